@@ -1,0 +1,203 @@
+//! Which kernel runs: detected once, chosen in one place, carried as a token.
+
+use crate::Error;
+use crate::batch::Raise;
+use crate::candidate::{Rounds, StrongTest};
+use crate::crt::{CrtParts, CrtPower};
+use crate::kernel::LaneKernel;
+use crate::kernel::lanes;
+use crate::kernel::mont52x8::Mont52x8;
+use crate::kernel::mont64x1_portable::Mont64x1Portable;
+#[cfg(target_arch = "x86_64")]
+use crate::kernel::x86_64::ifma512::{HaveIfma, Zmm};
+use crate::limbs::Modulus;
+use crate::public::PublicPower;
+
+/// A kernel that this CPU can run. Having one is the proof.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Kernel(Proof);
+
+/// One proof token for each kernel there is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Proof {
+    Portable(Mont64x1Portable),
+    EightPortable,
+    #[cfg(target_arch = "x86_64")]
+    EightIfma(HaveIfma),
+}
+
+/// A kernel this program knows, and whether this machine can run it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct KernelInfo {
+    /// operation-digits-lanes-ISA.
+    pub name: &'static str,
+    /// Numbers it works on at once.
+    pub lanes: usize,
+    /// What this machine lacks, if anything.
+    pub available: Result<(), String>,
+}
+
+type EightPortable = Mont52x8<lanes::Portable>;
+#[cfg(target_arch = "x86_64")]
+type EightIfma = Mont52x8<Zmm>;
+
+/// Every kernel there is, the preferred one first.
+pub fn kernels() -> Vec<KernelInfo> {
+    NAMES
+        .into_iter()
+        .map(|(name, lanes)| KernelInfo {
+            name,
+            lanes,
+            available: match Kernel::named(name) {
+                Err(Error::KernelUnavailable { reason, .. }) => Err(reason),
+                _ => Ok(()),
+            },
+        })
+        .collect()
+}
+
+/// Names and lanes, the preferred kernel first.
+const NAMES: [(&str, usize); 3] = [
+    (IFMA512, EightPortable::LANES),
+    (Mont64x1Portable::NAME, Mont64x1Portable::LANES),
+    (EightPortable::NAME, EightPortable::LANES),
+];
+
+/// The name of the kernel on 512-bit registers, which is known on every machine.
+const IFMA512: &str = "mont52x8_ifma512";
+
+/// Does `$body` with `$kernel` bound to the kernel inside a [`Kernel`].
+macro_rules! with_kernel {
+    ($choice:expr, $kernel:ident => $body:expr) => {
+        match $choice.0 {
+            Proof::Portable($kernel) => $body,
+            Proof::EightPortable => {
+                let $kernel = EightPortable::new(());
+                $body
+            }
+            #[cfg(target_arch = "x86_64")]
+            Proof::EightIfma(token) => {
+                let $kernel = EightIfma::new(token);
+                $body
+            }
+        }
+    };
+}
+
+impl Kernel {
+    /// The fastest kernel this CPU can run.
+    pub fn auto() -> Self {
+        Self(ifma512().unwrap_or(Proof::Portable(Mont64x1Portable)))
+    }
+
+    /// The kernel of this name.
+    ///
+    /// # Errors
+    /// [`Error::UnknownKernel`]; [`Error::KernelUnavailable`] if this machine cannot run it.
+    pub fn named(name: &str) -> Result<Self, Error> {
+        match name {
+            Mont64x1Portable::NAME => Ok(Self(Proof::Portable(Mont64x1Portable))),
+            EightPortable::NAME => Ok(Self(Proof::EightPortable)),
+            IFMA512 => ifma512().map(Self).ok_or_else(|| Error::KernelUnavailable {
+                name: IFMA512,
+                reason: "it needs an x86-64 CPU and an operating system with AVX-512 F, VL, DQ, BW and IFMA".to_owned(),
+            }),
+            _ => Err(Error::UnknownKernel(name.to_owned())),
+        }
+    }
+
+    /// operation-digits-lanes-ISA.
+    pub fn name(self) -> &'static str {
+        fn name<K: LaneKernel>(_: K) -> &'static str {
+            K::NAME
+        }
+        with_kernel!(self, kernel => name(kernel))
+    }
+
+    /// Numbers it works on at once.
+    pub fn lanes(self) -> usize {
+        fn lanes<K: LaneKernel>(_: K) -> usize {
+            K::LANES
+        }
+        with_kernel!(self, kernel => lanes(kernel))
+    }
+
+    /// Prepares x^e mod n.
+    pub(crate) fn public(self, modulus: &Modulus, e: &[u64]) -> Box<dyn Raise> {
+        self.claimed(with_kernel!(self, kernel => Box::new(PublicPower::new(kernel, modulus, e))))
+    }
+
+    /// Prepares x^d mod n by its CRT parameters.
+    pub(crate) fn private(self, parts: &CrtParts) -> Box<dyn Raise> {
+        self.claimed(with_kernel!(self, kernel => Box::new(CrtPower::new(kernel, parts))))
+    }
+
+    /// What was prepared, having made sure that the kernel in it is the one whose name a context will give.
+    fn claimed(self, prepared: Box<dyn Raise>) -> Box<dyn Raise> {
+        assert_eq!(
+            prepared.kernel(),
+            self.name(),
+            "the wrong kernel was prepared"
+        );
+        prepared
+    }
+
+    /// Prepares rounds of the strong probable-prime test on candidates of `limbs` limbs.
+    pub(crate) fn strong_test(self, limbs: usize) -> Box<dyn StrongTest> {
+        with_kernel!(self, kernel => Box::new(Rounds::new(kernel, limbs)))
+    }
+}
+
+/// Detection happens here and nowhere else.
+fn ifma512() -> Option<Proof> {
+    #[cfg(target_arch = "x86_64")]
+    return HaveIfma::check().map(Proof::EightIfma);
+    #[cfg(not(target_arch = "x86_64"))]
+    return None;
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::limbs::limbs_for_bits;
+
+    #[test]
+    fn every_listed_kernel_can_be_forced_or_says_why_not() {
+        for info in kernels() {
+            match (Kernel::named(info.name), info.available) {
+                (Ok(kernel), Ok(())) => {
+                    assert_eq!((kernel.name(), kernel.lanes()), (info.name, info.lanes));
+                    let n = Modulus::new(&[u64::MAX; 8], 512, limbs_for_bits(512));
+                    assert_eq!(kernel.public(&n, &[3]).kernel(), info.name);
+                }
+                (Err(Error::KernelUnavailable { name, .. }), Err(_)) => {
+                    eprintln!("not tested here: {name}");
+                    assert_eq!(name, info.name);
+                }
+                (named, listed) => panic!("{}: {named:?} but listed as {listed:?}", info.name),
+            }
+        }
+    }
+
+    #[test]
+    fn the_preferred_kernel_is_the_first_available() {
+        let first = kernels()
+            .into_iter()
+            .find(|info| info.available.is_ok())
+            .unwrap();
+        assert_eq!(Kernel::auto().name(), first.name);
+        assert!(
+            kernels()
+                .iter()
+                .any(|info| info.name == "mont64x1_portable" && info.available.is_ok())
+        );
+    }
+
+    #[test]
+    fn an_unknown_name_is_refused() {
+        assert_eq!(
+            Kernel::named("mont1x1_abacus"),
+            Err(Error::UnknownKernel("mont1x1_abacus".into()))
+        );
+    }
+}

@@ -1,0 +1,138 @@
+//! Eight 64-bit words worked on side by side: the type the eight-lane kernels are written over.
+//!
+//! It has two forms: the words of an array ([`Portable`], for every machine, for valgrind and for tests) and a 512-bit
+//! register (`x86_64::ifma512`). A kernel's body is generic over [`Lanes`] and `#[inline(always)]`; [`Lanes::run`] compiles
+//! it once for each form, with the instructions that form needs. `#[inline(always)]` and `#[target_feature]` cannot be
+//! joined on one function, so the features stand on `run`'s wrapper alone and everything under it must be inlined into
+//! it; a test reads the machine code to see that it was.
+
+/// The words of eight lanes.
+pub(crate) type Cell = [u64; 8];
+
+/// Bits of a digit.
+pub(crate) const DIGIT_BITS: usize = 52;
+
+/// All ones in a digit.
+pub(crate) const DIGIT_MASK: u64 = (1 << DIGIT_BITS) - 1;
+
+/// Eight words. A value can only be made with a [`Token`](Self::Token), so having one proves that this CPU can work on it.
+pub(crate) trait Lanes: Copy + Send + Sync + 'static {
+    /// The name of the Montgomery kernel over this form.
+    const MONT52X8: &'static str;
+    /// The proof that this CPU has the instructions.
+    type Token: Copy + Send + Sync + 'static;
+    /// One truth value a lane.
+    type Mask: Copy;
+
+    /// Does `work` compiled for this form.
+    fn run<W: Work>(token: Self::Token, work: W);
+    /// The words of memory.
+    fn load(token: Self::Token, cell: &Cell) -> Self;
+    /// The same word in every lane.
+    fn splat(token: Self::Token, word: u64) -> Self;
+    /// To memory.
+    fn store(self, cell: &mut Cell);
+    /// self + b mod 2^64.
+    fn add(self, b: Self) -> Self;
+    /// Bitwise and.
+    fn and(self, b: Self) -> Self;
+    /// self / 2^52.
+    fn shift_right_digit(self) -> Self;
+    /// self + (the low digit of the product of a's and b's low digits) mod 2^64.
+    fn add_low(self, a: Self, b: Self) -> Self;
+    /// self + (the high digit of the product of a's and b's low digits) mod 2^64.
+    fn add_high(self, a: Self, b: Self) -> Self;
+    /// Where self and b have a bit in common.
+    fn test(self, b: Self) -> Self::Mask;
+    /// `b` where the mask is true, `self` elsewhere.
+    fn merge(self, b: Self, mask: Self::Mask) -> Self;
+}
+
+/// Something to do over any form of lanes.
+pub(crate) trait Work {
+    /// Does it. Implementations are `#[inline(always)]`.
+    fn run<V: Lanes>(self, token: V::Token);
+}
+
+/// The form every machine has.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Portable(Cell);
+
+impl Portable {
+    #[inline(always)]
+    fn zip(self, b: Self, f: impl Fn(u64, u64) -> u64) -> Self {
+        Self(std::array::from_fn(|lane| f(self.0[lane], b.0[lane])))
+    }
+}
+
+/// The product of the low digits. It never overflows; asking for the check would cost more than the product.
+#[inline(always)]
+fn product(a: u64, b: u64) -> u128 {
+    u128::from(a & DIGIT_MASK).wrapping_mul(u128::from(b & DIGIT_MASK))
+}
+
+impl Lanes for Portable {
+    const MONT52X8: &'static str = "mont52x8_portable";
+    type Token = ();
+    type Mask = Cell;
+
+    fn run<W: Work>((): (), work: W) {
+        work.run::<Self>(());
+    }
+
+    #[inline(always)]
+    fn load((): (), cell: &Cell) -> Self {
+        Self(*cell)
+    }
+
+    #[inline(always)]
+    fn splat((): (), word: u64) -> Self {
+        Self([word; 8])
+    }
+
+    #[inline(always)]
+    fn store(self, cell: &mut Cell) {
+        *cell = self.0;
+    }
+
+    #[inline(always)]
+    fn add(self, b: Self) -> Self {
+        self.zip(b, u64::wrapping_add)
+    }
+
+    #[inline(always)]
+    fn and(self, b: Self) -> Self {
+        self.zip(b, |a, b| a & b)
+    }
+
+    #[inline(always)]
+    fn shift_right_digit(self) -> Self {
+        Self(self.0.map(|word| word >> DIGIT_BITS))
+    }
+
+    #[inline(always)]
+    fn add_low(self, a: Self, b: Self) -> Self {
+        self.add(a.zip(b, |a, b| a.wrapping_mul(b) & DIGIT_MASK))
+    }
+
+    #[inline(always)]
+    fn add_high(self, a: Self, b: Self) -> Self {
+        self.add(a.zip(b, |a, b| (product(a, b) >> DIGIT_BITS) as u64))
+    }
+
+    #[inline(always)]
+    fn test(self, b: Self) -> Cell {
+        // Of a number that is not zero, it or its negative has the top bit set.
+        self.zip(b, |a, b| {
+            let common = a & b;
+            ((common | common.wrapping_neg()) >> 63).wrapping_neg()
+        })
+        .0
+    }
+
+    #[inline(always)]
+    fn merge(self, b: Self, mask: Cell) -> Self {
+        let changes = self.zip(b, |a, b| a ^ b).and(Self(mask));
+        self.zip(changes, |a, change| a ^ change)
+    }
+}

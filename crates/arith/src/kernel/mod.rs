@@ -1,0 +1,200 @@
+//! What a Montgomery kernel is. One file each, named operation-digits-lanes-ISA.
+
+#[cfg(test)]
+mod agreement;
+pub(crate) mod lanes;
+pub(crate) mod mont52x8;
+pub(crate) mod mont64x1_portable;
+#[cfg(target_arch = "x86_64")]
+pub(crate) mod x86_64;
+
+use crate::limbs::Modulus;
+
+/// Montgomery arithmetic on [`LANES`](Self::LANES) independent numbers at once, each under its own modulus, all of one
+/// public length.
+///
+/// A *value* is a slice of [`words`](Self::words) words in the kernel's own layout, holding one number below R in each
+/// lane. Multiplication is *almost* Montgomery (Gueron, "Efficient software implementations of modular
+/// exponentiation", 2012): factors below R give a result below R, congruent to a b / R, not always below n. Only
+/// [`store`](Self::store) reduces fully. The type itself is the proof that this CPU can run it.
+pub(crate) trait LaneKernel: Copy + Send + Sync + 'static {
+    /// operation-digits-lanes-ISA.
+    const NAME: &'static str;
+    /// Independent numbers in one value.
+    const LANES: usize;
+    /// The moduli of all lanes, prepared.
+    type Moduli: Send + Sync;
+
+    /// Words of a value whose numbers have `limbs` limbs.
+    fn words(limbs: usize) -> usize;
+    /// Words of working memory that multiplication needs.
+    fn working_words(limbs: usize) -> usize;
+    /// Room for moduli of `limbs` limbs in all lanes.
+    fn moduli(self, limbs: usize) -> Self::Moduli;
+    /// Prepares the modulus of one lane.
+    fn set_modulus(self, moduli: &mut Self::Moduli, lane: usize, modulus: &Modulus);
+    /// Prepares one modulus for each lane; they have equally many limbs.
+    fn prepare(self, moduli: &[&Modulus]) -> Self::Moduli {
+        assert_eq!(moduli.len(), Self::LANES);
+        let mut prepared = self.moduli(moduli[0].limbs());
+        for (lane, modulus) in moduli.iter().enumerate() {
+            self.set_modulus(&mut prepared, lane, modulus);
+        }
+        prepared
+    }
+    /// Puts a number of plain limbs into a lane.
+    fn load(self, moduli: &Self::Moduli, lane: usize, limbs: &[u64], value: &mut [u64]);
+    /// Takes the number of a lane, which is below 2 n, reduced.
+    fn store(self, moduli: &Self::Moduli, lane: usize, value: &[u64], limbs: &mut [u64]);
+    /// The value 1, in Montgomery form.
+    fn one(self, moduli: &Self::Moduli, value: &mut [u64]);
+    /// a = a R mod n: enters Montgomery form.
+    fn enter(self, moduli: &Self::Moduli, a: &mut [u64], working: &mut [u64]);
+    /// a = a / R mod n, at most n: leaves Montgomery form.
+    fn leave(self, moduli: &Self::Moduli, a: &mut [u64], working: &mut [u64]);
+    /// a = a b / R mod n.
+    fn mul(self, moduli: &Self::Moduli, a: &mut [u64], b: &[u64], working: &mut [u64]);
+    /// a = a^2 / R mod n, `times` times over.
+    fn sqr(self, moduli: &Self::Moduli, a: &mut [u64], times: usize, working: &mut [u64]);
+    /// Looks entry `digits[lane]` of the table up for each lane, reading all of it. Entries are whole values.
+    fn select(self, table: &[u64], digits: &[u8], value: &mut [u64]);
+    /// [`sqr`](Self::sqr) of `a` and [`select`](Self::select) into `selected`, in one because a kernel may hide the
+    /// reading of the table behind the arithmetic.
+    fn sqr_select(
+        self,
+        moduli: &Self::Moduli,
+        (a, times): (&mut [u64], usize),
+        (table, digits): (&[u64], &[u8]),
+        selected: &mut [u64],
+        working: &mut [u64],
+    ) {
+        self.sqr(moduli, a, times, working);
+        self.select(table, digits, selected);
+    }
+}
+
+#[cfg(test)]
+pub(crate) mod tests {
+    use super::*;
+    use crate::limbs::Nat;
+    use crate::model::{any_limbs, any_modulus, limbs, number, over_r};
+    use num_bigint::BigUint;
+    use proptest::prelude::*;
+    use proptest::test_runner::{Config, TestRunner};
+
+    /// What every kernel must do, for moduli of `bits` bits in `len` limbs. Values enter as any number below R.
+    pub(crate) fn agrees_with_the_model<K: LaneKernel>(
+        kernel: K,
+        bits: usize,
+        len: usize,
+        cases: u32,
+    ) {
+        let lanes = || {
+            prop::collection::vec(
+                (any_modulus(bits), any_limbs(len), any_limbs(len)),
+                K::LANES,
+            )
+        };
+        let mut runner = TestRunner::new(Config {
+            cases,
+            failure_persistence: None,
+            ..Config::default()
+        });
+        runner
+            .run(&(lanes(), 1usize..4), |(lanes, times)| {
+                let moduli: Vec<Modulus> = lanes
+                    .iter()
+                    .map(|(n, ..)| Modulus::new(&limbs(n, len), bits, len))
+                    .collect();
+                let prepared = kernel.prepare(&moduli.iter().collect::<Vec<_>>());
+                let value = || vec![0xdead; K::words(len)];
+                let mut working = vec![0xbeef; K::working_words(len)];
+                let (mut a, mut b) = (value(), value());
+                for (lane, (_, x, y)) in lanes.iter().enumerate() {
+                    kernel.load(&prepared, lane, x, &mut a);
+                    kernel.load(&prepared, lane, y, &mut b);
+                }
+                // In plain form, whatever R is: leave(enter(a) enter(b)) = a b.
+                let expect =
+                    |value: &[u64],
+                     what: &str,
+                     expected: &dyn Fn(&BigUint, &BigUint) -> BigUint| {
+                        for (lane, (n, x, y)) in lanes.iter().enumerate() {
+                            let mut stored = Nat::zero(len);
+                            kernel.store(&prepared, lane, value, &mut stored);
+                            prop_assert_eq!(
+                                number(&stored),
+                                expected(&number(x), &number(y)) % n,
+                                "{}",
+                                what
+                            );
+                        }
+                        Ok(())
+                    };
+                kernel.enter(&prepared, &mut a, &mut working);
+                kernel.enter(&prepared, &mut b, &mut working);
+                let mut left = a.clone();
+                kernel.leave(&prepared, &mut left, &mut working);
+                expect(&left, "leave after enter", &|x, _| x.clone())?;
+                let mut product = a.clone();
+                kernel.mul(&prepared, &mut product, &b, &mut working);
+                kernel.leave(&prepared, &mut product, &mut working);
+                expect(&product, "product", &|x, y| x * y)?;
+                let mut power = a.clone();
+                kernel.sqr(&prepared, &mut power, times, &mut working);
+                kernel.leave(&prepared, &mut power, &mut working);
+                expect(&power, "squares", &|x, _| {
+                    (0..times).fold(x.clone(), |x, _| &x * &x)
+                })?;
+                let mut one = value();
+                kernel.one(&prepared, &mut one);
+                kernel.mul(&prepared, &mut one, &a, &mut working);
+                kernel.leave(&prepared, &mut one, &mut working);
+                expect(&one, "one", &|x, _| x.clone())
+            })
+            .unwrap();
+    }
+
+    /// Each lane takes its own entry, from tables of any size.
+    pub(crate) fn selects<K: LaneKernel>(kernel: K, len: usize) {
+        let n = Modulus::new(&vec![u64::MAX; len], 64 * len, len);
+        let prepared = kernel.prepare(&vec![&n; K::LANES]);
+        let words = K::words(len);
+        for entries in [4, 8, 16, 32, 64] {
+            let mut table = vec![0; entries * words];
+            let content =
+                |entry: usize, lane: usize| vec![(1 + entry * K::LANES + lane) as u64; len];
+            for entry in 0..entries {
+                for lane in 0..K::LANES {
+                    kernel.load(
+                        &prepared,
+                        lane,
+                        &content(entry, lane),
+                        &mut table[entry * words..][..words],
+                    );
+                }
+            }
+            for first in 0..entries {
+                let digits: Vec<u8> = (0..K::LANES)
+                    .map(|lane| ((first + 7 * lane) % entries) as u8)
+                    .collect();
+                let mut value = vec![0xdead; words];
+                kernel.select(&table, &digits, &mut value);
+                for (lane, &digit) in digits.iter().enumerate() {
+                    let mut stored = Nat::zero(len);
+                    kernel.store(&prepared, lane, &value, &mut stored);
+                    assert_eq!(stored[..], content(usize::from(digit), lane)[..]);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn the_models_r_is_the_one_of_64_bit_digits() {
+        let n = BigUint::from(1_000_003u32);
+        assert_eq!(
+            over_r(&(BigUint::from(1u8) << 128), &n, 2),
+            BigUint::from(1u8)
+        );
+    }
+}

@@ -1,0 +1,270 @@
+//! Montgomery arithmetic on 64-bit digits, one lane, in portable Rust.
+
+mod rows;
+mod tiles;
+
+use super::LaneKernel;
+use crate::limbs::{Modulus, words};
+use std::hint::black_box;
+use subtle::Choice;
+
+/// Entries of the largest table that [`LaneKernel::select`] is asked about.
+const MAX_ENTRIES: usize = 64;
+
+/// Does `$tiled` with `$b` the tile that numbers of `$limbs` limbs are cut into, or `$rows` where none fits well.
+macro_rules! with_tiles {
+    ($limbs:expr, $b:ident => $tiled:expr, $rows:expr) => {
+        with_tiles!($limbs, $b => $tiled, $rows;
+            16: |limbs: usize| limbs % 16 == 0,
+            12: |limbs: usize| limbs % 12 == 0,
+            8: |limbs: usize| limbs % 8 == 0,
+            6: |limbs: usize| limbs == 6,
+            4: |limbs: usize| limbs == 4)
+    };
+    ($limbs:expr, $b:ident => $tiled:expr, $rows:expr; $($tile:literal: $fits:expr),*) => {
+        $(if $fits($limbs) {
+            const $b: usize = $tile;
+            $tiled
+        } else)* {
+            $rows
+        }
+    };
+}
+
+/// The kernel every machine has.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Mont64x1Portable;
+
+impl LaneKernel for Mont64x1Portable {
+    const NAME: &'static str = "mont64x1_portable";
+    const LANES: usize = 1;
+    type Moduli = Modulus;
+
+    fn words(limbs: usize) -> usize {
+        limbs
+    }
+
+    fn working_words(limbs: usize) -> usize {
+        2 * limbs
+    }
+
+    fn moduli(self, limbs: usize) -> Modulus {
+        Modulus::zero(limbs)
+    }
+
+    fn set_modulus(self, moduli: &mut Modulus, _lane: usize, modulus: &Modulus) {
+        moduli.copy_from(modulus);
+    }
+
+    fn load(self, _: &Modulus, _lane: usize, limbs: &[u64], value: &mut [u64]) {
+        value.copy_from_slice(limbs);
+    }
+
+    fn store(self, modulus: &Modulus, _lane: usize, value: &[u64], limbs: &mut [u64]) {
+        limbs.copy_from_slice(value);
+        words::reduce_once(limbs, modulus.n());
+    }
+
+    fn one(self, modulus: &Modulus, value: &mut [u64]) {
+        value.copy_from_slice(modulus.one());
+    }
+
+    fn enter(self, modulus: &Modulus, a: &mut [u64], t: &mut [u64]) {
+        mul(modulus, a, modulus.rr(), t);
+    }
+
+    fn leave(self, modulus: &Modulus, a: &mut [u64], t: &mut [u64]) {
+        let t = &mut t[..2 * a.len()];
+        let (low, high) = t.split_at_mut(a.len());
+        low.copy_from_slice(a);
+        high.fill(0);
+        redc(modulus, a, t);
+    }
+
+    fn mul(self, modulus: &Modulus, a: &mut [u64], b: &[u64], t: &mut [u64]) {
+        mul(modulus, a, b, t);
+    }
+
+    fn sqr(self, modulus: &Modulus, a: &mut [u64], times: usize, t: &mut [u64]) {
+        for _ in 0..times {
+            sqr(modulus, a, t);
+        }
+    }
+
+    fn select(self, table: &[u64], digits: &[u8], value: &mut [u64]) {
+        let words = value.len();
+        let mut masks = [0; MAX_ENTRIES];
+        for (mask, index) in masks.iter_mut().zip(0u64..) {
+            *mask = (index ^ u64::from(digits[0])).wrapping_sub(1).cast_signed() >> 63;
+        }
+        // Past this point the compiler cannot know that a mask is all or nothing.
+        let masks = black_box(&masks);
+        // A strip of eight words stays in registers while all entries pass by.
+        let (strips, rest) = value.as_chunks_mut::<8>();
+        let rest_at = 8 * strips.len();
+        for (at, strip) in (0..).step_by(8).zip(strips) {
+            *strip = [0; 8];
+            for (entry, mask) in table.chunks_exact(words).zip(masks) {
+                let entry: &[u64; 8] = entry[at..].first_chunk().expect("a whole strip");
+                for (value, entry) in strip.iter_mut().zip(entry) {
+                    *value |= entry & mask.cast_unsigned();
+                }
+            }
+        }
+        rest.fill(0);
+        for (entry, mask) in table.chunks_exact(words).zip(masks) {
+            for (value, entry) in rest.iter_mut().zip(&entry[rest_at..]) {
+                *value |= entry & mask.cast_unsigned();
+            }
+        }
+    }
+}
+
+/// a = a b / R mod n, below R, for a, b < R. `t` holds 2 N limbs or more.
+pub(crate) fn mul(modulus: &Modulus, a: &mut [u64], b: &[u64], t: &mut [u64]) {
+    let t = &mut t[..2 * a.len()];
+    with_tiles!(a.len(), B => mul_tiles::<B>(t, a, b), rows::mul(t, a, b));
+    redc(modulus, a, t);
+}
+
+/// a = a^2 / R mod n, below R, for a < R. `t` holds 2 N limbs or more.
+pub(crate) fn sqr(modulus: &Modulus, a: &mut [u64], t: &mut [u64]) {
+    let t = &mut t[..2 * a.len()];
+    with_tiles!(a.len(), B => sqr_tiles::<B>(t, a), rows::sqr(t, a));
+    redc(modulus, a, t);
+}
+
+/// out = t / R mod n for any t of 2 N limbs; below R, and below 2 n when t < n R.
+fn redc(modulus: &Modulus, out: &mut [u64], t: &mut [u64]) {
+    let (n, n0) = (modulus.n(), modulus.n0());
+    let top = with_tiles!(n.len(), B => redc_tiles::<B>(t, n, n0), rows::redc(t, n, n0));
+    words::sub_if_into(out, &t[n.len()..], n, Choice::from(top as u8));
+}
+
+/// The tiles of a number.
+fn tiles<const B: usize>(a: &[u64]) -> impl Iterator<Item = (usize, &[u64; B])> {
+    a.as_chunks::<B>().0.iter().enumerate()
+}
+
+fn mul_tiles<const B: usize>(t: &mut [u64], a: &[u64], b: &[u64]) {
+    if let (Ok(a), Ok(b)) = (a.try_into(), b.try_into()) {
+        return tiles::mul::<B>(t, a, b);
+    }
+    t.fill(0);
+    for (i, b) in tiles(b) {
+        let mut carry = 0;
+        for (j, a) in tiles(a) {
+            carry = tiles::mul_add::<B>(&mut t[(i + j) * B..], a, b, carry);
+        }
+    }
+}
+
+fn sqr_tiles<const B: usize>(t: &mut [u64], a: &[u64]) {
+    if let Ok(a) = a.try_into() {
+        tiles::sqr::<B, false>(t, a, 0);
+        return;
+    }
+    t.fill(0);
+    for (i, left) in tiles(a) {
+        let mut carry = 0;
+        for (j, right) in tiles(a).skip(i + 1) {
+            carry = tiles::mul_add::<B>(&mut t[(i + j) * B..], left, right, carry);
+        }
+    }
+    let mut carry = 0;
+    for (i, a) in tiles(a) {
+        carry = tiles::sqr::<B, true>(&mut t[2 * i * B..], a, carry);
+    }
+}
+
+/// Returns what is carried out of t.
+fn redc_tiles<const B: usize>(t: &mut [u64], n: &[u64], n0: u64) -> u64 {
+    let lowest = n.first_chunk().expect("at least one tile");
+    let count = n.len() / B;
+    let mut top = 0;
+    for i in 0..count {
+        let mut carry = tiles::redc::<B>(&mut t[i * B..], lowest, n0);
+        let (m, t) = t[i * B..].split_at_mut(B);
+        let m = m.as_ref().try_into().expect("a tile");
+        for (j, n) in tiles(n).skip(1) {
+            if j == count - 1 {
+                carry += top;
+            }
+            carry = tiles::mul_add::<B>(&mut t[(j - 1) * B..], m, n, carry);
+        }
+        top = carry;
+    }
+    top
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::kernel::tests::{agrees_with_the_model, selects};
+    use crate::limbs::Nat;
+    use crate::model::{any_limbs, any_modulus, limbs, number, over_r, power_of_two};
+    use proptest::prelude::*;
+
+    #[test]
+    fn it_agrees_with_the_model() {
+        // Every tile, alone and repeated, and rows; full limbs, one bit short, a bit into the top limb, limbs to spare.
+        for len in [1, 2, 4, 5, 6, 7, 8, 12, 16, 17, 24, 32, 36, 48] {
+            for bits in [64 * len, 64 * len - 1, 64 * len - 63, 32 * len] {
+                agrees_with_the_model(Mont64x1Portable, bits.max(2), len, 8);
+            }
+        }
+        agrees_with_the_model(Mont64x1Portable, 16384, 256, 2);
+    }
+
+    #[test]
+    fn it_selects() {
+        for len in [1, 4, 8, 13, 16] {
+            selects(Mont64x1Portable, len);
+        }
+    }
+
+    proptest! {
+        /// The two promises about bounds, and a reduction of any double-length number.
+        #[test]
+        fn reduction_keeps_its_bounds(
+            (n, t, len) in prop::sample::select(vec![1usize, 4, 6, 8, 11, 12, 16, 24, 32]).prop_flat_map(|len| {
+                (((64 * len - 63).max(2)..=64 * len).prop_flat_map(any_modulus), any_limbs(2 * len), Just(len))
+            }),
+        ) {
+            let modulus = Modulus::new(&limbs(&n, len), n.bits() as usize, len);
+            let value = number(&t);
+            let mut out = vec![0; len];
+            redc(&modulus, &mut out, &mut t.clone());
+            prop_assert_eq!(number(&out) % &n, over_r(&value, &n, len));
+            let below = value % (&n * power_of_two(64 * len));
+            redc(&modulus, &mut out, &mut limbs(&below, 2 * len));
+            prop_assert!(number(&out) < &n * 2u8);
+            prop_assert_eq!(number(&out) % &n, over_r(&below, &n, len));
+        }
+    }
+
+    #[test]
+    fn tiles_agree_with_rows() {
+        for limbs in 1..70 {
+            for fill in [u64::MAX, 0x9e37_79b9_7f4a_7c15] {
+                let a: Vec<u64> = (1..=limbs as u64)
+                    .map(|i| fill.wrapping_mul(i | 1))
+                    .collect();
+                let b: Vec<u64> = a.iter().map(|a| !a.rotate_left(7)).collect();
+                let n: Vec<u64> = a.iter().map(|a| a | 1 << 63 | 1).collect();
+                let n0 = crate::limbs::modulus::inverse_word(n[0]).wrapping_neg();
+                let (mut t, mut expected) = (Nat::zero(2 * limbs), Nat::zero(2 * limbs));
+                with_tiles!(limbs, B => mul_tiles::<B>(&mut t, &a, &b), rows::mul(&mut t, &a, &b));
+                rows::mul(&mut expected, &a, &b);
+                assert_eq!(t[..], expected[..], "product of {limbs} limbs");
+                with_tiles!(limbs, B => sqr_tiles::<B>(&mut t, &a), rows::sqr(&mut t, &a));
+                rows::mul(&mut expected, &a, &a);
+                assert_eq!(t[..], expected[..], "square of {limbs} limbs");
+                let top = with_tiles!(limbs, B => redc_tiles::<B>(&mut t, &n, n0), rows::redc(&mut t, &n, n0));
+                let expected_top = rows::redc(&mut expected, &n, n0);
+                assert_eq!(top, expected_top, "carry of {limbs} limbs");
+                assert_eq!(t[limbs..], expected[limbs..], "reduction of {limbs} limbs");
+            }
+        }
+    }
+}

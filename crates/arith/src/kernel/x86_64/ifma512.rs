@@ -1,0 +1,101 @@
+//! Eight lanes in a 512-bit register, with AVX-512 IFMA.
+
+use crate::kernel::lanes::{Cell, DIGIT_BITS, Lanes, Work};
+use std::arch::x86_64::*;
+
+/// The proof that CPU and operating system offer AVX-512 F, VL, DQ, BW and IFMA.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct HaveIfma(());
+
+impl HaveIfma {
+    /// Asks the CPU, and the operating system whether it saves the registers.
+    pub(crate) fn check() -> Option<Self> {
+        let have = is_x86_feature_detected!("avx512f")
+            && is_x86_feature_detected!("avx512vl")
+            && is_x86_feature_detected!("avx512dq")
+            && is_x86_feature_detected!("avx512bw")
+            && is_x86_feature_detected!("avx512ifma");
+        have.then_some(Self(()))
+    }
+}
+
+/// A 512-bit register. Made with a [`HaveIfma`] only, so that every value is itself the proof of the instructions.
+#[derive(Clone, Copy)]
+pub(crate) struct Zmm(__m512i);
+
+/// `work`, compiled with the instructions.
+#[target_feature(enable = "avx512f,avx512vl,avx512dq,avx512bw,avx512ifma")]
+fn run_ifma512<W: Work>(token: HaveIfma, work: W) {
+    work.run::<Zmm>(token);
+}
+
+impl Lanes for Zmm {
+    const MONT52X8: &'static str = "mont52x8_ifma512";
+    type Token = HaveIfma;
+    type Mask = __mmask8;
+
+    fn run<W: Work>(token: HaveIfma, work: W) {
+        // SAFETY: the token proves that the CPU has every feature named on `run_ifma512`.
+        unsafe { run_ifma512(token, work) }
+    }
+
+    #[inline(always)]
+    fn load(_: HaveIfma, cell: &Cell) -> Self {
+        // SAFETY: the token proves AVX-512 F; the reference makes 64 bytes readable, at any alignment.
+        Self(unsafe { _mm512_loadu_si512(cell.as_ptr().cast()) })
+    }
+
+    #[inline(always)]
+    fn splat(_: HaveIfma, word: u64) -> Self {
+        // SAFETY: the token proves AVX-512 F.
+        Self(unsafe { _mm512_set1_epi64(word as i64) })
+    }
+
+    #[inline(always)]
+    fn store(self, cell: &mut Cell) {
+        // SAFETY: a `Zmm` proves AVX-512 F; the reference makes 64 bytes writable, at any alignment.
+        unsafe { _mm512_storeu_si512(cell.as_mut_ptr().cast(), self.0) }
+    }
+
+    #[inline(always)]
+    fn add(self, b: Self) -> Self {
+        // SAFETY: a `Zmm` proves AVX-512 F.
+        Self(unsafe { _mm512_add_epi64(self.0, b.0) })
+    }
+
+    #[inline(always)]
+    fn and(self, b: Self) -> Self {
+        // SAFETY: a `Zmm` proves AVX-512 F.
+        Self(unsafe { _mm512_and_si512(self.0, b.0) })
+    }
+
+    #[inline(always)]
+    fn shift_right_digit(self) -> Self {
+        // SAFETY: a `Zmm` proves AVX-512 F.
+        Self(unsafe { _mm512_srli_epi64::<{ DIGIT_BITS as u32 }>(self.0) })
+    }
+
+    #[inline(always)]
+    fn add_low(self, a: Self, b: Self) -> Self {
+        // SAFETY: a `Zmm` proves AVX-512 IFMA.
+        Self(unsafe { _mm512_madd52lo_epu64(self.0, a.0, b.0) })
+    }
+
+    #[inline(always)]
+    fn add_high(self, a: Self, b: Self) -> Self {
+        // SAFETY: a `Zmm` proves AVX-512 IFMA.
+        Self(unsafe { _mm512_madd52hi_epu64(self.0, a.0, b.0) })
+    }
+
+    #[inline(always)]
+    fn test(self, b: Self) -> __mmask8 {
+        // SAFETY: a `Zmm` proves AVX-512 F.
+        unsafe { _mm512_test_epi64_mask(self.0, b.0) }
+    }
+
+    #[inline(always)]
+    fn merge(self, b: Self, mask: __mmask8) -> Self {
+        // SAFETY: a `Zmm` proves AVX-512 F.
+        Self(unsafe { _mm512_mask_mov_epi64(self.0, mask, b.0) })
+    }
+}

@@ -1,0 +1,39 @@
+//! Numbers in limb form on this CPU: the floor everything else stands on.
+//!
+//! The door is bytes in, bytes out: big-endian integers of a fixed, public length, in contiguous batches of equal
+//! stride. No limb leaves this crate.
+//!
+//! | question | file |
+//! |---|---|
+//! | How is a number held? | `limbs`: little-endian 64-bit limbs whose count is public |
+//! | What is a kernel, which are there? | `kernel`: the trait and one file for each; `dispatch`: detect, list, force |
+//! | How is a power taken? | `exp`: fixed window in constant time; sparse public exponents in variable time |
+//! | What is prepared once for a key? | `public`, `private` (CRT, blinded, checked), [`bare`] (CRT only, to be measured) |
+//! | How are keys derived and checked? | [`integer`]: constant-time inversion, gcd, reduction, CRT parameters |
+//! | How is a prime recognised? | [`candidate`]: small factors, Miller–Rabin |
+//!
+//! Algorithms with their sources, bounds, operation counts and rejected roads are in the crate's `NOTES.md`.
+
+#![deny(unsafe_code)]
+
+pub mod bare;
+mod batch;
+mod blinding;
+pub mod candidate;
+mod check;
+mod crt;
+mod dispatch;
+mod error;
+mod exp;
+pub mod integer;
+mod kernel;
+mod limbs;
+#[cfg(test)]
+mod model;
+mod private;
+mod public;
+
+pub use dispatch::{Kernel, KernelInfo, kernels};
+pub use error::{Error, Status};
+pub use private::{PrivateContext, PrivateParts, PrivateScratch};
+pub use public::{PublicContext, PublicScratch};

@@ -1,0 +1,157 @@
+//! An odd modulus with its Montgomery constants.
+
+use super::{LIMB_BITS, Nat, words};
+use crate::kernel::mont64x1_portable as mont;
+use zeroize::{Zeroize, ZeroizeOnDrop};
+
+/// An odd modulus n of N limbs, and what Montgomery multiplication (Montgomery 1985) by R = 2^(64 N) needs.
+///
+/// n may be secret; its length in bits is public.
+#[derive(Clone, Zeroize, ZeroizeOnDrop)]
+pub(crate) struct Modulus {
+    n: Nat,
+    bits: usize,
+    n0: u64,
+    one: Nat,
+    rr: Nat,
+}
+
+impl Modulus {
+    /// Prepares n = `n`, of public length `bits`, in `limbs` limbs, which may be more than its length asks for. Panics
+    /// unless n is odd, at least 3, and fits.
+    pub(crate) fn new(n: &[u64], bits: usize, limbs: usize) -> Self {
+        let mut modulus = Self::zero(limbs);
+        modulus.set(
+            &Nat::from_limbs(n).resized(limbs),
+            bits,
+            &mut Nat::zero(2 * limbs),
+        );
+        modulus
+    }
+
+    /// Room for a modulus of `limbs` limbs; no modulus yet.
+    pub(crate) fn zero(limbs: usize) -> Self {
+        let zero = Nat::zero(limbs);
+        Self {
+            n: zero.clone(),
+            bits: 0,
+            n0: 0,
+            one: zero.clone(),
+            rr: zero,
+        }
+    }
+
+    /// Puts another modulus in the place of this one, as [`new`](Self::new) does, without allocating. `t` holds 2 N limbs
+    /// or more.
+    pub(crate) fn set(&mut self, n: &[u64], bits: usize, t: &mut [u64]) {
+        assert!(n[0] & 1 == 1 && bits >= 2 && bits <= LIMB_BITS * n.len());
+        self.n.copy_from_slice(n);
+        self.bits = bits;
+        self.n0 = inverse_word(n[0]).wrapping_neg();
+        self.set_one();
+        self.set_rr(t);
+    }
+
+    /// Copies another modulus of as many limbs.
+    pub(crate) fn copy_from(&mut self, other: &Self) {
+        self.n.copy_from_slice(&other.n);
+        self.bits = other.bits;
+        self.n0 = other.n0;
+        self.one.copy_from_slice(&other.one);
+        self.rr.copy_from_slice(&other.rr);
+    }
+
+    /// The modulus itself.
+    pub(crate) fn n(&self) -> &[u64] {
+        &self.n
+    }
+
+    /// Number of limbs, N.
+    pub(crate) fn limbs(&self) -> usize {
+        self.n.len()
+    }
+
+    /// Public length in bits.
+    pub(crate) fn bits(&self) -> usize {
+        self.bits
+    }
+
+    /// -n^-1 mod 2^64.
+    pub(crate) fn n0(&self) -> u64 {
+        self.n0
+    }
+
+    /// R mod n, which is 1 in Montgomery form.
+    pub(crate) fn one(&self) -> &[u64] {
+        &self.one
+    }
+
+    /// R^2 mod n: multiplying by it enters Montgomery form.
+    pub(crate) fn rr(&self) -> &[u64] {
+        &self.rr
+    }
+
+    /// a b / R mod n, reduced, into `a`, for a b < n R. `t` holds 2 N limbs.
+    pub(crate) fn mul_reduced(&self, a: &mut [u64], b: &[u64], t: &mut [u64]) {
+        mont::mul(self, a, b, t);
+        words::reduce_once(a, &self.n);
+    }
+
+    /// R mod n, from 2^(bits-1) < n by doubling.
+    fn set_one(&mut self) {
+        self.one.fill(0);
+        self.one[(self.bits - 1) / LIMB_BITS] = 1 << ((self.bits - 1) % LIMB_BITS);
+        for _ in self.bits - 1..LIMB_BITS * self.n.len() {
+            words::shift_in_mod(&mut self.one, 0, &self.n);
+        }
+    }
+
+    /// R^2 mod n, by doubling and squaring 2 R along the bits of 64 N: each squaring doubles the exponent k of the
+    /// 2^k R it holds.
+    fn set_rr(&mut self, t: &mut [u64]) {
+        let exponent = (LIMB_BITS * self.limbs()) as u64;
+        // Taken out of `self`, whose other constants the squarings read.
+        let mut x = std::mem::replace(&mut self.rr, Nat::zero(0));
+        x.copy_from_slice(&self.one);
+        words::shift_in_mod(&mut x, 0, &self.n);
+        for i in (0..exponent.ilog2()).rev() {
+            mont::sqr(self, &mut x, t);
+            words::reduce_once(&mut x, &self.n);
+            if exponent >> i & 1 == 1 {
+                words::shift_in_mod(&mut x, 0, &self.n);
+            }
+        }
+        self.rr = x;
+    }
+}
+
+/// a^-1 mod 2^64 for odd a, by Newton's iteration: a is its own inverse mod 8, and each step doubles the bits.
+pub(crate) fn inverse_word(a: u64) -> u64 {
+    let mut x = a;
+    for _ in 0..5 {
+        x = x.wrapping_mul(2u64.wrapping_sub(a.wrapping_mul(x)));
+    }
+    x
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::{any_modulus, limbs, number, power_of_two};
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn constants_are_what_they_say(
+            (bits, n) in (2usize..700).prop_flat_map(|bits| (Just(bits), any_modulus(bits))),
+            spare in 0usize..4,
+        ) {
+            let len = bits.div_ceil(64) + spare;
+            let modulus = Modulus::new(&limbs(&n, len), bits, len);
+            prop_assert_eq!(number(modulus.one()), power_of_two(64 * len) % &n);
+            prop_assert_eq!(number(modulus.rr()), power_of_two(128 * len) % &n);
+            prop_assert_eq!(modulus.n()[0].wrapping_mul(modulus.n0()), u64::MAX);
+            prop_assert_eq!(number(modulus.n()), n);
+        }
+    }
+}

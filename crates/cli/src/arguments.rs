@@ -1,0 +1,451 @@
+//! The command line: one definition for each option, from which the help and the completions are made.
+
+use std::{ffi::OsString, ops::RangeInclusive, path::PathBuf};
+
+use clap::{
+    ArgAction, Args, Parser, Subcommand, ValueEnum,
+    builder::{PossibleValuesParser, RangedU64ValueParser, TypedValueParser},
+};
+use rsalab_engines::Op;
+use rsalab_study::plan::{BATCH, BITS, SYMBOLS, Seed, THREADS};
+
+/// Measures RSA on this machine: engines side by side, in turn, every answer checked.
+#[derive(Parser)]
+#[command(
+    name = "rsalab",
+    version,
+    max_term_width = 100,
+    arg_required_else_help = true,
+    after_help = "'rsalab COMMAND --help' explains a command and shows examples.",
+    after_long_help = AFTER_LONG_HELP,
+)]
+pub(crate) struct Arguments {
+    #[command(flatten)]
+    pub(crate) talk: TalkOptions,
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+const AFTER_LONG_HELP: &str = "\
+Examples:
+  rsalab study                        a study of three minutes, and a report
+  rsalab resume results/quick-…       go on with a study that was stopped or killed
+  rsalab bench --op private --bits 2048 --engines own,openssl
+  rsalab engines                      what can be measured here, and how to get the rest
+
+Standard output carries data, standard error the talk. Exit codes:
+  0  done                             5  input or output failed
+  1  a defect of rsalab               6  engine, device or CPU feature not available
+  2  wrong usage                      7  database of a study
+  3  bad key or input                 130, 143  stopped by SIGINT, SIGTERM, all saved
+  4  verification or decryption failed";
+
+/// How much is said on standard error.
+#[derive(Args)]
+pub(crate) struct TalkOptions {
+    /// Say nothing but errors.
+    #[arg(long, short, global = true, conflicts_with = "verbose")]
+    pub(crate) quiet: bool,
+    /// Say what is being done; twice, in detail.
+    #[arg(long, short, global = true, action = ArgAction::Count)]
+    pub(crate) verbose: u8,
+}
+
+/// Data for programs in place of tables for people.
+#[derive(Args)]
+pub(crate) struct JsonOption {
+    /// Print JSON.
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// The kernel of our own engine.
+#[derive(Args)]
+pub(crate) struct KernelOption {
+    /// Use this kernel of our own engine, not the best one for this CPU ('rsalab engines' lists them).
+    #[arg(long, value_name = "NAME")]
+    pub(crate) kernel: Option<String>,
+}
+
+/// What every measurement can be told.
+#[derive(Args)]
+pub(crate) struct MeasureOptions {
+    /// Measure though this build is not optimised; the figures say so.
+    #[arg(long)]
+    pub(crate) allow_unoptimised: bool,
+    /// Take an engine that has not answered for so many seconds for hung, and end its worker.
+    #[arg(long, value_name = "S", default_value_t = 300.0, value_parser = seconds)]
+    pub(crate) give_up_after: f64,
+}
+
+#[derive(Subcommand)]
+pub(crate) enum Command {
+    Study(Study),
+    Resume(Resume),
+    Report(Report),
+    Bench(Bench),
+    Engines(Engines),
+    Vectors(Vectors),
+    Machine(Machine),
+    Keygen(Keygen),
+    Encrypt(Encrypt),
+    Decrypt(Decrypt),
+    Completions(Completions),
+    Worker(Worker),
+}
+
+/// Plan a study, run it, and leave a report
+///
+/// A study is a preset or a TOML file. Every block of measurement is stored as soon as its answers have been checked, so
+/// that a study can be stopped, or killed, at any time; 'rsalab resume' goes on from there. The report is printed as the
+/// path of its page.
+#[derive(Args)]
+#[command(after_long_help = STUDY_EXAMPLES)]
+pub(crate) struct Study {
+    /// A preset, or a file with a plan.
+    #[arg(value_name = "PRESET|FILE.toml", default_value = "quick")]
+    pub(crate) plan: OsString,
+    /// The directory of the study, new or empty; results/NAME-TIME if not given.
+    #[arg(long, short, value_name = "DIR")]
+    pub(crate) out: Option<PathBuf>,
+    /// In place of the plan's engines.
+    #[arg(long, value_name = "A,B", value_delimiter = ',')]
+    pub(crate) engines: Option<Vec<String>>,
+    /// In place of the plan's sizes of the modulus.
+    #[arg(long, value_name = "N[,N]", value_delimiter = ',', value_parser = within(BITS))]
+    pub(crate) bits: Option<Vec<usize>>,
+    /// In place of the plan's thread counts.
+    #[arg(long, value_name = "T[,T]", value_delimiter = ',', value_parser = within(THREADS))]
+    pub(crate) threads: Option<Vec<usize>>,
+    /// Seconds of measurement for each cell, in place of the plan's.
+    #[arg(long, value_name = "S", value_parser = seconds)]
+    pub(crate) seconds: Option<f64>,
+    /// Calls after which a cell ends, in place of the plan's; of texts, whole texts.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    pub(crate) repeats: Option<u64>,
+    /// The seed of the study's keys and texts, 64 hexadecimal digits; a new one if not given.
+    #[arg(long, value_name = "HEX")]
+    pub(crate) seed: Option<Seed>,
+    #[command(flatten)]
+    pub(crate) kernel: KernelOption,
+    #[command(flatten)]
+    pub(crate) measure: MeasureOptions,
+    #[command(flatten)]
+    pub(crate) json: JsonOption,
+}
+
+const STUDY_EXAMPLES: &str = "\
+Examples:
+  rsalab study                              the preset 'quick': at most three minutes
+  rsalab study quick --engines own,gmp --bits 1024,2048
+  rsalab study plan.toml --out results/mine";
+
+/// Go on with a study that was stopped or killed
+#[derive(Args)]
+pub(crate) struct Resume {
+    /// The directory of the study.
+    #[arg(value_name = "DIR")]
+    pub(crate) directory: PathBuf,
+    #[command(flatten)]
+    pub(crate) measure: MeasureOptions,
+    #[command(flatten)]
+    pub(crate) json: JsonOption,
+}
+
+/// Write the report of a study again, from its database alone
+#[derive(Args)]
+pub(crate) struct Report {
+    /// The directory of the study.
+    #[arg(value_name = "DIR")]
+    pub(crate) directory: PathBuf,
+    /// Where the report goes; beside the database if not given.
+    #[arg(long, short, value_name = "DIR")]
+    pub(crate) out: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) json: JsonOption,
+}
+
+/// Measure a few cells side by side, now
+///
+/// Every engine answers the same questions with the same key; their blocks of measurement are taken in turn, so that the
+/// ratios hold even on a machine that drifts. Nothing is stored.
+#[derive(Args)]
+#[command(after_long_help = "\
+Examples:
+  rsalab bench --op private --bits 2048 --engines own,openssl,gmp
+  rsalab bench --op private --bits 1024 --engines own,gmp --bare
+  rsalab bench --op text_encrypt --bits 1024 --engines own --threads 4 --json")]
+pub(crate) struct Bench {
+    /// The operation.
+    #[arg(long, value_name = "OP", value_parser = op())]
+    pub(crate) op: Op,
+    /// Bits of the modulus; several are separated by commas.
+    #[arg(long, value_name = "N[,N]", value_delimiter = ',', default_value = "2048", value_parser = within(BITS))]
+    pub(crate) bits: Vec<usize>,
+    /// Engines, the one that the others are compared with first.
+    #[arg(long, value_name = "A,B", value_delimiter = ',', required = true)]
+    pub(crate) engines: Vec<String>,
+    /// Threads that run at once.
+    #[arg(long, value_name = "T", default_value_t = 1, value_parser = within(THREADS))]
+    pub(crate) threads: usize,
+    /// Items handed to an engine in one call.
+    #[arg(long, value_name = "B", default_value_t = 1, value_parser = within(BATCH))]
+    pub(crate) batch: usize,
+    /// Bytes of the text, for the operations that take one.
+    #[arg(long, value_name = "N", value_parser = within(SYMBOLS))]
+    pub(crate) symbols: Option<usize>,
+    /// The seed of the keys and inputs, 64 hexadecimal digits; a new one if not given.
+    #[arg(long, value_name = "HEX")]
+    pub(crate) seed: Option<Seed>,
+    /// Our own engine without blinding and without the check of the result, as bare peers work.
+    #[arg(long)]
+    pub(crate) bare: bool,
+    /// Seconds of measurement for each engine at each size.
+    #[arg(long, value_name = "S", default_value_t = 3.0, value_parser = seconds)]
+    pub(crate) seconds: f64,
+    /// Start the workers anew this many times, since an engine can be lucky with its place in memory.
+    #[arg(long, value_name = "L", default_value_t = 1, value_parser = within(LAUNCHES))]
+    pub(crate) launches: usize,
+    #[command(flatten)]
+    pub(crate) measure: MeasureOptions,
+    #[command(flatten)]
+    pub(crate) kernel: KernelOption,
+    #[command(flatten)]
+    pub(crate) json: JsonOption,
+}
+
+/// List the engines, and how to get the ones that are absent
+#[derive(Args)]
+pub(crate) struct Engines {
+    #[command(flatten)]
+    pub(crate) json: JsonOption,
+}
+
+/// Compare the answers of engines on random inputs and edges
+///
+/// Each engine does the operations on the same inputs through its worker, as in a study; every answer is compared with a
+/// plain model. Nothing is timed.
+#[derive(Args)]
+#[command(after_long_help = "\
+Examples:
+  rsalab vectors
+  rsalab vectors --engines own,gmp:powm_sec --bits 2048 --count 100 --json")]
+pub(crate) struct Vectors {
+    /// The engines; every one that is installed if not given.
+    #[arg(long, value_name = "A,B", value_delimiter = ',')]
+    pub(crate) engines: Option<Vec<String>>,
+    /// Bits of the modulus.
+    #[arg(long, value_name = "N[,N]", value_delimiter = ',', default_values_t = [768, 1024, 2048, 3072, 4096, 6144], value_parser = within(BITS))]
+    pub(crate) bits: Vec<usize>,
+    /// Random inputs of each operation at each size.
+    #[arg(long, value_name = "N", default_value_t = 1000, value_parser = within(CASES))]
+    pub(crate) count: usize,
+    /// The seed of the keys and the inputs, 64 hexadecimal digits; a new one if not given.
+    #[arg(long, value_name = "HEX")]
+    pub(crate) seed: Option<Seed>,
+    #[command(flatten)]
+    pub(crate) kernel: KernelOption,
+    #[command(flatten)]
+    pub(crate) json: JsonOption,
+}
+
+/// Describe this machine, and say whether it is too busy to be measured
+#[derive(Args)]
+pub(crate) struct Machine {
+    #[command(flatten)]
+    pub(crate) json: JsonOption,
+}
+
+/// Make a private key
+///
+/// By FIPS 186-5, appendix A.1.3, from the system's random generator. Files are readable by their owner only, and
+/// nothing that exists is overwritten.
+#[derive(Args)]
+#[command(after_long_help = "\
+Examples:
+  rsalab keygen --out key.pem --public-out public.pem
+  rsalab keygen --bits 4096 --format pkcs1-der --out key.der")]
+pub(crate) struct Keygen {
+    /// Bits of the modulus.
+    #[arg(long, value_name = "N", default_value_t = 2048, value_parser = within(BITS))]
+    pub(crate) bits: usize,
+    /// The public exponent: odd, from 3.
+    #[arg(long, short, value_name = "E", default_value_t = 65_537, value_parser = exponent)]
+    pub(crate) e: u64,
+    /// Where the private key goes.
+    #[arg(long, short, value_name = "FILE")]
+    pub(crate) out: PathBuf,
+    /// Where the public key goes, if it is wanted in a file of its own.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) public_out: Option<PathBuf>,
+    /// How the keys are written; the public key is SPKI beside PKCS#8.
+    #[arg(long, value_enum, default_value_t = KeyFormat::Pkcs8Pem)]
+    pub(crate) format: KeyFormat,
+    /// Allow fewer than 2048 bits, which protect nothing today.
+    #[arg(long)]
+    pub(crate) insecure_size: bool,
+    #[command(flatten)]
+    pub(crate) kernel: KernelOption,
+    #[command(flatten)]
+    pub(crate) json: JsonOption,
+}
+
+/// The formats of key files.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum KeyFormat {
+    /// PKCS#8, in text.
+    Pkcs8Pem,
+    /// PKCS#8, in binary.
+    Pkcs8Der,
+    /// PKCS#1, in text.
+    Pkcs1Pem,
+    /// PKCS#1, in binary.
+    Pkcs1Der,
+}
+
+/// Encrypt text as raw RSA blocks, over threads, for study only
+///
+/// The text is cut into blocks, and each block is raised to the public exponent, with no padding, as the studies that
+/// rsalab repeats did it. Equal blocks give equal ciphertext, and short messages can be guessed: do not protect anything
+/// with it.
+#[derive(Args)]
+#[command(after_long_help = "\
+Examples:
+  rsalab encrypt --key public.pem message.txt --out message.rsa
+  rsalab encrypt --key public.pem --text 'attack at dawn' --out message.rsa
+  cat message.txt | rsalab encrypt --key public.pem --threads 4 --trace > message.rsa")]
+pub(crate) struct Encrypt {
+    /// A public key, or a private key, whose public part is used.
+    #[arg(long, short, value_name = "FILE")]
+    pub(crate) key: PathBuf,
+    /// The text itself, in place of a file.
+    #[arg(
+        long,
+        value_name = "TEXT",
+        conflicts_with = "input",
+        allow_hyphen_values = true
+    )]
+    pub(crate) text: Option<OsString>,
+    /// Bytes of text in one block; one fewer than the modulus has if not given. Decryption reads it from the file.
+    #[arg(long, value_name = "N")]
+    pub(crate) block_symbols: Option<usize>,
+    #[command(flatten)]
+    pub(crate) cipher: CipherOptions,
+}
+
+/// Decrypt what 'encrypt' made, over threads
+#[derive(Args)]
+#[command(after_long_help = "\
+Examples:
+  rsalab decrypt --key key.pem message.rsa
+  rsalab decrypt --key key.pem --threads 4 --trace --json message.rsa --out message.txt")]
+pub(crate) struct Decrypt {
+    /// The private key.
+    #[arg(long, short, value_name = "FILE")]
+    pub(crate) key: PathBuf,
+    #[command(flatten)]
+    pub(crate) cipher: CipherOptions,
+}
+
+/// What encryption and decryption share.
+#[derive(Args)]
+pub(crate) struct CipherOptions {
+    /// The file to read; standard input if there is none, or '-'.
+    #[arg(value_name = "FILE")]
+    pub(crate) input: Option<PathBuf>,
+    /// The file to make, which must not exist; standard output if there is none, or '-'.
+    #[arg(long, short, value_name = "FILE")]
+    pub(crate) out: Option<PathBuf>,
+    /// Threads that the blocks are split over.
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = within(THREADS))]
+    pub(crate) threads: usize,
+    /// Tell on standard error what each thread did, and when.
+    #[arg(long)]
+    pub(crate) trace: bool,
+    /// Tell it in JSON.
+    #[arg(long, requires = "trace")]
+    pub(crate) json: bool,
+    #[command(flatten)]
+    pub(crate) kernel: KernelOption,
+}
+
+/// Print the completions of a shell
+#[derive(Args)]
+#[command(after_long_help = "\
+Example:
+  rsalab completions bash > ~/.local/share/bash-completion/completions/rsalab")]
+pub(crate) struct Completions {
+    /// The shell.
+    pub(crate) shell: clap_complete::Shell,
+}
+
+/// Serve an engine over standard input and output; started by the other commands
+#[derive(Args)]
+#[command(hide = true)]
+pub(crate) struct Worker {
+    /// The engine.
+    #[arg(long, value_name = "NAME")]
+    pub(crate) engine: String,
+    #[command(flatten)]
+    pub(crate) kernel: KernelOption,
+}
+
+/// Random inputs of one operation.
+const CASES: RangeInclusive<usize> = 1..=1_000_000;
+/// Launches of one comparison.
+const LAUNCHES: RangeInclusive<usize> = 1..=1000;
+
+fn within(range: RangeInclusive<usize>) -> RangedU64ValueParser<usize> {
+    let (low, high) = range.into_inner();
+    RangedU64ValueParser::new().range(low as u64..=high as u64)
+}
+
+fn op() -> impl TypedValueParser<Value = Op> {
+    PossibleValuesParser::new(Op::ALL.map(Op::name)).try_map(|name| name.parse::<Op>())
+}
+
+fn seconds(typed: &str) -> Result<f64, String> {
+    match typed.parse::<f64>() {
+        Ok(seconds) if (0.1..=86_400.0).contains(&seconds) => Ok(seconds),
+        Ok(_) => Err("from 0.1 to 86400 seconds are possible".to_owned()),
+        Err(error) => Err(error.to_string()),
+    }
+}
+
+fn exponent(typed: &str) -> Result<u64, String> {
+    match typed.parse::<u64>() {
+        Ok(e) if e >= 3 && !e.is_multiple_of(2) => Ok(e),
+        Ok(_) => Err("a public exponent is odd, and 3 at least".to_owned()),
+        Err(error) => Err(error.to_string()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory;
+
+    use super::*;
+
+    #[test]
+    fn definitions_are_consistent() {
+        Arguments::command().debug_assert();
+    }
+
+    #[test]
+    fn short_help_fits_a_screen() {
+        let help = Arguments::command().render_help().to_string();
+        assert!(help.lines().count() <= 40, "{help}");
+    }
+
+    #[test]
+    fn every_command_has_a_summary_of_one_line() {
+        for command in Arguments::command().get_subcommands() {
+            let about = command.get_about().map(ToString::to_string);
+            assert!(
+                about.is_some_and(|about| about.len() < 80),
+                "{}",
+                command.get_name()
+            );
+        }
+    }
+}

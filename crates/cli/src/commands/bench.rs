@@ -1,0 +1,157 @@
+//! `rsalab bench`: a few cells side by side, now, and nothing stored.
+
+use rsalab_engines::{Registry, Selector};
+use rsalab_study::bench::{self, Interval, Request, Row};
+
+use super::{
+    selection::{absent, host, unknown, with_kernel},
+    surroundings::{check_build, surroundings, workers},
+};
+use crate::{
+    arguments::Bench,
+    exit::{Class, Failure},
+    output::{self, Talk},
+    progress::Follower,
+    quantity,
+    signals::Stop,
+    table::{Align, Table},
+};
+
+/// Measures, and prints a row for each engine at each size.
+pub(crate) fn run(arguments: &Bench, talk: Talk) -> Result<(), Failure> {
+    check_build(&arguments.measure)?;
+    let workers = workers(&arguments.measure)?;
+    for engine in &arguments.engines {
+        check_present(engine, &workers.registry)?;
+    }
+    let engines = with_kernel(&arguments.engines, arguments.kernel.kernel.as_deref())?;
+    let mut request = Request::new(arguments.op, arguments.bits.clone(), engines);
+    request.threads = arguments.threads;
+    request.batch = arguments.batch;
+    request.bare = arguments.bare;
+    request.symbols = arguments.symbols.or(request.symbols);
+    request.seconds = arguments.seconds;
+    request.launches = arguments.launches;
+    request.seed = arguments.seed;
+
+    let stop = Stop::listen()?;
+    let around = surroundings(&workers, &arguments.measure);
+    for warning in &around.warnings {
+        talk.say(format_args!("warning: {warning}"));
+    }
+    let mut follower = Follower::new(talk);
+    let measured = bench::run(
+        &request,
+        &host(&workers.registry),
+        &around,
+        &mut follower,
+        stop.flag(),
+    );
+    follower.finish();
+    let results = measured?;
+    if arguments.json.json {
+        output::json(&results.rows)?;
+    } else {
+        output::data(shown(&results.rows).as_bytes())?;
+    }
+    if !results.is_complete {
+        let class = stop.class().unwrap_or(Class::Internal);
+        return Err(Failure::new(class, "stopped before the end"));
+    }
+    follower.verdict()
+}
+
+/// Whoever names an engine wants its figure: an absent one is an error here, other than in a study.
+fn check_present(selector: &str, registry: &Registry) -> Result<(), Failure> {
+    let selector = Selector::parse(selector).map_err(unknown)?;
+    registry
+        .locate(selector.engine)
+        .map_err(|error| absent(&error))?;
+    Ok(())
+}
+
+fn shown(rows: &[Row]) -> String {
+    let mut text = String::new();
+    let mut notes: Vec<String> = Vec::new();
+    for same_size in rows.chunk_by(|left, right| left.bits == right.bits) {
+        if !text.is_empty() {
+            text.push('\n');
+        }
+        text += &title(&same_size[0]);
+        let mut table = Table::new([
+            ("engine", Align::Left),
+            ("version", Align::Left),
+            ("path", Align::Left),
+            ("per second", Align::Right),
+            ("time each", Align::Right),
+            ("interval", Align::Left),
+            ("TSC ticks", Align::Right),
+            ("speed ÷ first", Align::Right),
+            ("interval", Align::Left),
+            ("notes", Align::Left),
+        ]);
+        for row in same_size {
+            table.row([
+                row.engine.clone(),
+                or_dash(row.engine_version.clone()),
+                or_dash(row.kernel.clone()),
+                or_dash(row.ops_per_s.map(quantity::number)),
+                or_dash(row.ns_per_op.map(|time| quantity::time_ns(time.median))),
+                or_dash(row.ns_per_op.map(times)),
+                or_dash(row.tsc_per_op.map(quantity::number)),
+                or_dash(
+                    row.ratio_to_first
+                        .map(|ratio| format!("{:.3}", ratio.median)),
+                ),
+                or_dash(
+                    row.ratio_to_first
+                        .map(|ratio| format!("{:.3} – {:.3}", ratio.low, ratio.high)),
+                ),
+                numbers(&row.notes, &mut notes),
+            ]);
+        }
+        text += &table.render();
+    }
+    for (index, note) in notes.iter().enumerate() {
+        text += &format!("[{}] {note}\n", index + 1);
+    }
+    text
+}
+
+fn title(row: &Row) -> String {
+    let batch = match row.batch {
+        1 => String::new(),
+        batch => format!(", batch of {batch}"),
+    };
+    format!(
+        "{} at {} bits, {}{batch}\n",
+        row.op,
+        row.bits,
+        quantity::counted(row.threads, "thread")
+    )
+}
+
+fn or_dash(shown: Option<String>) -> String {
+    shown.unwrap_or_else(|| "–".to_owned())
+}
+
+fn times(interval: Interval) -> String {
+    let ends = [interval.low, interval.high].map(quantity::time_ns);
+    ends.join(" – ")
+}
+
+/// The numbers of a row's notes, which follow the tables; the same note has one number.
+fn numbers(of_row: &[String], notes: &mut Vec<String>) -> String {
+    let mut numbers = String::new();
+    for note in of_row {
+        let index = match notes.iter().position(|known| known == note) {
+            Some(index) => index,
+            None => {
+                notes.push(note.clone());
+                notes.len() - 1
+            }
+        };
+        numbers += &format!("[{}]", index + 1);
+    }
+    numbers
+}

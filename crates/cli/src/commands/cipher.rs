@@ -1,0 +1,206 @@
+//! `rsalab encrypt` and `rsalab decrypt`: a text through raw RSA blocks, over threads.
+
+use std::{
+    io::{self, IsTerminal},
+    os::unix::ffi::OsStrExt,
+    path::Path,
+};
+
+use rsalab_measure::{Placement, Topology};
+use rsalab_rsa::{
+    Error,
+    text::{Crew, Outcome, PartTrace, container},
+};
+use serde::Serialize;
+
+use crate::{
+    arguments::{CipherOptions, Decrypt, Encrypt},
+    exit::{Class, Failure},
+    files::{self, Privacy},
+    kernels, keys,
+    output::{self, Talk, complain},
+    quantity,
+    table::{Align, Table},
+};
+
+const FOR_STUDY: &str =
+    "raw RSA blocks without padding are for study only: do not protect anything with them";
+
+/// Encrypts a text for a public key.
+pub(crate) fn encrypt(arguments: &Encrypt, talk: Talk) -> Result<(), Failure> {
+    let options = &arguments.cipher;
+    let key = keys::public(&arguments.key)?;
+    let out = Destination::of(options)?;
+    if out == Destination::Stdout && io::stdout().is_terminal() {
+        let what = "the encrypted text is binary and would spoil the terminal";
+        return Err(
+            Failure::new(Class::Usage, what).advice("name a file with --out, or use a pipe")
+        );
+    }
+    let backend = kernels::backend(options.kernel.kernel.as_deref())?;
+    talk.say(FOR_STUDY);
+    let text = match &arguments.text {
+        Some(text) => text.as_bytes().to_vec(),
+        None => input(options, talk)?,
+    };
+    let placement = Topology::detect().placement(options.threads);
+    let crew = Crew::pinned(&placement.cpus);
+    let outcome = container::encrypt(&backend, &key, arguments.block_symbols, &text, crew)
+        .map_err(|error| failed("the text was not encrypted", error))?;
+    out.write(&outcome.output)?;
+    trace(options, &placement, &outcome);
+    Ok(())
+}
+
+/// Decrypts what [`encrypt`] made.
+pub(crate) fn decrypt(arguments: &Decrypt, talk: Talk) -> Result<(), Failure> {
+    let options = &arguments.cipher;
+    let key = keys::private(&arguments.key)?;
+    let out = Destination::of(options)?;
+    let backend = kernels::backend(options.kernel.kernel.as_deref())?;
+    talk.say(FOR_STUDY);
+    let file = input(options, talk)?;
+    let placement = Topology::detect().placement(options.threads);
+    let crew = Crew::pinned(&placement.cpus);
+    let outcome = container::decrypt(&backend, &key, &file, crew)
+        .map_err(|error| failed("the text was not decrypted", error))?;
+    out.write(&outcome.output)?;
+    trace(options, &placement, &outcome);
+    Ok(())
+}
+
+fn input(options: &CipherOptions, talk: Talk) -> Result<Vec<u8>, Failure> {
+    let typed = options.input.as_deref().is_none_or(files::is_dash);
+    if typed && io::stdin().is_terminal() {
+        talk.say("type the text; Ctrl-D ends it");
+    }
+    files::read(options.input.as_deref())
+}
+
+fn failed(what: &str, error: Error) -> Failure {
+    let class = match error {
+        Error::Blocks { .. } | Error::Layout { .. } => Class::Usage,
+        Error::Container { .. } | Error::KeySize { .. } | Error::InvalidKey { .. } => Class::Input,
+        Error::Block { .. } => Class::Verification,
+        Error::Randomness { .. } => Class::Unavailable,
+        _ => Class::Internal,
+    };
+    Failure::new(class, what).because(error)
+}
+
+/// Where the result goes.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Destination<'a> {
+    Stdout,
+    File(&'a Path),
+}
+
+impl<'a> Destination<'a> {
+    /// Fails before the work if the file could not be made after it.
+    fn of(options: &'a CipherOptions) -> Result<Self, Failure> {
+        match options.out.as_deref().filter(|out| !files::is_dash(out)) {
+            None => Ok(Destination::Stdout),
+            Some(path) => {
+                files::check_absent(path)?;
+                Ok(Destination::File(path))
+            }
+        }
+    }
+
+    fn write(self, bytes: &[u8]) -> Result<(), Failure> {
+        match self {
+            Destination::Stdout => output::data(bytes),
+            Destination::File(path) => files::create(path, bytes, Privacy::Private),
+        }
+    }
+}
+
+/// What `--trace --json` prints.
+#[derive(Serialize)]
+struct Trace {
+    threads: usize,
+    /// More threads than CPUs.
+    oversubscribed: bool,
+    /// From the release of the threads to the last finish.
+    elapsed_ns: u64,
+    /// With starting the threads and collecting their parts.
+    wall_ns: u64,
+    parts: Vec<TracedPart>,
+}
+
+#[derive(Serialize)]
+struct TracedPart {
+    id: usize,
+    bytes: usize,
+    blocks: usize,
+    cpu: Option<usize>,
+    start_ns: u64,
+    end_ns: u64,
+}
+
+impl From<&PartTrace> for TracedPart {
+    fn from(part: &PartTrace) -> Self {
+        TracedPart {
+            id: part.id,
+            bytes: part.bytes,
+            blocks: part.blocks,
+            cpu: part.cpu,
+            start_ns: part.start_ns,
+            end_ns: part.end_ns,
+        }
+    }
+}
+
+/// What was asked for is said even by a quiet program.
+fn trace(options: &CipherOptions, placement: &Placement, outcome: &Outcome) {
+    if !options.trace {
+        return;
+    }
+    let trace = Trace {
+        threads: options.threads,
+        oversubscribed: placement.oversubscribed,
+        elapsed_ns: outcome.elapsed_ns,
+        wall_ns: outcome.wall_ns,
+        parts: outcome.trace.iter().map(TracedPart::from).collect(),
+    };
+    if options.json {
+        let json = serde_json::to_string(&trace).expect("the program's own types are JSON");
+        complain(json);
+    } else {
+        complain(shown(&trace).trim_end());
+    }
+}
+
+fn shown(trace: &Trace) -> String {
+    let mut table = Table::new([
+        ("part", Align::Right),
+        ("bytes", Align::Right),
+        ("blocks", Align::Right),
+        ("CPU", Align::Right),
+        ("start", Align::Right),
+        ("end", Align::Right),
+    ]);
+    for part in &trace.parts {
+        table.row([
+            part.id.to_string(),
+            part.bytes.to_string(),
+            part.blocks.to_string(),
+            part.cpu
+                .map_or_else(|| "any".to_owned(), |cpu| cpu.to_string()),
+            quantity::time_ns(part.start_ns as f64),
+            quantity::time_ns(part.end_ns as f64),
+        ]);
+    }
+    format!(
+        "{}{}{}: {} from release to last finish, {} with start and collection\n",
+        table.render(),
+        quantity::counted(trace.threads, "thread"),
+        if trace.oversubscribed {
+            ", more than there are CPUs"
+        } else {
+            ""
+        },
+        quantity::time_ns(trace.elapsed_ns as f64),
+        quantity::time_ns(trace.wall_ns as f64)
+    )
+}

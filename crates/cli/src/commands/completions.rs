@@ -1,0 +1,21 @@
+//! `rsalab completions`: what a shell needs to complete the command line.
+
+use clap::CommandFactory;
+
+use crate::{
+    arguments::{Arguments, Completions},
+    exit::Failure,
+    output,
+};
+
+/// Prints the completions of a shell.
+pub(crate) fn run(completions: &Completions) -> Result<(), Failure> {
+    let mut script = Vec::new();
+    clap_complete::generate(
+        completions.shell,
+        &mut Arguments::command(),
+        "rsalab",
+        &mut script,
+    );
+    output::data(&script)
+}

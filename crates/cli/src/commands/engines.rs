@@ -1,0 +1,176 @@
+//! `rsalab engines`: every engine of this version, and the one command that brings each absent one.
+
+use std::time::Duration;
+
+use rsalab_engines::{
+    EngineInfo, Limits, Session, Worker,
+    registry::{ENGINES, Entry, Registry},
+};
+use rsalab_rsa::kernels;
+use serde::Serialize;
+
+use super::selection::registry;
+use crate::{
+    arguments::Engines,
+    exit::Failure,
+    output,
+    table::{Align, Table},
+};
+
+/// A worker that does not greet for so long is taken for broken.
+const GREETING: Duration = Duration::from_secs(10);
+
+/// What `--json` prints.
+#[derive(Serialize)]
+struct Listing {
+    engines: Vec<Listed>,
+    /// The kernels of the engine `own`.
+    kernels: Vec<ListedKernel>,
+}
+
+#[derive(Serialize)]
+struct Listed {
+    name: &'static str,
+    summary: &'static str,
+    present: bool,
+    /// What its worker says of itself.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    info: Option<EngineInfo>,
+    /// Why it cannot be used.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    reason: Option<String>,
+    /// The one command that brings it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    bring: Option<&'static str>,
+}
+
+#[derive(Serialize)]
+struct ListedKernel {
+    name: &'static str,
+    lanes: usize,
+    /// What this machine lacks for it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    missing: Option<String>,
+}
+
+/// Asks every engine who it is.
+pub(crate) fn run(arguments: &Engines) -> Result<(), Failure> {
+    let registry = registry()?;
+    let listing = Listing {
+        engines: ENGINES
+            .iter()
+            .map(|entry| listed(entry, &registry))
+            .collect(),
+        kernels: kernels()
+            .into_iter()
+            .map(|kernel| ListedKernel {
+                name: kernel.name,
+                lanes: kernel.lanes,
+                missing: kernel.available.err(),
+            })
+            .collect(),
+    };
+    if arguments.json.json {
+        return output::json(&listing);
+    }
+    output::data(shown(&listing).as_bytes())
+}
+
+fn listed(entry: &Entry, registry: &Registry) -> Listed {
+    let listed = Listed {
+        name: entry.name,
+        summary: entry.summary,
+        present: false,
+        info: None,
+        reason: None,
+        bring: None,
+    };
+    let location = match registry.locate(entry) {
+        Ok(location) => location,
+        Err(absent) => {
+            return Listed {
+                reason: Some("not installed".to_owned()),
+                bring: Some(absent.bring),
+                ..listed
+            };
+        }
+    };
+    let limits = Limits {
+        reply: GREETING,
+        ..Limits::default()
+    };
+    match Worker::spawn(&location, limits) {
+        Ok(worker) => Listed {
+            present: true,
+            info: Some(worker.info().clone()),
+            ..listed
+        },
+        Err(error) => Listed {
+            reason: Some(error.to_string()),
+            ..listed
+        },
+    }
+}
+
+fn shown(listing: &Listing) -> String {
+    let mut present = Table::new([
+        ("engine", Align::Left),
+        ("version", Align::Left),
+        ("what it is", Align::Left),
+    ]);
+    // What engines tell of themselves can be long: below the table, a line each.
+    let mut details = String::new();
+    let mut absent = String::new();
+    for engine in &listing.engines {
+        match &engine.info {
+            Some(info) => {
+                present.row([
+                    info.name.clone(),
+                    match info.optimised {
+                        true => info.version.clone(),
+                        false => format!("{} (unoptimised build)", info.version),
+                    },
+                    engine.summary.to_owned(),
+                ]);
+                details += &format!("\n{}\n    from {}\n", info.name, info.origin);
+                if let Some(path) = &info.cpu_path {
+                    details += &format!("    on this CPU: {path}\n");
+                }
+                if let Some((default, others)) = info.variants.split_first()
+                    && !others.is_empty()
+                {
+                    details += &format!("    forms: {default} (default), {}\n", others.join(", "));
+                }
+            }
+            None => {
+                let reason = engine.reason.as_deref().unwrap_or_default();
+                absent += &format!("{}: {reason} ({})\n", engine.name, engine.summary);
+                if let Some(bring) = engine.bring {
+                    absent += &format!("    {bring}\n");
+                }
+            }
+        }
+    }
+    let mut kernels = Table::new([
+        ("kernel of own", Align::Left),
+        ("lanes", Align::Right),
+        ("runs here", Align::Left),
+    ]);
+    for kernel in &listing.kernels {
+        kernels.row([
+            kernel.name.to_owned(),
+            kernel.lanes.to_string(),
+            match &kernel.missing {
+                None => "yes".to_owned(),
+                Some(missing) => format!("no: {missing}"),
+            },
+        ]);
+    }
+    let mut text = present.render() + &details;
+    if !absent.is_empty() {
+        text += "\n";
+        text += &absent;
+    }
+    text += "\n";
+    text + &kernels.render()
+}

@@ -1,0 +1,118 @@
+//! `rsalab keygen`: one private key, by FIPS 186-5 A.1.3.
+
+use std::{path::Path, time::Instant};
+
+use rsalab_rsa::{
+    Backend, Error,
+    format::{self, Encoding, PrivateFormat, PublicFormat},
+    generate::{Generated, generate},
+    random::SystemRng,
+};
+use serde::Serialize;
+
+use crate::{
+    arguments::{KeyFormat, Keygen},
+    exit::{Class, Failure},
+    files::{self, Privacy},
+    kernels,
+    output::{self, Talk},
+};
+
+/// Keys below this size are refused unless asked for in so many words.
+const LEAST_SECURE_BITS: usize = 2048;
+
+/// What `--json` prints about the key: nothing that is secret.
+#[derive(Serialize)]
+struct Made<'a> {
+    bits: usize,
+    e: u64,
+    kernel: &'a str,
+    candidates: u64,
+    tests: u64,
+    elapsed_ns: u64,
+    private: String,
+    public: Option<String>,
+}
+
+/// Makes a key and writes its files.
+pub(crate) fn run(arguments: &Keygen, talk: Talk) -> Result<(), Failure> {
+    let (private_path, public_path) = (&arguments.out, arguments.public_out.as_deref());
+    check_size(arguments)?;
+    let backend = kernels::backend(arguments.kernel.kernel.as_deref())?;
+    files::check_absent(private_path)?;
+    if let Some(path) = public_path {
+        files::check_absent(path)?;
+        if path == private_path {
+            let what = "--out and --public-out name the same file";
+            return Err(Failure::new(Class::Usage, what));
+        }
+    }
+
+    let begun = Instant::now();
+    let Generated { key, counts } =
+        generate(arguments.bits, arguments.e, &mut SystemRng, &backend).map_err(told)?;
+    let elapsed_ns = u64::try_from(begun.elapsed().as_nanos()).unwrap_or(u64::MAX);
+
+    let (private_format, public_format, encoding) = arguments.format.parts();
+    let private = format::encode_private(&key, private_format, encoding);
+    files::create(private_path, &private, Privacy::Private)?;
+    if let Some(path) = public_path {
+        let public = format::encode_public(key.public(), public_format, encoding);
+        files::create(path, &public, Privacy::Public)?;
+    }
+
+    if arguments.json.json {
+        return output::json(&Made {
+            bits: key.bits(),
+            e: arguments.e,
+            kernel: backend.kernel(),
+            candidates: counts.candidates,
+            tests: counts.tests,
+            elapsed_ns,
+            private: shown(private_path),
+            public: public_path.map(shown),
+        });
+    }
+    talk.say(format_args!(
+        "a key of {} bits is in {}, readable by its owner only",
+        key.bits(),
+        private_path.display()
+    ));
+    Ok(())
+}
+
+/// JSON is UTF-8, a path need not be.
+fn shown(path: &Path) -> String {
+    path.display().to_string()
+}
+
+fn check_size(arguments: &Keygen) -> Result<(), Failure> {
+    if arguments.bits >= LEAST_SECURE_BITS || arguments.insecure_size {
+        return Ok(());
+    }
+    let what = format!(
+        "a key of {} bits protects nothing: {LEAST_SECURE_BITS} are the least",
+        arguments.bits
+    );
+    Err(Failure::new(Class::Usage, what).advice("for a study, add --insecure-size"))
+}
+
+fn told(error: Error) -> Failure {
+    let class = match error {
+        Error::KeySize { .. } => Class::Usage,
+        Error::Randomness { .. } => Class::Unavailable,
+        _ => Class::Internal,
+    };
+    Failure::new(class, "no key was made").because(error)
+}
+
+impl KeyFormat {
+    fn parts(self) -> (PrivateFormat, PublicFormat, Encoding) {
+        match self {
+            KeyFormat::Pkcs8Pem => (PrivateFormat::Pkcs8, PublicFormat::Spki, Encoding::Pem),
+            KeyFormat::Pkcs8Der => (PrivateFormat::Pkcs8, PublicFormat::Spki, Encoding::Der),
+            KeyFormat::Pkcs1Pem => (PrivateFormat::Pkcs1, PublicFormat::Pkcs1, Encoding::Pem),
+            KeyFormat::Pkcs1Der => (PrivateFormat::Pkcs1, PublicFormat::Pkcs1, Encoding::Der),
+        }
+    }
+}

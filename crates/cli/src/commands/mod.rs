@@ -1,0 +1,41 @@
+//! One file for each command, and what several of them share.
+//!
+//! | question | file |
+//! |---|---|
+//! | which engines are meant, and are they there | `selection` |
+//! | what does every measurement need | `surroundings` |
+
+use std::process::ExitCode;
+
+use crate::{arguments::Command, exit::Failure, output::Talk};
+
+mod bench;
+mod cipher;
+mod completions;
+mod engines;
+mod keygen;
+mod machine;
+mod selection;
+mod study;
+mod surroundings;
+mod vectors;
+mod worker;
+
+/// Does what was typed.
+pub(crate) fn run(command: Command, talk: Talk) -> Result<ExitCode, Failure> {
+    match command {
+        Command::Study(arguments) => study::study(&arguments, talk),
+        Command::Resume(arguments) => study::resume(&arguments, talk),
+        Command::Report(arguments) => study::report(&arguments),
+        Command::Bench(arguments) => bench::run(&arguments, talk),
+        Command::Engines(arguments) => engines::run(&arguments),
+        Command::Vectors(arguments) => vectors::run(&arguments, talk),
+        Command::Machine(arguments) => machine::run(&arguments, talk),
+        Command::Keygen(arguments) => keygen::run(&arguments, talk),
+        Command::Encrypt(arguments) => cipher::encrypt(&arguments, talk),
+        Command::Decrypt(arguments) => cipher::decrypt(&arguments, talk),
+        Command::Completions(arguments) => completions::run(&arguments),
+        Command::Worker(arguments) => return worker::run(&arguments),
+    }
+    .map(|()| ExitCode::SUCCESS)
+}

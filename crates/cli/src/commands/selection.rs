@@ -1,0 +1,71 @@
+//! Which engines are meant: names, what is installed, and the kernel of our own.
+
+use rsalab_engines::{Absent, Registry, UnknownEngine, registry::ENGINES};
+use rsalab_measure::Topology;
+use rsalab_study::plan::Host;
+
+use crate::{
+    exit::{Class, Failure},
+    kernels,
+};
+
+/// The engine whose kernel can be chosen.
+const OWN: &str = "own";
+
+/// Where engines are looked for.
+pub(super) fn registry() -> Result<Registry, Failure> {
+    Registry::of_this_program().map_err(|error| {
+        Failure::new(Class::Io, "the system does not say where this program lies").because(error)
+    })
+}
+
+/// The engines that are installed.
+pub(super) fn present(registry: &Registry) -> impl Iterator<Item = &'static str> {
+    ENGINES
+        .iter()
+        .filter(|entry| registry.locate(entry).is_ok())
+        .map(|entry| entry.name)
+}
+
+/// What a plan must know of this machine.
+pub(super) fn host(registry: &Registry) -> Host {
+    Host {
+        known: ENGINES.iter().map(|entry| entry.name.to_owned()).collect(),
+        present: present(registry).map(str::to_owned).collect(),
+        logical_cpus: Topology::detect().allowed_cpus(),
+    }
+}
+
+/// The selectors with the kernel that was asked for: it is a variant of our own engine.
+///
+/// Fails where the kernel does not exist, does not run here, or where nobody would use it.
+pub(super) fn with_kernel(
+    engines: &[String],
+    kernel: Option<&str>,
+) -> Result<Vec<String>, Failure> {
+    let Some(kernel) = kernel else {
+        return Ok(engines.to_vec());
+    };
+    kernels::check(kernel)?;
+    if !engines.iter().any(|engine| engine == OWN) {
+        let what =
+            "--kernel chooses the kernel of the engine 'own', which is not among the engines";
+        return Err(Failure::new(Class::Usage, what));
+    }
+    let chosen = |engine: &String| match engine.as_str() {
+        OWN => format!("{OWN}:{kernel}"),
+        _ => engine.clone(),
+    };
+    Ok(engines.iter().map(chosen).collect())
+}
+
+/// A name that no engine has; the sentence offers the nearest.
+pub(super) fn unknown(error: UnknownEngine) -> Failure {
+    Failure::new(Class::Usage, error.to_string())
+}
+
+/// An engine that is not installed, with the one command that brings it.
+pub(super) fn absent(error: &Absent) -> Failure {
+    let what = format!("the engine '{}' is not installed", error.engine);
+    Failure::new(Class::Unavailable, what).advice(format!("get it with: {}", error.bring))
+}

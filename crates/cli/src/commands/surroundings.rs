@@ -1,0 +1,44 @@
+//! What every measurement needs: an optimised program, workers, and the machine as it is now.
+
+use std::time::Duration;
+
+use rsalab_engines::{Limits, OPTIMISED};
+use rsalab_study::run::{Surroundings, Workers};
+
+use super::selection::registry;
+use crate::{
+    arguments::MeasureOptions,
+    exit::{Class, Failure},
+};
+
+/// An unoptimised program measures itself slow, and its peers not.
+pub(super) fn check_build(options: &MeasureOptions) -> Result<(), Failure> {
+    if OPTIMISED || options.allow_unoptimised {
+        return Ok(());
+    }
+    let what = "this rsalab was built without optimisation, so its figures would mean nothing";
+    Err(Failure::new(Class::Usage, what).advice(
+        "build it with 'cargo build --release', or add --allow-unoptimised, and the figures will say so",
+    ))
+}
+
+/// Starts workers, and gives them up when they do not answer.
+pub(super) fn workers(options: &MeasureOptions) -> Result<Workers, Failure> {
+    let usual = Limits::default();
+    let patience = Duration::from_secs_f64(options.give_up_after);
+    Ok(Workers {
+        registry: registry()?,
+        limits: Limits {
+            reply: usual.reply.min(patience),
+            work: patience,
+        },
+    })
+}
+
+/// The machine as it is now, which takes a moment to find out.
+pub(super) fn surroundings<'a>(workers: &'a Workers, options: &MeasureOptions) -> Surroundings<'a> {
+    Surroundings {
+        allow_unoptimised: options.allow_unoptimised,
+        ..Surroundings::of_this_machine(workers)
+    }
+}

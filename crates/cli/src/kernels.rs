@@ -1,0 +1,42 @@
+//! The kernel that was asked for, or the best one.
+
+use rsalab_engines::registry::closest;
+use rsalab_rsa::{CpuBackend, Kernel, kernels};
+
+use crate::exit::{Class, Failure};
+
+/// Our own engine's arithmetic on a kernel.
+pub(crate) fn backend(name: Option<&str>) -> Result<CpuBackend, Failure> {
+    match name {
+        None => Ok(CpuBackend::auto()),
+        Some(name) => {
+            check(name)?;
+            let kernel = Kernel::named(name).map_err(|error| {
+                Failure::new(Class::Unavailable, "the kernel cannot be used").because(error)
+            })?;
+            Ok(CpuBackend::new(kernel))
+        }
+    }
+}
+
+/// Fails if there is no kernel of this name, or if this CPU cannot run it.
+pub(crate) fn check(name: &str) -> Result<(), Failure> {
+    let known = kernels();
+    let Some(kernel) = known.iter().find(|kernel| kernel.name == name) else {
+        let names: Vec<&str> = known.iter().map(|kernel| kernel.name).collect();
+        let advice = match closest(name, names.iter().copied()) {
+            Some(near) => format!("did you mean '{near}'?"),
+            None => format!("there are {}", names.join(", ")),
+        };
+        return Err(
+            Failure::new(Class::Usage, format!("there is no kernel '{name}'")).advice(advice),
+        );
+    };
+    kernel.available.clone().map_err(|reason| {
+        Failure::new(
+            Class::Unavailable,
+            format!("the kernel '{name}' does not run on this machine: {reason}"),
+        )
+        .advice("leave --kernel out: the best one that runs is chosen")
+    })
+}

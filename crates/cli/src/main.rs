@@ -1,0 +1,95 @@
+//! The program `rsalab`: reads the command line, injects our own backend, and calls the floors below.
+//!
+//! | question | file |
+//! |---|---|
+//! | what can be typed | `arguments` |
+//! | what a command does | `commands`, one file each |
+//! | how the program ends, and with which exit code | `exit`, `signals` |
+//! | how a run is followed | `progress` |
+//! | what is written where | `output`, `table` |
+#![forbid(unsafe_code)]
+
+use std::{panic, process::ExitCode};
+
+use clap::{Parser, error::ErrorKind};
+use tracing_subscriber::filter::LevelFilter;
+
+use crate::{
+    arguments::{Arguments, TalkOptions},
+    exit::{Class, Failure},
+    output::{Talk, complain},
+};
+
+mod arguments;
+mod commands;
+mod exit;
+mod files;
+mod kernels;
+mod keys;
+mod output;
+mod progress;
+mod quantity;
+mod signals;
+mod table;
+
+fn main() -> ExitCode {
+    let arguments = match Arguments::try_parse() {
+        Ok(arguments) => arguments,
+        Err(error) => return usage(&error),
+    };
+    trace(&arguments.talk);
+    panic::set_hook(Box::new(|defect| {
+        complain(format_args!(
+            "rsalab: a defect of rsalab: {defect}\nplease report it with the command that was typed"
+        ));
+    }));
+    let talk = Talk::new(arguments.talk.quiet);
+    let result = panic::catch_unwind(|| commands::run(arguments.command, talk));
+    match result {
+        Ok(Ok(code)) => code,
+        Ok(Err(failure)) => end(&failure),
+        Err(_) => ExitCode::from(Class::Internal.code()),
+    }
+}
+
+fn end(failure: &Failure) -> ExitCode {
+    if failure.class() != Class::ReaderGone {
+        complain(format_args!("rsalab: {failure}"));
+    }
+    ExitCode::from(failure.class().code())
+}
+
+/// Help and version go to standard output and are a success; mistakes go to standard error, without empty lines.
+fn usage(error: &clap::Error) -> ExitCode {
+    if !error.use_stderr() {
+        // Nobody is left to be told if this fails.
+        let _ = error.print();
+        return ExitCode::SUCCESS;
+    }
+    let rendered = error.render().to_string();
+    if error.kind() == ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand {
+        complain(rendered.trim_end());
+    } else {
+        let sentences = rendered.strip_prefix("error: ").unwrap_or(&rendered);
+        let lines: Vec<&str> = sentences.lines().filter(|line| !line.is_empty()).collect();
+        complain(format_args!("rsalab: {}", lines.join("\n")));
+    }
+    ExitCode::from(Class::Usage.code())
+}
+
+/// Sends what the floors below record to standard error, as far as was asked for.
+fn trace(options: &TalkOptions) {
+    let level = match (options.quiet, options.verbose) {
+        (true, _) => LevelFilter::ERROR,
+        (false, 0) => LevelFilter::WARN,
+        (false, 1) => LevelFilter::INFO,
+        (false, 2) => LevelFilter::DEBUG,
+        (false, _) => LevelFilter::TRACE,
+    };
+    tracing_subscriber::fmt()
+        .with_max_level(level)
+        .with_writer(std::io::stderr)
+        .with_target(false)
+        .log_internal_errors(false)
+        .init();
+}

@@ -1,0 +1,63 @@
+//! SIGINT and SIGTERM: the first asks the command to save and stop, the second ends the program at once.
+
+use std::{
+    io,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, AtomicUsize, Ordering},
+    },
+};
+
+use signal_hook::{
+    consts::{SIGINT, SIGTERM},
+    flag,
+};
+
+use crate::exit::{Class, Failure};
+
+/// Whether somebody has asked the program to stop, and how.
+#[derive(Clone)]
+pub(crate) struct Stop {
+    requested: Arc<AtomicBool>,
+    number: Arc<AtomicUsize>,
+}
+
+impl Stop {
+    /// Listens from now on. A command that does not listen is ended by the first signal, as is usual.
+    pub(crate) fn listen() -> Result<Self, Failure> {
+        let stop = Stop {
+            requested: Arc::default(),
+            number: Arc::default(),
+        };
+        for signal in [SIGINT, SIGTERM] {
+            stop.register(signal).map_err(|error| {
+                Failure::new(Class::Internal, "cannot listen to signals").because(error)
+            })?;
+        }
+        Ok(stop)
+    }
+
+    /// The flag that is raised by the first signal.
+    pub(crate) fn flag(&self) -> &Arc<AtomicBool> {
+        &self.requested
+    }
+
+    /// The class of the end of a program that was stopped; none if nobody asked.
+    pub(crate) fn class(&self) -> Option<Class> {
+        let number = self.number.load(Ordering::SeqCst);
+        i32::try_from(number)
+            .ok()
+            .filter(|&number| number != 0)
+            .map(Class::Signal)
+    }
+
+    /// Actions run in the order of their registration: the shutdown looks at the flag before this signal raises it, so
+    /// that it acts on the second.
+    fn register(&self, signal: i32) -> io::Result<()> {
+        flag::register_conditional_shutdown(signal, 128 + signal, Arc::clone(&self.requested))?;
+        let number = usize::try_from(signal).expect("signal numbers are positive");
+        flag::register_usize(signal, Arc::clone(&self.number), number)?;
+        flag::register(signal, Arc::clone(&self.requested))?;
+        Ok(())
+    }
+}

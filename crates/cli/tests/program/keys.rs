@@ -1,0 +1,219 @@
+//! `keygen`, and what is said of files that are not the key they should be.
+
+use std::{
+    ffi::OsStr,
+    fs,
+    os::unix::{ffi::OsStrExt, fs::PermissionsExt},
+    path::Path,
+    process::Command,
+};
+
+use crate::support::{assert_done, assert_failure, folder, run, stdout, study_key};
+
+#[test]
+fn openssl_reads_a_key_in_every_format() {
+    let here = folder();
+    let formats = [
+        ("pkcs8-pem", "PEM", "-pubin"),
+        ("pkcs8-der", "DER", "-pubin"),
+        ("pkcs1-pem", "PEM", "-RSAPublicKey_in"),
+        ("pkcs1-der", "DER", "-RSAPublicKey_in"),
+    ];
+    for (format, form, public_structure) in formats {
+        let (private, public) = (format!("{format}.key"), format!("{format}.pub"));
+        let made = run(
+            here.path(),
+            [
+                "keygen",
+                "--format",
+                format,
+                "--out",
+                &private,
+                "--public-out",
+                &public,
+            ],
+        );
+        assert_done(&made);
+        let mode = fs::metadata(here.path().join(&private))
+            .expect("it was made")
+            .permissions()
+            .mode();
+        assert_eq!(mode & 0o777, 0o600, "{format}");
+
+        let checked = openssl(
+            here.path(),
+            &[
+                "rsa", "-inform", form, "-in", &private, "-check", "-modulus", "-noout",
+            ],
+        );
+        let Some(checked) = checked else {
+            eprintln!("SKIPPED: there is no openssl command to read the keys with");
+            return;
+        };
+        assert!(checked.contains("RSA key ok"), "{format}: {checked}");
+        let read = openssl(
+            here.path(),
+            &[
+                "rsa",
+                "-inform",
+                form,
+                "-in",
+                &public,
+                public_structure,
+                "-modulus",
+                "-noout",
+            ],
+        );
+        let modulus = read.expect("openssl is there").trim().to_owned();
+        assert!(
+            modulus.len() == "Modulus=".len() + 512 && checked.contains(&modulus),
+            "{format}: {modulus}"
+        );
+    }
+}
+
+/// What the command prints on both streams; none if there is no such command.
+fn openssl(folder: &Path, arguments: &[&str]) -> Option<String> {
+    let output = Command::new("openssl")
+        .current_dir(folder)
+        .args(arguments)
+        .output()
+        .ok()?;
+    let said = [output.stdout, output.stderr].concat();
+    Some(String::from_utf8_lossy(&said).into_owned())
+}
+
+#[test]
+fn nothing_is_overwritten() {
+    let here = folder();
+    fs::write(here.path().join("taken"), "precious").expect("the folder can be written to");
+    let rows: &[&[&str]] = &[
+        &["keygen", "--out", "taken"],
+        &["keygen", "--out", "new", "--public-out", "taken"],
+    ];
+    for arguments in rows {
+        assert_failure(&run(here.path(), *arguments), 5, "taken exists already");
+    }
+    assert_eq!(
+        fs::read(here.path().join("taken")).expect("it is there"),
+        b"precious"
+    );
+    assert!(
+        !here.path().join("new").exists(),
+        "half a pair of keys was left"
+    );
+    assert_failure(
+        &run(here.path(), ["keygen", "--out", "a", "--public-out", "a"]),
+        2,
+        "same file",
+    );
+    assert_failure(
+        &run(here.path(), ["keygen", "--out", "missing/key"]),
+        5,
+        "missing/key",
+    );
+}
+
+#[test]
+fn small_keys_are_made_on_demand_only() {
+    let here = folder();
+    assert_failure(
+        &run(here.path(), ["keygen", "--bits", "1024", "--out", "key"]),
+        2,
+        "--insecure-size",
+    );
+    let odd = run(
+        here.path(),
+        [
+            "keygen",
+            "--bits",
+            "1025",
+            "--insecure-size",
+            "--out",
+            "key",
+        ],
+    );
+    assert_failure(&odd, 2, "1025");
+    assert_failure(
+        &run(here.path(), ["keygen", "--e", "4", "--out", "key"]),
+        2,
+        "odd",
+    );
+    let made = run(
+        here.path(),
+        [
+            "keygen",
+            "--bits",
+            "1024",
+            "--insecure-size",
+            "--out",
+            "key",
+            "--json",
+        ],
+    );
+    assert_done(&made);
+    let told: serde_json::Value = serde_json::from_str(stdout(&made)).expect("it is JSON");
+    assert_eq!((&told["bits"], &told["e"]), (&1024.into(), &65_537.into()));
+    assert!(
+        !stdout(&made).contains("BEGIN"),
+        "the key itself is not printed"
+    );
+}
+
+#[test]
+fn what_is_no_key_is_said_to_be_none() {
+    let here = folder();
+    let path = |name: &str| here.path().join(name);
+    let key = study_key(here.path(), 1024);
+    let pem = fs::read_to_string(&key).expect("it was made");
+    let write = |name: &str, bytes: &[u8]| {
+        fs::write(path(name), bytes).expect("the folder can be written to")
+    };
+    write("empty", b"");
+    write("cut", &pem.as_bytes()[..pem.len() / 2]);
+    write("noise", &vec![0xA5; 3 << 20]);
+    write("text", b"this is a letter, not a key\n");
+    // prime256v1, made by: openssl ecparam -genkey
+    write("ec", EC_KEY.as_bytes());
+    let rows = [
+        ("empty", 3, "empty"),
+        ("cut", 3, "cut"),
+        ("noise", 3, "noise"),
+        ("text", 3, "text"),
+        ("ec", 3, "ec"),
+        ("public.pem", 3, "public key"),
+        ("nowhere", 5, "nowhere"),
+        (".", 5, "."),
+    ];
+    for (file, code, words) in rows {
+        let output = run(here.path(), ["decrypt", "--key", file, "input"]);
+        assert_failure(&output, code, words);
+        if file != "public.pem" {
+            let output = run(here.path(), ["encrypt", "--key", file, "--text", "a"]);
+            assert_failure(&output, code, words);
+        }
+    }
+}
+
+#[test]
+fn a_name_need_not_be_utf_8() {
+    let here = folder();
+    let name = OsStr::from_bytes(b"key-\xff");
+    let arguments = [
+        OsStr::new("keygen"),
+        OsStr::new("--json"),
+        OsStr::new("--out"),
+        name,
+    ];
+    assert_done(&run(here.path(), arguments));
+    assert!(here.path().join(name).exists());
+    assert_failure(&run(here.path(), arguments), 5, "exists already");
+}
+
+const EC_KEY: &str = "\
+-----BEGIN PRIVATE KEY-----
+MIGHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0wawIBAQQgevZzL1gdAFr88hb2
+OF/2NxApJCzGCEDdfSp6VQO30hyhRANCAAQRWz+jn65BtOMvdyHKcvjBeBSDZH2r
+1RTwjmYSi9R/zpBnuQ4EiMnCqfMPWiZqB4QdbAd0E7oH50VpuZ1P087G
+-----END PRIVATE KEY-----
+";

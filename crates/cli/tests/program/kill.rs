@@ -1,0 +1,176 @@
+//! A study survives SIGKILL at any moment: nothing that was stored is lost, nothing is measured twice.
+
+use std::{
+    collections::BTreeMap,
+    fs,
+    path::Path,
+    process::{Command, Stdio},
+    thread,
+    time::Duration,
+};
+
+use crate::support::{cells, folder, open, program};
+
+const KILLS: usize = 50;
+
+/// Short blocks and many of them, so that a kill finds every step at work.
+const PLAN: &str = r#"
+title = "To be killed"
+seed = "5EED5EED5EED5EED5EED5EED5EED5EED5EED5EED5EED5EED5EED5EED5EED5EED"
+[measure]
+precision = 0.0
+budget_s = 0.8
+min_blocks = 2
+max_blocks = 100
+block_ms = 10
+discard_ms = 1
+[[grid]]
+operations = ["private", "public"]
+engines = ["own", "textbook"]
+bits = [512]
+threads = [1, 2]
+[[grid]]
+operations = ["text_encrypt"]
+engines = ["own", "textbook"]
+bits = [512]
+threads = [2]
+symbols = [600]
+"#;
+
+#[test]
+fn a_study_that_is_killed_fifty_times_is_complete_in_the_end() {
+    let here = folder();
+    let study = here.path().join("study");
+    fs::write(here.path().join("plan.toml"), PLAN).expect("the folder can be written to");
+    let mut stored = BTreeMap::new();
+    let mut moments = Moments(0x5EED);
+    let mut started_before = false;
+    for kill in 1..=KILLS {
+        let arguments: &[&str] = match study.join("study.db").exists() {
+            true => &["resume", "study"],
+            // Killed before it had a database, a study is planned again.
+            false => &["study", "plan.toml", "--out", "study"],
+        };
+        let mut run = Command::new(program())
+            .current_dir(here.path())
+            .args(arguments)
+            .stdin(Stdio::null())
+            .stdout(Stdio::null())
+            .stderr(Stdio::piped())
+            .spawn()
+            .expect("the program starts");
+        thread::sleep(moments.next());
+        let has_ended = run.try_wait().expect("it can be asked").is_some();
+        run.kill().expect("it can be killed");
+        let output = run.wait_with_output().expect("it ends");
+        assert!(
+            !has_ended,
+            "the study ended by itself before kill {kill}: {}",
+            String::from_utf8_lossy(&output.stderr)
+        );
+        if study.join("study.db").exists() {
+            started_before = true;
+            stored = look(&study, &stored);
+        } else {
+            assert!(!started_before, "the database is gone after kill {kill}");
+        }
+    }
+    assert!(
+        !stored.is_empty(),
+        "no kill left any block: the moments are too early"
+    );
+
+    let last = Command::new(program())
+        .current_dir(here.path())
+        .args(["resume", "study"])
+        .output()
+        .expect("the program starts");
+    assert!(
+        last.status.success(),
+        "{}",
+        String::from_utf8_lossy(&last.stderr)
+    );
+    look(&study, &stored);
+    let cells = cells(&study);
+    assert_eq!(cells.len(), 10);
+    assert!(cells.iter().all(|cell| cell.state == "done"), "{cells:?}");
+    assert!(study.join("report.html").is_file());
+    assert_every_round_is_whole(&study);
+}
+
+/// What a block is known by, and everything that was stored of it.
+type Blocks = BTreeMap<(i64, i64), String>;
+
+/// Looks at a copy of the database, as it lies on the disk between two runs: it is whole, and every block that was there
+/// at an earlier look is there now, with the same samples.
+fn look(study: &Path, earlier: &Blocks) -> Blocks {
+    let copy = folder();
+    for name in ["study.db", "study.db-wal"] {
+        if study.join(name).exists() {
+            fs::copy(study.join(name), copy.path().join(name)).expect("it can be copied");
+        }
+    }
+    let database =
+        rusqlite::Connection::open(copy.path().join("study.db")).expect("it is a database");
+    let integrity: String = database
+        .query_row("PRAGMA integrity_check", [], |row| row.get(0))
+        .expect("it can be checked");
+    assert_eq!(integrity, "ok");
+    let twice: i64 = database
+        .query_row(
+            "SELECT count(*) - count(DISTINCT group_id || ' ' || engine) FROM cell",
+            [],
+            |row| row.get(0),
+        )
+        .expect("there are cells");
+    assert_eq!(twice, 0, "a cell is there twice");
+
+    let mut query = database
+        .prepare(
+            "SELECT group_id, order_index, cell_id || ' ' || started_ns || ' ' || elapsed_ns || ' ' ||
+                 (SELECT group_concat(elapsed_ns || '/' || operations) FROM sample WHERE block_id = block.id)
+             FROM block",
+        )
+        .expect("there are blocks and samples");
+    let block = |row: &rusqlite::Row<'_>| Ok(((row.get(0)?, row.get(1)?), row.get(2)?));
+    let now: Blocks = query
+        .query_map([], block)
+        .expect("they can be read")
+        .collect::<Result<_, _>>()
+        .expect("no block is without samples");
+    for (place, samples) in earlier {
+        assert_eq!(
+            now.get(place),
+            Some(samples),
+            "the block {place:?} was lost or changed"
+        );
+    }
+    now
+}
+
+/// The engines of a group were measured in turn over all sessions: each has the same number of blocks.
+fn assert_every_round_is_whole(study: &Path) {
+    let database = open(&study.join("study.db"));
+    let uneven: i64 = database
+        .query_row(
+            "SELECT count(*) FROM (SELECT group_id, round, count(*) AS blocks FROM block GROUP BY group_id, round) WHERE blocks <> 2",
+            [],
+            |row| row.get(0),
+        )
+        .expect("there are blocks");
+    assert_eq!(uneven, 0, "a round is not whole");
+}
+
+/// Moments to kill at, up to a second after the start: before the first block, and in any step after it. The same in
+/// each run of the test.
+struct Moments(u64);
+
+impl Moments {
+    fn next(&mut self) -> Duration {
+        // Xorshift, after Marsaglia.
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        Duration::from_millis(self.0 % 1000)
+    }
+}

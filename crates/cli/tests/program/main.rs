@@ -1,0 +1,12 @@
+//! The program as a user meets it: started as a process, judged by its exit code, its output and its files.
+#![forbid(unsafe_code)]
+
+mod cipher;
+mod keys;
+mod kill;
+mod readme;
+mod signals;
+mod study;
+mod support;
+mod usage;
+mod workers;

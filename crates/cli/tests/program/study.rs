@@ -1,0 +1,279 @@
+//! `study`, `resume`, `report` and `bench`, from the command line to the files they leave.
+
+use std::{fs, os::unix::fs::PermissionsExt};
+
+use crate::support::{assert_done, assert_failure, cells, folder, run, stdout};
+
+#[test]
+fn smoke_runs_to_its_report() {
+    let here = folder();
+    let done = run(
+        here.path(),
+        [
+            "study",
+            "smoke",
+            "--engines",
+            "own,textbook",
+            "--out",
+            "out",
+        ],
+    );
+    assert_done(&done);
+    let study = here.path().join("out");
+    let last = stdout(&done).lines().last().expect("something is printed");
+    assert_eq!(last, "report: out/report.html");
+    for file in [
+        "report.html",
+        "results.csv",
+        "results.json",
+        "report.md",
+        "study.db",
+    ] {
+        assert!(study.join(file).is_file(), "{file} is missing");
+    }
+    let mode = fs::metadata(study.join("study.db"))
+        .expect("it is there")
+        .permissions()
+        .mode();
+    assert_eq!(mode & 0o077, 0, "the database holds keys");
+    let cells = cells(&study);
+    assert!(cells.iter().any(|cell| cell.engine == "textbook"));
+    assert!(
+        cells
+            .iter()
+            .all(|cell| cell.state == "done" || cell.state == "unsupported"),
+        "{cells:?}"
+    );
+    assert!(
+        !cells
+            .iter()
+            .any(|cell| cell.engine == "own" && cell.state != "done"),
+        "{cells:?}"
+    );
+
+    // There is nothing left to do, and the report is a function of the database.
+    let page = fs::read(study.join("report.html")).expect("it is there");
+    let again = run(
+        here.path(),
+        ["report", "out", "--out", "elsewhere", "--json"],
+    );
+    assert_done(&again);
+    let told: serde_json::Value = serde_json::from_str(stdout(&again)).expect("it is JSON");
+    assert_eq!(told["report"], "elsewhere/report.html");
+    assert!(fs::read(here.path().join("elsewhere/report.html")).expect("it was made") == page);
+    assert_done(&run(here.path(), ["resume", "out"]));
+
+    let refused = run(here.path(), ["study", "smoke", "--out", "out"]);
+    assert_failure(&refused, 2, "rsalab resume out");
+}
+
+#[test]
+fn what_cannot_be_studied_is_refused() {
+    let here = folder();
+    fs::create_dir(here.path().join("full")).expect("the folder can be written to");
+    fs::write(here.path().join("full/something"), "").expect("the folder can be written to");
+    fs::write(here.path().join("file"), "").expect("the folder can be written to");
+    fs::write(
+        here.path().join("bad.toml"),
+        "title = \"t\"\nnonsense = 1\n",
+    )
+    .expect("the folder can be written to");
+    let rows: &[(&[&str], i32, &str)] = &[
+        (&["study", "quikc"], 2, "'quick'"),
+        (&["study", "missing.toml"], 5, "missing.toml"),
+        (&["study", "bad.toml"], 2, "line 2"),
+        (&["study", "smoke", "--engines", "opensl"], 2, "'openssl'"),
+        (&["study", "smoke", "--threads", "0"], 2, "--threads"),
+        (&["study", "smoke", "--threads", "1000000"], 2, "--threads"),
+        (&["study", "smoke", "--repeats", "0"], 2, "--repeats"),
+        (&["study", "smoke", "--bits", "100"], 2, "--bits"),
+        (&["study", "smoke", "--seed", "abc"], 2, "64"),
+        (&["study", "smoke", "--kernel", "none"], 2, "kernel"),
+        (&["study", "smoke", "--out", "full"], 2, "not empty"),
+        (&["study", "smoke", "--out", "file"], 5, "file"),
+        (&["resume", "full"], 7, "no study"),
+        (&["report", "nowhere"], 7, "nowhere"),
+    ];
+    for (arguments, code, words) in rows {
+        assert_failure(&run(here.path(), *arguments), *code, words);
+    }
+}
+
+#[test]
+fn a_database_that_is_none_is_an_error_of_its_own() {
+    let here = folder();
+    let study = |name: &str, bytes: &[u8]| {
+        fs::create_dir(here.path().join(name)).expect("the folder can be written to");
+        fs::write(here.path().join(name).join("study.db"), bytes)
+            .expect("the folder can be written to");
+    };
+    study("empty", b"");
+    study("noise", &[7; 5000]);
+    for (name, words) in [("empty", "empty"), ("noise", "not a study")] {
+        assert_failure(&run(here.path(), ["resume", name]), 7, words);
+        assert_failure(&run(here.path(), ["report", name]), 7, words);
+    }
+}
+
+#[test]
+fn bench_prints_the_documented_rows() {
+    let here = folder();
+    let arguments = [
+        "bench",
+        "--op",
+        "private",
+        "--bits",
+        "512,768",
+        "--engines",
+        "own,textbook",
+        "--seconds",
+        "0.2",
+        "--json",
+    ];
+    let done = run(here.path(), arguments);
+    assert_done(&done);
+    let rows: Vec<serde_json::Map<String, serde_json::Value>> =
+        serde_json::from_str(stdout(&done)).expect("it is a list of objects");
+    assert_eq!(rows.len(), 4);
+    let mut fields: Vec<&str> = vec![
+        "engine",
+        "engine_version",
+        "kernel",
+        "op",
+        "bits",
+        "threads",
+        "batch",
+        "mode",
+        "ops_per_s",
+        "ns_per_op",
+        "tsc_per_op",
+        "ratio_to_first",
+        "ledger",
+        "notes",
+    ];
+    fields.sort_unstable();
+    for row in &rows {
+        let mut found: Vec<&str> = row.keys().map(String::as_str).collect();
+        found.sort_unstable();
+        assert_eq!(found, fields);
+        for interval in ["ns_per_op", "ratio_to_first"] {
+            let part = |name: &str| row[interval][name].as_f64().expect("it is a number");
+            assert!(
+                part("low") <= part("median") && part("median") <= part("high"),
+                "{row:?}"
+            );
+        }
+    }
+    assert_eq!(rows[0]["ratio_to_first"]["median"], 1.0);
+
+    let table = run(
+        here.path(),
+        [
+            "bench",
+            "--op",
+            "public",
+            "--bits",
+            "512",
+            "--engines",
+            "own",
+            "--bare",
+            "--seconds",
+            "0.2",
+        ],
+    );
+    assert_done(&table);
+    assert!(stdout(&table).contains("per second"), "{}", stdout(&table));
+}
+
+#[test]
+fn an_absent_engine_is_named_with_what_brings_it() {
+    let here = folder();
+    // A program without neighbours and with an empty prefix.
+    let alone = here.path().join("rsalab");
+    fs::copy(crate::support::program(), &alone).expect("it can be copied");
+    let command = |arguments: &[&str]| {
+        assert_cmd::Command::new(&alone)
+            .current_dir(here.path())
+            .env("RSALAB_PREFIX", here.path().join("prefix"))
+            .args(arguments)
+            .output()
+            .expect("the program starts")
+    };
+    let bench = command(&["bench", "--op", "private", "--engines", "own,gmp"]);
+    assert_failure(&bench, 6, "rsalab-peer-gmp");
+
+    let table = command(&["engines"]);
+    assert_done(&table);
+    let listing = command(&["engines", "--json"]);
+    assert_done(&listing);
+    let listing: serde_json::Value = serde_json::from_str(stdout(&listing)).expect("it is JSON");
+    let engines = listing["engines"].as_array().expect("it lists the engines");
+    for engine in engines {
+        let name = engine["name"].as_str().expect("it has a name");
+        assert!(stdout(&table).contains(name), "{}", stdout(&table));
+        if ["own", "textbook"].contains(&name) {
+            assert_eq!(engine["info"]["name"], name);
+            continue;
+        }
+        assert_eq!(engine["present"], false);
+        let bring = engine["bring"]
+            .as_str()
+            .expect("there is a command that brings it");
+        assert!(
+            bring.contains(name) && stdout(&table).contains(bring),
+            "{name}: {bring}"
+        );
+    }
+    assert!(engines.len() >= 5);
+
+    // In a study it is a record, not an error.
+    let study = command(&["study", "smoke", "--engines", "own,gmp", "--out", "out"]);
+    assert_done(&study);
+    let cells = cells(&here.path().join("out"));
+    assert!(
+        cells
+            .iter()
+            .filter(|cell| cell.engine == "gmp")
+            .all(|cell| cell.state == "unsupported"),
+        "{cells:?}"
+    );
+}
+
+#[test]
+fn whoever_stops_reading_gets_no_complaint() {
+    use std::process::{Command, Stdio};
+    let here = folder();
+    for arguments in [
+        &["engines"] as &[&str],
+        &["--help"],
+        &["completions", "bash"],
+    ] {
+        let mut child = Command::new(crate::support::program())
+            .current_dir(here.path())
+            .args(arguments)
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .expect("the program starts");
+        drop(child.stdout.take());
+        let output = child.wait_with_output().expect("it ends");
+        assert_eq!(output.status.code(), Some(0));
+        assert!(
+            output.stderr.is_empty(),
+            "{}",
+            String::from_utf8_lossy(&output.stderr)
+        );
+    }
+    let full = Command::new(crate::support::program())
+        .arg("machine")
+        .stdout(
+            fs::File::options()
+                .write(true)
+                .open("/dev/full")
+                .expect("Linux has it"),
+        )
+        .stderr(Stdio::piped())
+        .output()
+        .expect("the program starts");
+    assert_failure(&full, 5, "standard output");
+}

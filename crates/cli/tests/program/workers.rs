@@ -1,0 +1,149 @@
+//! Workers that die, hang, lie or talk nonsense: each costs one cell, which keeps the reason, and the study goes on.
+
+use std::{
+    fs,
+    path::{Path, PathBuf},
+    process::{Child, Command, Stdio},
+};
+
+use rustix::process::{Pid, Signal, kill_process};
+
+use crate::support::{Cell, assert_done, cells, folder, program, wait_for};
+
+/// Three engines at one operation and two at another, so that what follows the fault can be seen.
+const PLAN: &str = r#"
+title = "Faults"
+[measure]
+precision = 0.0
+budget_s = 0.4
+min_blocks = 3
+max_blocks = 6
+block_ms = 30
+discard_ms = 1
+[[grid]]
+operations = ["private"]
+engines = ["own", "gmp", "textbook"]
+bits = [512]
+threads = [1]
+[[grid]]
+operations = ["public"]
+engines = ["own", "textbook"]
+bits = [512]
+threads = [1]
+"#;
+
+#[test]
+fn a_faulty_engine_costs_one_cell() {
+    let rows = [
+        ("wrong", "wrong"),
+        ("fickle", "another output"),
+        ("panic", "died"),
+        ("exit", "died"),
+        ("hang", "did not answer"),
+        ("noise", "protocol"),
+        ("refuse", "as the test wants it"),
+    ];
+    for (fault, words) in rows {
+        let here = folder();
+        let rsalab = with_faulty_gmp(here.path());
+        fs::write(here.path().join("plan.toml"), PLAN).expect("the folder can be written to");
+        let output = Command::new(rsalab)
+            .current_dir(here.path())
+            .env("FAULT", fault)
+            .args([
+                "study",
+                "plan.toml",
+                "--out",
+                "study",
+                "--give-up-after",
+                "2",
+            ])
+            .output()
+            .expect("the program starts");
+        assert_done(&output);
+        assert_one_failure(&cells(&here.path().join("study")), "gmp", words);
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert!(said.contains("FAILED"), "{fault}: {said}");
+    }
+}
+
+/// The program in a folder of its own, with a worker beside it that is not what it says.
+fn with_faulty_gmp(folder: &Path) -> PathBuf {
+    let target = program().parent().expect("it lies in a folder").to_owned();
+    let faulty = target.join("examples/faulty-worker");
+    assert!(
+        faulty.is_file(),
+        "{} is missing: run the tests of the whole package",
+        faulty.display()
+    );
+    fs::copy(faulty, folder.join("rsalab-peer-gmp")).expect("it can be copied");
+    let rsalab = folder.join("rsalab");
+    fs::copy(program(), &rsalab).expect("it can be copied");
+    rsalab
+}
+
+#[test]
+fn a_worker_that_is_killed_or_stopped_costs_one_cell() {
+    for (signal, words) in [(Signal::KILL, "died"), (Signal::STOP, "did not answer")] {
+        let here = folder();
+        fs::write(here.path().join("plan.toml"), PLAN.replace("\"gmp\", ", ""))
+            .expect("the folder can be written to");
+        let mut study = Command::new(program())
+            .current_dir(here.path())
+            .args([
+                "study",
+                "plan.toml",
+                "--out",
+                "study",
+                "--give-up-after",
+                "2",
+            ])
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .spawn()
+            .expect("the program starts");
+        let worker = wait_for("a worker", || worker_of(&study, "textbook"));
+        kill_process(worker, signal).expect("it is there");
+        assert!(study.wait().expect("it ends").success());
+        assert_one_failure(&cells(&here.path().join("study")), "textbook", words);
+    }
+}
+
+#[track_caller]
+fn assert_one_failure(cells: &[Cell], engine: &str, words: &str) {
+    let failed: Vec<&Cell> = cells.iter().filter(|cell| cell.state == "failed").collect();
+    let [failed] = failed[..] else {
+        panic!("not one failure: {cells:?}")
+    };
+    assert_eq!(failed.engine, engine);
+    let reason = failed.reason.as_deref().unwrap_or_default();
+    assert!(reason.contains(words), "no '{words}' in: {reason}");
+    assert!(
+        cells
+            .iter()
+            .all(|cell| cell.state == "done" || cell.state == "failed"),
+        "{cells:?}"
+    );
+}
+
+/// The child of a process that serves an engine.
+fn worker_of(parent: &Child, engine: &str) -> Option<Pid> {
+    let children = fs::read_dir("/proc").ok()?.flatten().filter_map(|entry| {
+        let pid: i32 = entry.file_name().to_str()?.parse().ok()?;
+        let stat = fs::read_to_string(entry.path().join("stat")).ok()?;
+        // The name, in parentheses, may hold anything; the state and the parent follow it.
+        let parent_pid: u32 = stat
+            .rsplit_once(')')?
+            .1
+            .split_whitespace()
+            .nth(1)?
+            .parse()
+            .ok()?;
+        let words = fs::read(entry.path().join("cmdline")).ok()?;
+        let serves = words
+            .split(|&byte| byte == 0)
+            .any(|word| word == engine.as_bytes());
+        (parent_pid == parent.id() && serves).then(|| Pid::from_raw(pid))?
+    });
+    children.into_iter().next()
+}

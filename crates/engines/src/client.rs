@@ -1,0 +1,396 @@
+//! The coordinator's end of a worker: started, talked to within time limits, and never left behind.
+//!
+//! Three threads sleep beside each worker: one writes requests, so that a worker that does not read cannot block the
+//! coordinator; one reads answers, so that a worker that does not answer can be given up; one keeps the end of what the
+//! worker said on standard error, for the error message should it die.
+
+mod line;
+
+use std::{
+    ffi::OsString,
+    io::{self, BufReader},
+    path::PathBuf,
+    process::Child,
+    sync::{Arc, atomic::AtomicBool},
+    thread,
+    time::Duration,
+};
+
+use rsalab_measure::BlockPlan;
+
+use crate::{
+    engine::{Engine, EngineInfo},
+    job::{Job, StudyKey},
+    ledger::{Ledger, Reason},
+    protocol::{Answer, BlockReport, Fault, Readiness, Request, VERSION},
+    worker,
+};
+use line::{Line, Silence};
+
+/// A conversation with one engine. [`Worker`] is the real one; a study is tested with others.
+pub trait Session: Send {
+    /// Who the engine is.
+    fn info(&self) -> &EngineInfo;
+
+    /// The conditions under which the engine would do this job, or why it cannot.
+    fn supports(&mut self, job: &Job) -> Result<Result<Ledger, Reason>, SessionError>;
+
+    /// Makes a job ready: key, contexts, threads. A job prepared before is released.
+    ///
+    /// `inputs` is laid out as [`Op::layout`](crate::Op::layout) says; every thread works on the same inputs.
+    fn prepare(
+        &mut self,
+        job: &Job,
+        keys: &[StudyKey],
+        inputs: &[u8],
+    ) -> Result<Readiness, SessionError>;
+
+    /// One output for each input of the prepared job; for operations without input, one batch of outputs.
+    fn outputs(&mut self) -> Result<Vec<u8>, SessionError>;
+
+    /// One measured block of the prepared job.
+    fn block(&mut self, plan: &BlockPlan) -> Result<BlockReport, SessionError>;
+
+    /// Forgets the prepared job.
+    fn release(&mut self) -> Result<(), SessionError>;
+
+    /// The engine's process, if it has one of its own.
+    fn pid(&self) -> Option<u32> {
+        None
+    }
+}
+
+/// Where a worker is found and how it is started.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Location {
+    /// The engine it must say it is.
+    pub engine: String,
+    /// The program.
+    pub program: PathBuf,
+    /// Its arguments. Never a secret: every user of the machine can read them.
+    pub args: Vec<OsString>,
+}
+
+/// How long a worker may take before it is given up and killed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Limits {
+    /// For a greeting, a question, a release.
+    pub reply: Duration,
+    /// For preparing, for a run over all inputs, and for a block beyond the time that its plan asks for.
+    pub work: Duration,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Limits {
+            reply: Duration::from_secs(10),
+            work: Duration::from_secs(300),
+        }
+    }
+}
+
+/// Why a conversation failed.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum SessionError {
+    /// The worker refused or failed this request, and is ready for the next.
+    #[error(transparent)]
+    Fault(Fault),
+    /// The program could not be started.
+    #[error("the worker {program} could not be started: {reason}")]
+    Start {
+        /// The program.
+        program: String,
+        /// What the system said.
+        reason: String,
+    },
+    /// No answer within the time limit; the worker has been killed.
+    #[error("the worker '{engine}' did not answer '{request}' within {after:?} and was stopped")]
+    Hung {
+        /// The engine.
+        engine: String,
+        /// What it was asked.
+        request: &'static str,
+        /// The time limit.
+        after: Duration,
+    },
+    /// The worker ended in the middle of a conversation.
+    #[error("the worker '{engine}' died while it worked on '{request}' ({status}){}", said(.stderr))]
+    Died {
+        /// The engine.
+        engine: String,
+        /// What it was asked.
+        request: &'static str,
+        /// Its exit status or signal.
+        status: String,
+        /// The end of what it said on standard error.
+        stderr: String,
+    },
+    /// The coordinator was asked to stop while it waited; the worker has been killed.
+    #[error("the worker '{engine}' was stopped while it worked on '{request}'")]
+    Stopped {
+        /// The engine.
+        engine: String,
+        /// What it was asked.
+        request: &'static str,
+    },
+    /// The worker said something that the protocol does not allow; it has been killed.
+    #[error("the worker '{engine}' broke the protocol at '{request}': {what}")]
+    Protocol {
+        /// The engine.
+        engine: String,
+        /// What it was asked.
+        request: &'static str,
+        /// What was wrong.
+        what: String,
+    },
+}
+
+impl SessionError {
+    /// Whether the worker is gone, so that a new one must be started.
+    pub fn is_fatal(&self) -> bool {
+        !matches!(self, SessionError::Fault(_))
+    }
+}
+
+fn said(stderr: &str) -> String {
+    if stderr.is_empty() {
+        String::new()
+    } else {
+        format!("; it said: {stderr}")
+    }
+}
+
+/// A worker process, or an engine served inside this process. Killed when dropped.
+pub struct Worker {
+    info: EngineInfo,
+    line: Line,
+    limits: Limits,
+    /// Why the worker is gone, once it is.
+    gone: Option<SessionError>,
+}
+
+impl Worker {
+    /// Starts a worker and exchanges greetings.
+    ///
+    /// # Errors
+    /// [`SessionError::Start`] if there is no such program; [`SessionError::Protocol`] if it is another engine than
+    /// `location` says or speaks another version; the errors of every conversation.
+    pub fn spawn(location: &Location, limits: Limits) -> Result<Self, SessionError> {
+        let line = Line::spawn(location)?;
+        Worker::greet(&location.engine, line, limits)
+    }
+
+    /// Starts a worker that is killed, whatever it is doing, soon after `stop` is set; [`SessionError::Stopped`] then.
+    pub fn spawn_until(
+        location: &Location,
+        limits: Limits,
+        stop: Arc<AtomicBool>,
+    ) -> Result<Self, SessionError> {
+        let mut line = Line::spawn(location)?;
+        line.stop = Some(stop);
+        Worker::greet(&location.engine, line, limits)
+    }
+
+    /// Serves an engine on a thread of this process, over the same protocol. For tests and untimed work: an engine that
+    /// hangs cannot be killed, one that panics takes its thread only.
+    pub fn in_process(engine: Arc<dyn Engine>, limits: Limits) -> Result<Self, SessionError> {
+        let name = engine.info().name;
+        let start = |error: io::Error| SessionError::Start {
+            program: format!("'{name}' in this process"),
+            reason: error.to_string(),
+        };
+        let (request_reader, request_writer) = io::pipe().map_err(start)?;
+        let (answer_reader, answer_writer) = io::pipe().map_err(start)?;
+        thread::Builder::new()
+            .name(format!("worker {name}"))
+            .spawn(move || {
+                // An error here is a closed pipe: the coordinator is gone.
+                let _ = worker::serve(engine.as_ref(), &mut BufReader::new(request_reader), &mut {
+                    answer_writer
+                });
+            })
+            .map_err(start)?;
+        let line = Line::new(None, request_writer, answer_reader, io::empty());
+        Worker::greet(&name, line, limits)
+    }
+
+    /// Changes the time limits.
+    pub fn set_limits(&mut self, limits: Limits) {
+        self.limits = limits;
+    }
+
+    fn greet(engine: &str, line: Line, limits: Limits) -> Result<Self, SessionError> {
+        let info = EngineInfo {
+            name: engine.to_owned(),
+            version: String::new(),
+            origin: String::new(),
+            cpu_path: None,
+            variants: Vec::new(),
+            optimised: false,
+        };
+        let mut worker = Worker {
+            info,
+            line,
+            limits,
+            gone: None,
+        };
+        let hello = Request::Hello { protocol: VERSION };
+        match worker.ask(&hello, limits.reply)? {
+            Answer::Hello { protocol, .. } if protocol != VERSION => Err(worker.give_up(
+                &hello,
+                format!(
+                    "it speaks version {protocol}, and version {VERSION} is needed: build it again"
+                ),
+            )),
+            Answer::Hello { engine: info, .. } if info.name != engine => {
+                Err(worker.give_up(&hello, format!("it is the engine '{}'", info.name)))
+            }
+            Answer::Hello { engine: info, .. } => {
+                worker.info = info;
+                Ok(worker)
+            }
+            other => Err(worker.unexpected(&hello, &other)),
+        }
+    }
+
+    /// One request, one answer; the worker's own failures become [`SessionError::Fault`].
+    fn ask(&mut self, request: &Request, limit: Duration) -> Result<Answer, SessionError> {
+        if let Some(gone) = &self.gone {
+            return Err(gone.clone());
+        }
+        let engine = self.info.name.clone();
+        let request_name = request.name();
+        let heard = match self.line.exchange(request, limit) {
+            Ok(line) => line,
+            Err(Silence::TimedOut) => {
+                self.line.kill();
+                return Err(self.lost(SessionError::Hung {
+                    engine,
+                    request: request_name,
+                    after: limit,
+                }));
+            }
+            Err(Silence::Stopped) => {
+                self.line.kill();
+                return Err(self.lost(SessionError::Stopped {
+                    engine,
+                    request: request_name,
+                }));
+            }
+            Err(Silence::Ended) => {
+                let (status, stderr) = self.line.post_mortem();
+                return Err(self.lost(SessionError::Died {
+                    engine,
+                    request: request_name,
+                    status,
+                    stderr,
+                }));
+            }
+            Err(Silence::TooLong(longest)) => {
+                return Err(self.give_up(request, format!("a line is longer than {longest} bytes")));
+            }
+        };
+        match serde_json::from_slice::<Answer>(&heard) {
+            Ok(Answer::Error(fault)) => Err(SessionError::Fault(fault)),
+            Ok(answer) => Ok(answer),
+            Err(error) => Err(self.give_up(
+                request,
+                format!("{error}, in the line '{}'", excerpt(&heard)),
+            )),
+        }
+    }
+
+    fn unexpected(&mut self, request: &Request, answer: &Answer) -> SessionError {
+        self.give_up(request, format!("the answer was '{}'", answer.name()))
+    }
+
+    /// Kills a worker that cannot be trusted any more.
+    fn give_up(&mut self, request: &Request, what: String) -> SessionError {
+        self.line.kill();
+        let engine = self.info.name.clone();
+        self.lost(SessionError::Protocol {
+            engine,
+            request: request.name(),
+            what,
+        })
+    }
+
+    fn lost(&mut self, error: SessionError) -> SessionError {
+        self.gone = Some(error.clone());
+        error
+    }
+}
+
+impl Session for Worker {
+    fn info(&self) -> &EngineInfo {
+        &self.info
+    }
+
+    fn supports(&mut self, job: &Job) -> Result<Result<Ledger, Reason>, SessionError> {
+        let request = Request::Supports { job: job.clone() };
+        match self.ask(&request, self.limits.reply)? {
+            Answer::Supported { ledger } => Ok(Ok(ledger)),
+            Answer::Unsupported { reason } => Ok(Err(reason)),
+            other => Err(self.unexpected(&request, &other)),
+        }
+    }
+
+    fn prepare(
+        &mut self,
+        job: &Job,
+        keys: &[StudyKey],
+        inputs: &[u8],
+    ) -> Result<Readiness, SessionError> {
+        let request = Request::Prepare {
+            job: job.clone(),
+            keys: keys.to_vec(),
+            inputs: inputs.to_vec(),
+        };
+        match self.ask(&request, self.limits.work)? {
+            Answer::Prepared(readiness) => Ok(readiness),
+            other => Err(self.unexpected(&request, &other)),
+        }
+    }
+
+    fn outputs(&mut self) -> Result<Vec<u8>, SessionError> {
+        match self.ask(&Request::Outputs, self.limits.work)? {
+            Answer::Outputs { outputs } => Ok(outputs),
+            other => Err(self.unexpected(&Request::Outputs, &other)),
+        }
+    }
+
+    fn block(&mut self, plan: &BlockPlan) -> Result<BlockReport, SessionError> {
+        let request = Request::Block { plan: *plan };
+        let planned = Duration::from_nanos(plan.min_ns.saturating_add(plan.discard_ns));
+        match self.ask(&request, self.limits.work.saturating_add(planned))? {
+            Answer::Block(report) => Ok(report),
+            other => Err(self.unexpected(&request, &other)),
+        }
+    }
+
+    fn release(&mut self) -> Result<(), SessionError> {
+        match self.ask(&Request::Release, self.limits.reply)? {
+            Answer::Released => Ok(()),
+            other => Err(self.unexpected(&Request::Release, &other)),
+        }
+    }
+
+    fn pid(&self) -> Option<u32> {
+        self.line.child.as_ref().map(Child::id)
+    }
+}
+
+/// The beginning of a line, fit for a message.
+fn excerpt(line: &[u8]) -> String {
+    const LENGTH: usize = 120;
+    let text = String::from_utf8_lossy(&line[..line.len().min(LENGTH)]);
+    let mut text: String = text
+        .chars()
+        .map(|c| if c.is_control() { ' ' } else { c })
+        .collect();
+    if line.len() > LENGTH {
+        text.push('…');
+    }
+    text
+}

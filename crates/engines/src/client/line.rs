@@ -1,0 +1,264 @@
+//! The pipes to a worker, and the threads that serve them.
+
+use std::{
+    collections::VecDeque,
+    io::{self, BufRead, BufReader, Read, Write},
+    process::{Child, Command, ExitStatus, Stdio},
+    sync::{
+        Arc, Mutex,
+        atomic::{AtomicBool, AtomicU64, Ordering},
+        mpsc::{self, Receiver, RecvTimeoutError, Sender},
+    },
+    thread,
+    time::{Duration, Instant},
+};
+
+use super::{Location, SessionError};
+use crate::protocol::{MAX_LINE_BYTES, Request};
+
+/// Why a line did not come.
+pub(super) enum Silence {
+    TimedOut,
+    Stopped,
+    Ended,
+    /// It is longer than this many bytes.
+    TooLong(u64),
+}
+
+/// A worker's end of its pipes, and the worker with it.
+pub(super) struct Line {
+    pub(super) child: Option<Child>,
+    requests: Sender<Vec<u8>>,
+    answers: Receiver<Result<Vec<u8>, Silence>>,
+    stderr: Arc<Mutex<Tail>>,
+    stderr_ended: Receiver<()>,
+    /// The longest line that is read.
+    longest: Arc<AtomicU64>,
+    /// Set by whoever wants the coordinator to stop.
+    pub(super) stop: Option<Arc<AtomicBool>>,
+}
+
+impl Line {
+    /// Starts the worker.
+    pub(super) fn spawn(location: &Location) -> Result<Self, SessionError> {
+        let mut command = Command::new(&location.program);
+        command
+            .args(&location.args)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped());
+        // Ctrl-C at the terminal is for the coordinator: it saves, and then ends its workers.
+        #[cfg(unix)]
+        std::os::unix::process::CommandExt::process_group(&mut command, 0);
+        let mut child = command.spawn().map_err(|error| SessionError::Start {
+            program: location.program.display().to_string(),
+            reason: error.to_string(),
+        })?;
+        let stdin = child.stdin.take().expect("stdin was asked for as a pipe");
+        let stdout = child.stdout.take().expect("stdout was asked for as a pipe");
+        let stderr = child.stderr.take().expect("stderr was asked for as a pipe");
+        Ok(Line::new(Some(child), stdin, stdout, stderr))
+    }
+
+    /// Over any pipes.
+    pub(super) fn new(
+        child: Option<Child>,
+        mut stdin: impl Write + Send + 'static,
+        stdout: impl Read + Send + 'static,
+        stderr: impl Read + Send + 'static,
+    ) -> Self {
+        let (requests, to_write) = mpsc::channel::<Vec<u8>>();
+        thread::spawn(move || {
+            for line in to_write {
+                // A worker that is gone is noticed by the reader.
+                if stdin.write_all(&line).and_then(|()| stdin.flush()).is_err() {
+                    break;
+                }
+            }
+        });
+
+        let (heard, answers) = mpsc::sync_channel(1);
+        let longest = Arc::new(AtomicU64::new(SHORT_ANSWER_BYTES));
+        let longest_now = Arc::clone(&longest);
+        thread::spawn(move || {
+            let mut stdout = BufReader::with_capacity(1 << 16, stdout);
+            loop {
+                let line = read_line(&mut stdout, &longest_now);
+                let last = line.is_err();
+                if heard.send(line).is_err() || last {
+                    break;
+                }
+            }
+        });
+
+        let tail = Arc::new(Mutex::new(Tail::default()));
+        let (ended, stderr_ended) = mpsc::sync_channel(1);
+        let keep = Arc::clone(&tail);
+        thread::spawn(move || {
+            keep_tail(stderr, &keep);
+            let _ = ended.send(());
+        });
+
+        Line {
+            child,
+            requests,
+            answers,
+            stderr: tail,
+            stderr_ended,
+            longest,
+            stop: None,
+        }
+    }
+
+    /// Sends a request and waits for a line.
+    pub(super) fn exchange(
+        &mut self,
+        request: &Request,
+        limit: Duration,
+    ) -> Result<Vec<u8>, Silence> {
+        self.longest
+            .store(longest_answer(request), Ordering::Relaxed);
+        let mut line = serde_json::to_vec(request).expect("a request always has a JSON form");
+        line.push(b'\n');
+        // A writer that has gone means a worker that has gone: the reader knows.
+        let _ = self.requests.send(line);
+        self.hear(limit)
+    }
+
+    /// The next answer, or why there is none.
+    fn hear(&self, limit: Duration) -> Result<Vec<u8>, Silence> {
+        /// How long a wish to stop may go unnoticed. An answer is noticed at once.
+        const ATTENTION: Duration = Duration::from_millis(100);
+        let asked = Instant::now();
+        loop {
+            let left = limit.saturating_sub(asked.elapsed());
+            match self.answers.recv_timeout(left.min(ATTENTION)) {
+                Ok(heard) => return heard,
+                Err(RecvTimeoutError::Disconnected) => return Err(Silence::Ended),
+                Err(RecvTimeoutError::Timeout) if self.must_stop() => return Err(Silence::Stopped),
+                Err(RecvTimeoutError::Timeout) if left.is_zero() => return Err(Silence::TimedOut),
+                Err(RecvTimeoutError::Timeout) => {}
+            }
+        }
+    }
+
+    fn must_stop(&self) -> bool {
+        self.stop
+            .as_ref()
+            .is_some_and(|stop| stop.load(Ordering::Relaxed))
+    }
+
+    /// How the worker ended and what it said last.
+    pub(super) fn post_mortem(&mut self) -> (String, String) {
+        const PATIENCE: Duration = Duration::from_secs(1);
+        let status = match &mut self.child {
+            None => "its thread ended".to_owned(),
+            Some(child) => match wait_for(child, PATIENCE) {
+                Ok(Some(status)) => status.to_string(),
+                Ok(None) => "it closed its output and did not end; killed".to_owned(),
+                Err(error) => error.to_string(),
+            },
+        };
+        self.kill();
+        // A child of the worker may hold standard error open: wait for its end, not for ever.
+        let _ = self.stderr_ended.recv_timeout(PATIENCE);
+        let tail = self
+            .stderr
+            .lock()
+            .unwrap_or_else(|broken| broken.into_inner());
+        (status, tail.text())
+    }
+
+    pub(super) fn kill(&mut self) {
+        if let Some(child) = &mut self.child {
+            // Fails only if it has been waited for already.
+            let _ = child.kill();
+            let _ = child.wait();
+        }
+    }
+}
+
+impl Drop for Line {
+    fn drop(&mut self) {
+        self.kill();
+    }
+}
+
+fn wait_for(child: &mut Child, patience: Duration) -> io::Result<Option<ExitStatus>> {
+    let deadline = Instant::now() + patience;
+    loop {
+        match child.try_wait()? {
+            None if Instant::now() < deadline => thread::sleep(Duration::from_millis(2)),
+            status => return Ok(status),
+        }
+    }
+}
+
+/// The most bytes of an answer that carries no data.
+const SHORT_ANSWER_BYTES: u64 = 1 << 20;
+
+/// The most bytes that the answer to a request may have: a worker that babbles must not fill the memory.
+fn longest_answer(request: &Request) -> u64 {
+    match request {
+        Request::Outputs | Request::Block { .. } => MAX_LINE_BYTES,
+        _ => SHORT_ANSWER_BYTES,
+    }
+}
+
+/// One line without its end.
+fn read_line(stdout: &mut impl BufRead, longest: &AtomicU64) -> Result<Vec<u8>, Silence> {
+    // The limit is that of the request being answered: it is known when the answer begins, not when the wait does.
+    loop {
+        match stdout.fill_buf() {
+            Ok([]) => return Err(Silence::Ended),
+            Ok(_) => break,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(_) => return Err(Silence::Ended),
+        }
+    }
+    let longest = longest.load(Ordering::Relaxed);
+    let mut line = Vec::new();
+    match stdout.take(longest).read_until(b'\n', &mut line) {
+        Ok(_) if line.last() == Some(&b'\n') => {
+            line.pop();
+            Ok(line)
+        }
+        Ok(read) if read as u64 == longest => Err(Silence::TooLong(longest)),
+        // A line cut short by the worker's death is no answer.
+        Ok(_) | Err(_) => Err(Silence::Ended),
+    }
+}
+
+/// The last bytes of a stream.
+#[derive(Default)]
+struct Tail(VecDeque<u8>);
+
+impl Tail {
+    const BYTES: usize = 2048;
+
+    fn push(&mut self, bytes: &[u8]) {
+        self.0.extend(bytes);
+        let excess = self.0.len().saturating_sub(Self::BYTES);
+        self.0.drain(..excess);
+    }
+
+    fn text(&self) -> String {
+        let bytes: Vec<u8> = self.0.iter().copied().collect();
+        String::from_utf8_lossy(&bytes).trim().to_owned()
+    }
+}
+
+fn keep_tail(mut stderr: impl Read, tail: &Mutex<Tail>) {
+    let mut buffer = [0; 1024];
+    loop {
+        match stderr.read(&mut buffer) {
+            Ok(0) => break,
+            Ok(read) => tail
+                .lock()
+                .unwrap_or_else(|broken| broken.into_inner())
+                .push(&buffer[..read]),
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(_) => break,
+        }
+    }
+}

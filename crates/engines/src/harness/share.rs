@@ -1,0 +1,301 @@
+//! One thread's share of a job: which batches, where their outputs go, and whether they are what they were.
+
+use std::{
+    mem,
+    ops::Range,
+    sync::{Mutex, MutexGuard, OnceLock, PoisonError, atomic::AtomicUsize},
+    time::Duration,
+};
+
+use super::gate::Gate;
+use crate::{
+    engine::{EngineError, Prepared, RunStats, Runner},
+    job::{Job, Mode},
+    op::Layout,
+    protocol::{Fault, FaultKind},
+};
+
+/// How long one thread's part of a throughput sample lasts, about.
+const SAMPLE: Duration = Duration::from_millis(1);
+
+/// The same where threads share a CPU and sleep in the barrier, so that waking does not count either.
+const SAMPLE_OVERSUBSCRIBED: Duration = Duration::from_millis(10);
+
+/// What a byte of output is set to before a run: an engine that writes nothing must not pass on what the run before
+/// has left.
+const SPOILED: u8 = 0xA5;
+
+/// The job in batches.
+pub(super) struct Work<'a> {
+    pub(super) prepared: &'a dyn Prepared,
+    inputs: &'a [u8],
+    pub(super) layout: Layout,
+    /// Items in all.
+    items: usize,
+    /// Items in one call; the last batch may have fewer.
+    pub(super) batch: usize,
+    pub(super) deterministic: bool,
+    /// Batches of one sample of one thread, where that is not to be chosen by time.
+    pub(super) fixed_rounds: Option<usize>,
+    pub(super) sample: Duration,
+}
+
+impl<'a> Work<'a> {
+    pub(super) fn new(
+        job: &Job,
+        prepared: &'a dyn Prepared,
+        inputs: &'a [u8],
+        oversubscribed: bool,
+    ) -> Self {
+        let layout = job.layout();
+        // Without input there is nothing to tell items apart: one batch does for all.
+        let items = inputs.len().checked_div(layout.input).unwrap_or(job.batch);
+        let one_call = job.mode == Mode::Latency || !job.op.is_deterministic();
+        Work {
+            prepared,
+            inputs,
+            layout,
+            items,
+            batch: job.batch,
+            deterministic: job.op.is_deterministic(),
+            fixed_rounds: one_call.then_some(1),
+            sample: if oversubscribed {
+                SAMPLE_OVERSUBSCRIBED
+            } else {
+                SAMPLE
+            },
+        }
+    }
+
+    pub(super) fn batches(&self) -> usize {
+        self.items.div_ceil(self.batch)
+    }
+
+    fn items_of(&self, batch: usize) -> Range<usize> {
+        let start = batch * self.batch;
+        start..(start + self.batch).min(self.items)
+    }
+
+    fn inputs_of(&self, items: &Range<usize>) -> &'a [u8] {
+        &self.inputs[items.start * self.layout.input..items.end * self.layout.input]
+    }
+
+    fn output_bytes(&self, items: &Range<usize>) -> Range<usize> {
+        items.start * self.layout.output..items.end * self.layout.output
+    }
+}
+
+/// What the threads share.
+pub(super) struct Shared<'a> {
+    pub(super) work: Work<'a>,
+    pub(super) gate: Gate,
+    /// What to do when the gate opens: [`STOP`], [`REFERENCE`], or the number of batches of a sample.
+    pub(super) task: AtomicUsize,
+    /// The outputs of the first run over all inputs.
+    pub(super) reference: OnceLock<Vec<u8>>,
+    pub(super) reports: Vec<Mutex<Report>>,
+}
+
+pub(super) const STOP: usize = 0;
+pub(super) const REFERENCE: usize = usize::MAX;
+
+/// What one thread has done since the leader last looked.
+#[derive(Default)]
+pub(super) struct Report {
+    pub(super) items: u64,
+    pub(super) tests: Option<u64>,
+    pub(super) outputs: Vec<u8>,
+    fault: Option<Fault>,
+}
+
+impl Shared<'_> {
+    pub(super) fn report(&self, index: usize) -> MutexGuard<'_, Report> {
+        self.reports[index]
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The reports of all threads, the first failure of any instead.
+    pub(super) fn collect(&self) -> Result<Vec<Report>, Fault> {
+        let reports: Vec<Report> = (0..self.reports.len())
+            .map(|index| mem::take(&mut *self.report(index)))
+            .collect();
+        match reports.iter().find_map(|report| report.fault.clone()) {
+            Some(fault) => Err(fault),
+            None => Ok(reports),
+        }
+    }
+}
+
+/// One thread's share of the work.
+pub(super) struct Share<'a> {
+    pub(super) shared: &'a Shared<'a>,
+    index: usize,
+    runner: Box<dyn Runner + 'a>,
+    /// The batch that the next sample begins with.
+    next: usize,
+    /// The outputs of a sample, in the order in which its batches are done.
+    outputs: Vec<u8>,
+    /// The batches that `outputs` holds, in order.
+    done: Stretch,
+    stats: Counted,
+    fault: Option<Fault>,
+}
+
+/// A run of consecutive batches, which begins again at the first one after the last.
+#[derive(Clone, Copy, Default)]
+struct Stretch {
+    first: usize,
+    count: usize,
+}
+
+/// What was counted over a stretch.
+#[derive(Clone, Copy, Default)]
+struct Counted {
+    items: u64,
+    tests: Option<u64>,
+}
+
+impl<'a> Share<'a> {
+    pub(super) fn new(shared: &'a Shared<'a>, index: usize, runner: Box<dyn Runner + 'a>) -> Self {
+        Share {
+            shared,
+            index,
+            runner,
+            next: index * shared.work.batches() / shared.reports.len(),
+            outputs: Vec::new(),
+            done: Stretch::default(),
+            stats: Counted::default(),
+            fault: None,
+        }
+    }
+
+    fn stretch(&self, task: usize) -> Stretch {
+        let batches = self.shared.work.batches();
+        let threads = self.shared.reports.len();
+        match task {
+            REFERENCE => {
+                let first = self.index * batches / threads;
+                let end = (self.index + 1) * batches / threads;
+                Stretch {
+                    first,
+                    count: end - first,
+                }
+            }
+            rounds => Stretch {
+                first: self.next,
+                count: rounds,
+            },
+        }
+    }
+
+    /// The measured part. Faults are kept for the check, so that the other threads are not left waiting.
+    pub(super) fn work(&mut self, task: usize) {
+        let work = &self.shared.work;
+        let stretch = self.stretch(task);
+        let room = stretch.count * work.batch * work.layout.output;
+        if self.outputs.len() < room {
+            self.outputs.resize(room, SPOILED);
+        }
+        let mut stats = Counted {
+            items: 0,
+            tests: Some(0),
+        };
+        let mut filled = 0;
+        for items in stretch.batches(work) {
+            let end = filled + items.len() * work.layout.output;
+            let output = &mut self.outputs[filled..end];
+            match self.runner.run(work.inputs_of(&items), output) {
+                Ok(RunStats { tests }) => {
+                    stats.items += items.len() as u64;
+                    stats.tests = stats.tests.zip(tests).map(|(sum, more)| sum + more);
+                }
+                Err(error) => {
+                    self.fault = Some(placed(error, items.start));
+                    break;
+                }
+            }
+            filled = end;
+        }
+        self.done = stretch;
+        self.stats = stats;
+    }
+
+    /// What the measured part did is compared, reported, and wiped out.
+    pub(super) fn check(&mut self, task: usize) {
+        let work = &self.shared.work;
+        let mut report = self.shared.report(self.index);
+        report.items = self.stats.items;
+        report.tests = self.stats.tests;
+        report.fault = self.fault.take();
+        let filled = self.stats.items as usize * work.layout.output;
+        let outputs = &mut self.outputs[..filled];
+        match self.shared.reference.get() {
+            Some(reference) if task != REFERENCE => {
+                let mut rest = &outputs[..];
+                for items in self.done.batches(work) {
+                    let expected = &reference[work.output_bytes(&items)];
+                    let Some((output, more)) = rest.split_at_checked(expected.len()) else {
+                        break;
+                    };
+                    rest = more;
+                    if let Err(fault) = compare(output, expected, work.layout.output, items.start) {
+                        report.fault.get_or_insert(fault);
+                    }
+                }
+            }
+            _ => report.outputs = outputs.to_vec(),
+        }
+        outputs.fill(SPOILED);
+        if task != REFERENCE {
+            self.next = (self.done.first + self.done.count) % work.batches();
+        }
+    }
+}
+
+impl Stretch {
+    /// The items of each batch.
+    fn batches<'w>(self, work: &'w Work<'_>) -> impl Iterator<Item = Range<usize>> + 'w {
+        let batches = work.batches();
+        let mut next = self.first;
+        (0..self.count).map(move |_| {
+            let batch = next;
+            // Not a remainder: this is inside the timed call.
+            next = if batch + 1 == batches { 0 } else { batch + 1 };
+            work.items_of(batch)
+        })
+    }
+}
+
+/// The failure with the item's place among all inputs instead of in its batch.
+fn placed(error: EngineError, first_item: usize) -> Fault {
+    Fault::from(match error {
+        EngineError::InputOutOfRange { index } => EngineError::InputOutOfRange {
+            index: first_item + index,
+        },
+        other => other,
+    })
+}
+
+/// Whether outputs are what they were at first; the fault names the first item that is not.
+pub(super) fn compare(
+    outputs: &[u8],
+    expected: &[u8],
+    output_len: usize,
+    first_item: usize,
+) -> Result<(), Fault> {
+    if outputs == expected {
+        return Ok(());
+    }
+    let place = outputs
+        .iter()
+        .zip(expected)
+        .position(|(left, right)| left != right)
+        .unwrap_or(outputs.len().min(expected.len()));
+    let item = first_item + place / output_len;
+    Err(Fault {
+        kind: FaultKind::Mismatch,
+        message: format!("input {item} gave another output than in the first run"),
+        item: Some(item),
+    })
+}

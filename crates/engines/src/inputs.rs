@@ -1,0 +1,189 @@
+//! Inputs of a measurement, made anew from a seed whenever they are needed.
+
+use num_bigint::BigUint;
+use rand_core::Rng;
+use rsalab_rsa::random::InsecureStudySeed;
+
+use crate::{
+    job::{Job, StudyKey},
+    op::Op,
+    verify::{fixed, power_vartime},
+};
+
+/// Inputs for `items` items of a job, or for its whole text, laid out as [`Op::layout`] says.
+///
+/// The same seed, stream, job and key give the same inputs. Blocks are uniformly random below the modulus, and so
+/// different from each other; texts are random printable characters. The steps of key set-up get the key's own primes
+/// first, and then pairs of odd numbers of their size: to the arithmetic they are as good as primes, and no two items are
+/// the same, so that no engine is timed at branches it has learnt. Operations without input get none.
+pub fn inputs(
+    job: &Job,
+    key: &StudyKey,
+    seed: &InsecureStudySeed,
+    stream: u64,
+    items: usize,
+) -> Vec<u8> {
+    let mut rng = seed.stream(stream);
+    match job.op {
+        Op::Private | Op::Public => (0..items).flat_map(|_| below(&key.n, &mut rng)).collect(),
+        Op::Keygen | Op::PrimePair => Vec::new(),
+        Op::Totient => prime_like_pairs(key, job.exponent, &mut rng, items).concat(),
+        Op::PrivateExponent => prime_like_pairs(key, job.exponent, &mut rng, items)
+            .iter()
+            .flat_map(|pair| totient(pair, key.n.len()))
+            .collect(),
+        Op::TextEncrypt => text(job.symbols, &mut rng),
+        Op::TextDecrypt => encrypted(job, key, &text(job.symbols, &mut rng)),
+    }
+}
+
+/// A uniform block below the modulus, by rejection.
+fn below(modulus: &[u8], rng: &mut impl Rng) -> Vec<u8> {
+    let mut block = vec![0; modulus.len()];
+    loop {
+        rng.fill_bytes(&mut block);
+        block[0] &= u8::MAX >> modulus[0].leading_zeros();
+        if block[..] < *modulus {
+            return block;
+        }
+    }
+}
+
+/// Pairs `p ‖ q` whose totients are prime to the exponent.
+fn prime_like_pairs(
+    key: &StudyKey,
+    exponent: u64,
+    rng: &mut impl Rng,
+    items: usize,
+) -> Vec<Vec<u8>> {
+    let e = BigUint::from(exponent);
+    let mut prime_like = || loop {
+        let mut number = vec![0; key.p.len()];
+        rng.fill_bytes(&mut number);
+        let mut number = BigUint::from_bytes_be(&number) >> (8 * key.p.len() - key.bits / 2);
+        // The top two bits, so that a product of two has the length of the modulus.
+        for bit in [0, key.bits as u64 / 2 - 2, key.bits as u64 / 2 - 1] {
+            number.set_bit(bit, true);
+        }
+        if (&number - 1u32).modinv(&e).is_some() {
+            return fixed(&number, key.p.len()).expect("it is as long as a prime");
+        }
+    };
+    let own = [&key.p[..], &key.q].concat();
+    let others = (1..items).map(|_| [prime_like(), prime_like()].concat());
+    [own].into_iter().chain(others).take(items).collect()
+}
+
+/// `φ(n)` of a pair `p ‖ q`, in as many bytes as the modulus has.
+fn totient(pair: &[u8], length: usize) -> Vec<u8> {
+    let (p, q) = pair.split_at(pair.len() / 2);
+    let predecessor = |prime: &[u8]| BigUint::from_bytes_be(prime) - 1u32;
+    fixed(&(predecessor(p) * predecessor(q)), length).expect("it is smaller than the modulus")
+}
+
+/// Random printable characters, one byte each.
+fn text(symbols: usize, rng: &mut impl Rng) -> Vec<u8> {
+    const PRINTABLE: std::ops::RangeInclusive<u8> = b' '..=b'~';
+    let mut text = Vec::with_capacity(symbols);
+    let mut bytes = [0; 256];
+    while text.len() < symbols {
+        rng.fill_bytes(&mut bytes);
+        let printable = bytes
+            .iter()
+            .map(|byte| byte & 0x7F)
+            .filter(|byte| PRINTABLE.contains(byte));
+        text.extend(printable.take(symbols - text.len()));
+    }
+    text
+}
+
+/// The blocks of a text, each raised to the public exponent.
+pub(crate) fn encrypted(job: &Job, key: &StudyKey, text: &[u8]) -> Vec<u8> {
+    let n = BigUint::from_bytes_be(&key.n);
+    let e = BigUint::from_bytes_be(&key.e);
+    text.chunks(job.block_symbols)
+        .flat_map(|block| power_vartime(block, &e, &n, key.n.len()))
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::job::Mode;
+
+    fn job(op: Op, symbols: usize) -> Job {
+        Job {
+            op,
+            bits: 512,
+            threads: 1,
+            batch: 1,
+            mode: Mode::Latency,
+            variant: None,
+            bare: false,
+            exponent: 65537,
+            symbols,
+            block_symbols: if op.is_text() { 63 } else { 0 },
+        }
+    }
+
+    #[test]
+    fn every_operation_gets_inputs_of_its_layout_again_and_again_the_same() {
+        let seed = InsecureStudySeed::new([3; 32]);
+        let key = StudyKey::from_seed(&seed, 512, 65537).unwrap();
+        for op in Op::ALL {
+            let job = job(op, if op.is_text() { 1000 } else { 0 });
+            let made = inputs(&job, &key, &seed, 5, 9);
+            let expected = job.input_len().unwrap_or(9 * job.layout().input);
+            assert_eq!(made.len(), expected, "{op}");
+            assert_eq!(made, inputs(&job, &key, &seed, 5, 9), "{op}");
+            if !made.is_empty() {
+                assert_ne!(made, inputs(&job, &key, &seed, 6, 9), "{op}");
+            }
+        }
+    }
+
+    #[test]
+    fn pairs_are_as_long_as_primes_and_differ() {
+        let seed = InsecureStudySeed::new([6; 32]);
+        let key = StudyKey::from_seed(&seed, 512, 65537).unwrap();
+        let made = inputs(&job(Op::Totient, 0), &key, &seed, 0, 20);
+        assert_eq!(made[..64], [&key.p[..], &key.q].concat());
+        let mut numbers: Vec<BigUint> = made.chunks(32).map(BigUint::from_bytes_be).collect();
+        assert!(
+            numbers
+                .iter()
+                .all(|number| number.bits() == 256 && number.bit(0))
+        );
+        assert!(
+            numbers
+                .chunks(2)
+                .all(|pair| (&pair[0] * &pair[1]).bits() == 512)
+        );
+        numbers.sort();
+        numbers.dedup();
+        assert_eq!(numbers.len(), 40);
+    }
+
+    #[test]
+    fn blocks_are_below_the_modulus_and_differ() {
+        let seed = InsecureStudySeed::new([4; 32]);
+        let key = StudyKey::from_seed(&seed, 512, 65537).unwrap();
+        let made = inputs(&job(Op::Private, 0), &key, &seed, 0, 50);
+        let mut blocks: Vec<&[u8]> = made.chunks(64).collect();
+        assert!(blocks.iter().all(|block| *block < &key.n[..]));
+        blocks.sort();
+        blocks.dedup();
+        assert_eq!(blocks.len(), 50);
+    }
+
+    #[test]
+    fn texts_are_printable() {
+        let seed = InsecureStudySeed::new([5; 32]);
+        let text = text(10_000, &mut seed.stream(0));
+        assert_eq!(text.len(), 10_000);
+        assert!(
+            text.iter()
+                .all(|byte| byte.is_ascii_graphic() || *byte == b' ')
+        );
+    }
+}

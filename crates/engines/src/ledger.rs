@@ -1,0 +1,158 @@
+//! The fairness ledger: the conditions under which a figure was obtained.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+/// Who starts, pins and stops the threads of a measurement.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ThreadOwner {
+    /// The harness: pinned, released by a barrier, the same for every engine.
+    Harness,
+    /// The engine, which is charged for its split, start and collection.
+    Engine,
+}
+
+/// Who reads the clock.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ClockOwner {
+    /// The harness's one timing loop.
+    Harness,
+    /// The engine reports the time of a block, and the coordinator brackets it.
+    Engine,
+}
+
+/// What was and was not done for the time that was measured. `None` means that the question does not arise.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Ledger {
+    /// The private operation used the Chinese remainder theorem.
+    pub crt: Option<bool>,
+    /// The input was blinded.
+    pub blinding: Option<bool>,
+    /// The result was checked before it was released.
+    pub result_check: Option<bool>,
+    /// The engine claims that its time does not depend on secrets.
+    pub constant_time: Option<bool>,
+    /// Primality testing, in words: the tests and their number.
+    pub rounds: Option<String>,
+    /// The sieve before the first primality test, in words.
+    pub sieve: Option<String>,
+    /// The public exponent, where it has a part in the time.
+    pub exponent: Option<u64>,
+    /// The padding, in words; none for raw blocks.
+    pub padding: Option<String>,
+    /// What was prepared beforehand and is not in the time.
+    pub setup: String,
+    /// Items the engine works on side by side.
+    pub lanes: usize,
+    /// Whose threads ran.
+    pub threads: ThreadOwner,
+    /// Whose clock was read.
+    pub clock: ClockOwner,
+}
+
+impl Ledger {
+    /// The entries in which two figures differ so that their ratio must be marked, by name.
+    pub fn differences(&self, other: &Ledger) -> Vec<&'static str> {
+        let mut names = Vec::new();
+        let mut note = |name, same: bool| {
+            if !same {
+                names.push(name);
+            }
+        };
+        note("CRT", self.crt == other.crt);
+        note("blinding", self.blinding == other.blinding);
+        note("result check", self.result_check == other.result_check);
+        note("constant time", self.constant_time == other.constant_time);
+        note("rounds", self.rounds == other.rounds);
+        note("sieve", self.sieve == other.sieve);
+        note("exponent", self.exponent == other.exponent);
+        note("padding", self.padding == other.padding);
+        note("threads", self.threads == other.threads);
+        note("clock", self.clock == other.clock);
+        names
+    }
+}
+
+/// Why an engine does not do a job, as the table's cell prints it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Reason(pub String);
+
+impl fmt::Display for Reason {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl From<&str> for Reason {
+    fn from(reason: &str) -> Self {
+        Reason(reason.to_owned())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn ledger() -> Ledger {
+        Ledger {
+            crt: Some(true),
+            blinding: Some(true),
+            result_check: Some(true),
+            constant_time: Some(true),
+            rounds: Some("5 Miller–Rabin".to_owned()),
+            sieve: None,
+            exponent: Some(65537),
+            padding: None,
+            setup: "key".to_owned(),
+            lanes: 8,
+            threads: ThreadOwner::Harness,
+            clock: ClockOwner::Harness,
+        }
+    }
+
+    #[test]
+    fn each_difference_that_marks_a_ratio_has_its_name() {
+        type Change = fn(&mut Ledger);
+        let changes: [(&str, Change); 10] = [
+            ("CRT", |l| l.crt = Some(false)),
+            ("blinding", |l| l.blinding = Some(false)),
+            ("result check", |l| l.result_check = None),
+            ("constant time", |l| l.constant_time = Some(false)),
+            ("rounds", |l| l.rounds = Some("20 Miller–Rabin".to_owned())),
+            ("sieve", |l| l.sieve = Some("trial division".to_owned())),
+            ("exponent", |l| l.exponent = Some(3)),
+            ("padding", |l| l.padding = Some("OAEP".to_owned())),
+            ("threads", |l| l.threads = ThreadOwner::Engine),
+            ("clock", |l| l.clock = ClockOwner::Engine),
+        ];
+        let mut all = ledger();
+        for (name, change) in changes {
+            let mut other = ledger();
+            change(&mut other);
+            assert_eq!(ledger().differences(&other), [name]);
+            assert_eq!(other.differences(&ledger()), [name]);
+            change(&mut all);
+        }
+        assert_eq!(ledger().differences(&all), changes.map(|(name, _)| name));
+    }
+
+    #[test]
+    fn lanes_and_preparation_are_the_engines_own_affair() {
+        let other = Ledger {
+            lanes: 1,
+            setup: "nothing".to_owned(),
+            ..ledger()
+        };
+        assert!(ledger().differences(&other).is_empty());
+    }
+
+    #[test]
+    fn a_ledger_survives_the_pipe() {
+        let sent = serde_json::to_string(&ledger()).unwrap();
+        assert_eq!(serde_json::from_str::<Ledger>(&sent).unwrap(), ledger());
+    }
+}

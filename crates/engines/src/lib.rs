@@ -1,0 +1,48 @@
+//! Engines: everything that can be asked to do RSA and be timed at it.
+//!
+//! | question | file |
+//! |---|---|
+//! | what can be asked of an engine | [`op`], [`job`] |
+//! | what an engine must offer | [`engine`] |
+//! | under which conditions a figure was obtained | [`ledger`] |
+//! | what coordinator and worker say to each other | [`protocol`] |
+//! | how the coordinator talks to a worker | [`client`] |
+//! | how a worker answers, and what runs and times its threads | [`worker`], `harness` |
+//! | what is an engine given to do, and was it right | [`inputs`](inputs()), [`verify`](verify()) |
+//! | which engines there are and where | [`registry`] |
+//! | does an engine do what it says | [`conformance`] |
+//! | our own engines | [`own`], [`textbook`] |
+#![forbid(unsafe_code)]
+
+pub mod client;
+pub mod conformance;
+pub mod engine;
+mod harness;
+mod inputs;
+pub mod job;
+pub mod ledger;
+pub mod op;
+pub mod own;
+pub mod protocol;
+pub mod registry;
+mod study_keys;
+pub mod textbook;
+mod verify;
+pub mod worker;
+
+pub use client::{Limits, Location, Session, SessionError, Worker};
+pub use engine::{
+    Engine, EngineError, EngineInfo, Prepared, RunStats, Runner, check_blocks, check_items,
+};
+pub use inputs::inputs;
+pub use job::{Job, Mode, StudyKey};
+pub use ledger::{Ledger, Reason};
+pub use op::{Layout, Op};
+pub use own::Own;
+pub use protocol::{BlockReport, Fault, FaultKind, PartTrace, Readiness};
+pub use registry::{Absent, Registry, Selector, UnknownEngine};
+pub use textbook::Textbook;
+pub use verify::{WrongAnswer, verify};
+
+/// Whether this program was built to be measured.
+pub const OPTIMISED: bool = rsalab_measure::machine::Build::THIS_IS_OPTIMISED;

@@ -1,0 +1,127 @@
+//! The operations of RSA that are measured, and the shape of their data.
+
+use std::{fmt, str::FromStr};
+
+use serde::{Deserialize, Serialize};
+
+/// One operation of RSA.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum Op {
+    /// `c^d mod n` on raw blocks.
+    Private,
+    /// `m^e mod n` on raw blocks.
+    Public,
+    /// A whole private key.
+    Keygen,
+    /// Two primes fit for a key, and nothing more.
+    PrimePair,
+    /// `n = p·q` and `φ(n) = (p−1)(q−1)` from the primes.
+    Totient,
+    /// `d = e⁻¹ mod φ(n)`.
+    PrivateExponent,
+    /// A text cut into blocks, the public operation on each, over threads.
+    TextEncrypt,
+    /// The blocks of a text, the private operation on each, over threads.
+    TextDecrypt,
+}
+
+/// Bytes that one item of a batch takes in and gives out; every integer is big-endian and of fixed length.
+///
+/// With `k` the bytes of the modulus and `h` the bytes of a prime:
+///
+/// | operation | input | output |
+/// |---|---|---|
+/// | private, public | block, `k` | block, `k` |
+/// | keygen | none | `p ‖ q ‖ d`, `h + h + k` |
+/// | prime pair | none | `p ‖ q`, `h + h` |
+/// | totient | `p ‖ q`, `h + h` | `n ‖ φ(n)`, `k + k` |
+/// | private exponent | `φ(n)`, `k` | `d`, `k` |
+/// | text encrypt | text block, the job's block symbols | block, `k` |
+/// | text decrypt | block, `k` | text block, the job's block symbols |
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Layout {
+    /// Bytes of one input.
+    pub input: usize,
+    /// Bytes of one output.
+    pub output: usize,
+}
+
+impl Op {
+    /// Every operation, in the order in which tables show them.
+    pub const ALL: [Op; 8] = [
+        Op::Private,
+        Op::Public,
+        Op::Keygen,
+        Op::PrimePair,
+        Op::Totient,
+        Op::PrivateExponent,
+        Op::TextEncrypt,
+        Op::TextDecrypt,
+    ];
+
+    /// The name used on the command line, in the protocol and in every file.
+    pub fn name(self) -> &'static str {
+        match self {
+            Op::Private => "private",
+            Op::Public => "public",
+            Op::Keygen => "keygen",
+            Op::PrimePair => "prime_pair",
+            Op::Totient => "totient",
+            Op::PrivateExponent => "private_exponent",
+            Op::TextEncrypt => "text_encrypt",
+            Op::TextDecrypt => "text_decrypt",
+        }
+    }
+
+    /// The shape of one item at a modulus of `bits` bits, for text blocks of `block_symbols` bytes.
+    pub fn layout(self, bits: usize, block_symbols: usize) -> Layout {
+        let k = bits.div_ceil(8);
+        let h = bits.div_ceil(2).div_ceil(8);
+        let (input, output) = match self {
+            Op::Private | Op::Public => (k, k),
+            Op::Keygen => (0, h + h + k),
+            Op::PrimePair => (0, h + h),
+            Op::Totient => (h + h, k + k),
+            Op::PrivateExponent => (k, k),
+            Op::TextEncrypt => (block_symbols, k),
+            Op::TextDecrypt => (k, block_symbols),
+        };
+        Layout { input, output }
+    }
+
+    /// Whether the same input must always give the same output.
+    pub fn is_deterministic(self) -> bool {
+        !matches!(self, Op::Keygen | Op::PrimePair)
+    }
+
+    /// Whether the operation works on a text split over threads.
+    pub fn is_text(self) -> bool {
+        matches!(self, Op::TextEncrypt | Op::TextDecrypt)
+    }
+}
+
+impl fmt::Display for Op {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}
+
+impl FromStr for Op {
+    type Err = UnknownOp;
+
+    fn from_str(name: &str) -> Result<Self, Self::Err> {
+        Op::ALL
+            .into_iter()
+            .find(|op| op.name() == name)
+            .ok_or_else(|| UnknownOp(name.to_owned()))
+    }
+}
+
+/// A name that no operation has.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "there is no operation '{0}'; the operations are private, public, keygen, prime_pair, totient, private_exponent, text_encrypt and text_decrypt"
+)]
+pub struct UnknownOp(pub String);

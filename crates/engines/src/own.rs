@@ -1,0 +1,184 @@
+//! The engine `own`: this project's arithmetic, through the doors that its tools use.
+//!
+//! | operation | file |
+//! |---|---|
+//! | private and public blocks | `block` |
+//! | keys and prime pairs | `search` |
+//! | totient and private exponent, the steps of key set-up | `setup` |
+//!
+//! The one thing here that no tool can do is the private operation without blinding and without the check of its result
+//! ([`Job::bare`]), to be measured beside peers that do neither. Where there is nothing to blind or to check, a bare job is
+//! the same as any other.
+
+mod block;
+mod search;
+mod setup;
+
+use rsalab_rsa::{
+    CpuBackend, Kernel, PrivateKey, PrivateParts, PublicKey, bare::ForMeasurement,
+    generate::miller_rabin_rounds, kernels,
+};
+
+use crate::{
+    engine::{Engine, EngineError, EngineInfo, Prepared},
+    job::{Job, StudyKey},
+    ledger::{ClockOwner, Ledger, Reason, ThreadOwner},
+    op::Op,
+};
+use block::Blocks;
+use search::Search;
+use setup::{PrivateExponents, Totients};
+
+/// Our own engine. Its variants are the kernels of this machine.
+pub struct Own {
+    kernel: Kernel,
+}
+
+impl Own {
+    /// With the fastest kernel that this CPU can run.
+    pub fn auto() -> Self {
+        Own {
+            kernel: Kernel::auto(),
+        }
+    }
+
+    /// With the kernel of this name for every job that does not name one itself.
+    ///
+    /// # Errors
+    /// If there is no such kernel, or this machine cannot run it; the reason names those it can.
+    pub fn with_kernel(name: &str) -> Result<Self, Reason> {
+        kernel_named(name).map(|kernel| Own { kernel })
+    }
+
+    fn kernel_of(&self, job: &Job) -> Result<Kernel, Reason> {
+        match &job.variant {
+            Some(name) => kernel_named(name),
+            None => Ok(self.kernel),
+        }
+    }
+}
+
+impl Engine for Own {
+    fn info(&self) -> EngineInfo {
+        let preferred = self.kernel.name();
+        let others = available().filter(|name| *name != preferred);
+        EngineInfo {
+            name: "own".to_owned(),
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+            origin: "this program".to_owned(),
+            cpu_path: Some(preferred.to_owned()),
+            variants: [preferred]
+                .into_iter()
+                .chain(others)
+                .map(str::to_owned)
+                .collect(),
+            optimised: crate::OPTIMISED,
+        }
+    }
+
+    fn supports(&self, job: &Job) -> Result<Ledger, Reason> {
+        let kernel = self.kernel_of(job)?;
+        let ledger = Ledger {
+            crt: None,
+            blinding: None,
+            result_check: None,
+            constant_time: Some(true),
+            rounds: None,
+            sieve: None,
+            exponent: None,
+            padding: None,
+            setup: "none".to_owned(),
+            lanes: 1,
+            threads: ThreadOwner::Harness,
+            clock: ClockOwner::Harness,
+        };
+        match job.op {
+            Op::Private => Ok(Ledger {
+                crt: Some(true),
+                blinding: Some(!job.bare),
+                result_check: Some(!job.bare),
+                setup: match job.bare {
+                    true => "key checked, Montgomery constants, CRT parameters, recoded exponents",
+                    false => {
+                        "key checked, Montgomery constants, CRT parameters, recoded exponents; the first blinding pair of \
+                         each thread"
+                    }
+                }
+                .to_owned(),
+                lanes: kernel.lanes(),
+                ..ledger
+            }),
+            Op::Public => Ok(Ledger {
+                constant_time: None,
+                exponent: Some(job.exponent),
+                setup: "Montgomery constants".to_owned(),
+                lanes: kernel.lanes(),
+                ..ledger
+            }),
+            Op::Keygen | Op::PrimePair if !job.bits.is_multiple_of(2) => Err(Reason(format!(
+                "keys are generated with an even number of bits, not {}",
+                job.bits
+            ))),
+            Op::Keygen | Op::PrimePair => Ok(Ledger {
+                rounds: Some(format!(
+                    "{} Miller–Rabin, random bases",
+                    miller_rabin_rounds(job.bits / 2)
+                )),
+                sieve: Some("trial division below 2^14".to_owned()),
+                exponent: Some(job.exponent),
+                lanes: kernel.lanes(),
+                ..ledger
+            }),
+            Op::Totient => Ok(ledger),
+            Op::PrivateExponent => Ok(Ledger {
+                exponent: Some(job.exponent),
+                ..ledger
+            }),
+            Op::TextEncrypt | Op::TextDecrypt => {
+                Err("texts are cut into blocks by the harness".into())
+            }
+        }
+    }
+
+    fn prepare(&self, job: &Job, keys: &[StudyKey]) -> Result<Box<dyn Prepared + '_>, EngineError> {
+        self.supports(job).map_err(EngineError::Unsupported)?;
+        let kernel = self.kernel_of(job).map_err(EngineError::Unsupported)?;
+        let backend = CpuBackend::new(kernel);
+        Ok(match job.op {
+            Op::Private | Op::Public => Box::new(Blocks::new(&backend, job, first(keys)?)?),
+            Op::Totient => Box::new(Totients::new(job)),
+            Op::PrivateExponent => Box::new(PrivateExponents::new(job)),
+            _ => Box::new(Search::new(backend, job)),
+        })
+    }
+}
+
+fn first(keys: &[StudyKey]) -> Result<&StudyKey, EngineError> {
+    keys.first()
+        .ok_or_else(|| EngineError::Key("the operation takes a key, and none came".to_owned()))
+}
+
+fn kernel_named(name: &str) -> Result<Kernel, Reason> {
+    Kernel::named(name).map_err(|error| {
+        let available: Vec<&str> = available().collect();
+        Reason(format!(
+            "{error}; this machine has {}",
+            available.join(", ")
+        ))
+    })
+}
+
+/// The kernels that this machine can run, the preferred one first.
+fn available() -> impl Iterator<Item = &'static str> {
+    kernels()
+        .into_iter()
+        .filter(|kernel| kernel.available.is_ok())
+        .map(|kernel| kernel.name)
+}
+
+fn library(call: &'static str) -> impl Fn(rsalab_rsa::Error) -> EngineError {
+    move |error| EngineError::Library {
+        call,
+        message: error.to_string(),
+    }
+}

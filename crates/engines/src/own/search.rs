@@ -1,0 +1,85 @@
+//! Prime pairs, and whole keys made of them, from the system's randomness as `rsalab keygen` makes them.
+
+use rsalab_rsa::{
+    Backend, CpuBackend,
+    generate::{generate, prime_pair},
+    random::SystemRng,
+};
+
+use super::library;
+use crate::{
+    engine::{EngineError, Prepared, RunStats, Runner, check_items},
+    job::Job,
+    op::{Layout, Op},
+};
+
+/// A search made ready; there is nothing to prepare.
+pub(super) struct Search {
+    backend: CpuBackend,
+    op: Op,
+    bits: usize,
+    exponent: u64,
+    layout: Layout,
+}
+
+impl Search {
+    pub(super) fn new(backend: CpuBackend, job: &Job) -> Self {
+        Search {
+            backend,
+            op: job.op,
+            bits: job.bits,
+            exponent: job.exponent,
+            layout: job.layout(),
+        }
+    }
+
+    /// Writes one item, and returns how many candidates went through a Miller–Rabin test.
+    fn find(&self, output: &mut [u8]) -> Result<u64, rsalab_rsa::Error> {
+        let mut rng = SystemRng;
+        let mut rest = output;
+        let mut write = |part: &[u8]| {
+            let (place, after) = std::mem::take(&mut rest).split_at_mut(part.len());
+            place.copy_from_slice(part);
+            rest = after;
+        };
+        let counts = match self.op {
+            Op::Keygen => {
+                let made = generate(self.bits, self.exponent, &mut rng, &self.backend)?;
+                write(made.key.p());
+                write(made.key.q());
+                write(made.key.d());
+                made.counts
+            }
+            _ => {
+                let made = prime_pair(self.bits, self.exponent, &mut rng, &self.backend)?;
+                write(&made.p);
+                write(&made.q);
+                made.counts
+            }
+        };
+        Ok(counts.tests)
+    }
+}
+
+impl Prepared for Search {
+    fn kernel(&self) -> String {
+        self.backend.kernel().to_owned()
+    }
+
+    fn runner(&self) -> Result<Box<dyn Runner + '_>, EngineError> {
+        Ok(Box::new(self))
+    }
+}
+
+impl Runner for &Search {
+    fn run(&mut self, inputs: &[u8], outputs: &mut [u8]) -> Result<RunStats, EngineError> {
+        check_items(self.layout, inputs, outputs)?;
+        let mut tests = 0;
+        for output in outputs.chunks_exact_mut(self.layout.output) {
+            tests += self
+                .find(output)
+                .map_err(library("the search for primes"))?;
+        }
+        Ok(RunStats { tests: Some(tests) })
+    }
+}

@@ -1,0 +1,391 @@
+//! Are an engine's outputs right? Answered without any engine: by relations that a right answer must fulfil, in the
+//! arithmetic of a big-integer library that no engine of this crate exponentiates with.
+//!
+//! | operation | what must hold |
+//! |---|---|
+//! | private | output below `n`, and `output^e = input mod n` |
+//! | public | output = `input^e mod n` |
+//! | keygen | `p`, `q` as for a prime pair, `d·e = 1 mod lcm(p−1, q−1)`, `d < n` |
+//! | prime pair | both probably prime, of half the modulus's bits, different, `p·q` of all its bits, `e` prime to `p−1`, `q−1` |
+//! | totient | `n = p·q`, `φ = (p−1)(q−1)` |
+//! | private exponent | `d·e = 1 mod φ`, `d < φ` |
+//! | keygen, prime pair | no prime twice among all outputs |
+//! | text encrypt | each block as public |
+//! | text decrypt | the text, encrypted again, is the input |
+
+use std::collections::HashSet;
+
+use num_bigint::BigUint;
+
+use crate::{
+    inputs::encrypted,
+    job::{Job, StudyKey},
+    op::Op,
+};
+
+/// An output that is not right.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("wrong answer to '{op}', item {item}: {what}")]
+pub struct WrongAnswer {
+    /// The operation.
+    pub op: Op,
+    /// Which item of the outputs, or which block of the text.
+    pub item: usize,
+    /// What does not hold.
+    pub what: String,
+}
+
+/// Checks every output of a job against its inputs.
+///
+/// `inputs` and `outputs` are laid out as [`Op::layout`] says. `key` is not looked at for operations that make keys.
+///
+/// # Errors
+/// The first output that is not right, or missing.
+pub fn verify(job: &Job, key: &StudyKey, inputs: &[u8], outputs: &[u8]) -> Result<(), WrongAnswer> {
+    let wrong = |item: usize, what: &str| WrongAnswer {
+        op: job.op,
+        item,
+        what: what.to_owned(),
+    };
+    if job.op.is_text() {
+        return verify_text(job, key, inputs, outputs)
+            .map_err(|item| wrong(item, "the block is not the right one"));
+    }
+    let layout = job.layout();
+    let items = outputs.len() / layout.output;
+    if !outputs.len().is_multiple_of(layout.output)
+        || (layout.input != 0 && inputs.len() != items * layout.input)
+    {
+        let what = format!(
+            "{} bytes came out for {} bytes of inputs",
+            outputs.len(),
+            inputs.len()
+        );
+        return Err(WrongAnswer {
+            op: job.op,
+            item: items,
+            what,
+        });
+    }
+    let n = BigUint::from_bytes_be(&key.n);
+    let e = BigUint::from(job.exponent);
+    for (item, output) in outputs.chunks_exact(layout.output).enumerate() {
+        let input = &inputs[item * layout.input..][..layout.input];
+        let checked = match job.op {
+            Op::Private => check_private(input, output, &n, &e),
+            Op::Public => match power_vartime(input, &e, &n, layout.output) == output {
+                true => Ok(()),
+                false => Err("it is not the input's power"),
+            },
+            Op::Keygen => check_key(output, job),
+            Op::PrimePair => check_primes(output, job).map(|_| ()),
+            Op::Totient => check_totient(input, output),
+            Op::PrivateExponent => check_private_exponent(input, output, &e),
+            Op::TextEncrypt | Op::TextDecrypt => unreachable!("texts are checked as a whole"),
+        };
+        checked.map_err(|what| wrong(item, what))?;
+    }
+    if !job.op.is_deterministic()
+        && let Some(item) = first_repetition(job, outputs)
+    {
+        return Err(wrong(item, "one of its primes was made before"));
+    }
+    Ok(())
+}
+
+/// The first key or pair with a prime that an earlier one has too: a generator that repeats itself.
+fn first_repetition(job: &Job, outputs: &[u8]) -> Option<usize> {
+    let primes = Op::PrimePair.layout(job.bits, 0).output;
+    let mut seen = HashSet::new();
+    outputs
+        .chunks_exact(job.layout().output)
+        .position(|output| {
+            let (p, q) = output[..primes].split_at(primes / 2);
+            !seen.insert(p) | !seen.insert(q)
+        })
+}
+
+/// `base^exponent mod modulus` in `length` bytes.
+pub(crate) fn power_vartime(
+    base: &[u8],
+    exponent: &BigUint,
+    modulus: &BigUint,
+    length: usize,
+) -> Vec<u8> {
+    let power = BigUint::from_bytes_be(base).modpow(exponent, modulus);
+    fixed(&power, length).expect("it is smaller than the modulus")
+}
+
+/// A number in `length` big-endian bytes; none if it does not fit.
+pub(crate) fn fixed(value: &BigUint, length: usize) -> Option<Vec<u8>> {
+    let bytes = value.to_bytes_be();
+    let mut fixed = vec![0; length.checked_sub(bytes.len())?];
+    fixed.extend(bytes);
+    Some(fixed)
+}
+
+fn check_private(
+    input: &[u8],
+    output: &[u8],
+    n: &BigUint,
+    e: &BigUint,
+) -> Result<(), &'static str> {
+    let result = BigUint::from_bytes_be(output);
+    if result >= *n {
+        return Err("it is not smaller than the modulus");
+    }
+    if result.modpow(e, n) != BigUint::from_bytes_be(input) {
+        return Err("its public power is not the input");
+    }
+    Ok(())
+}
+
+fn check_key(output: &[u8], job: &Job) -> Result<(), &'static str> {
+    let (primes, d) = output.split_at(Op::PrimePair.layout(job.bits, 0).output);
+    let [p, q] = check_primes(primes, job)?;
+    let d = BigUint::from_bytes_be(d);
+    let e = BigUint::from(job.exponent);
+    if d >= &p * &q {
+        return Err("d is not smaller than the modulus");
+    }
+    // Modulo p − 1 and q − 1 is modulo their least common multiple.
+    for prime in [p, q] {
+        if (&d * &e) % (prime - 1u32) != BigUint::from(1u32) {
+            return Err("d is no inverse of e");
+        }
+    }
+    Ok(())
+}
+
+fn check_primes(output: &[u8], job: &Job) -> Result<[BigUint; 2], &'static str> {
+    let (p, q) = output.split_at(output.len() / 2);
+    let primes = [p, q].map(BigUint::from_bytes_be);
+    let e = BigUint::from(job.exponent);
+    for prime in &primes {
+        if prime.bits() != job.bits as u64 / 2 {
+            return Err("a prime is not of half the modulus's bits");
+        }
+        if !is_probable_prime_vartime(prime) {
+            return Err("p or q is not prime");
+        }
+        if (prime - 1u32).modinv(&e).is_none() {
+            return Err("e is not prime to p − 1 and q − 1");
+        }
+    }
+    let [p, q] = &primes;
+    if p == q {
+        return Err("the primes are the same");
+    }
+    if (p * q).bits() != job.bits as u64 {
+        return Err("the modulus is too short");
+    }
+    Ok(primes)
+}
+
+/// Miller–Rabin to the first eight primes as bases (FIPS 186-5, B.3.1, with fixed bases: the candidates here were drawn
+/// at random, not chosen by somebody who knows the bases).
+fn is_probable_prime_vartime(candidate: &BigUint) -> bool {
+    let one = BigUint::from(1u32);
+    let last = candidate - &one;
+    let Some(twos) = last.trailing_zeros() else {
+        return false;
+    };
+    let odd_part = &last >> twos;
+    twos > 0
+        && [2u32, 3, 5, 7, 11, 13, 17, 19].iter().all(|&base| {
+            let mut power = BigUint::from(base).modpow(&odd_part, candidate);
+            if power == one || power == last {
+                return true;
+            }
+            (1..twos).any(|_| {
+                power = &power * &power % candidate;
+                power == last
+            })
+        })
+}
+
+fn check_totient(input: &[u8], output: &[u8]) -> Result<(), &'static str> {
+    let (p, q) = input.split_at(input.len() / 2);
+    let (n, phi) = output.split_at(output.len() / 2);
+    let [p, q, n, phi] = [p, q, n, phi].map(BigUint::from_bytes_be);
+    if n != &p * &q {
+        return Err("n is not p·q");
+    }
+    if phi != (p - 1u32) * (q - 1u32) {
+        return Err("φ is not (p − 1)(q − 1)");
+    }
+    Ok(())
+}
+
+fn check_private_exponent(input: &[u8], output: &[u8], e: &BigUint) -> Result<(), &'static str> {
+    let [phi, d] = [input, output].map(BigUint::from_bytes_be);
+    if d >= phi {
+        return Err("d is not smaller than φ");
+    }
+    if d * e % phi != BigUint::from(1u32) {
+        return Err("d is not the inverse of e");
+    }
+    Ok(())
+}
+
+/// The first block that is wrong.
+fn verify_text(job: &Job, key: &StudyKey, inputs: &[u8], outputs: &[u8]) -> Result<(), usize> {
+    let (text, blocks) = match job.op {
+        Op::TextEncrypt => (inputs, outputs),
+        _ => (outputs, inputs),
+    };
+    let expected = encrypted(job, key, text);
+    let block = key.n.len();
+    if let Some(item) = expected
+        .chunks(block)
+        .zip(blocks.chunks(block))
+        .position(|(left, right)| left != right)
+    {
+        return Err(item);
+    }
+    if text.len() != job.symbols || expected.len() != blocks.len() {
+        return Err(expected.len().min(blocks.len()) / block);
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use rsalab_rsa::random::InsecureStudySeed;
+
+    use super::*;
+    use crate::{inputs::inputs, job::Mode};
+
+    fn job(op: Op) -> Job {
+        Job {
+            op,
+            bits: 512,
+            threads: 1,
+            batch: 1,
+            mode: Mode::Latency,
+            variant: None,
+            bare: false,
+            exponent: 65537,
+            symbols: if op.is_text() { 200 } else { 0 },
+            block_symbols: if op.is_text() { 63 } else { 0 },
+        }
+    }
+
+    fn seed() -> InsecureStudySeed {
+        InsecureStudySeed::new([7; 32])
+    }
+
+    /// Right outputs, from the key's own parts.
+    fn right(job: &Job, key: &StudyKey, inputs: &[u8]) -> Vec<u8> {
+        let [n, e, d, p, q] =
+            [&key.n, &key.e, &key.d, &key.p, &key.q].map(|part| BigUint::from_bytes_be(part));
+        let blocks = |exponent: &BigUint| {
+            inputs
+                .chunks(64)
+                .flat_map(|block| power_vartime(block, exponent, &n, 64))
+                .collect::<Vec<_>>()
+        };
+        let phi = (&p - 1u32) * (&q - 1u32);
+        match job.op {
+            Op::Private => blocks(&d),
+            Op::Public => blocks(&e),
+            Op::Keygen => [&key.p[..], &key.q, &key.d].concat(),
+            Op::PrimePair => [&key.p[..], &key.q].concat(),
+            Op::Totient => [key.n.clone(), fixed(&phi, 64).unwrap()].concat(),
+            Op::PrivateExponent => fixed(&e.modinv(&phi).unwrap(), 64).unwrap(),
+            Op::TextEncrypt => encrypted(job, key, inputs),
+            Op::TextDecrypt => {
+                let mut left = job.symbols;
+                let open = |block: &[u8]| {
+                    let symbols = left.min(job.block_symbols);
+                    left -= symbols;
+                    power_vartime(block, &d, &n, 64)[64 - symbols..].to_vec()
+                };
+                inputs.chunks(64).flat_map(open).collect()
+            }
+        }
+    }
+
+    #[test]
+    fn right_answers_pass_and_any_flipped_bit_is_found() {
+        let key = StudyKey::from_seed(&seed(), 512, 65537).unwrap();
+        for op in Op::ALL {
+            let job = job(op);
+            let inputs = inputs(&job, &key, &seed(), 1, 1);
+            let outputs = right(&job, &key, &inputs);
+            assert_eq!(verify(&job, &key, &inputs, &outputs), Ok(()), "{op}");
+            for position in [0, outputs.len() / 3, outputs.len() / 2, outputs.len() - 1] {
+                for flip in [1, 0x80] {
+                    let mut wrong = outputs.clone();
+                    wrong[position] ^= flip;
+                    assert!(
+                        verify(&job, &key, &inputs, &wrong).is_err(),
+                        "{op} at {position}"
+                    );
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn missing_outputs_are_found() {
+        let key = StudyKey::from_seed(&seed(), 512, 65537).unwrap();
+        for op in Op::ALL.into_iter().filter(|op| op.is_deterministic()) {
+            let job = job(op);
+            let inputs = inputs(&job, &key, &seed(), 1, 2);
+            assert!(verify(&job, &key, &inputs, &[]).is_err(), "{op}");
+        }
+    }
+
+    #[test]
+    fn a_generator_that_repeats_itself_is_found() {
+        let [a, b] = [1, 2].map(|byte| {
+            StudyKey::from_seed(&InsecureStudySeed::new([byte; 32]), 512, 65537).unwrap()
+        });
+        let job = job(Op::PrimePair);
+        let pairs = |pairs: &[(&[u8], &[u8])]| -> Vec<u8> {
+            pairs.iter().flat_map(|(p, q)| [*p, *q].concat()).collect()
+        };
+        let verdict = |outputs: &[u8]| verify(&job, &a, &[], outputs).map_err(|wrong| wrong.item);
+        assert_eq!(verdict(&pairs(&[(&a.p, &a.q), (&b.p, &b.q)])), Ok(()));
+        assert_eq!(
+            verdict(&pairs(&[(&a.p, &a.q), (&b.p, &b.q), (&a.p, &a.q)])),
+            Err(2)
+        );
+        assert_eq!(verdict(&pairs(&[(&a.p, &a.q), (&b.q, &a.p)])), Err(1));
+    }
+
+    #[test]
+    fn the_item_is_named() {
+        let key = StudyKey::from_seed(&seed(), 512, 65537).unwrap();
+        let inputs = inputs(&job(Op::Public), &key, &seed(), 1, 5);
+        let mut outputs = right(&job(Op::Public), &key, &inputs);
+        outputs[3 * 64 + 10] ^= 4;
+        let wrong = verify(&job(Op::Public), &key, &inputs, &outputs).unwrap_err();
+        assert_eq!(wrong.item, 3);
+    }
+
+    #[test]
+    fn composites_are_told_from_primes() {
+        let number = |text: &str| text.parse::<BigUint>().unwrap();
+        // Two Carmichael numbers, a strong pseudoprime to base 2, a square, even numbers.
+        for composite in [
+            "561",
+            "340561",
+            "2047",
+            "1000006000009",
+            "1000000016000000063",
+            "2",
+            "1000",
+        ] {
+            // 2 is prime, and no prime of a key.
+            assert!(
+                !is_probable_prime_vartime(&number(composite)),
+                "{composite}"
+            );
+        }
+        for prime in ["1000003", "170141183460469231731687303715884105727"] {
+            assert!(is_probable_prime_vartime(&number(prime)), "{prime}");
+        }
+    }
+}

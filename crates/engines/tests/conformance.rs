@@ -1,0 +1,138 @@
+//! The suite on the engines of this crate.
+//!
+//! `RSALAB_CONFORMANCE=full` runs every size with 1,000 random inputs, which takes minutes.
+
+use std::sync::Arc;
+
+use rsalab_engines::{
+    Engine, Job, Limits, Op, Own, StudyKey, Textbook, Worker,
+    conformance::{self, Case, Outcome, Scope},
+};
+use rsalab_rsa::{kernels, random::InsecureStudySeed};
+
+fn seed() -> InsecureStudySeed {
+    InsecureStudySeed::new(*b"the seed of the conformance keys")
+}
+
+fn is_full() -> bool {
+    std::env::var("RSALAB_CONFORMANCE").is_ok_and(|wish| wish == "full")
+}
+
+fn scope() -> Scope {
+    match is_full() {
+        true => Scope::full(),
+        false => Scope::quick(),
+    }
+}
+
+/// Runs the suite; the operations that were tried.
+fn passes(engine: impl Engine + 'static, scope: &Scope) -> Vec<Op> {
+    let name = engine.info().name;
+    let mut worker = Worker::in_process(Arc::new(engine), Limits::default()).unwrap();
+    let mut tried = Vec::new();
+    conformance::run(
+        &mut worker,
+        scope,
+        &seed(),
+        &mut |Case {
+                  op,
+                  bits,
+                  name: case,
+                  outcome,
+              }| {
+            match outcome {
+                Outcome::Passed { answers } => {
+                    assert!(
+                        answers > 0 || case.contains(" 0 symbols"),
+                        "{op} {bits} {case}: nothing was tried"
+                    );
+                    tried.push(op);
+                }
+                Outcome::Skipped { reason } => eprintln!("{name} {op} {bits}: skipped: {reason}"),
+                Outcome::Failed { what } => panic!("{name}, {op} at {bits} bits, {case}: {what}"),
+            }
+        },
+    )
+    .unwrap();
+    tried.sort();
+    tried.dedup();
+    tried
+}
+
+#[test]
+fn own_conforms_on_every_kernel() {
+    for kernel in kernels() {
+        match kernel.available {
+            Ok(()) => {
+                let own = Own::with_kernel(kernel.name).unwrap();
+                let mut all = Op::ALL.to_vec();
+                all.sort();
+                assert_eq!(passes(own, &scope()), all, "{}", kernel.name);
+            }
+            Err(reason) => eprintln!("skipped: the kernel {}: {reason}", kernel.name),
+        }
+    }
+}
+
+#[test]
+fn own_conforms_without_blinding_and_check() {
+    let scope = Scope {
+        sizes: scope().sizes[..3].to_vec(),
+        keys: Vec::new(),
+        bare: true,
+        ..scope()
+    };
+    assert!(passes(Own::auto(), &scope).contains(&Op::Private));
+}
+
+#[test]
+fn textbook_conforms() {
+    let mut scope = scope();
+    if !is_full() {
+        // One private operation takes a good part of a second there.
+        scope.sizes.retain(|(bits, _)| *bits <= 3072);
+        eprintln!("skipped: textbook above 3072 bits; RSALAB_CONFORMANCE=full runs it");
+    }
+    let tried = passes(Textbook, &scope);
+    assert_eq!(
+        tried,
+        [Op::Private, Op::Public, Op::TextEncrypt, Op::TextDecrypt]
+    );
+}
+
+#[test]
+fn wrong_lengths_are_refused_by_the_runners_themselves() {
+    let key = StudyKey::from_seed(&seed(), 768, 65537).unwrap();
+    let engines: [&dyn Engine; 2] = [&Own::auto(), &Textbook];
+    for engine in engines {
+        assert_eq!(
+            conformance::check_lengths(engine, &key),
+            Ok(()),
+            "{}",
+            engine.info().name
+        );
+    }
+}
+
+#[test]
+fn an_unknown_kernel_is_refused_with_those_there_are() {
+    let reason = Own::with_kernel("mont52x9-lucky").err().unwrap();
+    assert!(
+        reason.0.contains("mont52x9-lucky") && reason.0.contains("portable"),
+        "{reason}"
+    );
+    let job = Job {
+        op: Op::Private,
+        bits: 1024,
+        threads: 1,
+        batch: 1,
+        mode: rsalab_engines::Mode::Latency,
+        variant: Some("mont52x9-lucky".to_owned()),
+        bare: false,
+        exponent: 65537,
+        symbols: 0,
+        block_symbols: 0,
+    };
+    assert!(Own::auto().supports(&job).is_err());
+    assert!(Textbook.supports(&job).is_err());
+}

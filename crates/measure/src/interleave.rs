@@ -1,0 +1,598 @@
+//! Contestants measured in turn, block by block, so that whatever the machine does hits all of them alike.
+//!
+//! ```text
+//! round 0:   B A C        each contestant once per round, in an order drawn anew for each
+//! round 1:   A C B
+//! ...        until precise enough, or enough blocks, or the budget is spent
+//! ```
+//!
+//! The [`Schedule`] decides and remembers; it has no clock and runs nothing. [`run`] drives contestants by it. Stop
+//! rules are looked at between rounds, so that all contestants have been through the same rounds and their blocks can
+//! be paired.
+
+use std::ops::ControlFlow;
+
+use rand::{SeedableRng, seq::SliceRandom};
+use rand_chacha::ChaCha12Rng;
+use serde::{Deserialize, Serialize};
+
+use crate::{
+    clock::Clock,
+    sample::Block,
+    stats::{Estimate, blocks::PooledBlocks},
+};
+
+/// Something that can be measured for one block.
+pub trait Contestant {
+    /// Why a block could not be measured.
+    type Error;
+
+    /// Measures one block, as [`run_block`](crate::sample::run_block) does. An error ends this contestant's part; the
+    /// others go on.
+    fn block(&mut self) -> Result<Block, Self::Error>;
+}
+
+/// When to stop, and the order of the rounds.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Plan {
+    /// Stop when the interval of each contestant's median reaches no further than this fraction of it.
+    pub precision: Option<f64>,
+    /// The confidence of those intervals, between 0 and 1.
+    pub confidence: f64,
+    /// Rounds before the precision may stop the run, at least 2. An interval from a handful of blocks is sometimes
+    /// narrow by luck, and a run that stops at the first narrow one collects such luck.
+    pub min_rounds: usize,
+    /// Rounds after which the run stops, at least 1: the blocks of each contestant.
+    pub max_rounds: usize,
+    /// Time for all contestants together. Another round is begun if at least half of it, judged by the round before, is
+    /// within the budget; the first always is.
+    pub budget_ns: Option<u64>,
+    /// Decides the order within each round.
+    pub seed: u64,
+}
+
+impl Default for Plan {
+    fn default() -> Self {
+        Plan {
+            precision: Some(0.01),
+            confidence: 0.95,
+            min_rounds: 8,
+            max_rounds: 200,
+            budget_ns: None,
+            seed: 0,
+        }
+    }
+}
+
+/// One contestant's place in the run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Turn {
+    /// Turns before this one.
+    pub order: usize,
+    /// Which round it belongs to, from 0.
+    pub round: usize,
+    /// Which contestant, from 0.
+    pub contestant: usize,
+}
+
+/// Why a run ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Stop {
+    /// All contestants are known precisely enough.
+    Precision,
+    /// The rounds are done.
+    Rounds,
+    /// The time is spent.
+    Budget,
+    /// None is left: all have failed, or there were none.
+    NoContestants,
+}
+
+/// How far a run has come.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Progress {
+    /// Rounds that are complete.
+    pub rounds: usize,
+    /// Turns taken.
+    pub turns: usize,
+    /// The relative error of the contestant that is known least; none until every one has an interval of the planned
+    /// confidence.
+    pub precision: Option<f64>,
+    /// What is left of the budget.
+    pub budget_left_ns: Option<u64>,
+}
+
+/// One contestant as the schedule sees it.
+#[derive(Clone, Debug, Default)]
+pub struct Standing {
+    pooled: PooledBlocks,
+    median_ns: Option<Estimate>,
+    /// The round of each block.
+    rounds: Vec<usize>,
+    failed: bool,
+}
+
+impl Standing {
+    /// Median of nanoseconds per operation so far, over blocks; none before the first.
+    pub fn median_ns(&self) -> Option<Estimate> {
+        self.median_ns
+    }
+
+    /// The rounds in which this contestant has a block.
+    pub fn rounds(&self) -> &[usize] {
+        &self.rounds
+    }
+
+    /// Whether it has failed and takes no more turns.
+    pub fn failed(&self) -> bool {
+        self.failed
+    }
+
+    fn relative_error(&self, confidence: f64) -> Option<f64> {
+        self.median_ns
+            .filter(|median| median.confidence >= confidence)
+            .map(|median| median.relative_error())
+    }
+}
+
+/// Whose turn it is, and when it is enough.
+///
+/// The order of a round depends on the seed and the number of the round only. A run that was broken off is therefore
+/// taken up by recording its stored turns in a new schedule: it goes on where the old one stopped, in the same order.
+#[derive(Clone, Debug)]
+pub struct Schedule {
+    plan: Plan,
+    standings: Vec<Standing>,
+    round: usize,
+    turns: usize,
+    round_began_ns: u64,
+}
+
+impl Schedule {
+    /// A run of `contestants` contestants that has not begun.
+    pub fn new(plan: Plan, contestants: usize) -> Self {
+        Schedule {
+            plan,
+            standings: vec![Standing::default(); contestants],
+            round: 0,
+            turns: 0,
+            round_began_ns: 0,
+        }
+    }
+
+    /// What was planned.
+    pub fn plan(&self) -> &Plan {
+        &self.plan
+    }
+
+    /// Each contestant's state.
+    pub fn standings(&self) -> &[Standing] {
+        &self.standings
+    }
+
+    /// The next turn, when the run has lasted `elapsed_ns`; or why there is none.
+    pub fn next_turn(&mut self, elapsed_ns: u64) -> Result<Turn, Stop> {
+        if self.standings.iter().all(Standing::failed) {
+            return Err(Stop::NoContestants);
+        }
+        let mut waiting = self.waiting();
+        if waiting.is_none() {
+            let round_ns = elapsed_ns.saturating_sub(self.round_began_ns);
+            if let Some(stop) = self.stop_after_round(elapsed_ns, round_ns) {
+                return Err(stop);
+            }
+            self.round += 1;
+            self.round_began_ns = elapsed_ns;
+            waiting = self.waiting();
+        }
+        Ok(Turn {
+            order: self.turns,
+            round: self.round,
+            contestant: waiting.expect("a new round has everyone waiting who has not failed"),
+        })
+    }
+
+    /// Takes in what was measured in a turn: the one just given by [`next_turn`](Self::next_turn), or a stored one of
+    /// the same plan, in its stored order.
+    pub fn record(&mut self, turn: Turn, block: &Block) {
+        let standing = &mut self.standings[turn.contestant];
+        standing.pooled.push(&block.ns_per_operation());
+        standing.median_ns = standing.pooled.median_interval(self.plan.confidence);
+        standing.rounds.push(turn.round);
+        self.round = self.round.max(turn.round);
+        self.turns = self.turns.max(turn.order + 1);
+    }
+
+    /// Gives a contestant no more turns. The blocks it has stay.
+    pub fn fail(&mut self, contestant: usize) {
+        self.standings[contestant].failed = true;
+    }
+
+    /// How far the run has come, when it has lasted `elapsed_ns`.
+    pub fn progress(&self, elapsed_ns: u64) -> Progress {
+        Progress {
+            rounds: self.round + usize::from(self.turns > 0 && self.waiting().is_none()),
+            turns: self.turns,
+            precision: self.precision(),
+            budget_left_ns: self
+                .plan
+                .budget_ns
+                .map(|budget_ns| budget_ns.saturating_sub(elapsed_ns)),
+        }
+    }
+
+    /// The first in this round's order that has neither failed nor been.
+    fn waiting(&self) -> Option<usize> {
+        let mut order: Vec<usize> = (0..self.standings.len()).collect();
+        // A stream of its own for each round: the order can be found again without going through the rounds before.
+        let mut rng = ChaCha12Rng::seed_from_u64(self.plan.seed);
+        rng.set_stream(self.round as u64);
+        order.shuffle(&mut rng);
+        order.into_iter().find(|&contestant| {
+            let standing = &self.standings[contestant];
+            !standing.failed && standing.rounds.last() != Some(&self.round)
+        })
+    }
+
+    fn stop_after_round(&self, elapsed_ns: u64, round_ns: u64) -> Option<Stop> {
+        let done = self.round + 1;
+        if done >= self.plan.max_rounds {
+            return Some(Stop::Rounds);
+        }
+        if done >= self.plan.min_rounds.max(2)
+            && let (Some(wanted), Some(reached)) = (self.plan.precision, self.precision())
+            && reached <= wanted
+        {
+            return Some(Stop::Precision);
+        }
+        let half_round_later_ns = elapsed_ns.saturating_add(round_ns / 2);
+        (self.plan.budget_ns? < half_round_later_ns).then_some(Stop::Budget)
+    }
+
+    /// The largest relative error of those that have not failed; none if one of them has no interval.
+    fn precision(&self) -> Option<f64> {
+        self.standings
+            .iter()
+            .filter(|standing| !standing.failed)
+            .map(|standing| standing.relative_error(self.plan.confidence))
+            .reduce(|left, right| Some(left?.max(right?)))
+            .flatten()
+    }
+}
+
+/// What the caller is told as a run goes on.
+#[derive(Debug)]
+pub enum Event<'a, E> {
+    /// A block was measured. It is the caller's to store: a schedule keeps no samples.
+    Block {
+        /// Whose it is.
+        turn: Turn,
+        /// What was measured.
+        block: &'a Block,
+    },
+    /// A contestant failed and is out.
+    Failed {
+        /// The turn in which it happened.
+        turn: Turn,
+        /// What it said.
+        error: E,
+    },
+}
+
+/// Runs contestants by a schedule until it stops, or until the caller breaks off.
+///
+/// The caller hears of each event with the progress after it, and breaks off with a value of its own: an error of its
+/// store, a signal. The budget counts from this call; what an earlier run of a taken-up schedule spent is the caller's
+/// to subtract.
+///
+/// # Panics
+///
+/// If the schedule was made for another number of contestants.
+pub fn run<C: Contestant, B>(
+    schedule: &mut Schedule,
+    clock: &impl Clock,
+    contestants: &mut [C],
+    mut on_event: impl FnMut(Event<'_, C::Error>, &Schedule, Progress) -> ControlFlow<B>,
+) -> ControlFlow<B, Stop> {
+    assert_eq!(
+        schedule.standings.len(),
+        contestants.len(),
+        "a schedule is made for its contestants"
+    );
+    let began_ns = clock.now_ns();
+    let elapsed_ns = || clock.now_ns() - began_ns;
+    loop {
+        let turn = match schedule.next_turn(elapsed_ns()) {
+            Ok(turn) => turn,
+            Err(stop) => return ControlFlow::Continue(stop),
+        };
+        match contestants[turn.contestant].block() {
+            Ok(block) => {
+                schedule.record(turn, &block);
+                let event = Event::Block {
+                    turn,
+                    block: &block,
+                };
+                on_event(event, schedule, schedule.progress(elapsed_ns()))?;
+            }
+            Err(error) => {
+                schedule.fail(turn.contestant);
+                let event = Event::Failed { turn, error };
+                on_event(event, schedule, schedule.progress(elapsed_ns()))?;
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{
+        clock::MockClock,
+        sample::{BlockPlan, run_block},
+    };
+
+    const MS: u64 = 1_000_000;
+
+    /// Calls of `call_ms` each on a mock clock, in blocks of one call; each `jitter`-th call takes a quarter longer.
+    struct Mock<'a> {
+        clock: &'a MockClock,
+        call_ms: u64,
+        jitter: usize,
+        fails_at: usize,
+        calls: usize,
+    }
+
+    impl Contestant for Mock<'_> {
+        type Error = String;
+
+        fn block(&mut self) -> Result<Block, String> {
+            run_block(self.clock, &BlockPlan::SINGLE_CALL, || {
+                self.calls += 1;
+                if self.calls == self.fails_at {
+                    return Err(format!("failed at call {}", self.calls));
+                }
+                let slow = self.jitter > 0 && self.calls.is_multiple_of(self.jitter);
+                self.clock
+                    .advance(self.call_ms * MS * if slow { 5 } else { 4 } / 4);
+                Ok(1)
+            })
+        }
+    }
+
+    fn mocks(clock: &MockClock, count: usize) -> Vec<Mock<'_>> {
+        (0..count)
+            .map(|i| Mock {
+                clock,
+                call_ms: 10 * (i as u64 + 1),
+                jitter: 0,
+                fails_at: usize::MAX,
+                calls: 0,
+            })
+            .collect()
+    }
+
+    /// All turns, the failures, and the end.
+    fn run_all(
+        plan: Plan,
+        clock: &MockClock,
+        contestants: &mut [Mock<'_>],
+    ) -> (Vec<Turn>, Vec<(Turn, String)>, Stop) {
+        let mut schedule = Schedule::new(plan, contestants.len());
+        let (mut turns, mut failures) = (Vec::new(), Vec::new());
+        let end = run(&mut schedule, clock, contestants, |event, _, _| {
+            match event {
+                Event::Block { turn, .. } => turns.push(turn),
+                Event::Failed { turn, error } => failures.push((turn, error)),
+            }
+            ControlFlow::<()>::Continue(())
+        });
+        let ControlFlow::Continue(stop) = end else {
+            panic!("nobody broke off");
+        };
+        (turns, failures, stop)
+    }
+
+    fn rounds_only(max_rounds: usize) -> Plan {
+        Plan {
+            precision: None,
+            max_rounds,
+            ..Plan::default()
+        }
+    }
+
+    #[test]
+    fn each_round_has_each_contestant_once_in_a_new_order() {
+        let clock = MockClock::new();
+        let (turns, failures, stop) = run_all(rounds_only(50), &clock, &mut mocks(&clock, 4));
+        assert_eq!(stop, Stop::Rounds);
+        assert!(failures.is_empty());
+        assert_eq!(turns.len(), 200);
+        assert!(turns.iter().enumerate().all(|(i, turn)| turn.order == i));
+        let orders: Vec<Vec<usize>> = turns
+            .chunks(4)
+            .enumerate()
+            .map(|(round, turns)| {
+                assert!(turns.iter().all(|turn| turn.round == round));
+                turns.iter().map(|turn| turn.contestant).collect()
+            })
+            .collect();
+        for order in &orders {
+            let mut sorted = order.clone();
+            sorted.sort_unstable();
+            assert_eq!(sorted, [0, 1, 2, 3]);
+        }
+        let mut distinct = orders.clone();
+        distinct.sort();
+        distinct.dedup();
+        assert!(distinct.len() > 12, "{} of 24 orders", distinct.len());
+    }
+
+    #[test]
+    fn the_seed_decides_the_order() {
+        let clock = MockClock::new();
+        let of = |seed| {
+            let plan = Plan {
+                seed,
+                ..rounds_only(10)
+            };
+            run_all(plan, &clock, &mut mocks(&clock, 3)).0
+        };
+        assert_eq!(of(5), of(5));
+        assert_ne!(of(5), of(6));
+    }
+
+    #[test]
+    fn a_failing_contestant_is_dropped_and_the_others_go_on() {
+        let clock = MockClock::new();
+        let mut contestants = mocks(&clock, 3);
+        contestants[1].fails_at = 4;
+        let (turns, failures, stop) = run_all(rounds_only(10), &clock, &mut contestants);
+        assert_eq!(stop, Stop::Rounds);
+        assert_eq!(failures.len(), 1);
+        assert_eq!(failures[0].0.contestant, 1);
+        assert_eq!(failures[0].0.round, 3);
+        assert_eq!(failures[0].1, "failed at call 4");
+        let blocks = |contestant| {
+            turns
+                .iter()
+                .filter(|turn| turn.contestant == contestant)
+                .count()
+        };
+        assert_eq!((blocks(0), blocks(1), blocks(2)), (10, 3, 10));
+    }
+
+    #[test]
+    fn a_run_without_contestants_ends() {
+        let clock = MockClock::new();
+        let (turns, _, stop) = run_all(rounds_only(10), &clock, &mut []);
+        assert_eq!((turns.len(), stop), (0, Stop::NoContestants));
+        let mut contestants = mocks(&clock, 2);
+        contestants.iter_mut().for_each(|mock| mock.fails_at = 1);
+        let (turns, failures, stop) = run_all(rounds_only(10), &clock, &mut contestants);
+        assert_eq!(
+            (turns.len(), failures.len(), stop),
+            (0, 2, Stop::NoContestants)
+        );
+    }
+
+    #[test]
+    fn a_precise_run_stops_early_and_a_noisy_one_does_not() {
+        let plan = Plan {
+            precision: Some(0.05),
+            max_rounds: 100,
+            ..Plan::default()
+        };
+        let clock = MockClock::new();
+        let (turns, _, stop) = run_all(plan, &clock, &mut mocks(&clock, 2));
+        assert_eq!((turns.len(), stop), (16, Stop::Precision));
+        // Half of the calls take a quarter longer: the interval never gets narrower than that.
+        let mut contestants = mocks(&clock, 2);
+        contestants[1].jitter = 2;
+        let (turns, _, stop) = run_all(plan, &clock, &mut contestants);
+        assert_eq!((turns.len(), stop), (200, Stop::Rounds));
+        // One that failed needs no precision.
+        contestants[1].fails_at = contestants[1].calls + 5;
+        let (_, failures, stop) = run_all(plan, &clock, &mut contestants);
+        assert_eq!((failures.len(), stop), (1, Stop::Precision));
+    }
+
+    #[test]
+    fn the_budget_ends_the_run_between_rounds() {
+        let clock = MockClock::new();
+        for (budget_ms, rounds) in [
+            (0, 1),
+            (1, 1),
+            (44, 1),
+            (45, 2),
+            (74, 2),
+            (75, 3),
+            (300, 10),
+        ] {
+            // A round takes 10 + 20 ms; it is begun if 15 ms of it are within the budget.
+            let plan = Plan {
+                budget_ns: Some(budget_ms * MS),
+                ..rounds_only(1000)
+            };
+            let (turns, _, stop) = run_all(plan, &clock, &mut mocks(&clock, 2));
+            assert_eq!(
+                (turns.len(), stop),
+                (2 * rounds, Stop::Budget),
+                "{budget_ms} ms"
+            );
+        }
+    }
+
+    #[test]
+    fn the_caller_can_break_off_and_take_up() {
+        let clock = MockClock::new();
+        let plan = rounds_only(6);
+        let whole = run_all(plan, &clock, &mut mocks(&clock, 3)).0;
+        for stored in 0..=whole.len() {
+            let mut taken_up = Schedule::new(plan, 3);
+            let mut contestants = mocks(&clock, 3);
+            for &turn in &whole[..stored] {
+                let block = contestants[turn.contestant].block().unwrap();
+                taken_up.record(turn, &block);
+            }
+            assert_eq!(taken_up.progress(0).turns, stored);
+            assert_eq!(taken_up.progress(0).rounds, stored / 3);
+            let mut turns = Vec::new();
+            let end = run(&mut taken_up, &clock, &mut contestants, |event, _, _| {
+                if let Event::Block { turn, .. } = event {
+                    turns.push(turn);
+                }
+                if turns.len() == 7 {
+                    ControlFlow::Break("enough")
+                } else {
+                    ControlFlow::Continue(())
+                }
+            });
+            let left = &whole[stored..];
+            assert_eq!(turns, left[..left.len().min(7)]);
+            assert_eq!(end.is_break(), left.len() >= 7);
+            assert!(taken_up.standings().iter().all(|s| s.rounds().is_sorted()));
+        }
+    }
+
+    #[test]
+    fn progress_says_how_far_it_is() {
+        let clock = MockClock::new();
+        let plan = Plan {
+            budget_ns: Some(100_000 * MS),
+            precision: Some(0.001),
+            ..Plan::default()
+        };
+        let mut schedule = Schedule::new(plan, 2);
+        assert_eq!(schedule.progress(0).rounds, 0);
+        let mut seen = Vec::new();
+        let mut contestants = mocks(&clock, 2);
+        let _ = run(
+            &mut schedule,
+            &clock,
+            &mut contestants,
+            |_, schedule, progress| {
+                assert_eq!(schedule.standings().len(), 2);
+                seen.push(progress);
+                ControlFlow::<()>::Continue(())
+            },
+        );
+        assert_eq!(seen.len(), 16);
+        // 95 % take six blocks of one call each; the twelfth turn gives the second contestant its sixth.
+        assert!(
+            seen[..11]
+                .iter()
+                .all(|progress| progress.precision.is_none())
+        );
+        assert!(
+            seen[11..]
+                .iter()
+                .all(|progress| progress.precision == Some(0.0))
+        );
+        assert_eq!(seen[1].budget_left_ns, Some((100_000 - 30) * MS));
+        assert_eq!((seen[2].rounds, seen[3].rounds), (1, 2));
+        assert_eq!(schedule.standings()[1].median_ns().unwrap().value, 20e6);
+    }
+}

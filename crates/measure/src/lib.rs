@@ -1,0 +1,39 @@
+//! Measurements that can be trusted: clocks, sampling and statistics. Has never heard of RSA.
+//!
+//! | question | file |
+//! |---|---|
+//! | what time is it, and what does asking cost | [`clock`], [`tsc`] |
+//! | how fast does the core run | [`cycles`] |
+//! | how is an operation timed | [`sample`] |
+//! | how are several measured side by side, and when is it enough | [`interleave`] |
+//! | did the order matter | [`order`] |
+//! | what do the samples say | [`stats`] |
+//! | which CPUs are there, and where do threads go | [`topology`], [`pin`] |
+//! | what machine is this | [`machine`], [`fact`], [`system_files`] |
+//! | who else is using it | [`busy`], [`activity`] |
+
+pub mod activity;
+pub mod busy;
+pub mod clock;
+pub mod cycles;
+pub mod fact;
+#[cfg(test)]
+mod fake_machine;
+pub mod interleave;
+pub mod machine;
+pub mod order;
+pub mod pin;
+pub mod sample;
+pub mod stats;
+pub mod system_files;
+pub mod topology;
+pub mod tsc;
+
+pub use busy::busy_warnings;
+pub use clock::{Clock, MockClock, Monotonic};
+pub use fact::Fact;
+pub use interleave::{Contestant, Plan, Schedule};
+pub use machine::Machine;
+pub use sample::{Block, BlockPlan, Sample, run_block, sample_block, time};
+pub use stats::Estimate;
+pub use topology::{Placement, Topology};

@@ -1,0 +1,522 @@
+//! What the machine is: stored with every result, because a figure without its machine means nothing.
+
+mod build;
+mod caches;
+
+use std::env::consts;
+
+use serde::{Deserialize, Serialize};
+
+pub use build::Build;
+pub use caches::{Cache, CacheKind};
+
+use crate::{
+    activity::Activity,
+    cycles::{CoreClock, CycleCounter},
+    fact::Fact,
+    system_files::SystemFiles,
+    topology::Topology,
+    tsc::{Tsc, TscRate},
+};
+
+/// The machine, its operating system, and the compiler of this program.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Machine {
+    /// The CPU's name, as it gives it.
+    pub cpu_model: Fact<String>,
+    /// Family, model, stepping and microcode, where the kernel tells them.
+    pub cpu_revision: Fact<String>,
+    /// `x86_64`, `aarch64`.
+    pub architecture: String,
+    /// Of the instruction sets that matter for long arithmetic, those that the CPU has and the system lets programs
+    /// use.
+    pub features: Vec<String>,
+    /// CPUs, cores, sockets, and what this process may use of them.
+    pub topology: Topology,
+    /// The caches of the first CPU, smallest level first.
+    pub caches: Vec<Cache>,
+    /// Main memory.
+    pub memory_bytes: Fact<u64>,
+    /// The operating system's name and version.
+    pub os: Fact<String>,
+    /// The kernel's version.
+    pub kernel: Fact<String>,
+    /// The hypervisor, if one makes itself known.
+    pub hypervisor: Option<String>,
+    /// The frequency governor of the CPUs that this process may use.
+    pub governor: Fact<String>,
+    /// Whether the clock may rise above its nominal rate.
+    pub turbo: Fact<bool>,
+    /// Processes that were running or waiting for a CPU, as a mean over the last minute.
+    pub load_average: Fact<f64>,
+    /// The share of CPU time since the machine started that the hypervisor gave to others.
+    pub steal_since_start: Fact<f64>,
+    /// The rate of the time-stamp counter.
+    pub tsc: Fact<TscRate>,
+    /// The clock of a core under scalar code, when this was written.
+    pub core_clock: Fact<CoreClock>,
+    /// Whether the hardware counts cycles for programs; if not, why.
+    pub cycle_counter: Fact<()>,
+    /// How this program was built.
+    pub build: Build,
+}
+
+impl Machine {
+    /// This machine, now. Measures clocks for about 100 ms; to be called before the calling thread is pinned, which
+    /// would hide the other CPUs.
+    pub fn describe() -> Machine {
+        let mut machine = Self::read(&SystemFiles::of_this_machine(), Topology::detect());
+        machine.tsc = Tsc::detect().map(Tsc::rate).into();
+        machine.core_clock = CoreClock::measure().into();
+        machine.cycle_counter = CycleCounter::open().map(|_| ()).into();
+        machine
+    }
+
+    /// What files tell, and nothing that has to be measured.
+    pub(crate) fn read(files: &SystemFiles, topology: Topology) -> Machine {
+        const UNMEASURED: &str = "it was not measured";
+        Machine {
+            cpu_model: cpu_model(files),
+            cpu_revision: cpu_revision(files),
+            architecture: consts::ARCH.to_owned(),
+            features: features(),
+            caches: caches::of_cpu(files, topology.cpus.first().map_or(0, |cpu| cpu.id)),
+            memory_bytes: memory_bytes(files),
+            os: os(files),
+            kernel: files.text("/proc/sys/kernel/osrelease").into(),
+            hypervisor: hypervisor(files),
+            governor: governor(files, &topology),
+            turbo: turbo(files),
+            load_average: load_average(files),
+            steal_since_start: Activity::now(files)
+                .map(|activity| activity.steal_since_start())
+                .into(),
+            tsc: Fact::Unknown(UNMEASURED.to_owned()),
+            core_clock: Fact::Unknown(UNMEASURED.to_owned()),
+            cycle_counter: Fact::Unknown(UNMEASURED.to_owned()),
+            build: Build::of_this_program(),
+            topology,
+        }
+    }
+
+    /// Name and value of everything, for a table.
+    pub fn rows(&self) -> Vec<(&'static str, String)> {
+        let topology = &self.topology;
+        let mut cpus = format!(
+            "{} CPUs on {} cores in {} sockets",
+            topology.cpus.len(),
+            topology.cores(),
+            topology.packages()
+        );
+        if let Some(reason) = &topology.unknown {
+            cpus = format!(
+                "{} CPUs; cores are not known: {reason}",
+                topology.cpus.len()
+            );
+        }
+        let mut usable = format!(
+            "{} CPUs on {} cores",
+            topology.allowed_cpus(),
+            topology.allowed_cores()
+        );
+        if let Some(quota) = topology.quota {
+            usable += &format!(", for {quota:.2} CPUs' time");
+        }
+        let or_unknown = |fact: &Fact<String>| fact.describe(Clone::clone);
+        vec![
+            ("CPU", or_unknown(&self.cpu_model)),
+            ("revision", or_unknown(&self.cpu_revision)),
+            ("instruction sets", self.features.join(" ")),
+            ("CPUs", cpus),
+            ("usable", usable),
+            ("caches", caches::in_words(&self.caches)),
+            (
+                "memory",
+                self.memory_bytes.describe(|&bytes| in_binary_units(bytes)),
+            ),
+            ("operating system", or_unknown(&self.os)),
+            ("kernel", or_unknown(&self.kernel)),
+            (
+                "hypervisor",
+                self.hypervisor
+                    .clone()
+                    .unwrap_or_else(|| "none that makes itself known".to_owned()),
+            ),
+            ("frequency governor", or_unknown(&self.governor)),
+            (
+                "turbo",
+                self.turbo
+                    .describe(|&on| if on { "on" } else { "off" }.to_owned()),
+            ),
+            (
+                "load average",
+                self.load_average.describe(|load| format!("{load:.2}")),
+            ),
+            (
+                "steal since start",
+                self.steal_since_start
+                    .describe(|share| format!("{:.2} %", 100.0 * share)),
+            ),
+            (
+                "time-stamp counter",
+                self.tsc
+                    .describe(|rate| format!("{}, {}", in_ghz(rate.hz), rate.source.label())),
+            ),
+            (
+                "core clock",
+                self.core_clock
+                    .describe(|clock| format!("{}, {}", in_ghz(clock.hz), clock.source.label())),
+            ),
+            (
+                "cycle counter",
+                match &self.cycle_counter {
+                    Fact::Known(()) => "offered".to_owned(),
+                    Fact::Unknown(reason) => format!("none: {reason}"),
+                },
+            ),
+            (
+                "built with",
+                format!(
+                    "{}, opt-level {}, {}, target CPU {}{}",
+                    self.build.rustc,
+                    self.build.opt_level,
+                    self.build.target,
+                    self.build.target_cpu,
+                    if self.build.debug_assertions {
+                        ", debug assertions"
+                    } else {
+                        ""
+                    }
+                ),
+            ),
+        ]
+    }
+}
+
+/// The first value of a key in the kernel's description of the CPUs.
+fn cpuinfo(files: &SystemFiles, key: &str) -> Option<String> {
+    files.text("/proc/cpuinfo").ok()?.lines().find_map(|line| {
+        let (name, value) = line.split_once(':')?;
+        (name.trim() == key && !value.trim().is_empty()).then(|| value.trim().to_owned())
+    })
+}
+
+fn cpu_model(files: &SystemFiles) -> Fact<String> {
+    ["model name", "Model", "Hardware"]
+        .iter()
+        .find_map(|key| cpuinfo(files, key))
+        .or_else(cpuid_brand)
+        .ok_or("neither the kernel nor the CPU gives a name")
+        .into()
+}
+
+#[cfg(target_arch = "x86_64")]
+fn cpuid_brand() -> Option<String> {
+    let brand = raw_cpuid::CpuId::new().get_processor_brand_string()?;
+    Some(brand.as_str().trim().to_owned()).filter(|brand| !brand.is_empty())
+}
+
+#[cfg(not(target_arch = "x86_64"))]
+fn cpuid_brand() -> Option<String> {
+    None
+}
+
+fn cpu_revision(files: &SystemFiles) -> Fact<String> {
+    let parts: Vec<String> = [
+        ("cpu family", "family"),
+        ("model", "model"),
+        ("stepping", "stepping"),
+        ("microcode", "microcode"),
+        ("CPU implementer", "implementer"),
+        ("CPU part", "part"),
+        ("CPU revision", "revision"),
+    ]
+    .iter()
+    .filter_map(|(key, word)| Some(format!("{word} {}", cpuinfo(files, key)?)))
+    .collect();
+    if parts.is_empty() {
+        return Fact::Unknown("/proc/cpuinfo does not tell".to_owned());
+    }
+    Fact::Known(parts.join(", "))
+}
+
+/// Each name that is detected.
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
+macro_rules! detected {
+    ($detect:ident: $($name:tt)*) => {
+        [$(($name, std::arch::$detect!($name))),*]
+            .iter()
+            .filter(|(_, present)| *present)
+            .map(|(name, _)| (*name).to_owned())
+            .collect()
+    };
+}
+
+#[cfg(target_arch = "x86_64")]
+fn features() -> Vec<String> {
+    detected!(is_x86_feature_detected:
+        "bmi2" "adx" "avx2" "avxifma" "avx512f" "avx512dq" "avx512bw" "avx512vl" "avx512ifma" "avx512vbmi"
+        "avx512vbmi2" "gfni" "sha" "rdseed")
+}
+
+#[cfg(target_arch = "aarch64")]
+fn features() -> Vec<String> {
+    detected!(is_aarch64_feature_detected: "neon" "sve" "sve2" "sha2" "rand")
+}
+
+#[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
+fn features() -> Vec<String> {
+    Vec::new()
+}
+
+fn memory_bytes(files: &SystemFiles) -> Fact<u64> {
+    files
+        .text("/proc/meminfo")
+        .map_err(|missing| missing.to_string())
+        .and_then(|text| {
+            text.lines()
+                .find_map(|line| {
+                    let kib = line.strip_prefix("MemTotal:")?.trim().strip_suffix("kB")?;
+                    kib.trim().parse::<u64>().ok()?.checked_mul(1024)
+                })
+                .ok_or_else(|| "/proc/meminfo: no MemTotal".to_owned())
+        })
+        .into()
+}
+
+fn os(files: &SystemFiles) -> Fact<String> {
+    files
+        .text("/etc/os-release")
+        .map_err(|_| format!("{}, of which no more is known", consts::OS))
+        .and_then(|text| {
+            text.lines()
+                .find_map(|line| line.strip_prefix("PRETTY_NAME="))
+                .map(|name| name.trim_matches('"').to_owned())
+                .ok_or_else(|| "/etc/os-release: no PRETTY_NAME".to_owned())
+        })
+        .into()
+}
+
+/// What the CPU says of its host, or the kernel.
+fn hypervisor(files: &SystemFiles) -> Option<String> {
+    files
+        .text("/sys/hypervisor/type")
+        .ok()
+        .filter(|kind| !kind.is_empty())
+        .or_else(cpuid_hypervisor)
+}
+
+#[cfg(target_arch = "x86_64")]
+fn cpuid_hypervisor() -> Option<String> {
+    use raw_cpuid::Hypervisor;
+    let cpuid = raw_cpuid::CpuId::new();
+    let Some(info) = cpuid.get_hypervisor_info() else {
+        // The bit that says "you are a guest" without anyone to say whose.
+        let is_guest = cpuid.get_feature_info()?.has_hypervisor();
+        return is_guest.then(|| "one that gives no name".to_owned());
+    };
+    Some(match info.identify() {
+        Hypervisor::Unknown(ebx, ecx, edx) => {
+            let name = [ebx, ecx, edx].map(u32::to_le_bytes).concat();
+            String::from_utf8_lossy(&name).trim_matches('\0').to_owned()
+        }
+        known => format!("{known:?}"),
+    })
+}
+
+#[cfg(not(target_arch = "x86_64"))]
+fn cpuid_hypervisor() -> Option<String> {
+    None
+}
+
+fn governor(files: &SystemFiles, topology: &Topology) -> Fact<String> {
+    let mut governors: Vec<String> = topology
+        .allowed()
+        .filter_map(|cpu| {
+            let id = cpu.id;
+            files
+                .text(format!(
+                    "/sys/devices/system/cpu/cpu{id}/cpufreq/scaling_governor"
+                ))
+                .ok()
+        })
+        .collect();
+    governors.sort();
+    governors.dedup();
+    if governors.is_empty() {
+        return Fact::Unknown(
+            "the kernel offers no frequency control here, as is usual for virtual machines"
+                .to_owned(),
+        );
+    }
+    Fact::Known(governors.join(", "))
+}
+
+fn turbo(files: &SystemFiles) -> Fact<bool> {
+    let cpu = "/sys/devices/system/cpu";
+    let off = files.number::<u8>(format!("{cpu}/intel_pstate/no_turbo"));
+    let on = files.number::<u8>(format!("{cpu}/cpufreq/boost"));
+    match (off, on) {
+        (Ok(off), _) => Fact::Known(off == 0),
+        (_, Ok(on)) => Fact::Known(on != 0),
+        _ => Fact::Unknown("the kernel does not tell, as is usual for virtual machines".to_owned()),
+    }
+}
+
+fn load_average(files: &SystemFiles) -> Fact<f64> {
+    files
+        .text("/proc/loadavg")
+        .map_err(|missing| missing.to_string())
+        .and_then(|text| {
+            let first = text.split_whitespace().next().unwrap_or_default();
+            first
+                .parse()
+                .map_err(|_| format!("/proc/loadavg: '{first}' is not a number"))
+        })
+        .into()
+}
+
+fn in_binary_units(bytes: u64) -> String {
+    let (unit, name) = match bytes {
+        0..0x10_0000 => (1u64 << 10, "KiB"),
+        0x10_0000..0x4000_0000 => (1 << 20, "MiB"),
+        _ => (1 << 30, "GiB"),
+    };
+    let rounded = (bytes as f64 / unit as f64 * 10.0).round() / 10.0;
+    format!("{rounded} {name}")
+}
+
+fn in_ghz(hz: f64) -> String {
+    format!("{:.3} GHz", hz / 1e9)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fake_machine::FakeMachine;
+
+    #[test]
+    fn this_machine_is_described_and_survives_json() {
+        let machine = Machine::describe();
+        let json = serde_json::to_string(&machine).unwrap();
+        let read: Machine = serde_json::from_str(&json).unwrap();
+        assert_eq!(read.rows(), machine.rows());
+        assert!(machine.build.rustc.starts_with("rustc 1."));
+        assert!(
+            machine.build.is_optimised(),
+            "tests are built as releases are"
+        );
+        assert!(
+            machine
+                .rows()
+                .iter()
+                .all(|(name, value)| !name.is_empty() && !value.is_empty()
+                    || *name == "instruction sets")
+        );
+        for (name, value) in machine.rows() {
+            eprintln!("{name}: {value}");
+        }
+    }
+
+    fn fake_server() -> FakeMachine {
+        let fake = FakeMachine::new();
+        fake.core(0, &[0, 1]);
+        fake.online("0-1");
+        fake.file(
+            "/proc/cpuinfo",
+            "processor\t: 0\ncpu family\t: 6\nmodel\t\t: 207\nmodel name\t: A CPU @ 2.30GHz\nstepping\t: 2\nmicrocode\t: 0x1\n\n\
+             processor\t: 1\nmodel name\t: Another\n",
+        );
+        fake.file(
+            "/proc/meminfo",
+            "MemFree: 1 kB\nMemTotal:       16384000 kB\n",
+        );
+        fake.file("/proc/loadavg", "1.25 0.50 0.10 2/345 6789");
+        fake.file("/proc/sys/kernel/osrelease", "6.1.0-test\n");
+        fake.file(
+            "/proc/stat",
+            "cpu  50 0 0 900 0 0 0 50 0 0\ncpu0 1 1 1 1 1 1 1 1\n",
+        );
+        fake.file("/etc/os-release", "NAME=x\nPRETTY_NAME=\"An OS 12\"\n");
+        fake.file("/sys/hypervisor/type", "xen\n");
+        for (cpu, governor) in [(0, "performance"), (1, "powersave")] {
+            fake.file(
+                &format!("/sys/devices/system/cpu/cpu{cpu}/cpufreq/scaling_governor"),
+                governor,
+            );
+        }
+        fake.file("/sys/devices/system/cpu/intel_pstate/no_turbo", "1\n");
+        for (index, level, kind, size, shared) in [
+            (0, "1", "Data", "48K", "0-1"),
+            (1, "1", "Instruction", "32K", "0-1"),
+            (2, "2", "Unified", "2048K", "0-1"),
+            (3, "3", "Unified", "260M", "0-47"),
+        ] {
+            let folder = format!("/sys/devices/system/cpu/cpu0/cache/index{index}");
+            fake.file(&format!("{folder}/level"), level);
+            fake.file(&format!("{folder}/type"), kind);
+            fake.file(&format!("{folder}/size"), size);
+            fake.file(&format!("{folder}/shared_cpu_list"), shared);
+        }
+        fake
+    }
+
+    #[test]
+    fn files_are_understood() {
+        let fake = fake_server();
+        let machine = Machine::read(&fake.files(), fake.topology(None));
+        assert_eq!(machine.cpu_model, Fact::Known("A CPU @ 2.30GHz".to_owned()));
+        assert_eq!(
+            machine.cpu_revision,
+            Fact::Known("family 6, model 207, stepping 2, microcode 0x1".to_owned())
+        );
+        assert_eq!(machine.memory_bytes, Fact::Known(16_384_000 * 1024));
+        assert_eq!(machine.os, Fact::Known("An OS 12".to_owned()));
+        assert_eq!(machine.kernel, Fact::Known("6.1.0-test".to_owned()));
+        assert_eq!(machine.hypervisor.as_deref(), Some("xen"));
+        assert_eq!(
+            machine.governor,
+            Fact::Known("performance, powersave".to_owned())
+        );
+        assert_eq!(machine.turbo, Fact::Known(false));
+        assert_eq!(machine.load_average, Fact::Known(1.25));
+        assert_eq!(machine.steal_since_start, Fact::Known(0.05));
+        assert_eq!(
+            caches::in_words(&machine.caches),
+            "L1d 48 KiB for 2 CPUs, L1i 32 KiB for 2 CPUs, L2 2 MiB for 2 CPUs, L3 260 MiB for 48 CPUs"
+        );
+        assert_eq!(in_binary_units(16_384_000 * 1024), "15.6 GiB");
+    }
+
+    #[test]
+    fn what_is_missing_has_a_reason() {
+        let fake = FakeMachine::new();
+        let machine = Machine::read(&fake.files(), fake.topology(Some(vec![0])));
+        for fact in [
+            &machine.governor,
+            &machine.os,
+            &machine.kernel,
+            &machine.cpu_revision,
+        ] {
+            assert!(
+                matches!(fact, Fact::Unknown(reason) if !reason.is_empty()),
+                "{fact:?}"
+            );
+        }
+        assert!(
+            matches!(&machine.turbo, Fact::Unknown(reason) if reason.contains("virtual machines"))
+        );
+        assert!(
+            matches!(&machine.memory_bytes, Fact::Unknown(reason) if reason.contains("/proc/meminfo"))
+        );
+        assert!(matches!(machine.tsc, Fact::Unknown(_)));
+        assert_eq!(machine.caches, []);
+    }
+
+    #[test]
+    fn boost_is_another_name_for_turbo() {
+        let fake = FakeMachine::new();
+        fake.file("/sys/devices/system/cpu/cpufreq/boost", "1");
+        assert_eq!(turbo(&fake.files()), Fact::Known(true));
+    }
+}

@@ -1,0 +1,99 @@
+//! What the samples say, and how sure that is.
+//!
+//! | question | file |
+//! |---|---|
+//! | where do values lie, how far do they spread | [`summary`] |
+//! | the median of independent values, with an exact interval | [`median`] |
+//! | the median of samples taken in blocks | [`blocks`] |
+//! | rates, and ratios of two contestants measured in turn | [`bootstrap`] |
+
+pub mod blocks;
+pub mod bootstrap;
+pub mod median;
+pub mod summary;
+
+use serde::{Deserialize, Serialize};
+
+pub use blocks::median_over_blocks;
+pub use bootstrap::{Bootstrap, rate, ratio_of_medians, ratio_of_rates};
+pub use median::median_interval;
+pub use summary::{StabilisedQuartiles, Summary};
+
+/// A value with an interval that holds the true one with a stated confidence.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Estimate {
+    /// The estimate itself.
+    pub value: f64,
+    /// Lower end of the interval.
+    pub low: f64,
+    /// Upper end of the interval.
+    pub high: f64,
+    /// The confidence that the interval reaches, between 0 and 1. It may fall short of what was asked for when there
+    /// are too few values: that is said here and never rounded up.
+    pub confidence: f64,
+    /// How many values the estimate rests on.
+    pub n: usize,
+}
+
+impl Estimate {
+    /// How far the interval reaches from the value, as a fraction of it; infinite if the value is 0.
+    pub fn relative_error(&self) -> f64 {
+        (self.value - self.low).max(self.high - self.value) / self.value.abs()
+    }
+
+    /// The estimate of the reciprocal, as of operations per second from seconds per operation. The value and the
+    /// interval must be positive.
+    pub fn reciprocal(&self) -> Estimate {
+        Estimate {
+            value: 1.0 / self.value,
+            low: 1.0 / self.high,
+            high: 1.0 / self.low,
+            ..*self
+        }
+    }
+
+    /// The estimate in another unit, `factor` of which make one of the old; `factor` must be positive.
+    pub fn scaled(&self, factor: f64) -> Estimate {
+        Estimate {
+            value: self.value * factor,
+            low: self.low * factor,
+            high: self.high * factor,
+            ..*self
+        }
+    }
+
+    /// Whether the interval holds `value`.
+    pub fn covers(&self, value: f64) -> bool {
+        self.low <= value && value <= self.high
+    }
+}
+
+/// In ascending order.
+pub(crate) fn sorted(values: &[f64]) -> Vec<f64> {
+    let mut sorted = values.to_vec();
+    sorted.sort_unstable_by(f64::total_cmp);
+    sorted
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn estimates_change_units() {
+        let ns = Estimate {
+            value: 250.0,
+            low: 200.0,
+            high: 500.0,
+            confidence: 0.95,
+            n: 9,
+        };
+        let per_second = ns.reciprocal().scaled(1e9);
+        assert_eq!(per_second.value, 4e6);
+        assert_eq!(per_second.low, 2e6);
+        assert_eq!(per_second.high, 5e6);
+        assert_eq!(per_second.confidence, 0.95);
+        assert_eq!(ns.relative_error(), 1.0);
+        assert!(ns.covers(200.0) && ns.covers(500.0) && !ns.covers(199.9));
+    }
+}

@@ -1,0 +1,181 @@
+//! Do the intervals hold the true value as often as they claim? On synthetic data of which the truth is known.
+
+use rand::{RngExt, SeedableRng};
+use rand_chacha::ChaCha12Rng;
+use rsalab_measure::{
+    Block, Sample,
+    stats::{
+        Bootstrap, Estimate, median_interval, median_over_blocks, rate, ratio_of_medians,
+        ratio_of_rates,
+    },
+};
+
+const CONFIDENCE: f64 = 0.95;
+
+/// Times of an operation: never below 100, a long tail above, the median at `100 + 20·ln 2`.
+fn skewed(rng: &mut ChaCha12Rng) -> f64 {
+    100.0 - 20.0 * (1.0 - rng.random::<f64>()).ln()
+}
+
+const MEDIAN_OF_SKEWED: f64 = 100.0 + 20.0 * std::f64::consts::LN_2;
+const MEAN_OF_SKEWED: f64 = 120.0;
+
+/// A factor that a whole round suffers: within 5 % of 1, its logarithm symmetric.
+fn level(rng: &mut ChaCha12Rng) -> f64 {
+    (0.05 * (2.0 * rng.random::<f64>() - 1.0)).exp()
+}
+
+/// The share of `sets` in which the interval holds `truth`.
+fn share_covered(
+    sets: u64,
+    truth: f64,
+    mut estimate: impl FnMut(&mut ChaCha12Rng) -> Estimate,
+) -> f64 {
+    let covered = (0..sets)
+        .filter(|&set| estimate(&mut ChaCha12Rng::seed_from_u64(set)).covers(truth))
+        .count();
+    covered as f64 / sets as f64
+}
+
+#[test]
+fn the_exact_interval_covers_the_median() {
+    for n in [6, 10, 31, 100, 1000] {
+        let mut claimed = 0.0;
+        let share = share_covered(1000, MEDIAN_OF_SKEWED, |rng| {
+            let values: Vec<f64> = (0..n).map(|_| skewed(rng)).collect();
+            let estimate = median_interval(&values, CONFIDENCE).unwrap();
+            claimed = estimate.confidence;
+            estimate
+        });
+        // Exact: within four standard errors of what it claims, not only above.
+        let standard_error = (claimed * (1.0 - claimed) / 1000.0f64).sqrt();
+        assert!(share >= 0.93, "n = {n}: {share}");
+        assert!(
+            (share - claimed).abs() < 4.0 * standard_error,
+            "n = {n}: {share} where {claimed} was claimed"
+        );
+    }
+}
+
+/// Blocks of many values, each block at a level of its own.
+fn levelled_blocks(rng: &mut ChaCha12Rng, blocks: usize, samples: usize) -> Vec<Vec<f64>> {
+    (0..blocks)
+        .map(|_| {
+            let level = level(rng);
+            (0..samples).map(|_| level * skewed(rng)).collect()
+        })
+        .collect()
+}
+
+/// The median of [`levelled_blocks`], found from very many of them.
+fn median_of_levelled() -> f64 {
+    let mut rng = ChaCha12Rng::seed_from_u64(u64::MAX);
+    let mut values = levelled_blocks(&mut rng, 400_000, 1).concat();
+    values.sort_by(f64::total_cmp);
+    values[values.len() / 2]
+}
+
+#[test]
+fn the_interval_over_blocks_covers_where_the_naive_one_does_not() {
+    let truth = median_of_levelled();
+    for blocks in [5, 8, 12, 30] {
+        let share = share_covered(1000, truth, |rng| {
+            median_over_blocks(&levelled_blocks(rng, blocks, 200), CONFIDENCE).unwrap()
+        });
+        assert!(share >= 0.93, "{blocks} blocks: {share}");
+    }
+    let naive = share_covered(500, truth, |rng| {
+        median_interval(&levelled_blocks(rng, 12, 200).concat(), CONFIDENCE).unwrap()
+    });
+    assert!(naive < 0.7, "{naive}: then blocks would be of no use");
+}
+
+/// Two contestants in the same rounds, the second slower by `factor`.
+fn rounds(
+    rng: &mut ChaCha12Rng,
+    rounds: usize,
+    samples: usize,
+    factor: f64,
+) -> (Vec<Vec<f64>>, Vec<Vec<f64>>) {
+    (0..rounds)
+        .map(|_| {
+            let level = level(rng);
+            let mut side =
+                |factor: f64| (0..samples).map(|_| factor * level * skewed(rng)).collect();
+            (side(1.0), side(factor))
+        })
+        .unzip()
+}
+
+/// Few resamples: the claim under test is about coverage, and there are many sets.
+fn bootstrap() -> Bootstrap {
+    Bootstrap {
+        resamples: 500,
+        confidence: CONFIDENCE,
+        seed: 7,
+    }
+}
+
+#[test]
+fn the_ratio_of_equals_covers_one() {
+    for (count, samples) in [(6, 50), (10, 50), (10, 1), (30, 50)] {
+        let share = share_covered(500, 1.0, |rng| {
+            let (left, right) = rounds(rng, count, samples, 1.0);
+            ratio_of_medians(&left, &right, &bootstrap()).unwrap()
+        });
+        assert!(share >= 0.93, "{count} rounds of {samples}: {share}");
+    }
+}
+
+#[test]
+fn a_planted_difference_is_found() {
+    let found = share_covered(300, 1.0, |rng| {
+        let (fast, slow) = rounds(rng, 15, 200, 1.05);
+        let ratio = ratio_of_medians(&slow, &fast, &bootstrap()).unwrap();
+        assert!((ratio.value - 1.05).abs() < 0.02, "{ratio:?}");
+        ratio
+    });
+    assert!(found < 0.02, "1 is inside {found} of the intervals");
+    let share = share_covered(300, 1.05, |rng| {
+        let (fast, slow) = rounds(rng, 15, 200, 1.05);
+        ratio_of_medians(&slow, &fast, &bootstrap()).unwrap()
+    });
+    assert!(share >= 0.93, "{share}");
+}
+
+/// Operations one after another until 500 ns have passed, as the timing loop would take them: the last is over the end,
+/// and a block of slow ones holds fewer.
+fn timed_block(rng: &mut ChaCha12Rng, factor: f64) -> Block {
+    let mut samples = Vec::new();
+    let mut elapsed_ns = 0;
+    while elapsed_ns < 500 {
+        let sample_ns = (factor * skewed(rng)).round() as u64;
+        elapsed_ns += sample_ns;
+        samples.push(Sample {
+            elapsed_ns: sample_ns,
+            tsc_ticks: None,
+            operations: 1,
+        });
+    }
+    Block {
+        samples,
+        discarded_operations: 0,
+        started_ns: 0,
+        elapsed_ns,
+    }
+}
+
+#[test]
+fn the_rate_covers_though_blocks_end_by_time() {
+    let share = share_covered(500, 1e9 / MEAN_OF_SKEWED, |rng| {
+        let blocks: Vec<Block> = (0..40).map(|_| timed_block(rng, 1.0)).collect();
+        rate(&blocks, &bootstrap()).unwrap()
+    });
+    assert!(share >= 0.93, "{share}");
+    let share = share_covered(500, 1.25, |rng| {
+        let fast: Vec<Block> = (0..40).map(|_| timed_block(rng, 1.0)).collect();
+        let slow: Vec<Block> = (0..40).map(|_| timed_block(rng, 1.25)).collect();
+        ratio_of_rates(&fast, &slow, &bootstrap()).unwrap()
+    });
+    assert!(share >= 0.93, "{share}");
+}

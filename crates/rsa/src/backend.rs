@@ -1,0 +1,88 @@
+//! What does the arithmetic: a key is prepared once, and its operations run in batches.
+//!
+//! Integers are big-endian byte strings of fixed length, a batch is contiguous: `inputs` holds `status.len()` blocks of
+//! the modulus's length `k = ceil(bits / 8)`, and so does `outputs`. A backend never shows how it lays numbers out.
+
+mod cpu;
+
+use crate::{Error, PrivateKey, PublicKey};
+
+pub use cpu::CpuBackend;
+pub use rsalab_arith::Status;
+
+/// An implementation of RSA's arithmetic on some device.
+pub trait Backend: Send + Sync {
+    /// What it is called, such as `cpu`.
+    fn name(&self) -> &str;
+
+    /// The kernel that its operations run on, for the record.
+    fn kernel(&self) -> &str;
+
+    /// Items that the kernel works on side by side; batches of a multiple of it are the fastest.
+    fn lanes(&self) -> usize;
+
+    /// Makes a private key ready. The operation is `c^d mod n` with CRT, blinded, and checked before it is released.
+    fn prepare_private(&self, key: &PrivateKey) -> Result<Box<dyn Prepared>, Error>;
+
+    /// Makes a public key ready. The operation is `m^e mod n` in variable time: its inputs are public.
+    fn prepare_public(&self, key: &PublicKey) -> Result<Box<dyn Prepared>, Error>;
+
+    /// One thread's hands for testing candidates of `len` bytes each.
+    fn tester(&self, len: usize) -> Result<Box<dyn CandidateTester + '_>, Error>;
+}
+
+/// A key made ready, shared by the threads that will use it.
+pub trait Prepared: Send + Sync {
+    /// Bytes of the modulus, and so of each block.
+    fn modulus_len(&self) -> usize;
+
+    /// The kernel that will run, for the record.
+    fn kernel(&self) -> &str;
+
+    /// Items that the kernel works on side by side.
+    fn lanes(&self) -> usize;
+
+    /// One thread's scratch, made on the thread that will use it.
+    fn runner(&self) -> Result<Box<dyn BlockRunner + '_>, Error>;
+}
+
+/// One thread's hands on a prepared key.
+pub trait BlockRunner {
+    /// Does the key's operation on each block.
+    ///
+    /// A block that cannot be done does not stop the others: its status says why, and its output is zero.
+    ///
+    /// # Errors
+    ///
+    /// Only if the lengths of the buffers do not belong together.
+    fn run(
+        &mut self,
+        inputs: &[u8],
+        outputs: &mut [u8],
+        status: &mut [Status],
+    ) -> Result<(), Error>;
+}
+
+/// One thread's hands for Miller–Rabin rounds.
+pub trait CandidateTester {
+    /// One round for each candidate: whether it is a strong probable prime to its base.
+    ///
+    /// `candidates` and `bases` hold one integer of the tester's length for each entry of `passed`; candidates are odd and
+    /// above 4, and each base lies above 1 and below its candidate less 1. Constant time in the values of both.
+    ///
+    /// # Errors
+    ///
+    /// If lengths or values are not as said.
+    fn round(&mut self, candidates: &[u8], bases: &[u8], passed: &mut [bool]) -> Result<(), Error>;
+}
+
+impl<R: BlockRunner + ?Sized> BlockRunner for Box<R> {
+    fn run(
+        &mut self,
+        inputs: &[u8],
+        outputs: &mut [u8],
+        status: &mut [Status],
+    ) -> Result<(), Error> {
+        (**self).run(inputs, outputs, status)
+    }
+}

@@ -1,0 +1,159 @@
+//! The backend on this CPU, over `arith`.
+
+use rsalab_arith::{
+    Kernel, PrivateContext, PrivateScratch, PublicContext, PublicScratch,
+    bare::{BarePrivateContext, BarePrivateScratch},
+    candidate,
+};
+
+use super::{Backend, BlockRunner, CandidateTester, Prepared, Status};
+use crate::{Error, PrivateKey, PublicKey, bare};
+
+const NAME: &str = "cpu";
+
+/// RSA on this CPU with one kernel for everything.
+#[derive(Clone, Copy, Debug)]
+pub struct CpuBackend {
+    kernel: Kernel,
+}
+
+impl CpuBackend {
+    /// With a kernel of the caller's choice.
+    pub fn new(kernel: Kernel) -> Self {
+        CpuBackend { kernel }
+    }
+
+    /// With the kernel that suits this CPU best.
+    pub fn auto() -> Self {
+        CpuBackend::new(Kernel::auto())
+    }
+
+    /// With the kernel of this name, as [`kernels`](rsalab_arith::kernels) lists them.
+    ///
+    /// # Errors
+    ///
+    /// If there is no such kernel, or none for this machine.
+    pub fn named(name: &str) -> Result<Self, Error> {
+        Kernel::named(name).map(CpuBackend::new).map_err(failed)
+    }
+
+    /// Makes a private key ready for CRT **without blinding and without a check of the result**.
+    ///
+    /// # Errors
+    ///
+    /// As for [`prepare_private`](Backend::prepare_private).
+    pub fn prepare_bare_private(
+        &self,
+        key: &PrivateKey,
+        _purpose: bare::ForMeasurement,
+    ) -> Result<Box<dyn Prepared>, Error> {
+        let context = BarePrivateContext::new(&key.parts(), self.kernel).map_err(failed)?;
+        Ok(Box::new(context))
+    }
+}
+
+impl Backend for CpuBackend {
+    fn name(&self) -> &str {
+        NAME
+    }
+
+    fn kernel(&self) -> &str {
+        self.kernel.name()
+    }
+
+    fn lanes(&self) -> usize {
+        self.kernel.lanes()
+    }
+
+    fn prepare_private(&self, key: &PrivateKey) -> Result<Box<dyn Prepared>, Error> {
+        let context = PrivateContext::new(&key.parts(), self.kernel).map_err(failed)?;
+        Ok(Box::new(context))
+    }
+
+    fn prepare_public(&self, key: &PublicKey) -> Result<Box<dyn Prepared>, Error> {
+        let context = PublicContext::new(key.n(), key.e(), self.kernel).map_err(failed)?;
+        Ok(Box::new(context))
+    }
+
+    fn tester(&self, len: usize) -> Result<Box<dyn CandidateTester + '_>, Error> {
+        Ok(Box::new(candidate::Tester::new(self.kernel, len)))
+    }
+}
+
+impl CandidateTester for candidate::Tester {
+    fn round(&mut self, candidates: &[u8], bases: &[u8], passed: &mut [bool]) -> Result<(), Error> {
+        candidate::Tester::round(self, candidates, bases, passed).map_err(failed)
+    }
+}
+
+/// A context of `arith` with the scratch of one thread.
+struct Hands<'key, C, S> {
+    context: &'key C,
+    scratch: S,
+}
+
+/// The three contexts differ in their types and in the names of their operations only.
+macro_rules! prepared {
+    ($context:ty, $scratch:ty, $new_scratch:expr, $apply:ident) => {
+        impl Prepared for $context {
+            fn modulus_len(&self) -> usize {
+                <$context>::modulus_len(self)
+            }
+
+            fn kernel(&self) -> &str {
+                <$context>::kernel(self).name()
+            }
+
+            fn lanes(&self) -> usize {
+                <$context>::kernel(self).lanes()
+            }
+
+            fn runner(&self) -> Result<Box<dyn BlockRunner + '_>, Error> {
+                let scratch = $new_scratch(self).map_err(failed)?;
+                Ok(Box::new(Hands {
+                    context: self,
+                    scratch,
+                }))
+            }
+        }
+
+        impl BlockRunner for Hands<'_, $context, $scratch> {
+            fn run(
+                &mut self,
+                inputs: &[u8],
+                outputs: &mut [u8],
+                status: &mut [Status],
+            ) -> Result<(), Error> {
+                self.context
+                    .$apply(&mut self.scratch, inputs, outputs, status)
+                    .map_err(failed)
+            }
+        }
+    };
+}
+
+prepared!(
+    PublicContext,
+    PublicScratch,
+    |key: &PublicContext| Ok(key.scratch()),
+    apply_vartime
+);
+prepared!(
+    PrivateContext,
+    PrivateScratch,
+    PrivateContext::scratch,
+    apply
+);
+prepared!(
+    BarePrivateContext,
+    BarePrivateScratch,
+    BarePrivateContext::scratch,
+    apply
+);
+
+fn failed(error: rsalab_arith::Error) -> Error {
+    Error::Backend {
+        backend: NAME,
+        reason: error.to_string(),
+    }
+}

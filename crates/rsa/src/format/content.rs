@@ -1,0 +1,275 @@
+//! What a file that was given as a key really holds.
+
+use der::{
+    Decode, ErrorKind, Reader, SliceReader, Tag, Tagged,
+    asn1::{AnyRef, ObjectIdentifier},
+    pem,
+};
+use spki::AlgorithmIdentifierRef;
+use zeroize::Zeroizing;
+
+use super::MAX_FILE_LEN;
+use crate::Error;
+
+/// The structures that can hold an RSA key.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Content {
+    Pkcs1Private,
+    Pkcs1Public,
+    Pkcs8,
+    Spki,
+}
+
+/// Finds the structure and its DER, out of PEM if need be.
+pub(super) fn open(bytes: &[u8]) -> Result<(Content, Zeroizing<Vec<u8>>), Error> {
+    if bytes.len() > MAX_FILE_LEN {
+        return Err(refused("this file is larger than 1 MiB; no RSA key is"));
+    }
+    if bytes.trim_ascii().is_empty() {
+        return Err(refused("this file is empty"));
+    }
+    if let Some(kind) = openssh_line(bytes) {
+        return Err(refused(format!(
+            "this is {kind} public key in OpenSSH's form; convert an RSA key with `ssh-keygen -e -m pkcs8 -f FILE`"
+        )));
+    }
+    match find(bytes, BEGIN) {
+        Some(start) => open_pem(&bytes[start..]),
+        None => Ok((structure(bytes)?, Zeroizing::new(bytes.to_vec()))),
+    }
+}
+
+pub(super) fn refused(reason: impl Into<String>) -> Error {
+    Error::Format {
+        reason: reason.into(),
+    }
+}
+
+/// Passes `rsaEncryption` and names anything else.
+pub(super) fn check_algorithm(algorithm: &AlgorithmIdentifierRef<'_>) -> Result<(), Error> {
+    if algorithm.oid == pkcs1::ALGORITHM_OID {
+        // RFC 8017 appendix A.1 wants NULL; some writers leave it out.
+        return match algorithm.parameters {
+            None => Ok(()),
+            Some(parameters) if parameters.is_null() => Ok(()),
+            Some(_) => Err(refused(
+                "this RSA key has parameters that its algorithm does not take",
+            )),
+        };
+    }
+    Err(refused(match algorithm_name(algorithm.oid) {
+        Some("RSASSA-PSS") => {
+            "this RSA key may be used for RSASSA-PSS only, which rsalab does not support yet"
+                .to_owned()
+        }
+        Some(name) => not_rsa(name),
+        None => format!(
+            "this is a key of the algorithm {}; rsalab works with RSA keys only",
+            algorithm.oid
+        ),
+    }))
+}
+
+const BEGIN: &[u8] = b"-----BEGIN ";
+
+fn open_pem(text: &[u8]) -> Result<(Content, Zeroizing<Vec<u8>>), Error> {
+    let label = text[BEGIN.len()..]
+        .split(|&byte| byte == b'\n' || byte == b'\r')
+        .next()
+        .and_then(|line| line.strip_suffix(b"-----"))
+        .and_then(|label| std::str::from_utf8(label).ok())
+        .ok_or_else(|| refused("this PEM file is damaged: its BEGIN line is cut or garbled"))?;
+    let expected = labelled(label)?;
+
+    let end_line = format!("-----END {label}-----");
+    let end = find(text, end_line.as_bytes()).ok_or_else(|| {
+        refused(format!(
+            "this PEM file is cut: the line {end_line} is missing"
+        ))
+    })? + end_line.len();
+    let (block, rest) = text.split_at(end);
+    if find(rest, BEGIN).is_some() {
+        return Err(refused(
+            "this file holds more than one PEM block; give it one key alone",
+        ));
+    }
+    if !rest.trim_ascii().is_empty() {
+        return Err(refused(
+            "this file goes on after the end of its key; remove what follows the END line",
+        ));
+    }
+    if find(block, b"Proc-Type: 4,ENCRYPTED").is_some() {
+        return Err(encrypted());
+    }
+
+    let der = decode_base64(block)
+        .map_err(|error| refused(format!("this PEM file is damaged: {error}")))?;
+    let found = structure(&der)?;
+    if found != expected {
+        return Err(refused(format!(
+            "this file is labelled {label}, but holds {}",
+            found.name()
+        )));
+    }
+    Ok((found, der))
+}
+
+fn decode_base64(block: &[u8]) -> Result<Zeroizing<Vec<u8>>, pem::Error> {
+    let mut decoder = pem::Decoder::new_detect_wrap(block)?;
+    let mut der = Zeroizing::new(vec![0; decoder.remaining_len()]);
+    decoder.decode(&mut der)?;
+    Ok(der)
+}
+
+/// What a PEM label promises.
+fn labelled(label: &str) -> Result<Content, Error> {
+    Err(match label {
+        "RSA PRIVATE KEY" => return Ok(Content::Pkcs1Private),
+        "RSA PUBLIC KEY" => return Ok(Content::Pkcs1Public),
+        "PRIVATE KEY" => return Ok(Content::Pkcs8),
+        "PUBLIC KEY" => return Ok(Content::Spki),
+        "ENCRYPTED PRIVATE KEY" => encrypted(),
+        "EC PRIVATE KEY" | "EC PARAMETERS" => refused(not_rsa("EC")),
+        "DSA PRIVATE KEY" | "DSA PARAMETERS" => refused(not_rsa("DSA")),
+        "OPENSSH PRIVATE KEY" => refused(
+            "this is a private key in OpenSSH's form; convert a copy of it with `ssh-keygen -p -m pem -N '' -f COPY`",
+        ),
+        "CERTIFICATE" | "X509 CERTIFICATE" | "TRUSTED CERTIFICATE" => certificate(),
+        "CERTIFICATE REQUEST" | "NEW CERTIFICATE REQUEST" => refused(
+            "this is a certificate request; take the public key out of it with `openssl req -in FILE -pubkey -noout`",
+        ),
+        _ => refused(format!(
+            "this PEM file holds {label:?}, which is not a key that rsalab reads"
+        )),
+    })
+}
+
+/// What a DER structure must be by its outermost elements.
+fn structure(der: &[u8]) -> Result<Content, Error> {
+    let outer = AnyRef::from_der(der).map_err(|error| match error.kind() {
+        ErrorKind::Incomplete { expected_len, actual_len } if der.first() == Some(&SEQUENCE) => refused(format!(
+            "this key is cut: {actual_len} bytes of at least {expected_len} are there"
+        )),
+        ErrorKind::TrailingData { decoded, remaining } if der.first() == Some(&SEQUENCE) => refused(format!(
+            "this file goes on after the end of its key: {remaining} bytes follow the first {decoded}"
+        )),
+        _ => noise(),
+    })?;
+    if outer.tag() != Tag::Sequence {
+        return Err(noise());
+    }
+    match tags(outer.value()).ok_or_else(noise)?.as_slice() {
+        [Tag::Integer, Tag::Integer] => Ok(Content::Pkcs1Public),
+        [Tag::Integer, Tag::Sequence, Tag::OctetString, ..] => Ok(Content::Pkcs8),
+        [Tag::Sequence, Tag::BitString] => Ok(Content::Spki),
+        // Six integers are the old form of a DSA key.
+        [
+            Tag::Integer,
+            Tag::Integer,
+            Tag::Integer,
+            Tag::Integer,
+            Tag::Integer,
+            Tag::Integer,
+        ] => Err(refused(not_rsa("DSA"))),
+        [Tag::Integer, Tag::Integer, Tag::Integer, ..] => Ok(Content::Pkcs1Private),
+        [Tag::Integer, Tag::OctetString, ..] => Err(refused(not_rsa("EC"))),
+        [Tag::Sequence, Tag::OctetString] => Err(encrypted()),
+        [Tag::Sequence, Tag::Sequence, Tag::BitString] => Err(certificate()),
+        [Tag::Integer, Tag::Sequence, Tag::Sequence] => Err(refused(
+            "this is a PKCS#12 file; take the key out of it with `openssl pkcs12 -in FILE -nocerts -nodes`",
+        )),
+        _ => Err(noise()),
+    }
+}
+
+/// The first byte of a DER sequence.
+const SEQUENCE: u8 = 0x30;
+
+fn tags(contents: &[u8]) -> Option<Vec<Tag>> {
+    let mut reader = SliceReader::new(contents).ok()?;
+    let mut tags = Vec::new();
+    while !reader.is_finished() {
+        tags.push(reader.decode::<AnyRef<'_>>().ok()?.tag());
+    }
+    Some(tags)
+}
+
+impl Content {
+    fn name(self) -> &'static str {
+        match self {
+            Content::Pkcs1Private => "a PKCS#1 private key",
+            Content::Pkcs1Public => "a PKCS#1 public key",
+            Content::Pkcs8 => "a PKCS#8 private key",
+            Content::Spki => "a SubjectPublicKeyInfo",
+        }
+    }
+}
+
+fn noise() -> Error {
+    refused("this is not a key: it is neither PEM nor a DER structure that holds a key")
+}
+
+fn encrypted() -> Error {
+    refused(
+        "this private key is encrypted, which rsalab does not support yet; decrypt a copy with `openssl pkey -in FILE`",
+    )
+}
+
+fn certificate() -> Error {
+    refused(
+        "this is a certificate, not a key; take the public key out of it with `openssl x509 -in FILE -pubkey -noout`",
+    )
+}
+
+fn not_rsa(algorithm: &str) -> String {
+    let article = if algorithm.starts_with(['E', 'X', 'R', 'M']) {
+        "an"
+    } else {
+        "a"
+    };
+    format!("this is {article} {algorithm} key; rsalab works with RSA keys only")
+}
+
+/// The algorithms whose keys people have in such files.
+fn algorithm_name(oid: ObjectIdentifier) -> Option<&'static str> {
+    const NAMES: [(&str, &str); 12] = [
+        ("1.2.840.10045.2.1", "EC"),
+        ("1.2.840.113549.1.1.10", "RSASSA-PSS"),
+        ("1.2.840.113549.1.1.7", "RSAES-OAEP"),
+        ("1.2.840.10040.4.1", "DSA"),
+        ("1.2.840.10046.2.1", "DH"),
+        ("1.2.840.113549.1.3.1", "DH"),
+        ("1.3.101.110", "X25519"),
+        ("1.3.101.111", "X448"),
+        ("1.3.101.112", "Ed25519"),
+        ("1.3.101.113", "Ed448"),
+        ("2.16.840.1.101.3.4.3.18", "ML-DSA-65"),
+        ("2.16.840.1.101.3.4.4.2", "ML-KEM-768"),
+    ];
+    let oid = oid.to_string();
+    NAMES
+        .iter()
+        .find(|(number, _)| *number == oid)
+        .map(|&(_, name)| name)
+}
+
+/// What a line of OpenSSH's `.pub` files holds.
+fn openssh_line(bytes: &[u8]) -> Option<&'static str> {
+    const PREFIXES: [(&[u8], &str); 4] = [
+        (b"ssh-rsa ", "an RSA"),
+        (b"ssh-ed25519 ", "an Ed25519"),
+        (b"ssh-dss ", "a DSA"),
+        (b"ecdsa-sha2-", "an EC"),
+    ];
+    let line = bytes.trim_ascii_start();
+    PREFIXES
+        .iter()
+        .find(|(prefix, _)| line.starts_with(prefix))
+        .map(|&(_, kind)| kind)
+}
+
+fn find(haystack: &[u8], needle: &[u8]) -> Option<usize> {
+    haystack
+        .windows(needle.len())
+        .position(|window| window == needle)
+}

@@ -1,0 +1,185 @@
+//! The private half of a key, with its CRT parameters.
+
+use std::fmt;
+
+use rsalab_arith::{PrivateParts, integer};
+use zeroize::Zeroizing;
+
+use super::{MAX_BITS, PublicKey, prime_len, with_length};
+use crate::Error;
+
+/// A private key of two primes of half its length each. Wiped from memory when it is dropped.
+#[derive(Clone)]
+pub struct PrivateKey {
+    public: PublicKey,
+    d: Zeroizing<Vec<u8>>,
+    p: Zeroizing<Vec<u8>>,
+    q: Zeroizing<Vec<u8>>,
+    dp: Zeroizing<Vec<u8>>,
+    dq: Zeroizing<Vec<u8>>,
+    qinv: Zeroizing<Vec<u8>>,
+}
+
+impl PrivateKey {
+    /// A key of all its integers, as RFC 8017 section 3.2 names them; leading zeros are allowed.
+    ///
+    /// Every relation between them is checked. That `p` and `q` are prime is not: it would cost more than most keys are
+    /// used for, and a key whose factors are not prime fails the check of its first results.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::KeySize`] or [`Error::InvalidKey`] with the first thing that is wrong, among them primes that do not
+    /// have half the length of the modulus each.
+    pub fn from_parts(parts: &PrivateParts<'_>) -> Result<Self, Error> {
+        let public = PublicKey::new(parts.n, parts.e)?;
+        let (k, h) = (public.modulus_len(), prime_len(public.bits()));
+        let half = public.bits().div_ceil(2);
+        for (name, prime) in [("p", parts.p), ("q", parts.q)] {
+            // The length of a prime is no secret: it is that of every key of this size.
+            let bits = integer::bits_vartime(prime);
+            if bits > half {
+                return Err(Error::InvalidKey {
+                    reason: format!(
+                        "its prime {name} has {bits} bits, more than half of the {} of its modulus; only keys of two \
+                         primes of the same length are supported",
+                        public.bits()
+                    ),
+                });
+            }
+        }
+        let fixed = |name: &str, bytes: &[u8], len: usize| {
+            with_length(bytes, len).ok_or_else(|| Error::InvalidKey {
+                reason: format!(
+                    "its {name} takes more than the {len} bytes that a key of this size has for it"
+                ),
+            })
+        };
+        let key = PrivateKey {
+            d: fixed("private exponent d", parts.d, k)?,
+            p: fixed("prime p", parts.p, h)?,
+            q: fixed("prime q", parts.q, h)?,
+            dp: fixed("CRT exponent d mod (p-1)", parts.dp, h)?,
+            dq: fixed("CRT exponent d mod (q-1)", parts.dq, h)?,
+            qinv: fixed("CRT coefficient q^-1 mod p", parts.qinv, h)?,
+            public,
+        };
+        if !integer::is_less(&key.d, key.public.n()) {
+            return Err(Error::InvalidKey {
+                reason: "its private exponent is not smaller than its modulus".to_owned(),
+            });
+        }
+        integer::check(&key.parts()).map_err(invalid)?;
+        Ok(key)
+    }
+
+    /// The key of two primes and a public exponent, with `d = e⁻¹ mod lcm(p−1, q−1)` (FIPS 186-5, A.1.1).
+    ///
+    /// # Errors
+    ///
+    /// As for [`from_parts`](Self::from_parts), and if `e` has no inverse.
+    pub fn from_primes(p: &[u8], q: &[u8], e: &[u8]) -> Result<Self, Error> {
+        for (name, part) in [("p", p), ("q", q), ("e", e)] {
+            if integer::bits_vartime(part) > MAX_BITS {
+                return Err(Error::InvalidKey {
+                    reason: format!("its {name} has more than {MAX_BITS} bits"),
+                });
+            }
+        }
+        let derived = integer::derive(p, q, e).map_err(|error| match error {
+            rsalab_arith::Error::NotInvertible => Error::InvalidKey {
+                reason: "its public exponent shares a factor with p-1 or q-1, or its primes are the same".to_owned(),
+            },
+            other => invalid(other),
+        })?;
+        PrivateKey::from_parts(&PrivateParts {
+            n: &derived.n,
+            e,
+            d: &derived.d,
+            p,
+            q,
+            dp: &derived.dp,
+            dq: &derived.dq,
+            qinv: &derived.qinv,
+        })
+    }
+
+    /// The public half.
+    pub fn public(&self) -> &PublicKey {
+        &self.public
+    }
+
+    /// Bits of the modulus.
+    pub fn bits(&self) -> usize {
+        self.public.bits()
+    }
+
+    /// Bytes of the modulus, of the private exponent, and of each block.
+    pub fn modulus_len(&self) -> usize {
+        self.public.modulus_len()
+    }
+
+    /// Bytes of each prime and of each CRT parameter.
+    pub fn prime_len(&self) -> usize {
+        prime_len(self.bits())
+    }
+
+    /// The private exponent, [`modulus_len`](Self::modulus_len) bytes.
+    pub fn d(&self) -> &[u8] {
+        &self.d
+    }
+
+    /// The first prime, [`prime_len`](Self::prime_len) bytes.
+    pub fn p(&self) -> &[u8] {
+        &self.p
+    }
+
+    /// The second prime, [`prime_len`](Self::prime_len) bytes.
+    pub fn q(&self) -> &[u8] {
+        &self.q
+    }
+
+    /// `d mod (p−1)`, [`prime_len`](Self::prime_len) bytes.
+    pub fn dp(&self) -> &[u8] {
+        &self.dp
+    }
+
+    /// `d mod (q−1)`, [`prime_len`](Self::prime_len) bytes.
+    pub fn dq(&self) -> &[u8] {
+        &self.dq
+    }
+
+    /// `q⁻¹ mod p`, [`prime_len`](Self::prime_len) bytes.
+    pub fn qinv(&self) -> &[u8] {
+        &self.qinv
+    }
+
+    /// All the integers of the key at their fixed lengths, for a backend.
+    pub fn parts(&self) -> PrivateParts<'_> {
+        PrivateParts {
+            n: self.public.n(),
+            e: self.public.e(),
+            d: &self.d,
+            p: &self.p,
+            q: &self.q,
+            dp: &self.dp,
+            dq: &self.dq,
+            qinv: &self.qinv,
+        }
+    }
+}
+
+impl fmt::Debug for PrivateKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("PrivateKey")
+            .field("bits", &self.bits())
+            .finish_non_exhaustive()
+    }
+}
+
+fn invalid(error: rsalab_arith::Error) -> Error {
+    let reason = match error {
+        rsalab_arith::Error::InconsistentKey(relation) => relation.to_owned(),
+        other => other.to_string(),
+    };
+    Error::InvalidKey { reason }
+}

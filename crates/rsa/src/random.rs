@@ -1,0 +1,63 @@
+//! Randomness: the system's for keys that are to be kept, a seed's for keys that are to be measured with.
+
+use std::convert::Infallible;
+
+use rand_chacha::ChaCha20Rng;
+use rand_core::{SeedableRng, TryCryptoRng, TryRng};
+use zeroize::{Zeroize, ZeroizeOnDrop};
+
+/// The system's generator, seeded by the system. What every key that protects anything must come from.
+pub use getrandom::SysRng as SystemRng;
+
+/// The seed of keys that can be made again from it, and are therefore **insecure on purpose**: whoever has the study has
+/// its seed, and whoever has the seed has its keys.
+#[derive(Clone, PartialEq, Eq, Zeroize, ZeroizeOnDrop)]
+pub struct InsecureStudySeed([u8; 32]);
+
+impl InsecureStudySeed {
+    /// The seed of these bytes.
+    pub fn new(bytes: [u8; 32]) -> Self {
+        InsecureStudySeed(bytes)
+    }
+
+    /// The bytes, to be stored with the study.
+    pub fn as_bytes(&self) -> &[u8; 32] {
+        &self.0
+    }
+
+    /// The generator of one of the seed's 2^64 independent streams: ChaCha20 with the seed as its key and the stream as
+    /// its nonce.
+    pub fn stream(&self, stream: u64) -> InsecureStudyRng {
+        let mut rng = ChaCha20Rng::from_seed(self.0);
+        rng.set_stream(stream);
+        InsecureStudyRng(rng)
+    }
+}
+
+impl std::fmt::Debug for InsecureStudySeed {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("InsecureStudySeed")
+    }
+}
+
+/// A generator that gives the same bytes whenever it is made from the same seed and stream.
+pub struct InsecureStudyRng(ChaCha20Rng);
+
+impl TryRng for InsecureStudyRng {
+    type Error = Infallible;
+
+    fn try_next_u32(&mut self) -> Result<u32, Infallible> {
+        self.0.try_next_u32()
+    }
+
+    fn try_next_u64(&mut self) -> Result<u64, Infallible> {
+        self.0.try_next_u64()
+    }
+
+    fn try_fill_bytes(&mut self, bytes: &mut [u8]) -> Result<(), Infallible> {
+        self.0.try_fill_bytes(bytes)
+    }
+}
+
+/// In the sense that key generation asks for: its output cannot be told from noise without the seed.
+impl TryCryptoRng for InsecureStudyRng {}

@@ -1,0 +1,389 @@
+//! Work over threads: workers started, watched and collected; their output in input order.
+//!
+//! ```text
+//! split the input on block borders, one part for each worker
+//! start each worker on a thread of its own, which
+//!     pins itself, touches its region of the output, makes its block operation, says that it is ready,
+//!     waits for the release, works through its blocks, and ends
+//! once every worker is ready or has failed: release all at once, and take the time
+//! watch until every worker has ended, collecting each as it ends
+//! ```
+//!
+//! Each worker writes straight into its own region of the one output, so nothing has to be merged afterwards and the
+//! order cannot depend on who finishes first. A worker that fails or panics is reported by its number with the reason;
+//! the others finish their parts and are collected all the same.
+
+use std::{fmt, hint::black_box, sync::mpsc, thread, time::Instant};
+
+use rsalab_measure::pin::{PinError, current_cpu, pin_current_thread};
+
+use super::{
+    split::{Part, split},
+    watch::{Event, Gate, OpenOnDrop, Reporter, Stage, Watch},
+};
+
+/// The most threads that one piece of work may be split over.
+pub const MAX_THREADS: usize = 4096;
+
+/// What one worker does to its blocks. It is made by the factory on the thread that uses it and never leaves it.
+pub trait BlockWorker {
+    /// Why the operation failed.
+    type Error;
+
+    /// Turns whole blocks of input into as many blocks of output.
+    ///
+    /// `first_block` is the place of the first block in the whole input. Only the last block of the whole input and of
+    /// the whole output may be short. Never called without blocks.
+    fn work(
+        &mut self,
+        first_block: usize,
+        input: &[u8],
+        output: &mut [u8],
+    ) -> Result<(), Self::Error>;
+}
+
+/// The input and the shape of the output: block `i` of the input becomes block `i` of the output.
+#[derive(Clone, Copy)]
+pub struct Work<'a> {
+    /// The whole input.
+    pub input: &'a [u8],
+    /// Bytes of one block of input; the last may be shorter.
+    pub input_block: usize,
+    /// Bytes of the whole output.
+    pub output_len: usize,
+    /// Bytes of one block of output; the last may be shorter.
+    pub output_block: usize,
+}
+
+/// How many workers there are and where they run.
+#[derive(Clone, Copy, Debug)]
+pub struct Crew<'a> {
+    /// Threads, from 1 to [`MAX_THREADS`]. One is started for each, even where there are fewer blocks.
+    pub threads: usize,
+    /// The logical CPU of each thread; none leaves the choice to the system.
+    pub cpus: Option<&'a [usize]>,
+}
+
+impl Crew<'static> {
+    /// Threads that run where the system puts them.
+    pub fn unpinned(threads: usize) -> Self {
+        Crew {
+            threads,
+            cpus: None,
+        }
+    }
+}
+
+impl<'a> Crew<'a> {
+    /// One thread for each CPU named; a CPU may be named more than once.
+    pub fn pinned(cpus: &'a [usize]) -> Self {
+        Crew {
+            threads: cpus.len(),
+            cpus: Some(cpus),
+        }
+    }
+}
+
+/// What one worker did, in its own time.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PartTrace {
+    /// The worker's number, which is the place of its part in the input.
+    pub id: usize,
+    /// Bytes of input in its part.
+    pub bytes: usize,
+    /// Blocks in its part.
+    pub blocks: usize,
+    /// The CPU it was pinned to, or else the one it was on when it finished, where the system tells.
+    pub cpu: Option<usize>,
+    /// When it began, in nanoseconds after the release.
+    pub start_ns: u64,
+    /// When it had finished, in nanoseconds after the release.
+    pub end_ns: u64,
+}
+
+/// The output and how it came about.
+#[derive(Clone)]
+pub struct Outcome {
+    /// The whole output in input order.
+    pub output: Vec<u8>,
+    /// One entry for each worker, by number.
+    pub trace: Vec<PartTrace>,
+    /// From the release to the last finish.
+    pub elapsed_ns: u64,
+    /// From the call to the collection of the last worker: with starting, pinning and preparation.
+    pub wall_ns: u64,
+}
+
+impl fmt::Debug for Outcome {
+    /// Leaves the output out: it may be somebody's text.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Outcome")
+            .field("output_len", &self.output.len())
+            .field("trace", &self.trace)
+            .field("elapsed_ns", &self.elapsed_ns)
+            .field("wall_ns", &self.wall_ns)
+            .finish()
+    }
+}
+
+/// Why a piece of work has no output.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum WorkError<E> {
+    /// The work could not be laid out; no thread was started.
+    Layout(String),
+    /// One or more workers failed. Never empty; ordered by number.
+    Workers(Vec<Failure<E>>),
+}
+
+/// A worker that failed.
+#[derive(Debug)]
+pub struct Failure<E> {
+    /// The worker's number.
+    pub id: usize,
+    /// What happened to it.
+    pub reason: Reason<E>,
+}
+
+impl<E: fmt::Display> fmt::Display for WorkError<E> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            WorkError::Layout(reason) => f.write_str(reason),
+            WorkError::Workers(failures) => f.write_str(&list(failures)),
+        }
+    }
+}
+
+impl<E: fmt::Debug + fmt::Display> std::error::Error for WorkError<E> {}
+
+impl<E: fmt::Display> fmt::Display for Failure<E> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "worker {} failed: {}", self.id, self.reason)
+    }
+}
+
+/// What happened to a worker that failed.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Reason<E> {
+    /// Its block operation, or the making of it, returned an error.
+    #[error("{0}")]
+    Failed(E),
+    /// It panicked, with this message.
+    #[error("it panicked: {0}")]
+    Panicked(String),
+    /// The system gave no thread.
+    #[error("its thread could not be started: {0}")]
+    NotStarted(std::io::Error),
+    /// The system did not let it run on its CPU.
+    #[error("{0}")]
+    NotPinned(PinError),
+}
+
+/// Does the work with one worker for each thread of the crew. See the [module documentation](self).
+///
+/// # Errors
+///
+/// [`WorkError::Layout`] if the blocks of input and output do not correspond, or the crew is impossible;
+/// [`WorkError::Workers`] if any worker failed.
+pub fn run<W, F>(work: Work<'_>, crew: Crew<'_>, factory: F) -> Result<Outcome, WorkError<W::Error>>
+where
+    W: BlockWorker<Error: Send>,
+    F: Fn(&Part) -> Result<W, W::Error> + Sync,
+{
+    run_watched(work, crew, factory, |_| {})
+}
+
+/// As [`run`], telling `watcher` of each change of each worker's state. The watcher runs on the calling thread.
+pub fn run_watched<W, F>(
+    work: Work<'_>,
+    crew: Crew<'_>,
+    factory: F,
+    mut watcher: impl FnMut(Event),
+) -> Result<Outcome, WorkError<W::Error>>
+where
+    W: BlockWorker<Error: Send>,
+    F: Fn(&Part) -> Result<W, W::Error> + Sync,
+{
+    let called = Instant::now();
+    let blocks = check_layout(work, crew).map_err(WorkError::Layout)?;
+    let mut output = vec![0; work.output_len];
+    let shares = shares(work, &mut output, split(blocks, crew.threads));
+
+    let gate = Gate::default();
+    let (signals, inbox) = mpsc::channel();
+    let ended: Vec<Result<PartTrace, Reason<W::Error>>> = thread::scope(|scope| {
+        let mut watch = Watch::new(crew.threads, &mut watcher);
+        let _gate_opens_in_any_case = OpenOnDrop(&gate);
+        for (share, cpu) in shares.into_iter().zip(cpus(crew)) {
+            let id = share.part.id;
+            let reporter = Reporter {
+                id,
+                signals: signals.clone(),
+            };
+            let (gate, factory) = (&gate, &factory);
+            let body = move || worker(share, cpu, gate, factory, &reporter);
+            match thread::Builder::new()
+                .name(format!("part-{id}"))
+                .spawn_scoped(scope, body)
+            {
+                Ok(handle) => watch.started(id, handle),
+                Err(error) => watch.not_started(id, error),
+            }
+        }
+        drop(signals);
+        while watch.anyone_preparing() {
+            match inbox.recv() {
+                Ok(signal) => watch.take(signal),
+                Err(_) => break,
+            }
+        }
+        watch.released();
+        gate.open();
+        while let Ok(signal) = inbox.recv() {
+            watch.take(signal);
+        }
+        watch.into_results()
+    });
+    let wall_ns = nanoseconds(called, Instant::now());
+
+    let mut trace = Vec::with_capacity(ended.len());
+    let mut failures = Vec::new();
+    for (id, result) in ended.into_iter().enumerate() {
+        match result {
+            Ok(part) => trace.push(part),
+            Err(reason) => failures.push(Failure { id, reason }),
+        }
+    }
+    if !failures.is_empty() {
+        return Err(WorkError::Workers(failures));
+    }
+    let elapsed_ns = trace.iter().map(|part| part.end_ns).max().unwrap_or(0);
+    Ok(Outcome {
+        output,
+        trace,
+        elapsed_ns,
+        wall_ns,
+    })
+}
+
+/// A worker's part with its own regions of input and output.
+struct Share<'a> {
+    part: Part,
+    input: &'a [u8],
+    output: &'a mut [u8],
+}
+
+/// The life of one worker, on its own thread.
+fn worker<W, F>(
+    share: Share<'_>,
+    cpu: Option<usize>,
+    gate: &Gate,
+    factory: &F,
+    reporter: &Reporter,
+) -> Result<PartTrace, Reason<W::Error>>
+where
+    W: BlockWorker,
+    F: Fn(&Part) -> Result<W, W::Error>,
+{
+    let Share {
+        part,
+        input,
+        output,
+    } = share;
+    if let Some(cpu) = cpu {
+        pin_current_thread(cpu).map_err(Reason::NotPinned)?;
+    }
+    touch(output);
+    let mut operation = factory(&part).map_err(Reason::Failed)?;
+    reporter.tell(Stage::Ready);
+    let released = gate.wait();
+    let start = Instant::now();
+    if !part.blocks.is_empty() {
+        operation
+            .work(part.blocks.start, input, output)
+            .map_err(Reason::Failed)?;
+    }
+    let end = Instant::now();
+    Ok(PartTrace {
+        id: part.id,
+        bytes: input.len(),
+        blocks: part.blocks.len(),
+        cpu: cpu.or_else(current_cpu),
+        start_ns: nanoseconds(released, start),
+        end_ns: nanoseconds(released, end),
+    })
+}
+
+/// Writes to every page of a worker's region, since the system gives a page when it is first written to: before the
+/// release, so that it is not measured, and on the worker's thread, so that it comes from memory near its CPU.
+fn touch(region: &mut [u8]) {
+    const PAGE: usize = 4096;
+    for byte in region.iter_mut().step_by(PAGE) {
+        *byte = black_box(0);
+    }
+}
+
+/// The number of blocks, or why the work cannot be done.
+fn check_layout(work: Work<'_>, crew: Crew<'_>) -> Result<usize, String> {
+    if crew.threads == 0 || crew.threads > MAX_THREADS {
+        return Err(format!(
+            "{} threads were asked for; work can be split over 1 to {MAX_THREADS}",
+            crew.threads
+        ));
+    }
+    if let Some(cpus) = crew.cpus
+        && cpus.len() != crew.threads
+    {
+        return Err(format!(
+            "{} CPUs were named for {} threads",
+            cpus.len(),
+            crew.threads
+        ));
+    }
+    if work.input_block == 0 || work.output_block == 0 {
+        return Err("a block must have at least one byte".to_owned());
+    }
+    let blocks = work.input.len().div_ceil(work.input_block);
+    let expected = work.output_len.div_ceil(work.output_block);
+    if blocks != expected {
+        return Err(format!(
+            "the input has {blocks} blocks, but the output has room for {expected}"
+        ));
+    }
+    Ok(blocks)
+}
+
+/// Gives each part its own regions.
+fn shares<'a>(work: Work<'a>, output: &'a mut [u8], parts: Vec<Part>) -> Vec<Share<'a>> {
+    let (mut input, mut output) = (work.input, output);
+    parts
+        .into_iter()
+        .map(|part| {
+            let taken = (part.blocks.len() * work.input_block).min(input.len());
+            let given = (part.blocks.len() * work.output_block).min(output.len());
+            let (mine, rest) = input.split_at(taken);
+            input = rest;
+            let (region, rest) = std::mem::take(&mut output).split_at_mut(given);
+            output = rest;
+            Share {
+                part,
+                input: mine,
+                output: region,
+            }
+        })
+        .collect()
+}
+
+fn cpus<'a>(crew: Crew<'a>) -> impl Iterator<Item = Option<usize>> + 'a {
+    (0..crew.threads).map(move |id| crew.cpus.map(|cpus| cpus[id]))
+}
+
+fn nanoseconds(from: Instant, to: Instant) -> u64 {
+    u64::try_from(to.duration_since(from).as_nanos()).unwrap_or(u64::MAX)
+}
+
+pub(crate) fn list<E: fmt::Display>(failures: &[Failure<E>]) -> String {
+    let lines: Vec<String> = failures.iter().map(Failure::to_string).collect();
+    lines.join("; ")
+}

@@ -1,0 +1,317 @@
+//! The CPU backend against an arithmetic of another author, and what comes of backends that are wrong.
+
+use num_bigint::BigUint;
+use rsalab_rsa::{
+    Backend, BlockFault, BlockRunner, CandidateTester, CpuBackend, Error, Kernel, Prepared,
+    PrivateKey, PublicKey, Status, bare,
+    generate::{DEFAULT_EXPONENT, generate, prime_pair},
+    kernels,
+    random::InsecureStudySeed,
+    text::{
+        Crew,
+        blocks::{Blocks, decrypt, encrypt},
+    },
+};
+
+fn study_key(bits: usize, backend: &dyn Backend) -> Result<PrivateKey, Error> {
+    let mut rng = InsecureStudySeed::new([4; 32]).stream(bits as u64);
+    generate(bits, DEFAULT_EXPONENT, &mut rng, backend).map(|generated| generated.key)
+}
+
+fn bytes(number: &BigUint, len: usize) -> Vec<u8> {
+    let digits = number.to_bytes_be();
+    [vec![0; len - digits.len()], digits].concat()
+}
+
+/// 0, 1, 2, n-2, n-1, all ones below n, and what is not below n.
+fn edges(n: &BigUint) -> Vec<(BigUint, bool)> {
+    let one = BigUint::from(1u8);
+    let top = &one << (n.bits().div_ceil(8) * 8);
+    vec![
+        (BigUint::ZERO, true),
+        (one.clone(), true),
+        (BigUint::from(2u8), true),
+        (n - 2u8, true),
+        (n - &one, true),
+        ((&one << (n.bits() - 1)) - &one, true),
+        (n.clone(), false),
+        (n + &one, false),
+        (top - one, false),
+        (n >> 1, true),
+        (n / 3u8, true),
+    ]
+}
+
+#[test]
+fn batches_of_every_size_give_what_the_model_gives() {
+    for kernel in kernels()
+        .into_iter()
+        .filter(|kernel| kernel.available.is_ok())
+    {
+        let backend = CpuBackend::named(kernel.name).expect("it is available");
+        assert_eq!(backend.kernel(), kernel.name);
+        for bits in [512, 514, 768, 1024] {
+            let key = study_key(bits, &backend).expect("a key");
+            let k = key.modulus_len();
+            let [n, e, d] =
+                [key.public().n(), key.public().e(), key.d()].map(BigUint::from_bytes_be);
+            let public = backend.prepare_public(key.public()).unwrap();
+            let private = backend.prepare_private(&key).unwrap();
+            let bare = backend
+                .prepare_bare_private(&key, bare::ForMeasurement)
+                .unwrap();
+            for (prepared, exponent) in [(public, &e), (private, &d), (bare, &d)] {
+                assert_eq!(
+                    (prepared.modulus_len(), prepared.lanes()),
+                    (k, backend.lanes())
+                );
+                assert_eq!(prepared.kernel(), kernel.name);
+                let mut runner = prepared.runner().unwrap();
+                let items = edges(&n);
+                for count in 0..=items.len() {
+                    let items = &items[items.len() - count..];
+                    let inputs: Vec<u8> = items
+                        .iter()
+                        .flat_map(|(value, _)| bytes(value, k))
+                        .collect();
+                    let mut outputs = vec![0xaa; inputs.len()];
+                    let mut status = vec![Status::Fault; count];
+                    runner.run(&inputs, &mut outputs, &mut status).unwrap();
+                    for (((value, fits), output), status) in
+                        items.iter().zip(outputs.chunks(k)).zip(status)
+                    {
+                        let expected = if *fits {
+                            value.modpow(exponent, &n)
+                        } else {
+                            BigUint::ZERO
+                        };
+                        assert_eq!(output, bytes(&expected, k), "{bits} bits");
+                        assert_eq!(
+                            status,
+                            if *fits {
+                                Status::Done
+                            } else {
+                                Status::OutOfRange
+                            }
+                        );
+                    }
+                }
+                for (inputs, outputs, count) in [
+                    (k, k, 2),
+                    (k + 1, k, 1),
+                    (k, k - 1, 1),
+                    (0, 0, 1),
+                    (k, k, 0),
+                ] {
+                    let error = runner.run(
+                        &vec![0; inputs],
+                        &mut vec![0; outputs],
+                        &mut vec![Status::Done; count],
+                    );
+                    assert!(
+                        matches!(error, Err(Error::Backend { .. })),
+                        "{inputs} {outputs} {count}"
+                    );
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn kernels_that_are_not_there_are_refused() {
+    assert!(CpuBackend::named("no such kernel").is_err());
+    assert_eq!(CpuBackend::auto().kernel(), Kernel::auto().name());
+    assert_eq!(CpuBackend::auto().name(), "cpu");
+}
+
+/// The CPU backend with other lanes than it has, or with an answer that is wrong now and then.
+struct Altered {
+    cpu: CpuBackend,
+    lanes: usize,
+    fault: Option<Fault>,
+}
+
+#[derive(Clone, Copy, PartialEq)]
+enum Fault {
+    /// One bit of each result of the private operation is wrong.
+    Private,
+    /// The public operation gives its input back.
+    Public,
+    /// The check of results fails.
+    Check,
+    /// Every call is an error.
+    Refusal,
+}
+
+struct AlteredKey {
+    inner: Box<dyn Prepared>,
+    fault: Option<Fault>,
+}
+
+struct AlteredRunner<'a> {
+    inner: Box<dyn BlockRunner + 'a>,
+    fault: Option<Fault>,
+}
+
+impl Altered {
+    fn new(lanes: usize, fault: Option<Fault>) -> Self {
+        Altered {
+            cpu: CpuBackend::auto(),
+            lanes,
+            fault,
+        }
+    }
+}
+
+impl Backend for Altered {
+    fn name(&self) -> &str {
+        "altered"
+    }
+
+    fn kernel(&self) -> &str {
+        self.cpu.kernel()
+    }
+
+    fn lanes(&self) -> usize {
+        self.lanes
+    }
+
+    fn prepare_private(&self, key: &PrivateKey) -> Result<Box<dyn Prepared>, Error> {
+        let fault = self.fault.filter(|&fault| fault != Fault::Public);
+        Ok(Box::new(AlteredKey {
+            inner: self.cpu.prepare_private(key)?,
+            fault,
+        }))
+    }
+
+    fn prepare_public(&self, key: &PublicKey) -> Result<Box<dyn Prepared>, Error> {
+        let fault = self.fault.filter(|&fault| fault == Fault::Public);
+        Ok(Box::new(AlteredKey {
+            inner: self.cpu.prepare_public(key)?,
+            fault,
+        }))
+    }
+
+    fn tester(&self, len: usize) -> Result<Box<dyn CandidateTester + '_>, Error> {
+        self.cpu.tester(len)
+    }
+}
+
+impl Prepared for AlteredKey {
+    fn modulus_len(&self) -> usize {
+        self.inner.modulus_len()
+    }
+
+    fn kernel(&self) -> &str {
+        self.inner.kernel()
+    }
+
+    fn lanes(&self) -> usize {
+        self.inner.lanes()
+    }
+
+    fn runner(&self) -> Result<Box<dyn BlockRunner + '_>, Error> {
+        Ok(Box::new(AlteredRunner {
+            inner: self.inner.runner()?,
+            fault: self.fault,
+        }))
+    }
+}
+
+impl BlockRunner for AlteredRunner<'_> {
+    fn run(
+        &mut self,
+        inputs: &[u8],
+        outputs: &mut [u8],
+        status: &mut [Status],
+    ) -> Result<(), Error> {
+        self.inner.run(inputs, outputs, status)?;
+        match self.fault {
+            None => {}
+            Some(Fault::Private) => outputs.iter_mut().for_each(|byte| *byte ^= 1),
+            Some(Fault::Public) => outputs.copy_from_slice(inputs),
+            Some(Fault::Check) => {
+                status[status.len() / 2] = Status::Fault;
+            }
+            Some(Fault::Refusal) => {
+                return Err(Error::Backend {
+                    backend: "altered",
+                    reason: "no more".to_owned(),
+                });
+            }
+        }
+        Ok(())
+    }
+}
+
+#[test]
+fn a_seed_gives_the_same_primes_whatever_the_lanes() {
+    let pair = |lanes| {
+        let mut rng = InsecureStudySeed::new([6; 32]).stream(1);
+        let pair = prime_pair(512, DEFAULT_EXPONENT, &mut rng, &Altered::new(lanes, None)).unwrap();
+        (pair.p.to_vec(), pair.q.to_vec())
+    };
+    let alone = pair(1);
+    for lanes in [2, 3, 5, 8, 16, 1000] {
+        assert!(pair(lanes) == alone, "{lanes} lanes");
+    }
+}
+
+#[test]
+fn a_key_that_does_not_decrypt_what_it_encrypted_is_not_handed_out() {
+    assert!(study_key(512, &Altered::new(1, None)).is_ok());
+    for fault in [Fault::Private, Fault::Public, Fault::Check] {
+        let error = study_key(512, &Altered::new(1, Some(fault))).expect_err("a fault");
+        assert!(matches!(error, Error::Generation { .. }), "{error}");
+    }
+    let error = study_key(512, &Altered::new(1, Some(Fault::Refusal))).expect_err("a fault");
+    assert_eq!(error.to_string(), "the backend altered failed: no more");
+}
+
+#[test]
+fn faults_of_the_private_operation_do_not_become_text() {
+    let key = study_key(512, &CpuBackend::auto()).unwrap();
+    let public = CpuBackend::auto().prepare_public(key.public()).unwrap();
+    let blocks = Blocks::new(64, Some(60)).unwrap();
+    let text = vec![b'x'; 60 * 5];
+    let cipher = encrypt(&*public, blocks, &text, Crew::unpinned(1))
+        .unwrap()
+        .output;
+    let decrypted = |fault, threads| {
+        let private = Altered::new(1, Some(fault)).prepare_private(&key).unwrap();
+        decrypt(
+            &*private,
+            blocks,
+            &cipher,
+            text.len(),
+            Crew::unpinned(threads),
+        )
+        .expect_err("a fault")
+    };
+    assert!(matches!(
+        decrypted(Fault::Check, 1),
+        Error::Block {
+            block: 2,
+            reason: BlockFault::Check
+        }
+    ));
+    assert!(matches!(
+        decrypted(Fault::Private, 1),
+        Error::Block {
+            block: 0,
+            reason: BlockFault::Padding
+        }
+    ));
+    let error = decrypted(Fault::Refusal, 2);
+    assert!(
+        matches!(&error, Error::Workers(failures) if failures.len() == 2),
+        "{error}"
+    );
+    assert!(
+        error
+            .to_string()
+            .contains("worker 1 failed: the backend altered failed: no more"),
+        "{error}"
+    );
+}

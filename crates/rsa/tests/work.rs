@@ -1,0 +1,354 @@
+//! Work over threads with cheap block operations: order, evenness, and workers that fail.
+
+use std::{
+    collections::HashMap,
+    sync::{
+        Barrier,
+        atomic::{AtomicUsize, Ordering},
+    },
+};
+
+use proptest::prelude::*;
+use rsalab_rsa::text::{
+    BlockWorker, Crew, Event, Part, Reason, State, Work, WorkError, run, run_watched,
+};
+
+/// Writes each block's number and its first byte, and counts its calls.
+struct Numbering {
+    input_block: usize,
+    output_block: usize,
+}
+
+impl BlockWorker for Numbering {
+    type Error = String;
+
+    fn work(&mut self, first_block: usize, input: &[u8], output: &mut [u8]) -> Result<(), String> {
+        assert!(!input.is_empty(), "called without blocks");
+        for (place, (from, to)) in input
+            .chunks(self.input_block)
+            .zip(output.chunks_mut(self.output_block))
+            .enumerate()
+        {
+            let number = (first_block + place) as u32;
+            let line: Vec<u8> = number
+                .to_be_bytes()
+                .into_iter()
+                .chain([from[0], from.len() as u8])
+                .collect();
+            let len = to.len();
+            to.copy_from_slice(&line[..len]);
+        }
+        Ok(())
+    }
+}
+
+/// Fails or panics if told so, otherwise copies.
+struct Trouble(Option<fn()>);
+
+impl BlockWorker for Trouble {
+    type Error = String;
+
+    fn work(&mut self, _: usize, input: &[u8], output: &mut [u8]) -> Result<(), String> {
+        match self.0 {
+            Some(act) => {
+                act();
+                Err("out of luck".to_owned())
+            }
+            None => {
+                output.copy_from_slice(input);
+                Ok(())
+            }
+        }
+    }
+}
+
+fn text(len: usize) -> Vec<u8> {
+    (0..len)
+        .map(|index| (index * 7 + index / 251) as u8)
+        .collect()
+}
+
+fn copying(input: &[u8], block: usize) -> Work<'_> {
+    Work {
+        input,
+        input_block: block,
+        output_len: input.len(),
+        output_block: block,
+    }
+}
+
+fn number(input: &[u8], input_block: usize, threads: usize, cut: usize) -> Vec<u8> {
+    const OUTPUT_BLOCK: usize = 6;
+    let blocks = input.len().div_ceil(input_block);
+    let work = Work {
+        input,
+        input_block,
+        output_len: (blocks * OUTPUT_BLOCK).saturating_sub(cut),
+        output_block: OUTPUT_BLOCK,
+    };
+    let outcome = run(work, Crew::unpinned(threads), |_: &Part| {
+        Ok(Numbering {
+            input_block,
+            output_block: OUTPUT_BLOCK,
+        })
+    })
+    .expect("works");
+
+    assert_eq!(outcome.trace.len(), threads);
+    assert_eq!(
+        outcome.trace.iter().map(|part| part.bytes).sum::<usize>(),
+        input.len()
+    );
+    assert_eq!(
+        outcome.trace.iter().map(|part| part.blocks).sum::<usize>(),
+        blocks
+    );
+    let sizes = || outcome.trace.iter().map(|part| part.blocks);
+    assert!(sizes().max().unwrap() - sizes().min().unwrap() <= 1);
+    for (id, part) in outcome.trace.iter().enumerate() {
+        assert_eq!(part.id, id);
+        assert!(part.start_ns <= part.end_ns && part.end_ns <= outcome.elapsed_ns);
+    }
+    assert_eq!(
+        outcome.trace.iter().map(|part| part.end_ns).max(),
+        Some(outcome.elapsed_ns)
+    );
+    assert!(outcome.elapsed_ns <= outcome.wall_ns);
+    outcome.output
+}
+
+#[test]
+fn output_is_the_same_for_every_number_of_threads() {
+    for len in [0, 1, 6, 7, 8, 13, 14, 15, 1000, 100_003] {
+        let input = text(len);
+        let alone = number(&input, 7, 1, 0);
+        for threads in [2, 3, 8, 64] {
+            assert_eq!(
+                number(&input, 7, threads, 0),
+                alone,
+                "{len} bytes on {threads} threads"
+            );
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+    #[test]
+    fn order_does_not_depend_on_threads(len in 1usize..2000, block in 1usize..40, threads in 1usize..20, cut in 0usize..6) {
+        let input = text(len);
+        prop_assert_eq!(number(&input, block, threads, cut), number(&input, block, 1, cut));
+    }
+}
+
+#[test]
+fn workers_run_at_the_same_time() {
+    // Each worker waits for all the others in the middle of its part: this ends only if all run at once.
+    struct Meeting<'a>(&'a Barrier);
+    impl BlockWorker for Meeting<'_> {
+        type Error = String;
+        fn work(&mut self, _: usize, _: &[u8], _: &mut [u8]) -> Result<(), String> {
+            self.0.wait();
+            Ok(())
+        }
+    }
+    let input = text(24);
+    let barrier = Barrier::new(8);
+    let outcome = run(copying(&input, 1), Crew::unpinned(8), |_: &Part| {
+        Ok(Meeting(&barrier))
+    })
+    .expect("works");
+    let last_start = outcome.trace.iter().map(|part| part.start_ns).max();
+    let first_end = outcome.trace.iter().map(|part| part.end_ns).min();
+    assert!(
+        last_start <= first_end,
+        "parts overlap: {:?}",
+        outcome.trace
+    );
+}
+
+#[test]
+fn each_worker_is_made_on_its_own_thread() {
+    let caller = std::thread::current().id();
+    let input = text(4);
+    let made = AtomicUsize::new(0);
+    run(copying(&input, 1), Crew::unpinned(4), |part: &Part| {
+        assert_ne!(std::thread::current().id(), caller);
+        assert_eq!(
+            std::thread::current().name(),
+            Some(format!("part-{}", part.id).as_str())
+        );
+        made.fetch_add(1, Ordering::Relaxed);
+        Ok(Trouble(None))
+    })
+    .expect("works");
+    assert_eq!(made.into_inner(), 4);
+}
+
+/// What a piece of work of 8 workers comes to when worker `unlucky` is in trouble.
+fn with_trouble(
+    unlucky: usize,
+    act: fn(),
+    blocks: usize,
+) -> (WorkError<String>, HashMap<usize, Vec<State>>) {
+    let input = text(blocks);
+    let mut states: HashMap<usize, Vec<State>> = HashMap::new();
+    let result = run_watched(
+        copying(&input, 1),
+        Crew::unpinned(8),
+        |part: &Part| Ok(Trouble((part.id == unlucky).then_some(act))),
+        |Event { id, state }| states.entry(id).or_default().push(state),
+    );
+    (result.expect_err("a worker is in trouble"), states)
+}
+
+#[test]
+fn a_worker_that_fails_is_reported_and_the_others_finish() {
+    for unlucky in 0..8 {
+        let (error, states) = with_trouble(unlucky, || (), 100);
+        assert_eq!(
+            error.to_string(),
+            format!("worker {unlucky} failed: out of luck")
+        );
+        for (id, seen) in states {
+            let end = if id == unlucky {
+                State::Failed
+            } else {
+                State::Finished
+            };
+            assert_eq!(seen, [State::Waiting, State::Running, end], "worker {id}");
+        }
+    }
+}
+
+#[test]
+fn a_worker_that_panics_is_reported_and_the_others_finish() {
+    for unlucky in [0, 3, 7] {
+        let (error, states) = with_trouble(unlucky, || panic!("of {}", "nerves"), 100);
+        assert_eq!(
+            error.to_string(),
+            format!("worker {unlucky} failed: it panicked: of nerves")
+        );
+        assert_eq!(states.len(), 8);
+        assert_eq!(
+            states
+                .values()
+                .filter(|seen| seen.last() == Some(&State::Finished))
+                .count(),
+            7
+        );
+    }
+    let (error, _) = with_trouble(2, || std::panic::panic_any(5), 100);
+    assert_eq!(
+        error.to_string(),
+        "worker 2 failed: it panicked: without a message"
+    );
+}
+
+#[test]
+fn several_failures_are_all_reported_in_order() {
+    let input = text(50);
+    let error = run(
+        copying(&input, 1),
+        Crew::unpinned(8),
+        |part: &Part| match part.id {
+            1 => Err("no luck in making it".to_owned()),
+            4 => panic!("at once"),
+            6 => Ok(Trouble(Some(|| ()))),
+            _ => Ok(Trouble(None)),
+        },
+    )
+    .expect_err("three workers are in trouble");
+    let WorkError::Workers(failures) = &error else {
+        panic!("{error}")
+    };
+    assert_eq!(
+        failures
+            .iter()
+            .map(|failure| failure.id)
+            .collect::<Vec<_>>(),
+        [1, 4, 6]
+    );
+    assert!(matches!(failures[1].reason, Reason::Panicked(_)));
+    assert_eq!(
+        error.to_string(),
+        "worker 1 failed: no luck in making it; worker 4 failed: it panicked: at once; worker 6 failed: out of luck"
+    );
+}
+
+#[test]
+fn every_worker_may_fail() {
+    let input = text(50);
+    let error = run(copying(&input, 1), Crew::unpinned(64), |part: &Part| {
+        Err::<Trouble, _>(part.id.to_string())
+    })
+    .expect_err("all are in trouble");
+    let WorkError::Workers(failures) = error else {
+        panic!("{error}")
+    };
+    assert_eq!(failures.len(), 64);
+}
+
+#[test]
+fn a_panicking_watcher_does_not_leave_workers_waiting() {
+    let input = text(50);
+    let result = std::panic::catch_unwind(|| {
+        run_watched(
+            copying(&input, 1),
+            Crew::unpinned(4),
+            |_: &Part| Ok(Trouble(None)),
+            |event| {
+                assert!(event.id != 2, "enough");
+            },
+        )
+    });
+    assert!(result.is_err());
+}
+
+#[test]
+fn no_blocks_on_many_threads_is_an_empty_output() {
+    let outcome = run(copying(&[], 5), Crew::unpinned(64), |_: &Part| {
+        Ok(Trouble(Some(|| ())))
+    })
+    .expect("nobody works");
+    assert!(outcome.output.is_empty());
+    assert_eq!(outcome.trace.len(), 64);
+    assert!(
+        outcome
+            .trace
+            .iter()
+            .all(|part| part.blocks == 0 && part.bytes == 0)
+    );
+}
+
+#[test]
+fn impossible_work_is_refused_before_any_thread_starts() {
+    let input = text(10);
+    let refusal = |work: Work<'_>, crew: Crew<'_>| {
+        let never = |_: &Part| -> Result<Trouble, String> { panic!("was started") };
+        match run(work, crew, never).expect_err("impossible") {
+            WorkError::Layout(reason) => reason,
+            other => panic!("{other}"),
+        }
+    };
+    assert!(refusal(copying(&input, 1), Crew::unpinned(0)).starts_with("0 threads"));
+    assert!(refusal(copying(&input, 1), Crew::unpinned(1_000_000)).starts_with("1000000 threads"));
+    assert!(refusal(copying(&input, 1), Crew::pinned(&[])).starts_with("0 threads"));
+    let crew = Crew {
+        threads: 3,
+        cpus: Some(&[0, 1]),
+    };
+    assert_eq!(
+        refusal(copying(&input, 1), crew),
+        "2 CPUs were named for 3 threads"
+    );
+    assert!(refusal(copying(&input, 0), Crew::unpinned(1)).contains("at least one byte"));
+    let short = Work {
+        output_len: 9,
+        ..copying(&input, 1)
+    };
+    assert_eq!(
+        refusal(short, Crew::unpinned(1)),
+        "the input has 10 blocks, but the output has room for 9"
+    );
+}

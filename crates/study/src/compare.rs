@@ -1,0 +1,192 @@
+//! What the samples say: figures of each contestant, and ratios to the first.
+//!
+//! The same for a study and for `bench`. A deterministic operation is described by its median time. One whose time is a
+//! matter of luck, as finding primes is, is described by its rate: the median of a skewed distribution says little about
+//! how many keys come out in an hour.
+
+use rsalab_engines::{Ledger, Op};
+use rsalab_measure::{
+    Block, Estimate,
+    order::{Visit, predecessor_effects},
+    stats::{Bootstrap, Summary, median_over_blocks, rate, ratio_of_medians, ratio_of_rates},
+};
+use serde::Serialize;
+
+use crate::store::TakenBlock;
+
+/// What was measured of one contestant.
+#[derive(Clone, Debug)]
+pub struct Measured<'a> {
+    /// The conditions.
+    pub ledger: &'a Ledger,
+    /// In order of their rounds, of which each has one block at most.
+    pub blocks: Vec<MeasuredBlock<'a>>,
+}
+
+/// One block.
+#[derive(Clone, Copy, Debug)]
+pub struct MeasuredBlock<'a> {
+    /// The round it was measured in.
+    pub round: usize,
+    /// Its place among the blocks of all contestants.
+    pub order_index: u64,
+    /// Its samples.
+    pub block: &'a Block,
+    /// Primality tests behind each sample, where they are counted.
+    pub tests: &'a [u64],
+}
+
+impl<'a> From<&'a TakenBlock> for MeasuredBlock<'a> {
+    fn from(taken: &'a TakenBlock) -> Self {
+        MeasuredBlock {
+            round: taken.round,
+            order_index: taken.order_index,
+            block: &taken.report.block,
+            tests: &taken.report.tests,
+        }
+    }
+}
+
+/// The figures of one contestant.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Figures {
+    /// Operations per second, of all threads together. From the median time, or the rate where luck decides.
+    pub ops_per_s: Estimate,
+    /// Median nanoseconds per operation: of wall time, with all threads at work.
+    pub ns_per_op: Estimate,
+    /// Ticks of the time-stamp counter per operation, in the median. Not core cycles.
+    pub tsc_per_op: Option<f64>,
+    /// All samples, in nanoseconds per operation.
+    pub summary: Summary,
+    /// Primality tests per operation, in the mean, where they are counted.
+    pub tests_per_op: Option<f64>,
+    /// Blocks measured.
+    pub blocks: usize,
+    /// Operations in the samples.
+    pub operations: u64,
+}
+
+/// One contestant beside the first.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Ratio {
+    /// This contestant's speed divided by the first one's: above 1 where this one is faster.
+    pub to_first: Estimate,
+    /// The conditions in which the two differ, so that the ratio is not between equals.
+    pub differs_in: Vec<&'static str>,
+}
+
+/// The figures of a contestant; none if it has no samples.
+pub fn figures(op: Op, measured: &Measured<'_>, confidence: f64) -> Option<Figures> {
+    let bootstrap = Bootstrap {
+        confidence,
+        ..Bootstrap::default()
+    };
+    let blocks: Vec<&Block> = measured.blocks.iter().map(|block| block.block).collect();
+    let per_block: Vec<Vec<f64>> = blocks
+        .iter()
+        .map(|block| block.ns_per_operation())
+        .collect();
+    let ns_per_op = median_over_blocks(&per_block, confidence)?;
+    let ops_per_s = match is_luck(op) {
+        true => rate(&blocks, &bootstrap)?,
+        false => ns_per_op.scaled(1e-9).reciprocal(),
+    };
+    let ticks: Option<Vec<f64>> = blocks
+        .iter()
+        .map(|block| block.tsc_per_operation())
+        .collect::<Option<Vec<_>>>()
+        .map(|ticks| ticks.concat());
+    let operations: u64 = blocks.iter().map(|block| block.operations()).sum();
+    let tests = measured.blocks.iter().map(|block| block.tests);
+    let is_counted = measured
+        .blocks
+        .iter()
+        .all(|block| block.tests.len() == block.block.samples.len());
+    Some(Figures {
+        ops_per_s,
+        ns_per_op,
+        tsc_per_op: ticks
+            .and_then(|ticks| Summary::of(&ticks))
+            .map(|ticks| ticks.median),
+        summary: Summary::of(&per_block.concat())?,
+        tests_per_op: is_counted.then(|| tests.flatten().sum::<u64>() as f64 / operations as f64),
+        blocks: blocks.len(),
+        operations,
+    })
+}
+
+/// How fast a contestant is beside the first, from the rounds in which both were measured.
+///
+/// None if there is no such round.
+pub fn ratio(op: Op, first: &Measured<'_>, this: &Measured<'_>, confidence: f64) -> Option<Ratio> {
+    let bootstrap = Bootstrap {
+        confidence,
+        ..Bootstrap::default()
+    };
+    let (first_blocks, these_blocks) = paired(&first.blocks, &this.blocks);
+    let to_first = match is_luck(op) {
+        true => ratio_of_rates(&these_blocks, &first_blocks, &bootstrap)?,
+        false => {
+            // A speed is the reciprocal of a time, so the first one's time is on top.
+            let times = |blocks: &[&Block]| {
+                blocks
+                    .iter()
+                    .map(|block| block.ns_per_operation())
+                    .collect::<Vec<_>>()
+            };
+            ratio_of_medians(&times(&first_blocks), &times(&these_blocks), &bootstrap)?
+        }
+    };
+    Some(Ratio {
+        to_first,
+        differs_in: this.ledger.differences(first.ledger),
+    })
+}
+
+/// Remarks on contestants whose figures depend on who was measured before them, by their place in `contestants`.
+pub fn company(contestants: &[Measured<'_>]) -> Vec<(usize, String)> {
+    /// Chance alone makes one remark in a hundred groups.
+    const LEVEL: f64 = 0.01;
+    /// An effect below this is not worth a remark, however sure.
+    const WORTH: f64 = 1.01;
+    let mut visits: Vec<(u64, Visit)> = contestants
+        .iter()
+        .enumerate()
+        .flat_map(|(contestant, measured)| {
+            measured.blocks.iter().filter_map(move |block| {
+                let value = Summary::of(&block.block.ns_per_operation())?.median;
+                Some((block.order_index, Visit { contestant, value }))
+            })
+        })
+        .collect();
+    visits.sort_by_key(|(order_index, _)| *order_index);
+    let visits: Vec<Visit> = visits.into_iter().map(|(_, visit)| visit).collect();
+    predecessor_effects(&visits, 0)
+        .into_iter()
+        .filter(|effect| {
+            effect.p_value < LEVEL / contestants.len() as f64 && effect.largest_ratio > WORTH
+        })
+        .map(|effect| {
+            let percent = (effect.largest_ratio - 1.0) * 100.0;
+            let remark = format!(
+                "its time depends on the engine measured before it, by up to {percent:.1} %"
+            );
+            (effect.contestant, remark)
+        })
+        .collect()
+}
+
+fn is_luck(op: Op) -> bool {
+    !op.is_deterministic()
+}
+
+/// The blocks of the rounds that both have.
+fn paired<'a>(
+    first: &[MeasuredBlock<'a>],
+    this: &[MeasuredBlock<'a>],
+) -> (Vec<&'a Block>, Vec<&'a Block>) {
+    let of_round = |round: usize| first.iter().find(|block| block.round == round);
+    this.iter()
+        .filter_map(|block| Some((of_round(block.round)?.block, block.block)))
+        .unzip()
+}

@@ -1,0 +1,56 @@
+//! What can stop a study as a whole. What goes wrong in one cell is that cell's record, not an error.
+
+use std::{io, path::PathBuf};
+
+use crate::{plan::PlanError, store::StoreError};
+
+/// Why a study could not be made, run or reported, in plain sentences.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// The plan was refused.
+    #[error(transparent)]
+    Plan(#[from] PlanError),
+    /// The database was refused, or refused.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    /// The system's random generator failed.
+    #[error("the system gives no random bytes for the seed: {0}")]
+    Random(#[from] getrandom::Error),
+    /// A file or directory could not be written.
+    #[error("{path}: {source}")]
+    Io {
+        /// The file or directory.
+        path: PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
+}
+
+/// What sort of mistake an error is: the program's exit codes follow it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ErrorClass {
+    /// The user asked for something that cannot be asked.
+    Usage,
+    /// The file system or the system refused.
+    InputOutput,
+    /// The database is not what it should be.
+    Database,
+}
+
+impl Error {
+    /// Whose fault it is.
+    pub fn class(&self) -> ErrorClass {
+        match self {
+            Error::Plan(_) | Error::Store(StoreError::Exists(_)) => ErrorClass::Usage,
+            Error::Store(error) if error.is_io() => ErrorClass::InputOutput,
+            Error::Store(_) => ErrorClass::Database,
+            Error::Random(_) | Error::Io { .. } => ErrorClass::InputOutput,
+        }
+    }
+
+    pub(crate) fn io(path: impl Into<PathBuf>) -> impl FnOnce(io::Error) -> Error {
+        let path = path.into();
+        move |source| Error::Io { path, source }
+    }
+}

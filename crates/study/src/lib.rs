@@ -1,0 +1,59 @@
+//! Plan, run, store, compare and report a study.
+//!
+//! | question | room |
+//! |---|---|
+//! | what is to be measured | [`plan`] |
+//! | where a study lives | [`store`], [`Study`] |
+//! | how it is measured | [`run`] |
+//! | a few cells side by side, without a store | [`mod@bench`] |
+//! | what the samples say | [`compare`] |
+//! | what people are shown | [`report`] |
+//!
+//! A study flows one way: a plan is unfolded into cells when the study is made, workers measure them, each verified block
+//! is stored as it is taken, and a report is a pure function of the store.
+//!
+//! ```no_run
+//! use std::{path::Path, sync::{Arc, atomic::AtomicBool}};
+//!
+//! use rsalab_engines::{Limits, Registry};
+//! use rsalab_study::{
+//!     Study,
+//!     plan::{Host, Preset},
+//!     report,
+//!     run::{self, Event, Surroundings, Workers},
+//! };
+//!
+//! let registry = Registry::of_this_program()?;
+//! let host = Host::of_this_machine(&registry);
+//! let directory = Path::new("results/quick");
+//! let mut study = Study::create(directory, &Preset::Quick.plan(&host), &host, "my program")?;
+//!
+//! // Set it from a signal handler: the run returns within two seconds, and `Study::open` goes on with it later.
+//! let stop = Arc::new(AtomicBool::new(false));
+//! let workers = Workers { registry, limits: Limits::default() };
+//! let mut observer = |event: &Event<'_>| {
+//!     if let Event::Closed { cell, state, .. } = event {
+//!         println!("{}, {}: {}", cell.job, cell.engine, state.name());
+//!     }
+//! };
+//! run::run(&mut study, &Surroundings::of_this_machine(&workers), &mut observer, &stop)?;
+//! println!("{}", report::write(study.store(), &directory.join("report"))?.display());
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+#![forbid(unsafe_code)]
+
+pub mod bench;
+pub mod compare;
+mod error;
+mod number;
+pub mod plan;
+pub mod report;
+pub mod run;
+pub mod store;
+mod study;
+
+pub use error::{Error, ErrorClass};
+pub use study::Study;
+
+/// The version that studies and artefacts name.
+pub const VERSION: &str = env!("CARGO_PKG_VERSION");

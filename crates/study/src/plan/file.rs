@@ -1,0 +1,292 @@
+//! Plans as TOML: read with errors that name file, line and key.
+
+use std::{fmt, fs::File, io::Read, path::Path};
+
+use rsalab_engines::{Mode, Op};
+use serde::{
+    Deserialize, Deserializer, Serialize, Serializer,
+    de::{self, SeqAccess, Visitor, value::SeqAccessDeserializer},
+};
+use toml::de::DeTable;
+
+use super::{
+    DEFAULT_EXPONENT, Engines, Grid, Host, MAX_FILE_BYTES, Measure, MeasureChange, Plan, PlanError,
+    Seed, Threads, check::Refusal,
+};
+
+impl Plan {
+    /// Reads and checks a plan file of at most [`MAX_FILE_BYTES`].
+    pub fn read(path: &Path, host: &Host) -> Result<Plan, PlanError> {
+        let in_file = |error| PlanError {
+            file: Some(path.to_owned()),
+            ..error
+        };
+        read_text(path)
+            .and_then(|text| Plan::parse(&text, host))
+            .map_err(in_file)
+    }
+
+    /// Parses and checks a plan; errors name the line and the key.
+    pub fn parse(text: &str, host: &Host) -> Result<Plan, PlanError> {
+        let written: Written = toml::from_str(text).map_err(|error| from_toml(text, &error))?;
+        let plan = Plan {
+            title: written.title,
+            seed: written.seed,
+            measure: written.measure,
+            grids: written.grid.into_iter().map(Grid::from).collect(),
+        };
+        match plan.refusal(host) {
+            None => Ok(plan),
+            Some(refusal) => Err(located(text, refusal)),
+        }
+    }
+}
+
+fn read_text(path: &Path) -> Result<String, PlanError> {
+    let failed =
+        |error: std::io::Error| PlanError::new(format!("the plan cannot be read: {error}"));
+    let mut text = Vec::new();
+    // One byte more than allowed is enough to know: a file of any size, or a device, is never read whole.
+    File::open(path)
+        .and_then(|file| file.take(MAX_FILE_BYTES + 1).read_to_end(&mut text))
+        .map_err(failed)?;
+    if text.len() as u64 > MAX_FILE_BYTES {
+        return Err(PlanError::new(
+            "the file is longer than 1 MiB, so it is not a plan",
+        ));
+    }
+    String::from_utf8(text).map_err(|error| {
+        let before = &error.as_bytes()[..error.utf8_error().valid_up_to()];
+        PlanError {
+            line: Some(1 + before.iter().filter(|byte| **byte == b'\n').count()),
+            ..PlanError::new("the file is not text in UTF-8, so it is not a plan")
+        }
+    })
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Written {
+    #[serde(default = "untitled")]
+    title: String,
+    seed: Option<Seed>,
+    #[serde(default)]
+    measure: Measure,
+    #[serde(default)]
+    grid: Vec<WrittenGrid>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct WrittenGrid {
+    operations: Vec<Op>,
+    #[serde(default = "every_engine")]
+    engines: Engines,
+    bits: Vec<usize>,
+    #[serde(default = "one_thread")]
+    threads: Threads,
+    #[serde(default = "one_item")]
+    batch: Vec<usize>,
+    #[serde(default)]
+    symbols: Vec<usize>,
+    block_symbols: Option<usize>,
+    mode: Option<Mode>,
+    #[serde(default = "default_exponent")]
+    exponent: u64,
+    #[serde(default)]
+    bare: bool,
+    #[serde(default)]
+    measure: MeasureChange,
+}
+
+impl From<WrittenGrid> for Grid {
+    fn from(grid: WrittenGrid) -> Grid {
+        let WrittenGrid {
+            operations,
+            engines,
+            bits,
+            threads,
+            batch,
+            symbols,
+            block_symbols,
+            mode,
+            exponent,
+            bare,
+            measure,
+        } = grid;
+        Grid {
+            operations,
+            engines,
+            bits,
+            threads,
+            batch,
+            symbols,
+            block_symbols,
+            mode,
+            exponent,
+            bare,
+            measure,
+        }
+    }
+}
+
+fn untitled() -> String {
+    "A study".to_owned()
+}
+
+fn every_engine() -> Engines {
+    Engines::Present
+}
+
+fn one_thread() -> Threads {
+    Threads::These(vec![1])
+}
+
+fn one_item() -> Vec<usize> {
+    vec![1]
+}
+
+fn default_exponent() -> u64 {
+    DEFAULT_EXPONENT
+}
+
+fn from_toml(text: &str, error: &toml::de::Error) -> PlanError {
+    let offset = error.span().map(|span| span.start);
+    PlanError {
+        line: offset.map(|offset| line_at(text, offset)),
+        key: offset.and_then(|offset| key_before(text, offset)),
+        ..PlanError::new(error.message().trim().replace('\n', "; "))
+    }
+}
+
+/// The refusal with the line of its key.
+fn located(text: &str, refusal: Refusal) -> PlanError {
+    let key = refusal.error.key.as_deref().unwrap_or_default();
+    let offset = DeTable::parse(text)
+        .ok()
+        .and_then(|root| offset_of_key(root.get_ref(), refusal.grid, key));
+    PlanError {
+        line: offset.map(|offset| line_at(text, offset)),
+        ..refusal.error
+    }
+}
+
+/// Where a key is set: in the grid of that index or its `measure`, else in the plan or its `[measure]`.
+///
+/// A grid that leaves the key to its default is itself the place.
+fn offset_of_key(root: &DeTable<'_>, grid: Option<usize>, key: &str) -> Option<usize> {
+    let in_table = |table: &DeTable<'_>| {
+        let own = table.get_key_value(key);
+        let measure = table
+            .get("measure")
+            .and_then(|value| value.get_ref().as_table());
+        own.or_else(|| measure?.get_key_value(key))
+            .map(|(key, _)| key.span().start)
+    };
+    let grid = grid.and_then(|index| root.get("grid")?.get_ref().as_array()?.get(index));
+    let in_grid = grid.and_then(|grid| in_table(grid.get_ref().as_table()?));
+    in_grid
+        .or_else(|| in_table(root))
+        .or_else(|| grid.map(|grid| grid.span().start))
+}
+
+fn line_at(text: &str, offset: usize) -> usize {
+    1 + text.as_bytes()[..offset.min(text.len())]
+        .iter()
+        .filter(|byte| **byte == b'\n')
+        .count()
+}
+
+/// The key that the value at `offset` belongs to: the last one set on its line or above.
+fn key_before(text: &str, offset: usize) -> Option<String> {
+    let end = text[offset.min(text.len())..]
+        .find('\n')
+        .map_or(text.len(), |length| offset + length);
+    text[..end]
+        .lines()
+        .rev()
+        .find_map(key_of_line)
+        .map(str::to_owned)
+}
+
+fn key_of_line(line: &str) -> Option<&str> {
+    let (key, _) = line.split_once('=')?;
+    let key = key.trim().trim_matches('"');
+    let is_bare = !key.is_empty()
+        && key
+            .chars()
+            .all(|c| c.is_ascii_alphanumeric() || c == '_' || c == '-');
+    is_bare.then_some(key)
+}
+
+impl Serialize for Engines {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self {
+            Engines::Present => serializer.serialize_str("present"),
+            Engines::Named(selectors) => selectors.serialize(serializer),
+        }
+    }
+}
+
+impl<'de> Deserialize<'de> for Engines {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let words = &[("present", Engines::Present)];
+        deserializer.deserialize_any(WordOrList {
+            what: "a list of engine names",
+            words,
+            list: Engines::Named,
+        })
+    }
+}
+
+impl Serialize for Threads {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self {
+            Threads::Each => serializer.serialize_str("each"),
+            Threads::Doubling => serializer.serialize_str("doubling"),
+            Threads::These(counts) => counts.serialize(serializer),
+        }
+    }
+}
+
+impl<'de> Deserialize<'de> for Threads {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let words = &[("each", Threads::Each), ("doubling", Threads::Doubling)];
+        deserializer.deserialize_any(WordOrList {
+            what: "a list of thread counts",
+            words,
+            list: Threads::These,
+        })
+    }
+}
+
+/// Reads either one of a few words or a list, and says so when it gets something else.
+struct WordOrList<'a, T, E> {
+    what: &'a str,
+    words: &'a [(&'static str, T)],
+    list: fn(Vec<E>) -> T,
+}
+
+impl<'de, T: Clone, E: Deserialize<'de>> Visitor<'de> for WordOrList<'_, T, E> {
+    type Value = T;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.what)?;
+        self.words
+            .iter()
+            .try_for_each(|(word, _)| write!(f, " or \"{word}\""))
+    }
+
+    fn visit_str<X: de::Error>(self, text: &str) -> Result<T, X> {
+        let known = self
+            .words
+            .iter()
+            .find(|(word, _)| *word == text)
+            .map(|(_, value)| value.clone());
+        known.ok_or_else(|| X::invalid_value(de::Unexpected::Str(text), &self))
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, items: A) -> Result<T, A::Error> {
+        Vec::deserialize(SeqAccessDeserializer::new(items)).map(self.list)
+    }
+}

@@ -1,0 +1,164 @@
+//! A plan unfolded: groups of cells that are measured in turn.
+
+use rsalab_engines::{Job, Mode, Op};
+
+use super::{Engines, Grid, Host, Measure, Plan, PlanError};
+use crate::number;
+
+/// Cells that differ only in their engine.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Group {
+    /// What all of them do, without an engine's variant.
+    pub job: Job,
+    /// How they are measured.
+    pub measure: Measure,
+    /// One for each engine, in the order of the plan; the first is the one that ratios refer to.
+    pub cells: Vec<Cell>,
+}
+
+/// One job on one engine.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Cell {
+    /// The engine's selector: a name, or `name:variant`.
+    pub engine: String,
+    /// The group's job, with the engine's variant and its bareness.
+    pub job: Job,
+}
+
+impl Plan {
+    /// The plan's groups on a machine, after checking it; in the order in which they run.
+    pub fn groups(&self, host: &Host) -> Result<Vec<Group>, PlanError> {
+        self.check(host)?;
+        let mut groups: Vec<Group> = Vec::new();
+        for (index, grid) in self.grids.iter().enumerate() {
+            for group in grid.groups(&self.measure, host) {
+                if groups.iter().any(|earlier| earlier.job == group.job) {
+                    return Err(PlanError::at(
+                        format!("grid {}", index + 1),
+                        format!(
+                            "{} is in an earlier grid already: a job has one place in a plan",
+                            group.title()
+                        ),
+                    ));
+                }
+                groups.push(group);
+            }
+        }
+        Ok(groups)
+    }
+}
+
+impl Group {
+    /// The group in a few words, such as `Private operation, 2048 bits, 1 thread`.
+    pub fn title(&self) -> String {
+        title(&self.job)
+    }
+}
+
+/// A job in a few words, without its engine: `Text encryption, 2048 bits, 20,000 symbols, 1 thread`.
+pub fn title(job: &Job) -> String {
+    let mut parts = vec![op_title(job.op).to_owned(), format!("{} bits", job.bits)];
+    if job.op.is_text() {
+        parts.push(number::counted(job.symbols, "symbol"));
+    }
+    parts.push(number::counted(job.threads, "thread"));
+    if job.batch > 1 {
+        parts.push(format!("batch {}", job.batch));
+    }
+    parts.join(", ")
+}
+
+/// An operation's name for people.
+pub fn op_title(op: Op) -> &'static str {
+    match op {
+        Op::Private => "Private operation",
+        Op::Public => "Public operation",
+        Op::Keygen => "Key generation",
+        Op::PrimePair => "Prime pair",
+        Op::Totient => "Modulus and totient",
+        Op::PrivateExponent => "Private exponent",
+        Op::TextEncrypt => "Text encryption",
+        Op::TextDecrypt => "Text decryption",
+        other => other.name(),
+    }
+}
+
+impl Grid {
+    fn groups(&self, measure: &Measure, host: &Host) -> Vec<Group> {
+        let engines = match &self.engines {
+            Engines::Present => &host.present,
+            Engines::Named(selectors) => selectors,
+        };
+        let symbols: &[usize] = if self.symbols.is_empty() {
+            &[0]
+        } else {
+            &self.symbols
+        };
+        let mode = self.mode.unwrap_or(self.mode_by_shape(host));
+        let mut groups = Vec::new();
+        for &op in &self.operations {
+            for &bits in &self.bits {
+                for &symbols in symbols {
+                    for threads in self.threads.counts(host.logical_cpus) {
+                        for &batch in &self.batch {
+                            let job = Job {
+                                op,
+                                bits,
+                                threads,
+                                batch,
+                                mode,
+                                variant: None,
+                                bare: false,
+                                exponent: self.exponent,
+                                symbols,
+                                block_symbols: self.block_symbols(op, bits),
+                            };
+                            let cells = engines
+                                .iter()
+                                .map(|engine| self.cell(&job, engine))
+                                .collect();
+                            groups.push(Group {
+                                job,
+                                measure: measure.changed(&self.measure),
+                                cells,
+                            });
+                        }
+                    }
+                }
+            }
+        }
+        groups
+    }
+
+    /// One mode for the whole grid, so that its cells can be compared over threads and batches.
+    fn mode_by_shape(&self, host: &Host) -> Mode {
+        let is_one_at_a_time = self.threads.counts(host.logical_cpus) == [1] && self.batch == [1];
+        match is_one_at_a_time && !self.operations.iter().any(|op| op.is_text()) {
+            true => Mode::Latency,
+            false => Mode::Throughput,
+        }
+    }
+
+    fn block_symbols(&self, op: Op, bits: usize) -> usize {
+        match op.is_text() {
+            true => self.block_symbols.unwrap_or(bits.div_ceil(8) - 1),
+            false => 0,
+        }
+    }
+
+    fn cell(&self, job: &Job, selector: &str) -> Cell {
+        let (name, variant) = match selector.split_once(':') {
+            Some((name, variant)) => (name, Some(variant.to_owned())),
+            None => (selector, None),
+        };
+        let job = Job {
+            variant,
+            bare: self.bare && name == "own",
+            ..job.clone()
+        };
+        Cell {
+            engine: selector.to_owned(),
+            job,
+        }
+    }
+}

@@ -1,0 +1,185 @@
+//! How long and how precisely a cell is measured.
+
+use rsalab_measure::BlockPlan;
+use serde::{Deserialize, Serialize};
+
+use super::PlanError;
+
+/// How every cell is measured. A cell ends at its precision, its repeats or its budget, whichever comes first.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Measure {
+    /// Half the width of the median's interval, relative to the median, at which a cell is precise enough; 0: never.
+    pub precision: f64,
+    /// Confidence of the intervals, below 1.
+    pub confidence: f64,
+    /// Seconds of measuring after which a cell ends.
+    pub budget_s: f64,
+    /// Blocks that a cell has at least, whatever the budget: an interval of 95 % takes six.
+    pub min_blocks: usize,
+    /// Blocks that a cell has at most.
+    pub max_blocks: usize,
+    /// Length of a block, in milliseconds; it ends with the call that is running then. 0: one call.
+    pub block_ms: u64,
+    /// Measured but thrown away at the start of each block: wide vectors change the clock for a while.
+    pub discard_ms: u64,
+    /// The most samples kept of a block. Beyond it neighbouring calls are merged, so that none goes missing.
+    pub max_samples: usize,
+    /// Calls after which a cell ends, where a plan asks for a count; for texts, whole texts.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub repeats: Option<u64>,
+}
+
+impl Default for Measure {
+    fn default() -> Self {
+        Measure {
+            precision: 0.01,
+            confidence: 0.95,
+            budget_s: 5.0,
+            min_blocks: 6,
+            max_blocks: 100,
+            block_ms: 100,
+            discard_ms: 10,
+            max_samples: 100,
+            repeats: None,
+        }
+    }
+}
+
+/// What a grid changes of a plan's [`Measure`]; an absent key leaves it as it is.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+#[allow(
+    missing_docs,
+    reason = "each field is the one of Measure with the same name"
+)]
+pub struct MeasureChange {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub precision: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub confidence: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub budget_s: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub min_blocks: Option<usize>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub max_blocks: Option<usize>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub block_ms: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub discard_ms: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub max_samples: Option<usize>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub repeats: Option<u64>,
+}
+
+impl MeasureChange {
+    /// Whether nothing is changed.
+    pub fn is_empty(&self) -> bool {
+        *self == MeasureChange::default()
+    }
+}
+
+impl Measure {
+    /// How a block is to be measured.
+    pub fn block_plan(&self) -> BlockPlan {
+        const NS_PER_MS: u64 = 1_000_000;
+        BlockPlan {
+            discard_ns: self.discard_ms * NS_PER_MS,
+            min_ns: self.block_ms * NS_PER_MS,
+            max_samples: self.max_samples,
+        }
+    }
+
+    /// This, with a grid's changes.
+    pub fn changed(&self, change: &MeasureChange) -> Measure {
+        Measure {
+            precision: change.precision.unwrap_or(self.precision),
+            confidence: change.confidence.unwrap_or(self.confidence),
+            budget_s: change.budget_s.unwrap_or(self.budget_s),
+            min_blocks: change.min_blocks.unwrap_or(self.min_blocks),
+            max_blocks: change.max_blocks.unwrap_or(self.max_blocks),
+            block_ms: change.block_ms.unwrap_or(self.block_ms),
+            discard_ms: change.discard_ms.unwrap_or(self.discard_ms),
+            max_samples: change.max_samples.unwrap_or(self.max_samples),
+            repeats: change.repeats.or(self.repeats),
+        }
+    }
+
+    pub(super) fn check(&self) -> Result<(), PlanError> {
+        let in_range = |key: &str, ok: bool, message: String| {
+            if ok {
+                Ok(())
+            } else {
+                Err(PlanError::at(key, message))
+            }
+        };
+        in_range(
+            "precision",
+            (0.0..1.0).contains(&self.precision),
+            format!(
+                "{} is not a relative precision: 0.01 is one per cent, 0 asks for none",
+                self.precision
+            ),
+        )?;
+        in_range(
+            "confidence",
+            (0.5..1.0).contains(&self.confidence),
+            format!(
+                "{} is not a confidence: use a number from 0.5 to below 1, such as 0.95",
+                self.confidence
+            ),
+        )?;
+        in_range(
+            "budget_s",
+            self.budget_s > 0.0 && self.budget_s <= 86_400.0,
+            format!(
+                "{} is not a budget: use seconds, above 0 and at most a day (86400)",
+                self.budget_s
+            ),
+        )?;
+        in_range(
+            "min_blocks",
+            self.min_blocks >= 1,
+            "0 blocks measure nothing: ask for 1 or more".to_owned(),
+        )?;
+        in_range(
+            "max_blocks",
+            self.max_blocks >= self.min_blocks,
+            format!(
+                "{} is below min_blocks ({})",
+                self.max_blocks, self.min_blocks
+            ),
+        )?;
+        in_range(
+            "block_ms",
+            self.block_ms <= 1_000,
+            format!(
+                "{} is not a length of a block: use 0 (one call) to 1000 milliseconds",
+                self.block_ms
+            ),
+        )?;
+        in_range(
+            "discard_ms",
+            self.discard_ms <= 1_000,
+            format!(
+                "{} milliseconds to throw away are more than a block may have (1000)",
+                self.discard_ms
+            ),
+        )?;
+        in_range(
+            "max_samples",
+            (1..=10_000).contains(&self.max_samples),
+            format!(
+                "{} samples of a block cannot be kept: use 1 to 10000",
+                self.max_samples
+            ),
+        )?;
+        in_range(
+            "repeats",
+            self.repeats != Some(0),
+            "0 repeats measure nothing: ask for 1 or more, or leave the key out".to_owned(),
+        )
+    }
+}

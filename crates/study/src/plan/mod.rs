@@ -1,0 +1,202 @@
+//! What a study is to measure: a TOML file or a preset, checked, and unfolded into groups of cells.
+//!
+//! ```toml
+//! title = "Private operation, two sizes"
+//!
+//! [measure]
+//! precision = 0.01            # stop when the interval of the median is this narrow, relative to it
+//! budget_s = 5.0              # or when a cell has been measured for so long
+//!
+//! [[grid]]
+//! operations = ["private"]
+//! engines = ["own", "gmp:powm_sec", "openssl"]   # or "present": every engine found on this machine
+//! bits = [2048, 3072]
+//! threads = [1, 2]            # or "each" (1, 2, 3 … CPUs) or "doubling" (1, 2, 4 … CPUs)
+//!
+//! [[grid]]
+//! operations = ["text_encrypt", "text_decrypt"]
+//! engines = "present"
+//! bits = [1024]
+//! threads = "each"
+//! symbols = [10_000]
+//! measure = { repeats = 100 }                    # overrides [measure] for this grid
+//! ```
+//!
+//! Every combination of a grid's lists is a cell. The cells that differ only in their engine form a [`Group`]: they
+//! are measured in turn, so that their ratio survives a noisy machine.
+
+mod check;
+mod file;
+mod groups;
+mod host;
+mod measure;
+mod preset;
+mod seed;
+
+use std::{fmt, ops::RangeInclusive, path::PathBuf};
+
+use rsalab_engines::{
+    Mode, Op,
+    job::{MAX_BATCH, MAX_THREADS, MODULUS_BITS},
+};
+use serde::Serialize;
+
+pub use groups::{Cell, Group, op_title, title};
+pub use host::Host;
+pub use measure::{Measure, MeasureChange};
+pub use preset::Preset;
+pub use seed::Seed;
+
+/// Modulus sizes that a study accepts, in bits; even ones only.
+pub const BITS: RangeInclusive<usize> = MODULUS_BITS;
+/// Thread counts that a study accepts; beyond the machine's CPUs a cell is marked as oversubscribed.
+pub const THREADS: RangeInclusive<usize> = 1..=MAX_THREADS;
+/// Batch sizes that a study accepts.
+pub const BATCH: RangeInclusive<usize> = 1..=MAX_BATCH;
+/// Sizes of a text that a study accepts, in symbols of one byte.
+pub const SYMBOLS: RangeInclusive<usize> = 1..=100_000_000;
+/// The most bytes a plan file may have.
+pub const MAX_FILE_BYTES: u64 = 1 << 20;
+/// The most cells a plan may unfold into.
+pub const MAX_CELLS: usize = 100_000;
+/// The public exponent where a plan names none.
+pub const DEFAULT_EXPONENT: u64 = 65_537;
+
+/// A whole study, before it is unfolded on a machine.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Plan {
+    /// One line that says what the study asks.
+    pub title: String,
+    /// From which all keys and inputs derive; a random one is drawn where a plan has none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub seed: Option<Seed>,
+    /// How every cell is measured, unless its grid says otherwise.
+    pub measure: Measure,
+    /// The cells, as products of lists.
+    #[serde(rename = "grid")]
+    pub grids: Vec<Grid>,
+}
+
+/// A product of lists: every combination is a cell.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Grid {
+    /// The operations.
+    pub operations: Vec<Op>,
+    /// The engines, measured in turn against each other.
+    pub engines: Engines,
+    /// Bits of the modulus.
+    pub bits: Vec<usize>,
+    /// Threads that run at once.
+    pub threads: Threads,
+    /// Items handed to the engine in one call; `[1]` for text.
+    pub batch: Vec<usize>,
+    /// Text operations: bytes of the whole text. Empty for the others.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub symbols: Vec<usize>,
+    /// Text operations: bytes of text in one block; as many as fit below the modulus where absent.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub block_symbols: Option<usize>,
+    /// Latency or throughput. Absent: latency if the grid has one item on one thread only, else throughput.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub mode: Option<Mode>,
+    /// The public exponent.
+    pub exponent: u64,
+    /// Our own engine without blinding and without the check of the result, as bare peers work.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub bare: bool,
+    /// What this grid changes of the plan's `[measure]`.
+    #[serde(skip_serializing_if = "MeasureChange::is_empty")]
+    pub measure: MeasureChange,
+}
+
+/// Which engines a grid measures.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Engines {
+    /// Every engine found on this machine.
+    Present,
+    /// These, by selector: a name, or `name:variant`. One that is not installed is recorded as such.
+    Named(Vec<String>),
+}
+
+/// Which thread counts a grid measures.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Threads {
+    /// 1, 2, 3 … up to the logical CPUs.
+    Each,
+    /// 1, 2, 4 … and the logical CPUs.
+    Doubling,
+    /// These.
+    These(Vec<usize>),
+}
+
+impl Plan {
+    /// The plan as TOML, which [`Plan::parse`] reads back to the same plan.
+    pub fn to_toml(&self) -> String {
+        toml::to_string(self)
+            .expect("a plan has only tables, lists, text and numbers that TOML can hold")
+    }
+}
+
+impl Threads {
+    /// The counts on a machine with that many logical CPUs, rising unless listed otherwise.
+    pub fn counts(&self, logical_cpus: usize) -> Vec<usize> {
+        match self {
+            Threads::Each => (1..=logical_cpus.max(1)).collect(),
+            Threads::Doubling => {
+                let mut counts: Vec<usize> =
+                    std::iter::successors(Some(1_usize), |n| n.checked_mul(2))
+                        .take_while(|n| *n < logical_cpus)
+                        .collect();
+                counts.push(logical_cpus.max(1));
+                counts
+            }
+            Threads::These(counts) => counts.clone(),
+        }
+    }
+}
+
+/// Why a plan was refused: what, where, and what to do.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub struct PlanError {
+    /// The file, where the plan came from one.
+    pub file: Option<PathBuf>,
+    /// The line in it, from 1.
+    pub line: Option<usize>,
+    /// The key that is wrong.
+    pub key: Option<String>,
+    /// A plain sentence.
+    pub message: String,
+}
+
+impl PlanError {
+    fn new(message: impl Into<String>) -> Self {
+        PlanError {
+            file: None,
+            line: None,
+            key: None,
+            message: message.into(),
+        }
+    }
+
+    pub(crate) fn at(key: impl Into<String>, message: impl Into<String>) -> Self {
+        PlanError {
+            key: Some(key.into()),
+            ..PlanError::new(message)
+        }
+    }
+}
+
+impl fmt::Display for PlanError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let place = [
+            self.file.as_ref().map(|file| file.display().to_string()),
+            self.line.map(|line| format!("line {line}")),
+            self.key.as_ref().map(|key| format!("key '{key}'")),
+        ];
+        let place: Vec<String> = place.into_iter().flatten().collect();
+        if !place.is_empty() {
+            write!(f, "{}: ", place.join(", "))?;
+        }
+        f.write_str(&self.message)
+    }
+}

@@ -1,0 +1,146 @@
+//! Plans that need no file.
+
+use rsalab_engines::{Op, registry::closest};
+
+use super::{
+    DEFAULT_EXPONENT, Engines, Grid, Host, Measure, MeasureChange, Plan, PlanError, Threads,
+};
+
+/// A plan with a name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Preset {
+    /// Everything once at 2048 bits, within three minutes.
+    Quick,
+    /// A few seconds that touch every part: for tests, not for figures.
+    Smoke,
+}
+
+impl Preset {
+    /// Every preset, the default first.
+    pub const ALL: [Preset; 2] = [Preset::Quick, Preset::Smoke];
+
+    /// The name on the command line.
+    pub fn name(self) -> &'static str {
+        match self {
+            Preset::Quick => "quick",
+            Preset::Smoke => "smoke",
+        }
+    }
+
+    /// One line about it.
+    pub fn about(self) -> &'static str {
+        match self {
+            Preset::Quick => {
+                "every operation at 2048 bits on every engine, text over threads; 3 minutes"
+            }
+            Preset::Smoke => "every part once, in a few seconds; for tests, its figures are rough",
+        }
+    }
+
+    /// The preset of that name; the error offers the closest one.
+    pub fn named(name: &str) -> Result<Preset, PlanError> {
+        Preset::ALL
+            .into_iter()
+            .find(|preset| preset.name() == name)
+            .ok_or_else(|| {
+                let names = Preset::ALL.map(Preset::name);
+                let hint = match closest(name, names) {
+                    Some(near) => format!("did you mean '{near}'?"),
+                    None => format!("the presets are {}", names.join(", ")),
+                };
+                PlanError::new(format!("there is no preset and no file '{name}'; {hint}"))
+            })
+    }
+
+    /// The plan on this machine.
+    pub fn plan(self, host: &Host) -> Plan {
+        match self {
+            Preset::Quick => quick(host),
+            Preset::Smoke => smoke(),
+        }
+    }
+}
+
+/// Seconds of measuring in `quick`; preparing, verifying and starting workers take the rest of its three minutes.
+const QUICK_MEASURING_S: f64 = 110.0;
+
+fn quick(host: &Host) -> Plan {
+    // Every count where there are few CPUs, some where there are many: the time is the same.
+    let threads = if host.logical_cpus <= 4 {
+        Threads::Each
+    } else {
+        Threads::Doubling
+    };
+    let text_groups = 2 * threads.counts(host.logical_cpus).len();
+    // Key generation is a matter of luck and gets three shares; its neighbours one each.
+    let shares = 3 + 2 + text_groups;
+    let share_s = QUICK_MEASURING_S / (shares * host.present.len().max(1)) as f64;
+    let bits = vec![2048];
+    Plan {
+        title: "Quick: the operations of RSA at 2048 bits, and text over threads".to_owned(),
+        seed: None,
+        measure: Measure {
+            precision: 0.005,
+            budget_s: share_s.min(5.0),
+            ..Measure::default()
+        },
+        grids: vec![
+            grid(&[Op::Private, Op::Public], &bits),
+            Grid {
+                // Its calls are long beside the warm-up, and a key thrown away is time lost.
+                measure: MeasureChange {
+                    budget_s: Some((3.0 * share_s).min(20.0)),
+                    discard_ms: Some(0),
+                    ..MeasureChange::default()
+                },
+                ..grid(&[Op::Keygen], &bits)
+            },
+            Grid {
+                threads,
+                symbols: vec![10_000],
+                ..grid(&[Op::TextEncrypt, Op::TextDecrypt], &bits)
+            },
+        ],
+    }
+}
+
+fn smoke() -> Plan {
+    let bits = vec![512];
+    Plan {
+        title: "Smoke: every part once".to_owned(),
+        seed: None,
+        measure: Measure {
+            precision: 0.0,
+            budget_s: 0.05,
+            min_blocks: 2,
+            max_blocks: 2,
+            block_ms: 10,
+            discard_ms: 1,
+            ..Measure::default()
+        },
+        grids: vec![
+            grid(&[Op::Private, Op::Public, Op::Keygen], &bits),
+            Grid {
+                threads: Threads::These(vec![1, 2]),
+                symbols: vec![500],
+                ..grid(&[Op::TextEncrypt, Op::TextDecrypt], &bits)
+            },
+        ],
+    }
+}
+
+fn grid(operations: &[Op], bits: &[usize]) -> Grid {
+    Grid {
+        operations: operations.to_vec(),
+        engines: Engines::Present,
+        bits: bits.to_vec(),
+        threads: Threads::These(vec![1]),
+        batch: vec![1],
+        symbols: Vec::new(),
+        block_symbols: None,
+        mode: None,
+        exponent: DEFAULT_EXPONENT,
+        bare: false,
+        measure: MeasureChange::default(),
+    }
+}

@@ -1,0 +1,101 @@
+//! The model of a figure: one truth for the page's drawing, the still picture and the data.
+
+use serde::Serialize;
+
+/// A figure, as data. Its JSON is what the page's script draws.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Figure {
+    /// Unique in the report, and the name of its file.
+    pub id: String,
+    /// What is shown.
+    pub title: String,
+    /// The same for who cannot see it, with the meaning of the intervals.
+    pub description: String,
+    /// The horizontal axis.
+    pub x: Axis,
+    /// The vertical axis.
+    pub y: Axis,
+    /// What is drawn.
+    pub series: Vec<Series>,
+    /// Horizontal lines to compare with.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub references: Vec<Reference>,
+}
+
+/// An axis.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Axis {
+    /// What it shows.
+    pub label: String,
+    /// In which unit.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub unit: Option<String>,
+    /// How values become places; also whether places have names instead of numbers.
+    #[serde(flatten)]
+    pub scale: Scale,
+}
+
+/// How values become places on an axis.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(tag = "scale", rename_all = "snake_case")]
+pub enum Scale {
+    /// Evenly, with marks at these values if any are named.
+    Linear {
+        /// Where the marks are.
+        #[serde(skip_serializing_if = "Vec::is_empty")]
+        ticks: Vec<f64>,
+    },
+    /// By their logarithm; all values are positive.
+    Log,
+    /// The values 0, 1, 2 … stand for these names.
+    Names {
+        /// The names.
+        labels: Vec<String>,
+    },
+}
+
+/// Points that belong together.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Series {
+    /// Whose they are.
+    pub name: String,
+    /// From left to right.
+    pub points: Vec<Point>,
+}
+
+/// A value with its interval.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Point {
+    /// Place on the horizontal axis.
+    pub x: f64,
+    /// The value.
+    pub y: f64,
+    /// Lower end of the interval, where there is one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub low: Option<f64>,
+    /// Upper end.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub high: Option<f64>,
+    /// What is to be said about it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub note: Option<String>,
+}
+
+/// A horizontal line.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Reference {
+    /// Where it is.
+    pub y: f64,
+    /// What it means.
+    pub label: String,
+}
+
+impl Axis {
+    /// The label with its unit.
+    pub fn title(&self) -> String {
+        match &self.unit {
+            Some(unit) => format!("{} ({unit})", self.label),
+            None => self.label.clone(),
+        }
+    }
+}

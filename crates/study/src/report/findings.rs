@@ -1,0 +1,150 @@
+//! The answer in sentences, computed from the data.
+
+use rsalab_engines::Job;
+use rsalab_measure::Estimate;
+
+use super::{
+    figures::families_over_threads,
+    model::{Comparison, Finding, Group, Row},
+    quantity::{slug, speed, title_without_threads, unit},
+};
+use crate::{compare, number, store::GroupRecord};
+
+/// Who is fastest in a group, by how much, and how sure that is.
+///
+/// Of groups that differ in their threads, the one with the most speaks for all.
+pub(super) fn of_group(
+    group: &Group,
+    all: &[GroupRecord],
+    comparison: &Comparison<'_>,
+) -> Option<Finding> {
+    let job = &group.job;
+    let has_larger = all.iter().any(|other| {
+        let threads = other.job.threads;
+        threads > job.threads
+            && other.job
+                == Job {
+                    threads,
+                    ..job.clone()
+                }
+    });
+    if has_larger || group.rows.len() < 2 {
+        return None;
+    }
+    let mut ranked: Vec<(usize, Estimate)> = group
+        .rows
+        .iter()
+        .enumerate()
+        .filter_map(|(place, row)| Some((place, row.figures?.ops_per_s)))
+        .collect();
+    ranked.sort_by(|left, right| right.1.value.total_cmp(&left.1.value));
+
+    let title = &group.title;
+    let finding = |sentence: String, value| Finding {
+        id: format!("fastest-{}", slug(job)),
+        sentence,
+        value,
+    };
+    let name = |place: usize| &group.rows[place].engine;
+    let measured = |place: usize| comparison.measured[place].as_ref();
+    let words = |ops_per_s: &Estimate| {
+        let speed = speed(job, ops_per_s);
+        format!("{} {}", number::significant(speed.value), unit(job))
+    };
+    match ranked.as_slice() {
+        [] => Some(finding(
+            format!("{title}: no engine has been measured."),
+            None,
+        )),
+        [(only, speed)] => Some(finding(
+            format!(
+                "{title}: only {} was measured, {}.",
+                name(*only),
+                words(speed)
+            ),
+            None,
+        )),
+        [(first, speed), (second, _), ..] => {
+            let ratio = compare::ratio(
+                job.op,
+                measured(*second)?,
+                measured(*first)?,
+                group.confidence,
+            )?;
+            let lead = &ratio.to_first;
+            let (first, second, count) = (name(*first), name(*second), ranked.len());
+            let times = number::with_interval(lead);
+            let speed = words(speed);
+            let mut sentence = match lead.confidence > 0.0 && lead.low > 1.0 {
+                true => format!(
+                    "{title}: {first} is the fastest of {count} at {speed}, {times} times as fast as {second}, the next"
+                ),
+                false => format!(
+                    "{title}: {first} at {speed} and {second} lead the {count} without a significant difference, \
+                     ratio {times}"
+                ),
+            };
+            if !ratio.differs_in.is_empty() {
+                sentence += &format!("; the two differ in {}", ratio.differs_in.join(", "));
+            }
+            Some(finding(sentence + ".", Some(*lead)))
+        }
+    }
+}
+
+/// What more threads bring, for each job that was measured on several counts.
+pub(super) fn over_threads(groups: &[Group]) -> Vec<Finding> {
+    families_over_threads(groups)
+        .iter()
+        .filter_map(|family| most_gain(family))
+        .collect()
+}
+
+/// The engine that gains most from threads, with its best count.
+fn most_gain(family: &[&Group]) -> Option<Finding> {
+    let single = family.iter().find(|group| group.job.threads == 1)?;
+    let gains = single
+        .rows
+        .iter()
+        .filter_map(|row| Some((&row.engine, best_gain(family, row)?)));
+    let (engine, (threads, gain)) =
+        gains.max_by(|left, right| left.1.1.value.total_cmp(&right.1.1.value))?;
+    let title = title_without_threads(&single.job);
+    let times = number::with_interval(&gain);
+    let sentence = match gain.low > 1.0 {
+        true => format!(
+            "{title}: {threads} threads are {times} times as fast as one, with {engine}, which gains most."
+        ),
+        false => format!(
+            "{title}: more threads bring no significant gain, at best {times} times, with {engine}."
+        ),
+    };
+    Some(Finding {
+        id: format!("threads-{}", slug(&single.job)),
+        sentence,
+        value: Some(gain),
+    })
+}
+
+/// The thread count at which an engine is fastest, and its speed there beside its speed on one.
+///
+/// The two were not measured in turn, so the interval is the widest that both intervals allow.
+fn best_gain(family: &[&Group], single: &Row) -> Option<(usize, Estimate)> {
+    let one = single.figures?.ops_per_s;
+    let gain = |group: &&Group| {
+        let row = group.rows.iter().find(|row| row.engine == single.engine)?;
+        let many = row.figures?.ops_per_s;
+        let gain = Estimate {
+            value: many.value / one.value,
+            low: many.low / one.high,
+            high: many.high / one.low,
+            confidence: many.confidence.min(one.confidence),
+            n: many.n.min(one.n),
+        };
+        Some((group.job.threads, gain))
+    };
+    let several = family.iter().filter(|group| group.job.threads > 1);
+    several
+        .filter_map(gain)
+        .max_by(|left, right| left.1.value.total_cmp(&right.1.value))
+}

@@ -1,0 +1,208 @@
+//! The report as one page that needs nothing else: no network, no other file.
+
+use minijinja::{AutoEscape, Environment, syntax::SyntaxConfig, value::Serde};
+use serde::Serialize;
+
+use super::{
+    figure::Figure,
+    model::{Group, Report, Row},
+    quantity,
+    svg::svg,
+    words,
+};
+use crate::number;
+
+/// The whole page.
+pub fn html(report: &Report) -> String {
+    let mut environment = Environment::new();
+    environment.set_auto_escape_callback(|_| AutoEscape::Html);
+    environment.set_syntax(syntax());
+    // The template is a part of this program, and tests render it: what fails here is a bug.
+    environment
+        .add_template("report", include_str!("page/report.html"))
+        .expect("the template is well formed");
+    let template = environment
+        .get_template("report")
+        .expect("it has just been added");
+    template
+        .render(Serde(Page::of(report)))
+        .expect("the template asks for nothing that the page does not have")
+}
+
+/// Lines with nothing but a tag leave no empty lines.
+fn syntax() -> SyntaxConfig {
+    let syntax = SyntaxConfig::builder()
+        .trim_blocks(true)
+        .lstrip_blocks(true)
+        .build();
+    syntax.expect("the delimiters are the usual ones")
+}
+
+#[derive(Serialize)]
+struct Page<'a> {
+    report: &'a Report,
+    status: String,
+    sections: Vec<Section>,
+    drawings: Vec<Drawing>,
+    troubles: Vec<words::Trouble>,
+    /// The first session's.
+    machine: Option<&'a [(&'static str, String)]>,
+    machines_differ: bool,
+    sessions: Vec<String>,
+    warnings: Vec<String>,
+    style: &'static str,
+    script: &'static str,
+}
+
+impl Page<'_> {
+    fn of(report: &Report) -> Page<'_> {
+        Page {
+            report,
+            status: words::status(report),
+            sections: report.groups.iter().map(Section::of).collect(),
+            drawings: report.figures.iter().map(Drawing::of).collect(),
+            troubles: words::troubles(report),
+            machine: report
+                .sessions
+                .first()
+                .map(|session| session.machine.as_slice()),
+            machines_differ: report
+                .sessions
+                .iter()
+                .any(|session| words::machine_changed(report, session)),
+            sessions: words::sessions(report),
+            warnings: words::warnings(report),
+            style: include_str!("page/page.css"),
+            script: include_str!("page/figure.js"),
+        }
+    }
+}
+
+/// A figure with its still picture and the data that the script draws: both go into the page as they are.
+#[derive(Serialize)]
+struct Drawing {
+    id: String,
+    title: String,
+    description: String,
+    still: String,
+    data: String,
+}
+
+impl Drawing {
+    fn of(figure: &Figure) -> Drawing {
+        let data =
+            serde_json::to_string(figure).expect("a figure has text keys, so it has a JSON form");
+        Drawing {
+            id: figure.id.clone(),
+            title: figure.title.clone(),
+            description: figure.description.clone(),
+            still: svg(figure),
+            // Inside a script element only "</" and "<!--" mean anything; JSON can spell them another way.
+            data: data.replace('<', "\\u003c"),
+        }
+    }
+}
+
+/// A group's table.
+#[derive(Serialize)]
+struct Section {
+    id: String,
+    title: String,
+    unit: &'static str,
+    base: Option<String>,
+    confidence: String,
+    /// The conditions of all engines.
+    shared: String,
+    has_ticks: bool,
+    rows: Vec<Line>,
+}
+
+/// A row of a table, in words.
+#[derive(Serialize)]
+struct Line {
+    engine: String,
+    version: Option<String>,
+    kernel: Option<String>,
+    speed: Option<String>,
+    speed_interval: Option<String>,
+    time: Option<String>,
+    time_interval: Option<String>,
+    ticks: Option<String>,
+    ratio: Option<String>,
+    ratio_interval: Option<String>,
+    differs: Option<String>,
+    /// The conditions that others of the group do not share.
+    conditions: String,
+    /// What was prepared beforehand and is not in the time.
+    setup: Option<String>,
+    notes: Vec<String>,
+    state: &'static str,
+    reason: Option<String>,
+}
+
+impl Section {
+    fn of(group: &Group) -> Section {
+        let shared = words::shared_conditions(group);
+        Section {
+            id: quantity::slug(&group.job),
+            title: group.title.clone(),
+            unit: quantity::unit(&group.job),
+            base: group.base().map(|row| row.engine.clone()),
+            confidence: number::percent(group.confidence),
+            rows: group
+                .rows
+                .iter()
+                .map(|row| Line::of(group, &shared, row))
+                .collect(),
+            shared: shared.join(", "),
+            has_ticks: group.rows.iter().any(|row| {
+                row.figures
+                    .is_some_and(|figures| figures.tsc_per_op.is_some())
+            }),
+        }
+    }
+}
+
+impl Line {
+    fn of(group: &Group, shared: &[String], row: &Row) -> Line {
+        let mut conditions = row
+            .ledger
+            .as_ref()
+            .map(words::condition_parts)
+            .unwrap_or_default();
+        conditions.retain(|condition| !shared.contains(condition));
+        let speed = row
+            .figures
+            .map(|figures| quantity::speed(&group.job, &figures.ops_per_s));
+        let time = row
+            .figures
+            .map(|figures| number::duration_and_interval(&figures.ns_per_op));
+        let ratio = row.ratio.as_ref();
+        let differs = ratio.filter(|ratio| !ratio.differs_in.is_empty());
+        Line {
+            engine: row.engine.clone(),
+            version: row.engine_version.clone(),
+            kernel: row.kernel.clone(),
+            speed: speed.map(|speed| number::significant(speed.value)),
+            speed_interval: speed.map(|speed| number::interval(&speed)),
+            time: time.as_ref().map(|(value, _)| value.clone()),
+            time_interval: time.map(|(_, interval)| interval),
+            ticks: row
+                .figures
+                .and_then(|figures| figures.tsc_per_op)
+                .map(number::significant),
+            ratio: ratio.map(|ratio| number::significant(ratio.to_first.value)),
+            ratio_interval: ratio.map(|ratio| number::interval(&ratio.to_first)),
+            differs: differs.map(|ratio| ratio.differs_in.join(", ")),
+            conditions: conditions.join(", "),
+            setup: row
+                .ledger
+                .as_ref()
+                .map(|ledger| ledger.setup.clone())
+                .filter(|setup| !setup.is_empty()),
+            notes: row.notes.clone(),
+            state: row.state,
+            reason: row.reason.clone(),
+        }
+    }
+}

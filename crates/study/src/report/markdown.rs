@@ -1,0 +1,152 @@
+//! The report as Markdown, for where a page cannot be.
+
+use std::fmt::{self, Write};
+
+use super::{
+    model::{Group, Report, Row},
+    quantity, words,
+};
+use crate::number;
+
+/// The whole report, with its figures as links to the files beside it.
+pub fn markdown(report: &Report) -> String {
+    let mut text = String::new();
+    write(&mut text, report).expect("a string takes all that is written to it");
+    text
+}
+
+fn write(text: &mut String, report: &Report) -> fmt::Result {
+    writeln!(
+        text,
+        "# {}\n\n{}\n",
+        escaped(&report.title),
+        words::status(report)
+    )?;
+    for finding in &report.findings {
+        writeln!(text, "- {}", escaped(&finding.sentence))?;
+    }
+    if !report.figures.is_empty() {
+        writeln!(text, "\n## Figures\n")?;
+    }
+    for figure in &report.figures {
+        writeln!(
+            text,
+            "![{}](figures/{}.svg)\n",
+            escaped(&figure.description),
+            figure.id
+        )?;
+    }
+    writeln!(text, "\n## Tables")?;
+    report
+        .groups
+        .iter()
+        .try_for_each(|group| table(text, group))?;
+    let troubles = words::troubles(report);
+    if !troubles.is_empty() {
+        writeln!(text, "\n## Without a figure\n")?;
+    }
+    for trouble in troubles {
+        let line = format!(
+            "**{}**, {}: {}. {}",
+            trouble.engine,
+            trouble.job,
+            trouble.state,
+            escaped(&trouble.reason)
+        );
+        writeln!(text, "- {line}")?;
+    }
+    writeln!(text, "\n## Method\n")?;
+    report
+        .method
+        .iter()
+        .try_for_each(|paragraph| writeln!(text, "{paragraph}\n"))?;
+    writeln!(text, "## Environment\n")?;
+    if let Some(session) = report.sessions.first() {
+        writeln!(text, "| | |\n|---|---|")?;
+        session
+            .machine
+            .iter()
+            .try_for_each(|(name, value)| writeln!(text, "| {name} | {} |", escaped(value)))?;
+        writeln!(text)?;
+    }
+    for session in words::sessions(report) {
+        writeln!(text, "- {session}")?;
+    }
+    for warning in words::warnings(report) {
+        writeln!(text, "- Warning: {}", escaped(&warning))?;
+    }
+    writeln!(
+        text,
+        "\n## Commands\n\n    {}\n    {}\n",
+        report.command, report.report_command
+    )?;
+    writeln!(
+        text,
+        "Seed of its keys and inputs, insecure on purpose: `{}`",
+        report.insecure_seed
+    )
+}
+
+fn table(text: &mut String, group: &Group) -> fmt::Result {
+    writeln!(text, "\n### {}\n", group.title)?;
+    let unit = quantity::unit(&group.job);
+    let base = group.base().map_or("the first", |row| row.engine.as_str());
+    writeln!(
+        text,
+        "| engine | speed ({unit}) | ratio to {base} | time of one | conditions and remarks |"
+    )?;
+    writeln!(text, "|---|---:|---:|---:|---|")?;
+    group.rows.iter().try_for_each(|row| line(text, group, row))
+}
+
+fn line(text: &mut String, group: &Group, row: &Row) -> fmt::Result {
+    let Some(figures) = &row.figures else {
+        let reason = row.reason.as_deref().unwrap_or_default();
+        return writeln!(
+            text,
+            "| {} | {} | | | {} |",
+            row.engine,
+            row.state,
+            escaped(reason)
+        );
+    };
+    let speed = quantity::speed(&group.job, &figures.ops_per_s);
+    let ratio = row
+        .ratio
+        .as_ref()
+        .map(|ratio| number::with_interval(&ratio.to_first))
+        .unwrap_or_default();
+    let (time, time_interval) = number::duration_and_interval(&figures.ns_per_op);
+    let mut remarks: Vec<String> = row.ledger.iter().map(words::conditions).collect();
+    if let Some(ratio) = row
+        .ratio
+        .as_ref()
+        .filter(|ratio| !ratio.differs_in.is_empty())
+    {
+        remarks.push(format!("not the same job: {}", ratio.differs_in.join(", ")));
+    }
+    remarks.extend(row.notes.iter().cloned());
+    writeln!(
+        text,
+        "| {} | {} | {ratio} | {time} {time_interval} | {} |",
+        row.engine,
+        number::with_interval(&speed),
+        escaped(&remarks.join("; "))
+    )
+}
+
+/// Text that came from outside, kept from meaning something in Markdown and on one line.
+fn escaped(text: &str) -> String {
+    let mut escaped = String::with_capacity(text.len());
+    for character in text.chars() {
+        match character {
+            '\n' | '\r' => escaped.push(' '),
+            '|' | '*' | '`' | '<' | '>' | '[' | ']' | '\\' => {
+                escaped.push('\\');
+                escaped.push(character);
+            }
+            _ => escaped.push(character),
+        }
+    }
+    escaped
+}

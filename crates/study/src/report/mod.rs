@@ -1,0 +1,90 @@
+//! A report is a pure function of the store: [`Report::of`] makes the data, the rest writes it down.
+//!
+//! | question | file |
+//! |---|---|
+//! | what does the report say | [`Report`] |
+//! | the answer in sentences | `findings` |
+//! | which figures there are | `figures`, [`Figure`] |
+//! | a still picture | [`svg`], `axis` |
+//! | the page | [`html`], `page/` |
+//! | the other forms | [`csv`], [`markdown`], JSON by `serde` |
+
+mod axis;
+mod csv;
+mod figure;
+mod figures;
+mod findings;
+mod html;
+mod markdown;
+mod model;
+mod quantity;
+mod svg;
+mod words;
+
+use std::{
+    fs, io,
+    io::Write,
+    path::{Path, PathBuf},
+};
+
+pub use self::{
+    csv::csv,
+    figure::{Axis, Figure, Point, Reference, Scale, Series},
+    html::html,
+    markdown::markdown,
+    model::{Finding, Group, Report, Row, Session},
+    svg::svg,
+};
+use crate::{Error, store::Store};
+
+/// The page's name in the directory of a report.
+pub const PAGE: &str = "report.html";
+
+/// Writes the whole report of a store into a directory, which is made where it is missing: `report.html`, `results.csv`,
+/// `results.json`, `report.md`, and each figure as `figures/ID.svg`. Returns the page's path.
+///
+/// Each file appears whole or not at all, and replaces an older one.
+///
+/// # Errors
+/// The store cannot be read; the directory cannot be written.
+pub fn write(store: &Store, directory: &Path) -> Result<PathBuf, Error> {
+    let report = Report::of(store)?;
+    let pictures = directory.join("figures");
+    fs::create_dir_all(&pictures).map_err(Error::io(&pictures))?;
+    let json = serde_json::to_string_pretty(&report)
+        .expect("a report has text keys, so it has a JSON form");
+    place(directory, "results.csv", &csv(&report))?;
+    place(directory, "results.json", &(json + "\n"))?;
+    place(directory, "report.md", &markdown(&report))?;
+    for figure in &report.figures {
+        place(&pictures, &format!("{}.svg", figure.id), &svg(figure))?;
+    }
+    // The page comes last: where it is, the files it names are.
+    place(directory, PAGE, &html(&report))
+}
+
+/// Writes a file so that a reader sees the old one or the new one, and a power cut leaves one of them.
+fn place(directory: &Path, name: &str, text: &str) -> Result<PathBuf, Error> {
+    let path = directory.join(name);
+    let written = || -> io::Result<()> {
+        let mut draft = tempfile::Builder::new()
+            .prefix(".draft-")
+            .tempfile_in(directory)?;
+        draft.write_all(text.as_bytes())?;
+        readable(draft.as_file())?;
+        draft.as_file().sync_all()?;
+        draft.persist(&path).map_err(|error| error.error)?;
+        Ok(())
+    };
+    written().map_err(Error::io(&path))?;
+    Ok(path)
+}
+
+/// A report is for showing, unlike the database: temporary files are made for their owner alone.
+fn readable(file: &fs::File) -> io::Result<()> {
+    #[cfg(unix)]
+    file.set_permissions(std::os::unix::fs::PermissionsExt::from_mode(0o644))?;
+    #[cfg(not(unix))]
+    let _ = file;
+    Ok(())
+}

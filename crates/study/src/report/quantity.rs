@@ -1,0 +1,176 @@
+//! What a job's speed is counted in, and what the job is called in names of files and figures.
+
+use rsalab_engines::{Job, Mode, Op};
+use rsalab_measure::Estimate;
+
+use crate::{
+    number,
+    plan::{DEFAULT_EXPONENT, op_title},
+};
+
+/// What is counted in a second.
+pub(super) fn unit(job: &Job) -> &'static str {
+    match job.op {
+        Op::Keygen => "keys/s",
+        Op::PrimePair => "prime pairs/s",
+        op if op.is_text() => "symbols/s",
+        _ => "operations/s",
+    }
+}
+
+/// A speed in that unit, from operations per second.
+pub(super) fn speed(job: &Job, ops_per_s: &Estimate) -> Estimate {
+    match job.op.is_text() {
+        true => ops_per_s.scaled(job.symbols as f64),
+        false => *ops_per_s,
+    }
+}
+
+/// Everything that tells a job from others, fit for a file name: `private-2048`, `text_encrypt-2048-20000-2t`.
+pub(super) fn slug(job: &Job) -> String {
+    format!("{}-{}{}", job.op, job.bits, slug_tail(job))
+}
+
+/// The same for jobs that differ in their key size.
+pub(super) fn slug_without_bits(job: &Job) -> String {
+    format!("{}{}", job.op, slug_tail(job))
+}
+
+fn slug_tail(job: &Job) -> String {
+    let mut tail = String::new();
+    if job.op.is_text() {
+        tail += &format!("-{}", job.symbols);
+    }
+    if job.threads > 1 {
+        tail += &format!("-{}t", job.threads);
+    }
+    if job.batch > 1 {
+        tail += &format!("-batch{}", job.batch);
+    }
+    if job.exponent != DEFAULT_EXPONENT {
+        tail += &format!("-e{}", job.exponent);
+    }
+    if job.op.is_text() && job.block_symbols + 1 != job.bits.div_ceil(8) {
+        tail += &format!("-block{}", job.block_symbols);
+    }
+    let is_plain = job.threads == 1 && job.batch == 1 && !job.op.is_text();
+    if is_plain && job.mode == Mode::Throughput {
+        tail += "-throughput";
+    }
+    tail
+}
+
+/// A job in a few words without its threads: `Text decryption, 2048 bits, 20,000 symbols`.
+pub(super) fn title_without_threads(job: &Job) -> String {
+    let bits = format!("{} bits", job.bits);
+    [
+        Some(op_title(job.op).to_owned()),
+        Some(bits),
+        symbols(job),
+        batch(job),
+    ]
+    .into_iter()
+    .flatten()
+    .collect::<Vec<_>>()
+    .join(", ")
+}
+
+/// A job in a few words without its key size: `Private operation, 1 thread`.
+pub(super) fn title_without_bits(job: &Job) -> String {
+    let threads = number::counted(job.threads, "thread");
+    [
+        Some(op_title(job.op).to_owned()),
+        symbols(job),
+        Some(threads),
+        batch(job),
+    ]
+    .into_iter()
+    .flatten()
+    .collect::<Vec<_>>()
+    .join(", ")
+}
+
+fn symbols(job: &Job) -> Option<String> {
+    job.op
+        .is_text()
+        .then(|| number::counted(job.symbols, "symbol"))
+}
+
+fn batch(job: &Job) -> Option<String> {
+    (job.batch > 1).then(|| format!("batch {}", job.batch))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_difference_shows_in_the_slug() {
+        let plain = Job {
+            op: Op::Private,
+            bits: 2048,
+            threads: 1,
+            batch: 1,
+            mode: Mode::Latency,
+            variant: None,
+            bare: false,
+            exponent: DEFAULT_EXPONENT,
+            symbols: 0,
+            block_symbols: 0,
+        };
+        let text = Job {
+            op: Op::TextEncrypt,
+            mode: Mode::Throughput,
+            symbols: 20_000,
+            block_symbols: 255,
+            ..plain.clone()
+        };
+        let jobs = [
+            (plain.clone(), "private-2048"),
+            (
+                Job {
+                    exponent: 3,
+                    ..plain.clone()
+                },
+                "private-2048-e3",
+            ),
+            (
+                Job {
+                    mode: Mode::Throughput,
+                    ..plain.clone()
+                },
+                "private-2048-throughput",
+            ),
+            (
+                Job {
+                    mode: Mode::Throughput,
+                    batch: 8,
+                    ..plain
+                },
+                "private-2048-batch8",
+            ),
+            (text.clone(), "text_encrypt-2048-20000"),
+            (
+                Job {
+                    threads: 2,
+                    ..text.clone()
+                },
+                "text_encrypt-2048-20000-2t",
+            ),
+            (
+                Job {
+                    block_symbols: 100,
+                    ..text.clone()
+                },
+                "text_encrypt-2048-20000-block100",
+            ),
+        ];
+        for (job, expected) in jobs {
+            assert_eq!(slug(&job), expected);
+        }
+        assert_eq!(
+            title_without_threads(&text),
+            "Text encryption, 2048 bits, 20,000 symbols"
+        );
+    }
+}

@@ -1,0 +1,221 @@
+//! Sentences that more than one form of the report says.
+
+use rsalab_engines::{
+    Ledger,
+    ledger::{ClockOwner, ThreadOwner},
+};
+use serde::Serialize;
+
+use super::model::{Group, Report, Session};
+use crate::number;
+
+/// A cell without a figure.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub(super) struct Trouble {
+    pub(super) job: String,
+    pub(super) engine: String,
+    pub(super) state: &'static str,
+    pub(super) reason: String,
+}
+
+/// Every cell that failed or is not supported, with its reason.
+pub(super) fn troubles(report: &Report) -> Vec<Trouble> {
+    let rows = report
+        .groups
+        .iter()
+        .flat_map(|group| group.rows.iter().map(move |row| (group, row)));
+    rows.filter_map(|(group, row)| {
+        Some(Trouble {
+            job: group.title.clone(),
+            engine: row.engine.clone(),
+            state: row.state,
+            reason: row.reason.clone()?,
+        })
+    })
+    .collect()
+}
+
+/// How far the study has come.
+pub(super) fn status(report: &Report) -> String {
+    let cells: usize = report.counts.values().sum();
+    let counts: Vec<String> = report
+        .counts
+        .iter()
+        .map(|(state, count)| format!("{count} {state}"))
+        .collect();
+    let cells = number::counted(cells, "cell");
+    match report.is_complete {
+        true => format!("Complete: {cells}, {}.", counts.join(", ")),
+        false => format!(
+            "Not complete: {cells}, {}. 'rsalab resume' goes on with it.",
+            counts.join(", ")
+        ),
+    }
+}
+
+/// The conditions of a figure, in a line.
+pub(super) fn conditions(ledger: &Ledger) -> String {
+    let mut parts = condition_parts(ledger);
+    if !ledger.setup.is_empty() {
+        parts.push(format!("prepared beforehand: {}", ledger.setup));
+    }
+    parts.join(", ")
+}
+
+/// The conditions of a figure, one by one, without what was prepared beforehand.
+pub(super) fn condition_parts(ledger: &Ledger) -> Vec<String> {
+    let stated = |fact: Option<bool>, yes: &str, no: &str| {
+        fact.map(|is| if is { yes } else { no }.to_owned())
+    };
+    let mut parts: Vec<String> = [
+        stated(ledger.crt, "CRT", "no CRT"),
+        stated(ledger.blinding, "blinded", "not blinded"),
+        stated(ledger.result_check, "result checked", "result not checked"),
+        stated(
+            ledger.constant_time,
+            "constant time claimed",
+            "variable time",
+        ),
+        ledger
+            .rounds
+            .as_ref()
+            .map(|rounds| format!("primality: {rounds}")),
+        ledger.sieve.as_ref().map(|sieve| format!("sieve: {sieve}")),
+        ledger.exponent.map(|exponent| format!("e = {exponent}")),
+        ledger.padding.clone(),
+    ]
+    .into_iter()
+    .flatten()
+    .collect();
+    if ledger.lanes > 1 {
+        parts.push(number::counted(ledger.lanes, "lane"));
+    }
+    if ledger.threads == ThreadOwner::Engine {
+        parts.push("its own threads".to_owned());
+    }
+    if ledger.clock == ClockOwner::Engine {
+        parts.push("its own clock".to_owned());
+    }
+    parts
+}
+
+/// The conditions that all engines of a group share.
+pub(super) fn shared_conditions(group: &Group) -> Vec<String> {
+    let mut ledgers = group
+        .rows
+        .iter()
+        .filter_map(|row| row.ledger.as_ref())
+        .map(condition_parts);
+    let first = ledgers.next().unwrap_or_default();
+    ledgers.fold(first, |shared, parts| {
+        shared
+            .into_iter()
+            .filter(|part| parts.contains(part))
+            .collect()
+    })
+}
+
+/// Whether a session ran on another machine than the first one, as far as figures are concerned.
+pub(super) fn machine_changed(report: &Report, session: &Session) -> bool {
+    const LASTING: [&str; 6] = [
+        "CPU",
+        "revision",
+        "instruction sets",
+        "CPUs",
+        "memory",
+        "built with",
+    ];
+    let lasting = |session: &Session| -> Vec<String> {
+        let rows = session
+            .machine
+            .iter()
+            .filter(|(name, _)| LASTING.contains(name));
+        rows.map(|(_, value)| value.clone()).collect()
+    };
+    report
+        .sessions
+        .first()
+        .is_some_and(|first| lasting(first) != lasting(session))
+}
+
+/// The sessions, each in a line.
+pub(super) fn sessions(report: &Report) -> Vec<String> {
+    let line = |session: &Session| {
+        let mut line = format!(
+            "Session {}: began {}",
+            session.number,
+            date(session.started_unix_ms)
+        );
+        if let Some(ended) = session.ended_unix_ms {
+            let seconds = (ended - session.started_unix_ms) as f64 / 1000.0;
+            line += &format!(
+                ", {} after {} s",
+                session.ending,
+                number::significant(seconds)
+            );
+        } else {
+            line += ", killed";
+        }
+        if machine_changed(report, session) {
+            line += "; on another machine than the first, so that its figures mix two machines";
+        }
+        line
+    };
+    report.sessions.iter().map(line).collect()
+}
+
+/// What was wrong with the machine, with the session where there are several.
+pub(super) fn warnings(report: &Report) -> Vec<String> {
+    let is_alone = report.sessions.len() == 1;
+    let of_session = |session: &Session| {
+        let number = session.number;
+        let said = |warning: &String| match is_alone {
+            true => warning.clone(),
+            false => format!("Session {number}: {warning}"),
+        };
+        session.warnings.iter().map(said).collect::<Vec<_>>()
+    };
+    report.sessions.iter().flat_map(of_session).collect()
+}
+
+/// A moment as `2026-11-21 01:15 UTC`.
+fn date(unix_ms: i64) -> String {
+    match jiff::Timestamp::from_millisecond(unix_ms) {
+        Ok(moment) => moment.strftime("%Y-%m-%d %H:%M UTC").to_string(),
+        // Far outside of the calendar: only a damaged store says so.
+        Err(_) => format!("{unix_ms} ms after 1970"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn moments_are_dates() {
+        assert_eq!(date(1_795_223_727_000), "2026-11-21 01:15 UTC");
+        assert_eq!(date(i64::MAX), format!("{} ms after 1970", i64::MAX));
+    }
+
+    #[test]
+    fn conditions_say_what_was_not_done_too() {
+        let ledger = Ledger {
+            crt: Some(true),
+            blinding: Some(false),
+            result_check: Some(false),
+            constant_time: None,
+            rounds: None,
+            sieve: None,
+            exponent: Some(3),
+            padding: None,
+            setup: "contexts".to_owned(),
+            lanes: 8,
+            threads: ThreadOwner::Harness,
+            clock: ClockOwner::Engine,
+        };
+        assert_eq!(
+            conditions(&ledger),
+            "CRT, not blinded, result not checked, e = 3, 8 lanes, its own clock, prepared beforehand: contexts"
+        );
+    }
+}

@@ -1,0 +1,89 @@
+//! What a worker says of itself, taken with care.
+
+use rsalab_engines::{BlockReport, EngineInfo, Job, Readiness, Selector, registry::Home};
+
+use crate::store::Beginning;
+
+pub(crate) const UNOPTIMISED: &str = "this rsalab was built without optimisation, and its figures would mean nothing: \
+                                      build it with 'cargo build --release'";
+
+/// Whether the engine is a part of this program.
+pub(crate) fn is_built_in(selector: &str) -> bool {
+    Selector::parse(selector).is_ok_and(|selector| selector.engine.home == Home::BuiltIn)
+}
+
+/// Remarks that the figures of a cell need. `earlier` is what an earlier session began with, if its blocks count.
+pub(crate) fn notes(
+    info: &EngineInfo,
+    readiness: &Readiness,
+    job: &Job,
+    earlier: Option<&Beginning>,
+) -> Vec<String> {
+    let mut notes = Vec::new();
+    if let Some(earlier) = earlier
+        && (earlier.info != *info || earlier.readiness.kernel != readiness.kernel)
+    {
+        notes.push(format!(
+            "resumed with another engine: before it was {} with the kernel {}",
+            earlier.info.version, earlier.readiness.kernel
+        ));
+    }
+    if !info.optimised {
+        notes.push(
+            "built without optimisation: the figure says nothing about the engine".to_owned(),
+        );
+    }
+    if readiness.oversubscribed {
+        notes.push(format!(
+            "oversubscribed: {} threads are more than the logical CPUs",
+            job.threads
+        ));
+    }
+    if job.bare {
+        notes.push("bare: without blinding and without the check of the result".to_owned());
+    }
+    notes
+}
+
+/// Whether a report can be true: whole samples, and no more time than passed on the coordinator's own clock.
+pub(crate) fn check_report(report: &BlockReport, job: &Job, bracket_ns: u64) -> Result<(), String> {
+    let block = &report.block;
+    if block.samples.is_empty() {
+        return Err("the worker reported a block without samples".to_owned());
+    }
+    if block.samples.iter().any(|sample| sample.operations == 0) {
+        return Err("the worker reported a sample without operations".to_owned());
+    }
+    if !report.tests.is_empty() && report.tests.len() != block.samples.len() {
+        return Err(format!(
+            "the worker counted primality tests of {} samples and reported {} samples",
+            report.tests.len(),
+            block.samples.len()
+        ));
+    }
+    let measured_ns = block
+        .samples
+        .iter()
+        .map(|sample| sample.elapsed_ns)
+        .fold(0, u64::saturating_add);
+    if measured_ns > block.elapsed_ns || block.elapsed_ns > bracket_ns {
+        return Err(format!(
+            "the worker reported samples of {measured_ns} ns in a block of {} ns, which took {bracket_ns} ns here",
+            block.elapsed_ns
+        ));
+    }
+    // What was made without an input must be shown, all of it: there is nothing else to verify it by.
+    let made = match job.op.is_deterministic() {
+        true => 0,
+        false => block
+            .operations()
+            .saturating_add(block.discarded_operations),
+    };
+    let shown = (report.outputs.len() / job.layout().output) as u64;
+    if made != shown {
+        return Err(format!(
+            "the worker made {made} outputs to be verified and showed {shown}"
+        ));
+    }
+    Ok(())
+}

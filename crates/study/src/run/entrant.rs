@@ -1,0 +1,51 @@
+//! One cell while its group is being measured.
+
+use rsalab_engines::Job;
+
+use crate::{
+    compare::{Measured, MeasuredBlock},
+    store::{Beginning, CellState, TakenBlock},
+};
+
+/// A cell with all that is known of it.
+#[derive(Clone, Debug)]
+pub(crate) struct Entrant {
+    pub(crate) engine: String,
+    pub(crate) job: Job,
+    pub(crate) state: CellState,
+    pub(crate) beginning: Option<Beginning>,
+    pub(crate) worker_pid: Option<u32>,
+    /// In the order in which they were taken, those of earlier sessions first.
+    pub(crate) blocks: Vec<TakenBlock>,
+}
+
+impl Entrant {
+    /// A cell of which nothing has been done.
+    pub(crate) fn new(engine: String, job: Job) -> Self {
+        Entrant {
+            engine,
+            job,
+            state: CellState::Planned,
+            beginning: None,
+            worker_pid: None,
+            blocks: Vec::new(),
+        }
+    }
+
+    /// What statistics are made of; none before the cell has begun.
+    pub(crate) fn measured(&self) -> Option<Measured<'_>> {
+        let blocks = self.blocks.iter().map(MeasuredBlock::from).collect();
+        Some(Measured {
+            ledger: &self.beginning.as_ref()?.ledger,
+            blocks,
+        })
+    }
+
+    /// Operations in all samples.
+    pub(crate) fn operations(&self) -> u64 {
+        self.blocks
+            .iter()
+            .map(|block| block.report.block.operations())
+            .sum()
+    }
+}

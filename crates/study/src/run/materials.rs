@@ -1,0 +1,341 @@
+//! Keys and inputs, the same for every engine of a group, and whether what came out is right.
+
+use std::{
+    num::NonZero,
+    rc::Rc,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+        mpsc::{self, RecvTimeoutError},
+    },
+    thread,
+    time::Duration,
+};
+
+use rsalab_engines::{Job, Op, StudyKey, WrongAnswer, inputs, verify};
+use rsalab_rsa::random::InsecureStudySeed;
+
+use crate::plan::Seed;
+
+/// Makes what jobs need from a study's seed: always the same.
+pub(crate) struct Materials {
+    seed: InsecureStudySeed,
+    stop: Arc<AtomicBool>,
+    /// Those of each size, since large ones take long to make.
+    keys: Vec<StudyKey>,
+    /// The last job's: the cells of a group come one after another.
+    last: Option<(Job, Rc<Material>)>,
+}
+
+/// What a job needs.
+pub(crate) struct Material {
+    pub(crate) key: StudyKey,
+    pub(crate) inputs: Vec<u8>,
+}
+
+/// Why there is no material.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Lack {
+    /// The run must stop.
+    Stopped,
+    /// The key could not be made.
+    Key(String),
+}
+
+impl Materials {
+    /// What a seed gives; making keys is given up soon after `stop` is set.
+    pub(crate) fn new(seed: Seed, stop: &Arc<AtomicBool>) -> Self {
+        Materials {
+            seed: InsecureStudySeed::new(seed.0),
+            stop: Arc::clone(stop),
+            keys: Vec::new(),
+            last: None,
+        }
+    }
+
+    pub(crate) fn of(&mut self, job: &Job) -> Result<Rc<Material>, Lack> {
+        let common = common(job);
+        if let Some((_, material)) = self.last.as_ref().filter(|(last, _)| *last == common) {
+            return Ok(Rc::clone(material));
+        }
+        let key = self.key(job.bits, job.exponent)?;
+        let inputs = inputs(&common, &key, &self.seed, stream(job), items(job));
+        let material = Rc::new(Material { key, inputs });
+        self.last = Some((common, Rc::clone(&material)));
+        Ok(material)
+    }
+
+    fn key(&mut self, bits: usize, exponent: u64) -> Result<StudyKey, Lack> {
+        let e = exponent.to_be_bytes();
+        let has_exponent = |key: &StudyKey| {
+            e.ends_with(&key.e) && e[..8 - key.e.len()].iter().all(|byte| *byte == 0)
+        };
+        if let Some(key) = self
+            .keys
+            .iter()
+            .find(|key| key.bits == bits && has_exponent(key))
+        {
+            return Ok(key.clone());
+        }
+        let key = self.make_key(bits, exponent)?;
+        self.keys.push(key.clone());
+        Ok(key)
+    }
+
+    /// Makes a key on another thread, since the largest take minutes and a wish to stop cannot wait so long. A thread
+    /// that is given up ends by itself.
+    fn make_key(&self, bits: usize, exponent: u64) -> Result<StudyKey, Lack> {
+        const ATTENTION: Duration = Duration::from_millis(50);
+        let (made, awaited) = mpsc::channel();
+        let seed = self.seed.clone();
+        thread::spawn(move || {
+            // Nobody may be waiting any more.
+            let _ = made.send(StudyKey::from_seed(&seed, bits, exponent));
+        });
+        loop {
+            match awaited.recv_timeout(ATTENTION) {
+                Ok(key) => return key.map_err(|error| Lack::Key(error.to_string())),
+                Err(RecvTimeoutError::Timeout) if self.stop.load(Ordering::Relaxed) => {
+                    return Err(Lack::Stopped);
+                }
+                Err(RecvTimeoutError::Timeout) => {}
+                Err(RecvTimeoutError::Disconnected) => {
+                    panic!("the thread that makes a key panicked")
+                }
+            }
+        }
+    }
+}
+
+impl Material {
+    /// Whether all outputs of a job are right.
+    pub(crate) fn verify(&self, job: &Job, outputs: &[u8]) -> Result<(), WrongAnswer> {
+        verify(job, &self.key, &self.inputs, outputs)
+    }
+
+    /// Whether everything that an operation without input made is right.
+    ///
+    /// Proving primes prime again takes long beside finding them once, so all CPUs help. No engine runs meanwhile.
+    pub(crate) fn verify_made(&self, job: &Job, outputs: &[u8]) -> Result<(), WrongAnswer> {
+        let item = job.layout().output;
+        let helpers = thread::available_parallelism().map_or(1, NonZero::get);
+        let share = (outputs.len() / item).div_ceil(helpers).max(1);
+        let check = |outputs| verify(job, &self.key, &[], outputs);
+        thread::scope(|scope| {
+            let helpers: Vec<_> = outputs
+                .chunks(share * item)
+                .map(|outputs| scope.spawn(move || check(outputs)))
+                .collect();
+            let answers = helpers.into_iter().enumerate().map(|(index, helper)| {
+                let answer = helper.join().expect("verification does not panic");
+                answer.map_err(|wrong| WrongAnswer {
+                    item: wrong.item + index * share,
+                    ..wrong
+                })
+            });
+            // Every helper is waited for, whatever the first one says.
+            answers.collect::<Vec<_>>().into_iter().collect()
+        })
+    }
+}
+
+/// The job without what its material does not depend on.
+fn common(job: &Job) -> Job {
+    Job {
+        threads: 1,
+        variant: None,
+        bare: false,
+        ..job.clone()
+    }
+}
+
+/// The stream of the seed that gives a job's inputs: one for each operation, key size, text and batch, whatever the
+/// engine and the threads. A text is encrypted and decrypted from the same stream.
+fn stream(job: &Job) -> u64 {
+    let op = match job.op {
+        Op::TextDecrypt => Op::TextEncrypt,
+        op => op,
+    };
+    let op = Op::ALL
+        .iter()
+        .position(|other| *other == op)
+        .expect("every operation is one of all") as u64;
+    // Bits below 2^15, symbols below 2^27, batches below 2^17, all by the plan's limits.
+    (((op << 15 | job.bits as u64) << 27 | job.symbols as u64) << 17) | job.batch as u64
+}
+
+/// How many items every thread works on: whole batches, and several, so that no engine sees the same input twice in a
+/// row; fewer where one takes long, because all of them are done before and after the measurement.
+fn items(job: &Job) -> usize {
+    let several = if job.bits <= 4096 { 16_usize } else { 4 };
+    job.batch * several.div_ceil(job.batch)
+}
+
+#[cfg(test)]
+mod tests {
+    use rsalab_engines::Mode;
+
+    use super::*;
+
+    fn job(op: Op) -> Job {
+        let symbols = if op.is_text() { 100 } else { 0 };
+        Job {
+            op,
+            bits: 512,
+            threads: 1,
+            batch: 1,
+            mode: Mode::Throughput,
+            variant: None,
+            bare: false,
+            exponent: 65537,
+            symbols,
+            block_symbols: if op.is_text() { 63 } else { 0 },
+        }
+    }
+
+    fn materials(first_byte: u8) -> Materials {
+        let mut seed = Seed([0; 32]);
+        seed.0[0] = first_byte;
+        Materials::new(seed, &Arc::new(AtomicBool::new(false)))
+    }
+
+    #[test]
+    fn material_depends_on_the_seed_and_the_job_and_nothing_else() {
+        let mut one = materials(1);
+        let private = one.of(&job(Op::Private)).unwrap();
+        let threads = Job {
+            threads: 4,
+            variant: Some("powm".into()),
+            bare: true,
+            ..job(Op::Private)
+        };
+        assert!(Rc::ptr_eq(&private, &one.of(&threads).unwrap()));
+        let public = one.of(&job(Op::Public)).unwrap();
+        assert!(public.key == private.key, "one key for each size");
+        assert_ne!(public.inputs, private.inputs);
+        assert_eq!(
+            materials(1).of(&job(Op::Private)).unwrap().inputs,
+            private.inputs
+        );
+        assert_ne!(
+            materials(2).of(&job(Op::Private)).unwrap().inputs,
+            private.inputs
+        );
+        let larger = one
+            .of(&Job {
+                bits: 768,
+                ..job(Op::Private)
+            })
+            .unwrap();
+        assert_eq!((larger.key.bits, larger.inputs.len()), (768, 16 * 96));
+        let other_exponent = one
+            .of(&Job {
+                exponent: 3,
+                ..job(Op::Private)
+            })
+            .unwrap();
+        assert_eq!(other_exponent.key.e, [3]);
+    }
+
+    #[test]
+    fn a_text_is_decrypted_to_what_was_encrypted() {
+        let mut materials = materials(1);
+        let plain = materials.of(&job(Op::TextEncrypt)).unwrap();
+        let cipher = materials.of(&job(Op::TextDecrypt)).unwrap();
+        assert_eq!(plain.inputs.len(), 100);
+        cipher.verify(&job(Op::TextDecrypt), &plain.inputs).unwrap();
+        plain.verify(&job(Op::TextEncrypt), &cipher.inputs).unwrap();
+        let mut wrong = cipher.inputs.clone();
+        wrong[70] ^= 1;
+        assert!(plain.verify(&job(Op::TextEncrypt), &wrong).is_err());
+    }
+
+    #[test]
+    fn everything_that_was_made_is_looked_at() {
+        let keygen = job(Op::Keygen);
+        let material = materials(1).of(&keygen).unwrap();
+        assert!(material.inputs.is_empty());
+        let key = [&material.key.p[..], &material.key.q, &material.key.d].concat();
+        let made = key.repeat(5);
+        material.verify_made(&keygen, &made).unwrap();
+        for item in 0..5 {
+            let mut wrong = made.clone();
+            wrong[item * key.len() + 40] ^= 2;
+            assert_eq!(
+                material.verify_made(&keygen, &wrong).unwrap_err().item,
+                item
+            );
+        }
+    }
+
+    #[test]
+    fn items_are_whole_batches() {
+        for (batch, bits, expected) in [
+            (1, 2048, 16),
+            (8, 2048, 16),
+            (10, 2048, 20),
+            (100, 2048, 100),
+            (1, 8192, 4),
+        ] {
+            assert_eq!(
+                items(&Job {
+                    batch,
+                    bits,
+                    ..job(Op::Private)
+                }),
+                expected
+            );
+        }
+    }
+
+    #[test]
+    fn streams_differ_and_stay_below_those_of_keys() {
+        let largest = Job {
+            bits: *crate::plan::BITS.end(),
+            batch: *crate::plan::BATCH.end(),
+            symbols: *crate::plan::SYMBOLS.end(),
+            ..job(Op::TextEncrypt)
+        };
+        assert!(stream(&largest) < 1 << 63);
+        let jobs = [
+            job(Op::Private),
+            job(Op::Public),
+            Job {
+                bits: 1024,
+                ..job(Op::Private)
+            },
+            Job {
+                batch: 2,
+                ..job(Op::Private)
+            },
+            job(Op::TextEncrypt),
+            Job {
+                symbols: 101,
+                ..job(Op::TextEncrypt)
+            },
+            largest,
+        ];
+        for (index, one) in jobs.iter().enumerate() {
+            assert!(
+                jobs[..index]
+                    .iter()
+                    .all(|other| stream(other) != stream(one)),
+                "{one:?}"
+            );
+        }
+    }
+
+    #[test]
+    fn a_wish_to_stop_does_not_wait_for_a_large_key() {
+        let materials = &mut Materials::new(Seed([7; 32]), &Arc::new(AtomicBool::new(true)));
+        assert_eq!(
+            materials
+                .of(&Job {
+                    bits: 8192,
+                    ..job(Op::Private)
+                })
+                .err(),
+            Some(Lack::Stopped)
+        );
+    }
+}

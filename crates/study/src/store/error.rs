@@ -1,0 +1,142 @@
+//! What can be wrong with a study's database.
+
+use std::{io, path::PathBuf};
+
+use rusqlite::ErrorCode;
+
+/// Why a database could not be used, and what to do about it.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum StoreError {
+    /// There is no database.
+    #[error(
+        "there is no study in {0}: it has no study.db. Name the directory that 'rsalab study' printed"
+    )]
+    Missing(PathBuf),
+    /// A study would be overwritten.
+    #[error(
+        "{0} already holds a study: go on with it by 'rsalab resume', or choose another directory"
+    )]
+    Exists(PathBuf),
+    /// The file has no bytes.
+    #[error("{0} is empty, so it is not a study: remove it and start the study again")]
+    Empty(PathBuf),
+    /// Not SQLite, or SQLite but not ours.
+    #[error("{0} is not a study's database: {1}")]
+    Foreign(PathBuf, &'static str),
+    /// Written by a later version of the program.
+    #[error(
+        "{path} was written by a newer rsalab (its schema is {found}, this program knows {known}): use that version"
+    )]
+    Newer {
+        /// The file.
+        path: PathBuf,
+        /// The schema it has.
+        found: i64,
+        /// The schema this program writes.
+        known: i64,
+    },
+    /// The file is cut short or overwritten.
+    #[error("{path} is damaged ({detail}): restore it from a copy, or start the study again")]
+    Damaged {
+        /// The file.
+        path: PathBuf,
+        /// What was found.
+        detail: String,
+    },
+    /// Somebody else has it.
+    #[error(
+        "{path} is in use by another process{}: wait for it to end, or stop it",
+        .pid.map(|pid| format!(" ({pid})")).unwrap_or_default()
+    )]
+    InUse {
+        /// The file.
+        path: PathBuf,
+        /// The process that holds it, where it left its number.
+        pid: Option<u32>,
+    },
+    /// A value of the database has a form that this program cannot read.
+    #[error("{path} holds a {what} that cannot be read: {detail}")]
+    Content {
+        /// The file.
+        path: PathBuf,
+        /// Which value.
+        what: &'static str,
+        /// Why it cannot be read.
+        detail: String,
+    },
+    /// A step that the state of a cell does not allow, such as finishing it twice.
+    #[error("{path}: cell {cell} cannot become '{to}' from its present state")]
+    State {
+        /// The file.
+        path: PathBuf,
+        /// The cell's number.
+        cell: i64,
+        /// The state that was asked for.
+        to: &'static str,
+    },
+    /// The disk is full.
+    #[error("{0}: the disk is full. What was stored before is safe; make room and resume")]
+    Full(PathBuf),
+    /// The file system refused.
+    #[error("{path}: {source}")]
+    Io {
+        /// The file or directory.
+        path: PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// SQLite refused for another reason.
+    #[error("{path}: {source}")]
+    Sqlite {
+        /// The file.
+        path: PathBuf,
+        /// What SQLite said.
+        source: rusqlite::Error,
+    },
+}
+
+impl StoreError {
+    pub(super) fn io(path: impl Into<PathBuf>) -> impl FnOnce(io::Error) -> StoreError {
+        let path = path.into();
+        move |source| match source.kind() {
+            io::ErrorKind::StorageFull => StoreError::Full(path),
+            _ => StoreError::Io { path, source },
+        }
+    }
+
+    pub(super) fn sqlite(path: impl Into<PathBuf>) -> impl FnOnce(rusqlite::Error) -> StoreError {
+        let path = path.into();
+        move |source| match source.sqlite_error_code() {
+            Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => {
+                StoreError::InUse { path, pid: None }
+            }
+            Some(ErrorCode::DatabaseCorrupt) => StoreError::Damaged {
+                path,
+                detail: "a page does not fit".to_owned(),
+            },
+            Some(ErrorCode::NotADatabase) => {
+                StoreError::Foreign(path, "it is not in SQLite's format")
+            }
+            Some(ErrorCode::DiskFull) => StoreError::Full(path),
+            Some(ErrorCode::ReadOnly) => StoreError::Io {
+                path,
+                source: io::Error::from(io::ErrorKind::ReadOnlyFilesystem),
+            },
+            Some(ErrorCode::CannotOpen) => StoreError::Io {
+                path,
+                source: io::Error::other("the database cannot be opened"),
+            },
+            Some(ErrorCode::SystemIoFailure) => StoreError::Io {
+                path,
+                source: io::Error::other(source),
+            },
+            _ => StoreError::Sqlite { path, source },
+        }
+    }
+
+    /// Whether the file system, rather than the database, is to blame.
+    pub fn is_io(&self) -> bool {
+        matches!(self, StoreError::Io { .. } | StoreError::Full(_))
+    }
+}

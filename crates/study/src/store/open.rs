@@ -1,0 +1,244 @@
+//! Making a database, and opening one with every doubt about it removed.
+
+use std::{
+    fs::{self, File},
+    io,
+    path::Path,
+    time::Duration,
+};
+
+use rusqlite::{Connection, ErrorCode, OpenFlags, TransactionBehavior};
+
+use super::{APPLICATION_ID, FILE, SCHEMA_VERSION, Store, StoreError, lock::WriteLock, write};
+use crate::plan::{Group, Host, Seed};
+
+/// Another process's transaction lasts for milliseconds; a lock that lasts longer is somebody at work.
+const PATIENCE: Duration = Duration::from_secs(1);
+
+/// What a database is made of.
+#[derive(Clone, Debug)]
+pub struct NewStudy<'a> {
+    /// The plan, in TOML.
+    pub plan_toml: &'a str,
+    /// The plan, unfolded.
+    pub groups: &'a [Group],
+    /// From which all keys and inputs derive.
+    pub seed: Seed,
+    /// The machine as the plan saw it.
+    pub host: &'a Host,
+    /// The command that makes the study.
+    pub command: &'a str,
+}
+
+impl Store {
+    /// Makes the database of a new study in a directory, which is made too where it is missing, and opens it for writing.
+    ///
+    /// The file appears whole or not at all.
+    pub fn create(directory: &Path, study: &NewStudy<'_>) -> Result<Store, StoreError> {
+        fs::create_dir_all(directory).map_err(StoreError::io(directory))?;
+        let path = directory.join(FILE);
+        let lock = WriteLock::take(directory, &path)?;
+        if path.symlink_metadata().is_ok() {
+            return Err(StoreError::Exists(directory.to_owned()));
+        }
+        // tempfile makes files with mode 0600, and SQLite gives its log the mode of the database.
+        let draft = tempfile::Builder::new()
+            .prefix(".study-")
+            .suffix(".db")
+            .tempfile_in(directory)
+            .map_err(StoreError::io(directory))?;
+        let filled = Connection::open(draft.path()).and_then(|connection| fill(connection, study));
+        filled.map_err(StoreError::sqlite(draft.path()))?;
+        draft.as_file().sync_all().map_err(StoreError::io(&path))?;
+        draft
+            .persist_noclobber(&path)
+            .map_err(|error| match error.error.kind() {
+                io::ErrorKind::AlreadyExists => StoreError::Exists(directory.to_owned()),
+                _ => StoreError::io(&path)(error.error),
+            })?;
+        sync_directory(directory)?;
+        Store::checked(directory, Some(lock))
+    }
+
+    /// Opens a study for writing. One process at a time may.
+    pub fn open(directory: &Path) -> Result<Store, StoreError> {
+        let path = present(directory)?;
+        let lock = WriteLock::take(directory, &path)?;
+        Store::checked(directory, Some(lock))
+    }
+
+    /// Opens a study for reading only; somebody else may be writing to it.
+    pub fn view(directory: &Path) -> Result<Store, StoreError> {
+        present(directory)?;
+        Store::checked(directory, None)
+    }
+
+    fn checked(directory: &Path, lock: Option<WriteLock>) -> Result<Store, StoreError> {
+        let path = directory.join(FILE);
+        let size = fs::metadata(&path).map_err(StoreError::io(&path))?.len();
+        if size == 0 {
+            return Err(StoreError::Empty(path));
+        }
+        let connection = match &lock {
+            Some(_) => connect(&path, OpenFlags::SQLITE_OPEN_READ_WRITE),
+            None => connect_for_reading(&path),
+        };
+        let connection = connection.map_err(StoreError::sqlite(&path))?;
+        let store = Store {
+            connection,
+            path,
+            lock,
+        };
+        store.identify()?;
+        store.configure()?;
+        store.quick_check()?;
+        Ok(store)
+    }
+
+    /// Is it a study of a version that we know?
+    fn identify(&self) -> Result<(), StoreError> {
+        let application_id: i64 = self.pragma("application_id")?;
+        if application_id != APPLICATION_ID {
+            return Err(StoreError::Foreign(
+                self.path.clone(),
+                "another program made it",
+            ));
+        }
+        let found: i64 = self.pragma("user_version")?;
+        if found > SCHEMA_VERSION {
+            return Err(StoreError::Newer {
+                path: self.path.clone(),
+                found,
+                known: SCHEMA_VERSION,
+            });
+        }
+        if found < SCHEMA_VERSION {
+            return Err(StoreError::Foreign(
+                self.path.clone(),
+                "its schema has a version that no rsalab has written",
+            ));
+        }
+        Ok(())
+    }
+
+    fn configure(&self) -> Result<(), StoreError> {
+        let configured = || {
+            self.connection.busy_timeout(PATIENCE)?;
+            self.connection.pragma_update(None, "foreign_keys", true)?;
+            if self.is_writable() {
+                self.connection
+                    .pragma_update_and_check(None, "journal_mode", "wal", |_| Ok(()))?;
+                self.connection.pragma_update(None, "synchronous", "full")?;
+            }
+            Ok(())
+        };
+        configured().map_err(StoreError::sqlite(&self.path))
+    }
+
+    fn quick_check(&self) -> Result<(), StoreError> {
+        self.complaint("quick_check")
+    }
+
+    /// SQLite's full check of the file, page by page and index by index.
+    pub fn check_integrity(&self) -> Result<(), StoreError> {
+        self.complaint("integrity_check")?;
+        let foreign = || {
+            let mut check = self.connection.prepare("PRAGMA foreign_key_check")?;
+            check.exists([])
+        };
+        match foreign().map_err(StoreError::sqlite(&self.path))? {
+            true => Err(StoreError::Damaged {
+                path: self.path.clone(),
+                detail: "a row has lost its parent".to_owned(),
+            }),
+            false => Ok(()),
+        }
+    }
+
+    fn complaint(&self, check: &str) -> Result<(), StoreError> {
+        let answer: String = self.pragma(check)?;
+        match answer.as_str() {
+            "ok" => Ok(()),
+            _ => Err(StoreError::Damaged {
+                path: self.path.clone(),
+                detail: answer.replace('\n', "; "),
+            }),
+        }
+    }
+
+    fn pragma<T: rusqlite::types::FromSql>(&self, name: &str) -> Result<T, StoreError> {
+        self.connection
+            .pragma_query_value(None, name, |row| row.get(0))
+            .map_err(StoreError::sqlite(&self.path))
+    }
+}
+
+fn connect(path: &Path, access: OpenFlags) -> rusqlite::Result<Connection> {
+    let connection = Connection::open_with_flags(path, access | OpenFlags::SQLITE_OPEN_NO_MUTEX)?;
+    // Opening reads nothing yet.
+    connection.pragma_query_value(None, "schema_version", |_| Ok(()))?;
+    Ok(connection)
+}
+
+/// Readers of a database with a log need a file beside it, which they cannot make on a read-only medium. Where there is
+/// no log either, nobody is writing, and SQLite can be told so.
+fn connect_for_reading(path: &Path) -> rusqlite::Result<Connection> {
+    let connected = connect(path, OpenFlags::SQLITE_OPEN_READ_ONLY);
+    let is_refused = connected.as_ref().is_err_and(|error| {
+        matches!(
+            error.sqlite_error_code(),
+            Some(ErrorCode::CannotOpen | ErrorCode::ReadOnly)
+        )
+    });
+    let log = path.with_file_name(format!("{FILE}-wal"));
+    if !is_refused || log.symlink_metadata().is_ok() {
+        return connected;
+    }
+    let access = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_URI;
+    connect(Path::new(&immutable_uri(path)), access)
+}
+
+fn immutable_uri(path: &Path) -> String {
+    let mut uri = "file:".to_owned();
+    for &byte in path.as_os_str().as_encoded_bytes() {
+        match byte {
+            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'/' | b'.' | b'-' | b'_' => {
+                uri.push(char::from(byte))
+            }
+            _ => uri += &format!("%{byte:02X}"),
+        }
+    }
+    uri + "?immutable=1"
+}
+
+fn present(directory: &Path) -> Result<std::path::PathBuf, StoreError> {
+    let path = directory.join(FILE);
+    match path.metadata() {
+        Ok(_) => Ok(path),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {
+            Err(StoreError::Missing(directory.to_owned()))
+        }
+        Err(error) => Err(StoreError::io(&path)(error)),
+    }
+}
+
+fn fill(mut connection: Connection, study: &NewStudy<'_>) -> rusqlite::Result<()> {
+    connection.pragma_update(None, "foreign_keys", true)?;
+    let transaction = connection.transaction_with_behavior(TransactionBehavior::Exclusive)?;
+    transaction.pragma_update(None, "application_id", APPLICATION_ID)?;
+    transaction.pragma_update(None, "user_version", SCHEMA_VERSION)?;
+    transaction.execute_batch(include_str!("schema.sql"))?;
+    write::plan(&transaction, study)?;
+    transaction.commit()?;
+    connection.close().map_err(|(_, error)| error)
+}
+
+/// The new name of a file is on the disk only once its directory is.
+fn sync_directory(directory: &Path) -> Result<(), StoreError> {
+    if cfg!(unix) {
+        File::open(directory)
+            .and_then(|handle| handle.sync_all())
+            .map_err(StoreError::io(directory))?;
+    }
+    Ok(())
+}

@@ -1,0 +1,223 @@
+//! Everything that is ever asked of a store.
+
+use std::collections::BTreeMap;
+
+use rsalab_engines::{BlockReport, PartTrace};
+use rsalab_measure::{Block, Sample};
+use rusqlite::{OptionalExtension, Row, params, types::Type};
+use serde::de::DeserializeOwned;
+
+use super::{
+    Beginning, BlockRecord, CellId, CellRecord, CellState, Ending, GroupId, GroupRecord,
+    SessionNumber, SessionRecord, Store, StoreError, StudyRecord, TakenBlock,
+};
+use crate::plan::Seed;
+
+impl Store {
+    /// The study as it was planned.
+    pub fn study(&self) -> Result<StudyRecord, StoreError> {
+        let sql = "SELECT plan_toml, insecure_seed, host_json, program_version, command, created_unix_ms FROM study";
+        let row = |row: &Row<'_>| {
+            Ok(StudyRecord {
+                plan_toml: row.get(0)?,
+                seed: Seed(row.get(1)?),
+                host: json(row, 2)?,
+                program_version: row.get(3)?,
+                command: row.get(4)?,
+                created_unix_ms: row.get(5)?,
+            })
+        };
+        self.connection
+            .query_row(sql, [], row)
+            .map_err(self.content("study"))
+    }
+
+    /// Every start of the program on this study.
+    pub fn sessions(&self) -> Result<Vec<SessionRecord>, StoreError> {
+        let sql = "SELECT number, program_version, machine_json, warnings_json, started_unix_ms, ended_unix_ms, ending
+                   FROM session ORDER BY number";
+        let row = |row: &Row<'_>| {
+            let ending: Option<String> = row.get(6)?;
+            Ok(SessionRecord {
+                number: SessionNumber(row.get(0)?),
+                program_version: row.get(1)?,
+                machine: json(row, 2)?,
+                warnings: json(row, 3)?,
+                started_unix_ms: row.get(4)?,
+                ended_unix_ms: row.get(5)?,
+                ending: ending
+                    .and_then(|word| Ending::ALL.into_iter().find(|ending| ending.name() == word)),
+            })
+        };
+        self.all(sql, row).map_err(self.content("session"))
+    }
+
+    /// Every group with its cells, in the order of the plan.
+    pub fn groups(&self) -> Result<Vec<GroupRecord>, StoreError> {
+        let row = |row: &Row<'_>| {
+            Ok(GroupRecord {
+                id: GroupId(row.get(0)?),
+                job: json(row, 1)?,
+                measure: json(row, 2)?,
+                cells: Vec::new(),
+            })
+        };
+        let sql = "SELECT id, job_json, measure_json FROM cell_group ORDER BY id";
+        let mut groups = self.all(sql, row).map_err(self.content("group"))?;
+
+        let sql = "SELECT id, engine, job_json, state, reason, ledger_json, engine_json, readiness_json, notes_json,
+                          group_id
+                   FROM cell ORDER BY group_id, position";
+        let cells = self
+            .all(sql, |row| Ok((row.get(9)?, cell(row)?)))
+            .map_err(self.content("cell"))?;
+        let mut of_group: BTreeMap<i64, Vec<CellRecord>> = BTreeMap::new();
+        for (group, cell) in cells {
+            of_group.entry(group).or_default().push(cell);
+        }
+        for group in &mut groups {
+            group.cells = of_group.remove(&group.id.0).unwrap_or_default();
+        }
+        Ok(groups)
+    }
+
+    /// The blocks of a group in the order in which they were measured.
+    pub fn blocks(&self, group: GroupId) -> Result<Vec<BlockRecord>, StoreError> {
+        self.read_blocks(group).map_err(self.content("block"))
+    }
+
+    fn read_blocks(&self, group: GroupId) -> rusqlite::Result<Vec<BlockRecord>> {
+        let mut samples = self.connection.prepare_cached(
+            "SELECT elapsed_ns, tsc_ticks, operations, primality_tests FROM sample WHERE block_id = ?1 ORDER BY position",
+        )?;
+        let mut blocks = self.connection.prepare_cached(
+            "SELECT id, cell_id, order_index, round, session, worker_pid, started_ns, elapsed_ns,
+                    discarded_operations, trace_json
+             FROM block WHERE group_id = ?1 ORDER BY order_index",
+        )?;
+        let rows = blocks.query_map(params![group.0], |row| {
+            let id: i64 = row.get(0)?;
+            let mut taken = Vec::new();
+            let mut tests = Vec::new();
+            for sample in samples.query_map(params![id], |row| {
+                let sample = Sample {
+                    elapsed_ns: row.get(0)?,
+                    tsc_ticks: row.get(1)?,
+                    operations: row.get(2)?,
+                };
+                Ok((sample, row.get::<_, Option<u64>>(3)?))
+            })? {
+                let (sample, count) = sample?;
+                taken.push(sample);
+                tests.extend(count);
+            }
+            let trace: Vec<PartTrace> = optional_json(row, 9)?.unwrap_or_default();
+            let taken = TakenBlock {
+                order_index: row.get(2)?,
+                round: row.get(3)?,
+                worker_pid: row.get(5)?,
+                report: BlockReport {
+                    block: Block {
+                        samples: taken,
+                        discarded_operations: row.get(8)?,
+                        started_ns: row.get(6)?,
+                        elapsed_ns: row.get(7)?,
+                    },
+                    tests,
+                    outputs: Vec::new(),
+                    trace,
+                },
+            };
+            Ok(BlockRecord {
+                cell: CellId(row.get(1)?),
+                session: SessionNumber(row.get(4)?),
+                taken,
+            })
+        })?;
+        rows.collect()
+    }
+
+    /// Whether any cell is left to do.
+    pub fn has_open_cells(&self) -> Result<bool, StoreError> {
+        let sql = "SELECT 1 FROM cell WHERE state IN ('planned', 'running') LIMIT 1";
+        let found = self.connection.query_row(sql, [], |_| Ok(())).optional();
+        Ok(found.map_err(self.content("cell"))?.is_some())
+    }
+
+    fn all<T>(
+        &self,
+        sql: &str,
+        row: impl FnMut(&Row<'_>) -> rusqlite::Result<T>,
+    ) -> rusqlite::Result<Vec<T>> {
+        self.connection.prepare(sql)?.query_map([], row)?.collect()
+    }
+
+    /// Rows whose values have the wrong form are the content's fault, all else SQLite's.
+    fn content(&self, what: &'static str) -> impl Fn(rusqlite::Error) -> StoreError {
+        move |error| match error {
+            rusqlite::Error::FromSqlConversionFailure(..)
+            | rusqlite::Error::InvalidColumnType(..)
+            | rusqlite::Error::IntegralValueOutOfRange(..)
+            | rusqlite::Error::QueryReturnedNoRows => StoreError::Content {
+                path: self.path.clone(),
+                what,
+                detail: error.to_string(),
+            },
+            _ => StoreError::sqlite(&self.path)(error),
+        }
+    }
+}
+
+fn cell(row: &Row<'_>) -> rusqlite::Result<CellRecord> {
+    let state: String = row.get(3)?;
+    let reason = || {
+        row.get::<_, Option<String>>(4)
+            .map(Option::unwrap_or_default)
+    };
+    Ok(CellRecord {
+        id: CellId(row.get(0)?),
+        engine: row.get(1)?,
+        job: json(row, 2)?,
+        state: match state.as_str() {
+            "planned" => CellState::Planned,
+            "running" => CellState::Running,
+            "done" => CellState::Done,
+            "failed" => CellState::Failed(reason()?),
+            _ => CellState::Unsupported(reason()?),
+        },
+        beginning: beginning(row)?,
+    })
+}
+
+fn beginning(row: &Row<'_>) -> rusqlite::Result<Option<Beginning>> {
+    let stated = (
+        optional_json(row, 5)?,
+        optional_json(row, 6)?,
+        optional_json(row, 7)?,
+    );
+    let (Some(ledger), Some(info), Some(readiness)) = stated else {
+        return Ok(None);
+    };
+    Ok(Some(Beginning {
+        info,
+        ledger,
+        readiness,
+        notes: json(row, 8)?,
+    }))
+}
+
+fn json<T: DeserializeOwned>(row: &Row<'_>, column: usize) -> rusqlite::Result<T> {
+    parse(&row.get::<_, String>(column)?, column)
+}
+
+fn optional_json<T: DeserializeOwned>(row: &Row<'_>, column: usize) -> rusqlite::Result<Option<T>> {
+    row.get::<_, Option<String>>(column)?
+        .map(|text| parse(&text, column))
+        .transpose()
+}
+
+fn parse<T: DeserializeOwned>(text: &str, column: usize) -> rusqlite::Result<T> {
+    serde_json::from_str(text).map_err(|error| {
+        rusqlite::Error::FromSqlConversionFailure(column, Type::Text, Box::new(error))
+    })
+}

@@ -1,0 +1,67 @@
+//! A study: a plan that has become a database.
+
+use std::path::Path;
+
+use crate::{
+    Error,
+    plan::{Host, Plan, Seed},
+    store::{NewStudy, Store, StoreError},
+};
+
+/// A study in its directory, open for writing by this process alone.
+#[derive(Debug)]
+pub struct Study {
+    store: Store,
+}
+
+impl Study {
+    /// Makes a study from a plan, in a directory that is made where it is missing.
+    ///
+    /// `command` is what the user typed, for the report. A plan without a seed gets a random one.
+    ///
+    /// # Errors
+    /// The plan does not pass [`Plan::check`]; the directory holds a study already or cannot be written.
+    pub fn create(
+        directory: &Path,
+        plan: &Plan,
+        host: &Host,
+        command: &str,
+    ) -> Result<Study, Error> {
+        let groups = plan.groups(host)?;
+        let seed = match plan.seed {
+            Some(seed) => seed,
+            None => Seed::random()?,
+        };
+        let plan_toml = plan.to_toml();
+        let new = NewStudy {
+            plan_toml: &plan_toml,
+            groups: &groups,
+            seed,
+            host,
+            command,
+        };
+        Ok(Study {
+            store: Store::create(directory, &new)?,
+        })
+    }
+
+    /// Opens a study to go on with it.
+    ///
+    /// # Errors
+    /// There is none, it is damaged, of a newer version, or in use by another process.
+    pub fn open(directory: &Path) -> Result<Study, StoreError> {
+        Ok(Study {
+            store: Store::open(directory)?,
+        })
+    }
+
+    /// What has been stored so far.
+    pub fn store(&self) -> &Store {
+        &self.store
+    }
+
+    /// The store, to be written to: what [`run`](crate::run) does.
+    pub fn store_mut(&mut self) -> &mut Store {
+        &mut self.store
+    }
+}

@@ -1,0 +1,178 @@
+//! `EVP_PKEY_CTX`, owned: one operation with one key, for one thread.
+
+use std::{
+    ffi::{CStr, CString, c_int},
+    ptr::{self, NonNull},
+};
+
+use rsalab_engines::EngineError;
+
+use crate::{
+    count,
+    key::{KIND_RSA, Key},
+    library::Libcrypto,
+    table::PkeyCtx,
+};
+
+/// An operation made ready.
+pub(crate) struct Context<'a> {
+    library: &'a Libcrypto,
+    raw: NonNull<PkeyCtx>,
+}
+
+/// One of the operations on a block.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum BlockOperation {
+    /// `EVP_PKEY_decrypt`: `c^d mod n`.
+    Decrypt,
+    /// `EVP_PKEY_encrypt`: `m^e mod n`.
+    Encrypt,
+}
+
+impl BlockOperation {
+    /// The function that does it.
+    pub(crate) fn call(self) -> &'static str {
+        match self {
+            Self::Decrypt => "EVP_PKEY_decrypt",
+            Self::Encrypt => "EVP_PKEY_encrypt",
+        }
+    }
+}
+
+impl<'a> Context<'a> {
+    /// For blocks without padding. The context keeps the key alive by itself.
+    pub(crate) fn for_blocks(
+        library: &'a Libcrypto,
+        key: &Key<'_>,
+        operation: BlockOperation,
+    ) -> Result<Self, EngineError> {
+        // SAFETY: the key is live; no engine. What it returns is ours to free and holds its own reference to the key.
+        let context = Self::own(library, "EVP_PKEY_CTX_new", unsafe {
+            (library.table.EVP_PKEY_CTX_new)(key.as_ptr(), ptr::null_mut())
+        })?;
+        let (call, initialise) = match operation {
+            BlockOperation::Decrypt => {
+                ("EVP_PKEY_decrypt_init", library.table.EVP_PKEY_decrypt_init)
+            }
+            BlockOperation::Encrypt => {
+                ("EVP_PKEY_encrypt_init", library.table.EVP_PKEY_encrypt_init)
+            }
+        };
+        // SAFETY: the context is live and exclusively ours.
+        context.done(call, unsafe { initialise(context.raw.as_ptr()) })?;
+        context.set(c"rsa_padding_mode", c"none")?;
+        Ok(context)
+    }
+
+    /// For the generation of keys; the progress is counted by [`count`].
+    pub(crate) fn for_keygen(
+        library: &'a Libcrypto,
+        bits: usize,
+        exponent: u64,
+    ) -> Result<Self, EngineError> {
+        // SAFETY: no engine. What it returns is ours to free.
+        let context = Self::own(library, "EVP_PKEY_CTX_new_id", unsafe {
+            (library.table.EVP_PKEY_CTX_new_id)(KIND_RSA, ptr::null_mut())
+        })?;
+        // SAFETY: the context is live and exclusively ours.
+        context.done("EVP_PKEY_keygen_init", unsafe {
+            (library.table.EVP_PKEY_keygen_init)(context.raw.as_ptr())
+        })?;
+        context.set(c"rsa_keygen_bits", &decimal(bits))?;
+        context.set(c"rsa_keygen_pubexp", &decimal(exponent))?;
+        // SAFETY: the context is live; the callback is a function, and asks for nothing that could have gone.
+        unsafe {
+            (library.table.EVP_PKEY_CTX_set_cb)(context.raw.as_ptr(), Some(count::keygen_event))
+        };
+        Ok(context)
+    }
+
+    /// Does the operation on one block. The output must have room for the modulus, and is filled exactly.
+    pub(crate) fn apply(
+        &mut self,
+        operation: BlockOperation,
+        input: &[u8],
+        output: &mut [u8],
+    ) -> Result<(), EngineError> {
+        let function = match operation {
+            BlockOperation::Decrypt => self.library.table.EVP_PKEY_decrypt,
+            BlockOperation::Encrypt => self.library.table.EVP_PKEY_encrypt,
+        };
+        let mut written = output.len();
+        // SAFETY: the context is live, exclusively borrowed and was made for this operation; the input is readable and the output
+        // writable for the lengths given, which the library checks against the modulus before it writes.
+        let code = unsafe {
+            function(
+                self.raw.as_ptr(),
+                output.as_mut_ptr(),
+                &mut written,
+                input.as_ptr(),
+                input.len(),
+            )
+        };
+        self.done(operation.call(), code)?;
+        if written == output.len() {
+            Ok(())
+        } else {
+            Err(EngineError::Length {
+                what: "a block from the library",
+                expected: output.len(),
+                got: written,
+            })
+        }
+    }
+
+    /// Generates one key.
+    pub(crate) fn generate(&mut self) -> Result<Key<'a>, EngineError> {
+        const CALL: &str = "EVP_PKEY_keygen";
+        let mut raw = ptr::null_mut();
+        // SAFETY: the context is live, exclusively borrowed and was made for key generation; a null key asks for a new one.
+        let code = unsafe { (self.library.table.EVP_PKEY_keygen)(self.raw.as_ptr(), &mut raw) };
+        // SAFETY: a key that the call left was made for us.
+        let key = NonNull::new(raw).map(|raw| unsafe { Key::from_raw(self.library, raw) });
+        match key {
+            Some(key) if code == 1 => Ok(key),
+            _ => Err(self.library.failure(CALL)),
+        }
+    }
+
+    fn own(
+        library: &'a Libcrypto,
+        call: &'static str,
+        raw: *mut PkeyCtx,
+    ) -> Result<Self, EngineError> {
+        NonNull::new(raw)
+            .map(|raw| Self { library, raw })
+            .ok_or_else(|| library.failure(call))
+    }
+
+    fn set(&self, name: &CStr, value: &CStr) -> Result<(), EngineError> {
+        // SAFETY: the context is live and exclusively ours; both strings end with NUL and are copied.
+        self.done("EVP_PKEY_CTX_ctrl_str", unsafe {
+            (self.library.table.EVP_PKEY_CTX_ctrl_str)(
+                self.raw.as_ptr(),
+                name.as_ptr(),
+                value.as_ptr(),
+            )
+        })
+    }
+
+    fn done(&self, call: &'static str, code: c_int) -> Result<(), EngineError> {
+        if code == 1 {
+            Ok(())
+        } else {
+            Err(self.library.failure(call))
+        }
+    }
+}
+
+impl Drop for Context<'_> {
+    fn drop(&mut self) {
+        // SAFETY: `raw` is live and ours; nothing refers to it after this.
+        unsafe { (self.library.table.EVP_PKEY_CTX_free)(self.raw.as_ptr()) };
+    }
+}
+
+fn decimal(number: impl ToString) -> CString {
+    CString::new(number.to_string()).expect("digits hold no NUL")
+}

@@ -1,0 +1,236 @@
+//! Which jobs are done, and under which conditions.
+
+use rsalab_engines::{
+    Engine, EngineError, EngineInfo, Job, Ledger, OPTIMISED, Op, Prepared, Reason, StudyKey,
+    ledger::{ClockOwner, ThreadOwner},
+};
+
+use crate::{
+    arithmetic::{PreparedExponent, PreparedTotient},
+    block::PreparedBlocks,
+    context::BlockOperation,
+    count::Search,
+    generate::{PreparedKeygen, PreparedPrimes},
+    library::{Libcrypto, Version},
+};
+
+/// A libcrypto as an engine.
+#[derive(Debug)]
+pub struct EvpEngine {
+    name: &'static str,
+    origin: String,
+    library: Libcrypto,
+}
+
+impl EvpEngine {
+    /// An engine of the fixed name, on a library that came from `origin`.
+    pub fn new(name: &'static str, origin: String, library: Libcrypto) -> Self {
+        Self {
+            name,
+            origin,
+            library,
+        }
+    }
+}
+
+impl Engine for EvpEngine {
+    fn info(&self) -> EngineInfo {
+        EngineInfo {
+            name: self.name.to_owned(),
+            version: self.library.version_text(),
+            origin: self.origin.clone(),
+            cpu_path: self.library.cpu_settings(),
+            variants: Vec::new(),
+            optimised: self.library.optimised() && OPTIMISED,
+        }
+    }
+
+    fn supports(&self, job: &Job) -> Result<Ledger, Reason> {
+        job.check()?;
+        if let Some(variant) = &job.variant {
+            return Err(Reason(format!(
+                "there is no form '{variant}': {} has one form only",
+                self.name
+            )));
+        }
+        if job.bare {
+            return Err("libcrypto always blinds and checks its private operation".into());
+        }
+        let plain = Ledger {
+            crt: None,
+            blinding: None,
+            result_check: None,
+            constant_time: None,
+            rounds: None,
+            sieve: None,
+            exponent: None,
+            padding: None,
+            setup: String::new(),
+            lanes: 1,
+            threads: ThreadOwner::Harness,
+            clock: ClockOwner::Harness,
+        };
+        Ok(match job.op {
+            // Blinding: `rsa_get_blinding` unless RSA_FLAG_NO_BLINDING, which nothing sets here. Check: `rsa_ossl_mod_exp`
+            // raises the result to e and compares. Both in `rsa_ossl.c` of every version from 1.1.1 to 4.0.
+            Op::Private => Ledger {
+                crt: Some(true),
+                blinding: Some(true),
+                result_check: Some(true),
+                constant_time: Some(true),
+                setup: "key read, Montgomery contexts and blinding made, once per thread"
+                    .to_owned(),
+                ..plain
+            },
+            Op::Public => Ledger {
+                exponent: Some(job.exponent),
+                setup: "key read, Montgomery context made, once per thread".to_owned(),
+                ..plain
+            },
+            Op::Keygen => {
+                refuse_odd(job)?;
+                let search = self.library.key_search(job.bits, job.exponent);
+                Ledger {
+                    rounds: Some(self.library.key_rounds(job.bits, search)),
+                    sieve: Some(self.library.sieve(job.bits / 2, search)),
+                    exponent: Some(job.exponent),
+                    setup: "context with size and exponent, once per thread".to_owned(),
+                    ..plain
+                }
+            }
+            Op::PrimePair => {
+                refuse_odd(job)?;
+                Ledger {
+                    rounds: Some(self.library.prime_rounds(job.bits / 2)),
+                    sieve: Some(self.library.sieve(job.bits / 2, Search::Plain)),
+                    exponent: Some(job.exponent),
+                    setup: "numbers, once per thread".to_owned(),
+                    ..plain
+                }
+            }
+            Op::Totient => Ledger {
+                constant_time: Some(false),
+                setup: "numbers, once per thread".to_owned(),
+                ..plain
+            },
+            Op::PrivateExponent => Ledger {
+                constant_time: Some(true),
+                exponent: Some(job.exponent),
+                setup: "exponent and numbers, once per thread".to_owned(),
+                ..plain
+            },
+            other => return Err(Reason(format!("{} does not do '{other}'", self.name))),
+        })
+    }
+
+    fn prepare(&self, job: &Job, keys: &[StudyKey]) -> Result<Box<dyn Prepared + '_>, EngineError> {
+        self.supports(job).map_err(EngineError::Unsupported)?;
+        let library = &self.library;
+        let key = || {
+            keys.first()
+                .ok_or_else(|| EngineError::Key(format!("'{}' needs one and got none", job.op)))
+        };
+        Ok(match job.op {
+            Op::Private => Box::new(PreparedBlocks::new(
+                library,
+                BlockOperation::Decrypt,
+                key()?,
+            )?),
+            Op::Public => Box::new(PreparedBlocks::new(
+                library,
+                BlockOperation::Encrypt,
+                key()?,
+            )?),
+            Op::Keygen => Box::new(PreparedKeygen::new(library, job)),
+            Op::PrimePair => Box::new(PreparedPrimes::new(library, job)),
+            Op::Totient => Box::new(PreparedTotient::new(library, job)),
+            Op::PrivateExponent => Box::new(PreparedExponent::new(library, job)),
+            other => {
+                return Err(EngineError::Unsupported(Reason(format!(
+                    "{} does not do '{other}'",
+                    self.name
+                ))));
+            }
+        })
+    }
+}
+
+fn refuse_odd(job: &Job) -> Result<(), Reason> {
+    if job.bits.is_multiple_of(2) {
+        Ok(())
+    } else {
+        Err(
+            "libcrypto makes two primes of one size, and so moduli of an even number of bits only"
+                .into(),
+        )
+    }
+}
+
+const V3_0: Version = Version {
+    major: 3,
+    minor: 0,
+    fix: 0,
+};
+const V3_1: Version = Version {
+    major: 3,
+    minor: 1,
+    fix: 0,
+};
+
+/// What is known of the versions' key generation, from their sources.
+impl Libcrypto {
+    /// From 3.0 on, keys of 2048 bits and more with an exponent above 2^16 come from auxiliary primes (`rsa_keygen` in
+    /// `rsa_gen.c`).
+    pub(crate) fn key_search(&self, bits: usize, exponent: u64) -> Search {
+        if self.version() >= V3_0 && bits >= 2048 && exponent > 0xffff {
+            Search::Auxiliary
+        } else {
+            Search::Plain
+        }
+    }
+
+    /// Trial division by the first odd primes: `calc_trial_divisions` in `bn_prime.c` from 3.0 on, all 2048 primes of
+    /// `bn_prime.h` in 1.1.1. The prime 2 is one of each count.
+    fn sieve(&self, prime_bits: usize, search: Search) -> String {
+        let primes = match prime_bits {
+            _ if self.version() < V3_0 => 2048,
+            0..=512 => 64,
+            513..=1024 => 128,
+            1025..=2048 => 384,
+            2049..=4096 => 1024,
+            _ => 2048,
+        };
+        let candidates = match search {
+            Search::Plain => "upward from a random start",
+            Search::Auxiliary => "in steps set by two auxiliary primes",
+        };
+        format!("the first {primes} primes; candidates {candidates}")
+    }
+
+    fn key_rounds(&self, bits: usize, search: Search) -> String {
+        match search {
+            // OpenSSL's pull request 19579, from 3.1 on: the rounds of FIPS 186-5 table B.1.
+            Search::Auxiliary if self.version() >= V3_1 => rounds(if bits >= 3072 { 4 } else { 5 }),
+            _ => self.prime_rounds(bits / 2),
+        }
+    }
+
+    /// `bn_mr_min_checks` in `bn_prime.c` from 3.0 on; `BN_prime_checks_for_size` in `bn.h` of 1.1.1.
+    fn prime_rounds(&self, prime_bits: usize) -> String {
+        rounds(match prime_bits {
+            ..=2048 if self.version() >= V3_0 => 64,
+            _ if self.version() >= V3_0 => 128,
+            3747.. => 3,
+            1345.. => 4,
+            476.. => 5,
+            400.. => 6,
+            347.. => 7,
+            308.. => 8,
+            _ => 27,
+        })
+    }
+}
+
+fn rounds(rounds: u32) -> String {
+    format!("{rounds} of Miller-Rabin with random bases")
+}

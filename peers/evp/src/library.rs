@@ -1,0 +1,133 @@
+//! A libcrypto that can be called: its version, its compiler flags, its errors.
+
+use std::ffi::{CStr, c_char, c_int};
+
+use rsalab_engines::EngineError;
+
+use crate::table::Table;
+
+/// `OPENSSL_VERSION` and `OPENSSL_CFLAGS` of `OpenSSL_version`.
+const VERSION_TEXT: c_int = 0;
+const VERSION_CFLAGS: c_int = 1;
+/// `OPENSSL_INFO_CPU_SETTINGS` of `OPENSSL_info`.
+const INFO_CPU_SETTINGS: c_int = 1008;
+
+/// A supported libcrypto.
+#[derive(Debug)]
+pub struct Libcrypto {
+    pub(crate) table: Table,
+    version: Version,
+}
+
+/// The oldest version whose behaviour is stated.
+const OLDEST: Version = Version {
+    major: 1,
+    minor: 1,
+    fix: 1,
+};
+
+/// The parts of a version on which behaviour depends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Version {
+    /// 1, 3, 4.
+    pub major: u8,
+    /// The 5 of 3.5.
+    pub minor: u8,
+    /// The last 1 of 1.1.1; 0 from 3.0 on.
+    pub fix: u8,
+}
+
+/// Why a library that could be opened cannot be measured.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum NotSupported {
+    /// Something else under the same name: LibreSSL, BoringSSL, AWS-LC.
+    #[error(
+        "it calls itself '{0}', and only OpenSSL's libcrypto is known well enough to state what it does"
+    )]
+    NotOpenSsl(String),
+    /// Older than the oldest version whose behaviour is stated.
+    #[error("it is version {0}, and 1.1.1 is the oldest that can be used")]
+    TooOld(String),
+}
+
+impl Libcrypto {
+    /// Takes a filled table, and asks the library who it is.
+    pub fn new(table: Table) -> Result<Self, NotSupported> {
+        let text = version_text(&table, VERSION_TEXT);
+        // SAFETY: no arguments, no preconditions.
+        let number = unsafe { (table.OpenSSL_version_num)() };
+        // 0xMNNFFPPS: major, minor, fix, patch, status; from 3.0 on 0xMNN00PPS.
+        let version = Version {
+            major: ((number >> 28) & 0xf) as u8,
+            minor: ((number >> 20) & 0xff) as u8,
+            fix: ((number >> 12) & 0xff) as u8,
+        };
+        if !text.starts_with("OpenSSL ") {
+            return Err(NotSupported::NotOpenSsl(text));
+        }
+        if version < OLDEST {
+            return Err(NotSupported::TooOld(text));
+        }
+        Ok(Self { table, version })
+    }
+
+    /// The version, to compare.
+    pub fn version(&self) -> Version {
+        self.version
+    }
+
+    /// The version as the library prints it.
+    pub fn version_text(&self) -> String {
+        version_text(&self.table, VERSION_TEXT)
+    }
+
+    /// The CPU features that the library takes into account, where it says so (3.0 and later).
+    pub fn cpu_settings(&self) -> Option<String> {
+        // SAFETY: any number may be asked for; the answer is null or a static string.
+        unsafe { static_text((self.table.OPENSSL_info?)(INFO_CPU_SETTINGS)) }
+    }
+
+    /// Whether the library's compiler was told to optimise, by the flags that the library states.
+    pub fn optimised(&self) -> bool {
+        version_text(&self.table, VERSION_CFLAGS)
+            .split_whitespace()
+            .any(|flag| flag.starts_with("-O") && flag != "-O0")
+    }
+
+    /// The oldest error in this thread's queue, as the failure of `call`; the queue is emptied.
+    pub(crate) fn failure(&self, call: &'static str) -> EngineError {
+        let mut buffer = [0 as c_char; 256];
+        // SAFETY: the buffer has the length given; `ERR_error_string_n` terminates what it writes with NUL.
+        let message = unsafe {
+            let code = (self.table.ERR_get_error)();
+            (self.table.ERR_clear_error)();
+            if code == 0 {
+                "the library gave no reason".to_owned()
+            } else {
+                (self.table.ERR_error_string_n)(code, buffer.as_mut_ptr(), buffer.len());
+                CStr::from_ptr(buffer.as_ptr())
+                    .to_string_lossy()
+                    .into_owned()
+            }
+        };
+        EngineError::Library { call, message }
+    }
+}
+
+fn version_text(table: &Table, what: c_int) -> String {
+    // SAFETY: any number may be asked for; the answer is a static string.
+    unsafe { static_text((table.OpenSSL_version)(what)) }.unwrap_or_default()
+}
+
+/// # Safety
+///
+/// `text` is null or a NUL-terminated string that is never freed nor written to.
+unsafe fn static_text(text: *const c_char) -> Option<String> {
+    if text.is_null() {
+        return None;
+    }
+    // SAFETY: not null; the rest is the caller's promise.
+    let text = unsafe { CStr::from_ptr(text) };
+    Some(text.to_string_lossy().into_owned())
+}

@@ -1,0 +1,239 @@
+//! The private and the public operation on raw blocks, in each form.
+
+use rsalab_engines::{EngineError, Prepared, RunStats, Runner, StudyKey, check_blocks};
+
+use crate::{
+    number::Number,
+    secret::{Crt, Plain},
+};
+
+/// A form of the private operation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum PrivateForm {
+    /// `powm_sec`
+    CrtSecret,
+    /// `powm`
+    CrtVartime,
+    /// `plain_powm_sec`
+    PlainSecret,
+    /// `plain_powm`
+    PlainVartime,
+}
+
+/// What is done to a block.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum BlockOperation {
+    /// The private operation.
+    Private(PrivateForm),
+    /// The public operation.
+    Public,
+}
+
+/// A key, from which each thread makes its own numbers.
+pub(crate) struct PreparedBlocks {
+    operation: BlockOperation,
+    key: StudyKey,
+}
+
+impl PreparedBlocks {
+    pub(crate) fn new(operation: BlockOperation, key: &StudyKey) -> Result<Self, EngineError> {
+        if let BlockOperation::Private(_) = operation {
+            // What the recombination counts on when it says that its result fits.
+            let (p, q) = (Number::from_bytes(&key.p), Number::from_bytes(&key.q));
+            let mut product = Number::with_room(8 * key.n.len());
+            product.set_product(&p, &q);
+            if product != Number::from_bytes(&key.n) {
+                return Err(EngineError::Key("p·q is not n".to_owned()));
+            }
+        }
+        Ok(Self {
+            operation,
+            key: key.clone(),
+        })
+    }
+}
+
+impl Prepared for PreparedBlocks {
+    fn kernel(&self) -> String {
+        match self.operation {
+            BlockOperation::Private(PrivateForm::CrtSecret | PrivateForm::PlainSecret) => {
+                "mpn_sec_powm"
+            }
+            BlockOperation::Private(PrivateForm::CrtVartime | PrivateForm::PlainVartime)
+            | BlockOperation::Public => "mpz_powm",
+        }
+        .to_owned()
+    }
+
+    fn runner(&self) -> Result<Box<dyn Runner + '_>, EngineError> {
+        let key = &self.key;
+        let modulus = key.n.as_slice();
+        Ok(match self.operation {
+            BlockOperation::Private(PrivateForm::CrtSecret) => {
+                let mut crt = Crt::new(key)?;
+                Box::new(BlockRunner {
+                    modulus,
+                    apply: move |input: &[u8], output: &mut [u8]| crt.apply(input, output),
+                })
+            }
+            BlockOperation::Private(PrivateForm::PlainSecret) => {
+                let mut plain = Plain::new(key)?;
+                Box::new(BlockRunner {
+                    modulus,
+                    apply: move |input: &[u8], output: &mut [u8]| plain.apply(input, output),
+                })
+            }
+            BlockOperation::Private(PrivateForm::CrtVartime) => {
+                let mut crt = CrtVartime::new(key)?;
+                Box::new(BlockRunner {
+                    modulus,
+                    apply: move |input: &[u8], output: &mut [u8]| crt.apply(input, output),
+                })
+            }
+            BlockOperation::Private(PrivateForm::PlainVartime) => {
+                let mut power = PowerVartime::new(&key.n, &key.d)?;
+                Box::new(BlockRunner {
+                    modulus,
+                    apply: move |input: &[u8], output: &mut [u8]| power.apply(input, output),
+                })
+            }
+            BlockOperation::Public => {
+                let mut power = PowerVartime::new(&key.n, &key.e)?;
+                Box::new(BlockRunner {
+                    modulus,
+                    apply: move |input: &[u8], output: &mut [u8]| power.apply(input, output),
+                })
+            }
+        })
+    }
+}
+
+/// An operation on one block, done to each of a batch.
+struct BlockRunner<'a, F> {
+    modulus: &'a [u8],
+    apply: F,
+}
+
+impl<F: FnMut(&[u8], &mut [u8])> Runner for BlockRunner<'_, F> {
+    fn run(&mut self, inputs: &[u8], outputs: &mut [u8]) -> Result<RunStats, EngineError> {
+        check_blocks(inputs, outputs, self.modulus)?;
+        let length = self.modulus.len();
+        for (input, output) in inputs
+            .chunks_exact(length)
+            .zip(outputs.chunks_exact_mut(length))
+        {
+            (self.apply)(input, output);
+        }
+        Ok(RunStats::default())
+    }
+}
+
+/// One exponentiation by `mpz_powm`.
+struct PowerVartime {
+    modulus: Number,
+    exponent: Number,
+    base: Number,
+    result: Number,
+}
+
+impl PowerVartime {
+    fn new(modulus: &[u8], exponent: &[u8]) -> Result<Self, EngineError> {
+        let room = 8 * modulus.len();
+        Ok(Self {
+            modulus: not_zero(modulus)?,
+            exponent: Number::from_bytes(exponent),
+            base: Number::with_room(room),
+            result: Number::with_room(room),
+        })
+    }
+
+    fn apply(&mut self, input: &[u8], output: &mut [u8]) {
+        self.base.read(input);
+        self.result
+            .set_power_vartime(&self.base, &self.exponent, &self.modulus);
+        assert!(
+            self.result.write(output),
+            "a residue is shorter than its modulus"
+        );
+    }
+}
+
+/// `c^d mod n` with the Chinese remainder theorem (RFC 8017 section 5.1.2, step 2.b).
+struct CrtVartime {
+    p: Number,
+    q: Number,
+    dp: Number,
+    dq: Number,
+    qinv: Number,
+    input: Number,
+    base: Number,
+    m1: Number,
+    m2: Number,
+    difference: Number,
+    h: Number,
+    message: Number,
+}
+
+impl CrtVartime {
+    fn new(key: &StudyKey) -> Result<Self, EngineError> {
+        let room = 8 * key.n.len() + 64;
+        let number = || Number::with_room(room);
+        Ok(Self {
+            p: not_zero(&key.p)?,
+            q: not_zero(&key.q)?,
+            dp: Number::from_bytes(&key.dp),
+            dq: Number::from_bytes(&key.dq),
+            qinv: Number::from_bytes(&key.qinv),
+            input: number(),
+            base: number(),
+            m1: number(),
+            m2: number(),
+            difference: number(),
+            h: number(),
+            message: number(),
+        })
+    }
+
+    fn apply(&mut self, input: &[u8], output: &mut [u8]) {
+        let Self {
+            p,
+            q,
+            dp,
+            dq,
+            qinv,
+            input: c,
+            base,
+            m1,
+            m2,
+            difference,
+            h,
+            message,
+        } = self;
+        c.read(input);
+        // (i) m1 = c^dP mod p, m2 = c^dQ mod q
+        base.set_modulo(c, p);
+        m1.set_power_vartime(base, dp, p);
+        base.set_modulo(c, q);
+        m2.set_power_vartime(base, dq, q);
+        // (iii) h = (m1 − m2)·qInv mod p
+        difference.set_difference(m1, m2);
+        message.set_product(difference, qinv);
+        h.set_modulo(message, p);
+        // (iv) m = m2 + q·h
+        difference.set_product(h, q);
+        message.set_sum(difference, m2);
+        assert!(
+            message.write(output),
+            "a residue is shorter than its modulus"
+        );
+    }
+}
+
+fn not_zero(bytes: &[u8]) -> Result<Number, EngineError> {
+    let number = Number::from_bytes(bytes);
+    if number.is_zero() {
+        Err(EngineError::Key("a modulus is zero".to_owned()))
+    } else {
+        Ok(number)
+    }
+}

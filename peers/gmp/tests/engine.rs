@@ -1,0 +1,191 @@
+//! What is particular to this engine; what every engine must do is in the conformance suite.
+
+use rsalab_arith::integer;
+use rsalab_engines::{
+    Engine, EngineError, Job, Limits, Location, Mode, Op, RunStats, Session, StudyKey, Worker,
+};
+use rsalab_peer_gmp::GmpEngine;
+
+fn job(op: Op, bits: usize, variant: Option<&str>) -> Job {
+    Job {
+        op,
+        bits,
+        threads: 1,
+        batch: 1,
+        mode: Mode::Latency,
+        variant: variant.map(str::to_owned),
+        bare: false,
+        exponent: 65537,
+        symbols: 0,
+        block_symbols: 0,
+    }
+}
+
+fn run(
+    job: &Job,
+    keys: &[StudyKey],
+    inputs: &[u8],
+    items: usize,
+) -> Result<(Vec<u8>, RunStats), EngineError> {
+    let prepared = GmpEngine.prepare(job, keys)?;
+    let mut outputs = vec![0xA5; items * job.layout().output];
+    let stats = prepared.runner()?.run(inputs, &mut outputs)?;
+    Ok((outputs, stats))
+}
+
+fn study_key(bits: usize, p: &[u8], q: &[u8]) -> StudyKey {
+    let e = [1, 0, 1];
+    let parts = integer::derive(p, q, &e).expect("two primes fit for a key");
+    StudyKey {
+        bits,
+        n: parts.n.to_vec(),
+        e: e.to_vec(),
+        d: parts.d.to_vec(),
+        p: p.to_vec(),
+        q: q.to_vec(),
+        dp: parts.dp.to_vec(),
+        dq: parts.dq.to_vec(),
+        qinv: parts.qinv.to_vec(),
+    }
+}
+
+#[test]
+fn every_form_of_the_private_operation_inverts_the_public_one() {
+    for bits in [512, 1024, 1536, 2048] {
+        let (pair, _) = run(&job(Op::PrimePair, bits, None), &[], &[], 1).unwrap();
+        let (p, q) = pair.split_at(pair.len() / 2);
+        let keys = [study_key(bits, p, q)];
+        let inputs: Vec<u8> = (0..5 * bits / 8)
+            .map(|index| {
+                if index % (bits / 8) == 0 {
+                    0
+                } else {
+                    index as u8
+                }
+            })
+            .collect();
+        let (blocks, _) = run(&job(Op::Public, bits, None), &keys, &inputs, 5).unwrap();
+        for form in [
+            None,
+            Some("powm_sec"),
+            Some("powm"),
+            Some("plain_powm_sec"),
+            Some("plain_powm"),
+        ] {
+            let (back, _) = run(&job(Op::Private, bits, form), &keys, &blocks, 5).unwrap();
+            assert_eq!(back, inputs, "{bits} bits, {form:?}");
+        }
+    }
+}
+
+#[test]
+fn both_searches_find_keys_of_full_length_and_one_counts_its_tests() {
+    for bits in [512, 768, 1022, 1024] {
+        for form in [None, Some("random"), Some("nextprime")] {
+            let job = job(Op::Keygen, bits, form);
+            let (out, stats) = run(&job, &[], &[], 3).unwrap();
+            let prime = bits.div_ceil(2).div_ceil(8);
+            for key in out.chunks_exact(job.layout().output) {
+                let (p, rest) = key.split_at(prime);
+                let (q, d) = rest.split_at(prime);
+                let expected = study_key(bits, p, q);
+                assert_eq!(integer::bits_vartime(&expected.n), bits);
+                assert_eq!(d, expected.d, "the smallest private exponent");
+            }
+            // Primes are one in bits·ln 2/4 odd numbers: more tests than primes, and not a thousand times as many.
+            match form {
+                Some("nextprime") => assert_eq!(stats.tests, None),
+                _ => assert!(
+                    (7..6 * bits as u64).contains(&stats.tests.unwrap()),
+                    "{stats:?}"
+                ),
+            }
+        }
+    }
+}
+
+#[test]
+fn a_form_of_another_operation_is_refused_with_those_that_there_are() {
+    for (op, form, offered) in [
+        (
+            Op::Private,
+            "nextprime",
+            "powm_sec, powm, plain_powm_sec, plain_powm",
+        ),
+        (Op::Public, "powm_sec", "it has powm"),
+        (Op::Keygen, "powm", "random, nextprime"),
+        (Op::PrimePair, "powm", "random, nextprime"),
+        (Op::Totient, "powm", "one only"),
+        (Op::PrivateExponent, "powm", "one only"),
+    ] {
+        let reason = GmpEngine.supports(&job(op, 1024, Some(form))).unwrap_err();
+        assert!(
+            reason.0.contains(form) && reason.0.contains(offered),
+            "{reason}"
+        );
+    }
+}
+
+#[test]
+fn the_ledger_tells_the_forms_apart() {
+    let ledger = |form| {
+        GmpEngine
+            .supports(&job(Op::Private, 2048, Some(form)))
+            .unwrap()
+    };
+    for (form, crt, constant_time) in [
+        ("powm_sec", true, true),
+        ("powm", true, false),
+        ("plain_powm_sec", false, true),
+        ("plain_powm", false, false),
+    ] {
+        let ledger = ledger(form);
+        assert_eq!(
+            (ledger.crt, ledger.constant_time),
+            (Some(crt), Some(constant_time)),
+            "{form}"
+        );
+        assert_eq!(
+            (ledger.blinding, ledger.result_check),
+            (Some(false), Some(false)),
+            "{form}"
+        );
+    }
+    let reason = GmpEngine
+        .supports(&Job {
+            bare: true,
+            ..job(Op::Private, 2048, None)
+        })
+        .unwrap_err();
+    assert!(reason.0.contains("bare"), "{reason}");
+    let reason = GmpEngine
+        .supports(&job(Op::Keygen, 1025, None))
+        .unwrap_err();
+    assert!(reason.0.contains("even"), "{reason}");
+}
+
+#[test]
+fn a_key_that_does_not_belong_together_is_refused() {
+    let (pair, _) = run(&job(Op::PrimePair, 512, None), &[], &[], 2).unwrap();
+    let mut key = study_key(512, &pair[..32], &pair[32..64]);
+    key.p = pair[64..96].to_vec();
+    assert!(matches!(
+        run(&job(Op::Private, 512, None), &[key], &[0; 64], 1),
+        Err(EngineError::Key(_))
+    ));
+    assert!(matches!(
+        run(&job(Op::Private, 512, None), &[], &[0; 64], 1),
+        Err(EngineError::Key(_))
+    ));
+}
+
+#[test]
+fn the_worker_greets_as_this_engine() {
+    let location = Location {
+        engine: "gmp".to_owned(),
+        program: env!("CARGO_BIN_EXE_rsalab-peer-gmp").into(),
+        args: Vec::new(),
+    };
+    let worker = Worker::spawn(&location, Limits::default()).unwrap();
+    assert_eq!(worker.info(), &GmpEngine.info());
+}

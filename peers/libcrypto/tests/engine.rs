@@ -1,0 +1,105 @@
+//! What is particular to this engine; what every engine must do is in the conformance suite.
+
+use std::path::Path;
+
+use rsalab_engines::{Engine, Job, Mode, Op};
+use rsalab_peer_libcrypto::{Absent, LibcryptoEngine};
+
+fn job(op: Op) -> Job {
+    Job {
+        op,
+        bits: 2048,
+        threads: 1,
+        batch: 1,
+        mode: Mode::Latency,
+        variant: None,
+        bare: false,
+        exponent: 65537,
+        symbols: 0,
+        block_symbols: 0,
+    }
+}
+
+#[test]
+fn the_systems_library_says_who_it_is() {
+    let engine = match LibcryptoEngine::new(None) {
+        Ok(engine) => engine,
+        Err(absent) => {
+            eprintln!("SKIPPED: {absent}");
+            return;
+        }
+    };
+    let info = engine.info();
+    assert_eq!(info.name, "libcrypto");
+    assert!(info.version.starts_with("OpenSSL "), "{info:?}");
+    assert!(info.origin.contains("libcrypto"), "{info:?}");
+    let ledger = engine.supports(&job(Op::Private)).unwrap();
+    assert_eq!(
+        (ledger.blinding, ledger.result_check),
+        (Some(true), Some(true))
+    );
+}
+
+#[test]
+fn a_library_that_is_not_there_is_named_with_the_loaders_words() {
+    let path = Path::new("/no/such/libcrypto.so");
+    let absent = LibcryptoEngine::new(Some(path)).unwrap_err();
+    assert!(
+        matches!(&absent, Absent::NotLoaded { path, reason } if path == "/no/such/libcrypto.so" && !reason.is_empty())
+    );
+    assert!(
+        Absent::NotInstalled
+            .to_string()
+            .contains("apt-get install libssl3")
+    );
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_library_that_is_no_libcrypto_is_refused() {
+    let absent = LibcryptoEngine::new(Some(Path::new("libc.so.6"))).unwrap_err();
+    let Absent::NotUsable { origin, reason } = absent else {
+        panic!("{absent}")
+    };
+    assert!(
+        origin.contains("libc.so.6") && reason.contains("OpenSSL_version"),
+        "{origin}: {reason}"
+    );
+}
+
+#[test]
+fn a_job_may_name_another_library_by_its_path() {
+    let engine = match LibcryptoEngine::new(None) {
+        Ok(engine) => engine,
+        Err(absent) => {
+            eprintln!("SKIPPED: {absent}");
+            return;
+        }
+    };
+    let of = |path: &str| Job {
+        variant: Some(path.to_owned()),
+        ..job(Op::PrimePair)
+    };
+    let reason = engine.supports(&of("powm")).unwrap_err();
+    assert!(reason.0.contains("path of a library"), "{reason}");
+    let reason = engine.supports(&of("/no/such/libcrypto.so")).unwrap_err();
+    assert!(
+        reason.0.contains("/no/such/libcrypto.so cannot be loaded"),
+        "{reason}"
+    );
+    let info = engine.info();
+    if info.origin.starts_with('/') {
+        let named = of(&info.origin);
+        assert_eq!(
+            engine.supports(&named),
+            engine.supports(&job(Op::PrimePair))
+        );
+        assert!(
+            engine
+                .prepare(&named, &[])
+                .unwrap()
+                .kernel()
+                .ends_with(&info.version)
+        );
+    }
+}

@@ -1,0 +1,23 @@
+#!/bin/sh
+# Runs cargo-deny, building it once into the folder given where it is not installed.
+set -eu
+
+tools=$1
+PATH="$tools/bin:$PATH"
+if ! command -v cargo-deny >/dev/null 2>&1; then
+  echo "deny: building cargo-deny into target/tools, once" >&2
+  cargo install --quiet --locked --root "$tools" --no-default-features cargo-deny@0.20.2
+fi
+cargo deny --workspace check licenses bans sources
+
+# The advisory database lies in a git repository that not every network reaches.
+log=$(mktemp)
+trap 'rm -f "$log"' EXIT
+if cargo deny --workspace check advisories >"$log" 2>&1; then
+  echo "advisories ok"
+elif grep -qiE 'failed to fetch|failed to clone|could not resolve|unable to fetch|network|failed to (acquire|open) ' "$log"; then
+  echo "SKIPPED: advisories, since the advisory database cannot be fetched from here" >&2
+else
+  cat "$log" >&2
+  exit 1
+fi

@@ -1,0 +1,31 @@
+#!/bin/sh
+# Installs the system packages that a build needs, where it may; else prints the one line to run.
+# Nothing here is needed where the commands exist already, whatever the distribution.
+set -eu
+
+missing=""
+need() { command -v "$1" >/dev/null 2>&1 || missing="$missing $2"; }
+need cc gcc
+need make make
+need perl perl # OpenSSL's Configure
+need m4 m4     # GMP's assembly
+
+command -v cargo >/dev/null 2>&1 || {
+  echo "setup: no Rust toolchain (cargo) on the path; rustup or the distribution's packages bring one" >&2
+  exit 1
+}
+[ -n "$missing" ] || exit 0
+
+line="apt-get install -y --no-install-recommends$missing"
+if ! command -v apt-get >/dev/null 2>&1; then
+  echo "setup: missing:$missing; please install them with this system's package manager" >&2
+elif [ "$(id -u)" = 0 ]; then
+  export DEBIAN_FRONTEND=noninteractive
+  apt-get update -qq && $line && exit 0
+elif command -v sudo >/dev/null 2>&1 && sudo -n true 2>/dev/null; then
+  sudo apt-get update -qq && sudo $line && exit 0
+else
+  echo "setup: missing:$missing; run: sudo $line" >&2
+fi
+# A C compiler is needed by the program itself; the rest only by peers, which are then absent.
+command -v cc >/dev/null 2>&1

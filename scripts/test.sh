@@ -1,0 +1,20 @@
+#!/bin/sh
+# Every test: first what needs no peer, then each peer that could be built here. What is skipped says so.
+set -eu
+
+cargo=${CARGO:-cargo}
+$cargo test --locked
+
+# What the peers openssl and libcrypto share; it needs neither.
+$cargo clippy --release --locked --package rsalab-peer-evp --all-targets -- -D warnings
+$cargo test --release --locked --package rsalab-peer-evp
+
+for peer in openssl gmp libcrypto; do
+  if [ -x "target/release/rsalab-peer-$peer" ]; then
+    # In the release profile, so that the C library that was built for the study is not built once more.
+    $cargo clippy --release --locked --package "rsalab-peer-$peer" --all-targets -- -D warnings
+    $cargo test --release --locked --package "rsalab-peer-$peer"
+  else
+    echo "SKIPPED: the tests of the peer $peer, which could not be built here" >&2
+  fi
+done

@@ -1,0 +1,119 @@
+//! `unsafe` lives in few, listed places.
+
+use std::path::Path;
+
+use super::{
+    Finding,
+    floors::{Crate, Place},
+    source::SourceFile,
+};
+
+/// Folders and files in which `unsafe` may be written. Everything under `peers/` is FFI and may too.
+const ALLOWED: [&str; 3] = [
+    "crates/arith/src/kernel/x86_64",
+    "crates/measure/src/cycles",
+    "crates/measure/src/tsc.rs",
+];
+
+/// Crates in which the compiler itself must forbid it.
+fn must_forbid(place: Place) -> bool {
+    matches!(place, Place::Floor(1 | 3 | 4 | 5) | Place::Yard)
+}
+
+/// Fails on the keyword outside the list, and on a crate root without the attribute.
+pub(crate) fn check(crates: &[Crate], files: &[SourceFile]) -> Vec<Finding> {
+    let mut findings = Vec::new();
+    for file in files
+        .iter()
+        .filter(|file| file.has_extension("rs") && !is_allowed(&file.path))
+    {
+        match file.identifiers() {
+            Ok(identifiers) => {
+                findings.extend(identifiers.iter().filter(|(name, _)| name == "unsafe").map(
+                    |&(_, line)| Finding::new(&file.path, line, "`unsafe` may not be written here"),
+                ))
+            }
+            Err(error) => findings.push(Finding::new(&file.path, None, error)),
+        }
+    }
+    for member in crates
+        .iter()
+        .filter(|member| member.place.is_some_and(must_forbid))
+    {
+        let is_root = |file: &&SourceFile| {
+            ["src/lib.rs", "src/main.rs"]
+                .iter()
+                .any(|root| file.path == member.folder.join(root))
+        };
+        for root in files.iter().filter(is_root) {
+            if !root.text.contains("#![forbid(unsafe_code)]") {
+                findings.push(Finding::new(
+                    &root.path,
+                    1,
+                    "this crate must say #![forbid(unsafe_code)]",
+                ));
+            }
+        }
+    }
+    findings
+}
+
+fn is_allowed(path: &Path) -> bool {
+    path.starts_with("peers")
+        || ALLOWED.iter().any(|allowed| {
+            path.starts_with(allowed) || path.with_extension("") == Path::new(allowed)
+        })
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::PathBuf;
+
+    use super::*;
+
+    fn file(path: &str, text: &str) -> SourceFile {
+        SourceFile {
+            path: path.into(),
+            text: text.to_owned(),
+        }
+    }
+
+    const BLOCK: &str = "fn f() {\n    unsafe { g() }\n}\n";
+
+    #[test]
+    fn unsafe_is_found_outside_its_places_only() {
+        let files = [
+            file("crates/rsa/src/keys.rs", BLOCK),
+            file("crates/arith/src/exp.rs", BLOCK),
+            file("crates/arith/src/kernel/x86_64/mul.rs", BLOCK),
+            file("crates/measure/src/tsc.rs", BLOCK),
+            file("peers/gmp/src/lib.rs", BLOCK),
+        ];
+        let found: Vec<_> = check(&[], &files)
+            .into_iter()
+            .map(|f| (f.path, f.line))
+            .collect();
+        let expected = ["crates/rsa/src/keys.rs", "crates/arith/src/exp.rs"];
+        assert_eq!(found, expected.map(|path| (PathBuf::from(path), Some(2))));
+    }
+
+    #[test]
+    fn words_in_comments_and_strings_do_not_count() {
+        let text = "// unsafe\nconst A: &str = \"unsafe\";\n#![forbid(unsafe_code)]\n";
+        assert_eq!(check(&[], &[file("crates/rsa/src/keys.rs", text)]), []);
+    }
+
+    #[test]
+    fn a_crate_root_without_the_attribute_is_found() {
+        let member = Crate {
+            name: "rsa".into(),
+            folder: "crates/rsa".into(),
+            place: Some(Place::Floor(1)),
+            imports: vec![],
+        };
+        assert_eq!(
+            check(&[member], &[file("crates/rsa/src/lib.rs", "//! Keys.\n")]).len(),
+            1
+        );
+    }
+}
