@@ -42,7 +42,7 @@ pub use own::Own;
 pub use protocol::{BlockReport, Fault, FaultKind, PartTrace, Readiness};
 pub use registry::{Absent, Registry, Selector, UnknownEngine};
 pub use textbook::Textbook;
-pub use verify::{WrongAnswer, verify};
+pub use verify::{WrongAnswer, verify, verify_no_prime_twice};
 
 /// Whether this program was built to be measured.
 pub const OPTIMISED: bool = rsalab_measure::machine::Build::THIS_IS_OPTIMISED;

@@ -85,24 +85,34 @@ pub fn verify(job: &Job, key: &StudyKey, inputs: &[u8], outputs: &[u8]) -> Resul
         };
         checked.map_err(|what| wrong(item, what))?;
     }
-    if !job.op.is_deterministic()
-        && let Some(item) = first_repetition(job, outputs)
-    {
-        return Err(wrong(item, "one of its primes was made before"));
+    match job.op {
+        Op::Keygen | Op::PrimePair => verify_no_prime_twice(job, outputs),
+        _ => Ok(()),
     }
-    Ok(())
 }
 
-/// The first key or pair with a prime that an earlier one has too: a generator that repeats itself.
-fn first_repetition(job: &Job, outputs: &[u8]) -> Option<usize> {
+/// Checks that no prime of a key or a pair is one of an earlier one too, which a generator that repeats itself makes.
+///
+/// [`verify`] does so too, but only within the outputs that it is given: this is for those that were verified in parts.
+///
+/// # Errors
+/// The first key or pair with a prime that was made before.
+pub fn verify_no_prime_twice(job: &Job, outputs: &[u8]) -> Result<(), WrongAnswer> {
     let primes = Op::PrimePair.layout(job.bits, 0).output;
     let mut seen = HashSet::new();
-    outputs
+    let repetition = outputs
         .chunks_exact(job.layout().output)
         .position(|output| {
             let (p, q) = output[..primes].split_at(primes / 2);
             !seen.insert(p) | !seen.insert(q)
+        });
+    repetition.map_or(Ok(()), |item| {
+        Err(WrongAnswer {
+            op: job.op,
+            item,
+            what: "one of its primes was made before".to_owned(),
         })
+    })
 }
 
 /// `base^exponent mod modulus` in `length` bytes.

@@ -12,7 +12,7 @@ use std::{
     time::Duration,
 };
 
-use rsalab_engines::{Job, Op, StudyKey, WrongAnswer, inputs, verify};
+use rsalab_engines::{Job, Op, StudyKey, WrongAnswer, inputs, verify, verify_no_prime_twice};
 use rsalab_rsa::random::InsecureStudySeed;
 
 use crate::plan::Seed;
@@ -134,8 +134,10 @@ impl Material {
                 })
             });
             // Every helper is waited for, whatever the first one says.
-            answers.collect::<Vec<_>>().into_iter().collect()
-        })
+            let answers = answers.collect::<Vec<_>>();
+            answers.into_iter().collect::<Result<(), _>>()
+        })?;
+        verify_no_prime_twice(job, outputs)
     }
 }
 
@@ -255,17 +257,24 @@ mod tests {
         let keygen = job(Op::Keygen);
         let material = materials(1).of(&keygen).unwrap();
         assert!(material.inputs.is_empty());
-        let key = [&material.key.p[..], &material.key.q, &material.key.d].concat();
-        let made = key.repeat(5);
-        material.verify_made(&keygen, &made).unwrap();
+        let keys = [1, 2, 3, 4, 5].map(|seed| {
+            let key = materials(seed).key(512, 65537).unwrap();
+            [&key.p[..], &key.q, &key.d].concat()
+        });
+        material.verify_made(&keygen, &keys.concat()).unwrap();
+        let first_wrong = |keys: &[Vec<u8>]| {
+            let wrong = material.verify_made(&keygen, &keys.concat());
+            wrong.unwrap_err().item
+        };
         for item in 0..5 {
-            let mut wrong = made.clone();
-            wrong[item * key.len() + 40] ^= 2;
-            assert_eq!(
-                material.verify_made(&keygen, &wrong).unwrap_err().item,
-                item
-            );
+            let mut wrong = keys.clone();
+            wrong[item][40] ^= 2;
+            assert_eq!(first_wrong(&wrong), item);
         }
+        // However the work is shared, the last one is not checked by who checks the first.
+        let mut repeated = keys.clone();
+        repeated[4] = keys[0].clone();
+        assert_eq!(first_wrong(&repeated), 4);
     }
 
     #[test]
