@@ -10,9 +10,26 @@ impl StudyKey {
     /// # Errors
     /// Those of [`generate`].
     pub fn from_seed(seed: &InsecureStudySeed, bits: usize, exponent: u64) -> Result<Self, Error> {
-        // Streams of the upper half are for keys, those of the lower half for inputs.
+        StudyKey::numbered(seed, bits, exponent, 0)
+    }
+
+    /// One of many such keys; 0 is that of [`StudyKey::from_seed`].
+    ///
+    /// # Errors
+    /// Those of [`generate`].
+    ///
+    /// # Panics
+    /// `number` is 2^48 or more.
+    pub fn numbered(
+        seed: &InsecureStudySeed,
+        bits: usize,
+        exponent: u64,
+        number: u64,
+    ) -> Result<Self, Error> {
+        // Streams of the upper half are for keys, those of the lower half for inputs. Sizes are below 2^15.
         const KEYS: u64 = 1 << 63;
-        let mut rng = seed.stream(KEYS | bits as u64);
+        assert!(number < 1 << 48, "there is no stream for key {number}");
+        let mut rng = seed.stream(KEYS | number << 15 | bits as u64);
         generate(bits, exponent, &mut rng, &CpuBackend::auto())
             .map(|made| StudyKey::from(&made.key))
     }

@@ -58,6 +58,7 @@ fn measure(manner: &str, limits: Limits) -> Result<Vec<u8>, SessionError> {
             worker.block(&BlockPlan {
                 discard_ns: 0,
                 min_ns: 20_000_000,
+                calls: None,
                 max_samples: 100,
             })?;
             Ok(outputs)

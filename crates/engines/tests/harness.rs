@@ -23,6 +23,7 @@ use support::{job, key};
 const SHORT: BlockPlan = BlockPlan {
     discard_ns: 1_000_000,
     min_ns: 5_000_000,
+    calls: None,
     max_samples: 100,
 };
 
@@ -178,6 +179,7 @@ fn every_key_made_is_shown_and_its_tests_are_counted() {
         let plan = BlockPlan {
             discard_ns: 1,
             min_ns: 20_000_000,
+            calls: None,
             max_samples: 4,
         };
         let report = worker.block(&plan).unwrap();

@@ -84,6 +84,9 @@ pub struct BlockPlan {
     pub discard_ns: u64,
     /// Then calls are timed until this much time has passed, at least one. 0 is one call.
     pub min_ns: u64,
+    /// Where a count is asked for: exactly so many calls are timed, at least one, however long they take.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub calls: Option<u64>,
     /// The most samples that a block may hold, at least 1. When they are reached, neighbours are merged in pairs, and
     /// so are the calls that follow: every call is timed and counted, whatever the limit.
     pub max_samples: usize,
@@ -94,6 +97,7 @@ impl BlockPlan {
     pub const SINGLE_CALL: BlockPlan = BlockPlan {
         discard_ns: 0,
         min_ns: 0,
+        calls: None,
         max_samples: 1,
     };
 }
@@ -103,6 +107,7 @@ impl Default for BlockPlan {
         BlockPlan {
             discard_ns: 10_000_000,
             min_ns: 100_000_000,
+            calls: None,
             max_samples: 1000,
         }
     }
@@ -135,12 +140,18 @@ pub fn sample_block<E>(
 
     let measured_from_ns = clock.now_ns();
     let mut record = Record::new(plan.max_samples);
+    let mut calls = 0;
     loop {
         let sample = take()?;
         assert!(sample.operations > 0, "a timed call did no operation");
         record.push(sample);
+        calls += 1;
         let now_ns = clock.now_ns();
-        if now_ns - measured_from_ns >= plan.min_ns {
+        let is_enough = match plan.calls {
+            Some(wanted) => calls >= wanted,
+            None => now_ns - measured_from_ns >= plan.min_ns,
+        };
+        if is_enough {
             return Ok(Block {
                 samples: record.samples,
                 discarded_operations,
@@ -241,6 +252,7 @@ mod tests {
         let plan = BlockPlan {
             discard_ns: 0,
             min_ns: 10 * MS,
+            calls: None,
             max_samples: 100,
         };
         let block = sample_block::<()>(&clock, &plan, || {
@@ -282,6 +294,21 @@ mod tests {
     }
 
     #[test]
+    fn a_count_of_calls_is_kept_whatever_the_time() {
+        let clock = MockClock::new();
+        for (calls, call_ns) in [(1, 7), (10, 1), (10, 1_000_000_000)] {
+            let plan = BlockPlan {
+                discard_ns: 50,
+                min_ns: 1_000,
+                calls: Some(calls),
+                max_samples: 1000,
+            };
+            let block = block(&clock, &plan, call_ns, 1);
+            assert_eq!(block.samples.len() as u64, calls);
+        }
+    }
+
+    #[test]
     fn one_long_call_is_a_block() {
         let clock = MockClock::new();
         let single = block(&clock, &BlockPlan::SINGLE_CALL, 500 * MS, 1);
@@ -299,6 +326,7 @@ mod tests {
         let plan = BlockPlan {
             discard_ns: 0,
             min_ns: 1000,
+            calls: None,
             max_samples: 100,
         };
         let block = block(&clock, &plan, 60, 1);
@@ -343,6 +371,7 @@ mod tests {
                 let plan = BlockPlan {
                     discard_ns: 0,
                     min_ns: calls * 100,
+                    calls: None,
                     max_samples,
                 };
                 let block = block(&clock, &plan, 100, 3);

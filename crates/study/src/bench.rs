@@ -161,7 +161,7 @@ pub fn run(
         Share {
             cells,
             open: cells,
-            budget_s: group.measure.budget_s,
+            expected_s: group.measure.expected_s(&group.job),
         }
     };
     let mut course = Course::of(groups.iter().map(share));

@@ -1,5 +1,6 @@
 //! How long and how precisely a cell is measured.
 
+use rsalab_engines::{Job, Op};
 use rsalab_measure::BlockPlan;
 use serde::{Deserialize, Serialize};
 
@@ -21,6 +22,9 @@ pub struct Measure {
     pub max_blocks: usize,
     /// Length of a block, in milliseconds; it ends with the call that is running then. 0: one call.
     pub block_ms: u64,
+    /// Calls in a block, in place of a length. With `repeats`, a cell has exactly those, the last block what is left.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub block_calls: Option<u64>,
     /// Measured but thrown away at the start of each block: wide vectors change the clock for a while.
     pub discard_ms: u64,
     /// The most samples kept of a block. Beyond it neighbouring calls are merged, so that none goes missing.
@@ -39,6 +43,7 @@ impl Default for Measure {
             min_blocks: 6,
             max_blocks: 100,
             block_ms: 100,
+            block_calls: None,
             discard_ms: 10,
             max_samples: 100,
             repeats: None,
@@ -67,6 +72,8 @@ pub struct MeasureChange {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub block_ms: Option<u64>,
     #[serde(skip_serializing_if = "Option::is_none")]
+    pub block_calls: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub discard_ms: Option<u64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub max_samples: Option<usize>,
@@ -82,14 +89,60 @@ impl MeasureChange {
 }
 
 impl Measure {
-    /// How a block is to be measured.
-    pub fn block_plan(&self) -> BlockPlan {
+    /// How the block of a round, from 0, is to be measured.
+    pub fn block_plan(&self, round: usize) -> BlockPlan {
         const NS_PER_MS: u64 = 1_000_000;
         BlockPlan {
             discard_ns: self.discard_ms * NS_PER_MS,
             min_ns: self.block_ms * NS_PER_MS,
+            calls: self.calls_of(round),
             max_samples: self.max_samples,
         }
+    }
+
+    /// Calls in the block of a round, where they are counted.
+    fn calls_of(&self, round: usize) -> Option<u64> {
+        let calls = self.calls_per_block()?;
+        let left = |repeats: u64| repeats.saturating_sub(round as u64 * calls).max(1);
+        Some(
+            self.repeats
+                .map_or(calls, |repeats| calls.min(left(repeats))),
+        )
+    }
+
+    /// Fewer than asked for where the repeats would not fill the least number of blocks.
+    fn calls_per_block(&self) -> Option<u64> {
+        let calls = self.block_calls?;
+        let fills = |repeats: u64| (repeats / self.min_blocks as u64).max(1);
+        Some(
+            self.repeats
+                .map_or(calls, |repeats| calls.min(fills(repeats))),
+        )
+    }
+
+    /// The rounds that the repeats take, where both they and the calls in a block are fixed.
+    pub fn planned_rounds(&self) -> Option<usize> {
+        let rounds = self.repeats?.div_ceil(self.calls_per_block()?);
+        Some(usize::try_from(rounds).unwrap_or(usize::MAX))
+    }
+
+    /// Seconds that a cell is expected to be measured for: its budget, or less where a count of texts will end it.
+    pub(crate) fn expected_s(&self, job: &Job) -> f64 {
+        // Of a block of 1024 bits, whose time grows with the cube of the size and falls to a twentieth for the public
+        // operation. A rough guess is enough: it only weighs cells against each other.
+        const BLOCK_S: f64 = 60e-6;
+        const THREAD_S: f64 = 20e-6;
+        let Some(repeats) = self.repeats.filter(|_| job.op.is_text()) else {
+            return self.budget_s;
+        };
+        let block_s = BLOCK_S * (job.bits as f64 / 1024.0).powi(3);
+        let blocks = job.text_blocks().max(1) as f64;
+        let text_s = match job.op {
+            Op::TextEncrypt => blocks * block_s / 20.0,
+            _ => blocks * block_s,
+        };
+        let threads_s = job.threads as f64 * THREAD_S;
+        (repeats as f64 * (text_s + threads_s)).min(self.budget_s)
     }
 
     /// This, with a grid's changes.
@@ -101,6 +154,7 @@ impl Measure {
             min_blocks: change.min_blocks.unwrap_or(self.min_blocks),
             max_blocks: change.max_blocks.unwrap_or(self.max_blocks),
             block_ms: change.block_ms.unwrap_or(self.block_ms),
+            block_calls: change.block_calls.or(self.block_calls),
             discard_ms: change.discard_ms.unwrap_or(self.discard_ms),
             max_samples: change.max_samples.unwrap_or(self.max_samples),
             repeats: change.repeats.or(self.repeats),
@@ -159,6 +213,12 @@ impl Measure {
                 "{} is not a length of a block: use 0 (one call) to 1000 milliseconds",
                 self.block_ms
             ),
+        )?;
+        in_range(
+            "block_calls",
+            self.block_calls
+                .is_none_or(|calls| (1..=1_000_000).contains(&calls)),
+            "a block has 1 to 1000000 calls; leave the key out for blocks of block_ms".to_owned(),
         )?;
         in_range(
             "discard_ms",

@@ -1,6 +1,7 @@
 //! What a worker says of itself, taken with care.
 
 use rsalab_engines::{BlockReport, EngineInfo, Job, Readiness, Selector, registry::Home};
+use rsalab_measure::BlockPlan;
 
 use crate::store::Beginning;
 
@@ -45,9 +46,25 @@ pub(crate) fn notes(
     notes
 }
 
-/// Whether a report can be true: whole samples, and no more time than passed on the coordinator's own clock.
-pub(crate) fn check_report(report: &BlockReport, job: &Job, bracket_ns: u64) -> Result<(), String> {
+/// Whether a report can be true: whole samples, as many calls as were asked for, and no more time than passed on the
+/// coordinator's own clock.
+pub(crate) fn check_report(
+    report: &BlockReport,
+    plan: &BlockPlan,
+    job: &Job,
+    bracket_ns: u64,
+) -> Result<(), String> {
     let block = &report.block;
+    // Of other operations a call has as many as fit a sample.
+    if let Some(calls) = plan.calls
+        && job.op.is_text()
+        && block.operations() != calls
+    {
+        return Err(format!(
+            "the worker was asked for {calls} texts and reported {}",
+            block.operations()
+        ));
+    }
     if block.samples.is_empty() {
         return Err("the worker reported a block without samples".to_owned());
     }

@@ -14,25 +14,32 @@ pub(crate) struct Share {
     pub(crate) cells: usize,
     /// Those that are still to be done.
     pub(crate) open: usize,
-    /// Seconds for which each may be measured.
-    pub(crate) budget_s: f64,
+    /// Seconds for which each is expected to be measured.
+    pub(crate) expected_s: f64,
 }
 
 impl Share {
     fn seconds(&self) -> f64 {
-        self.open as f64 * self.budget_s
+        self.open as f64 * self.expected_s
     }
 }
 
 /// The course of a run over its groups.
+///
+/// What is left is expected to go at the pace of what was done: cells that end by precision or by repeats take less time,
+/// or more, than was expected of them, and so do those like them.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Course {
     cells: usize,
     cells_closed: usize,
-    /// The budgets of the groups that have not begun.
+    /// What is expected of the groups that have not begun.
     waiting_s: f64,
-    /// The budget of the present group.
+    /// What was expected of the groups that are complete, and the time they took.
+    complete_s: f64,
+    taken_s: f64,
+    /// What is expected of the present group, and the time it has taken.
     present_s: f64,
+    present_taken_s: f64,
     /// How much of it is done, from 0 to 1.
     done: f64,
 }
@@ -43,7 +50,10 @@ impl Course {
             cells: 0,
             cells_closed: 0,
             waiting_s: 0.0,
+            complete_s: 0.0,
+            taken_s: 0.0,
             present_s: 0.0,
+            present_taken_s: 0.0,
             done: 0.0,
         };
         groups.fold(nothing, |course, share| Course {
@@ -56,7 +66,13 @@ impl Course {
 
     /// The next group begins.
     pub(crate) fn enter(&mut self, share: Share) {
+        // A group without a block, all of whose engines are absent, says nothing of the pace.
+        if self.present_taken_s > 0.0 {
+            self.complete_s += self.present_s;
+            self.taken_s += self.present_taken_s;
+        }
         self.present_s = share.seconds();
+        self.present_taken_s = 0.0;
         self.waiting_s -= self.present_s;
         self.done = 0.0;
     }
@@ -68,8 +84,10 @@ impl Course {
                 cell,
                 ns_per_op,
                 share,
+                spent_ns,
             } => {
                 self.done = share;
+                self.present_taken_s = spent_ns as f64 * 1e-9;
                 Event::Block {
                     cell,
                     ns_per_op,
@@ -93,12 +111,18 @@ impl Course {
     }
 
     pub(crate) fn progress(&self) -> Progress {
-        let left_s = self.waiting_s + self.present_s * (1.0 - self.done);
+        let done_s = self.complete_s + self.present_s * self.done;
+        let taken_s = self.taken_s + self.present_taken_s;
+        let pace = match done_s > 0.0 && taken_s > 0.0 {
+            true => taken_s / done_s,
+            false => 1.0,
+        };
+        let left_s = (self.waiting_s + self.present_s * (1.0 - self.done)) * pace;
         Progress {
             cells_closed: self.cells_closed,
             cells: self.cells,
             group_share: self.done,
-            eta: Duration::from_secs_f64(left_s.max(0.0)),
+            eta: Duration::try_from_secs_f64(left_s.max(0.0)).unwrap_or(Duration::MAX),
         }
     }
 }
@@ -108,17 +132,17 @@ mod tests {
     use super::*;
 
     #[test]
-    fn time_left_is_what_the_budgets_allow() {
+    fn time_left_is_what_is_expected_at_the_pace_so_far() {
         let groups = [
             Share {
                 cells: 3,
                 open: 2,
-                budget_s: 10.0,
+                expected_s: 10.0,
             },
             Share {
                 cells: 1,
                 open: 1,
-                budget_s: 4.0,
+                expected_s: 4.0,
             },
         ];
         let mut course = Course::of(groups.into_iter());
@@ -128,10 +152,14 @@ mod tests {
             (4, 1, Duration::from_secs(24))
         );
         course.enter(groups[0]);
-        course.done = 0.5;
+        // Half of the 20 s in 10 s: as expected. In 5 s: the rest is expected to take half as long too.
+        (course.done, course.present_taken_s) = (0.5, 10.0);
         assert_eq!(course.progress().eta, Duration::from_secs(14));
+        course.present_taken_s = 5.0;
+        assert_eq!(course.progress().eta, Duration::from_secs(7));
+        (course.done, course.present_taken_s) = (1.0, 10.0);
         course.enter(groups[1]);
-        assert_eq!(course.progress().eta, Duration::from_secs(4));
+        assert_eq!(course.progress().eta, Duration::from_secs(2));
         assert_eq!(course.progress().group_share, 0.0);
     }
 }

@@ -55,11 +55,12 @@ pub(crate) trait Record {
 
 /// What happens inside a group.
 pub(crate) enum Notice<'a> {
-    /// A block was recorded; `share` of the group is done.
+    /// A block was recorded; `share` of the group is done, in blocks of `spent_ns` together.
     Block {
         cell: CellName<'a>,
         ns_per_op: Estimate,
         share: f64,
+        spent_ns: u64,
     },
     /// A cell was closed.
     Closed {
@@ -298,12 +299,13 @@ impl<'a, 'l> GroupRun<'a, 'l> {
         turn: Turn,
     ) -> Result<(), Setback> {
         let place = turn.contestant;
-        let plan = self.brief.measure.block_plan();
+        let plan = self.brief.measure.block_plan(turn.round);
         let before_ns = self.lab.clock.now_ns();
         let mut report = self.ask(place, |session| session.block(&plan))?;
         let bracket_ns = self.lab.clock.now_ns() - before_ns;
         let job = self.entrants[place].job.clone();
-        check_report(&report, &job, bracket_ns).map_err(|fault| self.distrust(place, fault))?;
+        check_report(&report, &plan, &job, bracket_ns)
+            .map_err(|fault| self.distrust(place, fault))?;
         let made = std::mem::take(&mut report.outputs);
         if !made.is_empty() {
             let right = self.material(&job)?.verify_made(&job, &made);
@@ -323,7 +325,7 @@ impl<'a, 'l> GroupRun<'a, 'l> {
         schedule.record(turn, &block.report.block);
         self.entrants[place].blocks.push(block);
         if let Some(ns_per_op) = schedule.standings()[place].median_ns() {
-            let share = rules.share(&self.standing(schedule));
+            let standing = self.standing(schedule);
             let cell = CellName {
                 job: self.brief.title,
                 engine: &self.entrants[place].engine,
@@ -331,7 +333,8 @@ impl<'a, 'l> GroupRun<'a, 'l> {
             (self.notice)(&Notice::Block {
                 cell,
                 ns_per_op,
-                share,
+                share: rules.share(&standing),
+                spent_ns: standing.elapsed_ns,
             });
         }
         Ok(())

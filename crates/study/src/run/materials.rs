@@ -21,10 +21,18 @@ use crate::plan::Seed;
 pub(crate) struct Materials {
     seed: InsecureStudySeed,
     stop: Arc<AtomicBool>,
-    /// Those of each size, since large ones take long to make.
-    keys: Vec<StudyKey>,
+    /// Those that were made, since large ones take long to make.
+    keys: Vec<(KeyName, StudyKey)>,
     /// The last job's: the cells of a group come one after another.
     last: Option<(Job, Rc<Material>)>,
+}
+
+/// Which of a study's keys: one for each size and exponent, and for each size of a text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct KeyName {
+    bits: usize,
+    exponent: u64,
+    symbols: usize,
 }
 
 /// What a job needs.
@@ -58,39 +66,36 @@ impl Materials {
         if let Some((_, material)) = self.last.as_ref().filter(|(last, _)| *last == common) {
             return Ok(Rc::clone(material));
         }
-        let key = self.key(job.bits, job.exponent)?;
+        let key = self.key(KeyName {
+            bits: job.bits,
+            exponent: job.exponent,
+            symbols: job.symbols,
+        })?;
         let inputs = inputs(&common, &key, &self.seed, stream(job), items(job));
         let material = Rc::new(Material { key, inputs });
         self.last = Some((common, Rc::clone(&material)));
         Ok(material)
     }
 
-    fn key(&mut self, bits: usize, exponent: u64) -> Result<StudyKey, Lack> {
-        let e = exponent.to_be_bytes();
-        let has_exponent = |key: &StudyKey| {
-            e.ends_with(&key.e) && e[..8 - key.e.len()].iter().all(|byte| *byte == 0)
-        };
-        if let Some(key) = self
-            .keys
-            .iter()
-            .find(|key| key.bits == bits && has_exponent(key))
-        {
+    fn key(&mut self, name: KeyName) -> Result<StudyKey, Lack> {
+        if let Some((_, key)) = self.keys.iter().find(|(made, _)| *made == name) {
             return Ok(key.clone());
         }
-        let key = self.make_key(bits, exponent)?;
-        self.keys.push(key.clone());
+        let key = self.make_key(name)?;
+        self.keys.push((name, key.clone()));
         Ok(key)
     }
 
     /// Makes a key on another thread, since the largest take minutes and a wish to stop cannot wait so long. A thread
     /// that is given up ends by itself.
-    fn make_key(&self, bits: usize, exponent: u64) -> Result<StudyKey, Lack> {
+    fn make_key(&self, name: KeyName) -> Result<StudyKey, Lack> {
         const ATTENTION: Duration = Duration::from_millis(50);
         let (made, awaited) = mpsc::channel();
         let seed = self.seed.clone();
         thread::spawn(move || {
+            let key = StudyKey::numbered(&seed, name.bits, name.exponent, name.symbols as u64);
             // Nobody may be waiting any more.
-            let _ = made.send(StudyKey::from_seed(&seed, bits, exponent));
+            let _ = made.send(key);
         });
         loop {
             match awaited.recv_timeout(ATTENTION) {
@@ -253,12 +258,29 @@ mod tests {
     }
 
     #[test]
+    fn each_size_of_text_has_its_own_key_on_any_number_of_threads() {
+        let mut materials = materials(1);
+        let mut key_of = |op, symbols, threads| {
+            let job = Job {
+                symbols,
+                threads,
+                ..job(op)
+            };
+            materials.of(&job).unwrap().key.n.clone()
+        };
+        let short = key_of(Op::TextEncrypt, 100, 1);
+        assert_eq!(key_of(Op::TextEncrypt, 100, 8), short);
+        assert_eq!(key_of(Op::TextDecrypt, 100, 3), short);
+        assert_ne!(key_of(Op::TextEncrypt, 1_000, 1), short);
+    }
+
+    #[test]
     fn everything_that_was_made_is_looked_at() {
         let keygen = job(Op::Keygen);
         let material = materials(1).of(&keygen).unwrap();
         assert!(material.inputs.is_empty());
         let keys = [1, 2, 3, 4, 5].map(|seed| {
-            let key = materials(seed).key(512, 65537).unwrap();
+            let key = materials(seed).of(&keygen).unwrap().key.clone();
             [&key.p[..], &key.q, &key.d].concat()
         });
         material.verify_made(&keygen, &keys.concat()).unwrap();

@@ -238,6 +238,6 @@ fn share(group: &GroupRecord) -> Share {
     Share {
         cells: group.cells.len(),
         open,
-        budget_s: group.measure.budget_s,
+        expected_s: group.measure.expected_s(&group.job),
     }
 }

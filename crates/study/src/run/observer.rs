@@ -36,7 +36,7 @@ pub struct Progress {
     pub cells: usize,
     /// How much of the present group is done, from 0 to 1, judged by what will end it first.
     pub group_share: f64,
-    /// Time to the end, if every cell takes all the time that its budget allows.
+    /// Time to the end, at the pace of what was done beside what was expected of it.
     pub eta: Duration,
 }
 

@@ -52,11 +52,21 @@ impl<'a> Rules<'a> {
         interleave::Plan {
             precision: None,
             confidence: self.measure.confidence,
-            min_rounds: self.measure.min_blocks,
-            max_rounds: self.measure.max_blocks,
+            min_rounds: self.min_rounds(),
+            max_rounds: self.max_rounds(),
             budget_ns: None,
             seed,
         }
+    }
+
+    fn min_rounds(&self) -> usize {
+        self.measure.min_blocks.min(self.max_rounds())
+    }
+
+    /// Where the repeats fix the rounds, they decide.
+    fn max_rounds(&self) -> usize {
+        let planned = self.measure.planned_rounds();
+        planned.unwrap_or(self.measure.max_blocks)
     }
 
     /// Time that all engines of the group may be measured for.
@@ -66,7 +76,7 @@ impl<'a> Rules<'a> {
 
     /// Whether another round is not worth beginning.
     pub(crate) fn is_enough(&self, standing: &Standing) -> bool {
-        if standing.rounds < self.measure.min_blocks {
+        if standing.rounds < self.min_rounds() {
             return false;
         }
         // A precision of 0 asks for none, even where every sample is the same.
@@ -81,13 +91,13 @@ impl<'a> Rules<'a> {
         // Another round is begun if at least half of it is within the budget.
         let half_round_later_ns = standing.elapsed_ns as f64 + standing.last_round_ns as f64 / 2.0;
         let is_spent = half_round_later_ns > self.budget_ns(standing.contestants);
-        is_precise || is_repeated || is_spent || standing.rounds >= self.measure.max_blocks
+        is_precise || is_repeated || is_spent || standing.rounds >= self.max_rounds()
     }
 
     /// How much of the group is done, from 0 to 1, judged by the rule that will end it first.
     pub(crate) fn share(&self, standing: &Standing) -> f64 {
         let spent = standing.elapsed_ns as f64 / self.budget_ns(standing.contestants.max(1));
-        let rounds = standing.rounds as f64 / self.measure.max_blocks as f64;
+        let rounds = standing.rounds as f64 / self.max_rounds() as f64;
         let repeated = self
             .measure
             .repeats
@@ -97,7 +107,7 @@ impl<'a> Rules<'a> {
             .precision
             .map_or(0.0, |reached| (self.measure.precision / reached).powi(2));
         let by_rule = spent.max(rounds).max(repeated).max(precise);
-        let at_least = standing.rounds as f64 / self.measure.min_blocks as f64;
+        let at_least = standing.rounds as f64 / self.min_rounds() as f64;
         by_rule.min(at_least).clamp(0.0, 1.0)
     }
 
@@ -181,6 +191,41 @@ mod tests {
             precision: None,
             ..going
         }));
+    }
+
+    #[test]
+    fn counted_calls_are_neither_more_nor_fewer_than_the_repeats() {
+        for (repeats, block_calls, min_blocks) in [
+            (100, 10, 10),
+            (100, 3, 6),
+            (7, 10, 6),
+            (1, 10, 6),
+            (5, 1, 2),
+            (101, 2, 50),
+        ] {
+            let measure = Measure {
+                precision: 0.0,
+                repeats: Some(repeats),
+                block_calls: Some(block_calls),
+                min_blocks,
+                max_blocks: min_blocks,
+                budget_s: 1e4,
+                ..Measure::default()
+            };
+            let rules = Rules::new(&measure, &job(Op::TextDecrypt, 2, 1));
+            let mut standing = Standing {
+                contestants: 1,
+                ..Standing::default()
+            };
+            while !rules.is_enough(&standing) {
+                let block = measure.block_plan(standing.rounds);
+                standing.operations += block.calls.unwrap();
+                standing.rounds += 1;
+            }
+            assert_eq!(standing.operations, repeats, "{measure:?}");
+            assert!(standing.rounds as u64 >= repeats.min(min_blocks as u64));
+            assert_eq!(rules.share(&standing), 1.0);
+        }
     }
 
     #[test]
