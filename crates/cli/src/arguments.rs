@@ -117,6 +117,12 @@ pub(crate) struct Study {
     /// In place of the plan's thread counts.
     #[arg(long, value_name = "T[,T]", value_delimiter = ',', value_parser = within(THREADS))]
     pub(crate) threads: Option<Vec<usize>>,
+    /// In place of the plan's thread counts: N, N-1, down to 1.
+    #[arg(long, value_name = "N", conflicts_with = "threads", value_parser = within(THREADS))]
+    pub(crate) max_threads: Option<usize>,
+    /// In place of the plan's sizes of texts, in symbols of one byte.
+    #[arg(long, value_name = "N[,N]", value_delimiter = ',', value_parser = within(SYMBOLS))]
+    pub(crate) symbols: Option<Vec<usize>>,
     /// Seconds of measurement for each cell, in place of the plan's.
     #[arg(long, value_name = "S", value_parser = seconds)]
     pub(crate) seconds: Option<f64>,
@@ -138,6 +144,8 @@ const STUDY_EXAMPLES: &str = "\
 Examples:
   rsalab study                              the preset 'quick': at most three minutes
   rsalab study quick --engines own,gmp --bits 1024,2048
+  rsalab study text-threads                 article (a): texts of seven sizes over 8 to 1 threads
+  rsalab study text-threads --max-threads 4 --repeats 20 --symbols 1000,100000
   rsalab study plan.toml --out results/mine";
 
 /// Go on with a study that was stopped or killed

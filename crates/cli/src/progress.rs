@@ -159,10 +159,11 @@ fn closed(
         (CellState::Failed(reason), _) => format!("FAILED: {reason}"),
         (CellState::Unsupported(reason), _) => format!("not done: {reason}"),
         (_, Some(figures)) => format!(
-            "{}/s {}, {}",
+            "{}/s {}, median {}, average {}",
             quantity::number(figures.ops_per_s.value),
             quantity::error(&figures.ops_per_s),
-            quantity::time_ns(figures.ns_per_op.value)
+            quantity::time_ns(figures.ns_per_op.value),
+            quantity::time_ns(figures.summary.mean)
         ),
         (state, None) => state.name().to_owned(),
     };

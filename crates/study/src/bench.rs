@@ -241,6 +241,7 @@ impl Request {
         let is_luck = !self.op.is_deterministic();
         Plan {
             title: "bench".to_owned(),
+            article: None,
             seed: self.seed,
             measure: Measure {
                 precision: 0.0,

@@ -8,6 +8,7 @@
 //! | a few cells side by side, without a store | [`mod@bench`] |
 //! | what the samples say | [`compare`] |
 //! | what people are shown | [`report`] |
+//! | published studies done again | [`articles`] |
 //!
 //! A study flows one way: a plan is unfolded into cells when the study is made, workers measure them, each verified block
 //! is stored as it is taken, and a report is a pure function of the store.
@@ -42,6 +43,7 @@
 //! ```
 #![forbid(unsafe_code)]
 
+pub mod articles;
 pub mod bench;
 pub mod compare;
 mod error;

@@ -57,6 +57,11 @@ pub(crate) fn duration_and_interval(ns: &Estimate) -> (String, String) {
     )
 }
 
+/// A whole number with thousands grouped.
+pub(crate) fn whole(count: u64) -> String {
+    grouped(&count.to_string())
+}
+
 /// `1 thread`, `2 threads`.
 pub(crate) fn counted(count: usize, noun: &str) -> String {
     let plural = if count == 1 { "" } else { "s" };

@@ -12,6 +12,7 @@ use std::{
 use jiff::Zoned;
 use rsalab_study::{
     Study, VERSION,
+    articles::text_threads::{self, plan::Settings},
     plan::{Engines, Host, Plan, Preset, Threads},
     report::{self, Finding, Report},
     run::{Surroundings, Workers},
@@ -110,7 +111,7 @@ fn run(
 
 /// The plan with what the command line changes of it, and a name for its directory.
 fn plan(arguments: &arguments::Study, host: &Host) -> Result<(String, Plan), Failure> {
-    let (name, mut plan) = chosen(&arguments.plan, host)?;
+    let (name, mut plan) = chosen(arguments, host)?;
     plan.seed = arguments.seed.or(plan.seed);
     if let Some(seconds) = arguments.seconds {
         plan.measure.budget_s = seconds;
@@ -133,6 +134,9 @@ fn plan(arguments: &arguments::Study, host: &Host) -> Result<(String, Plan), Fai
         if let Some(threads) = &arguments.threads {
             grid.threads = Threads::These(threads.clone());
         }
+        if let Some(most) = arguments.max_threads {
+            grid.threads = Threads::These((1..=most).rev().collect());
+        }
         grid.measure.budget_s = grid
             .measure
             .budget_s
@@ -143,10 +147,21 @@ fn plan(arguments: &arguments::Study, host: &Host) -> Result<(String, Plan), Fai
 }
 
 /// A preset, or a file: what is not the name of a preset and looks like a path is one.
-fn chosen(typed: &OsStr, host: &Host) -> Result<(String, Plan), Failure> {
+fn chosen(arguments: &arguments::Study, host: &Host) -> Result<(String, Plan), Failure> {
+    let typed = &arguments.plan;
     let path = Path::new(typed);
     let unknown = match Preset::named(&typed.to_string_lossy()) {
-        Ok(preset) => return Ok((preset.name().to_owned(), preset.plan(host))),
+        Ok(preset) => {
+            let plan = match (preset, &arguments.symbols) {
+                // How its texts are measured depends on their sizes.
+                (Preset::TextThreads, Some(symbols)) => text_threads::plan::plan(&Settings {
+                    symbols: symbols.clone(),
+                    ..Settings::default()
+                }),
+                (preset, _) => with_symbols(preset.plan(host), arguments),
+            };
+            return Ok((preset.name().to_owned(), plan));
+        }
         Err(unknown) => unknown,
     };
     if path.extension().is_none() && path.components().count() == 1 && !path.is_file() {
@@ -158,7 +173,18 @@ fn chosen(typed: &OsStr, host: &Host) -> Result<(String, Plan), Failure> {
         .map_err(|error| Failure::io(format!("cannot read the plan {}", path.display()), error))?;
     let plan = Plan::read(path, host).map_err(rsalab_study::Error::from)?;
     let name = path.file_stem().unwrap_or(typed).to_string_lossy();
-    Ok((name.into_owned(), plan))
+    Ok((name.into_owned(), with_symbols(plan, arguments)))
+}
+
+/// The plan with the sizes of texts that were asked for, in the grids that have texts.
+fn with_symbols(mut plan: Plan, arguments: &arguments::Study) -> Plan {
+    if let Some(symbols) = &arguments.symbols {
+        let grids = plan.grids.iter_mut();
+        grids
+            .filter(|grid| !grid.symbols.is_empty())
+            .for_each(|grid| grid.symbols.clone_from(symbols));
+    }
+    plan
 }
 
 /// A study gets a directory of its own; one that holds a study is gone on with by `resume`.

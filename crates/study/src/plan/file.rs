@@ -9,6 +9,8 @@ use serde::{
 };
 use toml::de::DeTable;
 
+use crate::articles::Article;
+
 use super::{
     DEFAULT_EXPONENT, Engines, Grid, Host, MAX_FILE_BYTES, Measure, MeasureChange, Plan, PlanError,
     Seed, Threads, check::Refusal,
@@ -31,6 +33,7 @@ impl Plan {
         let written: Written = toml::from_str(text).map_err(|error| from_toml(text, &error))?;
         let plan = Plan {
             title: written.title,
+            article: written.article,
             seed: written.seed,
             measure: written.measure,
             grids: written.grid.into_iter().map(Grid::from).collect(),
@@ -69,6 +72,7 @@ fn read_text(path: &Path) -> Result<String, PlanError> {
 struct Written {
     #[serde(default = "untitled")]
     title: String,
+    article: Option<Article>,
     seed: Option<Seed>,
     #[serde(default)]
     measure: Measure,

@@ -2,6 +2,7 @@
 //!
 //! ```toml
 //! title = "Private operation, two sizes"
+//! # article = "text-threads"      # the report shows this article's figures and judges its claims
 //!
 //! [measure]
 //! precision = 0.01            # stop when the interval of the median is this narrow, relative to it
@@ -19,7 +20,7 @@
 //! bits = [1024]
 //! threads = "each"
 //! symbols = [10_000]
-//! measure = { repeats = 100 }                    # overrides [measure] for this grid
+//! measure = { repeats = 100, block_calls = 10 }  # overrides [measure] for this grid: 10 blocks of 10 texts
 //! ```
 //!
 //! Every combination of a grid's lists is a cell. The cells that differ only in their engine form a [`Group`]: they
@@ -40,6 +41,8 @@ use rsalab_engines::{
     job::{MAX_BATCH, MAX_THREADS, MODULUS_BITS},
 };
 use serde::Serialize;
+
+use crate::articles::Article;
 
 pub use groups::{Cell, Group, op_title, title};
 pub use host::Host;
@@ -67,6 +70,9 @@ pub const DEFAULT_EXPONENT: u64 = 65_537;
 pub struct Plan {
     /// One line that says what the study asks.
     pub title: String,
+    /// The article whose study this is: the report shows its figures and judges its claims.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub article: Option<Article>,
     /// From which all keys and inputs derive; a random one is drawn where a plan has none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub seed: Option<Seed>,

@@ -2,6 +2,8 @@
 
 use rsalab_engines::{Op, registry::closest};
 
+use crate::articles::text_threads::{self, plan::Settings};
+
 use super::{
     DEFAULT_EXPONENT, Engines, Grid, Host, Measure, MeasureChange, Plan, PlanError, Threads,
 };
@@ -11,18 +13,21 @@ use super::{
 pub enum Preset {
     /// Everything once at 2048 bits, within three minutes.
     Quick,
+    /// The study of article (a), as published: seven sizes, 8 threads down to 1, 100 repeats.
+    TextThreads,
     /// A few seconds that touch every part: for tests, not for figures.
     Smoke,
 }
 
 impl Preset {
     /// Every preset, the default first.
-    pub const ALL: [Preset; 2] = [Preset::Quick, Preset::Smoke];
+    pub const ALL: [Preset; 3] = [Preset::Quick, Preset::TextThreads, Preset::Smoke];
 
     /// The name on the command line.
     pub fn name(self) -> &'static str {
         match self {
             Preset::Quick => "quick",
+            Preset::TextThreads => "text-threads",
             Preset::Smoke => "smoke",
         }
     }
@@ -32,6 +37,9 @@ impl Preset {
         match self {
             Preset::Quick => {
                 "every operation at 2048 bits on every engine, text over threads; 3 minutes"
+            }
+            Preset::TextThreads => {
+                "texts of 10 to 1,000,000 symbols on 8 to 1 threads, 100 times each: article (a); half an hour"
             }
             Preset::Smoke => "every part once, in a few seconds; for tests, its figures are rough",
         }
@@ -56,6 +64,7 @@ impl Preset {
     pub fn plan(self, host: &Host) -> Plan {
         match self {
             Preset::Quick => quick(host),
+            Preset::TextThreads => text_threads::plan::plan(&Settings::default()),
             Preset::Smoke => smoke(),
         }
     }
@@ -78,6 +87,7 @@ fn quick(host: &Host) -> Plan {
     let bits = vec![2048];
     Plan {
         title: "Quick: the operations of RSA at 2048 bits, and text over threads".to_owned(),
+        article: None,
         seed: None,
         measure: Measure {
             precision: 0.005,
@@ -108,6 +118,7 @@ fn smoke() -> Plan {
     let bits = vec![512];
     Plan {
         title: "Smoke: every part once".to_owned(),
+        article: None,
         seed: None,
         measure: Measure {
             precision: 0.0,

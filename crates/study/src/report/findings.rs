@@ -8,7 +8,11 @@ use super::{
     model::{Comparison, Finding, Group, Row},
     quantity::{slug, speed, title_without_threads, unit},
 };
-use crate::{compare, number, store::GroupRecord};
+use crate::{
+    articles::{Claim, Review},
+    compare, number,
+    store::GroupRecord,
+};
 
 /// Who is fastest in a group, by how much, and how sure that is.
 ///
@@ -90,6 +94,16 @@ pub(super) fn of_group(
             Some(finding(sentence + ".", Some(*lead)))
         }
     }
+}
+
+/// What becomes of an article's claims, one sentence each.
+pub(super) fn of_review(review: &Review) -> Vec<Finding> {
+    let finding = |claim: &Claim| Finding {
+        id: claim.id.to_owned(),
+        sentence: format!("{} {}.", claim.claim, claim.outcome()),
+        value: None,
+    };
+    review.claims.iter().map(finding).collect()
 }
 
 /// What more threads bring, for each job that was measured on several counts.

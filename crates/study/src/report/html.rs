@@ -10,7 +10,10 @@ use super::{
     svg::svg,
     words,
 };
-use crate::number;
+use crate::{
+    articles::{Case, Claim, Verdict},
+    number,
+};
 
 /// The whole page.
 pub fn html(report: &Report) -> String {
@@ -44,6 +47,8 @@ struct Page<'a> {
     status: String,
     sections: Vec<Section>,
     drawings: Vec<Drawing>,
+    claim_engines: Vec<&'a str>,
+    claims: Vec<ClaimRow<'a>>,
     troubles: Vec<words::Trouble>,
     /// The first session's.
     machine: Option<&'a [(&'static str, String)]>,
@@ -61,6 +66,8 @@ impl Page<'_> {
             status: words::status(report),
             sections: report.groups.iter().map(Section::of).collect(),
             drawings: report.figures.iter().map(Drawing::of).collect(),
+            claim_engines: claim_engines(report),
+            claims: claims(report).iter().map(ClaimRow::of).collect(),
             troubles: words::troubles(report),
             machine: report
                 .sessions
@@ -99,6 +106,82 @@ impl Drawing {
             still: svg(figure),
             // Inside a script element only "</" and "<!--" mean anything; JSON can spell them another way.
             data: data.replace('<', "\\u003c"),
+        }
+    }
+}
+
+/// A claim of the article, in words.
+#[derive(Serialize)]
+struct ClaimRow<'a> {
+    id: &'static str,
+    /// `i`, `ii` …
+    numeral: String,
+    claim: &'static str,
+    published: &'static str,
+    computed: &'static str,
+    reason: Option<&'a str>,
+    verdicts: Vec<VerdictCell>,
+    cases: Vec<CaseLine<'a>>,
+}
+
+#[derive(Serialize)]
+struct VerdictCell {
+    class: Verdict,
+    words: &'static str,
+}
+
+#[derive(Serialize)]
+struct CaseLine<'a> {
+    engine: &'a str,
+    case: &'a str,
+    sentence: &'a str,
+    verdict: &'static str,
+}
+
+fn claims(report: &Report) -> &[Claim] {
+    report
+        .article
+        .as_ref()
+        .map_or(&[], |article| &article.claims)
+}
+
+/// The engines that claims have verdicts for: each claim has them all, in the same order.
+fn claim_engines(report: &Report) -> Vec<&str> {
+    let verdicts = claims(report).iter().map(|claim| &claim.verdicts);
+    let most = verdicts.max_by_key(|verdicts| verdicts.len());
+    most.map(|verdicts| {
+        verdicts
+            .iter()
+            .map(|verdict| verdict.engine.as_str())
+            .collect()
+    })
+    .unwrap_or_default()
+}
+
+impl<'a> ClaimRow<'a> {
+    fn of(claim: &'a Claim) -> Self {
+        let case = |case: &'a Case| CaseLine {
+            engine: &case.engine,
+            case: &case.case,
+            sentence: &case.sentence,
+            verdict: case.verdict.words(),
+        };
+        ClaimRow {
+            id: claim.id,
+            numeral: claim.numeral(),
+            claim: claim.claim,
+            published: claim.published,
+            computed: claim.computed,
+            reason: claim.reason.as_deref(),
+            verdicts: claim
+                .verdicts
+                .iter()
+                .map(|one| VerdictCell {
+                    class: one.verdict,
+                    words: one.verdict.words(),
+                })
+                .collect(),
+            cases: claim.cases.iter().map(case).collect(),
         }
     }
 }

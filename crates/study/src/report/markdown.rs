@@ -6,7 +6,7 @@ use super::{
     model::{Group, Report, Row},
     quantity, words,
 };
-use crate::number;
+use crate::{articles::Review, number};
 
 /// The whole report, with its figures as links to the files beside it.
 pub fn markdown(report: &Report) -> String {
@@ -24,6 +24,9 @@ fn write(text: &mut String, report: &Report) -> fmt::Result {
     )?;
     for finding in &report.findings {
         writeln!(text, "- {}", escaped(&finding.sentence))?;
+    }
+    if let Some(article) = &report.article {
+        review(text, article)?;
     }
     if !report.figures.is_empty() {
         writeln!(text, "\n## Figures\n")?;
@@ -85,6 +88,37 @@ fn write(text: &mut String, report: &Report) -> fmt::Result {
         "Seed of its keys and inputs, insecure on purpose: `{}`",
         report.insecure_seed
     )
+}
+
+/// The claims of an article, and every comparison behind them.
+fn review(text: &mut String, article: &Review) -> fmt::Result {
+    writeln!(text, "\n## The article's claims\n")?;
+    writeln!(text, "{}: {}.\n", article.title, article.source)?;
+    writeln!(text, "| claim | published | here |\n|---|---|---|")?;
+    for claim in &article.claims {
+        writeln!(
+            text,
+            "| {} {} | {} | {} |",
+            claim.numeral(),
+            claim.claim,
+            claim.published,
+            escaped(&claim.outcome())
+        )?;
+    }
+    for claim in &article.claims {
+        writeln!(text, "\n### {} {}\n", claim.numeral(), claim.claim)?;
+        writeln!(text, "{}\n", claim.computed)?;
+        for case in &claim.cases {
+            let sentence = format!("{}, {}: {}", case.engine, case.case, case.sentence);
+            let verdict = case.verdict.words();
+            writeln!(text, "- {} – **{verdict}**", escaped(&sentence))?;
+        }
+    }
+    writeln!(text)?;
+    article
+        .remarks
+        .iter()
+        .try_for_each(|remark| writeln!(text, "{}\n", escaped(remark)))
 }
 
 fn table(text: &mut String, group: &Group) -> fmt::Result {

@@ -8,6 +8,7 @@ use serde::Serialize;
 
 use super::{figure::Figure, figures, findings};
 use crate::{
+    articles::{Article, Cpus, Review},
     compare::{self, Figures, Measured, MeasuredBlock, Ratio},
     number, plan,
     store::{BlockRecord, CellRecord, CellState, GroupRecord, Store, StoreError},
@@ -26,6 +27,8 @@ pub struct Report {
     pub findings: Vec<Finding>,
     /// What is drawn.
     pub figures: Vec<Figure>,
+    /// What it says about the article whose study it is.
+    pub article: Option<Review>,
     /// Every group of cells, in the order of the plan.
     pub groups: Vec<Group>,
     /// How it was measured.
@@ -133,7 +136,21 @@ impl Report {
             groups.push(group);
         }
         findings.extend(findings::over_threads(&groups));
-        let sessions: Vec<Session> = store.sessions()?.iter().map(Session::of).collect();
+        let session_records = store.sessions()?;
+        let cpus = session_records
+            .first()
+            .map(|session| Cpus::of(&session.machine));
+        let mut article =
+            article_of(&study.plan_toml).map(|article| article.review(&groups, &records, cpus));
+        if let Some(review) = &article {
+            findings.splice(0..0, findings::of_review(review));
+        }
+        // An article's figures show its groups; the others would show them once more.
+        let figures = match &mut article {
+            Some(review) => std::mem::take(&mut review.figures),
+            None => figures::of(&groups),
+        };
+        let sessions: Vec<Session> = session_records.iter().map(Session::of).collect();
         let directory = store.directory().display().to_string();
         Ok(Report {
             title: title_of(&study.plan_toml),
@@ -143,7 +160,8 @@ impl Report {
                 .any(|cell| cell.state.is_open()),
             counts,
             findings,
-            figures: figures::of(&groups),
+            figures,
+            article,
             method: method(&records),
             groups,
             sessions,
@@ -243,6 +261,12 @@ impl Session {
             machine: record.machine.rows(),
         }
     }
+}
+
+/// The article that a plan names, if this version knows it.
+fn article_of(plan_toml: &str) -> Option<Article> {
+    let plan: toml::Table = plan_toml.parse().ok()?;
+    plan.get("article")?.clone().try_into().ok()
 }
 
 fn title_of(plan_toml: &str) -> String {

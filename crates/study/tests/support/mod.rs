@@ -104,10 +104,15 @@ pub struct Planted {
 
 impl Planted {
     pub fn new(directory: &Path, plan: &str, host: &Host) -> Planted {
+        Planted::on(&MACHINE, directory, plan, host)
+    }
+
+    /// As if another machine had measured.
+    pub fn on(machine: &Machine, directory: &Path, plan: &str, host: &Host) -> Planted {
         let plan = Plan::parse(plan, host).unwrap();
         let mut study = Study::create(directory, &plan, host, "rsalab study planted.toml").unwrap();
         let start = SessionStart {
-            machine: &MACHINE,
+            machine,
             warnings: &[],
         };
         let session = study.store_mut().begin_session(&start).unwrap();

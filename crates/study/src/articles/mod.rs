@@ -1,0 +1,105 @@
+//! Studies that others published, done again: which cells they take, which figures they showed, and what becomes of
+//! their claims.
+//!
+//! | question | file |
+//! |---|---|
+//! | which articles there are | [`Article`] |
+//! | what a study says about one | [`Review`], [`Claim`], [`Verdict`] |
+//! | article (a), text over threads | [`text_threads`] |
+//!
+//! A plan names the article it follows by the key `article`. Nothing here measures: a review is computed from the same
+//! figures as the rest of the report.
+
+mod claim;
+pub mod text_threads;
+
+use rsalab_measure::{Machine, Topology};
+use serde::{Deserialize, Serialize};
+
+pub use claim::{Case, Claim, Verdict};
+
+use crate::{
+    report::{Figure, Group},
+    store::GroupRecord,
+};
+
+/// An article whose study can be done again.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Article {
+    /// (a): a Java application that splits a text over threads.
+    TextThreads,
+}
+
+/// What a study says about an article.
+#[derive(Clone, Debug, Serialize)]
+pub struct Review {
+    /// The article's letter; the ids of its figures and claims begin with it.
+    pub id: &'static str,
+    /// What the article is about.
+    pub title: &'static str,
+    /// Where it was published.
+    pub source: &'static str,
+    /// What is to be said of the study as a whole: how much was planned and done, and on what.
+    pub remarks: Vec<String>,
+    /// The article's figures, and those that its words call for.
+    pub shown: Vec<Shown>,
+    /// Its claims.
+    pub claims: Vec<Claim>,
+    /// The figures themselves: they join those of the report.
+    #[serde(skip)]
+    pub figures: Vec<Figure>,
+}
+
+/// A figure of the article in as many figures as it takes here.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Shown {
+    /// `a-fig3`, `a-speedup`.
+    pub id: &'static str,
+    /// What it shows.
+    pub title: String,
+    /// The ids of the report's figures.
+    pub figures: Vec<String>,
+    /// Why there is none.
+    pub reason: Option<String>,
+}
+
+/// The CPUs that a study could use.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Cpus {
+    /// Physical cores.
+    pub cores: usize,
+    /// Hardware threads of these cores.
+    pub logical: usize,
+}
+
+impl Article {
+    /// What the groups of a study, and the records they were made from, say about the article.
+    pub fn review(self, groups: &[Group], records: &[GroupRecord], cpus: Option<Cpus>) -> Review {
+        match self {
+            Article::TextThreads => text_threads::review(groups, records, cpus),
+        }
+    }
+}
+
+impl Cpus {
+    /// Those of a machine that a process was allowed to use, and that its quota lets run at once.
+    pub fn of(machine: &Machine) -> Cpus {
+        Cpus::of_topology(&machine.topology)
+    }
+
+    fn of_topology(topology: &Topology) -> Cpus {
+        let quota = topology
+            .quota
+            .map_or(usize::MAX, |quota| (quota as usize).max(1));
+        Cpus {
+            cores: topology.allowed_cores().min(quota),
+            logical: topology.allowed_cpus().min(quota),
+        }
+    }
+
+    /// Whether some cores run two threads.
+    pub fn has_smt(self) -> bool {
+        self.logical > self.cores
+    }
+}

@@ -1,0 +1,85 @@
+//! The article's study as a plan.
+
+use rsalab_engines::Op;
+
+use crate::{
+    articles::Article,
+    plan::{DEFAULT_EXPONENT, Engines, Grid, Measure, MeasureChange, Plan, Threads},
+};
+
+/// What the article's program takes on its command line.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Settings {
+    /// Threads, from this many down to one.
+    pub max_threads: usize,
+    /// Times that each text is encrypted, and decrypted, on each number of threads.
+    pub repeats: u64,
+    /// Symbols of each text.
+    pub symbols: Vec<usize>,
+    /// Bits of the modulus.
+    pub bits: Vec<usize>,
+}
+
+impl Default for Settings {
+    /// The published ones.
+    fn default() -> Self {
+        Settings {
+            max_threads: 8,
+            repeats: 100,
+            symbols: vec![10, 100, 1_000, 10_000, 50_000, 100_000, 1_000_000],
+            bits: vec![1024],
+        }
+    }
+}
+
+/// The plan: for each size, encryption and then decryption on every number of threads, the largest first.
+pub fn plan(settings: &Settings) -> Plan {
+    Plan {
+        title: "Text over threads: article (a) done again".to_owned(),
+        article: Some(Article::TextThreads),
+        seed: None,
+        measure: Measure {
+            // The repeats decide, whatever the precision they reach.
+            precision: 0.0,
+            repeats: Some(settings.repeats),
+            budget_s: 86_400.0,
+            ..Measure::default()
+        },
+        grids: settings
+            .symbols
+            .iter()
+            .map(|symbols| grid(settings, *symbols))
+            .collect(),
+    }
+}
+
+fn grid(settings: &Settings, symbols: usize) -> Grid {
+    Grid {
+        operations: vec![Op::TextEncrypt, Op::TextDecrypt],
+        engines: Engines::Named(["own", "openssl", "gmp"].map(str::to_owned).to_vec()),
+        bits: settings.bits.clone(),
+        threads: Threads::These((1..=settings.max_threads).rev().collect()),
+        batch: vec![1],
+        symbols: vec![symbols],
+        block_symbols: None,
+        mode: None,
+        exponent: DEFAULT_EXPONENT,
+        bare: false,
+        measure: blocks(symbols),
+    }
+}
+
+/// How many texts are one turn: many short ones, so that a turn is more than its warm-up, and few long ones, so that
+/// the engines take turns within a second. The longest need no warm-up: it would cost a text of each turn.
+fn blocks(symbols: usize) -> MeasureChange {
+    let (calls, discard_ms) = match symbols {
+        ..=10_000 => (10, 10),
+        ..=100_000 => (5, 10),
+        _ => (2, 0),
+    };
+    MeasureChange {
+        block_calls: Some(calls),
+        discard_ms: Some(discard_ms),
+        ..MeasureChange::default()
+    }
+}
