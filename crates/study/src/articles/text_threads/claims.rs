@@ -33,7 +33,7 @@ pub(super) fn of(times: &Times<'_>, cpus: Option<Cpus>) -> Vec<Claim> {
             logical: 1,
         }),
     };
-    let claims: [(Claim, fn(&Study<'_>, &str) -> Vec<Case>); 6] = [
+    let claims: [(Claim, Decide); 6] = [
         (MORE_DATA, more_data),
         (DECRYPTION_SLOWER, decryption_slower),
         (SAVINGS, savings),
@@ -49,6 +49,9 @@ pub(super) fn of(times: &Times<'_>, cpus: Option<Cpus>) -> Vec<Claim> {
         })
         .collect()
 }
+
+/// The comparisons behind a claim for one engine.
+type Decide = fn(&Study<'_>, &str) -> Vec<Case>;
 
 const MORE_DATA: Claim = claim(
     "a-claim-i",
