@@ -6,7 +6,7 @@
 CARGO   ?= cargo
 PROFILE := release
 RSALAB  := target/$(PROFILE)/rsalab
-PEERS   := openssl gmp libcrypto
+PEERS   := openssl gmp libcrypto ipp
 TOOLS   := $(CURDIR)/target/tools
 # The peers are built from C: one slow build each, kept in target/.
 export RSALAB_PREFIX ?= $(CURDIR)/prefix
@@ -24,7 +24,8 @@ build: setup ## Build the program.
 	$(CARGO) build --release --locked
 
 # A peer that cannot be built is absent from the study, and said to be; it never stops it.
-peers: build ## Build the native peers that this machine can build.
+peers: build ## Build the native peers that this machine can build, and bring the libraries that they load.
+	@sh scripts/bring-ipp.sh || echo "make: Intel's libraries could not be brought; ippcp and crypto_mb will be listed as absent" >&2
 	@for peer in $(PEERS); do \
 	  $(CARGO) build --release --locked --package rsalab-peer-$$peer \
 	  || echo "make: the peer $$peer could not be built and will be listed as absent" >&2; \

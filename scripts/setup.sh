@@ -10,6 +10,9 @@ need make make
 need perl perl # OpenSSL's Configure
 need m4 m4     # GMP's assembly
 
+# Intel's libraries come as Python packages, for x86-64 only.
+[ "$(uname -m)" != x86_64 ] || python3 -m pip --version >/dev/null 2>&1 || missing="$missing python3-pip"
+
 command -v cargo >/dev/null 2>&1 || {
   echo "setup: no Rust toolchain (cargo) on the path; rustup or the distribution's packages bring one" >&2
   exit 1

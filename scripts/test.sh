@@ -9,8 +9,10 @@ $cargo test --locked
 $cargo clippy --release --locked --package rsalab-peer-evp --all-targets -- -D warnings
 $cargo test --release --locked --package rsalab-peer-evp
 
-for peer in openssl gmp libcrypto; do
-  if [ -x "target/release/rsalab-peer-$peer" ]; then
+for peer in openssl gmp libcrypto ipp; do
+  # The package ipp makes two workers.
+  case $peer in ipp) worker=ippcp ;; *) worker=$peer ;; esac
+  if [ -x "target/release/rsalab-peer-$worker" ]; then
     # In the release profile, so that the C library that was built for the study is not built once more.
     $cargo clippy --release --locked --package "rsalab-peer-$peer" --all-targets -- -D warnings
     $cargo test --release --locked --package "rsalab-peer-$peer"

@@ -4,12 +4,14 @@
 //! arithmetic behind it. Outputs are verified without any engine ([`verify`]). An operation that the engine does not
 //! offer is skipped, with the reason it gives.
 
+use std::collections::BTreeSet;
+
 use rsalab_measure::BlockPlan;
 use rsalab_rsa::random::InsecureStudySeed;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    client::{Session, SessionError},
+    client::{Limits, Location, Session, SessionError, Worker},
     engine::{Engine, EngineError},
     inputs::inputs,
     job::{Job, Mode, StudyKey},
@@ -45,6 +47,14 @@ impl Scope {
             threads: 2,
             variant: None,
             bare: false,
+        }
+    }
+
+    /// [`Scope::full`] where the environment says `RSALAB_CONFORMANCE=full`, else [`Scope::quick`].
+    pub fn of_the_environment() -> Self {
+        match std::env::var("RSALAB_CONFORMANCE").as_deref() {
+            Ok("full") => Scope::full(),
+            _ => Scope::quick(),
         }
     }
 
@@ -148,6 +158,33 @@ pub fn run(
         }
     }
     Ok(())
+}
+
+/// Runs the suite on a worker, for the test of a peer; the operations that were tried. What is skipped is said on standard
+/// error.
+///
+/// # Panics
+/// At the first case that fails, and if the worker is lost.
+pub fn assert_worker_conforms(location: &Location, scope: &Scope) -> BTreeSet<Op> {
+    let mut worker = Worker::spawn(location, Limits::default()).expect("the worker greets");
+    let mut tried = BTreeSet::new();
+    run(&mut worker, scope, &test_seed(), &mut |case| {
+        let Case { op, bits, name, .. } = case;
+        match case.outcome {
+            Outcome::Passed { .. } => {
+                tried.insert(op);
+            }
+            Outcome::Skipped { reason } => eprintln!("SKIPPED: {op} at {bits} bits: {reason}"),
+            Outcome::Failed { what } => panic!("{op} at {bits} bits, {name}: {what}"),
+        }
+    })
+    .expect("the worker lives to the end");
+    tried
+}
+
+/// The seed of the keys that tests of peers use.
+pub fn test_seed() -> InsecureStudySeed {
+    InsecureStudySeed::new(*b"the seed of the conformance keys")
 }
 
 /// Whether the runners of an engine refuse buffers of wrong lengths, which the worker loop keeps from them: to be called

@@ -10,6 +10,7 @@
 //! | how a worker answers, and what runs and times its threads | [`worker`], `harness` |
 //! | what is an engine given to do, and was it right | [`inputs`](inputs()), [`verify`](verify()) |
 //! | which engines there are and where | [`registry`] |
+//! | which two primes are fit for a key | [`pair`] |
 //! | does an engine do what it says | [`conformance`] |
 //! | our own engines | [`own`], [`textbook`] |
 #![forbid(unsafe_code)]
@@ -23,6 +24,7 @@ pub mod job;
 pub mod ledger;
 pub mod op;
 pub mod own;
+pub mod pair;
 pub mod protocol;
 pub mod registry;
 mod study_keys;

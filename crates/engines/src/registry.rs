@@ -65,7 +65,21 @@ pub const ENGINES: &[Entry] = &[
             bring: "cargo build --release --package rsalab-peer-gmp",
         },
     },
+    Entry {
+        name: "crypto_mb",
+        summary: "Intel's multi-buffer library, eight operations at once, loaded at run time",
+        home: Home::Peer { bring: BRING_IPP },
+    },
+    Entry {
+        name: "ippcp",
+        summary: "Intel's Cryptography Primitives Library, loaded at run time",
+        home: Home::Peer { bring: BRING_IPP },
+    },
 ];
+
+/// The libraries and the two workers that load them.
+const BRING_IPP: &str =
+    "sh scripts/bring-ipp.sh && cargo build --release --package rsalab-peer-ipp";
 
 /// An engine, and one of its forms if one was asked for: `gmp:powm_sec`.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -155,25 +169,29 @@ pub struct Registry {
 /// The environment variable that names the project's prefix.
 pub const PREFIX_VARIABLE: &str = "RSALAB_PREFIX";
 
+/// The folder into which peers are installed that are no system packages: the one that the environment names, or else
+/// `prefix` in the working directory.
+pub fn prefix() -> PathBuf {
+    env::var_os(PREFIX_VARIABLE)
+        .filter(|prefix| !prefix.is_empty())
+        .map_or_else(|| PathBuf::from("prefix"), PathBuf::from)
+}
+
 impl Registry {
-    /// Workers beside `program`, then in the folder `bin` of the prefix, which is `prefix` in the working directory if none
-    /// is given.
+    /// Workers beside `program`, then in the folder `bin` of the prefix: the project's ([`prefix`]) if none is given.
     pub fn new(program: PathBuf, prefix: Option<PathBuf>) -> Self {
         let beside = program.parent().map(Path::to_path_buf);
-        let prefix = prefix.unwrap_or_else(|| PathBuf::from("prefix"));
+        let prefix = prefix.unwrap_or_else(self::prefix);
         let folders = beside.into_iter().chain([prefix.join("bin")]).collect();
         Registry { program, folders }
     }
 
-    /// For the program that is running, with the prefix that the environment names.
+    /// For the program that is running, with the project's prefix.
     ///
     /// # Errors
     /// The system's, if it does not tell where the program is.
     pub fn of_this_program() -> std::io::Result<Self> {
-        let prefix = env::var_os(PREFIX_VARIABLE)
-            .filter(|prefix| !prefix.is_empty())
-            .map(PathBuf::from);
-        Ok(Registry::new(env::current_exe()?, prefix))
+        Ok(Registry::new(env::current_exe()?, None))
     }
 
     /// How to start an engine.

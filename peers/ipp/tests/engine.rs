@@ -1,0 +1,169 @@
+//! What is particular to these engines; what every engine must do is in the conformance suite.
+
+use rsalab_engines::{
+    Engine, EngineError, Job, Limits, Location, Mode, Op, SessionError, StudyKey, Worker,
+    conformance::test_seed,
+};
+use rsalab_peer_ipp::{Absent, CryptoMb, Ippcp};
+
+fn job(op: Op, bits: usize) -> Job {
+    Job {
+        op,
+        bits,
+        threads: 1,
+        batch: 1,
+        mode: Mode::Latency,
+        variant: None,
+        bare: false,
+        exponent: 65537,
+        symbols: 0,
+        block_symbols: 0,
+    }
+}
+
+/// The engine, unless its library is not here.
+fn present<E>(engine: Result<E, Absent>) -> Option<E> {
+    engine
+        .inspect_err(|absent| eprintln!("SKIPPED: {absent}"))
+        .ok()
+}
+
+fn run(engine: &dyn Engine, job: &Job, key: &StudyKey, inputs: &[u8]) -> Vec<u8> {
+    let mut outputs = vec![0xA5; inputs.len()];
+    let prepared = engine.prepare(job, std::slice::from_ref(key)).unwrap();
+    prepared
+        .runner()
+        .unwrap()
+        .run(inputs, &mut outputs)
+        .unwrap();
+    outputs
+}
+
+#[test]
+fn both_are_version_2_of_the_library_and_name_their_code_for_this_cpu() {
+    if let Some(engine) = present(Ippcp::new()) {
+        let info = engine.info();
+        assert!(info.version.starts_with("2."), "{info:?}");
+        assert!(info.cpu_path.is_some_and(|path| path.starts_with("ippCP")));
+    }
+    if let Some(engine) = present(CryptoMb::new()) {
+        let info = engine.info();
+        assert!(info.version.starts_with("2."), "{info:?}");
+        assert!(info.cpu_path.is_some_and(|path| path.contains("crypto_mb")));
+    }
+}
+
+#[test]
+fn neither_blinds_nor_checks_and_the_ledgers_say_so() {
+    let engines: [Option<Box<dyn Engine>>; 2] = [
+        present(Ippcp::new()).map(|engine| Box::new(engine) as Box<dyn Engine>),
+        present(CryptoMb::new()).map(|engine| Box::new(engine) as Box<dyn Engine>),
+    ];
+    for engine in engines.into_iter().flatten() {
+        for (variant, crt) in [(None, true), (Some("crt"), true), (Some("plain"), false)] {
+            let private = Job {
+                variant: variant.map(str::to_owned),
+                ..job(Op::Private, 2048)
+            };
+            let ledger = engine.supports(&private).unwrap();
+            assert_eq!(
+                (ledger.crt, ledger.blinding, ledger.result_check),
+                (Some(crt), Some(false), Some(false))
+            );
+        }
+        let bare = Job {
+            bare: true,
+            ..job(Op::Private, 2048)
+        };
+        let form = Job {
+            variant: Some("fast".to_owned()),
+            ..job(Op::Private, 2048)
+        };
+        assert!(engine.supports(&bare).unwrap_err().0.contains("bare"));
+        assert!(engine.supports(&form).unwrap_err().0.contains("'fast'"));
+    }
+}
+
+#[test]
+fn crypto_mb_says_what_it_has_no_code_for() {
+    let Some(engine) = present(CryptoMb::new()) else {
+        return;
+    };
+    let refused = |job: Job, part: &str| {
+        let reason = engine.supports(&job).unwrap_err();
+        assert!(reason.0.contains(part), "{reason}");
+    };
+    refused(job(Op::Private, 1536), "1024, 2048, 3072 and 4096");
+    refused(job(Op::Keygen, 2048), "'keygen'");
+    refused(
+        Job {
+            exponent: 3,
+            ..job(Op::Public, 2048)
+        },
+        "65537",
+    );
+    let ledger = engine.supports(&job(Op::Public, 2048)).unwrap();
+    assert_eq!(ledger.lanes, 8);
+    assert!(ledger.setup.contains("filled up with zeros"), "{ledger:?}");
+}
+
+/// The suite takes batches up to 16 of at most nine blocks: here are all remainders, with outputs told apart by ippcp.
+#[test]
+fn crypto_mb_leaves_no_lane_out_and_writes_none_too_many() {
+    let (Some(mb), Some(single)) = (present(CryptoMb::new()), present(Ippcp::new())) else {
+        return;
+    };
+    let key = StudyKey::from_seed(&test_seed(), 1024, 65537).unwrap();
+    for op in [Op::Private, Op::Public] {
+        for count in 0..=17u8 {
+            let inputs: Vec<u8> = (1..=count)
+                .flat_map(|value| [vec![value; 127], vec![0]].concat())
+                .map(|byte| byte / 2)
+                .collect();
+            let job = job(op, 1024);
+            let expected = run(&single, &job, &key, &inputs);
+            assert_eq!(run(&mb, &job, &key, &inputs), expected, "{op}, {count}");
+        }
+    }
+}
+
+#[test]
+fn crypto_mb_refuses_a_key_that_it_would_compute_nonsense_with() {
+    let Some(engine) = present(CryptoMb::new()) else {
+        return;
+    };
+    let key = StudyKey::from_seed(&test_seed(), 1024, 65537).unwrap();
+    let mut even = key.clone();
+    *even.p.last_mut().unwrap() &= 0xFE;
+    let mut short = key.clone();
+    short.q.pop();
+    for broken in [even, short] {
+        let refused = engine.prepare(&job(Op::Private, 1024), &[broken]).err();
+        assert!(matches!(refused, Some(EngineError::Key(_))), "{refused:?}");
+    }
+    let refused = engine.prepare(&job(Op::Private, 1024), &[]).err();
+    assert!(matches!(refused, Some(EngineError::Key(_))), "{refused:?}");
+}
+
+#[test]
+fn a_missing_library_is_told_at_the_greeting_with_the_command_that_brings_it() {
+    for (name, program) in [
+        ("ippcp", env!("CARGO_BIN_EXE_rsalab-peer-ippcp")),
+        ("crypto_mb", env!("CARGO_BIN_EXE_rsalab-peer-crypto_mb")),
+    ] {
+        // `env` gives the worker a prefix in which there is nothing.
+        let location = Location {
+            engine: name.to_owned(),
+            program: "env".into(),
+            args: vec!["RSALAB_PREFIX=/no/such/prefix".into(), program.into()],
+        };
+        let error = Worker::spawn(&location, Limits::default())
+            .err()
+            .expect("there is no such prefix");
+        assert!(matches!(error, SessionError::Fault(_)), "{error:?}");
+        assert!(
+            error.to_string().contains("sh scripts/bring-ipp.sh"),
+            "{error}"
+        );
+    }
+}
