@@ -122,6 +122,13 @@ impl Claim {
         }
     }
 
+    /// The first engine's last comparison that has a value: the largest text, the most threads.
+    pub fn example(&self) -> Option<&Case> {
+        let engine = &self.verdicts.first()?.engine;
+        let mut cases = self.cases.iter();
+        cases.rfind(|case| case.engine == *engine && case.value.is_some())
+    }
+
     /// The claim's number in its article: `(iii)`.
     pub fn numeral(&self) -> String {
         let (_, numeral) = self.id.rsplit_once('-').unwrap_or(("", self.id));

@@ -96,12 +96,20 @@ pub(super) fn of_group(
     }
 }
 
-/// What becomes of an article's claims, one sentence each.
+/// What becomes of an article's claims, each with the comparison that says most.
 pub(super) fn of_review(review: &Review) -> Vec<Finding> {
-    let finding = |claim: &Claim| Finding {
-        id: claim.id.to_owned(),
-        sentence: format!("{} {}.", claim.claim, claim.outcome()),
-        value: None,
+    let finding = |claim: &Claim| {
+        let words = claim.claim.trim_end_matches('.');
+        let mut sentence = format!("{} {words}: {}.", claim.numeral(), claim.outcome());
+        let example = claim.example();
+        if let Some(case) = example {
+            sentence += &format!(" {}, {}: {}.", case.engine, case.case, case.sentence);
+        }
+        Finding {
+            id: claim.id.to_owned(),
+            sentence,
+            value: example.and_then(|case| case.value),
+        }
     };
     review.claims.iter().map(finding).collect()
 }
