@@ -195,7 +195,9 @@ fn the_same_store_gives_the_same_bytes_in_every_form() {
         "results.csv",
         "results.json",
         "report.md",
+        "report.tex",
         "figures/private-2048.svg",
+        "figures/private-2048.png",
     ] {
         let read = |directory: &Path| fs::read(directory.join(name)).unwrap();
         assert_eq!(read(&first), read(&second), "{name}");

@@ -14,87 +14,100 @@ pub(super) struct Laid {
     low: f64,
     high: f64,
     is_log: bool,
-    marks: Vec<f64>,
-    names: Vec<String>,
+    /// Where the marks are, with their words.
+    marks: Vec<(f64, String)>,
 }
 
 impl Laid {
+    /// The horizontal axis of a figure of lines.
     pub(super) fn horizontal(figure: &Figure) -> Laid {
-        let values = || {
-            figure
-                .series
-                .iter()
-                .flat_map(|series| &series.points)
-                .map(|point| point.x)
-        };
-        match &figure.x.scale {
-            Scale::Names { labels } => Laid {
-                low: -0.5,
-                high: labels.len() as f64 - 0.5,
-                is_log: false,
-                marks: (0..labels.len()).map(|index| index as f64).collect(),
-                names: labels.clone(),
-            },
-            Scale::Log => Laid::logarithmic(extent(values())),
-            Scale::Linear { ticks } => {
-                let (low, high) = extent(values());
+        let points = figure.series.iter().flat_map(|series| &series.points);
+        let values: Vec<f64> = points.map(|point| point.x).collect();
+        let (low, high) = extent(values.iter().copied());
+        let is_log = figure.x.scale == Scale::Log;
+        let (low, high) = match is_log {
+            true => log_range(low, high),
+            false => {
                 let margin = if high > low { (high - low) * 0.04 } else { 0.5 };
-                let (low, high) = (low - margin, high + margin);
-                let marks = if ticks.is_empty() {
-                    even_marks(low, high, 8.0)
-                } else {
-                    ticks.clone()
-                };
-                Laid {
-                    low,
-                    high,
-                    is_log: false,
-                    marks,
-                    names: Vec::new(),
-                }
+                (low - margin, high + margin)
             }
-        }
+        };
+        let laid = Laid {
+            low,
+            high,
+            is_log,
+            marks: Vec::new(),
+        };
+        let marks = match &figure.x.scale {
+            Scale::Linear { ticks } if !ticks.is_empty() => laid.spaced(ticks),
+            _ => laid.spaced(&values),
+        };
+        Laid { marks, ..laid }
     }
 
-    pub(super) fn vertical(figure: &Figure) -> Laid {
+    /// The axis of the values.
+    pub(super) fn values(figure: &Figure) -> Laid {
         let points = figure.series.iter().flat_map(|series| &series.points);
         let of_points = points
             .flat_map(|point| [Some(point.y), point.low, point.high])
             .flatten();
         let values = of_points.chain(figure.references.iter().map(|line| line.y));
         let (low, high) = extent(values);
-        if figure.y.scale == Scale::Log {
-            return Laid::logarithmic((low, high));
-        }
-        let low = low.min(0.0);
-        let high = if high > low {
-            high + (high - low) * 0.06
-        } else {
-            low + 1.0
+        let is_log = figure.y.scale == Scale::Log;
+        let (low, high, marks) = match is_log {
+            true => {
+                let (low, high) = log_range(low, high);
+                (low, high, decade_marks(low, high))
+            }
+            false => {
+                let low = low.min(0.0);
+                let margin = if high > low { (high - low) * 0.06 } else { 1.0 };
+                let high = high + margin;
+                (low, high, even_marks(low, high, 7.0))
+            }
         };
+        let named = |mark: f64| (mark, mark_words(mark));
         Laid {
             low,
             high,
-            is_log: false,
-            marks: even_marks(low, high, 7.0),
-            names: Vec::new(),
+            is_log,
+            marks: marks.into_iter().map(named).collect(),
         }
     }
 
-    fn logarithmic((low, high): (f64, f64)) -> Laid {
-        let margin = if high > low {
-            (high / low).powf(0.06)
-        } else {
-            2.0
-        };
-        let (low, high) = (low / margin, high * margin);
+    /// The axis of a figure with named places, from the top down.
+    pub(super) fn names(labels: &[String]) -> Laid {
+        let count = labels.len() as f64;
+        let named = |(place, label): (usize, &String)| (place as f64, label.clone());
         Laid {
-            low,
-            high,
-            is_log: true,
-            marks: decade_marks(low, high),
-            names: Vec::new(),
+            low: count - 0.5,
+            high: -0.5,
+            is_log: false,
+            marks: labels.iter().enumerate().map(named).collect(),
         }
+    }
+
+    /// Where a column begins; none on a logarithmic axis, which has no zero.
+    pub(super) fn foot(&self) -> Option<f64> {
+        (!self.is_log).then_some(0.0)
+    }
+
+    /// Marks at values that were measured, as far as their words do not touch.
+    fn spaced(&self, values: &[f64]) -> Vec<(f64, String)> {
+        let mut values = values.to_vec();
+        values.sort_by(f64::total_cmp);
+        values.dedup();
+        let mut marks: Vec<(f64, String)> = Vec::new();
+        for value in values {
+            let words = value.to_string();
+            // As shares of an axis that has room for some seventy characters.
+            let room = (words.len() + 1) as f64 / 70.0;
+            let is_free = |(last, _): &(f64, String)| self.share(value) - self.share(*last) >= room;
+            if marks.last().is_none_or(is_free) {
+                marks.push((value, words));
+            }
+        }
+        marks
     }
 
     fn share(&self, value: f64) -> f64 {
@@ -114,7 +127,7 @@ impl Ranged for Laid {
     }
 
     fn key_points<Hint: KeyPointHint>(&self, _: Hint) -> Vec<f64> {
-        self.marks.clone()
+        self.marks.iter().map(|(mark, _)| *mark).collect()
     }
 
     fn range(&self) -> Range<f64> {
@@ -124,11 +137,19 @@ impl Ranged for Laid {
 
 impl ValueFormatter<f64> for Laid {
     fn format_ext(&self, value: &f64) -> String {
-        match self.names.get(*value as usize) {
-            Some(name) => name.clone(),
-            None => mark_words(*value),
-        }
+        let mark = self.marks.iter().find(|(mark, _)| mark == value);
+        mark.map(|(_, words)| words.clone()).unwrap_or_default()
     }
+}
+
+/// A logarithmic axis with a margin on both sides.
+fn log_range(low: f64, high: f64) -> (f64, f64) {
+    let margin = if high > low {
+        (high / low).powf(0.06)
+    } else {
+        2.0
+    };
+    (low / margin, high * margin)
 }
 
 fn extent(values: impl Iterator<Item = f64>) -> (f64, f64) {
@@ -179,20 +200,35 @@ fn decade_marks(low: f64, high: f64) -> Vec<f64> {
     }
 }
 
+/// A mark in few characters: `1,500`, `20 k`, `2.5 M`, `10⁻⁵`.
 fn mark_words(value: f64) -> String {
-    let size = value.abs();
-    let short = |value: f64| {
-        number::significant(value)
-            .trim_end_matches('0')
-            .trim_end_matches('.')
-            .to_owned()
-    };
-    match size {
+    match value.abs() {
         0.0 => "0".to_owned(),
-        _ if size >= 1e6 => format!("{} M", plain(value / 1e6)),
-        _ if size >= 1e4 => format!("{} k", plain(value / 1e3)),
-        _ if size.fract() == 0.0 => plain(value),
-        _ => short(value),
+        size if !(1e-3..1e9).contains(&size) => power_words(value),
+        size if size >= 1e6 => format!("{} M", plain(value / 1e6)),
+        size if size >= 1e4 => format!("{} k", plain(value / 1e3)),
+        _ => plain(value),
+    }
+}
+
+fn power_words(value: f64) -> String {
+    const RAISED: [char; 10] = ['⁰', '¹', '²', '³', '⁴', '⁵', '⁶', '⁷', '⁸', '⁹'];
+    let text = format!("{value:e}");
+    let (factor, power) = text.split_once('e').expect("this form has an exponent");
+    let raised: String = power
+        .chars()
+        .map(|digit| {
+            digit
+                .to_digit(10)
+                .map_or('⁻', |digit| RAISED[digit as usize])
+        })
+        .collect();
+    match factor {
+        "1" => format!("10{raised}"),
+        _ => format!(
+            "{} × 10{raised}",
+            plain(factor.parse().expect("it was a number"))
+        ),
     }
 }
 
@@ -230,6 +266,10 @@ mod tests {
             (1500.0, "1,500"),
             (20_000.0, "20 k"),
             (2_500_000.0, "2.5 M"),
+            (0.005, "0.005"),
+            (1e-5, "10⁻⁵"),
+            (2e-4, "2 × 10⁻⁴"),
+            (5e9, "5 × 10⁹"),
         ] {
             assert_eq!(mark_words(value), words);
         }
@@ -242,7 +282,6 @@ mod tests {
             high: 100.0,
             is_log: true,
             marks: Vec::new(),
-            names: Vec::new(),
         };
         assert_eq!(log.map(&10.0, (0, 200)), 100);
         let linear = Laid {
@@ -251,5 +290,32 @@ mod tests {
             ..log
         };
         assert_eq!(linear.map(&10.0, (200, 0)), 180);
+    }
+
+    #[test]
+    fn measured_places_are_marked_where_their_words_have_room() {
+        let wide = Laid {
+            low: 0.0,
+            high: 100.0,
+            is_log: false,
+            marks: Vec::new(),
+        };
+        let words = |values: &[f64]| -> Vec<String> {
+            let marks = wide.spaced(values);
+            marks.into_iter().map(|(_, words)| words).collect()
+        };
+        assert_eq!(
+            words(&[1.0, 1.0, 2.0, 4.0, 8.0, 64.0]),
+            ["1", "4", "8", "64"]
+        );
+        assert_eq!(words(&[7.0]), ["7"]);
+    }
+
+    #[test]
+    fn named_places_go_from_the_top_down() {
+        let names = Laid::names(&["a".to_owned(), "b".to_owned()]);
+        let place = |value: f64| names.map(&value, (400, 0));
+        assert_eq!((place(0.0), place(1.0)), (100, 300));
+        assert_eq!(names.format_ext(&1.0), "b");
     }
 }

@@ -29,10 +29,12 @@ pub(super) fn of(groups: &[Group]) -> Vec<Figure> {
 
 /// Groups that differ in nothing but their threads: two or more of each.
 pub(super) fn families_over_threads(groups: &[Group]) -> Vec<Vec<&Group>> {
-    families(groups, |job| Job {
+    let mut families = families(groups, |job| Job {
         threads: 0,
         ..job.clone()
-    })
+    });
+    families.retain(|family| family.len() >= 2);
+    families
 }
 
 /// Groups that differ in nothing but their key size: two or more of each. Of several thread counts the least is taken.
@@ -55,11 +57,12 @@ fn families_over_bits(groups: &[Group]) -> Vec<Vec<&Group>> {
             .filter(|group| same(group) == same(&family[0]))
             .all(|group| group.job.threads >= threads)
     };
-    families.retain(least);
+    families.retain(|family| family.len() >= 2 && least(family));
     families
 }
 
-fn families(groups: &[Group], key: impl Fn(&Job) -> Job) -> Vec<Vec<&Group>> {
+/// Groups sorted by what `key` leaves of their jobs, in the order of the plan.
+pub(super) fn families(groups: &[Group], key: impl Fn(&Job) -> Job) -> Vec<Vec<&Group>> {
     let mut families: Vec<Vec<&Group>> = Vec::new();
     for group in groups {
         match families
@@ -70,7 +73,6 @@ fn families(groups: &[Group], key: impl Fn(&Job) -> Job) -> Vec<Vec<&Group>> {
             None => families.push(vec![group]),
         }
     }
-    families.retain(|family| family.len() >= 2);
     families
 }
 

@@ -5,9 +5,9 @@
 //! | what does the report say | [`Report`] |
 //! | the answer in sentences | `findings` |
 //! | which figures there are | `figures`, [`Figure`] |
-//! | a still picture | [`svg`], `axis` |
+//! | a still picture | [`svg()`], [`png()`], `axis` |
 //! | the page | [`html`], `page/` |
-//! | the other forms | [`csv`], [`markdown`], JSON by `serde` |
+//! | the other forms | [`csv`], [`markdown`], [`latex`], JSON by `serde` |
 
 mod axis;
 mod csv;
@@ -15,8 +15,10 @@ mod figure;
 mod figures;
 mod findings;
 mod html;
+mod latex;
 mod markdown;
 mod model;
+mod png;
 mod quantity;
 mod svg;
 mod words;
@@ -31,8 +33,10 @@ pub use self::{
     csv::csv,
     figure::{Axis, Figure, Point, Reference, Scale, Series},
     html::html,
+    latex::latex,
     markdown::markdown,
     model::{Finding, Group, Report, Row, Session},
+    png::png,
     svg::svg,
 };
 use crate::{Error, store::Store};
@@ -41,7 +45,8 @@ use crate::{Error, store::Store};
 pub const PAGE: &str = "report.html";
 
 /// Writes the whole report of a store into a directory, which is made where it is missing: `report.html`, `results.csv`,
-/// `results.json`, `report.md`, and each figure as `figures/ID.svg`. Returns the page's path.
+/// `results.json`, `report.md`, `report.tex`, and each figure as `figures/ID.svg` and `figures/ID.png`. Returns the page's
+/// path.
 ///
 /// Each file appears whole or not at all, and replaces an older one.
 ///
@@ -53,24 +58,27 @@ pub fn write(store: &Store, directory: &Path) -> Result<PathBuf, Error> {
     fs::create_dir_all(&pictures).map_err(Error::io(&pictures))?;
     let json = serde_json::to_string_pretty(&report)
         .expect("a report has text keys, so it has a JSON form");
-    place(directory, "results.csv", &csv(&report))?;
-    place(directory, "results.json", &(json + "\n"))?;
-    place(directory, "report.md", &markdown(&report))?;
+    place(directory, "results.csv", csv(&report).as_bytes())?;
+    place(directory, "results.json", (json + "\n").as_bytes())?;
+    place(directory, "report.md", markdown(&report).as_bytes())?;
+    place(directory, "report.tex", latex(&report).as_bytes())?;
     for figure in &report.figures {
-        place(&pictures, &format!("{}.svg", figure.id), &svg(figure))?;
+        let picture = svg(figure);
+        place(&pictures, &format!("{}.svg", figure.id), picture.as_bytes())?;
+        place(&pictures, &format!("{}.png", figure.id), &png(&picture))?;
     }
     // The page comes last: where it is, the files it names are.
-    place(directory, PAGE, &html(&report))
+    place(directory, PAGE, html(&report).as_bytes())
 }
 
 /// Writes a file so that a reader sees the old one or the new one, and a power cut leaves one of them.
-fn place(directory: &Path, name: &str, text: &str) -> Result<PathBuf, Error> {
+fn place(directory: &Path, name: &str, bytes: &[u8]) -> Result<PathBuf, Error> {
     let path = directory.join(name);
     let written = || -> io::Result<()> {
         let mut draft = tempfile::Builder::new()
             .prefix(".draft-")
             .tempfile_in(directory)?;
-        draft.write_all(text.as_bytes())?;
+        draft.write_all(bytes)?;
         readable(draft.as_file())?;
         draft.as_file().sync_all()?;
         draft.persist(&path).map_err(|error| error.error)?;

@@ -1,0 +1,108 @@
+//! A report of 500 cells: how long it takes is printed, how large the page is, is bounded.
+//!
+//! `cargo test --release -p rsalab-study --test large_report -- --nocapture` for the times of what ships.
+
+use std::{fs, path::Path, time::Instant};
+
+use rsalab_study::{
+    plan::Host,
+    report::{self, Report},
+};
+
+mod support;
+use support::{Planted, beginning, block};
+
+const ENGINES: [&str; 10] = [
+    "own",
+    "textbook",
+    "openssl",
+    "libcrypto",
+    "gmp",
+    "gmp:powm",
+    "aws-lc",
+    "java",
+    "go",
+    "ippcp",
+];
+
+/// Ten engines, over key sizes and threads, and text: 500 cells.
+fn plan() -> String {
+    let engines = ENGINES.map(|engine| format!("\"{engine}\"")).join(", ");
+    format!(
+        "title = \"A large study\"\n\
+         [[grid]]\noperations = [\"private\", \"public\"]\nengines = [{engines}]\nbits = [1024, 2048, 3072, 4096]\n\
+         threads = [1, 2, 4, 8, 16]\nmode = \"throughput\"\n\
+         [[grid]]\noperations = [\"text_decrypt\"]\nengines = [{engines}]\nbits = [2048, 3072]\n\
+         threads = [1, 2, 4, 8, 16]\nsymbols = [20_000]\n"
+    )
+}
+
+/// Eight blocks of 25 samples in each cell.
+fn planted(directory: &Path) -> Planted {
+    let host = Host {
+        known: ENGINES.map(str::to_owned).to_vec(),
+        present: ENGINES.map(str::to_owned).to_vec(),
+        logical_cpus: 16,
+    };
+    let mut planted = Planted::new(directory, &plan(), &host);
+    for group in planted.groups() {
+        for (place, engine) in ENGINES.into_iter().enumerate() {
+            let job = &group.job;
+            let gain = (job.threads as f64).powf(0.95 - 0.04 * place as f64);
+            let ns = (job.bits as f64 / 1024.0).powi(3) * 2e5 * (1.0 + place as f64 / 3.0) / gain;
+            planted.begin(&group.cells[place], &beginning(engine));
+            for round in 0..8 {
+                let noise = |index: usize| (index * 7 + round * 3 + place * 5) % 13;
+                let times = (0..25).map(|index| (ns * (0.97 + 0.005 * noise(index) as f64)) as u64);
+                planted.add(&group, place, round, block(times));
+            }
+            let store = planted.study.store_mut();
+            store.complete_cell(group.cells[place].id, &[]).unwrap();
+        }
+    }
+    planted
+}
+
+#[test]
+fn five_hundred_cells_make_a_page_of_bounded_size() {
+    let directory = tempfile::tempdir().unwrap();
+    let planted = planted(directory.path());
+    let timed = |what: &str, start: Instant| {
+        eprintln!("{what}: {:.2} s", start.elapsed().as_secs_f64());
+    };
+    let start = Instant::now();
+    let report = Report::of(planted.study.store()).unwrap();
+    timed("the report as data", start);
+    let cells: usize = report.groups.iter().map(|group| group.rows.len()).sum();
+    assert_eq!((cells, report.counts["done"]), (500, 500));
+
+    let start = Instant::now();
+    let page = report::html(&report);
+    timed("the page", start);
+    let start = Instant::now();
+    let pictures = report.figures.iter().map(report::svg);
+    let bytes: usize = pictures.map(|svg| report::png(&svg).len()).sum();
+    timed(
+        &format!("{} pictures, {bytes} bytes as PNG", report.figures.len()),
+        start,
+    );
+
+    // Where a browser can be pointed at it.
+    let out = Path::new(env!("CARGO_TARGET_TMPDIR")).join("large_report");
+    let start = Instant::now();
+    let written = report::write(planted.study.store(), &out).unwrap();
+    timed(&format!("all of it, in {}", written.display()), start);
+
+    let data: usize = report
+        .figures
+        .iter()
+        .map(|figure| serde_json::to_string(figure).unwrap().len())
+        .sum();
+    eprintln!("the page: {} bytes, {data} of them data", page.len());
+    assert!(
+        page.len() - data < 2_000_000,
+        "{} bytes and {data} of data",
+        page.len()
+    );
+    assert_eq!(fs::read_to_string(written).unwrap(), page);
+}

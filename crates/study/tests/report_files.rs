@@ -1,0 +1,246 @@
+//! The files that a report leaves: which there are, that pictures show what they should, that tables survive anything.
+
+use std::{collections::BTreeSet, fs, path::Path, process::Command};
+
+use resvg::tiny_skia::Pixmap;
+use rsalab_study::report::{self, Axis, Figure, Point, Report, Scale, Series};
+
+mod support;
+use support::{Planted, beginning, host};
+
+/// Every character that means something in LaTeX or in Markdown.
+const NASTY: &str = "a & b, 50 %, $x_1$ #2 \\end{longtable} ^~ {[*]} -- `x' \"y\" <z> | µ\nnext";
+
+const PLAN: &str = r#"
+title = "Nasty & 100 % \\ $odd$ #1 _ ^ ~ { }"
+[[grid]]
+operations = ["private"]
+engines = ["own", "gmp", "openssl"]
+bits = [1024, 2048]
+
+[[grid]]
+operations = ["text_decrypt"]
+engines = ["own", "gmp"]
+bits = [2048]
+threads = [1, 2]
+symbols = [20_000]
+"#;
+
+fn planted(directory: &Path) -> Planted {
+    let mut planted = Planted::new(directory, PLAN, &host(&["own"], 2));
+    let mut bare = beginning("gmp");
+    bare.ledger.blinding = Some(false);
+    bare.notes = vec![NASTY.to_owned()];
+    for group in planted.groups() {
+        planted.fill(&group, 0, &beginning("own"), 1_000_000.0);
+        planted.fill(&group, 1, &bare, 500_000.0);
+        if let Some(cell) = group.cells.get(2) {
+            planted
+                .study
+                .store_mut()
+                .refuse_cell(cell.id, NASTY)
+                .unwrap();
+        }
+    }
+    planted
+}
+
+#[test]
+fn all_forms_are_written_and_nothing_else() {
+    let directory = tempfile::tempdir().unwrap();
+    let planted = planted(directory.path());
+    let out = directory.path().join("report");
+    report::write(planted.study.store(), &out).unwrap();
+    let names = |folder: &Path| -> BTreeSet<String> {
+        let entries = fs::read_dir(folder).unwrap();
+        entries
+            .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+            .collect()
+    };
+    let expected = [
+        "figures",
+        "report.html",
+        "report.md",
+        "report.tex",
+        "results.csv",
+        "results.json",
+    ];
+    assert_eq!(names(&out), expected.map(str::to_owned).into());
+    let report = Report::of(planted.study.store()).unwrap();
+    assert_eq!(report.figures.len(), 2);
+    let pictures = report
+        .figures
+        .iter()
+        .flat_map(|figure| ["svg", "png"].map(|form| format!("{}.{form}", figure.id)));
+    assert_eq!(names(&out.join("figures")), pictures.collect());
+
+    // The page and the text name what lies beside them.
+    let page = fs::read_to_string(out.join("report.html")).unwrap();
+    for file in [
+        "results.csv",
+        "results.json",
+        "report.md",
+        "report.tex",
+        "SVG and PNG",
+    ] {
+        assert!(page.contains(file), "{file} is not named");
+    }
+    let text = fs::read_to_string(out.join("report.md")).unwrap();
+    for figure in &report.figures {
+        assert!(text.contains(&format!("figures/{}.svg", figure.id)));
+    }
+}
+
+/// A figure of two lines over powers of two.
+fn figure(title: &str, label: &str) -> Figure {
+    let axis = |label: &str, scale| Axis {
+        label: label.to_owned(),
+        unit: None,
+        scale,
+    };
+    let point = |x: f64, y: f64| Point {
+        x,
+        y,
+        low: Some(y * 0.8),
+        high: Some(y * 1.2),
+        note: None,
+    };
+    let series = |factor: f64| Series {
+        name: String::new(),
+        points: (0..5)
+            .map(|power| point(2_f64.powi(power), 10_f64.powi(4 - power) * factor))
+            .collect(),
+    };
+    Figure {
+        id: "planted".to_owned(),
+        title: title.to_owned(),
+        description: "Planted.".to_owned(),
+        x: axis("", Scale::Linear { ticks: Vec::new() }),
+        y: axis(label, Scale::Log),
+        series: vec![series(1.0), series(2.0)],
+        references: Vec::new(),
+    }
+}
+
+/// Pixels of a part of a picture that are not white, as shares of its width and height.
+fn inked(picture: &Pixmap, across: [f32; 2], along: [f32; 2]) -> usize {
+    let place = |share: f32, length: u32| (share * length as f32) as u32;
+    let [left, right] = across.map(|share| place(share, picture.width()));
+    let [top, bottom] = along.map(|share| place(share, picture.height()));
+    let pixels = (top..bottom).flat_map(|y| (left..right).map(move |x| (x, y)));
+    pixels
+        .filter(|(x, y)| {
+            let pixel = picture.pixel(*x, *y).unwrap();
+            pixel.red() < 128 && pixel.green() < 128 && pixel.blue() < 128
+        })
+        .count()
+}
+
+#[test]
+fn a_picture_has_words_and_twice_the_size() {
+    let picture = |figure: &Figure| {
+        let svg = report::svg(figure);
+        let png = report::png(&svg);
+        assert_eq!(
+            png,
+            report::png(&svg),
+            "the same figure gives the same bytes"
+        );
+        Pixmap::decode_png(&png).unwrap()
+    };
+    let full = picture(&figure("A title in words", "A label in words"));
+    let bare = picture(&figure("", ""));
+    let svg = report::svg(&figure("", ""));
+    let size = svg.split_once("viewBox=\"0 0 ").unwrap().1;
+    let size = size.split('"').next().unwrap().split_once(' ').unwrap();
+    assert_eq!(
+        (full.width(), full.height()),
+        (
+            2 * size.0.parse::<u32>().unwrap(),
+            2 * size.1.parse::<u32>().unwrap()
+        )
+    );
+    // The title lies over the plot, the label of the vertical axis to its left; both white where there is none.
+    let (title, label) = (([0.0, 1.0], [0.0, 0.1]), ([0.0, 0.05], [0.11, 1.0]));
+    for (name, (across, along)) in [("title", title), ("label", label)] {
+        assert_eq!(inked(&bare, across, along), 0, "{name}");
+        assert!(
+            inked(&full, across, along) > 300,
+            "{name}: {}",
+            inked(&full, across, along)
+        );
+    }
+}
+
+#[test]
+fn tables_for_latex_are_well_formed_whatever_they_say() {
+    let directory = tempfile::tempdir().unwrap();
+    let planted = planted(directory.path());
+    let text = report::latex(&Report::of(planted.study.store()).unwrap());
+    assert_eq!(text.matches("\\begin{longtable}").count(), 2, "{text}");
+    assert_eq!(
+        text.matches("\\end{longtable}").count(),
+        2,
+        "what was planted ends no table"
+    );
+    for part in [
+        "\\label{tab:private}",
+        "\\label{tab:text_decrypt}",
+        "2.000",
+        "\\textsuperscript{*}",
+        "operations/s",
+        "1.000 ms",
+    ] {
+        assert!(text.contains(part), "missing: {part}\n{text}");
+    }
+    let code: Vec<&str> = text.lines().filter(|line| !line.starts_with('%')).collect();
+    // Between the comment and the tables nothing is commented out by accident: each % of the text is escaped.
+    assert!(
+        code.iter()
+            .all(|line| line.matches('%').count() == line.matches("\\%").count())
+    );
+    let open = |line: &str| line.replace("\\{", "").matches('{').count();
+    let close = |line: &str| line.replace("\\}", "").matches('}').count();
+    for line in &code {
+        assert_eq!(open(line), close(line), "{line}");
+    }
+    // A line of a table has the columns of its table; those without a figure span three.
+    let mut columns = 0;
+    for line in code {
+        if let Some((_, specification)) = line.split_once("\\begin{longtable}{@{}") {
+            columns = specification.split('@').next().unwrap().len();
+        }
+        let cells = line.replace("\\&", "").matches('&').count() + 1;
+        match line {
+            _ if !line.ends_with("\\\\") && !line.ends_with("\\\\*") => {}
+            _ if line.contains("\\caption") || line.starts_with("\\multicolumn") => {}
+            _ if line.contains("\\multicolumn") => assert_eq!(cells + 2, columns, "{line}"),
+            _ => assert_eq!(cells, columns, "{line}"),
+        }
+    }
+}
+
+#[test]
+fn tables_for_latex_are_taken_by_latex() {
+    let Ok(found) = Command::new("pdflatex").arg("--version").output() else {
+        eprintln!("SKIPPED: the tables in LaTeX itself, since pdflatex is not installed");
+        return;
+    };
+    assert!(found.status.success());
+    let directory = tempfile::tempdir().unwrap();
+    let planted = planted(directory.path());
+    let text = report::latex(&Report::of(planted.study.store()).unwrap());
+    let here = directory.path();
+    fs::write(here.join("report.tex"), text).unwrap();
+    let paper = "\\documentclass{article}\n\\usepackage[T1]{fontenc}\n\\usepackage{booktabs,longtable}\n\
+                 \\begin{document}\n\\input{report}\n\\end{document}\n";
+    fs::write(here.join("paper.tex"), paper).unwrap();
+    let made = Command::new("pdflatex")
+        .args(["-interaction=nonstopmode", "-halt-on-error", "paper.tex"])
+        .current_dir(here)
+        .output()
+        .unwrap();
+    let log = String::from_utf8_lossy(&made.stdout);
+    assert!(made.status.success(), "{log}");
+    assert!(!log.contains("Overfull \\hbox"), "{log}");
+}
