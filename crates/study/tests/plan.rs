@@ -3,7 +3,10 @@
 use std::fs;
 
 use rsalab_engines::{Mode, Op, Registry};
-use rsalab_study::plan::{Engines, Host, Plan, PlanError, Preset, Seed, Threads};
+use rsalab_study::{
+    ErrorClass,
+    plan::{Engines, Host, Plan, PlanError, Preset, Seed, Threads},
+};
 
 fn host() -> Host {
     let names = |list: &[&str]| list.iter().map(|name| (*name).to_owned()).collect();
@@ -270,7 +273,10 @@ fn files_that_are_no_plans_are_refused() {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("study.toml");
     let read = || Plan::read(&path, &host()).unwrap_err().to_string();
-    assert!(read().contains("cannot be read"));
+    assert_eq!(
+        Plan::read(&path, &host()).unwrap_err().class(),
+        ErrorClass::InputOutput
+    );
     // A sparse file of 1 GB: it must not be read whole.
     fs::File::create(&path).unwrap().set_len(1 << 30).unwrap();
     assert!(read().contains("longer than 1 MiB"));

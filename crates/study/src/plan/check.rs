@@ -5,7 +5,8 @@ use std::{fmt::Display, ops::RangeInclusive};
 use rsalab_engines::{Mode, registry::closest};
 
 use super::{
-    BATCH, BITS, Engines, Grid, Host, MAX_CELLS, Plan, PlanError, SYMBOLS, THREADS, Threads,
+    BATCH, BITS, Engines, Grid, Host, MAX_CELLS, MAX_CIPHERTEXT_BYTES, Plan, PlanError, SYMBOLS,
+    THREADS, Threads,
 };
 
 /// A refusal, with the number of the grid it concerns so that the reader of a file can name the line.
@@ -138,15 +139,9 @@ impl Grid {
                 "a text is split into blocks, so it takes no batch: leave the key out",
             ));
         }
-        let Some(block_symbols) = self.block_symbols else {
-            return Ok(());
-        };
-        let most = self
-            .bits
-            .iter()
-            .map(|bits| bits.div_ceil(8) - 1)
-            .min()
-            .unwrap_or(0);
+        let least = self.bits.iter().min().copied().unwrap_or(0);
+        let most = least.div_ceil(8).saturating_sub(1);
+        let block_symbols = self.block_symbols.unwrap_or(most);
         if !(1..=most).contains(&block_symbols) {
             return Err(PlanError::at(
                 "block_symbols",
@@ -155,7 +150,27 @@ impl Grid {
                 ),
             ));
         }
-        Ok(())
+        self.check_ciphertext()
+    }
+
+    /// A text in small blocks grows by as much as they are smaller than the modulus.
+    fn check_ciphertext(&self) -> Result<(), PlanError> {
+        let (Some(symbols), Some(block_symbols)) = (self.symbols.iter().max(), self.block_symbols)
+        else {
+            return Ok(());
+        };
+        let modulus_len = self.bits.iter().max().map_or(0, |bits| bits.div_ceil(8));
+        let bytes = symbols.div_ceil(block_symbols).saturating_mul(modulus_len);
+        if bytes <= MAX_CIPHERTEXT_BYTES {
+            return Ok(());
+        }
+        Err(PlanError::at(
+            "block_symbols",
+            format!(
+                "{symbols} symbols in blocks of {block_symbols} become {bytes} bytes of ciphertext, and more than \
+                 {MAX_CIPHERTEXT_BYTES} are not accepted: use larger blocks, or a shorter text"
+            ),
+        ))
     }
 
     fn check_mode(&self, host: &Host) -> Result<(), PlanError> {
@@ -189,7 +204,15 @@ impl Grid {
 }
 
 fn known_engine(selector: &str, host: &Host) -> Result<(), PlanError> {
-    let name = selector.split_once(':').map_or(selector, |(name, _)| name);
+    let (name, variant) = selector
+        .split_once(':')
+        .map_or((selector, None), |(name, variant)| (name, Some(variant)));
+    if variant == Some("") {
+        return Err(PlanError::at(
+            "engines",
+            format!("'{selector}' names no form of its engine; did you mean '{name}'?"),
+        ));
+    }
     if host.known.iter().any(|known| known == name) {
         return Ok(());
     }

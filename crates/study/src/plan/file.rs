@@ -15,17 +15,21 @@ use super::{
     DEFAULT_EXPONENT, Engines, Grid, Host, MAX_FILE_BYTES, Measure, MeasureChange, Plan, PlanError,
     Seed, Threads, check::Refusal,
 };
+use crate::Error;
 
 impl Plan {
-    /// Reads and checks a plan file of at most [`MAX_FILE_BYTES`].
-    pub fn read(path: &Path, host: &Host) -> Result<Plan, PlanError> {
+    /// Reads and checks a plan file of at most [`MAX_FILE_BYTES`], or a pipe.
+    ///
+    /// # Errors
+    /// [`Error::Io`] if it cannot be read, [`Error::Plan`] for everything that is wrong in it.
+    pub fn read(path: &Path, host: &Host) -> Result<Plan, Error> {
+        let bytes = read_bytes(path).map_err(Error::io(path))?;
         let in_file = |error| PlanError {
             file: Some(path.to_owned()),
             ..error
         };
-        read_text(path)
-            .and_then(|text| Plan::parse(&text, host))
-            .map_err(in_file)
+        let plan = text_of(bytes).and_then(|text| Plan::parse(&text, host));
+        Ok(plan.map_err(in_file)?)
     }
 
     /// Parses and checks a plan; errors name the line and the key.
@@ -45,24 +49,28 @@ impl Plan {
     }
 }
 
-fn read_text(path: &Path) -> Result<String, PlanError> {
-    let failed =
-        |error: std::io::Error| PlanError::new(format!("the plan cannot be read: {error}"));
-    let mut text = Vec::new();
-    // One byte more than allowed is enough to know: a file of any size, or a device, is never read whole.
-    File::open(path)
-        .and_then(|file| file.take(MAX_FILE_BYTES + 1).read_to_end(&mut text))
-        .map_err(failed)?;
-    if text.len() as u64 > MAX_FILE_BYTES {
+/// One byte more than allowed is enough to know: a file of any size, or a device, is never read whole.
+fn read_bytes(path: &Path) -> std::io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    File::open(path)?
+        .take(MAX_FILE_BYTES + 1)
+        .read_to_end(&mut bytes)?;
+    Ok(bytes)
+}
+
+fn text_of(bytes: Vec<u8>) -> Result<String, PlanError> {
+    if bytes.len() as u64 > MAX_FILE_BYTES {
         return Err(PlanError::new(
-            "the file is longer than 1 MiB, so it is not a plan",
+            "the file is longer than 1 MiB, so it is not a plan: name a TOML file with a [[grid]]",
         ));
     }
-    String::from_utf8(text).map_err(|error| {
+    String::from_utf8(bytes).map_err(|error| {
         let before = &error.as_bytes()[..error.utf8_error().valid_up_to()];
         PlanError {
             line: Some(1 + before.iter().filter(|byte| **byte == b'\n').count()),
-            ..PlanError::new("the file is not text in UTF-8, so it is not a plan")
+            ..PlanError::new(
+                "the file is not text in UTF-8, so it is not a plan: save it as UTF-8, or name another",
+            )
         }
     })
 }
@@ -201,26 +209,41 @@ fn line_at(text: &str, offset: usize) -> usize {
         .count()
 }
 
-/// The key that the value at `offset` belongs to: the last one set on its line or above.
+/// The key at `offset`, or the one that the value there belongs to: the last one set before it.
 fn key_before(text: &str, offset: usize) -> Option<String> {
-    let end = text[offset.min(text.len())..]
-        .find('\n')
-        .map_or(text.len(), |length| offset + length);
-    text[..end]
-        .lines()
-        .rev()
-        .find_map(key_of_line)
-        .map(str::to_owned)
+    let (before, from) = text.split_at_checked(offset)?;
+    if let Some((key, _)) = from.split_once('=')
+        && is_plain_key(key.trim())
+    {
+        return Some(key.trim().to_owned());
+    }
+    let mut lines = before.split('\n').rev();
+    let own = lines.next()?;
+    if own.trim_start().starts_with('[') {
+        return None;
+    }
+    let key = [own].into_iter().chain(lines).find_map(last_key_of_line);
+    key.map(str::to_owned)
 }
 
-fn key_of_line(line: &str) -> Option<&str> {
-    let (key, _) = line.split_once('=')?;
-    let key = key.trim().trim_matches('"');
-    let is_bare = !key.is_empty()
+/// The last key that is set in a line, of which an inline table has several.
+fn last_key_of_line(line: &str) -> Option<&str> {
+    if line.trim_start().starts_with('#') {
+        return None;
+    }
+    line.rmatch_indices('=').find_map(|(end, _)| {
+        let before = &line[..end];
+        let start = before.rfind(['{', ',']).map_or(0, |comma| comma + 1);
+        let key = before[start..].trim().trim_matches('"');
+        is_plain_key(key).then_some(key)
+    })
+}
+
+fn is_plain_key(key: &str) -> bool {
+    !key.is_empty()
         && key
             .chars()
-            .all(|c| c.is_ascii_alphanumeric() || c == '_' || c == '-');
-    is_bare.then_some(key)
+            .all(|c| c.is_ascii_alphanumeric() || c == '_' || c == '-')
 }
 
 impl Serialize for Engines {

@@ -4,7 +4,7 @@ use rsalab_engines::{Job, Op};
 use rsalab_measure::BlockPlan;
 use serde::{Deserialize, Serialize};
 
-use super::PlanError;
+use super::{PlanError, REPEATS};
 
 /// How every cell is measured. A cell ends at its precision, its repeats or its budget, whichever comes first.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -161,7 +161,7 @@ impl Measure {
         }
     }
 
-    pub(super) fn check(&self) -> Result<(), PlanError> {
+    pub(crate) fn check(&self) -> Result<(), PlanError> {
         let in_range = |key: &str, ok: bool, message: String| {
             if ok {
                 Ok(())
@@ -238,8 +238,18 @@ impl Measure {
         )?;
         in_range(
             "repeats",
-            self.repeats != Some(0),
-            "0 repeats measure nothing: ask for 1 or more, or leave the key out".to_owned(),
+            self.repeats
+                .is_none_or(|repeats| REPEATS.contains(&repeats)),
+            match self.repeats {
+                Some(0) => {
+                    "0 repeats measure nothing: ask for 1 or more, or leave the key out".to_owned()
+                }
+                _ => format!(
+                    "{} repeats never end: ask for at most {}, or leave the key out",
+                    self.repeats.unwrap_or_default(),
+                    REPEATS.end()
+                ),
+            },
         )
     }
 }

@@ -34,7 +34,7 @@ mod measure;
 mod preset;
 mod seed;
 
-use std::{fmt, ops::RangeInclusive, path::PathBuf};
+use std::{borrow::Cow, fmt, ops::RangeInclusive, path::PathBuf};
 
 use rsalab_engines::{
     Mode, Op,
@@ -58,6 +58,10 @@ pub const THREADS: RangeInclusive<usize> = 1..=MAX_THREADS;
 pub const BATCH: RangeInclusive<usize> = 1..=MAX_BATCH;
 /// Sizes of a text that a study accepts, in symbols of one byte.
 pub const SYMBOLS: RangeInclusive<usize> = 1..=100_000_000;
+/// Counts of calls after which a study ends a cell.
+pub const REPEATS: RangeInclusive<u64> = 1..=1_000_000_000_000;
+/// The most bytes that the ciphertext of one text may take: it is held in memory.
+pub const MAX_CIPHERTEXT_BYTES: usize = 1 << 30;
 /// The most bytes a plan file may have.
 pub const MAX_FILE_BYTES: u64 = 1 << 20;
 /// The most cells a plan may unfold into.
@@ -197,12 +201,22 @@ impl fmt::Display for PlanError {
         let place = [
             self.file.as_ref().map(|file| file.display().to_string()),
             self.line.map(|line| format!("line {line}")),
-            self.key.as_ref().map(|key| format!("key '{key}'")),
+            self.key
+                .as_ref()
+                .map(|key| format!("key '{}'", shortened(key, 80))),
         ];
         let place: Vec<String> = place.into_iter().flatten().collect();
         if !place.is_empty() {
             write!(f, "{}: ", place.join(", "))?;
         }
-        f.write_str(&self.message)
+        f.write_str(&shortened(&self.message, 600))
+    }
+}
+
+/// A file that is no plan can have a key or a value of a megabyte.
+fn shortened(text: &str, most_chars: usize) -> Cow<'_, str> {
+    match text.char_indices().nth(most_chars) {
+        Some((end, _)) => format!("{}…", &text[..end]).into(),
+        None => text.into(),
     }
 }

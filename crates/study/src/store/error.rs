@@ -22,7 +22,7 @@ pub enum StoreError {
     #[error("{0} is empty, so it is not a study: remove it and start the study again")]
     Empty(PathBuf),
     /// Not SQLite, or SQLite but not ours.
-    #[error("{0} is not a study's database: {1}")]
+    #[error("{0} is not a study's database: {1}. Name the directory that 'rsalab study' printed")]
     Foreign(PathBuf, &'static str),
     /// Written by a later version of the program.
     #[error(
@@ -56,7 +56,9 @@ pub enum StoreError {
         pid: Option<u32>,
     },
     /// A value of the database has a form that this program cannot read.
-    #[error("{path} holds a {what} that cannot be read: {detail}")]
+    #[error(
+        "{path} holds a {what} that cannot be read ({detail}): restore it from a copy, or start the study again"
+    )]
     Content {
         /// The file.
         path: PathBuf,
@@ -76,7 +78,7 @@ pub enum StoreError {
         to: &'static str,
     },
     /// The disk is full.
-    #[error("{0}: the disk is full. What was stored before is safe; make room and resume")]
+    #[error("{0}: the disk is full")]
     Full(PathBuf),
     /// The file system refused.
     #[error("{path}: {source}")]
@@ -119,6 +121,15 @@ impl StoreError {
                 StoreError::Foreign(path, "it is not in SQLite's format")
             }
             Some(ErrorCode::DiskFull) => StoreError::Full(path),
+            // The file that readers and the writer share could not be made as long as it must be.
+            Some(ErrorCode::SystemIoFailure) if extended_code(&source) == SHARED_FILE_TOO_SHORT => {
+                StoreError::Full(path)
+            }
+            // A table or a column is not there: all the SQL of this program is fixed.
+            Some(ErrorCode::Unknown) => StoreError::Damaged {
+                path,
+                detail: source.to_string(),
+            },
             Some(ErrorCode::ReadOnly) => StoreError::Io {
                 path,
                 source: io::Error::from(io::ErrorKind::ReadOnlyFilesystem),
@@ -135,8 +146,19 @@ impl StoreError {
         }
     }
 
+    /// Whether going on with the study can help, once the cause is gone.
+    pub fn is_passing(&self) -> bool {
+        self.is_io() || matches!(self, StoreError::InUse { .. })
+    }
+
     /// Whether the file system, rather than the database, is to blame.
     pub fn is_io(&self) -> bool {
         matches!(self, StoreError::Io { .. } | StoreError::Full(_))
     }
+}
+
+const SHARED_FILE_TOO_SHORT: i32 = rusqlite::ffi::SQLITE_IOERR_SHMSIZE;
+
+fn extended_code(error: &rusqlite::Error) -> i32 {
+    error.sqlite_error().map_or(0, |error| error.extended_code)
 }

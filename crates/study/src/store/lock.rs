@@ -4,24 +4,26 @@
 //! it ends.
 
 use std::{
-    fs::{File, OpenOptions, TryLockError},
+    fs::{self, File, OpenOptions, TryLockError},
     io::{Read, Seek, Write},
     path::{Path, PathBuf},
 };
 
-use super::StoreError;
-
-const FILE: &str = "study.lock";
+use super::{LOCK_FILE, StoreError};
 
 /// The right to write to the study of a directory, held until dropped.
 #[derive(Debug)]
 pub(super) struct WriteLock {
     _file: File,
+    path: PathBuf,
+    /// Whether there was no lock file before.
+    is_new: bool,
 }
 
 impl WriteLock {
     pub(super) fn take(directory: &Path, database: &Path) -> Result<WriteLock, StoreError> {
-        let path = directory.join(FILE);
+        let path = directory.join(LOCK_FILE);
+        let is_new = !path.exists();
         let mut file = open(&path).map_err(StoreError::io(&path))?;
         match file.try_lock() {
             Ok(()) => {}
@@ -33,8 +35,30 @@ impl WriteLock {
             .set_len(0)
             .and_then(|()| file.rewind())
             .and_then(|()| write!(file, "{}", std::process::id()));
-        written.map_err(StoreError::io(&path))?;
-        Ok(WriteLock { _file: file })
+        let lock = WriteLock {
+            _file: file,
+            path,
+            is_new,
+        };
+        match written {
+            Ok(()) => Ok(lock),
+            Err(error) => {
+                let path = lock.path.clone();
+                lock.withdraw();
+                Err(StoreError::io(path)(error))
+            }
+        }
+    }
+
+    /// Gives the lock back and takes its file away, if it was not there before: for a directory without a study of ours.
+    ///
+    /// Whoever has opened the file in the meantime waits for nothing, since nobody waits for this lock; at worst two find
+    /// that there is no study.
+    pub(super) fn withdraw(self) {
+        if self.is_new {
+            // Whatever cannot be removed does no harm.
+            let _ = fs::remove_file(&self.path);
+        }
     }
 }
 

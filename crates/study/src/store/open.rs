@@ -3,13 +3,15 @@
 use std::{
     fs::{self, File},
     io,
-    path::Path,
+    path::{Path, PathBuf},
     time::Duration,
 };
 
 use rusqlite::{Connection, ErrorCode, OpenFlags, TransactionBehavior};
 
-use super::{APPLICATION_ID, FILE, SCHEMA_VERSION, Store, StoreError, lock::WriteLock, write};
+use super::{
+    APPLICATION_ID, DRAFT_PREFIX, FILE, SCHEMA_VERSION, Store, StoreError, lock::WriteLock, write,
+};
 use crate::plan::{Group, Host, Seed};
 
 /// Another process's transaction lasts for milliseconds; a lock that lasts longer is somebody at work.
@@ -35,29 +37,52 @@ impl Store {
     ///
     /// The file appears whole or not at all.
     pub fn create(directory: &Path, study: &NewStudy<'_>) -> Result<Store, StoreError> {
-        fs::create_dir_all(directory).map_err(StoreError::io(directory))?;
+        let made = missing_directories(directory);
+        let created = fs::create_dir_all(directory)
+            .map_err(StoreError::io(directory))
+            .and_then(|()| Store::create_inside(directory, study));
+        if created.is_err() {
+            // Nothing is left of a study that never was; a directory that holds anything is not removed.
+            for directory in made {
+                let _ = fs::remove_dir(directory);
+            }
+        }
+        created
+    }
+
+    fn create_inside(directory: &Path, study: &NewStudy<'_>) -> Result<Store, StoreError> {
         let path = directory.join(FILE);
         let lock = WriteLock::take(directory, &path)?;
+        match Store::place(directory, &path, study) {
+            Ok(()) => Store::checked(directory, Some(lock)),
+            Err(error) => {
+                lock.withdraw();
+                Err(error)
+            }
+        }
+    }
+
+    /// Makes the file, whole, under a lock.
+    fn place(directory: &Path, path: &Path, study: &NewStudy<'_>) -> Result<(), StoreError> {
         if path.symlink_metadata().is_ok() {
             return Err(StoreError::Exists(directory.to_owned()));
         }
         // tempfile makes files with mode 0600, and SQLite gives its log the mode of the database.
         let draft = tempfile::Builder::new()
-            .prefix(".study-")
+            .prefix(DRAFT_PREFIX)
             .suffix(".db")
             .tempfile_in(directory)
             .map_err(StoreError::io(directory))?;
         let filled = Connection::open(draft.path()).and_then(|connection| fill(connection, study));
-        filled.map_err(StoreError::sqlite(draft.path()))?;
-        draft.as_file().sync_all().map_err(StoreError::io(&path))?;
+        filled.map_err(StoreError::sqlite(path))?;
+        draft.as_file().sync_all().map_err(StoreError::io(path))?;
         draft
-            .persist_noclobber(&path)
+            .persist_noclobber(path)
             .map_err(|error| match error.error.kind() {
                 io::ErrorKind::AlreadyExists => StoreError::Exists(directory.to_owned()),
-                _ => StoreError::io(&path)(error.error),
+                _ => StoreError::io(path)(error.error),
             })?;
-        sync_directory(directory)?;
-        Store::checked(directory, Some(lock))
+        sync_directory(directory)
     }
 
     /// Opens a study for writing. One process at a time may.
@@ -73,25 +98,45 @@ impl Store {
         Store::checked(directory, None)
     }
 
+    /// What is no study of ours is left as it was, without so much as a lock beside it.
     fn checked(directory: &Path, lock: Option<WriteLock>) -> Result<Store, StoreError> {
+        let readable = |store: Store| {
+            // Whoever is to go on with a study must know all of it. A reader finds out soon enough.
+            store.study().and(store.groups()).map(|_| store)
+        };
+        let connected = match &lock {
+            Some(_) => Store::connected(directory, true).and_then(readable),
+            None => Store::connected(directory, false),
+        };
+        match (connected, lock) {
+            (Ok(store), lock) => Ok(Store { lock, ..store }),
+            (Err(error), lock) => {
+                lock.into_iter().for_each(WriteLock::withdraw);
+                Err(error)
+            }
+        }
+    }
+
+    fn connected(directory: &Path, is_writable: bool) -> Result<Store, StoreError> {
         let path = directory.join(FILE);
         let size = fs::metadata(&path).map_err(StoreError::io(&path))?.len();
         if size == 0 {
             return Err(StoreError::Empty(path));
         }
-        let connection = match &lock {
-            Some(_) => connect(&path, OpenFlags::SQLITE_OPEN_READ_WRITE),
-            None => connect_for_reading(&path),
+        let connection = match is_writable {
+            true => connect(&path, OpenFlags::SQLITE_OPEN_READ_WRITE),
+            false => connect_for_reading(&path),
         };
         let connection = connection.map_err(StoreError::sqlite(&path))?;
         let store = Store {
             connection,
             path,
-            lock,
+            lock: None,
         };
         store.identify()?;
-        store.configure()?;
+        store.configure(is_writable)?;
         store.quick_check()?;
+        store.check_tables()?;
         Ok(store)
     }
 
@@ -121,11 +166,11 @@ impl Store {
         Ok(())
     }
 
-    fn configure(&self) -> Result<(), StoreError> {
+    fn configure(&self, is_writable: bool) -> Result<(), StoreError> {
         let configured = || {
             self.connection.busy_timeout(PATIENCE)?;
             self.connection.pragma_update(None, "foreign_keys", true)?;
-            if self.is_writable() {
+            if is_writable {
                 self.connection
                     .pragma_update_and_check(None, "journal_mode", "wal", |_| Ok(()))?;
                 self.connection.pragma_update(None, "synchronous", "full")?;
@@ -133,6 +178,16 @@ impl Store {
             Ok(())
         };
         configured().map_err(StoreError::sqlite(&self.path))
+    }
+
+    /// Somebody who is handy with SQLite may have been here.
+    fn check_tables(&self) -> Result<(), StoreError> {
+        for table in ["study", "session", "cell_group", "cell", "block", "sample"] {
+            self.connection
+                .prepare(&format!("SELECT 1 FROM {table} LIMIT 1"))
+                .map_err(StoreError::sqlite(&self.path))?;
+        }
+        Ok(())
     }
 
     fn quick_check(&self) -> Result<(), StoreError> {
@@ -211,15 +266,26 @@ fn immutable_uri(path: &Path) -> String {
     uri + "?immutable=1"
 }
 
-fn present(directory: &Path) -> Result<std::path::PathBuf, StoreError> {
+fn present(directory: &Path) -> Result<PathBuf, StoreError> {
     let path = directory.join(FILE);
     match path.metadata() {
+        Ok(found) if !found.is_file() => Err(StoreError::Foreign(path, "it is not a file")),
         Ok(_) => Ok(path),
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
             Err(StoreError::Missing(directory.to_owned()))
         }
         Err(error) => Err(StoreError::io(&path)(error)),
     }
+}
+
+/// The directories that making this one would make, the innermost first.
+fn missing_directories(directory: &Path) -> Vec<PathBuf> {
+    directory
+        .ancestors()
+        .filter(|path| !path.as_os_str().is_empty())
+        .take_while(|path| path.symlink_metadata().is_err())
+        .map(Path::to_owned)
+        .collect()
 }
 
 fn fill(mut connection: Connection, study: &NewStudy<'_>) -> rusqlite::Result<()> {

@@ -11,7 +11,7 @@ use super::{
     Beginning, BlockRecord, CellId, CellRecord, CellState, Ending, GroupId, GroupRecord,
     SessionNumber, SessionRecord, Store, StoreError, StudyRecord, TakenBlock,
 };
-use crate::plan::Seed;
+use crate::plan::{Measure, Seed};
 
 impl Store {
     /// The study as it was planned.
@@ -55,10 +55,12 @@ impl Store {
     /// Every group with its cells, in the order of the plan.
     pub fn groups(&self) -> Result<Vec<GroupRecord>, StoreError> {
         let row = |row: &Row<'_>| {
+            let measure: Measure = json(row, 2)?;
+            measure.check().map_err(|error| unreadable(2, error))?;
             Ok(GroupRecord {
                 id: GroupId(row.get(0)?),
                 job: json(row, 1)?,
-                measure: json(row, 2)?,
+                measure,
                 cells: Vec::new(),
             })
         };
@@ -155,8 +157,13 @@ impl Store {
     /// Rows whose values have the wrong form are the content's fault, all else SQLite's.
     fn content(&self, what: &'static str) -> impl Fn(rusqlite::Error) -> StoreError {
         move |error| match error {
-            rusqlite::Error::FromSqlConversionFailure(..)
-            | rusqlite::Error::InvalidColumnType(..)
+            // SQLite's words for it speak of columns by number.
+            rusqlite::Error::FromSqlConversionFailure(_, _, cause) => StoreError::Content {
+                path: self.path.clone(),
+                what,
+                detail: cause.to_string(),
+            },
+            rusqlite::Error::InvalidColumnType(..)
             | rusqlite::Error::IntegralValueOutOfRange(..)
             | rusqlite::Error::QueryReturnedNoRows => StoreError::Content {
                 path: self.path.clone(),
@@ -217,7 +224,12 @@ fn optional_json<T: DeserializeOwned>(row: &Row<'_>, column: usize) -> rusqlite:
 }
 
 fn parse<T: DeserializeOwned>(text: &str, column: usize) -> rusqlite::Result<T> {
-    serde_json::from_str(text).map_err(|error| {
-        rusqlite::Error::FromSqlConversionFailure(column, Type::Text, Box::new(error))
-    })
+    serde_json::from_str(text).map_err(|error| unreadable(column, error))
+}
+
+fn unreadable(
+    column: usize,
+    error: impl std::error::Error + Send + Sync + 'static,
+) -> rusqlite::Error {
+    rusqlite::Error::FromSqlConversionFailure(column, Type::Text, Box::new(error))
 }
