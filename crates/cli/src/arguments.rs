@@ -1,13 +1,13 @@
 //! The command line: one definition for each option, from which the help and the completions are made.
 
-use std::{ffi::OsString, ops::RangeInclusive, path::PathBuf};
+use std::{env, ffi::OsString, fmt::Display, ops::RangeInclusive, path::PathBuf, str::FromStr};
 
 use clap::{
-    ArgAction, Args, Parser, Subcommand, ValueEnum,
-    builder::{PossibleValuesParser, RangedU64ValueParser, TypedValueParser},
+    Arg, ArgAction, Args, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum,
+    builder::{PossibleValuesParser, TypedValueParser},
 };
 use rsalab_engines::Op;
-use rsalab_study::plan::{BATCH, BITS, SYMBOLS, Seed, THREADS};
+use rsalab_study::plan::{BATCH, BITS, REPEATS, SYMBOLS, Seed, THREADS};
 
 /// Measures RSA on this machine: engines side by side, in turn, every answer checked.
 #[derive(Parser)]
@@ -24,6 +24,23 @@ pub(crate) struct Arguments {
     pub(crate) talk: TalkOptions,
     #[command(subcommand)]
     pub(crate) command: Command,
+}
+
+impl Arguments {
+    /// Reads the command line. A number that begins with a minus is a value to be refused, not an option that nobody knows.
+    pub(crate) fn read() -> Result<Self, clap::Error> {
+        let with_minus = |argument: Arg| {
+            let is_option = argument.get_action().takes_values() && !argument.is_positional();
+            match is_option {
+                true => argument.allow_negative_numbers(true),
+                false => argument,
+            }
+        };
+        let mut command =
+            Arguments::command().mut_subcommands(|command| command.mut_args(with_minus));
+        let matches = command.try_get_matches_from_mut(env::args_os())?;
+        Arguments::from_arg_matches(&matches).map_err(|error| error.format(&mut command))
+    }
 }
 
 const AFTER_LONG_HELP: &str = "\
@@ -112,7 +129,7 @@ pub(crate) struct Study {
     #[arg(long, value_name = "A,B", value_delimiter = ',')]
     pub(crate) engines: Option<Vec<String>>,
     /// In place of the plan's sizes of the modulus.
-    #[arg(long, value_name = "N[,N]", value_delimiter = ',', value_parser = within(BITS))]
+    #[arg(long, value_name = "N[,N]", value_delimiter = ',', value_parser = bits)]
     pub(crate) bits: Option<Vec<usize>>,
     /// In place of the plan's thread counts.
     #[arg(long, value_name = "T[,T]", value_delimiter = ',', value_parser = within(THREADS))]
@@ -127,7 +144,7 @@ pub(crate) struct Study {
     #[arg(long, value_name = "S", value_parser = seconds)]
     pub(crate) seconds: Option<f64>,
     /// Calls after which a cell ends, in place of the plan's; of texts, whole texts.
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    #[arg(long, value_name = "N", value_parser = within(REPEATS))]
     pub(crate) repeats: Option<u64>,
     /// The seed of the study's keys and texts, 64 hexadecimal digits; a new one if not given.
     #[arg(long, value_name = "HEX")]
@@ -188,7 +205,7 @@ pub(crate) struct Bench {
     #[arg(long, value_name = "OP", value_parser = op())]
     pub(crate) op: Op,
     /// Bits of the modulus; several are separated by commas.
-    #[arg(long, value_name = "N[,N]", value_delimiter = ',', default_value = "2048", value_parser = within(BITS))]
+    #[arg(long, value_name = "N[,N]", value_delimiter = ',', default_value = "2048", value_parser = bits)]
     pub(crate) bits: Vec<usize>,
     /// Engines, the one that the others are compared with first.
     #[arg(long, value_name = "A,B", value_delimiter = ',', required = true)]
@@ -243,7 +260,7 @@ pub(crate) struct Vectors {
     #[arg(long, value_name = "A,B", value_delimiter = ',')]
     pub(crate) engines: Option<Vec<String>>,
     /// Bits of the modulus.
-    #[arg(long, value_name = "N[,N]", value_delimiter = ',', default_values_t = [768, 1024, 2048, 3072, 4096, 6144], value_parser = within(BITS))]
+    #[arg(long, value_name = "N[,N]", value_delimiter = ',', default_values_t = [768, 1024, 2048, 3072, 4096, 6144], value_parser = bits)]
     pub(crate) bits: Vec<usize>,
     /// Random inputs of each operation at each size.
     #[arg(long, value_name = "N", default_value_t = 1000, value_parser = within(CASES))]
@@ -275,7 +292,7 @@ Examples:
   rsalab keygen --bits 4096 --format pkcs1-der --out key.der")]
 pub(crate) struct Keygen {
     /// Bits of the modulus.
-    #[arg(long, value_name = "N", default_value_t = 2048, value_parser = within(BITS))]
+    #[arg(long, value_name = "N", default_value_t = 2048, value_parser = bits)]
     pub(crate) bits: usize,
     /// The public exponent: odd, from 3.
     #[arg(long, short, value_name = "E", default_value_t = 65_537, value_parser = exponent)]
@@ -403,9 +420,30 @@ const CASES: RangeInclusive<usize> = 1..=1_000_000;
 /// Launches of one comparison.
 const LAUNCHES: RangeInclusive<usize> = 1..=1000;
 
-fn within(range: RangeInclusive<usize>) -> RangedU64ValueParser<usize> {
-    let (low, high) = range.into_inner();
-    RangedU64ValueParser::new().range(low as u64..=high as u64)
+fn within<N>(
+    range: RangeInclusive<N>,
+) -> impl Fn(&str) -> Result<N, String> + Clone + Send + Sync + 'static
+where
+    N: FromStr + Display + PartialOrd + Clone + Send + Sync + 'static,
+{
+    move |typed| match typed.parse() {
+        Ok(number) if range.contains(&number) => Ok(number),
+        _ => Err(format!(
+            "whole numbers from {} to {} are possible",
+            range.start(),
+            range.end()
+        )),
+    }
+}
+
+fn bits(typed: &str) -> Result<usize, String> {
+    match within(BITS)(typed)? {
+        odd if !odd.is_multiple_of(2) => Err(format!(
+            "keys have an even number of bits, such as {}",
+            odd + 1
+        )),
+        bits => Ok(bits),
+    }
 }
 
 fn op() -> impl TypedValueParser<Value = Op> {
@@ -415,23 +453,19 @@ fn op() -> impl TypedValueParser<Value = Op> {
 fn seconds(typed: &str) -> Result<f64, String> {
     match typed.parse::<f64>() {
         Ok(seconds) if (0.1..=86_400.0).contains(&seconds) => Ok(seconds),
-        Ok(_) => Err("from 0.1 to 86400 seconds are possible".to_owned()),
-        Err(error) => Err(error.to_string()),
+        _ => Err("from 0.1 to 86400 seconds are possible".to_owned()),
     }
 }
 
 fn exponent(typed: &str) -> Result<u64, String> {
     match typed.parse::<u64>() {
         Ok(e) if e >= 3 && !e.is_multiple_of(2) => Ok(e),
-        Ok(_) => Err("a public exponent is odd, and 3 at least".to_owned()),
-        Err(error) => Err(error.to_string()),
+        _ => Err("odd numbers from 3 to below 2^64 are possible, such as 65537".to_owned()),
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use clap::CommandFactory;
-
     use super::*;
 
     #[test]

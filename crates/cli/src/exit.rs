@@ -2,7 +2,7 @@
 
 use std::{error::Error, fmt, io};
 
-use rsalab_study::ErrorClass;
+use rsalab_study::{ErrorClass, store::StoreError};
 
 /// What kind of failure ended the program; each has its exit code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -85,14 +85,49 @@ impl Failure {
         self.class
     }
 
-    /// Reading or writing something failed. A closed pipe is no failure.
+    /// Adds what to do about it, unless that is known already.
+    pub(crate) fn or_advice(self, advice: impl Into<String>) -> Self {
+        match self.advice {
+            Some(_) => self,
+            None => self.advice(advice),
+        }
+    }
+
+    /// Reading or writing something failed, with what helps against it. A closed pipe is no failure.
     pub(crate) fn io(what: impl Into<String>, error: io::Error) -> Self {
         let class = match error.kind() {
             io::ErrorKind::BrokenPipe => Class::ReaderGone,
             _ => Class::Io,
         };
-        Failure::new(class, what).because(error)
+        let failure = Failure {
+            advice: remedy(error.kind()).map(str::to_owned),
+            ..Failure::new(class, what)
+        };
+        // An error from tempfile names the draft, which is a name that nobody knows.
+        match error.get_ref() {
+            Some(_) if error.kind() != io::ErrorKind::Other => {
+                failure.because(error.kind().to_string())
+            }
+            _ => failure.because(error),
+        }
     }
+}
+
+/// What helps when the system refuses to read or write; none where nothing can be said in general.
+fn remedy(kind: io::ErrorKind) -> Option<&'static str> {
+    use io::ErrorKind as Kind;
+    Some(match kind {
+        Kind::NotFound => "check the name, and that the directory it is in is there",
+        Kind::PermissionDenied => "name another place, or have its permissions changed",
+        Kind::ReadOnlyFilesystem => "name a place that can be written to",
+        Kind::StorageFull | Kind::QuotaExceeded => "make room, or name a place on another disk",
+        Kind::IsADirectory => "name a file: this is a directory",
+        Kind::NotADirectory | Kind::AlreadyExists => {
+            "name a directory: this, or what it should lie in, is something else"
+        }
+        Kind::InvalidFilename => "choose a shorter name",
+        _ => return None,
+    })
 }
 
 impl From<rsalab_study::Error> for Failure {
@@ -102,30 +137,57 @@ impl From<rsalab_study::Error> for Failure {
             ErrorClass::InputOutput => Class::Io,
             ErrorClass::Database => Class::Database,
         };
-        Failure::new(class, error.to_string())
+        match error {
+            rsalab_study::Error::Io { path, source }
+            | rsalab_study::Error::Store(StoreError::Io { path, source }) => {
+                Failure::io(format!("cannot use {}", path.display()), source)
+            }
+            rsalab_study::Error::Store(StoreError::Full(path)) => Failure::io(
+                format!("cannot write {}", path.display()),
+                io::ErrorKind::StorageFull.into(),
+            ),
+            error => Failure::new(class, error.to_string()),
+        }
     }
 }
 
 /// One line for what and why, one for the advice.
 impl fmt::Display for Failure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.what)?;
         let mut told = self.what.clone();
         let mut next: Option<&dyn Error> = self.cause.as_deref();
         while let Some(cause) = next {
             let sentence = cause.to_string();
             // Some errors repeat their cause in their own sentence.
             if !told.contains(&sentence) {
-                write!(f, ": {sentence}")?;
-                told.push_str(&sentence);
+                told += ": ";
+                told += &sentence;
             }
             next = cause.source();
         }
+        f.write_str(&on_one_line(&told))?;
         match &self.advice {
-            Some(advice) => write!(f, "\n{advice}"),
+            Some(advice) => write!(f, "\n{}", on_one_line(advice)),
             None => Ok(()),
         }
     }
+}
+
+/// A sentence as a terminal can be trusted with it: the names in it are a user's, and may hold anything at any length.
+fn on_one_line(sentence: &str) -> String {
+    const MOST_CHARS: usize = 1500;
+    let mut line = String::with_capacity(sentence.len().min(4 * MOST_CHARS));
+    for (index, character) in sentence.chars().enumerate() {
+        match character {
+            _ if index == MOST_CHARS => {
+                line.push('…');
+                break;
+            }
+            character if character.is_control() => line.extend(character.escape_default()),
+            character => line.push(character),
+        }
+    }
+    line
 }
 
 #[cfg(test)]
@@ -151,13 +213,41 @@ mod tests {
 
     #[test]
     fn a_failure_tells_what_why_and_what_to_do() {
-        let cause = io::Error::new(io::ErrorKind::NotFound, "no such file");
+        let cause = io::Error::from_raw_os_error(2);
         let failure = Failure::io("cannot read key.pem", cause).advice("name the file of a key");
         assert_eq!(failure.class(), Class::Io);
         assert_eq!(
             failure.to_string(),
-            "cannot read key.pem: no such file\nname the file of a key"
+            "cannot read key.pem: No such file or directory (os error 2)\nname the file of a key"
         );
+    }
+
+    #[test]
+    fn what_the_system_refuses_comes_with_a_remedy_and_without_names_of_drafts() {
+        let draft = tempfile::Builder::new().tempfile_in("/no/such/directory");
+        let failure = Failure::io("cannot make key.pem", draft.expect_err("it is not there"));
+        let told = failure.to_string();
+        assert!(
+            told.starts_with("cannot make key.pem: entity not found\n"),
+            "{told}"
+        );
+        assert!(
+            told.ends_with("\ncheck the name, and that the directory it is in is there"),
+            "{told}"
+        );
+    }
+
+    #[test]
+    fn names_cannot_break_a_line_or_go_on_for_ever() {
+        let failure =
+            Failure::new(Class::Io, "cannot read a\nb\u{1b}[31m").advice("x".repeat(9999));
+        let told = failure.to_string();
+        assert!(
+            told.starts_with("cannot read a\\nb\\u{1b}[31m\nxx"),
+            "{told}"
+        );
+        assert_eq!(told.lines().count(), 2);
+        assert!(told.chars().count() < 2000);
     }
 
     #[test]

@@ -1,13 +1,13 @@
 //! Files that a user names: read within limits, made whole or not at all.
 
 use std::{
-    fs::{File, Permissions},
+    fs::{self, File, Permissions},
     io::{self, Read, Write},
     os::unix::fs::PermissionsExt,
     path::{Path, PathBuf},
 };
 
-use tempfile::Builder;
+use tempfile::{Builder, NamedTempFile};
 
 use crate::exit::{Class, Failure};
 
@@ -34,19 +34,40 @@ pub(crate) fn is_dash(path: &Path) -> bool {
     path.as_os_str() == "-"
 }
 
-/// The whole of a file, or of standard input if there is none.
-pub(crate) fn read(path: Option<&Path>) -> Result<Vec<u8>, Failure> {
-    let mut bytes = Vec::new();
+/// What is read, in words.
+pub(crate) fn name(path: Option<&Path>) -> String {
     match path.filter(|path| !is_dash(path)) {
-        Some(path) => File::open(path)
-            .and_then(|mut file| file.read_to_end(&mut bytes))
-            .map_err(|error| Failure::io(format!("cannot read {}", path.display()), error))?,
-        None => io::stdin()
-            .lock()
-            .read_to_end(&mut bytes)
-            .map_err(|error| Failure::io("cannot read standard input", error))?,
+        Some(path) => path.display().to_string(),
+        None => "standard input".to_owned(),
+    }
+}
+
+/// The whole of a file, or of standard input if there is none; what has more bytes than `most` is refused, and is not
+/// read to its end.
+pub(crate) fn read(path: Option<&Path>, most: u64) -> Result<Vec<u8>, Failure> {
+    let failed = |error| Failure::io(format!("cannot read {}", name(path)), error);
+    let too_long = || {
+        let what = format!("{} is longer than {most} bytes", name(path));
+        Failure::new(Class::Input, what)
+            .advice("rsalab holds it in memory and takes no more at once: split it")
     };
-    Ok(bytes)
+    let mut bytes = Vec::new();
+    let read = match path.filter(|path| !is_dash(path)) {
+        Some(path) => {
+            let file = File::open(path).map_err(failed)?;
+            // A device or a pipe has no length, and is found out by reading.
+            if file.metadata().is_ok_and(|found| found.len() > most) {
+                return Err(too_long());
+            }
+            file.take(most + 1).read_to_end(&mut bytes)
+        }
+        None => io::stdin().lock().take(most + 1).read_to_end(&mut bytes),
+    };
+    read.map_err(failed)?;
+    match bytes.len() as u64 > most {
+        true => Err(too_long()),
+        false => Ok(bytes),
+    }
 }
 
 /// Fails early if a file could not be made, before the work that would fill it.
@@ -62,30 +83,49 @@ pub(crate) fn check_absent(path: &Path) -> Result<(), Failure> {
     }
 }
 
-/// Makes a file that does not exist yet. Whatever happens, it is there whole or not at all: the bytes are on the disk
-/// under another name before the file gets its own.
-pub(crate) fn create(path: &Path, bytes: &[u8], privacy: Privacy) -> Result<(), Failure> {
-    let folder = folder_of(path);
-    let draft = Builder::new()
+/// A file that is to be made.
+pub(crate) struct NewFile<'a> {
+    pub(crate) path: &'a Path,
+    pub(crate) bytes: &'a [u8],
+    pub(crate) privacy: Privacy,
+}
+
+/// Makes files that do not exist yet: all of them, or none. Whatever happens, each is there whole or not at all: the bytes
+/// are on the disk under another name before a file gets its own.
+pub(crate) fn create(files: &[NewFile<'_>]) -> Result<(), Failure> {
+    let drafts: Vec<_> = files.iter().map(draft).collect::<Result<_, _>>()?;
+    for (index, (file, draft)) in files.iter().zip(drafts).enumerate() {
+        if let Err(refused) = draft.persist_noclobber(file.path) {
+            for made in &files[..index] {
+                // This program has made it a moment ago, so nothing of the user's is lost.
+                let _ = fs::remove_file(made.path);
+            }
+            return Err(match refused.error.kind() {
+                io::ErrorKind::AlreadyExists => exists(file.path),
+                _ => cannot_make(file.path, refused.error),
+            });
+        }
+    }
+    for file in files {
+        // The name itself must reach the disk too.
+        File::open(folder_of(file.path))
+            .and_then(|folder| folder.sync_all())
+            .map_err(|error| cannot_make(file.path, error))?;
+    }
+    Ok(())
+}
+
+fn draft(file: &NewFile<'_>) -> Result<NamedTempFile, Failure> {
+    Builder::new()
         .prefix(".rsalab-")
-        .permissions(privacy.permissions())
-        .tempfile_in(&folder)
+        .permissions(file.privacy.permissions())
+        .tempfile_in(folder_of(file.path))
         .and_then(|mut draft| {
-            draft.write_all(bytes)?;
+            draft.write_all(file.bytes)?;
             draft.as_file().sync_all()?;
             Ok(draft)
         })
-        .map_err(|error| cannot_make(path, error))?;
-    draft
-        .persist_noclobber(path)
-        .map_err(|refused| match refused.error.kind() {
-            io::ErrorKind::AlreadyExists => exists(path),
-            _ => cannot_make(path, refused.error),
-        })?;
-    // The name itself must reach the disk too.
-    File::open(&folder)
-        .and_then(|folder| folder.sync_all())
-        .map_err(|error| cannot_make(path, error))
+        .map_err(|error| cannot_make(file.path, error))
 }
 
 fn folder_of(path: &Path) -> PathBuf {
@@ -112,15 +152,29 @@ mod tests {
     fn a_file_is_private_and_never_overwritten() {
         let folder = tempfile::tempdir().expect("a folder for the test");
         let path = folder.path().join("key");
-        create(&path, b"first", Privacy::Private).expect("the folder is empty");
+        let file = |bytes| NewFile {
+            path: &path,
+            bytes,
+            privacy: Privacy::Private,
+        };
+        create(&[file(b"first")]).expect("the folder is empty");
         let mode = path.metadata().expect("it was made").permissions().mode();
         assert_eq!(mode & 0o777, 0o600);
 
-        let refused = create(&path, b"second", Privacy::Private).expect_err("it exists");
+        let refused = create(&[file(b"second")]).expect_err("it exists");
         assert_eq!(refused.class(), Class::Io);
         assert_eq!(std::fs::read(&path).expect("it is there"), b"first");
         assert!(check_absent(&path).is_err());
+        let other = folder.path().join("other");
+        let pair = [
+            NewFile {
+                path: &other,
+                ..file(b"half a pair")
+            },
+            file(b"second"),
+        ];
+        assert!(create(&pair).is_err());
         let left = folder.path().read_dir().expect("it is a folder").count();
-        assert_eq!(left, 1, "no draft may be left behind");
+        assert_eq!(left, 1, "no draft and no half of a pair may be left behind");
     }
 }

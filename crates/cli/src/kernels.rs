@@ -1,7 +1,7 @@
 //! The kernel that was asked for, or the best one.
 
 use rsalab_engines::registry::closest;
-use rsalab_rsa::{CpuBackend, Kernel, kernels};
+use rsalab_rsa::{CpuBackend, Kernel, KernelInfo, kernels};
 
 use crate::exit::{Class, Failure};
 
@@ -21,9 +21,20 @@ pub(crate) fn backend(name: Option<&str>) -> Result<CpuBackend, Failure> {
 
 /// Fails if there is no kernel of this name, or if this CPU cannot run it.
 pub(crate) fn check(name: &str) -> Result<(), Failure> {
-    let known = kernels();
-    let Some(kernel) = known.iter().find(|kernel| kernel.name == name) else {
-        let names: Vec<&str> = known.iter().map(|kernel| kernel.name).collect();
+    known(name)?.available.map_err(|reason| {
+        Failure::new(
+            Class::Unavailable,
+            format!("the kernel '{name}' does not run on this machine: {reason}"),
+        )
+        .advice("leave --kernel out: the best one that runs is chosen")
+    })
+}
+
+/// The kernel of this name, whether this CPU can run it or not.
+pub(crate) fn known(name: &str) -> Result<KernelInfo, Failure> {
+    let mut all = kernels();
+    let Some(place) = all.iter().position(|kernel| kernel.name == name) else {
+        let names: Vec<&str> = all.iter().map(|kernel| kernel.name).collect();
         let advice = match closest(name, names.iter().copied()) {
             Some(near) => format!("did you mean '{near}'?"),
             None => format!("there are {}", names.join(", ")),
@@ -32,11 +43,5 @@ pub(crate) fn check(name: &str) -> Result<(), Failure> {
             Failure::new(Class::Usage, format!("there is no kernel '{name}'")).advice(advice),
         );
     };
-    kernel.available.clone().map_err(|reason| {
-        Failure::new(
-            Class::Unavailable,
-            format!("the kernel '{name}' does not run on this machine: {reason}"),
-        )
-        .advice("leave --kernel out: the best one that runs is chosen")
-    })
+    Ok(all.swap_remove(place))
 }

@@ -8,12 +8,18 @@ use crate::exit::{Class, Failure};
 
 /// The public key in a file; of a private key, its public half.
 pub(crate) fn public(path: &Path) -> Result<PublicKey, Failure> {
-    load(path, format::decode_public)
+    load(path, format::decode_public).map_err(|failure| {
+        failure
+            .or_advice("name the file of an RSA key: 'rsalab keygen --public-out FILE' makes one")
+    })
 }
 
 /// The private key in a file.
 pub(crate) fn private(path: &Path) -> Result<PrivateKey, Failure> {
-    load(path, format::decode_private)
+    load(path, format::decode_private).map_err(|failure| {
+        failure
+            .or_advice("name the file of an RSA private key: 'rsalab keygen --out FILE' makes one")
+    })
 }
 
 fn load<K>(path: &Path, decode: impl FnOnce(&[u8]) -> Result<K, Error>) -> Result<K, Failure> {

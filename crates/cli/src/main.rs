@@ -9,9 +9,14 @@
 //! | what is written where | `output`, `table` |
 #![forbid(unsafe_code)]
 
-use std::{panic, process::ExitCode};
+use std::{
+    env,
+    io::{self, Write},
+    panic,
+    process::ExitCode,
+};
 
-use clap::{Parser, error::ErrorKind};
+use clap::error::ErrorKind;
 use tracing_subscriber::filter::LevelFilter;
 
 use crate::{
@@ -33,7 +38,7 @@ mod signals;
 mod table;
 
 fn main() -> ExitCode {
-    let arguments = match Arguments::try_parse() {
+    let arguments = match Arguments::read() {
         Ok(arguments) => arguments,
         Err(error) => return usage(&error),
     };
@@ -62,19 +67,45 @@ fn end(failure: &Failure) -> ExitCode {
 /// Help and version go to standard output and are a success; mistakes go to standard error, without empty lines.
 fn usage(error: &clap::Error) -> ExitCode {
     if !error.use_stderr() {
-        // Nobody is left to be told if this fails.
-        let _ = error.print();
-        return ExitCode::SUCCESS;
+        return match error.print().and_then(|()| io::stdout().flush()) {
+            Ok(()) => ExitCode::SUCCESS,
+            Err(error) => end(&Failure::io("cannot write to standard output", error)),
+        };
     }
-    let rendered = error.render().to_string();
-    if error.kind() == ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand {
-        complain(rendered.trim_end());
-    } else {
-        let sentences = rendered.strip_prefix("error: ").unwrap_or(&rendered);
-        let lines: Vec<&str> = sentences.lines().filter(|line| !line.is_empty()).collect();
-        complain(format_args!("rsalab: {}", lines.join("\n")));
+    match error.kind() {
+        ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => {
+            complain(error.render().to_string().trim_end());
+        }
+        ErrorKind::InvalidUtf8 => return end(&not_text()),
+        _ => {
+            let rendered = error.render().to_string();
+            let sentences = rendered.strip_prefix("error: ").unwrap_or(&rendered);
+            // What was typed may have lines of its own.
+            let lines: Vec<&str> = sentences
+                .lines()
+                .filter(|line| !line.is_empty())
+                .take(MOST_LINES)
+                .collect();
+            complain(format_args!("rsalab: {}", lines.join("\n")));
+        }
     }
     ExitCode::from(Class::Usage.code())
+}
+
+/// The most lines that a failure takes.
+const MOST_LINES: usize = 6;
+
+/// Somewhere in the command line, where a name of this program's is expected, there is no text.
+fn not_text() -> Failure {
+    let words = env::args_os().skip(1);
+    let bad: Vec<String> = words
+        .filter(|word| word.to_str().is_none())
+        .map(|word| format!("'{}'", word.to_string_lossy()))
+        .collect();
+    let what = format!("{} is not text in UTF-8", bad.join(", "));
+    Failure::new(Class::Usage, what).advice(
+        "only names of files and directories may be anything else; '--help' lists the options",
+    )
 }
 
 /// Sends what the floors below record to standard error, as far as was asked for.

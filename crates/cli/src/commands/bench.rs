@@ -1,10 +1,10 @@
 //! `rsalab bench`: a few cells side by side, now, and nothing stored.
 
-use rsalab_engines::{Registry, Selector};
+use rsalab_engines::Registry;
 use rsalab_study::bench::{self, Interval, Request, Row};
 
 use super::{
-    selection::{absent, host, unknown, with_kernel},
+    selection::{absent, host, known, with_kernel},
     surroundings::{check_build, surroundings, workers},
 };
 use crate::{
@@ -20,10 +20,9 @@ use crate::{
 /// Measures, and prints a row for each engine at each size.
 pub(crate) fn run(arguments: &Bench, talk: Talk) -> Result<(), Failure> {
     check_build(&arguments.measure)?;
+    check_texts(arguments)?;
     let workers = workers(&arguments.measure)?;
-    for engine in &arguments.engines {
-        check_present(engine, &workers.registry)?;
-    }
+    check_present(&arguments.engines, &workers.registry)?;
     let engines = with_kernel(&arguments.engines, arguments.kernel.kernel.as_deref())?;
     let mut request = Request::new(arguments.op, arguments.bits.clone(), engines);
     request.threads = arguments.threads;
@@ -62,12 +61,25 @@ pub(crate) fn run(arguments: &Bench, talk: Talk) -> Result<(), Failure> {
 }
 
 /// Whoever names an engine wants its figure: an absent one is an error here, other than in a study.
-fn check_present(selector: &str, registry: &Registry) -> Result<(), Failure> {
-    let selector = Selector::parse(selector).map_err(unknown)?;
-    registry
-        .locate(selector.engine)
-        .map_err(|error| absent(&error))?;
+fn check_present(selectors: &[String], registry: &Registry) -> Result<(), Failure> {
+    for selector in known(selectors)? {
+        registry
+            .locate(selector.engine)
+            .map_err(|error| absent(&error))?;
+    }
     Ok(())
+}
+
+/// A mistake is told before the machine is looked at and described.
+fn check_texts(arguments: &Bench) -> Result<(), Failure> {
+    if arguments.symbols.is_none() || arguments.op.is_text() {
+        return Ok(());
+    }
+    let what = format!(
+        "--symbols is the length of a text, and {} takes none",
+        arguments.op
+    );
+    Err(Failure::new(Class::Usage, what).advice("leave it out, or use --op text_encrypt"))
 }
 
 fn shown(rows: &[Row]) -> String {

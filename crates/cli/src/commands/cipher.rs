@@ -8,7 +8,7 @@ use std::{
 
 use rsalab_measure::{Placement, Topology};
 use rsalab_rsa::{
-    Error,
+    Error, PublicKey,
     text::{Crew, Outcome, PartTrace, container},
 };
 use serde::Serialize;
@@ -16,12 +16,17 @@ use serde::Serialize;
 use crate::{
     arguments::{CipherOptions, Decrypt, Encrypt},
     exit::{Class, Failure},
-    files::{self, Privacy},
+    files::{self, NewFile, Privacy},
     kernels, keys,
     output::{self, Talk, complain},
     quantity,
     table::{Align, Table},
 };
+
+/// The most bytes of text that are taken at once: text and ciphertext lie in memory.
+const MOST_TEXT: u64 = 1 << 30;
+/// The most bytes of an encrypted file: whatever can be encrypted can be decrypted.
+const MOST_CIPHERTEXT: u64 = 2 << 30;
 
 const FOR_STUDY: &str =
     "raw RSA blocks without padding are for study only: do not protect anything with them";
@@ -41,8 +46,9 @@ pub(crate) fn encrypt(arguments: &Encrypt, talk: Talk) -> Result<(), Failure> {
     talk.say(FOR_STUDY);
     let text = match &arguments.text {
         Some(text) => text.as_bytes().to_vec(),
-        None => input(options, talk)?,
+        None => input(options, talk, MOST_TEXT)?,
     };
+    check_growth(&key, arguments.block_symbols, text.len())?;
     let placement = Topology::detect().placement(options.threads);
     let crew = Crew::pinned(&placement.cpus);
     let outcome = container::encrypt(&backend, &key, arguments.block_symbols, &text, crew)
@@ -59,22 +65,40 @@ pub(crate) fn decrypt(arguments: &Decrypt, talk: Talk) -> Result<(), Failure> {
     let out = Destination::of(options)?;
     let backend = kernels::backend(options.kernel.kernel.as_deref())?;
     talk.say(FOR_STUDY);
-    let file = input(options, talk)?;
+    let file = input(options, talk, MOST_CIPHERTEXT)?;
     let placement = Topology::detect().placement(options.threads);
     let crew = Crew::pinned(&placement.cpus);
-    let outcome = container::decrypt(&backend, &key, &file, crew)
-        .map_err(|error| failed("the text was not decrypted", error))?;
+    let outcome = container::decrypt(&backend, &key, &file, crew).map_err(|error| {
+        let name = files::name(options.input.as_deref());
+        failed(&format!("cannot decrypt {name}"), error)
+    })?;
     out.write(&outcome.output)?;
     trace(options, &placement, &outcome);
     Ok(())
 }
 
-fn input(options: &CipherOptions, talk: Talk) -> Result<Vec<u8>, Failure> {
+fn input(options: &CipherOptions, talk: Talk, most: u64) -> Result<Vec<u8>, Failure> {
     let typed = options.input.as_deref().is_none_or(files::is_dash);
     if typed && io::stdin().is_terminal() {
         talk.say("type the text; Ctrl-D ends it");
     }
-    files::read(options.input.as_deref())
+    files::read(options.input.as_deref(), most)
+}
+
+/// Small blocks grow by as much as they are smaller than the modulus, and all of it lies in memory.
+fn check_growth(key: &PublicKey, symbols: Option<usize>, text_len: usize) -> Result<(), Failure> {
+    let symbols = symbols.unwrap_or(key.modulus_len() - 1).max(1);
+    let bytes = text_len
+        .div_ceil(symbols)
+        .saturating_mul(key.modulus_len())
+        .saturating_add(container::Header::LEN) as u64;
+    if bytes <= MOST_CIPHERTEXT {
+        return Ok(());
+    }
+    let what = format!("in blocks of {symbols} symbols this text would become {bytes} bytes");
+    Err(Failure::new(Class::Usage, what).advice(format!(
+        "rsalab makes at most {MOST_CIPHERTEXT} at once: leave --block-symbols out, or split the text"
+    )))
 }
 
 fn failed(what: &str, error: Error) -> Failure {
@@ -85,7 +109,16 @@ fn failed(what: &str, error: Error) -> Failure {
         Error::Randomness { .. } => Class::Unavailable,
         _ => Class::Internal,
     };
-    Failure::new(class, what).because(error)
+    let advice = match error {
+        Error::Container { .. } => {
+            "give it the whole of a file that 'rsalab encrypt' made for this key"
+        }
+        Error::Block { .. } => {
+            "nothing was written; get the encrypted file again from where it was made"
+        }
+        _ => return Failure::new(class, what).because(error),
+    };
+    Failure::new(class, what).because(error).advice(advice)
 }
 
 /// Where the result goes.
@@ -110,7 +143,11 @@ impl<'a> Destination<'a> {
     fn write(self, bytes: &[u8]) -> Result<(), Failure> {
         match self {
             Destination::Stdout => output::data(bytes),
-            Destination::File(path) => files::create(path, bytes, Privacy::Private),
+            Destination::File(path) => files::create(&[NewFile {
+                path,
+                bytes,
+                privacy: Privacy::Private,
+            }]),
         }
     }
 }

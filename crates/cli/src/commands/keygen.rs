@@ -13,7 +13,7 @@ use serde::Serialize;
 use crate::{
     arguments::{KeyFormat, Keygen},
     exit::{Class, Failure},
-    files::{self, Privacy},
+    files::{self, NewFile, Privacy},
     kernels,
     output::{self, Talk},
 };
@@ -43,8 +43,8 @@ pub(crate) fn run(arguments: &Keygen, talk: Talk) -> Result<(), Failure> {
     if let Some(path) = public_path {
         files::check_absent(path)?;
         if path == private_path {
-            let what = "--out and --public-out name the same file";
-            return Err(Failure::new(Class::Usage, what));
+            let what = format!("--out and --public-out both name {}", path.display());
+            return Err(Failure::new(Class::Usage, what).advice("name a file for each"));
         }
     }
 
@@ -55,11 +55,19 @@ pub(crate) fn run(arguments: &Keygen, talk: Talk) -> Result<(), Failure> {
 
     let (private_format, public_format, encoding) = arguments.format.parts();
     let private = format::encode_private(&key, private_format, encoding);
-    files::create(private_path, &private, Privacy::Private)?;
-    if let Some(path) = public_path {
-        let public = format::encode_public(key.public(), public_format, encoding);
-        files::create(path, &public, Privacy::Public)?;
-    }
+    let public = format::encode_public(key.public(), public_format, encoding);
+    let private_file = NewFile {
+        path: private_path,
+        bytes: &private,
+        privacy: Privacy::Private,
+    };
+    let public_file = public_path.map(|path| NewFile {
+        path,
+        bytes: &public,
+        privacy: Privacy::Public,
+    });
+    let files: Vec<NewFile<'_>> = [private_file].into_iter().chain(public_file).collect();
+    files::create(&files)?;
 
     if arguments.json.json {
         return output::json(&Made {

@@ -1,6 +1,6 @@
 //! Which engines are meant: names, what is installed, and the kernel of our own.
 
-use rsalab_engines::{Absent, Registry, UnknownEngine, registry::ENGINES};
+use rsalab_engines::{Absent, Registry, Selector, UnknownEngine, registry::ENGINES};
 use rsalab_measure::Topology;
 use rsalab_study::plan::Host;
 
@@ -50,7 +50,7 @@ pub(super) fn with_kernel(
     if !engines.iter().any(|engine| engine == OWN) {
         let what =
             "--kernel chooses the kernel of the engine 'own', which is not among the engines";
-        return Err(Failure::new(Class::Usage, what));
+        return Err(Failure::new(Class::Usage, what).advice("leave --kernel out, or name own"));
     }
     let chosen = |engine: &String| match engine.as_str() {
         OWN => format!("{OWN}:{kernel}"),
@@ -59,8 +59,26 @@ pub(super) fn with_kernel(
     Ok(engines.iter().map(chosen).collect())
 }
 
+/// Reads selectors that were typed or that a plan has: each names an engine that there is, and of our own a kernel that
+/// there is. Whether they are here is another question.
+pub(super) fn known(selectors: &[String]) -> Result<Vec<Selector>, Failure> {
+    let mut known = Vec::new();
+    for (index, text) in selectors.iter().enumerate() {
+        if selectors[..index].contains(text) {
+            let what = format!("the engine '{text}' is listed twice");
+            return Err(Failure::new(Class::Usage, what).advice("name it once"));
+        }
+        let selector = Selector::parse(text).map_err(unknown)?;
+        if let (OWN, Some(kernel)) = (selector.engine.name, &selector.variant) {
+            kernels::known(kernel)?;
+        }
+        known.push(selector);
+    }
+    Ok(known)
+}
+
 /// A name that no engine has; the sentence offers the nearest.
-pub(super) fn unknown(error: UnknownEngine) -> Failure {
+fn unknown(error: UnknownEngine) -> Failure {
     Failure::new(Class::Usage, error.to_string())
 }
 

@@ -1,13 +1,6 @@
 //! `rsalab study`, `resume` and `report`: a plan becomes a directory, a directory becomes a page.
 
-use std::{
-    collections::BTreeMap,
-    env,
-    ffi::OsStr,
-    fs::{self, File},
-    io::Read,
-    path::Path,
-};
+use std::{collections::BTreeMap, env, ffi::OsStr, fs, os::unix::ffi::OsStrExt, path::Path};
 
 use jiff::Zoned;
 use rsalab_study::{
@@ -21,7 +14,7 @@ use rsalab_study::{
 use serde::Serialize;
 
 use super::{
-    selection::{host, with_kernel},
+    selection::{host, known, with_kernel},
     surroundings::{check_build, surroundings, workers},
 };
 use crate::{
@@ -41,6 +34,7 @@ pub(crate) fn study(arguments: &arguments::Study, talk: Talk) -> Result<(), Fail
     let workers = workers(&arguments.measure)?;
     let host = host(&workers.registry);
     let (name, plan) = plan(arguments, &host)?;
+    check_kernels(&plan)?;
     let directory = match &arguments.out {
         Some(directory) => directory.clone(),
         None => {
@@ -49,7 +43,8 @@ pub(crate) fn study(arguments: &arguments::Study, talk: Talk) -> Result<(), Fail
         }
     };
     check_unused(&directory)?;
-    let mut study = Study::create(&directory, &plan, &host, &typed())?;
+    let mut study = Study::create(&directory, &plan, &host, &typed())
+        .map_err(|error| told_by_option(error, arguments))?;
     run(
         &mut study,
         &workers,
@@ -81,6 +76,41 @@ pub(crate) fn report(arguments: &arguments::Report) -> Result<(), Failure> {
     tell(&store, &page, &arguments.json)
 }
 
+/// A kernel that does not exist is a mistake; one that does not run here is a record of the study.
+fn check_kernels(plan: &Plan) -> Result<(), Failure> {
+    let named = plan.grids.iter().filter_map(|grid| match &grid.engines {
+        Engines::Present => None,
+        Engines::Named(engines) => Some(engines),
+    });
+    for engines in named {
+        known(engines)?;
+    }
+    Ok(())
+}
+
+/// What an option has brought into the plan is told under the option's name.
+fn told_by_option(error: rsalab_study::Error, arguments: &arguments::Study) -> Failure {
+    let rsalab_study::Error::Plan(refused) = &error else {
+        return error.into();
+    };
+    let key = refused.key.as_deref().unwrap_or_default();
+    let options = [
+        ("engines", "--engines", arguments.engines.is_some()),
+        ("bits", "--bits", arguments.bits.is_some()),
+        ("threads", "--threads", arguments.threads.is_some()),
+        ("budget_s", "--seconds", arguments.seconds.is_some()),
+    ];
+    let to_blame = options
+        .iter()
+        .find(|(of, _, is_typed)| *is_typed && key.ends_with(of));
+    match to_blame {
+        Some((_, option, _)) => {
+            Failure::new(Class::Usage, format!("{option}: {}", refused.message))
+        }
+        None => error.into(),
+    }
+}
+
 fn run(
     study: &mut Study,
     workers: &Workers,
@@ -96,15 +126,23 @@ fn run(
     let ended = rsalab_study::run::run(study, &around, &mut follower, stop.flag());
     follower.finish();
     let go_on = format!("go on with: {}", resume_line(&directory));
-    let ending = ended.map_err(|error| {
-        Failure::from(error).advice(format!("what was stored before is safe; {go_on}"))
+    let ending = ended.map_err(|error| match &error {
+        rsalab_study::Error::Store(store) if !store.is_passing() => Failure::from(error),
+        _ => Failure::from(error).advice(format!(
+            "what was stored before is safe; when that is mended, {go_on}"
+        )),
     })?;
     if ending == Ending::Stopped {
         let class = stop.class().unwrap_or(Class::Internal);
         let what = "stopped; everything measured so far is saved";
         return Err(Failure::new(class, what).advice(go_on));
     }
-    let page = report::write(study.store(), &directory)?;
+    let page = report::write(study.store(), &directory).map_err(|error| {
+        Failure::from(error).advice(format!(
+            "the measurements are safe; when that is mended, make the report with: {}",
+            line("report", &directory)
+        ))
+    })?;
     follower.say_failures();
     tell(study.store(), &page, json)
 }
@@ -164,14 +202,15 @@ fn chosen(arguments: &arguments::Study, host: &Host) -> Result<(String, Plan), F
         }
         Err(unknown) => unknown,
     };
-    if path.extension().is_none() && path.components().count() == 1 && !path.is_file() {
+    if path.extension().is_none() && path.components().count() <= 1 && !path.is_file() {
         return Err(rsalab_study::Error::from(unknown).into());
     }
-    // A file that cannot be read at all is no mistake in the plan.
-    File::open(path)
-        .and_then(|mut file| file.read(&mut [0]))
-        .map_err(|error| Failure::io(format!("cannot read the plan {}", path.display()), error))?;
-    let plan = Plan::read(path, host).map_err(rsalab_study::Error::from)?;
+    let plan = Plan::read(path, host).map_err(|error| match error {
+        rsalab_study::Error::Io { path, source } => {
+            Failure::io(format!("cannot read the plan {}", path.display()), source)
+        }
+        error => error.into(),
+    })?;
     let name = path.file_stem().unwrap_or(typed).to_string_lossy();
     Ok((name.into_owned(), with_symbols(plan, arguments)))
 }
@@ -189,11 +228,16 @@ fn with_symbols(mut plan: Plan, arguments: &arguments::Study) -> Plan {
 
 /// A study gets a directory of its own; one that holds a study is gone on with by `resume`.
 fn check_unused(directory: &Path) -> Result<(), Failure> {
-    let Ok(mut entries) = fs::read_dir(directory) else {
+    let Ok(entries) = fs::read_dir(directory) else {
         // It should be missing; if it is something else, making the study will tell.
         return Ok(());
     };
-    if entries.next().is_none() {
+    // What a study leaves that was killed before it had a database is not worth a word.
+    let is_left = |name: &OsStr| {
+        name == store::LOCK_FILE || name.as_bytes().starts_with(store::DRAFT_PREFIX.as_bytes())
+    };
+    let mut names = entries.flatten().map(|entry| entry.file_name());
+    if names.all(|name| is_left(&name)) {
         return Ok(());
     }
     let shown = directory.display();
@@ -243,7 +287,18 @@ fn tell(store: &Store, page: &Path, json: &JsonOption) -> Result<(), Failure> {
 
 /// The command that goes on with a study.
 fn resume_line(directory: &Path) -> String {
-    format!("rsalab resume {}", quoted(directory.as_os_str()))
+    line("resume", directory)
+}
+
+/// A command about a study, to be pasted into a shell.
+fn line(command: &str, directory: &Path) -> String {
+    // What begins with a minus would be taken for an option.
+    let begins_with_minus = directory.as_os_str().as_bytes().starts_with(b"-");
+    let separator = if begins_with_minus { "-- " } else { "" };
+    format!(
+        "rsalab {command} {separator}{}",
+        quoted(directory.as_os_str())
+    )
 }
 
 /// What was typed, for the report.
@@ -254,11 +309,11 @@ fn typed() -> String {
 
 /// A word as a shell reads it back.
 fn quoted(word: &OsStr) -> String {
-    let word = word.to_string_lossy();
-    match shlex::try_quote(&word) {
-        Ok(quoted) => quoted.into_owned(),
-        // No argument holds a NUL, which is all that cannot be quoted.
-        Err(_) => word.into_owned(),
+    let is_plain = |word: &&str| !word.chars().any(char::is_control);
+    match word.to_str().filter(is_plain).map(shlex::try_quote) {
+        Some(Ok(quoted)) => quoted.into_owned(),
+        // What no terminal can show goes by its bytes, in the quotes of bash, zsh, ksh and POSIX.1-2024.
+        _ => format!("$'{}'", word.as_bytes().escape_ascii()),
     }
 }
 
@@ -271,8 +326,12 @@ mod tests {
         for (directory, line) in [
             ("results/quick-1", "rsalab resume results/quick-1"),
             ("my study", "rsalab resume 'my study'"),
+            ("-my", "rsalab resume -- -my"),
+            ("a\nb", r"rsalab resume $'a\nb'"),
         ] {
             assert_eq!(resume_line(Path::new(directory)), line);
         }
+        let not_text = Path::new(OsStr::from_bytes(b"it's \xff"));
+        assert_eq!(resume_line(not_text), r"rsalab resume $'it\'s \xff'");
     }
 }

@@ -13,7 +13,7 @@ use rsalab_rsa::random::InsecureStudySeed;
 use rsalab_study::plan::Seed;
 use serde::Serialize;
 
-use super::selection::{absent, present, registry, unknown, with_kernel};
+use super::selection::{absent, known, present, registry, with_kernel};
 use crate::{
     arguments::Vectors,
     exit::{Class, Failure},
@@ -63,7 +63,9 @@ pub(crate) fn run(arguments: &Vectors, talk: Talk) -> Result<(), Failure> {
     let stop = Stop::listen()?;
     let mut printer = Printer::new(arguments.json.json);
     let mut wrong = Vec::new();
+    let mut idle = None;
     for (selector, location) in &locations {
+        let mut refusals = Refusals::default();
         let tried = try_engine(
             selector,
             location,
@@ -71,6 +73,7 @@ pub(crate) fn run(arguments: &Vectors, talk: Talk) -> Result<(), Failure> {
             &seed,
             &stop,
             &mut |verdict| {
+                refusals.count(&verdict);
                 if !verdict.disagreements.is_empty() {
                     wrong.push(format!(
                         "{selector}: {} at {} bits",
@@ -84,6 +87,7 @@ pub(crate) fn run(arguments: &Vectors, talk: Talk) -> Result<(), Failure> {
             return Err(Failure::new(class, "stopped before the end"));
         }
         match tried {
+            Ok(()) if arguments.engines.is_some() => idle = idle.or(refusals.of_all(selector)),
             Ok(()) => {}
             // The others are tried all the same.
             Err(Broken::Off(ConformanceError::Session(error))) => {
@@ -98,9 +102,11 @@ pub(crate) fn run(arguments: &Vectors, talk: Talk) -> Result<(), Failure> {
         }
     }
     printer.finish()?;
-    match wrong.as_slice() {
-        [] => Ok(()),
-        [first, ..] => {
+    match (wrong.as_slice(), idle) {
+        ([], None) => Ok(()),
+        ([], Some(what)) => Err(Failure::new(Class::Unavailable, what)
+            .advice("'rsalab engines' lists the engines and their forms")),
+        ([first, ..], _) => {
             let what = format!(
                 "{} wrong, the first: {first}",
                 quantity::counted(wrong.len(), "verdict")
@@ -111,32 +117,46 @@ pub(crate) fn run(arguments: &Vectors, talk: Talk) -> Result<(), Failure> {
     }
 }
 
+/// What an engine would not do.
+#[derive(Default)]
+struct Refusals {
+    has_done_something: bool,
+    reason: Option<String>,
+}
+
+impl Refusals {
+    fn count(&mut self, verdict: &Verdict) {
+        match &verdict.skipped {
+            Some(reason) => self.reason = Some(reason.clone()),
+            None => self.has_done_something = true,
+        }
+    }
+
+    /// A sentence for an engine that did nothing at all: whoever asked for it has got no answer.
+    fn of_all(self, selector: &Selector) -> Option<String> {
+        let reason = self.reason.filter(|_| !self.has_done_something)?;
+        Some(format!("{selector} was not tried: {reason}"))
+    }
+}
+
 /// Every engine that is to be tried, with its worker.
 fn locations(
     arguments: &Vectors,
     registry: &Registry,
 ) -> Result<Vec<(Selector, Location)>, Failure> {
     let kernel = arguments.kernel.kernel.as_deref();
-    let located = |selector: &str| -> Result<(Selector, Location), Failure> {
-        let selector = Selector::parse(selector).map_err(unknown)?;
+    let all = || present(registry).map(str::to_owned).collect();
+    let engines = arguments.engines.clone().unwrap_or_else(all);
+    let located = |selector: Selector| -> Result<(Selector, Location), Failure> {
         let location = registry
             .locate(selector.engine)
             .map_err(|error| absent(&error))?;
         Ok((selector, location))
     };
-    match &arguments.engines {
-        Some(engines) => with_kernel(engines, kernel)?
-            .iter()
-            .map(|engine| located(engine))
-            .collect(),
-        None => {
-            let all: Vec<String> = present(registry).map(str::to_owned).collect();
-            with_kernel(&all, kernel)?
-                .iter()
-                .map(|engine| located(engine))
-                .collect()
-        }
-    }
+    known(&with_kernel(&engines, kernel)?)?
+        .into_iter()
+        .map(located)
+        .collect()
 }
 
 /// Why an engine was not tried to the end.
