@@ -2,7 +2,7 @@
 
 use std::{fs, path::Path};
 
-use crate::support::{assert_done, assert_failure, folder, rsalab, run, stdout, study_key};
+use crate::support::{assert_done, folder, rsalab, run, stdout, study_key};
 
 /// Bytes of text in a full block of a key of 512 bits.
 const SYMBOLS: usize = 63;
@@ -188,94 +188,4 @@ fn a_trace_for_people_is_a_table() {
     assert_eq!(header, ["part", "bytes", "blocks", "CPU", "start", "end"]);
     assert!(table.contains("3 threads"), "{table}");
     assert_eq!(table.lines().count(), 1 + 1 + 3 + 1, "{table}");
-}
-
-#[test]
-fn damage_and_wrong_keys_are_noticed() {
-    let (here, other) = (folder(), folder());
-    study_key(here.path(), 512);
-    study_key(other.path(), 512);
-    let made = run(
-        here.path(),
-        [
-            "encrypt",
-            "--key",
-            "public.pem",
-            "--text",
-            "some text",
-            "--out",
-            "good",
-        ],
-    );
-    assert_done(&made);
-    let good = fs::read(here.path().join("good")).expect("it was made");
-    let write = |name: &str, bytes: &[u8]| {
-        fs::write(here.path().join(name), bytes).expect("the folder can be written to");
-    };
-    write("cut", &good[..good.len() - 1]);
-    write("short", &good[..20]);
-    write("plain", b"some text");
-    write("nothing", b"");
-    let mut flipped = good.clone();
-    *flipped.last_mut().expect("it has bytes") ^= 1;
-    write("flipped", &flipped);
-    let rows = [
-        ("cut", 3, "cut"),
-        ("short", 3, "cut"),
-        ("plain", 3, "not a file"),
-        ("nothing", 3, "not a file"),
-        ("flipped", 4, "block 0"),
-        ("missing", 5, "missing"),
-        (".", 5, "."),
-    ];
-    for (file, code, words) in rows {
-        let output = run(
-            here.path(),
-            ["decrypt", "--quiet", "--key", "key.pem", file],
-        );
-        assert_failure(&output, code, words);
-        assert!(output.stdout.is_empty(), "{file}: nothing may come out");
-    }
-    let wrong_key = rsalab(here.path())
-        .args(["decrypt", "--quiet", "good", "--key"])
-        .arg(other.path().join("key.pem"))
-        .output()
-        .expect("the program starts");
-    assert_failure(&wrong_key, 3, "encrypted for the key");
-}
-
-#[test]
-fn impossible_blocks_and_files_are_refused() {
-    let here = folder();
-    study_key(here.path(), 512);
-    for symbols in ["0", "64", "1000000"] {
-        let output = run(
-            here.path(),
-            [
-                "encrypt",
-                "--quiet",
-                "--key",
-                "public.pem",
-                "--text",
-                "a",
-                "--block-symbols",
-                symbols,
-            ],
-        );
-        assert_failure(&output, 2, "63");
-    }
-    let output = run(
-        here.path(),
-        [
-            "encrypt",
-            "--quiet",
-            "--key",
-            "public.pem",
-            "--text",
-            "a",
-            "--out",
-            "key.pem",
-        ],
-    );
-    assert_failure(&output, 5, "exists already");
 }
