@@ -6,7 +6,7 @@
 CARGO   ?= cargo
 PROFILE := release
 RSALAB  := target/$(PROFILE)/rsalab
-PEERS   := openssl gmp libcrypto ipp
+PEERS   := openssl gmp libcrypto ipp aws-lc
 TOOLS   := $(CURDIR)/target/tools
 # The peers are built from C: one slow build each, kept in target/.
 export RSALAB_PREFIX ?= $(CURDIR)/prefix
@@ -35,7 +35,7 @@ study: build peers ## Run the quick study and leave a report.
 	$(RSALAB) study quick
 
 test: setup lint deny peers ## Lints, all tests with every peer that could be built, licences, documents.
-	@sh scripts/test.sh
+	@sh scripts/test.sh $(PEERS)
 
 lint: setup ## Format, clippy, documentation, tidiness; warnings are errors.
 	$(CARGO) fmt --all --check

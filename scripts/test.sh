@@ -1,15 +1,15 @@
 #!/bin/sh
-# Every test: first what needs no peer, then each peer that could be built here. What is skipped says so.
+# Every test: first what needs no peer, then each of the peers named that could be built here. What is skipped says so.
 set -eu
 
 cargo=${CARGO:-cargo}
 $cargo test --locked
 
-# What the peers openssl and libcrypto share; it needs neither.
+# What the peers openssl, aws-lc and libcrypto share; it needs none of them.
 $cargo clippy --release --locked --package rsalab-peer-evp --all-targets -- -D warnings
 $cargo test --release --locked --package rsalab-peer-evp
 
-for peer in openssl gmp libcrypto ipp; do
+for peer in "$@"; do
   # The package ipp makes two workers.
   case $peer in ipp) worker=ippcp ;; *) worker=$peer ;; esac
   if [ -x "target/release/rsalab-peer-$worker" ]; then

@@ -171,7 +171,10 @@ pub fn assert_worker_conforms(location: &Location, scope: &Scope) -> BTreeSet<Op
     run(&mut worker, scope, &test_seed(), &mut |case| {
         let Case { op, bits, name, .. } = case;
         match case.outcome {
-            Outcome::Passed { .. } => {
+            Outcome::Passed { answers } => {
+                if answers == 0 {
+                    eprintln!("REFUSED by the library: {op} at {bits} bits of {name}");
+                }
                 tried.insert(op);
             }
             Outcome::Skipped { reason } => eprintln!("SKIPPED: {op} at {bits} bits: {reason}"),
@@ -299,36 +302,44 @@ impl Suite<'_> {
 
     /// Numbers that are their own power whatever the exponent, multiples of a prime, and long runs of ones.
     fn edges(&mut self, op: Op) -> Result<(), SessionError> {
-        let job = Job {
-            batch: 3,
-            ..self.job(op)
-        };
         let k = self.key.n.len();
         let small = |value: u8| [vec![0; k - 1], vec![value]].concat();
         let prime = |prime: &[u8]| [vec![0; k - prime.len()], prime.to_vec()].concat();
         let mut last = self.key.n.clone();
         // n is odd.
         last[k - 1] -= 1;
+        for (name, block) in [("0", small(0)), ("1", small(1)), ("n − 1", last)] {
+            self.own_power(op, name, &block)?;
+        }
+        let job = Job {
+            batch: 3,
+            ..self.job(op)
+        };
         let mut ones = vec![0xFF; k];
         ones[0] = self.key.n[0] >> 1;
-        let edges = [
-            small(0),
-            small(1),
-            last,
-            small(2),
-            prime(&self.key.p),
-            prime(&self.key.q),
-            ones,
-        ];
-        let outcome = match self.outputs(&job, &edges.concat())? {
-            Ok(outputs) if outputs.get(..3 * k) != Some(&edges[..3].concat()[..]) => {
-                Outcome::Failed {
-                    what: "0, 1 and n − 1 must be their own powers".to_owned(),
-                }
+        let edges = [small(2), prime(&self.key.p), prime(&self.key.q), ones].concat();
+        let outcome = self.verified(&job, &edges)?;
+        self.tell(&job, "2, p, q, ones", outcome);
+        Ok(())
+    }
+
+    /// A block that is its own power. A library may refuse it, since no padding makes it; then there is no answer to look at.
+    fn own_power(&mut self, op: Op, name: &str, block: &[u8]) -> Result<(), SessionError> {
+        let job = self.job(op);
+        let outcome = match self.prepared_outputs(&job, block) {
+            Ok(output) if output == block => Outcome::Passed { answers: 1 },
+            Ok(_) => Outcome::Failed {
+                what: format!("{name} must be its own power"),
+            },
+            Err(SessionError::Fault(fault)) if fault.kind == FaultKind::Library => {
+                Outcome::Passed { answers: 0 }
             }
-            outputs => self.verdict(&job, &edges.concat(), outputs),
+            Err(SessionError::Fault(fault)) => Outcome::Failed {
+                what: format!("refused, but as {:?}: {fault}", fault.kind),
+            },
+            Err(fatal) => return Err(fatal),
         };
-        self.tell(&job, "0, 1, n − 1, 2, p, q, ones", outcome);
+        self.tell(&job, name, outcome);
         Ok(())
     }
 

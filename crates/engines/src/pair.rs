@@ -7,7 +7,8 @@ use crate::engine::EngineError;
 /// Draws primes until two are fit for a key (FIPS 186-5 A.1.3, steps 4.4 and 5.5): each coprime to the exponent after one is
 /// taken away, and the two further apart than 2^(bits − 100).
 ///
-/// `draw` fills the buffer that it is given with a prime of `prime_bits` bits, big-endian, whose two highest bits are set.
+/// `draw` fills the buffer that it is given with a prime of `prime_bits` bits, big-endian, so large that a product of two has twice
+/// as many.
 /// Variable time: the keys of a study are no secrets.
 ///
 /// # Errors

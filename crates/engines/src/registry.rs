@@ -66,6 +66,13 @@ pub const ENGINES: &[Entry] = &[
         },
     },
     Entry {
+        name: "aws-lc",
+        summary: "AWS-LC, built for this machine",
+        home: Home::Peer {
+            bring: "cargo build --release --package rsalab-peer-aws-lc",
+        },
+    },
+    Entry {
         name: "crypto_mb",
         summary: "Intel's multi-buffer library, eight operations at once, loaded at run time",
         home: Home::Peer { bring: BRING_IPP },

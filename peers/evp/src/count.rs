@@ -23,6 +23,9 @@ use crate::table::{GenCallback, PkeyCtx};
 pub(crate) enum Search {
     /// Candidates upward from a random start, sieved by small primes.
     Plain,
+    /// AWS-LC's: independent random candidates. It reports those for whole keys before trial division, so that their tests are
+    /// not known; those for single primes after it.
+    Independent,
     /// FIPS 186-4 B.3.6, FIPS 186-5 A.1.6: candidates congruent to conditions set by two auxiliary primes.
     Auxiliary,
 }
@@ -77,7 +80,7 @@ pub(crate) extern "C" fn keygen_event(ctx: *mut PkeyCtx) -> c_int {
 fn record(kind: c_int, number: c_int) {
     let mut count = COUNT.get();
     match (count.search, kind, number) {
-        (Search::Plain, 0, _) => count.tests += 1,
+        (Search::Plain | Search::Independent, 0, _) => count.tests += 1,
         (Search::Auxiliary, 2, _) => count.auxiliary_found += 1,
         (Search::Auxiliary, 3, _) => count.auxiliary_found = 0,
         (Search::Auxiliary, 1, -1) if count.auxiliary_found == 2 => count.tests += 1,

@@ -11,7 +11,7 @@ use crate::{
     context::BlockOperation,
     count::Search,
     generate::{PreparedKeygen, PreparedPrimes},
-    library::{Libcrypto, Version},
+    library::{Family, Libcrypto, Version},
 };
 
 /// A libcrypto as an engine.
@@ -30,6 +30,26 @@ impl EvpEngine {
             origin,
             library,
         }
+    }
+
+    /// AWS-LC's `rsa_generate_key_impl` cuts sizes down to multiples of 128, and takes exponents of 32 bits at most.
+    fn refuse_key(&self, job: &Job) -> Result<(), Reason> {
+        if self.library.family() == Family::OpenSsl {
+            return Ok(());
+        }
+        if !job.bits.is_multiple_of(128) {
+            return Err(Reason(format!(
+                "{} makes keys whose bits are a multiple of 128",
+                self.name
+            )));
+        }
+        if job.exponent > u64::from(u32::MAX) {
+            return Err(Reason(format!(
+                "{} makes keys with exponents of 32 bits at most",
+                self.name
+            )));
+        }
+        Ok(())
     }
 }
 
@@ -72,7 +92,8 @@ impl Engine for EvpEngine {
         };
         Ok(match job.op {
             // Blinding: `rsa_get_blinding` unless RSA_FLAG_NO_BLINDING, which nothing sets here. Check: `rsa_ossl_mod_exp`
-            // raises the result to e and compares. Both in `rsa_ossl.c` of every version from 1.1.1 to 4.0.
+            // raises the result to e and compares. Both in `rsa_ossl.c` of every version from 1.1.1 to 4.0, and in AWS-LC's
+            // `rsa_impl.c` (`rsa_default_private_transform`).
             Op::Private => Ledger {
                 crt: Some(true),
                 blinding: Some(true),
@@ -89,6 +110,7 @@ impl Engine for EvpEngine {
             },
             Op::Keygen => {
                 refuse_odd(job)?;
+                self.refuse_key(job)?;
                 let search = self.library.key_search(job.bits, job.exponent);
                 Ledger {
                     rounds: Some(self.library.key_rounds(job.bits, search)),
@@ -102,7 +124,10 @@ impl Engine for EvpEngine {
                 refuse_odd(job)?;
                 Ledger {
                     rounds: Some(self.library.prime_rounds(job.bits / 2)),
-                    sieve: Some(self.library.sieve(job.bits / 2, Search::Plain)),
+                    sieve: Some(
+                        self.library
+                            .sieve(job.bits / 2, self.library.prime_search()),
+                    ),
                     exponent: Some(job.exponent),
                     setup: "numbers, once per thread".to_owned(),
                     ..plain
@@ -114,7 +139,8 @@ impl Engine for EvpEngine {
                 ..plain
             },
             Op::PrivateExponent => Ledger {
-                constant_time: Some(true),
+                // AWS-LC knows no mark of secret numbers.
+                constant_time: Some(self.library.family() == Family::OpenSsl),
                 exponent: Some(job.exponent),
                 setup: "exponent and numbers, once per thread".to_owned(),
                 ..plain
@@ -182,17 +208,29 @@ impl Libcrypto {
     /// From 3.0 on, keys of 2048 bits and more with an exponent above 2^16 come from auxiliary primes (`rsa_keygen` in
     /// `rsa_gen.c`).
     pub(crate) fn key_search(&self, bits: usize, exponent: u64) -> Search {
-        if self.version() >= V3_0 && bits >= 2048 && exponent > 0xffff {
+        if self.family() == Family::AwsLc {
+            Search::Independent
+        } else if self.version() >= V3_0 && bits >= 2048 && exponent > 0xffff {
             Search::Auxiliary
         } else {
             Search::Plain
         }
     }
 
-    /// Trial division by the first odd primes: `calc_trial_divisions` in `bn_prime.c` from 3.0 on, all 2048 primes of
+    /// That of `BN_generate_prime_ex`.
+    pub(crate) fn prime_search(&self) -> Search {
+        match self.family() {
+            Family::OpenSsl => Search::Plain,
+            Family::AwsLc => Search::Independent,
+        }
+    }
+
+    /// Trial division by the first odd primes: `num_trial_division_primes` in AWS-LC's `prime.c`; `calc_trial_divisions` in `bn_prime.c` from 3.0 on, all 2048 primes of
     /// `bn_prime.h` in 1.1.1. The prime 2 is one of each count.
     fn sieve(&self, prime_bits: usize, search: Search) -> String {
         let primes = match prime_bits {
+            ..=1024 if self.family() == Family::AwsLc => 512,
+            _ if self.family() == Family::AwsLc => 1024,
             _ if self.version() < V3_0 => 2048,
             0..=512 => 64,
             513..=1024 => 128,
@@ -202,6 +240,7 @@ impl Libcrypto {
         };
         let candidates = match search {
             Search::Plain => "upward from a random start",
+            Search::Independent => "independent and random",
             Search::Auxiliary => "in steps set by two auxiliary primes",
         };
         format!("the first {primes} primes; candidates {candidates}")
@@ -220,6 +259,8 @@ impl Libcrypto {
         rounds(match prime_bits {
             ..=2048 if self.version() >= V3_0 => 64,
             _ if self.version() >= V3_0 => 128,
+            // `BN_PRIME_CHECKS_BLINDED`, which covers the fewer that `BN_prime_checks_for_size` asks for.
+            308.. if self.family() == Family::AwsLc => 16,
             3747.. => 3,
             1345.. => 4,
             476.. => 5,

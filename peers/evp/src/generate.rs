@@ -57,19 +57,21 @@ impl Runner for KeygenRunner<'_> {
         } = *self.prepared;
         check_items(layout, inputs, outputs)?;
         let prime_length = bits.div_ceil(2).div_ceil(8);
+        let search = library.key_search(bits, exponent);
         let mut tests = 0;
         for output in outputs.chunks_exact_mut(layout.output) {
-            let (key, tests_of_key) = count::tests_of(
-                library.key_search(bits, exponent),
-                library.table.EVP_PKEY_CTX_get_keygen_info,
-                || self.context.generate(),
-            );
+            let (key, tests_of_key) =
+                count::tests_of(search, library.table.EVP_PKEY_CTX_get_keygen_info, || {
+                    self.context.generate()
+                });
             tests += tests_of_key;
             let (p, rest) = output.split_at_mut(prime_length);
             let (q, d) = rest.split_at_mut(prime_length);
             key?.write(p, q, d)?;
         }
-        Ok(RunStats { tests: Some(tests) })
+        Ok(RunStats {
+            tests: (search != Search::Independent).then_some(tests),
+        })
     }
 }
 
@@ -142,7 +144,7 @@ impl Runner for PrimesRunner<'_> {
         let mut tests = 0;
         for output in outputs.chunks_exact_mut(layout.output) {
             let (found, tests_of_pair) = count::tests_of(
-                Search::Plain,
+                library.prime_search(),
                 library.table.EVP_PKEY_CTX_get_keygen_info,
                 || self.search(),
             );

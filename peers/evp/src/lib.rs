@@ -1,7 +1,7 @@
 //! RSA as OpenSSL's libcrypto does it, behind [`rsalab_engines::Engine`]: one implementation over a table of functions.
 //!
-//! Two peers stand on it. `openssl` links OpenSSL 4 statically and fills the table from the linker; `libcrypto` loads the system's library
-//! and fills the table by name. What is measured, how it is prepared and what the ledger says is therefore the same code for both.
+//! Three peers stand on it. `openssl` links OpenSSL 4 statically and fills the table from the linker, `aws-lc` does so with AWS-LC, which
+//! offers the same functions; `libcrypto` loads the system's library and fills the table by name. What is measured, how it is prepared and what the ledger says is therefore the same code for all.
 //!
 //! | question | file |
 //! |---|---|
@@ -28,5 +28,5 @@ mod number;
 pub mod table;
 
 pub use engine::EvpEngine;
-pub use library::{Libcrypto, NotSupported};
+pub use library::{Family, Libcrypto, NotSupported};
 pub use table::{MissingFunction, Table};

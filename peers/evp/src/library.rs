@@ -16,7 +16,17 @@ const INFO_CPU_SETTINGS: c_int = 1008;
 #[derive(Debug)]
 pub struct Libcrypto {
     pub(crate) table: Table,
+    family: Family,
     version: Version,
+}
+
+/// Whose libcrypto it is: what it does in the time that is measured depends on it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Family {
+    /// OpenSSL's own.
+    OpenSsl,
+    /// Amazon's, which offers the functions of OpenSSL 1.1.1.
+    AwsLc,
 }
 
 /// The oldest version whose behaviour is stated.
@@ -46,6 +56,9 @@ pub enum NotSupported {
         "it calls itself '{0}', and only OpenSSL's libcrypto is known well enough to state what it does"
     )]
     NotOpenSsl(String),
+    /// Not the AWS-LC that was linked.
+    #[error("it calls itself '{0}', which is not AWS-LC")]
+    NotAwsLc(String),
     /// Older than the oldest version whose behaviour is stated.
     #[error("it is version {0}, and 1.1.1 is the oldest that can be used")]
     TooOld(String),
@@ -69,7 +82,30 @@ impl Libcrypto {
         if version < OLDEST {
             return Err(NotSupported::TooOld(text));
         }
-        Ok(Self { table, version })
+        Ok(Self {
+            table,
+            family: Family::OpenSsl,
+            version,
+        })
+    }
+
+    /// Takes a filled table of AWS-LC's functions.
+    pub fn aws_lc(table: Table) -> Result<Self, NotSupported> {
+        let text = version_text(&table, VERSION_TEXT);
+        if !text.starts_with("AWS-LC ") {
+            return Err(NotSupported::NotAwsLc(text));
+        }
+        Ok(Self {
+            table,
+            family: Family::AwsLc,
+            // The one whose interface it offers (`OPENSSL_VERSION_NUMBER`).
+            version: OLDEST,
+        })
+    }
+
+    /// Whose it is.
+    pub fn family(&self) -> Family {
+        self.family
     }
 
     /// The version, to compare.
@@ -88,11 +124,13 @@ impl Libcrypto {
         unsafe { static_text((self.table.OPENSSL_info?)(INFO_CPU_SETTINGS)) }
     }
 
-    /// Whether the library's compiler was told to optimise, by the flags that the library states.
+    /// Whether the library's compiler was told to optimise, by the flags that the library states. AWS-LC states none: who links
+    /// it sees to that.
     pub fn optimised(&self) -> bool {
-        version_text(&self.table, VERSION_CFLAGS)
-            .split_whitespace()
-            .any(|flag| flag.starts_with("-O") && flag != "-O0")
+        self.family == Family::AwsLc
+            || version_text(&self.table, VERSION_CFLAGS)
+                .split_whitespace()
+                .any(|flag| flag.starts_with("-O") && flag != "-O0")
     }
 
     /// The oldest error in this thread's queue, as the failure of `call`; the queue is emptied.
