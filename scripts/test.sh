@@ -3,6 +3,7 @@
 set -eu
 
 cargo=${CARGO:-cargo}
+sh scripts/bring-browser.sh
 $cargo test --locked
 
 # What the peers openssl, aws-lc and libcrypto share; it needs none of them.

@@ -5,7 +5,7 @@ use serde::Serialize;
 
 use super::{
     figure::Figure,
-    model::{Group, Report, Row},
+    model::{Finding, Group, Report, Row, Session},
     quantity,
     svg::svg,
     words,
@@ -45,6 +45,7 @@ fn syntax() -> SyntaxConfig {
 struct Page<'a> {
     report: &'a Report,
     status: String,
+    answers: Vec<Answer<'a>>,
     sections: Vec<Section>,
     drawings: Vec<Drawing>,
     claim_engines: Vec<&'a str>,
@@ -52,6 +53,8 @@ struct Page<'a> {
     troubles: Vec<words::Trouble>,
     /// The first session's.
     machine: Option<&'a [(&'static str, String)]>,
+    /// The same in a line.
+    machine_words: String,
     machines_differ: bool,
     sessions: Vec<String>,
     warnings: Vec<String>,
@@ -64,6 +67,7 @@ impl Page<'_> {
         Page {
             report,
             status: words::status(report),
+            answers: report.findings.iter().map(Answer::of).collect(),
             sections: report.groups.iter().map(Section::of).collect(),
             drawings: report.figures.iter().map(Drawing::of).collect(),
             claim_engines: claim_engines(report),
@@ -73,6 +77,11 @@ impl Page<'_> {
                 .sessions
                 .first()
                 .map(|session| session.machine.as_slice()),
+            machine_words: report
+                .sessions
+                .first()
+                .map(machine_words)
+                .unwrap_or_default(),
             machines_differ: report
                 .sessions
                 .iter()
@@ -83,6 +92,37 @@ impl Page<'_> {
             script: include_str!("page/figure.js"),
         }
     }
+}
+
+/// A finding, parted into what was asked and what came out where its sentence says both.
+#[derive(Serialize)]
+struct Answer<'a> {
+    id: &'a str,
+    topic: Option<&'a str>,
+    words: &'a str,
+}
+
+impl<'a> Answer<'a> {
+    fn of(finding: &'a Finding) -> Self {
+        const LONGEST_TOPIC: usize = 80;
+        let parted = finding.sentence.split_once(": ");
+        let parted = parted.filter(|(topic, _)| topic.len() <= LONGEST_TOPIC);
+        Answer {
+            id: &finding.id,
+            topic: parted.map(|(topic, _)| topic),
+            words: parted.map_or(&finding.sentence, |(_, words)| words),
+        }
+    }
+}
+
+/// What decides about speed, as far as it is known: `AMD EPYC, 2 CPUs on 2 cores, 23.5 GiB`.
+fn machine_words(session: &Session) -> String {
+    const TOLD: [&str; 4] = ["CPU", "CPUs", "memory", "operating system"];
+    let told = TOLD.iter().filter_map(|told| {
+        let row = session.machine.iter().find(|(name, _)| name == told);
+        row.map(|(_, value)| value.as_str())
+    });
+    told.collect::<Vec<_>>().join(", ")
 }
 
 /// A figure with its still picture and the data that the script draws: both go into the page as they are.

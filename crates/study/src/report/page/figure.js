@@ -1,299 +1,462 @@
 // Draws every <figure data-figure="ID"> of the report from the JSON beside it, as SVG that answers to a pointer, a
-// finger and a keyboard. The same JSON is what the still SVG and PNG are drawn from. No network, no library.
+// finger and a keyboard. The still SVG and PNG are drawn from the same data. No network, no library.
 "use strict";
 (() => {
   const SVG = "http://www.w3.org/2000/svg";
   const MARKS = ["circle", "square", "triangle", "diamond", "cross", "ring", "star", "down"];
-  const DASHES = ["", "7 3", "2 3", "9 3 2 3", "5 2", "1 3", "12 4", "4 2 1 2"];
+  // From here on there is room for names beside the plot.
+  const WIDE = 600;
+  // Colours repeat after eight, but then with other marks and with dashes: 64 series differ.
+  const form = (index) => (index + Math.floor(index / 8)) % 8;
+  const dashes = (index) => (index < 8 ? "none" : "6 3");
 
-  const element = (name, attributes = {}, ...children) => {
-    const node = document.createElementNS(SVG, name);
+  const set = (node, attributes, children) => {
     for (const [key, value] of Object.entries(attributes)) node.setAttribute(key, value);
     node.append(...children);
     return node;
   };
-  const html = (name, attributes = {}, ...children) => {
-    const node = document.createElement(name);
-    for (const [key, value] of Object.entries(attributes)) node.setAttribute(key, value);
-    node.append(...children);
-    return node;
-  };
+  const element = (name, attributes = {}, ...children) => set(document.createElementNS(SVG, name), attributes, children);
+  const html = (name, attributes = {}, ...children) => set(document.createElement(name), attributes, children);
+  const path = (d, attributes = {}) => element("path", { d, ...attributes });
 
-  // Four significant digits, grouped thousands, and a power of ten where that would be unreadable.
+  // As the tables have them: four significant digits, grouped thousands.
   const number = (value) => {
-    if (value === 0) return "0";
-    const size = Math.abs(value);
-    if (size >= 1e9 || size < 1e-4) return value.toExponential(3).replace("e+", "e");
-    const digits = Math.max(0, 3 - Math.floor(Math.log10(size)));
-    return value.toLocaleString("en", { maximumFractionDigits: digits, minimumFractionDigits: 0 });
+    if (value === 0 || !Number.isFinite(value)) return String(value);
+    const rounded = Number(value.toPrecision(4));
+    const power = Math.floor(Math.log10(Math.abs(rounded)) + 1e-12);
+    if (power < -6 || power >= 12) return value.toExponential(3).replace("e+", "e");
+    const digits = Math.max(0, 3 - power);
+    return rounded.toLocaleString("en", { minimumFractionDigits: digits, maximumFractionDigits: digits });
   };
-  const tickLabel = (value) => {
+  const plain = (value) => number(value).replace(/\.(\d*?)0+$/, (_, kept) => (kept ? "." + kept : ""));
+  // A mark of an axis, in few characters: 1,500, 20 k, 2.5 M, 10⁻⁵.
+  const markWords = (value) => {
     const size = Math.abs(value);
-    if (size >= 1e6) return number(value / 1e6) + " M";
-    if (size >= 1e4) return number(value / 1e3) + " k";
-    return number(value);
+    if (size === 0) return "0";
+    if (size < 1e-3 || size >= 1e9) {
+      const [factor, power] = value.toExponential().split("e");
+      const raised = [...power.replace("+", "")].map((c) => (c === "-" ? "⁻" : "⁰¹²³⁴⁵⁶⁷⁸⁹"[c])).join("");
+      return (factor === "1" ? "" : plain(Number(factor)) + " × ") + "10" + raised;
+    }
+    if (size >= 1e6) return plain(value / 1e6) + " M";
+    if (size >= 1e4) return plain(value / 1e3) + " k";
+    return plain(value);
   };
-  const range = (point) =>
-    point.low === undefined || point.low === null ? "" : ` (${number(point.low)} to ${number(point.high)})`;
+  const hasInterval = (point) => point.low !== undefined && point.low !== null;
+  const interval = (point) => (hasInterval(point) ? `${number(point.low)} to ${number(point.high)}` : "");
+  const axisName = (axis) => axis.label + (axis.unit ? ` (${axis.unit})` : "");
+  // What words take, roughly: they cannot be measured before they are drawn.
+  const wide = (words, size = 12) => words.length * size * 0.6;
 
-  // Ticks at 1, 2 or 5 times a power of ten; on a logarithmic axis at powers of ten, and 2 and 5 where there is room.
-  const linearTicks = (low, high, room) => {
+  // Marks at 1, 2 or 5 times a power of ten.
+  const evenMarks = (low, high, room) => {
     const rough = (high - low) / Math.max(2, room);
     const power = 10 ** Math.floor(Math.log10(rough));
     const step = [1, 2, 5, 10].find((s) => s * power >= rough) * power;
-    const ticks = [];
-    for (let i = Math.ceil(low / step - 1e-9); i * step <= high * (1 + 1e-12); i++) ticks.push(i * step);
-    return ticks;
+    const marks = [];
+    for (let i = Math.ceil(low / step - 1e-9); i * step <= high * (1 + 1e-12); i++) marks.push(i * step);
+    return marks;
   };
-  const logTicks = (low, high, room) => {
-    const ticks = [];
+  // Marks at powers of ten, at every second or third of them where they are many, at 2 and 5 too where they are few.
+  const decadeMarks = (low, high, room) => {
     const decades = Math.log10(high / low);
-    const steps = decades * 3 <= room ? [1, 2, 5] : [1];
+    const factors = decades * 3 <= room ? [1, 2, 5] : [1];
     const stride = Math.max(1, Math.ceil(decades / Math.max(2, room)));
+    const marks = [];
     for (let e = Math.floor(Math.log10(low)); e <= Math.ceil(Math.log10(high)); e++) {
-      if (steps.length === 1 && e % stride !== 0) continue;
-      for (const s of steps) {
-        const tick = s * 10 ** e;
-        if (tick >= low * 0.999999 && tick <= high * 1.000001) ticks.push(tick);
-      }
+      if (e % stride === 0) for (const f of factors) marks.push(Number(`${f}e${e}`));
     }
-    return ticks.length >= 2 ? ticks : linearTicks(low, high, room).filter((t) => t > 0);
+    const inside = marks.filter((mark) => mark >= low && mark <= high);
+    return inside.length >= 2 ? inside : evenMarks(low, high, room).filter((mark) => mark > 0);
   };
 
-  const mark = (kind, x, y, size) => {
-    const s = size;
-    switch (MARKS[kind % MARKS.length]) {
-      case "square": return element("rect", { x: x - s, y: y - s, width: 2 * s, height: 2 * s });
-      case "triangle": return element("path", { d: `M${x} ${y - 1.3 * s}L${x + 1.2 * s} ${y + s}H${x - 1.2 * s}Z` });
-      case "diamond": return element("path", { d: `M${x} ${y - 1.4 * s}L${x + 1.4 * s} ${y}L${x} ${y + 1.4 * s}L${x - 1.4 * s} ${y}Z` });
-      case "cross": return element("path", { d: `M${x - s} ${y - s}L${x + s} ${y + s}M${x + s} ${y - s}L${x - s} ${y + s}`, class: "open" });
-      case "ring": return element("circle", { cx: x, cy: y, r: s, class: "open" });
-      case "star": return element("path", { d: `M${x} ${y - 1.3 * s}V${y + 1.3 * s}M${x - 1.1 * s} ${y - 0.7 * s}L${x + 1.1 * s} ${y + 0.7 * s}M${x + 1.1 * s} ${y - 0.7 * s}L${x - 1.1 * s} ${y + 0.7 * s}`, class: "open" });
-      case "down": return element("path", { d: `M${x} ${y + 1.3 * s}L${x + 1.2 * s} ${y - s}H${x - 1.2 * s}Z` });
-      default: return element("circle", { cx: x, cy: y, r: s });
+  const mark = (index, x, y, s) => {
+    const at = (dx, dy) => `${x + dx * s} ${y + dy * s}`;
+    switch (MARKS[form(index)]) {
+      case "square": return element("rect", { x: x - s, y: y - s, width: 2 * s, height: 2 * s, class: "mark" });
+      case "triangle": return path(`M${at(0, -1.3)}L${at(1.2, 1)}L${at(-1.2, 1)}Z`, { class: "mark" });
+      case "diamond": return path(`M${at(0, -1.4)}L${at(1.4, 0)}L${at(0, 1.4)}L${at(-1.4, 0)}Z`, { class: "mark" });
+      case "cross": return path(`M${at(-1, -1)}L${at(1, 1)}M${at(1, -1)}L${at(-1, 1)}`, { class: "mark open" });
+      case "ring": return element("circle", { cx: x, cy: y, r: s, class: "mark open" });
+      case "star": return path(`M${at(0, -1.3)}L${at(0, 1.3)}M${at(-1.1, -0.7)}L${at(1.1, 0.7)}M${at(1.1, -0.7)}L${at(-1.1, 0.7)}`, { class: "mark open" });
+      case "down": return path(`M${at(0, 1.3)}L${at(1.2, -1)}L${at(-1.2, -1)}Z`, { class: "mark" });
+      default: return element("circle", { cx: x, cy: y, r: s, class: "mark" });
     }
+  };
+
+  // Places as near as can be to those wanted, which ascend, with a gap between neighbours.
+  const apart = (wanted, gap, least, most) => {
+    const placed = [];
+    for (const place of wanted) placed.push(Math.max(place, placed.length ? placed.at(-1) + gap : least));
+    let free = most;
+    for (let i = placed.length - 1; i >= 0; i--) {
+      placed[i] = Math.min(placed[i], free);
+      free = placed[i] - gap;
+    }
+    return placed;
   };
 
   class Figure {
     constructor(host) {
       this.host = host;
       this.data = JSON.parse(host.querySelector('script[type="application/json"]').textContent);
+      this.names = this.data.x.labels;
       this.hidden = new Set();
       this.log = { x: this.data.x.scale === "log", y: this.data.y.scale === "log" };
-      this.focus = null;
+      this.points = [];
+      this.at = null;
       this.build();
-      new ResizeObserver(() => this.draw()).observe(this.plot);
+      this.listen();
+      this.draw();
+      new ResizeObserver(() => this.resize()).observe(this.plot);
     }
 
     build() {
-      this.still = this.host.querySelector(".still");
-      this.plot = html("div", { class: "plot" });
-      this.tip = html("div", { class: "tip", role: "status", "aria-live": "polite", hidden: "" });
-      this.plot.append(this.tip);
-
+      const { title, description, series } = this.data;
       const keys = html("div", { class: "keys", role: "group", "aria-label": "Series" });
-      this.data.series.forEach((series, i) => {
-        const sample = element("svg", { width: 34, height: 14, "aria-hidden": "true", class: `s${i % 8}` });
-        sample.append(
-          element("path", { d: "M1 7H33", class: "line", "stroke-dasharray": DASHES[i % 8] }),
-          mark(i, 17, 7, 4),
-        );
-        const key = html("button", { type: "button", "aria-pressed": "true" }, sample, series.name);
-        key.addEventListener("click", () => {
-          this.hidden.has(i) ? this.hidden.delete(i) : this.hidden.add(i);
-          key.setAttribute("aria-pressed", String(!this.hidden.has(i)));
-          this.focus = null;
-          this.draw();
-        });
-        keys.append(key);
-      });
-
+      // One series needs no key: the title names it.
+      if (series.length > 1) series.forEach((one, index) => keys.append(this.key(one, index)));
       const switches = html("div", { class: "switches", role: "group", "aria-label": "Axes" });
       for (const axis of ["x", "y"]) {
-        if (this.data[axis].labels || !this.allPositive(axis)) { this.log[axis] = false; continue; }
-        const button = html("button", { type: "button", "aria-pressed": String(this.log[axis]) }, `log ${axis}`);
-        button.addEventListener("click", () => {
-          this.log[axis] = !this.log[axis];
-          button.setAttribute("aria-pressed", String(this.log[axis]));
-          this.draw();
-        });
-        switches.append(button);
+        if (this.data[axis].labels || !this.isPositive(axis)) this.log[axis] = false;
+        else switches.append(this.switch(axis));
       }
-      // One series needs no key: the title names it.
-      if (this.data.series.length < 2) keys.replaceChildren();
-      const bar = html("div", { class: "controls" }, keys, switches);
-      this.still.replaceWith(bar, this.plot);
+      const reading = this.names ? "Arrow keys read the values." : "Left and right read a line, up and down change it.";
+      this.svg = element("svg", { tabindex: 0, role: "application", "aria-roledescription": "interactive figure",
+        "aria-label": `${title}. ${description} ${reading}` });
+      this.tip = html("div", { class: "tip", "aria-hidden": "true", hidden: "" });
+      // What a screen reader says; hovering stays silent.
+      this.said = html("div", { class: "unseen", role: "status", "aria-live": "polite" });
+      this.plot = html("div", { class: "plot" }, this.svg, this.tip, this.said);
+      const controls = html("div", { class: series.length > 1 ? "controls" : "controls bare" }, keys, switches);
+      this.host.append(controls, this.plot);
     }
 
-    allPositive(axis) {
-      return this.data.series.every((s) => s.points.every((p) => (axis === "x" ? p.x : p.low ?? p.y) > 0));
+    key(series, index) {
+      const sample = element("svg", { width: 30, height: 14, "aria-hidden": "true", class: `s${index % 8}` });
+      if (!this.names) sample.append(path("M1 7H29", { class: "line", "stroke-dasharray": dashes(index) }));
+      sample.append(mark(index, 15, 7, 4));
+      const key = html("button", { type: "button", "aria-pressed": "true",
+        title: "Click: on or off. Double click: this one alone, or all." }, sample, series.name);
+      const toggle = (hide) => {
+        this.hidden = hide;
+        for (const [i, button] of [...key.parentNode.children].entries()) {
+          button.setAttribute("aria-pressed", String(!hide.has(i)));
+        }
+        this.draw();
+      };
+      key.addEventListener("click", () => {
+        const hide = new Set(this.hidden);
+        if (!hide.delete(index)) hide.add(index);
+        toggle(hide);
+      });
+      key.addEventListener("dblclick", () => {
+        const others = this.data.series.map((_, i) => i).filter((i) => i !== index);
+        const isAlone = others.every((i) => this.hidden.has(i)) && !this.hidden.has(index);
+        toggle(new Set(isAlone ? [] : others));
+      });
+      key.addEventListener("pointerenter", () => this.stress(index));
+      key.addEventListener("pointerleave", () => this.stress(null));
+      return key;
+    }
+
+    switch(axis) {
+      const name = this.names ? "log scale" : `log ${axis}`;
+      const button = html("button", { type: "button", "aria-pressed": String(this.log[axis]),
+        "aria-label": `${this.data[axis].label}: logarithmic scale` }, name);
+      button.addEventListener("click", () => {
+        this.log[axis] = !this.log[axis];
+        button.setAttribute("aria-pressed", String(this.log[axis]));
+        this.draw();
+      });
+      return button;
+    }
+
+    isPositive(axis) {
+      const least = (p) => (axis === "x" ? p.x : Math.min(p.y, p.low ?? p.y));
+      return this.data.series.every((series) => series.points.every((p) => least(p) > 0));
     }
 
     shown() {
       return this.data.series.map((series, index) => ({ series, index })).filter(({ index }) => !this.hidden.has(index));
     }
 
-    // The range an axis must show: all values and intervals, zero on a linear value axis, a margin.
-    extent(axis) {
-      const labels = this.data.x.labels;
-      if (axis === "x" && labels) return [-0.5, labels.length - 0.5];
+    // A scale of values onto a length from `from` to `to`: all that is shown, zero where it is linear, a margin.
+    scale(axis, from, to) {
       const values = [];
       for (const { series } of this.shown()) {
-        for (const p of series.points) {
-          if (axis === "x") values.push(p.x);
-          else values.push(p.y, p.low ?? p.y, p.high ?? p.y);
-        }
+        for (const p of series.points) values.push(...(axis === "x" ? [p.x] : [p.y, p.low ?? p.y, p.high ?? p.y]));
       }
       if (axis === "y") for (const line of this.data.references ?? []) values.push(line.y);
-      if (!values.length) return this.log[axis] ? [1, 10] : [0, 1];
-      let low = Math.min(...values);
-      let high = Math.max(...values);
-      if (this.log[axis]) {
+      const isLog = this.log[axis];
+      let [low, high] = values.length ? [Math.min(...values), Math.max(...values)] : isLog ? [1, 10] : [0, 1];
+      if (isLog) {
         const margin = high > low ? (high / low) ** 0.06 : 2;
-        return [low / margin, high * margin];
-      }
-      if (axis === "y") {
+        [low, high] = [low / margin, high * margin];
+      } else if (axis === "y") {
         low = Math.min(0, low);
-        return [low, high + (high - low || 1) * 0.06];
+        high += (high - low || 1) * 0.06;
+      } else {
+        const margin = (high - low) * 0.04 || 0.5;
+        [low, high] = [low - margin, high + margin];
       }
-      const margin = (high - low) * 0.04 || 0.5;
-      return [low - margin, high + margin];
+      const share = (value) => (isLog ? Math.log(value / low) / Math.log(high / low) : (value - low) / (high - low));
+      const place = (value) => from + (to - from) * share(value);
+      const marks = (room) => (isLog ? decadeMarks : evenMarks)(low, high, room);
+      return Object.assign(place, { low, high, isLog, marks });
     }
 
-    draw() {
-      const width = Math.max(280, Math.floor(this.plot.clientWidth));
-      if (!width) return;
-      const height = Math.round(Math.min(440, Math.max(260, width * 0.52)));
-      const x = this.data.x;
-      const y = this.data.y;
-      const tilt = x.labels && (width - 90) / x.labels.length < 8 * Math.max(...x.labels.map((l) => l.length));
-      const box = { left: 64, right: 14, top: 14, bottom: tilt ? 104 : 52 };
-      const [x0, x1] = this.extent("x");
-      const [y0, y1] = this.extent("y");
-      const along = (value, low, high, log) =>
-        log ? Math.log(value / low) / Math.log(high / low) : (value - low) / (high - low);
-      const inner = { w: width - box.left - box.right, h: height - box.top - box.bottom };
-      const px = (value) => box.left + inner.w * along(value, x0, x1, this.log.x);
-      const py = (value) => box.top + inner.h * (1 - along(value, y0, y1, this.log.y));
+    // What is being read stays so.
+    resize() {
+      if (this.width === this.plot.clientWidth) return;
+      const at = this.at;
+      this.draw();
+      this.show(at);
+    }
 
-      const svg = element("svg", {
-        width, height, viewBox: `0 0 ${width} ${height}`, role: "img", tabindex: 0,
-        "aria-label": `${this.data.title}. ${this.data.description} Use the arrow keys to read the points.`,
-      });
+    draw(width = this.plot.clientWidth) {
+      if (!width) return;
+      this.width = width;
+      this.show(null);
+      this.points = [];
+      const height = this.names ? this.drawBars(width) : this.drawLines(width);
+      set(this.svg, { width, height, viewBox: `0 0 ${width} ${height}` }, []);
+    }
+
+    drawBars(width) {
+      const shown = this.shown();
+      const isWide = width >= WIDE;
+      const values = shown.flatMap(({ series }) => series.points).map((p) => `${number(p.y)} (${interval(p)})`);
+      const left = isWide ? 14 + Math.max(60, ...this.names.map((name) => wide(name, 13))) : 4;
+      const right = isWide ? 20 + Math.max(60, ...values.map((words) => wide(words))) : 8;
+      // Where there is no room beside a bar, its words stand above it.
+      const [bar, step, head] = isWide ? [20, 24, 8] : [14, 38, 4];
+      const slot = Math.max(1, shown.length) * step + (isWide ? 12 : 6);
+      const bottom = head + this.names.length * slot;
+      const px = this.scale("y", left, width - right);
       const grid = element("g", { class: "grid" });
       const words = element("g", { class: "words" });
-
-      const xTicks = x.labels ? x.labels.map((_, i) => i)
-        : x.ticks && !this.log.x && x.ticks.length <= inner.w / 32 ? x.ticks
-        : this.log.x ? logTicks(x0, x1, inner.w / 70) : linearTicks(x0, x1, inner.w / 70);
-      for (const tick of xTicks) {
-        const at = px(tick);
-        if (!x.labels) grid.append(element("path", { d: `M${at} ${box.top}V${box.top + inner.h}` }));
-        const attributes = tilt
-          ? { x: at, y: box.top + inner.h + 14, "text-anchor": "end", transform: `rotate(-40 ${at} ${box.top + inner.h + 14})` }
-          : { x: at, y: box.top + inner.h + 18, "text-anchor": "middle" };
-        words.append(element("text", attributes, x.labels ? x.labels[tick] : tickLabel(tick)));
+      for (const tick of px.marks((width - right - left) / 80)) {
+        grid.append(path(`M${px(tick)} ${head}V${bottom}`));
+        words.append(element("text", { x: px(tick), y: bottom + 18, "text-anchor": "middle" }, markWords(tick)));
       }
-      const yTicks = this.log.y ? logTicks(y0, y1, inner.h / 40) : linearTicks(y0, y1, inner.h / 40);
-      for (const tick of yTicks) {
-        const at = py(tick);
-        grid.append(element("path", { d: `M${box.left} ${at}H${box.left + inner.w}` }));
-        words.append(element("text", { x: box.left - 8, y: at + 4, "text-anchor": "end" }, tickLabel(tick)));
-      }
-      const axisName = (axis) => axis.label + (axis.unit ? ` (${axis.unit})` : "");
-      words.append(
-        element("text", { x: box.left + inner.w / 2, y: height - 8, "text-anchor": "middle", class: "axis" }, axisName(x)),
-        element("text", { x: 14, y: box.top + inner.h / 2, "text-anchor": "middle", class: "axis",
-          transform: `rotate(-90 14 ${box.top + inner.h / 2})` }, axisName(y)),
-      );
-      svg.append(grid, words);
+      words.append(element("text", { x: (left + width - right) / 2, y: bottom + 42, "text-anchor": "middle", class: "axis" }, axisName(this.data.y)));
+      this.svg.replaceChildren(grid, words);
       for (const line of this.data.references ?? []) {
-        const at = py(line.y);
-        svg.append(
-          element("path", { class: "reference", d: `M${box.left} ${at}H${box.left + inner.w}` }),
-          element("text", { class: "reference", x: box.left + inner.w - 4, y: at - 5, "text-anchor": "end" }, line.label),
-        );
+        this.svg.append(path(`M${px(line.y)} ${head}V${bottom}`, { class: "reference" }),
+          element("text", { class: "reference", x: px(line.y) + 4, y: head + 8 }, line.label));
       }
-
-      this.points = [];
-      const shown = this.shown();
-      // Named places have columns, which begin at zero: on a logarithmic axis there is none.
-      const isColumn = Boolean(x.labels) && !this.log.y;
+      if (isWide) {
+        this.names.forEach((name, i) => words.append(
+          element("text", { x: left - 10, y: head + (i + 0.5) * slot + 4.5, "text-anchor": "end", class: "name" }, name)));
+      }
       shown.forEach(({ series, index }, place) => {
-        const group = element("g", { class: `s${index % 8}` });
-        // Series over categories stand side by side in their slot.
-        const shift = x.labels ? ((place - (shown.length - 1) / 2) * Math.min(18, inner.w / x.labels.length / (shown.length + 1))) : 0;
-        const at = series.points.map((p) => ({ p, x: px(p.x) + shift, y: py(p.y) }));
-        if (!x.labels && at.length > 1) {
-          group.append(element("path", { class: "line", "stroke-dasharray": DASHES[index % 8], d: "M" + at.map((a) => `${a.x} ${a.y}`).join("L") }));
-        }
-        for (const a of at) {
-          if (isColumn) {
-            const half = Math.min(26, inner.w / x.labels.length / (shown.length + 1) / 2);
-            const foot = py(0);
-            group.append(element("rect", { class: "column", x: a.x - half, y: Math.min(a.y, foot), width: 2 * half, height: Math.abs(foot - a.y) }));
+        const group = this.group(index);
+        for (const p of series.points) {
+          const y = head + p.x * slot + (isWide ? 6 : 0) + (place + 0.5) * step + (isWide ? 0 : 9);
+          const x = px(p.y);
+          if (!px.isLog) group.append(element("rect", { class: "column", x: px(0), y: y - bar / 2, width: Math.max(0, x - px(0)), height: bar, rx: 2 }));
+          if (hasInterval(p)) {
+            const [low, high] = [px(p.low), px(p.high)];
+            group.append(path(`M${low} ${y}H${high}M${low} ${y - 4}v8M${high} ${y - 4}v8`, { class: px.isLog ? "bar" : "bar ink" }));
           }
-          if (a.p.low !== undefined && a.p.low !== null) {
-            const low = py(a.p.low);
-            const high = py(a.p.high);
-            group.append(element("path", { class: isColumn ? "bar ink" : "bar", d: `M${a.x} ${low}V${high}M${a.x - 4} ${low}h8M${a.x - 4} ${high}h8` }));
+          if (px.isLog) group.append(mark(index, x, y, 4.5));
+          const name = this.names.length ? this.names[p.x] : "";
+          const value = [element("tspan", { class: "value" }, number(p.y)), hasInterval(p) ? ` (${interval(p)})` : ""];
+          if (isWide) words.append(element("text", { x: width - right + 14, y: y + 4.5 }, ...value));
+          else {
+            words.append(element("text", { x: left, y: y - 12, class: "name" }, shown.length > 1 ? `${name}, ${series.name}` : name),
+              element("text", { x: width - right, y: y - 12, "text-anchor": "end" }, ...value));
           }
-          if (!isColumn) group.append(mark(index, a.x, a.y, 4));
-          this.points.push({ ...a, series });
+          this.points.push({ x, y, p, series, index });
         }
-        svg.append(group);
+        this.svg.append(group);
       });
-      this.points.sort((a, b) => a.x - b.x || a.y - b.y);
-
-      this.halo = element("circle", { class: "halo", r: 9, visibility: "hidden" });
-      svg.append(this.halo);
-      svg.addEventListener("pointermove", (event) => {
-        const at = svg.getBoundingClientRect();
-        const [mx, my] = [event.clientX - at.left, event.clientY - at.top];
-        let best = null;
-        this.points.forEach((p, i) => {
-          const distance = Math.hypot(p.x - mx, p.y - my);
-          if (distance < 40 && (!best || distance < best.distance)) best = { distance, i };
-        });
-        this.show(best ? best.i : null);
-      });
-      svg.addEventListener("pointerleave", () => this.show(null));
-      svg.addEventListener("blur", () => this.show(null));
-      svg.addEventListener("keydown", (event) => {
-        const step = { ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1 }[event.key];
-        if (event.key === "Escape") return this.show(null);
-        if (!step || !this.points.length) return;
-        event.preventDefault();
-        const from = this.focus ?? (step > 0 ? -1 : this.points.length);
-        this.show((from + step + this.points.length) % this.points.length);
-      });
-      this.plot.querySelector("svg")?.remove();
-      this.plot.prepend(svg);
-      this.show(null);
+      // Read from the top down.
+      this.points.sort((a, b) => a.y - b.y);
+      this.reach = step / 2 + 6;
+      this.svg.append(this.makeHalo());
+      return bottom + 54;
     }
 
-    show(index) {
-      this.focus = index;
-      const point = index === null ? null : this.points[index];
+    drawLines(width) {
+      const shown = this.shown();
+      const isNamed = width >= WIDE && this.data.series.length > 1;
+      const names = this.data.series.map((series) => wide(series.name));
+      const right = isNamed ? 44 + Math.min(200, Math.max(...names)) : 14;
+      const height = Math.max(isNamed ? shown.length * 17 + 90 : 0, Math.round(Math.min(430, Math.max(310, width * 0.46))));
+      // The vertical axis is named above it, where the name can be read.
+      const [top, bottom] = [32, height - 48];
+      const py = this.scale("y", bottom, top);
+      const ticks = py.marks((bottom - top) / 34).map((tick) => [tick, markWords(tick)]);
+      const left = 14 + Math.max(18, ...ticks.map(([, words]) => wide(words)));
+      const px = this.scale("x", left, width - right);
+      const grid = element("g", { class: "grid" });
+      const words = element("g", { class: "words" });
+      for (const [tick, name] of ticks) {
+        grid.append(path(`M${left} ${py(tick)}H${width - right}`));
+        words.append(element("text", { x: left - 8, y: py(tick) + 4, "text-anchor": "end" }, name));
+      }
+      for (const tick of this.places(px)) {
+        grid.append(path(`M${px(tick)} ${top}V${bottom}`));
+        words.append(element("text", { x: px(tick), y: bottom + 18, "text-anchor": "middle" }, String(tick)));
+      }
+      words.append(
+        element("text", { x: (left + width - right) / 2, y: height - 8, "text-anchor": "middle", class: "axis" }, axisName(this.data.x)),
+        element("text", { x: 0, y: 14, class: "axis" }, axisName(this.data.y)));
+      this.svg.replaceChildren(grid, words);
+      for (const line of this.data.references ?? []) {
+        this.svg.append(path(`M${left} ${py(line.y)}H${width - right}`, { class: "reference" }),
+          element("text", { class: "reference", x: left + 6, y: py(line.y) - 5 }, line.label));
+      }
+      for (const { series, index } of shown) {
+        const group = this.group(index);
+        const at = series.points.map((p) => ({ x: px(p.x), y: py(p.y), p, series, index }));
+        group.append(path("M" + at.map((a) => `${a.x} ${a.y}`).join("L"), { class: "line", "stroke-dasharray": dashes(index) }));
+        for (const { x, y, p } of at) {
+          if (hasInterval(p)) {
+            const [low, high] = [py(p.low), py(p.high)];
+            group.append(path(`M${x} ${low}V${high}M${x - 4} ${low}h8M${x - 4} ${high}h8`, { class: "bar" }));
+          }
+          group.append(mark(index, x, y, 4));
+        }
+        this.points.push(...at);
+        this.svg.append(group);
+      }
+      if (isNamed) this.nameLines(width - right, top, bottom);
+      this.reach = 48;
+      this.svg.append(this.makeHalo());
+      return height;
+    }
+
+    // Where lines have their points, as far as the words do not touch.
+    places(px) {
+      const named = this.data.x.ticks ?? [];
+      const values = named.length ? named : this.shown().flatMap(({ series }) => series.points.map((p) => p.x));
+      const places = [...new Set(values)].sort((a, b) => a - b);
+      let free = -Infinity;
+      return places.filter((value) => {
+        const half = wide(String(value)) / 2 + 4;
+        if (px(value) - half < free) return false;
+        free = px(value) + half;
+        return true;
+      });
+    }
+
+    // Each line is named where it ends.
+    nameLines(right, top, bottom) {
+      const ends = this.shown().map(({ series, index }) => this.points.findLast((point) => point.index === index && point.series === series));
+      const named = ends.filter(Boolean).sort((a, b) => a.y - b.y);
+      const places = apart(named.map((end) => end.y), 17, top, bottom);
+      named.forEach(({ x, y, series, index }, i) => {
+        const group = this.svg.querySelector(`g[data-series="${index}"]`);
+        group.append(
+          path(`M${x + 7} ${y}L${right + 2} ${y}L${right + 10} ${places[i]}`, { class: "lead" }),
+          mark(index, right + 18, places[i], 4),
+          element("text", { class: "name", x: right + 28, y: places[i] + 4 }, series.name));
+      });
+    }
+
+    group(index) {
+      return element("g", { class: `series s${index % 8}`, "data-series": index });
+    }
+
+    makeHalo() {
+      this.halo = element("circle", { class: "halo", r: 9, visibility: "hidden" });
+      return this.halo;
+    }
+
+    listen() {
+      const point = (event) => {
+        const at = this.svg.getBoundingClientRect();
+        const scale = this.svg.viewBox.baseVal.width / at.width || 1;
+        this.show(this.nearest((event.clientX - at.left) * scale, (event.clientY - at.top) * scale));
+      };
+      this.svg.addEventListener("pointermove", point);
+      this.svg.addEventListener("pointerdown", point);
+      this.svg.addEventListener("pointerleave", () => this.show(null));
+      this.svg.addEventListener("blur", () => this.show(null));
+      this.svg.addEventListener("keydown", (event) => {
+        if (event.key === "Escape") return this.show(null);
+        const next = this.after(event.key);
+        if (next === null) return;
+        event.preventDefault();
+        this.show(next);
+        this.said.textContent = [...this.tip.children].map((line) => line.textContent).join(", ");
+      });
+    }
+
+    nearest(x, y) {
+      let best = null;
+      this.points.forEach((point, i) => {
+        // A bar answers along all its row.
+        const distance = this.names ? Math.abs(point.y - y) : Math.hypot(point.x - x, point.y - y);
+        if (distance < this.reach && (!best || distance < best.distance)) best = { distance, i };
+      });
+      return best && best.i;
+    }
+
+    // Which point a key leads to; none if the key is not one of ours.
+    after(key) {
+      const last = this.points.length - 1;
+      if (!["ArrowLeft", "ArrowRight", "ArrowUp", "ArrowDown", "Home", "End"].includes(key) || last < 0) return null;
+      if (key === "Home") return 0;
+      if (key === "End") return last;
+      const isBack = key === "ArrowLeft" || key === "ArrowUp";
+      if (this.at === null) return isBack ? last : 0;
+      const here = this.points[this.at];
+      // Along a line, or from the value above to the value below at one place.
+      const isAcross = !this.names && (key === "ArrowUp" || key === "ArrowDown");
+      const isMate = (point) => (isAcross ? point.p.x === here.p.x : this.names || point.index === here.index);
+      const mates = this.points.map((point, i) => ({ point, i })).filter(({ point }) => isMate(point));
+      if (isAcross) mates.sort((a, b) => a.point.y - b.point.y || a.i - b.i);
+      const from = mates.findIndex(({ i }) => i === this.at);
+      return mates[(from + (isBack ? -1 : 1) + mates.length) % mates.length].i;
+    }
+
+    // Dims all series but one; null brings them back.
+    stress(index) {
+      this.svg.classList.toggle("stressed", index !== null && this.shown().length > 1);
+      for (const group of this.svg.querySelectorAll("g.series")) group.classList.toggle("hot", Number(group.dataset.series) === index);
+    }
+
+    show(at) {
+      this.at = at;
+      const point = at === null ? null : this.points[at];
       this.tip.hidden = !point;
-      this.halo.setAttribute("visibility", point ? "visible" : "hidden");
+      this.halo?.setAttribute("visibility", point ? "visible" : "hidden");
+      this.stress(point ? point.index : null);
       if (!point) return;
-      this.halo.setAttribute("cx", point.x);
-      this.halo.setAttribute("cy", point.y);
+      set(this.halo, { cx: point.x, cy: point.y }, []);
       const { x, y } = this.data;
-      const where = x.labels ? x.labels[point.p.x] : `${x.label}: ${number(point.p.x)}${x.unit ? " " + x.unit : ""}`;
-      this.tip.replaceChildren(
-        html("strong", {}, point.series.name), html("span", {}, where),
-        html("span", {}, `${number(point.p.y)}${range(point.p)} ${y.unit ?? ""}`),
+      const where = this.names ? this.names[point.p.x] : `${x.label}: ${point.p.x.toLocaleString("en")} ${x.unit ?? ""}`;
+      const lines = [
+        html("strong", {}, this.names && this.data.series.length < 2 ? where : point.series.name),
+        ...(this.names && this.data.series.length < 2 ? [] : [html("span", {}, where)]),
+        html("span", { class: "value" }, `${number(point.p.y)} ${y.unit ?? ""}`),
+        ...(hasInterval(point.p) ? [html("span", { class: "interval" }, `interval ${interval(point.p)}`)] : []),
         ...(point.p.note ? [html("em", {}, point.p.note)] : []),
-      );
-      const room = this.plot.clientWidth;
-      const wide = this.tip.offsetWidth;
-      this.tip.style.left = Math.max(0, Math.min(room - wide, point.x + 14 + wide > room ? point.x - wide - 14 : point.x + 14)) + "px";
-      this.tip.style.top = Math.max(0, point.y - this.tip.offsetHeight - 8) + "px";
+      ];
+      this.tip.replaceChildren(...lines);
+      const [room, width, height] = [this.plot.clientWidth, this.tip.offsetWidth, this.tip.offsetHeight];
+      const left = point.x + 14 + width > room ? point.x - width - 14 : point.x + 14;
+      this.tip.style.left = Math.max(0, Math.min(room - width, left)) + "px";
+      this.tip.style.top = (point.y - height - 10 < 0 ? point.y + 14 : point.y - height - 10) + "px";
     }
   }
 
-  for (const host of document.querySelectorAll("figure[data-figure]")) new Figure(host);
+  const figures = [...document.querySelectorAll("figure[data-figure]")].map((host) => new Figure(host));
+
+  // Paper is narrower than a screen, and what is folded up cannot be unfolded on it.
+  let unfolded = [];
+  addEventListener("beforeprint", () => {
+    unfolded = [...document.querySelectorAll("details:not([open])")];
+    for (const details of unfolded) details.open = true;
+    for (const figure of figures) figure.draw(680);
+  });
+  addEventListener("afterprint", () => {
+    for (const details of unfolded) details.open = false;
+    for (const figure of figures) figure.draw();
+  });
   document.documentElement.dataset.figures = "drawn";
 })();
