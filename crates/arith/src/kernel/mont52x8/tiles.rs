@@ -213,8 +213,12 @@ fn reduce_rows<V: Lanes, const ROWS: usize, const LAST: bool>(
         // The low product of q and n's first digit makes the low digit of the column zero, that is, carries 1 unless it
         // is zero already. So does adding 2^52 - 1, which needs no product.
         let carry = columns[row].add(mask).shift_right_digit();
-        columns[row + 1] = columns[row + 1].add(carry).add_high(q[row], V::load(token, &lowest[0]));
-        for j in 1..ROWS {
+        // The next quotient digit waits for this column: its two products are taken beside each other.
+        let second = V::load(token, &lowest[1]);
+        let high = columns[row + 1].add(carry).add_high(q[row], V::load(token, &lowest[0]));
+        columns[row + 1] = zero.add_low(q[row], second).add(high);
+        columns[row + 2] = columns[row + 2].add_high(q[row], second);
+        for j in 2..ROWS {
             let n = V::load(token, &lowest[j]);
             columns[row + j] = columns[row + j].add_low(q[row], n);
             columns[row + j + 1] = columns[row + j + 1].add_high(q[row], n);
