@@ -1,15 +1,24 @@
-//! A report of 500 cells: how long it takes is printed, how large the page is, is bounded.
+//! A report of 500 cells: how long it takes to make and to open is printed, how large the page is, is bounded.
 //!
 //! `cargo test --release -p rsalab-study --test large_report -- --nocapture` for the times of what ships.
 
-use std::{fs, path::Path, time::Instant};
+use std::{
+    fs,
+    io::{self, Write},
+    path::Path,
+    time::Instant,
+};
 
 use rsalab_study::{
     plan::Host,
     report::{self, Report},
 };
 
+#[path = "browser/chromium.rs"]
+#[allow(dead_code, reason = "the page is only opened here")]
+mod chromium;
 mod support;
+use chromium::Chromium;
 use support::{Planted, beginning, block};
 
 const ENGINES: [&str; 10] = [
@@ -104,5 +113,24 @@ fn five_hundred_cells_make_a_page_of_bounded_size() {
         "{} bytes and {data} of data",
         page.len()
     );
-    assert_eq!(fs::read_to_string(written).unwrap(), page);
+    assert_eq!(fs::read_to_string(&written).unwrap(), page);
+
+    let Some(mut browser) = Chromium::start() else {
+        let words =
+            "SKIPPED: how long a large page takes to open, since Chromium is not installed\n";
+        io::stderr().write_all(words.as_bytes()).unwrap();
+        return;
+    };
+    browser.look(1280, "light", "screen");
+    browser.open(&format!("file://{}", written.display()));
+    let opened = browser.value("performance.getEntriesByType('navigation')[0].loadEventEnd");
+    eprintln!("opened and drawn: {:.2} s", opened.as_f64().unwrap() / 1e3);
+    let drawn = browser.value("document.querySelectorAll('g.series .line').length");
+    let lines: usize = report
+        .figures
+        .iter()
+        .map(|figure| figure.series.len())
+        .sum();
+    assert_eq!(drawn, lines);
+    assert_eq!(browser.complaints(), Vec::<String>::new());
 }

@@ -26,7 +26,9 @@ mod words;
 use std::{
     fs, io,
     io::Write,
+    num::NonZero,
     path::{Path, PathBuf},
+    thread,
 };
 
 pub use self::{
@@ -62,13 +64,32 @@ pub fn write(store: &Store, directory: &Path) -> Result<PathBuf, Error> {
     place(directory, "results.json", (json + "\n").as_bytes())?;
     place(directory, "report.md", markdown(&report).as_bytes())?;
     place(directory, "report.tex", latex(&report).as_bytes())?;
-    for figure in &report.figures {
-        let picture = svg(figure);
-        place(&pictures, &format!("{}.svg", figure.id), picture.as_bytes())?;
-        place(&pictures, &format!("{}.png", figure.id), &png(&picture))?;
-    }
+    draw(&report.figures, &pictures)?;
     // The page comes last: where it is, the files it names are.
     place(directory, PAGE, html(&report).as_bytes())
+}
+
+/// Writes the pictures of figures, on all CPUs that there are.
+fn draw(figures: &[Figure], directory: &Path) -> Result<(), Error> {
+    let draw = |figure: &Figure| {
+        let picture = svg(figure);
+        place(directory, &format!("{}.svg", figure.id), picture.as_bytes())?;
+        place(directory, &format!("{}.png", figure.id), &png(&picture))?;
+        Ok(())
+    };
+    let threads = thread::available_parallelism().map_or(1, NonZero::get);
+    let share = figures.len().div_ceil(threads).max(1);
+    thread::scope(|scope| {
+        let shares = figures.chunks(share);
+        let workers: Vec<_> = shares
+            .map(|figures| scope.spawn(move || figures.iter().try_for_each(draw)))
+            .collect();
+        workers.into_iter().try_for_each(|worker| {
+            worker
+                .join()
+                .unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+        })
+    })
 }
 
 /// Writes a file so that a reader sees the old one or the new one, and a power cut leaves one of them.
