@@ -6,7 +6,7 @@
 CARGO   ?= cargo
 PROFILE := release
 RSALAB  := target/$(PROFILE)/rsalab
-PEERS   := openssl gmp libcrypto ipp aws-lc
+PEERS   := openssl gmp libcrypto ipp aws-lc cryptopp rustcrypto
 TOOLS   := $(CURDIR)/target/tools
 # The peers are built from C: one slow build each, kept in target/.
 export RSALAB_PREFIX ?= $(CURDIR)/prefix

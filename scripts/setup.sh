@@ -10,6 +10,8 @@ need make make
 need perl perl # OpenSSL's Configure
 need m4 m4     # GMP's assembly
 
+# The peer cryptopp.
+[ -e /usr/include/cryptopp/rsa.h ] || missing="$missing g++ libcrypto++-dev"
 # Intel's libraries come as Python packages, for x86-64 only.
 [ "$(uname -m)" != x86_64 ] || python3 -m pip --version >/dev/null 2>&1 || missing="$missing python3-pip"
 

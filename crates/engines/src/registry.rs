@@ -82,6 +82,20 @@ pub const ENGINES: &[Entry] = &[
         summary: "Intel's Cryptography Primitives Library, loaded at run time",
         home: Home::Peer { bring: BRING_IPP },
     },
+    Entry {
+        name: "cryptopp",
+        summary: "the Crypto++ that the system has",
+        home: Home::Peer {
+            bring: "apt-get install libcrypto++-dev && cargo build --release --package rsalab-peer-cryptopp",
+        },
+    },
+    Entry {
+        name: "rustcrypto",
+        summary: "RustCrypto's crate rsa: portable Rust",
+        home: Home::Peer {
+            bring: "cargo build --release --package rsalab-peer-rustcrypto",
+        },
+    },
 ];
 
 /// The libraries and the two workers that load them.

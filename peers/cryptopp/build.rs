@@ -1,0 +1,30 @@
+//! Compiles the shim over Crypto++ where the system has its headers. Where it has not, the worker says so at run time.
+
+use std::path::Path;
+
+fn main() {
+    println!("cargo::rerun-if-changed=build.rs");
+    println!("cargo::rerun-if-changed=src/shim.cpp");
+    println!("cargo::rustc-check-cfg=cfg(cryptopp)");
+    // Where Debian puts them; one that appears there later has this run again. Elsewhere CXXFLAGS tells the compiler.
+    println!("cargo::rerun-if-changed=/usr/include/cryptopp/rsa.h");
+    println!("cargo::rerun-if-env-changed=CXXFLAGS");
+    let usual = Path::new("/usr/include/cryptopp/rsa.h").is_file();
+    if !usual && std::env::var_os("CXXFLAGS").is_none() {
+        return;
+    }
+    let built = cc::Build::new()
+        .cpp(true)
+        .std("c++17")
+        .file("src/shim.cpp")
+        // The library is built with -O2 by its distribution; the shim is nothing beside it.
+        .opt_level(2)
+        .try_compile("rsalab_cryptopp");
+    match built {
+        Ok(()) => {
+            println!("cargo::rustc-link-lib=cryptopp");
+            println!("cargo::rustc-cfg=cryptopp");
+        }
+        Err(error) => println!("cargo::warning=Crypto++ cannot be used: {error}"),
+    }
+}

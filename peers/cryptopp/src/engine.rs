@@ -1,0 +1,242 @@
+//! Which jobs are done, under which conditions, and the doing.
+
+use rsalab_engines::{
+    Engine, EngineError, EngineInfo, Job, Layout, Ledger, OPTIMISED, Op, Prepared, Reason,
+    RunStats, Runner, StudyKey, check_blocks, check_items,
+    ledger::{ClockOwner, ThreadOwner},
+    pair::fit_pair,
+};
+
+use crate::shim::{self, Operation, Worker};
+
+/// Forms of the private operation, the default first.
+const PRIVATE_FORMS: [(&str, Operation); 2] =
+    [("inverse", Operation::Inverse), ("crt", Operation::Root)];
+
+/// Crypto++ as an engine.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct CryptoppEngine;
+
+impl Engine for CryptoppEngine {
+    fn info(&self) -> EngineInfo {
+        let version = shim::version();
+        EngineInfo {
+            name: "cryptopp".to_owned(),
+            version: format!(
+                "Crypto++ {}.{}.{}",
+                version / 100,
+                version / 10 % 10,
+                version % 10
+            ),
+            origin: "the system's libcrypto++".to_owned(),
+            cpu_path: None,
+            variants: PRIVATE_FORMS
+                .iter()
+                .map(|(name, _)| (*name).to_owned())
+                .collect(),
+            optimised: OPTIMISED,
+        }
+    }
+
+    fn supports(&self, job: &Job) -> Result<Ledger, Reason> {
+        job.check()?;
+        if job.bare {
+            return Err("this engine is bare in its form 'crt'".into());
+        }
+        let plain = Ledger {
+            crt: None,
+            blinding: None,
+            result_check: None,
+            constant_time: None,
+            rounds: None,
+            sieve: None,
+            exponent: None,
+            padding: None,
+            setup: "generator seeded, once per thread".to_owned(),
+            lanes: 1,
+            threads: ThreadOwner::Harness,
+            clock: ClockOwner::Harness,
+        };
+        Ok(match task(job)? {
+            // `rsa.cpp` and `nbtheory.cpp` of Crypto++ 8.7, here and below.
+            Task::Blocks(Operation::Public) => Ledger {
+                exponent: Some(job.exponent),
+                setup: "key read, once per thread; Montgomery constants in every call".to_owned(),
+                ..plain
+            },
+            Task::Blocks(operation) => Ledger {
+                crt: Some(true),
+                blinding: Some(operation == Operation::Inverse),
+                result_check: Some(operation == Operation::Inverse),
+                constant_time: Some(false),
+                setup: match operation {
+                    Operation::Inverse => {
+                        "key read, once per thread; Montgomery constants and a blinding pair in every call"
+                    }
+                    _ => "key read, once per thread; Montgomery constants in every call",
+                }
+                .to_owned(),
+                ..plain
+            },
+            Task::Generation => Ledger {
+                rounds: Some(
+                    "2 of Miller-Rabin with bases 2 and 3, and a strong Lucas test".to_owned(),
+                ),
+                sieve: Some(
+                    "the primes below 2^15; candidates upward from a random start".to_owned(),
+                ),
+                exponent: Some(job.exponent),
+                ..plain
+            },
+        })
+    }
+
+    fn prepare(&self, job: &Job, keys: &[StudyKey]) -> Result<Box<dyn Prepared + '_>, EngineError> {
+        self.supports(job).map_err(EngineError::Unsupported)?;
+        Ok(match task(job).map_err(EngineError::Unsupported)? {
+            Task::Blocks(operation) => {
+                let key = keys.first().ok_or_else(|| {
+                    EngineError::Key(format!("'{}' needs one and got none", job.op))
+                })?;
+                Box::new(PreparedBlocks {
+                    operation,
+                    key: key.clone(),
+                })
+            }
+            Task::Generation => Box::new(PreparedGeneration {
+                op: job.op,
+                bits: job.bits,
+                exponent: job.exponent,
+                layout: job.layout(),
+            }),
+        })
+    }
+}
+
+/// What a job asks for.
+enum Task {
+    Blocks(Operation),
+    Generation,
+}
+
+fn task(job: &Job) -> Result<Task, Reason> {
+    match (job.op, job.variant.as_deref()) {
+        (Op::Private, None) => Ok(Task::Blocks(PRIVATE_FORMS[0].1)),
+        (Op::Private, Some(wanted)) => PRIVATE_FORMS
+            .iter()
+            .find(|(name, _)| *name == wanted)
+            .map(|(_, operation)| Task::Blocks(*operation))
+            .ok_or_else(|| {
+                Reason(format!(
+                    "'private' has no form '{wanted}'; it has inverse, crt"
+                ))
+            }),
+        (Op::Public | Op::Keygen | Op::PrimePair, Some(wanted)) => Err(Reason(format!(
+            "'{}' has no form '{wanted}'; it has one only",
+            job.op
+        ))),
+        (Op::Public, None) => Ok(Task::Blocks(Operation::Public)),
+        (Op::Keygen | Op::PrimePair, None) if job.bits.is_multiple_of(2) => Ok(Task::Generation),
+        (Op::Keygen | Op::PrimePair, None) => Err(
+            "this engine makes two primes of one size, and so moduli of an even number of bits only"
+                .into(),
+        ),
+        (other, _) => Err(Reason(format!("cryptopp does not do '{other}'"))),
+    }
+}
+
+/// A key, which each thread reads for itself: the library's numbers are not meant to be shared.
+struct PreparedBlocks {
+    operation: Operation,
+    key: StudyKey,
+}
+
+impl Prepared for PreparedBlocks {
+    fn kernel(&self) -> String {
+        self.operation.call().to_owned()
+    }
+
+    fn runner(&self) -> Result<Box<dyn Runner + '_>, EngineError> {
+        Ok(Box::new(BlockRunner {
+            worker: Worker::with_key(&self.key)?,
+            operation: self.operation,
+            modulus: &self.key.n,
+        }))
+    }
+}
+
+struct BlockRunner<'a> {
+    worker: Worker,
+    operation: Operation,
+    modulus: &'a [u8],
+}
+
+impl Runner for BlockRunner<'_> {
+    fn run(&mut self, inputs: &[u8], outputs: &mut [u8]) -> Result<RunStats, EngineError> {
+        check_blocks(inputs, outputs, self.modulus)?;
+        let length = self.modulus.len();
+        for (input, output) in inputs
+            .chunks_exact(length)
+            .zip(outputs.chunks_exact_mut(length))
+        {
+            self.worker.apply(self.operation, input, output)?;
+        }
+        Ok(RunStats::default())
+    }
+}
+
+/// Whole keys, or their primes only.
+struct PreparedGeneration {
+    op: Op,
+    bits: usize,
+    exponent: u64,
+    layout: Layout,
+}
+
+impl Prepared for PreparedGeneration {
+    fn kernel(&self) -> String {
+        match self.op {
+            Op::Keygen => "InvertibleRSAFunction::GenerateRandom",
+            _ => "Integer::GenerateRandom",
+        }
+        .to_owned()
+    }
+
+    fn runner(&self) -> Result<Box<dyn Runner + '_>, EngineError> {
+        Ok(Box::new(GenerationRunner {
+            worker: Worker::new()?,
+            prepared: self,
+        }))
+    }
+}
+
+struct GenerationRunner<'a> {
+    worker: Worker,
+    prepared: &'a PreparedGeneration,
+}
+
+impl Runner for GenerationRunner<'_> {
+    fn run(&mut self, inputs: &[u8], outputs: &mut [u8]) -> Result<RunStats, EngineError> {
+        let PreparedGeneration {
+            op,
+            bits,
+            exponent,
+            layout,
+        } = *self.prepared;
+        check_items(layout, inputs, outputs)?;
+        let prime_length = bits.div_ceil(2).div_ceil(8);
+        for output in outputs.chunks_exact_mut(layout.output) {
+            let (p, rest) = output.split_at_mut(prime_length);
+            let (q, d) = rest.split_at_mut(prime_length);
+            if op == Op::Keygen {
+                self.worker.generate(bits, exponent, p, q, d)?;
+            } else {
+                fit_pair(bits / 2, exponent, p, q, |prime| {
+                    self.worker.prime(bits, prime)
+                })?;
+            }
+        }
+        // The library does not say how many candidates it tested.
+        Ok(RunStats::default())
+    }
+}

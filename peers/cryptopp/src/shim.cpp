@@ -1,0 +1,117 @@
+// Crypto++'s RSA behind C functions. Numbers are big-endian strings. Each function that can fail returns 0 when it did not, and
+// otherwise leaves the library's words in `message`, of which `MESSAGE` bytes are there.
+
+#include <cryptopp/integer.h>
+#include <cryptopp/nbtheory.h>
+#include <cryptopp/osrng.h>
+#include <cryptopp/rsa.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <exception>
+#include <new>
+
+namespace {
+
+using CryptoPP::Integer;
+
+constexpr std::size_t MESSAGE = 256;
+
+struct Number {
+  const std::uint8_t *bytes;
+  std::size_t length;
+  Integer get() const { return Integer(bytes, length); }
+};
+
+// What one thread needs: a key, and a generator for blinding and for primes.
+struct Worker {
+  CryptoPP::AutoSeededRandomPool random;
+  CryptoPP::InvertibleRSAFunction key;
+};
+
+// No exception may pass into Rust.
+template <typename Body> int guarded(char *message, Body body) {
+  try {
+    body();
+    return 0;
+  } catch (const std::exception &error) {
+    std::strncpy(message, error.what(), MESSAGE - 1);
+  } catch (...) {
+    std::strncpy(message, "an exception of unknown type", MESSAGE - 1);
+  }
+  message[MESSAGE - 1] = 0;
+  return 1;
+}
+
+} // namespace
+
+extern "C" {
+
+int rsalab_cryptopp_version() { return CryptoPP::LibraryVersion(); }
+
+void *rsalab_cryptopp_new() {
+  try {
+    return new Worker;
+  } catch (...) {
+    return nullptr;
+  }
+}
+
+void rsalab_cryptopp_free(void *worker) { delete static_cast<Worker *>(worker); }
+
+// parts: n e d p q dp dq qinv
+int rsalab_cryptopp_set_key(void *worker, const Number *parts, char *message) {
+  return guarded(message, [&] {
+    static_cast<Worker *>(worker)->key.Initialize(parts[0].get(), parts[1].get(), parts[2].get(), parts[3].get(),
+                                                  parts[4].get(), parts[5].get(), parts[6].get(), parts[7].get());
+  });
+}
+
+// Blinded and checked.
+int rsalab_cryptopp_inverse(void *worker, const std::uint8_t *in, std::uint8_t *out, std::size_t length, char *message) {
+  return guarded(message, [&] {
+    auto *w = static_cast<Worker *>(worker);
+    w->key.CalculateInverse(w->random, Integer(in, length)).Encode(out, length);
+  });
+}
+
+// The CRT alone. ModularRoot takes u = p^-1 mod q: the primes change places, as in CalculateInverse.
+int rsalab_cryptopp_root(void *worker, const std::uint8_t *in, std::uint8_t *out, std::size_t length, char *message) {
+  return guarded(message, [&] {
+    const auto &key = static_cast<Worker *>(worker)->key;
+    CryptoPP::ModularRoot(Integer(in, length), key.GetModPrime2PrivateExponent(), key.GetModPrime1PrivateExponent(),
+                          key.GetPrime2(), key.GetPrime1(),
+                          key.GetMultiplicativeInverseOfPrime2ModPrime1())
+        .Encode(out, length);
+  });
+}
+
+int rsalab_cryptopp_public(void *worker, const std::uint8_t *in, std::uint8_t *out, std::size_t length, char *message) {
+  return guarded(message, [&] {
+    static_cast<Worker *>(worker)->key.ApplyFunction(Integer(in, length)).Encode(out, length);
+  });
+}
+
+int rsalab_cryptopp_generate(void *worker, unsigned bits, std::uint64_t exponent, std::uint8_t *p, std::uint8_t *q,
+                             std::size_t prime_length, std::uint8_t *d, std::size_t length, char *message) {
+  return guarded(message, [&] {
+    auto *w = static_cast<Worker *>(worker);
+    const Integer e(CryptoPP::Integer::POSITIVE, exponent);
+    w->key.GenerateRandom(w->random, CryptoPP::MakeParameters("ModulusSize", static_cast<int>(bits))("PublicExponent", e));
+    w->key.GetPrime1().Encode(p, prime_length);
+    w->key.GetPrime2().Encode(q, prime_length);
+    w->key.GetPrivateExponent().Encode(d, length);
+  });
+}
+
+// One prime, with the parameters with which key generation asks for its own.
+int rsalab_cryptopp_prime(void *worker, unsigned modulus_bits, std::uint8_t *prime, std::size_t length, char *message) {
+  return guarded(message, [&] {
+    auto *w = static_cast<Worker *>(worker);
+    Integer number;
+    number.GenerateRandom(w->random, CryptoPP::MakeParametersForTwoPrimesOfEqualSize(modulus_bits));
+    number.Encode(prime, length);
+  });
+}
+}

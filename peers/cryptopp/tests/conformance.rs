@@ -1,0 +1,102 @@
+//! The conformance suite, on the worker, and what is particular to this engine.
+//!
+//! `RSALAB_CONFORMANCE=full` runs every size with 1,000 random inputs.
+
+#[cfg(not(cryptopp))]
+#[test]
+fn the_suite_is_skipped_without_the_library() {
+    eprintln!("SKIPPED: {}", rsalab_peer_cryptopp::ABSENT);
+}
+
+#[cfg(cryptopp)]
+mod present {
+    use std::collections::BTreeSet;
+
+    use rsalab_engines::{
+        Engine, EngineError, Job, Location, Mode, Op, StudyKey,
+        conformance::{Scope, assert_worker_conforms, check_lengths, test_seed},
+    };
+    use rsalab_peer_cryptopp::CryptoppEngine;
+
+    fn location() -> Location {
+        Location {
+            engine: "cryptopp".to_owned(),
+            program: env!("CARGO_BIN_EXE_rsalab-peer-cryptopp").into(),
+            args: Vec::new(),
+        }
+    }
+
+    fn job(op: Op, bits: usize) -> Job {
+        Job {
+            op,
+            bits,
+            threads: 1,
+            batch: 1,
+            mode: Mode::Latency,
+            variant: None,
+            bare: false,
+            exponent: 65537,
+            symbols: 0,
+            block_symbols: 0,
+        }
+    }
+
+    #[test]
+    fn cryptopp_conforms() {
+        let tried = assert_worker_conforms(&location(), &Scope::of_the_environment());
+        let not_offered = BTreeSet::from([Op::Totient, Op::PrivateExponent]);
+        assert_eq!(tried, &BTreeSet::from(Op::ALL) - &not_offered);
+    }
+
+    #[test]
+    fn every_form_conforms() {
+        for form in CryptoppEngine.info().variants {
+            let scope = Scope {
+                sizes: Scope::of_the_environment().sizes[..2].to_vec(),
+                keys: Vec::new(),
+                variant: Some(form.clone()),
+                ..Scope::of_the_environment()
+            };
+            let tried = assert_worker_conforms(&location(), &scope);
+            assert!(tried.contains(&Op::Private), "{form}: {tried:?}");
+        }
+    }
+
+    #[test]
+    fn wrong_lengths_are_refused_by_the_runners_themselves() {
+        let key = StudyKey::from_seed(&test_seed(), 768, 65537).unwrap();
+        assert_eq!(check_lengths(&CryptoppEngine, &key), Ok(()));
+    }
+
+    #[test]
+    fn one_form_blinds_and_checks_and_the_other_does_neither() {
+        for (form, done) in [(None, true), (Some("inverse"), true), (Some("crt"), false)] {
+            let job = Job {
+                variant: form.map(str::to_owned),
+                ..job(Op::Private, 2048)
+            };
+            let ledger = CryptoppEngine.supports(&job).unwrap();
+            assert_eq!(
+                (ledger.crt, ledger.blinding, ledger.result_check),
+                (Some(true), Some(done), Some(done))
+            );
+        }
+    }
+
+    /// The check is the library's own: it is told as its exception.
+    #[test]
+    fn a_wrong_result_comes_back_as_the_librarys_exception() {
+        let mut key = StudyKey::from_seed(&test_seed(), 768, 65537).unwrap();
+        key.dp[47] ^= 2;
+        let prepared = CryptoppEngine
+            .prepare(&job(Op::Private, 768), &[key])
+            .unwrap();
+        let mut input = [0; 96];
+        input[95] = 2;
+        let error = prepared.runner().unwrap().run(&input, &mut [0; 96]);
+        assert!(
+            matches!(&error, Err(EngineError::Library { call: "CalculateInverse", message }) if message.contains("error")),
+            "{error:?}"
+        );
+    }
+}

@@ -1,0 +1,17 @@
+//! RustCrypto's crate `rsa`, as the engine `rustcrypto`.
+//!
+//! | question | file |
+//! |---|---|
+//! | which jobs are done, and under which conditions | [`engine`] |
+//! | the private and the public operation | `block` |
+//! | keys and pairs of primes | `generate` |
+//!
+//! Raw operations go through the crate's `hazmat` module, with the arguments that its own padding schemes give. The crate is under MIT or
+//! Apache 2.0. `NOTES.md` has figures.
+#![forbid(unsafe_code)]
+
+mod block;
+pub mod engine;
+mod generate;
+
+pub use engine::RustCryptoEngine;

@@ -1,0 +1,92 @@
+//! What is particular to this engine; what every engine must do is in the conformance suite.
+
+use rsalab_engines::{Engine, EngineError, Job, Mode, Op, StudyKey};
+use rsalab_peer_rustcrypto::RustCryptoEngine;
+
+fn job(op: Op, bits: usize) -> Job {
+    Job {
+        op,
+        bits,
+        threads: 1,
+        batch: 1,
+        mode: Mode::Latency,
+        variant: None,
+        bare: false,
+        exponent: 65537,
+        symbols: 0,
+        block_symbols: 0,
+    }
+}
+
+#[test]
+fn the_version_is_the_one_that_the_manifest_pins() {
+    let manifest = include_str!("../Cargo.toml");
+    let version = RustCryptoEngine.info().version;
+    let (name, number) = version.split_once(' ').unwrap();
+    assert!(
+        manifest.contains(&format!("{name} = {{ version = \"={number}\"")),
+        "{version}"
+    );
+}
+
+#[test]
+fn each_form_says_what_it_leaves_out() {
+    for (form, blinding, check) in [
+        (None, true, true),
+        (Some("blinded"), true, true),
+        (Some("unblinded"), false, true),
+        (Some("unchecked"), false, false),
+    ] {
+        let job = Job {
+            variant: form.map(str::to_owned),
+            ..job(Op::Private, 2048)
+        };
+        let ledger = RustCryptoEngine.supports(&job).unwrap();
+        assert_eq!(
+            (ledger.crt, ledger.blinding, ledger.result_check),
+            (Some(true), Some(blinding), Some(check))
+        );
+    }
+    let form = Job {
+        variant: Some("fast".to_owned()),
+        ..job(Op::Private, 2048)
+    };
+    let reason = RustCryptoEngine.supports(&form).unwrap_err();
+    assert!(reason.0.contains("'fast'"), "{reason}");
+}
+
+#[test]
+fn a_broken_key_and_a_large_exponent_are_refused() {
+    let numbers = vec![1; 32];
+    let broken = StudyKey {
+        bits: 512,
+        n: vec![0xFF; 64],
+        e: vec![1, 0, 1],
+        d: vec![1; 64],
+        p: numbers.clone(),
+        q: numbers.clone(),
+        dp: numbers.clone(),
+        dq: numbers.clone(),
+        qinv: numbers,
+    };
+    let refused = RustCryptoEngine.prepare(&job(Op::Private, 512), &[broken]);
+    assert!(matches!(refused.err(), Some(EngineError::Key(_))));
+    let large = Job {
+        exponent: (1 << 33) + 1,
+        ..job(Op::Public, 1024)
+    };
+    let reason = RustCryptoEngine.supports(&large).unwrap_err();
+    assert!(reason.0.contains("8589934591"), "{reason}");
+}
+
+#[test]
+fn tests_are_counted_for_pairs_and_unknown_for_keys() {
+    for (op, known) in [(Op::Keygen, false), (Op::PrimePair, true)] {
+        let job = job(op, 1024);
+        let mut output = vec![0; job.layout().output];
+        let prepared = RustCryptoEngine.prepare(&job, &[]).unwrap();
+        let stats = prepared.runner().unwrap().run(&[], &mut output).unwrap();
+        assert_eq!(stats.tests.is_some(), known, "{op}");
+        assert!(stats.tests.is_none_or(|tests| (2..1000).contains(&tests)));
+    }
+}
