@@ -12,7 +12,7 @@ use super::{PlanError, REPEATS};
 pub struct Measure {
     /// Half the width of the median's interval, relative to the median, at which a cell is precise enough; 0: never.
     pub precision: f64,
-    /// Confidence of the intervals, below 1.
+    /// Confidence of the intervals, below 1: at most 0.999999.
     pub confidence: f64,
     /// Seconds of measuring after which a cell ends.
     pub budget_s: f64,
@@ -161,6 +161,7 @@ impl Measure {
         }
     }
 
+    /// The limits leave room for what is lost of a number when it is written down and read again.
     pub(crate) fn check(&self) -> Result<(), PlanError> {
         let in_range = |key: &str, ok: bool, message: String| {
             if ok {
@@ -171,7 +172,7 @@ impl Measure {
         };
         in_range(
             "precision",
-            (0.0..1.0).contains(&self.precision),
+            (0.0..=0.99).contains(&self.precision),
             format!(
                 "{} is not a relative precision: 0.01 is one per cent, 0 asks for none",
                 self.precision
@@ -179,24 +180,27 @@ impl Measure {
         )?;
         in_range(
             "confidence",
-            (0.5..1.0).contains(&self.confidence),
+            (0.5..=0.999_999).contains(&self.confidence),
             format!(
-                "{} is not a confidence: use a number from 0.5 to below 1, such as 0.95",
+                "{} is not a confidence: use a number from 0.5 to 0.999999, such as 0.95",
                 self.confidence
             ),
         )?;
         in_range(
             "budget_s",
-            self.budget_s > 0.0 && self.budget_s <= 86_400.0,
+            (1e-6..=86_400.0).contains(&self.budget_s),
             format!(
-                "{} is not a budget: use seconds, above 0 and at most a day (86400)",
+                "{} is not a budget: use seconds, from a millionth to a day (86400)",
                 self.budget_s
             ),
         )?;
         in_range(
             "min_blocks",
-            self.min_blocks >= 1,
-            "0 blocks measure nothing: ask for 1 or more".to_owned(),
+            (1..=1_000_000).contains(&self.min_blocks),
+            match self.min_blocks {
+                0 => "0 blocks measure nothing: ask for 1 or more".to_owned(),
+                count => format!("{count} blocks never end: ask for at most 1000000"),
+            },
         )?;
         in_range(
             "max_blocks",
