@@ -3,7 +3,7 @@
 use std::{fs, path::Path};
 
 use rsalab_study::{
-    report::{self, Report},
+    report::{self, Report, Scale},
     store::Beginning,
 };
 
@@ -344,6 +344,22 @@ fn many_sizes_make_one_figure_and_the_answer_stays_short() {
     let page = report::html(&report);
     assert!(page.contains("and 2 more"));
     assert_eq!(page.matches("own is the fastest of 2").count(), 14);
+}
+
+#[test]
+fn speeds_far_apart_have_a_logarithmic_axis() {
+    let plan = "[[grid]]\noperations = [\"public\"]\nengines = [\"own\", \"gmp\"]\nbits = [2048]\nthreads = [1, 2]\n";
+    for (times, is_log) in [(20.0, false), (1000.0, true)] {
+        let directory = tempfile::tempdir().unwrap();
+        let mut planted = Planted::new(directory.path(), plan, &host(&[], 2));
+        for group in planted.groups() {
+            planted.fill(&group, 0, &beginning("own"), 1e5);
+            planted.fill(&group, 1, &beginning("gmp"), 1e5 * times);
+        }
+        let report = Report::of(planted.study.store()).unwrap();
+        assert_eq!(report.figures[0].id, "public-2048-over-threads");
+        assert_eq!(report.figures[0].y.scale == Scale::Log, is_log, "{times}");
+    }
 }
 
 #[test]

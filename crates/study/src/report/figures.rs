@@ -154,7 +154,21 @@ fn over_threads(family: &[&Group]) -> Option<Figure> {
         series: Vec::new(),
         references: Vec::new(),
     };
-    with_lines(empty, family, |job| job.threads)
+    let mut figure = with_lines(empty, family, |job| job.threads)?;
+    if spread(&figure) > 100.0 {
+        // On a linear axis all but the fastest would lie on the floor.
+        figure.y.scale = Scale::Log;
+    }
+    Some(figure)
+}
+
+/// The largest value of a figure beside its smallest.
+fn spread(figure: &Figure) -> f64 {
+    let points = figure.series.iter().flat_map(|series| &series.points);
+    let (least, most) = points.fold((f64::INFINITY, 0.0), |(least, most): (f64, f64), point| {
+        (least.min(point.y), most.max(point.y))
+    });
+    most / least
 }
 
 fn speed_axis(job: &Job, scale: Scale) -> Axis {

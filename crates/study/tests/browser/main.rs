@@ -279,29 +279,22 @@ fn series_go_on_and_off(browser: &mut Chromium, figure: &Figure) {
 
 fn scales_change(browser: &mut Chromium, figure: &Figure) {
     let marks = "[...figure.querySelectorAll('.words text')].map((text) => text.textContent)";
-    let linear = in_figure(browser, figure, marks);
+    let pressed =
+        "figure.querySelector('.switches button:last-child').getAttribute('aria-pressed')";
+    // Five decades have a mark for each power of ten: on a linear axis most engines would lie on the floor.
+    let logarithmic = in_figure(browser, figure, marks);
+    for mark in ["10 k", "100 k", "1 M", "10 M", "100 M"] {
+        let is_marked = logarithmic.as_array().unwrap().contains(&json!(mark));
+        assert!(is_marked, "{mark} is missing: {logarithmic}");
+    }
+    assert_eq!(in_figure(browser, figure, pressed), "true");
     let place = middle(browser, figure, ".switches button:last-child");
     browser.point(place, true);
-    let logarithmic = in_figure(browser, figure, marks);
-    assert_ne!(linear, logarithmic);
-    // Five decades have a mark for each power of ten at least, in which no engine lies flat on the floor.
-    let logarithmic = logarithmic.to_string();
-    for mark in ["10 k", "100 k", "1 M", "10 M", "100 M"] {
-        assert!(
-            logarithmic.contains(mark),
-            "{mark} is missing: {logarithmic}"
-        );
-    }
-    assert_eq!(
-        in_figure(
-            browser,
-            figure,
-            "figure.querySelector('.switches button:last-child').getAttribute('aria-pressed')"
-        ),
-        "true"
-    );
+    let linear = in_figure(browser, figure, marks);
+    assert!(linear.as_array().unwrap().contains(&json!("0")), "{linear}");
+    assert_eq!(in_figure(browser, figure, pressed), "false");
     browser.point(place, true);
-    assert_eq!(in_figure(browser, figure, marks), linear);
+    assert_eq!(in_figure(browser, figure, marks), logarithmic);
 }
 
 /// What the bubble says; nothing if it is hidden.
