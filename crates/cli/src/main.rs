@@ -17,7 +17,12 @@ use std::{
 };
 
 use clap::error::ErrorKind;
-use tracing_subscriber::filter::LevelFilter;
+use tracing_subscriber::{
+    Layer,
+    filter::{LevelFilter, Targets},
+    layer::SubscriberExt,
+    util::SubscriberInitExt,
+};
 
 use crate::{
     arguments::{Arguments, TalkOptions},
@@ -117,10 +122,13 @@ fn trace(options: &TalkOptions) {
         (false, 2) => LevelFilter::DEBUG,
         (false, _) => LevelFilter::TRACE,
     };
-    tracing_subscriber::fmt()
-        .with_max_level(level)
+    let talk = tracing_subscriber::fmt::layer()
         .with_writer(std::io::stderr)
         .with_target(false)
-        .log_internal_errors(false)
+        .log_internal_errors(false);
+    // What libraries have to say of themselves is for who develops this program.
+    let ours = Targets::new().with_target("rsalab", level);
+    tracing_subscriber::registry()
+        .with(talk.with_filter(ours))
         .init();
 }

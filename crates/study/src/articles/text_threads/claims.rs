@@ -67,7 +67,7 @@ const DECRYPTION_SLOWER: Claim = claim(
 );
 const SAVINGS: Claim = claim(
     "a-claim-iii",
-    "Two threads save half the time, three and four more; hyper-threads a little more on large texts.",
+    "Two threads save half the time, more threads more, hyper-threads a little.",
     "2 threads 50 %, 3 threads 60 %, 4 threads 65 %, hyper-threads 5 % more",
     "Share of the time of one thread that is saved at the largest size, in per cent: it holds if the interval reaches the \
      published figure less 5 points, and there is a saving at all.",
