@@ -79,19 +79,25 @@ fn table(text: &mut String, groups: &[&Group], label: &str) -> fmt::Result {
     let shown = || PARAMETERS.iter().zip(columns).filter(|(_, shown)| *shown);
     let names: String = shown().map(|((name, _), _)| format!("{name} & ")).collect();
     let count = shown().count();
+    // The unit stands below the word, as intervals stand below values, so that the columns stay narrow.
+    let unit = escaped(quantity::unit(&first.job));
+    let head = format!(
+        "\\toprule\n\
+         {names}Engine & Speed & Ratio & Time of one \\\\\n\
+         {}& \\footnotesize ({unit}) & & \\\\\n\
+         \\midrule",
+        "& ".repeat(count)
+    );
     writeln!(
         text,
-        "\n\\begin{{longtable}}{{@{{}}{}lrrr@{{}}}}\n\
+        "\n{{\\small\\setlength{{\\tabcolsep}}{{3pt}}\n\
+         \\begin{{longtable}}{{@{{}}{}lrrr@{{}}}}\n\
          \\caption{{{}. Medians, with intervals of {} below them; a ratio is the speed beside that of the first engine of \
          the same job.}}\\label{{tab:{label}}}\\\\\n\
-         \\toprule\n\
-         {names}Engine & Speed ({}) & Ratio & Time of one \\\\\n\
-         \\midrule\n\
-         \\endhead",
+         {head}\n\\endfirsthead\n{head}\n\\endhead",
         "r".repeat(count),
         escaped(&title(&first.job, columns)),
         escaped(&number::percent(first.confidence)),
-        escaped(quantity::unit(&first.job)),
     )?;
     let mut remarks: Vec<String> = Vec::new();
     for (place, group) in groups.iter().enumerate() {
@@ -125,7 +131,7 @@ fn table(text: &mut String, groups: &[&Group], label: &str) -> fmt::Result {
             escaped(&remarks.join("; "))
         )?;
     }
-    writeln!(text, "\\end{{longtable}}")
+    writeln!(text, "\\end{{longtable}}}}")
 }
 
 /// The operation, with what all jobs of the table share.
@@ -180,7 +186,7 @@ fn line(text: &mut String, group: &Group, row: &Row, job: &str, indent: &str) ->
         number::significant(speed.value),
         escaped(&time)
     )?;
-    let small = |interval: &str| format!("\\footnotesize {}", escaped(interval));
+    let small = |interval: &str| format!("\\scriptsize {}", escaped(interval));
     writeln!(
         text,
         "{indent}& {} & {} & {} \\\\",
