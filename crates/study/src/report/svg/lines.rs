@@ -67,7 +67,9 @@ pub(super) fn draw(area: &Area<'_>, plot: &Area<'_>, figure: &Figure) -> Drawn {
         let colour = colour(index);
         let points = series.points.iter();
         let line: Vec<_> = points.map(|point| place(point.x, point.y)).collect();
-        area.draw(&PathElement::new(line, colour.stroke_width(2)))?;
+        if line.len() > 1 {
+            area.draw(&PathElement::new(line, colour.stroke_width(2)))?;
+        }
         for point in &series.points {
             whisker(area, point, colour.stroke_width(1), |y| place(point.x, y))?;
             mark(area, index, place(point.x, point.y))?;

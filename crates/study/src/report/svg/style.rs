@@ -84,7 +84,9 @@ pub(super) fn whisker(
         (4, 0)
     };
     let cap = |(x, y): (i32, i32)| [(x - across, y - along), (x + across, y + along)];
-    for ends in [[low, high], cap(low), cap(high)] {
+    // An interval of no length has no stem.
+    let stem = (low != high).then_some([low, high]);
+    for ends in stem.into_iter().chain([cap(low), cap(high)]) {
         area.draw(&PathElement::new(ends, style))?;
     }
     Ok(())
