@@ -104,7 +104,7 @@ struct Answer<'a> {
 
 impl<'a> Answer<'a> {
     fn of(finding: &'a Finding) -> Self {
-        const LONGEST_TOPIC: usize = 80;
+        const LONGEST_TOPIC: usize = 110;
         let parted = finding.sentence.split_once(": ");
         let parted = parted.filter(|(topic, _)| topic.len() <= LONGEST_TOPIC);
         Answer {
