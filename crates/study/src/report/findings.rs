@@ -150,20 +150,13 @@ fn most_gain(family: &[&Group]) -> Option<Finding> {
 
 /// The thread count at which an engine is fastest, and its speed there beside its speed on one.
 ///
-/// The two were not measured in turn, so the interval is the widest that both intervals allow.
+/// The two were not measured in turn, so the interval joins both.
 fn best_gain(family: &[&Group], single: &Row) -> Option<(usize, Estimate)> {
     let one = single.figures?.ops_per_s;
     let gain = |group: &&Group| {
         let row = group.rows.iter().find(|row| row.engine == single.engine)?;
         let many = row.figures?.ops_per_s;
-        let gain = Estimate {
-            value: many.value / one.value,
-            low: many.low / one.high,
-            high: many.high / one.low,
-            confidence: many.confidence.min(one.confidence),
-            n: many.n.min(one.n),
-        };
-        Some((group.job.threads, gain))
+        Some((group.job.threads, many.over(&one)))
     };
     let several = family.iter().filter(|group| group.job.threads > 1);
     several

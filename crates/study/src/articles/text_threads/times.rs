@@ -73,6 +73,16 @@ impl<'a> Times<'a> {
         threads: usize,
     ) -> Option<Estimate> {
         let one = self.text_ns(engine, op, symbols, 1)?;
+        if threads == 1 {
+            // One thread beside itself: that is no measurement.
+            return Some(Estimate {
+                value: 1.0,
+                low: 1.0,
+                high: 1.0,
+                confidence: 0.0,
+                ..one
+            });
+        }
         let many = self.text_ns(engine, op, symbols, threads)?;
         Some(one.over(&many))
     }
