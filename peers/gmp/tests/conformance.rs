@@ -5,67 +5,36 @@
 use std::collections::BTreeSet;
 
 use rsalab_engines::{
-    Engine, Limits, Location, Op, StudyKey, Worker,
-    conformance::{self, Outcome, Scope},
+    Engine, Location, Op, StudyKey,
+    conformance::{Scope, assert_worker_conforms, check_lengths, test_seed},
 };
 use rsalab_peer_gmp::GmpEngine;
-use rsalab_rsa::random::InsecureStudySeed;
 
-fn seed() -> InsecureStudySeed {
-    InsecureStudySeed::new(*b"the seed of the conformance keys")
-}
-
-fn scope() -> Scope {
-    match std::env::var("RSALAB_CONFORMANCE").as_deref() {
-        Ok("full") => Scope::full(),
-        _ => Scope::quick(),
-    }
-}
-
-/// Runs the suite on the worker; the operations that were tried.
-fn passes(scope: &Scope) -> BTreeSet<Op> {
-    let location = Location {
+fn location() -> Location {
+    Location {
         engine: "gmp".to_owned(),
         program: env!("CARGO_BIN_EXE_rsalab-peer-gmp").into(),
         args: Vec::new(),
-    };
-    let mut worker = Worker::spawn(&location, Limits::default()).unwrap();
-    let mut tried = BTreeSet::new();
-    conformance::run(
-        &mut worker,
-        scope,
-        &seed(),
-        &mut |case| match case.outcome {
-            Outcome::Passed { .. } => {
-                tried.insert(case.op);
-            }
-            Outcome::Skipped { reason } => {
-                eprintln!("{} at {} bits: skipped: {reason}", case.op, case.bits)
-            }
-            Outcome::Failed { what } => {
-                panic!("{} at {} bits, {}: {what}", case.op, case.bits, case.name)
-            }
-        },
-    )
-    .unwrap();
-    tried
+    }
 }
 
 #[test]
 fn gmp_conforms() {
-    assert_eq!(passes(&scope()), BTreeSet::from(Op::ALL));
+    let tried = assert_worker_conforms(&location(), &Scope::of_the_environment());
+    assert_eq!(tried, BTreeSet::from(Op::ALL));
 }
 
 /// At the sizes where they differ from the default: each works on the private operation or on the search for primes only.
 #[test]
 fn every_form_conforms() {
+    let whole = Scope::of_the_environment();
     for form in GmpEngine.info().variants {
         let scope = Scope {
-            sizes: scope().sizes[..3].to_vec(),
+            sizes: whole.sizes[..3].to_vec(),
             variant: Some(form.clone()),
-            ..scope()
+            ..Scope::of_the_environment()
         };
-        let tried = passes(&scope);
+        let tried = assert_worker_conforms(&location(), &scope);
         assert!(
             tried.contains(&Op::Private) || tried.contains(&Op::Keygen),
             "{form}: {tried:?}"
@@ -75,6 +44,6 @@ fn every_form_conforms() {
 
 #[test]
 fn wrong_lengths_are_refused_by_the_runners_themselves() {
-    let key = StudyKey::from_seed(&seed(), 768, 65537).unwrap();
-    assert_eq!(conformance::check_lengths(&GmpEngine, &key), Ok(()));
+    let key = StudyKey::from_seed(&test_seed(), 768, 65537).unwrap();
+    assert_eq!(check_lengths(&GmpEngine, &key), Ok(()));
 }

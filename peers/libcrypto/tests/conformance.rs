@@ -5,51 +5,10 @@
 use std::collections::BTreeSet;
 
 use rsalab_engines::{
-    Limits, Location, Op, StudyKey, Worker,
-    conformance::{self, Outcome, Scope},
+    Location, Op, StudyKey,
+    conformance::{Scope, assert_worker_conforms, check_lengths, test_seed},
 };
 use rsalab_peer_libcrypto::LibcryptoEngine;
-use rsalab_rsa::random::InsecureStudySeed;
-
-fn seed() -> InsecureStudySeed {
-    InsecureStudySeed::new(*b"the seed of the conformance keys")
-}
-
-fn scope() -> Scope {
-    match std::env::var("RSALAB_CONFORMANCE").as_deref() {
-        Ok("full") => Scope::full(),
-        _ => Scope::quick(),
-    }
-}
-
-/// Runs the suite on the worker; the operations that were tried.
-fn passes(scope: &Scope) -> BTreeSet<Op> {
-    let location = Location {
-        engine: "libcrypto".to_owned(),
-        program: env!("CARGO_BIN_EXE_rsalab-peer-libcrypto").into(),
-        args: Vec::new(),
-    };
-    let mut worker = Worker::spawn(&location, Limits::default()).unwrap();
-    let mut tried = BTreeSet::new();
-    conformance::run(
-        &mut worker,
-        scope,
-        &seed(),
-        &mut |case| match case.outcome {
-            Outcome::Passed { .. } => {
-                tried.insert(case.op);
-            }
-            Outcome::Skipped { reason } => {
-                eprintln!("{} at {} bits: skipped: {reason}", case.op, case.bits)
-            }
-            Outcome::Failed { what } => {
-                panic!("{} at {} bits, {}: {what}", case.op, case.bits, case.name)
-            }
-        },
-    )
-    .unwrap();
-    tried
-}
 
 fn engine() -> Option<LibcryptoEngine> {
     LibcryptoEngine::new(None)
@@ -59,15 +18,22 @@ fn engine() -> Option<LibcryptoEngine> {
 
 #[test]
 fn libcrypto_conforms() {
-    if engine().is_some() {
-        assert_eq!(passes(&scope()), BTreeSet::from(Op::ALL));
+    if engine().is_none() {
+        return;
     }
+    let location = Location {
+        engine: "libcrypto".to_owned(),
+        program: env!("CARGO_BIN_EXE_rsalab-peer-libcrypto").into(),
+        args: Vec::new(),
+    };
+    let tried = assert_worker_conforms(&location, &Scope::of_the_environment());
+    assert_eq!(tried, BTreeSet::from(Op::ALL));
 }
 
 #[test]
 fn wrong_lengths_are_refused_by_the_runners_themselves() {
-    let key = StudyKey::from_seed(&seed(), 768, 65537).unwrap();
+    let key = StudyKey::from_seed(&test_seed(), 768, 65537).unwrap();
     if let Some(engine) = engine() {
-        assert_eq!(conformance::check_lengths(&engine, &key), Ok(()));
+        assert_eq!(check_lengths(&engine, &key), Ok(()));
     }
 }
