@@ -197,16 +197,15 @@ fn noise_alone_decides_nothing() {
     // All texts take the same time, give or take a quarter.
     let law: Law = |_, _, _| 1e6;
     let review = planted(&machine(4, 2), law, 0.5);
-    for claim in ["a-claim-i", "a-claim-ii", "a-claim-iii", "a-claim-iv"] {
-        let decided = verdict(&review, claim);
-        let expected = if claim == "a-claim-ii" { No } else { Equal };
-        // That both directions take the same time is no noise: it contradicts 'far slower'.
-        match decided {
-            Equal => {}
-            other => assert_eq!(other, expected, "{claim}"),
-        }
+    for claim in [
+        "a-claim-i",
+        "a-claim-ii",
+        "a-claim-iii",
+        "a-claim-iv",
+        "a-claim-vi",
+    ] {
+        assert_eq!(verdict(&review, claim), Equal, "{claim}");
     }
-    assert!(matches!(verdict(&review, "a-claim-vi"), Equal | Yes));
 }
 
 #[test]

@@ -9,13 +9,11 @@ use serde::{
 };
 use toml::de::DeTable;
 
-use crate::articles::Article;
-
 use super::{
     DEFAULT_EXPONENT, Engines, Grid, Host, MAX_FILE_BYTES, Measure, MeasureChange, Plan, PlanError,
     Seed, Threads, check::Refusal,
 };
-use crate::Error;
+use crate::{Error, articles::Article};
 
 impl Plan {
     /// Reads and checks a plan file of at most [`MAX_FILE_BYTES`], or a pipe.

@@ -2,11 +2,10 @@
 
 use rsalab_engines::{Op, registry::closest};
 
-use crate::articles::text_threads::{self, plan::Settings};
-
 use super::{
     DEFAULT_EXPONENT, Engines, Grid, Host, Measure, MeasureChange, Plan, PlanError, Threads,
 };
+use crate::articles::text_threads::{self, plan::Settings};
 
 /// A plan with a name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -39,7 +38,7 @@ impl Preset {
                 "every operation at 2048 bits on every engine, text over threads; 3 minutes"
             }
             Preset::TextThreads => {
-                "texts of 10 to 1,000,000 symbols on 8 to 1 threads, 100 times each: article (a); half an hour"
+                "texts of 10 to 1,000,000 symbols on 8 to 1 threads, 100 times each: article (a); 20 minutes or more"
             }
             Preset::Smoke => "every part once, in a few seconds; for tests, its figures are rough",
         }

@@ -53,7 +53,7 @@ fn remarks(groups: &[Group], records: &[GroupRecord], cpus: Option<Cpus>) -> Vec
     );
     remarks.push(
         "Each size has a key and a random text of its own, the same for every thread count, direction and engine. The \
-         article's figures are averages of 100 runs; here they are medians, and the tables have the averages too."
+         article's figures are averages of 100 runs; here they are medians; results.csv and results.json have the averages too."
             .to_owned(),
     );
     match cpus {
