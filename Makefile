@@ -7,6 +7,8 @@ CARGO   ?= cargo
 PROFILE := release
 RSALAB  := target/$(PROFILE)/rsalab
 PEERS   := openssl gmp libcrypto ipp aws-lc cryptopp rustcrypto
+# Engines in other languages, each with a script that builds it.
+EXTERNAL := go java c-openmp
 TOOLS   := $(CURDIR)/target/tools
 # The peers are built from C: one slow build each, kept in target/.
 export RSALAB_PREFIX ?= $(CURDIR)/prefix
@@ -28,6 +30,10 @@ peers: build ## Build the native peers that this machine can build, and bring th
 	@sh scripts/bring-ipp.sh || echo "make: Intel's libraries could not be brought; ippcp and crypto_mb will be listed as absent" >&2
 	@for peer in $(PEERS); do \
 	  $(CARGO) build --release --locked --package rsalab-peer-$$peer \
+	  || echo "make: the peer $$peer could not be built and will be listed as absent" >&2; \
+	done
+	@for peer in $(EXTERNAL); do \
+	  sh peers/external/$$peer/build.sh target/$(PROFILE) \
 	  || echo "make: the peer $$peer could not be built and will be listed as absent" >&2; \
 	done
 

@@ -12,6 +12,12 @@ need m4 m4     # GMP's assembly
 
 # The peer cryptopp.
 [ -e /usr/include/cryptopp/rsa.h ] || missing="$missing g++ libcrypto++-dev"
+# The peers jca and c-openmp.
+need javac default-jdk-headless
+[ -e /usr/share/java/gson.jar ] || missing="$missing libgoogle-gson-java"
+[ -e /usr/include/jansson.h ] || missing="$missing libjansson-dev"
+has_gmp=$(find /usr/include -maxdepth 2 -name gmp.h 2>/dev/null | head -n 1)
+[ -n "$has_gmp" ] || missing="$missing libgmp-dev"
 # Intel's libraries come as Python packages, for x86-64 only.
 [ "$(uname -m)" != x86_64 ] || python3 -m pip --version >/dev/null 2>&1 || missing="$missing python3-pip"
 

@@ -207,7 +207,7 @@ pub(crate) struct Bench {
     /// Bits of the modulus; several are separated by commas.
     #[arg(long, value_name = "N[,N]", value_delimiter = ',', default_value = "2048", value_parser = bits)]
     pub(crate) bits: Vec<usize>,
-    /// Engines, the one that the others are compared with first.
+    /// Engines, the one that the others are compared with first; one named twice is measured beside itself.
     #[arg(long, value_name = "A,B", value_delimiter = ',', required = true)]
     pub(crate) engines: Vec<String>,
     /// Threads that run at once.
@@ -276,19 +276,64 @@ pub(crate) struct Vectors {
 
 /// Describe this machine, and say whether it is too busy to be measured
 #[derive(Args)]
+#[command(after_long_help = "\
+Examples:
+  rsalab machine
+  rsalab machine --calibrate
+  rsalab machine --calibrate --op keygen --engine openssl --seconds 60")]
 pub(crate) struct Machine {
+    /// Find out what a measurement can tell apart here: an engine is measured beside itself, and beside itself with a
+    /// known delay, again and again.
+    #[arg(long)]
+    pub(crate) calibrate: bool,
+    #[command(flatten)]
+    pub(crate) calibration: Calibration,
     #[command(flatten)]
     pub(crate) json: JsonOption,
+}
+
+/// What a calibration measures.
+#[derive(Args)]
+pub(crate) struct Calibration {
+    /// The engine.
+    #[arg(
+        long,
+        value_name = "NAME",
+        default_value = "own",
+        requires = "calibrate"
+    )]
+    pub(crate) engine: String,
+    /// The operation.
+    #[arg(long, value_name = "OP", default_value = "private", value_parser = op(), requires = "calibrate")]
+    pub(crate) op: Op,
+    /// Bits of the modulus.
+    #[arg(long, value_name = "N", default_value_t = 2048, value_parser = bits, requires = "calibrate")]
+    pub(crate) bits: usize,
+    /// How often, each time with new workers.
+    #[arg(long, value_name = "R", default_value_t = 20, value_parser = within(RUNS), requires = "calibrate")]
+    pub(crate) runs: usize,
+    /// Seconds of measurement for each contestant in each run.
+    #[arg(long, value_name = "S", default_value_t = 4.0, value_parser = seconds, requires = "calibrate")]
+    pub(crate) seconds: f64,
+    /// The delay, as a share of the time of a call; 0 for none. 0.02, and none for operations whose time is luck.
+    #[arg(long, value_name = "SHARE", value_parser = share, requires = "calibrate")]
+    pub(crate) plant: Option<f64>,
+    #[command(flatten)]
+    pub(crate) measure: MeasureOptions,
 }
 
 /// Make a private key
 ///
 /// By FIPS 186-5, appendix A.1.3, from the system's random generator. Files are readable by their owner only, and
 /// nothing that exists is overwritten.
+///
+/// With --engine another engine makes the key, in its own way and from its own randomness, as it does when it is measured;
+/// the key is verified, completed and written here. It passes through a pipe, and the memory of the engine is not wiped.
 #[derive(Args)]
 #[command(after_long_help = "\
 Examples:
   rsalab keygen --out key.pem --public-out public.pem
+  rsalab keygen --engine ippcp --out key.pem
   rsalab keygen --bits 4096 --format pkcs1-der --out key.der")]
 pub(crate) struct Keygen {
     /// Bits of the modulus.
@@ -309,6 +354,9 @@ pub(crate) struct Keygen {
     /// Allow fewer than 2048 bits, which protect nothing today.
     #[arg(long)]
     pub(crate) insecure_size: bool,
+    /// Have this engine make the key ('rsalab engines' lists them).
+    #[arg(long, value_name = "NAME")]
+    pub(crate) engine: Option<String>,
     #[command(flatten)]
     pub(crate) kernel: KernelOption,
     #[command(flatten)]
@@ -411,12 +459,17 @@ pub(crate) struct Worker {
     /// The engine.
     #[arg(long, value_name = "NAME")]
     pub(crate) engine: String,
+    /// Make every call longer by this share of its time.
+    #[arg(long, value_name = "SHARE", value_parser = share)]
+    pub(crate) plant: Option<f64>,
     #[command(flatten)]
     pub(crate) kernel: KernelOption,
 }
 
 /// Random inputs of one operation.
 const CASES: RangeInclusive<usize> = 1..=1_000_000;
+/// Runs of a calibration.
+const RUNS: RangeInclusive<usize> = 1..=10_000;
 /// Launches of one comparison.
 const LAUNCHES: RangeInclusive<usize> = 1..=1000;
 
@@ -454,6 +507,13 @@ fn seconds(typed: &str) -> Result<f64, String> {
     match typed.parse::<f64>() {
         Ok(seconds) if (0.1..=86_400.0).contains(&seconds) => Ok(seconds),
         _ => Err("from 0.1 to 86400 seconds are possible".to_owned()),
+    }
+}
+
+fn share(typed: &str) -> Result<f64, String> {
+    match typed.parse::<f64>() {
+        Ok(share) if (0.0..=10.0).contains(&share) => Ok(share),
+        _ => Err("from 0 to 10 are possible: 0.02 is two per cent".to_owned()),
     }
 }
 

@@ -11,6 +11,8 @@ use std::{
     time::Duration,
 };
 
+use serde_json::{Value, json};
+
 use rsalab_engines::{
     Engine, EngineError, EngineInfo, Job, Ledger, Prepared, Reason, RunStats, Runner, StudyKey,
     Textbook, worker,
@@ -45,10 +47,114 @@ fn main() -> ExitCode {
         "answers another question" => answer_each(r#"{"answer":"released"}"#),
         _ => {}
     }
-    worker::serve_stdio(&Faulty {
+    let lie = Lie::of(&manner);
+    let engine = Faulty {
         manner,
         runs: AtomicU64::new(0),
-    })
+    };
+    let Some(lie) = lie else {
+        return worker::serve_stdio(&engine);
+    };
+    let mut answers = Liar {
+        lie,
+        line: Vec::new(),
+    };
+    match worker::serve(&engine, &mut io::stdin().lock(), &mut answers) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(_) => ExitCode::from(5),
+    }
+}
+
+/// How the report of a block is changed before it is told.
+#[derive(Clone, Copy)]
+enum Lie {
+    /// Every time is multiplied by the first and divided by the second.
+    Times(u64, u64),
+    /// The samples' times only.
+    SampleTimes(u64, u64),
+    /// Whatever is in this place of the first sample or of the block.
+    Number(&'static str, fn() -> Value),
+    /// As long again as the block has lasted, or longer, passes unseen.
+    Dawdles,
+    /// The block has no samples.
+    Nothing,
+    /// The line has two gibibytes.
+    Long,
+}
+
+impl Lie {
+    fn of(manner: &str) -> Option<Lie> {
+        Some(match manner {
+            "says a tenth of the time" => Lie::Times(1, 10),
+            "says ten times the time" => Lie::Times(10, 1),
+            "says a tenth of the samples' time" => Lie::SampleTimes(1, 10),
+            "says ten times the samples' time" => Lie::SampleTimes(10, 1),
+            "counts nothing" => Lie::Number("operations", || json!(0)),
+            "counts below zero" => Lie::Number("operations", || json!(-5)),
+            "counts too much" => Lie::Number("operations", || json!(u64::MAX)),
+            "counts in words" => Lie::Number("operations", || json!("many")),
+            "counts to the infinite" => Lie::Number("elapsed_ns", || json!(1e300)),
+            "dawdles" => Lie::Dawdles,
+            "shows no samples" => Lie::Nothing,
+            "tells a long story" => Lie::Long,
+            _ => return None,
+        })
+    }
+
+    fn tell(self, answer: &mut Value) {
+        let block = &mut answer["block"];
+        let scale = |of: &mut Value, by: u64, to: u64| {
+            *of = json!(of.as_u64().unwrap_or_default() * by / to);
+        };
+        match self {
+            Lie::Times(by, to) | Lie::SampleTimes(by, to) => {
+                for sample in block["samples"].as_array_mut().into_iter().flatten() {
+                    scale(&mut sample["elapsed_ns"], by, to);
+                }
+                if matches!(self, Lie::Times(..)) {
+                    scale(&mut block["elapsed_ns"], by, to);
+                }
+            }
+            Lie::Number(place, number) => block["samples"][0][place] = number(),
+            Lie::Dawdles => thread::sleep(Duration::from_millis(400)),
+            Lie::Nothing => block["samples"] = json!([]),
+            Lie::Long => {
+                let mut stdout = io::stdout().lock();
+                for _ in 0..1 << 15 {
+                    // It is stopped before it has said all.
+                    if stdout.write_all(&[b'x'; 1 << 16]).is_err() {
+                        process::exit(0);
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// Standard output, through which no report of a block passes unchanged.
+struct Liar {
+    lie: Lie,
+    /// What has been written of a line.
+    line: Vec<u8>,
+}
+
+impl Write for Liar {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.line.extend(bytes);
+        if self.line.last() == Some(&b'\n') {
+            let mut answer: Value = serde_json::from_slice(&self.line)?;
+            if answer["answer"] == "block" {
+                self.lie.tell(&mut answer);
+            }
+            writeln!(io::stdout(), "{answer}")?;
+            self.line.clear();
+        }
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        io::stdout().flush()
+    }
 }
 
 fn hello(version: u32) -> String {

@@ -5,6 +5,7 @@
 //! worker said on standard error, for the error message should it die.
 
 mod line;
+mod report;
 
 use std::{
     ffi::OsString,
@@ -13,7 +14,7 @@ use std::{
     process::Child,
     sync::{Arc, atomic::AtomicBool},
     thread,
-    time::Duration,
+    time::{Duration, Instant},
 };
 
 use rsalab_measure::BlockPlan;
@@ -21,11 +22,13 @@ use rsalab_measure::BlockPlan;
 use crate::{
     engine::{Engine, EngineInfo},
     job::{Job, StudyKey},
-    ledger::{Ledger, Reason},
+    ledger::{ClockOwner, Ledger, Reason, ThreadOwner},
     protocol::{Answer, BlockReport, Fault, Readiness, Request, VERSION},
+    registry::is_own_name,
     worker,
 };
-use line::{Line, Silence};
+use line::{Line, SHORT_ANSWER_BYTES, Silence};
+use report::Account;
 
 /// A conversation with one engine. [`Worker`] is the real one; a study is tested with others.
 pub trait Session: Send {
@@ -166,6 +169,10 @@ pub struct Worker {
     info: EngineInfo,
     line: Line,
     limits: Limits,
+    /// Whose clock the worker reads, as it last said of a job.
+    clock: ClockOwner,
+    /// What the prepared job's reports are held against.
+    account: Option<Account>,
     /// Why the worker is gone, once it is.
     gone: Option<SessionError>,
 }
@@ -233,6 +240,8 @@ impl Worker {
             info,
             line,
             limits,
+            clock: ClockOwner::Harness,
+            account: None,
             gone: None,
         };
         let hello = Request::Hello { protocol: VERSION };
@@ -248,9 +257,26 @@ impl Worker {
             }
             Answer::Hello { engine: info, .. } => {
                 worker.info = info;
+                if worker.is_foreign() {
+                    worker.clock = ClockOwner::Engine;
+                }
                 Ok(worker)
             }
             other => Err(worker.unexpected(&hello, &other)),
+        }
+    }
+
+    /// Whether the program is none of this project's, so that nobody knows which loop it is timed by.
+    fn is_foreign(&self) -> bool {
+        self.line.child.is_some() && is_own_name(&self.info.name)
+    }
+
+    /// The most bytes that the answer to a request may have: a worker that babbles must not fill the memory.
+    fn longest_answer(&self, request: &Request) -> u64 {
+        match (request, &self.account) {
+            (Request::Outputs, Some(account)) => account.longest_outputs(),
+            (Request::Block { plan }, Some(account)) => account.longest_report(plan),
+            _ => SHORT_ANSWER_BYTES,
         }
     }
 
@@ -261,7 +287,8 @@ impl Worker {
         }
         let engine = self.info.name.clone();
         let request_name = request.name();
-        let heard = match self.line.exchange(request, limit) {
+        let longest = self.longest_answer(request);
+        let heard = match self.line.exchange(request, longest, limit) {
             Ok(line) => line,
             Err(Silence::TimedOut) => {
                 self.line.kill();
@@ -330,7 +357,15 @@ impl Session for Worker {
     fn supports(&mut self, job: &Job) -> Result<Result<Ledger, Reason>, SessionError> {
         let request = Request::Supports { job: job.clone() };
         match self.ask(&request, self.limits.reply)? {
-            Answer::Supported { ledger } => Ok(Ok(ledger)),
+            Answer::Supported { mut ledger } => {
+                // Whatever it says: the harness's loop is not in it.
+                if self.is_foreign() {
+                    ledger.clock = ClockOwner::Engine;
+                    ledger.threads = ThreadOwner::Engine;
+                }
+                self.clock = ledger.clock;
+                Ok(Ok(ledger))
+            }
             Answer::Unsupported { reason } => Ok(Err(reason)),
             other => Err(self.unexpected(&request, &other)),
         }
@@ -347,8 +382,12 @@ impl Session for Worker {
             keys: keys.to_vec(),
             inputs: inputs.to_vec(),
         };
+        self.account = None;
         match self.ask(&request, self.limits.work)? {
-            Answer::Prepared(readiness) => Ok(readiness),
+            Answer::Prepared(readiness) => {
+                self.account = Some(Account::new(job, self.clock, inputs.len()));
+                Ok(readiness)
+            }
             other => Err(self.unexpected(&request, &other)),
         }
     }
@@ -363,13 +402,21 @@ impl Session for Worker {
     fn block(&mut self, plan: &BlockPlan) -> Result<BlockReport, SessionError> {
         let request = Request::Block { plan: *plan };
         let planned = Duration::from_nanos(plan.min_ns.saturating_add(plan.discard_ns));
-        match self.ask(&request, self.limits.work.saturating_add(planned))? {
-            Answer::Block(report) => Ok(report),
-            other => Err(self.unexpected(&request, &other)),
+        let asked = Instant::now();
+        let answer = self.ask(&request, self.limits.work.saturating_add(planned))?;
+        let waited_ns = u64::try_from(asked.elapsed().as_nanos()).unwrap_or(u64::MAX);
+        let Answer::Block(report) = answer else {
+            return Err(self.unexpected(&request, &answer));
+        };
+        let account = self.account.as_mut();
+        match account.map(|account| account.check(&report, plan, waited_ns)) {
+            Some(Err(what)) => Err(self.give_up(&request, what)),
+            Some(Ok(())) | None => Ok(report),
         }
     }
 
     fn release(&mut self) -> Result<(), SessionError> {
+        self.account = None;
         match self.ask(&Request::Release, self.limits.reply)? {
             Answer::Released => Ok(()),
             other => Err(self.unexpected(&Request::Release, &other)),

@@ -5,8 +5,10 @@ use rand_core::Rng;
 use rsalab_rsa::random::InsecureStudySeed;
 
 use crate::{
+    candidates::average_case,
     job::{Job, StudyKey},
-    op::Op,
+    op::{DIGEST_BYTES, Op},
+    padding::emsa_pkcs1_v1_5,
     verify::{fixed, power_vartime},
 };
 
@@ -15,7 +17,8 @@ use crate::{
 /// The same seed, stream, job and key give the same inputs. Blocks are uniformly random below the modulus, and so
 /// different from each other; texts are random printable characters. The steps of key set-up get the key's own primes
 /// first, and then pairs of odd numbers of their size: to the arithmetic they are as good as primes, and no two items are
-/// the same, so that no engine is timed at branches it has learnt. Operations without input get none.
+/// the same, so that no engine is timed at branches it has learnt. Signatures to be verified are right, but for every
+/// eighth, of which one bit was changed. Operations without input get none.
 pub fn inputs(
     job: &Job,
     key: &StudyKey,
@@ -34,7 +37,48 @@ pub fn inputs(
             .collect(),
         Op::TextEncrypt => text(job.symbols, &mut rng),
         Op::TextDecrypt => encrypted(job, key, &text(job.symbols, &mut rng)),
+        Op::Sign => (0..items).flat_map(|_| digest(&mut rng)).collect(),
+        Op::Verify => signed(key, &mut rng, items),
+        Op::PrimeSearch => (0..items)
+            .flat_map(|_| average_case(key, &mut rng))
+            .collect(),
     }
+}
+
+/// Random bytes: what a digest looks like.
+fn digest(rng: &mut impl Rng) -> [u8; DIGEST_BYTES] {
+    let mut digest = [0; DIGEST_BYTES];
+    rng.fill_bytes(&mut digest);
+    digest
+}
+
+/// Digests with their signatures, one of eight spoilt.
+fn signed(key: &StudyKey, rng: &mut impl Rng, items: usize) -> Vec<u8> {
+    const SPOILT: usize = 7;
+    let mut signed = Vec::with_capacity(items * (DIGEST_BYTES + key.n.len()));
+    for item in 0..items {
+        let digest = digest(rng);
+        let mut signature = private_power_vartime(&emsa_pkcs1_v1_5(&digest, key.n.len()), key);
+        let bit = rng.next_u64();
+        if item % 8 == SPOILT {
+            // Of the lower half, so that it stays below the modulus.
+            let half = signature.len() / 2;
+            signature[half + (bit >> 3) as usize % half] ^= 1 << (bit & 7);
+        }
+        signed.extend(digest);
+        signed.extend(signature);
+    }
+    signed
+}
+
+/// `block^d mod n`, by the Chinese remainder theorem (RFC 8017, 5.1.2, step 2.b).
+pub(crate) fn private_power_vartime(block: &[u8], key: &StudyKey) -> Vec<u8> {
+    let [block, p, q, dp, dq, qinv] =
+        [block, &key.p, &key.q, &key.dp, &key.dq, &key.qinv].map(BigUint::from_bytes_be);
+    let m1 = block.modpow(&dp, &p);
+    let m2 = block.modpow(&dq, &q);
+    let h = (&m1 + &p - &m2 % &p) * qinv % &p;
+    fixed(&(m2 + q * h), key.n.len()).expect("it is smaller than the modulus")
 }
 
 /// A uniform block below the modulus, by rejection.

@@ -11,10 +11,13 @@
 //! | what is an engine given to do, and was it right | [`inputs`](inputs()), [`verify`](verify()) |
 //! | which engines there are and where | [`registry`] |
 //! | which two primes are fit for a key | [`pair`] |
+//! | what is given to a search for primes, so that luck has no part | [`candidates`] |
+//! | what is signed | [`padding`] |
 //! | does an engine do what it says | [`conformance`] |
 //! | our own engines | [`own`], [`textbook`] |
 #![forbid(unsafe_code)]
 
+pub mod candidates;
 pub mod client;
 pub mod conformance;
 pub mod engine;
@@ -24,6 +27,7 @@ pub mod job;
 pub mod ledger;
 pub mod op;
 pub mod own;
+pub mod padding;
 pub mod pair;
 pub mod protocol;
 pub mod registry;

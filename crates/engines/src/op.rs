@@ -25,7 +25,16 @@ pub enum Op {
     TextEncrypt,
     /// The blocks of a text, the private operation on each, over threads.
     TextDecrypt,
+    /// A PKCS#1 v1.5 signature of a SHA-256 digest.
+    Sign,
+    /// Whether a PKCS#1 v1.5 signature of a SHA-256 digest is right.
+    Verify,
+    /// The two primes of a given sequence of candidates: what finding primes costs, without the luck.
+    PrimeSearch,
 }
+
+/// Bytes of the digest that is signed: SHA-256's.
+pub const DIGEST_BYTES: usize = 32;
 
 /// Bytes that one item of a batch takes in and gives out; every integer is big-endian and of fixed length.
 ///
@@ -40,6 +49,9 @@ pub enum Op {
 /// | private exponent | `φ(n)`, `k` | `d`, `k` |
 /// | text encrypt | text block, the job's block symbols | block, `k` |
 /// | text decrypt | block, `k` | text block, the job's block symbols |
+/// | sign | digest, 32 | signature, `k` |
+/// | verify | digest ‖ signature, 32 + `k` | 1 if the signature is right, else 0: one byte |
+/// | prime search | [`candidates`] of `h` each | `p ‖ q`, the first two that are prime, `h + h` |
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Layout {
     /// Bytes of one input.
@@ -50,7 +62,9 @@ pub struct Layout {
 
 impl Op {
     /// Every operation, in the order in which tables show them.
-    pub const ALL: [Op; 8] = [
+    ///
+    /// The inputs of a study derive from an operation's place in this list: new ones go to its end.
+    pub const ALL: [Op; 11] = [
         Op::Private,
         Op::Public,
         Op::Keygen,
@@ -59,6 +73,9 @@ impl Op {
         Op::PrivateExponent,
         Op::TextEncrypt,
         Op::TextDecrypt,
+        Op::Sign,
+        Op::Verify,
+        Op::PrimeSearch,
     ];
 
     /// The name used on the command line, in the protocol and in every file.
@@ -72,6 +89,9 @@ impl Op {
             Op::PrivateExponent => "private_exponent",
             Op::TextEncrypt => "text_encrypt",
             Op::TextDecrypt => "text_decrypt",
+            Op::Sign => "sign",
+            Op::Verify => "verify",
+            Op::PrimeSearch => "prime_search",
         }
     }
 
@@ -87,6 +107,9 @@ impl Op {
             Op::PrivateExponent => (k, k),
             Op::TextEncrypt => (block_symbols, k),
             Op::TextDecrypt => (k, block_symbols),
+            Op::Sign => (DIGEST_BYTES, k),
+            Op::Verify => (DIGEST_BYTES + k, 1),
+            Op::PrimeSearch => (candidates(bits) * h, h + h),
         };
         Layout { input, output }
     }
@@ -100,6 +123,15 @@ impl Op {
     pub fn is_text(self) -> bool {
         matches!(self, Op::TextEncrypt | Op::TextDecrypt)
     }
+}
+
+/// Candidates in one item of a prime search at a modulus of `bits` bits: as many as random odd numbers of a prime's length
+/// that are tested, in the mean, until two primes are found. The last one of each half is prime, and no other.
+///
+/// A random odd number of `b` bits is prime with probability `2 / (b·ln 2)`.
+pub fn candidates(bits: usize) -> usize {
+    let of_one_prime = (bits as f64 / 2.0 * std::f64::consts::LN_2 / 2.0).round() as usize;
+    2 * of_one_prime.max(1)
 }
 
 impl fmt::Display for Op {
@@ -122,6 +154,6 @@ impl FromStr for Op {
 /// A name that no operation has.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "there is no operation '{0}'; the operations are private, public, keygen, prime_pair, totient, private_exponent, text_encrypt and text_decrypt"
+    "there is no operation '{0}'; the operations are private, public, keygen, prime_pair, totient, private_exponent, text_encrypt, text_decrypt, sign, verify and prime_search"
 )]
 pub struct UnknownOp(pub String);

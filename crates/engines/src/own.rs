@@ -3,6 +3,7 @@
 //! | operation | file |
 //! |---|---|
 //! | private and public blocks | `block` |
+//! | signatures | `signature` |
 //! | keys and prime pairs | `search` |
 //! | totient and private exponent, the steps of key set-up | `setup` |
 //!
@@ -13,6 +14,7 @@
 mod block;
 mod search;
 mod setup;
+mod signature;
 
 use rsalab_rsa::{
     CpuBackend, Kernel, PrivateKey, PrivateParts, PublicKey, bare::ForMeasurement,
@@ -28,6 +30,7 @@ use crate::{
 use block::Blocks;
 use search::Search;
 use setup::{PrivateExponents, Totients};
+use signature::{Signing, Verifying};
 
 /// Our own engine. Its variants are the kernels of this machine.
 pub struct Own {
@@ -92,11 +95,14 @@ impl Engine for Own {
             threads: ThreadOwner::Harness,
             clock: ClockOwner::Harness,
         };
+        let padding = matches!(job.op, Op::Sign | Op::Verify)
+            .then(|| "PKCS#1 v1.5 with SHA-256, of a digest".to_owned());
         match job.op {
-            Op::Private => Ok(Ledger {
+            Op::Private | Op::Sign => Ok(Ledger {
                 crt: Some(true),
                 blinding: Some(!job.bare),
                 result_check: Some(!job.bare),
+                padding,
                 setup: match job.bare {
                     true => "key checked, Montgomery constants, CRT parameters, recoded exponents",
                     false => {
@@ -108,18 +114,19 @@ impl Engine for Own {
                 lanes: kernel.lanes(),
                 ..ledger
             }),
-            Op::Public => Ok(Ledger {
+            Op::Public | Op::Verify => Ok(Ledger {
                 constant_time: None,
                 exponent: Some(job.exponent),
+                padding,
                 setup: "Montgomery constants".to_owned(),
                 lanes: kernel.lanes(),
                 ..ledger
             }),
-            Op::Keygen | Op::PrimePair if !job.bits.is_multiple_of(2) => Err(Reason(format!(
+            Op::Keygen | Op::PrimePair | Op::PrimeSearch if !job.bits.is_multiple_of(2) => Err(Reason(format!(
                 "keys are generated with an even number of bits, not {}",
                 job.bits
             ))),
-            Op::Keygen | Op::PrimePair => Ok(Ledger {
+            Op::Keygen | Op::PrimePair | Op::PrimeSearch => Ok(Ledger {
                 rounds: Some(format!(
                     "{} Miller–Rabin, random bases",
                     miller_rabin_rounds(job.bits / 2)
@@ -146,6 +153,8 @@ impl Engine for Own {
         let backend = CpuBackend::new(kernel);
         Ok(match job.op {
             Op::Private | Op::Public => Box::new(Blocks::new(&backend, job, first(keys)?)?),
+            Op::Sign => Box::new(Signing::new(&backend, job, first(keys)?)?),
+            Op::Verify => Box::new(Verifying::new(&backend, job, first(keys)?)?),
             Op::Totient => Box::new(Totients::new(job)),
             Op::PrivateExponent => Box::new(PrivateExponents::new(job)),
             _ => Box::new(Search::new(backend, job)),

@@ -9,6 +9,9 @@
 //! | prime pair | both probably prime, of half the modulus's bits, different, `p·q` of all its bits, `e` prime to `p−1`, `q−1` |
 //! | totient | `n = p·q`, `φ = (p−1)(q−1)` |
 //! | private exponent | `d·e = 1 mod φ`, `d < φ` |
+//! | sign | output below `n`, and `output^e mod n` the digest's encoding |
+//! | verify | 1 if the signature is below `n` and its power is the digest's encoding, else 0 |
+//! | prime search | the last candidates of the two halves, probably prime: the others were made composite |
 //! | keygen, prime pair | no prime twice among all outputs |
 //! | text encrypt | each block as public |
 //! | text decrypt | the text, encrypted again, is the input |
@@ -20,7 +23,8 @@ use num_bigint::BigUint;
 use crate::{
     inputs::encrypted,
     job::{Job, StudyKey},
-    op::Op,
+    op::{DIGEST_BYTES, Op},
+    padding::emsa_pkcs1_v1_5,
 };
 
 /// An output that is not right.
@@ -81,6 +85,9 @@ pub fn verify(job: &Job, key: &StudyKey, inputs: &[u8], outputs: &[u8]) -> Resul
             Op::PrimePair => check_primes(output, job).map(|_| ()),
             Op::Totient => check_totient(input, output),
             Op::PrivateExponent => check_private_exponent(input, output, &e),
+            Op::Sign => check_private(&emsa_pkcs1_v1_5(input, layout.output), output, &n, &e),
+            Op::Verify => check_verdict(input, output[0], &n, &e),
+            Op::PrimeSearch => check_found(input, output),
             Op::TextEncrypt | Op::TextDecrypt => unreachable!("texts are checked as a whole"),
         };
         checked.map_err(|what| wrong(item, what))?;
@@ -150,6 +157,32 @@ fn check_private(
     Ok(())
 }
 
+fn check_verdict(signed: &[u8], verdict: u8, n: &BigUint, e: &BigUint) -> Result<(), &'static str> {
+    let (digest, signature) = signed.split_at(DIGEST_BYTES);
+    let number = BigUint::from_bytes_be(signature);
+    let is_right = number < *n
+        && number.modpow(e, n) == BigUint::from_bytes_be(&emsa_pkcs1_v1_5(digest, signature.len()));
+    match (verdict, is_right) {
+        (1, true) | (0, false) => Ok(()),
+        (0, true) => Err("a right signature was rejected"),
+        (1, false) => Err("a wrong signature was accepted"),
+        _ => Err("the verdict is neither 0 nor 1"),
+    }
+}
+
+fn check_found(candidates: &[u8], output: &[u8]) -> Result<(), &'static str> {
+    let halves = candidates.chunks(candidates.len() / 2);
+    for (half, found) in halves.zip(output.chunks(output.len() / 2)) {
+        if !half.ends_with(found) {
+            return Err("it is not the prime of the sequence");
+        }
+        if !is_probable_prime_vartime(&BigUint::from_bytes_be(found)) {
+            return Err("the sequence had no prime at its end");
+        }
+    }
+    Ok(())
+}
+
 fn check_key(output: &[u8], job: &Job) -> Result<(), &'static str> {
     let (primes, d) = output.split_at(Op::PrimePair.layout(job.bits, 0).output);
     let [p, q] = check_primes(primes, job)?;
@@ -194,7 +227,7 @@ fn check_primes(output: &[u8], job: &Job) -> Result<[BigUint; 2], &'static str> 
 
 /// Miller–Rabin to the first eight primes as bases (FIPS 186-5, B.3.1, with fixed bases: the candidates here were drawn
 /// at random, not chosen by somebody who knows the bases).
-fn is_probable_prime_vartime(candidate: &BigUint) -> bool {
+pub(crate) fn is_probable_prime_vartime(candidate: &BigUint) -> bool {
     let one = BigUint::from(1u32);
     let last = candidate - &one;
     let Some(twos) = last.trailing_zeros() else {
@@ -304,6 +337,9 @@ mod tests {
             Op::Totient => [key.n.clone(), fixed(&phi, 64).unwrap()].concat(),
             Op::PrivateExponent => fixed(&e.modinv(&phi).unwrap(), 64).unwrap(),
             Op::TextEncrypt => encrypted(job, key, inputs),
+            Op::Sign => power_vartime(&emsa_pkcs1_v1_5(inputs, 64), &d, &n, 64),
+            Op::Verify => vec![1],
+            Op::PrimeSearch => [&key.p[..], &key.q].concat(),
             Op::TextDecrypt => {
                 let mut left = job.symbols;
                 let open = |block: &[u8]| {

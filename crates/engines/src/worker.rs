@@ -11,6 +11,8 @@
 //!
 //! The loop is the same for every engine, in process or in a binary of its own.
 
+mod plant;
+
 use std::{
     io::{self, BufRead, BufReader, IsTerminal, Read, Write},
     panic,
@@ -26,6 +28,8 @@ use crate::{
     job::{Job, StudyKey},
     protocol::{Answer, Fault, FaultKind, MAX_LINE_BYTES, Request, VERSION},
 };
+
+pub use plant::Planted;
 
 /// The `main` of a worker binary.
 ///

@@ -121,7 +121,7 @@ fn the_ratio_of_equals_covers_one() {
     for (count, samples) in [(6, 50), (10, 50), (10, 1), (30, 50)] {
         let share = share_covered(500, 1.0, |rng| {
             let (left, right) = rounds(rng, count, samples, 1.0);
-            ratio_of_medians(&left, &right, &bootstrap()).unwrap()
+            ratio_of_medians(&left, &right, CONFIDENCE).unwrap()
         });
         assert!(share >= 0.93, "{count} rounds of {samples}: {share}");
     }
@@ -131,14 +131,14 @@ fn the_ratio_of_equals_covers_one() {
 fn a_planted_difference_is_found() {
     let found = share_covered(300, 1.0, |rng| {
         let (fast, slow) = rounds(rng, 15, 200, 1.05);
-        let ratio = ratio_of_medians(&slow, &fast, &bootstrap()).unwrap();
+        let ratio = ratio_of_medians(&slow, &fast, CONFIDENCE).unwrap();
         assert!((ratio.value - 1.05).abs() < 0.02, "{ratio:?}");
         ratio
     });
     assert!(found < 0.02, "1 is inside {found} of the intervals");
     let share = share_covered(300, 1.05, |rng| {
         let (fast, slow) = rounds(rng, 15, 200, 1.05);
-        ratio_of_medians(&slow, &fast, &bootstrap()).unwrap()
+        ratio_of_medians(&slow, &fast, CONFIDENCE).unwrap()
     });
     assert!(share >= 0.93, "{share}");
 }

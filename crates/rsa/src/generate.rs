@@ -28,9 +28,9 @@ pub struct Generated {
 
 /// Two primes fit for a key, big-endian, of half its length each, with the work that they took.
 pub struct PrimePair {
-    /// The larger prime.
+    /// The larger prime; of a given sequence, the first.
     pub p: Zeroizing<Vec<u8>>,
-    /// The smaller prime.
+    /// The smaller prime; of a given sequence, the second.
     pub q: Zeroizing<Vec<u8>>,
     /// The work.
     pub counts: Counts,
@@ -117,6 +117,47 @@ pub fn prime_pair<R: TryCryptoRng + ?Sized>(
     })
 }
 
+/// Finds the first two primes of a sequence of candidates, in its order, with the tests of [`prime_pair`] and without its
+/// luck: for measurements, where every implementation is given the same.
+///
+/// `candidates` holds odd numbers of `bits / 2` bits, their top two bits set, big-endian. A prime that does not suit `e`
+/// is passed over.
+///
+/// # Errors
+///
+/// As for [`generate`]; [`Error::Generation`] too if there are fewer than two primes.
+pub fn first_primes_of<R: TryCryptoRng + ?Sized>(
+    candidates: &[u8],
+    bits: usize,
+    e: u64,
+    rng: &mut R,
+    backend: &dyn Backend,
+) -> Result<PrimePair, Error> {
+    let mut search = Search::new(bits, e, rng, backend)?;
+    let mut rest = candidates.chunks_exact(prime_len(bits));
+    let mut prime = || {
+        // What a batch took ahead is given back where the prime was found before it.
+        let from = rest.clone();
+        let found = search.first_prime(|_| {
+            Ok(rest
+                .next()
+                .map(|candidate| Zeroizing::new(candidate.to_vec())))
+        })?;
+        let found = found.ok_or_else(|| Error::Generation {
+            reason: "there are fewer than two primes among the candidates".to_owned(),
+        })?;
+        rest = from;
+        rest.nth(found.place);
+        Ok::<_, Error>(found.prime)
+    };
+    let (p, q) = (prime()?, prime()?);
+    Ok(PrimePair {
+        p,
+        q,
+        counts: search.counts,
+    })
+}
+
 /// Miller–Rabin rounds with random bases after which a random number of `prime_bits` bits is composite with a
 /// probability below `2^-128`.
 ///
@@ -144,6 +185,13 @@ const AHEAD: usize = 8;
 /// ever; of good draws three in ten are accepted, so this many fail in a row with a probability of `2^-500`.
 const MAX_DRAWS: usize = 1000;
 
+/// A prime among candidates.
+struct Found {
+    /// How many candidates came before it.
+    place: usize,
+    prime: Zeroizing<Vec<u8>>,
+}
+
 struct Search<'a, R: ?Sized> {
     bits: usize,
     e: [u8; 8],
@@ -167,19 +215,45 @@ impl<'a, R: TryCryptoRng + ?Sized> Search<'a, R> {
 
     /// Step 4, or step 5 if `other` is the first prime.
     fn prime(&mut self, limit: usize, other: Option<&[u8]>) -> Result<Zeroizing<Vec<u8>>, Error> {
+        // Steps 4.1, 5.1.
+        let mut drawn = 0;
+        let found = self.first_prime(|search| {
+            // Steps 4.7, 5.8.
+            if drawn == limit {
+                return Ok(None);
+            }
+            // Steps 4.6, 5.7.
+            drawn += 1;
+            search.candidate(other).map(Some)
+        })?;
+        found
+            .map(|found| found.prime)
+            .ok_or_else(|| Error::Generation {
+                reason: format!("{limit} candidates in a row were not prime"),
+            })
+    }
+
+    /// The first prime among the candidates that `next` gives, with its place; none if they end before.
+    fn first_prime(
+        &mut self,
+        mut next: impl FnMut(&mut Self) -> Result<Option<Zeroizing<Vec<u8>>>, Error>,
+    ) -> Result<Option<Found>, Error> {
         let len = prime_len(self.bits);
         let mut candidates = Zeroizing::new(Vec::with_capacity(AHEAD * len));
         let mut bases = Zeroizing::new(Vec::with_capacity(AHEAD * len));
-        // Steps 4.1, 5.1.
-        let mut drawn = 0;
-        // Steps 4.7, 5.8.
-        while drawn < limit {
+        let mut places = Vec::with_capacity(AHEAD);
+        let mut taken = 0;
+        let mut is_last = false;
+        while !is_last {
             candidates.clear();
             bases.clear();
-            while candidates.len() < AHEAD * len && drawn < limit {
-                let candidate = self.candidate(other)?;
-                // Steps 4.6, 5.7.
-                drawn += 1;
+            places.clear();
+            while places.len() < AHEAD {
+                let Some(candidate) = next(self)? else {
+                    is_last = true;
+                    break;
+                };
+                taken += 1;
                 self.counts.candidates += 1;
                 // Steps 4.5, 5.6, after the small primes.
                 if !has_small_factor(&candidate)
@@ -187,33 +261,37 @@ impl<'a, R: TryCryptoRng + ?Sized> Search<'a, R> {
                 {
                     bases.extend_from_slice(&self.base(&candidate)?);
                     candidates.extend_from_slice(&candidate);
+                    places.push(taken - 1);
                 }
             }
             // Steps 4.5.1, 5.6.1.
-            for (candidates, bases) in candidates
+            for ((candidates, bases), places) in candidates
                 .chunks(self.lanes * len)
                 .zip(bases.chunks(self.lanes * len))
+                .zip(places.chunks(self.lanes))
             {
                 let mut passed = [false; AHEAD];
-                let passed = &mut passed[..candidates.len() / len];
+                let passed = &mut passed[..places.len()];
                 self.tester.round(candidates, bases, passed)?;
                 self.counts.tests += passed.len() as u64;
                 self.counts.rounds += passed.len() as u64;
-                for (candidate, _) in candidates
+                for ((candidate, place), _) in candidates
                     .chunks(len)
+                    .zip(places)
                     .zip(passed)
                     .filter(|(_, passed)| **passed)
                 {
                     // Steps 4.5.2, 5.6.2.
                     if self.passes_the_other_rounds(candidate)? {
-                        return Ok(Zeroizing::new(candidate.to_vec()));
+                        return Ok(Some(Found {
+                            place: *place,
+                            prime: Zeroizing::new(candidate.to_vec()),
+                        }));
                     }
                 }
             }
         }
-        Err(Error::Generation {
-            reason: format!("{limit} candidates in a row were not prime"),
-        })
+        Ok(None)
     }
 
     /// Steps 4.2 to 4.4, or 5.2 to 5.5: a random odd number of half the modulus's bits, not too small, and not too close

@@ -6,6 +6,7 @@
 //! | how is a key read and written | [`mod@format`] |
 //! | how is a key generated, and from which randomness | [`generate`], [`random`] |
 //! | what does the arithmetic | [`backend`] |
+//! | how is a digest signed, and a signature verified | [`pkcs1v15`] |
 //! | what is measured against bare peers | [`bare`] |
 //! | how is a text encrypted and decrypted over threads | [`text`] |
 //! | what can go wrong | [`error`] |
@@ -33,6 +34,7 @@ pub mod error;
 pub mod format;
 pub mod generate;
 pub mod keys;
+pub mod pkcs1v15;
 pub mod random;
 pub mod text;
 

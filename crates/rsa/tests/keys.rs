@@ -3,7 +3,7 @@
 use num_bigint::BigUint;
 use rsalab_rsa::{
     CpuBackend, Error, PrivateKey, PrivateParts, PublicKey,
-    generate::{DEFAULT_EXPONENT, generate, miller_rabin_rounds, prime_pair},
+    generate::{DEFAULT_EXPONENT, first_primes_of, generate, miller_rabin_rounds, prime_pair},
     keys::{MAX_BITS, MIN_BITS},
     random::{InsecureStudySeed, SystemRng},
 };
@@ -474,4 +474,48 @@ fn debug_shows_nothing_but_the_size() {
         format!("{:?}", InsecureStudySeed::new(SEED)),
         "InsecureStudySeed"
     );
+}
+
+#[test]
+fn the_first_two_primes_of_a_sequence_are_found_wherever_they_are() {
+    let key = study_key(512, 65537, 3);
+    let composite = |stream: u64| {
+        // Odd, the top bits set, a multiple of no small prime: a product of two.
+        let small = [1, 2].map(|half| study_key(512, 65537, 100 * stream + half));
+        let factors = small.map(|key| number(key.p()) >> 128u32 | BigUint::from(1u8) << 127u32);
+        let mut product = &factors[0] * &factors[1];
+        product.set_bit(0, true);
+        product.set_bit(254, true);
+        product.set_bit(255, true);
+        let bytes = product.to_bytes_be();
+        assert_eq!(bytes.len(), 32);
+        (!is_probably_prime(&product)).then_some(bytes)
+    };
+    let composites: Vec<Vec<u8>> = (0..30).filter_map(composite).collect();
+    assert!(composites.len() > 20);
+    for (first, second) in [(0, 0), (0, 1), (1, 0), (3, 4), (7, 1), (8, 8), (0, 20)] {
+        let mut sequence: Vec<&[u8]> = Vec::new();
+        sequence.extend(composites[..first].iter().map(|one| &one[..]));
+        sequence.push(key.p());
+        sequence.extend(composites[..second].iter().map(|one| &one[..]));
+        sequence.push(key.q());
+        sequence.push(&composites[0]);
+        let found = first_primes_of(
+            &sequence.concat(),
+            512,
+            65537,
+            &mut SystemRng,
+            &CpuBackend::auto(),
+        )
+        .expect("both are there");
+        assert_eq!((&found.p[..], &found.q[..]), (key.p(), key.q()));
+    }
+    for too_few in [
+        Vec::new(),
+        composites.concat(),
+        [&composites.concat(), key.p()].concat(),
+    ] {
+        let refused = first_primes_of(&too_few, 512, 65537, &mut SystemRng, &CpuBackend::auto());
+        assert!(matches!(refused, Err(Error::Generation { .. })));
+    }
 }

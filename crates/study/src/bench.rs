@@ -6,15 +6,15 @@
 use std::sync::{Arc, atomic::AtomicBool};
 
 use rsalab_engines::{BlockReport, Ledger, Mode, Op};
-use rsalab_measure::{Block, Estimate};
+use rsalab_measure::{Block, Estimate, stats::Explained};
 use serde::{Deserialize, Serialize};
 
 use crate::{
     Error,
-    compare::{self, Measured, MeasuredBlock, Ratio},
+    compare::{self, LuckCorrected, Measured, MeasuredBlock, Ratio},
     number,
     plan::{
-        self, DEFAULT_EXPONENT, Engines, Grid, Group, Host, Measure, MeasureChange, Plan,
+        self, Cell, DEFAULT_EXPONENT, Engines, Grid, Group, Host, Measure, MeasureChange, Plan,
         PlanError, Seed, Threads,
     },
     run::{
@@ -31,7 +31,7 @@ pub struct Request {
     pub op: Op,
     /// Bits of the modulus; a comparison for each.
     pub bits: Vec<usize>,
-    /// The engines, by selector. Ratios refer to the first.
+    /// The engines, by selector. Ratios refer to the first. One that is named twice is measured beside itself.
     pub engines: Vec<String>,
     /// Threads that run at once.
     pub threads: usize,
@@ -97,6 +97,9 @@ pub struct Row {
     /// This engine's speed divided by that of the first engine listed, at the same size: above 1 where this one is
     /// faster. None if the first has no figures.
     pub ratio_to_first: Option<Interval>,
+    /// Where luck decides and the primality tests are counted: what they say about it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub luck: Option<Luck>,
     /// The conditions of the figures.
     pub ledger: Option<Ledger>,
     /// Remarks: a ratio between unequal jobs, oversubscription, the reason of a failure.
@@ -104,6 +107,19 @@ pub struct Row {
     /// Operations per second of each launch, if there were several; the figures are medians over them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub launches_ops_per_s: Vec<f64>,
+}
+
+/// What the primality tests behind a row say about its luck. The row's own figures are raw.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Luck {
+    /// How far the tests explain the time: an operation is a key, a count is a test.
+    pub explained: Explained,
+    /// The mean number of tests of all engines of the row's size that search as this one does; none if no other does.
+    pub shared_tests_per_op: Option<f64>,
+    /// Operations per second, had this engine needed so many.
+    pub corrected_ops_per_s: Option<Interval>,
+    /// The ratio to the first engine, had both needed as many as the two did in the mean. None where the ratio is raw.
+    pub corrected_ratio_to_first: Option<Interval>,
 }
 
 /// A median with its interval. Without enough blocks for one, the interval is the range of the values.
@@ -136,7 +152,8 @@ pub struct Results {
     pub is_complete: bool,
 }
 
-const CONFIDENCE: f64 = 0.95;
+/// Of every interval of a row.
+pub(crate) const CONFIDENCE: f64 = 0.95;
 
 /// Measures what is asked, size by size, the engines of a size in turn.
 ///
@@ -180,11 +197,7 @@ pub fn run(
         course.enter(share(group));
         let mut launches = Vec::new();
         for launch in 0..request.launches {
-            let mut entrants: Vec<Entrant> = group
-                .cells
-                .iter()
-                .map(|cell| Entrant::new(cell.engine.clone(), cell.job.clone()))
-                .collect();
+            let mut entrants = entrants(group);
             let mut lab = Lab {
                 pool: Pool::new(around.launcher, stop),
                 materials: &mut materials,
@@ -217,7 +230,7 @@ pub fn run(
 
 impl Request {
     /// What is to be compared, checked by the rules of a plan.
-    fn groups(&self, host: &Host) -> Result<Vec<Group>, PlanError> {
+    pub(crate) fn groups(&self, host: &Host) -> Result<Vec<Group>, PlanError> {
         if self.launches == 0 {
             return Err(PlanError::at(
                 "launches",
@@ -231,7 +244,23 @@ impl Request {
                 .map(|key| key.trim_start_matches("grid 1, ").to_owned());
             PlanError { key, ..error }
         };
-        self.plan().groups(host).map_err(in_request)
+        let groups = self.plan().groups(host).map_err(in_request)?;
+        Ok(groups
+            .into_iter()
+            .map(|group| self.with_copies(group))
+            .collect())
+    }
+
+    /// A plan names an engine once, a bench as often as it likes.
+    fn with_copies(&self, group: Group) -> Group {
+        let cells = self.engines.iter().filter_map(|engine| {
+            let mut cells = group.cells.iter();
+            cells.find(|cell| cell.engine == *engine).cloned()
+        });
+        Group {
+            cells: cells.collect(),
+            ..group
+        }
     }
 
     /// The request as a plan of one grid.
@@ -255,7 +284,7 @@ impl Request {
             },
             grids: vec![Grid {
                 operations: vec![self.op],
-                engines: Engines::Named(self.engines.clone()),
+                engines: Engines::Named(distinct(&self.engines)),
                 bits: self.bits.clone(),
                 threads: Threads::These(vec![self.threads]),
                 batch: vec![self.batch],
@@ -270,8 +299,29 @@ impl Request {
     }
 }
 
+fn distinct(engines: &[String]) -> Vec<String> {
+    let mut distinct: Vec<String> = Vec::new();
+    for engine in engines {
+        if !distinct.contains(engine) {
+            distinct.push(engine.clone());
+        }
+    }
+    distinct
+}
+
+fn entrants(group: &Group) -> Vec<Entrant> {
+    let entrant = |(place, cell): (usize, &Cell)| Entrant {
+        copy: group.cells[..place]
+            .iter()
+            .filter(|earlier| earlier.engine == cell.engine)
+            .count(),
+        ..Entrant::new(cell.engine.clone(), cell.job.clone())
+    };
+    group.cells.iter().enumerate().map(entrant).collect()
+}
+
 /// A record of nothing: the entrants themselves are what is kept.
-struct Nowhere;
+pub(crate) struct Nowhere;
 
 impl Record for Nowhere {
     fn begin(&mut self, _: usize, _: &Beginning) -> Result<(), StoreError> {
@@ -298,9 +348,14 @@ fn rows_of(group: &Group, launches: &[Vec<Entrant>]) -> Vec<Row> {
     let contestants: Vec<Contestant<'_>> = (0..group.cells.len())
         .map(|place| Contestant::new(launches.iter().map(|entrants| &entrants[place]).collect()))
         .collect();
+    let measured: Vec<Option<Measured<'_>>> =
+        contestants.iter().map(Contestant::measured).collect();
+    let measured: Vec<Option<&Measured<'_>>> = measured.iter().map(Option::as_ref).collect();
+    let corrected = compare::luck_corrected(group.job.op, &measured, CONFIDENCE);
     contestants
         .iter()
-        .map(|contestant| contestant.row(group, &contestants[0]))
+        .zip(corrected)
+        .map(|(contestant, corrected)| contestant.row(group, &contestants[0], corrected))
         .collect()
 }
 
@@ -334,7 +389,7 @@ impl<'a> Contestant<'a> {
         })
     }
 
-    fn row(&self, group: &Group, first: &Contestant<'_>) -> Row {
+    fn row(&self, group: &Group, first: &Contestant<'_>, corrected: Option<LuckCorrected>) -> Row {
         let job = &group.job;
         let measured = self.measured();
         let figures = measured
@@ -359,6 +414,18 @@ impl<'a> Contestant<'a> {
             ns_per_op: figures.map(|figures| figures.ns_per_op.into()),
             tsc_per_op: figures.and_then(|figures| figures.tsc_per_op),
             ratio_to_first: ratio.as_ref().map(|ratio| ratio.to_first.into()),
+            luck: figures
+                .and_then(|figures| figures.luck)
+                .map(|explained| Luck {
+                    explained,
+                    shared_tests_per_op: corrected.map(|corrected| corrected.tests_per_op),
+                    corrected_ops_per_s: corrected.map(|corrected| corrected.ops_per_s.into()),
+                    corrected_ratio_to_first: ratio
+                        .as_ref()
+                        .and_then(|ratio| ratio.luck_corrected)
+                        .filter(|_| corrected.is_some())
+                        .map(Interval::from),
+                }),
             ledger: beginning.map(|beginning| beginning.ledger.clone()),
             notes: self.notes(ratio.as_ref(), &launches_ops_per_s),
             launches_ops_per_s,
@@ -386,6 +453,9 @@ impl<'a> Contestant<'a> {
             .unwrap_or_default();
         if let Some(ratio) = ratio.filter(|ratio| !ratio.differs_in.is_empty()) {
             notes.push(format!("differs in: {}", ratio.differs_in.join(", ")));
+        }
+        if let Some(reason) = ratio.and_then(|ratio| ratio.uncorrected) {
+            notes.push(format!("the ratio is raw, luck included: {reason}"));
         }
         if let Some(best) = speeds.iter().copied().reduce(f64::max) {
             let worst = speeds.iter().copied().fold(best, f64::min);

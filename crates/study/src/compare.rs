@@ -2,13 +2,17 @@
 //!
 //! The same for a study and for `bench`. A deterministic operation is described by its median time. One whose time is a
 //! matter of luck, as finding primes is, is described by its rate: the median of a skewed distribution says little about
-//! how many keys come out in an hour.
+//! how many keys come out in an hour. Beside it stands the rate without its luck, where that can be told from the number
+//! of primality tests.
 
 use rsalab_engines::{Ledger, Op};
 use rsalab_measure::{
     Block, Estimate,
     order::{Visit, predecessor_effects},
-    stats::{Bootstrap, Summary, median_over_blocks, rate, ratio_of_medians, ratio_of_rates},
+    stats::{
+        Bootstrap, CountedBlock, Explained, Summary, Uncorrected, corrected_rate,
+        corrected_ratio_of_rates, luck, median_over_blocks, rate, ratio_of_medians, ratio_of_rates,
+    },
 };
 use serde::Serialize;
 
@@ -60,6 +64,8 @@ pub struct Figures {
     pub summary: Summary,
     /// Primality tests per operation, in the mean, where they are counted.
     pub tests_per_op: Option<f64>,
+    /// How far the tests explain the time, where they are counted.
+    pub luck: Option<Explained>,
     /// Blocks measured.
     pub blocks: usize,
     /// Operations in the samples.
@@ -71,8 +77,21 @@ pub struct Figures {
 pub struct Ratio {
     /// This contestant's speed divided by the first one's: above 1 where this one is faster.
     pub to_first: Estimate,
+    /// The same without the luck of either, where luck decides and can be told.
+    pub luck_corrected: Option<Estimate>,
+    /// Why luck stays in the ratio, where it decides and cannot be told.
+    pub uncorrected: Option<&'static str>,
     /// The conditions in which the two differ, so that the ratio is not between equals.
     pub differs_in: Vec<&'static str>,
+}
+
+/// A speed without its luck.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct LuckCorrected {
+    /// Operations per second, had each taken the mean number of tests.
+    pub ops_per_s: Estimate,
+    /// That mean: over all contestants who search alike.
+    pub tests_per_op: f64,
 }
 
 /// The figures of a contestant; none if it has no samples.
@@ -110,6 +129,7 @@ pub fn figures(op: Op, measured: &Measured<'_>, confidence: f64) -> Option<Figur
             .map(|ticks| ticks.median),
         summary: Summary::of(&per_block.concat())?,
         tests_per_op: is_counted.then(|| tests.flatten().sum::<u64>() as f64 / operations as f64),
+        luck: luck::explained(&counted(&measured.blocks)).filter(|_| is_luck(op)),
         blocks: blocks.len(),
         operations,
     })
@@ -118,29 +138,105 @@ pub fn figures(op: Op, measured: &Measured<'_>, confidence: f64) -> Option<Figur
 /// How fast a contestant is beside the first, from the rounds in which both were measured.
 ///
 /// None if there is no such round.
-pub fn ratio(op: Op, first: &Measured<'_>, this: &Measured<'_>, confidence: f64) -> Option<Ratio> {
+pub fn ratio<'a>(
+    op: Op,
+    first: &Measured<'a>,
+    this: &Measured<'a>,
+    confidence: f64,
+) -> Option<Ratio> {
     let bootstrap = Bootstrap {
         confidence,
         ..Bootstrap::default()
     };
     let (first_blocks, these_blocks) = paired(&first.blocks, &this.blocks);
+    let blocks = |blocks: &[MeasuredBlock<'a>]| -> Vec<&'a Block> {
+        blocks.iter().map(|block| block.block).collect()
+    };
     let to_first = match is_luck(op) {
-        true => ratio_of_rates(&these_blocks, &first_blocks, &bootstrap)?,
+        true => ratio_of_rates(&blocks(&these_blocks), &blocks(&first_blocks), &bootstrap)?,
         false => {
             // A speed is the reciprocal of a time, so the first one's time is on top.
-            let times = |blocks: &[&Block]| {
+            let times = |blocks: &[MeasuredBlock<'_>]| {
                 blocks
                     .iter()
-                    .map(|block| block.ns_per_operation())
+                    .map(|block| block.block.ns_per_operation())
                     .collect::<Vec<_>>()
             };
-            ratio_of_medians(&times(&first_blocks), &times(&these_blocks), &bootstrap)?
+            ratio_of_medians(&times(&first_blocks), &times(&these_blocks), confidence)?
         }
     };
+    // The first has no luck beside itself.
+    let is_first = std::ptr::eq(first.ledger, this.ledger);
+    let corrected = (is_luck(op) && !is_first).then(|| match search_alike(first, this) {
+        true => {
+            corrected_ratio_of_rates(&counted(&these_blocks), &counted(&first_blocks), &bootstrap)
+                .map_err(reason)
+        }
+        false => Err("the two search in different ways, each with a luck of its own"),
+    });
     Some(Ratio {
         to_first,
+        luck_corrected: corrected.and_then(Result::ok),
+        uncorrected: corrected.and_then(Result::err),
         differs_in: this.ledger.differences(first.ledger),
     })
+}
+
+fn reason(uncorrected: Uncorrected) -> &'static str {
+    match uncorrected {
+        Uncorrected::NotCounted => "the primality tests are not counted",
+        Uncorrected::TooFew => "there are too few samples to tell",
+        _ => "the two differ in their primality tests by more than luck",
+    }
+}
+
+/// The speeds of contestants without their luck, in their order: none where luck does not decide, or where nobody else
+/// searches alike, so that there is no mean but a contestant's own.
+pub fn luck_corrected(
+    op: Op,
+    contestants: &[Option<&Measured<'_>>],
+    confidence: f64,
+) -> Vec<Option<LuckCorrected>> {
+    let bootstrap = Bootstrap {
+        confidence,
+        ..Bootstrap::default()
+    };
+    let of = |this: &Measured<'_>| {
+        let alike: Vec<Vec<CountedBlock<'_>>> = contestants
+            .iter()
+            .flatten()
+            .filter(|other| search_alike(this, other))
+            .map(|other| counted(&other.blocks))
+            .collect();
+        let alike: Vec<&[CountedBlock<'_>]> = alike.iter().map(Vec::as_slice).collect();
+        if alike.len() < 2 || !luck::same_luck(&alike) {
+            return None;
+        }
+        let tests_per_op = luck::shared_count(&alike)?;
+        Some(LuckCorrected {
+            ops_per_s: corrected_rate(&counted(&this.blocks), tests_per_op, &bootstrap)?,
+            tests_per_op,
+        })
+    };
+    contestants
+        .iter()
+        .map(|this| this.filter(|_| is_luck(op)).and_then(of))
+        .collect()
+}
+
+/// Whether the number of tests has the same expectation for both. The sieve decides how many candidates are tested for
+/// each prime; an engine of several lanes counts a whole vector of candidates at a time.
+fn search_alike(one: &Measured<'_>, other: &Measured<'_>) -> bool {
+    let (one, other) = (one.ledger, other.ledger);
+    one.sieve.is_some() && one.sieve == other.sieve && one.lanes == other.lanes
+}
+
+fn counted<'a>(blocks: &[MeasuredBlock<'a>]) -> Vec<CountedBlock<'a>> {
+    let counted = |block: &MeasuredBlock<'a>| CountedBlock {
+        block: block.block,
+        counts: block.tests,
+    };
+    blocks.iter().map(counted).collect()
 }
 
 /// Remarks on contestants whose figures depend on who was measured before them, by their place in `contestants`.
@@ -184,9 +280,9 @@ fn is_luck(op: Op) -> bool {
 fn paired<'a>(
     first: &[MeasuredBlock<'a>],
     this: &[MeasuredBlock<'a>],
-) -> (Vec<&'a Block>, Vec<&'a Block>) {
+) -> (Vec<MeasuredBlock<'a>>, Vec<MeasuredBlock<'a>>) {
     let of_round = |round: usize| first.iter().find(|block| block.round == round);
     this.iter()
-        .filter_map(|block| Some((of_round(block.round)?.block, block.block)))
+        .filter_map(|block| Some((*of_round(block.round)?, *block)))
         .unzip()
 }

@@ -45,6 +45,7 @@
 
 pub mod articles;
 pub mod bench;
+pub mod calibrate;
 pub mod compare;
 mod error;
 mod number;

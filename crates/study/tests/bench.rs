@@ -122,6 +122,20 @@ fn ratios_are_speeds_beside_the_first_engine_at_the_same_size() {
 }
 
 #[test]
+fn an_engine_beside_itself_has_two_workers() {
+    let mocks = Mocks::with("own", Trouble::FastInLaunch(2));
+    let results = bench(&request(&["own", "gmp", "own"]), &mocks);
+    assert!(results.is_complete);
+    assert_eq!((mocks.launched("own"), mocks.launched("gmp")), (2, 1));
+    let ratios: Vec<f64> = results
+        .rows
+        .iter()
+        .map(|row| row.ratio_to_first.unwrap().median)
+        .collect();
+    assert_eq!(ratios, [1.0, 1.0, 2.0]);
+}
+
+#[test]
 fn unequal_jobs_are_marked() {
     let mut mocks = Mocks::new();
     mocks.troubles.insert("gmp".to_owned(), Trouble::Unblinded);
@@ -214,7 +228,6 @@ fn senseless_requests_are_refused_in_words() {
     for (request, words) in [
         (request(&["opensll"]), "did you mean 'openssl'?"),
         (request(&[]), "the list is empty"),
-        (request(&["own", "own"]), "own is listed twice"),
         (
             Request {
                 bits: vec![511],

@@ -186,7 +186,7 @@ fn bad_plans_are_refused_with_file_line_and_key() {
         (with("bits = [1024]"), 4, "bits", &["duplicate"]),
         ("[[grid]]\noperations = [\"private\"]\nbits = [511]\n".into(), 3, "bits", &["511", "512 to 16384"]),
         ("[[grid]]\noperations = [\"private\"]\nbits = [16385]\n".into(), 3, "bits", &["16385"]),
-        ("[[grid]]\noperations = [\"sign\"]\nbits = [2048]\n".into(), 2, "operations", &["sign", "private"]),
+        ("[[grid]]\noperations = [\"seal\"]\nbits = [2048]\n".into(), 2, "operations", &["seal", "private"]),
         ("[[grid]]\noperations = [\"private\", \"text_encrypt\"]\nbits=[512]\n".into(), 2, "operations", &["of its own"]),
         ("[[grid]]\noperations = [\"text_encrypt\"]\nbits = [512]\n".into(), 1, "symbols", &["empty or missing"]),
         (

@@ -172,6 +172,122 @@ fn luck_is_described_by_its_rate() {
     assert_eq!(rows[1].figures.unwrap().tests_per_op, Some(30.0));
 }
 
+/// Two searches, one a tenth slower than the other for every test, each with luck of its own; the report of both.
+fn searches(directory: &Path, sieves: [&str; 2]) -> Report {
+    let plan = "[[grid]]\noperations = [\"keygen\"]\nengines = [\"own\", \"gmp\"]\nbits = [1024]\n";
+    let mut planted = Planted::new(directory, plan, &host(&[], 1));
+    let group = planted.groups().remove(0);
+    for (place, sieve) in sieves.into_iter().enumerate() {
+        let mut beginning = beginning("any");
+        beginning.ledger.sieve = Some(sieve.to_owned());
+        planted.begin(&group.cells[place], &beginning);
+        for round in 0..20 {
+            let tests = (0..10).map(|index| 20 + (7 * index + (3 + 4 * place) * round) % 80);
+            let tests: Vec<u64> = tests.map(|tests| tests as u64).collect();
+            let each = [100_000, 110_000][place];
+            let mut report = block(tests.iter().map(|tests| tests * each));
+            report.tests = tests;
+            planted.add(&group, place, round, report);
+        }
+        let store = planted.study.store_mut();
+        store.complete_cell(group.cells[place].id, &[]).unwrap();
+    }
+    Report::of(planted.study.store()).unwrap()
+}
+
+#[test]
+fn speeds_without_luck_stand_beside_those_with_it() {
+    let directory = tempfile::tempdir().unwrap();
+    let report = searches(directory.path(), ["the primes below 1000"; 2]);
+    let row = &report.groups[0].rows[1];
+    let ratio = row.ratio.as_ref().unwrap();
+    let corrected = ratio.luck_corrected.unwrap();
+    assert!(
+        (corrected.value * 1.1 - 1.0).abs() < 1e-6,
+        "nothing else was planted: {corrected:?}"
+    );
+    assert!(
+        (ratio.to_first.value - corrected.value).abs() > 1e-4,
+        "the raw one has its luck"
+    );
+    let speeds = report.groups[0]
+        .rows
+        .iter()
+        .map(|row| row.luck_corrected.unwrap());
+    let speeds: Vec<f64> = speeds.map(|speed| speed.ops_per_s.value).collect();
+    assert!((speeds[0] / speeds[1] - 1.1).abs() < 1e-6);
+
+    for text in [report::markdown(&report), report::html(&report)] {
+        assert!(text.contains("luck-corrected speed, at"), "{text}");
+        assert!(text.contains("luck-corrected ratio: 0.9091"), "{text}");
+        assert!(!text.contains("the ratio is raw"));
+    }
+    assert!(report.findings[0].sentence.contains("luck-corrected 1.100"));
+    let table = report::csv(&report);
+    let mut reader = csv::Reader::from_reader(table.as_bytes());
+    let headers = reader.headers().unwrap().clone();
+    let last = reader.records().last().unwrap().unwrap();
+    let field = |name: &str| &last[headers.iter().position(|header| header == name).unwrap()];
+    let number = |name: &str| field(name).parse::<f64>().unwrap();
+    assert_eq!(number("ratio"), ratio.to_first.value);
+    assert_eq!(number("luck_corrected_ratio"), corrected.value);
+    assert_eq!(number("luck_corrected_ops_per_s"), speeds[1]);
+    assert_eq!(field("ratio_uncorrected"), "");
+}
+
+#[test]
+fn a_ratio_with_its_luck_says_so() {
+    let directory = tempfile::tempdir().unwrap();
+    let report = searches(directory.path(), ["the primes below 1000", "none"]);
+    assert!(report.groups[0].rows[1].luck_corrected.is_none());
+    for text in [
+        report::markdown(&report),
+        report::html(&report),
+        report::csv(&report),
+    ] {
+        assert!(text.contains("search in different ways"), "{text}");
+        assert!(!text.contains("luck-corrected"), "{text}");
+    }
+}
+
+#[test]
+fn unequal_jobs_bear_a_sign_in_charts() {
+    let directory = tempfile::tempdir().unwrap();
+    let planted = planted(directory.path());
+    let report = Report::of(planted.study.store()).unwrap();
+    let figure = |id: &str| {
+        let figure = report.figures.iter().find(|figure| figure.id == id);
+        figure.unwrap_or_else(|| panic!("no figure {id}"))
+    };
+    // gmp is not blinded, as own is.
+    let unequal = figure("private-2048");
+    let signs: Vec<bool> = unequal.series[0]
+        .points
+        .iter()
+        .map(|point| point.unequal)
+        .collect();
+    assert_eq!(signs, [false, true]);
+    let remark = unequal.remark.as_deref().unwrap();
+    assert!(
+        remark.starts_with("* not the same job as own's"),
+        "{remark}"
+    );
+    let picture = report::svg(unequal);
+    assert!(picture.contains("* not the same job as own"), "{picture}");
+    let is_value_with_sign = |line: &&str| line.contains(" to ") && line.ends_with(" *");
+    assert_eq!(
+        picture.lines().filter(is_value_with_sign).count(),
+        1,
+        "{picture}"
+    );
+    let page = report::html(&report);
+    assert!(page.contains("\"unequal\":true") && page.contains("\"remark\":\"* not the same job"));
+
+    let equal = figure("text_decrypt-2048-20000-over-threads");
+    assert_eq!(equal.remark, None);
+    assert!(!report::svg(equal).contains("not the same job"));
+}
+
 #[test]
 fn a_study_without_a_result_has_a_report_all_the_same() {
     let directory = tempfile::tempdir().unwrap();
@@ -391,4 +507,58 @@ fn a_place_that_cannot_be_written_is_named() {
     fs::write(&file, "x").unwrap();
     let error = report::write(planted.study.store(), &file.join("report")).unwrap_err();
     assert!(error.to_string().contains("file"), "{error}");
+}
+
+#[test]
+fn an_operation_at_several_sizes_has_one_table_with_a_figure_or_a_reason_in_every_cell() {
+    let directory = tempfile::tempdir().unwrap();
+    let plan = "[[grid]]\noperations = [\"private\"]\nengines = [\"own\", \"gmp\", \"openssl\"]\nbits = [1024, 2048]\n\
+                [[grid]]\noperations = [\"public\"]\nengines = [\"own\"]\nbits = [1024]\n";
+    let mut planted = Planted::new(directory.path(), plan, &host(&[], 1));
+    let groups = planted.groups();
+    let mut bare = beginning("gmp");
+    bare.ledger.blinding = Some(false);
+    for group in &groups[..2] {
+        planted.fill(group, 0, &beginning("own"), 1_000_000.0);
+        let cell = group.cells[2].id;
+        planted
+            .study
+            .store_mut()
+            .refuse_cell(cell, "not installed")
+            .unwrap();
+    }
+    planted.fill(&groups[0], 1, &bare, 500_000.0);
+
+    let report = Report::of(planted.study.store()).unwrap();
+    let [overview] = &report.overviews[..] else {
+        panic!("public has one size: {:?}", report.overviews);
+    };
+    assert_eq!(
+        (overview.unit, &overview.bits[..]),
+        ("operations/s", &[1024, 2048][..])
+    );
+    let cells: Vec<(&str, Vec<String>)> = overview
+        .rows
+        .iter()
+        .map(|row| {
+            let cells = row.cells.iter().map(|cell| cell.text()).collect();
+            (row.engine.as_str(), cells)
+        })
+        .collect();
+    let text = |left: &str, right: &str| vec![left.to_owned(), right.to_owned()];
+    assert_eq!(cells[0], ("own", text("1,000", "1,000")));
+    assert_eq!(cells[1], ("gmp", text("2,000*", "[1]")));
+    assert_eq!(cells[2], ("openssl", text("[2]", "[2]")));
+    assert_eq!(
+        overview.reasons,
+        ["gmp: planned", "openssl: unsupported: not installed"]
+    );
+
+    let markdown = report::markdown(&report);
+    assert!(
+        markdown.contains("| engine | 1024 bits | 2048 bits |\n|---|---:|---:|\n"),
+        "{markdown}"
+    );
+    assert!(markdown.contains("| gmp | 2,000* | [1] |"), "{markdown}");
+    assert!(report::html(&report).contains("id=\"overview-private\""));
 }

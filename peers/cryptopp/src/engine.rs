@@ -2,8 +2,11 @@
 
 use rsalab_engines::{
     Engine, EngineError, EngineInfo, Job, Layout, Ledger, OPTIMISED, Op, Prepared, Reason,
-    RunStats, Runner, StudyKey, check_blocks, check_items,
+    RunStats, Runner, StudyKey,
+    candidates::first_two_primes,
+    check_blocks, check_items,
     ledger::{ClockOwner, ThreadOwner},
+    op::DIGEST_BYTES,
     pair::fit_pair,
 };
 
@@ -57,6 +60,7 @@ impl Engine for CryptoppEngine {
             threads: ThreadOwner::Harness,
             clock: ClockOwner::Harness,
         };
+        let padding = Some("PKCS#1 v1.5 with SHA-256, of a digest".to_owned());
         Ok(match task(job)? {
             // `rsa.cpp` and `nbtheory.cpp` of Crypto++ 8.7, here and below.
             Task::Blocks(Operation::Public) => Ledger {
@@ -78,6 +82,28 @@ impl Engine for CryptoppEngine {
                 .to_owned(),
                 ..plain
             },
+            Task::Signing => Ledger {
+                crt: Some(true),
+                blinding: Some(true),
+                result_check: Some(true),
+                constant_time: Some(false),
+                padding,
+                setup: "key read, once per thread; Montgomery constants and a blinding pair in every call".to_owned(),
+                ..plain
+            },
+            Task::Verifying => Ledger {
+                exponent: Some(job.exponent),
+                padding,
+                setup: "key read, once per thread; Montgomery constants in every call".to_owned(),
+                ..plain
+            },
+            Task::Candidates => Ledger {
+                rounds: Some(
+                    "2 of Miller-Rabin with bases 3 and 2, and a strong Lucas test".to_owned(),
+                ),
+                sieve: Some("trial division by the primes below 2^15".to_owned()),
+                ..plain
+            },
             Task::Generation => Ledger {
                 rounds: Some(
                     "2 of Miller-Rabin with bases 2 and 3, and a strong Lucas test".to_owned(),
@@ -93,16 +119,40 @@ impl Engine for CryptoppEngine {
 
     fn prepare(&self, job: &Job, keys: &[StudyKey]) -> Result<Box<dyn Prepared + '_>, EngineError> {
         self.supports(job).map_err(EngineError::Unsupported)?;
+        let key = || {
+            keys.first()
+                .cloned()
+                .ok_or_else(|| EngineError::Key(format!("'{}' needs one and got none", job.op)))
+        };
         Ok(match task(job).map_err(EngineError::Unsupported)? {
-            Task::Blocks(operation) => {
-                let key = keys.first().ok_or_else(|| {
-                    EngineError::Key(format!("'{}' needs one and got none", job.op))
-                })?;
-                Box::new(PreparedBlocks {
-                    operation,
-                    key: key.clone(),
-                })
-            }
+            Task::Blocks(operation) => Box::new(PreparedBlocks {
+                operation,
+                key: key()?,
+            }),
+            Task::Signing => Box::new(PreparedItems {
+                kernel: "SignMessage",
+                key: Some(key()?),
+                layout: job.layout(),
+                apply: |worker, digest, signature| worker.sign(digest, signature),
+            }),
+            Task::Verifying => Box::new(PreparedItems {
+                kernel: "VerifyMessage",
+                key: Some(key()?),
+                layout: job.layout(),
+                apply: |worker, signed, verdict| {
+                    let (digest, signature) = signed.split_at(DIGEST_BYTES);
+                    verdict[0] = u8::from(worker.verify(digest, signature)?);
+                    Ok(())
+                },
+            }),
+            Task::Candidates => Box::new(PreparedItems {
+                kernel: "IsPrime",
+                key: None,
+                layout: job.layout(),
+                apply: |worker, candidates, primes| {
+                    first_two_primes(candidates, primes, |candidate| worker.is_prime(candidate))
+                },
+            }),
             Task::Generation => Box::new(PreparedGeneration {
                 op: job.op,
                 bits: job.bits,
@@ -116,6 +166,9 @@ impl Engine for CryptoppEngine {
 /// What a job asks for.
 enum Task {
     Blocks(Operation),
+    Signing,
+    Verifying,
+    Candidates,
     Generation,
 }
 
@@ -131,13 +184,24 @@ fn task(job: &Job) -> Result<Task, Reason> {
                     "'private' has no form '{wanted}'; it has inverse, crt"
                 ))
             }),
-        (Op::Public | Op::Keygen | Op::PrimePair, Some(wanted)) => Err(Reason(format!(
+        (
+            Op::Public
+            | Op::Sign
+            | Op::Verify
+            | Op::Keygen
+            | Op::PrimePair
+            | Op::PrimeSearch,
+            Some(wanted),
+        ) => Err(Reason(format!(
             "'{}' has no form '{wanted}'; it has one only",
             job.op
         ))),
+        (Op::Sign, None) => Ok(Task::Signing),
+        (Op::Verify, None) => Ok(Task::Verifying),
+        (Op::PrimeSearch, None) if job.bits.is_multiple_of(2) => Ok(Task::Candidates),
         (Op::Public, None) => Ok(Task::Blocks(Operation::Public)),
         (Op::Keygen | Op::PrimePair, None) if job.bits.is_multiple_of(2) => Ok(Task::Generation),
-        (Op::Keygen | Op::PrimePair, None) => Err(
+        (Op::Keygen | Op::PrimePair | Op::PrimeSearch, None) => Err(
             "this engine makes two primes of one size, and so moduli of an even number of bits only"
                 .into(),
         ),
@@ -180,6 +244,52 @@ impl Runner for BlockRunner<'_> {
             .zip(outputs.chunks_exact_mut(length))
         {
             self.worker.apply(self.operation, input, output)?;
+        }
+        Ok(RunStats::default())
+    }
+}
+
+/// An operation that goes item by item.
+struct PreparedItems {
+    kernel: &'static str,
+    key: Option<StudyKey>,
+    layout: Layout,
+    apply: Apply,
+}
+
+/// What is done to the input and the output of one item.
+type Apply = fn(&mut Worker, &[u8], &mut [u8]) -> Result<(), EngineError>;
+
+impl Prepared for PreparedItems {
+    fn kernel(&self) -> String {
+        self.kernel.to_owned()
+    }
+
+    fn runner(&self) -> Result<Box<dyn Runner + '_>, EngineError> {
+        Ok(Box::new(ItemRunner {
+            worker: match &self.key {
+                Some(key) => Worker::with_key(key)?,
+                None => Worker::new()?,
+            },
+            prepared: self,
+        }))
+    }
+}
+
+struct ItemRunner<'a> {
+    worker: Worker,
+    prepared: &'a PreparedItems,
+}
+
+impl Runner for ItemRunner<'_> {
+    fn run(&mut self, inputs: &[u8], outputs: &mut [u8]) -> Result<RunStats, EngineError> {
+        let layout = self.prepared.layout;
+        check_items(layout, inputs, outputs)?;
+        let items = inputs
+            .chunks_exact(layout.input)
+            .zip(outputs.chunks_exact_mut(layout.output));
+        for (input, output) in items {
+            (self.prepared.apply)(&mut self.worker, input, output)?;
         }
         Ok(RunStats::default())
     }

@@ -4,6 +4,7 @@
 #include <cryptopp/integer.h>
 #include <cryptopp/nbtheory.h>
 #include <cryptopp/osrng.h>
+#include <cryptopp/pkcspad.h>
 #include <cryptopp/rsa.h>
 
 #include <cstddef>
@@ -11,10 +12,50 @@
 #include <cstring>
 #include <exception>
 #include <new>
+#include <stdexcept>
+
+namespace {
+
+constexpr std::size_t DIGEST = 32;
+
+// The library signs messages, which it hashes itself. This "hash" of a SHA-256 digest is the digest.
+class Given : public CryptoPP::HashTransformation {
+public:
+  CRYPTOPP_CONSTANT(DIGESTSIZE = DIGEST);
+  static const char *StaticAlgorithmName() { return "SHA-256"; }
+  unsigned int DigestSize() const override { return DIGESTSIZE; }
+  void Update(const CryptoPP::byte *input, std::size_t length) override {
+    const std::size_t room = DIGEST - filled_;
+    const std::size_t taken = length < room ? length : room;
+    std::memcpy(digest_ + filled_, input, taken);
+    filled_ += taken;
+  }
+  void TruncatedFinal(CryptoPP::byte *digest, std::size_t length) override {
+    std::memcpy(digest, digest_, length);
+    filled_ = 0;
+  }
+
+private:
+  CryptoPP::byte digest_[DIGEST] = {};
+  std::size_t filled_ = 0;
+};
+
+} // namespace
+
+namespace CryptoPP {
+// RFC 8017, section 9.2, note 1.
+template <> struct PKCS_DigestDecoration<Given> {
+  static const byte decoration[19];
+  static const unsigned int length = sizeof(decoration);
+};
+const byte PKCS_DigestDecoration<Given>::decoration[19] = {0x30, 0x31, 0x30, 0x0d, 0x06, 0x09, 0x60, 0x86, 0x48, 0x01,
+                                                           0x65, 0x03, 0x04, 0x02, 0x01, 0x05, 0x00, 0x04, 0x20};
+} // namespace CryptoPP
 
 namespace {
 
 using CryptoPP::Integer;
+using Signatures = CryptoPP::RSASS<CryptoPP::PKCS1v15, Given>;
 
 constexpr std::size_t MESSAGE = 256;
 
@@ -24,10 +65,12 @@ struct Number {
   Integer get() const { return Integer(bytes, length); }
 };
 
-// What one thread needs: a key, and a generator for blinding and for primes.
+// What one thread needs: a key, what signs and verifies with it, and a generator for blinding and for primes.
 struct Worker {
   CryptoPP::AutoSeededRandomPool random;
   CryptoPP::InvertibleRSAFunction key;
+  Signatures::Signer signer;
+  Signatures::Verifier verifier;
 };
 
 // No exception may pass into Rust.
@@ -63,8 +106,35 @@ void rsalab_cryptopp_free(void *worker) { delete static_cast<Worker *>(worker); 
 // parts: n e d p q dp dq qinv
 int rsalab_cryptopp_set_key(void *worker, const Number *parts, char *message) {
   return guarded(message, [&] {
-    static_cast<Worker *>(worker)->key.Initialize(parts[0].get(), parts[1].get(), parts[2].get(), parts[3].get(),
-                                                  parts[4].get(), parts[5].get(), parts[6].get(), parts[7].get());
+    auto *w = static_cast<Worker *>(worker);
+    w->key.Initialize(parts[0].get(), parts[1].get(), parts[2].get(), parts[3].get(), parts[4].get(), parts[5].get(),
+                      parts[6].get(), parts[7].get());
+    w->signer.AccessKey() = w->key;
+    w->verifier.AccessKey().Initialize(parts[0].get(), parts[1].get());
+  });
+}
+
+int rsalab_cryptopp_sign(void *worker, const std::uint8_t *digest, std::uint8_t *signature, std::size_t length, char *message) {
+  return guarded(message, [&] {
+    auto *w = static_cast<Worker *>(worker);
+    if (w->signer.SignatureLength() != length)
+      throw std::length_error("the signature has another length");
+    w->signer.SignMessage(w->random, digest, DIGEST, signature);
+  });
+}
+
+int rsalab_cryptopp_verify(void *worker, const std::uint8_t *digest, const std::uint8_t *signature, std::size_t length,
+                           std::uint8_t *is_right, char *message) {
+  return guarded(message, [&] {
+    *is_right = static_cast<Worker *>(worker)->verifier.VerifyMessage(digest, DIGEST, signature, length);
+  });
+}
+
+// The tests of the library's own search, cheapest first: small primes, base 3 and Lucas, base 2.
+int rsalab_cryptopp_is_prime(const std::uint8_t *candidate, std::size_t length, std::uint8_t *is_prime, char *message) {
+  return guarded(message, [&] {
+    const Integer number(candidate, length);
+    *is_prime = CryptoPP::IsPrime(number) && CryptoPP::IsStrongProbablePrime(number, Integer::Two());
   });
 }
 

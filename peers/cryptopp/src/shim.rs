@@ -6,7 +6,7 @@ use std::{
     ptr::NonNull,
 };
 
-use rsalab_engines::{EngineError, StudyKey};
+use rsalab_engines::{EngineError, StudyKey, op::DIGEST_BYTES};
 
 /// `MESSAGE` of the shim.
 const MESSAGE: usize = 256;
@@ -46,6 +46,27 @@ unsafe extern "C" {
         input: *const u8,
         output: *mut u8,
         length: usize,
+        message: *mut c_char,
+    ) -> c_int;
+    fn rsalab_cryptopp_sign(
+        worker: *mut c_void,
+        digest: *const u8,
+        signature: *mut u8,
+        length: usize,
+        message: *mut c_char,
+    ) -> c_int;
+    fn rsalab_cryptopp_verify(
+        worker: *mut c_void,
+        digest: *const u8,
+        signature: *const u8,
+        length: usize,
+        is_right: *mut u8,
+        message: *mut c_char,
+    ) -> c_int;
+    fn rsalab_cryptopp_is_prime(
+        candidate: *const u8,
+        length: usize,
+        is_prime: *mut u8,
         message: *mut c_char,
     ) -> c_int;
     fn rsalab_cryptopp_generate(
@@ -150,6 +171,60 @@ impl Worker {
                 )
             }
         })
+    }
+
+    /// Signs a digest of 32 bytes; the signature has the length of the modulus.
+    pub(crate) fn sign(&mut self, digest: &[u8], signature: &mut [u8]) -> Result<(), EngineError> {
+        assert_eq!(digest.len(), DIGEST_BYTES);
+        self.done("SignMessage", |raw, message| {
+            // SAFETY: the worker is live; the digest has the length that the shim reads, and the signature's is checked by it.
+            unsafe {
+                rsalab_cryptopp_sign(
+                    raw,
+                    digest.as_ptr(),
+                    signature.as_mut_ptr(),
+                    signature.len(),
+                    message,
+                )
+            }
+        })
+    }
+
+    /// Whether a signature is that of a digest of 32 bytes.
+    pub(crate) fn verify(&mut self, digest: &[u8], signature: &[u8]) -> Result<bool, EngineError> {
+        assert_eq!(digest.len(), DIGEST_BYTES);
+        let mut is_right = 0;
+        self.done("VerifyMessage", |raw, message| {
+            // SAFETY: the worker is live; the digest has the length that the shim reads, and the signature the one given.
+            unsafe {
+                rsalab_cryptopp_verify(
+                    raw,
+                    digest.as_ptr(),
+                    signature.as_ptr(),
+                    signature.len(),
+                    &mut is_right,
+                    message,
+                )
+            }
+        })?;
+        Ok(is_right == 1)
+    }
+
+    /// Whether a candidate passes the tests that the library's own would.
+    pub(crate) fn is_prime(&mut self, candidate: &[u8]) -> Result<bool, EngineError> {
+        let mut is_prime = 0;
+        self.done("IsPrime", |_, message| {
+            // SAFETY: the candidate has the length given.
+            unsafe {
+                rsalab_cryptopp_is_prime(
+                    candidate.as_ptr(),
+                    candidate.len(),
+                    &mut is_prime,
+                    message,
+                )
+            }
+        })?;
+        Ok(is_prime == 1)
     }
 
     /// Makes a key; `p` and `q` have one length.

@@ -46,10 +46,7 @@ impl<'a> Context<'a> {
         key: &Key<'_>,
         operation: BlockOperation,
     ) -> Result<Self, EngineError> {
-        // SAFETY: the key is live; no engine. What it returns is ours to free and holds its own reference to the key.
-        let context = Self::own(library, "EVP_PKEY_CTX_new", unsafe {
-            (library.table.EVP_PKEY_CTX_new)(key.as_ptr(), ptr::null_mut())
-        })?;
+        let context = Self::of_key(library, key)?;
         let (call, initialise) = match operation {
             BlockOperation::Decrypt => {
                 ("EVP_PKEY_decrypt_init", library.table.EVP_PKEY_decrypt_init)
@@ -62,6 +59,31 @@ impl<'a> Context<'a> {
         context.done(call, unsafe { initialise(context.raw.as_ptr()) })?;
         context.set(c"rsa_padding_mode", c"none")?;
         Ok(context)
+    }
+
+    /// For PKCS#1 v1.5 signatures of SHA-256 digests: to make them, or else to verify them.
+    pub(crate) fn for_signatures(
+        library: &'a Libcrypto,
+        key: &Key<'_>,
+        makes: bool,
+    ) -> Result<Self, EngineError> {
+        let context = Self::of_key(library, key)?;
+        let (call, initialise) = match makes {
+            true => ("EVP_PKEY_sign_init", library.table.EVP_PKEY_sign_init),
+            false => ("EVP_PKEY_verify_init", library.table.EVP_PKEY_verify_init),
+        };
+        // SAFETY: the context is live and exclusively ours.
+        context.done(call, unsafe { initialise(context.raw.as_ptr()) })?;
+        context.set(c"rsa_padding_mode", c"pkcs1")?;
+        context.set(c"digest", c"SHA256")?;
+        Ok(context)
+    }
+
+    fn of_key(library: &'a Libcrypto, key: &Key<'_>) -> Result<Self, EngineError> {
+        // SAFETY: the key is live; no engine. What it returns is ours to free and holds its own reference to the key.
+        Self::own(library, "EVP_PKEY_CTX_new", unsafe {
+            (library.table.EVP_PKEY_CTX_new)(key.as_ptr(), ptr::null_mut())
+        })
     }
 
     /// For the generation of keys; the progress is counted by [`count`].
@@ -120,6 +142,52 @@ impl<'a> Context<'a> {
                 got: written,
             })
         }
+    }
+
+    /// Signs one digest. The signature must have room for the modulus, and is filled exactly.
+    pub(crate) fn sign(&mut self, digest: &[u8], signature: &mut [u8]) -> Result<(), EngineError> {
+        let mut written = signature.len();
+        // SAFETY: the context is live, exclusively borrowed and was made for signing; the digest is readable and the signature writable
+        // for the lengths given, which the library checks before it writes.
+        let code = unsafe {
+            (self.library.table.EVP_PKEY_sign)(
+                self.raw.as_ptr(),
+                signature.as_mut_ptr(),
+                &mut written,
+                digest.as_ptr(),
+                digest.len(),
+            )
+        };
+        self.done("EVP_PKEY_sign", code)?;
+        if written == signature.len() {
+            Ok(())
+        } else {
+            Err(EngineError::Length {
+                what: "a signature from the library",
+                expected: signature.len(),
+                got: written,
+            })
+        }
+    }
+
+    /// Whether a signature is the digest's.
+    pub(crate) fn verify(&mut self, digest: &[u8], signature: &[u8]) -> bool {
+        // SAFETY: the context is live, exclusively borrowed and was made for verifying; digest and signature are readable for the lengths
+        // given.
+        let code = unsafe {
+            (self.library.table.EVP_PKEY_verify)(
+                self.raw.as_ptr(),
+                signature.as_ptr(),
+                signature.len(),
+                digest.as_ptr(),
+                digest.len(),
+            )
+        };
+        // Whatever is wrong with a signature is said by 0 or by a negative number, and why in the queue of errors.
+        if code != 1 {
+            self.library.forget_errors();
+        }
+        code == 1
     }
 
     /// Generates one key.

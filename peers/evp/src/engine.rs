@@ -10,8 +10,9 @@ use crate::{
     block::PreparedBlocks,
     context::BlockOperation,
     count::Search,
-    generate::{PreparedKeygen, PreparedPrimes},
+    generate::{PreparedCandidates, PreparedKeygen, PreparedPrimes},
     library::{Family, Libcrypto, Version},
+    signature::PreparedSignatures,
 };
 
 /// A libcrypto as an engine.
@@ -90,21 +91,25 @@ impl Engine for EvpEngine {
             threads: ThreadOwner::Harness,
             clock: ClockOwner::Harness,
         };
+        let padding = matches!(job.op, Op::Sign | Op::Verify)
+            .then(|| "PKCS#1 v1.5 with SHA-256, of a digest".to_owned());
         Ok(match job.op {
             // Blinding: `rsa_get_blinding` unless RSA_FLAG_NO_BLINDING, which nothing sets here. Check: `rsa_ossl_mod_exp`
-            // raises the result to e and compares. Both in `rsa_ossl.c` of every version from 1.1.1 to 4.0, and in AWS-LC's
+            // raises the result to e and compares. Both in `rsa_ossl.c` of every version from 1.1.1 to 4.0 (`rsa_eay.c` in 1.0.2), and in AWS-LC's
             // `rsa_impl.c` (`rsa_default_private_transform`).
-            Op::Private => Ledger {
+            Op::Private | Op::Sign => Ledger {
                 crt: Some(true),
                 blinding: Some(true),
                 result_check: Some(true),
                 constant_time: Some(true),
+                padding,
                 setup: "key read, Montgomery contexts and blinding made, once per thread"
                     .to_owned(),
                 ..plain
             },
-            Op::Public => Ledger {
+            Op::Public | Op::Verify => Ledger {
                 exponent: Some(job.exponent),
+                padding,
                 setup: "key read, Montgomery context made, once per thread".to_owned(),
                 ..plain
             },
@@ -129,6 +134,20 @@ impl Engine for EvpEngine {
                             .sieve(job.bits / 2, self.library.prime_search()),
                     ),
                     exponent: Some(job.exponent),
+                    setup: "numbers, once per thread".to_owned(),
+                    ..plain
+                }
+            }
+            Op::PrimeSearch if self.library.version() >= V3_0 => {
+                return Err("it tests a given candidate with 64 rounds at least, and its own with fewer: a search would \
+                            measure something else"
+                    .into());
+            }
+            Op::PrimeSearch => {
+                refuse_odd(job)?;
+                Ledger {
+                    rounds: Some(self.library.prime_rounds(job.bits / 2)),
+                    sieve: Some(self.library.sieve(job.bits / 2, Search::Independent)),
                     setup: "numbers, once per thread".to_owned(),
                     ..plain
                 }
@@ -167,6 +186,9 @@ impl Engine for EvpEngine {
                 BlockOperation::Encrypt,
                 key()?,
             )?),
+            Op::Sign => Box::new(PreparedSignatures::to_sign(library, job, key()?)?),
+            Op::Verify => Box::new(PreparedSignatures::to_verify(library, job, key()?)?),
+            Op::PrimeSearch => Box::new(PreparedCandidates::new(library, job)),
             Op::Keygen => Box::new(PreparedKeygen::new(library, job)),
             Op::PrimePair => Box::new(PreparedPrimes::new(library, job)),
             Op::Totient => Box::new(PreparedTotient::new(library, job)),
@@ -192,6 +214,11 @@ fn refuse_odd(job: &Job) -> Result<(), Reason> {
     }
 }
 
+const V1_1_1: Version = Version {
+    major: 1,
+    minor: 1,
+    fix: 1,
+};
 const V3_0: Version = Version {
     major: 3,
     minor: 0,
@@ -226,7 +253,7 @@ impl Libcrypto {
     }
 
     /// Trial division by the first odd primes: `num_trial_division_primes` in AWS-LC's `prime.c`; `calc_trial_divisions` in `bn_prime.c` from 3.0 on, all 2048 primes of
-    /// `bn_prime.h` in 1.1.1. The prime 2 is one of each count.
+    /// `bn_prime.h` before. The prime 2 is one of each count.
     fn sieve(&self, prime_bits: usize, search: Search) -> String {
         let primes = match prime_bits {
             ..=1024 if self.family() == Family::AwsLc => 512,
@@ -254,8 +281,12 @@ impl Libcrypto {
         }
     }
 
-    /// `bn_mr_min_checks` in `bn_prime.c` from 3.0 on; `BN_prime_checks_for_size` in `bn.h` of 1.1.1.
+    /// Not known for versions before 1.1.1, whose letters differ in it. `bn_mr_min_checks` in `bn_prime.c` from 3.0 on; `BN_prime_checks_for_size` in `bn.h` of 1.1.1.
     fn prime_rounds(&self, prime_bits: usize) -> String {
+        if self.family() == Family::OpenSsl && self.version() < V1_1_1 {
+            return "as many of Miller-Rabin as BN_prime_checks_for_size says, random bases"
+                .to_owned();
+        }
         rounds(match prime_bits {
             ..=2048 if self.version() >= V3_0 => 64,
             _ if self.version() >= V3_0 => 128,

@@ -1,12 +1,14 @@
-//! Keys and pairs of primes.
+//! Keys, pairs of primes, and the primes of given candidates.
 
-use rsalab_engines::{EngineError, Job, Layout, Prepared, RunStats, Runner, check_items};
+use rsalab_engines::{
+    EngineError, Job, Layout, Prepared, RunStats, Runner, candidates::first_two_primes, check_items,
+};
 
 use crate::{
     context::Context,
     count::{self, Search},
     library::Libcrypto,
-    number::{Callback, Number},
+    number::{Callback, Number, Scratch},
     table::Word,
 };
 
@@ -157,6 +159,57 @@ impl Runner for PrimesRunner<'_> {
             );
         }
         Ok(RunStats { tests: Some(tests) })
+    }
+}
+
+/// The primes among given candidates, by `BN_is_prime_fasttest_ex`.
+pub(crate) struct PreparedCandidates<'a> {
+    library: &'a Libcrypto,
+    layout: Layout,
+}
+
+impl<'a> PreparedCandidates<'a> {
+    pub(crate) fn new(library: &'a Libcrypto, job: &Job) -> Self {
+        Self {
+            library,
+            layout: job.layout(),
+        }
+    }
+}
+
+impl Prepared for PreparedCandidates<'_> {
+    fn kernel(&self) -> String {
+        "BN_is_prime_fasttest_ex".to_owned()
+    }
+
+    fn runner(&self) -> Result<Box<dyn Runner + '_>, EngineError> {
+        Ok(Box::new(CandidatesRunner {
+            candidate: Number::secret(self.library)?,
+            scratch: Scratch::new(self.library)?,
+            layout: self.layout,
+        }))
+    }
+}
+
+struct CandidatesRunner<'a> {
+    candidate: Number<'a>,
+    scratch: Scratch<'a>,
+    layout: Layout,
+}
+
+impl Runner for CandidatesRunner<'_> {
+    fn run(&mut self, inputs: &[u8], outputs: &mut [u8]) -> Result<RunStats, EngineError> {
+        check_items(self.layout, inputs, outputs)?;
+        let items = inputs
+            .chunks_exact(self.layout.input)
+            .zip(outputs.chunks_exact_mut(self.layout.output));
+        for (candidates, output) in items {
+            first_two_primes(candidates, output, |candidate| {
+                self.candidate.read(candidate)?;
+                self.candidate.is_prime(&mut self.scratch)
+            })?;
+        }
+        Ok(RunStats::default())
     }
 }
 

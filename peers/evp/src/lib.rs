@@ -9,11 +9,12 @@
 //! | which library this is; what it says when it fails | [`library`] |
 //! | numbers (`BIGNUM`), keys (`EVP_PKEY`), operations (`EVP_PKEY_CTX`), owned | `number`, `key`, `context` |
 //! | the private and the public operation | `block` |
+//! | signatures | `signature` |
 //! | keys and primes; the count of primality tests | `generate`, `count` |
 //! | the totient and the private exponent | `arithmetic` |
 //! | which jobs are done, and under which conditions | [`engine`] |
 //!
-//! Everything goes through interfaces that exist from 1.1.1 to 4: keys enter as PKCS#1 DER, operations are `EVP_PKEY_encrypt` and
+//! Everything goes through interfaces that exist from 1.1.1 to 4 (for 1.0.2 the peer `libcrypto` has stand-ins): keys enter as PKCS#1 DER, operations are `EVP_PKEY_encrypt` and
 //! `EVP_PKEY_decrypt` without padding (what `openssl speed` times, apart from the padding), settings are strings.
 
 mod arithmetic;
@@ -25,6 +26,7 @@ mod generate;
 mod key;
 pub mod library;
 mod number;
+mod signature;
 pub mod table;
 
 pub use engine::EvpEngine;

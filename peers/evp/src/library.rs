@@ -32,6 +32,13 @@ pub enum Family {
 /// The oldest version whose behaviour is stated.
 const OLDEST: Version = Version {
     major: 1,
+    minor: 0,
+    fix: 2,
+};
+
+/// The version whose interface AWS-LC offers (`OPENSSL_VERSION_NUMBER`).
+const V1_1_1: Version = Version {
+    major: 1,
     minor: 1,
     fix: 1,
 };
@@ -43,7 +50,7 @@ pub struct Version {
     pub major: u8,
     /// The 5 of 3.5.
     pub minor: u8,
-    /// The last 1 of 1.1.1; 0 from 3.0 on.
+    /// The 2 of 1.0.2; 0 from 3.0 on.
     pub fix: u8,
 }
 
@@ -60,7 +67,7 @@ pub enum NotSupported {
     #[error("it calls itself '{0}', which is not AWS-LC")]
     NotAwsLc(String),
     /// Older than the oldest version whose behaviour is stated.
-    #[error("it is version {0}, and 1.1.1 is the oldest that can be used")]
+    #[error("it is version {0}, and 1.0.2 is the oldest that can be used")]
     TooOld(String),
 }
 
@@ -98,8 +105,7 @@ impl Libcrypto {
         Ok(Self {
             table,
             family: Family::AwsLc,
-            // The one whose interface it offers (`OPENSSL_VERSION_NUMBER`).
-            version: OLDEST,
+            version: V1_1_1,
         })
     }
 
@@ -131,6 +137,12 @@ impl Libcrypto {
             || version_text(&self.table, VERSION_CFLAGS)
                 .split_whitespace()
                 .any(|flag| flag.starts_with("-O") && flag != "-O0")
+    }
+
+    /// Empties this thread's queue of errors.
+    pub(crate) fn forget_errors(&self) {
+        // SAFETY: no arguments, no preconditions.
+        unsafe { (self.table.ERR_clear_error)() };
     }
 
     /// The oldest error in this thread's queue, as the failure of `call`; the queue is emptied.

@@ -72,6 +72,28 @@ impl<'a> Number<'a> {
         })
     }
 
+    /// Whether it is probably prime, by trial division and as many rounds as the library takes for candidates of its own.
+    ///
+    /// So it is in AWS-LC and in OpenSSL before 3.0, where 0 rounds ask for that; later ones take 64 at least.
+    pub(crate) fn is_prime(&self, scratch: &mut Scratch<'_>) -> Result<bool, EngineError> {
+        const AS_FOR_GENERATION: c_int = 0;
+        // SAFETY: number and scratch are live, the scratch exclusively borrowed; null asks for no callback.
+        let code = unsafe {
+            (self.library.table.BN_is_prime_fasttest_ex)(
+                self.as_ptr(),
+                AS_FOR_GENERATION,
+                scratch.raw.as_ptr(),
+                1,
+                ptr::null_mut(),
+            )
+        };
+        match code {
+            0 => Ok(false),
+            1 => Ok(true),
+            _ => Err(self.library.failure("BN_is_prime_fasttest_ex")),
+        }
+    }
+
     /// Takes the value of big-endian bytes.
     pub(crate) fn read(&mut self, bytes: &[u8]) -> Result<(), EngineError> {
         // SAFETY: the bytes are readable for the length given; `raw` is live and exclusively borrowed.

@@ -68,6 +68,10 @@ macro_rules! libcrypto_functions {
                 fn EVP_PKEY_encrypt(ctx: *mut PkeyCtx, out: *mut c_uchar, out_length: *mut usize, input: *const c_uchar, length: usize) -> c_int;
                 fn EVP_PKEY_decrypt_init(ctx: *mut PkeyCtx) -> c_int;
                 fn EVP_PKEY_decrypt(ctx: *mut PkeyCtx, out: *mut c_uchar, out_length: *mut usize, input: *const c_uchar, length: usize) -> c_int;
+                fn EVP_PKEY_sign_init(ctx: *mut PkeyCtx) -> c_int;
+                fn EVP_PKEY_sign(ctx: *mut PkeyCtx, signature: *mut c_uchar, signature_length: *mut usize, digest: *const c_uchar, length: usize) -> c_int;
+                fn EVP_PKEY_verify_init(ctx: *mut PkeyCtx) -> c_int;
+                fn EVP_PKEY_verify(ctx: *mut PkeyCtx, signature: *const c_uchar, signature_length: usize, digest: *const c_uchar, length: usize) -> c_int;
                 fn EVP_PKEY_keygen_init(ctx: *mut PkeyCtx) -> c_int;
                 fn EVP_PKEY_keygen(ctx: *mut PkeyCtx, key: *mut *mut Pkey) -> c_int;
                 fn EVP_PKEY_CTX_set_cb(ctx: *mut PkeyCtx, callback: Option<KeygenCallback>) -> ();
@@ -85,6 +89,7 @@ macro_rules! libcrypto_functions {
                 fn BN_mul(result: *mut Bignum, a: *const Bignum, b: *const Bignum, ctx: *mut BignumCtx) -> c_int;
                 fn BN_mod_inverse(result: *mut Bignum, a: *const Bignum, modulus: *const Bignum, ctx: *mut BignumCtx) -> *mut Bignum;
                 fn BN_generate_prime_ex(result: *mut Bignum, bits: c_int, safe: c_int, add: *const Bignum, remainder: *const Bignum, callback: *mut GenCallback) -> c_int;
+                fn BN_is_prime_fasttest_ex(number: *const Bignum, rounds: c_int, ctx: *mut BignumCtx, trial_division: c_int, callback: *mut GenCallback) -> c_int;
                 fn BN_CTX_new() -> *mut BignumCtx;
                 fn BN_CTX_free(ctx: *mut BignumCtx) -> ();
                 fn BN_GENCB_new() -> *mut GenCallback;

@@ -11,7 +11,7 @@ use rsalab_engines::{
 use crate::{
     arithmetic::{PreparedExponent, PreparedTotient},
     block::{BlockOperation, PreparedBlocks, PrivateForm},
-    generate::{PreparedGeneration, Search},
+    generate::{PreparedCandidates, PreparedGeneration, Search},
     path,
 };
 
@@ -116,6 +116,26 @@ impl Engine for GmpEngine {
                     ..plain
                 }
             }
+            Op::PrimeSearch => {
+                let search = form(job, &SEARCHES[..1])?;
+                if job.bits % 2 == 1 {
+                    return Err(
+                        "two primes of one size make moduli of an even number of bits only".into(),
+                    );
+                }
+                let (rounds, sieve) = conditions(search, job.bits / 2);
+                Ledger {
+                    rounds: Some(rounds),
+                    sieve: Some(sieve),
+                    ..plain
+                }
+            }
+            Op::Sign | Op::Verify => {
+                return Err(
+                    "GMP has numbers and no padding; 'private' and 'public' are what it does of it"
+                        .into(),
+                );
+            }
             Op::Totient => {
                 one_form(job)?;
                 Ledger {
@@ -151,6 +171,7 @@ impl Engine for GmpEngine {
                 let search = form(job, &SEARCHES).map_err(EngineError::Unsupported)?;
                 Box::new(PreparedGeneration::new(search, job))
             }
+            Op::PrimeSearch => Box::new(PreparedCandidates::new(job)),
             Op::Totient => Box::new(PreparedTotient::new(job)),
             Op::PrivateExponent => Box::new(PreparedExponent::new(job)),
             other => return Err(EngineError::Unsupported(not_done(other))),

@@ -1,10 +1,13 @@
-//! Keys and pairs of primes.
+//! Keys, pairs of primes, and the primes of given candidates.
 
 use rand_chacha::{
     ChaCha20Rng,
     rand_core::{Rng, SeedableRng},
 };
-use rsalab_engines::{EngineError, Job, Layout, Op, Prepared, RunStats, Runner, check_items};
+use rsalab_engines::{
+    EngineError, Job, Layout, Op, Prepared, RunStats, Runner, candidates::first_two_primes,
+    check_items,
+};
 use zeroize::Zeroizing;
 
 use crate::number::Number;
@@ -201,4 +204,53 @@ fn gcd(mut a: u64, mut b: u64) -> u64 {
         (a, b) = (b, a % b);
     }
     a
+}
+
+/// The primes among given candidates, by `mpz_probab_prime_p`.
+pub(crate) struct PreparedCandidates {
+    bits: usize,
+    layout: Layout,
+}
+
+impl PreparedCandidates {
+    pub(crate) fn new(job: &Job) -> Self {
+        Self {
+            bits: job.bits,
+            layout: job.layout(),
+        }
+    }
+}
+
+impl Prepared for PreparedCandidates {
+    fn kernel(&self) -> String {
+        "mpz_probab_prime_p".to_owned()
+    }
+
+    fn runner(&self) -> Result<Box<dyn Runner + '_>, EngineError> {
+        Ok(Box::new(CandidatesRunner {
+            candidate: Number::with_room(self.bits),
+            layout: self.layout,
+        }))
+    }
+}
+
+struct CandidatesRunner {
+    candidate: Number,
+    layout: Layout,
+}
+
+impl Runner for CandidatesRunner {
+    fn run(&mut self, inputs: &[u8], outputs: &mut [u8]) -> Result<RunStats, EngineError> {
+        check_items(self.layout, inputs, outputs)?;
+        let items = inputs
+            .chunks_exact(self.layout.input)
+            .zip(outputs.chunks_exact_mut(self.layout.output));
+        for (candidates, output) in items {
+            first_two_primes(candidates, output, |candidate| {
+                self.candidate.read(candidate);
+                Ok(self.candidate.is_probably_prime(REPS))
+            })?;
+        }
+        Ok(RunStats::default())
+    }
 }

@@ -10,6 +10,8 @@ use std::{
 use libloading::Library;
 use rsalab_peer_evp::{MissingFunction, Table};
 
+use crate::v1_0_2;
+
 /// Names under which the loader knows libcrypto, the newest first.
 #[cfg(target_os = "macos")]
 const NAMES: [&str; 4] = [
@@ -25,10 +27,11 @@ const NAMES: [&str; 3] = [
     "libcrypto-1_1-x64.dll",
 ];
 #[cfg(not(any(target_os = "macos", windows)))]
-const NAMES: [&str; 4] = [
+const NAMES: [&str; 5] = [
     "libcrypto.so.4",
     "libcrypto.so.3",
     "libcrypto.so.1.1",
+    "libcrypto.so.1.0.2",
     "libcrypto.so",
 ];
 
@@ -52,13 +55,15 @@ pub(crate) fn open(path: &Path) -> Result<Found, String> {
     let library = unsafe { Library::new(path) }.map_err(|error| reason(&error))?;
     // Never closed: OpenSSL leaves handlers behind that run when threads and the process end.
     let library: &'static Library = Box::leak(Box::new(library));
+    let is_1_0_2 = v1_0_2::prepare(library);
     let address = |name: &CStr| -> Option<*const c_void> {
         // SAFETY: the symbol is taken as an address only.
         unsafe { library.get::<*const c_void>(name) }
             .ok()
             .map(|symbol| *symbol)
+            .or_else(|| is_1_0_2.then(|| v1_0_2::address(name))?)
     };
-    let origin = address(c"OpenSSL_version")
+    let origin = address(c"BN_new")
         .and_then(mapped_file)
         .unwrap_or_else(|| path.display().to_string());
     // SAFETY: the addresses are those that the library gives for the names; it is OpenSSL's by the word above, and stays loaded. An older

@@ -7,6 +7,7 @@
 //! A job may name another library by its path, as the form of the engine: `libcrypto:/opt/openssl/lib/libcrypto.so.3`.
 
 mod find;
+mod v1_0_2;
 
 use std::{
     collections::BTreeMap,

@@ -31,11 +31,9 @@ pub(crate) struct PreparedPrivate {
 
 impl PreparedPrivate {
     pub(crate) fn new(form: PrivateForm, key: &StudyKey) -> Result<Self, EngineError> {
-        let [n, e, d, p, q] = [&key.n, &key.e, &key.d, &key.p, &key.q]
-            .map(|bytes| BoxedUint::from_be_slice_vartime(bytes));
         Ok(Self {
             form,
-            key: RsaPrivateKey::from_components(n, e, d, vec![p, q]).map_err(refused)?,
+            key: private_key(key)?,
             modulus: key.n.clone(),
         })
     }
@@ -89,9 +87,8 @@ pub(crate) struct PreparedPublic {
 
 impl PreparedPublic {
     pub(crate) fn new(key: &StudyKey) -> Result<Self, EngineError> {
-        let [n, e] = [&key.n, &key.e].map(|bytes| BoxedUint::from_be_slice_vartime(bytes));
         Ok(Self {
-            key: RsaPublicKey::new_with_size_limits(n, e, job::MODULUS_BITS).map_err(refused)?,
+            key: public_key(key)?,
             modulus: key.n.clone(),
         })
     }
@@ -110,6 +107,19 @@ impl Prepared for PreparedPublic {
             apply: move |block: &BoxedUint| rsa_encrypt(key, block),
         }))
     }
+}
+
+/// A key for the library's private operations.
+pub(crate) fn private_key(key: &StudyKey) -> Result<RsaPrivateKey, EngineError> {
+    let [n, e, d, p, q] = [&key.n, &key.e, &key.d, &key.p, &key.q]
+        .map(|bytes| BoxedUint::from_be_slice_vartime(bytes));
+    RsaPrivateKey::from_components(n, e, d, vec![p, q]).map_err(refused)
+}
+
+/// A key for its public ones.
+pub(crate) fn public_key(key: &StudyKey) -> Result<RsaPublicKey, EngineError> {
+    let [n, e] = [&key.n, &key.e].map(|bytes| BoxedUint::from_be_slice_vartime(bytes));
+    RsaPublicKey::new_with_size_limits(n, e, job::MODULUS_BITS).map_err(refused)
 }
 
 /// An operation on one block, done to each of a batch.

@@ -9,6 +9,7 @@ use rsalab_engines::{
 use crate::{
     block::{PreparedPrivate, PreparedPublic, PrivateForm},
     generate::PreparedGeneration,
+    signature::{PreparedSigning, PreparedVerifying},
 };
 
 /// Forms of the private operation, the default first.
@@ -63,23 +64,32 @@ impl Engine for RustCryptoEngine {
             threads: ThreadOwner::Harness,
             clock: ClockOwner::Harness,
         };
+        let padding = matches!(job.op, Op::Sign | Op::Verify)
+            .then(|| "PKCS#1 v1.5 with SHA-256, of a digest".to_owned());
         Ok(match job.op {
-            Op::Private => {
+            Op::Private | Op::Sign => {
                 let form = private_form(job)?;
+                if job.op == Op::Sign && form == PrivateForm::Unchecked {
+                    return Err(
+                        "a signature is always checked; the forms are blinded and unblinded".into(),
+                    );
+                }
                 Ledger {
                     crt: Some(true),
                     blinding: Some(form == PrivateForm::Blinded),
                     result_check: Some(form != PrivateForm::Unchecked),
                     constant_time: Some(true),
+                    padding,
                     setup: "key checked, CRT parameters, Montgomery constants; a new blinding pair for each operation"
                         .to_owned(),
                     ..plain
                 }
             }
-            Op::Public => {
+            Op::Public | Op::Verify => {
                 one_form(job)?;
                 Ledger {
                     exponent: Some(job.exponent),
+                    padding,
                     setup: "Montgomery constants".to_owned(),
                     ..plain
                 }
@@ -101,6 +111,11 @@ impl Engine for RustCryptoEngine {
                     ..plain
                 }
             }
+            Op::PrimeSearch => {
+                return Err("its own search sieves candidates before it tests them, and its test of a given one divides \
+                            by no small prime: a search would measure something else"
+                    .into());
+            }
             other => return Err(not_done(other)),
         })
     }
@@ -117,6 +132,11 @@ impl Engine for RustCryptoEngine {
                 Box::new(PreparedPrivate::new(form, key()?)?)
             }
             Op::Public => Box::new(PreparedPublic::new(key()?)?),
+            Op::Sign => {
+                let form = private_form(job).map_err(EngineError::Unsupported)?;
+                Box::new(PreparedSigning::new(form, job, key()?)?)
+            }
+            Op::Verify => Box::new(PreparedVerifying::new(job, key()?)?),
             Op::Keygen | Op::PrimePair => Box::new(PreparedGeneration::new(job)),
             other => return Err(EngineError::Unsupported(not_done(other))),
         })

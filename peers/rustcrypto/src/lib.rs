@@ -4,6 +4,7 @@
 //! |---|---|
 //! | which jobs are done, and under which conditions | [`engine`] |
 //! | the private and the public operation | `block` |
+//! | signatures | `signature` |
 //! | keys and pairs of primes | `generate` |
 //!
 //! Raw operations go through the crate's `hazmat` module, with the arguments that its own padding schemes give. The crate is under MIT or
@@ -13,5 +14,6 @@
 mod block;
 pub mod engine;
 mod generate;
+mod signature;
 
 pub use engine::RustCryptoEngine;

@@ -1,7 +1,7 @@
 //! `rsalab bench`: a few cells side by side, now, and nothing stored.
 
 use rsalab_engines::Registry;
-use rsalab_study::bench::{self, Interval, Request, Row};
+use rsalab_study::bench::{self, Interval, Luck, Request, Row};
 
 use super::{
     selection::{absent, host, known, with_kernel},
@@ -62,9 +62,9 @@ pub(crate) fn run(arguments: &Bench, talk: Talk) -> Result<(), Failure> {
 
 /// Whoever names an engine wants its figure: an absent one is an error here, other than in a study.
 fn check_present(selectors: &[String], registry: &Registry) -> Result<(), Failure> {
-    for selector in known(selectors)? {
+    for selector in known(registry, selectors)? {
         registry
-            .locate(selector.engine)
+            .locate(&selector.engine)
             .map_err(|error| absent(&error))?;
     }
     Ok(())
@@ -123,11 +123,58 @@ fn shown(rows: &[Row]) -> String {
             ]);
         }
         text += &table.render();
+        text += &without_luck(same_size);
     }
     for (index, note) in notes.iter().enumerate() {
         text += &format!("[{}] {note}\n", index + 1);
     }
     text
+}
+
+/// What is left of speeds and ratios when luck is taken out, beside what they are with it.
+fn without_luck(rows: &[Row]) -> String {
+    let lucky: Vec<(&Row, Luck)> = rows
+        .iter()
+        .filter_map(|row| Some((row, row.luck?)))
+        .collect();
+    if lucky.is_empty() {
+        return String::new();
+    }
+    let mut table = Table::new([
+        ("luck", Align::Left),
+        ("tests each", Align::Right),
+        ("time a test", Align::Right),
+        ("spread", Align::Right),
+        ("without luck", Align::Right),
+        ("per second", Align::Right),
+        ("luck-corrected", Align::Right),
+        ("speed ÷ first", Align::Right),
+        ("luck-corrected", Align::Right),
+        ("interval", Align::Left),
+    ]);
+    for (row, luck) in lucky {
+        let explained = luck.explained;
+        let ratio = |ratio: Interval| format!("{:.3}", ratio.median);
+        table.row([
+            row.engine.clone(),
+            quantity::number(explained.count_per_op),
+            quantity::time_ns(explained.ns_per_count),
+            format!("{:.2}", explained.variation),
+            format!("{:.2}", explained.variation_left),
+            or_dash(row.ops_per_s.map(quantity::number)),
+            or_dash(
+                luck.corrected_ops_per_s
+                    .map(|speed| quantity::number(speed.median)),
+            ),
+            or_dash(row.ratio_to_first.map(ratio)),
+            or_dash(luck.corrected_ratio_to_first.map(ratio)),
+            or_dash(
+                luck.corrected_ratio_to_first
+                    .map(|ratio| format!("{:.3} – {:.3}", ratio.low, ratio.high)),
+            ),
+        ]);
+    }
+    table.render()
 }
 
 fn title(row: &Row) -> String {

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use rsalab_engines::{
     EngineInfo, Limits, Session, Worker,
-    registry::{ENGINES, Entry, Registry},
+    registry::{Entry, Registry},
 };
 use rsalab_rsa::kernels;
 use serde::Serialize;
@@ -30,8 +30,8 @@ struct Listing {
 
 #[derive(Serialize)]
 struct Listed {
-    name: &'static str,
-    summary: &'static str,
+    name: String,
+    summary: String,
     present: bool,
     /// What its worker says of itself.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -57,7 +57,8 @@ struct ListedKernel {
 pub(crate) fn run(arguments: &Engines) -> Result<(), Failure> {
     let registry = registry()?;
     let listing = Listing {
-        engines: ENGINES
+        engines: registry
+            .engines()
             .iter()
             .map(|entry| listed(entry, &registry))
             .collect(),
@@ -78,8 +79,8 @@ pub(crate) fn run(arguments: &Engines) -> Result<(), Failure> {
 
 fn listed(entry: &Entry, registry: &Registry) -> Listed {
     let listed = Listed {
-        name: entry.name,
-        summary: entry.summary,
+        name: entry.name.clone().into_owned(),
+        summary: entry.summary.clone().into_owned(),
         present: false,
         info: None,
         reason: None,
@@ -130,7 +131,7 @@ fn shown(listing: &Listing) -> String {
                         true => info.version.clone(),
                         false => format!("{} (unoptimised build)", info.version),
                     },
-                    engine.summary.to_owned(),
+                    engine.summary.clone(),
                 ]);
                 details += &format!("\n{}\n    from {}\n", info.name, info.origin);
                 if let Some(path) = &info.cpu_path {

@@ -1,9 +1,11 @@
-//! `rsalab keygen`: one private key, by FIPS 186-5 A.1.3.
+//! `rsalab keygen`: one private key, by FIPS 186-5 A.1.3; or one that a measured engine made.
+
+mod by_engine;
 
 use std::{path::Path, time::Instant};
 
 use rsalab_rsa::{
-    Backend, Error,
+    Backend, Error, PrivateKey,
     format::{self, Encoding, PrivateFormat, PublicFormat},
     generate::{Generated, generate},
     random::SystemRng,
@@ -26,19 +28,34 @@ const LEAST_SECURE_BITS: usize = 2048;
 struct Made<'a> {
     bits: usize,
     e: u64,
+    /// The engine that made it, if not the program itself.
+    engine: Option<&'a str>,
     kernel: &'a str,
-    candidates: u64,
-    tests: u64,
+    /// The work, where it is known.
+    candidates: Option<u64>,
+    tests: Option<u64>,
     elapsed_ns: u64,
     private: String,
     public: Option<String>,
+}
+
+/// A key, and what is known of how it was made.
+struct Origin {
+    key: PrivateKey,
+    kernel: String,
+    candidates: Option<u64>,
+    tests: Option<u64>,
 }
 
 /// Makes a key and writes its files.
 pub(crate) fn run(arguments: &Keygen, talk: Talk) -> Result<(), Failure> {
     let (private_path, public_path) = (&arguments.out, arguments.public_out.as_deref());
     check_size(arguments)?;
-    let backend = kernels::backend(arguments.kernel.kernel.as_deref())?;
+    let kernel = arguments.kernel.kernel.as_deref();
+    if let (Some(_), Some(_)) = (&arguments.engine, kernel) {
+        let what = "--kernel chooses a kernel of this program's own, and --engine has another engine make the key";
+        return Err(Failure::new(Class::Usage, what).advice("leave one of them out"));
+    }
     files::check_absent(private_path)?;
     if let Some(path) = public_path {
         files::check_absent(path)?;
@@ -49,8 +66,15 @@ pub(crate) fn run(arguments: &Keygen, talk: Talk) -> Result<(), Failure> {
     }
 
     let begun = Instant::now();
-    let Generated { key, counts } =
-        generate(arguments.bits, arguments.e, &mut SystemRng, &backend).map_err(told)?;
+    let Origin {
+        key,
+        kernel,
+        candidates,
+        tests,
+    } = match &arguments.engine {
+        Some(engine) => by_engine::make(engine, arguments.bits, arguments.e)?,
+        None => make(arguments.bits, arguments.e, kernel)?,
+    };
     let elapsed_ns = u64::try_from(begun.elapsed().as_nanos()).unwrap_or(u64::MAX);
 
     let (private_format, public_format, encoding) = arguments.format.parts();
@@ -73,9 +97,10 @@ pub(crate) fn run(arguments: &Keygen, talk: Talk) -> Result<(), Failure> {
         return output::json(&Made {
             bits: key.bits(),
             e: arguments.e,
-            kernel: backend.kernel(),
-            candidates: counts.candidates,
-            tests: counts.tests,
+            engine: arguments.engine.as_deref(),
+            kernel: &kernel,
+            candidates,
+            tests,
             elapsed_ns,
             private: shown(private_path),
             public: public_path.map(shown),
@@ -87,6 +112,18 @@ pub(crate) fn run(arguments: &Keygen, talk: Talk) -> Result<(), Failure> {
         private_path.display()
     ));
     Ok(())
+}
+
+/// A key of this program's own.
+fn make(bits: usize, e: u64, kernel: Option<&str>) -> Result<Origin, Failure> {
+    let backend = kernels::backend(kernel)?;
+    let Generated { key, counts } = generate(bits, e, &mut SystemRng, &backend).map_err(told)?;
+    Ok(Origin {
+        key,
+        kernel: backend.kernel().to_owned(),
+        candidates: Some(counts.candidates),
+        tests: Some(counts.tests),
+    })
 }
 
 /// JSON is UTF-8, a path need not be.

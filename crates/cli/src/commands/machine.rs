@@ -1,8 +1,9 @@
-//! `rsalab machine`: what is measured on, and what would disturb it.
+//! `rsalab machine`: what is measured on, what would disturb it, and what can be told apart.
 
 use rsalab_measure::{Machine as Description, busy_warnings};
 use serde::Serialize;
 
+use super::calibrate;
 use crate::{
     arguments::Machine,
     exit::Failure,
@@ -20,6 +21,9 @@ struct Report<'a> {
 
 /// Describes the machine; what disturbs it is said on standard error.
 pub(crate) fn run(arguments: &Machine, talk: Talk) -> Result<(), Failure> {
+    if arguments.calibrate {
+        return calibrate::run(&arguments.calibration, arguments.json.json, talk);
+    }
     let machine = Description::describe();
     let warnings = busy_warnings(&machine);
     if arguments.json.json {

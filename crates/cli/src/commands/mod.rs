@@ -10,6 +10,7 @@ use std::process::ExitCode;
 use crate::{arguments::Command, exit::Failure, output::Talk};
 
 mod bench;
+mod calibrate;
 mod cipher;
 mod completions;
 mod engines;

@@ -1,6 +1,6 @@
 //! Which engines are meant: names, what is installed, and the kernel of our own.
 
-use rsalab_engines::{Absent, Registry, Selector, UnknownEngine, registry::ENGINES};
+use rsalab_engines::{Absent, Registry, Selector, UnknownEngine};
 use rsalab_measure::Topology;
 use rsalab_study::plan::Host;
 
@@ -20,18 +20,23 @@ pub(super) fn registry() -> Result<Registry, Failure> {
 }
 
 /// The engines that are installed.
-pub(super) fn present(registry: &Registry) -> impl Iterator<Item = &'static str> {
-    ENGINES
-        .iter()
+pub(super) fn present(registry: &Registry) -> impl Iterator<Item = String> {
+    registry
+        .engines()
+        .into_iter()
         .filter(|entry| registry.locate(entry).is_ok())
-        .map(|entry| entry.name)
+        .map(|entry| entry.name.into_owned())
 }
 
 /// What a plan must know of this machine.
 pub(super) fn host(registry: &Registry) -> Host {
     Host {
-        known: ENGINES.iter().map(|entry| entry.name.to_owned()).collect(),
-        present: present(registry).map(str::to_owned).collect(),
+        known: registry
+            .engines()
+            .into_iter()
+            .map(|entry| entry.name.into_owned())
+            .collect(),
+        present: present(registry).collect(),
         logical_cpus: Topology::detect().allowed_cpus(),
     }
 }
@@ -61,20 +66,27 @@ pub(super) fn with_kernel(
 
 /// Reads selectors that were typed or that a plan has: each names an engine that there is, and of our own a kernel that
 /// there is. Whether they are here is another question.
-pub(super) fn known(selectors: &[String]) -> Result<Vec<Selector>, Failure> {
+pub(super) fn known(registry: &Registry, selectors: &[String]) -> Result<Vec<Selector>, Failure> {
     let mut known = Vec::new();
-    for (index, text) in selectors.iter().enumerate() {
-        if selectors[..index].contains(text) {
-            let what = format!("the engine '{text}' is listed twice");
-            return Err(Failure::new(Class::Usage, what).advice("name it once"));
-        }
-        let selector = Selector::parse(text).map_err(unknown)?;
-        if let (OWN, Some(kernel)) = (selector.engine.name, &selector.variant) {
+    for text in selectors {
+        let selector = registry.select(text).map_err(unknown)?;
+        if let (OWN, Some(kernel)) = (selector.engine.name.as_ref(), &selector.variant) {
             kernels::known(kernel)?;
         }
         known.push(selector);
     }
     Ok(known)
+}
+
+/// Refuses a list that names an engine twice, for commands to which the second would mean nothing.
+pub(super) fn distinct(selectors: &[String]) -> Result<(), Failure> {
+    for (index, text) in selectors.iter().enumerate() {
+        if selectors[..index].contains(text) {
+            let what = format!("the engine '{text}' is listed twice");
+            return Err(Failure::new(Class::Usage, what).advice("name it once"));
+        }
+    }
+    Ok(())
 }
 
 /// A name that no engine has; the sentence offers the nearest.

@@ -3,6 +3,7 @@
 use std::{collections::BTreeMap, env, ffi::OsStr, fs, os::unix::ffi::OsStrExt, path::Path};
 
 use jiff::Zoned;
+use rsalab_engines::Registry;
 use rsalab_study::{
     Study, VERSION,
     articles::text_threads::{self, plan::Settings},
@@ -14,7 +15,7 @@ use rsalab_study::{
 use serde::Serialize;
 
 use super::{
-    selection::{host, known, with_kernel},
+    selection::{distinct, host, known, with_kernel},
     surroundings::{check_build, surroundings, workers},
 };
 use crate::{
@@ -34,7 +35,7 @@ pub(crate) fn study(arguments: &arguments::Study, talk: Talk) -> Result<(), Fail
     let workers = workers(&arguments.measure)?;
     let host = host(&workers.registry);
     let (name, plan) = plan(arguments, &host)?;
-    check_kernels(&plan)?;
+    check_kernels(&plan, &workers.registry)?;
     let directory = match &arguments.out {
         Some(directory) => directory.clone(),
         None => {
@@ -77,13 +78,14 @@ pub(crate) fn report(arguments: &arguments::Report) -> Result<(), Failure> {
 }
 
 /// A kernel that does not exist is a mistake; one that does not run here is a record of the study.
-fn check_kernels(plan: &Plan) -> Result<(), Failure> {
+fn check_kernels(plan: &Plan, registry: &Registry) -> Result<(), Failure> {
     let named = plan.grids.iter().filter_map(|grid| match &grid.engines {
         Engines::Present => None,
         Engines::Named(engines) => Some(engines),
     });
     for engines in named {
-        known(engines)?;
+        distinct(engines)?;
+        known(registry, engines)?;
     }
     Ok(())
 }

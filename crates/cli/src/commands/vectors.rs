@@ -13,7 +13,7 @@ use rsalab_rsa::random::InsecureStudySeed;
 use rsalab_study::plan::Seed;
 use serde::Serialize;
 
-use super::selection::{absent, known, present, registry, with_kernel};
+use super::selection::{absent, distinct, known, present, registry, with_kernel};
 use crate::{
     arguments::Vectors,
     exit::{Class, Failure},
@@ -145,15 +145,16 @@ fn locations(
     registry: &Registry,
 ) -> Result<Vec<(Selector, Location)>, Failure> {
     let kernel = arguments.kernel.kernel.as_deref();
-    let all = || present(registry).map(str::to_owned).collect();
+    let all = || present(registry).collect();
     let engines = arguments.engines.clone().unwrap_or_else(all);
     let located = |selector: Selector| -> Result<(Selector, Location), Failure> {
         let location = registry
-            .locate(selector.engine)
+            .locate(&selector.engine)
             .map_err(|error| absent(&error))?;
         Ok((selector, location))
     };
-    known(&with_kernel(&engines, kernel)?)?
+    distinct(&engines)?;
+    known(registry, &with_kernel(&engines, kernel)?)?
         .into_iter()
         .map(located)
         .collect()

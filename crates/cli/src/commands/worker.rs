@@ -2,7 +2,10 @@
 
 use std::process::ExitCode;
 
-use rsalab_engines::{Engine, Own, Textbook, worker};
+use rsalab_engines::{
+    Engine, Own, Textbook,
+    worker::{self, Planted},
+};
 
 use crate::{
     arguments::Worker,
@@ -21,7 +24,10 @@ pub(crate) fn run(arguments: &Worker) -> Result<ExitCode, Failure> {
                 .advice("it serves own and textbook; 'rsalab engines' lists the others"));
         }
     };
-    Ok(worker::serve_stdio(engine.as_ref()))
+    match arguments.plant {
+        Some(delay) => Ok(worker::serve_stdio(&Planted::new(engine, delay))),
+        None => Ok(worker::serve_stdio(engine.as_ref())),
+    }
 }
 
 fn own(kernel: Option<&str>) -> Result<Own, Failure> {

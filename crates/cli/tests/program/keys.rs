@@ -153,3 +153,73 @@ fn small_keys_are_made_on_demand_only() {
         "the key itself is not printed"
     );
 }
+
+#[test]
+fn an_engine_makes_a_key_that_the_program_writes() {
+    let here = folder();
+    let output = run(
+        here.path(),
+        [
+            "keygen",
+            "--engine",
+            "own",
+            "--bits",
+            "512",
+            "--insecure-size",
+            "--out",
+            "key.pem",
+            "--public-out",
+            "public.pem",
+            "--json",
+        ],
+    );
+    assert_done(&output);
+    let told: serde_json::Value = serde_json::from_str(stdout(&output)).expect("JSON");
+    assert_eq!(told["engine"], "own");
+    assert_eq!(told["bits"], 512);
+    let text = "from a key of an engine";
+    let cipher = run(
+        here.path(),
+        [
+            "encrypt",
+            "--key",
+            "public.pem",
+            "--text",
+            text,
+            "--out",
+            "cipher",
+        ],
+    );
+    assert_done(&cipher);
+    let back = run(here.path(), ["decrypt", "--key", "key.pem", "cipher"]);
+    assert_done(&back);
+    assert_eq!(stdout(&back), text);
+}
+
+#[test]
+fn an_engine_that_makes_no_keys_says_why() {
+    let here = folder();
+    for (engine, code, words) in [
+        ("textbook", 6, "exponentiation only"),
+        ("gmp", 6, "not installed"),
+        ("opensll", 2, "did you mean 'openssl'?"),
+        ("own:mont9", 2, "mont9"),
+    ] {
+        let output = run(
+            here.path(),
+            ["keygen", "--engine", engine, "--out", "key.pem"],
+        );
+        assert_failure(&output, code, words);
+        assert!(!here.path().join("key.pem").exists());
+    }
+    let both = [
+        "keygen",
+        "--engine",
+        "own",
+        "--kernel",
+        "mont64x1_portable",
+        "--out",
+        "key.pem",
+    ];
+    assert_failure(&run(here.path(), both), 2, "leave one of them out");
+}

@@ -83,6 +83,63 @@ fn with_faulty_gmp(folder: &Path) -> PathBuf {
 }
 
 #[test]
+fn a_program_of_the_users_own_is_an_engine_and_its_lies_cost_one_cell() {
+    let rows = [
+        ("", None),
+        (
+            r#"s/"operations":[0-9]*/"operations":0/"#,
+            Some("without operations"),
+        ),
+        (r#"s/"operations":/"operations":-/"#, Some("protocol")),
+        (
+            r#"s/"elapsed_ns":[0-9]*/"elapsed_ns":1/g"#,
+            Some("it reported"),
+        ),
+        (r#"s/"elapsed_ns":/"elapsed_ns":99/g"#, Some("it reported")),
+        (r#"s/.*"block".*/Segmentation fault/"#, Some("protocol")),
+    ];
+    for (lie, words) in rows {
+        let here = folder();
+        let rsalab = with_own_engine(here.path());
+        fs::write(here.path().join("plan.toml"), PLAN.replace("gmp", "mine"))
+            .expect("the folder can be written to");
+        let run = |arguments: &[&str]| {
+            Command::new(&rsalab)
+                .current_dir(here.path())
+                .env("LIE", lie)
+                .args(arguments)
+                .output()
+                .expect("the program starts")
+        };
+        let listed = run(&["engines"]);
+        assert_done(&listed);
+        let listed = String::from_utf8_lossy(&listed.stdout).into_owned();
+        assert!(listed.contains("an engine of your own"), "{listed}");
+        assert_done(&run(&["study", "plan.toml", "--out", "study"]));
+        let cells = cells(&here.path().join("study"));
+        match words {
+            Some(words) => assert_one_failure(&cells, "mine", words),
+            None => assert!(cells.iter().all(|cell| cell.state == "done"), "{cells:?}"),
+        }
+    }
+}
+
+/// The program in a folder of its own, beside it the engine `mine`: the textbook's, whose answers go through what the
+/// environment variable `LIE` has for sed.
+fn with_own_engine(folder: &Path) -> PathBuf {
+    use std::os::unix::fs::PermissionsExt;
+    let rsalab = with_faulty_gmp(folder);
+    fs::rename(folder.join("rsalab-peer-gmp"), folder.join("truthful")).expect("it is there");
+    let program = folder.join("rsalab-peer-mine");
+    let script = r#"#!/bin/sh
+"$(dirname "$0")/truthful" | sed -u -e 's/"name":"gmp"/"name":"mine"/' -e "$LIE"
+"#;
+    fs::write(&program, script).expect("the folder can be written to");
+    fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).expect("it is ours");
+    rsalab
+}
+
+#[test]
 fn a_worker_that_is_killed_or_stopped_costs_one_cell() {
     for (signal, words) in [(Signal::KILL, "died"), (Signal::STOP, "did not answer")] {
         let here = folder();

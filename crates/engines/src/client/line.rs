@@ -14,7 +14,7 @@ use std::{
 };
 
 use super::{Location, SessionError};
-use crate::protocol::{MAX_LINE_BYTES, Request};
+use crate::protocol::Request;
 
 /// Why a line did not come.
 pub(super) enum Silence {
@@ -110,14 +110,14 @@ impl Line {
         }
     }
 
-    /// Sends a request and waits for a line.
+    /// Sends a request and waits for a line of `longest` bytes at most.
     pub(super) fn exchange(
         &mut self,
         request: &Request,
+        longest: u64,
         limit: Duration,
     ) -> Result<Vec<u8>, Silence> {
-        self.longest
-            .store(longest_answer(request), Ordering::Relaxed);
+        self.longest.store(longest, Ordering::Relaxed);
         let mut line = serde_json::to_vec(request).expect("a request always has a JSON form");
         line.push(b'\n');
         // A writer that has gone means a worker that has gone: the reader knows.
@@ -195,15 +195,7 @@ fn wait_for(child: &mut Child, patience: Duration) -> io::Result<Option<ExitStat
 }
 
 /// The most bytes of an answer that carries no data.
-const SHORT_ANSWER_BYTES: u64 = 1 << 20;
-
-/// The most bytes that the answer to a request may have: a worker that babbles must not fill the memory.
-fn longest_answer(request: &Request) -> u64 {
-    match request {
-        Request::Outputs | Request::Block { .. } => MAX_LINE_BYTES,
-        _ => SHORT_ANSWER_BYTES,
-    }
-}
+pub(super) const SHORT_ANSWER_BYTES: u64 = 1 << 20;
 
 /// One line without its end.
 fn read_line(stdout: &mut impl BufRead, longest: &AtomicU64) -> Result<Vec<u8>, Silence> {

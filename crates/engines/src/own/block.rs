@@ -22,31 +22,10 @@ impl Blocks {
         job: &Job,
         key: &StudyKey,
     ) -> Result<Self, EngineError> {
-        let refused = |error: rsalab_rsa::Error| EngineError::Key(error.to_string());
         let prepared = match job.op {
-            Op::Public => {
-                let key = PublicKey::new(&key.n, &key.e).map_err(refused)?;
-                backend.prepare_public(&key)
-            }
-            _ => {
-                let key = PrivateKey::from_parts(&PrivateParts {
-                    n: &key.n,
-                    e: &key.e,
-                    d: &key.d,
-                    p: &key.p,
-                    q: &key.q,
-                    dp: &key.dp,
-                    dq: &key.dq,
-                    qinv: &key.qinv,
-                })
-                .map_err(refused)?;
-                match job.bare {
-                    true => backend.prepare_bare_private(&key, ForMeasurement),
-                    false => backend.prepare_private(&key),
-                }
-            }
-        }
-        .map_err(refused)?;
+            Op::Public => prepared_public(backend, key)?,
+            _ => prepared_private(backend, key, job.bare)?,
+        };
         let layout = job.layout();
         if prepared.modulus_len() != layout.input {
             return Err(EngineError::Length {
@@ -60,6 +39,58 @@ impl Blocks {
             layout,
             batch: job.batch,
         })
+    }
+}
+
+/// The key for its public operation.
+pub(super) fn prepared_public(
+    backend: &CpuBackend,
+    key: &StudyKey,
+) -> Result<Box<dyn rsalab_rsa::Prepared>, EngineError> {
+    PublicKey::new(&key.n, &key.e)
+        .and_then(|key| backend.prepare_public(&key))
+        .map_err(refused)
+}
+
+/// The key for its private operation.
+pub(super) fn prepared_private(
+    backend: &CpuBackend,
+    key: &StudyKey,
+    bare: bool,
+) -> Result<Box<dyn rsalab_rsa::Prepared>, EngineError> {
+    let key = PrivateKey::from_parts(&PrivateParts {
+        n: &key.n,
+        e: &key.e,
+        d: &key.d,
+        p: &key.p,
+        q: &key.q,
+        dp: &key.dp,
+        dq: &key.dq,
+        qinv: &key.qinv,
+    })
+    .map_err(refused)?;
+    match bare {
+        true => backend.prepare_bare_private(&key, ForMeasurement),
+        false => backend.prepare_private(&key),
+    }
+    .map_err(refused)
+}
+
+fn refused(error: rsalab_rsa::Error) -> EngineError {
+    EngineError::Key(error.to_string())
+}
+
+/// The first item that was not done, as an error.
+pub(super) fn all_done(status: &[Status]) -> Result<(), EngineError> {
+    match status.iter().position(|status| *status != Status::Done) {
+        None => Ok(()),
+        Some(index) if status[index] == Status::OutOfRange => {
+            Err(EngineError::InputOutOfRange { index })
+        }
+        Some(index) => Err(EngineError::Library {
+            call: "the check of the result",
+            message: format!("the result of block {index} was wrong, and was not released"),
+        }),
     }
 }
 
@@ -90,19 +121,7 @@ impl Runner for BlocksRunner<'_> {
         self.runner
             .run(inputs, outputs, &mut self.status)
             .map_err(library("the block operation"))?;
-        match self
-            .status
-            .iter()
-            .position(|status| *status != Status::Done)
-        {
-            None => Ok(RunStats::default()),
-            Some(index) if self.status[index] == Status::OutOfRange => {
-                Err(EngineError::InputOutOfRange { index })
-            }
-            Some(index) => Err(EngineError::Library {
-                call: "the check of the result",
-                message: format!("the result of block {index} was wrong, and was not released"),
-            }),
-        }
+        all_done(&self.status)?;
+        Ok(RunStats::default())
     }
 }

@@ -1,8 +1,9 @@
-//! Prime pairs, and whole keys made of them, from the system's randomness as `rsalab keygen` makes them.
+//! Prime pairs, and whole keys made of them, from the system's randomness as `rsalab keygen` makes them; and the primes
+//! of given candidates, by the same tests.
 
 use rsalab_rsa::{
     Backend, CpuBackend,
-    generate::{generate, prime_pair},
+    generate::{first_primes_of, generate, prime_pair},
     random::SystemRng,
 };
 
@@ -34,7 +35,7 @@ impl Search {
     }
 
     /// Writes one item, and returns how many candidates went through a Miller–Rabin test.
-    fn find(&self, output: &mut [u8]) -> Result<u64, rsalab_rsa::Error> {
+    fn find(&self, input: &[u8], output: &mut [u8]) -> Result<u64, rsalab_rsa::Error> {
         let mut rng = SystemRng;
         let mut rest = output;
         let mut write = |part: &[u8]| {
@@ -50,8 +51,13 @@ impl Search {
                 write(made.key.d());
                 made.counts
             }
-            _ => {
-                let made = prime_pair(self.bits, self.exponent, &mut rng, &self.backend)?;
+            op => {
+                let made = match op {
+                    Op::PrimeSearch => {
+                        first_primes_of(input, self.bits, self.exponent, &mut rng, &self.backend)?
+                    }
+                    _ => prime_pair(self.bits, self.exponent, &mut rng, &self.backend)?,
+                };
                 write(&made.p);
                 write(&made.q);
                 made.counts
@@ -75,9 +81,10 @@ impl Runner for &Search {
     fn run(&mut self, inputs: &[u8], outputs: &mut [u8]) -> Result<RunStats, EngineError> {
         check_items(self.layout, inputs, outputs)?;
         let mut tests = 0;
-        for output in outputs.chunks_exact_mut(self.layout.output) {
+        for (item, output) in outputs.chunks_exact_mut(self.layout.output).enumerate() {
+            let input = &inputs[item * self.layout.input..][..self.layout.input];
             tests += self
-                .find(output)
+                .find(input, output)
                 .map_err(library("the search for primes"))?;
         }
         Ok(RunStats { tests: Some(tests) })

@@ -120,35 +120,6 @@ impl PooledBlocks {
             (0.5, 2.0 * student.cdf(0.5 / standard_error) - 1.0)
         }
     }
-
-    /// The median when block `i` is taken `counts[i]` times, not all of them 0; none if there are no values.
-    pub(crate) fn weighted_median(&self, counts: &[u32]) -> Option<f64> {
-        let total: usize = counts
-            .iter()
-            .zip(&self.sizes)
-            .map(|(&count, &size)| count as usize * size)
-            .sum();
-        // The ranks in the middle, counted from 1: one of an odd number, two of an even one.
-        let (lower_rank, upper_rank) = (total.div_ceil(2), total / 2 + 1);
-        let mut rank = 0;
-        let mut lower = None;
-        for &(value, block) in &self.values {
-            rank += counts[block as usize] as usize;
-            if lower.is_none() && rank >= lower_rank {
-                lower = Some(value);
-            }
-            if rank >= upper_rank {
-                return lower.map(|lower| {
-                    if lower_rank == upper_rank {
-                        value
-                    } else {
-                        (lower + value) / 2.0
-                    }
-                });
-            }
-        }
-        None
-    }
 }
 
 #[cfg(test)]
@@ -211,33 +182,6 @@ mod tests {
             (estimate.low, estimate.value, estimate.high),
             (4.0, 4.0, 4.0)
         );
-    }
-
-    #[test]
-    fn a_weighted_median_is_that_of_repeated_blocks() {
-        let blocks = [
-            vec![1.0, 5.0, 9.0],
-            vec![2.0],
-            vec![4.0, 4.0],
-            vec![3.0, 8.0],
-        ];
-        let pooled = PooledBlocks::of(&blocks);
-        for counts in [
-            [1, 1, 1, 1],
-            [3, 0, 0, 0],
-            [0, 4, 0, 0],
-            [2, 1, 0, 5],
-            [0, 1, 1, 1],
-        ] {
-            let mut repeated: Vec<f64> = blocks
-                .iter()
-                .zip(counts)
-                .flat_map(|(block, count)| block.repeat(count as usize))
-                .collect();
-            repeated.sort_by(f64::total_cmp);
-            assert_eq!(pooled.weighted_median(&counts), median_of_sorted(&repeated));
-        }
-        assert_eq!(PooledBlocks::default().weighted_median(&[]), None);
     }
 
     #[test]

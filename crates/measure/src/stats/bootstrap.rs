@@ -19,7 +19,7 @@ use rand_chacha::ChaCha12Rng;
 use serde::{Deserialize, Serialize};
 use statrs::distribution::{ContinuousCDF, Normal, StudentsT};
 
-use super::{Estimate, blocks::PooledBlocks};
+use super::Estimate;
 use crate::sample::Block;
 
 /// How an interval is found by resampling. The same values and settings give the same interval on every machine.
@@ -42,27 +42,6 @@ impl Default for Bootstrap {
             seed: 0,
         }
     }
-}
-
-/// The median of `numerator` divided by the median of `denominator`, over all values of all blocks.
-///
-/// The `i`-th block of one was measured in the same round as the `i`-th block of the other. None if there are no
-/// values.
-///
-/// # Panics
-///
-/// If the two have different numbers of blocks.
-pub fn ratio_of_medians<V: AsRef<[f64]>>(
-    numerator: &[V],
-    denominator: &[V],
-    bootstrap: &Bootstrap,
-) -> Option<Estimate> {
-    let (rounds, above, below) = paired(numerator, denominator, |block| !block.as_ref().is_empty());
-    let above = PooledBlocks::of(&above);
-    let below = PooledBlocks::of(&below);
-    bootstrap.estimate(rounds, |counts| {
-        Some(above.weighted_median(counts)? / below.weighted_median(counts)?)
-    })
 }
 
 /// Operations per second: all operations of all blocks over the time that they took.
@@ -103,7 +82,7 @@ pub fn ratio_of_rates<B: Borrow<Block>>(
 }
 
 /// The rounds in which both sides have something.
-fn paired<'a, T>(
+pub(super) fn paired<'a, T>(
     numerator: &'a [T],
     denominator: &'a [T],
     has_values: impl Fn(&T) -> bool,
@@ -152,7 +131,7 @@ impl Work {
 
 impl Bootstrap {
     /// The statistic of `blocks` blocks, each taken once, and its interval over draws with replacement.
-    fn estimate(
+    pub(super) fn estimate(
         &self,
         blocks: usize,
         statistic: impl Fn(&[u32]) -> Option<f64>,
@@ -218,58 +197,15 @@ mod tests {
     }
 
     #[test]
-    fn the_value_is_the_statistic_of_all_blocks() {
-        let fast = [vec![1.0, 2.0, 3.0], vec![2.0]];
-        let slow = [vec![4.0], vec![4.0, 8.0]];
-        let ratio = ratio_of_medians(&slow, &fast, &Bootstrap::default()).unwrap();
-        assert_eq!(ratio.value, 2.0);
-        assert!(ratio.low <= 2.0 && ratio.high >= 2.0);
-        assert_eq!(ratio.confidence, 0.5);
-        assert_eq!(ratio.n, 2);
-    }
-
-    #[test]
-    fn one_round_has_no_interval() {
-        let ratio = ratio_of_medians(&[[6.0]], &[[2.0]], &Bootstrap::default()).unwrap();
-        assert_eq!((ratio.value, ratio.confidence), (3.0, 0.0));
-        let none: [[f64; 1]; 0] = [];
-        assert_eq!(ratio_of_medians(&none, &none, &Bootstrap::default()), None);
-    }
-
-    #[test]
-    fn rounds_in_which_one_side_is_missing_are_passed_over() {
-        let left = [vec![2.0], vec![], vec![2.0]];
-        let right = [vec![1.0], vec![50.0], vec![1.0]];
-        let ratio = ratio_of_medians(&left, &right, &Bootstrap::default()).unwrap();
-        assert_eq!((ratio.value, ratio.n), (2.0, 2));
-    }
-
-    #[test]
-    #[should_panic(expected = "come in pairs")]
-    fn unpaired_blocks_are_a_bug() {
-        ratio_of_medians(&[[1.0]], &[[1.0], [1.0]], &Bootstrap::default());
-    }
-
-    #[test]
-    fn drift_that_hits_both_sides_cancels() {
-        // The machine slows down threefold over the rounds; one side stays at 1.25 times the other.
-        let base: Vec<[f64; 1]> = (0..20).map(|round| [10.0 + f64::from(round)]).collect();
-        let other: Vec<[f64; 1]> = base.iter().map(|[ns]| [1.25 * ns]).collect();
-        let ratio = ratio_of_medians(&other, &base, &Bootstrap::default()).unwrap();
-        assert!((ratio.low - 1.25).abs() < 1e-12 && (ratio.high - 1.25).abs() < 1e-12);
-    }
-
-    #[test]
     fn the_seed_decides() {
-        let values: Vec<[f64; 1]> = (0..30).map(|i| [f64::from(i * 7919 % 101)]).collect();
-        let ones = vec![[1.0]; 30];
+        let blocks: Vec<Block> = (0..30).map(|i| block(&[(1, 1 + i * 7919 % 101)])).collect();
         let of = |seed| {
             let bootstrap = Bootstrap {
                 seed,
                 resamples: 200,
                 ..Bootstrap::default()
             };
-            ratio_of_medians(&values, &ones, &bootstrap).unwrap()
+            rate(&blocks, &bootstrap).unwrap()
         };
         assert_eq!(of(1), of(1));
         assert!((1..20).any(|seed| of(seed) != of(0)));

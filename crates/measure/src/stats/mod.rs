@@ -5,18 +5,24 @@
 //! | where do values lie, how far do they spread | [`summary`] |
 //! | the median of independent values, with an exact interval | [`median`] |
 //! | the median of samples taken in blocks | [`blocks`] |
-//! | rates, and ratios of two contestants measured in turn | [`bootstrap`] |
+//! | the ratio of two contestants measured in turn | [`rounds`] |
+//! | rates, and their ratios | [`bootstrap`] |
+//! | the same where time is a matter of luck, and the luck is counted | [`luck`] |
 
 pub mod blocks;
 pub mod bootstrap;
+pub mod luck;
 pub mod median;
+pub mod rounds;
 pub mod summary;
 
 use serde::{Deserialize, Serialize};
 
 pub use blocks::median_over_blocks;
-pub use bootstrap::{Bootstrap, rate, ratio_of_medians, ratio_of_rates};
+pub use bootstrap::{Bootstrap, rate, ratio_of_rates};
+pub use luck::{CountedBlock, Explained, Uncorrected, corrected_rate, corrected_ratio_of_rates};
 pub use median::median_interval;
+pub use rounds::ratio_of_medians;
 pub use summary::{StabilisedQuartiles, Summary};
 
 /// A value with an interval that holds the true one with a stated confidence.

@@ -79,6 +79,9 @@ pub fn op_title(op: Op) -> &'static str {
         Op::PrivateExponent => "Private exponent",
         Op::TextEncrypt => "Text encryption",
         Op::TextDecrypt => "Text decryption",
+        Op::Sign => "Signing, PKCS#1 v1.5",
+        Op::Verify => "Verifying, PKCS#1 v1.5",
+        Op::PrimeSearch => "Search for two primes, average case",
         other => other.name(),
     }
 }

@@ -1,6 +1,6 @@
 //! What a plan must know of the machine.
 
-use rsalab_engines::{Registry, Selector, registry::ENGINES};
+use rsalab_engines::{Registry, registry::Entry};
 use rsalab_measure::Topology;
 use serde::{Deserialize, Serialize};
 
@@ -18,13 +18,14 @@ pub struct Host {
 impl Host {
     /// This machine, with the engines that a registry finds.
     pub fn of_this_machine(registry: &Registry) -> Host {
-        let is_present = |name: &&str| {
-            Selector::parse(name).is_ok_and(|selector| registry.locate(selector.engine).is_ok())
+        let engines = registry.engines();
+        let names = |is_wanted: &dyn Fn(&&Entry) -> bool| {
+            let wanted = engines.iter().filter(is_wanted);
+            wanted.map(|entry| entry.name.to_string()).collect()
         };
-        let names = ENGINES.iter().map(|entry| entry.name);
         Host {
-            known: names.clone().map(str::to_owned).collect(),
-            present: names.filter(is_present).map(str::to_owned).collect(),
+            known: names(&|_| true),
+            present: names(&|entry| registry.locate(entry).is_ok()),
             logical_cpus: Topology::detect().allowed_cpus().max(1),
         }
     }

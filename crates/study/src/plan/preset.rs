@@ -14,19 +14,27 @@ pub enum Preset {
     Quick,
     /// The study of article (a), as published: seven sizes, 8 threads down to 1, 100 repeats.
     TextThreads,
+    /// Every peer at every size.
+    Peers,
     /// A few seconds that touch every part: for tests, not for figures.
     Smoke,
 }
 
 impl Preset {
     /// Every preset, the default first.
-    pub const ALL: [Preset; 3] = [Preset::Quick, Preset::TextThreads, Preset::Smoke];
+    pub const ALL: [Preset; 4] = [
+        Preset::Quick,
+        Preset::TextThreads,
+        Preset::Peers,
+        Preset::Smoke,
+    ];
 
     /// The name on the command line.
     pub fn name(self) -> &'static str {
         match self {
             Preset::Quick => "quick",
             Preset::TextThreads => "text-threads",
+            Preset::Peers => "peers",
             Preset::Smoke => "smoke",
         }
     }
@@ -39,6 +47,9 @@ impl Preset {
             }
             Preset::TextThreads => {
                 "texts of 10 to 1,000,000 symbols on 8 to 1 threads, 100 times each: article (a); 20 minutes or more"
+            }
+            Preset::Peers => {
+                "private, public, key generation and more at 1024 to 8192 bits on every engine but the textbook's; 45 minutes"
             }
             Preset::Smoke => "every part once, in a few seconds; for tests, its figures are rough",
         }
@@ -64,8 +75,62 @@ impl Preset {
         match self {
             Preset::Quick => quick(host),
             Preset::TextThreads => text_threads::plan::plan(&Settings::default()),
+            Preset::Peers => peers(host),
             Preset::Smoke => smoke(),
         }
+    }
+}
+
+/// One core, sixteen items at a time, so that engines which do several side by side can; keys one at a time.
+fn peers(host: &Host) -> Plan {
+    const BITS: [usize; 5] = [1024, 2048, 3072, 4096, 8192];
+    /// Seconds for the keys of each size: those of 8192 bits take up to a minute each.
+    const KEYGEN_S: [f64; 5] = [8.0, 15.0, 25.0, 35.0, 50.0];
+    // The textbook's exponentiation is no peer, and takes minutes at the largest size.
+    let engines = || {
+        let peers = host.known.iter().filter(|name| *name != "textbook");
+        Engines::Named(peers.cloned().collect())
+    };
+    let many = |operations: &[Op], bits: &[usize]| Grid {
+        engines: engines(),
+        batch: vec![16],
+        ..grid(operations, bits)
+    };
+    let keygen = |(bits, budget_s): (usize, f64)| Grid {
+        engines: engines(),
+        measure: MeasureChange {
+            budget_s: Some(budget_s),
+            min_blocks: (bits > 4096).then_some(3),
+            max_blocks: Some(1_000),
+            discard_ms: Some(0),
+            ..MeasureChange::default()
+        },
+        ..grid(&[Op::Keygen], &[bits])
+    };
+    let one_at_a_time = |operations: &[Op], bits: &[usize]| Grid {
+        engines: engines(),
+        measure: MeasureChange {
+            discard_ms: Some(0),
+            ..MeasureChange::default()
+        },
+        ..grid(operations, bits)
+    };
+    let mut grids = vec![
+        many(&[Op::Private, Op::Public], &BITS),
+        many(&[Op::Sign, Op::Verify], &BITS[..4]),
+        one_at_a_time(&[Op::PrimeSearch], &BITS[..4]),
+    ];
+    grids.extend(BITS.into_iter().zip(KEYGEN_S).map(keygen));
+    Plan {
+        title: "Peers: every library beside every other".to_owned(),
+        article: None,
+        seed: None,
+        measure: Measure {
+            precision: 0.005,
+            budget_s: 3.0,
+            ..Measure::default()
+        },
+        grids,
     }
 }
 

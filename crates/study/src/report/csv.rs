@@ -4,7 +4,7 @@ use rsalab_measure::Estimate;
 
 use super::model::{Group, Report, Row};
 
-const COLUMNS: [&str; 38] = [
+const COLUMNS: [&str; 45] = [
     "op",
     "bits",
     "threads",
@@ -42,6 +42,13 @@ const COLUMNS: [&str; 38] = [
     "ratio_low",
     "ratio_high",
     "ratio_differs_in",
+    "luck_corrected_ops_per_s",
+    "luck_corrected_ops_per_s_low",
+    "luck_corrected_ops_per_s_high",
+    "luck_corrected_ratio",
+    "luck_corrected_ratio_low",
+    "luck_corrected_ratio_high",
+    "ratio_uncorrected",
     "notes",
 ];
 
@@ -78,6 +85,10 @@ fn fields(group: &Group, row: &Row) -> [String; COLUMNS.len()] {
     let [speed, speed_low, speed_high] = ends(figures.map(|figures| figures.ops_per_s));
     let [time, time_low, time_high] = ends(figures.map(|figures| figures.ns_per_op));
     let [ratio, ratio_low, ratio_high] = ends(row.ratio.as_ref().map(|ratio| ratio.to_first));
+    let [corrected_speed, corrected_speed_low, corrected_speed_high] =
+        ends(row.luck_corrected.map(|corrected| corrected.ops_per_s));
+    let [corrected_ratio, corrected_ratio_low, corrected_ratio_high] =
+        ends(row.ratio.as_ref().and_then(|ratio| ratio.luck_corrected));
     let summary = |field: fn(&rsalab_measure::stats::Summary) -> f64| {
         number(figures.map(|figures| field(&figures.summary)))
     };
@@ -129,6 +140,17 @@ fn fields(group: &Group, row: &Row) -> [String; COLUMNS.len()] {
             .as_ref()
             .map(|ratio| ratio.differs_in.join("; "))
             .unwrap_or_default(),
+        corrected_speed,
+        corrected_speed_low,
+        corrected_speed_high,
+        corrected_ratio,
+        corrected_ratio_low,
+        corrected_ratio_high,
+        row.ratio
+            .as_ref()
+            .and_then(|ratio| ratio.uncorrected)
+            .unwrap_or_default()
+            .to_owned(),
         row.notes.join("; "),
     ]
 }

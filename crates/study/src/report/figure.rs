@@ -17,6 +17,9 @@ pub struct Figure {
     pub y: Axis,
     /// What is drawn.
     pub series: Vec<Series>,
+    /// What the sign beside [unequal](Point::unequal) points means, where there are any.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub remark: Option<String>,
     /// Horizontal lines to compare with.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub references: Vec<Reference>,
@@ -79,7 +82,13 @@ pub struct Point {
     /// What is to be said about it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub note: Option<String>,
+    /// Whether it was obtained under other conditions than what it stands beside: it bears a sign.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub unequal: bool,
 }
+
+/// The sign of an unequal point.
+pub(super) const UNEQUAL: &str = "*";
 
 /// A horizontal line.
 #[derive(Clone, Debug, PartialEq, Serialize)]

@@ -3,7 +3,7 @@
 use rsalab_engines::Job;
 
 use super::{
-    figure::{Axis, Figure, Point, Scale, Series},
+    figure::{Axis, Figure, Point, Scale, Series, UNEQUAL},
     model::{Group, Row},
     quantity::{slug, slug_without_bits, speed, title_without_bits, title_without_threads, unit},
 };
@@ -103,6 +103,7 @@ fn over_engines(group: &Group) -> Option<Figure> {
             name: "Speed".to_owned(),
             points,
         }],
+        remark: remark(&[group]),
         references: Vec::new(),
     };
     (!rows.is_empty()).then_some(figure)
@@ -124,6 +125,7 @@ fn over_bits(family: &[&Group]) -> Option<Figure> {
         },
         y: speed_axis(job, Scale::Log),
         series: Vec::new(),
+        remark: remark(family),
         references: Vec::new(),
     };
     with_lines(empty, family, |job| job.bits)
@@ -152,6 +154,7 @@ fn over_threads(family: &[&Group]) -> Option<Figure> {
         },
         y: speed_axis(job, Scale::Linear { ticks: Vec::new() }),
         series: Vec::new(),
+        remark: remark(family),
         references: Vec::new(),
     };
     let mut figure = with_lines(empty, family, |job| job.threads)?;
@@ -212,7 +215,35 @@ fn point(x: f64, group: &Group, row: &Row) -> Option<Point> {
         low: has_interval.then_some(speed.low),
         high: has_interval.then_some(speed.high),
         note: (!row.notes.is_empty()).then(|| row.notes.join("; ")),
+        unequal: is_unequal(row),
     })
+}
+
+/// Whether a row's ratio is not between equals.
+fn is_unequal(row: &Row) -> bool {
+    let ratio = row.ratio.as_ref();
+    ratio.is_some_and(|ratio| !ratio.differs_in.is_empty())
+}
+
+/// What the sign of unequal points means; none where no point has one.
+fn remark(groups: &[&Group]) -> Option<String> {
+    let has_sign = |group: &&&Group| {
+        let mut measured = group.rows.iter().filter(|row| row.figures.is_some());
+        measured.any(is_unequal)
+    };
+    let mut bases = groups
+        .iter()
+        .filter(has_sign)
+        .filter_map(|group| group.base())
+        .map(|row| row.engine.as_str());
+    let first = bases.next()?;
+    let base = match bases.all(|base| base == first) {
+        true => first,
+        false => "the first engine",
+    };
+    Some(format!(
+        "{UNEQUAL} not the same job as {base}'s: the table says in what they differ"
+    ))
 }
 
 fn description(what: &str, group: &Group) -> String {

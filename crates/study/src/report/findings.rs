@@ -88,6 +88,9 @@ pub(super) fn of_group(
                      ratio {times}"
                 ),
             };
+            if let Some(corrected) = &ratio.luck_corrected {
+                sentence += &format!("; luck-corrected {}", number::with_interval(corrected));
+            }
             if !ratio.differs_in.is_empty() {
                 sentence += &format!("; the two differ in {}", ratio.differs_in.join(", "));
             }

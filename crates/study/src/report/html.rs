@@ -6,6 +6,7 @@ use serde::Serialize;
 use super::{
     figure::Figure,
     model::{Finding, Group, Report, Row, Session},
+    overview::{Overview, OverviewCell, OverviewRow},
     quantity,
     svg::svg,
     words,
@@ -46,6 +47,8 @@ struct Page<'a> {
     report: &'a Report,
     status: String,
     answers: Vec<Answer<'a>>,
+    overviews: Vec<OverviewTable<'a>>,
+    overview_words: &'static str,
     sections: Vec<Section>,
     drawings: Vec<Drawing>,
     claim_engines: Vec<&'a str>,
@@ -68,6 +71,8 @@ impl Page<'_> {
             report,
             status: words::status(report),
             answers: report.findings.iter().map(Answer::of).collect(),
+            overviews: report.overviews.iter().map(OverviewTable::of).collect(),
+            overview_words: words::OVERVIEW,
             sections: report.groups.iter().map(Section::of).collect(),
             drawings: report.figures.iter().map(Drawing::of).collect(),
             claim_engines: claim_engines(report),
@@ -90,6 +95,40 @@ impl Page<'_> {
             warnings: words::warnings(report),
             style: include_str!("page/page.css"),
             script: include_str!("page/figure.js"),
+        }
+    }
+}
+
+/// Engines down, sizes across.
+#[derive(Serialize)]
+struct OverviewTable<'a> {
+    id: &'a str,
+    title: &'a str,
+    unit: &'a str,
+    bits: &'a [usize],
+    rows: Vec<OverviewLine<'a>>,
+    reasons: &'a [String],
+}
+
+#[derive(Serialize)]
+struct OverviewLine<'a> {
+    engine: &'a str,
+    cells: Vec<String>,
+}
+
+impl<'a> OverviewTable<'a> {
+    fn of(overview: &'a Overview) -> Self {
+        let line = |row: &'a OverviewRow| OverviewLine {
+            engine: &row.engine,
+            cells: row.cells.iter().map(OverviewCell::text).collect(),
+        };
+        OverviewTable {
+            id: &overview.id,
+            title: &overview.title,
+            unit: overview.unit,
+            bits: &overview.bits,
+            rows: overview.rows.iter().map(line).collect(),
+            reasons: &overview.reasons,
         }
     }
 }
@@ -323,7 +362,7 @@ impl Line {
                 .as_ref()
                 .map(|ledger| ledger.setup.clone())
                 .filter(|setup| !setup.is_empty()),
-            notes: row.notes.clone(),
+            notes: [words::luck(group, row), row.notes.clone()].concat(),
             state: row.state,
             reason: row.reason.clone(),
         }

@@ -4,6 +4,7 @@ use std::fmt::{self, Write};
 
 use super::{
     model::{Group, Report, Row},
+    overview::{Overview, OverviewCell},
     quantity, words,
 };
 use crate::{articles::Review, number};
@@ -38,6 +39,12 @@ fn write(text: &mut String, report: &Report) -> fmt::Result {
             escaped(&figure.description),
             figure.id
         )?;
+    }
+    if !report.overviews.is_empty() {
+        writeln!(text, "\n## Overview")?;
+    }
+    for overview in &report.overviews {
+        overview_table(text, overview)?;
     }
     writeln!(text, "\n## Tables")?;
     report
@@ -121,6 +128,27 @@ fn review(text: &mut String, article: &Review) -> fmt::Result {
         .try_for_each(|remark| writeln!(text, "{}\n", escaped(remark)))
 }
 
+/// Engines down, sizes across.
+fn overview_table(text: &mut String, overview: &Overview) -> fmt::Result {
+    writeln!(text, "\n### {} ({})\n", overview.title, overview.unit)?;
+    let columns = |of: &dyn Fn(&usize) -> String| overview.bits.iter().map(of).collect::<String>();
+    writeln!(
+        text,
+        "| engine |{}",
+        columns(&|bits| format!(" {bits} bits |"))
+    )?;
+    writeln!(text, "|---|{}", columns(&|_| "---:|".to_owned()))?;
+    for row in &overview.rows {
+        let cells: Vec<String> = row.cells.iter().map(OverviewCell::text).collect();
+        writeln!(text, "| {} | {} |", row.engine, cells.join(" | "))?;
+    }
+    writeln!(text, "\n{}\n", words::OVERVIEW)?;
+    for (index, reason) in overview.reasons.iter().enumerate() {
+        writeln!(text, "{}. {}", index + 1, escaped(reason))?;
+    }
+    Ok(())
+}
+
 fn table(text: &mut String, group: &Group) -> fmt::Result {
     writeln!(text, "\n### {}\n", group.title)?;
     let unit = quantity::unit(&group.job);
@@ -159,6 +187,7 @@ fn line(text: &mut String, group: &Group, row: &Row) -> fmt::Result {
     {
         remarks.push(format!("not the same job: {}", ratio.differs_in.join(", ")));
     }
+    remarks.extend(words::luck(group, row));
     remarks.extend(row.notes.iter().cloned());
     writeln!(
         text,

@@ -4,6 +4,7 @@
 //! |---|---|
 //! | what does the report say | [`Report`] |
 //! | the answer in sentences | `findings` |
+//! | one table for an operation at every size | `overview` |
 //! | which figures there are | `figures`, [`Figure`] |
 //! | a still picture | [`svg()`], [`png()`], `axis` |
 //! | the page | [`html`], `page/` |
@@ -18,6 +19,7 @@ mod html;
 mod latex;
 mod markdown;
 mod model;
+mod overview;
 mod png;
 mod quantity;
 mod svg;
@@ -38,6 +40,7 @@ pub use self::{
     latex::latex,
     markdown::markdown,
     model::{Finding, Group, Report, Row, Session},
+    overview::{Overview, OverviewCell, OverviewRow},
     png::png,
     svg::svg,
 };

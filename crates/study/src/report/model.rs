@@ -6,10 +6,14 @@ use rsalab_engines::{Job, Ledger};
 use rsalab_measure::Estimate;
 use serde::Serialize;
 
-use super::{figure::Figure, figures, findings};
+use super::{
+    figure::Figure,
+    figures, findings,
+    overview::{self, Overview},
+};
 use crate::{
     articles::{Article, Cpus, Review},
-    compare::{self, Figures, Measured, MeasuredBlock, Ratio},
+    compare::{self, Figures, LuckCorrected, Measured, MeasuredBlock, Ratio},
     number, plan,
     store::{BlockRecord, CellRecord, CellState, GroupRecord, Store, StoreError},
 };
@@ -29,6 +33,8 @@ pub struct Report {
     pub figures: Vec<Figure>,
     /// What it says about the article whose study it is.
     pub article: Option<Review>,
+    /// One table for each operation that was asked for at several sizes.
+    pub overviews: Vec<Overview>,
     /// Every group of cells, in the order of the plan.
     pub groups: Vec<Group>,
     /// How it was measured.
@@ -88,6 +94,8 @@ pub struct Row {
     pub figures: Option<Figures>,
     /// Its speed beside that of the group's first engine that is done.
     pub ratio: Option<Ratio>,
+    /// Its speed without luck, where luck decides and can be told. The figures and the ratio are raw.
+    pub luck_corrected: Option<LuckCorrected>,
     /// The conditions of the figures.
     pub ledger: Option<Ledger>,
     /// Without blinding and without the check of the result, on request.
@@ -163,6 +171,7 @@ impl Report {
             figures,
             article,
             method: method(&records),
+            overviews: overview::of(&groups),
             groups,
             sessions,
             command: study.command,
@@ -199,13 +208,19 @@ impl Group {
         let confidence = record.measure.confidence;
         let op = record.job.op;
         let first = comparison.measured.iter().flatten().next();
-        let row = |(cell, measured): (&CellRecord, &Option<Measured<'_>>)| {
-            let measured = measured.as_ref();
+        let measured: Vec<Option<&Measured<'_>>> =
+            comparison.measured.iter().map(Option::as_ref).collect();
+        let corrected = compare::luck_corrected(op, &measured, confidence);
+        let row = |((cell, measured), corrected): ((&CellRecord, _), _)| {
+            let measured: Option<&Measured<'_>> = measured;
             let figures = measured.and_then(|measured| compare::figures(op, measured, confidence));
             let ratio = first
                 .zip(measured)
                 .and_then(|(first, this)| compare::ratio(op, first, this, confidence));
-            Row::of(cell, figures, ratio)
+            Row {
+                luck_corrected: corrected,
+                ..Row::of(cell, figures, ratio)
+            }
         };
         Group {
             title: plan::title(&record.job),
@@ -214,7 +229,8 @@ impl Group {
             rows: record
                 .cells
                 .iter()
-                .zip(&comparison.measured)
+                .zip(measured.iter().copied())
+                .zip(corrected)
                 .map(row)
                 .collect(),
         }
@@ -237,6 +253,7 @@ impl Row {
             reason: cell.state.reason().map(str::to_owned),
             figures,
             ratio,
+            luck_corrected: None,
             ledger: beginning.map(|beginning| beginning.ledger.clone()),
             is_bare: cell.job.bare,
             cpus: beginning
@@ -304,9 +321,10 @@ fn method(groups: &[GroupRecord]) -> Vec<String> {
             .to_owned(),
         format!(
             "Times are medians over all samples with an interval of {} that takes the block for the unit of independence. \
-             Ratios are of engines measured in the same rounds, with a bootstrap interval that draws rounds. Where luck \
-             decides how long an operation takes, as in key generation, the speed is the number of operations over the \
-             time of all of them, and the ratio is between those.",
+             Ratios are of engines measured in the same rounds: the median over the rounds of what each says, with its \
+             exact interval. Where luck decides how long an operation takes, as in key generation, the speed is the \
+             number of operations over the time of all of them, and the ratio is between those, with a bootstrap interval \
+             that draws rounds. Figures without luck are what each would have, had both tried as many candidates.",
             percent.join(" or ")
         ),
         "Ticks are those of the time-stamp counter, which runs at a constant rate. They are not core cycles.".to_owned(),

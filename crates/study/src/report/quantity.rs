@@ -12,7 +12,9 @@ use crate::{
 pub(super) fn unit(job: &Job) -> &'static str {
     match job.op {
         Op::Keygen => "keys/s",
-        Op::PrimePair => "prime pairs/s",
+        Op::PrimePair | Op::PrimeSearch => "prime pairs/s",
+        Op::Sign => "signatures/s",
+        Op::Verify => "verifications/s",
         op if op.is_text() => "symbols/s",
         _ => "operations/s",
     }

@@ -6,8 +6,15 @@ use rsalab_engines::{
 };
 use serde::Serialize;
 
-use super::model::{Group, Report, Session};
+use super::{
+    model::{Group, Report, Row, Session},
+    quantity,
+};
 use crate::number;
+
+/// What stands below an overview.
+pub(super) const OVERVIEW: &str = "A star marks conditions that are not those of the first engine: the tables further down \
+                                   say which, and have the intervals. A number in brackets is the reason why there is no speed.";
 
 /// A cell without a figure.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -51,6 +58,28 @@ pub(super) fn status(report: &Report) -> String {
             counts.join(", ")
         ),
     }
+}
+
+/// What is to be said about the luck in a row, where luck decides.
+pub(super) fn luck(group: &Group, row: &Row) -> Vec<String> {
+    let mut words = Vec::new();
+    if let Some(corrected) = &row.luck_corrected {
+        let speed = quantity::speed(&group.job, &corrected.ops_per_s);
+        words.push(format!(
+            "luck-corrected speed, at {} primality tests each: {}",
+            number::significant(corrected.tests_per_op),
+            number::with_interval(&speed)
+        ));
+    }
+    if let Some(ratio) = &row.ratio {
+        let corrected = ratio.luck_corrected.iter();
+        words.extend(corrected.map(|corrected| {
+            format!("luck-corrected ratio: {}", number::with_interval(corrected))
+        }));
+        let raw = ratio.uncorrected.iter();
+        words.extend(raw.map(|reason| format!("the ratio is raw, luck included: {reason}")));
+    }
+    words
 }
 
 /// The conditions of a figure, in a line.

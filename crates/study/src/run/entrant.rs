@@ -11,6 +11,8 @@ use crate::{
 #[derive(Clone, Debug)]
 pub(crate) struct Entrant {
     pub(crate) engine: String,
+    /// Which of several of one engine, from 0, where it is measured beside itself.
+    pub(crate) copy: usize,
     pub(crate) job: Job,
     pub(crate) state: CellState,
     pub(crate) beginning: Option<Beginning>,
@@ -24,6 +26,7 @@ impl Entrant {
     pub(crate) fn new(engine: String, job: Job) -> Self {
         Entrant {
             engine,
+            copy: 0,
             job,
             state: CellState::Planned,
             beginning: None,

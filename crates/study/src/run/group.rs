@@ -203,11 +203,13 @@ impl<'a, 'l> GroupRun<'a, 'l> {
     }
 
     fn begin(&mut self, place: usize) -> Result<(), Setback> {
-        let Entrant { engine, job, .. } = self.entrants[place].clone();
+        let Entrant {
+            engine, copy, job, ..
+        } = self.entrants[place].clone();
         let session = self
             .lab
             .pool
-            .session(&engine)
+            .session(&engine, copy)
             .map_err(|error| match error {
                 LaunchError::Absent(sentence) => unsupported(sentence),
                 LaunchError::Session(SessionError::Stopped { .. }) => Setback::Stop,
@@ -406,14 +408,14 @@ impl<'a, 'l> GroupRun<'a, 'l> {
         place: usize,
         question: impl FnOnce(&mut dyn Session) -> Result<T, SessionError>,
     ) -> Result<T, Setback> {
-        let engine = &self.entrants[place].engine;
-        let answer = match self.lab.pool.session(engine) {
+        let Entrant { engine, copy, .. } = &self.entrants[place];
+        let answer = match self.lab.pool.session(engine, *copy) {
             Ok(session) => question(session),
             Err(error) => return Err(failed(error)),
         };
         answer.map_err(|error| {
             if error.is_fatal() {
-                self.lab.pool.discard(engine);
+                self.lab.pool.discard(engine, *copy);
             }
             match error {
                 SessionError::Stopped { .. } => Setback::Stop,
@@ -424,7 +426,8 @@ impl<'a, 'l> GroupRun<'a, 'l> {
 
     /// A worker that said something false is not asked again.
     fn distrust(&mut self, place: usize, reason: impl ToString) -> Setback {
-        self.lab.pool.discard(&self.entrants[place].engine);
+        let Entrant { engine, copy, .. } = &self.entrants[place];
+        self.lab.pool.discard(engine, *copy);
         failed(reason)
     }
 

@@ -1,11 +1,11 @@
 //! Who starts the workers, and the workers that wait for their next cell.
 
 use std::{
-    collections::BTreeMap,
+    collections::{BTreeMap, btree_map::Entry},
     sync::{Arc, atomic::AtomicBool},
 };
 
-use rsalab_engines::{Limits, Registry, Selector, Session, SessionError, Worker};
+use rsalab_engines::{Limits, Location, Registry, Session, SessionError, Worker};
 
 /// Starts engines. [`Workers`] is the real one; a study is tested with others.
 pub trait Launcher {
@@ -45,24 +45,34 @@ impl Launcher for Workers {
         stop: &Arc<AtomicBool>,
     ) -> Result<Box<dyn Session>, LaunchError> {
         let absent = |sentence: String| LaunchError::Absent(sentence);
-        let selector = Selector::parse(selector).map_err(|error| absent(error.to_string()))?;
+        let selector = self
+            .registry
+            .select(selector)
+            .map_err(|error| absent(error.to_string()))?;
         let location = self
             .registry
-            .locate(selector.engine)
+            .locate(&selector.engine)
             .map_err(|error| absent(error.to_string()))?;
-        Ok(Box::new(Worker::spawn_until(
-            &location,
-            self.limits,
-            Arc::clone(stop),
-        )?))
+        self.spawn(&location, stop)
     }
 }
 
-/// One running worker for each selector, parked on a read between its cells.
+impl Workers {
+    pub(crate) fn spawn(
+        &self,
+        location: &Location,
+        stop: &Arc<AtomicBool>,
+    ) -> Result<Box<dyn Session>, LaunchError> {
+        let worker = Worker::spawn_until(location, self.limits, Arc::clone(stop))?;
+        Ok(Box::new(worker))
+    }
+}
+
+/// One running worker for each selector and copy, parked on a read between its cells.
 pub(crate) struct Pool<'a> {
     launcher: &'a dyn Launcher,
     stop: Arc<AtomicBool>,
-    sessions: BTreeMap<String, Box<dyn Session>>,
+    sessions: BTreeMap<(String, usize), Box<dyn Session>>,
 }
 
 impl<'a> Pool<'a> {
@@ -74,21 +84,21 @@ impl<'a> Pool<'a> {
         }
     }
 
-    /// The worker of a selector, started if there is none.
-    pub(crate) fn session(&mut self, selector: &str) -> Result<&mut dyn Session, LaunchError> {
-        if !self.sessions.contains_key(selector) {
-            let session = self.launcher.launch(selector, &self.stop)?;
-            self.sessions.insert(selector.to_owned(), session);
-        }
-        let session = self
-            .sessions
-            .get_mut(selector)
-            .expect("it was there or has just been put there");
+    /// The worker of a selector, started if there is none. An engine beside itself has a worker for each copy, from 0.
+    pub(crate) fn session(
+        &mut self,
+        selector: &str,
+        copy: usize,
+    ) -> Result<&mut dyn Session, LaunchError> {
+        let session = match self.sessions.entry((selector.to_owned(), copy)) {
+            Entry::Occupied(parked) => parked.into_mut(),
+            Entry::Vacant(place) => place.insert(self.launcher.launch(selector, &self.stop)?),
+        };
         Ok(session.as_mut())
     }
 
     /// Lets a worker go that cannot be used any more; the next cell gets a new one.
-    pub(crate) fn discard(&mut self, selector: &str) {
-        self.sessions.remove(selector);
+    pub(crate) fn discard(&mut self, selector: &str, copy: usize) {
+        self.sessions.remove(&(selector.to_owned(), copy));
     }
 }

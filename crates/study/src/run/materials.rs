@@ -174,7 +174,12 @@ fn stream(job: &Job) -> u64 {
 /// How many items every thread works on: whole batches, and several, so that no engine sees the same input twice in a
 /// row; fewer where one takes long, because all of them are done before and after the measurement.
 fn items(job: &Job) -> usize {
-    let several = if job.bits <= 4096 { 16_usize } else { 4 };
+    let several = match job.op {
+        // Already hundreds of tests each, and up to a megabyte.
+        Op::PrimeSearch => 2,
+        _ if job.bits <= 4096 => 16_usize,
+        _ => 4,
+    };
     job.batch * several.div_ceil(job.batch)
 }
 

@@ -46,6 +46,9 @@ pub(crate) type Status = c_int;
 /// `ippStsInsufficientEntropy`: as many candidates were tried as the library is willing to, and none was prime.
 pub(crate) const INSUFFICIENT_ENTROPY: Status = 25;
 
+/// `IPP_IS_PRIME`: what a test of a number results in if it is probably one.
+pub(crate) const IS_PRIME: u32 = 5;
+
 /// `IppBitSupplier`.
 pub(crate) type BitSupplier = unsafe extern "C" fn(*mut u32, c_int, *mut c_void) -> Status;
 
@@ -85,6 +88,9 @@ functions! {
         fn ippsPrimeInit(bits: c_int, prime: *mut Prime) -> Status;
         fn ippsPrimeGen_BN(
             number: *mut BigNum, bits: c_int, rounds: c_int, prime: *mut Prime, supplier: BitSupplier, parameter: *mut c_void,
+        ) -> Status;
+        fn ippsPrimeTest_BN(
+            number: *const BigNum, rounds: c_int, result: *mut u32, prime: *mut Prime, supplier: BitSupplier, parameter: *mut c_void,
         ) -> Status;
         fn ippsRSA_GenerateKeys(
             exponent: *const BigNum, modulus: *mut BigNum, exponent_copy: *mut BigNum, d: *mut BigNum, key: *mut PrivateKey,

@@ -1,14 +1,15 @@
-//! Keys and pairs of primes.
+//! Keys, pairs of primes, and the primes of given candidates.
 
 use std::ptr;
 
 use rsalab_engines::{
-    EngineError, Job, Layout, Op, Prepared, RunStats, Runner, check_items, pair::fit_pair,
+    EngineError, Job, Layout, Op, Prepared, RunStats, Runner, candidates::first_two_primes,
+    check_items, pair::fit_pair,
 };
 
 use super::{
     block::empty_private_crt,
-    ffi::{Functions, INSUFFICIENT_ENTROPY, Prime, PrivateKey, Status},
+    ffi::{Functions, INSUFFICIENT_ENTROPY, IS_PRIME, Prime, PrivateKey, Status},
     number::{Number, State, int, size},
     supplier::Supplier,
 };
@@ -216,6 +217,68 @@ impl PairRunner<'_> {
             }
         })?;
         self.prime.write(out)
+    }
+}
+
+/// The primes among given candidates, by the test of the library's own search.
+pub(crate) struct PreparedCandidates<'a>(pub(crate) PreparedGeneration<'a>);
+
+impl Prepared for PreparedCandidates<'_> {
+    fn kernel(&self) -> String {
+        "ippsPrimeTest_BN".to_owned()
+    }
+
+    fn runner(&self) -> Result<Box<dyn Runner + '_>, EngineError> {
+        Ok(Box::new(CandidatesRunner {
+            prepared: &self.0,
+            generator: self.0.generator()?,
+            supplier: Supplier::new(true)?,
+            candidate: Number::with_room(self.0.functions, self.0.prime_bits())?,
+        }))
+    }
+}
+
+struct CandidatesRunner<'a> {
+    prepared: &'a PreparedGeneration<'a>,
+    generator: State<Prime>,
+    supplier: Supplier,
+    candidate: Number<'a>,
+}
+
+impl Runner for CandidatesRunner<'_> {
+    fn run(&mut self, inputs: &[u8], outputs: &mut [u8]) -> Result<RunStats, EngineError> {
+        let layout = self.prepared.layout;
+        check_items(layout, inputs, outputs)?;
+        let items = inputs
+            .chunks_exact(layout.input)
+            .zip(outputs.chunks_exact_mut(layout.output));
+        for (candidates, output) in items {
+            first_two_primes(candidates, output, |candidate| self.is_prime(candidate))?;
+        }
+        Ok(RunStats::default())
+    }
+}
+
+impl CandidatesRunner<'_> {
+    fn is_prime(&mut self, candidate: &[u8]) -> Result<bool, EngineError> {
+        let PreparedGeneration {
+            functions, bits, ..
+        } = *self.prepared;
+        self.candidate.read(candidate)?;
+        let mut result = 0;
+        // SAFETY: everything is initialised, this thread's own, and of the sizes that the library asked for; the parameter is what the
+        // callback expects, and the result is written to a place that lives.
+        functions.done("ippsPrimeTest_BN", unsafe {
+            (functions.ippsPrimeTest_BN)(
+                self.candidate.as_ptr(),
+                int(rounds(bits)),
+                &mut result,
+                self.generator.as_mut_ptr(),
+                Supplier::CALLBACK,
+                self.supplier.parameter(),
+            )
+        })?;
+        Ok(result == IS_PRIME)
     }
 }
 

@@ -14,7 +14,7 @@ use rsalab_engines::{
 use crate::library::{Absent, Opened, folder, static_text};
 use block::{Operation, PreparedBlocks};
 use ffi::{Functions, LibraryVersion};
-use generate::{PreparedGeneration, rounds};
+use generate::{PreparedCandidates, PreparedGeneration, rounds};
 
 /// Forms of the private operation, the default first.
 const PRIVATE_FORMS: [(&str, Operation); 2] = [
@@ -109,6 +109,14 @@ impl Engine for Ippcp {
                 setup: "key read, Montgomery constants, once per thread".to_owned(),
                 ..ledger
             },
+            Task::Candidates => Ledger {
+                rounds: Some(format!(
+                    "{} of Miller-Rabin with random bases",
+                    rounds(job.bits)
+                )),
+                sieve: Some("trial division by the first 2048 primes".to_owned()),
+                ..ledger
+            },
             // `pcprsa_generatekeys.c`, `pcpprimegen_bn.c` and `pcpprime_mimimaltest.c` of the library's source.
             Task::Generation => Ledger {
                 rounds: Some(format!(
@@ -138,6 +146,10 @@ impl Engine for Ippcp {
                     key,
                 )))
             }
+            Task::Candidates => Ok(Box::new(PreparedCandidates(PreparedGeneration::new(
+                &self.functions,
+                job,
+            )))),
             Task::Generation => Ok(Box::new(PreparedGeneration::new(&self.functions, job))),
         }
     }
@@ -146,6 +158,7 @@ impl Engine for Ippcp {
 /// What a job asks for.
 enum Task {
     Blocks(Operation),
+    Candidates,
     Generation,
 }
 
@@ -161,13 +174,17 @@ fn task(job: &Job) -> Result<Task, Reason> {
                     "'private' has no form '{wanted}'; it has crt, plain"
                 ))
             }),
-        (Op::Public | Op::Keygen | Op::PrimePair, Some(wanted)) => Err(Reason(format!(
+        (Op::Sign | Op::Verify, _) => {
+            Err("ippcp pads digests of messages that it hashes itself, and takes no digest".into())
+        }
+        (Op::PrimeSearch, None) if job.bits.is_multiple_of(2) => Ok(Task::Candidates),
+        (Op::Public | Op::Keygen | Op::PrimePair | Op::PrimeSearch, Some(wanted)) => Err(Reason(format!(
             "'{}' has no form '{wanted}'; it has one only",
             job.op
         ))),
         (Op::Public, None) => Ok(Task::Blocks(Operation::Public)),
         (Op::Keygen | Op::PrimePair, None) if job.bits.is_multiple_of(2) => Ok(Task::Generation),
-        (Op::Keygen | Op::PrimePair, None) => Err(
+        (Op::Keygen | Op::PrimePair | Op::PrimeSearch, None) => Err(
             "this engine makes two primes of one size, and so moduli of an even number of bits only"
                 .into(),
         ),

@@ -16,7 +16,7 @@ fn what_is_typed() {
         ("bench --op private --engines ''", 2, &["''", "there are own, textbook"]),
         ("bench --op private --engines own:", 2, &["'own:'", "did you mean 'own'?"]),
         ("bench --op private --engines own:mont52x8", 2, &["'mont52x8'", "did you mean 'mont52x8_"]),
-        ("bench --op private --engines own,own", 2, &["'own'", "twice", "once"]),
+        ("vectors --engines own,own", 2, &["'own'", "twice", "once"]),
         ("vectors --engines gnp", 2, &["'gnp'", "did you mean 'gmp'?"]),
         ("vectors --engines own:fast", 2, &["'fast'", "there are mont"]),
         ("study smoke --engines opensl", 2, &["'opensl'", "did you mean 'openssl'?"]),

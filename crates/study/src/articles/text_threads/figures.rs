@@ -93,6 +93,7 @@ fn time_over_threads(
         x: threads_axis(times),
         y: time_axis(Scale::Linear { ticks: Vec::new() }),
         series,
+        remark: None,
         references: Vec::new(),
     })
 }
@@ -132,6 +133,7 @@ fn time_over_size(
         },
         y: time_axis(Scale::Log),
         series,
+        remark: None,
         references: Vec::new(),
     })
 }
@@ -216,6 +218,7 @@ fn by_size(
             scale: Scale::Linear { ticks: Vec::new() },
         },
         series,
+        remark: None,
         references: Vec::new(),
     })
 }
@@ -230,6 +233,7 @@ fn line(name: &str, places: &[usize], value: impl Fn(usize) -> Option<Estimate>)
             low: has_interval.then_some(estimate.low),
             high: has_interval.then_some(estimate.high),
             note: None,
+            unequal: false,
         })
     };
     let points: Vec<Point> = places.iter().filter_map(point).collect();

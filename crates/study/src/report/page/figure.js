@@ -130,6 +130,7 @@
       this.plot = html("div", { class: "plot" }, this.svg, this.tip, this.said);
       const controls = html("div", { class: series.length > 1 ? "controls" : "controls bare" }, keys, switches);
       this.host.append(controls, this.plot);
+      if (this.data.remark) this.host.append(html("p", { class: "faint remark" }, this.data.remark));
     }
 
     key(series, index) {
@@ -226,7 +227,7 @@
     drawBars(width) {
       const shown = this.shown();
       const isWide = width >= WIDE;
-      const values = shown.flatMap(({ series }) => series.points).map((p) => `${number(p.y)} (${interval(p)})`);
+      const values = shown.flatMap(({ series }) => series.points).map((p) => `${number(p.y)} (${interval(p)})${p.unequal ? " *" : ""}`);
       const left = isWide ? 14 + Math.max(60, ...this.names.map((name) => wide(name, 13))) : 4;
       const right = isWide ? 20 + Math.max(60, ...values.map((words) => wide(words))) : 8;
       // Where there is no room beside a bar, its words stand above it.
@@ -262,7 +263,7 @@
           }
           if (px.isLog) group.append(mark(index, x, y, 4.5));
           const name = this.names.length ? this.names[p.x] : "";
-          const value = [element("tspan", { class: "value" }, number(p.y)), hasInterval(p) ? ` (${interval(p)})` : ""];
+          const value = [element("tspan", { class: "value" }, number(p.y)), hasInterval(p) ? ` (${interval(p)})` : "", p.unequal ? " *" : ""];
           if (isWide) words.append(element("text", { x: width - right + 14, y: y + 4.5 }, ...value));
           else {
             words.append(element("text", { x: left, y: y - 12, class: "name" }, shown.length > 1 ? `${name}, ${series.name}` : name),
@@ -319,6 +320,7 @@
             group.append(path(`M${x} ${low}V${high}M${x - 4} ${low}h8M${x - 4} ${high}h8`, { class: "bar" }));
           }
           group.append(mark(index, x, y, 4));
+          if (p.unequal) words.append(element("text", { class: "unequal", x: x + 6, y: y - 3 }, "*"));
         }
         this.points.push(...at);
         this.svg.append(group);
@@ -435,6 +437,7 @@
         ...(this.names && this.data.series.length < 2 ? [] : [html("span", {}, where)]),
         html("span", { class: "value" }, `${number(point.p.y)} ${y.unit ?? ""}`),
         ...(hasInterval(point.p) ? [html("span", { class: "interval" }, `interval ${interval(point.p)}`)] : []),
+        ...(point.p.unequal ? [html("span", {}, this.data.remark)] : []),
         ...(point.p.note ? [html("em", {}, point.p.note)] : []),
       ];
       this.tip.replaceChildren(...lines);

@@ -5,7 +5,7 @@ use plotters::{prelude::*, style::text_anchor::HPos};
 use super::{
     super::{
         axis::Laid,
-        figure::{Figure, Point},
+        figure::{Figure, Point, UNEQUAL},
     },
     Area, Drawn, FOOT, HEAD, MARGIN, WIDTH,
     style::{FAINT, INK, RULE, colour, mark, whisker, words, words_at},
@@ -99,16 +99,20 @@ pub(super) fn draw(area: &Area<'_>, plot: &Area<'_>, figure: &Figure, labels: &[
     Ok(())
 }
 
-/// The value and its interval, as the tables have it.
+/// The value and its interval, as the tables have it, and the sign of a point that has one.
 fn value_words(point: &Point) -> String {
     let value = number::significant(point.y);
-    match (point.low, point.high) {
+    let words = match (point.low, point.high) {
         (Some(low), Some(high)) => format!(
             "{value} ({} to {})",
             number::significant(low),
             number::significant(high)
         ),
         _ => value,
+    };
+    match point.unequal {
+        true => format!("{words} {UNEQUAL}"),
+        false => words,
     }
 }
 

@@ -5,7 +5,7 @@ use plotters::{prelude::*, style::text_anchor::HPos};
 use super::{
     super::{
         axis::Laid,
-        figure::{Figure, Series},
+        figure::{Figure, Series, UNEQUAL},
     },
     Area, Drawn, FOOT, HEAD, MARGIN,
     style::{FAINT, INK, RULE, colour, mark, whisker, words, words_at},
@@ -72,7 +72,12 @@ pub(super) fn draw(area: &Area<'_>, plot: &Area<'_>, figure: &Figure) -> Drawn {
         }
         for point in &series.points {
             whisker(area, point, colour.stroke_width(1), |y| place(point.x, y))?;
-            mark(area, index, place(point.x, point.y))?;
+            let (x, y) = place(point.x, point.y);
+            mark(area, index, (x, y))?;
+            if point.unequal {
+                let style = words_at(HPos::Left, 17, &INK);
+                area.draw(&Text::new(UNEQUAL, (x + 6, y - 7), style))?;
+            }
         }
     }
     if figure.series.len() < 2 {

@@ -9,7 +9,7 @@ mod style;
 
 use plotters::{coord::Shift, prelude::*};
 
-use self::style::{INK, words};
+use self::style::{FAINT, INK, words};
 use super::figure::{Figure, Scale};
 
 const WIDTH: u32 = 760;
@@ -18,18 +18,22 @@ const MARGIN: i32 = 16;
 const HEAD: i32 = 48;
 /// What the words of the horizontal axis take.
 const FOOT: u32 = 52;
+/// What the remark below the plot takes.
+const REMARK: u32 = 26;
 
 type Area<'a> = DrawingArea<SVGBackend<'a>, Shift>;
 type Drawn = Result<(), DrawingAreaErrorKind<std::io::Error>>;
 
 /// The figure as SVG text, with a white ground, its title, and its description for who cannot see it.
 pub fn svg(figure: &Figure) -> String {
+    let remark = figure.remark.as_ref().map_or(0, |_| REMARK);
     let size = (
         WIDTH,
-        match &figure.x.scale {
-            Scale::Names { labels } => bars::height(figure, labels),
-            Scale::Linear { .. } | Scale::Log => lines::height(figure),
-        },
+        remark
+            + match &figure.x.scale {
+                Scale::Names { labels } => bars::height(figure, labels),
+                Scale::Linear { .. } | Scale::Log => lines::height(figure),
+            },
     );
     let mut text = String::new();
     let area = SVGBackend::with_string(&mut text, size).into_drawing_area();
@@ -46,7 +50,13 @@ fn draw(area: &Area<'_>, figure: &Figure) -> Drawn {
         (MARGIN, MARGIN),
         words(22, &INK),
     ))?;
-    let (_, plot) = area.split_vertically(HEAD);
+    let (_, mut plot) = area.split_vertically(HEAD);
+    if let Some(remark) = &figure.remark {
+        let height = plot.dim_in_pixel().1 - REMARK;
+        let at = (MARGIN, HEAD + height as i32 + 4);
+        area.draw(&Text::new(remark.clone(), at, words(15, &FAINT)))?;
+        (plot, _) = plot.split_vertically(height);
+    }
     match &figure.x.scale {
         Scale::Names { labels } => bars::draw(area, &plot, figure, labels)?,
         Scale::Linear { .. } | Scale::Log => lines::draw(area, &plot, figure)?,
@@ -94,6 +104,7 @@ mod tests {
                 low: Some(if place == 0 { y } else { y * 0.9 }),
                 high: Some(if place == 0 { y } else { y * 1.1 }),
                 note: None,
+                unequal: place == 1,
             }
         };
         Figure {
@@ -116,6 +127,7 @@ mod tests {
                     points: (0..places).map(|place| point(place, index)).collect(),
                 })
                 .collect(),
+            remark: Some("* another & job".to_owned()),
             references: vec![Reference {
                 y: 50.0,
                 label: "half".to_owned(),
@@ -139,6 +151,11 @@ mod tests {
                     assert!(text.contains("A &amp; &lt;title&gt;") && text.contains("half"));
                     assert!(!text.contains("NaN") && !text.contains("inf"), "{text}");
                     assert_inside(&text);
+                    assert!(text.contains("* another &amp; job"), "{text}");
+                    let signs = text.lines().filter(|line| {
+                        *line == "*" || (line.ends_with(" *") && line.contains(" to "))
+                    });
+                    assert_eq!(signs.count(), series, "one point of each series: {text}");
                     assert_strokes_have_length(&text);
                 }
             }

@@ -1,0 +1,172 @@
+//! `rsalab machine --calibrate`: what a measurement can tell apart here.
+
+use rsalab_measure::Estimate;
+use rsalab_study::calibrate::{self, Calibration, PlantedWorkers, Request, Run, Verdict};
+
+use super::{
+    selection::{absent, host, known},
+    surroundings::{check_build, surroundings, workers},
+};
+use crate::{
+    arguments::Calibration as Arguments,
+    exit::{Class, Failure},
+    output::{self, Talk},
+    quantity,
+    signals::Stop,
+};
+
+/// The delay where none is named: an effect that is worth a claim.
+const USUAL_DELAY: f64 = 0.02;
+
+/// Measures, says a line for each run, and prints what they come to.
+pub(super) fn run(arguments: &Arguments, json: bool, talk: Talk) -> Result<(), Failure> {
+    check_build(&arguments.measure)?;
+    let workers = workers(&arguments.measure)?;
+    for selector in known(&workers.registry, std::slice::from_ref(&arguments.engine))? {
+        let located = workers.registry.locate(&selector.engine);
+        located.map_err(|error| absent(&error))?;
+    }
+    let usual = match arguments.op.is_deterministic() {
+        true => USUAL_DELAY,
+        false => 0.0,
+    };
+    let delay = arguments.plant.unwrap_or(usual);
+    let request = Request {
+        engine: arguments.engine.clone(),
+        op: arguments.op,
+        bits: arguments.bits,
+        seconds: arguments.seconds,
+        runs: arguments.runs,
+        plant: (delay > 0.0).then_some(delay),
+        seed: None,
+    };
+    let stop = Stop::listen()?;
+    let around = surroundings(&workers, &arguments.measure);
+    for warning in &around.warnings {
+        talk.say(format_args!("warning: {warning}"));
+    }
+    let planted = PlantedWorkers {
+        workers: workers.clone(),
+        delay,
+    };
+    let mut told = |number: usize, run: &Run| {
+        talk.say(format_args!(
+            "run {number} of {}: {}",
+            request.runs,
+            line(run)
+        ));
+    };
+    let found = calibrate::run(
+        &request,
+        &host(&workers.registry),
+        &around,
+        &planted,
+        &mut told,
+        stop.flag(),
+    )?;
+    match json {
+        true => output::json(&found)?,
+        false => output::data(shown(&found).as_bytes())?,
+    }
+    if let Some(reason) = &found.failure {
+        return Err(Failure::new(Class::Verification, reason.clone()));
+    }
+    if !found.is_complete {
+        let class = stop.class().unwrap_or(Class::Internal);
+        return Err(Failure::new(class, "stopped before the end"));
+    }
+    Ok(())
+}
+
+fn line(run: &Run) -> String {
+    let mut line = match run.equals.luck_corrected {
+        Some(corrected) => format!(
+            "beside itself {:.4} with its luck, luck-corrected {}",
+            run.equals.to_first.value,
+            ratio(&corrected)
+        ),
+        None => format!("beside itself {}", ratio(&run.equals.to_first)),
+    };
+    if let Some(planted) = run.of_planted() {
+        line += &format!(", delayed {}", ratio(&planted));
+    }
+    line
+}
+
+fn ratio(estimate: &Estimate) -> String {
+    format!(
+        "{:.4} ({:.4} – {:.4})",
+        estimate.value, estimate.low, estimate.high
+    )
+}
+
+fn shown(found: &Calibration) -> String {
+    let Some(verdict) = &found.verdict else {
+        return String::new();
+    };
+    let mut text = format!(
+        "{}: {} at {} bits, {} of {} s for each contestant, {} % intervals\n",
+        found.engine,
+        found.op,
+        found.bits,
+        quantity::counted(verdict.runs, "run"),
+        found.seconds,
+        verdict.confidence * 100.0
+    );
+    for (name, value) in rows(found, verdict) {
+        text += &format!("{name:<44}  {value}\n");
+    }
+    text
+}
+
+fn rows(found: &Calibration, verdict: &Verdict) -> Vec<(String, String)> {
+    let of_runs = |count: usize| format!("{count} of {}", verdict.runs);
+    let by_chance = (1.0 - verdict.confidence) * verdict.runs as f64;
+    let mut rows = vec![(
+        "false alarms (equals, interval without 1)".to_owned(),
+        format!(
+            "{}; {} expected by chance",
+            of_runs(verdict.false_alarms),
+            quantity::number(by_chance)
+        ),
+    )];
+    if let (Some(plant), Some(misses), Some(truths)) =
+        (found.plant, verdict.misses, verdict.truths_missed)
+    {
+        rows.push((
+            format!("misses (delay of {} %, interval with 1)", plant * 100.0),
+            of_runs(misses),
+        ));
+        rows.push((
+            format!("intervals without the truth, {:.4}", 1.0 / (1.0 + plant)),
+            of_runs(truths),
+        ));
+    }
+    rows.push((
+        "half width of an interval, median".to_owned(),
+        format!("±{:.2} %", verdict.half_width * 100.0),
+    ));
+    rows.push((
+        "ratios of equals within 3 % of 1".to_owned(),
+        match verdict.within_three_percent_raw {
+            Some(raw) => format!(
+                "{} luck-corrected; {} with their luck",
+                of_runs(verdict.within_three_percent),
+                of_runs(raw)
+            ),
+            None => of_runs(verdict.within_three_percent),
+        },
+    ));
+    rows.push((
+        "budget for ±1 %, for each contestant".to_owned(),
+        format!("{} s", quantity::number(verdict.budget_s)),
+    ));
+    if let Some(check) = &found.check {
+        let estimate = check.equals.luck_corrected.unwrap_or(check.equals.to_first);
+        rows.push((
+            format!("tried once with {} s", quantity::number(check.seconds)),
+            format!("{}, {}", ratio(&estimate), quantity::error(&estimate)),
+        ));
+    }
+    rows
+}

@@ -1,0 +1,76 @@
+//! A key that a measured engine made, checked and completed: engines give primes and a private exponent, and know no files.
+
+use std::sync::Arc;
+
+use rsalab_engines::{Job, Limits, Mode, Op, Session, SessionError, StudyKey, Worker, verify};
+use rsalab_rsa::PrivateKey;
+use zeroize::Zeroizing;
+
+use super::{
+    super::selection::{absent, known, registry},
+    Origin,
+};
+use crate::{
+    exit::{Class, Failure},
+    signals::Stop,
+};
+
+/// Has an engine make a key. What it made is looked at as in a study before anything is made of it.
+pub(super) fn make(engine: &str, bits: usize, exponent: u64) -> Result<Origin, Failure> {
+    let registry = registry()?;
+    let selectors = known(&registry, &[engine.to_owned()])?;
+    let selector = selectors.first().expect("one was asked for");
+    let location = registry
+        .locate(&selector.engine)
+        .map_err(|error| absent(&error))?;
+    let job = Job {
+        op: Op::Keygen,
+        bits,
+        threads: 1,
+        batch: 1,
+        mode: Mode::Latency,
+        variant: selector.variant.clone(),
+        bare: false,
+        exponent,
+        symbols: 0,
+        block_symbols: 0,
+    };
+    let stop = Stop::listen()?;
+    let failed = |error: SessionError| match stop.class() {
+        Some(class) => Failure::new(class, "stopped; no key was made"),
+        None => Failure::new(Class::Unavailable, format!("{engine} made no key")).because(error),
+    };
+    let mut worker = Worker::spawn_until(&location, Limits::default(), Arc::clone(stop.flag()))
+        .map_err(failed)?;
+    if let Err(reason) = worker.supports(&job).map_err(failed)? {
+        let what = format!("{engine} does not make such a key: {reason}");
+        return Err(Failure::new(Class::Unavailable, what)
+            .advice("'rsalab engines' lists the engines and their forms"));
+    }
+    let kernel = worker.prepare(&job, &[], &[]).map_err(failed)?.kernel;
+    let made = Zeroizing::new(worker.outputs().map_err(failed)?);
+    Ok(Origin {
+        key: checked(&job, &made).map_err(|wrong| {
+            let what = format!("{engine} made a key that is none, and it was not kept");
+            Failure::new(Class::Verification, what).because(wrong)
+        })?,
+        kernel,
+        candidates: None,
+        tests: None,
+    })
+}
+
+/// The key of an engine's `p ‖ q ‖ d`: primes and exponent are verified without any engine, and the rest is derived anew.
+fn checked(job: &Job, made: &[u8]) -> Result<PrivateKey, Box<dyn std::error::Error>> {
+    let layout = job.layout();
+    if made.len() != layout.output {
+        return Err(format!("{} bytes instead of {}", made.len(), layout.output).into());
+    }
+    let prime = Op::PrimePair.layout(job.bits, 0).output / 2;
+    let (p, q) = (&made[..prime], &made[prime..2 * prime]);
+    // Big-endian strings of one length compare as the integers do.
+    let (p, q) = if p > q { (p, q) } else { (q, p) };
+    let key = PrivateKey::from_primes(p, q, &job.exponent.to_be_bytes())?;
+    verify(job, &StudyKey::from(&key), &[], made)?;
+    Ok(key)
+}

@@ -1,0 +1,369 @@
+//! Whether what a worker tells of a block can be true.
+//!
+//! Our own workers are timed by the one loop of `measure`. Other engines read clocks of their own, and nobody sees what they
+//! do: the coordinator's clock is all there is to hold against theirs. A worker that tells what cannot be is given up, and
+//! nothing of it is measured.
+
+use rsalab_measure::BlockPlan;
+
+use crate::{
+    job::Job,
+    ledger::ClockOwner,
+    op::Layout,
+    protocol::{BlockReport, MAX_LINE_BYTES},
+};
+
+/// Of the time between question and answer, how much may be in no block: one part in so many.
+const UNACCOUNTED_PART: u64 = 100;
+
+/// For the pipes and the text of an answer, beside that part.
+const UNACCOUNTED_EACH_NS: u64 = 2_000_000;
+
+/// For what happens once, such as the first answer of a program whose code is not compiled yet, or a busy machine.
+const UNACCOUNTED_ONCE_NS: u64 = 100_000_000;
+
+/// What may pass between two calls, for the comparison of an output with the first one: of an operation in an interpreter.
+const BETWEEN_CALLS_NS: f64 = 10_000.0;
+
+/// What is known of the job that a worker has prepared, and of the time it has taken.
+#[derive(Clone, Debug)]
+pub(super) struct Account {
+    job: Job,
+    clock: ClockOwner,
+    /// Bytes of all inputs.
+    input_bytes: usize,
+    /// Blocks so far, the time that passed here while they were waited for, and what of it was in no block.
+    blocks: u64,
+    waited_ns: u64,
+    unaccounted_ns: u64,
+    /// The time of all blocks, and what of it their calls can have taken.
+    blocks_ns: u64,
+    explained_ns: f64,
+}
+
+impl Account {
+    pub(super) fn new(job: &Job, clock: ClockOwner, input_bytes: usize) -> Self {
+        Account {
+            job: job.clone(),
+            clock,
+            input_bytes,
+            blocks: 0,
+            waited_ns: 0,
+            unaccounted_ns: 0,
+            blocks_ns: 0,
+            explained_ns: 0.0,
+        }
+    }
+
+    /// The most bytes that all outputs have as a line.
+    pub(super) fn longest_outputs(&self) -> u64 {
+        let Layout { input, output } = self.job.layout();
+        let items = self.input_bytes.checked_div(input);
+        // A text's last block of input may be a part.
+        let bytes = items.map_or(self.job.batch, |items| items + 1) as u64 * output as u64;
+        line_of(2 * bytes)
+    }
+
+    /// The most bytes that the report of a block has as a line. What is made in a block has no limit of its own.
+    pub(super) fn longest_report(&self, plan: &BlockPlan) -> u64 {
+        /// A sample, or a thread's part of a text: names, and numbers of twenty digits.
+        const ENTRY: u64 = 200;
+        match self.job.op.is_deterministic() {
+            true => line_of(
+                (plan.max_samples as u64)
+                    .saturating_add(self.job.threads as u64)
+                    .saturating_mul(ENTRY),
+            ),
+            false => MAX_LINE_BYTES,
+        }
+    }
+
+    /// Holds a report against its plan and against the time that passed here while it was waited for.
+    pub(super) fn check(
+        &mut self,
+        report: &BlockReport,
+        plan: &BlockPlan,
+        waited_ns: u64,
+    ) -> Result<(), String> {
+        self.check_numbers(report, plan)?;
+        let block_ns = report.block.elapsed_ns;
+        if block_ns > waited_ns {
+            return Err(format!(
+                "it reported a block of {block_ns} ns, which took {waited_ns} ns here"
+            ));
+        }
+        match self.clock {
+            ClockOwner::Harness => Ok(()),
+            ClockOwner::Engine => {
+                self.check_accounts(block_ns, waited_ns)?;
+                self.check_share(report)
+            }
+        }
+    }
+
+    /// What no clock is needed for.
+    fn check_numbers(&self, report: &BlockReport, plan: &BlockPlan) -> Result<(), String> {
+        let block = &report.block;
+        if block.samples.is_empty() {
+            return Err("it reported a block without samples".to_owned());
+        }
+        let most = plan.max_samples.max(1);
+        if block.samples.len() > most {
+            return Err(format!(
+                "it reported {} samples where {most} were asked for at most",
+                block.samples.len()
+            ));
+        }
+        let mut measured_ns: u64 = 0;
+        let mut operations = block.discarded_operations;
+        for sample in &block.samples {
+            if sample.operations == 0 {
+                return Err("it reported a sample without operations".to_owned());
+            }
+            // A product of two words takes longer, on any machine there is.
+            let fastest = sample
+                .elapsed_ns
+                .max(1)
+                .saturating_mul(self.job.threads as u64);
+            if sample.operations > fastest {
+                return Err(format!(
+                    "it reported {} operations in {} ns, which no machine does",
+                    sample.operations, sample.elapsed_ns
+                ));
+            }
+            let sums = (
+                measured_ns.checked_add(sample.elapsed_ns),
+                operations.checked_add(sample.operations),
+            );
+            let (Some(ns), Some(all)) = sums else {
+                return Err("it reported numbers that no block has".to_owned());
+            };
+            (measured_ns, operations) = (ns, all);
+        }
+        if measured_ns > block.elapsed_ns {
+            return Err(format!(
+                "it reported samples of {measured_ns} ns in a block of {} ns",
+                block.elapsed_ns
+            ));
+        }
+        let planned_ns = plan.discard_ns.saturating_add(plan.min_ns);
+        if plan.calls.is_none() && block.elapsed_ns < planned_ns {
+            return Err(format!(
+                "it reported a block of {} ns where {planned_ns} ns were asked for at least",
+                block.elapsed_ns
+            ));
+        }
+        Ok(())
+    }
+
+    /// Time that is in no block may be a small part of all, or somebody works unseen.
+    fn check_accounts(&mut self, block_ns: u64, waited_ns: u64) -> Result<(), String> {
+        self.blocks += 1;
+        if self.blocks == 1 {
+            // What an engine still has to make ready, such as buffers, it does here: it is found out in the blocks to come.
+            return Ok(());
+        }
+        self.waited_ns += waited_ns;
+        self.unaccounted_ns += waited_ns - block_ns;
+        let allowed_ns = self.waited_ns / UNACCOUNTED_PART
+            + self.blocks * UNACCOUNTED_EACH_NS
+            + UNACCOUNTED_ONCE_NS;
+        if self.unaccounted_ns > allowed_ns {
+            return Err(format!(
+                "of {} ns here it reported all but {} ns, and may leave out {allowed_ns} ns",
+                self.waited_ns, self.unaccounted_ns
+            ));
+        }
+        Ok(())
+    }
+
+    /// The samples, and as much for each operation that was discarded, are half of all blocks at least. A busy machine lets
+    /// the discarded ones last longer than the others, but not so always.
+    fn check_share(&mut self, report: &BlockReport) -> Result<(), String> {
+        let block = &report.block;
+        // A key's time is chance: the discarded ones tell nothing of the others.
+        if !self.job.op.is_deterministic() && block.discarded_operations != 0 {
+            return Ok(());
+        }
+        let operations = block.operations();
+        let all = operations.saturating_add(block.discarded_operations);
+        let calls_ns = block.measured_ns() as f64 / operations as f64 * all as f64;
+        self.blocks_ns += block.elapsed_ns;
+        self.explained_ns += calls_ns + all as f64 * BETWEEN_CALLS_NS;
+        let needed_ns = self.blocks_ns.saturating_sub(UNACCOUNTED_ONCE_NS) as f64 / 2.0;
+        if self.explained_ns < needed_ns {
+            return Err(format!(
+                "its samples explain {:.0} ns of blocks of {} ns, and most is left over",
+                self.explained_ns, self.blocks_ns
+            ));
+        }
+        Ok(())
+    }
+}
+
+/// Room for so many bytes of data and the words around them.
+fn line_of(data: u64) -> u64 {
+    const WORDS: u64 = 1 << 16;
+    data.saturating_add(WORDS).min(MAX_LINE_BYTES)
+}
+
+#[cfg(test)]
+mod tests {
+    use rsalab_measure::{Block, Sample};
+
+    use super::*;
+    use crate::{job::Mode, op::Op};
+
+    const PLAN: BlockPlan = BlockPlan {
+        discard_ns: 10_000_000,
+        min_ns: 100_000_000,
+        calls: None,
+        max_samples: 3,
+    };
+
+    fn account(op: Op, clock: ClockOwner) -> Account {
+        let job = Job {
+            op,
+            bits: 512,
+            threads: 1,
+            batch: 1,
+            mode: Mode::Latency,
+            variant: None,
+            bare: false,
+            exponent: 65537,
+            symbols: 0,
+            block_symbols: 0,
+        };
+        Account::new(&job, clock, 128)
+    }
+
+    /// Two samples of ten operations each, after two that were discarded: of 5 ms each.
+    fn report() -> BlockReport {
+        let sample = Sample {
+            elapsed_ns: 50_000_000,
+            tsc_ticks: None,
+            operations: 10,
+        };
+        BlockReport {
+            block: Block {
+                samples: vec![sample; 2],
+                discarded_operations: 2,
+                started_ns: 0,
+                elapsed_ns: 110_100_000,
+            },
+            tests: Vec::new(),
+            outputs: Vec::new(),
+            trace: Vec::new(),
+        }
+    }
+
+    #[test]
+    fn a_true_report_passes_whoever_reads_the_clock() {
+        for clock in [ClockOwner::Harness, ClockOwner::Engine] {
+            let mut account = account(Op::Private, clock);
+            for _ in 0..100 {
+                assert_eq!(account.check(&report(), &PLAN, 111_000_000), Ok(()));
+            }
+        }
+    }
+
+    #[test]
+    fn numbers_that_cannot_be_are_found() {
+        type Change = fn(&mut BlockReport);
+        let changes: [(&str, Change); 10] = [
+            ("without samples", |r| r.block.samples.clear()),
+            ("4 samples", |r| {
+                r.block.samples = vec![r.block.samples[0]; 4];
+            }),
+            ("without operations", |r| r.block.samples[1].operations = 0),
+            ("no machine", |r| r.block.samples[1].operations = 50_000_001),
+            ("no machine", |r| r.block.samples[0].operations = u64::MAX),
+            ("no block has", |r| r.block.discarded_operations = u64::MAX),
+            ("no block has", |r| {
+                r.block.samples[0].elapsed_ns = u64::MAX;
+            }),
+            ("in a block of", |r| {
+                r.block.samples[0].elapsed_ns = 60_200_000;
+            }),
+            ("asked for at least", |r| {
+                r.block.elapsed_ns = 109_000_000;
+            }),
+            ("which took 111000000 ns", |r| {
+                r.block.elapsed_ns = 111_000_001;
+            }),
+        ];
+        for (words, change) in changes {
+            for clock in [ClockOwner::Harness, ClockOwner::Engine] {
+                let mut changed = report();
+                change(&mut changed);
+                let told = account(Op::Private, clock)
+                    .check(&changed, &PLAN, 111_000_000)
+                    .expect_err(words);
+                assert!(told.contains(words), "no '{words}' in: {told}");
+            }
+        }
+    }
+
+    #[test]
+    fn time_that_no_block_accounts_for_adds_up() {
+        // The first block may make ready, and once it may be a busy machine.
+        let mut account_of = account(Op::Private, ClockOwner::Engine);
+        for waited_ns in [5_000_000_000, 200_000_000] {
+            assert_eq!(account_of.check(&report(), &PLAN, waited_ns), Ok(()));
+        }
+        let third = account_of.check(&report(), &PLAN, 200_000_000);
+        assert!(third.is_err_and(|told| told.contains("all but")));
+
+        // A tenth more each time is found after a while.
+        let mut account_of = account(Op::Private, ClockOwner::Engine);
+        let blocks =
+            (0..100).take_while(|_| account_of.check(&report(), &PLAN, 121_000_000).is_ok());
+        assert!(blocks.count() < 20);
+
+        // The harness's own clock is not doubted.
+        let mut account_of = account(Op::Private, ClockOwner::Harness);
+        assert_eq!(account_of.check(&report(), &PLAN, 1_000_000_000), Ok(()));
+    }
+
+    #[test]
+    fn samples_that_leave_most_of_their_block_out_are_found() {
+        let mut short = report();
+        for sample in &mut short.block.samples {
+            sample.elapsed_ns /= 3;
+        }
+        let of_ten = |op, report: &BlockReport| {
+            let mut account = account(op, ClockOwner::Engine);
+            (0..10).try_for_each(|_| account.check(report, &PLAN, 111_000_000))
+        };
+        assert!(of_ten(Op::Private, &short).is_err_and(|told| told.contains("left over")));
+        // Once the machine may have been busy.
+        let mut account_of = account(Op::Private, ClockOwner::Engine);
+        assert_eq!(account_of.check(&short, &PLAN, 111_000_000), Ok(()));
+        for _ in 0..100 {
+            assert_eq!(account_of.check(&report(), &PLAN, 111_000_000), Ok(()));
+        }
+        // The discarded keys may have been the long ones; without any, all is in the samples.
+        assert_eq!(of_ten(Op::Keygen, &short), Ok(()));
+        short.block.discarded_operations = 0;
+        assert!(of_ten(Op::Keygen, &short).is_err());
+        // Operations of less than a microsecond leave more time between them than in them.
+        for sample in &mut short.block.samples {
+            (sample.elapsed_ns, sample.operations) = (2_000_000, 5_000);
+        }
+        assert_eq!(of_ten(Op::Totient, &short), Ok(()));
+    }
+
+    #[test]
+    fn no_answer_may_be_longer_than_what_was_asked_for() {
+        let account_of = account(Op::Private, ClockOwner::Engine);
+        assert!((2 * 128..1 << 17).contains(&account_of.longest_outputs()));
+        assert!((3 * 100..1 << 17).contains(&account_of.longest_report(&PLAN)));
+        let made = account(Op::Keygen, ClockOwner::Engine);
+        assert_eq!(made.longest_report(&PLAN), MAX_LINE_BYTES);
+        let endless = BlockPlan {
+            max_samples: usize::MAX,
+            ..PLAN
+        };
+        assert_eq!(account_of.longest_report(&endless), MAX_LINE_BYTES);
+    }
+}

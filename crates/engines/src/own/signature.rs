@@ -1,0 +1,123 @@
+//! Signatures of digests, in batches: the padding, and the private or the public operation.
+
+use rsalab_rsa::{
+    BlockRunner, Status,
+    pkcs1v15::{Signer, Verifier},
+};
+
+use super::{
+    CpuBackend,
+    block::{all_done, prepared_private, prepared_public},
+    library,
+};
+use crate::{
+    engine::{EngineError, Prepared, RunStats, Runner, check_items},
+    job::{Job, StudyKey},
+    op::Layout,
+};
+
+/// A key made ready for signing.
+pub(super) struct Signing {
+    key: Box<dyn rsalab_rsa::Prepared>,
+    layout: Layout,
+}
+
+impl Signing {
+    pub(super) fn new(
+        backend: &CpuBackend,
+        job: &Job,
+        key: &StudyKey,
+    ) -> Result<Self, EngineError> {
+        Ok(Signing {
+            key: prepared_private(backend, key, job.bare)?,
+            layout: job.layout(),
+        })
+    }
+}
+
+impl Prepared for Signing {
+    fn kernel(&self) -> String {
+        self.key.kernel().to_owned()
+    }
+
+    fn runner(&self) -> Result<Box<dyn Runner + '_>, EngineError> {
+        let runner = self.key.runner().map_err(library("preparing a thread"))?;
+        Ok(Box::new(SigningRunner {
+            signer: Signer::new(runner, self.key.modulus_len()),
+            layout: self.layout,
+            status: Vec::new(),
+        }))
+    }
+}
+
+struct SigningRunner<R> {
+    signer: Signer<R>,
+    layout: Layout,
+    status: Vec<Status>,
+}
+
+impl<R: BlockRunner> Runner for SigningRunner<R> {
+    fn run(&mut self, inputs: &[u8], outputs: &mut [u8]) -> Result<RunStats, EngineError> {
+        let items = check_items(self.layout, inputs, outputs)?;
+        self.status.resize(items, Status::Done);
+        self.signer
+            .sign(inputs, outputs, &mut self.status)
+            .map_err(library("signing"))?;
+        all_done(&self.status)?;
+        Ok(RunStats::default())
+    }
+}
+
+/// A key made ready for verifying.
+pub(super) struct Verifying {
+    key: Box<dyn rsalab_rsa::Prepared>,
+    layout: Layout,
+}
+
+impl Verifying {
+    pub(super) fn new(
+        backend: &CpuBackend,
+        job: &Job,
+        key: &StudyKey,
+    ) -> Result<Self, EngineError> {
+        Ok(Verifying {
+            key: prepared_public(backend, key)?,
+            layout: job.layout(),
+        })
+    }
+}
+
+impl Prepared for Verifying {
+    fn kernel(&self) -> String {
+        self.key.kernel().to_owned()
+    }
+
+    fn runner(&self) -> Result<Box<dyn Runner + '_>, EngineError> {
+        let runner = self.key.runner().map_err(library("preparing a thread"))?;
+        Ok(Box::new(VerifyingRunner {
+            verifier: Verifier::new(runner, self.key.modulus_len()),
+            layout: self.layout,
+            is_right: Vec::new(),
+        }))
+    }
+}
+
+struct VerifyingRunner<R> {
+    verifier: Verifier<R>,
+    layout: Layout,
+    is_right: Vec<bool>,
+}
+
+impl<R: BlockRunner> Runner for VerifyingRunner<R> {
+    fn run(&mut self, inputs: &[u8], outputs: &mut [u8]) -> Result<RunStats, EngineError> {
+        let items = check_items(self.layout, inputs, outputs)?;
+        self.is_right.resize(items, false);
+        self.verifier
+            .verify(inputs, &mut self.is_right)
+            .map_err(library("verifying"))?;
+        for (verdict, is_right) in outputs.iter_mut().zip(&self.is_right) {
+            *verdict = u8::from(*is_right);
+        }
+        Ok(RunStats::default())
+    }
+}

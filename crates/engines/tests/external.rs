@@ -1,0 +1,136 @@
+//! The conformance suite on the engines in other languages, where `make peers` could build them.
+//!
+//! `RSALAB_CONFORMANCE=full` runs every size with 1,000 random inputs.
+
+use std::{
+    env, fs,
+    path::{Path, PathBuf},
+    process::{Command, Stdio},
+};
+
+use rsalab_engines::{
+    Location, Op, Registry,
+    conformance::{Scope, assert_worker_conforms},
+};
+
+/// What every one of them does.
+const OPERATIONS: [Op; 9] = [
+    Op::Private,
+    Op::Public,
+    Op::Keygen,
+    Op::PrimePair,
+    Op::Totient,
+    Op::PrivateExponent,
+    Op::Sign,
+    Op::Verify,
+    Op::PrimeSearch,
+];
+
+/// The worker of an engine, among the released programs. None, said aloud, if it is not there.
+fn worker(engine: &str) -> Option<Location> {
+    let test = env::current_exe().expect("a test is a program");
+    // target/PROFILE/deps/TEST
+    let target = test.ancestors().nth(3).expect("it lies in target");
+    let file = format!("rsalab-peer-{engine}{}", env::consts::EXE_SUFFIX);
+    let program: PathBuf = target.join("release").join(file);
+    if !program.is_file() {
+        eprintln!("SKIPPED: the conformance of {engine}, which was not built here: make peers");
+        return None;
+    }
+    Some(Location {
+        engine: engine.to_owned(),
+        program,
+        args: Vec::new(),
+    })
+}
+
+fn conforms(engine: &str, variant: Option<&str>) {
+    let Some(location) = worker(engine) else {
+        return;
+    };
+    let scope = Scope {
+        variant: variant.map(str::to_owned),
+        ..Scope::of_the_environment()
+    };
+    let tried = assert_worker_conforms(&location, &scope);
+    let expected: &[Op] = match variant {
+        None => &OPERATIONS,
+        Some(_) => &[Op::Private],
+    };
+    for op in expected {
+        assert!(tried.contains(op), "{engine} did not do '{op}'");
+    }
+}
+
+#[test]
+fn go_conforms() {
+    conforms("go", None);
+}
+
+#[test]
+fn go_conforms_without_the_check_of_the_result() {
+    conforms("go", Some("unchecked"));
+}
+
+#[test]
+fn c_openmp_conforms() {
+    conforms("c-openmp", None);
+}
+
+#[test]
+fn c_openmp_conforms_with_the_crt() {
+    conforms("c-openmp", Some("crt"));
+}
+
+#[test]
+fn jca_conforms() {
+    conforms("jca", None);
+}
+
+#[test]
+fn jca_conforms_with_the_check_of_the_result() {
+    conforms("jca", Some("checked"));
+}
+
+/// The one that `docs/bring-your-own-engine.md` shows, found as a user's own is.
+#[cfg(unix)]
+#[test]
+fn the_engine_of_the_page_conforms() {
+    use std::os::unix::fs::PermissionsExt;
+    let python = Command::new("python3")
+        .args(["-c", "import sys; sys.exit(sys.version_info < (3, 8))"])
+        .stderr(Stdio::null())
+        .status();
+    if !python.is_ok_and(|status| status.success()) {
+        eprintln!("SKIPPED: the engine of docs/bring-your-own-engine.md, which needs Python 3.8");
+        return;
+    }
+    let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/bring-your-own-engine.md");
+    let page = fs::read_to_string(page).expect("the page is there");
+    let program = page
+        .split("```python\n")
+        .nth(1)
+        .and_then(|rest| rest.split("```").next())
+        .expect("the page shows an engine");
+    assert!(program.lines().count() <= 50);
+
+    let home = tempfile::tempdir().expect("a folder for the test");
+    let file = home.path().join("rsalab-peer-python-pow");
+    fs::write(&file, program).expect("the folder can be written to");
+    fs::set_permissions(&file, fs::Permissions::from_mode(0o755)).expect("it is ours");
+    let registry = Registry::new(home.path().join("rsalab"), Some(home.path().join("prefix")));
+    let engine = registry.select("python-pow").expect("it is there").engine;
+    let location = registry.locate(&engine).expect("it is there");
+    let scope = Scope {
+        sizes: vec![(768, 16), (1024, 8), (2048, 2)],
+        keys: Vec::new(),
+        // It has no more, and says so.
+        threads: 1,
+        ..Scope::quick()
+    };
+    let tried = assert_worker_conforms(&location, &scope);
+    assert_eq!(
+        tried.into_iter().collect::<Vec<_>>(),
+        [Op::Private, Op::Public]
+    );
+}

@@ -1,0 +1,399 @@
+//! What a measurement can tell apart on this machine: an engine beside itself, and beside itself with a known delay.
+//!
+//! ```text
+//! for each run       three new workers: the engine, the engine again, the engine with the delay
+//!                    measured in turn, by the same machinery as a bench; two ratios to the first
+//! at the end         false alarms   ratios of equals whose interval leaves out 1
+//!                    misses         ratios to the delayed whose interval holds 1
+//! ```
+//!
+//! An interval of 95 % leaves out the truth once in twenty times, so that false alarms are expected; many more of them say
+//! that the intervals are too narrow for this machine.
+
+use std::sync::{Arc, atomic::AtomicBool};
+
+use rsalab_engines::{Op, Session, worker::Planted};
+use rsalab_measure::{Estimate, stats::Summary};
+use serde::Serialize;
+
+use crate::{
+    Error,
+    bench::{self, CONFIDENCE, Nowhere},
+    compare::{self, Measured, Ratio},
+    plan::{Group, Host, Seed},
+    run::{
+        Brief, Entrant, GroupRun, Lab, LaunchError, Launcher, Materials, Outcome, Pool,
+        Surroundings, Workers,
+    },
+    store::CellState,
+};
+
+/// What is to be tried.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Request {
+    /// The engine, by selector.
+    pub engine: String,
+    /// The operation.
+    pub op: Op,
+    /// Bits of the modulus.
+    pub bits: usize,
+    /// Seconds of measuring for each contestant in each run.
+    pub seconds: f64,
+    /// Runs, each with new workers.
+    pub runs: usize,
+    /// The delay as a share of a call's time; none: equals only.
+    pub plant: Option<f64>,
+    /// From which keys and inputs derive; a random one where absent.
+    pub seed: Option<Seed>,
+}
+
+/// Starts workers that are slower by a known share than the engine they are.
+#[derive(Clone, Debug)]
+pub struct PlantedWorkers {
+    /// Who starts the engine otherwise.
+    pub workers: Workers,
+    /// The delay as a share of a call's time.
+    pub delay: f64,
+}
+
+impl Launcher for PlantedWorkers {
+    fn launch(
+        &self,
+        selector: &str,
+        stop: &Arc<AtomicBool>,
+    ) -> Result<Box<dyn Session>, LaunchError> {
+        let absent = |sentence: String| LaunchError::Absent(sentence);
+        let registry = &self.workers.registry;
+        let selector = registry
+            .select(selector)
+            .map_err(|error| absent(error.to_string()))?;
+        let mut location = registry
+            .locate(&selector.engine)
+            .map_err(|error| absent(error.to_string()))?;
+        location.engine = Planted::name_of(&selector.engine.name);
+        location
+            .args
+            .extend(["--plant".into(), self.delay.to_string().into()]);
+        self.workers.spawn(&location, stop)
+    }
+}
+
+/// What one run found.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Run {
+    /// The engine again, beside itself.
+    pub equals: Ratio,
+    /// The engine with the delay, beside itself.
+    pub planted: Option<Ratio>,
+    /// Operations that the engine did in its samples.
+    pub operations: u64,
+}
+
+/// What all runs found.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Calibration {
+    /// The engine.
+    pub engine: String,
+    /// The operation.
+    pub op: Op,
+    /// Bits of the modulus.
+    pub bits: usize,
+    /// Seconds for each contestant in each run.
+    pub seconds: f64,
+    /// The delay as a share of a call's time.
+    pub plant: Option<f64>,
+    /// In their order.
+    pub runs: Vec<Run>,
+    /// What they come to; none if there is no run.
+    pub verdict: Option<Verdict>,
+    /// A run with the budget that [`Verdict::budget_s`] asks for, where that was affordable.
+    pub check: Option<Check>,
+    /// Whether every run was made, rather than stopped before the end.
+    pub is_complete: bool,
+    /// Why there are no more runs, where something failed.
+    pub failure: Option<String>,
+}
+
+/// Figures over all runs. Where luck decides and can be told, they are of ratios without it.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Verdict {
+    /// The confidence that the intervals claim.
+    pub confidence: f64,
+    /// Runs.
+    pub runs: usize,
+    /// Of equals, intervals that leave out 1.
+    pub false_alarms: usize,
+    /// With the delay, intervals that hold 1.
+    pub misses: Option<usize>,
+    /// With the delay, intervals that leave out the true ratio.
+    pub truths_missed: Option<usize>,
+    /// Half the width of the intervals of equals, as a share of the ratio: the median of the runs.
+    pub half_width: f64,
+    /// Seconds for each contestant that would make it 1 %, if it falls with the square root of the time.
+    pub budget_s: f64,
+    /// Ratios of equals within 3 % of 1.
+    pub within_three_percent: usize,
+    /// The same with their luck, where the others are without.
+    pub within_three_percent_raw: Option<usize>,
+}
+
+/// What a run with another budget found.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Check {
+    /// Seconds for each contestant.
+    pub seconds: f64,
+    /// The engine again, beside itself.
+    pub equals: Ratio,
+}
+
+impl Run {
+    /// The ratio of equals that counts: without luck where that can be.
+    pub fn of_equals(&self) -> Estimate {
+        best(&self.equals)
+    }
+
+    /// The ratio to the delayed that counts.
+    pub fn of_planted(&self) -> Option<Estimate> {
+        self.planted.as_ref().map(best)
+    }
+}
+
+fn best(ratio: &Ratio) -> Estimate {
+    ratio.luck_corrected.unwrap_or(ratio.to_first)
+}
+
+/// The budget that is tried once more at the end is at most so many seconds for each contestant.
+const AFFORDABLE_S: f64 = 60.0;
+
+/// The half width that a budget is named for.
+const WANTED: f64 = 0.01;
+
+/// Does the runs; `planted` starts the workers with the delay. Each run is told to `told` with its number, from 1.
+///
+/// When `stop` is set, the run in progress is given up and what has been found so far is returned.
+///
+/// # Errors
+/// The request does not make sense on this machine; the sentence says what would.
+pub fn run(
+    request: &Request,
+    host: &Host,
+    around: &Surroundings<'_>,
+    planted: &dyn Launcher,
+    told: &mut dyn FnMut(usize, &Run),
+    stop: &Arc<AtomicBool>,
+) -> Result<Calibration, Error> {
+    let seed = match request.seed {
+        Some(seed) => seed,
+        None => Seed::random()?,
+    };
+    let mut bed = Bed {
+        around,
+        launcher: Both {
+            plain: around.launcher,
+            planted,
+        },
+        materials: Materials::new(seed, stop),
+        stop,
+    };
+    let group = request.group(host, request.seconds)?;
+    let mut calibration = Calibration {
+        engine: request.engine.clone(),
+        op: request.op,
+        bits: request.bits,
+        seconds: request.seconds,
+        plant: request.plant,
+        runs: Vec::new(),
+        verdict: None,
+        check: None,
+        is_complete: false,
+        failure: None,
+    };
+    let mut is_stopped = false;
+    for number in 1..=request.runs {
+        match bed.run(&group, number as u64, request.plant.is_some())? {
+            Found::Run(run) => {
+                told(number, &run);
+                calibration.runs.push(*run);
+            }
+            Found::Failure(reason) => {
+                calibration.failure = Some(reason);
+                break;
+            }
+            Found::Stopped => {
+                is_stopped = true;
+                break;
+            }
+        }
+    }
+    calibration.is_complete = !is_stopped && calibration.failure.is_none();
+    calibration.verdict = Verdict::of(&calibration);
+    if let Some(seconds) = calibration.affordable() {
+        let group = request.group(host, seconds)?;
+        match bed.run(&group, 0, false)? {
+            Found::Run(run) => {
+                calibration.check = Some(Check {
+                    seconds,
+                    equals: run.equals,
+                });
+            }
+            Found::Failure(reason) => calibration.failure = Some(reason),
+            Found::Stopped => calibration.is_complete = false,
+        }
+    }
+    Ok(calibration)
+}
+
+impl Request {
+    fn group(&self, host: &Host, seconds: f64) -> Result<Group, Error> {
+        let request = bench::Request {
+            seconds,
+            seed: self.seed,
+            ..bench::Request::new(self.op, vec![self.bits], vec![self.engine.clone()])
+        };
+        let mut groups = request.groups(host)?;
+        Ok(groups.swap_remove(0))
+    }
+}
+
+/// What runs share.
+struct Bed<'a> {
+    around: &'a Surroundings<'a>,
+    launcher: Both<'a>,
+    materials: Materials,
+    stop: &'a Arc<AtomicBool>,
+}
+
+enum Found {
+    Run(Box<Run>),
+    Failure(String),
+    Stopped,
+}
+
+impl Bed<'_> {
+    fn run(&mut self, group: &Group, seed: u64, with_planted: bool) -> Result<Found, Error> {
+        let cell = &group.cells[0];
+        let entrant = |engine: &str, copy| Entrant {
+            copy,
+            ..Entrant::new(engine.to_owned(), cell.job.clone())
+        };
+        let mut entrants = vec![entrant(&cell.engine, 0), entrant(&cell.engine, 1)];
+        if with_planted {
+            entrants.push(entrant(&Both::planted(&cell.engine), 0));
+        }
+        let mut lab = Lab {
+            pool: Pool::new(&self.launcher, self.stop),
+            materials: &mut self.materials,
+            clock: self.around.clock,
+            stop: Arc::clone(self.stop),
+            allow_unoptimised: self.around.allow_unoptimised,
+        };
+        let brief = Brief {
+            title: "calibration",
+            job: &group.job,
+            measure: &group.measure,
+            seed,
+        };
+        let outcome =
+            GroupRun::new(&mut lab, brief, &mut entrants, &mut Nowhere, &mut |_| {}).run()?;
+        if outcome == Outcome::Stopped {
+            return Ok(Found::Stopped);
+        }
+        let failure = entrants.iter().find_map(|entrant| match &entrant.state {
+            CellState::Done => None,
+            CellState::Failed(reason) | CellState::Unsupported(reason) => {
+                Some(format!("{}: {reason}", entrant.engine))
+            }
+            CellState::Planned | CellState::Running => {
+                Some(format!("{}: it was not measured", entrant.engine))
+            }
+        });
+        if let Some(reason) = failure {
+            return Ok(Found::Failure(reason));
+        }
+        let measured: Vec<Measured<'_>> = entrants.iter().filter_map(Entrant::measured).collect();
+        let ratio = |place: usize| {
+            let this = measured.get(place)?;
+            compare::ratio(group.job.op, &measured[0], this, CONFIDENCE)
+        };
+        Ok(match ratio(1) {
+            Some(equals) => Found::Run(Box::new(Run {
+                equals,
+                planted: ratio(2),
+                operations: entrants[0].operations(),
+            })),
+            None => Found::Failure("the two have no round in common".to_owned()),
+        })
+    }
+}
+
+/// Two launchers: one name is the engine's, another that of the engine with the delay.
+struct Both<'a> {
+    plain: &'a dyn Launcher,
+    planted: &'a dyn Launcher,
+}
+
+/// No selector ends so.
+const PLANTED: &str = ", delayed";
+
+impl Both<'_> {
+    fn planted(selector: &str) -> String {
+        format!("{selector}{PLANTED}")
+    }
+}
+
+impl Launcher for Both<'_> {
+    fn launch(
+        &self,
+        selector: &str,
+        stop: &Arc<AtomicBool>,
+    ) -> Result<Box<dyn Session>, LaunchError> {
+        match selector.strip_suffix(PLANTED) {
+            Some(selector) => self.planted.launch(selector, stop),
+            None => self.plain.launch(selector, stop),
+        }
+    }
+}
+
+impl Calibration {
+    /// The budget for the wanted width, if it is another and can be afforded.
+    fn affordable(&self) -> Option<f64> {
+        let budget_s = self.verdict.as_ref()?.budget_s;
+        let is_new = !(0.8..=1.25).contains(&(budget_s / self.seconds));
+        let is_affordable = (0.1..=AFFORDABLE_S).contains(&budget_s);
+        (self.is_complete && is_new && is_affordable).then_some(budget_s)
+    }
+}
+
+impl Verdict {
+    fn of(calibration: &Calibration) -> Option<Verdict> {
+        let runs = &calibration.runs;
+        let half_widths: Vec<f64> = runs
+            .iter()
+            .map(|run| {
+                let ratio = run.of_equals();
+                (ratio.high - ratio.low) / 2.0 / ratio.value
+            })
+            .collect();
+        let half_width = Summary::of(&half_widths)?.median;
+        let count = |is: &dyn Fn(&Run) -> bool| runs.iter().filter(|run| is(run)).count();
+        let of_planted = |is: &dyn Fn(Estimate) -> bool| {
+            calibration
+                .plant
+                .map(|_| count(&|run| run.of_planted().is_some_and(is)))
+        };
+        let near = |ratio: Estimate| (ratio.value - 1.0).abs() <= 0.03;
+        let truth = 1.0 / (1.0 + calibration.plant.unwrap_or(0.0));
+        let is_corrected = runs.iter().any(|run| run.equals.luck_corrected.is_some());
+        Some(Verdict {
+            confidence: CONFIDENCE,
+            runs: runs.len(),
+            false_alarms: count(&|run| !run.of_equals().covers(1.0)),
+            misses: of_planted(&|ratio| ratio.covers(1.0)),
+            truths_missed: of_planted(&|ratio| !ratio.covers(truth)),
+            half_width,
+            budget_s: calibration.seconds * (half_width / WANTED).powi(2),
+            within_three_percent: count(&|run| near(run.of_equals())),
+            within_three_percent_raw: is_corrected.then(|| count(&|run| near(run.equals.to_first))),
+        })
+    }
+}

@@ -1,0 +1,176 @@
+package main
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+)
+
+// Bytes that one item takes in and gives out.
+type layout struct{ input, output int }
+
+// The operations that this engine does. Of primes of a modulus with an odd number of bits it knows nothing.
+var operations = []string{
+	"private", "public", "keygen", "prime_pair", "totient", "private_exponent", "sign", "verify", "prime_search",
+}
+
+const digestBytes = 32
+
+func (j *job) layout() layout {
+	k := (j.Bits + 7) / 8
+	h := ((j.Bits+1)/2 + 7) / 8
+	switch j.Op {
+	case "private", "public":
+		return layout{k, k}
+	case "keygen":
+		return layout{0, h + h + k}
+	case "prime_pair":
+		return layout{0, h + h}
+	case "totient":
+		return layout{h + h, k + k}
+	case "private_exponent":
+		return layout{k, k}
+	case "sign":
+		return layout{digestBytes, k}
+	case "verify":
+		return layout{digestBytes + k, 1}
+	case "prime_search":
+		return layout{candidates(j.Bits) * h, h + h}
+	}
+	panic("no layout of " + j.Op)
+}
+
+// Candidates in one input of prime_search.
+func candidates(bits int) int {
+	return 2 * max(1, int(math.Round(float64(bits)/2*math.Ln2/2)))
+}
+
+// Whether every run makes something new.
+func (j *job) makes() bool { return j.Op == "keygen" || j.Op == "prime_pair" }
+
+func (j *job) takesKey() bool {
+	return slices.Contains([]string{"private", "public", "sign", "verify"}, j.Op)
+}
+
+// Forms of the private operation, the default first.
+var privateForms = []string{"checked", "unchecked"}
+
+// The conditions under which the job would be done, or why it is not.
+func supports(j *job) (ledger, string) {
+	if reason := j.check(); reason != "" {
+		return ledger{}, reason
+	}
+	if j.Bare {
+		return ledger{}, "this engine has no bare form; 'go:unchecked' leaves the check of the result out"
+	}
+	if strings.HasPrefix(j.Op, "text_") {
+		return ledger{}, "this engine does blocks, not texts"
+	}
+	if !slices.Contains(operations, j.Op) {
+		return ledger{}, fmt.Sprintf("this engine does not know the operation '%s'", j.Op)
+	}
+	if j.Variant != nil {
+		if j.Op != "private" {
+			return ledger{}, fmt.Sprintf("'%s' has no form '%s'; it has one only", j.Op, *j.Variant)
+		}
+		if !slices.Contains(privateForms, *j.Variant) {
+			return ledger{}, fmt.Sprintf("'private' has no form '%s'; it has %s", *j.Variant, strings.Join(privateForms, ", "))
+		}
+	}
+	if internalReason != "" && slices.Contains([]string{"private", "public", "prime_search"}, j.Op) {
+		return ledger{}, internalReason
+	}
+	if j.takesKey() && j.Exponent > 1<<31-1 {
+		return ledger{}, "Go's crypto/rsa takes public exponents below 2^31 only"
+	}
+	if j.Op == "keygen" && j.Exponent != 65537 {
+		return ledger{}, "Go's crypto/rsa makes keys with the exponent 65537 only"
+	}
+	if j.Bits%2 == 1 && slices.Contains([]string{"keygen", "prime_pair", "prime_search"}, j.Op) {
+		return ledger{}, "this engine makes two primes of one size, and so moduli of an even number of bits only"
+	}
+	return conditions(j), ""
+}
+
+// What is true of Go 1.24 and later; NOTES.md says where it is read.
+func conditions(j *job) ledger {
+	yes, no := true, false
+	text := func(t string) *string { return &t }
+	exponent := j.Exponent
+	l := ledger{
+		Setup:   "key with its CRT values and Montgomery constants, once for all threads",
+		Lanes:   1,
+		Threads: "engine",
+		Clock:   "engine",
+	}
+	switch j.Op {
+	case "private":
+		check := j.Variant == nil || *j.Variant == "checked"
+		l.Crt, l.Blinding, l.ResultCheck, l.ConstantTime = &yes, &no, &check, &yes
+	case "sign":
+		l.Crt, l.Blinding, l.ResultCheck, l.ConstantTime = &yes, &no, &yes, &yes
+		l.Padding = text("PKCS #1 v1.5")
+	case "public":
+		l.Exponent = &exponent
+	case "verify":
+		l.Exponent = &exponent
+		l.Padding = text("PKCS #1 v1.5")
+	case "keygen":
+		l.Rounds = text(keygenRounds(j.Bits / 2))
+		l.Sieve = text("trial division by the primes up to 1619; independent candidates")
+		l.Exponent = &exponent
+		l.Setup = "nothing"
+	case "prime_search":
+		l.Rounds = text(keygenRounds(j.Bits / 2))
+		l.Sieve = text("trial division by the primes up to 1619")
+		l.Setup = "nothing"
+	case "prime_pair":
+		l.Rounds = text("20 of Miller-Rabin, one to base 2, and Baillie-PSW's Lucas test (big.Int.ProbablyPrime)")
+		l.Sieve = text("trial division by the primes up to 53; independent candidates")
+		l.Exponent = &exponent
+		l.Setup = "nothing"
+	case "totient":
+		l.ConstantTime = &no
+		l.Setup = "nothing"
+	case "private_exponent":
+		l.ConstantTime = &no
+		l.Exponent = &exponent
+		l.Setup = "nothing"
+	}
+	return l
+}
+
+// Miller-Rabin rounds of crypto/internal/fips140/rsa for a prime of so many bits.
+func keygenRounds(bits int) string {
+	rounds := 34
+	for _, step := range [][2]int{{3747, 3}, {1345, 4}, {476, 5}, {400, 6}, {347, 7}, {308, 8}, {55, 27}} {
+		if bits >= step[0] {
+			rounds = step[1]
+			break
+		}
+	}
+	return fmt.Sprintf("%d of Miller-Rabin, random bases", rounds)
+}
+
+// Whether the job makes sense, whoever does it; the reason if not.
+func (j *job) check() string {
+	isText := strings.HasPrefix(j.Op, "text_")
+	switch {
+	case j.Bits < 512 || j.Bits > 16384:
+		return fmt.Sprintf("the modulus has %d bits; 512 to 16384 are possible", j.Bits)
+	case j.Exponent < 3 || j.Exponent%2 == 0:
+		return fmt.Sprintf("the public exponent is %d; it must be odd and at least 3", j.Exponent)
+	case j.Threads < 1 || j.Threads > 1024:
+		return fmt.Sprintf("%d threads; 1 to 1024 are possible", j.Threads)
+	case j.Batch < 1 || j.Batch > 1<<16:
+		return fmt.Sprintf("a batch of %d; 1 to 65536 are possible", j.Batch)
+	case j.Mode != "latency" && j.Mode != "throughput":
+		return fmt.Sprintf("there is no mode '%s'", j.Mode)
+	case j.Mode == "latency" && j.Threads != 1 && !isText:
+		return fmt.Sprintf("latency is the time of one call on one thread, and the job asks for %d threads", j.Threads)
+	case !isText && (j.Symbols != 0 || j.BlockSymbols != 0):
+		return fmt.Sprintf("'%s' takes no text", j.Op)
+	}
+	return ""
+}

@@ -1,0 +1,171 @@
+import java.math.BigInteger;
+import java.security.GeneralSecurityException;
+import java.security.KeyFactory;
+import java.security.KeyPairGenerator;
+import java.security.PrivateKey;
+import java.security.PublicKey;
+import java.security.SecureRandom;
+import java.security.Signature;
+import java.security.SignatureException;
+import java.security.interfaces.RSAPrivateCrtKey;
+import java.security.spec.RSAKeyGenParameterSpec;
+import java.security.spec.RSAPrivateCrtKeySpec;
+import java.security.spec.RSAPublicKeySpec;
+import java.util.Arrays;
+import javax.crypto.Cipher;
+
+/** What Java is asked to do, item by item. */
+final class Operations {
+    private Operations() {}
+
+    /** Does one item. One for each thread: Java's ciphers are not to be shared. */
+    interface Operation {
+        void run(byte[] in, int from, byte[] out, int to) throws GeneralSecurityException;
+    }
+
+    /** A study's key, as Java takes it. */
+    record Key(byte[] modulus, PrivateKey secret, PublicKey open) {
+        static Key of(BigInteger n, BigInteger e, BigInteger d, BigInteger p, BigInteger q, BigInteger dp, BigInteger dq, BigInteger qinv)
+                throws GeneralSecurityException {
+            KeyFactory factory = KeyFactory.getInstance("RSA");
+            return new Key(
+                    n.toByteArray(),
+                    factory.generatePrivate(new RSAPrivateCrtKeySpec(n, e, d, p, q, dp, dq, qinv)),
+                    factory.generatePublic(new RSAPublicKeySpec(n, e)));
+        }
+    }
+
+    /** The job's operation. The key may be null for operations that take none. */
+    static Operation of(Job job, Key key) throws GeneralSecurityException {
+        int k = job.modulusBytes();
+        int h = job.primeBytes();
+        BigInteger e = new BigInteger(Long.toUnsignedString(job.exponent()));
+        switch (job.op()) {
+            case "private": {
+                // What a private key encrypts is taken for a signature, and its result is checked; a decryption's is not.
+                Cipher cipher = Cipher.getInstance("RSA/ECB/NoPadding");
+                cipher.init(job.isChecked() ? Cipher.ENCRYPT_MODE : Cipher.DECRYPT_MODE, key.secret());
+                return (in, from, out, to) -> cipher.doFinal(in, from, k, out, to);
+            }
+            case "public": {
+                Cipher cipher = Cipher.getInstance("RSA/ECB/NoPadding");
+                cipher.init(Cipher.ENCRYPT_MODE, key.open());
+                return (in, from, out, to) -> cipher.doFinal(in, from, k, out, to);
+            }
+            case "sign": {
+                Signature signature = Signature.getInstance("NONEwithRSA");
+                signature.initSign(key.secret());
+                return (in, from, out, to) -> {
+                    signature.update(SHA256_NAME);
+                    signature.update(in, from, Job.DIGEST_BYTES);
+                    signature.sign(out, to, k);
+                };
+            }
+            case "verify": {
+                Signature signature = Signature.getInstance("NONEwithRSA");
+                signature.initVerify(key.open());
+                return (in, from, out, to) -> {
+                    signature.update(SHA256_NAME);
+                    signature.update(in, from, Job.DIGEST_BYTES);
+                    boolean isRight = false;
+                    try {
+                        isRight = signature.verify(in, from + Job.DIGEST_BYTES, k);
+                    } catch (SignatureException wrong) {
+                        // One that is not below the modulus, for example.
+                    }
+                    if (!isRight) {
+                        // Where a padding is wrong Java keeps what it was given, and would be wrong about the next.
+                        signature.initVerify(key.open());
+                    }
+                    out[to] = (byte) (isRight ? 1 : 0);
+                };
+            }
+            case "keygen": {
+                KeyPairGenerator generator = KeyPairGenerator.getInstance("RSA");
+                generator.initialize(new RSAKeyGenParameterSpec(job.bits(), e));
+                return (in, from, out, to) -> {
+                    RSAPrivateCrtKey made = (RSAPrivateCrtKey) generator.generateKeyPair().getPrivate();
+                    put(made.getPrimeP(), out, to, h);
+                    put(made.getPrimeQ(), out, to + h, h);
+                    put(made.getPrivateExponent(), out, to + 2 * h, k);
+                };
+            }
+            case "prime_pair": {
+                SecureRandom random = new SecureRandom();
+                // A product of two that are not smaller has all the modulus's bits.
+                BigInteger least = BigInteger.ONE.shiftLeft(job.bits() - 1).sqrt().add(BigInteger.ONE);
+                return (in, from, out, to) -> {
+                    BigInteger p = draw(job.bits() / 2, e, least, random);
+                    BigInteger q;
+                    do {
+                        q = draw(job.bits() / 2, e, least, random);
+                    } while (p.subtract(q).abs().bitLength() <= job.bits() / 2 - 100);
+                    put(p, out, to, h);
+                    put(q, out, to + h, h);
+                };
+            }
+            case "prime_search":
+                return (in, from, out, to) -> {
+                    int found = 0;
+                    for (int at = from; at < from + job.input() && found < 2; at += h) {
+                        if (get(in, at, h).isProbablePrime(CERTAINTY)) {
+                            System.arraycopy(in, at, out, to + h * found++, h);
+                        }
+                    }
+                    if (found < 2) {
+                        throw new GeneralSecurityException("fewer than two of the candidates are prime");
+                    }
+                };
+            case "totient":
+                return (in, from, out, to) -> {
+                    BigInteger p = get(in, from, h);
+                    BigInteger q = get(in, from + h, h);
+                    put(p.multiply(q), out, to, k);
+                    put(p.subtract(BigInteger.ONE).multiply(q.subtract(BigInteger.ONE)), out, to + k, k);
+                };
+            default:
+                return (in, from, out, to) -> put(modInverse(e, get(in, from, k)), out, to, k);
+        }
+    }
+
+    /** What BigInteger.probablePrime takes, of which key generation is made. */
+    private static final int CERTAINTY = 100;
+
+    /** The beginning of the DigestInfo of SHA-256 (RFC 8017, 9.2, note 1). */
+    private static final byte[] SHA256_NAME = {
+        0x30, 0x31, 0x30, 0x0d, 0x06, 0x09, 0x60, (byte) 0x86, 0x48, 0x01, 0x65, 0x03, 0x04, 0x02, 0x01, 0x05, 0x00, 0x04, 0x20
+    };
+
+    private static BigInteger draw(int bits, BigInteger e, BigInteger least, SecureRandom random) {
+        while (true) {
+            BigInteger prime = BigInteger.probablePrime(bits, random);
+            if (prime.compareTo(least) >= 0 && prime.subtract(BigInteger.ONE).gcd(e).equals(BigInteger.ONE)) {
+                return prime;
+            }
+        }
+    }
+
+    private static BigInteger modInverse(BigInteger e, BigInteger modulus) throws GeneralSecurityException {
+        try {
+            return e.modInverse(modulus);
+        } catch (ArithmeticException error) {
+            throw new GeneralSecurityException(error.getMessage());
+        }
+    }
+
+    static BigInteger get(byte[] from, int at, int length) {
+        return new BigInteger(1, from, at, length);
+    }
+
+    private static void put(BigInteger number, byte[] to, int at, int length) throws GeneralSecurityException {
+        // A sign's byte may come first.
+        byte[] bytes = number.toByteArray();
+        int extra = Math.max(0, bytes.length - length);
+        if (extra > 1 || extra == 1 && bytes[0] != 0) {
+            throw new GeneralSecurityException("the result is too long");
+        }
+        int used = bytes.length - extra;
+        Arrays.fill(to, at, at + length - used, (byte) 0);
+        System.arraycopy(bytes, extra, to, at + length - used, used);
+    }
+}
