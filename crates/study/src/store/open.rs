@@ -135,6 +135,7 @@ impl Store {
         };
         store.identify()?;
         store.configure(is_writable)?;
+        store.check_length(size)?;
         store.quick_check()?;
         store.check_tables()?;
         Ok(store)
@@ -188,6 +189,22 @@ impl Store {
                 .map_err(StoreError::sqlite(&self.path))?;
         }
         Ok(())
+    }
+
+    /// A last page that is cut reads as one with zeros at its end, which SQLite's checks may find nothing wrong with.
+    ///
+    /// Where a log lies beside the file, the page may be waiting there, and a checkpoint makes it whole.
+    fn check_length(&self, size: u64) -> Result<(), StoreError> {
+        let page: u64 = self.pragma("page_size")?;
+        let log = self.path.with_file_name(format!("{FILE}-wal"));
+        let has_log = log.metadata().is_ok_and(|log| log.len() > 0);
+        if size.is_multiple_of(page) || has_log {
+            return Ok(());
+        }
+        Err(StoreError::Damaged {
+            path: self.path.clone(),
+            detail: "its last page is cut".to_owned(),
+        })
     }
 
     fn quick_check(&self) -> Result<(), StoreError> {
