@@ -118,7 +118,7 @@ pub const ENGINES: &[Entry] = &[
         name: Cow::Borrowed("jca"),
         summary: Cow::Borrowed("the RSA of Java's own providers, through the JCA"),
         home: Home::Peer {
-            bring: "sh peers/external/java/build.sh",
+            bring: "sh peers/external/jca/build.sh",
         },
     },
     Entry {

@@ -1,3 +1,5 @@
+package rsalab.jca;
+
 import java.math.BigInteger;
 import java.security.GeneralSecurityException;
 import java.security.KeyFactory;
@@ -13,38 +15,35 @@ import java.security.spec.RSAPrivateCrtKeySpec;
 import java.security.spec.RSAPublicKeySpec;
 import java.util.Arrays;
 import javax.crypto.Cipher;
+import rsalab.worker.Engine.Operation;
+import rsalab.worker.Job;
+import rsalab.worker.Key;
 
 /** What Java is asked to do, item by item. */
 final class Operations {
     private Operations() {}
 
-    /** Does one item. One for each thread: Java's ciphers are not to be shared. */
-    interface Operation {
-        void run(byte[] in, int from, byte[] out, int to) throws GeneralSecurityException;
-    }
-
     /** A study's key, as Java takes it. */
-    record Key(byte[] modulus, PrivateKey secret, PublicKey open) {
-        static Key of(BigInteger n, BigInteger e, BigInteger d, BigInteger p, BigInteger q, BigInteger dp, BigInteger dq, BigInteger qinv)
-                throws GeneralSecurityException {
+    record Halves(PrivateKey secret, PublicKey open) {
+        static Halves of(Key key) throws GeneralSecurityException {
             KeyFactory factory = KeyFactory.getInstance("RSA");
-            return new Key(
-                    n.toByteArray(),
-                    factory.generatePrivate(new RSAPrivateCrtKeySpec(n, e, d, p, q, dp, dq, qinv)),
-                    factory.generatePublic(new RSAPublicKeySpec(n, e)));
+            return new Halves(
+                    factory.generatePrivate(new RSAPrivateCrtKeySpec(
+                            key.n(), key.e(), key.d(), key.p(), key.q(), key.dp(), key.dq(), key.qinv())),
+                    factory.generatePublic(new RSAPublicKeySpec(key.n(), key.e())));
         }
     }
 
-    /** The job's operation. The key may be null for operations that take none. */
-    static Operation of(Job job, Key key) throws GeneralSecurityException {
+    /** The job's operation, for one thread: Java's ciphers are not to be shared. The key may be null for operations that take none. */
+    static Operation of(Job job, Halves key) throws GeneralSecurityException {
         int k = job.modulusBytes();
         int h = job.primeBytes();
-        BigInteger e = new BigInteger(Long.toUnsignedString(job.exponent()));
+        BigInteger e = job.publicExponent();
         switch (job.op()) {
             case "private": {
                 // What a private key encrypts is taken for a signature, and its result is checked; a decryption's is not.
                 Cipher cipher = Cipher.getInstance("RSA/ECB/NoPadding");
-                cipher.init(job.isChecked() ? Cipher.ENCRYPT_MODE : Cipher.DECRYPT_MODE, key.secret());
+                cipher.init(Jca.isChecked(job) ? Cipher.ENCRYPT_MODE : Cipher.DECRYPT_MODE, key.secret());
                 return (in, from, out, to) -> cipher.doFinal(in, from, k, out, to);
             }
             case "public": {
@@ -153,7 +152,7 @@ final class Operations {
         }
     }
 
-    static BigInteger get(byte[] from, int at, int length) {
+    private static BigInteger get(byte[] from, int at, int length) {
         return new BigInteger(1, from, at, length);
     }
 

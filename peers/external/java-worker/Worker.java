@@ -1,0 +1,183 @@
+package rsalab.worker;
+
+import com.google.gson.JsonArray;
+import com.google.gson.JsonNull;
+import com.google.gson.JsonObject;
+import java.io.BufferedInputStream;
+import java.io.ByteArrayOutputStream;
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.OutputStream;
+import java.nio.charset.StandardCharsets;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.LinkedBlockingQueue;
+
+/** An engine in Java as a worker of rsalab, which speaks docs/worker-protocol.md over its standard input and output. */
+public final class Worker {
+    private static final int MAX_LINE_BYTES = (1 << 30) + (1 << 20);
+    private static final long GRACE_MS = 2000;
+    /** What the queue of lines ends with. */
+    private static final byte[] END = new byte[0];
+
+    private final Engine engine;
+    private final OutputStream output;
+    private Rig rig;
+
+    private Worker(Engine engine, OutputStream output) {
+        this.engine = engine;
+        this.output = output;
+    }
+
+    /** The {@code main} of a worker: serves the engine until the input ends. Does not return. */
+    public static void serve(Engine engine, String[] arguments) throws IOException, InterruptedException {
+        if (arguments.length > 0) {
+            answerByHand(engine, arguments[0]);
+        }
+        BlockingQueue<byte[]> lines = new LinkedBlockingQueue<>();
+        Thread reader = new Thread(() -> watch(System.in, lines), "reader");
+        reader.setDaemon(true);
+        reader.start();
+        Worker worker = new Worker(engine, System.out);
+        for (byte[] line = lines.take(); line != END && worker.answer(line); line = lines.take()) {}
+        System.exit(0);
+    }
+
+    private static void answerByHand(Engine engine, String argument) {
+        if (argument.equals("--version")) {
+            System.out.println(engine.name() + " " + System.getProperty("java.vm.version") + " (" + engine.origin() + ")");
+            System.exit(0);
+        }
+        System.err.printf(
+                "This is the worker of rsalab's engine '%s'. rsalab starts it and talks to it over its standard input%n"
+                        + "and output, one JSON object a line; see docs/worker-protocol.md. Try: rsalab engines%n",
+                engine.name());
+        System.exit(argument.equals("--help") || argument.equals("-h") ? 0 : 2);
+    }
+
+    /** Reads lines until the input ends, and soon after ends the process: the coordinator is gone. */
+    private static void watch(InputStream stdin, BlockingQueue<byte[]> lines) {
+        try {
+            InputStream input = new BufferedInputStream(stdin, 1 << 16);
+            byte[] line;
+            while ((line = readLine(input)) != null) {
+                if (!new String(line, 0, Math.min(line.length, 64), StandardCharsets.ISO_8859_1).isBlank()) {
+                    lines.put(line);
+                }
+            }
+            lines.put(END);
+            Thread.sleep(GRACE_MS);
+            System.err.println("the input has ended; the request in progress was given up");
+        } catch (IOException | InterruptedException error) {
+            System.err.println("the conversation broke off: " + error);
+        }
+        Runtime.getRuntime().halt(5);
+    }
+
+    /** A line without its end; null at the end of the input. */
+    private static byte[] readLine(InputStream input) throws IOException {
+        ByteArrayOutputStream line = new ByteArrayOutputStream(1 << 10);
+        int next = input.read();
+        if (next < 0) {
+            return null;
+        }
+        for (; next >= 0 && next != '\n'; next = input.read()) {
+            line.write(next);
+            if (line.size() >= MAX_LINE_BYTES) {
+                throw new IOException("a line is longer than " + MAX_LINE_BYTES + " bytes");
+            }
+        }
+        return line.toByteArray();
+    }
+
+    /** Answers one request; false after the last. */
+    private boolean answer(byte[] line) throws IOException {
+        try {
+            JsonObject request = Json.parse(line);
+            switch (Json.text(request, "request")) {
+                case "hello" -> say(hello());
+                case "supports" -> supports(Job.read(Json.object(request, "job")));
+                case "prepare" -> {
+                    release();
+                    Job job = Job.read(Json.object(request, "job"));
+                    byte[] inputs = Json.bytes(request, "inputs");
+                    rig = Rig.prepare(engine, job, request.getAsJsonArray("keys"), inputs);
+                    JsonObject answer = Json.answer("prepared");
+                    answer.addProperty("kernel", rig.kernel());
+                    // Java does not pin.
+                    answer.add("cpus", new JsonArray());
+                    answer.addProperty("oversubscribed", rig.crowded);
+                    say(answer);
+                }
+                case "outputs" -> {
+                    JsonObject answer = Json.answer("outputs");
+                    answer.addProperty("outputs", prepared("outputs").outputs());
+                    say(answer);
+                }
+                case "block" -> say(prepared("block").block(Json.object(request, "plan")));
+                case "release" -> {
+                    release();
+                    say(Json.answer("released"));
+                }
+                case "quit" -> {
+                    say(Json.answer("bye"));
+                    return false;
+                }
+                default -> throw Json.malformed(0);
+            }
+        } catch (Fault fault) {
+            say(fault.answer());
+        } catch (IllegalStateException | ClassCastException | NumberFormatException error) {
+            // A field of another type than it must have.
+            say(Json.malformed(0).answer());
+        }
+        return true;
+    }
+
+    private Rig prepared(String request) throws Fault {
+        if (rig == null) {
+            throw new Fault("sequence", "'" + request + "' needs a prepared job");
+        }
+        return rig;
+    }
+
+    private void release() {
+        if (rig != null) {
+            rig.release();
+            rig = null;
+        }
+    }
+
+    private void supports(Job job) throws IOException {
+        String reason = Rig.refusal(engine, job);
+        JsonObject answer = Json.answer(reason == null ? "supported" : "unsupported");
+        if (reason == null) {
+            answer.add("ledger", engine.ledger(job).json());
+        } else {
+            answer.addProperty("reason", reason);
+        }
+        say(answer);
+    }
+
+    private JsonObject hello() {
+        JsonArray variants = new JsonArray();
+        engine.forms().forEach(variants::add);
+        JsonObject who = new JsonObject();
+        who.addProperty("name", engine.name());
+        who.addProperty("version", "Java " + Runtime.version());
+        who.addProperty("origin", engine.origin());
+        who.add("cpu_path", JsonNull.INSTANCE);
+        who.add("variants", variants);
+        // -Xint and the like leave the compiler out.
+        who.addProperty("optimised", System.getProperty("java.vm.info", "").contains("mixed mode"));
+        JsonObject answer = Json.answer("hello");
+        answer.addProperty("protocol", Json.PROTOCOL);
+        answer.addProperty("pid", ProcessHandle.current().pid());
+        answer.add("engine", who);
+        return answer;
+    }
+
+    private void say(JsonObject answer) throws IOException {
+        output.write(Json.line(answer));
+        output.flush();
+    }
+}

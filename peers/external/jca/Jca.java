@@ -1,0 +1,94 @@
+package rsalab.jca;
+
+import java.math.BigInteger;
+import java.security.GeneralSecurityException;
+import java.util.List;
+import rsalab.worker.Engine;
+import rsalab.worker.Job;
+import rsalab.worker.Key;
+import rsalab.worker.Ledger;
+import rsalab.worker.Worker;
+
+/** Java's own RSA as an engine of rsalab: what its providers are asked for, and under which conditions they do it. */
+public final class Jca implements Engine {
+    private static final List<String> OPERATIONS = List.of(
+            "private", "public", "keygen", "prime_pair", "totient", "private_exponent", "sign", "verify", "prime_search");
+
+    public static void main(String[] arguments) throws Exception {
+        Worker.serve(new Jca(), arguments);
+    }
+
+    @Override
+    public String name() {
+        return "jca";
+    }
+
+    @Override
+    public String origin() {
+        return "the providers of " + System.getProperty("java.vm.name") + ", " + System.getProperty("java.vendor");
+    }
+
+    /** Of the private operation. */
+    @Override
+    public List<String> forms() {
+        return List.of("unchecked", "checked");
+    }
+
+    static boolean isChecked(Job job) {
+        return "checked".equals(job.variant());
+    }
+
+    @Override
+    public String refusal(Job job) {
+        if (job.isText()) {
+            return "this engine does blocks, not texts";
+        }
+        if (!OPERATIONS.contains(job.op())) {
+            return "this engine does not do '" + job.op() + "'";
+        }
+        if (job.bare()) {
+            return "Java's provider always blinds; leave out the wish for a bare one";
+        }
+        String unknownForm = job.unknownForm(job.op().equals("private") ? forms() : List.of());
+        if (unknownForm != null) {
+            return unknownForm;
+        }
+        if (job.bits() % 2 == 1 && (job.makes() || job.op().equals("prime_search"))) {
+            return "this engine makes two primes of one size, and so moduli of an even number of bits only";
+        }
+        return null;
+    }
+
+    /** NOTES.md says where they are read. */
+    @Override
+    public Ledger ledger(Job job) {
+        boolean isPrivate = job.op().equals("private") || job.op().equals("sign");
+        boolean finds = job.makes() || job.op().equals("prime_search");
+        boolean isVartime = job.op().equals("totient") || job.op().equals("private_exponent");
+        boolean hasExponent = List.of("public", "verify", "private_exponent", "keygen", "prime_pair").contains(job.op());
+        boolean isPadded = job.op().equals("sign") || job.op().equals("verify");
+        BigInteger exponent = hasExponent ? job.publicExponent() : null;
+        return new Ledger(
+                isPrivate ? true : null,
+                isPrivate ? true : null,
+                isPrivate ? (Boolean) (job.op().equals("sign") || isChecked(job)) : null,
+                isPrivate || isVartime ? false : null,
+                finds ? rounds(job) : null,
+                finds ? (job.makes() ? "BigInteger's sieve of an interval" : "none") : null,
+                exponent,
+                isPadded ? "PKCS #1 v1.5" : null,
+                job.takesKey() ? "key read and cipher made, once per thread" : "");
+    }
+
+    /** BigInteger.primeToCertainty at the certainty 100, which key generation asks for. */
+    private static String rounds(Job job) {
+        int prime = job.bits() / 2;
+        int rounds = prime < 256 ? 27 : prime < 512 ? 15 : prime < 768 ? 8 : prime < 1024 ? 4 : 2;
+        return rounds + " of Miller-Rabin, random bases, and Lucas-Lehmer";
+    }
+
+    @Override
+    public Operation operation(Job job, Key key) throws GeneralSecurityException {
+        return Operations.of(job, key == null ? null : Operations.Halves.of(key));
+    }
+}
