@@ -174,11 +174,12 @@ mod tests {
     use rsalab_rsa::random::InsecureStudySeed;
 
     use super::*;
+    use crate::exponent::Exponent;
 
     #[test]
     fn a_sequence_is_the_average_case() {
         let seed = InsecureStudySeed::new([11; 32]);
-        let key = StudyKey::from_seed(&seed, 1024, 65537).unwrap();
+        let key = StudyKey::from_seed(&seed, 1024, Exponent::F4).unwrap();
         let item = average_case(&key, &mut seed.stream(3));
         let numbers: Vec<BigUint> = item.chunks(64).map(BigUint::from_bytes_be).collect();
         // 1 / P(prime) = 512·ln 2 / 2 = 177.4, twice.

@@ -13,6 +13,7 @@ use serde::{Deserialize, Serialize};
 use crate::{
     client::{Limits, Location, Session, SessionError, Worker},
     engine::{Engine, EngineError},
+    exponent::Exponent,
     inputs::{inputs, private_power_vartime},
     job::{Job, Mode, StudyKey},
     op::{DIGEST_BYTES, Op},
@@ -129,7 +130,7 @@ pub fn run(
     told: &mut dyn FnMut(Case),
 ) -> Result<(), ConformanceError> {
     for &(bits, items) in &scope.sizes {
-        let key = StudyKey::from_seed(seed, bits, EXPONENT)?;
+        let key = StudyKey::from_seed(seed, bits, Exponent::F4)?;
         let mut suite = Suite {
             session,
             scope,
@@ -152,7 +153,7 @@ pub fn run(
     }
     for &(bits, count) in &scope.keys {
         // Its only use is to be there: these operations take none.
-        let key = StudyKey::from_seed(seed, bits, EXPONENT)?;
+        let key = StudyKey::from_seed(seed, bits, Exponent::F4)?;
         let mut suite = Suite {
             session,
             scope,
@@ -252,8 +253,6 @@ pub enum ConformanceError {
     Key(#[from] rsalab_rsa::Error),
 }
 
-const EXPONENT: u64 = rsalab_rsa::generate::DEFAULT_EXPONENT;
-
 fn job(op: Op, bits: usize) -> Job {
     Job {
         op,
@@ -263,7 +262,8 @@ fn job(op: Op, bits: usize) -> Job {
         mode: Mode::Throughput,
         variant: None,
         bare: false,
-        exponent: EXPONENT,
+        exponent: Exponent::F4,
+        message_bits: None,
         symbols: 0,
         block_symbols: 0,
     }

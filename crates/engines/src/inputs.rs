@@ -28,13 +28,17 @@ pub fn inputs(
 ) -> Vec<u8> {
     let mut rng = seed.stream(stream);
     match job.op {
-        Op::Private | Op::Public => (0..items).flat_map(|_| below(&key.n, &mut rng)).collect(),
+        Op::Private | Op::Public => (0..items).flat_map(|_| block(job, key, &mut rng)).collect(),
         Op::Keygen | Op::PrimePair => Vec::new(),
-        Op::Totient => prime_like_pairs(key, job.exponent, &mut rng, items).concat(),
-        Op::PrivateExponent => prime_like_pairs(key, job.exponent, &mut rng, items)
-            .iter()
-            .flat_map(|pair| totient(pair, key.n.len()))
-            .collect(),
+        Op::Totient => {
+            prime_like_pairs(key, &job.exponent.of_key(Some(key)), &mut rng, items).concat()
+        }
+        Op::PrivateExponent => {
+            prime_like_pairs(key, &job.exponent.of_key(Some(key)), &mut rng, items)
+                .iter()
+                .flat_map(|pair| totient(pair, key.n.len()))
+                .collect()
+        }
         Op::TextEncrypt => text(job.symbols, &mut rng),
         Op::TextDecrypt => encrypted(job, key, &text(job.symbols, &mut rng)),
         Op::Sign => (0..items).flat_map(|_| digest(&mut rng)).collect(),
@@ -81,6 +85,33 @@ pub(crate) fn private_power_vartime(block: &[u8], key: &StudyKey) -> Vec<u8> {
     fixed(&(m2 + q * h), key.n.len()).expect("it is smaller than the modulus")
 }
 
+/// A block of raw input: any number below the modulus, or where a job asks for messages of a length, such a message for
+/// the public operation and its power for the private one.
+fn block(job: &Job, key: &StudyKey, rng: &mut impl Rng) -> Vec<u8> {
+    let Some(bits) = job.message_bits else {
+        return below(&key.n, rng);
+    };
+    let message = message(bits, key.n.len(), rng);
+    match job.op {
+        Op::Private => power_vartime(
+            &message,
+            &BigUint::from_bytes_be(&key.e),
+            &BigUint::from_bytes_be(&key.n),
+            key.n.len(),
+        ),
+        _ => message,
+    }
+}
+
+/// A random number of exactly so many bits, fewer than the modulus has.
+fn message(bits: usize, length: usize, rng: &mut impl Rng) -> Vec<u8> {
+    let mut message = vec![0; bits.div_ceil(8)];
+    rng.fill_bytes(&mut message);
+    let mut number = BigUint::from_bytes_be(&message) >> (8 * message.len() - bits);
+    number.set_bit(bits as u64 - 1, true);
+    fixed(&number, length).expect("it is shorter than the modulus")
+}
+
 /// A uniform block below the modulus, by rejection.
 fn below(modulus: &[u8], rng: &mut impl Rng) -> Vec<u8> {
     let mut block = vec![0; modulus.len()];
@@ -94,13 +125,7 @@ fn below(modulus: &[u8], rng: &mut impl Rng) -> Vec<u8> {
 }
 
 /// Pairs `p ‖ q` whose totients are prime to the exponent.
-fn prime_like_pairs(
-    key: &StudyKey,
-    exponent: u64,
-    rng: &mut impl Rng,
-    items: usize,
-) -> Vec<Vec<u8>> {
-    let e = BigUint::from(exponent);
+fn prime_like_pairs(key: &StudyKey, e: &BigUint, rng: &mut impl Rng, items: usize) -> Vec<Vec<u8>> {
     let mut prime_like = || loop {
         let mut number = vec![0; key.p.len()];
         rng.fill_bytes(&mut number);
@@ -109,7 +134,7 @@ fn prime_like_pairs(
         for bit in [0, key.bits as u64 / 2 - 2, key.bits as u64 / 2 - 1] {
             number.set_bit(bit, true);
         }
-        if (&number - 1u32).modinv(&e).is_some() {
+        if (&number - 1u32).modinv(e).is_some() {
             return fixed(&number, key.p.len()).expect("it is as long as a prime");
         }
     };
@@ -153,7 +178,7 @@ pub(crate) fn encrypted(job: &Job, key: &StudyKey, text: &[u8]) -> Vec<u8> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::job::Mode;
+    use crate::{exponent::Exponent, job::Mode};
 
     fn job(op: Op, symbols: usize) -> Job {
         Job {
@@ -164,7 +189,8 @@ mod tests {
             mode: Mode::Latency,
             variant: None,
             bare: false,
-            exponent: 65537,
+            exponent: Exponent::F4,
+            message_bits: None,
             symbols,
             block_symbols: if op.is_text() { 63 } else { 0 },
         }
@@ -173,7 +199,7 @@ mod tests {
     #[test]
     fn every_operation_gets_inputs_of_its_layout_again_and_again_the_same() {
         let seed = InsecureStudySeed::new([3; 32]);
-        let key = StudyKey::from_seed(&seed, 512, 65537).unwrap();
+        let key = StudyKey::from_seed(&seed, 512, Exponent::F4).unwrap();
         for op in Op::ALL {
             let job = job(op, if op.is_text() { 1000 } else { 0 });
             let made = inputs(&job, &key, &seed, 5, 9);
@@ -189,7 +215,7 @@ mod tests {
     #[test]
     fn pairs_are_as_long_as_primes_and_differ() {
         let seed = InsecureStudySeed::new([6; 32]);
-        let key = StudyKey::from_seed(&seed, 512, 65537).unwrap();
+        let key = StudyKey::from_seed(&seed, 512, Exponent::F4).unwrap();
         let made = inputs(&job(Op::Totient, 0), &key, &seed, 0, 20);
         assert_eq!(made[..64], [&key.p[..], &key.q].concat());
         let mut numbers: Vec<BigUint> = made.chunks(32).map(BigUint::from_bytes_be).collect();
@@ -211,13 +237,34 @@ mod tests {
     #[test]
     fn blocks_are_below_the_modulus_and_differ() {
         let seed = InsecureStudySeed::new([4; 32]);
-        let key = StudyKey::from_seed(&seed, 512, 65537).unwrap();
+        let key = StudyKey::from_seed(&seed, 512, Exponent::F4).unwrap();
         let made = inputs(&job(Op::Private, 0), &key, &seed, 0, 50);
         let mut blocks: Vec<&[u8]> = made.chunks(64).collect();
         assert!(blocks.iter().all(|block| *block < &key.n[..]));
         blocks.sort();
         blocks.dedup();
         assert_eq!(blocks.len(), 50);
+    }
+
+    #[test]
+    fn messages_have_their_length_and_ciphertexts_are_their_powers() {
+        let seed = InsecureStudySeed::new([4; 32]);
+        for exponent in [Exponent::F4, Exponent::Random] {
+            let key = StudyKey::from_seed(&seed, 512, exponent).unwrap();
+            let of = |op| Job {
+                message_bits: Some(101),
+                exponent,
+                ..job(op, 0)
+            };
+            let messages = inputs(&of(Op::Public), &key, &seed, 0, 5);
+            let lengths = messages
+                .chunks(64)
+                .map(|m| BigUint::from_bytes_be(m).bits());
+            assert_eq!(lengths.collect::<Vec<_>>(), [101; 5]);
+            let ciphertexts = inputs(&of(Op::Private), &key, &seed, 0, 5);
+            crate::verify(&of(Op::Public), &key, &messages, &ciphertexts).unwrap();
+            crate::verify(&of(Op::Private), &key, &ciphertexts, &messages).unwrap();
+        }
     }
 
     #[test]

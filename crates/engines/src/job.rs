@@ -6,12 +6,13 @@ use serde::{Deserialize, Serialize};
 use zeroize::{Zeroize, ZeroizeOnDrop};
 
 use crate::{
+    exponent::Exponent,
     ledger::Reason,
     op::{Layout, Op},
 };
 
 /// Bits of the smallest and the largest modulus that a job may ask for.
-pub const MODULUS_BITS: std::ops::RangeInclusive<usize> = 512..=16384;
+pub const MODULUS_BITS: std::ops::RangeInclusive<usize> = 256..=16384;
 
 /// The most threads that a job may ask for.
 pub const MAX_THREADS: usize = 1024;
@@ -25,6 +26,8 @@ pub const MAX_BATCH: usize = 1 << 16;
 pub enum Mode {
     /// How long does one call take: a sample is one call on one thread.
     Latency,
+    /// How long does one call take while all threads are at work: a sample is one call, timed by the thread that makes it.
+    Concurrent,
     /// How many operations are done in a time: a sample is all threads working through their share of the inputs.
     Throughput,
 }
@@ -50,7 +53,11 @@ pub struct Job {
     #[serde(default)]
     pub bare: bool,
     /// The public exponent.
-    pub exponent: u64,
+    pub exponent: Exponent,
+    /// Raw blocks: bits of the message that is raised to the public exponent, or whose power is raised to the private one.
+    /// None: blocks are any numbers below the modulus.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub message_bits: Option<usize>,
     /// Text operations: bytes of the whole text. Otherwise 0.
     #[serde(default)]
     pub symbols: usize,
@@ -104,6 +111,15 @@ impl Job {
         }
     }
 
+    /// The public exponent of an operation that makes primes for it, or its inverse.
+    ///
+    /// # Panics
+    /// It is random, which [`Job::check`] refuses for these operations.
+    pub fn fixed_exponent(&self) -> u64 {
+        let fixed = self.exponent.fixed();
+        fixed.expect("an operation that takes no key has a fixed exponent: the job was checked")
+    }
+
     /// Whether the job makes sense, whoever does it.
     pub fn check(&self) -> Result<(), Reason> {
         let refuse = |reason: String| Err(Reason(reason));
@@ -115,10 +131,16 @@ impl Job {
                 MODULUS_BITS.end()
             ));
         }
-        if self.exponent < 3 || self.exponent.is_multiple_of(2) {
+        if !self.exponent.is_possible() {
             return refuse(format!(
                 "the public exponent is {}; it must be odd and at least 3",
                 self.exponent
+            ));
+        }
+        if self.exponent == Exponent::Random && !self.op.takes_random_exponent() {
+            return refuse(format!(
+                "a random exponent comes with a key, which '{}' does not work with",
+                self.op
             ));
         }
         if !(1..=MAX_THREADS).contains(&self.threads) {
@@ -138,6 +160,21 @@ impl Job {
                 "latency is the time of one call on one thread, and the job asks for {} threads",
                 self.threads
             ));
+        }
+        if self.mode == Mode::Concurrent && (self.op.is_text() || self.batch != 1) {
+            return refuse("calls are timed one by one for single items only".to_owned());
+        }
+        if let Some(bits) = self.message_bits {
+            let largest_message = self.bits - 1;
+            if !matches!(self.op, Op::Private | Op::Public) {
+                return refuse(format!("'{}' takes no message", self.op));
+            }
+            if !(1..=largest_message).contains(&bits) {
+                return refuse(format!(
+                    "messages of {bits} bits; 1 to {largest_message} fit a modulus of {} bits",
+                    self.bits
+                ));
+            }
         }
         let largest_block = self.bits.div_ceil(8) - 1;
         match self.op.is_text() {
@@ -208,7 +245,8 @@ mod tests {
             mode: Mode::Throughput,
             variant: None,
             bare: false,
-            exponent: 65537,
+            exponent: Exponent::F4,
+            message_bits: None,
             symbols: 0,
             block_symbols: 0,
         }
@@ -240,10 +278,10 @@ mod tests {
         let cases = [
             (
                 Job {
-                    bits: 511,
+                    bits: 255,
                     ..base.clone()
                 },
-                "511",
+                "255",
             ),
             (
                 Job {
@@ -254,17 +292,24 @@ mod tests {
             ),
             (
                 Job {
-                    exponent: 1,
+                    exponent: Exponent::Fixed(1),
                     ..base.clone()
                 },
                 "is 1;",
             ),
             (
                 Job {
-                    exponent: 65536,
+                    exponent: Exponent::Fixed(65536),
                     ..base.clone()
                 },
                 "65536",
+            ),
+            (
+                Job {
+                    exponent: Exponent::Random,
+                    ..job(Op::PrimePair)
+                },
+                "a random exponent",
             ),
             (
                 Job {
@@ -300,6 +345,27 @@ mod tests {
                     ..base.clone()
                 },
                 "takes no text",
+            ),
+            (
+                Job {
+                    mode: Mode::Concurrent,
+                    ..base.clone()
+                },
+                "single items",
+            ),
+            (
+                Job {
+                    message_bits: Some(1024),
+                    ..base.clone()
+                },
+                "messages of 1024 bits",
+            ),
+            (
+                Job {
+                    message_bits: Some(8),
+                    ..job(Op::Keygen)
+                },
+                "takes no message",
             ),
             (text(Op::TextEncrypt, 5, 0), "0 symbols"),
             (text(Op::TextDecrypt, 5, 128), "128 symbols"),

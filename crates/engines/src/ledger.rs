@@ -4,6 +4,8 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
+use crate::exponent::Exponent;
+
 /// Who starts, pins and stops the threads of a measurement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -40,7 +42,7 @@ pub struct Ledger {
     /// The sieve before the first primality test, in words.
     pub sieve: Option<String>,
     /// The public exponent, where it has a part in the time.
-    pub exponent: Option<u64>,
+    pub exponent: Option<Exponent>,
     /// The padding, in words; none for raw blocks.
     pub padding: Option<String>,
     /// What was prepared beforehand and is not in the time.
@@ -105,7 +107,7 @@ mod tests {
             constant_time: Some(true),
             rounds: Some("5 Miller–Rabin".to_owned()),
             sieve: None,
-            exponent: Some(65537),
+            exponent: Some(Exponent::F4),
             padding: None,
             setup: "key".to_owned(),
             lanes: 8,
@@ -124,7 +126,7 @@ mod tests {
             ("constant time", |l| l.constant_time = Some(false)),
             ("rounds", |l| l.rounds = Some("20 Miller–Rabin".to_owned())),
             ("sieve", |l| l.sieve = Some("trial division".to_owned())),
-            ("exponent", |l| l.exponent = Some(3)),
+            ("exponent", |l| l.exponent = Some(Exponent::Random)),
             ("padding", |l| l.padding = Some("OAEP".to_owned())),
             ("threads", |l| l.threads = ThreadOwner::Engine),
             ("clock", |l| l.clock = ClockOwner::Engine),

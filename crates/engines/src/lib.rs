@@ -21,6 +21,7 @@ pub mod candidates;
 pub mod client;
 pub mod conformance;
 pub mod engine;
+mod exponent;
 mod harness;
 mod inputs;
 pub mod job;
@@ -40,6 +41,7 @@ pub use client::{Limits, Location, Session, SessionError, Worker};
 pub use engine::{
     Engine, EngineError, EngineInfo, Prepared, RunStats, Runner, check_blocks, check_items,
 };
+pub use exponent::Exponent;
 pub use inputs::inputs;
 pub use job::{Job, Mode, StudyKey};
 pub use ledger::{Ledger, Reason};

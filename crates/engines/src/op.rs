@@ -119,6 +119,14 @@ impl Op {
         !matches!(self, Op::Keygen | Op::PrimePair)
     }
 
+    /// Whether the operation works with a given key, whose exponent may be any.
+    pub fn takes_random_exponent(self) -> bool {
+        !matches!(
+            self,
+            Op::Keygen | Op::PrimePair | Op::PrimeSearch | Op::Totient | Op::PrivateExponent
+        )
+    }
+
     /// Whether the operation works on a text split over threads.
     pub fn is_text(self) -> bool {
         matches!(self, Op::TextEncrypt | Op::TextDecrypt)

@@ -18,7 +18,7 @@ mod signature;
 
 use rsalab_rsa::{
     CpuBackend, Kernel, PrivateKey, PrivateParts, PublicKey, bare::ForMeasurement,
-    generate::miller_rabin_rounds, kernels,
+    generate::miller_rabin_rounds, kernels, keys::MIN_BITS,
 };
 
 use crate::{
@@ -81,6 +81,12 @@ impl Engine for Own {
 
     fn supports(&self, job: &Job) -> Result<Ledger, Reason> {
         let kernel = self.kernel_of(job)?;
+        if job.bits < MIN_BITS {
+            return Err(Reason(format!(
+                "the modulus has {} bits, and the smallest is {MIN_BITS}",
+                job.bits
+            )));
+        }
         let ledger = Ledger {
             crt: None,
             blinding: None,

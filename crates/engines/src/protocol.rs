@@ -7,7 +7,7 @@
 
 use std::fmt;
 
-use rsalab_measure::{Block, BlockPlan};
+use rsalab_measure::{Block, BlockPlan, CpuTime, Sample};
 use serde::{Deserialize, Serialize};
 
 use crate::{
@@ -141,6 +141,9 @@ pub struct Readiness {
     pub cpus: Vec<usize>,
     /// Whether there are more threads than logical CPUs.
     pub oversubscribed: bool,
+    /// Latency of an operation with inputs: the first call of all, before anything of it is in a cache.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub first_call: Option<Sample>,
 }
 
 /// One measured block.
@@ -157,6 +160,9 @@ pub struct BlockReport {
     /// Texts: what each thread did in the last sample.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub trace: Vec<PartTrace>,
+    /// CPU time of the worker during the block, where the system tells.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cpu: Option<CpuTime>,
 }
 
 /// What one thread did with its part of a text. Times count from the release of all threads.

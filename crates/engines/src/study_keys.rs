@@ -1,15 +1,24 @@
 //! Keys for studies: everyone may know them.
 
-use rsalab_rsa::{CpuBackend, Error, PrivateKey, generate::generate, random::InsecureStudySeed};
+use rand_core::Rng;
+use rsalab_rsa::{
+    CpuBackend, Error, PrivateKey,
+    generate::{DEFAULT_EXPONENT, generate},
+    random::InsecureStudySeed,
+};
 
-use crate::job::StudyKey;
+use crate::{exponent::Exponent, job::StudyKey};
 
 impl StudyKey {
     /// The key of `bits` bits and public exponent `exponent` that belongs to a seed: always the same.
     ///
     /// # Errors
     /// Those of [`generate`].
-    pub fn from_seed(seed: &InsecureStudySeed, bits: usize, exponent: u64) -> Result<Self, Error> {
+    pub fn from_seed(
+        seed: &InsecureStudySeed,
+        bits: usize,
+        exponent: Exponent,
+    ) -> Result<Self, Error> {
         StudyKey::numbered(seed, bits, exponent, 0)
     }
 
@@ -23,16 +32,46 @@ impl StudyKey {
     pub fn numbered(
         seed: &InsecureStudySeed,
         bits: usize,
-        exponent: u64,
+        exponent: Exponent,
         number: u64,
     ) -> Result<Self, Error> {
         // Streams of the upper half are for keys, those of the lower half for inputs. Sizes are below 2^15.
         const KEYS: u64 = 1 << 63;
         assert!(number < 1 << 48, "there is no stream for key {number}");
         let mut rng = seed.stream(KEYS | number << 15 | bits as u64);
-        generate(bits, exponent, &mut rng, &CpuBackend::auto())
-            .map(|made| StudyKey::from(&made.key))
+        let first = match exponent {
+            Exponent::Fixed(exponent) => exponent,
+            Exponent::Random => DEFAULT_EXPONENT,
+        };
+        let made = generate(bits, first, &mut rng, &CpuBackend::auto())?.key;
+        match exponent {
+            Exponent::Fixed(_) => Ok(StudyKey::from(&made)),
+            Exponent::Random => with_random_exponent(&made, &mut rng),
+        }
     }
+}
+
+/// The key with another pair of exponents: `e` odd, below the modulus and prime to φ(n). Article (d) draws it below φ(n)
+/// itself, from which this differs once in 2^(bits/2).
+fn with_random_exponent(key: &PrivateKey, rng: &mut impl Rng) -> Result<StudyKey, Error> {
+    // One odd number in four is prime to φ(n), or more: thousands in a row that are not are no bad luck.
+    const DRAWS: usize = 10_000;
+    let n = key.public().n();
+    let mut e = vec![0; n.len()];
+    let mut refused = None;
+    for _ in 0..DRAWS {
+        rng.fill_bytes(&mut e);
+        e[0] &= u8::MAX >> n[0].leading_zeros();
+        *e.last_mut().expect("a modulus has bytes") |= 1;
+        if e[..] >= *n {
+            continue;
+        }
+        match PrivateKey::from_primes(key.p(), key.q(), &e) {
+            Ok(key) => return Ok(StudyKey::from(&key)),
+            Err(error) => refused = Some(error),
+        }
+    }
+    Err(refused.expect("half of the numbers as long as the modulus are below it"))
 }
 
 impl From<&PrivateKey> for StudyKey {

@@ -41,17 +41,27 @@ pub struct WrongAnswer {
 
 /// Checks every output of a job against its inputs.
 ///
-/// `inputs` and `outputs` are laid out as [`Op::layout`] says. `key` is not looked at for operations that make keys.
+/// `inputs` and `outputs` are laid out as [`Op::layout`] says. Operations that make keys need none.
 ///
 /// # Errors
 /// The first output that is not right, or missing.
-pub fn verify(job: &Job, key: &StudyKey, inputs: &[u8], outputs: &[u8]) -> Result<(), WrongAnswer> {
+///
+/// # Panics
+/// The operation takes a key, or a random exponent, and there is no key.
+pub fn verify<'a>(
+    job: &Job,
+    key: impl Into<Option<&'a StudyKey>>,
+    inputs: &[u8],
+    outputs: &[u8],
+) -> Result<(), WrongAnswer> {
+    let key = key.into();
     let wrong = |item: usize, what: &str| WrongAnswer {
         op: job.op,
         item,
         what: what.to_owned(),
     };
     if job.op.is_text() {
+        let key = key.expect("a text is encrypted with a key");
         return verify_text(job, key, inputs, outputs)
             .map_err(|item| wrong(item, "the block is not the right one"));
     }
@@ -71,8 +81,8 @@ pub fn verify(job: &Job, key: &StudyKey, inputs: &[u8], outputs: &[u8]) -> Resul
             what,
         });
     }
-    let n = BigUint::from_bytes_be(&key.n);
-    let e = BigUint::from(job.exponent);
+    let n = key.map_or_else(BigUint::default, |key| BigUint::from_bytes_be(&key.n));
+    let e = job.exponent.of_key(key);
     for (item, output) in outputs.chunks_exact(layout.output).enumerate() {
         let input = &inputs[item * layout.input..][..layout.input];
         let checked = match job.op {
@@ -81,8 +91,8 @@ pub fn verify(job: &Job, key: &StudyKey, inputs: &[u8], outputs: &[u8]) -> Resul
                 true => Ok(()),
                 false => Err("it is not the input's power"),
             },
-            Op::Keygen => check_key(output, job),
-            Op::PrimePair => check_primes(output, job).map(|_| ()),
+            Op::Keygen => check_key(output, job, &e),
+            Op::PrimePair => check_primes(output, job, &e).map(|_| ()),
             Op::Totient => check_totient(input, output),
             Op::PrivateExponent => check_private_exponent(input, output, &e),
             Op::Sign => check_private(&emsa_pkcs1_v1_5(input, layout.output), output, &n, &e),
@@ -183,27 +193,25 @@ fn check_found(candidates: &[u8], output: &[u8]) -> Result<(), &'static str> {
     Ok(())
 }
 
-fn check_key(output: &[u8], job: &Job) -> Result<(), &'static str> {
+fn check_key(output: &[u8], job: &Job, e: &BigUint) -> Result<(), &'static str> {
     let (primes, d) = output.split_at(Op::PrimePair.layout(job.bits, 0).output);
-    let [p, q] = check_primes(primes, job)?;
+    let [p, q] = check_primes(primes, job, e)?;
     let d = BigUint::from_bytes_be(d);
-    let e = BigUint::from(job.exponent);
     if d >= &p * &q {
         return Err("d is not smaller than the modulus");
     }
     // Modulo p − 1 and q − 1 is modulo their least common multiple.
     for prime in [p, q] {
-        if (&d * &e) % (prime - 1u32) != BigUint::from(1u32) {
+        if (&d * e) % (prime - 1u32) != BigUint::from(1u32) {
             return Err("d is no inverse of e");
         }
     }
     Ok(())
 }
 
-fn check_primes(output: &[u8], job: &Job) -> Result<[BigUint; 2], &'static str> {
+fn check_primes(output: &[u8], job: &Job, e: &BigUint) -> Result<[BigUint; 2], &'static str> {
     let (p, q) = output.split_at(output.len() / 2);
     let primes = [p, q].map(BigUint::from_bytes_be);
-    let e = BigUint::from(job.exponent);
     for prime in &primes {
         if prime.bits() != job.bits as u64 / 2 {
             return Err("a prime is not of half the modulus's bits");
@@ -211,7 +219,7 @@ fn check_primes(output: &[u8], job: &Job) -> Result<[BigUint; 2], &'static str> 
         if !is_probable_prime_vartime(prime) {
             return Err("p or q is not prime");
         }
-        if (prime - 1u32).modinv(&e).is_none() {
+        if (prime - 1u32).modinv(e).is_none() {
             return Err("e is not prime to p − 1 and q − 1");
         }
     }
@@ -297,7 +305,7 @@ mod tests {
     use rsalab_rsa::random::InsecureStudySeed;
 
     use super::*;
-    use crate::{inputs::inputs, job::Mode};
+    use crate::{exponent::Exponent, inputs::inputs, job::Mode};
 
     fn job(op: Op) -> Job {
         Job {
@@ -308,7 +316,8 @@ mod tests {
             mode: Mode::Latency,
             variant: None,
             bare: false,
-            exponent: 65537,
+            exponent: Exponent::F4,
+            message_bits: None,
             symbols: if op.is_text() { 200 } else { 0 },
             block_symbols: if op.is_text() { 63 } else { 0 },
         }
@@ -354,7 +363,7 @@ mod tests {
 
     #[test]
     fn right_answers_pass_and_any_flipped_bit_is_found() {
-        let key = StudyKey::from_seed(&seed(), 512, 65537).unwrap();
+        let key = StudyKey::from_seed(&seed(), 512, Exponent::F4).unwrap();
         for op in Op::ALL {
             let job = job(op);
             let inputs = inputs(&job, &key, &seed(), 1, 1);
@@ -375,7 +384,7 @@ mod tests {
 
     #[test]
     fn missing_outputs_are_found() {
-        let key = StudyKey::from_seed(&seed(), 512, 65537).unwrap();
+        let key = StudyKey::from_seed(&seed(), 512, Exponent::F4).unwrap();
         for op in Op::ALL.into_iter().filter(|op| op.is_deterministic()) {
             let job = job(op);
             let inputs = inputs(&job, &key, &seed(), 1, 2);
@@ -386,7 +395,7 @@ mod tests {
     #[test]
     fn a_generator_that_repeats_itself_is_found() {
         let [a, b] = [1, 2].map(|byte| {
-            StudyKey::from_seed(&InsecureStudySeed::new([byte; 32]), 512, 65537).unwrap()
+            StudyKey::from_seed(&InsecureStudySeed::new([byte; 32]), 512, Exponent::F4).unwrap()
         });
         let job = job(Op::PrimePair);
         let pairs = |pairs: &[(&[u8], &[u8])]| -> Vec<u8> {
@@ -403,7 +412,7 @@ mod tests {
 
     #[test]
     fn the_item_is_named() {
-        let key = StudyKey::from_seed(&seed(), 512, 65537).unwrap();
+        let key = StudyKey::from_seed(&seed(), 512, Exponent::F4).unwrap();
         let inputs = inputs(&job(Op::Public), &key, &seed(), 1, 5);
         let mut outputs = right(&job(Op::Public), &key, &inputs);
         outputs[3 * 64 + 10] ^= 4;

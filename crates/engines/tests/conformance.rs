@@ -5,7 +5,7 @@
 use std::sync::Arc;
 
 use rsalab_engines::{
-    Engine, Job, Limits, Op, Own, StudyKey, Textbook, Worker,
+    Engine, Exponent, Job, Limits, Op, Own, StudyKey, Textbook, Worker,
     conformance::{self, Case, Outcome, Scope},
 };
 use rsalab_rsa::{kernels, random::InsecureStudySeed};
@@ -102,7 +102,7 @@ fn textbook_conforms() {
 
 #[test]
 fn wrong_lengths_are_refused_by_the_runners_themselves() {
-    let key = StudyKey::from_seed(&seed(), 768, 65537).unwrap();
+    let key = StudyKey::from_seed(&seed(), 768, Exponent::F4).unwrap();
     let engines: [&dyn Engine; 2] = [&Own::auto(), &Textbook];
     for engine in engines {
         assert_eq!(
@@ -129,7 +129,8 @@ fn an_unknown_kernel_is_refused_with_those_there_are() {
         mode: rsalab_engines::Mode::Latency,
         variant: Some("mont52x9-lucky".to_owned()),
         bare: false,
-        exponent: 65537,
+        exponent: Exponent::F4,
+        message_bits: None,
         symbols: 0,
         block_symbols: 0,
     };

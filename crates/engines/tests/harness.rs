@@ -203,6 +203,97 @@ fn every_key_made_is_shown_and_its_tests_are_counted() {
 }
 
 #[test]
+fn threads_that_time_their_own_calls_make_exactly_as_many() {
+    let mut worker = Worker::in_process(Arc::new(Own::auto()), Limits::default()).unwrap();
+    for (op, threads, calls, max_samples) in [
+        (Op::PrimePair, 2, 7, 100),
+        (Op::PrimePair, 1, 3, 100),
+        (Op::PrimePair, 3, 2, 100),
+        (Op::Public, 2, 11, 100),
+        (Op::PrimePair, 2, 9, 4),
+    ] {
+        let job = Job {
+            threads,
+            mode: Mode::Concurrent,
+            ..job(op)
+        };
+        let inputs = match op {
+            Op::Public => blocks(3),
+            _ => Vec::new(),
+        };
+        let keys = [key()];
+        worker.prepare(&job, &keys, &inputs).unwrap();
+        let plan = BlockPlan {
+            discard_ns: 0,
+            min_ns: 0,
+            calls: Some(calls),
+            max_samples,
+        };
+        for _ in 0..2 {
+            let report = worker.block(&plan).unwrap();
+            let block = &report.block;
+            assert_eq!(block.operations(), calls, "{op}");
+            assert_eq!(block.discarded_operations, 0, "{op}");
+            assert!(block.samples.len() <= max_samples, "{op}");
+            if calls <= max_samples as u64 {
+                assert_eq!(block.samples.len() as u64, calls, "{op}");
+            }
+            let longest = block.samples.iter().map(|sample| sample.elapsed_ns).max();
+            assert!(longest.unwrap() <= block.elapsed_ns, "{op}");
+            assert!(
+                block.measured_ns() <= threads as u64 * block.elapsed_ns,
+                "{op}"
+            );
+            if op == Op::PrimePair {
+                assert_eq!(report.tests.len(), block.samples.len());
+                assert!(report.tests.iter().all(|tests| *tests >= 2));
+                assert_eq!(verify(&job, None, &[], &report.outputs), Ok(()));
+                assert_eq!(
+                    report.outputs.len() as u64,
+                    calls * job.layout().output as u64
+                );
+            }
+        }
+        // Without a count, until the time is up.
+        let report = worker.block(&SHORT).unwrap();
+        assert!(
+            report.block.elapsed_ns >= SHORT.discard_ns + SHORT.min_ns,
+            "{op}"
+        );
+        assert!(report.block.discarded_operations > 0, "{op}");
+    }
+    worker.release().unwrap();
+}
+
+#[test]
+fn the_first_call_is_told_where_one_call_is_the_question() {
+    let mut worker = textbook();
+    let latency = Job {
+        mode: Mode::Latency,
+        ..job(Op::Private)
+    };
+    let first = |readiness: rsalab_engines::Readiness| readiness.first_call;
+    let inputs = blocks(3);
+    let told = first(worker.prepare(&latency, &[key()], &inputs).unwrap()).unwrap();
+    assert_eq!(told.operations, 1);
+    // An exponentiation of 512 bits takes more than this on any machine.
+    assert!(told.elapsed_ns > 1_000, "{told:?}");
+    worker.outputs().unwrap();
+    let throughput = job(Op::Private);
+    assert_eq!(
+        first(worker.prepare(&throughput, &[key()], &inputs).unwrap()),
+        None
+    );
+    // What cannot be done is told when it is asked for.
+    let large = [0xFF; 64];
+    assert_eq!(
+        first(worker.prepare(&latency, &[key()], &large).unwrap()),
+        None
+    );
+    assert!(worker.outputs().is_err());
+}
+
+#[test]
 fn senseless_jobs_are_refused_before_anything_runs() {
     let mut worker = textbook();
     let good = job(Op::Public);

@@ -15,6 +15,7 @@
 pub mod activity;
 pub mod busy;
 pub mod clock;
+pub mod cpu_time;
 pub mod cycles;
 pub mod fact;
 #[cfg(test)]
@@ -31,6 +32,7 @@ pub mod tsc;
 
 pub use busy::busy_warnings;
 pub use clock::{Clock, MockClock, Monotonic};
+pub use cpu_time::CpuTime;
 pub use fact::Fact;
 pub use interleave::{Contestant, Plan, Schedule};
 pub use machine::Machine;

@@ -162,6 +162,13 @@ pub fn sample_block<E>(
     }
 }
 
+/// Samples taken elsewhere, in order, within a limit: neighbours are merged in pairs as often as it takes.
+pub fn at_most(max_samples: usize, samples: impl IntoIterator<Item = Sample>) -> Vec<Sample> {
+    let mut record = Record::new(max_samples);
+    samples.into_iter().for_each(|sample| record.push(sample));
+    record.samples
+}
+
 /// Times one call of `operate`, which returns the number of operations it did.
 pub fn time<E>(clock: &impl Clock, operate: impl FnOnce() -> Result<u64, E>) -> Result<Sample, E> {
     let overhead = clock.overhead();

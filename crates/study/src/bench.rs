@@ -271,6 +271,7 @@ impl Request {
         Plan {
             title: "bench".to_owned(),
             article: None,
+            nice: 0,
             seed: self.seed,
             measure: Measure {
                 precision: 0.0,
@@ -283,6 +284,7 @@ impl Request {
                 ..Measure::default()
             },
             grids: vec![Grid {
+                article: None,
                 operations: vec![self.op],
                 engines: Engines::Named(distinct(&self.engines)),
                 bits: self.bits.clone(),
@@ -292,6 +294,7 @@ impl Request {
                 block_symbols: None,
                 mode: None,
                 exponent: DEFAULT_EXPONENT,
+                message: None,
                 bare: self.bare,
                 measure: MeasureChange::default(),
             }],
@@ -513,6 +516,7 @@ fn whole_launch(launch: usize, entrant: &Entrant) -> TakenBlock {
         tests,
         outputs: Vec::new(),
         trace: Vec::new(),
+        cpu: None,
     };
     TakenBlock {
         order_index: launch as u64,

@@ -7,7 +7,7 @@ use std::{
 };
 
 use rsalab_engines::{BlockReport, PartTrace};
-use rsalab_measure::{Block, Sample};
+use rsalab_measure::{Block, CpuTime, Sample};
 use rsalab_study::{
     Error, ErrorClass, Study,
     plan::{Host, Plan, Preset},
@@ -63,6 +63,10 @@ fn report(samples: u64) -> BlockReport {
             start_ns: 3,
             end_ns: 9,
         }],
+        cpu: Some(CpuTime {
+            user_ns: 120_000,
+            system_ns: 3_000,
+        }),
     }
 }
 
@@ -152,6 +156,35 @@ fn what_is_written_is_read_back() {
     assert_eq!(store.blocks(group).unwrap(), [record(0), record(1)]);
     assert_eq!(store.blocks(groups[1].id).unwrap(), []);
     assert!(store.has_open_cells().unwrap());
+}
+
+#[test]
+fn a_study_of_the_first_schema_is_read_as_it_is_and_gone_on_with() {
+    let directory = tempfile::tempdir().unwrap();
+    let mut study = smoke(directory.path());
+    let store = study.store_mut();
+    let (group, record) = begun(store);
+    store.add_block(group, &record(0)).unwrap();
+    drop(study);
+    let file = directory.path().join("study.db");
+    sql(
+        &file,
+        "ALTER TABLE block DROP COLUMN cpu_user_ns; ALTER TABLE block DROP COLUMN cpu_system_ns; PRAGMA user_version = 1",
+    );
+    let mut old = record(0);
+    old.taken.report.cpu = None;
+    let bytes = fs::read(&file).unwrap();
+    let seen = Store::view(directory.path()).unwrap().blocks(group);
+    assert_eq!(seen.unwrap(), [old.clone()]);
+    assert_eq!(fs::read(&file).unwrap(), bytes, "reading changes nothing");
+
+    for _ in 0..2 {
+        let store = Store::open(directory.path()).unwrap();
+        store.check_integrity().unwrap();
+    }
+    let mut store = Store::open(directory.path()).unwrap();
+    store.add_block(group, &record(1)).unwrap();
+    assert_eq!(store.blocks(group).unwrap(), [old, record(1)]);
 }
 
 #[test]

@@ -5,7 +5,7 @@
 use std::collections::BTreeSet;
 
 use rsalab_engines::{
-    Location, Op, StudyKey,
+    Exponent, Location, Op, StudyKey,
     conformance::{Scope, assert_worker_conforms, check_lengths, test_seed},
 };
 
@@ -22,7 +22,7 @@ fn aws_lc_conforms() {
 
 #[test]
 fn wrong_lengths_are_refused_by_the_runners_themselves() {
-    let key = StudyKey::from_seed(&test_seed(), 768, 65537).unwrap();
+    let key = StudyKey::from_seed(&test_seed(), 768, Exponent::F4).unwrap();
     let engine = rsalab_peer_aws_lc::engine();
     assert_eq!(check_lengths(&engine, &key), Ok(()));
 }

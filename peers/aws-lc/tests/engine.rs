@@ -1,6 +1,6 @@
 //! What is particular to this engine; what every engine must do is in the conformance suite.
 
-use rsalab_engines::{Engine, EngineError, Job, Mode, OPTIMISED, Op, StudyKey};
+use rsalab_engines::{Engine, EngineError, Exponent, Job, Mode, OPTIMISED, Op, StudyKey};
 
 fn job(op: Op, bits: usize) -> Job {
     Job {
@@ -11,7 +11,8 @@ fn job(op: Op, bits: usize) -> Job {
         mode: Mode::Latency,
         variant: None,
         bare: false,
-        exponent: 65537,
+        exponent: Exponent::F4,
+        message_bits: None,
         symbols: 0,
         block_symbols: 0,
     }
@@ -72,7 +73,7 @@ fn sizes_and_exponents_that_it_would_change_are_refused() {
     let reason = engine.supports(&job(Op::Keygen, 1088)).unwrap_err();
     assert!(reason.0.contains("multiple of 128"), "{reason}");
     let large = Job {
-        exponent: (1 << 32) + 1,
+        exponent: Exponent::Fixed((1 << 32) + 1),
         ..job(Op::Keygen, 1024)
     };
     let reason = engine.supports(&large).unwrap_err();

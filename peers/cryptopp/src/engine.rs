@@ -156,7 +156,7 @@ impl Engine for CryptoppEngine {
             Task::Generation => Box::new(PreparedGeneration {
                 op: job.op,
                 bits: job.bits,
-                exponent: job.exponent,
+                exponent: job.fixed_exponent(),
                 layout: job.layout(),
             }),
         })

@@ -13,7 +13,7 @@ mod present {
     use std::collections::BTreeSet;
 
     use rsalab_engines::{
-        Engine, EngineError, Job, Location, Mode, Op, StudyKey,
+        Engine, EngineError, Exponent, Job, Location, Mode, Op, StudyKey,
         conformance::{Scope, assert_worker_conforms, check_lengths, test_seed},
     };
     use rsalab_peer_cryptopp::CryptoppEngine;
@@ -35,7 +35,8 @@ mod present {
             mode: Mode::Latency,
             variant: None,
             bare: false,
-            exponent: 65537,
+            exponent: Exponent::F4,
+            message_bits: None,
             symbols: 0,
             block_symbols: 0,
         }
@@ -64,7 +65,7 @@ mod present {
 
     #[test]
     fn wrong_lengths_are_refused_by_the_runners_themselves() {
-        let key = StudyKey::from_seed(&test_seed(), 768, 65537).unwrap();
+        let key = StudyKey::from_seed(&test_seed(), 768, Exponent::F4).unwrap();
         assert_eq!(check_lengths(&CryptoppEngine, &key), Ok(()));
     }
 
@@ -86,7 +87,7 @@ mod present {
     /// The check is the library's own: it is told as its exception.
     #[test]
     fn a_wrong_result_comes_back_as_the_librarys_exception() {
-        let mut key = StudyKey::from_seed(&test_seed(), 768, 65537).unwrap();
+        let mut key = StudyKey::from_seed(&test_seed(), 768, Exponent::F4).unwrap();
         key.dp[47] ^= 2;
         let prepared = CryptoppEngine
             .prepare(&job(Op::Private, 768), &[key])

@@ -96,7 +96,7 @@ impl<'a> PreparedExponent<'a> {
     pub(crate) fn new(library: &'a Libcrypto, job: &Job) -> Self {
         Self {
             library,
-            exponent: job.exponent,
+            exponent: job.fixed_exponent(),
             layout: job.layout(),
         }
     }

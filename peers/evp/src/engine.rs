@@ -44,7 +44,7 @@ impl EvpEngine {
                 self.name
             )));
         }
-        if job.exponent > u64::from(u32::MAX) {
+        if job.fixed_exponent() > u64::from(u32::MAX) {
             return Err(Reason(format!(
                 "{} makes keys with exponents of 32 bits at most",
                 self.name
@@ -116,7 +116,7 @@ impl Engine for EvpEngine {
             Op::Keygen => {
                 refuse_odd(job)?;
                 self.refuse_key(job)?;
-                let search = self.library.key_search(job.bits, job.exponent);
+                let search = self.library.key_search(job.bits, job.fixed_exponent());
                 Ledger {
                     rounds: Some(self.library.key_rounds(job.bits, search)),
                     sieve: Some(self.library.sieve(job.bits / 2, search)),

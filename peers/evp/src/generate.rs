@@ -25,7 +25,7 @@ impl<'a> PreparedKeygen<'a> {
         Self {
             library,
             bits: job.bits,
-            exponent: job.exponent,
+            exponent: job.fixed_exponent(),
             layout: job.layout(),
         }
     }
@@ -90,7 +90,7 @@ impl<'a> PreparedPrimes<'a> {
         Self {
             library,
             bits: job.bits,
-            exponent: job.exponent,
+            exponent: job.fixed_exponent(),
             layout: job.layout(),
         }
     }

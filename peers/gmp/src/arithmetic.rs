@@ -92,7 +92,7 @@ pub(crate) struct PreparedExponent {
 impl PreparedExponent {
     pub(crate) fn new(job: &Job) -> Self {
         Self {
-            exponent: job.exponent,
+            exponent: job.fixed_exponent(),
             layout: job.layout(),
         }
     }

@@ -5,7 +5,7 @@
 use std::collections::BTreeSet;
 
 use rsalab_engines::{
-    Engine, Location, Op, StudyKey,
+    Engine, Exponent, Location, Op, StudyKey,
     conformance::{Scope, assert_worker_conforms, check_lengths, test_seed},
 };
 use rsalab_peer_gmp::GmpEngine;
@@ -45,6 +45,6 @@ fn every_form_conforms() {
 
 #[test]
 fn wrong_lengths_are_refused_by_the_runners_themselves() {
-    let key = StudyKey::from_seed(&test_seed(), 768, 65537).unwrap();
+    let key = StudyKey::from_seed(&test_seed(), 768, Exponent::F4).unwrap();
     assert_eq!(check_lengths(&GmpEngine, &key), Ok(()));
 }

@@ -2,7 +2,8 @@
 
 use rsalab_arith::integer;
 use rsalab_engines::{
-    Engine, EngineError, Job, Limits, Location, Mode, Op, RunStats, Session, StudyKey, Worker,
+    Engine, EngineError, Exponent, Job, Limits, Location, Mode, Op, RunStats, Session, StudyKey,
+    Worker,
 };
 use rsalab_peer_gmp::GmpEngine;
 
@@ -15,7 +16,8 @@ fn job(op: Op, bits: usize, variant: Option<&str>) -> Job {
         mode: Mode::Latency,
         variant: variant.map(str::to_owned),
         bare: false,
-        exponent: 65537,
+        exponent: Exponent::F4,
+        message_bits: None,
         symbols: 0,
         block_symbols: 0,
     }

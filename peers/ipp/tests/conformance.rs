@@ -5,7 +5,7 @@
 use std::collections::BTreeSet;
 
 use rsalab_engines::{
-    Engine, Location, Op, StudyKey,
+    Engine, Exponent, Location, Op, StudyKey,
     conformance::{Scope, assert_worker_conforms, check_lengths, test_seed},
 };
 use rsalab_peer_ipp::{Absent, CryptoMb, Ippcp};
@@ -65,7 +65,7 @@ fn crypto_mb_conforms() {
 
 #[test]
 fn wrong_lengths_are_refused_by_the_runners_themselves() {
-    let key = StudyKey::from_seed(&test_seed(), 1024, 65537).unwrap();
+    let key = StudyKey::from_seed(&test_seed(), 1024, Exponent::F4).unwrap();
     if let Some(engine) = present(Ippcp::new()) {
         assert_eq!(check_lengths(&engine, &key), Ok(()));
     }

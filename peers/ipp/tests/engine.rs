@@ -1,7 +1,7 @@
 //! What is particular to these engines; what every engine must do is in the conformance suite.
 
 use rsalab_engines::{
-    Engine, EngineError, Job, Limits, Location, Mode, Op, SessionError, StudyKey, Worker,
+    Engine, EngineError, Exponent, Job, Limits, Location, Mode, Op, SessionError, StudyKey, Worker,
     conformance::test_seed,
 };
 use rsalab_peer_ipp::{Absent, CryptoMb, Ippcp};
@@ -15,7 +15,8 @@ fn job(op: Op, bits: usize) -> Job {
         mode: Mode::Latency,
         variant: None,
         bare: false,
-        exponent: 65537,
+        exponent: Exponent::F4,
+        message_bits: None,
         symbols: 0,
         block_symbols: 0,
     }
@@ -97,7 +98,7 @@ fn crypto_mb_says_what_it_has_no_code_for() {
     refused(job(Op::Keygen, 2048), "'keygen'");
     refused(
         Job {
-            exponent: 3,
+            exponent: Exponent::Fixed(3),
             ..job(Op::Public, 2048)
         },
         "65537",
@@ -113,7 +114,7 @@ fn crypto_mb_leaves_no_lane_out_and_writes_none_too_many() {
     let (Some(mb), Some(single)) = (present(CryptoMb::new()), present(Ippcp::new())) else {
         return;
     };
-    let key = StudyKey::from_seed(&test_seed(), 1024, 65537).unwrap();
+    let key = StudyKey::from_seed(&test_seed(), 1024, Exponent::F4).unwrap();
     for op in [Op::Private, Op::Public] {
         for count in 0..=17u8 {
             let inputs: Vec<u8> = (1..=count)
@@ -132,7 +133,7 @@ fn crypto_mb_refuses_a_key_that_it_would_compute_nonsense_with() {
     let Some(engine) = present(CryptoMb::new()) else {
         return;
     };
-    let key = StudyKey::from_seed(&test_seed(), 1024, 65537).unwrap();
+    let key = StudyKey::from_seed(&test_seed(), 1024, Exponent::F4).unwrap();
     let mut even = key.clone();
     *even.p.last_mut().unwrap() &= 0xFE;
     let mut short = key.clone();

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use rsalab_engines::{Engine, Job, Mode, Op};
+use rsalab_engines::{Engine, Exponent, Job, Mode, Op};
 use rsalab_peer_libcrypto::{Absent, LibcryptoEngine};
 
 fn job(op: Op) -> Job {
@@ -14,7 +14,8 @@ fn job(op: Op) -> Job {
         mode: Mode::Latency,
         variant: None,
         bare: false,
-        exponent: 65537,
+        exponent: Exponent::F4,
+        message_bits: None,
         symbols: 0,
         block_symbols: 0,
     }

@@ -2,8 +2,8 @@
 
 use rsalab_arith::integer;
 use rsalab_engines::{
-    Engine, EngineError, Job, Limits, Location, Mode, OPTIMISED, Op, RunStats, Session, StudyKey,
-    Worker,
+    Engine, EngineError, Exponent, Job, Limits, Location, Mode, OPTIMISED, Op, RunStats, Session,
+    StudyKey, Worker,
 };
 
 fn job(op: Op, bits: usize) -> Job {
@@ -15,7 +15,8 @@ fn job(op: Op, bits: usize) -> Job {
         mode: Mode::Latency,
         variant: None,
         bare: false,
-        exponent: 65537,
+        exponent: Exponent::F4,
+        message_bits: None,
         symbols: 0,
         block_symbols: 0,
     }

@@ -44,7 +44,8 @@ impl Engine for RustCryptoEngine {
         if job.bare {
             return Err("this engine is bare in its form 'unchecked'".into());
         }
-        if job.exponent > RsaPublicKey::MAX_PUB_EXPONENT {
+        let fits = |exponent: u64| exponent <= RsaPublicKey::MAX_PUB_EXPONENT;
+        if !job.exponent.fixed().is_some_and(fits) {
             return Err(Reason(format!(
                 "rustcrypto takes public exponents up to {}",
                 RsaPublicKey::MAX_PUB_EXPONENT

@@ -39,7 +39,7 @@ impl PreparedGeneration {
         Self {
             op: job.op,
             bits: job.bits,
-            exponent: job.exponent,
+            exponent: job.fixed_exponent(),
             layout: job.layout(),
         }
     }

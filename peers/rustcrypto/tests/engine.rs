@@ -1,6 +1,6 @@
 //! What is particular to this engine; what every engine must do is in the conformance suite.
 
-use rsalab_engines::{Engine, EngineError, Job, Mode, Op, StudyKey};
+use rsalab_engines::{Engine, EngineError, Exponent, Job, Mode, Op, StudyKey};
 use rsalab_peer_rustcrypto::RustCryptoEngine;
 
 fn job(op: Op, bits: usize) -> Job {
@@ -12,7 +12,8 @@ fn job(op: Op, bits: usize) -> Job {
         mode: Mode::Latency,
         variant: None,
         bare: false,
-        exponent: 65537,
+        exponent: Exponent::F4,
+        message_bits: None,
         symbols: 0,
         block_symbols: 0,
     }
@@ -72,7 +73,7 @@ fn a_broken_key_and_a_large_exponent_are_refused() {
     let refused = RustCryptoEngine.prepare(&job(Op::Private, 512), &[broken]);
     assert!(matches!(refused.err(), Some(EngineError::Key(_))));
     let large = Job {
-        exponent: (1 << 33) + 1,
+        exponent: Exponent::Fixed((1 << 33) + 1),
         ..job(Op::Public, 1024)
     };
     let reason = RustCryptoEngine.supports(&large).unwrap_err();

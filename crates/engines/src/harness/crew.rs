@@ -2,6 +2,7 @@
 //!
 //! ```text
 //! start: pin each thread, make its runner on it
+//! first call, where one call is the question: by the leader, timed
 //! for each sample
 //!     release    a barrier; the clock starts
 //!     work       each thread does its batches, each batch into a buffer of its own
@@ -24,7 +25,7 @@ use std::{
 };
 
 use rsalab_measure::{
-    BlockPlan, Topology,
+    BlockPlan, Sample, Topology,
     pin::{allowed_cpus, pin_current_thread},
 };
 
@@ -88,11 +89,13 @@ pub(super) fn with_crew<T>(
                 Err(mpsc::RecvError) => return Err(lost_thread()),
             }
         }
-        Ok(body(&mut Crew {
+        let mut crew = Crew {
             readiness,
             commands,
             answers,
-        }))
+        };
+        crew.readiness.first_call = crew.first_call()?;
+        Ok(body(&mut crew))
     })
 }
 
@@ -105,6 +108,7 @@ pub(super) fn readiness(job: &Job, prepared: &dyn Prepared) -> Readiness {
         kernel: prepared.kernel(),
         cpus: if pinned { placement.cpus } else { Vec::new() },
         oversubscribed: placement.oversubscribed,
+        first_call: None,
     }
 }
 
@@ -116,11 +120,13 @@ pub(super) struct Crew {
 }
 
 pub(super) enum Command {
+    First,
     Outputs,
     Block(BlockPlan),
 }
 
 pub(super) enum Reply {
+    First(Option<Sample>),
     Outputs(Vec<u8>),
     Block(BlockReport),
 }
@@ -129,6 +135,13 @@ impl Crew {
     fn ask(&mut self, command: Command) -> Result<Reply, Fault> {
         self.commands.send(command).map_err(|_| lost_thread())?;
         self.answers.recv().map_err(|_| lost_thread())?
+    }
+
+    fn first_call(&mut self) -> Result<Option<Sample>, Fault> {
+        match self.ask(Command::First)? {
+            Reply::First(sample) => Ok(sample),
+            _ => unreachable!("the leader answers what it was asked"),
+        }
     }
 }
 
@@ -140,14 +153,14 @@ impl Rig for Crew {
     fn outputs(&mut self) -> Result<Vec<u8>, Fault> {
         match self.ask(Command::Outputs)? {
             Reply::Outputs(outputs) => Ok(outputs),
-            Reply::Block(_) => unreachable!("the leader answers what it was asked"),
+            _ => unreachable!("the leader answers what it was asked"),
         }
     }
 
     fn block(&mut self, plan: &BlockPlan) -> Result<BlockReport, Fault> {
         match self.ask(Command::Block(*plan))? {
             Reply::Block(report) => Ok(report),
-            Reply::Outputs(_) => unreachable!("the leader answers what it was asked"),
+            _ => unreachable!("the leader answers what it was asked"),
         }
     }
 }

@@ -8,7 +8,9 @@ use std::{
     time::Instant,
 };
 
-use rsalab_measure::{Block, BlockPlan, Monotonic, sample_block, time};
+use rsalab_measure::{
+    Block, BlockPlan, Clock, CpuTime, Monotonic, Sample, sample::at_most, sample_block, time,
+};
 
 use super::{
     crew::{Command, Reply},
@@ -46,8 +48,9 @@ impl<'a> Leader<'a> {
         // Ends when the crew is dropped.
         while let Ok(command) = orders.commands.recv() {
             let answer = match command {
+                Command::First => Ok(Reply::First(self.share.first_call())),
                 Command::Outputs => self.outputs().map(Reply::Outputs),
-                Command::Block(plan) => self.block(&plan).map(Reply::Block),
+                Command::Block(plan) => self.block_with_cpu(&plan).map(Reply::Block),
             };
             if orders.answers.send(answer).is_err() {
                 break;
@@ -68,8 +71,78 @@ impl<'a> Leader<'a> {
         if work.deterministic {
             let first = self.share.shared.reference.get_or_init(|| outputs.clone());
             compare(&outputs, first, work.layout.output, 0)?;
+            self.share.check_first_call(first)?;
         }
         Ok(outputs)
+    }
+
+    fn block_with_cpu(&mut self, plan: &BlockPlan) -> Result<BlockReport, Fault> {
+        let before = CpuTime::of_this_process();
+        let report = match self.share.shared.work.concurrent {
+            true => self.concurrent_block(plan),
+            false => self.block(plan),
+        };
+        let after = CpuTime::of_this_process();
+        let cpu = before.and_then(|before| Some(after?.since(before)));
+        Ok(BlockReport { cpu, ..report? })
+    }
+
+    /// A block of calls that the threads time themselves, each its share, all at work at once.
+    fn concurrent_block(&mut self, plan: &BlockPlan) -> Result<BlockReport, Fault> {
+        let shared = self.share.shared;
+        if shared.work.deterministic && shared.reference.get().is_none() {
+            self.outputs()?;
+        }
+        let clock = Monotonic::get();
+        let started_ns = clock.now_ns();
+        let mut calls = Vec::new();
+        let mut samples: Vec<Sample> = Vec::new();
+        let mut outputs = Vec::new();
+        let mut discarded_operations = 0;
+        // Without a count, a call of each thread at a time until the time is up.
+        let task = plan.calls.map_or(shared.reports.len(), |calls| {
+            usize::try_from(calls).unwrap_or(usize::MAX - 1).max(1)
+        });
+        let mut measured_from_ns = None;
+        loop {
+            let is_warm = clock.now_ns() - started_ns >= plan.discard_ns;
+            let round = if is_warm { task } else { shared.reports.len() };
+            if is_warm && measured_from_ns.is_none() {
+                measured_from_ns = Some(clock.now_ns());
+            }
+            for report in self.untimed(round)? {
+                outputs.extend(report.outputs);
+                for (sample, tests) in report.calls {
+                    calls.push(Call {
+                        operations: sample.operations,
+                        tests,
+                    });
+                    match is_warm {
+                        true => samples.push(sample),
+                        false => discarded_operations += sample.operations,
+                    }
+                }
+            }
+            let now_ns = clock.now_ns();
+            let is_enough = measured_from_ns
+                .is_some_and(|from_ns| plan.calls.is_some() || now_ns - from_ns >= plan.min_ns);
+            if !is_enough {
+                continue;
+            }
+            let block = Block {
+                samples: at_most(plan.max_samples, samples),
+                discarded_operations,
+                started_ns,
+                elapsed_ns: now_ns - started_ns,
+            };
+            return Ok(BlockReport {
+                tests: tests_of_samples(&calls, &block),
+                block,
+                outputs,
+                trace: Vec::new(),
+                cpu: None,
+            });
+        }
     }
 
     fn block(&mut self, plan: &BlockPlan) -> Result<BlockReport, Fault> {
@@ -103,6 +176,7 @@ impl<'a> Leader<'a> {
             block,
             outputs,
             trace: Vec::new(),
+            cpu: None,
         })
     }
 

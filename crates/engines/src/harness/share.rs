@@ -7,6 +7,8 @@ use std::{
     time::Duration,
 };
 
+use rsalab_measure::{Monotonic, Sample, time};
+
 use super::gate::Gate;
 use crate::{
     engine::{EngineError, Prepared, RunStats, Runner},
@@ -38,6 +40,10 @@ pub(super) struct Work<'a> {
     /// Batches of one sample of one thread, where that is not to be chosen by time.
     pub(super) fixed_rounds: Option<usize>,
     pub(super) sample: Duration,
+    /// Whether each thread times its own calls.
+    pub(super) concurrent: bool,
+    /// Whether what one call takes is the question, so that the first is of interest.
+    first_call: bool,
 }
 
 impl<'a> Work<'a> {
@@ -59,6 +65,8 @@ impl<'a> Work<'a> {
             batch: job.batch,
             deterministic: job.op.is_deterministic(),
             fixed_rounds: one_call.then_some(1),
+            concurrent: job.mode == Mode::Concurrent,
+            first_call: job.mode == Mode::Latency && job.op.is_deterministic(),
             sample: if oversubscribed {
                 SAMPLE_OVERSUBSCRIBED
             } else {
@@ -89,7 +97,8 @@ impl<'a> Work<'a> {
 pub(super) struct Shared<'a> {
     pub(super) work: Work<'a>,
     pub(super) gate: Gate,
-    /// What to do when the gate opens: [`STOP`], [`REFERENCE`], or the number of batches of a sample.
+    /// What to do when the gate opens: [`STOP`], [`REFERENCE`], or the number of batches of a sample; of all threads
+    /// together where each times its own calls.
     pub(super) task: AtomicUsize,
     /// The outputs of the first run over all inputs.
     pub(super) reference: OnceLock<Vec<u8>>,
@@ -105,6 +114,8 @@ pub(super) struct Report {
     pub(super) items: u64,
     pub(super) tests: Option<u64>,
     pub(super) outputs: Vec<u8>,
+    /// Where each thread times its own calls: each, with the tests behind it.
+    pub(super) calls: Vec<(Sample, Option<u64>)>,
     fault: Option<Fault>,
 }
 
@@ -139,6 +150,10 @@ pub(super) struct Share<'a> {
     /// The batches that `outputs` holds, in order.
     done: Stretch,
     stats: Counted,
+    /// Where each thread times its own calls.
+    calls: Vec<(Sample, Option<u64>)>,
+    /// What the first call of all gave, until it can be compared.
+    first_output: Vec<u8>,
     fault: Option<Fault>,
 }
 
@@ -166,8 +181,38 @@ impl<'a> Share<'a> {
             outputs: Vec::new(),
             done: Stretch::default(),
             stats: Counted::default(),
+            calls: Vec::new(),
+            first_output: Vec::new(),
             fault: None,
         }
+    }
+
+    /// The time of the very first call, if that is asked for and the call succeeds: one that fails does so again when
+    /// its outputs are asked for.
+    pub(super) fn first_call(&mut self) -> Option<Sample> {
+        let work = &self.shared.work;
+        if !work.first_call {
+            return None;
+        }
+        let items = work.items_of(0);
+        let mut output = vec![SPOILED; items.len() * work.layout.output];
+        let timed = time(Monotonic::get(), || {
+            self.runner
+                .run(work.inputs_of(&items), &mut output)
+                .map(|_| items.len() as u64)
+        });
+        self.first_output = output;
+        timed.ok().or_else(|| {
+            self.first_output.clear();
+            None
+        })
+    }
+
+    /// Whether the first call gave what the first run did.
+    pub(super) fn check_first_call(&mut self, reference: &[u8]) -> Result<(), Fault> {
+        let output = mem::take(&mut self.first_output);
+        let expected = &reference[..output.len()];
+        compare(&output, expected, self.shared.work.layout.output, 0)
     }
 
     fn stretch(&self, task: usize) -> Stretch {
@@ -182,6 +227,10 @@ impl<'a> Share<'a> {
                     count: end - first,
                 }
             }
+            calls if self.shared.work.concurrent => Stretch {
+                first: self.next,
+                count: calls / threads + usize::from(self.index < calls % threads),
+            },
             rounds => Stretch {
                 first: self.next,
                 count: rounds,
@@ -201,11 +250,27 @@ impl<'a> Share<'a> {
             items: 0,
             tests: Some(0),
         };
+        let is_timed = work.concurrent && task != REFERENCE;
+        self.calls.clear();
         let mut filled = 0;
         for items in stretch.batches(work) {
             let end = filled + items.len() * work.layout.output;
             let output = &mut self.outputs[filled..end];
-            match self.runner.run(work.inputs_of(&items), output) {
+            let ran = match is_timed {
+                false => self.runner.run(work.inputs_of(&items), output),
+                true => {
+                    let mut tests = None;
+                    let sample = time(Monotonic::get(), || {
+                        tests = self.runner.run(work.inputs_of(&items), output)?.tests;
+                        Ok(items.len() as u64)
+                    });
+                    sample.map(|sample| {
+                        self.calls.push((sample, tests));
+                        RunStats { tests }
+                    })
+                }
+            };
+            match ran {
                 Ok(RunStats { tests }) => {
                     stats.items += items.len() as u64;
                     stats.tests = stats.tests.zip(tests).map(|(sum, more)| sum + more);
@@ -228,6 +293,7 @@ impl<'a> Share<'a> {
         report.items = self.stats.items;
         report.tests = self.stats.tests;
         report.fault = self.fault.take();
+        report.calls = mem::take(&mut self.calls);
         let filled = self.stats.items as usize * work.layout.output;
         let outputs = &mut self.outputs[..filled];
         match self.shared.reference.get() {

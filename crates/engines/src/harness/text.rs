@@ -3,7 +3,7 @@
 //! A sample is one whole text. Its time runs from the release of all threads to the last finish, as the work over threads
 //! takes it; starting the threads and making their runners is not in it. It is the same for every engine.
 
-use rsalab_measure::{BlockPlan, Monotonic, Sample, sample_block};
+use rsalab_measure::{BlockPlan, CpuTime, Monotonic, Sample, sample_block};
 use rsalab_rsa::{
     BlockRunner, Error, Status,
     text::{self, Outcome, Work, WorkError, blocks},
@@ -112,6 +112,7 @@ impl Rig for TextRig<'_> {
             self.outputs()?;
         }
         let mut trace = Vec::new();
+        let before = CpuTime::of_this_process();
         let block = sample_block(Monotonic::get(), plan, || {
             let outcome = self.run()?;
             if let Some(first) = &self.reference {
@@ -129,6 +130,7 @@ impl Rig for TextRig<'_> {
             tests: Vec::new(),
             outputs: Vec::new(),
             trace: trace.into_iter().map(PartTrace::from).collect(),
+            cpu: before.and_then(|before| Some(CpuTime::of_this_process()?.since(before))),
         })
     }
 }

@@ -29,7 +29,7 @@ impl Search {
             backend,
             op: job.op,
             bits: job.bits,
-            exponent: job.exponent,
+            exponent: job.fixed_exponent(),
             layout: job.layout(),
         }
     }

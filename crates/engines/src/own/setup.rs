@@ -57,7 +57,7 @@ pub(super) struct PrivateExponents {
 impl PrivateExponents {
     pub(super) fn new(job: &Job) -> Self {
         PrivateExponents {
-            exponent: job.exponent.to_be_bytes(),
+            exponent: job.fixed_exponent().to_be_bytes(),
             layout: job.layout(),
         }
     }

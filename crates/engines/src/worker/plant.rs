@@ -123,7 +123,7 @@ impl Debt {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Textbook, op::Op};
+    use crate::{Textbook, exponent::Exponent, op::Op};
 
     #[test]
     fn calls_take_longer_by_the_share_however_coarse_the_clock() {
@@ -164,7 +164,8 @@ mod tests {
             mode: crate::job::Mode::Latency,
             variant: None,
             bare: false,
-            exponent: 65537,
+            exponent: Exponent::F4,
+            message_bits: None,
             symbols: 0,
             block_symbols: 0,
         };

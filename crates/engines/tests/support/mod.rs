@@ -1,7 +1,7 @@
 //! What the tests of this crate share: a key, a job, and an engine that misbehaves as told.
 
 use num_bigint::BigUint;
-use rsalab_engines::{Job, Mode, Op, StudyKey};
+use rsalab_engines::{Exponent, Job, Mode, Op, StudyKey};
 
 /// A key of 512 bits. Its primes are that of the curve secp256k1 and the largest below 2^256.
 pub(crate) fn key() -> StudyKey {
@@ -41,7 +41,8 @@ pub(crate) fn job(op: Op) -> Job {
         mode: Mode::Throughput,
         variant: None,
         bare: false,
-        exponent: 65537,
+        exponent: Exponent::F4,
+        message_bits: None,
         symbols: 0,
         block_symbols: 0,
     }

@@ -2,12 +2,15 @@
 
 use std::{fmt::Display, ops::RangeInclusive};
 
-use rsalab_engines::{Mode, registry::closest};
+use rsalab_engines::{Mode, Op, registry::closest};
 
 use super::{
     BATCH, BITS, Engines, Grid, Host, MAX_CELLS, MAX_CIPHERTEXT_BYTES, Plan, PlanError, SYMBOLS,
     THREADS, Threads,
 };
+
+/// The lowest priority that a process can have.
+const MOST_NICE: u8 = 19;
 
 /// A refusal, with the number of the grid it concerns so that the reader of a file can name the line.
 pub(super) struct Refusal {
@@ -28,6 +31,15 @@ impl Plan {
             return Some(whole(PlanError::at(
                 "grid",
                 "the plan has no [[grid]], so there is nothing to measure",
+            )));
+        }
+        if self.nice > MOST_NICE {
+            return Some(whole(PlanError::at(
+                "nice",
+                format!(
+                    "{} is not a priority: use 0 (as others) to {MOST_NICE} (after all others)",
+                    self.nice
+                ),
             )));
         }
         if let Err(error) = self.measure.check() {
@@ -97,17 +109,41 @@ impl Grid {
                 .iter()
                 .try_for_each(|selector| known_engine(selector, host))?;
         }
-        if self.exponent < 3 || self.exponent.is_multiple_of(2) {
+        if !self.exponent.is_possible() {
             return Err(PlanError::at(
                 "exponent",
                 format!(
-                    "{} is not a public exponent: use an odd number from 3 on, such as 65537",
+                    "{} is not a public exponent: use an odd number from 3 on, such as 65537, or \"random\"",
                     self.exponent
                 ),
             ));
         }
+        self.check_message()?;
         self.check_text()?;
         self.check_mode(host)
+    }
+
+    fn check_message(&self) -> Result<(), PlanError> {
+        let Some(message) = self.message else {
+            return Ok(());
+        };
+        let is_block = |op: &Op| matches!(op, Op::Private | Op::Public);
+        if !self.operations.iter().all(is_block) {
+            return Err(PlanError::at(
+                "message",
+                "only private and public take raw messages: give the others a [[grid]] of their own",
+            ));
+        }
+        let least = self.bits.iter().min().copied().unwrap_or(0);
+        let most = least.saturating_sub(1);
+        let bits = message.bits(least);
+        if !(1..=most).contains(&bits) {
+            return Err(PlanError::at(
+                "message",
+                format!("messages of {bits} bits do not fit the smallest modulus: use 1 to {most}"),
+            ));
+        }
+        Ok(())
     }
 
     fn check_text(&self) -> Result<(), PlanError> {
@@ -180,6 +216,13 @@ impl Grid {
             return Err(PlanError::at(
                 "mode",
                 "latency is the time of one call on one thread: use threads = [1], or mode = \"throughput\"",
+            ));
+        }
+        let is_single = self.batch == [1] && self.operations.iter().all(|op| !op.is_text());
+        if self.mode == Some(Mode::Concurrent) && !is_single {
+            return Err(PlanError::at(
+                "mode",
+                "calls are timed one by one for single items only: use batch = [1] and no text, or mode = \"throughput\"",
             ));
         }
         Ok(())

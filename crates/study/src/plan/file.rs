@@ -2,7 +2,7 @@
 
 use std::{fmt, fs::File, io::Read, path::Path};
 
-use rsalab_engines::{Mode, Op};
+use rsalab_engines::{Exponent, Mode, Op};
 use serde::{
     Deserialize, Deserializer, Serialize, Serializer,
     de::{self, SeqAccess, Visitor, value::SeqAccessDeserializer},
@@ -10,8 +10,8 @@ use serde::{
 use toml::de::DeTable;
 
 use super::{
-    DEFAULT_EXPONENT, Engines, Grid, Host, MAX_FILE_BYTES, Measure, MeasureChange, Plan, PlanError,
-    Seed, Threads, check::Refusal,
+    DEFAULT_EXPONENT, Engines, Grid, Host, MAX_FILE_BYTES, Measure, MeasureChange, Message, Plan,
+    PlanError, Seed, Threads, check::Refusal,
 };
 use crate::{Error, articles::Article};
 
@@ -36,6 +36,7 @@ impl Plan {
         let plan = Plan {
             title: written.title,
             article: written.article,
+            nice: written.nice,
             seed: written.seed,
             measure: written.measure,
             grids: written.grid.into_iter().map(Grid::from).collect(),
@@ -79,6 +80,8 @@ struct Written {
     #[serde(default = "untitled")]
     title: String,
     article: Option<Article>,
+    #[serde(default)]
+    nice: u8,
     seed: Option<Seed>,
     #[serde(default)]
     measure: Measure,
@@ -89,6 +92,7 @@ struct Written {
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct WrittenGrid {
+    article: Option<Article>,
     operations: Vec<Op>,
     #[serde(default = "every_engine")]
     engines: Engines,
@@ -102,7 +106,8 @@ struct WrittenGrid {
     block_symbols: Option<usize>,
     mode: Option<Mode>,
     #[serde(default = "default_exponent")]
-    exponent: u64,
+    exponent: Exponent,
+    message: Option<Message>,
     #[serde(default)]
     bare: bool,
     #[serde(default)]
@@ -112,6 +117,7 @@ struct WrittenGrid {
 impl From<WrittenGrid> for Grid {
     fn from(grid: WrittenGrid) -> Grid {
         let WrittenGrid {
+            article,
             operations,
             engines,
             bits,
@@ -121,10 +127,12 @@ impl From<WrittenGrid> for Grid {
             block_symbols,
             mode,
             exponent,
+            message,
             bare,
             measure,
         } = grid;
         Grid {
+            article,
             operations,
             engines,
             bits,
@@ -134,6 +142,7 @@ impl From<WrittenGrid> for Grid {
             block_symbols,
             mode,
             exponent,
+            message,
             bare,
             measure,
         }
@@ -156,7 +165,7 @@ fn one_item() -> Vec<usize> {
     vec![1]
 }
 
-fn default_exponent() -> u64 {
+fn default_exponent() -> Exponent {
     DEFAULT_EXPONENT
 }
 
@@ -261,6 +270,47 @@ impl<'de> Deserialize<'de> for Engines {
             words,
             list: Engines::Named,
         })
+    }
+}
+
+/// The word for messages one byte shorter than the modulus.
+const BYTE_SHORTER: &str = "byte-shorter";
+
+impl Serialize for Message {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self {
+            Message::Bits(bits) => bits.serialize(serializer),
+            Message::ByteShorter => serializer.serialize_str(BYTE_SHORTER),
+        }
+    }
+}
+
+impl<'de> Deserialize<'de> for Message {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_any(BitsOrWord)
+    }
+}
+
+struct BitsOrWord;
+
+impl Visitor<'_> for BitsOrWord {
+    type Value = Message;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "a number of bits or \"{BYTE_SHORTER}\"")
+    }
+
+    fn visit_i64<E: de::Error>(self, bits: i64) -> Result<Message, E> {
+        let bits = usize::try_from(bits);
+        bits.map(Message::Bits)
+            .map_err(|_| E::custom("a message cannot have less than 0 bits"))
+    }
+
+    fn visit_str<E: de::Error>(self, word: &str) -> Result<Message, E> {
+        match word {
+            BYTE_SHORTER => Ok(Message::ByteShorter),
+            _ => Err(E::invalid_value(de::Unexpected::Str(word), &self)),
+        }
     }
 }
 

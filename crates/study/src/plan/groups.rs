@@ -2,12 +2,14 @@
 
 use rsalab_engines::{Job, Mode, Op};
 
-use super::{Engines, Grid, Host, Measure, Plan, PlanError};
-use crate::number;
+use super::{DEFAULT_EXPONENT, Engines, Grid, Host, Measure, Message, Plan, PlanError};
+use crate::{articles::Article, number};
 
 /// Cells that differ only in their engine.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Group {
+    /// The article whose study asks for them.
+    pub article: Option<Article>,
     /// What all of them do, without an engine's variant.
     pub job: Job,
     /// How they are measured.
@@ -31,7 +33,7 @@ impl Plan {
         self.check(host)?;
         let mut groups: Vec<Group> = Vec::new();
         for (index, grid) in self.grids.iter().enumerate() {
-            for group in grid.groups(&self.measure, host) {
+            for group in grid.groups(self, host) {
                 if groups.iter().any(|earlier| earlier.job == group.job) {
                     return Err(PlanError::at(
                         format!("grid {}", index + 1),
@@ -61,11 +63,34 @@ pub fn title(job: &Job) -> String {
     if job.op.is_text() {
         parts.push(number::counted(job.symbols, "symbol"));
     }
+    parts.extend(message(job));
+    if job.exponent != DEFAULT_EXPONENT {
+        parts.push(format!("e = {}", job.exponent));
+    }
     parts.push(number::counted(job.threads, "thread"));
+    if job.mode == Mode::Concurrent {
+        parts.push("call by call".to_owned());
+    }
     if job.batch > 1 {
         parts.push(format!("batch {}", job.batch));
     }
     parts.join(", ")
+}
+
+/// The length of a job's messages, where it asks for one.
+pub(crate) fn message(job: &Job) -> Option<String> {
+    let bits = job.message_bits?;
+    Some(format!("messages of {bits} bits"))
+}
+
+impl Message {
+    /// Bits of a message for a modulus of so many bits.
+    pub(super) fn bits(self, modulus: usize) -> usize {
+        match self {
+            Message::Bits(bits) => bits,
+            Message::ByteShorter => modulus.saturating_sub(8),
+        }
+    }
 }
 
 /// An operation's name for people.
@@ -87,7 +112,7 @@ pub fn op_title(op: Op) -> &'static str {
 }
 
 impl Grid {
-    fn groups(&self, measure: &Measure, host: &Host) -> Vec<Group> {
+    fn groups(&self, plan: &Plan, host: &Host) -> Vec<Group> {
         let engines = match &self.engines {
             Engines::Present => &host.present,
             Engines::Named(selectors) => selectors,
@@ -113,6 +138,7 @@ impl Grid {
                                 variant: None,
                                 bare: false,
                                 exponent: self.exponent,
+                                message_bits: self.message_bits(op, bits),
                                 symbols,
                                 block_symbols: self.block_symbols(op, bits),
                             };
@@ -121,8 +147,9 @@ impl Grid {
                                 .map(|engine| self.cell(&job, engine))
                                 .collect();
                             groups.push(Group {
+                                article: self.article.or(plan.article),
                                 job,
-                                measure: measure.changed(&self.measure),
+                                measure: plan.measure.changed(&self.measure),
                                 cells,
                             });
                         }
@@ -140,6 +167,13 @@ impl Grid {
             true => Mode::Latency,
             false => Mode::Throughput,
         }
+    }
+
+    fn message_bits(&self, op: Op, bits: usize) -> Option<usize> {
+        let is_block = matches!(op, Op::Private | Op::Public);
+        self.message
+            .filter(|_| is_block)
+            .map(|message| message.bits(bits))
     }
 
     fn block_symbols(&self, op: Op, bits: usize) -> usize {

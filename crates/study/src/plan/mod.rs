@@ -37,13 +37,14 @@ mod seed;
 use std::{borrow::Cow, fmt, ops::RangeInclusive, path::PathBuf};
 
 use rsalab_engines::{
-    Mode, Op,
+    Exponent, Mode, Op,
     job::{MAX_BATCH, MAX_THREADS, MODULUS_BITS},
 };
 use serde::Serialize;
 
 use crate::articles::Article;
 
+pub(crate) use groups::message;
 pub use groups::{Cell, Group, op_title, title};
 pub use host::Host;
 pub use measure::{Measure, MeasureChange};
@@ -67,16 +68,19 @@ pub const MAX_FILE_BYTES: u64 = 1 << 20;
 /// The most cells a plan may unfold into.
 pub const MAX_CELLS: usize = 100_000;
 /// The public exponent where a plan names none.
-pub const DEFAULT_EXPONENT: u64 = 65_537;
+pub const DEFAULT_EXPONENT: Exponent = Exponent::F4;
 
 /// A whole study, before it is unfolded on a machine.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Plan {
     /// One line that says what the study asks.
     pub title: String,
-    /// The article whose study this is: the report shows its figures and judges its claims.
+    /// The article whose study this is: the report shows its figures and judges its claims. A grid may name another.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub article: Option<Article>,
+    /// How much the workers give way to other processes, from 0 to 19 as `nice` has it.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub nice: u8,
     /// From which all keys and inputs derive; a random one is drawn where a plan has none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub seed: Option<Seed>,
@@ -90,6 +94,9 @@ pub struct Plan {
 /// A product of lists: every combination is a cell.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Grid {
+    /// The article that these cells belong to, where it is not the plan's.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub article: Option<Article>,
     /// The operations.
     pub operations: Vec<Op>,
     /// The engines, measured in turn against each other.
@@ -110,7 +117,10 @@ pub struct Grid {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub mode: Option<Mode>,
     /// The public exponent.
-    pub exponent: u64,
+    pub exponent: Exponent,
+    /// Raw blocks: the messages' lengths. None: blocks are any numbers below the modulus.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub message: Option<Message>,
     /// Our own engine without blinding and without the check of the result, as bare peers work.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub bare: bool,
@@ -128,6 +138,15 @@ pub enum Engines {
     Named(Vec<String>),
 }
 
+/// How long the messages are that raw blocks hold.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Message {
+    /// So many bits, whatever the modulus.
+    Bits(usize),
+    /// One byte shorter than the modulus.
+    ByteShorter,
+}
+
 /// Which thread counts a grid measures.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Threads {
@@ -137,6 +156,10 @@ pub enum Threads {
     Doubling,
     /// These.
     These(Vec<usize>),
+}
+
+fn is_zero(nice: &u8) -> bool {
+    *nice == 0
 }
 
 impl Plan {

@@ -124,6 +124,7 @@ fn peers(host: &Host) -> Plan {
     Plan {
         title: "Peers: every library beside every other".to_owned(),
         article: None,
+        nice: 0,
         seed: None,
         measure: Measure {
             precision: 0.005,
@@ -152,6 +153,7 @@ fn quick(host: &Host) -> Plan {
     Plan {
         title: "Quick: the operations of RSA at 2048 bits, and text over threads".to_owned(),
         article: None,
+        nice: 0,
         seed: None,
         measure: Measure {
             precision: 0.005,
@@ -183,6 +185,7 @@ fn smoke() -> Plan {
     Plan {
         title: "Smoke: every part once".to_owned(),
         article: None,
+        nice: 0,
         seed: None,
         measure: Measure {
             precision: 0.0,
@@ -206,6 +209,7 @@ fn smoke() -> Plan {
 
 fn grid(operations: &[Op], bits: &[usize]) -> Grid {
     Grid {
+        article: None,
         operations: operations.to_vec(),
         engines: Engines::Present,
         bits: bits.to_vec(),
@@ -215,6 +219,7 @@ fn grid(operations: &[Op], bits: &[usize]) -> Grid {
         block_symbols: None,
         mode: None,
         exponent: DEFAULT_EXPONENT,
+        message: None,
         bare: false,
         measure: MeasureChange::default(),
     }

@@ -158,6 +158,7 @@ fn fields(group: &Group, row: &Row) -> [String; COLUMNS.len()] {
 fn mode(mode: rsalab_engines::Mode) -> &'static str {
     match mode {
         rsalab_engines::Mode::Latency => "latency",
+        rsalab_engines::Mode::Concurrent => "concurrent",
         rsalab_engines::Mode::Throughput => "throughput",
     }
 }

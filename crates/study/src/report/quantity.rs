@@ -5,7 +5,7 @@ use rsalab_measure::Estimate;
 
 use crate::{
     number,
-    plan::{DEFAULT_EXPONENT, op_title},
+    plan::{DEFAULT_EXPONENT, message, op_title},
 };
 
 /// What is counted in a second.
@@ -55,6 +55,12 @@ fn slug_tail(job: &Job) -> String {
     if job.op.is_text() && job.block_symbols + 1 != job.bits.div_ceil(8) {
         tail += &format!("-block{}", job.block_symbols);
     }
+    if let Some(bits) = job.message_bits {
+        tail += &format!("-message{bits}");
+    }
+    if job.mode == Mode::Concurrent {
+        tail += "-concurrent";
+    }
     let is_plain = job.threads == 1 && job.batch == 1 && !job.op.is_text();
     if is_plain && job.mode == Mode::Throughput {
         tail += "-throughput";
@@ -69,6 +75,8 @@ pub(super) fn title_without_threads(job: &Job) -> String {
         Some(op_title(job.op).to_owned()),
         Some(bits),
         symbols(job),
+        message(job),
+        exponent(job),
         batch(job),
     ]
     .into_iter()
@@ -83,6 +91,8 @@ pub(super) fn title_without_bits(job: &Job) -> String {
     [
         Some(op_title(job.op).to_owned()),
         symbols(job),
+        message(job),
+        exponent(job),
         Some(threads),
         batch(job),
     ]
@@ -98,12 +108,18 @@ fn symbols(job: &Job) -> Option<String> {
         .then(|| number::counted(job.symbols, "symbol"))
 }
 
+fn exponent(job: &Job) -> Option<String> {
+    (job.exponent != DEFAULT_EXPONENT).then(|| format!("e = {}", job.exponent))
+}
+
 fn batch(job: &Job) -> Option<String> {
     (job.batch > 1).then(|| format!("batch {}", job.batch))
 }
 
 #[cfg(test)]
 mod tests {
+    use rsalab_engines::Exponent;
+
     use super::*;
 
     #[test]
@@ -117,6 +133,7 @@ mod tests {
             variant: None,
             bare: false,
             exponent: DEFAULT_EXPONENT,
+            message_bits: None,
             symbols: 0,
             block_symbols: 0,
         };
@@ -131,7 +148,7 @@ mod tests {
             (plain.clone(), "private-2048"),
             (
                 Job {
-                    exponent: 3,
+                    exponent: Exponent::Fixed(3),
                     ..plain.clone()
                 },
                 "private-2048-e3",
@@ -147,9 +164,26 @@ mod tests {
                 Job {
                     mode: Mode::Throughput,
                     batch: 8,
-                    ..plain
+                    ..plain.clone()
                 },
                 "private-2048-batch8",
+            ),
+            (
+                Job {
+                    message_bits: Some(760),
+                    exponent: Exponent::Random,
+                    ..plain.clone()
+                },
+                "private-2048-erandom-message760",
+            ),
+            (
+                Job {
+                    op: Op::PrimePair,
+                    mode: Mode::Concurrent,
+                    threads: 2,
+                    ..plain.clone()
+                },
+                "prime_pair-2048-2t-concurrent",
             ),
             (text.clone(), "text_encrypt-2048-20000"),
             (

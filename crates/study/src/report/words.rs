@@ -235,7 +235,7 @@ mod tests {
             constant_time: None,
             rounds: None,
             sieve: None,
-            exponent: Some(3),
+            exponent: Some(rsalab_engines::Exponent::Fixed(3)),
             padding: None,
             setup: "contexts".to_owned(),
             lanes: 8,

@@ -224,7 +224,7 @@ impl<'a, 'l> GroupRun<'a, 'l> {
             .ask(place, |session| session.supports(&job))?
             .map_err(unsupported)?;
         let material = self.material(&job)?;
-        let keys = std::slice::from_ref(&material.key);
+        let keys = material.key.as_slice();
         let readiness = self.ask(place, |session| {
             session.prepare(&job, keys, &material.inputs)
         })?;

@@ -12,7 +12,9 @@ use std::{
     time::Duration,
 };
 
-use rsalab_engines::{Job, Op, StudyKey, WrongAnswer, inputs, verify, verify_no_prime_twice};
+use rsalab_engines::{
+    Exponent, Job, Op, StudyKey, WrongAnswer, inputs, verify, verify_no_prime_twice,
+};
 use rsalab_rsa::random::InsecureStudySeed;
 
 use crate::plan::Seed;
@@ -31,13 +33,14 @@ pub(crate) struct Materials {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct KeyName {
     bits: usize,
-    exponent: u64,
+    exponent: Exponent,
     symbols: usize,
 }
 
 /// What a job needs.
 pub(crate) struct Material {
-    pub(crate) key: StudyKey,
+    /// None for operations that make keys: theirs may be shorter than any that we make.
+    pub(crate) key: Option<StudyKey>,
     pub(crate) inputs: Vec<u8>,
 }
 
@@ -66,13 +69,25 @@ impl Materials {
         if let Some((_, material)) = self.last.as_ref().filter(|(last, _)| *last == common) {
             return Ok(Rc::clone(material));
         }
-        let key = self.key(KeyName {
-            bits: job.bits,
-            exponent: job.exponent,
-            symbols: job.symbols,
-        })?;
-        let inputs = inputs(&common, &key, &self.seed, stream(job), items(job));
-        let material = Rc::new(Material { key, inputs });
+        let material = match job.op.is_deterministic() {
+            true => {
+                let key = self.key(KeyName {
+                    bits: job.bits,
+                    exponent: job.exponent,
+                    symbols: job.symbols,
+                })?;
+                let inputs = inputs(&common, &key, &self.seed, stream(job), items(job));
+                Material {
+                    key: Some(key),
+                    inputs,
+                }
+            }
+            false => Material {
+                key: None,
+                inputs: Vec::new(),
+            },
+        };
+        let material = Rc::new(material);
         self.last = Some((common, Rc::clone(&material)));
         Ok(material)
     }
@@ -115,7 +130,7 @@ impl Materials {
 impl Material {
     /// Whether all outputs of a job are right.
     pub(crate) fn verify(&self, job: &Job, outputs: &[u8]) -> Result<(), WrongAnswer> {
-        verify(job, &self.key, &self.inputs, outputs)
+        verify(job, self.key.as_ref(), &self.inputs, outputs)
     }
 
     /// Whether everything that an operation without input made is right.
@@ -125,7 +140,7 @@ impl Material {
         let item = job.layout().output;
         let helpers = thread::available_parallelism().map_or(1, NonZero::get);
         let share = (outputs.len() / item).div_ceil(helpers).max(1);
-        let check = |outputs| verify(job, &self.key, &[], outputs);
+        let check = |outputs| verify(job, None, &[], outputs);
         thread::scope(|scope| {
             let helpers: Vec<_> = outputs
                 .chunks(share * item)
@@ -185,7 +200,7 @@ fn items(job: &Job) -> usize {
 
 #[cfg(test)]
 mod tests {
-    use rsalab_engines::Mode;
+    use rsalab_engines::{Exponent, Mode};
 
     use super::*;
 
@@ -199,10 +214,15 @@ mod tests {
             mode: Mode::Throughput,
             variant: None,
             bare: false,
-            exponent: 65537,
+            exponent: Exponent::F4,
+            message_bits: None,
             symbols,
             block_symbols: if op.is_text() { 63 } else { 0 },
         }
+    }
+
+    fn material_key(material: &Material) -> &StudyKey {
+        material.key.as_ref().expect("the operation takes a key")
     }
 
     fn materials(first_byte: u8) -> Materials {
@@ -239,14 +259,17 @@ mod tests {
                 ..job(Op::Private)
             })
             .unwrap();
-        assert_eq!((larger.key.bits, larger.inputs.len()), (768, 16 * 96));
+        assert_eq!(
+            (material_key(&larger).bits, larger.inputs.len()),
+            (768, 16 * 96)
+        );
         let other_exponent = one
             .of(&Job {
-                exponent: 3,
+                exponent: Exponent::Fixed(3),
                 ..job(Op::Private)
             })
             .unwrap();
-        assert_eq!(other_exponent.key.e, [3]);
+        assert_eq!(material_key(&other_exponent).e, [3]);
     }
 
     #[test]
@@ -271,7 +294,7 @@ mod tests {
                 threads,
                 ..job(op)
             };
-            materials.of(&job).unwrap().key.n.clone()
+            material_key(&materials.of(&job).unwrap()).n.clone()
         };
         let short = key_of(Op::TextEncrypt, 100, 1);
         assert_eq!(key_of(Op::TextEncrypt, 100, 8), short);
@@ -283,9 +306,10 @@ mod tests {
     fn everything_that_was_made_is_looked_at() {
         let keygen = job(Op::Keygen);
         let material = materials(1).of(&keygen).unwrap();
-        assert!(material.inputs.is_empty());
+        assert!(material.inputs.is_empty() && material.key.is_none());
         let keys = [1, 2, 3, 4, 5].map(|seed| {
-            let key = materials(seed).of(&keygen).unwrap().key.clone();
+            let key = materials(seed).of(&job(Op::Private)).unwrap();
+            let key = material_key(&key);
             [&key.p[..], &key.q, &key.d].concat()
         });
         material.verify_made(&keygen, &keys.concat()).unwrap();

@@ -118,7 +118,7 @@ impl<'a> Rules<'a> {
 
 #[cfg(test)]
 mod tests {
-    use rsalab_engines::{Mode, Op};
+    use rsalab_engines::{Exponent, Mode, Op};
 
     use super::*;
 
@@ -131,7 +131,8 @@ mod tests {
             mode: Mode::Throughput,
             variant: None,
             bare: false,
-            exponent: 65537,
+            exponent: Exponent::F4,
+            message_bits: None,
             symbols: 0,
             block_symbols: 0,
         }

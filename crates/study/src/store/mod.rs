@@ -29,7 +29,9 @@ pub const DRAFT_PREFIX: &str = ".study-";
 /// The name of the file beside it that a writer holds locked.
 pub const LOCK_FILE: &str = "study.lock";
 /// The version of the schema that this program writes.
-pub const SCHEMA_VERSION: i64 = 1;
+pub const SCHEMA_VERSION: i64 = 2;
+/// The oldest schema that this program reads; a study of it is brought up to date when somebody goes on with it.
+const OLDEST_SCHEMA_VERSION: i64 = 1;
 /// `RSAL`: marks the file as ours among SQLite files.
 pub const APPLICATION_ID: i64 = 0x5253_414C;
 
@@ -38,6 +40,8 @@ pub const APPLICATION_ID: i64 = 0x5253_414C;
 pub struct Store {
     connection: Connection,
     path: PathBuf,
+    /// Of the file as it is.
+    schema_version: i64,
     /// Absent in a store that is only read.
     lock: Option<lock::WriteLock>,
 }

@@ -10,7 +10,8 @@ use std::{
 use rusqlite::{Connection, ErrorCode, OpenFlags, TransactionBehavior};
 
 use super::{
-    APPLICATION_ID, DRAFT_PREFIX, FILE, SCHEMA_VERSION, Store, StoreError, lock::WriteLock, write,
+    APPLICATION_ID, DRAFT_PREFIX, FILE, OLDEST_SCHEMA_VERSION, SCHEMA_VERSION, Store, StoreError,
+    lock::WriteLock, write,
 };
 use crate::plan::{Group, Host, Seed};
 
@@ -128,21 +129,45 @@ impl Store {
             false => connect_for_reading(&path),
         };
         let connection = connection.map_err(StoreError::sqlite(&path))?;
-        let store = Store {
+        let mut store = Store {
             connection,
             path,
+            schema_version: SCHEMA_VERSION,
             lock: None,
         };
-        store.identify()?;
+        store.schema_version = store.identify()?;
         store.configure(is_writable)?;
         store.check_length(size)?;
         store.quick_check()?;
         store.check_tables()?;
+        if is_writable {
+            store.bring_up_to_date()?;
+        }
         Ok(store)
     }
 
-    /// Is it a study of a version that we know?
-    fn identify(&self) -> Result<(), StoreError> {
+    /// Adds what versions of the schema have added since the file was made.
+    fn bring_up_to_date(&mut self) -> Result<(), StoreError> {
+        if self.schema_version == SCHEMA_VERSION {
+            return Ok(());
+        }
+        let update = |connection: &mut Connection| {
+            let transaction =
+                connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+            transaction.execute_batch(
+                "ALTER TABLE block ADD COLUMN cpu_user_ns INTEGER;
+                 ALTER TABLE block ADD COLUMN cpu_system_ns INTEGER;",
+            )?;
+            transaction.pragma_update(None, "user_version", SCHEMA_VERSION)?;
+            transaction.commit()
+        };
+        update(&mut self.connection).map_err(StoreError::sqlite(&self.path))?;
+        self.schema_version = SCHEMA_VERSION;
+        Ok(())
+    }
+
+    /// Is it a study of a version that we know? Which?
+    fn identify(&self) -> Result<i64, StoreError> {
         let application_id: i64 = self.pragma("application_id")?;
         if application_id != APPLICATION_ID {
             return Err(StoreError::Foreign(
@@ -158,13 +183,13 @@ impl Store {
                 known: SCHEMA_VERSION,
             });
         }
-        if found < SCHEMA_VERSION {
+        if found < OLDEST_SCHEMA_VERSION {
             return Err(StoreError::Foreign(
                 self.path.clone(),
                 "its schema has a version that no rsalab has written",
             ));
         }
-        Ok(())
+        Ok(found)
     }
 
     fn configure(&self, is_writable: bool) -> Result<(), StoreError> {

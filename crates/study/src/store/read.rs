@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use rsalab_engines::{BlockReport, PartTrace};
-use rsalab_measure::{Block, Sample};
+use rsalab_measure::{Block, CpuTime, Sample};
 use rusqlite::{OptionalExtension, Row, params, types::Type};
 use serde::de::DeserializeOwned;
 
@@ -92,11 +92,16 @@ impl Store {
         let mut samples = self.connection.prepare_cached(
             "SELECT elapsed_ns, tsc_ticks, operations, primality_tests FROM sample WHERE block_id = ?1 ORDER BY position",
         )?;
-        let mut blocks = self.connection.prepare_cached(
+        // A study of the first version that is only read has no such columns.
+        let cpu = match self.schema_version {
+            1 => "NULL, NULL",
+            _ => "cpu_user_ns, cpu_system_ns",
+        };
+        let mut blocks = self.connection.prepare_cached(&format!(
             "SELECT id, cell_id, order_index, round, session, worker_pid, started_ns, elapsed_ns,
-                    discarded_operations, trace_json
-             FROM block WHERE group_id = ?1 ORDER BY order_index",
-        )?;
+                    discarded_operations, trace_json, {cpu}
+             FROM block WHERE group_id = ?1 ORDER BY order_index"
+        ))?;
         let rows = blocks.query_map(params![group.0], |row| {
             let id: i64 = row.get(0)?;
             let mut taken = Vec::new();
@@ -128,6 +133,7 @@ impl Store {
                     tests,
                     outputs: Vec::new(),
                     trace,
+                    cpu: cpu_time(row)?,
                 },
             };
             Ok(BlockRecord {
@@ -215,6 +221,14 @@ fn beginning(row: &Row<'_>) -> rusqlite::Result<Option<Beginning>> {
 
 fn json<T: DeserializeOwned>(row: &Row<'_>, column: usize) -> rusqlite::Result<T> {
     parse(&row.get::<_, String>(column)?, column)
+}
+
+fn cpu_time(row: &Row<'_>) -> rusqlite::Result<Option<CpuTime>> {
+    let user_ns: Option<u64> = row.get(10)?;
+    let system_ns: Option<u64> = row.get(11)?;
+    Ok(user_ns
+        .zip(system_ns)
+        .map(|(user_ns, system_ns)| CpuTime { user_ns, system_ns }))
 }
 
 fn optional_json<T: DeserializeOwned>(row: &Row<'_>, column: usize) -> rusqlite::Result<Option<T>> {

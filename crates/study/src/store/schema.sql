@@ -65,6 +65,9 @@ CREATE TABLE block (
     elapsed_ns      INTEGER NOT NULL CHECK (elapsed_ns >= 0),
     discarded_operations INTEGER NOT NULL CHECK (discarded_operations >= 0),
     trace_json      TEXT,
+    -- CPU time of the worker during the block; since version 2.
+    cpu_user_ns     INTEGER,
+    cpu_system_ns   INTEGER,
     UNIQUE (group_id, order_index),
     UNIQUE (cell_id, round)
 ) STRICT;

@@ -169,8 +169,8 @@ fn insert_block(
     let trace = (!report.trace.is_empty()).then(|| json(&report.trace));
     transaction.execute(
         "INSERT INTO block (cell_id, group_id, order_index, round, session, worker_pid, started_ns, elapsed_ns,
-                            discarded_operations, trace_json)
-         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)",
+                            discarded_operations, trace_json, cpu_user_ns, cpu_system_ns)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)",
         params![
             record.cell.0,
             group.0,
@@ -182,6 +182,8 @@ fn insert_block(
             report.block.elapsed_ns,
             report.block.discarded_operations,
             trace,
+            report.cpu.map(|cpu| cpu.user_ns),
+            report.cpu.map(|cpu| cpu.system_ns),
         ],
     )?;
     let block_id = transaction.last_insert_rowid();

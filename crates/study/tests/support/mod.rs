@@ -48,7 +48,7 @@ pub fn ledger() -> Ledger {
         constant_time: Some(true),
         rounds: None,
         sieve: None,
-        exponent: Some(65537),
+        exponent: Some(rsalab_engines::Exponent::F4),
         padding: None,
         setup: "contexts".to_owned(),
         lanes: 1,
@@ -62,6 +62,7 @@ pub fn readiness() -> Readiness {
         kernel: "portable".to_owned(),
         cpus: vec![0],
         oversubscribed: false,
+        first_call: None,
     }
 }
 
@@ -93,6 +94,7 @@ pub fn block(times_ns: impl IntoIterator<Item = u64>) -> BlockReport {
         tests: Vec::new(),
         outputs: Vec::new(),
         trace: Vec::new(),
+        cpu: None,
     }
 }
 

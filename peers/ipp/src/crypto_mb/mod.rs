@@ -4,7 +4,8 @@ mod block;
 mod ffi;
 
 use rsalab_engines::{
-    Engine, EngineError, EngineInfo, Job, Ledger, OPTIMISED, Op, Prepared, Reason, StudyKey,
+    Engine, EngineError, EngineInfo, Exponent, Job, Ledger, OPTIMISED, Op, Prepared, Reason,
+    StudyKey,
     ledger::{ClockOwner, ThreadOwner},
 };
 
@@ -19,7 +20,7 @@ pub(crate) const LANES: usize = 8;
 const SIZES: [(usize, i32); 4] = [(1024, 0), (2048, 1), (3072, 2), (4096, 3)];
 
 /// The one exponent of its public operation.
-const EXPONENT: u64 = 65537;
+const EXPONENT: Exponent = Exponent::F4;
 
 /// Forms of the private operation, the default first.
 const PRIVATE_FORMS: [(&str, Operation); 2] = [

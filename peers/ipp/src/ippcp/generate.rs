@@ -39,7 +39,7 @@ impl<'a> PreparedGeneration<'a> {
             functions,
             op: job.op,
             bits: job.bits,
-            exponent: job.exponent,
+            exponent: job.fixed_exponent(),
             layout: job.layout(),
         }
     }

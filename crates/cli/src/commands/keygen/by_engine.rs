@@ -2,7 +2,9 @@
 
 use std::sync::Arc;
 
-use rsalab_engines::{Job, Limits, Mode, Op, Session, SessionError, StudyKey, Worker, verify};
+use rsalab_engines::{
+    Exponent, Job, Limits, Mode, Op, Session, SessionError, StudyKey, Worker, verify,
+};
 use rsalab_rsa::PrivateKey;
 use zeroize::Zeroizing;
 
@@ -31,7 +33,8 @@ pub(super) fn make(engine: &str, bits: usize, exponent: u64) -> Result<Origin, F
         mode: Mode::Latency,
         variant: selector.variant.clone(),
         bare: false,
-        exponent,
+        exponent: Exponent::Fixed(exponent),
+        message_bits: None,
         symbols: 0,
         block_symbols: 0,
     };
@@ -70,7 +73,7 @@ fn checked(job: &Job, made: &[u8]) -> Result<PrivateKey, Box<dyn std::error::Err
     let (p, q) = (&made[..prime], &made[prime..2 * prime]);
     // Big-endian strings of one length compare as the integers do.
     let (p, q) = if p > q { (p, q) } else { (q, p) };
-    let key = PrivateKey::from_primes(p, q, &job.exponent.to_be_bytes())?;
+    let key = PrivateKey::from_primes(p, q, &job.fixed_exponent().to_be_bytes())?;
     verify(job, &StudyKey::from(&key), &[], made)?;
     Ok(key)
 }

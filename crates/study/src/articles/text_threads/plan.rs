@@ -37,6 +37,7 @@ pub fn plan(settings: &Settings) -> Plan {
     Plan {
         title: "Text over threads: article (a) done again".to_owned(),
         article: Some(Article::TextThreads),
+        nice: 0,
         seed: None,
         measure: Measure {
             // The repeats decide, whatever the precision they reach.
@@ -55,6 +56,7 @@ pub fn plan(settings: &Settings) -> Plan {
 
 fn grid(settings: &Settings, symbols: usize) -> Grid {
     Grid {
+        article: None,
         operations: vec![Op::TextEncrypt, Op::TextDecrypt],
         engines: Engines::Named(["own", "openssl", "gmp"].map(str::to_owned).to_vec()),
         bits: settings.bits.clone(),
@@ -64,6 +66,7 @@ fn grid(settings: &Settings, symbols: usize) -> Grid {
         block_symbols: None,
         mode: None,
         exponent: DEFAULT_EXPONENT,
+        message: None,
         bare: false,
         measure: blocks(symbols),
     }
