@@ -23,6 +23,11 @@ pub(crate) fn significant(value: f64) -> String {
     grouped(&text)
 }
 
+/// Every digit that somebody else has printed, with thousands grouped.
+pub(crate) fn as_printed(value: f64) -> String {
+    grouped(&value.to_string())
+}
+
 /// The power of ten of the first digit, once the others are rounded away: 99.999 is 100.0.
 fn magnitude_after_rounding(value: f64) -> i32 {
     let text = format!("{value:.*e}", DIGITS as usize - 1);

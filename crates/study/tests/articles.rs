@@ -80,7 +80,10 @@ fn study(machine: &Machine, directory: &Path, symbols: &[usize], engines: &[&str
 }
 
 fn review(planted: &Planted) -> Review {
-    Report::of(planted.study.store()).unwrap().article.unwrap()
+    Report::of(planted.study.store())
+        .unwrap()
+        .articles
+        .remove(0)
 }
 
 fn verdict(review: &Review, claim: &str) -> Verdict {
@@ -302,7 +305,7 @@ fn every_figure_and_claim_is_in_the_results() {
                 .collect()
         };
         let drawn = of_id(&results["figures"]);
-        let shown = of_id(&results["article"]["shown"]);
+        let shown = of_id(&results["articles"][0]["shown"]);
         for id in FIGURES {
             let entry = shown.get(id).unwrap_or_else(|| panic!("{id} is missing"));
             let figures = entry["figures"].as_array().unwrap();
@@ -322,7 +325,7 @@ fn every_figure_and_claim_is_in_the_results() {
                 assert!(file.exists(), "{}", file.display());
             }
         }
-        let claims = of_id(&results["article"]["claims"]);
+        let claims = of_id(&results["articles"][0]["claims"]);
         for id in CLAIMS {
             let entry = claims.get(id).unwrap_or_else(|| panic!("{id} is missing"));
             let cases = entry["cases"].as_array().unwrap();

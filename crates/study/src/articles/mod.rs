@@ -4,19 +4,21 @@
 //! | question | file |
 //! |---|---|
 //! | which articles there are | [`Article`] |
-//! | what a study says about one | [`Review`], [`Claim`], [`Verdict`] |
+//! | what a study says about one | [`Review`], [`Table`], [`Claim`], [`Verdict`] |
 //! | article (a), text over threads | [`text_threads`] |
 //!
-//! A plan names the article it follows by the key `article`. Nothing here measures: a review is computed from the same
+//! A plan, or a grid of it, names the article it follows by the key `article`. Nothing here measures: a review is computed from the same
 //! figures as the rest of the report.
 
 mod claim;
+mod table;
 pub mod text_threads;
 
 use rsalab_measure::{Machine, Topology};
 use serde::{Deserialize, Serialize};
 
 pub use claim::{Case, Claim, Verdict};
+pub use table::{Beside, Table, TableRow};
 
 use crate::{
     report::{Figure, Group},
@@ -40,10 +42,14 @@ pub struct Review {
     pub title: &'static str,
     /// Where it was published.
     pub source: &'static str,
+    /// What it measured on.
+    pub machine: &'static str,
     /// What is to be said of the study as a whole: how much was planned and done, and on what.
     pub remarks: Vec<String>,
     /// The article's figures, and those that its words call for.
     pub shown: Vec<Shown>,
+    /// Its tables beside ours.
+    pub tables: Vec<Table>,
     /// Its claims.
     pub claims: Vec<Claim>,
     /// The figures themselves: they join those of the report.
@@ -74,6 +80,9 @@ pub struct Cpus {
 }
 
 impl Article {
+    /// Every article, by its letter.
+    pub const ALL: [Article; 1] = [Article::TextThreads];
+
     /// What the groups of a study, and the records they were made from, say about the article.
     pub fn review(self, groups: &[Group], records: &[GroupRecord], cpus: Option<Cpus>) -> Review {
         match self {

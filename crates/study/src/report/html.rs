@@ -12,7 +12,7 @@ use super::{
     words,
 };
 use crate::{
-    articles::{Case, Claim, Verdict},
+    articles::{Case, Claim, Review, Table, TableRow, Verdict},
     number,
 };
 
@@ -51,8 +51,7 @@ struct Page<'a> {
     overview_words: &'static str,
     sections: Vec<Section>,
     drawings: Vec<Drawing>,
-    claim_engines: Vec<&'a str>,
-    claims: Vec<ClaimRow<'a>>,
+    reviews: Vec<ReviewPart<'a>>,
     troubles: Vec<words::Trouble>,
     /// The first session's.
     machine: Option<&'a [(&'static str, String)]>,
@@ -75,8 +74,7 @@ impl Page<'_> {
             overview_words: words::OVERVIEW,
             sections: report.groups.iter().map(Section::of).collect(),
             drawings: report.figures.iter().map(Drawing::of).collect(),
-            claim_engines: claim_engines(report),
-            claims: claims(report).iter().map(ClaimRow::of).collect(),
+            reviews: report.articles.iter().map(ReviewPart::of).collect(),
             troubles: words::troubles(report),
             machine: report
                 .sessions
@@ -189,7 +187,93 @@ impl Drawing {
     }
 }
 
-/// A claim of the article, in words.
+/// An article, in words.
+#[derive(Serialize)]
+struct ReviewPart<'a> {
+    id: &'static str,
+    title: &'static str,
+    source: &'static str,
+    machine: &'static str,
+    tables: Vec<BesideTable<'a>>,
+    claim_engines: Vec<&'a str>,
+    claims: Vec<ClaimRow<'a>>,
+    remarks: &'a [String],
+    /// Figures and tables for which there is nothing here.
+    lacks: Vec<Lack<'a>>,
+}
+
+/// Something of an article for which there is nothing here.
+#[derive(Serialize)]
+struct Lack<'a> {
+    id: &'static str,
+    title: &'a str,
+    reason: &'a str,
+}
+
+impl<'a> ReviewPart<'a> {
+    fn of(review: &'a Review) -> Self {
+        let figures = review
+            .shown
+            .iter()
+            .filter_map(|shown| Some((shown.id, &shown.title, shown.reason.as_ref()?)));
+        let engines = claim_engines(&review.claims);
+        ReviewPart {
+            id: review.id,
+            title: review.title,
+            source: review.source,
+            machine: review.machine,
+            tables: review.tables.iter().map(BesideTable::of).collect(),
+            claims: review
+                .claims
+                .iter()
+                .map(|claim| ClaimRow::of(claim, &engines))
+                .collect(),
+            claim_engines: engines,
+            remarks: &review.remarks,
+            lacks: figures
+                .map(|(id, title, reason)| Lack { id, title, reason })
+                .collect(),
+        }
+    }
+}
+
+/// A table of an article: each cell our number, and the printed one.
+#[derive(Serialize)]
+struct BesideTable<'a> {
+    id: &'static str,
+    title: String,
+    row_head: &'static str,
+    columns: &'a [String],
+    rows: Vec<BesideRow<'a>>,
+    remarks: &'a [String],
+    reason: Option<&'a str>,
+}
+
+#[derive(Serialize)]
+struct BesideRow<'a> {
+    label: &'a str,
+    cells: Vec<[String; 2]>,
+}
+
+impl<'a> BesideTable<'a> {
+    fn of(table: &'a Table) -> Self {
+        let row = |row: &'a TableRow| BesideRow {
+            label: &row.label,
+            cells: row.cells.iter().map(words::beside).collect(),
+        };
+        BesideTable {
+            id: table.id,
+            title: words::table_title(table),
+            row_head: table.row_head,
+            columns: &table.columns,
+            rows: table.rows.iter().map(row).collect(),
+            remarks: &table.remarks,
+            reason: table.reason.as_deref(),
+        }
+    }
+}
+
+/// A claim of an article, in words.
 #[derive(Serialize)]
 struct ClaimRow<'a> {
     id: &'static str,
@@ -217,28 +301,19 @@ struct CaseLine<'a> {
     verdict: &'static str,
 }
 
-fn claims(report: &Report) -> &[Claim] {
-    report
-        .article
-        .as_ref()
-        .map_or(&[], |article| &article.claims)
-}
-
-/// The engines that claims have verdicts for: each claim has them all, in the same order.
-fn claim_engines(report: &Report) -> Vec<&str> {
-    let verdicts = claims(report).iter().map(|claim| &claim.verdicts);
-    let most = verdicts.max_by_key(|verdicts| verdicts.len());
-    most.map(|verdicts| {
-        verdicts
-            .iter()
-            .map(|verdict| verdict.engine.as_str())
-            .collect()
-    })
-    .unwrap_or_default()
+/// The engines that claims have verdicts for, in the order in which they are first named.
+fn claim_engines(claims: &[Claim]) -> Vec<&str> {
+    let mut engines = Vec::new();
+    for verdict in claims.iter().flat_map(|claim| &claim.verdicts) {
+        if !engines.contains(&verdict.engine.as_str()) {
+            engines.push(verdict.engine.as_str());
+        }
+    }
+    engines
 }
 
 impl<'a> ClaimRow<'a> {
-    fn of(claim: &'a Claim) -> Self {
+    fn of(claim: &'a Claim, engines: &[&str]) -> Self {
         let case = |case: &'a Case| CaseLine {
             engine: &case.engine,
             case: &case.case,
@@ -252,12 +327,15 @@ impl<'a> ClaimRow<'a> {
             published: claim.published,
             computed: claim.computed,
             reason: claim.reason.as_deref(),
-            verdicts: claim
-                .verdicts
+            verdicts: engines
                 .iter()
-                .map(|one| VerdictCell {
-                    class: one.verdict,
-                    words: one.verdict.words(),
+                .map(|engine| {
+                    let mut verdicts = claim.verdicts.iter();
+                    let one = verdicts.find(|one| one.engine == **engine);
+                    VerdictCell {
+                        class: one.map_or(Verdict::NotMeasurableHere, |one| one.verdict),
+                        words: one.map_or("–", |one| one.verdict.words()),
+                    }
                 })
                 .collect(),
             cases: claim.cases.iter().map(case).collect(),

@@ -7,7 +7,10 @@ use super::{
     overview::{Overview, OverviewCell},
     quantity, words,
 };
-use crate::{articles::Review, number};
+use crate::{
+    articles::{Review, Table},
+    number,
+};
 
 /// The whole report, with its figures as links to the files beside it.
 pub fn markdown(report: &Report) -> String {
@@ -26,7 +29,7 @@ fn write(text: &mut String, report: &Report) -> fmt::Result {
     for finding in &report.findings {
         writeln!(text, "- {}", escaped(&finding.sentence))?;
     }
-    if let Some(article) = &report.article {
+    for article in &report.articles {
         review(text, article)?;
     }
     if !report.figures.is_empty() {
@@ -99,8 +102,16 @@ fn write(text: &mut String, report: &Report) -> fmt::Result {
 
 /// The claims of an article, and every comparison behind them.
 fn review(text: &mut String, article: &Review) -> fmt::Result {
-    writeln!(text, "\n## The article's claims\n")?;
-    writeln!(text, "{}: {}.\n", article.title, article.source)?;
+    writeln!(text, "\n## Article ({}): {}\n", article.id, article.title)?;
+    writeln!(
+        text,
+        "{}. Its machine: {}.",
+        article.source, article.machine
+    )?;
+    for table in &article.tables {
+        beside(text, table)?;
+    }
+    writeln!(text, "\n### Claims\n")?;
     writeln!(text, "| claim | published | here |\n|---|---|---|")?;
     for claim in &article.claims {
         writeln!(
@@ -125,6 +136,36 @@ fn review(text: &mut String, article: &Review) -> fmt::Result {
     article
         .remarks
         .iter()
+        .try_for_each(|remark| writeln!(text, "{}\n", escaped(remark)))
+}
+
+/// A table of an article, each number of ours above the printed one.
+fn beside(text: &mut String, table: &Table) -> fmt::Result {
+    writeln!(text, "\n### {}\n", words::table_title(table))?;
+    let cells = |cells: &mut dyn Iterator<Item = String>| {
+        cells
+            .map(|cell| format!(" {} |", escaped(&cell)))
+            .collect::<String>()
+    };
+    writeln!(
+        text,
+        "| {} |{}",
+        table.row_head,
+        cells(&mut table.columns.iter().cloned())
+    )?;
+    writeln!(text, "|---|{}", "---:|".repeat(table.columns.len()))?;
+    for row in &table.rows {
+        let words = &mut row.cells.iter().map(|cell| {
+            let [ours, published] = words::beside(cell);
+            format!("{ours}; {published}")
+        });
+        writeln!(text, "| {} |{}", escaped(&row.label), cells(words))?;
+    }
+    writeln!(text)?;
+    table
+        .reason
+        .iter()
+        .chain(&table.remarks)
         .try_for_each(|remark| writeln!(text, "{}\n", escaped(remark)))
 }
 

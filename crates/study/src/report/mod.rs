@@ -12,6 +12,7 @@
 
 mod axis;
 mod csv;
+mod digest;
 mod figure;
 mod figures;
 mod findings;
@@ -33,6 +34,7 @@ use std::{
     thread,
 };
 
+pub(crate) use self::digest::{Digest, Ticks};
 pub use self::{
     csv::csv,
     figure::{Axis, Figure, Point, Reference, Scale, Series},

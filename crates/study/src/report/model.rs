@@ -7,6 +7,7 @@ use rsalab_measure::Estimate;
 use serde::Serialize;
 
 use super::{
+    digest::Digest,
     figure::Figure,
     figures, findings,
     overview::{self, Overview},
@@ -14,8 +15,11 @@ use super::{
 use crate::{
     articles::{Article, Cpus, Review},
     compare::{self, Figures, LuckCorrected, Measured, MeasuredBlock, Ratio},
-    number, plan,
-    store::{BlockRecord, CellRecord, CellState, GroupRecord, Store, StoreError},
+    number,
+    plan::{self, Plan},
+    store::{
+        BlockRecord, CellRecord, CellState, GroupRecord, Store, StoreError, StudyRecord, TakenBlock,
+    },
 };
 
 /// The whole report.
@@ -31,8 +35,8 @@ pub struct Report {
     pub findings: Vec<Finding>,
     /// What is drawn.
     pub figures: Vec<Figure>,
-    /// What it says about the article whose study it is.
-    pub article: Option<Review>,
+    /// What it says about the articles whose studies it does again.
+    pub articles: Vec<Review>,
     /// One table for each operation that was asked for at several sizes.
     pub overviews: Vec<Overview>,
     /// Every group of cells, in the order of the plan.
@@ -69,6 +73,8 @@ pub struct Finding {
 pub struct Group {
     /// In a few words.
     pub title: String,
+    /// The article whose study asks for it.
+    pub article: Option<Article>,
     /// What was asked.
     pub job: Job,
     /// The confidence that intervals were asked to have.
@@ -98,6 +104,9 @@ pub struct Row {
     pub luck_corrected: Option<LuckCorrected>,
     /// The conditions of the figures.
     pub ledger: Option<Ledger>,
+    /// What articles need beyond the figures.
+    #[serde(skip)]
+    pub(crate) digest: Option<Digest>,
     /// Without blinding and without the check of the result, on request.
     pub is_bare: bool,
     /// The logical CPUs its threads ran on.
@@ -134,12 +143,16 @@ impl Report {
         for cell in records.iter().flat_map(|group| &group.cells) {
             *counts.entry(cell.state.name()).or_insert(0) += 1;
         }
+        let articles = Articles::of(&study);
         let mut groups = Vec::new();
         let mut findings = Vec::new();
         for record in &records {
             let blocks = store.blocks(record.id)?;
             let comparison = Comparison::of(record, &blocks);
-            let group = Group::of(record, &comparison);
+            let group = Group {
+                article: articles.article_of(&record.job),
+                ..Group::of(record, &comparison)
+            };
             findings.extend(findings::of_group(&group, &records, &comparison));
             groups.push(group);
         }
@@ -148,16 +161,18 @@ impl Report {
         let cpus = session_records
             .first()
             .map(|session| Cpus::of(&session.machine));
-        let mut article =
-            article_of(&study.plan_toml).map(|article| article.review(&groups, &records, cpus));
-        if let Some(review) = &article {
-            findings.splice(0..0, findings::of_review(review));
-        }
+        let mut reviews = articles.reviews(&groups, &records, cpus);
+        findings.splice(0..0, reviews.iter().flat_map(findings::of_review));
         // An article's figures show its groups; the others would show them once more.
-        let figures = match &mut article {
-            Some(review) => std::mem::take(&mut review.figures),
-            None => figures::of(&groups),
-        };
+        let others: Vec<Group> = groups
+            .iter()
+            .filter(|group| group.article.is_none())
+            .cloned()
+            .collect();
+        let of_articles = reviews
+            .iter_mut()
+            .flat_map(|review| std::mem::take(&mut review.figures));
+        let figures: Vec<Figure> = of_articles.chain(figures::of(&others)).collect();
         let sessions: Vec<Session> = session_records.iter().map(Session::of).collect();
         let directory = store.directory().display().to_string();
         Ok(Report {
@@ -169,7 +184,7 @@ impl Report {
             counts,
             findings,
             figures,
-            article,
+            articles: reviews,
             method: method(&records),
             overviews: overview::of(&groups),
             groups,
@@ -187,6 +202,8 @@ impl Report {
 pub(super) struct Comparison<'a> {
     /// In the order of the group's cells; none for those that are not done.
     pub(super) measured: Vec<Option<Measured<'a>>>,
+    /// The same blocks as they were stored.
+    taken: Vec<Vec<&'a TakenBlock>>,
 }
 
 impl<'a> Comparison<'a> {
@@ -197,8 +214,13 @@ impl<'a> Comparison<'a> {
             let blocks = own.map(|block| MeasuredBlock::from(&block.taken)).collect();
             (cell.state == CellState::Done).then_some(Measured { ledger, blocks })
         };
+        let taken = |cell: &CellRecord| {
+            let own = blocks.iter().filter(|block| block.cell == cell.id);
+            own.map(|block| &block.taken).collect()
+        };
         Comparison {
             measured: group.cells.iter().map(measured).collect(),
+            taken: group.cells.iter().map(taken).collect(),
         }
     }
 }
@@ -211,19 +233,25 @@ impl Group {
         let measured: Vec<Option<&Measured<'_>>> =
             comparison.measured.iter().map(Option::as_ref).collect();
         let corrected = compare::luck_corrected(op, &measured, confidence);
-        let row = |((cell, measured), corrected): ((&CellRecord, _), _)| {
+        let row = |(((cell, measured), corrected), taken): (((&CellRecord, _), _), &Vec<_>)| {
             let measured: Option<&Measured<'_>> = measured;
             let figures = measured.and_then(|measured| compare::figures(op, measured, confidence));
             let ratio = first
                 .zip(measured)
                 .and_then(|(first, this)| compare::ratio(op, first, this, confidence));
+            let readiness = cell
+                .beginning
+                .as_ref()
+                .map(|beginning| &beginning.readiness);
             Row {
+                digest: measured.map(|measured| Digest::of(measured, taken, readiness)),
                 luck_corrected: corrected,
                 ..Row::of(cell, figures, ratio)
             }
         };
         Group {
             title: plan::title(&record.job),
+            article: None,
             job: record.job.clone(),
             confidence,
             rows: record
@@ -231,6 +259,7 @@ impl Group {
                 .iter()
                 .zip(measured.iter().copied())
                 .zip(corrected)
+                .zip(&comparison.taken)
                 .map(row)
                 .collect(),
         }
@@ -254,6 +283,7 @@ impl Row {
             figures,
             ratio,
             luck_corrected: None,
+            digest: None,
             ledger: beginning.map(|beginning| beginning.ledger.clone()),
             is_bare: cell.job.bare,
             cpus: beginning
@@ -280,10 +310,52 @@ impl Session {
     }
 }
 
-/// The article that a plan names, if this version knows it.
-fn article_of(plan_toml: &str) -> Option<Article> {
-    let plan: toml::Table = plan_toml.parse().ok()?;
-    plan.get("article")?.clone().try_into().ok()
+/// Which groups of a study belong to which article: as its plan says, unfolded again on the machine that it was made on.
+struct Articles {
+    of_jobs: Vec<(Job, Article)>,
+}
+
+impl Articles {
+    fn of(study: &StudyRecord) -> Articles {
+        // A plan of a newer version may name articles that this one does not know: then it is a study like others.
+        let plan = Plan::parse(&study.plan_toml, &study.host);
+        let groups = plan.and_then(|plan| plan.groups(&study.host));
+        let groups = groups.unwrap_or_default().into_iter();
+        Articles {
+            of_jobs: groups
+                .filter_map(|group| Some((group.job, group.article?)))
+                .collect(),
+        }
+    }
+
+    fn article_of(&self, job: &Job) -> Option<Article> {
+        let found = self.of_jobs.iter().find(|(of, _)| of == job);
+        found.map(|(_, article)| *article)
+    }
+
+    /// What the study says about each article, in their order.
+    fn reviews(
+        &self,
+        groups: &[Group],
+        records: &[GroupRecord],
+        cpus: Option<Cpus>,
+    ) -> Vec<Review> {
+        let is_in_study = |article: &Article| self.of_jobs.iter().any(|(_, of)| of == article);
+        let review = |article: Article| {
+            let (groups, records): (Vec<Group>, Vec<GroupRecord>) = groups
+                .iter()
+                .zip(records)
+                .filter(|(group, _)| group.article == Some(article))
+                .map(|(group, record)| (group.clone(), record.clone()))
+                .unzip();
+            article.review(&groups, &records, cpus)
+        };
+        Article::ALL
+            .into_iter()
+            .filter(is_in_study)
+            .map(review)
+            .collect()
+    }
 }
 
 fn title_of(plan_toml: &str) -> String {

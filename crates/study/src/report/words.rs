@@ -10,7 +10,10 @@ use super::{
     model::{Group, Report, Row, Session},
     quantity,
 };
-use crate::number;
+use crate::{
+    articles::{Beside, Table},
+    number,
+};
 
 /// What stands below an overview.
 pub(super) const OVERVIEW: &str = "A star marks conditions that are not those of the first engine: the tables further down \
@@ -80,6 +83,29 @@ pub(super) fn luck(group: &Group, row: &Row) -> Vec<String> {
         words.extend(raw.map(|reason| format!("the ratio is raw, luck included: {reason}")));
     }
     words
+}
+
+/// A table's place in its article, with the unit: `Table 1: latency of encryption (ms)`.
+pub(super) fn table_title(table: &Table) -> String {
+    match table.unit {
+        "" => table.title.clone(),
+        unit => format!("{} ({unit})", table.title),
+    }
+}
+
+/// A cell of an article's table: our number or why there is none, and the printed one.
+pub(super) fn beside(cell: &Beside) -> [String; 2] {
+    let ours = match (&cell.ours, &cell.reason) {
+        (Some(estimate), _) if estimate.confidence > 0.0 => number::with_interval(estimate),
+        (Some(estimate), _) => number::significant(estimate.value),
+        (None, Some(reason)) => reason.clone(),
+        (None, None) => "–".to_owned(),
+    };
+    let published = match cell.published {
+        Some(value) => format!("published {}", number::as_printed(value)),
+        None => "published –".to_owned(),
+    };
+    [ours, published]
 }
 
 /// The conditions of a figure, in a line.

@@ -37,8 +37,10 @@ pub(super) fn review(groups: &[Group], records: &[GroupRecord], cpus: Option<Cpu
         title: "Text over threads: how threads, data size and hyper-threads change the speed of RSA",
         source: "N. Sinyagina, G. Kalpachka, V. Todorov, V. Kalpachki: Developing an Application for Researching the RSA \
                  Algorithm Behavior on a Multithread Platform. TEM Journal 9 (4), 2020, doi:10.18421/TEM94-07",
+        machine: "four cores with two hardware threads each (Intel, Hyper-Threading); the article does not name the model",
         remarks: remarks(groups, records, cpus),
         shown,
+        tables: Vec::new(),
         claims: claims::of(&times, cpus),
         figures,
     }

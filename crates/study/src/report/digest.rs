@@ -1,0 +1,111 @@
+//! What articles need of a cell beyond its figures: each block's sums, and the ticks of single operations.
+
+use rsalab_engines::Readiness;
+use rsalab_measure::{CpuTime, Sample};
+
+use crate::compare::Measured;
+use crate::store::TakenBlock;
+
+/// A cell's blocks, each in a few numbers.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Digest {
+    /// In the order in which they were measured.
+    pub(crate) blocks: Vec<BlockDigest>,
+    /// Ticks of the time-stamp counter of samples of one operation each; none where they were not counted.
+    pub(crate) ticks: Option<Ticks>,
+    /// The first call of all, where one call was the question.
+    pub(crate) first_call: Option<Sample>,
+}
+
+/// One block.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct BlockDigest {
+    /// Operations in its samples.
+    pub(crate) operations: u64,
+    /// Time of its samples; of all threads together where each timed its own calls.
+    pub(crate) measured_ns: u64,
+    /// Ticks of its samples.
+    pub(crate) ticks: Option<u64>,
+    /// Wall time of the block.
+    pub(crate) elapsed_ns: u64,
+    /// CPU time of the worker.
+    pub(crate) cpu: Option<CpuTime>,
+    /// Smallest and largest ticks of one operation, and their sum: what a program of article (b) saves of a batch.
+    pub(crate) extremes: Option<(u64, u64)>,
+}
+
+/// Single operations in ticks.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Ticks {
+    /// Sorted.
+    pub(crate) sorted: Vec<u64>,
+}
+
+impl Ticks {
+    pub(crate) fn min(&self) -> u64 {
+        self.sorted[0]
+    }
+
+    pub(crate) fn max(&self) -> u64 {
+        self.sorted[self.sorted.len() - 1]
+    }
+
+    pub(crate) fn mean(&self) -> f64 {
+        let sum: f64 = self.sorted.iter().map(|ticks| *ticks as f64).sum();
+        sum / self.sorted.len() as f64
+    }
+
+    /// The value that a share of all lies below.
+    pub(crate) fn quantile(&self, share: f64) -> u64 {
+        let last = self.sorted.len() - 1;
+        self.sorted[(share * last as f64).round() as usize]
+    }
+}
+
+impl Digest {
+    pub(crate) fn of(
+        measured: &Measured<'_>,
+        taken: &[&TakenBlock],
+        readiness: Option<&Readiness>,
+    ) -> Digest {
+        let blocks = measured.blocks.iter().zip(taken);
+        let blocks = blocks
+            .map(|(measured, taken)| {
+                let samples = &measured.block.samples;
+                let single = single_ticks(samples);
+                BlockDigest {
+                    operations: measured.block.operations(),
+                    measured_ns: measured.block.measured_ns(),
+                    ticks: samples.iter().map(|sample| sample.tsc_ticks).sum(),
+                    elapsed_ns: measured.block.elapsed_ns,
+                    cpu: taken.report.cpu,
+                    extremes: single
+                        .and_then(|ticks| Some((*ticks.iter().min()?, *ticks.iter().max()?))),
+                }
+            })
+            .collect();
+        let of_all: Option<Vec<Vec<u64>>> = measured
+            .blocks
+            .iter()
+            .map(|block| single_ticks(&block.block.samples))
+            .collect();
+        let ticks = of_all
+            .map(|ticks| {
+                let mut sorted = ticks.concat();
+                sorted.sort_unstable();
+                Ticks { sorted }
+            })
+            .filter(|ticks| !ticks.sorted.is_empty());
+        Digest {
+            blocks,
+            ticks,
+            first_call: readiness.and_then(|readiness| readiness.first_call),
+        }
+    }
+}
+
+/// Ticks of samples, if each is of one operation and was counted.
+fn single_ticks(samples: &[Sample]) -> Option<Vec<u64>> {
+    let ticks = |sample: &Sample| sample.tsc_ticks.filter(|_| sample.operations == 1);
+    samples.iter().map(ticks).collect()
+}
