@@ -55,6 +55,7 @@ fn conforms(engine: &str, variant: Option<&str>) {
     let tried = assert_worker_conforms(&location, &scope);
     let expected: &[Op] = match variant {
         None => &OPERATIONS,
+        Some("powm_sec") => &[Op::Private, Op::Public],
         Some(_) => &[Op::Private],
     };
     for op in expected {
@@ -80,6 +81,11 @@ fn c_openmp_conforms() {
 #[test]
 fn c_openmp_conforms_with_the_crt() {
     conforms("c-openmp", Some("crt"));
+}
+
+#[test]
+fn c_openmp_conforms_as_the_article_has_it() {
+    conforms("c-openmp", Some("powm_sec"));
 }
 
 #[test]

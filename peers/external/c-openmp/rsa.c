@@ -3,7 +3,8 @@
  *
  *   gcc -O3 -fopenmp rsa.c -o rsalab-peer-c-openmp -ljansson -lgmp -lm
  *
- * GMP is the system's. The private operation is mpz_powm_sec without CRT, as the article has it; the form `crt` takes the CRT.
+ * GMP is the system's. The private operation is mpz_powm_sec without CRT, as the article has it; the form `crt` takes the CRT. The form
+ * `powm_sec` is the article's both ways: the public operation too is mpz_powm_sec.
  *
  * From the bottom of the file upwards: main reads requests, the rig measures, the operations compute. */
 
@@ -84,7 +85,7 @@ typedef struct {
     Op op;
     char name[32];
     long bits, threads, batch;
-    bool is_latency, crt, has_variant, bare;
+    bool is_latency, crt, secret;
     uint64_t exponent;
     /* Bytes of the modulus and of a prime, of an input and of an output. */
     size_t k, h, input, output;
@@ -129,10 +130,12 @@ static const char *read_job(json_t *from, Job *job, bool *malformed) {
     if (bare) REFUSE("this engine neither blinds nor checks in any form; leave out the wish for a bare one");
     if (job->op == OPERATIONS) REFUSE("this engine does not know the operation '%.31s'", op);
     if (variant) {
-        if (job->op != PRIVATE && job->op != SIGN) REFUSE("'%s' has no form '%.40s'; it has one only", op, variant);
-        job->crt = !strcmp(variant, "crt");
-        if (!job->crt && strcmp(variant, "plain")) REFUSE("'%s' has no form '%.40s'; it has plain, crt", op, variant);
-        job->has_variant = true;
+        bool is_private = job->op == PRIVATE || job->op == SIGN;
+        if (!is_private && job->op != PUBLIC) REFUSE("'%s' has no form '%.40s'; it has one only", op, variant);
+        job->secret = !strcmp(variant, "powm_sec");
+        job->crt = is_private && !strcmp(variant, "crt");
+        if (!job->secret && !job->crt && strcmp(variant, is_private ? "plain" : "powm"))
+            REFUSE("'%s' has no form '%.40s'; it has %s", op, variant, is_private ? "plain, crt, powm_sec" : "powm, powm_sec");
     }
     if (bits % 2 && (makes(job) || job->op == PRIME_SEARCH))
         REFUSE("this engine makes two primes of one size, and so moduli of an even number of bits only");
@@ -149,18 +152,28 @@ static const char *read_job(json_t *from, Job *job, bool *malformed) {
 /* The conditions of a job's figures. */
 static json_t *ledger(const Job *job) {
     bool uses_private = job->op == PRIVATE || job->op == SIGN, finds = makes(job) || job->op == PRIME_SEARCH;
-    bool is_vartime = job->op == TOTIENT || job->op == PRIVATE_EXPONENT;
+    bool is_vartime = job->op == TOTIENT || job->op == PRIVATE_EXPONENT, is_secret = job->op == PUBLIC && job->secret;
     bool has_exponent = job->op == PUBLIC || job->op == VERIFY || job->op == PRIVATE_EXPONENT || makes(job);
-    char sieve[100];
-    snprintf(sieve, sizeof sieve, "trial division in mpz_probab_prime_p%s", makes(job) ? "; independent candidates" : "");
-    char rounds[100];
-    snprintf(rounds, sizeof rounds, "mpz_probab_prime_p, %d reps, of GMP %s", REPS, gmp_version);
+    /* mpz/pprime_p.c: trial division by the primes below the candidate's bits. Since 6.2 it takes 24 off the repetitions for its
+     * Baillie-PSW test, so that 5 of them add nothing to it. */
+    int major = 0, minor = 0;
+    sscanf(gmp_version, "%d.%d", &major, &minor);
+    bool is_psw = major > 6 || (major == 6 && minor >= 2);
+    char sieve[100], rounds[100];
+    snprintf(sieve, sizeof sieve, "trial division by the primes below %ld; independent candidates", job->bits / 2);
+    if (is_psw)
+        snprintf(rounds, sizeof rounds, "Baillie-PSW and none of Miller-Rabin (mpz_probab_prime_p, %d reps less 24)", REPS);
+    else
+        snprintf(rounds, sizeof rounds, "%d of Miller-Rabin (mpz_probab_prime_p)", REPS);
     /* mpz_powm_sec is GMP's constant-time one; with the CRT, mpz_mod and mpz_mul around it are not. */
     return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:s, s:i, s:s, s:s}",                                     //
                      "crt", uses_private ? json_boolean(job->crt) : json_null(),                                         //
                      "blinding", uses_private ? json_false() : json_null(),                                              //
                      "result_check", uses_private ? json_false() : json_null(),                                          //
-                     "constant_time", uses_private ? json_boolean(!job->crt) : is_vartime ? json_false() : json_null(),  //
+                     "constant_time", uses_private ? json_boolean(!job->crt)
+                     : is_vartime ? json_false()
+                     : is_secret  ? json_true()
+                                  : json_null(),  //
                      "rounds", finds ? json_string(rounds) : json_null(),                                                //
                      "sieve", finds ? json_string(sieve) : json_null(),                                                  //
                      "exponent", has_exponent ? json_integer(job->exponent) : json_null(),                               //
@@ -250,7 +263,7 @@ static const char *operate(const Job *job, const Key *key, Scratch *s, const byt
         return put(out, k, s->b) ? NULL : "the result is too long";
     case PUBLIC:
         get(s->a, in, k);
-        mpz_powm(s->b, s->a, key->e, key->n);
+        (job->secret ? mpz_powm_sec : mpz_powm)(s->b, s->a, key->e, key->n);
         return put(out, k, s->b) ? NULL : "the result is too long";
     case SIGN:
         pad(out, k, in);
@@ -685,8 +698,8 @@ static Fault read_key(const Job *job, json_t *keys, Key *key) {
                     read_number(from, "qinv", h, key->qinv);
     if (!is_whole) return fault("key", -1, "the key was refused: a part of it is missing or has a wrong length");
     /* mpz_powm_sec crashes on what is not odd and positive. */
-    if (mpz_even_p(key->n) || mpz_even_p(key->p) || mpz_even_p(key->q) || mpz_sgn(key->d) == 0 || mpz_sgn(key->dp) == 0 ||
-        mpz_sgn(key->dq) == 0)
+    if (mpz_even_p(key->n) || mpz_even_p(key->p) || mpz_even_p(key->q) || mpz_sgn(key->e) == 0 || mpz_sgn(key->d) == 0 ||
+        mpz_sgn(key->dp) == 0 || mpz_sgn(key->dq) == 0)
         return fault("key", -1, "the key was refused: a modulus is even, or an exponent is 0");
     return no_fault();
 }
@@ -836,8 +849,8 @@ static json_t *engine(void) {
 #else
     bool optimised = false;
 #endif
-    return json_pack("{s:s, s:s, s:s, s:n, s:[s, s], s:b}", "name", "c-openmp", "version", version, "origin", origin, "cpu_path",
-                     "variants", "plain", "crt", "optimised", optimised);
+    return json_pack("{s:s, s:s, s:s, s:n, s:[s, s, s, s], s:b}", "name", "c-openmp", "version", version, "origin", origin, "cpu_path",
+                     "variants", "plain", "crt", "powm", "powm_sec", "optimised", optimised);
 }
 
 /* Lines that have been read and not yet answered. The end of the input is noticed while they wait. */
@@ -942,7 +955,9 @@ static bool serve(json_t *request, Rig **rig) {
         }
         json_t *cpus = json_array();
         for (int i = 0; i < (*rig)->cpu_count; i++) json_array_append_new(cpus, json_integer((*rig)->cpus[i]));
-        const char *kernel = job.op == PRIVATE || job.op == SIGN ? (job.crt ? "mpz_powm_sec, CRT" : "mpz_powm_sec") : "mpz";
+        const char *kernel = job.crt                                                                    ? "mpz_powm_sec, CRT"
+                             : job.op == PRIVATE || job.op == SIGN || (job.op == PUBLIC && job.secret) ? "mpz_powm_sec"
+                                                                                                       : "mpz";
         say(json_pack("{s:s, s:s, s:o, s:b}", "answer", "prepared", "kernel", kernel, "cpus", cpus, "oversubscribed",
                       (*rig)->crowded));
     } else if (!strcmp(name, "release")) {

@@ -20,13 +20,22 @@ pub(crate) enum PrivateForm {
     PlainVartime,
 }
 
+/// A form of the public operation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum PublicForm {
+    /// `powm`
+    Vartime,
+    /// `powm_sec`
+    Secret,
+}
+
 /// What is done to a block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum BlockOperation {
     /// The private operation.
     Private(PrivateForm),
     /// The public operation.
-    Public,
+    Public(PublicForm),
 }
 
 /// A key, from which each thread makes its own numbers.
@@ -60,7 +69,8 @@ impl Prepared for PreparedBlocks {
                 "mpn_sec_powm"
             }
             BlockOperation::Private(PrivateForm::CrtVartime | PrivateForm::PlainVartime)
-            | BlockOperation::Public => "mpz_powm",
+            | BlockOperation::Public(PublicForm::Vartime) => "mpz_powm",
+            BlockOperation::Public(PublicForm::Secret) => "mpz_powm_sec",
         }
         .to_owned()
     }
@@ -91,14 +101,17 @@ impl Prepared for PreparedBlocks {
                 })
             }
             BlockOperation::Private(PrivateForm::PlainVartime) => {
-                let mut power = PowerVartime::new(&key.n, &key.d)?;
+                let mut power = PowerOf::new(&key.n, &key.d, Number::set_power_vartime)?;
                 Box::new(BlockRunner {
                     modulus,
                     apply: move |input: &[u8], output: &mut [u8]| power.apply(input, output),
                 })
             }
-            BlockOperation::Public => {
-                let mut power = PowerVartime::new(&key.n, &key.e)?;
+            BlockOperation::Public(form) => {
+                let mut power = match form {
+                    PublicForm::Vartime => PowerOf::new(&key.n, &key.e, Number::set_power_vartime)?,
+                    PublicForm::Secret => PowerOf::new_secret(&key.n, &key.e)?,
+                };
                 Box::new(BlockRunner {
                     modulus,
                     apply: move |input: &[u8], output: &mut [u8]| power.apply(input, output),
@@ -128,29 +141,44 @@ impl<F: FnMut(&[u8], &mut [u8])> Runner for BlockRunner<'_, F> {
     }
 }
 
-/// One exponentiation by `mpz_powm`.
-struct PowerVartime {
+/// One exponentiation by `mpz_powm` or `mpz_powm_sec`.
+struct PowerOf {
     modulus: Number,
     exponent: Number,
     base: Number,
     result: Number,
+    raise: Raise,
 }
 
-impl PowerVartime {
-    fn new(modulus: &[u8], exponent: &[u8]) -> Result<Self, EngineError> {
+/// `result.raise(base, exponent, modulus)`
+type Raise = fn(&mut Number, &Number, &Number, &Number);
+
+impl PowerOf {
+    fn new(modulus: &[u8], exponent: &[u8], raise: Raise) -> Result<Self, EngineError> {
         let room = 8 * modulus.len();
         Ok(Self {
             modulus: not_zero(modulus)?,
             exponent: Number::from_bytes(exponent),
             base: Number::with_room(room),
             result: Number::with_room(room),
+            raise,
         })
+    }
+
+    /// By `mpz_powm_sec`, which has conditions of its own.
+    fn new_secret(modulus: &[u8], exponent: &[u8]) -> Result<Self, EngineError> {
+        let power = Self::new(modulus, exponent, Number::set_power_secret)?;
+        match power.exponent.is_zero() || !power.modulus.is_odd() {
+            false => Ok(power),
+            true => Err(EngineError::Key(
+                "mpz_powm_sec takes an odd modulus and an exponent above 0".to_owned(),
+            )),
+        }
     }
 
     fn apply(&mut self, input: &[u8], output: &mut [u8]) {
         self.base.read(input);
-        self.result
-            .set_power_vartime(&self.base, &self.exponent, &self.modulus);
+        (self.raise)(&mut self.result, &self.base, &self.exponent, &self.modulus);
         assert!(
             self.result.write(output),
             "a residue is shorter than its modulus"

@@ -10,7 +10,7 @@ use rsalab_engines::{
 
 use crate::{
     arithmetic::{PreparedExponent, PreparedTotient},
-    block::{BlockOperation, PreparedBlocks, PrivateForm},
+    block::{BlockOperation, PreparedBlocks, PrivateForm, PublicForm},
     generate::{PreparedCandidates, PreparedGeneration, Search},
     path,
 };
@@ -21,6 +21,14 @@ const PRIVATE_FORMS: [(&str, PrivateForm); 4] = [
     ("powm", PrivateForm::CrtVartime),
     ("plain_powm_sec", PrivateForm::PlainSecret),
     ("plain_powm", PrivateForm::PlainVartime),
+];
+
+/// Forms of the public operation, the default first. `plain_powm_sec` is `powm_sec` here, where there is no CRT to leave out: one name asks for
+/// article (b)'s encryption and for its decryption.
+const PUBLIC_FORMS: [(&str, PublicForm); 3] = [
+    ("powm", PublicForm::Vartime),
+    ("powm_sec", PublicForm::Secret),
+    ("plain_powm_sec", PublicForm::Secret),
 ];
 
 /// Forms of the search for primes, the default first.
@@ -95,8 +103,10 @@ impl Engine for GmpEngine {
                 }
             }
             Op::Public => {
-                form(job, &[("powm", ())])?;
+                let form = form(job, &PUBLIC_FORMS)?;
                 Ledger {
+                    // Public data needs no such claim; `mpz_powm_sec` makes it all the same, and its price is in the time.
+                    constant_time: (form == PublicForm::Secret).then_some(true),
                     exponent: Some(job.exponent),
                     setup: "key read, once per thread; nothing precomputed from the modulus"
                         .to_owned(),
@@ -166,7 +176,10 @@ impl Engine for GmpEngine {
                 let form = form(job, &PRIVATE_FORMS).map_err(EngineError::Unsupported)?;
                 Box::new(PreparedBlocks::new(BlockOperation::Private(form), key()?)?)
             }
-            Op::Public => Box::new(PreparedBlocks::new(BlockOperation::Public, key()?)?),
+            Op::Public => {
+                let form = form(job, &PUBLIC_FORMS).map_err(EngineError::Unsupported)?;
+                Box::new(PreparedBlocks::new(BlockOperation::Public(form), key()?)?)
+            }
             Op::Keygen | Op::PrimePair => {
                 let search = form(job, &SEARCHES).map_err(EngineError::Unsupported)?;
                 Box::new(PreparedGeneration::new(search, job))
@@ -210,7 +223,7 @@ fn one_form(job: &Job) -> Result<(), Reason> {
 fn conditions(search: Search, prime_bits: usize) -> (String, String) {
     match search {
         Search::Random => (
-            "Baillie-PSW (mpz_probab_prime_p, 5 reps)".to_owned(),
+            "Baillie-PSW and none of Miller-Rabin (mpz_probab_prime_p, 5 reps less 24)".to_owned(),
             format!("trial division by the primes below {prime_bits}; independent candidates"),
         ),
         Search::NextPrime => {

@@ -72,6 +72,10 @@ impl Number {
         self.raw.size == 0
     }
 
+    pub(crate) fn is_odd(&self) -> bool {
+        self.limbs().first().is_some_and(|lowest| lowest % 2 == 1)
+    }
+
     /// Becomes `a + b`.
     pub(crate) fn set_sum(&mut self, a: &Number, b: &Number) {
         // SAFETY: all are initialised, the result exclusively borrowed.
@@ -115,6 +119,15 @@ impl Number {
         assert!(exponent.raw.size >= 0, "a negative exponent");
         // SAFETY: all are initialised, the result exclusively borrowed; the modulus is not zero and the exponent not negative.
         unsafe { gmp::mpz_powm(&mut self.raw, &base.raw, &exponent.raw, &modulus.raw) };
+    }
+
+    /// Becomes `base^exponent mod modulus` by GMP's function for secret exponents, for an exponent above zero and an odd modulus. It looks
+    /// at all bits of the exponent's limbs: 64 for 65537, which has 17.
+    pub(crate) fn set_power_secret(&mut self, base: &Number, exponent: &Number, modulus: &Number) {
+        assert!(exponent.raw.size > 0, "an exponent that is not positive");
+        assert!(modulus.is_odd(), "an even modulus");
+        // SAFETY: all are initialised, the result exclusively borrowed; the exponent is positive and the modulus odd.
+        unsafe { gmp::mpz_powm_sec(&mut self.raw, &base.raw, &exponent.raw, &modulus.raw) };
     }
 
     /// Becomes `a⁻¹ mod modulus`; false if there is none.

@@ -67,6 +67,10 @@ fn every_form_of_the_private_operation_inverts_the_public_one() {
             })
             .collect();
         let (blocks, _) = run(&job(Op::Public, bits, None), &keys, &inputs, 5).unwrap();
+        for form in ["powm", "powm_sec", "plain_powm_sec"] {
+            let (same, _) = run(&job(Op::Public, bits, Some(form)), &keys, &inputs, 5).unwrap();
+            assert_eq!(same, blocks, "{bits} bits, {form}");
+        }
         for form in [
             None,
             Some("powm_sec"),
@@ -114,7 +118,11 @@ fn a_form_of_another_operation_is_refused_with_those_that_there_are() {
             "nextprime",
             "powm_sec, powm, plain_powm_sec, plain_powm",
         ),
-        (Op::Public, "powm_sec", "it has powm"),
+        (
+            Op::Public,
+            "plain_powm",
+            "it has powm, powm_sec, plain_powm_sec",
+        ),
         (Op::Keygen, "powm", "random, nextprime"),
         (Op::PrimePair, "powm", "random, nextprime"),
         (Op::Totient, "powm", "one only"),
@@ -153,6 +161,12 @@ fn the_ledger_tells_the_forms_apart() {
             "{form}"
         );
     }
+    let public = |form| {
+        let job = job(Op::Public, 2048, form);
+        GmpEngine.supports(&job).unwrap().constant_time
+    };
+    assert_eq!(public(None), None);
+    assert_eq!(public(Some("powm_sec")), Some(true));
     let reason = GmpEngine
         .supports(&Job {
             bare: true,
@@ -175,6 +189,16 @@ fn a_key_that_does_not_belong_together_is_refused() {
         run(&job(Op::Private, 512, None), &[key], &[0; 64], 1),
         Err(EngineError::Key(_))
     ));
+    // What `mpz_powm_sec` would end the program for.
+    for spoil in [
+        |key: &mut StudyKey| *key.n.last_mut().unwrap() ^= 1,
+        |key: &mut StudyKey| key.e = vec![0],
+    ] {
+        let mut key = study_key(512, &pair[..32], &pair[32..64]);
+        spoil(&mut key);
+        let refused = run(&job(Op::Public, 512, Some("powm_sec")), &[key], &[0; 64], 1);
+        assert!(matches!(refused, Err(EngineError::Key(_))));
+    }
     assert!(matches!(
         run(&job(Op::Private, 512, None), &[], &[0; 64], 1),
         Err(EngineError::Key(_))
