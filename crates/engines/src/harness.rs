@@ -8,7 +8,7 @@
 //! | how is a text measured | `text` |
 
 mod crew;
-mod gate;
+pub(crate) mod gate;
 mod leader;
 mod share;
 mod text;

@@ -2,7 +2,13 @@
 //!
 //! It is the measure of what everything else has gained, and it is not safe to use: it squares and multiplies bit by bit,
 //! multiplies only where the exponent has a one, and subtracts only where a sum is too large, so its time tells the
-//! private exponent. The article notes this of its own programs. There is no CRT, no blinding and no check.
+//! private exponent. The article notes this of its own programs. There is no blinding and no check in any form:
+//!
+//! | form of the private operation | what it is | file |
+//! |---|---|---|
+//! | `plain`, the default | one exponentiation modulo `n` | |
+//! | `crt` | two of half the size, one after the other, recombined | `crt` |
+//! | `halves` | the same two on two threads at once, for each single block | `halves` |
 //!
 //! The numbers and their plain multiplication, addition and comparison come from a big-integer library; the article's
 //! steps are what is done with them. Division by `r`, a power of two, is a shift, and the remainder modulo `r` a mask.
@@ -24,6 +30,11 @@
 //!
 //! (The steps left out declare the function's name and repeat its result.)
 
+mod crt;
+mod halves;
+
+use std::sync::Arc;
+
 use num_bigint::BigUint;
 
 use crate::{
@@ -33,8 +44,26 @@ use crate::{
     op::Op,
 };
 
+use crt::Crt;
+use halves::{Pair, second_cpu};
+
 /// The article's algorithms.
 pub struct Textbook;
+
+/// A form of the private operation.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Form {
+    Plain,
+    Crt,
+    Halves,
+}
+
+/// The default first.
+const FORMS: [(&str, Form); 3] = [
+    ("plain", Form::Plain),
+    ("crt", Form::Crt),
+    ("halves", Form::Halves),
+];
 
 impl Engine for Textbook {
     fn info(&self) -> EngineInfo {
@@ -43,24 +72,25 @@ impl Engine for Textbook {
             version: env!("CARGO_PKG_VERSION").to_owned(),
             origin: "this program, on the crate num-bigint".to_owned(),
             cpu_path: None,
-            variants: Vec::new(),
+            variants: FORMS.map(|(name, _)| name.to_owned()).to_vec(),
             optimised: crate::OPTIMISED,
         }
     }
 
     fn supports(&self, job: &Job) -> Result<Ledger, Reason> {
-        if let Some(variant) = &job.variant {
-            return Err(Reason(format!(
-                "textbook has one form only, not '{variant}'"
-            )));
+        let form = form(job)?;
+        let private = job.op == Op::Private;
+        if form == Form::Halves {
+            if job.threads != 1 {
+                return Err(Reason(format!(
+                    "the two halves of one block are at work on two threads, and the job asks for {} of them at once",
+                    job.threads
+                )));
+            }
+            second_cpu()?;
         }
-        let private = match job.op {
-            Op::Private => true,
-            Op::Public => false,
-            _ => return Err("the article's algorithms are exponentiation only".into()),
-        };
         Ok(Ledger {
-            crt: private.then_some(false),
+            crt: private.then_some(form != Form::Plain),
             blinding: private.then_some(false),
             result_check: private.then_some(false),
             constant_time: private.then_some(false),
@@ -68,9 +98,19 @@ impl Engine for Textbook {
             sieve: None,
             exponent: (!private).then_some(job.exponent),
             padding: None,
-            setup: "r and n′".to_owned(),
+            setup: match form {
+                Form::Plain => "r and n′",
+                Form::Crt => "r and n′ of each prime",
+                Form::Halves => {
+                    "r and n′ of each prime; the second thread started, and parked between calls"
+                }
+            }
+            .to_owned(),
             lanes: 1,
-            threads: ThreadOwner::Harness,
+            threads: match form {
+                Form::Halves => ThreadOwner::Engine,
+                _ => ThreadOwner::Harness,
+            },
             clock: ClockOwner::Harness,
         })
     }
@@ -80,47 +120,111 @@ impl Engine for Textbook {
         let key = keys
             .first()
             .ok_or_else(|| EngineError::Key("the operation takes a key".to_owned()))?;
-        let exponent = if job.op == Op::Private {
-            &key.d
-        } else {
-            &key.e
+        let form = form(job).map_err(EngineError::Unsupported)?;
+        let power = match form {
+            Form::Plain => {
+                let exponent = if job.op == Op::Private {
+                    &key.d
+                } else {
+                    &key.e
+                };
+                let modulus = Modulus::new(BigUint::from_bytes_be(&key.n))
+                    .ok_or_else(|| EngineError::Key("the modulus is even".to_owned()))?;
+                Power::Plain(modulus, BigUint::from_bytes_be(exponent))
+            }
+            Form::Crt => Power::Crt(Crt::new(key)?),
+            Form::Halves => Power::Halves(
+                Arc::new(Crt::new(key)?),
+                second_cpu().map_err(EngineError::Unsupported)?,
+            ),
         };
-        let modulus = Modulus::new(BigUint::from_bytes_be(&key.n))
-            .ok_or_else(|| EngineError::Key("the modulus is even".to_owned()))?;
         Ok(Box::new(Exponentiation {
-            modulus,
-            exponent: BigUint::from_bytes_be(exponent),
-            modulus_bytes: key.n.clone(),
+            power,
+            modulus: key.n.clone(),
         }))
     }
 }
 
-/// An exponent and a modulus, set up.
+/// The form that a job names, or the first. The public operation has no CRT to take: it is `plain`.
+fn form(job: &Job) -> Result<Form, Reason> {
+    let forms = match job.op {
+        Op::Private => &FORMS[..],
+        Op::Public => &FORMS[..1],
+        _ => return Err("the article's algorithms are exponentiation only".into()),
+    };
+    let Some(wanted) = &job.variant else {
+        return Ok(forms[0].1);
+    };
+    let named = forms.iter().find(|(name, _)| name == wanted);
+    named.map(|(_, form)| *form).ok_or_else(|| {
+        let names: Vec<_> = forms.iter().map(|(name, _)| *name).collect();
+        Reason(format!(
+            "'{}' has no form '{wanted}'; it has {}",
+            job.op,
+            names.join(", ")
+        ))
+    })
+}
+
+/// A power made ready, and the modulus of the blocks.
 struct Exponentiation {
-    modulus: Modulus,
-    exponent: BigUint,
-    modulus_bytes: Vec<u8>,
+    power: Power,
+    modulus: Vec<u8>,
+}
+
+enum Power {
+    Plain(Modulus, BigUint),
+    Crt(Crt),
+    /// With the CPU of the second thread.
+    Halves(Arc<Crt>, Option<usize>),
 }
 
 impl Prepared for Exponentiation {
     fn kernel(&self) -> String {
-        "binary-montgomery".to_owned()
+        match &self.power {
+            Power::Plain(..) => "binary-montgomery",
+            Power::Crt(_) => "binary-montgomery, CRT",
+            Power::Halves(..) => "binary-montgomery, CRT on two threads",
+        }
+        .to_owned()
     }
 
     fn runner(&self) -> Result<Box<dyn Runner + '_>, EngineError> {
-        Ok(Box::new(self))
+        let modulus = self.modulus.as_slice();
+        Ok(match &self.power {
+            Power::Plain(n, exponent) => Box::new(BlockRunner {
+                modulus,
+                power: |c: &BigUint| Ok(n.mon_exp_vartime(c, exponent)),
+            }),
+            Power::Crt(crt) => Box::new(BlockRunner {
+                modulus,
+                power: |c: &BigUint| {
+                    Ok(crt.recombined_vartime(crt.half_p_vartime(c), crt.half_q_vartime(c)))
+                },
+            }),
+            Power::Halves(crt, cpu) => {
+                let mut pair = Pair::start(Arc::clone(crt), *cpu)?;
+                Box::new(BlockRunner {
+                    modulus,
+                    power: move |c: &BigUint| pair.power_vartime(c),
+                })
+            }
+        })
     }
 }
 
-impl Runner for &Exponentiation {
+/// An operation on one number, done to each block of a batch.
+struct BlockRunner<'a, F> {
+    modulus: &'a [u8],
+    power: F,
+}
+
+impl<F: FnMut(&BigUint) -> Result<BigUint, EngineError>> Runner for BlockRunner<'_, F> {
     fn run(&mut self, inputs: &[u8], outputs: &mut [u8]) -> Result<RunStats, EngineError> {
-        check_blocks(inputs, outputs, &self.modulus_bytes)?;
-        let length = self.modulus_bytes.len();
+        check_blocks(inputs, outputs, self.modulus)?;
+        let length = self.modulus.len();
         for (input, output) in inputs.chunks(length).zip(outputs.chunks_mut(length)) {
-            let power = self
-                .modulus
-                .mon_exp_vartime(&BigUint::from_bytes_be(input), &self.exponent);
-            let power = power.to_bytes_be();
+            let power = (self.power)(&BigUint::from_bytes_be(input))?.to_bytes_be();
             let (zeros, value) = output.split_at_mut(length - power.len());
             zeros.fill(0);
             value.copy_from_slice(&power);

@@ -5,8 +5,9 @@
 use std::sync::Arc;
 
 use rsalab_engines::{
-    Engine, Exponent, Job, Limits, Op, Own, StudyKey, Textbook, Worker,
+    Engine, Exponent, Job, Limits, Mode, Op, Own, StudyKey, Textbook, Worker,
     conformance::{self, Case, Outcome, Scope},
+    ledger::ThreadOwner,
 };
 use rsalab_rsa::{kernels, random::InsecureStudySeed};
 
@@ -101,6 +102,64 @@ fn textbook_conforms() {
 }
 
 #[test]
+fn every_form_of_the_textbook_conforms() {
+    for form in Textbook.info().variants {
+        let scope = Scope {
+            sizes: scope().sizes[..3].to_vec(),
+            keys: Vec::new(),
+            // The form `halves` has two of its own.
+            threads: 1,
+            variant: Some(form.clone()),
+            ..scope()
+        };
+        let tried = passes(Textbook, &scope);
+        if form == "halves" && !tried.contains(&Op::Private) {
+            eprintln!("SKIPPED: the form halves, which takes two CPUs");
+            continue;
+        }
+        assert_eq!(tried.contains(&Op::Public), form == "plain", "{form}");
+        assert!(tried.contains(&Op::Private), "{form}");
+    }
+}
+
+#[test]
+fn the_textbooks_ledger_tells_its_forms_apart() {
+    let job = |op, threads, variant: Option<&str>| Job {
+        op,
+        bits: 1024,
+        threads,
+        batch: 1,
+        mode: Mode::Throughput,
+        variant: variant.map(str::to_owned),
+        bare: false,
+        exponent: Exponent::F4,
+        message_bits: None,
+        symbols: 0,
+        block_symbols: 0,
+    };
+    let told = |form| {
+        Textbook
+            .supports(&job(Op::Private, 1, form))
+            .map(|ledger| (ledger.crt, ledger.threads))
+    };
+    assert_eq!(told(None), Ok((Some(false), ThreadOwner::Harness)));
+    assert_eq!(told(Some("plain")), told(None));
+    assert_eq!(told(Some("crt")), Ok((Some(true), ThreadOwner::Harness)));
+    match told(Some("halves")) {
+        Ok(told) => assert_eq!(told, (Some(true), ThreadOwner::Engine)),
+        Err(reason) => assert!(reason.0.contains("two CPUs"), "{reason}"),
+    }
+    for (job, words) in [
+        (job(Op::Private, 2, Some("halves")), "two threads"),
+        (job(Op::Public, 1, Some("crt")), "it has plain"),
+        (job(Op::Private, 1, Some("crt2")), "plain, crt, halves"),
+    ] {
+        let reason = Textbook.supports(&job).unwrap_err();
+        assert!(reason.0.contains(words), "{reason}");
+    }
+}
+
+#[test]
 fn wrong_lengths_are_refused_by_the_runners_themselves() {
     let key = StudyKey::from_seed(&seed(), 768, Exponent::F4).unwrap();
     let engines: [&dyn Engine; 2] = [&Own::auto(), &Textbook];
@@ -126,7 +185,7 @@ fn an_unknown_kernel_is_refused_with_those_there_are() {
         bits: 1024,
         threads: 1,
         batch: 1,
-        mode: rsalab_engines::Mode::Latency,
+        mode: Mode::Latency,
         variant: Some("mont52x9-lucky".to_owned()),
         bare: false,
         exponent: Exponent::F4,

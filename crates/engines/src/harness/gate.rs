@@ -13,7 +13,7 @@ use std::{
 /// The standard library's barrier sleeps at once, and waking its threads takes tens of microseconds, one after another:
 /// far too much beside a sample of a millisecond. Here a thread first spins, and sleeps only if the others take long; so
 /// the same barrier that releases a sample parks the threads between blocks.
-pub(super) struct Gate {
+pub(crate) struct Gate {
     threads: usize,
     spins: u32,
     arrived: AtomicUsize,
@@ -26,12 +26,12 @@ pub(super) struct Gate {
 
 /// Some thread has left for good; the others shall do so too.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Broken;
+pub(crate) struct Broken;
 
 impl Gate {
     /// For `threads` threads. With fewer CPUs than threads, spinning would only keep the others from running: choose
     /// no `spin` then.
-    pub(super) fn new(threads: usize, spin: bool) -> Self {
+    pub(crate) fn new(threads: usize, spin: bool) -> Self {
         Gate {
             threads,
             // A spin-loop hint takes 40 to 140 cycles: about a millisecond in all.
@@ -45,7 +45,7 @@ impl Gate {
     }
 
     /// Waits until all threads have called this.
-    pub(super) fn wait(&self) -> Result<(), Broken> {
+    pub(crate) fn wait(&self) -> Result<(), Broken> {
         // A thread alone must not pay for a barrier inside its timed call.
         if self.threads == 1 {
             return self.check();
@@ -74,7 +74,7 @@ impl Gate {
     }
 
     /// Lets every thread through, now and for ever, with [`Broken`].
-    pub(super) fn break_open(&self) {
+    pub(crate) fn break_open(&self) {
         self.change(|| self.broken.store(true, Ordering::Release));
     }
 
