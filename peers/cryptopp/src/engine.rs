@@ -13,8 +13,14 @@ use rsalab_engines::{
 use crate::shim::{self, Operation, Worker};
 
 /// Forms of the private operation, the default first.
-const PRIVATE_FORMS: [(&str, Operation); 2] =
-    [("inverse", Operation::Inverse), ("crt", Operation::Root)];
+const PRIVATE_FORMS: [(&str, Operation); 3] = [
+    ("inverse", Operation::Inverse),
+    ("crt", Operation::Root),
+    (PLAIN, Operation::Power),
+];
+
+/// Without CRT, which is all that the public operation can be.
+const PLAIN: &str = "plain";
 
 /// Crypto++ as an engine.
 #[derive(Clone, Copy, Debug, Default)]
@@ -44,7 +50,7 @@ impl Engine for CryptoppEngine {
     fn supports(&self, job: &Job) -> Result<Ledger, Reason> {
         job.check()?;
         if job.bare {
-            return Err("this engine is bare in its form 'crt'".into());
+            return Err("this engine is bare in its forms 'crt' and 'plain'".into());
         }
         let plain = Ledger {
             crt: None,
@@ -69,7 +75,7 @@ impl Engine for CryptoppEngine {
                 ..plain
             },
             Task::Blocks(operation) => Ledger {
-                crt: Some(true),
+                crt: Some(operation != Operation::Power),
                 blinding: Some(operation == Operation::Inverse),
                 result_check: Some(operation == Operation::Inverse),
                 constant_time: Some(false),
@@ -181,9 +187,10 @@ fn task(job: &Job) -> Result<Task, Reason> {
             .map(|(_, operation)| Task::Blocks(*operation))
             .ok_or_else(|| {
                 Reason(format!(
-                    "'private' has no form '{wanted}'; it has inverse, crt"
+                    "'private' has no form '{wanted}'; it has inverse, crt, plain"
                 ))
             }),
+        (Op::Public, Some(PLAIN)) => Ok(Task::Blocks(Operation::Public)),
         (
             Op::Public
             | Op::Sign

@@ -157,6 +157,14 @@ int rsalab_cryptopp_root(void *worker, const std::uint8_t *in, std::uint8_t *out
   });
 }
 
+// The whole private exponent, without the CRT.
+int rsalab_cryptopp_power(void *worker, const std::uint8_t *in, std::uint8_t *out, std::size_t length, char *message) {
+  return guarded(message, [&] {
+    const auto &key = static_cast<Worker *>(worker)->key;
+    CryptoPP::ModularExponentiation(Integer(in, length), key.GetPrivateExponent(), key.GetModulus()).Encode(out, length);
+  });
+}
+
 int rsalab_cryptopp_public(void *worker, const std::uint8_t *in, std::uint8_t *out, std::size_t length, char *message) {
   return guarded(message, [&] {
     static_cast<Worker *>(worker)->key.ApplyFunction(Integer(in, length)).Encode(out, length);

@@ -41,6 +41,13 @@ unsafe extern "C" {
         length: usize,
         message: *mut c_char,
     ) -> c_int;
+    fn rsalab_cryptopp_power(
+        worker: *mut c_void,
+        input: *const u8,
+        output: *mut u8,
+        length: usize,
+        message: *mut c_char,
+    ) -> c_int;
     fn rsalab_cryptopp_public(
         worker: *mut c_void,
         input: *const u8,
@@ -101,6 +108,8 @@ pub(crate) enum Operation {
     Inverse,
     /// `ModularRoot`: the CRT alone.
     Root,
+    /// `ModularExponentiation`, which is `a_exp_b_mod_c`: one modulo n.
+    Power,
     /// `RSAFunction::ApplyFunction`.
     Public,
 }
@@ -111,6 +120,7 @@ impl Operation {
         match self {
             Self::Inverse => "CalculateInverse",
             Self::Root => "ModularRoot",
+            Self::Power => "ModularExponentiation",
             Self::Public => "ApplyFunction",
         }
     }
@@ -157,6 +167,7 @@ impl Worker {
         let function = match operation {
             Operation::Inverse => rsalab_cryptopp_inverse,
             Operation::Root => rsalab_cryptopp_root,
+            Operation::Power => rsalab_cryptopp_power,
             Operation::Public => rsalab_cryptopp_public,
         };
         self.done(operation.call(), |raw, message| {

@@ -60,6 +60,7 @@ mod present {
             };
             let tried = assert_worker_conforms(&location(), &scope);
             assert!(tried.contains(&Op::Private), "{form}: {tried:?}");
+            assert_eq!(tried.contains(&Op::Public), form == "plain");
         }
     }
 
@@ -70,8 +71,13 @@ mod present {
     }
 
     #[test]
-    fn one_form_blinds_and_checks_and_the_other_does_neither() {
-        for (form, done) in [(None, true), (Some("inverse"), true), (Some("crt"), false)] {
+    fn one_form_blinds_and_checks_and_one_does_without_the_crt() {
+        for (form, crt, done) in [
+            (None, true, true),
+            (Some("inverse"), true, true),
+            (Some("crt"), true, false),
+            (Some("plain"), false, false),
+        ] {
             let job = Job {
                 variant: form.map(str::to_owned),
                 ..job(Op::Private, 2048)
@@ -79,7 +85,7 @@ mod present {
             let ledger = CryptoppEngine.supports(&job).unwrap();
             assert_eq!(
                 (ledger.crt, ledger.blinding, ledger.result_check),
-                (Some(true), Some(done), Some(done))
+                (Some(crt), Some(done), Some(done))
             );
         }
     }
