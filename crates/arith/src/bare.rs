@@ -7,12 +7,12 @@
 use crate::batch::{self, Raise};
 use crate::limbs::Modulus;
 use crate::limbs::aligned::Aligned;
-use crate::private::{PrivateParts, crt_parts};
+use crate::private::{PreparePower, PrivateParts, crt_power, plain_power};
 use crate::public::public_key;
 use crate::{Error, Kernel, Status};
 
-/// A private key prepared for CRT without blinding and without a check of the result. **A fault in one half reveals
-/// the key.** For measurement only.
+/// A private key prepared without blinding and without a check of the result. **With the CRT, a fault in one half
+/// reveals the key.** For measurement only.
 pub struct BarePrivateContext {
     kernel: Kernel,
     modulus: Modulus,
@@ -31,8 +31,24 @@ impl BarePrivateContext {
     /// # Errors
     /// Those of [`PrivateContext::new`](crate::PrivateContext::new).
     pub fn new(parts: &PrivateParts<'_>, kernel: Kernel) -> Result<Self, Error> {
+        Self::with_power(parts, kernel, crt_power)
+    }
+
+    /// The same without the CRT: one power by the whole of d.
+    ///
+    /// # Errors
+    /// Those of [`PrivateContext::without_crt`](crate::PrivateContext::without_crt).
+    pub fn without_crt(parts: &PrivateParts<'_>, kernel: Kernel) -> Result<Self, Error> {
+        Self::with_power(parts, kernel, plain_power)
+    }
+
+    fn with_power(
+        parts: &PrivateParts<'_>,
+        kernel: Kernel,
+        power: PreparePower,
+    ) -> Result<Self, Error> {
         let (modulus, _) = public_key(parts.n, parts.e)?;
-        let power = kernel.private(&crt_parts(modulus.clone(), parts)?);
+        let power = power(kernel, &modulus, parts)?;
         Ok(Self {
             kernel,
             modulus,

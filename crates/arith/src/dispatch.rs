@@ -11,6 +11,7 @@ use crate::kernel::mont64x1_portable::Mont64x1Portable;
 #[cfg(target_arch = "x86_64")]
 use crate::kernel::x86_64::ifma512::{HaveIfma, Zmm};
 use crate::limbs::Modulus;
+use crate::plain::PlainPower;
 use crate::public::PublicPower;
 
 /// A kernel that this CPU can run. Having one is the proof.
@@ -130,6 +131,11 @@ impl Kernel {
     /// Prepares x^d mod n by its CRT parameters.
     pub(crate) fn private(self, parts: &CrtParts) -> Box<dyn Raise> {
         self.claimed(with_kernel!(self, kernel => Box::new(CrtPower::new(kernel, parts))))
+    }
+
+    /// Prepares x^d mod n without the CRT, for a `d` below n and of as many limbs.
+    pub(crate) fn plain(self, modulus: &Modulus, d: &[u64]) -> Box<dyn Raise> {
+        self.claimed(with_kernel!(self, kernel => Box::new(PlainPower::new(kernel, modulus, d))))
     }
 
     /// What was prepared, having made sure that the kernel in it is the one whose name a context will give.

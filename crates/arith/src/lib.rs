@@ -8,7 +8,8 @@
 //! | How is a number held? | `limbs`: little-endian 64-bit limbs whose count is public |
 //! | What is a kernel, which are there? | `kernel`: the trait and one file for each; `dispatch`: detect, list, force |
 //! | How is a power taken? | `exp`: fixed window in constant time; sparse public exponents in variable time |
-//! | What is prepared once for a key? | `public`, `private` (CRT, blinded, checked), [`bare`] (CRT only, to be measured) |
+//! | What is prepared once for a key? | `public`, `private` (CRT, blinded, checked), [`bare`] (neither, to be measured) |
+//! | How is a private power taken? | `crt`: two of half the length; `plain`: one, to be measured |
 //! | How are keys derived and checked? | [`integer`]: constant-time inversion, gcd, reduction, CRT parameters |
 //! | How is a prime recognised? | [`candidate`]: small factors, Miller–Rabin |
 //!
@@ -30,6 +31,7 @@ mod kernel;
 mod limbs;
 #[cfg(test)]
 mod model;
+mod plain;
 mod private;
 mod public;
 

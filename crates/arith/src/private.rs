@@ -1,4 +1,4 @@
-//! The private operation: x^d mod n by CRT, blinded, checked before release, in constant time.
+//! The private operation: x^d mod n, by CRT or without, blinded, checked before release, in constant time.
 
 use crate::batch::{self, Raise};
 use crate::blinding::Blinding;
@@ -7,6 +7,7 @@ use crate::crt::CrtParts;
 use crate::integer;
 use crate::limbs::aligned::Aligned;
 use crate::limbs::{Modulus, Nat, limbs_for_bits, words};
+use crate::plain;
 use crate::public::public_key;
 use crate::{Error, Kernel, Status};
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
@@ -60,9 +61,26 @@ impl PrivateContext {
     /// # Errors
     /// [`Error::InconsistentKey`]; and those of [`PublicContext::new`](crate::PublicContext::new).
     pub fn new(parts: &PrivateParts<'_>, kernel: Kernel) -> Result<Self, Error> {
+        Self::with_power(parts, kernel, crt_power)
+    }
+
+    /// The same without the CRT: one power by the whole of d, blinded and checked all the same. For measurement: it is
+    /// slower, and nothing is gained by it.
+    ///
+    /// # Errors
+    /// Those of [`new`](Self::new); [`Error::InconsistentKey`] also for a d that is not below n.
+    pub fn without_crt(parts: &PrivateParts<'_>, kernel: Kernel) -> Result<Self, Error> {
+        Self::with_power(parts, kernel, plain_power)
+    }
+
+    fn with_power(
+        parts: &PrivateParts<'_>,
+        kernel: Kernel,
+        power: PreparePower,
+    ) -> Result<Self, Error> {
         let (modulus, e) = public_key(parts.n, parts.e)?;
         let public = kernel.public(&modulus, &e);
-        let power = kernel.private(&crt_parts(modulus.clone(), parts)?);
+        let power = power(kernel, &modulus, parts)?;
         Ok(Self {
             id: CONTEXTS.fetch_add(1, Relaxed),
             kernel,
@@ -207,8 +225,30 @@ impl PrivateContext {
     }
 }
 
+/// How a key's power is prepared once its modulus is.
+pub(crate) type PreparePower =
+    fn(Kernel, &Modulus, &PrivateParts<'_>) -> Result<Box<dyn Raise>, Error>;
+
+/// With the CRT.
+pub(crate) fn crt_power(
+    kernel: Kernel,
+    modulus: &Modulus,
+    parts: &PrivateParts<'_>,
+) -> Result<Box<dyn Raise>, Error> {
+    Ok(kernel.private(&crt_parts(modulus.clone(), parts)?))
+}
+
+/// Without.
+pub(crate) fn plain_power(
+    kernel: Kernel,
+    modulus: &Modulus,
+    parts: &PrivateParts<'_>,
+) -> Result<Box<dyn Raise>, Error> {
+    Ok(kernel.plain(modulus, &plain::exponent(modulus, parts)?))
+}
+
 /// Checks a private key and brings its CRT parameters into limb form.
-pub(crate) fn crt_parts(modulus: Modulus, parts: &PrivateParts<'_>) -> Result<CrtParts, Error> {
+fn crt_parts(modulus: Modulus, parts: &PrivateParts<'_>) -> Result<CrtParts, Error> {
     integer::check(parts)?;
     let (p, q) = (Nat::from_be(parts.p), Nat::from_be(parts.q));
     let (p_bits, q_bits) = (words::bits_vartime(&p), words::bits_vartime(&q));

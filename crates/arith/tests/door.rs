@@ -189,6 +189,46 @@ fn round_trip(key: &Key, inputs: &[BigUint], batch: usize, kernel: Kernel) {
     }
 }
 
+/// Runs all inputs through the private operation without the CRT, protected and bare, in batches of `batch`.
+fn without_crt(key: &Key, inputs: &[BigUint], batch: usize, kernel: Kernel) {
+    let (n, d) = (key.n(), BigUint::from_bytes_be(&key.rest.d));
+    let private = PrivateContext::without_crt(&key.parts(), kernel).unwrap();
+    let bare = BarePrivateContext::without_crt(&key.parts(), kernel).unwrap();
+    assert_eq!([private.kernel(), bare.kernel()], [kernel; 2]);
+    let (mut private_scratch, mut bare_scratch) =
+        (private.scratch().unwrap(), bare.scratch().unwrap());
+    for inputs in inputs.chunks(batch) {
+        let input = inputs.iter().flat_map(|x| key.bytes(x)).collect::<Vec<_>>();
+        let expected = inputs
+            .iter()
+            .flat_map(|x| key.bytes(&x.modpow(&d, &n)))
+            .collect::<Vec<_>>();
+        let done = vec![Status::Done; inputs.len()];
+        let (mut output, mut status) = (vec![0xaa; input.len()], vec![Status::Fault; inputs.len()]);
+        private
+            .apply(&mut private_scratch, &input, &mut output, &mut status)
+            .unwrap();
+        assert_eq!((&output, &status), (&expected, &done));
+        (output, status) = (vec![0xaa; input.len()], vec![Status::Fault; inputs.len()]);
+        bare.apply(&mut bare_scratch, &input, &mut output, &mut status)
+            .unwrap();
+        assert_eq!((&output, &status), (&expected, &done));
+    }
+}
+
+#[test]
+fn edges_without_the_crt() {
+    for_each_kernel(|kernel| {
+        for (p, q) in [(256, 257), (255, 257), (511, 512), (777, 300)] {
+            let key = Key::random(p, q, &E);
+            without_crt(&key, &key.inputs(), 3, kernel);
+        }
+        without_crt(&Key::mersenne(521, 127), &[BigUint::from(3u8)], 1, kernel);
+    });
+    let key = Key::random(1024, 1025, &E);
+    without_crt(&key, &key.inputs(), 9, Kernel::auto());
+}
+
 #[test]
 fn edges_at_every_kind_of_length() {
     for_each_kernel(|kernel| {
@@ -442,6 +482,19 @@ fn what_no_key_may_be() {
     assert_eq!(
         PrivateContext::new(&swapped, kernel).err(),
         Some(Error::InconsistentKey("dp is not d modulo p - 1"))
+    );
+    // d + k lcm(p - 1, q - 1) is a private exponent too, and the CRT never sees how long it is.
+    let less_one = |prime: &[u8]| BigUint::from_bytes_be(prime) - 1u8;
+    let long = BigUint::from_bytes_be(&key.rest.d) + less_one(&key.p) * less_one(&key.q) * 2u8;
+    let long = long.to_bytes_be();
+    let long = PrivateParts {
+        d: &long,
+        ..key.parts()
+    };
+    assert!(PrivateContext::new(&long, kernel).is_ok());
+    assert_eq!(
+        PrivateContext::without_crt(&long, kernel).err(),
+        Some(Error::InconsistentKey("d is not below n"))
     );
 }
 

@@ -32,7 +32,10 @@ use search::Search;
 use setup::{PrivateExponents, Totients};
 use signature::{Signing, Verifying};
 
-/// Our own engine. Its variants are the kernels of this machine.
+/// The variant without the CRT, on the kernel that the engine prefers or was told to take.
+const PLAIN: &str = "plain";
+
+/// Our own engine. Its variants are the kernels of this machine, and [`PLAIN`].
 pub struct Own {
     kernel: Kernel,
 }
@@ -54,9 +57,9 @@ impl Own {
     }
 
     fn kernel_of(&self, job: &Job) -> Result<Kernel, Reason> {
-        match &job.variant {
+        match job.variant.as_deref() {
+            None | Some(PLAIN) => Ok(self.kernel),
             Some(name) => kernel_named(name),
-            None => Ok(self.kernel),
         }
     }
 }
@@ -73,6 +76,7 @@ impl Engine for Own {
             variants: [preferred]
                 .into_iter()
                 .chain(others)
+                .chain([PLAIN])
                 .map(str::to_owned)
                 .collect(),
             optimised: crate::OPTIMISED,
@@ -85,6 +89,13 @@ impl Engine for Own {
             return Err(Reason(format!(
                 "the modulus has {} bits, and the smallest is {MIN_BITS}",
                 job.bits
+            )));
+        }
+        let has_crt = has_crt(job);
+        if !has_crt && !matches!(job.op, Op::Private | Op::Public) {
+            return Err(Reason(format!(
+                "'{PLAIN}' is raising a block to the whole exponent, which '{}' is not",
+                job.op
             )));
         }
         let ledger = Ledger {
@@ -105,18 +116,24 @@ impl Engine for Own {
             .then(|| "PKCS#1 v1.5 with SHA-256, of a digest".to_owned());
         match job.op {
             Op::Private | Op::Sign => Ok(Ledger {
-                crt: Some(true),
+                crt: Some(has_crt),
                 blinding: Some(!job.bare),
                 result_check: Some(!job.bare),
                 padding,
-                setup: match job.bare {
-                    true => "key checked, Montgomery constants, CRT parameters, recoded exponents",
-                    false => {
-                        "key checked, Montgomery constants, CRT parameters, recoded exponents; the first blinding pair of \
-                         each thread"
-                    }
-                }
-                .to_owned(),
+                setup: [
+                    "key checked, Montgomery constants, ",
+                    if has_crt {
+                        "CRT parameters, recoded exponents"
+                    } else {
+                        "recoded exponent"
+                    },
+                    if job.bare {
+                        ""
+                    } else {
+                        "; the first blinding pair of each thread"
+                    },
+                ]
+                .concat(),
                 lanes: kernel.lanes(),
                 ..ledger
             }),
@@ -128,10 +145,12 @@ impl Engine for Own {
                 lanes: kernel.lanes(),
                 ..ledger
             }),
-            Op::Keygen | Op::PrimePair | Op::PrimeSearch if !job.bits.is_multiple_of(2) => Err(Reason(format!(
-                "keys are generated with an even number of bits, not {}",
-                job.bits
-            ))),
+            Op::Keygen | Op::PrimePair | Op::PrimeSearch if !job.bits.is_multiple_of(2) => {
+                Err(Reason(format!(
+                    "keys are generated with an even number of bits, not {}",
+                    job.bits
+                )))
+            }
             Op::Keygen | Op::PrimePair | Op::PrimeSearch => Ok(Ledger {
                 rounds: Some(format!(
                     "{} Miller–Rabin, random bases",
@@ -166,6 +185,11 @@ impl Engine for Own {
             _ => Box::new(Search::new(backend, job)),
         })
     }
+}
+
+/// Whether the private operation is to take the CRT.
+fn has_crt(job: &Job) -> bool {
+    job.variant.as_deref() != Some(PLAIN)
 }
 
 fn first(keys: &[StudyKey]) -> Result<&StudyKey, EngineError> {

@@ -87,6 +87,33 @@ fn own_conforms_without_blinding_and_check() {
 }
 
 #[test]
+fn own_conforms_without_the_crt() {
+    let sizes = scope().sizes;
+    // Every kernel agrees with the others in `arith`'s tests: here the smallest size is enough for those that are slow.
+    for (kernel, sizes, bare) in [
+        (kernels()[0].name, &sizes[..3], false),
+        (kernels()[0].name, &sizes[..2], true),
+        ("mont64x1_portable", &sizes[..2], false),
+        ("mont52x8_portable", &sizes[..1], false),
+    ] {
+        let Ok(own) = Own::with_kernel(kernel) else {
+            eprintln!("skipped: the kernel {kernel}, which this machine cannot run");
+            continue;
+        };
+        let scope = Scope {
+            sizes: sizes.to_vec(),
+            keys: Vec::new(),
+            variant: Some("plain".to_owned()),
+            bare,
+            ..scope()
+        };
+        let tried = passes(own, &scope);
+        assert!(tried.contains(&Op::Private) && tried.contains(&Op::Public));
+        assert!(!tried.contains(&Op::Sign));
+    }
+}
+
+#[test]
 fn textbook_conforms() {
     let mut scope = scope();
     if !is_full() {

@@ -2,7 +2,7 @@
 
 use rsalab_rsa::{Backend, BlockRunner, Status};
 
-use super::{CpuBackend, ForMeasurement, PrivateKey, PrivateParts, PublicKey, library};
+use super::{CpuBackend, ForMeasurement, PrivateKey, PrivateParts, PublicKey, has_crt, library};
 use crate::{
     engine::{EngineError, Prepared, RunStats, Runner, check_items},
     job::{Job, StudyKey},
@@ -24,7 +24,7 @@ impl Blocks {
     ) -> Result<Self, EngineError> {
         let prepared = match job.op {
             Op::Public => prepared_public(backend, key)?,
-            _ => prepared_private(backend, key, job.bare)?,
+            _ => prepared_private(backend, key, job)?,
         };
         let layout = job.layout();
         if prepared.modulus_len() != layout.input {
@@ -52,11 +52,11 @@ pub(super) fn prepared_public(
         .map_err(refused)
 }
 
-/// The key for its private operation.
+/// The key for its private operation, in the job's form.
 pub(super) fn prepared_private(
     backend: &CpuBackend,
     key: &StudyKey,
-    bare: bool,
+    job: &Job,
 ) -> Result<Box<dyn rsalab_rsa::Prepared>, EngineError> {
     let key = PrivateKey::from_parts(&PrivateParts {
         n: &key.n,
@@ -69,9 +69,11 @@ pub(super) fn prepared_private(
         qinv: &key.qinv,
     })
     .map_err(refused)?;
-    match bare {
-        true => backend.prepare_bare_private(&key, ForMeasurement),
-        false => backend.prepare_private(&key),
+    match (has_crt(job), job.bare) {
+        (true, false) => backend.prepare_private(&key),
+        (true, true) => backend.prepare_bare_private(&key, ForMeasurement),
+        (false, false) => backend.prepare_private_without_crt(&key),
+        (false, true) => backend.prepare_bare_private_without_crt(&key, ForMeasurement),
     }
     .map_err(refused)
 }

@@ -29,7 +29,7 @@ impl Signing {
         key: &StudyKey,
     ) -> Result<Self, EngineError> {
         Ok(Signing {
-            key: prepared_private(backend, key, job.bare)?,
+            key: prepared_private(backend, key, job)?,
             layout: job.layout(),
         })
     }

@@ -50,6 +50,34 @@ impl CpuBackend {
         let context = BarePrivateContext::new(&key.parts(), self.kernel).map_err(failed)?;
         Ok(Box::new(context))
     }
+
+    /// Makes a private key ready without the CRT, blinded and checked as ever: to be measured beside programs that do
+    /// without.
+    ///
+    /// # Errors
+    ///
+    /// As for [`prepare_private`](Backend::prepare_private).
+    pub fn prepare_private_without_crt(
+        &self,
+        key: &PrivateKey,
+    ) -> Result<Box<dyn Prepared>, Error> {
+        let context = PrivateContext::without_crt(&key.parts(), self.kernel).map_err(failed)?;
+        Ok(Box::new(context))
+    }
+
+    /// Makes a private key ready without the CRT, **without blinding and without a check of the result**.
+    ///
+    /// # Errors
+    ///
+    /// As for [`prepare_private`](Backend::prepare_private).
+    pub fn prepare_bare_private_without_crt(
+        &self,
+        key: &PrivateKey,
+        _purpose: bare::ForMeasurement,
+    ) -> Result<Box<dyn Prepared>, Error> {
+        let context = BarePrivateContext::without_crt(&key.parts(), self.kernel).map_err(failed)?;
+        Ok(Box::new(context))
+    }
 }
 
 impl Backend for CpuBackend {
