@@ -86,6 +86,31 @@ fn neither_blinds_nor_checks_and_the_ledgers_say_so() {
 }
 
 #[test]
+fn the_rounds_of_each_form_of_a_search_are_told() {
+    let Some(engine) = present(Ippcp::new()) else {
+        return;
+    };
+    let rounds = |form: Option<&str>, bits| {
+        let job = Job {
+            variant: form.map(str::to_owned),
+            ..job(Op::Keygen, bits)
+        };
+        let told = engine.supports(&job).unwrap().rounds.unwrap();
+        told.split(' ').next().unwrap().parse::<u32>().unwrap()
+    };
+    assert_eq!(rounds(None, 1024), 5);
+    assert_eq!(rounds(Some("standard"), 3072), 4);
+    assert_eq!(rounds(Some("trials1"), 1024), 1);
+    assert_eq!(rounds(Some("trials1"), 4096), 1);
+    let private = Job {
+        variant: Some("trials1".to_owned()),
+        ..job(Op::Private, 1024)
+    };
+    let reason = engine.supports(&private).unwrap_err();
+    assert!(reason.0.contains("crt, plain"), "{reason}");
+}
+
+#[test]
 fn crypto_mb_says_what_it_has_no_code_for() {
     let Some(engine) = present(CryptoMb::new()) else {
         return;

@@ -1,6 +1,6 @@
 //! Keys, pairs of primes, and the primes of given candidates.
 
-use std::ptr;
+use std::{ffi::c_int, ptr};
 
 use rsalab_engines::{
     EngineError, Job, Layout, Op, Prepared, RunStats, Runner, candidates::first_two_primes,
@@ -18,26 +18,42 @@ use super::{
 /// probability of a half at most.
 const ATTEMPTS: usize = 1000;
 
-/// Rounds of Miller–Rabin that the library is asked for: those of FIPS 186-5 table B.1 for a modulus of `bits`, as OpenSSL takes
-/// them. Left to itself, the library takes 2 to 6, for an error below 2^-80.
-pub(crate) fn rounds(bits: usize) -> usize {
-    if bits >= 3072 { 4 } else { 5 }
+/// How many rounds of Miller–Rabin the library is asked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Trials {
+    /// Those of FIPS 186-5 table B.1, as OpenSSL takes them. Left to itself, the library takes 2 to 6, for an error below 2^-80.
+    OfTheStandard,
+    /// 1, as article (c) called it (`nTrials`).
+    One,
+}
+
+impl Trials {
+    /// For a modulus of `bits`.
+    pub(crate) fn rounds(self, bits: usize) -> usize {
+        match self {
+            Self::OfTheStandard if bits >= 3072 => 4,
+            Self::OfTheStandard => 5,
+            Self::One => 1,
+        }
+    }
 }
 
 /// Whole keys, or their primes only.
 pub(crate) struct PreparedGeneration<'a> {
     functions: &'a Functions,
     op: Op,
+    trials: Trials,
     bits: usize,
     exponent: u64,
     layout: Layout,
 }
 
 impl<'a> PreparedGeneration<'a> {
-    pub(crate) fn new(functions: &'a Functions, job: &Job) -> Self {
+    pub(crate) fn new(functions: &'a Functions, trials: Trials, job: &Job) -> Self {
         Self {
             functions,
             op: job.op,
+            trials,
             bits: job.bits,
             exponent: job.fixed_exponent(),
             layout: job.layout(),
@@ -46,6 +62,10 @@ impl<'a> PreparedGeneration<'a> {
 
     fn prime_bits(&self) -> usize {
         self.bits / 2
+    }
+
+    fn rounds(&self) -> c_int {
+        int(self.trials.rounds(self.bits))
     }
 
     /// The state of a prime generator.
@@ -141,7 +161,7 @@ impl KeyRunner<'_> {
     /// Leaves a key's primes and private exponent in `p`, `q` and `d`.
     fn generate(&mut self) -> Result<(), EngineError> {
         let functions = self.prepared.functions;
-        let rounds = int(rounds(self.prepared.bits));
+        let rounds = self.prepared.rounds();
         retried(functions, "ippsRSA_GenerateKeys", || {
             // SAFETY: everything is initialised, this thread's own, and of the sizes that the library asked for; the parameter is
             // what the callback expects.
@@ -198,10 +218,8 @@ impl Runner for PairRunner<'_> {
 impl PairRunner<'_> {
     /// A prime of full length, its two highest bits set.
     fn search_prime(&mut self, out: &mut [u8]) -> Result<(), EngineError> {
-        let PreparedGeneration {
-            functions, bits, ..
-        } = *self.prepared;
-        let (prime_bits, rounds) = (int(self.prepared.prime_bits()), int(rounds(bits)));
+        let functions = self.prepared.functions;
+        let (prime_bits, rounds) = (int(self.prepared.prime_bits()), self.prepared.rounds());
         retried(functions, "ippsPrimeGen_BN", || {
             // SAFETY: everything is initialised, this thread's own, and of the sizes that the library asked for; the parameter is
             // what the callback expects.
@@ -261,9 +279,7 @@ impl Runner for CandidatesRunner<'_> {
 
 impl CandidatesRunner<'_> {
     fn is_prime(&mut self, candidate: &[u8]) -> Result<bool, EngineError> {
-        let PreparedGeneration {
-            functions, bits, ..
-        } = *self.prepared;
+        let functions = self.prepared.functions;
         self.candidate.read(candidate)?;
         let mut result = 0;
         // SAFETY: everything is initialised, this thread's own, and of the sizes that the library asked for; the parameter is what the
@@ -271,7 +287,7 @@ impl CandidatesRunner<'_> {
         functions.done("ippsPrimeTest_BN", unsafe {
             (functions.ippsPrimeTest_BN)(
                 self.candidate.as_ptr(),
-                int(rounds(bits)),
+                self.prepared.rounds(),
                 &mut result,
                 self.generator.as_mut_ptr(),
                 Supplier::CALLBACK,

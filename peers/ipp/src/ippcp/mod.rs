@@ -14,12 +14,18 @@ use rsalab_engines::{
 use crate::library::{Absent, Opened, folder, static_text};
 use block::{Operation, PreparedBlocks};
 use ffi::{Functions, LibraryVersion};
-use generate::{PreparedCandidates, PreparedGeneration, rounds};
+use generate::{PreparedCandidates, PreparedGeneration, Trials};
 
 /// Forms of the private operation, the default first.
 const PRIVATE_FORMS: [(&str, Operation); 2] = [
     ("crt", Operation::PrivateCrt),
     ("plain", Operation::PrivatePlain),
+];
+
+/// Forms of the generation of keys and primes, the default first.
+const GENERATION_FORMS: [(&str, Trials); 2] = [
+    ("standard", Trials::OfTheStandard),
+    ("trials1", Trials::One),
 ];
 
 /// ippcp as an engine.
@@ -67,7 +73,9 @@ impl Engine for Ippcp {
             cpu_path: Some(self.cpu.clone()),
             variants: PRIVATE_FORMS
                 .iter()
-                .map(|(name, _)| (*name).to_owned())
+                .map(|(name, _)| name)
+                .chain(GENERATION_FORMS.iter().map(|(name, _)| name))
+                .map(|name| (*name).to_owned())
                 .collect(),
             optimised: OPTIMISED,
         }
@@ -109,20 +117,14 @@ impl Engine for Ippcp {
                 setup: "key read, Montgomery constants, once per thread".to_owned(),
                 ..ledger
             },
-            Task::Candidates => Ledger {
-                rounds: Some(format!(
-                    "{} of Miller-Rabin with random bases",
-                    rounds(job.bits)
-                )),
+            Task::Candidates(trials) => Ledger {
+                rounds: Some(rounds(trials, job)),
                 sieve: Some("trial division by the first 2048 primes".to_owned()),
                 ..ledger
             },
             // `pcprsa_generatekeys.c`, `pcpprimegen_bn.c` and `pcpprime_mimimaltest.c` of the library's source.
-            Task::Generation => Ledger {
-                rounds: Some(format!(
-                    "{} of Miller-Rabin with random bases",
-                    rounds(job.bits)
-                )),
+            Task::Generation(trials) => Ledger {
+                rounds: Some(rounds(trials, job)),
                 sieve: Some(
                     "trial division by the first 2048 primes; independent random candidates"
                         .to_owned(),
@@ -146,11 +148,16 @@ impl Engine for Ippcp {
                     key,
                 )))
             }
-            Task::Candidates => Ok(Box::new(PreparedCandidates(PreparedGeneration::new(
+            Task::Candidates(trials) => Ok(Box::new(PreparedCandidates(PreparedGeneration::new(
                 &self.functions,
+                trials,
                 job,
             )))),
-            Task::Generation => Ok(Box::new(PreparedGeneration::new(&self.functions, job))),
+            Task::Generation(trials) => Ok(Box::new(PreparedGeneration::new(
+                &self.functions,
+                trials,
+                job,
+            ))),
         }
     }
 }
@@ -158,36 +165,59 @@ impl Engine for Ippcp {
 /// What a job asks for.
 enum Task {
     Blocks(Operation),
-    Candidates,
-    Generation,
+    Candidates(Trials),
+    Generation(Trials),
 }
 
 fn task(job: &Job) -> Result<Task, Reason> {
-    match (job.op, job.variant.as_deref()) {
-        (Op::Private, None) => Ok(Task::Blocks(PRIVATE_FORMS[0].1)),
-        (Op::Private, Some(wanted)) => PRIVATE_FORMS
-            .iter()
-            .find(|(name, _)| *name == wanted)
-            .map(|(_, operation)| Task::Blocks(*operation))
-            .ok_or_else(|| {
-                Reason(format!(
-                    "'private' has no form '{wanted}'; it has crt, plain"
-                ))
-            }),
-        (Op::Sign | Op::Verify, _) => {
+    match job.op {
+        Op::Private => form(job, &PRIVATE_FORMS).map(Task::Blocks),
+        Op::Sign | Op::Verify => {
             Err("ippcp pads digests of messages that it hashes itself, and takes no digest".into())
         }
-        (Op::PrimeSearch, None) if job.bits.is_multiple_of(2) => Ok(Task::Candidates),
-        (Op::Public | Op::Keygen | Op::PrimePair | Op::PrimeSearch, Some(wanted)) => Err(Reason(format!(
-            "'{}' has no form '{wanted}'; it has one only",
-            job.op
-        ))),
-        (Op::Public, None) => Ok(Task::Blocks(Operation::Public)),
-        (Op::Keygen | Op::PrimePair, None) if job.bits.is_multiple_of(2) => Ok(Task::Generation),
-        (Op::Keygen | Op::PrimePair | Op::PrimeSearch, None) => Err(
-            "this engine makes two primes of one size, and so moduli of an even number of bits only"
-                .into(),
-        ),
-        (other, _) => Err(Reason(format!("ippcp does not do '{other}'"))),
+        Op::Public => match &job.variant {
+            None => Ok(Task::Blocks(Operation::Public)),
+            Some(wanted) => Err(Reason(format!(
+                "'public' has no form '{wanted}'; it has one only"
+            ))),
+        },
+        Op::Keygen | Op::PrimePair | Op::PrimeSearch => {
+            let trials = form(job, &GENERATION_FORMS)?;
+            if !job.bits.is_multiple_of(2) {
+                return Err(
+                    "this engine makes two primes of one size, and so moduli of an even number of bits only"
+                        .into(),
+                );
+            }
+            Ok(match job.op {
+                Op::PrimeSearch => Task::Candidates(trials),
+                _ => Task::Generation(trials),
+            })
+        }
+        other => Err(Reason(format!("ippcp does not do '{other}'"))),
     }
+}
+
+/// The form that a job names, or the first.
+fn form<T: Copy>(job: &Job, forms: &[(&str, T)]) -> Result<T, Reason> {
+    let Some(wanted) = &job.variant else {
+        return Ok(forms[0].1);
+    };
+    let named = forms.iter().find(|(name, _)| name == wanted);
+    named.map(|(_, form)| *form).ok_or_else(|| {
+        let names: Vec<_> = forms.iter().map(|(name, _)| *name).collect();
+        Reason(format!(
+            "'{}' has no form '{wanted}'; it has {}",
+            job.op,
+            names.join(", ")
+        ))
+    })
+}
+
+/// The primality tests of a search, in words.
+fn rounds(trials: Trials, job: &Job) -> String {
+    format!(
+        "{} of Miller-Rabin with random bases",
+        trials.rounds(job.bits)
+    )
 }
