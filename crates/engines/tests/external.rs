@@ -9,9 +9,11 @@ use std::{
 };
 
 use rsalab_engines::{
-    Location, Op, Registry,
-    conformance::{Scope, assert_worker_conforms},
+    Exponent, Job, Limits, Location, Mode, Op, Registry, Session, StudyKey, Worker,
+    conformance::{Scope, assert_worker_conforms, test_seed},
+    inputs, verify,
 };
+use rsalab_measure::BlockPlan;
 
 /// What every one of them does.
 const OPERATIONS: [Op; 9] = [
@@ -86,6 +88,74 @@ fn c_openmp_conforms_with_the_crt() {
 #[test]
 fn c_openmp_conforms_as_the_article_has_it() {
     conforms("c-openmp", Some("powm_sec"));
+}
+
+/// Article (b)'s first step: two threads at work, each of which times its own pairs.
+#[test]
+fn c_openmp_times_each_pair_of_each_thread() {
+    let Some(location) = worker("c-openmp") else {
+        return;
+    };
+    let job = |op, mode, threads| Job {
+        op,
+        bits: 512,
+        threads,
+        batch: 1,
+        mode,
+        variant: None,
+        bare: false,
+        exponent: Exponent::F4,
+        message_bits: None,
+        symbols: 0,
+        block_symbols: 0,
+    };
+    let mut worker = Worker::spawn(&location, Limits::default()).expect("the worker greets");
+    let plan = BlockPlan {
+        discard_ns: 1_000_000,
+        min_ns: 0,
+        calls: Some(25),
+        max_samples: 1000,
+    };
+    worker
+        .prepare(&job(Op::PrimePair, Mode::Concurrent, 2), &[], &[])
+        .expect("it does that");
+    let report = worker.block(&plan).expect("a block");
+    assert_eq!(report.block.samples.len(), 25);
+    assert!(
+        report
+            .block
+            .samples
+            .iter()
+            .all(|sample| sample.operations == 1)
+    );
+    // No two pairs are found by fewer tests than there are primes.
+    assert!(report.tests.len() == 25 && report.tests.iter().all(|tests| *tests >= 2));
+    let pairs = 25 + report.block.discarded_operations as usize;
+    assert_eq!(report.outputs.len(), pairs * 64);
+    assert!(report.cpu.is_some());
+
+    // The first call of a step is told by itself.
+    let key = StudyKey::from_seed(&test_seed(), 512, Exponent::Random).expect("a key");
+    let random = Job {
+        exponent: Exponent::Random,
+        message_bits: Some(500),
+        ..job(Op::Private, Mode::Latency, 1)
+    };
+    let ciphertexts = inputs(&random, &key, &test_seed(), 1, 3);
+    let ready = worker
+        .prepare(&random, std::slice::from_ref(&key), &ciphertexts)
+        .expect("it takes an exponent of any length");
+    assert_eq!(ready.first_call.map(|call| call.operations), Some(1));
+    let messages = worker.outputs().expect("outputs");
+    assert_eq!(verify(&random, &key, &ciphertexts, &messages), Ok(()));
+    let encrypting = Job {
+        op: Op::Public,
+        ..random
+    };
+    worker
+        .prepare(&encrypting, std::slice::from_ref(&key), &messages)
+        .expect("and the other way");
+    assert_eq!(worker.outputs().expect("outputs"), ciphertexts);
 }
 
 #[test]

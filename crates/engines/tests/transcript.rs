@@ -6,7 +6,7 @@ use serde_json::Value;
 const PAGE: &str = include_str!("../../../docs/worker-protocol.md");
 
 /// Facts of the machine and the moment, which are not compared.
-const VOLATILE: [&str; 7] = [
+const VOLATILE: [&str; 8] = [
     "pid",
     "version",
     "optimised",
@@ -14,6 +14,7 @@ const VOLATILE: [&str; 7] = [
     "oversubscribed",
     "block",
     "trace",
+    "cpu",
 ];
 
 #[test]

@@ -33,6 +33,32 @@ impl EvpEngine {
         }
     }
 
+    /// The shortest modulus of keys made by `EVP_PKEY_keygen`: `RSA_MIN_MODULUS_BITS` from 1.1.1 on and the number in its place in 1.1.0
+    /// (`pkey_rsa_ctrl` in `rsa_pmeth.c`), 256 in 1.0.2. AWS-LC makes shorter ones, but uses none.
+    fn least_bits(&self) -> usize {
+        match self.library.family() {
+            Family::OpenSsl if self.library.version() < V1_1_0 => 256,
+            _ => 512,
+        }
+    }
+
+    /// Primes by themselves may be of any size.
+    fn refuse_short(&self, job: &Job) -> Result<(), Reason> {
+        let least = match job.op {
+            Op::Keygen => self.least_bits(),
+            Op::PrimePair | Op::PrimeSearch | Op::Totient | Op::PrivateExponent => return Ok(()),
+            _ => 512,
+        };
+        match job.bits < least {
+            false => Ok(()),
+            true => Err(Reason(format!(
+                "{} takes keys of {least} bits and more, not of {}",
+                self.library.version_text(),
+                job.bits
+            ))),
+        }
+    }
+
     /// AWS-LC's `rsa_generate_key_impl` cuts sizes down to multiples of 128, and takes exponents of 32 bits at most.
     fn refuse_key(&self, job: &Job) -> Result<(), Reason> {
         if self.library.family() == Family::OpenSsl {
@@ -77,6 +103,7 @@ impl Engine for EvpEngine {
         if job.bare {
             return Err("libcrypto always blinds and checks its private operation".into());
         }
+        self.refuse_short(job)?;
         let plain = Ledger {
             crt: None,
             blinding: None,
@@ -214,6 +241,11 @@ fn refuse_odd(job: &Job) -> Result<(), Reason> {
     }
 }
 
+const V1_1_0: Version = Version {
+    major: 1,
+    minor: 1,
+    fix: 0,
+};
 const V1_1_1: Version = Version {
     major: 1,
     minor: 1,

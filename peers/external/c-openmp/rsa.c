@@ -23,6 +23,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
+#include <sys/resource.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -30,6 +31,8 @@ enum {
     PROTOCOL = 1,
     MAX_LINE = (1 << 30) + (1 << 20),
     DIGEST = 32,
+    /* The least modulus whose bytes hold 11 of padding, 19 that name the hash, and the digest (RFC 8017, 9.2, step 3). */
+    SIGNED_BITS = 8 * (11 + 19 + DIGEST) - 7,
     /* The repetitions of the article's primality test. */
     REPS = 5,
     SAMPLE_NS = 1000000,
@@ -85,7 +88,8 @@ typedef struct {
     Op op;
     char name[32];
     long bits, threads, batch;
-    bool is_latency, crt, secret;
+    bool is_latency, is_concurrent, crt, secret, is_random;
+    /* Not where it comes with the key. */
     uint64_t exponent;
     /* Bytes of the modulus and of a prime, of an input and of an output. */
     size_t k, h, input, output;
@@ -101,14 +105,18 @@ static bool takes_key(const Job *job) {
 static const char *read_job(json_t *from, Job *job, bool *malformed) {
     static char reason[200];
     const char *op, *mode, *variant = NULL;
-    json_int_t bits, threads, batch, exponent, symbols = 0, block_symbols = 0;
+    json_int_t bits, threads, batch, exponent = 0, symbols = 0, block_symbols = 0;
     int bare = 0;
-    json_t *variant_or_null = NULL;
+    json_t *variant_or_null = NULL, *exponent_or_word = NULL;
     memset(job, 0, sizeof *job);
-    *malformed = json_unpack(from, "{s:s, s:I, s:I, s:I, s:s, s?o, s?b, s:I, s?I, s?I}", "op", &op, "bits", &bits, "threads",
+    *malformed = json_unpack(from, "{s:s, s:I, s:I, s:I, s:s, s?o, s?b, s:o, s?I, s?I}", "op", &op, "bits", &bits, "threads",
                              &threads, "batch", &batch, "mode", &mode, "variant", &variant_or_null, "bare", &bare, "exponent",
-                             &exponent, "symbols", &symbols, "block_symbols", &block_symbols) != 0;
+                             &exponent_or_word, "symbols", &symbols, "block_symbols", &block_symbols) != 0;
     if (*malformed) return "the job cannot be read";
+    job->is_random = json_is_string(exponent_or_word) && !strcmp(json_string_value(exponent_or_word), "random");
+    *malformed = !job->is_random && !json_is_integer(exponent_or_word);
+    if (*malformed) return "the exponent cannot be read";
+    exponent = json_integer_value(exponent_or_word);
     if (json_is_string(variant_or_null)) variant = json_string_value(variant_or_null);
     job->op = OPERATIONS;
     for (int i = 0; i < OPERATIONS; i++)
@@ -116,19 +124,24 @@ static const char *read_job(json_t *from, Job *job, bool *malformed) {
     snprintf(job->name, sizeof job->name, "%s", op);
     job->bits = bits, job->threads = threads, job->batch = batch;
     job->is_latency = !strcmp(mode, "latency");
+    job->is_concurrent = !strcmp(mode, "concurrent");
     job->exponent = exponent;
 #define REFUSE(...) return snprintf(reason, sizeof reason, __VA_ARGS__), reason
-    if (bits < 512 || bits > 16384) REFUSE("the modulus has %lld bits; 512 to 16384 are possible", (long long)bits);
-    if (exponent < 3 || exponent % 2 == 0)
+    if (bits < 256 || bits > 16384) REFUSE("the modulus has %lld bits; 256 to 16384 are possible", (long long)bits);
+    if (!job->is_random && (exponent < 3 || exponent % 2 == 0))
         REFUSE("the public exponent is %lld; it must be odd, at least 3, and below 2^63 here", (long long)exponent);
     if (threads < 1 || threads > 1024) REFUSE("%lld threads; 1 to 1024 are possible", (long long)threads);
     if (batch < 1 || batch > 1 << 16) REFUSE("a batch of %lld; 1 to 65536 are possible", (long long)batch);
     if (!strncmp(op, "text_", 5)) REFUSE("this engine does blocks, not texts");
     if (job->is_latency && threads != 1)
         REFUSE("latency is the time of one call on one thread, and the job asks for %lld threads", (long long)threads);
+    if (job->is_concurrent && batch != 1) REFUSE("calls are timed one by one for single items only");
     if (symbols || block_symbols) REFUSE("'%.31s' takes no text", op);
     if (bare) REFUSE("this engine neither blinds nor checks in any form; leave out the wish for a bare one");
     if (job->op == OPERATIONS) REFUSE("this engine does not know the operation '%.31s'", op);
+    if (job->is_random && !takes_key(job)) REFUSE("a random exponent comes with a key, which '%.31s' does not work with", op);
+    if ((job->op == SIGN || job->op == VERIFY) && bits < SIGNED_BITS)
+        REFUSE("a digest with its padding takes a modulus of %d bits, and this one has %lld", SIGNED_BITS, (long long)bits);
     if (variant) {
         bool is_private = job->op == PRIVATE || job->op == SIGN;
         if (!is_private && job->op != PUBLIC) REFUSE("'%s' has no form '%.40s'; it has one only", op, variant);
@@ -176,7 +189,9 @@ static json_t *ledger(const Job *job) {
                                   : json_null(),  //
                      "rounds", finds ? json_string(rounds) : json_null(),                                                //
                      "sieve", finds ? json_string(sieve) : json_null(),                                                  //
-                     "exponent", has_exponent ? json_integer(job->exponent) : json_null(),                               //
+                     "exponent", !has_exponent    ? json_null()
+                 : job->is_random ? json_string("random")
+                                  : json_integer(job->exponent),                               //
                      "padding", job->op == SIGN || job->op == VERIFY ? json_string("PKCS #1 v1.5") : json_null(),        //
                      "setup", takes_key(job) ? "key read, once; nothing precomputed from the moduli" : "nothing",        //
                      "lanes", 1, "threads", "engine", "clock", "engine");
@@ -321,6 +336,11 @@ static const char *operate(const Job *job, const Key *key, Scratch *s, const byt
 
 /* ---- the rig: threads, clock and comparison ---- */
 
+typedef struct {
+    uint64_t elapsed_ns, operations, tests;
+    uint64_t ticks;
+} Sample;
+
 /* One thread's part, on a cache line of its own. */
 typedef struct {
     Scratch scratch;
@@ -329,6 +349,9 @@ typedef struct {
     size_t room, filled;
     uint64_t done, tests;
     Fault fault;
+    /* Where threads time their own calls: each. */
+    Sample *calls;
+    size_t call_count, call_room;
 } __attribute__((aligned(128))) Member;
 
 /* A job made ready. The rules are those of the native harness (crates/engines/src/harness), in OpenMP's threads. */
@@ -336,16 +359,14 @@ typedef struct {
     Job job;
     Key key;
     byte *inputs, *first;
+    /* The very first call, where one call is the question, and what it gave until that can be compared. */
+    Sample first_call;
+    byte *first_output;
     size_t items, batches, rounds;
     int cpus[1024], cpu_count;
     bool crowded;
     Member *members;
 } Rig;
-
-typedef struct {
-    uint64_t elapsed_ns, operations, tests;
-    uint64_t ticks;
-} Sample;
 
 static uint64_t now_ns(void) {
     struct timespec now;
@@ -391,11 +412,14 @@ static uint64_t ticks_at_end(void) { return 0; }
 
 enum { REFERENCE = 0 };
 
-/* The batches of a thread's task: all of its part of the inputs, or so many from where it was. */
+/* The batches of a thread's task: all of its part of the inputs, or so many from where it was; its part of so many where threads time
+ * their own calls. */
 static void stretch(const Rig *rig, int index, size_t task, size_t *first, size_t *count) {
     size_t threads = rig->job.threads;
     *first = task == REFERENCE ? index * rig->batches / threads : rig->members[index].next;
-    *count = task == REFERENCE ? (index + 1) * rig->batches / threads - *first : task;
+    *count = task == REFERENCE          ? (index + 1) * rig->batches / threads - *first
+             : rig->job.is_concurrent ? task / threads + (index < (long)(task % threads))
+                                      : task;
 }
 
 static size_t end_of(const Rig *rig, size_t batch) {
@@ -414,9 +438,16 @@ static void work(Rig *rig, int index, size_t task) {
         m->outputs = room(m->room = needed);
         memset(m->outputs, SPOILED, needed);
     }
-    m->filled = m->done = m->tests = 0;
+    bool is_timed = rig->job.is_concurrent && task != REFERENCE;
+    if (is_timed && count > m->call_room) {
+        free(m->calls);
+        m->calls = room((m->call_room = count) * sizeof *m->calls);
+    }
+    m->filled = m->done = m->tests = m->call_count = 0;
     m->fault = no_fault();
     for (; count > 0; count--) {
+        uint64_t tests_before = m->tests, began = 0, first_tick = 0;
+        if (is_timed) began = now_ns(), first_tick = ticks_at_begin();
         for (size_t item = first * rig->job.batch; item < end_of(rig, first); item++) {
             const char *failed = operate(&rig->job, &rig->key, &m->scratch, rig->inputs + item * rig->job.input,
                                          m->outputs + m->filled, &m->tests);
@@ -426,6 +457,10 @@ static void work(Rig *rig, int index, size_t task) {
             }
             m->filled += rig->job.output;
             m->done++;
+        }
+        if (is_timed) {
+            uint64_t last_tick = ticks_at_end(), ended = now_ns();
+            m->calls[m->call_count++] = (Sample){ended - began, 1, m->tests - tests_before, last_tick - first_tick};
         }
         if (++first == rig->batches) first = 0;
     }
@@ -527,6 +562,23 @@ static Fault choose_rounds(Rig *rig) {
     return found;
 }
 
+/* The time of the very first call, before anything of it is in a cache. One that fails does so again when outputs are asked for. */
+static void call_first(Rig *rig) {
+    Member *m = &rig->members[0];
+    size_t bytes = rig->job.batch * rig->job.output;
+    m->outputs = room(m->room = bytes);
+    memset(m->outputs, SPOILED, bytes);
+    uint64_t began = now_ns(), first_tick = ticks_at_begin();
+    work(rig, 0, 1);
+    uint64_t last_tick = ticks_at_end(), ended = now_ns();
+    if (!m->fault.kind) {
+        rig->first_call = (Sample){ended - began, m->done, 0, last_tick - first_tick};
+        rig->first_output = room(m->filled);
+        memcpy(rig->first_output, m->outputs, m->filled);
+    }
+    memset(m->outputs, SPOILED, bytes);
+}
+
 /* Every input once, untimed. */
 static Fault all_outputs(Rig *rig, byte **outputs, size_t *bytes) {
     Sample sample;
@@ -538,6 +590,10 @@ static Fault all_outputs(Rig *rig, byte **outputs, size_t *bytes) {
     if (found.kind || makes(&rig->job)) return found;
     if (expected && memcmp(expected, *outputs, *bytes))
         return fault("mismatch", -1, "the inputs gave other outputs than in the first run");
+    if (rig->first_output && memcmp(rig->first_output, *outputs, end_of(rig, 0) * rig->job.output))
+        return fault("mismatch", 0, "the first call gave another output than the first run");
+    free(rig->first_output);
+    rig->first_output = NULL;
     if (!expected) {
         rig->first = room(*bytes);
         memcpy(rig->first, *outputs, *bytes);
@@ -591,6 +647,15 @@ static char *hex(const byte *from, size_t bytes) {
     return text;
 }
 
+static json_t *told(const Sample *s) {
+    return json_pack("{s:I, s:o, s:I}", "elapsed_ns", (json_int_t)s->elapsed_ns, "tsc_ticks",
+                     has_tsc() ? json_integer(s->ticks) : json_null(), "operations", (json_int_t)s->operations);
+}
+
+static json_int_t ns_between(const struct timeval *from, const struct timeval *to) {
+    return (to->tv_sec - from->tv_sec) * INT64_C(1000000000) + (to->tv_usec - from->tv_usec) * INT64_C(1000);
+}
+
 /* One block of samples, as crates/measure/src/sample.rs takes it. */
 static Fault measure(Rig *rig, json_t *plan, json_t **answer, bool *malformed) {
     json_int_t discard_ns, min_ns, max_samples, calls = 0;
@@ -610,15 +675,26 @@ static Fault measure(Rig *rig, json_t *plan, json_t **answer, bool *malformed) {
     }
     Record record = {.most = max_samples < 1 ? 1 : max_samples > MOST_SAMPLES ? MOST_SAMPLES : max_samples, .each = 1};
     Sample sample;
+    struct rusage before;
+    getrusage(RUSAGE_SELF, &before);
     uint64_t started = now_ns(), discarded = 0, taken = 0;
     while (now_ns() - started < (uint64_t)discard_ns && !found.kind) {
-        found = call(rig, rig->rounds, &sample, &outputs, &bytes);
+        found = call(rig, rig->job.is_concurrent ? (size_t)rig->job.threads : rig->rounds, &sample, &outputs, &bytes);
         discarded += sample.operations;
     }
     uint64_t from = now_ns(), ended = from;
     while (!found.kind) {
-        found = call(rig, rig->rounds, &sample, &outputs, &bytes);
-        push(&record, &sample);
+        if (rig->job.is_concurrent) {
+            /* Without a count, a call of each thread at a time until the time is up. */
+            size_t all = calls > 0 ? (size_t)calls : (size_t)rig->job.threads;
+            found = call(rig, all, &sample, &outputs, &bytes);
+            for (int i = 0; i < rig->job.threads; i++)
+                for (size_t j = 0; j < rig->members[i].call_count; j++) push(&record, &rig->members[i].calls[j]);
+            taken = all - 1;
+        } else {
+            found = call(rig, rig->rounds, &sample, &outputs, &bytes);
+            push(&record, &sample);
+        }
         ended = now_ns();
         taken++;
         if (json_is_integer(calls_or_null) ? taken >= (uint64_t)calls : ended - from >= (uint64_t)min_ns) break;
@@ -627,14 +703,17 @@ static Fault measure(Rig *rig, json_t *plan, json_t **answer, bool *malformed) {
         json_t *samples = json_array(), *tests = json_array();
         for (size_t i = 0; i < record.count; i++) {
             const Sample *s = &record.samples[i];
-            json_array_append_new(samples, json_pack("{s:I, s:o, s:I}", "elapsed_ns", (json_int_t)s->elapsed_ns, "tsc_ticks",
-                                                     has_tsc() ? json_integer(s->ticks) : json_null(), "operations",
-                                                     (json_int_t)s->operations));
+            json_array_append_new(samples, told(s));
             if (makes(&rig->job)) json_array_append_new(tests, json_integer(s->tests));
         }
         *answer = json_pack("{s:s, s:{s:o, s:I, s:I, s:I}}", "answer", "block", "block", "samples", samples,
                             "discarded_operations", (json_int_t)discarded, "started_ns", (json_int_t)started, "elapsed_ns",
                             (json_int_t)(ended - started));
+        struct rusage after;
+        getrusage(RUSAGE_SELF, &after);
+        json_object_set_new(*answer, "cpu",
+                            json_pack("{s:I, s:I}", "user_ns", ns_between(&before.ru_utime, &after.ru_utime), "system_ns",
+                                      ns_between(&before.ru_stime, &after.ru_stime)));
         if (makes(&rig->job)) {
             char *text = hex(outputs, bytes);
             json_object_set_new(*answer, "tests", tests);
@@ -675,7 +754,7 @@ static bool read_number(json_t *key, const char *name, size_t bytes, mpz_t to) {
     if (!number) return false;
     get(to, number, got);
     free(number);
-    return got == bytes || (bytes == 0 && got > 0 && got <= 8);
+    return got == bytes || (bytes == 0 && got > 0);
 }
 
 static void key_init(Key *k) { mpz_inits(k->n, k->e, k->d, k->p, k->q, k->dp, k->dq, k->qinv, NULL); }
@@ -696,7 +775,8 @@ static Fault read_key(const Job *job, json_t *keys, Key *key) {
                     read_number(from, "p", h, key->p) && read_number(from, "q", h, key->q) &&
                     read_number(from, "dp", h, key->dp) && read_number(from, "dq", h, key->dq) &&
                     read_number(from, "qinv", h, key->qinv);
-    if (!is_whole) return fault("key", -1, "the key was refused: a part of it is missing or has a wrong length");
+    if (!is_whole || mpz_cmp(key->e, key->n) >= 0)
+        return fault("key", -1, "the key was refused: a part of it is missing or has a wrong length");
     /* mpz_powm_sec crashes on what is not odd and positive. */
     if (mpz_even_p(key->n) || mpz_even_p(key->p) || mpz_even_p(key->q) || mpz_sgn(key->e) == 0 || mpz_sgn(key->d) == 0 ||
         mpz_sgn(key->dp) == 0 || mpz_sgn(key->dq) == 0)
@@ -759,12 +839,14 @@ static void release(Rig *rig) {
         mpz_clears(s->a, s->b, s->c, s->d, NULL);
         gmp_randclear(s->random);
         free(rig->members[i].outputs);
+        free(rig->members[i].calls);
     }
     Key *k = &rig->key;
     mpz_clears(k->n, k->e, k->d, k->p, k->q, k->dp, k->dq, k->qinv, NULL);
     free(rig->members);
     free(rig->inputs);
     free(rig->first);
+    free(rig->first_output);
     free(rig);
     sched_setaffinity(0, sizeof allowed, &allowed);
 }
@@ -796,7 +878,7 @@ static Fault prepare(const Job *job, json_t *keys, byte *inputs, size_t bytes, R
     }
     rig->items = makes(job) ? (size_t)job->batch : bytes / job->input;
     rig->batches = (rig->items + job->batch - 1) / job->batch;
-    rig->rounds = job->is_latency || makes(job) ? 1 : 0;
+    rig->rounds = job->is_latency || job->is_concurrent || makes(job) ? 1 : 0;
     place(rig);
     omp_set_dynamic(0);
     if (job->threads == 1) pin(rig, 0);
@@ -814,6 +896,7 @@ static Fault prepare(const Job *job, json_t *keys, byte *inputs, size_t bytes, R
         return fault("threads", -1, "only %d of %ld threads could be started", started, job->threads);
     }
     for (int i = 0; i < job->threads; i++) rig->members[i].next = i * rig->batches / job->threads;
+    if (job->is_latency && !makes(job)) call_first(rig);
     *made = rig;
     return no_fault();
 }
@@ -958,8 +1041,10 @@ static bool serve(json_t *request, Rig **rig) {
         const char *kernel = job.crt                                                                    ? "mpz_powm_sec, CRT"
                              : job.op == PRIVATE || job.op == SIGN || (job.op == PUBLIC && job.secret) ? "mpz_powm_sec"
                                                                                                        : "mpz";
-        say(json_pack("{s:s, s:s, s:o, s:b}", "answer", "prepared", "kernel", kernel, "cpus", cpus, "oversubscribed",
-                      (*rig)->crowded));
+        json_t *answer = json_pack("{s:s, s:s, s:o, s:b}", "answer", "prepared", "kernel", kernel, "cpus", cpus,
+                                   "oversubscribed", (*rig)->crowded);
+        if ((*rig)->first_call.operations) json_object_set_new(answer, "first_call", told(&(*rig)->first_call));
+        say(answer);
     } else if (!strcmp(name, "release")) {
         release(*rig);
         *rig = NULL;
@@ -985,7 +1070,7 @@ static bool serve(json_t *request, Rig **rig) {
         }
         free(outputs);
     } else {
-        json_t *answer;
+        json_t *answer = NULL;
         failed = measure(*rig, json_object_get(request, "plan"), &answer, &wrong);
         if (wrong)
             malformed(0);

@@ -81,10 +81,10 @@ func supports(j *job) (ledger, string) {
 	if internalReason != "" && slices.Contains([]string{"private", "public", "prime_search"}, j.Op) {
 		return ledger{}, internalReason
 	}
-	if j.takesKey() && j.Exponent > 1<<31-1 {
+	if j.takesKey() && (j.Exponent.isRandom || j.Exponent.value > 1<<31-1) {
 		return ledger{}, "Go's crypto/rsa takes public exponents below 2^31 only"
 	}
-	if j.Op == "keygen" && j.Exponent != 65537 {
+	if j.Op == "keygen" && j.Exponent.value != 65537 {
 		return ledger{}, "Go's crypto/rsa makes keys with the exponent 65537 only"
 	}
 	if j.Bits%2 == 1 && slices.Contains([]string{"keygen", "prime_pair", "prime_search"}, j.Op) {
@@ -97,7 +97,7 @@ func supports(j *job) (ledger, string) {
 func conditions(j *job) ledger {
 	yes, no := true, false
 	text := func(t string) *string { return &t }
-	exponent := j.Exponent
+	exponent := j.Exponent.value
 	l := ledger{
 		Setup:   "key with its CRT values and Montgomery constants, once for all threads",
 		Lanes:   1,
@@ -157,10 +157,14 @@ func keygenRounds(bits int) string {
 func (j *job) check() string {
 	isText := strings.HasPrefix(j.Op, "text_")
 	switch {
+	case j.Mode == "concurrent":
+		return "this engine's threads do not time their own calls"
 	case j.Bits < 512 || j.Bits > 16384:
 		return fmt.Sprintf("the modulus has %d bits; 512 to 16384 are possible", j.Bits)
-	case j.Exponent < 3 || j.Exponent%2 == 0:
-		return fmt.Sprintf("the public exponent is %d; it must be odd and at least 3", j.Exponent)
+	case j.Exponent.isRandom && !j.takesKey():
+		return fmt.Sprintf("a random exponent comes with a key, which '%s' does not work with", j.Op)
+	case !j.Exponent.isRandom && (j.Exponent.value < 3 || j.Exponent.value%2 == 0):
+		return fmt.Sprintf("the public exponent is %d; it must be odd and at least 3", j.Exponent.value)
 	case j.Threads < 1 || j.Threads > 1024:
 		return fmt.Sprintf("%d threads; 1 to 1024 are possible", j.Threads)
 	case j.Batch < 1 || j.Batch > 1<<16:

@@ -70,7 +70,7 @@ func newOperation(j *job, keys []studyKey) (operation, *refusal) {
 			return nil
 		}, nil
 	case "private_exponent":
-		e := new(big.Int).SetUint64(j.Exponent)
+		e := new(big.Int).SetUint64(j.Exponent.value)
 		return func(in, out []byte) error {
 			d := new(big.Int).ModInverse(e, new(big.Int).SetBytes(in))
 			if d == nil {
@@ -85,7 +85,7 @@ func newOperation(j *job, keys []studyKey) (operation, *refusal) {
 
 // Two primes fit for a key (FIPS 186-5 A.1.3, steps 4.4 and 5.5), from crypto/rand.Prime, which sets the top two bits.
 func primePair(j *job, out []byte) error {
-	e := new(big.Int).SetUint64(j.Exponent)
+	e := new(big.Int).SetUint64(j.Exponent.value)
 	draw := func() (*big.Int, error) {
 		for {
 			prime, err := rand.Prime(rand.Reader, j.Bits/2)

@@ -44,16 +44,30 @@ type request struct {
 
 // What is to be measured; see crates/engines/src/job.rs.
 type job struct {
-	Op           string  `json:"op"`
-	Bits         int     `json:"bits"`
-	Threads      int     `json:"threads"`
-	Batch        int     `json:"batch"`
-	Mode         string  `json:"mode"`
-	Variant      *string `json:"variant"`
-	Bare         bool    `json:"bare"`
-	Exponent     uint64  `json:"exponent"`
-	Symbols      int     `json:"symbols"`
-	BlockSymbols int     `json:"block_symbols"`
+	Op           string   `json:"op"`
+	Bits         int      `json:"bits"`
+	Threads      int      `json:"threads"`
+	Batch        int      `json:"batch"`
+	Mode         string   `json:"mode"`
+	Variant      *string  `json:"variant"`
+	Bare         bool     `json:"bare"`
+	Exponent     exponent `json:"exponent"`
+	Symbols      int      `json:"symbols"`
+	BlockSymbols int      `json:"block_symbols"`
+}
+
+// A public exponent, or that it comes with the key.
+type exponent struct {
+	value    uint64
+	isRandom bool
+}
+
+func (e *exponent) UnmarshalJSON(text []byte) error {
+	e.isRandom = string(text) == `"random"`
+	if e.isRandom {
+		return nil
+	}
+	return json.Unmarshal(text, &e.value)
 }
 
 // A key made for a study; never a user's.
