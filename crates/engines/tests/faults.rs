@@ -82,7 +82,7 @@ fn measure(manner: &str, limits: Limits) -> Result<Vec<u8>, SessionError> {
 
 fn job() -> Job {
     Job {
-        mode: Mode::Latency,
+        mode: Mode::Throughput,
         ..support::job(Op::Private)
     }
 }

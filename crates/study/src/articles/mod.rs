@@ -5,12 +5,16 @@
 //! |---|---|
 //! | which articles there are | [`Article`] |
 //! | what a study says about one | [`Review`], [`Table`], [`Claim`], [`Verdict`] |
+//! | what was measured of one job on one engine, or why it was not | `evidence` |
 //! | article (a), text over threads | [`text_threads`] |
+//! | article (b), primes and each step in ticks | [`prime_cycles`] |
 //!
 //! A plan, or a grid of it, names the article it follows by the key `article`. Nothing here measures: a review is computed from the same
 //! figures as the rest of the report.
 
 mod claim;
+mod evidence;
+pub mod prime_cycles;
 mod table;
 pub mod text_threads;
 
@@ -31,6 +35,17 @@ use crate::{
 pub enum Article {
     /// (a): a Java application that splits a text over threads.
     TextThreads,
+    /// (b): a C program on GMP that counts the ticks of prime search and of each step of RSA.
+    PrimeCycles,
+}
+
+/// How much of an article's study is done.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Scale {
+    /// As published.
+    Published,
+    /// Every cell, with fewer repeats: all articles together within half an hour.
+    Short,
 }
 
 /// What a study says about an article.
@@ -81,12 +96,13 @@ pub struct Cpus {
 
 impl Article {
     /// Every article, by its letter.
-    pub const ALL: [Article; 1] = [Article::TextThreads];
+    pub const ALL: [Article; 2] = [Article::TextThreads, Article::PrimeCycles];
 
     /// What the groups of a study, and the records they were made from, say about the article.
     pub fn review(self, groups: &[Group], records: &[GroupRecord], cpus: Option<Cpus>) -> Review {
         match self {
             Article::TextThreads => text_threads::review(groups, records, cpus),
+            Article::PrimeCycles => prime_cycles::review(groups),
         }
     }
 }

@@ -5,7 +5,10 @@ use rsalab_engines::{Op, registry::closest};
 use super::{
     DEFAULT_EXPONENT, Engines, Grid, Host, Measure, MeasureChange, Plan, PlanError, Threads,
 };
-use crate::articles::text_threads::{self, plan::Settings};
+use crate::articles::{
+    prime_cycles,
+    text_threads::{self, plan::Settings},
+};
 
 /// A plan with a name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -14,6 +17,8 @@ pub enum Preset {
     Quick,
     /// The study of article (a), as published: seven sizes, 8 threads down to 1, 100 repeats.
     TextThreads,
+    /// The study of article (b), as published: pairs of primes at three sizes, and each step of RSA.
+    PrimeCycles,
     /// Every peer at every size.
     Peers,
     /// A few seconds that touch every part: for tests, not for figures.
@@ -22,9 +27,10 @@ pub enum Preset {
 
 impl Preset {
     /// Every preset, the default first.
-    pub const ALL: [Preset; 4] = [
+    pub const ALL: [Preset; 5] = [
         Preset::Quick,
         Preset::TextThreads,
+        Preset::PrimeCycles,
         Preset::Peers,
         Preset::Smoke,
     ];
@@ -34,6 +40,7 @@ impl Preset {
         match self {
             Preset::Quick => "quick",
             Preset::TextThreads => "text-threads",
+            Preset::PrimeCycles => "prime-cycles",
             Preset::Peers => "peers",
             Preset::Smoke => "smoke",
         }
@@ -47,6 +54,9 @@ impl Preset {
             }
             Preset::TextThreads => {
                 "texts of 10 to 1,000,000 symbols on 8 to 1 threads, 100 times each: article (a); 20 minutes or more"
+            }
+            Preset::PrimeCycles => {
+                "pairs of primes of 512, 768 and 1024 bits in TSC ticks, and each step of RSA: article (b); hours"
             }
             Preset::Peers => {
                 "private, public, key generation and more at 1024 to 8192 bits on every engine but the textbook's; 45 minutes"
@@ -75,6 +85,7 @@ impl Preset {
         match self {
             Preset::Quick => quick(host),
             Preset::TextThreads => text_threads::plan::plan(&Settings::default()),
+            Preset::PrimeCycles => prime_cycles::plan::plan(),
             Preset::Peers => peers(host),
             Preset::Smoke => smoke(),
         }

@@ -3,7 +3,7 @@
 use rsalab_engines::Op;
 
 use crate::{
-    articles::Article,
+    articles::{Article, Scale},
     plan::{DEFAULT_EXPONENT, Engines, Grid, Measure, MeasureChange, Plan, Threads},
 };
 
@@ -23,9 +23,19 @@ pub struct Settings {
 impl Default for Settings {
     /// The published ones.
     fn default() -> Self {
+        Settings::of(Scale::Published)
+    }
+}
+
+impl Settings {
+    /// Those of a scale. The short one has every size and number of threads.
+    pub fn of(scale: Scale) -> Settings {
         Settings {
             max_threads: 8,
-            repeats: 100,
+            repeats: match scale {
+                Scale::Published => 100,
+                Scale::Short => 6,
+            },
             symbols: vec![10, 100, 1_000, 10_000, 50_000, 100_000, 1_000_000],
             bits: vec![1024],
         }
@@ -39,24 +49,20 @@ pub fn plan(settings: &Settings) -> Plan {
         article: Some(Article::TextThreads),
         nice: 0,
         seed: None,
-        measure: Measure {
-            // The repeats decide, whatever the precision they reach.
-            precision: 0.0,
-            repeats: Some(settings.repeats),
-            budget_s: 86_400.0,
-            ..Measure::default()
-        },
-        grids: settings
-            .symbols
-            .iter()
-            .map(|symbols| grid(settings, *symbols))
-            .collect(),
+        measure: Measure::default(),
+        grids: grids(settings),
     }
+}
+
+/// Its grids, each with all of its measure.
+pub fn grids(settings: &Settings) -> Vec<Grid> {
+    let symbols = settings.symbols.iter();
+    symbols.map(|symbols| grid(settings, *symbols)).collect()
 }
 
 fn grid(settings: &Settings, symbols: usize) -> Grid {
     Grid {
-        article: None,
+        article: Some(Article::TextThreads),
         operations: vec![Op::TextEncrypt, Op::TextDecrypt],
         engines: Engines::Named(["own", "openssl", "gmp"].map(str::to_owned).to_vec()),
         bits: settings.bits.clone(),
@@ -68,7 +74,13 @@ fn grid(settings: &Settings, symbols: usize) -> Grid {
         exponent: DEFAULT_EXPONENT,
         message: None,
         bare: false,
-        measure: blocks(symbols),
+        measure: MeasureChange {
+            // The repeats decide, whatever the precision they reach.
+            precision: Some(0.0),
+            repeats: Some(settings.repeats),
+            budget_s: Some(86_400.0),
+            ..blocks(symbols)
+        },
     }
 }
 

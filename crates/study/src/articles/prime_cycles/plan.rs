@@ -1,0 +1,212 @@
+//! The article's five steps as grids.
+//!
+//! | step | cells |
+//! |---|---|
+//! | 1, primes, call by call | each pair timed by the thread that finds it, on two threads and on one: minimum, maximum, mean |
+//! | 1, in batches | as many pairs a call as the article's batches have: engines that count their own threads, or work on many candidates at once |
+//! | 2, 3 | `n` and `φ(n)`; `d` for 65537: the first call, and the median of a thousand |
+//! | 4 | messages of 1023 bits at every size, and full ones; both ways without CRT |
+//! | 5 | all of it at three sizes |
+
+use rsalab_engines::{Mode, Op};
+
+use crate::{
+    articles::{Article, Scale},
+    plan::{DEFAULT_EXPONENT, Engines, Grid, Measure, MeasureChange, Message, Plan, Threads},
+};
+
+/// Bits of the moduli: primes of 512, 768 and 1024 bits.
+pub(super) const BITS: [usize; 3] = [1024, 1536, 2048];
+/// The engines of step 1 that are timed call by call. GMP does what the article's program did.
+pub(super) const PRIME_ENGINES: [&str; 2] = ["gmp:random", "own"];
+/// Those that are timed in batches.
+pub(super) const BATCH_ENGINES: [&str; 3] = ["c-openmp", "gmp:random", "own"];
+/// Pairs of a batch of each thread: two threads have the article's thousand.
+pub(super) const BATCH: usize = 500;
+/// Pairs in a call of the run for its length alone.
+pub(super) const LONG_BATCH: usize = 1_000;
+/// Bits of the message that the article takes at every size.
+pub(super) const MESSAGE_BITS: usize = 1023;
+
+/// Pairs that the article finds at each size.
+pub(super) const PUBLISHED_PAIRS: u64 = 1_000_000;
+
+/// How often each thing is done.
+struct Counts {
+    /// Pairs call by call on two threads, at each size.
+    pairs: [u64; 3],
+    /// Pairs in a stored batch.
+    batch: u64,
+    /// Pairs on one thread, beside those on two: one in so many.
+    serial_part: u64,
+    /// Calls of a batch on each engine.
+    batches: u64,
+    /// Calls of 2,000 pairs of our own engine, at each size: what the rest of the article's million takes.
+    long: [u64; 3],
+    /// Calls of steps 2 to 4.
+    calls: u64,
+}
+
+impl Counts {
+    fn of(scale: Scale) -> Counts {
+        match scale {
+            Scale::Published => Counts {
+                pairs: [300_000, 60_000, 15_000],
+                batch: 1_000,
+                serial_part: 5,
+                batches: 12,
+                long: [350, 470, 493],
+                calls: 1_000,
+            },
+            Scale::Short => Counts {
+                pairs: [1_500, 600, 240],
+                batch: 30,
+                serial_part: 3,
+                batches: 1,
+                long: [1, 1, 1],
+                calls: 300,
+            },
+        }
+    }
+}
+
+/// The plan of the preset.
+pub fn plan() -> Plan {
+    Plan {
+        title: "Primes in ticks: article (b) done again".to_owned(),
+        article: Some(Article::PrimeCycles),
+        // As the article's program ran, so that whoever works at the machine is not disturbed.
+        nice: 10,
+        seed: None,
+        measure: Measure::default(),
+        grids: grids(Scale::Published),
+    }
+}
+
+/// Its grids, each with all of its measure.
+pub fn grids(scale: Scale) -> Vec<Grid> {
+    let counts = Counts::of(scale);
+    let mut grids = Vec::new();
+    for (place, bits) in BITS.into_iter().enumerate() {
+        let pairs = counts.pairs[place];
+        grids.push(call_by_call(bits, 2, pairs, counts.batch));
+        let serial = pairs / counts.serial_part;
+        grids.push(call_by_call(bits, 1, serial, counts.batch.min(serial / 5)));
+        grids.push(in_batches(
+            scale,
+            bits,
+            &BATCH_ENGINES,
+            BATCH,
+            counts.batches,
+        ));
+        grids.push(in_batches(
+            scale,
+            bits,
+            &["own"],
+            LONG_BATCH,
+            counts.long[place],
+        ));
+    }
+    let steps = |operations: &[Op], engines: &[&str], message| Grid {
+        operations: operations.to_vec(),
+        engines: named(engines),
+        bits: BITS.to_vec(),
+        message,
+        mode: Some(Mode::Latency),
+        measure: counted(counts.calls, counts.calls / 10),
+        ..grid()
+    };
+    grids.push(steps(
+        &[Op::Totient, Op::PrivateExponent],
+        &["gmp", "c-openmp", "own"],
+        None,
+    ));
+    for message in [Some(Message::Bits(MESSAGE_BITS)), None] {
+        grids.push(steps(
+            &[Op::Public],
+            &["gmp:powm_sec", "c-openmp", "own"],
+            message,
+        ));
+        grids.push(steps(
+            &[Op::Private],
+            &["gmp:powm_sec", "c-openmp", "own:plain", "own"],
+            message,
+        ));
+    }
+    grids
+}
+
+fn call_by_call(bits: usize, threads: usize, pairs: u64, batch: u64) -> Grid {
+    Grid {
+        operations: vec![Op::PrimePair],
+        engines: named(&PRIME_ENGINES),
+        bits: vec![bits],
+        threads: Threads::These(vec![threads]),
+        mode: Some(Mode::Concurrent),
+        measure: counted(pairs, batch),
+        ..grid()
+    }
+}
+
+fn in_batches(scale: Scale, bits: usize, engines: &[&str], batch: usize, calls: u64) -> Grid {
+    let threads = match batch {
+        LONG_BATCH => vec![2],
+        _ => vec![2, 1],
+    };
+    // A tenth of a batch tells as much where time is short.
+    let batch = match scale {
+        Scale::Published => batch,
+        Scale::Short => batch / 10,
+    };
+    Grid {
+        operations: vec![Op::PrimePair],
+        engines: named(engines),
+        bits: vec![bits],
+        threads: Threads::These(threads),
+        batch: vec![batch],
+        mode: Some(Mode::Throughput),
+        measure: MeasureChange {
+            min_blocks: Some(1),
+            ..counted(calls, 1)
+        },
+        ..grid()
+    }
+}
+
+/// Exactly so many calls, in blocks of so many.
+fn counted(repeats: u64, block_calls: u64) -> MeasureChange {
+    MeasureChange {
+        precision: Some(0.0),
+        budget_s: Some(86_400.0),
+        min_blocks: Some(1),
+        max_blocks: Some(1_000_000),
+        block_calls: Some(block_calls.max(1)),
+        discard_ms: Some(0),
+        // Every call is kept: the smallest and the largest are asked for.
+        max_samples: Some(1_000),
+        repeats: Some(repeats),
+        ..MeasureChange::default()
+    }
+}
+
+fn named(engines: &[&str]) -> Engines {
+    Engines::Named(engines.iter().map(|engine| (*engine).to_owned()).collect())
+}
+
+fn grid() -> Grid {
+    Grid {
+        article: Some(Article::PrimeCycles),
+        operations: Vec::new(),
+        engines: Engines::Present,
+        bits: Vec::new(),
+        threads: Threads::These(vec![1]),
+        batch: vec![1],
+        symbols: Vec::new(),
+        block_symbols: None,
+        mode: None,
+        exponent: DEFAULT_EXPONENT,
+        message: None,
+        bare: false,
+        measure: MeasureChange::default(),
+    }
+}
