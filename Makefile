@@ -8,7 +8,7 @@ PROFILE := release
 RSALAB  := target/$(PROFILE)/rsalab
 PEERS   := openssl gmp libcrypto ipp aws-lc cryptopp rustcrypto
 # Engines in other languages, each with a script that builds it.
-EXTERNAL := go jca c-openmp
+EXTERNAL := go java jca c-openmp
 TOOLS   := $(CURDIR)/target/tools
 # The peers are built from C: one slow build each, kept in target/.
 export RSALAB_PREFIX ?= $(CURDIR)/prefix

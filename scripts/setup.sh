@@ -12,7 +12,7 @@ need m4 m4     # GMP's assembly
 
 # The peer cryptopp.
 [ -e /usr/include/cryptopp/rsa.h ] || missing="$missing g++ libcrypto++-dev"
-# The peers jca and c-openmp.
+# The peers java, jca and c-openmp.
 need javac default-jdk-headless
 [ -e /usr/share/java/gson.jar ] || missing="$missing libgoogle-gson-java"
 [ -e /usr/include/jansson.h ] || missing="$missing libjansson-dev"

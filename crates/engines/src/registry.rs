@@ -115,6 +115,15 @@ pub const ENGINES: &[Entry] = &[
         },
     },
     Entry {
+        name: Cow::Borrowed("java"),
+        summary: Cow::Borrowed(
+            "article (a)'s Java application: texts on threads of its own, without CRT",
+        ),
+        home: Home::Peer {
+            bring: "sh peers/external/java/build.sh",
+        },
+    },
+    Entry {
         name: Cow::Borrowed("jca"),
         summary: Cow::Borrowed("the RSA of Java's own providers, through the JCA"),
         home: Home::Peer {

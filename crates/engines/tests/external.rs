@@ -9,13 +9,16 @@ use std::{
 };
 
 use rsalab_engines::{
-    Exponent, Job, Limits, Location, Mode, Op, Registry, Session, StudyKey, Worker,
+    Exponent, FaultKind, Job, Limits, Location, Mode, Op, Registry, Session, SessionError,
+    StudyKey, Worker,
     conformance::{Scope, assert_worker_conforms, test_seed},
-    inputs, verify,
+    inputs,
+    ledger::{ClockOwner, ThreadOwner},
+    verify,
 };
 use rsalab_measure::BlockPlan;
 
-/// What every one of them does.
+/// What each of them does, but for `java`.
 const OPERATIONS: [Op; 9] = [
     Op::Private,
     Op::Public,
@@ -47,6 +50,15 @@ fn worker(engine: &str) -> Option<Location> {
 }
 
 fn conforms(engine: &str, variant: Option<&str>) {
+    let expected: &[Op] = match variant {
+        None => &OPERATIONS,
+        Some("powm_sec") => &[Op::Private, Op::Public],
+        Some(_) => &[Op::Private],
+    };
+    does(engine, variant, expected);
+}
+
+fn does(engine: &str, variant: Option<&str>, expected: &[Op]) {
     let Some(location) = worker(engine) else {
         return;
     };
@@ -55,11 +67,6 @@ fn conforms(engine: &str, variant: Option<&str>) {
         ..Scope::of_the_environment()
     };
     let tried = assert_worker_conforms(&location, &scope);
-    let expected: &[Op] = match variant {
-        None => &OPERATIONS,
-        Some("powm_sec") => &[Op::Private, Op::Public],
-        Some(_) => &[Op::Private],
-    };
     for op in expected {
         assert!(tried.contains(op), "{engine} did not do '{op}'");
     }
@@ -83,6 +90,109 @@ fn c_openmp_conforms() {
 #[test]
 fn c_openmp_conforms_with_the_crt() {
     conforms("c-openmp", Some("crt"));
+}
+
+/// The article's application encrypts and decrypts texts, and makes keys.
+#[test]
+fn java_conforms() {
+    let texts = [Op::TextEncrypt, Op::TextDecrypt];
+    does(
+        "java",
+        None,
+        &[&texts[..], &[Op::Private, Op::Public, Op::Keygen]].concat(),
+    );
+}
+
+/// Whole texts on the engine's own threads and clock; what is no text is refused, and the worker lives on.
+#[test]
+fn java_measures_texts_and_refuses_damaged_ones() {
+    let Some(location) = worker("java") else {
+        return;
+    };
+    let mut java = Worker::spawn(&location, Limits::default()).expect("it greets");
+    let texts = [Op::TextEncrypt, Op::TextDecrypt];
+    let exponents = [Exponent::F4, Exponent::Random];
+    for (op, exponent) in texts
+        .into_iter()
+        .flat_map(|op| exponents.map(|exponent| (op, exponent)))
+    {
+        let key = StudyKey::from_seed(&test_seed(), 512, exponent).expect("a key");
+        let job = Job {
+            op,
+            bits: 512,
+            threads: 3,
+            batch: 1,
+            mode: Mode::Throughput,
+            variant: None,
+            bare: false,
+            exponent,
+            message_bits: None,
+            symbols: 200,
+            block_symbols: 63,
+        };
+        let ledger = java
+            .supports(&job)
+            .expect("it answers")
+            .expect("it does texts");
+        assert_eq!(ledger.threads, ThreadOwner::Engine);
+        assert_eq!(ledger.clock, ClockOwner::Engine);
+        assert_eq!(ledger.crt, (op == Op::TextDecrypt).then_some(false));
+        assert_eq!(ledger.exponent, (op == Op::TextEncrypt).then_some(exponent));
+        assert!(
+            ledger.setup.contains("threads are started in the time"),
+            "{}",
+            ledger.setup
+        );
+
+        let text = inputs(&job, &key, &test_seed(), 1, 1);
+        let mut outputs_of = |inputs: &[u8]| {
+            java.prepare(&job, std::slice::from_ref(&key), inputs)?;
+            java.outputs()
+        };
+        let mut refusal_of = |inputs: &[u8]| match outputs_of(inputs) {
+            Err(SessionError::Fault(fault)) => (fault.kind, fault.item),
+            other => panic!("a damaged text was answered with {other:?}"),
+        };
+        let short = &text[..text.len() - 1];
+        assert_eq!(refusal_of(short), (FaultKind::Length, None));
+        assert_eq!(refusal_of(&[]), (FaultKind::Length, None));
+        if op == Op::TextDecrypt {
+            let mut damaged = text.clone();
+            damaged[64..128].copy_from_slice(&key.n);
+            assert_eq!(refusal_of(&damaged), (FaultKind::InputOutOfRange, Some(1)));
+            // Below the modulus, and the power of no text: it is longer than a block.
+            damaged.fill(0);
+            damaged[63] = 2;
+            assert_eq!(refusal_of(&damaged), (FaultKind::Library, None));
+        }
+        let outputs = outputs_of(&text).expect("it is a text");
+        verify(&job, &key, &text, &outputs).expect("and done right");
+
+        let plan = BlockPlan {
+            calls: Some(5),
+            max_samples: 3,
+            ..BlockPlan::SINGLE_CALL
+        };
+        let report = java.block(&plan).expect("it is measured");
+        assert_eq!(report.block.operations(), 5, "a text is one operation");
+        assert!(report.block.samples.len() <= 3);
+
+        let none = Job {
+            block_symbols: 64,
+            ..job.clone()
+        };
+        let reason = java.supports(&none).expect("it answers").unwrap_err();
+        assert!(reason.0.contains("1 to 63 fit"), "{reason}");
+        let concurrent = Job {
+            op: Op::Public,
+            mode: Mode::Concurrent,
+            symbols: 0,
+            block_symbols: 0,
+            ..job
+        };
+        let reason = java.supports(&concurrent).expect("it answers").unwrap_err();
+        assert!(reason.0.contains("not 'concurrent'"), "{reason}");
+    }
 }
 
 #[test]

@@ -8,7 +8,7 @@ import java.util.List;
 /**
  * What is to be measured; see crates/engines/src/job.rs.
  *
- * @param exponent unsigned
+ * @param publicExponent null where it is random, and comes with the key
  */
 public record Job(
         String op,
@@ -18,7 +18,7 @@ public record Job(
         String mode,
         String variant,
         boolean bare,
-        long exponent,
+        BigInteger publicExponent,
         long symbols,
         int blockSymbols) {
     public static final int DIGEST_BYTES = 32;
@@ -39,9 +39,13 @@ public record Job(
                 Json.text(from, "mode"),
                 isNamed ? variant.getAsString() : null,
                 bare,
-                Json.number(from, "exponent"),
+                exponent(from),
                 from.has("symbols") ? Json.number(from, "symbols") : 0,
                 from.has("block_symbols") ? small(from, "block_symbols") : 0);
+    }
+
+    private static BigInteger exponent(JsonObject from) throws Fault {
+        return Json.text(from, "exponent").equals("random") ? null : new BigInteger(Long.toUnsignedString(Json.number(from, "exponent")));
     }
 
     /** A number that is refused later where it is absurd. */
@@ -55,8 +59,11 @@ public record Job(
         if (bits < 512 || bits > 16384) {
             return "the modulus has " + bits + " bits; 512 to 16384 are possible";
         }
-        if (Long.compareUnsigned(exponent, 3) < 0 || exponent % 2 == 0) {
-            return "the public exponent is " + Long.toUnsignedString(exponent) + "; it must be odd and at least 3";
+        if (publicExponent != null && (publicExponent.compareTo(BigInteger.TWO) <= 0 || !publicExponent.testBit(0))) {
+            return "the public exponent is " + publicExponent + "; it must be odd and at least 3";
+        }
+        if (publicExponent == null && !takesKey()) {
+            return "a random exponent comes with a key, which '" + op + "' does not work with";
         }
         if (threads < 1 || threads > 1024) {
             return threads + " threads; 1 to 1024 are possible";
@@ -69,6 +76,9 @@ public record Job(
         }
         if (mode.equals("latency") && threads != 1 && !isText()) {
             return "latency is the time of one call on one thread, and the job asks for " + threads + " threads";
+        }
+        if (!mode.equals("latency") && !mode.equals("throughput")) {
+            return "this engine measures latency and throughput, and not '" + mode + "'";
         }
         int largest = modulusBytes() - 1;
         if (isText() && (blockSymbols < 1 || blockSymbols > largest)) {
@@ -106,11 +116,6 @@ public record Job(
     /** Whether the operation is done with a study's key. */
     public boolean takesKey() {
         return isText() || List.of("private", "public", "sign", "verify").contains(op);
-    }
-
-    /** The public exponent as a number. */
-    public BigInteger publicExponent() {
-        return new BigInteger(Long.toUnsignedString(exponent));
     }
 
     /** Bytes of the modulus. */

@@ -4,11 +4,11 @@ import com.google.gson.JsonElement;
 import com.google.gson.JsonNull;
 import com.google.gson.JsonObject;
 import com.google.gson.JsonPrimitive;
-import java.math.BigInteger;
 
 /**
  * The conditions of a job's figures; see crates/engines/src/ledger.rs. What is null does not arise.
  *
+ * @param exponent a number, or "random": see {@link #exponentOf}
  * @param setup what is made ready and not timed, but for the warm-up, which every engine in Java has
  */
 public record Ledger(
@@ -18,7 +18,7 @@ public record Ledger(
         Boolean constantTime,
         String rounds,
         String sieve,
-        BigInteger exponent,
+        JsonPrimitive exponent,
         String padding,
         String setup) {
     JsonObject json() {
@@ -29,13 +29,24 @@ public record Ledger(
         json.add("constant_time", of(constantTime));
         json.add("rounds", rounds == null ? JsonNull.INSTANCE : new JsonPrimitive(rounds));
         json.add("sieve", sieve == null ? JsonNull.INSTANCE : new JsonPrimitive(sieve));
-        json.add("exponent", exponent == null ? JsonNull.INSTANCE : new JsonPrimitive(exponent));
+        json.add("exponent", exponent == null ? JsonNull.INSTANCE : exponent);
         json.add("padding", padding == null ? JsonNull.INSTANCE : new JsonPrimitive(padding));
         json.addProperty("setup", (setup.isEmpty() ? "" : setup + "; ") + WarmUp.IN_WORDS);
         json.addProperty("lanes", 1);
         json.addProperty("threads", "engine");
         json.addProperty("clock", "engine");
         return json;
+    }
+
+    /** BigInteger.primeToCertainty at the certainty 100, which BigInteger.probablePrime asks for, in words. */
+    public static String roundsOfProbablePrime(int primeBits) {
+        int rounds = primeBits < 256 ? 27 : primeBits < 512 ? 15 : primeBits < 768 ? 8 : primeBits < 1024 ? 4 : 2;
+        return rounds + " of Miller-Rabin, random bases, and Lucas-Lehmer";
+    }
+
+    /** The public exponent of a job in which it has a part in the time. */
+    public static JsonPrimitive exponentOf(Job job) {
+        return job.publicExponent() == null ? new JsonPrimitive("random") : new JsonPrimitive(job.publicExponent());
     }
 
     private static JsonElement of(Boolean flag) {

@@ -1,6 +1,5 @@
 package rsalab.jca;
 
-import java.math.BigInteger;
 import java.security.GeneralSecurityException;
 import java.util.List;
 import rsalab.worker.Engine;
@@ -49,6 +48,9 @@ public final class Jca implements Engine {
         if (job.bare()) {
             return "Java's provider always blinds; leave out the wish for a bare one";
         }
+        if (job.publicExponent() == null) {
+            return "Java's provider takes public exponents of 64 bits at most with large keys, and random ones are as long as the modulus";
+        }
         String unknownForm = job.unknownForm(job.op().equals("private") ? forms() : List.of());
         if (unknownForm != null) {
             return unknownForm;
@@ -67,24 +69,16 @@ public final class Jca implements Engine {
         boolean isVartime = job.op().equals("totient") || job.op().equals("private_exponent");
         boolean hasExponent = List.of("public", "verify", "private_exponent", "keygen", "prime_pair").contains(job.op());
         boolean isPadded = job.op().equals("sign") || job.op().equals("verify");
-        BigInteger exponent = hasExponent ? job.publicExponent() : null;
         return new Ledger(
                 isPrivate ? true : null,
                 isPrivate ? true : null,
                 isPrivate ? (Boolean) (job.op().equals("sign") || isChecked(job)) : null,
                 isPrivate || isVartime ? false : null,
-                finds ? rounds(job) : null,
+                finds ? Ledger.roundsOfProbablePrime(job.bits() / 2) : null,
                 finds ? (job.makes() ? "BigInteger's sieve of an interval" : "none") : null,
-                exponent,
+                hasExponent ? Ledger.exponentOf(job) : null,
                 isPadded ? "PKCS #1 v1.5" : null,
                 job.takesKey() ? "key read and cipher made, once per thread" : "");
-    }
-
-    /** BigInteger.primeToCertainty at the certainty 100, which key generation asks for. */
-    private static String rounds(Job job) {
-        int prime = job.bits() / 2;
-        int rounds = prime < 256 ? 27 : prime < 512 ? 15 : prime < 768 ? 8 : prime < 1024 ? 4 : 2;
-        return rounds + " of Miller-Rabin, random bases, and Lucas-Lehmer";
     }
 
     @Override

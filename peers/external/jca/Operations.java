@@ -13,11 +13,11 @@ import java.security.interfaces.RSAPrivateCrtKey;
 import java.security.spec.RSAKeyGenParameterSpec;
 import java.security.spec.RSAPrivateCrtKeySpec;
 import java.security.spec.RSAPublicKeySpec;
-import java.util.Arrays;
 import javax.crypto.Cipher;
 import rsalab.worker.Engine.Operation;
 import rsalab.worker.Job;
 import rsalab.worker.Key;
+import rsalab.worker.Numbers;
 
 /** What Java is asked to do, item by item. */
 final class Operations {
@@ -84,9 +84,9 @@ final class Operations {
                 generator.initialize(new RSAKeyGenParameterSpec(job.bits(), e));
                 return (in, from, out, to) -> {
                     RSAPrivateCrtKey made = (RSAPrivateCrtKey) generator.generateKeyPair().getPrivate();
-                    put(made.getPrimeP(), out, to, h);
-                    put(made.getPrimeQ(), out, to + h, h);
-                    put(made.getPrivateExponent(), out, to + 2 * h, k);
+                    Numbers.put(made.getPrimeP(), out, to, h);
+                    Numbers.put(made.getPrimeQ(), out, to + h, h);
+                    Numbers.put(made.getPrivateExponent(), out, to + 2 * h, k);
                 };
             }
             case "prime_pair": {
@@ -99,15 +99,15 @@ final class Operations {
                     do {
                         q = draw(job.bits() / 2, e, least, random);
                     } while (p.subtract(q).abs().bitLength() <= job.bits() / 2 - 100);
-                    put(p, out, to, h);
-                    put(q, out, to + h, h);
+                    Numbers.put(p, out, to, h);
+                    Numbers.put(q, out, to + h, h);
                 };
             }
             case "prime_search":
                 return (in, from, out, to) -> {
                     int found = 0;
                     for (int at = from; at < from + job.input() && found < 2; at += h) {
-                        if (get(in, at, h).isProbablePrime(CERTAINTY)) {
+                        if (Numbers.get(in, at, h).isProbablePrime(CERTAINTY)) {
                             System.arraycopy(in, at, out, to + h * found++, h);
                         }
                     }
@@ -117,13 +117,13 @@ final class Operations {
                 };
             case "totient":
                 return (in, from, out, to) -> {
-                    BigInteger p = get(in, from, h);
-                    BigInteger q = get(in, from + h, h);
-                    put(p.multiply(q), out, to, k);
-                    put(p.subtract(BigInteger.ONE).multiply(q.subtract(BigInteger.ONE)), out, to + k, k);
+                    BigInteger p = Numbers.get(in, from, h);
+                    BigInteger q = Numbers.get(in, from + h, h);
+                    Numbers.put(p.multiply(q), out, to, k);
+                    Numbers.put(p.subtract(BigInteger.ONE).multiply(q.subtract(BigInteger.ONE)), out, to + k, k);
                 };
             default:
-                return (in, from, out, to) -> put(modInverse(e, get(in, from, k)), out, to, k);
+                return (in, from, out, to) -> Numbers.put(modInverse(e, Numbers.get(in, from, k)), out, to, k);
         }
     }
 
@@ -150,21 +150,5 @@ final class Operations {
         } catch (ArithmeticException error) {
             throw new GeneralSecurityException(error.getMessage());
         }
-    }
-
-    private static BigInteger get(byte[] from, int at, int length) {
-        return new BigInteger(1, from, at, length);
-    }
-
-    private static void put(BigInteger number, byte[] to, int at, int length) throws GeneralSecurityException {
-        // A sign's byte may come first.
-        byte[] bytes = number.toByteArray();
-        int extra = Math.max(0, bytes.length - length);
-        if (extra > 1 || extra == 1 && bytes[0] != 0) {
-            throw new GeneralSecurityException("the result is too long");
-        }
-        int used = bytes.length - extra;
-        Arrays.fill(to, at, at + length - used, (byte) 0);
-        System.arraycopy(bytes, extra, to, at + length - used, used);
     }
 }
