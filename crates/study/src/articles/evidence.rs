@@ -47,18 +47,6 @@ impl<'a> Evidence<'a> {
             _ => Err(format!("{engine} is not measured yet")),
         }
     }
-
-    /// The engines of the groups that do such jobs, in the order in which they are first named.
-    pub(super) fn engines(self, is_asked: impl Fn(&Job) -> bool) -> Vec<&'a str> {
-        let mut engines = Vec::new();
-        let groups = self.groups.iter().filter(|group| is_asked(&group.job));
-        for row in groups.flat_map(|group| &group.rows) {
-            if !engines.contains(&row.engine.as_str()) {
-                engines.push(&row.engine);
-            }
-        }
-        engines
-    }
 }
 
 impl<'a> Cell<'a> {

@@ -8,12 +8,14 @@
 //! | what was measured of one job on one engine, or why it was not | `evidence` |
 //! | article (a), text over threads | [`text_threads`] |
 //! | article (b), primes and each step in ticks | [`prime_cycles`] |
+//! | article (c), keys of Intel IPP and OpenSSL | [`keygen_libraries`] |
 //!
 //! A plan, or a grid of it, names the article it follows by the key `article`. Nothing here measures: a review is computed from the same
 //! figures as the rest of the report.
 
 mod claim;
 mod evidence;
+pub mod keygen_libraries;
 pub mod prime_cycles;
 mod table;
 pub mod text_threads;
@@ -37,6 +39,8 @@ pub enum Article {
     TextThreads,
     /// (b): a C program on GMP that counts the ticks of prime search and of each step of RSA.
     PrimeCycles,
+    /// (c): a comparison of key generation in Intel IPP and OpenSSL.
+    KeygenLibraries,
 }
 
 /// How much of an article's study is done.
@@ -96,13 +100,18 @@ pub struct Cpus {
 
 impl Article {
     /// Every article, by its letter.
-    pub const ALL: [Article; 2] = [Article::TextThreads, Article::PrimeCycles];
+    pub const ALL: [Article; 3] = [
+        Article::TextThreads,
+        Article::PrimeCycles,
+        Article::KeygenLibraries,
+    ];
 
     /// What the groups of a study, and the records they were made from, say about the article.
     pub fn review(self, groups: &[Group], records: &[GroupRecord], cpus: Option<Cpus>) -> Review {
         match self {
             Article::TextThreads => text_threads::review(groups, records, cpus),
             Article::PrimeCycles => prime_cycles::review(groups),
+            Article::KeygenLibraries => keygen_libraries::review(groups),
         }
     }
 }

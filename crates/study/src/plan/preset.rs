@@ -6,7 +6,7 @@ use super::{
     DEFAULT_EXPONENT, Engines, Grid, Host, Measure, MeasureChange, Plan, PlanError, Threads,
 };
 use crate::articles::{
-    prime_cycles,
+    Scale, keygen_libraries, prime_cycles,
     text_threads::{self, plan::Settings},
 };
 
@@ -19,6 +19,10 @@ pub enum Preset {
     TextThreads,
     /// The study of article (b), as published: pairs of primes at three sizes, and each step of RSA.
     PrimeCycles,
+    /// The study of article (c), as published, and every other engine: keys of 256 to 4096 bits.
+    KeygenLibraries,
+    /// Every article in short form, in one report.
+    Papers,
     /// Every peer at every size.
     Peers,
     /// A few seconds that touch every part: for tests, not for figures.
@@ -27,10 +31,12 @@ pub enum Preset {
 
 impl Preset {
     /// Every preset, the default first.
-    pub const ALL: [Preset; 5] = [
+    pub const ALL: [Preset; 7] = [
         Preset::Quick,
         Preset::TextThreads,
         Preset::PrimeCycles,
+        Preset::KeygenLibraries,
+        Preset::Papers,
         Preset::Peers,
         Preset::Smoke,
     ];
@@ -41,6 +47,8 @@ impl Preset {
             Preset::Quick => "quick",
             Preset::TextThreads => "text-threads",
             Preset::PrimeCycles => "prime-cycles",
+            Preset::KeygenLibraries => "keygen-libraries",
+            Preset::Papers => "papers",
             Preset::Peers => "peers",
             Preset::Smoke => "smoke",
         }
@@ -58,6 +66,10 @@ impl Preset {
             Preset::PrimeCycles => {
                 "pairs of primes of 512, 768 and 1024 bits in TSC ticks, and each step of RSA: article (b); hours"
             }
+            Preset::KeygenLibraries => {
+                "keys of 256 to 4096 bits, the median of ten means of ten, on every engine: article (c); 45 minutes"
+            }
+            Preset::Papers => "every article in short form, one report; half an hour on 2 cores",
             Preset::Peers => {
                 "private, public, key generation and more at 1024 to 8192 bits on every engine but the textbook's; 45 minutes"
             }
@@ -86,9 +98,26 @@ impl Preset {
             Preset::Quick => quick(host),
             Preset::TextThreads => text_threads::plan::plan(&Settings::default()),
             Preset::PrimeCycles => prime_cycles::plan::plan(),
+            Preset::KeygenLibraries => keygen_libraries::plan::plan(),
+            Preset::Papers => papers(),
             Preset::Peers => peers(host),
             Preset::Smoke => smoke(),
         }
+    }
+}
+
+/// Every article, cell by cell, with the repeats cut.
+fn papers() -> Plan {
+    let mut grids = text_threads::plan::grids(&Settings::of(Scale::Short));
+    grids.extend(prime_cycles::plan::grids(Scale::Short));
+    grids.extend(keygen_libraries::plan::grids(Scale::Short));
+    Plan {
+        title: "The four articles done again, in short form".to_owned(),
+        article: None,
+        nice: 0,
+        seed: None,
+        measure: Measure::default(),
+        grids,
     }
 }
 

@@ -49,17 +49,6 @@ impl Ticks {
     pub(crate) fn max(&self) -> u64 {
         self.sorted[self.sorted.len() - 1]
     }
-
-    pub(crate) fn mean(&self) -> f64 {
-        let sum: f64 = self.sorted.iter().map(|ticks| *ticks as f64).sum();
-        sum / self.sorted.len() as f64
-    }
-
-    /// The value that a share of all lies below.
-    pub(crate) fn quantile(&self, share: f64) -> u64 {
-        let last = self.sorted.len() - 1;
-        self.sorted[(share * last as f64).round() as usize]
-    }
 }
 
 impl Digest {

@@ -34,7 +34,7 @@ use std::{
     thread,
 };
 
-pub(crate) use self::digest::{Digest, Ticks};
+pub(crate) use self::digest::{BlockDigest, Digest, Ticks};
 pub use self::{
     csv::csv,
     figure::{Axis, Figure, Point, Reference, Scale, Series},

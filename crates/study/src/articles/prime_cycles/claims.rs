@@ -3,7 +3,7 @@
 use rsalab_measure::Estimate;
 
 use super::{
-    Step, is_call_by_call, is_in_batches,
+    Step, is_call_by_call,
     plan::{BITS, PRIME_ENGINES},
     prime_bits,
     published::PUBLISHED,
@@ -106,20 +106,16 @@ fn growth(evidence: Evidence<'_>) -> Vec<Case> {
 /// How many times as fast two threads are.
 fn gain_at(evidence: Evidence<'_>, engine: &str, bits: usize) -> Value {
     let wall = |threads: usize| {
-        let single = evidence.cell(|job| is_call_by_call(job, bits, threads), engine);
-        let cell =
-            single.or_else(|_| evidence.cell(|job| is_in_batches(job, bits, threads), engine))?;
+        let cell = evidence.cell(|job| is_call_by_call(job, bits, threads), engine)?;
         cell.wall_ns()
     };
     Ok(wall(1)?.over(&wall(2)?))
 }
 
-const OF_TWO_THREADS: [&str; 3] = ["gmp:random", "own", "c-openmp"];
-
 fn gain(evidence: Evidence<'_>) -> Vec<Case> {
     let [least, most] = PUBLISHED.times.gain;
     over_sizes(
-        &OF_TWO_THREADS,
+        &PRIME_ENGINES,
         |engine, bits| gain_at(evidence, engine, bits),
         |value| reaches(value, least, most),
         "times as fast on two threads",
@@ -139,7 +135,7 @@ fn overhead(evidence: Evidence<'_>) -> Vec<Case> {
         })
     };
     over_sizes(
-        &OF_TWO_THREADS,
+        &PRIME_ENGINES,
         of,
         |value| reaches(value, published, published),
         "per cent of overhead",

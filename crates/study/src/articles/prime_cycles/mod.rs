@@ -87,17 +87,9 @@ fn is_call_by_call(job: &Job, bits: usize, threads: usize) -> bool {
     (job.op, job.mode, job.bits, job.threads) == (Op::PrimePair, Mode::Concurrent, bits, threads)
 }
 
-/// A search for pairs that are timed in batches, the long run apart.
-fn is_in_batches(job: &Job, bits: usize, threads: usize) -> bool {
-    let is_long = job.batch == plan::LONG_BATCH || job.batch == plan::LONG_BATCH / 10;
-    (job.op, job.mode, job.bits, job.threads) == (Op::PrimePair, Mode::Throughput, bits, threads)
-        && !is_long
-}
-
-/// The run of our own engine for its length alone.
+/// The run of our own engine for the number of pairs alone.
 fn is_long_run(job: &Job, bits: usize) -> bool {
-    let is_long = job.batch == plan::LONG_BATCH || job.batch == plan::LONG_BATCH / 10;
-    (job.op, job.mode, job.bits) == (Op::PrimePair, Mode::Throughput, bits) && is_long
+    (job.op, job.mode, job.bits) == (Op::PrimePair, Mode::Throughput, bits)
 }
 
 /// One of steps 2 to 4.

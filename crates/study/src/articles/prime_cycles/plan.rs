@@ -3,7 +3,7 @@
 //! | step | cells |
 //! |---|---|
 //! | 1, primes, call by call | each pair timed by the thread that finds it, on two threads and on one: minimum, maximum, mean |
-//! | 1, in batches | as many pairs a call as the article's batches have: engines that count their own threads, or work on many candidates at once |
+//! | 1, in batches | what is left of the article's million by our own engine, a thousand pairs a call, timed as a whole |
 //! | 2, 3 | `n` and `φ(n)`; `d` for 65537: the first call, and the median of a thousand |
 //! | 4 | messages of 1023 bits at every size, and full ones; both ways without CRT |
 //! | 5 | all of it at three sizes |
@@ -17,14 +17,11 @@ use crate::{
 
 /// Bits of the moduli: primes of 512, 768 and 1024 bits.
 pub(super) const BITS: [usize; 3] = [1024, 1536, 2048];
-/// The engines of step 1 that are timed call by call. GMP does what the article's program did.
-pub(super) const PRIME_ENGINES: [&str; 2] = ["gmp:random", "own"];
-/// Those that are timed in batches.
-pub(super) const BATCH_ENGINES: [&str; 3] = ["c-openmp", "gmp:random", "own"];
-/// Pairs of a batch of each thread: two threads have the article's thousand.
-pub(super) const BATCH: usize = 500;
-/// Pairs in a call of the run for its length alone.
-pub(super) const LONG_BATCH: usize = 1_000;
+/// The engines of step 1: GMP called as the article's program calls it, by a thread of the harness and by one of OpenMP,
+/// and our own.
+pub(super) const PRIME_ENGINES: [&str; 3] = ["gmp:random", "c-openmp", "own"];
+/// Pairs of each thread in a call of the long run.
+const LONG_BATCH: usize = 1_000;
 /// Bits of the message that the article takes at every size.
 pub(super) const MESSAGE_BITS: usize = 1023;
 
@@ -39,8 +36,6 @@ struct Counts {
     batch: u64,
     /// Pairs on one thread, beside those on two: one in so many.
     serial_part: u64,
-    /// Calls of a batch on each engine.
-    batches: u64,
     /// Calls of 2,000 pairs of our own engine, at each size: what the rest of the article's million takes.
     long: [u64; 3],
     /// Calls of steps 2 to 4.
@@ -54,7 +49,6 @@ impl Counts {
                 pairs: [300_000, 60_000, 15_000],
                 batch: 1_000,
                 serial_part: 5,
-                batches: 12,
                 long: [350, 470, 493],
                 calls: 1_000,
             },
@@ -62,7 +56,6 @@ impl Counts {
                 pairs: [1_500, 600, 240],
                 batch: 30,
                 serial_part: 3,
-                batches: 1,
                 long: [1, 1, 1],
                 calls: 300,
             },
@@ -92,20 +85,7 @@ pub fn grids(scale: Scale) -> Vec<Grid> {
         grids.push(call_by_call(bits, 2, pairs, counts.batch));
         let serial = pairs / counts.serial_part;
         grids.push(call_by_call(bits, 1, serial, counts.batch.min(serial / 5)));
-        grids.push(in_batches(
-            scale,
-            bits,
-            &BATCH_ENGINES,
-            BATCH,
-            counts.batches,
-        ));
-        grids.push(in_batches(
-            scale,
-            bits,
-            &["own"],
-            LONG_BATCH,
-            counts.long[place],
-        ));
+        grids.push(long_run(scale, bits, counts.long[place]));
     }
     let steps = |operations: &[Op], engines: &[&str], message| Grid {
         operations: operations.to_vec(),
@@ -148,27 +128,20 @@ fn call_by_call(bits: usize, threads: usize, pairs: u64, batch: u64) -> Grid {
     }
 }
 
-fn in_batches(scale: Scale, bits: usize, engines: &[&str], batch: usize, calls: u64) -> Grid {
-    let threads = match batch {
-        LONG_BATCH => vec![2],
-        _ => vec![2, 1],
-    };
-    // A tenth of a batch tells as much where time is short.
+fn long_run(scale: Scale, bits: usize, calls: u64) -> Grid {
+    // A part of a batch tells as much where time is short.
     let batch = match scale {
-        Scale::Published => batch,
-        Scale::Short => batch / 10,
+        Scale::Published => LONG_BATCH,
+        Scale::Short => LONG_BATCH / 20,
     };
     Grid {
         operations: vec![Op::PrimePair],
-        engines: named(engines),
+        engines: named(&["own"]),
         bits: vec![bits],
-        threads: Threads::These(threads),
+        threads: Threads::These(vec![2]),
         batch: vec![batch],
         mode: Some(Mode::Throughput),
-        measure: MeasureChange {
-            min_blocks: Some(1),
-            ..counted(calls, 1)
-        },
+        measure: counted(calls, 1),
         ..grid()
     }
 }

@@ -8,7 +8,6 @@ use serde::Deserialize;
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Published {
-    pub(super) prime_bits: [usize; 3],
     pub(super) pairs: Pairs,
     pub(super) steps: Steps,
     pub(super) times: Times,
@@ -65,9 +64,7 @@ mod tests {
             pairs,
             steps,
             times,
-            prime_bits,
         } = &*PUBLISHED;
-        assert_eq!(*prime_bits, [512, 768, 1024]);
         assert_eq!(pairs.count, 1_000_000);
         let microseconds = |s: f64| (s * 1e6).round();
         let of_pairs = pairs.mean.map(|ticks| microseconds(ticks / times.clock_hz));
