@@ -343,3 +343,25 @@ fn every_figure_and_claim_is_in_the_results() {
         }
     }
 }
+
+/// The article's own application is the last of the preset's engines, and a report with it says what its time has in it.
+#[test]
+fn the_articles_own_application_is_told_from_the_others() {
+    let plan = plan::plan(&plan::Settings::default());
+    for grid in &plan.grids {
+        let Engines::Named(engines) = &grid.engines else {
+            panic!("the preset names its engines");
+        };
+        assert_eq!(engines.first().map(String::as_str), Some("own"));
+        assert_eq!(engines.last().map(String::as_str), Some("java"));
+    }
+    for (engines, is_told) in [(vec!["own", "java"], true), (vec!["own"], false)] {
+        let directory = tempfile::tempdir().unwrap();
+        let planted = study(&machine(2, 1), directory.path(), &[100], &engines);
+        let remarks = review(&planted).remarks;
+        let told = remarks
+            .iter()
+            .any(|remark| remark.contains("the article's own application"));
+        assert_eq!(told, is_told, "{remarks:?}");
+    }
+}

@@ -23,7 +23,7 @@ pub static MACHINE: LazyLock<Machine> = LazyLock::new(Machine::describe);
 pub fn host(present: &[&str], logical_cpus: usize) -> Host {
     let names = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect();
     Host {
-        known: names(&["own", "textbook", "openssl", "libcrypto", "gmp"]),
+        known: names(&["own", "textbook", "openssl", "libcrypto", "gmp", "java"]),
         present: names(present),
         logical_cpus,
     }

@@ -58,6 +58,14 @@ fn remarks(groups: &[Group], records: &[GroupRecord], cpus: Option<Cpus>) -> Vec
          article's figures are averages of 100 runs; here they are medians; results.csv and results.json have the averages too."
             .to_owned(),
     );
+    let mut rows = groups.iter().flat_map(|group| &group.rows);
+    if rows.any(|row| row.engine == "java") {
+        remarks.push(
+            "The engine java is the article's own application, built again from its words: its time has in it that it cuts the text, \
+             starts its threads, watches and collects them. The threads of the other engines are there before their time begins."
+                .to_owned(),
+        );
+    }
     match cpus {
         Some(cpus) => remarks.push(format!(
             "This study could use {} on {}; more threads than that take turns and are marked as oversubscribed. The \

@@ -64,7 +64,11 @@ fn grid(settings: &Settings, symbols: usize) -> Grid {
     Grid {
         article: Some(Article::TextThreads),
         operations: vec![Op::TextEncrypt, Op::TextDecrypt],
-        engines: Engines::Named(["own", "openssl", "gmp"].map(str::to_owned).to_vec()),
+        engines: Engines::Named(
+            ["own", "openssl", "gmp", "java"]
+                .map(str::to_owned)
+                .to_vec(),
+        ),
         bits: settings.bits.clone(),
         threads: Threads::These((1..=settings.max_threads).rev().collect()),
         batch: vec![1],
