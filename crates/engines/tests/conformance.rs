@@ -7,7 +7,9 @@ use std::sync::Arc;
 use rsalab_engines::{
     Engine, Exponent, Job, Limits, Mode, Op, Own, StudyKey, Textbook, Worker,
     conformance::{self, Case, Outcome, Scope},
+    inputs,
     ledger::ThreadOwner,
+    verify,
 };
 use rsalab_rsa::{kernels, random::InsecureStudySeed};
 
@@ -183,6 +185,53 @@ fn the_textbooks_ledger_tells_its_forms_apart() {
     ] {
         let reason = Textbook.supports(&job).unwrap_err();
         assert!(reason.0.contains(words), "{reason}");
+    }
+}
+
+/// Exponents as long as the modulus, as article (d) draws them, both ways on every form.
+#[test]
+fn random_exponents_work_both_ways() {
+    let key = StudyKey::from_seed(&seed(), 768, Exponent::Random).unwrap();
+    assert!(key.e.len() > 90, "{} bytes", key.e.len());
+    let engines: [&dyn Engine; 2] = [&Own::auto(), &Textbook];
+    for engine in engines {
+        for variant in engine.info().variants {
+            for op in [Op::Public, Op::Private] {
+                let job = Job {
+                    op,
+                    bits: 768,
+                    threads: 1,
+                    batch: 9,
+                    mode: Mode::Throughput,
+                    variant: Some(variant.clone()),
+                    bare: false,
+                    exponent: Exponent::Random,
+                    message_bits: Some(760),
+                    symbols: 0,
+                    block_symbols: 0,
+                };
+                let ledger = match engine.supports(&job) {
+                    Ok(ledger) => ledger,
+                    Err(reason) => {
+                        // Forms of the private operation only.
+                        assert!(op == Op::Public && variant != "plain", "{reason}");
+                        continue;
+                    }
+                };
+                let told = (op == Op::Public).then_some(Exponent::Random);
+                assert_eq!(ledger.exponent, told);
+                let given = inputs(&job, &key, &seed(), 1, 9);
+                let mut outputs = vec![0xA5; given.len()];
+                let keys = std::slice::from_ref(&key);
+                let prepared = engine.prepare(&job, keys).unwrap();
+                prepared
+                    .runner()
+                    .unwrap()
+                    .run(&given, &mut outputs)
+                    .unwrap();
+                assert_eq!(verify(&job, &key, &given, &outputs), Ok(()), "{variant}");
+            }
+        }
     }
 }
 

@@ -15,6 +15,7 @@ mod present {
     use rsalab_engines::{
         Engine, EngineError, Exponent, Job, Location, Mode, Op, StudyKey,
         conformance::{Scope, assert_worker_conforms, check_lengths, test_seed},
+        inputs, verify,
     };
     use rsalab_peer_cryptopp::CryptoppEngine;
 
@@ -68,6 +69,48 @@ mod present {
     fn wrong_lengths_are_refused_by_the_runners_themselves() {
         let key = StudyKey::from_seed(&test_seed(), 768, Exponent::F4).unwrap();
         assert_eq!(check_lengths(&CryptoppEngine, &key), Ok(()));
+    }
+
+    #[test]
+    fn random_exponents_work_both_ways() {
+        let key = StudyKey::from_seed(&test_seed(), 768, Exponent::Random).unwrap();
+        for form in CryptoppEngine.info().variants {
+            for op in [Op::Public, Op::Private] {
+                let job = Job {
+                    exponent: Exponent::Random,
+                    variant: Some(form.clone()),
+                    ..job(op, 768)
+                };
+                if CryptoppEngine.supports(&job).is_err() {
+                    assert!(op == Op::Public && form != "plain", "{form}");
+                    continue;
+                }
+                let given = inputs(&job, &key, &test_seed(), 1, 3);
+                let mut outputs = vec![0xA5; given.len()];
+                let prepared = CryptoppEngine
+                    .prepare(&job, std::slice::from_ref(&key))
+                    .unwrap();
+                prepared
+                    .runner()
+                    .unwrap()
+                    .run(&given, &mut outputs)
+                    .unwrap();
+                assert_eq!(verify(&job, &key, &given, &outputs), Ok(()), "{op} {form}");
+            }
+        }
+    }
+
+    #[test]
+    fn short_keys_are_whole_keys() {
+        let other = StudyKey::from_seed(&test_seed(), 768, Exponent::F4).unwrap();
+        for bits in [256, 384] {
+            let job = job(Op::Keygen, bits);
+            let mut key = vec![0xA5; job.layout().output];
+            let prepared = CryptoppEngine.prepare(&job, &[]).unwrap();
+            prepared.runner().unwrap().run(&[], &mut key).unwrap();
+            // What is made has no inputs, and no key beside it.
+            assert_eq!(verify(&job, &other, &[], &key), Ok(()), "{bits} bits");
+        }
     }
 
     #[test]

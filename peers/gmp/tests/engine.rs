@@ -3,7 +3,7 @@
 use rsalab_arith::integer;
 use rsalab_engines::{
     Engine, EngineError, Exponent, Job, Limits, Location, Mode, Op, RunStats, Session, StudyKey,
-    Worker,
+    Worker, conformance::test_seed, inputs, verify,
 };
 use rsalab_peer_gmp::GmpEngine;
 
@@ -86,7 +86,7 @@ fn every_form_of_the_private_operation_inverts_the_public_one() {
 
 #[test]
 fn both_searches_find_keys_of_full_length_and_one_counts_its_tests() {
-    for bits in [512, 768, 1022, 1024] {
+    for bits in [256, 384, 512, 768, 1022, 1024] {
         for form in [None, Some("random"), Some("nextprime")] {
             let job = job(Op::Keygen, bits, form);
             let (out, stats) = run(&job, &[], &[], 3).unwrap();
@@ -107,6 +107,25 @@ fn both_searches_find_keys_of_full_length_and_one_counts_its_tests() {
                 ),
             }
         }
+    }
+}
+
+#[test]
+fn random_exponents_work_both_ways() {
+    let key = StudyKey::from_seed(&test_seed(), 768, Exponent::Random).unwrap();
+    for (op, form) in [
+        (Op::Public, "powm"),
+        (Op::Public, "powm_sec"),
+        (Op::Private, "powm_sec"),
+        (Op::Private, "plain_powm_sec"),
+    ] {
+        let job = Job {
+            exponent: Exponent::Random,
+            ..job(op, 768, Some(form))
+        };
+        let given = inputs(&job, &key, &test_seed(), 1, 3);
+        let (outputs, _) = run(&job, std::slice::from_ref(&key), &given, 3).unwrap();
+        assert_eq!(verify(&job, &key, &given, &outputs), Ok(()), "{op} {form}");
     }
 }
 

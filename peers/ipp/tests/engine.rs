@@ -2,7 +2,7 @@
 
 use rsalab_engines::{
     Engine, EngineError, Exponent, Job, Limits, Location, Mode, Op, SessionError, StudyKey, Worker,
-    conformance::test_seed,
+    conformance::test_seed, verify,
 };
 use rsalab_peer_ipp::{Absent, CryptoMb, Ippcp};
 
@@ -108,6 +108,31 @@ fn the_rounds_of_each_form_of_a_search_are_told() {
     };
     let reason = engine.supports(&private).unwrap_err();
     assert!(reason.0.contains("crt, plain"), "{reason}");
+}
+
+/// Article (c)'s shortest keys, with its one round.
+#[test]
+fn ippcp_makes_whole_keys_of_256_and_384_bits() {
+    let Some(engine) = present(Ippcp::new()) else {
+        return;
+    };
+    let other = StudyKey::from_seed(&test_seed(), 768, Exponent::F4).unwrap();
+    for (op, bits) in [
+        (Op::Keygen, 256),
+        (Op::Keygen, 384),
+        (Op::PrimePair, 256),
+        (Op::PrimePair, 384),
+    ] {
+        let job = Job {
+            variant: Some("trials1".to_owned()),
+            ..job(op, bits)
+        };
+        let mut made = vec![0xA5; 5 * job.layout().output];
+        let prepared = engine.prepare(&job, &[]).unwrap();
+        prepared.runner().unwrap().run(&[], &mut made).unwrap();
+        // What is made has no inputs, and no key beside it.
+        assert_eq!(verify(&job, &other, &[], &made), Ok(()), "{op} {bits}");
+    }
 }
 
 #[test]
