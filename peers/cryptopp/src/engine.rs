@@ -203,6 +203,10 @@ fn task(job: &Job) -> Result<Task, Reason> {
             "'{}' has no form '{wanted}'; it has one only",
             job.op
         ))),
+        // RFC 8017, section 9.2, step 3: 11 bytes of padding, 19 that name the hash, and 32.
+        (Op::Sign | Op::Verify, None) if job.bits < 489 => Err(
+            "a digest with its padding takes a modulus of 489 bits or more".into(),
+        ),
         (Op::Sign, None) => Ok(Task::Signing),
         (Op::Verify, None) => Ok(Task::Verifying),
         (Op::PrimeSearch, None) if job.bits.is_multiple_of(2) => Ok(Task::Candidates),

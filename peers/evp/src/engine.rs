@@ -1,7 +1,8 @@
 //! Which jobs are done, and under which conditions.
 
 use rsalab_engines::{
-    Engine, EngineError, EngineInfo, Job, Ledger, OPTIMISED, Op, Prepared, Reason, StudyKey,
+    Engine, EngineError, EngineInfo, Exponent, Job, Ledger, OPTIMISED, Op, Prepared, Reason,
+    StudyKey,
     ledger::{ClockOwner, ThreadOwner},
 };
 
@@ -59,6 +60,23 @@ impl EvpEngine {
         }
     }
 
+    /// A random exponent is as long as the modulus. OpenSSL's public operation takes 64 bits at most (`OPENSSL_RSA_MAX_PUBEXP_BITS`) where the
+    /// modulus has more than 3072 (`OPENSSL_RSA_SMALL_MODULUS_BITS`); AWS-LC reads no key with more than 33 (`rsa_check_public_key`).
+    fn refuse_random_exponent(&self, job: &Job) -> Result<(), Reason> {
+        if job.exponent != Exponent::Random {
+            return Ok(());
+        }
+        match self.library.family() {
+            Family::AwsLc => {
+                Err("AWS-LC takes public exponents of 33 bits at most, and a random one is as long as the modulus".into())
+            }
+            Family::OpenSsl if matches!(job.op, Op::Public | Op::Verify) && job.bits > 3072 => {
+                Err("OpenSSL takes public exponents of 64 bits at most with moduli above 3072 bits, and a random one is as long as the modulus".into())
+            }
+            Family::OpenSsl => Ok(()),
+        }
+    }
+
     /// AWS-LC's `rsa_generate_key_impl` cuts sizes down to multiples of 128, and takes exponents of 32 bits at most.
     fn refuse_key(&self, job: &Job) -> Result<(), Reason> {
         if self.library.family() == Family::OpenSsl {
@@ -104,6 +122,7 @@ impl Engine for EvpEngine {
             return Err("libcrypto always blinds and checks its private operation".into());
         }
         self.refuse_short(job)?;
+        self.refuse_random_exponent(job)?;
         let plain = Ledger {
             crt: None,
             blinding: None,

@@ -59,6 +59,9 @@ public record Job(
         if (bits < 512 || bits > 16384) {
             return "the modulus has " + bits + " bits; 512 to 16384 are possible";
         }
+        if (mode.equals("concurrent")) {
+            return "this engine's threads do not time their own calls";
+        }
         if (publicExponent != null && (publicExponent.compareTo(BigInteger.TWO) <= 0 || !publicExponent.testBit(0))) {
             return "the public exponent is " + publicExponent + "; it must be odd and at least 3";
         }

@@ -2,7 +2,9 @@
 
 use std::path::Path;
 
-use rsalab_engines::{Engine, Exponent, Job, Mode, Op};
+use rsalab_engines::{
+    Engine, Exponent, Job, Mode, Op, StudyKey, conformance::test_seed, inputs, verify,
+};
 use rsalab_peer_libcrypto::{Absent, LibcryptoEngine};
 
 fn job(op: Op) -> Job {
@@ -39,6 +41,46 @@ fn the_systems_library_says_who_it_is() {
         (ledger.blinding, ledger.result_check),
         (Some(true), Some(true))
     );
+}
+
+#[test]
+fn random_exponents_work_both_ways_or_are_refused_and_short_keys_are() {
+    let engine = match LibcryptoEngine::new(None) {
+        Ok(engine) => engine,
+        Err(absent) => {
+            eprintln!("SKIPPED: {absent}");
+            return;
+        }
+    };
+    let random = |op, bits| Job {
+        bits,
+        exponent: Exponent::Random,
+        ..job(op)
+    };
+    let key = StudyKey::from_seed(&test_seed(), 1024, Exponent::Random).unwrap();
+    for op in [Op::Public, Op::Private] {
+        let job = random(op, 1024);
+        let given = inputs(&job, &key, &test_seed(), 1, 3);
+        let mut outputs = vec![0xA5; given.len()];
+        let prepared = engine.prepare(&job, std::slice::from_ref(&key)).unwrap();
+        prepared
+            .runner()
+            .unwrap()
+            .run(&given, &mut outputs)
+            .unwrap();
+        assert_eq!(verify(&job, &key, &given, &outputs), Ok(()), "{op}");
+    }
+    let reason = engine.supports(&random(Op::Public, 4096)).unwrap_err();
+    assert!(reason.0.contains("64 bits at most"), "{reason}");
+    let short = |op| Job {
+        bits: 384,
+        ..job(op)
+    };
+    let old = engine.info().version.starts_with("OpenSSL 1.0");
+    assert_eq!(engine.supports(&short(Op::Keygen)).is_ok(), old);
+    assert!(engine.supports(&short(Op::PrimePair)).is_ok());
+    let reason = engine.supports(&short(Op::Sign)).unwrap_err();
+    assert!(reason.0.contains("512 bits and more"), "{reason}");
 }
 
 #[test]

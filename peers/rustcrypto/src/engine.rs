@@ -51,6 +51,10 @@ impl Engine for RustCryptoEngine {
                 RsaPublicKey::MAX_PUB_EXPONENT
             )));
         }
+        // RFC 8017, section 9.2, step 3: 11 bytes of padding, 19 that name the hash, and 32.
+        if matches!(job.op, Op::Sign | Op::Verify) && job.bits < 489 {
+            return Err("a digest with its padding takes a modulus of 489 bits or more".into());
+        }
         let plain = Ledger {
             crt: None,
             blinding: None,

@@ -1,6 +1,6 @@
 //! What is particular to this engine; what every engine must do is in the conformance suite.
 
-use rsalab_engines::{Engine, EngineError, Exponent, Job, Mode, Op, StudyKey};
+use rsalab_engines::{Engine, EngineError, Exponent, Job, Mode, Op, StudyKey, verify};
 use rsalab_peer_rustcrypto::RustCryptoEngine;
 
 fn job(op: Op, bits: usize) -> Job {
@@ -54,6 +54,24 @@ fn each_form_says_what_it_leaves_out() {
     };
     let reason = RustCryptoEngine.supports(&form).unwrap_err();
     assert!(reason.0.contains("'fast'"), "{reason}");
+}
+
+#[test]
+fn short_keys_are_whole_keys_and_sign_nothing() {
+    for (op, bits) in [
+        (Op::Keygen, 256),
+        (Op::Keygen, 384),
+        (Op::PrimePair, 256),
+        (Op::PrimePair, 384),
+    ] {
+        let job = job(op, bits);
+        let mut made = vec![0xA5; 3 * job.layout().output];
+        let prepared = RustCryptoEngine.prepare(&job, &[]).unwrap();
+        prepared.runner().unwrap().run(&[], &mut made).unwrap();
+        assert_eq!(verify(&job, None, &[], &made), Ok(()), "{op} {bits}");
+    }
+    let reason = RustCryptoEngine.supports(&job(Op::Sign, 384)).unwrap_err();
+    assert!(reason.0.contains("489"), "{reason}");
 }
 
 #[test]
