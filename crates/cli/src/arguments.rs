@@ -149,6 +149,9 @@ pub(crate) struct Study {
     /// The seed of the study's keys and texts, 64 hexadecimal digits; a new one if not given.
     #[arg(long, value_name = "HEX")]
     pub(crate) seed: Option<Seed>,
+    /// Give way to other processes as 'nice -n N' does, 0 to 19, in place of the plan's.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u8).range(0..=19))]
+    pub(crate) nice: Option<u8>,
     #[command(flatten)]
     pub(crate) kernel: KernelOption,
     #[command(flatten)]
@@ -162,6 +165,9 @@ Examples:
   rsalab study                              the preset 'quick': at most three minutes
   rsalab study quick --engines own,gmp --bits 1024,2048
   rsalab study text-threads                 article (a): texts of seven sizes over 8 to 1 threads
+  rsalab study papers                       the articles in short form, one report
+  rsalab study prime-cycles                 article (b): pairs of primes in ticks, for hours; stop and resume it
+  rsalab study keygen-libraries             article (c): keys of 256 to 4096 bits, the median of ten means
   rsalab study text-threads --max-threads 4 --repeats 20 --symbols 1000,100000
   rsalab study plan.toml --out results/mine";
 
@@ -186,6 +192,9 @@ pub(crate) struct Report {
     /// Where the report goes; beside the database if not given.
     #[arg(long, short, value_name = "DIR")]
     pub(crate) out: Option<PathBuf>,
+    /// Also write results/result_BITS_run_COUNT.txt, one file for each batch of primes, as the program of article (b) does.
+    #[arg(long)]
+    pub(crate) batch_files: bool,
     #[command(flatten)]
     pub(crate) json: JsonOption,
 }

@@ -55,6 +55,16 @@ impl Study {
         })
     }
 
+    /// How much its workers give way to other processes, from 0 to 19.
+    ///
+    /// # Errors
+    /// The database cannot be read.
+    pub fn nice(&self) -> Result<u8, StoreError> {
+        let study = self.store.study()?;
+        // A plan of a newer version is judged where it is run.
+        Ok(Plan::parse(&study.plan_toml, &study.host).map_or(0, |plan| plan.nice))
+    }
+
     /// What has been stored so far.
     pub fn store(&self) -> &Store {
         &self.store

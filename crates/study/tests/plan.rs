@@ -92,7 +92,10 @@ fn a_plan_unfolds_into_groups_of_one_job() {
     // 2 operations × 2 sizes × 2 thread counts × 2 batches, and 2 texts × (1, 2, 4, 6) threads.
     assert_eq!(groups.len(), 16 + 8);
     let first = &groups[0];
-    assert_eq!(first.title(), "Private operation, 2048 bits, 1 thread");
+    assert_eq!(
+        first.title(),
+        "Private operation, 2048 bits, e = 3, 1 thread"
+    );
     assert_eq!(first.measure.budget_s, 1.0);
     assert_eq!(first.measure.confidence, 0.99);
     assert_eq!(first.cells.len(), 2);
@@ -177,6 +180,16 @@ fn bad_plans_are_refused_with_file_line_and_key() {
         (with("engines = \"all\""), 4, "engines", &["present"]),
         (with("exponent = 4"), 4, "exponent", &["odd"]),
         (with("exponent = 1"), 4, "exponent", &["from 3"]),
+        (with("exponent = -3"), 4, "exponent", &["-3", "65537"]),
+        (with("exponent = \"any\""), 4, "exponent", &["any", "random"]),
+        (with("message = 2048"), 4, "message", &["2048 bits", "1 to 2047"]),
+        (with("message = 0"), 4, "message", &["0 bits"]),
+        (with("message = -1"), 4, "message", &["less than 0"]),
+        (with("message = \"long\""), 4, "message", &["long", "byte-shorter"]),
+        (with("batch = [2]\nmode = \"concurrent\""), 5, "mode", &["single items"]),
+        ("[[grid]]\noperations = [\"keygen\"]\nbits = [512]\nmessage = 100\n".into(), 4, "message", &["only private and public"]),
+        (format!("nice = 20\n{GRID}"), 1, "nice", &["20", "0 (as others) to 19"]),
+        (format!("nice = -1\n{GRID}"), 1, "nice", &["-1"]),
         (with("symbols = [10]"), 4, "symbols", &["only text"]),
         (with("block_symbols = 10"), 4, "block_symbols", &["only text"]),
         (with("threads = [2]\nmode = \"latency\""), 5, "mode", &["one call on one thread"]),
@@ -184,7 +197,7 @@ fn bad_plans_are_refused_with_file_line_and_key() {
         (with("[grid.measure]\nbudget_s = -1.0"), 5, "budget_s", &["-1"]),
         (with("repeats = 3"), 4, "repeats", &["unknown field", "repeats"]),
         (with("bits = [1024]"), 4, "bits", &["duplicate"]),
-        ("[[grid]]\noperations = [\"private\"]\nbits = [511]\n".into(), 3, "bits", &["511", "512 to 16384"]),
+        ("[[grid]]\noperations = [\"private\"]\nbits = [254]\n".into(), 3, "bits", &["254", "256 to 16384"]),
         ("[[grid]]\noperations = [\"private\"]\nbits = [16385]\n".into(), 3, "bits", &["16385"]),
         ("[[grid]]\noperations = [\"seal\"]\nbits = [2048]\n".into(), 2, "operations", &["seal", "private"]),
         ("[[grid]]\noperations = [\"private\", \"text_encrypt\"]\nbits=[512]\n".into(), 2, "operations", &["of its own"]),

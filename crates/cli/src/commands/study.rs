@@ -74,6 +74,9 @@ pub(crate) fn report(arguments: &arguments::Report) -> Result<(), Failure> {
     let store = Store::view(&arguments.directory).map_err(rsalab_study::Error::from)?;
     let directory = arguments.out.as_deref().unwrap_or(&arguments.directory);
     let page = report::write(&store, directory)?;
+    if arguments.batch_files {
+        report::write_batch_files(&store, directory)?;
+    }
     tell(&store, &page, &arguments.json)
 }
 
@@ -120,6 +123,7 @@ fn run(
     json: &JsonOption,
     talk: Talk,
 ) -> Result<(), Failure> {
+    give_way(study)?;
     let stop = Stop::listen()?;
     let directory = study.store().directory().to_owned();
     talk.say(format_args!("the study lies in {}", directory.display()));
@@ -149,10 +153,22 @@ fn run(
     tell(study.store(), &page, json)
 }
 
+/// Lowers the priority of this process, and of the workers that it starts, as far as the study's plan asks.
+fn give_way(study: &Study) -> Result<(), Failure> {
+    let nice = study.nice().map_err(rsalab_study::Error::from)?;
+    if nice == 0 {
+        return Ok(());
+    }
+    rustix::process::nice(i32::from(nice))
+        .map(|_| ())
+        .map_err(|error| Failure::io("cannot lower the priority", error.into()))
+}
+
 /// The plan with what the command line changes of it, and a name for its directory.
 fn plan(arguments: &arguments::Study, host: &Host) -> Result<(String, Plan), Failure> {
     let (name, mut plan) = chosen(arguments, host)?;
     plan.seed = arguments.seed.or(plan.seed);
+    plan.nice = arguments.nice.unwrap_or(plan.nice);
     if let Some(seconds) = arguments.seconds {
         plan.measure.budget_s = seconds;
     }

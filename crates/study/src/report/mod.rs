@@ -46,7 +46,7 @@ pub use self::{
     png::png,
     svg::svg,
 };
-use crate::{Error, store::Store};
+use crate::{Error, articles::prime_cycles, store::Store};
 
 /// The page's name in the directory of a report.
 pub const PAGE: &str = "report.html";
@@ -72,6 +72,21 @@ pub fn write(store: &Store, directory: &Path) -> Result<PathBuf, Error> {
     draw(&report.figures, &pictures)?;
     // The page comes last: where it is, the files it names are.
     place(directory, PAGE, html(&report).as_bytes())
+}
+
+/// Writes the files that the program of article (b) saves, one for each stored batch, below a directory.
+///
+/// # Errors
+/// A file cannot be written, or the database not be read.
+pub fn write_batch_files(store: &Store, directory: &Path) -> Result<(), Error> {
+    let report = Report::of(store)?;
+    for file in prime_cycles::batches::files(&report.groups) {
+        let (folder, name) = file.path.rsplit_once('/').unwrap_or(("", &file.path));
+        let folder = directory.join(folder);
+        fs::create_dir_all(&folder).map_err(Error::io(&folder))?;
+        place(&folder, name, file.text.as_bytes())?;
+    }
+    Ok(())
 }
 
 /// Writes the pictures of figures, on all CPUs that there are.

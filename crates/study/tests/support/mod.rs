@@ -23,7 +23,23 @@ pub static MACHINE: LazyLock<Machine> = LazyLock::new(Machine::describe);
 pub fn host(present: &[&str], logical_cpus: usize) -> Host {
     let names = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect();
     Host {
-        known: names(&["own", "textbook", "openssl", "libcrypto", "gmp", "java"]),
+        known: names(&[
+            "own",
+            "textbook",
+            "openssl",
+            "libcrypto",
+            "gmp",
+            "aws-lc",
+            "crypto_mb",
+            "ippcp",
+            "cryptopp",
+            "rustcrypto",
+            "go",
+            "jca",
+            "java",
+            "c-openmp",
+            "gpu",
+        ]),
         present: names(present),
         logical_cpus,
     }

@@ -145,8 +145,8 @@ fn overhead(evidence: Evidence<'_>) -> Vec<Case> {
 fn quotient(evidence: Evidence<'_>) -> Vec<Case> {
     let mut cases = Vec::new();
     for (engine, encrypts) in [
-        ("gmp:powm_sec", "gmp:powm_sec"),
-        ("c-openmp", "c-openmp"),
+        ("gmp:plain_powm_sec", "gmp:plain_powm_sec"),
+        ("c-openmp:powm_sec", "c-openmp:powm_sec"),
         ("own:plain", "own"),
     ] {
         let at = |bits: usize| -> Value {
@@ -188,7 +188,12 @@ fn quotient(evidence: Evidence<'_>) -> Vec<Case> {
 
 fn dominates(evidence: Evidence<'_>) -> Vec<Case> {
     let engines = [
-        ("gmp:random", "gmp", "gmp:powm_sec", "gmp:powm_sec"),
+        (
+            "gmp:random",
+            "gmp",
+            "gmp:plain_powm_sec",
+            "gmp:plain_powm_sec",
+        ),
         ("own", "own", "own", "own:plain"),
     ];
     let mut cases = Vec::new();

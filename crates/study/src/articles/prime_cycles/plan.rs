@@ -104,12 +104,17 @@ pub fn grids(scale: Scale) -> Vec<Grid> {
     for message in [Some(Message::Bits(MESSAGE_BITS)), None] {
         grids.push(steps(
             &[Op::Public],
-            &["gmp:powm_sec", "c-openmp", "own"],
+            &["gmp:plain_powm_sec", "c-openmp:powm_sec", "own"],
             message,
         ));
         grids.push(steps(
             &[Op::Private],
-            &["gmp:powm_sec", "c-openmp", "own:plain", "own"],
+            &[
+                "gmp:plain_powm_sec",
+                "c-openmp:powm_sec",
+                "own:plain",
+                "own",
+            ],
             message,
         ));
     }
