@@ -32,8 +32,7 @@ use search::Search;
 use setup::{PrivateExponents, Totients};
 use signature::{Signing, Verifying};
 
-/// The variant without the CRT, on the kernel that the engine prefers or was told to take.
-const PLAIN: &str = "plain";
+const PLAIN: &str = Own::PLAIN;
 
 /// Our own engine. Its variants are the kernels of this machine, and [`PLAIN`].
 pub struct Own {
@@ -41,6 +40,9 @@ pub struct Own {
 }
 
 impl Own {
+    /// The variant without the CRT, on the kernel that the engine prefers or was told to take.
+    pub const PLAIN: &str = "plain";
+
     /// With the fastest kernel that this CPU can run.
     pub fn auto() -> Self {
         Own {

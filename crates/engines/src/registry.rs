@@ -37,6 +37,11 @@ pub enum Home {
     },
     /// In a program `rsalab-peer-NAME` that the user has put there.
     External,
+    /// Nowhere: this version has the name only, so that plans may ask for it and get the reason.
+    Planned {
+        /// Why there is none, as the end of a sentence.
+        reason: &'static str,
+    },
 }
 
 /// Every engine of this version, in the order in which tables show them.
@@ -135,6 +140,13 @@ pub const ENGINES: &[Entry] = &[
         summary: Cow::Borrowed("one C file on OpenMP and the GMP that the system has, without CRT"),
         home: Home::Peer {
             bring: "sh peers/external/c-openmp/build.sh",
+        },
+    },
+    Entry {
+        name: Cow::Borrowed("gpu"),
+        summary: Cow::Borrowed("RSA on a graphics processor, thousands of threads at once"),
+        home: Home::Planned {
+            reason: "none has been written yet; as article (d) did, it will start a grid of 512 blocks of 128 threads",
         },
     },
 ];
@@ -314,6 +326,12 @@ impl Registry {
             }
             Home::Peer { bring } => bring,
             Home::External => "the steps of docs/bring-your-own-engine.md",
+            Home::Planned { reason } => {
+                return Err(Absent::Planned {
+                    engine: entry.name.clone().into_owned(),
+                    reason,
+                });
+            }
         };
         let file = file_of(&entry.name);
         self.folders
@@ -321,7 +339,7 @@ impl Registry {
             .map(|folder| folder.join(&file))
             .find(|path| path.is_file())
             .map(|path| location(path, &[]))
-            .ok_or_else(|| Absent {
+            .ok_or_else(|| Absent::NotInstalled {
                 engine: entry.name.clone().into_owned(),
                 file,
                 folders: self.folders.clone(),
@@ -361,18 +379,29 @@ fn is_program(path: &Path) -> bool {
     fs::metadata(path).is_ok_and(|file| file.is_file() && may_run(&file))
 }
 
-/// An engine that is not installed.
+/// An engine that cannot be started.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("the engine '{engine}' is not installed: there is no {file} in {}; get it with: {bring}", list(.folders))]
-pub struct Absent {
-    /// The engine.
-    pub engine: String,
-    /// The program that was looked for.
-    pub file: String,
-    /// Where it was looked for.
-    pub folders: Vec<PathBuf>,
-    /// The one command that brings it.
-    pub bring: &'static str,
+pub enum Absent {
+    /// Its program is not there.
+    #[error("the engine '{engine}' is not installed: there is no {file} in {}; get it with: {bring}", list(.folders))]
+    NotInstalled {
+        /// The engine.
+        engine: String,
+        /// The program that was looked for.
+        file: String,
+        /// Where it was looked for.
+        folders: Vec<PathBuf>,
+        /// The one command that brings it.
+        bring: &'static str,
+    },
+    /// No version has it so far.
+    #[error("there is no engine '{engine}' in this version: {reason}")]
+    Planned {
+        /// The engine.
+        engine: String,
+        /// Why.
+        reason: &'static str,
+    },
 }
 
 fn list(folders: &[PathBuf]) -> String {
@@ -442,7 +471,9 @@ mod tests {
         );
         assert!(message.contains(&bin.display().to_string()), "{message}");
 
-        let file = absent.file;
+        let Absent::NotInstalled { file, .. } = absent else {
+            panic!("{absent}");
+        };
         fs::write(prefix.join("bin").join(&file), "").unwrap();
         assert_eq!(
             registry.locate(&gmp).unwrap().program,
@@ -450,6 +481,16 @@ mod tests {
         );
         fs::write(bin.join(&file), "").unwrap();
         assert_eq!(registry.locate(&gmp).unwrap().program, bin.join(&file));
+    }
+
+    #[test]
+    fn an_engine_that_is_planned_says_so_wherever_one_looks() {
+        let registry = Registry::new(PathBuf::from("/opt/bin/rsalab"), None);
+        let gpu = Selector::parse("gpu").unwrap().engine;
+        let message = registry.locate(&gpu).unwrap_err().to_string();
+        assert!(message.contains("512 blocks of 128 threads"), "{message}");
+        // No program of the user's own takes its name.
+        assert!(!is_own_name("gpu"));
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use rsalab_engines::{
-    EngineInfo, Limits, Session, Worker,
+    Absent, EngineInfo, Limits, Session, Worker,
     registry::{Entry, Registry},
 };
 use rsalab_rsa::kernels;
@@ -88,10 +88,16 @@ fn listed(entry: &Entry, registry: &Registry) -> Listed {
     };
     let location = match registry.locate(entry) {
         Ok(location) => location,
-        Err(absent) => {
+        Err(Absent::NotInstalled { bring, .. }) => {
             return Listed {
                 reason: Some("not installed".to_owned()),
-                bring: Some(absent.bring),
+                bring: Some(bring),
+                ..listed
+            };
+        }
+        Err(absent) => {
+            return Listed {
+                reason: Some(absent.to_string()),
                 ..listed
             };
         }

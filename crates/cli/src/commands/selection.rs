@@ -1,6 +1,6 @@
 //! Which engines are meant: names, what is installed, and the kernel of our own.
 
-use rsalab_engines::{Absent, Registry, Selector, UnknownEngine};
+use rsalab_engines::{Absent, Own, Registry, Selector, UnknownEngine};
 use rsalab_measure::Topology;
 use rsalab_study::plan::Host;
 
@@ -64,14 +64,16 @@ pub(super) fn with_kernel(
     Ok(engines.iter().map(chosen).collect())
 }
 
-/// Reads selectors that were typed or that a plan has: each names an engine that there is, and of our own a kernel that
+/// Reads selectors that were typed or that a plan has: each names an engine that there is, and of our own a form that
 /// there is. Whether they are here is another question.
 pub(super) fn known(registry: &Registry, selectors: &[String]) -> Result<Vec<Selector>, Failure> {
     let mut known = Vec::new();
     for text in selectors {
         let selector = registry.select(text).map_err(unknown)?;
-        if let (OWN, Some(kernel)) = (selector.engine.name.as_ref(), &selector.variant) {
-            kernels::known(kernel)?;
+        if let (OWN, Some(variant)) = (selector.engine.name.as_ref(), &selector.variant)
+            && variant != Own::PLAIN
+        {
+            kernels::known(variant)?;
         }
         known.push(selector);
     }
@@ -94,8 +96,13 @@ fn unknown(error: UnknownEngine) -> Failure {
     Failure::new(Class::Usage, error.to_string())
 }
 
-/// An engine that is not installed, with the one command that brings it.
+/// An engine that cannot be started, with the one command that brings it if there is one.
 pub(super) fn absent(error: &Absent) -> Failure {
-    let what = format!("the engine '{}' is not installed", error.engine);
-    Failure::new(Class::Unavailable, what).advice(format!("get it with: {}", error.bring))
+    match error {
+        Absent::NotInstalled { engine, bring, .. } => {
+            let what = format!("the engine '{engine}' is not installed");
+            Failure::new(Class::Unavailable, what).advice(format!("get it with: {bring}"))
+        }
+        Absent::Planned { .. } => Failure::new(Class::Unavailable, error.to_string()),
+    }
 }
