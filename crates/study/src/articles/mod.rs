@@ -6,6 +6,7 @@
 //! | which articles there are | [`Article`] |
 //! | what a study says about one | [`Review`], [`Table`], [`Claim`], [`Verdict`] |
 //! | what was measured of one job on one engine, or why it was not | `evidence` |
+//! | the comparisons behind a claim | `cases` |
 //! | article (a), text over threads | [`text_threads`] |
 //! | article (b), primes and each step in ticks | [`prime_cycles`] |
 //! | article (c), keys of Intel IPP and OpenSSL | [`keygen_libraries`] |
@@ -13,6 +14,7 @@
 //! A plan, or a grid of it, names the article it follows by the key `article`. Nothing here measures: a review is computed from the same
 //! figures as the rest of the report.
 
+mod cases;
 mod claim;
 mod evidence;
 pub mod keygen_libraries;

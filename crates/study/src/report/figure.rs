@@ -1,5 +1,6 @@
 //! The model of a figure: one truth for the page's drawing, the still picture and the data.
 
+use rsalab_measure::Estimate;
 use serde::Serialize;
 
 /// A figure, as data. Its JSON is what the page's script draws.
@@ -85,6 +86,21 @@ pub struct Point {
     /// Whether it was obtained under other conditions than what it stands beside: it bears a sign.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub unequal: bool,
+}
+
+impl Point {
+    /// A value with its interval, if it has one.
+    pub(crate) fn at(x: f64, estimate: &Estimate) -> Point {
+        let has_interval = estimate.confidence > 0.0;
+        Point {
+            x,
+            y: estimate.value,
+            low: has_interval.then_some(estimate.low),
+            high: has_interval.then_some(estimate.high),
+            note: None,
+            unequal: false,
+        }
+    }
 }
 
 /// The sign of an unequal point.

@@ -11,12 +11,13 @@ use rsalab_measure::Estimate;
 
 use super::{DIRECTIONS, Times};
 use crate::{
-    articles::{Case, Claim, Cpus, Verdict},
+    articles::{
+        Case, Claim, Cpus, Verdict,
+        cases::{Cases, NOISE, Side, alike, side},
+    },
     number,
 };
 
-/// A machine drifts by this much from one minute to the next.
-const NOISE: f64 = 0.02;
 /// Decryption is called far slower from this quotient on.
 const FAR: f64 = 2.0;
 /// The article rounds its savings: `almost 50 %` is met by what comes within so many points.
@@ -139,62 +140,6 @@ impl Study<'_> {
     }
 }
 
-/// Where an estimate lies beside a threshold, noise allowed for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Side {
-    Below,
-    Unclear,
-    Above,
-}
-
-fn side(estimate: &Estimate, threshold: f64) -> Side {
-    if estimate.confidence <= 0.0 {
-        return Side::Unclear;
-    }
-    if estimate.low > threshold * (1.0 + NOISE) {
-        Side::Above
-    } else if estimate.high < threshold * (1.0 - NOISE) {
-        Side::Below
-    } else {
-        Side::Unclear
-    }
-}
-
-/// The cases of one engine.
-struct Cases<'a> {
-    engine: &'a str,
-    cases: Vec<Case>,
-}
-
-impl<'a> Cases<'a> {
-    fn of(engine: &'a str) -> Self {
-        Cases {
-            engine,
-            cases: Vec::new(),
-        }
-    }
-
-    fn add(
-        &mut self,
-        case: impl Into<String>,
-        verdict: Verdict,
-        value: Option<Estimate>,
-        sentence: String,
-    ) {
-        self.cases.push(Case {
-            engine: self.engine.to_owned(),
-            case: case.into(),
-            verdict,
-            sentence,
-            value,
-        });
-    }
-
-    fn lacks(&mut self, case: impl Into<String>, why: impl Into<String>) {
-        self.add(case, Verdict::NotMeasurableHere, None, why.into());
-    }
-}
-
 fn more_data(study: &Study<'_>, engine: &str) -> Vec<Case> {
     let mut cases = Cases::of(engine);
     for (op, direction) in DIRECTIONS {
@@ -211,11 +156,7 @@ fn more_data(study: &Study<'_>, engine: &str) -> Vec<Case> {
             continue;
         };
         let growth = at_large.over(&at_small);
-        let verdict = match side(&growth, 1.0) {
-            Side::Above => Verdict::Holds,
-            Side::Below => Verdict::DoesNotHold,
-            Side::Unclear => Verdict::NoSignificantDifference,
-        };
+        let verdict = side(&growth, 1.0).claimed_above();
         let sentence = format!(
             "{} are {} times as fast as one at {}, and {} times at {}",
             number::counted(threads, "thread"),
@@ -322,11 +263,7 @@ fn hyper_threads(
         return;
     };
     let saving = saved_percent(&alone.over(&shared));
-    let verdict = match side(&alone.over(&shared), 1.0) {
-        Side::Above => Verdict::Holds,
-        Side::Below => Verdict::DoesNotHold,
-        Side::Unclear => Verdict::NoSignificantDifference,
-    };
+    let verdict = side(&alone.over(&shared), 1.0).claimed_above();
     let sentence = format!(
         "{logical} threads on {cores} cores save {} % of the time of {cores}, published 5 %",
         number::with_interval(&saving)
@@ -559,15 +496,7 @@ fn both_directions(study: &Study<'_>, engine: &str) -> Vec<Case> {
             continue;
         };
         let quotient = decryption.over(&encryption);
-        let has_interval = quotient.confidence > 0.0;
-        let (least, most) = (1.0 / (1.0 + ALIKE), 1.0 + ALIKE);
-        let verdict = if has_interval && quotient.low >= least && quotient.high <= most {
-            Verdict::Holds
-        } else if has_interval && (quotient.low > most || quotient.high < least) {
-            Verdict::DoesNotHold
-        } else {
-            Verdict::NoSignificantDifference
-        };
+        let verdict = alike(&quotient, ALIKE);
         let sentence = format!(
             "{} make encryption {} times as fast, and decryption {} times",
             number::counted(threads, "thread"),

@@ -224,18 +224,7 @@ fn by_size(
 }
 
 fn line(name: &str, places: &[usize], value: impl Fn(usize) -> Option<Estimate>) -> Option<Series> {
-    let point = |place: &usize| {
-        let estimate = value(*place)?;
-        let has_interval = estimate.confidence > 0.0;
-        Some(Point {
-            x: *place as f64,
-            y: estimate.value,
-            low: has_interval.then_some(estimate.low),
-            high: has_interval.then_some(estimate.high),
-            note: None,
-            unequal: false,
-        })
-    };
+    let point = |place: &usize| Some(Point::at(*place as f64, &value(*place)?));
     let points: Vec<Point> = places.iter().filter_map(point).collect();
     (!points.is_empty()).then(|| Series {
         name: name.to_owned(),
