@@ -169,6 +169,7 @@ Examples:
   rsalab study prime-cycles                 article (b): pairs of primes in ticks, for hours; stop and resume it
   rsalab study keygen-libraries             article (c): keys of 256 to 4096 bits, the median of ten means
   rsalab study text-threads --max-threads 4 --repeats 20 --symbols 1000,100000
+  rsalab study cpu-gpu                      article (d): Crypto++ and Montgomery, one message or 600, and a GPU's place
   rsalab study plan.toml --out results/mine";
 
 /// Go on with a study that was stopped or killed

@@ -6,16 +6,18 @@
 //! | which articles there are | [`Article`] |
 //! | what a study says about one | [`Review`], [`Table`], [`Claim`], [`Verdict`] |
 //! | what was measured of one job on one engine, or why it was not | `evidence` |
-//! | the comparisons behind a claim | `cases` |
 //! | article (a), text over threads | [`text_threads`] |
 //! | article (b), primes and each step in ticks | [`prime_cycles`] |
 //! | article (c), keys of Intel IPP and OpenSSL | [`keygen_libraries`] |
+//! | article (d), Crypto++, one thread, several, and a GPU | [`cpu_gpu`] |
+//! | the comparisons behind a claim | `cases` |
 //!
 //! A plan, or a grid of it, names the article it follows by the key `article`. Nothing here measures: a review is computed from the same
 //! figures as the rest of the report.
 
 mod cases;
 mod claim;
+pub mod cpu_gpu;
 mod evidence;
 pub mod keygen_libraries;
 pub mod prime_cycles;
@@ -43,6 +45,8 @@ pub enum Article {
     PrimeCycles,
     /// (c): a comparison of key generation in Intel IPP and OpenSSL.
     KeygenLibraries,
+    /// (d): Crypto++ beside Montgomery exponentiation on one thread, on several and on a GPU.
+    CpuGpu,
 }
 
 /// How much of an article's study is done.
@@ -102,10 +106,11 @@ pub struct Cpus {
 
 impl Article {
     /// Every article, by its letter.
-    pub const ALL: [Article; 3] = [
+    pub const ALL: [Article; 4] = [
         Article::TextThreads,
         Article::PrimeCycles,
         Article::KeygenLibraries,
+        Article::CpuGpu,
     ];
 
     /// What the groups of a study, and the records they were made from, say about the article.
@@ -114,6 +119,7 @@ impl Article {
             Article::TextThreads => text_threads::review(groups, records, cpus),
             Article::PrimeCycles => prime_cycles::review(groups),
             Article::KeygenLibraries => keygen_libraries::review(groups),
+            Article::CpuGpu => cpu_gpu::review(groups, cpus),
         }
     }
 }

@@ -6,7 +6,7 @@ use super::{
     DEFAULT_EXPONENT, Engines, Grid, Host, Measure, MeasureChange, Plan, PlanError, Threads,
 };
 use crate::articles::{
-    Scale, keygen_libraries, prime_cycles,
+    Scale, cpu_gpu, keygen_libraries, prime_cycles,
     text_threads::{self, plan::Settings},
 };
 
@@ -21,6 +21,8 @@ pub enum Preset {
     PrimeCycles,
     /// The study of article (c), as published, and every other engine: keys of 256 to 4096 bits.
     KeygenLibraries,
+    /// The study of article (d), as published: seven key sizes, messages of two lengths, and many at once.
+    CpuGpu,
     /// Every article in short form, in one report.
     Papers,
     /// Every peer at every size.
@@ -31,11 +33,12 @@ pub enum Preset {
 
 impl Preset {
     /// Every preset, the default first.
-    pub const ALL: [Preset; 7] = [
+    pub const ALL: [Preset; 8] = [
         Preset::Quick,
         Preset::TextThreads,
         Preset::PrimeCycles,
         Preset::KeygenLibraries,
+        Preset::CpuGpu,
         Preset::Papers,
         Preset::Peers,
         Preset::Smoke,
@@ -48,6 +51,7 @@ impl Preset {
             Preset::TextThreads => "text-threads",
             Preset::PrimeCycles => "prime-cycles",
             Preset::KeygenLibraries => "keygen-libraries",
+            Preset::CpuGpu => "cpu-gpu",
             Preset::Papers => "papers",
             Preset::Peers => "peers",
             Preset::Smoke => "smoke",
@@ -68,6 +72,9 @@ impl Preset {
             }
             Preset::KeygenLibraries => {
                 "keys of 256 to 4096 bits, the median of ten means of ten, on every engine: article (c); 45 minutes"
+            }
+            Preset::CpuGpu => {
+                "Crypto++ beside the textbook's Montgomery on one thread and several, keys of 768 to 8192 bits: article (d); 1 hour or more"
             }
             Preset::Papers => "every article in short form, one report; half an hour on 2 cores",
             Preset::Peers => {
@@ -99,6 +106,7 @@ impl Preset {
             Preset::TextThreads => text_threads::plan::plan(&Settings::default()),
             Preset::PrimeCycles => prime_cycles::plan::plan(),
             Preset::KeygenLibraries => keygen_libraries::plan::plan(),
+            Preset::CpuGpu => cpu_gpu::plan::plan(),
             Preset::Papers => papers(),
             Preset::Peers => peers(host),
             Preset::Smoke => smoke(),
@@ -111,6 +119,7 @@ fn papers() -> Plan {
     let mut grids = text_threads::plan::grids(&Settings::of(Scale::Short));
     grids.extend(prime_cycles::plan::grids(Scale::Short));
     grids.extend(keygen_libraries::plan::grids(Scale::Short));
+    grids.extend(cpu_gpu::plan::grids(Scale::Short));
     Plan {
         title: "The four articles done again, in short form".to_owned(),
         article: None,
@@ -126,9 +135,12 @@ fn peers(host: &Host) -> Plan {
     const BITS: [usize; 5] = [1024, 2048, 3072, 4096, 8192];
     /// Seconds for the keys of each size: those of 8192 bits take up to a minute each.
     const KEYGEN_S: [f64; 5] = [8.0, 15.0, 25.0, 35.0, 50.0];
-    // The textbook's exponentiation is no peer, and takes minutes at the largest size.
+    // The textbook's exponentiation is no peer, and takes minutes at the largest size. There is no 'gpu' yet.
     let engines = || {
-        let peers = host.known.iter().filter(|name| *name != "textbook");
+        let peers = host
+            .known
+            .iter()
+            .filter(|name| !["textbook", "gpu"].contains(&name.as_str()));
         Engines::Named(peers.cloned().collect())
     };
     let many = |operations: &[Op], bits: &[usize]| Grid {
