@@ -14,7 +14,7 @@ TOOLS   := $(CURDIR)/target/tools
 export RSALAB_PREFIX ?= $(CURDIR)/prefix
 
 .DEFAULT_GOAL := help
-.PHONY: help setup build peers study test lint deny docs clean
+.PHONY: help setup build peers study papers test lint deny docs clean
 
 help: ## List the commands.
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):[^#]*## /  make \1\t/' | expand -t 16
@@ -39,6 +39,9 @@ peers: build ## Build the native peers that this machine can build, and bring th
 
 study: build peers ## Run the quick study and leave a report.
 	$(RSALAB) study quick
+
+papers: build peers ## Do the studies of four articles again, in short form: one report, within half an hour on 2 cores.
+	$(RSALAB) study papers
 
 test: setup lint deny peers ## Lints, all tests with every peer that could be built, licences, documents.
 	@sh scripts/test.sh $(PEERS)

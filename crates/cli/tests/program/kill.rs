@@ -37,6 +37,124 @@ threads = [2]
 symbols = [600]
 "#;
 
+/// Pairs of primes as article (b) finds them, in batches that are stored one by one.
+const PRIMES: &str = r#"
+title = "Primes to be killed"
+article = "prime-cycles"
+[[grid]]
+operations = ["prime_pair"]
+engines = ["own"]
+bits = [1024]
+threads = [2]
+mode = "concurrent"
+[grid.measure]
+precision = 0.0
+budget_s = 3600.0
+min_blocks = 1
+max_blocks = 1000
+block_calls = 20
+repeats = 1210
+discard_ms = 0
+max_samples = 1000
+"#;
+
+#[test]
+fn batches_of_primes_are_the_same_whether_killed_or_not() {
+    const KILLS: usize = 10;
+    let here = folder();
+    fs::write(here.path().join("primes.toml"), PRIMES).expect("the folder can be written to");
+    let run = |arguments: &[&str]| {
+        let mut command = Command::new(program());
+        command.current_dir(here.path()).args(arguments);
+        command
+    };
+    let finish = |arguments: &[&str]| {
+        let output = run(arguments).output().expect("the program starts");
+        let words = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(output.status.success(), "{words}");
+    };
+    let mut stored = BTreeMap::new();
+    let mut moments = Moments(0x5EED);
+    let study = here.path().join("killed");
+    let count = || -> i64 {
+        let asked = rusqlite::Connection::open_with_flags(
+            study.join("study.db"),
+            rusqlite::OpenFlags::SQLITE_OPEN_READ_ONLY,
+        )
+        .and_then(|database| {
+            database.query_row("SELECT count(*) FROM block", [], |row| row.get(0))
+        });
+        // It is not there yet, or just being written to.
+        asked.unwrap_or(0)
+    };
+    for kill in 1..=KILLS {
+        let arguments: &[&str] = match study.join("study.db").exists() {
+            true => &["resume", "killed"],
+            false => &["study", "primes.toml", "--out", "killed"],
+        };
+        let mut process = run(arguments)
+            .stdin(Stdio::null())
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .spawn()
+            .expect("the program starts");
+        // However slow the machine, a batch further each time, and then in the middle of one.
+        let before = count();
+        while count() == before && process.try_wait().expect("it can be asked").is_none() {
+            thread::sleep(Duration::from_millis(20));
+        }
+        thread::sleep(moments.next() / 4);
+        let has_ended = process.try_wait().expect("it can be asked").is_some();
+        assert!(!has_ended, "the study ended by itself before kill {kill}");
+        process.kill().expect("it can be killed");
+        process.wait().expect("it ends");
+        if study.join("study.db").exists() {
+            stored = look(&study, &stored);
+        }
+    }
+    assert!(
+        stored.len() >= KILLS,
+        "{} batches after {KILLS} kills",
+        stored.len()
+    );
+    finish(&["resume", "killed"]);
+    look(&study, &stored);
+    finish(&["study", "primes.toml", "--out", "whole"]);
+
+    // Which pairs are found is chance; how many there are in which batch is not.
+    let batches = |study: &str| -> Vec<(i64, i64)> {
+        let database = open(&here.path().join(study).join("study.db"));
+        let mut query = database
+            .prepare(
+                "SELECT round, (SELECT sum(operations) FROM sample WHERE block_id = block.id)
+                 FROM block ORDER BY round",
+            )
+            .expect("there are batches");
+        let rows = query.query_map([], |row| Ok((row.get(0)?, row.get(1)?)));
+        let rows = rows.expect("they can be read");
+        rows.collect::<Result<_, _>>().expect("batches have pairs")
+    };
+    let killed = batches("killed");
+    assert_eq!(killed, batches("whole"));
+    assert_eq!(killed.len(), 61);
+    assert_eq!(killed.iter().map(|(_, pairs)| pairs).sum::<i64>(), 1210);
+    let files = |study: &str| -> Vec<String> {
+        finish(&["report", study, "--batch-files"]);
+        let folder = here.path().join(study).join("results/own");
+        let mut names: Vec<String> = fs::read_dir(folder)
+            .expect("there are files")
+            .map(|entry| entry.expect("it can be read").file_name().into_string())
+            .collect::<Result<_, _>>()
+            .expect("names are text");
+        names.sort();
+        names
+    };
+    let names = files("killed");
+    assert_eq!(names, files("whole"));
+    assert_eq!(names.len(), 61);
+    assert!(names.contains(&"result_512_run_1210.txt".to_owned()));
+}
+
 #[test]
 fn a_study_that_is_killed_fifty_times_is_complete_in_the_end() {
     let here = folder();
