@@ -6,7 +6,7 @@ use std::{collections::BTreeMap, path::Path};
 use rsalab_engines::{BlockReport, Job, Mode, Op};
 use rsalab_measure::Estimate;
 use rsalab_study::{
-    articles::{Review, Table, Verdict, keygen_libraries, prime_cycles},
+    articles::{Review, Table, Verdict, cpu_gpu, keygen_libraries, prime_cycles},
     plan::{Engines, Host, Plan, Preset},
     report::{self, Report},
     store::GroupRecord,
@@ -370,7 +370,8 @@ fn every_id_of_every_article_has_a_value_or_a_reason() {
         let text = std::fs::read_to_string(directory.path().join("results.json")).unwrap();
         let results: serde_json::Value = serde_json::from_str(&text).unwrap();
         let ids = ids(&results);
-        for id in prime_cycles::IDS.iter().chain(&keygen_libraries::IDS) {
+        let of_b_to_d = prime_cycles::IDS.iter().chain(&keygen_libraries::IDS);
+        for id in of_b_to_d.chain(&cpu_gpu::IDS) {
             assert!(ids.contains_key(*id), "{id} is missing");
         }
         for (id, (has_value, has_reason)) in &ids {
