@@ -34,7 +34,7 @@ use signature::{Signing, Verifying};
 
 const PLAIN: &str = Own::PLAIN;
 
-/// Our own engine. Its variants are the kernels of this machine, and [`PLAIN`].
+/// Our own engine. Its variants are the kernels of this machine, and `plain`, without the CRT.
 pub struct Own {
     kernel: Kernel,
 }
