@@ -128,7 +128,7 @@ pub(crate) struct Study {
     /// In place of the plan's engines.
     #[arg(long, value_name = "A,B", value_delimiter = ',')]
     pub(crate) engines: Option<Vec<String>>,
-    /// In place of the plan's sizes of the modulus.
+    /// Of the plan's sizes of the modulus, these; or these in place of the plan's.
     #[arg(long, value_name = "N[,N]", value_delimiter = ',', value_parser = bits)]
     pub(crate) bits: Option<Vec<usize>>,
     /// In place of the plan's thread counts.

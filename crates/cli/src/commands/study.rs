@@ -7,7 +7,7 @@ use rsalab_engines::Registry;
 use rsalab_study::{
     Study, VERSION,
     articles::text_threads::{self, plan::Settings},
-    plan::{Engines, Host, Plan, Preset, Threads},
+    plan::{Engines, Grid, Host, Plan, Preset, Threads},
     report::{self, Finding, Report},
     run::{Surroundings, Workers},
     store::{self, Ending, Store},
@@ -173,6 +173,9 @@ fn plan(arguments: &arguments::Study, host: &Host) -> Result<(String, Plan), Fai
         plan.measure.budget_s = seconds;
     }
     plan.measure.repeats = arguments.repeats.or(plan.measure.repeats);
+    if let Some(bits) = &arguments.bits {
+        plan.grids = with_bits(plan.grids, bits);
+    }
     for grid in &mut plan.grids {
         if let Some(engines) = &arguments.engines {
             grid.engines = Engines::Named(engines.clone());
@@ -183,9 +186,6 @@ fn plan(arguments: &arguments::Study, host: &Host) -> Result<(String, Plan), Fai
                 Engines::Named(engines) => engines,
             };
             grid.engines = Engines::Named(with_kernel(engines, Some(kernel))?);
-        }
-        if let Some(bits) = &arguments.bits {
-            grid.bits.clone_from(bits);
         }
         if let Some(threads) = &arguments.threads {
             grid.threads = Threads::These(threads.clone());
@@ -200,6 +200,21 @@ fn plan(arguments: &arguments::Study, host: &Host) -> Result<(String, Plan), Fai
         grid.measure.repeats = grid.measure.repeats.filter(|_| arguments.repeats.is_none());
     }
     Ok((name, plan))
+}
+
+/// The grids at other sizes of the modulus. Where the plan has all of them, what it asks at these: a study of several
+/// sizes has a grid for each, with a measure of its own.
+fn with_bits(grids: Vec<Grid>, bits: &[usize]) -> Vec<Grid> {
+    let has = |size: &usize| grids.iter().any(|grid| grid.bits.contains(size));
+    let are_planned = bits.iter().all(has);
+    let changed = |mut grid: Grid| {
+        match are_planned {
+            true => grid.bits.retain(|size| bits.contains(size)),
+            false => grid.bits = bits.to_vec(),
+        }
+        (!grid.bits.is_empty()).then_some(grid)
+    };
+    grids.into_iter().filter_map(changed).collect()
 }
 
 /// A preset, or a file: what is not the name of a preset and looks like a path is one.
