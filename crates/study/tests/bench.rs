@@ -233,7 +233,7 @@ fn senseless_requests_are_refused_in_words() {
                 bits: vec![511],
                 ..request(&["own"])
             },
-            "512 to 16384",
+            "256 to 16384",
         ),
         (
             Request {
