@@ -230,7 +230,7 @@ fn senseless_requests_are_refused_in_words() {
         (request(&[]), "the list is empty"),
         (
             Request {
-                bits: vec![511],
+                bits: vec![254],
                 ..request(&["own"])
             },
             "256 to 16384",
