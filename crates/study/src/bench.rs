@@ -13,10 +13,7 @@ use crate::{
     Error,
     compare::{self, LuckCorrected, Measured, MeasuredBlock, Ratio},
     number,
-    plan::{
-        self, Cell, DEFAULT_EXPONENT, Engines, Grid, Group, Host, Measure, MeasureChange, Plan,
-        PlanError, Seed, Threads,
-    },
+    plan::{self, Cell, Engines, Grid, Group, Host, Measure, Plan, PlanError, Seed, Threads},
     run::{
         Brief, Course, Entrant, Event, GroupRun, Lab, Materials, Notice, Observer, Outcome, Pool,
         Record, Share, Surroundings,
@@ -284,19 +281,14 @@ impl Request {
                 ..Measure::default()
             },
             grids: vec![Grid {
-                article: None,
                 operations: vec![self.op],
                 engines: Engines::Named(distinct(&self.engines)),
                 bits: self.bits.clone(),
                 threads: Threads::These(vec![self.threads]),
                 batch: vec![self.batch],
                 symbols: self.symbols.into_iter().collect(),
-                block_symbols: None,
-                mode: None,
-                exponent: DEFAULT_EXPONENT,
-                message: None,
                 bare: self.bare,
-                measure: MeasureChange::default(),
+                ..Grid::default()
             }],
         }
     }

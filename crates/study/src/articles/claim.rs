@@ -92,6 +92,24 @@ impl Verdict {
 }
 
 impl Claim {
+    /// A claim before anything is known of it.
+    pub(super) const fn stated(
+        id: &'static str,
+        claim: &'static str,
+        published: &'static str,
+        computed: &'static str,
+    ) -> Claim {
+        Claim {
+            id,
+            claim,
+            published,
+            computed,
+            verdicts: Vec::new(),
+            cases: Vec::new(),
+            reason: None,
+        }
+    }
+
     /// The claim with what `cases` say, each engine's verdict over its own cases.
     pub(super) fn decided(self, cases: Vec<Case>) -> Claim {
         let mut engines: Vec<&str> = Vec::new();

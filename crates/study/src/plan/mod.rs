@@ -129,6 +129,39 @@ pub struct Grid {
     pub measure: MeasureChange,
 }
 
+impl Default for Grid {
+    /// One item at a time on one thread, on every engine that is present; operations and sizes are left to be named.
+    fn default() -> Self {
+        Grid {
+            article: None,
+            operations: Vec::new(),
+            engines: Engines::Present,
+            bits: Vec::new(),
+            threads: Threads::These(vec![1]),
+            batch: vec![1],
+            symbols: Vec::new(),
+            block_symbols: None,
+            mode: None,
+            exponent: DEFAULT_EXPONENT,
+            message: None,
+            bare: false,
+            measure: MeasureChange::default(),
+        }
+    }
+}
+
+impl Engines {
+    /// These, by selector.
+    pub fn named(selectors: &[&str]) -> Engines {
+        Engines::Named(
+            selectors
+                .iter()
+                .map(|selector| (*selector).to_owned())
+                .collect(),
+        )
+    }
+}
+
 /// Which engines a grid measures.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Engines {

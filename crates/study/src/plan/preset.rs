@@ -2,9 +2,7 @@
 
 use rsalab_engines::{Op, registry::closest};
 
-use super::{
-    DEFAULT_EXPONENT, Engines, Grid, Host, Measure, MeasureChange, Plan, PlanError, Threads,
-};
+use super::{Engines, Grid, Host, Measure, MeasureChange, Plan, PlanError, Threads};
 use crate::articles::{
     Scale, cpu_gpu, keygen_libraries, prime_cycles,
     text_threads::{self, plan::Settings},
@@ -261,18 +259,8 @@ fn smoke() -> Plan {
 
 fn grid(operations: &[Op], bits: &[usize]) -> Grid {
     Grid {
-        article: None,
         operations: operations.to_vec(),
-        engines: Engines::Present,
         bits: bits.to_vec(),
-        threads: Threads::These(vec![1]),
-        batch: vec![1],
-        symbols: Vec::new(),
-        block_symbols: None,
-        mode: None,
-        exponent: DEFAULT_EXPONENT,
-        message: None,
-        bare: false,
-        measure: MeasureChange::default(),
+        ..Grid::default()
     }
 }

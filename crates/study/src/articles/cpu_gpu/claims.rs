@@ -56,112 +56,95 @@ pub(super) fn of(times: Times<'_>) -> Vec<Claim> {
     .into()
 }
 
-const SAME_AS_LIBRARY: Claim = claim(
+const SAME_AS_LIBRARY: Claim = Claim::stated(
     "d-claim-i",
     "The sequential implementation is as fast as Crypto++.",
     "no significant difference (section 5, of Table 1; which prints 0.130 ms and 0.500 ms)",
     "Time of the textbook's encryption of 760 bits with a key of 1024 bits divided by Crypto++'s: it holds within 10 % of 1.",
 );
-const GPU_FROM_3072: Claim = claim(
+const GPU_FROM_3072: Claim = Claim::stated(
     "d-claim-ii",
     "From keys of 3072 bits on, the GPU encrypts faster than one thread and than several.",
     "Tables 1 and 3: 0.8 and 2.6 ms at 3072 bits, where one thread takes 0.85 and 2.99",
     "Time of the sequential CPU divided by the GPU's at each size from 3072 bits on: it holds above 1. One encryption has \
      no multithreaded form.",
 );
-const DECRYPTION_SLOWER: Claim = claim(
+const DECRYPTION_SLOWER: Claim = Claim::stated(
     "d-claim-iii",
     "Decryption takes longer than encryption.",
     "Tables 2 and 4: 9 to 625 times as long on one thread",
     "Time of decryption divided by that of encryption, e = 65537, messages a byte shorter than the key: it holds above 1.",
 );
-const SMALL_EXPONENT: Claim = claim(
+const SMALL_EXPONENT: Claim = Claim::stated(
     "d-claim-iv",
     "Decryption takes longer because e is chosen small.",
     "in words only",
     "The same quotient of the textbook, which has no CRT, with a random e as long as the modulus: it holds if the two \
      directions then come within 10 % of each other.",
 );
-const GPU_DECRYPTS_FASTER: Claim = claim(
+const GPU_DECRYPTS_FASTER: Claim = Claim::stated(
     "d-claim-v",
     "The GPU decrypts faster than one thread and than several at every size.",
     "Tables 2 and 4: 2.42 ms at 768 bits, where one thread takes 5.03",
     "Time of the faster of the sequential and the multithread CPU divided by the GPU's: it holds above 1.",
 );
-const GPU_GROWS: Claim = claim(
+const GPU_GROWS: Claim = Claim::stated(
     "d-claim-vi",
     "The GPU gains more the heavier the computation.",
     "S2 of decryption grows from 2.078 at 768 bits to 22.998 at 8192 (Table 6)",
     "S2 of decryption at 8192 bits divided by that at 768: it holds above 1.",
 );
-const ENCRYPTION_GAINS_LITTLE: Claim = claim(
+const ENCRYPTION_GAINS_LITTLE: Claim = Claim::stated(
     "d-claim-vii",
     "One encryption gains little, from threads or from the GPU.",
     "S1 to 2.254, S2 to 3.896 (Tables 5 and 6)",
     "S1 and S2 of encryption at 8192 bits divided by those of decryption: it holds below 1.",
 );
-const SIX_TIMES: Claim = claim(
+const SIX_TIMES: Claim = Claim::stated(
     "d-claim-viii",
     "Several threads decrypt one message about six times as fast.",
     "S1 6.043 at 8192 bits (Table 6)",
     "S1 of decryption at 8192 bits, by the two CRT halves of the message: it holds if the interval reaches 6 less 10 %.",
 );
-const TWENTY_THREE_TIMES: Claim = claim(
+const TWENTY_THREE_TIMES: Claim = Claim::stated(
     "d-claim-ix",
     "The GPU decrypts one message about 23 times as fast.",
     "S2 22.998 at 8192 bits (Table 6)",
     "S2 of decryption at 8192 bits: it holds if the interval reaches 23 less 10 %.",
 );
-const MESSAGES_GAIN: Claim = claim(
+const MESSAGES_GAIN: Claim = Claim::stated(
     "d-claim-x",
     "Of many messages, several threads decrypt 2.17 times as many, the GPU about 14 times as many.",
     "2.17 and about 14 (Table 8, 600 messages)",
     "Time of 600 decryptions at 1024 bits on one thread divided by that on as many as there are CPUs, or on the GPU: it \
      holds if the interval reaches the published figure less 10 %.",
 );
-const LOOP_OVERHEAD: Claim = claim(
+const LOOP_OVERHEAD: Claim = Claim::stated(
     "d-claim-xi",
     "600 messages one after another take longer than 600 times one: the loop costs.",
     "1262.272 ms for 600 encryptions, where 600 times 0.75 ms are 450: 2.8 times; its decryptions take 0.87 times",
     "Time of 600 messages on one thread divided by 600 times that of one, 1024 bits: it holds above 1.1.",
 );
-const MULTITHREAD_OVERLAP: Claim = claim(
+const MULTITHREAD_OVERLAP: Claim = Claim::stated(
     "d-claim-xii",
     "600 messages on several threads are faster than 600 times one, for free resources are taken.",
     "1.228 times: 600 times 0.9 ms are 540, and Table 7 has 439.475",
     "600 times the time of one message divided by that of 600 on as many threads as there are CPUs, 1024 bits, textbook \
      without CRT, of which one message takes one thread: it holds above 1.",
 );
-const GPU_OVERLAP: Claim = claim(
+const GPU_OVERLAP: Claim = Claim::stated(
     "d-claim-xiii",
     "600 messages on the GPU are faster than 600 times one.",
     "1.572 times: 600 times 1.13 ms are 678, and Table 7 has 431.194",
     "600 times the time of one encryption on the GPU divided by that of 600 at once, 1024 bits: it holds above 1.",
 );
-const THROUGHPUT: Claim = claim(
+const THROUGHPUT: Claim = Claim::stated(
     "d-claim-xiv",
     "About 1,800 messages of 1024 bits are decrypted in a second, and about 250 of 2048 bits.",
     "the GPU's, Figures 3 and 4; Table 8 has 1,890 at most",
     "Most decryptions a second over 50 to 600 messages in flight, on as many threads as there are CPUs: it holds if the \
      interval lies above the published figure less 10 %.",
 );
-
-const fn claim(
-    id: &'static str,
-    claim: &'static str,
-    published: &'static str,
-    computed: &'static str,
-) -> Claim {
-    Claim {
-        id,
-        claim,
-        published,
-        computed,
-        verdicts: Vec::new(),
-        cases: Vec::new(),
-        reason: None,
-    }
-}
 
 /// One comparison: its value judged and put in words, or why there is none.
 fn judged(

@@ -85,7 +85,7 @@ pub fn grids(scale: Scale) -> Vec<Grid> {
                     let is_short = op == Op::Public && exponent == DEFAULT_EXPONENT;
                     grids.push(Grid {
                         operations: vec![op],
-                        engines: named(engines),
+                        engines: Engines::named(engines),
                         bits: vec![bits],
                         message: Some(message),
                         exponent,
@@ -103,7 +103,7 @@ pub fn grids(scale: Scale) -> Vec<Grid> {
     ] {
         grids.push(Grid {
             operations: vec![op],
-            engines: named(&MANY),
+            engines: Engines::named(&MANY),
             bits: vec![bits],
             threads: Threads::Doubling,
             symbols: MESSAGES
@@ -161,24 +161,9 @@ fn counted(repeats: u64, block_calls: u64, discard_ms: u64) -> MeasureChange {
     }
 }
 
-fn named(engines: &[&str]) -> Engines {
-    Engines::Named(engines.iter().map(|engine| (*engine).to_owned()).collect())
-}
-
 fn grid() -> Grid {
     Grid {
         article: Some(Article::CpuGpu),
-        operations: Vec::new(),
-        engines: Engines::Present,
-        bits: Vec::new(),
-        threads: Threads::These(vec![1]),
-        batch: vec![1],
-        symbols: Vec::new(),
-        block_symbols: None,
-        mode: None,
-        exponent: DEFAULT_EXPONENT,
-        message: None,
-        bare: false,
-        measure: MeasureChange::default(),
+        ..Grid::default()
     }
 }

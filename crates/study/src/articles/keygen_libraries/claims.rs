@@ -24,26 +24,20 @@ pub(super) fn of(evidence: Evidence<'_>) -> Vec<Claim> {
     .into()
 }
 
-const IPP_WINS: Claim = Claim {
-    id: "c-claim-i",
-    claim: "Intel IPP makes keys faster than OpenSSL below 512 bits.",
-    published: "IPP only better below 512 bits; no number",
-    computed: "Ticks of a key with OpenSSL divided by those with Intel IPP, medians of means, at each size below 512 bits: it \
+const IPP_WINS: Claim = Claim::stated(
+    "c-claim-i",
+    "Intel IPP makes keys faster than OpenSSL below 512 bits.",
+    "IPP only better below 512 bits; no number",
+    "Ticks of a key with OpenSSL divided by those with Intel IPP, medians of means, at each size below 512 bits: it \
                holds above 1. OpenSSL 3 and later make no keys below 512 bits; an older libcrypto that is given is asked.",
-    verdicts: Vec::new(),
-    cases: Vec::new(),
-    reason: None,
-};
-const OPENSSL_WINS: Claim = Claim {
-    id: "c-claim-ii",
-    claim: "OpenSSL makes keys faster than Intel IPP in almost all cases above 512 bits.",
-    published: "OpenSSL outperforms IPP in almost all cases; no number",
-    computed: "Ticks of a key with Intel IPP divided by those with OpenSSL, medians of means, at each size above 512 bits: it \
+);
+const OPENSSL_WINS: Claim = Claim::stated(
+    "c-claim-ii",
+    "OpenSSL makes keys faster than Intel IPP in almost all cases above 512 bits.",
+    "OpenSSL outperforms IPP in almost all cases; no number",
+    "Ticks of a key with Intel IPP divided by those with OpenSSL, medians of means, at each size above 512 bits: it \
                holds above 1.",
-    verdicts: Vec::new(),
-    cases: Vec::new(),
-    reason: None,
-};
+);
 
 #[derive(Clone, Copy)]
 enum Faster {

@@ -5,7 +5,7 @@ use rsalab_engines::{Mode, Op};
 
 use crate::{
     articles::{Article, Scale},
-    plan::{DEFAULT_EXPONENT, Engines, Grid, Measure, MeasureChange, Plan, Threads},
+    plan::{Engines, Grid, Measure, MeasureChange, Plan},
 };
 
 /// Bits of the moduli. The article's picture has sizes below and above 512 bits.
@@ -64,16 +64,9 @@ fn grid(scale: Scale, bits: usize) -> Grid {
     Grid {
         article: Some(Article::KeygenLibraries),
         operations: vec![Op::Keygen],
-        engines: Engines::Named(ENGINES.map(str::to_owned).into()),
+        engines: Engines::named(&ENGINES),
         bits: vec![bits],
-        threads: Threads::These(vec![1]),
-        batch: vec![1],
-        symbols: Vec::new(),
-        block_symbols: None,
         mode: Some(Mode::Latency),
-        exponent: DEFAULT_EXPONENT,
-        message: None,
-        bare: false,
         measure: MeasureChange {
             precision: Some(0.0),
             budget_s: Some(86_400.0),
@@ -85,5 +78,6 @@ fn grid(scale: Scale, bits: usize) -> Grid {
             repeats: Some(keys_of_a_mean * means as u64),
             ..MeasureChange::default()
         },
+        ..Grid::default()
     }
 }

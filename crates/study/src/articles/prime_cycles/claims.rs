@@ -34,56 +34,39 @@ pub(super) fn of(evidence: Evidence<'_>) -> Vec<Claim> {
     .into()
 }
 
-const GROWTH: Claim = claim(
+const GROWTH: Claim = Claim::stated(
     "b-claim-i",
     "Primes of 1,024 bits take about ten times the ticks of primes of 512 bits.",
     "6,761,931.78 and 66,574,448.80 ticks a pair: 9.85 times",
     "Mean ticks of a pair at 1,024 bits divided by those at 512 bits, on two threads: it holds if the interval reaches 8 to 12.",
 );
-const GAIN: Claim = claim(
+const GAIN: Claim = Claim::stated(
     "b-claim-ii",
     "Two threads are 1.5 to 1.7 times as fast as one.",
     "1.5 to 1.7, measured nowhere in the article",
     "Wall time of a pair on one thread divided by that on two: it holds if the interval reaches 1.5 to 1.7.",
 );
-const OVERHEAD: Claim = claim(
+const OVERHEAD: Claim = Claim::stated(
     "b-claim-iii",
     "Two threads have an overhead of 35 %.",
     "half the time of one thread, times 1.35",
     "Twice the wall time of a pair on two threads divided by that on one, less one: it holds if the interval reaches 35 %, \
      does not if it lies to one side of it.",
 );
-const QUOTIENT: Claim = claim(
+const QUOTIENT: Claim = Claim::stated(
     "b-claim-iv",
     "Decryption takes far more ticks than encryption, and the more so the longer the key.",
     "11.4, 19.8 and 27.4 times at 512-, 768- and 1,024-bit primes",
     "Median ticks of decryption divided by those of encryption, without CRT, message of 1,023 bits: it holds if each lies \
      between 8 and 45 and they grow with the key.",
 );
-const DOMINATES: Claim = claim(
+const DOMINATES: Claim = Claim::stated(
     "b-claim-v",
     "Finding primes dominates: steps 2 to 4 are negligible beside it.",
     "0.0015 to 0.0151 s a pair, 0.0002 to 0.0011 s for steps 2 to 4",
     "Mean time of a pair on one thread divided by the medians of steps 2 to 4 together, one key: negligible is below a \
      twentieth.",
 );
-
-const fn claim(
-    id: &'static str,
-    claim: &'static str,
-    published: &'static str,
-    computed: &'static str,
-) -> Claim {
-    Claim {
-        id,
-        claim,
-        published,
-        computed,
-        verdicts: Vec::new(),
-        cases: Vec::new(),
-        reason: None,
-    }
-}
 
 fn growth(evidence: Evidence<'_>) -> Vec<Case> {
     let of = |engine: &str| -> Value {

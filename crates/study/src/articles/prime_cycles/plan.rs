@@ -12,7 +12,7 @@ use rsalab_engines::{Mode, Op};
 
 use crate::{
     articles::{Article, Scale},
-    plan::{DEFAULT_EXPONENT, Engines, Grid, Measure, MeasureChange, Message, Plan, Threads},
+    plan::{Engines, Grid, Measure, MeasureChange, Message, Plan, Threads},
 };
 
 /// Bits of the moduli: primes of 512, 768 and 1024 bits.
@@ -89,7 +89,7 @@ pub fn grids(scale: Scale) -> Vec<Grid> {
     }
     let steps = |operations: &[Op], engines: &[&str], message| Grid {
         operations: operations.to_vec(),
-        engines: named(engines),
+        engines: Engines::named(engines),
         bits: BITS.to_vec(),
         message,
         mode: Some(Mode::Latency),
@@ -124,7 +124,7 @@ pub fn grids(scale: Scale) -> Vec<Grid> {
 fn call_by_call(bits: usize, threads: usize, pairs: u64, batch: u64) -> Grid {
     Grid {
         operations: vec![Op::PrimePair],
-        engines: named(&PRIME_ENGINES),
+        engines: Engines::named(&PRIME_ENGINES),
         bits: vec![bits],
         threads: Threads::These(vec![threads]),
         mode: Some(Mode::Concurrent),
@@ -141,7 +141,7 @@ fn long_run(scale: Scale, bits: usize, calls: u64) -> Grid {
     };
     Grid {
         operations: vec![Op::PrimePair],
-        engines: named(&["own"]),
+        engines: Engines::named(&["own"]),
         bits: vec![bits],
         threads: Threads::These(vec![2]),
         batch: vec![batch],
@@ -167,24 +167,9 @@ fn counted(repeats: u64, block_calls: u64) -> MeasureChange {
     }
 }
 
-fn named(engines: &[&str]) -> Engines {
-    Engines::Named(engines.iter().map(|engine| (*engine).to_owned()).collect())
-}
-
 fn grid() -> Grid {
     Grid {
         article: Some(Article::PrimeCycles),
-        operations: Vec::new(),
-        engines: Engines::Present,
-        bits: Vec::new(),
-        threads: Threads::These(vec![1]),
-        batch: vec![1],
-        symbols: Vec::new(),
-        block_symbols: None,
-        mode: None,
-        exponent: DEFAULT_EXPONENT,
-        message: None,
-        bare: false,
-        measure: MeasureChange::default(),
+        ..Grid::default()
     }
 }

@@ -54,62 +54,45 @@ pub(super) fn of(times: &Times<'_>, cpus: Option<Cpus>) -> Vec<Claim> {
 /// The comparisons behind a claim for one engine.
 type Decide = fn(&Study<'_>, &str) -> Vec<Case>;
 
-const MORE_DATA: Claim = claim(
+const MORE_DATA: Claim = Claim::stated(
     "a-claim-i",
     "The more data, the more threads gain.",
     "larger input: less time on more threads",
     "Speed-up at the largest size, on as many threads as there are CPUs, divided by that at the smallest: it holds above 1.",
 );
-const DECRYPTION_SLOWER: Claim = claim(
+const DECRYPTION_SLOWER: Claim = Claim::stated(
     "a-claim-ii",
     "Decryption takes far longer than encryption.",
     "much higher, no figure in the text",
     "Time of decryption divided by that of encryption, one thread, largest size: it holds from 2 on.",
 );
-const SAVINGS: Claim = claim(
+const SAVINGS: Claim = Claim::stated(
     "a-claim-iii",
     "Two threads save half the time, more threads more, hyper-threads a little.",
     "2 threads 50 %, 3 threads 60 %, 4 threads 65 %, hyper-threads 5 % more",
     "Share of the time of one thread that is saved at the largest size, in per cent: it holds if the interval reaches the \
      published figure less 5 points, and there is a saving at all.",
 );
-const THREADS_HURT: Claim = claim(
+const THREADS_HURT: Claim = Claim::stated(
     "a-claim-iv",
     "Threads hurt small texts.",
     "encryption below 1,000 symbols, decryption below 100",
     "Time on two threads divided by that on one, at each size: it holds if it is above 1 somewhere below the published \
      size, below 1 nowhere there, and above 1 nowhere beyond. The value is the largest size that threads hurt.",
 );
-const BEST_COUNT: Claim = claim(
+const BEST_COUNT: Claim = Claim::stated(
     "a-claim-v",
     "The best number of threads grows with the text, in three classes.",
     "below 1,000 symbols 1 thread; to 50,000 the cores, without hyper-threads; above, hyper-threads too",
     "Thread counts that no other beats significantly, at each size of a class; the value is the fastest one.",
 );
-const BOTH_DIRECTIONS: Claim = claim(
+const BOTH_DIRECTIONS: Claim = Claim::stated(
     "a-claim-vi",
     "Threads do the same for encryption and for decryption.",
     "a similar effect on both",
     "Speed-up of decryption divided by that of encryption, on as many threads as there are CPUs: it holds within 10 % \
      of 1.",
 );
-
-const fn claim(
-    id: &'static str,
-    claim: &'static str,
-    published: &'static str,
-    computed: &'static str,
-) -> Claim {
-    Claim {
-        id,
-        claim,
-        published,
-        computed,
-        verdicts: Vec::new(),
-        cases: Vec::new(),
-        reason: None,
-    }
-}
 
 /// What the claims are decided from.
 struct Study<'a> {

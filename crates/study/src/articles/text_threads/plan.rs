@@ -4,7 +4,7 @@ use rsalab_engines::Op;
 
 use crate::{
     articles::{Article, Scale},
-    plan::{DEFAULT_EXPONENT, Engines, Grid, Measure, MeasureChange, Plan, Threads},
+    plan::{Engines, Grid, Measure, MeasureChange, Plan, Threads},
 };
 
 /// What the article's program takes on its command line.
@@ -71,13 +71,7 @@ fn grid(settings: &Settings, symbols: usize) -> Grid {
         ),
         bits: settings.bits.clone(),
         threads: Threads::These((1..=settings.max_threads).rev().collect()),
-        batch: vec![1],
         symbols: vec![symbols],
-        block_symbols: None,
-        mode: None,
-        exponent: DEFAULT_EXPONENT,
-        message: None,
-        bare: false,
         measure: MeasureChange {
             // The repeats decide, whatever the precision they reach.
             precision: Some(0.0),
@@ -85,6 +79,7 @@ fn grid(settings: &Settings, symbols: usize) -> Grid {
             budget_s: Some(86_400.0),
             ..blocks(symbols)
         },
+        ..Grid::default()
     }
 }
 
