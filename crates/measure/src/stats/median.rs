@@ -59,12 +59,23 @@ fn rank_for(n: usize, confidence: f64) -> (usize, f64) {
             bad = middle;
         }
     }
-    (good, reached(good).clamp(0.0, 1.0))
+    let reached = reached(good);
+    // One value has no interval, and must not have a tiny one by rounding.
+    let confidence = if reached < ROUNDING { 0.0 } else { reached };
+    (good, confidence.min(1.0))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn one_value_has_no_interval() {
+        let alone = median_interval(&[3.0], 0.95).expect("it has a value");
+        assert_eq!((alone.value, alone.confidence, alone.n), (3.0, 0.0, 1));
+        let two = median_interval(&[3.0, 4.0], 0.95).expect("they have a median");
+        assert!((two.confidence - 0.5).abs() < ROUNDING);
+    }
 
     /// Ranks and confidences of the 95 % interval: Conover, *Practical Nonparametric Statistics*, table A3, and exact
     /// binomial sums, e.g. for n = 10: 1 − 2·(1 + 10)/1024.
