@@ -410,11 +410,11 @@ fn messages_gain(times: Times<'_>) -> Vec<Case> {
                 },
                 |value| {
                     let limit = match can_be_told {
-                        true => "",
-                        false => ", and could not be more than that number of times",
+                        true => String::new(),
+                        false => format!(", which {count} cannot reach"),
                     };
                     format!(
-                        "{count} are {value} times as fast as one{limit}; published {published}"
+                        "{count} are {value} times as fast as one; published {published}{limit}"
                     )
                 },
             );

@@ -425,6 +425,9 @@ fn exponent(times: Times<'_>) -> Table {
             "Step 3 of the article's section 3 draws e at random below φ(n), prime to it; its encryption times are those of a \
              short one, and it says itself that e is small."
                 .to_owned(),
+            "The textbook's decryption does not know e. One that is blinded by a power of e, and checked by another, pays for a \
+             long one as encryption does."
+                .to_owned(),
         ],
         reason: None,
     }
