@@ -7,6 +7,7 @@ use clap::{
     builder::{PossibleValuesParser, TypedValueParser},
 };
 use rsalab_engines::Op;
+use rsalab_rsa::keys::{MAX_BITS, MIN_BITS};
 use rsalab_study::plan::{BATCH, BITS, REPEATS, SYMBOLS, Seed, THREADS};
 
 /// Measures RSA on this machine: engines side by side, in turn, every answer checked.
@@ -270,7 +271,7 @@ pub(crate) struct Vectors {
     #[arg(long, value_name = "A,B", value_delimiter = ',')]
     pub(crate) engines: Option<Vec<String>>,
     /// Bits of the modulus.
-    #[arg(long, value_name = "N[,N]", value_delimiter = ',', default_values_t = [768, 1024, 2048, 3072, 4096, 6144], value_parser = bits)]
+    #[arg(long, value_name = "N[,N]", value_delimiter = ',', default_values_t = [768, 1024, 2048, 3072, 4096, 6144], value_parser = own_bits)]
     pub(crate) bits: Vec<usize>,
     /// Random inputs of each operation at each size.
     #[arg(long, value_name = "N", default_value_t = 1000, value_parser = within(CASES))]
@@ -317,7 +318,7 @@ pub(crate) struct Calibration {
     #[arg(long, value_name = "OP", default_value = "private", value_parser = op(), requires = "calibrate")]
     pub(crate) op: Op,
     /// Bits of the modulus.
-    #[arg(long, value_name = "N", default_value_t = 2048, value_parser = bits, requires = "calibrate")]
+    #[arg(long, value_name = "N", default_value_t = 2048, value_parser = own_bits, requires = "calibrate")]
     pub(crate) bits: usize,
     /// How often, each time with new workers.
     #[arg(long, value_name = "R", default_value_t = 20, value_parser = within(RUNS), requires = "calibrate")]
@@ -347,7 +348,7 @@ Examples:
   rsalab keygen --bits 4096 --format pkcs1-der --out key.der")]
 pub(crate) struct Keygen {
     /// Bits of the modulus.
-    #[arg(long, value_name = "N", default_value_t = 2048, value_parser = bits)]
+    #[arg(long, value_name = "N", default_value_t = 2048, value_parser = own_bits)]
     pub(crate) bits: usize,
     /// The public exponent: odd, from 3.
     #[arg(long, short, value_name = "E", default_value_t = 65_537, value_parser = exponent)]
@@ -499,8 +500,18 @@ where
     }
 }
 
+/// Sizes of keys that some engine makes.
 fn bits(typed: &str) -> Result<usize, String> {
-    match within(BITS)(typed)? {
+    even(within(BITS)(typed)?)
+}
+
+/// Sizes of keys that this program makes.
+fn own_bits(typed: &str) -> Result<usize, String> {
+    even(within(MIN_BITS..=MAX_BITS)(typed)?)
+}
+
+fn even(bits: usize) -> Result<usize, String> {
+    match bits {
         odd if !odd.is_multiple_of(2) => Err(format!(
             "keys have an even number of bits, such as {}",
             odd + 1

@@ -252,14 +252,18 @@ struct BesideTable<'a> {
 #[derive(Serialize)]
 struct BesideRow<'a> {
     label: &'a str,
-    cells: Vec<[String; 2]>,
+    cells: Vec<(String, Option<String>)>,
 }
 
 impl<'a> BesideTable<'a> {
     fn of(table: &'a Table) -> Self {
         let row = |row: &'a TableRow| BesideRow {
             label: &row.label,
-            cells: row.cells.iter().map(words::beside).collect(),
+            cells: row
+                .cells
+                .iter()
+                .map(|cell| words::beside(table, cell))
+                .collect(),
         };
         BesideTable {
             id: table.id,

@@ -156,8 +156,11 @@ fn beside(text: &mut String, table: &Table) -> fmt::Result {
     writeln!(text, "|---|{}", "---:|".repeat(table.columns.len()))?;
     for row in &table.rows {
         let words = &mut row.cells.iter().map(|cell| {
-            let [ours, published] = words::beside(cell);
-            format!("{ours}; {published}")
+            let (ours, published) = words::beside(table, cell);
+            match published {
+                Some(published) => format!("{ours}; {published}"),
+                None => ours,
+            }
         });
         writeln!(text, "| {} |{}", escaped(&row.label), cells(words))?;
     }

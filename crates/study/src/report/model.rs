@@ -153,10 +153,12 @@ impl Report {
                 article: articles.article_of(&record.job),
                 ..Group::of(record, &comparison)
             };
-            findings.extend(findings::of_group(&group, &records, &comparison));
+            // What an article's groups say is said by its claims.
+            if group.article.is_none() {
+                findings.extend(findings::of_group(&group, &records, &comparison));
+            }
             groups.push(group);
         }
-        findings.extend(findings::over_threads(&groups));
         let session_records = store.sessions()?;
         let cpus = session_records
             .first()
@@ -169,6 +171,7 @@ impl Report {
             .filter(|group| group.article.is_none())
             .cloned()
             .collect();
+        findings.extend(findings::over_threads(&others));
         let of_articles = reviews
             .iter_mut()
             .flat_map(|review| std::mem::take(&mut review.figures));
