@@ -103,7 +103,9 @@ pub(super) fn of_group(
 pub(super) fn of_review(review: &Review) -> Vec<Finding> {
     let finding = |claim: &Claim| {
         let words = claim.claim.trim_end_matches('.');
-        let mut sentence = format!("{} {words}: {}.", claim.numeral(), claim.outcome());
+        // Several articles have a first claim.
+        let number = claim.id.replace("-claim", "");
+        let mut sentence = format!("({number}) {words}: {}.", claim.outcome());
         let example = claim.example();
         if let Some(case) = example {
             sentence += &format!(" {}, {}: {}.", case.engine, case.case, case.sentence);

@@ -259,11 +259,7 @@ impl<'a> BesideTable<'a> {
     fn of(table: &'a Table) -> Self {
         let row = |row: &'a TableRow| BesideRow {
             label: &row.label,
-            cells: row
-                .cells
-                .iter()
-                .map(|cell| words::beside(table, cell))
-                .collect(),
+            cells: row.cells.iter().map(words::beside).collect(),
         };
         BesideTable {
             id: table.id,

@@ -156,7 +156,7 @@ fn beside(text: &mut String, table: &Table) -> fmt::Result {
     writeln!(text, "|---|{}", "---:|".repeat(table.columns.len()))?;
     for row in &table.rows {
         let words = &mut row.cells.iter().map(|cell| {
-            let (ours, published) = words::beside(table, cell);
+            let (ours, published) = words::beside(cell);
             match published {
                 Some(published) => format!("{ours}; {published}"),
                 None => ours,

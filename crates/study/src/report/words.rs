@@ -93,21 +93,18 @@ pub(super) fn table_title(table: &Table) -> String {
     }
 }
 
-/// A cell of an article's table: our number or why there is none, and the printed one where the table has such.
-pub(super) fn beside(table: &Table, cell: &Beside) -> (String, Option<String>) {
+/// A cell of an article's table: our number or why there is none, and the printed one where there is one.
+pub(super) fn beside(cell: &Beside) -> (String, Option<String>) {
     let ours = match (&cell.ours, &cell.reason) {
         (Some(estimate), _) if estimate.confidence > 0.0 => number::with_interval(estimate),
+        // A count, or ticks of one call: every digit is known.
+        (Some(estimate), _) if estimate.value.fract() == 0.0 => number::as_printed(estimate.value),
         (Some(estimate), _) => number::significant(estimate.value),
         (None, Some(reason)) => reason.clone(),
         (None, None) => "–".to_owned(),
     };
-    let mut cells = table.rows.iter().flat_map(|row| &row.cells);
-    let is_beside = cells.any(|cell| cell.published.is_some());
-    let published = match cell.published {
-        Some(value) => format!("published {}", number::as_printed(value)),
-        None => "published –".to_owned(),
-    };
-    (ours, is_beside.then_some(published))
+    let published = cell.published.map(number::as_printed);
+    (ours, published.map(|value| format!("published {value}")))
 }
 
 /// The conditions of a figure, in a line.
