@@ -66,7 +66,7 @@ fn remarks() -> Vec<String> {
         "The article calls mpz_probab_prime_p with a count of 5 and takes that for five rounds of Miller–Rabin, with an error \
          of one in 1,024. Since GMP 6.2 such a count means a Baillie–PSW test, and no further rounds below 25: a stronger \
          test, of which no composite that passes is known.",
-        "Three of the article's figures do not follow from its own: the seconds of a pair at 768 bits are 0.005672, not \
+        "These figures of the article do not follow from its own: the seconds of a pair at 768 bits are 0.005672, not \
          0.005677; the time on two threads 15,082 s, not 15,083 s; steps 2 to 4 together 0.000185, 0.000479 and 0.001121 s, \
          not 0.000188, 0.000472 and 0.001110 s.",
         "The article measures steps 2 to 4 once each. Its step 2 takes more ticks at 512 bits than at 1,024: that is the first \
