@@ -379,8 +379,8 @@ fn wrong_files_are_named_for_what_they_are() {
         ("foreign", |file| foreign(file), "another program made it"),
         (
             "newer",
-            |file| sql(file, "PRAGMA user_version = 2"),
-            "newer rsalab (its schema is 2",
+            |file| sql(file, "PRAGMA user_version = 3"),
+            "newer rsalab (its schema is 3",
         ),
         (
             "older",
