@@ -191,7 +191,7 @@ fn java_measures_texts_and_refuses_damaged_ones() {
             ..job
         };
         let reason = java.supports(&concurrent).expect("it answers").unwrap_err();
-        assert!(reason.0.contains("not 'concurrent'"), "{reason}");
+        assert!(reason.0.contains("do not time their own calls"), "{reason}");
     }
 }
 
