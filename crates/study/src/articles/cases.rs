@@ -54,6 +54,18 @@ pub(super) fn alike(quotient: &Estimate, tolerance: f64) -> Verdict {
     }
 }
 
+/// Whether a value lies in a range of published ones, by its whole interval: one that is wide says nothing.
+pub(super) fn within(value: &Estimate, least: f64, most: f64) -> Verdict {
+    let has_interval = value.confidence > 0.0;
+    if has_interval && value.low >= least && value.high <= most {
+        Verdict::Holds
+    } else if has_interval && (value.high < least || value.low > most) {
+        Verdict::DoesNotHold
+    } else {
+        Verdict::NoSignificantDifference
+    }
+}
+
 /// The cases of one engine.
 pub(super) struct Cases<'a> {
     engine: &'a str,
@@ -86,5 +98,32 @@ impl<'a> Cases<'a> {
 
     pub(super) fn lacks(&mut self, case: impl Into<String>, why: impl Into<String>) {
         self.add(case, Verdict::NotMeasurableHere, None, why.into());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_wide_interval_lies_in_no_range() {
+        let estimate = |low: f64, high: f64, confidence| Estimate {
+            value: (low + high) / 2.0,
+            low,
+            high,
+            confidence,
+            n: 9,
+        };
+        for (low, high, confidence, expected) in [
+            (1.55, 1.65, 0.95, Verdict::Holds),
+            (0.50, 2.66, 0.95, Verdict::NoSignificantDifference),
+            (1.65, 1.75, 0.95, Verdict::NoSignificantDifference),
+            (1.90, 1.98, 0.95, Verdict::DoesNotHold),
+            (1.10, 1.40, 0.95, Verdict::DoesNotHold),
+            (1.60, 1.60, 0.0, Verdict::NoSignificantDifference),
+        ] {
+            let verdict = within(&estimate(low, high, confidence), 1.5, 1.7);
+            assert_eq!(verdict, expected, "{low} to {high}");
+        }
     }
 }

@@ -3,8 +3,7 @@
 use rsalab_engines::Readiness;
 use rsalab_measure::{CpuTime, Sample};
 
-use crate::compare::Measured;
-use crate::store::TakenBlock;
+use crate::{compare::Measured, store::TakenBlock};
 
 /// A cell's blocks, each in a few numbers.
 #[derive(Clone, Debug, PartialEq)]
@@ -30,7 +29,7 @@ pub(crate) struct BlockDigest {
     pub(crate) elapsed_ns: u64,
     /// CPU time of the worker.
     pub(crate) cpu: Option<CpuTime>,
-    /// Smallest and largest ticks of one operation, and their sum: what a program of article (b) saves of a batch.
+    /// Smallest and largest ticks of one operation: beside the sum, what a program of article (b) saves of a batch.
     pub(crate) extremes: Option<(u64, u64)>,
 }
 

@@ -7,7 +7,7 @@ use super::{
     tables::{cell, protocol},
 };
 use crate::{
-    articles::{Case, Claim, Verdict, evidence::Evidence},
+    articles::{Case, Claim, Verdict, cases::side, evidence::Evidence},
     number,
 };
 
@@ -63,7 +63,7 @@ fn cases(evidence: Evidence<'_>, is_asked: impl Fn(&usize) -> bool, faster: Fast
             };
             let (verdict, sentence, value) = match quotient() {
                 Ok(value) => (
-                    verdict(&value),
+                    side(&value, 1.0).claimed_above(),
                     format!("{words} {} times as fast", number::with_interval(&value)),
                     Some(value),
                 ),
@@ -79,14 +79,4 @@ fn cases(evidence: Evidence<'_>, is_asked: impl Fn(&usize) -> bool, faster: Fast
         }
     }
     cases
-}
-
-fn verdict(quotient: &Estimate) -> Verdict {
-    if quotient.low > 1.0 {
-        Verdict::Holds
-    } else if quotient.high < 1.0 {
-        Verdict::DoesNotHold
-    } else {
-        Verdict::NoSignificantDifference
-    }
 }
