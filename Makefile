@@ -14,7 +14,7 @@ TOOLS   := $(CURDIR)/target/tools
 export RSALAB_PREFIX ?= $(CURDIR)/prefix
 
 .DEFAULT_GOAL := help
-.PHONY: help setup build peers study papers test lint deny docs clean
+.PHONY: help setup build peers study papers test timing lint deny docs clean
 
 help: ## List the commands.
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):[^#]*## /  make \1\t/' | expand -t 16
@@ -45,6 +45,9 @@ papers: build peers ## Do the studies of four articles again, in short form: one
 
 test: setup lint deny peers ## Lints, all tests with every peer that could be built, licences, documents.
 	@sh scripts/test.sh $(PEERS)
+
+timing: ## Does time depend on a secret? Statistics of our kernels, and valgrind; takes half an hour.
+	@sh scripts/timing.sh
 
 lint: setup ## Format, clippy, documentation, tidiness; warnings are errors.
 	$(CARGO) fmt --all --check

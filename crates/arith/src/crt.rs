@@ -1,8 +1,9 @@
 //! x^d mod n by two half-length powers (Quisquater and Couvreur 1982) and Garner's recombination (RFC 8017, 5.1.2).
 
 use crate::batch::Raise;
-use crate::exp::{self, Digits};
+use crate::exp::{self, Digits, Power, Windows};
 use crate::kernel::LaneKernel;
+use crate::limbs::aligned::Aligned;
 use crate::limbs::{Modulus, Nat, words};
 
 /// The CRT parameters in limb form. Both primes have the same number of limbs, the longer one's.
@@ -15,92 +16,149 @@ pub(crate) struct CrtParts {
     pub(crate) qinv: Nat,
 }
 
+impl CrtParts {
+    /// Length of the longer prime, in bits.
+    pub(crate) fn prime_bits(&self) -> usize {
+        self.p.bits().max(self.q.bits())
+    }
+}
+
 /// The private power with one kernel: each number fills two lanes, p beside q, or two passes of a one-lane kernel.
+#[derive(Clone)]
 pub(crate) struct CrtPower<K: LaneKernel> {
     kernel: K,
     passes: Vec<Pass<K>>,
-    p: Modulus,
-    q: Modulus,
-    /// q^-1 R mod p.
-    qinv: Nat,
+    /// p and q of each item.
+    primes: Vec<[Nat; 2]>,
     limbs: usize,
     half: usize,
-    bits: usize,
+    windows: Windows,
 }
 
 /// One exponentiation over all lanes.
+#[derive(Clone)]
 struct Pass<K: LaneKernel> {
     moduli: K::Moduli,
     digits: Digits,
+    /// What a power is multiplied with to leave Montgomery form: q^-1 in lanes of p, which recombination asks for, and 1
+    /// in lanes of q.
+    leave: Aligned,
+    /// q^-1 R mod p in lanes of p.
+    qinv: Aligned,
+}
+
+impl<K: LaneKernel> Pass<K> {
+    fn power<'a>(&'a self, (value, working): (&'a mut [u64], &'a mut [u64])) -> Power<'a, K> {
+        Power {
+            moduli: &self.moduli,
+            digits: &self.digits,
+            value,
+            working,
+        }
+    }
 }
 
 impl<K: LaneKernel> CrtPower<K> {
-    const ITEMS: usize = if K::LANES > 1 { K::LANES / 2 } else { 1 };
-
     pub(crate) fn new(kernel: K, parts: &CrtParts) -> Self {
         let half = parts.p.limbs();
-        let bits = parts.p.bits().max(parts.q.bits());
-        let halves = [(&parts.p, &parts.dp[..]), (&parts.q, &parts.dq[..])]
-            .into_iter()
-            .cycle();
-        let halves: Vec<_> = halves.take(2 * Self::ITEMS).collect();
+        let windows = Windows::new::<K>(half, parts.prime_bits());
+        let mut unit = Nat::zero(half);
+        unit[0] = 1;
+        let halves = [
+            (&parts.p, &parts.dp[..], &parts.qinv),
+            (&parts.q, &parts.dq[..], &unit),
+        ];
+        let streams = K::streams(half);
+        let items = (streams * K::LANES).div_ceil(2);
+        let halves: Vec<_> = halves.into_iter().cycle().take(2 * items).collect();
         let passes = halves.chunks_exact(K::LANES).map(|lanes| {
-            let (moduli, exponents): (Vec<&Modulus>, Vec<&[u64]>) = lanes.iter().copied().unzip();
+            let moduli: Vec<_> = lanes.iter().map(|(modulus, ..)| *modulus).collect();
+            let exponents: Vec<_> = lanes.iter().map(|(_, exponent, _)| *exponent).collect();
+            let moduli = kernel.prepare(&moduli);
+            let mut leave = Aligned::zero(K::words(half));
+            for (lane, (.., factor)) in lanes.iter().enumerate() {
+                kernel.load(&moduli, lane, factor, &mut leave);
+            }
+            let mut qinv = leave.clone();
+            kernel.enter(
+                &moduli,
+                &mut qinv,
+                &mut Aligned::zero(K::working_words(half)),
+            );
             Pass {
-                moduli: kernel.prepare(&moduli),
-                digits: Digits::new(&exponents, bits),
+                moduli,
+                digits: Digits::new(&exponents, windows),
+                leave,
+                qinv,
             }
         });
-        let mut qinv = parts.qinv.clone();
-        parts
-            .p
-            .mul_reduced(&mut qinv, parts.p.rr(), &mut Nat::zero(2 * half));
         Self {
             kernel,
             passes: passes.collect(),
-            p: parts.p.clone(),
-            q: parts.q.clone(),
-            qinv,
+            primes: vec![[parts.p.n(), parts.q.n()].map(Nat::from_limbs); items],
             limbs: parts.modulus.limbs(),
             half,
-            bits,
+            windows,
         }
     }
 
-    /// m = m2 + q ((m1 - m2) q^-1 mod p). `t` holds 2 half limbs, `h1` and `h2` half limbs.
-    fn recombine(&self, m1: &mut [u64], m2: &mut [u64], m: &mut [u64], t: &mut [u64]) {
-        let (t, saved) = t.split_at_mut(2 * self.half);
-        let saved = &mut saved[..self.half];
-        saved.copy_from_slice(m2);
-        // m2 may exceed p; as a factor beside q^-1 R < p it need only be below R.
-        self.p.mul_reduced(m1, &self.qinv, t);
-        self.p.mul_reduced(m2, &self.qinv, t);
-        let borrow = words::sub_assign(m1, m2);
-        words::add_if(m1, self.p.n(), borrow);
-        words::mul(t, m1, self.q.n());
-        let (low, high) = t.split_at_mut(self.half);
-        let carry = words::add_assign(low, saved);
-        words::add_carry(high, carry);
-        m.copy_from_slice(&t[..m.len()]);
+    /// Words that one stream works on: its value, and the working memory of an exponentiation.
+    fn stream_words(&self) -> usize {
+        K::words(self.half) + self.windows.working_words::<K>(self.half)
+    }
+
+    fn stream<'a>(&self, memory: &'a mut [u64], stream: usize) -> (&'a mut [u64], &'a mut [u64]) {
+        let words = self.stream_words();
+        memory[stream * words..][..words].split_at_mut(K::words(self.half))
+    }
+
+    /// Takes the powers of as many passes as there are streams, or fewer.
+    fn power(&self, passes: &[Pass<K>], memory: &mut [u64]) {
+        let words = K::words(self.half);
+        let mut streams = memory.chunks_exact_mut(self.stream_words());
+        let powers = passes
+            .iter()
+            .zip(&mut streams)
+            .map(|(pass, stream)| pass.power(stream.split_at_mut(words)));
+        let mut powers = powers.fuse();
+        match (powers.next(), powers.next()) {
+            (Some(one), Some(two)) => exp::exp(self.kernel, [one, two]),
+            (Some(one), None) => exp::exp(self.kernel, [one]),
+            (None, _) => {}
+        }
+    }
+
+    /// Puts the first key of `from`, which is of the same size, into the lanes of one item.
+    pub(crate) fn gather(&mut self, item: usize, from: &Self) {
+        for half in 0..2 {
+            let (to_lane, from_lane) = ((2 * item + half) % K::LANES, half % K::LANES);
+            let (to, from) = (
+                &mut self.passes[(2 * item + half) / K::LANES],
+                &from.passes[half / K::LANES],
+            );
+            self.kernel
+                .copy_modulus(&mut to.moduli, to_lane, &from.moduli, from_lane);
+            to.digits.copy_lane(to_lane, &from.digits, from_lane);
+            self.kernel
+                .copy_lane(&mut to.leave, to_lane, &from.leave, from_lane);
+            self.kernel
+                .copy_lane(&mut to.qinv, to_lane, &from.qinv, from_lane);
+        }
+        for (to, from) in self.primes[item].iter_mut().zip(&from.primes[0]) {
+            to.copy_from_slice(from);
+        }
     }
 }
 
-/// x mod n for an x of up to 2 N limbs, without division: x = lo + hi R, and lo R / R + hi R^2 / R is congruent to it.
-/// `t` holds 3 N limbs.
-fn reduce(modulus: &Modulus, x: &[u64], out: &mut [u64], t: &mut [u64]) {
-    let limbs = modulus.limbs();
-    let (t, low) = t.split_at_mut(2 * limbs);
-    let low = &mut low[..limbs];
-    let split = limbs.min(x.len());
-    low.fill(0);
-    low[..split].copy_from_slice(&x[..split]);
-    modulus.mul_reduced(low, modulus.one(), t);
-    out.fill(0);
-    out[..x.len() - split].copy_from_slice(&x[split..]);
-    modulus.mul_reduced(out, modulus.rr(), t);
-    let carry = words::add_assign(out, low);
-    let over = carry | !words::is_less(out, modulus.n());
-    words::sub_if(out, modulus.n(), over);
+/// t = m2 + q h, where h = m1 q^-1 - m2 q^-1 mod p, and `h` comes as the first of these. `t` has as many limbs as p and q
+/// together.
+fn recombine([p, q]: &[Nat; 2], h: &mut [u64], (m2, m2_qinv): (&[u64], &[u64]), t: &mut [u64]) {
+    let borrow = words::sub_assign(h, m2_qinv);
+    words::add_if(h, p, borrow);
+    words::mul(t, h, q);
+    let (low, high) = t.split_at_mut(m2.len());
+    let carry = words::add_assign(low, m2);
+    words::add_carry(high, carry);
 }
 
 impl<K: LaneKernel> Raise for CrtPower<K> {
@@ -109,51 +167,79 @@ impl<K: LaneKernel> Raise for CrtPower<K> {
     }
 
     fn items(&self) -> usize {
-        Self::ITEMS
+        self.primes.len()
     }
 
     fn working_words(&self) -> usize {
-        let halves = 2 * Self::ITEMS * self.half;
-        halves
-            + (3 * self.half)
-                .max(K::words(self.half) + exp::working_words::<K>(self.half, self.bits))
+        K::streams(self.half) * self.stream_words() + (3 * self.items() + 2) * self.half
     }
 
     fn raise(&self, values: &mut [u64], working: &mut [u64]) {
-        let items = values.len() / self.limbs;
-        let (halves, working) = working.split_at_mut(2 * Self::ITEMS * self.half);
-        halves.fill(0);
-        for (x, halves) in values
-            .chunks_exact(self.limbs)
-            .zip(halves.chunks_exact_mut(2 * self.half))
-        {
-            let (xp, xq) = halves.split_at_mut(self.half);
-            reduce(&self.p, x, xp, working);
-            reduce(&self.q, x, xq, working);
-        }
-        for (pass, halves) in self
-            .passes
-            .iter()
-            .zip(halves.chunks_exact_mut(K::LANES * self.half))
-        {
-            let (value, working) = working.split_at_mut(K::words(self.half));
-            for (lane, limbs) in halves.chunks_exact(self.half).enumerate() {
-                self.kernel.load(&pass.moduli, lane, limbs, value);
+        let (kernel, half) = (self.kernel, self.half);
+        let halves_used = 2 * values.len() / self.limbs;
+        let streams = K::streams(half);
+        // What lanes work on comes first: it stays on cache lines.
+        let (memory, scalars) = working.split_at_mut(streams * self.stream_words());
+        let (halves, scalars) = scalars.split_at_mut(2 * self.items() * half);
+        let (products, t) = scalars.split_at_mut(self.items() * half);
+        // Half 2 i is item i's of p, half 2 i + 1 its of q; each pass has as many halves as there are lanes.
+        let lanes =
+            |pass: usize| (pass * K::LANES..halves_used.min((pass + 1) * K::LANES)).zip(0..);
+        let used = halves_used.div_ceil(K::LANES);
+        for first in (0..used).step_by(streams) {
+            let together = first..used.min(first + streams);
+            let memory_of = || together.clone().zip(0..);
+            for (pass, stream) in memory_of() {
+                let (value, working) = self.stream(memory, stream);
+                let (high, working) = working.split_at_mut(value.len());
+                value.fill(0);
+                high.fill(0);
+                for (i, lane) in lanes(pass) {
+                    let x = &values[i / 2 * self.limbs..][..self.limbs];
+                    let (x_low, x_high) = x.split_at(half.min(self.limbs));
+                    kernel.load(&self.passes[pass].moduli, lane, x_low, value);
+                    kernel.load(&self.passes[pass].moduli, lane, x_high, high);
+                }
+                kernel.enter_wide(&self.passes[pass].moduli, value, high, working);
             }
-            self.kernel.enter(&pass.moduli, value, working);
-            exp::exp(self.kernel, &pass.moduli, &pass.digits, value, working);
-            self.kernel.leave(&pass.moduli, value, working);
-            for (lane, limbs) in halves.chunks_exact_mut(self.half).enumerate() {
-                self.kernel.store(&pass.moduli, lane, value, limbs);
+            self.power(&self.passes[together.clone()], memory);
+            for (pass, stream) in memory_of() {
+                let (value, working) = self.stream(memory, stream);
+                let Pass { moduli, leave, .. } = &self.passes[pass];
+                kernel.mul(moduli, value, leave, working);
+                for (i, lane) in lanes(pass) {
+                    kernel.store(moduli, lane, value, &mut halves[i * half..][..half]);
+                }
             }
         }
-        for (m, halves) in values
+        // Lanes of p go on, with what those of q found.
+        let (value, working) = self.stream(memory, 0);
+        for (pass, Pass { moduli, qinv, .. }) in self.passes[..used].iter().enumerate() {
+            let lanes_of_p = || lanes(pass).filter(|(i, _)| i % 2 == 0);
+            if lanes_of_p().next().is_none() {
+                continue;
+            }
+            value.fill(0);
+            for (i, lane) in lanes_of_p() {
+                let m2 = &halves[(i + 1) * half..][..half];
+                kernel.load(moduli, lane, m2, value);
+            }
+            kernel.mul(moduli, value, qinv, working);
+            for (i, lane) in lanes_of_p() {
+                let product = &mut products[i / 2 * half..][..half];
+                kernel.store(moduli, lane, value, product);
+            }
+        }
+        let t = &mut t[..2 * half];
+        for (((m, halves), m2_qinv), primes) in values
             .chunks_exact_mut(self.limbs)
-            .zip(halves.chunks_exact_mut(2 * self.half))
-            .take(items)
+            .zip(halves.chunks_exact_mut(2 * half))
+            .zip(products.chunks_exact(half))
+            .zip(&self.primes)
         {
-            let (m1, m2) = halves.split_at_mut(self.half);
-            self.recombine(m1, m2, m, working);
+            let (m1_qinv, m2) = halves.split_at_mut(half);
+            recombine(primes, m1_qinv, (m2, m2_qinv), t);
+            m.copy_from_slice(&t[..m.len()]);
         }
     }
 }

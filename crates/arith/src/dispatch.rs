@@ -4,6 +4,7 @@ use crate::Error;
 use crate::batch::Raise;
 use crate::candidate::{Rounds, StrongTest};
 use crate::crt::{CrtParts, CrtPower};
+use crate::guard::{Guard, LaneGuard};
 use crate::kernel::LaneKernel;
 use crate::kernel::lanes;
 use crate::kernel::mont52x8::Mont52x8;
@@ -13,6 +14,7 @@ use crate::kernel::x86_64::ifma512::{HaveIfma, Zmm};
 use crate::limbs::Modulus;
 use crate::plain::PlainPower;
 use crate::public::PublicPower;
+use crate::ring::{Keys, LaneKeys, RingKey};
 
 /// A kernel that this CPU can run. Having one is the proof.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -128,9 +130,19 @@ impl Kernel {
         self.claimed(with_kernel!(self, kernel => Box::new(PublicPower::new(kernel, modulus, e))))
     }
 
+    /// Prepares what protects private powers mod n.
+    pub(crate) fn guard(self, modulus: &Modulus, e: &[u64]) -> Box<dyn Guard> {
+        with_kernel!(self, kernel => Box::new(LaneGuard::new(kernel, modulus, e)))
+    }
+
     /// Prepares x^d mod n by its CRT parameters.
     pub(crate) fn private(self, parts: &CrtParts) -> Box<dyn Raise> {
         self.claimed(with_kernel!(self, kernel => Box::new(CrtPower::new(kernel, parts))))
+    }
+
+    /// Prepares keys of one size to share lanes.
+    pub(crate) fn ring(self, keys: &[RingKey]) -> Box<dyn Keys> {
+        with_kernel!(self, kernel => Box::new(LaneKeys::new(kernel, keys)))
     }
 
     /// Prepares x^d mod n without the CRT, for a `d` below n and of as many limbs.

@@ -1,57 +1,88 @@
 //! Exponentiation over any kernel.
 
-use crate::kernel::LaneKernel;
+use crate::kernel::{Ladder, LaneKernel};
 use crate::limbs::words;
 use zeroize::Zeroizing;
 
 /// Secret exponents of all lanes, cut into windows: each window's digits lie together, one for each lane, the highest
 /// window first.
+#[derive(Clone)]
 pub(crate) struct Digits {
     digits: Zeroizing<Vec<u8>>,
     lanes: usize,
-    width: usize,
+    windows: Windows,
 }
 
 impl Digits {
-    /// Cuts one exponent for each lane, all of them shorter than `bits` (public) bits.
-    pub(crate) fn new(exponents: &[&[u64]], bits: usize) -> Self {
-        let mut digits = Self::zero(exponents.len(), bits);
+    /// Cuts one exponent for each lane, all of them shorter than the windows reach.
+    pub(crate) fn new(exponents: &[&[u64]], windows: Windows) -> Self {
+        let mut digits = Self::zero(exponents.len(), windows);
         for (lane, exponent) in exponents.iter().enumerate() {
             digits.set(lane, exponent);
         }
         digits
     }
 
-    /// Exponents 0, with room for `bits` bits in each of `lanes` lanes.
-    pub(crate) fn zero(lanes: usize, bits: usize) -> Self {
-        let width = window_width(bits);
-        let windows = bits.div_ceil(width).max(1);
+    /// Exponents 0 in each of `lanes` lanes.
+    pub(crate) fn zero(lanes: usize, windows: Windows) -> Self {
         Self {
-            digits: Zeroizing::new(vec![0; windows * lanes]),
+            digits: Zeroizing::new(vec![0; windows.count() * lanes]),
             lanes,
-            width,
+            windows,
         }
     }
 
     /// Cuts the exponent of one lane.
     pub(crate) fn set(&mut self, lane: usize, exponent: &[u64]) {
+        let width = self.windows.width;
         for (i, window) in self.digits.chunks_exact_mut(self.lanes).rev().enumerate() {
-            window[lane] = words::bits_at(exponent, i * self.width, self.width);
+            window[lane] = words::bits_at(exponent, i * width, width);
+        }
+    }
+
+    /// Copies the exponent of a lane of `from`, which has as many windows.
+    pub(crate) fn copy_lane(&mut self, lane: usize, from: &Self, from_lane: usize) {
+        assert_eq!(
+            (self.digits.len(), self.lanes),
+            (from.digits.len(), from.lanes)
+        );
+        let windows = self.digits.chunks_exact_mut(self.lanes);
+        for (to, from) in windows.zip(from.digits.chunks_exact(from.lanes)) {
+            to[lane] = from[from_lane];
         }
     }
 
     fn entries(&self) -> usize {
-        1 << self.width
+        1 << self.windows.width
     }
 }
 
-/// Words of working memory for [`exp`] with `bits`-bit exponents, and for [`exp_public`], whose exponents may be long too.
-pub(crate) fn working_words<K: LaneKernel>(limbs: usize, bits: usize) -> usize {
-    (2 + (1 << window_width(bits))) * K::words(limbs) + K::working_words(limbs)
+/// How exponents of a public length are cut.
+#[derive(Clone, Copy)]
+pub(crate) struct Windows {
+    bits: usize,
+    width: usize,
+}
+
+impl Windows {
+    /// For exponents of `bits` bits and a kernel that works on numbers of `limbs` limbs.
+    pub(crate) fn new<K: LaneKernel>(limbs: usize, bits: usize) -> Self {
+        let width = K::window_width(limbs, bits);
+        Self { bits, width }
+    }
+
+    fn count(self) -> usize {
+        self.bits.div_ceil(self.width).max(1)
+    }
+
+    /// Words of working memory for [`exp`] of numbers of `limbs` limbs, and for [`exp_public_vartime`].
+    pub(crate) fn working_words<K: LaneKernel>(self, limbs: usize) -> usize {
+        (2 + (1 << self.width)) * K::words(limbs) + K::working_words(limbs)
+    }
 }
 
 /// The window width that makes multiplications and table look-ups fewest for an exponent of `bits` bits.
-fn window_width(bits: usize) -> usize {
+pub(crate) fn window_width(bits: usize) -> usize {
     match bits {
         0..=32 => 2,
         33..=128 => 3,
@@ -61,21 +92,56 @@ fn window_width(bits: usize) -> usize {
     }
 }
 
-/// value = value^digits in every lane, in Montgomery form, in constant time: fixed windows from the top (Handbook of
-/// Applied Cryptography, algorithm 14.82), each table look-up reading the whole table.
-pub(crate) fn exp<K: LaneKernel>(
+/// A power to be taken, in Montgomery form: value = value^digits in every lane.
+pub(crate) struct Power<'a, K: LaneKernel> {
+    pub(crate) moduli: &'a K::Moduli,
+    pub(crate) digits: &'a Digits,
+    pub(crate) value: &'a mut [u64],
+    /// As long as [`Windows::working_words`] says.
+    pub(crate) working: &'a mut [u64],
+}
+
+/// Takes powers of one size, side by side, in constant time: fixed windows from the top (Handbook of Applied Cryptography,
+/// algorithm 14.82), each table look-up reading the whole table.
+pub(crate) fn exp<K: LaneKernel, const STREAMS: usize>(kernel: K, powers: [Power<'_, K>; STREAMS]) {
+    let width = powers[0].digits.windows.width;
+    let ladders = powers.map(|power| {
+        let Power {
+            moduli,
+            digits,
+            value,
+            working,
+        } = power;
+        let words = value.len();
+        let (selected, working) = working.split_at_mut(words);
+        let (table, working) = working.split_at_mut(digits.entries() * words);
+        fill_table(kernel, moduli, table, value, working);
+        let (first, digits) = digits.digits.split_at(digits.lanes);
+        kernel.select(table, first, value);
+        Ladder {
+            moduli,
+            value,
+            table,
+            digits,
+            selected,
+            working,
+        }
+    });
+    kernel.climb(ladders, width);
+}
+
+/// The powers of `value` from 0 up, as many as there are entries.
+fn fill_table<K: LaneKernel>(
     kernel: K,
     moduli: &K::Moduli,
-    digits: &Digits,
-    value: &mut [u64],
+    table: &mut [u64],
+    value: &[u64],
     working: &mut [u64],
 ) {
     let words = value.len();
-    let (selected, working) = working.split_at_mut(words);
-    let (table, working) = working.split_at_mut(digits.entries() * words);
     kernel.one(moduli, &mut table[..words]);
     table[words..2 * words].copy_from_slice(value);
-    for entry in 2..digits.entries() {
+    for entry in 2..table.len() / words {
         // Even entries are squares of the entry half way; odd ones are one more factor on the entry before.
         let (done, rest) = table.split_at_mut(entry * words);
         let next = &mut rest[..words];
@@ -87,39 +153,55 @@ pub(crate) fn exp<K: LaneKernel>(
             kernel.mul(moduli, next, value, working);
         }
     }
-    let mut windows = digits.digits.chunks_exact(digits.lanes);
-    let first = windows.next().expect("an exponent has at least one window");
-    kernel.select(table, first, value);
-    for window in windows {
-        let squarings = (&mut *value, digits.width);
-        kernel.sqr_select(moduli, squarings, (table, window), selected, working);
-        kernel.mul(moduli, value, selected, working);
-    }
 }
 
-/// A public odd exponent, the same in every lane.
+/// A public odd exponent for each lane.
+#[derive(Clone)]
 pub(crate) enum PublicExponent {
-    /// Few bits set: square and multiply along them (65537 costs 16 squarings and one multiplication).
+    /// Few bits set, the same ones in every lane: square and multiply along them (65537 costs 16 squarings and one multiplication).
     Sparse(Vec<u64>),
     /// Many bits set: windows.
     Dense(Digits),
 }
 
 impl PublicExponent {
-    /// Chooses by the number of bits set.
-    pub(crate) fn new_vartime(e: &[u64], lanes: usize) -> Self {
+    /// Chooses by the number of bits set, for a kernel that works on numbers of `limbs` limbs.
+    pub(crate) fn new_vartime<K: LaneKernel>(e: &[u64], limbs: usize) -> Self {
         let bits = words::bits_vartime(e);
         let weight: u32 = e.iter().map(|limb| limb.count_ones()).sum();
         if weight as usize <= 4 + bits / 8 {
             Self::Sparse(e.to_vec())
         } else {
-            Self::Dense(Digits::new(&vec![e; lanes], bits))
+            Self::one_of_many::<K>(e, limbs, bits)
+        }
+    }
+
+    /// One that other exponents of at most `bits` bits can stand beside.
+    pub(crate) fn one_of_many<K: LaneKernel>(e: &[u64], limbs: usize, bits: usize) -> Self {
+        let windows = Windows::new::<K>(limbs, bits);
+        Self::Dense(Digits::new(&vec![e; K::LANES], windows))
+    }
+
+    /// Words of working memory for [`exp_public_vartime`] of numbers of `limbs` limbs.
+    pub(crate) fn working_words<K: LaneKernel>(&self, limbs: usize) -> usize {
+        match self {
+            Self::Sparse(_) => 2 * K::words(limbs) + K::working_words(limbs),
+            Self::Dense(digits) => digits.windows.working_words::<K>(limbs),
+        }
+    }
+
+    /// Copies the exponent of a lane of `from`. Sparse ones are the same in all.
+    pub(crate) fn copy_lane(&mut self, lane: usize, from: &Self, from_lane: usize) {
+        match (self, from) {
+            (Self::Sparse(to), Self::Sparse(from)) => assert_eq!(to, from),
+            (Self::Dense(to), Self::Dense(from)) => to.copy_lane(lane, from, from_lane),
+            _ => unreachable!("exponents that are mixed are prepared alike"),
         }
     }
 }
 
-/// value = value^e in every lane, from plain to plain form, for values below n; the result is below 2 n. In variable time
-/// as to e alone.
+/// value = value^e in every lane, from plain to plain form, for values below n; the result is one that `store` reduces. In
+/// variable time as to e alone.
 pub(crate) fn exp_public_vartime<K: LaneKernel>(
     kernel: K,
     moduli: &K::Moduli,
@@ -149,7 +231,13 @@ pub(crate) fn exp_public_vartime<K: LaneKernel>(
         }
         PublicExponent::Dense(digits) => {
             kernel.enter(moduli, value, working);
-            exp(kernel, moduli, digits, value, working);
+            let power = Power {
+                moduli,
+                digits,
+                value: &mut *value,
+                working: &mut *working,
+            };
+            exp(kernel, [power]);
             kernel.leave(moduli, value, working);
         }
     }
@@ -173,12 +261,19 @@ mod tests {
         bits: usize,
     ) -> BigUint {
         let prepared = kernel.prepare(&vec![n; K::LANES]);
-        let digits = Digits::new(&vec![exponent; K::LANES], bits);
+        let windows = Windows::new::<K>(n.limbs(), bits);
+        let digits = Digits::new(&vec![exponent; K::LANES], windows);
         let mut value = vec![0; K::words(n.limbs())];
-        let mut working = vec![0xbeef; working_words::<K>(n.limbs(), bits)];
+        let mut working = vec![0xbeef; windows.working_words::<K>(n.limbs())];
         (0..K::LANES).for_each(|lane| kernel.load(&prepared, lane, base, &mut value));
         kernel.enter(&prepared, &mut value, &mut working);
-        exp(kernel, &prepared, &digits, &mut value, &mut working);
+        let power = Power {
+            moduli: &prepared,
+            digits: &digits,
+            value: &mut value,
+            working: &mut working,
+        };
+        exp(kernel, [power]);
         kernel.leave(&prepared, &mut value, &mut working);
         let mut result = Nat::zero(n.limbs());
         kernel.store(&prepared, K::LANES - 1, &value, &mut result);
@@ -221,8 +316,8 @@ mod tests {
             let modulus = Modulus::new(&limbs(&n, 3), 190, 3);
             let prepared = kernel.prepare(&[&modulus]);
             let mut value = base.clone();
-            let mut working = vec![0xbeef; working_words::<Mont64x1Portable>(3, 128)];
-            let exponent = PublicExponent::new_vartime(&e, 1);
+            let exponent = PublicExponent::new_vartime::<Mont64x1Portable>(&e, 3);
+            let mut working = vec![0xbeef; exponent.working_words::<Mont64x1Portable>(3)];
             exp_public_vartime(kernel, &prepared, &exponent, &mut value, &mut working);
             let mut result = Nat::zero(3);
             kernel.store(&prepared, 0, &value, &mut result);
@@ -240,7 +335,10 @@ mod tests {
             (&[u64::MAX], false),
         ] {
             assert_eq!(
-                matches!(PublicExponent::new_vartime(e, 1), PublicExponent::Sparse(_)),
+                matches!(
+                    PublicExponent::new_vartime::<Mont64x1Portable>(e, 3),
+                    PublicExponent::Sparse(_)
+                ),
                 sparse,
                 "{e:?}"
             );

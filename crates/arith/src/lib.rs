@@ -8,8 +8,9 @@
 //! | How is a number held? | `limbs`: little-endian 64-bit limbs whose count is public |
 //! | What is a kernel, which are there? | `kernel`: the trait and one file for each; `dispatch`: detect, list, force |
 //! | How is a power taken? | `exp`: fixed window in constant time; sparse public exponents in variable time |
-//! | What is prepared once for a key? | `public`, `private` (CRT, blinded, checked), [`bare`] (neither, to be measured) |
+//! | What is prepared once for a key? | `public`, `private` (CRT, blinded, checked), [`bare`] (neither, to be measured); for many keys: `ring` |
 //! | How is a private power taken? | `crt`: two of half the length; `plain`: one, to be measured |
+//! | How is it protected? | `guard`: blinding, and the check of a result before it is released |
 //! | How are keys derived and checked? | [`integer`]: constant-time inversion, gcd, reduction, CRT parameters |
 //! | How is a prime recognised? | [`candidate`]: small factors, Miller–Rabin |
 //!
@@ -19,13 +20,12 @@
 
 pub mod bare;
 mod batch;
-mod blinding;
 pub mod candidate;
-mod check;
 mod crt;
 mod dispatch;
 mod error;
 mod exp;
+mod guard;
 pub mod integer;
 mod kernel;
 mod limbs;
@@ -34,8 +34,12 @@ mod model;
 mod plain;
 mod private;
 mod public;
+mod ring;
+#[cfg(test)]
+mod timing;
 
 pub use dispatch::{Kernel, KernelInfo, kernels};
 pub use error::{Error, Status};
 pub use private::{PrivateContext, PrivateParts, PrivateScratch};
 pub use public::{PublicContext, PublicScratch};
+pub use ring::{PrivateRing, PrivateRingRunner};

@@ -3,7 +3,7 @@
 
 use crate::Error;
 use crate::batch::Raise;
-use crate::exp::{self, Digits};
+use crate::exp::{self, Digits, Power, Windows};
 use crate::integer;
 use crate::kernel::LaneKernel;
 use crate::limbs::{Modulus, Nat};
@@ -15,18 +15,19 @@ pub(crate) struct PlainPower<K: LaneKernel> {
     moduli: K::Moduli,
     digits: Digits,
     limbs: usize,
-    bits: usize,
+    windows: Windows,
 }
 
 impl<K: LaneKernel> PlainPower<K> {
     /// For a `d` below n, of as many limbs. All bits of n's length are worked through, however long `d` is.
     pub(crate) fn new(kernel: K, modulus: &Modulus, d: &[u64]) -> Self {
+        let windows = Windows::new::<K>(modulus.limbs(), modulus.bits());
         Self {
             kernel,
             moduli: kernel.prepare(&vec![modulus; K::LANES]),
-            digits: Digits::new(&vec![d; K::LANES], modulus.bits()),
+            digits: Digits::new(&vec![d; K::LANES], windows),
             limbs: modulus.limbs(),
-            bits: modulus.bits(),
+            windows,
         }
     }
 }
@@ -41,7 +42,7 @@ impl<K: LaneKernel> Raise for PlainPower<K> {
     }
 
     fn working_words(&self) -> usize {
-        K::words(self.limbs) + exp::working_words::<K>(self.limbs, self.bits)
+        K::words(self.limbs) + self.windows.working_words::<K>(self.limbs)
     }
 
     fn raise(&self, values: &mut [u64], working: &mut [u64]) {
@@ -51,7 +52,13 @@ impl<K: LaneKernel> Raise for PlainPower<K> {
             self.kernel.load(&self.moduli, lane, limbs, value);
         }
         self.kernel.enter(&self.moduli, value, working);
-        exp::exp(self.kernel, &self.moduli, &self.digits, value, working);
+        let power = Power {
+            moduli: &self.moduli,
+            digits: &self.digits,
+            value: &mut *value,
+            working: &mut *working,
+        };
+        exp::exp(self.kernel, [power]);
         self.kernel.leave(&self.moduli, value, working);
         for (lane, limbs) in values.chunks_exact_mut(self.limbs).enumerate() {
             self.kernel.store(&self.moduli, lane, value, limbs);

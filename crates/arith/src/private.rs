@@ -1,9 +1,8 @@
 //! The private operation: x^d mod n, by CRT or without, blinded, checked before release, in constant time.
 
 use crate::batch::{self, Raise};
-use crate::blinding::Blinding;
-use crate::check;
 use crate::crt::CrtParts;
+use crate::guard::{Blinding, Guard};
 use crate::integer;
 use crate::limbs::aligned::Aligned;
 use crate::limbs::{Modulus, Nat, limbs_for_bits, words};
@@ -39,7 +38,7 @@ pub struct PrivateContext {
     kernel: Kernel,
     modulus: Modulus,
     power: Box<dyn Raise>,
-    public: Box<dyn Raise>,
+    guard: Box<dyn Guard>,
 }
 
 /// Working memory and blinding of one thread for one [`PrivateContext`]. Wiped on drop.
@@ -48,7 +47,6 @@ pub struct PrivateScratch {
     blinding: Blinding,
     inputs: Aligned,
     values: Aligned,
-    copies: Aligned,
     working: Aligned,
 }
 
@@ -79,14 +77,14 @@ impl PrivateContext {
         power: PreparePower,
     ) -> Result<Self, Error> {
         let (modulus, e) = public_key(parts.n, parts.e)?;
-        let public = kernel.public(&modulus, &e);
+        let guard = kernel.guard(&modulus, &e);
         let power = power(kernel, &modulus, parts)?;
         Ok(Self {
             id: CONTEXTS.fetch_add(1, Relaxed),
             kernel,
             modulus,
             power,
-            public,
+            guard,
         })
     }
 
@@ -110,24 +108,18 @@ impl PrivateContext {
     /// # Errors
     /// [`Error::Randomness`].
     pub fn scratch(&self) -> Result<PrivateScratch, Error> {
-        let limbs = self.modulus.limbs();
-        let values = self.step() * limbs;
-        let working = self
-            .power
-            .working_words()
-            .max(self.public.working_words())
-            .max(2 * limbs);
+        let values = self.guard.items() * self.modulus.limbs();
+        let working = self.power.working_words().max(self.guard.working_words());
         let mut scratch = PrivateScratch {
             context: self.id,
-            blinding: Blinding::new(&self.modulus),
+            blinding: self.guard.blinding(),
             inputs: Aligned::zero(values),
             values: Aligned::zero(values),
-            copies: Aligned::zero(values),
             working: Aligned::zero(working),
         };
-        scratch
-            .blinding
-            .advance(&self.modulus, &*self.public, &mut scratch.working)?;
+        // A source of randomness that fails is better known now.
+        self.guard
+            .advance(&mut scratch.blinding, &mut scratch.working)?;
         Ok(scratch)
     }
 
@@ -158,7 +150,7 @@ impl PrivateContext {
         let len = self.modulus_len();
         batch::check_layout(len, inputs, outputs, status)?;
         scratch.blinding.check_process();
-        let step = self.step();
+        let step = self.guard.items();
         let applied = inputs
             .chunks(step * len)
             .zip(outputs.chunks_mut(step * len))
@@ -170,11 +162,6 @@ impl PrivateContext {
             outputs.fill(0);
         }
         applied
-    }
-
-    /// Items that are handled together: as many as fill the check, which takes a lane for each where the power takes two.
-    fn step(&self) -> usize {
-        self.power.items().max(self.public.items())
     }
 
     fn apply_step(
@@ -190,34 +177,20 @@ impl PrivateContext {
             blinding,
             inputs: given,
             values,
-            copies,
             working,
         } = scratch;
         let given = &mut given[..status.len() * limbs];
         let values = &mut values[..status.len() * limbs];
-        let copies = &mut copies[..status.len() * limbs];
         batch::read(modulus, inputs, given, status);
         values.copy_from_slice(given);
-        for (value, inverse) in values
-            .chunks_exact_mut(limbs)
-            .zip(copies.chunks_exact_mut(limbs))
-        {
-            blinding.advance(modulus, &*self.public, working)?;
-            blinding.blind(modulus, value, &mut working[..2 * limbs]);
-            inverse.copy_from_slice(blinding.inverse());
-        }
+        self.guard.advance(blinding, working)?;
+        self.guard.blind(blinding, values, working);
         for values in values.chunks_mut(self.power.items() * limbs) {
             self.power.raise(values, working);
         }
-        for (value, inverse) in values
-            .chunks_exact_mut(limbs)
-            .zip(copies.chunks_exact(limbs))
-        {
-            modulus.mul_reduced(value, inverse, &mut working[..2 * limbs]);
-        }
-        check::check(&*self.public, given, values, copies, working, status);
+        self.guard.release(blinding, given, values, working, status);
         if status.contains(&Status::Fault) {
-            // The fault may have been in the pair itself.
+            // The fault may have been in the pairs themselves.
             blinding.discard();
         }
         batch::write(modulus, values, outputs, status);
@@ -248,7 +221,7 @@ pub(crate) fn plain_power(
 }
 
 /// Checks a private key and brings its CRT parameters into limb form.
-fn crt_parts(modulus: Modulus, parts: &PrivateParts<'_>) -> Result<CrtParts, Error> {
+pub(crate) fn crt_parts(modulus: Modulus, parts: &PrivateParts<'_>) -> Result<CrtParts, Error> {
     integer::check(parts)?;
     let (p, q) = (Nat::from_be(parts.p), Nat::from_be(parts.q));
     let (p_bits, q_bits) = (words::bits_vartime(&p), words::bits_vartime(&q));
@@ -367,7 +340,7 @@ mod tests {
             status[0]
         };
         assert_eq!(apply(&mut scratch), Status::Done);
-        scratch.blinding.break_pair();
+        scratch.blinding.break_pairs();
         assert_eq!(apply(&mut scratch), Status::Fault);
         assert_eq!(apply(&mut scratch), Status::Done);
     }
@@ -386,7 +359,7 @@ mod tests {
     }
 
     #[test]
-    fn a_batch_draws_a_new_blinding_for_each_item() {
+    fn every_call_is_blinded_anew() {
         let context = context();
         let len = context.modulus_len();
         let mut scratch = context.scratch().unwrap();
@@ -400,9 +373,9 @@ mod tests {
                     &mut [Status::Done],
                 )
                 .unwrap();
-            let inverse = scratch.blinding.inverse().to_vec();
-            assert!(!seen.contains(&inverse));
-            seen.push(inverse);
+            let inverses = scratch.blinding.inverses().to_vec();
+            assert!(!seen.contains(&inverses));
+            seen.push(inverses);
         }
     }
 }

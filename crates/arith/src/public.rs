@@ -123,7 +123,6 @@ pub(crate) struct PublicPower<K: LaneKernel> {
     moduli: K::Moduli,
     exponent: PublicExponent,
     limbs: usize,
-    bits: usize,
 }
 
 impl<K: LaneKernel> PublicPower<K> {
@@ -131,9 +130,8 @@ impl<K: LaneKernel> PublicPower<K> {
         Self {
             kernel,
             moduli: kernel.prepare(&vec![modulus; K::LANES]),
-            exponent: PublicExponent::new_vartime(e, K::LANES),
+            exponent: PublicExponent::new_vartime::<K>(e, modulus.limbs()),
             limbs: modulus.limbs(),
-            bits: words::bits_vartime(e),
         }
     }
 }
@@ -148,7 +146,7 @@ impl<K: LaneKernel> Raise for PublicPower<K> {
     }
 
     fn working_words(&self) -> usize {
-        K::words(self.limbs) + exp::working_words::<K>(self.limbs, self.bits)
+        K::words(self.limbs) + self.exponent.working_words::<K>(self.limbs)
     }
 
     fn raise(&self, values: &mut [u64], working: &mut [u64]) {

@@ -1,139 +1,12 @@
 //! The operations of a key through the crate's door, against num-bigint.
 
+mod keys;
+
+use keys::{E, Key, bytes, for_each_kernel};
 use num_bigint::BigUint;
 use proptest::prelude::*;
 use rsalab_arith::bare::BarePrivateContext;
-use rsalab_arith::candidate::{Tester, has_small_factor};
-use rsalab_arith::integer::{self, Derived};
-use rsalab_arith::{Error, Kernel, PrivateContext, PrivateParts, PublicContext, Status, kernels};
-
-const E: [u8; 3] = [1, 0, 1];
-
-struct Key {
-    p: Vec<u8>,
-    q: Vec<u8>,
-    e: Vec<u8>,
-    rest: Derived,
-}
-
-impl Key {
-    fn new(p: &BigUint, q: &BigUint, e: &[u8]) -> Self {
-        let (p, q) = (p.to_bytes_be(), q.to_bytes_be());
-        let rest = integer::derive(&p, &q, e).unwrap();
-        Self {
-            p,
-            q,
-            e: e.to_vec(),
-            rest,
-        }
-    }
-
-    /// Two Mersenne primes, whose limbs are all ones.
-    fn mersenne(p: usize, q: usize) -> Self {
-        let prime = |bits: usize| (BigUint::from(1u8) << bits) - 1u8;
-        Self::new(&prime(p), &prime(q), &E)
-    }
-
-    /// Random probable primes of these lengths, the same in every run.
-    fn random(p_bits: usize, q_bits: usize, e: &[u8]) -> Self {
-        Self::new(&prime(p_bits, e), &prime(q_bits, e), e)
-    }
-
-    fn parts(&self) -> PrivateParts<'_> {
-        let Derived { n, d, dp, dq, qinv } = &self.rest;
-        PrivateParts {
-            n,
-            e: &self.e,
-            d,
-            p: &self.p,
-            q: &self.q,
-            dp,
-            dq,
-            qinv,
-        }
-    }
-
-    fn n(&self) -> BigUint {
-        BigUint::from_bytes_be(&self.rest.n)
-    }
-
-    fn len(&self) -> usize {
-        self.rest.n.len()
-    }
-
-    fn bytes(&self, x: &BigUint) -> Vec<u8> {
-        bytes(x, self.len())
-    }
-
-    /// Numbers that are worth a try: edges, multiples of the primes, and a few in between.
-    fn inputs(&self) -> Vec<BigUint> {
-        let (n, p, q) = (
-            self.n(),
-            BigUint::from_bytes_be(&self.p),
-            BigUint::from_bytes_be(&self.q),
-        );
-        let half: BigUint = &n / 2u8;
-        [0u8, 1, 2]
-            .map(BigUint::from)
-            .into_iter()
-            .chain([
-                &n - 1u8,
-                &n - 2u8,
-                p.clone(),
-                q.clone(),
-                &n - p,
-                &n - q,
-                half,
-            ])
-            .collect()
-    }
-}
-
-/// A probable prime with its two top bits set, after a seed of its own.
-fn prime(bits: usize, e: &[u8]) -> BigUint {
-    let len = bits.div_ceil(8);
-    let mut state = bits as u64;
-    let mut tester = Tester::new(Kernel::auto(), len);
-    loop {
-        let mut x = (0..len).fold(BigUint::ZERO, |x, _| {
-            state = state
-                .wrapping_mul(6364136223846793005)
-                .wrapping_add(1442695040888963407);
-            (x << 8) + (state >> 56)
-        });
-        x %= BigUint::from(1u8) << (bits - 2);
-        x |= BigUint::from(3u8) << (bits - 2) | BigUint::from(1u8);
-        let candidate = bytes(&x, len);
-        if has_small_factor(&candidate) || !integer::is_coprime_to_predecessor(&candidate, e) {
-            continue;
-        }
-        let mut passed = [false];
-        tester
-            .round(&candidate, &bytes(&2u8.into(), len), &mut passed)
-            .unwrap();
-        if passed[0] {
-            return x;
-        }
-    }
-}
-
-fn bytes(x: &BigUint, len: usize) -> Vec<u8> {
-    let digits = if *x == BigUint::ZERO {
-        Vec::new()
-    } else {
-        x.to_bytes_be()
-    };
-    [vec![0; len - digits.len()], digits].concat()
-}
-
-fn for_each_kernel(check: impl Fn(Kernel)) {
-    for info in kernels() {
-        match Kernel::named(info.name) {
-            Ok(kernel) => check(kernel),
-            Err(reason) => eprintln!("skipped: {reason}"),
-        }
-    }
-}
+use rsalab_arith::{Error, Kernel, PrivateContext, PrivateParts, PublicContext, Status};
 
 /// Runs all inputs through the private, the bare and the public operation in batches of `batch`.
 fn round_trip(key: &Key, inputs: &[BigUint], batch: usize, kernel: Kernel) {
@@ -326,6 +199,48 @@ fn a_long_batch() {
         let key = Key::random(256, 258, &E);
         let inputs: Vec<BigUint> = (0u32..100).map(|i| BigUint::from(i).pow(17)).collect();
         round_trip(&key, &inputs, 100, kernel);
+    });
+}
+
+/// Batches of all small sizes and one of many, in which every input comes to lie in every lane; the primes have ten digits of
+/// 52 bits, of which two passes run side by side.
+#[test]
+fn every_input_in_every_place() {
+    let key = Key::nth(0, 1024, &E);
+    let d = BigUint::from_bytes_be(&key.rest.d);
+    let expected: Vec<(Vec<u8>, Vec<u8>)> = key
+        .inputs()
+        .iter()
+        .chain(
+            &(1u32..14)
+                .map(|i| BigUint::from(i).pow(180) % key.n())
+                .collect::<Vec<_>>(),
+        )
+        .map(|x| (key.bytes(x), key.bytes(&x.modpow(&d, &key.n()))))
+        .collect();
+    for_each_kernel(|kernel| {
+        let private = PrivateContext::new(&key.parts(), kernel).unwrap();
+        let bare = BarePrivateContext::new(&key.parts(), kernel).unwrap();
+        let mut scratch = private.scratch().unwrap();
+        let mut bare_scratch = bare.scratch().unwrap();
+        for size in (0..=33).chain([4097]) {
+            let of = |i: usize| &expected[(i + size) % expected.len()];
+            let inputs: Vec<u8> = (0..size).flat_map(|i| of(i).0.clone()).collect();
+            let results: Vec<u8> = (0..size).flat_map(|i| of(i).1.clone()).collect();
+            let mut outputs = vec![0xaa; inputs.len()];
+            let mut status = vec![Status::Fault; size];
+            private
+                .apply(&mut scratch, &inputs, &mut outputs, &mut status)
+                .unwrap();
+            assert!(outputs == results, "{size} items");
+            assert_eq!(status, vec![Status::Done; size]);
+            outputs.fill(0xaa);
+            status.fill(Status::Fault);
+            bare.apply(&mut bare_scratch, &inputs, &mut outputs, &mut status)
+                .unwrap();
+            assert!(outputs == results, "{size} items, bare");
+            assert_eq!(status, vec![Status::Done; size]);
+        }
     });
 }
 

@@ -24,6 +24,15 @@ pub trait Backend: Send + Sync {
     /// Makes a private key ready. The operation is `c^d mod n` with CRT, blinded, and checked before it is released.
     fn prepare_private(&self, key: &PrivateKey) -> Result<Box<dyn Prepared>, Error>;
 
+    /// Makes private keys of one size ready to be used side by side, each item of a batch with its own: for a service that
+    /// has many keys, and too few requests for each to fill the lanes of a kernel. The operation is that of
+    /// [`prepare_private`](Self::prepare_private).
+    ///
+    /// # Errors
+    ///
+    /// If there are none, if moduli or primes differ in length, and those of `prepare_private`.
+    fn prepare_private_ring(&self, keys: &[PrivateKey]) -> Result<Box<dyn PreparedRing>, Error>;
+
     /// Makes a public key ready. The operation is `m^e mod n` in variable time: its inputs are public.
     fn prepare_public(&self, key: &PublicKey) -> Result<Box<dyn Prepared>, Error>;
 
@@ -57,6 +66,40 @@ pub trait BlockRunner {
     /// Only if the lengths of the buffers do not belong together.
     fn run(
         &mut self,
+        inputs: &[u8],
+        outputs: &mut [u8],
+        status: &mut [Status],
+    ) -> Result<(), Error>;
+}
+
+/// Keys of one size made ready, shared by the threads that will use them.
+pub trait PreparedRing: Send + Sync {
+    /// Bytes of every modulus, and so of each block.
+    fn modulus_len(&self) -> usize;
+
+    /// The kernel that will run, for the record.
+    fn kernel(&self) -> &str;
+
+    /// Items that the kernel works on side by side.
+    fn lanes(&self) -> usize;
+
+    /// One thread's scratch, made on the thread that will use it.
+    fn runner(&self) -> Box<dyn RingRunner + '_>;
+}
+
+/// One thread's hands on the keys of a ring.
+pub trait RingRunner {
+    /// Does its own key's operation on each block: `keys` names, for each, the key's place among those prepared.
+    ///
+    /// A block that cannot be done does not stop the others: its status says why, and its output is zero.
+    ///
+    /// # Errors
+    ///
+    /// If the lengths of the buffers do not belong together, if there is no such key, or if the operating system gives no
+    /// random bytes.
+    fn run(
+        &mut self,
+        keys: &[usize],
         inputs: &[u8],
         outputs: &mut [u8],
         status: &mut [Status],

@@ -38,7 +38,9 @@ pub mod pkcs1v15;
 pub mod random;
 pub mod text;
 
-pub use backend::{Backend, BlockRunner, CandidateTester, CpuBackend, Prepared, Status};
+pub use backend::{
+    Backend, BlockRunner, CandidateTester, CpuBackend, Prepared, PreparedRing, RingRunner, Status,
+};
 pub use error::{BlockFault, Error};
 pub use keys::{PrivateKey, PrivateParts, PublicKey};
 pub use rsalab_arith::{Kernel, KernelInfo, kernels};

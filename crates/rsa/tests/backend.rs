@@ -3,7 +3,7 @@
 use num_bigint::BigUint;
 use rsalab_rsa::{
     Backend, BlockFault, BlockRunner, CandidateTester, CpuBackend, Error, Kernel, Prepared,
-    PrivateKey, PublicKey, Status, bare,
+    PreparedRing, PrivateKey, PublicKey, Status, bare,
     generate::{DEFAULT_EXPONENT, generate, prime_pair},
     kernels,
     random::InsecureStudySeed,
@@ -149,6 +149,52 @@ struct AlteredKey {
     fault: Option<Fault>,
 }
 
+/// Each key of a ring does what it does alone.
+#[test]
+fn keys_of_a_ring_do_what_they_do_alone() {
+    for info in kernels() {
+        let Ok(backend) = CpuBackend::named(info.name) else {
+            eprintln!("skipped: {} is not for this machine", info.name);
+            continue;
+        };
+        let mut rng = InsecureStudySeed::new([5; 32]).stream(0);
+        let keys: Vec<PrivateKey> = (0..5)
+            .map(|_| {
+                let generated = generate(512, DEFAULT_EXPONENT, &mut rng, &backend);
+                generated.unwrap().key
+            })
+            .collect();
+        let ring = backend.prepare_private_ring(&keys).unwrap();
+        let len = ring.modulus_len();
+        assert_eq!(
+            (len, ring.kernel(), ring.lanes()),
+            (64, info.name, info.lanes)
+        );
+        let of: Vec<usize> = (0..23).map(|i| i * 3 % keys.len()).collect();
+        let inputs: Vec<u8> = (0..of.len() * len)
+            .map(|i| if i % len == 0 { 0 } else { i as u8 })
+            .collect();
+        let mut outputs = vec![0; inputs.len()];
+        let mut status = vec![Status::Fault; of.len()];
+        let mut runner = ring.runner();
+        runner.run(&of, &inputs, &mut outputs, &mut status).unwrap();
+        for (i, &key) in of.iter().enumerate() {
+            let mut alone = vec![0; len];
+            let prepared = backend.prepare_private(&keys[key]).unwrap();
+            let block = i * len..(i + 1) * len;
+            let status_alone = &mut [Status::Fault];
+            let mut runner = prepared.runner().unwrap();
+            runner
+                .run(&inputs[block.clone()], &mut alone, status_alone)
+                .unwrap();
+            assert_eq!(status[i], status_alone[0]);
+            assert_eq!(outputs[block], alone[..], "block {i} of key {key}");
+        }
+    }
+    let backend = CpuBackend::auto();
+    assert!(backend.prepare_private_ring(&[]).is_err());
+}
+
 struct AlteredRunner<'a> {
     inner: Box<dyn BlockRunner + 'a>,
     fault: Option<Fault>,
@@ -183,6 +229,10 @@ impl Backend for Altered {
             inner: self.cpu.prepare_private(key)?,
             fault,
         }))
+    }
+
+    fn prepare_private_ring(&self, keys: &[PrivateKey]) -> Result<Box<dyn PreparedRing>, Error> {
+        self.cpu.prepare_private_ring(keys)
     }
 
     fn prepare_public(&self, key: &PublicKey) -> Result<Box<dyn Prepared>, Error> {

@@ -39,7 +39,7 @@ fn place(folder: &Path) -> Option<Place> {
         "crates/engines" => Place::Floor(3),
         "crates/study" => Place::Floor(4),
         "crates/cli" => Place::Floor(5),
-        "xtask" | "fuzz" => Place::Yard,
+        "xtask" | "fuzz" | "tracking" => Place::Yard,
         _ if folder.starts_with("peers/") => Place::Peer,
         _ => return None,
     })

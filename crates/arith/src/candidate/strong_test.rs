@@ -1,6 +1,6 @@
 //! Rounds of the Miller–Rabin test, one candidate in each lane.
 
-use crate::exp::{self, Digits};
+use crate::exp::{self, Digits, Power, Windows};
 use crate::integer::{shift_right, trailing_zeros};
 use crate::kernel::LaneKernel;
 use crate::limbs::aligned::Aligned;
@@ -155,15 +155,16 @@ impl<K: LaneKernel> Rounds<K> {
             passed: Choice::from(0),
         };
         let value = Aligned::zero(K::words(limbs));
+        let windows = Windows::new::<K>(limbs, 64 * limbs);
         Self {
             kernel,
             moduli: kernel.moduli(limbs),
             lanes: (0..K::LANES).map(|_| lane()).collect(),
-            digits: Digits::zero(K::LANES, 64 * limbs),
+            digits: Digits::zero(K::LANES, windows),
             z: value.clone(),
             plain: value,
             number: Nat::zero(limbs),
-            working: Aligned::zero(exp::working_words::<K>(limbs, 64 * limbs)),
+            working: Aligned::zero(windows.working_words::<K>(limbs)),
         }
     }
 }
@@ -190,13 +191,13 @@ impl<K: LaneKernel> StrongTest for Rounds<K> {
         // z = b^m
         self.kernel
             .enter(&self.moduli, &mut self.z, &mut self.working);
-        exp::exp(
-            self.kernel,
-            &self.moduli,
-            &self.digits,
-            &mut self.z,
-            &mut self.working,
-        );
+        let power = Power {
+            moduli: &self.moduli,
+            digits: &self.digits,
+            value: &mut self.z,
+            working: &mut self.working,
+        };
+        exp::exp(self.kernel, [power]);
         let longest = self.lanes.iter().map(|lane| lane.a).max().unwrap_or(0);
         for squaring in 0..=SQUARINGS.max(longest - 1) {
             if squaring > 0 {

@@ -49,6 +49,25 @@ fn check<K: LaneKernel>(kernel: K, limbs: usize, n: &[BigUint], a: &[BigUint], b
         kernel.load(&prepared, lane, &numbers(&b[lane], limbs), y);
         assert_eq!(result(x, lane), a[lane]);
     }
+    // A number of twice the length, all of whose bits may be set.
+    for [low_ones, high_ones] in [[false; 2], [true, false], [false, true], [true; 2]] {
+        let half = |number: &BigUint, ones: bool| match ones {
+            true => vec![u64::MAX; limbs],
+            false => numbers(number, limbs),
+        };
+        let low: Vec<_> = a.iter().map(|a| half(a, low_ones)).collect();
+        let high: Vec<_> = b.iter().map(|b| half(b, high_ones)).collect();
+        for lane in 0..K::LANES {
+            kernel.load(&prepared, lane, &low[lane], t0);
+            kernel.load(&prepared, lane, &high[lane], t1);
+        }
+        kernel.enter_wide(&prepared, t0, t1, working);
+        kernel.leave(&prepared, t0, working);
+        for lane in 0..K::LANES {
+            let wide = number(&[&low[lane][..], &high[lane]].concat());
+            assert_eq!(result(t0, lane), wide % &n[lane], "wide, lane {lane}");
+        }
+    }
     kernel.enter(&prepared, x, working);
     z.copy_from_slice(x);
     // One factor in Montgomery form: the product comes out plain.

@@ -6,6 +6,8 @@
 //! joined on one function, so the features stand on `run`'s wrapper alone and everything under it must be inlined into
 //! it; a test reads the machine code to see that it was.
 
+use std::hint::black_box;
+
 /// The words of eight lanes.
 pub(crate) type Cell = [u64; 8];
 
@@ -42,8 +44,8 @@ pub(crate) trait Lanes: Copy + Send + Sync + 'static {
     fn add_low(self, a: Self, b: Self) -> Self;
     /// self + (the high digit of the product of a's and b's low digits) mod 2^64.
     fn add_high(self, a: Self, b: Self) -> Self;
-    /// Where self and b have a bit in common.
-    fn test(self, b: Self) -> Self::Mask;
+    /// Where self and b are equal.
+    fn equal(self, b: Self) -> Self::Mask;
     /// `b` where the mask is true, `self` elsewhere.
     fn merge(self, b: Self, mask: Self::Mask) -> Self;
 }
@@ -121,13 +123,14 @@ impl Lanes for Portable {
     }
 
     #[inline(always)]
-    fn test(self, b: Self) -> Cell {
+    fn equal(self, b: Self) -> Cell {
         // Of a number that is not zero, it or its negative has the top bit set.
-        self.zip(b, |a, b| {
-            let common = a & b;
-            ((common | common.wrapping_neg()) >> 63).wrapping_neg()
-        })
-        .0
+        let mask = self.zip(b, |a, b| {
+            let other = a ^ b;
+            ((other | other.wrapping_neg()) >> 63).wrapping_sub(1)
+        });
+        // A compiler that knows a mask to be all or nothing makes a branch of it.
+        black_box(mask.0)
     }
 
     #[inline(always)]

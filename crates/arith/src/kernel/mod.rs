@@ -8,7 +8,36 @@ pub(crate) mod mont64x1_portable;
 #[cfg(target_arch = "x86_64")]
 pub(crate) mod x86_64;
 
+use crate::exp;
 use crate::limbs::Modulus;
+
+/// An exponentiation under way: for each window of `digits`, which has one for each lane, `value` is squared as often as
+/// the window is wide and multiplied with the entry of `table` that the digits name, which passes through `selected`.
+pub(crate) struct Ladder<'a, M> {
+    pub(crate) moduli: &'a M,
+    pub(crate) value: &'a mut [u64],
+    pub(crate) table: &'a [u64],
+    pub(crate) digits: &'a [u8],
+    pub(crate) selected: &'a mut [u64],
+    pub(crate) working: &'a mut [u64],
+}
+
+/// Climbs one ladder by a kernel's other functions.
+pub(crate) fn climb<K: LaneKernel>(kernel: K, ladder: Ladder<'_, K::Moduli>, width: usize) {
+    let Ladder {
+        moduli,
+        value,
+        table,
+        digits,
+        selected,
+        working,
+    } = ladder;
+    for window in digits.chunks_exact(K::LANES) {
+        kernel.sqr(moduli, value, width, working);
+        kernel.select(table, window, selected);
+        kernel.mul(moduli, value, selected, working);
+    }
+}
 
 /// Montgomery arithmetic on [`LANES`](Self::LANES) independent numbers at once, each under its own modulus, all of one
 /// public length.
@@ -23,16 +52,40 @@ pub(crate) trait LaneKernel: Copy + Send + Sync + 'static {
     /// Independent numbers in one value.
     const LANES: usize;
     /// The moduli of all lanes, prepared.
-    type Moduli: Send + Sync;
+    type Moduli: Clone + Send + Sync;
 
+    /// Ladders of numbers of `limbs` limbs that [`climb`](Self::climb) had best be given together, 1 or 2.
+    fn streams(_limbs: usize) -> usize {
+        1
+    }
     /// Words of a value whose numbers have `limbs` limbs.
     fn words(limbs: usize) -> usize;
+    /// The window width that is fastest for exponents of `bits` bits: more squarings share a multiplication with a larger
+    /// one, but its table must be made, and read as a whole for each digit.
+    fn window_width(_limbs: usize, bits: usize) -> usize {
+        exp::window_width(bits)
+    }
     /// Words of working memory that multiplication needs.
     fn working_words(limbs: usize) -> usize;
     /// Room for moduli of `limbs` limbs in all lanes.
     fn moduli(self, limbs: usize) -> Self::Moduli;
     /// Prepares the modulus of one lane.
     fn set_modulus(self, moduli: &mut Self::Moduli, lane: usize, modulus: &Modulus);
+    /// Copies the modulus of a lane of `from` into a lane of `to`; both have equally many limbs.
+    fn copy_modulus(
+        self,
+        to: &mut Self::Moduli,
+        lane: usize,
+        from: &Self::Moduli,
+        from_lane: usize,
+    );
+    /// Copies a lane of a value as it is.
+    fn copy_lane(self, to: &mut [u64], lane: usize, from: &[u64], from_lane: usize) {
+        let words = to.iter_mut().skip(lane).step_by(Self::LANES);
+        for (to, from) in words.zip(from.iter().skip(from_lane).step_by(Self::LANES)) {
+            *to = *from;
+        }
+    }
     /// Prepares one modulus for each lane; they have equally many limbs.
     fn prepare(self, moduli: &[&Modulus]) -> Self::Moduli {
         assert_eq!(moduli.len(), Self::LANES);
@@ -42,15 +95,24 @@ pub(crate) trait LaneKernel: Copy + Send + Sync + 'static {
         }
         prepared
     }
-    /// Puts a number of plain limbs into a lane.
+    /// Puts a number of plain limbs into a lane; missing limbs are zero.
     fn load(self, moduli: &Self::Moduli, lane: usize, limbs: &[u64], value: &mut [u64]);
-    /// Takes the number of a lane, which is below 2 n, reduced.
+    /// Takes the number of a lane out, reduced.
     fn store(self, moduli: &Self::Moduli, lane: usize, value: &[u64], limbs: &mut [u64]);
     /// The value 1, in Montgomery form.
     fn one(self, moduli: &Self::Moduli, value: &mut [u64]);
     /// a = a R mod n: enters Montgomery form.
     fn enter(self, moduli: &Self::Moduli, a: &mut [u64], working: &mut [u64]);
-    /// a = a / R mod n, at most n: leaves Montgomery form.
+    /// low = (low + 2^(64 N) high) R mod n for two values of N limbs: reduces, and enters Montgomery form. `high` is
+    /// overwritten.
+    fn enter_wide(
+        self,
+        moduli: &Self::Moduli,
+        low: &mut [u64],
+        high: &mut [u64],
+        working: &mut [u64],
+    );
+    /// a = a / R mod n, a residue that [`store`](Self::store) reduces: leaves Montgomery form.
     fn leave(self, moduli: &Self::Moduli, a: &mut [u64], working: &mut [u64]);
     /// a = a b / R mod n.
     fn mul(self, moduli: &Self::Moduli, a: &mut [u64], b: &[u64], working: &mut [u64]);
@@ -58,18 +120,15 @@ pub(crate) trait LaneKernel: Copy + Send + Sync + 'static {
     fn sqr(self, moduli: &Self::Moduli, a: &mut [u64], times: usize, working: &mut [u64]);
     /// Looks entry `digits[lane]` of the table up for each lane, reading all of it. Entries are whole values.
     fn select(self, table: &[u64], digits: &[u8], value: &mut [u64]);
-    /// [`sqr`](Self::sqr) of `a` and [`select`](Self::select) into `selected`, in one because a kernel may hide the
-    /// reading of the table behind the arithmetic.
-    fn sqr_select(
+    /// Climbs ladders of one length side by side, with windows of `width` bits.
+    fn climb<const STREAMS: usize>(
         self,
-        moduli: &Self::Moduli,
-        (a, times): (&mut [u64], usize),
-        (table, digits): (&[u64], &[u8]),
-        selected: &mut [u64],
-        working: &mut [u64],
+        ladders: [Ladder<'_, Self::Moduli>; STREAMS],
+        width: usize,
     ) {
-        self.sqr(moduli, a, times, working);
-        self.select(table, digits, selected);
+        for ladder in ladders {
+            climb(self, ladder, width);
+        }
     }
 }
 

@@ -1,12 +1,13 @@
 //! The backend on this CPU, over `arith`.
 
 use rsalab_arith::{
-    Kernel, PrivateContext, PrivateScratch, PublicContext, PublicScratch,
+    Kernel, PrivateContext, PrivateRing, PrivateRingRunner, PrivateScratch, PublicContext,
+    PublicScratch,
     bare::{BarePrivateContext, BarePrivateScratch},
     candidate,
 };
 
-use super::{Backend, BlockRunner, CandidateTester, Prepared, Status};
+use super::{Backend, BlockRunner, CandidateTester, Prepared, PreparedRing, RingRunner, Status};
 use crate::{Error, PrivateKey, PublicKey, bare};
 
 const NAME: &str = "cpu";
@@ -98,6 +99,12 @@ impl Backend for CpuBackend {
         Ok(Box::new(context))
     }
 
+    fn prepare_private_ring(&self, keys: &[PrivateKey]) -> Result<Box<dyn PreparedRing>, Error> {
+        let parts: Vec<_> = keys.iter().map(PrivateKey::parts).collect();
+        let ring = PrivateRing::new(&parts, self.kernel).map_err(failed)?;
+        Ok(Box::new(ring))
+    }
+
     fn prepare_public(&self, key: &PublicKey) -> Result<Box<dyn Prepared>, Error> {
         let context = PublicContext::new(key.n(), key.e(), self.kernel).map_err(failed)?;
         Ok(Box::new(context))
@@ -178,6 +185,36 @@ prepared!(
     BarePrivateContext::scratch,
     apply
 );
+
+impl PreparedRing for PrivateRing {
+    fn modulus_len(&self) -> usize {
+        PrivateRing::modulus_len(self)
+    }
+
+    fn kernel(&self) -> &str {
+        PrivateRing::kernel(self).name()
+    }
+
+    fn lanes(&self) -> usize {
+        PrivateRing::kernel(self).lanes()
+    }
+
+    fn runner(&self) -> Box<dyn RingRunner + '_> {
+        Box::new(PrivateRing::runner(self))
+    }
+}
+
+impl RingRunner for PrivateRingRunner<'_> {
+    fn run(
+        &mut self,
+        keys: &[usize],
+        inputs: &[u8],
+        outputs: &mut [u8],
+        status: &mut [Status],
+    ) -> Result<(), Error> {
+        self.apply(keys, inputs, outputs, status).map_err(failed)
+    }
+}
 
 fn failed(error: rsalab_arith::Error) -> Error {
     Error::Backend {

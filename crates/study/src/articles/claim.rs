@@ -140,11 +140,14 @@ impl Claim {
         }
     }
 
-    /// The first engine's last comparison that has a value: the largest text, the most threads.
+    /// The first engine's last comparison that says what is said of the whole, else its last one that has a value: the
+    /// largest text, the most threads.
     pub fn example(&self) -> Option<&Case> {
-        let engine = &self.verdicts.first()?.engine;
-        let mut cases = self.cases.iter();
-        cases.rfind(|case| case.engine == *engine && case.value.is_some())
+        let EngineVerdict { engine, verdict } = self.verdicts.first()?;
+        let of_engine = |case: &&Case| case.engine == *engine && case.value.is_some();
+        let mut cases = self.cases.iter().filter(of_engine);
+        let like_the_whole = cases.clone().rfind(|case| case.verdict == *verdict);
+        like_the_whole.or_else(|| cases.next_back())
     }
 
     /// The claim's number in its article: `(iii)`.
@@ -202,5 +205,39 @@ mod tests {
         ] {
             assert_eq!(Verdict::over(cases.iter().copied()), expected, "{cases:?}");
         }
+    }
+
+    #[test]
+    fn the_example_says_what_the_whole_says() {
+        let case = |case: &str, verdict, value: Option<f64>| Case {
+            engine: "own".to_owned(),
+            case: case.to_owned(),
+            verdict,
+            sentence: String::new(),
+            value: value.map(|value| Estimate {
+                value,
+                low: value,
+                high: value,
+                confidence: 0.95,
+                n: 10,
+            }),
+        };
+        let example = |cases| {
+            let claim = Claim::stated("x-i", "", "", "").decided(cases);
+            claim.example().map(|case| case.case.clone())
+        };
+        let decided = vec![
+            case("small", DoesNotHold, Some(0.3)),
+            case("middle", DoesNotHold, Some(0.4)),
+            case("large", NoSignificantDifference, Some(0.9)),
+        ];
+        assert_eq!(example(decided).as_deref(), Some("middle"));
+        let in_part = vec![
+            case("small", DoesNotHold, Some(0.3)),
+            case("large", Holds, Some(2.0)),
+            case("largest", NotMeasurableHere, None),
+        ];
+        assert_eq!(example(in_part).as_deref(), Some("large"));
+        assert_eq!(example(vec![case("none", NotMeasurableHere, None)]), None);
     }
 }

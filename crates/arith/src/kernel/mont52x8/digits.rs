@@ -5,12 +5,17 @@ use crate::limbs::LIMB_BITS;
 
 /// Puts a number into one lane.
 pub(super) fn put(cells: &mut [Cell], lane: usize, limbs: &[u64]) {
-    for (j, cell) in cells.iter_mut().enumerate() {
-        let bit = j * DIGIT_BITS;
-        let limb = |i: usize| limbs.get(i).copied().unwrap_or(0);
-        let pair =
-            u128::from(limb(bit / LIMB_BITS)) | u128::from(limb(bit / LIMB_BITS + 1)) << LIMB_BITS;
-        cell[lane] = (pair >> (bit % LIMB_BITS)) as u64 & DIGIT_MASK;
+    let mut limbs = limbs.iter();
+    let mut pending: u128 = 0;
+    let mut bits = 0;
+    for cell in cells {
+        if bits < DIGIT_BITS {
+            pending |= u128::from(limbs.next().copied().unwrap_or(0)) << bits;
+            bits += LIMB_BITS;
+        }
+        cell[lane] = pending as u64 & DIGIT_MASK;
+        pending >>= DIGIT_BITS;
+        bits -= DIGIT_BITS;
     }
 }
 

@@ -1,110 +1,62 @@
 //! Looking a table up in constant time.
 
-use super::tiles::Beside;
+use super::tiles::{LARGE, SMALL, for_each_row};
 use crate::kernel::lanes::{Cell, Lanes};
 
-/// Bits of a digit of the exponent, at most.
-const MAX_WIDTH: usize = 6;
-
-/// A look-up done bit by bit: a *tick* is one cell of the result. It reads that cell of every entry, whatever the digits,
-/// and keeps one by the bits of the digits, so that as many masks serve as a digit has bits.
-pub(super) struct LookUp<'a, V: Lanes> {
-    table: &'a [Cell],
-    selected: &'a mut [Cell],
-    digits: Cell,
-    done: usize,
+/// Puts the cells of entry `digits[lane]` into each lane of `selected`, for one window or for two at once: all entries pass
+/// by, and each is merged into the lanes whose digit it is. To read the table takes longer than to merge, so that a second
+/// window costs less than the first. Entries are as long as each of `selected`, a multiple of [`SMALL`].
+#[inline(always)]
+pub(super) fn look_up<V: Lanes, const WINDOWS: usize>(
     token: V::Token,
-}
-
-impl<'a, V: Lanes> LookUp<'a, V> {
-    /// Looks entry `digits[lane]` up for each lane; entries are as long as `selected`, and 4 to 64.
-    #[inline(always)]
-    pub(super) fn new(
-        token: V::Token,
-        table: &'a [Cell],
-        digits: &[u8],
-        selected: &'a mut [Cell],
-    ) -> Self {
-        Self {
-            table,
-            selected,
-            digits: std::array::from_fn(|lane| u64::from(digits[lane])),
-            done: 0,
-            token,
+    table: &[Cell],
+    digits: [&[u8]; WINDOWS],
+    mut selected: [&mut [Cell]; WINDOWS],
+) {
+    let mut wanted = [V::splat(token, 0); WINDOWS];
+    for (wanted, digits) in wanted.iter_mut().zip(digits) {
+        let mut cell = [0; 8];
+        for (word, &digit) in cell.iter_mut().zip(digits) {
+            *word = u64::from(digit);
         }
+        *wanted = V::load(token, &cell);
     }
-
-    /// Does all that is left.
-    #[inline(always)]
-    pub(super) fn finish(mut self) {
-        while self.done < self.selected.len() {
-            self.tick();
-        }
+    let stride = selected[0].len();
+    let mut at = 0;
+    while at + LARGE <= stride {
+        pick::<V, LARGE, WINDOWS>(token, (table, at), &wanted, &mut selected);
+        at += LARGE;
+    }
+    if at < stride {
+        pick::<V, SMALL, WINDOWS>(token, (table, at), &wanted, &mut selected);
     }
 }
 
-impl<V: Lanes> Beside for LookUp<'_, V> {
-    #[inline(always)]
-    fn tick(&mut self) {
-        let stride = self.selected.len();
-        let Some(selected) = self.selected.get_mut(self.done) else {
-            return;
-        };
-        let digits = V::load(self.token, &self.digits);
-        // No closure here: one would be compiled apart, without the instructions.
-        let mut bits = [digits.test(V::splat(self.token, 1)); MAX_WIDTH];
-        for (i, bit) in bits.iter_mut().enumerate().skip(1) {
-            *bit = digits.test(V::splat(self.token, 1 << i));
-        }
-        let column = Column::<V> {
-            cells: &self.table[self.done..],
-            stride,
-            bits,
-            token: self.token,
-        };
-        match self.table.len() / stride {
-            4 => column.of_4(0),
-            8 => column.of_8(0),
-            16 => column.of_16(0),
-            32 => column.of_32(0),
-            _ => column.of_64(0),
-        }
-        .store(selected);
-        self.done += 1;
-    }
-}
-
-/// One cell of each entry.
-struct Column<'a, V: Lanes> {
-    /// Its cells, `stride` apart.
-    cells: &'a [Cell],
-    stride: usize,
-    /// The bits of the digits, the lowest first.
-    bits: [V::Mask; MAX_WIDTH],
+/// [`look_up`] of CELLS cells from `at` on, held in registers while the entries pass by.
+#[inline(always)]
+fn pick<V: Lanes, const CELLS: usize, const WINDOWS: usize>(
     token: V::Token,
-}
-
-/// Picks among twice as many entries from `first` on by one more bit.
-macro_rules! double {
-    ($name:ident = 2 x $half:ident: $entries:literal by bit $bit:literal) => {
-        #[inline(always)]
-        fn $name(&self, first: usize) -> V {
-            self.$half(first)
-                .merge(self.$half(first + $entries / 2), self.bits[$bit])
+    (table, at): (&[Cell], usize),
+    wanted: &[V; WINDOWS],
+    selected: &mut [&mut [Cell]; WINDOWS],
+) {
+    let mut picked = [[V::splat(token, 0); CELLS]; WINDOWS];
+    for (number, entry) in (0..).zip(table.chunks_exact(selected[0].len())) {
+        let entry: &[Cell; CELLS] = entry[at..].first_chunk().expect("a tile fits");
+        let number = V::splat(token, number);
+        let mut here = [wanted[0].equal(number); WINDOWS];
+        for window in 1..WINDOWS {
+            here[window] = wanted[window].equal(number);
         }
-    };
-}
-
-impl<V: Lanes> Column<'_, V> {
-    #[inline(always)]
-    fn of_1(&self, entry: usize) -> V {
-        V::load(self.token, &self.cells[entry * self.stride])
+        for_each_row!(cell < CELLS => {
+            let value = V::load(token, &entry[cell]);
+            for window in 0..WINDOWS {
+                picked[window][cell] = picked[window][cell].merge(value, here[window]);
+            }
+        });
     }
-
-    double!(of_2 = 2 x of_1: 2 by bit 0);
-    double!(of_4 = 2 x of_2: 4 by bit 1);
-    double!(of_8 = 2 x of_4: 8 by bit 2);
-    double!(of_16 = 2 x of_8: 16 by bit 3);
-    double!(of_32 = 2 x of_16: 32 by bit 4);
-    double!(of_64 = 2 x of_32: 64 by bit 5);
+    for (picked, selected) in picked.into_iter().zip(selected) {
+        let selected: &mut [Cell; CELLS] = selected[at..].first_chunk_mut().expect("a tile fits");
+        for_each_row!(cell < CELLS => { picked[cell].store(&mut selected[cell]); });
+    }
 }

@@ -1,16 +1,17 @@
 //! Montgomery arithmetic on eight numbers side by side, in 52-bit digits, one number a lane.
 
+mod climb;
 mod digits;
 mod lookup;
+mod sweep;
 mod tiles;
 
-use super::LaneKernel;
 use super::lanes::{Cell, DIGIT_BITS, DIGIT_MASK, Lanes, Work};
+use super::{Ladder, LaneKernel};
+use crate::exp;
 use crate::limbs::aligned::Aligned;
 use crate::limbs::{LIMB_BITS, Modulus, Nat, words};
-use lookup::LookUp;
-use subtle::Choice;
-use tiles::Beside;
+use tiles::Folds;
 use zeroize::Zeroizing;
 
 /// The eight-lane kernel over one form of lanes.
@@ -20,6 +21,7 @@ pub(crate) struct Mont52x8<V: Lanes> {
 }
 
 /// The moduli of eight lanes, prepared.
+#[derive(Clone)]
 pub(crate) struct Moduli {
     /// Every lane's modulus in plain limbs.
     plain: [Nat; 8],
@@ -30,15 +32,20 @@ pub(crate) struct Moduli {
     one: Aligned,
     /// R^2 mod n.
     rr: Aligned,
+    /// 2^(64 N) R^2 mod n, where N is the number of limbs.
+    high_rr: Aligned,
+    /// 1 / 2^(52 rows) mod n for the rows of a small and of a large tile.
+    small_fold: Aligned,
+    large_fold: Aligned,
     /// 1, not in Montgomery form.
     unit: Aligned,
     /// Room to prepare one modulus: two numbers, one of them of twice the length.
     working: Nat,
 }
 
-/// Digits of a number that has `limbs` limbs: R exceeds 4 n, and tiles of five rows fit.
+/// Digits of a number that has `limbs` limbs: R is at least 16 n, and tiles of five rows fit.
 fn digits(limbs: usize) -> usize {
-    (limbs * LIMB_BITS + 2)
+    (limbs * LIMB_BITS + 4)
         .div_ceil(DIGIT_BITS)
         .next_multiple_of(tiles::SMALL)
 }
@@ -79,8 +86,31 @@ impl<V: Lanes> LaneKernel for Mont52x8<V> {
         8 * digits(limbs)
     }
 
+    fn streams(limbs: usize) -> usize {
+        // One number of ten digits cannot keep the multipliers busy: what one waits for, the other fills.
+        match digits(limbs) {
+            sweep::DIGITS => 2,
+            _ => 1,
+        }
+    }
+
+    fn window_width(limbs: usize, bits: usize) -> usize {
+        // Two tables of 32 entries of 10 digits, or one of 25 or more, leave a first-level cache of 48 KB, and from 60
+        // digits on a multiplication costs more than reading it. Measured: see the notes.
+        match (bits, digits(limbs)) {
+            (..=384, _) => exp::window_width(bits),
+            (_, ..=10 | 25..60) => 4,
+            _ => 5,
+        }
+    }
+
     fn working_words(limbs: usize) -> usize {
-        2 * Self::words(limbs)
+        let values = match digits(limbs) {
+            sweep::DIGITS => climb::VALUES,
+            // A product, and what is looked up for a second window.
+            _ => 3,
+        };
+        values * Self::words(limbs)
     }
 
     fn moduli(self, limbs: usize) -> Moduli {
@@ -93,6 +123,9 @@ impl<V: Lanes> LaneKernel for Mont52x8<V> {
             n0: Zeroizing::new([0; 8]),
             one: zero(),
             rr: zero(),
+            high_rr: zero(),
+            small_fold: zero(),
+            large_fold: zero(),
             unit,
             working: Nat::zero(4 * limbs),
         }
@@ -114,8 +147,42 @@ impl<V: Lanes> LaneKernel for Mont52x8<V> {
         digits::put(cells_mut(&mut moduli.n), lane, modulus.n());
         digits::put(cells_mut(&mut moduli.one), lane, one);
         digits::put(cells_mut(&mut moduli.rr), lane, rr);
+        // R^2 R'^2 / R' = 2^(64 limbs) R^2.
+        modulus.mul_reduced(rr, modulus.rr(), t);
+        digits::put(cells_mut(&mut moduli.high_rr), lane, rr);
+        for (rows, fold) in [
+            (tiles::SMALL, &mut moduli.small_fold),
+            (tiles::LARGE, &mut moduli.large_fold),
+        ] {
+            // Only numbers of more than one tile are folded.
+            let Some(above) = (limbs * LIMB_BITS).checked_sub(rows * DIGIT_BITS) else {
+                continue;
+            };
+            // R' / 2^(52 rows), and without R'.
+            rr.fill(0);
+            rr[above / LIMB_BITS] = 1 << (above % LIMB_BITS);
+            one.fill(0);
+            one[0] = 1;
+            modulus.mul_reduced(rr, one, t);
+            digits::put(cells_mut(fold), lane, rr);
+        }
         moduli.n0[lane] = modulus.n0() & DIGIT_MASK;
         moduli.plain[lane].copy_from_slice(modulus.n());
+    }
+
+    fn copy_modulus(self, to: &mut Moduli, lane: usize, from: &Moduli, from_lane: usize) {
+        for (to, from) in [
+            (&mut to.n, &from.n),
+            (&mut to.one, &from.one),
+            (&mut to.rr, &from.rr),
+            (&mut to.high_rr, &from.high_rr),
+            (&mut to.small_fold, &from.small_fold),
+            (&mut to.large_fold, &from.large_fold),
+        ] {
+            self.copy_lane(to, lane, from, from_lane);
+        }
+        to.n0[lane] = from.n0[from_lane];
+        to.plain[lane].copy_from_slice(&from.plain[from_lane]);
     }
 
     fn load(self, _: &Moduli, lane: usize, limbs: &[u64], value: &mut [u64]) {
@@ -124,9 +191,12 @@ impl<V: Lanes> LaneKernel for Mont52x8<V> {
 
     fn store(self, moduli: &Moduli, lane: usize, value: &[u64], limbs: &mut [u64]) {
         let n = &moduli.plain[lane];
-        let above = digits::take(cells(value), lane, limbs);
-        let over = Choice::from(above as u8 & 1) | !words::is_less(limbs, n);
-        words::sub_if(limbs, n, over);
+        let mut above = digits::take(cells(value), lane, limbs);
+        for _ in 0..2 {
+            let over = !words::is_zero(&[above]) | !words::is_less(limbs, n);
+            let borrow = words::sub_if(limbs, n, over);
+            above = above.wrapping_sub(u64::from(borrow.unwrap_u8()));
+        }
     }
 
     fn one(self, moduli: &Moduli, value: &mut [u64]) {
@@ -135,6 +205,18 @@ impl<V: Lanes> LaneKernel for Mont52x8<V> {
 
     fn enter(self, moduli: &Moduli, a: &mut [u64], working: &mut [u64]) {
         self.times(moduli, a, &moduli.rr, working);
+    }
+
+    fn enter_wide(self, moduli: &Moduli, low: &mut [u64], high: &mut [u64], working: &mut [u64]) {
+        V::run(
+            self.token,
+            EnterWide {
+                moduli,
+                low: cells_mut(low),
+                high: cells(high),
+                t: cells_mut(working),
+            },
+        );
     }
 
     fn leave(self, moduli: &Moduli, a: &mut [u64], working: &mut [u64]) {
@@ -157,36 +239,51 @@ impl<V: Lanes> LaneKernel for Mont52x8<V> {
         );
     }
 
-    fn select(self, table: &[u64], digits: &[u8], value: &mut [u64]) {
-        let work = Select {
-            table: cells(table),
-            digits,
-            selected: cells_mut(value),
-        };
-        V::run(self.token, work);
+    fn climb<const STREAMS: usize>(self, ladders: [Ladder<'_, Moduli>; STREAMS], width: usize) {
+        if ladders[0].value.len() != 8 * sweep::DIGITS {
+            return ladders
+                .into_iter()
+                .for_each(|ladder| climb::by_twos(self, ladder, width));
+        }
+        let mut ladders = ladders.into_iter();
+        while let Some(one) = ladders.next() {
+            match ladders.next() {
+                Some(two) => V::run(self.token, climb::Two([one, two], width)),
+                None => V::run(self.token, climb::One(one, width)),
+            }
+        }
     }
 
-    fn sqr_select(
-        self,
-        moduli: &Moduli,
-        (a, times): (&mut [u64], usize),
-        (table, digits): (&[u64], &[u8]),
-        selected: &mut [u64],
-        working: &mut [u64],
-    ) {
-        let square = Square {
-            moduli,
-            a: cells_mut(a),
-            times,
-            t: cells_mut(working),
-        };
+    fn select(self, table: &[u64], digits: &[u8], value: &mut [u64]) {
         let select = Select {
             table: cells(table),
-            digits,
-            selected: cells_mut(selected),
+            digits: [digits],
+            selected: [cells_mut(value)],
         };
-        V::run(self.token, SquareSelect { square, select });
+        V::run(self.token, select);
     }
+}
+
+/// The number `a` and its modulus if they have ten digits, so that all columns fit into registers; else `a` again.
+#[inline(always)]
+fn sweep<'a>(
+    moduli: &'a Moduli,
+    a: &'a mut [Cell],
+) -> Result<(&'a mut [Cell; sweep::DIGITS], sweep::Modulus<'a>), &'a mut [Cell]> {
+    match cells(&moduli.n).try_into() {
+        Ok(n) => Ok((a.try_into().expect("as long as n"), (n, &moduli.n0))),
+        Err(_) => Err(a),
+    }
+}
+
+/// out = t / R mod n.
+#[inline(always)]
+fn reduce<V: Lanes>(token: V::Token, moduli: &Moduli, t: &mut [Cell], out: &mut [Cell]) {
+    let folds = Folds {
+        small: cells(&moduli.small_fold),
+        large: cells(&moduli.large_fold),
+    };
+    tiles::reduce::<V>(token, t, (cells(&moduli.n), &moduli.n0), folds, out);
 }
 
 struct Multiply<'a> {
@@ -200,9 +297,41 @@ impl Work for Multiply<'_> {
     #[inline(always)]
     fn run<V: Lanes>(self, token: V::Token) {
         let Self { moduli, a, b, t } = self;
-        let t = &mut t[..2 * a.len()];
-        tiles::product::<V>(token, t, a, b);
-        tiles::reduce::<V>(token, t, cells(&moduli.n), &moduli.n0, a, &mut tiles::Idle);
+        match sweep(moduli, a) {
+            Ok((a, n)) => {
+                let b = b.try_into().expect("as long as a");
+                sweep::multiply::<V>(token, a, b, n);
+            }
+            Err(a) => {
+                let t = &mut t[..2 * a.len()];
+                tiles::product::<V>(token, t, a, b);
+                reduce::<V>(token, moduli, t, a);
+            }
+        }
+    }
+}
+
+/// low = (low + 2^(64 N) high) R mod n.
+struct EnterWide<'a> {
+    moduli: &'a Moduli,
+    low: &'a mut [Cell],
+    high: &'a [Cell],
+    t: &'a mut [Cell],
+}
+
+impl Work for EnterWide<'_> {
+    #[inline(always)]
+    fn run<V: Lanes>(self, token: V::Token) {
+        let Self {
+            moduli,
+            low,
+            high,
+            t,
+        } = self;
+        let t = &mut t[..2 * low.len()];
+        tiles::product::<V>(token, t, low, cells(&moduli.rr));
+        tiles::add_product::<V>(token, t, high, cells(&moduli.high_rr));
+        reduce::<V>(token, moduli, t, low);
     }
 }
 
@@ -216,55 +345,39 @@ struct Square<'a> {
 impl Work for Square<'_> {
     #[inline(always)]
     fn run<V: Lanes>(self, token: V::Token) {
-        square_beside::<V>(self, token, &mut tiles::Idle);
+        let Self {
+            moduli,
+            a,
+            times,
+            t,
+        } = self;
+        match sweep(moduli, a) {
+            Ok((a, n)) => {
+                for _ in 0..times {
+                    sweep::square::<V>(token, a, n);
+                }
+            }
+            Err(a) => {
+                let t = &mut t[..2 * a.len()];
+                for _ in 0..times {
+                    tiles::square::<V>(token, t, a);
+                    reduce::<V>(token, moduli, t, a);
+                }
+            }
+        }
     }
 }
 
-#[inline(always)]
-fn square_beside<V: Lanes>(square: Square<'_>, token: V::Token, beside: &mut impl Beside) {
-    let Square {
-        moduli,
-        a,
-        times,
-        t,
-    } = square;
-    let t = &mut t[..2 * a.len()];
-    for _ in 0..times {
-        tiles::square::<V>(token, t, a, beside);
-        tiles::reduce::<V>(token, t, cells(&moduli.n), &moduli.n0, a, beside);
-    }
-}
-
-struct Select<'a> {
+struct Select<'a, const WINDOWS: usize> {
     table: &'a [Cell],
-    digits: &'a [u8],
-    selected: &'a mut [Cell],
+    digits: [&'a [u8]; WINDOWS],
+    selected: [&'a mut [Cell]; WINDOWS],
 }
 
-impl Work for Select<'_> {
+impl<const WINDOWS: usize> Work for Select<'_, WINDOWS> {
     #[inline(always)]
     fn run<V: Lanes>(self, token: V::Token) {
-        LookUp::<V>::new(token, self.table, self.digits, self.selected).finish();
-    }
-}
-
-/// A look-up, and the squarings it hides in.
-struct SquareSelect<'a> {
-    square: Square<'a>,
-    select: Select<'a>,
-}
-
-impl Work for SquareSelect<'_> {
-    #[inline(always)]
-    fn run<V: Lanes>(self, token: V::Token) {
-        let Select {
-            table,
-            digits,
-            selected,
-        } = self.select;
-        let mut look_up = LookUp::<V>::new(token, table, digits, selected);
-        square_beside::<V>(self.square, token, &mut look_up);
-        look_up.finish();
+        lookup::look_up::<V, WINDOWS>(token, self.table, self.digits, self.selected);
     }
 }
 

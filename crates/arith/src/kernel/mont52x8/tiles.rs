@@ -1,6 +1,7 @@
 //! The arithmetic on columns. See the module above for the schedule and the bounds.
 
 use crate::kernel::lanes::{Cell, DIGIT_MASK, Lanes};
+use std::hint::black_box;
 
 /// Rows of a large tile.
 pub(super) const LARGE: usize = 10;
@@ -20,6 +21,7 @@ macro_rules! for_each_row {
         })*
     };
 }
+pub(super) use for_each_row;
 
 /// Rows `m` times the digit `x`, onto the window of columns that starts with the first row's low product and the column
 /// `top` above it. Then the window moves one column up: out goes its lowest, in comes `top`.
@@ -52,18 +54,36 @@ fn store<V: Lanes, const ROWS: usize>(values: [V; ROWS], cells: &mut [Cell]) {
     for_each_row!(row < ROWS => { values[row].store(&mut cells[row]); });
 }
 
-/// t += m x, for ROWS digits m. In `t`, columns from the length of `x` on are taken for zero; with FRESH all are.
+/// Which columns hold something before rows are added to them.
+mod held {
+    /// None: whatever is in memory is taken for zero.
+    pub(super) const NONE: u8 = 0;
+    /// As many as the other factor has digits; those above are taken for zero.
+    pub(super) const LOWER: u8 = 1;
+    /// All that the rows reach.
+    pub(super) const ALL: u8 = 2;
+}
+
+/// t += m x, for ROWS digits m, where the columns of `t` hold what HELD says.
 #[inline(always)]
-fn add_rows<V: Lanes, const ROWS: usize, const FRESH: bool>(
+fn add_rows<V: Lanes, const ROWS: usize, const HELD: u8>(
     token: V::Token,
     t: &mut [Cell],
     m: &[V; ROWS],
     x: &[Cell],
 ) {
     let zero = V::splat(token, 0);
-    let mut window = if FRESH { [zero; ROWS] } else { load(token, t) };
+    let mut window = if HELD == held::NONE {
+        [zero; ROWS]
+    } else {
+        load(token, t)
+    };
     let t = &mut t[..x.len() + ROWS];
-    let held = if FRESH { 0 } else { x.len() - ROWS };
+    let held = match HELD {
+        held::NONE => 0,
+        held::LOWER => x.len() - ROWS,
+        _ => x.len(),
+    };
     for j in 0..held {
         let top = V::load(token, &t[j + ROWS]);
         step(&mut window, top, m, V::load(token, &x[j])).store(&mut t[j]);
@@ -74,31 +94,43 @@ fn add_rows<V: Lanes, const ROWS: usize, const FRESH: bool>(
     store(window, &mut t[x.len()..]);
 }
 
-/// t = a b.
+/// t = a b, its lowest columns settled.
 #[inline(always)]
 pub(super) fn product<V: Lanes>(token: V::Token, t: &mut [Cell], a: &[Cell], b: &[Cell]) {
     let large = a.len() - a.len() % LARGE;
     if large == 0 {
-        return add_rows::<V, SMALL, true>(token, t, &load(token, b), a);
+        return add_rows::<V, SMALL, { held::NONE }>(token, t, &load(token, b), a);
     }
-    add_rows::<V, LARGE, true>(token, t, &load(token, b), a);
+    add_rows::<V, LARGE, { held::NONE }>(token, t, &load(token, b), a);
+    settle_lowest::<V>(token, t, a.len());
     for row in (LARGE..large).step_by(LARGE) {
-        add_rows::<V, LARGE, false>(token, &mut t[row..], &load(token, &b[row..]), a);
+        add_rows::<V, LARGE, { held::LOWER }>(token, &mut t[row..], &load(token, &b[row..]), a);
     }
     if large < a.len() {
-        add_rows::<V, SMALL, false>(token, &mut t[large..], &load(token, &b[large..]), a);
+        add_rows::<V, SMALL, { held::LOWER }>(token, &mut t[large..], &load(token, &b[large..]), a);
     }
 }
 
-/// t += the products of digits of `a`, one or both of them among its first ROWS, as often as the square has them; the
-/// lowest 2 ROWS columns are complete then. In `t`, columns from the length of `a` on are taken for zero; with FRESH all
-/// are.
+/// t += a b, and the lowest columns are settled again.
 #[inline(always)]
-fn add_square_rows<V: Lanes, const ROWS: usize, const FRESH: bool>(
+pub(super) fn add_product<V: Lanes>(token: V::Token, t: &mut [Cell], a: &[Cell], b: &[Cell]) {
+    let large = a.len() - a.len() % LARGE;
+    for row in (0..large).step_by(LARGE) {
+        add_rows::<V, LARGE, { held::ALL }>(token, &mut t[row..], &load(token, &b[row..]), a);
+    }
+    if large < a.len() {
+        add_rows::<V, SMALL, { held::ALL }>(token, &mut t[large..], &load(token, &b[large..]), a);
+    }
+    settle_lowest::<V>(token, t, a.len());
+}
+
+/// t += the products of digits of `a`, one or both of them among its first ROWS, as often as the square has them; the
+/// lowest 2 ROWS columns are complete then. The columns of `t` hold what HELD says.
+#[inline(always)]
+fn add_square_rows<V: Lanes, const ROWS: usize, const HELD: u8>(
     token: V::Token,
     t: &mut [Cell],
     a: &[Cell],
-    beside: &mut impl Beside,
 ) {
     let zero = V::splat(token, 0);
     let m: [V; ROWS] = load(token, a);
@@ -106,12 +138,12 @@ fn add_square_rows<V: Lanes, const ROWS: usize, const FRESH: bool>(
     let x = &a[ROWS..];
     // Products of unequal digits first, once each ...
     let mut columns = [zero; 2 * LARGE];
-    if !FRESH {
+    if HELD != held::NONE {
         let low: [V; ROWS] = load(token, tile);
         for_each_row!(row < ROWS => { columns[row] = low[row]; });
     }
     if !x.is_empty() {
-        add_rows::<V, ROWS, FRESH>(token, rest, &m, x);
+        add_rows::<V, ROWS, HELD>(token, rest, &m, x);
         let high: [V; ROWS] = load(token, rest);
         for_each_row!(row < ROWS => { columns[ROWS + row] = high[row]; });
     }
@@ -128,75 +160,87 @@ fn add_square_rows<V: Lanes, const ROWS: usize, const FRESH: bool>(
         low.add(low).add_low(m[row], m[row]).store(&mut t[2 * row]);
         high.add(high).add_high(m[row], m[row]).store(&mut t[2 * row + 1]);
     });
-    beside.tick();
 }
 
-/// t = a^2, where the columns are not carried yet.
+/// t = a^2, its lowest columns settled.
 ///
 /// Products of unequal digits are taken once and doubled; digits cannot be doubled beforehand, they have no bit to spare.
 #[inline(always)]
-pub(super) fn square<V: Lanes>(
-    token: V::Token,
-    t: &mut [Cell],
-    a: &[Cell],
-    beside: &mut impl Beside,
-) {
+pub(super) fn square<V: Lanes>(token: V::Token, t: &mut [Cell], a: &[Cell]) {
     let small = a.len() % LARGE;
     let first = if small > 0 { SMALL } else { LARGE };
     if small > 0 {
-        add_square_rows::<V, SMALL, true>(token, t, a, beside);
+        add_square_rows::<V, SMALL, { held::NONE }>(token, t, a);
     } else {
-        add_square_rows::<V, LARGE, true>(token, t, a, beside);
+        add_square_rows::<V, LARGE, { held::NONE }>(token, t, a);
     }
+    settle_lowest::<V>(token, t, a.len());
     for row in (first..a.len()).step_by(LARGE) {
-        add_square_rows::<V, LARGE, false>(token, &mut t[2 * row..], &a[row..], beside);
+        add_square_rows::<V, LARGE, { held::LOWER }>(token, &mut t[2 * row..], &a[row..]);
     }
-}
-
-/// Work done beside a squaring, in the slots that multiplications leave.
-pub(super) trait Beside {
-    /// Does a bit of it. Called once for each tile of the square and of the reduction.
-    fn tick(&mut self);
-}
-
-/// Nothing to do.
-pub(super) struct Idle;
-
-impl Beside for Idle {
-    #[inline(always)]
-    fn tick(&mut self) {}
 }
 
 /// Digits come out of columns by carrying.
-struct Carry<V> {
-    carry: V,
-    mask: V,
+pub(super) struct Carry<V> {
+    pub(super) carry: V,
+    pub(super) mask: V,
 }
 
 impl<V: Lanes> Carry<V> {
     #[inline(always)]
-    fn digit(&mut self, column: V) -> V {
+    pub(super) fn digit(&mut self, column: V) -> V {
         let sum = column.add(self.carry);
         self.carry = sum.shift_right_digit();
         sum.and(self.mask)
     }
 }
 
-/// Adds the multiple of n that clears the first ROWS columns of `t`, and carries what is above 2^52 in them on.
-///
-/// With LAST, what is above them is the result: it goes to `out` instead, in digits.
+/// Makes digits of the first ROWS columns of `t`: what is above 2^52 in them goes up into the next one.
 #[inline(always)]
-fn reduce_rows<V: Lanes, const ROWS: usize, const LAST: bool>(
+fn settle<V: Lanes, const ROWS: usize>(token: V::Token, t: &mut [Cell]) {
+    let mut digits = Carry {
+        carry: V::splat(token, 0),
+        mask: V::splat(token, DIGIT_MASK),
+    };
+    for_each_row!(row < ROWS => {
+        digits.digit(V::load(token, &t[row])).store(&mut t[row]);
+    });
+    V::load(token, &t[ROWS])
+        .add(digits.carry)
+        .store(&mut t[ROWS]);
+}
+
+/// [`settle`]s the columns that are folded first, of a number of `len` digits. It is done as soon as they are complete: the
+/// carry goes from one to the next, and what follows need not wait for it.
+#[inline(always)]
+fn settle_lowest<V: Lanes>(token: V::Token, t: &mut [Cell], len: usize) {
+    if len > LARGE && !len.is_multiple_of(LARGE) {
+        settle::<V, SMALL>(token, t);
+    } else if len > LARGE {
+        settle::<V, LARGE>(token, t);
+    }
+}
+
+/// Takes the first ROWS columns of `t`, which are settled, away, and adds what they are worth above: t / B for
+/// B = 2^(52 ROWS), where `inverse` is 1 / B mod n. Nothing waits for a quotient digit here.
+#[inline(always)]
+fn fold_rows<V: Lanes, const ROWS: usize>(token: V::Token, t: &mut [Cell], inverse: &[Cell]) {
+    let low: [V; ROWS] = load(token, t);
+    add_rows::<V, ROWS, { held::ALL }>(token, &mut t[ROWS..], &low, inverse);
+}
+
+/// Adds the multiple of n that clears the first ROWS columns of `t`. What is above them is the result, and goes to `out`
+/// in digits.
+#[inline(always)]
+fn reduce_rows<V: Lanes, const ROWS: usize>(
     token: V::Token,
-    t: &mut [Cell],
+    t: &[Cell],
     n: &[Cell],
     n0: V,
     out: &mut [Cell],
-    beside: &mut impl Beside,
 ) {
     let zero = V::splat(token, 0);
-    let mask = V::splat(token, DIGIT_MASK);
-    let t = &mut t[..n.len() + ROWS];
+    let t = &t[..n.len() + ROWS];
     let mut columns = [zero; 2 * LARGE];
     let (low, high) = (
         load::<V, ROWS>(token, t),
@@ -210,64 +254,84 @@ fn reduce_rows<V: Lanes, const ROWS: usize, const LAST: bool>(
     let mut q = [zero; ROWS];
     for_each_row!(row < ROWS => {
         q[row] = zero.add_low(columns[row], n0);
-        // The low product of q and n's first digit makes the low digit of the column zero, that is, carries 1 unless it
-        // is zero already. So does adding 2^52 - 1, which needs no product.
-        let carry = columns[row].add(mask).shift_right_digit();
-        // The next quotient digit waits for this column: its two products are taken beside each other.
-        let second = V::load(token, &lowest[1]);
-        let high = columns[row + 1].add(carry).add_high(q[row], V::load(token, &lowest[0]));
-        columns[row + 1] = zero.add_low(q[row], second).add(high);
-        columns[row + 2] = columns[row + 2].add_high(q[row], second);
-        for j in 2..ROWS {
-            let n = V::load(token, &lowest[j]);
-            columns[row + j] = columns[row + j].add_low(q[row], n);
-            columns[row + j + 1] = columns[row + j + 1].add_high(q[row], n);
-        }
+        clear_column(token, &mut columns, row, q[row], lowest);
     });
     let mut window = [zero; ROWS];
     for_each_row!(row < ROWS => { window[row] = columns[ROWS + row]; });
-    let mut digits = Carry { carry: zero, mask };
+    let mut digits = Carry {
+        carry: zero,
+        mask: V::splat(token, DIGIT_MASK),
+    };
     for j in ROWS..n.len() {
         let top = V::load(token, &t[j + ROWS]);
         let column = step(&mut window, top, &q, V::load(token, &n[j]));
-        if LAST {
-            digits.digit(column).store(&mut out[j - ROWS]);
-        } else {
-            column.store(&mut t[j]);
-        }
+        digits.digit(column).store(&mut out[j - ROWS]);
     }
-    if LAST {
-        for_each_row!(row < ROWS => { window[row] = digits.digit(window[row]); });
-        store(window, &mut out[n.len() - ROWS..]);
-    } else {
-        store(window, &mut t[n.len()..]);
-    }
-    beside.tick();
+    for_each_row!(row < ROWS => { window[row] = digits.digit(window[row]); });
+    store(window, &mut out[n.len() - ROWS..]);
 }
 
-/// out = t / R mod n, below 2 n, for t < 4 n^2.
+/// Adds q n to the columns from `row` on, for the `q` that clears column `row`, which is carried and not written.
+#[inline(always)]
+pub(super) fn clear_column<V: Lanes, const COLUMNS: usize, const DIGITS: usize>(
+    token: V::Token,
+    columns: &mut [V; COLUMNS],
+    row: usize,
+    q: V,
+    n: &[Cell; DIGITS],
+) {
+    // Loaded anew for each row: LLVM would keep all digits in registers, and spill columns that are waited for.
+    let n = black_box(n);
+    // The low product of q and n's first digit makes the low digit of the column zero, that is, carries 1 unless it
+    // is zero already. So does adding 2^52 - 1, which needs no product.
+    let carry = columns[row]
+        .add(V::splat(token, DIGIT_MASK))
+        .shift_right_digit();
+    // The next quotient digit waits for this column: its two products are taken beside each other.
+    let second = V::load(token, &n[1]);
+    let high = columns[row + 1]
+        .add(carry)
+        .add_high(q, V::load(token, &n[0]));
+    columns[row + 1] = V::splat(token, 0).add_low(q, second).add(high);
+    columns[row + 2] = columns[row + 2].add_high(q, second);
+    for j in 2..DIGITS {
+        let n = V::load(token, &n[j]);
+        columns[row + j] = columns[row + j].add_low(q, n);
+        columns[row + j + 1] = columns[row + j + 1].add_high(q, n);
+    }
+}
+
+/// 1 / 2^(52 ROWS) mod n for a small and for a large tile, in all lanes. A number of one tile needs neither, and one
+/// without a small tile not the first.
+pub(super) struct Folds<'a> {
+    pub(super) small: &'a [Cell],
+    pub(super) large: &'a [Cell],
+}
+
+/// out = t / R mod n, below t / R + (2 + 2^-200) n, for a `t` whose lowest columns are settled.
 #[inline(always)]
 pub(super) fn reduce<V: Lanes>(
     token: V::Token,
     t: &mut [Cell],
-    n: &[Cell],
-    n0: &Cell,
+    (n, n0): (&[Cell], &Cell),
+    folds: Folds<'_>,
     out: &mut [Cell],
-    beside: &mut impl Beside,
 ) {
     let n0 = V::load(token, n0);
-    let rest = n.len() % LARGE;
-    let last = if rest == 0 {
-        n.len() - LARGE
-    } else {
-        n.len() - rest
-    };
-    for row in (0..last).step_by(LARGE) {
-        reduce_rows::<V, LARGE, false>(token, &mut t[row..], n, n0, out, beside);
+    if n.len() == SMALL {
+        return reduce_rows::<V, SMALL>(token, t, n, n0, out);
     }
-    if rest == 0 {
-        reduce_rows::<V, LARGE, true>(token, &mut t[last..], n, n0, out, beside);
-    } else {
-        reduce_rows::<V, SMALL, true>(token, &mut t[last..], n, n0, out, beside);
+    // A small tile comes first: from there on no fold reaches beyond the columns there are.
+    let first = n.len() % LARGE;
+    if first > 0 {
+        fold_rows::<V, SMALL>(token, t, folds.small);
     }
+    let last = n.len() - LARGE;
+    for row in (first..last).step_by(LARGE) {
+        if row > 0 {
+            settle::<V, LARGE>(token, &mut t[row..]);
+        }
+        fold_rows::<V, LARGE>(token, &mut t[row..], folds.large);
+    }
+    reduce_rows::<V, LARGE>(token, &t[last..], n, n0, out);
 }

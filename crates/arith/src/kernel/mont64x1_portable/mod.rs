@@ -56,8 +56,14 @@ impl LaneKernel for Mont64x1Portable {
         moduli.copy_from(modulus);
     }
 
+    fn copy_modulus(self, to: &mut Modulus, _lane: usize, from: &Modulus, _from_lane: usize) {
+        to.copy_from(from);
+    }
+
     fn load(self, _: &Modulus, _lane: usize, limbs: &[u64], value: &mut [u64]) {
-        value.copy_from_slice(limbs);
+        let (low, above) = value.split_at_mut(limbs.len());
+        low.copy_from_slice(limbs);
+        above.fill(0);
     }
 
     fn store(self, modulus: &Modulus, _lane: usize, value: &[u64], limbs: &mut [u64]) {
@@ -71,6 +77,15 @@ impl LaneKernel for Mont64x1Portable {
 
     fn enter(self, modulus: &Modulus, a: &mut [u64], t: &mut [u64]) {
         mul(modulus, a, modulus.rr(), t);
+    }
+
+    fn enter_wide(self, modulus: &Modulus, low: &mut [u64], high: &mut [u64], t: &mut [u64]) {
+        // R high mod n, and what is carried out of the sum is worth R mod n < n.
+        mul(modulus, high, modulus.rr(), t);
+        words::reduce_once(high, modulus.n());
+        let carry = words::add_assign(low, high);
+        words::sub_if(low, modulus.n(), carry);
+        mul(modulus, low, modulus.rr(), t);
     }
 
     fn leave(self, modulus: &Modulus, a: &mut [u64], t: &mut [u64]) {

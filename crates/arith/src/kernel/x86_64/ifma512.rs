@@ -88,9 +88,9 @@ impl Lanes for Zmm {
     }
 
     #[inline(always)]
-    fn test(self, b: Self) -> __mmask8 {
+    fn equal(self, b: Self) -> __mmask8 {
         // SAFETY: a `Zmm` proves AVX-512 F.
-        unsafe { _mm512_test_epi64_mask(self.0, b.0) }
+        unsafe { _mm512_cmpeq_epi64_mask(self.0, b.0) }
     }
 
     #[inline(always)]

@@ -1,0 +1,329 @@
+//! Does time depend on a secret? Two classes of inputs, in random order, compared by Welch's t, as *dudect* does it
+//! (Reparaz, Balasch and Verbauwhede, "Dude, is my code constant time?", 2017).
+//!
+//! What takes long is left out of `cargo test`: `make timing` runs it.
+
+use crate::Kernel;
+use rand_chacha::ChaCha20Rng;
+use rand_chacha::rand_core::{Rng, SeedableRng};
+use std::hint::black_box;
+use std::time::Instant;
+
+/// Samples that are made, and then timed, together.
+const CHUNK: usize = 2_000;
+/// Thresholds above which samples are cut off: what interrupts a program says nothing about it.
+const CROPS: usize = 100;
+
+/// Mean and variance as samples come in (Welford 1962).
+#[derive(Clone, Copy, Default)]
+struct Moments {
+    count: f64,
+    mean: f64,
+    squares: f64,
+}
+
+impl Moments {
+    fn add(&mut self, x: f64) {
+        self.count += 1.0;
+        let difference = x - self.mean;
+        self.mean += difference / self.count;
+        self.squares += difference * (x - self.mean);
+    }
+
+    fn variance_of_mean(&self) -> f64 {
+        self.squares / (self.count - 1.0) / self.count
+    }
+}
+
+/// Welch's t of two classes.
+fn welch([a, b]: &[Moments; 2]) -> f64 {
+    let variance = a.variance_of_mean() + b.variance_of_mean();
+    match variance > 0.0 {
+        true => (a.mean - b.mean) / variance.sqrt(),
+        false => 0.0,
+    }
+}
+
+/// The largest |t| over all samples and over those below each of the thresholds, after `samples` samples of each class.
+///
+/// `input` makes the input of a class, and `run` is what is timed on it.
+fn largest_t<I>(
+    samples: usize,
+    mut input: impl FnMut(usize, &mut ChaCha20Rng) -> I,
+    mut run: impl FnMut(&I),
+) -> f64 {
+    let mut rng = ChaCha20Rng::seed_from_u64(1);
+    let mut moments = [[Moments::default(); 2]; CROPS + 1];
+    let mut thresholds = [f64::INFINITY; CROPS + 1];
+    let mut warm = false;
+    while moments[0].iter().any(|class| class.count < samples as f64) {
+        let inputs: Vec<(usize, I)> = (0..CHUNK)
+            .map(|_| {
+                let class = (rng.next_u32() & 1) as usize;
+                (class, input(class, &mut rng))
+            })
+            .collect();
+        let times: Vec<f64> = inputs
+            .iter()
+            .map(|(_, input)| {
+                let start = Instant::now();
+                run(black_box(input));
+                start.elapsed().as_nanos() as f64
+            })
+            .collect();
+        if !warm {
+            // The first samples warm the machine up and say where to cut.
+            warm = true;
+            let mut sorted = times;
+            sorted.sort_by(f64::total_cmp);
+            for (i, threshold) in thresholds.iter_mut().enumerate().skip(1) {
+                let part = 1.0 - 0.5f64.powf(10.0 * i as f64 / CROPS as f64);
+                *threshold = sorted[(part * (CHUNK - 1) as f64) as usize];
+            }
+            continue;
+        }
+        for ((class, _), time) in inputs.iter().zip(times) {
+            for (moments, threshold) in moments.iter_mut().zip(thresholds) {
+                if time <= threshold {
+                    moments[*class].add(time);
+                }
+            }
+        }
+    }
+    moments
+        .iter()
+        // Of few samples t says little.
+        .filter(|classes| {
+            classes
+                .iter()
+                .all(|class| class.count > 0.02 * samples as f64)
+        })
+        .map(|classes| welch(classes).abs())
+        .fold(0.0, f64::max)
+}
+
+#[test]
+fn a_leak_is_seen() {
+    // A loop as long as a secret is heavy: what the harness is for.
+    let t = largest_t(
+        20_000,
+        |class, rng| if class == 0 { 0 } else { rng.next_u64() },
+        |secret: &u64| {
+            for i in 0..4 * secret.count_ones() {
+                black_box(i);
+            }
+        },
+    );
+    assert!(t > 20.0, "a leak that a program cannot hide has t = {t}");
+}
+
+#[test]
+fn t_is_what_welch_says() {
+    let mut classes = [Moments::default(); 2];
+    let samples = [
+        &[27.5, 21.0, 19.0, 23.6, 17.0, 17.9][..],
+        &[27.1, 22.0, 20.8, 23.4, 23.4, 23.5, 25.8, 22.0],
+    ];
+    for (class, samples) in classes.iter_mut().zip(samples) {
+        samples.iter().for_each(|&x| class.add(x));
+    }
+    // Means 21 and 23.5, variances 15.7240 and 4.2943.
+    assert!(
+        (welch(&classes) + 1.40693).abs() < 1e-5,
+        "{}",
+        welch(&classes)
+    );
+}
+
+/// Samples of each class where time is asserted to say nothing.
+const SAMPLES: usize = 1_000_000;
+/// What |t| stays below where it does not.
+const NOTHING: f64 = 5.0;
+
+/// Random bytes.
+fn bytes(len: usize, rng: &mut ChaCha20Rng) -> Vec<u8> {
+    let mut bytes = vec![0; len];
+    rng.fill_bytes(&mut bytes);
+    bytes
+}
+
+/// Says what t was, and refuses one that tells classes apart.
+fn says_nothing(what: &str, kernel: &str, t: f64) {
+    println!("{what}, {kernel}: |t| = {t:.2} after {SAMPLES} samples a class");
+    assert!(t < NOTHING, "{what} with {kernel} leaks: |t| = {t}");
+}
+
+/// The kernels that private keys are used with here.
+fn kernels() -> Vec<Kernel> {
+    let portable = Kernel::named("mont64x1_portable").expect("every machine has it");
+    match Kernel::auto() {
+        fastest if fastest == portable => vec![portable],
+        fastest => vec![fastest, portable],
+    }
+}
+
+mod slow {
+    use super::*;
+    use crate::candidate::{Tester, has_small_factor};
+    use crate::exp::{self, Digits, Power, Windows};
+    use crate::integer::derive;
+    use crate::kernel::LaneKernel;
+    use crate::kernel::mont64x1_portable::Mont64x1Portable;
+    #[cfg(target_arch = "x86_64")]
+    use crate::kernel::{mont52x8::Mont52x8, x86_64::ifma512};
+    use crate::limbs::Modulus;
+    use crate::limbs::aligned::Aligned;
+    use crate::{PrivateContext, PrivateParts, Status};
+
+    /// Limbs of a prime of an RSA key of 1024 bits.
+    const LIMBS: usize = 8;
+    /// Its exponent's bits.
+    const BITS: usize = 64 * LIMBS;
+
+    fn modulus(rng: &mut ChaCha20Rng) -> Modulus {
+        let mut n: Vec<u64> = (0..LIMBS).map(|_| rng.next_u64()).collect();
+        n[0] |= 1;
+        n[LIMBS - 1] |= 1 << 63;
+        Modulus::new(&n, BITS, LIMBS)
+    }
+
+    /// One digit for each lane: all zero, or any.
+    fn look_up<K: LaneKernel>(kernel: K) {
+        const ENTRIES: usize = 32;
+        const TIMES: usize = 16;
+        let words = K::words(LIMBS);
+        let mut table = Aligned::zero(ENTRIES * words);
+        (0..).zip(table.iter_mut()).for_each(|(i, word)| *word = i);
+        let mut value = Aligned::zero(words);
+        let t = largest_t(
+            SAMPLES,
+            |class, rng| match class {
+                0 => vec![0; K::LANES],
+                _ => bytes(K::LANES, rng)
+                    .iter()
+                    .map(|byte| byte % ENTRIES as u8)
+                    .collect(),
+            },
+            |digits| {
+                for _ in 0..TIMES {
+                    kernel.select(&table, black_box(digits), &mut value);
+                }
+            },
+        );
+        says_nothing("a table look-up", K::NAME, t);
+    }
+
+    /// Exponents of all lanes: zero, or any.
+    fn power<K: LaneKernel>(kernel: K) {
+        let mut rng = ChaCha20Rng::seed_from_u64(2);
+        let modulus = modulus(&mut rng);
+        let moduli = kernel.prepare(&vec![&modulus; K::LANES]);
+        let windows = Windows::new::<K>(LIMBS, BITS);
+        let mut digits = Digits::zero(K::LANES, windows);
+        let mut value = Aligned::zero(K::words(LIMBS));
+        let mut working = Aligned::zero(windows.working_words::<K>(LIMBS));
+        let t = largest_t(
+            SAMPLES,
+            |class, rng| -> Vec<u64> {
+                let random = (0..LIMBS).map(|_| rng.next_u64());
+                random
+                    .map(|limb| if class == 0 { 0 } else { limb })
+                    .collect()
+            },
+            |exponent| {
+                for lane in 0..K::LANES {
+                    digits.set(lane, exponent);
+                }
+                let power = Power {
+                    moduli: &moduli,
+                    digits: &digits,
+                    value: &mut value,
+                    working: &mut working,
+                };
+                exp::exp(kernel, [power]);
+            },
+        );
+        says_nothing("a power by a secret exponent of 512 bits", K::NAME, t);
+    }
+
+    #[test]
+    #[ignore = "takes minutes: make timing"]
+    fn a_look_up_takes_the_same_time_for_all_digits() {
+        look_up(Mont64x1Portable);
+        #[cfg(target_arch = "x86_64")]
+        match ifma512::HaveIfma::check() {
+            Some(token) => look_up(Mont52x8::<ifma512::Zmm>::new(token)),
+            None => eprintln!("skipped: this CPU has no AVX-512 IFMA"),
+        }
+    }
+
+    #[test]
+    #[ignore = "takes minutes: make timing"]
+    fn a_power_takes_the_same_time_for_all_exponents() {
+        power(Mont64x1Portable);
+        #[cfg(target_arch = "x86_64")]
+        match ifma512::HaveIfma::check() {
+            Some(token) => power(Mont52x8::<ifma512::Zmm>::new(token)),
+            None => eprintln!("skipped: this CPU has no AVX-512 IFMA"),
+        }
+    }
+
+    /// One input, or any below n.
+    #[test]
+    #[ignore = "takes minutes: make timing"]
+    fn a_private_operation_takes_the_same_time_for_all_inputs() {
+        let mut rng = ChaCha20Rng::seed_from_u64(3);
+        let e = [1, 0, 1];
+        let mut tester = Tester::new(Kernel::auto(), BITS / 8);
+        let mut two = vec![0; BITS / 8];
+        two[BITS / 8 - 1] = 2;
+        let mut prime = || loop {
+            let mut prime = bytes(BITS / 8, &mut rng);
+            prime[0] |= 0xc0;
+            prime[BITS / 8 - 1] |= 1;
+            let mut passed = [!has_small_factor(&prime)];
+            if passed[0] {
+                tester.round(&prime, &two, &mut passed).unwrap();
+            }
+            if passed[0] {
+                return prime;
+            }
+        };
+        let (p, q) = (prime(), prime());
+        let derived = derive(&p, &q, &e).expect("two primes make a key");
+        let parts = PrivateParts {
+            n: &derived.n,
+            e: &e,
+            d: &derived.d,
+            p: &p,
+            q: &q,
+            dp: &derived.dp,
+            dq: &derived.dq,
+            qinv: &derived.qinv,
+        };
+        let len = derived.n.len();
+        for kernel in kernels() {
+            let context = PrivateContext::new(&parts, kernel).unwrap();
+            let mut scratch = context.scratch().unwrap();
+            let (mut output, mut status) = (vec![0; len], [Status::Fault]);
+            let t = largest_t(
+                SAMPLES,
+                |class, rng| {
+                    let mut input = match class {
+                        0 => vec![0x5a; len],
+                        _ => bytes(len, rng),
+                    };
+                    input[0] = 0;
+                    input
+                },
+                |input| {
+                    context
+                        .apply(&mut scratch, input, &mut output, &mut status)
+                        .unwrap();
+                },
+            );
+            assert_eq!(status, [Status::Done]);
+            says_nothing("a private operation of 1024 bits", kernel.name(), t);
+        }
+    }
+}

@@ -1,0 +1,128 @@
+//! Keys side by side in the lanes of one kernel.
+
+mod keys;
+
+use keys::{E, Key, for_each_kernel};
+use num_bigint::BigUint;
+use rsalab_arith::{Error, Kernel, PrivateRing, PrivateRingRunner, Status};
+
+fn ring(keys: &[Key], kernel: Kernel) -> Result<PrivateRing, Error> {
+    let parts: Vec<_> = keys.iter().map(Key::parts).collect();
+    PrivateRing::new(&parts, kernel)
+}
+
+/// Applies the keys `of` to inputs, and checks results, order and statuses.
+fn apply(runner: &mut PrivateRingRunner<'_>, keys: &[Key], of: &[usize], seed: usize) {
+    let len = keys[0].len();
+    let mut expected = Vec::new();
+    let mut inputs = Vec::new();
+    for (i, &key) in of.iter().enumerate() {
+        let key = &keys[key];
+        // Edges of the key, and now and then a number that is not below its n.
+        let choices = key.inputs();
+        let choice = (seed + i) % (choices.len() + 1);
+        match choices.get(choice) {
+            Some(x) => {
+                let d = BigUint::from_bytes_be(&key.rest.d);
+                inputs.extend(key.bytes(x));
+                expected.push((Status::Done, key.bytes(&x.modpow(&d, &key.n()))));
+            }
+            None => {
+                inputs.extend(key.bytes(&key.n()));
+                expected.push((Status::OutOfRange, vec![0; len]));
+            }
+        }
+    }
+    let mut outputs = vec![0xaa; of.len() * len];
+    let mut status = vec![Status::Fault; of.len()];
+    runner
+        .apply(of, &inputs, &mut outputs, &mut status)
+        .unwrap();
+    for (i, (output, status)) in outputs.chunks(len).zip(&status).enumerate() {
+        let (expected_status, expected) = &expected[i];
+        assert_eq!(
+            (status, output),
+            (expected_status, &expected[..]),
+            "item {i}"
+        );
+    }
+}
+
+#[test]
+fn every_item_has_its_own_key() {
+    let keys: Vec<Key> = (0..11).map(|i| Key::nth(i, 768, &E)).collect();
+    for_each_kernel(|kernel| {
+        let ring = ring(&keys, kernel).unwrap();
+        assert_eq!(ring.modulus_bits(), 768);
+        assert_eq!(ring.kernel(), kernel);
+        let mut runner = ring.runner();
+        for size in 0..=17 {
+            // All different, all the same, and in pairs.
+            for of in [
+                (0..size).map(|i| (i * 7 + size) % keys.len()).collect(),
+                vec![size % keys.len(); size],
+                (0..size).map(|i| i / 2 % keys.len()).collect::<Vec<_>>(),
+            ] {
+                apply(&mut runner, &keys, &of, size);
+            }
+        }
+        // Past the renewal of blinding, with changing neighbours.
+        for round in 0..40 {
+            apply(&mut runner, &keys, &[3, round % 5, 3, 7], round);
+        }
+    });
+}
+
+#[test]
+fn exponents_may_differ() {
+    let exponents: [&[u8]; 4] = [&E, &[3], &[0xff, 0xff, 0xff, 0xfb], &[17]];
+    let keys: Vec<Key> = (0..)
+        .zip(exponents)
+        .map(|(i, e)| Key::nth(i, 640, e))
+        .collect();
+    for_each_kernel(|kernel| {
+        let ring = ring(&keys, kernel).unwrap();
+        apply(
+            &mut ring.runner(),
+            &keys,
+            &[0, 1, 2, 3, 3, 2, 1, 0, 0, 2],
+            0,
+        );
+    });
+}
+
+#[test]
+fn what_no_ring_may_be() {
+    let of_sizes =
+        |sizes: &[usize]| -> Vec<Key> { sizes.iter().map(|&bits| Key::nth(0, bits, &E)).collect() };
+    for sizes in [&[][..], &[640, 768], &[640, 640, 642]] {
+        let refused = ring(&of_sizes(sizes), Kernel::auto());
+        assert_eq!(refused.err(), Some(Error::MixedSizes), "{sizes:?}");
+    }
+    // One modulus, but primes of other lengths.
+    let uneven = Key::random(330, 310, &E);
+    let even = Key::nth(0, 640, &E);
+    assert_eq!(uneven.n().bits(), even.n().bits());
+    let refused = ring(&[uneven, even], Kernel::auto());
+    assert_eq!(refused.err(), Some(Error::MixedSizes));
+}
+
+#[test]
+fn what_cannot_be_asked_writes_nothing() {
+    let keys = [Key::nth(0, 640, &E)];
+    let ring = ring(&keys, Kernel::auto()).unwrap();
+    let len = ring.modulus_len();
+    let mut runner = ring.runner();
+    let cases = [
+        (vec![0, 1], 2 * len, 2, "a key that is not there"),
+        (vec![0], 2 * len, 2, "too few keys"),
+        (vec![0, 0], 2 * len - 1, 2, "inputs cut short"),
+    ];
+    for (of, input_len, items, what) in cases {
+        let mut outputs = vec![0xaa; 2 * len];
+        let mut status = vec![Status::Fault; items];
+        let refused = runner.apply(&of, &vec![0; input_len], &mut outputs, &mut status);
+        assert!(refused.is_err(), "{what}");
+        assert!(outputs.iter().all(|&byte| byte == 0xaa), "{what}");
+    }
+}

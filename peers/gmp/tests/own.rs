@@ -1,0 +1,137 @@
+//! Our own engine's private operations on random inputs under random keys, each taken back by GMP's public operation, and
+//! many of them beside GMP's private one.
+
+use rand_chacha::ChaCha20Rng;
+use rand_core::{Rng, SeedableRng};
+use rsalab_arith::integer;
+use rsalab_engines::{Engine, Exponent, Job, Mode, Op, Own, StudyKey};
+use rsalab_peer_gmp::GmpEngine;
+
+const THREADS: u64 = 2;
+/// Keys of each size and thread.
+const KEYS: usize = 8;
+/// Operations of each size; of them, those that GMP does too.
+const ALL: [(usize, usize, usize); 4] = [
+    (1024, 8_000_000, 20_000),
+    (2048, 1_500_000, 20_000),
+    (3072, 400_000, 20_000),
+    (4096, 90_000, 20_000),
+];
+
+fn job(op: Op, bits: usize, variant: Option<&str>) -> Job {
+    Job {
+        op,
+        bits,
+        threads: 1,
+        batch: 1,
+        mode: Mode::Throughput,
+        variant: variant.map(str::to_owned),
+        bare: false,
+        exponent: Exponent::F4,
+        message_bits: None,
+        symbols: 0,
+        block_symbols: 0,
+    }
+}
+
+/// What an engine makes of inputs under a key.
+fn run(engine: &dyn Engine, job: &Job, key: &StudyKey, inputs: &[u8]) -> Vec<u8> {
+    let keys = std::slice::from_ref(key);
+    let prepared = engine.prepare(job, keys).unwrap();
+    let mut outputs = vec![0; inputs.len()];
+    prepared
+        .runner()
+        .unwrap()
+        .run(inputs, &mut outputs)
+        .unwrap();
+    outputs
+}
+
+/// A key of primes that GMP found.
+fn key(bits: usize) -> StudyKey {
+    let job = job(Op::PrimePair, bits, None);
+    let prepared = GmpEngine.prepare(&job, &[]).unwrap();
+    let mut pair = vec![0; job.layout().output];
+    prepared.runner().unwrap().run(&[], &mut pair).unwrap();
+    let (p, q) = pair.split_at(pair.len() / 2);
+    let e = [1, 0, 1];
+    match integer::derive(p, q, &e) {
+        Ok(parts) => StudyKey {
+            bits,
+            n: parts.n.to_vec(),
+            e: e.to_vec(),
+            d: parts.d.to_vec(),
+            p: p.to_vec(),
+            q: q.to_vec(),
+            dp: parts.dp.to_vec(),
+            dq: parts.dq.to_vec(),
+            qinv: parts.qinv.to_vec(),
+        },
+        // e divides p - 1 or q - 1, once in thirty thousand.
+        Err(_) => key(bits),
+    }
+}
+
+/// Does `count` operations, the first `both` of them by GMP too.
+fn operations(bits: usize, count: usize, both: usize, thread: u64) {
+    let mut rng = ChaCha20Rng::seed_from_u64(bits as u64 + thread);
+    let own = Own::auto();
+    let len = bits / 8;
+    let (mut done, mut done_by_both) = (0, 0);
+    for which in 1..=KEYS {
+        let key = key(bits);
+        while done < count * which / KEYS {
+            // Whole lanes and parts of them.
+            let items = (1 + rng.next_u32() as usize % 2_000).min(count - done);
+            let mut inputs = vec![0; items * len];
+            rng.fill_bytes(&mut inputs);
+            // Every n of an even length has its highest bit set.
+            inputs
+                .iter_mut()
+                .step_by(len)
+                .for_each(|byte| *byte &= 0x7f);
+            let outputs = run(&own, &job(Op::Private, bits, None), &key, &inputs);
+            let back = run(&GmpEngine, &job(Op::Public, bits, None), &key, &outputs);
+            assert!(
+                back == inputs,
+                "{bits} bits, {done} operations before these"
+            );
+            if done_by_both < both {
+                let part = items.min(both - done_by_both) * len;
+                let job = job(Op::Private, bits, Some("powm"));
+                let theirs = run(&GmpEngine, &job, &key, &inputs[..part]);
+                assert!(theirs == outputs[..part], "{bits} bits beside GMP's");
+                done_by_both += part / len;
+            }
+            done += items;
+        }
+    }
+    assert_eq!((done, done_by_both), (count, both));
+}
+
+fn all(divisor: usize) {
+    for (bits, count, both) in ALL {
+        std::thread::scope(|scope| {
+            for thread in 0..THREADS {
+                let parts = THREADS as usize * divisor;
+                scope.spawn(move || operations(bits, count / parts, both / parts, thread));
+            }
+        });
+        println!(
+            "{bits} bits: {} operations, {} of them by GMP too: no difference",
+            count / divisor,
+            both / divisor
+        );
+    }
+}
+
+#[test]
+fn thousands_of_operations() {
+    all(500);
+}
+
+#[test]
+#[ignore = "takes minutes: cargo test --release --package rsalab-peer-gmp --test own -- --ignored --nocapture"]
+fn millions_of_operations() {
+    all(1);
+}

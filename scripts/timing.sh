@@ -1,0 +1,27 @@
+#!/bin/sh
+# Does time depend on a secret? Statistics of the kernels that run here, and valgrind over the portable ones.
+# Takes half an hour; not part of `make test`. Pinned to the last CPU, which is to have nothing else to do.
+set -eu
+
+cargo=${CARGO:-cargo}
+last=$(($(nproc) - 1))
+
+$cargo test --release --locked --package rsalab-arith --lib --no-run
+taskset -c "$last" $cargo test --release --locked --package rsalab-arith --lib -- \
+  --ignored --nocapture --test-threads=1 timing::
+
+command -v valgrind >/dev/null 2>&1 && command -v clang >/dev/null 2>&1 || {
+  echo "SKIPPED: the tracking of secrets, which needs: apt-get install valgrind clang libclang-dev" >&2
+  exit 0
+}
+$cargo clippy --release --locked --package rsalab-tracking -- -D warnings
+$cargo build --release --locked --package rsalab-tracking
+track() {
+  valgrind --quiet --error-exitcode=9 --suppressions=tracking/verdicts.supp target/release/rsalab-tracking "$@"
+}
+if track leak >/dev/null 2>&1; then
+  echo "timing: valgrind does not report a leak that is there" >&2
+  exit 1
+fi
+track
+echo "timing: no branch and no address depends on a secret, but for the verdicts in tracking/verdicts.supp"

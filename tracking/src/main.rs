@@ -1,0 +1,143 @@
+//! Private operations whose secrets valgrind takes for undefined: it reports each branch and each address that depends on
+//! one (Langley, *ctgrind*, 2010). `scripts/timing.sh` runs it; run alone it does the same work and finds nothing.
+//!
+//! | argument | what is done |
+//! |---|---|
+//! | none | keys prepared and used on every portable kernel, secret primes, exponents and inputs |
+//! | `leak` | a public operation whose exponent is marked secret: valgrind must report it |
+#![forbid(unsafe_code)]
+
+use std::process::ExitCode;
+
+use crabgrind::memcheck::{self, MemState};
+use keys::{E, Key};
+use rsalab_arith::{Kernel, PrivateContext, PrivateParts, PrivateRing, PublicContext, Status};
+
+#[path = "../../crates/arith/tests/keys/mod.rs"]
+mod keys;
+
+/// valgrind does not know AVX-512; the form of the eight-lane kernel on arrays is the same code.
+const KERNELS: [&str; 2] = ["mont64x1_portable", "mont52x8_portable"];
+/// One tile, one and a half, two, and three, of numbers and of their halves.
+const BITS: [usize; 4] = [1024, 1536, 2048, 3072];
+/// Items: a part of the lanes, and more than all.
+const BATCHES: [usize; 2] = [3, 9];
+
+/// A copy that valgrind takes for undefined.
+fn secret(bytes: &[u8]) -> Vec<u8> {
+    mark(bytes.to_vec(), MemState::Undefined)
+}
+
+fn mark(bytes: Vec<u8>, state: MemState) -> Vec<u8> {
+    // Without valgrind there is nothing to mark.
+    let _ = memcheck::mark_memory(bytes.as_ptr().cast(), bytes.len(), state);
+    bytes
+}
+
+/// The secret parts of a key, marked.
+struct Secrets([Vec<u8>; 6]);
+
+impl Secrets {
+    fn of(key: &Key) -> Self {
+        let rest = &key.rest;
+        let [mut p, mut q] = [&key.p, &key.q].map(|prime| secret(prime));
+        for (prime, known) in [(&mut p, &key.p), (&mut q, &key.q)] {
+            // Lengths are public, and that primes are odd: the highest word, and the lowest byte.
+            let last = known.len() - 1;
+            prime[..8].copy_from_slice(&known[..8]);
+            prime[last] = known[last];
+        }
+        let [d, dp, dq, qinv] = [&rest.d, &rest.dp, &rest.dq, &rest.qinv].map(|part| secret(part));
+        Self([p, q, d, dp, dq, qinv])
+    }
+
+    fn parts<'a>(&'a self, key: &'a Key) -> PrivateParts<'a> {
+        let [p, q, d, dp, dq, qinv] = &self.0;
+        PrivateParts {
+            n: &key.rest.n,
+            e: &E,
+            d,
+            p,
+            q,
+            dp,
+            dq,
+            qinv,
+        }
+    }
+}
+
+/// Inputs below n, marked.
+fn inputs(len: usize, items: usize) -> Vec<u8> {
+    let inputs = (0..items * len).map(|i| if i % len == 0 { 0 } else { i as u8 });
+    mark(inputs.collect(), MemState::Undefined)
+}
+
+fn private_operations(kernel: Kernel, key: &Key) {
+    let secrets = Secrets::of(key);
+    let parts = secrets.parts(key);
+    let len = key.rest.n.len();
+    let with_crt = PrivateContext::new(&parts, kernel).expect("the key is sound");
+    let without = PrivateContext::without_crt(&parts, kernel).expect("the key is sound");
+    for context in [with_crt, without] {
+        let mut scratch = context.scratch().expect("there is randomness");
+        for items in BATCHES {
+            let mut outputs = vec![0; items * len];
+            let mut status = vec![Status::Fault; items];
+            context
+                .apply(&mut scratch, &inputs(len, items), &mut outputs, &mut status)
+                .expect("lengths fit");
+            assert_eq!(status, vec![Status::Done; items]);
+        }
+    }
+}
+
+fn ring_operations(kernel: Kernel, keys: &[Key]) {
+    let secrets: Vec<_> = keys.iter().map(Secrets::of).collect();
+    let parts: Vec<_> = secrets
+        .iter()
+        .zip(keys)
+        .map(|(s, key)| s.parts(key))
+        .collect();
+    let ring = PrivateRing::new(&parts, kernel).expect("the keys are sound");
+    let len = ring.modulus_len();
+    let of = [0, 1, 1, 0, 1, 0, 0, 0, 1];
+    let mut outputs = vec![0; of.len() * len];
+    let mut status = vec![Status::Fault; of.len()];
+    ring.runner()
+        .apply(&of, &inputs(len, of.len()), &mut outputs, &mut status)
+        .expect("lengths fit");
+    assert_eq!(status, vec![Status::Done; of.len()]);
+}
+
+/// What must be reported.
+fn leak(kernel: Kernel) {
+    let key = Key::nth(0, 512, &E);
+    let e = secret(&E);
+    let context = PublicContext::new(&key.rest.n, &e, kernel).expect("the key is sound");
+    println!("{} bits", context.modulus_bits());
+}
+
+fn main() -> ExitCode {
+    let kernel = |name| Kernel::named(name).expect("every machine has it");
+    match std::env::args().nth(1).as_deref() {
+        None => {
+            for bits in BITS {
+                let keys = [Key::nth(0, bits, &E), Key::nth(1, bits, &E)];
+                for name in KERNELS {
+                    private_operations(kernel(name), &keys[0]);
+                    ring_operations(kernel(name), &keys);
+                    println!("{name}, {bits} bits: done");
+                }
+            }
+            ExitCode::SUCCESS
+        }
+        Some("leak") => {
+            leak(kernel(KERNELS[0]));
+            ExitCode::SUCCESS
+        }
+        Some(other) => {
+            eprintln!("rsalab-tracking: no such thing as {other:?}; give nothing, or `leak`");
+            ExitCode::from(2)
+        }
+    }
+}
