@@ -91,6 +91,36 @@ fn operations(criterion: &mut Criterion) {
         group.bench_function(BenchmarkId::new("candidate_round", bits / 2), |b| {
             b.iter(|| tester.round(black_box(prime), &base, &mut [false]));
         });
+        let mut tester = rsalab_arith::candidate::PreTester::new(kernel, bits / 2);
+        let lanes = tester.lanes();
+        let (batch, mut passed) = (prime.repeat(lanes), vec![false; lanes]);
+        group.throughput(Throughput::Elements(lanes as u64));
+        group.bench_function(BenchmarkId::new("pre_test", bits / 2), |b| {
+            b.iter(|| tester.test(black_box(&batch), &mut passed));
+        });
+        let (batch, bases) = (prime.repeat(8), base.repeat(8));
+        let mut tester = rsalab_arith::candidate::Tester::new(kernel, prime.len());
+        group.throughput(Throughput::Elements(8));
+        group.bench_function(BenchmarkId::new("rounds", bits / 2), |b| {
+            b.iter(|| tester.round(black_box(&batch), &bases, &mut [false; 8]));
+        });
+        group.throughput(Throughput::Elements(1));
+        group.bench_function(BenchmarkId::new("sieve_setup", bits / 2), |b| {
+            b.iter(|| rsalab_arith::candidate::Sieve::new(kernel, bits / 2));
+        });
+        let sieve = rsalab_arith::candidate::Sieve::new(kernel, bits / 2);
+        group.bench_function(BenchmarkId::new("sieve", bits / 2), |b| {
+            b.iter(|| sieve.interval(black_box(prime)));
+        });
+        let mut interval = sieve.interval(prime).unwrap();
+        let mut picked = prime.clone();
+        group.bench_function(BenchmarkId::new("pick", bits / 2), |b| {
+            b.iter(|| {
+                if !interval.pick(black_box(1 << 63), &mut picked).unwrap() {
+                    interval = sieve.interval(prime).unwrap();
+                }
+            });
+        });
         group.bench_function(BenchmarkId::new("has_small_factor", bits / 2), |b| {
             b.iter(|| rsalab_arith::candidate::has_small_factor(black_box(prime)));
         });

@@ -2,7 +2,7 @@
 
 use crate::Error;
 use crate::batch::Raise;
-use crate::candidate::{Rounds, StrongTest};
+use crate::candidate::{self, Crossing, PowerOfTwo, Rounds, StrongTest};
 use crate::crt::{CrtParts, CrtPower};
 use crate::guard::{Guard, LaneGuard};
 use crate::kernel::LaneKernel;
@@ -163,6 +163,20 @@ impl Kernel {
     /// Prepares rounds of the strong probable-prime test on candidates of `limbs` limbs.
     pub(crate) fn strong_test(self, limbs: usize) -> Box<dyn StrongTest> {
         with_kernel!(self, kernel => Box::new(Rounds::new(kernel, limbs)))
+    }
+
+    /// Prepares the test to base two on candidates of `bits` bits in `limbs` limbs, where the kernel has room for it.
+    pub(crate) fn power_of_two(self, limbs: usize, bits: usize) -> Option<Box<dyn PowerOfTwo>> {
+        with_kernel!(self, kernel => candidate::power_of_two(kernel, limbs, bits))
+    }
+
+    /// Crosses out the odd numbers from a start on that have a small factor.
+    pub(crate) fn cross(self, crossing: Crossing<'_>) {
+        match self.0 {
+            #[cfg(target_arch = "x86_64")]
+            Proof::EightIfma(token) => candidate::cross::<Zmm>(token, crossing),
+            _ => candidate::cross::<lanes::Portable>((), crossing),
+        }
     }
 }
 

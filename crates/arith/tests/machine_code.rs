@@ -1,16 +1,35 @@
-//! What the compiler made of the vector kernels: intrinsics that became calls would be correct, and slow.
+//! What the compiler made of the vector kernels: an intrinsic that became a call would be correct, and slow; a number that
+//! came into a general register might end in a branch or an address.
 
-use rsalab_arith::{Kernel, PublicContext, Status};
-use std::process::Command;
+use rsalab_arith::{
+    Kernel, PrivateContext, PrivateRing, PublicContext, Status,
+    candidate::{PreTester, Sieve, Tester},
+};
+use std::{hint::black_box, ops::Range, process::Command};
 
 const KERNEL: &str = "mont52x8_ifma512";
 
-#[test]
-fn no_vector_intrinsic_became_a_call() {
+/// A function's name and its instructions, in the order of AT&T: sources first.
+struct Function {
+    name: String,
+    instructions: Vec<String>,
+}
+
+/// The functions of this program that concern the register form, if they can be read here.
+fn disassembled() -> Option<Vec<Function>> {
     if !cfg!(target_arch = "x86_64") {
-        return eprintln!("skipped: the kernel is for x86-64");
+        eprintln!("skipped: the kernel is for x86-64");
+        return None;
     }
-    // The kernels are linked in because they can be chosen.
+    // All that runs on a kernel is linked in because it can be asked for, and the kernels because they can be chosen.
+    black_box((
+        PrivateContext::new as fn(&_, _) -> _,
+        PrivateRing::new as fn(&_, _) -> _,
+        Tester::new as fn(_, _) -> _,
+        PreTester::new as fn(_, _) -> _,
+        Sieve::new as fn(_, _) -> _,
+        Sieve::interval as fn(&_, &_) -> _,
+    ));
     let modulus = [vec![0xff; 63], vec![0xfb]].concat();
     let context = PublicContext::new(&modulus, &[3], Kernel::auto()).unwrap();
     let (mut output, mut status) = (vec![0; 64], [Status::Fault]);
@@ -22,31 +41,179 @@ fn no_vector_intrinsic_became_a_call() {
         .arg(std::env::current_exe().unwrap())
         .output();
     let Ok(disassembly) = disassembly else {
-        return eprintln!("skipped: there is no objdump here");
+        eprintln!("skipped: there is no objdump here");
+        return None;
     };
     let text = String::from_utf8_lossy(&disassembly.stdout);
-    let mut kernels = 0;
-    let mut products = 0;
-    let mut function = "";
+    let mut functions: Vec<Function> = Vec::new();
     for line in text.lines() {
-        if let Some((_, name)) = line
-            .strip_suffix(">:")
-            .and_then(|line| line.split_once('<'))
+        let name = line.strip_suffix(">:").and_then(|l| l.split_once('<'));
+        if let Some((_, name)) = name {
+            functions.push(Function {
+                name: name.to_owned(),
+                instructions: Vec::new(),
+            });
+        } else if let (Some(function), Some((_, instruction))) =
+            (functions.last_mut(), line.split_once('\t'))
         {
-            function = name;
-            kernels += usize::from(function.contains("run_ifma512"));
-            let outside = function.contains("core_arch::x86::avx512")
-                || function.contains("Zmm as") && !function.ends_with("::run");
-            assert!(!outside, "{function} was not inlined");
-        } else if function.contains("run_ifma512") {
-            products += usize::from(line.contains("vpmadd52luq") && line.contains("%zmm"));
+            let instruction = instruction.split('#').next().unwrap_or_default();
+            let instruction = instruction.split_whitespace().collect::<Vec<_>>().join(" ");
+            function.instructions.push(instruction);
         }
     }
+    Some(functions)
+}
+
+impl Function {
+    fn is_kernel(&self) -> bool {
+        self.name.contains("run_ifma512")
+    }
+}
+
+#[test]
+fn no_vector_intrinsic_became_a_call() {
+    let Some(functions) = disassembled() else {
+        return;
+    };
+    for Function { name, .. } in &functions {
+        let outside = name.contains("core_arch::x86::avx512")
+            || name.contains("Zmm as") && !name.ends_with("::run");
+        assert!(!outside, "{name} was not inlined");
+    }
+    let kernels: Vec<_> = functions.iter().filter(|f| f.is_kernel()).collect();
+    let products = kernels
+        .iter()
+        .flat_map(|kernel| &kernel.instructions)
+        .filter(|instruction| instruction.contains("vpmadd52luq") && instruction.contains("%zmm"))
+        .count();
     assert!(
-        kernels >= 3,
-        "only {kernels} kernels found in the machine code"
+        kernels.len() >= 3,
+        "only {} kernels found in the machine code",
+        kernels.len()
     );
     assert!(products > 1000, "only {products} vector products found");
+}
+
+/// Numbers live in vector registers and in the memory that these load and store. So no branch and no address depends on
+/// one, if nothing goes from a vector or a mask to a general register or to the flags, and if general registers load
+/// nothing but what they have themselves put on the stack and the fields of the structures that hold pointers and lengths.
+#[test]
+fn no_number_reaches_a_branch_or_an_address_of_the_register_form() {
+    let Some(functions) = disassembled() else {
+        return;
+    };
+    for function in functions.iter().filter(|function| function.is_kernel()) {
+        // What the stack holds is judged by the last store above, in the order of the text: slots serve several times.
+        let mut vectors_on_the_stack: Vec<Range<i64>> = Vec::new();
+        for instruction in &function.instructions {
+            let leak = leak(instruction);
+            assert_eq!(leak, None, "{instruction} of {}", function.name);
+            let Some(at) = stack_offset(instruction) else {
+                continue;
+            };
+            let is_store = instruction.ends_with("(%rsp)");
+            let overlaps = |vector: &Range<i64>| at + 8 > vector.start && at < vector.end;
+            if is_vector(instruction) {
+                if is_store {
+                    vectors_on_the_stack.push(at..at + 64);
+                }
+            } else if is_store && instruction.starts_with("mov") {
+                vectors_on_the_stack.retain(|vector| !overlaps(vector));
+            } else {
+                assert!(
+                    !vectors_on_the_stack.iter().any(overlaps),
+                    "{instruction} reads a part of a vector: {}",
+                    function.name
+                );
+            }
+        }
+    }
+}
+
+/// How an instruction could carry a number out of the vectors.
+fn leak(instruction: &str) -> Option<&'static str> {
+    let (mnemonic, operands) = instruction.split_once(' ').unwrap_or((instruction, ""));
+    if is_vector(instruction) {
+        let sets_flags = ["vptest", "vtest", "kortest", "ktest", "vcomi", "vucomi"];
+        let destination = operands.rsplit_once(',').map_or(operands, |(_, last)| last);
+        let is_kept = destination.starts_with("%zmm")
+            || destination.starts_with("%ymm")
+            || destination.starts_with("%xmm")
+            || destination.starts_with("%k")
+            || destination.contains('(')
+            || destination.ends_with(')');
+        return match () {
+            () if sets_flags.iter().any(|flags| mnemonic.starts_with(flags)) => Some("the flags"),
+            () if ["gather", "scatter"]
+                .iter()
+                .any(|way| mnemonic.contains(way)) =>
+            {
+                Some("an address")
+            }
+            () if !is_kept => Some("a general register"),
+            () => None,
+        };
+    }
+    let loads = mnemonic != "lea" && !instruction.contains("nop") && operands.contains('(');
+    let address = operands
+        .split_once('(')
+        .and_then(|(_, rest)| rest.split_once(')'))
+        .map_or("", |(address, _)| address);
+    match () {
+        () if !loads || mnemonic == "call" || mnemonic == "jmp" => None,
+        // Fields are read whole, and none is found by counting; an element of a table would be.
+        () if address.contains(',') => Some("a general register, from a place that is counted"),
+        () if ["movz", "movs", "movb", "movw"]
+            .iter()
+            .any(|m| mnemonic.starts_with(m)) =>
+        {
+            Some("a general register, in part")
+        }
+        () => None,
+    }
+}
+
+fn is_vector(instruction: &str) -> bool {
+    ["%zmm", "%ymm", "%xmm", "%k"]
+        .iter()
+        .any(|register| instruction.contains(register))
+}
+
+/// Where on the stack an instruction reads or writes.
+fn stack_offset(instruction: &str) -> Option<i64> {
+    let (before, _) = instruction.split_once("(%rsp)")?;
+    let offset = before.rsplit([' ', ',']).next().unwrap_or_default();
+    match offset.strip_prefix("0x") {
+        Some(hex) => i64::from_str_radix(hex, 16).ok(),
+        None => offset.is_empty().then_some(0),
+    }
+}
+
+#[test]
+fn a_leak_in_machine_code_is_seen() {
+    for (instruction, seen) in [
+        ("vpmadd52luq (%rax),%zmm1,%zmm2", false),
+        ("vmovdqu64 %zmm1,0x40(%rsp)", false),
+        ("vpcmpeqq %zmm1,%zmm2,%k1", false),
+        ("vpblendmq (%rax,%rcx,8),%zmm1,%zmm2{%k1}", false),
+        ("mov 0x18(%rdi),%rcx", false),
+        ("mov %rcx,0x18(%rsp)", false),
+        ("lea 0x40(%rax,%rcx,8),%rdx", false),
+        ("data16 cs nopw 0x0(%rax,%rax,1)", false),
+        ("kmovb %k1,%eax", true),
+        ("kortestb %k1,%k1", true),
+        ("vmovq %xmm1,%rax", true),
+        ("vpextrq $0x1,%xmm1,%rax", true),
+        ("vptest %ymm1,%ymm1", true),
+        ("vpgatherqq (%rax,%zmm1,8),%zmm2{%k1}", true),
+        ("mov (%rax,%rcx,8),%rdx", true),
+        ("movzbl 0x3(%rsi),%eax", true),
+    ] {
+        assert_eq!(leak(instruction).is_some(), seen, "{instruction}");
+    }
+    assert_eq!(stack_offset("vmovdqu64 %zmm1,0x40(%rsp)"), Some(64));
+    assert_eq!(stack_offset("mov (%rsp),%rax"), Some(0));
+    assert_eq!(stack_offset("mov 0x8(%rdi),%rax"), None);
 }
 
 #[test]

@@ -1,5 +1,6 @@
 //! Trial division by small primes, without dividing.
 
+use super::odd_primes::odd_primes;
 use crate::limbs::modulus::inverse_word;
 use crate::limbs::{Nat, words};
 use std::sync::LazyLock;
@@ -58,7 +59,7 @@ const BOUND: u64 = 1 << 16;
 /// The odd primes below [`BOUND`], in groups.
 static SMALL_PRIMES: LazyLock<Vec<Group>> = LazyLock::new(|| {
     let mut groups: Vec<Group> = Vec::new();
-    for value in odd_primes() {
+    for value in odd_primes(BOUND) {
         let prime = SmallPrime {
             value,
             inverse: inverse_word(value),
@@ -84,20 +85,6 @@ static SMALL_PRIMES: LazyLock<Vec<Group>> = LazyLock::new(|| {
     }
     groups
 });
-
-/// The sieve of Eratosthenes.
-fn odd_primes() -> impl Iterator<Item = u64> {
-    let mut composite = vec![false; BOUND as usize];
-    (3..BOUND).step_by(2).filter(move |&n| {
-        let prime = !composite[n as usize];
-        if prime {
-            (n * n..BOUND)
-                .step_by(2 * n as usize)
-                .for_each(|multiple| composite[multiple as usize] = true);
-        }
-        prime
-    })
-}
 
 impl Group {
     /// A word that the same primes of the group divide as divide `a`: -a / 2^(64 limbs) modulo their product, up to one

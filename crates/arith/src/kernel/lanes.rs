@@ -6,6 +6,7 @@
 //! joined on one function, so the features stand on `run`'s wrapper alone and everything under it must be inlined into
 //! it; a test reads the machine code to see that it was.
 
+use crate::limbs::words;
 use std::hint::black_box;
 
 /// The words of eight lanes.
@@ -36,8 +37,16 @@ pub(crate) trait Lanes: Copy + Send + Sync + 'static {
     fn store(self, cell: &mut Cell);
     /// self + b mod 2^64.
     fn add(self, b: Self) -> Self;
+    /// self - b mod 2^64.
+    fn sub(self, b: Self) -> Self;
     /// Bitwise and.
     fn and(self, b: Self) -> Self;
+    /// Bitwise or.
+    fn or(self, b: Self) -> Self;
+    /// The lesser, of words without sign.
+    fn min(self, b: Self) -> Self;
+    /// self 2^by mod 2^64, each lane by its own count: zero for a count of 64 and more.
+    fn shift_left(self, by: Self) -> Self;
     /// self / 2^52.
     fn shift_right_digit(self) -> Self;
     /// self + (the low digit of the product of a's and b's low digits) mod 2^64.
@@ -103,8 +112,36 @@ impl Lanes for Portable {
     }
 
     #[inline(always)]
+    fn sub(self, b: Self) -> Self {
+        self.zip(b, u64::wrapping_sub)
+    }
+
+    #[inline(always)]
     fn and(self, b: Self) -> Self {
         self.zip(b, |a, b| a & b)
+    }
+
+    #[inline(always)]
+    fn or(self, b: Self) -> Self {
+        self.zip(b, |a, b| a | b)
+    }
+
+    #[inline(always)]
+    fn min(self, b: Self) -> Self {
+        // All ones where a < b.
+        let mask = self.zip(b, |a, b| {
+            u64::from(words::sbb(a, b, false).1).wrapping_neg()
+        });
+        b.merge(self, black_box(mask.0))
+    }
+
+    #[inline(always)]
+    fn shift_left(self, by: Self) -> Self {
+        // All ones where the count is below 64: what is above its lowest six bits is zero, and less 1 has the top bit set.
+        let mask =
+            by.0.map(|by| ((by >> 6).wrapping_sub(1) >> 63).wrapping_neg());
+        self.zip(by, |word, by| word << (by & 63))
+            .and(Self(black_box(mask)))
     }
 
     #[inline(always)]

@@ -9,7 +9,7 @@ pub(crate) mod mont64x1_portable;
 pub(crate) mod x86_64;
 
 use crate::exp;
-use crate::limbs::Modulus;
+use crate::limbs::{Modulus, Nat};
 
 /// An exponentiation under way: for each window of `digits`, which has one for each lane, `value` is squared as often as
 /// the window is wide and multiplied with the entry of `table` that the digits name, which passes through `selected`.
@@ -19,6 +19,15 @@ pub(crate) struct Ladder<'a, M> {
     pub(crate) table: &'a [u64],
     pub(crate) digits: &'a [u8],
     pub(crate) selected: &'a mut [u64],
+    pub(crate) working: &'a mut [u64],
+}
+
+/// A power of two under way: for each step of `bits`, which has one bit for each lane, `value` is squared, and doubled where
+/// the bit is set.
+pub(crate) struct Doublings<'a, M> {
+    pub(crate) moduli: &'a M,
+    pub(crate) value: &'a mut [u64],
+    pub(crate) bits: &'a [u8],
     pub(crate) working: &'a mut [u64],
 }
 
@@ -120,6 +129,26 @@ pub(crate) trait LaneKernel: Copy + Send + Sync + 'static {
     fn sqr(self, moduli: &Self::Moduli, a: &mut [u64], times: usize, working: &mut [u64]);
     /// Looks entry `digits[lane]` of the table up for each lane, reading all of it. Entries are whole values.
     fn select(self, table: &[u64], digits: &[u8], value: &mut [u64]);
+    /// Bits of R for numbers of `limbs` limbs: R is two to this power.
+    fn r_bits(limbs: usize) -> usize;
+    /// Whether [`square_and_double`](Self::square_and_double) can serve moduli of exactly `bits` bits in `limbs` limbs.
+    fn can_double(limbs: usize, bits: usize) -> bool;
+    /// Prepares one modulus of `bits` bits for each lane, for [`square_and_double`](Self::square_and_double),
+    /// [`leave`](Self::leave) and [`store`](Self::store) and for nothing else: what it takes to enter Montgomery form costs
+    /// more, and is left as it was.
+    fn set_moduli_to_square(
+        self,
+        moduli: &mut Self::Moduli,
+        n: &[Nat],
+        bits: usize,
+        working: &mut [u64],
+    );
+    /// value = 2^bit value^2 / R mod n, for one step after the other; powers of one length side by side, as many steps
+    /// each. Values may be below 2^(r_bits) and 5 n.
+    fn square_and_double<const STREAMS: usize>(
+        self,
+        powers: [Doublings<'_, Self::Moduli>; STREAMS],
+    );
     /// Climbs ladders of one length side by side, with windows of `width` bits.
     fn climb<const STREAMS: usize>(
         self,
@@ -135,7 +164,6 @@ pub(crate) trait LaneKernel: Copy + Send + Sync + 'static {
 #[cfg(test)]
 pub(crate) mod tests {
     use super::*;
-    use crate::limbs::Nat;
     use crate::model::{any_limbs, any_modulus, limbs, number, over_r};
     use num_bigint::BigUint;
     use proptest::prelude::*;

@@ -44,12 +44,18 @@ impl Modulus {
     /// Puts another modulus in the place of this one, as [`new`](Self::new) does, without allocating. `t` holds 2 N limbs
     /// or more.
     pub(crate) fn set(&mut self, n: &[u64], bits: usize, t: &mut [u64]) {
+        self.set_to_reduce(n, bits);
+        self.set_one();
+        self.set_rr(t);
+    }
+
+    /// Puts another modulus in the place of this one, to multiply and reduce by: what [`one`](Self::one) and
+    /// [`rr`](Self::rr) say stays behind.
+    pub(crate) fn set_to_reduce(&mut self, n: &[u64], bits: usize) {
         assert!(n[0] & 1 == 1 && bits >= 2 && bits <= LIMB_BITS * n.len());
         self.n.copy_from_slice(n);
         self.bits = bits;
         self.n0 = inverse_word(n[0]).wrapping_neg();
-        self.set_one();
-        self.set_rr(t);
     }
 
     /// Copies another modulus of as many limbs.

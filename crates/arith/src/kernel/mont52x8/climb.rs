@@ -41,7 +41,7 @@ impl<'a> Stream<'a> {
 
     #[inline(always)]
     fn square<V: Lanes>(&mut self, token: V::Token) {
-        sweep::square::<V>(token, self.value, (self.n, self.n0));
+        sweep::square::<V>(token, self.value, (self.n, self.n0), None);
     }
 
     #[inline(always)]
@@ -59,7 +59,7 @@ impl<'a> Stream<'a> {
 ///
 /// All that is written again and again lies together there, with the moduli: a load whose address agrees with that of a
 /// store before it in the lower twelve bits is held back for it, though they have nothing to do with each other.
-fn tens(working: &mut [u64]) -> &mut [Ten] {
+pub(super) fn tens(working: &mut [u64]) -> &mut [Ten] {
     cells_mut(working).as_chunks_mut().0
 }
 

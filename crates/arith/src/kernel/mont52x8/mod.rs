@@ -2,14 +2,16 @@
 
 mod climb;
 mod digits;
+mod doublings;
 mod lookup;
 mod sweep;
 mod tiles;
 
 use super::lanes::{Cell, DIGIT_BITS, DIGIT_MASK, Lanes, Work};
-use super::{Ladder, LaneKernel};
+use super::{Doublings, Ladder, LaneKernel};
 use crate::exp;
 use crate::limbs::aligned::Aligned;
+use crate::limbs::modulus::inverse_word;
 use crate::limbs::{LIMB_BITS, Modulus, Nat, words};
 use tiles::Folds;
 use zeroize::Zeroizing;
@@ -254,6 +256,41 @@ impl<V: Lanes> LaneKernel for Mont52x8<V> {
         }
     }
 
+    fn r_bits(limbs: usize) -> usize {
+        digits(limbs) * DIGIT_BITS
+    }
+
+    fn can_double(limbs: usize, bits: usize) -> bool {
+        bits + 6 <= Self::r_bits(limbs)
+    }
+
+    fn set_moduli_to_square(
+        self,
+        moduli: &mut Moduli,
+        n: &[Nat],
+        _bits: usize,
+        working: &mut [u64],
+    ) {
+        for (lane, n) in n.iter().enumerate() {
+            digits::put(cells_mut(&mut moduli.n), lane, n);
+            moduli.n0[lane] = inverse_word(n[0]).wrapping_neg() & DIGIT_MASK;
+            moduli.plain[lane].copy_from_slice(n);
+        }
+        let t = cells_mut(working);
+        V::run(self.token, doublings::SetFolds { moduli, t });
+    }
+
+    fn square_and_double<const STREAMS: usize>(self, powers: [Doublings<'_, Moduli>; STREAMS]) {
+        let is_sweep = powers[0].value.len() == 8 * sweep::DIGITS;
+        let mut powers = powers.into_iter();
+        while let Some(one) = powers.next() {
+            match if is_sweep { powers.next() } else { None } {
+                Some(two) => V::run(self.token, doublings::Two([one, two])),
+                None => V::run(self.token, doublings::One(one)),
+            }
+        }
+    }
+
     fn select(self, table: &[u64], digits: &[u8], value: &mut [u64]) {
         let select = Select {
             table: cells(table),
@@ -276,14 +313,20 @@ fn sweep<'a>(
     }
 }
 
-/// out = t / R mod n.
+/// out = t / R mod n, doubled where `double` says so.
 #[inline(always)]
-fn reduce<V: Lanes>(token: V::Token, moduli: &Moduli, t: &mut [Cell], out: &mut [Cell]) {
+fn reduce<V: Lanes>(
+    token: V::Token,
+    moduli: &Moduli,
+    t: &mut [Cell],
+    out: &mut [Cell],
+    double: Option<V::Mask>,
+) {
     let folds = Folds {
         small: cells(&moduli.small_fold),
         large: cells(&moduli.large_fold),
     };
-    tiles::reduce::<V>(token, t, (cells(&moduli.n), &moduli.n0), folds, out);
+    tiles::reduce::<V>(token, t, (cells(&moduli.n), &moduli.n0), folds, out, double);
 }
 
 struct Multiply<'a> {
@@ -305,7 +348,7 @@ impl Work for Multiply<'_> {
             Err(a) => {
                 let t = &mut t[..2 * a.len()];
                 tiles::product::<V>(token, t, a, b);
-                reduce::<V>(token, moduli, t, a);
+                reduce::<V>(token, moduli, t, a, None);
             }
         }
     }
@@ -331,7 +374,7 @@ impl Work for EnterWide<'_> {
         let t = &mut t[..2 * low.len()];
         tiles::product::<V>(token, t, low, cells(&moduli.rr));
         tiles::add_product::<V>(token, t, high, cells(&moduli.high_rr));
-        reduce::<V>(token, moduli, t, low);
+        reduce::<V>(token, moduli, t, low, None);
     }
 }
 
@@ -354,14 +397,14 @@ impl Work for Square<'_> {
         match sweep(moduli, a) {
             Ok((a, n)) => {
                 for _ in 0..times {
-                    sweep::square::<V>(token, a, n);
+                    sweep::square::<V>(token, a, n, None);
                 }
             }
             Err(a) => {
                 let t = &mut t[..2 * a.len()];
                 for _ in 0..times {
                     tiles::square::<V>(token, t, a);
-                    reduce::<V>(token, moduli, t, a);
+                    reduce::<V>(token, moduli, t, a, None);
                 }
             }
         }

@@ -2,7 +2,7 @@
 //! schedule and the bounds.
 
 use super::tiles::{Carry, clear_column, for_each_row};
-use crate::kernel::lanes::{Cell, DIGIT_MASK, Lanes};
+use crate::kernel::lanes::{Cell, Lanes};
 use std::hint::black_box;
 
 /// Digits of a number that is worked on so.
@@ -32,13 +32,15 @@ fn add_row<V: Lanes>(
     }
 }
 
-/// a = columns / R, in digits; the lower columns are clear.
+/// a = columns / R, in digits, doubled where `double` says so; the lower columns are clear.
 #[inline(always)]
-fn carry<V: Lanes>(token: V::Token, columns: &[V; COLUMNS], a: &mut [Cell; DIGITS]) {
-    let mut digits = Carry {
-        carry: V::splat(token, 0),
-        mask: V::splat(token, DIGIT_MASK),
-    };
+fn carry<V: Lanes>(
+    token: V::Token,
+    columns: &[V; COLUMNS],
+    a: &mut [Cell; DIGITS],
+    double: Option<V::Mask>,
+) {
+    let mut digits = Carry::<V>::new(token, double);
     for_each_row!(row < DIGITS => {
         digits.digit(columns[DIGITS + row]).store(&mut a[row]);
     });
@@ -69,12 +71,17 @@ pub(super) fn multiply<V: Lanes>(
     for_each_row!(row < DIGITS => {
         columns[DIGITS + row] = columns[DIGITS + row].add(products[DIGITS + row]);
     });
-    carry(token, &columns, a);
+    carry(token, &columns, a, None);
 }
 
-/// a = a^2 / R mod n.
+/// a = a^2 / R mod n, doubled where `double` says so.
 #[inline(always)]
-pub(super) fn square<V: Lanes>(token: V::Token, a: &mut [Cell; DIGITS], (n, n0): Modulus<'_>) {
+pub(super) fn square<V: Lanes>(
+    token: V::Token,
+    a: &mut [Cell; DIGITS],
+    (n, n0): Modulus<'_>,
+    double: Option<V::Mask>,
+) {
     let zero = V::splat(token, 0);
     let n0 = V::load(token, n0);
     // Products of unequal digits, once each; and all the rest, which they join, doubled, two columns a row.
@@ -88,7 +95,7 @@ pub(super) fn square<V: Lanes>(token: V::Token, a: &mut [Cell; DIGITS], (n, n0):
         }
         clear_column(token, &mut columns, row, q, n);
     });
-    carry(token, &columns, a);
+    carry(token, &columns, a, double);
 }
 
 /// Adds what digit `row` of `a` makes with itself and those above it, which completes columns 2 `row` and 2 `row` + 1.

@@ -181,14 +181,29 @@ pub(super) fn square<V: Lanes>(token: V::Token, t: &mut [Cell], a: &[Cell]) {
 }
 
 /// Digits come out of columns by carrying.
-pub(super) struct Carry<V> {
-    pub(super) carry: V,
-    pub(super) mask: V,
+pub(super) struct Carry<V: Lanes> {
+    carry: V,
+    mask: V,
+    double: Option<V::Mask>,
 }
 
 impl<V: Lanes> Carry<V> {
+    /// From the lowest column up; where `double` says so, of twice the columns.
+    #[inline(always)]
+    pub(super) fn new(token: V::Token, double: Option<V::Mask>) -> Self {
+        Self {
+            carry: V::splat(token, 0),
+            mask: V::splat(token, DIGIT_MASK),
+            double,
+        }
+    }
+
     #[inline(always)]
     pub(super) fn digit(&mut self, column: V) -> V {
+        let column = match self.double {
+            Some(double) => column.merge(column.add(column), double),
+            None => column,
+        };
         let sum = column.add(self.carry);
         self.carry = sum.shift_right_digit();
         sum.and(self.mask)
@@ -198,10 +213,7 @@ impl<V: Lanes> Carry<V> {
 /// Makes digits of the first ROWS columns of `t`: what is above 2^52 in them goes up into the next one.
 #[inline(always)]
 fn settle<V: Lanes, const ROWS: usize>(token: V::Token, t: &mut [Cell]) {
-    let mut digits = Carry {
-        carry: V::splat(token, 0),
-        mask: V::splat(token, DIGIT_MASK),
-    };
+    let mut digits = Carry::<V>::new(token, None);
     for_each_row!(row < ROWS => {
         digits.digit(V::load(token, &t[row])).store(&mut t[row]);
     });
@@ -229,15 +241,16 @@ fn fold_rows<V: Lanes, const ROWS: usize>(token: V::Token, t: &mut [Cell], inver
     add_rows::<V, ROWS, { held::ALL }>(token, &mut t[ROWS..], &low, inverse);
 }
 
-/// Adds the multiple of n that clears the first ROWS columns of `t`. What is above them is the result, and goes to `out`
-/// in digits.
+/// Adds the multiple of n that clears the first ROWS columns of `t`. What is above them is the result, doubled where
+/// `double` says so, and goes to `out` in digits.
 #[inline(always)]
-fn reduce_rows<V: Lanes, const ROWS: usize>(
+pub(super) fn reduce_rows<V: Lanes, const ROWS: usize>(
     token: V::Token,
     t: &[Cell],
     n: &[Cell],
     n0: V,
     out: &mut [Cell],
+    double: Option<V::Mask>,
 ) {
     let zero = V::splat(token, 0);
     let t = &t[..n.len() + ROWS];
@@ -258,10 +271,7 @@ fn reduce_rows<V: Lanes, const ROWS: usize>(
     });
     let mut window = [zero; ROWS];
     for_each_row!(row < ROWS => { window[row] = columns[ROWS + row]; });
-    let mut digits = Carry {
-        carry: zero,
-        mask: V::splat(token, DIGIT_MASK),
-    };
+    let mut digits = Carry::<V>::new(token, double);
     for j in ROWS..n.len() {
         let top = V::load(token, &t[j + ROWS]);
         let column = step(&mut window, top, &q, V::load(token, &n[j]));
@@ -308,7 +318,8 @@ pub(super) struct Folds<'a> {
     pub(super) large: &'a [Cell],
 }
 
-/// out = t / R mod n, below t / R + (2 + 2^-200) n, for a `t` whose lowest columns are settled.
+/// out = t / R mod n, below t / R + (2 + 2^-200) n, and twice that where `double` says so, for a `t` whose lowest columns
+/// are settled.
 #[inline(always)]
 pub(super) fn reduce<V: Lanes>(
     token: V::Token,
@@ -316,10 +327,11 @@ pub(super) fn reduce<V: Lanes>(
     (n, n0): (&[Cell], &Cell),
     folds: Folds<'_>,
     out: &mut [Cell],
+    double: Option<V::Mask>,
 ) {
     let n0 = V::load(token, n0);
     if n.len() == SMALL {
-        return reduce_rows::<V, SMALL>(token, t, n, n0, out);
+        return reduce_rows::<V, SMALL>(token, t, n, n0, out, double);
     }
     // A small tile comes first: from there on no fold reaches beyond the columns there are.
     let first = n.len() % LARGE;
@@ -333,5 +345,5 @@ pub(super) fn reduce<V: Lanes>(
         }
         fold_rows::<V, LARGE>(token, &mut t[row..], folds.large);
     }
-    reduce_rows::<V, LARGE>(token, &t[last..], n, n0, out);
+    reduce_rows::<V, LARGE>(token, &t[last..], n, n0, out, double);
 }

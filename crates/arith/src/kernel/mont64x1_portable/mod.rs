@@ -3,8 +3,8 @@
 mod rows;
 mod tiles;
 
-use super::LaneKernel;
-use crate::limbs::{Modulus, words};
+use super::{Doublings, LaneKernel};
+use crate::limbs::{LIMB_BITS, Modulus, Nat, words};
 use std::hint::black_box;
 use subtle::Choice;
 
@@ -103,6 +103,38 @@ impl LaneKernel for Mont64x1Portable {
     fn sqr(self, modulus: &Modulus, a: &mut [u64], times: usize, t: &mut [u64]) {
         for _ in 0..times {
             sqr(modulus, a, t);
+        }
+    }
+
+    fn r_bits(limbs: usize) -> usize {
+        LIMB_BITS * limbs
+    }
+
+    fn can_double(limbs: usize, bits: usize) -> bool {
+        // A value below R is below 2 n then.
+        bits == LIMB_BITS * limbs
+    }
+
+    fn set_moduli_to_square(self, modulus: &mut Modulus, n: &[Nat], bits: usize, _t: &mut [u64]) {
+        modulus.set_to_reduce(&n[0], bits);
+    }
+
+    fn square_and_double<const STREAMS: usize>(self, powers: [Doublings<'_, Modulus>; STREAMS]) {
+        for power in powers {
+            let Doublings {
+                moduli,
+                value,
+                bits,
+                working,
+            } = power;
+            for &bit in bits {
+                sqr(moduli, value, working);
+                words::reduce_once(value, moduli.n());
+                let doubled = &mut working[..value.len()];
+                doubled.copy_from_slice(value);
+                words::shift_in_mod(doubled, 0, moduli.n());
+                words::assign_if(value, doubled, Choice::from(bit));
+            }
         }
     }
 

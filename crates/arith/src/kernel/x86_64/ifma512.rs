@@ -64,6 +64,30 @@ impl Lanes for Zmm {
     }
 
     #[inline(always)]
+    fn sub(self, b: Self) -> Self {
+        // SAFETY: a `Zmm` proves AVX-512 F.
+        Self(unsafe { _mm512_sub_epi64(self.0, b.0) })
+    }
+
+    #[inline(always)]
+    fn or(self, b: Self) -> Self {
+        // SAFETY: a `Zmm` proves AVX-512 F.
+        Self(unsafe { _mm512_or_si512(self.0, b.0) })
+    }
+
+    #[inline(always)]
+    fn min(self, b: Self) -> Self {
+        // SAFETY: a `Zmm` proves AVX-512 F.
+        Self(unsafe { _mm512_min_epu64(self.0, b.0) })
+    }
+
+    #[inline(always)]
+    fn shift_left(self, by: Self) -> Self {
+        // SAFETY: a `Zmm` proves AVX-512 F.
+        Self(unsafe { _mm512_sllv_epi64(self.0, by.0) })
+    }
+
+    #[inline(always)]
     fn and(self, b: Self) -> Self {
         // SAFETY: a `Zmm` proves AVX-512 F.
         Self(unsafe { _mm512_and_si512(self.0, b.0) })

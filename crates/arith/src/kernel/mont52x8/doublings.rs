@@ -1,0 +1,102 @@
+//! Powers of two: squarings, each doubled or not, without a table and without a multiplication.
+
+use super::{Moduli, cells, cells_mut, climb, reduce, sweep, tiles};
+use crate::kernel::Doublings;
+use crate::kernel::lanes::{Cell, Lanes, Work};
+
+/// Steps of one bit for each lane.
+fn steps(bits: &[u8]) -> impl Iterator<Item = &[u8; 8]> {
+    bits.as_chunks().0.iter()
+}
+
+/// The lanes whose bit is set.
+#[inline(always)]
+fn set<V: Lanes>(token: V::Token, bits: &[u8; 8]) -> Option<V::Mask> {
+    let mut cell = [0; 8];
+    for (word, &bit) in cell.iter_mut().zip(bits) {
+        *word = u64::from(bit);
+    }
+    Some(V::load(token, &cell).equal(V::splat(token, 1)))
+}
+
+/// One power of numbers of any length.
+pub(super) struct One<'a>(pub(super) Doublings<'a, Moduli>);
+
+impl Work for One<'_> {
+    #[inline(always)]
+    fn run<V: Lanes>(self, token: V::Token) {
+        let Doublings {
+            moduli,
+            value,
+            bits,
+            working,
+        } = self.0;
+        match super::sweep(moduli, cells_mut(value)) {
+            Ok((a, n)) => {
+                for bits in steps(bits) {
+                    sweep::square::<V>(token, a, n, set::<V>(token, bits));
+                }
+            }
+            Err(a) => {
+                let t = &mut cells_mut(working)[..2 * a.len()];
+                for bits in steps(bits) {
+                    tiles::square::<V>(token, t, a);
+                    reduce::<V>(token, moduli, t, a, set::<V>(token, bits));
+                }
+            }
+        }
+    }
+}
+
+/// Two powers of numbers of ten digits, alternately: what one waits for, the other fills.
+pub(super) struct Two<'a>(pub(super) [Doublings<'a, Moduli>; 2]);
+
+impl Work for Two<'_> {
+    #[inline(always)]
+    fn run<V: Lanes>(self, token: V::Token) {
+        let [one, two] = self.0;
+        let [a1, a2, n1, n2, ..] = climb::tens(one.working) else {
+            unreachable!("there is memory for six");
+        };
+        for (memory, from) in [(&mut *a1, &*one.value), (a2, two.value)] {
+            memory.copy_from_slice(cells(from));
+        }
+        for (memory, from) in [(&mut *n1, one.moduli), (n2, two.moduli)] {
+            memory.copy_from_slice(cells(&from.n));
+        }
+        for (bits1, bits2) in steps(one.bits).zip(steps(two.bits)) {
+            let double = set::<V>(token, bits1);
+            sweep::square::<V>(token, a1, (n1, &one.moduli.n0), double);
+            let double = set::<V>(token, bits2);
+            sweep::square::<V>(token, a2, (n2, &two.moduli.n0), double);
+        }
+        cells_mut(one.value).copy_from_slice(a1);
+        cells_mut(two.value).copy_from_slice(a2);
+    }
+}
+
+/// The inverses that reduction folds with, of moduli that have just been put into their lanes.
+pub(super) struct SetFolds<'a> {
+    pub(super) moduli: &'a mut Moduli,
+    pub(super) t: &'a mut [Cell],
+}
+
+impl Work for SetFolds<'_> {
+    #[inline(always)]
+    fn run<V: Lanes>(self, token: V::Token) {
+        let Self { moduli, t } = self;
+        let n = cells(&moduli.n);
+        if n.len() <= tiles::LARGE {
+            return;
+        }
+        // To reduce 1 by the rows of a tile is to divide it by what the tile is worth.
+        let t = &mut t[..n.len() + tiles::LARGE];
+        t.fill([0; 8]);
+        t[0] = [1; 8];
+        let n0 = V::load(token, &moduli.n0);
+        let large = cells_mut(&mut moduli.large_fold);
+        tiles::reduce_rows::<V, { tiles::LARGE }>(token, t, n, n0, large, None);
+        let small = cells_mut(&mut moduli.small_fold);
+        tiles::reduce_rows::<V, { tiles::SMALL }>(token, t, n, n0, small, None);
+    }
+}
