@@ -66,6 +66,38 @@ proptest! {
     }
 
     #[test]
+    fn derived_keys(
+        (mut p, mut q) in (any_bytes(40), any_bytes(40)),
+        e in prop_oneof![
+            Just(vec![3]),
+            Just(vec![1, 0, 1]),
+            any_bytes(8),
+            any_bytes(12),
+            Just(vec![0xff; 8]),
+            Just(vec![0, 0, 0, 0, 0, 0, 0, 0, 0, 17]),
+        ],
+    ) {
+        for prime in [&mut p, &mut q] {
+            *prime.last_mut().unwrap() |= 3;
+        }
+        let [x, y, z] = [&p, &q, &e].map(|bytes| number(bytes));
+        let one = BigUint::from(1u8);
+        let (x1, y1) = (&x - &one, &y - &one);
+        let lambda = &x1 * &y1 / gcd(&x1, &y1);
+        match integer::derive(&p, &q, &e) {
+            Ok(key) => {
+                prop_assert_eq!(number(&key.n), &x * &y);
+                prop_assert_eq!(Some(number(&key.d)), z.modinv(&lambda));
+                prop_assert_eq!(number(&key.dp), number(&key.d) % &x1);
+                prop_assert_eq!(number(&key.dq), number(&key.d) % &y1);
+                prop_assert_eq!(Some(number(&key.qinv)), y.modinv(&x));
+            }
+            Err(Error::NotInvertible) => prop_assert!(gcd(&z, &lambda) != one || gcd(&x, &y) != one),
+            Err(other) => prop_assert!(false, "{}", other),
+        }
+    }
+
+    #[test]
     fn distances((p, q) in (any_bytes(40), any_bytes(40)), n_bits in 150usize..700) {
         let (x, y) = (number(&p), number(&q));
         let distance = if x > y { x - y } else { y - x };

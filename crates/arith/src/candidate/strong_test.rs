@@ -4,7 +4,7 @@ use crate::exp::{self, Digits, Power, Windows};
 use crate::integer::{shift_right, trailing_zeros};
 use crate::kernel::LaneKernel;
 use crate::limbs::aligned::Aligned;
-use crate::limbs::{Modulus, Nat, words};
+use crate::limbs::{Nat, words};
 use crate::{Error, Kernel};
 use subtle::Choice;
 use zeroize::{Zeroize, ZeroizeOnDrop};
@@ -125,6 +125,8 @@ pub(crate) trait StrongTest: Send {
 pub(crate) struct Rounds<K: LaneKernel> {
     kernel: K,
     moduli: K::Moduli,
+    /// The candidate of each lane.
+    w: Vec<Nat>,
     lanes: Vec<Lane>,
     digits: Digits,
     z: Aligned,
@@ -133,10 +135,10 @@ pub(crate) struct Rounds<K: LaneKernel> {
     working: Aligned,
 }
 
-/// A candidate w, with w - 1 = 2^a m.
+/// What is known of a candidate w, with w - 1 = 2^a m.
 #[derive(Zeroize, ZeroizeOnDrop)]
 struct Lane {
-    w: Modulus,
+    bits: usize,
     a: u64,
     m: Nat,
     #[zeroize(skip)]
@@ -149,7 +151,7 @@ const SQUARINGS: u64 = 16;
 impl<K: LaneKernel> Rounds<K> {
     pub(crate) fn new(kernel: K, limbs: usize) -> Self {
         let lane = || Lane {
-            w: Modulus::zero(limbs),
+            bits: 0,
             a: 0,
             m: Nat::zero(limbs),
             passed: Choice::from(0),
@@ -159,6 +161,7 @@ impl<K: LaneKernel> Rounds<K> {
         Self {
             kernel,
             moduli: kernel.moduli(limbs),
+            w: vec![Nat::zero(limbs); K::LANES],
             lanes: (0..K::LANES).map(|_| lane()).collect(),
             digits: Digits::zero(K::LANES, windows),
             z: value.clone(),
@@ -175,9 +178,9 @@ impl<K: LaneKernel> StrongTest for Rounds<K> {
     }
 
     fn load(&mut self, lane: usize, candidate: &[u64], base: &[u64]) {
-        let Lane { w, a, m, passed } = &mut self.lanes[lane];
-        w.set(candidate, words::bits_vartime(candidate), &mut self.working);
-        self.kernel.set_modulus(&mut self.moduli, lane, w);
+        self.w[lane].copy_from_slice(candidate);
+        let Lane { bits, a, m, passed } = &mut self.lanes[lane];
+        *bits = words::bits_vartime(candidate);
         m.copy_from_slice(candidate);
         m[0] &= !1;
         *a = trailing_zeros(m);
@@ -188,6 +191,9 @@ impl<K: LaneKernel> StrongTest for Rounds<K> {
     }
 
     fn round(&mut self, passed: &mut [bool]) {
+        let shortest = self.lanes.iter().map(|lane| lane.bits).min().unwrap_or(0);
+        self.kernel
+            .set_moduli_for_powers(&mut self.moduli, &self.w, shortest, &mut self.working);
         // z = b^m
         self.kernel
             .enter(&self.moduli, &mut self.z, &mut self.working);
@@ -213,7 +219,7 @@ impl<K: LaneKernel> StrongTest for Rounds<K> {
                 // z = 1 counts before the first squaring only, z = w - 1 as long as fewer than a squarings are done.
                 let one = words::is_word(&self.number, 1) & Choice::from(u8::from(squaring == 0));
                 self.number[0] = self.number[0].wrapping_add(1);
-                let minus_one = words::is_equal(&self.number, lane.w.n());
+                let minus_one = words::is_equal(&self.number, &self.w[i]);
                 let (_, in_time) = words::sbb(squaring, lane.a, false);
                 lane.passed |= one | minus_one & Choice::from(u8::from(in_time));
             }

@@ -6,6 +6,7 @@
 
 mod divide;
 pub(crate) mod safegcd;
+mod word;
 
 use crate::Error;
 use crate::limbs::{Nat, words};
@@ -15,6 +16,7 @@ pub(crate) use divide::{shift_right, trailing_zeros};
 use safegcd::Inverter;
 use std::cmp::Ordering;
 use subtle::Choice;
+use word::Word;
 use zeroize::Zeroizing;
 
 /// A number as big-endian bytes, wiped on drop.
@@ -131,12 +133,24 @@ pub fn derive(p: &[u8], q: &[u8], e: &[u8]) -> Result<Derived, Error> {
     }
     let (p1, q1) = (predecessor(&p), predecessor(&q));
     let n = product(&p, &q);
-    let d = inverse(&e, &common_multiple(&p1, &q1))?;
+    let lambda = common_multiple(&p1, &q1);
+    let (d, dp, dq) = match Word::new(&e) {
+        Some(e) => (
+            e.inverse_mod(&lambda)?,
+            e.inverse_mod(&p1)?,
+            e.inverse_mod(&q1)?,
+        ),
+        None => {
+            let d = inverse(&e, &lambda)?;
+            let (dp, dq) = (reduce(&d, &p1), reduce(&d, &q1));
+            (d, dp, dq)
+        }
+    };
     let n_len = words::bits_vartime(&n).div_ceil(8);
     Ok(Derived {
         n: n.to_be(n_len).to_vec(),
-        dp: reduce(&d, &p1).to_be(p_len),
-        dq: reduce(&d, &q1).to_be(q_len),
+        dp: dp.to_be(p_len),
+        dq: dq.to_be(q_len),
         qinv: inverse(&q, &p)?.to_be(p_len),
         d: d.to_be(n_len),
     })

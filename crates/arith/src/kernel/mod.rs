@@ -143,6 +143,15 @@ pub(crate) trait LaneKernel: Copy + Send + Sync + 'static {
         bits: usize,
         working: &mut [u64],
     );
+    /// Prepares one modulus for each lane, the shortest of `least_bits` bits, for everything but
+    /// [`enter_wide`](Self::enter_wide).
+    fn set_moduli_for_powers(
+        self,
+        moduli: &mut Self::Moduli,
+        n: &[Nat],
+        least_bits: usize,
+        working: &mut [u64],
+    );
     /// value = 2^bit value^2 / R mod n, for one step after the other; powers of one length side by side, as many steps
     /// each. Values may be below 2^(r_bits) and 5 n.
     fn square_and_double<const STREAMS: usize>(

@@ -2,7 +2,7 @@
 
 use super::{Moduli, cells, cells_mut, climb, reduce, sweep, tiles};
 use crate::kernel::Doublings;
-use crate::kernel::lanes::{Cell, Lanes, Work};
+use crate::kernel::lanes::{Lanes, Work};
 
 /// Steps of one bit for each lane.
 fn steps(bits: &[u8]) -> impl Iterator<Item = &[u8; 8]> {
@@ -72,31 +72,5 @@ impl Work for Two<'_> {
         }
         cells_mut(one.value).copy_from_slice(a1);
         cells_mut(two.value).copy_from_slice(a2);
-    }
-}
-
-/// The inverses that reduction folds with, of moduli that have just been put into their lanes.
-pub(super) struct SetFolds<'a> {
-    pub(super) moduli: &'a mut Moduli,
-    pub(super) t: &'a mut [Cell],
-}
-
-impl Work for SetFolds<'_> {
-    #[inline(always)]
-    fn run<V: Lanes>(self, token: V::Token) {
-        let Self { moduli, t } = self;
-        let n = cells(&moduli.n);
-        if n.len() <= tiles::LARGE {
-            return;
-        }
-        // To reduce 1 by the rows of a tile is to divide it by what the tile is worth.
-        let t = &mut t[..n.len() + tiles::LARGE];
-        t.fill([0; 8]);
-        t[0] = [1; 8];
-        let n0 = V::load(token, &moduli.n0);
-        let large = cells_mut(&mut moduli.large_fold);
-        tiles::reduce_rows::<V, { tiles::LARGE }>(token, t, n, n0, large, None);
-        let small = cells_mut(&mut moduli.small_fold);
-        tiles::reduce_rows::<V, { tiles::SMALL }>(token, t, n, n0, small, None);
     }
 }

@@ -4,6 +4,7 @@ mod climb;
 mod digits;
 mod doublings;
 mod lookup;
+mod set_up;
 mod sweep;
 mod tiles;
 
@@ -277,7 +278,29 @@ impl<V: Lanes> LaneKernel for Mont52x8<V> {
             moduli.plain[lane].copy_from_slice(n);
         }
         let t = cells_mut(working);
-        V::run(self.token, doublings::SetFolds { moduli, t });
+        V::run(self.token, set_up::SetFolds { moduli, t });
+    }
+
+    fn set_moduli_for_powers(
+        self,
+        moduli: &mut Moduli,
+        n: &[Nat],
+        least_bits: usize,
+        working: &mut [u64],
+    ) {
+        self.set_moduli_to_square(moduli, n, least_bits, working);
+        let t = cells_mut(working);
+        let form = set_up::SetForm {
+            moduli,
+            least_bits,
+            t,
+        };
+        V::run(self.token, form);
+        // R^2 = 2^r R: of r = c 2^i the factor c has been doubled in, and i squarings are to come.
+        let r = digits(n[0].len()) * DIGIT_BITS;
+        let mut rr = std::mem::replace(&mut moduli.rr, Aligned::zero(0));
+        self.sqr(moduli, &mut rr, r.trailing_zeros() as usize, working);
+        moduli.rr = rr;
     }
 
     fn square_and_double<const STREAMS: usize>(self, powers: [Doublings<'_, Moduli>; STREAMS]) {

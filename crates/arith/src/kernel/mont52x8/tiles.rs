@@ -198,6 +198,18 @@ impl<V: Lanes> Carry<V> {
         }
     }
 
+    /// With something to begin with.
+    #[inline(always)]
+    pub(super) fn with(self, carry: V) -> Self {
+        Self { carry, ..self }
+    }
+
+    /// What is carried out of the highest column.
+    #[inline(always)]
+    pub(super) fn above(&self) -> V {
+        self.carry
+    }
+
     #[inline(always)]
     pub(super) fn digit(&mut self, column: V) -> V {
         let column = match self.double {

@@ -119,6 +119,10 @@ impl LaneKernel for Mont64x1Portable {
         modulus.set_to_reduce(&n[0], bits);
     }
 
+    fn set_moduli_for_powers(self, modulus: &mut Modulus, n: &[Nat], bits: usize, t: &mut [u64]) {
+        modulus.set(&n[0], bits, t);
+    }
+
     fn square_and_double<const STREAMS: usize>(self, powers: [Doublings<'_, Modulus>; STREAMS]) {
         for power in powers {
             let Doublings {

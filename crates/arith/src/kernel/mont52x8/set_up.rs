@@ -1,0 +1,87 @@
+//! What moduli that are used once are prepared with: candidates for primes, whose constants are worth less than a
+//! thousandth of the power that they serve if all lanes get theirs at once.
+
+use super::tiles::{self, Carry};
+use super::{Moduli, cells, cells_mut, digits};
+use crate::kernel::lanes::{Cell, DIGIT_BITS, DIGIT_MASK, Lanes, Work};
+
+/// The inverses that reduction folds with, of moduli that have just been put into their lanes.
+pub(super) struct SetFolds<'a> {
+    pub(super) moduli: &'a mut Moduli,
+    pub(super) t: &'a mut [Cell],
+}
+
+impl Work for SetFolds<'_> {
+    #[inline(always)]
+    fn run<V: Lanes>(self, token: V::Token) {
+        let Self { moduli, t } = self;
+        let n = cells(&moduli.n);
+        if n.len() <= tiles::LARGE {
+            return;
+        }
+        // To reduce 1 by the rows of a tile is to divide it by what the tile is worth.
+        let t = &mut t[..n.len() + tiles::LARGE];
+        t.fill([0; 8]);
+        t[0] = [1; 8];
+        let n0 = V::load(token, &moduli.n0);
+        let large = cells_mut(&mut moduli.large_fold);
+        tiles::reduce_rows::<V, { tiles::LARGE }>(token, t, n, n0, large, None);
+        let small = cells_mut(&mut moduli.small_fold);
+        tiles::reduce_rows::<V, { tiles::SMALL }>(token, t, n, n0, small, None);
+    }
+}
+
+/// R mod n in `one`, and 2^c R mod n in `rr`, where r = c 2^i are the bits of R and c is odd.
+pub(super) struct SetForm<'a> {
+    pub(super) moduli: &'a mut Moduli,
+    /// Bits of the least modulus.
+    pub(super) least_bits: usize,
+    pub(super) t: &'a mut [Cell],
+}
+
+impl Work for SetForm<'_> {
+    #[inline(always)]
+    fn run<V: Lanes>(self, token: V::Token) {
+        let Self {
+            moduli,
+            least_bits,
+            t,
+        } = self;
+        let n = cells(&moduli.n);
+        let r = digits(moduli.plain[0].len()) * DIGIT_BITS;
+        let one = cells_mut(&mut moduli.one);
+        one.fill([0; 8]);
+        let top = least_bits - 1;
+        one[top / DIGIT_BITS] = [1 << (top % DIGIT_BITS); 8];
+        for _ in top..r {
+            double::<V>(token, one, n, t);
+        }
+        let rr = cells_mut(&mut moduli.rr);
+        rr.copy_from_slice(one);
+        for _ in 0..r >> r.trailing_zeros() {
+            double::<V>(token, rr, n, t);
+        }
+    }
+}
+
+/// a = 2 a mod n, for a < n.
+#[inline(always)]
+fn double<V: Lanes>(token: V::Token, a: &mut [Cell], n: &[Cell], t: &mut [Cell]) {
+    let mask = V::splat(token, DIGIT_MASK);
+    let mut doubled = Carry::<V>::new(token, None);
+    // 2 a - n as 2 a + (R - 1 - n) + 1, which carries out of R unless it is negative.
+    let mut less = Carry::<V>::new(token, None).with(V::splat(token, 1));
+    for ((a, n), less_n) in a.iter_mut().zip(n).zip(t.iter_mut()) {
+        let digit = V::load(token, a);
+        let digit = doubled.digit(digit.add(digit));
+        digit.store(a);
+        let complement = mask.sub(V::load(token, n));
+        less.digit(digit.add(complement)).store(less_n);
+    }
+    let over = less.above().equal(V::splat(token, 1));
+    for (a, less_n) in a.iter_mut().zip(t) {
+        V::load(token, a)
+            .merge(V::load(token, less_n), over)
+            .store(a);
+    }
+}
