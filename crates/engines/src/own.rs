@@ -28,13 +28,15 @@ use crate::{
     op::Op,
 };
 use block::Blocks;
-use search::Search;
+use search::{Bulk, Strict};
 use setup::{PrivateExponents, Totients};
 use signature::{Signing, Verifying};
 
 const PLAIN: &str = Own::PLAIN;
+const STRICT: &str = Own::STRICT;
 
-/// Our own engine. Its variants are the kernels of this machine, and `plain`, without the CRT.
+/// Our own engine. Its variants are the kernels of this machine; `plain`, without the CRT; and `strict`, whose
+/// candidates for primes are all drawn anew.
 pub struct Own {
     kernel: Kernel,
 }
@@ -42,6 +44,9 @@ pub struct Own {
 impl Own {
     /// The variant without the CRT, on the kernel that the engine prefers or was told to take.
     pub const PLAIN: &str = "plain";
+
+    /// The variant that draws every candidate for a prime anew, as the standard says.
+    pub const STRICT: &str = "strict";
 
     /// With the fastest kernel that this CPU can run.
     pub fn auto() -> Self {
@@ -60,7 +65,7 @@ impl Own {
 
     fn kernel_of(&self, job: &Job) -> Result<Kernel, Reason> {
         match job.variant.as_deref() {
-            None | Some(PLAIN) => Ok(self.kernel),
+            None | Some(PLAIN | STRICT) => Ok(self.kernel),
             Some(name) => kernel_named(name),
         }
     }
@@ -78,7 +83,7 @@ impl Engine for Own {
             variants: [preferred]
                 .into_iter()
                 .chain(others)
-                .chain([PLAIN])
+                .chain([PLAIN, STRICT])
                 .map(str::to_owned)
                 .collect(),
             optimised: crate::OPTIMISED,
@@ -97,6 +102,13 @@ impl Engine for Own {
         if !has_crt && !matches!(job.op, Op::Private | Op::Public) {
             return Err(Reason(format!(
                 "'{PLAIN}' is raising a block to the whole exponent, which '{}' is not",
+                job.op
+            )));
+        }
+        let is_search = matches!(job.op, Op::Keygen | Op::PrimePair | Op::PrimeSearch);
+        if job.variant.as_deref() == Some(STRICT) && !is_search {
+            return Err(Reason(format!(
+                "'{STRICT}' is a way to search for primes, which '{}' is not",
                 job.op
             )));
         }
@@ -158,7 +170,13 @@ impl Engine for Own {
                     "{} Miller–Rabin, random bases",
                     miller_rabin_rounds(job.bits / 2)
                 )),
-                sieve: Some("trial division below 2^14".to_owned()),
+                sieve: Some(
+                    match is_strict(job) {
+                        true => "trial division, each candidate drawn anew",
+                        false => "random starts, sieved in constant time, and a test to base 2",
+                    }
+                    .to_owned(),
+                ),
                 exponent: Some(job.exponent),
                 lanes: kernel.lanes(),
                 ..ledger
@@ -184,9 +202,15 @@ impl Engine for Own {
             Op::Verify => Box::new(Verifying::new(&backend, job, first(keys)?)?),
             Op::Totient => Box::new(Totients::new(job)),
             Op::PrivateExponent => Box::new(PrivateExponents::new(job)),
-            _ => Box::new(Search::new(backend, job)),
+            _ if is_strict(job) => Box::new(Strict::new(backend, job)),
+            _ => Box::new(Bulk::new(backend, job)?),
         })
     }
+}
+
+/// Whether primes are to be searched for by the letter of the standard, or among given candidates.
+fn is_strict(job: &Job) -> bool {
+    job.op == Op::PrimeSearch || job.variant.as_deref() == Some(STRICT)
 }
 
 /// Whether the private operation is to take the CRT.

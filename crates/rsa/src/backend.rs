@@ -5,10 +5,15 @@
 
 mod cpu;
 
+use rsalab_arith::Kernel;
+
 use crate::{Error, PrivateKey, PublicKey};
 
 pub use cpu::CpuBackend;
-pub use rsalab_arith::Status;
+pub use rsalab_arith::{
+    Status,
+    candidate::{Interval, Sieve},
+};
 
 /// An implementation of RSA's arithmetic on some device.
 pub trait Backend: Send + Sync {
@@ -36,8 +41,13 @@ pub trait Backend: Send + Sync {
     /// Makes a public key ready. The operation is `m^e mod n` in variable time: its inputs are public.
     fn prepare_public(&self, key: &PublicKey) -> Result<Box<dyn Prepared>, Error>;
 
-    /// One thread's hands for testing candidates of `len` bytes each.
-    fn tester(&self, len: usize) -> Result<Box<dyn CandidateTester + '_>, Error>;
+    /// Makes the sieve of candidates of `bits` bits ready, which runs on this CPU whatever the backend.
+    fn sieve(&self, bits: usize) -> Sieve {
+        Sieve::new(Kernel::auto(), bits)
+    }
+
+    /// One thread's hands for testing candidates of `bits` bits each.
+    fn tester(&self, bits: usize) -> Result<Box<dyn CandidateTester + '_>, Error>;
 }
 
 /// A key made ready, shared by the threads that will use it.
@@ -106,9 +116,19 @@ pub trait RingRunner {
     ) -> Result<(), Error>;
 }
 
-/// One thread's hands for Miller–Rabin rounds.
+/// One thread's hands for testing candidates.
 pub trait CandidateTester {
-    /// One round for each candidate: whether it is a strong probable prime to its base.
+    /// A cheap test of each candidate that every prime passes and hardly a composite: to base 2, and so no round of the
+    /// Miller–Rabin test.
+    ///
+    /// `candidates` holds one odd integer of the tester's length for each entry of `passed`. Constant time in the values.
+    ///
+    /// # Errors
+    ///
+    /// If lengths or values are not as said.
+    fn pre_test(&mut self, candidates: &[u8], passed: &mut [bool]) -> Result<(), Error>;
+
+    /// One Miller–Rabin round for each candidate: whether it is a strong probable prime to its base.
     ///
     /// `candidates` and `bases` hold one integer of the tester's length for each entry of `passed`; candidates are odd and
     /// above 4, and each base lies above 1 and below its candidate less 1. Constant time in the values of both.

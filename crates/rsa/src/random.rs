@@ -2,12 +2,32 @@
 
 use std::convert::Infallible;
 
-use rand_chacha::ChaCha20Rng;
+use chacha20::ChaCha20Rng;
 use rand_core::{SeedableRng, TryCryptoRng, TryRng};
 use zeroize::{Zeroize, ZeroizeOnDrop};
 
+use crate::Error;
+
 /// The system's generator, seeded by the system. What every key that protects anything must come from.
 pub use getrandom::SysRng as SystemRng;
+
+/// A thread's own generator for many keys: ChaCha20 with a key from the system, so that the system is asked once and not for
+/// each candidate. Wiped on drop. It cannot be copied or stored, and two threads never share one.
+pub struct WorkerRng(ChaCha20Rng);
+
+impl WorkerRng {
+    /// With a new key from the system.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Randomness`] if the system gives none.
+    pub fn from_system() -> Result<Self, Error> {
+        let rng = ChaCha20Rng::try_from_rng(&mut SystemRng).map_err(|error| Error::Randomness {
+            reason: error.to_string(),
+        })?;
+        Ok(WorkerRng(rng))
+    }
+}
 
 /// The seed of keys that can be made again from it, and are therefore **insecure on purpose**: whoever has the study has
 /// its seed, and whoever has the seed has its keys.
@@ -43,21 +63,29 @@ impl std::fmt::Debug for InsecureStudySeed {
 /// A generator that gives the same bytes whenever it is made from the same seed and stream.
 pub struct InsecureStudyRng(ChaCha20Rng);
 
-impl TryRng for InsecureStudyRng {
-    type Error = Infallible;
+/// Both are ChaCha20; only where the key comes from tells them apart.
+macro_rules! generator {
+    ($rng:ty) => {
+        impl TryRng for $rng {
+            type Error = Infallible;
 
-    fn try_next_u32(&mut self) -> Result<u32, Infallible> {
-        self.0.try_next_u32()
-    }
+            fn try_next_u32(&mut self) -> Result<u32, Infallible> {
+                self.0.try_next_u32()
+            }
 
-    fn try_next_u64(&mut self) -> Result<u64, Infallible> {
-        self.0.try_next_u64()
-    }
+            fn try_next_u64(&mut self) -> Result<u64, Infallible> {
+                self.0.try_next_u64()
+            }
 
-    fn try_fill_bytes(&mut self, bytes: &mut [u8]) -> Result<(), Infallible> {
-        self.0.try_fill_bytes(bytes)
-    }
+            fn try_fill_bytes(&mut self, bytes: &mut [u8]) -> Result<(), Infallible> {
+                self.0.try_fill_bytes(bytes)
+            }
+        }
+
+        /// In the sense that key generation asks for: its output cannot be told from noise without the key.
+        impl TryCryptoRng for $rng {}
+    };
 }
 
-/// In the sense that key generation asks for: its output cannot be told from noise without the seed.
-impl TryCryptoRng for InsecureStudyRng {}
+generator!(WorkerRng);
+generator!(InsecureStudyRng);

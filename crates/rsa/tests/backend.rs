@@ -243,8 +243,8 @@ impl Backend for Altered {
         }))
     }
 
-    fn tester(&self, len: usize) -> Result<Box<dyn CandidateTester + '_>, Error> {
-        self.cpu.tester(len)
+    fn tester(&self, bits: usize) -> Result<Box<dyn CandidateTester + '_>, Error> {
+        self.cpu.tester(bits)
     }
 }
 

@@ -62,7 +62,7 @@ const GROUP: usize = 16;
 /// that, and what takes a residue of the start to the place of the first multiple.
 const GROUP_CELLS: usize = 8;
 /// Groups whose residues are taken side by side, so that none waits.
-const BLOCK: usize = 4;
+const BLOCK: usize = 8;
 
 impl Sieve {
     /// For starts of exactly `bits` bits, at least 64. How far the primes go and how long the stretch is depends on the

@@ -1,10 +1,10 @@
-//! Prime pairs, and whole keys made of them, from the system's randomness as `rsalab keygen` makes them; and the primes
-//! of given candidates, by the same tests.
+//! Prime pairs, and whole keys made of them, from the system's randomness as `rsalab keygen` makes them: in bulk, or to
+//! the letter of the standard; and the primes of given candidates, by the tests of the latter.
 
 use rsalab_rsa::{
-    Backend, CpuBackend,
-    generate::{first_primes_of, generate, prime_pair},
-    random::SystemRng,
+    Backend, CpuBackend, PrivateKey,
+    generate::{self, Generation, Generator, PrimePair, first_primes_of},
+    random::{SystemRng, WorkerRng},
 };
 
 use super::library;
@@ -14,8 +14,84 @@ use crate::{
     op::{Layout, Op},
 };
 
-/// A search made ready; there is nothing to prepare.
-pub(super) struct Search {
+/// Keys or prime pairs in bulk, made ready: the sieve's primes are known.
+pub(super) struct Bulk {
+    generation: Generation,
+    kernel: String,
+    op: Op,
+    batch: usize,
+    layout: Layout,
+}
+
+impl Bulk {
+    pub(super) fn new(backend: CpuBackend, job: &Job) -> Result<Self, EngineError> {
+        Ok(Bulk {
+            kernel: backend.kernel().to_owned(),
+            generation: Generation::new(job.bits, job.fixed_exponent(), Box::new(backend))
+                .map_err(library("preparing a search"))?,
+            op: job.op,
+            batch: job.batch,
+            layout: job.layout(),
+        })
+    }
+}
+
+impl Prepared for Bulk {
+    fn kernel(&self) -> String {
+        self.kernel.clone()
+    }
+
+    fn runner(&self) -> Result<Box<dyn Runner + '_>, EngineError> {
+        let generator = WorkerRng::from_system()
+            .and_then(|rng| self.generation.generator(rng))
+            .map_err(library("preparing a thread"))?;
+        Ok(Box::new(BulkRunner {
+            // One key by itself is to take as long as it takes; of many, those that are on the way come next time.
+            generator: match self.batch {
+                1 => generator,
+                _ => generator.looking_ahead(),
+            },
+            op: self.op,
+            layout: self.layout,
+        }))
+    }
+}
+
+struct BulkRunner<'g> {
+    generator: Generator<'g, WorkerRng>,
+    op: Op,
+    layout: Layout,
+}
+
+impl Runner for BulkRunner<'_> {
+    fn run(&mut self, inputs: &[u8], outputs: &mut [u8]) -> Result<RunStats, EngineError> {
+        let items = check_items(self.layout, inputs, outputs)?;
+        let before = self.generator.counts().tests;
+        let outputs = outputs.chunks_exact_mut(self.layout.output);
+        let failed = library("the search for primes");
+        match self.op {
+            Op::Keygen => {
+                let made = self.generator.keys(items).map_err(failed)?;
+                made.iter()
+                    .zip(outputs)
+                    .for_each(|(made, output)| write_key(&made.key, output));
+            }
+            _ => {
+                let pairs = self.generator.pairs(items).map_err(failed)?;
+                pairs
+                    .iter()
+                    .zip(outputs)
+                    .for_each(|(pair, output)| write_pair(pair, output));
+            }
+        }
+        Ok(RunStats {
+            tests: Some(self.generator.counts().tests - before),
+        })
+    }
+}
+
+/// A search by the letter of the standard, made ready; there is nothing to prepare.
+pub(super) struct Strict {
     backend: CpuBackend,
     op: Op,
     bits: usize,
@@ -23,9 +99,9 @@ pub(super) struct Search {
     layout: Layout,
 }
 
-impl Search {
+impl Strict {
     pub(super) fn new(backend: CpuBackend, job: &Job) -> Self {
-        Search {
+        Strict {
             backend,
             op: job.op,
             bits: job.bits,
@@ -34,40 +110,30 @@ impl Search {
         }
     }
 
-    /// Writes one item, and returns how many candidates went through a Miller–Rabin test.
+    /// Writes one item, and returns how many candidates were tested.
     fn find(&self, input: &[u8], output: &mut [u8]) -> Result<u64, rsalab_rsa::Error> {
         let mut rng = SystemRng;
-        let mut rest = output;
-        let mut write = |part: &[u8]| {
-            let (place, after) = std::mem::take(&mut rest).split_at_mut(part.len());
-            place.copy_from_slice(part);
-            rest = after;
-        };
+        let (bits, e, backend) = (self.bits, self.exponent, &self.backend);
         let counts = match self.op {
             Op::Keygen => {
-                let made = generate(self.bits, self.exponent, &mut rng, &self.backend)?;
-                write(made.key.p());
-                write(made.key.q());
-                write(made.key.d());
+                let made = generate::generate(bits, e, &mut rng, backend)?;
+                write_key(&made.key, output);
                 made.counts
             }
             op => {
-                let made = match op {
-                    Op::PrimeSearch => {
-                        first_primes_of(input, self.bits, self.exponent, &mut rng, &self.backend)?
-                    }
-                    _ => prime_pair(self.bits, self.exponent, &mut rng, &self.backend)?,
+                let pair = match op {
+                    Op::PrimeSearch => first_primes_of(input, bits, e, &mut rng, backend)?,
+                    _ => generate::prime_pair(bits, e, &mut rng, backend)?,
                 };
-                write(&made.p);
-                write(&made.q);
-                made.counts
+                write_pair(&pair, output);
+                pair.counts
             }
         };
         Ok(counts.tests)
     }
 }
 
-impl Prepared for Search {
+impl Prepared for Strict {
     fn kernel(&self) -> String {
         self.backend.kernel().to_owned()
     }
@@ -77,7 +143,7 @@ impl Prepared for Search {
     }
 }
 
-impl Runner for &Search {
+impl Runner for &Strict {
     fn run(&mut self, inputs: &[u8], outputs: &mut [u8]) -> Result<RunStats, EngineError> {
         check_items(self.layout, inputs, outputs)?;
         let mut tests = 0;
@@ -88,5 +154,21 @@ impl Runner for &Search {
                 .map_err(library("the search for primes"))?;
         }
         Ok(RunStats { tests: Some(tests) })
+    }
+}
+
+fn write_key(key: &PrivateKey, output: &mut [u8]) {
+    write(&[key.p(), key.q(), key.d()], output);
+}
+
+fn write_pair(pair: &PrimePair, output: &mut [u8]) {
+    write(&[&pair.p, &pair.q], output);
+}
+
+fn write(parts: &[&[u8]], mut output: &mut [u8]) {
+    for part in parts {
+        let (place, rest) = output.split_at_mut(part.len());
+        place.copy_from_slice(part);
+        output = rest;
     }
 }

@@ -4,10 +4,12 @@ use rsalab_arith::{
     Kernel, PrivateContext, PrivateRing, PrivateRingRunner, PrivateScratch, PublicContext,
     PublicScratch,
     bare::{BarePrivateContext, BarePrivateScratch},
-    candidate,
+    candidate::{PreTester, Tester},
 };
 
-use super::{Backend, BlockRunner, CandidateTester, Prepared, PreparedRing, RingRunner, Status};
+use super::{
+    Backend, BlockRunner, CandidateTester, Prepared, PreparedRing, RingRunner, Sieve, Status,
+};
 use crate::{Error, PrivateKey, PublicKey, bare};
 
 const NAME: &str = "cpu";
@@ -110,14 +112,31 @@ impl Backend for CpuBackend {
         Ok(Box::new(context))
     }
 
-    fn tester(&self, len: usize) -> Result<Box<dyn CandidateTester + '_>, Error> {
-        Ok(Box::new(candidate::Tester::new(self.kernel, len)))
+    fn sieve(&self, bits: usize) -> Sieve {
+        Sieve::new(self.kernel, bits)
+    }
+
+    fn tester(&self, bits: usize) -> Result<Box<dyn CandidateTester + '_>, Error> {
+        Ok(Box::new(Testers {
+            before: PreTester::new(self.kernel, bits),
+            rounds: Tester::new(self.kernel, bits.div_ceil(8)),
+        }))
     }
 }
 
-impl CandidateTester for candidate::Tester {
+/// What `arith` tests candidates with, for one thread.
+struct Testers {
+    before: PreTester,
+    rounds: Tester,
+}
+
+impl CandidateTester for Testers {
+    fn pre_test(&mut self, candidates: &[u8], passed: &mut [bool]) -> Result<(), Error> {
+        self.before.test(candidates, passed).map_err(failed)
+    }
+
     fn round(&mut self, candidates: &[u8], bases: &[u8], passed: &mut [bool]) -> Result<(), Error> {
-        candidate::Tester::round(self, candidates, bases, passed).map_err(failed)
+        self.rounds.round(candidates, bases, passed).map_err(failed)
     }
 }
 

@@ -31,6 +31,18 @@ impl PrivateKey {
     /// [`Error::KeySize`] or [`Error::InvalidKey`] with the first thing that is wrong, among them primes that do not
     /// have half the length of the modulus each.
     pub fn from_parts(parts: &PrivateParts<'_>) -> Result<Self, Error> {
+        let key = PrivateKey::sized(parts)?;
+        if !integer::is_less(&key.d, key.public.n()) {
+            return Err(Error::InvalidKey {
+                reason: "its private exponent is not smaller than its modulus".to_owned(),
+            });
+        }
+        integer::check(&key.parts()).map_err(invalid)?;
+        Ok(key)
+    }
+
+    /// A key of integers whose lengths are checked and brought to what they are for its size, and nothing else.
+    fn sized(parts: &PrivateParts<'_>) -> Result<Self, Error> {
         let public = PublicKey::new(parts.n, parts.e)?;
         let (k, h) = (public.modulus_len(), prime_len(public.bits()));
         let half = public.bits().div_ceil(2);
@@ -54,7 +66,7 @@ impl PrivateKey {
                 ),
             })
         };
-        let key = PrivateKey {
+        Ok(PrivateKey {
             d: fixed("private exponent d", parts.d, k)?,
             p: fixed("prime p", parts.p, h)?,
             q: fixed("prime q", parts.q, h)?,
@@ -62,21 +74,14 @@ impl PrivateKey {
             dq: fixed("CRT exponent d mod (q-1)", parts.dq, h)?,
             qinv: fixed("CRT coefficient q^-1 mod p", parts.qinv, h)?,
             public,
-        };
-        if !integer::is_less(&key.d, key.public.n()) {
-            return Err(Error::InvalidKey {
-                reason: "its private exponent is not smaller than its modulus".to_owned(),
-            });
-        }
-        integer::check(&key.parts()).map_err(invalid)?;
-        Ok(key)
+        })
     }
 
     /// The key of two primes and a public exponent, with `d = e⁻¹ mod lcm(p−1, q−1)` (FIPS 186-5, A.1.1).
     ///
     /// # Errors
     ///
-    /// As for [`from_parts`](Self::from_parts), and if `e` has no inverse.
+    /// As for [`from_parts`](Self::from_parts), and if `e` has no inverse. That the primes are prime is not tested.
     pub fn from_primes(p: &[u8], q: &[u8], e: &[u8]) -> Result<Self, Error> {
         for (name, part) in [("p", p), ("q", q), ("e", e)] {
             if integer::bits_vartime(part) > MAX_BITS {
@@ -91,7 +96,8 @@ impl PrivateKey {
             },
             other => invalid(other),
         })?;
-        PrivateKey::from_parts(&PrivateParts {
+        // What was derived needs no check against what it was derived from.
+        PrivateKey::sized(&PrivateParts {
             n: &derived.n,
             e,
             d: &derived.d,

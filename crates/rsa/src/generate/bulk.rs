@@ -1,0 +1,335 @@
+//! Many keys: random starts, a sieve over what follows each, and searches side by side, so that no lane of a kernel idles.
+//!
+//! ```text
+//! start      a random odd number of half the modulus's length, not too small      steps 4.2 to 4.4
+//! stretch    the odd numbers from there on, less those with a small factor        (a sieve in constant time)
+//! candidate  one of the survivors after the other, in random order                steps 4.5, 5.6
+//! pre-test   to base two: sends nearly every composite away for squarings alone
+//! rounds     Miller–Rabin with random bases, as many as ever                      steps 4.5.1, 5.6.1
+//! prime      the first that passes; its search begins again with a new start
+//! pair       the next two primes, if they are far enough apart                    step 5.4
+//! key        d, the CRT parameters, and a private operation that is checked       A.1.1; pairwise consistency
+//! ```
+//!
+//! **How this relates to A.1.3.** There, every candidate is drawn anew, and each prime is as likely as every other. Here a
+//! start is drawn so, and each prime of its stretch is as likely as the others of that stretch: the fewer primes there are
+//! near it, the likelier a prime is found. A stretch of 1,024 odd numbers near `2^1024` has 2.9 primes on average, so that
+//! the likeliest primes are found a few times as often as the mean, which takes less than two of the thousand bits of
+//! entropy away. (Candidates in order, as in Brandt and Damgård, "On generation of probable primes by incremental search",
+//! 1993, favour primes after long gaps more.) Starts at the very end of the length, which have no room for a stretch, are
+//! drawn again. Who must have the letter of the standard takes [`strict`](super::strict).
+//!
+//! The pre-test counts as no round: its base is not random.
+
+use std::collections::VecDeque;
+
+use rand_core::TryCryptoRng;
+use rsalab_arith::integer;
+use subtle::ConstantTimeEq;
+use zeroize::Zeroizing;
+
+use super::{
+    Counts, Generated, PrimePair, check_parameters, draw, inconsistent, miller_rabin_rounds,
+};
+use crate::{
+    Backend, CandidateTester, Error, PrivateKey, Status,
+    backend::{Interval, Sieve},
+    keys::{modulus_len, prime_len},
+};
+
+/// What the generation of keys of one size and exponent prepares once, for all threads.
+pub struct Generation {
+    backend: Box<dyn Backend>,
+    sieve: Sieve,
+    bits: usize,
+    e: u64,
+    /// Whether so many candidates do not suit `e` that it pays to ask before they are tested.
+    asks_early: bool,
+}
+
+/// One thread's generator of keys.
+pub struct Generator<'g, R> {
+    generation: &'g Generation,
+    rng: R,
+    tester: Box<dyn CandidateTester + 'g>,
+    searches: Vec<Search>,
+    /// What has passed the pre-test and waits for its rounds.
+    suspects: Vec<Prime>,
+    primes: VecDeque<Prime>,
+    looks_ahead: bool,
+    counts: Counts,
+}
+
+/// A search for one prime.
+#[derive(Default)]
+struct Search {
+    interval: Option<Interval>,
+    counts: Counts,
+}
+
+/// A number with the work that its search took.
+struct Prime {
+    value: Zeroizing<Vec<u8>>,
+    counts: Counts,
+}
+
+/// Candidates that are tested at once, and so searches that are worth having side by side. The number does not depend on
+/// the backend, so that the same randomness gives the same keys on every kernel.
+const SLOTS: usize = 16;
+/// Suspects whose rounds are done together: with as many bases each, they fill any lanes.
+const SUSPECTS: usize = 8;
+/// Keys that are checked together.
+const CHECKED: usize = 8;
+/// Exponents with a prime factor below this rule out so many candidates that these are asked first.
+const SMALL_FACTOR: u64 = 1000;
+/// Stretches without a prime after which randomness is taken for broken: with good randomness one in a dozen has none.
+const MAX_BARREN: usize = 200;
+
+impl Generation {
+    /// For keys of `bits` bits with the public exponent `e`.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::KeySize`] unless `bits` is even and from [`MIN_BITS`](crate::keys::MIN_BITS) to
+    /// [`MAX_BITS`](crate::keys::MAX_BITS); [`Error::Generation`] for an exponent that is even or below 3.
+    pub fn new(bits: usize, e: u64, backend: Box<dyn Backend>) -> Result<Self, Error> {
+        check_parameters(bits, e)?;
+        Ok(Generation {
+            sieve: backend.sieve(bits / 2),
+            backend,
+            bits,
+            e,
+            asks_early: (3..SMALL_FACTOR)
+                .step_by(2)
+                .any(|factor| e.is_multiple_of(factor)),
+        })
+    }
+
+    /// A generator for one thread, with randomness of its own.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Backend`].
+    pub fn generator<R: TryCryptoRng>(&self, rng: R) -> Result<Generator<'_, R>, Error> {
+        Ok(Generator {
+            generation: self,
+            rng,
+            tester: self.backend.tester(self.bits / 2)?,
+            searches: std::iter::repeat_with(Search::default)
+                .take(SLOTS)
+                .collect(),
+            suspects: Vec::with_capacity(SUSPECTS),
+            primes: VecDeque::new(),
+            looks_ahead: false,
+            counts: Counts::default(),
+        })
+    }
+}
+
+impl<R: TryCryptoRng> Generator<'_, R> {
+    /// Goes on as if more keys were always wanted: primes that a call does not need are kept for the next one. Otherwise
+    /// each call ends with fewer searches than it began with, and has nothing left over.
+    pub fn looking_ahead(self) -> Self {
+        Generator {
+            looks_ahead: true,
+            ..self
+        }
+    }
+
+    /// The work of all calls so far.
+    pub fn counts(&self) -> Counts {
+        self.counts
+    }
+
+    /// The next `count` pairs of primes.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Randomness`] and [`Error::Backend`] from below.
+    pub fn pairs(&mut self, count: usize) -> Result<Vec<PrimePair>, Error> {
+        (0..count)
+            .map(|made| self.next_pair(count - made))
+            .collect()
+    }
+
+    /// The next `count` keys. Each has done a private operation whose result was checked.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Generation`] if a new key fails its check; [`Error::Randomness`] and [`Error::Backend`] from below.
+    pub fn keys(&mut self, count: usize) -> Result<Vec<Generated>, Error> {
+        let mut made = Vec::with_capacity(count);
+        while made.len() < count {
+            let missing = count - made.len();
+            let few = missing.min(CHECKED);
+            let mut keys = Vec::with_capacity(few);
+            let mut counts = Vec::with_capacity(few);
+            while keys.len() < few {
+                let pair = self.next_pair(missing - keys.len())?;
+                if let Some(key) = pair.key(self.generation.bits, self.generation.e)? {
+                    keys.push(key);
+                    counts.push(pair.counts);
+                }
+            }
+            self.check_consistency(&keys)?;
+            let generated = keys.into_iter().zip(counts);
+            made.extend(generated.map(|(key, counts)| Generated { key, counts }));
+        }
+        Ok(made)
+    }
+
+    /// The next pair, where `wanted` pairs are missing.
+    fn next_pair(&mut self, wanted: usize) -> Result<PrimePair, Error> {
+        loop {
+            while self.primes.len() < 2 {
+                self.step(2 * wanted)?;
+            }
+            let (Some(one), Some(other)) = (self.primes.pop_front(), self.primes.pop_front())
+            else {
+                continue;
+            };
+            // Step 5.4. One in 2^100 is too close; it is given up, and the first one waits for another.
+            if !integer::differ_enough(&one.value, &other.value, self.generation.bits) {
+                self.primes.push_front(one);
+                continue;
+            }
+            let mut counts = one.counts;
+            counts.add(other.counts);
+            return Ok(PrimePair::ordered(one.value, other.value, counts));
+        }
+    }
+
+    /// Tests one candidate in each slot, of as many searches as the wanted primes are worth.
+    fn step(&mut self, wanted: usize) -> Result<(), Error> {
+        let on_the_way = self.primes.len() + self.suspects.len();
+        let missing = match self.looks_ahead {
+            true => SLOTS,
+            false => wanted.saturating_sub(on_the_way),
+        };
+        if missing == 0 || self.suspects.len() >= SUSPECTS {
+            return self.confirm();
+        }
+        let active = missing.min(SLOTS);
+        let len = prime_len(self.generation.bits);
+        let mut candidates = Zeroizing::new(vec![0; SLOTS * len]);
+        for (slot, candidate) in candidates.chunks_exact_mut(len).enumerate() {
+            self.next_candidate(slot % active, candidate)?;
+        }
+        let mut passed = [false; SLOTS];
+        self.tester.pre_test(&candidates, &mut passed)?;
+        self.counts.tests += SLOTS as u64;
+        for slot in 0..SLOTS {
+            self.searches[slot % active].counts.tests += 1;
+        }
+        let mut has_found = [false; SLOTS];
+        for (slot, candidate) in candidates.chunks_exact(len).enumerate() {
+            let search = slot % active;
+            if passed[slot] && !has_found[search] && self.suits(candidate) {
+                has_found[search] = true;
+                let Search { counts, .. } = std::mem::take(&mut self.searches[search]);
+                self.suspects.push(Prime {
+                    value: Zeroizing::new(candidate.to_vec()),
+                    counts,
+                });
+            }
+        }
+        Ok(())
+    }
+
+    /// The next candidate of a search, from a new start where the last one has no more.
+    fn next_candidate(&mut self, search: usize, candidate: &mut [u8]) -> Result<(), Error> {
+        let Generation {
+            bits,
+            sieve,
+            asks_early,
+            ..
+        } = self.generation;
+        let mut barren = 0;
+        loop {
+            let found = match &mut self.searches[search].interval {
+                Some(interval) => interval
+                    .pick(draw::word(&mut self.rng)?, candidate)
+                    .map_err(failed)?,
+                None => false,
+            };
+            if !found {
+                if barren == MAX_BARREN {
+                    return Err(draw::stuck());
+                }
+                barren += 1;
+                let start = draw::candidate(&mut self.rng, *bits, None)?;
+                // The few starts at the very end of the length have no room for a stretch.
+                self.searches[search].interval = sieve.interval(&start).ok();
+                continue;
+            }
+            self.searches[search].counts.candidates += 1;
+            self.counts.candidates += 1;
+            if !asks_early || self.suits(candidate) {
+                return Ok(());
+            }
+        }
+    }
+
+    /// Steps 4.5, 5.6: whether `gcd(p − 1, e) = 1`.
+    fn suits(&self, candidate: &[u8]) -> bool {
+        integer::is_coprime_to_predecessor(candidate, &self.generation.e.to_be_bytes())
+    }
+
+    /// Does the rounds of all suspects.
+    fn confirm(&mut self) -> Result<(), Error> {
+        let bits = self.generation.bits / 2;
+        let rounds = miller_rabin_rounds(bits);
+        let mut candidates = Zeroizing::new(Vec::new());
+        let mut bases = Zeroizing::new(Vec::new());
+        for suspect in &self.suspects {
+            for _ in 0..rounds {
+                candidates.extend_from_slice(&suspect.value);
+                bases.extend_from_slice(&draw::base(&mut self.rng, &suspect.value, bits)?);
+            }
+        }
+        let mut passed = vec![false; self.suspects.len() * rounds];
+        self.tester.round(&candidates, &bases, &mut passed)?;
+        self.counts.rounds += passed.len() as u64;
+        for (mut suspect, passed) in self.suspects.drain(..).zip(passed.chunks_exact(rounds)) {
+            suspect.counts.rounds += rounds as u64;
+            if passed.iter().all(|&passed| passed) {
+                self.primes.push_back(suspect);
+            }
+        }
+        Ok(())
+    }
+
+    /// Has each key do a private operation on a random number, whose result the operation checks itself, and which must
+    /// have changed the number (the pairwise consistency test of FIPS 140-3, done from the private side).
+    fn check_consistency(&mut self, keys: &[PrivateKey]) -> Result<(), Error> {
+        let bits = self.generation.bits;
+        let len = modulus_len(bits);
+        let mut messages = Zeroizing::new(Vec::with_capacity(keys.len() * len));
+        for _ in keys {
+            // One bit less than the modulus is below it.
+            messages.extend_from_slice(&draw::bits(&mut self.rng, bits - 1, len)?);
+        }
+        let mut results = Zeroizing::new(vec![0; messages.len()]);
+        let mut status = vec![Status::Fault; keys.len()];
+        let of: Vec<usize> = (0..keys.len()).collect();
+        self.generation
+            .backend
+            .prepare_private_ring(keys)?
+            .runner()
+            .run(&of, &messages, &mut results, &mut status)?;
+        let has_changed = messages
+            .chunks_exact(len)
+            .zip(results.chunks_exact(len))
+            .all(|(message, result)| !bool::from(message.ct_eq(result)));
+        match has_changed && status.iter().all(|status| *status == Status::Done) {
+            true => Ok(()),
+            false => Err(inconsistent()),
+        }
+    }
+}
+
+fn failed(error: rsalab_arith::Error) -> Error {
+    Error::Generation {
+        reason: error.to_string(),
+    }
+}
