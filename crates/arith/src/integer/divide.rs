@@ -4,14 +4,93 @@ use crate::limbs::modulus::inverse_word;
 use crate::limbs::{Nat, words};
 use subtle::Choice;
 
-/// a mod m, in as many limbs as m, for any m > 0: bits are shifted in from the top, one by one, subtracting m where it
-/// fits. Slow, and plainly right; keys are made rarely.
+/// a mod m, in as many limbs as m, for any m > 0.
+///
+/// Long division (Knuth, volume 2, algorithm D) of a 2^s by m 2^s, where s brings the highest bit of m to the top; s is
+/// secret too. A quotient digit is estimated from the highest limb, at most two too large, and put right under masks.
 pub(super) fn modulo(a: &[u64], m: &[u64]) -> Nat {
-    let mut remainder = Nat::zero(m.len());
-    for i in (0..64 * a.len()).rev() {
-        words::shift_in_mod(&mut remainder, words::bit(a, i), m);
+    let limbs = m.len();
+    let shift = leading_zeros(m);
+    let mut divisor = Nat::from_limbs(m);
+    shift_left(&mut divisor, shift);
+    let mut dividend = Nat::zero(a.len() + limbs);
+    dividend[..a.len()].copy_from_slice(a);
+    shift_left(&mut dividend, shift);
+    let top = Reciprocal::new(divisor[limbs - 1]);
+    // The remainder so far, with room for the next limb.
+    let mut rest = Nat::zero(limbs + 1);
+    for &limb in dividend.iter().rev() {
+        rest.copy_within(..limbs, 1);
+        rest[0] = limb;
+        let digit = top.quotient(rest[limbs], rest[limbs - 1]);
+        let mut borrow = 0;
+        for (rest, &divisor) in rest.iter_mut().zip(divisor.iter().chain([&0])) {
+            let (low, high) = words::mac(digit, divisor, borrow, 0);
+            let (difference, under) = words::sbb(*rest, low, false);
+            *rest = difference;
+            borrow = high + u64::from(under);
+        }
+        for _ in 0..2 {
+            // Negative: its highest limb is all ones.
+            let negative = Choice::from((rest[limbs] >> 63) as u8);
+            let (low, high) = rest.split_at_mut(limbs);
+            let carry = words::add_if(low, &divisor, negative);
+            words::add_carry(high, carry);
+        }
     }
+    let mut remainder = rest.resized(limbs);
+    shift_right(&mut remainder, shift);
     remainder
+}
+
+/// Zero bits above the highest one; all bits for zero.
+fn leading_zeros(a: &[u64]) -> u64 {
+    let (mut zeros, mut counting) = (0, u64::MAX);
+    for &limb in a.iter().rev() {
+        zeros += u64::from(limb.leading_zeros()) & counting;
+        counting &= words::mask(words::is_zero(&[limb]));
+    }
+    zeros
+}
+
+/// Divides two limbs by one whose highest bit is set: the reciprocal is found once (Möller and Granlund, "Improved division
+/// by invariant integers", 2011, algorithm 4).
+struct Reciprocal {
+    divisor: u64,
+    /// (2^128 - 1) / divisor - 2^64.
+    value: u64,
+}
+
+impl Reciprocal {
+    fn new(divisor: u64) -> Self {
+        // 2^128 - 1 - 2^64 divisor, whose high limb is below the divisor, by it, bit by bit.
+        let (mut high, mut low) = (!divisor, u64::MAX);
+        let mut value = 0;
+        for _ in 0..64 {
+            let out = words::mask(Choice::from((high >> 63) as u8));
+            high = high << 1 | low >> 63;
+            low <<= 1;
+            let (difference, under) = words::sbb(high, divisor, false);
+            let fits = out | !words::mask(Choice::from(u8::from(under)));
+            high ^= fits & (high ^ difference);
+            value = value << 1 | fits & 1;
+        }
+        Self { divisor, value }
+    }
+
+    /// The quotient of `high` 2^64 + `low`, or all ones where it does not fit, for `high` up to the divisor.
+    fn quotient(&self, high: u64, low: u64) -> u64 {
+        let less = |a: u64, b: u64| words::mask(Choice::from(u8::from(words::sbb(a, b, false).1)));
+        let fits = less(high, self.divisor);
+        let (fraction, quotient) = words::mac(self.value, high, low, 0);
+        let mut quotient = quotient.wrapping_add(high).wrapping_add(1);
+        let mut rest = low.wrapping_sub(quotient.wrapping_mul(self.divisor));
+        let is_large = less(fraction, rest);
+        quotient = quotient.wrapping_add(is_large);
+        rest = rest.wrapping_add(self.divisor & is_large);
+        quotient = quotient.wrapping_sub(!less(rest, self.divisor));
+        quotient | !fits
+    }
 }
 
 /// a / b for an odd b that divides a, limb by limb from the bottom (Jebelean 1993).
