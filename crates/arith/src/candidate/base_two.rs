@@ -190,9 +190,13 @@ impl<K: LaneKernel, const STREAMS: usize> PowerOfTwo for Squarings<K, STREAMS> {
             let kept = (self.bits - 1).saturating_sub(64 * i).min(64);
             *m &= u64::MAX.checked_shr(64 - kept as u32).unwrap_or(0);
         }
-        let step = stream.doublings[lane..].iter_mut().step_by(K::LANES);
-        for (bit, index) in step.zip((0..self.steps).rev()) {
-            *bit = words::bit(m, index) as u8;
+        // From the lowest bit up, a limb at a time.
+        let bits = stream.doublings.chunks_exact_mut(K::LANES).rev();
+        let limbs = m
+            .iter()
+            .flat_map(|&limb| (0..64).map(move |at| limb >> at & 1));
+        for (bits, bit) in bits.zip(limbs) {
+            bits[lane] = bit as u8;
         }
         let top = self.bits - 1 - self.steps;
         let high = (0..top).fold(0, |high, i| high | words::bit(m, self.steps + i) << i);

@@ -10,6 +10,7 @@ pub(crate) mod x86_64;
 
 use crate::exp;
 use crate::limbs::{Modulus, Nat};
+use std::ptr;
 
 /// An exponentiation under way: for each window of `digits`, which has one for each lane, `value` is squared as often as
 /// the window is wide and multiplied with the entry of `table` that the digits name, which passes through `selected`.
@@ -95,12 +96,22 @@ pub(crate) trait LaneKernel: Copy + Send + Sync + 'static {
             *to = *from;
         }
     }
-    /// Prepares one modulus for each lane; they have equally many limbs.
+    /// Prepares one modulus for each lane; they have equally many limbs. What is in several lanes is prepared once.
     fn prepare(self, moduli: &[&Modulus]) -> Self::Moduli {
         assert_eq!(moduli.len(), Self::LANES);
         let mut prepared = self.moduli(moduli[0].limbs());
+        let first = |modulus: &Modulus| moduli.iter().position(|&first| ptr::eq(first, modulus));
+        let firsts: Vec<_> = moduli.iter().filter_map(|modulus| first(modulus)).collect();
         for (lane, modulus) in moduli.iter().enumerate() {
-            self.set_modulus(&mut prepared, lane, modulus);
+            if firsts[lane] == lane {
+                self.set_modulus(&mut prepared, lane, modulus);
+            }
+        }
+        if firsts.iter().enumerate().any(|(lane, &first)| first < lane) {
+            let set = prepared.clone();
+            for (lane, &first) in firsts.iter().enumerate() {
+                self.copy_modulus(&mut prepared, lane, &set, first);
+            }
         }
         prepared
     }
