@@ -125,7 +125,7 @@ fn is_prime(number: &[u8], rng: &mut impl Rng) -> bool {
         return false;
     }
     let backend = CpuBackend::auto();
-    let mut tester = backend.tester(number.len()).expect("a tester");
+    let mut tester = backend.tester(8 * number.len()).expect("a tester");
     let mut base = vec![0; number.len()];
     (0..ROUNDS).all(|_| {
         rng.fill_bytes(&mut base[1..]);

@@ -84,6 +84,8 @@ const CHECKED: usize = 8;
 const SMALL_FACTOR: u64 = 1000;
 /// Stretches without a prime after which randomness is taken for broken: with good randomness one in a dozen has none.
 const MAX_BARREN: usize = 200;
+/// Primes in a row that are too close to the one that waits, after which randomness is taken for broken.
+const MAX_TOO_CLOSE: usize = 10;
 
 impl Generation {
     /// For keys of `bits` bits with the public exponent `e`.
@@ -180,7 +182,7 @@ impl<R: TryCryptoRng> Generator<'_, R> {
 
     /// The next pair, where `wanted` pairs are missing.
     fn next_pair(&mut self, wanted: usize) -> Result<PrimePair, Error> {
-        loop {
+        for _ in 0..MAX_TOO_CLOSE {
             while self.primes.len() < 2 {
                 self.step(2 * wanted)?;
             }
@@ -197,6 +199,7 @@ impl<R: TryCryptoRng> Generator<'_, R> {
             counts.add(other.counts);
             return Ok(PrimePair::ordered(one.value, other.value, counts));
         }
+        Err(draw::stuck())
     }
 
     /// Tests one candidate in each slot, of as many searches as the wanted primes are worth.
