@@ -9,7 +9,7 @@ use rsalab_rsa::{
     CpuBackend, Error, PrivateKey,
     format::{
         Encoding, MAX_FILE_LEN, PrivateFormat, PublicFormat, decode_private, decode_public,
-        encode_private, encode_public, fingerprint, read,
+        encode_encrypted, encode_private, encode_public, fingerprint, jwk, openssh, read,
     },
     generate::{DEFAULT_EXPONENT, generate},
     random::InsecureStudySeed,
@@ -348,4 +348,97 @@ fn a_huge_file_is_refused_without_being_read_whole() {
     assert!(refusal(decode_private(&bytes)).contains("larger than 1 MiB"));
     // One byte less is looked at, and found to be something else.
     assert!(!refusal(decode_private(&bytes[1..])).contains("larger"));
+}
+
+/// What is written only is read by its own programs. (Their absence is said aloud.)
+#[test]
+fn other_programs_read_what_we_only_write() {
+    let folder = TempDir::new().unwrap();
+    let run = |program: &str, arguments: &[&str]| {
+        let output = Command::new(program)
+            .current_dir(folder.path())
+            .args(arguments)
+            .output();
+        match output {
+            Ok(output) => {
+                let told = String::from_utf8_lossy(&output.stderr).into_owned();
+                assert!(output.status.success(), "{program} {arguments:?}: {told}");
+                Some(output.stdout)
+            }
+            Err(error) => {
+                eprintln!("SKIPPED: {program} cannot be asked: {error}");
+                None
+            }
+        }
+    };
+    let write = |name: &str, bytes: &[u8]| {
+        let path = folder.path().join(name);
+        std::fs::write(&path, bytes).unwrap();
+        let private = std::os::unix::fs::PermissionsExt::from_mode(0o600);
+        std::fs::set_permissions(path, private).unwrap();
+    };
+    for bits in [1024, 2048] {
+        let mut rng = InsecureStudySeed::new([3; 32]).stream(bits as u64);
+        let key = generate(bits, DEFAULT_EXPONENT, &mut rng, &CpuBackend::auto())
+            .unwrap()
+            .key;
+        let plain = encode_private(&key, PrivateFormat::Pkcs8, Encoding::Pem);
+
+        for (encoding, form) in [(Encoding::Pem, "PEM"), (Encoding::Der, "DER")] {
+            let locked = encode_encrypted(&key, b"open, sesame", encoding, &mut rng);
+            write("locked", &locked.unwrap());
+            let open = [
+                "pkey",
+                "-inform",
+                form,
+                "-in",
+                "locked",
+                "-passin",
+                "pass:open, sesame",
+            ];
+            if let Some(read) = run("openssl", &open) {
+                assert_eq!(read, *plain);
+            }
+        }
+
+        write("ssh", openssh::private(&key, "made by a test").as_bytes());
+        let line = openssh::public(key.public(), "made by a test");
+        if let Some(read) = run("ssh-keygen", &["-y", "-P", "", "-f", "ssh"]) {
+            assert_eq!(String::from_utf8(read).unwrap().trim_end(), line);
+            run(
+                "ssh-keygen",
+                &["-p", "-m", "PKCS8", "-P", "", "-N", "", "-f", "ssh"],
+            );
+            let read = std::fs::read(folder.path().join("ssh")).unwrap();
+            assert_eq!(read, *plain);
+        }
+
+        write("key.jwk", jwk::private(&key).as_bytes());
+        write("public.jwk", jwk::public(key.public()).as_bytes());
+        write("plain", &plain);
+        let reader = "
+import base64, hashlib, json
+from cryptography.hazmat.primitives.asymmetric import rsa
+from cryptography.hazmat.primitives.serialization import load_pem_private_key
+private, public = json.load(open('key.jwk')), json.load(open('public.jwk'))
+number = lambda name: int.from_bytes(base64.urlsafe_b64decode(private[name] + '=='), 'big')
+numbers = load_pem_private_key(open('plain', 'rb').read(), None).private_numbers()
+n, e = numbers.public_numbers.n, numbers.public_numbers.e
+members = dict(n=n, e=e, d=numbers.d, p=numbers.p, q=numbers.q, dp=numbers.dmp1, dq=numbers.dmq1, qi=numbers.iqmp)
+assert {name: number(name) for name in members} == members
+assert set(private) == set(members) | {'kty', 'kid'} and private['kty'] == 'RSA'
+assert public == {name: private[name] for name in ('kty', 'kid', 'n', 'e')}
+thumb = json.dumps({name: public[name] for name in ('e', 'kty', 'n')}, separators=(',', ':'))
+kid = base64.urlsafe_b64encode(hashlib.sha256(thumb.encode()).digest()).rstrip(b'=').decode()
+assert public['kid'] == kid
+";
+        let imports = Command::new("python3")
+            .args(["-c", "import cryptography"])
+            .stderr(Stdio::null())
+            .status();
+        match imports.is_ok_and(|status| status.success()) {
+            true => drop(run("python3", &["-c", reader])),
+            false => eprintln!("SKIPPED: there is no Python with cryptography"),
+        }
+    }
 }
