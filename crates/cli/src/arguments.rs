@@ -333,10 +333,14 @@ pub(crate) struct Calibration {
     pub(crate) measure: MeasureOptions,
 }
 
-/// Make a private key
+/// Make private keys
 ///
 /// By FIPS 186-5, appendix A.1.3, from the system's random generator. Files are readable by their owner only, and
 /// nothing that exists is overwritten.
+///
+/// With --count all threads make keys: into a folder with a manifest, an archive (a name that ends in .tar), one set of
+/// JSON Web Keys, or a stream. Stopped or killed at any moment, the same command goes on until there are exactly as many.
+/// Candidates then follow random starts; --strict draws each anew, as the standard has it, several times more slowly.
 ///
 /// With --engine another engine makes the key, in its own way and from its own randomness, as it does when it is measured;
 /// the key is verified, completed and written here. It passes through a pipe, and the memory of the engine is not wiped.
@@ -344,6 +348,10 @@ pub(crate) struct Calibration {
 #[command(after_long_help = "\
 Examples:
   rsalab keygen --out key.pem --public-out public.pem
+  rsalab keygen --count 100000 --out keys
+  rsalab keygen --count 1000 --format openssh --public --out host-keys.tar
+  rsalab keygen --count 50 --format jwk --out - | gzip > keys.jsonl.gz
+  rsalab keygen --format pkcs8-encrypted --password-file secret.txt --out key.pem
   rsalab keygen --engine ippcp --out key.pem
   rsalab keygen --bits 4096 --format pkcs1-der --out key.der")]
 pub(crate) struct Keygen {
@@ -353,15 +361,33 @@ pub(crate) struct Keygen {
     /// The public exponent: odd, from 3.
     #[arg(long, short, value_name = "E", default_value_t = 65_537, value_parser = exponent)]
     pub(crate) e: u64,
-    /// Where the private key goes.
+    /// How many keys; without it, one, in a file of its own.
+    #[arg(long, value_name = "N", value_parser = key_count)]
+    pub(crate) count: Option<u64>,
+    /// Threads that make keys; all CPUs if not given.
+    #[arg(long, value_name = "N", value_parser = within(THREADS))]
+    pub(crate) threads: Option<usize>,
+    /// Where the private key goes: a file, or '-' for standard output; of many keys, a folder, a .tar, or '-'.
     #[arg(long, short, value_name = "FILE")]
     pub(crate) out: PathBuf,
+    /// Of many keys, write the public halves too, beside the private ones.
+    #[arg(long)]
+    pub(crate) public: bool,
     /// Where the public key goes, if it is wanted in a file of its own.
     #[arg(long, value_name = "FILE")]
     pub(crate) public_out: Option<PathBuf>,
     /// How the keys are written; the public key is SPKI beside PKCS#8.
     #[arg(long, value_enum, default_value_t = KeyFormat::Pkcs8Pem)]
     pub(crate) format: KeyFormat,
+    /// The file whose first line is the password of encrypted keys; without it, it is asked for.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) password_file: Option<PathBuf>,
+    /// Draw every candidate for a prime anew, to the letter of the standard.
+    #[arg(long, conflicts_with_all = ["engine", "insecure_seed"])]
+    pub(crate) strict: bool,
+    /// Make the keys of this seed, the same ones each time, for tests: they protect nothing, and are marked so.
+    #[arg(long, value_name = "HEX", conflicts_with = "engine")]
+    pub(crate) insecure_seed: Option<Seed>,
     /// Allow fewer than 2048 bits, which protect nothing today.
     #[arg(long)]
     pub(crate) insecure_size: bool,
@@ -385,6 +411,22 @@ pub(crate) enum KeyFormat {
     Pkcs1Pem,
     /// PKCS#1, in binary.
     Pkcs1Der,
+    /// PKCS#8 in text that takes a password to read (PBES2: scrypt, AES-256).
+    Pkcs8Encrypted,
+    /// A JSON Web Key, a key a line in a stream.
+    Jwk,
+    /// Of many keys, one JSON Web Key Set.
+    JwkSet,
+    /// OpenSSH's own form.
+    Openssh,
+}
+
+impl KeyFormat {
+    /// As it is typed.
+    pub(crate) fn name(self) -> String {
+        let value = self.to_possible_value().expect("no format is hidden");
+        value.get_name().to_owned()
+    }
 }
 
 /// Encrypt text as raw RSA blocks, over threads, for study only
@@ -535,6 +577,14 @@ fn share(typed: &str) -> Result<f64, String> {
     match typed.parse::<f64>() {
         Ok(share) if (0.0..=10.0).contains(&share) => Ok(share),
         _ => Err("from 0 to 10 are possible: 0.02 is two per cent".to_owned()),
+    }
+}
+
+fn key_count(typed: &str) -> Result<u64, String> {
+    const MOST: u64 = 100_000_000;
+    match typed.parse::<u64>() {
+        Ok(count) if (1..=MOST).contains(&count) => Ok(count),
+        _ => Err(format!("1 to {MOST} keys can be made")),
     }
 }
 

@@ -49,7 +49,7 @@ impl Class {
 pub(crate) struct Failure {
     class: Class,
     what: String,
-    cause: Option<Box<dyn Error>>,
+    cause: Option<Box<dyn Error + Send + Sync>>,
     advice: Option<String>,
 }
 
@@ -65,7 +65,7 @@ impl Failure {
     }
 
     /// Adds the error of the floor below, whose own causes are told too.
-    pub(crate) fn because(self, cause: impl Into<Box<dyn Error>>) -> Self {
+    pub(crate) fn because(self, cause: impl Into<Box<dyn Error + Send + Sync>>) -> Self {
         Failure {
             cause: Some(cause.into()),
             ..self
@@ -155,7 +155,7 @@ impl From<rsalab_study::Error> for Failure {
 impl fmt::Display for Failure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut told = self.what.clone();
-        let mut next: Option<&dyn Error> = self.cause.as_deref();
+        let mut next = self.cause.as_deref().map(|cause| cause as &dyn Error);
         while let Some(cause) = next {
             let sentence = cause.to_string();
             // Some errors repeat their cause in their own sentence.

@@ -1,6 +1,7 @@
 //! Files that a user names: read within limits, made whole or not at all.
 
 use std::{
+    ffi::OsStr,
     fs::{self, File, Permissions},
     io::{self, Read, Write},
     os::unix::fs::PermissionsExt,
@@ -93,17 +94,17 @@ pub(crate) struct NewFile<'a> {
 /// Makes files that do not exist yet: all of them, or none. Whatever happens, each is there whole or not at all: the bytes
 /// are on the disk under another name before a file gets its own.
 pub(crate) fn create(files: &[NewFile<'_>]) -> Result<(), Failure> {
-    let drafts: Vec<_> = files.iter().map(draft).collect::<Result<_, _>>()?;
+    let drafts: Vec<_> = files
+        .iter()
+        .map(|file| draft(file.path, file.bytes, file.privacy))
+        .collect::<Result<_, _>>()?;
     for (index, (file, draft)) in files.iter().zip(drafts).enumerate() {
-        if let Err(refused) = draft.persist_noclobber(file.path) {
+        if let Err(refused) = name_draft(draft, file.path) {
             for made in &files[..index] {
                 // This program has made it a moment ago, so nothing of the user's is lost.
                 let _ = fs::remove_file(made.path);
             }
-            return Err(match refused.error.kind() {
-                io::ErrorKind::AlreadyExists => exists(file.path),
-                _ => cannot_make(file.path, refused.error),
-            });
+            return Err(refused);
         }
     }
     for file in files {
@@ -115,17 +116,37 @@ pub(crate) fn create(files: &[NewFile<'_>]) -> Result<(), Failure> {
     Ok(())
 }
 
-fn draft(file: &NewFile<'_>) -> Result<NamedTempFile, Failure> {
+/// What the name of a draft begins with.
+const DRAFT: &str = ".rsalab-";
+
+/// Whether a file is a draft that was left behind.
+pub(crate) fn is_draft(name: &OsStr) -> bool {
+    name.as_encoded_bytes().starts_with(DRAFT.as_bytes())
+}
+
+/// A file's bytes on the disk, beside the place where it will get its name; removed when dropped before.
+pub(crate) fn draft(path: &Path, bytes: &[u8], privacy: Privacy) -> Result<NamedTempFile, Failure> {
     Builder::new()
-        .prefix(".rsalab-")
-        .permissions(file.privacy.permissions())
-        .tempfile_in(folder_of(file.path))
+        .prefix(DRAFT)
+        .permissions(privacy.permissions())
+        .tempfile_in(folder_of(path))
         .and_then(|mut draft| {
-            draft.write_all(file.bytes)?;
+            draft.write_all(bytes)?;
             draft.as_file().sync_all()?;
             Ok(draft)
         })
-        .map_err(|error| cannot_make(file.path, error))
+        .map_err(|error| cannot_make(path, error))
+}
+
+/// Gives a draft its name, which nothing may have yet.
+pub(crate) fn name_draft(draft: NamedTempFile, path: &Path) -> Result<(), Failure> {
+    match draft.persist_noclobber(path) {
+        Ok(_) => Ok(()),
+        Err(refused) => Err(match refused.error.kind() {
+            io::ErrorKind::AlreadyExists => exists(path),
+            _ => cannot_make(path, refused.error),
+        }),
+    }
 }
 
 fn folder_of(path: &Path) -> PathBuf {

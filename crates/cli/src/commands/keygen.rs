@@ -1,17 +1,32 @@
-//! `rsalab keygen`: one private key, by FIPS 186-5 A.1.3; or one that a measured engine made.
+//! `rsalab keygen`: private keys, by FIPS 186-5 A.1.3; or one that a measured engine made.
+//!
+//! | question | file |
+//! |---|---|
+//! | one key, in files of its own | here |
+//! | one key, of an engine's making | `by_engine` |
+//! | many keys, over threads | `bulk` |
+//! | where they lie, and how that is gone on with | `folder` |
+//! | how a key is written | `form` |
+//! | where the password comes from | `password` |
 
+mod bulk;
 mod by_engine;
+mod folder;
+mod form;
+mod password;
 
 use std::{path::Path, time::Instant};
 
+use rand_core::TryCryptoRng;
 use rsalab_rsa::{
-    Backend, Error, PrivateKey,
-    format::{self, Encoding, PrivateFormat, PublicFormat},
-    generate::{Generated, generate},
-    random::SystemRng,
+    Backend, CpuBackend, Error, PrivateKey,
+    generate::{Generated, Generation, generate},
+    random::{InsecureStudySeed, SystemRng, WorkerRng},
 };
+use rsalab_study::plan::Seed;
 use serde::Serialize;
 
+use self::form::Form;
 use crate::{
     arguments::{KeyFormat, Keygen},
     exit::{Class, Failure},
@@ -47,16 +62,39 @@ struct Origin {
     tests: Option<u64>,
 }
 
-/// Makes a key and writes its files.
+/// Makes keys and writes their files.
 pub(crate) fn run(arguments: &Keygen, talk: Talk) -> Result<(), Failure> {
-    let (private_path, public_path) = (&arguments.out, arguments.public_out.as_deref());
     check_size(arguments)?;
+    let form = Form::new(arguments.format, password::of(arguments)?);
+    match arguments.count {
+        Some(count) => bulk::run(arguments, count, &form, talk),
+        None => one(arguments, &form, talk),
+    }
+}
+
+/// Makes a key and writes its files.
+fn one(arguments: &Keygen, form: &Form, talk: Talk) -> Result<(), Failure> {
+    let (private_path, public_path) = (&arguments.out, arguments.public_out.as_deref());
+    let many = [
+        ("--public", arguments.public),
+        ("--threads", arguments.threads.is_some()),
+        ("--format jwk-set", arguments.format == KeyFormat::JwkSet),
+    ];
+    if let Some((option, _)) = many.iter().find(|(_, is_given)| *is_given) {
+        let what = format!("{option} is for many keys");
+        return Err(Failure::new(Class::Usage, what).advice("say how many with --count"));
+    }
     let kernel = arguments.kernel.kernel.as_deref();
     if let (Some(_), Some(_)) = (&arguments.engine, kernel) {
         let what = "--kernel chooses a kernel of this program's own, and --engine has another engine make the key";
         return Err(Failure::new(Class::Usage, what).advice("leave one of them out"));
     }
-    files::check_absent(private_path)?;
+    if !files::is_dash(private_path) {
+        files::check_absent(private_path)?;
+    } else if public_path.is_some() || arguments.json.json {
+        let what = "a key on standard output has neither --public-out nor --json beside it";
+        return Err(Failure::new(Class::Usage, what).advice("name a file with --out"));
+    }
     if let Some(path) = public_path {
         files::check_absent(path)?;
         if path == private_path {
@@ -73,13 +111,16 @@ pub(crate) fn run(arguments: &Keygen, talk: Talk) -> Result<(), Failure> {
         tests,
     } = match &arguments.engine {
         Some(engine) => by_engine::make(engine, arguments.bits, arguments.e)?,
-        None => make(arguments.bits, arguments.e, kernel)?,
+        None => make(arguments, kernel)?,
     };
     let elapsed_ns = u64::try_from(begun.elapsed().as_nanos()).unwrap_or(u64::MAX);
 
-    let (private_format, public_format, encoding) = arguments.format.parts();
-    let private = format::encode_private(&key, private_format, encoding);
-    let public = format::encode_public(key.public(), public_format, encoding);
+    let private = form.private(&key)?;
+    if files::is_dash(private_path) {
+        output::data(&private)?;
+        return output::data(form.separator());
+    }
+    let public = form.public(key.public());
     let private_file = NewFile {
         path: private_path,
         bytes: &private,
@@ -115,15 +156,34 @@ pub(crate) fn run(arguments: &Keygen, talk: Talk) -> Result<(), Failure> {
 }
 
 /// A key of this program's own.
-fn make(bits: usize, e: u64, kernel: Option<&str>) -> Result<Origin, Failure> {
+fn make(arguments: &Keygen, kernel: Option<&str>) -> Result<Origin, Failure> {
+    let (bits, e) = (arguments.bits, arguments.e);
     let backend = kernels::backend(kernel)?;
-    let Generated { key, counts } = generate(bits, e, &mut SystemRng, &backend).map_err(told)?;
+    let kernel = backend.kernel().to_owned();
+    let made = match arguments.insecure_seed {
+        None if arguments.strict => generate(bits, e, &mut SystemRng, &backend),
+        // As the first of many.
+        Some(Seed(seed)) => first(bits, e, backend, InsecureStudySeed::new(seed).stream(1)),
+        None => WorkerRng::from_system().and_then(|rng| first(bits, e, backend, rng)),
+    };
+    let Generated { key, counts } = made.map_err(told)?;
     Ok(Origin {
         key,
-        kernel: backend.kernel().to_owned(),
+        kernel,
         candidates: Some(counts.candidates),
         tests: Some(counts.tests),
     })
+}
+
+fn first<R: TryCryptoRng>(
+    bits: usize,
+    e: u64,
+    backend: CpuBackend,
+    rng: R,
+) -> Result<Generated, Error> {
+    let generation = Generation::new(bits, e, Box::new(backend))?;
+    let mut keys = generation.generator(rng)?.keys(1)?;
+    Ok(keys.remove(0))
 }
 
 /// JSON is UTF-8, a path need not be.
@@ -149,15 +209,4 @@ fn told(error: Error) -> Failure {
         _ => Class::Internal,
     };
     Failure::new(class, "no key was made").because(error)
-}
-
-impl KeyFormat {
-    fn parts(self) -> (PrivateFormat, PublicFormat, Encoding) {
-        match self {
-            KeyFormat::Pkcs8Pem => (PrivateFormat::Pkcs8, PublicFormat::Spki, Encoding::Pem),
-            KeyFormat::Pkcs8Der => (PrivateFormat::Pkcs8, PublicFormat::Spki, Encoding::Der),
-            KeyFormat::Pkcs1Pem => (PrivateFormat::Pkcs1, PublicFormat::Pkcs1, Encoding::Pem),
-            KeyFormat::Pkcs1Der => (PrivateFormat::Pkcs1, PublicFormat::Pkcs1, Encoding::Der),
-        }
-    }
 }

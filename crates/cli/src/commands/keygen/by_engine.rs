@@ -64,7 +64,7 @@ pub(super) fn make(engine: &str, bits: usize, exponent: u64) -> Result<Origin, F
 }
 
 /// The key of an engine's `p ‖ q ‖ d`: primes and exponent are verified without any engine, and the rest is derived anew.
-fn checked(job: &Job, made: &[u8]) -> Result<PrivateKey, Box<dyn std::error::Error>> {
+fn checked(job: &Job, made: &[u8]) -> Result<PrivateKey, Box<dyn std::error::Error + Send + Sync>> {
     let layout = job.layout();
     if made.len() != layout.output {
         return Err(format!("{} bytes instead of {}", made.len(), layout.output).into());

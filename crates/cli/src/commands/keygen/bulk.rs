@@ -1,0 +1,483 @@
+//! `rsalab keygen --count`: many keys, made by all threads and written by one.
+
+use std::{
+    fs::{self, File},
+    io::{self, Write},
+    path::{Path, PathBuf},
+    sync::{
+        Mutex, PoisonError,
+        atomic::{AtomicBool, AtomicU64, Ordering},
+        mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel},
+    },
+    thread,
+    time::{Duration, Instant},
+};
+
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use rsalab_rsa::{
+    Backend, Error, format,
+    generate::{Generation, generate},
+    random::{InsecureStudySeed, SystemRng, WorkerRng},
+};
+use rsalab_study::plan::Seed;
+use serde::Serialize;
+
+use super::{
+    folder::{Entry, Folder, Header, Item, MANIFEST},
+    form::Form,
+    told,
+};
+use crate::{
+    arguments::{KeyFormat, Keygen},
+    exit::{Class, Failure},
+    files::{self, Privacy},
+    kernels,
+    output::{self, Talk},
+    quantity,
+    signals::Stop,
+};
+
+/// Keys that are written together at most, so that they wait for the disk once.
+const GROUP: usize = 64;
+/// Keys that a thread makes before it hands them over.
+const HANDFUL: u64 = 8;
+/// How often a line is said where nobody watches a bar.
+const LINE_EVERY: Duration = Duration::from_secs(10);
+
+/// What `--json` prints: nothing that is secret.
+#[derive(Serialize)]
+struct Made<'a> {
+    bits: usize,
+    e: u64,
+    count: u64,
+    /// Keys that were made now, and not before this command went on.
+    made_now: u64,
+    threads: usize,
+    kernel: &'a str,
+    /// Candidates that were tested for being prime.
+    tests: u64,
+    elapsed_ns: u64,
+    /// Where the keys are; none if they went to standard output.
+    out: Option<String>,
+}
+
+/// Where the keys go.
+enum Destination {
+    /// A folder with a file for each.
+    Folder(Folder),
+    /// One file, made of a folder at the end.
+    Assembled { folder: Folder, file: PathBuf },
+    /// Standard output, as they come.
+    Stream,
+}
+
+/// Makes keys until there are as many as were asked for.
+pub(super) fn run(arguments: &Keygen, count: u64, form: &Form, talk: Talk) -> Result<(), Failure> {
+    if arguments.engine.is_some() || arguments.public_out.is_some() {
+        let what = "--engine and --public-out are for one key alone";
+        return Err(Failure::new(Class::Usage, what)
+            .advice("leave out --count, or write public halves with --public"));
+    }
+    let stop = Stop::listen()?;
+    let backend = kernels::backend(arguments.kernel.kernel.as_deref())?;
+    let kernel = backend.kernel().to_owned();
+    let mut destination = Destination::open(arguments)?;
+    let missing = match destination.folder() {
+        Some(folder) => folder.missing(count),
+        None => (1..=count).collect(),
+    };
+    let before = count - missing.len() as u64;
+    if before > 0 {
+        talk.say(format_args!("{before} of {count} keys are there already"));
+    }
+    let threads = match arguments.threads {
+        Some(threads) => threads,
+        None => thread::available_parallelism().map_or(1, usize::from),
+    };
+    let work = Work {
+        way: Way::of(arguments, Box::new(backend))?,
+        form,
+        with_public: arguments.public,
+        is_named: destination.folder().is_some(),
+        missing: Mutex::new(missing.into_iter()),
+        threads: threads as u64,
+        is_over: AtomicBool::new(false),
+        tests: AtomicU64::new(0),
+    };
+    let begun = Instant::now();
+    let mut follower = Follower::new(talk, count, before);
+    let made = thread::scope(|scope| {
+        let (sender, receiver) = sync_channel(threads * 4);
+        for _ in 0..threads {
+            let (sender, work) = (sender.clone(), &work);
+            scope.spawn(move || work.make(&sender));
+        }
+        drop(sender);
+        let made = collect(&receiver, &mut destination, form, &mut follower, &stop);
+        work.is_over.store(true, Ordering::Relaxed);
+        // Threads that wait to hand keys over are let go.
+        drop(receiver);
+        made
+    });
+    follower.finish();
+    let made = made?;
+    let total = before + made;
+    if let Some(class) = stop.class().filter(|_| total < count) {
+        let what = format!("stopped: {total} of {count} keys are made");
+        return Err(
+            Failure::new(class, what).advice(match destination.folder() {
+                Some(_) => "the same command goes on",
+                None => "what went to standard output is lost to rsalab: it begins anew",
+            }),
+        );
+    }
+    let elapsed = begun.elapsed();
+    let out = destination.finish(arguments)?;
+    if arguments.json.json && out.is_some() {
+        return output::json(&Made {
+            bits: arguments.bits,
+            e: arguments.e,
+            count,
+            made_now: made,
+            threads,
+            kernel: &kernel,
+            tests: work.tests.load(Ordering::Relaxed),
+            elapsed_ns: u64::try_from(elapsed.as_nanos()).unwrap_or(u64::MAX),
+            out: out.map(|path| path.display().to_string()),
+        });
+    }
+    let place = match &out {
+        Some(path) => format!(" are in {}", path.display()),
+        None => " were written".to_owned(),
+    };
+    talk.say(format_args!(
+        "{} of {} bits{place}; {made} made now, {} a second on {}",
+        quantity::counted(usize::try_from(total).unwrap_or(usize::MAX), "key"),
+        arguments.bits,
+        quantity::number(made as f64 / elapsed.as_secs_f64()),
+        quantity::counted(threads, "thread"),
+    ));
+    if arguments.insecure_seed.is_some() {
+        talk.say("they are INSECURE: whoever has the seed has them all");
+    }
+    Ok(())
+}
+
+impl Destination {
+    fn open(arguments: &Keygen) -> Result<Self, Failure> {
+        let out = &arguments.out;
+        let is_set = arguments.format == KeyFormat::JwkSet;
+        let is_archive = out.extension().is_some_and(|ending| ending == "tar");
+        if files::is_dash(out) {
+            if is_set || arguments.public {
+                let what = "a stream to standard output has neither public halves nor a set";
+                return Err(Failure::new(Class::Usage, what)
+                    .advice("name a folder or a file, or take --format jwk: a key a line"));
+            }
+            if arguments.json.json {
+                let what = "--json and the keys would share standard output";
+                return Err(Failure::new(Class::Usage, what).advice("leave out --json"));
+            }
+            return Ok(Destination::Stream);
+        }
+        let header = Header {
+            rsalab_keys: 1,
+            bits: arguments.bits,
+            e: arguments.e,
+            format: arguments.format.name(),
+            public: arguments.public,
+            insecure_seed: arguments.insecure_seed.map(|seed| seed.to_string()),
+        };
+        if !is_set && !is_archive {
+            return Ok(Destination::Folder(Folder::open(out, &header)?));
+        }
+        files::check_absent(out)?;
+        let mut part = out.clone().into_os_string();
+        part.push(".part");
+        Ok(Destination::Assembled {
+            folder: Folder::open(Path::new(&part), &header)?,
+            file: out.clone(),
+        })
+    }
+
+    fn folder(&self) -> Option<&Folder> {
+        match self {
+            Destination::Folder(folder) | Destination::Assembled { folder, .. } => Some(folder),
+            Destination::Stream => None,
+        }
+    }
+
+    fn write(&mut self, items: Vec<Item>, form: &Form) -> Result<(), Failure> {
+        match self {
+            Destination::Folder(folder) | Destination::Assembled { folder, .. } => {
+                folder.append(items)
+            }
+            Destination::Stream => items.iter().try_for_each(|item| {
+                output::data(&item.private)?;
+                output::data(form.separator())
+            }),
+        }
+    }
+
+    /// What is to be done once all keys are there. Returns where they are.
+    fn finish(self, arguments: &Keygen) -> Result<Option<PathBuf>, Failure> {
+        match self {
+            Destination::Stream => Ok(None),
+            Destination::Folder(folder) => Ok(Some(folder.path().to_owned())),
+            Destination::Assembled { folder, file } => {
+                assemble(&folder, &file, arguments.format)?;
+                fs::remove_dir_all(folder.path()).map_err(|error| {
+                    Failure::io(format!("cannot remove {}", folder.path().display()), error)
+                })?;
+                Ok(Some(file))
+            }
+        }
+    }
+}
+
+/// Makes one file of a folder's keys: a set, or an archive with the manifest.
+fn assemble(folder: &Folder, path: &Path, format: KeyFormat) -> Result<(), Failure> {
+    let cannot = |error: io::Error| Failure::io(format!("cannot make {}", path.display()), error);
+    let draft = files::draft(path, b"", Privacy::Private)?;
+    let mut entries: Vec<&Entry> = folder.entries().iter().collect();
+    entries.sort_by_key(|entry| entry.number);
+    let mut written = io::BufWriter::new(draft.as_file());
+    if format == KeyFormat::JwkSet {
+        written.write_all(b"{\"keys\":[\n").map_err(cannot)?;
+        for (index, entry) in entries.iter().enumerate() {
+            let separator: &[u8] = if index > 0 { b",\n" } else { b"" };
+            let key = fs::read(folder.path().join(&entry.file)).map(zeroize::Zeroizing::new);
+            key.and_then(|key| {
+                written.write_all(separator)?;
+                written.write_all(&key)
+            })
+            .map_err(cannot)?;
+        }
+        written.write_all(b"\n]}\n").map_err(cannot)?;
+    } else {
+        let mut archive = tar::Builder::new(&mut written);
+        let names = entries
+            .iter()
+            .flat_map(|entry| entry.public.iter().chain([&entry.file]))
+            .map(String::as_str)
+            .chain([MANIFEST]);
+        for name in names {
+            File::open(folder.path().join(name))
+                .and_then(|mut file| archive.append_file(name, &mut file))
+                .map_err(cannot)?;
+        }
+        archive.finish().map_err(cannot)?;
+    }
+    written.flush().map_err(cannot)?;
+    drop(written);
+    draft.as_file().sync_all().map_err(cannot)?;
+    files::name_draft(draft, path)
+}
+
+/// How keys are made.
+enum Way {
+    Bulk(Generation),
+    Seeded(Generation, InsecureStudySeed),
+    Strict(Box<dyn Backend>, usize, u64),
+}
+
+impl Way {
+    fn of(arguments: &Keygen, backend: Box<dyn Backend>) -> Result<Self, Failure> {
+        let (bits, e) = (arguments.bits, arguments.e);
+        Ok(match arguments.insecure_seed {
+            None if arguments.strict => Way::Strict(backend, bits, e),
+            None => Way::Bulk(Generation::new(bits, e, backend).map_err(told)?),
+            Some(Seed(seed)) => Way::Seeded(
+                Generation::new(bits, e, backend).map_err(told)?,
+                InsecureStudySeed::new(seed),
+            ),
+        })
+    }
+}
+
+/// What the threads share.
+struct Work<'a> {
+    way: Way,
+    form: &'a Form,
+    with_public: bool,
+    /// Whether keys get names of their own.
+    is_named: bool,
+    missing: Mutex<std::vec::IntoIter<u64>>,
+    threads: u64,
+    is_over: AtomicBool,
+    tests: AtomicU64,
+}
+
+impl Work<'_> {
+    /// One thread's work: makes keys and hands them over until no number is left, or nobody takes them.
+    fn make(&self, sender: &SyncSender<Result<Vec<Item>, Failure>>) {
+        if let Err(failure) = self.make_all(sender) {
+            // Whoever has stopped listening has a failure already.
+            let _ = sender.send(Err(failure));
+        }
+    }
+
+    fn make_all(&self, sender: &SyncSender<Result<Vec<Item>, Failure>>) -> Result<(), Failure> {
+        let mut generator = match &self.way {
+            Way::Bulk(generation) => {
+                let rng = WorkerRng::from_system().map_err(told)?;
+                let generator = generation.generator(rng).map_err(told)?;
+                Some(match self.left() > 8 * HANDFUL * self.threads {
+                    true => generator.looking_ahead(),
+                    false => generator,
+                })
+            }
+            _ => None,
+        };
+        loop {
+            let numbers = self.claim();
+            if numbers.is_empty() || self.is_over.load(Ordering::Relaxed) {
+                return Ok(());
+            }
+            let made = match (&self.way, &mut generator) {
+                (_, Some(generator)) => generator.keys(numbers.len()),
+                (Way::Seeded(generation, seed), _) => numbers
+                    .iter()
+                    .map(|&number| {
+                        let mut generator = generation.generator(seed.stream(number))?;
+                        generator.keys(1)
+                    })
+                    .collect::<Result<Vec<_>, Error>>()
+                    .map(|keys| keys.into_iter().flatten().collect()),
+                (Way::Strict(backend, bits, e), _) => numbers
+                    .iter()
+                    .map(|_| generate(*bits, *e, &mut SystemRng, &**backend))
+                    .collect(),
+                (Way::Bulk(_), None) => unreachable!("it has its generator"),
+            };
+            let mut items = Vec::with_capacity(numbers.len());
+            for (number, made) in numbers.into_iter().zip(made.map_err(told)?) {
+                self.tests.fetch_add(made.counts.tests, Ordering::Relaxed);
+                items.push(self.item(number, &made.key)?);
+            }
+            if sender.send(Ok(items)).is_err() {
+                return Ok(());
+            }
+        }
+    }
+
+    fn left(&self) -> u64 {
+        let missing = self.missing.lock().unwrap_or_else(PoisonError::into_inner);
+        missing.len() as u64
+    }
+
+    /// A handful of numbers, fewer where few are left for all threads.
+    fn claim(&self) -> Vec<u64> {
+        let mut missing = self.missing.lock().unwrap_or_else(PoisonError::into_inner);
+        let share = (missing.len() as u64).div_ceil(2 * self.threads);
+        let handful = usize::try_from(share.clamp(1, HANDFUL)).unwrap_or(1);
+        missing.by_ref().take(handful).collect()
+    }
+
+    fn item(&self, number: u64, key: &rsalab_rsa::PrivateKey) -> Result<Item, Failure> {
+        let (ending, public_ending) = self.form.endings();
+        let name = match self.way {
+            Way::Seeded(..) => format!("insecure-key-{number:06}"),
+            _ => format!("key-{number:06}"),
+        };
+        let with_public = self.with_public && self.is_named;
+        let digest = format::fingerprint(key.public());
+        Ok(Item {
+            entry: Entry {
+                number,
+                file: format!("{name}{ending}"),
+                public: with_public.then(|| format!("{name}{public_ending}")),
+                sha256: digest.iter().map(|byte| format!("{byte:02x}")).collect(),
+            },
+            private: self.form.private(key)?,
+            public: with_public.then(|| self.form.public(key.public())),
+        })
+    }
+}
+
+/// Writes what the threads hand over, until all is there or somebody asks to stop. Returns how many keys were written.
+fn collect(
+    receiver: &Receiver<Result<Vec<Item>, Failure>>,
+    destination: &mut Destination,
+    form: &Form,
+    follower: &mut Follower,
+    stop: &Stop,
+) -> Result<u64, Failure> {
+    let mut made = 0;
+    while stop.class().is_none() {
+        let mut group = match receiver.recv_timeout(Duration::from_millis(100)) {
+            Ok(items) => items?,
+            Err(RecvTimeoutError::Timeout) => {
+                follower.advance(made);
+                continue;
+            }
+            Err(RecvTimeoutError::Disconnected) => break,
+        };
+        while group.len() < GROUP {
+            match receiver.try_recv() {
+                Ok(items) => group.extend(items?),
+                Err(_) => break,
+            }
+        }
+        let count = group.len() as u64;
+        destination.write(group, form)?;
+        made += count;
+        follower.advance(made);
+    }
+    Ok(made)
+}
+
+/// How the work is followed: a bar on a terminal, a line now and then elsewhere.
+struct Follower {
+    talk: Talk,
+    bar: ProgressBar,
+    begun: Instant,
+    said: Instant,
+    count: u64,
+    before: u64,
+}
+
+impl Follower {
+    fn new(talk: Talk, count: u64, before: u64) -> Self {
+        let target = match talk.is_watched() {
+            true => ProgressDrawTarget::stderr(),
+            false => ProgressDrawTarget::hidden(),
+        };
+        let style = ProgressStyle::with_template("{bar:24} {msg}").expect("the template is fixed");
+        Follower {
+            talk,
+            bar: ProgressBar::with_draw_target(Some(count), target).with_style(style),
+            begun: Instant::now(),
+            said: Instant::now(),
+            count,
+            before,
+        }
+    }
+
+    fn advance(&mut self, made: u64) {
+        let (total, seconds) = (self.before + made, self.begun.elapsed().as_secs_f64());
+        self.bar.set_position(total);
+        let rate = made as f64 / seconds;
+        let to_go = match made {
+            0 => String::new(),
+            _ => {
+                let left = (self.count - total) as f64 / rate;
+                format!(
+                    " · {}/s · {} to go",
+                    quantity::number(rate),
+                    quantity::wait(Duration::from_secs_f64(left))
+                )
+            }
+        };
+        let line = format!("{total} of {} keys{to_go}", self.count);
+        if !self.talk.is_watched() && self.said.elapsed() >= LINE_EVERY && total < self.count {
+            self.talk.say(&line);
+            self.said = Instant::now();
+        }
+        self.bar.set_message(line);
+    }
+
+    fn finish(&self) {
+        self.bar.finish_and_clear();
+    }
+}
