@@ -575,8 +575,8 @@ fn seconds(typed: &str) -> Result<f64, String> {
 
 fn share(typed: &str) -> Result<f64, String> {
     match typed.parse::<f64>() {
-        Ok(share) if (0.0..=10.0).contains(&share) => Ok(share),
-        _ => Err("from 0 to 10 are possible: 0.02 is two per cent".to_owned()),
+        Ok(share) if (0.0..=100.0).contains(&share) => Ok(share),
+        _ => Err("from 0 to 100 are possible: 0.02 is two per cent".to_owned()),
     }
 }
 

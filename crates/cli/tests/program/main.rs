@@ -6,6 +6,7 @@ mod calibrate;
 mod cipher;
 mod keys;
 mod kill;
+mod many_keys;
 mod readme;
 mod signals;
 mod study;

@@ -150,12 +150,20 @@ pub(super) fn run(arguments: &Keygen, count: u64, form: &Form, talk: Talk) -> Re
         Some(path) => format!(" are in {}", path.display()),
         None => " were written".to_owned(),
     };
+    let keys = |count: u64| quantity::counted(usize::try_from(count).unwrap_or(usize::MAX), "key");
+    let rate = match made {
+        0 => String::new(),
+        _ => format!(
+            "; {} made now, {} a second on {}",
+            keys(made),
+            quantity::number(made as f64 / elapsed.as_secs_f64()),
+            quantity::counted(threads, "thread")
+        ),
+    };
     talk.say(format_args!(
-        "{} of {} bits{place}; {made} made now, {} a second on {}",
-        quantity::counted(usize::try_from(total).unwrap_or(usize::MAX), "key"),
-        arguments.bits,
-        quantity::number(made as f64 / elapsed.as_secs_f64()),
-        quantity::counted(threads, "thread"),
+        "{} of {} bits{place}{rate}",
+        keys(total),
+        arguments.bits
     ));
     if arguments.insecure_seed.is_some() {
         talk.say("they are INSECURE: whoever has the seed has them all");

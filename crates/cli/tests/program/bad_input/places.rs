@@ -36,6 +36,9 @@ fn places_to_write_to() {
         ("keygen --out new --public-out file".into(), 5, &["file exists already", "name another file"]),
         ("keygen --bits 512 --insecure-size --out new --public-out ./new".into(), 5, &["./new exists already"]),
         ("keygen --out missing/new".into(), 5, &["missing/new", "check the name"]),
+        ("keygen --count 2 --out file".into(), 5, &["file", "exists"]),
+        ("keygen --count 2 --out missing/new".into(), 5, &["missing/new", "check the name"]),
+        ("keygen --count 2 --out file/new".into(), 5, &["file/new"]),
         ("keygen --out file/new".into(), 5, &["file/new", "name a directory"]),
         ("keygen --bits 512 --insecure-size --out /proc/new".into(), 5, &["/proc/new", "check the name"]),
         (in_long("keygen --bits 512 --insecure-size --out "), 5, &["xxx", "shorter name"]),
@@ -64,6 +67,7 @@ fn places_that_may_only_be_read() {
         ("study smoke --out locked", 5, &["locked", "Permission denied", "name another place"]),
         ("study smoke --out locked/new", 5, &["locked/new", "Permission denied", "name another place"]),
         ("keygen --bits 512 --insecure-size --out locked/new", 5, &["locked/new", "permission denied", "name another place"]),
+        ("keygen --bits 512 --insecure-size --count 2 --out locked/new", 5, &["locked/new", "Permission denied", "name another place"]),
         ("report good --out locked", 5, &["locked", "Permission denied", "name another place"]),
     ];
     // Permissions mean nothing to root, so that somebody else must type it.
@@ -98,6 +102,7 @@ fn places_that_may_only_be_read() {
         ("resume disk/good", 5, &["disk/good", "Read-only", "can be written to"]),
         ("report disk/good", 5, &["disk/good", "read-only", "can be written to"]),
         ("keygen --bits 512 --insecure-size --out disk/new", 5, &["disk/new", "read-only", "can be written to"]),
+        ("keygen --bits 512 --insecure-size --count 2 --out disk/new", 5, &["disk/new", "read-only", "can be written to"]),
     ];
     for (typed, code, words) in rows {
         let prepare = "cp -a good disk/ && mount -o remount,ro disk";
