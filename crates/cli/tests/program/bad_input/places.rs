@@ -102,7 +102,7 @@ fn places_that_may_only_be_read() {
         ("resume disk/good", 5, &["disk/good", "Read-only", "can be written to"]),
         ("report disk/good", 5, &["disk/good", "read-only", "can be written to"]),
         ("keygen --bits 512 --insecure-size --out disk/new", 5, &["disk/new", "read-only", "can be written to"]),
-        ("keygen --bits 512 --insecure-size --count 2 --out disk/new", 5, &["disk/new", "read-only", "can be written to"]),
+        ("keygen --bits 512 --insecure-size --count 2 --out disk/new", 5, &["disk/new", "Read-only", "can be written to"]),
     ];
     for (typed, code, words) in rows {
         let prepare = "cp -a good disk/ && mount -o remount,ro disk";
