@@ -3,7 +3,7 @@
 //!
 //! | argument | what is done |
 //! |---|---|
-//! | none | keys prepared and used on every portable kernel, secret primes, exponents and inputs |
+//! | none | keys prepared and used on every portable kernel, secret primes, exponents and inputs; candidates sieved and tested |
 //! | `leak` | a public operation whose exponent is marked secret: valgrind must report it |
 #![forbid(unsafe_code)]
 
@@ -11,7 +11,10 @@ use std::process::ExitCode;
 
 use crabgrind::memcheck::{self, MemState};
 use keys::{E, Key};
-use rsalab_arith::{Kernel, PrivateContext, PrivateParts, PrivateRing, PublicContext, Status};
+use rsalab_arith::{
+    Kernel, PrivateContext, PrivateParts, PrivateRing, PublicContext, Status,
+    candidate::{PreTester, Sieve, Tester},
+};
 
 #[path = "../../crates/arith/tests/keys/mod.rs"]
 mod keys;
@@ -109,6 +112,40 @@ fn ring_operations(kernel: Kernel, keys: &[Key]) {
     assert_eq!(status, vec![Status::Done; of.len()]);
 }
 
+/// A start sieved, its survivors picked and tested, and a prime put to its rounds: all that is secret in a search.
+fn search(kernel: Kernel, key: &Key) {
+    let bits = 8 * key.p.len();
+    let hidden = |number: &[u8]| {
+        let mut marked = secret(number);
+        let last = marked.len() - 1;
+        // Lengths are public, and that candidates are odd.
+        marked[..8].copy_from_slice(&number[..8]);
+        marked[last] = number[last];
+        marked
+    };
+    let len = key.p.len();
+    let sieve = Sieve::new(kernel, bits);
+    let mut interval = sieve.interval(&hidden(&key.p)).expect("it has room");
+    let mut candidates = vec![0; 9 * len];
+    for candidate in candidates.chunks_exact_mut(len) {
+        let random = secret(&[0x55; 8]).try_into().expect("eight bytes");
+        let is_picked = interval.pick(u64::from_be_bytes(random), candidate);
+        assert_eq!(is_picked, Ok(true));
+        // What was picked is as secret as the start, and known in the same places.
+        let known = mark(candidate.to_vec(), MemState::Defined);
+        candidate.copy_from_slice(&hidden(&known));
+    }
+    let mut passed = vec![false; 9];
+    let mut before = PreTester::new(kernel, bits);
+    before.test(&candidates, &mut passed).expect("in range");
+    let mut rounds = Tester::new(kernel, len);
+    let bases = [vec![1; len], vec![2; len]].concat();
+    let twice = [hidden(&key.p), hidden(&key.q)].concat();
+    rounds
+        .round(&twice, &bases, &mut [false; 2])
+        .expect("in range");
+}
+
 /// What must be reported.
 fn leak(kernel: Kernel) {
     let key = Key::nth(0, 512, &E);
@@ -126,6 +163,7 @@ fn main() -> ExitCode {
                 for name in KERNELS {
                     private_operations(kernel(name), &keys[0]);
                     ring_operations(kernel(name), &keys);
+                    search(kernel(name), &keys[0]);
                     println!("{name}, {bits} bits: done");
                 }
             }

@@ -67,6 +67,8 @@ impl<K: LaneKernel> Raise for PlainPower<K> {
 }
 
 /// Checks a private key and brings its exponent into limb form, of the modulus's length.
+// Never inlined: `tracking/verdicts.supp` knows it by its name.
+#[inline(never)]
 pub(crate) fn exponent(modulus: &Modulus, parts: &PrivateParts<'_>) -> Result<Nat, Error> {
     integer::check(parts)?;
     // Larger exponents are right too, but the window is as long as n.

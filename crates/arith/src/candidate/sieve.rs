@@ -2,7 +2,7 @@
 //!
 //! The start is as secret as the prime that will be found. A sieve in a table of memory would betray it, for every mark
 //! goes where a residue of the start says; and the marks themselves tell its residues. So the marks are kept in registers:
-//! each prime's bit is shifted into its place in all of them, and falls out of all but one. And survivors are not listed, but
+//! each prime's bit is offered to all words of them, and taken by the one it belongs to. And survivors are not listed, but
 //! picked by their rank, which reads all marks alike.
 
 use super::odd_primes::odd_primes;
@@ -296,11 +296,11 @@ impl<const CELLS: usize> Work for Cross<'_, CELLS> {
         let groups: &[Cell] = sieve.groups.as_chunks().0;
         let (first, groups) = groups.split_at(GROUP_CELLS);
         let mut map = [V::splat(token, 0); CELLS];
-        // The place of each word's first bit.
-        let mut firsts = map;
-        for (cell, first) in firsts.iter_mut().enumerate() {
-            let places = std::array::from_fn(|lane| (LIMB_BITS * (8 * cell + lane)) as u64);
-            *first = V::load(token, &places);
+        // The place of each word among all.
+        let mut words = map;
+        for (cell, words) in words.iter_mut().enumerate() {
+            let places = std::array::from_fn(|lane| (8 * cell + lane) as u64);
+            *words = V::load(token, &places);
         }
         let [residue] = residues::<V, 1>(token, first, digits);
         let mut offsets = [[0; 8]; 2];
@@ -310,10 +310,10 @@ impl<const CELLS: usize> Work for Cross<'_, CELLS> {
         for (small, &offset) in sieve.small.iter().zip(offsets.as_flattened()) {
             let (offset, prime) = (V::splat(token, offset), V::splat(token, small.value));
             let pattern = V::splat(token, small.pattern);
-            for cell in 0..CELLS {
-                let shift = offset.add(V::load(token, &small.phases[cell]));
+            for (map, phase) in map.iter_mut().zip(&small.phases) {
+                let shift = offset.add(V::load(token, phase));
                 let shift = shift.min(shift.sub(prime));
-                map[cell] = map[cell].or(pattern.shift_left(shift));
+                *map = map.or(pattern.shift_left(shift));
             }
         }
         let mut rest = groups;
@@ -322,8 +322,8 @@ impl<const CELLS: usize> Work for Cross<'_, CELLS> {
             (blocks, rest) = rest.split_at(run.blocks * BLOCK * GROUP_CELLS);
             for block in blocks.chunks_exact(BLOCK * GROUP_CELLS) {
                 match run.hits {
-                    1 => mark::<V, CELLS>(token, &mut map, &firsts, block, digits, 1),
-                    hits => mark::<V, CELLS>(token, &mut map, &firsts, block, digits, hits),
+                    1 => mark::<V, CELLS>(token, &mut map, &words, block, digits, 1),
+                    hits => mark::<V, CELLS>(token, &mut map, &words, block, digits, hits),
                 }
             }
         }
@@ -338,32 +338,33 @@ impl<const CELLS: usize> Work for Cross<'_, CELLS> {
 fn mark<V: Lanes, const CELLS: usize>(
     token: V::Token,
     map: &mut [V; CELLS],
-    firsts: &[V; CELLS],
+    words: &[V; CELLS],
     block: &[Cell],
     digits: &[u64],
     hits: usize,
 ) {
     let one = V::splat(token, 1);
+    let within = V::splat(token, LIMB_BITS as u64 - 1);
     let residues = residues::<V, BLOCK>(token, block, digits);
-    let mut offsets = [[[0; 8]; 2]; BLOCK];
-    for (group, offsets) in offsets.iter_mut().enumerate() {
+    for (group, &residue) in residues.iter().enumerate() {
         let cells = &block[group * GROUP_CELLS..][..GROUP_CELLS];
-        for (which, offsets) in offsets.iter_mut().enumerate() {
-            offset(token, residues[group], cells, which).store(offsets);
-        }
-    }
-    for (group, offsets) in offsets.iter().enumerate() {
-        for (which, offsets) in offsets.iter().enumerate() {
-            let primes = &block[group * GROUP_CELLS + 2 + 3 * which];
-            for (&offset, &prime) in offsets.iter().zip(primes) {
-                let mut place = V::splat(token, offset);
-                for hit in 0..hits {
-                    if hit > 0 {
-                        place = place.add(V::splat(token, prime));
-                    }
-                    for cell in 0..CELLS {
-                        let bit = one.shift_left(place.sub(firsts[cell]));
-                        map[cell] = map[cell].or(bit);
+        for which in 0..2 {
+            let mut place = offset(token, residue, cells, which);
+            for hit in 0..hits {
+                if hit > 0 {
+                    place = place.add(V::load(token, &cells[2 + 3 * which]));
+                }
+                // For each of eight primes the word that its multiple is in, and its bit there ...
+                let (mut word, mut bit) = ([0; 8], [0; 8]);
+                place
+                    .shift_right::<{ LIMB_BITS.ilog2() }>()
+                    .store(&mut word);
+                one.shift_left(place.and(within)).store(&mut bit);
+                // ... which goes into all words that are this one.
+                for (&word, &bit) in word.iter().zip(&bit) {
+                    let (word, bit) = (V::splat(token, word), V::splat(token, bit));
+                    for (map, &here) in map.iter_mut().zip(words) {
+                        *map = map.merge(map.or(bit), here.equal(word));
                     }
                 }
             }

@@ -45,10 +45,15 @@ pub(crate) trait Lanes: Copy + Send + Sync + 'static {
     fn or(self, b: Self) -> Self;
     /// The lesser, of words without sign.
     fn min(self, b: Self) -> Self;
-    /// self 2^by mod 2^64, each lane by its own count: zero for a count of 64 and more.
+    /// self 2^by mod 2^64, each lane by its own count below 64.
     fn shift_left(self, by: Self) -> Self;
+    /// self / 2^BITS.
+    fn shift_right<const BITS: u32>(self) -> Self;
     /// self / 2^52.
-    fn shift_right_digit(self) -> Self;
+    #[inline(always)]
+    fn shift_right_digit(self) -> Self {
+        self.shift_right::<{ DIGIT_BITS as u32 }>()
+    }
     /// self + (the low digit of the product of a's and b's low digits) mod 2^64.
     fn add_low(self, a: Self, b: Self) -> Self;
     /// self + (the high digit of the product of a's and b's low digits) mod 2^64.
@@ -137,16 +142,19 @@ impl Lanes for Portable {
 
     #[inline(always)]
     fn shift_left(self, by: Self) -> Self {
-        // All ones where the count is below 64: what is above its lowest six bits is zero, and less 1 has the top bit set.
-        let mask =
-            by.0.map(|by| ((by >> 6).wrapping_sub(1) >> 63).wrapping_neg());
-        self.zip(by, |word, by| word << (by & 63))
-            .and(Self(black_box(mask)))
+        // A shift for each bit of the count, under a mask: not every machine shifts in a time that is the same for all counts.
+        let mut shifted = self;
+        for bit in 0..6 {
+            let mask = by.0.map(|by| (by >> bit & 1).wrapping_neg());
+            let further = Self(shifted.0.map(|word| word << (1 << bit)));
+            shifted = shifted.merge(further, black_box(mask));
+        }
+        shifted
     }
 
     #[inline(always)]
-    fn shift_right_digit(self) -> Self {
-        Self(self.0.map(|word| word >> DIGIT_BITS))
+    fn shift_right<const BITS: u32>(self) -> Self {
+        Self(self.0.map(|word| word >> BITS))
     }
 
     #[inline(always)]

@@ -17,7 +17,8 @@ use crate::{
 ///
 /// # Errors
 ///
-/// [`Error::KeySize`] unless `bits` is even and from [`MIN_BITS`] to [`MAX_BITS`]; [`Error::Generation`] for an exponent
+/// [`Error::KeySize`] unless `bits` is even and from [`MIN_BITS`](crate::keys::MIN_BITS) to
+/// [`MAX_BITS`](crate::keys::MAX_BITS); [`Error::Generation`] for an exponent
 /// that is even or below 3, if a search runs into its limit (fewer than one in 10^12), or if the new key fails its
 /// consistency check; [`Error::Randomness`] and [`Error::Backend`] from below.
 pub fn generate<R: TryCryptoRng + ?Sized>(

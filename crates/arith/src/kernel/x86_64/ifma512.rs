@@ -1,6 +1,6 @@
 //! Eight lanes in a 512-bit register, with AVX-512 IFMA.
 
-use crate::kernel::lanes::{Cell, DIGIT_BITS, Lanes, Work};
+use crate::kernel::lanes::{Cell, Lanes, Work};
 use std::arch::x86_64::*;
 
 /// The proof that CPU and operating system offer AVX-512 F, VL, DQ, BW and IFMA.
@@ -94,9 +94,9 @@ impl Lanes for Zmm {
     }
 
     #[inline(always)]
-    fn shift_right_digit(self) -> Self {
+    fn shift_right<const BITS: u32>(self) -> Self {
         // SAFETY: a `Zmm` proves AVX-512 F.
-        Self(unsafe { _mm512_srli_epi64::<{ DIGIT_BITS as u32 }>(self.0) })
+        Self(unsafe { _mm512_srli_epi64::<BITS>(self.0) })
     }
 
     #[inline(always)]
