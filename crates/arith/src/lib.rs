@@ -12,7 +12,7 @@
 //! | How is a private power taken? | `crt`: two of half the length; `plain`: one, to be measured |
 //! | How is it protected? | `guard`: blinding, and the check of a result before it is released |
 //! | How are keys derived and checked? | [`integer`]: constant-time inversion, gcd, reduction, CRT parameters |
-//! | How is a prime recognised? | [`candidate`]: small factors, Miller–Rabin |
+//! | How is a prime recognised? | [`candidate`]: a sieve or small factors, a test to base 2, Miller–Rabin |
 //!
 //! Algorithms with their sources, bounds, operation counts and rejected roads are in the crate's `NOTES.md`.
 
