@@ -8,6 +8,9 @@ aloud="-- --show-output"
 sh scripts/bring-browser.sh
 $cargo test --locked $aloud
 
+# The machine code that ships is not the one that tests with assertions run.
+$cargo test --release --locked --package rsalab-arith --test machine_code $aloud
+
 # What the peers openssl, aws-lc and libcrypto share; it needs none of them.
 $cargo clippy --release --locked --package rsalab-peer-evp --all-targets -- -D warnings
 $cargo test --release --locked --package rsalab-peer-evp $aloud

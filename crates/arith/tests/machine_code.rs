@@ -99,6 +99,11 @@ fn no_vector_intrinsic_became_a_call() {
 /// nothing but what they have themselves put on the stack and the fields of the structures that hold pointers and lengths.
 #[test]
 fn no_number_reaches_a_branch_or_an_address_of_the_register_form() {
+    if cfg!(debug_assertions) {
+        return eprintln!(
+            "skipped: with assertions this is not the code that ships; `cargo test --release` reads that"
+        );
+    }
     let Some(functions) = disassembled() else {
         return;
     };
