@@ -6,7 +6,7 @@ use clap::{
     Arg, ArgAction, Args, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum,
     builder::{PossibleValuesParser, TypedValueParser},
 };
-use rsalab_engines::Op;
+use rsalab_engines::{Exponent, Op};
 use rsalab_rsa::keys::{MAX_BITS, MIN_BITS};
 use rsalab_study::plan::{BATCH, BITS, REPEATS, SYMBOLS, Seed, THREADS};
 
@@ -358,9 +358,9 @@ pub(crate) struct Keygen {
     /// Bits of the modulus.
     #[arg(long, value_name = "N", default_value_t = 2048, value_parser = own_bits)]
     pub(crate) bits: usize,
-    /// The public exponent: odd, from 3.
-    #[arg(long, short, value_name = "E", default_value_t = 65_537, value_parser = exponent)]
-    pub(crate) e: u64,
+    /// The public exponent: odd, from 3; or 'random', one as long as the modulus for each key.
+    #[arg(long, short, value_name = "E", default_value = "65537", value_parser = any_exponent)]
+    pub(crate) e: Exponent,
     /// How many keys; without it, one, in a file of its own.
     #[arg(long, value_name = "N", value_parser = key_count)]
     pub(crate) count: Option<u64>,
@@ -585,6 +585,13 @@ fn key_count(typed: &str) -> Result<u64, String> {
     match typed.parse::<u64>() {
         Ok(count) if (1..=MOST).contains(&count) => Ok(count),
         _ => Err(format!("1 to {MOST} keys can be made")),
+    }
+}
+
+fn any_exponent(typed: &str) -> Result<Exponent, String> {
+    match typed {
+        "random" => Ok(Exponent::Random),
+        number => exponent(number).map(Exponent::Fixed),
     }
 }
 

@@ -29,6 +29,15 @@ pub use strict::{first_primes_of, generate, prime_pair};
 /// The public exponent that nearly every key has.
 pub const DEFAULT_EXPONENT: u64 = 65537;
 
+/// The public exponent of keys that are generated in bulk.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PublicExponent {
+    /// This one: odd, from 3.
+    Fixed(u64),
+    /// One drawn for each key: odd, below the modulus, and prime to p − 1 and q − 1; so nearly as long as the modulus.
+    Random,
+}
+
 /// A key with the work that it took.
 #[derive(Debug)]
 pub struct Generated {

@@ -5,17 +5,19 @@ use std::collections::HashSet;
 use num_bigint::BigUint;
 use rsalab_rsa::{
     Backend, CpuBackend, Error, PrivateKey,
-    generate::{Generated, Generation, Generator, miller_rabin_rounds},
+    generate::{Generated, Generation, Generator, PublicExponent, miller_rabin_rounds},
     kernels,
     random::{InsecureStudyRng, InsecureStudySeed, WorkerRng},
 };
+
+use PublicExponent::Fixed;
 
 fn number(bytes: &[u8]) -> BigUint {
     BigUint::from_bytes_be(bytes)
 }
 
 fn generation(bits: usize, e: u64) -> Generation {
-    Generation::new(bits, e, Box::new(CpuBackend::auto())).expect("it can be")
+    Generation::new(bits, Fixed(e), Box::new(CpuBackend::auto())).expect("it can be")
 }
 
 fn seeded(generation: &Generation, stream: u64) -> Generator<'_, InsecureStudyRng> {
@@ -113,7 +115,7 @@ fn any_number_of_keys_can_be_asked_for_again_and_again() {
 fn the_same_randomness_gives_the_same_keys_on_every_kernel() {
     let made = |name: &str| -> Vec<_> {
         let backend = CpuBackend::named(name).expect("it is available");
-        let generation = Generation::new(512, 65537, Box::new(backend)).expect("it can be");
+        let generation = Generation::new(512, Fixed(65537), Box::new(backend)).expect("it can be");
         let made = seeded(&generation, 2).keys(10).expect("keys");
         made.iter().map(|made| made.key.public().clone()).collect()
     };
@@ -152,7 +154,7 @@ fn the_system_gives_different_keys_to_each_thread() {
 #[test]
 fn sizes_and_exponents_that_cannot_be_are_refused() {
     let refusal = |bits, e| {
-        let refused = Generation::new(bits, e, Box::new(CpuBackend::auto()));
+        let refused = Generation::new(bits, Fixed(e), Box::new(CpuBackend::auto()));
         refused.err().expect("refused").to_string()
     };
     for bits in [0, 510, 513, 16386] {
@@ -220,4 +222,27 @@ fn a_backend_tests_what_it_is_given() {
         .expect("in range");
     assert_eq!(passed, [true]);
     assert!(tester.pre_test(&[1], &mut passed).is_err());
+}
+
+#[test]
+fn random_exponents_are_drawn_for_each_key() {
+    let backend = Box::new(CpuBackend::auto());
+    let generation = Generation::new(512, PublicExponent::Random, backend).expect("it can be");
+    let made = seeded(&generation, 4).keys(9).expect("keys");
+    let mut exponents = HashSet::new();
+    for Generated { key, .. } in &made {
+        let [n, e, d, p, q] = [
+            key.public().n(),
+            key.public().e(),
+            key.d(),
+            key.p(),
+            key.q(),
+        ]
+        .map(number);
+        assert!(e < n && e.bit(0) && e.bits() > 400);
+        let one = BigUint::from(1u8);
+        assert_eq!((&e * &d) % (&p - &one), one);
+        assert_eq!((&e * &d) % (&q - &one), one);
+        assert!(exponents.insert(e));
+    }
 }

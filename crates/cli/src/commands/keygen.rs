@@ -18,9 +18,10 @@ mod password;
 use std::{path::Path, time::Instant};
 
 use rand_core::TryCryptoRng;
+use rsalab_engines::Exponent;
 use rsalab_rsa::{
     Backend, CpuBackend, Error, PrivateKey,
-    generate::{Generated, Generation, generate},
+    generate::{Generated, Generation, PublicExponent, generate},
     random::{InsecureStudySeed, SystemRng, WorkerRng},
 };
 use rsalab_study::plan::Seed;
@@ -42,7 +43,7 @@ const LEAST_SECURE_BITS: usize = 2048;
 #[derive(Serialize)]
 struct Made<'a> {
     bits: usize,
-    e: u64,
+    e: Exponent,
     /// The engine that made it, if not the program itself.
     engine: Option<&'a str>,
     kernel: &'a str,
@@ -161,7 +162,7 @@ fn make(arguments: &Keygen, kernel: Option<&str>) -> Result<Origin, Failure> {
     let backend = kernels::backend(kernel)?;
     let kernel = backend.kernel().to_owned();
     let made = match arguments.insecure_seed {
-        None if arguments.strict => generate(bits, e, &mut SystemRng, &backend),
+        None if arguments.strict => generate(bits, strict_exponent(e)?, &mut SystemRng, &backend),
         // As the first of many.
         Some(Seed(seed)) => first(bits, e, backend, InsecureStudySeed::new(seed).stream(1)),
         None => WorkerRng::from_system().and_then(|rng| first(bits, e, backend, rng)),
@@ -175,13 +176,28 @@ fn make(arguments: &Keygen, kernel: Option<&str>) -> Result<Origin, Failure> {
     })
 }
 
+/// The exponent of keys by the letter of the standard, which has it chosen before the primes.
+fn strict_exponent(e: Exponent) -> Result<u64, Failure> {
+    e.fixed().ok_or_else(|| {
+        let what = "--strict takes a number for the public exponent";
+        Failure::new(Class::Usage, what).advice("leave out --strict, or name the exponent")
+    })
+}
+
+fn in_bulk(e: Exponent) -> PublicExponent {
+    match e {
+        Exponent::Fixed(e) => PublicExponent::Fixed(e),
+        Exponent::Random => PublicExponent::Random,
+    }
+}
+
 fn first<R: TryCryptoRng>(
     bits: usize,
-    e: u64,
+    e: Exponent,
     backend: CpuBackend,
     rng: R,
 ) -> Result<Generated, Error> {
-    let generation = Generation::new(bits, e, Box::new(backend))?;
+    let generation = Generation::new(bits, in_bulk(e), Box::new(backend))?;
     let mut keys = generation.generator(rng)?.keys(1)?;
     Ok(keys.remove(0))
 }

@@ -289,7 +289,7 @@ fn archives_sets_and_streams() {
     };
     private("keys.tar");
 
-    keygen("--format jwk-set --out set.json");
+    keygen("--e random --format jwk-set --out set.json");
     private("set.json");
     let set = fs::read(here.path().join("set.json")).expect("made");
     let set: Value = serde_json::from_slice(&set).expect("it is JSON");
@@ -303,6 +303,12 @@ fn archives_sets_and_streams() {
         set.iter()
             .all(|key| key["kty"] == "RSA" && key["qi"].is_string())
     );
+
+    let exponents: BTreeSet<_> = set
+        .iter()
+        .map(|key| key["e"].as_str().expect("e"))
+        .collect();
+    assert!(exponents.len() == 5 && exponents.iter().all(|e| e.len() > 70));
 
     let output = keygen("--format jwk --out -");
     let lines: Vec<Value> = stdout(&output)
@@ -354,6 +360,16 @@ fn archives_sets_and_streams() {
             "keygen --count 5 --public-out p --out new",
             2,
             "one key alone",
+        ),
+        (
+            "keygen --engine own --e random --out new",
+            2,
+            "a public exponent that is a number",
+        ),
+        (
+            "keygen --count 5 --strict --e random --out new",
+            2,
+            "--strict takes a number",
         ),
         (
             "keygen --count 5 --engine own --out new",

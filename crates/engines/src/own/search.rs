@@ -3,7 +3,7 @@
 
 use rsalab_rsa::{
     Backend, CpuBackend, PrivateKey,
-    generate::{self, Generation, Generator, PrimePair, first_primes_of},
+    generate::{self, Generation, Generator, PrimePair, PublicExponent, first_primes_of},
     random::{SystemRng, WorkerRng},
 };
 
@@ -25,9 +25,10 @@ pub(super) struct Bulk {
 
 impl Bulk {
     pub(super) fn new(backend: CpuBackend, job: &Job) -> Result<Self, EngineError> {
+        let exponent = PublicExponent::Fixed(job.fixed_exponent());
         Ok(Bulk {
             kernel: backend.kernel().to_owned(),
-            generation: Generation::new(job.bits, job.fixed_exponent(), Box::new(backend))
+            generation: Generation::new(job.bits, exponent, Box::new(backend))
                 .map_err(library("preparing a search"))?,
             op: job.op,
             batch: job.batch,

@@ -29,7 +29,8 @@ use subtle::ConstantTimeEq;
 use zeroize::Zeroizing;
 
 use super::{
-    Counts, Generated, PrimePair, check_parameters, draw, inconsistent, miller_rabin_rounds,
+    Counts, DEFAULT_EXPONENT, Generated, PrimePair, PublicExponent, check_parameters, draw,
+    inconsistent, miller_rabin_rounds,
 };
 use crate::{
     Backend, CandidateTester, Error, PrivateKey, Status,
@@ -42,7 +43,7 @@ pub struct Generation {
     backend: Box<dyn Backend>,
     sieve: Sieve,
     bits: usize,
-    e: u64,
+    e: PublicExponent,
     /// Whether so many candidates do not suit `e` that it pays to ask before they are tested.
     asks_early: bool,
 }
@@ -86,6 +87,9 @@ const SMALL_FACTOR: u64 = 1000;
 const MAX_BARREN: usize = 200;
 /// Primes in a row that are too close to the one that waits, after which randomness is taken for broken.
 const MAX_TOO_CLOSE: usize = 10;
+/// Exponents for one key after which randomness is taken for broken: of odd numbers, two in five suit, or fewer where p − 1
+/// and q − 1 have many small factors.
+const MAX_EXPONENTS: usize = 10_000;
 
 impl Generation {
     /// For keys of `bits` bits with the public exponent `e`.
@@ -94,16 +98,21 @@ impl Generation {
     ///
     /// [`Error::KeySize`] unless `bits` is even and from [`MIN_BITS`](crate::keys::MIN_BITS) to
     /// [`MAX_BITS`](crate::keys::MAX_BITS); [`Error::Generation`] for an exponent that is even or below 3.
-    pub fn new(bits: usize, e: u64, backend: Box<dyn Backend>) -> Result<Self, Error> {
-        check_parameters(bits, e)?;
+    pub fn new(bits: usize, e: PublicExponent, backend: Box<dyn Backend>) -> Result<Self, Error> {
+        let fixed = match e {
+            PublicExponent::Fixed(e) => e,
+            PublicExponent::Random => DEFAULT_EXPONENT,
+        };
+        check_parameters(bits, fixed)?;
         Ok(Generation {
             sieve: backend.sieve(bits / 2),
             backend,
             bits,
             e,
-            asks_early: (3..SMALL_FACTOR)
-                .step_by(2)
-                .any(|factor| e.is_multiple_of(factor)),
+            asks_early: e != PublicExponent::Random
+                && (3..SMALL_FACTOR)
+                    .step_by(2)
+                    .any(|factor| fixed.is_multiple_of(factor)),
         })
     }
 
@@ -168,7 +177,11 @@ impl<R: TryCryptoRng> Generator<'_, R> {
             let mut counts = Vec::with_capacity(few);
             while keys.len() < few {
                 let pair = self.next_pair(missing - keys.len())?;
-                if let Some(key) = pair.key(self.generation.bits, self.generation.e)? {
+                let key = match self.generation.e {
+                    PublicExponent::Fixed(e) => pair.key(self.generation.bits, e)?,
+                    PublicExponent::Random => Some(self.key_with_any_exponent(&pair)?),
+                };
+                if let Some(key) = key {
                     keys.push(key);
                     counts.push(pair.counts);
                 }
@@ -178,6 +191,21 @@ impl<R: TryCryptoRng> Generator<'_, R> {
             made.extend(generated.map(|(key, counts)| Generated { key, counts }));
         }
         Ok(made)
+    }
+
+    /// The key of a pair with an exponent drawn for it. Its d is as good as random, and not asked for its length.
+    fn key_with_any_exponent(&mut self, pair: &PrimePair) -> Result<PrivateKey, Error> {
+        let (bits, len) = (self.generation.bits, modulus_len(self.generation.bits));
+        let n = integer::multiply(&pair.p, &pair.q);
+        for _ in 0..MAX_EXPONENTS {
+            let mut e = draw::bits(&mut self.rng, bits, len)?;
+            e[len - 1] |= 1;
+            let suits = |prime: &[u8]| integer::is_coprime_to_predecessor(prime, &e);
+            if integer::is_less(&e, &n) && suits(&pair.p) && suits(&pair.q) {
+                return PrivateKey::from_primes(&pair.p, &pair.q, &e);
+            }
+        }
+        Err(draw::stuck())
     }
 
     /// The next pair, where `wanted` pairs are missing.
@@ -275,7 +303,13 @@ impl<R: TryCryptoRng> Generator<'_, R> {
 
     /// Steps 4.5, 5.6: whether `gcd(p − 1, e) = 1`.
     fn suits(&self, candidate: &[u8]) -> bool {
-        integer::is_coprime_to_predecessor(candidate, &self.generation.e.to_be_bytes())
+        match self.generation.e {
+            PublicExponent::Fixed(e) => {
+                integer::is_coprime_to_predecessor(candidate, &e.to_be_bytes())
+            }
+            // It is drawn to suit the primes.
+            PublicExponent::Random => true,
+        }
     }
 
     /// Does the rounds of all suspects.

@@ -14,6 +14,7 @@ use std::{
 };
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use rsalab_engines::Exponent;
 use rsalab_rsa::{
     Backend, Error, format,
     generate::{Generation, generate},
@@ -25,7 +26,7 @@ use serde::Serialize;
 use super::{
     folder::{Entry, Folder, Header, Item, MANIFEST},
     form::Form,
-    told,
+    in_bulk, strict_exponent, told,
 };
 use crate::{
     arguments::{KeyFormat, Keygen},
@@ -48,7 +49,7 @@ const LINE_EVERY: Duration = Duration::from_secs(10);
 #[derive(Serialize)]
 struct Made<'a> {
     bits: usize,
-    e: u64,
+    e: Exponent,
     count: u64,
     /// Keys that were made now, and not before this command went on.
     made_now: u64,
@@ -293,10 +294,10 @@ impl Way {
     fn of(arguments: &Keygen, backend: Box<dyn Backend>) -> Result<Self, Failure> {
         let (bits, e) = (arguments.bits, arguments.e);
         Ok(match arguments.insecure_seed {
-            None if arguments.strict => Way::Strict(backend, bits, e),
-            None => Way::Bulk(Generation::new(bits, e, backend).map_err(told)?),
+            None if arguments.strict => Way::Strict(backend, bits, strict_exponent(e)?),
+            None => Way::Bulk(Generation::new(bits, in_bulk(e), backend).map_err(told)?),
             Some(Seed(seed)) => Way::Seeded(
-                Generation::new(bits, e, backend).map_err(told)?,
+                Generation::new(bits, in_bulk(e), backend).map_err(told)?,
                 InsecureStudySeed::new(seed),
             ),
         })

@@ -18,7 +18,13 @@ use crate::{
 };
 
 /// Has an engine make a key. What it made is looked at as in a study before anything is made of it.
-pub(super) fn make(engine: &str, bits: usize, exponent: u64) -> Result<Origin, Failure> {
+pub(super) fn make(engine: &str, bits: usize, exponent: Exponent) -> Result<Origin, Failure> {
+    if exponent == Exponent::Random {
+        let what = "engines make keys with a public exponent that is a number";
+        return Err(
+            Failure::new(Class::Usage, what).advice("leave out --engine, or name the exponent")
+        );
+    }
     let registry = registry()?;
     let selectors = known(&registry, &[engine.to_owned()])?;
     let selector = selectors.first().expect("one was asked for");
@@ -33,7 +39,7 @@ pub(super) fn make(engine: &str, bits: usize, exponent: u64) -> Result<Origin, F
         mode: Mode::Latency,
         variant: selector.variant.clone(),
         bare: false,
-        exponent: Exponent::Fixed(exponent),
+        exponent,
         message_bits: None,
         symbols: 0,
         block_symbols: 0,

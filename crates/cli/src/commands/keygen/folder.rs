@@ -17,6 +17,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
+use rsalab_engines::Exponent;
 use serde::{Deserialize, Serialize};
 use tempfile::NamedTempFile;
 use zeroize::Zeroizing;
@@ -35,7 +36,7 @@ pub(super) struct Header {
     /// The version of this form.
     pub(super) rsalab_keys: u32,
     pub(super) bits: usize,
-    pub(super) e: u64,
+    pub(super) e: Exponent,
     pub(super) format: String,
     /// Whether public halves lie beside the private ones.
     pub(super) public: bool,
