@@ -171,6 +171,15 @@ impl<K: LaneKernel> LaneGuard<K> {
         }
     }
 
+    /// Pairs that change nothing: (1, 1).
+    pub(crate) fn without_blinding(&self) -> Blinding {
+        let mut blinding = self.blinding();
+        for value in [&mut blinding.factors, &mut blinding.inverses] {
+            self.kernel.one(&self.moduli, value);
+        }
+        blinding
+    }
+
     fn words(&self) -> usize {
         K::words(self.modulus.limbs())
     }

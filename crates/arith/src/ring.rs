@@ -10,6 +10,8 @@ use crate::limbs::{Modulus, words};
 use crate::private::{PrivateParts, crt_parts};
 use crate::public::public_key;
 use crate::{Error, Kernel, Status};
+use subtle::ConstantTimeEq;
+use zeroize::Zeroizing;
 
 /// Private keys of one size, prepared to share the lanes of a kernel: with CRT, blinded, checked, in constant time as
 /// [`PrivateContext`](crate::PrivateContext) is. Which key an item has is not a secret. Shared by any number of threads;
@@ -74,8 +76,31 @@ impl PrivateRing {
     pub fn runner(&self) -> PrivateRingRunner<'_> {
         PrivateRingRunner {
             len: self.modulus_len(),
-            lanes: self.keys.lanes(),
+            lanes: self.keys.lanes(true),
         }
+    }
+
+    /// Whether each key, by its place, does what it is for: of a number that is raised to its d, and that to its e, the first
+    /// must differ from the number, and the second be it. For keys that are new, and numbers that nobody else has seen: there
+    /// is no blinding, which protects against inputs of others', and no result is given out. Otherwise in constant time.
+    ///
+    /// # Errors
+    /// [`Error::Length`] unless there is one number of [`modulus_len`](Self::modulus_len) bytes for each key.
+    pub fn check(&self, inputs: &[u8], passed: &mut [bool]) -> Result<(), Error> {
+        let len = self.modulus_len();
+        let mut outputs = Zeroizing::new(vec![0; inputs.len()]);
+        let mut status = vec![Status::Done; passed.len()];
+        let places: Vec<usize> = (0..self.keys.count()).collect();
+        PrivateRingRunner {
+            len,
+            lanes: self.keys.lanes(false),
+        }
+        .apply(&places, inputs, &mut outputs, &mut status)?;
+        let results = inputs.chunks_exact(len).zip(outputs.chunks_exact(len));
+        for ((passed, status), (input, output)) in passed.iter_mut().zip(status).zip(results) {
+            *passed = status == Status::Done && !bool::from(input.ct_eq(output));
+        }
+        Ok(())
     }
 }
 
@@ -125,7 +150,8 @@ pub(crate) struct RingKey {
 
 /// The keys of a ring, prepared for some kernel.
 pub(crate) trait Keys: Send + Sync {
-    fn lanes(&self) -> Box<dyn Lanes + '_>;
+    fn count(&self) -> usize;
+    fn lanes(&self, is_blinded: bool) -> Box<dyn Lanes + '_>;
 }
 
 /// Lanes that are given the keys of the items at hand.
@@ -179,7 +205,11 @@ impl<K: LaneKernel> LaneKeys<K> {
 }
 
 impl<K: LaneKernel> Keys for LaneKeys<K> {
-    fn lanes(&self) -> Box<dyn Lanes + '_> {
+    fn count(&self) -> usize {
+        self.keys.len()
+    }
+
+    fn lanes(&self, is_blinded: bool) -> Box<dyn Lanes + '_> {
         let first = &self.keys[0];
         // Any key will do to begin with: before an item is worked on, its own is put into its lanes.
         let (power, guard) = (first.power.clone(), first.guard.clone());
@@ -188,6 +218,7 @@ impl<K: LaneKernel> Keys for LaneKeys<K> {
         let working = power.working_words().max(guard.working_words());
         Box::new(LaneRunner {
             keys: &self.keys,
+            is_blinded,
             pairs: guard.blinding(),
             held: vec![None; guard.items()],
             blindings: self.keys.iter().map(|_| None).collect(),
@@ -203,6 +234,7 @@ impl<K: LaneKernel> Keys for LaneKeys<K> {
 /// [`Lanes`] of one kernel.
 struct LaneRunner<'ring, K: LaneKernel> {
     keys: &'ring [LaneKey<K>],
+    is_blinded: bool,
     /// With the keys of the items at hand in their lanes.
     power: CrtPower<K>,
     guard: LaneGuard<K>,
@@ -224,8 +256,12 @@ impl<K: LaneKernel> Lanes for LaneRunner<'_, K> {
             });
         }
         for &key in keys {
+            let guard = &self.keys[key].guard;
             self.blindings[key]
-                .get_or_insert_with(|| self.keys[key].guard.blinding())
+                .get_or_insert_with(|| match self.is_blinded {
+                    true => guard.blinding(),
+                    false => guard.without_blinding(),
+                })
                 .check_process();
         }
         Ok(self.guard.items())
@@ -255,7 +291,7 @@ impl<K: LaneKernel> Lanes for LaneRunner<'_, K> {
             let own = self.blindings[key]
                 .as_mut()
                 .expect("made when the call began");
-            if !keys[..item].contains(&key) {
+            if self.is_blinded && !keys[..item].contains(&key) {
                 self.keys[key].guard.advance(own, &mut self.working)?;
             }
             // Items of one key take the pairs of different lanes.

@@ -4,7 +4,7 @@ mod keys;
 
 use keys::{E, Key, for_each_kernel};
 use num_bigint::BigUint;
-use rsalab_arith::{Error, Kernel, PrivateRing, PrivateRingRunner, Status};
+use rsalab_arith::{Error, Kernel, PrivateRing, PrivateRingRunner, Status, integer};
 
 fn ring(keys: &[Key], kernel: Kernel) -> Result<PrivateRing, Error> {
     let parts: Vec<_> = keys.iter().map(Key::parts).collect();
@@ -125,4 +125,42 @@ fn what_cannot_be_asked_writes_nothing() {
         assert!(refused.is_err(), "{what}");
         assert!(outputs.iter().all(|&byte| byte == 0xaa), "{what}");
     }
+}
+
+#[test]
+fn new_keys_are_checked() {
+    let mut keys: Vec<Key> = (0..10).map(|i| Key::nth(i, 768, &E)).collect();
+    // A "prime" that is none: the relations of the key hold, and its operations undo nothing.
+    let (mut p, q) = (keys[6].p.clone(), keys[6].q.clone());
+    let last = p.len() - 1;
+    let broken = (1..100).find_map(|step| {
+        p[last] = keys[6].p[last].wrapping_add(2 * step);
+        integer::derive(&p, &q, &E).ok().map(|rest| Key {
+            p: p.clone(),
+            q: q.clone(),
+            e: E.to_vec(),
+            rest,
+        })
+    });
+    keys[6] = broken.unwrap();
+    for_each_kernel(|kernel| {
+        let ring = ring(&keys, kernel).unwrap();
+        let len = ring.modulus_len();
+        let inputs: Vec<u8> = (0..10 * len)
+            .map(|i| if i % len == 0 { 0 } else { i as u8 })
+            .collect();
+        let mut passed = [false; 10];
+        ring.check(&inputs, &mut passed).unwrap();
+        for (place, passed) in passed.into_iter().enumerate() {
+            assert_eq!(passed, place != 6, "key {place}");
+        }
+        // 1 is what it was.
+        let ones: Vec<u8> = (0..10 * len)
+            .map(|i| u8::from(i % len == len - 1))
+            .collect();
+        ring.check(&ones, &mut passed).unwrap();
+        assert_eq!(passed, [false; 10]);
+        assert!(ring.check(&inputs[1..], &mut passed).is_err());
+        assert!(ring.check(&inputs[len..], &mut passed[1..]).is_err());
+    });
 }

@@ -95,6 +95,14 @@ pub trait PreparedRing: Send + Sync {
 
     /// One thread's scratch, made on the thread that will use it.
     fn runner(&self) -> Box<dyn RingRunner + '_>;
+
+    /// Whether each key, by its place, gives back what was raised to its private and then to its public exponent. For new
+    /// keys, on one secret random number for each: nothing is blinded, and no result given out.
+    ///
+    /// # Errors
+    ///
+    /// If the lengths of the buffers do not belong together.
+    fn check(&self, inputs: &[u8], passed: &mut [bool]) -> Result<(), Error>;
 }
 
 /// One thread's hands on the keys of a ring.

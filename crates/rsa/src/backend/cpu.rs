@@ -221,6 +221,10 @@ impl PreparedRing for PrivateRing {
     fn runner(&self) -> Box<dyn RingRunner + '_> {
         Box::new(PrivateRing::runner(self))
     }
+
+    fn check(&self, inputs: &[u8], passed: &mut [bool]) -> Result<(), Error> {
+        PrivateRing::check(self, inputs, passed).map_err(failed)
+    }
 }
 
 impl RingRunner for PrivateRingRunner<'_> {
