@@ -64,20 +64,24 @@ const GROUP_CELLS: usize = 8;
 /// Groups whose residues are taken side by side, so that none waits.
 const BLOCK: usize = 8;
 
+/// Primes below this are sieved with, for candidates of `bits` bits: the more a test costs, the more it pays to save one.
+fn bound(bits: usize) -> u64 {
+    match bits {
+        0..=384 => 1 << 14,
+        385..=512 => 1 << 16,
+        513..=768 => 1 << 17,
+        769..=1024 => 1 << 19,
+        _ => 1 << 20,
+    }
+}
+
 impl Sieve {
     /// For starts of exactly `bits` bits, at least 64. How far the primes go and how long the stretch is depends on the
     /// length alone: so do the survivors, whatever the kernel.
     pub fn new(kernel: Kernel, bits: usize) -> Self {
-        let bound = match bits {
-            0..=384 => 1 << 14,
-            385..=512 => 1 << 16,
-            513..=768 => 1 << 17,
-            769..=1024 => 1 << 19,
-            _ => 1 << 20,
-        };
         let cells = if bits <= 1024 { 2 } else { MAX_CELLS };
         let steps = bits.div_ceil(DIGIT_BITS) + 1;
-        let mut primes: Vec<u64> = odd_primes(bound).collect();
+        let mut primes: Vec<u64> = odd_primes(bound(bits)).collect();
         // The last ones are taken again where a block is not full.
         let rest = primes[SMALL..].len().next_multiple_of(BLOCK * GROUP) - primes[SMALL..].len();
         primes.extend_from_within(primes.len() - rest..);
@@ -447,14 +451,7 @@ mod tests {
         for kernel in kernels().iter().filter(|k| k.available.is_ok()) {
             for bits in [64, 100, 256, 384, 512, 513, 768, 1024, 1030, 2048] {
                 let sieve = Sieve::new(Kernel::named(kernel.name).unwrap(), bits);
-                let bound = match bits {
-                    0..=384 => 1 << 14,
-                    385..=512 => 1 << 16,
-                    513..=768 => 1 << 17,
-                    769..=1024 => 1 << 19,
-                    _ => 1 << 20,
-                };
-                let primes: Vec<u64> = odd_primes(bound).collect();
+                let primes: Vec<u64> = odd_primes(bound(bits)).collect();
                 let mut runner = TestRunner::new(Config {
                     cases: 3,
                     failure_persistence: None,
