@@ -32,6 +32,9 @@ pub enum Error {
         /// Which step gave up.
         reason: String,
     },
+    /// A search that somebody had stopped.
+    #[error("stopped before a key was found")]
+    Stopped,
     /// The random number generator failed.
     #[error("the random number generator failed: {reason}")]
     Randomness {

@@ -1,6 +1,9 @@
 //! Keys in bulk, checked with an arithmetic of another author.
 
-use std::collections::HashSet;
+use std::{
+    collections::HashSet,
+    sync::atomic::{AtomicBool, Ordering},
+};
 
 use num_bigint::BigUint;
 use rsalab_rsa::{
@@ -245,4 +248,16 @@ fn random_exponents_are_drawn_for_each_key() {
         assert_eq!((&e * &d) % (&q - &one), one);
         assert!(exponents.insert(e));
     }
+}
+
+#[test]
+fn a_search_can_be_stopped() {
+    let generation = generation(512, 65537);
+    let stop = AtomicBool::new(false);
+    let mut generator = seeded(&generation, 5).stopped_by(&stop);
+    assert_eq!(generator.keys(3).expect("keys").len(), 3);
+    stop.store(true, Ordering::Relaxed);
+    assert!(matches!(generator.keys(3), Err(Error::Stopped)));
+    stop.store(false, Ordering::Relaxed);
+    assert_eq!(generator.keys(2).expect("keys").len(), 2);
 }

@@ -21,7 +21,10 @@
 //!
 //! The pre-test counts as no round: its base is not random.
 
-use std::collections::VecDeque;
+use std::{
+    collections::VecDeque,
+    sync::atomic::{AtomicBool, Ordering},
+};
 
 use rand_core::TryCryptoRng;
 use rsalab_arith::integer;
@@ -57,6 +60,7 @@ pub struct Generator<'g, R> {
     suspects: Vec<Prime>,
     primes: VecDeque<Prime>,
     looks_ahead: bool,
+    stop: Option<&'g AtomicBool>,
     counts: Counts,
 }
 
@@ -131,17 +135,26 @@ impl Generation {
             suspects: Vec::with_capacity(SUSPECTS),
             primes: VecDeque::new(),
             looks_ahead: false,
+            stop: None,
             counts: Counts::default(),
         })
     }
 }
 
-impl<R: TryCryptoRng> Generator<'_, R> {
+impl<'g, R: TryCryptoRng> Generator<'g, R> {
     /// Goes on as if more keys were always wanted: primes that a call does not need are kept for the next one. Otherwise
     /// each call ends with fewer searches than it began with, and has nothing left over.
     pub fn looking_ahead(self) -> Self {
         Generator {
             looks_ahead: true,
+            ..self
+        }
+    }
+
+    /// Ends a call with [`Error::Stopped`] soon after the flag is raised: within the time of some candidates' tests.
+    pub fn stopped_by(self, stop: &'g AtomicBool) -> Self {
+        Generator {
+            stop: Some(stop),
             ..self
         }
     }
@@ -155,7 +168,7 @@ impl<R: TryCryptoRng> Generator<'_, R> {
     ///
     /// # Errors
     ///
-    /// [`Error::Randomness`] and [`Error::Backend`] from below.
+    /// [`Error::Stopped`]; [`Error::Randomness`] and [`Error::Backend`] from below.
     pub fn pairs(&mut self, count: usize) -> Result<Vec<PrimePair>, Error> {
         (0..count)
             .map(|made| self.next_pair(count - made))
@@ -166,7 +179,7 @@ impl<R: TryCryptoRng> Generator<'_, R> {
     ///
     /// # Errors
     ///
-    /// [`Error::Generation`] if a new key fails its check; [`Error::Randomness`] and [`Error::Backend`] from below.
+    /// [`Error::Generation`] if a new key fails its check; [`Error::Stopped`]; [`Error::Randomness`] and [`Error::Backend`] from below.
     pub fn keys(&mut self, count: usize) -> Result<Vec<Generated>, Error> {
         let mut made = Vec::with_capacity(count);
         while made.len() < count {
@@ -231,6 +244,9 @@ impl<R: TryCryptoRng> Generator<'_, R> {
 
     /// Tests one candidate in each slot, of as many searches as the wanted primes are worth.
     fn step(&mut self, wanted: usize) -> Result<(), Error> {
+        if self.stop.is_some_and(|stop| stop.load(Ordering::Relaxed)) {
+            return Err(Error::Stopped);
+        }
         let on_the_way = self.primes.len() + self.suspects.len();
         let missing = match self.looks_ahead {
             true => SLOTS,

@@ -331,6 +331,7 @@ impl Work<'_> {
             Way::Bulk(generation) => {
                 let rng = WorkerRng::from_system().map_err(told)?;
                 let generator = generation.generator(rng).map_err(told)?;
+                let generator = generator.stopped_by(&self.is_over);
                 Some(match self.left() > 8 * HANDFUL * self.threads {
                     true => generator.looking_ahead(),
                     false => generator,
@@ -348,8 +349,8 @@ impl Work<'_> {
                 (Way::Seeded(generation, seed), _) => numbers
                     .iter()
                     .map(|&number| {
-                        let mut generator = generation.generator(seed.stream(number))?;
-                        generator.keys(1)
+                        let generator = generation.generator(seed.stream(number))?;
+                        generator.stopped_by(&self.is_over).keys(1)
                     })
                     .collect::<Result<Vec<_>, Error>>()
                     .map(|keys| keys.into_iter().flatten().collect()),
@@ -359,8 +360,12 @@ impl Work<'_> {
                     .collect(),
                 (Way::Bulk(_), None) => unreachable!("it has its generator"),
             };
+            let made = match made {
+                Err(Error::Stopped) => return Ok(()),
+                made => made.map_err(told)?,
+            };
             let mut items = Vec::with_capacity(numbers.len());
-            for (number, made) in numbers.into_iter().zip(made.map_err(told)?) {
+            for (number, made) in numbers.into_iter().zip(made) {
                 self.tests.fetch_add(made.counts.tests, Ordering::Relaxed);
                 items.push(self.item(number, &made.key)?);
             }
@@ -379,7 +384,13 @@ impl Work<'_> {
     fn claim(&self) -> Vec<u64> {
         let mut missing = self.missing.lock().unwrap_or_else(PoisonError::into_inner);
         let share = (missing.len() as u64).div_ceil(2 * self.threads);
-        let handful = usize::try_from(share.clamp(1, HANDFUL)).unwrap_or(1);
+        // A strict search cannot be stopped between two keys.
+        let most = if matches!(self.way, Way::Strict(..)) {
+            1
+        } else {
+            HANDFUL
+        };
+        let handful = usize::try_from(share.clamp(1, most)).unwrap_or(1);
         missing.by_ref().take(handful).collect()
     }
 
