@@ -37,6 +37,9 @@ impl Bulk {
     }
 }
 
+/// Keys of a batch from which on the primes that one call leaves to the next are a small part.
+const LOOKING_AHEAD: usize = 16;
+
 impl Prepared for Bulk {
     fn kernel(&self) -> String {
         self.kernel.clone()
@@ -47,10 +50,10 @@ impl Prepared for Bulk {
             .and_then(|rng| self.generation.generator(rng))
             .map_err(library("preparing a thread"))?;
         Ok(Box::new(BulkRunner {
-            // One key by itself is to take as long as it takes; of many, those that are on the way come next time.
-            generator: match self.batch {
-                1 => generator,
-                _ => generator.looking_ahead(),
+            // A few keys are to take as long as they take; of many, primes that are on the way may serve the next call.
+            generator: match self.batch < LOOKING_AHEAD {
+                true => generator,
+                false => generator.looking_ahead(),
             },
             op: self.op,
             layout: self.layout,
