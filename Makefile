@@ -46,7 +46,7 @@ papers: build peers ## Do the studies of four articles again, in short form: one
 test: setup lint deny peers ## Lints, all tests with every peer that could be built, licences, documents.
 	@sh scripts/test.sh $(PEERS)
 
-timing: ## Does time depend on a secret? Statistics of our kernels, and valgrind; takes half an hour.
+timing: ## Does time depend on a secret? Statistics of our kernels, and valgrind; takes ten minutes.
 	@sh scripts/timing.sh
 
 lint: setup ## Format, clippy, documentation, tidiness; warnings are errors.

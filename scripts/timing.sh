@@ -1,6 +1,6 @@
 #!/bin/sh
 # Does time depend on a secret? Statistics of the kernels that run here, and valgrind over the portable ones.
-# Takes half an hour; not part of `make test`. Pinned to the last CPU, which is to have nothing else to do.
+# Takes ten minutes; not part of `make test`. Pinned to the last CPU, which is to have nothing else to do.
 set -eu
 
 cargo=${CARGO:-cargo}

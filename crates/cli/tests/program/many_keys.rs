@@ -86,7 +86,7 @@ fn killed_at_any_moment_there_are_exactly_as_many_as_asked_for() {
     let start = || {
         // Nothing may rest on the umask.
         let script = format!(
-            "umask 000; exec \"$0\" keygen --bits 1024 --insecure-size --count {KEYS} --threads 2 --out keys"
+            "umask 000; exec \"$0\" keygen --bits 1024 --insecure-size --public --count {KEYS} --threads 2 --out keys"
         );
         let mut command = Command::new("sh");
         command
@@ -431,4 +431,18 @@ fn encrypted_keys_take_their_password() {
     ] {
         assert_failure(&run(here.path(), typed.split(' ')), code, words);
     }
+}
+
+#[test]
+fn a_public_half_without_its_private_one_does_not_stand_in_the_way() {
+    let here = folder();
+    let typed = "keygen --bits 512 --insecure-size --public --count 4 --out keys";
+    assert_done(&run(here.path(), typed.split(' ')));
+    let keys = here.path().join("keys");
+    let before = check(&keys, 4, 512);
+    // What a process leaves that was killed between two names.
+    fs::remove_file(keys.join("key-000002.pem")).expect("it can be removed");
+    assert_done(&run(here.path(), typed.split(' ')));
+    let after = check(&keys, 4, 512);
+    assert!(after[&2] != before[&2] && after[&3] == before[&3]);
 }

@@ -101,13 +101,14 @@ impl Folder {
         let entries = match read_manifest(&file, &manifest, header)? {
             Some(found) => {
                 remove_drafts(path)?;
-                let kept: Vec<Entry> = found
-                    .entries
-                    .iter()
-                    .filter(|entry| path.join(&entry.file).is_file())
-                    .cloned()
-                    .collect();
-                if found.is_torn || kept.len() < found.entries.len() {
+                let is_there = |entry: &Entry| path.join(&entry.file).is_file();
+                let (kept, lost): (Vec<_>, Vec<_>) = found.entries.into_iter().partition(is_there);
+                // A public half may have got its name before the process ended: it is of no use without its private one,
+                // and would stand in the way of the next key of this number.
+                for name in lost.iter().filter_map(|entry| entry.public.as_ref()) {
+                    remove(&path.join(name))?;
+                }
+                if found.is_torn || !lost.is_empty() {
                     file = rewrite(&manifest, header, &kept)?;
                 }
                 kept
@@ -296,11 +297,18 @@ fn remove_drafts(folder: &Path) -> Result<(), Failure> {
     for file in listed {
         let file = file.map_err(|error| cannot(folder, "list", error))?;
         if files::is_draft(&file.file_name()) {
-            fs::remove_file(file.path())
-                .map_err(|error| cannot(&file.path(), "remove the draft", error))?;
+            remove(&file.path())?;
         }
     }
     Ok(())
+}
+
+/// Removes a file of ours, if it is there.
+fn remove(path: &Path) -> Result<(), Failure> {
+    match fs::remove_file(path) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(cannot(path, "remove", error)),
+        _ => Ok(()),
+    }
 }
 
 fn is_empty(folder: &Path) -> Result<bool, Failure> {
