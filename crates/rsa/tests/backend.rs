@@ -3,8 +3,8 @@
 use num_bigint::BigUint;
 use rsalab_rsa::{
     Backend, BlockFault, BlockRunner, CandidateTester, CpuBackend, Error, Kernel, Prepared,
-    PreparedRing, PrivateKey, PublicKey, Status, bare,
-    generate::{DEFAULT_EXPONENT, generate, prime_pair},
+    PreparedRing, PrivateKey, PublicKey, RingRunner, Status, bare,
+    generate::{DEFAULT_EXPONENT, Generation, PublicExponent, generate, prime_pair},
     kernels,
     random::InsecureStudySeed,
     text::{
@@ -232,7 +232,11 @@ impl Backend for Altered {
     }
 
     fn prepare_private_ring(&self, keys: &[PrivateKey]) -> Result<Box<dyn PreparedRing>, Error> {
-        self.cpu.prepare_private_ring(keys)
+        let ring = self.cpu.prepare_private_ring(keys)?;
+        Ok(match self.fault {
+            Some(Fault::Check) => Box::new(FaultyRing(ring)),
+            _ => ring,
+        })
     }
 
     fn prepare_public(&self, key: &PublicKey) -> Result<Box<dyn Prepared>, Error> {
@@ -246,6 +250,49 @@ impl Backend for Altered {
     fn tester(&self, bits: usize) -> Result<Box<dyn CandidateTester + '_>, Error> {
         self.cpu.tester(bits)
     }
+}
+
+/// A ring whose last key does not do what it is for.
+struct FaultyRing(Box<dyn PreparedRing>);
+
+impl PreparedRing for FaultyRing {
+    fn modulus_len(&self) -> usize {
+        self.0.modulus_len()
+    }
+
+    fn kernel(&self) -> &str {
+        self.0.kernel()
+    }
+
+    fn lanes(&self) -> usize {
+        self.0.lanes()
+    }
+
+    fn runner(&self) -> Box<dyn RingRunner + '_> {
+        self.0.runner()
+    }
+
+    fn check(&self, inputs: &[u8], passed: &mut [bool]) -> Result<(), Error> {
+        self.0.check(inputs, passed)?;
+        if let Some(last) = passed.last_mut() {
+            *last = false;
+        }
+        Ok(())
+    }
+}
+
+#[test]
+fn keys_in_bulk_that_fail_their_check_are_not_handed_out() {
+    let keys = |fault| {
+        let backend = Box::new(Altered::new(8, fault));
+        let e = PublicExponent::Fixed(DEFAULT_EXPONENT);
+        let generation = Generation::new(512, e, backend).unwrap();
+        let rng = InsecureStudySeed::new([7; 32]).stream(0);
+        generation.generator(rng).unwrap().keys(3)
+    };
+    assert_eq!(keys(None).unwrap().len(), 3);
+    let error = keys(Some(Fault::Check)).expect_err("a fault");
+    assert!(matches!(error, Error::Generation { .. }), "{error}");
 }
 
 impl Prepared for AlteredKey {
