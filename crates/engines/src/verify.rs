@@ -233,8 +233,10 @@ fn check_primes(output: &[u8], job: &Job, e: &BigUint) -> Result<[BigUint; 2], &
     Ok(primes)
 }
 
-/// Miller–Rabin to the first eight primes as bases (FIPS 186-5, B.3.1, with fixed bases: the candidates here were drawn
-/// at random, not chosen by somebody who knows the bases).
+/// Miller–Rabin to the first primes as bases (FIPS 186-5, B.3.1, with fixed bases: the candidates here were drawn
+/// at random, not chosen by somebody who knows the bases). Of random numbers a composite of 600 bits passes one round
+/// with less than 2^-75, one of 500 bits two rounds with less than 2^-63 (Damgård, Landrock and Pomerance 1993; Handbook of
+/// Applied Cryptography, table 4.3), and a study verifies millions; shorter ones stand eight.
 pub(crate) fn is_probable_prime_vartime(candidate: &BigUint) -> bool {
     let one = BigUint::from(1u32);
     let last = candidate - &one;
@@ -242,17 +244,25 @@ pub(crate) fn is_probable_prime_vartime(candidate: &BigUint) -> bool {
         return false;
     };
     let odd_part = &last >> twos;
+    let bases = match candidate.bits() {
+        600.. => 1,
+        500.. => 2,
+        _ => 8,
+    };
     twos > 0
-        && [2u32, 3, 5, 7, 11, 13, 17, 19].iter().all(|&base| {
-            let mut power = BigUint::from(base).modpow(&odd_part, candidate);
-            if power == one || power == last {
-                return true;
-            }
-            (1..twos).any(|_| {
-                power = &power * &power % candidate;
-                power == last
+        && [2u32, 3, 5, 7, 11, 13, 17, 19]
+            .iter()
+            .take(bases)
+            .all(|&base| {
+                let mut power = BigUint::from(base).modpow(&odd_part, candidate);
+                if power == one || power == last {
+                    return true;
+                }
+                (1..twos).any(|_| {
+                    power = &power * &power % candidate;
+                    power == last
+                })
             })
-        })
 }
 
 fn check_totient(input: &[u8], output: &[u8]) -> Result<(), &'static str> {
