@@ -145,9 +145,11 @@ impl Kernel {
         with_kernel!(self, kernel => Box::new(LaneKeys::new(kernel, keys)))
     }
 
-    /// Prepares x^d mod n without the CRT, for a `d` below n and of as many limbs.
-    pub(crate) fn plain(self, modulus: &Modulus, d: &[u64]) -> Box<dyn Raise> {
-        self.claimed(with_kernel!(self, kernel => Box::new(PlainPower::new(kernel, modulus, d))))
+    /// Prepares x^d mod n without the CRT, for a `d` of at most `bits` bits.
+    pub(crate) fn plain(self, modulus: &Modulus, d: &[u64], bits: usize) -> Box<dyn Raise> {
+        self.claimed(
+            with_kernel!(self, kernel => Box::new(PlainPower::new(kernel, modulus, d, bits))),
+        )
     }
 
     /// What was prepared, having made sure that the kernel in it is the one whose name a context will give.

@@ -12,6 +12,7 @@
 //! | How is a private power taken? | `crt`: two of half the length; `plain`: one, to be measured |
 //! | How is it protected? | `guard`: blinding, and the check of a result before it is released |
 //! | How are keys derived and checked? | [`integer`]: constant-time inversion, gcd, reduction, CRT parameters |
+//! | What if a key does not name its primes? | `recover` |
 //! | How is a prime recognised? | [`candidate`]: a sieve or small factors, a test to base 2, Miller–Rabin |
 //!
 //! Algorithms with their sources, bounds, operation counts and rejected roads are in the crate's `NOTES.md`.
@@ -34,6 +35,7 @@ mod model;
 mod plain;
 mod private;
 mod public;
+mod recover;
 mod ring;
 #[cfg(test)]
 mod timing;
@@ -42,4 +44,5 @@ pub use dispatch::{Kernel, KernelInfo, kernels};
 pub use error::{Error, Status};
 pub use private::{PrivateContext, PrivateParts, PrivateScratch};
 pub use public::{PublicContext, PublicScratch};
+pub use recover::recover_primes;
 pub use ring::{PrivateRing, PrivateRingRunner};

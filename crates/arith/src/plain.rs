@@ -1,5 +1,6 @@
 //! x^d mod n by one full-length power, without the CRT: four times the work of [`crt`](crate::crt), to be measured beside
-//! programs that do it so.
+//! programs that do it so; and for a
+//! key whose primes are not known yet.
 
 use crate::Error;
 use crate::batch::Raise;
@@ -19,9 +20,9 @@ pub(crate) struct PlainPower<K: LaneKernel> {
 }
 
 impl<K: LaneKernel> PlainPower<K> {
-    /// For a `d` below n, of as many limbs. All bits of n's length are worked through, however long `d` is.
-    pub(crate) fn new(kernel: K, modulus: &Modulus, d: &[u64]) -> Self {
-        let windows = Windows::new::<K>(modulus.limbs(), modulus.bits());
+    /// For a `d` of at most `bits` bits, all of which are worked through, however long `d` is.
+    pub(crate) fn new(kernel: K, modulus: &Modulus, d: &[u64], bits: usize) -> Self {
+        let windows = Windows::new::<K>(modulus.limbs(), bits);
         Self {
             kernel,
             moduli: kernel.prepare(&vec![modulus; K::LANES]),

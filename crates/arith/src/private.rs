@@ -217,7 +217,8 @@ pub(crate) fn plain_power(
     modulus: &Modulus,
     parts: &PrivateParts<'_>,
 ) -> Result<Box<dyn Raise>, Error> {
-    Ok(kernel.plain(modulus, &plain::exponent(modulus, parts)?))
+    let d = plain::exponent(modulus, parts)?;
+    Ok(kernel.plain(modulus, &d, modulus.bits()))
 }
 
 /// Checks a private key and brings its CRT parameters into limb form.

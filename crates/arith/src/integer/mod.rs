@@ -80,6 +80,11 @@ pub fn gcd(a: &[u8], b: &[u8]) -> Bytes {
     common_divisor(&Nat::from_be(a), &Nat::from_be(b)).to_be(a.len().max(b.len()))
 }
 
+/// a / b, as long as a, for a `b` that divides it and is odd.
+pub(crate) fn quotient(a: &[u8], b: &[u8]) -> Bytes {
+    divide_exact(&Nat::from_be(a), &Nat::from_be(b)).to_be(a.len())
+}
+
 /// lcm(a, b), as long as both together; zero if either is.
 pub fn lcm(a: &[u8], b: &[u8]) -> Bytes {
     common_multiple(&Nat::from_be(a), &Nat::from_be(b)).to_be(a.len() + b.len())

@@ -1,0 +1,229 @@
+//! The primes of a key of which only n, e and d are known, so that it need not be used without the CRT.
+//!
+//! e d - 1 is a multiple of the order of every g, and even. Going down its powers of two, g to what is left is 1 until, for
+//! at least half of all g, it is a square root of 1 that is neither 1 nor -1, which shares one prime with n (Miller 1976;
+//! NIST SP 800-56B rev. 2, appendix C.2). All lanes of a kernel try their own g at once.
+
+use crate::integer::{Bytes, gcd, quotient, shift_right, trailing_zeros};
+use crate::limbs::aligned::Aligned;
+use crate::limbs::{Modulus, Nat, words};
+use crate::public::public_key;
+use crate::{Error, Kernel};
+use zeroize::Zeroizing;
+
+/// Batches of bases before n is taken for no product of two odd primes. Each base of a key fails with a probability of a
+/// half at most.
+const BATCHES: usize = 16;
+
+/// What became of one lane's base.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Fate {
+    /// 1 so far.
+    Open,
+    /// It came to -1 and tells nothing.
+    Spent,
+}
+
+/// p > q of n = p q, each in half the bytes of n, rounded up. For a key without its primes, once, when it is read.
+///
+/// The time tells how many twos divide e d - 1 and how often luck failed, and nothing else of d.
+///
+/// # Errors
+/// [`Error::InconsistentKey`] if e and d do not belong to n or n is no product of two odd primes of half its length;
+/// [`Error::Randomness`]; and those of [`PublicContext::new`](crate::PublicContext::new).
+pub fn recover_primes(
+    n: &[u8],
+    e: &[u8],
+    d: &[u8],
+    kernel: Kernel,
+) -> Result<(Bytes, Bytes), Error> {
+    const NOT_OF_N: Error = Error::InconsistentKey("e d is not 1 modulo the order of n");
+    let (modulus, exponent) = public_key(n, e)?;
+    let d = Nat::from_be(d);
+    if bool::from(words::is_zero(&d)) || words::bits_vartime(&d) > modulus.bits() {
+        return Err(Error::InconsistentKey("d is not below n"));
+    }
+    let d = d.resized(modulus.limbs());
+    let mut multiple = Nat::zero(exponent.len() + d.len());
+    words::mul(&mut multiple, &exponent, &d);
+    if multiple[0] & 1 == 0 {
+        return Err(NOT_OF_N);
+    }
+    // Odd, so that nothing is borrowed.
+    multiple[0] -= 1;
+    if bool::from(words::is_zero(&multiple)) {
+        return Err(NOT_OF_N);
+    }
+    let twos = trailing_zeros(&multiple);
+    let bits = modulus.bits() + words::bits_vartime(&exponent);
+    for _ in 0..BATCHES {
+        if let Some(root) = root_of_one(&modulus, &multiple, bits, twos, kernel)? {
+            return split(&modulus, root);
+        }
+    }
+    Err(Error::InconsistentKey(
+        "n is not a product of two odd primes",
+    ))
+}
+
+/// A square root of 1 that is neither 1 nor -1, if one of a batch of bases leads to it.
+fn root_of_one(
+    modulus: &Modulus,
+    multiple: &Nat,
+    bits: usize,
+    twos: u64,
+    kernel: Kernel,
+) -> Result<Option<Nat>, Error> {
+    let limbs = modulus.limbs();
+    let one = Nat::from_word(1, limbs);
+    let mut minus_one = Nat::from_limbs(modulus.n());
+    words::sub_assign(&mut minus_one, &one);
+    let mut bases: Option<Zeroizing<Vec<u64>>> = None;
+    let mut fates = Vec::new();
+    for halvings in 0..=twos {
+        let mut power = multiple.clone();
+        shift_right(&mut power, halvings);
+        let raise = kernel.plain(modulus, &power, bits);
+        let bases = match &mut bases {
+            Some(bases) => bases,
+            none => none.insert(random_bases(modulus, raise.items())?),
+        };
+        fates.resize(raise.items(), Fate::Open);
+        let mut values = Aligned::zero(raise.items() * limbs);
+        values.copy_from_slice(bases);
+        raise.raise(&mut values, &mut Aligned::zero(raise.working_words()));
+        for (value, fate) in values.chunks_exact(limbs).zip(&mut fates) {
+            if *fate == Fate::Spent || bool::from(words::is_equal(value, &one)) {
+                continue;
+            }
+            if halvings == 0 {
+                return Err(Error::InconsistentKey("e d is not 1 modulo the order of n"));
+            }
+            if bool::from(words::is_equal(value, &minus_one)) {
+                *fate = Fate::Spent;
+                continue;
+            }
+            return Ok(Some(Nat::from_limbs(value)));
+        }
+    }
+    Ok(None)
+}
+
+/// Numbers below 2^(bits - 1), and so below n.
+fn random_bases(modulus: &Modulus, items: usize) -> Result<Zeroizing<Vec<u64>>, Error> {
+    let limbs = modulus.limbs();
+    let mut bytes = Zeroizing::new(vec![0; 8 * limbs * items]);
+    getrandom::fill(&mut bytes).map_err(|error| Error::Randomness(error.to_string()))?;
+    let mut bases: Vec<u64> = bytes
+        .chunks_exact(8)
+        .map(|word| u64::from_le_bytes(word.try_into().expect("eight bytes")))
+        .collect();
+    for base in bases.chunks_exact_mut(limbs) {
+        let kept = modulus.bits() - 1;
+        for (place, limb) in base.iter_mut().enumerate() {
+            *limb &= match kept.saturating_sub(64 * place) {
+                0 => 0,
+                low @ 1..64 => (1 << low) - 1,
+                _ => u64::MAX,
+            };
+        }
+        // 0 is no base.
+        base[0] |= 2;
+    }
+    Ok(Zeroizing::new(bases))
+}
+
+/// The primes, of a root r of 1: gcd(r - 1, n) is one of them.
+fn split(modulus: &Modulus, root: Nat) -> Result<(Bytes, Bytes), Error> {
+    let len = modulus.bits().div_ceil(8);
+    let half = modulus.bits().div_ceil(2).div_ceil(8);
+    let mut less = root;
+    words::sub_assign(&mut less, &Nat::from_word(1, modulus.limbs()));
+    let n = Nat::from_limbs(modulus.n()).to_be(len);
+    let one_prime = gcd(&less.to_be(len), &n);
+    let other = quotient(&n, &one_prime);
+    let [one_prime, other] = [one_prime, other].map(|prime| {
+        let (above, kept) = prime.split_at(prime.len() - half);
+        let fits = above.iter().fold(0, |seen, byte| seen | byte) == 0;
+        fits.then(|| Zeroizing::new(kept.to_vec()))
+    });
+    let (Some(one_prime), Some(other)) = (one_prime, other) else {
+        return Err(Error::InconsistentKey(
+            "its primes, which it does not name, are not two of half the length of n",
+        ));
+    };
+    // Which of them is the larger is a convention, and no secret once both are known.
+    Ok(match crate::integer::is_less(&one_prime, &other) {
+        true => (other, one_prime),
+        false => (one_prime, other),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::kernels;
+    use num_bigint::BigUint;
+
+    /// 521- and 523-bit primes would take long to write down; these are of 256 bits, from 2^256 downwards and from 3·2^254.
+    fn primes() -> (BigUint, BigUint) {
+        let largest = (BigUint::from(1_u8) << 256) - BigUint::from(189_u8);
+        let mut other: BigUint = (BigUint::from(3_u8) << 254) + BigUint::from(1_u8);
+        while !is_prime(&other) {
+            other += 2_u8;
+        }
+        (largest, other)
+    }
+
+    fn is_prime(n: &BigUint) -> bool {
+        let one = BigUint::from(1_u8);
+        [2_u8, 3, 5, 7, 11]
+            .iter()
+            .all(|&base| BigUint::from(base).modpow(&(n - &one), n) == one)
+    }
+
+    #[test]
+    fn primes_come_back_from_exponents_on_every_kernel() {
+        let (p, q) = primes();
+        assert!(is_prime(&p));
+        let one = BigUint::from(1_u8);
+        let (n, phi) = (&p * &q, (&p - &one) * (&q - &one));
+        for e in [65537_u64, 257, 17] {
+            let e = BigUint::from(e);
+            let Some(d) = e.modinv(&phi) else { continue };
+            for kernel in kernels().iter().filter(|kernel| kernel.available.is_ok()) {
+                let kernel = Kernel::named(kernel.name).expect("it is available");
+                let [n, e, d] = [&n, &e, &d].map(BigUint::to_bytes_be);
+                let (larger, smaller) = recover_primes(&n, &e, &d, kernel).expect("a key");
+                let found = [larger, smaller].map(|prime| BigUint::from_bytes_be(&prime));
+                assert_eq!(found, [p.clone().max(q.clone()), p.clone().min(q.clone())]);
+            }
+        }
+    }
+
+    #[test]
+    fn what_is_no_key_is_refused() {
+        let (p, q) = primes();
+        let one = BigUint::from(1_u8);
+        let e = BigUint::from(65537_u32);
+        let d = e.modinv(&((&p - &one) * (&q - &one))).expect("coprime");
+        let refused = |n: &BigUint, e: &BigUint, d: &BigUint| {
+            let [n, e, d] = [n, e, d].map(BigUint::to_bytes_be);
+            let error = recover_primes(&n, &e, &d, Kernel::auto()).expect_err("it is no key");
+            assert!(matches!(error, Error::InconsistentKey(_)), "{error}");
+        };
+        let n = &p * &q;
+        refused(&n, &e, &(&d + BigUint::from(2_u8)));
+        refused(&n, &e, &(&d + &one));
+        refused(&n, &e, &BigUint::ZERO);
+        refused(&n, &e, &one);
+        refused(&n, &e, &(&n << 8));
+        // A prime, whose order e and d may well fit, has no two factors.
+        let mut prime: BigUint = (BigUint::from(1_u8) << 511) + &one;
+        while !is_prime(&prime) || e.modinv(&(&prime - &one)).is_none() {
+            prime += 2_u8;
+        }
+        let of_prime = e.modinv(&(&prime - &one)).expect("coprime");
+        refused(&prime, &e, &of_prime);
+    }
+}
