@@ -1,10 +1,24 @@
 //! The command line: one definition for each option, from which the help and the completions are made.
+//!
+//! | question | file |
+//! |---|---|
+//! | studies, measurements, keys in bulk | here |
+//! | looking at keys and rewriting them | `key` |
+//! | encrypting, signing, and their opposites | `message` |
+
+mod key;
+mod message;
 
 use std::{env, ffi::OsString, fmt::Display, ops::RangeInclusive, path::PathBuf, str::FromStr};
 
 use clap::{
     Arg, ArgAction, Args, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum,
     builder::{PossibleValuesParser, TypedValueParser},
+};
+pub(crate) use key::{Key, KeyCheck, KeyConvert, KeyPublic};
+pub(crate) use message::{
+    CipherOptions, CipherScheme, Decrypt, Encrypt, InputOptions, KeyOptions, RawOptions,
+    RawPrivate, RawPublic, Sign, SignatureOptions, SignatureSchemeName, Verify,
 };
 use rsalab_engines::{Exponent, Op};
 use rsalab_rsa::keys::{MAX_BITS, MIN_BITS};
@@ -106,8 +120,14 @@ pub(crate) enum Command {
     Vectors(Vectors),
     Machine(Machine),
     Keygen(Keygen),
+    #[command(subcommand)]
+    Key(Key),
+    Sign(Sign),
+    Verify(Verify),
     Encrypt(Encrypt),
     Decrypt(Decrypt),
+    RawPrivate(RawPrivate),
+    RawPublic(RawPublic),
     Completions(Completions),
     Worker(Worker),
 }
@@ -257,16 +277,26 @@ pub(crate) struct Engines {
     pub(crate) json: JsonOption,
 }
 
-/// Compare the answers of engines on random inputs and edges
+/// Compare the answers of engines, or answer requests of others: conformance
 ///
 /// Each engine does the operations on the same inputs through its worker, as in a study; every answer is compared with a
 /// plain model. Nothing is timed.
+///
+/// With '-' this program answers requests from standard input, a JSON object a line, with a line each: verify, sign,
+/// decrypt, raw_priv, raw_pub, primality, keygen_kat, keycheck and loadkey. docs/conformance.md has the fields.
 #[derive(Args)]
 #[command(after_long_help = "\
 Examples:
   rsalab vectors
-  rsalab vectors --engines own,gmp:powm_sec --bits 2048 --count 100 --json")]
+  rsalab vectors --engines own,gmp:powm_sec --bits 2048 --count 100 --json
+  rsalab vectors - --kernel mont64x1_portable --batch 33 < requests.jsonl > answers.jsonl")]
 pub(crate) struct Vectors {
+    /// '-': answer the requests on standard input.
+    #[arg(value_name = "-", value_parser = PossibleValuesParser::new(["-"]), conflicts_with_all = ["engines", "bits", "count", "seed", "json"])]
+    pub(crate) stream: Option<String>,
+    /// Take so many requests at once, and do those of one key and scheme side by side.
+    #[arg(long, value_name = "N", requires = "stream", value_parser = within(BATCH))]
+    pub(crate) batch: Option<usize>,
     /// The engines; every one that is installed if not given.
     #[arg(long, value_name = "A,B", value_delimiter = ',')]
     pub(crate) engines: Option<Vec<String>>,
@@ -427,72 +457,6 @@ impl KeyFormat {
         let value = self.to_possible_value().expect("no format is hidden");
         value.get_name().to_owned()
     }
-}
-
-/// Encrypt text as raw RSA blocks, over threads, for study only
-///
-/// The text is cut into blocks, and each block is raised to the public exponent, with no padding, as the studies that
-/// rsalab repeats did it. Equal blocks give equal ciphertext, and short messages can be guessed: do not protect anything
-/// with it.
-#[derive(Args)]
-#[command(after_long_help = "\
-Examples:
-  rsalab encrypt --key public.pem message.txt --out message.rsa
-  rsalab encrypt --key public.pem --text 'attack at dawn' --out message.rsa
-  cat message.txt | rsalab encrypt --key public.pem --threads 4 --trace > message.rsa")]
-pub(crate) struct Encrypt {
-    /// A public key, or a private key, whose public part is used.
-    #[arg(long, short, value_name = "FILE")]
-    pub(crate) key: PathBuf,
-    /// The text itself, in place of a file.
-    #[arg(
-        long,
-        value_name = "TEXT",
-        conflicts_with = "input",
-        allow_hyphen_values = true
-    )]
-    pub(crate) text: Option<OsString>,
-    /// Bytes of text in one block; one fewer than the modulus has if not given. Decryption reads it from the file.
-    #[arg(long, value_name = "N")]
-    pub(crate) block_symbols: Option<usize>,
-    #[command(flatten)]
-    pub(crate) cipher: CipherOptions,
-}
-
-/// Decrypt what 'encrypt' made, over threads
-#[derive(Args)]
-#[command(after_long_help = "\
-Examples:
-  rsalab decrypt --key key.pem message.rsa
-  rsalab decrypt --key key.pem --threads 4 --trace --json message.rsa --out message.txt")]
-pub(crate) struct Decrypt {
-    /// The private key.
-    #[arg(long, short, value_name = "FILE")]
-    pub(crate) key: PathBuf,
-    #[command(flatten)]
-    pub(crate) cipher: CipherOptions,
-}
-
-/// What encryption and decryption share.
-#[derive(Args)]
-pub(crate) struct CipherOptions {
-    /// The file to read; standard input if there is none, or '-'.
-    #[arg(value_name = "FILE")]
-    pub(crate) input: Option<PathBuf>,
-    /// The file to make, which must not exist; standard output if there is none, or '-'.
-    #[arg(long, short, value_name = "FILE")]
-    pub(crate) out: Option<PathBuf>,
-    /// Threads that the blocks are split over.
-    #[arg(long, value_name = "N", default_value_t = 1, value_parser = within(THREADS))]
-    pub(crate) threads: usize,
-    /// Tell on standard error what each thread did, and when.
-    #[arg(long)]
-    pub(crate) trace: bool,
-    /// Tell it in JSON.
-    #[arg(long, requires = "trace")]
-    pub(crate) json: bool,
-    #[command(flatten)]
-    pub(crate) kernel: KernelOption,
 }
 
 /// Print the completions of a shell

@@ -5,6 +5,7 @@
 //! | what can be typed | `arguments` |
 //! | what a command does | `commands`, one file each |
 //! | how the program ends, and with which exit code | `exit`, `signals` |
+//! | how a user's keys and passwords come in | `keys`, `passwords` |
 //! | how a run is followed | `progress` |
 //! | what is written where | `output`, `table` |
 #![forbid(unsafe_code)]
@@ -37,6 +38,7 @@ mod files;
 mod kernels;
 mod keys;
 mod output;
+mod passwords;
 mod progress;
 mod quantity;
 mod signals;

@@ -26,6 +26,36 @@ pub enum Error {
         /// What the bytes are, as far as can be told, and what to do.
         reason: String,
     },
+    /// A key is encrypted, and no password, or not the right one, was given.
+    #[error("{reason}")]
+    Password {
+        /// Which of the two.
+        reason: String,
+    },
+    /// A scheme, or its parameters, that the key or the message does not allow.
+    #[error("{reason}")]
+    Scheme {
+        /// What is wrong, and what is possible.
+        reason: String,
+    },
+    /// A buffer has the wrong length.
+    #[error("{what} must take {expected} bytes, but take {got}")]
+    Length {
+        /// Which buffer.
+        what: &'static str,
+        /// Bytes that it must have.
+        expected: usize,
+        /// Bytes that it has.
+        got: usize,
+    },
+    /// A result did not pass its check and was withheld.
+    #[error(
+        "the result of item {item} failed its check and was withheld: the machine computes wrongly, or the key is damaged"
+    )]
+    Fault {
+        /// The item, counted from 0.
+        item: usize,
+    },
     /// A key could not be generated.
     #[error("no key was generated: {reason}")]
     Generation {
@@ -115,5 +145,17 @@ impl From<WorkError<Error>> for Error {
             }
             WorkError::Workers(failures) => Error::Workers(failures),
         }
+    }
+}
+
+/// Refuses a buffer of the wrong length.
+pub(crate) fn check_len(what: &'static str, got: usize, expected: usize) -> Result<(), Error> {
+    match got == expected {
+        true => Ok(()),
+        false => Err(Error::Length {
+            what,
+            expected,
+            got,
+        }),
     }
 }

@@ -11,8 +11,9 @@
 //! factor are rejected before their `gcd` and their Miller–Rabin rounds, which would reject them too. Where the second
 //! departs further is said in [`bulk`].
 
+mod acceptance;
 pub mod bulk;
-mod draw;
+pub(crate) mod draw;
 pub mod strict;
 
 use rsalab_arith::integer;
@@ -23,6 +24,7 @@ use crate::{
     keys::{MAX_BITS, MIN_BITS},
 };
 
+pub use acceptance::check_acceptance;
 pub use bulk::{Generation, Generator};
 pub use strict::{first_primes_of, generate, prime_pair};
 

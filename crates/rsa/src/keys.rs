@@ -4,9 +4,11 @@
 //! `h = ceil(ceil(bits / 2) / 8)`: the modulus and the private exponent take `k` bytes, everything modulo a prime takes
 //! `h` bytes, the public exponent as few as it needs. These lengths are fixed by the size of the key alone.
 
+mod check;
 mod private;
 mod public;
 
+pub use check::Weakness;
 pub use private::PrivateKey;
 pub use public::PublicKey;
 pub use rsalab_arith::PrivateParts;

@@ -1,8 +1,8 @@
 //! How keys are written: the bytes of each half, and the names that their files get.
 
 use rsalab_rsa::{
-    PrivateKey, PublicKey,
-    format::{self, Encoding, PrivateFormat, PublicFormat, jwk, openssh},
+    Error, PrivateKey, PublicKey,
+    format::{self, Encoding, PrivateFormat, PublicFormat, Usage, jwk, openssh},
     random::SystemRng,
 };
 use zeroize::Zeroizing;
@@ -10,56 +10,95 @@ use zeroize::Zeroizing;
 use crate::{
     arguments::KeyFormat,
     exit::{Class, Failure},
+    passwords::Password,
 };
 
 /// A format with what it takes to write it.
 pub(super) struct Form {
     format: KeyFormat,
-    password: Option<Zeroizing<Vec<u8>>>,
+    password: Option<Password>,
+    usage: Usage,
 }
 
 /// What OpenSSH's keys carry as a comment.
 const COMMENT: &str = "rsalab";
 
 impl Form {
-    /// A format, with the password if it takes one.
-    pub(super) fn new(format: KeyFormat, password: Option<Zeroizing<Vec<u8>>>) -> Self {
-        Form { format, password }
+    /// A format, with the password if it takes one, for keys of any use.
+    pub(super) fn new(format: KeyFormat, password: Option<Password>) -> Self {
+        Form {
+            format,
+            password,
+            usage: Usage::Any,
+        }
+    }
+
+    /// For keys of this use.
+    pub(super) fn with_usage(self, usage: Usage) -> Self {
+        Form { usage, ..self }
     }
 
     /// The private half.
     pub(super) fn private(&self, key: &PrivateKey) -> Result<Zeroizing<Vec<u8>>, Failure> {
         let text = |text: Zeroizing<String>| Zeroizing::new(text.as_bytes().to_vec());
-        Ok(match self.format {
-            KeyFormat::Jwk | KeyFormat::JwkSet => text(jwk::private(key)),
-            KeyFormat::Openssh => text(openssh::private(key, COMMENT)),
+        let written = |format, encoding| {
+            format::encode_private_for(key, self.usage, format, encoding).map_err(refused)
+        };
+        match self.format {
+            KeyFormat::Jwk | KeyFormat::JwkSet => {
+                self.says_usage()?;
+                Ok(text(jwk::private(key)))
+            }
+            KeyFormat::Openssh => {
+                self.says_usage()?;
+                Ok(text(openssh::private(key, COMMENT)))
+            }
             KeyFormat::Pkcs8Encrypted => {
                 let password = self.password.as_ref().map_or(&[][..], |password| password);
-                format::encode_encrypted(key, password, Encoding::Pem, &mut SystemRng).map_err(
-                    |error| {
-                        let what = "the key could not be encrypted";
-                        Failure::new(Class::Unavailable, what).because(error)
-                    },
-                )?
+                format::encode_encrypted(key, self.usage, password, Encoding::Pem, &mut SystemRng)
+                    .map_err(refused)
             }
-            KeyFormat::Pkcs8Pem => format::encode_private(key, PrivateFormat::Pkcs8, Encoding::Pem),
-            KeyFormat::Pkcs8Der => format::encode_private(key, PrivateFormat::Pkcs8, Encoding::Der),
-            KeyFormat::Pkcs1Pem => format::encode_private(key, PrivateFormat::Pkcs1, Encoding::Pem),
-            KeyFormat::Pkcs1Der => format::encode_private(key, PrivateFormat::Pkcs1, Encoding::Der),
-        })
+            KeyFormat::Pkcs8Pem => written(PrivateFormat::Pkcs8, Encoding::Pem),
+            KeyFormat::Pkcs8Der => written(PrivateFormat::Pkcs8, Encoding::Der),
+            KeyFormat::Pkcs1Pem => written(PrivateFormat::Pkcs1, Encoding::Pem),
+            KeyFormat::Pkcs1Der => written(PrivateFormat::Pkcs1, Encoding::Der),
+        }
     }
 
     /// The public half, in the form that belongs to the private one.
-    pub(super) fn public(&self, key: &PublicKey) -> Vec<u8> {
+    pub(super) fn public(&self, key: &PublicKey) -> Result<Vec<u8>, Failure> {
+        let written = |format, encoding| {
+            format::encode_public_for(key, self.usage, format, encoding).map_err(refused)
+        };
         match self.format {
-            KeyFormat::Jwk | KeyFormat::JwkSet => jwk::public(key).into_bytes(),
-            KeyFormat::Openssh => (openssh::public(key, COMMENT) + "\n").into_bytes(),
-            KeyFormat::Pkcs8Pem | KeyFormat::Pkcs8Encrypted => {
-                format::encode_public(key, PublicFormat::Spki, Encoding::Pem)
+            KeyFormat::Jwk | KeyFormat::JwkSet => {
+                self.says_usage()?;
+                Ok(jwk::public(key).into_bytes())
             }
-            KeyFormat::Pkcs8Der => format::encode_public(key, PublicFormat::Spki, Encoding::Der),
-            KeyFormat::Pkcs1Pem => format::encode_public(key, PublicFormat::Pkcs1, Encoding::Pem),
-            KeyFormat::Pkcs1Der => format::encode_public(key, PublicFormat::Pkcs1, Encoding::Der),
+            KeyFormat::Openssh => {
+                self.says_usage()?;
+                Ok((openssh::public(key, COMMENT) + "\n").into_bytes())
+            }
+            KeyFormat::Pkcs8Pem | KeyFormat::Pkcs8Encrypted => {
+                written(PublicFormat::Spki, Encoding::Pem)
+            }
+            KeyFormat::Pkcs8Der => written(PublicFormat::Spki, Encoding::Der),
+            KeyFormat::Pkcs1Pem => written(PublicFormat::Pkcs1, Encoding::Pem),
+            KeyFormat::Pkcs1Der => written(PublicFormat::Pkcs1, Encoding::Der),
+        }
+    }
+
+    /// Refuses a form that cannot say what the key is for.
+    fn says_usage(&self) -> Result<(), Failure> {
+        match self.usage {
+            Usage::Any => Ok(()),
+            Usage::Pss(_) => {
+                let what = format!(
+                    "this key is for RSASSA-PSS only, which the format {} cannot say",
+                    self.format.name()
+                );
+                Err(Failure::new(Class::Usage, what).advice("choose one of the pkcs8 formats"))
+            }
         }
     }
 
@@ -81,5 +120,15 @@ impl Form {
             KeyFormat::Jwk | KeyFormat::JwkSet => b"\n",
             _ => b"",
         }
+    }
+}
+
+fn refused(error: Error) -> Failure {
+    match error {
+        Error::Randomness { .. } => {
+            let what = "the key could not be encrypted";
+            Failure::new(Class::Unavailable, what).because(error)
+        }
+        _ => Failure::new(Class::Usage, error.to_string()),
     }
 }

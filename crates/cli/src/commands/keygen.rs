@@ -6,14 +6,10 @@
 //! | one key, of an engine's making | `by_engine` |
 //! | many keys, over threads | `bulk` |
 //! | where they lie, and how that is gone on with | `folder` |
-//! | how a key is written | `form` |
-//! | where the password comes from | `password` |
 
 mod bulk;
 mod by_engine;
 mod folder;
-mod form;
-mod password;
 
 use std::{path::Path, time::Instant};
 
@@ -27,13 +23,14 @@ use rsalab_rsa::{
 use rsalab_study::plan::Seed;
 use serde::Serialize;
 
-use self::form::Form;
+use super::form::Form;
 use crate::{
     arguments::{KeyFormat, Keygen},
     exit::{Class, Failure},
     files::{self, NewFile, Privacy},
     kernels,
     output::{self, Talk},
+    passwords::{self, Password},
 };
 
 /// Keys below this size are refused unless asked for in so many words.
@@ -66,10 +63,27 @@ struct Origin {
 /// Makes keys and writes their files.
 pub(crate) fn run(arguments: &Keygen, talk: Talk) -> Result<(), Failure> {
     check_size(arguments)?;
-    let form = Form::new(arguments.format, password::of(arguments)?);
+    let form = Form::new(arguments.format, password(arguments)?);
     match arguments.count {
         Some(count) => bulk::run(arguments, count, &form, talk),
         None => one(arguments, &form, talk),
+    }
+}
+
+/// The password, where the format takes one.
+fn password(arguments: &Keygen) -> Result<Option<Password>, Failure> {
+    let is_wanted = arguments.format == KeyFormat::Pkcs8Encrypted;
+    match (&arguments.password_file, is_wanted) {
+        (None, false) => Ok(None),
+        (Some(_), false) => {
+            let what = format!(
+                "keys of the format {} have no password",
+                arguments.format.name()
+            );
+            Err(Failure::new(Class::Usage, what).advice("add --format pkcs8-encrypted"))
+        }
+        (Some(path), true) => passwords::from_file(path).map(Some),
+        (None, true) => passwords::new_one("--password-file").map(Some),
     }
 }
 
@@ -121,7 +135,7 @@ fn one(arguments: &Keygen, form: &Form, talk: Talk) -> Result<(), Failure> {
         output::data(&private)?;
         return output::data(form.separator());
     }
-    let public = form.public(key.public());
+    let public = form.public(key.public())?;
     let private_file = NewFile {
         path: private_path,
         bytes: &private,

@@ -4,6 +4,8 @@
 //! |---|---|
 //! | which engines are meant, and are they there | `selection` |
 //! | what does every measurement need | `surroundings` |
+//! | what is read, and where does the result go | `inputs` |
+//! | how is a key written | `form` |
 
 use std::process::ExitCode;
 
@@ -14,9 +16,14 @@ mod calibrate;
 mod cipher;
 mod completions;
 mod engines;
+mod form;
+mod inputs;
+mod key;
 mod keygen;
 mod machine;
+mod raw;
 mod selection;
+mod signature;
 mod study;
 mod surroundings;
 mod vectors;
@@ -33,6 +40,11 @@ pub(crate) fn run(command: Command, talk: Talk) -> Result<ExitCode, Failure> {
         Command::Vectors(arguments) => vectors::run(&arguments, talk),
         Command::Machine(arguments) => machine::run(&arguments, talk),
         Command::Keygen(arguments) => keygen::run(&arguments, talk),
+        Command::Key(arguments) => key::run(&arguments, talk),
+        Command::Sign(arguments) => signature::sign(&arguments, talk),
+        Command::Verify(arguments) => signature::verify(&arguments),
+        Command::RawPrivate(arguments) => raw::private(&arguments),
+        Command::RawPublic(arguments) => raw::public(&arguments),
         Command::Encrypt(arguments) => cipher::encrypt(&arguments, talk),
         Command::Decrypt(arguments) => cipher::decrypt(&arguments, talk),
         Command::Completions(arguments) => completions::run(&arguments),

@@ -1,4 +1,7 @@
-//! `rsalab vectors`: whether engines agree, on random inputs and on edges. Nothing is timed.
+//! `rsalab vectors`: whether engines agree, on random inputs and on edges; with `-`, answers to the requests of others
+//! (`stream`). Nothing is timed.
+
+mod stream;
 
 use std::{
     io::{self, IsTerminal},
@@ -50,6 +53,9 @@ struct Disagreement {
 
 /// Tries each engine, and fails if any answer is wrong.
 pub(crate) fn run(arguments: &Vectors, talk: Talk) -> Result<(), Failure> {
+    if arguments.stream.is_some() {
+        return stream::run(arguments);
+    }
     let registry = registry()?;
     let locations = locations(arguments, &registry)?;
     let seed = match arguments.seed {

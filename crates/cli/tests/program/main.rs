@@ -4,9 +4,12 @@
 mod bad_input;
 mod calibrate;
 mod cipher;
+mod conformance;
+mod key_files;
 mod keys;
 mod kill;
 mod many_keys;
+mod messages;
 mod readme;
 mod signals;
 mod study;

@@ -2,7 +2,10 @@
 
 use rsalab_rsa::{
     BlockRunner, Status,
-    pkcs1v15::{Signer, Verifier},
+    hash::Hash,
+    random::SystemRng,
+    scheme::SignatureScheme,
+    signing::{Signer, Verifier},
 };
 
 use super::{
@@ -13,12 +16,16 @@ use super::{
 use crate::{
     engine::{EngineError, Prepared, RunStats, Runner, check_items},
     job::{Job, StudyKey},
-    op::Layout,
+    op::{DIGEST_BYTES, Layout},
 };
+
+/// What is measured.
+const SCHEME: SignatureScheme = SignatureScheme::Pkcs1v15(Hash::Sha256);
 
 /// A key made ready for signing.
 pub(super) struct Signing {
     key: Box<dyn rsalab_rsa::Prepared>,
+    bits: usize,
     layout: Layout,
 }
 
@@ -30,6 +37,7 @@ impl Signing {
     ) -> Result<Self, EngineError> {
         Ok(Signing {
             key: prepared_private(backend, key, job)?,
+            bits: job.bits,
             layout: job.layout(),
         })
     }
@@ -43,7 +51,8 @@ impl Prepared for Signing {
     fn runner(&self) -> Result<Box<dyn Runner + '_>, EngineError> {
         let runner = self.key.runner().map_err(library("preparing a thread"))?;
         Ok(Box::new(SigningRunner {
-            signer: Signer::new(runner, self.key.modulus_len()),
+            signer: Signer::new(runner, self.bits, SCHEME)
+                .map_err(library("preparing a thread"))?,
             layout: self.layout,
             status: Vec::new(),
         }))
@@ -61,7 +70,7 @@ impl<R: BlockRunner> Runner for SigningRunner<R> {
         let items = check_items(self.layout, inputs, outputs)?;
         self.status.resize(items, Status::Done);
         self.signer
-            .sign(inputs, outputs, &mut self.status)
+            .sign(inputs, outputs, &mut self.status, &mut SystemRng)
             .map_err(library("signing"))?;
         all_done(&self.status)?;
         Ok(RunStats::default())
@@ -71,6 +80,7 @@ impl<R: BlockRunner> Runner for SigningRunner<R> {
 /// A key made ready for verifying.
 pub(super) struct Verifying {
     key: Box<dyn rsalab_rsa::Prepared>,
+    bits: usize,
     layout: Layout,
 }
 
@@ -82,6 +92,7 @@ impl Verifying {
     ) -> Result<Self, EngineError> {
         Ok(Verifying {
             key: prepared_public(backend, key)?,
+            bits: job.bits,
             layout: job.layout(),
         })
     }
@@ -95,8 +106,11 @@ impl Prepared for Verifying {
     fn runner(&self) -> Result<Box<dyn Runner + '_>, EngineError> {
         let runner = self.key.runner().map_err(library("preparing a thread"))?;
         Ok(Box::new(VerifyingRunner {
-            verifier: Verifier::new(runner, self.key.modulus_len()),
+            verifier: Verifier::new(runner, self.bits, SCHEME)
+                .map_err(library("preparing a thread"))?,
             layout: self.layout,
+            digests: Vec::new(),
+            signatures: Vec::new(),
             is_right: Vec::new(),
         }))
     }
@@ -105,6 +119,8 @@ impl Prepared for Verifying {
 struct VerifyingRunner<R> {
     verifier: Verifier<R>,
     layout: Layout,
+    digests: Vec<u8>,
+    signatures: Vec<u8>,
     is_right: Vec<bool>,
 }
 
@@ -112,8 +128,15 @@ impl<R: BlockRunner> Runner for VerifyingRunner<R> {
     fn run(&mut self, inputs: &[u8], outputs: &mut [u8]) -> Result<RunStats, EngineError> {
         let items = check_items(self.layout, inputs, outputs)?;
         self.is_right.resize(items, false);
+        self.digests.clear();
+        self.signatures.clear();
+        for item in inputs.chunks(self.layout.input) {
+            let (digest, signature) = item.split_at(DIGEST_BYTES);
+            self.digests.extend_from_slice(digest);
+            self.signatures.extend_from_slice(signature);
+        }
         self.verifier
-            .verify(inputs, &mut self.is_right)
+            .verify(&self.digests, &self.signatures, &mut self.is_right)
             .map_err(library("verifying"))?;
         for (verdict, is_right) in outputs.iter_mut().zip(&self.is_right) {
             *verdict = u8::from(*is_right);

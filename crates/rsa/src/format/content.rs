@@ -12,15 +12,30 @@ use super::MAX_FILE_LEN;
 use crate::Error;
 
 /// The structures that can hold an RSA key.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Content {
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Content {
+    /// `RSAPrivateKey`.
     Pkcs1Private,
+    /// `RSAPublicKey`.
     Pkcs1Public,
+    /// `PrivateKeyInfo`.
     Pkcs8,
+    /// `EncryptedPrivateKeyInfo`.
+    EncryptedPkcs8,
+    /// `SubjectPublicKeyInfo`.
     Spki,
+    /// `Certificate`.
+    Certificate,
+    /// A JSON Web Key, or a set of one.
+    Jwk,
+    /// `openssh-key-v1`.
+    OpensshPrivate,
+    /// A line of `authorized_keys`.
+    OpensshPublic,
 }
 
-/// Finds the structure and its DER, out of PEM if need be.
+/// Finds the structure and its bytes: DER, out of PEM if need be; of JSON and OpenSSH's forms the text.
 pub(super) fn open(bytes: &[u8]) -> Result<(Content, Zeroizing<Vec<u8>>), Error> {
     if bytes.len() > MAX_FILE_LEN {
         return Err(refused("this file is larger than 1 MiB; no RSA key is"));
@@ -28,10 +43,20 @@ pub(super) fn open(bytes: &[u8]) -> Result<(Content, Zeroizing<Vec<u8>>), Error>
     if bytes.trim_ascii().is_empty() {
         return Err(refused("this file is empty"));
     }
-    if let Some(kind) = openssh_line(bytes) {
-        return Err(refused(format!(
-            "this is {kind} public key in OpenSSH's form; convert an RSA key with `ssh-keygen -e -m pkcs8 -f FILE`"
-        )));
+    if bytes.trim_ascii_start().first() == Some(&b'{') {
+        return Ok((Content::Jwk, Zeroizing::new(bytes.trim_ascii().to_vec())));
+    }
+    match openssh_line(bytes) {
+        Some("an RSA") => {
+            let line = Zeroizing::new(bytes.trim_ascii().to_vec());
+            return Ok((Content::OpensshPublic, line));
+        }
+        Some(kind) => {
+            return Err(refused(format!(
+                "this is {kind} public key in OpenSSH's form; rsalab works with RSA keys only"
+            )));
+        }
+        None => {}
     }
     match find(bytes, BEGIN) {
         Some(start) => open_pem(&bytes[start..]),
@@ -58,10 +83,6 @@ pub(super) fn check_algorithm(algorithm: &AlgorithmIdentifierRef<'_>) -> Result<
         };
     }
     Err(refused(match algorithm_name(algorithm.oid) {
-        Some("RSASSA-PSS") => {
-            "this RSA key may be used for RSASSA-PSS only, which rsalab does not support yet"
-                .to_owned()
-        }
         Some(name) => not_rsa(name),
         None => format!(
             "this is a key of the algorithm {}; rsalab works with RSA keys only",
@@ -99,7 +120,12 @@ fn open_pem(text: &[u8]) -> Result<(Content, Zeroizing<Vec<u8>>), Error> {
         ));
     }
     if find(block, b"Proc-Type: 4,ENCRYPTED").is_some() {
-        return Err(encrypted());
+        return Err(refused(
+            "this private key is encrypted as OpenSSL did it before PKCS#8, with one round of MD5; encrypt it anew with `openssl pkcs8 -topk8 -in FILE`",
+        ));
+    }
+    if expected == Content::OpensshPrivate {
+        return Ok((expected, Zeroizing::new(block.to_vec())));
     }
 
     let der = decode_base64(block)
@@ -128,13 +154,14 @@ fn labelled(label: &str) -> Result<Content, Error> {
         "RSA PUBLIC KEY" => return Ok(Content::Pkcs1Public),
         "PRIVATE KEY" => return Ok(Content::Pkcs8),
         "PUBLIC KEY" => return Ok(Content::Spki),
-        "ENCRYPTED PRIVATE KEY" => encrypted(),
+        "ENCRYPTED PRIVATE KEY" => return Ok(Content::EncryptedPkcs8),
+        "OPENSSH PRIVATE KEY" => return Ok(Content::OpensshPrivate),
+        "CERTIFICATE" | "X509 CERTIFICATE" => return Ok(Content::Certificate),
         "EC PRIVATE KEY" | "EC PARAMETERS" => refused(not_rsa("EC")),
         "DSA PRIVATE KEY" | "DSA PARAMETERS" => refused(not_rsa("DSA")),
-        "OPENSSH PRIVATE KEY" => refused(
-            "this is a private key in OpenSSH's form; convert a copy of it with `ssh-keygen -p -m pem -N '' -f COPY`",
+        "TRUSTED CERTIFICATE" => refused(
+            "this is a certificate with OpenSSL's own remarks; leave them out with `openssl x509 -in FILE`",
         ),
-        "CERTIFICATE" | "X509 CERTIFICATE" | "TRUSTED CERTIFICATE" => certificate(),
         "CERTIFICATE REQUEST" | "NEW CERTIFICATE REQUEST" => refused(
             "this is a certificate request; take the public key out of it with `openssl req -in FILE -pubkey -noout`",
         ),
@@ -153,6 +180,14 @@ fn structure(der: &[u8]) -> Result<Content, Error> {
         ErrorKind::TrailingData { decoded, remaining } if der.first() == Some(&SEQUENCE) => refused(format!(
             "this file goes on after the end of its key: {remaining} bytes follow the first {decoded}"
         )),
+        ErrorKind::Overflow | ErrorKind::Overlength if der.first() == Some(&SEQUENCE) => {
+            refused("this file names a length that no key has")
+        }
+        ErrorKind::IndefiniteLength | ErrorKind::Noncanonical { .. } | ErrorKind::Length { .. }
+            if der.first() == Some(&SEQUENCE) =>
+        {
+            refused("this file is not DER: it writes a length in a way that only BER allows")
+        }
         _ => noise(),
     })?;
     if outer.tag() != Tag::Sequence {
@@ -173,8 +208,8 @@ fn structure(der: &[u8]) -> Result<Content, Error> {
         ] => Err(refused(not_rsa("DSA"))),
         [Tag::Integer, Tag::Integer, Tag::Integer, ..] => Ok(Content::Pkcs1Private),
         [Tag::Integer, Tag::OctetString, ..] => Err(refused(not_rsa("EC"))),
-        [Tag::Sequence, Tag::OctetString] => Err(encrypted()),
-        [Tag::Sequence, Tag::Sequence, Tag::BitString] => Err(certificate()),
+        [Tag::Sequence, Tag::OctetString] => Ok(Content::EncryptedPkcs8),
+        [Tag::Sequence, Tag::Sequence, Tag::BitString] => Ok(Content::Certificate),
         [Tag::Integer, Tag::Sequence, Tag::Sequence] => Err(refused(
             "this is a PKCS#12 file; take the key out of it with `openssl pkcs12 -in FILE -nocerts -nodes`",
         )),
@@ -195,29 +230,25 @@ fn tags(contents: &[u8]) -> Option<Vec<Tag>> {
 }
 
 impl Content {
-    fn name(self) -> &'static str {
+    /// In words, with its article.
+    pub fn name(self) -> &'static str {
         match self {
             Content::Pkcs1Private => "a PKCS#1 private key",
             Content::Pkcs1Public => "a PKCS#1 public key",
             Content::Pkcs8 => "a PKCS#8 private key",
+            Content::EncryptedPkcs8 => "an encrypted PKCS#8 private key",
             Content::Spki => "a SubjectPublicKeyInfo",
+            Content::Certificate => "a certificate",
+            Content::Jwk => "a JSON Web Key",
+            Content::OpensshPrivate => "a private key in OpenSSH's form",
+            Content::OpensshPublic => "a public key in OpenSSH's form",
         }
     }
 }
 
 fn noise() -> Error {
-    refused("this is not a key: it is neither PEM nor a DER structure that holds a key")
-}
-
-fn encrypted() -> Error {
     refused(
-        "this private key is encrypted, which rsalab does not support yet; decrypt a copy with `openssl pkey -in FILE`",
-    )
-}
-
-fn certificate() -> Error {
-    refused(
-        "this is a certificate, not a key; take the public key out of it with `openssl x509 -in FILE -pubkey -noout`",
+        "this is not a key: it is neither PEM nor a DER structure that holds a key, no JSON Web Key and no line of OpenSSH's",
     )
 }
 

@@ -1,10 +1,12 @@
 //! JSON Web Keys (RFC 7517, RFC 7518 section 6.3), each on one line, named by its thumbprint (RFC 7638).
 
 use base64ct::{Base64UrlUnpadded, Encoding};
+use serde::{Deserialize, Deserializer, de::IgnoredAny};
 use sha2::{Digest, Sha256};
 use zeroize::Zeroizing;
 
-use crate::{PrivateKey, PublicKey};
+use super::{Key, content::refused};
+use crate::{Error, PrivateKey, PrivateParts, PublicKey};
 
 /// Writes a private key.
 pub fn private(key: &PrivateKey) -> Zeroizing<String> {
@@ -41,6 +43,112 @@ fn open(key: &PublicKey) -> String {
     let thumbprint = Sha256::digest(format!("{{\"e\":\"{e}\",\"kty\":\"RSA\",\"n\":\"{n}\"}}"));
     let kid = Base64UrlUnpadded::encode_string(&thumbprint);
     format!("{{\"kty\":\"RSA\",\"kid\":\"{kid}\",\"n\":\"{n}\",\"e\":\"{e}\"")
+}
+
+/// The members that matter here; others are allowed (RFC 7517, section 4), the same one twice is not.
+#[derive(Deserialize)]
+struct Members {
+    kty: Option<String>,
+    n: Option<Uint>,
+    e: Option<Uint>,
+    d: Option<Uint>,
+    p: Option<Uint>,
+    q: Option<Uint>,
+    dp: Option<Uint>,
+    dq: Option<Uint>,
+    qi: Option<Uint>,
+    oth: Option<IgnoredAny>,
+    /// Of a set.
+    keys: Option<Vec<Members>>,
+}
+
+/// A member that is a number, wiped when it is dropped.
+struct Uint(Zeroizing<Vec<u8>>);
+
+impl<'de> Deserialize<'de> for Uint {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let text = Zeroizing::new(String::deserialize(deserializer)?);
+        let bytes = Base64UrlUnpadded::decode_vec(&text)
+            .map_err(|_| serde::de::Error::custom("a number is not base64url without padding"))?;
+        Ok(Uint(Zeroizing::new(bytes)))
+    }
+}
+
+/// Reads a key, or a set of one key.
+pub(super) fn decode(json: &[u8]) -> Result<Key, Error> {
+    let mut members: Members = serde_json::from_slice(json)
+        .map_err(|error| refused(format!("this JSON Web Key is damaged: {error}")))?;
+    if let Some(mut keys) = members.keys.take() {
+        members = match (keys.pop(), keys.is_empty()) {
+            (Some(only), true) => only,
+            (None, _) => return Err(refused("this set of JSON Web Keys is empty")),
+            (Some(_), false) => {
+                return Err(refused(format!(
+                    "this set holds {} JSON Web Keys; give one of them alone",
+                    keys.len() + 1
+                )));
+            }
+        };
+    }
+    members.key()
+}
+
+impl Members {
+    fn key(self) -> Result<Key, Error> {
+        let missing = |name: &str| refused(format!("this JSON Web Key has no member \"{name}\""));
+        match self.kty.as_deref() {
+            Some("RSA") => {}
+            Some(other) => {
+                return Err(refused(format!(
+                    "this is a JSON Web Key of the type {other:?}; rsalab works with RSA keys only"
+                )));
+            }
+            None => return Err(missing("kty")),
+        }
+        if self.oth.is_some() {
+            return Err(refused(
+                "this RSA key has more than two primes; rsalab works with keys of two",
+            ));
+        }
+        let (n, e) = match (&self.n, &self.e) {
+            (Some(n), Some(e)) => (&n.0, &e.0),
+            (None, _) => return Err(missing("n")),
+            (_, None) => return Err(missing("e")),
+        };
+        let crt = [
+            ("p", &self.p),
+            ("q", &self.q),
+            ("dp", &self.dp),
+            ("dq", &self.dq),
+            ("qi", &self.qi),
+        ];
+        let Some(d) = &self.d else {
+            return match crt.iter().find(|(_, member)| member.is_some()) {
+                None => PublicKey::new(n, e).map(Key::Public),
+                Some(_) => Err(missing("d")),
+            };
+        };
+        if crt.iter().all(|(_, member)| member.is_none()) {
+            return PrivateKey::from_exponents(n, e, &d.0).map(Key::Private);
+        }
+        // RFC 7518, section 6.3.2: all of them, or none.
+        let mut numbers = [&[][..]; 5];
+        for (number, (name, member)) in numbers.iter_mut().zip(&crt) {
+            *number = &member.as_ref().ok_or_else(|| missing(name))?.0;
+        }
+        let [p, q, dp, dq, qinv] = numbers;
+        PrivateKey::from_parts(&PrivateParts {
+            n,
+            e,
+            d: &d.0,
+            p,
+            q,
+            dp,
+            dq,
+            qinv,
+        })
+        .map(Key::Private)
+    }
 }
 
 /// Base64urlUInt: without leading zero octets.

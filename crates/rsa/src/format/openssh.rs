@@ -7,8 +7,8 @@ use ssh_key::{
 };
 use zeroize::Zeroizing;
 
-use super::FITS;
-use crate::{PrivateKey, PublicKey};
+use super::{content::refused, pkcs::FITS};
+use crate::{Error, PrivateKey, PublicKey};
 
 /// Writes a private key, unencrypted.
 pub fn private(key: &PrivateKey, comment: &str) -> Zeroizing<String> {
@@ -31,4 +31,49 @@ pub fn public(key: &PublicKey, comment: &str) -> String {
 fn public_half(key: &PublicKey) -> ssh_key::Result<RsaPublicKey> {
     let [e, n] = [key.e(), key.n()].map(Mpint::from_positive_bytes);
     RsaPublicKey::new(e, n)
+}
+
+pub(super) fn decode_private(text: &[u8]) -> Result<PrivateKey, Error> {
+    let key = SshPrivate::from_openssh(text).map_err(damaged)?;
+    if key.is_encrypted() {
+        return Err(refused(
+            "this private key is encrypted in OpenSSH's way, which rsalab does not read; decrypt a copy with \
+             `ssh-keygen -p -N '' -f COPY`, or convert it with `ssh-keygen -p -m PKCS8 -f COPY`",
+        ));
+    }
+    let Some(pair) = key.key_data().rsa() else {
+        return Err(not_rsa(key.algorithm().as_str()));
+    };
+    let [n, e, d, p, q, qinv] = [
+        pair.public().n(),
+        pair.public().e(),
+        pair.private().d(),
+        pair.private().p(),
+        pair.private().q(),
+        pair.private().iqmp(),
+    ]
+    .map(|number| number.as_positive_bytes().unwrap_or_default());
+    PrivateKey::from_primes_and_exponent(n, e, d, p, q, Some(qinv))
+}
+
+pub(super) fn decode_public(line: &[u8]) -> Result<PublicKey, Error> {
+    let line = std::str::from_utf8(line)
+        .map_err(|_| refused("this public key in OpenSSH's form is damaged: it is not text"))?;
+    let key = SshPublic::from_openssh(line).map_err(damaged)?;
+    let rsa = key
+        .key_data()
+        .rsa()
+        .ok_or_else(|| not_rsa(key.algorithm().as_str()))?;
+    let [n, e] = [rsa.n(), rsa.e()].map(|number| number.as_positive_bytes().unwrap_or_default());
+    PublicKey::new(n, e)
+}
+
+fn damaged(error: ssh_key::Error) -> Error {
+    refused(format!("this key in OpenSSH's form is damaged: {error}"))
+}
+
+fn not_rsa(algorithm: &str) -> Error {
+    refused(format!(
+        "this is a key of the algorithm {algorithm} in OpenSSH's form; rsalab works with RSA keys only"
+    ))
 }

@@ -34,7 +34,7 @@ pub(super) fn candidate<R: TryCryptoRng + ?Sized>(
 }
 
 /// FIPS 186-5, B.3.1, steps 4.1 and 4.2: a random base `b` with `1 < b < w − 1`, for a `w` of `w_bits` bits.
-pub(super) fn base<R: TryCryptoRng + ?Sized>(
+pub(crate) fn base<R: TryCryptoRng + ?Sized>(
     rng: &mut R,
     w: &[u8],
     w_bits: usize,
@@ -84,6 +84,6 @@ fn failed(error: impl std::fmt::Display) -> Error {
 }
 
 /// Whether `candidate ≥ √2·2^(bits−1)`, exactly: whether its square has `2·bits` bits.
-fn is_large_enough(candidate: &[u8], bits: usize) -> bool {
+pub(super) fn is_large_enough(candidate: &[u8], bits: usize) -> bool {
     integer::bits_vartime(&integer::multiply(candidate, candidate)) == 2 * bits
 }

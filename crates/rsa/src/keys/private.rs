@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use rsalab_arith::{PrivateParts, integer};
+use rsalab_arith::{Kernel, PrivateParts, integer};
 use zeroize::Zeroizing;
 
 use super::{MAX_BITS, PublicKey, prime_len, with_length};
@@ -109,6 +109,45 @@ impl PrivateKey {
         })
     }
 
+    /// The key of a modulus and its exponents, which name no primes: they are computed, once (NIST SP 800-56B rev. 2,
+    /// appendix C.2).
+    ///
+    /// # Errors
+    ///
+    /// As for [`from_parts`](Self::from_parts), and [`Error::Randomness`] if there is none.
+    pub fn from_exponents(n: &[u8], e: &[u8], d: &[u8]) -> Result<Self, Error> {
+        // What is no public key needs no more work.
+        let public = PublicKey::new(n, e)?;
+        let (p, q) = rsalab_arith::recover_primes(public.n(), public.e(), d, Kernel::auto())
+            .map_err(invalid)?;
+        PrivateKey::from_primes_and_exponent(public.n(), public.e(), d, &p, &q, None)
+    }
+
+    /// The key of primes and exponents, without the CRT exponents, and with or without the coefficient: they are computed,
+    /// and what is given is checked.
+    pub(crate) fn from_primes_and_exponent(
+        n: &[u8],
+        e: &[u8],
+        d: &[u8],
+        p: &[u8],
+        q: &[u8],
+        qinv: Option<&[u8]>,
+    ) -> Result<Self, Error> {
+        // Lengths first: deriving takes time that grows with them.
+        PublicKey::new(n, e)?;
+        let derived = PrivateKey::from_primes(p, q, e)?;
+        PrivateKey::from_parts(&PrivateParts {
+            n,
+            e,
+            d,
+            p,
+            q,
+            dp: &derived.dp,
+            dq: &derived.dq,
+            qinv: qinv.unwrap_or(&derived.qinv),
+        })
+    }
+
     /// The public half.
     pub fn public(&self) -> &PublicKey {
         &self.public
@@ -184,6 +223,7 @@ impl fmt::Debug for PrivateKey {
 
 fn invalid(error: rsalab_arith::Error) -> Error {
     let reason = match error {
+        rsalab_arith::Error::Randomness(reason) => return Error::Randomness { reason },
         rsalab_arith::Error::InconsistentKey(relation) => relation.to_owned(),
         other => other.to_string(),
     };

@@ -1,9 +1,9 @@
-//! `rsalab encrypt` and `rsalab decrypt`: a text through raw RSA blocks, over threads.
+//! A text through raw RSA blocks, over threads, as the studies have it.
 
 use std::{
     io::{self, IsTerminal},
     os::unix::ffi::OsStrExt,
-    path::Path,
+    path::{Path, PathBuf},
 };
 
 use rsalab_measure::{Placement, Topology};
@@ -13,12 +13,13 @@ use rsalab_rsa::{
 };
 use serde::Serialize;
 
+use super::super::inputs::{Destination, Inputs};
 use crate::{
     arguments::{CipherOptions, Decrypt, Encrypt},
     exit::{Class, Failure},
-    files::{self, NewFile, Privacy},
+    files::{self, Privacy},
     kernels, keys,
-    output::{self, Talk, complain},
+    output::{Talk, complain},
     quantity,
     table::{Align, Table},
 };
@@ -32,57 +33,58 @@ const FOR_STUDY: &str =
     "raw RSA blocks without padding are for study only: do not protect anything with them";
 
 /// Encrypts a text for a public key.
-pub(crate) fn encrypt(arguments: &Encrypt, talk: Talk) -> Result<(), Failure> {
+pub(super) fn encrypt(arguments: &Encrypt, talk: Talk) -> Result<(), Failure> {
     let options = &arguments.cipher;
-    let key = keys::public(&arguments.key)?;
-    let out = Destination::of(options)?;
-    if out == Destination::Stdout && io::stdout().is_terminal() {
-        let what = "the encrypted text is binary and would spoil the terminal";
-        return Err(
-            Failure::new(Class::Usage, what).advice("name a file with --out, or use a pipe")
-        );
-    }
+    let key = keys::of_any_use(&arguments.key, keys::public(&arguments.key)?)?;
+    let from = only_input(options)?;
+    let out = Destination::of(options.out.as_deref())?;
+    out.check_terminal("the encrypted text")?;
     let backend = kernels::backend(options.kernel.kernel.as_deref())?;
     talk.say(FOR_STUDY);
     let text = match &arguments.text {
         Some(text) => text.as_bytes().to_vec(),
-        None => input(options, talk, MOST_TEXT)?,
+        None => input(from.as_deref(), talk, MOST_TEXT)?,
     };
     check_growth(&key, arguments.block_symbols, text.len())?;
     let placement = Topology::detect().placement(options.threads);
     let crew = Crew::pinned(&placement.cpus);
     let outcome = container::encrypt(&backend, &key, arguments.block_symbols, &text, crew)
         .map_err(|error| failed("the text was not encrypted", error))?;
-    out.write(&outcome.output)?;
+    out.write(&outcome.output, Privacy::Private)?;
     trace(options, &placement, &outcome);
     Ok(())
 }
 
 /// Decrypts what [`encrypt`] made.
-pub(crate) fn decrypt(arguments: &Decrypt, talk: Talk) -> Result<(), Failure> {
+pub(super) fn decrypt(arguments: &Decrypt, talk: Talk) -> Result<(), Failure> {
     let options = &arguments.cipher;
-    let key = keys::private(&arguments.key)?;
-    let out = Destination::of(options)?;
+    let key = keys::of_any_use(&arguments.key, keys::private(&arguments.key)?)?;
+    let from = only_input(options)?;
+    let out = Destination::of(options.out.as_deref())?;
     let backend = kernels::backend(options.kernel.kernel.as_deref())?;
     talk.say(FOR_STUDY);
-    let file = input(options, talk, MOST_CIPHERTEXT)?;
+    let file = input(from.as_deref(), talk, MOST_CIPHERTEXT)?;
     let placement = Topology::detect().placement(options.threads);
     let crew = Crew::pinned(&placement.cpus);
     let outcome = container::decrypt(&backend, &key, &file, crew).map_err(|error| {
-        let name = files::name(options.input.as_deref());
+        let name = files::name(from.as_deref());
         failed(&format!("cannot decrypt {name}"), error)
     })?;
-    out.write(&outcome.output)?;
+    out.write(&outcome.output, Privacy::Private)?;
     trace(options, &placement, &outcome);
     Ok(())
 }
 
-fn input(options: &CipherOptions, talk: Talk, most: u64) -> Result<Vec<u8>, Failure> {
-    let typed = options.input.as_deref().is_none_or(files::is_dash);
+fn only_input(options: &CipherOptions) -> Result<Option<PathBuf>, Failure> {
+    Inputs::of(&options.input)?.only("a text in raw blocks")
+}
+
+fn input(from: Option<&Path>, talk: Talk, most: u64) -> Result<Vec<u8>, Failure> {
+    let typed = from.is_none_or(files::is_dash);
     if typed && io::stdin().is_terminal() {
         talk.say("type the text; Ctrl-D ends it");
     }
-    files::read(options.input.as_deref(), most)
+    files::read(from, most)
 }
 
 /// Small blocks grow by as much as they are smaller than the modulus, and all of it lies in memory.
@@ -119,37 +121,6 @@ fn failed(what: &str, error: Error) -> Failure {
         _ => return Failure::new(class, what).because(error),
     };
     Failure::new(class, what).because(error).advice(advice)
-}
-
-/// Where the result goes.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Destination<'a> {
-    Stdout,
-    File(&'a Path),
-}
-
-impl<'a> Destination<'a> {
-    /// Fails before the work if the file could not be made after it.
-    fn of(options: &'a CipherOptions) -> Result<Self, Failure> {
-        match options.out.as_deref().filter(|out| !files::is_dash(out)) {
-            None => Ok(Destination::Stdout),
-            Some(path) => {
-                files::check_absent(path)?;
-                Ok(Destination::File(path))
-            }
-        }
-    }
-
-    fn write(self, bytes: &[u8]) -> Result<(), Failure> {
-        match self {
-            Destination::Stdout => output::data(bytes),
-            Destination::File(path) => files::create(&[NewFile {
-                path,
-                bytes,
-                privacy: Privacy::Private,
-            }]),
-        }
-    }
 }
 
 /// What `--trace --json` prints.

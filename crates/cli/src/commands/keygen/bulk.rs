@@ -24,8 +24,8 @@ use rsalab_study::plan::Seed;
 use serde::Serialize;
 
 use super::{
+    super::form::Form,
     folder::{Entry, Folder, Header, Item, MANIFEST},
-    form::Form,
     in_bulk, strict_exponent, told,
 };
 use crate::{
@@ -410,7 +410,9 @@ impl Work<'_> {
                 sha256: digest.iter().map(|byte| format!("{byte:02x}")).collect(),
             },
             private: self.form.private(key)?,
-            public: with_public.then(|| self.form.public(key.public())),
+            public: with_public
+                .then(|| self.form.public(key.public()))
+                .transpose()?,
         })
     }
 }

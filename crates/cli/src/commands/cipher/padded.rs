@@ -1,0 +1,160 @@
+//! Messages that fit one block, padded by RSAES-OAEP or RSAES-PKCS1-v1_5.
+
+use std::{
+    io::{self, IsTerminal},
+    os::unix::ffi::OsStrExt,
+    path::{Path, PathBuf},
+};
+
+use rsalab_rsa::{
+    Error,
+    encryption::{DecryptionKey, EncryptionKey},
+    hash::Hash,
+    scheme::{EncryptionScheme, Oaep},
+};
+
+use super::super::inputs::{Destination, Inputs, beside};
+use crate::{
+    arguments::{CipherOptions, CipherScheme, Decrypt, Encrypt},
+    exit::{Class, Failure},
+    files::{self, NewFile, Privacy},
+    kernels, keys,
+    output::Talk,
+};
+
+/// More than any message or ciphertext has: keys have 2048 bytes at most.
+const MOST: u64 = 4096;
+/// Files that are encrypted or decrypted side by side, and made together.
+const GROUP: usize = 256;
+
+pub(super) fn encrypt(arguments: &Encrypt) -> Result<(), Failure> {
+    let options = &arguments.cipher;
+    let key = keys::of_any_use(&arguments.key, keys::public(&arguments.key)?)?;
+    let backend = kernels::backend(options.kernel.kernel.as_deref())?;
+    let key = EncryptionKey::new(&key, scheme(options), &backend).map_err(failed)?;
+    let inputs = match &arguments.text {
+        Some(_) => Inputs::One(None),
+        None => Inputs::of(&options.input)?,
+    };
+    match inputs {
+        Inputs::One(path) => {
+            let out = Destination::of(options.out.as_deref())?;
+            out.check_terminal("the ciphertext")?;
+            let message = match &arguments.text {
+                Some(text) => text.as_bytes().to_vec(),
+                None => files::read(path.as_deref(), MOST)?,
+            };
+            let ciphertext = key.encrypt(&message).map_err(failed)?;
+            out.write(&ciphertext, Privacy::Private)
+        }
+        Inputs::Many(paths) => each(&paths, options, ".enc", |messages| {
+            key.encrypt_all(messages).map_err(failed)
+        }),
+    }
+}
+
+pub(super) fn decrypt(arguments: &Decrypt, talk: Talk) -> Result<(), Failure> {
+    let options = &arguments.cipher;
+    let key = keys::of_any_use(&arguments.key, keys::private(&arguments.key)?)?;
+    let backend = kernels::backend(options.kernel.kernel.as_deref())?;
+    let key = DecryptionKey::new(&key, &scheme(options), &backend).map_err(failed)?;
+    match Inputs::of(&options.input)? {
+        Inputs::One(path) => {
+            let out = Destination::of(options.out.as_deref())?;
+            if path.as_deref().is_none_or(files::is_dash) && io::stdin().is_terminal() {
+                talk.say("the ciphertext is read from standard input; Ctrl-D ends it");
+            }
+            let ciphertext = files::read(path.as_deref(), MOST)?;
+            let message = key
+                .decrypt(&ciphertext)
+                .map_err(failed)?
+                .ok_or_else(|| wrong(path.as_deref()))?;
+            out.write(&message, Privacy::Private)
+        }
+        Inputs::Many(paths) => each(&paths, options, ".dec", |ciphertexts| {
+            let messages = key.decrypt_all(ciphertexts).map_err(failed)?;
+            messages
+                .into_iter()
+                .zip(&paths)
+                .map(|(message, path)| {
+                    message
+                        .map(|message| message.to_vec())
+                        .ok_or_else(|| wrong(Some(path)))
+                })
+                .collect()
+        }),
+    }
+}
+
+/// Reads files, and makes one beside each.
+fn each(
+    paths: &[PathBuf],
+    options: &CipherOptions,
+    ending: &str,
+    mut work: impl FnMut(&[&[u8]]) -> Result<Vec<Vec<u8>>, Failure>,
+) -> Result<(), Failure> {
+    if options.out.is_some() {
+        let what = "--out names one file, and there are several results";
+        return Err(Failure::new(Class::Usage, what)
+            .advice(format!("leave it out: FILE{ending} is made for each FILE")));
+    }
+    let outs: Vec<PathBuf> = paths.iter().map(|path| beside(path, ending)).collect();
+    for out in &outs {
+        files::check_absent(out)?;
+    }
+    for (paths, outs) in paths.chunks(GROUP).zip(outs.chunks(GROUP)) {
+        let read = paths
+            .iter()
+            .map(|path| files::read(Some(path), MOST))
+            .collect::<Result<Vec<_>, _>>()?;
+        let inputs: Vec<&[u8]> = read.iter().map(Vec::as_slice).collect();
+        let results = work(&inputs)?;
+        let new: Vec<NewFile<'_>> = outs
+            .iter()
+            .zip(&results)
+            .map(|(path, bytes)| NewFile {
+                path,
+                bytes,
+                privacy: Privacy::Private,
+            })
+            .collect();
+        files::create(&new)?;
+    }
+    Ok(())
+}
+
+fn scheme(options: &CipherOptions) -> EncryptionScheme {
+    let options = &options.scheme;
+    match options.scheme {
+        CipherScheme::Pkcs1v15 => EncryptionScheme::Pkcs1v15,
+        CipherScheme::Oaep | CipherScheme::Blocks => {
+            let hash = options.hash.unwrap_or(Hash::Sha256);
+            EncryptionScheme::Oaep(Oaep {
+                hash,
+                mgf_hash: options.mgf_hash.unwrap_or(hash),
+                label: options
+                    .label
+                    .as_ref()
+                    .map(|label| label.as_bytes().to_vec())
+                    .unwrap_or_default(),
+            })
+        }
+    }
+}
+
+/// What is wrong with a ciphertext is not told: it would help whoever makes ciphertexts to learn messages.
+fn wrong(path: Option<&Path>) -> Failure {
+    let what = format!("cannot decrypt {}", files::name(path));
+    Failure::new(Class::Verification, what).advice(
+        "it is damaged, or the key, the hash or the label are not those it was encrypted with; nothing was written",
+    )
+}
+
+fn failed(error: Error) -> Failure {
+    let class = match error {
+        Error::Scheme { .. } => Class::Usage,
+        Error::Randomness { .. } => Class::Unavailable,
+        _ => Class::Internal,
+    };
+    Failure::new(class, error.to_string())
+}

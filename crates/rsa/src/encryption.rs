@@ -1,0 +1,352 @@
+//! Encrypting and decrypting messages that fit one block, one or many.
+//!
+//! As in [`signing`](crate::signing) there are two levels: [`EncryptionKey`] and [`DecryptionKey`] are whole keys with a
+//! scheme, [`Encryptor`] and [`Decryptor`] one thread's hands on them.
+
+use std::{ops::Range, sync::Arc};
+
+use rand_core::TryCryptoRng;
+use zeroize::Zeroizing;
+
+use crate::{
+    Backend, BlockRunner, Error, Prepared, PrivateKey, PublicKey, Status,
+    error::check_len,
+    random::SystemRng,
+    scheme::{EncryptionScheme, implicit::Rejection, oaep, pkcs1v15},
+};
+
+/// One thread's hands for encrypting.
+pub struct Encryptor<R> {
+    runner: R,
+    scheme: EncryptionScheme,
+    max_len: usize,
+    modulus_len: usize,
+    encodings: Zeroizing<Vec<u8>>,
+}
+
+impl<R: BlockRunner> Encryptor<R> {
+    /// `runner` does the public operation of a key of `bits` bits.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Scheme`] if the key is too short for the scheme.
+    pub fn new(runner: R, bits: usize, scheme: EncryptionScheme) -> Result<Self, Error> {
+        Ok(Encryptor {
+            runner,
+            max_len: scheme.max_len(bits)?,
+            scheme,
+            modulus_len: bits.div_ceil(8),
+            encodings: Zeroizing::new(Vec::new()),
+        })
+    }
+
+    /// Encrypts messages, into ciphertexts of the modulus's length each.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Scheme`] if a message is too long, [`Error::Randomness`] if there is none, and if the lengths of the buffers do
+    /// not belong together; nothing is written then.
+    pub fn encrypt<G: TryCryptoRng + ?Sized>(
+        &mut self,
+        messages: &[&[u8]],
+        ciphertexts: &mut [u8],
+        rng: &mut G,
+    ) -> Result<(), Error> {
+        let k = self.modulus_len;
+        self.encodings.clear();
+        self.encodings.resize(messages.len() * k, 0);
+        for (message, encoding) in messages.iter().zip(self.encodings.chunks_mut(k)) {
+            if message.len() > self.max_len {
+                return Err(Error::Scheme {
+                    reason: format!(
+                        "the message has {} bytes; with this key and scheme one has {} at most",
+                        message.len(),
+                        self.max_len
+                    ),
+                });
+            }
+            self.scheme.encode(message, rng, encoding)?;
+        }
+        let mut status = vec![Status::Done; messages.len()];
+        self.runner.run(&self.encodings, ciphertexts, &mut status)?;
+        match status.iter().position(|status| *status != Status::Done) {
+            None => Ok(()),
+            // An encoding begins with a zero, and so lies below the modulus.
+            Some(item) => Err(Error::Fault { item }),
+        }
+    }
+}
+
+/// One thread's hands for decrypting.
+pub struct Decryptor<R> {
+    runner: R,
+    opening: Arc<Opening>,
+    modulus_len: usize,
+    encodings: Zeroizing<Vec<u8>>,
+    synthetic: Zeroizing<Vec<u8>>,
+    status: Vec<Status>,
+}
+
+/// How blocks are opened once they have been raised.
+enum Opening {
+    Pkcs1v15(Rejection),
+    Oaep(crate::scheme::Oaep),
+}
+
+impl Opening {
+    fn of(scheme: &EncryptionScheme, key: &PrivateKey) -> Opening {
+        match scheme {
+            EncryptionScheme::Pkcs1v15 => Opening::Pkcs1v15(Rejection::of(key.d())),
+            EncryptionScheme::Oaep(oaep) => Opening::Oaep(oaep.clone()),
+        }
+    }
+}
+
+impl<R: BlockRunner> Decryptor<R> {
+    /// `runner` does the private operation of the key.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Scheme`] if the key is too short for the scheme.
+    pub fn new(runner: R, key: &PrivateKey, scheme: &EncryptionScheme) -> Result<Self, Error> {
+        scheme.max_len(key.bits())?;
+        Ok(Decryptor::with(
+            runner,
+            Arc::new(Opening::of(scheme, key)),
+            key.modulus_len(),
+        ))
+    }
+
+    fn with(runner: R, opening: Arc<Opening>, modulus_len: usize) -> Self {
+        Decryptor {
+            runner,
+            opening,
+            modulus_len,
+            encodings: Zeroizing::new(Vec::new()),
+            synthetic: Zeroizing::new(Vec::new()),
+            status: Vec::new(),
+        }
+    }
+
+    /// Decrypts ciphertexts of the modulus's length each. `messages` has as much room, and gets each message in the room of
+    /// its ciphertext, in the place that `places` tells, with zeros around it; none where the ciphertext is wrong.
+    ///
+    /// With RSAES-PKCS1-v1_5 there is always a message, as long as the ciphertext lies below the modulus: of one that is wrong it
+    /// is noise that only the key's owner can make again. With RSAES-OAEP nothing tells what is wrong with one.
+    ///
+    /// # Errors
+    ///
+    /// If the lengths of the buffers do not belong together, or there is no randomness for blinding.
+    pub fn decrypt(
+        &mut self,
+        ciphertexts: &[u8],
+        messages: &mut [u8],
+        places: &mut [Option<Range<usize>>],
+    ) -> Result<(), Error> {
+        let k = self.modulus_len;
+        check_len("the messages", messages.len(), places.len() * k)?;
+        self.encodings.clear();
+        self.encodings.resize(messages.len(), 0);
+        self.status.resize(places.len(), Status::Done);
+        self.runner
+            .run(ciphertexts, &mut self.encodings, &mut self.status)?;
+        messages.fill(0);
+        let items = ciphertexts
+            .chunks(k)
+            .zip(self.encodings.chunks_mut(k))
+            .zip(messages.chunks_mut(k))
+            .zip(&self.status)
+            .zip(places);
+        for ((((ciphertext, encoding), message), status), place) in items {
+            *place = None;
+            if *status != Status::Done {
+                continue;
+            }
+            let found = match &*self.opening {
+                Opening::Oaep(oaep) => oaep::decode(oaep, encoding),
+                Opening::Pkcs1v15(rejection) => {
+                    self.synthetic.resize(k, 0);
+                    let start = rejection.message(ciphertext, &mut self.synthetic);
+                    let start = pkcs1v15::decode(encoding, &mut self.synthetic, start);
+                    encoding.copy_from_slice(&self.synthetic);
+                    Some(start..k)
+                }
+            };
+            if let Some(found) = found {
+                message[found.clone()].copy_from_slice(&encoding[found.clone()]);
+                *place = Some(found);
+            }
+        }
+        Ok(())
+    }
+}
+
+/// A public key made ready to encrypt with one scheme. Cheap to clone, and shared by threads.
+#[derive(Clone)]
+pub struct EncryptionKey {
+    prepared: Arc<dyn Prepared>,
+    bits: usize,
+    scheme: EncryptionScheme,
+}
+
+/// A private key made ready to decrypt with one scheme. Cheap to clone, and shared by threads.
+///
+/// ```
+/// use rsalab_rsa::{CpuBackend, generate, hash::Hash, random::SystemRng};
+/// use rsalab_rsa::encryption::{DecryptionKey, EncryptionKey};
+/// use rsalab_rsa::scheme::{EncryptionScheme, Oaep};
+///
+/// let backend = CpuBackend::auto();
+/// let key = generate::generate(2048, generate::DEFAULT_EXPONENT, &mut SystemRng, &backend)?.key;
+/// let scheme = EncryptionScheme::Oaep(Oaep::new(Hash::Sha256));
+/// let ciphertext = EncryptionKey::new(key.public(), scheme.clone(), &backend)?.encrypt(b"a secret")?;
+///
+/// let decryption = DecryptionKey::new(&key, &scheme, &backend)?;
+/// assert_eq!(**decryption.decrypt(&ciphertext)?.expect("it is whole"), *b"a secret");
+/// assert!(decryption.decrypt(&ciphertext[1..])?.is_none());
+/// # Ok::<(), rsalab_rsa::Error>(())
+/// ```
+#[derive(Clone)]
+pub struct DecryptionKey {
+    prepared: Arc<dyn Prepared>,
+    opening: Arc<Opening>,
+}
+
+/// A message that was decrypted, wiped from memory when it is dropped.
+pub type Message = Zeroizing<Vec<u8>>;
+
+impl EncryptionKey {
+    /// Prepares the key on a backend.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Scheme`] if the key is too short for the scheme; and what the backend says.
+    pub fn new(
+        key: &PublicKey,
+        scheme: EncryptionScheme,
+        backend: &impl Backend,
+    ) -> Result<Self, Error> {
+        scheme.max_len(key.bits())?;
+        Ok(EncryptionKey {
+            prepared: backend.prepare_public(key)?.into(),
+            bits: key.bits(),
+            scheme,
+        })
+    }
+
+    /// One thread's hands.
+    ///
+    /// # Errors
+    ///
+    /// What the backend says.
+    pub fn encryptor(&self) -> Result<Encryptor<impl BlockRunner + '_>, Error> {
+        Encryptor::new(self.prepared.runner()?, self.bits, self.scheme.clone())
+    }
+
+    /// Encrypts a message.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Scheme`] if it is too long, and [`Error::Randomness`] if there is none.
+    pub fn encrypt(&self, message: &[u8]) -> Result<Vec<u8>, Error> {
+        self.encrypt_with_rng(&mut SystemRng, message)
+    }
+
+    /// Encrypts a message, with randomness from a generator.
+    ///
+    /// # Errors
+    ///
+    /// As for [`encrypt`](Self::encrypt).
+    pub fn encrypt_with_rng<G: TryCryptoRng + ?Sized>(
+        &self,
+        rng: &mut G,
+        message: &[u8],
+    ) -> Result<Vec<u8>, Error> {
+        let mut ciphertext = vec![0; self.prepared.modulus_len()];
+        self.encryptor()?
+            .encrypt(&[message], &mut ciphertext, rng)?;
+        Ok(ciphertext)
+    }
+
+    /// Encrypts messages, side by side in the lanes of the kernel.
+    ///
+    /// # Errors
+    ///
+    /// As for [`encrypt`](Self::encrypt), of any of them.
+    pub fn encrypt_all(&self, messages: &[&[u8]]) -> Result<Vec<Vec<u8>>, Error> {
+        let k = self.prepared.modulus_len();
+        let mut ciphertexts = vec![0; messages.len() * k];
+        self.encryptor()?
+            .encrypt(messages, &mut ciphertexts, &mut SystemRng)?;
+        Ok(ciphertexts.chunks(k).map(<[u8]>::to_vec).collect())
+    }
+}
+
+impl DecryptionKey {
+    /// Prepares the key on a backend.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Scheme`] if the key is too short for the scheme; and what the backend says.
+    pub fn new(
+        key: &PrivateKey,
+        scheme: &EncryptionScheme,
+        backend: &impl Backend,
+    ) -> Result<Self, Error> {
+        scheme.max_len(key.bits())?;
+        Ok(DecryptionKey {
+            prepared: backend.prepare_private(key)?.into(),
+            opening: Arc::new(Opening::of(scheme, key)),
+        })
+    }
+
+    /// One thread's hands.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Randomness`] if there is none for blinding.
+    pub fn decryptor(&self) -> Result<Decryptor<impl BlockRunner + '_>, Error> {
+        Ok(Decryptor::with(
+            self.prepared.runner()?,
+            Arc::clone(&self.opening),
+            self.prepared.modulus_len(),
+        ))
+    }
+
+    /// Decrypts a ciphertext; none if it is wrong, of which more is not told. With RSAES-PKCS1-v1_5 one that is wrong, but of
+    /// the right length and below the modulus, gives a message that means nothing.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Randomness`] if there is none for blinding.
+    pub fn decrypt(&self, ciphertext: &[u8]) -> Result<Option<Message>, Error> {
+        Ok(self.decrypt_all(&[ciphertext])?.remove(0))
+    }
+
+    /// Decrypts ciphertexts, side by side in the lanes of the kernel.
+    ///
+    /// # Errors
+    ///
+    /// As for [`decrypt`](Self::decrypt).
+    pub fn decrypt_all(&self, ciphertexts: &[&[u8]]) -> Result<Vec<Option<Message>>, Error> {
+        let k = self.prepared.modulus_len();
+        let mut blocks = vec![0; ciphertexts.len() * k];
+        for (ciphertext, block) in ciphertexts.iter().zip(blocks.chunks_mut(k)) {
+            if ciphertext.len() == k {
+                block.copy_from_slice(ciphertext);
+            }
+        }
+        let mut messages = Zeroizing::new(vec![0; blocks.len()]);
+        let mut places = vec![None; ciphertexts.len()];
+        self.decryptor()?
+            .decrypt(&blocks, &mut messages, &mut places)?;
+        let items = ciphertexts.iter().zip(messages.chunks(k)).zip(places);
+        Ok(items
+            .map(|((ciphertext, message), place)| {
+                // One of another length is wrong, and everybody can see it.
+                let place = place.filter(|_| ciphertext.len() == k)?;
+                Some(Zeroizing::new(message[place].to_vec()))
+            })
+            .collect())
+    }
+}

@@ -1,0 +1,110 @@
+//! PKCS#8 under a password: PBES2 (RFC 8018, section 6.2).
+
+use der::{
+    Decode, Reader, SliceReader,
+    asn1::{AnyRef, ObjectIdentifier},
+};
+use pkcs8::{EncryptedPrivateKeyInfoRef, PrivateKeyInfoRef, pkcs5};
+use rand_core::TryCryptoRng;
+use spki::AlgorithmIdentifierRef;
+use zeroize::Zeroizing;
+
+use super::{Encoding, Usage, content::refused, damaged, pkcs};
+use crate::{Error, PrivateKey};
+
+/// The most iterations of PBKDF2, which take about a second; guides ask for a million at most.
+const MOST_ITERATIONS: u32 = 5_000_000;
+/// The most memory of scrypt: four times what OpenSSL writes, and twice what it reads unless told to.
+const MOST_SCRYPT_BYTES: u64 = 64 << 20;
+/// The most of scrypt's N r p.
+const MOST_SCRYPT_WORK: u64 = 1 << 24;
+
+/// Writes a private key as PKCS#8 that takes a password to read: PBES2 with AES-256-CBC, and with scrypt at N = 2^14, r = 8,
+/// p = 1, which takes 16 MiB and some tens of milliseconds a key on purpose, and no more because OpenSSL reads no more unless told to.
+///
+/// # Errors
+///
+/// [`Error::Randomness`] if there is none for the salt.
+pub fn encode<R: TryCryptoRng>(
+    key: &PrivateKey,
+    usage: Usage,
+    password: &[u8],
+    encoding: Encoding,
+    rng: &mut R,
+) -> Result<Zeroizing<Vec<u8>>, Error> {
+    let plain = pkcs::pkcs8_der(key, usage)?;
+    let encrypted = PrivateKeyInfoRef::from_der(&plain)
+        .expect("it was encoded here")
+        .encrypt_with_rng(rng, password)
+        .map_err(|error| Error::Randomness {
+            reason: error.to_string(),
+        })?;
+    let der = Zeroizing::new(encrypted.as_bytes().to_vec());
+    Ok(match encoding {
+        Encoding::Der => der,
+        Encoding::Pem => Zeroizing::new(pkcs::pem("ENCRYPTED PRIVATE KEY", &der)),
+    })
+}
+
+/// Reads a private key with its password.
+pub(super) fn decode(der: &[u8], password: Option<&[u8]>) -> Result<(PrivateKey, Usage), Error> {
+    let damaged = |error| damaged("encrypted private key", error);
+    let algorithm = algorithm(der).map_err(damaged)?;
+    if algorithm != pkcs5::pbes2::PBES2_OID {
+        return Err(refused(format!(
+            "this private key is encrypted in an old way, {algorithm}, that protects little; encrypt it anew with \
+             `openssl pkcs8 -topk8 -v2 aes-256-cbc -in FILE`"
+        )));
+    }
+    let info = EncryptedPrivateKeyInfoRef::from_der(der).map_err(damaged)?;
+    check_cost(&info.encryption_algorithm)?;
+    let password = password.ok_or_else(|| Error::Password {
+        reason: "this private key is encrypted, and no password was given".to_owned(),
+    })?;
+    let does_not_fit = || Error::Password {
+        reason: "the password does not fit this private key, or the key is damaged".to_owned(),
+    };
+    let plain = info
+        .encryption_algorithm
+        .decrypt(password, info.encrypted_data.as_bytes())
+        .map(Zeroizing::new)
+        .map_err(|_| does_not_fit())?;
+    // The padding of one wrong password in 256 is right by chance.
+    if PrivateKeyInfoRef::from_der(&plain).is_err() {
+        return Err(does_not_fit());
+    }
+    pkcs::pkcs8(&plain)
+}
+
+/// What the key is encrypted by.
+fn algorithm(der: &[u8]) -> der::Result<ObjectIdentifier> {
+    let outer = AnyRef::from_der(der)?;
+    let algorithm: AlgorithmIdentifierRef<'_> = SliceReader::new(outer.value())?.decode()?;
+    Ok(algorithm.oid)
+}
+
+/// Refuses what would take minutes or gigabytes: the numbers are whoever wrote the file's.
+fn check_cost(scheme: &pkcs5::EncryptionScheme) -> Result<(), Error> {
+    let pbes2 = scheme.pbes2().expect("the algorithm was looked at");
+    if let Some(pbkdf2) = pbes2.kdf.pbkdf2()
+        && pbkdf2.iteration_count > MOST_ITERATIONS
+    {
+        return Err(refused(format!(
+            "this private key asks for {} iterations of PBKDF2; rsalab does {MOST_ITERATIONS} at most",
+            pbkdf2.iteration_count
+        )));
+    }
+    if let Some(scrypt) = pbes2.kdf.scrypt() {
+        let block = u64::from(scrypt.block_size);
+        let rows = scrypt.cost_parameter.saturating_mul(block);
+        let work = rows.saturating_mul(scrypt.parallelization.into());
+        let bytes = rows.saturating_mul(128);
+        if bytes > MOST_SCRYPT_BYTES || work > MOST_SCRYPT_WORK {
+            return Err(refused(format!(
+                "this private key asks for scrypt with N = {}, r = {block}, p = {}, which is more memory or time than rsalab gives",
+                scrypt.cost_parameter, scrypt.parallelization
+            )));
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,195 @@
+//! PKCS#1, PKCS#8 and SubjectPublicKeyInfo.
+
+use der::{
+    Decode, Encode,
+    asn1::{BitStringRef, OctetStringRef},
+    pem::LineEnding,
+};
+use pkcs1::{RsaPrivateKey, RsaPublicKey, UintRef};
+use pkcs8::PrivateKeyInfoRef;
+use spki::SubjectPublicKeyInfoRef;
+use zeroize::Zeroizing;
+
+use super::{
+    Encoding, PrivateFormat, PublicFormat, Usage,
+    content::refused,
+    damaged,
+    pss::{self, Algorithm},
+};
+use crate::{Error, PrivateKey, PrivateParts, PublicKey};
+
+/// Why encoding cannot fail: DER lengths reach 256 MiB.
+pub(super) const FITS: &str = "a key of at most 16384 bits fits in DER";
+
+/// Writes a private key for any use, unencrypted.
+pub fn encode_private(
+    key: &PrivateKey,
+    format: PrivateFormat,
+    encoding: Encoding,
+) -> Zeroizing<Vec<u8>> {
+    encode_private_for(key, Usage::Any, format, encoding).expect("every form says this")
+}
+
+/// Writes a private key with what it may be used for, unencrypted.
+///
+/// # Errors
+///
+/// [`Error::Format`] if the form cannot say it.
+pub fn encode_private_for(
+    key: &PrivateKey,
+    usage: Usage,
+    format: PrivateFormat,
+    encoding: Encoding,
+) -> Result<Zeroizing<Vec<u8>>, Error> {
+    let (label, der) = match format {
+        PrivateFormat::Pkcs1 => {
+            says_any(usage, "PKCS#1")?;
+            ("RSA PRIVATE KEY", Zeroizing::new(pkcs1_private_der(key)))
+        }
+        PrivateFormat::Pkcs8 => ("PRIVATE KEY", pkcs8_der(key, usage)?),
+    };
+    Ok(match encoding {
+        Encoding::Der => der,
+        Encoding::Pem => Zeroizing::new(pem(label, &der)),
+    })
+}
+
+/// Writes a public key for any use.
+pub fn encode_public(key: &PublicKey, format: PublicFormat, encoding: Encoding) -> Vec<u8> {
+    encode_public_for(key, Usage::Any, format, encoding).expect("every form says this")
+}
+
+/// Writes a public key with what it may be used for.
+///
+/// # Errors
+///
+/// [`Error::Format`] if the form cannot say it.
+pub fn encode_public_for(
+    key: &PublicKey,
+    usage: Usage,
+    format: PublicFormat,
+    encoding: Encoding,
+) -> Result<Vec<u8>, Error> {
+    let pkcs1 = pkcs1_public_der(key);
+    let (label, der) = match format {
+        PublicFormat::Pkcs1 => {
+            says_any(usage, "PKCS#1")?;
+            ("RSA PUBLIC KEY", pkcs1)
+        }
+        PublicFormat::Spki => {
+            let algorithm = Algorithm::of(usage)?;
+            let info = SubjectPublicKeyInfoRef {
+                algorithm: algorithm.identifier(),
+                subject_public_key: BitStringRef::from_bytes(&pkcs1).expect(FITS),
+            };
+            ("PUBLIC KEY", info.to_der().expect(FITS))
+        }
+    };
+    Ok(match encoding {
+        Encoding::Der => der,
+        Encoding::Pem => pem(label, &der),
+    })
+}
+
+pub(super) fn says_any(usage: Usage, form: &str) -> Result<(), Error> {
+    match usage {
+        Usage::Any => Ok(()),
+        Usage::Pss(_) => Err(refused(format!(
+            "this key is for RSASSA-PSS only, which {form} cannot say; take PKCS#8 or SubjectPublicKeyInfo"
+        ))),
+    }
+}
+
+pub(super) fn pem(label: &'static str, der: &[u8]) -> Vec<u8> {
+    der::pem::encode_string(label, LineEnding::LF, der)
+        .expect(FITS)
+        .into_bytes()
+}
+
+pub(super) fn pkcs8_der(key: &PrivateKey, usage: Usage) -> Result<Zeroizing<Vec<u8>>, Error> {
+    let pkcs1 = Zeroizing::new(pkcs1_private_der(key));
+    let algorithm = Algorithm::of(usage)?;
+    let inner = OctetStringRef::new(&pkcs1).expect(FITS);
+    let info = PrivateKeyInfoRef::new(algorithm.identifier(), inner);
+    Ok(Zeroizing::new(info.to_der().expect(FITS)))
+}
+
+pub(super) fn pkcs1_private_der(key: &PrivateKey) -> Vec<u8> {
+    let uint = |bytes| UintRef::new(bytes).expect(FITS);
+    let parts = key.parts();
+    RsaPrivateKey {
+        modulus: uint(parts.n),
+        public_exponent: uint(parts.e),
+        private_exponent: uint(parts.d),
+        prime1: uint(parts.p),
+        prime2: uint(parts.q),
+        exponent1: uint(parts.dp),
+        exponent2: uint(parts.dq),
+        coefficient: uint(parts.qinv),
+        other_prime_infos: None,
+    }
+    .to_der()
+    .expect(FITS)
+}
+
+pub(super) fn pkcs1_public_der(key: &PublicKey) -> Vec<u8> {
+    let uint = |bytes| UintRef::new(bytes).expect(FITS);
+    RsaPublicKey {
+        modulus: uint(key.n()),
+        public_exponent: uint(key.e()),
+    }
+    .to_der()
+    .expect(FITS)
+}
+
+pub(super) fn pkcs1_private(der: &[u8]) -> Result<PrivateKey, Error> {
+    let key = RsaPrivateKey::<UintRef<'_>>::from_der(der)
+        .map_err(|error| damaged("PKCS#1 private key", error))?;
+    if key.other_prime_infos.is_some() {
+        return Err(refused(
+            "this RSA key has more than two primes; rsalab works with keys of two",
+        ));
+    }
+    let parts = PrivateParts {
+        n: key.modulus.as_bytes(),
+        e: key.public_exponent.as_bytes(),
+        d: key.private_exponent.as_bytes(),
+        p: key.prime1.as_bytes(),
+        q: key.prime2.as_bytes(),
+        dp: key.exponent1.as_bytes(),
+        dq: key.exponent2.as_bytes(),
+        qinv: key.coefficient.as_bytes(),
+    };
+    // Programs that do not know the primes of a key write zeros in their places.
+    let is_without_crt = [parts.p, parts.q, parts.dp, parts.dq, parts.qinv]
+        .iter()
+        .all(|number| number.iter().all(|&byte| byte == 0));
+    match is_without_crt {
+        true => PrivateKey::from_exponents(parts.n, parts.e, parts.d),
+        false => PrivateKey::from_parts(&parts),
+    }
+}
+
+pub(super) fn pkcs1_public(der: &[u8]) -> Result<PublicKey, Error> {
+    let key = RsaPublicKey::<UintRef<'_>>::from_der(der)
+        .map_err(|error| damaged("PKCS#1 public key", error))?;
+    PublicKey::new(key.modulus.as_bytes(), key.public_exponent.as_bytes())
+}
+
+pub(super) fn pkcs8(der: &[u8]) -> Result<(PrivateKey, Usage), Error> {
+    let info =
+        PrivateKeyInfoRef::from_der(der).map_err(|error| damaged("PKCS#8 private key", error))?;
+    let usage = pss::usage(&info.algorithm)?;
+    Ok((pkcs1_private(info.private_key.as_bytes())?, usage))
+}
+
+pub(super) fn spki(der: &[u8]) -> Result<(PublicKey, Usage), Error> {
+    let info =
+        SubjectPublicKeyInfoRef::from_der(der).map_err(|error| damaged("public key", error))?;
+    let usage = pss::usage(&info.algorithm)?;
+    let inner = info
+        .subject_public_key
+        .as_bytes()
+        .ok_or_else(|| refused("this public key is damaged: its bits do not fill whole bytes"))?;
+    Ok((pkcs1_public(inner)?, usage))
+}

@@ -1,0 +1,132 @@
+//! What the algorithm of a key says about its use: `rsaEncryption` or `id-RSASSA-PSS`, the latter with or without parameters
+//! (RFC 4055, sections 1.2 and 3.1).
+
+use der::{
+    Encode,
+    asn1::{AnyRef, ObjectIdentifier},
+};
+use pkcs1::{RsaPssParams, RsaPssParamsOwned, TrailerField};
+use spki::{AlgorithmIdentifier, AlgorithmIdentifierOwned, AlgorithmIdentifierRef};
+
+use super::{
+    Usage,
+    content::{self, refused},
+    pkcs::FITS,
+};
+use crate::{
+    Error,
+    hash::Hash,
+    scheme::{Pss, SaltLen},
+};
+
+const PSS: ObjectIdentifier = ObjectIdentifier::new_unwrap("1.2.840.113549.1.1.10");
+const MGF1: ObjectIdentifier = ObjectIdentifier::new_unwrap("1.2.840.113549.1.1.8");
+
+/// What a key of this algorithm may be used for; other algorithms are named.
+pub(super) fn usage(algorithm: &AlgorithmIdentifierRef<'_>) -> Result<Usage, Error> {
+    match algorithm.parameters {
+        _ if algorithm.oid != PSS => content::check_algorithm(algorithm).map(|()| Usage::Any),
+        None => Ok(Usage::Pss(None)),
+        Some(parameters) => parameters_of(parameters).map(|pss| Usage::Pss(Some(pss))),
+    }
+}
+
+fn parameters_of(parameters: AnyRef<'_>) -> Result<Pss, Error> {
+    let parameters: RsaPssParamsOwned = parameters.decode_as().map_err(|error| {
+        refused(format!(
+            "the RSASSA-PSS parameters of this key are damaged: {error}"
+        ))
+    })?;
+    let mask = &parameters.mask_gen;
+    let mgf_hash = match &mask.parameters {
+        Some(inner) if mask.oid == MGF1 => hash(inner)?,
+        _ => {
+            return Err(refused(format!(
+                "this key asks for a mask of the algorithm {}; rsalab knows MGF1",
+                mask.oid
+            )));
+        }
+    };
+    Ok(Pss {
+        hash: hash(&parameters.hash)?,
+        mgf_hash,
+        salt_len: SaltLen::Bytes(parameters.salt_len.into()),
+    })
+}
+
+fn hash(algorithm: &AlgorithmIdentifierOwned) -> Result<Hash, Error> {
+    let is_plain = algorithm
+        .parameters
+        .as_ref()
+        .is_none_or(|parameters| AnyRef::from(parameters).is_null());
+    Hash::of_oid(algorithm.oid)
+        .filter(|_| is_plain)
+        .ok_or_else(|| {
+            refused(format!(
+                "this key asks for a hash function that rsalab does not know, {}",
+                algorithm.oid
+            ))
+        })
+}
+
+/// An algorithm of a key, with the DER of its parameters.
+pub(super) struct Algorithm {
+    oid: ObjectIdentifier,
+    parameters: Option<Vec<u8>>,
+}
+
+impl Algorithm {
+    /// As a key of this use has it.
+    pub(super) fn of(usage: Usage) -> Result<Algorithm, Error> {
+        Ok(match usage {
+            Usage::Any => Algorithm {
+                oid: pkcs1::ALGORITHM_OID,
+                parameters: Some(AnyRef::NULL.to_der().expect(FITS)),
+            },
+            Usage::Pss(None) => Algorithm {
+                oid: PSS,
+                parameters: None,
+            },
+            Usage::Pss(Some(pss)) => Algorithm {
+                oid: PSS,
+                parameters: Some(encoded(&pss)?),
+            },
+        })
+    }
+
+    pub(super) fn identifier(&self) -> AlgorithmIdentifierRef<'_> {
+        AlgorithmIdentifier {
+            oid: self.oid,
+            parameters: self
+                .parameters
+                .as_deref()
+                .map(|der| AnyRef::try_from(der).expect("it was encoded here")),
+        }
+    }
+}
+
+fn encoded(pss: &Pss) -> Result<Vec<u8>, Error> {
+    let with_null = |hash: Hash| AlgorithmIdentifierRef {
+        oid: hash.oid(),
+        parameters: Some(AnyRef::NULL),
+    };
+    let bytes = match pss.salt_len {
+        SaltLen::Digest => pss.hash.digest_len(),
+        SaltLen::Bytes(bytes) => bytes,
+        SaltLen::Max | SaltLen::Any => {
+            return Err(refused("a key for RSASSA-PSS names the bytes of its salt"));
+        }
+    };
+    let salt_len = u8::try_from(bytes)
+        .map_err(|_| refused("a key for RSASSA-PSS names a salt of at most 255 bytes"))?;
+    let parameters = RsaPssParams {
+        hash: with_null(pss.hash),
+        mask_gen: AlgorithmIdentifier {
+            oid: MGF1,
+            parameters: Some(with_null(pss.mgf_hash)),
+        },
+        salt_len,
+        trailer_field: TrailerField::BC,
+    };
+    Ok(parameters.to_der().expect(FITS))
+}

@@ -1,0 +1,61 @@
+//! Whether primes that come from elsewhere could have come from FIPS 186-5, A.1.3.
+
+use rand_core::TryCryptoRng;
+use rsalab_arith::integer;
+
+use super::draw::is_large_enough;
+use crate::{
+    Backend, Error,
+    primality::{ROUNDS, is_probable_prime},
+};
+
+/// Whether `p` and `q` are acceptable for a key of twice their length and the public exponent `e`: odd `e` above 2^16 and
+/// below 2^256, both prime, at least `√2·2^(bits−1)`, further than `2^(bits−100)` apart, and neither less 1 sharing a factor
+/// with `e`. Returns the first thing that is wrong.
+///
+/// # Errors
+///
+/// As for [`is_probable_prime`].
+pub fn check_acceptance<R: TryCryptoRng + ?Sized>(
+    p: &[u8],
+    q: &[u8],
+    e: &[u8],
+    rng: &mut R,
+    backend: &dyn Backend,
+) -> Result<Result<(), &'static str>, Error> {
+    let [p_bits, q_bits, e_bits] = [p, q, e].map(integer::bits_vartime);
+    if !integer::is_odd(e) || !(17..=256).contains(&e_bits) {
+        return Ok(Err("e is not odd, above 2^16 and below 2^256"));
+    }
+    if p_bits != q_bits {
+        return Ok(Err("p and q differ in length"));
+    }
+    for (prime, small, composite, shares) in [
+        (
+            p,
+            "p is below √2·2^(bits−1)",
+            "p is not prime",
+            "p − 1 and e share a factor",
+        ),
+        (
+            q,
+            "q is below √2·2^(bits−1)",
+            "q is not prime",
+            "q − 1 and e share a factor",
+        ),
+    ] {
+        if !is_large_enough(prime, p_bits) {
+            return Ok(Err(small));
+        }
+        if !is_probable_prime(prime, ROUNDS, rng, backend)? {
+            return Ok(Err(composite));
+        }
+        if !integer::is_coprime_to_predecessor(prime, e) {
+            return Ok(Err(shares));
+        }
+    }
+    if !integer::differ_enough(p, q, 2 * p_bits) {
+        return Ok(Err("p and q are too close"));
+    }
+    Ok(Ok(()))
+}

@@ -1,0 +1,227 @@
+//! The schemes of RFC 8017: what is put around a message before it is raised, and looked for afterwards.
+//!
+//! | scheme | of | file |
+//! |---|---|---|
+//! | RSASSA-PKCS1-v1_5, RSAES-PKCS1-v1_5 | sections 8.2 and 7.2 | `pkcs1v15` |
+//! | RSASSA-PSS | section 8.1 | `pss` |
+//! | RSAES-OAEP | section 7.1 | `oaep` |
+//! | MGF1, for the last two | appendix B.2.1 | `mgf1` |
+//! | what RSAES-PKCS1-v1_5 gives for a ciphertext that is wrong | draft-irtf-cfrg-rsa-guidance | `implicit` |
+//!
+//! These files are about bytes alone: no key is in them. [`signing`](crate::signing) and
+//! [`encryption`](crate::encryption) put them together with the arithmetic.
+
+pub(crate) mod implicit;
+mod mgf1;
+pub(crate) mod oaep;
+pub(crate) mod pkcs1v15;
+pub(crate) mod pss;
+
+use rand_core::TryCryptoRng;
+
+use crate::{Error, hash::Hash};
+
+/// How signatures are made.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum SignatureScheme {
+    /// RSASSA-PKCS1-v1_5: deterministic, and what most of the world verifies.
+    Pkcs1v15(Hash),
+    /// RSASSA-PSS: with a random salt and a proof.
+    Pss(Pss),
+}
+
+/// The parameters of RSASSA-PSS; its trailer is always 0xbc.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Pss {
+    /// The hash of the message.
+    pub hash: Hash,
+    /// The hash of the mask, in most uses the same.
+    pub mgf_hash: Hash,
+    /// Bytes of the salt.
+    pub salt_len: SaltLen,
+}
+
+/// How long the salt of RSASSA-PSS is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum SaltLen {
+    /// As long as the digest, which is what most standards ask for.
+    Digest,
+    /// As long as the key allows.
+    Max,
+    /// So many bytes.
+    Bytes(usize),
+    /// Whatever the signature has: for verification only, where nothing says how long it is.
+    Any,
+}
+
+/// How messages are encrypted.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum EncryptionScheme {
+    /// RSAES-PKCS1-v1_5, decrypted with implicit rejection: a ciphertext that is wrong gives a message that nobody can tell
+    /// from one that was meant. For protocols that have nothing better.
+    Pkcs1v15,
+    /// RSAES-OAEP.
+    Oaep(Oaep),
+}
+
+/// The parameters of RSAES-OAEP.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Oaep {
+    /// The hash of the label.
+    pub hash: Hash,
+    /// The hash of the mask, in most uses the same.
+    pub mgf_hash: Hash,
+    /// What both sides must know; in most uses empty.
+    pub label: Vec<u8>,
+}
+
+impl Pss {
+    /// One hash for message and mask, and a salt of its length.
+    pub fn new(hash: Hash) -> Self {
+        Pss {
+            hash,
+            mgf_hash: hash,
+            salt_len: SaltLen::Digest,
+        }
+    }
+}
+
+impl Oaep {
+    /// One hash for label and mask, and no label.
+    pub fn new(hash: Hash) -> Self {
+        Oaep {
+            hash,
+            mgf_hash: hash,
+            label: Vec::new(),
+        }
+    }
+}
+
+impl SignatureScheme {
+    /// The hash of the message.
+    pub fn hash(&self) -> Hash {
+        match self {
+            SignatureScheme::Pkcs1v15(hash) => *hash,
+            SignatureScheme::Pss(pss) => pss.hash,
+        }
+    }
+
+    /// Refuses what must not, or cannot, sign with a key of `bits` bits.
+    pub(crate) fn check_signing(&self, bits: usize) -> Result<(), Error> {
+        self.check(bits)?;
+        let is_broken = match self {
+            SignatureScheme::Pkcs1v15(hash) => hash.is_broken(),
+            SignatureScheme::Pss(pss) => pss.hash.is_broken() || pss.mgf_hash.is_broken(),
+        };
+        if is_broken {
+            return refused(
+                "SHA-1 signs nothing any more: its collisions are found in practice; take sha256",
+            );
+        }
+        match self {
+            SignatureScheme::Pss(Pss {
+                salt_len: SaltLen::Any,
+                ..
+            }) => refused("a signature needs a length of salt: only verification can do without"),
+            _ => Ok(()),
+        }
+    }
+
+    /// Refuses what no signature of a key of `bits` bits can be.
+    pub(crate) fn check(&self, bits: usize) -> Result<(), Error> {
+        match self {
+            SignatureScheme::Pkcs1v15(hash) => {
+                let needed = pkcs1v15::signature_overhead(*hash);
+                too_short(bits, bits.div_ceil(8) < needed, needed * 8 - 7)
+            }
+            SignatureScheme::Pss(pss) => {
+                let salt = match pss.salt_len {
+                    SaltLen::Digest => pss.hash.digest_len(),
+                    SaltLen::Bytes(bytes) => bytes,
+                    SaltLen::Max | SaltLen::Any => 0,
+                };
+                let needed = pss.hash.digest_len().saturating_add(salt).saturating_add(2);
+                let has = (bits - 1).div_ceil(8);
+                too_short(
+                    bits,
+                    has < needed,
+                    needed.saturating_mul(8).saturating_sub(6),
+                )
+            }
+        }
+    }
+
+    /// The encoding of a digest, in as many bytes as the modulus of `bits` bits has.
+    pub(crate) fn encode<R: TryCryptoRng + ?Sized>(
+        &self,
+        digest: &[u8],
+        bits: usize,
+        rng: &mut R,
+        encoding: &mut [u8],
+    ) -> Result<(), Error> {
+        match self {
+            SignatureScheme::Pkcs1v15(hash) => {
+                pkcs1v15::encode_digest(*hash, digest, encoding);
+                Ok(())
+            }
+            SignatureScheme::Pss(pss) => pss::encode(pss, digest, bits, rng, encoding),
+        }
+    }
+
+    /// Whether what a signature came to is an encoding of the digest. All of it is public.
+    pub(crate) fn is_encoding_of(&self, digest: &[u8], bits: usize, encoding: &[u8]) -> bool {
+        match self {
+            SignatureScheme::Pkcs1v15(hash) => pkcs1v15::is_encoding_of(*hash, digest, encoding),
+            SignatureScheme::Pss(pss) => pss::is_encoding_of(pss, digest, bits, encoding),
+        }
+    }
+}
+
+impl EncryptionScheme {
+    /// Bytes of the longest message that a key of `bits` bits encrypts, or the reason why there is none.
+    pub fn max_len(&self, bits: usize) -> Result<usize, Error> {
+        let k = bits.div_ceil(8);
+        let overhead = match self {
+            EncryptionScheme::Pkcs1v15 => pkcs1v15::ENCRYPTION_OVERHEAD,
+            EncryptionScheme::Oaep(oaep) => 2 * oaep.hash.digest_len() + 2,
+        };
+        too_short(bits, k < overhead, overhead * 8 - 7)?;
+        Ok(k - overhead)
+    }
+
+    /// The encoding of a message that is not too long.
+    pub(crate) fn encode<R: TryCryptoRng + ?Sized>(
+        &self,
+        message: &[u8],
+        rng: &mut R,
+        encoding: &mut [u8],
+    ) -> Result<(), Error> {
+        match self {
+            EncryptionScheme::Pkcs1v15 => pkcs1v15::encode_message(message, rng, encoding),
+            EncryptionScheme::Oaep(oaep) => oaep::encode(oaep, message, rng, encoding),
+        }
+    }
+}
+
+/// Fills bytes with randomness.
+pub(crate) fn fill<R: TryCryptoRng + ?Sized>(rng: &mut R, bytes: &mut [u8]) -> Result<(), Error> {
+    rng.try_fill_bytes(bytes)
+        .map_err(|error| Error::Randomness {
+            reason: error.to_string(),
+        })
+}
+
+fn too_short(bits: usize, is_too_short: bool, least: usize) -> Result<(), Error> {
+    match is_too_short {
+        false => Ok(()),
+        true => refused(format!(
+            "a key of {bits} bits is too short for this scheme, which takes {least} bits at least"
+        )),
+    }
+}
+
+fn refused<T>(reason: impl Into<String>) -> Result<T, Error> {
+    Err(Error::Scheme {
+        reason: reason.into(),
+    })
+}

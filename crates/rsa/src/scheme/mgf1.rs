@@ -1,0 +1,14 @@
+//! MGF1 (RFC 8017, appendix B.2.1), as it is used: to mask bytes in place.
+
+use crate::hash::Hash;
+
+/// Masks `target` with the mask of `seed`, or takes the mask off again. Time depends on lengths alone.
+pub(super) fn mask(hash: Hash, seed: &[u8], target: &mut [u8]) {
+    for (counter, chunk) in (0_u32..).zip(target.chunks_mut(hash.digest_len())) {
+        let mask = hash.digest_parts(&[seed, &counter.to_be_bytes()]);
+        chunk
+            .iter_mut()
+            .zip(mask.iter())
+            .for_each(|(byte, mask)| *byte ^= mask);
+    }
+}

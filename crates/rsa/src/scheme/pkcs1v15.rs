@@ -1,0 +1,125 @@
+//! EMSA-PKCS1-v1_5 (RFC 8017, section 9.2) and EME-PKCS1-v1_5 (section 7.2).
+//!
+//! A signature is verified as the standard says, by comparing encodings: nothing of it is parsed, so that there is nothing
+//! to be lenient about.
+
+use rand_core::TryCryptoRng;
+use subtle::{Choice, ConditionallySelectable, ConstantTimeEq, ConstantTimeGreater};
+
+use super::fill;
+use crate::{Error, hash::Hash};
+
+/// The least number of bytes between the marks of either encoding.
+const LEAST_PADDING: usize = 8;
+
+/// Bytes that encryption takes: `00 02`, the padding, `00`.
+pub(super) const ENCRYPTION_OVERHEAD: usize = 3 + LEAST_PADDING;
+
+/// Bytes that a signature takes: `00 01`, the padding, `00`, and the DigestInfo with its digest.
+pub(super) fn signature_overhead(hash: Hash) -> usize {
+    3 + LEAST_PADDING + DigestInfo::of(hash).len + hash.digest_len()
+}
+
+/// The DER of a DigestInfo up to the digest (section 9.2, note 1).
+struct DigestInfo {
+    bytes: [u8; DigestInfo::MAX_LEN],
+    len: usize,
+}
+
+impl DigestInfo {
+    const MAX_LEN: usize = 19;
+
+    fn of(hash: Hash) -> DigestInfo {
+        let oid = hash.oid_bytes();
+        let (oid_len, digest_len) = (oid.len() as u8, hash.digest_len() as u8);
+        let parts: [&[u8]; 3] = [
+            &[
+                0x30,
+                8 + oid_len + digest_len,
+                0x30,
+                4 + oid_len,
+                0x06,
+                oid_len,
+            ],
+            oid,
+            // Parameters NULL, and the header of the digest.
+            &[0x05, 0x00, 0x04, digest_len],
+        ];
+        let mut info = DigestInfo {
+            bytes: [0; DigestInfo::MAX_LEN],
+            len: 0,
+        };
+        for part in parts {
+            info.bytes[info.len..][..part.len()].copy_from_slice(part);
+            info.len += part.len();
+        }
+        info
+    }
+}
+
+/// Encodes a digest into the bytes of the modulus.
+pub(super) fn encode_digest(hash: Hash, digest: &[u8], encoding: &mut [u8]) {
+    let info = DigestInfo::of(hash);
+    let (padding, encoded) = encoding.split_at_mut(encoding.len() - info.len - digest.len());
+    let (marks, rest) = padding.split_at_mut(2);
+    marks.copy_from_slice(&[0, 1]);
+    rest.fill(0xff);
+    rest[rest.len() - 1] = 0;
+    let (head, tail) = encoded.split_at_mut(info.len);
+    head.copy_from_slice(&info.bytes[..info.len]);
+    tail.copy_from_slice(digest);
+}
+
+/// Whether the bytes of the modulus are the encoding of the digest.
+pub(super) fn is_encoding_of(hash: Hash, digest: &[u8], encoding: &[u8]) -> bool {
+    let info = DigestInfo::of(hash);
+    let (padding, encoded) = encoding.split_at(encoding.len() - info.len - digest.len());
+    let (head, tail) = encoded.split_at(info.len);
+    let (ones, last) = padding[2..].split_at(padding.len() - 3);
+    padding[..2] == [0, 1]
+        && ones.iter().all(|&byte| byte == 0xff)
+        && last == [0]
+        && head == &info.bytes[..info.len]
+        && tail == digest
+}
+
+/// Encodes a message that is not too long into the bytes of the modulus.
+pub(super) fn encode_message<R: TryCryptoRng + ?Sized>(
+    message: &[u8],
+    rng: &mut R,
+    encoding: &mut [u8],
+) -> Result<(), Error> {
+    let (padding, tail) = encoding.split_at_mut(encoding.len() - message.len());
+    let (marks, rest) = padding.split_at_mut(2);
+    let (random, last) = rest.split_at_mut(rest.len() - 1);
+    marks.copy_from_slice(&[0, 2]);
+    last.copy_from_slice(&[0]);
+    tail.copy_from_slice(message);
+    fill(rng, random)?;
+    // A zero would end the padding: each is drawn again.
+    for byte in random.iter_mut() {
+        while *byte == 0 {
+            fill(rng, std::slice::from_mut(byte))?;
+        }
+    }
+    Ok(())
+}
+
+/// Puts the message of an encoding at the end of `synthetic`, or leaves there what was prepared for an encoding that is
+/// wrong, and gives the place where it begins: which of them it was shows neither in the answer nor in the time.
+/// `synthetic` is as long as the modulus, and its own message begins at `synthetic_start`.
+pub(crate) fn decode(encoding: &[u8], synthetic: &mut [u8], synthetic_start: u32) -> usize {
+    let mut is_good = encoding[0].ct_eq(&0) & encoding[1].ct_eq(&2);
+    let mut is_found = Choice::from(0);
+    let mut end_of_padding = 0_u32;
+    for (place, byte) in (2_u32..).zip(&encoding[2..]) {
+        let is_zero = byte.ct_eq(&0);
+        end_of_padding = u32::conditional_select(&end_of_padding, &place, !is_found & is_zero);
+        is_found |= is_zero;
+    }
+    is_good &= is_found & end_of_padding.ct_gt(&(2 + LEAST_PADDING as u32 - 1));
+    for (ours, theirs) in synthetic.iter_mut().zip(encoding) {
+        ours.conditional_assign(theirs, is_good);
+    }
+    u32::conditional_select(&synthetic_start, &(end_of_padding + 1), is_good) as usize
+}

