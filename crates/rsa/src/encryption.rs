@@ -300,6 +300,11 @@ impl DecryptionKey {
         })
     }
 
+    /// Bytes of a ciphertext.
+    pub fn modulus_len(&self) -> usize {
+        self.prepared.modulus_len()
+    }
+
     /// One thread's hands.
     ///
     /// # Errors

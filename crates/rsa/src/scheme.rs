@@ -150,29 +150,46 @@ impl SignatureScheme {
             }
         }
     }
+}
 
-    /// The encoding of a digest, in as many bytes as the modulus of `bits` bits has.
+/// A signature scheme with what is prepared once for a key.
+pub(crate) enum Encoder {
+    Pkcs1v15(pkcs1v15::Template),
+    Pss(pss::Encoder),
+}
+
+impl Encoder {
+    /// For a key of `bits` bits, which the scheme was checked for.
+    pub(crate) fn new(scheme: SignatureScheme, bits: usize) -> Encoder {
+        match scheme {
+            SignatureScheme::Pkcs1v15(hash) => {
+                Encoder::Pkcs1v15(pkcs1v15::Template::new(hash, bits.div_ceil(8)))
+            }
+            SignatureScheme::Pss(pss) => Encoder::Pss(pss::Encoder::new(pss, bits)),
+        }
+    }
+
+    /// The encoding of a digest, in as many bytes as the modulus has.
     pub(crate) fn encode<R: TryCryptoRng + ?Sized>(
         &self,
         digest: &[u8],
-        bits: usize,
         rng: &mut R,
         encoding: &mut [u8],
     ) -> Result<(), Error> {
         match self {
-            SignatureScheme::Pkcs1v15(hash) => {
-                pkcs1v15::encode_digest(*hash, digest, encoding);
+            Encoder::Pkcs1v15(template) => {
+                template.encode(digest, encoding);
                 Ok(())
             }
-            SignatureScheme::Pss(pss) => pss::encode(pss, digest, bits, rng, encoding),
+            Encoder::Pss(encoder) => encoder.encode(digest, rng, encoding),
         }
     }
 
-    /// Whether what a signature came to is an encoding of the digest. All of it is public.
-    pub(crate) fn is_encoding_of(&self, digest: &[u8], bits: usize, encoding: &[u8]) -> bool {
+    /// Whether what a signature came to, all of it public, is an encoding of the digest. Takes it apart in place.
+    pub(crate) fn is_encoding_of(&self, digest: &[u8], encoding: &mut [u8]) -> bool {
         match self {
-            SignatureScheme::Pkcs1v15(hash) => pkcs1v15::is_encoding_of(*hash, digest, encoding),
-            SignatureScheme::Pss(pss) => pss::is_encoding_of(pss, digest, bits, encoding),
+            Encoder::Pkcs1v15(template) => template.is_encoding_of(digest, encoding),
+            Encoder::Pss(encoder) => encoder.is_encoding_of(digest, encoding),
         }
     }
 }

@@ -14,14 +14,15 @@ use crate::{
     error::check_len,
     hash::{Digested, Hash},
     random::SystemRng,
-    scheme::SignatureScheme,
+    scheme::{Encoder, SignatureScheme},
 };
 
 /// One thread's hands for signing: a runner of the private operation, and room for encodings.
 pub struct Signer<R> {
     runner: R,
-    scheme: SignatureScheme,
-    bits: usize,
+    encoder: Encoder,
+    digest_len: usize,
+    modulus_len: usize,
     encodings: Vec<u8>,
 }
 
@@ -35,8 +36,9 @@ impl<R: BlockRunner> Signer<R> {
         scheme.check_signing(bits)?;
         Ok(Signer {
             runner,
-            scheme,
-            bits,
+            encoder: Encoder::new(scheme, bits),
+            digest_len: scheme.hash().digest_len(),
+            modulus_len: bits.div_ceil(8),
             encodings: Vec::new(),
         })
     }
@@ -54,11 +56,11 @@ impl<R: BlockRunner> Signer<R> {
         status: &mut [Status],
         rng: &mut G,
     ) -> Result<(), Error> {
-        let (h, k) = (self.scheme.hash().digest_len(), self.bits.div_ceil(8));
+        let (h, k) = (self.digest_len, self.modulus_len);
         check_len("the digests", digests.len(), status.len() * h)?;
         self.encodings.resize(status.len() * k, 0);
         for (digest, encoding) in digests.chunks(h).zip(self.encodings.chunks_mut(k)) {
-            self.scheme.encode(digest, self.bits, rng, encoding)?;
+            self.encoder.encode(digest, rng, encoding)?;
         }
         self.runner.run(&self.encodings, signatures, status)
     }
@@ -67,8 +69,9 @@ impl<R: BlockRunner> Signer<R> {
 /// One thread's hands for verifying: a runner of the public operation, and room for blocks.
 pub struct Verifier<R> {
     runner: R,
-    scheme: SignatureScheme,
-    bits: usize,
+    encoder: Encoder,
+    digest_len: usize,
+    modulus_len: usize,
     powers: Vec<u8>,
     status: Vec<Status>,
 }
@@ -83,8 +86,9 @@ impl<R: BlockRunner> Verifier<R> {
         scheme.check(bits)?;
         Ok(Verifier {
             runner,
-            scheme,
-            bits,
+            encoder: Encoder::new(scheme, bits),
+            digest_len: scheme.hash().digest_len(),
+            modulus_len: bits.div_ceil(8),
             powers: Vec::new(),
             status: Vec::new(),
         })
@@ -101,18 +105,17 @@ impl<R: BlockRunner> Verifier<R> {
         signatures: &[u8],
         is_right: &mut [bool],
     ) -> Result<(), Error> {
-        let (h, k) = (self.scheme.hash().digest_len(), self.bits.div_ceil(8));
+        let (h, k) = (self.digest_len, self.modulus_len);
         check_len("the digests", digests.len(), is_right.len() * h)?;
         self.powers.resize(signatures.len(), 0);
         self.status.resize(is_right.len(), Status::Done);
         self.runner
             .run(signatures, &mut self.powers, &mut self.status)?;
-        let items = digests.chunks(h).zip(self.powers.chunks(k));
+        let items = digests.chunks(h).zip(self.powers.chunks_mut(k));
         for ((is_right, status), (digest, power)) in
             is_right.iter_mut().zip(&self.status).zip(items)
         {
-            *is_right =
-                *status == Status::Done && self.scheme.is_encoding_of(digest, self.bits, power);
+            *is_right = *status == Status::Done && self.encoder.is_encoding_of(digest, power);
         }
         Ok(())
     }

@@ -313,3 +313,21 @@ fn lines_that_are_no_requests_are_answered_and_told_at_the_end() {
     assert_failure(&ask(&["--kernel", "none"], ""), 2, "there is no kernel");
     assert_failure(&ask(&["--engines", "own"], ""), 2, "--engines");
 }
+
+#[test]
+fn more_keys_and_schemes_than_are_kept_are_no_trouble() {
+    let here = folder();
+    let key = std::fs::read_to_string(study_key(here.path(), 1024)).expect("it was made");
+    // Each salt is a scheme, and each scheme a key made ready; none of the signatures is right.
+    let requests: Vec<Value> = (0..95)
+        .map(|salt| json!({"op": "verify", "scheme": "pss", "salt_len": salt, "key": key, "msg": "", "sig": ""}))
+        .collect();
+    let text = lines(&requests).repeat(3);
+    for options in [&[][..], &["--batch", "10"], &["--batch", "200"]] {
+        let output = ask(options, &text);
+        assert_done(&output);
+        let answers = answers(&output);
+        assert_eq!(answers.len(), 3 * 95);
+        assert!(answers.iter().all(|answer| answer["result"] == "reject"));
+    }
+}

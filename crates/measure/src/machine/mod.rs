@@ -102,11 +102,15 @@ impl Machine {
     /// Name and value of everything, for a table.
     pub fn rows(&self) -> Vec<(&'static str, String)> {
         let topology = &self.topology;
+        let counted = |count: usize, what: &str| match count {
+            1 => format!("1 {what}"),
+            many => format!("{many} {what}s"),
+        };
         let mut cpus = format!(
-            "{} CPUs on {} cores in {} sockets",
-            topology.cpus.len(),
-            topology.cores(),
-            topology.packages()
+            "{} on {} in {}",
+            counted(topology.cpus.len(), "CPU"),
+            counted(topology.cores(), "core"),
+            counted(topology.packages(), "socket")
         );
         if let Some(reason) = &topology.unknown {
             cpus = format!(

@@ -57,30 +57,33 @@ impl DigestInfo {
     }
 }
 
-/// Encodes a digest into the bytes of the modulus.
-pub(super) fn encode_digest(hash: Hash, digest: &[u8], encoding: &mut [u8]) {
-    let info = DigestInfo::of(hash);
-    let (padding, encoded) = encoding.split_at_mut(encoding.len() - info.len - digest.len());
-    let (marks, rest) = padding.split_at_mut(2);
-    marks.copy_from_slice(&[0, 1]);
-    rest.fill(0xff);
-    rest[rest.len() - 1] = 0;
-    let (head, tail) = encoded.split_at_mut(info.len);
-    head.copy_from_slice(&info.bytes[..info.len]);
-    tail.copy_from_slice(digest);
-}
+/// What every encoding under one hash function and one key begins with: all but the digest.
+pub(crate) struct Template(Vec<u8>);
 
-/// Whether the bytes of the modulus are the encoding of the digest.
-pub(super) fn is_encoding_of(hash: Hash, digest: &[u8], encoding: &[u8]) -> bool {
-    let info = DigestInfo::of(hash);
-    let (padding, encoded) = encoding.split_at(encoding.len() - info.len - digest.len());
-    let (head, tail) = encoded.split_at(info.len);
-    let (ones, last) = padding[2..].split_at(padding.len() - 3);
-    padding[..2] == [0, 1]
-        && ones.iter().all(|&byte| byte == 0xff)
-        && last == [0]
-        && head == &info.bytes[..info.len]
-        && tail == digest
+impl Template {
+    /// For a modulus of `modulus_len` bytes, which has room for it.
+    pub(super) fn new(hash: Hash, modulus_len: usize) -> Template {
+        let info = DigestInfo::of(hash);
+        let mut bytes = vec![0xff; modulus_len - hash.digest_len()];
+        let end = bytes.len();
+        bytes[..2].copy_from_slice(&[0, 1]);
+        bytes[end - info.len..].copy_from_slice(&info.bytes[..info.len]);
+        bytes[end - info.len - 1] = 0;
+        Template(bytes)
+    }
+
+    /// Encodes a digest into the bytes of the modulus.
+    pub(super) fn encode(&self, digest: &[u8], encoding: &mut [u8]) {
+        let (head, tail) = encoding.split_at_mut(self.0.len());
+        head.copy_from_slice(&self.0);
+        tail.copy_from_slice(digest);
+    }
+
+    /// Whether the bytes of the modulus are the encoding of the digest.
+    pub(super) fn is_encoding_of(&self, digest: &[u8], encoding: &[u8]) -> bool {
+        let (head, tail) = encoding.split_at(self.0.len());
+        head == self.0 && tail == digest
+    }
 }
 
 /// Encodes a message that is not too long into the bytes of the modulus.

@@ -30,7 +30,7 @@ use crate::{
 
 /// The longest line: a key of 1 MiB and a message of some.
 const MOST_LINE: u64 = 16 << 20;
-/// Prepared keys that are kept.
+/// Prepared keys that are kept from one batch to the next.
 const MOST_KEYS: usize = 64;
 
 /// A request as it is written. What an operation does not need is ignored.
@@ -227,6 +227,10 @@ struct Desk {
 
 impl Desk {
     fn answer(&mut self, lines: &[Vec<u8>], malformed: &mut u64) -> Result<Vec<Answer>, Failure> {
+        // Jobs need their keys until they are done: only between batches can keys be forgotten.
+        if self.ready.len() > MOST_KEYS {
+            self.ready.clear();
+        }
         let mut answers = Vec::with_capacity(lines.len());
         let mut groups: Vec<(String, Vec<(usize, Job)>)> = Vec::new();
         for (place, line) in lines.iter().enumerate() {
@@ -335,10 +339,6 @@ impl Desk {
             }
         };
         if !self.ready.contains_key(&job.group) {
-            // Jobs that are read but not done yet need their keys: only between batches is there none of them.
-            if self.ready.len() >= MOST_KEYS + self.batch {
-                self.ready.clear();
-            }
             let key = needed(request.key.as_deref(), "key")?;
             let ready = self.prepare(key, &job.work);
             self.ready.insert(job.group.clone(), ready);
