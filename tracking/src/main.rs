@@ -3,7 +3,7 @@
 //!
 //! | argument | what is done |
 //! |---|---|
-//! | none | keys prepared and used on every portable kernel, secret primes, exponents and inputs; candidates sieved and tested |
+//! | none | keys prepared and used on every portable kernel, secret primes, exponents and inputs; candidates sieved and tested; paddings taken off |
 //! | `leak` | a public operation whose exponent is marked secret: valgrind must report it |
 #![forbid(unsafe_code)]
 
@@ -14,6 +14,12 @@ use keys::{E, Key};
 use rsalab_arith::{
     Kernel, PrivateContext, PrivateParts, PrivateRing, PublicContext, Status,
     candidate::{PreTester, Sieve, Tester},
+};
+use rsalab_rsa::{
+    BlockRunner, Error, PrivateKey,
+    encryption::Decryptor,
+    hash::Hash,
+    scheme::{EncryptionScheme, Oaep},
 };
 
 #[path = "../../crates/arith/tests/keys/mod.rs"]
@@ -146,6 +152,53 @@ fn search(kernel: Kernel, key: &Key) {
         .expect("in range");
 }
 
+/// What a private operation came to, for messages to be taken out of: nothing is raised here.
+struct Raised<'a>(&'a [u8]);
+
+impl BlockRunner for Raised<'_> {
+    fn run(&mut self, _: &[u8], outputs: &mut [u8], status: &mut [Status]) -> Result<(), Error> {
+        outputs.copy_from_slice(self.0);
+        status.fill(Status::Done);
+        Ok(())
+    }
+}
+
+/// Paddings taken off what is secret, whether they are right or wrong.
+fn openings(key: &Key) {
+    let rest = &key.rest;
+    let len = rest.n.len();
+    let whole = PrivateKey::from_parts(&PrivateParts {
+        n: &rest.n,
+        e: &E,
+        d: &rest.d,
+        p: &key.p,
+        q: &key.q,
+        dp: &rest.dp,
+        dq: &rest.dq,
+        qinv: &rest.qinv,
+    })
+    .expect("the key is sound");
+    let mut right = vec![0x55; len];
+    right[..2].copy_from_slice(&[0, 2]);
+    right[len / 2] = 0;
+    let mut wrong = right.clone();
+    wrong[3] = 0;
+    for scheme in [
+        EncryptionScheme::Pkcs1v15,
+        EncryptionScheme::Oaep(Oaep::new(Hash::Sha256)),
+    ] {
+        for encoding in [&right, &wrong] {
+            let encoding = secret(encoding);
+            let mut decryptor =
+                Decryptor::new(Raised(&encoding), &whole, &scheme).expect("it has room");
+            let mut message = vec![0; len];
+            decryptor
+                .decrypt(&vec![7; len], &mut message, &mut [None])
+                .expect("lengths fit");
+        }
+    }
+}
+
 /// What must be reported.
 fn leak(kernel: Kernel) {
     let key = Key::nth(0, 512, &E);
@@ -160,6 +213,7 @@ fn main() -> ExitCode {
         None => {
             for bits in BITS {
                 let keys = [Key::nth(0, bits, &E), Key::nth(1, bits, &E)];
+                openings(&keys[0]);
                 for name in KERNELS {
                     private_operations(kernel(name), &keys[0]);
                     ring_operations(kernel(name), &keys);

@@ -8,6 +8,7 @@ use std::{fs::File, path::Path};
 use rsalab_rsa::{
     CpuBackend, Error, PrivateKey, PublicKey,
     format::{self, Loaded, Usage},
+    keys::Weakness,
     primality::ROUNDS_AT_THE_DOOR,
     random::SystemRng,
 };
@@ -15,6 +16,7 @@ use rsalab_rsa::{
 use crate::{
     arguments::KeyOptions,
     exit::{Class, Failure},
+    output::Talk,
     passwords::{self, Password},
 };
 
@@ -57,6 +59,16 @@ pub(crate) fn of_any_use<K>(options: &KeyOptions, loaded: Loaded<K>) -> Result<K
             Err(Failure::new(Class::Input, what)
                 .advice("use it with 'rsalab sign' or 'rsalab verify', or take another key"))
         }
+    }
+}
+
+/// Says what makes a key weak, which is no reason not to use it; 'rsalab key check --strict' refuses it.
+pub(crate) fn warn(options: &KeyOptions, weaknesses: &[Weakness], talk: Talk) {
+    for weakness in weaknesses {
+        talk.say(format_args!(
+            "warning: the key {} is weak: {weakness}",
+            options.key.display()
+        ));
     }
 }
 

@@ -42,7 +42,7 @@ pub(crate) fn run(command: Command, talk: Talk) -> Result<ExitCode, Failure> {
         Command::Keygen(arguments) => keygen::run(&arguments, talk),
         Command::Key(arguments) => key::run(&arguments, talk),
         Command::Sign(arguments) => signature::sign(&arguments, talk),
-        Command::Verify(arguments) => signature::verify(&arguments),
+        Command::Verify(arguments) => signature::verify(&arguments, talk),
         Command::RawPrivate(arguments) => raw::private(&arguments),
         Command::RawPublic(arguments) => raw::public(&arguments),
         Command::Encrypt(arguments) => cipher::encrypt(&arguments, talk),

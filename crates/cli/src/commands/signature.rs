@@ -36,6 +36,7 @@ const ENDING: &str = ".sig";
 /// Signs.
 pub(crate) fn sign(arguments: &Sign, talk: Talk) -> Result<(), Failure> {
     let loaded = keys::private(&arguments.key)?;
+    keys::warn(&arguments.key, &loaded.key.weaknesses(), talk);
     let scheme = scheme(&arguments.scheme, loaded.usage)?;
     let backend = kernels::backend(arguments.kernel.kernel.as_deref())?;
     let key = SigningKey::new(&loaded.key, scheme, &backend).map_err(failed)?;
@@ -111,10 +112,14 @@ struct Verdict {
 }
 
 /// Verifies.
-pub(crate) fn verify(arguments: &Verify) -> Result<(), Failure> {
+pub(crate) fn verify(arguments: &Verify, talk: Talk) -> Result<(), Failure> {
     let loaded = keys::public(&arguments.key)?;
+    keys::warn(&arguments.key, &loaded.key.weaknesses(), talk);
     let scheme = scheme(&arguments.scheme, loaded.usage)?;
     let backend = kernels::backend(arguments.kernel.kernel.as_deref())?;
+    if scheme.hash().is_broken() {
+        talk.say("warning: whoever can choose what is signed with SHA-1 can have two messages with one signature");
+    }
     let key = VerifyingKey::new(&loaded.key, scheme, &backend).map_err(failed)?;
     let pairs: Vec<(Option<PathBuf>, PathBuf)> =
         match (Inputs::of(&arguments.input)?, &arguments.sig) {

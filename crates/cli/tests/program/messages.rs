@@ -338,6 +338,39 @@ fn keys_for_pss_sign_with_their_own_parameters_and_do_nothing_else() {
 }
 
 #[test]
+fn what_is_weak_or_broken_is_said_aloud_unless_it_is_to_be_quiet() {
+    let here = folder();
+    let here = here.path();
+    study_key(here, 1024);
+    write(here, "message", "m");
+    for line in [
+        "sign --key key.pem message",
+        "verify --key public.pem message",
+    ] {
+        let output = typed(here, line);
+        assert_done(&output);
+        let said = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(
+            said.contains("is weak: its modulus has 1024 bits"),
+            "{said}"
+        );
+    }
+    let quiet = typed(here, "--quiet verify --key public.pem message");
+    assert_done(&quiet);
+    assert!(quiet.stderr.is_empty());
+    let Some(signed) = openssl(here, "dgst -sha1 -sign key.pem -out old message") else {
+        return;
+    };
+    assert!(signed.status.success());
+    let verified = typed(
+        here,
+        "verify --scheme pkcs1v15 --hash sha1 --key public.pem --sig old message",
+    );
+    assert_done(&verified);
+    assert!(String::from_utf8_lossy(&verified.stderr).contains("SHA-1"));
+}
+
+#[test]
 fn what_cannot_be_done_is_said_before_anything_is_made() {
     let here = folder();
     let here = here.path();

@@ -19,7 +19,7 @@ pub(crate) fn encrypt(arguments: &Encrypt, talk: Talk) -> Result<(), Failure> {
     check_options(&arguments.cipher, arguments.block_symbols.is_some())?;
     match arguments.cipher.scheme.scheme {
         CipherScheme::Blocks => blocks::encrypt(arguments, talk),
-        CipherScheme::Oaep | CipherScheme::Pkcs1v15 => padded::encrypt(arguments),
+        CipherScheme::Oaep | CipherScheme::Pkcs1v15 => padded::encrypt(arguments, talk),
     }
 }
 

@@ -27,9 +27,10 @@ const MOST: u64 = 4096;
 /// Files that are encrypted or decrypted side by side, and made together.
 const GROUP: usize = 256;
 
-pub(super) fn encrypt(arguments: &Encrypt) -> Result<(), Failure> {
+pub(super) fn encrypt(arguments: &Encrypt, talk: Talk) -> Result<(), Failure> {
     let options = &arguments.cipher;
     let key = keys::of_any_use(&arguments.key, keys::public(&arguments.key)?)?;
+    keys::warn(&arguments.key, &key.weaknesses(), talk);
     let backend = kernels::backend(options.kernel.kernel.as_deref())?;
     let key = EncryptionKey::new(&key, scheme(options), &backend).map_err(failed)?;
     let inputs = match &arguments.text {
@@ -56,6 +57,7 @@ pub(super) fn encrypt(arguments: &Encrypt) -> Result<(), Failure> {
 pub(super) fn decrypt(arguments: &Decrypt, talk: Talk) -> Result<(), Failure> {
     let options = &arguments.cipher;
     let key = keys::of_any_use(&arguments.key, keys::private(&arguments.key)?)?;
+    keys::warn(&arguments.key, &key.weaknesses(), talk);
     let backend = kernels::backend(options.kernel.kernel.as_deref())?;
     let key = DecryptionKey::new(&key, &scheme(options), &backend).map_err(failed)?;
     match Inputs::of(&options.input)? {
