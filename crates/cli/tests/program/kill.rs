@@ -44,7 +44,7 @@ article = "prime-cycles"
 [[grid]]
 operations = ["prime_pair"]
 engines = ["own"]
-bits = [1024]
+bits = [2048]
 threads = [2]
 mode = "concurrent"
 [grid.measure]
@@ -103,7 +103,7 @@ fn batches_of_primes_are_the_same_whether_killed_or_not() {
         while count() == before && process.try_wait().expect("it can be asked").is_none() {
             thread::sleep(Duration::from_millis(20));
         }
-        thread::sleep(moments.next() / 4);
+        thread::sleep(moments.next() / 16);
         let has_ended = process.try_wait().expect("it can be asked").is_some();
         assert!(!has_ended, "the study ended by itself before kill {kill}");
         process.kill().expect("it can be killed");
@@ -152,7 +152,7 @@ fn batches_of_primes_are_the_same_whether_killed_or_not() {
     let names = files("killed");
     assert_eq!(names, files("whole"));
     assert_eq!(names.len(), 61);
-    assert!(names.contains(&"result_512_run_1210.txt".to_owned()));
+    assert!(names.contains(&"result_1024_run_1210.txt".to_owned()));
 }
 
 #[test]

@@ -22,8 +22,8 @@ use crate::{
     output::Talk,
 };
 
-/// More than any message or ciphertext has: keys have 2048 bytes at most.
-const MOST: u64 = 4096;
+/// Far more than any message or ciphertext has, so that one that is too long is told how long it may be.
+const MOST: u64 = 1 << 20;
 /// Files that are encrypted or decrypted side by side, and made together.
 const GROUP: usize = 256;
 
@@ -158,5 +158,11 @@ fn failed(error: Error) -> Failure {
         Error::Randomness { .. } => Class::Unavailable,
         _ => Class::Internal,
     };
-    Failure::new(class, error.to_string())
+    let failure = Failure::new(class, error.to_string());
+    match class {
+        Class::Usage => failure.advice(
+            "encrypt a key for a symmetric cipher, and the message with that; or take a longer RSA key",
+        ),
+        _ => failure,
+    }
 }
