@@ -15,6 +15,8 @@ use zeroize::Zeroizing;
 /// half at most.
 const BATCHES: usize = 16;
 
+const NOT_OF_N: Error = Error::InconsistentKey("e d is not 1 modulo the order of n");
+
 /// What became of one lane's base.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Fate {
@@ -37,7 +39,6 @@ pub fn recover_primes(
     d: &[u8],
     kernel: Kernel,
 ) -> Result<(Bytes, Bytes), Error> {
-    const NOT_OF_N: Error = Error::InconsistentKey("e d is not 1 modulo the order of n");
     let (modulus, exponent) = public_key(n, e)?;
     let d = Nat::from_be(d);
     if bool::from(words::is_zero(&d)) || words::bits_vartime(&d) > modulus.bits() {
@@ -97,7 +98,7 @@ fn root_of_one(
                 continue;
             }
             if halvings == 0 {
-                return Err(Error::InconsistentKey("e d is not 1 modulo the order of n"));
+                return Err(NOT_OF_N);
             }
             if bool::from(words::is_equal(value, &minus_one)) {
                 *fate = Fate::Spent;
@@ -165,7 +166,7 @@ mod tests {
     use crate::kernels;
     use num_bigint::BigUint;
 
-    /// 521- and 523-bit primes would take long to write down; these are of 256 bits, from 2^256 downwards and from 3·2^254.
+    /// The largest of 256 bits, and the first from 3·2^254 on.
     fn primes() -> (BigUint, BigUint) {
         let largest = (BigUint::from(1_u8) << 256) - BigUint::from(189_u8);
         let mut other: BigUint = (BigUint::from(3_u8) << 254) + BigUint::from(1_u8);

@@ -130,6 +130,18 @@ fn remedy(kind: io::ErrorKind) -> Option<&'static str> {
     })
 }
 
+/// An operation with a key that had come through the door.
+impl From<rsalab_rsa::Error> for Failure {
+    fn from(error: rsalab_rsa::Error) -> Self {
+        let class = match error {
+            rsalab_rsa::Error::Scheme { .. } => Class::Usage,
+            rsalab_rsa::Error::Randomness { .. } => Class::Unavailable,
+            _ => Class::Internal,
+        };
+        Failure::new(class, error.to_string())
+    }
+}
+
 impl From<rsalab_study::Error> for Failure {
     fn from(error: rsalab_study::Error) -> Self {
         let class = match error.class() {

@@ -23,6 +23,9 @@ use rsalab_rsa::{
 };
 use tempfile::TempDir;
 
+/// What is refused takes milliseconds, and what it asks for minutes; in between lies the load of the machine.
+const HANGS: Duration = Duration::from_secs(30);
+
 fn key(bits: usize) -> PrivateKey {
     let mut rng = InsecureStudySeed::new([4; 32]).stream(bits as u64);
     generate(bits, DEFAULT_EXPONENT, &mut rng, &CpuBackend::auto())
@@ -154,7 +157,7 @@ fn passwords_that_would_take_minutes_or_gigabytes_are_refused_at_once() {
     locked[place] = 0x7f;
     let started = Instant::now();
     assert!(told(load_private(&locked, Some(b"x"))).contains("iterations of PBKDF2"));
-    assert!(started.elapsed() < Duration::from_secs(1));
+    assert!(started.elapsed() < HANGS);
 }
 
 #[test]
@@ -595,7 +598,7 @@ fn weak_keys_are_named() {
 }
 
 #[test]
-fn keys_made_to_do_harm_are_refused_within_a_second() {
+fn keys_made_to_do_harm_are_refused_at_once() {
     let mut nested = vec![0x30, 0x80];
     nested = nested.repeat(50_000);
     let deep: Vec<u8> = (0..50_000_u32)
@@ -668,11 +671,7 @@ fn keys_made_to_do_harm_are_refused_within_a_second() {
     ] {
         let started = Instant::now();
         let message = told(load_private(&bytes, None));
-        assert!(
-            started.elapsed() < Duration::from_secs(1),
-            "{name}: {:?}",
-            started.elapsed()
-        );
+        assert!(started.elapsed() < HANGS, "{name}: {:?}", started.elapsed());
         assert!(
             message.starts_with("this ") || message.contains("bits"),
             "{name}: {message}"

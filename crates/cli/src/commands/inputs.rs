@@ -2,6 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
+use zeroize::Zeroizing;
+
 use crate::{
     arguments::InputOptions,
     exit::{Class, Failure},
@@ -67,6 +69,37 @@ pub(super) fn beside(path: &Path, ending: &str) -> PathBuf {
     let mut name = path.as_os_str().to_owned();
     name.push(ending);
     name.into()
+}
+
+/// Files that are worked on side by side, and whose results are made together.
+pub(super) const GROUP: usize = 256;
+
+/// Makes a file beside each, group by group: `work` gets the names of a group and gives what is to be in the new ones. Nothing is
+/// begun if one of the new ones is there already; what a group has made stays when a later one fails.
+pub(super) fn make_beside(
+    paths: &[PathBuf],
+    ending: &str,
+    privacy: Privacy,
+    mut work: impl FnMut(&[PathBuf]) -> Result<Vec<Zeroizing<Vec<u8>>>, Failure>,
+) -> Result<(), Failure> {
+    let outs: Vec<PathBuf> = paths.iter().map(|path| beside(path, ending)).collect();
+    for out in &outs {
+        files::check_absent(out)?;
+    }
+    for (paths, outs) in paths.chunks(GROUP).zip(outs.chunks(GROUP)) {
+        let results = work(paths)?;
+        let new: Vec<NewFile<'_>> = outs
+            .iter()
+            .zip(&results)
+            .map(|(path, bytes)| NewFile {
+                path,
+                bytes,
+                privacy,
+            })
+            .collect();
+        files::create(&new)?;
+    }
+    Ok(())
 }
 
 /// Where a result goes.

@@ -19,7 +19,7 @@ pub(crate) fn private(arguments: &RawPrivate) -> Result<(), Failure> {
     let options = &arguments.raw;
     let key = keys::of_any_use(&options.key, keys::private(&options.key)?)?;
     let backend = kernels::backend(options.kernel.kernel.as_deref())?;
-    raise(options, &*backend.prepare_private(&key).map_err(failed)?)
+    raise(options, &*backend.prepare_private(&key)?)
 }
 
 /// To the public exponent.
@@ -27,7 +27,7 @@ pub(crate) fn public(arguments: &RawPublic) -> Result<(), Failure> {
     let options = &arguments.raw;
     let key = keys::of_any_use(&options.key, keys::public(&options.key)?)?;
     let backend = kernels::backend(options.kernel.kernel.as_deref())?;
-    raise(options, &*backend.prepare_public(&key).map_err(failed)?)
+    raise(options, &*backend.prepare_public(&key)?)
 }
 
 fn raise(options: &RawOptions, key: &dyn Prepared) -> Result<(), Failure> {
@@ -47,8 +47,7 @@ fn raise(options: &RawOptions, key: &dyn Prepared) -> Result<(), Failure> {
     let mut status = vec![Status::Done; inputs.len() / k];
     let mut outputs = Zeroizing::new(vec![0; inputs.len()]);
     key.runner()
-        .and_then(|mut runner| runner.run(&inputs, &mut outputs, &mut status))
-        .map_err(failed)?;
+        .and_then(|mut runner| runner.run(&inputs, &mut outputs, &mut status))?;
     match status.iter().position(|status| *status != Status::Done) {
         None => out.write(&outputs, Privacy::Private),
         Some(item) if status[item] == Status::OutOfRange => {
@@ -56,14 +55,6 @@ fn raise(options: &RawOptions, key: &dyn Prepared) -> Result<(), Failure> {
             Err(Failure::new(Class::Input, what)
                 .advice("blocks are counted from 0; nothing was written"))
         }
-        Some(item) => Err(failed(Error::Fault { item })),
+        Some(item) => Err(Error::Fault { item }.into()),
     }
-}
-
-fn failed(error: Error) -> Failure {
-    let class = match error {
-        Error::Randomness { .. } => Class::Unavailable,
-        _ => Class::Internal,
-    };
-    Failure::new(class, error.to_string())
 }

@@ -15,19 +15,18 @@ use rsalab_rsa::{
     signing::{SigningKey, VerifyingKey},
 };
 use serde::Serialize;
+use zeroize::Zeroizing;
 
-use super::inputs::{Destination, Inputs, beside};
+use super::inputs::{Destination, GROUP, Inputs, beside, make_beside};
 use crate::{
     arguments::{Sign, SignatureOptions, SignatureSchemeName, Verify},
     exit::{Class, Failure},
-    files::{self, NewFile, Privacy},
+    files::{self, Privacy},
     kernels, keys,
     output::{self, Talk},
     quantity,
 };
 
-/// Files that are signed or verified side by side.
-const GROUP: usize = 256;
 /// More than any signature has.
 const MOST_SIGNATURE: u64 = 4096;
 /// What the name of a signature ends in, beside its file.
@@ -39,7 +38,7 @@ pub(crate) fn sign(arguments: &Sign, talk: Talk) -> Result<(), Failure> {
     keys::warn(&arguments.key, &loaded.key.weaknesses(), talk);
     let scheme = scheme(&arguments.scheme, loaded.usage)?;
     let backend = kernels::backend(arguments.kernel.kernel.as_deref())?;
-    let key = SigningKey::new(&loaded.key, scheme, &backend).map_err(failed)?;
+    let key = SigningKey::new(&loaded.key, scheme, &backend)?;
     match Inputs::of(&arguments.input)? {
         Inputs::One(path) => {
             let beside = path
@@ -58,27 +57,14 @@ pub(crate) fn sign(arguments: &Sign, talk: Talk) -> Result<(), Failure> {
                 return Err(Failure::new(Class::Usage, what)
                     .advice("leave it out: FILE.sig is made for each FILE"));
             }
-            let outs: Vec<PathBuf> = paths.iter().map(|path| beside(path, ENDING)).collect();
-            for out in &outs {
-                files::check_absent(out)?;
-            }
-            for (paths, outs) in paths.chunks(GROUP).zip(outs.chunks(GROUP)) {
+            make_beside(&paths, ENDING, Privacy::Public, |paths| {
                 let digests = paths
                     .iter()
                     .map(|path| digest(Some(path), scheme.hash()))
                     .collect::<Result<Vec<_>, _>>()?;
                 let signatures = signed(&key, &digests)?;
-                let new: Vec<NewFile<'_>> = outs
-                    .iter()
-                    .zip(&signatures)
-                    .map(|(path, bytes)| NewFile {
-                        path,
-                        bytes,
-                        privacy: Privacy::Public,
-                    })
-                    .collect();
-                files::create(&new)?;
-            }
+                Ok(signatures.into_iter().map(Zeroizing::new).collect())
+            })?;
             talk.say(format_args!(
                 "{} made",
                 quantity::counted(paths.len(), "signature")
@@ -94,11 +80,11 @@ fn signed(key: &SigningKey, digests: &[Digested]) -> Result<Vec<Vec<u8>>, Failur
     let count = digests.len() / key.verifying_key().scheme().hash().digest_len();
     let mut signatures = vec![0; count * k];
     let mut status = vec![Status::Done; count];
-    key.signer()
-        .and_then(|mut signer| signer.sign(&digests, &mut signatures, &mut status, &mut SystemRng))
-        .map_err(failed)?;
+    key.signer().and_then(|mut signer| {
+        signer.sign(&digests, &mut signatures, &mut status, &mut SystemRng)
+    })?;
     match status.iter().position(|status| *status != Status::Done) {
-        Some(item) => Err(failed(Error::Fault { item })),
+        Some(item) => Err(Error::Fault { item }.into()),
         None => Ok(signatures.chunks(k).map(<[u8]>::to_vec).collect()),
     }
 }
@@ -120,7 +106,7 @@ pub(crate) fn verify(arguments: &Verify, talk: Talk) -> Result<(), Failure> {
     if scheme.hash().is_broken() {
         talk.say("warning: whoever can choose what is signed with SHA-1 can have two messages with one signature");
     }
-    let key = VerifyingKey::new(&loaded.key, scheme, &backend).map_err(failed)?;
+    let key = VerifyingKey::new(&loaded.key, scheme, &backend)?;
     let pairs: Vec<(Option<PathBuf>, PathBuf)> =
         match (Inputs::of(&arguments.input)?, &arguments.sig) {
             (Inputs::One(path), Some(signature)) => vec![(path, signature.clone())],
@@ -272,13 +258,4 @@ fn scheme(options: &SignatureOptions, usage: Usage) -> Result<SignatureScheme, F
 fn short_salt(least: usize) -> Failure {
     let what = format!("this key asks for a salt of {least} bytes at least");
     Failure::new(Class::Usage, what).advice("leave out --salt-len")
-}
-
-fn failed(error: Error) -> Failure {
-    let class = match error {
-        Error::Scheme { .. } => Class::Usage,
-        Error::Randomness { .. } => Class::Unavailable,
-        _ => Class::Internal,
-    };
-    Failure::new(class, error.to_string())
 }

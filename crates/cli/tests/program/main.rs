@@ -6,7 +6,7 @@ mod calibrate;
 mod cipher;
 mod conformance;
 mod key_files;
-mod keys;
+mod keygen;
 mod kill;
 mod many_keys;
 mod messages;

@@ -174,7 +174,7 @@ fn openssl_and_this_program_understand_each_other() {
     assert_eq!(stdout(&opened), "between programs");
     let raised = openssl(
         here,
-        "rsautl -sign -raw -inkey key.pem -in ours.enc -out theirs.raw",
+        "pkeyutl -decrypt -inkey key.pem -in ours.enc -pkeyopt rsa_padding_mode:none -out theirs.raw",
     );
     assert!(raised.expect("it is there").status.success());
     assert_done(&typed(
@@ -254,6 +254,33 @@ fn messages_that_fit_a_block_are_encrypted_and_decrypted() {
             name.repeat(10).as_bytes()
         );
     }
+}
+
+#[test]
+fn of_many_ciphertexts_the_one_that_is_wrong_is_named() {
+    let here = folder();
+    let here = here.path();
+    study_key(here, 1024);
+    let names: Vec<String> = (0..300).map(|number| format!("m{number}")).collect();
+    for name in &names {
+        write(here, name, name);
+    }
+    write(here, "list", names.join("\n"));
+    assert_done(&typed(
+        here,
+        "encrypt --scheme oaep --key public.pem --files-from list",
+    ));
+    write(here, "m290.enc", "changed");
+    let ciphertexts: Vec<String> = names.iter().map(|name| format!("{name}.enc")).collect();
+    write(here, "list.enc", ciphertexts.join("\n"));
+    let output = typed(
+        here,
+        "decrypt --scheme oaep --key key.pem --files-from list.enc",
+    );
+    assert_failure(&output, 4, "cannot decrypt m290.enc");
+    // The group before it is there, its own is not.
+    assert_eq!(read(here, "m0.enc.dec"), b"m0");
+    assert!(!here.join("m299.enc.dec").exists());
 }
 
 #[test]

@@ -12,20 +12,19 @@ use rsalab_rsa::{
     hash::Hash,
     scheme::{EncryptionScheme, Oaep},
 };
+use zeroize::Zeroizing;
 
-use super::super::inputs::{Destination, Inputs, beside};
+use super::super::inputs::{Destination, Inputs, make_beside};
 use crate::{
     arguments::{CipherOptions, CipherScheme, Decrypt, Encrypt},
     exit::{Class, Failure},
-    files::{self, NewFile, Privacy},
+    files::{self, Privacy},
     kernels, keys,
     output::Talk,
 };
 
 /// Far more than any message or ciphertext has, so that one that is too long is told how long it may be.
 const MOST: u64 = 1 << 20;
-/// Files that are encrypted or decrypted side by side, and made together.
-const GROUP: usize = 256;
 
 pub(super) fn encrypt(arguments: &Encrypt, talk: Talk) -> Result<(), Failure> {
     let options = &arguments.cipher;
@@ -48,8 +47,11 @@ pub(super) fn encrypt(arguments: &Encrypt, talk: Talk) -> Result<(), Failure> {
             let ciphertext = key.encrypt(&message).map_err(failed)?;
             out.write(&ciphertext, Privacy::Private)
         }
-        Inputs::Many(paths) => each(&paths, options, ".enc", |messages| {
-            key.encrypt_all(messages).map_err(failed)
+        Inputs::Many(paths) => each(&paths, options, ".enc", |paths| {
+            let messages = read(paths)?;
+            let messages: Vec<&[u8]> = messages.iter().map(|message| &message[..]).collect();
+            let ciphertexts = key.encrypt_all(&messages).map_err(failed)?;
+            Ok(ciphertexts.into_iter().map(Zeroizing::new).collect())
         }),
     }
 }
@@ -73,56 +75,37 @@ pub(super) fn decrypt(arguments: &Decrypt, talk: Talk) -> Result<(), Failure> {
                 .ok_or_else(|| wrong(path.as_deref()))?;
             out.write(&message, Privacy::Private)
         }
-        Inputs::Many(paths) => each(&paths, options, ".dec", |ciphertexts| {
-            let messages = key.decrypt_all(ciphertexts).map_err(failed)?;
-            messages
-                .into_iter()
-                .zip(&paths)
-                .map(|(message, path)| {
-                    message
-                        .map(|message| message.to_vec())
-                        .ok_or_else(|| wrong(Some(path)))
-                })
+        Inputs::Many(paths) => each(&paths, options, ".dec", |paths| {
+            let ciphertexts = read(paths)?;
+            let ciphertexts: Vec<&[u8]> = ciphertexts.iter().map(|text| &text[..]).collect();
+            let messages = key.decrypt_all(&ciphertexts).map_err(failed)?;
+            let items = messages.into_iter().zip(paths);
+            items
+                .map(|(message, path)| message.ok_or_else(|| wrong(Some(path))))
                 .collect()
         }),
     }
 }
 
-/// Reads files, and makes one beside each.
 fn each(
     paths: &[PathBuf],
     options: &CipherOptions,
     ending: &str,
-    mut work: impl FnMut(&[&[u8]]) -> Result<Vec<Vec<u8>>, Failure>,
+    work: impl FnMut(&[PathBuf]) -> Result<Vec<Zeroizing<Vec<u8>>>, Failure>,
 ) -> Result<(), Failure> {
     if options.out.is_some() {
         let what = "--out names one file, and there are several results";
         return Err(Failure::new(Class::Usage, what)
             .advice(format!("leave it out: FILE{ending} is made for each FILE")));
     }
-    let outs: Vec<PathBuf> = paths.iter().map(|path| beside(path, ending)).collect();
-    for out in &outs {
-        files::check_absent(out)?;
-    }
-    for (paths, outs) in paths.chunks(GROUP).zip(outs.chunks(GROUP)) {
-        let read = paths
-            .iter()
-            .map(|path| files::read(Some(path), MOST))
-            .collect::<Result<Vec<_>, _>>()?;
-        let inputs: Vec<&[u8]> = read.iter().map(Vec::as_slice).collect();
-        let results = work(&inputs)?;
-        let new: Vec<NewFile<'_>> = outs
-            .iter()
-            .zip(&results)
-            .map(|(path, bytes)| NewFile {
-                path,
-                bytes,
-                privacy: Privacy::Private,
-            })
-            .collect();
-        files::create(&new)?;
-    }
-    Ok(())
+    make_beside(paths, ending, Privacy::Private, work)
+}
+
+fn read(paths: &[PathBuf]) -> Result<Vec<Zeroizing<Vec<u8>>>, Failure> {
+    paths
+        .iter()
+        .map(|path| files::read(Some(path), MOST).map(Zeroizing::new))
+        .collect()
 }
 
 fn scheme(options: &CipherOptions) -> EncryptionScheme {
@@ -148,18 +131,13 @@ fn scheme(options: &CipherOptions) -> EncryptionScheme {
 fn wrong(path: Option<&Path>) -> Failure {
     let what = format!("cannot decrypt {}", files::name(path));
     Failure::new(Class::Verification, what).advice(
-        "it is damaged, or the key, the hash or the label are not those it was encrypted with; nothing was written",
+        "it is damaged, or the key, the hash or the label are not those it was encrypted with; nothing was made of it",
     )
 }
 
 fn failed(error: Error) -> Failure {
-    let class = match error {
-        Error::Scheme { .. } => Class::Usage,
-        Error::Randomness { .. } => Class::Unavailable,
-        _ => Class::Internal,
-    };
-    let failure = Failure::new(class, error.to_string());
-    match class {
+    let failure = Failure::from(error);
+    match failure.class() {
         Class::Usage => failure.advice(
             "encrypt a key for a symmetric cipher, and the message with that; or take a longer RSA key",
         ),
