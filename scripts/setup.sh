@@ -10,6 +10,9 @@ need make make
 need perl perl # OpenSSL's Configure
 need m4 m4     # GMP's assembly
 
+# The engine gpu on a machine without a graphics processor: OpenCL on its CPU.
+[ -n "$(find /etc/OpenCL/vendors -name '*.icd' 2>/dev/null)" ] || missing="$missing pocl-opencl-icd"
+[ -n "$(find /usr/lib /usr/lib64 -name 'libOpenCL.so.1' 2>/dev/null | head -n 1)" ] || missing="$missing ocl-icd-libopencl1"
 # The peer cryptopp.
 [ -e /usr/include/cryptopp/rsa.h ] || missing="$missing g++ libcrypto++-dev"
 # The peers java, jca and c-openmp.

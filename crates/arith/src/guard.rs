@@ -3,12 +3,11 @@
 //! 1997).
 
 use crate::exp::{self, PublicExponent};
-use crate::integer::safegcd::Inverter;
+use crate::invertible::Draws;
 use crate::kernel::LaneKernel;
 use crate::limbs::aligned::Aligned;
-use crate::limbs::{Modulus, Nat, words};
+use crate::limbs::{Modulus, words};
 use crate::{Error, Status};
-use zeroize::Zeroizing;
 
 /// Steps served by one random r in each lane. In between, factors are squared, which keeps a pair a pair.
 const USES: u32 = 32;
@@ -19,12 +18,8 @@ pub(crate) struct Blinding {
     inverses: Aligned,
     uses: u32,
     process: u32,
-    inverter: Inverter,
     /// An r for each lane.
-    draws: Vec<Nat>,
-    /// Their products from the first to each, with a Montgomery reduction between factors.
-    products: Vec<Nat>,
-    bytes: Zeroizing<Vec<u8>>,
+    draws: Draws,
 }
 
 impl Blinding {
@@ -40,70 +35,6 @@ impl Blinding {
     /// Throws the pairs away: the next step gets fresh ones.
     pub(crate) fn discard(&mut self) {
         self.uses = USES;
-    }
-
-    /// A uniform number below n for one lane, by rejection.
-    fn draw_number(&mut self, modulus: &Modulus, lane: usize) -> Result<(), Error> {
-        loop {
-            getrandom::fill(&mut self.bytes).map_err(|e| Error::Randomness(e.to_string()))?;
-            self.bytes[0] &= 0xff >> (8 * self.bytes.len() - modulus.bits());
-            words::read_be(&mut self.draws[lane], &self.bytes);
-            if words::is_less(&self.draws[lane], modulus.n()).into() {
-                return Ok(());
-            }
-        }
-    }
-
-    /// A number that has an inverse for every lane, and in `products` these inverses. `t` holds 3 N limbs.
-    fn draw_numbers(&mut self, modulus: &Modulus, t: &mut [u64]) -> Result<(), Error> {
-        let lanes = self.draws.len();
-        for lane in 0..lanes {
-            self.draw_number(modulus, lane)?;
-        }
-        if self.invert_all(modulus, t) {
-            return Ok(());
-        }
-        // One of them has none. With two large primes that does not happen; a modulus with small factors, which nobody
-        // should have, must not keep us drawing until all at once are coprime to it.
-        for lane in 0..lanes {
-            loop {
-                self.products[lane].copy_from_slice(&self.draws[lane]);
-                if self.inverter.invert(&mut self.products[lane], modulus.n()) {
-                    break;
-                }
-                self.draw_number(modulus, lane)?;
-            }
-        }
-        Ok(())
-    }
-
-    /// Leaves the inverse of each draw in `products`, at the price of one inversion for all (Montgomery 1987); false if one
-    /// has none. `t` holds 3 N limbs.
-    fn invert_all(&mut self, modulus: &Modulus, t: &mut [u64]) -> bool {
-        let (draws, products) = (&self.draws, &mut self.products);
-        products[0].copy_from_slice(&draws[0]);
-        for lane in 1..draws.len() {
-            let (before, this) = products.split_at_mut(lane);
-            this[0].copy_from_slice(&before[lane - 1]);
-            modulus.mul_reduced(&mut this[0], &draws[lane], t);
-        }
-        let last = draws.len() - 1;
-        if !self.inverter.invert(&mut products[last], modulus.n()) {
-            return false;
-        }
-        // With c the product up to a lane: 1 / c, times the product before, is the lane's inverse; times the draw, it is
-        // 1 / c of the lane before. Each reduction divides by R what the one on the way up had left out.
-        for lane in (1..draws.len()).rev() {
-            let (before, this) = products.split_at_mut(lane);
-            let (before, inverse) = (&mut before[lane - 1], &mut this[0]);
-            // Both factors are needed for both products.
-            let (saved, t) = t.split_at_mut(before.len());
-            saved.copy_from_slice(inverse);
-            modulus.mul_reduced(inverse, before, t);
-            before.copy_from_slice(saved);
-            modulus.mul_reduced(before, &draws[lane], t);
-        }
-        true
     }
 
     /// The inverses, as they are in memory.
@@ -219,9 +150,9 @@ impl<K: LaneKernel> LaneGuard<K> {
 
     /// Draws fresh pairs.
     fn draw(&self, blinding: &mut Blinding, working: &mut [u64]) -> Result<(), Error> {
-        blinding.draw_numbers(&self.modulus, working)?;
+        blinding.draws.renew(&self.modulus, working)?;
         for lane in 0..K::LANES {
-            let (draw, inverse) = (&blinding.draws[lane], &blinding.products[lane]);
+            let (draw, inverse) = (blinding.draws.number(lane), blinding.draws.inverse(lane));
             self.kernel
                 .load(&self.moduli, lane, draw, &mut blinding.factors);
             self.kernel
@@ -249,16 +180,12 @@ impl<K: LaneKernel> Guard for LaneGuard<K> {
     }
 
     fn blinding(&self) -> Blinding {
-        let limbs = self.modulus.limbs();
         Blinding {
             factors: Aligned::zero(self.words()),
             inverses: Aligned::zero(self.words()),
             uses: USES,
             process: 0,
-            inverter: Inverter::new(limbs),
-            draws: vec![Nat::zero(limbs); K::LANES],
-            products: vec![Nat::zero(limbs); K::LANES],
-            bytes: Zeroizing::new(vec![0; self.modulus.bits().div_ceil(8)]),
+            draws: Draws::new(&self.modulus, K::LANES),
         }
     }
 
@@ -471,41 +398,5 @@ mod tests {
         guard.advance(&mut blinding, &mut working).unwrap();
         let squared = &parents[0] * &parents[0] % number(guard.modulus.n());
         assert_ne!(plain(&guard, &blinding.inverses, &mut working)[0], squared);
-    }
-
-    #[test]
-    fn draws_stay_below_the_modulus() {
-        // 2^512 + 1: nearly half of all draws of 513 bits are rejected.
-        let modulus = Modulus::new(&[1, 0, 0, 0, 0, 0, 0, 0, 1], 513, 9);
-        let (guard, mut working) = guard(Mont52x8::<lanes::Portable>::new(()), &modulus);
-        let mut blinding = guard.blinding();
-        for _ in 0..10 {
-            blinding.draw_numbers(&modulus, &mut working).unwrap();
-            for draw in &blinding.draws {
-                assert!(number(draw) < number(modulus.n()));
-            }
-        }
-    }
-
-    /// Hardly eight numbers in a row are coprime to such a modulus: each is drawn by itself then.
-    #[test]
-    fn small_factors_do_not_keep_us_drawing() {
-        let mut n = BigUint::from(1u8);
-        for factor in (3u32..).step_by(2) {
-            if n.bits() > 520 {
-                break;
-            }
-            n *= factor;
-        }
-        let limbs = crate::model::limbs(&n, n.bits().div_ceil(64) as usize);
-        let modulus = Modulus::new(&limbs, n.bits() as usize, limbs.len());
-        let (guard, mut working) = guard(Mont52x8::<lanes::Portable>::new(()), &modulus);
-        let mut blinding = guard.blinding();
-        for _ in 0..5 {
-            blinding.draw_numbers(&modulus, &mut working).unwrap();
-            for (draw, inverse) in blinding.draws.iter().zip(&blinding.products) {
-                assert_eq!(number(draw) * number(inverse) % &n, BigUint::from(1u8));
-            }
-        }
     }
 }

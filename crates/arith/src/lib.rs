@@ -10,7 +10,7 @@
 //! | How is a power taken? | `exp`: fixed window in constant time; sparse public exponents in variable time |
 //! | What is prepared once for a key? | `public`, `private` (CRT, blinded, checked), [`bare`] (neither, to be measured); for many keys: `ring` |
 //! | How is a private power taken? | `crt`: two of half the length; `plain`: one, to be measured |
-//! | How is it protected? | `guard`: blinding, and the check of a result before it is released |
+//! | How is it protected? | `guard`: blinding, and the check of a result before it is released; `invertible`: what blinds |
 //! | How are keys derived and checked? | [`integer`]: constant-time inversion, gcd, reduction, CRT parameters |
 //! | What if a key does not name its primes? | `recover` |
 //! | How is a prime recognised? | [`candidate`]: a sieve or small factors, a test to base 2, Miller–Rabin |
@@ -28,6 +28,7 @@ mod error;
 mod exp;
 mod guard;
 pub mod integer;
+mod invertible;
 mod kernel;
 mod limbs;
 #[cfg(test)]
@@ -42,6 +43,7 @@ mod timing;
 
 pub use dispatch::{Kernel, KernelInfo, kernels};
 pub use error::{Error, Status};
+pub use invertible::Invertible;
 pub use private::{PrivateContext, PrivateParts, PrivateScratch};
 pub use public::{PublicContext, PublicScratch};
 pub use recover::recover_primes;

@@ -57,6 +57,37 @@ pub trait Runner {
     /// one. Returns what was counted on the way. A runner refuses wrong lengths and blocks that are not smaller than the
     /// modulus: see [`check_items`] and [`check_blocks`].
     fn run(&mut self, inputs: &[u8], outputs: &mut [u8]) -> Result<RunStats, EngineError>;
+
+    /// Is shown all the inputs that the job will ever hand over, batch after batch, before anything is timed. For a form whose ledger says
+    /// that inputs lie where the engine works when the clock starts; the others have nothing to do.
+    ///
+    /// # Errors
+    /// Those of [`run`](Self::run).
+    fn keep(&mut self, _batches: &mut dyn Iterator<Item = &[u8]>) -> Result<(), EngineError> {
+        Ok(())
+    }
+
+    /// Hands out what the last run on the batch of this number has left where the engine works, after the time was taken. The others have
+    /// handed it out already.
+    ///
+    /// # Errors
+    /// Those of [`run`](Self::run).
+    fn collect(&mut self, _batch: usize, _outputs: &mut [u8]) -> Result<(), EngineError> {
+        Ok(())
+    }
+
+    /// The same run on the batch of this number, which was kept; the inputs are those of [`run`](Self::run).
+    ///
+    /// # Errors
+    /// Those of [`run`](Self::run).
+    fn run_kept(
+        &mut self,
+        _batch: usize,
+        inputs: &[u8],
+        outputs: &mut [u8],
+    ) -> Result<RunStats, EngineError> {
+        self.run(inputs, outputs)
+    }
 }
 
 /// What a run counted, for corrections that the time alone does not allow.

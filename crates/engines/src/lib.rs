@@ -14,14 +14,16 @@
 //! | what is given to a search for primes, so that luck has no part | [`candidates`] |
 //! | what is signed | [`padding`] |
 //! | does an engine do what it says | [`conformance`] |
-//! | our own engines | [`own`], [`textbook`] |
+//! | our own engines | [`own`], [`textbook`], [`gpu`]; what stands on a backend: `backed` |
 #![forbid(unsafe_code)]
 
+mod backed;
 pub mod candidates;
 pub mod client;
 pub mod conformance;
 pub mod engine;
 mod exponent;
+pub mod gpu;
 mod harness;
 mod inputs;
 pub mod job;
@@ -42,6 +44,7 @@ pub use engine::{
     Engine, EngineError, EngineInfo, Prepared, RunStats, Runner, check_blocks, check_items,
 };
 pub use exponent::Exponent;
+pub use gpu::OnDevice;
 pub use inputs::inputs;
 pub use job::{Job, Mode, StudyKey};
 pub use ledger::{Ledger, Reason};

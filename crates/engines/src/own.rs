@@ -1,36 +1,27 @@
 //! The engine `own`: this project's arithmetic, through the doors that its tools use.
 //!
-//! | operation | file |
-//! |---|---|
-//! | private and public blocks | `block` |
-//! | signatures | `signature` |
-//! | keys and prime pairs | `search` |
-//! | totient and private exponent, the steps of key set-up | `setup` |
+//! Blocks, signatures, keys and primes are [`backed`](crate::backed) by the CPU; the steps of key set-up, totient and private exponent, are
+//! in `setup`.
 //!
 //! The one thing here that no tool can do is the private operation without blinding and without the check of its result
 //! ([`Job::bare`]), to be measured beside peers that do neither. Where there is nothing to blind or to check, a bare job is
 //! the same as any other.
 
-mod block;
-mod search;
 mod setup;
-mod signature;
 
 use rsalab_rsa::{
-    CpuBackend, Kernel, PrivateKey, PrivateParts, PublicKey, bare::ForMeasurement,
-    generate::miller_rabin_rounds, kernels, keys::MIN_BITS,
+    Backend, CpuBackend, Kernel, bare::ForMeasurement, generate::miller_rabin_rounds, kernels,
+    keys::MIN_BITS,
 };
 
 use crate::{
+    backed::{Blocks, Bulk, Signing, Strict, Verifying, first, private_key, public_key, refused},
     engine::{Engine, EngineError, EngineInfo, Prepared},
     job::{Job, StudyKey},
     ledger::{ClockOwner, Ledger, Reason, ThreadOwner},
     op::Op,
 };
-use block::Blocks;
-use search::{Bulk, Strict};
 use setup::{PrivateExponents, Totients};
-use signature::{Signing, Verifying};
 
 const PLAIN: &str = Own::PLAIN;
 const STRICT: &str = Own::STRICT;
@@ -197,13 +188,14 @@ impl Engine for Own {
         let kernel = self.kernel_of(job).map_err(EngineError::Unsupported)?;
         let backend = CpuBackend::new(kernel);
         Ok(match job.op {
-            Op::Private | Op::Public => Box::new(Blocks::new(&backend, job, first(keys)?)?),
-            Op::Sign => Box::new(Signing::new(&backend, job, first(keys)?)?),
-            Op::Verify => Box::new(Verifying::new(&backend, job, first(keys)?)?),
+            Op::Private => Box::new(Blocks::new(prepared(&backend, keys, job)?, job)?),
+            Op::Public => Box::new(Blocks::new(prepared_public(&backend, keys)?, job)?),
+            Op::Sign => Box::new(Signing::new(prepared(&backend, keys, job)?, job)),
+            Op::Verify => Box::new(Verifying::new(prepared_public(&backend, keys)?, job)),
             Op::Totient => Box::new(Totients::new(job)),
             Op::PrivateExponent => Box::new(PrivateExponents::new(job)),
             _ if is_strict(job) => Box::new(Strict::new(backend, job)),
-            _ => Box::new(Bulk::new(backend, job)?),
+            _ => Box::new(Bulk::new(Box::new(backend), job)?),
         })
     }
 }
@@ -218,9 +210,30 @@ fn has_crt(job: &Job) -> bool {
     job.variant.as_deref() != Some(PLAIN)
 }
 
-fn first(keys: &[StudyKey]) -> Result<&StudyKey, EngineError> {
-    keys.first()
-        .ok_or_else(|| EngineError::Key("the operation takes a key, and none came".to_owned()))
+/// The key for its private operation, in the job's form.
+fn prepared(
+    backend: &CpuBackend,
+    keys: &[StudyKey],
+    job: &Job,
+) -> Result<Box<dyn rsalab_rsa::Prepared>, EngineError> {
+    let key = private_key(first(keys)?)?;
+    match (has_crt(job), job.bare) {
+        (true, false) => backend.prepare_private(&key),
+        (true, true) => backend.prepare_bare_private(&key, ForMeasurement),
+        (false, false) => backend.prepare_private_without_crt(&key),
+        (false, true) => backend.prepare_bare_private_without_crt(&key, ForMeasurement),
+    }
+    .map_err(refused)
+}
+
+/// The key for its public operation.
+fn prepared_public(
+    backend: &CpuBackend,
+    keys: &[StudyKey],
+) -> Result<Box<dyn rsalab_rsa::Prepared>, EngineError> {
+    backend
+        .prepare_public(&public_key(first(keys)?)?)
+        .map_err(refused)
 }
 
 fn kernel_named(name: &str) -> Result<Kernel, Reason> {
@@ -239,11 +252,4 @@ fn available() -> impl Iterator<Item = &'static str> {
         .into_iter()
         .filter(|kernel| kernel.available.is_ok())
         .map(|kernel| kernel.name)
-}
-
-fn library(call: &'static str) -> impl Fn(rsalab_rsa::Error) -> EngineError {
-    move |error| EngineError::Library {
-        call,
-        message: error.to_string(),
-    }
 }

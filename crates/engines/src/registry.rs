@@ -37,11 +37,6 @@ pub enum Home {
     },
     /// In a program `rsalab-peer-NAME` that the user has put there.
     External,
-    /// Nowhere: this version has the name only, so that plans may ask for it and get the reason.
-    Planned {
-        /// Why there is none, as the end of a sentence.
-        reason: &'static str,
-    },
 }
 
 /// Every engine of this version, in the order in which tables show them.
@@ -144,10 +139,10 @@ pub const ENGINES: &[Entry] = &[
     },
     Entry {
         name: Cow::Borrowed("gpu"),
-        summary: Cow::Borrowed("RSA on a graphics processor, thousands of threads at once"),
-        home: Home::Planned {
-            reason: "none has been written yet; as article (d) did, it will start a grid of 512 blocks of 128 threads",
-        },
+        summary: Cow::Borrowed(
+            "the kernels of this project on a graphics processor, or on what else a driver offers",
+        ),
+        home: Home::BuiltIn,
     },
 ];
 
@@ -326,12 +321,6 @@ impl Registry {
             }
             Home::Peer { bring } => bring,
             Home::External => "the steps of docs/bring-your-own-engine.md",
-            Home::Planned { reason } => {
-                return Err(Absent::Planned {
-                    engine: entry.name.clone().into_owned(),
-                    reason,
-                });
-            }
         };
         let file = file_of(&entry.name);
         self.folders
@@ -393,14 +382,6 @@ pub enum Absent {
         folders: Vec<PathBuf>,
         /// The one command that brings it.
         bring: &'static str,
-    },
-    /// No version has it so far.
-    #[error("there is no engine '{engine}' in this version: {reason}")]
-    Planned {
-        /// The engine.
-        engine: String,
-        /// Why.
-        reason: &'static str,
     },
 }
 
@@ -471,9 +452,7 @@ mod tests {
         );
         assert!(message.contains(&bin.display().to_string()), "{message}");
 
-        let Absent::NotInstalled { file, .. } = absent else {
-            panic!("{absent}");
-        };
+        let Absent::NotInstalled { file, .. } = absent;
         fs::write(prefix.join("bin").join(&file), "").unwrap();
         assert_eq!(
             registry.locate(&gmp).unwrap().program,
@@ -484,16 +463,6 @@ mod tests {
     }
 
     #[test]
-    fn an_engine_that_is_planned_says_so_wherever_one_looks() {
-        let registry = Registry::new(PathBuf::from("/opt/bin/rsalab"), None);
-        let gpu = Selector::parse("gpu").unwrap().engine;
-        let message = registry.locate(&gpu).unwrap_err().to_string();
-        assert!(message.contains("512 blocks of 128 threads"), "{message}");
-        // No program of the user's own takes its name.
-        assert!(!is_own_name("gpu"));
-    }
-
-    #[test]
     fn a_built_in_engine_is_this_program() {
         let registry = Registry::new(PathBuf::from("/opt/bin/rsalab"), None);
         let own = registry
@@ -501,6 +470,13 @@ mod tests {
             .unwrap();
         assert_eq!(own.program, Path::new("/opt/bin/rsalab"));
         assert_eq!(own.args, ["worker", "--engine", "own"]);
+        // Whether there is a device, the worker says.
+        let gpu = registry
+            .locate(&Selector::parse("gpu").unwrap().engine)
+            .unwrap();
+        assert_eq!(gpu.args, ["worker", "--engine", "gpu"]);
+        // No program of the user's own takes its name.
+        assert!(!is_own_name("gpu"));
     }
 
     #[cfg(unix)]

@@ -46,6 +46,11 @@ pub trait Backend: Send + Sync {
         Sieve::new(Kernel::auto(), bits)
     }
 
+    /// Searches for primes that are worth having side by side.
+    fn searches(&self) -> usize {
+        16
+    }
+
     /// One thread's hands for testing candidates of `bits` bits each.
     fn tester(&self, bits: usize) -> Result<Box<dyn CandidateTester + '_>, Error>;
 }

@@ -1,6 +1,6 @@
 //! `rsalab bench`: a few cells side by side, now, and nothing stored.
 
-use rsalab_engines::Registry;
+use rsalab_engines::{Limits, Location, Registry, Session, Worker, gpu};
 use rsalab_study::bench::{self, Interval, Luck, Request, Row};
 
 use super::{
@@ -63,11 +63,33 @@ pub(crate) fn run(arguments: &Bench, talk: Talk) -> Result<(), Failure> {
 /// Whoever names an engine wants its figure: an absent one is an error here, other than in a study.
 fn check_present(selectors: &[String], registry: &Registry) -> Result<(), Failure> {
     for selector in known(registry, selectors)? {
-        registry
+        let location = registry
             .locate(&selector.engine)
             .map_err(|error| absent(&error))?;
+        if selector.engine.name == "gpu" {
+            check_device(&location)?;
+        }
     }
     Ok(())
+}
+
+/// Only a worker knows whether there is a device.
+fn check_device(location: &Location) -> Result<(), Failure> {
+    // One that does not start says so when it is measured.
+    let Ok(worker) = Worker::spawn(location, Limits::default()) else {
+        return Ok(());
+    };
+    let origin = &worker.info().origin;
+    match origin.starts_with(gpu::NO_DEVICE) {
+        false => Ok(()),
+        true => {
+            let what = format!("the engine 'gpu' has {origin}");
+            Err(Failure::new(Class::Unavailable, what).advice(format!(
+                "the kernels run on a CPU too, with: {}",
+                gpu::BRING_DEVICE
+            )))
+        }
+    }
 }
 
 /// A mistake is told before the machine is looked at and described.

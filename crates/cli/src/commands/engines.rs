@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use rsalab_engines::{
-    Absent, EngineInfo, Limits, Session, Worker,
+    Absent, EngineInfo, Limits, Session, Worker, gpu,
     registry::{Entry, Registry},
 };
 use rsalab_rsa::kernels;
@@ -95,18 +95,17 @@ fn listed(entry: &Entry, registry: &Registry) -> Listed {
                 ..listed
             };
         }
-        Err(absent) => {
-            return Listed {
-                reason: Some(absent.to_string()),
-                ..listed
-            };
-        }
     };
     let limits = Limits {
         reply: GREETING,
         ..Limits::default()
     };
     match Worker::spawn(&location, limits) {
+        Ok(worker) if worker.info().origin.starts_with(gpu::NO_DEVICE) => Listed {
+            reason: Some(worker.info().origin.clone()),
+            bring: Some(gpu::BRING_DEVICE),
+            ..listed
+        },
         Ok(worker) => Listed {
             present: true,
             info: Some(worker.info().clone()),

@@ -98,11 +98,7 @@ fn unknown(error: UnknownEngine) -> Failure {
 
 /// An engine that cannot be started, with the one command that brings it if there is one.
 pub(super) fn absent(error: &Absent) -> Failure {
-    match error {
-        Absent::NotInstalled { engine, bring, .. } => {
-            let what = format!("the engine '{engine}' is not installed");
-            Failure::new(Class::Unavailable, what).advice(format!("get it with: {bring}"))
-        }
-        Absent::Planned { .. } => Failure::new(Class::Unavailable, error.to_string()),
-    }
+    let Absent::NotInstalled { engine, bring, .. } = error;
+    let what = format!("the engine '{engine}' is not installed");
+    Failure::new(Class::Unavailable, what).advice(format!("get it with: {bring}"))
 }

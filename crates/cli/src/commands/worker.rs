@@ -3,7 +3,7 @@
 use std::process::ExitCode;
 
 use rsalab_engines::{
-    Engine, Own, Textbook,
+    Engine, OnDevice, Own, Textbook,
     worker::{self, Planted},
 };
 
@@ -18,10 +18,11 @@ pub(crate) fn run(arguments: &Worker) -> Result<ExitCode, Failure> {
     let engine: Box<dyn Engine> = match arguments.engine.as_str() {
         "own" => Box::new(own(arguments.kernel.kernel.as_deref())?),
         "textbook" => Box::new(Textbook),
+        "gpu" => Box::new(OnDevice::new()),
         name => {
             let what = format!("this program does not serve the engine '{name}'");
             return Err(Failure::new(Class::Usage, what)
-                .advice("it serves own and textbook; 'rsalab engines' lists the others"));
+                .advice("it serves own, textbook and gpu; 'rsalab engines' lists the others"));
         }
     };
     match arguments.plant {

@@ -170,8 +170,16 @@ fn an_absent_engine_is_named_with_what_brings_it() {
         assert_eq!(engine["present"], false);
         if name == "gpu" {
             let reason = engine["reason"].as_str().expect("there is a reason");
-            assert!(reason.contains("in this version"), "{reason}");
+            assert!(
+                reason.contains("OpenCL library cannot be loaded"),
+                "{reason}"
+            );
             assert!(stdout(&table).contains(reason), "{}", stdout(&table));
+            assert!(
+                engine["bring"]
+                    .as_str()
+                    .is_some_and(|bring| bring.contains("pocl"))
+            );
             continue;
         }
         let bring = engine["bring"]

@@ -185,9 +185,10 @@ fn member(
 ) {
     // Whatever way this thread leaves, nobody waits for it.
     let _leaving = BreakOnDrop(&shared.gate);
-    let made = pin(cpu).and_then(|()| Ok(shared.work.prepared.runner()?));
+    let made =
+        pin(cpu).and_then(|()| Ok(Share::new(shared, index, shared.work.prepared.runner()?)?));
     let share = match made {
-        Ok(runner) => Share::new(shared, index, runner),
+        Ok(share) => share,
         Err(fault) => {
             // Nobody listens only if another thread has failed already.
             let _ = ready.send(Err(fault));

@@ -172,8 +172,14 @@ struct Counted {
 }
 
 impl<'a> Share<'a> {
-    pub(super) fn new(shared: &'a Shared<'a>, index: usize, runner: Box<dyn Runner + 'a>) -> Self {
-        Share {
+    pub(super) fn new(
+        shared: &'a Shared<'a>,
+        index: usize,
+        mut runner: Box<dyn Runner + 'a>,
+    ) -> Result<Self, EngineError> {
+        let work = &shared.work;
+        runner.keep(&mut (0..work.batches()).map(|batch| work.inputs_of(&work.items_of(batch))))?;
+        Ok(Share {
             shared,
             index,
             runner,
@@ -184,7 +190,7 @@ impl<'a> Share<'a> {
             calls: Vec::new(),
             first_output: Vec::new(),
             fault: None,
-        }
+        })
     }
 
     /// The time of the very first call, if that is asked for and the call succeeds: one that fails does so again when
@@ -198,8 +204,12 @@ impl<'a> Share<'a> {
         let mut output = vec![SPOILED; items.len() * work.layout.output];
         let timed = time(Monotonic::get(), || {
             self.runner
-                .run(work.inputs_of(&items), &mut output)
+                .run_kept(0, work.inputs_of(&items), &mut output)
                 .map(|_| items.len() as u64)
+        });
+        let timed = timed.and_then(|timed| {
+            self.runner.collect(0, &mut output)?;
+            Ok(timed)
         });
         self.first_output = output;
         timed.ok().or_else(|| {
@@ -253,15 +263,16 @@ impl<'a> Share<'a> {
         let is_timed = work.concurrent && task != REFERENCE;
         self.calls.clear();
         let mut filled = 0;
-        for items in stretch.batches(work) {
+        for (batch, items) in stretch.batches(work) {
             let end = filled + items.len() * work.layout.output;
             let output = &mut self.outputs[filled..end];
+            let inputs = work.inputs_of(&items);
             let ran = match is_timed {
-                false => self.runner.run(work.inputs_of(&items), output),
+                false => self.runner.run_kept(batch, inputs, output),
                 true => {
                     let mut tests = None;
                     let sample = time(Monotonic::get(), || {
-                        tests = self.runner.run(work.inputs_of(&items), output)?.tests;
+                        tests = self.runner.run_kept(batch, inputs, output)?.tests;
                         Ok(items.len() as u64)
                     });
                     sample.map(|sample| {
@@ -296,10 +307,13 @@ impl<'a> Share<'a> {
         report.calls = mem::take(&mut self.calls);
         let filled = self.stats.items as usize * work.layout.output;
         let outputs = &mut self.outputs[..filled];
+        if let Err(error) = collect(self.runner.as_mut(), work, self.done, outputs) {
+            report.fault.get_or_insert(Fault::from(error));
+        }
         match self.shared.reference.get() {
             Some(reference) if task != REFERENCE => {
                 let mut rest = &outputs[..];
-                for items in self.done.batches(work) {
+                for (_, items) in self.done.batches(work) {
                     let expected = &reference[work.output_bytes(&items)];
                     let Some((output, more)) = rest.split_at_checked(expected.len()) else {
                         break;
@@ -320,17 +334,36 @@ impl<'a> Share<'a> {
 }
 
 impl Stretch {
-    /// The items of each batch.
-    fn batches<'w>(self, work: &'w Work<'_>) -> impl Iterator<Item = Range<usize>> + 'w {
+    /// The number of each batch, and its items.
+    fn batches<'w>(self, work: &'w Work<'_>) -> impl Iterator<Item = (usize, Range<usize>)> + 'w {
         let batches = work.batches();
         let mut next = self.first;
         (0..self.count).map(move |_| {
             let batch = next;
             // Not a remainder: this is inside the timed call.
             next = if batch + 1 == batches { 0 } else { batch + 1 };
-            work.items_of(batch)
+            (batch, work.items_of(batch))
         })
     }
+}
+
+/// Fetches what a stretch has left where the engine works. Batches beyond the outputs were not done.
+fn collect(
+    runner: &mut dyn Runner,
+    work: &Work<'_>,
+    done: Stretch,
+    outputs: &mut [u8],
+) -> Result<(), EngineError> {
+    let mut rest = outputs;
+    for (batch, items) in done.batches(work) {
+        let bytes = items.len() * work.layout.output;
+        let Some((output, more)) = rest.split_at_mut_checked(bytes) else {
+            break;
+        };
+        rest = more;
+        runner.collect(batch, output)?;
+    }
+    Ok(())
 }
 
 /// The failure with the item's place among all inputs instead of in its batch.

@@ -46,6 +46,8 @@ pub struct Generation {
     sieve: Sieve,
     bits: usize,
     e: PublicExponent,
+    /// Candidates that are tested at once, and so searches that are worth having side by side.
+    searches: usize,
     /// Whether so many candidates do not suit `e` that it pays to ask before they are tested.
     asks_early: bool,
 }
@@ -77,11 +79,13 @@ struct Prime {
     counts: Counts,
 }
 
-/// Candidates that are tested at once, and so searches that are worth having side by side. The number does not depend on
-/// the backend, so that the same randomness gives the same keys on every kernel.
-const SLOTS: usize = 16;
+/// Searches side by side, unless more are asked for. The number does not depend on the kernel, so that the same randomness gives the same
+/// keys on each.
+const SEARCHES: usize = 16;
 /// Suspects whose rounds are done together: with as many bases each, they fill any lanes.
 const SUSPECTS: usize = 8;
+/// The same of many searches, of which one in thirty finds a suspect at a time.
+const SEARCHES_OF_A_SUSPECT: usize = 64;
 /// Keys that are checked together.
 const CHECKED: usize = 8;
 /// Exponents with a prime factor below this rule out so many candidates that these are asked first.
@@ -112,11 +116,21 @@ impl Generation {
             backend,
             bits,
             e,
+            searches: SEARCHES,
             asks_early: e != PublicExponent::Random
                 && (3..SMALL_FACTOR)
                     .step_by(2)
                     .any(|factor| fixed.is_multiple_of(factor)),
         })
+    }
+
+    /// With so many searches side by side, at least one: for a backend that tests many candidates at once. The same randomness gives other
+    /// keys then.
+    pub fn with_searches(self, searches: usize) -> Self {
+        Generation {
+            searches: searches.max(1),
+            ..self
+        }
     }
 
     /// A generator for one thread, with randomness of its own.
@@ -130,7 +144,7 @@ impl Generation {
             rng,
             tester: self.backend.tester(self.bits / 2)?,
             searches: std::iter::repeat_with(Search::default)
-                .take(SLOTS)
+                .take(self.searches)
                 .collect(),
             suspects: Vec::with_capacity(SUSPECTS),
             primes: VecDeque::new(),
@@ -247,27 +261,29 @@ impl<'g, R: TryCryptoRng> Generator<'g, R> {
         if self.stop.is_some_and(|stop| stop.load(Ordering::Relaxed)) {
             return Err(Error::Stopped);
         }
+        let slots = self.searches.len();
         let on_the_way = self.primes.len() + self.suspects.len();
         let missing = match self.looks_ahead {
-            true => SLOTS,
+            true => slots,
             false => wanted.saturating_sub(on_the_way),
         };
-        if missing == 0 || self.suspects.len() >= SUSPECTS {
+        let enough = SUSPECTS.max(slots / SEARCHES_OF_A_SUSPECT);
+        if missing == 0 || self.suspects.len() >= enough {
             return self.confirm();
         }
-        let active = missing.min(SLOTS);
+        let active = missing.min(slots);
         let len = prime_len(self.generation.bits);
-        let mut candidates = Zeroizing::new(vec![0; SLOTS * len]);
+        let mut candidates = Zeroizing::new(vec![0; slots * len]);
         for (slot, candidate) in candidates.chunks_exact_mut(len).enumerate() {
             self.next_candidate(slot % active, candidate)?;
         }
-        let mut passed = [false; SLOTS];
+        let mut passed = vec![false; slots];
         self.tester.pre_test(&candidates, &mut passed)?;
-        self.counts.tests += SLOTS as u64;
-        for slot in 0..SLOTS {
+        self.counts.tests += slots as u64;
+        for slot in 0..slots {
             self.searches[slot % active].counts.tests += 1;
         }
-        let mut has_found = [false; SLOTS];
+        let mut has_found = vec![false; slots];
         for (slot, candidate) in candidates.chunks_exact(len).enumerate() {
             let search = slot % active;
             if passed[slot] && !has_found[search] && self.suits(candidate) {

@@ -9,7 +9,8 @@ use serde::{Deserialize, Serialize};
 pub struct Host {
     /// Every engine name that may be written, installed or not.
     pub known: Vec<String>,
-    /// The selectors that `engines = "present"` stands for.
+    /// The selectors that `engines = "present"` stands for: all that can be started, but `gpu`, which is measured where it is asked for by
+    /// name. Whether there is a device is known when its drivers are loaded, and not before.
     pub present: Vec<String>,
     /// Logical CPUs that this process may use.
     pub logical_cpus: usize,
@@ -25,7 +26,7 @@ impl Host {
         };
         Host {
             known: names(&|_| true),
-            present: names(&|entry| registry.locate(entry).is_ok()),
+            present: names(&|entry| entry.name != "gpu" && registry.locate(entry).is_ok()),
             logical_cpus: Topology::detect().allowed_cpus().max(1),
         }
     }

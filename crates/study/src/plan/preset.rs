@@ -133,7 +133,7 @@ fn peers(host: &Host) -> Plan {
     const BITS: [usize; 5] = [1024, 2048, 3072, 4096, 8192];
     /// Seconds for the keys of each size: those of 8192 bits take up to a minute each.
     const KEYGEN_S: [f64; 5] = [8.0, 15.0, 25.0, 35.0, 50.0];
-    // The textbook's exponentiation is no peer, and takes minutes at the largest size. There is no 'gpu' yet.
+    // The textbook's exponentiation is no peer, and takes minutes at the largest size. 'gpu' is no peer, and no one item.
     let engines = || {
         let peers = host
             .known

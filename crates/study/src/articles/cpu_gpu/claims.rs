@@ -1,6 +1,6 @@
 //! The article's claims, each with the comparison that decides it.
 //!
-//! What it says of its GPU is decided by the engine `gpu` as soon as there is one; until then each such claim carries the
+//! What it says of its GPU is decided by the engine `gpu` with the article's launch; where there is no GPU, each such claim carries the
 //! reason why it cannot be measured.
 
 use rsalab_engines::Op;

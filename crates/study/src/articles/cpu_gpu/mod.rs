@@ -9,7 +9,7 @@
 //! | which cells, and which engine stands for which column | [`plan`] |
 //! | what the article printed | `published` |
 //! | how long a message took | `times` |
-//! | Tables 1 to 8, and three more | `tables` |
+//! | Tables 1 to 8, and four more | `tables` |
 //! | Figures 3 and 4 | `figures` |
 //! | the claims, and what the data say | `claims` |
 
@@ -25,7 +25,7 @@ use super::{Cpus, Review, evidence::Evidence};
 use crate::{number, report::Group};
 
 /// Everything of the article that a review has.
-pub const IDS: [&str; 27] = [
+pub const IDS: [&str; 28] = [
     "d-tab1",
     "d-tab2",
     "d-tab3",
@@ -37,6 +37,7 @@ pub const IDS: [&str; 27] = [
     "d-multithread",
     "d-crt",
     "d-exponent",
+    "d-batches",
     "d-fig3",
     "d-fig4",
     "d-claim-i",
@@ -81,8 +82,9 @@ fn remarks(cpus: Option<Cpus>) -> Vec<String> {
         "The article's sequential, multithreaded and GPU programs are in C#, the last by way of GPU.NET, which is not sold any \
          more: none of them is built here. The engine textbook does the article's two algorithms step by step in their place, \
          without the CRT as the article gives them, and Crypto++ is the library itself.",
-        "Its GPU programs start a grid of 512 blocks of 128 threads each. There is no GPU engine in this version: its columns \
-         and claims stand, with the reason, and fill by themselves once the engine gpu is there.",
+        "Its GPU programs start a grid of 512 blocks of 128 threads each, which gpu:article does too, whatever there is to do; gpu \
+         starts a thread for each number. Unlike the article's, both take the CRT, blind, and check their results; gpu:plain \
+         does without the CRT.",
         "It does not say how often it measured. Here each time is the median of 100 calls as published, or fewer in the short \
          form; engines that stand in one row were measured in turn.",
         "Its texts come from a file or are typed: rsalab encrypt takes both. Here texts are random, from the study's seed, and \

@@ -5,6 +5,7 @@
 //! | 1 | one message of 760 bits, both ways, seven sizes of key, `e` 65537 and random |
 //! | 2 | the same with messages one byte shorter than the modulus |
 //! | 3 | 50 to 600 messages at once: a text that is cut into as many blocks, at 1024 bits both ways, at 2048 decryption |
+//! | 4 | not the article's: batches of 1 to 1024 decryptions, on the device, with its copies counted and not, and shared with the CPU |
 //!
 //! At 768 bits both lengths are 760 bits: one job, which both groups' tables show.
 
@@ -30,19 +31,27 @@ pub(super) const SEQUENTIAL_CRT: &str = "textbook:crt";
 /// One message on two threads: all that a single message has to share out.
 pub(super) const HALVES: &str = "textbook:halves";
 pub(super) const CRYPTOPP: &str = "cryptopp";
-pub(super) const GPU: &str = "gpu";
+/// With the article's own launch of 512 blocks of 128 threads.
+pub(super) const GPU: &str = "gpu:article";
+/// With a launch that suits the device.
+pub(super) const GPU_TUNED: &str = "gpu";
+/// With the CPU's threads beside it.
+pub(super) const GPU_HYBRID: &str = "gpu:hybrid";
+/// Without the way there and back.
+pub(super) const GPU_RESIDENT: &str = "gpu:resident";
 /// This project's own, which the article could not know.
 pub(super) const OWN: &str = "own";
 
 /// An engine with the CRT, and the same without.
-pub(super) const WITH_AND_WITHOUT_CRT: [[&str; 2]; 3] = [
+pub(super) const WITH_AND_WITHOUT_CRT: [[&str; 2]; 4] = [
     [SEQUENTIAL_CRT, SEQUENTIAL],
     [CRYPTOPP, "cryptopp:plain"],
     [OWN, "own:plain"],
+    [GPU_TUNED, "gpu:plain"],
 ];
 
 /// The first is the one that ratios refer to, as in the article.
-const DECRYPTING: [&str; 8] = [
+const DECRYPTING: [&str; 10] = [
     SEQUENTIAL,
     SEQUENTIAL_CRT,
     HALVES,
@@ -51,10 +60,16 @@ const DECRYPTING: [&str; 8] = [
     OWN,
     "own:plain",
     GPU,
+    GPU_TUNED,
+    "gpu:plain",
 ];
 /// Encryption has no CRT. That it has no halves either is a reason in its cells.
-const ENCRYPTING: [&str; 5] = [SEQUENTIAL, HALVES, CRYPTOPP, OWN, GPU];
-const MANY: [&str; 4] = [SEQUENTIAL, CRYPTOPP, OWN, GPU];
+const ENCRYPTING: [&str; 6] = [SEQUENTIAL, HALVES, CRYPTOPP, OWN, GPU, GPU_TUNED];
+const MANY: [&str; 5] = [SEQUENTIAL, CRYPTOPP, OWN, GPU, GPU_TUNED];
+/// What a device does with batches of growing size, beside the CPU and both together.
+pub(super) const BATCHED: [&str; 5] = [OWN, GPU_TUNED, GPU_RESIDENT, GPU, GPU_HYBRID];
+/// Decryptions of a batch.
+pub(super) const BATCHES: [usize; 4] = [1, 16, 128, 1024];
 
 /// The plan of the preset.
 pub fn plan() -> Plan {
@@ -110,6 +125,19 @@ pub fn grids(scale: Scale) -> Vec<Grid> {
                 .map(|messages| messages * message_bytes(bits))
                 .to_vec(),
             measure: many_at_once(scale, op, bits),
+            ..grid()
+        });
+    }
+    for bits in MANY_BITS {
+        grids.push(Grid {
+            operations: vec![Op::Private],
+            engines: Engines::named(&BATCHED),
+            bits: vec![bits],
+            batch: BATCHES.to_vec(),
+            measure: match scale {
+                Scale::Published => counted(100, 5, 0),
+                Scale::Short => counted(6, 1, 0),
+            },
             ..grid()
         });
     }

@@ -4,8 +4,8 @@ use rsalab_engines::Op;
 
 use super::{
     plan::{
-        BITS, CRYPTOPP, GPU, HALVES, MANY_BITS, MESSAGES, OWN, SEQUENTIAL, SEQUENTIAL_CRT,
-        WITH_AND_WITHOUT_CRT,
+        BATCHED, BATCHES, BITS, CRYPTOPP, GPU, GPU_TUNED, HALVES, MANY_BITS, MESSAGES, OWN,
+        SEQUENTIAL, SEQUENTIAL_CRT, WITH_AND_WITHOUT_CRT,
     },
     published::{Column, PUBLISHED},
     times::{Length, Many, One, Times, Value},
@@ -40,6 +40,7 @@ pub(super) fn of(times: Times<'_>) -> Vec<Table> {
     tables.push(multithread(times));
     tables.push(crt(times));
     tables.push(exponent(times));
+    tables.push(batches(times));
     tables.into_iter().map(Table::decided).collect()
 }
 
@@ -88,6 +89,7 @@ fn latency(times: Times<'_>, place: usize, head: &Head<(Op, Length)>) -> Table {
                 beside(ms(SEQUENTIAL), Column::Sequential),
                 beside(halves(op, ms(HALVES)), Column::Multithread),
                 beside(ms(GPU), Column::Gpu),
+                Beside::new(ms(GPU_TUNED), None),
                 Beside::new(ms(OWN), None),
             ],
         }
@@ -115,6 +117,7 @@ fn latency(times: Times<'_>, place: usize, head: &Head<(Op, Length)>) -> Table {
             format!("Sequential CPU ({SEQUENTIAL})"),
             format!("Multithread CPU, one message ({HALVES})"),
             format!("Many-core GPU ({GPU})"),
+            format!("the same, tuned launch ({GPU_TUNED})"),
             format!("this project's {OWN}"),
         ],
         rows: BITS.map(row).into(),
@@ -136,7 +139,14 @@ fn halves(op: Op, value: Value) -> Value {
 
 /// The reason of the GPU's cells at length.
 fn if_no_gpu(times: Times<'_>) -> Option<String> {
-    let reason = times.lack_of_gpu()?;
+    if times.is_on_cpu() {
+        return Some(
+            "Many-core GPU: there is none in this machine. Its columns have the same kernels on the CPU, by OpenCL: they show that \
+             the whole path works, and nothing of how fast a GPU is."
+                .to_owned(),
+        );
+    }
+    let reason = times.lack_of_figures()?;
     Some(format!("Many-core GPU: {reason}."))
 }
 
@@ -259,6 +269,7 @@ fn many(times: Times<'_>, place: usize, head: &Head<Op>) -> Table {
                 beside(ms(SEQUENTIAL, 1), Column::Sequential),
                 beside(on_all(SEQUENTIAL), Column::Multithread),
                 beside(ms(GPU, 1), Column::Gpu),
+                Beside::new(ms(GPU_TUNED, 1), None),
                 Beside::new(ms(OWN, 1), None),
                 Beside::new(on_all(OWN), None),
             ],
@@ -284,6 +295,7 @@ fn many(times: Times<'_>, place: usize, head: &Head<Op>) -> Table {
             format!("Sequential CPU ({SEQUENTIAL})"),
             format!("Multithread CPU ({SEQUENTIAL}, {threads})"),
             format!("Many-core GPU ({GPU})"),
+            format!("the same, tuned launch ({GPU_TUNED})"),
             format!("this project's {OWN}"),
             format!("{OWN}, {threads}"),
         ],
@@ -429,6 +441,39 @@ fn exponent(times: Times<'_>) -> Table {
              long one as encryption does."
                 .to_owned(),
         ],
+        reason: None,
+    }
+}
+
+/// What a batch costs, over its size: where a device begins to pay, what copies cost, and what both sides do together.
+fn batches(times: Times<'_>) -> Table {
+    let sizes = MANY_BITS
+        .into_iter()
+        .flat_map(|bits| BATCHES.map(|batch| (bits, batch)));
+    let row = |(bits, batch): (usize, usize)| {
+        let ms = |engine: &str| {
+            let one = times.batched_ns(bits, batch, engine)?;
+            Ok(one.scaled(MS_PER_NS * batch as f64))
+        };
+        TableRow {
+            label: format!("{bits} bits, {batch}"),
+            cells: BATCHED.map(|engine| Beside::new(ms(engine), None)).into(),
+        }
+    };
+    let mut remarks = vec![
+        "Time of a whole batch. The first engine is on one thread of the CPU; resident counts neither the way to the device nor the way \
+         back; hybrid shares each batch between the device and all CPUs, and takes the CPUs alone where the device would not be of use."
+            .to_owned(),
+    ];
+    remarks.extend(if_no_gpu(times));
+    Table {
+        id: "d-batches",
+        title: "Batches of decryptions on a device, and what the copies cost".to_owned(),
+        unit: "ms",
+        row_head: "Key, messages",
+        columns: BATCHED.map(str::to_owned).into(),
+        rows: sizes.map(row).collect(),
+        remarks,
         reason: None,
     }
 }

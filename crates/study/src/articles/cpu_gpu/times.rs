@@ -3,14 +3,16 @@
 use rsalab_engines::{Exponent, Job, Mode, Op};
 use rsalab_measure::Estimate;
 
-use super::plan::{GPU, MESSAGE_BITS};
+use super::plan::{GPU, GPU_HYBRID, GPU_RESIDENT, GPU_TUNED, MESSAGE_BITS};
 use crate::articles::{Cpus, evidence::Evidence};
 
 /// A measured value, or why there is none.
 pub(super) type Value = Result<Estimate, String>;
 
 /// What stands in the cells of the GPU, beside a remark that says more.
-pub(super) const NO_GPU: &str = "no GPU engine yet";
+pub(super) const NO_GPU: &str = "no device";
+/// Why kernels on a CPU decide no claim about a GPU.
+const ON_CPU: &str = "there is no GPU in this machine: the kernels ran on its CPU";
 
 /// The times of a study.
 #[derive(Clone, Copy)]
@@ -132,8 +134,35 @@ impl Times<'_> {
         })
     }
 
-    /// Why there is no figure of a GPU; none if there is one.
+    /// Nanoseconds of a decryption in a batch of so many, in the median.
+    pub(super) fn batched_ns(self, bits: usize, batch: usize, engine: &str) -> Value {
+        let is_asked = |job: &Job| {
+            (job.op, job.bits, job.batch) == (Op::Private, bits, batch)
+                && job.mode == Mode::Throughput
+        };
+        let cell = self.evidence.cell(is_asked, engine);
+        Ok(cell
+            .map_err(|reason| cell_reason(engine, reason))?
+            .median_ns())
+    }
+
+    /// Why nothing can be said of a GPU: there is no figure, or the figures are those of kernels on a CPU.
     pub(super) fn lack_of_gpu(self) -> Option<String> {
+        self.lack_of_figures()
+            .or_else(|| self.is_on_cpu().then(|| ON_CPU.to_owned()))
+    }
+
+    /// Whether the figures of the GPU's columns are those of kernels on a CPU.
+    pub(super) fn is_on_cpu(self) -> bool {
+        let rows = self.evidence.groups.iter().flat_map(|group| &group.rows);
+        let mut kernels = rows
+            .filter(|row| row.engine == GPU)
+            .filter_map(|row| row.kernel.as_deref());
+        kernels.any(rsalab_engines::gpu::is_on_cpu)
+    }
+
+    /// Why there is no figure of a GPU; none if there is one.
+    pub(super) fn lack_of_figures(self) -> Option<String> {
         let rows = self.evidence.groups.iter().flat_map(|group| &group.rows);
         let mut rows = rows.filter(|row| row.engine == GPU).peekable();
         if rows.peek().is_none() {
@@ -153,7 +182,11 @@ impl Times<'_> {
 /// The same reason in every cell of a column is said once at length, below the table.
 fn cell_reason(engine: &str, reason: String) -> String {
     match engine {
-        GPU if reason.contains("in this version") => NO_GPU.to_owned(),
+        GPU | GPU_TUNED | GPU_RESIDENT | GPU_HYBRID
+            if reason.starts_with(rsalab_engines::gpu::NO_DEVICE) =>
+        {
+            NO_GPU.to_owned()
+        }
         _ => reason,
     }
 }

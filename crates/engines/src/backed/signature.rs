@@ -8,14 +8,10 @@ use rsalab_rsa::{
     signing::{Signer, Verifier},
 };
 
-use super::{
-    CpuBackend,
-    block::{all_done, prepared_private, prepared_public},
-    library,
-};
+use super::{block::all_done, library};
 use crate::{
     engine::{EngineError, Prepared, RunStats, Runner, check_items},
-    job::{Job, StudyKey},
+    job::Job,
     op::{DIGEST_BYTES, Layout},
 };
 
@@ -23,23 +19,19 @@ use crate::{
 const SCHEME: SignatureScheme = SignatureScheme::Pkcs1v15(Hash::Sha256);
 
 /// A key made ready for signing.
-pub(super) struct Signing {
+pub(crate) struct Signing {
     key: Box<dyn rsalab_rsa::Prepared>,
     bits: usize,
     layout: Layout,
 }
 
 impl Signing {
-    pub(super) fn new(
-        backend: &CpuBackend,
-        job: &Job,
-        key: &StudyKey,
-    ) -> Result<Self, EngineError> {
-        Ok(Signing {
-            key: prepared_private(backend, key, job)?,
+    pub(crate) fn new(key: Box<dyn rsalab_rsa::Prepared>, job: &Job) -> Self {
+        Signing {
+            key,
             bits: job.bits,
             layout: job.layout(),
-        })
+        }
     }
 }
 
@@ -78,23 +70,19 @@ impl<R: BlockRunner> Runner for SigningRunner<R> {
 }
 
 /// A key made ready for verifying.
-pub(super) struct Verifying {
+pub(crate) struct Verifying {
     key: Box<dyn rsalab_rsa::Prepared>,
     bits: usize,
     layout: Layout,
 }
 
 impl Verifying {
-    pub(super) fn new(
-        backend: &CpuBackend,
-        job: &Job,
-        key: &StudyKey,
-    ) -> Result<Self, EngineError> {
-        Ok(Verifying {
-            key: prepared_public(backend, key)?,
+    pub(crate) fn new(key: Box<dyn rsalab_rsa::Prepared>, job: &Job) -> Self {
+        Verifying {
+            key,
             bits: job.bits,
             layout: job.layout(),
-        })
+        }
     }
 }
 

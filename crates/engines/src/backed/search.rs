@@ -15,7 +15,7 @@ use crate::{
 };
 
 /// Keys or prime pairs in bulk, made ready: the sieve's primes are known.
-pub(super) struct Bulk {
+pub(crate) struct Bulk {
     generation: Generation,
     kernel: String,
     op: Op,
@@ -24,12 +24,15 @@ pub(super) struct Bulk {
 }
 
 impl Bulk {
-    pub(super) fn new(backend: CpuBackend, job: &Job) -> Result<Self, EngineError> {
+    /// With as many searches side by side as the backend is best at.
+    pub(crate) fn new(backend: Box<dyn Backend>, job: &Job) -> Result<Self, EngineError> {
         let exponent = PublicExponent::Fixed(job.fixed_exponent());
+        let searches = backend.searches();
         Ok(Bulk {
             kernel: backend.kernel().to_owned(),
-            generation: Generation::new(job.bits, exponent, Box::new(backend))
-                .map_err(library("preparing a search"))?,
+            generation: Generation::new(job.bits, exponent, backend)
+                .map_err(library("preparing a search"))?
+                .with_searches(searches),
             op: job.op,
             batch: job.batch,
             layout: job.layout(),
@@ -95,7 +98,7 @@ impl Runner for BulkRunner<'_> {
 }
 
 /// A search by the letter of the standard, made ready; there is nothing to prepare.
-pub(super) struct Strict {
+pub(crate) struct Strict {
     backend: CpuBackend,
     op: Op,
     bits: usize,
@@ -104,7 +107,7 @@ pub(super) struct Strict {
 }
 
 impl Strict {
-    pub(super) fn new(backend: CpuBackend, job: &Job) -> Self {
+    pub(crate) fn new(backend: CpuBackend, job: &Job) -> Self {
         Strict {
             backend,
             op: job.op,

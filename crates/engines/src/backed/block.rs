@@ -1,85 +1,37 @@
 //! Raw blocks: the private operation, protected or bare, and the public one.
 
-use rsalab_rsa::{Backend, BlockRunner, Status};
+use rsalab_rsa::{BlockRunner, Status};
 
-use super::{CpuBackend, ForMeasurement, PrivateKey, PrivateParts, PublicKey, has_crt, library};
+use super::library;
 use crate::{
     engine::{EngineError, Prepared, RunStats, Runner, check_items},
-    job::{Job, StudyKey},
-    op::{Layout, Op},
+    job::Job,
+    op::Layout,
 };
 
 /// A key made ready for one of its two operations.
-pub(super) struct Blocks {
+pub(crate) struct Blocks {
     key: Box<dyn rsalab_rsa::Prepared>,
     layout: Layout,
     batch: usize,
 }
 
 impl Blocks {
-    pub(super) fn new(
-        backend: &CpuBackend,
-        job: &Job,
-        key: &StudyKey,
-    ) -> Result<Self, EngineError> {
-        let prepared = match job.op {
-            Op::Public => prepared_public(backend, key)?,
-            _ => prepared_private(backend, key, job)?,
-        };
+    pub(crate) fn new(key: Box<dyn rsalab_rsa::Prepared>, job: &Job) -> Result<Self, EngineError> {
         let layout = job.layout();
-        if prepared.modulus_len() != layout.input {
+        if key.modulus_len() != layout.input {
             return Err(EngineError::Length {
                 what: "the modulus",
                 expected: layout.input,
-                got: prepared.modulus_len(),
+                got: key.modulus_len(),
             });
         }
         Ok(Blocks {
-            key: prepared,
+            key,
             layout,
             batch: job.batch,
         })
     }
-}
-
-/// The key for its public operation.
-pub(super) fn prepared_public(
-    backend: &CpuBackend,
-    key: &StudyKey,
-) -> Result<Box<dyn rsalab_rsa::Prepared>, EngineError> {
-    PublicKey::new(&key.n, &key.e)
-        .and_then(|key| backend.prepare_public(&key))
-        .map_err(refused)
-}
-
-/// The key for its private operation, in the job's form.
-pub(super) fn prepared_private(
-    backend: &CpuBackend,
-    key: &StudyKey,
-    job: &Job,
-) -> Result<Box<dyn rsalab_rsa::Prepared>, EngineError> {
-    let key = PrivateKey::from_parts(&PrivateParts {
-        n: &key.n,
-        e: &key.e,
-        d: &key.d,
-        p: &key.p,
-        q: &key.q,
-        dp: &key.dp,
-        dq: &key.dq,
-        qinv: &key.qinv,
-    })
-    .map_err(refused)?;
-    match (has_crt(job), job.bare) {
-        (true, false) => backend.prepare_private(&key),
-        (true, true) => backend.prepare_bare_private(&key, ForMeasurement),
-        (false, false) => backend.prepare_private_without_crt(&key),
-        (false, true) => backend.prepare_bare_private_without_crt(&key, ForMeasurement),
-    }
-    .map_err(refused)
-}
-
-fn refused(error: rsalab_rsa::Error) -> EngineError {
-    EngineError::Key(error.to_string())
 }
 
 /// The first item that was not done, as an error.

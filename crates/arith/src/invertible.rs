@@ -1,0 +1,224 @@
+//! Secret random numbers that have inverses, for blinding: an inversion serves many of them.
+
+use crate::integer::safegcd::Inverter;
+use crate::limbs::{Modulus, Nat, words};
+use crate::public::public_key;
+use crate::{Error, Status, batch};
+use zeroize::Zeroizing;
+
+/// Random numbers below a modulus and their inverses, for one thread that works elsewhere than on this CPU's kernels.
+/// Wiped on drop.
+pub struct Invertible {
+    modulus: Modulus,
+    draws: Draws,
+    working: Zeroizing<Vec<u64>>,
+}
+
+impl Invertible {
+    /// Numbers below n that one inversion serves. More of them spread its price further: with so many, it is that of a
+    /// product each.
+    const TOGETHER: usize = 64;
+
+    /// For an odd modulus `n`, big-endian.
+    ///
+    /// # Errors
+    /// [`Error::ModulusSize`], [`Error::EvenModulus`].
+    pub fn new(n: &[u8]) -> Result<Self, Error> {
+        let (modulus, _) = public_key(n, &[3])?;
+        Ok(Self {
+            draws: Draws::new(&modulus, Self::TOGETHER),
+            working: Zeroizing::new(vec![0; 3 * modulus.limbs()]),
+            modulus,
+        })
+    }
+
+    /// Length of n, and of each number, in bytes.
+    pub fn modulus_len(&self) -> usize {
+        self.modulus.bits().div_ceil(8)
+    }
+
+    /// Fills both buffers with big-endian numbers of [`modulus_len`](Self::modulus_len) bytes: uniform ones below n that have
+    /// inverses, and the inverses. Constant time but for the rejection of what is too large.
+    ///
+    /// # Errors
+    /// [`Error::Length`] unless the buffers hold equally many whole numbers; [`Error::Randomness`].
+    pub fn draw(&mut self, numbers: &mut [u8], inverses: &mut [u8]) -> Result<(), Error> {
+        let len = self.modulus_len();
+        let status = vec![Status::Done; numbers.len() / len];
+        batch::check_layout(len, numbers, inverses, &status)?;
+        for (numbers, inverses) in numbers
+            .chunks_mut(Self::TOGETHER * len)
+            .zip(inverses.chunks_mut(Self::TOGETHER * len))
+        {
+            self.draws.renew(&self.modulus, &mut self.working)?;
+            for (lane, (number, inverse)) in numbers
+                .chunks_exact_mut(len)
+                .zip(inverses.chunks_exact_mut(len))
+                .enumerate()
+            {
+                words::write_be(self.draws.number(lane), number);
+                words::write_be(self.draws.inverse(lane), inverse);
+            }
+        }
+        Ok(())
+    }
+}
+
+/// A number for each lane, and its inverse. Wiped on drop.
+pub(crate) struct Draws {
+    inverter: Inverter,
+    numbers: Vec<Nat>,
+    /// First the products from the first number to each, with a Montgomery reduction between factors; then the inverses.
+    products: Vec<Nat>,
+    bytes: Zeroizing<Vec<u8>>,
+}
+
+impl Draws {
+    /// Room for as many numbers as there are lanes.
+    pub(crate) fn new(modulus: &Modulus, lanes: usize) -> Self {
+        let limbs = modulus.limbs();
+        Self {
+            inverter: Inverter::new(limbs),
+            numbers: vec![Nat::zero(limbs); lanes],
+            products: vec![Nat::zero(limbs); lanes],
+            bytes: Zeroizing::new(vec![0; modulus.bits().div_ceil(8)]),
+        }
+    }
+
+    /// The number of a lane.
+    pub(crate) fn number(&self, lane: usize) -> &[u64] {
+        &self.numbers[lane]
+    }
+
+    /// Its inverse.
+    pub(crate) fn inverse(&self, lane: usize) -> &[u64] {
+        &self.products[lane]
+    }
+
+    /// Draws a number that has an inverse for every lane. `t` holds 3 N limbs.
+    pub(crate) fn renew(&mut self, modulus: &Modulus, t: &mut [u64]) -> Result<(), Error> {
+        let lanes = self.numbers.len();
+        for lane in 0..lanes {
+            self.draw(modulus, lane)?;
+        }
+        if self.invert_all(modulus, t) {
+            return Ok(());
+        }
+        // One of them has none. With two large primes that does not happen; a modulus with small factors, which nobody
+        // should have, must not keep us drawing until all at once are coprime to it.
+        for lane in 0..lanes {
+            loop {
+                self.products[lane].copy_from_slice(&self.numbers[lane]);
+                if self.inverter.invert(&mut self.products[lane], modulus.n()) {
+                    break;
+                }
+                self.draw(modulus, lane)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// A uniform number below n for one lane, by rejection.
+    fn draw(&mut self, modulus: &Modulus, lane: usize) -> Result<(), Error> {
+        loop {
+            getrandom::fill(&mut self.bytes).map_err(|e| Error::Randomness(e.to_string()))?;
+            self.bytes[0] &= 0xff >> (8 * self.bytes.len() - modulus.bits());
+            words::read_be(&mut self.numbers[lane], &self.bytes);
+            if words::is_less(&self.numbers[lane], modulus.n()).into() {
+                return Ok(());
+            }
+        }
+    }
+
+    /// Leaves the inverse of each number in `products`, at the price of one inversion for all (Montgomery 1987); false if one
+    /// has none. `t` holds 3 N limbs.
+    fn invert_all(&mut self, modulus: &Modulus, t: &mut [u64]) -> bool {
+        let (numbers, products) = (&self.numbers, &mut self.products);
+        products[0].copy_from_slice(&numbers[0]);
+        for lane in 1..numbers.len() {
+            let (before, this) = products.split_at_mut(lane);
+            this[0].copy_from_slice(&before[lane - 1]);
+            modulus.mul_reduced(&mut this[0], &numbers[lane], t);
+        }
+        let last = numbers.len() - 1;
+        if !self.inverter.invert(&mut products[last], modulus.n()) {
+            return false;
+        }
+        // With c the product up to a lane: 1 / c, times the product before, is the lane's inverse; times the number, it is
+        // 1 / c of the lane before. Each reduction divides by R what the one on the way up had left out.
+        for lane in (1..numbers.len()).rev() {
+            let (before, this) = products.split_at_mut(lane);
+            let (before, inverse) = (&mut before[lane - 1], &mut this[0]);
+            // Both factors are needed for both products.
+            let (saved, t) = t.split_at_mut(before.len());
+            saved.copy_from_slice(inverse);
+            modulus.mul_reduced(inverse, before, t);
+            before.copy_from_slice(saved);
+            modulus.mul_reduced(before, &numbers[lane], t);
+        }
+        true
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::power_of_two;
+    use num_bigint::BigUint;
+
+    fn check(n: &BigUint, count: usize) {
+        let mut source = Invertible::new(&n.to_bytes_be()).unwrap();
+        let len = source.modulus_len();
+        let (mut numbers, mut inverses) = (vec![0; count * len], vec![0; count * len]);
+        source.draw(&mut numbers, &mut inverses).unwrap();
+        let mut seen = Vec::new();
+        for (number, inverse) in numbers.chunks(len).zip(inverses.chunks(len)) {
+            let number = BigUint::from_bytes_be(number);
+            let inverse = BigUint::from_bytes_be(inverse);
+            assert!(number < *n && inverse < *n);
+            assert_eq!(&number * inverse % n, BigUint::from(1u8));
+            assert!(!seen.contains(&number));
+            seen.push(number);
+        }
+        assert_eq!(seen.len(), count);
+    }
+
+    #[test]
+    fn numbers_come_with_their_inverses() {
+        let prime = power_of_two(521) - 1u8;
+        for count in [0, 1, 63, 64, 65, 150] {
+            check(&prime, count);
+        }
+        // A third of all numbers has no inverse.
+        check(&(prime * 3u8), 70);
+        // Nearly half of all draws of 513 bits are not below 2^512 + 1.
+        check(&(power_of_two(512) + 1u8), 70);
+    }
+
+    /// Hardly eight numbers in a row are coprime to such a modulus: each is drawn by itself then.
+    #[test]
+    fn small_factors_do_not_keep_us_drawing() {
+        let mut n = BigUint::from(1u8);
+        for factor in (3u32..).step_by(2) {
+            if n.bits() > 520 {
+                break;
+            }
+            n *= factor;
+        }
+        check(&n, 70);
+    }
+
+    #[test]
+    fn buffers_hold_whole_numbers() {
+        let n = power_of_two(521) - 1u8;
+        let mut source = Invertible::new(&n.to_bytes_be()).unwrap();
+        let len = source.modulus_len();
+        for (numbers, inverses) in [(len - 1, len - 1), (len, 0), (0, len), (len + 1, len + 1)] {
+            let drawn = source.draw(&mut vec![0; numbers], &mut vec![0; inverses]);
+            assert!(
+                matches!(drawn, Err(Error::Length { .. })),
+                "{numbers} {inverses}"
+            );
+        }
+    }
+}

@@ -1,0 +1,375 @@
+//! The engine `gpu`: this project's kernels on a graphics processor, or on whatever else a driver offers.
+//!
+//! | form | what it is |
+//! |---|---|
+//! | `tuned`, the default | a work-item for each number, in groups that suit the device |
+//! | `article` | article (d)'s launch, 512 blocks of 128 threads whatever there is to do |
+//! | `plain` | without the CRT |
+//! | `hybrid` | the device and all CPUs that this process may use, each batch shared by what both were seen to do |
+//! | `resident` | inputs lie on the device when the clock starts, and results stay there when it stops; raw private blocks alone |
+//! | `opencl0`, `cuda0`, … | tuned, on one of several devices |
+//!
+//! Without a device it supports nothing, and says why. The device is the engine's own affair: a call hands it a whole batch, and is charged for
+//! the way there and back.
+
+use std::{
+    collections::HashMap,
+    sync::{Arc, Mutex, OnceLock, PoisonError},
+    thread,
+};
+
+use rsalab_gpu::{Choice, Gpu, Launch, SplitBackend, Survey};
+use rsalab_rsa::{Backend, CpuBackend, generate::miller_rabin_rounds};
+
+use crate::{
+    backed::{
+        Blocks, Bulk, ResidentBlocks, Signing, Verifying, first, private_key, public_key, refused,
+    },
+    engine::{Engine, EngineError, EngineInfo, Prepared},
+    job::{Job, StudyKey},
+    ledger::{ClockOwner, Ledger, Reason, ThreadOwner},
+    op::Op,
+};
+
+/// How the origin of an engine without a device begins; the reason follows.
+pub const NO_DEVICE: &str = "no device, because ";
+
+/// The one command that brings a device to a machine without a graphics processor: OpenCL on its CPU.
+pub const BRING_DEVICE: &str = "apt-get install pocl-opencl-icd ocl-icd-libopencl1";
+
+/// RSA on a device.
+pub struct OnDevice {
+    survey: OnceLock<Survey>,
+    /// Devices that were opened, or could not be.
+    opened: Mutex<HashMap<String, Opened>>,
+}
+
+type Opened = Result<Arc<dyn Gpu>, Reason>;
+
+/// A form of the engine.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Form {
+    Tuned,
+    Article,
+    Plain,
+    Hybrid,
+    Resident,
+    On(Choice),
+}
+
+const FORMS: [(&str, Form); 5] = [
+    ("tuned", Form::Tuned),
+    ("article", Form::Article),
+    ("plain", Form::Plain),
+    ("hybrid", Form::Hybrid),
+    ("resident", Form::Resident),
+];
+
+impl Default for OnDevice {
+    fn default() -> Self {
+        OnDevice::new()
+    }
+}
+
+impl OnDevice {
+    /// The form with article (d)'s launch.
+    pub const ARTICLE: &str = "article";
+
+    /// Drivers are asked when the engine is.
+    pub fn new() -> Self {
+        OnDevice {
+            survey: OnceLock::new(),
+            opened: Mutex::default(),
+        }
+    }
+
+    fn survey(&self) -> &Survey {
+        self.survey.get_or_init(Survey::take)
+    }
+
+    /// A device, opened once.
+    fn device(&self, choice: Choice) -> Opened {
+        let mut opened = self.opened.lock().unwrap_or_else(PoisonError::into_inner);
+        let open = || {
+            let device = self.survey().open(choice, Launch::Tuned);
+            device
+                .map(Arc::from)
+                .map_err(|failure| Reason(failure.to_string()))
+        };
+        opened
+            .entry(choice.to_string())
+            .or_insert_with(open)
+            .clone()
+    }
+
+    fn backend(&self, form: Form) -> Result<Box<dyn Backend>, Reason> {
+        Ok(match form {
+            Form::Hybrid => {
+                let threads = thread::available_parallelism().map_or(1, usize::from);
+                let device = self.device(Choice::First)?;
+                Box::new(SplitBackend::new(CpuBackend::auto(), device, threads))
+            }
+            form => self.gpu(form)?,
+        })
+    }
+
+    /// The device of a form that works on nothing else.
+    fn gpu(&self, form: Form) -> Result<Box<dyn Gpu>, Reason> {
+        let choice = match form {
+            Form::On(choice) => choice,
+            _ => Choice::First,
+        };
+        let launch = match form {
+            Form::Article => Launch::ARTICLE,
+            _ => Launch::Tuned,
+        };
+        Ok(self.device(choice)?.with_launch(launch))
+    }
+}
+
+/// The form that a job names.
+fn form(job: &Job) -> Result<Form, Reason> {
+    let Some(wanted) = &job.variant else {
+        return Ok(Form::Tuned);
+    };
+    let named = FORMS.iter().find(|(name, _)| name == wanted);
+    named
+        .map(|(_, form)| *form)
+        .or_else(|| Choice::parse(wanted).map(Form::On))
+        .ok_or_else(|| {
+            let names: Vec<&str> = FORMS.iter().map(|(name, _)| *name).collect();
+            Reason(format!(
+                "there is no form '{wanted}'; there are {}, and devices by name such as opencl0",
+                names.join(", ")
+            ))
+        })
+}
+
+impl Engine for OnDevice {
+    fn info(&self) -> EngineInfo {
+        let survey = self.survey();
+        let devices: Vec<_> = survey.devices().collect();
+        let origin = match devices.first() {
+            Some((_, device)) => device.to_string(),
+            None => {
+                let reasons: Vec<&str> =
+                    survey.absent.iter().map(|(_, why)| why.as_str()).collect();
+                format!("{NO_DEVICE}{}", reasons.join(", and "))
+            }
+        };
+        let names = FORMS.map(|(name, _)| name.to_owned()).into_iter();
+        EngineInfo {
+            name: "gpu".to_owned(),
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+            origin,
+            cpu_path: None,
+            variants: names
+                .chain(devices.iter().map(|(choice, _)| choice.to_string()))
+                .collect(),
+            optimised: crate::OPTIMISED,
+        }
+    }
+
+    fn supports(&self, job: &Job) -> Result<Ledger, Reason> {
+        let form = form(job)?;
+        let refuse = |reason: &str| Err(Reason(reason.to_owned()));
+        if job.threads != 1 {
+            return Err(Reason(format!(
+                "a device is one, and takes all there is to do from one thread; the job asks for {}",
+                job.threads
+            )));
+        }
+        if job.bare {
+            return refuse(
+                "the kernels of a device are blinded and checked, and have no bare form",
+            );
+        }
+        let is_private = matches!(job.op, Op::Private | Op::Sign);
+        if form == Form::Plain && !matches!(job.op, Op::Private | Op::Public) {
+            return Err(Reason(format!(
+                "'plain' is raising a block to the whole exponent, which '{}' is not",
+                job.op
+            )));
+        }
+        if form == Form::Resident && job.op != Op::Private {
+            return Err(Reason(format!(
+                "only private blocks are kept on the device, which '{}' is not",
+                job.op
+            )));
+        }
+        let is_search = matches!(job.op, Op::Keygen | Op::PrimePair);
+        if is_search && !job.bits.is_multiple_of(2) {
+            return Err(Reason(format!(
+                "keys are generated with an even number of bits, not {}",
+                job.bits
+            )));
+        }
+        if matches!(
+            job.op,
+            Op::Totient | Op::PrivateExponent | Op::PrimeSearch | Op::TextEncrypt | Op::TextDecrypt
+        ) {
+            return Err(Reason(format!("'{}' is not done on a device", job.op)));
+        }
+        let backend = self.backend(form)?;
+        let ledger = Ledger {
+            crt: is_private.then_some(form != Form::Plain),
+            blinding: is_private.then_some(true),
+            result_check: is_private.then_some(true),
+            constant_time: is_private.then_some(true),
+            rounds: None,
+            sieve: None,
+            exponent: (!is_private).then_some(job.exponent),
+            padding: matches!(job.op, Op::Sign | Op::Verify)
+                .then(|| "PKCS#1 v1.5 with SHA-256, of a digest".to_owned()),
+            setup: match (is_search, form) {
+                (true, _) => "kernels compiled",
+                (_, Form::Resident) => {
+                    "kernels compiled, the key brought to the device and prepared there, and the blocks; results are fetched afterwards"
+                }
+                _ => "kernels compiled, the key brought to the device and prepared there",
+            }
+            .to_owned(),
+            lanes: backend.lanes(),
+            threads: ThreadOwner::Engine,
+            clock: ClockOwner::Harness,
+        };
+        Ok(match is_search {
+            false => ledger,
+            true => Ledger {
+                rounds: Some(format!(
+                    "{} Miller–Rabin, random bases",
+                    miller_rabin_rounds(job.bits / 2)
+                )),
+                sieve: Some(
+                    "random starts, sieved on the CPU in constant time, and a test to base 2"
+                        .to_owned(),
+                ),
+                constant_time: Some(true),
+                ..ledger
+            },
+        })
+    }
+
+    fn prepare(&self, job: &Job, keys: &[StudyKey]) -> Result<Box<dyn Prepared + '_>, EngineError> {
+        self.supports(job).map_err(EngineError::Unsupported)?;
+        let form = form(job).map_err(EngineError::Unsupported)?;
+        let backend = self.backend(form).map_err(EngineError::Unsupported)?;
+        let private = || {
+            let key = private_key(first(keys)?)?;
+            match form {
+                Form::Plain => {
+                    let gpu = self.gpu(form).map_err(EngineError::Unsupported)?;
+                    gpu.prepare_private_without_crt(&key)
+                }
+                _ => backend.prepare_private(&key),
+            }
+            .map_err(refused)
+        };
+        let public = || {
+            let key = public_key(first(keys)?)?;
+            backend.prepare_public(&key).map_err(refused)
+        };
+        if form == Form::Resident {
+            let gpu = self.gpu(form).map_err(EngineError::Unsupported)?;
+            let key = gpu
+                .prepare_resident(&private_key(first(keys)?)?)
+                .map_err(refused)?;
+            return Ok(Box::new(ResidentBlocks::new(key, job)));
+        }
+        let prepared: Box<dyn Prepared> = match job.op {
+            Op::Private => Box::new(Blocks::new(private()?, job)?),
+            Op::Public => Box::new(Blocks::new(public()?, job)?),
+            Op::Sign => Box::new(Signing::new(private()?, job)),
+            Op::Verify => Box::new(Verifying::new(public()?, job)),
+            _ => Box::new(Bulk::new(backend, job)?),
+        };
+        Ok(prepared)
+    }
+}
+
+/// Whether a device of a driver is a CPU, as the record of its kernel says: PoCL's, which is no graphics processor.
+pub fn is_on_cpu(kernel: &str) -> bool {
+    kernel.contains(rsalab_gpu::backend::ON_A_CPU)
+}
+
+#[cfg(test)]
+mod tests {
+    use rsalab_gpu::Driver;
+
+    use super::*;
+    use crate::{exponent::Exponent, job::Mode};
+
+    fn job(op: Op, variant: Option<&str>) -> Job {
+        Job {
+            op,
+            bits: 1024,
+            threads: 1,
+            batch: 8,
+            mode: Mode::Throughput,
+            variant: variant.map(str::to_owned),
+            bare: false,
+            exponent: Exponent::F4,
+            message_bits: None,
+            symbols: 0,
+            block_symbols: 0,
+        }
+    }
+
+    /// An engine whose drivers have found nothing.
+    fn without_device() -> OnDevice {
+        let engine = OnDevice::new();
+        let nothing = Survey::of_nothing(vec![
+            (Driver::Cuda, "A".to_owned()),
+            (Driver::OpenCl, "B".to_owned()),
+        ]);
+        assert!(engine.survey.set(nothing).is_ok());
+        engine
+    }
+
+    #[test]
+    fn without_a_device_every_job_has_the_reason() {
+        let engine = without_device();
+        assert_eq!(engine.info().origin, "no device, because A, and B");
+        for (op, variant) in [
+            (Op::Private, None),
+            (Op::Public, Some("article")),
+            (Op::Private, Some("plain")),
+            (Op::Keygen, Some("hybrid")),
+            (Op::Verify, Some("tuned")),
+        ] {
+            let refused = engine.supports(&job(op, variant)).unwrap_err();
+            assert_eq!(refused.0, "no device, because A, and B", "{op}");
+        }
+        let refused = engine
+            .supports(&job(Op::Private, Some("cuda1")))
+            .unwrap_err();
+        assert_eq!(refused.0, "no device, because A");
+    }
+
+    #[test]
+    fn what_is_not_done_on_a_device_is_refused_before_one_is_looked_for() {
+        let engine = without_device();
+        let refused = |job: Job| engine.supports(&job).unwrap_err().0;
+        assert!(refused(job(Op::Totient, None)).contains("'totient'"));
+        assert!(refused(job(Op::Sign, Some("plain"))).contains("'sign'"));
+        assert!(
+            refused(job(Op::Private, Some("fast")))
+                .contains("tuned, article, plain, hybrid, resident")
+        );
+        let bare = Job {
+            bare: true,
+            ..job(Op::Private, None)
+        };
+        assert!(refused(bare).contains("bare"));
+        let threads = Job {
+            threads: 2,
+            ..job(Op::Private, None)
+        };
+        assert!(refused(threads).contains("from one thread"));
+        let odd = Job {
+            bits: 1023,
+            ..job(Op::Keygen, None)
+        };
+        assert!(refused(odd).contains("1023"));
+    }
+}

@@ -1,0 +1,398 @@
+//! NVIDIA's driver, loaded when it is first asked for.
+//!
+//! It takes the kernels as PTX, the text that its compiler makes machine code of when it loads them: `rsa.ptx`, made of `rsa.cl` by
+//! `scripts/make-ptx.sh`. So no toolkit is needed, and the numbers of limbs stay a parameter.
+
+use std::{
+    collections::HashMap,
+    ffi::{CString, c_void},
+    ptr, slice,
+    sync::Arc,
+};
+
+use cudarc::driver::{
+    result::{self, DriverError},
+    sys,
+};
+use zeroize::Zeroize;
+
+use super::{
+    Argument, Description, Device, Download, Driver, Failure, Queue,
+    stages::{Pinned, Stages},
+};
+use crate::kernel::{Grid, Kernel};
+
+/// The kernels for any number of limbs.
+const PTX: &str = include_str!("../kernel/rsa.ptx");
+
+/// The devices, or why there are none.
+pub(crate) fn devices() -> Result<Vec<Found>, String> {
+    // SAFETY: loading NVIDIA's library runs its initialisers, as with any library that a program is started with. Without this question
+    // the calls below would panic where there is none.
+    if !unsafe { sys::is_culib_present() } {
+        return Err("NVIDIA's driver is not installed".to_owned());
+    }
+    result::init()
+        .map_err(|error| format!("NVIDIA's driver does not start ({})", name_of(error)))?;
+    let count = result::device::get_count()
+        .map_err(|error| format!("NVIDIA's driver gives no devices ({})", name_of(error)))?;
+    let found: Vec<Found> = (0..count)
+        .filter_map(|ordinal| describe(ordinal).ok())
+        .collect();
+    match found.is_empty() {
+        true => Err("NVIDIA's driver finds no device".to_owned()),
+        false => Ok(found),
+    }
+}
+
+/// A device that can be opened.
+pub(crate) struct Found {
+    pub(crate) description: Description,
+    id: sys::CUdevice,
+}
+
+fn describe(ordinal: i32) -> Result<Found, DriverError> {
+    use sys::CUdevice_attribute as Attribute;
+    let id = result::device::get(ordinal)?;
+    // SAFETY: the driver has just given the device.
+    let attribute = |what| unsafe { result::device::get_attribute(id, what) };
+    let number = |what| attribute(what).map(|value| usize::try_from(value).unwrap_or(0));
+    // SAFETY: as above.
+    let memory = unsafe { result::device::total_mem(id) }?;
+    Ok(Found {
+        description: Description {
+            driver: Driver::Cuda,
+            name: result::device::get_name(id)?,
+            platform: format!(
+                "compute capability {}.{}",
+                attribute(Attribute::CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR)?,
+                attribute(Attribute::CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR)?
+            ),
+            units: number(Attribute::CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT)?,
+            memory,
+            largest_buffer: memory,
+            largest_group: number(Attribute::CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK)?,
+            is_cpu: false,
+        },
+        id,
+    })
+}
+
+fn name_of(error: DriverError) -> String {
+    match error.error_name() {
+        Ok(name) => name.to_string_lossy().into_owned(),
+        Err(_) => format!("{}", error.0 as u32),
+    }
+}
+
+/// What a call that failed means.
+fn failed(call: &'static str, bytes: usize) -> impl Fn(DriverError) -> Failure {
+    use sys::CUresult as Code;
+    move |error| {
+        let code = name_of(error);
+        match error.0 {
+            Code::CUDA_ERROR_OUT_OF_MEMORY => Failure::OutOfMemory { bytes, call, code },
+            Code::CUDA_ERROR_DEINITIALIZED
+            | Code::CUDA_ERROR_DEVICE_UNAVAILABLE
+            | Code::CUDA_ERROR_ECC_UNCORRECTABLE
+            | Code::CUDA_ERROR_ILLEGAL_ADDRESS
+            | Code::CUDA_ERROR_LAUNCH_TIMEOUT
+            | Code::CUDA_ERROR_HARDWARE_STACK_ERROR
+            | Code::CUDA_ERROR_LAUNCH_FAILED
+            | Code::CUDA_ERROR_UNKNOWN => Failure::Lost { call, code },
+            _ => Failure::Call { call, code },
+        }
+    }
+}
+
+/// An open device of NVIDIA's.
+pub struct CudaDevice {
+    description: Description,
+    context: Context,
+}
+
+/// The context that the process has for a device. It is retained once and for all.
+#[derive(Clone, Copy)]
+struct Context(sys::CUcontext);
+
+// SAFETY: a context may be current to any number of threads.
+unsafe impl Send for Context {}
+// SAFETY: As above.
+unsafe impl Sync for Context {}
+
+impl Context {
+    /// Makes it the calling thread's, which all calls below ask for.
+    fn enter(self) -> Result<(), Failure> {
+        // SAFETY: it was retained, and never released.
+        unsafe { result::ctx::set_current(self.0) }.map_err(failed("cuCtxSetCurrent", 0))
+    }
+}
+
+impl CudaDevice {
+    /// Opens a device that was found.
+    pub(crate) fn open(found: &Found) -> Result<Self, Failure> {
+        // SAFETY: the driver has given the device.
+        let context = unsafe { result::primary_ctx::retain(found.id) }
+            .map_err(failed("cuDevicePrimaryCtxRetain", 0))?;
+        Ok(CudaDevice {
+            description: found.description.clone(),
+            context: Context(context),
+        })
+    }
+}
+
+impl Device for CudaDevice {
+    type Buffer = Memory;
+    type Program = Arc<Module>;
+    type Queue = CudaQueue;
+
+    fn description(&self) -> &Description {
+        &self.description
+    }
+
+    fn allocate(&self, bytes: usize) -> Result<Memory, Failure> {
+        self.context.enter()?;
+        let bytes = bytes.max(4);
+        // SAFETY: what the memory holds is nobody's business until it is written.
+        let address = unsafe { result::malloc_sync(bytes) }.map_err(failed("cuMemAlloc", bytes))?;
+        Ok(Memory {
+            address,
+            bytes,
+            context: self.context,
+        })
+    }
+
+    fn program(&self, _limbs: usize) -> Result<Arc<Module>, Failure> {
+        self.context.enter()?;
+        let text = CString::new(PTX).expect("there is no zero in it");
+        // SAFETY: the text ends with a zero, as the driver wants it.
+        let handle =
+            unsafe { result::module::load_data(text.as_ptr().cast()) }.map_err(|error| {
+                Failure::Build {
+                    log: name_of(error),
+                }
+            })?;
+        let mut module = Module {
+            handle,
+            functions: HashMap::new(),
+            context: self.context,
+        };
+        for kernel in Kernel::ALL {
+            let name = CString::new(kernel.name()).expect("there is no zero in it");
+            // SAFETY: the module is loaded.
+            let function = unsafe { result::module::get_function(handle, name) }
+                .map_err(failed("cuModuleGetFunction", 0))?;
+            module.functions.insert(kernel, function);
+        }
+        Ok(Arc::new(module))
+    }
+
+    fn queue(&self) -> Result<CudaQueue, Failure> {
+        self.context.enter()?;
+        let handle = result::stream::create(result::stream::StreamKind::NonBlocking)
+            .map_err(failed("cuStreamCreate", 0))?;
+        Ok(CudaQueue {
+            handle,
+            context: self.context,
+            stages: Stages::new(),
+        })
+    }
+}
+
+/// Memory of a device of NVIDIA's.
+pub struct Memory {
+    address: sys::CUdeviceptr,
+    bytes: usize,
+    context: Context,
+}
+
+impl Drop for Memory {
+    fn drop(&mut self) {
+        if self.context.enter().is_ok() {
+            // SAFETY: the memory is ours, and the call waits until nothing uses it. A driver that has lost its device may refuse.
+            let _ = unsafe { result::memory_free(self.address) };
+        }
+    }
+}
+
+/// The kernels, loaded.
+pub struct Module {
+    handle: sys::CUmodule,
+    functions: HashMap<Kernel, sys::CUfunction>,
+    context: Context,
+}
+
+// SAFETY: modules and their functions belong to a context and may be used by every thread that has it current.
+unsafe impl Send for Module {}
+// SAFETY: As above.
+unsafe impl Sync for Module {}
+
+impl Drop for Module {
+    fn drop(&mut self) {
+        if self.context.enter().is_ok() {
+            // SAFETY: the module is ours.
+            let _ = unsafe { result::module::unload(self.handle) };
+        }
+    }
+}
+
+/// A stream of a device of NVIDIA's.
+pub struct CudaQueue {
+    handle: sys::CUstream,
+    context: Context,
+    stages: Stages<Stage>,
+}
+
+// SAFETY: a stream may be used by every thread that has its context current; the stages are this queue's alone.
+unsafe impl Send for CudaQueue {}
+
+/// Page-locked memory of the host's.
+struct Stage {
+    memory: *mut u8,
+    bytes: usize,
+    context: Context,
+}
+
+impl Pinned for Stage {
+    fn bytes(&self) -> &[u8] {
+        // SAFETY: so many bytes are ours until the stage is dropped, and were written when it was made.
+        unsafe { slice::from_raw_parts(self.memory, self.bytes) }
+    }
+
+    fn bytes_mut(&mut self) -> &mut [u8] {
+        // SAFETY: as above, and nobody else has them: a copy under way keeps the stage taken.
+        unsafe { slice::from_raw_parts_mut(self.memory, self.bytes) }
+    }
+}
+
+impl Drop for Stage {
+    fn drop(&mut self) {
+        self.bytes_mut().zeroize();
+        if self.context.enter().is_ok() {
+            // SAFETY: the memory came from the driver.
+            let _ = unsafe { result::free_host(self.memory.cast()) };
+        }
+    }
+}
+
+impl CudaQueue {
+    fn stage(&mut self, bytes: usize) -> Result<usize, Failure> {
+        let context = self.context;
+        self.stages.take(bytes, |bytes| {
+            // SAFETY: the memory is written before it is read.
+            let memory = unsafe { result::malloc_host(bytes, 0) }
+                .map_err(failed("cuMemHostAlloc", bytes))?
+                .cast::<u8>();
+            // SAFETY: it has so many bytes.
+            unsafe { ptr::write_bytes(memory, 0, bytes) };
+            Ok(Stage {
+                memory,
+                bytes,
+                context,
+            })
+        })
+    }
+}
+
+impl Queue for CudaQueue {
+    type Buffer = Memory;
+    type Program = Arc<Module>;
+
+    fn upload(&mut self, to: &Memory, bytes: &[u8]) -> Result<(), Failure> {
+        assert!(bytes.len() <= to.bytes, "the buffer is too short");
+        if bytes.is_empty() {
+            return Ok(());
+        }
+        self.context.enter()?;
+        let place = self.stage(bytes.len())?;
+        let stage = &mut self.stages.piece(place).bytes_mut()[..bytes.len()];
+        stage.copy_from_slice(bytes);
+        // SAFETY: the stage stays taken, and so untouched, until the queue is finished; the buffer has so many bytes.
+        unsafe { result::memcpy_htod_async(to.address, stage, self.handle) }
+            .map_err(failed("cuMemcpyHtoDAsync", bytes.len()))
+    }
+
+    fn download(&mut self, from: &Memory, bytes: usize) -> Result<Download, Failure> {
+        assert!(bytes <= from.bytes, "the buffer is too short");
+        self.context.enter()?;
+        let place = self.stage(bytes)?;
+        if bytes > 0 {
+            let stage = &mut self.stages.piece(place).bytes_mut()[..bytes];
+            // SAFETY: as for an upload; nobody reads the stage before the queue is finished, which `downloaded` asks of its caller.
+            unsafe { result::memcpy_dtoh_async(stage, from.address, self.handle) }
+                .map_err(failed("cuMemcpyDtoHAsync", bytes))?;
+        }
+        Ok(Download {
+            stage: place,
+            bytes,
+        })
+    }
+
+    fn wipe(&mut self, buffer: &Memory) -> Result<(), Failure> {
+        self.context.enter()?;
+        // SAFETY: the buffer has so many bytes.
+        unsafe { result::memset_d8_async(buffer.address, 0, buffer.bytes, self.handle) }
+            .map_err(failed("cuMemsetD8Async", buffer.bytes))
+    }
+
+    fn launch(
+        &mut self,
+        program: &Arc<Module>,
+        kernel: Kernel,
+        grid: Grid,
+        arguments: &[Argument<'_, Memory>],
+    ) -> Result<(), Failure> {
+        self.context.enter()?;
+        let mut values: Vec<*mut c_void> = arguments
+            .iter()
+            .map(|argument| match argument {
+                Argument::Buffer(buffer) => ptr::from_ref(&buffer.address).cast_mut().cast(),
+                Argument::Word(word) => ptr::from_ref(word).cast_mut().cast(),
+            })
+            .collect();
+        let size = |size: usize| u32::try_from(size).expect("a grid has few work-items");
+        // SAFETY: the values are there for the call, which copies them, and the driver knows their sizes from the kernel. What the kernel
+        // does with them is the word of this crate's callers of `launch`, who keep to the sizes that `rsa.cl` states.
+        unsafe {
+            result::launch_kernel(
+                program.functions[&kernel],
+                (size(grid.groups), 1, 1),
+                (size(grid.group), 1, 1),
+                0,
+                self.handle,
+                &mut values,
+            )
+        }
+        .map_err(failed("cuLaunchKernel", 0))
+    }
+
+    fn submit(&mut self) -> Result<(), Failure> {
+        // The driver begins at once.
+        Ok(())
+    }
+
+    fn finish(&mut self) -> Result<(), Failure> {
+        self.context.enter()?;
+        // SAFETY: the stream is ours.
+        unsafe { result::stream::synchronize(self.handle) }
+            .map_err(failed("cuStreamSynchronize", 0))?;
+        self.stages.free_all();
+        Ok(())
+    }
+
+    fn downloaded(&self, download: &Download) -> &[u8] {
+        self.stages.downloaded(download)
+    }
+}
+
+impl Drop for CudaQueue {
+    fn drop(&mut self) {
+        // Copies under way must not outlive the memory that they copy from and to.
+        let _ = self.finish();
+        self.stages = Stages::new();
+        if self.context.enter().is_ok() {
+            // SAFETY: the stream is ours, and done.
+            let _ = unsafe { result::stream::destroy(self.handle) };
+        }
+    }
+}

@@ -1,0 +1,242 @@
+//! What a device is, whoever drives it: memory, queues of work, and programs that are compiled for it.
+//!
+//! | question | file |
+//! |---|---|
+//! | how is OpenCL loaded and called | `opencl` |
+//! | how is NVIDIA's driver loaded and called | `cuda` |
+//! | what if a device fails | `faulty`, which makes any device fail when it is told to |
+//!
+//! Each driver is a library that is looked for when it is first asked, so that one program runs with and without.
+
+pub(crate) mod cuda;
+pub mod faulty;
+pub(crate) mod opencl;
+mod stages;
+
+use std::fmt;
+
+use crate::kernel::{Grid, Kernel};
+
+pub use cuda::CudaDevice;
+pub use opencl::OpenClDevice;
+
+/// What a device says of itself.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Description {
+    /// Who drives it.
+    pub driver: Driver,
+    /// The device's name.
+    pub name: String,
+    /// The platform that it belongs to, with its version.
+    pub platform: String,
+    /// Compute units, or multiprocessors.
+    pub units: usize,
+    /// Bytes of its memory.
+    pub memory: usize,
+    /// The most bytes that one buffer may have.
+    pub largest_buffer: usize,
+    /// The most work-items of a group.
+    pub largest_group: usize,
+    /// Whether it is a CPU, which runs kernels as PoCL does and not as a graphics processor.
+    pub is_cpu: bool,
+}
+
+impl Default for Description {
+    /// A small device of nobody's.
+    fn default() -> Self {
+        Description {
+            driver: Driver::OpenCl,
+            name: String::new(),
+            platform: String::new(),
+            units: 1,
+            memory: 1 << 30,
+            largest_buffer: 1 << 28,
+            largest_group: 1024,
+            is_cpu: false,
+        }
+    }
+}
+
+impl fmt::Display for Description {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} by {} ({})", self.name, self.driver, self.platform)?;
+        if self.is_cpu {
+            f.write_str(", which is a CPU and no graphics processor")?;
+        }
+        Ok(())
+    }
+}
+
+/// Who drives a device.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Driver {
+    /// NVIDIA's own.
+    Cuda,
+    /// OpenCL.
+    OpenCl,
+}
+
+impl Driver {
+    /// Its name in selections: `cuda`, `opencl`.
+    pub fn name(self) -> &'static str {
+        match self {
+            Driver::Cuda => "cuda",
+            Driver::OpenCl => "opencl",
+        }
+    }
+}
+
+impl fmt::Display for Driver {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Driver::Cuda => "CUDA",
+            Driver::OpenCl => "OpenCL",
+        })
+    }
+}
+
+/// Why a device cannot be had, or what became of it.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum Failure {
+    /// There is none, or none that was asked for.
+    #[error("no device, because {reason}")]
+    NoDevice {
+        /// What each driver said.
+        reason: String,
+    },
+    /// It has no room for so much.
+    #[error("the device has no room for {bytes} bytes more ({call}: {code})")]
+    OutOfMemory {
+        /// Bytes asked for; 0 where a call took what it needed by itself.
+        bytes: usize,
+        /// The driver's function.
+        call: &'static str,
+        /// What it returned.
+        code: String,
+    },
+    /// It does not answer any more.
+    #[error("the device is lost ({call}: {code})")]
+    Lost {
+        /// The driver's function.
+        call: &'static str,
+        /// What it returned.
+        code: String,
+    },
+    /// The kernels could not be compiled for it.
+    #[error("the device's compiler refused the kernels: {log}")]
+    Build {
+        /// What the compiler said.
+        log: String,
+    },
+    /// Anything else that a driver refuses.
+    #[error("the driver refused {call}: {code}")]
+    Call {
+        /// The driver's function.
+        call: &'static str,
+        /// What it returned.
+        code: String,
+    },
+}
+
+/// A kernel's argument.
+pub enum Argument<'a, B> {
+    /// Memory of the device.
+    Buffer(&'a B),
+    /// A number.
+    Word(u32),
+}
+
+/// A device that is open.
+pub trait Device: Send + Sync + 'static {
+    /// Memory of the device, given back when it is dropped.
+    type Buffer: Send + Sync;
+    /// The kernels, compiled.
+    type Program: Send + Sync;
+    /// Work that is done in order.
+    type Queue: Queue<Buffer = Self::Buffer, Program = Self::Program> + Send;
+
+    /// What it says of itself.
+    fn description(&self) -> &Description;
+
+    /// Memory, with whatever it holds.
+    ///
+    /// # Errors
+    /// [`Failure::OutOfMemory`], at the latest when it is first used.
+    fn allocate(&self, bytes: usize) -> Result<Self::Buffer, Failure>;
+
+    /// The kernels for numbers of so many limbs.
+    ///
+    /// # Errors
+    /// [`Failure::Build`].
+    fn program(&self, limbs: usize) -> Result<Self::Program, Failure>;
+
+    /// A queue of its own for whoever asks.
+    ///
+    /// # Errors
+    /// The driver's.
+    fn queue(&self) -> Result<Self::Queue, Failure>;
+}
+
+/// Work for a device, done in order while the caller goes on. Copies go by way of page-locked memory that belongs to the queue
+/// and is wiped when it is dropped.
+pub trait Queue {
+    /// Memory of the device.
+    type Buffer;
+    /// The kernels, compiled.
+    type Program;
+
+    /// Copies bytes to the beginning of a buffer.
+    ///
+    /// # Errors
+    /// The driver's.
+    fn upload(&mut self, to: &Self::Buffer, bytes: &[u8]) -> Result<(), Failure>;
+
+    /// Copies the first bytes of a buffer, to be had from [`downloaded`](Self::downloaded) once the queue is finished.
+    ///
+    /// # Errors
+    /// The driver's.
+    fn download(&mut self, from: &Self::Buffer, bytes: usize) -> Result<Download, Failure>;
+
+    /// Overwrites a buffer with zeros.
+    ///
+    /// # Errors
+    /// The driver's.
+    fn wipe(&mut self, buffer: &Self::Buffer) -> Result<(), Failure>;
+
+    /// Runs a kernel.
+    ///
+    /// # Errors
+    /// The driver's.
+    fn launch(
+        &mut self,
+        program: &Self::Program,
+        kernel: Kernel,
+        grid: Grid,
+        arguments: &[Argument<'_, Self::Buffer>],
+    ) -> Result<(), Failure>;
+
+    /// Sees to it that what was asked for is begun.
+    ///
+    /// # Errors
+    /// The driver's.
+    fn submit(&mut self) -> Result<(), Failure>;
+
+    /// Waits until all of it is done. What was downloaded before can be had until the next upload or download.
+    ///
+    /// # Errors
+    /// The driver's.
+    fn finish(&mut self) -> Result<(), Failure>;
+
+    /// What a download has brought; the queue must have been finished since.
+    fn downloaded(&self, download: &Download) -> &[u8];
+}
+
+/// A download on its way.
+#[derive(Debug)]
+pub struct Download {
+    /// Where in the queue's memory it goes.
+    pub stage: usize,
+    /// How many bytes.
+    pub bytes: usize,
+}

@@ -1,0 +1,189 @@
+//! Keys on a device: their records, completed there, and how a batch of items runs through the kernels.
+
+use std::sync::Arc;
+
+use rsalab_arith::integer;
+use rsalab_rsa::{PrivateKey, PublicKey};
+use zeroize::Zeroizing;
+
+use crate::{
+    driver::{Argument, Device, Failure, Queue},
+    kernel::{Kernel, Launch, MAX_LIMBS},
+    layout::Layout,
+    unit::{Launcher, Unit, Wiped, word},
+};
+
+/// Keys of one size, resident on a device. Wiped there when dropped.
+pub(crate) struct Keys<D: Device> {
+    pub(crate) unit: Arc<Unit<D>>,
+    pub(crate) launch: Launch,
+    pub(crate) layout: Layout,
+    pub(crate) records: Wiped<D>,
+    /// The moduli, by which numbers for blinding are drawn.
+    pub(crate) moduli: Vec<Vec<u8>>,
+    /// Bits of the longest public exponent.
+    pub(crate) exponent_bits: usize,
+    /// The kernels for numbers as long as the modulus, and as long as the modulus of a part.
+    pub(crate) whole: Arc<D::Program>,
+    pub(crate) part: Option<Arc<D::Program>>,
+}
+
+impl<D: Device> Keys<D> {
+    /// A public key.
+    pub(crate) fn public(
+        unit: &Arc<Unit<D>>,
+        launch: Launch,
+        key: &PublicKey,
+    ) -> Result<Self, Failure> {
+        let exponent_bits = integer::bits_vartime(key.e());
+        let layout = Layout::public(key.bits(), exponent_bits);
+        let mut record = Zeroizing::new(vec![0; layout.words]);
+        layout.write_public(key.n(), key.e(), &mut record);
+        let moduli = vec![key.n().to_vec()];
+        Keys::resident(unit, launch, layout, &record, moduli, exponent_bits, 0)
+    }
+
+    /// Private keys, of which there must be at least one and all of one size.
+    pub(crate) fn private(
+        unit: &Arc<Unit<D>>,
+        launch: Launch,
+        keys: &[PrivateKey],
+        has_crt: bool,
+    ) -> Result<Self, Failure> {
+        let bits = keys[0].bits();
+        let exponent_bits = keys
+            .iter()
+            .map(|key| integer::bits_vartime(key.public().e()));
+        let exponent_bits = exponent_bits.max().unwrap_or(0);
+        let layout = Layout::private(bits, exponent_bits, has_crt);
+        let mut records = Zeroizing::new(vec![0; keys.len() * layout.words]);
+        for (key, record) in keys.iter().zip(records.chunks_exact_mut(layout.words)) {
+            layout.write_private(&key.parts(), record);
+        }
+        let moduli = keys.iter().map(|key| key.public().n().to_vec()).collect();
+        // The length of a prime is no secret: it is that of every key of this size.
+        let primes = keys.iter().flat_map(|key| [key.p(), key.q()]);
+        let shortest = primes.map(integer::bits_vartime).min().unwrap_or(0);
+        let part_bits = if has_crt { shortest } else { bits };
+        Keys::resident(
+            unit,
+            launch,
+            layout,
+            &records,
+            moduli,
+            exponent_bits,
+            part_bits,
+        )
+    }
+
+    fn resident(
+        unit: &Arc<Unit<D>>,
+        launch: Launch,
+        layout: Layout,
+        records: &[u32],
+        moduli: Vec<Vec<u8>>,
+        exponent_bits: usize,
+        part_bits: usize,
+    ) -> Result<Self, Failure> {
+        assert!(layout.limbs <= MAX_LIMBS, "asked for at the door");
+        let part = layout.power.as_ref().map(|power| unit.program(power.limbs));
+        let keys = Keys {
+            launch,
+            records: Wiped::words(unit, records.len())?,
+            moduli,
+            exponent_bits,
+            whole: unit.program(layout.limbs)?,
+            part: part.transpose()?,
+            unit: Arc::clone(unit),
+            layout,
+        };
+        keys.complete(records, part_bits)?;
+        Ok(keys)
+    }
+
+    /// Brings the records to the device, which works out what follows from the moduli. The queue's memory is wiped when it goes.
+    fn complete(&self, records: &[u32], part_bits: usize) -> Result<(), Failure> {
+        let bytes = Zeroizing::new(words_to_bytes(records));
+        let mut queue = self.unit.device.queue()?;
+        queue.upload(&self.records.buffer, &bytes)?;
+        let count = self.moduli.len();
+        let layout = &self.layout;
+        let mut launcher = Launcher {
+            unit: &self.unit,
+            queue: &mut queue,
+            launch: self.launch,
+        };
+        // A modulus is above the power of two of its highest bit.
+        let mut prepare = |program: &D::Program, at: usize, limbs: usize, bits: usize| {
+            launcher.run(
+                program,
+                Kernel::PrepareModulus,
+                count,
+                &[
+                    Argument::Buffer(&self.records.buffer),
+                    word(layout.words),
+                    word(at),
+                    word(limbs),
+                    word(bits - 1),
+                    word(count),
+                ],
+            )
+        };
+        prepare(&self.whole, 0, layout.limbs, layout.bits)?;
+        if let (Some(power), Some(program)) = (&layout.power, &self.part) {
+            for part in 0..power.parts {
+                let at = power.at + part * power.part_words;
+                prepare(program, at, power.limbs, part_bits)?;
+            }
+            if let Some([from, to]) = power.qinv {
+                launcher.run(
+                    program,
+                    Kernel::PrepareFactor,
+                    count,
+                    &[
+                        Argument::Buffer(&self.records.buffer),
+                        word(layout.words),
+                        word(power.at),
+                        word(from),
+                        word(to),
+                        word(power.limbs),
+                        word(count),
+                    ],
+                )?;
+            }
+        }
+        queue.finish()
+    }
+
+    /// Bytes of a modulus, and of a block.
+    pub(crate) fn length(&self) -> usize {
+        self.layout.bits.div_ceil(8)
+    }
+
+    /// The most items that are worked on at once: what a quarter of the device's memory has room for, in two rooms.
+    pub(crate) fn most_items(&self) -> usize {
+        let device = self.unit.device.description();
+        let table = self
+            .layout
+            .power
+            .as_ref()
+            .map_or(0, |power| (4 * power.parts * power.limbs) << power.window);
+        let others = 4 * 8 * self.layout.limbs;
+        let by_table = device.largest_buffer.checked_div(table);
+        let by_memory = device.memory / 8 / (table + others);
+        /// Indices of 32 bits reach so many words.
+        const MOST_WORDS: usize = 1 << 30;
+        let by_index = (4 * MOST_WORDS).checked_div(table);
+        let most = by_memory
+            .min(by_table.unwrap_or(usize::MAX))
+            .min(by_index.unwrap_or(usize::MAX))
+            .clamp(1, 1 << 17);
+        // A power of two, as rooms are.
+        1 << most.ilog2()
+    }
+}
+
+/// Words as a device reads them. All devices that these drivers know are little-endian.
+pub(crate) fn words_to_bytes(words: &[u32]) -> Vec<u8> {
+    words.iter().flat_map(|word| word.to_le_bytes()).collect()
+}

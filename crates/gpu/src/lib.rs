@@ -1,0 +1,63 @@
+//! RSA on graphics processors, and on whatever else runs OpenCL or CUDA.
+//!
+//! | question | file |
+//! |---|---|
+//! | which devices are there | [`devices`] |
+//! | what computes on them | [`kernel`], with `kernel/rsa.cl` |
+//! | how is a device driven | [`driver`] |
+//! | what is a backend on one | [`backend`] |
+//! | how is a key brought there | `layout`, `key` |
+//! | how does a batch run | `work`, `pairs` (blinding), `unit` (memory, programs, launches) |
+//! | how are candidates for primes tested | `candidates` |
+//! | how do a device and this CPU share a batch | [`split`] |
+//!
+//! Drivers are looked for at run time: one program runs with a device and without, and says why there is none.
+
+#![deny(unsafe_code)]
+
+pub mod backend;
+mod candidates;
+pub mod devices;
+#[allow(unsafe_code)]
+pub mod driver;
+pub mod kernel;
+mod key;
+mod layout;
+mod pairs;
+pub mod split;
+mod unit;
+mod work;
+
+pub use backend::{Gpu, GpuBackend};
+pub use devices::{Choice, Survey};
+pub use driver::{Description, Driver, Failure};
+pub use kernel::{Grid, Launch};
+pub use split::SplitBackend;
+
+/// What the backends are called.
+const NAME: &str = "gpu";
+
+/// Why a batch was not done.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum Failed {
+    #[error(transparent)]
+    Device(#[from] Failure),
+    #[error(transparent)]
+    Arithmetic(#[from] rsalab_arith::Error),
+    #[error("{0}")]
+    Refused(String),
+}
+
+impl From<Failed> for rsalab_rsa::Error {
+    fn from(failed: Failed) -> Self {
+        match failed {
+            Failed::Arithmetic(rsalab_arith::Error::Randomness(reason)) => {
+                rsalab_rsa::Error::Randomness { reason }
+            }
+            other => rsalab_rsa::Error::Backend {
+                backend: NAME,
+                reason: other.to_string(),
+            },
+        }
+    }
+}

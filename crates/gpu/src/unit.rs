@@ -1,0 +1,146 @@
+//! An open device with what everybody on it shares: compiled programs, and memory that is wiped before it is given back.
+
+use std::{
+    collections::HashMap,
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+};
+
+use crate::{
+    driver::{Argument, Device, Failure, Queue},
+    kernel::{Grid, Kernel, Launch},
+};
+
+/// A device in use.
+pub(crate) struct Unit<D: Device> {
+    pub(crate) device: D,
+    programs: Mutex<HashMap<usize, Arc<D::Program>>>,
+    /// For what does not belong to anybody's work: wiping.
+    control: Mutex<D::Queue>,
+}
+
+impl<D: Device> Unit<D> {
+    pub(crate) fn new(device: D) -> Result<Self, Failure> {
+        Ok(Unit {
+            programs: Mutex::default(),
+            control: Mutex::new(device.queue()?),
+            device,
+        })
+    }
+
+    /// The kernels for numbers of so many limbs, compiled when they are first asked for.
+    pub(crate) fn program(&self, limbs: usize) -> Result<Arc<D::Program>, Failure> {
+        let mut programs = self.programs.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(program) = programs.get(&limbs) {
+            return Ok(Arc::clone(program));
+        }
+        let program = Arc::new(self.device.program(limbs)?);
+        programs.insert(limbs, Arc::clone(&program));
+        Ok(program)
+    }
+
+    fn control(&self) -> MutexGuard<'_, D::Queue> {
+        self.control.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Memory of a device that is wiped before it is given back.
+pub(crate) struct Wiped<D: Device> {
+    unit: Arc<Unit<D>>,
+    pub(crate) buffer: D::Buffer,
+}
+
+impl<D: Device> Wiped<D> {
+    /// Room for so many words.
+    pub(crate) fn words(unit: &Arc<Unit<D>>, words: usize) -> Result<Self, Failure> {
+        Wiped::bytes(unit, 4 * words)
+    }
+
+    /// Room for so many bytes.
+    pub(crate) fn bytes(unit: &Arc<Unit<D>>, bytes: usize) -> Result<Self, Failure> {
+        Ok(Wiped {
+            buffer: unit.device.allocate(bytes)?,
+            unit: Arc::clone(unit),
+        })
+    }
+}
+
+impl<D: Device> Drop for Wiped<D> {
+    fn drop(&mut self) {
+        let mut control = self.unit.control();
+        // A device that is lost has nothing that could be wiped from here.
+        let _ = control.wipe(&self.buffer).and_then(|()| control.finish());
+    }
+}
+
+/// Who launches what: a queue, a program and a grid.
+pub(crate) struct Launcher<'a, D: Device> {
+    pub(crate) unit: &'a Unit<D>,
+    pub(crate) queue: &'a mut D::Queue,
+    pub(crate) launch: Launch,
+}
+
+impl<D: Device> Launcher<'_, D> {
+    /// Runs a kernel on so many numbers.
+    pub(crate) fn run(
+        &mut self,
+        program: &D::Program,
+        kernel: Kernel,
+        numbers: usize,
+        arguments: &[Argument<'_, D::Buffer>],
+    ) -> Result<(), Failure> {
+        let grid: Grid = self.launch.grid(numbers, self.unit.device.description());
+        self.queue.launch(program, kernel, grid, arguments)
+    }
+}
+
+/// The products of 32 bits that one launch may take. A graphics processor that also draws a desktop is taken away from a kernel that
+/// runs for seconds; one that does 10¹¹ of them a second is done in a fraction of one.
+const PRODUCTS_OF_A_LAUNCH: u128 = 1 << 35;
+
+/// Cuts `steps` steps, each of `products` modular products of `limbs` limbs on each of `numbers` numbers, into stretches for a launch
+/// each.
+pub(crate) fn stretches(
+    steps: usize,
+    products: usize,
+    limbs: usize,
+    numbers: usize,
+) -> impl Iterator<Item = (usize, usize)> {
+    let of_a_step = 2 * (limbs as u128).pow(2) * products as u128 * numbers as u128;
+    let together =
+        (PRODUCTS_OF_A_LAUNCH / of_a_step.max(1)).clamp(1, steps.max(1) as u128) as usize;
+    (0..steps)
+        .step_by(together)
+        .map(move |first| (first, (first + together).min(steps)))
+}
+
+/// A number as an argument.
+pub(crate) fn word<B>(number: usize) -> Argument<'static, B> {
+    Argument::Word(u32::try_from(number).expect("sizes on a device fit 32 bits"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn stretches_cover_every_step_once_and_none_is_long() {
+        for (steps, limbs, numbers) in [
+            (0, 32, 8),
+            (1, 128, 1 << 20),
+            (205, 32, 10),
+            (683, 128, 50_000),
+        ] {
+            let stretches: Vec<_> = stretches(steps, 6, limbs, numbers).collect();
+            let mut next = 0;
+            for (first, last) in &stretches {
+                assert_eq!(*first, next);
+                assert!(last > first);
+                let products = (last - first) as u128 * 12 * (limbs * limbs * numbers) as u128;
+                assert!(products <= PRODUCTS_OF_A_LAUNCH || last - first == 1);
+                next = *last;
+            }
+            assert_eq!(next, steps);
+        }
+        assert_eq!(stretches(205, 6, 32, 10).count(), 1);
+    }
+}

@@ -1,0 +1,746 @@
+//! Batches of blocks on a device: two queues take turns, so that one copies while the other computes.
+//!
+//! ```text
+//! private  upload ── read_blocks ── blind ── power_enter ── power_digits … ── recombine ── unblind ── public power ── check ── write_blocks ── download
+//! public   upload ── read_blocks ── public power ── write_blocks ── download
+//! ```
+
+use std::{ops::Range, sync::Arc};
+
+use rsalab_rsa::Status;
+
+use crate::{
+    Failed,
+    driver::{Argument, Device, Download, Failure, Queue},
+    kernel::Kernel,
+    key::{Keys, words_to_bytes},
+    pairs::Slots,
+    unit::{Launcher, Wiped, stretches, word},
+};
+
+/// What is done to a block.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Operation {
+    /// `m^e mod n`, in variable time.
+    Public,
+    /// `c^d mod n`, blinded and checked.
+    Private,
+    /// `c^d mod n`, checked alone: for keys that are new and numbers that nobody else has seen.
+    CheckKey,
+}
+
+/// One thread's hands on keys that are resident on a device.
+pub(crate) struct Hands<D: Device> {
+    keys: Arc<Keys<D>>,
+    operation: Operation,
+    workers: [Worker<D>; 2],
+}
+
+/// A batch's buffers, as the caller has them.
+pub(crate) struct Blocks<'a> {
+    /// Whose key each item takes, unless there is one for all.
+    pub(crate) keys: Option<&'a [usize]>,
+    pub(crate) inputs: &'a [u8],
+    pub(crate) outputs: &'a mut [u8],
+    pub(crate) status: &'a mut [Status],
+}
+
+impl<D: Device> Hands<D> {
+    pub(crate) fn new(keys: &Arc<Keys<D>>, operation: Operation) -> Result<Self, Failure> {
+        Ok(Hands {
+            workers: [Worker::new(keys)?, Worker::new(keys)?],
+            keys: Arc::clone(keys),
+            operation,
+        })
+    }
+
+    /// Does the operation to each block. Whatever fails, all outputs are zero then.
+    pub(crate) fn run(&mut self, blocks: &mut Blocks<'_>) -> Result<(), Failed> {
+        let done = self.run_chunks(blocks);
+        if done.is_err() {
+            blocks.outputs.fill(0);
+            for worker in &mut self.workers {
+                worker.abandon();
+            }
+        }
+        done
+    }
+
+    fn run_chunks(&mut self, blocks: &mut Blocks<'_>) -> Result<(), Failed> {
+        let count = blocks.status.len();
+        let chunk = self.keys.most_items();
+        for (turn, first) in (0..count).step_by(chunk).enumerate() {
+            let items = first..(first + chunk).min(count);
+            let worker = &mut self.workers[turn % 2];
+            worker.collect(blocks)?;
+            worker.begin(self.operation, items, blocks)?;
+        }
+        // In the order in which they were begun, though that makes no difference to where results go.
+        for worker in &mut self.workers {
+            worker.collect(blocks)?;
+        }
+        Ok(())
+    }
+}
+
+/// A queue with its memory on the device.
+struct Worker<D: Device> {
+    keys: Arc<Keys<D>>,
+    queue: D::Queue,
+    room: Option<Room<D>>,
+    slots: Slots,
+    pairs: Option<[Wiped<D>; 2]>,
+    flight: Option<Flight>,
+}
+
+/// What was begun and is not yet collected.
+struct Flight {
+    items: Range<usize>,
+    blocks: Download,
+    status: Download,
+}
+
+/// Memory for so many items.
+struct Room<D: Device> {
+    items: usize,
+    blocks: Wiped<D>,
+    given: Wiped<D>,
+    values: Wiped<D>,
+    bases: Wiped<D>,
+    publics: Wiped<D>,
+    status: Wiped<D>,
+    /// Whose key each item takes: zeros, as long as there is one.
+    which: Wiped<D>,
+    /// The slot of each item's blinding pair.
+    pair: Wiped<D>,
+    power: Option<[Wiped<D>; 2]>,
+}
+
+impl<D: Device> Room<D> {
+    fn new(keys: &Keys<D>, items: usize) -> Result<Self, Failure> {
+        let words = |words: usize| Wiped::words(&keys.unit, words);
+        let numbers = items * keys.layout.limbs;
+        let power = keys.layout.power.as_ref().map(|power| {
+            let states = items * power.parts * power.limbs;
+            Ok([words(states)?, words(states << power.window)?])
+        });
+        Ok(Room {
+            items,
+            blocks: Wiped::bytes(&keys.unit, items * keys.length())?,
+            given: words(numbers)?,
+            values: words(numbers)?,
+            bases: words(numbers)?,
+            publics: words(numbers)?,
+            status: words(items)?,
+            which: words(items)?,
+            pair: words(items)?,
+            power: power.transpose()?,
+        })
+    }
+}
+
+/// What the kernels of one stretch of work have in common.
+struct Steps<'a, D: Device> {
+    keys: &'a Keys<D>,
+    room: &'a Room<D>,
+    /// What became of each item.
+    status: &'a Wiped<D>,
+    launcher: Launcher<'a, D>,
+    count: usize,
+}
+
+impl<D: Device> Worker<D> {
+    fn new(keys: &Arc<Keys<D>>) -> Result<Self, Failure> {
+        Ok(Worker {
+            queue: keys.unit.device.queue()?,
+            keys: Arc::clone(keys),
+            room: None,
+            slots: Slots::new(),
+            pairs: None,
+            flight: None,
+        })
+    }
+
+    /// Room for so many items at least. What was there before is wiped and given back first.
+    fn make_room(&mut self, items: usize) -> Result<(), Failure> {
+        if self.room.as_ref().is_none_or(|room| room.items < items) {
+            self.room = None;
+            let room = Room::new(&self.keys, items.next_power_of_two())?;
+            self.queue.wipe(&room.which.buffer)?;
+            self.room = Some(room);
+        }
+        Ok(())
+    }
+
+    /// Begins a chunk of a batch.
+    fn begin(
+        &mut self,
+        operation: Operation,
+        items: Range<usize>,
+        blocks: &Blocks<'_>,
+    ) -> Result<(), Failed> {
+        let count = items.len();
+        self.make_room(count)?;
+        if operation == Operation::Private {
+            match blocks.keys {
+                Some(keys) => self.assign_pairs(keys[items.clone()].iter().copied())?,
+                None => self.assign_pairs((0..count).map(|_| 0))?,
+            }
+        }
+        let length = self.keys.length();
+        let inputs = &blocks.inputs[items.start * length..items.end * length];
+        let room = self.room.as_ref().expect("it was just made");
+        if let Some(keys) = blocks.keys {
+            let which: Vec<u32> = keys[items.clone()].iter().map(|&key| key as u32).collect();
+            self.queue
+                .upload(&room.which.buffer, &words_to_bytes(&which))?;
+        }
+        self.queue.upload(&room.blocks.buffer, inputs)?;
+        self.compute(operation, count, None)?;
+        let room = self.room.as_ref().expect("it is still there");
+        self.flight = Some(Flight {
+            items,
+            blocks: self.queue.download(&room.blocks.buffer, count * length)?,
+            status: self.queue.download(&room.status.buffer, 4 * count)?,
+        });
+        self.queue.submit()?;
+        Ok(())
+    }
+
+    /// Starts the kernels on blocks that are there, with pairs that are assigned: those of the room, which the results replace, or a batch
+    /// that was kept.
+    fn compute(
+        &mut self,
+        operation: Operation,
+        count: usize,
+        kept: Option<&Kept<D>>,
+    ) -> Result<(), Failed> {
+        let room = self.room.as_ref().expect("there is room for blocks");
+        let (input, output, status) = match kept {
+            Some(kept) => (&kept.input, &kept.output, &kept.status),
+            None => (&room.blocks, &room.blocks, &room.status),
+        };
+        let mut steps = Steps {
+            keys: &self.keys,
+            room,
+            status,
+            launcher: Launcher {
+                unit: &self.keys.unit,
+                queue: &mut self.queue,
+                launch: self.keys.launch,
+            },
+            count,
+        };
+        steps.read_blocks(input, &room.given)?;
+        match operation {
+            Operation::Public => {
+                steps.public_power(&room.given)?;
+                steps.public_leave()?;
+            }
+            Operation::Private => {
+                let pairs = self.pairs.as_ref().expect("pairs were assigned");
+                let slots = self.slots.room();
+                steps.blind(pairs, slots)?;
+                steps.private_power(&room.values)?;
+                steps.unblind(pairs, slots)?;
+                steps.public_power(&room.values)?;
+                steps.check()?;
+            }
+            Operation::CheckKey => {
+                steps.private_power(&room.given)?;
+                steps.public_power(&room.values)?;
+                steps.check()?;
+            }
+        }
+        steps.write_blocks(output)?;
+        Ok(())
+    }
+
+    /// Gives each item of a batch a blinding pair, and draws those that are due.
+    fn assign_pairs(&mut self, keys: impl ExactSizeIterator<Item = usize>) -> Result<(), Failed> {
+        let assigned = self.slots.assign(keys);
+        let drawn = self.draw_pairs(&assigned.due, assigned.needs_room);
+        if drawn.is_err() {
+            // Whatever was not drawn is due again.
+            self.slots.discard();
+        }
+        drawn?;
+        let room = self.room.as_ref().expect("it is made before");
+        self.queue
+            .upload(&room.pair.buffer, &words_to_bytes(&assigned.slots))?;
+        Ok(())
+    }
+
+    fn draw_pairs(&mut self, due: &[usize], needs_room: Option<usize>) -> Result<(), Failed> {
+        let limbs = self.keys.layout.limbs;
+        if let Some(slots) = needs_room {
+            self.pairs = None;
+            let words = || Wiped::words(&self.keys.unit, slots * limbs);
+            self.pairs = Some([words()?, words()?]);
+        }
+        let (Some(room), Some(pairs)) = (&self.room, &self.pairs) else {
+            unreachable!("there is room, and slots have memory from the first on");
+        };
+        for due in due.chunks(room.items) {
+            let [numbers, inverses] = self.slots.draw(due, &self.keys.moduli)?;
+            let keys: Vec<u32> = due
+                .iter()
+                .map(|&slot| self.slots.key(slot) as u32)
+                .collect();
+            let places: Vec<u32> = due.iter().map(|&slot| slot as u32).collect();
+            self.queue
+                .upload(&room.which.buffer, &words_to_bytes(&keys))?;
+            self.queue
+                .upload(&room.pair.buffer, &words_to_bytes(&places))?;
+            self.queue.upload(&room.blocks.buffer, &numbers)?;
+            let mut steps = Steps {
+                keys: &self.keys,
+                room,
+                status: &room.status,
+                launcher: Launcher {
+                    unit: &self.keys.unit,
+                    queue: &mut self.queue,
+                    launch: self.keys.launch,
+                },
+                count: due.len(),
+            };
+            steps.read_blocks(&room.blocks, &room.given)?;
+            steps.public_power(&room.given)?;
+            steps
+                .launcher
+                .queue
+                .upload(&room.blocks.buffer, &inverses)?;
+            steps.read_blocks(&room.blocks, &room.values)?;
+            steps.renew_pairs(pairs, self.slots.room())?;
+        }
+        // One key for all is what a batch without keys of its own finds.
+        if !due.is_empty() {
+            self.queue.wipe(&room.which.buffer)?;
+        }
+        Ok(())
+    }
+
+    /// Waits for what was begun, if anything was, and hands it out.
+    fn collect(&mut self, blocks: &mut Blocks<'_>) -> Result<(), Failed> {
+        let Some(flight) = self.flight.take() else {
+            return Ok(());
+        };
+        self.queue.finish()?;
+        let length = self.keys.length();
+        let bytes = flight.items.start * length..flight.items.end * length;
+        blocks.outputs[bytes].copy_from_slice(self.queue.downloaded(&flight.blocks));
+        let words = self.queue.downloaded(&flight.status);
+        if read_status(words, &mut blocks.status[flight.items]) {
+            // The fault may have been in the pairs themselves.
+            self.slots.discard();
+        }
+        Ok(())
+    }
+
+    /// Gives up what was begun: its batch has failed.
+    fn abandon(&mut self) {
+        self.slots.discard();
+        if self.flight.take().is_some() {
+            // If the device is lost, nothing is under way.
+            let _ = self.queue.finish();
+        }
+    }
+}
+
+/// What the kernels say of each item; whether one is at fault.
+fn read_status(words: &[u8], status: &mut [Status]) -> bool {
+    for (status, word) in status.iter_mut().zip(words.chunks_exact(4)) {
+        *status = match word {
+            [0, 0, 0, 0] => Status::Done,
+            [1, 0, 0, 0] => Status::OutOfRange,
+            _ => Status::Fault,
+        };
+    }
+    status.contains(&Status::Fault)
+}
+
+/// A batch that lies on the device, with room for its results.
+struct Kept<D: Device> {
+    count: usize,
+    input: Wiped<D>,
+    output: Wiped<D>,
+    status: Wiped<D>,
+}
+
+/// Hands on a private key and on batches that lie on the device, and whose results stay there until they are asked for: for measuring what
+/// the copies cost.
+pub(crate) struct ResidentHands<D: Device> {
+    worker: Worker<D>,
+    batches: Vec<Kept<D>>,
+}
+
+impl<D: Device> ResidentHands<D> {
+    pub(crate) fn new(keys: &Arc<Keys<D>>) -> Result<Self, Failure> {
+        Ok(ResidentHands {
+            worker: Worker::new(keys)?,
+            batches: Vec::new(),
+        })
+    }
+
+    /// Brings one more batch to the device.
+    pub(crate) fn keep(&mut self, inputs: &[u8]) -> Result<(), Failed> {
+        let worker = &mut self.worker;
+        let count = inputs.len() / worker.keys.length();
+        let most = worker.keys.most_items();
+        if count > most {
+            return Err(Failed::Refused(format!(
+                "a batch of {count} does not fit the device at once; {most} do"
+            )));
+        }
+        let bytes = |bytes| Wiped::bytes(&worker.keys.unit, bytes);
+        let kept = Kept {
+            count,
+            input: bytes(inputs.len())?,
+            output: bytes(inputs.len())?,
+            status: bytes(4 * count)?,
+        };
+        worker.queue.upload(&kept.input.buffer, inputs)?;
+        worker.queue.finish()?;
+        worker.make_room(count)?;
+        self.batches.push(kept);
+        Ok(())
+    }
+
+    /// Does the private operation on a batch, by its number.
+    pub(crate) fn run(&mut self, batch: usize) -> Result<(), Failed> {
+        let kept = &self.batches[batch];
+        self.worker.assign_pairs((0..kept.count).map(|_| 0))?;
+        self.worker
+            .compute(Operation::Private, kept.count, Some(kept))?;
+        self.worker.queue.finish()?;
+        Ok(())
+    }
+
+    /// Fetches the results of a batch.
+    pub(crate) fn collect(
+        &mut self,
+        batch: usize,
+        outputs: &mut [u8],
+        status: &mut [Status],
+    ) -> Result<(), Failed> {
+        let (kept, queue) = (&self.batches[batch], &mut self.worker.queue);
+        let blocks = queue.download(&kept.output.buffer, outputs.len())?;
+        let words = queue.download(&kept.status.buffer, 4 * kept.count)?;
+        queue.finish()?;
+        outputs.copy_from_slice(queue.downloaded(&blocks));
+        if read_status(queue.downloaded(&words), status) {
+            self.worker.slots.discard();
+        }
+        Ok(())
+    }
+}
+
+impl<D: Device> Steps<'_, D> {
+    fn whole(
+        &mut self,
+        kernel: Kernel,
+        arguments: &[Argument<'_, D::Buffer>],
+    ) -> Result<(), Failure> {
+        self.launcher
+            .run(&self.keys.whole, kernel, self.count, arguments)
+    }
+
+    fn read_blocks(&mut self, from: &Wiped<D>, to: &Wiped<D>) -> Result<(), Failure> {
+        let room = self.room;
+        let [keys, which, key_words] = key_arguments(self.keys, room);
+        self.whole(
+            Kernel::ReadBlocks,
+            &[
+                Argument::Buffer(&from.buffer),
+                Argument::Buffer(&to.buffer),
+                Argument::Buffer(&self.status.buffer),
+                keys,
+                which,
+                key_words,
+                word(0),
+                word(self.keys.layout.limbs),
+                word(self.keys.length()),
+                word(self.count),
+                word(room.items),
+            ],
+        )
+    }
+
+    fn write_blocks(&mut self, to: &Wiped<D>) -> Result<(), Failure> {
+        let room = self.room;
+        self.whole(
+            Kernel::WriteBlocks,
+            &[
+                Argument::Buffer(&room.values.buffer),
+                Argument::Buffer(&to.buffer),
+                Argument::Buffer(&self.status.buffer),
+                word(self.keys.length()),
+                word(self.count),
+                word(room.items),
+            ],
+        )
+    }
+
+    /// Blinded numbers of what was given.
+    fn blind(&mut self, pairs: &[Wiped<D>; 2], slots: usize) -> Result<(), Failure> {
+        let room = self.room;
+        let [keys, which, key_words] = key_arguments(self.keys, room);
+        self.whole(
+            Kernel::Blind,
+            &[
+                Argument::Buffer(&room.given.buffer),
+                Argument::Buffer(&room.values.buffer),
+                Argument::Buffer(&pairs[0].buffer),
+                Argument::Buffer(&pairs[1].buffer),
+                Argument::Buffer(&room.pair.buffer),
+                keys,
+                which,
+                key_words,
+                word(0),
+                word(self.keys.layout.limbs),
+                word(self.count),
+                word(room.items),
+                word(slots),
+            ],
+        )
+    }
+
+    fn unblind(&mut self, pairs: &[Wiped<D>; 2], slots: usize) -> Result<(), Failure> {
+        let room = self.room;
+        let [keys, which, key_words] = key_arguments(self.keys, room);
+        self.whole(
+            Kernel::Unblind,
+            &[
+                Argument::Buffer(&room.values.buffer),
+                Argument::Buffer(&pairs[1].buffer),
+                Argument::Buffer(&room.pair.buffer),
+                keys,
+                which,
+                key_words,
+                word(0),
+                word(self.keys.layout.limbs),
+                word(self.count),
+                word(room.items),
+                word(slots),
+            ],
+        )
+    }
+
+    /// Pairs of the powers that a public power has left in Montgomery form, and of the inverses among the values.
+    fn renew_pairs(&mut self, pairs: &[Wiped<D>; 2], slots: usize) -> Result<(), Failure> {
+        let room = self.room;
+        let [keys, which, key_words] = key_arguments(self.keys, room);
+        self.whole(
+            Kernel::RenewPairs,
+            &[
+                Argument::Buffer(&room.publics.buffer),
+                Argument::Buffer(&room.values.buffer),
+                Argument::Buffer(&pairs[0].buffer),
+                Argument::Buffer(&pairs[1].buffer),
+                Argument::Buffer(&room.pair.buffer),
+                keys,
+                which,
+                key_words,
+                word(0),
+                word(self.keys.layout.limbs),
+                word(self.count),
+                word(room.items),
+                word(slots),
+            ],
+        )
+    }
+
+    /// Raises numbers to their private exponents, into the values.
+    fn private_power(&mut self, from: &Wiped<D>) -> Result<(), Failure> {
+        let (resident, room, count) = (self.keys, self.room, self.count);
+        let layout = &resident.layout;
+        let (Some(power), Some(program), Some([states, table])) =
+            (&layout.power, &resident.part, &room.power)
+        else {
+            unreachable!("private operations have private keys");
+        };
+        let lanes = power.parts * count;
+        let [keys, which, key_words] = key_arguments(resident, room);
+        self.launcher.run(
+            program,
+            Kernel::PowerEnter,
+            lanes,
+            &[
+                Argument::Buffer(&from.buffer),
+                Argument::Buffer(&states.buffer),
+                Argument::Buffer(&table.buffer),
+                keys,
+                which,
+                key_words,
+                word(power.at),
+                word(power.part_words),
+                word(power.parts),
+                word(power.limbs),
+                word(layout.limbs),
+                word(power.window),
+                word(count),
+                word(room.items),
+            ],
+        )?;
+        for (first, last) in stretches(power.digits, power.window + 1, power.limbs, lanes) {
+            let [keys, which, key_words] = key_arguments(resident, room);
+            self.launcher.run(
+                program,
+                Kernel::PowerDigits,
+                lanes,
+                &[
+                    Argument::Buffer(&states.buffer),
+                    Argument::Buffer(&table.buffer),
+                    keys,
+                    which,
+                    key_words,
+                    word(power.at),
+                    word(power.part_words),
+                    word(power.parts),
+                    word(power.digits_at),
+                    word(first),
+                    word(last),
+                    word(power.limbs),
+                    word(power.window),
+                    word(count),
+                    word(room.items),
+                ],
+            )?;
+        }
+        let [keys, which, key_words] = key_arguments(resident, room);
+        match power.qinv {
+            None => self.launcher.run(
+                program,
+                Kernel::PowerLeave,
+                count,
+                &[
+                    Argument::Buffer(&states.buffer),
+                    Argument::Buffer(&room.values.buffer),
+                    keys,
+                    which,
+                    key_words,
+                    word(power.at),
+                    word(power.limbs),
+                    word(count),
+                    word(room.items),
+                ],
+            ),
+            Some([qinv, qinv_mont]) => self.launcher.run(
+                program,
+                Kernel::Recombine,
+                count,
+                &[
+                    Argument::Buffer(&states.buffer),
+                    Argument::Buffer(&room.values.buffer),
+                    keys,
+                    which,
+                    key_words,
+                    word(power.at),
+                    word(power.part_words),
+                    word(qinv),
+                    word(qinv_mont),
+                    word(power.limbs),
+                    word(layout.limbs),
+                    word(count),
+                    word(room.items),
+                ],
+            ),
+        }
+    }
+
+    /// Raises numbers to their public exponents, and leaves the powers in Montgomery form.
+    fn public_power(&mut self, from: &Wiped<D>) -> Result<(), Failure> {
+        let (resident, room, count) = (self.keys, self.room, self.count);
+        let layout = &resident.layout;
+        let [keys, which, key_words] = key_arguments(resident, room);
+        self.whole(
+            Kernel::PublicEnter,
+            &[
+                Argument::Buffer(&from.buffer),
+                Argument::Buffer(&room.bases.buffer),
+                Argument::Buffer(&room.publics.buffer),
+                keys,
+                which,
+                key_words,
+                word(0),
+                word(layout.limbs),
+                word(count),
+                word(room.items),
+            ],
+        )?;
+        for (first, last) in stretches(resident.exponent_bits - 1, 2, layout.limbs, count) {
+            let [keys, which, key_words] = key_arguments(resident, room);
+            self.whole(
+                Kernel::PublicBits,
+                &[
+                    Argument::Buffer(&room.bases.buffer),
+                    Argument::Buffer(&room.publics.buffer),
+                    keys,
+                    which,
+                    key_words,
+                    word(0),
+                    word(layout.exponent),
+                    word(first),
+                    word(last),
+                    word(layout.limbs),
+                    word(count),
+                    word(room.items),
+                ],
+            )?;
+        }
+        Ok(())
+    }
+
+    /// The public powers, out of Montgomery form, among the values.
+    fn public_leave(&mut self) -> Result<(), Failure> {
+        let room = self.room;
+        let [keys, which, key_words] = key_arguments(self.keys, room);
+        self.whole(
+            Kernel::PublicLeave,
+            &[
+                Argument::Buffer(&room.publics.buffer),
+                Argument::Buffer(&room.values.buffer),
+                keys,
+                which,
+                key_words,
+                word(0),
+                word(self.keys.layout.limbs),
+                word(self.count),
+                word(room.items),
+            ],
+        )
+    }
+
+    /// Are the public powers of the values what was given?
+    fn check(&mut self) -> Result<(), Failure> {
+        let room = self.room;
+        let [keys, which, key_words] = key_arguments(self.keys, room);
+        self.whole(
+            Kernel::PublicCheck,
+            &[
+                Argument::Buffer(&room.publics.buffer),
+                Argument::Buffer(&room.given.buffer),
+                Argument::Buffer(&room.values.buffer),
+                Argument::Buffer(&self.status.buffer),
+                keys,
+                which,
+                key_words,
+                word(0),
+                word(self.keys.layout.limbs),
+                word(self.count),
+                word(room.items),
+            ],
+        )
+    }
+}
+
+fn key_arguments<'a, D: Device>(
+    keys: &'a Keys<D>,
+    room: &'a Room<D>,
+) -> [Argument<'a, D::Buffer>; 3] {
+    [
+        Argument::Buffer(&keys.records.buffer),
+        Argument::Buffer(&room.which.buffer),
+        word(keys.layout.words),
+    ]
+}
