@@ -14,7 +14,7 @@
 
 use std::{
     collections::HashMap,
-    sync::{Arc, Mutex, OnceLock, PoisonError},
+    sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError},
     thread,
 };
 
@@ -25,7 +25,7 @@ use crate::{
     backed::{
         Blocks, Bulk, ResidentBlocks, Signing, Verifying, first, private_key, public_key, refused,
     },
-    engine::{Engine, EngineError, EngineInfo, Prepared},
+    engine::{Engine, EngineError, EngineInfo, Prepared, RunStats, Runner},
     job::{Job, StudyKey},
     ledger::{ClockOwner, Ledger, Reason, ThreadOwner},
     op::Op,
@@ -83,20 +83,32 @@ impl OnDevice {
         }
     }
 
+    /// With a device that is open already, in the place of the first that there is: for whoever wants to see what becomes of one that fails.
+    pub fn over(device: Arc<dyn Gpu>) -> Self {
+        let engine = OnDevice::new();
+        engine
+            .opened()
+            .insert(Choice::First.to_string(), Ok(device));
+        engine
+    }
+
+    fn opened(&self) -> MutexGuard<'_, HashMap<String, Opened>> {
+        self.opened.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     fn survey(&self) -> &Survey {
         self.survey.get_or_init(Survey::take)
     }
 
     /// A device, opened once.
     fn device(&self, choice: Choice) -> Opened {
-        let mut opened = self.opened.lock().unwrap_or_else(PoisonError::into_inner);
         let open = || {
             let device = self.survey().open(choice, Launch::Tuned);
             device
                 .map(Arc::from)
                 .map_err(|failure| Reason(failure.to_string()))
         };
-        opened
+        self.opened()
             .entry(choice.to_string())
             .or_insert_with(open)
             .clone()
@@ -104,13 +116,16 @@ impl OnDevice {
 
     fn backend(&self, form: Form) -> Result<Box<dyn Backend>, Reason> {
         Ok(match form {
-            Form::Hybrid => {
-                let threads = thread::available_parallelism().map_or(1, usize::from);
-                let device = self.device(Choice::First)?;
-                Box::new(SplitBackend::new(CpuBackend::auto(), device, threads))
-            }
+            Form::Hybrid => Box::new(self.split()?),
             form => self.gpu(form)?,
         })
+    }
+
+    /// The device and all CPUs that this process may use.
+    fn split(&self) -> Result<SplitBackend, Reason> {
+        let threads = thread::available_parallelism().map_or(1, usize::from);
+        let device = self.device(Choice::First)?;
+        Ok(SplitBackend::new(CpuBackend::auto(), device, threads))
     }
 
     /// The device of a form that works on nothing else.
@@ -198,6 +213,9 @@ impl Engine for OnDevice {
             )));
         }
         let is_search = matches!(job.op, Op::Keygen | Op::PrimePair);
+        if form == Form::Hybrid && is_search {
+            return refuse("candidates are tested by the device or by the CPU, whichever is faster, and not by both");
+        }
         if is_search && !job.bits.is_multiple_of(2) {
             return Err(Reason(format!(
                 "keys are generated with an even number of bits, not {}",
@@ -253,37 +271,77 @@ impl Engine for OnDevice {
     fn prepare(&self, job: &Job, keys: &[StudyKey]) -> Result<Box<dyn Prepared + '_>, EngineError> {
         self.supports(job).map_err(EngineError::Unsupported)?;
         let form = form(job).map_err(EngineError::Unsupported)?;
-        let backend = self.backend(form).map_err(EngineError::Unsupported)?;
-        let private = || {
-            let key = private_key(first(keys)?)?;
-            match form {
-                Form::Plain => {
-                    let gpu = self.gpu(form).map_err(EngineError::Unsupported)?;
-                    gpu.prepare_private_without_crt(&key)
-                }
-                _ => backend.prepare_private(&key),
-            }
-            .map_err(refused)
-        };
-        let public = || {
-            let key = public_key(first(keys)?)?;
-            backend.prepare_public(&key).map_err(refused)
-        };
-        if form == Form::Resident {
-            let gpu = self.gpu(form).map_err(EngineError::Unsupported)?;
-            let key = gpu
-                .prepare_resident(&private_key(first(keys)?)?)
-                .map_err(refused)?;
-            return Ok(Box::new(ResidentBlocks::new(key, job)));
+        if form == Form::Hybrid {
+            let split = self.split().map_err(EngineError::Unsupported)?;
+            let prepared = prepared_on(&split, job, keys)?;
+            return Ok(Box::new(Watched { prepared, split }));
         }
-        let prepared: Box<dyn Prepared> = match job.op {
-            Op::Private => Box::new(Blocks::new(private()?, job)?),
-            Op::Public => Box::new(Blocks::new(public()?, job)?),
-            Op::Sign => Box::new(Signing::new(private()?, job)),
-            Op::Verify => Box::new(Verifying::new(public()?, job)),
-            _ => Box::new(Bulk::new(backend, job)?),
-        };
-        Ok(prepared)
+        if (form, job.op) == (Form::Plain, Op::Private) {
+            let gpu = self.gpu(form).map_err(EngineError::Unsupported)?;
+            let key = private_key(first(keys)?)?;
+            let key = gpu.prepare_private_without_crt(&key).map_err(refused)?;
+            return Ok(Box::new(Blocks::new(key, job)?));
+        }
+        let backend = self.backend(form).map_err(EngineError::Unsupported)?;
+        match job.op {
+            Op::Keygen | Op::PrimePair => Ok(Box::new(Bulk::new(backend, job)?)),
+            _ => prepared_on(backend.as_ref(), job, keys),
+        }
+    }
+}
+
+/// A job with a key on a backend.
+fn prepared_on(
+    backend: &dyn Backend,
+    job: &Job,
+    keys: &[StudyKey],
+) -> Result<Box<dyn Prepared>, EngineError> {
+    let key = match job.op {
+        Op::Private | Op::Sign => backend.prepare_private(&private_key(first(keys)?)?),
+        _ => backend.prepare_public(&public_key(first(keys)?)?),
+    }
+    .map_err(refused)?;
+    Ok(match job.op {
+        Op::Sign => Box::new(Signing::new(key, job)),
+        Op::Verify => Box::new(Verifying::new(key, job)),
+        _ => Box::new(Blocks::new(key, job)?),
+    })
+}
+
+/// Work shared with the CPU, which goes on alone where the device is lost: what is measured then is no figure of both, and fails.
+struct Watched {
+    prepared: Box<dyn Prepared>,
+    split: SplitBackend,
+}
+
+impl Prepared for Watched {
+    fn kernel(&self) -> String {
+        self.prepared.kernel()
+    }
+
+    fn runner(&self) -> Result<Box<dyn Runner + '_>, EngineError> {
+        Ok(Box::new(WatchedRunner {
+            runner: self.prepared.runner()?,
+            split: &self.split,
+        }))
+    }
+}
+
+struct WatchedRunner<'a> {
+    runner: Box<dyn Runner + 'a>,
+    split: &'a SplitBackend,
+}
+
+impl Runner for WatchedRunner<'_> {
+    fn run(&mut self, inputs: &[u8], outputs: &mut [u8]) -> Result<RunStats, EngineError> {
+        let stats = self.runner.run(inputs, outputs)?;
+        match self.split.lost() {
+            None => Ok(stats),
+            Some(message) => Err(EngineError::Library {
+                call: "the device",
+                message,
+            }),
+        }
     }
 }
 
@@ -334,7 +392,8 @@ mod tests {
             (Op::Private, None),
             (Op::Public, Some("article")),
             (Op::Private, Some("plain")),
-            (Op::Keygen, Some("hybrid")),
+            (Op::Keygen, None),
+            (Op::Private, Some("hybrid")),
             (Op::Verify, Some("tuned")),
         ] {
             let refused = engine.supports(&job(op, variant)).unwrap_err();

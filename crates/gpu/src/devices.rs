@@ -7,7 +7,11 @@ use std::{
 
 use crate::{
     backend::{Gpu, GpuBackend},
-    driver::{CudaDevice, Description, Driver, Failure, OpenClDevice, cuda, opencl},
+    driver::{
+        CudaDevice, Description, Driver, Failure, OpenClDevice, cuda,
+        faulty::{Faults, FaultyDevice},
+        opencl,
+    },
     kernel::Launch,
 };
 
@@ -87,22 +91,44 @@ impl Survey {
     ///
     /// [`Failure::NoDevice`] if there is none, or not the one that was asked for; the driver's.
     pub fn open(&self, choice: Choice, launch: Launch) -> Result<Box<dyn Gpu>, Failure> {
+        Ok(match self.chosen(choice)? {
+            Found::Cuda(found) => Box::new(GpuBackend::new(CudaDevice::open(found)?, launch)?),
+            Found::OpenCl(found) => Box::new(GpuBackend::new(OpenClDevice::open(found)?, launch)?),
+        })
+    }
+
+    /// Opens one that fails when it is told to.
+    ///
+    /// # Errors
+    ///
+    /// As for [`open`](Self::open).
+    pub fn open_faulty(
+        &self,
+        choice: Choice,
+        launch: Launch,
+        faults: &Faults,
+    ) -> Result<Box<dyn Gpu>, Failure> {
+        let faults = faults.clone();
+        Ok(match self.chosen(choice)? {
+            Found::Cuda(found) => {
+                let device = FaultyDevice::new(CudaDevice::open(found)?, faults);
+                Box::new(GpuBackend::new(device, launch)?)
+            }
+            Found::OpenCl(found) => {
+                let device = FaultyDevice::new(OpenClDevice::open(found)?, faults);
+                Box::new(GpuBackend::new(device, launch)?)
+            }
+        })
+    }
+
+    fn chosen(&self, choice: Choice) -> Result<&Found, Failure> {
         let place = match choice {
             Choice::First => (!self.found.is_empty()).then_some(0),
             chosen => self.devices().position(|(choice, _)| choice == chosen),
         };
-        match place.map(|place| &self.found[place]) {
-            Some(Found::Cuda(found)) => {
-                Ok(Box::new(GpuBackend::new(CudaDevice::open(found)?, launch)?))
-            }
-            Some(Found::OpenCl(found)) => Ok(Box::new(GpuBackend::new(
-                OpenClDevice::open(found)?,
-                launch,
-            )?)),
-            None => Err(Failure::NoDevice {
-                reason: self.why_not(choice),
-            }),
-        }
+        place.map(|place| &self.found[place]).ok_or_else(|| Failure::NoDevice {
+            reason: self.why_not(choice),
+        })
     }
 
     fn why_not(&self, choice: Choice) -> String {

@@ -25,7 +25,8 @@ use zeroize::Zeroizing;
 
 use crate::backend::Gpu;
 
-/// A device and the threads of this CPU.
+/// A device and the threads of this CPU. Copies share the device, and what is known of it.
+#[derive(Clone)]
 pub struct SplitBackend {
     cpu: CpuBackend,
     gpu: Arc<dyn Gpu>,

@@ -96,6 +96,8 @@ impl<D: Device> Launcher<'_, D> {
 /// The products of 32 bits that one launch may take. A graphics processor that also draws a desktop is taken away from a kernel that
 /// runs for seconds; one that does 10¹¹ of them a second is done in a fraction of one.
 const PRODUCTS_OF_A_LAUNCH: u128 = 1 << 35;
+/// The products of one work-item in one launch: few numbers take as long as each does alone.
+const PRODUCTS_OF_A_WORK_ITEM: u128 = 1 << 25;
 
 /// Cuts `steps` steps, each of `products` modular products of `limbs` limbs on each of `numbers` numbers, into stretches for a launch
 /// each.
@@ -105,9 +107,10 @@ pub(crate) fn stretches(
     limbs: usize,
     numbers: usize,
 ) -> impl Iterator<Item = (usize, usize)> {
-    let of_a_step = 2 * (limbs as u128).pow(2) * products as u128 * numbers as u128;
-    let together =
-        (PRODUCTS_OF_A_LAUNCH / of_a_step.max(1)).clamp(1, steps.max(1) as u128) as usize;
+    let of_a_step = (2 * (limbs as u128).pow(2) * products as u128).max(1);
+    let together = (PRODUCTS_OF_A_LAUNCH / (of_a_step * numbers.max(1) as u128))
+        .min(PRODUCTS_OF_A_WORK_ITEM / of_a_step)
+        .clamp(1, steps.max(1) as u128) as usize;
     (0..steps)
         .step_by(together)
         .map(move |first| (first, (first + together).min(steps)))
@@ -135,12 +138,15 @@ mod tests {
             for (first, last) in &stretches {
                 assert_eq!(*first, next);
                 assert!(last > first);
-                let products = (last - first) as u128 * 12 * (limbs * limbs * numbers) as u128;
-                assert!(products <= PRODUCTS_OF_A_LAUNCH || last - first == 1);
+                let of_one = (last - first) as u128 * 12 * (limbs * limbs) as u128;
+                let fits = of_one <= PRODUCTS_OF_A_WORK_ITEM
+                    && of_one * numbers as u128 <= PRODUCTS_OF_A_LAUNCH;
+                assert!(fits || last - first == 1);
                 next = *last;
             }
             assert_eq!(next, steps);
         }
         assert_eq!(stretches(205, 6, 32, 10).count(), 1);
+        assert_eq!(stretches(683, 7, 128, 2).count(), 5);
     }
 }

@@ -147,12 +147,17 @@ fn an_absent_engine_is_named_with_what_brings_it() {
         assert_cmd::Command::new(&alone)
             .current_dir(here.path())
             .env("RSALAB_PREFIX", here.path().join("prefix"))
+            // As on a machine without a device, whatever this one has.
+            .env("OCL_ICD_VENDORS", here.path())
+            .env("CUDA_VISIBLE_DEVICES", "-1")
             .args(arguments)
             .output()
             .expect("the program starts")
     };
     let bench = command(&["bench", "--op", "private", "--engines", "own,gmp"]);
     assert_failure(&bench, 6, "rsalab-peer-gmp");
+    let bench = command(&["bench", "--op", "private", "--engines", "own,gpu:article"]);
+    assert_failure(&bench, 6, "no device, because ");
 
     let table = command(&["engines"]);
     assert_done(&table);
@@ -170,10 +175,7 @@ fn an_absent_engine_is_named_with_what_brings_it() {
         assert_eq!(engine["present"], false);
         if name == "gpu" {
             let reason = engine["reason"].as_str().expect("there is a reason");
-            assert!(
-                reason.contains("OpenCL library cannot be loaded"),
-                "{reason}"
-            );
+            assert!(reason.starts_with("no device, because "), "{reason}");
             assert!(stdout(&table).contains(reason), "{}", stdout(&table));
             assert!(
                 engine["bring"]
@@ -191,14 +193,35 @@ fn an_absent_engine_is_named_with_what_brings_it() {
     assert!(engines.len() >= 5);
 
     // In a study it is a record, not an error.
-    let study = command(&["study", "smoke", "--engines", "own,gmp", "--out", "out"]);
+    let study = command(&["study", "smoke", "--engines", "own,gmp,gpu", "--out", "out"]);
     assert_done(&study);
     let cells = cells(&here.path().join("out"));
     assert!(
         cells
             .iter()
-            .filter(|cell| cell.engine == "gmp")
+            .filter(|cell| cell.engine != "own")
             .all(|cell| cell.state == "unsupported"),
         "{cells:?}"
     );
+}
+
+/// A library of drivers that is none: the reason is the loader's, and nothing panics.
+#[test]
+#[cfg(target_os = "linux")]
+fn a_driver_that_does_not_load_is_a_reason() {
+    let here = folder();
+    fs::write(here.path().join("libOpenCL.so.1"), "no library").expect("it can be written");
+    let command = |arguments: &[&str]| {
+        rsalab(here.path())
+            .env("LD_LIBRARY_PATH", here.path())
+            .env("CUDA_VISIBLE_DEVICES", "-1")
+            .args(arguments)
+            .output()
+            .expect("the program starts")
+    };
+    let bench = command(&["bench", "--op", "private", "--engines", "gpu"]);
+    assert_failure(&bench, 6, "the OpenCL library cannot be loaded");
+    let engines = command(&["engines"]);
+    assert_done(&engines);
+    assert!(stdout(&engines).contains("the OpenCL library cannot be loaded"));
 }

@@ -20,10 +20,7 @@ use super::{
     Argument, Description, Device, Download, Driver, Failure, Queue,
     stages::{Pinned, Stages},
 };
-use crate::kernel::{Grid, Kernel};
-
-/// The kernels for any number of limbs.
-const PTX: &str = include_str!("../kernel/rsa.ptx");
+use crate::kernel::{Grid, Kernel, PTX};
 
 /// The devices, or why there are none.
 pub(crate) fn devices() -> Result<Vec<Found>, String> {

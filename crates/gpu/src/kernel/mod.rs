@@ -11,6 +11,9 @@ pub const VENDOR: &str = include_str!("vendor.h");
 /// The kernels.
 pub const SOURCE: &str = include_str!("rsa.cl");
 
+/// The same for NVIDIA's driver, made of both by `scripts/make-ptx.sh`.
+pub const PTX: &str = include_str!("rsa.ptx");
+
 /// The most limbs of 32 bits that a number can have.
 pub const MAX_LIMBS: usize = 256;
 
@@ -158,6 +161,26 @@ mod tests {
         let mut sorted = found.clone();
         sorted.sort_unstable();
         assert_eq!(sorted, named);
+    }
+
+    #[test]
+    fn the_ptx_is_made_of_these_sources() {
+        use sha2::{Digest, Sha256};
+        use std::fmt::Write;
+        let digest = Sha256::digest([VENDOR, SOURCE].concat());
+        let digest = digest.iter().fold(String::new(), |mut text, byte| {
+            let _ = write!(text, "{byte:02x}");
+            text
+        });
+        let first = PTX.lines().next().unwrap();
+        assert!(
+            first.ends_with(&digest),
+            "rsa.ptx is older than its sources: run scripts/make-ptx.sh"
+        );
+        for kernel in Kernel::ALL {
+            let entry = format!(".entry {}(", kernel.name());
+            assert!(PTX.contains(&entry), "{entry}");
+        }
     }
 
     #[test]

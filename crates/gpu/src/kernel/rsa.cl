@@ -207,6 +207,16 @@ KERNEL prepare_factor(GLOBAL word *keys, word key_words, word offset, word from,
 
 /* ------------------------------------------------------------------------------------------------------- Blocks */
 
+/* A limb of a block of `length` big-endian bytes; zero above them. */
+static word limb_of(GLOBAL const byte *block, word length, word j) {
+    word limb = 0;
+    for (word k = 0; k < 4; k++) {
+        const word place = 4 * j + k;
+        if (place < length) limb |= (word)block[length - 1 - place] << 8 * k;
+    }
+    return limb;
+}
+
 /* Blocks of `length` big-endian bytes to numbers. One that is not below its modulus, at `offset` of its key, is zero, and said
  * to be out of range. */
 KERNEL read_blocks(GLOBAL const byte *blocks, GLOBAL word *values, GLOBAL word *status, KEYS, word offset, word limbs,
@@ -214,14 +224,7 @@ KERNEL read_blocks(GLOBAL const byte *blocks, GLOBAL word *values, GLOBAL word *
     FOR_EACH(item, count) {
         GLOBAL const byte *block = blocks + (wide)item * length;
         word x[MOST];
-        for (word j = 0; j < SIZE(limbs); j++) {
-            word limb = 0;
-            for (word k = 0; k < 4; k++) {
-                const word place = 4 * j + k;
-                if (place < length) limb |= (word)block[length - 1 - place] << 8 * k;
-            }
-            x[j] = limb;
-        }
+        for (word j = 0; j < SIZE(limbs); j++) x[j] = limb_of(block, length, j);
         const word inside = is_less(x, KEY(item) + offset, 1, limbs);
         for (word j = 0; j < SIZE(limbs); j++) x[j] &= 0u - inside;
         store(values + item, x, stride, limbs);
@@ -494,14 +497,7 @@ KERNEL candidate_enter(GLOBAL const byte *blocks, GLOBAL word *moduli, GLOBAL wo
                        word limbs, word length, word count, word stride) {
     FOR_EACH(item, count) {
         GLOBAL const byte *block = blocks + (wide)item * length;
-        for (word j = 0; j < SIZE(limbs); j++) {
-            word limb = 0;
-            for (word k = 0; k < 4; k++) {
-                const word place = 4 * j + k;
-                if (place < length) limb |= (word)block[length - 1 - place] << 8 * k;
-            }
-            moduli[j * stride + item] = limb;
-        }
+        for (word j = 0; j < SIZE(limbs); j++) moduli[j * stride + item] = limb_of(block, length, j);
         word x[MOST];
         one(x, start, moduli + item, stride, limbs);
         store(ones + item, x, stride, limbs);
@@ -560,14 +556,7 @@ KERNEL base_enter(GLOBAL const byte *blocks, GLOBAL word *states, GLOBAL word *t
         GLOBAL const word *n = moduli + item;
         const word n0 = negative_inverse(n[0]);
         word x[MOST], y[MOST], z[MOST];
-        for (word j = 0; j < SIZE(limbs); j++) {
-            word limb = 0;
-            for (word k = 0; k < 4; k++) {
-                const word place = 4 * j + k;
-                if (place < length) limb |= (word)block[length - 1 - place] << 8 * k;
-            }
-            x[j] = limb;
-        }
+        for (word j = 0; j < SIZE(limbs); j++) x[j] = limb_of(block, length, j);
         load(y, ones + item, stride, limbs);
         one_squared(z, y, n, stride, n0, limbs);
         multiply(x, x, z, n, stride, n0, limbs);
