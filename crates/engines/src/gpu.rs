@@ -214,7 +214,9 @@ impl Engine for OnDevice {
         }
         let is_search = matches!(job.op, Op::Keygen | Op::PrimePair);
         if form == Form::Hybrid && is_search {
-            return refuse("candidates are tested by the device or by the CPU, whichever is faster, and not by both");
+            return refuse(
+                "candidates are tested by the device or by the CPU, whichever is faster, and not by both",
+            );
         }
         if is_search && !job.bits.is_multiple_of(2) {
             return Err(Reason(format!(
@@ -275,6 +277,13 @@ impl Engine for OnDevice {
             let split = self.split().map_err(EngineError::Unsupported)?;
             let prepared = prepared_on(&split, job, keys)?;
             return Ok(Box::new(Watched { prepared, split }));
+        }
+        if form == Form::Resident {
+            let gpu = self.gpu(form).map_err(EngineError::Unsupported)?;
+            let key = gpu
+                .prepare_resident(&private_key(first(keys)?)?)
+                .map_err(refused)?;
+            return Ok(Box::new(ResidentBlocks::new(key, job)));
         }
         if (form, job.op) == (Form::Plain, Op::Private) {
             let gpu = self.gpu(form).map_err(EngineError::Unsupported)?;

@@ -58,22 +58,33 @@ fn every_form_conforms() {
         let scope = Scope {
             threads: 1,
             variant: Some(form.clone()),
-            ..if is_full { Scope::full() } else { Scope::quick() }
+            ..if is_full {
+                Scope::full()
+            } else {
+                Scope::quick()
+            }
         };
         let scope = Scope {
             sizes: scope.sizes[..if is_full { scope.sizes.len() } else { 2 }].to_vec(),
-            keys: if form == "tuned" { scope.keys } else { Vec::new() },
+            keys: if form == "tuned" {
+                scope.keys
+            } else {
+                Vec::new()
+            },
             ..scope
         };
-        let mut worker =
-            Worker::in_process(Arc::new(OnDevice::new()), Limits::default()).unwrap();
+        let mut worker = Worker::in_process(Arc::new(OnDevice::new()), Limits::default()).unwrap();
         let mut tried = Vec::new();
         conformance::run(&mut worker, &scope, &seed(), &mut |case| {
             let Case { op, bits, name, .. } = case;
             match case.outcome {
                 Outcome::Passed { .. } => tried.push(op),
-                Outcome::Skipped { reason } => eprintln!("gpu:{form} {op} {bits}: skipped: {reason}"),
-                Outcome::Failed { what } => panic!("gpu:{form}, {op} at {bits} bits, {name}: {what}"),
+                Outcome::Skipped { reason } => {
+                    eprintln!("gpu:{form} {op} {bits}: skipped: {reason}")
+                }
+                Outcome::Failed { what } => {
+                    panic!("gpu:{form}, {op} at {bits} bits, {name}: {what}")
+                }
             }
         })
         .unwrap();
@@ -85,11 +96,19 @@ fn every_form_conforms() {
     assert_eq!(conformance::check_lengths(&engine, &key), Ok(()));
     let ledger = engine.supports(&job(Op::Private, None)).unwrap();
     assert_eq!(ledger.threads, ThreadOwner::Engine);
-    assert_eq!((ledger.crt, ledger.blinding, ledger.result_check), (Some(true), Some(true), Some(true)));
+    assert_eq!(
+        (ledger.crt, ledger.blinding, ledger.result_check),
+        (Some(true), Some(true), Some(true))
+    );
 }
 
 /// Measures blocks of a job until it fails, or for so many rounds.
-fn measure(engine: OnDevice, job: &Job, rounds: usize, before: impl Fn(usize)) -> Result<(), String> {
+fn measure(
+    engine: OnDevice,
+    job: &Job,
+    rounds: usize,
+    before: impl Fn(usize),
+) -> Result<(), String> {
     let key = StudyKey::from_seed(&seed(), job.bits, Exponent::F4).unwrap();
     let given = inputs(job, &key, &seed(), 0, 24);
     let mut worker = Worker::in_process(Arc::new(engine), Limits::default()).unwrap();
@@ -108,22 +127,39 @@ fn measure(engine: OnDevice, job: &Job, rounds: usize, before: impl Fn(usize)) -
 
 #[test]
 fn what_is_measured_with_and_without_copies_is_right() {
-    for form in [None, Some("resident"), Some("article"), Some("plain"), Some("hybrid")] {
+    for form in [
+        None,
+        Some("resident"),
+        Some("article"),
+        Some("plain"),
+        Some("hybrid"),
+    ] {
         let Some((_, device)) = faulty() else { return };
         let job = job(Op::Private, form);
-        assert_eq!(measure(OnDevice::over(device), &job, 3, |_| ()), Ok(()), "{form:?}");
+        assert_eq!(
+            measure(OnDevice::over(device), &job, 3, |_| ()),
+            Ok(()),
+            "{form:?}"
+        );
     }
 }
 
 #[test]
 fn a_device_that_is_lost_in_the_middle_is_the_cells_reason() {
     for form in [None, Some("resident"), Some("hybrid")] {
-        let Some((faults, device)) = faulty() else { return };
-        let lost = measure(OnDevice::over(device), &job(Op::Private, form), 20, |round| {
-            if round == 2 {
-                faults.lose_after(5);
-            }
-        });
+        let Some((faults, device)) = faulty() else {
+            return;
+        };
+        let lost = measure(
+            OnDevice::over(device),
+            &job(Op::Private, form),
+            20,
+            |round| {
+                if round == 2 {
+                    faults.lose_after(5);
+                }
+            },
+        );
         // Shared with a CPU that is faster than the device, nothing may have come to it to be lost.
         match (form, lost) {
             (Some("hybrid"), Ok(())) => {}
@@ -149,7 +185,11 @@ fn an_engine_of_the_cpu_and_a_device_agree() {
         let by = |engine: &dyn Engine| {
             let prepared = engine.prepare(&job, slice::from_ref(&key)).unwrap();
             let mut outputs = vec![0xA5; 9 * job.layout().output];
-            prepared.runner().unwrap().run(&given, &mut outputs).unwrap();
+            prepared
+                .runner()
+                .unwrap()
+                .run(&given, &mut outputs)
+                .unwrap();
             outputs
         };
         assert!(by(&gpu) == by(&Own::auto()), "{op}");

@@ -126,9 +126,11 @@ impl Survey {
             Choice::First => (!self.found.is_empty()).then_some(0),
             chosen => self.devices().position(|(choice, _)| choice == chosen),
         };
-        place.map(|place| &self.found[place]).ok_or_else(|| Failure::NoDevice {
-            reason: self.why_not(choice),
-        })
+        place
+            .map(|place| &self.found[place])
+            .ok_or_else(|| Failure::NoDevice {
+                reason: self.why_not(choice),
+            })
     }
 
     fn why_not(&self, choice: Choice) -> String {

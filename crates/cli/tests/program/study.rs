@@ -2,7 +2,7 @@
 
 use std::{fs, os::unix::fs::PermissionsExt};
 
-use crate::support::{assert_done, assert_failure, cells, folder, run, stdout};
+use crate::support::{assert_done, assert_failure, cells, folder, rsalab, run, stdout};
 
 #[test]
 fn smoke_runs_to_its_report() {

@@ -307,8 +307,8 @@ impl<'a> Share<'a> {
         report.calls = mem::take(&mut self.calls);
         let filled = self.stats.items as usize * work.layout.output;
         let outputs = &mut self.outputs[..filled];
-        if let Err(error) = collect(self.runner.as_mut(), work, self.done, outputs) {
-            report.fault.get_or_insert(Fault::from(error));
+        if let Err(fault) = collect(self.runner.as_mut(), work, self.done, outputs) {
+            report.fault.get_or_insert(fault);
         }
         match self.shared.reference.get() {
             Some(reference) if task != REFERENCE => {
@@ -353,7 +353,7 @@ fn collect(
     work: &Work<'_>,
     done: Stretch,
     outputs: &mut [u8],
-) -> Result<(), EngineError> {
+) -> Result<(), Fault> {
     let mut rest = outputs;
     for (batch, items) in done.batches(work) {
         let bytes = items.len() * work.layout.output;
@@ -361,7 +361,9 @@ fn collect(
             break;
         };
         rest = more;
-        runner.collect(batch, output)?;
+        runner
+            .collect(batch, output)
+            .map_err(|error| placed(error, items.start))?;
     }
     Ok(())
 }
