@@ -15,10 +15,10 @@
 use std::{
     collections::HashMap,
     sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError},
-    thread,
 };
 
 use rsalab_gpu::{Choice, Gpu, Launch, SplitBackend, Survey};
+use rsalab_measure::{Topology, pin::allowed_cpus};
 use rsalab_rsa::{Backend, CpuBackend, generate::miller_rabin_rounds};
 
 use crate::{
@@ -123,9 +123,16 @@ impl OnDevice {
 
     /// The device and all CPUs that this process may use.
     fn split(&self) -> Result<SplitBackend, Reason> {
-        let threads = thread::available_parallelism().map_or(1, usize::from);
         let device = self.device(Choice::First)?;
-        Ok(SplitBackend::new(CpuBackend::auto(), device, threads))
+        // Asked before the calling thread is pinned: its threads would be where it is.
+        let topology = Topology::detect();
+        let threads = topology.allowed_cpus().max(1);
+        let split = SplitBackend::new(CpuBackend::auto(), device, threads);
+        // A system that does not say where a thread may run does not pin it either.
+        Ok(match allowed_cpus() {
+            Ok(_) => split.pinned_to(topology.placement(threads).cpus),
+            Err(_) => split,
+        })
     }
 
     /// The device of a form that works on nothing else.

@@ -17,6 +17,7 @@ use std::{
     time::{Duration, Instant},
 };
 
+use rsalab_measure::pin::pin_current_thread;
 use rsalab_rsa::{
     Backend, BlockRunner, CandidateTester, CpuBackend, Error, Prepared, PreparedRing, PrivateKey,
     PublicKey, Status,
@@ -31,6 +32,8 @@ pub struct SplitBackend {
     cpu: CpuBackend,
     gpu: Arc<dyn Gpu>,
     threads: usize,
+    /// Where the threads go; wherever the system likes if none are named.
+    cpus: Vec<usize>,
     kernel: String,
     lost: Lost,
 }
@@ -46,8 +49,14 @@ impl SplitBackend {
             cpu,
             gpu,
             threads: threads.max(1),
+            cpus: Vec::new(),
             lost: Lost::default(),
         }
+    }
+
+    /// With each thread on a CPU of its own, in turn: for a caller that is pinned itself, whose threads would all share its CPU.
+    pub fn pinned_to(self, cpus: Vec<usize>) -> Self {
+        SplitBackend { cpus, ..self }
     }
 
     /// Why the device was given up, if it was.
@@ -65,6 +74,7 @@ impl SplitBackend {
             cpu: Arc::from(cpu),
             gpu: self.unless_lost(gpu),
             threads: self.threads,
+            cpus: self.cpus.clone(),
             kernel: self.kernel.clone(),
             lost: Arc::clone(&self.lost),
             balance: Mutex::default(),
@@ -214,6 +224,7 @@ struct Ready {
     cpu: Arc<dyn Prepared>,
     gpu: Option<Box<dyn Prepared>>,
     threads: usize,
+    cpus: Vec<usize>,
     kernel: String,
     lost: Lost,
     balance: Mutex<Balance>,
@@ -243,7 +254,7 @@ impl Prepared for Ready {
         Ok(Box::new(Runner {
             ready: self,
             gpu,
-            crew: Crew::start(&self.cpu, self.threads)?,
+            crew: Crew::start(&self.cpu, self.threads, &self.cpus)?,
         }))
     }
 }
@@ -397,7 +408,7 @@ struct Begun {
 }
 
 impl Crew {
-    fn start(key: &Arc<dyn Prepared>, threads: usize) -> Result<Self, Error> {
+    fn start(key: &Arc<dyn Prepared>, threads: usize, cpus: &[usize]) -> Result<Self, Error> {
         let mut crew = Crew {
             members: Vec::with_capacity(threads),
         };
@@ -405,9 +416,14 @@ impl Crew {
             let (tasks, inbox) = mpsc::channel::<Task>();
             let (ready, is_ready) = mpsc::channel();
             let key = Arc::clone(key);
+            let cpu = cpus.get(number % cpus.len().max(1)).copied();
             let thread = thread::Builder::new()
                 .name(format!("split-{number}"))
                 .spawn(move || {
+                    if let Some(Err(error)) = cpu.map(pin_current_thread) {
+                        let _ = ready.send(Err(thread_failed(&error.to_string())));
+                        return;
+                    }
                     let mut runner = match key.runner() {
                         Ok(runner) => {
                             let _ = ready.send(Ok(()));

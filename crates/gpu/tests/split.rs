@@ -55,6 +55,13 @@ fn results_are_in_order_and_those_of_the_cpu() {
     let (_, gpu) = device();
     for threads in [1, 3] {
         let split = SplitBackend::new(slow_cpu(), Arc::clone(&gpu), threads);
+        // The first CPU that this test may use, for all of them.
+        let cpus = rsalab_measure::Topology::detect().placement(1).cpus;
+        let split = if threads == 3 {
+            split.pinned_to(cpus)
+        } else {
+            split
+        };
         for is_private in [true, false] {
             let prepare = |backend: &dyn Backend| match is_private {
                 true => backend.prepare_private(&key).unwrap(),
