@@ -1,6 +1,6 @@
 //! The engine `own`: this project's arithmetic, through the doors that its tools use.
 //!
-//! Blocks, signatures, keys and primes are [`backed`](crate::backed) by the CPU; the steps of key set-up, totient and private exponent, are
+//! Blocks, signatures, keys and primes are `backed` by the CPU; the steps of key set-up, totient and private exponent, are
 //! in `setup`.
 //!
 //! The one thing here that no tool can do is the private operation without blinding and without the check of its result
