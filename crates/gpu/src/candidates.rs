@@ -7,9 +7,9 @@ use rsalab_rsa::{CandidateTester, Error};
 
 use crate::{
     Failed,
-    driver::{Argument, Device, Failure, Queue},
+    driver::{Device, Failure, Queue},
     kernel::{Kernel, Launch},
-    unit::{Launcher, Unit, Wiped, stretches, word},
+    unit::{Launcher, Unit, Wiped, stretches},
 };
 
 /// Bits of a base's exponent that are looked up at once. It divides 32, so that no digit lies in two limbs.
@@ -104,16 +104,12 @@ impl<D: Device> Tester<D> {
             Kernel::CandidateEnter,
             count,
             &[
-                Argument::Buffer(&room.candidates.buffer),
-                Argument::Buffer(&room.moduli.buffer),
-                Argument::Buffer(&room.ones.buffer),
-                Argument::Buffer(&room.states.buffer),
-                word(shortest - 1),
-                word(self.limbs),
-                word(length),
-                word(count),
-                word(room.items),
+                &room.candidates.buffer,
+                &room.moduli.buffer,
+                &room.ones.buffer,
+                &room.states.buffer,
             ],
+            &[shortest - 1, self.limbs, length, count, room.items],
         )
     }
 
@@ -133,15 +129,8 @@ impl<D: Device> Tester<D> {
                 &self.program,
                 Kernel::TwoBits,
                 count,
-                &[
-                    Argument::Buffer(&room.states.buffer),
-                    Argument::Buffer(&room.moduli.buffer),
-                    word(top - first),
-                    word(top - last),
-                    word(self.limbs),
-                    word(count),
-                    word(room.items),
-                ],
+                &[&room.states.buffer, &room.moduli.buffer],
+                &[top - first, top - last, self.limbs, count, room.items],
             )?;
         }
         launcher.run(
@@ -149,14 +138,12 @@ impl<D: Device> Tester<D> {
             Kernel::TwoVerdict,
             count,
             &[
-                Argument::Buffer(&room.states.buffer),
-                Argument::Buffer(&room.moduli.buffer),
-                Argument::Buffer(&room.ones.buffer),
-                Argument::Buffer(&room.passed.buffer),
-                word(self.limbs),
-                word(count),
-                word(room.items),
+                &room.states.buffer,
+                &room.moduli.buffer,
+                &room.ones.buffer,
+                &room.passed.buffer,
             ],
+            &[self.limbs, count, room.items],
         )?;
         self.verdicts(passed)
     }
@@ -186,17 +173,13 @@ impl<D: Device> Tester<D> {
             Kernel::BaseEnter,
             count,
             &[
-                Argument::Buffer(&room.bases.buffer),
-                Argument::Buffer(&room.states.buffer),
-                Argument::Buffer(&room.table.buffer),
-                Argument::Buffer(&room.moduli.buffer),
-                Argument::Buffer(&room.ones.buffer),
-                word(WINDOW),
-                word(self.limbs),
-                word(length),
-                word(count),
-                word(room.items),
+                &room.bases.buffer,
+                &room.states.buffer,
+                &room.table.buffer,
+                &room.moduli.buffer,
+                &room.ones.buffer,
             ],
+            &[WINDOW, self.limbs, length, count, room.items],
         )?;
         let zeros = each().map(zeros_after_the_lowest_bit).max().unwrap_or(0);
         // One more than the zeros at the end of w - 1, which are one more than these.
@@ -207,16 +190,14 @@ impl<D: Device> Tester<D> {
                 &self.program,
                 Kernel::BaseDigits,
                 count,
+                &[&room.states.buffer, &room.table.buffer, &room.moduli.buffer],
                 &[
-                    Argument::Buffer(&room.states.buffer),
-                    Argument::Buffer(&room.table.buffer),
-                    Argument::Buffer(&room.moduli.buffer),
-                    word(high - first * WINDOW),
-                    word(high - last * WINDOW),
-                    word(WINDOW),
-                    word(self.limbs),
-                    word(count),
-                    word(room.items),
+                    high - first * WINDOW,
+                    high - last * WINDOW,
+                    WINDOW,
+                    self.limbs,
+                    count,
+                    room.items,
                 ],
             )?;
         }
@@ -225,16 +206,13 @@ impl<D: Device> Tester<D> {
             Kernel::BaseVerdict,
             count,
             &[
-                Argument::Buffer(&room.states.buffer),
-                Argument::Buffer(&room.table.buffer),
-                Argument::Buffer(&room.moduli.buffer),
-                Argument::Buffer(&room.ones.buffer),
-                Argument::Buffer(&room.passed.buffer),
-                word(low),
-                word(self.limbs),
-                word(count),
-                word(room.items),
+                &room.states.buffer,
+                &room.table.buffer,
+                &room.moduli.buffer,
+                &room.ones.buffer,
+                &room.passed.buffer,
             ],
+            &[low, self.limbs, count, room.items],
         )?;
         self.verdicts(passed)
     }

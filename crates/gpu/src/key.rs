@@ -7,10 +7,10 @@ use rsalab_rsa::{PrivateKey, PublicKey};
 use zeroize::Zeroizing;
 
 use crate::{
-    driver::{Argument, Device, Failure, Queue},
+    driver::{Device, Failure, Queue},
     kernel::{Kernel, Launch, MAX_LIMBS},
     layout::Layout,
-    unit::{Launcher, Unit, Wiped, word},
+    unit::{Launcher, Unit, Wiped},
 };
 
 /// Keys of one size, resident on a device. Wiped there when dropped.
@@ -119,14 +119,8 @@ impl<D: Device> Keys<D> {
                 program,
                 Kernel::PrepareModulus,
                 count,
-                &[
-                    Argument::Buffer(&self.records.buffer),
-                    word(layout.words),
-                    word(at),
-                    word(limbs),
-                    word(bits - 1),
-                    word(count),
-                ],
+                &[&self.records.buffer],
+                &[layout.words, at, limbs, bits - 1, count],
             )
         };
         prepare(&self.whole, 0, layout.limbs, layout.bits)?;
@@ -140,15 +134,8 @@ impl<D: Device> Keys<D> {
                     program,
                     Kernel::PrepareFactor,
                     count,
-                    &[
-                        Argument::Buffer(&self.records.buffer),
-                        word(layout.words),
-                        word(power.at),
-                        word(from),
-                        word(to),
-                        word(power.limbs),
-                        word(count),
-                    ],
+                    &[&self.records.buffer],
+                    &[layout.words, power.at, from, to, power.limbs, count],
                 )?;
             }
         }

@@ -7,7 +7,7 @@
 //! | how is a device driven | [`driver`] |
 //! | what is a backend on one | [`backend`] |
 //! | how is a key brought there | `layout`, `key` |
-//! | how does a batch run | `work`, `pairs` (blinding), `unit` (memory, programs, launches) |
+//! | how does a batch run | `work`, in `steps`; `pairs` (blinding), `unit` (memory, programs, launches) |
 //! | how are candidates for primes tested | `candidates` |
 //! | how do a device and this CPU share a batch | [`split`] |
 //!
@@ -25,6 +25,7 @@ mod key;
 mod layout;
 mod pairs;
 pub mod split;
+mod steps;
 mod unit;
 mod work;
 

@@ -80,16 +80,22 @@ pub(crate) struct Launcher<'a, D: Device> {
 }
 
 impl<D: Device> Launcher<'_, D> {
-    /// Runs a kernel on so many numbers.
+    /// Runs a kernel on so many numbers. All kernels take buffers first, then words.
     pub(crate) fn run(
         &mut self,
         program: &D::Program,
         kernel: Kernel,
         numbers: usize,
-        arguments: &[Argument<'_, D::Buffer>],
+        buffers: &[&D::Buffer],
+        words: &[usize],
     ) -> Result<(), Failure> {
         let grid: Grid = self.launch.grid(numbers, self.unit.device.description());
-        self.queue.launch(program, kernel, grid, arguments)
+        let word = |&word: &usize| {
+            Argument::Word(u32::try_from(word).expect("sizes on a device fit 32 bits"))
+        };
+        let buffers = buffers.iter().map(|buffer| Argument::Buffer(*buffer));
+        let arguments: Vec<_> = buffers.chain(words.iter().map(word)).collect();
+        self.queue.launch(program, kernel, grid, &arguments)
     }
 }
 
@@ -114,11 +120,6 @@ pub(crate) fn stretches(
     (0..steps)
         .step_by(together)
         .map(move |first| (first, (first + together).min(steps)))
-}
-
-/// A number as an argument.
-pub(crate) fn word<B>(number: usize) -> Argument<'static, B> {
-    Argument::Word(u32::try_from(number).expect("sizes on a device fit 32 bits"))
 }
 
 #[cfg(test)]
