@@ -19,7 +19,7 @@ use std::{
 
 use rsalab_gpu::{Choice, Gpu, Launch, SplitBackend, Survey};
 use rsalab_measure::{Topology, pin::allowed_cpus};
-use rsalab_rsa::{Backend, CpuBackend, generate::miller_rabin_rounds};
+use rsalab_rsa::{Backend, CpuBackend, generate::miller_rabin_rounds, keys::MIN_BITS};
 
 use crate::{
     backed::{
@@ -36,6 +36,9 @@ pub const NO_DEVICE: &str = "no device, because ";
 
 /// The one command that brings a device to a machine without a graphics processor: OpenCL on its CPU.
 pub const BRING_DEVICE: &str = "apt-get install pocl-opencl-icd ocl-icd-libopencl1";
+
+/// Bits of the largest number that the kernels take.
+const LARGEST_NUMBER: usize = 32 * rsalab_gpu::kernel::MAX_LIMBS;
 
 /// RSA on a device.
 pub struct OnDevice {
@@ -72,9 +75,6 @@ impl Default for OnDevice {
 }
 
 impl OnDevice {
-    /// The form with article (d)'s launch.
-    pub const ARTICLE: &str = "article";
-
     /// Drivers are asked when the engine is.
     pub fn new() -> Self {
         OnDevice {
@@ -220,6 +220,13 @@ impl Engine for OnDevice {
             )));
         }
         let is_search = matches!(job.op, Op::Keygen | Op::PrimePair);
+        let longest = if is_search { job.bits / 2 } else { job.bits };
+        if job.bits < MIN_BITS || longest > LARGEST_NUMBER {
+            return Err(Reason(format!(
+                "the modulus has {} bits; keys begin at {MIN_BITS}, and kernels of a device take numbers of up to {LARGEST_NUMBER}",
+                job.bits
+            )));
+        }
         if form == Form::Hybrid && is_search {
             return refuse(
                 "candidates are tested by the device or by the CPU, whichever is faster, and not by both",
@@ -446,5 +453,12 @@ mod tests {
             ..job(Op::Keygen, None)
         };
         assert!(refused(odd).contains("1023"));
+        for bits in [256, 8200] {
+            let job = Job {
+                bits,
+                ..job(Op::Private, None)
+            };
+            assert!(refused(job).contains("8192"));
+        }
     }
 }
