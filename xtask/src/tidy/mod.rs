@@ -5,6 +5,7 @@
 //! | a crate imports only from floors below it; side crates are imported by nobody | [`floors`] |
 //! | `unsafe` only where the design allows it, and forbidden by attribute elsewhere | [`unsafety`] |
 //! | bare mode is named by `arith`, `rsa` and `engines` only; no vague file names; no unfinished marks | [`names`] |
+//! | no test where `cargo test` does not look | [`untested`] |
 //! | relative links in Markdown lead to a file; ARCHITECTURE.md names every crate | [`documents`] |
 
 use std::{
@@ -20,6 +21,7 @@ mod floors;
 mod names;
 mod source;
 mod unsafety;
+mod untested;
 
 /// One breach of a rule, with the place to mend.
 #[derive(Debug, PartialEq, Eq)]
@@ -66,6 +68,7 @@ pub(crate) fn run(root: &Path) -> Result<Vec<Finding>> {
     let mut findings = floors::check(&crates);
     findings.extend(unsafety::check(&crates, &files));
     findings.extend(names::check(&files));
+    findings.extend(untested::check(&metadata, root, &files));
     findings.extend(documents::check(root, &crates, &files));
     Ok(findings)
 }

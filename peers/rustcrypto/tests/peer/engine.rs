@@ -21,7 +21,7 @@ fn job(op: Op, bits: usize) -> Job {
 
 #[test]
 fn the_version_is_the_one_that_the_manifest_pins() {
-    let manifest = include_str!("../Cargo.toml");
+    let manifest = include_str!("../../Cargo.toml");
     let version = RustCryptoEngine.info().version;
     let (name, number) = version.split_once(' ').unwrap();
     assert!(

@@ -2,26 +2,12 @@
 
 use rsalab_arith::integer;
 use rsalab_engines::{
-    Engine, EngineError, Exponent, Job, Limits, Location, Mode, Op, RunStats, Session, StudyKey,
-    Worker, conformance::test_seed, inputs, verify,
+    Engine, EngineError, Exponent, Job, Limits, Location, Op, RunStats, Session, StudyKey, Worker,
+    conformance::test_seed, inputs, verify,
 };
 use rsalab_peer_gmp::GmpEngine;
 
-fn job(op: Op, bits: usize, variant: Option<&str>) -> Job {
-    Job {
-        op,
-        bits,
-        threads: 1,
-        batch: 1,
-        mode: Mode::Latency,
-        variant: variant.map(str::to_owned),
-        bare: false,
-        exponent: Exponent::F4,
-        message_bits: None,
-        symbols: 0,
-        block_symbols: 0,
-    }
-}
+use crate::{found_key, job, key_of};
 
 fn run(
     job: &Job,
@@ -35,28 +21,10 @@ fn run(
     Ok((outputs, stats))
 }
 
-fn study_key(bits: usize, p: &[u8], q: &[u8]) -> StudyKey {
-    let e = [1, 0, 1];
-    let parts = integer::derive(p, q, &e).expect("two primes fit for a key");
-    StudyKey {
-        bits,
-        n: parts.n.to_vec(),
-        e: e.to_vec(),
-        d: parts.d.to_vec(),
-        p: p.to_vec(),
-        q: q.to_vec(),
-        dp: parts.dp.to_vec(),
-        dq: parts.dq.to_vec(),
-        qinv: parts.qinv.to_vec(),
-    }
-}
-
 #[test]
 fn every_form_of_the_private_operation_inverts_the_public_one() {
     for bits in [512, 1024, 1536, 2048] {
-        let (pair, _) = run(&job(Op::PrimePair, bits, None), &[], &[], 1).unwrap();
-        let (p, q) = pair.split_at(pair.len() / 2);
-        let keys = [study_key(bits, p, q)];
+        let keys = [found_key(bits)];
         let inputs: Vec<u8> = (0..5 * bits / 8)
             .map(|index| {
                 if index % (bits / 8) == 0 {
@@ -94,7 +62,7 @@ fn both_searches_find_keys_of_full_length_and_one_counts_its_tests() {
             for key in out.chunks_exact(job.layout().output) {
                 let (p, rest) = key.split_at(prime);
                 let (q, d) = rest.split_at(prime);
-                let expected = study_key(bits, p, q);
+                let expected = key_of(bits, p, q).expect("e fits");
                 assert_eq!(integer::bits_vartime(&expected.n), bits);
                 assert_eq!(d, expected.d, "the smallest private exponent");
             }
@@ -201,9 +169,9 @@ fn the_ledger_tells_the_forms_apart() {
 
 #[test]
 fn a_key_that_does_not_belong_together_is_refused() {
-    let (pair, _) = run(&job(Op::PrimePair, 512, None), &[], &[], 2).unwrap();
-    let mut key = study_key(512, &pair[..32], &pair[32..64]);
-    key.p = pair[64..96].to_vec();
+    let whole = found_key(512);
+    let mut key = whole.clone();
+    key.p = found_key(512).p;
     assert!(matches!(
         run(&job(Op::Private, 512, None), &[key], &[0; 64], 1),
         Err(EngineError::Key(_))
@@ -213,7 +181,7 @@ fn a_key_that_does_not_belong_together_is_refused() {
         |key: &mut StudyKey| *key.n.last_mut().unwrap() ^= 1,
         |key: &mut StudyKey| key.e = vec![0],
     ] {
-        let mut key = study_key(512, &pair[..32], &pair[32..64]);
+        let mut key = whole.clone();
         spoil(&mut key);
         let refused = run(&job(Op::Public, 512, Some("powm_sec")), &[key], &[0; 64], 1);
         assert!(matches!(refused, Err(EngineError::Key(_))));

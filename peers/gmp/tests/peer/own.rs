@@ -3,9 +3,10 @@
 
 use rand_chacha::ChaCha20Rng;
 use rand_core::{Rng, SeedableRng};
-use rsalab_arith::integer;
-use rsalab_engines::{Engine, Exponent, Job, Mode, Op, Own, StudyKey};
+use rsalab_engines::{Engine, Job, Op, Own, StudyKey};
 use rsalab_peer_gmp::GmpEngine;
+
+use crate::{found_key, job};
 
 const THREADS: u64 = 2;
 /// Keys of each size and thread.
@@ -17,22 +18,6 @@ const ALL: [(usize, usize, usize); 4] = [
     (3072, 400_000, 20_000),
     (4096, 90_000, 20_000),
 ];
-
-fn job(op: Op, bits: usize, variant: Option<&str>) -> Job {
-    Job {
-        op,
-        bits,
-        threads: 1,
-        batch: 1,
-        mode: Mode::Throughput,
-        variant: variant.map(str::to_owned),
-        bare: false,
-        exponent: Exponent::F4,
-        message_bits: None,
-        symbols: 0,
-        block_symbols: 0,
-    }
-}
 
 /// What an engine makes of inputs under a key.
 fn run(engine: &dyn Engine, job: &Job, key: &StudyKey, inputs: &[u8]) -> Vec<u8> {
@@ -47,31 +32,6 @@ fn run(engine: &dyn Engine, job: &Job, key: &StudyKey, inputs: &[u8]) -> Vec<u8>
     outputs
 }
 
-/// A key of primes that GMP found.
-fn key(bits: usize) -> StudyKey {
-    let job = job(Op::PrimePair, bits, None);
-    let prepared = GmpEngine.prepare(&job, &[]).unwrap();
-    let mut pair = vec![0; job.layout().output];
-    prepared.runner().unwrap().run(&[], &mut pair).unwrap();
-    let (p, q) = pair.split_at(pair.len() / 2);
-    let e = [1, 0, 1];
-    match integer::derive(p, q, &e) {
-        Ok(parts) => StudyKey {
-            bits,
-            n: parts.n.to_vec(),
-            e: e.to_vec(),
-            d: parts.d.to_vec(),
-            p: p.to_vec(),
-            q: q.to_vec(),
-            dp: parts.dp.to_vec(),
-            dq: parts.dq.to_vec(),
-            qinv: parts.qinv.to_vec(),
-        },
-        // e divides p - 1 or q - 1, once in thirty thousand.
-        Err(_) => key(bits),
-    }
-}
-
 /// Does `count` operations, the first `both` of them by GMP too.
 fn operations(bits: usize, count: usize, both: usize, thread: u64) {
     let mut rng = ChaCha20Rng::seed_from_u64(bits as u64 + thread);
@@ -79,7 +39,7 @@ fn operations(bits: usize, count: usize, both: usize, thread: u64) {
     let len = bits / 8;
     let (mut done, mut done_by_both) = (0, 0);
     for which in 1..=KEYS {
-        let key = key(bits);
+        let key = found_key(bits);
         while done < count * which / KEYS {
             // Whole lanes and parts of them.
             let items = (1 + rng.next_u32() as usize % 2_000).min(count - done);
@@ -131,7 +91,7 @@ fn thousands_of_operations() {
 }
 
 #[test]
-#[ignore = "takes minutes: cargo test --release --package rsalab-peer-gmp --test own -- --ignored --nocapture"]
+#[ignore = "takes minutes: cargo test --release --package rsalab-peer-gmp --test peer -- --ignored --nocapture"]
 fn millions_of_operations() {
     all(1);
 }
