@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use rsalab_rsa::{
     Backend, BlockRunner, CandidateTester, Error, Prepared, PreparedRing, PrivateKey, PublicKey,
-    RingRunner, Status,
+    RingRunner, Status, backend::check_batch, error::check_len,
 };
 
 use crate::{
@@ -187,7 +187,6 @@ impl<D: Device> Resident for ReadyResident<D> {
         Ok(Box::new(ResidentBatches {
             hands,
             length: self.keys.length(),
-            counts: Vec::new(),
         }))
     }
 }
@@ -195,34 +194,24 @@ impl<D: Device> Resident for ReadyResident<D> {
 struct ResidentBatches<D: Device> {
     hands: ResidentHands<D>,
     length: usize,
-    /// Items of each batch.
-    counts: Vec<usize>,
 }
 
 impl<D: Device> ResidentBatches<D> {
-    fn count(&self, batch: usize) -> Result<usize, Error> {
-        let count = self.counts.get(batch).copied();
-        count.ok_or_else(|| failed_with("there is no such batch on the device"))
+    fn items(&self, batch: usize) -> Result<usize, Error> {
+        let items = self.hands.items(batch);
+        items.ok_or_else(|| failed_with("there is no such batch on the device"))
     }
 }
 
 impl<D: Device> ResidentRunner for ResidentBatches<D> {
     fn keep(&mut self, inputs: &[u8]) -> Result<(), Error> {
-        let count = inputs.len() / self.length;
-        if inputs.len() != count * self.length {
-            return Err(Error::Length {
-                what: "the input buffer",
-                expected: count * self.length,
-                got: inputs.len(),
-            });
-        }
-        self.hands.keep(inputs)?;
-        self.counts.push(count);
-        Ok(())
+        let whole = inputs.len() / self.length * self.length;
+        check_len("the input buffer", inputs.len(), whole)?;
+        Ok(self.hands.keep(inputs)?)
     }
 
     fn run(&mut self, batch: usize) -> Result<(), Error> {
-        self.count(batch)?;
+        self.items(batch)?;
         Ok(self.hands.run(batch)?)
     }
 
@@ -232,19 +221,9 @@ impl<D: Device> ResidentRunner for ResidentBatches<D> {
         outputs: &mut [u8],
         status: &mut [Status],
     ) -> Result<(), Error> {
-        let count = self.count(batch)?;
-        for (what, expected, got) in [
-            ("the output buffer", count * self.length, outputs.len()),
-            ("the list of statuses", count, status.len()),
-        ] {
-            if got != expected {
-                return Err(Error::Length {
-                    what,
-                    expected,
-                    got,
-                });
-            }
-        }
+        let items = self.items(batch)?;
+        check_len("the output buffer", outputs.len(), items * self.length)?;
+        check_len("the list of statuses", status.len(), items)?;
         Ok(self.hands.collect(batch, outputs, status)?)
     }
 }
@@ -371,7 +350,7 @@ impl<D: Device> BlockRunner for Runner<'_, D> {
         outputs: &mut [u8],
         status: &mut [Status],
     ) -> Result<(), Error> {
-        check_buffers(self.ready.keys.length(), inputs, outputs, status)?;
+        check_batch(self.ready.keys.length(), inputs, outputs, status)?;
         let hands = self.hands.as_mut().expect("they are there until the end");
         let mut blocks = Blocks {
             keys: None,
@@ -415,14 +394,8 @@ impl<D: Device> PreparedRing for ReadyRing<D> {
         let length = self.keys.length();
         let mut outputs = zeroize::Zeroizing::new(vec![0; inputs.len()]);
         let mut status = vec![Status::Fault; passed.len()];
-        check_buffers(length, inputs, &outputs, &status)?;
-        if passed.len() != self.count {
-            return Err(Error::Length {
-                what: "the list of keys",
-                expected: self.count,
-                got: passed.len(),
-            });
-        }
+        check_batch(length, inputs, &outputs, &status)?;
+        check_len("the list of keys", passed.len(), self.count)?;
         let places: Vec<usize> = (0..self.count).collect();
         let mut hands = Hands::new(&self.keys, Operation::CheckKey).map_err(failed)?;
         hands.run(&mut Blocks {
@@ -455,14 +428,8 @@ impl<D: Device> RingRunner for RingHands<'_, D> {
         outputs: &mut [u8],
         status: &mut [Status],
     ) -> Result<(), Error> {
-        check_buffers(self.ring.keys.length(), inputs, outputs, status)?;
-        if keys.len() != status.len() {
-            return Err(Error::Length {
-                what: "the list of keys",
-                expected: status.len(),
-                got: keys.len(),
-            });
-        }
+        check_batch(self.ring.keys.length(), inputs, outputs, status)?;
+        check_len("the list of keys", keys.len(), status.len())?;
         if keys.iter().any(|&key| key >= self.ring.count) {
             return Err(failed_with(
                 "the place of a key in its ring is out of range",
@@ -483,28 +450,6 @@ impl<D: Device> RingRunner for RingHands<'_, D> {
         };
         Ok(hands.run(&mut blocks)?)
     }
-}
-
-fn check_buffers(
-    length: usize,
-    inputs: &[u8],
-    outputs: &[u8],
-    status: &[Status],
-) -> Result<(), Error> {
-    let expected = status.len() * length;
-    for (what, got) in [
-        ("the input buffer", inputs.len()),
-        ("the output buffer", outputs.len()),
-    ] {
-        if got != expected {
-            return Err(Error::Length {
-                what,
-                expected,
-                got,
-            });
-        }
-    }
-    Ok(())
 }
 
 /// Refuses numbers that do not fit the kernels' arrays.

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use rsalab_arith::integer;
-use rsalab_rsa::{CandidateTester, Error};
+use rsalab_rsa::{CandidateTester, Error, error::check_len};
 
 use crate::{
     Failed,
@@ -234,14 +234,15 @@ impl<D: Device> Tester<D> {
         count: usize,
         fits: impl Fn(usize) -> bool,
         what: &str,
-    ) -> Result<(), Failed> {
+    ) -> Result<(), Error> {
         let length = self.length();
-        check_length("the candidates", candidates.len(), count * length)?;
+        check_len("the candidates", candidates.len(), count * length)?;
         let is_wrong = |w: &[u8]| w[length - 1] & 1 == 0 || !fits(integer::bits_vartime(w));
         match candidates.chunks_exact(length).any(is_wrong) {
             true => Err(Failed::Refused(format!(
                 "a candidate, which must be odd and {what}, is not"
-            ))),
+            ))
+            .into()),
             false => Ok(()),
         }
     }
@@ -259,15 +260,6 @@ fn zeros_after_the_lowest_bit(w: &[u8]) -> usize {
         return 0;
     }
     bits.skip(1).take_while(|&bit| bit == 0).count()
-}
-
-fn check_length(what: &'static str, got: usize, expected: usize) -> Result<(), Failed> {
-    match got == expected {
-        true => Ok(()),
-        false => Err(Failed::Refused(format!(
-            "{what} must take {expected} bytes, but take {got}"
-        ))),
-    }
 }
 
 impl<D: Device> CandidateTester for Tester<D> {
@@ -292,7 +284,7 @@ impl<D: Device> CandidateTester for Tester<D> {
     fn round(&mut self, candidates: &[u8], bases: &[u8], passed: &mut [bool]) -> Result<(), Error> {
         let length = self.length();
         self.check_candidates(candidates, passed.len(), |length| length > 2, "above 4")?;
-        check_length("the bases", bases.len(), passed.len() * length)?;
+        check_len("the bases", bases.len(), passed.len() * length)?;
         let is_wrong = |(w, b): (&[u8], &[u8])| {
             // w is odd: less 1, it is another last byte.
             let mut below = w.to_vec();

@@ -19,7 +19,7 @@ use std::{
 
 use rsalab_rsa::{
     Backend, BlockRunner, CandidateTester, CpuBackend, Error, Prepared, PreparedRing, PrivateKey,
-    PublicKey, Status,
+    PublicKey, Status, backend::check_batch,
 };
 use zeroize::Zeroizing;
 
@@ -197,19 +197,7 @@ impl BlockRunner for Runner<'_> {
         status: &mut [Status],
     ) -> Result<(), Error> {
         let length = self.ready.modulus_len();
-        let items = status.len();
-        for (what, got) in [
-            ("the input buffer", inputs.len()),
-            ("the output buffer", outputs.len()),
-        ] {
-            if got != items * length {
-                return Err(Error::Length {
-                    what,
-                    expected: items * length,
-                    got,
-                });
-            }
-        }
+        check_batch(length, inputs, outputs, status)?;
         let done = self.run_split(inputs, outputs, status, length);
         if done.is_err() {
             outputs.fill(0);

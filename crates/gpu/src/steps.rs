@@ -1,7 +1,7 @@
 //! One stretch of work on a device: its memory, and each kernel with its arguments.
 
 use crate::{
-    driver::{Device, Failure},
+    driver::{Device, Failure, Queue},
     kernel::Kernel,
     key::Keys,
     unit::{Launcher, Wiped, stretches},
@@ -48,15 +48,41 @@ impl<D: Device> Room<D> {
 
 /// What the kernels of one stretch of work have in common.
 pub(crate) struct Steps<'a, D: Device> {
-    pub(crate) keys: &'a Keys<D>,
-    pub(crate) room: &'a Room<D>,
+    keys: &'a Keys<D>,
+    room: &'a Room<D>,
     /// What became of each item.
-    pub(crate) status: &'a Wiped<D>,
-    pub(crate) launcher: Launcher<'a, D>,
-    pub(crate) count: usize,
+    status: &'a Wiped<D>,
+    launcher: Launcher<'a, D>,
+    count: usize,
 }
 
-impl<D: Device> Steps<'_, D> {
+impl<'a, D: Device> Steps<'a, D> {
+    /// On the first `count` items of a room, whose statuses go to `status`.
+    pub(crate) fn new(
+        keys: &'a Keys<D>,
+        queue: &'a mut D::Queue,
+        room: &'a Room<D>,
+        status: &'a Wiped<D>,
+        count: usize,
+    ) -> Self {
+        Steps {
+            keys,
+            room,
+            status,
+            launcher: Launcher {
+                unit: &keys.unit,
+                queue,
+                launch: keys.launch,
+            },
+            count,
+        }
+    }
+
+    /// Brings other blocks to the room.
+    pub(crate) fn bring(&mut self, blocks: &[u8]) -> Result<(), Failure> {
+        self.launcher.queue.upload(&self.room.blocks.buffer, blocks)
+    }
+
     /// Runs a kernel on numbers as long as the modulus: buffers, then the keys and which each item takes, then words.
     fn whole(
         &mut self,

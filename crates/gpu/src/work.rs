@@ -15,7 +15,7 @@ use crate::{
     key::{Keys, words_to_bytes},
     pairs::Slots,
     steps::{Room, Steps},
-    unit::{Launcher, Wiped},
+    unit::Wiped,
 };
 
 /// What is done to a block.
@@ -75,7 +75,7 @@ impl<D: Device> Hands<D> {
             worker.collect(blocks)?;
             worker.begin(self.operation, items, blocks)?;
         }
-        // In the order in which they were begun, though that makes no difference to where results go.
+        // One may still be at work; where its results go, it knows itself.
         for worker in &mut self.workers {
             worker.collect(blocks)?;
         }
@@ -171,17 +171,7 @@ impl<D: Device> Worker<D> {
             Some(kept) => (&kept.input, &kept.output, &kept.status),
             None => (&room.blocks, &room.blocks, &room.status),
         };
-        let mut steps = Steps {
-            keys: &self.keys,
-            room,
-            status,
-            launcher: Launcher {
-                unit: &self.keys.unit,
-                queue: &mut self.queue,
-                launch: self.keys.launch,
-            },
-            count,
-        };
+        let mut steps = Steps::new(&self.keys, &mut self.queue, room, status, count);
         steps.read_blocks(input, &room.given)?;
         match operation {
             Operation::Public => {
@@ -243,24 +233,12 @@ impl<D: Device> Worker<D> {
                 .upload(&room.which.buffer, &words_to_bytes(&keys))?;
             self.queue
                 .upload(&room.pair.buffer, &words_to_bytes(&places))?;
-            self.queue.upload(&room.blocks.buffer, &numbers)?;
-            let mut steps = Steps {
-                keys: &self.keys,
-                room,
-                status: &room.status,
-                launcher: Launcher {
-                    unit: &self.keys.unit,
-                    queue: &mut self.queue,
-                    launch: self.keys.launch,
-                },
-                count: due.len(),
-            };
+            let count = due.len();
+            let mut steps = Steps::new(&self.keys, &mut self.queue, room, &room.status, count);
+            steps.bring(&numbers)?;
             steps.read_blocks(&room.blocks, &room.given)?;
             steps.public_power(&room.given)?;
-            steps
-                .launcher
-                .queue
-                .upload(&room.blocks.buffer, &inverses)?;
+            steps.bring(&inverses)?;
             steps.read_blocks(&room.blocks, &room.values)?;
             steps.renew_pairs(pairs, self.slots.room())?;
         }
@@ -285,6 +263,14 @@ impl<D: Device> Worker<D> {
             // The fault may have been in the pairs themselves.
             self.slots.discard();
         }
+        Ok(())
+    }
+
+    /// Does the private operation on a batch that was kept, from its beginning to its end.
+    fn run_kept(&mut self, kept: &Kept<D>) -> Result<(), Failed> {
+        self.assign_pairs((0..kept.count).map(|_| 0))?;
+        self.compute(Operation::Private, kept.count, Some(kept))?;
+        self.queue.finish()?;
         Ok(())
     }
 
@@ -333,6 +319,11 @@ impl<D: Device> ResidentHands<D> {
         })
     }
 
+    /// Items of a batch, if there is such a batch.
+    pub(crate) fn items(&self, batch: usize) -> Option<usize> {
+        self.batches.get(batch).map(|kept| kept.count)
+    }
+
     /// Brings one more batch to the device.
     pub(crate) fn keep(&mut self, inputs: &[u8]) -> Result<(), Failed> {
         let worker = &mut self.worker;
@@ -359,12 +350,12 @@ impl<D: Device> ResidentHands<D> {
 
     /// Does the private operation on a batch, by its number.
     pub(crate) fn run(&mut self, batch: usize) -> Result<(), Failed> {
-        let kept = &self.batches[batch];
-        self.worker.assign_pairs((0..kept.count).map(|_| 0))?;
-        self.worker
-            .compute(Operation::Private, kept.count, Some(kept))?;
-        self.worker.queue.finish()?;
-        Ok(())
+        let (worker, kept) = (&mut self.worker, &self.batches[batch]);
+        let done = worker.run_kept(kept);
+        if done.is_err() {
+            worker.abandon();
+        }
+        done
     }
 
     /// Fetches the results of a batch.

@@ -7,7 +7,7 @@ mod cpu;
 
 use rsalab_arith::Kernel;
 
-use crate::{Error, PrivateKey, PublicKey};
+use crate::{Error, PrivateKey, PublicKey, error::check_len};
 
 pub use cpu::CpuBackend;
 pub use rsalab_arith::{
@@ -161,4 +161,20 @@ impl<R: BlockRunner + ?Sized> BlockRunner for Box<R> {
     ) -> Result<(), Error> {
         (**self).run(inputs, outputs, status)
     }
+}
+
+/// Refuses a batch whose buffers do not hold as many blocks as there are statuses: the first thing that hands on a key do.
+///
+/// # Errors
+///
+/// [`Error::Length`].
+pub fn check_batch(
+    modulus_len: usize,
+    inputs: &[u8],
+    outputs: &[u8],
+    status: &[Status],
+) -> Result<(), Error> {
+    let expected = status.len() * modulus_len;
+    check_len("the input buffer", inputs.len(), expected)?;
+    check_len("the output buffer", outputs.len(), expected)
 }

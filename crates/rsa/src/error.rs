@@ -148,8 +148,12 @@ impl From<WorkError<Error>> for Error {
     }
 }
 
-/// Refuses a buffer of the wrong length.
-pub(crate) fn check_len(what: &'static str, got: usize, expected: usize) -> Result<(), Error> {
+/// Refuses a buffer, or a list, of the wrong length.
+///
+/// # Errors
+///
+/// [`Error::Length`].
+pub fn check_len(what: &'static str, got: usize, expected: usize) -> Result<(), Error> {
     match got == expected {
         true => Ok(()),
         false => Err(Error::Length {
