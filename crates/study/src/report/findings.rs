@@ -44,10 +44,9 @@ pub(super) fn of_group(
     ranked.sort_by(|left, right| right.1.value.total_cmp(&left.1.value));
 
     let title = &group.title;
-    let finding = |sentence: String, value| Finding {
-        id: format!("fastest-{}", slug(job)),
-        sentence,
-        value,
+    let finding = |words: String, value| {
+        let id = format!("fastest-{}", slug(job));
+        Finding::new(id, title.clone(), words, value)
     };
     let name = |place: usize| &group.rows[place].engine;
     let measured = |place: usize| comparison.measured[place].as_ref();
@@ -56,16 +55,9 @@ pub(super) fn of_group(
         format!("{} {}", number::significant(speed.value), unit(job))
     };
     match ranked.as_slice() {
-        [] => Some(finding(
-            format!("{title}: no engine has been measured."),
-            None,
-        )),
+        [] => Some(finding("no engine has been measured.".to_owned(), None)),
         [(only, speed)] => Some(finding(
-            format!(
-                "{title}: only {} was measured, {}.",
-                name(*only),
-                words(speed)
-            ),
+            format!("only {} was measured, {}.", name(*only), words(speed)),
             None,
         )),
         [(first, speed), (second, _), ..] => {
@@ -81,10 +73,10 @@ pub(super) fn of_group(
             let speed = words(speed);
             let mut sentence = match lead.confidence > 0.0 && lead.low > 1.0 {
                 true => format!(
-                    "{title}: {first} is the fastest of {count} at {speed}, {times} times as fast as {second}, the next"
+                    "{first} is the fastest of {count} at {speed}, {times} times as fast as {second}, the next"
                 ),
                 false => format!(
-                    "{title}: {first} at {speed} and {second} lead the {count} without a significant difference, \
+                    "{first} at {speed} and {second} lead the {count} without a significant difference, \
                      ratio {times}"
                 ),
             };
@@ -102,19 +94,16 @@ pub(super) fn of_group(
 /// What becomes of an article's claims, each with the comparison that says most.
 pub(super) fn of_review(review: &Review) -> Vec<Finding> {
     let finding = |claim: &Claim| {
-        let words = claim.claim.trim_end_matches('.');
         // Several articles have a first claim.
         let number = claim.id.replace("-claim", "");
-        let mut sentence = format!("({number}) {words}: {}.", claim.outcome());
+        let topic = format!("({number}) {}", claim.claim.trim_end_matches('.'));
+        let mut words = format!("{}.", claim.outcome());
         let example = claim.example();
         if let Some(case) = example {
-            sentence += &format!(" {}, {}: {}.", case.engine, case.case, case.sentence);
+            words += &format!(" {}, {}: {}.", case.engine, case.case, case.sentence);
         }
-        Finding {
-            id: claim.id.to_owned(),
-            sentence,
-            value: example.and_then(|case| case.value),
-        }
+        let value = example.and_then(|case| case.value);
+        Finding::new(claim.id.to_owned(), topic, words, value)
     };
     review.claims.iter().map(finding).collect()
 }
@@ -138,19 +127,16 @@ fn most_gain(family: &[&Group]) -> Option<Finding> {
         gains.max_by(|left, right| left.1.1.value.total_cmp(&right.1.1.value))?;
     let title = title_without_threads(&single.job);
     let times = number::with_interval(&gain);
-    let sentence = match gain.low > 1.0 {
+    let words = match gain.low > 1.0 {
         true => format!(
-            "{title}: {threads} threads are {times} times as fast as one, with {engine}, which gains most."
+            "{threads} threads are {times} times as fast as one, with {engine}, which gains most."
         ),
-        false => format!(
-            "{title}: more threads bring no significant gain, at best {times} times, with {engine}."
-        ),
+        false => {
+            format!("more threads bring no significant gain, at best {times} times, with {engine}.")
+        }
     };
-    Some(Finding {
-        id: format!("threads-{}", slug(&single.job)),
-        sentence,
-        value: Some(gain),
-    })
+    let id = format!("threads-{}", slug(&single.job));
+    Some(Finding::new(id, title, words, Some(gain)))
 }
 
 /// The thread count at which an engine is fastest, and its speed there beside its speed on one.

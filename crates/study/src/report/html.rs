@@ -131,7 +131,7 @@ impl<'a> OverviewTable<'a> {
     }
 }
 
-/// A finding, parted into what was asked and what came out where its sentence says both.
+/// A finding, parted into what was asked and what came out, unless the one is too long to stand beside the other.
 #[derive(Serialize)]
 struct Answer<'a> {
     id: &'a str,
@@ -142,12 +142,15 @@ struct Answer<'a> {
 impl<'a> Answer<'a> {
     fn of(finding: &'a Finding) -> Self {
         const LONGEST_TOPIC: usize = 110;
-        let parted = finding.sentence.split_once(": ");
-        let parted = parted.filter(|(topic, _)| topic.len() <= LONGEST_TOPIC);
+        let is_short = finding.topic.len() <= LONGEST_TOPIC;
         Answer {
             id: &finding.id,
-            topic: parted.map(|(topic, _)| topic),
-            words: parted.map_or(&finding.sentence, |(_, words)| words),
+            topic: is_short.then_some(&finding.topic),
+            words: if is_short {
+                finding.words()
+            } else {
+                &finding.sentence
+            },
         }
     }
 }
@@ -444,5 +447,23 @@ impl Line {
             state: row.state,
             reason: row.reason.clone(),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_topic_may_have_a_colon_and_one_that_is_too_long_stays_in_its_sentence() {
+        let finding = |topic: &str| Finding::new("id".to_owned(), topic.to_owned(), "holds.", None);
+        let short = finding("600 take longer than 600 times one: the loop costs");
+        let answer = Answer::of(&short);
+        assert_eq!(answer.topic, Some(&*short.topic));
+        assert_eq!(answer.words, "holds.");
+        let long = finding(&"long ".repeat(40));
+        let answer = Answer::of(&long);
+        assert_eq!(answer.topic, None);
+        assert_eq!(answer.words, long.sentence);
     }
 }

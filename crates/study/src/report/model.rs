@@ -1,6 +1,6 @@
 //! A report as data: everything that the page, the tables and the files say.
 
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, fmt};
 
 use rsalab_engines::{Job, Ledger};
 use rsalab_measure::Estimate;
@@ -62,10 +62,33 @@ pub struct Report {
 pub struct Finding {
     /// Unique in the report.
     pub id: String,
+    /// What was asked: how the sentence begins, up to its colon.
+    pub topic: String,
     /// In words, with the value.
     pub sentence: String,
     /// The value; none if it could not be found, and then the sentence says why.
     pub value: Option<Estimate>,
+}
+
+impl Finding {
+    pub(super) fn new(
+        id: String,
+        topic: String,
+        words: impl fmt::Display,
+        value: Option<Estimate>,
+    ) -> Self {
+        Finding {
+            id,
+            sentence: format!("{topic}: {words}"),
+            topic,
+            value,
+        }
+    }
+
+    /// What came out: how the sentence goes on after its colon.
+    pub(super) fn words(&self) -> &str {
+        &self.sentence[self.topic.len() + 2..]
+    }
 }
 
 /// The same job on several engines, measured in turn.
