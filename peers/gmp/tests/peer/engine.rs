@@ -171,7 +171,7 @@ fn the_ledger_tells_the_forms_apart() {
 fn a_key_that_does_not_belong_together_is_refused() {
     let whole = found_key(512);
     let mut key = whole.clone();
-    key.p = found_key(512).p;
+    key.p.clone_from(&found_key(512).p);
     assert!(matches!(
         run(&job(Op::Private, 512, None), &[key], &[0; 64], 1),
         Err(EngineError::Key(_))
