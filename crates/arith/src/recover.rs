@@ -1,8 +1,8 @@
 //! The primes of a key of which only n, e and d are known, so that it need not be used without the CRT.
 //!
-//! e d - 1 is a multiple of the order of every g, and even. Going down its powers of two, g to what is left is 1 until, for
-//! at least half of all g, it is a square root of 1 that is neither 1 nor -1, which shares one prime with n (Miller 1976;
-//! NIST SP 800-56B rev. 2, appendix C.2). All lanes of a kernel try their own g at once.
+//! e d - 1 is a multiple of the order of every g, and even. g raised to its odd part, and squared as often as it has a factor
+//! of two, is 1 in the end; for at least half of all g the value before the first 1 is a square root of 1 other than -1, which
+//! shares one prime with n (Miller 1976; NIST SP 800-56B rev. 2, appendix C.2). All lanes of a kernel try their own g at once.
 
 use crate::integer::{Bytes, gcd, quotient, shift_right, trailing_zeros};
 use crate::limbs::aligned::Aligned;
@@ -16,15 +16,6 @@ use zeroize::Zeroizing;
 const BATCHES: usize = 16;
 
 const NOT_OF_N: Error = Error::InconsistentKey("e d is not 1 modulo the order of n");
-
-/// What became of one lane's base.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Fate {
-    /// 1 so far.
-    Open,
-    /// It came to -1 and tells nothing.
-    Spent,
-}
 
 /// p > q of n = p q, each in half the bytes of n, rounded up. For a key without its primes, once, when it is read.
 ///
@@ -57,8 +48,10 @@ pub fn recover_primes(
     }
     let twos = trailing_zeros(&multiple);
     let bits = modulus.bits() + words::bits_vartime(&exponent);
+    let mut odd_part = multiple;
+    shift_right(&mut odd_part, twos);
     for _ in 0..BATCHES {
-        if let Some(root) = root_of_one(&modulus, &multiple, bits, twos, kernel)? {
+        if let Some(root) = root_of_one(&modulus, &odd_part, bits, twos, kernel)? {
             return split(&modulus, root);
         }
     }
@@ -68,9 +61,11 @@ pub fn recover_primes(
 }
 
 /// A square root of 1 that is neither 1 nor -1, if one of a batch of bases leads to it.
+///
+/// One power per base, to the odd part of e d - 1; then its `twos` squares, of which the last is 1.
 fn root_of_one(
     modulus: &Modulus,
-    multiple: &Nat,
+    odd_part: &Nat,
     bits: usize,
     twos: u64,
     kernel: Kernel,
@@ -79,35 +74,41 @@ fn root_of_one(
     let one = Nat::from_word(1, limbs);
     let mut minus_one = Nat::from_limbs(modulus.n());
     words::sub_assign(&mut minus_one, &one);
-    let mut bases: Option<Zeroizing<Vec<u64>>> = None;
-    let mut fates = Vec::new();
-    for halvings in 0..=twos {
-        let mut power = multiple.clone();
-        shift_right(&mut power, halvings);
-        let raise = kernel.plain(modulus, &power, bits);
-        let bases = match &mut bases {
-            Some(bases) => bases,
-            none => none.insert(random_bases(modulus, raise.items())?),
-        };
-        fates.resize(raise.items(), Fate::Open);
-        let mut values = Aligned::zero(raise.items() * limbs);
-        values.copy_from_slice(bases);
-        raise.raise(&mut values, &mut Aligned::zero(raise.working_words()));
-        for (value, fate) in values.chunks_exact(limbs).zip(&mut fates) {
-            if *fate == Fate::Spent || bool::from(words::is_equal(value, &one)) {
-                continue;
-            }
-            if halvings == 0 {
-                return Err(NOT_OF_N);
-            }
-            if bool::from(words::is_equal(value, &minus_one)) {
-                *fate = Fate::Spent;
-                continue;
-            }
-            return Ok(Some(Nat::from_limbs(value)));
+    let power = kernel.plain(modulus, odd_part, bits);
+    let square = kernel.plain(modulus, &[2], 2);
+    let bases = random_bases(modulus, power.items())?;
+    let mut values = Aligned::zero(power.items() * limbs);
+    values.copy_from_slice(&bases);
+    power.raise(&mut values, &mut Aligned::zero(power.working_words()));
+    let is_trivial =
+        |value: &[u64]| bool::from(words::is_equal(value, &one) | words::is_equal(value, &minus_one));
+    // A base that has come to 1 or -1 stays there, or goes to 1: it tells nothing.
+    let mut is_spent: Vec<bool> = values.chunks_exact(limbs).map(is_trivial).collect();
+    let mut squares = Aligned::zero(values.len());
+    let mut working = Aligned::zero(square.working_words());
+    for _ in 0..twos {
+        if is_spent.iter().all(|&spent| spent) {
+            return Ok(None);
         }
+        squares.copy_from_slice(&values);
+        square.raise(&mut squares, &mut working);
+        let items = squares.chunks_exact(limbs).zip(values.chunks_exact(limbs));
+        for ((square, root), is_spent) in items.zip(&mut is_spent) {
+            if *is_spent {
+                continue;
+            }
+            if bool::from(words::is_equal(square, &one)) {
+                return Ok(Some(Nat::from_limbs(root)));
+            }
+            *is_spent = bool::from(words::is_equal(square, &minus_one));
+        }
+        values.copy_from_slice(&squares);
     }
-    Ok(None)
+    // The last squares are 1, if e d - 1 is a multiple of every order.
+    match is_spent.iter().all(|&spent| spent) {
+        true => Ok(None),
+        false => Err(NOT_OF_N),
+    }
 }
 
 /// Numbers below 2^(bits - 1), and so below n.
