@@ -80,8 +80,9 @@ fn root_of_one(
     let mut values = Aligned::zero(power.items() * limbs);
     values.copy_from_slice(&bases);
     power.raise(&mut values, &mut Aligned::zero(power.working_words()));
-    let is_trivial =
-        |value: &[u64]| bool::from(words::is_equal(value, &one) | words::is_equal(value, &minus_one));
+    let is_trivial = |value: &[u64]| {
+        bool::from(words::is_equal(value, &one) | words::is_equal(value, &minus_one))
+    };
     // A base that has come to 1 or -1 stays there, or goes to 1: it tells nothing.
     let mut is_spent: Vec<bool> = values.chunks_exact(limbs).map(is_trivial).collect();
     let mut squares = Aligned::zero(values.len());

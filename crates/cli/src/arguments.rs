@@ -18,7 +18,8 @@ use clap::{
 pub(crate) use key::{Key, KeyCheck, KeyConvert, KeyPublic};
 pub(crate) use message::{
     CipherOptions, CipherScheme, Decrypt, Encrypt, InputOptions, KeyOptions, RawOptions,
-    RawPrivate, RawPublic, Sign, SignatureOptions, SignatureSchemeName, Verify,
+    RawPrivate, RawPublic, Sign, SignatureOptions, SignatureSchemeName, SizeOption, UseOption,
+    Verify,
 };
 use rsalab_engines::{Exponent, Op};
 use rsalab_rsa::keys::{MAX_BITS, MIN_BITS};

@@ -1,37 +1,36 @@
 //! How the program ends: the classes of failure, their exit codes, and how a failure is told.
 
-use std::{error::Error, fmt, io};
+use std::{borrow::Cow, error::Error, fmt, io};
 
 use rsalab_study::{ErrorClass, store::StoreError};
 
-/// What kind of failure ended the program; each has its exit code.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+use crate::output::printable;
+
+/// What kind of failure ended the program; each has its exit code. Of several in one command the last in this order decides.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Class {
-    /// A defect of the program.
-    Internal,
     /// The command line, or a plan, asks for something that does not exist or makes no sense.
     Usage,
+    /// The database of a study is damaged, foreign, newer, or in use.
+    Database,
+    /// An engine, a device, a feature of the CPU, a thread or randomness is not there.
+    Unavailable,
+    /// Reading or writing failed.
+    Io,
     /// A key or an input is not what it should be.
     Input,
     /// An answer was wrong, or a text could not be decrypted.
     Verification,
-    /// Reading or writing failed.
-    Io,
-    /// An engine, a device or a feature of the CPU is not there.
-    Unavailable,
-    /// The database of a study is damaged, foreign, newer, or in use.
-    Database,
+    /// A defect of the program.
+    Internal,
     /// A signal, after everything had been saved.
     Signal(i32),
-    /// Whoever read standard output has had enough: no failure, and nothing to say.
-    ReaderGone,
 }
 
 impl Class {
     /// The exit code, as `rsalab --help` lists it.
     pub(crate) fn code(self) -> u8 {
         match self {
-            Class::ReaderGone => 0,
             Class::Internal => 1,
             Class::Usage => 2,
             Class::Input => 3,
@@ -80,9 +79,38 @@ impl Failure {
         }
     }
 
+    /// The same failure, as the first of several.
+    pub(crate) fn among(self, several: &str) -> Self {
+        Failure {
+            what: format!("{several}: {}", self.what),
+            ..self
+        }
+    }
+
+    /// The error of the layer below, where it is one of these.
+    pub(crate) fn cause_as<E: Error + 'static>(&self) -> Option<&E> {
+        self.cause.as_deref()?.downcast_ref()
+    }
+
     /// What kind of failure it is.
     pub(crate) fn class(&self) -> Class {
         self.class
+    }
+
+    /// What happened, and why, on one line.
+    pub(crate) fn sentence(&self) -> String {
+        let mut told = self.what.clone();
+        let mut next = self.cause.as_deref().map(|cause| cause as &dyn Error);
+        while let Some(cause) = next {
+            let sentence = cause.to_string();
+            // Some errors repeat their cause in their own sentence.
+            if !told.contains(&sentence) {
+                told += ": ";
+                told += &sentence;
+            }
+            next = cause.source();
+        }
+        printable(&shortened(&told))
     }
 
     /// Adds what to do about it, unless that is known already.
@@ -93,15 +121,11 @@ impl Failure {
         }
     }
 
-    /// Reading or writing something failed, with what helps against it. A closed pipe is no failure.
+    /// Reading or writing something failed, with what helps against it.
     pub(crate) fn io(what: impl Into<String>, error: io::Error) -> Self {
-        let class = match error.kind() {
-            io::ErrorKind::BrokenPipe => Class::ReaderGone,
-            _ => Class::Io,
-        };
         let failure = Failure {
             advice: remedy(error.kind()).map(str::to_owned),
-            ..Failure::new(class, what)
+            ..Failure::new(Class::Io, what)
         };
         // An error from tempfile names the draft, which is a name that nobody knows.
         match error.get_ref() {
@@ -126,11 +150,15 @@ fn remedy(kind: io::ErrorKind) -> Option<&'static str> {
             "name a directory: this, or what it should lie in, is something else"
         }
         Kind::InvalidFilename => "choose a shorter name",
+        Kind::FileTooLarge => {
+            "raise the limit on the size of files ('ulimit -f'), or name a place on another disk"
+        }
+        Kind::BrokenPipe => "have all of it read, or name a file with --out",
         _ => return None,
     })
 }
 
-/// An operation with a key that had come through the door.
+/// An operation with a key that had been validated.
 impl From<rsalab_rsa::Error> for Failure {
     fn from(error: rsalab_rsa::Error) -> Self {
         let class = match error {
@@ -166,40 +194,21 @@ impl From<rsalab_study::Error> for Failure {
 /// One line for what and why, one for the advice.
 impl fmt::Display for Failure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let mut told = self.what.clone();
-        let mut next = self.cause.as_deref().map(|cause| cause as &dyn Error);
-        while let Some(cause) = next {
-            let sentence = cause.to_string();
-            // Some errors repeat their cause in their own sentence.
-            if !told.contains(&sentence) {
-                told += ": ";
-                told += &sentence;
-            }
-            next = cause.source();
-        }
-        f.write_str(&on_one_line(&told))?;
+        f.write_str(&self.sentence())?;
         match &self.advice {
-            Some(advice) => write!(f, "\n{}", on_one_line(advice)),
+            Some(advice) => write!(f, "\n{}", printable(&shortened(advice))),
             None => Ok(()),
         }
     }
 }
 
-/// A sentence as a terminal can be trusted with it: the names in it are a user's, and may hold anything at any length.
-fn on_one_line(sentence: &str) -> String {
+/// A sentence that a terminal shows whole: the names in it are a user's, and may have any length.
+fn shortened(sentence: &str) -> Cow<'_, str> {
     const MOST_CHARS: usize = 1500;
-    let mut line = String::with_capacity(sentence.len().min(4 * MOST_CHARS));
-    for (index, character) in sentence.chars().enumerate() {
-        match character {
-            _ if index == MOST_CHARS => {
-                line.push('…');
-                break;
-            }
-            character if character.is_control() => line.extend(character.escape_default()),
-            character => line.push(character),
-        }
+    match sentence.char_indices().nth(MOST_CHARS) {
+        Some((end, _)) => Cow::Owned(format!("{}…", &sentence[..end])),
+        None => Cow::Borrowed(sentence),
     }
-    line
 }
 
 #[cfg(test)]
@@ -260,11 +269,5 @@ mod tests {
         );
         assert_eq!(told.lines().count(), 2);
         assert!(told.chars().count() < 2000);
-    }
-
-    #[test]
-    fn a_closed_pipe_is_no_failure() {
-        let failure = Failure::io("cannot write", io::ErrorKind::BrokenPipe.into());
-        assert_eq!(failure.class().code(), 0);
     }
 }

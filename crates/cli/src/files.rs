@@ -1,13 +1,21 @@
 //! Files that a user names: read within limits, made whole or not at all.
+//!
+//! A file that is made has no name until all of it is on the disk, so that a process that is killed leaves nothing behind, and
+//! no part of a key. Where the file system has no files without names, a draft has a name that begins with `.rsalab-`.
 
 use std::{
+    collections::BTreeSet,
     ffi::OsStr,
     fs::{self, File, Permissions},
     io::{self, Read, Write},
-    os::unix::fs::PermissionsExt,
+    os::{
+        fd::AsRawFd,
+        unix::fs::{OpenOptionsExt, PermissionsExt},
+    },
     path::{Path, PathBuf},
 };
 
+use rustix::fs::{AtFlags, CWD, OFlags, linkat};
 use tempfile::{Builder, NamedTempFile};
 
 use crate::exit::{Class, Failure};
@@ -22,11 +30,11 @@ pub(crate) enum Privacy {
 }
 
 impl Privacy {
-    fn permissions(self) -> Permissions {
-        Permissions::from_mode(match self {
+    fn mode(self) -> u32 {
+        match self {
             Privacy::Private => 0o600,
             Privacy::Public => 0o666,
-        })
+        }
     }
 }
 
@@ -43,32 +51,59 @@ pub(crate) fn name(path: Option<&Path>) -> String {
     }
 }
 
-/// The whole of a file, or of standard input if there is none; what has more bytes than `most` is refused, and is not
-/// read to its end.
+/// The whole of a file, or of standard input if there is none. What has more bytes than `most` is refused, and is not read to
+/// its end; the caller knows what to advise.
 pub(crate) fn read(path: Option<&Path>, most: u64) -> Result<Vec<u8>, Failure> {
-    let failed = |error| Failure::io(format!("cannot read {}", name(path)), error);
+    let (mut source, len) = open(path)?;
     let too_long = || {
         let what = format!("{} is longer than {most} bytes", name(path));
         Failure::new(Class::Input, what)
-            .advice("rsalab holds it in memory and takes no more at once: split it")
     };
-    let mut bytes = Vec::new();
-    let read = match path.filter(|path| !is_dash(path)) {
-        Some(path) => {
-            let file = File::open(path).map_err(failed)?;
-            // A device or a pipe has no length, and is found out by reading.
-            if file.metadata().is_ok_and(|found| found.len() > most) {
-                return Err(too_long());
-            }
-            file.take(most + 1).read_to_end(&mut bytes)
-        }
-        None => io::stdin().lock().take(most + 1).read_to_end(&mut bytes),
-    };
-    read.map_err(failed)?;
+    // A device or a pipe has no length, and is found out by reading.
+    if len.is_some_and(|len| len > most) {
+        return Err(too_long());
+    }
+    let bytes = read_up_to(&mut source, path, most + 1)?;
     match bytes.len() as u64 > most {
         true => Err(too_long()),
         false => Ok(bytes),
     }
+}
+
+/// The first bytes of a file, or of standard input: as many as there are, and `most` at most.
+pub(crate) fn read_start(path: Option<&Path>, most: u64) -> Result<Vec<u8>, Failure> {
+    let (mut source, _) = open(path)?;
+    read_up_to(&mut source, path, most)
+}
+
+/// A file, or standard input, opened for reading, and its length where it has one.
+pub(crate) fn open(path: Option<&Path>) -> Result<(Box<dyn Read>, Option<u64>), Failure> {
+    match path.filter(|path| !is_dash(path)) {
+        Some(path) => {
+            let file = File::open(path).map_err(|error| cannot_read(Some(path), error))?;
+            let found = file.metadata().ok().filter(|found| found.is_file());
+            Ok((Box::new(file), found.map(|found| found.len())))
+        }
+        None => Ok((Box::new(io::stdin().lock()), None)),
+    }
+}
+
+/// The next bytes of what was opened: as many as there are, and `most` at most.
+pub(crate) fn read_up_to(
+    source: &mut impl Read,
+    path: Option<&Path>,
+    most: u64,
+) -> Result<Vec<u8>, Failure> {
+    let mut bytes = Vec::new();
+    source
+        .take(most)
+        .read_to_end(&mut bytes)
+        .map_err(|error| cannot_read(path, error))?;
+    Ok(bytes)
+}
+
+fn cannot_read(path: Option<&Path>, error: io::Error) -> Failure {
+    Failure::io(format!("cannot read {}", name(path)), error)
 }
 
 /// Fails early if a file could not be made, before the work that would fill it.
@@ -92,31 +127,58 @@ pub(crate) struct NewFile<'a> {
 }
 
 /// Makes files that do not exist yet: all of them, or none. Whatever happens, each is there whole or not at all: the bytes
-/// are on the disk under another name before a file gets its own.
+/// are on the disk before a file gets its name.
 pub(crate) fn create(files: &[NewFile<'_>]) -> Result<(), Failure> {
-    let drafts: Vec<_> = files
+    let drafts: Vec<Draft> = files
         .iter()
-        .map(|file| draft(file.path, file.bytes, file.privacy))
+        .map(|file| Draft::new(file.path, file.bytes, file.privacy))
         .collect::<Result<_, _>>()?;
-    for (index, (file, draft)) in files.iter().zip(drafts).enumerate() {
-        if let Err(refused) = name_draft(draft, file.path) {
-            for made in &files[..index] {
-                // This program has made it a moment ago, so nothing of the user's is lost.
-                let _ = fs::remove_file(made.path);
+    let mut made = Vec::with_capacity(files.len());
+    for (file, draft) in files.iter().zip(drafts) {
+        match draft.name(file.path) {
+            Ok(named) => made.push(named),
+            Err(refused) => {
+                for file in &files[..made.len()] {
+                    // This program has made it a moment ago, so nothing of the user's is lost.
+                    let _ = fs::remove_file(file.path);
+                }
+                return Err(refused);
             }
-            return Err(refused);
         }
     }
-    for file in files {
-        // The name itself must reach the disk too.
-        File::open(folder_of(file.path))
-            .and_then(|folder| folder.sync_all())
-            .map_err(|error| cannot_make(file.path, error))?;
+    sync_names(files.iter().map(|file| file.path).zip(&made))
+}
+
+/// Has the names of new files reach the disk, folder by folder.
+///
+/// A folder that may be written to and not read cannot be opened for that. Its files are synced once more instead, which
+/// carries their names along on the journalling file systems of Linux.
+pub(crate) fn sync_names<'a>(
+    files: impl Iterator<Item = (&'a Path, &'a File)>,
+) -> Result<(), Failure> {
+    let mut synced = BTreeSet::new();
+    for (path, file) in files {
+        let folder = folder_of(path);
+        if synced.contains(&folder) {
+            continue;
+        }
+        match File::open(&folder) {
+            Ok(opened) => {
+                opened
+                    .sync_all()
+                    .map_err(|error| cannot_make(path, error))?;
+                synced.insert(folder);
+            }
+            Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {
+                file.sync_all().map_err(|error| cannot_make(path, error))?;
+            }
+            Err(error) => return Err(cannot_make(path, error)),
+        }
     }
     Ok(())
 }
 
-/// What the name of a draft begins with.
+/// What the name of a draft begins with, where it must have one.
 const DRAFT: &str = ".rsalab-";
 
 /// Whether a file is a draft that was left behind.
@@ -124,39 +186,111 @@ pub(crate) fn is_draft(name: &OsStr) -> bool {
     name.as_encoded_bytes().starts_with(DRAFT.as_bytes())
 }
 
-/// A file's bytes on the disk, beside the place where it will get its name; removed when dropped before.
-pub(crate) fn draft(path: &Path, bytes: &[u8], privacy: Privacy) -> Result<NamedTempFile, Failure> {
-    Builder::new()
-        .prefix(DRAFT)
-        .permissions(privacy.permissions())
-        .tempfile_in(folder_of(path))
-        .and_then(|mut draft| {
-            draft.write_all(bytes)?;
-            draft.as_file().sync_all()?;
-            Ok(draft)
-        })
-        .map_err(|error| cannot_make(path, error))
+/// A file's bytes on the disk, where it will get its name; gone when dropped, or when the process ends, before that.
+pub(crate) enum Draft {
+    /// Nobody sees it.
+    Nameless(File),
+    /// Where the file system has no files without names.
+    Named(NamedTempFile),
 }
 
-/// Gives a draft its name, which nothing may have yet.
-pub(crate) fn name_draft(draft: NamedTempFile, path: &Path) -> Result<(), Failure> {
-    match draft.persist_noclobber(path) {
-        Ok(_) => Ok(()),
-        Err(refused) => Err(match refused.error.kind() {
+impl Draft {
+    /// Puts bytes on the disk of the folder that `path` names.
+    pub(crate) fn new(path: &Path, bytes: &[u8], privacy: Privacy) -> Result<Draft, Failure> {
+        Draft::open(path, privacy)
+            .and_then(|draft| {
+                let mut file = draft.file();
+                file.write_all(bytes)?;
+                file.sync_all()?;
+                Ok(draft)
+            })
+            .map_err(|error| cannot_make(path, error))
+    }
+
+    fn open(path: &Path, privacy: Privacy) -> io::Result<Draft> {
+        let folder = folder_of(path);
+        if Path::new(DESCRIPTORS).is_dir() {
+            let opened = File::options()
+                .write(true)
+                .mode(privacy.mode())
+                .custom_flags(OFlags::TMPFILE.bits() as i32)
+                .open(&folder);
+            match opened {
+                Ok(file) => return Ok(Draft::Nameless(file)),
+                // The folder, and not the file system, refuses: a name would not help.
+                Err(error)
+                    if matches!(
+                        error.kind(),
+                        io::ErrorKind::PermissionDenied
+                            | io::ErrorKind::ReadOnlyFilesystem
+                            | io::ErrorKind::StorageFull
+                    ) =>
+                {
+                    return Err(error);
+                }
+                Err(_) => {}
+            }
+        }
+        Builder::new()
+            .prefix(DRAFT)
+            .permissions(Permissions::from_mode(privacy.mode()))
+            .tempfile_in(&folder)
+            .map(Draft::Named)
+    }
+
+    fn file(&self) -> &File {
+        match self {
+            Draft::Nameless(file) => file,
+            Draft::Named(file) => file.as_file(),
+        }
+    }
+
+    /// Gives it a name, which nothing may have yet. Whether the name is on the disk is another question: [`sync_names`].
+    pub(crate) fn name(self, path: &Path) -> Result<File, Failure> {
+        let named = match self {
+            Draft::Nameless(file) => {
+                let descriptor = Path::new(DESCRIPTORS).join(file.as_raw_fd().to_string());
+                linkat(CWD, &descriptor, CWD, path, AtFlags::SYMLINK_FOLLOW)
+                    .map(|()| file)
+                    .map_err(io::Error::from)
+            }
+            Draft::Named(draft) => draft.persist_noclobber(path).map_err(|error| error.error),
+        };
+        named.map_err(|error| match error.kind() {
             io::ErrorKind::AlreadyExists => exists(path),
-            _ => cannot_make(path, refused.error),
-        }),
+            _ => cannot_make(path, error),
+        })
     }
 }
 
-fn folder_of(path: &Path) -> PathBuf {
+/// Where the system lists the files that this process has open: a file without a name gets one from there.
+const DESCRIPTORS: &str = "/proc/self/fd";
+
+/// Bytes on the disk that are to take the place of a file, which happens by the draft's name, all at once.
+pub(crate) fn replacement(
+    path: &Path,
+    bytes: &[u8],
+    privacy: Privacy,
+) -> io::Result<NamedTempFile> {
+    let mut draft = Builder::new()
+        .prefix(DRAFT)
+        .permissions(Permissions::from_mode(privacy.mode()))
+        .tempfile_in(folder_of(path))?;
+    draft.write_all(bytes)?;
+    draft.as_file().sync_all()?;
+    Ok(draft)
+}
+
+/// The folder that a path lies in.
+pub(crate) fn folder_of(path: &Path) -> PathBuf {
     match path.parent() {
         Some(folder) if !folder.as_os_str().is_empty() => folder.to_owned(),
         _ => PathBuf::from("."),
     }
 }
 
-fn exists(path: &Path) -> Failure {
+/// Something has the name already.
+pub(crate) fn exists(path: &Path) -> Failure {
     Failure::new(Class::Io, format!("{} exists already", path.display()))
         .advice("name another file: nothing is overwritten")
 }
@@ -197,5 +331,19 @@ mod tests {
         assert!(create(&pair).is_err());
         let left = folder.path().read_dir().expect("it is a folder").count();
         assert_eq!(left, 1, "no draft and no half of a pair may be left behind");
+    }
+
+    #[test]
+    fn a_draft_shows_in_no_listing() {
+        let folder = tempfile::tempdir().expect("a folder for the test");
+        let path = folder.path().join("key");
+        let draft = Draft::new(&path, b"secret", Privacy::Private).expect("there is room");
+        let seen = folder.path().read_dir().expect("it is a folder").count();
+        match draft {
+            Draft::Nameless(_) => assert_eq!(seen, 0),
+            Draft::Named(_) => eprintln!("SKIPPED: this file system has no files without names"),
+        }
+        draft.name(&path).expect("the name is free");
+        assert_eq!(std::fs::read(&path).expect("it is there"), b"secret");
     }
 }

@@ -1,29 +1,35 @@
 //! A user's keys. They are read into this process and never leave it.
 //!
-//! This is the door: a key that comes through it is well formed, its numbers fit each other, and the primes of a private one
-//! are prime.
+//! A key that is read here is well formed, its numbers fit each other, the primes of a private one are prime, the modulus of a
+//! public one is composite, and it is for what it is to be used for.
 
 use std::{fs::File, path::Path};
 
 use rsalab_rsa::{
     CpuBackend, Error, PrivateKey, PublicKey,
-    format::{self, Loaded, Usage},
+    format::{self, Limits, Loaded, Purpose, Usage},
     keys::Weakness,
     primality::ROUNDS_AT_THE_DOOR,
     random::SystemRng,
 };
 
 use crate::{
-    arguments::KeyOptions,
+    arguments::{KeyOptions, SizeOption, UseOption},
     exit::{Class, Failure},
     output::Talk,
     passwords::{self, Password},
 };
 
-/// The public key in a file; of a private key or a certificate, its public half.
+/// The public key in a file; of a private key or a certificate, its public half. Its modulus is looked at.
 pub(crate) fn public(options: &KeyOptions) -> Result<Loaded<PublicKey>, Failure> {
-    let path = &options.key;
-    load(path, options.password_file.as_deref(), format::load_public).map_err(|failure| {
+    let (path, limits) = (&options.key, options.size.limits());
+    load(path, options.password_file.as_deref(), |bytes, password| {
+        let loaded = format::load_public_within(bytes, password, limits)?;
+        let backend = CpuBackend::auto();
+        loaded.key.check_modulus(&mut SystemRng, &backend)?;
+        Ok(loaded)
+    })
+    .map_err(|failure| {
         failure
             .or_advice("name the file of an RSA key: 'rsalab keygen --public-out FILE' makes one")
     })
@@ -31,33 +37,65 @@ pub(crate) fn public(options: &KeyOptions) -> Result<Loaded<PublicKey>, Failure>
 
 /// The private key in a file, with its primes tested.
 pub(crate) fn private(options: &KeyOptions) -> Result<Loaded<PrivateKey>, Failure> {
-    let path = &options.key;
-    load(path, options.password_file.as_deref(), format::load_private)
-        .and_then(|loaded| {
-            loaded
-                .key
-                .check_primes(ROUNDS_AT_THE_DOOR, &mut SystemRng, &CpuBackend::auto())
-                .map_err(|error| unusable(path, error))?;
-            Ok(loaded)
-        })
-        .map_err(|failure| {
-            failure.or_advice(
-                "name the file of an RSA private key: 'rsalab keygen --out FILE' makes one",
-            )
-        })
+    let (path, limits) = (&options.key, options.size.limits());
+    load(path, options.password_file.as_deref(), |bytes, password| {
+        let loaded = format::load_private_within(bytes, password, limits)?;
+        let (rounds, backend) = (ROUNDS_AT_THE_DOOR, CpuBackend::auto());
+        loaded.key.check_primes(rounds, &mut SystemRng, &backend)?;
+        Ok(loaded)
+    })
+    .map_err(|failure| {
+        failure
+            .or_advice("name the file of an RSA private key: 'rsalab keygen --out FILE' makes one")
+    })
 }
 
-/// A key that may be used for anything, or the reason why not.
-pub(crate) fn of_any_use<K>(options: &KeyOptions, loaded: Loaded<K>) -> Result<K, Failure> {
-    match loaded.usage {
-        Usage::Any => Ok(loaded.key),
-        Usage::Pss(_) => {
-            let what = format!(
-                "the key {} is for RSASSA-PSS signatures only",
-                options.key.display()
-            );
-            Err(Failure::new(Class::Input, what)
-                .advice("use it with 'rsalab sign' or 'rsalab verify', or take another key"))
+impl SizeOption {
+    /// How long the modulus of a key may be.
+    pub(crate) fn limits(&self) -> Limits {
+        match self.large_keys {
+            true => Limits::NONE,
+            false => Limits::QUICK,
+        }
+    }
+}
+
+impl UseOption {
+    /// Refuses a key for what its file says that it is not for, unless that is to be ignored.
+    pub(crate) fn check<K>(
+        &self,
+        key: &KeyOptions,
+        loaded: &Loaded<K>,
+        purpose: Purpose<'_>,
+    ) -> Result<(), Failure> {
+        if self.any_use {
+            return Ok(());
+        }
+        loaded.restrictions.check(purpose).map_err(|error| {
+            Failure::new(Class::Input, format!("cannot use {}", key.key.display()))
+                .because(error)
+                .advice("take another key; or add --any-use, if you know better than the file")
+        })
+    }
+
+    /// A key whose algorithm allows any scheme, and whose file allows the purpose.
+    pub(crate) fn of_any_scheme<K>(
+        &self,
+        key: &KeyOptions,
+        loaded: Loaded<K>,
+        purpose: Purpose<'_>,
+    ) -> Result<K, Failure> {
+        self.check(key, &loaded, purpose)?;
+        match loaded.usage {
+            Usage::Any => Ok(loaded.key),
+            Usage::Pss(_) => {
+                let what = format!(
+                    "the key {} is for RSASSA-PSS signatures only",
+                    key.key.display()
+                );
+                Err(Failure::new(Class::Input, what)
+                    .advice("use it with 'rsalab sign' or 'rsalab verify', or take another key"))
+            }
         }
     }
 }
@@ -83,23 +121,30 @@ pub(crate) fn load<K>(
         .map_err(|error| Failure::io(format!("cannot read the key {}", path.display()), error))?;
     let given: Option<Password> = password_file.map(passwords::from_file).transpose()?;
     let mut loaded = load(&bytes, given.as_ref().map(|given| &given[..]));
-    if given.is_none() && matches!(loaded, Err(Error::Password { .. })) {
+    if given.is_none() && matches!(loaded, Err(Error::PasswordMissing)) {
         let asked = passwords::of_key(path, "--password-file")?;
         loaded = load(&bytes, Some(&asked));
     }
-    loaded.map_err(|error| unusable(path, error))
+    loaded.map_err(|error| unusable(path, password_file, error))
 }
 
-fn unusable(path: &Path, error: Error) -> Failure {
+fn unusable(path: &Path, password_file: Option<&Path>, error: Error) -> Failure {
     let class = match error {
         Error::Randomness { .. } => Class::Unavailable,
+        Error::Backend { .. } => Class::Internal,
         _ => Class::Input,
     };
     let failure = Failure::new(class, format!("cannot use {} as a key", path.display()));
-    match error {
-        Error::Password { .. } => failure
-            .because(error)
-            .advice("give the file whose first line is the password with --password-file"),
-        _ => failure.because(error),
-    }
+    let advice = match (&error, password_file) {
+        (Error::PasswordWrong, Some(file)) => {
+            format!("the first line of {} is not its password", file.display())
+        }
+        (Error::PasswordWrong, None) => "try again with another password".to_owned(),
+        (Error::KeySize { bits, .. }, _) if *bits > Limits::QUICK.most_bits => {
+            "add --large-keys to take it all the same: that costs seconds".to_owned()
+        }
+        (Error::Unsupported { .. }, _) => "take another key".to_owned(),
+        _ => return failure.because(error),
+    };
+    failure.because(error).advice(advice)
 }

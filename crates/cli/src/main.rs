@@ -6,13 +6,14 @@
 //! | what a command does | `commands`, one file each |
 //! | how the program ends, and with which exit code | `exit`, `signals` |
 //! | how a user's keys and passwords come in | `keys`, `passwords` |
+//! | which keys are known to be weak | `blocklist` |
 //! | how a run is followed | `progress` |
 //! | what is written where | `output`, `table` |
 #![forbid(unsafe_code)]
 
 use std::{
     env,
-    io::{self, Write},
+    io::{self, IsTerminal},
     panic,
     process::ExitCode,
 };
@@ -32,6 +33,7 @@ use crate::{
 };
 
 mod arguments;
+mod blocklist;
 mod commands;
 mod exit;
 mod files;
@@ -55,6 +57,7 @@ fn main() -> ExitCode {
             "rsalab: a defect of rsalab: {defect}\nplease report it with the command that was typed"
         ));
     }));
+    signals::outlive_file_limit();
     let talk = Talk::new(arguments.talk.quiet);
     let result = panic::catch_unwind(|| commands::run(arguments.command, talk));
     match result {
@@ -65,18 +68,22 @@ fn main() -> ExitCode {
 }
 
 fn end(failure: &Failure) -> ExitCode {
-    if failure.class() != Class::ReaderGone {
-        complain(format_args!("rsalab: {failure}"));
-    }
+    complain(format_args!("rsalab: {failure}"));
     ExitCode::from(failure.class().code())
 }
 
 /// Help and version go to standard output and are a success; mistakes go to standard error, without empty lines.
 fn usage(error: &clap::Error) -> ExitCode {
     if !error.use_stderr() {
-        return match error.print().and_then(|()| io::stdout().flush()) {
+        let rendered = error.render();
+        // Colours are for terminals.
+        let text = match io::stdout().is_terminal() {
+            true => rendered.ansi().to_string(),
+            false => rendered.to_string(),
+        };
+        return match output::report(&text) {
             Ok(()) => ExitCode::SUCCESS,
-            Err(error) => end(&Failure::io("cannot write to standard output", error)),
+            Err(failure) => end(&failure),
         };
     }
     match error.kind() {

@@ -20,7 +20,10 @@ const MOST: u64 = 1 << 16;
 
 /// The first line of a file.
 pub(crate) fn from_file(path: &Path) -> Result<Password, Failure> {
-    let bytes = Zeroizing::new(files::read(Some(path), MOST)?);
+    let bytes =
+        Zeroizing::new(files::read(Some(path), MOST).map_err(|failure| {
+            failure.or_advice("name a file whose first line is the password")
+        })?);
     let line = bytes
         .split(|&byte| byte == b'\n')
         .next()

@@ -1,5 +1,7 @@
 //! How a run is followed: a bar on a terminal, plain lines elsewhere.
 
+use std::time::{Duration, Instant};
+
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use rsalab_study::{
     compare::Figures,
@@ -171,4 +173,70 @@ fn closed(
         "[{}/{}] {} · {}: {outcome}",
         progress.cells_closed, progress.cells, cell.job, cell.engine
     )
+}
+
+/// How often a line is said where nobody watches a bar.
+const LINE_EVERY: Duration = Duration::from_secs(10);
+
+/// Follows work on many items of one kind: a bar on a terminal, a line now and then elsewhere.
+pub(crate) struct Counter {
+    talk: Talk,
+    noun: &'static str,
+    bar: ProgressBar,
+    begun: Instant,
+    said: Instant,
+    count: u64,
+    before: u64,
+}
+
+impl Counter {
+    /// For `count` items called `noun`, of which `before` were done earlier.
+    pub(crate) fn new(talk: Talk, noun: &'static str, count: u64, before: u64) -> Self {
+        let target = match talk.is_watched() {
+            true => ProgressDrawTarget::stderr(),
+            false => ProgressDrawTarget::hidden(),
+        };
+        let style = ProgressStyle::with_template("{bar:24} {msg}").expect("the template is fixed");
+        Counter {
+            talk,
+            noun,
+            bar: ProgressBar::with_draw_target(Some(count), target).with_style(style),
+            begun: Instant::now(),
+            said: Instant::now(),
+            count,
+            before,
+        }
+    }
+
+    /// Says how far the work is: `made` items now.
+    pub(crate) fn advance(&mut self, made: u64) {
+        let (total, seconds) = (self.before + made, self.begun.elapsed().as_secs_f64());
+        self.bar.set_position(total);
+        let rate = made as f64 / seconds;
+        let to_go = match made {
+            0 => String::new(),
+            _ => {
+                let left = (self.count.saturating_sub(total)) as f64 / rate;
+                format!(
+                    " · {}/s · {} to go",
+                    quantity::number(rate),
+                    quantity::wait(Duration::from_secs_f64(left))
+                )
+            }
+        };
+        let line = format!(
+            "{total} of {}{to_go}",
+            quantity::counted(usize::try_from(self.count).unwrap_or(usize::MAX), self.noun)
+        );
+        if !self.talk.is_watched() && self.said.elapsed() >= LINE_EVERY && total < self.count {
+            self.talk.say(&line);
+            self.said = Instant::now();
+        }
+        self.bar.set_message(line);
+    }
+
+    /// Takes the bar away.
+    pub(crate) fn finish(&self) {
+        self.bar.finish_and_clear();
+    }
 }

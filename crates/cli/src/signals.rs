@@ -1,4 +1,5 @@
-//! SIGINT and SIGTERM: the first asks the command to save and stop, the second ends the program at once.
+//! SIGINT and SIGTERM: the first asks the command to save and stop, the second ends the program at once. SIGXFSZ: writing
+//! fails, and the program goes on.
 
 use std::{
     io,
@@ -9,11 +10,18 @@ use std::{
 };
 
 use signal_hook::{
-    consts::{SIGINT, SIGTERM},
+    consts::{SIGINT, SIGTERM, SIGXFSZ},
     flag,
 };
 
 use crate::exit::{Class, Failure};
+
+/// Has a write beyond the limit on the size of files fail, as a full disk does, in place of ending the program in the middle of
+/// a file.
+pub(crate) fn outlive_file_limit() {
+    // Where nothing can be registered, the program ends as it would have.
+    let _ = flag::register(SIGXFSZ, Arc::default());
+}
 
 /// Whether somebody has asked the program to stop, and how.
 #[derive(Clone)]

@@ -1,5 +1,7 @@
 //! Plain aligned tables for people; whatever a program should read is JSON.
 
+use crate::output::printable;
+
 use comfy_table::{CellAlignment, ContentArrangement, Table as Grid, TableStyle};
 
 /// A table whose columns are as wide as their widest cell, two spaces apart.
@@ -32,9 +34,9 @@ impl Table {
         Table { grid }
     }
 
-    /// Adds a row; it has as many cells as the table has columns.
+    /// Adds a row; it has as many cells as the table has columns. A cell stays on its line, whatever name is in it.
     pub(crate) fn row<const N: usize>(&mut self, cells: [String; N]) {
-        self.grid.add_row(cells);
+        self.grid.add_row(cells.map(|cell| printable(&cell)));
     }
 
     /// The lines, each with its end.

@@ -12,7 +12,7 @@ pub enum Error {
         /// What is wrong with it.
         reason: String,
     },
-    /// A size of key that is not supported.
+    /// A size of key that is not supported, or is above a limit that was set.
     #[error("a modulus of {bits} bits is not supported: {reason}")]
     KeySize {
         /// Bits asked for.
@@ -26,10 +26,23 @@ pub enum Error {
         /// What the bytes are, as far as can be told, and what to do.
         reason: String,
     },
-    /// A key is encrypted, and no password, or not the right one, was given.
+    /// A key, or the form it is written in, that may well be good, and that this crate does not work with: another algorithm,
+    /// more than two primes, an encryption of the file that is too old or too costly.
     #[error("{reason}")]
-    Password {
-        /// Which of the two.
+    Unsupported {
+        /// What it is, and what would be supported.
+        reason: String,
+    },
+    /// A key is encrypted, and no password was given.
+    #[error("this private key is encrypted, and no password was given")]
+    PasswordMissing,
+    /// A key is encrypted, and the password that was given does not decrypt it.
+    #[error("the password does not fit this private key, or the key is damaged")]
+    PasswordWrong,
+    /// A key that is for something else, as its file says.
+    #[error("{reason}")]
+    Restricted {
+        /// What the file says, and what was to be done.
         reason: String,
     },
     /// A scheme, or its parameters, that the key or the message does not allow.

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
 
-use super::{JsonOption, KeyFormat};
+use super::{JsonOption, KeyFormat, SizeOption, within};
 
 /// Check a key, take its public half, or write it in another format
 #[derive(Subcommand)]
@@ -17,7 +17,9 @@ pub(crate) enum Key {
 /// Say what a key is, and what is wrong or weak about it
 ///
 /// Every relation between the numbers of a private key is checked, and its primes are tested; of a public key the modulus
-/// is looked at. A key that is wrong ends the command with exit code 3. A weak one is named, and refused with --strict only.
+/// is looked at. Each file gets a verdict: good, weak, wrong, unsupported (a key that rsalab does not work with) or unreadable.
+/// Exit code 3 says that one of them is wrong, unsupported or no key at all, or, with --strict, weak; 5 that a file could not be
+/// read.
 #[derive(Args)]
 #[command(after_long_help = "\
 Examples:
@@ -33,6 +35,16 @@ pub(crate) struct KeyCheck {
     /// Refuse keys that are weak: too short, of an exponent that is too small, or easy to factor.
     #[arg(long)]
     pub(crate) strict: bool,
+    /// Rounds of the Miller–Rabin test for each prime, of which a composite passes one in four at most; if not given, 64 up to keys
+    /// of 4096 bits, 32 up to 6144, 12 up to 8192, and 8 above.
+    #[arg(long, value_name = "N", value_parser = within(1..=1000_usize))]
+    pub(crate) rounds: Option<usize>,
+    /// A list of keys that are known to be weak, or a folder of them, in the form of Debian's packages openssl-blacklist and
+    /// openssh-blacklist; their own places are looked in too.
+    #[arg(long, value_name = "PATH")]
+    pub(crate) blocklist: Vec<PathBuf>,
+    #[command(flatten)]
+    pub(crate) size: SizeOption,
     #[command(flatten)]
     pub(crate) json: JsonOption,
 }
@@ -56,6 +68,8 @@ pub(crate) struct KeyPublic {
     /// The file whose first line is the password of the key; without it, it is asked for.
     #[arg(long, value_name = "FILE")]
     pub(crate) password_file: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) size: SizeOption,
 }
 
 /// Write a private key in another format
@@ -83,4 +97,6 @@ pub(crate) struct KeyConvert {
     /// The file whose first line is the password of the key as it is to be; without it, it is asked for.
     #[arg(long, value_name = "FILE")]
     pub(crate) new_password_file: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) size: SizeOption,
 }

@@ -17,6 +17,24 @@ pub(crate) struct KeyOptions {
     /// The file whose first line is the password of the key, if it is encrypted; without it, it is asked for.
     #[arg(long, value_name = "FILE")]
     pub(crate) password_file: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) size: SizeOption,
+}
+
+/// How long a key may be.
+#[derive(Clone, Copy, Args)]
+pub(crate) struct SizeOption {
+    /// Take keys of more than 8192 bits, up to 16384, which cost seconds to read and to use.
+    #[arg(long)]
+    pub(crate) large_keys: bool,
+}
+
+/// Whether what a key's file says of its use is binding.
+#[derive(Clone, Copy, Args)]
+pub(crate) struct UseOption {
+    /// Use the key although its file says that it is for something else (JWK's use, key_ops and alg; a certificate's key usage).
+    #[arg(long)]
+    pub(crate) any_use: bool,
 }
 
 /// What is read.
@@ -90,6 +108,8 @@ pub(crate) struct Encrypt {
     #[arg(long, value_name = "N")]
     pub(crate) block_symbols: Option<usize>,
     #[command(flatten)]
+    pub(crate) any_use: UseOption,
+    #[command(flatten)]
     pub(crate) cipher: CipherOptions,
 }
 
@@ -107,6 +127,8 @@ pub(crate) struct Decrypt {
     #[command(flatten)]
     pub(crate) key: KeyOptions,
     #[command(flatten)]
+    pub(crate) any_use: UseOption,
+    #[command(flatten)]
     pub(crate) cipher: CipherOptions,
 }
 
@@ -120,9 +142,9 @@ pub(crate) struct CipherOptions {
     pub(crate) out: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) scheme: CipherSchemeOptions,
-    /// Threads that raw blocks are split over.
-    #[arg(long, value_name = "N", default_value_t = 1, value_parser = within(THREADS))]
-    pub(crate) threads: usize,
+    /// Threads that raw blocks are split over; all CPUs if not given.
+    #[arg(long, value_name = "N", value_parser = within(THREADS))]
+    pub(crate) threads: Option<usize>,
     /// Of raw blocks, tell on standard error what each thread did, and when.
     #[arg(long)]
     pub(crate) trace: bool,
@@ -166,7 +188,8 @@ pub(crate) struct Salt(pub(crate) SaltLen);
 /// Sign messages
 ///
 /// The signature, as long as the modulus, goes to FILE.sig beside the file, or to --sig. Those of several files are made side by
-/// side, several times as fast.
+/// side, several times as fast. A file that cannot be signed does not stop the others, and the same command goes on: a
+/// FILE.sig that is a signature of FILE stays as it is.
 #[derive(Args)]
 #[command(after_long_help = "\
 Examples:
@@ -176,6 +199,8 @@ Examples:
 pub(crate) struct Sign {
     #[command(flatten)]
     pub(crate) key: KeyOptions,
+    #[command(flatten)]
+    pub(crate) any_use: UseOption,
     #[command(flatten)]
     pub(crate) input: InputOptions,
     /// Where the signature goes, a file that must not exist, or '-' for standard output; FILE.sig if not given, and standard output
@@ -190,8 +215,9 @@ pub(crate) struct Sign {
 
 /// Verify signatures
 ///
-/// To the letter of RFC 8017: the exact length, below the modulus, and nothing of the encoding is forgiven. One that is wrong
-/// ends the command with exit code 4. Of several files each has its signature beside it, FILE.sig.
+/// To the letter of RFC 8017: the exact length, below the modulus, and nothing of the encoding is forgiven. Of several files
+/// each has its signature beside it, FILE.sig, and each gets a verdict. Exit code 4 says that a signature is wrong, whatever
+/// became of the other files; 5 that a file or a signature could not be read.
 #[derive(Args)]
 #[command(after_long_help = "\
 Examples:
@@ -200,6 +226,8 @@ Examples:
 pub(crate) struct Verify {
     #[command(flatten)]
     pub(crate) key: KeyOptions,
+    #[command(flatten)]
+    pub(crate) any_use: UseOption,
     #[command(flatten)]
     pub(crate) input: InputOptions,
     /// The signature of the one file that is read; FILE.sig if not given.
@@ -243,6 +271,8 @@ pub(crate) struct RawPublic {
 pub(crate) struct RawOptions {
     #[command(flatten)]
     pub(crate) key: KeyOptions,
+    #[command(flatten)]
+    pub(crate) any_use: UseOption,
     /// The file to read; standard input if there is none, or '-'.
     #[arg(long = "in", value_name = "FILE")]
     pub(crate) input: Option<PathBuf>,

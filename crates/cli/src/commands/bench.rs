@@ -48,16 +48,15 @@ pub(crate) fn run(arguments: &Bench, talk: Talk) -> Result<(), Failure> {
     );
     follower.finish();
     let results = measured?;
-    if arguments.json.json {
-        output::json(&results.rows)?;
-    } else {
-        output::data(shown(&results.rows).as_bytes())?;
-    }
+    let printed = match arguments.json.json {
+        true => output::json(&results.rows),
+        false => output::report(&shown(&results.rows)),
+    };
     if !results.is_complete {
         let class = stop.class().unwrap_or(Class::Internal);
         return Err(Failure::new(class, "stopped before the end"));
     }
-    follower.verdict()
+    follower.verdict().and(printed)
 }
 
 /// Whoever names an engine wants its figure: an absent one is an error here, other than in a study.

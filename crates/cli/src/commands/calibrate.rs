@@ -64,10 +64,10 @@ pub(super) fn run(arguments: &Arguments, json: bool, talk: Talk) -> Result<(), F
         &mut told,
         stop.flag(),
     )?;
-    match json {
-        true => output::json(&found)?,
-        false => output::data(shown(&found).as_bytes())?,
-    }
+    let printed = match json {
+        true => output::json(&found),
+        false => output::report(&shown(&found)),
+    };
     if let Some(reason) = &found.failure {
         return Err(Failure::new(Class::Verification, reason.clone()));
     }
@@ -75,7 +75,7 @@ pub(super) fn run(arguments: &Arguments, json: bool, talk: Talk) -> Result<(), F
         let class = stop.class().unwrap_or(Class::Internal);
         return Err(Failure::new(class, "stopped before the end"));
     }
-    Ok(())
+    printed
 }
 
 fn line(run: &Run) -> String {

@@ -17,5 +17,5 @@ pub(crate) fn run(completions: &Completions) -> Result<(), Failure> {
         "rsalab",
         &mut script,
     );
-    output::data(&script)
+    output::report(&String::from_utf8_lossy(&script))
 }

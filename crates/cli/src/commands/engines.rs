@@ -13,7 +13,7 @@ use super::selection::registry;
 use crate::{
     arguments::Engines,
     exit::Failure,
-    output,
+    output::{self, printable},
     table::{Align, Table},
 };
 
@@ -74,7 +74,7 @@ pub(crate) fn run(arguments: &Engines) -> Result<(), Failure> {
     if arguments.json.json {
         return output::json(&listing);
     }
-    output::data(shown(&listing).as_bytes())
+    output::report(&shown(&listing))
 }
 
 fn listed(entry: &Entry, registry: &Registry) -> Listed {
@@ -138,19 +138,22 @@ fn shown(listing: &Listing) -> String {
                     },
                     engine.summary.clone(),
                 ]);
-                details += &format!("\n{}\n    from {}\n", info.name, info.origin);
+                let origin = printable(&info.origin);
+                details += &format!("\n{}\n    from {origin}\n", printable(&info.name));
                 if let Some(path) = &info.cpu_path {
-                    details += &format!("    on this CPU: {path}\n");
+                    details += &format!("    on this CPU: {}\n", printable(path));
                 }
                 if let Some((default, others)) = info.variants.split_first()
                     && !others.is_empty()
                 {
-                    details += &format!("    forms: {default} (default), {}\n", others.join(", "));
+                    let forms = format!("{default} (default), {}", others.join(", "));
+                    details += &format!("    forms: {}\n", printable(&forms));
                 }
             }
             None => {
                 let reason = engine.reason.as_deref().unwrap_or_default();
-                absent += &format!("{}: {reason} ({})\n", engine.name, engine.summary);
+                let line = format!("{}: {reason} ({})", engine.name, engine.summary);
+                absent += &(printable(&line) + "\n");
                 if let Some(bring) = engine.bring {
                     absent += &format!("    {bring}\n");
                 }

@@ -2,7 +2,9 @@
 
 use rsalab_rsa::{
     Error, PrivateKey, PublicKey,
-    format::{self, Encoding, PrivateFormat, PublicFormat, Usage, jwk, openssh},
+    format::{
+        self, Encoding, Loaded, PrivateFormat, PublicFormat, Restrictions, Usage, jwk, openssh,
+    },
     random::SystemRng,
 };
 use zeroize::Zeroizing;
@@ -10,6 +12,7 @@ use zeroize::Zeroizing;
 use crate::{
     arguments::KeyFormat,
     exit::{Class, Failure},
+    output::Talk,
     passwords::Password,
 };
 
@@ -18,10 +21,15 @@ pub(super) struct Form {
     format: KeyFormat,
     password: Option<Password>,
     usage: Usage,
+    restrictions: Restrictions,
+    /// Whether the keys can be made again by whoever knows a seed.
+    is_insecure: bool,
 }
 
 /// What OpenSSH's keys carry as a comment.
 const COMMENT: &str = "rsalab";
+/// What the files of keys that protect nothing say, where the format has room for words.
+const INSECURE: &str = "INSECURE: made from a seed, for tests";
 
 impl Form {
     /// A format, with the password if it takes one, for keys of any use.
@@ -30,12 +38,55 @@ impl Form {
             format,
             password,
             usage: Usage::Any,
+            restrictions: Restrictions::default(),
+            is_insecure: false,
         }
     }
 
-    /// For keys of this use.
-    pub(super) fn with_usage(self, usage: Usage) -> Self {
-        Form { usage, ..self }
+    /// For keys that were made from a seed.
+    pub(super) fn insecure(self, is_insecure: bool) -> Self {
+        Form {
+            is_insecure,
+            ..self
+        }
+    }
+
+    /// For a key of which its file says what it is for.
+    pub(super) fn of<K>(self, loaded: &Loaded<K>) -> Self {
+        Form {
+            usage: loaded.usage,
+            restrictions: loaded.restrictions.clone(),
+            ..self
+        }
+    }
+
+    /// Says so if what a JSON Web Key is for cannot be said in this format. What a certificate says stays with the certificate.
+    pub(super) fn say_what_is_lost(&self, talk: Talk) {
+        let said = Restrictions {
+            certificate: None,
+            ..self.restrictions.clone()
+        };
+        if !said.is_none() && !matches!(self.format, KeyFormat::Jwk | KeyFormat::JwkSet) {
+            talk.say(format_args!(
+                "the format {} cannot say what this key is for: {said}",
+                self.format.name()
+            ));
+        }
+    }
+
+    fn comment(&self) -> &'static str {
+        match self.is_insecure {
+            true => INSECURE,
+            false => COMMENT,
+        }
+    }
+
+    /// Text before PEM's first line, which readers pass over (RFC 7468, section 2).
+    fn marked(&self, pem: Zeroizing<Vec<u8>>) -> Zeroizing<Vec<u8>> {
+        match self.is_insecure {
+            true => Zeroizing::new([INSECURE.as_bytes(), b"\n", &pem].concat()),
+            false => pem,
+        }
     }
 
     /// The private half.
@@ -47,20 +98,29 @@ impl Form {
         match self.format {
             KeyFormat::Jwk | KeyFormat::JwkSet => {
                 self.says_usage()?;
-                Ok(text(jwk::private(key)))
+                Ok(text(jwk::private(
+                    key,
+                    &self.restrictions,
+                    self.is_insecure.then_some(INSECURE),
+                )))
             }
             KeyFormat::Openssh => {
                 self.says_usage()?;
-                Ok(text(openssh::private(key, COMMENT)))
+                Ok(text(openssh::private(key, self.comment())))
             }
             KeyFormat::Pkcs8Encrypted => {
                 let password = self.password.as_ref().map_or(&[][..], |password| password);
                 format::encode_encrypted(key, self.usage, password, Encoding::Pem, &mut SystemRng)
+                    .map(|pem| self.marked(pem))
                     .map_err(refused)
             }
-            KeyFormat::Pkcs8Pem => written(PrivateFormat::Pkcs8, Encoding::Pem),
+            KeyFormat::Pkcs8Pem => {
+                written(PrivateFormat::Pkcs8, Encoding::Pem).map(|pem| self.marked(pem))
+            }
             KeyFormat::Pkcs8Der => written(PrivateFormat::Pkcs8, Encoding::Der),
-            KeyFormat::Pkcs1Pem => written(PrivateFormat::Pkcs1, Encoding::Pem),
+            KeyFormat::Pkcs1Pem => {
+                written(PrivateFormat::Pkcs1, Encoding::Pem).map(|pem| self.marked(pem))
+            }
             KeyFormat::Pkcs1Der => written(PrivateFormat::Pkcs1, Encoding::Der),
         }
     }
@@ -73,11 +133,11 @@ impl Form {
         match self.format {
             KeyFormat::Jwk | KeyFormat::JwkSet => {
                 self.says_usage()?;
-                Ok(jwk::public(key).into_bytes())
+                Ok(jwk::public(key, &self.restrictions).into_bytes())
             }
             KeyFormat::Openssh => {
                 self.says_usage()?;
-                Ok((openssh::public(key, COMMENT) + "\n").into_bytes())
+                Ok((openssh::public(key, self.comment()) + "\n").into_bytes())
             }
             KeyFormat::Pkcs8Pem | KeyFormat::Pkcs8Encrypted => {
                 written(PublicFormat::Spki, Encoding::Pem)

@@ -1,6 +1,9 @@
 //! What a command reads and where its result goes.
 
-use std::path::{Path, PathBuf};
+use std::{
+    collections::BTreeSet,
+    path::{Path, PathBuf},
+};
 
 use zeroize::Zeroizing;
 
@@ -8,7 +11,8 @@ use crate::{
     arguments::InputOptions,
     exit::{Class, Failure},
     files::{self, NewFile, Privacy},
-    output,
+    output::{self, Talk, complain, printable},
+    quantity,
 };
 
 /// The longest list of files.
@@ -51,7 +55,8 @@ impl Inputs {
 /// The names in a list, one a line. Names that are not text stay what they are.
 fn listed(list: &Path) -> Result<Vec<PathBuf>, Failure> {
     use std::{ffi::OsString, os::unix::ffi::OsStringExt};
-    let bytes = files::read(Some(list), MOST_LIST)?;
+    let bytes = files::read(Some(list), MOST_LIST)
+        .map_err(|failure| failure.or_advice("give fewer names at once"))?;
     let names: Vec<PathBuf> = bytes
         .split(|&byte| byte == b'\n')
         .filter(|line| !line.is_empty())
@@ -71,35 +76,139 @@ pub(super) fn beside(path: &Path, ending: &str) -> PathBuf {
     name.into()
 }
 
-/// Files that are worked on side by side, and whose results are made together.
+/// Files that are worked on together.
 pub(super) const GROUP: usize = 256;
 
-/// Makes a file beside each, group by group: `work` gets the names of a group and gives what is to be in the new ones. Nothing is
-/// begun if one of the new ones is there already; what a group has made stays when a later one fails.
+/// The results that several files get beside them.
+pub(super) struct Results {
+    /// What the names end in.
+    pub(super) ending: &'static str,
+    pub(super) privacy: Privacy,
+    /// What one is called, such as `signature`.
+    pub(super) noun: &'static str,
+    /// More bytes than one has.
+    pub(super) most: u64,
+}
+
+/// One of several files.
+pub(super) struct Item<'a> {
+    pub(super) path: &'a Path,
+    /// What has the result's name already: of an earlier run of the same command, or not.
+    pub(super) there: Option<There>,
+}
+
+/// A file in the place of a result.
+pub(super) struct There {
+    pub(super) bytes: Zeroizing<Vec<u8>>,
+    /// Whether it is not older than the file that the result would be made of.
+    pub(super) is_newer: bool,
+}
+
+/// What came of one file.
+pub(super) enum Made {
+    New(Zeroizing<Vec<u8>>),
+    /// Its result is there already.
+    There,
+}
+
+/// Makes a result beside each file. `work` gets the items of a group and says of each what came of it; an error of the whole
+/// ends the command. A file at fault stops no other: it is named on standard error, and decides the exit code in the end. The
+/// same command goes on: results that are there already stay.
 pub(super) fn make_beside(
     paths: &[PathBuf],
-    ending: &str,
-    privacy: Privacy,
-    mut work: impl FnMut(&[PathBuf]) -> Result<Vec<Zeroizing<Vec<u8>>>, Failure>,
+    results: &Results,
+    talk: Talk,
+    mut work: impl FnMut(&[Item<'_>]) -> Result<Vec<Result<Made, Failure>>, Failure>,
 ) -> Result<(), Failure> {
-    let outs: Vec<PathBuf> = paths.iter().map(|path| beside(path, ending)).collect();
-    for out in &outs {
-        files::check_absent(out)?;
+    let mut seen = BTreeSet::new();
+    let paths: Vec<&PathBuf> = paths.iter().filter(|path| seen.insert(*path)).collect();
+    let mut tally = Tally::default();
+    for group in paths.chunks(GROUP) {
+        let mut items = Vec::with_capacity(group.len());
+        for path in group {
+            match there(path, results) {
+                Ok(there) => items.push(Item { path, there }),
+                Err(failure) => tally.fail(path, failure),
+            }
+        }
+        let outcomes = work(&items)?;
+        for (item, outcome) in items.iter().zip(outcomes) {
+            let made = outcome.and_then(|made| match made {
+                Made::There => Ok(false),
+                Made::New(_) if item.there.is_some() => {
+                    Err(files::exists(&beside(item.path, results.ending)))
+                }
+                Made::New(bytes) => files::create(&[NewFile {
+                    path: &beside(item.path, results.ending),
+                    bytes: &bytes,
+                    privacy: results.privacy,
+                }])
+                .map(|()| true),
+            });
+            match made {
+                Ok(true) => tally.made += 1,
+                Ok(false) => tally.there += 1,
+                Err(failure) => tally.fail(item.path, failure),
+            }
+        }
     }
-    for (paths, outs) in paths.chunks(GROUP).zip(outs.chunks(GROUP)) {
-        let results = work(paths)?;
-        let new: Vec<NewFile<'_>> = outs
-            .iter()
-            .zip(&results)
-            .map(|(path, bytes)| NewFile {
-                path,
-                bytes,
-                privacy,
-            })
-            .collect();
-        files::create(&new)?;
+    tally.end(paths.len(), results.noun, talk)
+}
+
+/// What has the name of a file's result.
+fn there(path: &Path, results: &Results) -> Result<Option<There>, Failure> {
+    let out = beside(path, results.ending);
+    let Ok(found) = out.symlink_metadata() else {
+        return files::check_absent(&out).map(|()| None);
+    };
+    if !found.is_file() {
+        return Err(files::exists(&out));
     }
-    Ok(())
+    let changed = |path: &Path| path.metadata().and_then(|found| found.modified()).ok();
+    Ok(Some(There {
+        bytes: Zeroizing::new(files::read_start(Some(&out), results.most)?),
+        is_newer: changed(&out) >= changed(path),
+    }))
+}
+
+#[derive(Default)]
+struct Tally {
+    made: usize,
+    there: usize,
+    failed: usize,
+    class: Option<Class>,
+}
+
+impl Tally {
+    fn fail(&mut self, path: &Path, failure: Failure) {
+        complain(format_args!(
+            "{}: {}",
+            printable(&path.display().to_string()),
+            failure.sentence()
+        ));
+        self.failed += 1;
+        self.class = Some(failure.class()).max(self.class);
+    }
+
+    fn end(self, all: usize, noun: &str, talk: Talk) -> Result<(), Failure> {
+        let there = match self.there {
+            0 => String::new(),
+            count => format!(", {count} there already"),
+        };
+        talk.say(format_args!(
+            "{} made{there}",
+            quantity::counted(self.made, noun)
+        ));
+        let Some(class) = self.class else {
+            return Ok(());
+        };
+        let what = format!(
+            "{} of {} not made; the reasons stand above",
+            self.failed,
+            quantity::counted(all, noun)
+        );
+        Err(Failure::new(class, what).advice("the same command goes on with what is missing"))
+    }
 }
 
 /// Where a result goes.
@@ -110,10 +219,10 @@ pub(super) enum Destination<'a> {
 }
 
 impl<'a> Destination<'a> {
-    /// Fails before the work if the file could not be made after it.
+    /// Fails before the work if the result could not be delivered after it.
     pub(super) fn of(out: Option<&'a Path>) -> Result<Self, Failure> {
         match out.filter(|out| !files::is_dash(out)) {
-            None => Ok(Destination::Stdout),
+            None => output::check_open().map(|()| Destination::Stdout),
             Some(path) => {
                 files::check_absent(path)?;
                 Ok(Destination::File(path))
@@ -135,7 +244,7 @@ impl<'a> Destination<'a> {
 
     pub(super) fn write(self, bytes: &[u8], privacy: Privacy) -> Result<(), Failure> {
         match self {
-            Destination::Stdout => output::data(bytes),
+            Destination::Stdout => output::deliver(bytes),
             Destination::File(path) => files::create(&[NewFile {
                 path,
                 bytes,

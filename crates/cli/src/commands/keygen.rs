@@ -5,11 +5,13 @@
 //! | one key, in files of its own | here |
 //! | one key, of an engine's making | `by_engine` |
 //! | many keys, over threads | `bulk` |
-//! | where they lie, and how that is gone on with | `folder` |
+//! | where they lie, and how that is gone on with | `folder`, `archive`, `manifest` |
 
+mod archive;
 mod bulk;
 mod by_engine;
 mod folder;
+mod manifest;
 
 use std::{path::Path, time::Instant};
 
@@ -22,6 +24,7 @@ use rsalab_rsa::{
 };
 use rsalab_study::plan::Seed;
 use serde::Serialize;
+use zeroize::Zeroizing;
 
 use super::form::Form;
 use crate::{
@@ -47,6 +50,8 @@ struct Made<'a> {
     /// The work, where it is known.
     candidates: Option<u64>,
     tests: Option<u64>,
+    /// Whether it was made from a seed, so that it protects nothing.
+    insecure: bool,
     elapsed_ns: u64,
     private: String,
     public: Option<String>,
@@ -63,7 +68,8 @@ struct Origin {
 /// Makes keys and writes their files.
 pub(crate) fn run(arguments: &Keygen, talk: Talk) -> Result<(), Failure> {
     check_size(arguments)?;
-    let form = Form::new(arguments.format, password(arguments)?);
+    let is_insecure = arguments.insecure_seed.is_some();
+    let form = Form::new(arguments.format, password(arguments)?).insecure(is_insecure);
     match arguments.count {
         Some(count) => bulk::run(arguments, count, &form, talk),
         None => one(arguments, &form, talk),
@@ -109,6 +115,8 @@ fn one(arguments: &Keygen, form: &Form, talk: Talk) -> Result<(), Failure> {
     } else if public_path.is_some() || arguments.json.json {
         let what = "a key on standard output has neither --public-out nor --json beside it";
         return Err(Failure::new(Class::Usage, what).advice("name a file with --out"));
+    } else {
+        output::check_open()?;
     }
     if let Some(path) = public_path {
         files::check_absent(path)?;
@@ -132,8 +140,10 @@ fn one(arguments: &Keygen, form: &Form, talk: Talk) -> Result<(), Failure> {
 
     let private = form.private(&key)?;
     if files::is_dash(private_path) {
-        output::data(&private)?;
-        return output::data(form.separator());
+        let bytes = Zeroizing::new([&private, form.separator()].concat());
+        output::deliver(&bytes)?;
+        say_if_insecure(arguments, talk);
+        return Ok(());
     }
     let public = form.public(key.public())?;
     let private_file = NewFile {
@@ -148,6 +158,7 @@ fn one(arguments: &Keygen, form: &Form, talk: Talk) -> Result<(), Failure> {
     });
     let files: Vec<NewFile<'_>> = [private_file].into_iter().chain(public_file).collect();
     files::create(&files)?;
+    say_if_insecure(arguments, talk);
 
     if arguments.json.json {
         return output::json(&Made {
@@ -157,6 +168,7 @@ fn one(arguments: &Keygen, form: &Form, talk: Talk) -> Result<(), Failure> {
             kernel: &kernel,
             candidates,
             tests,
+            insecure: arguments.insecure_seed.is_some(),
             elapsed_ns,
             private: shown(private_path),
             public: public_path.map(shown),
@@ -168,6 +180,13 @@ fn one(arguments: &Keygen, form: &Form, talk: Talk) -> Result<(), Failure> {
         private_path.display()
     ));
     Ok(())
+}
+
+/// Said even of one key, which has no name that says it.
+fn say_if_insecure(arguments: &Keygen, talk: Talk) {
+    if arguments.insecure_seed.is_some() {
+        talk.say("it is INSECURE: whoever has the seed has the key");
+    }
 }
 
 /// A key of this program's own.

@@ -36,7 +36,7 @@ pub(crate) fn run(arguments: &Machine, talk: Talk) -> Result<(), Failure> {
     for (name, value) in machine.rows() {
         table.row([name.to_owned(), value]);
     }
-    output::data(table.render().as_bytes())?;
+    output::report(&table.render())?;
     for warning in &warnings {
         talk.say(format_args!("warning: {warning}"));
     }

@@ -1,6 +1,6 @@
 //! `rsalab raw-private` and `rsalab raw-public`: blocks raised, and nothing else.
 
-use rsalab_rsa::{Backend, Error, Prepared, Status};
+use rsalab_rsa::{Backend, Error, Prepared, Status, format::Purpose};
 use zeroize::Zeroizing;
 
 use super::inputs::Destination;
@@ -17,7 +17,10 @@ const MOST: u64 = 1 << 30;
 /// To the private exponent.
 pub(crate) fn private(arguments: &RawPrivate) -> Result<(), Failure> {
     let options = &arguments.raw;
-    let key = keys::of_any_use(&options.key, keys::private(&options.key)?)?;
+    let loaded = keys::private(&options.key)?;
+    let key = options
+        .any_use
+        .of_any_scheme(&options.key, loaded, Purpose::RawPrivate)?;
     let backend = kernels::backend(options.kernel.kernel.as_deref())?;
     raise(options, &*backend.prepare_private(&key)?)
 }
@@ -25,7 +28,10 @@ pub(crate) fn private(arguments: &RawPrivate) -> Result<(), Failure> {
 /// To the public exponent.
 pub(crate) fn public(arguments: &RawPublic) -> Result<(), Failure> {
     let options = &arguments.raw;
-    let key = keys::of_any_use(&options.key, keys::public(&options.key)?)?;
+    let loaded = keys::public(&options.key)?;
+    let key = options
+        .any_use
+        .of_any_scheme(&options.key, loaded, Purpose::RawPublic)?;
     let backend = kernels::backend(options.kernel.kernel.as_deref())?;
     raise(options, &*backend.prepare_public(&key)?)
 }
@@ -33,7 +39,10 @@ pub(crate) fn public(arguments: &RawPublic) -> Result<(), Failure> {
 fn raise(options: &RawOptions, key: &dyn Prepared) -> Result<(), Failure> {
     let out = Destination::of(options.out.as_deref())?;
     out.check_terminal("the result")?;
-    let inputs = Zeroizing::new(files::read(options.input.as_deref(), MOST)?);
+    let inputs = Zeroizing::new(
+        files::read(options.input.as_deref(), MOST)
+            .map_err(|failure| failure.or_advice("give fewer blocks at once"))?,
+    );
     let (k, name) = (key.modulus_len(), files::name(options.input.as_deref()));
     if inputs.is_empty() || !inputs.len().is_multiple_of(k) {
         let what = format!(

@@ -21,7 +21,7 @@ use super::{
 use crate::{
     arguments::{self, JsonOption, MeasureOptions},
     exit::{Class, Failure},
-    output::{self, Talk},
+    output::{self, Talk, printable},
     progress::Follower,
     signals::Stop,
 };
@@ -311,11 +311,11 @@ fn tell(store: &Store, page: &Path, json: &JsonOption) -> Result<(), Failure> {
     }
     let mut text = String::new();
     for finding in &report.findings {
-        text += &finding.sentence;
+        text += &printable(&finding.sentence);
         text.push('\n');
     }
-    text += &format!("report: {}\n", page.display());
-    output::data(text.as_bytes())
+    text += &format!("report: {}\n", printable(&page.display().to_string()));
+    output::report(&text)
 }
 
 /// The command that goes on with a study.

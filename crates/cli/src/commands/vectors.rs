@@ -20,7 +20,7 @@ use super::selection::{absent, distinct, known, present, registry, with_kernel};
 use crate::{
     arguments::Vectors,
     exit::{Class, Failure},
-    output::{self, Talk},
+    output::{self, Talk, printable},
     quantity,
     signals::Stop,
     table::{Align, Table},
@@ -70,6 +70,7 @@ pub(crate) fn run(arguments: &Vectors, talk: Talk) -> Result<(), Failure> {
     let mut printer = Printer::new(arguments.json.json);
     let mut wrong = Vec::new();
     let mut idle = None;
+    let mut unprinted = None;
     for (selector, location) in &locations {
         let mut refusals = Refusals::default();
         let tried = try_engine(
@@ -104,12 +105,16 @@ pub(crate) fn run(arguments: &Vectors, talk: Talk) -> Result<(), Failure> {
                     Failure::new(Class::Internal, "there are no keys to try").because(error)
                 );
             }
-            Err(Broken::Output(failure)) => return Err(failure),
+            // What was found wrong before that matters more.
+            Err(Broken::Output(failure)) => {
+                unprinted = Some(failure);
+                break;
+            }
         }
     }
-    printer.finish()?;
+    let printed = printer.finish().and(unprinted.map_or(Ok(()), Err));
     match (wrong.as_slice(), idle) {
-        ([], None) => Ok(()),
+        ([], None) => printed,
         ([], Some(what)) => Err(Failure::new(Class::Unavailable, what)
             .advice("'rsalab engines' lists the engines and their forms")),
         ([first, ..], _) => {
@@ -317,17 +322,18 @@ impl Printer {
             verdict.skipped.clone().unwrap_or_default(),
         ]);
         for Disagreement { name, what } in &verdict.disagreements {
-            self.remarks += &format!(
-                "{} {} at {} bits, {name}: {what}\n",
+            let remark = format!(
+                "{} {} at {} bits, {name}: {what}",
                 verdict.engine, verdict.op, verdict.bits
             );
+            self.remarks += &(printable(&remark) + "\n");
         }
         Ok(())
     }
 
     fn finish(self) -> Result<(), Failure> {
         match self.table {
-            Some(table) => output::data((table.render() + &self.remarks).as_bytes()),
+            Some(table) => output::report(&(table.render() + &self.remarks)),
             None => Ok(()),
         }
     }

@@ -1,12 +1,15 @@
-//! The public key of an X.509 certificate. Nothing else of it is believed or looked at.
+//! The public key of an X.509 certificate, with its key usage. Nothing else of it is believed or looked at.
 
 use der::{Decode, Encode};
-use x509_cert::Certificate;
+use x509_cert::{Certificate, ext::pkix::KeyUsage};
 
-use super::{Usage, damaged, pkcs};
+use super::{Limits, Usage, damaged, pkcs};
 use crate::{Error, PublicKey};
 
-pub(super) fn decode(der: &[u8]) -> Result<(PublicKey, Usage), Error> {
+pub(super) fn decode(
+    der: &[u8],
+    limits: Limits,
+) -> Result<(PublicKey, Usage, Option<KeyUsage>), Error> {
     let damaged = |error| damaged("certificate", error);
     let certificate = Certificate::from_der(der).map_err(damaged)?;
     let info = certificate
@@ -14,5 +17,11 @@ pub(super) fn decode(der: &[u8]) -> Result<(PublicKey, Usage), Error> {
         .subject_public_key_info()
         .to_der()
         .map_err(damaged)?;
-    pkcs::spki(&info)
+    let key_usage = certificate
+        .tbs_certificate()
+        .get_extension::<KeyUsage>()
+        .map_err(damaged)?
+        .map(|(_is_critical, usage)| usage);
+    let (key, usage) = pkcs::spki(&info, limits)?;
+    Ok((key, usage, key_usage))
 }

@@ -52,7 +52,7 @@ pub(super) fn open(bytes: &[u8]) -> Result<(Content, Zeroizing<Vec<u8>>), Error>
             return Ok((Content::OpensshPublic, line));
         }
         Some(kind) => {
-            return Err(refused(format!(
+            return Err(unsupported(format!(
                 "this is {kind} public key in OpenSSH's form; rsalab works with RSA keys only"
             )));
         }
@@ -64,8 +64,16 @@ pub(super) fn open(bytes: &[u8]) -> Result<(Content, Zeroizing<Vec<u8>>), Error>
     }
 }
 
+/// What is no key, or a damaged one.
 pub(super) fn refused(reason: impl Into<String>) -> Error {
     Error::Format {
+        reason: reason.into(),
+    }
+}
+
+/// What may be a good key, and is not for this crate.
+pub(super) fn unsupported(reason: impl Into<String>) -> Error {
+    Error::Unsupported {
         reason: reason.into(),
     }
 }
@@ -82,7 +90,7 @@ pub(super) fn check_algorithm(algorithm: &AlgorithmIdentifierRef<'_>) -> Result<
             )),
         };
     }
-    Err(refused(match algorithm_name(algorithm.oid) {
+    Err(unsupported(match algorithm_name(algorithm.oid) {
         Some(name) => not_rsa(name),
         None => format!(
             "this is a key of the algorithm {}; rsalab works with RSA keys only",
@@ -120,7 +128,7 @@ fn open_pem(text: &[u8]) -> Result<(Content, Zeroizing<Vec<u8>>), Error> {
         ));
     }
     if find(block, b"Proc-Type: 4,ENCRYPTED").is_some() {
-        return Err(refused(
+        return Err(unsupported(
             "this private key is encrypted as OpenSSL did it before PKCS#8, with one round of MD5; encrypt it anew with `openssl pkcs8 -topk8 -in FILE`",
         ));
     }
@@ -157,8 +165,8 @@ fn labelled(label: &str) -> Result<Content, Error> {
         "ENCRYPTED PRIVATE KEY" => return Ok(Content::EncryptedPkcs8),
         "OPENSSH PRIVATE KEY" => return Ok(Content::OpensshPrivate),
         "CERTIFICATE" | "X509 CERTIFICATE" => return Ok(Content::Certificate),
-        "EC PRIVATE KEY" | "EC PARAMETERS" => refused(not_rsa("EC")),
-        "DSA PRIVATE KEY" | "DSA PARAMETERS" => refused(not_rsa("DSA")),
+        "EC PRIVATE KEY" | "EC PARAMETERS" => unsupported(not_rsa("EC")),
+        "DSA PRIVATE KEY" | "DSA PARAMETERS" => unsupported(not_rsa("DSA")),
         "TRUSTED CERTIFICATE" => refused(
             "this is a certificate with OpenSSL's own remarks; leave them out with `openssl x509 -in FILE`",
         ),
@@ -205,9 +213,9 @@ fn structure(der: &[u8]) -> Result<Content, Error> {
             Tag::Integer,
             Tag::Integer,
             Tag::Integer,
-        ] => Err(refused(not_rsa("DSA"))),
+        ] => Err(unsupported(not_rsa("DSA"))),
         [Tag::Integer, Tag::Integer, Tag::Integer, ..] => Ok(Content::Pkcs1Private),
-        [Tag::Integer, Tag::OctetString, ..] => Err(refused(not_rsa("EC"))),
+        [Tag::Integer, Tag::OctetString, ..] => Err(unsupported(not_rsa("EC"))),
         [Tag::Sequence, Tag::OctetString] => Ok(Content::EncryptedPkcs8),
         [Tag::Sequence, Tag::Sequence, Tag::BitString] => Ok(Content::Certificate),
         [Tag::Integer, Tag::Sequence, Tag::Sequence] => Err(refused(

@@ -9,12 +9,16 @@ use rand_core::TryCryptoRng;
 use spki::AlgorithmIdentifierRef;
 use zeroize::Zeroizing;
 
-use super::{Encoding, Usage, content::refused, damaged, pkcs};
+use super::{
+    Encoding, Limits, Usage,
+    content::{refused, unsupported},
+    damaged, pkcs,
+};
 use crate::{Error, PrivateKey};
 
 /// The most iterations of PBKDF2, which take about a second; guides ask for a million at most.
 const MOST_ITERATIONS: u32 = 5_000_000;
-/// The most memory of scrypt: four times what OpenSSL writes, and twice what it reads unless told to.
+/// The most memory of scrypt, 128 r (N + p) bytes: four times what OpenSSL writes, and twice what it reads unless told to.
 const MOST_SCRYPT_BYTES: u64 = 64 << 20;
 /// The most of scrypt's N r p.
 const MOST_SCRYPT_WORK: u64 = 1 << 24;
@@ -47,33 +51,32 @@ pub fn encode<R: TryCryptoRng>(
 }
 
 /// Reads a private key with its password.
-pub(super) fn decode(der: &[u8], password: Option<&[u8]>) -> Result<(PrivateKey, Usage), Error> {
+pub(super) fn decode(
+    der: &[u8],
+    password: Option<&[u8]>,
+    limits: Limits,
+) -> Result<(PrivateKey, Usage), Error> {
     let damaged = |error| damaged("encrypted private key", error);
     let algorithm = algorithm(der).map_err(damaged)?;
     if algorithm != pkcs5::pbes2::PBES2_OID {
-        return Err(refused(format!(
+        return Err(unsupported(format!(
             "this private key is encrypted in an old way, {algorithm}, that protects little; encrypt it anew with \
              `openssl pkcs8 -topk8 -v2 aes-256-cbc -in FILE`"
         )));
     }
     let info = EncryptedPrivateKeyInfoRef::from_der(der).map_err(damaged)?;
     check_cost(&info.encryption_algorithm)?;
-    let password = password.ok_or_else(|| Error::Password {
-        reason: "this private key is encrypted, and no password was given".to_owned(),
-    })?;
-    let does_not_fit = || Error::Password {
-        reason: "the password does not fit this private key, or the key is damaged".to_owned(),
-    };
+    let password = password.ok_or(Error::PasswordMissing)?;
     let plain = info
         .encryption_algorithm
         .decrypt(password, info.encrypted_data.as_bytes())
         .map(Zeroizing::new)
-        .map_err(|_| does_not_fit())?;
+        .map_err(|_| Error::PasswordWrong)?;
     // The padding of one wrong password in 256 is right by chance.
     if PrivateKeyInfoRef::from_der(&plain).is_err() {
-        return Err(does_not_fit());
+        return Err(Error::PasswordWrong);
     }
-    pkcs::pkcs8(&plain)
+    pkcs::pkcs8(&plain, limits)
 }
 
 /// What the key is encrypted by.
@@ -83,26 +86,40 @@ fn algorithm(der: &[u8]) -> der::Result<ObjectIdentifier> {
     Ok(algorithm.oid)
 }
 
-/// Refuses what would take minutes or gigabytes: the numbers are whoever wrote the file's.
+/// Refuses what the standards do not allow, and what would take minutes or gigabytes: the numbers come from the file.
 fn check_cost(scheme: &pkcs5::EncryptionScheme) -> Result<(), Error> {
     let pbes2 = scheme.pbes2().expect("the algorithm was looked at");
-    if let Some(pbkdf2) = pbes2.kdf.pbkdf2()
-        && pbkdf2.iteration_count > MOST_ITERATIONS
-    {
-        return Err(refused(format!(
-            "this private key asks for {} iterations of PBKDF2; rsalab does {MOST_ITERATIONS} at most",
-            pbkdf2.iteration_count
-        )));
+    if let Some(pbkdf2) = pbes2.kdf.pbkdf2() {
+        match pbkdf2.iteration_count {
+            // RFC 8018, appendix A.2: INTEGER (1..MAX).
+            0 => {
+                return Err(refused(
+                    "this private key asks for 0 iterations of PBKDF2; 1 is the least",
+                ));
+            }
+            count if count > MOST_ITERATIONS => {
+                return Err(unsupported(format!(
+                    "this private key asks for {count} iterations of PBKDF2; rsalab does {MOST_ITERATIONS} at most"
+                )));
+            }
+            _ => {}
+        }
     }
     if let Some(scrypt) = pbes2.kdf.scrypt() {
-        let block = u64::from(scrypt.block_size);
-        let rows = scrypt.cost_parameter.saturating_mul(block);
-        let work = rows.saturating_mul(scrypt.parallelization.into());
-        let bytes = rows.saturating_mul(128);
-        if bytes > MOST_SCRYPT_BYTES || work > MOST_SCRYPT_WORK {
+        let n = scrypt.cost_parameter;
+        let [r, p] = [scrypt.block_size, scrypt.parallelization].map(u64::from);
+        // RFC 7914, section 2. The crate below takes the logarithm of N unasked.
+        if n < 2 || !n.is_power_of_two() || r == 0 || p == 0 {
             return Err(refused(format!(
-                "this private key asks for scrypt with N = {}, r = {block}, p = {}, which is more memory or time than rsalab gives",
-                scrypt.cost_parameter, scrypt.parallelization
+                "this private key asks for scrypt with N = {n}, r = {r}, p = {p}; N is a power of two above 1, and r and p are at least 1"
+            )));
+        }
+        // Section 5 and 6: V takes 128 r N bytes, and B 128 r p.
+        let bytes = n.saturating_add(p).saturating_mul(128 * r);
+        let work = n.saturating_mul(r * p);
+        if bytes > MOST_SCRYPT_BYTES || work > MOST_SCRYPT_WORK {
+            return Err(unsupported(format!(
+                "this private key asks for scrypt with N = {n}, r = {r}, p = {p}, which is more memory or time than rsalab gives"
             )));
         }
     }

@@ -5,11 +5,19 @@ use serde::{Deserialize, Deserializer, de::IgnoredAny};
 use sha2::{Digest, Sha256};
 use zeroize::Zeroizing;
 
-use super::{Key, content::refused};
+use super::{
+    Key, Limits, Restrictions,
+    content::{refused, unsupported},
+};
 use crate::{Error, PrivateKey, PrivateParts, PublicKey};
 
-/// Writes a private key.
-pub fn private(key: &PrivateKey) -> Zeroizing<String> {
+/// Writes a private key, with what it is for, and with a remark, if there is one, in the member `comment`, which readers pass
+/// over (RFC 7517, section 4).
+pub fn private(
+    key: &PrivateKey,
+    restrictions: &Restrictions,
+    remark: Option<&str>,
+) -> Zeroizing<String> {
     let parts = key.parts();
     let members = [
         ("d", parts.d),
@@ -20,29 +28,65 @@ pub fn private(key: &PrivateKey) -> Zeroizing<String> {
         ("qi", parts.qinv),
     ];
     // The room is taken at once: growing would leave copies of the key behind.
-    let mut json = Zeroizing::new(String::with_capacity(8 * key.modulus_len() + 200));
-    json.push_str(&open(key.public()));
+    let mut json = Zeroizing::new(String::with_capacity(8 * key.modulus_len() + 1000));
+    json.push_str(&open(key.public(), restrictions, str::to_owned));
     for (name, number) in members {
         json.push_str(&Zeroizing::new(format!(
             ",\"{name}\":\"{}\"",
             *Zeroizing::new(uint(number))
         )));
     }
+    if let Some(remark) = remark {
+        json.push_str(&format!(",\"comment\":{}", text(remark)));
+    }
     json.push('}');
     json
 }
 
-/// Writes a public key.
-pub fn public(key: &PublicKey) -> String {
-    open(key) + "}"
+fn text(word: &str) -> String {
+    serde_json::to_string(word).expect("text is JSON")
+}
+
+/// Writes a public key, with what it is for: where that is said of a private one, its counterpart.
+pub fn public(key: &PublicKey, restrictions: &Restrictions) -> String {
+    let counterpart = |operation: &str| {
+        match operation {
+            "sign" => "verify",
+            "decrypt" => "encrypt",
+            "unwrapKey" => "wrapKey",
+            other => other,
+        }
+        .to_owned()
+    };
+    open(key, restrictions, counterpart) + "}"
 }
 
 /// The members that every key has, without the closing brace.
-fn open(key: &PublicKey) -> String {
+fn open(
+    key: &PublicKey,
+    restrictions: &Restrictions,
+    operation: impl Fn(&str) -> String,
+) -> String {
     let (n, e) = (uint(key.n()), uint(key.e()));
     let thumbprint = Sha256::digest(format!("{{\"e\":\"{e}\",\"kty\":\"RSA\",\"n\":\"{n}\"}}"));
     let kid = Base64UrlUnpadded::encode_string(&thumbprint);
-    format!("{{\"kty\":\"RSA\",\"kid\":\"{kid}\",\"n\":\"{n}\",\"e\":\"{e}\"")
+    let mut json = format!("{{\"kty\":\"RSA\",\"kid\":\"{kid}\"");
+    if let Some(word) = &restrictions.jwk_use {
+        json += &format!(",\"use\":{}", text(word));
+    }
+    if let Some(operations) = &restrictions.jwk_operations {
+        let mut written: Vec<String> = operations
+            .iter()
+            .map(|word| text(&operation(word)))
+            .collect();
+        // A private key for both halves of an operation has a public one for one of them.
+        written.dedup();
+        json += &format!(",\"key_ops\":[{}]", written.join(","));
+    }
+    if let Some(word) = &restrictions.jwk_algorithm {
+        json += &format!(",\"alg\":{}", text(word));
+    }
+    json + &format!(",\"n\":\"{n}\",\"e\":\"{e}\"")
 }
 
 /// The members that matter here; others are allowed (RFC 7517, section 4), the same one twice is not.
@@ -58,6 +102,10 @@ struct Members {
     dq: Option<Uint>,
     qi: Option<Uint>,
     oth: Option<IgnoredAny>,
+    #[serde(rename = "use")]
+    jwk_use: Option<String>,
+    key_ops: Option<Vec<String>>,
+    alg: Option<String>,
     /// Of a set.
     keys: Option<Vec<Members>>,
 }
@@ -74,8 +122,8 @@ impl<'de> Deserialize<'de> for Uint {
     }
 }
 
-/// Reads a key, or a set of one key.
-pub(super) fn decode(json: &[u8]) -> Result<Key, Error> {
+/// Reads a key, or a set of one key, with what it is for.
+pub(super) fn decode(json: &[u8], limits: Limits) -> Result<(Key, Restrictions), Error> {
     let mut members: Members = serde_json::from_slice(json)
         .map_err(|error| refused(format!("this JSON Web Key is damaged: {error}")))?;
     if let Some(mut keys) = members.keys.take() {
@@ -90,23 +138,29 @@ pub(super) fn decode(json: &[u8]) -> Result<Key, Error> {
             }
         };
     }
-    members.key()
+    let restrictions = Restrictions {
+        jwk_use: members.jwk_use.take(),
+        jwk_operations: members.key_ops.take(),
+        jwk_algorithm: members.alg.take(),
+        certificate: None,
+    };
+    Ok((members.key(limits)?, restrictions))
 }
 
 impl Members {
-    fn key(self) -> Result<Key, Error> {
+    fn key(self, limits: Limits) -> Result<Key, Error> {
         let missing = |name: &str| refused(format!("this JSON Web Key has no member \"{name}\""));
         match self.kty.as_deref() {
             Some("RSA") => {}
             Some(other) => {
-                return Err(refused(format!(
+                return Err(unsupported(format!(
                     "this is a JSON Web Key of the type {other:?}; rsalab works with RSA keys only"
                 )));
             }
             None => return Err(missing("kty")),
         }
         if self.oth.is_some() {
-            return Err(refused(
+            return Err(unsupported(
                 "this RSA key has more than two primes; rsalab works with keys of two",
             ));
         }
@@ -115,6 +169,7 @@ impl Members {
             (None, _) => return Err(missing("n")),
             (_, None) => return Err(missing("e")),
         };
+        limits.check(n)?;
         let crt = [
             ("p", &self.p),
             ("q", &self.q),

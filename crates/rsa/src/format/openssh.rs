@@ -7,7 +7,11 @@ use ssh_key::{
 };
 use zeroize::Zeroizing;
 
-use super::{content::refused, pkcs::FITS};
+use super::{
+    Limits,
+    content::{refused, unsupported},
+    pkcs::FITS,
+};
 use crate::{Error, PrivateKey, PublicKey};
 
 /// Writes a private key, unencrypted.
@@ -33,10 +37,10 @@ fn public_half(key: &PublicKey) -> ssh_key::Result<RsaPublicKey> {
     RsaPublicKey::new(e, n)
 }
 
-pub(super) fn decode_private(text: &[u8]) -> Result<PrivateKey, Error> {
+pub(super) fn decode_private(text: &[u8], limits: Limits) -> Result<PrivateKey, Error> {
     let key = SshPrivate::from_openssh(text).map_err(damaged)?;
     if key.is_encrypted() {
-        return Err(refused(
+        return Err(unsupported(
             "this private key is encrypted in OpenSSH's way, which rsalab does not read; decrypt a copy with \
              `ssh-keygen -p -N '' -f COPY`, or convert it with `ssh-keygen -p -m PKCS8 -f COPY`",
         ));
@@ -53,10 +57,11 @@ pub(super) fn decode_private(text: &[u8]) -> Result<PrivateKey, Error> {
         pair.private().iqmp(),
     ]
     .map(|number| number.as_positive_bytes().unwrap_or_default());
+    limits.check(n)?;
     PrivateKey::from_primes_and_exponent(n, e, d, p, q, Some(qinv))
 }
 
-pub(super) fn decode_public(line: &[u8]) -> Result<PublicKey, Error> {
+pub(super) fn decode_public(line: &[u8], limits: Limits) -> Result<PublicKey, Error> {
     let line = std::str::from_utf8(line)
         .map_err(|_| refused("this public key in OpenSSH's form is damaged: it is not text"))?;
     let key = SshPublic::from_openssh(line).map_err(damaged)?;
@@ -65,6 +70,7 @@ pub(super) fn decode_public(line: &[u8]) -> Result<PublicKey, Error> {
         .rsa()
         .ok_or_else(|| not_rsa(key.algorithm().as_str()))?;
     let [n, e] = [rsa.n(), rsa.e()].map(|number| number.as_positive_bytes().unwrap_or_default());
+    limits.check(n)?;
     PublicKey::new(n, e)
 }
 
@@ -73,7 +79,7 @@ fn damaged(error: ssh_key::Error) -> Error {
 }
 
 fn not_rsa(algorithm: &str) -> Error {
-    refused(format!(
+    unsupported(format!(
         "this is a key of the algorithm {algorithm} in OpenSSH's form; rsalab works with RSA keys only"
     ))
 }

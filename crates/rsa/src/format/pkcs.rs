@@ -1,8 +1,8 @@
 //! PKCS#1, PKCS#8 and SubjectPublicKeyInfo.
 
 use der::{
-    Decode, Encode,
-    asn1::{BitStringRef, OctetStringRef},
+    Decode, Encode, Reader, SliceReader, Tag, Tagged,
+    asn1::{AnyRef, BitStringRef, OctetStringRef},
     pem::LineEnding,
 };
 use pkcs1::{RsaPrivateKey, RsaPublicKey, UintRef};
@@ -11,8 +11,8 @@ use spki::SubjectPublicKeyInfoRef;
 use zeroize::Zeroizing;
 
 use super::{
-    Encoding, PrivateFormat, PublicFormat, Usage,
-    content::refused,
+    Encoding, Limits, PrivateFormat, PublicFormat, Usage,
+    content::{refused, unsupported},
     damaged,
     pss::{self, Algorithm},
 };
@@ -142,11 +142,13 @@ pub(super) fn pkcs1_public_der(key: &PublicKey) -> Vec<u8> {
     .expect(FITS)
 }
 
-pub(super) fn pkcs1_private(der: &[u8]) -> Result<PrivateKey, Error> {
-    let key = RsaPrivateKey::<UintRef<'_>>::from_der(der)
-        .map_err(|error| damaged("PKCS#1 private key", error))?;
+pub(super) fn pkcs1_private(der: &[u8], limits: Limits) -> Result<PrivateKey, Error> {
+    let key = RsaPrivateKey::<UintRef<'_>>::from_der(der).map_err(|error| {
+        negative(der, 1).unwrap_or_else(|| damaged("PKCS#1 private key", error))
+    })?;
+    limits.check(key.modulus.as_bytes())?;
     if key.other_prime_infos.is_some() {
-        return Err(refused(
+        return Err(unsupported(
             "this RSA key has more than two primes; rsalab works with keys of two",
         ));
     }
@@ -170,20 +172,52 @@ pub(super) fn pkcs1_private(der: &[u8]) -> Result<PrivateKey, Error> {
     }
 }
 
-pub(super) fn pkcs1_public(der: &[u8]) -> Result<PublicKey, Error> {
+pub(super) fn pkcs1_public(der: &[u8], limits: Limits) -> Result<PublicKey, Error> {
     let key = RsaPublicKey::<UintRef<'_>>::from_der(der)
-        .map_err(|error| damaged("PKCS#1 public key", error))?;
+        .map_err(|error| negative(der, 0).unwrap_or_else(|| damaged("PKCS#1 public key", error)))?;
+    limits.check(key.modulus.as_bytes())?;
     PublicKey::new(key.modulus.as_bytes(), key.public_exponent.as_bytes())
 }
 
-pub(super) fn pkcs8(der: &[u8]) -> Result<(PrivateKey, Usage), Error> {
+/// What to say of a structure whose numbers, after the first `skipped`, have a negative one among them: some writers forget the
+/// zero in front of a number whose first bit is set.
+fn negative(der: &[u8], skipped: usize) -> Option<Error> {
+    const NAMES: [&str; 8] = [
+        "modulus",
+        "public exponent",
+        "private exponent d",
+        "prime p",
+        "prime q",
+        "CRT exponent d mod (p-1)",
+        "CRT exponent d mod (q-1)",
+        "CRT coefficient q^-1 mod p",
+    ];
+    let outer = AnyRef::from_der(der).ok()?;
+    let mut reader = SliceReader::new(outer.value()).ok()?;
+    for place in 0.. {
+        let number: AnyRef<'_> = reader.decode().ok()?;
+        let is_negative = number
+            .value()
+            .first()
+            .is_some_and(|first| first & 0x80 != 0);
+        if number.tag() == Tag::Integer && is_negative && place >= skipped {
+            let name = NAMES.get(place - skipped)?;
+            return Some(refused(format!(
+                "the {name} of this key is negative: its first bit is set, and no zero stands in front of it"
+            )));
+        }
+    }
+    None
+}
+
+pub(super) fn pkcs8(der: &[u8], limits: Limits) -> Result<(PrivateKey, Usage), Error> {
     let info =
         PrivateKeyInfoRef::from_der(der).map_err(|error| damaged("PKCS#8 private key", error))?;
     let usage = pss::usage(&info.algorithm)?;
-    Ok((pkcs1_private(info.private_key.as_bytes())?, usage))
+    Ok((pkcs1_private(info.private_key.as_bytes(), limits)?, usage))
 }
 
-pub(super) fn spki(der: &[u8]) -> Result<(PublicKey, Usage), Error> {
+pub(super) fn spki(der: &[u8], limits: Limits) -> Result<(PublicKey, Usage), Error> {
     let info =
         SubjectPublicKeyInfoRef::from_der(der).map_err(|error| damaged("public key", error))?;
     let usage = pss::usage(&info.algorithm)?;
@@ -191,5 +225,5 @@ pub(super) fn spki(der: &[u8]) -> Result<(PublicKey, Usage), Error> {
         .subject_public_key
         .as_bytes()
         .ok_or_else(|| refused("this public key is damaged: its bits do not fill whole bytes"))?;
-    Ok((pkcs1_public(inner)?, usage))
+    Ok((pkcs1_public(inner, limits)?, usage))
 }

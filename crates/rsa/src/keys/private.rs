@@ -50,10 +50,10 @@ impl PrivateKey {
             // The length of a prime is no secret: it is that of every key of this size.
             let bits = integer::bits_vartime(prime);
             if bits > half {
-                return Err(Error::InvalidKey {
+                return Err(Error::Unsupported {
                     reason: format!(
-                        "its prime {name} has {bits} bits, more than half of the {} of its modulus; only keys of two \
-                         primes of the same length are supported",
+                        "the prime {name} of this key has {bits} bits, more than half of the {} of its modulus; rsalab works \
+                         with keys of two primes of the same length",
                         public.bits()
                     ),
                 });

@@ -42,23 +42,23 @@ impl Header {
     /// Bytes of a header.
     pub const LEN: usize = 60;
 
-    /// Splits a file into its header and its blocks.
+    /// Reads the header of a file of which `start` holds the first bytes: [`Header::LEN`] of them are enough.
     ///
     /// # Errors
     ///
-    /// [`Error::Container`] if this is no such file, one of a newer version, or one whose length does not fit what it says.
-    pub fn parse(file: &[u8]) -> Result<(Self, &[u8]), Error> {
+    /// [`Error::Container`] if this is no such file, one of a newer version, or one whose header contradicts itself.
+    pub fn read(start: &[u8]) -> Result<Self, Error> {
         let refused = |reason: String| Err(Error::Container { reason });
-        if !file.starts_with(&MAGIC) {
+        if !start.starts_with(&MAGIC) {
             return refused(
                 "this is not a file that rsalab encrypted: it does not begin as those do"
                     .to_owned(),
             );
         }
-        let Some((header, body)) = file.split_at_checked(Self::LEN) else {
+        let Some((header, _)) = start.split_at_checked(Self::LEN) else {
             return refused(format!(
                 "this encrypted file is cut: its {} bytes do not even hold its header",
-                file.len()
+                start.len()
             ));
         };
         let mut fields = Fields(&header[MAGIC.len()..]);
@@ -80,23 +80,80 @@ impl Header {
                  {modulus_bits} bits"
             ));
         }
-        let expected = text_len.div_ceil(u64::from(symbols)).checked_mul(block);
-        if expected != Some(body.len() as u64) {
+        let Ok(text_len) = usize::try_from(text_len) else {
             return refused(format!(
-                "this encrypted file is cut or damaged: a text of {text_len} bytes takes {} bytes of blocks, but {} \
-                 are there",
-                expected.map_or("too many".to_owned(), |expected| expected.to_string()),
-                body.len()
+                "the header of this encrypted file is damaged: no text has {text_len} bytes"
             ));
-        }
-        let header = Header {
+        };
+        Ok(Header {
             modulus_bits: modulus_bits as usize,
             symbols: symbols as usize,
-            // No longer than the blocks, which are in memory.
-            text_len: text_len as usize,
+            text_len,
             fingerprint,
-        };
-        Ok((header, body))
+        })
+    }
+
+    /// Splits a file into its header and its blocks.
+    ///
+    /// # Errors
+    ///
+    /// As for [`read`](Self::read), and if the length of the file does not fit what its header says.
+    pub fn parse(file: &[u8]) -> Result<(Self, &[u8]), Error> {
+        let header = Header::read(file)?;
+        header.check_len(file.len() as u64)?;
+        Ok((header, &file[Self::LEN..]))
+    }
+
+    /// Refuses a length of the whole file that does not fit what its header says.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Container`].
+    pub fn check_len(&self, file_len: u64) -> Result<(), Error> {
+        let block = self.modulus_bits.div_ceil(8) as u64;
+        let blocks = self.text_len.div_ceil(self.symbols) as u64;
+        let expected = blocks.checked_mul(block);
+        let there = file_len.saturating_sub(Self::LEN as u64);
+        match expected == Some(there) {
+            true => Ok(()),
+            false => Err(Error::Container {
+                reason: format!(
+                    "this encrypted file is cut or damaged: a text of {} bytes takes {} bytes of blocks, but {there} are there",
+                    self.text_len,
+                    expected.map_or("too many".to_owned(), |expected| expected.to_string()),
+                ),
+            }),
+        }
+    }
+
+    /// Refuses a key that the file is not encrypted for.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Container`].
+    pub fn check_key(&self, key: &PublicKey) -> Result<(), Error> {
+        let own = fingerprint(key);
+        if self.fingerprint != own {
+            return Err(Error::Container {
+                reason: format!(
+                    "this file is encrypted for the key {} of {} bits, but the key given is {} of {} bits",
+                    hexadecimal(&self.fingerprint),
+                    self.modulus_bits,
+                    hexadecimal(&own),
+                    key.bits()
+                ),
+            });
+        }
+        if self.modulus_bits != key.bits() {
+            return Err(Error::Container {
+                reason: format!(
+                    "the header of this encrypted file is damaged: it says {} bits of a key that has {}",
+                    self.modulus_bits,
+                    key.bits()
+                ),
+            });
+        }
+        Ok(())
     }
 
     /// The bytes of the header.
@@ -151,27 +208,7 @@ pub fn decrypt(
     crew: Crew<'_>,
 ) -> Result<Outcome, Error> {
     let (header, body) = Header::parse(file)?;
-    let own = fingerprint(key.public());
-    if header.fingerprint != own {
-        return Err(Error::Container {
-            reason: format!(
-                "this file is encrypted for the key {} of {} bits, but the key given is {} of {} bits",
-                short(&header.fingerprint),
-                header.modulus_bits,
-                short(&own),
-                key.bits()
-            ),
-        });
-    }
-    if header.modulus_bits != key.bits() {
-        return Err(Error::Container {
-            reason: format!(
-                "the header of this encrypted file is damaged: it says {} bits of a key that has {}",
-                header.modulus_bits,
-                key.bits()
-            ),
-        });
-    }
+    header.check_key(key.public())?;
     let blocks = Blocks::new(key.modulus_len(), Some(header.symbols))?;
     let prepared = backend.prepare_private(key)?;
     blocks::decrypt(&*prepared, blocks, body, header.text_len, crew)
@@ -191,9 +228,9 @@ impl Fields<'_> {
     }
 }
 
-/// Enough of a fingerprint to tell keys apart.
-fn short(fingerprint: &[u8; 32]) -> String {
-    fingerprint[..8]
+/// The whole of a fingerprint: the beginning of one could be the beginning of another.
+fn hexadecimal(fingerprint: &[u8; 32]) -> String {
+    fingerprint
         .iter()
         .map(|byte| format!("{byte:02x}"))
         .collect()

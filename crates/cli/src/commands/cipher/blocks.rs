@@ -4,16 +4,21 @@ use std::{
     io::{self, IsTerminal},
     os::unix::ffi::OsStrExt,
     path::{Path, PathBuf},
+    thread,
 };
 
 use rsalab_measure::{Placement, Topology};
 use rsalab_rsa::{
     Error, PublicKey,
+    format::Purpose,
     text::{Crew, Outcome, PartTrace, container},
 };
 use serde::Serialize;
 
-use super::super::inputs::{Destination, Inputs};
+use super::{
+    super::inputs::{Destination, Inputs},
+    counted::Counted,
+};
 use crate::{
     arguments::{CipherOptions, Decrypt, Encrypt},
     exit::{Class, Failure},
@@ -35,20 +40,33 @@ const FOR_STUDY: &str =
 /// Encrypts a text for a public key.
 pub(super) fn encrypt(arguments: &Encrypt, talk: Talk) -> Result<(), Failure> {
     let options = &arguments.cipher;
-    let key = keys::of_any_use(&arguments.key, keys::public(&arguments.key)?)?;
+    let loaded = keys::public(&arguments.key)?;
+    let purpose = Purpose::Encrypt(None);
+    let use_option = arguments.any_use;
+    let key = use_option.of_any_scheme(&arguments.key, loaded, purpose)?;
     let from = only_input(options)?;
     let out = Destination::of(options.out.as_deref())?;
     out.check_terminal("the encrypted text")?;
-    let backend = kernels::backend(options.kernel.kernel.as_deref())?;
+    let backend = Counted::new(kernels::backend(options.kernel.kernel.as_deref())?);
     talk.say(FOR_STUDY);
     let text = match &arguments.text {
         Some(text) => text.as_bytes().to_vec(),
-        None => input(from.as_deref(), talk, MOST_TEXT)?,
+        None => {
+            say_if_typed(from.as_deref(), talk);
+            files::read(from.as_deref(), MOST_TEXT).map_err(|failure| {
+                failure.or_advice("rsalab holds it in memory and takes no more at once: split it")
+            })?
+        }
     };
     check_growth(&key, arguments.block_symbols, text.len())?;
-    let placement = Topology::detect().placement(options.threads);
+    let placement = placement(options);
     let crew = Crew::pinned(&placement.cpus);
-    let outcome = container::encrypt(&backend, &key, arguments.block_symbols, &text, crew)
+    let symbols = arguments.block_symbols.unwrap_or(key.modulus_len() - 1);
+    let blocks = text.len().div_ceil(symbols.max(1)) as u64;
+    let outcome = backend
+        .followed(talk, blocks, || {
+            container::encrypt(&backend, &key, arguments.block_symbols, &text, crew)
+        })
         .map_err(|error| failed("the text was not encrypted", error))?;
     out.write(&outcome.output, Privacy::Private)?;
     trace(options, &placement, &outcome);
@@ -58,18 +76,24 @@ pub(super) fn encrypt(arguments: &Encrypt, talk: Talk) -> Result<(), Failure> {
 /// Decrypts what [`encrypt`] made.
 pub(super) fn decrypt(arguments: &Decrypt, talk: Talk) -> Result<(), Failure> {
     let options = &arguments.cipher;
-    let key = keys::of_any_use(&arguments.key, keys::private(&arguments.key)?)?;
+    let loaded = keys::private(&arguments.key)?;
+    let purpose = Purpose::Decrypt(None);
+    let use_option = arguments.any_use;
+    let key = use_option.of_any_scheme(&arguments.key, loaded, purpose)?;
     let from = only_input(options)?;
     let out = Destination::of(options.out.as_deref())?;
-    let backend = kernels::backend(options.kernel.kernel.as_deref())?;
+    let backend = Counted::new(kernels::backend(options.kernel.kernel.as_deref())?);
     talk.say(FOR_STUDY);
-    let file = input(from.as_deref(), talk, MOST_CIPHERTEXT)?;
-    let placement = Topology::detect().placement(options.threads);
+    say_if_typed(from.as_deref(), talk);
+    let file = encrypted(from.as_deref(), key.public())?;
+    let placement = placement(options);
     let crew = Crew::pinned(&placement.cpus);
-    let outcome = container::decrypt(&backend, &key, &file, crew).map_err(|error| {
-        let name = files::name(from.as_deref());
-        failed(&format!("cannot decrypt {name}"), error)
-    })?;
+    let blocks = (file.len() / key.modulus_len()) as u64;
+    let outcome = backend
+        .followed(talk, blocks, || {
+            container::decrypt(&backend, &key, &file, crew)
+        })
+        .map_err(|error| cannot_decrypt(from.as_deref(), error))?;
     out.write(&outcome.output, Privacy::Private)?;
     trace(options, &placement, &outcome);
     Ok(())
@@ -79,12 +103,39 @@ fn only_input(options: &CipherOptions) -> Result<Option<PathBuf>, Failure> {
     Inputs::of(&options.input)?.only("a text in raw blocks")
 }
 
-fn input(from: Option<&Path>, talk: Talk, most: u64) -> Result<Vec<u8>, Failure> {
+fn say_if_typed(from: Option<&Path>, talk: Talk) {
     let typed = from.is_none_or(files::is_dash);
     if typed && io::stdin().is_terminal() {
         talk.say("type the text; Ctrl-D ends it");
     }
-    files::read(from, most)
+}
+
+/// The whole of an encrypted file. Its header is looked at before the rest is read, however long that is.
+fn encrypted(from: Option<&Path>, key: &PublicKey) -> Result<Vec<u8>, Failure> {
+    let refused = |error| cannot_decrypt(from, error);
+    let (mut source, len) = files::open(from)?;
+    let mut file = files::read_up_to(&mut source, from, container::Header::LEN as u64)?;
+    let header = container::Header::read(&file).map_err(refused)?;
+    header.check_key(key).map_err(refused)?;
+    if let Some(len) = len {
+        header.check_len(len).map_err(refused)?;
+    }
+    file.extend(files::read_up_to(&mut source, from, MOST_CIPHERTEXT)?);
+    header.check_len(file.len() as u64).map_err(refused)?;
+    Ok(file)
+}
+
+/// One thread for each CPU, unless so many were asked for.
+fn placement(options: &CipherOptions) -> Placement {
+    let threads = match options.threads {
+        Some(threads) => threads,
+        None => thread::available_parallelism().map_or(1, usize::from),
+    };
+    Topology::detect().placement(threads)
+}
+
+fn cannot_decrypt(from: Option<&Path>, error: Error) -> Failure {
+    failed(&format!("cannot decrypt {}", files::name(from)), error)
 }
 
 /// Small blocks grow by as much as they are smaller than the modulus, and all of it lies in memory.
@@ -108,7 +159,7 @@ fn failed(what: &str, error: Error) -> Failure {
         Error::Blocks { .. } | Error::Layout { .. } => Class::Usage,
         Error::Container { .. } | Error::KeySize { .. } | Error::InvalidKey { .. } => Class::Input,
         Error::Block { .. } => Class::Verification,
-        Error::Randomness { .. } => Class::Unavailable,
+        Error::Randomness { .. } | Error::Workers(_) => Class::Unavailable,
         _ => Class::Internal,
     };
     let advice = match error {
@@ -165,7 +216,7 @@ fn trace(options: &CipherOptions, placement: &Placement, outcome: &Outcome) {
         return;
     }
     let trace = Trace {
-        threads: options.threads,
+        threads: placement.cpus.len(),
         oversubscribed: placement.oversubscribed,
         elapsed_ns: outcome.elapsed_ns,
         wall_ns: outcome.wall_ns,

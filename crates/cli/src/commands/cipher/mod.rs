@@ -3,9 +3,11 @@
 //! | question | file |
 //! |---|---|
 //! | a text of any length, as raw blocks over threads | `blocks` |
+//! | how many blocks are done | `counted` |
 //! | messages that are padded, as RFC 8017 says | `padded` |
 
 mod blocks;
+mod counted;
 mod padded;
 
 use crate::{
@@ -37,7 +39,7 @@ fn check_options(options: &CipherOptions, with_block_symbols: bool) -> Result<()
     let scheme = options.scheme.scheme;
     let is_of_blocks = [
         ("--block-symbols", with_block_symbols),
-        ("--threads", options.threads != 1),
+        ("--threads", options.threads.is_some()),
         ("--trace", options.trace),
     ];
     let is_of_oaep = [

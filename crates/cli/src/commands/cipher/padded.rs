@@ -3,18 +3,19 @@
 use std::{
     io::{self, IsTerminal},
     os::unix::ffi::OsStrExt,
-    path::{Path, PathBuf},
+    path::Path,
 };
 
 use rsalab_rsa::{
     Error,
     encryption::{DecryptionKey, EncryptionKey},
+    format::{Loaded, Purpose},
     hash::Hash,
     scheme::{EncryptionScheme, Oaep},
 };
 use zeroize::Zeroizing;
 
-use super::super::inputs::{Destination, Inputs, make_beside};
+use super::super::inputs::{Destination, Inputs, Item, Made, Results, make_beside};
 use crate::{
     arguments::{CipherOptions, CipherScheme, Decrypt, Encrypt},
     exit::{Class, Failure},
@@ -23,97 +24,196 @@ use crate::{
     output::Talk,
 };
 
-/// Far more than any message or ciphertext has, so that one that is too long is told how long it may be.
-const MOST: u64 = 1 << 20;
+/// Far more than any message has, so that one that is too long is told how long it may be.
+const MOST_MESSAGE: u64 = 1 << 20;
+/// More bytes than any ciphertext has.
+const MOST_CIPHERTEXT: u64 = 4096;
 
 pub(super) fn encrypt(arguments: &Encrypt, talk: Talk) -> Result<(), Failure> {
     let options = &arguments.cipher;
-    let key = keys::of_any_use(&arguments.key, keys::public(&arguments.key)?)?;
-    keys::warn(&arguments.key, &key.weaknesses(), talk);
-    let backend = kernels::backend(options.kernel.kernel.as_deref())?;
-    let key = EncryptionKey::new(&key, scheme(options), &backend).map_err(failed)?;
     let inputs = match &arguments.text {
         Some(_) => Inputs::One(None),
         None => Inputs::of(&options.input)?,
     };
+    check_out(&inputs, options, ENCRYPTED)?;
+    let loaded = keys::public(&arguments.key)?;
+    let scheme = scheme(options, &loaded);
+    let purpose = Purpose::Encrypt(Some(&scheme));
+    let use_option = arguments.any_use;
+    let key = use_option.of_any_scheme(&arguments.key, loaded, purpose)?;
+    keys::warn(&arguments.key, &key.weaknesses(), talk);
+    let backend = kernels::backend(options.kernel.kernel.as_deref())?;
+    let most = scheme.max_len(key.bits()).map_err(failed)?;
+    let (k, key) = (
+        key.modulus_len(),
+        EncryptionKey::new(&key, scheme, &backend).map_err(failed)?,
+    );
     match inputs {
         Inputs::One(path) => {
             let out = Destination::of(options.out.as_deref())?;
             out.check_terminal("the ciphertext")?;
-            let message = match &arguments.text {
+            let message = Zeroizing::new(match &arguments.text {
                 Some(text) => text.as_bytes().to_vec(),
-                None => files::read(path.as_deref(), MOST)?,
-            };
+                None => files::read(path.as_deref(), MOST_MESSAGE)
+                    .map_err(|failure| failure.or_advice(TOO_LONG))?,
+            });
             let ciphertext = key.encrypt(&message).map_err(failed)?;
             out.write(&ciphertext, Privacy::Private)
         }
-        Inputs::Many(paths) => each(&paths, options, ".enc", |paths| {
-            let messages = read(paths)?;
-            let messages: Vec<&[u8]> = messages.iter().map(|message| &message[..]).collect();
-            let ciphertexts = key.encrypt_all(&messages).map_err(failed)?;
-            Ok(ciphertexts.into_iter().map(Zeroizing::new).collect())
+        Inputs::Many(paths) => make_beside(&paths, &results(ENCRYPTED), talk, |items| {
+            encrypt_each(&key, k, most, items)
         }),
     }
 }
 
+/// A ciphertext for each message that has none. Two ciphertexts of one message differ, so that one that is there can only be
+/// judged by its length and age: it stays if it has the length and is not older than the message.
+fn encrypt_each(
+    key: &EncryptionKey,
+    k: usize,
+    most: usize,
+    items: &[Item<'_>],
+) -> Result<Vec<Result<Made, Failure>>, Failure> {
+    let is_done = |item: &Item<'_>| {
+        let there = item.there.as_ref();
+        there.is_some_and(|there| there.is_newer && there.bytes.len() == k)
+    };
+    let read: Vec<Result<Option<Zeroizing<Vec<u8>>>, Failure>> = items
+        .iter()
+        .map(|item| {
+            if is_done(item) {
+                return Ok(None);
+            }
+            let message = Zeroizing::new(files::read_start(Some(item.path), most as u64 + 1)?);
+            match message.len() > most {
+                true => {
+                    let what = format!(
+                        "it is longer than the {most} bytes that this key and scheme encrypt"
+                    );
+                    Err(Failure::new(Class::Input, what))
+                }
+                false => Ok(Some(message)),
+            }
+        })
+        .collect();
+    let messages: Vec<&[u8]> = read
+        .iter()
+        .flatten()
+        .flatten()
+        .map(|message| &message[..])
+        .collect();
+    let mut ciphertexts = key.encrypt_all(&messages).map_err(failed)?.into_iter();
+    drop(messages);
+    let made = |read: Result<Option<Zeroizing<Vec<u8>>>, Failure>| {
+        Ok(match read? {
+            None => Made::There,
+            Some(_) => {
+                let ciphertext = ciphertexts.next().expect("there is one for each");
+                Made::New(Zeroizing::new(ciphertext))
+            }
+        })
+    };
+    Ok(read.into_iter().map(made).collect())
+}
+
 pub(super) fn decrypt(arguments: &Decrypt, talk: Talk) -> Result<(), Failure> {
     let options = &arguments.cipher;
-    let key = keys::of_any_use(&arguments.key, keys::private(&arguments.key)?)?;
+    let inputs = Inputs::of(&options.input)?;
+    check_out(&inputs, options, DECRYPTED)?;
+    let loaded = keys::private(&arguments.key)?;
+    let scheme = scheme(options, &loaded);
+    let purpose = Purpose::Decrypt(Some(&scheme));
+    let use_option = arguments.any_use;
+    let key = use_option.of_any_scheme(&arguments.key, loaded, purpose)?;
     keys::warn(&arguments.key, &key.weaknesses(), talk);
     let backend = kernels::backend(options.kernel.kernel.as_deref())?;
-    let key = DecryptionKey::new(&key, &scheme(options), &backend).map_err(failed)?;
-    match Inputs::of(&options.input)? {
+    let (k, key) = (
+        key.modulus_len() as u64,
+        DecryptionKey::new(&key, &scheme, &backend).map_err(failed)?,
+    );
+    match inputs {
         Inputs::One(path) => {
             let out = Destination::of(options.out.as_deref())?;
             if path.as_deref().is_none_or(files::is_dash) && io::stdin().is_terminal() {
                 talk.say("the ciphertext is read from standard input; Ctrl-D ends it");
             }
-            let ciphertext = files::read(path.as_deref(), MOST)?;
+            // One byte more shows that it is too long.
+            let ciphertext = files::read_start(path.as_deref(), k + 1)?;
             let message = key
                 .decrypt(&ciphertext)
                 .map_err(failed)?
                 .ok_or_else(|| wrong(path.as_deref()))?;
             out.write(&message, Privacy::Private)
         }
-        Inputs::Many(paths) => each(&paths, options, ".dec", |paths| {
-            let ciphertexts = read(paths)?;
-            let ciphertexts: Vec<&[u8]> = ciphertexts.iter().map(|text| &text[..]).collect();
-            let messages = key.decrypt_all(&ciphertexts).map_err(failed)?;
-            let items = messages.into_iter().zip(paths);
-            items
-                .map(|(message, path)| message.ok_or_else(|| wrong(Some(path))))
-                .collect()
+        Inputs::Many(paths) => make_beside(&paths, &results(DECRYPTED), talk, |items| {
+            decrypt_each(&key, k, items)
         }),
     }
 }
 
-fn each(
-    paths: &[PathBuf],
-    options: &CipherOptions,
-    ending: &str,
-    work: impl FnMut(&[PathBuf]) -> Result<Vec<Zeroizing<Vec<u8>>>, Failure>,
-) -> Result<(), Failure> {
-    if options.out.is_some() {
-        let what = "--out names one file, and there are several results";
-        return Err(Failure::new(Class::Usage, what)
-            .advice(format!("leave it out: FILE{ending} is made for each FILE")));
-    }
-    make_beside(paths, ending, Privacy::Private, work)
-}
-
-fn read(paths: &[PathBuf]) -> Result<Vec<Zeroizing<Vec<u8>>>, Failure> {
-    paths
+/// The message of each ciphertext. One that is there stays, if it is the message.
+fn decrypt_each(
+    key: &DecryptionKey,
+    k: u64,
+    items: &[Item<'_>],
+) -> Result<Vec<Result<Made, Failure>>, Failure> {
+    let read: Vec<Result<Vec<u8>, Failure>> = items
         .iter()
-        .map(|path| files::read(Some(path), MOST).map(Zeroizing::new))
-        .collect()
+        .map(|item| files::read_start(Some(item.path), k + 1))
+        .collect();
+    let ciphertexts: Vec<&[u8]> = read.iter().flatten().map(|text| &text[..]).collect();
+    let mut messages = key.decrypt_all(&ciphertexts).map_err(failed)?.into_iter();
+    let made = |(item, read): (&Item<'_>, Result<Vec<u8>, Failure>)| {
+        read?;
+        let message = messages.next().expect("there is one for each");
+        let message = message.ok_or_else(|| wrong(Some(item.path)))?;
+        Ok(match &item.there {
+            Some(there) if there.bytes == message => Made::There,
+            // What is there already is found out where the file would be made.
+            _ => Made::New(message),
+        })
+    };
+    Ok(items.iter().zip(read).map(made).collect())
 }
 
-fn scheme(options: &CipherOptions) -> EncryptionScheme {
+/// What the names of results end in.
+const ENCRYPTED: &str = ".enc";
+const DECRYPTED: &str = ".dec";
+
+fn results(ending: &'static str) -> Results {
+    Results {
+        ending,
+        privacy: Privacy::Private,
+        noun: match ending {
+            ENCRYPTED => "ciphertext",
+            _ => "message",
+        },
+        most: MOST_CIPHERTEXT,
+    }
+}
+
+fn check_out(inputs: &Inputs, options: &CipherOptions, ending: &str) -> Result<(), Failure> {
+    match (inputs, &options.out) {
+        (Inputs::Many(_), Some(_)) => {
+            let what = "--out names one file, and there are several results";
+            Err(Failure::new(Class::Usage, what)
+                .advice(format!("leave it out: FILE{ending} is made for each FILE")))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// The scheme that was asked for, with the hash that the key's file names if none was.
+fn scheme<K>(options: &CipherOptions, loaded: &Loaded<K>) -> EncryptionScheme {
     let options = &options.scheme;
+    let usual_hash = match loaded.restrictions.encryption_scheme() {
+        Some(EncryptionScheme::Oaep(oaep)) => oaep.hash,
+        _ => Hash::Sha256,
+    };
     match options.scheme {
         CipherScheme::Pkcs1v15 => EncryptionScheme::Pkcs1v15,
         CipherScheme::Oaep | CipherScheme::Blocks => {
-            let hash = options.hash.unwrap_or(Hash::Sha256);
+            let hash = options.hash.unwrap_or(usual_hash);
             EncryptionScheme::Oaep(Oaep {
                 hash,
                 mgf_hash: options.mgf_hash.unwrap_or(hash),
@@ -135,12 +235,13 @@ fn wrong(path: Option<&Path>) -> Failure {
     )
 }
 
+const TOO_LONG: &str =
+    "encrypt a key for a symmetric cipher, and the message with that; or take a longer RSA key";
+
 fn failed(error: Error) -> Failure {
     let failure = Failure::from(error);
     match failure.class() {
-        Class::Usage => failure.advice(
-            "encrypt a key for a symmetric cipher, and the message with that; or take a longer RSA key",
-        ),
+        Class::Usage => failure.advice(TOO_LONG),
         _ => failure,
     }
 }

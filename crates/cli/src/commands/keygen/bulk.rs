@@ -1,9 +1,8 @@
 //! `rsalab keygen --count`: many keys, made by all threads and written by one.
 
 use std::{
-    fs::{self, File},
-    io::{self, Write},
-    path::{Path, PathBuf},
+    io,
+    path::PathBuf,
     sync::{
         Mutex, PoisonError,
         atomic::{AtomicBool, AtomicU64, Ordering},
@@ -13,7 +12,6 @@ use std::{
     time::{Duration, Instant},
 };
 
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use rsalab_engines::Exponent;
 use rsalab_rsa::{
     Backend, Error, format,
@@ -22,18 +20,22 @@ use rsalab_rsa::{
 };
 use rsalab_study::plan::Seed;
 use serde::Serialize;
+use zeroize::Zeroizing;
 
 use super::{
     super::form::Form,
-    folder::{Entry, Folder, Header, Item, MANIFEST},
-    in_bulk, strict_exponent, told,
+    archive::{Archive, Kind},
+    folder::Folder,
+    in_bulk,
+    manifest::{Entry, Header, Item},
+    strict_exponent, told,
 };
 use crate::{
     arguments::{KeyFormat, Keygen},
     exit::{Class, Failure},
-    files::{self, Privacy},
-    kernels,
+    files, kernels,
     output::{self, Talk},
+    progress::Counter,
     quantity,
     signals::Stop,
 };
@@ -42,8 +44,6 @@ use crate::{
 const GROUP: usize = 64;
 /// Keys that a thread makes before it hands them over.
 const HANDFUL: u64 = 8;
-/// How often a line is said where nobody watches a bar.
-const LINE_EVERY: Duration = Duration::from_secs(10);
 
 /// What `--json` prints: nothing that is secret.
 #[derive(Serialize)]
@@ -66,8 +66,8 @@ struct Made<'a> {
 enum Destination {
     /// A folder with a file for each.
     Folder(Folder),
-    /// One file, made of a folder at the end.
-    Assembled { folder: Folder, file: PathBuf },
+    /// One file for all.
+    Archive(Archive),
     /// Standard output, as they come.
     Stream,
 }
@@ -83,10 +83,7 @@ pub(super) fn run(arguments: &Keygen, count: u64, form: &Form, talk: Talk) -> Re
     let backend = kernels::backend(arguments.kernel.kernel.as_deref())?;
     let kernel = backend.kernel().to_owned();
     let mut destination = Destination::open(arguments)?;
-    let missing = match destination.folder() {
-        Some(folder) => folder.missing(count),
-        None => (1..=count).collect(),
-    };
+    let missing = destination.missing(count)?;
     let before = count - missing.len() as u64;
     if before > 0 {
         talk.say(format_args!("{before} of {count} keys are there already"));
@@ -99,21 +96,30 @@ pub(super) fn run(arguments: &Keygen, count: u64, form: &Form, talk: Talk) -> Re
         way: Way::of(arguments, Box::new(backend))?,
         form,
         with_public: arguments.public,
-        is_named: destination.folder().is_some(),
+        is_named: !destination.is_stream(),
         missing: Mutex::new(missing.into_iter()),
         threads: threads as u64,
         is_over: AtomicBool::new(false),
         tests: AtomicU64::new(0),
     };
     let begun = Instant::now();
-    let mut follower = Follower::new(talk, count, before);
+    let mut follower = Counter::new(talk, "key", count, before);
     let made = thread::scope(|scope| {
         let (sender, receiver) = sync_channel(threads * 4);
+        let mut refused = None;
         for _ in 0..threads {
             let (sender, work) = (sender.clone(), &work);
-            scope.spawn(move || work.make(&sender));
+            let started = thread::Builder::new().spawn_scoped(scope, move || work.make(&sender));
+            if let Err(error) = started {
+                refused = Some(error);
+                break;
+            }
         }
         drop(sender);
+        if let Some(error) = refused {
+            work.is_over.store(true, Ordering::Relaxed);
+            return Err(no_thread(error));
+        }
         let made = collect(&receiver, &mut destination, form, &mut follower, &stop);
         work.is_over.store(true, Ordering::Relaxed);
         // Threads that wait to hand keys over are let go.
@@ -126,14 +132,14 @@ pub(super) fn run(arguments: &Keygen, count: u64, form: &Form, talk: Talk) -> Re
     if let Some(class) = stop.class().filter(|_| total < count) {
         let what = format!("stopped: {total} of {count} keys are made");
         return Err(
-            Failure::new(class, what).advice(match destination.folder() {
-                Some(_) => "the same command goes on",
-                None => "what went to standard output is lost to rsalab: it begins anew",
+            Failure::new(class, what).advice(match destination.is_stream() {
+                false => "the same command goes on",
+                true => "what went to standard output is lost to rsalab: it begins anew",
             }),
         );
     }
     let elapsed = begun.elapsed();
-    let out = destination.finish(arguments)?;
+    let out = destination.finish()?;
     if arguments.json.json && out.is_some() {
         return output::json(&Made {
             bits: arguments.bits,
@@ -178,6 +184,7 @@ impl Destination {
         let is_set = arguments.format == KeyFormat::JwkSet;
         let is_archive = out.extension().is_some_and(|ending| ending == "tar");
         if files::is_dash(out) {
+            output::check_open()?;
             if is_set || arguments.public {
                 let what = "a stream to standard output has neither public halves nor a set";
                 return Err(Failure::new(Class::Usage, what)
@@ -200,87 +207,62 @@ impl Destination {
         if !is_set && !is_archive {
             return Ok(Destination::Folder(Folder::open(out, &header)?));
         }
-        files::check_absent(out)?;
-        let mut part = out.clone().into_os_string();
-        part.push(".part");
-        Ok(Destination::Assembled {
-            folder: Folder::open(Path::new(&part), &header)?,
-            file: out.clone(),
-        })
+        let kind = match is_set {
+            true => Kind::JwkSet,
+            false => Kind::Tar,
+        };
+        Archive::open(out, kind, &header).map(Destination::Archive)
     }
 
-    fn folder(&self) -> Option<&Folder> {
+    fn is_stream(&self) -> bool {
+        matches!(self, Destination::Stream)
+    }
+
+    /// The numbers up to `count` that no key has yet.
+    fn missing(&self, count: u64) -> Result<Vec<u64>, Failure> {
         match self {
-            Destination::Folder(folder) | Destination::Assembled { folder, .. } => Some(folder),
-            Destination::Stream => None,
+            Destination::Folder(folder) => Ok(folder.missing(count)),
+            Destination::Archive(archive) => archive.missing(count),
+            Destination::Stream => Ok((1..=count).collect()),
         }
     }
 
-    fn write(&mut self, items: Vec<Item>, form: &Form) -> Result<(), Failure> {
+    /// Takes keys, and returns how many lie where they belong now.
+    fn write(&mut self, items: Vec<Item>, form: &Form) -> Result<u64, Failure> {
+        let count = items.len() as u64;
         match self {
-            Destination::Folder(folder) | Destination::Assembled { folder, .. } => {
-                folder.append(items)
+            Destination::Folder(folder) => folder.append(items).map(|()| count),
+            Destination::Archive(archive) => archive.append(items),
+            Destination::Stream => {
+                let mut bytes = Zeroizing::new(Vec::new());
+                bytes.reserve_exact(items.iter().map(|item| item.private.len() + 1).sum());
+                for item in &items {
+                    bytes.extend_from_slice(&item.private);
+                    bytes.extend_from_slice(form.separator());
+                }
+                output::deliver(&bytes).map(|()| count)
             }
-            Destination::Stream => items.iter().try_for_each(|item| {
-                output::data(&item.private)?;
-                output::data(form.separator())
-            }),
         }
     }
 
     /// What is to be done once all keys are there. Returns where they are.
-    fn finish(self, arguments: &Keygen) -> Result<Option<PathBuf>, Failure> {
+    fn finish(self) -> Result<Option<PathBuf>, Failure> {
         match self {
             Destination::Stream => Ok(None),
             Destination::Folder(folder) => Ok(Some(folder.path().to_owned())),
-            Destination::Assembled { folder, file } => {
-                assemble(&folder, &file, arguments.format)?;
-                fs::remove_dir_all(folder.path()).map_err(|error| {
-                    Failure::io(format!("cannot remove {}", folder.path().display()), error)
-                })?;
-                Ok(Some(file))
-            }
+            Destination::Archive(archive) => archive.finish().map(Some),
         }
     }
 }
 
-/// Makes one file of a folder's keys: a set, or an archive with the manifest.
-fn assemble(folder: &Folder, path: &Path, format: KeyFormat) -> Result<(), Failure> {
-    let cannot = |error: io::Error| Failure::io(format!("cannot make {}", path.display()), error);
-    let draft = files::draft(path, b"", Privacy::Private)?;
-    let mut entries: Vec<&Entry> = folder.entries().iter().collect();
-    entries.sort_by_key(|entry| entry.number);
-    let mut written = io::BufWriter::new(draft.as_file());
-    if format == KeyFormat::JwkSet {
-        written.write_all(b"{\"keys\":[\n").map_err(cannot)?;
-        for (index, entry) in entries.iter().enumerate() {
-            let separator: &[u8] = if index > 0 { b",\n" } else { b"" };
-            let key = fs::read(folder.path().join(&entry.file)).map(zeroize::Zeroizing::new);
-            key.and_then(|key| {
-                written.write_all(separator)?;
-                written.write_all(&key)
-            })
-            .map_err(cannot)?;
-        }
-        written.write_all(b"\n]}\n").map_err(cannot)?;
-    } else {
-        let mut archive = tar::Builder::new(&mut written);
-        let names = entries
-            .iter()
-            .flat_map(|entry| entry.public.iter().chain([&entry.file]))
-            .map(String::as_str)
-            .chain([MANIFEST]);
-        for name in names {
-            File::open(folder.path().join(name))
-                .and_then(|mut file| archive.append_file(name, &mut file))
-                .map_err(cannot)?;
-        }
-        archive.finish().map_err(cannot)?;
-    }
-    written.flush().map_err(cannot)?;
-    drop(written);
-    draft.as_file().sync_all().map_err(cannot)?;
-    files::name_draft(draft, path)
+/// The system gives no thread: a limit on them, or too little memory.
+fn no_thread(error: io::Error) -> Failure {
+    Failure::new(
+        Class::Unavailable,
+        "a thread to make keys on cannot be started",
+    )
+    .because(error)
+    .advice("ask for fewer with --threads, or have the limit raised ('ulimit -u')")
 }
 
 /// How keys are made.
@@ -407,7 +389,8 @@ impl Work<'_> {
                 number,
                 file: format!("{name}{ending}"),
                 public: with_public.then(|| format!("{name}{public_ending}")),
-                sha256: digest.iter().map(|byte| format!("{byte:02x}")).collect(),
+                sha256: hex::encode(digest),
+                end: None,
             },
             private: self.form.private(key)?,
             public: with_public
@@ -422,7 +405,7 @@ fn collect(
     receiver: &Receiver<Result<Vec<Item>, Failure>>,
     destination: &mut Destination,
     form: &Form,
-    follower: &mut Follower,
+    follower: &mut Counter,
     stop: &Stop,
 ) -> Result<u64, Failure> {
     let mut made = 0;
@@ -442,64 +425,16 @@ fn collect(
             }
         }
         let count = group.len() as u64;
-        destination.write(group, form)?;
-        made += count;
+        made += match destination.write(group, form) {
+            Ok(written) => written,
+            Err(failure) if destination.is_stream() => {
+                return Err(failure.among(&format!(
+                    "{made} keys were written, and {count} more may have been in part"
+                )));
+            }
+            Err(failure) => return Err(failure),
+        };
         follower.advance(made);
     }
     Ok(made)
-}
-
-/// How the work is followed: a bar on a terminal, a line now and then elsewhere.
-struct Follower {
-    talk: Talk,
-    bar: ProgressBar,
-    begun: Instant,
-    said: Instant,
-    count: u64,
-    before: u64,
-}
-
-impl Follower {
-    fn new(talk: Talk, count: u64, before: u64) -> Self {
-        let target = match talk.is_watched() {
-            true => ProgressDrawTarget::stderr(),
-            false => ProgressDrawTarget::hidden(),
-        };
-        let style = ProgressStyle::with_template("{bar:24} {msg}").expect("the template is fixed");
-        Follower {
-            talk,
-            bar: ProgressBar::with_draw_target(Some(count), target).with_style(style),
-            begun: Instant::now(),
-            said: Instant::now(),
-            count,
-            before,
-        }
-    }
-
-    fn advance(&mut self, made: u64) {
-        let (total, seconds) = (self.before + made, self.begun.elapsed().as_secs_f64());
-        self.bar.set_position(total);
-        let rate = made as f64 / seconds;
-        let to_go = match made {
-            0 => String::new(),
-            _ => {
-                let left = (self.count - total) as f64 / rate;
-                format!(
-                    " · {}/s · {} to go",
-                    quantity::number(rate),
-                    quantity::wait(Duration::from_secs_f64(left))
-                )
-            }
-        };
-        let line = format!("{total} of {} keys{to_go}", self.count);
-        if !self.talk.is_watched() && self.said.elapsed() >= LINE_EVERY && total < self.count {
-            self.talk.say(&line);
-            self.said = Instant::now();
-        }
-        self.bar.set_message(line);
-    }
-
-    fn finish(&self) {
-        self.bar.finish_and_clear();
-    }
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use rsalab_engines::{
     Exponent, Job, Limits, Mode, Op, Session, SessionError, StudyKey, Worker, verify,
 };
-use rsalab_rsa::PrivateKey;
+use rsalab_rsa::{PrivateKey, keys::Weakness};
 use zeroize::Zeroizing;
 
 use super::{
@@ -81,5 +81,17 @@ fn checked(job: &Job, made: &[u8]) -> Result<PrivateKey, Box<dyn std::error::Err
     let (p, q) = if p > q { (p, q) } else { (q, p) };
     let key = PrivateKey::from_primes(p, q, &job.fixed_exponent().to_be_bytes())?;
     verify(job, &StudyKey::from(&key), &[], made)?;
-    Ok(key)
+    // Primes can be prime and protect nothing all the same. The size and the exponent are what was asked for.
+    let is_ours = |weakness: &Weakness| {
+        !matches!(
+            weakness,
+            Weakness::ShortModulus { .. }
+                | Weakness::SmallExponent
+                | Weakness::LargeExponent { .. }
+        )
+    };
+    match key.weaknesses().into_iter().find(is_ours) {
+        Some(weakness) => Err(weakness.to_string().into()),
+        None => Ok(key),
+    }
 }

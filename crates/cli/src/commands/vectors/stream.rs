@@ -5,7 +5,7 @@
 
 use std::{
     collections::HashMap,
-    io::{self, BufRead, Read, Write},
+    io::{self, BufRead, Read},
 };
 
 use rsalab_rsa::{
@@ -25,7 +25,7 @@ use serde_json::Value;
 use crate::{
     arguments::Vectors,
     exit::{Class, Failure},
-    kernels,
+    kernels, output,
 };
 
 /// The longest line: a key of 1 MiB and a message of some.
@@ -184,11 +184,7 @@ pub(super) fn run(arguments: &Vectors) -> Result<(), Failure> {
             text += &serde_json::to_string(&answer).expect("the program's own types are JSON");
             text.push('\n');
         }
-        let mut stdout = io::stdout().lock();
-        stdout
-            .write_all(text.as_bytes())
-            .and_then(|()| stdout.flush())
-            .map_err(|error| Failure::io("cannot write to standard output", error))?;
+        output::deliver(text.as_bytes())?;
         if is_last {
             break;
         }

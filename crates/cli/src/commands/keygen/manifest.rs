@@ -1,0 +1,247 @@
+//! The manifest of many keys: a line that says what they have in common, and a line for each.
+//!
+//! A line reaches the disk after the key that it is of, in whatever form that lies there: what has no line was never made. The
+//! file is locked while somebody makes keys.
+
+use std::{
+    fs::{File, OpenOptions},
+    io::{self, BufRead, BufReader, Write},
+    os::unix::fs::OpenOptionsExt,
+    path::{Path, PathBuf},
+};
+
+use rsalab_engines::Exponent;
+use rustix::fs::OFlags;
+use serde::{Deserialize, Serialize};
+use zeroize::Zeroizing;
+
+use crate::{
+    exit::{Class, Failure},
+    files::{self, Privacy},
+};
+
+/// The first line of a manifest: what all keys of the folder have in common.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Header {
+    /// The version of this form.
+    pub(super) rsalab_keys: u32,
+    pub(super) bits: usize,
+    pub(super) e: Exponent,
+    pub(super) format: String,
+    /// Whether public halves lie beside the private ones.
+    pub(super) public: bool,
+    /// The seed that everybody who sees the manifest can make the keys from again.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) insecure_seed: Option<String>,
+}
+
+/// A line of the manifest: nothing that is secret.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(super) struct Entry {
+    pub(super) number: u64,
+    /// The name of the private half's file.
+    pub(super) file: String,
+    /// The name of the public half's file.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) public: Option<String>,
+    /// SHA-256 of the SubjectPublicKeyInfo in DER.
+    pub(super) sha256: String,
+    /// Where the key ends in an archive or a set that is being made.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) end: Option<u64>,
+}
+
+/// A key, ready to be written.
+pub(super) struct Item {
+    pub(super) entry: Entry,
+    pub(super) private: Zeroizing<Vec<u8>>,
+    pub(super) public: Option<Vec<u8>>,
+}
+
+/// A manifest that no other process writes to.
+pub(super) struct Manifest {
+    path: PathBuf,
+    /// Open for appending, and locked.
+    file: File,
+    entries: Vec<Entry>,
+}
+
+impl Manifest {
+    /// Opens the manifest, or makes it. `what` is what is in use while it is.
+    pub(super) fn open(path: &Path, what: &Path, header: &Header) -> Result<Self, Failure> {
+        let file = OpenOptions::new()
+            .create(true)
+            .append(true)
+            .read(true)
+            .mode(0o600)
+            // A link would lead to somebody's file; opening a pipe would wait for its other end.
+            .custom_flags((OFlags::NOFOLLOW | OFlags::NONBLOCK).bits() as i32)
+            .open(path)
+            .map_err(|error| match error.raw_os_error() {
+                Some(code) if code == rustix::io::Errno::LOOP.raw_os_error() => no_file(path),
+                _ => cannot(path, "open", error),
+            })?;
+        if !file.metadata().is_ok_and(|found| found.is_file()) {
+            return Err(no_file(path));
+        }
+        if let Err(error) = file.try_lock() {
+            let what = format!("{} is in use by another process", what.display());
+            return Err(Failure::new(Class::Io, what).because(io::Error::from(error)));
+        }
+        let mut manifest = Manifest {
+            path: path.to_owned(),
+            file,
+            entries: Vec::new(),
+        };
+        match read_manifest(&manifest.file, path, header)? {
+            Some(found) if found.is_torn => manifest.rewrite(header, found.entries)?,
+            Some(found) => manifest.entries = found.entries,
+            None => manifest.rewrite(header, Vec::new())?,
+        }
+        Ok(manifest)
+    }
+
+    /// The keys that have a line.
+    pub(super) fn entries(&self) -> &[Entry] {
+        &self.entries
+    }
+
+    /// Adds lines.
+    pub(super) fn append(&mut self, entries: Vec<Entry>) -> Result<(), Failure> {
+        let lines: String = entries.iter().map(line).collect();
+        self.file
+            .write_all(lines.as_bytes())
+            .and_then(|()| self.file.sync_data())
+            .map_err(|error| cannot(&self.path, "write to", error))?;
+        self.entries.extend(entries);
+        Ok(())
+    }
+
+    /// Puts a manifest of these entries in the place of the one there is.
+    pub(super) fn rewrite(&mut self, header: &Header, entries: Vec<Entry>) -> Result<(), Failure> {
+        let text = text(header, &entries);
+        let draft = files::replacement(&self.path, text.as_bytes(), Privacy::Private)
+            .map_err(|error| cannot(&self.path, "make", error))?;
+        draft
+            .as_file()
+            .try_lock()
+            .map_err(|error| cannot(&self.path, "lock", io::Error::from(error)))?;
+        // The lock goes with the file, and so does the place to go on writing at.
+        self.file = draft
+            .persist(&self.path)
+            .map_err(|refused| cannot(&self.path, "make", refused.error))?;
+        self.entries = entries;
+        files::sync_names([(self.path.as_path(), &self.file)].into_iter())
+    }
+}
+
+/// The whole of a manifest.
+pub(super) fn text(header: &Header, entries: &[Entry]) -> String {
+    let mut text = line(header);
+    text.extend(entries.iter().map(line));
+    text
+}
+
+fn no_file(path: &Path) -> Failure {
+    let what = format!("{} is not a file of ours", path.display());
+    Failure::new(Class::Io, what).advice("remove it, or name another place")
+}
+
+/// What a manifest says.
+struct Found {
+    entries: Vec<Entry>,
+    /// Whether its last line was cut.
+    is_torn: bool,
+}
+
+/// Reads a manifest; none if it has no whole first line yet.
+fn read_manifest(file: &File, path: &Path, header: &Header) -> Result<Option<Found>, Failure> {
+    let damaged = |line: usize| {
+        let what = format!("line {line} of {} cannot be read", path.display());
+        Failure::new(Class::Input, what).advice("name another folder; nothing was changed")
+    };
+    let mut entries = Vec::new();
+    let mut reader = BufReader::new(file);
+    let mut text = Vec::new();
+    for number in 1.. {
+        text.clear();
+        reader
+            .read_until(b'\n', &mut text)
+            .map_err(|error| cannot(path, "read", error))?;
+        let is_torn = !text.ends_with(b"\n");
+        match (number, is_torn) {
+            (1, true) => return Ok(None),
+            (1, false) => {
+                let found: Header = serde_json::from_slice(&text).map_err(|_| damaged(1))?;
+                check_header(&found, header, path)?;
+            }
+            (_, true) => {
+                let is_torn = !text.is_empty();
+                return Ok(Some(Found { entries, is_torn }));
+            }
+            (_, false) => {
+                let entry: Entry = serde_json::from_slice(&text).map_err(|_| damaged(number))?;
+                let names = [Some(&entry.file), entry.public.as_ref()];
+                let is_plain = |name: &String| !name.contains('/') && !name.starts_with('.');
+                if !names.into_iter().flatten().all(is_plain) {
+                    return Err(damaged(number));
+                }
+                entries.push(entry);
+            }
+        }
+    }
+    Ok(None)
+}
+
+/// The same command makes the same folder; another one is told what differs.
+fn check_header(found: &Header, wanted: &Header, path: &Path) -> Result<(), Failure> {
+    let folder = path.parent().unwrap_or(path).display();
+    let differs = |what: &str, there: &dyn std::fmt::Display, asked: &dyn std::fmt::Display| {
+        let what = format!("the keys of {folder} have {what} {there}, and {asked} was asked for");
+        Err(Failure::new(Class::Usage, what)
+            .advice("go on with the command that made it, or name another folder"))
+    };
+    if found.rsalab_keys != wanted.rsalab_keys {
+        return differs(
+            "a manifest of version",
+            &found.rsalab_keys,
+            &wanted.rsalab_keys,
+        );
+    }
+    if found.bits != wanted.bits {
+        return differs("the size", &found.bits, &wanted.bits);
+    }
+    if found.e != wanted.e {
+        return differs("the public exponent", &found.e, &wanted.e);
+    }
+    if found.format != wanted.format {
+        return differs("the format", &found.format, &wanted.format);
+    }
+    let word = |is: bool| {
+        if is {
+            "with --public"
+        } else {
+            "without --public"
+        }
+    };
+    if found.public != wanted.public {
+        return differs("been made", &word(found.public), &word(wanted.public));
+    }
+    if found.insecure_seed != wanted.insecure_seed {
+        let word = |seed: &Option<String>| seed.clone().unwrap_or_else(|| "none".to_owned());
+        let (there, asked) = (word(&found.insecure_seed), word(&wanted.insecure_seed));
+        return differs("the insecure seed", &there, &asked);
+    }
+    Ok(())
+}
+
+fn line(value: &impl Serialize) -> String {
+    let mut line = serde_json::to_string(value).expect("the program's own types are JSON");
+    line.push('\n');
+    line
+}
+
+/// Reading or writing a file of keys failed.
+pub(super) fn cannot(path: &Path, verb: &str, error: io::Error) -> Failure {
+    Failure::io(format!("cannot {verb} {}", path.display()), error)
+}

@@ -1,0 +1,263 @@
+//! What a key is for, as its file says beside the key itself: `use`, `key_ops` and `alg` of a JSON Web Key (RFC 7517,
+//! sections 4.2 to 4.4), and the key usage of a certificate (RFC 5280, section 4.2.1.3).
+
+use std::fmt;
+
+use x509_cert::ext::pkix::KeyUsage;
+
+use crate::{
+    Error,
+    hash::Hash,
+    scheme::{EncryptionScheme, Oaep, Pss, SaltLen, SignatureScheme},
+};
+
+/// What a file says that its key is for, in the file's own words. Where it says nothing, the key is for anything.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Restrictions {
+    /// JWK's `use`: `sig`, `enc`, or another word.
+    pub jwk_use: Option<String>,
+    /// JWK's `key_ops`.
+    pub jwk_operations: Option<Vec<String>>,
+    /// JWK's `alg`.
+    pub jwk_algorithm: Option<String>,
+    /// The key usage of a certificate.
+    pub certificate: Option<KeyUsage>,
+}
+
+/// What a key is to be used for.
+#[derive(Clone, Copy, Debug)]
+pub enum Purpose<'a> {
+    /// Making signatures.
+    Sign(&'a SignatureScheme),
+    /// Verifying signatures.
+    Verify(&'a SignatureScheme),
+    /// Encrypting messages; raw blocks have no scheme.
+    Encrypt(Option<&'a EncryptionScheme>),
+    /// Decrypting messages; raw blocks have no scheme.
+    Decrypt(Option<&'a EncryptionScheme>),
+    /// The raw private operation, which may be part of either.
+    RawPrivate,
+    /// The raw public operation, which may be part of either.
+    RawPublic,
+}
+
+impl Purpose<'_> {
+    fn verb(self) -> &'static str {
+        match self {
+            Purpose::Sign(_) => "sign",
+            Purpose::Verify(_) => "verify",
+            Purpose::Encrypt(_) => "encrypt",
+            Purpose::Decrypt(_) => "decrypt",
+            Purpose::RawPrivate => "do raw private operations",
+            Purpose::RawPublic => "do raw public operations",
+        }
+    }
+
+    /// The values of `use` that allow it.
+    fn uses(self) -> &'static [&'static str] {
+        match self {
+            Purpose::Sign(_) | Purpose::Verify(_) => &["sig"],
+            Purpose::Encrypt(_) | Purpose::Decrypt(_) => &["enc"],
+            Purpose::RawPrivate | Purpose::RawPublic => &["sig", "enc"],
+        }
+    }
+
+    /// The values of `key_ops` that allow it: a message may be a key to be wrapped. A private key that signs or decrypts also
+    /// holds the public one, which verifies or encrypts.
+    fn operations(self) -> &'static [&'static str] {
+        match self {
+            Purpose::Sign(_) => &["sign"],
+            Purpose::Verify(_) => &["verify", "sign"],
+            Purpose::Encrypt(_) => &["encrypt", "wrapKey", "decrypt", "unwrapKey"],
+            Purpose::Decrypt(_) => &["decrypt", "unwrapKey"],
+            Purpose::RawPrivate => &["sign", "decrypt", "unwrapKey"],
+            Purpose::RawPublic => &[
+                "verify",
+                "sign",
+                "encrypt",
+                "wrapKey",
+                "decrypt",
+                "unwrapKey",
+            ],
+        }
+    }
+
+    /// Whether it is what an algorithm of JWA does.
+    fn is(self, algorithm: &Algorithm) -> bool {
+        match (self, algorithm) {
+            (Purpose::Sign(scheme) | Purpose::Verify(scheme), Algorithm::Signature(own)) => {
+                match (scheme, own) {
+                    (SignatureScheme::Pkcs1v15(hash), SignatureScheme::Pkcs1v15(own)) => {
+                        hash == own
+                    }
+                    (SignatureScheme::Pss(pss), SignatureScheme::Pss(own)) => {
+                        let digest_len = own.hash.digest_len();
+                        let has_salt =
+                            [SaltLen::Digest, SaltLen::Bytes(digest_len)].contains(&pss.salt_len);
+                        pss.hash == own.hash && pss.mgf_hash == own.mgf_hash && has_salt
+                    }
+                    _ => false,
+                }
+            }
+            (
+                Purpose::Encrypt(Some(scheme)) | Purpose::Decrypt(Some(scheme)),
+                Algorithm::Encryption(own),
+            ) => match (scheme, own) {
+                (EncryptionScheme::Oaep(oaep), EncryptionScheme::Oaep(own)) => {
+                    oaep.hash == own.hash && oaep.mgf_hash == own.mgf_hash && oaep.label.is_empty()
+                }
+                (scheme, own) => scheme == own,
+            },
+            _ => false,
+        }
+    }
+}
+
+/// An algorithm that a JSON Web Key can be for (RFC 7518, sections 3.1 and 4.1; IANA's registry for RS1, RSA-OAEP-384 and
+/// RSA-OAEP-512).
+enum Algorithm {
+    Signature(SignatureScheme),
+    Encryption(EncryptionScheme),
+    /// Not one of RSA's, or unknown here.
+    Other,
+}
+
+impl Algorithm {
+    fn named(name: &str) -> Algorithm {
+        let pkcs1 = |hash| Algorithm::Signature(SignatureScheme::Pkcs1v15(hash));
+        let pss = |hash| Algorithm::Signature(SignatureScheme::Pss(Pss::new(hash)));
+        let oaep = |hash| Algorithm::Encryption(EncryptionScheme::Oaep(Oaep::new(hash)));
+        match name {
+            "RS1" => pkcs1(Hash::Sha1),
+            "RS256" => pkcs1(Hash::Sha256),
+            "RS384" => pkcs1(Hash::Sha384),
+            "RS512" => pkcs1(Hash::Sha512),
+            "PS256" => pss(Hash::Sha256),
+            "PS384" => pss(Hash::Sha384),
+            "PS512" => pss(Hash::Sha512),
+            "RSA1_5" => Algorithm::Encryption(EncryptionScheme::Pkcs1v15),
+            "RSA-OAEP" => oaep(Hash::Sha1),
+            "RSA-OAEP-256" => oaep(Hash::Sha256),
+            "RSA-OAEP-384" => oaep(Hash::Sha384),
+            "RSA-OAEP-512" => oaep(Hash::Sha512),
+            _ => Algorithm::Other,
+        }
+    }
+}
+
+impl Restrictions {
+    /// Whether the file says nothing, so that the key is for anything.
+    pub fn is_none(&self) -> bool {
+        *self == Restrictions::default()
+    }
+
+    /// The signature scheme that the file names, if it does.
+    pub fn signature_scheme(&self) -> Option<SignatureScheme> {
+        match Algorithm::named(self.jwk_algorithm.as_deref()?) {
+            Algorithm::Signature(scheme) => Some(scheme),
+            _ => None,
+        }
+    }
+
+    /// The encryption scheme that the file names, if it does.
+    pub fn encryption_scheme(&self) -> Option<EncryptionScheme> {
+        match Algorithm::named(self.jwk_algorithm.as_deref()?) {
+            Algorithm::Encryption(scheme) => Some(scheme),
+            _ => None,
+        }
+    }
+
+    /// Refuses a purpose that the file does not allow.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Restricted`] with what the file says.
+    pub fn check(&self, purpose: Purpose<'_>) -> Result<(), Error> {
+        let refuse = |says: String| {
+            Err(Error::Restricted {
+                reason: format!("this key is not to {}: {says}", purpose.verb()),
+            })
+        };
+        if let Some(word) = &self.jwk_use
+            && !purpose.uses().contains(&word.as_str())
+        {
+            return refuse(format!("its \"use\" is {word:?}"));
+        }
+        if let Some(operations) = &self.jwk_operations
+            && !operations
+                .iter()
+                .any(|operation| purpose.operations().contains(&operation.as_str()))
+        {
+            return refuse(format!("its \"key_ops\" are {operations:?}"));
+        }
+        if let Some(name) = &self.jwk_algorithm
+            && !purpose.is(&Algorithm::named(name))
+        {
+            return refuse(format!(
+                "its \"alg\" is {name:?}, which is another scheme or has other parameters"
+            ));
+        }
+        if let Some(usage) = &self.certificate
+            && !allows(usage, purpose)
+        {
+            return refuse(format!(
+                "its certificate is for {}",
+                certificate_words(usage)
+            ));
+        }
+        Ok(())
+    }
+}
+
+/// Whether a certificate's key may be used so. Certificates and revocation lists are signed with keys whose usage says just
+/// that, and which verify no other messages.
+fn allows(usage: &KeyUsage, purpose: Purpose<'_>) -> bool {
+    let signs = usage.digital_signature() || usage.non_repudiation();
+    let encrypts = usage.key_encipherment() || usage.data_encipherment();
+    match purpose {
+        Purpose::Sign(_) | Purpose::Verify(_) => signs,
+        Purpose::Encrypt(_) | Purpose::Decrypt(_) => encrypts,
+        Purpose::RawPrivate | Purpose::RawPublic => signs || encrypts,
+    }
+}
+
+fn certificate_words(usage: &KeyUsage) -> String {
+    let all = [
+        (usage.digital_signature(), "digitalSignature"),
+        (usage.non_repudiation(), "nonRepudiation"),
+        (usage.key_encipherment(), "keyEncipherment"),
+        (usage.data_encipherment(), "dataEncipherment"),
+        (usage.key_agreement(), "keyAgreement"),
+        (usage.key_cert_sign(), "keyCertSign"),
+        (usage.crl_sign(), "cRLSign"),
+        (usage.encipher_only(), "encipherOnly"),
+        (usage.decipher_only(), "decipherOnly"),
+    ];
+    let said: Vec<&str> = all
+        .into_iter()
+        .filter_map(|(is_set, word)| is_set.then_some(word))
+        .collect();
+    match said.is_empty() {
+        true => "nothing".to_owned(),
+        false => said.join(", "),
+    }
+}
+
+/// What the file says, such as `use sig, alg PS256`; empty if it says nothing.
+impl fmt::Display for Restrictions {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let operations = self.jwk_operations.as_ref().map(|all| all.join(" "));
+        let usage = self.certificate.as_ref().map(certificate_words);
+        let parts = [
+            ("use", self.jwk_use.as_ref()),
+            ("key_ops", operations.as_ref()),
+            ("alg", self.jwk_algorithm.as_ref()),
+            ("key usage", usage.as_ref()),
+        ];
+        let said: Vec<String> = parts
+            .into_iter()
+            .filter_map(|(name, value)| value.map(|value| format!("{name} {value}")))
+            .collect();
+        f.write_str(&said.join(", "))
+    }
+}
