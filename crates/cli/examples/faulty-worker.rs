@@ -15,37 +15,44 @@ use std::{
 };
 
 use rsalab_engines::{
-    Engine, EngineError, EngineInfo, Job, Ledger, Prepared, Reason, RunStats, Runner, StudyKey,
-    Textbook, worker,
+    Engine, EngineError, EngineInfo, Job, Ledger, Own, Prepared, Reason, RunStats, Runner,
+    StudyKey, Textbook, worker,
 };
+use rsalab_rsa::{CpuBackend, PrivateKey, primality::is_probable_prime, random::SystemRng};
 
 /// The run in which the fault strikes.
 const STRIKES_AT: usize = 40;
 
 fn main() -> ExitCode {
     let fault = env::var("FAULT").unwrap_or_default();
-    worker::main(&Faulty { fault })
+    // The textbook engine makes no keys.
+    let engine: Box<dyn Engine> = match fault.as_str() {
+        "close primes" => Box::new(Own::auto()),
+        _ => Box::new(Textbook),
+    };
+    worker::main(&Faulty { fault, engine })
 }
 
 struct Faulty {
     fault: String,
+    engine: Box<dyn Engine>,
 }
 
 impl Engine for Faulty {
     fn info(&self) -> EngineInfo {
         EngineInfo {
             name: "gmp".to_owned(),
-            ..Textbook.info()
+            ..self.engine.info()
         }
     }
 
     fn supports(&self, job: &Job) -> Result<Ledger, Reason> {
-        Textbook.supports(job)
+        self.engine.supports(job)
     }
 
     fn prepare(&self, job: &Job, keys: &[StudyKey]) -> Result<Box<dyn Prepared + '_>, EngineError> {
         Ok(Box::new(FaultyPrepared {
-            inner: Textbook.prepare(job, keys)?,
+            inner: self.engine.prepare(job, keys)?,
             fault: &self.fault,
             runs: AtomicUsize::new(0),
         }))
@@ -83,6 +90,12 @@ impl Runner for FaultyRunner<'_> {
         match self.prepared.fault {
             // Wrong from the first run on, and the same each time: only the coordinator can notice.
             "wrong" => outputs.iter_mut().take(1).for_each(|byte| *byte ^= 1),
+            "close primes" => {
+                let prime = outputs.len() / 4;
+                let key = with_close_primes(&outputs[..prime]);
+                let made = [key.p(), key.q(), key.d()].concat();
+                outputs.copy_from_slice(&made);
+            }
             "fickle" if strikes => outputs.iter_mut().take(1).for_each(|byte| *byte ^= 1),
             "panic" if strikes => panic!("as the test wants it"),
             "exit" if strikes => process::exit(9),
@@ -104,5 +117,25 @@ impl Runner for FaultyRunner<'_> {
             _ => {}
         }
         Ok(stats)
+    }
+}
+
+/// A key of a prime and the next one that fits: right in every relation, and factored at once.
+fn with_close_primes(prime: &[u8]) -> PrivateKey {
+    let mut next = prime.to_vec();
+    loop {
+        for byte in next.iter_mut().rev() {
+            let (sum, carried) = byte.overflowing_add(1);
+            *byte = sum;
+            if !carried {
+                break;
+            }
+        }
+        let is_prime = is_probable_prime(&next, 8, &mut SystemRng, &CpuBackend::auto());
+        if is_prime.expect("there is randomness")
+            && let Ok(key) = PrivateKey::from_primes(&next, prime, &[1, 0, 1])
+        {
+            return key;
+        }
     }
 }

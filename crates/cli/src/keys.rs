@@ -143,7 +143,6 @@ fn unusable(path: &Path, password_file: Option<&Path>, error: Error) -> Failure 
         (Error::KeySize { bits, .. }, _) if *bits > Limits::QUICK.most_bits => {
             "add --large-keys to take it all the same: that costs seconds".to_owned()
         }
-        (Error::Unsupported { .. }, _) => "take another key".to_owned(),
         _ => return failure.because(error),
     };
     failure.because(error).advice(advice)

@@ -9,18 +9,22 @@
 //! | command lines | `typed` |
 //! | plans | `plans` |
 //! | places to write to: taken, read-only, full | `places` |
+//! | files that lead elsewhere: links, pipes, folders in a file's place | `elsewhere` |
 //! | databases, and studies that are in use | `databases` |
 //! | keys | `keys` |
+//! | keys that cost much, are for something else, or are none for reasons that take work to find | `supplied` |
 //! | texts and ciphertexts | `texts` |
 //! | streams that are closed or full | `streams` |
 //! | names that are not UTF-8 | `names` |
 
 mod databases;
+mod elsewhere;
 mod keys;
 mod names;
 mod places;
 mod plans;
 mod streams;
+mod supplied;
 mod texts;
 mod typed;
 
@@ -41,6 +45,21 @@ type Row<'a> = (&'a str, i32, &'a [&'a str]);
 /// Checks every row and tells of all that fail.
 #[track_caller]
 fn refuse<T: AsRef<[u8]>>(here: &Path, rows: &[(T, i32, &[&str])]) {
+    check(here, rows, judge);
+}
+
+/// As [`refuse`], of commands whose verdict is data on standard output.
+#[track_caller]
+fn refuse_with_verdict<T: AsRef<[u8]>>(here: &Path, rows: &[(T, i32, &[&str])]) {
+    check(here, rows, judge_stderr);
+}
+
+#[track_caller]
+fn check<T: AsRef<[u8]>>(
+    here: &Path,
+    rows: &[(T, i32, &[&str])],
+    judge: impl Fn(&Output, i32, &[&str]) -> Result<(), String>,
+) {
     let mut wrong = Vec::new();
     for (typed, code, words) in rows {
         let before = tree(here);
@@ -63,6 +82,14 @@ fn split(typed: &[u8]) -> Vec<OsString> {
 }
 
 fn judge(output: &Output, code: i32, words: &[&str]) -> Result<(), String> {
+    judge_stderr(output, code, words)?;
+    match output.stdout.is_empty() {
+        true => Ok(()),
+        false => Err(format!("{} bytes on standard output", output.stdout.len())),
+    }
+}
+
+fn judge_stderr(output: &Output, code: i32, words: &[&str]) -> Result<(), String> {
     let stderr = String::from_utf8_lossy(&output.stderr);
     let complain = |what: String| Err(format!("{what} in:\n{stderr}"));
     if output.status.code() != Some(code) {
@@ -77,10 +104,7 @@ fn judge(output: &Output, code: i32, words: &[&str]) -> Result<(), String> {
     if stderr.contains("panicked") || stderr.chars().count() > 3000 {
         return complain("a defect".to_owned());
     }
-    match output.stdout.is_empty() {
-        true => Ok(()),
-        false => complain(format!("{} bytes on standard output", output.stdout.len())),
-    }
+    Ok(())
 }
 
 /// What tells whether a file has been touched.

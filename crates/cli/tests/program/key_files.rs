@@ -333,7 +333,7 @@ fn weak_keys_pass_unless_they_are_asked_not_to() {
     assert_failure(
         &typed(here, "key check strong.pem key.pem --strict"),
         3,
-        "1 of 2 keys refused, the first key.pem",
+        "1 of 2 keys refused, the first: the key key.pem is weak",
     );
     assert_done(&typed(here, "key check strong.pem --strict"));
     // A certificate is a public key.

@@ -223,3 +223,44 @@ fn an_engine_that_makes_no_keys_says_why() {
     ];
     assert_failure(&run(here.path(), both), 2, "leave one of them out");
 }
+
+#[test]
+fn a_key_of_a_seed_says_that_it_protects_nothing() {
+    let here = folder();
+    let seed = "07".repeat(32);
+    for format in ["pkcs8-pem", "pkcs1-pem", "openssh", "jwk"] {
+        let output = run(
+            here.path(),
+            [
+                "keygen",
+                "--insecure-seed",
+                &seed,
+                "--format",
+                format,
+                "--out",
+                format,
+                "--json",
+            ],
+        );
+        assert_done(&output);
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert!(said.contains("INSECURE"), "{said}");
+        let told: serde_json::Value = serde_json::from_str(stdout(&output)).expect("JSON");
+        assert_eq!(told["insecure"], true);
+        // The file itself says so, and is a key that others read all the same.
+        let checked = run(here.path(), ["key", "check", format]);
+        assert_done(&checked);
+        if format != "openssh" {
+            let written = std::fs::read_to_string(here.path().join(format)).expect("it was made");
+            assert!(written.contains("INSECURE: made from a seed"), "{written}");
+        }
+    }
+    let public = run(
+        here.path(),
+        ["key", "public", "openssh", "--format", "openssh"],
+    );
+    assert_done(&public);
+    let ordinary = run(here.path(), ["keygen", "--out", "key.pem", "--json"]);
+    let told: serde_json::Value = serde_json::from_str(stdout(&ordinary)).expect("JSON");
+    assert_eq!(told["insecure"], false);
+}

@@ -56,15 +56,15 @@ fn a_signature_goes_to_a_file_and_comes_back_right() {
                 &format!("verify --key {key} --sig sig message{options}"),
             );
             assert_done(&verified);
-            assert_eq!(stdout(&verified), "message: right\n");
+            assert_eq!(stdout(&verified), "message: OK\n");
         }
         let by_pipe = rsalab(here)
             .args(format!("verify --key public.pem --sig sig{options}").split(' '))
             .write_stdin("another message")
             .output()
             .expect("the program starts");
-        assert_failure(&by_pipe, 4, "1 of 1 signature is wrong");
-        assert_eq!(stdout(&by_pipe), "standard input: WRONG\n");
+        assert_failure(&by_pipe, 4, "the signature of standard input is wrong");
+        assert_eq!(stdout(&by_pipe), "standard input: FAILED\n");
         fs::remove_file(here.join("sig")).expect("it was made");
     }
     // Through pipes, and without a name for the signature beside its file.
@@ -99,22 +99,30 @@ fn many_files_are_signed_and_verified_side_by_side() {
     assert_failure(
         &verified,
         4,
-        "2 of 300 signatures is wrong, the first that of file 7",
+        "2 of 300 signatures are wrong, the first that of file 7",
     );
     let verdicts: serde_json::Value = serde_json::from_slice(&verified.stdout).expect("it is JSON");
     let wrong: Vec<&str> = verdicts
         .as_array()
         .expect("a list")
         .iter()
-        .filter(|verdict| verdict["right"] == false)
+        .filter(|verdict| verdict["verdict"] == "FAILED")
         .map(|verdict| verdict["file"].as_str().expect("a name"))
         .collect();
     assert_eq!(wrong, ["file 7", "file 299"]);
-    // One that is there already stops all, before any is made.
+    // The same command goes on: what is there stays, what is missing is made, and what is no signature of its file is named.
     fs::remove_file(here.join("file 0.sig")).expect("it was made");
+    let first = read(here, "file 1.sig");
     let again = typed(here, "sign --key key.pem --files-from list");
-    assert_failure(&again, 5, "file 1.sig exists already");
-    assert!(!here.join("file 0.sig").exists());
+    assert_failure(
+        &again,
+        5,
+        "file 7: file 7.sig exists already, and is no signature of it",
+    );
+    assert_failure(&again, 5, "2 of 300 signatures not made");
+    assert_eq!(read(here, "file 1.sig"), first);
+    assert_eq!(read(here, "file 299.sig"), b"");
+    assert_done(&run(here, ["verify", "--key", "public.pem", "file 0"]));
 }
 
 #[test]
@@ -277,10 +285,27 @@ fn of_many_ciphertexts_the_one_that_is_wrong_is_named() {
         here,
         "decrypt --scheme oaep --key key.pem --files-from list.enc",
     );
-    assert_failure(&output, 4, "cannot decrypt m290.enc");
-    // The group before it is there, its own is not.
-    assert_eq!(read(here, "m0.enc.dec"), b"m0");
-    assert!(!here.join("m299.enc.dec").exists());
+    assert_failure(&output, 4, "m290.enc: cannot decrypt m290.enc");
+    assert_failure(&output, 4, "1 of 300 messages not made");
+    for name in names.iter().filter(|name| *name != "m290") {
+        assert_eq!(read(here, &format!("{name}.enc.dec")), name.as_bytes());
+    }
+    assert!(!here.join("m290.enc.dec").exists());
+    // Mended, the same command makes what is missing, and leaves what is there.
+    fs::remove_file(here.join("m290.enc")).expect("it is there");
+    assert_done(&typed(
+        here,
+        "encrypt --scheme oaep --key public.pem --files-from list",
+    ));
+    write(here, "m1.enc.dec", "somebody's");
+    let again = typed(
+        here,
+        "decrypt --scheme oaep --key key.pem --files-from list.enc",
+    );
+    assert_failure(&again, 5, "m1.enc: m1.enc.dec exists already");
+    assert_failure(&again, 5, "1 message made, 298 there already");
+    assert_eq!(read(here, "m290.enc.dec"), b"m290");
+    assert_eq!(read(here, "m1.enc.dec"), b"somebody's");
 }
 
 #[test]

@@ -83,6 +83,28 @@ fn with_faulty_gmp(folder: &Path) -> PathBuf {
 }
 
 #[test]
+fn a_key_of_close_primes_is_not_taken_from_an_engine() {
+    let here = folder();
+    let rsalab = with_faulty_gmp(here.path());
+    let output = Command::new(&rsalab)
+        .current_dir(here.path())
+        .env("FAULT", "close primes")
+        .args([
+            "keygen",
+            "--engine",
+            "gmp",
+            "--bits",
+            "512",
+            "--insecure-size",
+        ])
+        .args(["--out", "key.pem"])
+        .output()
+        .expect("the program starts");
+    assert_failure(&output, 4, "its primes lie close to each other");
+    assert!(!here.path().join("key.pem").exists());
+}
+
+#[test]
 fn a_program_of_the_users_own_is_an_engine_and_its_lies_cost_one_cell() {
     let rows = [
         ("", None),

@@ -66,7 +66,7 @@ fn places_that_may_only_be_read() {
     let rows: &[Row<'_>] = &[
         ("study smoke --out locked", 5, &["locked", "Permission denied", "name another place"]),
         ("study smoke --out locked/new", 5, &["locked/new", "Permission denied", "name another place"]),
-        ("keygen --bits 512 --insecure-size --out locked/new", 5, &["locked/new", "permission denied", "name another place"]),
+        ("keygen --bits 512 --insecure-size --out locked/new", 5, &["locked/new", "Permission denied", "name another place"]),
         ("keygen --bits 512 --insecure-size --count 2 --out locked/new", 5, &["locked/new", "Permission denied", "name another place"]),
         ("report good --out locked", 5, &["locked", "Permission denied", "name another place"]),
     ];
@@ -101,7 +101,7 @@ fn places_that_may_only_be_read() {
         ("study smoke --out disk/new", 5, &["disk/new", "Read-only", "can be written to"]),
         ("resume disk/good", 5, &["disk/good", "Read-only", "can be written to"]),
         ("report disk/good", 5, &["disk/good", "read-only", "can be written to"]),
-        ("keygen --bits 512 --insecure-size --out disk/new", 5, &["disk/new", "read-only", "can be written to"]),
+        ("keygen --bits 512 --insecure-size --out disk/new", 5, &["disk/new", "Read-only", "can be written to"]),
         ("keygen --bits 512 --insecure-size --count 2 --out disk/new", 5, &["disk/new", "Read-only", "can be written to"]),
     ];
     for (typed, code, words) in rows {

@@ -31,8 +31,6 @@ fn streams() {
         "resume good --json",
         "vectors --engines own --bits 512 --count 1 --json --quiet",
         "bench --op public --bits 512 --engines own --seconds 0.1 --quiet",
-        "encrypt --quiet --key public.pem --text a",
-        "decrypt --quiet --key key.pem text.rsa",
     ];
     let start = |typed: &str| {
         let mut command = Command::new(program());

@@ -1,0 +1,338 @@
+//! Limits of the system that the program runs into: threads, sizes of files, permissions; and what is left behind then.
+
+use std::{
+    fs,
+    io::Write,
+    os::unix::{fs::PermissionsExt, process::CommandExt},
+    path::{Path, PathBuf},
+    process::{Command, Output, Stdio},
+    thread,
+    time::{Duration, Instant},
+};
+
+use crate::support::{assert_done, assert_failure, folder, program, run, stdout, study_key};
+
+const NOBODY: u32 = 65_534;
+
+/// The program for somebody who is not root, to whom no limit applies: a copy in a folder that anybody may use.
+fn for_anybody(here: &Path) -> PathBuf {
+    let rsalab = here.join("rsalab");
+    fs::copy(program(), &rsalab).expect("it can be copied");
+    for path in [here, &rsalab] {
+        fs::set_permissions(path, fs::Permissions::from_mode(0o755)).expect("it is ours");
+    }
+    rsalab
+}
+
+fn as_nobody(command: &mut Command) -> &mut Command {
+    match rustix::process::geteuid().is_root() {
+        true => command.uid(NOBODY).gid(NOBODY),
+        false => command,
+    }
+}
+
+/// With so many threads for everything.
+fn with_threads(threads: usize, here: &Path, rsalab: &Path, line: &str) -> Option<Output> {
+    let mut command = Command::new("prlimit");
+    command
+        .arg(format!("--nproc={threads}:{threads}"))
+        .arg(rsalab)
+        .args(line.split(' '))
+        .current_dir(here);
+    match as_nobody(&mut command).output() {
+        Ok(output) => Some(output),
+        Err(error) => {
+            eprintln!("SKIPPED: no limit on threads can be set here: {error}");
+            None
+        }
+    }
+}
+
+#[test]
+fn threads_that_cannot_be_started() {
+    let here = folder();
+    study_key(here.path(), 1024);
+    fs::write(here.path().join("text"), vec![b'x'; 100_000]).expect("it can be written");
+    let rsalab = for_anybody(here.path());
+    let readable = fs::Permissions::from_mode(0o644);
+    fs::set_permissions(here.path().join("key.pem"), readable).expect("it is ours");
+    let out = here.path().join("out");
+    fs::create_dir(&out).expect("it can be made");
+    fs::set_permissions(&out, fs::Permissions::from_mode(0o777)).expect("it is ours");
+    let encrypted = [
+        "encrypt",
+        "--quiet",
+        "--key",
+        "public.pem",
+        "text",
+        "--out",
+        "text.rsa",
+    ];
+    assert_done(&run(here.path(), encrypted));
+    for line in [
+        "keygen --count 20 --threads 4 --out out/keys",
+        "keygen --count 20 --threads 4 --strict --out out/keys.tar",
+        "encrypt --quiet --key public.pem --threads 4 text",
+        "decrypt --quiet --key key.pem --threads 4 text.rsa",
+    ] {
+        // This thread alone.
+        let Some(output) = with_threads(1, here.path(), &rsalab, line) else {
+            return;
+        };
+        assert_failure(&output, 6, "thread");
+        assert!(output.stdout.is_empty(), "{line}");
+        assert!(
+            !String::from_utf8_lossy(&output.stderr).contains("defect"),
+            "{line}"
+        );
+    }
+    // What one thread can do is done without a second that would tell how far it is.
+    let line = "decrypt --quiet --key key.pem --threads 1 text.rsa";
+    if let Some(output) = with_threads(1, here.path(), &rsalab, line) {
+        let code = output.status.code();
+        assert!(code == Some(0) || code == Some(6), "{output:?}");
+    }
+}
+
+#[test]
+fn files_that_may_not_grow() {
+    let here = folder();
+    let here = here.path();
+    study_key(here, 1024);
+    fs::write(here.join("text"), vec![b'x'; 100_000]).expect("it can be written");
+    let before = fs::read_dir(here).expect("it is there").count();
+    for line in [
+        "keygen --out new.pem",
+        "keygen --out new.pem --public-out new.pub",
+        "keygen --out - --format pkcs8-der",
+        "encrypt --quiet --key public.pem text --out new",
+        "encrypt --quiet --key public.pem text --out -",
+    ] {
+        // 512 bytes, as POSIX counts.
+        let script = format!("ulimit -f 1; exec \"$0\" {line} > piped");
+        let output = Command::new("sh")
+            .args(["-c", &script])
+            .arg(program())
+            .current_dir(here)
+            .output()
+            .expect("there is a shell");
+        assert_failure(&output, 5, "ulimit -f");
+        let piped = here.join("piped");
+        assert!(fs::read(&piped).expect("the shell made it").len() <= 512);
+        fs::remove_file(piped).expect("the shell made it");
+        let after = fs::read_dir(here).expect("it is there").count();
+        assert_eq!(after, before, "{line}: something is left behind");
+    }
+}
+
+#[test]
+fn a_folder_that_may_not_be_read_takes_files_all_the_same() {
+    let here = folder();
+    study_key(here.path(), 1024);
+    fs::write(here.path().join("text"), "text").expect("it can be written");
+    let rsalab = for_anybody(here.path());
+    let readable = fs::Permissions::from_mode(0o644);
+    fs::set_permissions(here.path().join("key.pem"), readable).expect("it is ours");
+    let blind = here.path().join("blind");
+    fs::create_dir(&blind).expect("it can be made");
+    fs::set_permissions(&blind, fs::Permissions::from_mode(0o333)).expect("it is ours");
+    for (number, line) in [
+        "keygen --bits 512 --insecure-size --public-out blind/public --out",
+        "sign --key key.pem text --sig",
+        "encrypt --quiet --key public.pem text --out",
+    ]
+    .iter()
+    .enumerate()
+    {
+        let out = format!("blind/{number}");
+        let mut command = Command::new(&rsalab);
+        command
+            .current_dir(here.path())
+            .args(line.split(' '))
+            .arg(&out);
+        let output = as_nobody(&mut command)
+            .output()
+            .expect("the program starts");
+        assert_done(&output);
+        assert!(here.path().join(&out).is_file());
+    }
+}
+
+#[test]
+fn an_archive_that_has_its_name_is_all_there_is() {
+    const COUNT: usize = 3000;
+    let here = folder();
+    for out in ["keys.tar", "keys.json"] {
+        let format = if out.ends_with("json") {
+            "jwk-set"
+        } else {
+            "pkcs8-pem"
+        };
+        let mut child = Command::new(program())
+            .current_dir(here.path())
+            .args(["keygen", "--bits", "512", "--insecure-size", "--quiet"])
+            .args([
+                "--count",
+                &COUNT.to_string(),
+                "--format",
+                format,
+                "--out",
+                out,
+            ])
+            .spawn()
+            .expect("the program starts");
+        let begun = Instant::now();
+        while !here.path().join(out).exists() {
+            assert!(begun.elapsed() < Duration::from_secs(300), "no {out}");
+            std::hint::spin_loop();
+        }
+        child.kill().expect("it is ours");
+        child.wait().expect("it ends");
+        // Whatever is left beside it: no private key.
+        for entry in fs::read_dir(here.path()).expect("it is there").flatten() {
+            let path = entry.path();
+            let is_whole = path
+                .file_name()
+                .is_some_and(|name| name == "keys.tar" || name == "keys.json");
+            if is_whole {
+                continue;
+            }
+            assert!(path.is_file(), "{} is left", path.display());
+            let left = fs::read_to_string(&path).expect("it can be read");
+            assert!(
+                !left.contains("PRIVATE KEY") && !left.contains("\"d\":"),
+                "{}",
+                path.display()
+            );
+        }
+        // The same command says that it is there, and takes away what is left.
+        let again = run(
+            here.path(),
+            [
+                "keygen",
+                "--bits",
+                "512",
+                "--insecure-size",
+                "--count",
+                "3000",
+                "--format",
+                format,
+                "--out",
+                out,
+            ],
+        );
+        assert_failure(&again, 5, &format!("{out} exists already"));
+    }
+    let left = fs::read_dir(here.path()).expect("it is there").count();
+    assert_eq!(left, 2, "the archive and the set");
+    let archive = fs::File::open(here.path().join("keys.tar")).expect("it was made");
+    let mut entries = tar::Archive::new(archive);
+    assert_eq!(entries.entries().expect("it is one").count(), COUNT + 1);
+    let set = fs::read(here.path().join("keys.json")).expect("it was made");
+    let set: serde_json::Value = serde_json::from_slice(&set).expect("it is JSON");
+    assert_eq!(set["keys"].as_array().expect("a list").len(), COUNT);
+}
+
+#[test]
+fn an_archive_that_was_killed_is_gone_on_with() {
+    let here = folder();
+    let begin = |count: &str| {
+        let mut command = Command::new(program());
+        command
+            .current_dir(here.path())
+            .args([
+                "keygen",
+                "--bits",
+                "1024",
+                "--insecure-size",
+                "--quiet",
+                "--public",
+            ])
+            .args(["--count", count, "--out", "keys.tar"]);
+        command
+    };
+    let part = here.path().join("keys.tar.part");
+    let mut seen = 0;
+    for _ in 0..8 {
+        let mut child = begin("400").spawn().expect("the program starts");
+        thread::sleep(Duration::from_millis(60));
+        child.kill().expect("it is ours");
+        child.wait().expect("it ends");
+        let len = part.metadata().map_or(0, |found| found.len());
+        assert!(len >= seen, "keys were lost");
+        seen = len;
+        // What a kill leaves at the end is cut off.
+        if part.is_file() {
+            let mut part = fs::File::options()
+                .append(true)
+                .open(&part)
+                .expect("it is there");
+            part.write_all(b"-----BEGIN PRIVATE")
+                .expect("it can be written");
+        }
+    }
+    assert_done(&begin("400").output().expect("the program starts"));
+    let file = fs::File::open(here.path().join("keys.tar")).expect("it was made");
+    let unpacked = here.path().join("unpacked");
+    tar::Archive::new(file)
+        .unpack(&unpacked)
+        .expect("it is whole");
+    let manifest = fs::read_to_string(unpacked.join("manifest.jsonl")).expect("it is there");
+    assert_eq!(manifest.lines().count(), 401);
+    let mut fingerprints: Vec<&str> = manifest
+        .lines()
+        .skip(1)
+        .map(|line| line.split("\"sha256\":\"").nth(1).expect("it has one"))
+        .collect();
+    fingerprints.sort_unstable();
+    fingerprints.dedup();
+    assert_eq!(fingerprints.len(), 400);
+    let keys: Vec<String> = (1..=400)
+        .map(|number| format!("key-{number:06}.pem"))
+        .collect();
+    let mut checked = vec!["key", "check", "--json"];
+    checked.extend(keys.iter().map(String::as_str));
+    assert_done(&run(&unpacked, checked));
+}
+
+#[test]
+fn a_text_that_is_none_is_refused_by_its_first_bytes() {
+    let here = folder();
+    study_key(here.path(), 512);
+    let mut child = Command::new(program())
+        .current_dir(here.path())
+        .args(["decrypt", "--quiet", "--key", "key.pem", "-"])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("the program starts");
+    let mut pipe = child.stdin.take().expect("it is piped");
+    let noise = vec![0x5a; 1 << 16];
+    let mut taken = 0_usize;
+    while taken < 1 << 28 && pipe.write_all(&noise).is_ok() {
+        taken += noise.len();
+    }
+    drop(pipe);
+    let output = child.wait_with_output().expect("it ends");
+    assert_failure(&output, 3, "not a file that rsalab encrypted");
+    assert!(taken < 1 << 21, "{taken} bytes were taken");
+}
+
+#[test]
+fn raw_blocks_are_worked_on_by_all_cpus() {
+    let here = folder();
+    study_key(here.path(), 1024);
+    fs::write(here.path().join("text"), vec![b'x'; 50_000]).expect("it can be written");
+    let line = "encrypt --quiet --key public.pem text --out text.rsa --trace --json";
+    let encrypted = run(here.path(), line.split(' '));
+    assert_done(&encrypted);
+    let trace: serde_json::Value = serde_json::from_slice(&encrypted.stderr).expect("it is JSON");
+    let cpus = thread::available_parallelism().map_or(1, usize::from);
+    assert_eq!(trace["threads"], cpus);
+    let decrypted = run(
+        here.path(),
+        "decrypt --quiet --key key.pem text.rsa".split(' '),
+    );
+    assert_eq!(stdout(&decrypted).len(), 50_000);
+}
