@@ -5,13 +5,15 @@ Random operations over schemes, hash functions, sizes of keys and lengths of mes
 encrypts, Python's `cryptography` and the `openssl` command verify or decrypt, and the other way round. Then signatures
 that are almost right, which rsalab must reject.
 
-    scripts/check-schemes.py [--rsalab PATH] [--kernel NAME] [--batch N] [--count N] [--openssl N] [--seed N]
+    scripts/check-schemes.py [--rsalab PATH] [--kernel NAME] [--batch N] [--count N] [--openssl N] [--shake N] [--seed N]
 
-It ends with code 1 if anything differs. `--count` operations go to `cryptography`, `--openssl` to the command.
+It ends with code 1 if anything differs. `--count` operations go to `cryptography`, `--openssl` to the command. Neither of them
+knows RSASSA-PSS with SHAKE (RFC 8702): `--shake` operations of it go to a model in this file, made of Python's integers and hashlib.
 """
 
 import argparse
 import collections
+import hashlib
 import json
 import os
 import pathlib
@@ -200,6 +202,63 @@ def with_cryptography(rng, options, keys, tally):
         tally.count(names.get(request["op"], expected), check(answer), (request, answer))
 
 
+# RFC 8702, section 2: the function, and the bytes of its digest and of the salt.
+SHAKES = {"shake128": (hashlib.shake_128, 32), "shake256": (hashlib.shake_256, 64)}
+
+
+def shake_encoding(name, message, salt, bits):
+    """EMSA-PSS (RFC 8017, section 9.1.1) for a modulus of so many bits, with the mask of RFC 8702, section 3.2.1."""
+    function, size = SHAKES[name]
+    length = (bits - 1 + 7) // 8
+    hashed = function(bytes(8) + function(message).digest(size) + salt).digest(size)
+    block = bytes(length - 2 * size - 2) + b"\1" + salt
+    mask = function(hashed).digest(len(block))
+    masked = bytearray(a ^ b for a, b in zip(block, mask))
+    masked[0] &= 0xFF >> (8 * length - (bits - 1))
+    return bytes(masked) + hashed + b"\xbc"
+
+
+def shake_salt(name, encoding, bits):
+    """The salt of an encoding that may be one."""
+    function, size = SHAKES[name]
+    hashed, block = encoding[-size - 1:-1], encoding[:-size - 1]
+    return bytes(a ^ b for a, b in zip(block, function(hashed).digest(len(block))))[-size:]
+
+
+def with_shake(rng, options, keys, tally):
+    requests, checks = [], []
+    for _ in range(options.shake):
+        name = rng.choice(list(SHAKES))
+        size = SHAKES[name][1]
+        key = rng.choice([key for key in keys if (key.bits - 1 + 7) // 8 >= 2 * size + 2])
+        message = rng.randbytes(rng.choice([0, 1, 32, rng.randrange(600)]))
+        case = {"scheme": "pss", "hash": name}
+        if rng.random() < 0.5:
+            case |= {"mgf_hash": name, "salt_len": size}
+        way = rng.randrange(3)
+        if way == 0:
+            requests.append(dict(case, op="sign", key=key.private_pem, msg=message.hex()))
+
+            def check(answer, name=name, key=key, message=message):
+                power = pow(int(answer["out"], 16), key.public.public_numbers().e, key.n)
+                encoding = power.to_bytes((key.bits - 1 + 7) // 8, "big")
+                salt = shake_salt(name, encoding, key.bits)
+                return encoding == shake_encoding(name, message, salt, key.bits)
+            checks.append(("SHAKE: we sign, the model verifies", check))
+            continue
+        encoding = shake_encoding(name, message, rng.randbytes(size), key.bits)
+        number = pow(int.from_bytes(encoding, "big"), key.private.private_numbers().d, key.n)
+        signature = number.to_bytes(key.bytes, "big")
+        expected, what = "accept", "SHAKE: the model signs, we verify"
+        if way == 2:
+            _, signature = rng.choice(almost_right(rng, key, signature))
+            expected, what = "reject", "SHAKE: almost right, we reject"
+        requests.append(dict(case, op="verify", key=key.public_pem, msg=message.hex(), sig=signature.hex()))
+        checks.append((what, lambda answer, expected=expected: answer["result"] == expected))
+    for request, (what, check), answer in zip(requests, checks, ask(options, requests)):
+        tally.count(what, check(answer), (request, answer))
+
+
 def openssl(*arguments):
     return subprocess.run(["openssl", *arguments], capture_output=True)
 
@@ -300,6 +359,7 @@ def main():
     parser.add_argument("--batch", type=int)
     parser.add_argument("--count", type=int, default=8000)
     parser.add_argument("--openssl", type=int, default=2000)
+    parser.add_argument("--shake", type=int, default=1000)
     parser.add_argument("--seed", type=int, default=None)
     options = parser.parse_args()
     options.rsalab = os.path.abspath(options.rsalab)
@@ -309,6 +369,7 @@ def main():
     keys = [Key(bits, e) for bits, e in [(1024, 65537), (1024, 3), (1032, 65537), (1536, 65537), (2048, 65537), (3072, 65537), (4096, 65537)]]
     tally = Tally()
     with_cryptography(rng, options, keys, tally)
+    with_shake(rng, options, keys, tally)
     with tempfile.TemporaryDirectory() as folder:
         with_openssl(rng, options, keys, tally, pathlib.Path(folder))
     for what, count in sorted(tally.counts.items()):

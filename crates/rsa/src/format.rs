@@ -4,7 +4,7 @@
 //! |---|---|---|
 //! | PKCS#1, PKCS#8 and SubjectPublicKeyInfo, in PEM (RFC 7468) and DER | RFC 8017, 5958, 5280 | `pkcs` |
 //! | the same under a password (PBES2) | RFC 8018 | `encrypted` |
-//! | keys for RSASSA-PSS alone, with their parameters | RFC 4055 | `pss` |
+//! | keys for RSASSA-PSS alone, with their parameters | RFC 4055, 8702 | `pss` |
 //! | the public key of a certificate | RFC 5280 | `certificate` |
 //! | JSON Web Keys | RFC 7517, RFC 7518 | [`jwk`] |
 //! | OpenSSH's own | its PROTOCOL.key | [`openssh`] |

@@ -1,5 +1,7 @@
 //! The hash functions that schemes are made of, chosen at run time.
 
+mod xof;
+
 use std::{fmt, io::Read, str::FromStr};
 
 use der::asn1::ObjectIdentifier;
@@ -9,8 +11,12 @@ use sha2::{Sha224, Sha256, Sha384, Sha512, Sha512_224, Sha512_256};
 use sha3::{Sha3_224, Sha3_256, Sha3_384, Sha3_512};
 
 use crate::Error;
+use xof::{Shake128, Shake256};
 
 /// A hash function of FIPS 180-4 or FIPS 202.
+///
+/// SHAKE128 and SHAKE256 are extendable-output functions. As a hash they give 32 and 64 bytes, the lengths of RFC 8702, section 2. They
+/// serve RSASSA-PSS alone, for message and mask together (RFC 8702, section 3.2.1); no other scheme has an algorithm for them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Hash {
     /// SHA-1, whose collisions are found in practice: to verify what is old, and inside OAEP, where collisions do no harm.
@@ -35,13 +41,18 @@ pub enum Hash {
     Sha3_384,
     /// SHA3-512.
     Sha3_512,
+    /// SHAKE128 with a digest of 32 bytes.
+    Shake128,
+    /// SHAKE256 with a digest of 64 bytes.
+    Shake256,
 }
 
 /// Runs a body with the type of a hash function.
 macro_rules! with_type {
     ($hash:expr, $Type:ident => $body:expr) => {
         with_type!(@ $hash, $Type, $body,
-            Sha1, Sha224, Sha256, Sha384, Sha512, Sha512_224, Sha512_256, Sha3_224, Sha3_256, Sha3_384, Sha3_512)
+            Sha1, Sha224, Sha256, Sha384, Sha512, Sha512_224, Sha512_256, Sha3_224, Sha3_256, Sha3_384, Sha3_512,
+            Shake128, Shake256)
     };
     (@ $hash:expr, $Type:ident, $body:expr, $($name:ident),*) => {
         match $hash {
@@ -58,7 +69,7 @@ pub const MAX_LEN: usize = 64;
 
 impl Hash {
     /// Every hash function.
-    pub const ALL: [Hash; 11] = [
+    pub const ALL: [Hash; 13] = [
         Hash::Sha1,
         Hash::Sha224,
         Hash::Sha256,
@@ -70,6 +81,8 @@ impl Hash {
         Hash::Sha3_256,
         Hash::Sha3_384,
         Hash::Sha3_512,
+        Hash::Shake128,
+        Hash::Shake256,
     ];
 
     /// The name on the command line and in files, such as `sha512-256`.
@@ -86,6 +99,8 @@ impl Hash {
             Hash::Sha3_256 => "sha3-256",
             Hash::Sha3_384 => "sha3-384",
             Hash::Sha3_512 => "sha3-512",
+            Hash::Shake128 => "shake128",
+            Hash::Shake256 => "shake256",
         }
     }
 
@@ -97,6 +112,11 @@ impl Hash {
     /// Whether signatures must not be made with it any more.
     pub fn is_broken(self) -> bool {
         self == Hash::Sha1
+    }
+
+    /// Whether it is an extendable-output function, which serves RSASSA-PSS alone.
+    pub fn is_xof(self) -> bool {
+        matches!(self, Hash::Shake128 | Hash::Shake256)
     }
 
     /// The digest of a message.
@@ -136,6 +156,18 @@ impl Hash {
         })
     }
 
+    /// Adds, without carries, as many bytes of the function's output for `seed` to `target` as it has. Time depends on lengths alone.
+    ///
+    /// Nothing is changed, and the answer is false, for a function that is no extendable-output function.
+    pub(crate) fn xor_output(self, seed: &[u8], target: &mut [u8]) -> bool {
+        match self {
+            Hash::Shake128 => xof::xor_output::<Shake128>(seed, target),
+            Hash::Shake256 => xof::xor_output::<Shake256>(seed, target),
+            _ => return false,
+        }
+        true
+    }
+
     /// The object identifier of the function.
     pub fn oid(self) -> ObjectIdentifier {
         ObjectIdentifier::from_bytes(self.oid_bytes()).expect("it is one")
@@ -148,7 +180,8 @@ impl Hash {
             .find(|hash| hash.oid_bytes() == oid.as_bytes())
     }
 
-    /// The contents of the object identifier in DER (RFC 8017, appendix B.1; NIST's register for SHA-3).
+    /// The contents of the object identifier in DER (RFC 8017, appendix B.1; NIST's register for SHA-3 and
+    /// SHAKE, the latter also in RFC 8702, section 2).
     pub(crate) fn oid_bytes(self) -> &'static [u8] {
         /// 2.16.840.1.101.3.4.2, and the function's number.
         macro_rules! nist {
@@ -168,6 +201,8 @@ impl Hash {
             Hash::Sha3_256 => nist!(8),
             Hash::Sha3_384 => nist!(9),
             Hash::Sha3_512 => nist!(10),
+            Hash::Shake128 => nist!(11),
+            Hash::Shake256 => nist!(12),
         }
     }
 }
@@ -240,7 +275,7 @@ mod tests {
         // FIPS 180-4 and FIPS 202, examples: the first four bytes tell functions of one length apart.
         let beginnings = [
             "a9993e36", "23097d22", "ba7816bf", "cb00753f", "ddaf35a1", "4634270f", "53048e26",
-            "e642824c", "3a985da7", "ec014982", "b751850b",
+            "e642824c", "3a985da7", "ec014982", "b751850b", "5881092d", "48336660",
         ];
         for (hash, beginning) in Hash::ALL.into_iter().zip(beginnings) {
             assert_eq!(hex::encode(&hash.digest(b"abc")[..4]), beginning, "{hash}");
@@ -251,10 +286,69 @@ mod tests {
         }
     }
 
+    /// FIPS 202, section 6.2; the outputs for the empty message and for 200 bytes of a3 are those of NIST's examples with intermediate
+    /// values (SHAKE128 and SHAKE256, "Msg0" and "Msg1600").
+    #[test]
+    fn shake_gives_the_outputs_of_the_standard() {
+        let of_1600_bits = [0xa3; 200];
+        for (hash, message, output) in [
+            (
+                Hash::Shake128,
+                &[][..],
+                "7f9c2ba4e88f827d616045507605853ed73b8093f6efbc88eb1a6eacfa66ef26",
+            ),
+            (
+                Hash::Shake128,
+                &of_1600_bits,
+                "131ab8d2b594946b9c81333f9bb6e0ce75c3b93104fa3469d3917457385da037",
+            ),
+            (
+                Hash::Shake256,
+                &[],
+                "46b9dd2b0ba88d13233b3feb743eeb243fcd52ea62b81b82b50c27646ed5762fd75dc4ddd8c0f200cb05019d67b592f6fc821c49479ab48640292eacb3b7c4be",
+            ),
+            (
+                Hash::Shake256,
+                &of_1600_bits,
+                "cd8a920ed141aa0407a22d59288652e9d9f1a7ee0c1e7c1ca699424da84a904d2d700caae7396ece96604440577da4f3aa22aeb8857f961c4cd8e06f0ae6610b",
+            ),
+        ] {
+            assert_eq!(hex::encode(&*hash.digest(message)), output, "{hash}");
+            assert_eq!(
+                hex::encode(&*hash.digest_reader(message).expect("it is memory")),
+                output
+            );
+            let mut masked = vec![0xff; hash.digest_len()];
+            assert!(hash.xor_output(message, &mut masked));
+            masked.iter_mut().for_each(|byte| *byte ^= 0xff);
+            assert_eq!(hex::encode(masked), output, "the mask of {hash}");
+        }
+    }
+
+    /// The mask is one output of any length, and no chain of digests: bytes beyond the first block of the sponge too.
+    #[test]
+    fn masks_of_every_length_are_prefixes_of_one_output() {
+        for hash in [Hash::Shake128, Hash::Shake256] {
+            let mut longest = vec![0; 1024];
+            assert!(hash.xor_output(b"seed", &mut longest));
+            assert_eq!(longest[..hash.digest_len()], *hash.digest(b"seed"));
+            for len in [0, 1, 63, 64, 65, 135, 136, 137, 168, 169, 1023] {
+                let mut mask = vec![0; len];
+                assert!(hash.xor_output(b"seed", &mut mask));
+                assert_eq!(mask, longest[..len], "{hash} {len}");
+            }
+        }
+        let mut untouched = [7; 3];
+        assert!(!Hash::Sha256.xor_output(b"seed", &mut untouched));
+        assert_eq!(untouched, [7; 3]);
+    }
+
     #[test]
     fn identifiers_are_the_registered_ones() {
         assert_eq!(Hash::Sha1.oid().to_string(), "1.3.14.3.2.26");
         assert_eq!(Hash::Sha256.oid().to_string(), "2.16.840.1.101.3.4.2.1");
         assert_eq!(Hash::Sha3_512.oid().to_string(), "2.16.840.1.101.3.4.2.10");
+        assert_eq!(Hash::Shake128.oid().to_string(), "2.16.840.1.101.3.4.2.11");
+        assert_eq!(Hash::Shake256.oid().to_string(), "2.16.840.1.101.3.4.2.12");
     }
 }

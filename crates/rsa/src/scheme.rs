@@ -5,14 +5,14 @@
 //! | RSASSA-PKCS1-v1_5, RSAES-PKCS1-v1_5 | sections 8.2 and 7.2 | `pkcs1v15` |
 //! | RSASSA-PSS | section 8.1 | `pss` |
 //! | RSAES-OAEP | section 7.1 | `oaep` |
-//! | MGF1, for the last two | appendix B.2.1 | `mgf1` |
+//! | the masks of the last two: MGF1, or SHAKE | appendix B.2.1; RFC 8702, section 3.2.1 | `mask` |
 //! | what RSAES-PKCS1-v1_5 gives for a ciphertext that is wrong | draft-irtf-cfrg-rsa-guidance | `implicit` |
 //!
 //! These files are about bytes alone: no key is in them. [`signing`](crate::signing) and
 //! [`encryption`](crate::encryption) put them together with the arithmetic.
 
 pub(crate) mod implicit;
-mod mgf1;
+mod mask;
 pub(crate) mod oaep;
 pub(crate) mod pkcs1v15;
 pub(crate) mod pss;
@@ -31,6 +31,9 @@ pub enum SignatureScheme {
 }
 
 /// The parameters of RSASSA-PSS; its trailer is always 0xbc.
+///
+/// With SHAKE128 or SHAKE256 RFC 8702, section 3.2.1, leaves no choice: the same function hashes the message and makes the mask, and the
+/// salt is as long as the digest, 32 or 64 bytes. [`Pss::new`] gives these. Everything else is refused with [`Error::Scheme`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Pss {
     /// The hash of the message.
@@ -106,6 +109,41 @@ impl SignatureScheme {
         }
     }
 
+    /// Refuses functions and parameters that do not belong together, whatever the key: SHAKE outside RSASSA-PSS, and RSASSA-PSS with
+    /// SHAKE but not as RFC 8702 defines it.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Scheme`].
+    pub fn check_functions(&self) -> Result<(), Error> {
+        let pss = match self {
+            SignatureScheme::Pkcs1v15(hash) if hash.is_xof() => {
+                return refused(format!(
+                    "PKCS#1 v1.5 signatures have no algorithm for {hash}; take RSASSA-PSS, or another hash function"
+                ));
+            }
+            SignatureScheme::Pkcs1v15(_) => return Ok(()),
+            SignatureScheme::Pss(pss) => pss,
+        };
+        let (hash, mgf_hash) = (pss.hash, pss.mgf_hash);
+        if !hash.is_xof() && !mgf_hash.is_xof() {
+            return Ok(());
+        }
+        if hash != mgf_hash {
+            return refused(format!(
+                "RSASSA-PSS takes SHAKE for message and mask together (RFC 8702), and not {hash} with a mask of {mgf_hash}"
+            ));
+        }
+        let len = hash.digest_len();
+        match pss.salt_len {
+            SaltLen::Digest => Ok(()),
+            SaltLen::Bytes(bytes) if bytes == len => Ok(()),
+            _ => refused(format!(
+                "RSASSA-PSS with {hash} has a salt of {len} bytes and no other (RFC 8702)"
+            )),
+        }
+    }
+
     /// Refuses what must not, or cannot, sign with a key of `bits` bits.
     pub(crate) fn check_signing(&self, bits: usize) -> Result<(), Error> {
         self.check(bits)?;
@@ -129,6 +167,7 @@ impl SignatureScheme {
 
     /// Refuses what no signature of a key of `bits` bits can be.
     pub(crate) fn check(&self, bits: usize) -> Result<(), Error> {
+        self.check_functions()?;
         match self {
             SignatureScheme::Pkcs1v15(hash) => {
                 let needed = pkcs1v15::signature_overhead(*hash);
@@ -195,8 +234,33 @@ impl Encoder {
 }
 
 impl EncryptionScheme {
+    /// Refuses functions that the scheme has no algorithm for, whatever the key: SHAKE inside OAEP.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Scheme`].
+    pub fn check_functions(&self) -> Result<(), Error> {
+        let EncryptionScheme::Oaep(oaep) = self else {
+            return Ok(());
+        };
+        match [oaep.hash, oaep.mgf_hash]
+            .into_iter()
+            .find(|hash| hash.is_xof())
+        {
+            None => Ok(()),
+            Some(hash) => refused(format!(
+                "OAEP has no algorithm for {hash}; take another hash function, such as sha256"
+            )),
+        }
+    }
+
     /// Bytes of the longest message that a key of `bits` bits encrypts, or the reason why there is none.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Scheme`] if the key is too short, or as for [`check_functions`](Self::check_functions).
     pub fn max_len(&self, bits: usize) -> Result<usize, Error> {
+        self.check_functions()?;
         let k = bits.div_ceil(8);
         let overhead = match self {
             EncryptionScheme::Pkcs1v15 => pkcs1v15::ENCRYPTION_OVERHEAD,

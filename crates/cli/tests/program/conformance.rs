@@ -113,6 +113,21 @@ fn every_operation_answers_the_same_on_every_kernel_and_in_batches_of_every_size
         ),
         (
             json!({"op": "verify", "scheme": "pss", "hash": "shake128", "key": public, "msg": "", "sig": ""}),
+            "reject",
+            None,
+        ),
+        (
+            json!({"op": "verify", "scheme": "pss", "hash": "shake128", "mgf_hash": "sha256", "key": public, "msg": "", "sig": ""}),
+            "unsupported",
+            None,
+        ),
+        (
+            json!({"op": "verify", "scheme": "pkcs1v15", "hash": "shake256", "key": public, "msg": "", "sig": ""}),
+            "unsupported",
+            None,
+        ),
+        (
+            json!({"op": "decrypt", "scheme": "oaep", "mgf_hash": "shake256", "key": key, "ct": out[3]}),
             "unsupported",
             None,
         ),

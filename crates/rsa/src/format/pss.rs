@@ -1,5 +1,5 @@
-//! What the algorithm of a key says about its use: `rsaEncryption` or `id-RSASSA-PSS`, the latter with or without parameters
-//! (RFC 4055, sections 1.2 and 3.1).
+//! What the algorithm of a key says about its use: `rsaEncryption`; `id-RSASSA-PSS`, with or without parameters (RFC 4055, sections 1.2
+//! and 3.1); or `id-RSASSA-PSS-SHAKE128` and `id-RSASSA-PSS-SHAKE256`, which have none (RFC 8702, sections 2 and 3.3).
 
 use der::{
     Encode,
@@ -16,18 +16,45 @@ use super::{
 use crate::{
     Error,
     hash::Hash,
-    scheme::{Pss, SaltLen},
+    scheme::{Pss, SaltLen, SignatureScheme},
 };
 
 const PSS: ObjectIdentifier = ObjectIdentifier::new_unwrap("1.2.840.113549.1.1.10");
+/// The algorithms whose identifier alone says everything: hash, mask and salt.
+const PSS_SHAKE: [(ObjectIdentifier, Hash); 2] = [
+    (
+        ObjectIdentifier::new_unwrap("1.3.6.1.5.5.7.6.30"),
+        Hash::Shake128,
+    ),
+    (
+        ObjectIdentifier::new_unwrap("1.3.6.1.5.5.7.6.31"),
+        Hash::Shake256,
+    ),
+];
 const MGF1: ObjectIdentifier = ObjectIdentifier::new_unwrap("1.2.840.113549.1.1.8");
 
 /// What a key of this algorithm may be used for; other algorithms are named.
 pub(super) fn usage(algorithm: &AlgorithmIdentifierRef<'_>) -> Result<Usage, Error> {
+    if let Some((_, hash)) = PSS_SHAKE.iter().find(|(oid, _)| *oid == algorithm.oid) {
+        return match algorithm.parameters {
+            None => Ok(Usage::Pss(Some(with_shake(*hash)))),
+            Some(_) => Err(refused(
+                "this key for RSASSA-PSS with SHAKE has parameters, which its algorithm does not take",
+            )),
+        };
+    }
     match algorithm.parameters {
         _ if algorithm.oid != PSS => content::check_algorithm(algorithm).map(|()| Usage::Any),
         None => Ok(Usage::Pss(None)),
         Some(parameters) => parameters_of(parameters).map(|pss| Usage::Pss(Some(pss))),
+    }
+}
+
+/// RSASSA-PSS as RFC 8702 defines it with one of its functions.
+fn with_shake(hash: Hash) -> Pss {
+    Pss {
+        salt_len: SaltLen::Bytes(hash.digest_len()),
+        ..Pss::new(hash)
     }
 }
 
@@ -60,7 +87,8 @@ fn hash(algorithm: &AlgorithmIdentifierOwned) -> Result<Hash, Error> {
         .as_ref()
         .is_none_or(|parameters| AnyRef::from(parameters).is_null());
     Hash::of_oid(algorithm.oid)
-        .filter(|_| is_plain)
+        // Those have algorithms of their own, and stand in no parameters (RFC 8702, section 3.2.1).
+        .filter(|hash| is_plain && !hash.is_xof())
         .ok_or_else(|| {
             refused(format!(
                 "this key asks for a hash function that rsalab does not know, {}",
@@ -87,6 +115,17 @@ impl Algorithm {
                 oid: PSS,
                 parameters: None,
             },
+            Usage::Pss(Some(pss)) if pss.hash.is_xof() || pss.mgf_hash.is_xof() => {
+                SignatureScheme::Pss(pss).check_functions()?;
+                let (oid, _) = PSS_SHAKE
+                    .into_iter()
+                    .find(|(_, hash)| *hash == pss.hash)
+                    .expect("there are two such functions");
+                Algorithm {
+                    oid,
+                    parameters: None,
+                }
+            }
             Usage::Pss(Some(pss)) => Algorithm {
                 oid: PSS,
                 parameters: Some(encoded(&pss)?),

@@ -5,7 +5,7 @@ use std::ops::Range;
 use rand_core::TryCryptoRng;
 use subtle::{Choice, ConditionallySelectable, ConstantTimeEq};
 
-use super::{Oaep, fill, mgf1};
+use super::{Oaep, fill, mask::mask};
 use crate::Error;
 
 /// Encodes a message that is not too long into the bytes of the modulus.
@@ -23,8 +23,8 @@ pub(super) fn encode<R: TryCryptoRng + ?Sized>(
     block[start - 1] = 1;
     block[start..].copy_from_slice(message);
     fill(rng, seed)?;
-    mgf1::mask(oaep.mgf_hash, seed, block);
-    mgf1::mask(oaep.mgf_hash, block, seed);
+    mask(oaep.mgf_hash, seed, block);
+    mask(oaep.mgf_hash, block, seed);
     Ok(())
 }
 
@@ -36,8 +36,8 @@ pub(crate) fn decode(oaep: &Oaep, encoding: &mut [u8]) -> Option<Range<usize>> {
     let end = encoding.len();
     let (first, rest) = encoding.split_at_mut(1);
     let (seed, block) = rest.split_at_mut(h);
-    mgf1::mask(oaep.mgf_hash, block, seed);
-    mgf1::mask(oaep.mgf_hash, seed, block);
+    mask(oaep.mgf_hash, block, seed);
+    mask(oaep.mgf_hash, seed, block);
     let (label, padded) = block.split_at(h);
     let mut is_good = first.ct_eq(&[0]) & label.ct_eq(&*oaep.hash.digest(&oaep.label));
     let mut is_found = Choice::from(0);

@@ -2,7 +2,7 @@
 
 use rand_core::TryCryptoRng;
 
-use super::{Pss, SaltLen, fill, mgf1};
+use super::{Pss, SaltLen, fill, mask::mask};
 use crate::Error;
 
 const TRAILER: u8 = 0xbc;
@@ -50,7 +50,7 @@ impl Encoder {
         before[before.len() - 1] = 1;
         fill(rng, salt)?;
         hashed.copy_from_slice(&hash.digest_parts(&[&[0; 8], digest, salt]));
-        mgf1::mask(self.pss.mgf_hash, hashed, block);
+        mask(self.pss.mgf_hash, hashed, block);
         block[0] &= self.first_mask;
         trailer.copy_from_slice(&[TRAILER]);
         Ok(())
@@ -68,7 +68,7 @@ impl Encoder {
         if !fits {
             return false;
         }
-        mgf1::mask(self.pss.mgf_hash, hashed, block);
+        mask(self.pss.mgf_hash, hashed, block);
         block[0] &= self.first_mask;
         let Some(one) = block.iter().position(|&byte| byte != 0) else {
             return false;

@@ -625,15 +625,17 @@ fn hash(name: Option<&str>) -> Result<Option<Hash>, Trouble> {
 
 fn signature_scheme(request: &Request) -> Result<SignatureScheme, Trouble> {
     let hash_of_message = self::hash(request.hash.as_deref())?.unwrap_or(Hash::Sha256);
-    match request.scheme.as_deref() {
-        Some("pkcs1v15") => Ok(SignatureScheme::Pkcs1v15(hash_of_message)),
-        Some("pss") => Ok(SignatureScheme::Pss(Pss {
+    let scheme = match request.scheme.as_deref() {
+        Some("pkcs1v15") => SignatureScheme::Pkcs1v15(hash_of_message),
+        Some("pss") => SignatureScheme::Pss(Pss {
             hash: hash_of_message,
             mgf_hash: self::hash(request.mgf_hash.as_deref())?.unwrap_or(hash_of_message),
             salt_len: salt_len(request.salt_len.as_ref())?,
-        })),
-        scheme => Err(no_scheme(scheme, "pkcs1v15, pss and raw")),
-    }
+        }),
+        scheme => return Err(no_scheme(scheme, "pkcs1v15, pss and raw")),
+    };
+    scheme.check_functions().map_err(no_algorithm)?;
+    Ok(scheme)
 }
 
 fn encryption_scheme(request: &Request) -> Result<EncryptionScheme, Trouble> {
@@ -641,17 +643,24 @@ fn encryption_scheme(request: &Request) -> Result<EncryptionScheme, Trouble> {
         Some("pkcs1v15") => Ok(EncryptionScheme::Pkcs1v15),
         Some("oaep") => {
             let hash = self::hash(request.hash.as_deref())?.unwrap_or(Hash::Sha256);
-            Ok(EncryptionScheme::Oaep(Oaep {
+            let scheme = EncryptionScheme::Oaep(Oaep {
                 hash,
                 mgf_hash: self::hash(request.mgf_hash.as_deref())?.unwrap_or(hash),
                 label: match request.label {
                     Some(_) => bytes(&request.label, "label")?,
                     None => Vec::new(),
                 },
-            }))
+            });
+            scheme.check_functions().map_err(no_algorithm)?;
+            Ok(scheme)
         }
         scheme => Err(no_scheme(scheme, "pkcs1v15, oaep and raw")),
     }
+}
+
+/// Functions that stand in no standard together.
+fn no_algorithm(error: Error) -> Trouble {
+    Trouble::Answered(Outcome::unsupported(error.to_string()))
 }
 
 fn no_scheme(scheme: Option<&str>, possible: &str) -> Trouble {

@@ -1,9 +1,18 @@
-//! MGF1 (RFC 8017, appendix B.2.1), as it is used: to mask bytes in place.
+//! Mask generation functions, as they are used: to mask bytes in place.
+//!
+//! A hash function of fixed length is used through MGF1 (RFC 8017, appendix B.2.1). SHAKE128 and SHAKE256 give an output of any length
+//! and are the mask generation function themselves (RFC 8702, section 3.2.1: "natively").
 
 use crate::hash::Hash;
 
 /// Masks `target` with the mask of `seed`, or takes the mask off again. Time depends on lengths alone.
 pub(super) fn mask(hash: Hash, seed: &[u8], target: &mut [u8]) {
+    if !hash.xor_output(seed, target) {
+        mgf1(hash, seed, target);
+    }
+}
+
+fn mgf1(hash: Hash, seed: &[u8], target: &mut [u8]) {
     for (counter, chunk) in (0_u32..).zip(target.chunks_mut(hash.digest_len())) {
         let mask = hash.digest_parts(&[seed, &counter.to_be_bytes()]);
         chunk
