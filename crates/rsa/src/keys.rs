@@ -7,11 +7,12 @@
 mod check;
 mod private;
 mod public;
+mod weakness;
 
-pub use check::Weakness;
 pub use private::PrivateKey;
 pub use public::PublicKey;
 pub use rsalab_arith::PrivateParts;
+pub use weakness::Weakness;
 
 use zeroize::Zeroizing;
 

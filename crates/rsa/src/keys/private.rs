@@ -5,8 +5,13 @@ use std::fmt;
 use rsalab_arith::{Kernel, PrivateParts, integer};
 use zeroize::Zeroizing;
 
-use super::{MAX_BITS, PublicKey, prime_len, with_length};
+use super::{
+    MAX_BITS, PublicKey, check::SQUARE, prime_len, weakness::is_square_vartime, with_length,
+};
 use crate::Error;
+
+/// Like what `integer::check` says of the parts of a key.
+const SAME_PRIMES: &str = "p and q are the same";
 
 /// A private key of two primes of half its length each. Wiped from memory when it is dropped.
 #[derive(Clone)]
@@ -90,9 +95,16 @@ impl PrivateKey {
                 });
             }
         }
+        // Compared in constant time; that they are the same is told.
+        if !integer::is_less(p, q) && !integer::is_less(q, p) {
+            return Err(Error::InvalidKey {
+                reason: SAME_PRIMES.to_owned(),
+            });
+        }
         let derived = integer::derive(p, q, e).map_err(|error| match error {
             rsalab_arith::Error::NotInvertible => Error::InvalidKey {
-                reason: "its public exponent shares a factor with p-1 or q-1, or its primes are the same".to_owned(),
+                reason: "its public exponent shares a factor with p-1 or q-1, or p with q"
+                    .to_owned(),
             },
             other => invalid(other),
         })?;
@@ -118,6 +130,11 @@ impl PrivateKey {
     pub fn from_exponents(n: &[u8], e: &[u8], d: &[u8]) -> Result<Self, Error> {
         // What is no public key needs no more work.
         let public = PublicKey::new(n, e)?;
+        if is_square_vartime(public.n()) {
+            return Err(Error::InvalidKey {
+                reason: SQUARE.to_owned(),
+            });
+        }
         let (p, q) = rsalab_arith::recover_primes(public.n(), public.e(), d, Kernel::auto())
             .map_err(invalid)?;
         PrivateKey::from_primes_and_exponent(public.n(), public.e(), d, &p, &q, None)

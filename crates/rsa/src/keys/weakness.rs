@@ -1,0 +1,148 @@
+//! Keys that are well formed and protect less than their length promises.
+//!
+//! | weakness | seen in | file |
+//! |---|---|---|
+//! | a short modulus, a small or a huge public exponent | the public key | here |
+//! | primes so close that Fermat's method factors the modulus | the public key | `close` |
+//! | primes closer than FIPS 186-5 allows | the private key | here |
+//! | the form of CVE-2017-15361 | the public key | `roca` |
+//! | a short private exponent | the private key | here |
+
+mod close;
+mod roca;
+
+use std::fmt;
+
+use rsalab_arith::integer;
+
+use super::{PrivateKey, PublicKey};
+
+pub(super) use close::is_square_vartime;
+
+/// Why a key that is well formed protects less than its length promises.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Weakness {
+    /// Fewer than 2048 bits.
+    ShortModulus {
+        /// Its bits.
+        bits: usize,
+    },
+    /// A public exponent below 2^16.
+    SmallExponent,
+    /// A public exponent of more than 256 bits, the most that FIPS 186-5 allows.
+    LargeExponent {
+        /// Its bits.
+        bits: usize,
+    },
+    /// A private exponent of at most half the bits of the modulus.
+    ShortPrivateExponent {
+        /// Its bits.
+        bits: usize,
+    },
+    /// A modulus that Fermat's method factors, as anybody can who has the public key: its primes are nearly the same. `weakness/close.rs` says
+    /// how near they are. A private key with it has [`ClosePrimes`](Self::ClosePrimes) too.
+    FermatFactorable {
+        /// Steps that the method takes.
+        steps: u32,
+    },
+    /// A modulus of the form that the library of CVE-2017-15361 gave its keys: the primes follow from the public key with far less work than
+    /// their length promises (Nemec, Sys, Svenda, Klinec and Matyas 2017).
+    Roca,
+    /// Primes that are closer than FIPS 186-5 allows, A.1.3, step 5.4: their upper 100 bits are the same. Seen in a private key alone.
+    ClosePrimes,
+}
+
+impl Weakness {
+    /// A word for programs.
+    pub fn name(self) -> &'static str {
+        match self {
+            Weakness::ShortModulus { .. } => "short-modulus",
+            Weakness::SmallExponent => "small-exponent",
+            Weakness::LargeExponent { .. } => "large-exponent",
+            Weakness::ShortPrivateExponent { .. } => "short-private-exponent",
+            Weakness::FermatFactorable { .. } => "fermat-factorable",
+            Weakness::Roca => "roca",
+            Weakness::ClosePrimes => "close-primes",
+        }
+    }
+}
+
+impl fmt::Display for Weakness {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Weakness::ShortModulus { bits } => write!(
+                f,
+                "its modulus has {bits} bits; fewer than {LEAST_BITS} protect nothing for long"
+            ),
+            Weakness::SmallExponent => f.write_str(
+                "its public exponent is below 65537, so that mistakes in padding become forgeries and broken messages",
+            ),
+            Weakness::LargeExponent { bits } => write!(
+                f,
+                "its public exponent has {bits} bits; more than 256 slow everybody down, and many programs refuse them"
+            ),
+            Weakness::ShortPrivateExponent { bits } => write!(
+                f,
+                "its private exponent has only {bits} bits, and may be computed from the public key (Wiener 1990)"
+            ),
+            Weakness::FermatFactorable { steps } => {
+                f.write_str("its primes are nearly the same: Fermat's method factors its modulus in ")?;
+                match steps {
+                    1 => f.write_str("one step")?,
+                    _ => write!(f, "{steps} steps")?,
+                }
+                f.write_str(", from the public key alone")
+            }
+            Weakness::Roca => f.write_str(
+                "its modulus has the form of keys from a faulty library (ROCA, CVE-2017-15361), whose primes follow from the public key",
+            ),
+            Weakness::ClosePrimes => f.write_str(
+                "the upper 100 bits of its primes are the same, which no sound generator lets happen (FIPS 186-5, A.1.3); the closer they \
+                 are, the sooner Fermat's method factors the modulus",
+            ),
+        }
+    }
+}
+
+/// The fewest bits of a modulus that is not weak (NIST SP 800-131A).
+const LEAST_BITS: usize = 2048;
+
+impl PublicKey {
+    /// What makes the key weak, as far as its public half shows it. Takes well below a millisecond at 2048 bits.
+    pub fn weaknesses(&self) -> Vec<Weakness> {
+        let e_bits = integer::bits_vartime(self.e());
+        let mut found = Vec::new();
+        if self.bits() < LEAST_BITS {
+            found.push(Weakness::ShortModulus { bits: self.bits() });
+        }
+        if e_bits <= 16 {
+            found.push(Weakness::SmallExponent);
+        }
+        if e_bits > 256 {
+            found.push(Weakness::LargeExponent { bits: e_bits });
+        }
+        if let Some(steps) = close::fermat_steps_vartime(self.n()) {
+            found.push(Weakness::FermatFactorable { steps });
+        }
+        if roca::has_form_vartime(self.n()) {
+            found.push(Weakness::Roca);
+        }
+        found
+    }
+}
+
+impl PrivateKey {
+    /// What makes the key weak.
+    pub fn weaknesses(&self) -> Vec<Weakness> {
+        let mut found = self.public().weaknesses();
+        let d_bits = integer::bits_vartime(self.d());
+        if d_bits <= self.bits() / 2 {
+            found.push(Weakness::ShortPrivateExponent { bits: d_bits });
+        }
+        if !integer::differ_enough(self.p(), self.q(), self.bits()) {
+            found.push(Weakness::ClosePrimes);
+        }
+        found
+    }
+}

@@ -1,0 +1,117 @@
+//! A modulus whose primes are close: Fermat's method.
+//!
+//! ```text
+//! n = p q = a² − b²   with   a = (p + q) / 2,   b = |p − q| / 2
+//! for a = ⌈√n⌉, ⌈√n⌉ + 1, …: if a² − n is a square b², the primes are a + b and a − b
+//! ```
+//!
+//! The method takes about (p − q)² / (8 √n) steps, so that our [`STEPS`] find primes whose distance is below 2^(bits/4 + 9.5) in a modulus
+//! of `bits` bits. Random primes differ by about 2^(bits/2 − 1): for them it never ends. What generators in the field were found to make are
+//! a prime and the next one, which take one step (Böck, "Fermat Factorization in the Wild", 2023; CVE-2022-26320).
+//!
+//! A step costs a few operations on words: a square is a square modulo everything, and modulo the numbers of [`FILTER`] together two numbers
+//! in a million are. Only those have their root taken. Moduli are public, and the time is variable.
+
+use num_bigint::BigUint;
+
+/// Steps after which the primes are taken for far enough apart.
+pub(super) const STEPS: u32 = 1 << 16;
+
+/// What a² − n is tried modulo: small enough for a set of residues in a word, and with no factor in common.
+const FILTER: [u64; 16] = [
+    64, 63, 55, 13, 17, 19, 23, 29, 31, 37, 41, 43, 47, 53, 59, 61,
+];
+
+/// How many steps Fermat's method takes to factor an odd `n`, big-endian, if it takes at most [`STEPS`]. A square takes one.
+pub(super) fn fermat_steps_vartime(n: &[u8]) -> Option<u32> {
+    let n = BigUint::from_bytes_be(n);
+    let root = n.sqrt();
+    let first = match &root * &root == n {
+        true => root,
+        false => root + 1_u32,
+    };
+    let filter = FILTER.map(|modulus| Residues {
+        modulus,
+        squares: (0..modulus).fold(0, |set, x| set | 1 << (x * x % modulus)),
+        n: word(&n % modulus),
+        a: word(&first % modulus),
+    });
+    (0..STEPS)
+        .filter(|&step| filter.iter().all(|residues| residues.may_be_square(step)))
+        .find(|&step| {
+            let a = &first + step;
+            is_square(&(&a * &a - &n))
+        })
+        .map(|step| step + 1)
+}
+
+/// Whether a number, big-endian, is a square.
+pub(in crate::keys) fn is_square_vartime(n: &[u8]) -> bool {
+    is_square(&BigUint::from_bytes_be(n))
+}
+
+fn is_square(n: &BigUint) -> bool {
+    let root = n.sqrt();
+    &root * &root == *n
+}
+
+/// n and the first a modulo a small number.
+struct Residues {
+    modulus: u64,
+    /// Bit x is set if x is a square.
+    squares: u64,
+    n: u64,
+    a: u64,
+}
+
+impl Residues {
+    /// Whether a² − n is a square modulo this number, so many steps after the first.
+    fn may_be_square(&self, step: u32) -> bool {
+        let a = (self.a + u64::from(step)) % self.modulus;
+        let difference = (a * a + self.modulus - self.n) % self.modulus;
+        self.squares >> difference & 1 == 1
+    }
+}
+
+/// A number below a small one.
+fn word(small: BigUint) -> u64 {
+    small.iter_u64_digits().next().unwrap_or(0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_filter_passes_every_square_and_hardly_anything_else() {
+        // a = 0 and n = −x: a² − n = x.
+        let passes = |x: u64| {
+            FILTER.iter().all(|&modulus| {
+                let squares = (0..modulus).fold(0_u64, |set, x| set | 1 << (x * x % modulus));
+                let residues = Residues {
+                    modulus,
+                    squares,
+                    n: (modulus - x % modulus) % modulus,
+                    a: 0,
+                };
+                residues.may_be_square(0)
+            })
+        };
+        assert!((0..100_000).all(|root: u64| passes(root * root)));
+        let others = (0..1_000_000_u64)
+            .map(|x| (1 << 40) + x)
+            .filter(|&x| x.isqrt() * x.isqrt() != x && passes(x))
+            .count();
+        assert!(others < 30, "{others} of a million");
+    }
+
+    #[test]
+    fn steps_are_those_of_the_method() {
+        // 5959 = 59 · 101: ⌈√n⌉ = 78, and 80² − n = 21², the third. 3 · 3 at once; 3 · 1009 at 506, from 56 on.
+        for (n, steps) in [(5959_u32, 3), (9, 1), (3 * 1009, 506 - 56 + 1)] {
+            assert_eq!(fermat_steps_vartime(&n.to_be_bytes()), Some(steps), "{n}");
+        }
+        assert!(is_square_vartime(&(1_u32 << 20).to_be_bytes()));
+        assert!(!is_square_vartime(&((1_u32 << 20) + 1).to_be_bytes()));
+    }
+}
