@@ -61,8 +61,7 @@ pub const PAGE: &str = "report.html";
 /// The store cannot be read; the directory cannot be written.
 pub fn write(store: &Store, directory: &Path) -> Result<PathBuf, Error> {
     let report = Report::of(store)?;
-    let pictures = directory.join("figures");
-    fs::create_dir_all(&pictures).map_err(Error::io(&pictures))?;
+    let pictures = folder(directory, "figures")?;
     let json = serde_json::to_string_pretty(&report)
         .expect("a report has text keys, so it has a JSON form");
     place(directory, "results.csv", csv(&report).as_bytes())?;
@@ -82,9 +81,11 @@ pub fn write_batch_files(store: &Store, directory: &Path) -> Result<(), Error> {
     let report = Report::of(store)?;
     for file in prime_cycles::batches::files(&report.groups) {
         let (folder, name) = file.path.rsplit_once('/').unwrap_or(("", &file.path));
-        let folder = directory.join(folder);
-        fs::create_dir_all(&folder).map_err(Error::io(&folder))?;
-        place(&folder, name, file.text.as_bytes())?;
+        place(
+            &self::folder(directory, folder)?,
+            name,
+            file.text.as_bytes(),
+        )?;
     }
     Ok(())
 }
@@ -110,6 +111,27 @@ fn draw(figures: &[Figure], directory: &Path) -> Result<(), Error> {
                 .unwrap_or_else(|panic| std::panic::resume_unwind(panic))
         })
     })
+}
+
+/// Makes a folder in the directory of a report, and the directory itself, where they are missing.
+///
+/// The directory may be a link, since a person has named it. A link inside it is refused: the files would lie elsewhere.
+fn folder(directory: &Path, name: &str) -> Result<PathBuf, Error> {
+    fs::create_dir_all(directory).map_err(Error::io(directory))?;
+    let mut path = directory.to_owned();
+    for part in Path::new(name).components() {
+        path.push(part);
+        if path.is_symlink() {
+            let refused =
+                "it is a symbolic link, and a report does not write through it: remove it";
+            return Err(Error::io(path)(io::Error::other(refused)));
+        }
+        match fs::create_dir(&path) {
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists && path.is_dir() => {}
+            made => made.map_err(Error::io(&path))?,
+        }
+    }
+    Ok(path)
 }
 
 /// Writes a file so that a reader sees the old one or the new one, and a power cut leaves one of them.

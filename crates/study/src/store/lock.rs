@@ -9,7 +9,10 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use super::{LOCK_FILE, StoreError};
+use super::{
+    LOCK_FILE, StoreError,
+    files::{self, Names},
+};
 
 /// The right to write to the study of a directory, held until dropped.
 #[derive(Debug)]
@@ -23,13 +26,14 @@ pub(super) struct WriteLock {
 impl WriteLock {
     pub(super) fn take(directory: &Path, database: &Path) -> Result<WriteLock, StoreError> {
         let path = directory.join(LOCK_FILE);
-        let is_new = !path.exists();
-        let mut file = open(&path).map_err(StoreError::io(&path))?;
+        let is_new = path.symlink_metadata().is_err();
+        let mut file = open(&path)?;
         match file.try_lock() {
             Ok(()) => {}
             Err(TryLockError::WouldBlock) => return Err(in_use(database, &mut file)),
             Err(TryLockError::Error(error)) => return Err(StoreError::io(&path)(error)),
         }
+        check_content(&path, &mut file)?;
         // The number is for the message of whoever comes second; the lock itself does not depend on it.
         let written = file
             .set_len(0)
@@ -62,18 +66,47 @@ impl WriteLock {
     }
 }
 
-fn open(path: &Path) -> std::io::Result<File> {
+/// Opens the lock file, or makes it. Nothing is followed, waited for or changed.
+fn open(path: &Path) -> Result<File, StoreError> {
+    files::check(path, Names::One)?;
     let mut options = OpenOptions::new();
     options.read(true).write(true).create(true).truncate(false);
     #[cfg(unix)]
-    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    options.open(path)
+    {
+        use rustix::fs::OFlags;
+        use std::os::unix::fs::OpenOptionsExt;
+        // Whatever has come to lie there since the check is not followed, nor waited for.
+        let flags = OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::NOCTTY;
+        options.mode(0o600).custom_flags(flags.bits().cast_signed());
+    }
+    let file = options.open(path).map_err(StoreError::io(path))?;
+    let found = file.metadata().map_err(StoreError::io(path))?;
+    files::check_found(path, &found, Names::One)?;
+    Ok(file)
 }
+
+/// The lock holds a process's number or nothing. Whatever else is there is somebody's, and is not written over.
+fn check_content(path: &Path, file: &mut File) -> Result<(), StoreError> {
+    let mut content = Vec::new();
+    file.take(LONGEST_NUMBER + 1)
+        .read_to_end(&mut content)
+        .map_err(StoreError::io(path))?;
+    let is_number = content.iter().all(u8::is_ascii_digit);
+    if content.len() as u64 > LONGEST_NUMBER || !is_number {
+        return Err(StoreError::io(path)(std::io::Error::other(
+            "it holds something else than a process's number, so it is no lock: move it away",
+        )));
+    }
+    Ok(())
+}
+
+/// Digits of a process's number, at most.
+const LONGEST_NUMBER: u64 = 20;
 
 fn in_use(database: &Path, file: &mut File) -> StoreError {
     let mut pid = String::new();
     // Whatever cannot be read is left out of the message.
-    let _ = file.take(20).read_to_string(&mut pid);
+    let _ = file.take(LONGEST_NUMBER).read_to_string(&mut pid);
     StoreError::InUse {
         path: PathBuf::from(database),
         pid: pid.trim().parse().ok(),

@@ -5,6 +5,7 @@
 //! what is there. The unique keys of the schema make it impossible to store a cell or a block twice.
 
 mod error;
+mod files;
 mod lock;
 mod open;
 mod read;

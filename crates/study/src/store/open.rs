@@ -11,7 +11,7 @@ use rusqlite::{Connection, ErrorCode, OpenFlags, TransactionBehavior};
 
 use super::{
     APPLICATION_ID, DRAFT_PREFIX, FILE, OLDEST_SCHEMA_VERSION, SCHEMA_VERSION, Store, StoreError,
-    lock::WriteLock, write,
+    files, lock::WriteLock, write,
 };
 use crate::plan::{Group, Host, Seed};
 
@@ -120,6 +120,7 @@ impl Store {
 
     fn connected(directory: &Path, is_writable: bool) -> Result<Store, StoreError> {
         let path = directory.join(FILE);
+        files::check_database(directory, is_writable)?;
         let size = fs::metadata(&path).map_err(StoreError::io(&path))?.len();
         if size == 0 {
             return Err(StoreError::Empty(path));
@@ -310,7 +311,11 @@ fn immutable_uri(path: &Path) -> String {
 
 fn present(directory: &Path) -> Result<PathBuf, StoreError> {
     let path = directory.join(FILE);
-    match path.metadata() {
+    match path.symlink_metadata() {
+        Ok(found) if found.is_symlink() => {
+            files::check_found(&path, &found, files::Names::Any)?;
+            Ok(path)
+        }
         Ok(found) if !found.is_file() => Err(StoreError::Foreign(path, "it is not a file")),
         Ok(_) => Ok(path),
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
