@@ -118,6 +118,12 @@ pub enum Error {
         /// What does not fit.
         reason: String,
     },
+    /// The system refused a thread, so that nothing was done.
+    #[error("a thread could not be started: {reason}")]
+    Threads {
+        /// What the system said.
+        reason: String,
+    },
     /// One or more workers failed at their parts of a text.
     #[error("{}", list(.0))]
     Workers(Vec<Failure<Error>>),
@@ -143,20 +149,29 @@ pub enum BlockFault {
 }
 
 impl From<WorkError<Error>> for Error {
-    /// A block at fault is the fault of the text, not of the worker that found it: the first such block is the error.
+    /// A block at fault is the fault of the text, not of the worker that found it: the first such block is the error. A
+    /// thread that the system refused is nobody's fault, and the other workers' reasons only follow from it.
     fn from(error: WorkError<Error>) -> Self {
         let is_block = |failure: &Failure<Error>| {
             matches!(failure.reason, Reason::Failed(Error::Block { .. }))
         };
-        match error {
-            WorkError::Layout(reason) => Error::Layout { reason },
-            WorkError::Workers(mut failures) if failures.iter().all(is_block) => {
-                match failures.swap_remove(0).reason {
-                    Reason::Failed(error) => error,
-                    _ => unreachable!("only blocks are at fault"),
-                }
-            }
-            WorkError::Workers(failures) => Error::Workers(failures),
+        let mut failures = match error {
+            WorkError::Layout(reason) => return Error::Layout { reason },
+            WorkError::Workers(failures) => failures,
+        };
+        let refused = failures.iter().find_map(|failure| match &failure.reason {
+            Reason::NotStarted(error) => Some(error.to_string()),
+            _ => None,
+        });
+        if let Some(reason) = refused {
+            return Error::Threads { reason };
+        }
+        match failures.iter().all(is_block) {
+            false => Error::Workers(failures),
+            true => match failures.swap_remove(0).reason {
+                Reason::Failed(error) => error,
+                _ => unreachable!("only blocks are at fault"),
+            },
         }
     }
 }

@@ -35,23 +35,44 @@ pub struct Event {
 /// before it, or that never got a thread, holds nobody up.
 #[derive(Default)]
 pub(super) struct Gate {
-    released: Mutex<Option<Instant>>,
+    released: Mutex<Option<Release>>,
     opened: Condvar,
+}
+
+/// What those who wait are told.
+#[derive(Clone, Copy)]
+enum Release {
+    /// Begin: they were released at this time.
+    At(Instant),
+    /// Leave without having done anything.
+    CalledOff,
 }
 
 impl Gate {
     pub(super) fn open(&self) {
+        self.tell(|| Release::At(Instant::now()));
+    }
+
+    /// Sends everybody away who waits, now or later.
+    pub(super) fn call_off(&self) {
+        self.tell(|| Release::CalledOff);
+    }
+
+    /// The first word counts.
+    fn tell(&self, word: impl FnOnce() -> Release) {
         let mut released = self.released.lock().unwrap_or_else(PoisonError::into_inner);
-        released.get_or_insert_with(Instant::now);
+        released.get_or_insert_with(word);
         self.opened.notify_all();
     }
 
-    /// Returns when the gate was opened.
-    pub(super) fn wait(&self) -> Instant {
+    /// Returns when the gate was opened; none if the work was called off.
+    pub(super) fn wait(&self) -> Option<Instant> {
         let mut released = self.released.lock().unwrap_or_else(PoisonError::into_inner);
         loop {
-            if let Some(instant) = *released {
-                return instant;
+            match *released {
+                Some(Release::At(instant)) => return Some(instant),
+                Some(Release::CalledOff) => return None,
+                None => {}
             }
             released = self
                 .opened

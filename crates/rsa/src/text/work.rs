@@ -11,7 +11,8 @@
 //!
 //! Each worker writes straight into its own region of the one output, so nothing has to be merged afterwards and the
 //! order cannot depend on who finishes first. A worker that fails or panics is reported by its number with the reason;
-//! the others finish their parts and are collected all the same.
+//! the others finish their parts and are collected all the same. If the system refuses a thread, no more are started and
+//! no block is worked on: those that wait for the release end with [`Reason::NotReleased`].
 
 use std::{fmt, hint::black_box, sync::mpsc, thread, time::Instant};
 
@@ -178,6 +179,9 @@ pub enum Reason<E> {
     /// The system did not let it run on its CPU.
     #[error("{0}")]
     NotPinned(PinError),
+    /// It was ready and did nothing, because another thread could not be started.
+    #[error("it was not released, because another thread could not be started")]
+    NotReleased,
 }
 
 /// Does the work with one worker for each thread of the crew. See the [module documentation](self).
@@ -215,8 +219,13 @@ where
     let ended: Vec<Result<PartTrace, Reason<W::Error>>> = thread::scope(|scope| {
         let mut watch = Watch::new(crew.threads, &mut watcher);
         let _gate_opens_in_any_case = OpenOnDrop(&gate);
+        let mut refused = None;
         for (share, cpu) in shares.into_iter().zip(cpus(crew)) {
             let id = share.part.id;
+            if let Some(kind) = refused {
+                watch.not_started(id, std::io::Error::from(kind));
+                continue;
+            }
             let reporter = Reporter {
                 id,
                 signals: signals.clone(),
@@ -228,7 +237,10 @@ where
                 .spawn_scoped(scope, body)
             {
                 Ok(handle) => watch.started(id, handle),
-                Err(error) => watch.not_started(id, error),
+                Err(error) => {
+                    refused = Some(error.kind());
+                    watch.not_started(id, error);
+                }
             }
         }
         drop(signals);
@@ -238,8 +250,13 @@ where
                 Err(_) => break,
             }
         }
-        watch.released();
-        gate.open();
+        match refused {
+            None => {
+                watch.released();
+                gate.open();
+            }
+            Some(_) => gate.call_off(),
+        }
         while let Ok(signal) = inbox.recv() {
             watch.take(signal);
         }
@@ -297,7 +314,9 @@ where
     touch(output);
     let mut operation = factory(&part).map_err(Reason::Failed)?;
     reporter.tell(Stage::Ready);
-    let released = gate.wait();
+    let Some(released) = gate.wait() else {
+        return Err(Reason::NotReleased);
+    };
     let start = Instant::now();
     if !part.blocks.is_empty() {
         operation
