@@ -2,31 +2,36 @@
 
 use std::fmt;
 
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize};
 
 use crate::exponent::Exponent;
 
 /// Who starts, pins and stops the threads of a measurement.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ThreadOwner {
     /// The harness: pinned, released by a barrier, the same for every engine.
     Harness,
     /// The engine, which is charged for its split, start and collection.
+    #[default]
     Engine,
 }
 
 /// Who reads the clock.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ClockOwner {
     /// The harness's one timing loop.
     Harness,
     /// The engine reports the time of a block, and the coordinator brackets it.
+    #[default]
     Engine,
 }
 
 /// What was and was not done for the time that was measured. `None` means that the question does not arise.
+///
+/// On the wire every entry may be `null` or left out. Then nothing was prepared, an item is worked on alone, and threads
+/// and clock are the engine's own: whoever does not say so was not timed by the harness.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Ledger {
     /// The private operation used the Chinese remainder theorem.
@@ -45,14 +50,35 @@ pub struct Ledger {
     pub exponent: Option<Exponent>,
     /// The padding, in words; none for raw blocks.
     pub padding: Option<String>,
-    /// What was prepared beforehand and is not in the time.
+    /// What was prepared beforehand and is not in the time; empty if nothing was.
+    #[serde(default, deserialize_with = "or_default")]
     pub setup: String,
     /// Items the engine works on side by side.
+    #[serde(default = "one_lane", deserialize_with = "or_one_lane")]
     pub lanes: usize,
     /// Whose threads ran.
+    #[serde(default, deserialize_with = "or_default")]
     pub threads: ThreadOwner,
     /// Whose clock was read.
+    #[serde(default, deserialize_with = "or_default")]
     pub clock: ClockOwner,
+}
+
+fn one_lane() -> usize {
+    1
+}
+
+/// An entry that is `null` as if it were left out.
+fn or_default<'de, D, T>(deserializer: D) -> Result<T, D::Error>
+where
+    D: Deserializer<'de>,
+    T: Deserialize<'de> + Default,
+{
+    Ok(Option::deserialize(deserializer)?.unwrap_or_default())
+}
+
+fn or_one_lane<'de, D: Deserializer<'de>>(deserializer: D) -> Result<usize, D::Error> {
+    Ok(Option::deserialize(deserializer)?.unwrap_or_else(one_lane))
 }
 
 impl Ledger {
@@ -150,6 +176,33 @@ mod tests {
             ..ledger()
         };
         assert!(ledger().differences(&other).is_empty());
+    }
+
+    #[test]
+    fn whatever_a_worker_leaves_out_is_a_question_that_does_not_arise() {
+        let silent = Ledger {
+            crt: None,
+            blinding: None,
+            result_check: None,
+            constant_time: None,
+            rounds: None,
+            exponent: None,
+            setup: String::new(),
+            lanes: 1,
+            threads: ThreadOwner::Engine,
+            clock: ClockOwner::Engine,
+            ..ledger()
+        };
+        assert_eq!(serde_json::from_str::<Ledger>("{}").unwrap(), silent);
+        // One entry after another is taken away, or says nothing.
+        let whole = serde_json::to_value(ledger()).unwrap();
+        for name in whole.as_object().unwrap().keys() {
+            let (mut without, mut empty) = (whole.clone(), whole.clone());
+            without.as_object_mut().unwrap().remove(name);
+            empty[name] = serde_json::Value::Null;
+            let read: Ledger = serde_json::from_value(without).expect(name);
+            assert_eq!(read, serde_json::from_value(empty).expect(name), "{name}");
+        }
     }
 
     #[test]
