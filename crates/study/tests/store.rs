@@ -415,6 +415,34 @@ fn wrong_files_are_named_for_what_they_are() {
     }
 }
 
+/// SQLite's own words for all of these are that the database cannot be opened.
+#[test]
+fn what_keeps_a_database_from_being_opened_is_told_by_its_name() {
+    let directory = tempfile::tempdir().unwrap();
+    let place = directory.path().join("place");
+    drop(smoke(&place));
+    fs::create_dir(place.join(format!("{FILE}-wal"))).unwrap();
+    let error = Store::view(&place).unwrap_err();
+    let message = error.to_string();
+    assert!(
+        message.contains("study.db-wal: is a directory"),
+        "{message}"
+    );
+    assert_eq!(Error::from(error).class(), ErrorClass::InputOutput);
+
+    // SQLite gives up on paths that the system has no trouble with.
+    let deep = (0..60).fold(directory.path().to_owned(), |path, _| {
+        path.join("ten_letters")
+    });
+    let error = Study::create(&deep, &Preset::Smoke.plan(&host()), &host(), "c").unwrap_err();
+    assert!(error.to_string().contains("invalid filename"), "{error}");
+    assert_eq!(error.class(), ErrorClass::InputOutput);
+    assert!(
+        !directory.path().join("ten_letters").exists(),
+        "nothing is left of it"
+    );
+}
+
 #[test]
 fn a_file_in_the_way_is_input_or_output() {
     let directory = tempfile::tempdir().unwrap();

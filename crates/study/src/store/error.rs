@@ -4,6 +4,8 @@ use std::{io, path::PathBuf};
 
 use rusqlite::ErrorCode;
 
+use super::cause::{self, Access};
+
 /// Why a database could not be used, and what to do about it.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -130,14 +132,10 @@ impl StoreError {
                 path,
                 detail: source.to_string(),
             },
-            Some(ErrorCode::ReadOnly) => StoreError::Io {
-                path,
-                source: io::Error::from(io::ErrorKind::ReadOnlyFilesystem),
-            },
-            Some(ErrorCode::CannotOpen) => StoreError::Io {
-                path,
-                source: io::Error::other("the database cannot be opened"),
-            },
+            Some(ErrorCode::ReadOnly) => refused(path, Access::Write, source),
+            Some(ErrorCode::CannotOpen | ErrorCode::PermissionDenied) => {
+                refused(path, Access::Read, source)
+            }
             Some(ErrorCode::SystemIoFailure) => StoreError::Io {
                 path,
                 source: io::Error::other(source),
@@ -154,6 +152,17 @@ impl StoreError {
     /// Whether the file system, rather than the database, is to blame.
     pub fn is_io(&self) -> bool {
         matches!(self, StoreError::Io { .. } | StoreError::Full(_))
+    }
+}
+
+/// SQLite has one code for whatever keeps a file from being opened or written: the system is asked what it is.
+fn refused(path: PathBuf, access: Access, source: rusqlite::Error) -> StoreError {
+    match cause::of_refusal(&path, access) {
+        Some((path, source)) => StoreError::io(path)(source),
+        None => StoreError::Io {
+            path,
+            source: io::Error::other(source),
+        },
     }
 }
 

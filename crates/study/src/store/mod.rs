@@ -4,6 +4,7 @@
 //! state of a cell and the end of a session are ever changed, so a study that was stopped anywhere is resumed by reading
 //! what is there. The unique keys of the schema make it impossible to store a cell or a block twice.
 
+mod cause;
 mod error;
 mod files;
 mod lock;
