@@ -145,6 +145,10 @@ impl Observer for Follower {
                 self.advance(progress);
                 self.say(closed(*cell, state, *figures, progress));
             }
+            Event::Interrupted { cell, reason } => self.say(format!(
+                "{} · {}: a block was interrupted, and is measured anew: {reason}",
+                cell.job, cell.engine
+            )),
             Event::Warning(warning) => self.say(format!("warning: {warning}")),
             _ => {}
         }

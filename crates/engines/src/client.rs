@@ -17,7 +17,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use rsalab_measure::BlockPlan;
+use rsalab_measure::{BlockPlan, Interruption};
 
 use crate::{
     engine::{Engine, EngineInfo},
@@ -56,6 +56,12 @@ pub trait Session: Send {
 
     /// Forgets the prepared job.
     fn release(&mut self) -> Result<(), SessionError>;
+
+    /// What kept the engine from running during the last request, as far as it could be seen from here: its CPU time is in
+    /// the report of a block.
+    fn interruption(&self) -> Option<Interruption> {
+        None
+    }
 
     /// The engine's process, if it has one of its own.
     fn pid(&self) -> Option<u32> {
@@ -218,7 +224,7 @@ impl Worker {
                 });
             })
             .map_err(start)?;
-        let line = Line::new(None, request_writer, answer_reader, io::empty());
+        let line = Line::new(None, request_writer, answer_reader, io::empty()).map_err(start)?;
         Worker::greet(&name, line, limits)
     }
 
@@ -408,8 +414,9 @@ impl Session for Worker {
         let Answer::Block(report) = answer else {
             return Err(self.unexpected(&request, &answer));
         };
+        let is_interrupted = self.line.interruption.is_some();
         let account = self.account.as_mut();
-        match account.map(|account| account.check(&report, plan, waited_ns)) {
+        match account.map(|account| account.check(&report, plan, waited_ns, is_interrupted)) {
             Some(Err(what)) => Err(self.give_up(&request, what)),
             Some(Ok(())) | None => Ok(report),
         }
@@ -421,6 +428,10 @@ impl Session for Worker {
             Answer::Released => Ok(()),
             other => Err(self.unexpected(&Request::Release, &other)),
         }
+    }
+
+    fn interruption(&self) -> Option<Interruption> {
+        self.line.interruption
     }
 
     fn pid(&self) -> Option<u32> {

@@ -9,6 +9,7 @@
 //! | did the order matter | [`order`] |
 //! | what do the samples say | [`stats`] |
 //! | which CPUs are there, and where do threads go | [`topology`], [`pin`] |
+//! | was it kept from running meanwhile | [`interruption`] |
 //! | what machine is this | [`machine`], [`fact`], [`system_files`] |
 //! | who else is using it | [`busy`], [`activity`] |
 
@@ -21,6 +22,7 @@ pub mod fact;
 #[cfg(test)]
 mod fake_machine;
 pub mod interleave;
+pub mod interruption;
 pub mod machine;
 pub mod order;
 pub mod pin;
@@ -35,6 +37,7 @@ pub use clock::{Clock, MockClock, Monotonic};
 pub use cpu_time::CpuTime;
 pub use fact::Fact;
 pub use interleave::{Contestant, Plan, Schedule};
+pub use interruption::Interruption;
 pub use machine::Machine;
 pub use sample::{Block, BlockPlan, Sample, run_block, sample_block, time};
 pub use stats::Estimate;

@@ -16,7 +16,7 @@ use crate::{
     plan::{self, Cell, Engines, Grid, Group, Host, Measure, Plan, PlanError, Seed, Threads},
     run::{
         Brief, Course, Entrant, Event, GroupRun, Lab, Materials, Notice, Observer, Outcome, Pool,
-        Record, Share, Surroundings,
+        Record, Share, Surroundings, interrupted_note,
     },
     store::{Beginning, CellState, StoreError, TakenBlock},
 };
@@ -327,6 +327,10 @@ impl Record for Nowhere {
         Ok(())
     }
 
+    fn interrupted(&mut self, _: usize, _: &TakenBlock, _: &str) -> Result<(), StoreError> {
+        Ok(())
+    }
+
     fn close(&mut self, _: usize, _: &CellState, _: &[String]) -> Result<(), StoreError> {
         Ok(())
     }
@@ -461,6 +465,12 @@ impl<'a> Contestant<'a> {
                 number::significant(worst),
             ));
         }
+        let interrupted: Vec<&str> = self
+            .entrants
+            .iter()
+            .flat_map(|entrant| entrant.interrupted.iter().map(String::as_str))
+            .collect();
+        notes.extend(interrupted_note(&interrupted));
         for (index, entrant) in self.entrants.iter().enumerate() {
             let launch = if self.entrants.len() > 1 {
                 format!("launch {} ", index + 1)

@@ -12,8 +12,8 @@ use rsalab_study::{
     Error, ErrorClass, Study,
     plan::{Host, Plan, Preset},
     store::{
-        Beginning, BlockRecord, CellState, Ending, FILE, GroupId, SessionStart, Store, StoreError,
-        TakenBlock,
+        Beginning, BlockRecord, CellState, Ending, FILE, GroupId, InterruptedBlock, SessionStart,
+        Store, StoreError, TakenBlock,
     },
 };
 
@@ -169,7 +169,8 @@ fn a_study_of_the_first_schema_is_read_as_it_is_and_gone_on_with() {
     let file = directory.path().join("study.db");
     sql(
         &file,
-        "ALTER TABLE block DROP COLUMN cpu_user_ns; ALTER TABLE block DROP COLUMN cpu_system_ns; PRAGMA user_version = 1",
+        "DROP TABLE interrupted_block; ALTER TABLE block DROP COLUMN cpu_user_ns;
+         ALTER TABLE block DROP COLUMN cpu_system_ns; PRAGMA user_version = 1",
     );
     let mut old = record(0);
     old.taken.report.cpu = None;
@@ -185,6 +186,51 @@ fn a_study_of_the_first_schema_is_read_as_it_is_and_gone_on_with() {
     let mut store = Store::open(directory.path()).unwrap();
     store.add_block(group, &record(1)).unwrap();
     assert_eq!(store.blocks(group).unwrap(), [old, record(1)]);
+    let interrupted = interrupted(record(1));
+    store.add_interrupted_block(group, &interrupted).unwrap();
+    assert_eq!(store.interrupted_blocks(group).unwrap(), [interrupted]);
+}
+
+fn interrupted(record: BlockRecord) -> InterruptedBlock {
+    InterruptedBlock {
+        record,
+        reason: "its process was stopped".to_owned(),
+    }
+}
+
+#[test]
+fn a_study_of_the_second_schema_is_read_as_it_is_and_gone_on_with() {
+    let directory = tempfile::tempdir().unwrap();
+    let mut study = smoke(directory.path());
+    let (group, record) = begun(study.store_mut());
+    study.store_mut().add_block(group, &record(0)).unwrap();
+    drop(study);
+    let file = directory.path().join("study.db");
+    sql(
+        &file,
+        "DROP TABLE interrupted_block; PRAGMA user_version = 2",
+    );
+    let bytes = fs::read(&file).unwrap();
+    let seen = Store::view(directory.path()).unwrap();
+    assert_eq!(seen.blocks(group).unwrap(), [record(0)]);
+    assert_eq!(seen.interrupted_blocks(group).unwrap(), []);
+    drop(seen);
+    assert_eq!(fs::read(&file).unwrap(), bytes, "reading changes nothing");
+
+    let mut store = Store::open(directory.path()).unwrap();
+    store.check_integrity().unwrap();
+    // Each attempt at a turn has a row, and the turn itself one block.
+    for _ in 0..2 {
+        store
+            .add_interrupted_block(group, &interrupted(record(1)))
+            .unwrap();
+    }
+    store.add_block(group, &record(1)).unwrap();
+    drop(store);
+    let store = Store::view(directory.path()).unwrap();
+    assert_eq!(store.blocks(group).unwrap(), [record(0), record(1)]);
+    let both = [interrupted(record(1)), interrupted(record(1))];
+    assert_eq!(store.interrupted_blocks(group).unwrap(), both);
 }
 
 #[test]
@@ -379,8 +425,8 @@ fn wrong_files_are_named_for_what_they_are() {
         ("foreign", |file| foreign(file), "another program made it"),
         (
             "newer",
-            |file| sql(file, "PRAGMA user_version = 3"),
-            "newer rsalab (its schema is 3",
+            |file| sql(file, "PRAGMA user_version = 4"),
+            "newer rsalab (its schema is 4",
         ),
         (
             "older",

@@ -294,6 +294,8 @@ struct Told {
     report: String,
     /// By state.
     cells: BTreeMap<&'static str, usize>,
+    /// Left out of every figure, because something outside kept the worker from running.
+    interrupted_blocks: usize,
     findings: Vec<Finding>,
 }
 
@@ -306,6 +308,12 @@ fn tell(store: &Store, page: &Path, json: &JsonOption) -> Result<(), Failure> {
             directory: store.directory().display().to_string(),
             report: page.display().to_string(),
             cells: report.counts,
+            interrupted_blocks: report
+                .groups
+                .iter()
+                .flat_map(|group| &group.rows)
+                .map(|row| row.interrupted_blocks)
+                .sum(),
             findings: report.findings,
         });
     }

@@ -206,7 +206,7 @@ fn assert_one_failure(cells: &[Cell], engine: &str, words: &str) {
 }
 
 /// The child of a process that serves an engine.
-fn worker_of(parent: &Child, engine: &str) -> Option<Pid> {
+pub(crate) fn worker_of(parent: &Child, engine: &str) -> Option<Pid> {
     let children = fs::read_dir("/proc").ok()?.flatten().filter_map(|entry| {
         let pid: i32 = entry.file_name().to_str()?.parse().ok()?;
         let stat = fs::read_to_string(entry.path().join("stat")).ok()?;

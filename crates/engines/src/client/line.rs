@@ -13,6 +13,8 @@ use std::{
     time::{Duration, Instant},
 };
 
+use rsalab_measure::interruption::{Interruption, LOOK, Watch};
+
 use super::{Location, SessionError};
 use crate::protocol::Request;
 
@@ -36,6 +38,8 @@ pub(super) struct Line {
     longest: Arc<AtomicU64>,
     /// Set by whoever wants the coordinator to stop.
     pub(super) stop: Option<Arc<AtomicBool>>,
+    /// What was seen to keep the worker from running during the last request.
+    pub(super) interruption: Option<Interruption>,
 }
 
 impl Line {
@@ -57,30 +61,49 @@ impl Line {
         let stdin = child.stdin.take().expect("stdin was asked for as a pipe");
         let stdout = child.stdout.take().expect("stdout was asked for as a pipe");
         let stderr = child.stderr.take().expect("stderr was asked for as a pipe");
-        Ok(Line::new(Some(child), stdin, stdout, stderr))
+        let program = location.program.display().to_string();
+        Line::new(Some(child), stdin, stdout, stderr).map_err(|error| SessionError::Start {
+            program,
+            reason: format!("a thread to talk with it was refused: {error}"),
+        })
     }
 
     /// Over any pipes.
+    ///
+    /// # Errors
+    /// The system refuses a thread. The child is killed, and the threads that were started end with its pipes.
     pub(super) fn new(
         child: Option<Child>,
         mut stdin: impl Write + Send + 'static,
         stdout: impl Read + Send + 'static,
         stderr: impl Read + Send + 'static,
-    ) -> Self {
+    ) -> io::Result<Self> {
         let (requests, to_write) = mpsc::channel::<Vec<u8>>();
-        thread::spawn(move || {
+        let (heard, answers) = mpsc::sync_channel(1);
+        let longest = Arc::new(AtomicU64::new(SHORT_ANSWER_BYTES));
+        let tail = Arc::new(Mutex::new(Tail::default()));
+        let (ended, stderr_ended) = mpsc::sync_channel(1);
+        let (longest_now, keep) = (Arc::clone(&longest), Arc::clone(&tail));
+        // Dropped on an error, and the child with it.
+        let line = Line {
+            child,
+            requests,
+            answers,
+            stderr: tail,
+            stderr_ended,
+            longest,
+            stop: None,
+            interruption: None,
+        };
+        start("requests", move || {
             for line in to_write {
                 // A worker that is gone is noticed by the reader.
                 if stdin.write_all(&line).and_then(|()| stdin.flush()).is_err() {
                     break;
                 }
             }
-        });
-
-        let (heard, answers) = mpsc::sync_channel(1);
-        let longest = Arc::new(AtomicU64::new(SHORT_ANSWER_BYTES));
-        let longest_now = Arc::clone(&longest);
-        thread::spawn(move || {
+        })?;
+        start("answers", move || {
             let mut stdout = BufReader::with_capacity(1 << 16, stdout);
             loop {
                 let line = read_line(&mut stdout, &longest_now);
@@ -89,25 +112,12 @@ impl Line {
                     break;
                 }
             }
-        });
-
-        let tail = Arc::new(Mutex::new(Tail::default()));
-        let (ended, stderr_ended) = mpsc::sync_channel(1);
-        let keep = Arc::clone(&tail);
-        thread::spawn(move || {
+        })?;
+        start("standard error", move || {
             keep_tail(stderr, &keep);
             let _ = ended.send(());
-        });
-
-        Line {
-            child,
-            requests,
-            answers,
-            stderr: tail,
-            stderr_ended,
-            longest,
-            stop: None,
-        }
+        })?;
+        Ok(line)
     }
 
     /// Sends a request and waits for a line of `longest` bytes at most.
@@ -125,21 +135,26 @@ impl Line {
         self.hear(limit)
     }
 
-    /// The next answer, or why there is none.
-    fn hear(&self, limit: Duration) -> Result<Vec<u8>, Silence> {
-        /// How long a wish to stop may go unnoticed. An answer is noticed at once.
-        const ATTENTION: Duration = Duration::from_millis(100);
+    /// The next answer, or why there is none. A wish to stop goes unnoticed for a [`LOOK`] at most, an answer not at all.
+    fn hear(&mut self, limit: Duration) -> Result<Vec<u8>, Silence> {
         let asked = Instant::now();
-        loop {
+        let mut watch = Watch::begin(self.child.as_ref().map(Child::id));
+        let heard = loop {
+            // Time in which this program did not run is not the worker's.
+            let limit = limit.saturating_add(watch.unwatched());
             let left = limit.saturating_sub(asked.elapsed());
-            match self.answers.recv_timeout(left.min(ATTENTION)) {
-                Ok(heard) => return heard,
-                Err(RecvTimeoutError::Disconnected) => return Err(Silence::Ended),
-                Err(RecvTimeoutError::Timeout) if self.must_stop() => return Err(Silence::Stopped),
-                Err(RecvTimeoutError::Timeout) if left.is_zero() => return Err(Silence::TimedOut),
+            let heard = self.answers.recv_timeout(left.min(LOOK));
+            watch.look();
+            match heard {
+                Ok(heard) => break heard,
+                Err(RecvTimeoutError::Disconnected) => break Err(Silence::Ended),
+                Err(RecvTimeoutError::Timeout) if self.must_stop() => break Err(Silence::Stopped),
+                Err(RecvTimeoutError::Timeout) if left.is_zero() => break Err(Silence::TimedOut),
                 Err(RecvTimeoutError::Timeout) => {}
             }
-        }
+        };
+        self.interruption = watch.end();
+        heard
     }
 
     fn must_stop(&self) -> bool {
@@ -182,6 +197,12 @@ impl Drop for Line {
     fn drop(&mut self) {
         self.kill();
     }
+}
+
+/// Starts a thread that serves one pipe, and ends by itself when the pipe does.
+fn start(name: &str, body: impl FnOnce() + Send + 'static) -> io::Result<()> {
+    let thread = thread::Builder::new().name(name.to_owned());
+    thread.spawn(body).map(drop)
 }
 
 fn wait_for(child: &mut Child, patience: Duration) -> io::Result<Option<ExitStatus>> {

@@ -17,8 +17,10 @@ use crate::{
     compare::{self, Figures, LuckCorrected, Measured, MeasuredBlock, Ratio},
     number,
     plan::{self, Plan},
+    run::interrupted_note,
     store::{
-        BlockRecord, CellRecord, CellState, GroupRecord, Store, StoreError, StudyRecord, TakenBlock,
+        BlockRecord, CellRecord, CellState, GroupRecord, InterruptedBlock, Store, StoreError,
+        StudyRecord, TakenBlock,
     },
 };
 
@@ -134,6 +136,8 @@ pub struct Row {
     pub is_bare: bool,
     /// The logical CPUs its threads ran on.
     pub cpus: Vec<usize>,
+    /// Blocks during which something outside kept the worker from running: left out of every figure.
+    pub interrupted_blocks: usize,
     /// Remarks.
     pub notes: Vec<String>,
 }
@@ -172,9 +176,10 @@ impl Report {
         for record in &records {
             let blocks = store.blocks(record.id)?;
             let comparison = Comparison::of(record, &blocks);
+            let interrupted = store.interrupted_blocks(record.id)?;
             let group = Group {
                 article: articles.article_of(&record.job),
-                ..Group::of(record, &comparison)
+                ..Group::of(record, &comparison, &interrupted)
             };
             // What an article's groups say is said by its claims.
             if group.article.is_none() {
@@ -252,7 +257,11 @@ impl<'a> Comparison<'a> {
 }
 
 impl Group {
-    fn of(record: &GroupRecord, comparison: &Comparison<'_>) -> Group {
+    fn of(
+        record: &GroupRecord,
+        comparison: &Comparison<'_>,
+        interrupted: &[InterruptedBlock],
+    ) -> Group {
         let confidence = record.measure.confidence;
         let op = record.job.op;
         let first = comparison.measured.iter().flatten().next();
@@ -269,10 +278,22 @@ impl Group {
                 .beginning
                 .as_ref()
                 .map(|beginning| &beginning.readiness);
+            let reasons: Vec<&str> = interrupted
+                .iter()
+                .filter(|block| block.record.cell == cell.id)
+                .map(|block| block.reason.as_str())
+                .collect();
+            let row = Row::of(cell, figures, ratio);
             Row {
+                notes: row
+                    .notes
+                    .into_iter()
+                    .chain(interrupted_note(&reasons))
+                    .collect(),
+                interrupted_blocks: reasons.len(),
                 digest: measured.map(|measured| Digest::of(measured, taken, readiness)),
                 luck_corrected: corrected,
-                ..Row::of(cell, figures, ratio)
+                ..row
             }
         };
         Group {
@@ -315,6 +336,7 @@ impl Row {
             cpus: beginning
                 .map(|beginning| beginning.readiness.cpus.clone())
                 .unwrap_or_default(),
+            interrupted_blocks: 0,
             notes: beginning
                 .map(|beginning| beginning.notes.clone())
                 .unwrap_or_default(),
@@ -425,6 +447,9 @@ fn method(groups: &[GroupRecord]) -> Vec<String> {
              that draws rounds. Figures without luck are what each would have, had both tried as many candidates.",
             percent.join(" or ")
         ),
+        "A block whose process was stopped, or had less than a quarter of the time it needed, is interrupted: it is kept, \
+         left out of every figure, counted in the notes, and measured anew."
+            .to_owned(),
         "Ticks are those of the time-stamp counter, which runs at a constant rate. They are not core cycles.".to_owned(),
         "Keys and inputs derive from the study's seed, which is printed here: they are insecure on purpose.".to_owned(),
     ]

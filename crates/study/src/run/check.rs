@@ -1,7 +1,14 @@
 //! What a worker says of itself, taken with care.
 
-use rsalab_engines::{BlockReport, EngineInfo, Job, Mode, Readiness, Selector, registry::Home};
-use rsalab_measure::BlockPlan;
+use std::time::Duration;
+
+use rsalab_engines::{
+    BlockReport, EngineInfo, Job, Mode, Readiness, Selector, ledger::ClockOwner, registry::Home,
+};
+use rsalab_measure::{
+    BlockPlan,
+    interruption::{Interruption, starved},
+};
 
 use crate::store::Beginning;
 
@@ -44,6 +51,42 @@ pub(crate) fn notes(
         notes.push("bare: without blinding and without the check of the result".to_owned());
     }
     notes
+}
+
+/// How often in a row a turn is measured before its cell is given up: whatever interrupts so often will go on.
+pub(crate) const ATTEMPTS: usize = 4;
+
+/// What kept a worker from running during a block: `seen` by the coordinator, or found in its CPU time.
+///
+/// CPU time judges engines that compute in our own loop. Whether another engine's process computes itself, or waits for a
+/// child or a device, nobody here knows: those are only watched.
+pub(crate) fn interruption(
+    seen: Option<Interruption>,
+    report: &BlockReport,
+    beginning: &Beginning,
+    selector: &str,
+) -> Option<Interruption> {
+    // With fewer CPUs than threads, or a quota of a part of one, little CPU time is what the cell's notes say it has.
+    let computes = beginning.ledger.clock == ClockOwner::Harness
+        && !beginning.readiness.oversubscribed
+        && !Selector::parse(selector).is_ok_and(|selector| selector.engine.name == "gpu");
+    let starved = || {
+        let wall = Duration::from_nanos(report.block.elapsed_ns);
+        starved(report.cpu?, wall)
+    };
+    seen.or_else(|| starved().filter(|_| computes))
+}
+
+/// A remark on a cell's interrupted blocks; none without any.
+pub(crate) fn interrupted_note(reasons: &[&str]) -> Option<String> {
+    match reasons {
+        [] => None,
+        [reason] => Some(format!("1 block was interrupted and is left out: {reason}")),
+        [first, ..] => Some(format!(
+            "{} blocks were interrupted and are left out, the first: {first}",
+            reasons.len()
+        )),
+    }
 }
 
 /// Whether a report can be true: whole samples, as many calls as were asked for, and no more time than passed on the

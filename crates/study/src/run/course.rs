@@ -94,6 +94,7 @@ impl Course {
                     progress: self.progress(),
                 }
             }
+            Notice::Interrupted { cell, reason } => Event::Interrupted { cell, reason },
             Notice::Closed {
                 cell,
                 state,

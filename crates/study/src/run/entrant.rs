@@ -19,6 +19,8 @@ pub(crate) struct Entrant {
     pub(crate) worker_pid: Option<u32>,
     /// In the order in which they were taken, those of earlier sessions first.
     pub(crate) blocks: Vec<TakenBlock>,
+    /// Why each block was interrupted that was, in this run.
+    pub(crate) interrupted: Vec<String>,
 }
 
 impl Entrant {
@@ -32,6 +34,7 @@ impl Entrant {
             beginning: None,
             worker_pid: None,
             blocks: Vec::new(),
+            interrupted: Vec::new(),
         }
     }
 

@@ -3,6 +3,7 @@
 //! ```text
 //! for each cell      start or reuse its worker → supported? → prepare → outputs verified → begun
 //! rounds             each cell a block in turn, in an order drawn anew; verified, recorded
+//!                    one that was interrupted from outside is recorded as such, and measured anew
 //!                    until the rules say that it is enough
 //! for each cell      outputs verified again → done
 //! ```
@@ -18,14 +19,14 @@ use std::{
     },
 };
 
-use rsalab_engines::{Job, Session, SessionError};
+use rsalab_engines::{Job, Readiness, Session, SessionError, StudyKey};
 use rsalab_measure::{
-    Clock, Estimate,
+    Clock, Estimate, Interruption,
     interleave::{Schedule, Turn},
 };
 
 use super::{
-    check::{UNOPTIMISED, check_report, is_built_in, notes},
+    check::{ATTEMPTS, UNOPTIMISED, check_report, interruption, is_built_in, notes},
     entrant::Entrant,
     launcher::{LaunchError, Pool},
     materials::{Lack, Material, Materials},
@@ -44,6 +45,13 @@ pub(crate) trait Record {
     fn begin(&mut self, place: usize, beginning: &Beginning) -> Result<(), StoreError>;
     /// A verified block of it was taken.
     fn block(&mut self, place: usize, block: &TakenBlock) -> Result<(), StoreError>;
+    /// A block of it was interrupted; its figures do without.
+    fn interrupted(
+        &mut self,
+        place: usize,
+        block: &TakenBlock,
+        reason: &str,
+    ) -> Result<(), StoreError>;
     /// It was closed.
     fn close(
         &mut self,
@@ -62,6 +70,8 @@ pub(crate) enum Notice<'a> {
         share: f64,
         spent_ns: u64,
     },
+    /// A block was interrupted, and its turn is measured anew.
+    Interrupted { cell: CellName<'a>, reason: &'a str },
     /// A cell was closed.
     Closed {
         cell: CellName<'a>,
@@ -225,9 +235,7 @@ impl<'a, 'l> GroupRun<'a, 'l> {
             .map_err(unsupported)?;
         let material = self.material(&job)?;
         let keys = material.key.as_slice();
-        let readiness = self.ask(place, |session| {
-            session.prepare(&job, keys, &material.inputs)
-        })?;
+        let readiness = self.prepare(place, &job, keys, &material.inputs)?;
         self.check_outputs(place)?;
 
         let entrant = &self.entrants[place];
@@ -248,6 +256,28 @@ impl<'a, 'l> GroupRun<'a, 'l> {
         entrant.beginning = Some(beginning);
         entrant.worker_pid = worker_pid;
         Ok(())
+    }
+
+    /// Makes the job ready. A first call that was interrupted says nothing, and there is no other but in another attempt.
+    fn prepare(
+        &mut self,
+        place: usize,
+        job: &Job,
+        keys: &[StudyKey],
+        inputs: &[u8],
+    ) -> Result<Readiness, Setback> {
+        for _ in 0..ATTEMPTS {
+            let (readiness, seen) = self.ask(place, |session| {
+                let readiness = session.prepare(job, keys, inputs)?;
+                Ok((readiness, session.interruption()))
+            })?;
+            if seen.is_none() || readiness.first_call.is_none() {
+                return Ok(readiness);
+            }
+        }
+        Err(failed(format!(
+            "its first call was interrupted {ATTEMPTS} times: measure it when the machine has time"
+        )))
     }
 
     fn take_turns(&mut self) -> Result<Outcome, StoreError> {
@@ -294,6 +324,7 @@ impl<'a, 'l> GroupRun<'a, 'l> {
         }
     }
 
+    /// Measures a block, anew if it was interrupted.
     fn take_turn(
         &mut self,
         rules: &Rules<'_>,
@@ -301,9 +332,41 @@ impl<'a, 'l> GroupRun<'a, 'l> {
         turn: Turn,
     ) -> Result<(), Setback> {
         let place = turn.contestant;
+        let mut last = String::new();
+        for _ in 0..ATTEMPTS {
+            if self.is_stopping() {
+                return Err(Setback::Stop);
+            }
+            let (block, interruption) = self.measure_block(turn)?;
+            let Some(interruption) = interruption else {
+                return self.take_in(rules, schedule, turn, block);
+            };
+            last = interruption.to_string();
+            self.record.interrupted(place, &block, &last)?;
+            self.entrants[place].interrupted.push(last.clone());
+            let cell = CellName {
+                job: self.brief.title,
+                engine: &self.entrants[place].engine,
+            };
+            (self.notice)(&Notice::Interrupted {
+                cell,
+                reason: &last,
+            });
+        }
+        Err(failed(format!(
+            "{ATTEMPTS} blocks in a row were interrupted, the last: {last}; measure it when the machine has time"
+        )))
+    }
+
+    /// A verified block of a turn, and what kept its worker from running meanwhile.
+    fn measure_block(&mut self, turn: Turn) -> Result<(TakenBlock, Option<Interruption>), Setback> {
+        let place = turn.contestant;
         let plan = self.brief.measure.block_plan(turn.round);
         let before_ns = self.lab.clock.now_ns();
-        let mut report = self.ask(place, |session| session.block(&plan))?;
+        let (mut report, seen) = self.ask(place, |session| {
+            let report = session.block(&plan)?;
+            Ok((report, session.interruption()))
+        })?;
         let bracket_ns = self.lab.clock.now_ns() - before_ns;
         let job = self.entrants[place].job.clone();
         check_report(&report, &plan, &job, bracket_ns)
@@ -313,16 +376,33 @@ impl<'a, 'l> GroupRun<'a, 'l> {
             let right = self.material(&job)?.verify_made(&job, &made);
             right.map_err(|wrong| self.distrust(place, wrong))?;
         }
+        let entrant = &self.entrants[place];
+        let interruption = entrant
+            .beginning
+            .as_ref()
+            .and_then(|beginning| interruption(seen, &report, beginning, &entrant.engine));
+        let taken = self
+            .entrants
+            .iter()
+            .map(|entrant| entrant.blocks.len() as u64);
         let block = TakenBlock {
-            order_index: self
-                .entrants
-                .iter()
-                .map(|entrant| entrant.blocks.len() as u64)
-                .sum(),
+            order_index: taken.sum(),
             round: turn.round,
-            worker_pid: self.entrants[place].worker_pid,
+            worker_pid: entrant.worker_pid,
             report,
         };
+        Ok((block, interruption))
+    }
+
+    /// Records a block and tells of it.
+    fn take_in(
+        &mut self,
+        rules: &Rules<'_>,
+        schedule: &mut Schedule,
+        turn: Turn,
+        block: TakenBlock,
+    ) -> Result<(), Setback> {
+        let place = turn.contestant;
         self.record.block(place, &block)?;
         schedule.record(turn, &block.report.block);
         self.entrants[place].blocks.push(block);

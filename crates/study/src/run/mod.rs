@@ -6,7 +6,7 @@
 //! | when is it enough | `rules` |
 //! | who starts the workers | [`Launcher`], [`Workers`] |
 //! | which keys and inputs, and are the outputs right | `materials` |
-//! | is what a worker reports believable | `check` |
+//! | is what a worker reports believable, and was it let run | `check` |
 //! | what does a watcher see | [`Observer`], [`Event`], `course` |
 
 mod check;
@@ -28,11 +28,12 @@ use rsalab_measure::{Clock, Machine, Monotonic, busy_warnings};
 use crate::{
     Error, Study,
     store::{
-        Beginning, BlockRecord, CellState, Ending, GroupRecord, SessionNumber, SessionStart, Store,
-        StoreError, TakenBlock,
+        Beginning, BlockRecord, CellState, Ending, GroupRecord, InterruptedBlock, SessionNumber,
+        SessionStart, Store, StoreError, TakenBlock,
     },
 };
 
+pub(crate) use check::interrupted_note;
 pub(crate) use course::{Course, Share};
 pub(crate) use entrant::Entrant;
 pub(crate) use group::{Brief, GroupRun, Lab, Notice, Outcome, Record};
@@ -209,6 +210,23 @@ impl Record for StoreRecord<'_> {
             taken: taken.clone(),
         };
         self.store.add_block(self.group.id, &record)
+    }
+
+    fn interrupted(
+        &mut self,
+        place: usize,
+        taken: &TakenBlock,
+        reason: &str,
+    ) -> Result<(), StoreError> {
+        let block = InterruptedBlock {
+            record: BlockRecord {
+                cell: self.group.cells[place].id,
+                session: self.session,
+                taken: taken.clone(),
+            },
+            reason: reason.to_owned(),
+        };
+        self.store.add_interrupted_block(self.group.id, &block)
     }
 
     fn close(

@@ -65,6 +65,13 @@ pub enum Event<'a> {
         /// How far the run has come.
         progress: Progress,
     },
+    /// A block was interrupted from outside: it is no part of any figure, and its turn is measured anew.
+    Interrupted {
+        /// Whose it is.
+        cell: CellName<'a>,
+        /// What was seen.
+        reason: &'a str,
+    },
     /// A cell was closed.
     Closed {
         /// Which one.

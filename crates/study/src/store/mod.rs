@@ -31,7 +31,7 @@ pub const DRAFT_PREFIX: &str = ".study-";
 /// The name of the file beside it that a writer holds locked.
 pub const LOCK_FILE: &str = "study.lock";
 /// The version of the schema that this program writes.
-pub const SCHEMA_VERSION: i64 = 2;
+pub const SCHEMA_VERSION: i64 = 3;
 /// The oldest schema that this program reads; a study of it is brought up to date when somebody goes on with it.
 const OLDEST_SCHEMA_VERSION: i64 = 1;
 /// `RSAL`: marks the file as ours among SQLite files.
@@ -232,6 +232,15 @@ pub struct TakenBlock {
     pub worker_pid: Option<u32>,
     /// The samples. Outputs are verified and not kept.
     pub report: BlockReport,
+}
+
+/// A block during which something outside kept the worker from running. It is part of no figure.
+#[derive(Clone, Debug, PartialEq)]
+pub struct InterruptedBlock {
+    /// What was measured, and the turn that was measured anew.
+    pub record: BlockRecord,
+    /// What was seen, in words.
+    pub reason: String,
 }
 
 /// A stored block.

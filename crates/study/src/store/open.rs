@@ -18,6 +18,9 @@ use crate::plan::{Group, Host, Seed};
 /// Another process's transaction lasts for milliseconds; a lock that lasts longer is somebody at work.
 const PATIENCE: Duration = Duration::from_secs(1);
 
+/// The table that version 3 of the schema has added.
+const INTERRUPTED: &str = include_str!("interrupted.sql");
+
 /// What a database is made of.
 #[derive(Clone, Debug)]
 pub struct NewStudy<'a> {
@@ -149,16 +152,22 @@ impl Store {
 
     /// Adds what versions of the schema have added since the file was made.
     fn bring_up_to_date(&mut self) -> Result<(), StoreError> {
-        if self.schema_version == SCHEMA_VERSION {
+        let found = self.schema_version;
+        if found == SCHEMA_VERSION {
             return Ok(());
         }
         let update = |connection: &mut Connection| {
             let transaction =
                 connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
-            transaction.execute_batch(
-                "ALTER TABLE block ADD COLUMN cpu_user_ns INTEGER;
-                 ALTER TABLE block ADD COLUMN cpu_system_ns INTEGER;",
-            )?;
+            if found < 2 {
+                transaction.execute_batch(
+                    "ALTER TABLE block ADD COLUMN cpu_user_ns INTEGER;
+                     ALTER TABLE block ADD COLUMN cpu_system_ns INTEGER;",
+                )?;
+            }
+            if found < 3 {
+                transaction.execute_batch(INTERRUPTED)?;
+            }
             transaction.pragma_update(None, "user_version", SCHEMA_VERSION)?;
             transaction.commit()
         };
@@ -209,7 +218,9 @@ impl Store {
 
     /// Somebody who is handy with SQLite may have been here.
     fn check_tables(&self) -> Result<(), StoreError> {
-        for table in ["study", "session", "cell_group", "cell", "block", "sample"] {
+        let since_3 = (self.schema_version >= 3).then_some("interrupted_block");
+        let tables = ["study", "session", "cell_group", "cell", "block", "sample"];
+        for table in tables.into_iter().chain(since_3) {
             self.connection
                 .prepare(&format!("SELECT 1 FROM {table} LIMIT 1"))
                 .map_err(StoreError::sqlite(&self.path))?;
@@ -341,6 +352,7 @@ fn fill(mut connection: Connection, study: &NewStudy<'_>) -> rusqlite::Result<()
     transaction.pragma_update(None, "application_id", APPLICATION_ID)?;
     transaction.pragma_update(None, "user_version", SCHEMA_VERSION)?;
     transaction.execute_batch(include_str!("schema.sql"))?;
+    transaction.execute_batch(INTERRUPTED)?;
     write::plan(&transaction, study)?;
     transaction.commit()?;
     connection.close().map_err(|(_, error)| error)

@@ -9,7 +9,7 @@ use serde::de::DeserializeOwned;
 
 use super::{
     Beginning, BlockRecord, CellId, CellRecord, CellState, Ending, GroupId, GroupRecord,
-    SessionNumber, SessionRecord, Store, StoreError, StudyRecord, TakenBlock,
+    InterruptedBlock, SessionNumber, SessionRecord, Store, StoreError, StudyRecord, TakenBlock,
 };
 use crate::plan::{Measure, Seed};
 
@@ -143,6 +143,36 @@ impl Store {
             })
         })?;
         rows.collect()
+    }
+
+    /// The blocks of a group that were interrupted, in the order in which they were measured. A study of an earlier schema
+    /// has none that are marked.
+    pub fn interrupted_blocks(&self, group: GroupId) -> Result<Vec<InterruptedBlock>, StoreError> {
+        if self.schema_version < 3 {
+            return Ok(Vec::new());
+        }
+        let sql = "SELECT cell_id, session, order_index, round, worker_pid, report_json, reason
+                   FROM interrupted_block WHERE group_id = ?1 ORDER BY id";
+        let read = || -> rusqlite::Result<Vec<InterruptedBlock>> {
+            let mut rows = self.connection.prepare_cached(sql)?;
+            let row = |row: &Row<'_>| {
+                Ok(InterruptedBlock {
+                    record: BlockRecord {
+                        cell: CellId(row.get(0)?),
+                        session: SessionNumber(row.get(1)?),
+                        taken: TakenBlock {
+                            order_index: row.get(2)?,
+                            round: row.get(3)?,
+                            worker_pid: row.get(4)?,
+                            report: json(row, 5)?,
+                        },
+                    },
+                    reason: row.get(6)?,
+                })
+            };
+            rows.query_map(params![group.0], row)?.collect()
+        };
+        read().map_err(self.content("interrupted block"))
     }
 
     /// Whether any cell is left to do.

@@ -7,7 +7,8 @@ use rusqlite::{Connection, Transaction, TransactionBehavior, params};
 use serde::Serialize;
 
 use super::{
-    Beginning, BlockRecord, CellId, Ending, GroupId, NewStudy, SessionNumber, Store, StoreError,
+    Beginning, BlockRecord, CellId, Ending, GroupId, InterruptedBlock, NewStudy, SessionNumber,
+    Store, StoreError,
 };
 
 /// What is known when a session begins.
@@ -69,6 +70,33 @@ impl Store {
     /// Stores a verified block: all of it or nothing.
     pub fn add_block(&mut self, group: GroupId, record: &BlockRecord) -> Result<(), StoreError> {
         self.write(|transaction| insert_block(transaction, group, record))
+    }
+
+    /// Stores a block that was interrupted, and that its figures shall do without.
+    pub fn add_interrupted_block(
+        &mut self,
+        group: GroupId,
+        block: &InterruptedBlock,
+    ) -> Result<(), StoreError> {
+        let taken = &block.record.taken;
+        self.write(|transaction| {
+            transaction.execute(
+                "INSERT INTO interrupted_block (cell_id, group_id, order_index, round, session, worker_pid, reason,
+                                                report_json)
+                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
+                params![
+                    block.record.cell.0,
+                    group.0,
+                    taken.order_index,
+                    taken.round,
+                    block.record.session.0,
+                    taken.worker_pid,
+                    block.reason,
+                    json(&taken.report),
+                ],
+            )?;
+            Ok(())
+        })
     }
 
     /// A cell has been measured and verified.

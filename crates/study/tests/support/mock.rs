@@ -13,7 +13,7 @@ use num_bigint::BigUint;
 use rsalab_engines::{
     BlockReport, EngineInfo, Job, Ledger, Op, Readiness, Reason, Session, SessionError, StudyKey,
 };
-use rsalab_measure::{BlockPlan, Clock, MockClock};
+use rsalab_measure::{BlockPlan, Clock, CpuTime, Interruption, MockClock};
 use rsalab_study::run::{LaunchError, Launcher};
 
 /// What goes wrong with an engine.
@@ -43,6 +43,12 @@ pub enum Trouble {
     FastInLaunch(usize),
     /// It neither blinds nor checks.
     Unblinded,
+    /// Its worker is stopped for three seconds in each of so many requests from this one on, and somebody sees it.
+    Stopped(usize, usize),
+    /// The same, and only its CPU time tells.
+    Starved(usize, usize),
+    /// It waits for a device in all its blocks: it has hardly any CPU time.
+    Waits,
 }
 
 /// Starts engines that behave as told.
@@ -125,6 +131,7 @@ impl Launcher for Mocks {
             launch: self.launched(selector),
             requests: 0,
             prepared: None,
+            seen: None,
         }))
     }
 }
@@ -141,12 +148,14 @@ struct Mock {
     launch: usize,
     requests: usize,
     prepared: Option<(Job, Vec<StudyKey>, Vec<u8>)>,
+    seen: Option<Interruption>,
 }
 
 impl Mock {
     /// Counts a request, and lets happen what is to happen at it.
     fn hear(&mut self, request: &'static str) -> Result<(), SessionError> {
         self.requests += 1;
+        self.seen = None;
         let engine = self.info.name.clone();
         let all = self.all_requests.fetch_add(1, Ordering::Relaxed) + 1;
         if Some(all) == self.killed_at {
@@ -174,6 +183,24 @@ impl Mock {
             }),
             _ => Ok(()),
         }
+    }
+}
+
+impl Mock {
+    fn is_among(&self, from: usize, count: usize) -> bool {
+        (from..from.saturating_add(count)).contains(&self.requests)
+    }
+
+    /// Three seconds pass in the last sample, in which the process does nothing.
+    fn pause(&self, report: &mut BlockReport) {
+        const PAUSE_NS: u64 = 3_000_000_000;
+        self.clock.advance(PAUSE_NS);
+        report.cpu = Some(CpuTime {
+            user_ns: 100_000_000,
+            system_ns: 10_000_000,
+        });
+        report.block.elapsed_ns += PAUSE_NS;
+        report.block.samples[1].elapsed_ns += PAUSE_NS;
     }
 }
 
@@ -237,6 +264,14 @@ impl Session for Mock {
         match self.trouble {
             Some(Trouble::Boasts) => report.block.elapsed_ns += 1,
             Some(Trouble::EmptyBlocks) => report.block.samples.clear(),
+            Some(Trouble::Stopped(from, count)) if self.is_among(from, count) => {
+                self.pause(&mut report);
+                self.seen = Some(Interruption::Stopped);
+            }
+            Some(Trouble::Starved(from, count)) if self.is_among(from, count) => {
+                self.pause(&mut report);
+            }
+            Some(Trouble::Waits) => self.pause(&mut report),
             _ => {}
         }
         Ok(report)
@@ -246,6 +281,10 @@ impl Session for Mock {
         self.hear("release")?;
         self.prepared = None;
         Ok(())
+    }
+
+    fn interruption(&self) -> Option<Interruption> {
+        self.seen
     }
 
     fn pid(&self) -> Option<u32> {

@@ -1,0 +1,105 @@
+//! A worker that is stopped in the middle of a block, as by SIGSTOP or a debugger, and goes on.
+
+use std::{
+    fs,
+    io::Read,
+    path::Path,
+    process::{Child, Command, Stdio},
+    thread,
+    time::Duration,
+};
+
+use rustix::process::{Signal, kill_process};
+use serde_json::Value;
+
+use crate::{
+    support::{cells, folder, open, program, wait_for},
+    workers::worker_of,
+};
+
+const PLAN: &str = r#"
+title = "Pauses"
+[measure]
+precision = 0.0
+budget_s = 20.0
+min_blocks = 6
+max_blocks = 6
+block_ms = 300
+discard_ms = 10
+[[grid]]
+operations = ["private"]
+engines = ["own", "textbook"]
+bits = [512]
+threads = [1]
+"#;
+
+#[test]
+fn a_block_in_which_the_worker_was_stopped_is_marked_and_measured_anew() {
+    let here = folder();
+    fs::write(here.path().join("plan.toml"), PLAN).expect("the folder can be written to");
+    let mut study = Command::new(program())
+        .current_dir(here.path())
+        .args(["study", "plan.toml", "--out", "study", "--json"])
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("the program starts");
+    let place = here.path().join("study");
+    wait_for("a block", || (stored(&place)? > 1).then_some(()));
+    stop_for(&study, "textbook", Duration::from_secs(3));
+    let mut told = [String::new(), String::new()];
+    let pipes = study.stdout.take().zip(study.stderr.take());
+    let (mut stdout, mut stderr) = pipes.expect("both are pipes");
+    stdout.read_to_string(&mut told[0]).expect("it is text");
+    stderr.read_to_string(&mut told[1]).expect("it is text");
+    assert!(study.wait().expect("it ends").success(), "{}", told[1]);
+
+    // Nothing that is measured took longer than it does, and every turn was measured.
+    let cells = cells(&place);
+    assert!(cells.iter().all(|cell| cell.state == "done"), "{cells:?}");
+    let database = open(&place.join("study.db"));
+    let number = |sql: &str| -> i64 {
+        let number = database.query_row(sql, [], |row| row.get(0));
+        number.expect("it can be asked")
+    };
+    assert!(number("SELECT max(elapsed_ns) FROM sample") < 1_500_000_000);
+    assert_eq!(number("SELECT count(*) FROM block"), 12);
+    let interrupted = number("SELECT count(*) FROM interrupted_block");
+    assert!(interrupted >= 1, "the pause is not marked");
+    let reason: String = database
+        .query_row("SELECT reason FROM interrupted_block", [], |row| row.get(0))
+        .expect("it has a reason");
+    assert_eq!(reason, "its process was stopped");
+
+    // Whoever reads the answer, the log or the report hears of it.
+    let answer: Value = serde_json::from_str(&told[0]).expect("it is JSON");
+    assert_eq!(answer["interrupted_blocks"], interrupted);
+    assert!(
+        told[1].contains("a block was interrupted, and is measured anew"),
+        "{}",
+        told[1]
+    );
+    let results = fs::read_to_string(place.join("results.json")).expect("it is there");
+    let results: Value = serde_json::from_str(&results).expect("it is JSON");
+    let row = &results["groups"][0]["rows"][1];
+    assert_eq!(row["interrupted_blocks"], interrupted);
+    let notes = row["notes"].to_string();
+    assert!(notes.contains("interrupted and"), "{notes}");
+    let page = fs::read_to_string(place.join("report.html")).expect("it is there");
+    assert!(page.contains("its process was stopped"));
+}
+
+fn stop_for(study: &Child, engine: &str, pause: Duration) {
+    let worker = wait_for("a worker", || worker_of(study, engine));
+    kill_process(worker, Signal::STOP).expect("it is there");
+    thread::sleep(pause);
+    kill_process(worker, Signal::CONT).expect("it is there");
+}
+
+/// Blocks in a database, once there is one.
+fn stored(study: &Path) -> Option<i64> {
+    let file = study.join("study.db");
+    file.is_file().then_some(())?;
+    let counted = open(&file).query_row("SELECT count(*) FROM block", [], |row| row.get(0));
+    counted.ok()
+}
