@@ -77,11 +77,11 @@ pub fn serve_stdio(engine: &dyn Engine) -> ExitCode {
         report(panic);
         process::exit(101);
     }));
-    match serve(
-        engine,
-        &mut BufReader::new(watched_stdin()),
-        &mut io::stdout().lock(),
-    ) {
+    let stdin = match watched_stdin() {
+        Ok(stdin) => stdin,
+        Err(error) => return no_thread(&error),
+    };
+    match serve(engine, &mut BufReader::new(stdin), &mut io::stdout().lock()) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             eprintln!("the conversation broke off: {error}");
@@ -96,17 +96,23 @@ pub fn main_without_engine(reason: &str) -> ExitCode {
         eprintln!("{reason}");
         return ExitCode::from(6);
     }
-    match refuse(
-        reason,
-        &mut BufReader::new(watched_stdin()),
-        &mut io::stdout().lock(),
-    ) {
+    let stdin = match watched_stdin() {
+        Ok(stdin) => stdin,
+        Err(error) => return no_thread(&error),
+    };
+    match refuse(reason, &mut BufReader::new(stdin), &mut io::stdout().lock()) {
         Ok(()) => ExitCode::from(6),
         Err(error) => {
             eprintln!("the conversation broke off: {error}");
             ExitCode::from(5)
         }
     }
+}
+
+/// The end of a worker that the system refuses a thread.
+fn no_thread(error: &io::Error) -> ExitCode {
+    eprintln!("a thread could not be started: {error}");
+    ExitCode::from(6)
 }
 
 fn refuse(reason: &str, requests: &mut dyn BufRead, answers: &mut dyn Write) -> io::Result<()> {
@@ -254,10 +260,13 @@ impl Talk<'_> {
 ///
 /// The coordinator's death closes the pipe. The loop would notice when it next reads, but an operation can take minutes:
 /// the thread notices at once. The delay lets requests be answered that were written by hand or from a file.
-fn watched_stdin() -> impl Read {
+///
+/// # Errors
+/// The system refuses the thread. Without it a worker could outlive its coordinator.
+fn watched_stdin() -> io::Result<impl Read> {
     const GRACE: Duration = Duration::from_secs(2);
     let (send, receive) = mpsc::channel::<Vec<u8>>();
-    thread::spawn(move || {
+    let watch = move || {
         let mut stdin = io::stdin().lock();
         loop {
             match stdin.fill_buf() {
@@ -277,11 +286,14 @@ fn watched_stdin() -> impl Read {
         thread::sleep(GRACE);
         eprintln!("the input has ended; the request in progress was given up");
         process::exit(5);
-    });
-    Chunks {
+    };
+    thread::Builder::new()
+        .name("input".to_owned())
+        .spawn(watch)?;
+    Ok(Chunks {
         receive,
         chunk: io::Cursor::default(),
-    }
+    })
 }
 
 /// A stream made of chunks from a channel.

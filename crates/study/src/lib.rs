@@ -49,6 +49,7 @@ pub mod calibrate;
 pub mod compare;
 mod error;
 mod number;
+mod parallel;
 pub mod plan;
 pub mod report;
 pub mod run;

@@ -46,7 +46,7 @@ pub use self::{
     png::png,
     svg::svg,
 };
-use crate::{Error, articles::prime_cycles, store::Store};
+use crate::{Error, articles::prime_cycles, parallel, store::Store};
 
 /// The page's name in the directory of a report.
 pub const PAGE: &str = "report.html";
@@ -100,17 +100,11 @@ fn draw(figures: &[Figure], directory: &Path) -> Result<(), Error> {
     };
     let threads = thread::available_parallelism().map_or(1, NonZero::get);
     let share = figures.len().div_ceil(threads).max(1);
-    thread::scope(|scope| {
-        let shares = figures.chunks(share);
-        let workers: Vec<_> = shares
-            .map(|figures| scope.spawn(move || figures.iter().try_for_each(draw)))
-            .collect();
-        workers.into_iter().try_for_each(|worker| {
-            worker
-                .join()
-                .unwrap_or_else(|panic| std::panic::resume_unwind(panic))
-        })
+    parallel::map(figures.chunks(share), |figures| {
+        figures.iter().try_for_each(draw)
     })
+    .into_iter()
+    .collect()
 }
 
 /// Makes a folder in the directory of a report, and the directory itself, where they are missing.

@@ -18,7 +18,7 @@ use rsalab_engines::{
 };
 use rsalab_rsa::random::InsecureStudySeed;
 
-use crate::plan::Seed;
+use crate::{parallel, plan::Seed};
 
 /// Makes what jobs need from a study's seed: always the same.
 pub(crate) struct Materials {
@@ -112,11 +112,15 @@ impl Materials {
         const ATTENTION: Duration = Duration::from_millis(50);
         let (made, awaited) = mpsc::channel();
         let seed = self.seed.clone();
-        thread::spawn(move || {
+        let make = move || {
             let key = StudyKey::numbered(&seed, name.bits, name.exponent, name.symbols as u64);
             // Nobody may be waiting any more.
             let _ = made.send(key);
-        });
+        };
+        thread::Builder::new()
+            .name("study key".to_owned())
+            .spawn(make)
+            .map_err(|error| Lack::Key(format!("a thread could not be started: {error}")))?;
         loop {
             match awaited.recv_timeout(ATTENTION) {
                 Ok(key) => return key.map_err(|error| Lack::Key(error.to_string())),
@@ -158,22 +162,13 @@ impl Material {
         let helpers = thread::available_parallelism().map_or(1, NonZero::get);
         let share = (outputs.len() / item).div_ceil(helpers).max(1);
         let check = |outputs| verify(job, None, &[], outputs);
-        thread::scope(|scope| {
-            let helpers: Vec<_> = outputs
-                .chunks(share * item)
-                .map(|outputs| scope.spawn(move || check(outputs)))
-                .collect();
-            let answers = helpers.into_iter().enumerate().map(|(index, helper)| {
-                let answer = helper.join().expect("verification does not panic");
-                answer.map_err(|wrong| WrongAnswer {
-                    item: wrong.item + index * share,
-                    ..wrong
-                })
-            });
-            // Every helper is waited for, whatever the first one says.
-            let answers = answers.collect::<Vec<_>>();
-            answers.into_iter().collect::<Result<(), _>>()
-        })?;
+        let answers = parallel::map(outputs.chunks(share * item), check);
+        for (index, answer) in answers.into_iter().enumerate() {
+            answer.map_err(|wrong| WrongAnswer {
+                item: wrong.item + index * share,
+                ..wrong
+            })?;
+        }
         verify_no_prime_twice(job, outputs)
     }
 }
