@@ -53,12 +53,12 @@ impl Follower {
         self.bar.finish_and_clear();
     }
 
-    /// Says how many cells failed, if any did.
-    pub(crate) fn say_failures(&self) {
-        if self.failed > 0 {
+    /// Says how many cells of the whole study failed, if any did.
+    pub(crate) fn say_failures(&self, failed: usize) {
+        if failed > 0 {
             self.talk.say(format_args!(
                 "{} failed; the report has the reasons",
-                quantity::counted(self.failed, "cell")
+                quantity::counted(failed, "cell")
             ));
         }
     }

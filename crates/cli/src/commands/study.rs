@@ -77,7 +77,8 @@ pub(crate) fn report(arguments: &arguments::Report) -> Result<(), Failure> {
     if arguments.batch_files {
         report::write_batch_files(&store, directory)?;
     }
-    tell(&store, &page, &arguments.json)
+    let told = Report::of(&store).map_err(rsalab_study::Error::from)?;
+    tell(&store, told, &page, &arguments.json)
 }
 
 /// A kernel that does not exist is a mistake; one that does not run here is a record of the study.
@@ -149,8 +150,37 @@ fn run(
             line("report", &directory)
         ))
     })?;
-    follower.say_failures();
-    tell(study.store(), &page, json)
+    let report = Report::of(study.store()).map_err(rsalab_study::Error::from)?;
+    // Decided before anything is printed: a reader who has gone does not change it.
+    let verdict = verdict(&report, &page);
+    follower.say_failures(report.counts.get("failed").copied().unwrap_or(0));
+    let told = tell(study.store(), report, &page, json);
+    verdict.and(told)
+}
+
+/// An error if not one cell of the whole study was measured, in this session or an earlier one.
+fn verdict(report: &Report, page: &Path) -> Result<(), Failure> {
+    let count = |state: &str| report.counts.get(state).copied().unwrap_or(0);
+    let (failed, unsupported) = (count("failed"), count("unsupported"));
+    let what = match (count("done"), failed, unsupported) {
+        (0, 0, 0) | (1.., _, _) => return Ok(()),
+        (0, 0, _) => format!("{} not supported", are(unsupported)),
+        (0, _, 0) => format!("{failed} failed"),
+        (0, _, _) => format!("{failed} failed and {} not supported", are(unsupported)),
+    };
+    let class = match failed {
+        0 => Class::Unavailable,
+        _ => Class::Verification,
+    };
+    let what = format!("no cell was measured: {what}");
+    Err(Failure::new(class, what).advice(format!(
+        "the reasons are in {}; when that is mended, start the study anew",
+        page.display()
+    )))
+}
+
+fn are(count: usize) -> String {
+    format!("{count} {}", if count == 1 { "is" } else { "are" })
 }
 
 /// Lowers the priority of this process, and of the workers that it starts, as far as the study's plan asks.
@@ -300,8 +330,7 @@ struct Told {
 }
 
 /// The answer, and where the rest of it lies.
-fn tell(store: &Store, page: &Path, json: &JsonOption) -> Result<(), Failure> {
-    let report = Report::of(store).map_err(rsalab_study::Error::from)?;
+fn tell(store: &Store, report: Report, page: &Path, json: &JsonOption) -> Result<(), Failure> {
     if json.json {
         return output::json(&Told {
             program_version: VERSION,

@@ -68,7 +68,7 @@ fn a_faulty_engine_costs_one_cell() {
 }
 
 /// The program in a folder of its own, with a worker beside it that is not what it says.
-fn with_faulty_gmp(folder: &Path) -> PathBuf {
+pub(crate) fn with_faulty_gmp(folder: &Path) -> PathBuf {
     let target = program().parent().expect("it lies in a folder").to_owned();
     let faulty = target.join("examples/faulty-worker");
     assert!(
