@@ -8,14 +8,14 @@ use std::{
     io::Write,
     path::PathBuf,
     process::{Command, Stdio},
-    slice,
+    slice, thread,
     time::{Duration, Instant},
 };
 
 use rsalab_engines::{
     Fault, FaultKind, Job, Limits, Location, Mode, Op, Session, SessionError, Worker, verify,
 };
-use rsalab_measure::BlockPlan;
+use rsalab_measure::{BlockPlan, Interruption};
 
 use support::key;
 
@@ -326,6 +326,41 @@ fn a_report_that_cannot_be_true_is_refused() {
             other => panic!("{manner}: {other:?}"),
         }
     }
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_worker_that_was_stopped_for_a_while_is_seen_and_goes_on() {
+    let mut worker = start("", Limits::default()).unwrap();
+    worker.supports(&job()).unwrap().unwrap();
+    worker.prepare(&job(), &[key()], &inputs()).unwrap();
+    worker.outputs().unwrap();
+    let block = |worker: &mut Worker, min_ms: u64| {
+        let plan = BlockPlan {
+            discard_ns: 0,
+            min_ns: min_ms * 1_000_000,
+            calls: None,
+            max_samples: 100,
+        };
+        let report = worker.block(&plan).expect("a pause is no fault");
+        (report.block.elapsed_ns, worker.interruption())
+    };
+    assert_eq!(block(&mut worker, 150).1, None);
+    let pid = worker.pid().unwrap().to_string();
+    let pauser = thread::spawn(move || {
+        for (signal, then) in [("-STOP", 1500), ("-CONT", 0)] {
+            Command::new("kill").args([signal, &pid]).status().unwrap();
+            thread::sleep(Duration::from_millis(then));
+        }
+    });
+    let (elapsed_ns, seen) = block(&mut worker, 1000);
+    pauser.join().unwrap();
+    assert_eq!(seen, Some(Interruption::Stopped), "in {elapsed_ns} ns");
+    // The engine reads a clock of its own, and its account of the time is still believed.
+    for _ in 0..3 {
+        assert_eq!(block(&mut worker, 150).1, None);
+    }
+    worker.release().unwrap();
 }
 
 #[test]
