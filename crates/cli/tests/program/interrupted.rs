@@ -9,12 +9,12 @@ use std::{
     time::Duration,
 };
 
-use rustix::process::{Signal, kill_process};
+use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 
 use crate::{
     support::{cells, folder, open, program, wait_for},
-    workers::worker_of,
+    workers::{with_own_engine, worker_of},
 };
 
 const PLAN: &str = r#"
@@ -89,11 +89,43 @@ fn a_block_in_which_the_worker_was_stopped_is_marked_and_measured_anew() {
     assert!(page.contains("its process was stopped"));
 }
 
-fn stop_for(study: &Child, engine: &str, pause: Duration) {
-    let worker = wait_for("a worker", || worker_of(study, engine));
-    kill_process(worker, Signal::STOP).expect("it is there");
-    thread::sleep(pause);
-    kill_process(worker, Signal::CONT).expect("it is there");
+/// Ctrl-Z stops the program and none of its workers. Whose time that was cannot be told from an engine's own clock.
+#[test]
+fn a_study_that_was_stopped_itself_blames_no_engine() {
+    let here = folder();
+    let rsalab = with_own_engine(here.path());
+    let plan = PLAN.replace(r#""own", "textbook""#, r#""mine""#);
+    fs::write(here.path().join("plan.toml"), plan).expect("the folder can be written to");
+    let mut study = Command::new(rsalab)
+        .current_dir(here.path())
+        .env("LIE", "")
+        .args(["study", "plan.toml", "--quiet", "--out", "study"])
+        .stdout(Stdio::null())
+        .spawn()
+        .expect("the program starts");
+    let place = here.path().join("study");
+    wait_for("a block", || (stored(&place)? > 1).then_some(()));
+    pause(Pid::from_child(&study), Duration::from_millis(1500));
+    assert!(study.wait().expect("it ends").success());
+    let cells = cells(&place);
+    assert!(cells.iter().all(|cell| cell.state == "done"), "{cells:?}");
+    let reason: String = open(&place.join("study.db"))
+        .query_row("SELECT reason FROM interrupted_block", [], |row| row.get(0))
+        .expect("one block is marked");
+    assert!(
+        reason.starts_with("the program that measures did not run for 1."),
+        "{reason}"
+    );
+}
+
+fn stop_for(study: &Child, engine: &str, time: Duration) {
+    pause(wait_for("a worker", || worker_of(study, engine)), time);
+}
+
+fn pause(process: Pid, time: Duration) {
+    kill_process(process, Signal::STOP).expect("it is there");
+    thread::sleep(time);
+    kill_process(process, Signal::CONT).expect("it is there");
 }
 
 /// Blocks in a database, once there is one.

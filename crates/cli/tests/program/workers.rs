@@ -148,7 +148,7 @@ fn a_program_of_the_users_own_is_an_engine_and_its_lies_cost_one_cell() {
 
 /// The program in a folder of its own, beside it the engine `mine`: the textbook's, whose answers go through what the
 /// environment variable `LIE` has for sed.
-fn with_own_engine(folder: &Path) -> PathBuf {
+pub(crate) fn with_own_engine(folder: &Path) -> PathBuf {
     use std::os::unix::fs::PermissionsExt;
     let rsalab = with_faulty_gmp(folder);
     fs::rename(folder.join("rsalab-peer-gmp"), folder.join("truthful")).expect("it is there");
