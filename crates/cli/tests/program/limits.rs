@@ -54,8 +54,6 @@ fn threads_that_cannot_be_started() {
     study_key(here.path(), 1024);
     fs::write(here.path().join("text"), vec![b'x'; 100_000]).expect("it can be written");
     let rsalab = for_anybody(here.path());
-    let readable = fs::Permissions::from_mode(0o644);
-    fs::set_permissions(here.path().join("key.pem"), readable).expect("it is ours");
     let out = here.path().join("out");
     fs::create_dir(&out).expect("it can be made");
     fs::set_permissions(&out, fs::Permissions::from_mode(0o777)).expect("it is ours");
@@ -69,6 +67,10 @@ fn threads_that_cannot_be_started() {
         "text.rsa",
     ];
     assert_done(&run(here.path(), encrypted));
+    for name in ["key.pem", "text.rsa"] {
+        let readable = fs::Permissions::from_mode(0o644);
+        fs::set_permissions(here.path().join(name), readable).expect("it is ours");
+    }
     for line in [
         "keygen --count 20 --threads 4 --out out/keys",
         "keygen --count 20 --threads 4 --strict --out out/keys.tar",

@@ -8,7 +8,7 @@ use std::{
 
 use rustix::process::{Pid, Signal, kill_process};
 
-use crate::support::{Cell, assert_done, cells, folder, program, wait_for};
+use crate::support::{Cell, assert_done, assert_failure, cells, folder, program, wait_for};
 
 /// Three engines at one operation and two at another, so that what follows the fault can be seen.
 const PLAN: &str = r#"
@@ -100,7 +100,7 @@ fn a_key_of_close_primes_is_not_taken_from_an_engine() {
         .args(["--out", "key.pem"])
         .output()
         .expect("the program starts");
-    assert_failure(&output, 4, "its primes lie close to each other");
+    assert_failure(&output, 4, "Fermat's method factors its modulus");
     assert!(!here.path().join("key.pem").exists());
 }
 

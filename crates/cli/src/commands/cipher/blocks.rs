@@ -159,7 +159,7 @@ fn failed(what: &str, error: Error) -> Failure {
         Error::Blocks { .. } | Error::Layout { .. } => Class::Usage,
         Error::Container { .. } | Error::KeySize { .. } | Error::InvalidKey { .. } => Class::Input,
         Error::Block { .. } => Class::Verification,
-        Error::Randomness { .. } | Error::Workers(_) => Class::Unavailable,
+        Error::Randomness { .. } | Error::Threads { .. } => Class::Unavailable,
         _ => Class::Internal,
     };
     let advice = match error {
