@@ -3,7 +3,7 @@
 use crate::integer::safegcd::Inverter;
 use crate::limbs::{Modulus, Nat, words};
 use crate::public::public_key;
-use crate::{Error, Status, batch};
+use crate::{Error, Status, batch, random};
 use zeroize::Zeroizing;
 
 /// Random numbers below a modulus and their inverses, for one thread that works elsewhere than on this CPU's kernels.
@@ -121,7 +121,7 @@ impl Draws {
     /// A uniform number below n for one lane, by rejection.
     fn draw(&mut self, modulus: &Modulus, lane: usize) -> Result<(), Error> {
         loop {
-            getrandom::fill(&mut self.bytes).map_err(|e| Error::Randomness(e.to_string()))?;
+            random::fill(&mut self.bytes)?;
             self.bytes[0] &= 0xff >> (8 * self.bytes.len() - modulus.bits());
             words::read_be(&mut self.numbers[lane], &self.bytes);
             if words::is_less(&self.numbers[lane], modulus.n()).into() {

@@ -11,6 +11,7 @@
 //! | What is prepared once for a key? | `public`, `private` (CRT, blinded, checked), [`bare`] (neither, to be measured); for many keys: `ring` |
 //! | How is a private power taken? | `crt`: two of half the length; `plain`: one, to be measured |
 //! | How is it protected? | `guard`: blinding, and the check of a result before it is released; `invertible`: what blinds |
+//! | Where do random numbers come from? | [`random`]: the system's generator, after a health test |
 //! | How are keys derived and checked? | [`integer`]: constant-time inversion, gcd, reduction, CRT parameters |
 //! | What if a key does not name its primes? | `recover` |
 //! | How is a prime recognised? | [`candidate`]: a sieve or small factors, a test to base 2, Miller–Rabin |
@@ -36,6 +37,7 @@ mod model;
 mod plain;
 mod private;
 mod public;
+pub mod random;
 mod recover;
 mod ring;
 #[cfg(test)]

@@ -8,7 +8,7 @@ use crate::integer::{Bytes, gcd, quotient, shift_right, trailing_zeros};
 use crate::limbs::aligned::Aligned;
 use crate::limbs::{Modulus, Nat, words};
 use crate::public::public_key;
-use crate::{Error, Kernel};
+use crate::{Error, Kernel, random};
 use zeroize::Zeroizing;
 
 /// Batches of bases before n is taken for no product of two odd primes. Each base of a key fails with a probability of a
@@ -116,7 +116,7 @@ fn root_of_one(
 fn random_bases(modulus: &Modulus, items: usize) -> Result<Zeroizing<Vec<u64>>, Error> {
     let limbs = modulus.limbs();
     let mut bytes = Zeroizing::new(vec![0; 8 * limbs * items]);
-    getrandom::fill(&mut bytes).map_err(|error| Error::Randomness(error.to_string()))?;
+    random::fill(&mut bytes)?;
     let mut bases: Vec<u64> = bytes
         .chunks_exact(8)
         .map(|word| u64::from_le_bytes(word.try_into().expect("eight bytes")))

@@ -8,8 +8,46 @@ use zeroize::{Zeroize, ZeroizeOnDrop};
 
 use crate::Error;
 
-/// The system's generator, seeded by the system. What every key that protects anything must come from.
-pub use getrandom::SysRng as SystemRng;
+/// The operating system's generator. What every key that protects anything must come from.
+///
+/// Before it gives the first byte in a process, it is tested (`rsalab_arith::random`, which draws for all of this crate): a source that
+/// gives the same byte or the same block again and again is refused, then and for as long as the process lives.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct SystemRng;
+
+/// Why [`SystemRng`] gave nothing: what the system said, or what the test of its generator found.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{reason}")]
+pub struct SystemRngError {
+    reason: String,
+}
+
+impl TryRng for SystemRng {
+    type Error = SystemRngError;
+
+    fn try_next_u32(&mut self) -> Result<u32, SystemRngError> {
+        let mut bytes = [0; 4];
+        self.try_fill_bytes(&mut bytes)?;
+        Ok(u32::from_le_bytes(bytes))
+    }
+
+    fn try_next_u64(&mut self) -> Result<u64, SystemRngError> {
+        let mut bytes = [0; 8];
+        self.try_fill_bytes(&mut bytes)?;
+        Ok(u64::from_le_bytes(bytes))
+    }
+
+    fn try_fill_bytes(&mut self, bytes: &mut [u8]) -> Result<(), SystemRngError> {
+        rsalab_arith::random::fill(bytes).map_err(|error| SystemRngError {
+            reason: match error {
+                rsalab_arith::Error::Randomness(reason) => reason,
+                other => other.to_string(),
+            },
+        })
+    }
+}
+
+impl TryCryptoRng for SystemRng {}
 
 /// A thread's own generator for many keys: ChaCha20 with a key from the system, so that the system is asked once and not for
 /// each candidate. Wiped on drop. It cannot be copied or stored, and two threads never share one.

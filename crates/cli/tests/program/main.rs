@@ -13,6 +13,7 @@ mod limits;
 mod many_keys;
 mod measured;
 mod messages;
+mod randomness;
 mod readme;
 mod refused;
 mod signals;

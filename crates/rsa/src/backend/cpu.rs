@@ -240,8 +240,11 @@ impl RingRunner for PrivateRingRunner<'_> {
 }
 
 fn failed(error: rsalab_arith::Error) -> Error {
-    Error::Backend {
-        backend: NAME,
-        reason: error.to_string(),
+    match error {
+        rsalab_arith::Error::Randomness(reason) => Error::Randomness { reason },
+        other => Error::Backend {
+            backend: NAME,
+            reason: other.to_string(),
+        },
     }
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use rsalab_engines::{
     Exponent, Job, Limits, Mode, Op, Session, SessionError, StudyKey, Worker, verify,
 };
-use rsalab_rsa::{PrivateKey, keys::Weakness};
+use rsalab_rsa::{PrivateKey, keys::Weakness, random::WorkerRng};
 use zeroize::Zeroizing;
 
 use super::{
@@ -44,6 +44,8 @@ pub(super) fn make(engine: &str, bits: usize, exponent: Exponent) -> Result<Orig
         symbols: 0,
         block_symbols: 0,
     };
+    // The engine asks the system itself, without our test of what the system gives.
+    WorkerRng::from_system().map_err(super::told)?;
     let stop = Stop::listen()?;
     let failed = |error: SessionError| match stop.class() {
         Some(class) => Failure::new(class, "stopped; no key was made"),

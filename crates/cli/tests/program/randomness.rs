@@ -1,0 +1,140 @@
+//! A system whose random numbers are not random: anybody could make the same keys, so that none is made. On Linux with glibc, where a
+//! library that is loaded first can take the place of `getrandom`.
+#![cfg(all(target_os = "linux", target_env = "gnu"))]
+
+use std::{
+    fs,
+    path::{Path, PathBuf},
+    process::{Command, Output},
+};
+
+use crate::support::{assert_done, assert_failure, folder, rsalab, study_key};
+
+/// Takes the place of the C library's ways to random bytes, and of the system's devices. `GIVE` is what stands at a place.
+const SHIM: &str = r#"
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <fcntl.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/types.h>
+
+static void give(unsigned char *out, size_t length) {
+  for (size_t place = 0; place < length; place++) out[place] = (unsigned char)(GIVE);
+}
+
+ssize_t getrandom(void *out, size_t length, unsigned int flags) {
+  (void)flags;
+  give(out, length);
+  return (ssize_t)length;
+}
+
+int getentropy(void *out, size_t length) {
+  give(out, length);
+  return 0;
+}
+
+static const char *instead_of(const char *path) {
+  int is_random = !strcmp(path, "/dev/urandom") || !strcmp(path, "/dev/random");
+  return is_random ? "/dev/zero" : path;
+}
+
+#define OPEN(name)                                                  \
+  int name(const char *path, int flags, ...) {                      \
+    int (*real)(const char *, int, ...) = dlsym(RTLD_NEXT, #name);  \
+    va_list rest;                                                   \
+    va_start(rest, flags);                                          \
+    unsigned int mode = va_arg(rest, unsigned int);                 \
+    va_end(rest);                                                   \
+    return real(instead_of(path), flags, mode);                     \
+  }
+
+OPEN(open)
+OPEN(open64)
+"#;
+
+/// Compiles the shim; none, said visibly, without a C compiler.
+fn shim(here: &Path, name: &str, give: &str) -> Option<PathBuf> {
+    fs::write(here.join("shim.c"), SHIM).expect("the folder can be written to");
+    let library = here.join(format!("{name}.so"));
+    let compiled = Command::new("cc")
+        .args(["-shared", "-fPIC", "-O1", "shim.c", "-ldl", "-o"])
+        .arg(&library)
+        .arg(format!("-DGIVE={give}"))
+        .current_dir(here)
+        .output();
+    match compiled {
+        Ok(output) if output.status.success() => Some(library),
+        Ok(output) => panic!("{}", String::from_utf8_lossy(&output.stderr)),
+        Err(error) => {
+            eprintln!("SKIPPED: there is no C compiler to replace getrandom with: {error}");
+            None
+        }
+    }
+}
+
+fn typed(here: &Path, shim: &Path, line: &str) -> Output {
+    rsalab(here)
+        .env("LD_PRELOAD", shim)
+        .args(line.split(' '))
+        .output()
+        .expect("the program starts")
+}
+
+#[test]
+fn constant_randomness_is_refused_and_not_used() {
+    let here = folder();
+    let here = here.path();
+    study_key(here, 2048);
+    fs::write(here.join("message"), "a message").expect("the folder can be written to");
+    for (name, give, found) in [
+        ("constant", "0x5a", "the same byte 11 times in a row"),
+        ("zeros", "0", "the same byte 11 times in a row"),
+        // Every call gives the same block, in which no byte follows itself.
+        (
+            "block",
+            "(place * place * 7 + place * 31 + (place >> 4) * 101) >> 2",
+            "the same 16 bytes twice",
+        ),
+    ] {
+        let Some(shim) = shim(here, name, give) else {
+            return;
+        };
+        for line in [
+            "keygen --out new.pem",
+            "keygen --out new.pem --strict",
+            "keygen --out new.pem --format pkcs8-encrypted --password-file message",
+            "keygen --out new.pem --engine textbook",
+            "keygen --out many --count 3",
+            "sign --key key.pem message --sig sig",
+            "sign --key key.pem message --sig sig --scheme pkcs1v15",
+            "encrypt --scheme oaep --key public.pem message --out secret",
+        ] {
+            let output = typed(here, &shim, line);
+            assert_failure(&output, 6, "its health test found ");
+            assert_failure(&output, 6, found);
+        }
+        for file in ["new.pem", "sig", "secret"] {
+            assert!(!here.join(file).exists(), "{file} was made");
+        }
+        let many = fs::read_dir(here.join("many")).into_iter().flatten();
+        let keys = many.filter(|file| {
+            let name = file.as_ref().expect("it is read").file_name();
+            name.to_string_lossy().starts_with("key-")
+        });
+        assert_eq!(keys.count(), 0, "a key was made");
+        let _ = fs::remove_dir_all(here.join("many"));
+        // What needs no random numbers works.
+        assert_done(&typed(here, &shim, "key public key.pem --out half.pem"));
+        fs::remove_file(here.join("half.pem")).expect("it was made");
+    }
+    // The shim itself takes nothing away from the program.
+    let random = shim(here, "random", "rand() >> 7");
+    let made = typed(
+        here,
+        &random.expect("it compiled before"),
+        "keygen --out new.pem",
+    );
+    assert_done(&made);
+}
