@@ -2,7 +2,7 @@
 //!
 //! | way | file |
 //! |---|---|
-//! | to the letter: every candidate drawn anew | [`strict`](mod@strict): [`generate`], [`prime_pair`], [`first_primes_of`] |
+//! | to the letter: every candidate drawn anew | [`strict`](mod@strict): [`generate`], [`generate_stopped_by`], [`prime_pair`], [`first_primes_of`] |
 //! | in bulk: random starts, sieved, and many searches side by side | [`bulk`]: [`Generation`], [`Generator`] |
 //! | what both draw | `draw` |
 //!
@@ -26,7 +26,7 @@ use crate::{
 
 pub use acceptance::check_acceptance;
 pub use bulk::{Generation, Generator};
-pub use strict::{first_primes_of, generate, prime_pair};
+pub use strict::{first_primes_of, generate, generate_stopped_by, prime_pair};
 
 /// The public exponent that nearly every key has.
 pub const DEFAULT_EXPONENT: u64 = 65537;

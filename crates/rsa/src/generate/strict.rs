@@ -1,5 +1,7 @@
 //! Every candidate a number of its own, drawn as A.1.3 says: step by step, and slow.
 
+use std::sync::atomic::{AtomicBool, Ordering};
+
 use rand_core::TryCryptoRng;
 use rsalab_arith::{candidate::has_small_factor, integer};
 use subtle::ConstantTimeEq;
@@ -27,9 +29,35 @@ pub fn generate<R: TryCryptoRng + ?Sized>(
     rng: &mut R,
     backend: &dyn Backend,
 ) -> Result<Generated, Error> {
+    key(bits, e, rng, backend, None)
+}
+
+/// As [`generate`], ended by a flag that another thread raises: within the time of one candidate's tests, or of one batch of Miller–Rabin
+/// rounds on a kernel that tests several at once. The flag changes nothing about the key that the same randomness gives.
+///
+/// # Errors
+///
+/// [`Error::Stopped`] if the flag was raised; otherwise as for [`generate`].
+pub fn generate_stopped_by<R: TryCryptoRng + ?Sized>(
+    bits: usize,
+    e: u64,
+    rng: &mut R,
+    backend: &dyn Backend,
+    stop: &AtomicBool,
+) -> Result<Generated, Error> {
+    key(bits, e, rng, backend, Some(stop))
+}
+
+fn key<R: TryCryptoRng + ?Sized>(
+    bits: usize,
+    e: u64,
+    rng: &mut R,
+    backend: &dyn Backend,
+    stop: Option<&AtomicBool>,
+) -> Result<Generated, Error> {
     let mut counts = Counts::default();
     loop {
-        let pair = prime_pair(bits, e, rng, backend)?;
+        let pair = pair(bits, e, rng, backend, stop)?;
         counts.add(pair.counts);
         if let Some(key) = pair.key(bits, e)? {
             check_consistency(&key, rng, backend)?;
@@ -52,8 +80,19 @@ pub fn prime_pair<R: TryCryptoRng + ?Sized>(
     rng: &mut R,
     backend: &dyn Backend,
 ) -> Result<PrimePair, Error> {
+    pair(bits, e, rng, backend, None)
+}
+
+fn pair<R: TryCryptoRng + ?Sized>(
+    bits: usize,
+    e: u64,
+    rng: &mut R,
+    backend: &dyn Backend,
+    stop: Option<&AtomicBool>,
+) -> Result<PrimePair, Error> {
     check_parameters(bits, e)?;
     let mut search = Search::new(bits, e, rng, backend)?;
+    search.stop = stop;
     // Steps 4 and 5.
     let p = search.prime(5 * bits, None)?;
     let q = search.prime(10 * bits, Some(&p))?;
@@ -118,6 +157,7 @@ struct Search<'a, R: ?Sized> {
     rng: &'a mut R,
     tester: Box<dyn CandidateTester + 'a>,
     lanes: usize,
+    stop: Option<&'a AtomicBool>,
     counts: Counts,
 }
 
@@ -129,6 +169,7 @@ impl<'a, R: TryCryptoRng + ?Sized> Search<'a, R> {
             rng,
             tester: backend.tester(bits / 2)?,
             lanes: backend.lanes().clamp(1, AHEAD),
+            stop: None,
             counts: Counts::default(),
         })
     }
@@ -169,6 +210,7 @@ impl<'a, R: TryCryptoRng + ?Sized> Search<'a, R> {
             bases.clear();
             places.clear();
             while places.len() < AHEAD {
+                self.check_stop()?;
                 let Some(candidate) = next(self)? else {
                     is_last = true;
                     break;
@@ -192,6 +234,7 @@ impl<'a, R: TryCryptoRng + ?Sized> Search<'a, R> {
             {
                 let mut passed = [false; AHEAD];
                 let passed = &mut passed[..places.len()];
+                self.check_stop()?;
                 self.tester.round(candidates, bases, passed)?;
                 self.counts.tests += passed.len() as u64;
                 self.counts.rounds += passed.len() as u64;
@@ -214,19 +257,32 @@ impl<'a, R: TryCryptoRng + ?Sized> Search<'a, R> {
         Ok(None)
     }
 
-    /// The rounds after the first, all at once: hardly any composite comes this far.
+    /// Whether somebody wants no key any more.
+    fn check_stop(&self) -> Result<(), Error> {
+        match self.stop.is_some_and(|stop| stop.load(Ordering::Relaxed)) {
+            true => Err(Error::Stopped),
+            false => Ok(()),
+        }
+    }
+
+    /// The rounds after the first, as many at once as the kernel has lanes: hardly any composite comes this far.
     fn passes_the_other_rounds(&mut self, candidate: &[u8]) -> Result<bool, Error> {
         let rounds = miller_rabin_rounds(self.bits / 2) - 1;
         let mut bases = Zeroizing::new(Vec::with_capacity(rounds * candidate.len()));
         for _ in 0..rounds {
             bases.extend_from_slice(&draw::base(self.rng, candidate, self.bits / 2)?);
         }
+        let candidates = Zeroizing::new(candidate.repeat(rounds));
         let mut passed = vec![false; rounds];
-        self.tester.round(
-            &Zeroizing::new(candidate.repeat(rounds)),
-            &bases,
-            &mut passed,
-        )?;
+        let at_once = self.lanes * candidate.len();
+        for ((candidates, bases), passed) in candidates
+            .chunks(at_once)
+            .zip(bases.chunks(at_once))
+            .zip(passed.chunks_mut(self.lanes))
+        {
+            self.check_stop()?;
+            self.tester.round(candidates, bases, passed)?;
+        }
         self.counts.rounds += rounds as u64;
         Ok(passed.iter().all(|&passed| passed))
     }

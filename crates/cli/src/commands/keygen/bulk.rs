@@ -15,7 +15,7 @@ use std::{
 use rsalab_engines::Exponent;
 use rsalab_rsa::{
     Backend, Error, format,
-    generate::{Generation, generate},
+    generate::{Generation, generate_stopped_by},
     random::{InsecureStudySeed, SystemRng, WorkerRng},
 };
 use rsalab_study::plan::Seed;
@@ -338,7 +338,9 @@ impl Work<'_> {
                     .map(|keys| keys.into_iter().flatten().collect()),
                 (Way::Strict(backend, bits, e), _) => numbers
                     .iter()
-                    .map(|_| generate(*bits, *e, &mut SystemRng, &**backend))
+                    .map(|_| {
+                        generate_stopped_by(*bits, *e, &mut SystemRng, &**backend, &self.is_over)
+                    })
                     .collect(),
                 (Way::Bulk(_), None) => unreachable!("it has its generator"),
             };
@@ -366,7 +368,7 @@ impl Work<'_> {
     fn claim(&self) -> Vec<u64> {
         let mut missing = self.missing.lock().unwrap_or_else(PoisonError::into_inner);
         let share = (missing.len() as u64).div_ceil(2 * self.threads);
-        // A strict search cannot be stopped between two keys.
+        // A strict search is slow: what a stop ends is one key.
         let most = if matches!(self.way, Way::Strict(..)) {
             1
         } else {
