@@ -8,8 +8,9 @@ use std::{
 use rsalab_rsa::{
     CpuBackend, Error, PrivateKey,
     format::{
-        Encoding, MAX_FILE_LEN, PrivateFormat, PublicFormat, Usage, decode_private, decode_public,
-        encode_encrypted, encode_private, encode_public, fingerprint, jwk, openssh, read,
+        Encoding, MAX_FILE_LEN, PrivateFormat, PublicFormat, Restrictions, Usage, decode_private,
+        decode_public, encode_encrypted, encode_private, encode_public, fingerprint, jwk, openssh,
+        read,
     },
     generate::{DEFAULT_EXPONENT, generate},
     random::InsecureStudySeed,
@@ -415,8 +416,14 @@ fn other_programs_read_what_we_write() {
             assert_eq!(read, *plain);
         }
 
-        write("key.jwk", jwk::private(&key).as_bytes());
-        write("public.jwk", jwk::public(key.public()).as_bytes());
+        write(
+            "key.jwk",
+            jwk::private(&key, &Restrictions::default(), None).as_bytes(),
+        );
+        write(
+            "public.jwk",
+            jwk::public(key.public(), &Restrictions::default()).as_bytes(),
+        );
         write("plain", &plain);
         let reader = "
 import base64, hashlib, json

@@ -126,12 +126,12 @@ fn keys_under_passwords_of_openssl_are_read() {
             assert_eq!(&public.key, key.public());
             assert!(matches!(
                 load_private(&locked, None),
-                Err(Error::Password { .. })
+                Err(Error::PasswordMissing)
             ));
             for wrong in [&b"sesam"[..], b"sesame\n", b""] {
                 assert!(matches!(
                     load_private(&locked, Some(wrong)),
-                    Err(Error::Password { .. })
+                    Err(Error::PasswordWrong)
                 ));
             }
         }
