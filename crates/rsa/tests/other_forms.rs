@@ -10,9 +10,9 @@ use num_bigint::BigUint;
 use rsalab_rsa::{
     CpuBackend, Error, PrivateKey, PrivateParts,
     format::{
-        Content, Encoding, PrivateFormat, PublicFormat, Usage, decode_private, decode_public,
-        encode_encrypted, encode_private, encode_private_for, encode_public_for, jwk, load_private,
-        load_public, openssh,
+        Content, Encoding, PrivateFormat, PublicFormat, Restrictions, Usage, decode_private,
+        decode_public, encode_encrypted, encode_private, encode_private_for, encode_public_for,
+        jwk, load_private, load_public, openssh,
     },
     generate::{DEFAULT_EXPONENT, generate},
     hash::Hash,
@@ -285,11 +285,11 @@ fn a_certificate_gives_its_public_key() {
 #[test]
 fn json_web_keys_are_read_to_the_letter() {
     let key = key(1024);
-    let private = jwk::private(&key);
+    let private = jwk::private(&key, &Restrictions::default(), None);
     let loaded = load_private(private.as_bytes(), None).expect("it is ours");
     assert_eq!(pkcs8(&loaded.key), pkcs8(&key));
     assert_eq!(loaded.content, Content::Jwk);
-    let public = jwk::public(key.public());
+    let public = jwk::public(key.public(), &Restrictions::default());
     assert_eq!(
         &load_public(public.as_bytes(), None)
             .expect("it is ours")

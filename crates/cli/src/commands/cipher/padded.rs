@@ -7,7 +7,6 @@ use std::{
 };
 
 use rsalab_rsa::{
-    Error,
     encryption::{DecryptionKey, EncryptionKey},
     format::{Loaded, Purpose},
     hash::Hash,
@@ -43,10 +42,10 @@ pub(super) fn encrypt(arguments: &Encrypt, talk: Talk) -> Result<(), Failure> {
     let key = use_option.of_any_scheme(&arguments.key, loaded, purpose)?;
     keys::warn(&arguments.key, &key.weaknesses(), talk);
     let backend = kernels::backend(options.kernel.kernel.as_deref())?;
-    let most = scheme.max_len(key.bits()).map_err(failed)?;
+    let most = scheme.max_len(key.bits())?;
     let (k, key) = (
         key.modulus_len(),
-        EncryptionKey::new(&key, scheme, &backend).map_err(failed)?,
+        EncryptionKey::new(&key, scheme, &backend)?,
     );
     match inputs {
         Inputs::One(path) => {
@@ -57,7 +56,12 @@ pub(super) fn encrypt(arguments: &Encrypt, talk: Talk) -> Result<(), Failure> {
                 None => files::read(path.as_deref(), MOST_MESSAGE)
                     .map_err(|failure| failure.or_advice(TOO_LONG))?,
             });
-            let ciphertext = key.encrypt(&message).map_err(failed)?;
+            let ciphertext = key
+                .encrypt(&message)
+                .map_err(|error| match message.len() > most {
+                    true => Failure::from(error).advice(TOO_LONG),
+                    false => error.into(),
+                })?;
             out.write(&ciphertext, Privacy::Private)
         }
         Inputs::Many(paths) => make_beside(&paths, &results(ENCRYPTED), talk, |items| {
@@ -102,7 +106,7 @@ fn encrypt_each(
         .flatten()
         .map(|message| &message[..])
         .collect();
-    let mut ciphertexts = key.encrypt_all(&messages).map_err(failed)?.into_iter();
+    let mut ciphertexts = key.encrypt_all(&messages)?.into_iter();
     drop(messages);
     let made = |read: Result<Option<Zeroizing<Vec<u8>>>, Failure>| {
         Ok(match read? {
@@ -129,7 +133,7 @@ pub(super) fn decrypt(arguments: &Decrypt, talk: Talk) -> Result<(), Failure> {
     let backend = kernels::backend(options.kernel.kernel.as_deref())?;
     let (k, key) = (
         key.modulus_len() as u64,
-        DecryptionKey::new(&key, &scheme, &backend).map_err(failed)?,
+        DecryptionKey::new(&key, &scheme, &backend)?,
     );
     match inputs {
         Inputs::One(path) => {
@@ -140,8 +144,7 @@ pub(super) fn decrypt(arguments: &Decrypt, talk: Talk) -> Result<(), Failure> {
             // One byte more shows that it is too long.
             let ciphertext = files::read_start(path.as_deref(), k + 1)?;
             let message = key
-                .decrypt(&ciphertext)
-                .map_err(failed)?
+                .decrypt(&ciphertext)?
                 .ok_or_else(|| wrong(path.as_deref()))?;
             out.write(&message, Privacy::Private)
         }
@@ -162,7 +165,7 @@ fn decrypt_each(
         .map(|item| files::read_start(Some(item.path), k + 1))
         .collect();
     let ciphertexts: Vec<&[u8]> = read.iter().flatten().map(|text| &text[..]).collect();
-    let mut messages = key.decrypt_all(&ciphertexts).map_err(failed)?.into_iter();
+    let mut messages = key.decrypt_all(&ciphertexts)?.into_iter();
     let made = |(item, read): (&Item<'_>, Result<Vec<u8>, Failure>)| {
         read?;
         let message = messages.next().expect("there is one for each");
@@ -237,11 +240,3 @@ fn wrong(path: Option<&Path>) -> Failure {
 
 const TOO_LONG: &str =
     "encrypt a key for a symmetric cipher, and the message with that; or take a longer RSA key";
-
-fn failed(error: Error) -> Failure {
-    let failure = Failure::from(error);
-    match failure.class() {
-        Class::Usage => failure.advice(TOO_LONG),
-        _ => failure,
-    }
-}
