@@ -10,13 +10,12 @@ use crate::{Backend, Error, generate::draw, keys::MAX_BITS};
 pub const ROUNDS: usize = 64;
 
 /// Rounds for the primes of a key of `bits` bits that somebody else supplied, so that all of them take less than a second of one
-/// CPU up to 8192 bits, on the portable kernel too: [`ROUNDS`] up to 4096 bits; 32 (an error below 2^-64) up to 6144; 12 (2^-24) up
-/// to 8192; 8 above. These are errors for composites that somebody chose well; a random one hardly passes the first round.
+/// CPU up to 8192 bits, on the portable kernel too: [`ROUNDS`] up to 4096 bits; 32 (an error below 2^-64) up to 6144; 8 (2^-16)
+/// above. These are errors for composites that somebody chose well; a random one hardly passes the first round.
 pub const fn rounds_in_a_second(bits: usize) -> usize {
     match bits {
         0..=4096 => ROUNDS,
         4097..=6144 => 32,
-        6145..=8192 => 12,
         _ => 8,
     }
 }

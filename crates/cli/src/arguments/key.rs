@@ -36,7 +36,7 @@ pub(crate) struct KeyCheck {
     #[arg(long)]
     pub(crate) strict: bool,
     /// Rounds of the Miller–Rabin test for each prime, of which a composite passes one in four at most; if not given, 64 up to keys
-    /// of 4096 bits, 32 up to 6144, 12 up to 8192, and 8 above.
+    /// of 4096 bits, 32 up to 6144, and 8 above.
     #[arg(long, value_name = "N", value_parser = within(1..=1000_usize))]
     pub(crate) rounds: Option<usize>,
     /// A list of keys that are known to be weak, or a folder of them, in the form of Debian's packages openssl-blacklist and
