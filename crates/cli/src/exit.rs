@@ -163,7 +163,9 @@ impl From<rsalab_rsa::Error> for Failure {
     fn from(error: rsalab_rsa::Error) -> Self {
         let class = match error {
             rsalab_rsa::Error::Scheme { .. } => Class::Usage,
-            rsalab_rsa::Error::Randomness { .. } => Class::Unavailable,
+            rsalab_rsa::Error::Randomness { .. } | rsalab_rsa::Error::Threads { .. } => {
+                Class::Unavailable
+            }
             _ => Class::Internal,
         };
         Failure::new(class, error.to_string())

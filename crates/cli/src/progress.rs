@@ -229,7 +229,8 @@ impl Counter {
             }
         };
         let line = format!(
-            "{total} of {}{to_go}",
+            "{} of {}{to_go}",
+            quantity::whole(total),
             quantity::counted(usize::try_from(self.count).unwrap_or(usize::MAX), self.noun)
         );
         if !self.talk.is_watched() && self.said.elapsed() >= LINE_EVERY && total < self.count {

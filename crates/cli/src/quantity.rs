@@ -59,6 +59,11 @@ pub(crate) fn counted(count: usize, noun: &str) -> String {
     format!("{} {noun}{ending}", thousands(&count.to_string()))
 }
 
+/// A whole number, with its thousands apart.
+pub(crate) fn whole(number: u64) -> String {
+    thousands(&number.to_string())
+}
+
 fn thousands(digits: &str) -> String {
     let (sign, digits) = match digits.strip_prefix('-') {
         Some(digits) => ("-", digits),
