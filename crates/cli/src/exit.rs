@@ -99,18 +99,18 @@ impl Failure {
 
     /// What happened, and why, on one line.
     pub(crate) fn sentence(&self) -> String {
-        let mut told = self.what.clone();
+        let mut sentence = self.what.clone();
         let mut next = self.cause.as_deref().map(|cause| cause as &dyn Error);
         while let Some(cause) = next {
-            let sentence = cause.to_string();
+            let why = cause.to_string();
             // Some errors repeat their cause in their own sentence.
-            if !told.contains(&sentence) {
-                told += ": ";
-                told += &sentence;
+            if !sentence.contains(&why) {
+                sentence += ": ";
+                sentence += &why;
             }
             next = cause.source();
         }
-        printable(&shortened(&told))
+        printable(&shortened(&sentence))
     }
 
     /// Adds what to do about it, unless that is known already.

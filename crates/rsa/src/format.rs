@@ -120,7 +120,7 @@ impl Limits {
     fn check(self, modulus: &[u8]) -> Result<(), Error> {
         let bits = rsalab_arith::integer::bits_vartime(modulus);
         match bits > self.most_bits {
-            // Whatever is longer than any key is told so where keys are made.
+            // What is longer than any key is refused by the constructors, which name the longest.
             true if bits <= MAX_BITS => Err(Error::KeySize {
                 bits,
                 reason: format!("at most {} are taken here", self.most_bits),
