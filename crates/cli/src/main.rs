@@ -95,10 +95,11 @@ fn usage(error: &clap::Error) -> ExitCode {
             let rendered = error.render().to_string();
             let sentences = rendered.strip_prefix("error: ").unwrap_or(&rendered);
             // What was typed may have lines of its own.
-            let lines: Vec<&str> = sentences
+            let lines: Vec<String> = sentences
                 .lines()
                 .filter(|line| !line.is_empty())
                 .take(MOST_LINES)
+                .map(output::printable)
                 .collect();
             complain(format_args!("rsalab: {}", lines.join("\n")));
         }

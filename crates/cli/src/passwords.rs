@@ -10,6 +10,7 @@ use zeroize::Zeroizing;
 use crate::{
     exit::{Class, Failure},
     files,
+    output::printable,
 };
 
 /// A password, wiped when it is dropped.
@@ -50,7 +51,8 @@ pub(crate) fn new_one(option: &str) -> Result<Password, Failure> {
 
 /// The password of a key that has one already. `option` names a file where nobody can be asked.
 pub(crate) fn of_key(path: &Path, option: &str) -> Result<Password, Failure> {
-    ask(&format!("Password of {}: ", path.display()), option)
+    let name = printable(&path.display().to_string());
+    ask(&format!("Password of {name}: "), option)
 }
 
 fn ask(prompt: &str, option: &str) -> Result<Password, Failure> {

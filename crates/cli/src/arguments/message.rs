@@ -279,6 +279,9 @@ pub(crate) struct RawOptions {
     /// The file to make, which must not exist; standard output if there is none, or '-'.
     #[arg(long, short, value_name = "FILE")]
     pub(crate) out: Option<PathBuf>,
+    /// Threads that the blocks are split over; all CPUs if not given.
+    #[arg(long, value_name = "N", value_parser = within(THREADS))]
+    pub(crate) threads: Option<usize>,
     #[command(flatten)]
     pub(crate) kernel: KernelOption,
 }

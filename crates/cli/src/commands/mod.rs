@@ -6,6 +6,7 @@
 //! | what does every measurement need | `surroundings` |
 //! | what is read, and where does the result go | `inputs` |
 //! | how is a key written | `form` |
+//! | how far is work on many blocks | `counted` |
 
 use std::process::ExitCode;
 
@@ -15,6 +16,7 @@ mod bench;
 mod calibrate;
 mod cipher;
 mod completions;
+mod counted;
 mod engines;
 mod form;
 mod inputs;
@@ -43,8 +45,8 @@ pub(crate) fn run(command: Command, talk: Talk) -> Result<ExitCode, Failure> {
         Command::Key(arguments) => key::run(&arguments, talk),
         Command::Sign(arguments) => signature::sign(&arguments, talk),
         Command::Verify(arguments) => signature::verify(&arguments, talk),
-        Command::RawPrivate(arguments) => raw::private(&arguments),
-        Command::RawPublic(arguments) => raw::public(&arguments),
+        Command::RawPrivate(arguments) => raw::private(&arguments, talk),
+        Command::RawPublic(arguments) => raw::public(&arguments, talk),
         Command::Encrypt(arguments) => cipher::encrypt(&arguments, talk),
         Command::Decrypt(arguments) => cipher::decrypt(&arguments, talk),
         Command::Completions(arguments) => completions::run(&arguments),

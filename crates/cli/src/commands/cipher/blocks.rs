@@ -15,9 +15,9 @@ use rsalab_rsa::{
 };
 use serde::Serialize;
 
-use super::{
-    super::inputs::{Destination, Inputs},
+use super::super::{
     counted::Counted,
+    inputs::{Destination, Inputs},
 };
 use crate::{
     arguments::{CipherOptions, Decrypt, Encrypt},

@@ -3,11 +3,9 @@
 //! | question | file |
 //! |---|---|
 //! | a text of any length, as raw blocks over threads | `blocks` |
-//! | how many blocks are done | `counted` |
 //! | messages that are padded, as RFC 8017 says | `padded` |
 
 mod blocks;
-mod counted;
 mod padded;
 
 use crate::{
