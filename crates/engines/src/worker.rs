@@ -118,7 +118,7 @@ fn no_thread(error: &io::Error) -> ExitCode {
 fn refuse(reason: &str, requests: &mut dyn BufRead, answers: &mut dyn Write) -> io::Result<()> {
     let mut talk = Talk { requests, answers };
     match talk.hear()? {
-        Some(_) => talk.say(&Answer::Error(Fault::new(FaultKind::Library, reason))),
+        Some(_) => talk.say(&Answer::Error(Fault::new(FaultKind::Unsupported, reason))),
         None => Ok(()),
     }
 }

@@ -2,9 +2,10 @@
 
 use rsalab_engines::{Limits, Location, Registry, Session, Worker, gpu};
 use rsalab_study::bench::{self, Interval, Luck, Request, Row};
+use rsalab_study::plan::Host;
 
 use super::{
-    selection::{absent, host, known, with_kernel},
+    selection::{absent, known, with_kernel},
     surroundings::{check_build, surroundings, workers},
 };
 use crate::{
@@ -41,7 +42,7 @@ pub(crate) fn run(arguments: &Bench, talk: Talk) -> Result<(), Failure> {
     let mut follower = Follower::new(talk);
     let measured = bench::run(
         &request,
-        &host(&workers.registry),
+        &Host::of_this_machine(&workers.registry),
         &around,
         &mut follower,
         stop.flag(),

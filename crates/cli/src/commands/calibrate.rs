@@ -2,9 +2,10 @@
 
 use rsalab_measure::Estimate;
 use rsalab_study::calibrate::{self, Calibration, PlantedWorkers, Request, Run, Verdict};
+use rsalab_study::plan::Host;
 
 use super::{
-    selection::{absent, host, known},
+    selection::{absent, known},
     surroundings::{check_build, surroundings, workers},
 };
 use crate::{
@@ -58,7 +59,7 @@ pub(super) fn run(arguments: &Arguments, json: bool, talk: Talk) -> Result<(), F
     };
     let found = calibrate::run(
         &request,
-        &host(&workers.registry),
+        &Host::of_this_machine(&workers.registry),
         &around,
         &planted,
         &mut told,

@@ -1,8 +1,6 @@
 //! Which engines are meant: names, what is installed, and the kernel of our own.
 
 use rsalab_engines::{Absent, Own, Registry, Selector, UnknownEngine};
-use rsalab_measure::Topology;
-use rsalab_study::plan::Host;
 
 use crate::{
     exit::{Class, Failure},
@@ -26,19 +24,6 @@ pub(super) fn present(registry: &Registry) -> impl Iterator<Item = String> {
         .into_iter()
         .filter(|entry| registry.locate(entry).is_ok())
         .map(|entry| entry.name.into_owned())
-}
-
-/// What a plan must know of this machine.
-pub(super) fn host(registry: &Registry) -> Host {
-    Host {
-        known: registry
-            .engines()
-            .into_iter()
-            .map(|entry| entry.name.into_owned())
-            .collect(),
-        present: present(registry).collect(),
-        logical_cpus: Topology::detect().allowed_cpus(),
-    }
 }
 
 /// The selectors with the kernel that was asked for: it is a variant of our own engine.

@@ -15,7 +15,7 @@ use rsalab_study::{
 use serde::Serialize;
 
 use super::{
-    selection::{distinct, host, known, with_kernel},
+    selection::{distinct, known, with_kernel},
     surroundings::{check_build, surroundings, workers},
 };
 use crate::{
@@ -33,7 +33,7 @@ const RESULTS: &str = "results";
 pub(crate) fn study(arguments: &arguments::Study, talk: Talk) -> Result<(), Failure> {
     check_build(&arguments.measure)?;
     let workers = workers(&arguments.measure)?;
-    let host = host(&workers.registry);
+    let host = Host::of_this_machine(&workers.registry);
     let (name, plan) = plan(arguments, &host)?;
     check_kernels(&plan, &workers.registry)?;
     let directory = match &arguments.out {

@@ -8,7 +8,7 @@ use std::{
 
 use rustix::process::{Pid, Signal, kill_process};
 
-use crate::support::{Cell, assert_done, assert_failure, cells, folder, program, wait_for};
+use crate::support::{Cell, assert_done, assert_failure, cells, folder, program, stdout, wait_for};
 
 /// Three engines at one operation and two at another, so that what follows the fault can be seen.
 const PLAN: &str = r#"
@@ -159,6 +159,44 @@ pub(crate) fn with_own_engine(folder: &Path) -> PathBuf {
     fs::write(&program, script).expect("the folder can be written to");
     fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).expect("it is ours");
     rsalab
+}
+
+#[test]
+fn an_engine_without_code_for_this_cpu_is_unsupported_with_its_reason() {
+    use std::os::unix::fs::PermissionsExt;
+    let here = folder();
+    let rsalab = with_faulty_gmp(here.path());
+    // As a worker answers whose library is there and has nothing for this CPU.
+    let script = r#"#!/bin/sh
+read -r request
+echo '{"answer":"error","kind":"unsupported","message":"gmp has no code for this CPU"}'
+"#;
+    let worker = here.path().join("rsalab-peer-gmp");
+    fs::write(&worker, script).expect("the folder can be written to");
+    fs::set_permissions(&worker, fs::Permissions::from_mode(0o755)).expect("it is ours");
+    fs::write(here.path().join("plan.toml"), PLAN).expect("the folder can be written to");
+    let run = |arguments: &[&str]| {
+        let mut command = Command::new(&rsalab);
+        command.current_dir(here.path()).args(arguments);
+        command.output().expect("the program starts")
+    };
+    assert_done(&run(&["study", "plan.toml", "--out", "study"]));
+    for cell in cells(&here.path().join("study")) {
+        let (state, reason) = match cell.engine.as_str() {
+            "gmp" => ("unsupported", Some("gmp has no code for this CPU")),
+            _ => ("done", None),
+        };
+        assert_eq!(
+            (cell.state.as_str(), cell.reason.as_deref()),
+            (state, reason)
+        );
+    }
+    let listed = run(&["engines"]);
+    assert!(
+        stdout(&listed).contains("gmp: gmp has no code for this CPU"),
+        "{}",
+        stdout(&listed)
+    );
 }
 
 #[test]

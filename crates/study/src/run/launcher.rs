@@ -5,7 +5,7 @@ use std::{
     sync::{Arc, atomic::AtomicBool},
 };
 
-use rsalab_engines::{Limits, Location, Registry, Session, SessionError, Worker};
+use rsalab_engines::{FaultKind, Limits, Location, Registry, Session, SessionError, Worker};
 
 /// Starts engines. [`Workers`] is the real one; a study is tested with others.
 pub trait Launcher {
@@ -21,7 +21,7 @@ pub trait Launcher {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum LaunchError {
-    /// The engine is not installed; the sentence says what brings it.
+    /// The engine is not installed, and the sentence says what brings it; or it cannot run on this machine, and the sentence says why.
     #[error("{0}")]
     Absent(String),
     /// It is there and did not start.
@@ -63,8 +63,14 @@ impl Workers {
         location: &Location,
         stop: &Arc<AtomicBool>,
     ) -> Result<Box<dyn Session>, LaunchError> {
-        let worker = Worker::spawn_until(location, self.limits, Arc::clone(stop))?;
-        Ok(Box::new(worker))
+        match Worker::spawn_until(location, self.limits, Arc::clone(stop)) {
+            Ok(worker) => Ok(Box::new(worker)),
+            // A worker that greets with a refusal is in order: its engine has no code for this CPU, or lacks a library.
+            Err(SessionError::Fault(fault)) if fault.kind == FaultKind::Unsupported => {
+                Err(LaunchError::Absent(fault.message))
+            }
+            Err(error) => Err(error.into()),
+        }
     }
 }
 
