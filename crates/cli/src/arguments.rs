@@ -18,8 +18,8 @@ use clap::{
 pub(crate) use key::{Key, KeyCheck, KeyConvert, KeyPublic};
 pub(crate) use message::{
     CipherOptions, CipherScheme, Decrypt, Encrypt, InputOptions, KeyOptions, RawOptions,
-    RawPrivate, RawPublic, Sign, SignatureOptions, SignatureSchemeName, SizeOption, UseOption,
-    Verify,
+    RawPrivate, RawPublic, Sign, SignatureOptions, SignatureSchemeName, SizeOption, TextDecrypt,
+    TextEncrypt, TextOptions, UseOption, Verify,
 };
 use rsalab_engines::{Exponent, Op};
 use rsalab_rsa::keys::{MAX_BITS, MIN_BITS};
@@ -127,6 +127,8 @@ pub(crate) enum Command {
     Verify(Verify),
     Encrypt(Encrypt),
     Decrypt(Decrypt),
+    TextEncrypt(TextEncrypt),
+    TextDecrypt(TextDecrypt),
     RawPrivate(RawPrivate),
     RawPublic(RawPublic),
     Completions(Completions),

@@ -26,7 +26,7 @@ pub(crate) fn public(options: &KeyOptions) -> Result<Loaded<PublicKey>, Failure>
     load(path, options.password_file.as_deref(), |bytes, password| {
         let loaded = format::load_public_within(bytes, password, limits)?;
         let backend = CpuBackend::auto();
-        loaded.key.check_modulus(&mut SystemRng, &backend)?;
+        loaded.key.check_modulus(&backend)?;
         Ok(loaded)
     })
     .map_err(|failure| {

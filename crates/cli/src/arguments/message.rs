@@ -54,11 +54,9 @@ pub(crate) struct InputOptions {
 /// How messages are encrypted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum CipherScheme {
-    /// Raw blocks over threads, for study only.
-    Blocks,
-    /// RSAES-OAEP, of one short message.
+    /// RSAES-OAEP.
     Oaep,
-    /// RSAES-PKCS1-v1_5, of one short message; decryption rejects implicitly.
+    /// RSAES-PKCS1-v1_5; decryption rejects implicitly.
     Pkcs1v15,
 }
 
@@ -66,7 +64,7 @@ pub(crate) enum CipherScheme {
 #[derive(Args)]
 pub(crate) struct CipherSchemeOptions {
     /// The scheme.
-    #[arg(long, value_enum, default_value_t = CipherScheme::Blocks)]
+    #[arg(long, value_enum, default_value_t = CipherScheme::Oaep)]
     pub(crate) scheme: CipherScheme,
     /// The hash of OAEP; sha256 if not given.
     #[arg(long, value_name = "HASH", value_parser = hash())]
@@ -79,20 +77,16 @@ pub(crate) struct CipherSchemeOptions {
     pub(crate) label: Option<OsString>,
 }
 
-/// Encrypt a message, or text as raw blocks over threads
+/// Encrypt messages
 ///
-/// With --scheme oaep (or pkcs1v15) a message that is short enough for the key is encrypted, as others decrypt it.
-///
-/// Without, for study only, text of any length is cut into blocks, and each block is raised to the public exponent, with no
-/// padding, as the studies that rsalab repeats did it. Equal blocks give equal ciphertext, and short messages can be guessed:
-/// do not protect anything with it.
+/// A message that is short enough for the key is encrypted, as others decrypt it. Each of several files gets FILE.enc beside it; one
+/// that cannot be encrypted does not stop the others, and the same command goes on.
 #[derive(Args)]
 #[command(after_long_help = "\
 Examples:
-  rsalab encrypt --scheme oaep --key public.pem --text 'attack at dawn' --out message.enc
-  rsalab encrypt --scheme oaep --hash sha512 --label orders --key public.pem message.txt --out message.enc
-  rsalab encrypt --key public.pem message.txt --out message.rsa
-  cat message.txt | rsalab encrypt --key public.pem --threads 4 --trace > message.rsa")]
+  rsalab encrypt --key public.pem --text 'attack at dawn' --out message.enc
+  rsalab encrypt --hash sha512 --label orders --key public.pem message.txt --out message.enc
+  rsalab encrypt --scheme pkcs1v15 --key certificate.pem *.key")]
 pub(crate) struct Encrypt {
     #[command(flatten)]
     pub(crate) key: KeyOptions,
@@ -104,25 +98,22 @@ pub(crate) struct Encrypt {
         allow_hyphen_values = true
     )]
     pub(crate) text: Option<OsString>,
-    /// Bytes of text in one raw block; one fewer than the modulus has if not given. Decryption reads it from the file.
-    #[arg(long, value_name = "N")]
-    pub(crate) block_symbols: Option<usize>,
     #[command(flatten)]
     pub(crate) any_use: UseOption,
     #[command(flatten)]
     pub(crate) cipher: CipherOptions,
 }
 
-/// Decrypt what 'encrypt', or another program, made
+/// Decrypt messages that 'encrypt', or another program, made
 ///
 /// With --scheme pkcs1v15 a ciphertext whose padding is wrong gives a message all the same, one that means nothing and is
-/// always the same for it: whoever sends ciphertexts to be decrypted learns nothing from what happens.
+/// always the same for it: whoever sends ciphertexts to be decrypted learns nothing from what happens. Each of several files gets
+/// FILE.dec beside it; one that is wrong does not stop the others, and ends the command with exit code 4.
 #[derive(Args)]
 #[command(after_long_help = "\
 Examples:
-  rsalab decrypt --scheme oaep --key key.pem message.enc
-  rsalab decrypt --key key.pem message.rsa
-  rsalab decrypt --key key.pem --threads 4 --trace --json message.rsa --out message.txt")]
+  rsalab decrypt --key key.pem message.enc
+  rsalab decrypt --hash sha512 --label orders --key key.pem message.enc --out message.txt")]
 pub(crate) struct Decrypt {
     #[command(flatten)]
     pub(crate) key: KeyOptions,
@@ -142,10 +133,66 @@ pub(crate) struct CipherOptions {
     pub(crate) out: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) scheme: CipherSchemeOptions,
-    /// Threads that raw blocks are split over; all CPUs if not given.
+    #[command(flatten)]
+    pub(crate) kernel: KernelOption,
+}
+
+/// Encrypt a text of any length as raw blocks, for study only
+///
+/// As the studies that rsalab repeats did it, text is cut into blocks, and each block is raised to the public exponent, with no
+/// padding. Equal blocks give equal ciphertext, and short ones can be guessed: do not protect anything with it.
+#[derive(Args)]
+#[command(after_long_help = "\
+Examples:
+  rsalab text-encrypt --key public.pem message.txt --out message.rsa
+  cat message.txt | rsalab text-encrypt --key public.pem --threads 4 --trace > message.rsa")]
+pub(crate) struct TextEncrypt {
+    #[command(flatten)]
+    pub(crate) key: KeyOptions,
+    /// The text itself, in place of a file.
+    #[arg(
+        long,
+        value_name = "TEXT",
+        conflicts_with_all = ["files", "input", "files_from"],
+        allow_hyphen_values = true
+    )]
+    pub(crate) text: Option<OsString>,
+    /// Bytes of text in one block; one fewer than the modulus has if not given. Decryption reads it from the file.
+    #[arg(long, value_name = "N")]
+    pub(crate) block_symbols: Option<usize>,
+    #[command(flatten)]
+    pub(crate) any_use: UseOption,
+    #[command(flatten)]
+    pub(crate) texts: TextOptions,
+}
+
+/// Decrypt a text that 'text-encrypt' made
+#[derive(Args)]
+#[command(after_long_help = "\
+Examples:
+  rsalab text-decrypt --key key.pem message.rsa
+  rsalab text-decrypt --key key.pem --threads 4 --trace --json message.rsa --out message.txt")]
+pub(crate) struct TextDecrypt {
+    #[command(flatten)]
+    pub(crate) key: KeyOptions,
+    #[command(flatten)]
+    pub(crate) any_use: UseOption,
+    #[command(flatten)]
+    pub(crate) texts: TextOptions,
+}
+
+/// What texts in raw blocks share.
+#[derive(Args)]
+pub(crate) struct TextOptions {
+    #[command(flatten)]
+    pub(crate) input: InputOptions,
+    /// The file to make, which must not exist; standard output if there is none, or '-'.
+    #[arg(long, short, value_name = "FILE")]
+    pub(crate) out: Option<PathBuf>,
+    /// Threads that the blocks are split over; all CPUs if not given.
     #[arg(long, value_name = "N", value_parser = within(THREADS))]
     pub(crate) threads: Option<usize>,
-    /// Of raw blocks, tell on standard error what each thread did, and when.
+    /// Tell on standard error what each thread did, and when.
     #[arg(long)]
     pub(crate) trace: bool,
     /// Tell it in JSON.

@@ -252,7 +252,7 @@ impl Judge<'_> {
 
     fn public(&self, loaded: &Loaded<PublicKey>) -> Result<Known, Error> {
         let key = &loaded.key;
-        key.check_modulus(&mut SystemRng, &CpuBackend::auto())?;
+        key.check_modulus(&CpuBackend::auto())?;
         Ok(self.known(key, loaded, key.weaknesses()))
     }
 

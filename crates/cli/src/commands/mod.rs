@@ -28,6 +28,7 @@ mod selection;
 mod signature;
 mod study;
 mod surroundings;
+mod text;
 mod vectors;
 mod worker;
 
@@ -49,6 +50,8 @@ pub(crate) fn run(command: Command, talk: Talk) -> Result<ExitCode, Failure> {
         Command::RawPublic(arguments) => raw::public(&arguments, talk),
         Command::Encrypt(arguments) => cipher::encrypt(&arguments, talk),
         Command::Decrypt(arguments) => cipher::decrypt(&arguments, talk),
+        Command::TextEncrypt(arguments) => text::encrypt(&arguments, talk),
+        Command::TextDecrypt(arguments) => text::decrypt(&arguments, talk),
         Command::Completions(arguments) => completions::run(&arguments),
         Command::Worker(arguments) => return worker::run(&arguments),
     }

@@ -17,7 +17,7 @@ fn every_length_survives_files_pipes_and_typing() {
         fs::write(path("txt"), &text).expect("the folder can be written to");
 
         let by_file = rsalab(here.path())
-            .args(["encrypt", "--key", "public.pem", "--threads", "2"])
+            .args(["text-encrypt", "--key", "public.pem", "--threads", "2"])
             .arg(path("txt"))
             .arg("--out")
             .arg(path("rsa"))
@@ -29,7 +29,7 @@ fn every_length_survives_files_pipes_and_typing() {
         assert!(said.contains("for study only"), "{said}");
 
         let by_pipe = rsalab(here.path())
-            .args(["encrypt", "--key", "key.pem"])
+            .args(["text-encrypt", "--key", "key.pem"])
             .write_stdin(text.clone())
             .output()
             .expect("the program starts");
@@ -40,7 +40,7 @@ fn every_length_survives_files_pipes_and_typing() {
         );
 
         let decrypted = rsalab(here.path())
-            .args(["decrypt", "--key", "key.pem", "--quiet", "--out"])
+            .args(["text-decrypt", "--key", "key.pem", "--quiet", "--out"])
             .arg(path("back"))
             .write_stdin(by_pipe.stdout)
             .output()
@@ -55,7 +55,7 @@ fn every_length_survives_files_pipes_and_typing() {
     let typed = run(
         here.path(),
         [
-            "encrypt",
+            "text-encrypt",
             "--key",
             "public.pem",
             "--text",
@@ -65,7 +65,7 @@ fn every_length_survives_files_pipes_and_typing() {
         ],
     );
     assert_done(&typed);
-    let back = run(here.path(), ["decrypt", "--key", "key.pem", "typed"]);
+    let back = run(here.path(), ["text-decrypt", "--key", "key.pem", "typed"]);
     assert_eq!(stdout(&back), "-attack at dawn");
 }
 
@@ -80,7 +80,7 @@ fn a_megabyte_is_the_same_on_any_number_of_threads() {
         let encrypted = run_over(
             here.path(),
             threads,
-            &["encrypt", "--key", "public.pem", "text"],
+            &["text-encrypt", "--key", "public.pem", "text"],
         );
         let expected = first.get_or_insert_with(|| encrypted.clone());
         assert!(
@@ -97,7 +97,7 @@ fn a_megabyte_is_the_same_on_any_number_of_threads() {
         let decrypted = run_over(
             here.path(),
             threads,
-            &["decrypt", "--key", "key.pem", "text.rsa"],
+            &["text-decrypt", "--key", "key.pem", "text.rsa"],
         );
         assert!(decrypted == text, "the text on {threads} threads differs");
     }
@@ -146,7 +146,7 @@ fn run_over(folder: &Path, threads: usize, arguments: &[&str]) -> Vec<u8> {
         .collect();
     assert!(spans.iter().all(|(start, end)| start < end), "{spans:?}");
     // A part takes several turns of the scheduler here, so that not even a busy machine does them one after the other.
-    if arguments[0] == "decrypt" && (2..=8).contains(&threads) {
+    if arguments[0] == "text-decrypt" && (2..=8).contains(&threads) {
         let overlap = |(id, part): (usize, &(u64, u64))| {
             spans[..id]
                 .iter()
@@ -165,7 +165,7 @@ fn a_trace_for_people_is_a_table() {
     let here = folder();
     study_key(here.path(), 512);
     let arguments = [
-        "encrypt",
+        "text-encrypt",
         "--key",
         "public.pem",
         "--text",

@@ -181,7 +181,7 @@ fn an_engine_makes_a_key_that_the_program_writes() {
     let cipher = run(
         here.path(),
         [
-            "encrypt",
+            "text-encrypt",
             "--key",
             "public.pem",
             "--text",
@@ -191,7 +191,7 @@ fn an_engine_makes_a_key_that_the_program_writes() {
         ],
     );
     assert_done(&cipher);
-    let back = run(here.path(), ["decrypt", "--key", "key.pem", "cipher"]);
+    let back = run(here.path(), ["text-decrypt", "--key", "key.pem", "cipher"]);
     assert_done(&back);
     assert_eq!(stdout(&back), text);
 }

@@ -58,7 +58,7 @@ fn threads_that_cannot_be_started() {
     fs::create_dir(&out).expect("it can be made");
     fs::set_permissions(&out, fs::Permissions::from_mode(0o777)).expect("it is ours");
     let encrypted = [
-        "encrypt",
+        "text-encrypt",
         "--quiet",
         "--key",
         "public.pem",
@@ -74,8 +74,8 @@ fn threads_that_cannot_be_started() {
     for line in [
         "keygen --count 20 --threads 4 --out out/keys",
         "keygen --count 20 --threads 4 --strict --out out/keys.tar",
-        "encrypt --quiet --key public.pem --threads 4 text",
-        "decrypt --quiet --key key.pem --threads 4 text.rsa",
+        "text-encrypt --quiet --key public.pem --threads 4 text",
+        "text-decrypt --quiet --key key.pem --threads 4 text.rsa",
     ] {
         // This thread alone.
         let Some(output) = with_threads(1, here.path(), &rsalab, line) else {
@@ -89,7 +89,7 @@ fn threads_that_cannot_be_started() {
         );
     }
     // What one thread can do is done without a second that would tell how far it is.
-    let line = "decrypt --quiet --key key.pem --threads 1 text.rsa";
+    let line = "text-decrypt --quiet --key key.pem --threads 1 text.rsa";
     if let Some(output) = with_threads(1, here.path(), &rsalab, line) {
         let code = output.status.code();
         assert!(code == Some(0) || code == Some(6), "{output:?}");
@@ -107,8 +107,8 @@ fn files_that_may_not_grow() {
         "keygen --out new.pem",
         "keygen --out new.pem --public-out new.pub",
         "keygen --out - --format pkcs8-der",
-        "encrypt --quiet --key public.pem text --out new",
-        "encrypt --quiet --key public.pem text --out -",
+        "text-encrypt --quiet --key public.pem text --out new",
+        "text-encrypt --quiet --key public.pem text --out -",
     ] {
         // 512 bytes, as POSIX counts.
         let script = format!("ulimit -f 1; exec \"$0\" {line} > piped");
@@ -141,7 +141,7 @@ fn a_folder_that_may_not_be_read_takes_files_all_the_same() {
     for (number, line) in [
         "keygen --bits 512 --insecure-size --public-out blind/public --out",
         "sign --key key.pem text --sig",
-        "encrypt --quiet --key public.pem text --out",
+        "text-encrypt --quiet --key public.pem text --out",
     ]
     .iter()
     .enumerate()
@@ -303,7 +303,7 @@ fn a_text_that_is_none_is_refused_by_its_first_bytes() {
     study_key(here.path(), 512);
     let mut child = Command::new(program())
         .current_dir(here.path())
-        .args(["decrypt", "--quiet", "--key", "key.pem", "-"])
+        .args(["text-decrypt", "--quiet", "--key", "key.pem", "-"])
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
@@ -326,7 +326,7 @@ fn raw_blocks_are_worked_on_by_all_cpus() {
     let here = folder();
     study_key(here.path(), 1024);
     fs::write(here.path().join("text"), vec![b'x'; 50_000]).expect("it can be written");
-    let line = "encrypt --quiet --key public.pem text --out text.rsa --trace --json";
+    let line = "text-encrypt --quiet --key public.pem text --out text.rsa --trace --json";
     let encrypted = run(here.path(), line.split(' '));
     assert_done(&encrypted);
     let trace: serde_json::Value = serde_json::from_slice(&encrypted.stderr).expect("it is JSON");
@@ -334,7 +334,7 @@ fn raw_blocks_are_worked_on_by_all_cpus() {
     assert_eq!(trace["threads"], cpus);
     let decrypted = run(
         here.path(),
-        "decrypt --quiet --key key.pem text.rsa".split(' '),
+        "text-decrypt --quiet --key key.pem text.rsa".split(' '),
     );
     assert_eq!(stdout(&decrypted).len(), 50_000);
 }

@@ -228,13 +228,30 @@ fn messages_that_fit_a_block_are_encrypted_and_decrypted() {
         );
         assert_failure(&refused, 2, &format!("{most} at most"));
     }
-    let secret = typed(here, "encrypt --scheme oaep --key public.pem --text typed");
+    // OAEP is what is done where nothing else is asked for.
+    let secret = typed(here, "encrypt --key public.pem --text typed");
     assert_done(&secret);
     write(here, "secret", &secret.stdout);
     assert_eq!(
         stdout(&typed(here, "decrypt --scheme oaep --key key.pem secret")),
         "typed"
     );
+    // A text in raw blocks is told from a damaged ciphertext.
+    assert_done(&typed(
+        here,
+        "text-encrypt --key public.pem --text typed --out text.rsa",
+    ));
+    assert_failure(
+        &typed(here, "decrypt --key key.pem text.rsa"),
+        3,
+        "'rsalab text-decrypt'",
+    );
+    assert_failure(
+        &typed(here, "decrypt --key key.pem secret text.rsa"),
+        3,
+        "text.rsa is a text in raw blocks",
+    );
+    std::fs::remove_file(here.join("secret.dec")).expect("the other one was made");
     for wrong in [
         "decrypt --scheme oaep --hash sha1 --key key.pem secret",
         "decrypt --scheme oaep --label x --key key.pem secret",
@@ -358,7 +375,7 @@ fn keys_for_pss_sign_with_their_own_parameters_and_do_nothing_else() {
             "RSASSA-PSS signatures only",
         ),
         (
-            "encrypt --key pss.pub message",
+            "text-encrypt --key pss.pub message",
             3,
             "RSASSA-PSS signatures only",
         ),
@@ -487,14 +504,14 @@ fn what_cannot_be_done_is_said_before_anything_is_made() {
             "too short for this scheme",
         ),
         (
-            "encrypt --label x --key key.pem message --out e",
+            "encrypt --scheme pkcs1v15 --label x --key key.pem message --out e",
             2,
             "--label is for --scheme oaep",
         ),
         (
             "encrypt --scheme pkcs1v15 --threads 2 --key key.pem message --out e",
             2,
-            "--threads is for raw blocks",
+            "--threads",
         ),
         (
             "encrypt --scheme pkcs1v15 --key key.pem message block --out e",
@@ -502,7 +519,7 @@ fn what_cannot_be_done_is_said_before_anything_is_made() {
             "several results",
         ),
         (
-            "encrypt --key key.pem message block",
+            "text-encrypt --key key.pem message block",
             2,
             "one file at a time",
         ),

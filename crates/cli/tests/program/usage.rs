@@ -9,7 +9,17 @@ fn nothing_typed_shows_the_commands() {
     assert_eq!(output.status.code(), Some(2));
     let stderr = String::from_utf8_lossy(&output.stderr);
     for command in [
-        "study", "resume", "report", "bench", "engines", "machine", "keygen", "encrypt", "decrypt",
+        "study",
+        "resume",
+        "report",
+        "bench",
+        "engines",
+        "machine",
+        "keygen",
+        "encrypt",
+        "decrypt",
+        "text-encrypt",
+        "text-decrypt",
     ] {
         assert!(
             stderr.contains(command),

@@ -2,7 +2,7 @@
 
 use std::{
     fs::{self, File},
-    io::Read,
+    io::{self, Read},
     os::unix::ffi::OsStrExt,
     path::Path,
     process::{Command, Output, Stdio},
@@ -52,16 +52,20 @@ fn before(reader: Reader, here: &Path, line: &str) -> Output {
             let full = full.expect("Linux has it");
             command.stdout(full).output().expect("the program starts")
         }
-        Reader::OneByte | Reader::Gone => {
+        Reader::Gone => {
+            // Gone before the program is started: what it writes goes nowhere, however soon.
+            let (reader, writer) = io::pipe().expect("there are pipes");
+            drop(reader);
+            command.stdout(writer).output().expect("the program starts")
+        }
+        Reader::OneByte => {
             let mut child = command
                 .stdout(Stdio::piped())
                 .spawn()
                 .expect("the program starts");
             let mut pipe = child.stdout.take().expect("it is piped");
-            if reader == Reader::OneByte {
-                // Where nothing comes, the program has ended.
-                let _ = pipe.read(&mut [0]);
-            }
+            // Where nothing comes, the program has ended.
+            let _ = pipe.read(&mut [0]);
             drop(pipe);
             child.wait_with_output().expect("it ends")
         }
@@ -131,7 +135,7 @@ fn what_is_made_is_delivered_or_it_is_a_failure() {
     fs::write(here.join("short"), "short").expect("it can be written");
     fs::write(here.join("zeros"), vec![0; 128 * 2000]).expect("it can be written");
     for line in [
-        "encrypt --key public.pem message --out message.rsa",
+        "text-encrypt --key public.pem message --out message.rsa",
         "encrypt --scheme oaep --key public.pem short --out short.enc",
     ] {
         assert_done(&typed(here, line));
@@ -141,9 +145,9 @@ fn what_is_made_is_delivered_or_it_is_a_failure() {
         format!("keygen {small} --out -"),
         format!("keygen {small} --count 300 --out -"),
         "sign --key key.pem message --sig -".to_owned(),
-        "encrypt --quiet --key public.pem message".to_owned(),
+        "text-encrypt --quiet --key public.pem message".to_owned(),
         "encrypt --scheme oaep --key public.pem short".to_owned(),
-        "decrypt --quiet --key key.pem message.rsa".to_owned(),
+        "text-decrypt --quiet --key key.pem message.rsa".to_owned(),
         "decrypt --scheme oaep --key key.pem short.enc".to_owned(),
         "raw-public --key public.pem --in zeros".to_owned(),
         "key public key.pem".to_owned(),
@@ -372,8 +376,8 @@ fn names_forge_no_lines_and_command_no_terminal() {
         for command in [
             "verify --key public.pem",
             "key check",
-            "decrypt --quiet --key key.pem",
-            "encrypt --key public.pem --out public.pem",
+            "text-decrypt --quiet --key key.pem",
+            "text-encrypt --key public.pem --out public.pem",
         ] {
             let words = command.split(' ').map(std::ffi::OsStr::new);
             let output = run(here, words.chain([name]));

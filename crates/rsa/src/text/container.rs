@@ -42,6 +42,11 @@ impl Header {
     /// Bytes of a header.
     pub const LEN: usize = 60;
 
+    /// Whether a file that begins so may be an encrypted text. No ciphertext of a random key does by chance.
+    pub fn begins(start: &[u8]) -> bool {
+        start.starts_with(&MAGIC)
+    }
+
     /// Reads the header of a file of which `start` holds the first bytes: [`Header::LEN`] of them are enough.
     ///
     /// # Errors
@@ -49,7 +54,7 @@ impl Header {
     /// [`Error::Container`] if this is no such file, one of a newer version, or one whose header contradicts itself.
     pub fn read(start: &[u8]) -> Result<Self, Error> {
         let refused = |reason: String| Err(Error::Container { reason });
-        if !start.starts_with(&MAGIC) {
+        if !Header::begins(start) {
             return refused(
                 "this is not a file that rsalab encrypted: it does not begin as those do"
                     .to_owned(),

@@ -421,7 +421,7 @@ impl Desk {
             Err(as_private) => match format::load_public(text, None) {
                 Ok(loaded) if is_checked => loaded
                     .key
-                    .check_modulus(rng, &self.backend)
+                    .check_modulus(&self.backend)
                     .map(|()| loaded.key.weaknesses()),
                 Ok(_) => Ok(vec![]),
                 Err(_) => Err(as_private),

@@ -52,7 +52,7 @@ fn outputs_that_are_there_in_another_form() {
             "keygen --bits 512 --insecure-size --out new --public-out",
             "keygen --bits 512 --insecure-size --count 2 --format jwk-set --out",
             "sign --key key.pem input --sig",
-            "encrypt --quiet --key public.pem input --out",
+            "text-encrypt --quiet --key public.pem input --out",
             "encrypt --scheme oaep --key public.pem input --out",
             "decrypt --scheme oaep --key key.pem input.enc --out",
             "key public key.pem --out",

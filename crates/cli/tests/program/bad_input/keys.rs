@@ -59,10 +59,10 @@ fn keys() {
     ];
     for (file, code, words) in both {
         let rows = [
-            (format!("decrypt --key {file} input"), *code, *words),
-            (format!("encrypt --key {file} --text a"), *code, *words),
+            (format!("text-decrypt --key {file} input"), *code, *words),
+            (format!("text-encrypt --key {file} --text a"), *code, *words),
             (
-                format!("encrypt --key {file} --text a --out new"),
+                format!("text-encrypt --key {file} --text a --out new"),
                 *code,
                 *words,
             ),
@@ -70,7 +70,7 @@ fn keys() {
         refuse(here.path(), &rows);
     }
     let rows: &[Row<'_>] = &[(
-        "decrypt --key public.pem input",
+        "text-decrypt --key public.pem input",
         3,
         &[
             "public.pem",
@@ -89,7 +89,7 @@ fn keys() {
                 "DER" if cut > 4 => &["cut", "bytes of at least", MAKE],
                 _ => &["cut", MAKE],
             };
-            refuse(here.path(), &[("decrypt --key cut input", 3, words)]);
+            refuse(here.path(), &[("text-decrypt --key cut input", 3, words)]);
         }
     }
 }
@@ -112,8 +112,8 @@ fn no_more_is_read_than_tells_that_it_is_too_much() {
     const SLACK: usize = 1 << 21;
     let here = folder();
     for typed in [
-        "decrypt --key /dev/stdin input",
-        "encrypt --key /dev/stdin --text a",
+        "text-decrypt --key /dev/stdin input",
+        "text-encrypt --key /dev/stdin --text a",
         "study /dev/stdin",
     ] {
         let mut child = Command::new(program())
@@ -151,7 +151,7 @@ fn a_plan_or_a_key_may_come_through_a_pipe() {
     let key = fs::read(study_key(here.path(), 512)).expect("it was made");
     let encrypted = rsalab(here.path())
         .args(split(
-            b"encrypt --quiet --key /dev/stdin --text a --out new",
+            b"text-encrypt --quiet --key /dev/stdin --text a --out new",
         ))
         .write_stdin(key)
         .output()

@@ -24,7 +24,7 @@ fn names_that_are_not_utf_8() {
         (b"study smoke --seed \xff", 2, &["'\u{fffd}'", "not text in UTF-8"]),
         (b"resume \xff", 7, &["there is no study in", "'rsalab study' printed"]),
         (b"report \xff", 7, &["there is no study in", "'rsalab study' printed"]),
-        (b"decrypt --key \xff", 5, &["check the name"]),
+        (b"text-decrypt --key \xff", 5, &["check the name"]),
         (b"keygen --out \xff/\xff", 5, &["check the name"]),
         // A name cannot make lines, or colours.
         (b"study 'a\nb\nc\nd\ne\nf\ng\x1b[31m.toml'", 5, &["a\\nb\\nc", "\\u{1b}[31m", "check the name"]),
@@ -32,13 +32,13 @@ fn names_that_are_not_utf_8() {
     refuse(here.path(), rows);
 
     done(b"keygen --bits 512 --insecure-size --json --out key-\xff --public-out pub-\xff");
-    done(b"encrypt --quiet --key pub-\xff --text '\xfe text' --out made-\xff");
-    done(b"decrypt --quiet --key key-\xff made-\xff --out back-\xff");
+    done(b"text-encrypt --quiet --key pub-\xff --text '\xfe text' --out made-\xff");
+    done(b"text-decrypt --quiet --key key-\xff made-\xff --out back-\xff");
     assert_eq!(
         fs::read(path(b"back-\xff")).expect("it was made"),
         b"\xfe text"
     );
-    done(b"encrypt --quiet --key pub-\xff back-\xff --out again-\xff");
+    done(b"text-encrypt --quiet --key pub-\xff back-\xff --out again-\xff");
     assert!(
         fs::read(path(b"again-\xff")).expect("it was made")
             == fs::read(path(b"made-\xff")).expect("it was made")
@@ -62,8 +62,8 @@ fn names_that_are_not_utf_8() {
     let rows: &[(&[u8], i32, &[&str])] = &[
         (b"keygen --out key-\xff", 5, &["exists already", "name another file"]),
         (b"study smoke --out out-\xff", 2, &["holds a study already", r"rsalab resume $'out-\xff'"]),
-        (b"decrypt --quiet --key pub-\xff made-\xff", 3, &["a private key is needed"]),
-        (b"decrypt --quiet --key key-\xff pub-\xff", 3, &["not a file that rsalab encrypted"]),
+        (b"text-decrypt --quiet --key pub-\xff made-\xff", 3, &["a private key is needed"]),
+        (b"text-decrypt --quiet --key key-\xff pub-\xff", 3, &["not a file that rsalab encrypted"]),
     ];
     refuse(here.path(), rows);
 }

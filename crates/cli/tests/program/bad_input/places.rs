@@ -42,10 +42,10 @@ fn places_to_write_to() {
         ("keygen --out file/new".into(), 5, &["file/new", "name a directory"]),
         ("keygen --bits 512 --insecure-size --out /proc/new".into(), 5, &["/proc/new", "check the name"]),
         (in_long("keygen --bits 512 --insecure-size --out "), 5, &["xxx", "shorter name"]),
-        ("encrypt --quiet --key public.pem --text a --out file".into(), 5, &["file exists already"]),
-        ("encrypt --quiet --key public.pem --text a --out key.pem".into(), 5, &["key.pem exists already"]),
-        ("encrypt --quiet --key public.pem --text a --out missing/new".into(), 5, &["missing/new", "check the name"]),
-        ("decrypt --quiet --key key.pem file --out file".into(), 5, &["file exists already"]),
+        ("text-encrypt --quiet --key public.pem --text a --out file".into(), 5, &["file exists already"]),
+        ("text-encrypt --quiet --key public.pem --text a --out key.pem".into(), 5, &["key.pem exists already"]),
+        ("text-encrypt --quiet --key public.pem --text a --out missing/new".into(), 5, &["missing/new", "check the name"]),
+        ("text-decrypt --quiet --key key.pem file --out file".into(), 5, &["file exists already"]),
     ];
     refuse(here.path(), &rows);
     assert_done(&run(here.path(), ["resume", "good"]));
@@ -124,7 +124,7 @@ fn full_disks() {
     let rows: &[Row<'_>] = &[
         ("study smoke --out disk/new/study", 5, &["disk/new/study", "make room"]),
         ("keygen --bits 512 --insecure-size --out disk/key --public-out disk/public", 5, &["disk/", "make room"]),
-        ("encrypt --quiet --key public.pem text --out disk/new", 5, &["disk/new", "make room"]),
+        ("text-encrypt --quiet --key public.pem text --out disk/new", 5, &["disk/new", "make room"]),
     ];
     for (typed, code, words) in rows {
         let Some((output, left)) = on_a_disk(here.path(), "4k", "true", typed) else {

@@ -15,7 +15,7 @@ fn streams() {
     finished_study(here.path(), "good");
     let made = run(
         here.path(),
-        split(b"encrypt --key public.pem --text 'some text' --out text.rsa"),
+        split(b"text-encrypt --key public.pem --text 'some text' --out text.rsa"),
     );
     assert_done(&made);
     let talkative = [
@@ -81,16 +81,16 @@ fn streams() {
             .expect("there is a shell")
     };
     assert_done(&shell(
-        "\"$1\" encrypt --quiet --key public.pem --out of-nothing <&-",
+        "\"$1\" text-encrypt --quiet --key public.pem --out of-nothing <&-",
     ));
     assert_done(&shell(
-        "\"$1\" decrypt --quiet --key key.pem of-nothing <&-",
+        "\"$1\" text-decrypt --quiet --key key.pem of-nothing <&-",
     ));
     assert_done(&shell("\"$1\" machine >&-"));
-    let closed = shell("\"$1\" decrypt --quiet --key key.pem <&-");
+    let closed = shell("\"$1\" text-decrypt --quiet --key key.pem <&-");
     assert_failure(&closed, 3, "cannot decrypt standard input");
-    assert_failure(&closed, 3, "'rsalab encrypt'");
-    let directory = shell("\"$1\" encrypt --quiet --key public.pem < .");
+    assert_failure(&closed, 3, "'rsalab text-encrypt'");
+    let directory = shell("\"$1\" text-encrypt --quiet --key public.pem < .");
     assert_failure(&directory, 5, "cannot read standard input");
     let silent = shell("\"$1\" study nonsense 2>&-");
     assert_eq!(silent.status.code(), Some(2));

@@ -186,13 +186,13 @@ fn keys_that_are_too_long_to_be_quick() {
     let rows = [
         "verify --key public.pem input",
         "verify --key exponent.jwk input",
-        "encrypt --key public.pem input",
+        "text-encrypt --key public.pem input",
         "encrypt --key exponent.jwk --scheme oaep input",
         "raw-public --key public.pem --in input.sig",
         "key public public.pem",
         "key public exponent.jwk",
         "sign --key private.jwk input",
-        "decrypt --key private.jwk input",
+        "text-decrypt --key private.jwk input",
         "decrypt --key private.jwk --scheme oaep input",
         "raw-private --key private.jwk --in input.sig",
         "key convert private.jwk --out new",
@@ -257,7 +257,7 @@ fn moduli_that_are_none() {
     ] {
         let words: &[&str] = &[file, "not a valid RSA key", words];
         let rows = [
-            format!("encrypt --key {file} --text a"),
+            format!("text-encrypt --key {file} --text a"),
             format!("encrypt --key {file} --scheme pkcs1v15 --text a"),
             format!("verify --key {file} input"),
             format!("raw-public --key {file} --in input.sig"),
@@ -343,7 +343,7 @@ fn numbers_that_are_negative_and_keys_that_are_not_ours() {
         let words: &[&str] = &[file, words];
         refuse(
             here,
-            &[(format!("encrypt --key {file} --text a"), 3, words)],
+            &[(format!("text-encrypt --key {file} --text a"), 3, words)],
         );
         refuse_with_verdict(here, &[(format!("key check {file}"), 3, words)]);
     }
@@ -394,12 +394,12 @@ fn keys_that_are_for_something_else() {
     let rows: Vec<(&str, i32, &[&str])> = vec![
         ("sign --key enc.jwk input", 3, &["not to sign", "\"use\" is \"enc\"", "--any-use"]),
         ("verify --key enc.jwk input", 3, &["not to verify", "\"use\" is \"enc\"", "--any-use"]),
-        ("encrypt --key sig.jwk --text a", 3, &["not to encrypt", "\"use\" is \"sig\""]),
+        ("text-encrypt --key sig.jwk --text a", 3, &["not to encrypt", "\"use\" is \"sig\""]),
         ("encrypt --key sig.jwk --scheme oaep --text a", 3, &["not to encrypt", "\"use\" is \"sig\""]),
         ("decrypt --key sig.jwk --scheme oaep input.enc", 3, &["not to decrypt", "\"use\" is \"sig\""]),
-        ("decrypt --key sig.jwk input.enc", 3, &["not to decrypt", "\"use\" is \"sig\""]),
+        ("text-decrypt --key sig.jwk input.enc", 3, &["not to decrypt", "\"use\" is \"sig\""]),
         ("sign --key tls.jwk input", 3, &["\"use\" is \"tls\""]),
-        ("encrypt --key tls.jwk --text a", 3, &["\"use\" is \"tls\""]),
+        ("text-encrypt --key tls.jwk --text a", 3, &["\"use\" is \"tls\""]),
         ("raw-private --key tls.jwk --in input.sig", 3, &["raw private", "\"use\" is \"tls\""]),
         ("raw-public --key tls.jwk --in input.sig", 3, &["raw public", "\"use\" is \"tls\""]),
         ("sign --key wrap.jwk input", 3, &["\"key_ops\" are", "wrapKey"]),
@@ -412,7 +412,7 @@ fn keys_that_are_for_something_else() {
         ("sign --key ps384.jwk --scheme pkcs1v15 input", 3, &["\"alg\" is \"PS384\""]),
         ("sign --key ps384.jwk --salt-len 20 input", 3, &["\"alg\" is \"PS384\""]),
         ("sign --key ps384.jwk --hash sha256 input", 3, &["\"alg\" is \"PS384\""]),
-        ("encrypt --key oaep.jwk --text a", 3, &["\"alg\" is \"RSA-OAEP-256\""]),
+        ("text-encrypt --key oaep.jwk --text a", 3, &["\"alg\" is \"RSA-OAEP-256\""]),
         ("encrypt --key oaep.jwk --scheme pkcs1v15 --text a", 3, &["\"alg\" is \"RSA-OAEP-256\""]),
         ("encrypt --key oaep.jwk --scheme oaep --hash sha1 --text a", 3, &["\"alg\" is \"RSA-OAEP-256\""]),
         ("encrypt --key oaep.jwk --scheme oaep --label x --text a", 3, &["\"alg\" is \"RSA-OAEP-256\""]),
@@ -506,7 +506,7 @@ fn certificates_are_for_what_they_say() {
             &["its certificate is for digitalSignature"],
         ),
         (
-            "encrypt --key ca --text a",
+            "text-encrypt --key ca --text a",
             3,
             &["its certificate is for keyCertSign, cRLSign"],
         ),

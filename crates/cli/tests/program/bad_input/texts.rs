@@ -13,7 +13,7 @@ fn texts_and_ciphertexts() {
     fs::copy(other.path().join("key.pem"), here.path().join("other.pem")).expect("it was made");
     let made = run(
         here.path(),
-        split(b"encrypt --key public.pem --text 'some text' --out good"),
+        split(b"text-encrypt --key public.pem --text 'some text' --out good"),
     );
     assert_done(&made);
     let good = fs::read(here.path().join("good")).expect("it was made");
@@ -41,16 +41,16 @@ fn texts_and_ciphertexts() {
         .expect("a sparse file takes no room");
     #[rustfmt::skip]
     let rows: &[Row<'_>] = &[
-        ("plain", 3, &["plain", "not a file that rsalab encrypted", "'rsalab encrypt'"]),
-        ("nothing", 3, &["nothing", "not a file that rsalab encrypted", "'rsalab encrypt'"]),
-        ("longer", 3, &["longer", "cut or damaged", "'rsalab encrypt'"]),
+        ("plain", 3, &["plain", "not a file that rsalab encrypted", "'rsalab text-encrypt'"]),
+        ("nothing", 3, &["nothing", "not a file that rsalab encrypted", "'rsalab text-encrypt'"]),
+        ("longer", 3, &["longer", "cut or damaged", "'rsalab text-encrypt'"]),
         ("flipped", 4, &["flipped", "block 0", "nothing was written"]),
         ("too-large", 4, &["too-large", "block 0", "nothing was written"]),
         ("version", 3, &["version 9", "reads version 1"]),
-        ("size", 3, &["size", "'rsalab encrypt'"]),
-        ("symbols", 3, &["symbols", "damaged", "'rsalab encrypt'"]),
-        ("length", 3, &["length", "damaged", "'rsalab encrypt'"]),
-        ("huge", 3, &["huge", "not a file that rsalab encrypted", "'rsalab encrypt'"]),
+        ("size", 3, &["size", "'rsalab text-encrypt'"]),
+        ("symbols", 3, &["symbols", "damaged", "'rsalab text-encrypt'"]),
+        ("length", 3, &["length", "damaged", "'rsalab text-encrypt'"]),
+        ("huge", 3, &["huge", "not a file that rsalab encrypted", "'rsalab text-encrypt'"]),
         ("missing", 5, &["missing", "No such file", "check the name"]),
         (".", 5, &["cannot read .", "directory", "name a file"]),
         ("good --out flipped", 5, &["flipped exists already", "name another file"]),
@@ -61,7 +61,7 @@ fn texts_and_ciphertexts() {
             if input.contains("--out") && !out.is_empty() {
                 continue;
             }
-            let typed = format!("decrypt --quiet --key key.pem {input}{out}");
+            let typed = format!("text-decrypt --quiet --key key.pem {input}{out}");
             refuse(here.path(), &[(typed, *code, *words)]);
         }
     }
@@ -70,22 +70,22 @@ fn texts_and_ciphertexts() {
         refuse(
             here.path(),
             &[(
-                "decrypt --quiet --key key.pem cut",
+                "text-decrypt --quiet --key key.pem cut",
                 3,
-                &["cut", "'rsalab encrypt'"],
+                &["cut", "'rsalab text-encrypt'"],
             )],
         );
     }
     #[rustfmt::skip]
     let rows: &[Row<'_>] = &[
-        ("decrypt --quiet --key other.pem good", 3, &["good", "encrypted for the key", "for this key"]),
-        ("encrypt --quiet --key public.pem huge", 3, &["huge", "longer than 1073741824 bytes", "split it"]),
-        ("encrypt --quiet --key public.pem missing", 5, &["missing", "No such file", "check the name"]),
-        ("encrypt --quiet --key public.pem .", 5, &["cannot read .", "directory", "name a file"]),
-        ("encrypt --quiet --key public.pem --text a --block-symbols 0", 2, &["0 symbols", "choose 1 to 63"]),
-        ("encrypt --quiet --key public.pem --text a --block-symbols 64", 2, &["64 symbols", "choose 1 to 63"]),
-        ("encrypt --quiet --key public.pem --text a --block-symbols -1", 2, &["--block-symbols", "'-1'"]),
-        ("encrypt --quiet --key public.pem --text a --block-symbols 99999999999999999999", 2, &["--block-symbols"]),
+        ("text-decrypt --quiet --key other.pem good", 3, &["good", "encrypted for the key", "for this key"]),
+        ("text-encrypt --quiet --key public.pem huge", 3, &["huge", "longer than 1073741824 bytes", "split it"]),
+        ("text-encrypt --quiet --key public.pem missing", 5, &["missing", "No such file", "check the name"]),
+        ("text-encrypt --quiet --key public.pem .", 5, &["cannot read .", "directory", "name a file"]),
+        ("text-encrypt --quiet --key public.pem --text a --block-symbols 0", 2, &["0 symbols", "choose 1 to 63"]),
+        ("text-encrypt --quiet --key public.pem --text a --block-symbols 64", 2, &["64 symbols", "choose 1 to 63"]),
+        ("text-encrypt --quiet --key public.pem --text a --block-symbols -1", 2, &["--block-symbols", "'-1'"]),
+        ("text-encrypt --quiet --key public.pem --text a --block-symbols 99999999999999999999", 2, &["--block-symbols"]),
     ];
     refuse(here.path(), rows);
 
@@ -96,11 +96,14 @@ fn texts_and_ciphertexts() {
     refuse(
         here.path(),
         &[(
-            "encrypt --quiet --key public.pem zeros --block-symbols 1",
+            "text-encrypt --quiet --key public.pem zeros --block-symbols 1",
             2,
             &["2560000060 bytes", "--block-symbols"],
         )],
     );
-    let back = run(here.path(), split(b"decrypt --quiet --key key.pem good"));
+    let back = run(
+        here.path(),
+        split(b"text-decrypt --quiet --key key.pem good"),
+    );
     assert_eq!(stdout(&back), "some text");
 }

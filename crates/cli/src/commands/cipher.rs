@@ -1,4 +1,4 @@
-//! Messages that fit one block, padded by RSAES-OAEP or RSAES-PKCS1-v1_5.
+//! `rsalab encrypt` and `rsalab decrypt`: messages that fit one block, padded by RSAES-OAEP or RSAES-PKCS1-v1_5.
 
 use std::{
     io::{self, IsTerminal},
@@ -11,10 +11,11 @@ use rsalab_rsa::{
     format::{Loaded, Purpose},
     hash::Hash,
     scheme::{EncryptionScheme, Oaep},
+    text::container,
 };
 use zeroize::Zeroizing;
 
-use super::super::inputs::{Destination, Inputs, Item, Made, Results, make_beside};
+use super::inputs::{Destination, Inputs, Item, Made, Results, make_beside};
 use crate::{
     arguments::{CipherOptions, CipherScheme, Decrypt, Encrypt},
     exit::{Class, Failure},
@@ -28,8 +29,9 @@ const MOST_MESSAGE: u64 = 1 << 20;
 /// More bytes than any ciphertext has.
 const MOST_CIPHERTEXT: u64 = 4096;
 
-pub(super) fn encrypt(arguments: &Encrypt, talk: Talk) -> Result<(), Failure> {
+pub(crate) fn encrypt(arguments: &Encrypt, talk: Talk) -> Result<(), Failure> {
     let options = &arguments.cipher;
+    check_options(options)?;
     let inputs = match &arguments.text {
         Some(_) => Inputs::One(None),
         None => Inputs::of(&options.input)?,
@@ -120,8 +122,9 @@ fn encrypt_each(
     Ok(read.into_iter().map(made).collect())
 }
 
-pub(super) fn decrypt(arguments: &Decrypt, talk: Talk) -> Result<(), Failure> {
+pub(crate) fn decrypt(arguments: &Decrypt, talk: Talk) -> Result<(), Failure> {
     let options = &arguments.cipher;
+    check_options(options)?;
     let inputs = Inputs::of(&options.input)?;
     check_out(&inputs, options, DECRYPTED)?;
     let loaded = keys::private(&arguments.key)?;
@@ -143,6 +146,9 @@ pub(super) fn decrypt(arguments: &Decrypt, talk: Talk) -> Result<(), Failure> {
             }
             // One byte more shows that it is too long.
             let ciphertext = files::read_start(path.as_deref(), k + 1)?;
+            if container::Header::begins(&ciphertext) {
+                return Err(is_text(path.as_deref()));
+            }
             let message = key
                 .decrypt(&ciphertext)?
                 .ok_or_else(|| wrong(path.as_deref()))?;
@@ -167,8 +173,11 @@ fn decrypt_each(
     let ciphertexts: Vec<&[u8]> = read.iter().flatten().map(|text| &text[..]).collect();
     let mut messages = key.decrypt_all(&ciphertexts)?.into_iter();
     let made = |(item, read): (&Item<'_>, Result<Vec<u8>, Failure>)| {
-        read?;
+        let read = read?;
         let message = messages.next().expect("there is one for each");
+        if container::Header::begins(&read) {
+            return Err(is_text(Some(item.path)));
+        }
         let message = message.ok_or_else(|| wrong(Some(item.path)))?;
         Ok(match &item.there {
             Some(there) if there.bytes == message => Made::There,
@@ -206,6 +215,29 @@ fn check_out(inputs: &Inputs, options: &CipherOptions, ending: &str) -> Result<(
     }
 }
 
+/// Refuses an option that would do nothing: whoever typed it takes something for done that is not.
+fn check_options(options: &CipherOptions) -> Result<(), Failure> {
+    let scheme = &options.scheme;
+    let of_oaep = [
+        ("--hash", scheme.hash.is_some()),
+        ("--mgf-hash", scheme.mgf_hash.is_some()),
+        ("--label", scheme.label.is_some()),
+    ];
+    match of_oaep.iter().find(|(_, is_given)| *is_given) {
+        Some((name, _)) if scheme.scheme != CipherScheme::Oaep => {
+            let what = format!("{name} is for --scheme oaep");
+            Err(Failure::new(Class::Usage, what).advice("leave it out, or choose another --scheme"))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// A text in raw blocks has commands of its own.
+fn is_text(path: Option<&Path>) -> Failure {
+    let what = format!("{} is a text in raw blocks", files::name(path));
+    Failure::new(Class::Input, what).advice("decrypt it with 'rsalab text-decrypt'")
+}
+
 /// The scheme that was asked for, with the hash that the key's file names if none was.
 fn scheme<K>(options: &CipherOptions, loaded: &Loaded<K>) -> EncryptionScheme {
     let options = &options.scheme;
@@ -215,7 +247,7 @@ fn scheme<K>(options: &CipherOptions, loaded: &Loaded<K>) -> EncryptionScheme {
     };
     match options.scheme {
         CipherScheme::Pkcs1v15 => EncryptionScheme::Pkcs1v15,
-        CipherScheme::Oaep | CipherScheme::Blocks => {
+        CipherScheme::Oaep => {
             let hash = options.hash.unwrap_or(usual_hash);
             EncryptionScheme::Oaep(Oaep {
                 hash,

@@ -1,4 +1,4 @@
-//! A text through raw RSA blocks, over threads, as the studies have it.
+//! `rsalab text-encrypt` and `rsalab text-decrypt`: a text through raw RSA blocks, over threads, as the studies have it.
 
 use std::{
     io::{self, IsTerminal},
@@ -15,12 +15,12 @@ use rsalab_rsa::{
 };
 use serde::Serialize;
 
-use super::super::{
+use super::{
     counted::Counted,
     inputs::{Destination, Inputs},
 };
 use crate::{
-    arguments::{CipherOptions, Decrypt, Encrypt},
+    arguments::{TextDecrypt, TextEncrypt, TextOptions},
     exit::{Class, Failure},
     files::{self, Privacy},
     kernels, keys,
@@ -38,8 +38,8 @@ const FOR_STUDY: &str =
     "raw RSA blocks without padding are for study only: do not protect anything with them";
 
 /// Encrypts a text for a public key.
-pub(super) fn encrypt(arguments: &Encrypt, talk: Talk) -> Result<(), Failure> {
-    let options = &arguments.cipher;
+pub(crate) fn encrypt(arguments: &TextEncrypt, talk: Talk) -> Result<(), Failure> {
+    let options = &arguments.texts;
     let loaded = keys::public(&arguments.key)?;
     let purpose = Purpose::Encrypt(None);
     let use_option = arguments.any_use;
@@ -74,8 +74,8 @@ pub(super) fn encrypt(arguments: &Encrypt, talk: Talk) -> Result<(), Failure> {
 }
 
 /// Decrypts what [`encrypt`] made.
-pub(super) fn decrypt(arguments: &Decrypt, talk: Talk) -> Result<(), Failure> {
-    let options = &arguments.cipher;
+pub(crate) fn decrypt(arguments: &TextDecrypt, talk: Talk) -> Result<(), Failure> {
+    let options = &arguments.texts;
     let loaded = keys::private(&arguments.key)?;
     let purpose = Purpose::Decrypt(None);
     let use_option = arguments.any_use;
@@ -99,7 +99,7 @@ pub(super) fn decrypt(arguments: &Decrypt, talk: Talk) -> Result<(), Failure> {
     Ok(())
 }
 
-fn only_input(options: &CipherOptions) -> Result<Option<PathBuf>, Failure> {
+fn only_input(options: &TextOptions) -> Result<Option<PathBuf>, Failure> {
     Inputs::of(&options.input)?.only("a text in raw blocks")
 }
 
@@ -126,7 +126,7 @@ fn encrypted(from: Option<&Path>, key: &PublicKey) -> Result<Vec<u8>, Failure> {
 }
 
 /// One thread for each CPU, unless so many were asked for.
-fn placement(options: &CipherOptions) -> Placement {
+fn placement(options: &TextOptions) -> Placement {
     let threads = match options.threads {
         Some(threads) => threads,
         None => thread::available_parallelism().map_or(1, usize::from),
@@ -164,7 +164,7 @@ fn failed(what: &str, error: Error) -> Failure {
     };
     let advice = match error {
         Error::Container { .. } => {
-            "give it the whole of a file that 'rsalab encrypt' made for this key"
+            "give it the whole of a file that 'rsalab text-encrypt' made for this key"
         }
         Error::Block { .. } => {
             "nothing was written; get the encrypted file again from where it was made"
@@ -211,7 +211,7 @@ impl From<&PartTrace> for TracedPart {
 }
 
 /// What was asked for is said even by a quiet program.
-fn trace(options: &CipherOptions, placement: &Placement, outcome: &Outcome) {
+fn trace(options: &TextOptions, placement: &Placement, outcome: &Outcome) {
     if !options.trace {
         return;
     }
