@@ -7,6 +7,7 @@ use zeroize::Zeroizing;
 
 use super::{
     MAX_BITS, PublicKey, check::SQUARE, prime_len, weakness::is_square_vartime, with_length,
+    without_leading_zeros,
 };
 use crate::Error;
 
@@ -50,20 +51,7 @@ impl PrivateKey {
     fn sized(parts: &PrivateParts<'_>) -> Result<Self, Error> {
         let public = PublicKey::new(parts.n, parts.e)?;
         let (k, h) = (public.modulus_len(), prime_len(public.bits()));
-        let half = public.bits().div_ceil(2);
-        for (name, prime) in [("p", parts.p), ("q", parts.q)] {
-            // The length of a prime is no secret: it is that of every key of this size.
-            let bits = integer::bits_vartime(prime);
-            if bits > half {
-                return Err(Error::Unsupported {
-                    reason: format!(
-                        "the prime {name} of this key has {bits} bits, more than half of the {} of its modulus; rsalab works \
-                         with keys of two primes of the same length",
-                        public.bits()
-                    ),
-                });
-            }
-        }
+        check_lengths(&public, parts)?;
         let fixed = |name: &str, bytes: &[u8], len: usize| {
             with_length(bytes, len).ok_or_else(|| Error::InvalidKey {
                 reason: format!(
@@ -227,6 +215,40 @@ impl PrivateKey {
             dq: &self.dq,
             qinv: &self.qinv,
         }
+    }
+}
+
+/// Refuses primes that do not have half the length of the modulus each: as a key of another form where they make the modulus
+/// all the same, as a wrong one where they do not.
+fn check_lengths(public: &PublicKey, parts: &PrivateParts<'_>) -> Result<(), Error> {
+    let half = public.bits().div_ceil(2);
+    let primes = [parts.p, parts.q].map(without_leading_zeros);
+    // The length of a prime is no secret: it is that of every key of this size.
+    let [p_bits, q_bits] = primes.map(integer::bits_vartime);
+    let (name, bits) = match p_bits > q_bits {
+        true => ("p", p_bits),
+        false => ("q", q_bits),
+    };
+    if bits <= half {
+        return Ok(());
+    }
+    // Lengths first: multiplying takes time that grows with them.
+    let is_key = bits < public.bits()
+        && p_bits.min(q_bits) > 1
+        && without_leading_zeros(&integer::multiply(primes[0], primes[1])) == public.n();
+    match is_key {
+        true => Err(Error::Unsupported {
+            reason: format!(
+                "the prime {name} of this key has {bits} bits, more than half of the {} of its modulus; rsalab works with \
+                 keys of two primes of the same length",
+                public.bits()
+            ),
+        }),
+        false => Err(Error::InvalidKey {
+            reason: format!(
+                "its prime {name} has {bits} bits, and the product of its primes is not its modulus"
+            ),
+        }),
     }
 }
 
