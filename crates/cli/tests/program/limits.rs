@@ -88,12 +88,6 @@ fn threads_that_cannot_be_started() {
             "{line}"
         );
     }
-    // What one thread can do is done without a second that would tell how far it is.
-    let line = "text-decrypt --quiet --key key.pem --threads 1 text.rsa";
-    if let Some(output) = with_threads(1, here.path(), &rsalab, line) {
-        let code = output.status.code();
-        assert!(code == Some(0) || code == Some(6), "{output:?}");
-    }
 }
 
 #[test]
@@ -337,4 +331,37 @@ fn raw_blocks_are_worked_on_by_all_cpus() {
         "text-decrypt --quiet --key key.pem text.rsa".split(' '),
     );
     assert_eq!(stdout(&decrypted).len(), 50_000);
+}
+
+#[test]
+fn raw_operations_are_split_over_threads_in_order() {
+    const BLOCK: usize = 128;
+    let here = folder();
+    let here = here.path();
+    study_key(here, 1024);
+    // Blocks that differ, all below the modulus.
+    let mut blocks = vec![0; 1001 * BLOCK];
+    for (number, block) in blocks.chunks_mut(BLOCK).enumerate() {
+        block[BLOCK - 2..].copy_from_slice(&(number as u16 + 2).to_be_bytes());
+    }
+    fs::write(here.join("blocks"), &blocks).expect("it can be written");
+    let line = |command: &str, threads: usize| {
+        let typed = format!("{command} --in blocks --quiet --threads {threads}");
+        run(here, typed.split(' '))
+    };
+    let one = line("raw-private --key key.pem", 1);
+    assert_done(&one);
+    let several = line("raw-private --key key.pem", 3);
+    assert_eq!(one.stdout, several.stdout);
+    fs::write(here.join("results"), &one.stdout).expect("it can be written");
+    let back = "raw-public --key public.pem --in results --quiet --threads 3";
+    assert_eq!(run(here, back.split(' ')).stdout, blocks);
+    // The block that is at fault has its number in the whole input, whichever thread finds it.
+    blocks[700 * BLOCK..701 * BLOCK].fill(0xff);
+    fs::write(here.join("blocks"), &blocks).expect("it can be written");
+    for threads in [1, 2, 3] {
+        let refused = line("raw-public --key public.pem", threads);
+        assert_failure(&refused, 3, "block 700 of blocks is not below the modulus");
+        assert!(refused.stdout.is_empty());
+    }
 }

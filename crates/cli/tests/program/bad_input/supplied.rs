@@ -80,52 +80,20 @@ fn passwords_that_cost_too_much_or_nothing() {
     write(here, "password", "secret\n");
     write(here, "input", "text");
     let cases = [
-        ("scrypt with N = 0", scrypt(0, 8, 1), "N = 0, r = 8, p = 1"),
-        (
-            "scrypt with N = 1",
-            scrypt(1, 8, 1),
-            "a power of two above 1",
-        ),
-        (
-            "scrypt with N = 3",
-            scrypt(3, 8, 1),
-            "a power of two above 1",
-        ),
-        (
-            "scrypt with r = 0",
-            scrypt(16384, 0, 1),
-            "r and p are at least 1",
-        ),
-        (
-            "scrypt with p = 0",
-            scrypt(16384, 8, 0),
-            "r and p are at least 1",
-        ),
-        ("830 MB of p", scrypt(2, 65535, 100), "more memory or time"),
-        ("1 GiB of N", scrypt(1 << 20, 8, 1), "more memory or time"),
-        (
-            "a long time",
-            scrypt(1 << 14, 8, 60000),
-            "more memory or time",
-        ),
-        (
-            "no number",
-            scrypt(1 << 62, 65535, 65535),
-            "more memory or time",
-        ),
-        (
-            "PBKDF2 0 times",
-            pbkdf2(0),
-            "0 iterations of PBKDF2; 1 is the least",
-        ),
-        ("PBKDF2 too often", pbkdf2(3_000_001), "3000000 at most"),
-        (
-            "PBKDF2 for hours",
-            pbkdf2(u64::from(u32::MAX)),
-            "3000000 at most",
-        ),
+        (scrypt(0, 8, 1), "N = 0, r = 8, p = 1"),
+        (scrypt(1, 8, 1), "a power of two above 1"),
+        (scrypt(3, 8, 1), "a power of two above 1"),
+        (scrypt(16384, 0, 1), "r and p are at least 1"),
+        (scrypt(16384, 8, 0), "r and p are at least 1"),
+        (scrypt(2, 65535, 100), "more memory or time"),
+        (scrypt(1 << 20, 8, 1), "more memory or time"),
+        (scrypt(1 << 14, 8, 60000), "more memory or time"),
+        (scrypt(1 << 62, 65535, 65535), "more memory or time"),
+        (pbkdf2(0), "0 iterations of PBKDF2; 1 is the least"),
+        (pbkdf2(3_000_001), "3000000 at most"),
+        (pbkdf2(u64::from(u32::MAX)), "3000000 at most"),
     ];
-    for (name, key, words) in &cases {
+    for (key, words) in &cases {
         write(here, "key.der", key);
         let words: &[&str] = &["key.der", words];
         for command in ["sign", "decrypt --scheme oaep"] {
@@ -134,7 +102,6 @@ fn passwords_that_cost_too_much_or_nothing() {
         }
         let line = "key check --password-file password key.der";
         refuse_with_verdict(here, &[(line, 3, words)]);
-        assert!(!name.is_empty());
     }
     // What is within the bounds is tried.
     for key in [scrypt(2, 8, 1), pbkdf2(1)] {
