@@ -163,12 +163,23 @@ impl From<rsalab_rsa::Error> for Failure {
     fn from(error: rsalab_rsa::Error) -> Self {
         let class = match error {
             rsalab_rsa::Error::Scheme { .. } => Class::Usage,
-            rsalab_rsa::Error::Randomness { .. } | rsalab_rsa::Error::Threads { .. } => {
-                Class::Unavailable
-            }
+            rsalab_rsa::Error::Randomness { .. } => Class::Unavailable,
             _ => Class::Internal,
         };
         Failure::new(class, error.to_string())
+    }
+}
+
+/// Blocks raised over threads.
+impl From<rsalab_text::Error> for Failure {
+    fn from(error: rsalab_text::Error) -> Self {
+        match error {
+            rsalab_text::Error::Rsa(error) => error.into(),
+            rsalab_text::Error::Threads { .. } => {
+                Failure::new(Class::Unavailable, error.to_string())
+            }
+            _ => Failure::new(Class::Internal, error.to_string()),
+        }
     }
 }
 

@@ -12,7 +12,6 @@
 //! | is this number prime | [`primality`] |
 //! | which schemes and hash functions are there | [`scheme`], [`hash`] |
 //! | what is measured against bare peers | [`bare`] |
-//! | how is a text encrypted and decrypted over threads | [`text`] |
 //! | what can go wrong | [`error`] |
 //!
 //! Steps with their sources, and what is and is not promised, are in the crate's `NOTES.md`.
@@ -48,22 +47,6 @@
 //! assert_eq!(message.expect("it is whole").as_slice(), b"a secret");
 //! # Ok::<(), rsalab_rsa::Error>(())
 //! ```
-//!
-//! A text of any length as the studies have it, in raw blocks over threads:
-//!
-//! ```
-//! use rsalab_rsa::{CpuBackend, generate, random::SystemRng, text::{Crew, container}};
-//!
-//! let backend = CpuBackend::auto();
-//! let key = generate::generate(1024, generate::DEFAULT_EXPONENT, &mut SystemRng, &backend)?.key;
-//!
-//! let text = b"raw blocks are for study only";
-//! let file = container::encrypt(&backend, key.public(), Some(10), text, Crew::unpinned(2))?;
-//! let back = container::decrypt(&backend, &key, &file.output, Crew::unpinned(3))?;
-//! assert_eq!(back.output, text);
-//! assert_eq!(back.trace.iter().map(|part| part.blocks).collect::<Vec<_>>(), [1, 1, 1]);
-//! # Ok::<(), rsalab_rsa::Error>(())
-//! ```
 #![forbid(unsafe_code)]
 
 pub mod backend;
@@ -78,12 +61,11 @@ pub mod primality;
 pub mod random;
 pub mod scheme;
 pub mod signing;
-pub mod text;
 mod traits;
 
 pub use backend::{
     Backend, BlockRunner, CandidateTester, CpuBackend, Prepared, PreparedRing, RingRunner, Status,
 };
-pub use error::{BlockFault, Error};
+pub use error::Error;
 pub use keys::{PrivateKey, PrivateParts, PublicKey};
 pub use rsalab_arith::{Kernel, KernelInfo, kernels};

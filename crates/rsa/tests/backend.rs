@@ -2,15 +2,11 @@
 
 use num_bigint::BigUint;
 use rsalab_rsa::{
-    Backend, BlockFault, BlockRunner, CandidateTester, CpuBackend, Error, Kernel, Prepared,
-    PreparedRing, PrivateKey, PublicKey, RingRunner, Status, bare,
+    Backend, BlockRunner, CandidateTester, CpuBackend, Error, Kernel, Prepared, PreparedRing,
+    PrivateKey, PublicKey, RingRunner, Status, bare,
     generate::{DEFAULT_EXPONENT, Generation, PublicExponent, generate, prime_pair},
     kernels,
     random::InsecureStudySeed,
-    text::{
-        Crew,
-        blocks::{Blocks, decrypt, encrypt},
-    },
 };
 
 fn study_key(bits: usize, backend: &dyn Backend) -> Result<PrivateKey, Error> {
@@ -364,51 +360,4 @@ fn a_key_that_does_not_decrypt_what_it_encrypted_is_not_handed_out() {
     }
     let error = study_key(512, &Altered::new(1, Some(Fault::Refusal))).expect_err("a fault");
     assert_eq!(error.to_string(), "the backend altered failed: no more");
-}
-
-#[test]
-fn faults_of_the_private_operation_do_not_become_text() {
-    let key = study_key(512, &CpuBackend::auto()).unwrap();
-    let public = CpuBackend::auto().prepare_public(key.public()).unwrap();
-    let blocks = Blocks::new(64, Some(60)).unwrap();
-    let text = vec![b'x'; 60 * 5];
-    let cipher = encrypt(&*public, blocks, &text, Crew::unpinned(1))
-        .unwrap()
-        .output;
-    let decrypted = |fault, threads| {
-        let private = Altered::new(1, Some(fault)).prepare_private(&key).unwrap();
-        decrypt(
-            &*private,
-            blocks,
-            &cipher,
-            text.len(),
-            Crew::unpinned(threads),
-        )
-        .expect_err("a fault")
-    };
-    assert!(matches!(
-        decrypted(Fault::Check, 1),
-        Error::Block {
-            block: 2,
-            reason: BlockFault::Check
-        }
-    ));
-    assert!(matches!(
-        decrypted(Fault::Private, 1),
-        Error::Block {
-            block: 0,
-            reason: BlockFault::Padding
-        }
-    ));
-    let error = decrypted(Fault::Refusal, 2);
-    assert!(
-        matches!(&error, Error::Workers(failures) if failures.len() == 2),
-        "{error}"
-    );
-    assert!(
-        error
-            .to_string()
-            .contains("worker 1 failed: the backend altered failed: no more"),
-        "{error}"
-    );
 }

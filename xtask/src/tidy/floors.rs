@@ -35,7 +35,7 @@ fn place(folder: &Path) -> Option<Place> {
     Some(match folder {
         "crates/arith" | "crates/measure" => Place::Floor(0),
         "crates/rsa" => Place::Floor(1),
-        "crates/gpu" => Place::Floor(2),
+        "crates/gpu" | "crates/text" => Place::Floor(2),
         "crates/engines" => Place::Floor(3),
         "crates/study" => Place::Floor(4),
         "crates/cli" => Place::Floor(5),

@@ -11,8 +11,8 @@ use rsalab_rsa::{
     format::{Loaded, Purpose},
     hash::Hash,
     scheme::{EncryptionScheme, Oaep},
-    text::container,
 };
+use rsalab_text::container;
 use zeroize::Zeroizing;
 
 use super::inputs::{Destination, Inputs, Item, Made, Results, make_beside};

@@ -2,11 +2,8 @@
 
 use std::thread;
 
-use rsalab_rsa::{
-    Backend, BlockFault, BlockRunner, Error, Prepared, Status,
-    format::Purpose,
-    text::{self, BlockWorker, Crew, Work},
-};
+use rsalab_rsa::{Backend, BlockRunner, Prepared, Status, format::Purpose};
+use rsalab_text::{self as text, BlockFault, BlockWorker, Error, Threads, Work};
 use zeroize::Zeroizing;
 
 use super::{counted::Counted, inputs::Destination};
@@ -73,12 +70,12 @@ fn raise(
         output_len: inputs.len(),
         output_block: k,
     };
-    let crew = Crew::unpinned(match options.threads {
+    let threads = Threads::unpinned(match options.threads {
         Some(threads) => threads,
         None => thread::available_parallelism().map_or(1, usize::from),
     });
     let done = backend.followed(talk, (inputs.len() / k) as u64, || {
-        text::run(work, crew, |_| Raiser::new(key))
+        text::run(work, threads, |_| Raiser::new(key))
     });
     match done.map_err(Error::from) {
         Ok(outcome) => out.write(&Zeroizing::new(outcome.output), Privacy::Private),

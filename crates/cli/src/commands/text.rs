@@ -8,11 +8,8 @@ use std::{
 };
 
 use rsalab_measure::{Placement, Topology};
-use rsalab_rsa::{
-    Error, PublicKey,
-    format::Purpose,
-    text::{Crew, Outcome, PartTrace, container},
-};
+use rsalab_rsa::{PublicKey, format::Purpose};
+use rsalab_text::{Error, Outcome, PartTrace, Threads, container};
 use serde::Serialize;
 
 use super::{
@@ -60,12 +57,12 @@ pub(crate) fn encrypt(arguments: &TextEncrypt, talk: Talk) -> Result<(), Failure
     };
     check_growth(&key, arguments.block_symbols, text.len())?;
     let placement = placement(options);
-    let crew = Crew::pinned(&placement.cpus);
+    let threads = Threads::pinned(&placement.cpus);
     let symbols = arguments.block_symbols.unwrap_or(key.modulus_len() - 1);
     let blocks = text.len().div_ceil(symbols.max(1)) as u64;
     let outcome = backend
         .followed(talk, blocks, || {
-            container::encrypt(&backend, &key, arguments.block_symbols, &text, crew)
+            container::encrypt(&backend, &key, arguments.block_symbols, &text, threads)
         })
         .map_err(|error| failed("the text was not encrypted", error))?;
     out.write(&outcome.output, Privacy::Private)?;
@@ -87,11 +84,11 @@ pub(crate) fn decrypt(arguments: &TextDecrypt, talk: Talk) -> Result<(), Failure
     say_if_typed(from.as_deref(), talk);
     let file = encrypted(from.as_deref(), key.public())?;
     let placement = placement(options);
-    let crew = Crew::pinned(&placement.cpus);
+    let threads = Threads::pinned(&placement.cpus);
     let blocks = (file.len() / key.modulus_len()) as u64;
     let outcome = backend
         .followed(talk, blocks, || {
-            container::decrypt(&backend, &key, &file, crew)
+            container::decrypt(&backend, &key, &file, threads)
         })
         .map_err(|error| cannot_decrypt(from.as_deref(), error))?;
     out.write(&outcome.output, Privacy::Private)?;
@@ -157,9 +154,14 @@ fn check_growth(key: &PublicKey, symbols: Option<usize>, text_len: usize) -> Res
 fn failed(what: &str, error: Error) -> Failure {
     let class = match error {
         Error::Blocks { .. } | Error::Layout { .. } => Class::Usage,
-        Error::Container { .. } | Error::KeySize { .. } | Error::InvalidKey { .. } => Class::Input,
+        Error::Container { .. }
+        | Error::Rsa(rsalab_rsa::Error::KeySize { .. } | rsalab_rsa::Error::InvalidKey { .. }) => {
+            Class::Input
+        }
         Error::Block { .. } => Class::Verification,
-        Error::Randomness { .. } | Error::Threads { .. } => Class::Unavailable,
+        Error::Rsa(rsalab_rsa::Error::Randomness { .. }) | Error::Threads { .. } => {
+            Class::Unavailable
+        }
         _ => Class::Internal,
     };
     let advice = match error {

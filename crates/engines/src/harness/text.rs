@@ -1,13 +1,11 @@
-//! Texts: the engine's block operation under `rsa`'s work over threads.
+//! Texts: the engine's block operation under `text`'s work over threads.
 //!
 //! A sample is one whole text. Its time runs from the release of all threads to the last finish, as the work over threads
 //! takes it; starting the threads and making their runners is not in it. It is the same for every engine.
 
 use rsalab_measure::{BlockPlan, CpuTime, Monotonic, Sample, sample_block};
-use rsalab_rsa::{
-    BlockRunner, Error, Status,
-    text::{self, Outcome, Work, WorkError, blocks},
-};
+use rsalab_rsa::{BlockRunner, Error, Status};
+use rsalab_text::{self as text, Outcome, Work, WorkError, blocks};
 
 use super::{Rig, crew::readiness, share::compare};
 use crate::{
@@ -57,13 +55,13 @@ impl<'a> TextRig<'a> {
 
     fn run(&self) -> Result<Outcome, Fault> {
         let (symbols, modulus_len) = (self.blocks.symbols(), self.blocks.modulus_len());
-        let crew = text::Crew {
-            threads: self.job.threads,
+        let threads = text::Threads {
+            count: self.job.threads,
             cpus: (!self.readiness.cpus.is_empty()).then_some(&self.readiness.cpus[..]),
         };
         let runner = || match self.prepared.runner() {
             Ok(runner) => Ok(EngineBlocks(runner)),
-            Err(error) => Err(backend_error(&error)),
+            Err(error) => Err(text::Error::from(backend_error(&error))),
         };
         let done = if self.job.op == Op::TextEncrypt {
             let work = Work {
@@ -72,7 +70,7 @@ impl<'a> TextRig<'a> {
                 output_len: self.blocks.cipher_len(self.job.symbols),
                 output_block: modulus_len,
             };
-            text::run(work, crew, |_| {
+            text::run(work, threads, |_| {
                 Ok(blocks::Encryptor::over(runner()?, self.blocks, self.lanes))
             })
         } else {
@@ -82,7 +80,7 @@ impl<'a> TextRig<'a> {
                 output_len: self.job.symbols,
                 output_block: symbols,
             };
-            text::run(work, crew, |_| {
+            text::run(work, threads, |_| {
                 Ok(blocks::Decryptor::over(runner()?, self.blocks, self.lanes))
             })
         };

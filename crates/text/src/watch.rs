@@ -1,4 +1,4 @@
-//! The manager's side of work over threads: every worker's stage, and the gate they wait behind.
+//! The calling thread's side of work over threads: each worker's state, and the barrier before the start.
 
 use std::{
     any::Any,
@@ -7,7 +7,7 @@ use std::{
     time::Instant,
 };
 
-use super::work::{PartTrace, Reason};
+use crate::outcome::{PartTrace, Reason};
 
 /// The stages of a worker. `Waiting` leads to `Running` or `Failed`, `Running` to `Finished` or `Failed`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -22,7 +22,7 @@ pub enum State {
     Failed,
 }
 
-/// A change that the watcher is told of.
+/// A change of state, as the watcher receives it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Event {
     /// The worker's number.
@@ -31,47 +31,47 @@ pub struct Event {
     pub state: State,
 }
 
-/// The barrier behind which ready workers wait. Unlike [`std::sync::Barrier`] it needs no count, so a worker that fails
-/// before it, or that never got a thread, holds nobody up.
+/// The barrier behind which ready workers wait. Unlike [`std::sync::Barrier`] it needs no count: a worker that fails
+/// before it, or that never got a thread, delays nobody.
 #[derive(Default)]
-pub(super) struct Gate {
+pub(crate) struct StartBarrier {
     released: Mutex<Option<Release>>,
     opened: Condvar,
 }
 
-/// What those who wait are told.
+/// What ends the wait.
 #[derive(Clone, Copy)]
 enum Release {
-    /// Begin: they were released at this time.
+    /// The release, at this time.
     At(Instant),
-    /// Leave without having done anything.
-    CalledOff,
+    /// Nothing is to be done.
+    Cancelled,
 }
 
-impl Gate {
-    pub(super) fn open(&self) {
-        self.tell(|| Release::At(Instant::now()));
+impl StartBarrier {
+    pub(crate) fn release(&self) {
+        self.set(|| Release::At(Instant::now()));
     }
 
-    /// Sends everybody away who waits, now or later.
-    pub(super) fn call_off(&self) {
-        self.tell(|| Release::CalledOff);
+    /// Ends the wait of everybody, now or later, with nothing to do.
+    pub(crate) fn cancel(&self) {
+        self.set(|| Release::Cancelled);
     }
 
-    /// The first word counts.
-    fn tell(&self, word: impl FnOnce() -> Release) {
+    /// Only the first call has an effect.
+    fn set(&self, release: impl FnOnce() -> Release) {
         let mut released = self.released.lock().unwrap_or_else(PoisonError::into_inner);
-        released.get_or_insert_with(word);
+        released.get_or_insert_with(release);
         self.opened.notify_all();
     }
 
-    /// Returns when the gate was opened; none if the work was called off.
-    pub(super) fn wait(&self) -> Option<Instant> {
+    /// Waits, and returns the time of the release; `None` if the work was cancelled.
+    pub(crate) fn wait(&self) -> Option<Instant> {
         let mut released = self.released.lock().unwrap_or_else(PoisonError::into_inner);
         loop {
             match *released {
                 Some(Release::At(instant)) => return Some(instant),
-                Some(Release::CalledOff) => return None,
+                Some(Release::Cancelled) => return None,
                 None => {}
             }
             released = self
@@ -82,17 +82,17 @@ impl Gate {
     }
 }
 
-/// Opens the gate at the latest when the manager leaves, so that a panicking watcher does not leave workers waiting.
-pub(super) struct OpenOnDrop<'a>(pub(super) &'a Gate);
+/// Releases the barrier at the latest when the calling thread leaves, so that a panicking watcher does not leave workers waiting.
+pub(crate) struct StartOnDrop<'a>(pub(crate) &'a StartBarrier);
 
-impl Drop for OpenOnDrop<'_> {
+impl Drop for StartOnDrop<'_> {
     fn drop(&mut self) {
-        self.0.open();
+        self.0.release();
     }
 }
 
-/// The manager's table of workers.
-pub(super) struct Watch<'scope, 'w, E> {
+/// The table of workers.
+pub(crate) struct Watch<'scope, 'w, E> {
     entries: Vec<Entry<'scope, E>>,
     preparing: usize,
     watcher: &'w mut dyn FnMut(Event),
@@ -106,7 +106,7 @@ struct Entry<'scope, E> {
 }
 
 impl<'scope, 'w, E> Watch<'scope, 'w, E> {
-    pub(super) fn new(threads: usize, watcher: &'w mut dyn FnMut(Event)) -> Self {
+    pub(crate) fn new(threads: usize, watcher: &'w mut dyn FnMut(Event)) -> Self {
         let entries = (0..threads)
             .map(|_| Entry {
                 state: State::Waiting,
@@ -122,7 +122,7 @@ impl<'scope, 'w, E> Watch<'scope, 'w, E> {
         }
     }
 
-    pub(super) fn started(
+    pub(crate) fn started(
         &mut self,
         id: usize,
         handle: ScopedJoinHandle<'scope, Result<PartTrace, Reason<E>>>,
@@ -135,16 +135,16 @@ impl<'scope, 'w, E> Watch<'scope, 'w, E> {
         });
     }
 
-    pub(super) fn not_started(&mut self, id: usize, error: std::io::Error) {
+    pub(crate) fn not_started(&mut self, id: usize, error: std::io::Error) {
         self.entries[id].result = Some(Err(Reason::NotStarted(error)));
         self.enter(id, State::Failed);
     }
 
-    pub(super) fn anyone_preparing(&self) -> bool {
+    pub(crate) fn anyone_preparing(&self) -> bool {
         self.preparing > 0
     }
 
-    pub(super) fn take(&mut self, Signal { id, stage }: Signal) {
+    pub(crate) fn receive(&mut self, Signal { id, stage }: Signal) {
         match stage {
             Stage::Ready => {
                 self.entries[id].ready = true;
@@ -154,7 +154,7 @@ impl<'scope, 'w, E> Watch<'scope, 'w, E> {
         }
     }
 
-    pub(super) fn released(&mut self) {
+    pub(crate) fn released(&mut self) {
         for id in 0..self.entries.len() {
             if self.entries[id].ready {
                 self.enter(id, State::Running);
@@ -194,7 +194,7 @@ impl<'scope, 'w, E> Watch<'scope, 'w, E> {
         (self.watcher)(Event { id, state: next });
     }
 
-    pub(super) fn into_results(self) -> Vec<Result<PartTrace, Reason<E>>> {
+    pub(crate) fn into_results(self) -> Vec<Result<PartTrace, Reason<E>>> {
         self.entries
             .into_iter()
             .map(|entry| {
@@ -216,33 +216,33 @@ impl State {
     }
 }
 
-/// What a worker tells the manager.
-pub(super) struct Signal {
+/// What a worker reports.
+pub(crate) struct Signal {
     id: usize,
     stage: Stage,
 }
 
-pub(super) enum Stage {
+pub(crate) enum Stage {
     Ready,
     Ended,
 }
 
-/// The worker's line to the manager. It speaks even when its thread unwinds, so that no worker can end unnoticed.
-pub(super) struct Reporter {
-    pub(super) id: usize,
-    pub(super) signals: Sender<Signal>,
+/// The worker's end of the channel. It reports even when its thread unwinds, so that no worker can end unnoticed.
+pub(crate) struct Reporter {
+    pub(crate) id: usize,
+    pub(crate) signals: Sender<Signal>,
 }
 
 impl Reporter {
-    pub(super) fn tell(&self, stage: Stage) {
-        // The manager listens until every reporter is gone; if it has itself panicked, nobody needs the signal.
+    pub(crate) fn send(&self, stage: Stage) {
+        // The receiver lives until every reporter is gone; if its thread panicked, nobody needs the signal.
         let _ = self.signals.send(Signal { id: self.id, stage });
     }
 }
 
 impl Drop for Reporter {
     fn drop(&mut self) {
-        self.tell(Stage::Ended);
+        self.send(Stage::Ended);
     }
 }
 

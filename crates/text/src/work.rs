@@ -14,13 +14,14 @@
 //! the others finish their parts and are collected all the same. If the system refuses a thread, no more are started and
 //! no block is worked on: those that wait for the release end with [`Reason::NotReleased`].
 
-use std::{fmt, hint::black_box, sync::mpsc, thread, time::Instant};
+use std::{hint::black_box, sync::mpsc, thread, time::Instant};
 
-use rsalab_measure::pin::{PinError, current_cpu, pin_current_thread};
+use rsalab_measure::pin::{current_cpu, pin_current_thread};
 
-use super::{
+use crate::{
+    outcome::{Failure, Outcome, PartTrace, Reason, WorkError},
     split::{Part, split},
-    watch::{Event, Gate, OpenOnDrop, Reporter, Stage, Watch},
+    watch::{Event, Reporter, Stage, StartBarrier, StartOnDrop, Watch},
 };
 
 /// The most threads that one piece of work may be split over.
@@ -56,152 +57,54 @@ pub struct Work<'a> {
     pub output_block: usize,
 }
 
-/// How many workers there are and where they run.
+/// How many threads there are and where they run.
 #[derive(Clone, Copy, Debug)]
-pub struct Crew<'a> {
-    /// Threads, from 1 to [`MAX_THREADS`]. One is started for each, even where there are fewer blocks.
-    pub threads: usize,
-    /// The logical CPU of each thread; none leaves the choice to the system.
+pub struct Threads<'a> {
+    /// From 1 to [`MAX_THREADS`]. Each is started, even where there are fewer blocks.
+    pub count: usize,
+    /// The logical CPU of each thread; `None` leaves the choice to the system.
     pub cpus: Option<&'a [usize]>,
 }
 
-impl Crew<'static> {
+impl Threads<'static> {
     /// Threads that run where the system puts them.
-    pub fn unpinned(threads: usize) -> Self {
-        Crew {
-            threads,
-            cpus: None,
-        }
+    pub fn unpinned(count: usize) -> Self {
+        Threads { count, cpus: None }
     }
 }
 
-impl<'a> Crew<'a> {
+impl<'a> Threads<'a> {
     /// One thread for each CPU named; a CPU may be named more than once.
     pub fn pinned(cpus: &'a [usize]) -> Self {
-        Crew {
-            threads: cpus.len(),
+        Threads {
+            count: cpus.len(),
             cpus: Some(cpus),
         }
     }
 }
 
-/// What one worker did, in its own time.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct PartTrace {
-    /// The worker's number, which is the place of its part in the input.
-    pub id: usize,
-    /// Bytes of input in its part.
-    pub bytes: usize,
-    /// Blocks in its part.
-    pub blocks: usize,
-    /// The CPU it was pinned to, or else the one it was on when it finished, where the system tells.
-    pub cpu: Option<usize>,
-    /// When it began, in nanoseconds after the release.
-    pub start_ns: u64,
-    /// When it had finished, in nanoseconds after the release.
-    pub end_ns: u64,
-}
-
-/// The output and how it came about.
-#[derive(Clone)]
-pub struct Outcome {
-    /// The whole output in input order.
-    pub output: Vec<u8>,
-    /// One entry for each worker, by number.
-    pub trace: Vec<PartTrace>,
-    /// From the release to the last finish.
-    pub elapsed_ns: u64,
-    /// From the call to the collection of the last worker: with starting, pinning and preparation.
-    pub wall_ns: u64,
-}
-
-impl fmt::Debug for Outcome {
-    /// Leaves the output out: it may be somebody's text.
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Outcome")
-            .field("output_len", &self.output.len())
-            .field("trace", &self.trace)
-            .field("elapsed_ns", &self.elapsed_ns)
-            .field("wall_ns", &self.wall_ns)
-            .finish()
-    }
-}
-
-/// Why a piece of work has no output.
-#[derive(Debug)]
-#[non_exhaustive]
-pub enum WorkError<E> {
-    /// The work could not be laid out; no thread was started.
-    Layout(String),
-    /// One or more workers failed. Never empty; ordered by number.
-    Workers(Vec<Failure<E>>),
-}
-
-/// A worker that failed.
-#[derive(Debug)]
-pub struct Failure<E> {
-    /// The worker's number.
-    pub id: usize,
-    /// What happened to it.
-    pub reason: Reason<E>,
-}
-
-impl<E: fmt::Display> fmt::Display for WorkError<E> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            WorkError::Layout(reason) => f.write_str(reason),
-            WorkError::Workers(failures) => f.write_str(&list(failures)),
-        }
-    }
-}
-
-impl<E: fmt::Debug + fmt::Display> std::error::Error for WorkError<E> {}
-
-impl<E: fmt::Display> fmt::Display for Failure<E> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "worker {} failed: {}", self.id, self.reason)
-    }
-}
-
-/// What happened to a worker that failed.
-#[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum Reason<E> {
-    /// Its block operation, or the making of it, returned an error.
-    #[error("{0}")]
-    Failed(E),
-    /// It panicked, with this message.
-    #[error("it panicked: {0}")]
-    Panicked(String),
-    /// The system gave no thread.
-    #[error("its thread could not be started: {0}")]
-    NotStarted(std::io::Error),
-    /// The system did not let it run on its CPU.
-    #[error("{0}")]
-    NotPinned(PinError),
-    /// It was ready and did nothing, because another thread could not be started.
-    #[error("it was not released, because another thread could not be started")]
-    NotReleased,
-}
-
-/// Does the work with one worker for each thread of the crew. See the [module documentation](self).
+/// Does the work with one worker on each thread. See the [module documentation](self).
 ///
 /// # Errors
 ///
-/// [`WorkError::Layout`] if the blocks of input and output do not correspond, or the crew is impossible;
+/// [`WorkError::Layout`] if the blocks of input and output do not correspond, or the number of threads is impossible;
 /// [`WorkError::Workers`] if any worker failed.
-pub fn run<W, F>(work: Work<'_>, crew: Crew<'_>, factory: F) -> Result<Outcome, WorkError<W::Error>>
+pub fn run<W, F>(
+    work: Work<'_>,
+    threads: Threads<'_>,
+    factory: F,
+) -> Result<Outcome, WorkError<W::Error>>
 where
     W: BlockWorker<Error: Send>,
     F: Fn(&Part) -> Result<W, W::Error> + Sync,
 {
-    run_watched(work, crew, factory, |_| {})
+    run_watched(work, threads, factory, |_| {})
 }
 
-/// As [`run`], telling `watcher` of each change of each worker's state. The watcher runs on the calling thread.
+/// As [`run`], and calls `watcher` at each change of a worker's state. The watcher runs on the calling thread.
 pub fn run_watched<W, F>(
     work: Work<'_>,
-    crew: Crew<'_>,
+    threads: Threads<'_>,
     factory: F,
     mut watcher: impl FnMut(Event),
 ) -> Result<Outcome, WorkError<W::Error>>
@@ -210,18 +113,18 @@ where
     F: Fn(&Part) -> Result<W, W::Error> + Sync,
 {
     let called = Instant::now();
-    let blocks = check_layout(work, crew).map_err(WorkError::Layout)?;
+    let blocks = check_layout(work, threads).map_err(WorkError::Layout)?;
     let mut output = vec![0; work.output_len];
-    let shares = shares(work, &mut output, split(blocks, crew.threads));
+    let partitions = partitions(work, &mut output, split(blocks, threads.count));
 
-    let gate = Gate::default();
+    let barrier = StartBarrier::default();
     let (signals, inbox) = mpsc::channel();
     let ended: Vec<Result<PartTrace, Reason<W::Error>>> = thread::scope(|scope| {
-        let mut watch = Watch::new(crew.threads, &mut watcher);
-        let _gate_opens_in_any_case = OpenOnDrop(&gate);
+        let mut watch = Watch::new(threads.count, &mut watcher);
+        let _releases_in_any_case = StartOnDrop(&barrier);
         let mut refused = None;
-        for (share, cpu) in shares.into_iter().zip(cpus(crew)) {
-            let id = share.part.id;
+        for (partition, cpu) in partitions.into_iter().zip(cpus(threads)) {
+            let id = partition.part.id;
             if let Some(kind) = refused {
                 watch.not_started(id, std::io::Error::from(kind));
                 continue;
@@ -230,8 +133,8 @@ where
                 id,
                 signals: signals.clone(),
             };
-            let (gate, factory) = (&gate, &factory);
-            let body = move || worker(share, cpu, gate, factory, &reporter);
+            let (barrier, factory) = (&barrier, &factory);
+            let body = move || worker(partition, cpu, barrier, factory, &reporter);
             match thread::Builder::new()
                 .name(format!("part-{id}"))
                 .spawn_scoped(scope, body)
@@ -246,19 +149,19 @@ where
         drop(signals);
         while watch.anyone_preparing() {
             match inbox.recv() {
-                Ok(signal) => watch.take(signal),
+                Ok(signal) => watch.receive(signal),
                 Err(_) => break,
             }
         }
         match refused {
             None => {
                 watch.released();
-                gate.open();
+                barrier.release();
             }
-            Some(_) => gate.call_off(),
+            Some(_) => barrier.cancel(),
         }
         while let Ok(signal) = inbox.recv() {
-            watch.take(signal);
+            watch.receive(signal);
         }
         watch.into_results()
     });
@@ -285,7 +188,7 @@ where
 }
 
 /// A worker's part with its own regions of input and output.
-struct Share<'a> {
+struct Partition<'a> {
     part: Part,
     input: &'a [u8],
     output: &'a mut [u8],
@@ -293,9 +196,9 @@ struct Share<'a> {
 
 /// The life of one worker, on its own thread.
 fn worker<W, F>(
-    share: Share<'_>,
+    partition: Partition<'_>,
     cpu: Option<usize>,
-    gate: &Gate,
+    barrier: &StartBarrier,
     factory: &F,
     reporter: &Reporter,
 ) -> Result<PartTrace, Reason<W::Error>>
@@ -303,18 +206,18 @@ where
     W: BlockWorker,
     F: Fn(&Part) -> Result<W, W::Error>,
 {
-    let Share {
+    let Partition {
         part,
         input,
         output,
-    } = share;
+    } = partition;
     if let Some(cpu) = cpu {
         pin_current_thread(cpu).map_err(Reason::NotPinned)?;
     }
     touch(output);
     let mut operation = factory(&part).map_err(Reason::Failed)?;
-    reporter.tell(Stage::Ready);
-    let Some(released) = gate.wait() else {
+    reporter.send(Stage::Ready);
+    let Some(released) = barrier.wait() else {
         return Err(Reason::NotReleased);
     };
     let start = Instant::now();
@@ -344,20 +247,20 @@ fn touch(region: &mut [u8]) {
 }
 
 /// The number of blocks, or why the work cannot be done.
-fn check_layout(work: Work<'_>, crew: Crew<'_>) -> Result<usize, String> {
-    if crew.threads == 0 || crew.threads > MAX_THREADS {
+fn check_layout(work: Work<'_>, threads: Threads<'_>) -> Result<usize, String> {
+    if threads.count == 0 || threads.count > MAX_THREADS {
         return Err(format!(
             "{} threads were asked for; work can be split over 1 to {MAX_THREADS}",
-            crew.threads
+            threads.count
         ));
     }
-    if let Some(cpus) = crew.cpus
-        && cpus.len() != crew.threads
+    if let Some(cpus) = threads.cpus
+        && cpus.len() != threads.count
     {
         return Err(format!(
             "{} CPUs were named for {} threads",
             cpus.len(),
-            crew.threads
+            threads.count
         ));
     }
     if work.input_block == 0 || work.output_block == 0 {
@@ -374,7 +277,7 @@ fn check_layout(work: Work<'_>, crew: Crew<'_>) -> Result<usize, String> {
 }
 
 /// Gives each part its own regions.
-fn shares<'a>(work: Work<'a>, output: &'a mut [u8], parts: Vec<Part>) -> Vec<Share<'a>> {
+fn partitions<'a>(work: Work<'a>, output: &'a mut [u8], parts: Vec<Part>) -> Vec<Partition<'a>> {
     let (mut input, mut output) = (work.input, output);
     parts
         .into_iter()
@@ -385,7 +288,7 @@ fn shares<'a>(work: Work<'a>, output: &'a mut [u8], parts: Vec<Part>) -> Vec<Sha
             input = rest;
             let (region, rest) = std::mem::take(&mut output).split_at_mut(given);
             output = rest;
-            Share {
+            Partition {
                 part,
                 input: mine,
                 output: region,
@@ -394,15 +297,10 @@ fn shares<'a>(work: Work<'a>, output: &'a mut [u8], parts: Vec<Part>) -> Vec<Sha
         .collect()
 }
 
-fn cpus<'a>(crew: Crew<'a>) -> impl Iterator<Item = Option<usize>> + 'a {
-    (0..crew.threads).map(move |id| crew.cpus.map(|cpus| cpus[id]))
+fn cpus<'a>(threads: Threads<'a>) -> impl Iterator<Item = Option<usize>> + 'a {
+    (0..threads.count).map(move |id| threads.cpus.map(|cpus| cpus[id]))
 }
 
 fn nanoseconds(from: Instant, to: Instant) -> u64 {
     u64::try_from(to.duration_since(from).as_nanos()).unwrap_or(u64::MAX)
-}
-
-pub(crate) fn list<E: fmt::Display>(failures: &[Failure<E>]) -> String {
-    let lines: Vec<String> = failures.iter().map(Failure::to_string).collect();
-    lines.join("; ")
 }

@@ -4,14 +4,14 @@ use std::sync::LazyLock;
 
 use proptest::prelude::*;
 use rsalab_rsa::{
-    Backend, BlockFault, BlockRunner, CpuBackend, Error, Prepared, PrivateKey, Status,
+    Backend, BlockRunner, CpuBackend, Prepared, PrivateKey, Status,
     generate::{DEFAULT_EXPONENT, generate},
     random::InsecureStudySeed,
-    text::{
-        Crew,
-        blocks::{Blocks, decrypt, encrypt},
-        container::{self, Header},
-    },
+};
+use rsalab_text::{
+    BlockFault, Error, Threads,
+    blocks::{Blocks, decrypt, encrypt},
+    container::{self, Header},
 };
 
 const THREADS: [usize; 5] = [1, 2, 3, 8, 64];
@@ -49,7 +49,7 @@ impl Prepared for Shift {
         3
     }
 
-    fn runner(&self) -> Result<Box<dyn BlockRunner + '_>, Error> {
+    fn runner(&self) -> Result<Box<dyn BlockRunner + '_>, rsalab_rsa::Error> {
         Ok(Box::new(Shift { by: self.by }))
     }
 }
@@ -60,7 +60,7 @@ impl BlockRunner for Shift {
         inputs: &[u8],
         outputs: &mut [u8],
         status: &mut [Status],
-    ) -> Result<(), Error> {
+    ) -> Result<(), rsalab_rsa::Error> {
         assert_eq!(
             (inputs.len(), outputs.len()),
             (16 * status.len(), 16 * status.len())
@@ -84,12 +84,12 @@ fn a_megabyte_comes_back_and_its_ciphertext_does_not_depend_on_threads() {
     let blocks = Blocks::new(key.modulus_len(), None).unwrap();
     let text = text(1_000_000);
 
-    let alone = encrypt(&*public, blocks, &text, Crew::unpinned(1))
+    let alone = encrypt(&*public, blocks, &text, Threads::unpinned(1))
         .unwrap()
         .output;
     assert_eq!(alone.len(), blocks.cipher_len(text.len()));
     for threads in THREADS {
-        let outcome = encrypt(&*public, blocks, &text, Crew::unpinned(threads)).unwrap();
+        let outcome = encrypt(&*public, blocks, &text, Threads::unpinned(threads)).unwrap();
         assert!(outcome.output == alone, "{threads} threads");
         let sizes: Vec<usize> = outcome.trace.iter().map(|part| part.blocks).collect();
         assert_eq!(sizes.len(), threads);
@@ -98,7 +98,7 @@ fn a_megabyte_comes_back_and_its_ciphertext_does_not_depend_on_threads() {
             "{sizes:?}"
         );
     }
-    let back = decrypt(&*private, blocks, &alone, text.len(), Crew::unpinned(3))
+    let back = decrypt(&*private, blocks, &alone, text.len(), Threads::unpinned(3))
         .unwrap()
         .output;
     assert!(back == text);
@@ -107,7 +107,7 @@ fn a_megabyte_comes_back_and_its_ciphertext_does_not_depend_on_threads() {
     let (text, cipher) = (&text[..20_001], &alone[..blocks.cipher_len(20_001)]);
     let last_block = cipher.len() - key.modulus_len();
     let cipher = {
-        let short = encrypt(&*public, blocks, text, Crew::unpinned(2))
+        let short = encrypt(&*public, blocks, text, Threads::unpinned(2))
             .unwrap()
             .output;
         assert!(short[..last_block] == cipher[..last_block]);
@@ -119,7 +119,7 @@ fn a_megabyte_comes_back_and_its_ciphertext_does_not_depend_on_threads() {
             blocks,
             &cipher,
             text.len(),
-            Crew::unpinned(threads),
+            Threads::unpinned(threads),
         )
         .unwrap()
         .output;
@@ -148,11 +148,11 @@ fn every_length_around_a_block_comes_back() {
         ] {
             for fill in [0x00, 0x01, 0xff] {
                 let text = vec![fill; len];
-                let cipher = encrypt(&*public, blocks, &text, Crew::unpinned(2))
+                let cipher = encrypt(&*public, blocks, &text, Threads::unpinned(2))
                     .unwrap()
                     .output;
                 assert_eq!(cipher.len(), len.div_ceil(size) * KEY.modulus_len());
-                let back = decrypt(&*private, blocks, &cipher, len, Crew::unpinned(3))
+                let back = decrypt(&*private, blocks, &cipher, len, Threads::unpinned(3))
                     .unwrap()
                     .output;
                 assert_eq!(back, text, "{len} bytes of {fill} in blocks of {size}");
@@ -170,9 +170,9 @@ proptest! {
         threads in 1usize..9,
     ) {
         let blocks = Blocks::new(16, Some(symbols)).unwrap();
-        let cipher = encrypt(&Shift { by: 1 }, blocks, &text, Crew::unpinned(threads)).unwrap().output;
+        let cipher = encrypt(&Shift { by: 1 }, blocks, &text, Threads::unpinned(threads)).unwrap().output;
         prop_assert_eq!(cipher.len(), blocks.cipher_len(text.len()));
-        let back = decrypt(&Shift { by: 255 }, blocks, &cipher, text.len(), Crew::unpinned(9 - threads)).unwrap();
+        let back = decrypt(&Shift { by: 255 }, blocks, &cipher, text.len(), Threads::unpinned(9 - threads)).unwrap();
         prop_assert_eq!(back.output, text);
     }
 }
@@ -181,11 +181,11 @@ proptest! {
 fn a_megabyte_keeps_its_order_on_every_number_of_threads() {
     let text = text(1_000_000);
     let blocks = Blocks::new(16, Some(7)).unwrap();
-    let alone = encrypt(&Shift { by: 1 }, blocks, &text, Crew::unpinned(1))
+    let alone = encrypt(&Shift { by: 1 }, blocks, &text, Threads::unpinned(1))
         .unwrap()
         .output;
     for threads in THREADS {
-        let cipher = encrypt(&Shift { by: 1 }, blocks, &text, Crew::unpinned(threads))
+        let cipher = encrypt(&Shift { by: 1 }, blocks, &text, Threads::unpinned(threads))
             .unwrap()
             .output;
         assert!(cipher == alone, "{threads} threads");
@@ -194,7 +194,7 @@ fn a_megabyte_keeps_its_order_on_every_number_of_threads() {
             blocks,
             &cipher,
             text.len(),
-            Crew::unpinned(threads),
+            Threads::unpinned(threads),
         )
         .unwrap()
         .output;
@@ -205,7 +205,7 @@ fn a_megabyte_keeps_its_order_on_every_number_of_threads() {
 #[test]
 fn the_first_damaged_block_is_named_whoever_found_it() {
     let blocks = Blocks::new(16, Some(10)).unwrap();
-    let mut cipher = encrypt(&Shift { by: 1 }, blocks, &text(1000), Crew::unpinned(1))
+    let mut cipher = encrypt(&Shift { by: 1 }, blocks, &text(1000), Threads::unpinned(1))
         .unwrap()
         .output;
     for damaged in [37, 38, 99] {
@@ -217,7 +217,7 @@ fn the_first_damaged_block_is_named_whoever_found_it() {
             blocks,
             &cipher,
             1000,
-            Crew::unpinned(threads),
+            Threads::unpinned(threads),
         )
         .expect_err("damaged");
         assert!(
@@ -239,13 +239,19 @@ fn blocks_beyond_the_modulus_are_named() {
     let public = backend.prepare_public(KEY.public()).unwrap();
     let private = backend.prepare_private(&KEY).unwrap();
     let blocks = Blocks::new(64, None).unwrap();
-    let mut cipher = encrypt(&*public, blocks, &text(63 * 40), Crew::unpinned(1))
+    let mut cipher = encrypt(&*public, blocks, &text(63 * 40), Threads::unpinned(1))
         .unwrap()
         .output;
     cipher[64 * 30..64 * 31].copy_from_slice(KEY.public().n());
     for threads in [1, 4] {
-        let error = decrypt(&*private, blocks, &cipher, 63 * 40, Crew::unpinned(threads))
-            .expect_err("damaged");
+        let error = decrypt(
+            &*private,
+            blocks,
+            &cipher,
+            63 * 40,
+            Threads::unpinned(threads),
+        )
+        .expect_err("damaged");
         assert!(
             matches!(
                 error,
@@ -282,7 +288,7 @@ fn blocks_that_cannot_be_are_refused() {
 
     let shift = Shift { by: 1 };
     let refusal = |cipher: &[u8], len| {
-        decrypt(&shift, blocks, cipher, len, Crew::unpinned(1))
+        decrypt(&shift, blocks, cipher, len, Threads::unpinned(1))
             .unwrap_err()
             .to_string()
     };
@@ -290,12 +296,12 @@ fn blocks_that_cannot_be_are_refused() {
     assert!(refusal(&[0; 32], 15).contains("2 blocks"));
     assert!(refusal(&[], 1).contains("0 blocks"));
     let wrong = Blocks::new(32, None).unwrap();
-    let error = encrypt(&shift, wrong, b"text", Crew::unpinned(2)).unwrap_err();
+    let error = encrypt(&shift, wrong, b"text", Threads::unpinned(2)).unwrap_err();
     assert!(
         error.to_string().contains("cut for a modulus of 32 bytes"),
         "{error}"
     );
-    let error = encrypt(&shift, blocks, b"text", Crew::unpinned(0)).unwrap_err();
+    let error = encrypt(&shift, blocks, b"text", Threads::unpinned(0)).unwrap_err();
     assert!(matches!(error, Error::Layout { .. }), "{error}");
 }
 
@@ -310,7 +316,13 @@ fn workers_can_be_pinned() {
     };
     let crew: Vec<usize> = cpus.iter().copied().cycle().take(5).collect();
     let blocks = Blocks::new(16, None).unwrap();
-    let outcome = encrypt(&Shift { by: 1 }, blocks, &text(1000), Crew::pinned(&crew)).unwrap();
+    let outcome = encrypt(
+        &Shift { by: 1 },
+        blocks,
+        &text(1000),
+        Threads::pinned(&crew),
+    )
+    .unwrap();
     let traced: Vec<Option<usize>> = outcome.trace.iter().map(|part| part.cpu).collect();
     assert_eq!(traced, crew.iter().copied().map(Some).collect::<Vec<_>>());
 
@@ -318,7 +330,7 @@ fn workers_can_be_pinned() {
         &Shift { by: 1 },
         blocks,
         &text(1000),
-        Crew::pinned(&[cpus[0], 1 << 20]),
+        Threads::pinned(&[cpus[0], 1 << 20]),
     )
     .unwrap_err();
     let Error::Workers(failures) = &error else {
@@ -341,7 +353,7 @@ fn files_come_back() {
         for len in [0, 1, 19, 20, 21, 62, 63, 64, 500] {
             let text = text(len);
             let file =
-                container::encrypt(&backend, KEY.public(), symbols, &text, Crew::unpinned(2))
+                container::encrypt(&backend, KEY.public(), symbols, &text, Threads::unpinned(2))
                     .unwrap()
                     .output;
             let (header, body) = Header::parse(&file).unwrap();
@@ -349,7 +361,7 @@ fn files_come_back() {
             assert_eq!(body.len(), len.div_ceil(header.symbols) * 64);
             assert_eq!(file[..Header::LEN], header.to_bytes());
             assert_eq!(
-                container::decrypt(&backend, &KEY, &file, Crew::unpinned(3))
+                container::decrypt(&backend, &KEY, &file, Threads::unpinned(3))
                     .unwrap()
                     .output,
                 text
@@ -362,10 +374,11 @@ fn files_come_back() {
 fn files_that_are_not_right_are_refused() {
     let backend = CpuBackend::auto();
     let text = text(200);
-    let file = container::encrypt(&backend, KEY.public(), None, &text, Crew::unpinned(1))
+    let file = container::encrypt(&backend, KEY.public(), None, &text, Threads::unpinned(1))
         .unwrap()
         .output;
-    let refusal = |file: &[u8]| match container::decrypt(&backend, &KEY, file, Crew::unpinned(2)) {
+    let refusal = |file: &[u8]| match container::decrypt(&backend, &KEY, file, Threads::unpinned(2))
+    {
         Err(Error::Container { reason }) => reason,
         other => panic!("{other:?}"),
     };
@@ -398,11 +411,120 @@ fn files_that_are_not_right_are_refused() {
     assert!(refusal(&longer).contains("cut or damaged"));
 
     let other = key(514);
-    let error = container::decrypt(&backend, &other, &file, Crew::unpinned(2)).unwrap_err();
+    let error = container::decrypt(&backend, &other, &file, Threads::unpinned(2)).unwrap_err();
     assert!(
         error
             .to_string()
             .contains("of 512 bits, but the key given is"),
+        "{error}"
+    );
+}
+
+/// A private key whose results, or whose calls, are wrong.
+struct Faulty<'a> {
+    inner: &'a dyn Prepared,
+    fault: Fault,
+}
+
+#[derive(Clone, Copy)]
+enum Fault {
+    /// A bit of every byte of the result is flipped.
+    Result,
+    /// The item in the middle fails its check.
+    Check,
+    /// The whole call fails.
+    Refusal,
+}
+
+struct FaultyRunner<'a> {
+    inner: Box<dyn BlockRunner + 'a>,
+    fault: Fault,
+}
+
+impl Prepared for Faulty<'_> {
+    fn modulus_len(&self) -> usize {
+        self.inner.modulus_len()
+    }
+
+    fn kernel(&self) -> &str {
+        self.inner.kernel()
+    }
+
+    fn lanes(&self) -> usize {
+        1
+    }
+
+    fn runner(&self) -> Result<Box<dyn BlockRunner + '_>, rsalab_rsa::Error> {
+        Ok(Box::new(FaultyRunner {
+            inner: self.inner.runner()?,
+            fault: self.fault,
+        }))
+    }
+}
+
+impl BlockRunner for FaultyRunner<'_> {
+    fn run(
+        &mut self,
+        inputs: &[u8],
+        outputs: &mut [u8],
+        status: &mut [Status],
+    ) -> Result<(), rsalab_rsa::Error> {
+        self.inner.run(inputs, outputs, status)?;
+        match self.fault {
+            Fault::Result => outputs.iter_mut().for_each(|byte| *byte ^= 1),
+            Fault::Check => status[status.len() / 2] = Status::Fault,
+            Fault::Refusal => {
+                return Err(rsalab_rsa::Error::Backend {
+                    backend: "faulty",
+                    reason: "no more".to_owned(),
+                });
+            }
+        }
+        Ok(())
+    }
+}
+
+#[test]
+fn faults_of_the_private_operation_do_not_become_text() {
+    let backend = CpuBackend::auto();
+    let public = backend.prepare_public(KEY.public()).unwrap();
+    let private = backend.prepare_private(&KEY).unwrap();
+    let blocks = Blocks::new(64, Some(60)).unwrap();
+    let text = vec![b'x'; 60 * 5];
+    let cipher = encrypt(&*public, blocks, &text, Threads::unpinned(1))
+        .unwrap()
+        .output;
+    let decrypted = |fault, threads| {
+        let faulty = Faulty {
+            inner: &*private,
+            fault,
+        };
+        let threads = Threads::unpinned(threads);
+        decrypt(&faulty, blocks, &cipher, text.len(), threads).expect_err("a fault")
+    };
+    assert!(matches!(
+        decrypted(Fault::Check, 1),
+        Error::Block {
+            block: 2,
+            reason: BlockFault::Check
+        }
+    ));
+    assert!(matches!(
+        decrypted(Fault::Result, 1),
+        Error::Block {
+            block: 0,
+            reason: BlockFault::Padding
+        }
+    ));
+    let error = decrypted(Fault::Refusal, 2);
+    assert!(
+        matches!(&error, Error::Workers(failures) if failures.len() == 2),
+        "{error}"
+    );
+    assert!(
+        error
+            .to_string()
+            .contains("worker 1 failed: the backend faulty failed: no more"),
         "{error}"
     );
 }

@@ -6,13 +6,10 @@ use std::{
     process::{Command, Stdio},
 };
 
-use rsalab_rsa::{
-    Backend, CpuBackend,
-    format::decode_private,
-    text::{
-        Crew,
-        blocks::{Blocks, decrypt, encrypt},
-    },
+use rsalab_rsa::{Backend, CpuBackend, format::decode_private};
+use rsalab_text::{
+    Threads,
+    blocks::{Blocks, decrypt, encrypt},
 };
 
 #[test]
@@ -57,7 +54,7 @@ fn raw_blocks_are_those_of_openssl() {
             .collect();
         let public = backend.prepare_public(key.public()).unwrap();
         let private = backend.prepare_private(&key).unwrap();
-        let cipher = encrypt(&*public, blocks, &text, Crew::unpinned(2))
+        let cipher = encrypt(&*public, blocks, &text, Threads::unpinned(2))
             .unwrap()
             .output;
         for (part, block) in text.chunks(k - 1).zip(cipher.chunks(k)) {
@@ -74,7 +71,7 @@ fn raw_blocks_are_those_of_openssl() {
             );
             assert_eq!(opened, Some(padded), "{bits}");
         }
-        let back = decrypt(&*private, blocks, &cipher, text.len(), Crew::unpinned(2))
+        let back = decrypt(&*private, blocks, &cipher, text.len(), Threads::unpinned(2))
             .unwrap()
             .output;
         assert_eq!(back, text);

@@ -12,13 +12,16 @@
 //!
 //! **Nothing authenticates the header or the blocks.** Whoever can write the file can shorten the text, swap blocks, or
 //! replace them by others that are encrypted for the same key. The fingerprint is there to tell a wrong key from a
-//! damaged file, not to prove anything. As [raw blocks](super::blocks) themselves, this is for study only.
+//! damaged file, not to prove anything. As [raw blocks](crate::blocks) themselves, this is for study only.
 
-use super::{
+use rsalab_rsa::{Backend, PrivateKey, PublicKey, format::fingerprint};
+
+use crate::{
+    Error,
     blocks::{self, Blocks},
-    work::{Crew, Outcome},
+    outcome::Outcome,
+    work::Threads,
 };
-use crate::{Backend, Error, PrivateKey, PublicKey, format::fingerprint};
 
 /// The first bytes of a file. The last two of them do not survive a transfer as text.
 const MAGIC: [u8; 8] = *b"rsalab\x1a\n";
@@ -185,11 +188,11 @@ pub fn encrypt(
     key: &PublicKey,
     symbols: Option<usize>,
     text: &[u8],
-    crew: Crew<'_>,
+    threads: Threads<'_>,
 ) -> Result<Outcome, Error> {
     let blocks = Blocks::new(key.modulus_len(), symbols)?;
     let prepared = backend.prepare_public(key)?;
-    let mut outcome = blocks::encrypt(&*prepared, blocks, text, crew)?;
+    let mut outcome = blocks::encrypt(&*prepared, blocks, text, threads)?;
     let header = Header {
         modulus_bits: key.bits(),
         symbols: blocks.symbols(),
@@ -210,13 +213,13 @@ pub fn decrypt(
     backend: &dyn Backend,
     key: &PrivateKey,
     file: &[u8],
-    crew: Crew<'_>,
+    threads: Threads<'_>,
 ) -> Result<Outcome, Error> {
     let (header, body) = Header::parse(file)?;
     header.check_key(key.public())?;
     let blocks = Blocks::new(key.modulus_len(), Some(header.symbols))?;
     let prepared = backend.prepare_private(key)?;
-    blocks::decrypt(&*prepared, blocks, body, header.text_len, crew)
+    blocks::decrypt(&*prepared, blocks, body, header.text_len, threads)
 }
 
 /// What is left of a header.

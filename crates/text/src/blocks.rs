@@ -4,7 +4,7 @@
 //! each block is padded with zero bytes on the left to the length `k` of the modulus, and the public operation makes `k`
 //! bytes of ciphertext of it. With at most `k − 1` symbols every block is smaller than the modulus, whose first byte is
 //! not zero. Padding carries no length, so decryption must be told the length of the text: the caller knows it, or the
-//! file's [container](super::container) holds it.
+//! file's [container](crate::container) holds it.
 //!
 //! **Raw RSA blocks are for study only.** Encryption is deterministic, so equal blocks have equal ciphertexts and a guess
 //! can be confirmed; ciphertexts multiply, so they can be altered without a trace; and with a small public exponent a
@@ -13,9 +13,13 @@
 
 use zeroize::Zeroizing;
 
-use crate::{BlockFault, BlockRunner, Error, Prepared, Status};
+use rsalab_rsa::{BlockRunner, Prepared, Status};
 
-use super::work::{self, BlockWorker, Crew, Outcome, Work};
+use crate::{
+    BlockFault, Error,
+    outcome::Outcome,
+    work::{self, BlockWorker, Threads, Work},
+};
 
 /// Blocks that a worker hands to its runner at once, at least.
 const MIN_BATCH: usize = 16;
@@ -23,7 +27,7 @@ const MIN_BATCH: usize = 16;
 /// Batches of this many times the kernel's lanes keep every lane busy.
 const BATCHES_OF_LANES: usize = 4;
 
-/// The way a text is cut for a key.
+/// How a text is cut for a key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Blocks {
     modulus_len: usize,
@@ -75,17 +79,17 @@ impl Blocks {
 
 /// Encrypts a text with a prepared public key.
 ///
-/// The ciphertext is the same for every crew.
+/// The ciphertext does not depend on the number of threads.
 ///
 /// # Errors
 ///
-/// [`Error::Blocks`] if the blocks are not cut for the key, [`Error::Layout`] for an impossible crew, [`Error::Workers`] if
+/// [`Error::Blocks`] if the blocks are not cut for the key, [`Error::Layout`] for an impossible number of threads, [`Error::Workers`] if
 /// workers failed.
 pub fn encrypt(
     key: &dyn Prepared,
     blocks: Blocks,
     text: &[u8],
-    crew: Crew<'_>,
+    threads: Threads<'_>,
 ) -> Result<Outcome, Error> {
     check_modulus(key, blocks)?;
     let work = Work {
@@ -94,7 +98,7 @@ pub fn encrypt(
         output_len: blocks.cipher_len(text.len()),
         output_block: blocks.modulus_len,
     };
-    work::run(work, crew, |_| Encryptor::new(key, blocks)).map_err(Error::from)
+    work::run(work, threads, |_| Encryptor::new(key, blocks)).map_err(Error::from)
 }
 
 /// Decrypts the ciphertext of a text of `text_len` bytes with a prepared private key.
@@ -102,14 +106,14 @@ pub fn encrypt(
 /// # Errors
 ///
 /// [`Error::Block`] names the first block that is not what encryption makes; [`Error::Layout`] if the ciphertext has
-/// not as many blocks as the text, or for an impossible crew; [`Error::Blocks`] if the blocks are not cut for the key;
+/// not as many blocks as the text, or for an impossible number of threads; [`Error::Blocks`] if the blocks are not cut for the key;
 /// [`Error::Workers`] if workers failed.
 pub fn decrypt(
     key: &dyn Prepared,
     blocks: Blocks,
     ciphertext: &[u8],
     text_len: usize,
-    crew: Crew<'_>,
+    threads: Threads<'_>,
 ) -> Result<Outcome, Error> {
     check_modulus(key, blocks)?;
     if !ciphertext.len().is_multiple_of(blocks.modulus_len) {
@@ -127,7 +131,7 @@ pub fn decrypt(
         output_len: text_len,
         output_block: blocks.symbols,
     };
-    work::run(work, crew, |_| Decryptor::new(key, blocks)).map_err(Error::from)
+    work::run(work, threads, |_| Decryptor::new(key, blocks)).map_err(Error::from)
 }
 
 /// The block operation of encryption, over any public operation.
@@ -139,7 +143,7 @@ pub struct Encryptor<R> {
 }
 
 impl<'key> Encryptor<Box<dyn BlockRunner + 'key>> {
-    /// A worker's hands on a prepared public key.
+    /// One thread's runner of a prepared public key.
     pub fn new(key: &'key dyn Prepared, blocks: Blocks) -> Result<Self, Error> {
         check_modulus(key, blocks)?;
         Ok(Self::over(key.runner()?, blocks, key.lanes()))
@@ -147,7 +151,7 @@ impl<'key> Encryptor<Box<dyn BlockRunner + 'key>> {
 }
 
 impl<R: BlockRunner> Encryptor<R> {
-    /// A worker's hands on any runner of the public operation, whose kernel has `lanes` lanes.
+    /// One thread's blocks over any runner of the public operation, whose kernel has `lanes` lanes.
     pub fn over(runner: R, blocks: Blocks, lanes: usize) -> Self {
         let batch = batch(lanes);
         Encryptor {
@@ -199,7 +203,7 @@ pub struct Decryptor<R> {
 }
 
 impl<'key> Decryptor<Box<dyn BlockRunner + 'key>> {
-    /// A worker's hands on a prepared private key.
+    /// One thread's runner of a prepared private key.
     pub fn new(key: &'key dyn Prepared, blocks: Blocks) -> Result<Self, Error> {
         check_modulus(key, blocks)?;
         Ok(Self::over(key.runner()?, blocks, key.lanes()))
@@ -207,7 +211,7 @@ impl<'key> Decryptor<Box<dyn BlockRunner + 'key>> {
 }
 
 impl<R: BlockRunner> Decryptor<R> {
-    /// A worker's hands on any runner of the private operation, whose kernel has `lanes` lanes.
+    /// One thread's blocks over any runner of the private operation, whose kernel has `lanes` lanes.
     pub fn over(runner: R, blocks: Blocks, lanes: usize) -> Self {
         let batch = batch(lanes);
         Decryptor {

@@ -9,8 +9,8 @@ use std::{
 };
 
 use proptest::prelude::*;
-use rsalab_rsa::text::{
-    BlockWorker, Crew, Event, Part, Reason, State, Work, WorkError, run, run_watched,
+use rsalab_text::{
+    BlockWorker, Event, Part, Reason, State, Threads, Work, WorkError, run, run_watched,
 };
 
 /// Writes each block's number and its first byte, and counts its calls.
@@ -86,7 +86,7 @@ fn number(input: &[u8], input_block: usize, threads: usize, cut: usize) -> Vec<u
         output_len: (blocks * OUTPUT_BLOCK).saturating_sub(cut),
         output_block: OUTPUT_BLOCK,
     };
-    let outcome = run(work, Crew::unpinned(threads), |_: &Part| {
+    let outcome = run(work, Threads::unpinned(threads), |_: &Part| {
         Ok(Numbering {
             input_block,
             output_block: OUTPUT_BLOCK,
@@ -154,7 +154,7 @@ fn workers_run_at_the_same_time() {
     }
     let input = text(24);
     let barrier = Barrier::new(8);
-    let outcome = run(copying(&input, 1), Crew::unpinned(8), |_: &Part| {
+    let outcome = run(copying(&input, 1), Threads::unpinned(8), |_: &Part| {
         Ok(Meeting(&barrier))
     })
     .expect("works");
@@ -172,7 +172,7 @@ fn each_worker_is_made_on_its_own_thread() {
     let caller = std::thread::current().id();
     let input = text(4);
     let made = AtomicUsize::new(0);
-    run(copying(&input, 1), Crew::unpinned(4), |part: &Part| {
+    run(copying(&input, 1), Threads::unpinned(4), |part: &Part| {
         assert_ne!(std::thread::current().id(), caller);
         assert_eq!(
             std::thread::current().name(),
@@ -195,7 +195,7 @@ fn with_trouble(
     let mut states: HashMap<usize, Vec<State>> = HashMap::new();
     let result = run_watched(
         copying(&input, 1),
-        Crew::unpinned(8),
+        Threads::unpinned(8),
         |part: &Part| Ok(Trouble((part.id == unlucky).then_some(act))),
         |Event { id, state }| states.entry(id).or_default().push(state),
     );
@@ -250,7 +250,7 @@ fn several_failures_are_all_reported_in_order() {
     let input = text(50);
     let error = run(
         copying(&input, 1),
-        Crew::unpinned(8),
+        Threads::unpinned(8),
         |part: &Part| match part.id {
             1 => Err("no luck in making it".to_owned()),
             4 => panic!("at once"),
@@ -279,7 +279,7 @@ fn several_failures_are_all_reported_in_order() {
 #[test]
 fn every_worker_may_fail() {
     let input = text(50);
-    let error = run(copying(&input, 1), Crew::unpinned(64), |part: &Part| {
+    let error = run(copying(&input, 1), Threads::unpinned(64), |part: &Part| {
         Err::<Trouble, _>(part.id.to_string())
     })
     .expect_err("all are in trouble");
@@ -295,7 +295,7 @@ fn a_panicking_watcher_does_not_leave_workers_waiting() {
     let result = std::panic::catch_unwind(|| {
         run_watched(
             copying(&input, 1),
-            Crew::unpinned(4),
+            Threads::unpinned(4),
             |_: &Part| Ok(Trouble(None)),
             |event| {
                 assert!(event.id != 2, "enough");
@@ -307,7 +307,7 @@ fn a_panicking_watcher_does_not_leave_workers_waiting() {
 
 #[test]
 fn no_blocks_on_many_threads_is_an_empty_output() {
-    let outcome = run(copying(&[], 5), Crew::unpinned(64), |_: &Part| {
+    let outcome = run(copying(&[], 5), Threads::unpinned(64), |_: &Part| {
         Ok(Trouble(Some(|| ())))
     })
     .expect("nobody works");
@@ -324,31 +324,33 @@ fn no_blocks_on_many_threads_is_an_empty_output() {
 #[test]
 fn impossible_work_is_refused_before_any_thread_starts() {
     let input = text(10);
-    let refusal = |work: Work<'_>, crew: Crew<'_>| {
+    let refusal = |work: Work<'_>, crew: Threads<'_>| {
         let never = |_: &Part| -> Result<Trouble, String> { panic!("was started") };
         match run(work, crew, never).expect_err("impossible") {
             WorkError::Layout(reason) => reason,
             other => panic!("{other}"),
         }
     };
-    assert!(refusal(copying(&input, 1), Crew::unpinned(0)).starts_with("0 threads"));
-    assert!(refusal(copying(&input, 1), Crew::unpinned(1_000_000)).starts_with("1000000 threads"));
-    assert!(refusal(copying(&input, 1), Crew::pinned(&[])).starts_with("0 threads"));
-    let crew = Crew {
-        threads: 3,
+    assert!(refusal(copying(&input, 1), Threads::unpinned(0)).starts_with("0 threads"));
+    assert!(
+        refusal(copying(&input, 1), Threads::unpinned(1_000_000)).starts_with("1000000 threads")
+    );
+    assert!(refusal(copying(&input, 1), Threads::pinned(&[])).starts_with("0 threads"));
+    let crew = Threads {
+        count: 3,
         cpus: Some(&[0, 1]),
     };
     assert_eq!(
         refusal(copying(&input, 1), crew),
         "2 CPUs were named for 3 threads"
     );
-    assert!(refusal(copying(&input, 0), Crew::unpinned(1)).contains("at least one byte"));
+    assert!(refusal(copying(&input, 0), Threads::unpinned(1)).contains("at least one byte"));
     let short = Work {
         output_len: 9,
         ..copying(&input, 1)
     };
     assert_eq!(
-        refusal(short, Crew::unpinned(1)),
+        refusal(short, Threads::unpinned(1)),
         "the input has 10 blocks, but the output has room for 9"
     );
 }

@@ -7,10 +7,7 @@ use std::{
     sync::atomic::{AtomicUsize, Ordering},
 };
 
-use rsalab_rsa::{
-    Error,
-    text::{BlockWorker, Crew, Part, Reason, Work, WorkError, run},
-};
+use rsalab_text::{BlockWorker, Error, Part, Reason, Threads, Work, WorkError, run};
 
 /// Set in the process that is refused threads.
 const IS_CHILD: &str = "RSALAB_TEST_THREADS";
@@ -64,7 +61,7 @@ fn four_threads() -> WorkError<Error> {
         output_len: 40,
         output_block: 1,
     };
-    let done = run(work, Crew::unpinned(4), |_: &Part| Ok(Counting));
+    let done = run(work, Threads::unpinned(4), |_: &Part| Ok(Counting));
     done.map(drop).expect_err("there are no threads for it")
 }
 

@@ -1,0 +1,41 @@
+//! Texts through raw RSA blocks, the work split over threads.
+//!
+//! | question | file |
+//! |---|---|
+//! | which thread gets which blocks | [`split()`] |
+//! | how threads are started, released and collected | [`work`] |
+//! | how they are watched | [`State`], [`Event`] |
+//! | what came of it | [`Outcome`], [`WorkError`] |
+//! | how a text becomes blocks and a text again | [`blocks`] |
+//! | how an encrypted text is kept in a file | [`container`] |
+//! | what can go wrong | [`Error`] |
+//!
+//! ```
+//! use rsalab_rsa::{CpuBackend, generate, random::SystemRng};
+//! use rsalab_text::{Threads, container};
+//!
+//! let backend = CpuBackend::auto();
+//! let key = generate::generate(1024, generate::DEFAULT_EXPONENT, &mut SystemRng, &backend)?.key;
+//!
+//! let text = b"raw blocks are for study only";
+//! let file = container::encrypt(&backend, key.public(), Some(10), text, Threads::unpinned(2))?;
+//! let back = container::decrypt(&backend, &key, &file.output, Threads::unpinned(3))?;
+//! assert_eq!(back.output, text);
+//! assert_eq!(back.trace.iter().map(|part| part.blocks).collect::<Vec<_>>(), [1, 1, 1]);
+//! # Ok::<(), rsalab_text::Error>(())
+//! ```
+#![forbid(unsafe_code)]
+
+pub mod blocks;
+pub mod container;
+mod error;
+mod outcome;
+mod split;
+mod watch;
+pub mod work;
+
+pub use error::{BlockFault, Error};
+pub use outcome::{Failure, Outcome, PartTrace, Reason, WorkError};
+pub use split::{Part, split};
+pub use watch::{Event, State};
+pub use work::{BlockWorker, MAX_THREADS, Threads, Work, run, run_watched};
