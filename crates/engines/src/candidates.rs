@@ -22,8 +22,8 @@ use rand_core::Rng;
 use crate::{
     engine::EngineError,
     job::StudyKey,
+    number::{fixed, is_probable_prime_vartime},
     op::candidates,
-    verify::{fixed, is_probable_prime_vartime},
 };
 
 /// Smallest factors are distributed as they should up to here; no library divides further before its first test.

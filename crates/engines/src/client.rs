@@ -8,9 +8,7 @@ mod line;
 mod report;
 
 use std::{
-    ffi::OsString,
     io::{self, BufReader},
-    path::PathBuf,
     process::Child,
     sync::{Arc, atomic::AtomicBool},
     thread,
@@ -24,7 +22,7 @@ use crate::{
     job::{Job, StudyKey},
     ledger::{ClockOwner, Ledger, Reason, ThreadOwner},
     protocol::{Answer, BlockReport, Fault, Readiness, Request, VERSION},
-    registry::is_own_name,
+    registry::{Location, is_user_name},
     worker,
 };
 use line::{Line, SHORT_ANSWER_BYTES, Silence};
@@ -67,17 +65,6 @@ pub trait Session: Send {
     fn pid(&self) -> Option<u32> {
         None
     }
-}
-
-/// Where a worker is found and how it is started.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Location {
-    /// The engine it must say it is.
-    pub engine: String,
-    /// The program.
-    pub program: PathBuf,
-    /// Its arguments. Never a secret: every user of the machine can read them.
-    pub args: Vec<OsString>,
 }
 
 /// How long a worker may take before it is given up and killed.
@@ -274,7 +261,7 @@ impl Worker {
 
     /// Whether the program is none of this project's, so that nobody knows which loop it is timed by.
     fn is_foreign(&self) -> bool {
-        self.line.child.is_some() && is_own_name(&self.info.name)
+        self.line.child.is_some() && is_user_name(&self.info.name)
     }
 
     /// The most bytes that the answer to a request may have: a worker that babbles must not fill the memory.

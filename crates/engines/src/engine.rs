@@ -97,6 +97,27 @@ pub struct RunStats {
     pub tests: Option<u64>,
 }
 
+impl From<()> for RunStats {
+    /// Nothing was counted.
+    fn from((): ()) -> Self {
+        RunStats::default()
+    }
+}
+
+impl From<u64> for RunStats {
+    /// So many primality tests.
+    fn from(tests: u64) -> Self {
+        RunStats { tests: Some(tests) }
+    }
+}
+
+impl From<Option<u64>> for RunStats {
+    /// So many primality tests, where they are known.
+    fn from(tests: Option<u64>) -> Self {
+        RunStats { tests }
+    }
+}
+
 /// Why an engine failed at a job that it had said it supports.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
@@ -131,6 +152,22 @@ pub enum EngineError {
     /// The key was refused.
     #[error("the key was refused: {0}")]
     Key(String),
+}
+
+impl EngineError {
+    /// The failure of a library's function, in its own words.
+    pub fn library(call: &'static str, message: impl ToString) -> Self {
+        EngineError::Library {
+            call,
+            message: message.to_string(),
+        }
+    }
+}
+
+impl From<Reason> for EngineError {
+    fn from(reason: Reason) -> Self {
+        EngineError::Unsupported(reason)
+    }
 }
 
 /// The number of items in a pair of buffers.

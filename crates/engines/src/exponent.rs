@@ -2,10 +2,7 @@
 
 use std::fmt;
 
-use num_bigint::BigUint;
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
-
-use crate::job::StudyKey;
 
 /// The public exponent that a job's keys have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -28,17 +25,6 @@ impl Exponent {
         match self {
             Exponent::Fixed(exponent) => Some(exponent),
             Exponent::Random => None,
-        }
-    }
-
-    /// The exponent of a job with this key.
-    pub(crate) fn of_key(self, key: Option<&StudyKey>) -> BigUint {
-        match self {
-            Exponent::Fixed(exponent) => BigUint::from(exponent),
-            Exponent::Random => {
-                let key = key.expect("a random exponent comes with its key");
-                BigUint::from_bytes_be(&key.e)
-            }
         }
     }
 

@@ -1,6 +1,6 @@
 //! The engine `gpu`: this project's kernels on a graphics processor, or on whatever else a driver offers.
 //!
-//! | form | what it is |
+//! | variant | what it is |
 //! |---|---|
 //! | `tuned`, the default | a work-item for each number, in groups that suit the device |
 //! | `article` | article (d)'s launch, 512 blocks of 128 threads whatever there is to do |
@@ -22,12 +22,11 @@ use rsalab_measure::{Topology, pin::allowed_cpus};
 use rsalab_rsa::{Backend, CpuBackend, generate::miller_rabin_rounds, keys::MIN_BITS};
 
 use crate::{
-    backed::{
-        Blocks, Bulk, ResidentBlocks, Signing, Verifying, first, private_key, public_key, refused,
-    },
+    backed::{Bulk, Keyed, ResidentBlocks, private_key, public_key, refused},
     engine::{Engine, EngineError, EngineInfo, Prepared, RunStats, Runner},
     job::{Job, StudyKey},
-    ledger::{ClockOwner, Ledger, Reason, ThreadOwner},
+    kit,
+    ledger::{Ledger, Reason, ThreadOwner},
     op::Op,
 };
 
@@ -49,9 +48,9 @@ pub struct OnDevice {
 
 type Opened = Result<Arc<dyn Gpu>, Reason>;
 
-/// A form of the engine.
+/// A variant of the engine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Form {
+enum Variant {
     Tuned,
     Article,
     Plain,
@@ -60,12 +59,12 @@ enum Form {
     On(Choice),
 }
 
-const FORMS: [(&str, Form); 5] = [
-    ("tuned", Form::Tuned),
-    ("article", Form::Article),
-    ("plain", Form::Plain),
-    ("hybrid", Form::Hybrid),
-    ("resident", Form::Resident),
+const VARIANTS: [(&str, Variant); 5] = [
+    ("tuned", Variant::Tuned),
+    ("article", Variant::Article),
+    ("plain", Variant::Plain),
+    ("hybrid", Variant::Hybrid),
+    ("resident", Variant::Resident),
 ];
 
 impl Default for OnDevice {
@@ -114,10 +113,10 @@ impl OnDevice {
             .clone()
     }
 
-    fn backend(&self, form: Form) -> Result<Box<dyn Backend>, Reason> {
-        Ok(match form {
-            Form::Hybrid => Box::new(self.split()?),
-            form => self.gpu(form)?,
+    fn backend(&self, variant: Variant) -> Result<Box<dyn Backend>, Reason> {
+        Ok(match variant {
+            Variant::Hybrid => Box::new(self.split()?),
+            variant => self.gpu(variant)?,
         })
     }
 
@@ -135,34 +134,33 @@ impl OnDevice {
         })
     }
 
-    /// The device of a form that works on nothing else.
-    fn gpu(&self, form: Form) -> Result<Box<dyn Gpu>, Reason> {
-        let choice = match form {
-            Form::On(choice) => choice,
+    /// The device of a variant that works on nothing else.
+    fn gpu(&self, variant: Variant) -> Result<Box<dyn Gpu>, Reason> {
+        let choice = match variant {
+            Variant::On(choice) => choice,
             _ => Choice::First,
         };
-        let launch = match form {
-            Form::Article => Launch::ARTICLE,
+        let launch = match variant {
+            Variant::Article => Launch::ARTICLE,
             _ => Launch::Tuned,
         };
         Ok(self.device(choice)?.with_launch(launch))
     }
 }
 
-/// The form that a job names.
-fn form(job: &Job) -> Result<Form, Reason> {
+/// The variant that a job names.
+fn variant(job: &Job) -> Result<Variant, Reason> {
     let Some(wanted) = &job.variant else {
-        return Ok(Form::Tuned);
+        return Ok(Variant::Tuned);
     };
-    let named = FORMS.iter().find(|(name, _)| name == wanted);
+    let named = VARIANTS.iter().find(|(name, _)| name == wanted);
     named
-        .map(|(_, form)| *form)
-        .or_else(|| Choice::parse(wanted).map(Form::On))
+        .map(|(_, variant)| *variant)
+        .or_else(|| Choice::parse(wanted).map(Variant::On))
         .ok_or_else(|| {
-            let names: Vec<&str> = FORMS.iter().map(|(name, _)| *name).collect();
             Reason(format!(
-                "there is no form '{wanted}'; there are {}, and devices by name such as opencl0",
-                names.join(", ")
+                "there is no variant '{wanted}'; there are {}, and devices by name such as opencl0",
+                kit::names(&VARIANTS).join(", ")
             ))
         })
 }
@@ -179,13 +177,13 @@ impl Engine for OnDevice {
                 format!("{NO_DEVICE}{}", reasons.join(", and "))
             }
         };
-        let names = FORMS.map(|(name, _)| name.to_owned()).into_iter();
         EngineInfo {
             name: "gpu".to_owned(),
             version: env!("CARGO_PKG_VERSION").to_owned(),
             origin,
             cpu_path: None,
-            variants: names
+            variants: kit::names(&VARIANTS)
+                .into_iter()
                 .chain(devices.iter().map(|(choice, _)| choice.to_string()))
                 .collect(),
             optimised: crate::OPTIMISED,
@@ -193,7 +191,7 @@ impl Engine for OnDevice {
     }
 
     fn supports(&self, job: &Job) -> Result<Ledger, Reason> {
-        let form = form(job)?;
+        let variant = variant(job)?;
         let refuse = |reason: &str| Err(Reason(reason.to_owned()));
         if job.threads != 1 {
             return Err(Reason(format!(
@@ -203,17 +201,17 @@ impl Engine for OnDevice {
         }
         if job.bare {
             return refuse(
-                "the kernels of a device are blinded and checked, and have no bare form",
+                "the kernels of a device are blinded and checked, and have no bare variant",
             );
         }
         let is_private = matches!(job.op, Op::Private | Op::Sign);
-        if form == Form::Plain && !matches!(job.op, Op::Private | Op::Public) {
+        if variant == Variant::Plain && !matches!(job.op, Op::Private | Op::Public) {
             return Err(Reason(format!(
                 "'plain' is raising a block to the whole exponent, which '{}' is not",
                 job.op
             )));
         }
-        if form == Form::Resident && job.op != Op::Private {
+        if variant == Variant::Resident && job.op != Op::Private {
             return Err(Reason(format!(
                 "only private blocks are kept on the device, which '{}' is not",
                 job.op
@@ -227,16 +225,13 @@ impl Engine for OnDevice {
                 job.bits
             )));
         }
-        if form == Form::Hybrid && is_search {
+        if variant == Variant::Hybrid && is_search {
             return refuse(
                 "candidates are tested by the device or by the CPU, whichever is faster, and not by both",
             );
         }
-        if is_search && !job.bits.is_multiple_of(2) {
-            return Err(Reason(format!(
-                "keys are generated with an even number of bits, not {}",
-                job.bits
-            )));
+        if is_search {
+            kit::even_bits(job)?;
         }
         if matches!(
             job.op,
@@ -244,32 +239,29 @@ impl Engine for OnDevice {
         ) {
             return Err(Reason(format!("'{}' is not done on a device", job.op)));
         }
-        let backend = self.backend(form)?;
-        let ledger = Ledger {
-            crt: is_private.then_some(form != Form::Plain),
-            blinding: is_private.then_some(true),
-            result_check: is_private.then_some(true),
-            constant_time: is_private.then_some(true),
-            rounds: None,
-            sieve: None,
-            exponent: (!is_private).then_some(job.exponent),
-            padding: matches!(job.op, Op::Sign | Op::Verify)
-                .then(|| "PKCS#1 v1.5 with SHA-256, of a digest".to_owned()),
-            setup: match (is_search, form) {
-                (true, _) => "kernels compiled",
-                (_, Form::Resident) => {
-                    "kernels compiled, the key brought to the device and prepared there, and the blocks; results are fetched afterwards"
-                }
-                _ => "kernels compiled, the key brought to the device and prepared there",
+        let backend = self.backend(variant)?;
+        let setup = match (is_search, variant) {
+            (true, _) => "kernels compiled",
+            (_, Variant::Resident) => {
+                "kernels compiled, the key brought to the device and prepared there, and the blocks; results are fetched afterwards"
             }
-            .to_owned(),
+            _ => "kernels compiled, the key brought to the device and prepared there",
+        };
+        let ledger = Ledger {
+            exponent: (!is_private).then_some(job.exponent),
             lanes: backend.lanes(),
             threads: ThreadOwner::Engine,
-            clock: ClockOwner::Harness,
+            ..Ledger::native(setup).padded_for(job.op)
         };
-        Ok(match is_search {
-            false => ledger,
-            true => Ledger {
+        Ok(match (is_private, is_search) {
+            (true, _) => Ledger {
+                crt: Some(variant != Variant::Plain),
+                blinding: Some(true),
+                result_check: Some(true),
+                constant_time: Some(true),
+                ..ledger
+            },
+            (_, true) => Ledger {
                 rounds: Some(format!(
                     "{} Miller–Rabin, random bases",
                     miller_rabin_rounds(job.bits / 2)
@@ -281,59 +273,48 @@ impl Engine for OnDevice {
                 constant_time: Some(true),
                 ..ledger
             },
+            _ => ledger,
         })
     }
 
     fn prepare(&self, job: &Job, keys: &[StudyKey]) -> Result<Box<dyn Prepared + '_>, EngineError> {
-        self.supports(job).map_err(EngineError::Unsupported)?;
-        let form = form(job).map_err(EngineError::Unsupported)?;
-        if form == Form::Hybrid {
-            let split = self.split().map_err(EngineError::Unsupported)?;
-            let prepared = prepared_on(&split, job, keys)?;
-            return Ok(Box::new(Watched { prepared, split }));
-        }
-        if form == Form::Resident {
-            let gpu = self.gpu(form).map_err(EngineError::Unsupported)?;
-            let key = gpu
-                .prepare_resident(&private_key(first(keys)?)?)
-                .map_err(refused)?;
-            return Ok(Box::new(ResidentBlocks::new(key, job)));
-        }
-        if (form, job.op) == (Form::Plain, Op::Private) {
-            let gpu = self.gpu(form).map_err(EngineError::Unsupported)?;
-            let key = private_key(first(keys)?)?;
-            let key = gpu.prepare_private_without_crt(&key).map_err(refused)?;
-            return Ok(Box::new(Blocks::new(key, job)?));
-        }
-        let backend = self.backend(form).map_err(EngineError::Unsupported)?;
-        match job.op {
-            Op::Keygen | Op::PrimePair => Ok(Box::new(Bulk::new(backend, job)?)),
-            _ => prepared_on(backend.as_ref(), job, keys),
-        }
+        self.supports(job)?;
+        let variant = variant(job)?;
+        Ok(match (variant, job.op) {
+            (Variant::Hybrid, _) => {
+                let split = self.split()?;
+                let prepared = keyed(&split, job, keys)?;
+                Box::new(Watched { prepared, split })
+            }
+            (Variant::Resident, _) => {
+                let key = self
+                    .gpu(variant)?
+                    .prepare_resident(&private_key(job, keys)?);
+                Box::new(ResidentBlocks::new(key.map_err(refused)?, job))
+            }
+            (Variant::Plain, Op::Private) => {
+                let gpu = self.gpu(variant)?;
+                let key = gpu.prepare_private_without_crt(&private_key(job, keys)?);
+                Box::new(Keyed::new(key.map_err(refused)?, job)?)
+            }
+            (_, Op::Keygen | Op::PrimePair) => Box::new(Bulk::new(self.backend(variant)?, job)?),
+            _ => Box::new(keyed(self.backend(variant)?.as_ref(), job, keys)?),
+        })
     }
 }
 
 /// A job with a key on a backend.
-fn prepared_on(
-    backend: &dyn Backend,
-    job: &Job,
-    keys: &[StudyKey],
-) -> Result<Box<dyn Prepared>, EngineError> {
+fn keyed(backend: &dyn Backend, job: &Job, keys: &[StudyKey]) -> Result<Keyed, EngineError> {
     let key = match job.op {
-        Op::Private | Op::Sign => backend.prepare_private(&private_key(first(keys)?)?),
-        _ => backend.prepare_public(&public_key(first(keys)?)?),
-    }
-    .map_err(refused)?;
-    Ok(match job.op {
-        Op::Sign => Box::new(Signing::new(key, job)),
-        Op::Verify => Box::new(Verifying::new(key, job)),
-        _ => Box::new(Blocks::new(key, job)?),
-    })
+        Op::Private | Op::Sign => backend.prepare_private(&private_key(job, keys)?),
+        _ => backend.prepare_public(&public_key(job, keys)?),
+    };
+    Keyed::new(key.map_err(refused)?, job)
 }
 
 /// Work shared with the CPU, which goes on alone where the device is lost: what is measured then is no figure of both, and fails.
 struct Watched {
-    prepared: Box<dyn Prepared>,
+    prepared: Keyed,
     split: SplitBackend,
 }
 
@@ -360,10 +341,7 @@ impl Runner for WatchedRunner<'_> {
         let stats = self.runner.run(inputs, outputs)?;
         match self.split.lost() {
             None => Ok(stats),
-            Some(message) => Err(EngineError::Library {
-                call: "the device",
-                message,
-            }),
+            Some(message) => Err(EngineError::library("the device", message)),
         }
     }
 }
@@ -378,21 +356,14 @@ mod tests {
     use rsalab_gpu::Driver;
 
     use super::*;
-    use crate::{exponent::Exponent, job::Mode};
+    use crate::job::Mode;
 
     fn job(op: Op, variant: Option<&str>) -> Job {
         Job {
-            op,
-            bits: 1024,
-            threads: 1,
             batch: 8,
             mode: Mode::Throughput,
             variant: variant.map(str::to_owned),
-            bare: false,
-            exponent: Exponent::F4,
-            message_bits: None,
-            symbols: 0,
-            block_symbols: 0,
+            ..Job::new(op, 1024)
         }
     }
 

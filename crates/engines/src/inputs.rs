@@ -7,9 +7,9 @@ use rsalab_rsa::random::InsecureStudySeed;
 use crate::{
     candidates::average_case,
     job::{Job, StudyKey},
+    number::{encrypted, exponent, fixed, power_vartime, private_power_vartime},
     op::{DIGEST_BYTES, Op},
     padding::emsa_pkcs1_v1_5,
-    verify::{fixed, power_vartime},
 };
 
 /// Inputs for `items` items of a job, or for its whole text, laid out as [`Op::layout`] says.
@@ -30,15 +30,11 @@ pub fn inputs(
     match job.op {
         Op::Private | Op::Public => (0..items).flat_map(|_| block(job, key, &mut rng)).collect(),
         Op::Keygen | Op::PrimePair => Vec::new(),
-        Op::Totient => {
-            prime_like_pairs(key, &job.exponent.of_key(Some(key)), &mut rng, items).concat()
-        }
-        Op::PrivateExponent => {
-            prime_like_pairs(key, &job.exponent.of_key(Some(key)), &mut rng, items)
-                .iter()
-                .flat_map(|pair| totient(pair, key.n.len()))
-                .collect()
-        }
+        Op::Totient => prime_like_pairs(key, &exponent(job, Some(key)), &mut rng, items).concat(),
+        Op::PrivateExponent => prime_like_pairs(key, &exponent(job, Some(key)), &mut rng, items)
+            .iter()
+            .flat_map(|pair| totient(pair, key.n.len()))
+            .collect(),
         Op::TextEncrypt => text(job.symbols, &mut rng),
         Op::TextDecrypt => encrypted(job, key, &text(job.symbols, &mut rng)),
         Op::Sign => (0..items).flat_map(|_| digest(&mut rng)).collect(),
@@ -73,16 +69,6 @@ fn signed(key: &StudyKey, rng: &mut impl Rng, items: usize) -> Vec<u8> {
         signed.extend(signature);
     }
     signed
-}
-
-/// `block^d mod n`, by the Chinese remainder theorem (RFC 8017, 5.1.2, step 2.b).
-pub(crate) fn private_power_vartime(block: &[u8], key: &StudyKey) -> Vec<u8> {
-    let [block, p, q, dp, dq, qinv] =
-        [block, &key.p, &key.q, &key.dp, &key.dq, &key.qinv].map(BigUint::from_bytes_be);
-    let m1 = block.modpow(&dp, &p);
-    let m2 = block.modpow(&dq, &q);
-    let h = (&m1 + &p - &m2 % &p) * qinv % &p;
-    fixed(&(m2 + q * h), key.n.len()).expect("it is smaller than the modulus")
 }
 
 /// A block of raw input: any number below the modulus, or where a job asks for messages of a length, such a message for
@@ -164,15 +150,6 @@ fn text(symbols: usize, rng: &mut impl Rng) -> Vec<u8> {
         text.extend(printable.take(symbols - text.len()));
     }
     text
-}
-
-/// The blocks of a text, each raised to the public exponent.
-pub(crate) fn encrypted(job: &Job, key: &StudyKey, text: &[u8]) -> Vec<u8> {
-    let n = BigUint::from_bytes_be(&key.n);
-    let e = BigUint::from_bytes_be(&key.e);
-    text.chunks(job.block_symbols)
-        .flat_map(|block| power_vartime(block, &e, &n, key.n.len()))
-        .collect()
 }
 
 #[cfg(test)]

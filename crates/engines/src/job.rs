@@ -67,6 +67,23 @@ pub struct Job {
 }
 
 impl Job {
+    /// One item on one thread, timed call by call, with the exponent 65537 and whatever else is the default.
+    pub fn new(op: Op, bits: usize) -> Self {
+        Job {
+            op,
+            bits,
+            threads: 1,
+            batch: 1,
+            mode: Mode::Latency,
+            variant: None,
+            bare: false,
+            exponent: Exponent::F4,
+            message_bits: None,
+            symbols: 0,
+            block_symbols: 0,
+        }
+    }
+
     /// The shape of one item.
     pub fn layout(&self) -> Layout {
         self.op.layout(self.bits, self.block_symbols)

@@ -4,7 +4,7 @@ use std::fmt;
 
 use serde::{Deserialize, Deserializer, Serialize};
 
-use crate::exponent::Exponent;
+use crate::{exponent::Exponent, op::Op};
 
 /// Who starts, pins and stops the threads of a measurement.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -81,7 +81,35 @@ fn or_one_lane<'de, D: Deserializer<'de>>(deserializer: D) -> Result<usize, D::E
     Ok(Option::deserialize(deserializer)?.unwrap_or_else(one_lane))
 }
 
+/// The padding of the signatures that are measured, in words.
+const SIGNATURE_PADDING: &str = "PKCS#1 v1.5 with SHA-256, of a digest";
+
 impl Ledger {
+    /// What holds for every library that the harness calls: its threads, its clock, one item at a time, and no claim. An
+    /// engine states the entries that are otherwise. `setup` is what was prepared beforehand, in words.
+    pub fn native(setup: impl Into<String>) -> Self {
+        Ledger {
+            crt: None,
+            blinding: None,
+            result_check: None,
+            constant_time: None,
+            rounds: None,
+            sieve: None,
+            exponent: None,
+            padding: None,
+            setup: setup.into(),
+            lanes: 1,
+            threads: ThreadOwner::Harness,
+            clock: ClockOwner::Harness,
+        }
+    }
+
+    /// With the padding that an operation has: that of signatures, and none for raw blocks.
+    pub fn padded_for(self, op: Op) -> Self {
+        let padding = matches!(op, Op::Sign | Op::Verify).then(|| SIGNATURE_PADDING.to_owned());
+        Ledger { padding, ..self }
+    }
+
     /// The entries in which two figures differ so that their ratio must be marked, by name.
     pub fn differences(&self, other: &Ledger) -> Vec<&'static str> {
         let mut names = Vec::new();

@@ -10,7 +10,7 @@
 //! | how a worker answers, and what runs and times its threads | [`worker`], `harness` |
 //! | what is an engine given to do, and was it right | [`inputs`](inputs()), [`verify`](verify()) |
 //! | which engines there are and where | [`registry`] |
-//! | which two primes are fit for a key | [`pair`] |
+//! | what an engine is built from | [`kit`] |
 //! | what is given to a search for primes, so that luck has no part | [`candidates`] |
 //! | what is signed | [`padding`] |
 //! | does an engine do what it says | [`conformance`] |
@@ -27,11 +27,12 @@ pub mod gpu;
 mod harness;
 mod inputs;
 pub mod job;
+pub mod kit;
 pub mod ledger;
+mod number;
 pub mod op;
 pub mod own;
 pub mod padding;
-pub mod pair;
 pub mod protocol;
 pub mod registry;
 mod study_keys;
@@ -39,7 +40,7 @@ pub mod textbook;
 mod verify;
 pub mod worker;
 
-pub use client::{Limits, Location, Session, SessionError, Worker};
+pub use client::{Limits, Session, SessionError, Worker};
 pub use engine::{
     Engine, EngineError, EngineInfo, Prepared, RunStats, Runner, check_blocks, check_items,
 };
@@ -51,7 +52,7 @@ pub use ledger::{Ledger, Reason};
 pub use op::{Layout, Op};
 pub use own::Own;
 pub use protocol::{BlockReport, Fault, FaultKind, PartTrace, Readiness};
-pub use registry::{Absent, Registry, Selector, UnknownEngine};
+pub use registry::{Absent, Location, Registry, Selector, UnknownEngine};
 pub use textbook::Textbook;
 pub use verify::{WrongAnswer, verify, verify_no_prime_twice};
 

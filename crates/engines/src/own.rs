@@ -15,13 +15,13 @@ use rsalab_rsa::{
 };
 
 use crate::{
-    backed::{Blocks, Bulk, Signing, Strict, Verifying, first, private_key, public_key, refused},
+    backed::{Bulk, Keyed, private_key, public_key, refused, strict},
     engine::{Engine, EngineError, EngineInfo, Prepared},
     job::{Job, StudyKey},
-    ledger::{ClockOwner, Ledger, Reason, ThreadOwner},
+    kit,
+    ledger::{Ledger, Reason},
     op::Op,
 };
-use setup::{PrivateExponents, Totients};
 
 const PLAIN: &str = Own::PLAIN;
 const STRICT: &str = Own::STRICT;
@@ -104,27 +104,14 @@ impl Engine for Own {
             )));
         }
         let ledger = Ledger {
-            crt: None,
-            blinding: None,
-            result_check: None,
             constant_time: Some(true),
-            rounds: None,
-            sieve: None,
-            exponent: None,
-            padding: None,
-            setup: "none".to_owned(),
-            lanes: 1,
-            threads: ThreadOwner::Harness,
-            clock: ClockOwner::Harness,
+            ..Ledger::native("none").padded_for(job.op)
         };
-        let padding = matches!(job.op, Op::Sign | Op::Verify)
-            .then(|| "PKCS#1 v1.5 with SHA-256, of a digest".to_owned());
         match job.op {
             Op::Private | Op::Sign => Ok(Ledger {
                 crt: Some(has_crt),
                 blinding: Some(!job.bare),
                 result_check: Some(!job.bare),
-                padding,
                 setup: [
                     "key checked, Montgomery constants, ",
                     if has_crt {
@@ -145,18 +132,11 @@ impl Engine for Own {
             Op::Public | Op::Verify => Ok(Ledger {
                 constant_time: None,
                 exponent: Some(job.exponent),
-                padding,
                 setup: "Montgomery constants".to_owned(),
                 lanes: kernel.lanes(),
                 ..ledger
             }),
-            Op::Keygen | Op::PrimePair | Op::PrimeSearch if !job.bits.is_multiple_of(2) => {
-                Err(Reason(format!(
-                    "keys are generated with an even number of bits, not {}",
-                    job.bits
-                )))
-            }
-            Op::Keygen | Op::PrimePair | Op::PrimeSearch => Ok(Ledger {
+            Op::Keygen | Op::PrimePair | Op::PrimeSearch => kit::even_bits(job).map(|()| Ledger {
                 rounds: Some(format!(
                     "{} Miller–Rabin, random bases",
                     miller_rabin_rounds(job.bits / 2)
@@ -184,17 +164,18 @@ impl Engine for Own {
     }
 
     fn prepare(&self, job: &Job, keys: &[StudyKey]) -> Result<Box<dyn Prepared + '_>, EngineError> {
-        self.supports(job).map_err(EngineError::Unsupported)?;
-        let kernel = self.kernel_of(job).map_err(EngineError::Unsupported)?;
+        self.supports(job)?;
+        let kernel = self.kernel_of(job)?;
         let backend = CpuBackend::new(kernel);
         Ok(match job.op {
-            Op::Private => Box::new(Blocks::new(prepared(&backend, keys, job)?, job)?),
-            Op::Public => Box::new(Blocks::new(prepared_public(&backend, keys)?, job)?),
-            Op::Sign => Box::new(Signing::new(prepared(&backend, keys, job)?, job)),
-            Op::Verify => Box::new(Verifying::new(prepared_public(&backend, keys)?, job)),
-            Op::Totient => Box::new(Totients::new(job)),
-            Op::PrivateExponent => Box::new(PrivateExponents::new(job)),
-            _ if is_strict(job) => Box::new(Strict::new(backend, job)),
+            Op::Private | Op::Sign => Box::new(Keyed::new(private(&backend, keys, job)?, job)?),
+            Op::Public | Op::Verify => {
+                let key = backend.prepare_public(&public_key(job, keys)?);
+                Box::new(Keyed::new(key.map_err(refused)?, job)?)
+            }
+            Op::Totient => setup::totients(job),
+            Op::PrivateExponent => setup::private_exponents(job),
+            _ if is_strict(job) => strict(backend, job),
             _ => Box::new(Bulk::new(Box::new(backend), job)?),
         })
     }
@@ -210,13 +191,13 @@ fn has_crt(job: &Job) -> bool {
     job.variant.as_deref() != Some(PLAIN)
 }
 
-/// The key for its private operation, in the job's form.
-fn prepared(
+/// The key for its private operation, in the job's variant.
+fn private(
     backend: &CpuBackend,
     keys: &[StudyKey],
     job: &Job,
 ) -> Result<Box<dyn rsalab_rsa::Prepared>, EngineError> {
-    let key = private_key(first(keys)?)?;
+    let key = private_key(job, keys)?;
     match (has_crt(job), job.bare) {
         (true, false) => backend.prepare_private(&key),
         (true, true) => backend.prepare_bare_private(&key, ForMeasurement),
@@ -224,16 +205,6 @@ fn prepared(
         (false, true) => backend.prepare_bare_private_without_crt(&key, ForMeasurement),
     }
     .map_err(refused)
-}
-
-/// The key for its public operation.
-fn prepared_public(
-    backend: &CpuBackend,
-    keys: &[StudyKey],
-) -> Result<Box<dyn rsalab_rsa::Prepared>, EngineError> {
-    backend
-        .prepare_public(&public_key(first(keys)?)?)
-        .map_err(refused)
 }
 
 fn kernel_named(name: &str) -> Result<Kernel, Reason> {

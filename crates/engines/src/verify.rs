@@ -21,8 +21,8 @@ use std::collections::HashSet;
 use num_bigint::BigUint;
 
 use crate::{
-    inputs::encrypted,
     job::{Job, StudyKey},
+    number::{encrypted, exponent, is_probable_prime_vartime, power_vartime},
     op::{DIGEST_BYTES, Op},
     padding::emsa_pkcs1_v1_5,
 };
@@ -82,7 +82,7 @@ pub fn verify<'a>(
         });
     }
     let n = key.map_or_else(BigUint::default, |key| BigUint::from_bytes_be(&key.n));
-    let e = job.exponent.of_key(key);
+    let e = exponent(job, key);
     for (item, output) in outputs.chunks_exact(layout.output).enumerate() {
         let input = &inputs[item * layout.input..][..layout.input];
         let checked = match job.op {
@@ -130,25 +130,6 @@ pub fn verify_no_prime_twice(job: &Job, outputs: &[u8]) -> Result<(), WrongAnswe
             what: "one of its primes was made before".to_owned(),
         })
     })
-}
-
-/// `base^exponent mod modulus` in `length` bytes.
-pub(crate) fn power_vartime(
-    base: &[u8],
-    exponent: &BigUint,
-    modulus: &BigUint,
-    length: usize,
-) -> Vec<u8> {
-    let power = BigUint::from_bytes_be(base).modpow(exponent, modulus);
-    fixed(&power, length).expect("it is smaller than the modulus")
-}
-
-/// A number in `length` big-endian bytes; none if it does not fit.
-pub(crate) fn fixed(value: &BigUint, length: usize) -> Option<Vec<u8>> {
-    let bytes = value.to_bytes_be();
-    let mut fixed = vec![0; length.checked_sub(bytes.len())?];
-    fixed.extend(bytes);
-    Some(fixed)
 }
 
 fn check_private(
@@ -233,38 +214,6 @@ fn check_primes(output: &[u8], job: &Job, e: &BigUint) -> Result<[BigUint; 2], &
     Ok(primes)
 }
 
-/// Miller–Rabin to the first primes as bases (FIPS 186-5, B.3.1, with fixed bases: the candidates here were drawn
-/// at random, not chosen by somebody who knows the bases). Of random numbers a composite of 600 bits passes one round
-/// with less than 2^-75, one of 500 bits two rounds with less than 2^-63 (Damgård, Landrock and Pomerance 1993; Handbook of
-/// Applied Cryptography, table 4.3), and a study verifies millions; shorter ones stand eight.
-pub(crate) fn is_probable_prime_vartime(candidate: &BigUint) -> bool {
-    let one = BigUint::from(1u32);
-    let last = candidate - &one;
-    let Some(twos) = last.trailing_zeros() else {
-        return false;
-    };
-    let odd_part = &last >> twos;
-    let bases = match candidate.bits() {
-        600.. => 1,
-        500.. => 2,
-        _ => 8,
-    };
-    twos > 0
-        && [2u32, 3, 5, 7, 11, 13, 17, 19]
-            .iter()
-            .take(bases)
-            .all(|&base| {
-                let mut power = BigUint::from(base).modpow(&odd_part, candidate);
-                if power == one || power == last {
-                    return true;
-                }
-                (1..twos).any(|_| {
-                    power = &power * &power % candidate;
-                    power == last
-                })
-            })
-}
-
 fn check_totient(input: &[u8], output: &[u8]) -> Result<(), &'static str> {
     let (p, q) = input.split_at(input.len() / 2);
     let (n, phi) = output.split_at(output.len() / 2);
@@ -315,7 +264,7 @@ mod tests {
     use rsalab_rsa::random::InsecureStudySeed;
 
     use super::*;
-    use crate::{exponent::Exponent, inputs::inputs, job::Mode};
+    use crate::{exponent::Exponent, inputs::inputs, job::Mode, number::fixed};
 
     fn job(op: Op) -> Job {
         Job {
@@ -428,29 +377,5 @@ mod tests {
         outputs[3 * 64 + 10] ^= 4;
         let wrong = verify(&job(Op::Public), &key, &inputs, &outputs).unwrap_err();
         assert_eq!(wrong.item, 3);
-    }
-
-    #[test]
-    fn composites_are_told_from_primes() {
-        let number = |text: &str| text.parse::<BigUint>().unwrap();
-        // Two Carmichael numbers, a strong pseudoprime to base 2, a square, even numbers.
-        for composite in [
-            "561",
-            "340561",
-            "2047",
-            "1000006000009",
-            "1000000016000000063",
-            "2",
-            "1000",
-        ] {
-            // 2 is prime, and no prime of a key.
-            assert!(
-                !is_probable_prime_vartime(&number(composite)),
-                "{composite}"
-            );
-        }
-        for prime in ["1000003", "170141183460469231731687303715884105727"] {
-            assert!(is_probable_prime_vartime(&number(prime)), "{prime}");
-        }
     }
 }

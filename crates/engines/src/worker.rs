@@ -11,7 +11,7 @@
 //!
 //! The loop is the same for every engine, in process or in a binary of its own.
 
-mod plant;
+mod delayed;
 
 use std::{
     io::{self, BufRead, BufReader, IsTerminal, Read, Write},
@@ -29,7 +29,7 @@ use crate::{
     protocol::{Answer, Fault, FaultKind, MAX_LINE_BYTES, Request, VERSION},
 };
 
-pub use plant::Planted;
+pub use delayed::Delayed;
 
 /// The `main` of a worker binary.
 ///

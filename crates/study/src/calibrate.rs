@@ -12,7 +12,7 @@
 
 use std::sync::{Arc, atomic::AtomicBool};
 
-use rsalab_engines::{Op, Session, worker::Planted};
+use rsalab_engines::{Op, Session, worker::Delayed};
 use rsalab_measure::{Estimate, stats::Summary};
 use serde::Serialize;
 
@@ -70,7 +70,7 @@ impl Launcher for PlantedWorkers {
         let mut location = registry
             .locate(&selector.engine)
             .map_err(|error| absent(error.to_string()))?;
-        location.engine = Planted::name_of(&selector.engine.name);
+        location.engine = Delayed::name_of(&selector.engine.name);
         location
             .args
             .extend(["--plant".into(), self.delay.to_string().into()]);

@@ -1,6 +1,6 @@
 //! The two steps of key set-up that article (b) times by themselves: the totient, and the private exponent.
 
-use rsalab_engines::{EngineError, Job, Layout, Prepared, RunStats, Runner, check_items};
+use rsalab_engines::{EngineError, Job, Prepared, kit};
 
 use crate::{
     library::Libcrypto,
@@ -8,152 +8,53 @@ use crate::{
 };
 
 /// `n = p·q` and `φ(n) = (p−1)(q−1)`, by `BN_mul` and `BN_sub_word`.
-pub(crate) struct PreparedTotient<'a> {
-    library: &'a Libcrypto,
-    layout: Layout,
-}
-
-impl<'a> PreparedTotient<'a> {
-    pub(crate) fn new(library: &'a Libcrypto, job: &Job) -> Self {
-        Self {
-            library,
-            layout: job.layout(),
-        }
-    }
-}
-
-impl Prepared for PreparedTotient<'_> {
-    fn kernel(&self) -> String {
-        "BN_mul".to_owned()
-    }
-
-    fn runner(&self) -> Result<Box<dyn Runner + '_>, EngineError> {
-        Ok(Box::new(TotientRunner {
-            layout: self.layout,
-            p: Number::secret(self.library)?,
-            q: Number::secret(self.library)?,
-            product: Number::secret(self.library)?,
-            scratch: Scratch::new(self.library)?,
-        }))
-    }
-}
-
-struct TotientRunner<'a> {
-    layout: Layout,
-    p: Number<'a>,
-    q: Number<'a>,
-    product: Number<'a>,
-    scratch: Scratch<'a>,
-}
-
-impl Runner for TotientRunner<'_> {
-    fn run(&mut self, inputs: &[u8], outputs: &mut [u8]) -> Result<RunStats, EngineError> {
-        check_items(self.layout, inputs, outputs)?;
-        let Self {
-            layout,
-            p,
-            q,
-            product,
-            scratch,
-        } = self;
-        for (index, (input, output)) in inputs
-            .chunks_exact(layout.input)
-            .zip(outputs.chunks_exact_mut(layout.output))
-            .enumerate()
-        {
-            let (p_bytes, q_bytes) = input.split_at(layout.input / 2);
-            let (n, phi) = output.split_at_mut(layout.output / 2);
+pub(crate) fn totient<'a>(library: &'a Libcrypto, job: &Job) -> Box<dyn Prepared + 'a> {
+    kit::items("BN_mul", job, move || {
+        let mut p = Number::secret(library)?;
+        let mut q = Number::secret(library)?;
+        let mut product = Number::secret(library)?;
+        let mut scratch = Scratch::new(library)?;
+        Ok(move |primes: &[u8], output: &mut [u8]| {
+            let (p_bytes, q_bytes) = primes.split_at(primes.len() / 2);
+            let (n, phi) = output.split_at_mut(output.len() / 2);
             p.read(p_bytes)?;
             q.read(q_bytes)?;
             if p.bits() == 0 || q.bits() == 0 {
-                return Err(EngineError::Key(format!(
-                    "a prime of input {index} is zero"
-                )));
+                return Err(EngineError::Key("a prime is zero".to_owned()));
             }
-            product.set_product(p, q, scratch)?;
+            product.set_product(&p, &q, &mut scratch)?;
             if !product.write(n) {
-                return Err(EngineError::Key(format!(
-                    "the product of the primes of input {index} is longer than the modulus"
-                )));
+                return Err(EngineError::Key(
+                    "the product of the primes is longer than the modulus".to_owned(),
+                ));
             }
             p.subtract_word(1)?;
             q.subtract_word(1)?;
-            product.set_product(p, q, scratch)?;
+            product.set_product(&p, &q, &mut scratch)?;
             assert!(product.write(phi), "φ(n) is smaller than n");
-        }
-        Ok(RunStats::default())
-    }
+            Ok(())
+        })
+    })
 }
 
 /// `d = e⁻¹ mod φ(n)`, by `BN_mod_inverse` with `φ(n)` marked as secret, as OpenSSL's own key generation calls it.
-pub(crate) struct PreparedExponent<'a> {
-    library: &'a Libcrypto,
-    exponent: u64,
-    layout: Layout,
-}
-
-impl<'a> PreparedExponent<'a> {
-    pub(crate) fn new(library: &'a Libcrypto, job: &Job) -> Self {
-        Self {
-            library,
-            exponent: job.fixed_exponent(),
-            layout: job.layout(),
-        }
-    }
-}
-
-impl Prepared for PreparedExponent<'_> {
-    fn kernel(&self) -> String {
-        "BN_mod_inverse".to_owned()
-    }
-
-    fn runner(&self) -> Result<Box<dyn Runner + '_>, EngineError> {
-        let mut exponent = Number::new(self.library)?;
-        exponent.read(&self.exponent.to_be_bytes())?;
-        Ok(Box::new(ExponentRunner {
-            layout: self.layout,
-            exponent,
-            totient: Number::secret(self.library)?,
-            inverse: Number::secret(self.library)?,
-            scratch: Scratch::new(self.library)?,
-        }))
-    }
-}
-
-struct ExponentRunner<'a> {
-    layout: Layout,
-    exponent: Number<'a>,
-    totient: Number<'a>,
-    inverse: Number<'a>,
-    scratch: Scratch<'a>,
-}
-
-impl Runner for ExponentRunner<'_> {
-    fn run(&mut self, inputs: &[u8], outputs: &mut [u8]) -> Result<RunStats, EngineError> {
-        check_items(self.layout, inputs, outputs)?;
-        let Self {
-            layout,
-            exponent,
-            totient,
-            inverse,
-            scratch,
-        } = self;
-        for (index, (input, output)) in inputs
-            .chunks_exact(layout.input)
-            .zip(outputs.chunks_exact_mut(layout.output))
-            .enumerate()
-        {
-            totient.read(input)?;
-            if !inverse.set_inverse(exponent, totient, scratch) {
-                return Err(EngineError::Key(format!(
-                    "the public exponent has no inverse modulo input {index}"
-                )));
+pub(crate) fn private_exponent<'a>(library: &'a Libcrypto, job: &Job) -> Box<dyn Prepared + 'a> {
+    let e = job.fixed_exponent().to_be_bytes();
+    kit::items("BN_mod_inverse", job, move || {
+        let mut exponent = Number::new(library)?;
+        exponent.read(&e)?;
+        let mut totient = Number::secret(library)?;
+        let mut inverse = Number::secret(library)?;
+        let mut scratch = Scratch::new(library)?;
+        Ok(move |phi: &[u8], d: &mut [u8]| {
+            totient.read(phi)?;
+            if !inverse.set_inverse(&exponent, &totient, &mut scratch) {
+                return Err(EngineError::Key(
+                    "the public exponent has no inverse modulo φ(n)".to_owned(),
+                ));
             }
-            assert!(
-                inverse.write(output),
-                "an inverse is smaller than its modulus"
-            );
-        }
-        Ok(RunStats::default())
-    }
+            assert!(inverse.write(d), "an inverse is smaller than its modulus");
+            Ok(())
+        })
+    })
 }

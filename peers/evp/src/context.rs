@@ -1,8 +1,8 @@
 //! `EVP_PKEY_CTX`, owned: one operation with one key, for one thread.
 
 use std::{
-    ffi::{CStr, CString, c_int},
-    ptr::{self, NonNull},
+    ffi::{CStr, CString},
+    ptr,
 };
 
 use rsalab_engines::EngineError;
@@ -11,14 +11,12 @@ use crate::{
     count,
     key::{KIND_RSA, Key},
     library::Libcrypto,
+    owned::Owned,
     table::PkeyCtx,
 };
 
 /// An operation made ready.
-pub(crate) struct Context<'a> {
-    library: &'a Libcrypto,
-    raw: NonNull<PkeyCtx>,
-}
+pub(crate) struct Context<'a>(Owned<'a, PkeyCtx>);
 
 /// One of the operations on a block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -56,7 +54,7 @@ impl<'a> Context<'a> {
             }
         };
         // SAFETY: the context is live and exclusively ours.
-        context.done(call, unsafe { initialise(context.raw.as_ptr()) })?;
+        library.done(call, unsafe { initialise(context.0.as_ptr()) })?;
         context.set(c"rsa_padding_mode", c"none")?;
         Ok(context)
     }
@@ -73,17 +71,19 @@ impl<'a> Context<'a> {
             false => ("EVP_PKEY_verify_init", library.table.EVP_PKEY_verify_init),
         };
         // SAFETY: the context is live and exclusively ours.
-        context.done(call, unsafe { initialise(context.raw.as_ptr()) })?;
+        library.done(call, unsafe { initialise(context.0.as_ptr()) })?;
         context.set(c"rsa_padding_mode", c"pkcs1")?;
         context.set(c"digest", c"SHA256")?;
         Ok(context)
     }
 
     fn of_key(library: &'a Libcrypto, key: &Key<'_>) -> Result<Self, EngineError> {
+        let table = &library.table;
         // SAFETY: the key is live; no engine. What it returns is ours to free and holds its own reference to the key.
-        Self::own(library, "EVP_PKEY_CTX_new", unsafe {
-            (library.table.EVP_PKEY_CTX_new)(key.as_ptr(), ptr::null_mut())
-        })
+        unsafe {
+            let raw = (table.EVP_PKEY_CTX_new)(key.as_ptr(), ptr::null_mut());
+            Owned::new(library, "EVP_PKEY_CTX_new", raw, table.EVP_PKEY_CTX_free).map(Self)
+        }
     }
 
     /// For the generation of keys; the progress is counted by [`count`].
@@ -92,19 +92,21 @@ impl<'a> Context<'a> {
         bits: usize,
         exponent: u64,
     ) -> Result<Self, EngineError> {
+        let table = &library.table;
         // SAFETY: no engine. What it returns is ours to free.
-        let context = Self::own(library, "EVP_PKEY_CTX_new_id", unsafe {
-            (library.table.EVP_PKEY_CTX_new_id)(KIND_RSA, ptr::null_mut())
-        })?;
+        let context = unsafe {
+            let raw = (table.EVP_PKEY_CTX_new_id)(KIND_RSA, ptr::null_mut());
+            Owned::new(library, "EVP_PKEY_CTX_new_id", raw, table.EVP_PKEY_CTX_free).map(Self)
+        }?;
         // SAFETY: the context is live and exclusively ours.
-        context.done("EVP_PKEY_keygen_init", unsafe {
-            (library.table.EVP_PKEY_keygen_init)(context.raw.as_ptr())
+        library.done("EVP_PKEY_keygen_init", unsafe {
+            (library.table.EVP_PKEY_keygen_init)(context.0.as_ptr())
         })?;
         context.set(c"rsa_keygen_bits", &decimal(bits))?;
         context.set(c"rsa_keygen_pubexp", &decimal(exponent))?;
         // SAFETY: the context is live; the callback is a function, and asks for nothing that could have gone.
         unsafe {
-            (library.table.EVP_PKEY_CTX_set_cb)(context.raw.as_ptr(), Some(count::keygen_event))
+            (library.table.EVP_PKEY_CTX_set_cb)(context.0.as_ptr(), Some(count::keygen_event))
         };
         Ok(context)
     }
@@ -117,31 +119,23 @@ impl<'a> Context<'a> {
         output: &mut [u8],
     ) -> Result<(), EngineError> {
         let function = match operation {
-            BlockOperation::Decrypt => self.library.table.EVP_PKEY_decrypt,
-            BlockOperation::Encrypt => self.library.table.EVP_PKEY_encrypt,
+            BlockOperation::Decrypt => self.0.library.table.EVP_PKEY_decrypt,
+            BlockOperation::Encrypt => self.0.library.table.EVP_PKEY_encrypt,
         };
         let mut written = output.len();
         // SAFETY: the context is live, exclusively borrowed and was made for this operation; the input is readable and the output
         // writable for the lengths given, which the library checks against the modulus before it writes.
         let code = unsafe {
             function(
-                self.raw.as_ptr(),
+                self.0.as_ptr(),
                 output.as_mut_ptr(),
                 &mut written,
                 input.as_ptr(),
                 input.len(),
             )
         };
-        self.done(operation.call(), code)?;
-        if written == output.len() {
-            Ok(())
-        } else {
-            Err(EngineError::Length {
-                what: "a block from the library",
-                expected: output.len(),
-                got: written,
-            })
-        }
+        self.0.library.done(operation.call(), code)?;
+        is_whole("a block from the library", output, written)
     }
 
     /// Signs one digest. The signature must have room for the modulus, and is filled exactly.
@@ -150,24 +144,16 @@ impl<'a> Context<'a> {
         // SAFETY: the context is live, exclusively borrowed and was made for signing; the digest is readable and the signature writable
         // for the lengths given, which the library checks before it writes.
         let code = unsafe {
-            (self.library.table.EVP_PKEY_sign)(
-                self.raw.as_ptr(),
+            (self.0.library.table.EVP_PKEY_sign)(
+                self.0.as_ptr(),
                 signature.as_mut_ptr(),
                 &mut written,
                 digest.as_ptr(),
                 digest.len(),
             )
         };
-        self.done("EVP_PKEY_sign", code)?;
-        if written == signature.len() {
-            Ok(())
-        } else {
-            Err(EngineError::Length {
-                what: "a signature from the library",
-                expected: signature.len(),
-                got: written,
-            })
-        }
+        self.0.library.done("EVP_PKEY_sign", code)?;
+        is_whole("a signature from the library", signature, written)
     }
 
     /// Whether a signature is the digest's.
@@ -175,8 +161,8 @@ impl<'a> Context<'a> {
         // SAFETY: the context is live, exclusively borrowed and was made for verifying; digest and signature are readable for the lengths
         // given.
         let code = unsafe {
-            (self.library.table.EVP_PKEY_verify)(
-                self.raw.as_ptr(),
+            (self.0.library.table.EVP_PKEY_verify)(
+                self.0.as_ptr(),
                 signature.as_ptr(),
                 signature.len(),
                 digest.as_ptr(),
@@ -185,7 +171,7 @@ impl<'a> Context<'a> {
         };
         // Whatever is wrong with a signature is said by 0 or by a negative number, and why in the queue of errors.
         if code != 1 {
-            self.library.forget_errors();
+            self.0.library.forget_errors();
         }
         code == 1
     }
@@ -195,52 +181,36 @@ impl<'a> Context<'a> {
         const CALL: &str = "EVP_PKEY_keygen";
         let mut raw = ptr::null_mut();
         // SAFETY: the context is live, exclusively borrowed and was made for key generation; a null key asks for a new one.
-        let code = unsafe { (self.library.table.EVP_PKEY_keygen)(self.raw.as_ptr(), &mut raw) };
+        let code = unsafe { (self.0.library.table.EVP_PKEY_keygen)(self.0.as_ptr(), &mut raw) };
         // SAFETY: a key that the call left was made for us.
-        let key = NonNull::new(raw).map(|raw| unsafe { Key::from_raw(self.library, raw) });
-        match key {
-            Some(key) if code == 1 => Ok(key),
-            _ => Err(self.library.failure(CALL)),
-        }
-    }
-
-    fn own(
-        library: &'a Libcrypto,
-        call: &'static str,
-        raw: *mut PkeyCtx,
-    ) -> Result<Self, EngineError> {
-        NonNull::new(raw)
-            .map(|raw| Self { library, raw })
-            .ok_or_else(|| library.failure(call))
+        let key = unsafe { Key::from_raw(self.0.library, CALL, raw) }?;
+        self.0.library.done(CALL, code).map(|()| key)
     }
 
     fn set(&self, name: &CStr, value: &CStr) -> Result<(), EngineError> {
         // SAFETY: the context is live and exclusively ours; both strings end with NUL and are copied.
-        self.done("EVP_PKEY_CTX_ctrl_str", unsafe {
-            (self.library.table.EVP_PKEY_CTX_ctrl_str)(
-                self.raw.as_ptr(),
+        self.0.library.done("EVP_PKEY_CTX_ctrl_str", unsafe {
+            (self.0.library.table.EVP_PKEY_CTX_ctrl_str)(
+                self.0.as_ptr(),
                 name.as_ptr(),
                 value.as_ptr(),
             )
         })
     }
-
-    fn done(&self, call: &'static str, code: c_int) -> Result<(), EngineError> {
-        if code == 1 {
-            Ok(())
-        } else {
-            Err(self.library.failure(call))
-        }
-    }
-}
-
-impl Drop for Context<'_> {
-    fn drop(&mut self) {
-        // SAFETY: `raw` is live and ours; nothing refers to it after this.
-        unsafe { (self.library.table.EVP_PKEY_CTX_free)(self.raw.as_ptr()) };
-    }
 }
 
 fn decimal(number: impl ToString) -> CString {
     CString::new(number.to_string()).expect("digits hold no NUL")
+}
+
+/// Whether the library wrote as many bytes as there is room for.
+fn is_whole(what: &'static str, output: &[u8], written: usize) -> Result<(), EngineError> {
+    match written == output.len() {
+        true => Ok(()),
+        false => Err(EngineError::Length {
+            what,
+            expected: output.len(),
+            got: written,
+        }),
+    }
 }

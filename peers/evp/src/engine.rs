@@ -2,18 +2,16 @@
 
 use rsalab_engines::{
     Engine, EngineError, EngineInfo, Exponent, Job, Ledger, OPTIMISED, Op, Prepared, Reason,
-    StudyKey,
-    ledger::{ClockOwner, ThreadOwner},
+    StudyKey, kit,
 };
 
 use crate::{
-    arithmetic::{PreparedExponent, PreparedTotient},
-    block::PreparedBlocks,
+    arithmetic, block,
     context::BlockOperation,
     count::Search,
-    generate::{PreparedCandidates, PreparedKeygen, PreparedPrimes},
+    generate,
     library::{Family, Libcrypto, Version},
-    signature::PreparedSignatures,
+    signature,
 };
 
 /// A libcrypto as an engine.
@@ -112,33 +110,13 @@ impl Engine for EvpEngine {
 
     fn supports(&self, job: &Job) -> Result<Ledger, Reason> {
         job.check()?;
-        if let Some(variant) = &job.variant {
-            return Err(Reason(format!(
-                "there is no form '{variant}': {} has one form only",
-                self.name
-            )));
-        }
+        kit::only_variant(job)?;
         if job.bare {
             return Err("libcrypto always blinds and checks its private operation".into());
         }
         self.refuse_short(job)?;
         self.refuse_random_exponent(job)?;
-        let plain = Ledger {
-            crt: None,
-            blinding: None,
-            result_check: None,
-            constant_time: None,
-            rounds: None,
-            sieve: None,
-            exponent: None,
-            padding: None,
-            setup: String::new(),
-            lanes: 1,
-            threads: ThreadOwner::Harness,
-            clock: ClockOwner::Harness,
-        };
-        let padding = matches!(job.op, Op::Sign | Op::Verify)
-            .then(|| "PKCS#1 v1.5 with SHA-256, of a digest".to_owned());
+        let numbers = || Ledger::native("numbers, once per thread");
         Ok(match job.op {
             // Blinding: `rsa_get_blinding` unless RSA_FLAG_NO_BLINDING, which nothing sets here. Check: `rsa_ossl_mod_exp`
             // raises the result to e and compares. Both in `rsa_ossl.c` of every version from 1.1.1 to 4.0 (`rsa_eay.c` in 1.0.2), and in AWS-LC's
@@ -148,40 +126,33 @@ impl Engine for EvpEngine {
                 blinding: Some(true),
                 result_check: Some(true),
                 constant_time: Some(true),
-                padding,
-                setup: "key read, Montgomery contexts and blinding made, once per thread"
-                    .to_owned(),
-                ..plain
+                ..Ledger::native("key read, Montgomery contexts and blinding made, once per thread")
+                    .padded_for(job.op)
             },
             Op::Public | Op::Verify => Ledger {
                 exponent: Some(job.exponent),
-                padding,
-                setup: "key read, Montgomery context made, once per thread".to_owned(),
-                ..plain
+                ..Ledger::native("key read, Montgomery context made, once per thread")
+                    .padded_for(job.op)
             },
             Op::Keygen => {
-                refuse_odd(job)?;
+                kit::even_bits(job)?;
                 self.refuse_key(job)?;
                 let search = self.library.key_search(job.bits, job.fixed_exponent());
                 Ledger {
                     rounds: Some(self.library.key_rounds(job.bits, search)),
                     sieve: Some(self.library.sieve(job.bits / 2, search)),
                     exponent: Some(job.exponent),
-                    setup: "context with size and exponent, once per thread".to_owned(),
-                    ..plain
+                    ..Ledger::native("context with size and exponent, once per thread")
                 }
             }
             Op::PrimePair => {
-                refuse_odd(job)?;
+                kit::even_bits(job)?;
+                let search = self.library.prime_search();
                 Ledger {
                     rounds: Some(self.library.prime_rounds(job.bits / 2)),
-                    sieve: Some(
-                        self.library
-                            .sieve(job.bits / 2, self.library.prime_search()),
-                    ),
+                    sieve: Some(self.library.sieve(job.bits / 2, search)),
                     exponent: Some(job.exponent),
-                    setup: "numbers, once per thread".to_owned(),
-                    ..plain
+                    ..numbers()
                 }
             }
             Op::PrimeSearch if self.library.version() >= V3_0 => {
@@ -190,96 +161,50 @@ impl Engine for EvpEngine {
                     .into());
             }
             Op::PrimeSearch => {
-                refuse_odd(job)?;
+                kit::even_bits(job)?;
                 Ledger {
                     rounds: Some(self.library.prime_rounds(job.bits / 2)),
                     sieve: Some(self.library.sieve(job.bits / 2, Search::Independent)),
-                    setup: "numbers, once per thread".to_owned(),
-                    ..plain
+                    ..numbers()
                 }
             }
             Op::Totient => Ledger {
                 constant_time: Some(false),
-                setup: "numbers, once per thread".to_owned(),
-                ..plain
+                ..numbers()
             },
             Op::PrivateExponent => Ledger {
                 // AWS-LC knows no mark of secret numbers.
                 constant_time: Some(self.library.family() == Family::OpenSsl),
                 exponent: Some(job.exponent),
-                setup: "exponent and numbers, once per thread".to_owned(),
-                ..plain
+                ..Ledger::native("exponent and numbers, once per thread")
             },
-            other => return Err(Reason(format!("{} does not do '{other}'", self.name))),
+            other => return Err(kit::not_done(self.name, other)),
         })
     }
 
     fn prepare(&self, job: &Job, keys: &[StudyKey]) -> Result<Box<dyn Prepared + '_>, EngineError> {
-        self.supports(job).map_err(EngineError::Unsupported)?;
+        self.supports(job)?;
         let library = &self.library;
-        let key = || {
-            keys.first()
-                .ok_or_else(|| EngineError::Key(format!("'{}' needs one and got none", job.op)))
-        };
+        let key = || kit::key(job, keys);
         Ok(match job.op {
-            Op::Private => Box::new(PreparedBlocks::new(
-                library,
-                BlockOperation::Decrypt,
-                key()?,
-            )?),
-            Op::Public => Box::new(PreparedBlocks::new(
-                library,
-                BlockOperation::Encrypt,
-                key()?,
-            )?),
-            Op::Sign => Box::new(PreparedSignatures::to_sign(library, job, key()?)?),
-            Op::Verify => Box::new(PreparedSignatures::to_verify(library, job, key()?)?),
-            Op::PrimeSearch => Box::new(PreparedCandidates::new(library, job)),
-            Op::Keygen => Box::new(PreparedKeygen::new(library, job)),
-            Op::PrimePair => Box::new(PreparedPrimes::new(library, job)),
-            Op::Totient => Box::new(PreparedTotient::new(library, job)),
-            Op::PrivateExponent => Box::new(PreparedExponent::new(library, job)),
-            other => {
-                return Err(EngineError::Unsupported(Reason(format!(
-                    "{} does not do '{other}'",
-                    self.name
-                ))));
-            }
+            Op::Private => block::blocks(library, BlockOperation::Decrypt, key()?)?,
+            Op::Public => block::blocks(library, BlockOperation::Encrypt, key()?)?,
+            Op::Sign => signature::signing(library, job, key()?)?,
+            Op::Verify => signature::verifying(library, job, key()?)?,
+            Op::PrimeSearch => generate::candidates(library, job),
+            Op::Keygen => generate::keys(library, job),
+            Op::PrimePair => generate::prime_pairs(library, job),
+            Op::Totient => arithmetic::totient(library, job),
+            Op::PrivateExponent => arithmetic::private_exponent(library, job),
+            other => return Err(kit::not_done(self.name, other).into()),
         })
     }
 }
 
-fn refuse_odd(job: &Job) -> Result<(), Reason> {
-    if job.bits.is_multiple_of(2) {
-        Ok(())
-    } else {
-        Err(
-            "libcrypto makes two primes of one size, and so moduli of an even number of bits only"
-                .into(),
-        )
-    }
-}
-
-const V1_1_0: Version = Version {
-    major: 1,
-    minor: 1,
-    fix: 0,
-};
-const V1_1_1: Version = Version {
-    major: 1,
-    minor: 1,
-    fix: 1,
-};
-const V3_0: Version = Version {
-    major: 3,
-    minor: 0,
-    fix: 0,
-};
-const V3_1: Version = Version {
-    major: 3,
-    minor: 1,
-    fix: 0,
-};
+const V1_1_0: Version = Version::new(1, 1, 0);
+const V1_1_1: Version = Version::new(1, 1, 1);
+const V3_0: Version = Version::new(3, 0, 0);
+const V3_1: Version = Version::new(3, 1, 0);
 
 /// What is known of the versions' key generation, from their sources.
 impl Libcrypto {

@@ -2,7 +2,7 @@
 
 use std::{
     ffi::{CStr, c_int, c_long},
-    ptr::{self, NonNull},
+    ptr,
 };
 
 use pkcs1::{
@@ -12,7 +12,7 @@ use pkcs1::{
 use rsalab_engines::{EngineError, StudyKey};
 use zeroize::Zeroizing;
 
-use crate::{library::Libcrypto, number::Number, table::Pkey};
+use crate::{library::Libcrypto, number::Number, owned::Owned, table::Pkey};
 
 /// `EVP_PKEY_RSA`.
 pub(crate) const KIND_RSA: c_int = 6;
@@ -53,10 +53,7 @@ impl KeyDer {
 }
 
 /// A key that libcrypto holds.
-pub(crate) struct Key<'a> {
-    library: &'a Libcrypto,
-    raw: NonNull<Pkey>,
-}
+pub(crate) struct Key<'a>(Owned<'a, Pkey>);
 
 impl<'a> Key<'a> {
     /// Reads a key.
@@ -79,22 +76,26 @@ impl<'a> Key<'a> {
                 }
             }
         };
-        NonNull::new(raw)
-            .map(|raw| Self { library, raw })
-            .ok_or_else(|| library.failure(call))
+        // SAFETY: what was just read is ours.
+        unsafe { Self::from_raw(library, call, raw) }
     }
 
-    /// Takes over a key that libcrypto made for us.
+    /// Takes over a key that `call` of libcrypto made for us; null is its failure.
     ///
     /// # Safety
     ///
-    /// `raw` is a live key that nobody else frees.
-    pub(crate) unsafe fn from_raw(library: &'a Libcrypto, raw: NonNull<Pkey>) -> Self {
-        Self { library, raw }
+    /// `raw` is null, or a live key that nobody else frees.
+    pub(crate) unsafe fn from_raw(
+        library: &'a Libcrypto,
+        call: &'static str,
+        raw: *mut Pkey,
+    ) -> Result<Self, EngineError> {
+        // SAFETY: the caller's promise; `EVP_PKEY_free` frees keys.
+        unsafe { Owned::new(library, call, raw, library.table.EVP_PKEY_free) }.map(Self)
     }
 
     pub(crate) fn as_ptr(&self) -> *mut Pkey {
-        self.raw.as_ptr()
+        self.0.as_ptr()
     }
 
     /// Writes the primes and the private exponent, each filled up with zeros to the length of its buffer.
@@ -104,7 +105,7 @@ impl<'a> Key<'a> {
         q: &mut [u8],
         d: &mut [u8],
     ) -> Result<(), EngineError> {
-        if self.library.table.EVP_PKEY_get_bn_param.is_some() {
+        if self.0.library.table.EVP_PKEY_get_bn_param.is_some() {
             self.write_parameter(c"rsa-factor1", p)?;
             self.write_parameter(c"rsa-factor2", q)?;
             self.write_parameter(c"d", d)
@@ -116,37 +117,33 @@ impl<'a> Key<'a> {
     /// From 3.0 on: parameters by name.
     fn write_parameter(&self, name: &CStr, out: &mut [u8]) -> Result<(), EngineError> {
         const CALL: &str = "EVP_PKEY_get_bn_param";
-        let get = self
-            .library
-            .table
-            .EVP_PKEY_get_bn_param
-            .expect("the caller asked for it");
+        let get = (self.0.library.table.EVP_PKEY_get_bn_param).expect("the caller asked for it");
         let mut raw = ptr::null_mut();
         // SAFETY: the key is live, the name ends with NUL, and a null number asks for a new one.
         let code = unsafe { get(self.as_ptr(), name.as_ptr(), &mut raw) };
         // SAFETY: a number that the call left was made for us.
-        let number = NonNull::new(raw).map(|raw| unsafe { Number::from_raw(self.library, raw) });
-        match number {
-            Some(number) if code == 1 => fits(number.write(out)),
-            _ => Err(self.library.failure(CALL)),
-        }
+        let number = unsafe { Number::from_raw(self.0.library, CALL, raw) }?;
+        self.0.library.done(CALL, code)?;
+        fits(number.write(out))
     }
 
     /// Before 3.0: by way of the key's encoding, for which `i2d_PrivateKey` uses PKCS#1.
     fn write_from_der(&self, p: &mut [u8], q: &mut [u8], d: &mut [u8]) -> Result<(), EngineError> {
         const CALL: &str = "i2d_PrivateKey";
         // SAFETY: the key is live; a null buffer asks for the length only.
-        let length = unsafe { (self.library.table.i2d_PrivateKey)(self.as_ptr(), ptr::null_mut()) };
+        let length =
+            unsafe { (self.0.library.table.i2d_PrivateKey)(self.as_ptr(), ptr::null_mut()) };
         let length = usize::try_from(length)
             .ok()
             .filter(|&length| length > 0)
-            .ok_or_else(|| self.library.failure(CALL))?;
+            .ok_or_else(|| self.0.library.failure(CALL))?;
         let mut der = Zeroizing::new(vec![0; length]);
         let mut position = der.as_mut_ptr();
         // SAFETY: the key is live and has not changed: the buffer has the length just asked for.
-        let written = unsafe { (self.library.table.i2d_PrivateKey)(self.as_ptr(), &mut position) };
+        let written =
+            unsafe { (self.0.library.table.i2d_PrivateKey)(self.as_ptr(), &mut position) };
         if usize::try_from(written) != Ok(length) {
-            return Err(self.library.failure(CALL));
+            return Err(self.0.library.failure(CALL));
         }
         let key = pkcs1::RsaPrivateKeyRef::from_der(&der).map_err(refused)?;
         for (out, value) in [(p, key.prime1), (q, key.prime2), (d, key.private_exponent)] {
@@ -158,13 +155,6 @@ impl<'a> Key<'a> {
             out[zeros..].copy_from_slice(value);
         }
         Ok(())
-    }
-}
-
-impl Drop for Key<'_> {
-    fn drop(&mut self) {
-        // SAFETY: `raw` is live and ours; nothing refers to it after this.
-        unsafe { (self.library.table.EVP_PKEY_free)(self.raw.as_ptr()) };
     }
 }
 

@@ -7,7 +7,7 @@
 //! |---|---|
 //! | which functions are called, and with which signatures | [`table`] |
 //! | which library this is; what it says when it fails | [`library`] |
-//! | numbers (`BIGNUM`), keys (`EVP_PKEY`), operations (`EVP_PKEY_CTX`), owned | `number`, `key`, `context` |
+//! | numbers (`BIGNUM`), keys (`EVP_PKEY`), operations (`EVP_PKEY_CTX`), owned | `number`, `key`, `context`, `owned` |
 //! | the private and the public operation | `block` |
 //! | signatures | `signature` |
 //! | keys and primes; the count of primality tests | `generate`, `count` |
@@ -26,6 +26,7 @@ mod generate;
 mod key;
 pub mod library;
 mod number;
+mod owned;
 mod signature;
 pub mod table;
 

@@ -30,18 +30,10 @@ pub enum Family {
 }
 
 /// The oldest version whose behaviour is stated.
-const OLDEST: Version = Version {
-    major: 1,
-    minor: 0,
-    fix: 2,
-};
+const OLDEST: Version = Version::new(1, 0, 2);
 
 /// The version whose interface AWS-LC offers (`OPENSSL_VERSION_NUMBER`).
-const V1_1_1: Version = Version {
-    major: 1,
-    minor: 1,
-    fix: 1,
-};
+const V1_1_1: Version = Version::new(1, 1, 1);
 
 /// The parts of a version on which behaviour depends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -52,6 +44,13 @@ pub struct Version {
     pub minor: u8,
     /// The 2 of 1.0.2; 0 from 3.0 on.
     pub fix: u8,
+}
+
+impl Version {
+    /// The 1, 0 and 2 of 1.0.2.
+    pub const fn new(major: u8, minor: u8, fix: u8) -> Self {
+        Self { major, minor, fix }
+    }
 }
 
 /// Why a library that could be opened cannot be measured.
@@ -143,6 +142,14 @@ impl Libcrypto {
     pub(crate) fn forget_errors(&self) {
         // SAFETY: no arguments, no preconditions.
         unsafe { (self.table.ERR_clear_error)() };
+    }
+
+    /// `Ok` if `call` answered 1, as the library's functions do.
+    pub(crate) fn done(&self, call: &'static str, code: c_int) -> Result<(), EngineError> {
+        match code {
+            1 => Ok(()),
+            _ => Err(self.failure(call)),
+        }
     }
 
     /// The oldest error in this thread's queue, as the failure of `call`; the queue is emptied.

@@ -83,9 +83,7 @@ macro_rules! libcrypto_functions {
                 fn BN_bin2bn(bytes: *const c_uchar, length: c_int, number: *mut Bignum) -> *mut Bignum;
                 fn BN_bn2binpad(number: *const Bignum, bytes: *mut c_uchar, length: c_int) -> c_int;
                 fn BN_num_bits(number: *const Bignum) -> c_int;
-                fn BN_mod_word(number: *const Bignum, word: Word) -> Word;
                 fn BN_sub_word(number: *mut Bignum, word: Word) -> c_int;
-                fn BN_sub(result: *mut Bignum, a: *const Bignum, b: *const Bignum) -> c_int;
                 fn BN_mul(result: *mut Bignum, a: *const Bignum, b: *const Bignum, ctx: *mut BignumCtx) -> c_int;
                 fn BN_mod_inverse(result: *mut Bignum, a: *const Bignum, modulus: *const Bignum, ctx: *mut BignumCtx) -> *mut Bignum;
                 fn BN_generate_prime_ex(result: *mut Bignum, bits: c_int, safe: c_int, add: *const Bignum, remainder: *const Bignum, callback: *mut GenCallback) -> c_int;

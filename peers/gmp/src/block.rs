@@ -1,15 +1,15 @@
-//! The private and the public operation on raw blocks, in each form.
+//! The private and the public operation on raw blocks, in each variant.
 
-use rsalab_engines::{EngineError, Prepared, RunStats, Runner, StudyKey, check_blocks};
+use rsalab_engines::{EngineError, Prepared, StudyKey, kit};
 
 use crate::{
     number::Number,
     secret::{Crt, Plain},
 };
 
-/// A form of the private operation.
+/// A variant of the private operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum PrivateForm {
+pub(crate) enum PrivateVariant {
     /// `powm_sec`
     CrtSecret,
     /// `powm`
@@ -20,124 +20,71 @@ pub(crate) enum PrivateForm {
     PlainVartime,
 }
 
-/// A form of the public operation.
+/// A variant of the public operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum PublicForm {
+pub(crate) enum PublicVariant {
     /// `powm`
     Vartime,
     /// `powm_sec`
     Secret,
 }
 
-/// What is done to a block.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum BlockOperation {
-    /// The private operation.
-    Private(PrivateForm),
-    /// The public operation.
-    Public(PublicForm),
-}
-
-/// A key, from which each thread makes its own numbers.
-pub(crate) struct PreparedBlocks {
-    operation: BlockOperation,
-    key: StudyKey,
-}
-
-impl PreparedBlocks {
-    pub(crate) fn new(operation: BlockOperation, key: &StudyKey) -> Result<Self, EngineError> {
-        if let BlockOperation::Private(_) = operation {
-            // What the recombination counts on when it says that its result fits.
-            let (p, q) = (Number::from_bytes(&key.p), Number::from_bytes(&key.q));
-            let mut product = Number::with_room(8 * key.n.len());
-            product.set_product(&p, &q);
-            if product != Number::from_bytes(&key.n) {
-                return Err(EngineError::Key("p·q is not n".to_owned()));
-            }
-        }
-        Ok(Self {
-            operation,
-            key: key.clone(),
-        })
+/// The private operation, of which each thread makes its own numbers from the key.
+pub(crate) fn private(
+    variant: PrivateVariant,
+    key: &StudyKey,
+) -> Result<Box<dyn Prepared>, EngineError> {
+    // What the recombination counts on when it says that its result fits.
+    let (p, q) = (Number::from_bytes(&key.p), Number::from_bytes(&key.q));
+    let mut product = Number::with_room(8 * key.n.len());
+    product.set_product(&p, &q);
+    if product != Number::from_bytes(&key.n) {
+        return Err(EngineError::Key("p·q is not n".to_owned()));
     }
+    let parts = key.clone();
+    Ok(match variant {
+        PrivateVariant::CrtSecret => kit::blocks("mpn_sec_powm", key, move || {
+            let mut crt = Crt::new(&parts)?;
+            Ok(done(move |input, output| crt.apply(input, output)))
+        }),
+        PrivateVariant::PlainSecret => kit::blocks("mpn_sec_powm", key, move || {
+            let mut plain = Plain::new(&parts)?;
+            Ok(done(move |input, output| plain.apply(input, output)))
+        }),
+        PrivateVariant::CrtVartime => kit::blocks("mpz_powm", key, move || {
+            let mut crt = CrtVartime::new(&parts)?;
+            Ok(done(move |input, output| crt.apply(input, output)))
+        }),
+        PrivateVariant::PlainVartime => kit::blocks("mpz_powm", key, move || {
+            let mut power = PowerOf::new(&parts.n, &parts.d, Number::set_power_vartime)?;
+            Ok(done(move |input, output| power.apply(input, output)))
+        }),
+    })
 }
 
-impl Prepared for PreparedBlocks {
-    fn kernel(&self) -> String {
-        match self.operation {
-            BlockOperation::Private(PrivateForm::CrtSecret | PrivateForm::PlainSecret) => {
-                "mpn_sec_powm"
-            }
-            BlockOperation::Private(PrivateForm::CrtVartime | PrivateForm::PlainVartime)
-            | BlockOperation::Public(PublicForm::Vartime) => "mpz_powm",
-            BlockOperation::Public(PublicForm::Secret) => "mpz_powm_sec",
-        }
-        .to_owned()
-    }
-
-    fn runner(&self) -> Result<Box<dyn Runner + '_>, EngineError> {
-        let key = &self.key;
-        let modulus = key.n.as_slice();
-        Ok(match self.operation {
-            BlockOperation::Private(PrivateForm::CrtSecret) => {
-                let mut crt = Crt::new(key)?;
-                Box::new(BlockRunner {
-                    modulus,
-                    apply: move |input: &[u8], output: &mut [u8]| crt.apply(input, output),
-                })
-            }
-            BlockOperation::Private(PrivateForm::PlainSecret) => {
-                let mut plain = Plain::new(key)?;
-                Box::new(BlockRunner {
-                    modulus,
-                    apply: move |input: &[u8], output: &mut [u8]| plain.apply(input, output),
-                })
-            }
-            BlockOperation::Private(PrivateForm::CrtVartime) => {
-                let mut crt = CrtVartime::new(key)?;
-                Box::new(BlockRunner {
-                    modulus,
-                    apply: move |input: &[u8], output: &mut [u8]| crt.apply(input, output),
-                })
-            }
-            BlockOperation::Private(PrivateForm::PlainVartime) => {
-                let mut power = PowerOf::new(&key.n, &key.d, Number::set_power_vartime)?;
-                Box::new(BlockRunner {
-                    modulus,
-                    apply: move |input: &[u8], output: &mut [u8]| power.apply(input, output),
-                })
-            }
-            BlockOperation::Public(form) => {
-                let mut power = match form {
-                    PublicForm::Vartime => PowerOf::new(&key.n, &key.e, Number::set_power_vartime)?,
-                    PublicForm::Secret => PowerOf::new_secret(&key.n, &key.e)?,
-                };
-                Box::new(BlockRunner {
-                    modulus,
-                    apply: move |input: &[u8], output: &mut [u8]| power.apply(input, output),
-                })
-            }
-        })
-    }
+/// The public operation.
+pub(crate) fn public(variant: PublicVariant, key: &StudyKey) -> Box<dyn Prepared> {
+    let parts = key.clone();
+    let kernel = match variant {
+        PublicVariant::Vartime => "mpz_powm",
+        PublicVariant::Secret => "mpz_powm_sec",
+    };
+    kit::blocks(kernel, key, move || {
+        let mut power = match variant {
+            PublicVariant::Vartime => PowerOf::new(&parts.n, &parts.e, Number::set_power_vartime)?,
+            PublicVariant::Secret => PowerOf::new_secret(&parts.n, &parts.e)?,
+        };
+        Ok(done(move |input, output| power.apply(input, output)))
+    })
 }
 
-/// An operation on one block, done to each of a batch.
-struct BlockRunner<'a, F> {
-    modulus: &'a [u8],
-    apply: F,
-}
-
-impl<F: FnMut(&[u8], &mut [u8])> Runner for BlockRunner<'_, F> {
-    fn run(&mut self, inputs: &[u8], outputs: &mut [u8]) -> Result<RunStats, EngineError> {
-        check_blocks(inputs, outputs, self.modulus)?;
-        let length = self.modulus.len();
-        for (input, output) in inputs
-            .chunks_exact(length)
-            .zip(outputs.chunks_exact_mut(length))
-        {
-            (self.apply)(input, output);
-        }
-        Ok(RunStats::default())
+/// An operation on a block that cannot fail.
+fn done(
+    mut operation: impl FnMut(&[u8], &mut [u8]),
+) -> impl FnMut(&[u8], &mut [u8]) -> Result<(), EngineError> {
+    move |input, output| {
+        operation(input, output);
+        Ok(())
     }
 }
 

@@ -4,34 +4,33 @@ use std::ffi::CStr;
 
 use gmp_mpfr_sys::gmp;
 use rsalab_engines::{
-    Engine, EngineError, EngineInfo, Job, Ledger, OPTIMISED, Op, Prepared, Reason, StudyKey,
-    ledger::{ClockOwner, ThreadOwner},
+    Engine, EngineError, EngineInfo, Job, Ledger, OPTIMISED, Op, Prepared, Reason, StudyKey, kit,
 };
 
 use crate::{
-    arithmetic::{PreparedExponent, PreparedTotient},
-    block::{BlockOperation, PreparedBlocks, PrivateForm, PublicForm},
-    generate::{PreparedCandidates, PreparedGeneration, Search},
+    arithmetic,
+    block::{self, PrivateVariant, PublicVariant},
+    generate::{self, Search},
     path,
 };
 
-/// Forms of the private operation, the default first.
-const PRIVATE_FORMS: [(&str, PrivateForm); 4] = [
-    ("powm_sec", PrivateForm::CrtSecret),
-    ("powm", PrivateForm::CrtVartime),
-    ("plain_powm_sec", PrivateForm::PlainSecret),
-    ("plain_powm", PrivateForm::PlainVartime),
+/// Variants of the private operation, the default first.
+const PRIVATE: [(&str, PrivateVariant); 4] = [
+    ("powm_sec", PrivateVariant::CrtSecret),
+    ("powm", PrivateVariant::CrtVartime),
+    ("plain_powm_sec", PrivateVariant::PlainSecret),
+    ("plain_powm", PrivateVariant::PlainVartime),
 ];
 
-/// Forms of the public operation, the default first. `plain_powm_sec` is `powm_sec` here, where there is no CRT to leave out: one name asks for
+/// Variants of the public operation, the default first. `plain_powm_sec` is `powm_sec` here, where there is no CRT to leave out: one name asks for
 /// article (b)'s encryption and for its decryption.
-const PUBLIC_FORMS: [(&str, PublicForm); 3] = [
-    ("powm", PublicForm::Vartime),
-    ("powm_sec", PublicForm::Secret),
-    ("plain_powm_sec", PublicForm::Secret),
+const PUBLIC: [(&str, PublicVariant); 3] = [
+    ("powm", PublicVariant::Vartime),
+    ("powm_sec", PublicVariant::Secret),
+    ("plain_powm_sec", PublicVariant::Secret),
 ];
 
-/// Forms of the search for primes, the default first.
+/// Variants of the search for primes, the default first.
 const SEARCHES: [(&str, Search); 2] =
     [("random", Search::Random), ("nextprime", Search::NextPrime)];
 
@@ -51,12 +50,7 @@ impl Engine for GmpEngine {
                 compiler_flags()
             ),
             cpu_path: Some(path::describe()),
-            variants: PRIVATE_FORMS
-                .iter()
-                .map(|(name, _)| name)
-                .chain(SEARCHES.iter().map(|(name, _)| name))
-                .map(|name| (*name).to_owned())
-                .collect(),
+            variants: [kit::names(&PRIVATE), kit::names(&SEARCHES)].concat(),
             optimised: OPTIMISED
                 && compiler_flags()
                     .split_whitespace()
@@ -67,77 +61,38 @@ impl Engine for GmpEngine {
     fn supports(&self, job: &Job) -> Result<Ledger, Reason> {
         job.check()?;
         if job.bare {
-            return Err("this engine neither blinds nor checks in any form; leave out the wish for a bare one".into());
+            return Err("this engine neither blinds nor checks in any variant; leave out the wish for a bare one".into());
         }
-        let plain = Ledger {
-            crt: None,
-            blinding: None,
-            result_check: None,
-            constant_time: None,
-            rounds: None,
-            sieve: None,
-            exponent: None,
-            padding: None,
-            setup: "numbers, once per thread".to_owned(),
-            lanes: 1,
-            threads: ThreadOwner::Harness,
-            clock: ClockOwner::Harness,
-        };
+        let numbers = Ledger::native("numbers, once per thread");
         Ok(match job.op {
             Op::Private => {
-                let form = form(job, &PRIVATE_FORMS)?;
+                use PrivateVariant::{CrtSecret, CrtVartime, PlainSecret};
+                let variant = kit::variant(job, &PRIVATE)?;
                 Ledger {
-                    crt: Some(matches!(
-                        form,
-                        PrivateForm::CrtSecret | PrivateForm::CrtVartime
-                    )),
+                    crt: Some(matches!(variant, CrtSecret | CrtVartime)),
                     blinding: Some(false),
                     result_check: Some(false),
-                    constant_time: Some(matches!(
-                        form,
-                        PrivateForm::CrtSecret | PrivateForm::PlainSecret
-                    )),
-                    setup: "key read, once per thread; nothing precomputed from the moduli"
-                        .to_owned(),
-                    ..plain
+                    constant_time: Some(matches!(variant, CrtSecret | PlainSecret)),
+                    ..Ledger::native(
+                        "key read, once per thread; nothing precomputed from the moduli",
+                    )
                 }
             }
-            Op::Public => {
-                let form = form(job, &PUBLIC_FORMS)?;
-                Ledger {
-                    // Public data needs no such claim; `mpz_powm_sec` makes it all the same, and its price is in the time.
-                    constant_time: (form == PublicForm::Secret).then_some(true),
-                    exponent: Some(job.exponent),
-                    setup: "key read, once per thread; nothing precomputed from the modulus"
-                        .to_owned(),
-                    ..plain
-                }
-            }
-            Op::Keygen | Op::PrimePair => {
-                let search = form(job, &SEARCHES)?;
-                if job.bits % 2 == 1 {
-                    return Err("this engine makes two primes of one size, and so moduli of an even number of bits only".into());
-                }
-                let (rounds, sieve) = conditions(search, job.bits / 2);
+            Op::Public => Ledger {
+                // Public data needs no such claim; `mpz_powm_sec` makes it all the same, and its price is in the time.
+                constant_time: (kit::variant(job, &PUBLIC)? == PublicVariant::Secret)
+                    .then_some(true),
+                exponent: Some(job.exponent),
+                ..Ledger::native("key read, once per thread; nothing precomputed from the modulus")
+            },
+            Op::Keygen | Op::PrimePair | Op::PrimeSearch => {
+                let (rounds, sieve) = conditions(search(job)?, job.bits / 2);
+                kit::even_bits(job)?;
                 Ledger {
                     rounds: Some(rounds),
                     sieve: Some(sieve),
-                    exponent: Some(job.exponent),
-                    ..plain
-                }
-            }
-            Op::PrimeSearch => {
-                let search = form(job, &SEARCHES[..1])?;
-                if job.bits % 2 == 1 {
-                    return Err(
-                        "two primes of one size make moduli of an even number of bits only".into(),
-                    );
-                }
-                let (rounds, sieve) = conditions(search, job.bits / 2);
-                Ledger {
-                    rounds: Some(rounds),
-                    sieve: Some(sieve),
-                    ..plain
+                    exponent: (job.op != Op::PrimeSearch).then_some(job.exponent),
+                    ..numbers
                 }
             }
             Op::Sign | Op::Verify => {
@@ -146,76 +101,37 @@ impl Engine for GmpEngine {
                         .into(),
                 );
             }
-            Op::Totient => {
-                one_form(job)?;
+            Op::Totient | Op::PrivateExponent => {
+                kit::only_variant(job)?;
                 Ledger {
                     constant_time: Some(false),
-                    ..plain
+                    exponent: (job.op == Op::PrivateExponent).then_some(job.exponent),
+                    ..numbers
                 }
             }
-            Op::PrivateExponent => {
-                one_form(job)?;
-                Ledger {
-                    constant_time: Some(false),
-                    exponent: Some(job.exponent),
-                    ..plain
-                }
-            }
-            other => return Err(not_done(other)),
+            other => return Err(kit::not_done("gmp", other)),
         })
     }
 
     fn prepare(&self, job: &Job, keys: &[StudyKey]) -> Result<Box<dyn Prepared + '_>, EngineError> {
-        self.supports(job).map_err(EngineError::Unsupported)?;
-        let key = || {
-            keys.first()
-                .ok_or_else(|| EngineError::Key(format!("'{}' needs one and got none", job.op)))
-        };
+        self.supports(job)?;
         Ok(match job.op {
-            Op::Private => {
-                let form = form(job, &PRIVATE_FORMS).map_err(EngineError::Unsupported)?;
-                Box::new(PreparedBlocks::new(BlockOperation::Private(form), key()?)?)
-            }
-            Op::Public => {
-                let form = form(job, &PUBLIC_FORMS).map_err(EngineError::Unsupported)?;
-                Box::new(PreparedBlocks::new(BlockOperation::Public(form), key()?)?)
-            }
-            Op::Keygen | Op::PrimePair => {
-                let search = form(job, &SEARCHES).map_err(EngineError::Unsupported)?;
-                Box::new(PreparedGeneration::new(search, job))
-            }
-            Op::PrimeSearch => Box::new(PreparedCandidates::new(job)),
-            Op::Totient => Box::new(PreparedTotient::new(job)),
-            Op::PrivateExponent => Box::new(PreparedExponent::new(job)),
-            other => return Err(EngineError::Unsupported(not_done(other))),
+            Op::Private => block::private(kit::variant(job, &PRIVATE)?, kit::key(job, keys)?)?,
+            Op::Public => block::public(kit::variant(job, &PUBLIC)?, kit::key(job, keys)?),
+            Op::Keygen | Op::PrimePair => generate::generation(search(job)?, job),
+            Op::PrimeSearch => generate::candidates(job),
+            Op::Totient => arithmetic::totient(job),
+            Op::PrivateExponent => arithmetic::private_exponent(job),
+            other => return Err(kit::not_done("gmp", other).into()),
         })
     }
 }
 
-/// The form that a job names, or the first.
-fn form<T: Copy>(job: &Job, forms: &[(&str, T)]) -> Result<T, Reason> {
-    let Some(wanted) = &job.variant else {
-        return Ok(forms[0].1);
-    };
-    let named = forms.iter().find(|(name, _)| name == wanted);
-    named.map(|(_, form)| *form).ok_or_else(|| {
-        let names: Vec<_> = forms.iter().map(|(name, _)| *name).collect();
-        Reason(format!(
-            "'{}' has no form '{wanted}'; it has {}",
-            job.op,
-            names.join(", ")
-        ))
-    })
-}
-
-/// Refuses a job that names a form of an operation that has no more than one.
-fn one_form(job: &Job) -> Result<(), Reason> {
-    match &job.variant {
-        None => Ok(()),
-        Some(wanted) => Err(Reason(format!(
-            "'{}' has no form '{wanted}'; it has one only",
-            job.op
-        ))),
+/// How a job searches for primes. Among given candidates there is one way only.
+fn search(job: &Job) -> Result<Search, Reason> {
+    match job.op {
+        Op::PrimeSearch => kit::variant(job, &SEARCHES[..1]),
+        _ => kit::variant(job, &SEARCHES),
     }
 }
 
@@ -235,10 +151,6 @@ fn conditions(search: Search, prime_bits: usize) -> (String, String) {
             )
         }
     }
-}
-
-fn not_done(op: Op) -> Reason {
-    Reason(format!("gmp does not do '{op}'"))
 }
 
 fn compiler_flags() -> String {

@@ -1,13 +1,8 @@
 //! Keys, pairs of primes, and the primes of given candidates.
 
-use rand_chacha::{
-    ChaCha20Rng,
-    rand_core::{Rng, SeedableRng},
-};
-use rsalab_engines::{
-    EngineError, Job, Layout, Op, Prepared, RunStats, Runner, candidates::first_two_primes,
-    check_items,
-};
+use rand_core::Rng;
+use rsalab_engines::{EngineError, Job, Op, Prepared, kit};
+use rsalab_rsa::random::WorkerRng;
 use zeroize::Zeroizing;
 
 use crate::number::Number;
@@ -25,169 +20,121 @@ pub(crate) enum Search {
 }
 
 /// Whole keys, or their primes only.
-pub(crate) struct PreparedGeneration {
+pub(crate) fn generation(search: Search, job: &Job) -> Box<dyn Prepared> {
+    let (op, bits, exponent) = (job.op, job.bits, job.fixed_exponent());
+    let kernel = match search {
+        Search::Random => "mpz_probab_prime_p",
+        Search::NextPrime => "mpz_nextprime",
+    };
+    kit::items(kernel, job, move || {
+        let mut primes = Primes::new(search, bits / 2)?;
+        let mut derivation = Derivation::new(bits, exponent);
+        Ok(move |_: &[u8], output: &mut [u8]| {
+            primes.tests = 0;
+            let [p, q, d] = kit::split_key(bits, output);
+            kit::fit_pair(bits / 2, exponent, p, q, |prime| {
+                primes.search(prime);
+                Ok(())
+            })?;
+            if op == Op::Keygen {
+                derivation.apply(p, q, d);
+            }
+            // `mpz_nextprime` does not say how many candidates it tested.
+            Ok((search == Search::Random).then_some(primes.tests))
+        })
+    })
+}
+
+/// A search for single primes.
+struct Primes {
     search: Search,
-    op: Op,
     bits: usize,
-    exponent: u64,
-    layout: Layout,
-}
-
-impl PreparedGeneration {
-    pub(crate) fn new(search: Search, job: &Job) -> Self {
-        Self {
-            search,
-            op: job.op,
-            bits: job.bits,
-            exponent: job.fixed_exponent(),
-            layout: job.layout(),
-        }
-    }
-}
-
-impl Prepared for PreparedGeneration {
-    fn kernel(&self) -> String {
-        match self.search {
-            Search::Random => "mpz_probab_prime_p",
-            Search::NextPrime => "mpz_nextprime",
-        }
-        .to_owned()
-    }
-
-    fn runner(&self) -> Result<Box<dyn Runner + '_>, EngineError> {
-        let mut seed = Zeroizing::new([0; 32]);
-        getrandom::fill(&mut *seed).map_err(|error| EngineError::Library {
-            call: "getrandom",
-            message: error.to_string(),
-        })?;
-        let number = || Number::with_room(self.bits + 64);
-        Ok(Box::new(GenerationRunner {
-            prepared: self,
-            random: ChaCha20Rng::from_seed(*seed),
-            candidate: Zeroizing::new(vec![0; (self.bits / 2).div_ceil(8)]),
-            start: number(),
-            p: number(),
-            q: number(),
-            p_less_one: number(),
-            q_less_one: number(),
-            lambda: number(),
-            exponent: Number::from_bytes(&self.exponent.to_be_bytes()),
-            d: number(),
-            tests: 0,
-        }))
-    }
-}
-
-struct GenerationRunner<'a> {
-    prepared: &'a PreparedGeneration,
-    random: ChaCha20Rng,
+    random: WorkerRng,
     candidate: Zeroizing<Vec<u8>>,
     start: Number,
-    p: Number,
-    q: Number,
-    p_less_one: Number,
-    q_less_one: Number,
-    lambda: Number,
-    exponent: Number,
-    d: Number,
+    prime: Number,
     tests: u64,
 }
 
-impl Runner for GenerationRunner<'_> {
-    fn run(&mut self, inputs: &[u8], outputs: &mut [u8]) -> Result<RunStats, EngineError> {
-        let PreparedGeneration {
+impl Primes {
+    fn new(search: Search, bits: usize) -> Result<Self, EngineError> {
+        let random = WorkerRng::from_system();
+        Ok(Self {
             search,
-            op,
             bits,
-            layout,
-            ..
-        } = *self.prepared;
-        check_items(layout, inputs, outputs)?;
-        self.tests = 0;
-        let prime_length = bits.div_ceil(2).div_ceil(8);
-        for output in outputs.chunks_exact_mut(layout.output) {
-            self.search_pair();
-            let (p, rest) = output.split_at_mut(prime_length);
-            let (q, d) = rest.split_at_mut(prime_length);
-            let mut written = self.p.write(p) && self.q.write(q);
-            if op == Op::Keygen {
-                self.derive_exponent();
-                written &= self.d.write(d);
-            }
-            assert!(
-                written,
-                "the primes have the bits asked for, and the exponent no more than the modulus"
-            );
-        }
-        // `mpz_nextprime` does not say how many candidates it tested.
-        Ok(RunStats {
-            tests: (search == Search::Random).then_some(self.tests),
+            random: random
+                .map_err(|error| EngineError::library("the system's generator", error))?,
+            candidate: Zeroizing::new(vec![0; bits.div_ceil(8)]),
+            start: Number::with_room(bits + 64),
+            prime: Number::with_room(bits + 64),
+            tests: 0,
         })
     }
-}
 
-impl GenerationRunner<'_> {
-    /// Two primes far enough apart (FIPS 186-5 A.1.3, step 5.5).
-    fn search_pair(&mut self) {
-        let prime_bits = self.prepared.bits / 2;
-        self.search_prime();
-        std::mem::swap(&mut self.p, &mut self.q);
+    /// Writes a prime of full length.
+    fn search(&mut self, out: &mut [u8]) {
         loop {
-            self.search_prime();
-            self.start.set_difference(&self.p, &self.q);
-            if self.start.bits() > prime_bits.saturating_sub(100) {
-                return;
-            }
-        }
-    }
-
-    /// Leaves in `p` a prime of full length, whose predecessor is coprime to the exponent.
-    fn search_prime(&mut self) {
-        let PreparedGeneration {
-            search,
-            bits,
-            exponent,
-            ..
-        } = *self.prepared;
-        loop {
-            self.draw(bits / 2);
-            match search {
+            self.draw();
+            let is_found = match self.search {
                 Search::Random => {
-                    self.p.read(&self.candidate);
+                    self.prime.read(&self.candidate);
                     self.tests += 1;
-                    if !self.p.is_probably_prime(REPS) {
-                        continue;
-                    }
+                    self.prime.is_probably_prime(REPS)
                 }
                 Search::NextPrime => {
                     self.start.read(&self.candidate);
-                    self.p.set_next_prime(&self.start);
-                    if self.p.bits() != bits / 2 {
-                        continue;
-                    }
+                    self.prime.set_next_prime(&self.start);
+                    self.prime.bits() == self.bits
                 }
-            }
-            let remainder = self.p.modulo_word(exponent);
-            if gcd((remainder + exponent - 1) % exponent, exponent) == 1 {
+            };
+            if is_found {
+                assert!(self.prime.write(out), "a prime has the bits asked for");
                 return;
             }
         }
     }
 
-    /// Draws an odd candidate of exactly `bits` bits whose two highest are set, so that a product of two has twice as many.
-    fn draw(&mut self, bits: usize) {
+    /// Draws an odd candidate of full length whose two highest bits are set, so that a product of two has twice as many.
+    fn draw(&mut self) {
         let bytes = self.candidate.as_mut_slice();
         self.random.fill_bytes(bytes);
         // A 1 in bit `bits − 1` and `bits − 2`, zeros above, counted from the lowest bit of the last byte.
-        let spare = 8 * bytes.len() - bits;
+        let spare = 8 * bytes.len() - self.bits;
         let highest =
             u16::from_be_bytes([bytes[0], bytes[1]]) & (u16::MAX >> spare) | (0xC000 >> spare);
         bytes[..2].copy_from_slice(&highest.to_be_bytes());
         *bytes.last_mut().expect("a candidate has bytes") |= 1;
     }
+}
 
-    /// `d = e⁻¹ mod lcm(p−1, q−1)` (FIPS 186-5 A.1.1).
-    fn derive_exponent(&mut self) {
+/// `d = e⁻¹ mod lcm(p−1, q−1)` (FIPS 186-5 A.1.1).
+struct Derivation {
+    exponent: Number,
+    p: Number,
+    q: Number,
+    p_less_one: Number,
+    q_less_one: Number,
+    lambda: Number,
+    d: Number,
+}
+
+impl Derivation {
+    fn new(bits: usize, exponent: u64) -> Self {
+        let number = || Number::with_room(bits + 64);
+        Self {
+            exponent: Number::from_bytes(&exponent.to_be_bytes()),
+            p: number(),
+            q: number(),
+            p_less_one: number(),
+            q_less_one: number(),
+            lambda: number(),
+            d: number(),
+        }
+    }
+
+    fn apply(&mut self, p: &[u8], q: &[u8], d: &mut [u8]) {
+        self.p.read(p);
+        self.q.read(q);
         self.p_less_one.set_less_word(&self.p, 1);
         self.q_less_one.set_less_word(&self.q, 1);
         self.lambda.set_lcm(&self.p_less_one, &self.q_less_one);
@@ -195,62 +142,23 @@ impl GenerationRunner<'_> {
             self.d.set_inverse(&self.exponent, &self.lambda),
             "the exponent is coprime to p − 1 and q − 1"
         );
+        assert!(
+            self.d.write(d),
+            "the exponent is no longer than the modulus"
+        );
     }
-}
-
-/// Euclid's algorithm, on the public exponent and a residue.
-fn gcd(mut a: u64, mut b: u64) -> u64 {
-    while b != 0 {
-        (a, b) = (b, a % b);
-    }
-    a
 }
 
 /// The primes among given candidates, by `mpz_probab_prime_p`.
-pub(crate) struct PreparedCandidates {
-    bits: usize,
-    layout: Layout,
-}
-
-impl PreparedCandidates {
-    pub(crate) fn new(job: &Job) -> Self {
-        Self {
-            bits: job.bits,
-            layout: job.layout(),
-        }
-    }
-}
-
-impl Prepared for PreparedCandidates {
-    fn kernel(&self) -> String {
-        "mpz_probab_prime_p".to_owned()
-    }
-
-    fn runner(&self) -> Result<Box<dyn Runner + '_>, EngineError> {
-        Ok(Box::new(CandidatesRunner {
-            candidate: Number::with_room(self.bits),
-            layout: self.layout,
-        }))
-    }
-}
-
-struct CandidatesRunner {
-    candidate: Number,
-    layout: Layout,
-}
-
-impl Runner for CandidatesRunner {
-    fn run(&mut self, inputs: &[u8], outputs: &mut [u8]) -> Result<RunStats, EngineError> {
-        check_items(self.layout, inputs, outputs)?;
-        let items = inputs
-            .chunks_exact(self.layout.input)
-            .zip(outputs.chunks_exact_mut(self.layout.output));
-        for (candidates, output) in items {
-            first_two_primes(candidates, output, |candidate| {
-                self.candidate.read(candidate);
-                Ok(self.candidate.is_probably_prime(REPS))
-            })?;
-        }
-        Ok(RunStats::default())
-    }
+pub(crate) fn candidates(job: &Job) -> Box<dyn Prepared> {
+    let bits = job.bits;
+    kit::items("mpz_probab_prime_p", job, move || {
+        let mut number = Number::with_room(bits);
+        Ok(move |candidates: &[u8], output: &mut [u8]| {
+            kit::first_two_primes(candidates, output, |candidate| {
+                number.read(candidate);
+                Ok(number.is_probably_prime(REPS))
+            })
+        })
+    })
 }

@@ -3,13 +3,13 @@
 //! GMP offers modular exponentiation and primality tests, and no RSA: the operations here are put together from its functions as its manual
 //! suggests, bytes in and bytes out. None of the private operations is blinded or checked.
 //!
-//! | form | private operation |
+//! | variant | private operation |
 //! |---|---|
 //! | `powm_sec` (default) | CRT, in constant time throughout, by `mpn_sec_powm` and its kin |
 //! | `powm` | CRT by `mpz_powm`, whose time depends on the key |
 //! | `plain_powm_sec`, `plain_powm` | the same without CRT |
 //!
-//! | form | keys and pairs of primes |
+//! | variant | keys and pairs of primes |
 //! |---|---|
 //! | `random` (default) | independent random candidates, `mpz_probab_prime_p` |
 //! | `nextprime` | the first prime after a random start, `mpz_nextprime`: faster, and biased towards primes after long gaps |

@@ -136,13 +136,6 @@ impl Number {
         !modulus.is_zero() && unsafe { gmp::mpz_invert(&mut self.raw, &a.raw, &modulus.raw) } != 0
     }
 
-    /// The remainder by a word that is not zero.
-    pub(crate) fn modulo_word(&self, word: u64) -> u64 {
-        assert_ne!(word, 0, "a remainder by zero");
-        // SAFETY: `raw` is initialised; the word is not zero.
-        unsafe { gmp::mpz_fdiv_ui(&self.raw, word) }
-    }
-
     /// Whether it passes GMP's probable-prime test.
     pub(crate) fn is_probably_prime(&self, reps: i32) -> bool {
         // SAFETY: `raw` is initialised.

@@ -2,21 +2,16 @@
 
 use rsa::RsaPublicKey;
 use rsalab_engines::{
-    Engine, EngineError, EngineInfo, Job, Ledger, OPTIMISED, Op, Prepared, Reason, StudyKey,
-    ledger::{ClockOwner, ThreadOwner},
+    Engine, EngineError, EngineInfo, Job, Ledger, OPTIMISED, Op, Prepared, Reason, StudyKey, kit,
 };
 
-use crate::{
-    block::{PreparedPrivate, PreparedPublic, PrivateForm},
-    generate::PreparedGeneration,
-    signature::{PreparedSigning, PreparedVerifying},
-};
+use crate::{block, convert::PrivateVariant, generate, signature};
 
-/// Forms of the private operation, the default first.
-const PRIVATE_FORMS: [(&str, PrivateForm); 3] = [
-    ("blinded", PrivateForm::Blinded),
-    ("unblinded", PrivateForm::Unblinded),
-    ("unchecked", PrivateForm::Unchecked),
+/// Variants of the private operation, the default first.
+const PRIVATE: [(&str, PrivateVariant); 3] = [
+    ("blinded", PrivateVariant::Blinded),
+    ("unblinded", PrivateVariant::Unblinded),
+    ("unchecked", PrivateVariant::Unchecked),
 ];
 
 /// RustCrypto's `rsa` as an engine.
@@ -31,10 +26,7 @@ impl Engine for RustCryptoEngine {
             version: "rsa 0.10.0-rc.20".to_owned(),
             origin: "the crate rsa, on crypto-bigint and crypto-primes".to_owned(),
             cpu_path: None,
-            variants: PRIVATE_FORMS
-                .iter()
-                .map(|(name, _)| (*name).to_owned())
-                .collect(),
+            variants: kit::names(&PRIVATE),
             optimised: OPTIMISED,
         }
     }
@@ -42,7 +34,7 @@ impl Engine for RustCryptoEngine {
     fn supports(&self, job: &Job) -> Result<Ledger, Reason> {
         job.check()?;
         if job.bare {
-            return Err("this engine is bare in its form 'unchecked'".into());
+            return Err("this engine is bare in its variant 'unchecked'".into());
         }
         let fits = |exponent: u64| exponent <= RsaPublicKey::MAX_PUB_EXPONENT;
         if !job.exponent.fixed().is_some_and(fits) {
@@ -51,59 +43,37 @@ impl Engine for RustCryptoEngine {
                 RsaPublicKey::MAX_PUB_EXPONENT
             )));
         }
-        // RFC 8017, section 9.2, step 3: 11 bytes of padding, 19 that name the hash, and 32.
-        if matches!(job.op, Op::Sign | Op::Verify) && job.bits < 489 {
-            return Err("a digest with its padding takes a modulus of 489 bits or more".into());
+        if matches!(job.op, Op::Sign | Op::Verify) {
+            kit::digest_fits(job)?;
         }
-        let plain = Ledger {
-            crt: None,
-            blinding: None,
-            result_check: None,
-            constant_time: None,
-            rounds: None,
-            sieve: None,
-            exponent: None,
-            padding: None,
-            setup: "none".to_owned(),
-            lanes: 1,
-            threads: ThreadOwner::Harness,
-            clock: ClockOwner::Harness,
-        };
-        let padding = matches!(job.op, Op::Sign | Op::Verify)
-            .then(|| "PKCS#1 v1.5 with SHA-256, of a digest".to_owned());
         Ok(match job.op {
             Op::Private | Op::Sign => {
-                let form = private_form(job)?;
-                if job.op == Op::Sign && form == PrivateForm::Unchecked {
+                let variant = kit::variant(job, &PRIVATE)?;
+                if job.op == Op::Sign && variant == PrivateVariant::Unchecked {
                     return Err(
-                        "a signature is always checked; the forms are blinded and unblinded".into(),
+                        "a signature is always checked; the variants are blinded and unblinded"
+                            .into(),
                     );
                 }
                 Ledger {
                     crt: Some(true),
-                    blinding: Some(form == PrivateForm::Blinded),
-                    result_check: Some(form != PrivateForm::Unchecked),
+                    blinding: Some(variant == PrivateVariant::Blinded),
+                    result_check: Some(variant != PrivateVariant::Unchecked),
                     constant_time: Some(true),
-                    padding,
-                    setup: "key checked, CRT parameters, Montgomery constants; a new blinding pair for each operation"
-                        .to_owned(),
-                    ..plain
+                    ..Ledger::native("key checked, CRT parameters, Montgomery constants; a new blinding pair for each operation")
+                        .padded_for(job.op)
                 }
             }
             Op::Public | Op::Verify => {
-                one_form(job)?;
+                kit::only_variant(job)?;
                 Ledger {
                     exponent: Some(job.exponent),
-                    padding,
-                    setup: "Montgomery constants".to_owned(),
-                    ..plain
+                    ..Ledger::native("Montgomery constants").padded_for(job.op)
                 }
             }
             Op::Keygen | Op::PrimePair => {
-                one_form(job)?;
-                if !job.bits.is_multiple_of(2) {
-                    return Err("this engine makes two primes of one size, and so moduli of an even number of bits only".into());
-                }
+                kit::only_variant(job)?;
+                kit::even_bits(job)?;
                 // `is_prime` and `SmallFactorsSieve` of crypto-primes 0.7.
                 Ledger {
                     rounds: Some(
@@ -113,7 +83,7 @@ impl Engine for RustCryptoEngine {
                         "the first 2048 primes; candidates upward from a random start".to_owned(),
                     ),
                     exponent: Some(job.exponent),
-                    ..plain
+                    ..Ledger::native("none")
                 }
             }
             Op::PrimeSearch => {
@@ -121,57 +91,21 @@ impl Engine for RustCryptoEngine {
                             by no small prime: a search would measure something else"
                     .into());
             }
-            other => return Err(not_done(other)),
+            other => return Err(kit::not_done("rustcrypto", other)),
         })
     }
 
     fn prepare(&self, job: &Job, keys: &[StudyKey]) -> Result<Box<dyn Prepared + '_>, EngineError> {
-        self.supports(job).map_err(EngineError::Unsupported)?;
-        let key = || {
-            keys.first()
-                .ok_or_else(|| EngineError::Key(format!("'{}' needs one and got none", job.op)))
-        };
+        self.supports(job)?;
+        let key = || kit::key(job, keys);
         Ok(match job.op {
-            Op::Private => {
-                let form = private_form(job).map_err(EngineError::Unsupported)?;
-                Box::new(PreparedPrivate::new(form, key()?)?)
-            }
-            Op::Public => Box::new(PreparedPublic::new(key()?)?),
-            Op::Sign => {
-                let form = private_form(job).map_err(EngineError::Unsupported)?;
-                Box::new(PreparedSigning::new(form, job, key()?)?)
-            }
-            Op::Verify => Box::new(PreparedVerifying::new(job, key()?)?),
-            Op::Keygen | Op::PrimePair => Box::new(PreparedGeneration::new(job)),
-            other => return Err(EngineError::Unsupported(not_done(other))),
+            Op::Private => block::private(kit::variant(job, &PRIVATE)?, key()?)?,
+            Op::Public => block::public(key()?)?,
+            Op::Sign => signature::signing(kit::variant(job, &PRIVATE)?, job, key()?)?,
+            Op::Verify => signature::verifying(job, key()?)?,
+            Op::Keygen => generate::keys(job),
+            Op::PrimePair => generate::prime_pairs(job),
+            other => return Err(kit::not_done("rustcrypto", other).into()),
         })
     }
-}
-
-fn private_form(job: &Job) -> Result<PrivateForm, Reason> {
-    let Some(wanted) = &job.variant else {
-        return Ok(PRIVATE_FORMS[0].1);
-    };
-    let named = PRIVATE_FORMS.iter().find(|(name, _)| name == wanted);
-    named.map(|(_, form)| *form).ok_or_else(|| {
-        let names = PRIVATE_FORMS.map(|(name, _)| name);
-        Reason(format!(
-            "'private' has no form '{wanted}'; it has {}",
-            names.join(", ")
-        ))
-    })
-}
-
-fn one_form(job: &Job) -> Result<(), Reason> {
-    match &job.variant {
-        None => Ok(()),
-        Some(wanted) => Err(Reason(format!(
-            "'{}' has no form '{wanted}'; it has one only",
-            job.op
-        ))),
-    }
-}
-
-fn not_done(op: Op) -> Reason {
-    Reason(format!("rustcrypto does not do '{op}'"))
 }

@@ -6,12 +6,14 @@
 //! | the private and the public operation | `block` |
 //! | signatures | `signature` |
 //! | keys and pairs of primes | `generate` |
+//! | keys, numbers and failures, from one side to the other | `convert` |
 //!
 //! Raw operations go through the crate's `hazmat` module, with the arguments that its own padding schemes give. The crate is under MIT or
 //! Apache 2.0. `NOTES.md` has figures.
 #![forbid(unsafe_code)]
 
 mod block;
+mod convert;
 pub mod engine;
 mod generate;
 mod signature;

@@ -1,16 +1,13 @@
 //! PKCS#1 v1.5 signatures of SHA-256 digests: made, and verified.
 
-use rand_chacha::ChaCha20Rng;
-use rsa::{Pkcs1v15Sign, RsaPrivateKey, RsaPublicKey};
+use std::sync::Arc;
+
+use rsa::Pkcs1v15Sign;
 use rsalab_engines::{
-    EngineError, Job, Layout, Prepared, RunStats, Runner, StudyKey, check_items, op::DIGEST_BYTES,
-    padding::SHA256_DIGEST_INFO,
+    EngineError, Job, Prepared, StudyKey, kit, op::DIGEST_BYTES, padding::SHA256_DIGEST_INFO,
 };
 
-use crate::{
-    block::{PrivateForm, private_key, public_key},
-    generate::random,
-};
+use crate::convert::{PrivateVariant, private_key, public_key, random};
 
 /// SHA-256, by its length and its name in DER.
 fn scheme() -> Pkcs1v15Sign {
@@ -20,103 +17,39 @@ fn scheme() -> Pkcs1v15Sign {
     }
 }
 
-/// A private key, shared by all threads.
-pub(crate) struct PreparedSigning {
-    form: PrivateForm,
-    key: RsaPrivateKey,
-    layout: Layout,
-}
-
-impl PreparedSigning {
-    pub(crate) fn new(form: PrivateForm, job: &Job, key: &StudyKey) -> Result<Self, EngineError> {
-        Ok(Self {
-            form,
-            key: private_key(key)?,
-            layout: job.layout(),
-        })
-    }
-}
-
-impl Prepared for PreparedSigning {
-    fn kernel(&self) -> String {
-        match self.form {
-            PrivateForm::Blinded => "sign_with_rng",
-            PrivateForm::Unblinded | PrivateForm::Unchecked => "sign",
-        }
-        .to_owned()
-    }
-
-    fn runner(&self) -> Result<Box<dyn Runner + '_>, EngineError> {
-        let random = match self.form {
-            PrivateForm::Blinded => Some(random()?),
-            PrivateForm::Unblinded | PrivateForm::Unchecked => None,
-        };
-        Ok(Box::new(SigningRunner {
-            prepared: self,
-            random,
-        }))
-    }
-}
-
-struct SigningRunner<'a> {
-    prepared: &'a PreparedSigning,
-    random: Option<ChaCha20Rng>,
-}
-
-impl Runner for SigningRunner<'_> {
-    fn run(&mut self, inputs: &[u8], outputs: &mut [u8]) -> Result<RunStats, EngineError> {
-        let PreparedSigning { key, layout, .. } = self.prepared;
-        check_items(*layout, inputs, outputs)?;
-        let items = inputs
-            .chunks_exact(layout.input)
-            .zip(outputs.chunks_exact_mut(layout.output));
-        for (digest, output) in items {
-            let signature = match &mut self.random {
+/// Signatures made with a private key that all threads share.
+pub(crate) fn signing(
+    variant: PrivateVariant,
+    job: &Job,
+    key: &StudyKey,
+) -> Result<Box<dyn Prepared>, EngineError> {
+    let shared = Arc::new(private_key(key)?);
+    let is_blinded = variant == PrivateVariant::Blinded;
+    let call = if is_blinded { "sign_with_rng" } else { "sign" };
+    Ok(kit::items(call, job, move || {
+        let key = Arc::clone(&shared);
+        let mut random = is_blinded.then(random).transpose()?;
+        Ok(move |digest: &[u8], output: &mut [u8]| {
+            let signature = match &mut random {
                 Some(random) => key.sign_with_rng(random, scheme(), digest),
                 None => key.sign(scheme(), digest),
-            }
-            .map_err(|error| EngineError::Library {
-                call: "sign",
-                message: error.to_string(),
-            })?;
+            };
+            let signature = signature.map_err(|error| EngineError::library("sign", error))?;
             output.copy_from_slice(&signature);
-        }
-        Ok(RunStats::default())
-    }
-}
-
-/// A public key, shared by all threads.
-pub(crate) struct PreparedVerifying {
-    key: RsaPublicKey,
-    layout: Layout,
-}
-
-impl PreparedVerifying {
-    pub(crate) fn new(job: &Job, key: &StudyKey) -> Result<Self, EngineError> {
-        Ok(Self {
-            key: public_key(key)?,
-            layout: job.layout(),
+            Ok(())
         })
-    }
+    }))
 }
 
-impl Prepared for PreparedVerifying {
-    fn kernel(&self) -> String {
-        "verify".to_owned()
-    }
-
-    fn runner(&self) -> Result<Box<dyn Runner + '_>, EngineError> {
-        Ok(Box::new(self))
-    }
-}
-
-impl Runner for &PreparedVerifying {
-    fn run(&mut self, inputs: &[u8], outputs: &mut [u8]) -> Result<RunStats, EngineError> {
-        check_items(self.layout, inputs, outputs)?;
-        for (signed, verdict) in inputs.chunks_exact(self.layout.input).zip(outputs) {
+/// Signatures verified with a public key that all threads share.
+pub(crate) fn verifying(job: &Job, key: &StudyKey) -> Result<Box<dyn Prepared>, EngineError> {
+    let shared = Arc::new(public_key(key)?);
+    Ok(kit::items("verify", job, move || {
+        let key = Arc::clone(&shared);
+        Ok(move |signed: &[u8], verdict: &mut [u8]| {
             let (digest, signature) = signed.split_at(DIGEST_BYTES);
-            *verdict = u8::from(self.key.verify(scheme(), digest, signature).is_ok());
-        }
-        Ok(RunStats::default())
-    }
+            verdict[0] = u8::from(key.verify(scheme(), digest, signature).is_ok());
+            Ok(())
+        })
+    }))
 }

@@ -41,7 +41,7 @@ struct Listed {
     reason: Option<String>,
     /// The one command that brings it.
     #[serde(skip_serializing_if = "Option::is_none")]
-    bring: Option<&'static str>,
+    bring: Option<String>,
 }
 
 #[derive(Serialize)]
@@ -79,8 +79,8 @@ pub(crate) fn run(arguments: &Engines) -> Result<(), Failure> {
 
 fn listed(entry: &Entry, registry: &Registry) -> Listed {
     let listed = Listed {
-        name: entry.name.clone().into_owned(),
-        summary: entry.summary.clone().into_owned(),
+        name: entry.name.clone(),
+        summary: entry.summary.clone(),
         present: false,
         info: None,
         reason: None,
@@ -88,10 +88,10 @@ fn listed(entry: &Entry, registry: &Registry) -> Listed {
     };
     let location = match registry.locate(entry) {
         Ok(location) => location,
-        Err(Absent::NotInstalled { bring, .. }) => {
+        Err(Absent::NotInstalled { install, .. }) => {
             return Listed {
                 reason: Some("not installed".to_owned()),
-                bring: Some(bring),
+                bring: Some(install),
                 ..listed
             };
         }
@@ -103,7 +103,7 @@ fn listed(entry: &Entry, registry: &Registry) -> Listed {
     match Worker::spawn(&location, limits) {
         Ok(worker) if worker.info().origin.starts_with(gpu::NO_DEVICE) => Listed {
             reason: Some(worker.info().origin.clone()),
-            bring: Some(gpu::BRING_DEVICE),
+            bring: Some(gpu::BRING_DEVICE.to_owned()),
             ..listed
         },
         Ok(worker) => Listed {
@@ -154,7 +154,7 @@ fn shown(listing: &Listing) -> String {
                 let reason = engine.reason.as_deref().unwrap_or_default();
                 let line = format!("{}: {reason} ({})", engine.name, engine.summary);
                 absent += &(printable(&line) + "\n");
-                if let Some(bring) = engine.bring {
+                if let Some(bring) = &engine.bring {
                     absent += &format!("    {bring}\n");
                 }
             }

@@ -23,7 +23,7 @@ pub(super) fn present(registry: &Registry) -> impl Iterator<Item = String> {
         .engines()
         .into_iter()
         .filter(|entry| registry.locate(entry).is_ok())
-        .map(|entry| entry.name.into_owned())
+        .map(|entry| entry.name)
 }
 
 /// The selectors with the kernel that was asked for: it is a variant of our own engine.
@@ -83,7 +83,7 @@ fn unknown(error: UnknownEngine) -> Failure {
 
 /// An engine that cannot be started, with the one command that brings it if there is one.
 pub(super) fn absent(error: &Absent) -> Failure {
-    let Absent::NotInstalled { engine, bring, .. } = error;
+    let Absent::NotInstalled { engine, install, .. } = error;
     let what = format!("the engine '{engine}' is not installed");
-    Failure::new(Class::Unavailable, what).advice(format!("get it with: {bring}"))
+    Failure::new(Class::Unavailable, what).advice(format!("get it with: {install}"))
 }

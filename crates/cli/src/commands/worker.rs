@@ -4,7 +4,7 @@ use std::process::ExitCode;
 
 use rsalab_engines::{
     Engine, OnDevice, Own, Textbook,
-    worker::{self, Planted},
+    worker::{self, Delayed},
 };
 
 use crate::{
@@ -26,7 +26,7 @@ pub(crate) fn run(arguments: &Worker) -> Result<ExitCode, Failure> {
         }
     };
     match arguments.plant {
-        Some(delay) => Ok(worker::serve_stdio(&Planted::new(engine, delay))),
+        Some(delay) => Ok(worker::serve_stdio(&Delayed::new(engine, delay))),
         None => Ok(worker::serve_stdio(engine.as_ref())),
     }
 }

@@ -79,9 +79,9 @@ fn a_slowed_worker_serves_nobody_who_has_not_asked_for_it() {
         .output()
         .expect("the program starts");
     let answer: Value = serde_json::from_slice(&output.stdout).expect("JSON");
-    assert_eq!(answer["engine"]["name"], "own with a planted delay");
+    assert_eq!(answer["engine"]["name"], "own with an injected delay");
     for command in ["bench --op private --engines", "study smoke --engines"] {
-        let typed = command.split(' ').chain(["own with a planted delay"]);
+        let typed = command.split(' ').chain(["own with an injected delay"]);
         assert_failure(&run(here.path(), typed), 2, "there is no engine");
     }
 }

@@ -2,37 +2,12 @@
 
 use rsalab_rsa::{BlockRunner, Status};
 
-use super::library;
+use super::keys::library;
 use crate::{
-    engine::{EngineError, Prepared, RunStats, Runner, check_items},
+    engine::{EngineError, RunStats, Runner, check_items},
     job::Job,
     op::Layout,
 };
-
-/// A key made ready for one of its two operations.
-pub(crate) struct Blocks {
-    key: Box<dyn rsalab_rsa::Prepared>,
-    layout: Layout,
-    batch: usize,
-}
-
-impl Blocks {
-    pub(crate) fn new(key: Box<dyn rsalab_rsa::Prepared>, job: &Job) -> Result<Self, EngineError> {
-        let layout = job.layout();
-        if key.modulus_len() != layout.input {
-            return Err(EngineError::Length {
-                what: "the modulus",
-                expected: layout.input,
-                got: key.modulus_len(),
-            });
-        }
-        Ok(Blocks {
-            key,
-            layout,
-            batch: job.batch,
-        })
-    }
-}
 
 /// The first item that was not done, as an error.
 pub(super) fn all_done(status: &[Status]) -> Result<(), EngineError> {
@@ -41,31 +16,28 @@ pub(super) fn all_done(status: &[Status]) -> Result<(), EngineError> {
         Some(index) if status[index] == Status::OutOfRange => {
             Err(EngineError::InputOutOfRange { index })
         }
-        Some(index) => Err(EngineError::Library {
-            call: "the check of the result",
-            message: format!("the result of block {index} was wrong, and was not released"),
-        }),
+        Some(index) => Err(EngineError::library(
+            "the check of the result",
+            format!("the result of block {index} was wrong, and was not released"),
+        )),
     }
 }
 
-impl Prepared for Blocks {
-    fn kernel(&self) -> String {
-        self.key.kernel().to_owned()
-    }
-
-    fn runner(&self) -> Result<Box<dyn Runner + '_>, EngineError> {
-        Ok(Box::new(BlocksRunner {
-            runner: self.key.runner().map_err(library("preparing a thread"))?,
-            layout: self.layout,
-            status: Vec::with_capacity(self.batch),
-        }))
-    }
-}
-
-struct BlocksRunner<'a> {
+/// One thread's runner.
+pub(super) struct BlocksRunner<'a> {
     runner: Box<dyn BlockRunner + 'a>,
     layout: Layout,
     status: Vec<Status>,
+}
+
+impl<'a> BlocksRunner<'a> {
+    pub(super) fn new(runner: Box<dyn BlockRunner + 'a>, job: &Job) -> Self {
+        BlocksRunner {
+            runner,
+            layout: job.layout(),
+            status: Vec::with_capacity(job.batch),
+        }
+    }
 }
 
 impl Runner for BlocksRunner<'_> {

@@ -3,7 +3,7 @@
 use rsalab_gpu::backend::{Resident, ResidentRunner};
 use rsalab_rsa::Status;
 
-use super::{block::all_done, library};
+use super::{block::all_done, keys::library};
 use crate::{
     engine::{EngineError, Prepared, RunStats, Runner, check_items},
     job::Job,

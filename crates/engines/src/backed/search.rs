@@ -7,10 +7,11 @@ use rsalab_rsa::{
     random::{SystemRng, WorkerRng},
 };
 
-use super::library;
+use super::keys::library;
 use crate::{
     engine::{EngineError, Prepared, RunStats, Runner, check_items},
     job::Job,
+    kit,
     op::{Layout, Op},
 };
 
@@ -97,71 +98,37 @@ impl Runner for BulkRunner<'_> {
     }
 }
 
-/// A search by the letter of the standard, made ready; there is nothing to prepare.
-pub(crate) struct Strict {
-    backend: CpuBackend,
+/// A search by the letter of the standard, or among given candidates.
+pub(crate) fn strict(backend: CpuBackend, job: &Job) -> Box<dyn Prepared> {
+    let (op, bits, e) = (job.op, job.bits, job.fixed_exponent());
+    kit::items(backend.kernel(), job, move || {
+        Ok(move |input: &[u8], output: &mut [u8]| {
+            find(op, bits, e, &backend, input, output).map_err(library("the search for primes"))
+        })
+    })
+}
+
+/// Writes one item, and returns how many candidates were tested.
+fn find(
     op: Op,
     bits: usize,
-    exponent: u64,
-    layout: Layout,
-}
-
-impl Strict {
-    pub(crate) fn new(backend: CpuBackend, job: &Job) -> Self {
-        Strict {
-            backend,
-            op: job.op,
-            bits: job.bits,
-            exponent: job.fixed_exponent(),
-            layout: job.layout(),
+    e: u64,
+    backend: &CpuBackend,
+    input: &[u8],
+    output: &mut [u8],
+) -> Result<u64, rsalab_rsa::Error> {
+    let mut rng = SystemRng;
+    let pair = match op {
+        Op::Keygen => {
+            let made = generate::generate(bits, e, &mut rng, backend)?;
+            write_key(&made.key, output);
+            return Ok(made.counts.tests);
         }
-    }
-
-    /// Writes one item, and returns how many candidates were tested.
-    fn find(&self, input: &[u8], output: &mut [u8]) -> Result<u64, rsalab_rsa::Error> {
-        let mut rng = SystemRng;
-        let (bits, e, backend) = (self.bits, self.exponent, &self.backend);
-        let counts = match self.op {
-            Op::Keygen => {
-                let made = generate::generate(bits, e, &mut rng, backend)?;
-                write_key(&made.key, output);
-                made.counts
-            }
-            op => {
-                let pair = match op {
-                    Op::PrimeSearch => first_primes_of(input, bits, e, &mut rng, backend)?,
-                    _ => generate::prime_pair(bits, e, &mut rng, backend)?,
-                };
-                write_pair(&pair, output);
-                pair.counts
-            }
-        };
-        Ok(counts.tests)
-    }
-}
-
-impl Prepared for Strict {
-    fn kernel(&self) -> String {
-        self.backend.kernel().to_owned()
-    }
-
-    fn runner(&self) -> Result<Box<dyn Runner + '_>, EngineError> {
-        Ok(Box::new(self))
-    }
-}
-
-impl Runner for &Strict {
-    fn run(&mut self, inputs: &[u8], outputs: &mut [u8]) -> Result<RunStats, EngineError> {
-        check_items(self.layout, inputs, outputs)?;
-        let mut tests = 0;
-        for (item, output) in outputs.chunks_exact_mut(self.layout.output).enumerate() {
-            let input = &inputs[item * self.layout.input..][..self.layout.input];
-            tests += self
-                .find(input, output)
-                .map_err(library("the search for primes"))?;
-        }
-        Ok(RunStats { tests: Some(tests) })
-    }
+        Op::PrimeSearch => first_primes_of(input, bits, e, &mut rng, backend)?,
+        _ => generate::prime_pair(bits, e, &mut rng, backend)?,
+    };
+    write_pair(&pair, output);
+    Ok(pair.counts.tests)
 }
 
 fn write_key(key: &PrivateKey, output: &mut [u8]) {

@@ -8,9 +8,9 @@ use rsalab_rsa::{
     signing::{Signer, Verifier},
 };
 
-use super::{block::all_done, library};
+use super::{block::all_done, keys::library};
 use crate::{
-    engine::{EngineError, Prepared, RunStats, Runner, check_items},
+    engine::{EngineError, RunStats, Runner, check_items},
     job::Job,
     op::{DIGEST_BYTES, Layout},
 };
@@ -18,43 +18,22 @@ use crate::{
 /// What is measured.
 const SCHEME: SignatureScheme = SignatureScheme::Pkcs1v15(Hash::Sha256);
 
-/// A key made ready for signing.
-pub(crate) struct Signing {
-    key: Box<dyn rsalab_rsa::Prepared>,
-    bits: usize,
-    layout: Layout,
-}
-
-impl Signing {
-    pub(crate) fn new(key: Box<dyn rsalab_rsa::Prepared>, job: &Job) -> Self {
-        Signing {
-            key,
-            bits: job.bits,
-            layout: job.layout(),
-        }
-    }
-}
-
-impl Prepared for Signing {
-    fn kernel(&self) -> String {
-        self.key.kernel().to_owned()
-    }
-
-    fn runner(&self) -> Result<Box<dyn Runner + '_>, EngineError> {
-        let runner = self.key.runner().map_err(library("preparing a thread"))?;
-        Ok(Box::new(SigningRunner {
-            signer: Signer::new(runner, self.bits, SCHEME)
-                .map_err(library("preparing a thread"))?,
-            layout: self.layout,
-            status: Vec::new(),
-        }))
-    }
-}
-
-struct SigningRunner<R> {
+/// One thread's runner for signing.
+pub(super) struct SigningRunner<R> {
     signer: Signer<R>,
     layout: Layout,
     status: Vec<Status>,
+}
+
+impl<R: BlockRunner> SigningRunner<R> {
+    pub(super) fn new(runner: R, job: &Job) -> Result<Self, EngineError> {
+        let signer = Signer::new(runner, job.bits, SCHEME);
+        Ok(SigningRunner {
+            signer: signer.map_err(library("preparing a thread"))?,
+            layout: job.layout(),
+            status: Vec::new(),
+        })
+    }
 }
 
 impl<R: BlockRunner> Runner for SigningRunner<R> {
@@ -69,47 +48,26 @@ impl<R: BlockRunner> Runner for SigningRunner<R> {
     }
 }
 
-/// A key made ready for verifying.
-pub(crate) struct Verifying {
-    key: Box<dyn rsalab_rsa::Prepared>,
-    bits: usize,
-    layout: Layout,
-}
-
-impl Verifying {
-    pub(crate) fn new(key: Box<dyn rsalab_rsa::Prepared>, job: &Job) -> Self {
-        Verifying {
-            key,
-            bits: job.bits,
-            layout: job.layout(),
-        }
-    }
-}
-
-impl Prepared for Verifying {
-    fn kernel(&self) -> String {
-        self.key.kernel().to_owned()
-    }
-
-    fn runner(&self) -> Result<Box<dyn Runner + '_>, EngineError> {
-        let runner = self.key.runner().map_err(library("preparing a thread"))?;
-        Ok(Box::new(VerifyingRunner {
-            verifier: Verifier::new(runner, self.bits, SCHEME)
-                .map_err(library("preparing a thread"))?,
-            layout: self.layout,
-            digests: Vec::new(),
-            signatures: Vec::new(),
-            is_right: Vec::new(),
-        }))
-    }
-}
-
-struct VerifyingRunner<R> {
+/// One thread's runner for verifying.
+pub(super) struct VerifyingRunner<R> {
     verifier: Verifier<R>,
     layout: Layout,
     digests: Vec<u8>,
     signatures: Vec<u8>,
     is_right: Vec<bool>,
+}
+
+impl<R: BlockRunner> VerifyingRunner<R> {
+    pub(super) fn new(runner: R, job: &Job) -> Result<Self, EngineError> {
+        let verifier = Verifier::new(runner, job.bits, SCHEME);
+        Ok(VerifyingRunner {
+            verifier: verifier.map_err(library("preparing a thread"))?,
+            layout: job.layout(),
+            digests: Vec::new(),
+            signatures: Vec::new(),
+            is_right: Vec::new(),
+        })
+    }
 }
 
 impl<R: BlockRunner> Runner for VerifyingRunner<R> {

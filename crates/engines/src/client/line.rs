@@ -15,8 +15,8 @@ use std::{
 
 use rsalab_measure::interruption::{Interruption, LOOK, Watch};
 
-use super::{Location, SessionError};
-use crate::protocol::Request;
+use super::SessionError;
+use crate::{protocol::Request, registry::Location};
 
 /// Why a line did not come.
 pub(super) enum Silence {

@@ -3,7 +3,7 @@
 
 use num_bigint::BigUint;
 
-use super::Modulus;
+use super::montgomery::Modulus;
 use crate::{engine::EngineError, job::StudyKey};
 
 /// A key's CRT parameters, set up. Variable time, as all of this engine.
@@ -22,7 +22,7 @@ pub(super) struct Half {
 
 impl Crt {
     pub(super) fn new(key: &StudyKey) -> Result<Self, EngineError> {
-        let half = |prime: &[u8], exponent: &[u8]| {
+        let half = |prime: &[u8], exponent: &[u8]| -> Result<Half, EngineError> {
             Ok(Half {
                 prime: Modulus::new(BigUint::from_bytes_be(prime))
                     .ok_or_else(|| EngineError::Key("a prime is even, or 1".to_owned()))?,

@@ -58,10 +58,7 @@ struct Shared {
 impl Pair {
     /// Starts the second thread on a CPU, or wherever the system likes.
     pub(super) fn start(crt: Arc<Crt>, cpu: Option<usize>) -> Result<Self, EngineError> {
-        let failed = |message: String| EngineError::Library {
-            call: "starting the second thread",
-            message,
-        };
+        let failed = |message: String| EngineError::library("starting the second thread", message);
         let shared = Arc::new(Shared {
             crt,
             gate: Gate::new(2, true),
@@ -87,10 +84,7 @@ impl Pair {
     /// `c^d mod n`.
     pub(super) fn power_vartime(&mut self, c: &BigUint) -> Result<BigUint, EngineError> {
         let Shared { crt, gate, .. } = &*self.shared;
-        let lost = |Broken| EngineError::Library {
-            call: "the half modulo q",
-            message: "its thread has ended".to_owned(),
-        };
+        let lost = |Broken| EngineError::library("the half modulo q", "its thread has ended");
         self.shared.slot().clone_from(c);
         gate.wait().map_err(lost)?;
         let m1 = crt.half_p_vartime(c);

@@ -1,22 +1,6 @@
 //! What is particular to this engine; what every engine must do is in the conformance suite.
 
-use rsalab_engines::{Engine, EngineError, Exponent, Job, Mode, OPTIMISED, Op, StudyKey};
-
-fn job(op: Op, bits: usize) -> Job {
-    Job {
-        op,
-        bits,
-        threads: 1,
-        batch: 1,
-        mode: Mode::Latency,
-        variant: None,
-        bare: false,
-        exponent: Exponent::F4,
-        message_bits: None,
-        symbols: 0,
-        block_symbols: 0,
-    }
-}
+use rsalab_engines::{Engine, EngineError, Exponent, Job, OPTIMISED, Op, StudyKey};
 
 #[test]
 fn it_is_an_optimised_aws_lc() {
@@ -28,7 +12,7 @@ fn it_is_an_optimised_aws_lc() {
 #[test]
 fn the_private_operation_is_always_blinded_and_checked() {
     let engine = rsalab_peer_aws_lc::engine();
-    let ledger = engine.supports(&job(Op::Private, 2048)).unwrap();
+    let ledger = engine.supports(&Job::new(Op::Private, 2048)).unwrap();
     let said = (
         ledger.crt,
         ledger.blinding,
@@ -43,7 +27,7 @@ fn keys_are_found_among_independent_candidates_with_sixteen_rounds() {
     let engine = rsalab_peer_aws_lc::engine();
     for (bits, primes) in [(1024, "512"), (2048, "512"), (4096, "1024")] {
         for op in [Op::Keygen, Op::PrimePair] {
-            let ledger = engine.supports(&job(op, bits)).unwrap();
+            let ledger = engine.supports(&Job::new(op, bits)).unwrap();
             assert!(ledger.rounds.unwrap().starts_with("16 of"), "{bits}");
             let sieve = ledger.sieve.unwrap();
             assert!(
@@ -58,7 +42,7 @@ fn keys_are_found_among_independent_candidates_with_sixteen_rounds() {
 fn tests_are_counted_for_pairs_and_unknown_for_keys() {
     let engine = rsalab_peer_aws_lc::engine();
     for (op, known) in [(Op::Keygen, false), (Op::PrimePair, true)] {
-        let job = job(op, 1024);
+        let job = Job::new(op, 1024);
         let mut output = vec![0; job.layout().output];
         let prepared = engine.prepare(&job, &[]).unwrap();
         let stats = prepared.runner().unwrap().run(&[], &mut output).unwrap();
@@ -70,11 +54,11 @@ fn tests_are_counted_for_pairs_and_unknown_for_keys() {
 #[test]
 fn sizes_and_exponents_that_it_would_change_are_refused() {
     let engine = rsalab_peer_aws_lc::engine();
-    let reason = engine.supports(&job(Op::Keygen, 1088)).unwrap_err();
+    let reason = engine.supports(&Job::new(Op::Keygen, 1088)).unwrap_err();
     assert!(reason.0.contains("multiple of 128"), "{reason}");
     let large = Job {
         exponent: Exponent::Fixed((1 << 32) + 1),
-        ..job(Op::Keygen, 1024)
+        ..Job::new(Op::Keygen, 1024)
     };
     let reason = engine.supports(&large).unwrap_err();
     assert!(reason.0.contains("32 bits"), "{reason}");
@@ -95,7 +79,9 @@ fn a_broken_key_is_an_error_with_the_librarys_words() {
         dq: numbers.clone(),
         qinv: numbers,
     };
-    let prepared = engine.prepare(&job(Op::Private, 512), &[broken]).unwrap();
+    let prepared = engine
+        .prepare(&Job::new(Op::Private, 512), &[broken])
+        .unwrap();
     let error = prepared.runner().err().expect("the key is refused");
     assert!(
         matches!(&error, EngineError::Library { message, .. } if message.contains("error:")),

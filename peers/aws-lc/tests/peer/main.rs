@@ -1,4 +1,10 @@
 //! All tests in one program: linking each takes longer than running it.
 
-mod conformance;
 mod engine;
+
+rsalab_engines::conformance_tests! {
+    name: "aws-lc",
+    engine: Ok::<_, String>(rsalab_peer_aws_lc::engine()),
+    program: env!("CARGO_BIN_EXE_rsalab-peer-aws-lc"),
+    not_offered: [],
+}

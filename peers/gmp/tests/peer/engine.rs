@@ -2,8 +2,8 @@
 
 use rsalab_arith::integer;
 use rsalab_engines::{
-    Engine, EngineError, Exponent, Job, Limits, Location, Op, RunStats, Session, StudyKey, Worker,
-    conformance::test_seed, inputs, verify,
+    Engine, EngineError, Exponent, Job, Op, RunStats, StudyKey, conformance::test_seed, inputs,
+    verify,
 };
 use rsalab_peer_gmp::GmpEngine;
 
@@ -22,7 +22,7 @@ fn run(
 }
 
 #[test]
-fn every_form_of_the_private_operation_inverts_the_public_one() {
+fn every_variant_of_the_private_operation_inverts_the_public_one() {
     for bits in [512, 1024, 1536, 2048] {
         let keys = [found_key(bits)];
         let inputs: Vec<u8> = (0..5 * bits / 8)
@@ -35,19 +35,19 @@ fn every_form_of_the_private_operation_inverts_the_public_one() {
             })
             .collect();
         let (blocks, _) = run(&job(Op::Public, bits, None), &keys, &inputs, 5).unwrap();
-        for form in ["powm", "powm_sec", "plain_powm_sec"] {
-            let (same, _) = run(&job(Op::Public, bits, Some(form)), &keys, &inputs, 5).unwrap();
-            assert_eq!(same, blocks, "{bits} bits, {form}");
+        for variant in ["powm", "powm_sec", "plain_powm_sec"] {
+            let (same, _) = run(&job(Op::Public, bits, Some(variant)), &keys, &inputs, 5).unwrap();
+            assert_eq!(same, blocks, "{bits} bits, {variant}");
         }
-        for form in [
+        for variant in [
             None,
             Some("powm_sec"),
             Some("powm"),
             Some("plain_powm_sec"),
             Some("plain_powm"),
         ] {
-            let (back, _) = run(&job(Op::Private, bits, form), &keys, &blocks, 5).unwrap();
-            assert_eq!(back, inputs, "{bits} bits, {form:?}");
+            let (back, _) = run(&job(Op::Private, bits, variant), &keys, &blocks, 5).unwrap();
+            assert_eq!(back, inputs, "{bits} bits, {variant:?}");
         }
     }
 }
@@ -55,8 +55,8 @@ fn every_form_of_the_private_operation_inverts_the_public_one() {
 #[test]
 fn both_searches_find_keys_of_full_length_and_one_counts_its_tests() {
     for bits in [256, 384, 512, 768, 1022, 1024] {
-        for form in [None, Some("random"), Some("nextprime")] {
-            let job = job(Op::Keygen, bits, form);
+        for variant in [None, Some("random"), Some("nextprime")] {
+            let job = job(Op::Keygen, bits, variant);
             let (out, stats) = run(&job, &[], &[], 3).unwrap();
             let prime = bits.div_ceil(2).div_ceil(8);
             for key in out.chunks_exact(job.layout().output) {
@@ -67,7 +67,7 @@ fn both_searches_find_keys_of_full_length_and_one_counts_its_tests() {
                 assert_eq!(d, expected.d, "the smallest private exponent");
             }
             // Primes are one in bits·ln 2/4 odd numbers: more tests than primes, and not a thousand times as many.
-            match form {
+            match variant {
                 Some("nextprime") => assert_eq!(stats.tests, None),
                 _ => assert!(
                     (7..6 * bits as u64).contains(&stats.tests.unwrap()),
@@ -81,7 +81,7 @@ fn both_searches_find_keys_of_full_length_and_one_counts_its_tests() {
 #[test]
 fn random_exponents_work_both_ways() {
     let key = StudyKey::from_seed(&test_seed(), 768, Exponent::Random).unwrap();
-    for (op, form) in [
+    for (op, variant) in [
         (Op::Public, "powm"),
         (Op::Public, "powm_sec"),
         (Op::Private, "powm_sec"),
@@ -89,17 +89,21 @@ fn random_exponents_work_both_ways() {
     ] {
         let job = Job {
             exponent: Exponent::Random,
-            ..job(op, 768, Some(form))
+            ..job(op, 768, Some(variant))
         };
         let given = inputs(&job, &key, &test_seed(), 1, 3);
         let (outputs, _) = run(&job, std::slice::from_ref(&key), &given, 3).unwrap();
-        assert_eq!(verify(&job, &key, &given, &outputs), Ok(()), "{op} {form}");
+        assert_eq!(
+            verify(&job, &key, &given, &outputs),
+            Ok(()),
+            "{op} {variant}"
+        );
     }
 }
 
 #[test]
-fn a_form_of_another_operation_is_refused_with_those_that_there_are() {
-    for (op, form, offered) in [
+fn a_variant_of_another_operation_is_refused_with_those_that_there_are() {
+    for (op, variant, offered) in [
         (
             Op::Private,
             "nextprime",
@@ -115,41 +119,43 @@ fn a_form_of_another_operation_is_refused_with_those_that_there_are() {
         (Op::Totient, "powm", "one only"),
         (Op::PrivateExponent, "powm", "one only"),
     ] {
-        let reason = GmpEngine.supports(&job(op, 1024, Some(form))).unwrap_err();
+        let reason = GmpEngine
+            .supports(&job(op, 1024, Some(variant)))
+            .unwrap_err();
         assert!(
-            reason.0.contains(form) && reason.0.contains(offered),
+            reason.0.contains(variant) && reason.0.contains(offered),
             "{reason}"
         );
     }
 }
 
 #[test]
-fn the_ledger_tells_the_forms_apart() {
-    let ledger = |form| {
+fn the_ledger_tells_the_variants_apart() {
+    let ledger = |variant| {
         GmpEngine
-            .supports(&job(Op::Private, 2048, Some(form)))
+            .supports(&job(Op::Private, 2048, Some(variant)))
             .unwrap()
     };
-    for (form, crt, constant_time) in [
+    for (variant, crt, constant_time) in [
         ("powm_sec", true, true),
         ("powm", true, false),
         ("plain_powm_sec", false, true),
         ("plain_powm", false, false),
     ] {
-        let ledger = ledger(form);
+        let ledger = ledger(variant);
         assert_eq!(
             (ledger.crt, ledger.constant_time),
             (Some(crt), Some(constant_time)),
-            "{form}"
+            "{variant}"
         );
         assert_eq!(
             (ledger.blinding, ledger.result_check),
             (Some(false), Some(false)),
-            "{form}"
+            "{variant}"
         );
     }
-    let public = |form| {
-        let job = job(Op::Public, 2048, form);
+    let public = |variant| {
+        let job = job(Op::Public, 2048, variant);
         GmpEngine.supports(&job).unwrap().constant_time
     };
     assert_eq!(public(None), None);
@@ -190,15 +196,4 @@ fn a_key_that_does_not_belong_together_is_refused() {
         run(&job(Op::Private, 512, None), &[], &[0; 64], 1),
         Err(EngineError::Key(_))
     ));
-}
-
-#[test]
-fn the_worker_greets_as_this_engine() {
-    let location = Location {
-        engine: "gmp".to_owned(),
-        program: env!("CARGO_BIN_EXE_rsalab-peer-gmp").into(),
-        args: Vec::new(),
-    };
-    let worker = Worker::spawn(&location, Limits::default()).unwrap();
-    assert_eq!(worker.info(), &GmpEngine.info());
 }

@@ -1,26 +1,23 @@
 //! All tests in one program: linking each takes longer than running it.
 
 use rsalab_arith::integer;
-use rsalab_engines::{Engine, Exponent, Job, Mode, Op, StudyKey};
+use rsalab_engines::{Engine, Job, Op, StudyKey};
 use rsalab_peer_gmp::GmpEngine;
 
-mod conformance;
 mod engine;
 mod own;
 
+rsalab_engines::conformance_tests! {
+    name: "gmp",
+    engine: Ok::<_, String>(GmpEngine),
+    program: env!("CARGO_BIN_EXE_rsalab-peer-gmp"),
+    not_offered: [Op::Sign, Op::Verify],
+}
+
 fn job(op: Op, bits: usize, variant: Option<&str>) -> Job {
     Job {
-        op,
-        bits,
-        threads: 1,
-        batch: 1,
-        mode: Mode::Latency,
         variant: variant.map(str::to_owned),
-        bare: false,
-        exponent: Exponent::F4,
-        message_bits: None,
-        symbols: 0,
-        block_symbols: 0,
+        ..Job::new(op, bits)
     }
 }
 

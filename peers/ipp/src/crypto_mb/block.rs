@@ -103,9 +103,9 @@ impl Prepared for PreparedBlocks<'_> {
         // SAFETY: null, which is answered with 0, or the library's own record.
         let size = unsafe { (self.functions.mbx_RSA_Method_BufSize)(method) };
         let size = usize::try_from(size).ok().filter(|size| *size > 0);
-        let size = size.ok_or_else(|| EngineError::Library {
-            call: "mbx_RSA_Method_BufSize",
-            message: format!("there is no method for {} bits", self.bits),
+        let size = size.ok_or_else(|| {
+            let message = format!("there is no method for {} bits", self.bits);
+            EngineError::library("mbx_RSA_Method_BufSize", message)
         })?;
         Ok(Box::new(BlockRunner {
             prepared: self,
@@ -153,10 +153,10 @@ impl Runner for BlockRunner<'_> {
             // SAFETY: of eight whole blocks, each pointer of `from` reads one and each of `to` writes one of its own.
             let status = unsafe { self.call(&from, &to) };
             if status != 0 {
-                return Err(EngineError::Library {
-                    call: self.prepared.operation.call(),
-                    message: format!("status {status:#010x}, four bits for each lane"),
-                });
+                return Err(EngineError::library(
+                    self.prepared.operation.call(),
+                    format!("status {status:#010x}, four bits for each lane"),
+                ));
             }
         }
         Ok(RunStats::default())

@@ -5,8 +5,7 @@ mod ffi;
 
 use rsalab_engines::{
     Engine, EngineError, EngineInfo, Exponent, Job, Ledger, OPTIMISED, Op, Prepared, Reason,
-    StudyKey,
-    ledger::{ClockOwner, ThreadOwner},
+    StudyKey, kit,
 };
 
 use crate::library::{Absent, Opened, folder, static_text};
@@ -22,8 +21,8 @@ const SIZES: [(usize, i32); 4] = [(1024, 0), (2048, 1), (3072, 2), (4096, 3)];
 /// The one exponent of its public operation.
 const EXPONENT: Exponent = Exponent::F4;
 
-/// Forms of the private operation, the default first.
-const PRIVATE_FORMS: [(&str, Operation); 2] = [
+/// Variants of the private operation, the default first.
+const PRIVATE: [(&str, Operation); 2] = [
     ("crt", Operation::PrivateCrt),
     ("plain", Operation::PrivatePlain),
 ];
@@ -89,10 +88,7 @@ impl Engine for CryptoMb {
             version: self.version.clone(),
             origin: self.origin.clone(),
             cpu_path: Some(self.cpu.clone()),
-            variants: PRIVATE_FORMS
-                .iter()
-                .map(|(name, _)| (*name).to_owned())
-                .collect(),
+            variants: kit::names(&PRIVATE),
             optimised: OPTIMISED,
         }
     }
@@ -100,7 +96,7 @@ impl Engine for CryptoMb {
     fn supports(&self, job: &Job) -> Result<Ledger, Reason> {
         job.check()?;
         if job.bare {
-            return Err("crypto_mb neither blinds nor checks in any form; leave out the wish for a bare one".into());
+            return Err("crypto_mb neither blinds nor checks in any variant; leave out the wish for a bare one".into());
         }
         let operation = operation(job)?;
         match SIZES.iter().find(|(bits, _)| *bits == job.bits) {
@@ -118,18 +114,8 @@ impl Engine for CryptoMb {
         const SETUP: &str = "none in the library: it derives the Montgomery constants in every call; a batch that is no \
                              multiple of 8 is filled up with zeros";
         let ledger = Ledger {
-            crt: None,
-            blinding: None,
-            result_check: None,
-            constant_time: None,
-            rounds: None,
-            sieve: None,
-            exponent: None,
-            padding: None,
-            setup: SETUP.to_owned(),
             lanes: LANES,
-            threads: ThreadOwner::Harness,
-            clock: ClockOwner::Harness,
+            ..Ledger::native(SETUP)
         };
         Ok(match operation {
             Operation::PrivateCrt | Operation::PrivatePlain => Ledger {
@@ -147,36 +133,23 @@ impl Engine for CryptoMb {
     }
 
     fn prepare(&self, job: &Job, keys: &[StudyKey]) -> Result<Box<dyn Prepared + '_>, EngineError> {
-        self.supports(job).map_err(EngineError::Unsupported)?;
-        let operation = operation(job).map_err(EngineError::Unsupported)?;
-        let key = keys
-            .first()
-            .ok_or_else(|| EngineError::Key(format!("'{}' needs one and got none", job.op)))?;
-        let blocks = PreparedBlocks::new(&self.functions, operation, key)?;
+        self.supports(job)?;
+        let key = kit::key(job, keys)?;
+        let blocks = PreparedBlocks::new(&self.functions, operation(job)?, key)?;
         Ok(Box::new(blocks))
     }
 }
 
 /// What a job asks for.
 fn operation(job: &Job) -> Result<Operation, Reason> {
-    match (job.op, job.variant.as_deref()) {
-        (Op::Private, None) => Ok(PRIVATE_FORMS[0].1),
-        (Op::Private, Some(wanted)) => PRIVATE_FORMS
-            .iter()
-            .find(|(name, _)| *name == wanted)
-            .map(|(_, operation)| *operation)
-            .ok_or_else(|| {
-                Reason(format!(
-                    "'private' has no form '{wanted}'; it has crt, plain"
-                ))
-            }),
-        (Op::Public, None) if job.exponent == EXPONENT => Ok(Operation::Public),
-        (Op::Public, None) => Err(Reason(format!(
+    match job.op {
+        Op::Private => kit::variant(job, &PRIVATE),
+        Op::Public if job.exponent == EXPONENT => {
+            kit::only_variant(job).map(|()| Operation::Public)
+        }
+        Op::Public => Err(Reason(format!(
             "crypto_mb's public operation has the exponent {EXPONENT} built in"
         ))),
-        (Op::Public, Some(wanted)) => Err(Reason(format!(
-            "'public' has no form '{wanted}'; it has one only"
-        ))),
-        (other, _) => Err(Reason(format!("crypto_mb does not do '{other}'"))),
+        other => Err(kit::not_done("crypto_mb", other)),
     }
 }

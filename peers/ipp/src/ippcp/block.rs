@@ -1,6 +1,6 @@
 //! The private and the public operation on raw blocks.
 
-use rsalab_engines::{EngineError, Prepared, RunStats, Runner, StudyKey, check_blocks};
+use rsalab_engines::{EngineError, Prepared, StudyKey, kit};
 
 use super::{
     ffi::{Functions, PrivateKey, PublicKey},
@@ -19,69 +19,34 @@ pub(crate) enum Operation {
 }
 
 /// A key, from which each thread makes its own state: the library's arithmetic has its scratch in it.
-pub(crate) struct PreparedBlocks<'a> {
+pub(crate) fn blocks<'a>(
     functions: &'a Functions,
     operation: Operation,
-    key: StudyKey,
-}
-
-impl<'a> PreparedBlocks<'a> {
-    pub(crate) fn new(functions: &'a Functions, operation: Operation, key: &StudyKey) -> Self {
-        Self {
-            functions,
-            operation,
-            key: key.clone(),
-        }
-    }
-}
-
-impl Prepared for PreparedBlocks<'_> {
-    fn kernel(&self) -> String {
-        match self.operation {
-            Operation::PrivateCrt => "ippsRSA_Decrypt, key of type 2",
-            Operation::PrivatePlain => "ippsRSA_Decrypt, key of type 1",
-            Operation::Public => "ippsRSA_Encrypt",
-        }
-        .to_owned()
-    }
-
-    fn runner(&self) -> Result<Box<dyn Runner + '_>, EngineError> {
-        let functions = self.functions;
-        let key = match self.operation {
-            Operation::PrivateCrt => KeyState::Private(private_crt(functions, &self.key)?),
-            Operation::PrivatePlain => KeyState::Private(private_plain(functions, &self.key)?),
-            Operation::Public => KeyState::Public(public(functions, &self.key)?),
+    key: &StudyKey,
+) -> Box<dyn Prepared + 'a> {
+    let kernel = match operation {
+        Operation::PrivateCrt => "ippsRSA_Decrypt, key of type 2",
+        Operation::PrivatePlain => "ippsRSA_Decrypt, key of type 1",
+        Operation::Public => "ippsRSA_Encrypt",
+    };
+    let parts = key.clone();
+    kit::blocks(kernel, key, move || {
+        let key = match operation {
+            Operation::PrivateCrt => KeyState::Private(private_crt(functions, &parts)?),
+            Operation::PrivatePlain => KeyState::Private(private_plain(functions, &parts)?),
+            Operation::Public => KeyState::Public(public(functions, &parts)?),
         };
-        let (call, buffer) = match &key {
-            KeyState::Private(key) => {
-                const CALL: &str = "ippsRSA_GetBufferSizePrivateKey";
-                // SAFETY: the key is set; the size is written to a place that lives.
-                let ask = |size| unsafe {
-                    (functions.ippsRSA_GetBufferSizePrivateKey)(size, key.as_ptr())
-                };
-                ("ippsRSA_Decrypt", size(functions, CALL, ask)?)
-            }
-            KeyState::Public(key) => {
-                const CALL: &str = "ippsRSA_GetBufferSizePublicKey";
-                // SAFETY: as above.
-                let ask = |size| unsafe {
-                    (functions.ippsRSA_GetBufferSizePublicKey)(size, key.as_ptr())
-                };
-                ("ippsRSA_Encrypt", size(functions, CALL, ask)?)
-            }
-        };
+        let mut buffer = key.buffer(functions)?;
         // The recombination writes as many words as both primes have, which may be one more than the modulus has.
-        let room = self.key.bits + 64;
-        Ok(Box::new(BlockRunner {
-            functions,
-            call,
-            key,
-            buffer: State::of_bytes(buffer),
-            input: Number::with_room(functions, room)?,
-            output: Number::with_room(functions, room)?,
-            modulus: &self.key.n,
-        }))
-    }
+        let room = parts.bits + 64;
+        let mut from = Number::with_room(functions, room)?;
+        let mut to = Number::with_room(functions, room)?;
+        Ok(move |input: &[u8], output: &mut [u8]| {
+            from.read(input)?;
+            key.apply(functions, &from, &mut to, &mut buffer)?;
+            to.write(output)
+        })
+    })
 }
 
 enum KeyState {
@@ -89,42 +54,44 @@ enum KeyState {
     Public(State<PublicKey>),
 }
 
-struct BlockRunner<'a> {
-    functions: &'a Functions,
-    call: &'static str,
-    key: KeyState,
-    buffer: State<u8>,
-    input: Number<'a>,
-    output: Number<'a>,
-    modulus: &'a [u8],
-}
+impl KeyState {
+    /// Scratch for operations with this key.
+    fn buffer(&self, functions: &Functions) -> Result<State<u8>, EngineError> {
+        let bytes = match self {
+            Self::Private(key) => size(functions, "ippsRSA_GetBufferSizePrivateKey", |size| {
+                // SAFETY: the key is set; the size is written to a place that lives.
+                unsafe { (functions.ippsRSA_GetBufferSizePrivateKey)(size, key.as_ptr()) }
+            }),
+            Self::Public(key) => size(functions, "ippsRSA_GetBufferSizePublicKey", |size| {
+                // SAFETY: as above.
+                unsafe { (functions.ippsRSA_GetBufferSizePublicKey)(size, key.as_ptr()) }
+            }),
+        };
+        bytes.map(State::of_bytes)
+    }
 
-impl Runner for BlockRunner<'_> {
-    fn run(&mut self, inputs: &[u8], outputs: &mut [u8]) -> Result<RunStats, EngineError> {
-        check_blocks(inputs, outputs, self.modulus)?;
-        let length = self.modulus.len();
-        for (input, output) in inputs
-            .chunks_exact(length)
-            .zip(outputs.chunks_exact_mut(length))
-        {
-            self.input.read(input)?;
-            let (from, to) = (self.input.as_ptr(), self.output.as_mut_ptr());
-            let buffer = self.buffer.as_mut_ptr();
-            // SAFETY: numbers, key and scratch are initialised, this thread's own, and of the sizes that the library asked for.
-            let status = unsafe {
-                match &self.key {
-                    KeyState::Private(key) => {
-                        (self.functions.ippsRSA_Decrypt)(from, to, key.as_ptr(), buffer)
-                    }
-                    KeyState::Public(key) => {
-                        (self.functions.ippsRSA_Encrypt)(from, to, key.as_ptr(), buffer)
-                    }
-                }
-            };
-            self.functions.done(self.call, status)?;
-            self.output.write(output)?;
-        }
-        Ok(RunStats::default())
+    fn apply(
+        &self,
+        functions: &Functions,
+        from: &Number<'_>,
+        to: &mut Number<'_>,
+        buffer: &mut State<u8>,
+    ) -> Result<(), EngineError> {
+        let (from, to, buffer) = (from.as_ptr(), to.as_mut_ptr(), buffer.as_mut_ptr());
+        // SAFETY: numbers, key and scratch are initialised, this thread's own, and of the sizes that the library asked for.
+        let (call, status) = unsafe {
+            match self {
+                Self::Private(key) => (
+                    "ippsRSA_Decrypt",
+                    (functions.ippsRSA_Decrypt)(from, to, key.as_ptr(), buffer),
+                ),
+                Self::Public(key) => (
+                    "ippsRSA_Encrypt",
+                    (functions.ippsRSA_Encrypt)(from, to, key.as_ptr(), buffer),
+                ),
+            }
+        };
+        functions.done(call, status)
     }
 }
 

@@ -108,13 +108,12 @@ impl Functions {
 
     /// `Ok` if `call` was done.
     pub(crate) fn done(&self, call: &'static str, status: Status) -> Result<(), EngineError> {
-        if status == 0 {
-            Ok(())
-        } else {
-            Err(EngineError::Library {
+        match status {
+            0 => Ok(()),
+            _ => Err(EngineError::library(
                 call,
-                message: format!("{} ({status})", self.status_text(status)),
-            })
+                format!("{} ({status})", self.status_text(status)),
+            )),
         }
     }
 }

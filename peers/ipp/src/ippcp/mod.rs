@@ -7,23 +7,22 @@ mod number;
 mod supplier;
 
 use rsalab_engines::{
-    Engine, EngineError, EngineInfo, Job, Ledger, OPTIMISED, Op, Prepared, Reason, StudyKey,
-    ledger::{ClockOwner, ThreadOwner},
+    Engine, EngineError, EngineInfo, Job, Ledger, OPTIMISED, Op, Prepared, Reason, StudyKey, kit,
 };
 
 use crate::library::{Absent, Opened, folder, static_text};
-use block::{Operation, PreparedBlocks};
+use block::Operation;
 use ffi::{Functions, LibraryVersion};
-use generate::{PreparedCandidates, PreparedGeneration, Trials};
+use generate::Trials;
 
-/// Forms of the private operation, the default first.
-const PRIVATE_FORMS: [(&str, Operation); 2] = [
+/// Variants of the private operation, the default first.
+const PRIVATE: [(&str, Operation); 2] = [
     ("crt", Operation::PrivateCrt),
     ("plain", Operation::PrivatePlain),
 ];
 
-/// Forms of the generation of keys and primes, the default first.
-const GENERATION_FORMS: [(&str, Trials); 2] = [
+/// Variants of the generation of keys and primes, the default first.
+const GENERATION: [(&str, Trials); 2] = [
     ("standard", Trials::OfTheStandard),
     ("trials1", Trials::One),
 ];
@@ -71,12 +70,7 @@ impl Engine for Ippcp {
             version: self.version.clone(),
             origin: self.origin.clone(),
             cpu_path: Some(self.cpu.clone()),
-            variants: PRIVATE_FORMS
-                .iter()
-                .map(|(name, _)| name)
-                .chain(GENERATION_FORMS.iter().map(|(name, _)| name))
-                .map(|name| (*name).to_owned())
-                .collect(),
+            variants: [kit::names(&PRIVATE), kit::names(&GENERATION)].concat(),
             optimised: OPTIMISED,
         }
     }
@@ -85,80 +79,51 @@ impl Engine for Ippcp {
         job.check()?;
         if job.bare {
             return Err(
-                "ippcp neither blinds nor checks in any form; leave out the wish for a bare one"
+                "ippcp neither blinds nor checks in any variant; leave out the wish for a bare one"
                     .into(),
             );
         }
-        let ledger = Ledger {
-            crt: None,
-            blinding: None,
-            result_check: None,
-            constant_time: None,
-            rounds: None,
-            sieve: None,
-            exponent: None,
-            padding: None,
-            setup: "numbers, once per thread".to_owned(),
-            lanes: 1,
-            threads: ThreadOwner::Harness,
-            clock: ClockOwner::Harness,
-        };
+        let numbers = Ledger::native("numbers, once per thread");
+        let key = Ledger::native("key read, Montgomery constants, once per thread");
         Ok(match task(job)? {
             Task::Blocks(Operation::Public) => Ledger {
                 exponent: Some(job.exponent),
-                setup: "key read, Montgomery constants, once per thread".to_owned(),
-                ..ledger
+                ..key
             },
             Task::Blocks(operation) => Ledger {
                 crt: Some(operation == Operation::PrivateCrt),
                 blinding: Some(false),
                 result_check: Some(false),
                 constant_time: Some(true),
-                setup: "key read, Montgomery constants, once per thread".to_owned(),
-                ..ledger
+                ..key
             },
             Task::Candidates(trials) => Ledger {
                 rounds: Some(rounds(trials, job)),
                 sieve: Some("trial division by the first 2048 primes".to_owned()),
-                ..ledger
+                ..numbers
             },
             // `pcprsa_generatekeys.c`, `pcpprimegen_bn.c` and `pcpprime_mimimaltest.c` of the library's source.
-            Task::Generation(trials) => Ledger {
+            Task::Keys(trials) | Task::PrimePairs(trials) => Ledger {
                 rounds: Some(rounds(trials, job)),
                 sieve: Some(
                     "trial division by the first 2048 primes; independent random candidates"
                         .to_owned(),
                 ),
                 exponent: Some(job.exponent),
-                ..ledger
+                ..numbers
             },
         })
     }
 
     fn prepare(&self, job: &Job, keys: &[StudyKey]) -> Result<Box<dyn Prepared + '_>, EngineError> {
-        self.supports(job).map_err(EngineError::Unsupported)?;
-        match task(job).map_err(EngineError::Unsupported)? {
-            Task::Blocks(operation) => {
-                let key = keys.first().ok_or_else(|| {
-                    EngineError::Key(format!("'{}' needs one and got none", job.op))
-                })?;
-                Ok(Box::new(PreparedBlocks::new(
-                    &self.functions,
-                    operation,
-                    key,
-                )))
-            }
-            Task::Candidates(trials) => Ok(Box::new(PreparedCandidates(PreparedGeneration::new(
-                &self.functions,
-                trials,
-                job,
-            )))),
-            Task::Generation(trials) => Ok(Box::new(PreparedGeneration::new(
-                &self.functions,
-                trials,
-                job,
-            ))),
-        }
+        self.supports(job)?;
+        let functions = &self.functions;
+        Ok(match task(job)? {
+            Task::Blocks(operation) => block::blocks(functions, operation, kit::key(job, keys)?),
+            Task::Candidates(trials) => generate::candidates(functions, trials, job),
+            Task::Keys(trials) => generate::keys(functions, trials, job),
+            Task::PrimePairs(trials) => generate::prime_pairs(functions, trials, job),
+        })
     }
 }
 
@@ -166,52 +131,26 @@ impl Engine for Ippcp {
 enum Task {
     Blocks(Operation),
     Candidates(Trials),
-    Generation(Trials),
+    Keys(Trials),
+    PrimePairs(Trials),
 }
 
 fn task(job: &Job) -> Result<Task, Reason> {
+    let trials = || {
+        let trials = kit::variant(job, &GENERATION)?;
+        kit::even_bits(job).map(|()| trials)
+    };
     match job.op {
-        Op::Private => form(job, &PRIVATE_FORMS).map(Task::Blocks),
+        Op::Private => kit::variant(job, &PRIVATE).map(Task::Blocks),
+        Op::Public => kit::only_variant(job).map(|()| Task::Blocks(Operation::Public)),
         Op::Sign | Op::Verify => {
             Err("ippcp pads digests of messages that it hashes itself, and takes no digest".into())
         }
-        Op::Public => match &job.variant {
-            None => Ok(Task::Blocks(Operation::Public)),
-            Some(wanted) => Err(Reason(format!(
-                "'public' has no form '{wanted}'; it has one only"
-            ))),
-        },
-        Op::Keygen | Op::PrimePair | Op::PrimeSearch => {
-            let trials = form(job, &GENERATION_FORMS)?;
-            if !job.bits.is_multiple_of(2) {
-                return Err(
-                    "this engine makes two primes of one size, and so moduli of an even number of bits only"
-                        .into(),
-                );
-            }
-            Ok(match job.op {
-                Op::PrimeSearch => Task::Candidates(trials),
-                _ => Task::Generation(trials),
-            })
-        }
-        other => Err(Reason(format!("ippcp does not do '{other}'"))),
+        Op::Keygen => trials().map(Task::Keys),
+        Op::PrimePair => trials().map(Task::PrimePairs),
+        Op::PrimeSearch => trials().map(Task::Candidates),
+        other => Err(kit::not_done("ippcp", other)),
     }
-}
-
-/// The form that a job names, or the first.
-fn form<T: Copy>(job: &Job, forms: &[(&str, T)]) -> Result<T, Reason> {
-    let Some(wanted) = &job.variant else {
-        return Ok(forms[0].1);
-    };
-    let named = forms.iter().find(|(name, _)| name == wanted);
-    named.map(|(_, form)| *form).ok_or_else(|| {
-        let names: Vec<_> = forms.iter().map(|(name, _)| *name).collect();
-        Reason(format!(
-            "'{}' has no form '{wanted}'; it has {}",
-            job.op,
-            names.join(", ")
-        ))
-    })
 }
 
 /// The primality tests of a search, in words.

@@ -5,19 +5,16 @@ use std::{
     slice,
 };
 
-use rand_chacha::{
-    ChaCha20Rng,
-    rand_core::{Rng, SeedableRng},
-};
+use rand_core::Rng;
 use rsalab_engines::EngineError;
-use zeroize::Zeroizing;
+use rsalab_rsa::random::WorkerRng;
 
 use super::ffi::{BitSupplier, Status};
 
 /// A generator that the library calls back. The library's own (`ippsPRNGenRDRAND`) is not on every CPU; this one takes no time
 /// beside a primality test.
 pub(crate) struct Supplier {
-    random: ChaCha20Rng,
+    random: WorkerRng,
     /// Whether the highest bit but one is set as well, so that a product of two primes has all its bits.
     two_highest: bool,
 }
@@ -26,15 +23,12 @@ impl Supplier {
     /// The function that the library calls with [`Supplier::parameter`].
     pub(crate) const CALLBACK: BitSupplier = supply;
 
-    /// From a seed of the system's.
+    /// With a key of the system's.
     pub(crate) fn new(two_highest: bool) -> Result<Self, EngineError> {
-        let mut seed = Zeroizing::new([0; 32]);
-        getrandom::fill(&mut *seed).map_err(|error| EngineError::Library {
-            call: "getrandom",
-            message: error.to_string(),
-        })?;
+        let random = WorkerRng::from_system();
         Ok(Self {
-            random: ChaCha20Rng::from_seed(*seed),
+            random: random
+                .map_err(|error| EngineError::library("the system's generator", error))?,
             two_highest,
         })
     }

@@ -1,26 +1,10 @@
 //! What is particular to these engines; what every engine must do is in the conformance suite.
 
 use rsalab_engines::{
-    Engine, EngineError, Exponent, Job, Limits, Location, Mode, Op, SessionError, StudyKey, Worker,
+    Engine, EngineError, Exponent, Job, Limits, Location, Op, SessionError, StudyKey, Worker,
     conformance::test_seed, verify,
 };
 use rsalab_peer_ipp::{Absent, CryptoMb, Ippcp};
-
-fn job(op: Op, bits: usize) -> Job {
-    Job {
-        op,
-        bits,
-        threads: 1,
-        batch: 1,
-        mode: Mode::Latency,
-        variant: None,
-        bare: false,
-        exponent: Exponent::F4,
-        message_bits: None,
-        symbols: 0,
-        block_symbols: 0,
-    }
-}
 
 /// The engine, unless its library is not here.
 fn present<E>(engine: Result<E, Absent>) -> Option<E> {
@@ -64,7 +48,7 @@ fn neither_blinds_nor_checks_and_the_ledgers_say_so() {
         for (variant, crt) in [(None, true), (Some("crt"), true), (Some("plain"), false)] {
             let private = Job {
                 variant: variant.map(str::to_owned),
-                ..job(Op::Private, 2048)
+                ..Job::new(Op::Private, 2048)
             };
             let ledger = engine.supports(&private).unwrap();
             assert_eq!(
@@ -74,26 +58,26 @@ fn neither_blinds_nor_checks_and_the_ledgers_say_so() {
         }
         let bare = Job {
             bare: true,
-            ..job(Op::Private, 2048)
+            ..Job::new(Op::Private, 2048)
         };
-        let form = Job {
+        let variant = Job {
             variant: Some("fast".to_owned()),
-            ..job(Op::Private, 2048)
+            ..Job::new(Op::Private, 2048)
         };
         assert!(engine.supports(&bare).unwrap_err().0.contains("bare"));
-        assert!(engine.supports(&form).unwrap_err().0.contains("'fast'"));
+        assert!(engine.supports(&variant).unwrap_err().0.contains("'fast'"));
     }
 }
 
 #[test]
-fn the_rounds_of_each_form_of_a_search_are_told() {
+fn the_rounds_of_each_variant_of_a_search_are_told() {
     let Some(engine) = present(Ippcp::new()) else {
         return;
     };
-    let rounds = |form: Option<&str>, bits| {
+    let rounds = |variant: Option<&str>, bits| {
         let job = Job {
-            variant: form.map(str::to_owned),
-            ..job(Op::Keygen, bits)
+            variant: variant.map(str::to_owned),
+            ..Job::new(Op::Keygen, bits)
         };
         let told = engine.supports(&job).unwrap().rounds.unwrap();
         told.split(' ').next().unwrap().parse::<u32>().unwrap()
@@ -104,7 +88,7 @@ fn the_rounds_of_each_form_of_a_search_are_told() {
     assert_eq!(rounds(Some("trials1"), 4096), 1);
     let private = Job {
         variant: Some("trials1".to_owned()),
-        ..job(Op::Private, 1024)
+        ..Job::new(Op::Private, 1024)
     };
     let reason = engine.supports(&private).unwrap_err();
     assert!(reason.0.contains("crt, plain"), "{reason}");
@@ -124,7 +108,7 @@ fn ippcp_makes_whole_keys_of_256_and_384_bits() {
     ] {
         let job = Job {
             variant: Some("trials1".to_owned()),
-            ..job(op, bits)
+            ..Job::new(op, bits)
         };
         let mut made = vec![0xA5; 5 * job.layout().output];
         let prepared = engine.prepare(&job, &[]).unwrap();
@@ -143,16 +127,16 @@ fn crypto_mb_says_what_it_has_no_code_for() {
         let reason = engine.supports(&job).unwrap_err();
         assert!(reason.0.contains(part), "{reason}");
     };
-    refused(job(Op::Private, 1536), "1024, 2048, 3072 and 4096");
-    refused(job(Op::Keygen, 2048), "'keygen'");
+    refused(Job::new(Op::Private, 1536), "1024, 2048, 3072 and 4096");
+    refused(Job::new(Op::Keygen, 2048), "'keygen'");
     refused(
         Job {
             exponent: Exponent::Fixed(3),
-            ..job(Op::Public, 2048)
+            ..Job::new(Op::Public, 2048)
         },
         "65537",
     );
-    let ledger = engine.supports(&job(Op::Public, 2048)).unwrap();
+    let ledger = engine.supports(&Job::new(Op::Public, 2048)).unwrap();
     assert_eq!(ledger.lanes, 8);
     assert!(ledger.setup.contains("filled up with zeros"), "{ledger:?}");
 }
@@ -170,7 +154,7 @@ fn crypto_mb_leaves_no_lane_out_and_writes_none_too_many() {
                 .flat_map(|value| [vec![value; 127], vec![0]].concat())
                 .map(|byte| byte / 2)
                 .collect();
-            let job = job(op, 1024);
+            let job = Job::new(op, 1024);
             let expected = run(&single, &job, &key, &inputs);
             assert_eq!(run(&mb, &job, &key, &inputs), expected, "{op}, {count}");
         }
@@ -188,10 +172,12 @@ fn crypto_mb_refuses_a_key_that_it_would_compute_nonsense_with() {
     let mut short = key.clone();
     short.q.pop();
     for broken in [even, short] {
-        let refused = engine.prepare(&job(Op::Private, 1024), &[broken]).err();
+        let refused = engine
+            .prepare(&Job::new(Op::Private, 1024), &[broken])
+            .err();
         assert!(matches!(refused, Some(EngineError::Key(_))), "{refused:?}");
     }
-    let refused = engine.prepare(&job(Op::Private, 1024), &[]).err();
+    let refused = engine.prepare(&Job::new(Op::Private, 1024), &[]).err();
     assert!(matches!(refused, Some(EngineError::Key(_))), "{refused:?}");
 }
 

@@ -2,25 +2,11 @@
 
 use std::path::Path;
 
-use rsalab_engines::{
-    Engine, Exponent, Job, Mode, Op, StudyKey, conformance::test_seed, inputs, verify,
-};
+use rsalab_engines::{Engine, Exponent, Job, Op, StudyKey, conformance::test_seed, inputs, verify};
 use rsalab_peer_libcrypto::{Absent, LibcryptoEngine};
 
 fn job(op: Op) -> Job {
-    Job {
-        op,
-        bits: 2048,
-        threads: 1,
-        batch: 1,
-        mode: Mode::Latency,
-        variant: None,
-        bare: false,
-        exponent: Exponent::F4,
-        message_bits: None,
-        symbols: 0,
-        block_symbols: 0,
-    }
+    Job::new(op, 2048)
 }
 
 #[test]

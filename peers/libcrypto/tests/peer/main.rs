@@ -1,5 +1,23 @@
 //! All tests in one program: linking each takes longer than running it.
 
-mod conformance;
+use rsalab_engines::{Engine, Op};
+use rsalab_peer_libcrypto::LibcryptoEngine;
+
 mod engine;
 mod worker;
+
+rsalab_engines::conformance_tests! {
+    name: "libcrypto",
+    engine: LibcryptoEngine::new(None),
+    program: env!("CARGO_BIN_EXE_rsalab-peer-libcrypto"),
+    not_offered: not_offered(),
+}
+
+/// From 3.0 on it does not search for primes as it tests them.
+fn not_offered() -> Vec<Op> {
+    let version = LibcryptoEngine::new(None).map(|engine| engine.info().version);
+    match version.is_ok_and(|version| version.starts_with("OpenSSL 1.")) {
+        true => Vec::new(),
+        false => vec![Op::PrimeSearch],
+    }
+}

@@ -1,26 +1,7 @@
 //! What is particular to this engine; what every engine must do is in the conformance suite.
 
 use rsalab_arith::integer;
-use rsalab_engines::{
-    Engine, EngineError, Exponent, Job, Limits, Location, Mode, OPTIMISED, Op, RunStats, Session,
-    StudyKey, Worker,
-};
-
-fn job(op: Op, bits: usize) -> Job {
-    Job {
-        op,
-        bits,
-        threads: 1,
-        batch: 1,
-        mode: Mode::Latency,
-        variant: None,
-        bare: false,
-        exponent: Exponent::F4,
-        message_bits: None,
-        symbols: 0,
-        block_symbols: 0,
-    }
-}
+use rsalab_engines::{Engine, EngineError, Exponent, Job, OPTIMISED, Op, RunStats, StudyKey};
 
 fn run(
     job: &Job,
@@ -49,7 +30,7 @@ fn it_is_an_optimised_openssl_4() {
 #[test]
 fn the_private_operation_is_always_blinded_and_checked() {
     let engine = rsalab_peer_openssl::engine();
-    let ledger = engine.supports(&job(Op::Private, 2048)).unwrap();
+    let ledger = engine.supports(&Job::new(Op::Private, 2048)).unwrap();
     let said = (
         ledger.crt,
         ledger.blinding,
@@ -59,7 +40,7 @@ fn the_private_operation_is_always_blinded_and_checked() {
     assert_eq!(said, (Some(true), Some(true), Some(true), Some(true)));
     let bare = Job {
         bare: true,
-        ..job(Op::Private, 2048)
+        ..Job::new(Op::Private, 2048)
     };
     assert!(
         engine
@@ -68,11 +49,11 @@ fn the_private_operation_is_always_blinded_and_checked() {
             .0
             .contains("always blinds")
     );
-    let form = Job {
+    let variant = Job {
         variant: Some("fast".to_owned()),
-        ..job(Op::Private, 2048)
+        ..Job::new(Op::Private, 2048)
     };
-    assert!(engine.supports(&form).unwrap_err().0.contains("'fast'"));
+    assert!(engine.supports(&variant).unwrap_err().0.contains("'fast'"));
 }
 
 /// Below 2048 bits by random starts and 64 rounds, from there on by auxiliary primes and the rounds of FIPS 186-5.
@@ -84,7 +65,7 @@ fn keys_are_valid_and_the_ledger_tells_how_they_were_found() {
         (1024, "64 of", "random start"),
         (2048, "5 of", "auxiliary primes"),
     ] {
-        let job = job(Op::Keygen, bits);
+        let job = Job::new(Op::Keygen, bits);
         let ledger = engine.supports(&job).unwrap();
         assert!(
             ledger
@@ -126,11 +107,11 @@ fn keys_are_valid_and_the_ledger_tells_how_they_were_found() {
 #[test]
 fn odd_sizes_and_broken_keys_are_errors() {
     let reason = rsalab_peer_openssl::engine()
-        .supports(&job(Op::Keygen, 1025))
+        .supports(&Job::new(Op::Keygen, 1025))
         .unwrap_err();
     assert!(reason.0.contains("even"), "{reason}");
     assert!(matches!(
-        run(&job(Op::Private, 512), &[], &[0; 64], 1),
+        run(&Job::new(Op::Private, 512), &[], &[0; 64], 1),
         Err(EngineError::Key(_))
     ));
     let numbers = vec![1; 32];
@@ -145,17 +126,6 @@ fn odd_sizes_and_broken_keys_are_errors() {
         dq: numbers.clone(),
         qinv: numbers,
     };
-    let error = run(&job(Op::Private, 512), &[broken], &[0; 64], 1).unwrap_err();
+    let error = run(&Job::new(Op::Private, 512), &[broken], &[0; 64], 1).unwrap_err();
     assert!(matches!(error, EngineError::Library { .. }), "{error}");
-}
-
-#[test]
-fn the_worker_greets_as_this_engine() {
-    let location = Location {
-        engine: "openssl".to_owned(),
-        program: env!("CARGO_BIN_EXE_rsalab-peer-openssl").into(),
-        args: Vec::new(),
-    };
-    let worker = Worker::spawn(&location, Limits::default()).unwrap();
-    assert_eq!(worker.info(), &rsalab_peer_openssl::engine().info());
 }

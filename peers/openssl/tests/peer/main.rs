@@ -1,4 +1,10 @@
 //! All tests in one program: linking each takes longer than running it.
 
-mod conformance;
 mod engine;
+
+rsalab_engines::conformance_tests! {
+    name: "openssl",
+    engine: Ok::<_, String>(rsalab_peer_openssl::engine()),
+    program: env!("CARGO_BIN_EXE_rsalab-peer-openssl"),
+    not_offered: [rsalab_engines::Op::PrimeSearch],
+}

@@ -1,23 +1,7 @@
 //! What is particular to this engine; what every engine must do is in the conformance suite.
 
-use rsalab_engines::{Engine, EngineError, Exponent, Job, Mode, Op, StudyKey, verify};
+use rsalab_engines::{Engine, EngineError, Exponent, Job, Op, StudyKey, verify};
 use rsalab_peer_rustcrypto::RustCryptoEngine;
-
-fn job(op: Op, bits: usize) -> Job {
-    Job {
-        op,
-        bits,
-        threads: 1,
-        batch: 1,
-        mode: Mode::Latency,
-        variant: None,
-        bare: false,
-        exponent: Exponent::F4,
-        message_bits: None,
-        symbols: 0,
-        block_symbols: 0,
-    }
-}
 
 #[test]
 fn the_version_is_the_one_that_the_manifest_pins() {
@@ -31,16 +15,16 @@ fn the_version_is_the_one_that_the_manifest_pins() {
 }
 
 #[test]
-fn each_form_says_what_it_leaves_out() {
-    for (form, blinding, check) in [
+fn each_variant_says_what_it_leaves_out() {
+    for (variant, blinding, check) in [
         (None, true, true),
         (Some("blinded"), true, true),
         (Some("unblinded"), false, true),
         (Some("unchecked"), false, false),
     ] {
         let job = Job {
-            variant: form.map(str::to_owned),
-            ..job(Op::Private, 2048)
+            variant: variant.map(str::to_owned),
+            ..Job::new(Op::Private, 2048)
         };
         let ledger = RustCryptoEngine.supports(&job).unwrap();
         assert_eq!(
@@ -48,11 +32,11 @@ fn each_form_says_what_it_leaves_out() {
             (Some(true), Some(blinding), Some(check))
         );
     }
-    let form = Job {
+    let variant = Job {
         variant: Some("fast".to_owned()),
-        ..job(Op::Private, 2048)
+        ..Job::new(Op::Private, 2048)
     };
-    let reason = RustCryptoEngine.supports(&form).unwrap_err();
+    let reason = RustCryptoEngine.supports(&variant).unwrap_err();
     assert!(reason.0.contains("'fast'"), "{reason}");
 }
 
@@ -64,13 +48,15 @@ fn short_keys_are_whole_keys_and_sign_nothing() {
         (Op::PrimePair, 256),
         (Op::PrimePair, 384),
     ] {
-        let job = job(op, bits);
+        let job = Job::new(op, bits);
         let mut made = vec![0xA5; 3 * job.layout().output];
         let prepared = RustCryptoEngine.prepare(&job, &[]).unwrap();
         prepared.runner().unwrap().run(&[], &mut made).unwrap();
         assert_eq!(verify(&job, None, &[], &made), Ok(()), "{op} {bits}");
     }
-    let reason = RustCryptoEngine.supports(&job(Op::Sign, 384)).unwrap_err();
+    let reason = RustCryptoEngine
+        .supports(&Job::new(Op::Sign, 384))
+        .unwrap_err();
     assert!(reason.0.contains("489"), "{reason}");
 }
 
@@ -88,11 +74,11 @@ fn a_broken_key_and_a_large_exponent_are_refused() {
         dq: numbers.clone(),
         qinv: numbers,
     };
-    let refused = RustCryptoEngine.prepare(&job(Op::Private, 512), &[broken]);
+    let refused = RustCryptoEngine.prepare(&Job::new(Op::Private, 512), &[broken]);
     assert!(matches!(refused.err(), Some(EngineError::Key(_))));
     let large = Job {
         exponent: Exponent::Fixed((1 << 33) + 1),
-        ..job(Op::Public, 1024)
+        ..Job::new(Op::Public, 1024)
     };
     let reason = RustCryptoEngine.supports(&large).unwrap_err();
     assert!(reason.0.contains("8589934591"), "{reason}");
@@ -101,7 +87,7 @@ fn a_broken_key_and_a_large_exponent_are_refused() {
 #[test]
 fn tests_are_counted_for_pairs_and_unknown_for_keys() {
     for (op, known) in [(Op::Keygen, false), (Op::PrimePair, true)] {
-        let job = job(op, 1024);
+        let job = Job::new(op, 1024);
         let mut output = vec![0; job.layout().output];
         let prepared = RustCryptoEngine.prepare(&job, &[]).unwrap();
         let stats = prepared.runner().unwrap().run(&[], &mut output).unwrap();

@@ -323,7 +323,7 @@ fn encryption_gains_little(times: Times<'_>) -> Vec<Case> {
     let judge = |quotient: &Estimate| above_one(&quotient.reciprocal());
     let words = |value: &str| format!("encryption gains {value} times what decryption does");
     let mut cases = Cases::of(HALVES);
-    let of_threads = part(HALVES).map_err(|reason| match reason.contains("no form") {
+    let of_threads = part(HALVES).map_err(|reason| match ["no form", "no variant"].iter().any(|none| reason.contains(none)) {
         true => format!(
             "{NO_HALVES}: the CRT takes the primes, so there is nothing for a second thread"
         ),

@@ -20,12 +20,14 @@ pub fn fit_pair(
     q: &mut [u8],
     mut draw: impl FnMut(&mut [u8]) -> Result<(), EngineError>,
 ) -> Result<(), EngineError> {
-    let mut draw_coprime = |prime: &mut [u8]| loop {
-        draw(prime)?;
-        // gcd(p − 1, e) from p mod e: an exponent of 65537 refuses one prime in 65536.
-        let less_one = (modulo(prime, exponent) + exponent - 1) % exponent;
-        if gcd(less_one, exponent) == 1 {
-            return Ok(());
+    let mut draw_coprime = |prime: &mut [u8]| -> Result<(), EngineError> {
+        loop {
+            draw(prime)?;
+            // gcd(p − 1, e) from p mod e: an exponent of 65537 refuses one prime in 65536.
+            let less_one = (modulo(prime, exponent) + exponent - 1) % exponent;
+            if gcd(less_one, exponent) == 1 {
+                return Ok(());
+            }
         }
     };
     draw_coprime(p)?;

@@ -13,32 +13,32 @@ use crate::{
 /// It has a name of its own, so that a coordinator that has not asked for it refuses it, and its version and its ledger
 /// say what it is. The delay is exact to a reading of the clock over many calls; calls of less than some microseconds
 /// are slowed by the readings themselves.
-pub struct Planted {
+pub struct Delayed {
     engine: Box<dyn Engine>,
     delay: f64,
 }
 
-impl Planted {
+impl Delayed {
     /// Slows an engine by a share of its time: 0.02 is two per cent.
     pub fn new(engine: Box<dyn Engine>, delay: f64) -> Self {
-        Planted { engine, delay }
+        Delayed { engine, delay }
     }
 
     /// The name of an engine that is slowed.
     pub fn name_of(engine: &str) -> String {
-        format!("{engine} with a planted delay")
+        format!("{engine} with an injected delay")
     }
 
     fn words(&self) -> String {
-        format!("a planted delay of {} %", self.delay * 100.0)
+        format!("an injected delay of {} %", self.delay * 100.0)
     }
 }
 
-impl Engine for Planted {
+impl Engine for Delayed {
     fn info(&self) -> EngineInfo {
         let info = self.engine.info();
         EngineInfo {
-            name: Planted::name_of(&info.name),
+            name: Delayed::name_of(&info.name),
             version: format!("{} with {}", info.version, self.words()),
             ..info
         }
@@ -53,62 +53,89 @@ impl Engine for Planted {
     }
 
     fn prepare(&self, job: &Job, keys: &[StudyKey]) -> Result<Box<dyn Prepared + '_>, EngineError> {
-        Ok(Box::new(Slowed {
+        Ok(Box::new(DelayedJob {
             prepared: self.engine.prepare(job, keys)?,
             delay: self.delay,
         }))
     }
 }
 
-struct Slowed<'e> {
+struct DelayedJob<'e> {
     prepared: Box<dyn Prepared + 'e>,
     delay: f64,
 }
 
-impl Prepared for Slowed<'_> {
+impl Prepared for DelayedJob<'_> {
     fn kernel(&self) -> String {
         self.prepared.kernel()
     }
 
     fn runner(&self) -> Result<Box<dyn Runner + '_>, EngineError> {
-        Ok(Box::new(SlowedRunner {
+        Ok(Box::new(DelayedRunner {
             runner: self.prepared.runner()?,
-            debt: Debt::new(self.delay),
+            owed: OwedDelay::new(self.delay),
         }))
     }
 }
 
-struct SlowedRunner<'p> {
+struct DelayedRunner<'p> {
     runner: Box<dyn Runner + 'p>,
-    debt: Debt,
+    owed: OwedDelay,
 }
 
-impl Runner for SlowedRunner<'_> {
-    fn run(&mut self, inputs: &[u8], outputs: &mut [u8]) -> Result<RunStats, EngineError> {
+impl DelayedRunner<'_> {
+    /// One call with its delay.
+    fn delayed(
+        &mut self,
+        call: impl FnOnce(&mut dyn Runner) -> Result<RunStats, EngineError>,
+    ) -> Result<RunStats, EngineError> {
         let begin = Instant::now();
-        let stats = self.runner.run(inputs, outputs)?;
-        self.debt.pay(|| begin.elapsed().as_nanos() as f64);
+        let stats = call(self.runner.as_mut())?;
+        self.owed.serve(|| begin.elapsed().as_nanos() as f64);
         Ok(stats)
     }
 }
 
+impl Runner for DelayedRunner<'_> {
+    fn run(&mut self, inputs: &[u8], outputs: &mut [u8]) -> Result<RunStats, EngineError> {
+        self.delayed(|runner| runner.run(inputs, outputs))
+    }
+
+    fn keep(&mut self, batches: &mut dyn Iterator<Item = &[u8]>) -> Result<(), EngineError> {
+        self.runner.keep(batches)
+    }
+
+    fn run_kept(
+        &mut self,
+        batch: usize,
+        inputs: &[u8],
+        outputs: &mut [u8],
+    ) -> Result<RunStats, EngineError> {
+        self.delayed(|runner| runner.run_kept(batch, inputs, outputs))
+    }
+
+    fn collect(&mut self, batch: usize, outputs: &mut [u8]) -> Result<(), EngineError> {
+        self.runner.collect(batch, outputs)
+    }
+}
+
 /// Delay that is still to be served.
-struct Debt {
+struct OwedDelay {
     share: f64,
     /// Negative where a call was delayed for too long, by as much as the clock's readings are apart.
     owed_ns: f64,
 }
 
-impl Debt {
+impl OwedDelay {
     fn new(share: f64) -> Self {
-        Debt {
+        OwedDelay {
             share,
             owed_ns: 0.0,
         }
     }
 
     /// Waits after a call; `since_begin` is the time since it began.
-    fn pay(&mut self, mut since_begin: impl FnMut() -> f64) {
+    fn serve(&mut self, mut since_begin: impl FnMut() -> f64) {
         let worked = since_begin();
         self.owed_ns += worked * self.share;
         let mut now = worked;
@@ -128,19 +155,19 @@ const LARGEST_READING_NS: f64 = 1e3;
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Textbook, exponent::Exponent, op::Op};
+    use crate::{Textbook, op::Op};
 
     #[test]
     fn calls_take_longer_by_the_share_however_coarse_the_clock() {
         // Readings of the clock are 40 ns apart, and 7 % of a call is not a multiple of that.
         const READING: f64 = 40.0;
         for (share, call) in [(0.02, 300_000.0), (0.07, 1_234.0), (0.5, 3.0), (0.0, 100.0)] {
-            let mut debt = Debt::new(share);
+            let mut owed = OwedDelay::new(share);
             let (mut worked, mut taken) = (0.0, 0.0);
             for round in 0..1000 {
                 let call = call + f64::from(round % 7);
                 let mut now = call - READING;
-                debt.pay(|| {
+                owed.serve(|| {
                     now += READING;
                     now
                 });
@@ -157,11 +184,11 @@ mod tests {
 
     #[test]
     fn a_wait_that_was_interrupted_spares_no_other_call() {
-        let mut debt = Debt::new(10.0);
+        let mut owed = OwedDelay::new(10.0);
         for call in 0..20 {
             // Every fourth wait takes a hundred times as long, because the machine had something else to do.
             let (mut now, mut readings) = (0.0, 0);
-            debt.pay(|| {
+            owed.serve(|| {
                 readings += 1;
                 now += match readings {
                     1 => 1e5,
@@ -175,31 +202,65 @@ mod tests {
     }
 
     #[test]
-    fn a_planted_engine_says_what_it_is_and_answers_as_ever() {
-        let planted = Planted::new(Box::new(Textbook), 0.02);
-        let info = planted.info();
-        assert_eq!(info.name, "textbook with a planted delay");
-        assert!(info.version.ends_with("with a planted delay of 2 %"));
-        let job = Job {
-            op: Op::Totient,
-            bits: 512,
-            threads: 1,
-            batch: 1,
-            mode: crate::job::Mode::Latency,
-            variant: None,
-            bare: false,
-            exponent: Exponent::F4,
-            message_bits: None,
-            symbols: 0,
-            block_symbols: 0,
-        };
+    fn a_delayed_engine_says_what_it_is_and_answers_as_ever() {
+        let delayed = Delayed::new(Box::new(Textbook), 0.02);
+        let info = delayed.info();
+        assert_eq!(info.name, "textbook with an injected delay");
+        assert!(info.version.ends_with("with an injected delay of 2 %"));
+        let job = Job::new(Op::Private, 512);
         let of = |engine: &dyn Engine| engine.supports(&job);
-        match (of(&planted), of(&Textbook)) {
-            (Ok(slow), Ok(plain)) => {
-                assert!(slow.setup.contains("a planted delay of 2 %"));
-                assert!(slow.differences(&plain).is_empty());
-            }
-            (slow, plain) => assert_eq!(slow, plain),
+        let (slow, plain) = (of(&delayed).unwrap(), of(&Textbook).unwrap());
+        assert!(slow.setup.contains("an injected delay of 2 %"));
+        assert!(slow.differences(&plain).is_empty());
+    }
+
+    /// A runner that works on what it was shown beforehand, and hands it out afterwards.
+    #[derive(Default)]
+    struct Keeping {
+        kept: Vec<Vec<u8>>,
+        left: Vec<usize>,
+    }
+
+    impl Runner for Keeping {
+        fn run(&mut self, _: &[u8], _: &mut [u8]) -> Result<RunStats, EngineError> {
+            unreachable!("every batch was kept")
         }
+
+        fn keep(&mut self, batches: &mut dyn Iterator<Item = &[u8]>) -> Result<(), EngineError> {
+            self.kept.extend(batches.map(<[u8]>::to_vec));
+            Ok(())
+        }
+
+        fn run_kept(
+            &mut self,
+            batch: usize,
+            _: &[u8],
+            _: &mut [u8],
+        ) -> Result<RunStats, EngineError> {
+            self.left.push(batch);
+            Ok(RunStats::default())
+        }
+
+        fn collect(&mut self, batch: usize, outputs: &mut [u8]) -> Result<(), EngineError> {
+            assert!(self.left.contains(&batch));
+            outputs.copy_from_slice(&self.kept[batch]);
+            Ok(())
+        }
+    }
+
+    #[test]
+    fn what_a_runner_keeps_beforehand_and_hands_out_afterwards_is_forwarded() {
+        let mut delayed = DelayedRunner {
+            runner: Box::new(Keeping::default()),
+            owed: OwedDelay::new(0.5),
+        };
+        let batches = [[1, 2], [3, 4]];
+        delayed
+            .keep(&mut batches.iter().map(|batch| &batch[..]))
+            .unwrap();
+        let mut outputs = [0; 2];
+        delayed.run_kept(1, &batches[1], &mut outputs).unwrap();
+        delayed.collect(1, &mut outputs).unwrap();
+        assert_eq!(outputs, batches[1]);
     }
 }

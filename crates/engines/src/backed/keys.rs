@@ -1,0 +1,41 @@
+//! A study's key as this project's tools have it, and what a backend says against it.
+
+use rsalab_rsa::{PrivateKey, PrivateParts, PublicKey};
+
+use crate::{
+    engine::EngineError,
+    job::{Job, StudyKey},
+    kit,
+};
+
+/// The private key of an operation that takes one.
+pub(crate) fn private_key(job: &Job, keys: &[StudyKey]) -> Result<PrivateKey, EngineError> {
+    let key = kit::key(job, keys)?;
+    PrivateKey::from_parts(&PrivateParts {
+        n: &key.n,
+        e: &key.e,
+        d: &key.d,
+        p: &key.p,
+        q: &key.q,
+        dp: &key.dp,
+        dq: &key.dq,
+        qinv: &key.qinv,
+    })
+    .map_err(refused)
+}
+
+/// Its public half.
+pub(crate) fn public_key(job: &Job, keys: &[StudyKey]) -> Result<PublicKey, EngineError> {
+    let key = kit::key(job, keys)?;
+    PublicKey::new(&key.n, &key.e).map_err(refused)
+}
+
+/// A backend's refusal of a key.
+pub(crate) fn refused(error: rsalab_rsa::Error) -> EngineError {
+    EngineError::Key(error.to_string())
+}
+
+/// A backend's failure.
+pub(super) fn library(call: &'static str) -> impl Fn(rsalab_rsa::Error) -> EngineError {
+    move |error| EngineError::library(call, error)
+}

@@ -1,0 +1,48 @@
+//! The suite, in order.
+
+use rsalab_rsa::random::InsecureStudySeed;
+
+use super::{
+    case::{Case, ConformanceError},
+    scope::Scope,
+    suite::Suite,
+};
+use crate::{client::Session, exponent::Exponent, job::StudyKey, op::Op};
+
+/// Runs the suite. Keys and inputs come from `seed`; `report` gets each case as it is decided.
+///
+/// # Errors
+/// Those after which there is no worker to go on with, and keys that could not be made.
+pub fn run(
+    session: &mut dyn Session,
+    scope: &Scope,
+    seed: &InsecureStudySeed,
+    report: &mut dyn FnMut(Case),
+) -> Result<(), ConformanceError> {
+    for &(bits, items) in &scope.sizes {
+        let key = StudyKey::from_seed(seed, bits, Exponent::F4)?;
+        let mut suite = Suite::new(session, scope, seed, &key, report);
+        for op in [Op::Private, Op::Public] {
+            suite.blocks(op, items)?;
+        }
+        for op in [Op::Totient, Op::PrivateExponent] {
+            suite.random_inputs(op, items)?;
+        }
+        for op in [Op::TextEncrypt, Op::TextDecrypt] {
+            suite.texts(op)?;
+        }
+        for op in [Op::Sign, Op::Verify] {
+            suite.signatures(op, items)?;
+        }
+    }
+    for &(bits, count) in &scope.keys {
+        // Its only use is to be there: these operations take none.
+        let key = StudyKey::from_seed(seed, bits, Exponent::F4)?;
+        let mut suite = Suite::new(session, scope, seed, &key, report);
+        for op in [Op::Keygen, Op::PrimePair] {
+            suite.made(op, count)?;
+        }
+        suite.given_candidates(count)?;
+    }
+    Ok(())
+}
