@@ -83,7 +83,9 @@ fn unknown(error: UnknownEngine) -> Failure {
 
 /// An engine that cannot be started, with the one command that brings it if there is one.
 pub(super) fn absent(error: &Absent) -> Failure {
-    let Absent::NotInstalled { engine, install, .. } = error;
+    let Absent::NotInstalled {
+        engine, install, ..
+    } = error;
     let what = format!("the engine '{engine}' is not installed");
     Failure::new(Class::Unavailable, what).advice(format!("get it with: {install}"))
 }

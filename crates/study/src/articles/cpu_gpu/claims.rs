@@ -323,11 +323,16 @@ fn encryption_gains_little(times: Times<'_>) -> Vec<Case> {
     let judge = |quotient: &Estimate| above_one(&quotient.reciprocal());
     let words = |value: &str| format!("encryption gains {value} times what decryption does");
     let mut cases = Cases::of(HALVES);
-    let of_threads = part(HALVES).map_err(|reason| match ["no form", "no variant"].iter().any(|none| reason.contains(none)) {
-        true => format!(
-            "{NO_HALVES}: the CRT takes the primes, so there is nothing for a second thread"
-        ),
-        false => reason,
+    let of_threads = part(HALVES).map_err(|reason| {
+        match ["no form", "no variant"]
+            .iter()
+            .any(|none| reason.contains(none))
+        {
+            true => format!(
+                "{NO_HALVES}: the CRT takes the primes, so there is nothing for a second thread"
+            ),
+            false => reason,
+        }
     });
     judged(&mut cases, name.as_str(), of_threads, judge, words);
     let mut all = cases.cases;

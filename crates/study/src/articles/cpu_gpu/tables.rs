@@ -129,9 +129,14 @@ fn latency(times: Times<'_>, place: usize, head: &Head<(Op, Length)>) -> Table {
 /// A form that no encryption has is not a lack of this study.
 fn halves(op: Op, value: Value) -> Value {
     match op {
-        Op::Public => value.map_err(|reason| match ["no form", "no variant"].iter().any(|none| reason.contains(none)) {
-            true => NO_HALVES.to_owned(),
-            false => reason,
+        Op::Public => value.map_err(|reason| {
+            match ["no form", "no variant"]
+                .iter()
+                .any(|none| reason.contains(none))
+            {
+                true => NO_HALVES.to_owned(),
+                false => reason,
+            }
         }),
         _ => value,
     }
