@@ -1,27 +1,58 @@
 #!/bin/sh
-# Every test: first what needs no peer, then each of the peers named that could be built here. What is skipped says so.
+# The tests, in three lengths:
+#   test.sh check   for every save: format, lints, unit tests
+#   test.sh test    for a change: documentation, all tests but the long ones, the peers that need no C library built
+#   test.sh all     for a release: the long tests and every peer as well; `make peers` has built them
+# What is skipped says so.
 set -eu
 
 cargo=${CARGO:-cargo}
-# What a test that passes has to say is kept back unless asked for, and with it every line that says what was skipped.
-aloud="-- --show-output"
-sh scripts/bring-browser.sh
-$cargo test --locked $aloud
+# Peers whose tests need no C library to be built.
+light="evp libcrypto rustcrypto"
+# What a test that passes prints is kept back unless asked for, and with it every line that says what was skipped.
+show="-- --show-output"
 
-# The machine code that ships is not the one that tests with assertions run.
-$cargo test --release --locked --package rsalab-arith --test machine_code $aloud
+check() {
+  $cargo fmt --all --check
+  $cargo xtask tidy
+  $cargo clippy --quiet --locked --all-targets -- -D warnings
+}
 
-# What the peers openssl, aws-lc and libcrypto share; it needs none of them.
-$cargo clippy --release --locked --package rsalab-peer-evp --all-targets -- -D warnings
-$cargo test --release --locked --package rsalab-peer-evp $aloud
+packages() { for peer in "$@"; do printf -- '--package rsalab-peer-%s ' "$peer"; done; }
 
-for peer in "$@"; do
+case ${1:-test} in
+  check)
+    check
+    $cargo test --quiet --locked --lib --bins
+    ;;
+  test | all)
+    check
+    RUSTDOCFLAGS="-D warnings" $cargo doc --quiet --locked --no-deps
+    sh scripts/bring-browser.sh
+    $cargo test --locked $show
+    # The machine code that ships is not the one that tests with assertions run.
+    $cargo test --profile profiling --locked --package rsalab-arith --test machine_code $show
+    # shellcheck disable=SC2046 # a list of arguments
+    $cargo clippy --quiet --locked $(packages $light ipp cryptopp) --all-targets -- -D warnings
+    $cargo test --locked $(packages $light) $show
+    ;;
+  *)
+    echo "test.sh: check, test or all" >&2
+    exit 2
+    ;;
+esac
+[ "$1" = all ] || exit 0
+
+# Long tests are marked `#[ignore]`; those of timing need a quiet machine and have `make timing`.
+$cargo test --locked -- --ignored --show-output --skip timing::
+
+for peer in openssl gmp libcrypto ipp aws-lc cryptopp rustcrypto; do
   # The package ipp makes two workers.
   case $peer in ipp) worker=ippcp ;; *) worker=$peer ;; esac
   if [ -x "target/release/rsalab-peer-$worker" ]; then
     # In the release profile, so that the C library that was built for the study is not built once more.
     $cargo clippy --release --locked --package "rsalab-peer-$peer" --all-targets -- -D warnings
-    $cargo test --release --locked --package "rsalab-peer-$peer" $aloud
+    $cargo test --release --locked --package "rsalab-peer-$peer" $show
   else
     echo "SKIPPED: the tests of the peer $peer, which could not be built here" >&2
   fi

@@ -17,7 +17,7 @@ struct Arguments {
 
 #[derive(Subcommand)]
 enum Chore {
-    /// Fail on an import that climbs a floor, `unsafe` where it may not be, a broken link, and other untidiness.
+    /// Fail on an import upwards between layers, `unsafe` where it may not be, a broken link, and other untidiness.
     Tidy,
 }
 

@@ -2,7 +2,7 @@
 
 use std::path::{Component, Path, PathBuf};
 
-use super::{Finding, floors::Crate, source::SourceFile};
+use super::{finding::Finding, layers::Crate, source::SourceFile};
 
 /// Applies the rules about documents.
 pub(crate) fn check(root: &Path, crates: &[Crate], files: &[SourceFile]) -> Vec<Finding> {

@@ -1,59 +1,31 @@
-//! The rules of the house that no compiler checks.
+//! The rules of the workspace that no compiler checks.
 //!
 //! | rule | file |
 //! |---|---|
-//! | a crate imports only from floors below it; side crates are imported by nobody | [`floors`] |
+//! | a crate imports only from layers below it; side crates are imported by nobody | [`layers`] |
+//! | no import cycle between the files of a crate | [`cycles`] |
 //! | `unsafe` only where the design allows it, and forbidden by attribute elsewhere | [`unsafety`] |
 //! | bare mode is named by `arith`, `rsa` and `engines` only; no vague file names; no unfinished marks | [`names`] |
+//! | no Rust file of more than 500 lines outside tests | [`length`] |
 //! | no test where `cargo test` does not look | [`untested`] |
 //! | relative links in Markdown lead to a file; ARCHITECTURE.md names every crate | [`documents`] |
 
-use std::{
-    fmt,
-    path::{Path, PathBuf},
-};
+use std::path::Path;
 
 use anyhow::{Context, Result};
 use cargo_metadata::MetadataCommand;
 
+pub(crate) use finding::Finding;
+
+mod cycles;
 mod documents;
-mod floors;
+mod finding;
+mod layers;
+mod length;
 mod names;
 mod source;
 mod unsafety;
 mod untested;
-
-/// One breach of a rule, with the place to mend.
-#[derive(Debug, PartialEq, Eq)]
-pub(crate) struct Finding {
-    pub(crate) path: PathBuf,
-    pub(crate) line: Option<usize>,
-    pub(crate) message: String,
-}
-
-impl Finding {
-    fn new(
-        path: impl Into<PathBuf>,
-        line: impl Into<Option<usize>>,
-        message: impl Into<String>,
-    ) -> Self {
-        Finding {
-            path: path.into(),
-            line: line.into(),
-            message: message.into(),
-        }
-    }
-}
-
-impl fmt::Display for Finding {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}", self.path.display())?;
-        if let Some(line) = self.line {
-            write!(f, ":{line}")?;
-        }
-        write!(f, ": {}", self.message)
-    }
-}
 
 /// Applies every rule to the repository at `root`.
 pub(crate) fn run(root: &Path) -> Result<Vec<Finding>> {
@@ -62,12 +34,14 @@ pub(crate) fn run(root: &Path) -> Result<Vec<Finding>> {
         .no_deps()
         .exec()
         .context("cargo metadata failed")?;
-    let crates = floors::crates(&metadata, root)?;
+    let crates = layers::crates(&metadata, root)?;
     let files = source::files(root)?;
 
-    let mut findings = floors::check(&crates);
+    let mut findings = layers::check(&crates);
+    findings.extend(cycles::check(&crates, &files));
     findings.extend(unsafety::check(&crates, &files));
     findings.extend(names::check(&files));
+    findings.extend(length::check(&files));
     findings.extend(untested::check(&metadata, root, &files));
     findings.extend(documents::check(root, &crates, &files));
     Ok(findings)

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use super::{Finding, source::SourceFile};
+use super::{finding::Finding, source::SourceFile};
 
 /// File and folder names that hide what is inside.
 const VAGUE: [&str; 5] = ["common", "util", "utils", "helpers", "misc"];

@@ -20,6 +20,13 @@ impl SourceFile {
         self.path.extension().is_some_and(|e| e == extension)
     }
 
+    /// Whether it holds tests, by its name or its folder's.
+    pub(crate) fn is_test(&self) -> bool {
+        self.path
+            .iter()
+            .any(|part| part == "tests" || part == "tests.rs")
+    }
+
     /// Every identifier and keyword of a Rust file with its line. Comments and strings are not among them.
     pub(crate) fn identifiers(&self) -> Result<Vec<(String, usize)>, String> {
         let tokens: TokenStream = self

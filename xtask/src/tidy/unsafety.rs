@@ -4,7 +4,7 @@ use std::path::Path;
 
 use super::{
     Finding,
-    floors::{Crate, Place},
+    layers::{Crate, Place},
     source::SourceFile,
 };
 
@@ -19,7 +19,7 @@ const ALLOWED: [&str; 5] = [
 
 /// Crates in which the compiler itself must forbid it.
 fn must_forbid(place: Place) -> bool {
-    matches!(place, Place::Floor(1 | 3 | 4 | 5) | Place::Yard)
+    matches!(place, Place::Layer(1 | 3 | 4 | 5) | Place::Chore)
 }
 
 /// Fails on the keyword outside the list, and on a crate root without the attribute.
@@ -110,7 +110,7 @@ mod tests {
         let member = Crate {
             name: "rsa".into(),
             folder: "crates/rsa".into(),
-            place: Some(Place::Floor(1)),
+            place: Some(Place::Layer(1)),
             imports: vec![],
         };
         assert_eq!(

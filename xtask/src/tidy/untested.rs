@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use cargo_metadata::{Metadata, Target};
 
-use super::{Finding, source::SourceFile};
+use super::{finding::Finding, source::SourceFile};
 
 /// What `cargo test` passes by.
 #[derive(Debug)]

@@ -1,21 +1,21 @@
-//! Arrows between crates point down.
+//! Crates import downwards only.
 
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
 use cargo_metadata::Metadata;
 
-use super::Finding;
+use super::finding::Finding;
 
 /// Where a crate stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Place {
-    /// A floor of the house, counted from the ground.
-    Floor(u8),
+    /// A layer, counted from the lowest.
+    Layer(u8),
     /// A native peer: may use the engine trait, and what peers share.
     Peer,
     /// Repository chores and fuzz targets: use what they like, nobody uses them.
-    Yard,
+    Chore,
 }
 
 /// A crate of the workspace.
@@ -29,23 +29,23 @@ pub(crate) struct Crate {
     pub(crate) imports: Vec<String>,
 }
 
-/// The floors, as ARCHITECTURE.md draws them. A new crate is entered here, with thought.
+/// The layers, as ARCHITECTURE.md draws them. A new crate is entered here.
 fn place(folder: &Path) -> Option<Place> {
     let folder = folder.to_str()?;
     Some(match folder {
-        "crates/arith" | "crates/measure" => Place::Floor(0),
-        "crates/rsa" => Place::Floor(1),
-        "crates/gpu" | "crates/text" => Place::Floor(2),
-        "crates/engines" => Place::Floor(3),
-        "crates/study" => Place::Floor(4),
-        "crates/cli" => Place::Floor(5),
-        "xtask" | "fuzz" | "tracking" => Place::Yard,
+        "crates/arith" | "crates/measure" => Place::Layer(0),
+        "crates/rsa" => Place::Layer(1),
+        "crates/gpu" | "crates/text" => Place::Layer(2),
+        "crates/engines" => Place::Layer(3),
+        "crates/study" => Place::Layer(4),
+        "crates/cli" => Place::Layer(5),
+        "xtask" | "fuzz" | "tracking" => Place::Chore,
         _ if folder.starts_with("peers/") => Place::Peer,
         _ => return None,
     })
 }
 
-/// The workspace's crates and the arrows between them.
+/// The workspace's crates and what they import.
 pub(crate) fn crates(metadata: &Metadata, root: &Path) -> Result<Vec<Crate>> {
     let names: Vec<&str> = metadata
         .packages
@@ -83,7 +83,7 @@ pub(crate) fn crates(metadata: &Metadata, root: &Path) -> Result<Vec<Crate>> {
         .collect()
 }
 
-/// Fails on an arrow that climbs or stays level, and on a crate without a floor.
+/// Fails on an import upwards or within a layer, and on a crate without a layer.
 pub(crate) fn check(crates: &[Crate]) -> Vec<Finding> {
     let mut findings = Vec::new();
     for importer in crates {
@@ -92,7 +92,7 @@ pub(crate) fn check(crates: &[Crate]) -> Vec<Finding> {
             findings.push(Finding::new(
                 manifest,
                 None,
-                format!("crate {} has no floor", importer.name),
+                format!("crate {} has no layer", importer.name),
             ));
             continue;
         };
@@ -106,7 +106,7 @@ pub(crate) fn check(crates: &[Crate]) -> Vec<Finding> {
             };
             if !may_import(from, to) && name != &importer.name {
                 let message = format!(
-                    "{} ({from:?}) imports {name} ({to:?}): arrows point down only",
+                    "{} ({from:?}) imports {name} ({to:?}): imports go downwards only",
                     importer.name
                 );
                 findings.push(Finding::new(&manifest, None, message));
@@ -118,11 +118,11 @@ pub(crate) fn check(crates: &[Crate]) -> Vec<Finding> {
 
 fn may_import(from: Place, to: Place) -> bool {
     match (from, to) {
-        (Place::Floor(from), Place::Floor(to)) => to < from,
+        (Place::Layer(from), Place::Layer(to)) => to < from,
         // Peers stand beside `study`: they know the engine trait and what lies below it.
-        (Place::Peer, Place::Floor(to)) => to <= 3,
-        (Place::Peer, Place::Peer) | (Place::Yard, _) => true,
-        (_, Place::Peer | Place::Yard) => false,
+        (Place::Peer, Place::Layer(to)) => to <= 3,
+        (Place::Peer, Place::Peer) | (Place::Chore, _) => true,
+        (_, Place::Peer | Place::Chore) => false,
     }
 }
 
@@ -142,46 +142,46 @@ mod tests {
     }
 
     #[test]
-    fn arrows_down_pass() {
-        let house = [
+    fn imports_downwards_pass() {
+        let workspace = [
             member("arith", "crates/arith", &[]),
             member("rsa", "crates/rsa", &["arith"]),
             member("engines", "crates/engines", &["rsa", "arith"]),
             member("openssl", "peers/openssl", &["engines"]),
         ];
-        assert_eq!(check(&house), []);
+        assert_eq!(check(&workspace), []);
     }
 
     #[test]
-    fn an_arrow_that_climbs_is_found() {
-        let house = [
+    fn an_import_upwards_is_found() {
+        let workspace = [
             member("arith", "crates/arith", &["rsa"]),
             member("rsa", "crates/rsa", &[]),
         ];
-        assert_eq!(check(&house).len(), 1);
+        assert_eq!(check(&workspace).len(), 1);
     }
 
     #[test]
-    fn an_arrow_on_one_floor_is_found() {
-        let house = [
+    fn an_import_within_one_layer_is_found() {
+        let workspace = [
             member("arith", "crates/arith", &["measure"]),
             member("measure", "crates/measure", &[]),
         ];
-        assert_eq!(check(&house).len(), 1);
+        assert_eq!(check(&workspace).len(), 1);
     }
 
     #[test]
     fn nobody_imports_a_peer_and_no_peer_imports_the_study() {
-        let house = [
+        let workspace = [
             member("cli", "crates/cli", &["openssl"]),
             member("study", "crates/study", &[]),
             member("openssl", "peers/openssl", &["study"]),
         ];
-        assert_eq!(check(&house).len(), 2);
+        assert_eq!(check(&workspace).len(), 2);
     }
 
     #[test]
-    fn a_crate_without_a_floor_is_found() {
+    fn a_crate_without_a_layer_is_found() {
         assert_eq!(check(&[member("attic", "crates/attic", &[])]).len(), 1);
     }
 }
