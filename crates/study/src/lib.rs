@@ -20,7 +20,7 @@
 //! use rsalab_study::{
 //!     Study,
 //!     plan::{Host, Preset},
-//!     report,
+//!     articles, report,
 //!     run::{self, Event, Surroundings, Workers},
 //! };
 //!
@@ -38,7 +38,7 @@
 //!     }
 //! };
 //! run::run(&mut study, &Surroundings::of_this_machine(&workers), &mut observer, &stop)?;
-//! println!("{}", report::write(study.store(), &directory.join("report"))?.display());
+//! println!("{}", report::write(&articles::report(study.store())?, &directory.join("report"))?.display());
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 #![forbid(unsafe_code)]

@@ -7,9 +7,9 @@ use rand_chacha::ChaCha20Rng;
 use rsalab_engines::Op;
 use rsalab_measure::{Machine, topology::Cpu};
 use rsalab_study::{
-    articles::{Review, Verdict, text_threads::plan},
+    articles::{self, Review, Verdict, text_threads::plan},
     plan::{Engines, Threads},
-    report::{self, Report},
+    report,
 };
 
 mod support;
@@ -80,7 +80,7 @@ fn study(machine: &Machine, directory: &Path, symbols: &[usize], engines: &[&str
 }
 
 fn review(planted: &Planted) -> Review {
-    Report::of(planted.study.store())
+    articles::report(planted.study.store())
         .unwrap()
         .articles
         .remove(0)
@@ -295,7 +295,11 @@ fn every_figure_and_claim_is_in_the_results() {
                 }
             }
         }
-        report::write(planted.study.store(), directory.path()).unwrap();
+        report::write(
+            &articles::report(planted.study.store()).unwrap(),
+            directory.path(),
+        )
+        .unwrap();
         let text = std::fs::read_to_string(directory.path().join("results.json")).unwrap();
         let results: serde_json::Value = serde_json::from_str(&text).unwrap();
         let of_id = |list: &serde_json::Value| -> BTreeMap<String, serde_json::Value> {

@@ -5,9 +5,9 @@ use std::{collections::BTreeMap, path::Path};
 use rsalab_engines::{Exponent, Job, Op};
 use rsalab_measure::{Machine, topology::Cpu};
 use rsalab_study::{
-    articles::{Article, Review, Scale, Verdict, cpu_gpu},
+    articles::{self, Article, Review, Scale, Verdict, cpu_gpu},
     plan::{Host, Plan, Preset},
-    report::{self, Report},
+    report,
 };
 
 mod support;
@@ -88,7 +88,7 @@ fn plant_by_kernel(planted: &mut Planted, kernel: &str, law: Law) {
 }
 
 fn review_of(planted: &Planted) -> Review {
-    let mut articles = Report::of(planted.study.store()).unwrap().articles;
+    let mut articles = articles::report(planted.study.store()).unwrap().articles;
     assert_eq!(articles.len(), 1);
     articles.remove(0)
 }
@@ -306,7 +306,11 @@ fn every_id_has_values_or_a_reason() {
                 _ => as_published(engine, job),
             });
         }
-        report::write(planted.study.store(), directory.path()).unwrap();
+        report::write(
+            &articles::report(planted.study.store()).unwrap(),
+            directory.path(),
+        )
+        .unwrap();
         let text = std::fs::read_to_string(directory.path().join("results.json")).unwrap();
         let results: serde_json::Value = serde_json::from_str(&text).unwrap();
         let article = &results["articles"][0];

@@ -8,7 +8,7 @@ use std::{
 use rsalab_engines::{Limits, Session, Textbook, Worker};
 use rsalab_measure::Monotonic;
 use rsalab_study::{
-    Study,
+    Study, articles,
     plan::Preset,
     report,
     run::{self, Event, LaunchError, Launcher, Surroundings},
@@ -77,7 +77,11 @@ fn smoke_runs_from_plan_to_page() {
             assert_eq!(block.taken.report.trace.len(), traced, "{}", group.job.op);
         }
     }
-    let page = report::write(study.store(), &directory.path().join("report")).unwrap();
+    let page = report::write(
+        &articles::report(study.store()).unwrap(),
+        &directory.path().join("report"),
+    )
+    .unwrap();
     let page = fs::read_to_string(page).unwrap();
     assert!(page.contains("Complete: 7 cells, 6 done, 1 unsupported."));
     assert!(page.contains("Text decryption, 512 bits, 500 symbols: speed over threads"));

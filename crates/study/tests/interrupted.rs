@@ -8,10 +8,9 @@ use std::{
 
 use rsalab_engines::Op;
 use rsalab_study::{
-    Study,
+    Study, articles,
     bench::{self, Request},
     plan::Plan,
-    report::Report,
     run::{self, Event, Surroundings},
     store::{CellState, Ending},
 };
@@ -108,7 +107,7 @@ fn an_interrupted_block_is_kept_aside_and_measured_anew() {
             assert_eq!(kept.taken.report.block.samples[1].elapsed_ns, 3_050_000_000);
         }
 
-        let report = Report::of(store).unwrap();
+        let report = articles::report(store).unwrap();
         let [own, gmp, _] = &report.groups[0].rows[..] else {
             panic!("three engines")
         };
@@ -144,7 +143,7 @@ fn what_is_interrupted_again_and_again_is_given_up() {
         "{reason}"
     );
     assert_eq!(states["own"], &CellState::Done);
-    let report = Report::of(study.store()).unwrap();
+    let report = articles::report(study.store()).unwrap();
     assert_eq!(report.groups[0].rows[1].interrupted_blocks, 4);
     assert!(report.groups[0].rows[1].figures.is_none());
 }

@@ -9,10 +9,7 @@ use std::{
     time::Instant,
 };
 
-use rsalab_study::{
-    plan::Host,
-    report::{self, Report},
-};
+use rsalab_study::{articles, plan::Host, report};
 
 #[path = "browser/chromium.rs"]
 #[allow(dead_code, reason = "the page is only opened here")]
@@ -80,7 +77,7 @@ fn five_hundred_cells_make_a_page_of_bounded_size() {
         eprintln!("{what}: {:.2} s", start.elapsed().as_secs_f64());
     };
     let start = Instant::now();
-    let report = Report::of(planted.study.store()).unwrap();
+    let report = articles::report(planted.study.store()).unwrap();
     timed("the report as data", start);
     let cells: usize = report.groups.iter().map(|group| group.rows.len()).sum();
     assert_eq!((cells, report.counts["done"]), (500, 500));
@@ -99,7 +96,7 @@ fn five_hundred_cells_make_a_page_of_bounded_size() {
     // Where a browser can be pointed at it.
     let out = Path::new(env!("CARGO_TARGET_TMPDIR")).join("large_report");
     let start = Instant::now();
-    let written = report::write(planted.study.store(), &out).unwrap();
+    let written = report::write(&articles::report(planted.study.store()).unwrap(), &out).unwrap();
     timed(&format!("all of it, in {}", written.display()), start);
 
     let data: usize = report

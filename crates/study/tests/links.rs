@@ -12,7 +12,7 @@ use std::{
 };
 
 use rsalab_study::{
-    Error, ErrorClass, Study,
+    Error, ErrorClass, Study, articles,
     plan::{Host, Preset},
     report,
     store::{FILE, LOCK_FILE, Store, StoreError},
@@ -214,7 +214,7 @@ fn a_report_is_not_written_through_a_link() {
     let elsewhere = folder.path().join("elsewhere");
     fs::create_dir(&elsewhere).unwrap();
     symlink(&elsewhere, study.join("figures")).unwrap();
-    let error = report::write(made.store(), &study).unwrap_err();
+    let error = report::write(&articles::report(made.store()).unwrap(), &study).unwrap_err();
     let told = Some((error.class(), error.to_string()));
     assert_refused(told.as_ref(), "figures", "symbolic link");
     assert_eq!(fs::read_dir(&elsewhere).unwrap().count(), 0);
@@ -223,7 +223,8 @@ fn a_report_is_not_written_through_a_link() {
     fs::remove_file(study.join("figures")).unwrap();
     symlink(&precious, study.join("results.csv")).unwrap();
     fifo(&study.join("results.json"));
-    let page = in_time(move || report::write(made.store(), &study)).unwrap();
+    let page =
+        in_time(move || report::write(&articles::report(made.store()).unwrap(), &study)).unwrap();
     let there = |name: &str| page.with_file_name(name).symlink_metadata().unwrap();
     assert!(there("results.csv").is_file() && there("results.json").is_file());
     assert_eq!(fs::read_to_string(&precious).unwrap(), PRECIOUS);

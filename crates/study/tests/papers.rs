@@ -6,9 +6,9 @@ use std::{collections::BTreeMap, path::Path};
 use rsalab_engines::{BlockReport, Job, Mode, Op};
 use rsalab_measure::Estimate;
 use rsalab_study::{
-    articles::{Review, Table, Verdict, cpu_gpu, keygen_libraries, prime_cycles},
+    articles::{self, Review, Table, Verdict, cpu_gpu, keygen_libraries, prime_cycles},
     plan::{Engines, Host, Plan, Preset},
-    report::{self, Report},
+    report,
     store::GroupRecord,
 };
 
@@ -90,7 +90,7 @@ fn fill_cell(planted: &mut Planted, group: &GroupRecord, place: usize, ns: f64, 
 }
 
 fn reviews(planted: &Planted) -> Vec<Review> {
-    Report::of(planted.study.store()).unwrap().articles
+    articles::report(planted.study.store()).unwrap().articles
 }
 
 fn table<'a>(review: &'a Review, id: &str) -> &'a Table {
@@ -234,7 +234,7 @@ fn batch_files_count_on() {
     let directory = tempfile::tempdir().unwrap();
     let mut planted = study(directory.path(), &plan(Preset::PrimeCycles));
     fill(&mut planted, &as_article_b);
-    let groups = Report::of(planted.study.store()).unwrap().groups;
+    let groups = articles::report(planted.study.store()).unwrap().groups;
     let files = prime_cycles::batches::files(&groups);
     let of_program: Vec<&str> = files
         .iter()
@@ -366,7 +366,11 @@ fn every_id_of_every_article_has_a_value_or_a_reason() {
                 Some(((job.bits as f64).powi(2) * blocks, job.threads as f64))
             });
         }
-        report::write(planted.study.store(), directory.path()).unwrap();
+        report::write(
+            &articles::report(planted.study.store()).unwrap(),
+            directory.path(),
+        )
+        .unwrap();
         let text = std::fs::read_to_string(directory.path().join("results.json")).unwrap();
         let results: serde_json::Value = serde_json::from_str(&text).unwrap();
         let ids = ids(&results);

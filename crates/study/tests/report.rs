@@ -3,6 +3,7 @@
 use std::{fs, path::Path};
 
 use rsalab_study::{
+    articles,
     report::{self, Report, Scale},
     store::Beginning,
 };
@@ -61,7 +62,7 @@ fn planted(directory: &Path) -> Planted {
 fn what_is_planted_comes_out() {
     let directory = tempfile::tempdir().unwrap();
     let planted = planted(directory.path());
-    let report = Report::of(planted.study.store()).unwrap();
+    let report = articles::report(planted.study.store()).unwrap();
     assert!(!report.is_complete, "key generation was not measured");
     assert_eq!(report.counts["done"], 6);
     assert_eq!(
@@ -132,7 +133,7 @@ fn equal_engines_are_called_equal() {
     let group = planted.groups().remove(0);
     planted.fill(&group, 0, &beginning("own"), 10_000.0);
     planted.fill(&group, 1, &beginning("gmp"), 10_001.0);
-    let report = Report::of(planted.study.store()).unwrap();
+    let report = articles::report(planted.study.store()).unwrap();
     assert!(report.is_complete);
     assert!(
         report.findings[0]
@@ -164,7 +165,7 @@ fn luck_is_described_by_its_rate() {
             .complete_cell(group.cells[place].id, &[])
             .unwrap();
     }
-    let report = Report::of(planted.study.store()).unwrap();
+    let report = articles::report(planted.study.store()).unwrap();
     let rows = &report.groups[0].rows;
     assert_eq!(rows[1].figures.unwrap().ns_per_op.value, 1_000_000.0);
     assert!((rows[1].figures.unwrap().ops_per_s.value - 500.0).abs() < 1e-6);
@@ -192,7 +193,7 @@ fn searches(directory: &Path, sieves: [&str; 2]) -> Report {
         let store = planted.study.store_mut();
         store.complete_cell(group.cells[place].id, &[]).unwrap();
     }
-    Report::of(planted.study.store()).unwrap()
+    articles::report(planted.study.store()).unwrap()
 }
 
 #[test]
@@ -254,7 +255,7 @@ fn a_ratio_with_its_luck_says_so() {
 fn unequal_jobs_bear_a_sign_in_charts() {
     let directory = tempfile::tempdir().unwrap();
     let planted = planted(directory.path());
-    let report = Report::of(planted.study.store()).unwrap();
+    let report = articles::report(planted.study.store()).unwrap();
     let figure = |id: &str| {
         let figure = report.figures.iter().find(|figure| figure.id == id);
         figure.unwrap_or_else(|| panic!("no figure {id}"))
@@ -293,7 +294,7 @@ fn a_study_without_a_result_has_a_report_all_the_same() {
     let directory = tempfile::tempdir().unwrap();
     let planted = Planted::new(directory.path(), PLAN, &host(&["own"], 2));
     let out = directory.path().join("report");
-    let page = report::write(planted.study.store(), &out).unwrap();
+    let page = report::write(&articles::report(planted.study.store()).unwrap(), &out).unwrap();
     let page = fs::read_to_string(page).unwrap();
     assert!(page.contains("Not complete: 9 cells, 9 planned"));
     assert!(!page.contains("id=\"figure-"));
@@ -304,8 +305,8 @@ fn the_same_store_gives_the_same_bytes_in_every_form() {
     let directory = tempfile::tempdir().unwrap();
     let planted = planted(directory.path());
     let (first, second) = (directory.path().join("1"), directory.path().join("2"));
-    report::write(planted.study.store(), &first).unwrap();
-    report::write(planted.study.store(), &second).unwrap();
+    report::write(&articles::report(planted.study.store()).unwrap(), &first).unwrap();
+    report::write(&articles::report(planted.study.store()).unwrap(), &second).unwrap();
     for name in [
         "report.html",
         "results.csv",
@@ -319,7 +320,7 @@ fn the_same_store_gives_the_same_bytes_in_every_form() {
         assert_eq!(read(&first), read(&second), "{name}");
     }
     // Written again over what is there.
-    report::write(planted.study.store(), &first).unwrap();
+    report::write(&articles::report(planted.study.store()).unwrap(), &first).unwrap();
     let drafts = fs::read_dir(&first).unwrap().filter(|entry| {
         entry
             .as_ref()
@@ -335,7 +336,7 @@ fn the_same_store_gives_the_same_bytes_in_every_form() {
 fn the_page_stands_alone_and_says_everything() {
     let directory = tempfile::tempdir().unwrap();
     let planted = planted(directory.path());
-    let page = report::html(&Report::of(planted.study.store()).unwrap());
+    let page = report::html(&articles::report(planted.study.store()).unwrap());
     for part in [
         "A &lt;planted&gt; study | with &amp; signs",
         "gmp is the fastest of 2",
@@ -371,7 +372,7 @@ fn the_page_stands_alone_and_says_everything() {
 fn the_table_has_a_row_for_each_cell_and_numbers_as_they_are() {
     let directory = tempfile::tempdir().unwrap();
     let planted = planted(directory.path());
-    let table = report::csv(&Report::of(planted.study.store()).unwrap());
+    let table = report::csv(&articles::report(planted.study.store()).unwrap());
     let mut reader = csv::Reader::from_reader(table.as_bytes());
     let headers = reader.headers().unwrap().clone();
     let column = |name: &str| headers.iter().position(|header| header == name).unwrap();
@@ -394,7 +395,7 @@ fn json_has_an_id_for_each_figure_and_finding() {
     let directory = tempfile::tempdir().unwrap();
     let planted = planted(directory.path());
     let out = directory.path().join("report");
-    report::write(planted.study.store(), &out).unwrap();
+    report::write(&articles::report(planted.study.store()).unwrap(), &out).unwrap();
     let json: serde_json::Value =
         serde_json::from_slice(&fs::read(out.join("results.json")).unwrap()).unwrap();
     let ids = |list: &str| -> Vec<String> {
@@ -442,7 +443,7 @@ fn many_sizes_make_one_figure_and_the_answer_stays_short() {
         planted.fill(&group, 0, &beginning("own"), ns);
         planted.fill(&group, 1, &beginning("gmp"), ns * 1.5);
     }
-    let report = Report::of(planted.study.store()).unwrap();
+    let report = articles::report(planted.study.store()).unwrap();
     assert_eq!(report.findings.len(), 14);
     let [figure] = report.figures.as_slice() else {
         panic!("{:?}", report.figures)
@@ -472,7 +473,7 @@ fn speeds_far_apart_have_a_logarithmic_axis() {
             planted.fill(&group, 0, &beginning("own"), 1e5);
             planted.fill(&group, 1, &beginning("gmp"), 1e5 * times);
         }
-        let report = Report::of(planted.study.store()).unwrap();
+        let report = articles::report(planted.study.store()).unwrap();
         assert_eq!(report.figures[0].y.scale == Scale::Log, is_log, "{times}");
     }
 }
@@ -487,7 +488,7 @@ fn markdown_keeps_its_tables_whole() {
         ..beginning("own")
     };
     planted.fill(&group, 0, &noted, 1e6);
-    let text = report::markdown(&Report::of(planted.study.store()).unwrap());
+    let text = report::markdown(&articles::report(planted.study.store()).unwrap());
     let rows: Vec<&str> = text
         .lines()
         .filter(|line| line.starts_with("| own |"))
@@ -505,7 +506,11 @@ fn a_place_that_cannot_be_written_is_named() {
     let planted = planted(directory.path());
     let file = directory.path().join("file");
     fs::write(&file, "x").unwrap();
-    let error = report::write(planted.study.store(), &file.join("report")).unwrap_err();
+    let error = report::write(
+        &articles::report(planted.study.store()).unwrap(),
+        &file.join("report"),
+    )
+    .unwrap_err();
     assert!(error.to_string().contains("file"), "{error}");
 }
 
@@ -529,7 +534,7 @@ fn an_operation_at_several_sizes_has_one_table_with_a_figure_or_a_reason_in_ever
     }
     planted.fill(&groups[0], 1, &bare, 500_000.0);
 
-    let report = Report::of(planted.study.store()).unwrap();
+    let report = articles::report(planted.study.store()).unwrap();
     let [overview] = &report.overviews[..] else {
         panic!("public has one size: {:?}", report.overviews);
     };

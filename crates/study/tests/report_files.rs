@@ -3,7 +3,10 @@
 use std::{collections::BTreeSet, fs, path::Path, process::Command};
 
 use resvg::tiny_skia::Pixmap;
-use rsalab_study::report::{self, Axis, Figure, Point, Report, Scale, Series};
+use rsalab_study::{
+    articles,
+    report::{self, Axis, Figure, Point, Scale, Series},
+};
 
 mod support;
 use support::{Planted, beginning, host};
@@ -50,7 +53,7 @@ fn all_forms_are_written_and_nothing_else() {
     let directory = tempfile::tempdir().unwrap();
     let planted = planted(directory.path());
     let out = directory.path().join("report");
-    report::write(planted.study.store(), &out).unwrap();
+    report::write(&articles::report(planted.study.store()).unwrap(), &out).unwrap();
     let names = |folder: &Path| -> BTreeSet<String> {
         let entries = fs::read_dir(folder).unwrap();
         entries
@@ -66,7 +69,7 @@ fn all_forms_are_written_and_nothing_else() {
         "results.json",
     ];
     assert_eq!(names(&out), expected.map(str::to_owned).into());
-    let report = Report::of(planted.study.store()).unwrap();
+    let report = articles::report(planted.study.store()).unwrap();
     assert_eq!(report.figures.len(), 2);
     let pictures = report
         .figures
@@ -178,7 +181,7 @@ fn a_picture_has_words_and_twice_the_size() {
 fn tables_for_latex_are_well_formed_whatever_they_say() {
     let directory = tempfile::tempdir().unwrap();
     let planted = planted(directory.path());
-    let report = Report::of(planted.study.store()).unwrap();
+    let report = articles::report(planted.study.store()).unwrap();
     let ratios = report.groups.iter().flat_map(|group| &group.rows);
     let twice = ratios
         .filter_map(|row| Some(row.ratio.as_ref()?.to_first.value))
@@ -240,7 +243,7 @@ fn tables_for_latex_are_taken_by_latex() {
     assert!(found.status.success());
     let directory = tempfile::tempdir().unwrap();
     let planted = planted(directory.path());
-    let text = report::latex(&Report::of(planted.study.store()).unwrap());
+    let text = report::latex(&articles::report(planted.study.store()).unwrap());
     let here = directory.path();
     fs::write(here.join("report.tex"), text).unwrap();
     let paper = "\\documentclass{article}\n\\usepackage[T1]{fontenc}\n\\usepackage{booktabs,longtable}\n\

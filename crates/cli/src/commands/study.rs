@@ -6,7 +6,10 @@ use jiff::Zoned;
 use rsalab_engines::Registry;
 use rsalab_study::{
     Study, VERSION,
-    articles::text_threads::{self, plan::Settings},
+    articles::{
+        self,
+        text_threads::{self, plan::Settings},
+    },
     plan::{Engines, Grid, Host, Plan, Preset, Threads},
     report::{self, Finding, Report},
     run::{Surroundings, Workers},
@@ -73,12 +76,12 @@ pub(crate) fn resume(arguments: &arguments::Resume, talk: Talk) -> Result<(), Fa
 pub(crate) fn report(arguments: &arguments::Report) -> Result<(), Failure> {
     let store = Store::view(&arguments.directory).map_err(rsalab_study::Error::from)?;
     let directory = arguments.out.as_deref().unwrap_or(&arguments.directory);
-    let page = report::write(&store, directory)?;
+    let report = articles::report(&store).map_err(rsalab_study::Error::from)?;
+    let page = report::write(&report, directory)?;
     if arguments.batch_files {
-        report::write_batch_files(&store, directory)?;
+        articles::write_batch_files(&report, directory)?;
     }
-    let told = Report::of(&store).map_err(rsalab_study::Error::from)?;
-    tell(&store, told, &page, &arguments.json)
+    tell(&store, report, &page, &arguments.json)
 }
 
 /// A kernel that does not exist is a mistake; one that does not run here is a record of the study.
@@ -144,13 +147,14 @@ fn run(
         let what = "stopped; everything measured so far is saved";
         return Err(Failure::new(class, what).advice(go_on));
     }
-    let page = report::write(study.store(), &directory).map_err(|error| {
+    let report = articles::report(study.store()).map_err(rsalab_study::Error::from);
+    let written = report.and_then(|report| Ok((report::write(&report, &directory)?, report)));
+    let (page, report) = written.map_err(|error| {
         Failure::from(error).advice(format!(
             "the measurements are safe; when that is mended, make the report with: {}",
             line("report", &directory)
         ))
     })?;
-    let report = Report::of(study.store()).map_err(rsalab_study::Error::from)?;
     // Decided before anything is printed: a reader who has gone does not change it.
     let verdict = verdict(&report, &page);
     follower.say_failures(report.counts.get("failed").copied().unwrap_or(0));

@@ -24,30 +24,19 @@ pub mod prime_cycles;
 mod table;
 pub mod text_threads;
 
-use rsalab_measure::{Machine, Topology};
-use serde::{Deserialize, Serialize};
+use std::path::Path;
 
-pub use claim::{Case, Claim, Verdict};
-pub use table::{Beside, Table, TableRow};
+use rsalab_measure::{Machine, Topology};
 
 use crate::{
-    report::{Figure, Group},
-    store::GroupRecord,
+    error::Error,
+    report::{self, Group, Report},
+    store::{GroupRecord, Store, StoreError},
 };
-
-/// An article whose study can be done again.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Article {
-    /// (a): a Java application that splits a text over threads.
-    TextThreads,
-    /// (b): a C program on GMP that counts the ticks of prime search and of each step of RSA.
-    PrimeCycles,
-    /// (c): a comparison of key generation in Intel IPP and OpenSSL.
-    KeygenLibraries,
-    /// (d): Crypto++ beside Montgomery exponentiation on one thread, on several and on a GPU.
-    CpuGpu,
-}
+pub use crate::{
+    plan::Article,
+    report::{Beside, Case, Claim, Review, Shown, Table, TableRow, Verdict},
+};
 
 /// How much of an article's study is done.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -56,43 +45,6 @@ pub enum Scale {
     Published,
     /// Every cell, with fewer repeats: all articles together within half an hour.
     Short,
-}
-
-/// What a study says about an article.
-#[derive(Clone, Debug, Serialize)]
-pub struct Review {
-    /// The article's letter; the ids of its figures and claims begin with it.
-    pub id: &'static str,
-    /// What the article is about.
-    pub title: &'static str,
-    /// Where it was published.
-    pub source: &'static str,
-    /// What it measured on.
-    pub machine: &'static str,
-    /// What is to be said of the study as a whole: how much was planned and done, and on what.
-    pub remarks: Vec<String>,
-    /// The article's figures, and those that its words call for.
-    pub shown: Vec<Shown>,
-    /// Its tables beside ours.
-    pub tables: Vec<Table>,
-    /// Its claims.
-    pub claims: Vec<Claim>,
-    /// The figures themselves: they join those of the report.
-    #[serde(skip)]
-    pub figures: Vec<Figure>,
-}
-
-/// A figure of the article in as many figures as it takes here.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Shown {
-    /// `a-fig3`, `a-speedup`.
-    pub id: &'static str,
-    /// What it shows.
-    pub title: String,
-    /// The ids of the report's figures.
-    pub figures: Vec<String>,
-    /// Why there is none.
-    pub reason: Option<String>,
 }
 
 /// The CPUs that a study could use.
@@ -104,23 +56,38 @@ pub struct Cpus {
     pub logical: usize,
 }
 
-impl Article {
-    /// Every article, by its letter.
-    pub const ALL: [Article; 4] = [
-        Article::TextThreads,
-        Article::PrimeCycles,
-        Article::KeygenLibraries,
-        Article::CpuGpu,
-    ];
+/// The report of what a store holds now, with what it says about the articles that its plan names.
+///
+/// # Errors
+/// The database cannot be read.
+pub fn report(store: &Store) -> Result<Report, StoreError> {
+    Report::of(store, &review)
+}
 
-    /// What the groups of a study, and the records they were made from, say about the article.
-    pub fn review(self, groups: &[Group], records: &[GroupRecord], cpus: Option<Cpus>) -> Review {
-        match self {
-            Article::TextThreads => text_threads::review(groups, records, cpus),
-            Article::PrimeCycles => prime_cycles::review(groups),
-            Article::KeygenLibraries => keygen_libraries::review(groups),
-            Article::CpuGpu => cpu_gpu::review(groups, cpus),
-        }
+/// Writes the files that the program of article (b) saves, one for each stored batch, below a directory.
+///
+/// # Errors
+/// A file cannot be written.
+pub fn write_batch_files(report: &Report, directory: &Path) -> Result<(), Error> {
+    for file in prime_cycles::batches::files(&report.groups) {
+        report::write_file(directory, &file.path, file.text.as_bytes())?;
+    }
+    Ok(())
+}
+
+/// What the groups of a study, and the records they were made from, say about an article.
+fn review(
+    article: Article,
+    groups: &[Group],
+    records: &[GroupRecord],
+    machine: Option<&Machine>,
+) -> Review {
+    let cpus = machine.map(Cpus::of);
+    match article {
+        Article::TextThreads => text_threads::review(groups, records, cpus),
+        Article::PrimeCycles => prime_cycles::review(groups),
+        Article::KeygenLibraries => keygen_libraries::review(groups),
+        Article::CpuGpu => cpu_gpu::review(groups, cpus),
     }
 }
 

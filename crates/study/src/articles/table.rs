@@ -1,48 +1,8 @@
-//! A table of an article: what it printed, and what was measured here, cell by cell.
+//! Cells of an article's table from what was measured, or from why it was not.
 
 use rsalab_measure::Estimate;
-use serde::Serialize;
 
-/// A table of an article beside ours.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Table {
-    /// `d-tab1`.
-    pub id: &'static str,
-    /// What it shows.
-    pub title: String,
-    /// Unit of every number; empty for quotients.
-    pub unit: &'static str,
-    /// What tells the rows apart.
-    pub row_head: &'static str,
-    /// What tells the columns apart, in the article's words and with what stands for it here.
-    pub columns: Vec<String>,
-    /// Its rows.
-    pub rows: Vec<TableRow>,
-    /// What is to be said of it: how values were computed, what the article's own numbers do not bear out.
-    pub remarks: Vec<String>,
-    /// Why there is nothing of ours in it at all.
-    pub reason: Option<String>,
-}
-
-/// A row of such a table.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct TableRow {
-    /// What it is about.
-    pub label: String,
-    /// One for each column.
-    pub cells: Vec<Beside>,
-}
-
-/// A number of an article beside ours.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
-pub struct Beside {
-    /// Measured here.
-    pub ours: Option<Estimate>,
-    /// As printed; none where the article has none.
-    pub published: Option<f64>,
-    /// Why there is none of ours.
-    pub reason: Option<String>,
-}
+use crate::report::{Beside, Table};
 
 impl Beside {
     /// A measured number, or the reason why there is none, beside a printed one.

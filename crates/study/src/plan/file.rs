@@ -10,10 +10,10 @@ use serde::{
 use toml::de::DeTable;
 
 use super::{
-    DEFAULT_EXPONENT, Engines, Grid, Host, MAX_FILE_BYTES, Measure, MeasureChange, Message, Plan,
-    PlanError, Seed, Threads, check::Refusal,
+    Article, DEFAULT_EXPONENT, Engines, Grid, Host, MAX_FILE_BYTES, Measure, MeasureChange,
+    Message, Plan, PlanError, Seed, Threads, check::Refusal,
 };
-use crate::{Error, articles::Article};
+use crate::Error;
 
 impl Plan {
     /// Reads and checks a plan file of at most [`MAX_FILE_BYTES`], or a pipe.

@@ -2,8 +2,8 @@
 
 use rsalab_engines::{Job, Mode, Op};
 
-use super::{DEFAULT_EXPONENT, Engines, Grid, Host, Measure, Message, Plan, PlanError};
-use crate::{articles::Article, number};
+use super::{Article, DEFAULT_EXPONENT, Engines, Grid, Host, Measure, Message, Plan, PlanError};
+use crate::number;
 
 /// Cells that differ only in their engine.
 #[derive(Clone, Debug, PartialEq)]

@@ -26,6 +26,7 @@
 //! Every combination of a grid's lists is a cell. The cells that differ only in their engine form a [`Group`]: they
 //! are measured in turn, so that their ratio survives a noisy machine.
 
+mod article;
 mod check;
 mod file;
 mod groups;
@@ -42,8 +43,7 @@ use rsalab_engines::{
 };
 use serde::Serialize;
 
-use crate::articles::Article;
-
+pub use article::Article;
 pub(crate) use groups::message;
 pub use groups::{Cell, Group, op_title, title};
 pub use host::Host;

@@ -7,12 +7,9 @@ use super::{
     figures::families_over_threads,
     model::{Comparison, Finding, Group, Row},
     quantity::{slug, speed, title_without_threads, unit},
+    review::{Claim, Review},
 };
-use crate::{
-    articles::{Claim, Review},
-    compare, number,
-    store::GroupRecord,
-};
+use crate::{compare, number, store::GroupRecord};
 
 /// Who is fastest in a group, by how much, and how sure that is.
 ///

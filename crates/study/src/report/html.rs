@@ -8,13 +8,11 @@ use super::{
     model::{Finding, Group, Report, Row, Session},
     overview::{Overview, OverviewCell, OverviewRow},
     quantity,
+    review::{Case, Claim, Review, Table, TableRow, Verdict},
     svg::svg,
     words,
 };
-use crate::{
-    articles::{Case, Claim, Review, Table, TableRow, Verdict},
-    number,
-};
+use crate::number;
 
 /// The whole page.
 pub fn html(report: &Report) -> String {

@@ -5,12 +5,11 @@ use std::fmt::{self, Write};
 use super::{
     model::{Group, Report, Row},
     overview::{Overview, OverviewCell},
-    quantity, words,
+    quantity,
+    review::{Review, Table},
+    words,
 };
-use crate::{
-    articles::{Review, Table},
-    number,
-};
+use crate::number;
 
 /// The whole report, with its figures as links to the files beside it.
 pub fn markdown(report: &Report) -> String {

@@ -23,6 +23,7 @@ mod model;
 mod overview;
 mod png;
 mod quantity;
+mod review;
 mod svg;
 mod words;
 
@@ -41,52 +42,42 @@ pub use self::{
     html::html,
     latex::latex,
     markdown::markdown,
-    model::{Finding, Group, Report, Row, Session},
+    model::{Finding, Group, Report, Reviewer, Row, Session},
     overview::{Overview, OverviewCell, OverviewRow},
     png::png,
+    review::{Beside, Case, Claim, EngineVerdict, Review, Shown, Table, TableRow, Verdict},
     svg::svg,
 };
-use crate::{Error, articles::prime_cycles, parallel, store::Store};
+use crate::{error::Error, parallel};
 
 /// The page's name in the directory of a report.
 pub const PAGE: &str = "report.html";
 
-/// Writes the whole report of a store into a directory, which is made where it is missing: `report.html`, `results.csv`,
+/// Writes the whole report into a directory, which is made where it is missing: `report.html`, `results.csv`,
 /// `results.json`, `report.md`, `report.tex`, and each figure as `figures/ID.svg` and `figures/ID.png`. Returns the page's
 /// path.
 ///
 /// Each file appears whole or not at all, and replaces an older one.
 ///
 /// # Errors
-/// The store cannot be read; the directory cannot be written.
-pub fn write(store: &Store, directory: &Path) -> Result<PathBuf, Error> {
-    let report = Report::of(store)?;
+/// The directory cannot be written.
+pub fn write(report: &Report, directory: &Path) -> Result<PathBuf, Error> {
     let pictures = folder(directory, "figures")?;
-    let json = serde_json::to_string_pretty(&report)
+    let json = serde_json::to_string_pretty(report)
         .expect("a report has text keys, so it has a JSON form");
-    place(directory, "results.csv", csv(&report).as_bytes())?;
+    place(directory, "results.csv", csv(report).as_bytes())?;
     place(directory, "results.json", (json + "\n").as_bytes())?;
-    place(directory, "report.md", markdown(&report).as_bytes())?;
-    place(directory, "report.tex", latex(&report).as_bytes())?;
+    place(directory, "report.md", markdown(report).as_bytes())?;
+    place(directory, "report.tex", latex(report).as_bytes())?;
     draw(&report.figures, &pictures)?;
     // The page comes last: where it is, the files it names are.
-    place(directory, PAGE, html(&report).as_bytes())
+    place(directory, PAGE, html(report).as_bytes())
 }
 
-/// Writes the files that the program of article (b) saves, one for each stored batch, below a directory.
-///
-/// # Errors
-/// A file cannot be written, or the database not be read.
-pub fn write_batch_files(store: &Store, directory: &Path) -> Result<(), Error> {
-    let report = Report::of(store)?;
-    for file in prime_cycles::batches::files(&report.groups) {
-        let (folder, name) = file.path.rsplit_once('/').unwrap_or(("", &file.path));
-        place(
-            &self::folder(directory, folder)?,
-            name,
-            file.text.as_bytes(),
-        )?;
-    }
+/// Writes a file below the directory of a report; `path` has `/` between folders, which are made where they are missing.
+pub(crate) fn write_file(directory: &Path, path: &str, bytes: &[u8]) -> Result<(), Error> {
+    let (folder, name) = path.rsplit_once('/').unwrap_or(("", path));
+    place(&self::folder(directory, folder)?, name, bytes)?;
     Ok(())
 }
 

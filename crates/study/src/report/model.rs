@@ -3,7 +3,7 @@
 use std::{collections::BTreeMap, fmt};
 
 use rsalab_engines::{Job, Ledger};
-use rsalab_measure::Estimate;
+use rsalab_measure::{Estimate, Machine};
 use serde::Serialize;
 
 use super::{
@@ -11,12 +11,12 @@ use super::{
     figure::Figure,
     figures, findings,
     overview::{self, Overview},
+    review::Review,
 };
 use crate::{
-    articles::{Article, Cpus, Review},
     compare::{self, Figures, LuckCorrected, Measured, MeasuredBlock, Ratio},
     number,
-    plan::{self, Plan},
+    plan::{self, Article, Plan},
     run::interrupted_note,
     store::{
         BlockRecord, CellRecord, CellState, GroupRecord, InterruptedBlock, Store, StoreError,
@@ -161,9 +161,16 @@ pub struct Session {
     pub machine: Vec<(&'static str, String)>,
 }
 
+/// What says, of the groups of an article, the records they were made from, and the machine of the first session, what
+/// they mean for the article.
+pub type Reviewer = dyn Fn(Article, &[Group], &[GroupRecord], Option<&Machine>) -> Review;
+
 impl Report {
     /// The report of what a store holds now. The same store gives the same report.
-    pub fn of(store: &Store) -> Result<Report, StoreError> {
+    ///
+    /// # Errors
+    /// The database cannot be read.
+    pub fn of(store: &Store, reviewer: &Reviewer) -> Result<Report, StoreError> {
         let study = store.study()?;
         let records = store.groups()?;
         let mut counts = BTreeMap::new();
@@ -188,10 +195,11 @@ impl Report {
             groups.push(group);
         }
         let session_records = store.sessions()?;
-        let cpus = session_records
-            .first()
-            .map(|session| Cpus::of(&session.machine));
-        let mut reviews = articles.reviews(&groups, &records, cpus);
+        let machine = session_records.first().map(|session| &session.machine);
+        let review = |article: Article, groups: &[Group], records: &[GroupRecord]| {
+            reviewer(article, groups, records, machine)
+        };
+        let mut reviews = articles.reviews(&groups, &records, review);
         findings.splice(0..0, reviews.iter().flat_map(findings::of_review));
         // An article's figures show its groups; the others would show them once more.
         let others: Vec<Group> = groups
@@ -386,7 +394,7 @@ impl Articles {
         &self,
         groups: &[Group],
         records: &[GroupRecord],
-        cpus: Option<Cpus>,
+        reviewer: impl Fn(Article, &[Group], &[GroupRecord]) -> Review,
     ) -> Vec<Review> {
         let is_in_study = |article: &Article| self.of_jobs.iter().any(|(_, of)| of == article);
         let review = |article: Article| {
@@ -396,7 +404,7 @@ impl Articles {
                 .filter(|(group, _)| group.article == Some(article))
                 .map(|(group, record)| (group.clone(), record.clone()))
                 .unzip();
-            article.review(&groups, &records, cpus)
+            reviewer(article, &groups, &records)
         };
         Article::ALL
             .into_iter()

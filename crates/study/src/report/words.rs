@@ -9,11 +9,9 @@ use serde::Serialize;
 use super::{
     model::{Group, Report, Row, Session},
     quantity,
+    review::{Beside, Table},
 };
-use crate::{
-    articles::{Beside, Table},
-    number,
-};
+use crate::number;
 
 /// What stands below an overview.
 pub(super) const OVERVIEW: &str = "A star marks conditions that are not those of the first engine: the tables further down \

@@ -9,7 +9,10 @@ use std::{
 };
 
 use base64::prelude::{BASE64_STANDARD, Engine};
-use rsalab_study::report::{self, Figure, Report};
+use rsalab_study::{
+    articles,
+    report::{self, Figure, Report},
+};
 use serde_json::{Value, json};
 
 mod chromium;
@@ -64,9 +67,13 @@ fn the_page_draws_answers_and_fits() {
     };
     let directory = tempfile::tempdir().unwrap();
     let planted = planted(directory.path());
-    let page = report::write(planted.study.store(), &directory.path().join("report")).unwrap();
+    let page = report::write(
+        &articles::report(planted.study.store()).unwrap(),
+        &directory.path().join("report"),
+    )
+    .unwrap();
     let page = format!("file://{}", page.display());
-    let report = Report::of(planted.study.store()).unwrap();
+    let report = articles::report(planted.study.store()).unwrap();
     let kinds: Vec<&str> = report
         .figures
         .iter()

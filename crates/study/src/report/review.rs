@@ -1,0 +1,201 @@
+//! What a study says about an article: its figures, its tables beside ours, and what becomes of its claims.
+
+use rsalab_measure::Estimate;
+use serde::Serialize;
+
+use super::figure::Figure;
+
+/// What a study says about an article.
+#[derive(Clone, Debug, Serialize)]
+pub struct Review {
+    /// The article's letter; the ids of its figures and claims begin with it.
+    pub id: &'static str,
+    /// What the article is about.
+    pub title: &'static str,
+    /// Where it was published.
+    pub source: &'static str,
+    /// What it measured on.
+    pub machine: &'static str,
+    /// What is to be said of the study as a whole: how much was planned and done, and on what.
+    pub remarks: Vec<String>,
+    /// The article's figures, and those that its words call for.
+    pub shown: Vec<Shown>,
+    /// Its tables beside ours.
+    pub tables: Vec<Table>,
+    /// Its claims.
+    pub claims: Vec<Claim>,
+    /// The figures themselves: they join those of the report.
+    #[serde(skip)]
+    pub figures: Vec<Figure>,
+}
+
+/// A figure of the article in as many figures as it takes here.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Shown {
+    /// `a-fig3`, `a-speedup`.
+    pub id: &'static str,
+    /// What it shows.
+    pub title: String,
+    /// The ids of the report's figures.
+    pub figures: Vec<String>,
+    /// Why there is none.
+    pub reason: Option<String>,
+}
+
+/// What becomes of a claim.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Verdict {
+    /// The data bear it out, beyond what chance explains.
+    Holds,
+    /// Some of its cases hold and others do not.
+    HoldsInPart,
+    /// The data speak against it, beyond what chance explains.
+    DoesNotHold,
+    /// The intervals are too wide, or the effect too small, to tell.
+    NoSignificantDifference,
+    /// This machine, or this study, lacks what it is about.
+    NotMeasurableHere,
+}
+
+/// A claim of an article.
+#[derive(Clone, Debug, Serialize)]
+pub struct Claim {
+    /// `a-claim-i`.
+    pub id: &'static str,
+    /// The claim, in our words.
+    pub claim: &'static str,
+    /// What the article gives for it.
+    pub published: &'static str,
+    /// How it is computed here.
+    pub computed: &'static str,
+    /// What becomes of it with each engine.
+    pub verdicts: Vec<EngineVerdict>,
+    /// Each comparison behind the verdicts.
+    pub cases: Vec<Case>,
+    /// Why there is no verdict at all.
+    pub reason: Option<String>,
+}
+
+/// What becomes of a claim with one engine.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct EngineVerdict {
+    /// The engine's selector.
+    pub engine: String,
+    /// Over all its cases.
+    pub verdict: Verdict,
+}
+
+/// One comparison.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Case {
+    /// The engine's selector.
+    pub engine: String,
+    /// Which direction, threads or size.
+    pub case: String,
+    /// What becomes of the claim here.
+    pub verdict: Verdict,
+    /// In words, with the value.
+    pub sentence: String,
+    /// The value that decides, as `computed` says; none where there is none, and then the sentence says why.
+    pub value: Option<Estimate>,
+}
+
+/// A table of an article beside ours.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Table {
+    /// `d-tab1`.
+    pub id: &'static str,
+    /// What it shows.
+    pub title: String,
+    /// Unit of every number; empty for quotients.
+    pub unit: &'static str,
+    /// What tells the rows apart.
+    pub row_head: &'static str,
+    /// What tells the columns apart, in the article's words and with what stands for it here.
+    pub columns: Vec<String>,
+    /// Its rows.
+    pub rows: Vec<TableRow>,
+    /// What is to be said of it: how values were computed, what the article's own numbers do not bear out.
+    pub remarks: Vec<String>,
+    /// Why there is nothing of ours in it at all.
+    pub reason: Option<String>,
+}
+
+/// A row of such a table.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct TableRow {
+    /// What it is about.
+    pub label: String,
+    /// One for each column.
+    pub cells: Vec<Beside>,
+}
+
+/// A number of an article beside ours.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct Beside {
+    /// Measured here.
+    pub ours: Option<Estimate>,
+    /// As printed; none where the article has none.
+    pub published: Option<f64>,
+    /// Why there is none of ours.
+    pub reason: Option<String>,
+}
+
+impl Verdict {
+    /// For people.
+    pub fn words(self) -> &'static str {
+        match self {
+            Verdict::Holds => "holds",
+            Verdict::HoldsInPart => "holds in part",
+            Verdict::DoesNotHold => "does not hold",
+            Verdict::NoSignificantDifference => "no significant difference",
+            Verdict::NotMeasurableHere => "not measurable here",
+        }
+    }
+}
+
+impl Claim {
+    /// The first engine's last comparison that says what is said of the whole, else its last one that has a value: the
+    /// largest text, the most threads.
+    pub fn example(&self) -> Option<&Case> {
+        let EngineVerdict { engine, verdict } = self.verdicts.first()?;
+        let of_engine = |case: &&Case| case.engine == *engine && case.value.is_some();
+        let mut cases = self.cases.iter().filter(of_engine);
+        let like_the_whole = cases.clone().rfind(|case| case.verdict == *verdict);
+        like_the_whole.or_else(|| cases.next_back())
+    }
+
+    /// The claim's number in its article: `(iii)`.
+    pub fn numeral(&self) -> String {
+        let (_, numeral) = self.id.rsplit_once('-').unwrap_or(("", self.id));
+        format!("({numeral})")
+    }
+
+    /// The verdicts in words: `holds (own, gmp); does not hold (openssl)`, or the reason why there is none.
+    pub fn outcome(&self) -> String {
+        if let Some(reason) = &self.reason {
+            return reason.clone();
+        }
+        let mut kinds: Vec<Verdict> = Vec::new();
+        for one in &self.verdicts {
+            if !kinds.contains(&one.verdict) {
+                kinds.push(one.verdict);
+            }
+        }
+        let of_kind = |kind: Verdict| {
+            let engines: Vec<&str> = self
+                .verdicts
+                .iter()
+                .filter(|one| one.verdict == kind)
+                .map(|one| one.engine.as_str())
+                .collect();
+            format!("{} ({})", kind.words(), engines.join(", "))
+        };
+        kinds
+            .into_iter()
+            .map(of_kind)
+            .collect::<Vec<_>>()
+            .join("; ")
+    }
+}
