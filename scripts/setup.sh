@@ -1,33 +1,25 @@
 #!/bin/sh
 # Installs the system packages that a build needs, where it may; else prints the one line to run.
-# Nothing here is needed where the commands exist already, whatever the distribution.
+# Nothing here is needed where the commands, headers and libraries exist already, whatever the distribution.
 set -eu
-
-missing=""
-need() { command -v "$1" >/dev/null 2>&1 || missing="$missing $2"; }
-need cc gcc
-need make make
-need perl perl # OpenSSL's Configure
-need m4 m4     # GMP's assembly
-
-# The engine gpu on a machine without a graphics processor: OpenCL on its CPU.
-[ -n "$(find /etc/OpenCL/vendors -name '*.icd' 2>/dev/null)" ] || missing="$missing pocl-opencl-icd"
-[ -n "$(find /usr/lib /usr/lib64 -name 'libOpenCL.so.1' 2>/dev/null | head -n 1)" ] || missing="$missing ocl-icd-libopencl1"
-# The peer cryptopp.
-[ -e /usr/include/cryptopp/rsa.h ] || missing="$missing g++ libcrypto++-dev"
-# The peers java, jca and c-openmp.
-need javac default-jdk-headless
-[ -e /usr/share/java/gson.jar ] || missing="$missing libgoogle-gson-java"
-[ -e /usr/include/jansson.h ] || missing="$missing libjansson-dev"
-has_gmp=$(find /usr/include -maxdepth 2 -name gmp.h 2>/dev/null | head -n 1)
-[ -n "$has_gmp" ] || missing="$missing libgmp-dev"
-# Intel's libraries come as Python packages, for x86-64 only.
-[ "$(uname -m)" != x86_64 ] || python3 -m pip --version >/dev/null 2>&1 || missing="$missing python3-pip"
+. scripts/engines.sh
 
 command -v cargo >/dev/null 2>&1 || {
-  echo "setup: no Rust toolchain (cargo) on the path; rustup or the distribution's packages bring one" >&2
+  echo "setup: no Rust toolchain (cargo) on the path; install one with rustup or from the distribution's packages" >&2
   exit 1
 }
+
+# Whether the system has a command, a C header, a shared library, or a file that a pattern names.
+has() {
+  case $1 in
+    *.h) printf '#if !__has_include(<%s>)\n#error\n#endif\n' "$1" | cc -E -x c - >/dev/null 2>&1 ;;
+    lib*.so*) { ldconfig -p || /sbin/ldconfig -p; } 2>/dev/null | grep -qF "$1" ;;
+    /*) for file in $1; do [ -e "$file" ] && return; done; return 1 ;;
+    *) command -v "$1" >/dev/null 2>&1 ;;
+  esac
+}
+
+missing=$({ echo cc gcc; engine_needs; } | while read -r name package; do has "$name" || printf ' %s' "$package"; done)
 [ -n "$missing" ] || exit 0
 
 line="apt-get install -y --no-install-recommends$missing"
@@ -41,5 +33,5 @@ elif command -v sudo >/dev/null 2>&1 && sudo -n true 2>/dev/null; then
 else
   echo "setup: missing:$missing; run: sudo $line" >&2
 fi
-# A C compiler is needed by the program itself; the rest only by peers, which are then absent.
+# The program itself needs a C compiler; the rest is for peers only, which are then listed as absent.
 command -v cc >/dev/null 2>&1

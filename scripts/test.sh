@@ -5,6 +5,7 @@
 #   test.sh all     for a release: the long tests and every peer as well; `make peers` has built them
 # What is skipped says so.
 set -eu
+. scripts/engines.sh
 
 cargo=${CARGO:-cargo}
 # Peers whose tests need no C library to be built.
@@ -46,14 +47,14 @@ esac
 # Long tests are marked `#[ignore]`; those of timing need a quiet machine and have `make timing`.
 $cargo test --locked -- --ignored --show-output --skip timing::
 
-for peer in openssl gmp libcrypto ipp aws-lc cryptopp rustcrypto; do
-  # The package ipp makes two workers.
-  case $peer in ipp) worker=ippcp ;; *) worker=$peer ;; esac
-  if [ -x "target/release/rsalab-peer-$worker" ]; then
-    # In the release profile, so that the C library that was built for the study is not built once more.
-    $cargo clippy --release --locked --package "rsalab-peer-$peer" --all-targets -- -D warnings
-    $cargo test --release --locked --package "rsalab-peer-$peer" $show
-  else
-    echo "SKIPPED: the tests of the peer $peer, which could not be built here" >&2
-  fi
+for package in $(engine_packages); do
+  for engine in $(engines_of_package "$package"); do
+    if [ ! -x "target/release/rsalab-peer-$engine" ]; then
+      echo "SKIPPED: the tests of $package, which could not be built here" >&2
+      continue 2
+    fi
+  done
+  # In the release profile, so that a C library that was built for studies is not built once more.
+  $cargo clippy --release --locked --package "$package" --all-targets -- -D warnings
+  $cargo test --release --locked --package "$package" $show
 done
