@@ -52,7 +52,6 @@ fn worker(engine: &str) -> Option<Location> {
 fn conforms(engine: &str, variant: Option<&str>) {
     let expected: &[Op] = match variant {
         None => &OPERATIONS,
-        Some("powm_sec") => &[Op::Private, Op::Public],
         Some(_) => &[Op::Private],
     };
     does(engine, variant, expected);
@@ -80,16 +79,6 @@ fn go_conforms() {
 #[test]
 fn go_conforms_without_the_check_of_the_result() {
     conforms("go", Some("unchecked"));
-}
-
-#[test]
-fn c_openmp_conforms() {
-    conforms("c-openmp", None);
-}
-
-#[test]
-fn c_openmp_conforms_with_the_crt() {
-    conforms("c-openmp", Some("crt"));
 }
 
 /// The article's application encrypts and decrypts texts, and makes keys.
@@ -196,79 +185,6 @@ fn java_measures_texts_and_refuses_damaged_ones() {
 }
 
 #[test]
-fn c_openmp_conforms_as_the_article_has_it() {
-    conforms("c-openmp", Some("powm_sec"));
-}
-
-/// Article (b)'s first step: two threads at work, each of which times its own pairs.
-#[test]
-fn c_openmp_times_each_pair_of_each_thread() {
-    let Some(location) = worker("c-openmp") else {
-        return;
-    };
-    let job = |op, mode, threads| Job {
-        op,
-        bits: 512,
-        threads,
-        batch: 1,
-        mode,
-        variant: None,
-        bare: false,
-        exponent: Exponent::F4,
-        message_bits: None,
-        symbols: 0,
-        block_symbols: 0,
-    };
-    let mut worker = Worker::spawn(&location, Limits::default()).expect("the worker greets");
-    let plan = BlockPlan {
-        discard_ns: 1_000_000,
-        min_ns: 0,
-        calls: Some(25),
-        max_samples: 1000,
-    };
-    worker
-        .prepare(&job(Op::PrimePair, Mode::Concurrent, 2), &[], &[])
-        .expect("it does that");
-    let report = worker.block(&plan).expect("a block");
-    assert_eq!(report.block.samples.len(), 25);
-    assert!(
-        report
-            .block
-            .samples
-            .iter()
-            .all(|sample| sample.operations == 1)
-    );
-    // No two pairs are found by fewer tests than there are primes.
-    assert!(report.tests.len() == 25 && report.tests.iter().all(|tests| *tests >= 2));
-    let pairs = 25 + report.block.discarded_operations as usize;
-    assert_eq!(report.outputs.len(), pairs * 64);
-    assert!(report.cpu.is_some());
-
-    // The first call of a step is told by itself.
-    let key = StudyKey::from_seed(&test_seed(), 512, Exponent::Random).expect("a key");
-    let random = Job {
-        exponent: Exponent::Random,
-        message_bits: Some(500),
-        ..job(Op::Private, Mode::Latency, 1)
-    };
-    let ciphertexts = inputs(&random, &key, &test_seed(), 1, 3);
-    let ready = worker
-        .prepare(&random, std::slice::from_ref(&key), &ciphertexts)
-        .expect("it takes an exponent of any length");
-    assert_eq!(ready.first_call.map(|call| call.operations), Some(1));
-    let messages = worker.outputs().expect("outputs");
-    assert_eq!(verify(&random, &key, &ciphertexts, &messages), Ok(()));
-    let encrypting = Job {
-        op: Op::Public,
-        ..random
-    };
-    worker
-        .prepare(&encrypting, std::slice::from_ref(&key), &messages)
-        .expect("and the other way");
-    assert_eq!(worker.outputs().expect("outputs"), ciphertexts);
-}
-
-#[test]
 fn jca_conforms() {
     conforms("jca", None);
 }
@@ -278,7 +194,7 @@ fn jca_conforms_with_the_check_of_the_result() {
     conforms("jca", Some("checked"));
 }
 
-/// The one that `docs/bring-your-own-engine.md` shows, found as a user's own is.
+/// The one that `docs/src/how-to/bring-your-own-engine.md` shows, found as a user's own is.
 #[cfg(unix)]
 #[test]
 fn the_engine_of_the_page_conforms() {
@@ -288,10 +204,13 @@ fn the_engine_of_the_page_conforms() {
         .stderr(Stdio::null())
         .status();
     if !python.is_ok_and(|status| status.success()) {
-        eprintln!("SKIPPED: the engine of docs/bring-your-own-engine.md, which needs Python 3.8");
+        eprintln!(
+            "SKIPPED: the engine of docs/src/how-to/bring-your-own-engine.md, which needs Python 3.8"
+        );
         return;
     }
-    let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/bring-your-own-engine.md");
+    let page = Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("../../docs/src/how-to/bring-your-own-engine.md");
     let page = fs::read_to_string(page).expect("the page is there");
     let program = page
         .split("```python\n")

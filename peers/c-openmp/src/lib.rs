@@ -1,0 +1,21 @@
+//! Article (b)'s RSA, C code on the GMP that the system has, as the engine `c-openmp`.
+//!
+//! | question | file |
+//! |---|---|
+//! | what is computed | `rsa.c`, called by `shim` |
+//! | which jobs are done, under which conditions, and the doing | [`engine`] |
+//!
+//! Where the system has no `gmp.h` when this is built, there is no engine, and the worker says how to install it. GMP is under the LGPL, and
+//! is linked dynamically. `NOTES.md` says what of the article is here and what is the harness's.
+
+#[cfg(gmp)]
+pub mod engine;
+#[cfg(gmp)]
+mod shim;
+
+#[cfg(gmp)]
+pub use engine::ArticleEngine;
+
+/// What a worker without the library says.
+pub const ABSENT: &str = "this worker was built where GMP was not installed; install it with: apt-get install libgmp-dev && \
+                          cargo build --release --package rsalab-peer-c-openmp";
