@@ -11,7 +11,7 @@ TOOLS   := $(CURDIR)/target/tools
 export RSALAB_PREFIX ?= $(CURDIR)/prefix
 
 .DEFAULT_GOAL := help
-.PHONY: help setup build peers study papers check test test-all timing lint deny clean
+.PHONY: help setup build peers study papers check test test-all timing book deny clean
 
 help: ## List the commands.
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):[^#]*## /  make \1\t/' | expand -t 18
@@ -43,6 +43,9 @@ test-all: setup deny peers ## Before a release: make test, the long tests, and e
 
 timing: ## Does time depend on a secret? Statistics of our kernels, and valgrind; takes ten minutes.
 	@sh scripts/timing.sh
+
+book: ## Build the documentation site, with mdBook; compiles it once where it is missing.
+	@sh scripts/book.sh --install
 
 deny: ## Licences, banned crates, sources; advisories where the network allows.
 	@sh scripts/deny.sh $(TOOLS)

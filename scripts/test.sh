@@ -30,11 +30,12 @@ case ${1:-test} in
     check
     RUSTDOCFLAGS="-D warnings" $cargo doc --quiet --locked --no-deps
     sh scripts/bring-browser.sh
+    sh scripts/book.sh
     $cargo test --locked $show
     # The machine code that ships is not the one that tests with assertions run.
     $cargo test --profile profiling --locked --package rsalab-arith --test machine_code $show
     # shellcheck disable=SC2046 # a list of arguments
-    $cargo clippy --quiet --locked $(packages $light ipp cryptopp) --all-targets -- -D warnings
+    $cargo clippy --quiet --locked $(packages $light ipp cryptopp c-openmp) --all-targets -- -D warnings
     $cargo test --locked $(packages $light) $show
     ;;
   *)
@@ -43,6 +44,8 @@ case ${1:-test} in
     ;;
 esac
 [ "$1" = all ] || exit 0
+
+sh scripts/book.sh --install
 
 # Long tests are marked `#[ignore]`; those of timing need a quiet machine and have `make timing`.
 $cargo test --locked -- --ignored --show-output --skip timing::

@@ -7,7 +7,7 @@
 //! | where its program is | this one |
 //!
 //! Beside those of the table, any executable `rsalab-peer-NAME` in the folders that are searched is the engine NAME of a
-//! user's own: see `docs/bring-your-own-engine.md`.
+//! user's own: see `docs/src/how-to/bring-your-own-engine.md`.
 
 mod selector;
 mod table;
@@ -126,7 +126,7 @@ impl Registry {
                 return Ok(location(self.program.clone(), &args));
             }
             Home::Peer { install } => install,
-            Home::User => "the steps of docs/bring-your-own-engine.md",
+            Home::User => "the steps of docs/src/how-to/bring-your-own-engine.md",
         };
         let file = file_of(&entry.name);
         self.folders

@@ -50,7 +50,7 @@ pub fn main(engine: &dyn Engine) -> ExitCode {
             }
             eprintln!(
                 "This is the worker of rsalab's engine '{}'. rsalab starts it and talks to it over its standard input\n\
-                 and output, one JSON object a line; see docs/worker-protocol.md. Try: rsalab engines",
+                 and output, one JSON object a line; see docs/src/reference/worker-protocol.md. Try: rsalab engines",
                 info.name
             );
             return if help {

@@ -1,9 +1,9 @@
-//! The transcript in `docs/worker-protocol.md`, replayed: what the page shows is what a worker says.
+//! The transcript in `docs/src/reference/worker-protocol.md`, replayed: what the page shows is what a worker says.
 
 use rsalab_engines::{Textbook, worker::serve};
 use serde_json::Value;
 
-const PAGE: &str = include_str!("../../../docs/worker-protocol.md");
+const PAGE: &str = include_str!("../../../docs/src/reference/worker-protocol.md");
 
 /// Facts of the machine and the moment, which are not compared.
 const VOLATILE: [&str; 8] = [

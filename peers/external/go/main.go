@@ -1,4 +1,4 @@
-// Go's crypto/rsa as an engine of rsalab: a worker that speaks docs/worker-protocol.md over its standard input and output.
+// Go's crypto/rsa as an engine of rsalab: a worker that speaks docs/src/reference/worker-protocol.md over its standard input and output.
 package main
 
 import (
@@ -31,7 +31,7 @@ func answerByHand(argument string) {
 		os.Exit(0)
 	}
 	fmt.Fprintln(os.Stderr, "This is the worker of rsalab's engine 'go'. rsalab starts it and talks to it over its standard input\n"+
-		"and output, one JSON object a line; see docs/worker-protocol.md. Try: rsalab engines")
+		"and output, one JSON object a line; see docs/src/reference/worker-protocol.md. Try: rsalab engines")
 	if argument == "--help" || argument == "-h" {
 		os.Exit(0)
 	}

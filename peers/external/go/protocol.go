@@ -6,7 +6,7 @@ import (
 	"fmt"
 )
 
-// The version of the protocol that this worker speaks: docs/worker-protocol.md.
+// The version of the protocol that this worker speaks: docs/src/reference/worker-protocol.md.
 const protocolVersion = 1
 
 // The longest line that is read, its end included.

@@ -12,7 +12,7 @@ import java.nio.charset.StandardCharsets;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.LinkedBlockingQueue;
 
-/** An engine in Java as a worker of rsalab, which speaks docs/worker-protocol.md over its standard input and output. */
+/** An engine in Java as a worker of rsalab, which speaks docs/src/reference/worker-protocol.md over its standard input and output. */
 public final class Worker {
     private static final int MAX_LINE_BYTES = (1 << 30) + (1 << 20);
     private static final long GRACE_MS = 2000;
@@ -49,7 +49,7 @@ public final class Worker {
         }
         System.err.printf(
                 "This is the worker of rsalab's engine '%s'. rsalab starts it and talks to it over its standard input%n"
-                        + "and output, one JSON object a line; see docs/worker-protocol.md. Try: rsalab engines%n",
+                        + "and output, one JSON object a line; see docs/src/reference/worker-protocol.md. Try: rsalab engines%n",
                 engine.name());
         System.exit(argument.equals("--help") || argument.equals("-h") ? 0 : 2);
     }

@@ -1,4 +1,4 @@
-//! `rsalab vectors -`: requests in, answers out, a JSON object a line; `docs/conformance.md` is its contract.
+//! `rsalab vectors -`: requests in, answers out, a JSON object a line; `docs/src/reference/conformance.md` is its contract.
 //!
 //! What one by one and side by side must not tell apart, this makes visible: with `--batch` requests of one key and scheme go
 //! through the batch interfaces together, and the answers come in the order of the requests all the same.
@@ -195,7 +195,7 @@ pub(super) fn run(arguments: &Vectors) -> Result<(), Failure> {
             Class::Input,
             format!("{count} of the lines were no requests, and were answered with the reason"),
         )
-        .advice("a request is a JSON object with the members that docs/conformance.md lists")),
+        .advice("a request is a JSON object with the members that docs/src/reference/conformance.md lists")),
     }
 }
 

@@ -1,0 +1,23 @@
+#!/bin/sh
+# Builds the documentation site into target/site: the book, and the published results that its pages link to.
+#   book.sh [--install]   with --install mdBook is compiled into target/tools where it is missing
+set -eu
+cd "$(dirname "$0")/.."
+
+version=0.5.4
+tools=$PWD/target/tools
+mdbook=$(command -v mdbook || true)
+[ -n "$mdbook" ] || [ ! -x "$tools/bin/mdbook" ] || mdbook=$tools/bin/mdbook
+if [ -z "$mdbook" ] && [ "${1:-}" = --install ]; then
+  ${CARGO:-cargo} install --locked --quiet --root "$tools" --version "$version" --no-default-features --features search mdbook
+  mdbook=$tools/bin/mdbook
+fi
+if [ -z "$mdbook" ]; then
+  echo "SKIPPED: the documentation site, which needs mdBook: sh scripts/book.sh --install" >&2
+  exit 0
+fi
+rm -rf target/site
+# A page that is missing, or listed twice, is an error of mdBook's; links and headings are checked by `cargo xtask tidy`.
+"$mdbook" build docs
+cp -R docs/results target/site/results
+echo "$PWD/target/site/book/index.html"
