@@ -4,6 +4,7 @@
 //! coordinator; one reads answers, so that a worker that does not answer can be given up; one keeps the end of what the
 //! worker said on standard error, for the error message should it die.
 
+mod error;
 mod line;
 mod report;
 
@@ -21,12 +22,15 @@ use crate::{
     engine::{Engine, EngineInfo},
     job::{Job, StudyKey},
     ledger::{ClockOwner, Ledger, Reason, ThreadOwner},
-    protocol::{Answer, BlockReport, Fault, Readiness, Request, VERSION},
+    protocol::{Answer, BlockReport, Readiness, Request, VERSION},
     registry::{Location, is_user_name},
     worker,
 };
+use error::excerpt;
 use line::{Line, SHORT_ANSWER_BYTES, Silence};
 use report::Account;
+
+pub use error::SessionError;
 
 /// A conversation with one engine. [`Worker`] is the real one; a study is tested with others.
 pub trait Session: Send {
@@ -82,78 +86,6 @@ impl Default for Limits {
             reply: Duration::from_secs(10),
             work: Duration::from_secs(300),
         }
-    }
-}
-
-/// Why a conversation failed.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[non_exhaustive]
-pub enum SessionError {
-    /// The worker refused or failed this request, and is ready for the next.
-    #[error(transparent)]
-    Fault(Fault),
-    /// The program could not be started.
-    #[error("the worker {program} could not be started: {reason}")]
-    Start {
-        /// The program.
-        program: String,
-        /// What the system said.
-        reason: String,
-    },
-    /// No answer within the time limit; the worker has been killed.
-    #[error("the worker '{engine}' did not answer '{request}' within {after:?} and was stopped")]
-    Hung {
-        /// The engine.
-        engine: String,
-        /// What it was asked.
-        request: &'static str,
-        /// The time limit.
-        after: Duration,
-    },
-    /// The worker ended in the middle of a conversation.
-    #[error("the worker '{engine}' died while it worked on '{request}' ({status}){}", said(.stderr))]
-    Died {
-        /// The engine.
-        engine: String,
-        /// What it was asked.
-        request: &'static str,
-        /// Its exit status or signal.
-        status: String,
-        /// The end of what it said on standard error.
-        stderr: String,
-    },
-    /// The coordinator was asked to stop while it waited; the worker has been killed.
-    #[error("the worker '{engine}' was stopped while it worked on '{request}'")]
-    Stopped {
-        /// The engine.
-        engine: String,
-        /// What it was asked.
-        request: &'static str,
-    },
-    /// The worker said something that the protocol does not allow; it has been killed.
-    #[error("the worker '{engine}' broke the protocol at '{request}': {what}")]
-    Protocol {
-        /// The engine.
-        engine: String,
-        /// What it was asked.
-        request: &'static str,
-        /// What was wrong.
-        what: String,
-    },
-}
-
-impl SessionError {
-    /// Whether the worker is gone, so that a new one must be started.
-    pub fn is_fatal(&self) -> bool {
-        !matches!(self, SessionError::Fault(_))
-    }
-}
-
-fn said(stderr: &str) -> String {
-    if stderr.is_empty() {
-        String::new()
-    } else {
-        format!("; it said: {stderr}")
     }
 }
 
@@ -424,18 +356,4 @@ impl Session for Worker {
     fn pid(&self) -> Option<u32> {
         self.line.child.as_ref().map(Child::id)
     }
-}
-
-/// The beginning of a line, fit for a message.
-fn excerpt(line: &[u8]) -> String {
-    const LENGTH: usize = 120;
-    let text = String::from_utf8_lossy(&line[..line.len().min(LENGTH)]);
-    let mut text: String = text
-        .chars()
-        .map(|c| if c.is_control() { ' ' } else { c })
-        .collect();
-    if line.len() > LENGTH {
-        text.push('…');
-    }
-    text
 }

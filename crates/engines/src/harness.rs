@@ -2,39 +2,27 @@
 //!
 //! | question | file |
 //! |---|---|
-//! | how are threads started, released and parked | `crew`, `gate` |
-//! | who reads the clock | `leader` |
-//! | what does one thread do, and is it right | `share` |
-//! | how is a text measured | `text` |
+//! | what the worker loop sees of a job that is ready | `driver` |
+//! | how threads are started, and get requests | `threads` |
+//! | who reads the clock | `timing` |
+//! | what one thread does, and whether it is right | `partition` |
+//! | how a text is measured | `text` |
 
-mod crew;
-pub(crate) mod gate;
-mod leader;
-mod share;
+mod driver;
+mod partition;
 mod text;
-
-use rsalab_measure::BlockPlan;
+mod threads;
+mod timing;
 
 use crate::{
     engine::Engine,
     job::{Job, StudyKey},
     ledger::{Ledger, Reason},
-    protocol::{BlockReport, Fault, FaultKind, Readiness},
+    protocol::{Fault, FaultKind},
 };
 
-use text::TextRig;
-
-/// A job ready to run.
-pub(crate) trait Rig {
-    /// How it will run.
-    fn readiness(&self) -> Readiness;
-
-    /// One untimed run over all inputs; later runs are compared with it.
-    fn outputs(&mut self) -> Result<Vec<u8>, Fault>;
-
-    /// One block of samples, every run compared with the first.
-    fn block(&mut self, plan: &BlockPlan) -> Result<BlockReport, Fault>;
-}
+use driver::Driver;
+use text::TextDriver;
 
 /// What the engine says to the job, after the harness has had its say.
 pub(crate) fn supports(engine: &dyn Engine, job: &Job) -> Result<Ledger, Reason> {
@@ -43,12 +31,12 @@ pub(crate) fn supports(engine: &dyn Engine, job: &Job) -> Result<Ledger, Reason>
 }
 
 /// Prepares a job, hands it to `body`, and takes everything down again.
-pub(crate) fn with_rig<T>(
+pub(crate) fn with_driver<T>(
     engine: &dyn Engine,
     job: &Job,
     keys: &[StudyKey],
     inputs: &[u8],
-    body: impl FnOnce(&mut dyn Rig) -> T,
+    body: impl FnOnce(&mut dyn Driver) -> T,
 ) -> Result<T, Fault> {
     let ledger =
         supports(engine, job).map_err(|reason| Fault::new(FaultKind::Unsupported, reason.0))?;
@@ -64,14 +52,14 @@ pub(crate) fn with_rig<T>(
     }
     let prepared = engine.prepare(&job.engine_job(), keys)?;
     if job.op.is_text() {
-        Ok(body(&mut TextRig::new(
+        Ok(body(&mut TextDriver::new(
             job,
             prepared.as_ref(),
             ledger.lanes,
             inputs,
         )?))
     } else {
-        crew::with_crew(job, prepared.as_ref(), inputs, |crew| body(crew))
+        threads::with_threads(job, prepared.as_ref(), inputs, |threads| body(threads))
     }
 }
 

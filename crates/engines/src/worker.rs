@@ -160,12 +160,12 @@ fn serve_job(
     inputs: &[u8],
     talk: &mut Talk<'_>,
 ) -> io::Result<Option<Request>> {
-    let served = harness::with_rig(engine, job, keys, inputs, |rig| {
-        talk.say(&Answer::Prepared(rig.readiness()))?;
+    let served = harness::with_driver(engine, job, keys, inputs, |driver| {
+        talk.say(&Answer::Prepared(driver.readiness()))?;
         while let Some(request) = talk.hear()? {
             let answer = match &request {
-                Request::Outputs => rig.outputs().map(|outputs| Answer::Outputs { outputs }),
-                Request::Block { plan } => rig.block(plan).map(Answer::Block),
+                Request::Outputs => driver.outputs().map(|outputs| Answer::Outputs { outputs }),
+                Request::Block { plan } => driver.block(plan).map(Answer::Block),
                 Request::Hello { .. } | Request::Supports { .. } => {
                     Ok(without_job(engine, &request))
                 }

@@ -10,7 +10,8 @@
 
 mod balance;
 mod candidates;
-mod crew;
+mod lost;
+mod threads;
 
 use std::{
     sync::{Arc, Mutex, MutexGuard, PoisonError},
@@ -26,7 +27,8 @@ use zeroize::Zeroizing;
 use self::{
     balance::Balance,
     candidates::{Preference, Tester},
-    crew::Crew,
+    lost::Lost,
+    threads::CpuThreads,
 };
 use crate::backend::Gpu;
 
@@ -41,9 +43,6 @@ pub struct SplitBackend {
     kernel: String,
     lost: Lost,
 }
-
-/// Why the device is not asked any more, if it is not.
-type Lost = Arc<Mutex<Option<String>>>;
 
 impl SplitBackend {
     /// A device, and so many threads of this CPU, at least one.
@@ -65,7 +64,7 @@ impl SplitBackend {
 
     /// Why the device was given up, if it was.
     pub fn lost(&self) -> Option<String> {
-        locked(&self.lost).clone()
+        self.lost.reason()
     }
 
     /// Both sides of a key; without the device if it refuses.
@@ -80,22 +79,18 @@ impl SplitBackend {
             threads: self.threads,
             cpus: self.cpus.clone(),
             kernel: self.kernel.clone(),
-            lost: Arc::clone(&self.lost),
+            lost: self.lost.clone(),
             balance: Mutex::default(),
         })
     }
 
     fn unless_lost<T>(&self, side: Result<T, Error>) -> Option<T> {
-        side.map_err(|error| give_up(&self.lost, &error)).ok()
+        side.map_err(|error| self.lost.give_up(&error)).ok()
     }
 }
 
 fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-fn give_up(lost: &Lost, error: &Error) {
-    locked(lost).get_or_insert_with(|| error.to_string());
 }
 
 impl Backend for SplitBackend {
@@ -168,25 +163,23 @@ impl Prepared for Ready {
     }
 
     fn runner(&self) -> Result<Box<dyn BlockRunner + '_>, Error> {
-        let gpu = match (&self.gpu, &*locked(&self.lost)) {
-            (Some(gpu), None) => Some(gpu.runner()),
+        let gpu = match (&self.gpu, self.lost.reason()) {
+            (Some(gpu), None) => gpu.runner().map_err(|error| self.lost.give_up(&error)).ok(),
             _ => None,
         };
-        // The lock is open again: whoever gives a device up takes it.
-        let gpu = gpu.and_then(|gpu| gpu.map_err(|error| give_up(&self.lost, &error)).ok());
         Ok(Box::new(Runner {
             ready: self,
             gpu,
-            crew: Crew::start(&self.cpu, self.threads, &self.cpus)?,
+            threads: CpuThreads::start(&self.cpu, self.threads, &self.cpus)?,
         }))
     }
 }
 
-/// A batch's hands: the caller drives the device while the crew works.
+/// A batch's runner: the caller drives the device while the CPU's threads work.
 struct Runner<'a> {
     ready: &'a Ready,
     gpu: Option<Box<dyn BlockRunner + 'a>>,
-    crew: Crew,
+    threads: CpuThreads,
 }
 
 impl BlockRunner for Runner<'_> {
@@ -226,13 +219,13 @@ impl Runner<'_> {
         let (cpu_outputs, gpu_outputs) = outputs.split_at_mut(for_cpu * length);
         let (cpu_status, gpu_status) = status.split_at_mut(for_cpu);
         let began = Instant::now();
-        let begun = self.crew.begin(cpu_inputs, length);
+        let begun = self.threads.begin(cpu_inputs, length);
         let by_gpu = match &mut self.gpu {
             Some(gpu) if for_gpu > 0 => Some(gpu.run(gpu_inputs, gpu_outputs, gpu_status)),
             _ => None,
         };
         let gpu_took = began.elapsed();
-        let cpu_took = self.crew.collect(begun, cpu_outputs, cpu_status)?;
+        let cpu_took = self.threads.collect(begun, cpu_outputs, cpu_status)?;
         {
             let mut balance = locked(&self.ready.balance);
             balance.saw_cpu(for_cpu, cpu_took);
@@ -242,8 +235,8 @@ impl Runner<'_> {
         }
         if let Some(Err(error)) = by_gpu {
             self.give_up(&error);
-            let begun = self.crew.begin(gpu_inputs, length);
-            self.crew.collect(begun, gpu_outputs, gpu_status)?;
+            let begun = self.threads.begin(gpu_inputs, length);
+            self.threads.collect(begun, gpu_outputs, gpu_status)?;
         }
         Ok(())
     }
@@ -283,7 +276,7 @@ impl Runner<'_> {
     }
 
     fn give_up(&mut self, error: &Error) {
-        give_up(&self.ready.lost, error);
+        self.ready.lost.give_up(error);
         self.gpu = None;
     }
 }

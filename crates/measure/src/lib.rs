@@ -5,15 +5,17 @@
 //! | what time is it, and what does asking cost | [`clock`], [`tsc`] |
 //! | how fast does the core run | [`cycles`] |
 //! | how is an operation timed | [`sample`] |
-//! | how are several measured side by side, and when is it enough | [`interleave`] |
+//! | how are several measured, interleaved, and when is it enough | [`interleave`] |
 //! | did the order matter | [`order`] |
 //! | what do the samples say | [`stats`] |
 //! | which CPUs are there, and where do threads go | [`topology`], [`pin`] |
+//! | how are threads started, given work and released together | [`pool`], [`barrier`] |
 //! | was it kept from running meanwhile | [`interruption`] |
 //! | what machine is this | [`machine`], [`fact`], [`system_files`] |
 //! | who else is using it | [`busy`], [`activity`] |
 
 pub mod activity;
+pub mod barrier;
 pub mod busy;
 pub mod clock;
 pub mod cpu_time;
@@ -26,12 +28,14 @@ pub mod interruption;
 pub mod machine;
 pub mod order;
 pub mod pin;
+pub mod pool;
 pub mod sample;
 pub mod stats;
 pub mod system_files;
 pub mod topology;
 pub mod tsc;
 
+pub use barrier::Barrier;
 pub use busy::busy_warnings;
 pub use clock::{Clock, MockClock, Monotonic};
 pub use cpu_time::CpuTime;
@@ -39,6 +43,7 @@ pub use fact::Fact;
 pub use interleave::{Contestant, Plan, Schedule};
 pub use interruption::Interruption;
 pub use machine::Machine;
+pub use pool::Pool;
 pub use sample::{Block, BlockPlan, Sample, run_block, sample_block, time};
 pub use stats::Estimate;
 pub use topology::{Placement, Topology};

@@ -10,7 +10,7 @@ use std::{
 use libloading::Library;
 use rsalab_peer_evp::{MissingFunction, Table};
 
-use crate::v1_0_2;
+use crate::v1_0_2::{address as stand_in, prepare as prepare_1_0_2};
 
 /// Names under which the loader knows libcrypto, the newest first.
 #[cfg(target_os = "macos")]
@@ -55,13 +55,13 @@ pub(crate) fn open(path: &Path) -> Result<Found, String> {
     let library = unsafe { Library::new(path) }.map_err(|error| reason(&error))?;
     // Never closed: OpenSSL leaves handlers behind that run when threads and the process end.
     let library: &'static Library = Box::leak(Box::new(library));
-    let is_1_0_2 = v1_0_2::prepare(library);
+    let is_1_0_2 = prepare_1_0_2(library);
     let address = |name: &CStr| -> Option<*const c_void> {
         // SAFETY: the symbol is taken as an address only.
         unsafe { library.get::<*const c_void>(name) }
             .ok()
             .map(|symbol| *symbol)
-            .or_else(|| is_1_0_2.then(|| v1_0_2::address(name))?)
+            .or_else(|| is_1_0_2.then(|| stand_in(name))?)
     };
     let origin = address(c"BN_new")
         .and_then(mapped_file)

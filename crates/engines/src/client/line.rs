@@ -15,7 +15,7 @@ use std::{
 
 use rsalab_measure::interruption::{Interruption, LOOK, Watch};
 
-use super::SessionError;
+use super::error::SessionError;
 use crate::{protocol::Request, registry::Location};
 
 /// Why a line did not come.

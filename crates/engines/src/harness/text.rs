@@ -7,7 +7,10 @@ use rsalab_measure::{BlockPlan, CpuTime, Monotonic, Sample, sample_block};
 use rsalab_rsa::{BlockRunner, Error, Status};
 use rsalab_text::{self as text, Outcome, Work, WorkError, blocks};
 
-use super::{Rig, crew::readiness, share::compare};
+use super::{
+    driver::{Driver, readiness},
+    partition::compare,
+};
 use crate::{
     engine::{EngineError, Prepared, Runner},
     job::Job,
@@ -16,7 +19,7 @@ use crate::{
 };
 
 /// A text job ready to run.
-pub(super) struct TextRig<'a> {
+pub(super) struct TextDriver<'a> {
     job: &'a Job,
     prepared: &'a dyn Prepared,
     lanes: usize,
@@ -27,7 +30,7 @@ pub(super) struct TextRig<'a> {
     reference: Option<Vec<u8>>,
 }
 
-impl<'a> TextRig<'a> {
+impl<'a> TextDriver<'a> {
     pub(super) fn new(
         job: &'a Job,
         prepared: &'a dyn Prepared,
@@ -37,7 +40,7 @@ impl<'a> TextRig<'a> {
         let layout = job.engine_job().layout();
         let blocks = blocks::Blocks::new(layout.output, Some(job.block_symbols))
             .map_err(|error| Fault::new(FaultKind::Unsupported, error.to_string()))?;
-        Ok(TextRig {
+        Ok(TextDriver {
             job,
             prepared,
             lanes,
@@ -91,7 +94,7 @@ impl<'a> TextRig<'a> {
     }
 }
 
-impl Rig for TextRig<'_> {
+impl Driver for TextDriver<'_> {
     fn readiness(&self) -> Readiness {
         self.readiness.clone()
     }

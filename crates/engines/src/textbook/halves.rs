@@ -1,36 +1,34 @@
 //! The two halves of one private operation on two threads at once: article (d)'s "multithreaded CPU" for a single message.
 //!
 //! ```text
-//! runner: start the second thread, and pin it beside the harness's own
+//! runner: start the second thread, and pin it to a CPU of its own
 //! for each block
-//!     hand over   the block is left where both threads see it; a gate opens
+//!     hand over   the block is left where both threads see it; a barrier releases both
 //!     work        here modulo p, there modulo q
-//!     collect     the gate again
+//!     collect     the barrier again
 //!     recombine   here
-//! between blocks the second thread waits at the gate: spinning for a millisecond, then asleep
+//! between blocks the second thread waits at the barrier: spinning for a millisecond, then asleep
 //! ```
 //!
 //! The time that is measured holds the handing over, the waiting for the slower half and, after a long pause, waking the
 //! second thread. It does not hold starting it: that is once for each runner.
 
 use std::{
+    convert::Infallible,
     mem,
     sync::{Arc, Mutex, MutexGuard, PoisonError},
-    thread::{self, JoinHandle},
 };
 
 use num_bigint::BigUint;
 use rsalab_measure::{
-    Topology,
-    pin::{allowed_cpus, pin_current_thread},
+    Barrier, Pool, Topology,
+    barrier::Broken,
+    pin::allowed_cpus,
+    pool::{Member, Threads},
 };
 
 use super::crt::Crt;
-use crate::{
-    engine::EngineError,
-    harness::gate::{Broken, Gate},
-    ledger::Reason,
-};
+use crate::{engine::EngineError, ledger::Reason};
 
 /// Where the second thread goes, or why there is no place for it. Asked before the calling thread is pinned.
 pub(super) fn second_cpu() -> Result<Option<usize>, Reason> {
@@ -45,12 +43,13 @@ pub(super) fn second_cpu() -> Result<Option<usize>, Reason> {
 /// Two threads with a key: the one that calls, and one of its own.
 pub(super) struct Pair {
     shared: Arc<Shared>,
-    second: Option<JoinHandle<()>>,
+    /// The second thread. It has one task: to work until the barrier is broken.
+    second: Option<Pool<()>>,
 }
 
 struct Shared {
     crt: Arc<Crt>,
-    gate: Gate,
+    barrier: Barrier,
     /// The block on the way there, `m2` on the way back.
     slot: Mutex<BigUint>,
 }
@@ -58,37 +57,37 @@ struct Shared {
 impl Pair {
     /// Starts the second thread on a CPU, or wherever the system likes.
     pub(super) fn start(crt: Arc<Crt>, cpu: Option<usize>) -> Result<Self, EngineError> {
-        let failed = |message: String| EngineError::library("starting the second thread", message);
+        const CALL: &str = "starting the second thread";
         let shared = Arc::new(Shared {
             crt,
-            gate: Gate::new(2, true),
+            barrier: Barrier::new(2, true),
             slot: Mutex::default(),
         });
-        let second = thread::Builder::new().name("half-q".to_owned()).spawn({
-            let shared = Arc::clone(&shared);
-            move || shared.second(cpu)
-        });
-        let mut pair = Pair {
-            shared,
-            second: None,
+        let threads = Threads {
+            name: "half-q",
+            count: 1,
+            cpus: cpu.as_slice(),
         };
-        pair.second = Some(second.map_err(|error| failed(error.to_string()))?);
-        // It comes to the gate once it is pinned, and breaks the gate if it cannot be.
-        pair.shared
-            .gate
-            .wait()
-            .map_err(|Broken| failed("it could not be pinned".to_owned()))?;
-        Ok(pair)
+        let second = Arc::clone(&shared);
+        let second = Pool::detached(threads, move |member| second.work(member));
+        let second = second.map_err(|error| EngineError::library(CALL, error))?;
+        second
+            .send(0, ())
+            .map_err(|error| EngineError::library(CALL, error))?;
+        Ok(Pair {
+            shared,
+            second: Some(second),
+        })
     }
 
     /// `c^d mod n`.
     pub(super) fn power_vartime(&mut self, c: &BigUint) -> Result<BigUint, EngineError> {
-        let Shared { crt, gate, .. } = &*self.shared;
+        let Shared { crt, barrier, .. } = &*self.shared;
         let lost = |Broken| EngineError::library("the half modulo q", "its thread has ended");
         self.shared.slot().clone_from(c);
-        gate.wait().map_err(lost)?;
+        barrier.wait().map_err(lost)?;
         let m1 = crt.half_p_vartime(c);
-        gate.wait().map_err(lost)?;
+        barrier.wait().map_err(lost)?;
         let m2 = mem::take(&mut *self.shared.slot());
         Ok(crt.recombined_vartime(m1, m2))
     }
@@ -96,11 +95,9 @@ impl Pair {
 
 impl Drop for Pair {
     fn drop(&mut self) {
-        self.shared.gate.break_open();
-        if let Some(second) = self.second.take() {
-            // It has said on standard error what it died of, if it did.
-            let _ = second.join();
-        }
+        self.shared.barrier.break_now();
+        // Waits for the thread, which holds the key.
+        self.second = None;
     }
 }
 
@@ -110,32 +107,19 @@ impl Shared {
     }
 
     /// The life of the second thread.
-    fn second(&self, cpu: Option<usize>) {
-        let _leaving = BreakOnDrop(&self.gate);
-        if cpu.is_some_and(|cpu| pin_current_thread(cpu).is_err()) {
-            return;
-        }
-        // A broken gate is how it learns that it is over.
-        if self.gate.wait().is_err() {
-            return;
-        }
-        while self.gate.wait().is_ok() {
-            let c = mem::take(&mut *self.slot());
-            let m2 = self.crt.half_q_vartime(&c);
-            *self.slot() = m2;
-            if self.gate.wait().is_err() {
-                return;
+    fn work(&self, member: Member<(), Infallible>) -> Result<(), Infallible> {
+        let _leaving = self.barrier.break_on_drop();
+        for () in member.tasks() {
+            while self.barrier.wait().is_ok() {
+                let c = mem::take(&mut *self.slot());
+                let m2 = self.crt.half_q_vartime(&c);
+                *self.slot() = m2;
+                if self.barrier.wait().is_err() {
+                    break;
+                }
             }
         }
-    }
-}
-
-/// Whatever way the second thread leaves, nobody waits for it.
-struct BreakOnDrop<'a>(&'a Gate);
-
-impl Drop for BreakOnDrop<'_> {
-    fn drop(&mut self) {
-        self.0.break_open();
+        Ok(())
     }
 }
 
@@ -162,7 +146,7 @@ mod tests {
             assert_eq!(pair.power_vartime(&c), Ok(expected));
         }
         // Asleep, it must still be woken.
-        thread::sleep(std::time::Duration::from_millis(50));
+        std::thread::sleep(std::time::Duration::from_millis(50));
         let one = BigUint::from(1_u32);
         assert_eq!(pair.power_vartime(&one), Ok(one));
         drop(pair);
@@ -173,7 +157,7 @@ mod tests {
     #[test]
     fn a_second_thread_that_is_gone_is_an_error_and_no_hang() {
         let mut pair = pair();
-        pair.shared.gate.break_open();
+        pair.shared.barrier.break_now();
         assert!(matches!(
             pair.power_vartime(&BigUint::from(5_u32)),
             Err(EngineError::Library { .. })

@@ -3,6 +3,9 @@
 //! The library is `libOpenCL.so.1` or what the environment variable `OPENCL_DYLIB_PATH` names; it finds the platforms by itself. What is used
 //! is OpenCL 1.2.
 
+mod devices;
+mod words;
+
 use std::{
     collections::HashMap,
     ffi::{CString, c_void},
@@ -14,144 +17,26 @@ use std::{
 };
 
 use cl3::{
-    command_queue, context, device, error_codes,
-    info_type::InfoType,
-    kernel as cl_kernel_api, memory, platform, program,
+    command_queue, context, kernel as cl_kernel_api, memory, program,
     types::{
-        CL_NON_BLOCKING, CL_TRUE, cl_command_queue, cl_context, cl_device_id, cl_event, cl_int,
-        cl_kernel, cl_mem, cl_program,
+        CL_NON_BLOCKING, CL_TRUE, cl_command_queue, cl_context, cl_event, cl_kernel, cl_mem,
+        cl_program,
     },
 };
 use zeroize::Zeroize;
 
 use super::{
-    Argument, Description, Device, Download, Driver, Failure, Queue,
+    Argument, Description, Device, Download, Failure, Queue,
     stages::{Pinned, Stages},
 };
 use crate::kernel::{self, Grid, Kernel};
+use devices::DeviceId;
+use words::{failed, name_of, text_of};
+
+pub(crate) use devices::{Found, devices};
 
 /// Limbs up to which loops are unrolled for a graphics processor: beyond, a number does not fit its registers.
 const UNROLL_UP_TO: usize = 32;
-
-/// The devices of all platforms, or why there are none.
-pub(crate) fn devices() -> Result<Vec<Found>, String> {
-    if let Err(error) = cl3::load_library() {
-        return Err(format!("the OpenCL library cannot be loaded ({error})"));
-    }
-    let platforms = platform::get_platform_ids().map_err(|code| {
-        match code {
-            // CL_PLATFORM_NOT_FOUND_KHR, which the loader of platforms returns where there is none.
-            -1001 => "the OpenCL library finds no platform".to_owned(),
-            code => format!("the OpenCL library gives no platforms ({})", name_of(code)),
-        }
-    })?;
-    let found: Vec<Found> = platforms
-        .into_iter()
-        .flat_map(|platform| {
-            // A platform without a device says so by an error.
-            device::get_device_ids(platform, device::CL_DEVICE_TYPE_ALL)
-                .unwrap_or_default()
-                .into_iter()
-                .filter_map(move |device| describe(platform as isize, device))
-        })
-        .collect();
-    match found.is_empty() {
-        true => Err("no OpenCL platform has a device".to_owned()),
-        false => Ok(found),
-    }
-}
-
-/// A device that can be opened.
-pub(crate) struct Found {
-    pub(crate) description: Description,
-    id: DeviceId,
-}
-
-/// A device as the driver knows it, for as long as the process lives.
-#[derive(Clone, Copy)]
-struct DeviceId(isize);
-
-impl DeviceId {
-    fn get(self) -> cl_device_id {
-        self.0 as cl_device_id
-    }
-}
-
-fn describe(platform: isize, id: cl_device_id) -> Option<Found> {
-    let platform_text = |what| {
-        let text = platform::get_platform_data(platform as _, what).ok()?;
-        Some(text_of(text))
-    };
-    let text = |what| device::get_device_data(id, what).ok().map(text_of);
-    let number = |what| match device::get_device_info(id, what).ok()? {
-        InfoType::Uint(value) => Some(value as usize),
-        InfoType::Ulong(value) => Some(usize::try_from(value).unwrap_or(usize::MAX)),
-        InfoType::Size(value) => Some(value),
-        _ => None,
-    };
-    let kind = match device::get_device_info(id, device::CL_DEVICE_TYPE).ok()? {
-        InfoType::Ulong(kind) => kind,
-        _ => return None,
-    };
-    Some(Found {
-        description: Description {
-            driver: Driver::OpenCl,
-            name: text(device::CL_DEVICE_NAME)?,
-            platform: format!(
-                "{}, {}",
-                platform_text(platform::CL_PLATFORM_NAME)?,
-                platform_text(platform::CL_PLATFORM_VERSION)?
-            ),
-            units: number(device::CL_DEVICE_MAX_COMPUTE_UNITS)?,
-            memory: number(device::CL_DEVICE_GLOBAL_MEM_SIZE)?,
-            largest_buffer: number(device::CL_DEVICE_MAX_MEM_ALLOC_SIZE)?,
-            largest_group: number(device::CL_DEVICE_MAX_WORK_GROUP_SIZE)?,
-            is_cpu: kind & device::CL_DEVICE_TYPE_CPU != 0,
-        },
-        id: DeviceId(id as isize),
-    })
-}
-
-/// A text as drivers give it, with a zero at its end and spaces anywhere.
-fn text_of(mut bytes: Vec<u8>) -> String {
-    if let Some(end) = bytes.iter().position(|&byte| byte == 0) {
-        bytes.truncate(end);
-    }
-    let text = String::from_utf8_lossy(&bytes);
-    text.split_whitespace().collect::<Vec<_>>().join(" ")
-}
-
-fn name_of(code: cl_int) -> String {
-    match code {
-        -1001 => "CL_PLATFORM_NOT_FOUND_KHR".to_owned(),
-        // NVIDIA's, for an access outside of memory.
-        -9999 => "-9999".to_owned(),
-        code => format!("{} ({code})", error_codes::error_text(code)),
-    }
-}
-
-/// What a call that failed means.
-fn failed(call: &'static str, bytes: usize) -> impl Fn(cl_int) -> Failure {
-    move |code| {
-        let name = name_of(code);
-        match code {
-            error_codes::CL_MEM_OBJECT_ALLOCATION_FAILURE
-            | error_codes::CL_OUT_OF_RESOURCES
-            | error_codes::CL_OUT_OF_HOST_MEMORY
-            | error_codes::CL_INVALID_BUFFER_SIZE => Failure::OutOfMemory {
-                bytes,
-                call,
-                code: name,
-            },
-            error_codes::CL_DEVICE_NOT_AVAILABLE
-            | error_codes::CL_INVALID_CONTEXT
-            | error_codes::CL_INVALID_COMMAND_QUEUE
-            | error_codes::CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST
-            | -9999 => Failure::Lost { call, code: name },
-            _ => Failure::Call { call, code: name },
-        }
-    }
-}
 
 /// An open device of OpenCL.
 pub struct OpenClDevice {

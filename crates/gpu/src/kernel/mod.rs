@@ -3,7 +3,7 @@
 //! `rsa.cl` is the whole of the arithmetic on a device, `vendor.h` what compilers do not agree on. They are OpenCL C, and C for the host,
 //! where tests run them under sanitizers.
 
-use crate::driver::Description;
+use crate::driver::description::Description;
 
 /// What compilers do not agree on.
 pub const VENDOR: &str = include_str!("vendor.h");

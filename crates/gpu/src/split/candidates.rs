@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use rsalab_rsa::{CandidateTester, Error};
 
-use super::{Lost, balance::mixed, give_up};
+use super::{balance::mixed, lost::Lost};
 
 /// Candidates go to whichever side was faster with as many.
 pub(super) struct Tester<'a> {
@@ -69,7 +69,7 @@ impl Tester<'_> {
                 Err(error) => {
                     // What is refused is refused by both: only a device that fails where the CPU does not is given up.
                     run(self.cpu.as_mut())?;
-                    give_up(self.lost, &error);
+                    self.lost.give_up(&error);
                     self.gpu = None;
                     return Ok(());
                 }

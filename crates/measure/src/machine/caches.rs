@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::in_binary_units;
+use super::units::in_binary_units;
 use crate::system_files::SystemFiles;
 
 /// One cache.

@@ -5,10 +5,10 @@ use std::{array, ffi::c_int};
 use rsalab_engines::{EngineError, Prepared, RunStats, Runner, StudyKey, check_blocks};
 use zeroize::Zeroizing;
 
-use super::{
-    LANES,
-    ffi::{From8, Functions, Method, To8, Words8},
-};
+use super::ffi::{From8, Functions, Method, To8, Words8};
+
+/// Operations that one call does.
+pub(super) const LANES: usize = 8;
 
 /// What is done to a block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -9,11 +9,8 @@ use rsalab_engines::{
 };
 
 use crate::library::{Absent, Opened, folder, static_text};
-use block::{Operation, PreparedBlocks};
+use block::{LANES, Operation, PreparedBlocks};
 use ffi::{Functions, Version};
-
-/// Operations that one call does.
-pub(crate) const LANES: usize = 8;
 
 /// The sizes of modulus that it has code for, with the number of each in `enum MBX_ALGO`.
 const SIZES: [(usize, i32); 4] = [(1024, 0), (2048, 1), (3072, 2), (4096, 3)];

@@ -1,95 +1,85 @@
-//! The thread of a crew that says what is done, and reads the clock.
+//! The timing thread: it says what all threads do, and reads the clock.
 
-use std::{
-    sync::{
-        atomic::Ordering,
-        mpsc::{Receiver, Sender},
-    },
-    time::Instant,
-};
+use std::{sync::atomic::Ordering, time::Instant};
 
 use rsalab_measure::{
-    Block, BlockPlan, Clock, CpuTime, Monotonic, Sample, sample::at_most, sample_block, time,
+    Block, BlockPlan, Clock, CpuTime, Monotonic, Sample, barrier::Broken, sample::at_most,
+    sample_block, time,
 };
 
-use super::{
-    crew::{Command, Reply},
-    gate::Broken,
-    share::{REFERENCE, Report, STOP, Share, compare},
-};
-use crate::protocol::{BlockReport, Fault};
+use super::partition::{Partition, REFERENCE, Report, STOP, compare};
+use crate::protocol::{BlockReport, Fault, FaultKind};
 
 /// The most memory one thread's outputs of a sample take: what fits a second-level cache.
 const SAMPLE_OUTPUT_BYTES: usize = 1 << 20;
 
-/// The leader's line to the worker loop.
-pub(super) struct Orders {
-    pub(super) commands: Receiver<Command>,
-    pub(super) answers: Sender<Result<Reply, Fault>>,
-}
-
-/// The thread that reads the clock.
-pub(super) struct Leader<'a> {
-    share: Share<'a>,
+/// The thread that reads the clock. While one of its functions runs, the other threads are at the barrier.
+pub(super) struct TimingThread<'a> {
+    partition: Partition<'a>,
     /// Batches of a sample, once chosen.
     rounds: Option<usize>,
 }
 
-impl<'a> Leader<'a> {
-    pub(super) fn new(share: Share<'a>) -> Self {
-        Leader {
-            share,
+impl<'a> TimingThread<'a> {
+    pub(super) fn new(partition: Partition<'a>) -> Self {
+        TimingThread {
+            partition,
             rounds: None,
         }
     }
 
-    /// Does what it is told until nobody tells it any more.
-    pub(super) fn lead(mut self, orders: &Orders) -> Result<(), Broken> {
-        // Ends when the crew is dropped.
-        while let Ok(command) = orders.commands.recv() {
-            let answer = match command {
-                Command::First => Ok(Reply::First(self.share.first_call())),
-                Command::Outputs => self.outputs().map(Reply::Outputs),
-                Command::Block(plan) => self.block_with_cpu(&plan).map(Reply::Block),
-            };
-            if orders.answers.send(answer).is_err() {
-                break;
-            }
-        }
-        let shared = self.share.shared;
-        shared.task.store(STOP, Ordering::Release);
-        shared.gate.wait()
+    /// Does what another timing thread says, until it says that it is over.
+    pub(super) fn follow(&mut self) -> Result<(), Broken> {
+        self.partition.follow()
     }
 
-    fn outputs(&mut self) -> Result<Vec<u8>, Fault> {
-        let work = &self.share.shared.work;
+    /// Says that it is over.
+    pub(super) fn end(&self) -> Result<(), Broken> {
+        let shared = self.partition.shared;
+        shared.task.store(STOP, Ordering::Release);
+        shared.barrier.wait()
+    }
+
+    /// The time of the very first call, where that is of interest.
+    pub(super) fn first_call(&mut self) -> Option<Sample> {
+        self.partition.first_call()
+    }
+
+    /// One run over all inputs, compared with the first.
+    pub(super) fn outputs(&mut self) -> Result<Vec<u8>, Fault> {
+        let work = &self.partition.shared.work;
         let reports = self.untimed(REFERENCE)?;
         let outputs: Vec<u8> = reports
             .into_iter()
             .flat_map(|report| report.outputs)
             .collect();
         if work.deterministic {
-            let first = self.share.shared.reference.get_or_init(|| outputs.clone());
+            let first = self
+                .partition
+                .shared
+                .reference
+                .get_or_init(|| outputs.clone());
             compare(&outputs, first, work.layout.output, 0)?;
-            self.share.check_first_call(first)?;
+            self.partition.check_first_call(first)?;
         }
         Ok(outputs)
     }
 
-    fn block_with_cpu(&mut self, plan: &BlockPlan) -> Result<BlockReport, Fault> {
+    /// One block of samples.
+    pub(super) fn block(&mut self, plan: &BlockPlan) -> Result<BlockReport, Fault> {
         let before = CpuTime::of_this_process();
-        let report = match self.share.shared.work.concurrent {
+        let report = match self.partition.shared.work.concurrent {
             true => self.concurrent_block(plan),
-            false => self.block(plan),
+            false => self.block_of_samples(plan),
         };
         let after = CpuTime::of_this_process();
         let cpu = before.and_then(|before| Some(after?.since(before)));
         Ok(BlockReport { cpu, ..report? })
     }
 
-    /// A block of calls that the threads time themselves, each its share, all at work at once.
+    /// A block of calls that the threads time themselves, each its part, all at work at once.
     fn concurrent_block(&mut self, plan: &BlockPlan) -> Result<BlockReport, Fault> {
-        let shared = self.share.shared;
+        let shared = self.partition.shared;
         if shared.work.deterministic && shared.reference.get().is_none() {
             self.outputs()?;
         }
@@ -145,8 +135,9 @@ impl<'a> Leader<'a> {
         }
     }
 
-    fn block(&mut self, plan: &BlockPlan) -> Result<BlockReport, Fault> {
-        let shared = self.share.shared;
+    /// A block of samples that this thread times.
+    fn block_of_samples(&mut self, plan: &BlockPlan) -> Result<BlockReport, Fault> {
+        let shared = self.partition.shared;
         if shared.work.deterministic && shared.reference.get().is_none() {
             self.outputs()?;
         }
@@ -157,9 +148,9 @@ impl<'a> Leader<'a> {
         let block = sample_block(clock, plan, || {
             shared.task.store(rounds, Ordering::Release);
             let mut sample = time(clock, || {
-                shared.gate.wait()?;
-                self.share.work(rounds);
-                shared.gate.wait()?;
+                shared.barrier.wait()?;
+                self.partition.work(rounds);
+                shared.barrier.wait()?;
                 Ok::<_, Broken>(0)
             })?;
             let reports = self.check(rounds)?;
@@ -185,7 +176,7 @@ impl<'a> Leader<'a> {
         if let Some(rounds) = self.rounds {
             return Ok(rounds);
         }
-        let rounds = match self.share.shared.work.fixed_rounds {
+        let rounds = match self.partition.shared.work.fixed_rounds {
             Some(rounds) => rounds,
             None => self.rounds_by_time()?,
         };
@@ -196,14 +187,14 @@ impl<'a> Leader<'a> {
     }
 
     fn rounds_by_time(&mut self) -> Result<usize, Fault> {
-        let shared = self.share.shared;
+        let shared = self.partition.shared;
         let most = (SAMPLE_OUTPUT_BYTES / (shared.work.batch * shared.work.layout.output)).max(1);
         let mut rounds = 1;
         loop {
             let begin = Instant::now();
-            self.share.work(rounds);
+            self.partition.work(rounds);
             let elapsed = begin.elapsed();
-            self.share.check(rounds);
+            self.partition.check(rounds);
             shared.collect()?;
             if rounds == most || elapsed >= shared.work.sample {
                 return Ok(rounds);
@@ -213,21 +204,32 @@ impl<'a> Leader<'a> {
     }
 
     fn untimed(&mut self, task: usize) -> Result<Vec<Report>, Fault> {
-        let shared = self.share.shared;
+        let shared = self.partition.shared;
         shared.task.store(task, Ordering::Release);
-        shared.gate.wait()?;
-        self.share.work(task);
-        shared.gate.wait()?;
+        shared.barrier.wait()?;
+        self.partition.work(task);
+        shared.barrier.wait()?;
         self.check(task)
     }
 
     /// Lets all threads check what they did, and collects their reports.
     fn check(&mut self, task: usize) -> Result<Vec<Report>, Fault> {
-        let shared = self.share.shared;
-        self.share.check(task);
-        shared.gate.wait()?;
+        let shared = self.partition.shared;
+        self.partition.check(task);
+        shared.barrier.wait()?;
         shared.collect()
     }
+}
+
+impl From<Broken> for Fault {
+    fn from(_: Broken) -> Self {
+        lost_thread()
+    }
+}
+
+/// A measurement with a thread less than it says is none.
+pub(super) fn lost_thread() -> Fault {
+    Fault::new(FaultKind::Threads, "a thread of the measurement panicked")
 }
 
 /// What all threads did in one call, discarded or measured.

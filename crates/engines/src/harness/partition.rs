@@ -1,15 +1,17 @@
-//! One thread's share of a job: which batches, where their outputs go, and whether they are what they were.
+//! One thread's part of a job: which batches, where their outputs go, and whether they are what they were.
 
 use std::{
     mem,
     ops::Range,
-    sync::{Mutex, MutexGuard, OnceLock, PoisonError, atomic::AtomicUsize},
+    sync::{
+        Mutex, MutexGuard, OnceLock, PoisonError,
+        atomic::{AtomicUsize, Ordering},
+    },
     time::Duration,
 };
 
-use rsalab_measure::{Monotonic, Sample, time};
+use rsalab_measure::{Barrier, Monotonic, Sample, barrier::Broken, time};
 
-use super::gate::Gate;
 use crate::{
     engine::{EngineError, Prepared, RunStats, Runner},
     job::{Job, Mode},
@@ -96,8 +98,8 @@ impl<'a> Work<'a> {
 /// What the threads share.
 pub(super) struct Shared<'a> {
     pub(super) work: Work<'a>,
-    pub(super) gate: Gate,
-    /// What to do when the gate opens: [`STOP`], [`REFERENCE`], or the number of batches of a sample; of all threads
+    pub(super) barrier: Barrier,
+    /// What to do after the next round of the barrier: [`STOP`], [`REFERENCE`], or the number of batches of a sample; of all threads
     /// together where each times its own calls.
     pub(super) task: AtomicUsize,
     /// The outputs of the first run over all inputs.
@@ -108,7 +110,7 @@ pub(super) struct Shared<'a> {
 pub(super) const STOP: usize = 0;
 pub(super) const REFERENCE: usize = usize::MAX;
 
-/// What one thread has done since the leader last looked.
+/// What one thread has done since the timing thread last looked.
 #[derive(Default)]
 pub(super) struct Report {
     pub(super) items: u64,
@@ -138,8 +140,8 @@ impl Shared<'_> {
     }
 }
 
-/// One thread's share of the work.
-pub(super) struct Share<'a> {
+/// One thread's part of the work.
+pub(super) struct Partition<'a> {
     pub(super) shared: &'a Shared<'a>,
     index: usize,
     runner: Box<dyn Runner + 'a>,
@@ -148,7 +150,7 @@ pub(super) struct Share<'a> {
     /// The outputs of a sample, in the order in which its batches are done.
     outputs: Vec<u8>,
     /// The batches that `outputs` holds, in order.
-    done: Stretch,
+    done: BatchRange,
     stats: Counted,
     /// Where each thread times its own calls.
     calls: Vec<(Sample, Option<u64>)>,
@@ -159,19 +161,19 @@ pub(super) struct Share<'a> {
 
 /// A run of consecutive batches, which begins again at the first one after the last.
 #[derive(Clone, Copy, Default)]
-struct Stretch {
+struct BatchRange {
     first: usize,
     count: usize,
 }
 
-/// What was counted over a stretch.
+/// What was counted over a range of batches.
 #[derive(Clone, Copy, Default)]
 struct Counted {
     items: u64,
     tests: Option<u64>,
 }
 
-impl<'a> Share<'a> {
+impl<'a> Partition<'a> {
     pub(super) fn new(
         shared: &'a Shared<'a>,
         index: usize,
@@ -179,13 +181,13 @@ impl<'a> Share<'a> {
     ) -> Result<Self, EngineError> {
         let work = &shared.work;
         runner.keep(&mut (0..work.batches()).map(|batch| work.inputs_of(&work.items_of(batch))))?;
-        Ok(Share {
+        Ok(Partition {
             shared,
             index,
             runner,
             next: index * shared.work.batches() / shared.reports.len(),
             outputs: Vec::new(),
-            done: Stretch::default(),
+            done: BatchRange::default(),
             stats: Counted::default(),
             calls: Vec::new(),
             first_output: Vec::new(),
@@ -225,34 +227,50 @@ impl<'a> Share<'a> {
         compare(&output, expected, self.shared.work.layout.output, 0)
     }
 
-    fn stretch(&self, task: usize) -> Stretch {
+    fn range(&self, task: usize) -> BatchRange {
         let batches = self.shared.work.batches();
         let threads = self.shared.reports.len();
         match task {
             REFERENCE => {
                 let first = self.index * batches / threads;
                 let end = (self.index + 1) * batches / threads;
-                Stretch {
+                BatchRange {
                     first,
                     count: end - first,
                 }
             }
-            calls if self.shared.work.concurrent => Stretch {
+            calls if self.shared.work.concurrent => BatchRange {
                 first: self.next,
                 count: calls / threads + usize::from(self.index < calls % threads),
             },
-            rounds => Stretch {
+            rounds => BatchRange {
                 first: self.next,
                 count: rounds,
             },
         }
     }
 
+    /// Does what the timing thread says, until it says that it is over.
+    pub(super) fn follow(&mut self) -> Result<(), Broken> {
+        loop {
+            self.shared.barrier.wait()?;
+            match self.shared.task.load(Ordering::Acquire) {
+                STOP => return Ok(()),
+                task => {
+                    self.work(task);
+                    self.shared.barrier.wait()?;
+                    self.check(task);
+                    self.shared.barrier.wait()?;
+                }
+            }
+        }
+    }
+
     /// The measured part. Faults are kept for the check, so that the other threads are not left waiting.
     pub(super) fn work(&mut self, task: usize) {
         let work = &self.shared.work;
-        let stretch = self.stretch(task);
-        let room = stretch.count * work.batch * work.layout.output;
+        let range = self.range(task);
+        let room = range.count * work.batch * work.layout.output;
         if self.outputs.len() < room {
             self.outputs.resize(room, SPOILED);
         }
@@ -263,7 +281,7 @@ impl<'a> Share<'a> {
         let is_timed = work.concurrent && task != REFERENCE;
         self.calls.clear();
         let mut filled = 0;
-        for (batch, items) in stretch.batches(work) {
+        for (batch, items) in range.batches(work) {
             let end = filled + items.len() * work.layout.output;
             let output = &mut self.outputs[filled..end];
             let inputs = work.inputs_of(&items);
@@ -293,7 +311,7 @@ impl<'a> Share<'a> {
             }
             filled = end;
         }
-        self.done = stretch;
+        self.done = range;
         self.stats = stats;
     }
 
@@ -333,7 +351,7 @@ impl<'a> Share<'a> {
     }
 }
 
-impl Stretch {
+impl BatchRange {
     /// The number of each batch, and its items.
     fn batches<'w>(self, work: &'w Work<'_>) -> impl Iterator<Item = (usize, Range<usize>)> + 'w {
         let batches = work.batches();
@@ -347,11 +365,11 @@ impl Stretch {
     }
 }
 
-/// Fetches what a stretch has left where the engine works. Batches beyond the outputs were not done.
+/// Fetches what a range has left where the engine works. Batches beyond the outputs were not done.
 fn collect(
     runner: &mut dyn Runner,
     work: &Work<'_>,
-    done: Stretch,
+    done: BatchRange,
     outputs: &mut [u8],
 ) -> Result<(), Fault> {
     let mut rest = outputs;
