@@ -7,9 +7,9 @@ use rand_chacha::ChaCha20Rng;
 use rsalab_engines::Op;
 use rsalab_measure::{Machine, topology::Cpu};
 use rsalab_study::{
-    articles::{self, Review, Verdict, text_threads::plan},
-    plan::{Engines, Threads},
-    report,
+    articles,
+    plan::{Engines, Plan, Preset, Threads},
+    report::{self, Review, Verdict},
 };
 
 mod support;
@@ -65,11 +65,14 @@ fn planted(machine: &Machine, law: Law, spread: f64) -> Review {
     review(&planted)
 }
 
+fn plan() -> Plan {
+    Preset::named("text-threads")
+        .unwrap()
+        .plan(&host(&["own"], 1))
+}
+
 fn study(machine: &Machine, directory: &Path, symbols: &[usize], engines: &[&str]) -> Planted {
-    let mut plan = plan::plan(&plan::Settings {
-        symbols: symbols.to_vec(),
-        ..plan::Settings::default()
-    });
+    let mut plan = plan().with_symbols(symbols);
     for grid in &mut plan.grids {
         grid.threads = Threads::These(THREADS.to_vec());
         let engines = engines.iter().map(|engine| (*engine).to_owned());
@@ -351,7 +354,7 @@ fn every_figure_and_claim_is_in_the_results() {
 /// The article's own application is the last of the preset's engines, and a report with it says what its time has in it.
 #[test]
 fn the_articles_own_application_is_told_from_the_others() {
-    let plan = plan::plan(&plan::Settings::default());
+    let plan = plan();
     for grid in &plan.grids {
         let Engines::Named(engines) = &grid.engines else {
             panic!("the preset names its engines");

@@ -5,9 +5,9 @@ use std::{collections::BTreeMap, path::Path};
 use rsalab_engines::{Exponent, Job, Op};
 use rsalab_measure::{Machine, topology::Cpu};
 use rsalab_study::{
-    articles::{self, Article, Review, Scale, Verdict, cpu_gpu},
+    articles::{self, Article, Scale},
     plan::{Host, Plan, Preset},
-    report,
+    report::{self, Review, Verdict},
 };
 
 mod support;
@@ -42,6 +42,10 @@ fn machine(cores: usize) -> Machine {
     machine
 }
 
+fn article() -> Article {
+    Article::named("cpu-gpu").unwrap()
+}
+
 fn host(cores: usize) -> Host {
     let names = ["own", "textbook", "cryptopp", "gpu"].map(str::to_owned);
     Host {
@@ -53,7 +57,7 @@ fn host(cores: usize) -> Host {
 
 fn study(cores: usize, directory: &Path) -> Planted {
     let host = host(cores);
-    let plan = Preset::CpuGpu.plan(&host).to_toml();
+    let plan = Preset::named("cpu-gpu").unwrap().plan(&host).to_toml();
     Planted::on(&machine(cores), directory, &plan, &host)
 }
 
@@ -313,10 +317,10 @@ fn every_id_has_values_or_a_reason() {
         .unwrap();
         let text = std::fs::read_to_string(directory.path().join("results.json")).unwrap();
         let results: serde_json::Value = serde_json::from_str(&text).unwrap();
-        let article = &results["articles"][0];
+        let of_article = &results["articles"][0];
         let mut found = Vec::new();
         for kind in ["tables", "shown", "claims"] {
-            for entry in article[kind].as_array().unwrap() {
+            for entry in of_article[kind].as_array().unwrap() {
                 let id = entry["id"].as_str().unwrap().to_owned();
                 let values = match kind {
                     "tables" => {
@@ -344,7 +348,8 @@ fn every_id_has_values_or_a_reason() {
             }
         }
         found.sort();
-        let mut ids = cpu_gpu::IDS.map(str::to_owned).to_vec();
+        let mut ids = articles::ids(article());
+        assert_eq!(ids.len(), 28);
         ids.sort();
         assert_eq!(found, ids);
         let page = std::fs::read_to_string(directory.path().join("report.html")).unwrap();
@@ -359,7 +364,7 @@ fn both_scales_have_the_same_cells() {
     let host = host(4);
     let groups = |scale| {
         let plan = Plan {
-            grids: cpu_gpu::plan::grids(scale),
+            grids: article().grids(scale),
             ..Preset::Smoke.plan(&host)
         };
         plan.groups(&host).unwrap()
@@ -368,7 +373,7 @@ fn both_scales_have_the_same_cells() {
     assert_eq!(published.len(), short.len());
     for (published, short) in published.iter().zip(&short) {
         assert_eq!(published.job, short.job);
-        assert_eq!(published.article, Some(Article::CpuGpu));
+        assert_eq!(published.article, Some(article()));
         assert_eq!(published.measure.repeats, Some(100));
         assert!(short.measure.repeats < published.measure.repeats);
     }

@@ -6,9 +6,9 @@ use std::{collections::BTreeMap, path::Path};
 use rsalab_engines::{BlockReport, Job, Mode, Op};
 use rsalab_measure::Estimate;
 use rsalab_study::{
-    articles::{self, Review, Table, Verdict, cpu_gpu, keygen_libraries, prime_cycles},
+    articles::{self, Article},
     plan::{Engines, Host, Plan, Preset},
-    report,
+    report::{self, Review, Table, Verdict},
     store::GroupRecord,
 };
 
@@ -43,8 +43,8 @@ fn study(directory: &Path, plan: &Plan) -> Planted {
 }
 
 /// The plan of a preset, which asks nothing of the machine.
-fn plan(preset: Preset) -> Plan {
-    preset.plan(&host(&["own"], 2))
+fn plan(preset: &str) -> Plan {
+    Preset::named(preset).unwrap().plan(&host(&["own"], 2))
 }
 
 /// What a cell is filled with: nanoseconds of an operation, and how many threads' worth of it passes at once.
@@ -146,7 +146,7 @@ fn as_article_b(job: &Job, engine: &str) -> Option<(f64, f64)> {
 #[test]
 fn what_article_b_says_holds_of_its_own_numbers() {
     let directory = tempfile::tempdir().unwrap();
-    let mut planted = study(directory.path(), &plan(Preset::PrimeCycles));
+    let mut planted = study(directory.path(), &plan("prime-cycles"));
     fill(&mut planted, &as_article_b);
     let [review] = &reviews(&planted)[..] else {
         panic!("one article");
@@ -210,7 +210,7 @@ fn what_article_b_says_holds_of_its_own_numbers() {
 fn quotients_out_of_range_or_falling_do_not_hold() {
     let of = |decryption: fn(f64) -> f64| {
         let directory = tempfile::tempdir().unwrap();
-        let mut planted = study(directory.path(), &plan(Preset::PrimeCycles));
+        let mut planted = study(directory.path(), &plan("prime-cycles"));
         fill(&mut planted, &move |job, engine| {
             let time = match job.op {
                 Op::Public => 1e4,
@@ -232,10 +232,10 @@ fn quotients_out_of_range_or_falling_do_not_hold() {
 #[test]
 fn batch_files_count_on() {
     let directory = tempfile::tempdir().unwrap();
-    let mut planted = study(directory.path(), &plan(Preset::PrimeCycles));
+    let mut planted = study(directory.path(), &plan("prime-cycles"));
     fill(&mut planted, &as_article_b);
     let groups = articles::report(planted.study.store()).unwrap().groups;
-    let files = prime_cycles::batches::files(&groups);
+    let files = articles::batch_files(&groups);
     let of_program: Vec<&str> = files
         .iter()
         .map(|file| file.path.as_str())
@@ -280,7 +280,7 @@ fn as_article_c(job: &Job, engine: &str) -> Option<(f64, f64)> {
 #[test]
 fn what_article_c_says_is_judged_with_every_openssl_that_there_is() {
     let directory = tempfile::tempdir().unwrap();
-    let mut planted = study(directory.path(), &plan(Preset::KeygenLibraries));
+    let mut planted = study(directory.path(), &plan("keygen-libraries"));
     fill(&mut planted, &as_article_c);
     let [review] = &reviews(&planted)[..] else {
         panic!("one article");
@@ -311,7 +311,7 @@ fn what_article_c_says_is_judged_with_every_openssl_that_there_is() {
 #[test]
 fn faster_everywhere_is_another_answer() {
     let directory = tempfile::tempdir().unwrap();
-    let mut planted = study(directory.path(), &plan(Preset::KeygenLibraries));
+    let mut planted = study(directory.path(), &plan("keygen-libraries"));
     fill(&mut planted, &|job, engine| {
         let ns = (job.bits as f64).powi(3);
         let factor = if engine.starts_with("ippcp") {
@@ -358,7 +358,7 @@ fn ids(results: &serde_json::Value) -> BTreeMap<String, (bool, bool)> {
 #[test]
 fn every_id_of_every_article_has_a_value_or_a_reason() {
     let directory = tempfile::tempdir().unwrap();
-    let mut planted = study(directory.path(), &plan(Preset::Papers));
+    let mut planted = study(directory.path(), &plan("papers"));
     for is_measured in [false, true] {
         if is_measured {
             fill(&mut planted, &|job, _| {
@@ -374,9 +374,8 @@ fn every_id_of_every_article_has_a_value_or_a_reason() {
         let text = std::fs::read_to_string(directory.path().join("results.json")).unwrap();
         let results: serde_json::Value = serde_json::from_str(&text).unwrap();
         let ids = ids(&results);
-        let of_b_to_d = prime_cycles::IDS.iter().chain(&keygen_libraries::IDS);
-        for id in of_b_to_d.chain(&cpu_gpu::IDS) {
-            assert!(ids.contains_key(*id), "{id} is missing");
+        for id in Article::all().flat_map(articles::ids) {
+            assert!(ids.contains_key(&id), "{id} is missing");
         }
         for (id, (has_value, has_reason)) in &ids {
             // A claim whose cases all say why they have no value has no reason of its own.

@@ -5,11 +5,7 @@ use std::{collections::BTreeMap, env, ffi::OsStr, fs, os::unix::ffi::OsStrExt, p
 use jiff::Zoned;
 use rsalab_engines::Registry;
 use rsalab_study::{
-    Study, VERSION,
-    articles::{
-        self,
-        text_threads::{self, plan::Settings},
-    },
+    Study, VERSION, articles,
     plan::{Engines, Grid, Host, Plan, Preset, Threads},
     report::{self, Finding, Report},
     run::{Surroundings, Workers},
@@ -257,14 +253,7 @@ fn chosen(arguments: &arguments::Study, host: &Host) -> Result<(String, Plan), F
     let path = Path::new(typed);
     let unknown = match Preset::named(&typed.to_string_lossy()) {
         Ok(preset) => {
-            let plan = match (preset, &arguments.symbols) {
-                // How its texts are measured depends on their sizes.
-                (Preset::TextThreads, Some(symbols)) => text_threads::plan::plan(&Settings {
-                    symbols: symbols.clone(),
-                    ..Settings::default()
-                }),
-                (preset, _) => with_symbols(preset.plan(host), arguments),
-            };
+            let plan = with_symbols(preset.plan(host), arguments);
             return Ok((preset.name().to_owned(), plan));
         }
         Err(unknown) => unknown,
@@ -282,15 +271,12 @@ fn chosen(arguments: &arguments::Study, host: &Host) -> Result<(String, Plan), F
     Ok((name.into_owned(), with_symbols(plan, arguments)))
 }
 
-/// The plan with the sizes of texts that were asked for, in the grids that have texts.
-fn with_symbols(mut plan: Plan, arguments: &arguments::Study) -> Plan {
-    if let Some(symbols) = &arguments.symbols {
-        let grids = plan.grids.iter_mut();
-        grids
-            .filter(|grid| !grid.symbols.is_empty())
-            .for_each(|grid| grid.symbols.clone_from(symbols));
+/// The plan with the sizes of texts that were asked for.
+fn with_symbols(plan: Plan, arguments: &arguments::Study) -> Plan {
+    match &arguments.symbols {
+        Some(symbols) => plan.with_symbols(symbols),
+        None => plan,
     }
-    plan
 }
 
 /// A study gets a directory of its own; one that holds a study is gone on with by `resume`.

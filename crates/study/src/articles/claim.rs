@@ -1,5 +1,6 @@
 //! What the cases of a claim come to.
 
+use super::data::ClaimData;
 use crate::report::{Case, Claim, EngineVerdict, Verdict};
 
 impl Verdict {
@@ -21,26 +22,8 @@ impl Verdict {
 }
 
 impl Claim {
-    /// A claim before anything is known of it.
-    pub(super) const fn stated(
-        id: &'static str,
-        claim: &'static str,
-        published: &'static str,
-        computed: &'static str,
-    ) -> Claim {
-        Claim {
-            id,
-            claim,
-            published,
-            computed,
-            verdicts: Vec::new(),
-            cases: Vec::new(),
-            reason: None,
-        }
-    }
-
-    /// The claim with what `cases` say, each engine's verdict over its own cases.
-    pub(super) fn decided(self, cases: Vec<Case>) -> Claim {
+    /// A claim with what `cases` say, each engine's verdict over its own cases.
+    pub(super) fn decided(data: &'static ClaimData, cases: Vec<Case>) -> Claim {
         let mut engines: Vec<&str> = Vec::new();
         for case in &cases {
             if !engines.contains(&case.engine.as_str()) {
@@ -62,10 +45,13 @@ impl Claim {
             .is_empty()
             .then(|| "no engine has the figures that it takes".to_owned());
         Claim {
+            id: &data.id,
+            claim: &data.claim,
+            published: &data.published,
+            computed: &data.computed,
             verdicts,
-            reason,
             cases,
-            ..self
+            reason,
         }
     }
 }
@@ -111,7 +97,9 @@ mod tests {
             }),
         };
         let example = |cases| {
-            let claim = Claim::stated("x-i", "", "", "").decided(cases);
+            let data = "id = 'x-i'\nclaim = ''\npublished = ''\ncomputed = ''\ncases = []";
+            let data = Box::leak(Box::new(toml::from_str(data).unwrap()));
+            let claim = Claim::decided(data, cases);
             claim.example().map(|case| case.case.clone())
         };
         let decided = vec![

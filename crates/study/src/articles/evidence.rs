@@ -1,123 +1,283 @@
-//! What a study has measured of one job on one engine, or why it has not: what tables of articles are filled from.
+//! What a study has measured of an article's cells, or why it has not: where formulas find their cells.
+
+use std::collections::BTreeMap;
 
 use rsalab_engines::Job;
-use rsalab_measure::{Estimate, stats::median_interval};
 
-use crate::report::{Digest, Group, Row, Ticks};
+use super::{
+    cell::Cell,
+    cpus::Cpus,
+    data::{Definition, Replacement},
+    scope::Scope,
+};
+use crate::{
+    report::{Group, Row},
+    store::GroupRecord,
+};
 
-/// The cells of a study that belong to an article.
-#[derive(Clone, Copy)]
+/// The cells of a study that belong to an article, and the article.
 pub(super) struct Evidence<'a> {
+    pub(super) data: &'static Definition,
     pub(super) groups: &'a [Group],
-}
-
-/// One cell that is done.
-#[derive(Clone, Copy)]
-pub(super) struct Cell<'a> {
-    pub(super) row: &'a Row,
-    pub(super) digest: &'a Digest,
-    confidence: f64,
+    pub(super) records: &'a [GroupRecord],
+    pub(super) cpus: Option<Cpus>,
+    /// The fields of each group's job.
+    jobs: Vec<BTreeMap<String, String>>,
 }
 
 impl<'a> Evidence<'a> {
-    /// The cell of an engine in the group that does such a job.
+    pub(super) fn new(
+        data: &'static Definition,
+        groups: &'a [Group],
+        records: &'a [GroupRecord],
+        cpus: Option<Cpus>,
+    ) -> Self {
+        Evidence {
+            data,
+            groups,
+            records,
+            cpus,
+            jobs: groups.iter().map(|group| fields(&group.job)).collect(),
+        }
+    }
+
+    /// Engines with at least one figure, in the order of the plan.
+    pub(super) fn engines(&self) -> Vec<&'a str> {
+        let mut engines: Vec<&str> = Vec::new();
+        for row in self.groups.iter().flat_map(|group| &group.rows) {
+            if row.figures.is_some() && !engines.contains(&row.engine.as_str()) {
+                engines.push(&row.engine);
+            }
+        }
+        engines
+    }
+
+    /// Sizes of texts, ascending.
+    pub(super) fn sizes(&self) -> Vec<usize> {
+        ascending(self.groups.iter().map(|group| group.job.symbols))
+    }
+
+    /// Numbers of threads, ascending.
+    pub(super) fn threads(&self) -> Vec<usize> {
+        ascending(self.groups.iter().map(|group| group.job.threads))
+    }
+
+    /// The confidence of the intervals.
+    pub(super) fn confidence(&self) -> f64 {
+        self.groups.first().map_or(0.95, |group| group.confidence)
+    }
+
+    /// The CPUs; one where nothing is known of them.
+    pub(super) fn known_cpus(&self) -> Cpus {
+        self.cpus.unwrap_or(Cpus {
+            cores: 1,
+            logical: 1,
+        })
+    }
+
+    /// The largest number of threads that texts were measured on and that does not exceed the CPUs.
+    ///
+    /// # Errors
+    /// There are no several threads to speak of.
+    pub(super) fn all_threads(&self) -> Result<usize, String> {
+        let most = self.cpus.map_or(usize::MAX, |cpus| cpus.logical);
+        let texts = self.groups.iter().map(|group| &group.job);
+        let counts = texts
+            .filter(|job| job.op.is_text())
+            .map(|job| job.threads)
+            .filter(|count| (2..=most).contains(count));
+        counts.max().ok_or_else(|| match most {
+            1 => "this machine has one CPU".to_owned(),
+            _ => "this study does not ask for several threads".to_owned(),
+        })
+    }
+
+    /// A number that the study or its machine has under this name.
+    pub(super) fn number(&self, name: &str) -> Option<Result<usize, String>> {
+        let sizes = || match &self.sizes()[..] {
+            [first, .., last] => Ok((*first, *last)),
+            _ => Err("the study has no two sizes of text".to_owned()),
+        };
+        Some(match name {
+            "all-threads" => self.all_threads(),
+            "all-threads-or-one" => Ok(self.all_threads().unwrap_or(1)),
+            "cores" => Ok(self.known_cpus().cores),
+            "cpus" => Ok(self.known_cpus().logical),
+            "smallest-text" => sizes().map(|(first, _)| first),
+            "largest-text" => Ok(self.sizes().last().copied().unwrap_or(0)),
+            "smallest-key" => Ok(self
+                .groups
+                .iter()
+                .map(|group| group.job.bits)
+                .min()
+                .unwrap_or(0)),
+            _ => return None,
+        })
+    }
+
+    /// Whether something holds of the study, its machine or the scope.
+    ///
+    /// # Errors
+    /// The reason why not.
+    pub(super) fn check(&self, condition: &str, scope: &Scope) -> Result<(), String> {
+        let cpus = self.known_cpus();
+        let holds = match condition.split_once(' ') {
+            _ if condition == "several threads" => return self.all_threads().map(drop),
+            _ if condition == "several CPUs" => cpus.logical > 1,
+            _ if condition == "enough CPUs" => scope
+                .word("threads")
+                .parse()
+                .is_ok_and(|count: usize| count <= cpus.logical),
+            _ if condition == "hyper-threads for the best"
+                && scope.word("best") != "hyper-threads" =>
+            {
+                true
+            }
+            _ if condition.starts_with("hyper-threads") => match cpus.has_smt() {
+                true => true,
+                false => return Err("this machine shows no hyper-threads".to_owned()),
+            },
+            _ if condition == "machine" => self.cpus.is_some(),
+            _ if condition == "no machine" => self.cpus.is_none(),
+            Some(("engine", engine)) => {
+                let mut rows = self.groups.iter().flat_map(|group| &group.rows);
+                rows.any(|row| row.engine == engine)
+            }
+            Some((name, word)) => scope.word(name) == word,
+            None => panic!("'{condition}' is not a condition"),
+        };
+        match holds {
+            true => Ok(()),
+            false => Err(condition.to_owned()),
+        }
+    }
+
+    /// The cell of the engine in scope, in the group that does such a job.
     ///
     /// # Errors
     /// Why there is no figure: what the cell says, or that the study does not ask.
-    pub(super) fn cell(
-        self,
-        is_asked: impl Fn(&Job) -> bool,
-        engine: &str,
-    ) -> Result<Cell<'a>, String> {
-        let group = self.groups.iter().find(|group| {
-            is_asked(&group.job) && group.rows.iter().any(|row| row.engine == engine)
-        });
-        let group = group.ok_or_else(|| format!("this study does not ask {engine}"))?;
-        let mut rows = group.rows.iter();
-        let row = rows
-            .find(|row| row.engine == engine)
-            .expect("the group was chosen for it");
+    pub(super) fn cell(&self, scope: &Scope) -> Result<Cell<'a>, String> {
+        let engine = scope.word("engine");
+        let mut wanted = BTreeMap::new();
+        for (name, word) in &scope.words {
+            if FIELDS.contains(&name.as_str()) {
+                let number = self.number(word).transpose()?;
+                wanted.insert(
+                    name.as_str(),
+                    number.map_or(word.clone(), |number| number.to_string()),
+                );
+            }
+        }
+        let is_asked = |job: &BTreeMap<String, String>| {
+            wanted
+                .iter()
+                .all(|(name, word)| match (*name, word.as_str()) {
+                    ("message", "byte-shorter") => job["message"] == job["shorter"],
+                    _ => job[*name] == *word,
+                })
+        };
+        let of_engine = |group: &'a Group| {
+            let row = group.rows.iter().find(|row| row.engine == engine)?;
+            Some((group, row))
+        };
+        let mut groups = self.groups.iter().zip(&self.jobs);
+        let found = groups.find_map(|(group, job)| of_engine(group).filter(|_| is_asked(job)));
+        let (group, row) = found.ok_or_else(|| format!("this study does not ask {engine}"))?;
         match (&row.figures, &row.digest, &row.reason) {
-            (Some(_), Some(digest), _) => Ok(Cell {
-                row,
-                digest,
-                confidence: group.confidence,
-            }),
-            (_, _, Some(reason)) => Err(reason.clone()),
+            (Some(_), Some(digest), _) => Ok(Cell { group, row, digest }),
+            (_, _, Some(reason)) => {
+                let op = wanted.get("op").map_or("", String::as_str);
+                Err(replaced(&self.data.reasons, engine, op, reason.clone()))
+            }
             _ => Err(format!("{engine} is not measured yet")),
         }
     }
-}
 
-impl<'a> Cell<'a> {
-    /// Median nanoseconds of an operation.
-    pub(super) fn median_ns(self) -> Estimate {
-        self.figures().ns_per_op
+    /// Why nothing can be said of the device: there is no figure, or the figures are those of kernels on a CPU.
+    pub(super) fn lack_of_device(&self, engine: &str) -> Option<String> {
+        let on_cpu = "there is no GPU in this machine: the kernels ran on its CPU";
+        self.lack_of_figures(engine)
+            .or_else(|| self.is_on_cpu(engine).then(|| on_cpu.to_owned()))
     }
 
-    /// Median ticks of the time-stamp counter of an operation.
-    pub(super) fn median_ticks(self) -> Result<Estimate, String> {
-        Ok(self.median_ns().scaled(self.ticks_per_ns()?))
+    /// Whether an engine's figures are those of a device's kernels on a CPU.
+    pub(super) fn is_on_cpu(&self, engine: &str) -> bool {
+        let mut kernels = self.rows_of(engine).filter_map(|row| row.kernel.as_deref());
+        kernels.any(rsalab_engines::gpu::is_on_cpu)
     }
 
-    /// Mean nanoseconds of an operation, of an operation whose time is luck.
-    pub(super) fn mean_ns(self) -> Estimate {
-        self.figures().ops_per_s.reciprocal().scaled(1e9)
-    }
-
-    /// Mean ticks of such an operation.
-    pub(super) fn mean_ticks(self) -> Result<Estimate, String> {
-        Ok(self.mean_ns().scaled(self.ticks_per_ns()?))
-    }
-
-    /// Ticks of single operations.
-    pub(super) fn ticks(self) -> Result<&'a Ticks, String> {
-        let ticks = self.digest.ticks.as_ref();
-        ticks.ok_or_else(|| no_ticks().to_owned())
-    }
-
-    /// Wall time of the worker's blocks for each operation, with all its threads at work.
-    pub(super) fn wall_ns(self) -> Result<Estimate, String> {
-        let blocks = self.digest.blocks.iter();
-        let per_op = blocks.map(|block| block.elapsed_ns as f64 / block.operations as f64);
-        median_interval(&per_op.collect::<Vec<_>>(), self.confidence)
-            .ok_or_else(|| "it has no blocks".to_owned())
-    }
-
-    /// Ticks that pass in a nanosecond, by the cell's own samples.
-    pub(super) fn ticks_per_ns(self) -> Result<f64, String> {
-        let blocks = self.digest.blocks.iter();
-        let sums = blocks.map(|block| Some((block.ticks? as f64, block.measured_ns as f64)));
-        let sums: Option<Vec<(f64, f64)>> = sums.collect();
-        let (ticks, ns) = sums
-            .ok_or_else(|| no_ticks().to_owned())?
-            .into_iter()
-            .fold((0.0, 0.0), |(ticks, ns), more| {
-                (ticks + more.0, ns + more.1)
-            });
-        match ns > 0.0 {
-            true => Ok(ticks / ns),
-            false => Err(no_ticks().to_owned()),
+    /// Why an engine has no figure at all; none if there is one.
+    pub(super) fn lack_of_figures(&self, engine: &str) -> Option<String> {
+        let mut rows = self.rows_of(engine).peekable();
+        if rows.peek().is_none() {
+            return Some(format!("this study does not ask {engine}"));
         }
+        let mut reason = None;
+        for row in rows {
+            if row.figures.is_some() {
+                return None;
+            }
+            reason = reason.or(row.reason.clone());
+        }
+        Some(reason.unwrap_or_else(|| format!("{engine} is not measured yet")))
     }
 
-    fn figures(self) -> &'a crate::compare::Figures {
-        let figures = self.row.figures.as_ref();
-        figures.expect("a cell is made of a row with figures")
-    }
-}
-
-/// A value that was counted, or is one of a kind: without an interval.
-pub(super) fn exact(value: f64) -> Estimate {
-    Estimate {
-        value,
-        low: value,
-        high: value,
-        confidence: 0.0,
-        n: 1,
+    fn rows_of(&self, engine: &str) -> impl Iterator<Item = &'a Row> {
+        let rows = self.groups.iter().flat_map(|group| &group.rows);
+        rows.filter(move |row| row.engine == engine)
     }
 }
 
-fn no_ticks() -> &'static str {
-    "this machine, or this engine's clock, has no ticks of a time-stamp counter"
+/// The fields of a job by which cells are found.
+const FIELDS: [&str; 9] = [
+    "op", "bits", "threads", "batch", "mode", "exponent", "symbols", "message", "messages",
+];
+
+fn fields(job: &Job) -> BTreeMap<String, String> {
+    let serde_json::Value::Object(written) =
+        serde_json::to_value(job).expect("a job has a JSON form")
+    else {
+        unreachable!("a job is a table");
+    };
+    let text = |value: serde_json::Value| value.as_str().map_or(value.to_string(), str::to_owned);
+    let mut fields: BTreeMap<String, String> = written
+        .into_iter()
+        .map(|(name, value)| (name, text(value)))
+        .collect();
+    let message = job
+        .message_bits
+        .map_or("none".to_owned(), |bits| bits.to_string());
+    fields.insert("message".to_owned(), message);
+    fields.insert("shorter".to_owned(), job.bits.saturating_sub(8).to_string());
+    fields.insert("messages".to_owned(), job.text_blocks().to_string());
+    fields.insert("exponent".to_owned(), job.exponent.to_string());
+    fields
+}
+
+/// The reason that an article gives in place of an engine's.
+pub(super) fn replaced(
+    replacements: &[Replacement],
+    engine: &str,
+    op: &str,
+    reason: String,
+) -> String {
+    let is_meant = |one: &&Replacement| {
+        let of_engine = one.engines.is_empty() || one.engines.iter().any(|other| other == engine);
+        let of_op = one.op.as_ref().is_none_or(|other| other == op);
+        let has = one.contains.is_empty()
+            || one
+                .contains
+                .iter()
+                .any(|words| reason.contains(words.as_str()));
+        of_engine && of_op && has && reason.starts_with(&one.begins)
+    };
+    let found = replacements.iter().find(is_meant);
+    found.map_or(reason.clone(), |replacement| replacement.says.clone())
+}
+
+fn ascending(values: impl Iterator<Item = usize>) -> Vec<usize> {
+    let mut values: Vec<usize> = values.collect();
+    values.sort_unstable();
+    values.dedup();
+    values
 }

@@ -1,60 +1,62 @@
-//! Studies that others published, done again: which cells they take, which figures they showed, and what becomes of
-//! their claims.
+//! Studies that others published, done again: which figures they showed, and what becomes of their claims.
+//!
+//! An article is data: `articles/NAME/plan.toml` has its cells, `articles/NAME/review.toml` its tables, figures and claims, each
+//! with the formula that its numbers come from. Another article is another folder, and its name in the list of
+//! [`Article`].
 //!
 //! | question | file |
 //! |---|---|
-//! | which articles there are | [`Article`] |
-//! | what a study says about one | [`Review`], [`Table`], [`Claim`], [`Verdict`] |
-//! | what was measured of one job on one engine, or why it was not | `evidence` |
-//! | article (a), text over threads | [`text_threads`] |
-//! | article (b), primes and each step in ticks | [`prime_cycles`] |
-//! | article (c), keys of Intel IPP and OpenSSL | [`keygen_libraries`] |
-//! | article (d), Crypto++, one thread, several, and a GPU | [`cpu_gpu`] |
-//! | the comparisons behind a claim | `cases` |
+//! | what is in a `review.toml` | `data` |
+//! | how formulas are written, and worked out | `formula`, `evaluate` |
+//! | where cells are found, and what they are asked | `evidence`, `cell` |
+//! | what names mean, and what lists there are | `scope` |
+//! | when a value bears a claim out | `relation`, `claims`, `claim`; `thread_counts` for two claims that no quotient decides |
+//! | tables and remarks, figures | `tables`, `table`, `figures` |
+//! | the files that the program of article (b) saves | `batch_files` |
 //!
 //! A plan, or a grid of it, names the article it follows by the key `article`. Nothing here measures: a review is computed from the same
 //! figures as the rest of the report.
 
-mod cases;
+mod batch_files;
+mod cell;
 mod claim;
-pub mod cpu_gpu;
+mod claims;
+mod cpus;
+mod data;
+mod evaluate;
 mod evidence;
-pub mod keygen_libraries;
-pub mod prime_cycles;
+mod figures;
+mod formula;
+mod relation;
+mod scope;
 mod table;
-pub mod text_threads;
+mod tables;
+mod thread_counts;
 
-use std::path::Path;
+use std::{collections::BTreeMap, path::Path, sync::LazyLock};
 
-use rsalab_measure::{Machine, Topology};
+use rsalab_measure::Machine;
 
+pub use self::{batch_files::BatchFile, cpus::Cpus};
+use self::{data::Definition, evidence::Evidence, scope::Scope};
+pub use crate::plan::{Article, Scale};
 use crate::{
     error::Error,
-    report::{self, Group, Report},
+    report::{self, Group, Report, Review},
     store::{GroupRecord, Store, StoreError},
 };
-pub use crate::{
-    plan::Article,
-    report::{Beside, Case, Claim, Review, Shown, Table, TableRow, Verdict},
-};
 
-/// How much of an article's study is done.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Scale {
-    /// As published.
-    Published,
-    /// Every cell, with fewer repeats: all articles together within half an hour.
-    Short,
-}
-
-/// The CPUs that a study could use.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Cpus {
-    /// Physical cores.
-    pub cores: usize,
-    /// Hardware threads of these cores.
-    pub logical: usize,
-}
+/// What each article is here, by its name.
+static DEFINITIONS: LazyLock<BTreeMap<&str, Definition>> = LazyLock::new(|| {
+    let read = |article: Article| {
+        let definition = toml::from_str(article.review_toml());
+        (
+            article.name(),
+            definition.unwrap_or_else(|error| panic!("{}: {error}", article.name())),
+        )
+    };
+    Article::all().map(read).collect()
+});
 
 /// The report of what a store holds now, with what it says about the articles that its plan names.
 ///
@@ -64,15 +66,32 @@ pub fn report(store: &Store) -> Result<Report, StoreError> {
     Report::of(store, &review)
 }
 
-/// Writes the files that the program of article (b) saves, one for each stored batch, below a directory.
+/// The files that the programs of articles save of each batch, of what a report is made from.
+pub fn batch_files(groups: &[Group]) -> Vec<BatchFile> {
+    let of_article = |definition: &'static Definition| {
+        Evidence::new(definition, groups, &[], None).batch_files()
+    };
+    DEFINITIONS.values().flat_map(of_article).collect()
+}
+
+/// Writes these files below a directory.
 ///
 /// # Errors
 /// A file cannot be written.
 pub fn write_batch_files(report: &Report, directory: &Path) -> Result<(), Error> {
-    for file in prime_cycles::batches::files(&report.groups) {
+    for file in batch_files(&report.groups) {
         report::write_file(directory, &file.path, file.text.as_bytes())?;
     }
     Ok(())
+}
+
+/// The ids of everything that a review of an article has: tables, figures and claims.
+pub fn ids(article: Article) -> Vec<String> {
+    let review = review(article, &[], &[], None);
+    let tables = review.tables.into_iter().map(|table| table.id);
+    let shown = review.shown.into_iter().map(|shown| shown.id);
+    let claims = review.claims.into_iter().map(|claim| claim.id.to_owned());
+    tables.chain(shown).chain(claims).collect()
 }
 
 /// What the groups of a study, and the records they were made from, say about an article.
@@ -82,33 +101,21 @@ fn review(
     records: &[GroupRecord],
     machine: Option<&Machine>,
 ) -> Review {
-    let cpus = machine.map(Cpus::of);
-    match article {
-        Article::TextThreads => text_threads::review(groups, records, cpus),
-        Article::PrimeCycles => prime_cycles::review(groups),
-        Article::KeygenLibraries => keygen_libraries::review(groups),
-        Article::CpuGpu => cpu_gpu::review(groups, cpus),
+    let data = &DEFINITIONS[article.name()];
+    let evidence = Evidence::new(data, groups, records, machine.map(Cpus::of));
+    let (shown, figures) = evidence.figures();
+    Review {
+        id: &data.id,
+        title: &data.title,
+        source: &data.source,
+        machine: &data.machine,
+        remarks: evidence.remarks(&data.remark, &Scope::default()),
+        shown,
+        tables: evidence.tables(),
+        claims: evidence.claims(),
+        figures,
     }
 }
 
-impl Cpus {
-    /// Those of a machine that a process was allowed to use, and that its quota lets run at once.
-    pub fn of(machine: &Machine) -> Cpus {
-        Cpus::of_topology(&machine.topology)
-    }
-
-    fn of_topology(topology: &Topology) -> Cpus {
-        let quota = topology
-            .quota
-            .map_or(usize::MAX, |quota| (quota as usize).max(1));
-        Cpus {
-            cores: topology.allowed_cores().min(quota),
-            logical: topology.allowed_cpus().min(quota),
-        }
-    }
-
-    /// Whether some cores run two threads.
-    pub fn has_smt(self) -> bool {
-        self.logical > self.cores
-    }
-}
+#[cfg(test)]
+mod tests;

@@ -2,18 +2,14 @@
 
 use std::{fmt, fs::File, io::Read, path::Path};
 
-use rsalab_engines::{Exponent, Mode, Op};
 use serde::{
     Deserialize, Deserializer, Serialize, Serializer,
     de::{self, SeqAccess, Visitor, value::SeqAccessDeserializer},
 };
 use toml::de::DeTable;
 
-use super::{
-    Article, DEFAULT_EXPONENT, Engines, Grid, Host, MAX_FILE_BYTES, Measure, MeasureChange,
-    Message, Plan, PlanError, Seed, Threads, check::Refusal,
-};
-use crate::Error;
+use super::{Engines, Host, MAX_FILE_BYTES, Message, Plan, PlanError, Threads, check::Refusal};
+use crate::error::Error;
 
 impl Plan {
     /// Reads and checks a plan file of at most [`MAX_FILE_BYTES`], or a pipe.
@@ -32,15 +28,7 @@ impl Plan {
 
     /// Parses and checks a plan; errors name the line and the key.
     pub fn parse(text: &str, host: &Host) -> Result<Plan, PlanError> {
-        let written: Written = toml::from_str(text).map_err(|error| from_toml(text, &error))?;
-        let plan = Plan {
-            title: written.title,
-            article: written.article,
-            nice: written.nice,
-            seed: written.seed,
-            measure: written.measure,
-            grids: written.grid.into_iter().map(Grid::from).collect(),
-        };
+        let plan: Plan = toml::from_str(text).map_err(|error| from_toml(text, &error))?;
         match plan.refusal(host) {
             None => Ok(plan),
             Some(refusal) => Err(located(text, refusal)),
@@ -72,101 +60,6 @@ fn text_of(bytes: Vec<u8>) -> Result<String, PlanError> {
             )
         }
     })
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Written {
-    #[serde(default = "untitled")]
-    title: String,
-    article: Option<Article>,
-    #[serde(default)]
-    nice: u8,
-    seed: Option<Seed>,
-    #[serde(default)]
-    measure: Measure,
-    #[serde(default)]
-    grid: Vec<WrittenGrid>,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct WrittenGrid {
-    article: Option<Article>,
-    operations: Vec<Op>,
-    #[serde(default = "every_engine")]
-    engines: Engines,
-    bits: Vec<usize>,
-    #[serde(default = "one_thread")]
-    threads: Threads,
-    #[serde(default = "one_item")]
-    batch: Vec<usize>,
-    #[serde(default)]
-    symbols: Vec<usize>,
-    block_symbols: Option<usize>,
-    mode: Option<Mode>,
-    #[serde(default = "default_exponent")]
-    exponent: Exponent,
-    message: Option<Message>,
-    #[serde(default)]
-    bare: bool,
-    #[serde(default)]
-    measure: MeasureChange,
-}
-
-impl From<WrittenGrid> for Grid {
-    fn from(grid: WrittenGrid) -> Grid {
-        let WrittenGrid {
-            article,
-            operations,
-            engines,
-            bits,
-            threads,
-            batch,
-            symbols,
-            block_symbols,
-            mode,
-            exponent,
-            message,
-            bare,
-            measure,
-        } = grid;
-        Grid {
-            article,
-            operations,
-            engines,
-            bits,
-            threads,
-            batch,
-            symbols,
-            block_symbols,
-            mode,
-            exponent,
-            message,
-            bare,
-            measure,
-        }
-    }
-}
-
-fn untitled() -> String {
-    "A study".to_owned()
-}
-
-fn every_engine() -> Engines {
-    Engines::Present
-}
-
-fn one_thread() -> Threads {
-    Threads::These(vec![1])
-}
-
-fn one_item() -> Vec<usize> {
-    vec![1]
-}
-
-fn default_exponent() -> Exponent {
-    DEFAULT_EXPONENT
 }
 
 fn from_toml(text: &str, error: &toml::de::Error) -> PlanError {

@@ -27,6 +27,7 @@
 //! are measured in turn, so that their ratio survives a noisy machine.
 
 mod article;
+mod article_plan;
 mod check;
 mod file;
 mod groups;
@@ -41,9 +42,10 @@ use rsalab_engines::{
     Exponent, Mode, Op,
     job::{MAX_BATCH, MAX_THREADS, MODULUS_BITS},
 };
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 pub use article::Article;
+pub use article_plan::Scale;
 pub(crate) use groups::message;
 pub use groups::{Cell, Group, op_title, title};
 pub use host::Host;
@@ -71,28 +73,32 @@ pub const MAX_CELLS: usize = 100_000;
 pub const DEFAULT_EXPONENT: Exponent = Exponent::F4;
 
 /// A whole study, before it is unfolded on a machine.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Plan {
     /// One line that says what the study asks.
+    #[serde(default = "untitled")]
     pub title: String,
     /// The article whose study this is: the report shows its figures and judges its claims. A grid may name another.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub article: Option<Article>,
     /// How much the workers give way to other processes, from 0 to 19 as `nice` has it.
-    #[serde(skip_serializing_if = "is_zero")]
+    #[serde(default, skip_serializing_if = "is_zero")]
     pub nice: u8,
     /// From which all keys and inputs derive; a random one is drawn where a plan has none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub seed: Option<Seed>,
     /// How every cell is measured, unless its grid says otherwise.
+    #[serde(default)]
     pub measure: Measure,
     /// The cells, as products of lists.
-    #[serde(rename = "grid")]
+    #[serde(default, rename = "grid")]
     pub grids: Vec<Grid>,
 }
 
 /// A product of lists: every combination is a cell.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Grid {
     /// The article that these cells belong to, where it is not the plan's.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -100,15 +106,19 @@ pub struct Grid {
     /// The operations.
     pub operations: Vec<Op>,
     /// The engines, measured in turn against each other.
+    #[serde(default = "every_engine")]
     pub engines: Engines,
     /// Bits of the modulus.
     pub bits: Vec<usize>,
     /// Threads that run at once.
+    #[serde(default = "one_thread")]
     pub threads: Threads,
     /// Items handed to the engine in one call; `[1]` for text.
+    #[serde(default = "one_item")]
     pub batch: Vec<usize>,
     /// Text operations: bytes of the whole text. Empty for the others.
     #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[serde(default)]
     pub symbols: Vec<usize>,
     /// Text operations: bytes of text in one block; as many as fit below the modulus where absent.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -117,15 +127,18 @@ pub struct Grid {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub mode: Option<Mode>,
     /// The public exponent.
+    #[serde(default = "default_exponent")]
     pub exponent: Exponent,
     /// Raw blocks: the messages' lengths. None: blocks are any numbers below the modulus.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub message: Option<Message>,
     /// Our own engine without blinding and without the check of the result, as bare peers work.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
+    #[serde(default)]
     pub bare: bool,
     /// What this grid changes of the plan's `[measure]`.
     #[serde(skip_serializing_if = "MeasureChange::is_empty")]
+    #[serde(default)]
     pub measure: MeasureChange,
 }
 
@@ -135,19 +148,35 @@ impl Default for Grid {
         Grid {
             article: None,
             operations: Vec::new(),
-            engines: Engines::Present,
+            engines: every_engine(),
             bits: Vec::new(),
-            threads: Threads::These(vec![1]),
-            batch: vec![1],
+            threads: one_thread(),
+            batch: one_item(),
             symbols: Vec::new(),
             block_symbols: None,
             mode: None,
-            exponent: DEFAULT_EXPONENT,
+            exponent: default_exponent(),
             message: None,
             bare: false,
             measure: MeasureChange::default(),
         }
     }
+}
+
+fn every_engine() -> Engines {
+    Engines::Present
+}
+
+fn one_thread() -> Threads {
+    Threads::These(vec![1])
+}
+
+fn one_item() -> Vec<usize> {
+    vec![1]
+}
+
+fn default_exponent() -> Exponent {
+    DEFAULT_EXPONENT
 }
 
 impl Engines {
@@ -191,6 +220,10 @@ pub enum Threads {
     These(Vec<usize>),
 }
 
+fn untitled() -> String {
+    "A study".to_owned()
+}
+
 fn is_zero(nice: &u8) -> bool {
     *nice == 0
 }
@@ -200,6 +233,55 @@ impl Plan {
     pub fn to_toml(&self) -> String {
         toml::to_string(self)
             .expect("a plan has only tables, lists, text and numbers that TOML can hold")
+    }
+
+    /// The plan with other sizes of text.
+    ///
+    /// Where several grids of texts differ in nothing but the size and how it is measured, each size is measured as the
+    /// next larger one that was planned, or as the largest.
+    pub fn with_symbols(self, symbols: &[usize]) -> Plan {
+        let largest = |grid: &Grid| grid.symbols.iter().max().copied();
+        let alike = |one: &Grid, other: &Grid| {
+            let bare = |grid: &Grid| Grid {
+                symbols: Vec::new(),
+                measure: MeasureChange::default(),
+                ..grid.clone()
+            };
+            !other.symbols.is_empty() && bare(one) == bare(other)
+        };
+        let mut grids: Vec<Grid> = Vec::new();
+        for (place, grid) in self.grids.iter().enumerate() {
+            if grid.symbols.is_empty() {
+                grids.push(grid.clone());
+            } else if !self.grids[..place]
+                .iter()
+                .any(|earlier| alike(grid, earlier))
+            {
+                let family: Vec<&Grid> = self
+                    .grids
+                    .iter()
+                    .filter(|other| alike(grid, other))
+                    .collect();
+                let of_size = |size: usize| {
+                    let fitting = family.iter().filter(|grid| largest(grid) >= Some(size));
+                    let fitting = fitting.min_by_key(|grid| largest(grid));
+                    fitting.or_else(|| family.iter().max_by_key(|grid| largest(grid)))
+                };
+                let with = |grid: &Grid, symbols: &[usize]| Grid {
+                    symbols: symbols.to_vec(),
+                    ..grid.clone()
+                };
+                match family.len() {
+                    1 => grids.push(with(grid, symbols)),
+                    _ => grids.extend(
+                        symbols
+                            .iter()
+                            .filter_map(|size| Some(with(of_size(*size)?, &[*size]))),
+                    ),
+                }
+            }
+        }
+        Plan { grids, ..self }
     }
 }
 

@@ -1,11 +1,11 @@
 //! Plans that need no file.
 
+use std::iter;
+
 use rsalab_engines::{Op, registry::closest};
 
-use super::{Engines, Grid, Host, Measure, MeasureChange, Plan, PlanError, Threads};
-use crate::articles::{
-    Scale, cpu_gpu, keygen_libraries, prime_cycles,
-    text_threads::{self, plan::Settings},
+use super::{
+    Article, Engines, Grid, Host, Measure, MeasureChange, Plan, PlanError, Scale, Threads,
 };
 
 /// A plan with a name.
@@ -13,14 +13,8 @@ use crate::articles::{
 pub enum Preset {
     /// Everything once at 2048 bits, within three minutes.
     Quick,
-    /// The study of article (a), as published: seven sizes, 8 threads down to 1, 100 repeats.
-    TextThreads,
-    /// The study of article (b), as published: pairs of primes at three sizes, and each step of RSA.
-    PrimeCycles,
-    /// The study of article (c), as published, and every other engine: keys of 256 to 4096 bits.
-    KeygenLibraries,
-    /// The study of article (d), as published: seven key sizes, messages of two lengths, and many at once.
-    CpuGpu,
+    /// The study of an article, as published.
+    Article(Article),
     /// Every article in short form, in one report.
     Papers,
     /// Every peer at every size.
@@ -31,25 +25,17 @@ pub enum Preset {
 
 impl Preset {
     /// Every preset, the default first.
-    pub const ALL: [Preset; 8] = [
-        Preset::Quick,
-        Preset::TextThreads,
-        Preset::PrimeCycles,
-        Preset::KeygenLibraries,
-        Preset::CpuGpu,
-        Preset::Papers,
-        Preset::Peers,
-        Preset::Smoke,
-    ];
+    pub fn all() -> impl Iterator<Item = Preset> {
+        let articles = Article::all().map(Preset::Article);
+        let others = [Preset::Papers, Preset::Peers, Preset::Smoke];
+        iter::once(Preset::Quick).chain(articles).chain(others)
+    }
 
     /// The name on the command line.
     pub fn name(self) -> &'static str {
         match self {
             Preset::Quick => "quick",
-            Preset::TextThreads => "text-threads",
-            Preset::PrimeCycles => "prime-cycles",
-            Preset::KeygenLibraries => "keygen-libraries",
-            Preset::CpuGpu => "cpu-gpu",
+            Preset::Article(article) => article.name(),
             Preset::Papers => "papers",
             Preset::Peers => "peers",
             Preset::Smoke => "smoke",
@@ -57,39 +43,28 @@ impl Preset {
     }
 
     /// One line about it.
-    pub fn about(self) -> &'static str {
-        match self {
+    pub fn about(self) -> String {
+        let about = match self {
             Preset::Quick => {
                 "every operation at 2048 bits on every engine, text over threads; 3 minutes"
             }
-            Preset::TextThreads => {
-                "texts of 10 to 1,000,000 symbols on 8 to 1 threads, 100 times each: article (a); 20 minutes or more"
-            }
-            Preset::PrimeCycles => {
-                "pairs of primes of 512, 768 and 1024 bits in TSC ticks, and each step of RSA: article (b); hours"
-            }
-            Preset::KeygenLibraries => {
-                "keys of 256 to 4096 bits, the median of ten means of ten, on every engine: article (c); 45 minutes"
-            }
-            Preset::CpuGpu => {
-                "Crypto++ beside the textbook's Montgomery on one thread and several, keys of 768 to 8192 bits: article (d); 1 hour or more"
-            }
+            Preset::Article(article) => return article.about(),
             Preset::Papers => "every article in short form, one report; half an hour on 2 cores",
             Preset::Peers => {
                 "private, public, key generation and more at 1024 to 8192 bits on every engine but the textbook's; 45 minutes"
             }
             Preset::Smoke => "every part once, in a few seconds; for tests, its figures are rough",
-        }
+        };
+        about.to_owned()
     }
 
     /// The preset of that name; the error offers the closest one.
     pub fn named(name: &str) -> Result<Preset, PlanError> {
-        Preset::ALL
-            .into_iter()
+        Preset::all()
             .find(|preset| preset.name() == name)
             .ok_or_else(|| {
-                let names = Preset::ALL.map(Preset::name);
-                let hint = match closest(name, names) {
+                let names: Vec<&str> = Preset::all().map(Preset::name).collect();
+                let hint = match closest(name, names.iter().copied()) {
                     Some(near) => format!("did you mean '{near}'?"),
                     None => format!("the presets are {}", names.join(", ")),
                 };
@@ -101,10 +76,7 @@ impl Preset {
     pub fn plan(self, host: &Host) -> Plan {
         match self {
             Preset::Quick => quick(host),
-            Preset::TextThreads => text_threads::plan::plan(&Settings::default()),
-            Preset::PrimeCycles => prime_cycles::plan::plan(),
-            Preset::KeygenLibraries => keygen_libraries::plan::plan(),
-            Preset::CpuGpu => cpu_gpu::plan::plan(),
+            Preset::Article(article) => article.plan(),
             Preset::Papers => papers(),
             Preset::Peers => peers(host),
             Preset::Smoke => smoke(),
@@ -114,17 +86,15 @@ impl Preset {
 
 /// Every article, cell by cell, with the repeats cut.
 fn papers() -> Plan {
-    let mut grids = text_threads::plan::grids(&Settings::of(Scale::Short));
-    grids.extend(prime_cycles::plan::grids(Scale::Short));
-    grids.extend(keygen_libraries::plan::grids(Scale::Short));
-    grids.extend(cpu_gpu::plan::grids(Scale::Short));
     Plan {
         title: "The four articles done again, in short form".to_owned(),
         article: None,
         nice: 0,
         seed: None,
         measure: Measure::default(),
-        grids,
+        grids: Article::all()
+            .flat_map(|article| article.grids(Scale::Short))
+            .collect(),
     }
 }
 

@@ -206,7 +206,7 @@ struct ReviewPart<'a> {
 /// Something of an article for which there is nothing here.
 #[derive(Serialize)]
 struct Lack<'a> {
-    id: &'static str,
+    id: &'a str,
     title: &'a str,
     reason: &'a str,
 }
@@ -216,7 +216,7 @@ impl<'a> ReviewPart<'a> {
         let figures = review
             .shown
             .iter()
-            .filter_map(|shown| Some((shown.id, &shown.title, shown.reason.as_ref()?)));
+            .filter_map(|shown| Some((shown.id.as_str(), &shown.title, shown.reason.as_ref()?)));
         let engines = claim_engines(&review.claims);
         ReviewPart {
             id: review.id,
@@ -241,9 +241,9 @@ impl<'a> ReviewPart<'a> {
 /// A table of an article: each cell our number, and the printed one.
 #[derive(Serialize)]
 struct BesideTable<'a> {
-    id: &'static str,
+    id: &'a str,
     title: String,
-    row_head: &'static str,
+    row_head: &'a str,
     columns: &'a [String],
     rows: Vec<BesideRow<'a>>,
     remarks: &'a [String],
@@ -263,9 +263,9 @@ impl<'a> BesideTable<'a> {
             cells: row.cells.iter().map(words::beside).collect(),
         };
         BesideTable {
-            id: table.id,
+            id: &table.id,
             title: words::table_title(table),
-            row_head: table.row_head,
+            row_head: &table.row_head,
             columns: &table.columns,
             rows: table.rows.iter().map(row).collect(),
             remarks: &table.remarks,

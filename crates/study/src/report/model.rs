@@ -406,11 +406,7 @@ impl Articles {
                 .unzip();
             reviewer(article, &groups, &records)
         };
-        Article::ALL
-            .into_iter()
-            .filter(is_in_study)
-            .map(review)
-            .collect()
+        Article::all().filter(is_in_study).map(review).collect()
     }
 }
 

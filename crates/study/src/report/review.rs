@@ -33,7 +33,7 @@ pub struct Review {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Shown {
     /// `a-fig3`, `a-speedup`.
-    pub id: &'static str,
+    pub id: String,
     /// What it shows.
     pub title: String,
     /// The ids of the report's figures.
@@ -105,13 +105,13 @@ pub struct Case {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Table {
     /// `d-tab1`.
-    pub id: &'static str,
+    pub id: String,
     /// What it shows.
     pub title: String,
     /// Unit of every number; empty for quotients.
-    pub unit: &'static str,
+    pub unit: String,
     /// What tells the rows apart.
-    pub row_head: &'static str,
+    pub row_head: String,
     /// What tells the columns apart, in the article's words and with what stands for it here.
     pub columns: Vec<String>,
     /// Its rows.

@@ -85,7 +85,7 @@ pub(super) fn luck(group: &Group, row: &Row) -> Vec<String> {
 
 /// A table's place in its article, with the unit: `Table 1: latency of encryption (ms)`.
 pub(super) fn table_title(table: &Table) -> String {
-    match table.unit {
+    match table.unit.as_str() {
         "" => table.title.clone(),
         unit => format!("{} ({unit})", table.title),
     }
