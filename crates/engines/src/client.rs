@@ -4,9 +4,10 @@
 //! coordinator; one reads answers, so that a worker that does not answer can be given up; one keeps the end of what the
 //! worker said on standard error, for the error message should it die.
 
+mod connection;
 mod error;
-mod line;
-mod report;
+
+mod plausibility;
 
 use std::{
     io::{self, BufReader},
@@ -26,9 +27,9 @@ use crate::{
     registry::{Location, is_user_name},
     worker,
 };
+use connection::{Connection, ReceiveError, SHORT_ANSWER_BYTES};
 use error::excerpt;
-use line::{Line, SHORT_ANSWER_BYTES, Silence};
-use report::Account;
+use plausibility::Plausibility;
 
 pub use error::SessionError;
 
@@ -92,12 +93,12 @@ impl Default for Limits {
 /// A worker process, or an engine served inside this process. Killed when dropped.
 pub struct Worker {
     info: EngineInfo,
-    line: Line,
+    connection: Connection,
     limits: Limits,
     /// Whose clock the worker reads, as it last said of a job.
     clock: ClockOwner,
     /// What the prepared job's reports are held against.
-    account: Option<Account>,
+    plausibility: Option<Plausibility>,
     /// Why the worker is gone, once it is.
     gone: Option<SessionError>,
 }
@@ -109,8 +110,8 @@ impl Worker {
     /// [`SessionError::Start`] if there is no such program; [`SessionError::Protocol`] if it is another engine than
     /// `location` says or speaks another version; the errors of every conversation.
     pub fn spawn(location: &Location, limits: Limits) -> Result<Self, SessionError> {
-        let line = Line::spawn(location)?;
-        Worker::greet(&location.engine, line, limits)
+        let connection = Connection::spawn(location)?;
+        Worker::greet(&location.engine, connection, limits)
     }
 
     /// Starts a worker that is killed, whatever it is doing, soon after `stop` is set; [`SessionError::Stopped`] then.
@@ -119,9 +120,9 @@ impl Worker {
         limits: Limits,
         stop: Arc<AtomicBool>,
     ) -> Result<Self, SessionError> {
-        let mut line = Line::spawn(location)?;
-        line.stop = Some(stop);
-        Worker::greet(&location.engine, line, limits)
+        let mut connection = Connection::spawn(location)?;
+        connection.stop = Some(stop);
+        Worker::greet(&location.engine, connection, limits)
     }
 
     /// Serves an engine on a thread of this process, over the same protocol. For tests and untimed work: an engine that
@@ -143,8 +144,9 @@ impl Worker {
                 });
             })
             .map_err(start)?;
-        let line = Line::new(None, request_writer, answer_reader, io::empty()).map_err(start)?;
-        Worker::greet(&name, line, limits)
+        let connection =
+            Connection::new(None, request_writer, answer_reader, io::empty()).map_err(start)?;
+        Worker::greet(&name, connection, limits)
     }
 
     /// Changes the time limits.
@@ -152,7 +154,7 @@ impl Worker {
         self.limits = limits;
     }
 
-    fn greet(engine: &str, line: Line, limits: Limits) -> Result<Self, SessionError> {
+    fn greet(engine: &str, connection: Connection, limits: Limits) -> Result<Self, SessionError> {
         let info = EngineInfo {
             name: engine.to_owned(),
             version: String::new(),
@@ -163,10 +165,10 @@ impl Worker {
         };
         let mut worker = Worker {
             info,
-            line,
+            connection,
             limits,
             clock: ClockOwner::Harness,
-            account: None,
+            plausibility: None,
             gone: None,
         };
         let hello = Request::Hello { protocol: VERSION };
@@ -193,14 +195,14 @@ impl Worker {
 
     /// Whether the program is none of this project's, so that nobody knows which loop it is timed by.
     fn is_foreign(&self) -> bool {
-        self.line.child.is_some() && is_user_name(&self.info.name)
+        self.connection.child.is_some() && is_user_name(&self.info.name)
     }
 
-    /// The most bytes that the answer to a request may have: a worker that babbles must not fill the memory.
+    /// The most bytes that the answer to a request may have: a worker that writes without end must not fill the memory.
     fn longest_answer(&self, request: &Request) -> u64 {
-        match (request, &self.account) {
-            (Request::Outputs, Some(account)) => account.longest_outputs(),
-            (Request::Block { plan }, Some(account)) => account.longest_report(plan),
+        match (request, &self.plausibility) {
+            (Request::Outputs, Some(plausibility)) => plausibility.longest_outputs(),
+            (Request::Block { plan }, Some(plausibility)) => plausibility.longest_report(plan),
             _ => SHORT_ANSWER_BYTES,
         }
     }
@@ -213,25 +215,25 @@ impl Worker {
         let engine = self.info.name.clone();
         let request_name = request.name();
         let longest = self.longest_answer(request);
-        let heard = match self.line.exchange(request, longest, limit) {
+        let heard = match self.connection.exchange(request, longest, limit) {
             Ok(line) => line,
-            Err(Silence::TimedOut) => {
-                self.line.kill();
+            Err(ReceiveError::TimedOut) => {
+                self.connection.kill();
                 return Err(self.lost(SessionError::Hung {
                     engine,
                     request: request_name,
                     after: limit,
                 }));
             }
-            Err(Silence::Stopped) => {
-                self.line.kill();
+            Err(ReceiveError::Stopped) => {
+                self.connection.kill();
                 return Err(self.lost(SessionError::Stopped {
                     engine,
                     request: request_name,
                 }));
             }
-            Err(Silence::Ended) => {
-                let (status, stderr) = self.line.post_mortem();
+            Err(ReceiveError::Ended) => {
+                let (status, stderr) = self.connection.post_mortem();
                 return Err(self.lost(SessionError::Died {
                     engine,
                     request: request_name,
@@ -239,7 +241,7 @@ impl Worker {
                     stderr,
                 }));
             }
-            Err(Silence::TooLong(longest)) => {
+            Err(ReceiveError::TooLong(longest)) => {
                 return Err(self.give_up(request, format!("a line is longer than {longest} bytes")));
             }
         };
@@ -259,7 +261,7 @@ impl Worker {
 
     /// Kills a worker that cannot be trusted any more.
     fn give_up(&mut self, request: &Request, what: String) -> SessionError {
-        self.line.kill();
+        self.connection.kill();
         let engine = self.info.name.clone();
         self.lost(SessionError::Protocol {
             engine,
@@ -307,10 +309,10 @@ impl Session for Worker {
             keys: keys.to_vec(),
             inputs: inputs.to_vec(),
         };
-        self.account = None;
+        self.plausibility = None;
         match self.ask(&request, self.limits.work)? {
             Answer::Prepared(readiness) => {
-                self.account = Some(Account::new(job, self.clock, inputs.len()));
+                self.plausibility = Some(Plausibility::new(job, self.clock, inputs.len()));
                 Ok(readiness)
             }
             other => Err(self.unexpected(&request, &other)),
@@ -333,16 +335,16 @@ impl Session for Worker {
         let Answer::Block(report) = answer else {
             return Err(self.unexpected(&request, &answer));
         };
-        let is_interrupted = self.line.interruption.is_some();
-        let account = self.account.as_mut();
-        match account.map(|account| account.check(&report, plan, waited_ns, is_interrupted)) {
+        let is_interrupted = self.connection.interruption.is_some();
+        let plausibility = self.plausibility.as_mut();
+        match plausibility.map(|known| known.check(&report, plan, waited_ns, is_interrupted)) {
             Some(Err(what)) => Err(self.give_up(&request, what)),
             Some(Ok(())) | None => Ok(report),
         }
     }
 
     fn release(&mut self) -> Result<(), SessionError> {
-        self.account = None;
+        self.plausibility = None;
         match self.ask(&Request::Release, self.limits.reply)? {
             Answer::Released => Ok(()),
             other => Err(self.unexpected(&Request::Release, &other)),
@@ -350,10 +352,10 @@ impl Session for Worker {
     }
 
     fn interruption(&self) -> Option<Interruption> {
-        self.line.interruption
+        self.connection.interruption
     }
 
     fn pid(&self) -> Option<u32> {
-        self.line.child.as_ref().map(Child::id)
+        self.connection.child.as_ref().map(Child::id)
     }
 }

@@ -19,7 +19,7 @@ pub struct EngineInfo {
     pub origin: String,
     /// The code path chosen for this CPU, where the engine can tell.
     pub cpu_path: Option<String>,
-    /// The forms a job may name, the default first; empty if there is one form only.
+    /// The variants a job may name, the default first; empty if there is one only.
     pub variants: Vec<String>,
     /// Whether the engine was built with optimisation.
     pub optimised: bool,
@@ -49,7 +49,7 @@ pub trait Prepared: Send + Sync {
     fn runner(&self) -> Result<Box<dyn Runner + '_>, EngineError>;
 }
 
-/// One thread's hands.
+/// What one thread works with.
 pub trait Runner {
     /// Does the operation on every item of a batch, laid out as [`Op::layout`](crate::op::Op::layout) says.
     ///
@@ -58,7 +58,7 @@ pub trait Runner {
     /// modulus: see [`check_items`] and [`check_blocks`].
     fn run(&mut self, inputs: &[u8], outputs: &mut [u8]) -> Result<RunStats, EngineError>;
 
-    /// Is shown all the inputs that the job will ever hand over, batch after batch, before anything is timed. For a form whose ledger says
+    /// Is shown all the inputs that the job will ever hand over, batch after batch, before anything is timed. For a variant whose ledger says
     /// that inputs lie where the engine works when the clock starts; the others have nothing to do.
     ///
     /// # Errors

@@ -33,8 +33,8 @@ use crate::{
 /// How the origin of an engine without a device begins; the reason follows.
 pub const NO_DEVICE: &str = "no device, because ";
 
-/// The one command that brings a device to a machine without a graphics processor: OpenCL on its CPU.
-pub const BRING_DEVICE: &str = "apt-get install pocl-opencl-icd ocl-icd-libopencl1";
+/// The one command that installs a device to a machine without a graphics processor: OpenCL on its CPU.
+pub const INSTALL_DEVICE: &str = "apt-get install pocl-opencl-icd ocl-icd-libopencl1";
 
 /// Bits of the largest number that the kernels take.
 const LARGEST_NUMBER: usize = 32 * rsalab_gpu::kernel::MAX_LIMBS;

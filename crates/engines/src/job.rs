@@ -46,7 +46,7 @@ pub struct Job {
     pub batch: usize,
     /// Which question is asked.
     pub mode: Mode,
-    /// One of the engine's own forms (`powm`, `powm_sec`), or none for its default.
+    /// One of the engine's own variants (`powm`, `powm_sec`), or none for its default.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub variant: Option<String>,
     /// Without blinding and without the check of the result, as bare peers work. Our own engine only.

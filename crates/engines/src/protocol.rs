@@ -1,7 +1,7 @@
 //! The language of coordinator and worker: one JSON object a line, requests in, answers out.
 //!
 //! The worker reads requests from its standard input and writes exactly one answer to each on its standard output, in
-//! order; standard error is talk for people. Byte strings travel as hexadecimal digits. Keys come with a request and
+//! order; standard error is a log for people. Byte strings travel as hexadecimal digits. Keys come with a request and
 //! nowhere else: never in arguments, environment or logs. The page `docs/src/reference/worker-protocol.md` shows a transcript, which a
 //! test replays.
 
@@ -19,7 +19,7 @@ use crate::{
 /// The version that this program speaks. A worker of another version is refused at its greeting.
 pub const VERSION: u32 = 1;
 
-/// The longest line either side accepts, line end included: enough for the hexadecimal form of 512 MiB.
+/// The longest line either side accepts, line end included: enough for 512 MiB in hexadecimal digits.
 pub const MAX_LINE_BYTES: u64 = (1 << 30) + (1 << 20);
 
 /// What the coordinator asks.

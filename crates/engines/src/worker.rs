@@ -116,9 +116,9 @@ fn no_thread(error: &io::Error) -> ExitCode {
 }
 
 fn refuse(reason: &str, requests: &mut dyn BufRead, answers: &mut dyn Write) -> io::Result<()> {
-    let mut talk = Talk { requests, answers };
-    match talk.hear()? {
-        Some(_) => talk.say(&Answer::Error(Fault::new(FaultKind::Unsupported, reason))),
+    let mut streams = Streams { requests, answers };
+    match streams.receive()? {
+        Some(_) => streams.send(&Answer::Error(Fault::new(FaultKind::Unsupported, reason))),
         None => Ok(()),
     }
 }
@@ -132,20 +132,20 @@ pub fn serve(
     requests: &mut dyn BufRead,
     answers: &mut dyn Write,
 ) -> io::Result<()> {
-    let mut talk = Talk { requests, answers };
-    let mut next = talk.hear()?;
+    let mut streams = Streams { requests, answers };
+    let mut next = streams.receive()?;
     while let Some(request) = next {
         next = match request {
             Request::Prepare { job, keys, inputs } => {
-                serve_job(engine, &job, &keys, &inputs, &mut talk)?
+                serve_job(engine, &job, &keys, &inputs, &mut streams)?
             }
             Request::Quit => {
-                talk.say(&Answer::Bye)?;
+                streams.send(&Answer::Bye)?;
                 None
             }
             other => {
-                talk.say(&without_job(engine, &other))?;
-                talk.hear()?
+                streams.send(&without_job(engine, &other))?;
+                streams.receive()?
             }
         };
     }
@@ -158,11 +158,11 @@ fn serve_job(
     job: &Job,
     keys: &[StudyKey],
     inputs: &[u8],
-    talk: &mut Talk<'_>,
+    streams: &mut Streams<'_>,
 ) -> io::Result<Option<Request>> {
     let served = harness::with_driver(engine, job, keys, inputs, |driver| {
-        talk.say(&Answer::Prepared(driver.readiness()))?;
-        while let Some(request) = talk.hear()? {
+        streams.send(&Answer::Prepared(driver.readiness()))?;
+        while let Some(request) = streams.receive()? {
             let answer = match &request {
                 Request::Outputs => driver.outputs().map(|outputs| Answer::Outputs { outputs }),
                 Request::Block { plan } => driver.block(plan).map(Answer::Block),
@@ -174,15 +174,15 @@ fn serve_job(
                     return Ok(Some(request));
                 }
             };
-            talk.say(&answer.unwrap_or_else(Answer::Error))?;
+            streams.send(&answer.unwrap_or_else(Answer::Error))?;
         }
         Ok(None)
     });
     match served {
         Ok(next) => next,
         Err(fault) => {
-            talk.say(&Answer::Error(fault))?;
-            talk.hear()
+            streams.send(&Answer::Error(fault))?;
+            streams.receive()
         }
     }
 }
@@ -208,14 +208,14 @@ fn without_job(engine: &dyn Engine, request: &Request) -> Answer {
 }
 
 /// The two streams, a line at a time.
-struct Talk<'a> {
+struct Streams<'a> {
     requests: &'a mut dyn BufRead,
     answers: &'a mut dyn Write,
 }
 
-impl Talk<'_> {
+impl Streams<'_> {
     /// The next request; a line that is none is answered and passed over. `None` at the end.
-    fn hear(&mut self) -> io::Result<Option<Request>> {
+    fn receive(&mut self) -> io::Result<Option<Request>> {
         loop {
             let mut line = Vec::new();
             let read = self
@@ -237,7 +237,7 @@ impl Talk<'_> {
             match serde_json::from_slice(&line) {
                 Ok(request) => return Ok(Some(request)),
                 // Where, but not what: the line may hold a key.
-                Err(error) => self.say(&Answer::Error(Fault::new(
+                Err(error) => self.send(&Answer::Error(Fault::new(
                     FaultKind::Malformed,
                     format!(
                         "the line is no request of protocol {VERSION} (column {})",
@@ -248,7 +248,7 @@ impl Talk<'_> {
         }
     }
 
-    fn say(&mut self, answer: &Answer) -> io::Result<()> {
+    fn send(&mut self, answer: &Answer) -> io::Result<()> {
         let mut line = serde_json::to_vec(answer)?;
         line.push(b'\n');
         self.answers.write_all(&line)?;

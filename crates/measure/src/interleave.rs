@@ -6,31 +6,17 @@
 //! ...        until precise enough, or enough blocks, or the budget is spent
 //! ```
 //!
-//! The [`Schedule`] decides and remembers; it has no clock and runs nothing. [`run`] drives contestants by it. Stop
-//! rules are looked at between rounds, so that all contestants have been through the same rounds and their blocks can
-//! be paired.
-
-use std::ops::ControlFlow;
+//! The [`Schedule`] decides and remembers; it has no clock and runs nothing. Stop rules are looked at between rounds, so
+//! that all contestants have been through the same rounds and their blocks can be paired.
 
 use rand::{SeedableRng, seq::SliceRandom};
 use rand_chacha::ChaCha12Rng;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    clock::Clock,
     sample::Block,
     stats::{Estimate, blocks::PooledBlocks},
 };
-
-/// Something that can be measured for one block.
-pub trait Contestant {
-    /// Why a block could not be measured.
-    type Error;
-
-    /// Measures one block, as [`run_block`](crate::sample::run_block) does. An error ends this contestant's part; the
-    /// others go on.
-    fn block(&mut self) -> Result<Block, Self::Error>;
-}
 
 /// When to stop, and the order of the rounds.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
@@ -40,8 +26,8 @@ pub struct Plan {
     pub precision: Option<f64>,
     /// The confidence of those intervals, between 0 and 1.
     pub confidence: f64,
-    /// Rounds before the precision may stop the run, at least 2. An interval from a handful of blocks is sometimes
-    /// narrow by luck, and a run that stops at the first narrow one collects such luck.
+    /// Rounds before the precision may stop the run, at least 2. An interval from a few blocks is sometimes
+    /// narrow by chance, and a run that stops at the first narrow one collects such chances.
     pub min_rounds: usize,
     /// Rounds after which the run stops, at least 1: the blocks of each contestant.
     pub max_rounds: usize,
@@ -259,70 +245,6 @@ impl Schedule {
             .map(|standing| standing.relative_error(self.plan.confidence))
             .reduce(|left, right| Some(left?.max(right?)))
             .flatten()
-    }
-}
-
-/// What the caller is told as a run goes on.
-#[derive(Debug)]
-pub enum Event<'a, E> {
-    /// A block was measured. It is the caller's to store: a schedule keeps no samples.
-    Block {
-        /// Whose it is.
-        turn: Turn,
-        /// What was measured.
-        block: &'a Block,
-    },
-    /// A contestant failed and is out.
-    Failed {
-        /// The turn in which it happened.
-        turn: Turn,
-        /// What it said.
-        error: E,
-    },
-}
-
-/// Runs contestants by a schedule until it stops, or until the caller breaks off.
-///
-/// The caller hears of each event with the progress after it, and breaks off with a value of its own: an error of its
-/// store, a signal. The budget counts from this call; what an earlier run of a taken-up schedule spent is the caller's
-/// to subtract.
-///
-/// # Panics
-///
-/// If the schedule was made for another number of contestants.
-pub fn run<C: Contestant, B>(
-    schedule: &mut Schedule,
-    clock: &impl Clock,
-    contestants: &mut [C],
-    mut on_event: impl FnMut(Event<'_, C::Error>, &Schedule, Progress) -> ControlFlow<B>,
-) -> ControlFlow<B, Stop> {
-    assert_eq!(
-        schedule.standings.len(),
-        contestants.len(),
-        "a schedule is made for its contestants"
-    );
-    let began_ns = clock.now_ns();
-    let elapsed_ns = || clock.now_ns() - began_ns;
-    loop {
-        let turn = match schedule.next_turn(elapsed_ns()) {
-            Ok(turn) => turn,
-            Err(stop) => return ControlFlow::Continue(stop),
-        };
-        match contestants[turn.contestant].block() {
-            Ok(block) => {
-                schedule.record(turn, &block);
-                let event = Event::Block {
-                    turn,
-                    block: &block,
-                };
-                on_event(event, schedule, schedule.progress(elapsed_ns()))?;
-            }
-            Err(error) => {
-                schedule.fail(turn.contestant);
-                let event = Event::Failed { turn, error };
-                on_event(event, schedule, schedule.progress(elapsed_ns()))?;
-            }
-        }
     }
 }
 

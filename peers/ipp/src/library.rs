@@ -9,15 +9,15 @@ use std::{
 use libloading::Library;
 use rsalab_engines::registry;
 
-/// The command that brings the libraries.
-const BRING: &str = "sh scripts/bring-ipp.sh";
+/// The command that installs the libraries.
+const INSTALL: &str = "sh scripts/bring-ipp.sh";
 
 /// Why there is no engine here, and what to do.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Absent {
     /// There is no such file.
-    #[error("there is no {}; get it with: {BRING}", .0.display())]
+    #[error("there is no {}; get it with: {INSTALL}", .0.display())]
     NotInstalled(PathBuf),
     /// The loader refused the library, or one that it needs.
     #[error("{} cannot be loaded: {reason}", path.display())]
@@ -28,7 +28,7 @@ pub enum Absent {
         reason: String,
     },
     /// Another version than the one that the functions were declared for.
-    #[error("{} has no function {function}; get the version that is known with: {BRING}", path.display())]
+    #[error("{} has no function {function}; get the version that is known with: {INSTALL}", path.display())]
     Lacks {
         /// The library.
         path: PathBuf,
@@ -153,17 +153,17 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_library_that_is_not_there_is_told_with_the_command_that_brings_it() {
+    fn a_library_that_is_not_there_is_reported_with_the_command_that_installs_it() {
         let absent = Opened::open(Path::new("nowhere"), "libippcp.so.13", &[]).unwrap_err();
         assert_eq!(
             absent,
             Absent::NotInstalled(Path::new("nowhere").join("libippcp.so.13"))
         );
-        assert!(absent.to_string().ends_with(BRING), "{absent}");
+        assert!(absent.to_string().ends_with(INSTALL), "{absent}");
     }
 
     #[test]
-    fn a_file_that_is_no_library_is_told_in_the_loaders_words() {
+    fn a_file_that_is_no_library_is_reported_in_the_loaders_words() {
         let folder = Path::new(env!("CARGO_MANIFEST_DIR"));
         let absent = Opened::open(folder, "Cargo.toml", &[]).unwrap_err();
         assert!(

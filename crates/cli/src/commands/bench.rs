@@ -86,7 +86,7 @@ fn check_device(location: &Location) -> Result<(), Failure> {
             let what = format!("the engine 'gpu' has {origin}");
             Err(Failure::new(Class::Unavailable, what).advice(format!(
                 "the kernels run on a CPU too, with: {}",
-                gpu::BRING_DEVICE
+                gpu::INSTALL_DEVICE
             )))
         }
     }

@@ -103,7 +103,7 @@ fn listed(entry: &Entry, registry: &Registry) -> Listed {
     match Worker::spawn(&location, limits) {
         Ok(worker) if worker.info().origin.starts_with(gpu::NO_DEVICE) => Listed {
             reason: Some(worker.info().origin.clone()),
-            bring: Some(gpu::BRING_DEVICE.to_owned()),
+            bring: Some(gpu::INSTALL_DEVICE.to_owned()),
             ..listed
         },
         Ok(worker) => Listed {

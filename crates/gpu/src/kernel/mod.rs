@@ -12,6 +12,10 @@ pub const VENDOR: &str = include_str!("vendor.h");
 pub const SOURCE: &str = include_str!("rsa.cl");
 
 /// The same for NVIDIA's driver, made of both by `scripts/make-ptx.sh`.
+///
+/// It is generated, and committed all the same: making it takes a clang with the NVPTX target, which few machines have, and the
+/// driver's library (NVRTC) that could do it at run time is part of CUDA's toolkit, which users of a graphics processor need
+/// not have. It begins with the hash of its sources, which a test compares.
 pub const PTX: &str = include_str!("rsa.ptx");
 
 /// The most limbs of 32 bits that a number can have.

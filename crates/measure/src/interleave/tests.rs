@@ -1,12 +1,83 @@
-//! Schedules, driven by a clock that tells what it is told.
+//! Schedules, driven by a mock clock.
+
+use std::ops::ControlFlow;
 
 use super::*;
 use crate::{
-    clock::MockClock,
+    clock::{Clock, MockClock},
     sample::{BlockPlan, run_block},
 };
 
 const MS: u64 = 1_000_000;
+
+/// Something that can be measured for one block.
+trait Contestant {
+    /// Why a block could not be measured.
+    type Error;
+
+    /// Measures one block, as [`run_block`](crate::sample::run_block) does. An error ends this contestant's part; the
+    /// others go on.
+    fn block(&mut self) -> Result<Block, Self::Error>;
+}
+
+/// What the caller is told as a run goes on.
+#[derive(Debug)]
+enum Event<E> {
+    /// A block was measured. It is the caller's to store: a schedule keeps no samples.
+    Block {
+        /// Whose it is.
+        turn: Turn,
+    },
+    /// A contestant failed and is out.
+    Failed {
+        /// The turn in which it happened.
+        turn: Turn,
+        /// What it said.
+        error: E,
+    },
+}
+
+/// Runs contestants by a schedule until it stops, or until the caller breaks off.
+///
+/// The caller hears of each event with the progress after it, and breaks off with a value of its own: an error of its
+/// store, a signal. The budget counts from this call; what an earlier run of a taken-up schedule spent is the caller's
+/// to subtract.
+///
+/// # Panics
+///
+/// If the schedule was made for another number of contestants.
+fn run<C: Contestant, B>(
+    schedule: &mut Schedule,
+    clock: &impl Clock,
+    contestants: &mut [C],
+    mut on_event: impl FnMut(Event<C::Error>, &Schedule, Progress) -> ControlFlow<B>,
+) -> ControlFlow<B, Stop> {
+    assert_eq!(
+        schedule.standings.len(),
+        contestants.len(),
+        "a schedule is made for its contestants"
+    );
+    let began_ns = clock.now_ns();
+    let elapsed_ns = || clock.now_ns() - began_ns;
+    loop {
+        let turn = match schedule.next_turn(elapsed_ns()) {
+            Ok(turn) => turn,
+            Err(stop) => return ControlFlow::Continue(stop),
+        };
+        match contestants[turn.contestant].block() {
+            Ok(block) => {
+                schedule.record(turn, &block);
+                let event = Event::Block { turn };
+                on_event(event, schedule, schedule.progress(elapsed_ns()))?;
+            }
+            Err(error) => {
+                schedule.fail(turn.contestant);
+                let event = Event::Failed { turn, error };
+                on_event(event, schedule, schedule.progress(elapsed_ns()))?;
+            }
+        }
+    }
+}
 
 /// Calls of `call_ms` each on a mock clock, in blocks of one call; each `jitter`-th call takes a quarter longer.
 struct Mock<'a> {
@@ -56,7 +127,7 @@ fn run_all(
     let (mut turns, mut failures) = (Vec::new(), Vec::new());
     let end = run(&mut schedule, clock, contestants, |event, _, _| {
         match event {
-            Event::Block { turn, .. } => turns.push(turn),
+            Event::Block { turn } => turns.push(turn),
             Event::Failed { turn, error } => failures.push((turn, error)),
         }
         ControlFlow::<()>::Continue(())
@@ -213,7 +284,7 @@ fn the_caller_can_break_off_and_take_up() {
         assert_eq!(taken_up.progress(0).rounds, stored / 3);
         let mut turns = Vec::new();
         let end = run(&mut taken_up, &clock, &mut contestants, |event, _, _| {
-            if let Event::Block { turn, .. } = event {
+            if let Event::Block { turn } = event {
                 turns.push(turn);
             }
             if turns.len() == 7 {

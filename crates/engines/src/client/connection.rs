@@ -18,8 +18,8 @@ use rsalab_measure::interruption::{Interruption, LOOK, Watch};
 use super::error::SessionError;
 use crate::{protocol::Request, registry::Location};
 
-/// Why a line did not come.
-pub(super) enum Silence {
+/// Why no answer was received.
+pub(super) enum ReceiveError {
     TimedOut,
     Stopped,
     Ended,
@@ -28,10 +28,10 @@ pub(super) enum Silence {
 }
 
 /// A worker's end of its pipes, and the worker with it.
-pub(super) struct Line {
+pub(super) struct Connection {
     pub(super) child: Option<Child>,
     requests: Sender<Vec<u8>>,
-    answers: Receiver<Result<Vec<u8>, Silence>>,
+    answers: Receiver<Result<Vec<u8>, ReceiveError>>,
     stderr: Arc<Mutex<Tail>>,
     stderr_ended: Receiver<()>,
     /// The longest line that is read.
@@ -42,7 +42,7 @@ pub(super) struct Line {
     pub(super) interruption: Option<Interruption>,
 }
 
-impl Line {
+impl Connection {
     /// Starts the worker.
     pub(super) fn spawn(location: &Location) -> Result<Self, SessionError> {
         let mut command = Command::new(&location.program);
@@ -62,7 +62,7 @@ impl Line {
         let stdout = child.stdout.take().expect("stdout was asked for as a pipe");
         let stderr = child.stderr.take().expect("stderr was asked for as a pipe");
         let program = location.program.display().to_string();
-        Line::new(Some(child), stdin, stdout, stderr).map_err(|error| SessionError::Start {
+        Connection::new(Some(child), stdin, stdout, stderr).map_err(|error| SessionError::Start {
             program,
             reason: format!("a thread to talk with it was refused: {error}"),
         })
@@ -85,7 +85,7 @@ impl Line {
         let (ended, stderr_ended) = mpsc::sync_channel(1);
         let (longest_now, keep) = (Arc::clone(&longest), Arc::clone(&tail));
         // Dropped on an error, and the child with it.
-        let line = Line {
+        let line = Connection {
             child,
             requests,
             answers,
@@ -126,17 +126,17 @@ impl Line {
         request: &Request,
         longest: u64,
         limit: Duration,
-    ) -> Result<Vec<u8>, Silence> {
+    ) -> Result<Vec<u8>, ReceiveError> {
         self.longest.store(longest, Ordering::Relaxed);
         let mut line = serde_json::to_vec(request).expect("a request always has a JSON form");
         line.push(b'\n');
         // A writer that has gone means a worker that has gone: the reader knows.
         let _ = self.requests.send(line);
-        self.hear(limit)
+        self.receive(limit)
     }
 
     /// The next answer, or why there is none. A wish to stop goes unnoticed for a [`LOOK`] at most, an answer not at all.
-    fn hear(&mut self, limit: Duration) -> Result<Vec<u8>, Silence> {
+    fn receive(&mut self, limit: Duration) -> Result<Vec<u8>, ReceiveError> {
         let asked = Instant::now();
         let mut watch = Watch::begin(self.child.as_ref().map(Child::id));
         let heard = loop {
@@ -147,9 +147,13 @@ impl Line {
             watch.look();
             match heard {
                 Ok(heard) => break heard,
-                Err(RecvTimeoutError::Disconnected) => break Err(Silence::Ended),
-                Err(RecvTimeoutError::Timeout) if self.must_stop() => break Err(Silence::Stopped),
-                Err(RecvTimeoutError::Timeout) if left.is_zero() => break Err(Silence::TimedOut),
+                Err(RecvTimeoutError::Disconnected) => break Err(ReceiveError::Ended),
+                Err(RecvTimeoutError::Timeout) if self.must_stop() => {
+                    break Err(ReceiveError::Stopped);
+                }
+                Err(RecvTimeoutError::Timeout) if left.is_zero() => {
+                    break Err(ReceiveError::TimedOut);
+                }
                 Err(RecvTimeoutError::Timeout) => {}
             }
         };
@@ -193,7 +197,7 @@ impl Line {
     }
 }
 
-impl Drop for Line {
+impl Drop for Connection {
     fn drop(&mut self) {
         self.kill();
     }
@@ -219,14 +223,14 @@ fn wait_for(child: &mut Child, patience: Duration) -> io::Result<Option<ExitStat
 pub(super) const SHORT_ANSWER_BYTES: u64 = 1 << 20;
 
 /// One line without its end.
-fn read_line(stdout: &mut impl BufRead, longest: &AtomicU64) -> Result<Vec<u8>, Silence> {
+fn read_line(stdout: &mut impl BufRead, longest: &AtomicU64) -> Result<Vec<u8>, ReceiveError> {
     // The limit is that of the request being answered: it is known when the answer begins, not when the wait does.
     loop {
         match stdout.fill_buf() {
-            Ok([]) => return Err(Silence::Ended),
+            Ok([]) => return Err(ReceiveError::Ended),
             Ok(_) => break,
             Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-            Err(_) => return Err(Silence::Ended),
+            Err(_) => return Err(ReceiveError::Ended),
         }
     }
     let longest = longest.load(Ordering::Relaxed);
@@ -236,9 +240,9 @@ fn read_line(stdout: &mut impl BufRead, longest: &AtomicU64) -> Result<Vec<u8>, 
             line.pop();
             Ok(line)
         }
-        Ok(read) if read as u64 == longest => Err(Silence::TooLong(longest)),
+        Ok(read) if read as u64 == longest => Err(ReceiveError::TooLong(longest)),
         // A line cut short by the worker's death is no answer.
-        Ok(_) | Err(_) => Err(Silence::Ended),
+        Ok(_) | Err(_) => Err(ReceiveError::Ended),
     }
 }
 

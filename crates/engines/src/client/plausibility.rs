@@ -1,7 +1,7 @@
-//! Whether what a worker tells of a block can be true.
+//! Whether what a worker reports of a block can be true: the one validator of reports.
 //!
 //! Our own workers are timed by the one loop of `measure`. Other engines read clocks of their own, and nobody sees what they
-//! do: the coordinator's clock is all there is to hold against theirs. A worker that tells what cannot be is given up, and
+//! do: the coordinator's clock is all there is to hold against theirs. A worker that reports what cannot be is given up, and
 //! nothing of it is measured.
 
 use rsalab_measure::BlockPlan;
@@ -14,20 +14,20 @@ use crate::{
 };
 
 /// Of the time between question and answer, how much may be in no block: one part in so many.
-const UNACCOUNTED_PART: u64 = 100;
+const UNREPORTED_PART: u64 = 100;
 
 /// For the pipes and the text of an answer, beside that part.
-const UNACCOUNTED_EACH_NS: u64 = 2_000_000;
+const UNREPORTED_EACH_NS: u64 = 2_000_000;
 
 /// For what happens once, such as the first answer of a program whose code is not compiled yet, or a busy machine.
-const UNACCOUNTED_ONCE_NS: u64 = 100_000_000;
+const UNREPORTED_ONCE_NS: u64 = 100_000_000;
 
 /// What may pass between two calls, for the comparison of an output with the first one: of an operation in an interpreter.
 const BETWEEN_CALLS_NS: f64 = 10_000.0;
 
 /// What is known of the job that a worker has prepared, and of the time it has taken.
 #[derive(Clone, Debug)]
-pub(super) struct Account {
+pub(super) struct Plausibility {
     job: Job,
     clock: ClockOwner,
     /// Bytes of all inputs.
@@ -35,21 +35,21 @@ pub(super) struct Account {
     /// Blocks so far, the time that passed here while they were waited for, and what of it was in no block.
     blocks: u64,
     waited_ns: u64,
-    unaccounted_ns: u64,
+    unreported_ns: u64,
     /// The time of all blocks, and what of it their calls can have taken.
     blocks_ns: u64,
     explained_ns: f64,
 }
 
-impl Account {
+impl Plausibility {
     pub(super) fn new(job: &Job, clock: ClockOwner, input_bytes: usize) -> Self {
-        Account {
+        Plausibility {
             job: job.clone(),
             clock,
             input_bytes,
             blocks: 0,
             waited_ns: 0,
-            unaccounted_ns: 0,
+            unreported_ns: 0,
             blocks_ns: 0,
             explained_ns: 0.0,
         }
@@ -80,7 +80,7 @@ impl Account {
 
     /// Holds a report against its plan and against the time that passed here while it was waited for.
     ///
-    /// Where either side was seen to be interrupted, the time between them is nobody's lie. Such a block is not used.
+    /// Where either side was seen to be interrupted, the time between them is nobody's fault. Such a block is not used.
     pub(super) fn check(
         &mut self,
         report: &BlockReport,
@@ -99,7 +99,7 @@ impl Account {
             ClockOwner::Harness => Ok(()),
             ClockOwner::Engine if is_interrupted => Ok(()),
             ClockOwner::Engine => {
-                self.check_accounts(block_ns, waited_ns)?;
+                self.check_time(block_ns, waited_ns)?;
                 self.check_share(report)
             }
         }
@@ -166,21 +166,21 @@ impl Account {
     }
 
     /// Time that is in no block may be a small part of all, or somebody works unseen.
-    fn check_accounts(&mut self, block_ns: u64, waited_ns: u64) -> Result<(), String> {
+    fn check_time(&mut self, block_ns: u64, waited_ns: u64) -> Result<(), String> {
         self.blocks += 1;
         if self.blocks == 1 {
             // What an engine still has to make ready, such as buffers, it does here: it is found out in the blocks to come.
             return Ok(());
         }
         self.waited_ns += waited_ns;
-        self.unaccounted_ns += waited_ns - block_ns;
-        let allowed_ns = self.waited_ns / UNACCOUNTED_PART
-            + self.blocks * UNACCOUNTED_EACH_NS
-            + UNACCOUNTED_ONCE_NS;
-        if self.unaccounted_ns > allowed_ns {
+        self.unreported_ns += waited_ns - block_ns;
+        let allowed_ns = self.waited_ns / UNREPORTED_PART
+            + self.blocks * UNREPORTED_EACH_NS
+            + UNREPORTED_ONCE_NS;
+        if self.unreported_ns > allowed_ns {
             return Err(format!(
                 "of {} ns here it reported all but {} ns, and may leave out {allowed_ns} ns",
-                self.waited_ns, self.unaccounted_ns
+                self.waited_ns, self.unreported_ns
             ));
         }
         Ok(())
@@ -199,7 +199,7 @@ impl Account {
         let calls_ns = block.measured_ns() as f64 / operations as f64 * all as f64;
         self.blocks_ns += block.elapsed_ns;
         self.explained_ns += calls_ns + all as f64 * BETWEEN_CALLS_NS;
-        let needed_ns = self.blocks_ns.saturating_sub(UNACCOUNTED_ONCE_NS) as f64 / 2.0;
+        let needed_ns = self.blocks_ns.saturating_sub(UNREPORTED_ONCE_NS) as f64 / 2.0;
         if self.explained_ns < needed_ns {
             return Err(format!(
                 "its samples explain {:.0} ns of blocks of {} ns, and most is left over",
@@ -230,7 +230,7 @@ mod tests {
         max_samples: 3,
     };
 
-    fn account(op: Op, clock: ClockOwner) -> Account {
+    fn plausibility(op: Op, clock: ClockOwner) -> Plausibility {
         let job = Job {
             op,
             bits: 512,
@@ -244,7 +244,7 @@ mod tests {
             symbols: 0,
             block_symbols: 0,
         };
-        Account::new(&job, clock, 128)
+        Plausibility::new(&job, clock, 128)
     }
 
     /// Two samples of ten operations each, after two that were discarded: of 5 ms each.
@@ -271,9 +271,9 @@ mod tests {
     #[test]
     fn a_true_report_passes_whoever_reads_the_clock() {
         for clock in [ClockOwner::Harness, ClockOwner::Engine] {
-            let mut account = account(Op::Private, clock);
+            let mut of = plausibility(Op::Private, clock);
             for _ in 0..100 {
-                assert_eq!(account.check(&report(), &PLAN, 111_000_000, false), Ok(()));
+                assert_eq!(of.check(&report(), &PLAN, 111_000_000, false), Ok(()));
             }
         }
     }
@@ -307,48 +307,39 @@ mod tests {
             for clock in [ClockOwner::Harness, ClockOwner::Engine] {
                 let mut changed = report();
                 change(&mut changed);
-                let told = account(Op::Private, clock)
+                let message = plausibility(Op::Private, clock)
                     .check(&changed, &PLAN, 111_000_000, false)
                     .expect_err(words);
-                assert!(told.contains(words), "no '{words}' in: {told}");
+                assert!(message.contains(words), "no '{words}' in: {message}");
             }
         }
     }
 
     #[test]
-    fn time_that_no_block_accounts_for_adds_up() {
+    fn time_that_is_in_no_block_adds_up() {
         // The first block may make ready, and once it may be a busy machine.
-        let mut account_of = account(Op::Private, ClockOwner::Engine);
+        let mut of = plausibility(Op::Private, ClockOwner::Engine);
         for waited_ns in [5_000_000_000, 200_000_000] {
-            assert_eq!(account_of.check(&report(), &PLAN, waited_ns, false), Ok(()));
+            assert_eq!(of.check(&report(), &PLAN, waited_ns, false), Ok(()));
         }
-        let third = account_of.check(&report(), &PLAN, 200_000_000, false);
-        assert!(third.is_err_and(|told| told.contains("all but")));
+        let third = of.check(&report(), &PLAN, 200_000_000, false);
+        assert!(third.is_err_and(|message| message.contains("all but")));
 
         // A tenth more each time is found after a while.
-        let mut account_of = account(Op::Private, ClockOwner::Engine);
-        let blocks = (0..100).take_while(|_| {
-            account_of
-                .check(&report(), &PLAN, 121_000_000, false)
-                .is_ok()
-        });
+        let mut of = plausibility(Op::Private, ClockOwner::Engine);
+        let blocks =
+            (0..100).take_while(|_| of.check(&report(), &PLAN, 121_000_000, false).is_ok());
         assert!(blocks.count() < 20);
 
-        // While either side was stopped, nobody can account for the time.
-        let mut account_of = account(Op::Private, ClockOwner::Engine);
+        // While either side was stopped, nobody knows where the time went.
+        let mut of = plausibility(Op::Private, ClockOwner::Engine);
         for _ in 0..100 {
-            assert_eq!(
-                account_of.check(&report(), &PLAN, 3_000_000_000, true),
-                Ok(())
-            );
+            assert_eq!(of.check(&report(), &PLAN, 3_000_000_000, true), Ok(()));
         }
 
         // The harness's own clock is not doubted.
-        let mut account_of = account(Op::Private, ClockOwner::Harness);
-        assert_eq!(
-            account_of.check(&report(), &PLAN, 1_000_000_000, false),
-            Ok(())
-        );
+        let mut of = plausibility(Op::Private, ClockOwner::Harness);
+        assert_eq!(of.check(&report(), &PLAN, 1_000_000_000, false), Ok(()));
     }
 
     #[test]
@@ -358,18 +349,15 @@ mod tests {
             sample.elapsed_ns /= 3;
         }
         let of_ten = |op, report: &BlockReport| {
-            let mut account = account(op, ClockOwner::Engine);
-            (0..10).try_for_each(|_| account.check(report, &PLAN, 111_000_000, false))
+            let mut of = plausibility(op, ClockOwner::Engine);
+            (0..10).try_for_each(|_| of.check(report, &PLAN, 111_000_000, false))
         };
-        assert!(of_ten(Op::Private, &short).is_err_and(|told| told.contains("left over")));
+        assert!(of_ten(Op::Private, &short).is_err_and(|message| message.contains("left over")));
         // Once the machine may have been busy.
-        let mut account_of = account(Op::Private, ClockOwner::Engine);
-        assert_eq!(account_of.check(&short, &PLAN, 111_000_000, false), Ok(()));
+        let mut of = plausibility(Op::Private, ClockOwner::Engine);
+        assert_eq!(of.check(&short, &PLAN, 111_000_000, false), Ok(()));
         for _ in 0..100 {
-            assert_eq!(
-                account_of.check(&report(), &PLAN, 111_000_000, false),
-                Ok(())
-            );
+            assert_eq!(of.check(&report(), &PLAN, 111_000_000, false), Ok(()));
         }
         // The discarded keys may have been the long ones; without any, all is in the samples.
         assert_eq!(of_ten(Op::Keygen, &short), Ok(()));
@@ -384,15 +372,15 @@ mod tests {
 
     #[test]
     fn no_answer_may_be_longer_than_what_was_asked_for() {
-        let account_of = account(Op::Private, ClockOwner::Engine);
-        assert!((2 * 128..1 << 17).contains(&account_of.longest_outputs()));
-        assert!((3 * 100..1 << 17).contains(&account_of.longest_report(&PLAN)));
-        let made = account(Op::Keygen, ClockOwner::Engine);
+        let of = plausibility(Op::Private, ClockOwner::Engine);
+        assert!((2 * 128..1 << 17).contains(&of.longest_outputs()));
+        assert!((3 * 100..1 << 17).contains(&of.longest_report(&PLAN)));
+        let made = plausibility(Op::Keygen, ClockOwner::Engine);
         assert_eq!(made.longest_report(&PLAN), MAX_LINE_BYTES);
         let endless = BlockPlan {
             max_samples: usize::MAX,
             ..PLAN
         };
-        assert_eq!(account_of.longest_report(&endless), MAX_LINE_BYTES);
+        assert_eq!(of.longest_report(&endless), MAX_LINE_BYTES);
     }
 }
