@@ -19,27 +19,33 @@ struct Arguments {
 enum Chore {
     /// Fail on an import upwards between layers, `unsafe` where it may not be, a broken link, and other untidiness.
     Tidy,
+    /// Write the table of engines into the documents that have it.
+    Engines,
 }
 
 fn main() -> ExitCode {
-    let Chore::Tidy = Arguments::parse().chore;
+    let chore = Arguments::parse().chore;
     let root = Path::new(env!("CARGO_MANIFEST_DIR"))
         .parent()
         .expect("xtask lies in the repository");
-    match tidy::run(root) {
+    let findings = match chore {
+        Chore::Tidy => tidy::run(root),
+        Chore::Engines => tidy::write_engines(root).map(|()| Vec::new()),
+    };
+    match findings {
         Ok(findings) if findings.is_empty() => {
-            println!("tidy: nothing to complain of");
+            println!("xtask: done, nothing to mend");
             ExitCode::SUCCESS
         }
         Ok(findings) => {
             for finding in &findings {
-                eprintln!("tidy: {finding}");
+                eprintln!("xtask: {finding}");
             }
-            eprintln!("tidy: {} finding(s)", findings.len());
+            eprintln!("xtask: {} finding(s)", findings.len());
             ExitCode::FAILURE
         }
         Err(error) => {
-            eprintln!("tidy could not run: {error:#}");
+            eprintln!("xtask could not run: {error:#}");
             ExitCode::from(2)
         }
     }

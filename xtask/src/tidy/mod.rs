@@ -8,6 +8,7 @@
 //! | bare mode is named by `arith`, `rsa` and `engines` only; no vague file names; no unfinished marks | [`names`] |
 //! | no Rust file of more than 500 lines outside tests | [`length`] |
 //! | no test where `cargo test` does not look | [`untested`] |
+//! | the table of engines in the documents is that of `engines.toml` | [`engines`] |
 //! | relative links in Markdown lead to a file; ARCHITECTURE.md names every crate | [`documents`] |
 
 use std::path::Path;
@@ -19,6 +20,7 @@ pub(crate) use finding::Finding;
 
 mod cycles;
 mod documents;
+mod engines;
 mod finding;
 mod layers;
 mod length;
@@ -44,7 +46,13 @@ pub(crate) fn run(root: &Path) -> Result<Vec<Finding>> {
     findings.extend(length::check(&files));
     findings.extend(untested::check(&metadata, root, &files));
     findings.extend(documents::check(root, &crates, &files));
+    findings.extend(engines::check(&files)?);
     Ok(findings)
+}
+
+/// Writes the table of engines into the documents of the repository at `root`.
+pub(crate) fn write_engines(root: &Path) -> Result<()> {
+    engines::write(root, &source::files(root)?)
 }
 
 #[cfg(test)]

@@ -17,9 +17,12 @@ const ALLOWED: [&str; 5] = [
     "crates/measure/src/tsc.rs",
 ];
 
-/// Crates in which the compiler itself must forbid it.
-fn must_forbid(place: Place) -> bool {
-    matches!(place, Place::Layer(1 | 3 | 4 | 5) | Place::Chore)
+/// Whether the compiler itself must forbid it in a crate: where the list has no place for it.
+fn must_forbid(member: &Crate) -> bool {
+    member.place != Some(Place::Peer)
+        && !ALLOWED
+            .iter()
+            .any(|allowed| Path::new(allowed).starts_with(&member.folder))
 }
 
 /// Fails on the keyword outside the list, and on a crate root without the attribute.
@@ -38,10 +41,7 @@ pub(crate) fn check(crates: &[Crate], files: &[SourceFile]) -> Vec<Finding> {
             Err(error) => findings.push(Finding::new(&file.path, None, error)),
         }
     }
-    for member in crates
-        .iter()
-        .filter(|member| member.place.is_some_and(must_forbid))
-    {
+    for member in crates.iter().filter(|member| must_forbid(member)) {
         let is_root = |file: &&SourceFile| {
             ["src/lib.rs", "src/main.rs"]
                 .iter()
