@@ -20,7 +20,8 @@ struct Table {
 #[derive(Deserialize)]
 struct Engine {
     name: String,
-    about: String,
+    summary: String,
+    conditions: String,
     licence: String,
 }
 
@@ -30,16 +31,17 @@ impl Table {
     }
 
     fn markdown(&self) -> String {
-        let rows = self.engine.iter().map(|engine| {
-            format!(
-                "| `{}` | {} | {} |\n",
-                engine.name, engine.about, engine.licence
-            )
-        });
-        format!(
-            "| engine | what it is | licence |\n|---|---|---|\n{}",
-            rows.collect::<String>()
-        )
+        let mut table = "| engine | what it is | conditions of the private operation | licence |\n|---|---|---|---|\n".to_owned();
+        for engine in &self.engine {
+            let Engine {
+                name,
+                summary,
+                conditions,
+                licence,
+            } = engine;
+            table += &format!("| `{name}` | {summary} | {conditions} | {licence} |\n");
+        }
+        table
     }
 }
 
@@ -94,8 +96,7 @@ mod tests {
     use super::*;
 
     fn files(document: &str) -> Vec<SourceFile> {
-        let table =
-            "[[engine]]\nname = \"a\"\nabout = \"b\"\nlicence = \"MIT\"\nhome = \"built-in\"\n";
+        let table = "[[engine]]\nname = \"a\"\nsummary = \"b\"\nconditions = \"c\"\nlicence = \"MIT\"\nhome = \"built-in\"\n";
         [(TABLE, table), ("docs/engines.md", document)]
             .map(|(path, text)| SourceFile {
                 path: path.into(),
@@ -110,7 +111,7 @@ mod tests {
         assert_eq!(check(&files(&old)).unwrap().len(), 1);
         let table = Table::parse(&files("")[0].text).unwrap();
         let new = renewed(&old, &table).unwrap();
-        assert!(new.contains("| `a` | b | MIT |\n"), "{new}");
+        assert!(new.contains("| `a` | b | c | MIT |\n"), "{new}");
         assert!(
             new.starts_with("Engines:\n") && new.ends_with("\nmore"),
             "{new}"
