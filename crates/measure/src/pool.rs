@@ -7,8 +7,8 @@
 //! drop:  the threads do the tasks that they have, and end
 //! ```
 //!
-//! It is the one pool of this workspace: the harness's threads, those that share a batch with a device, and the second
-//! thread of one operation are of it. What threads do together in the time that is measured they do at a
+//! It is the one pool of this workspace: the harness's threads, those of a text, those that share a batch with a device, and
+//! the second thread of one operation are of it. What threads do together in the time that is measured they do at a
 //! [`Barrier`](crate::barrier::Barrier), which costs less than a task. It lies in this crate because a pool pins its threads, and
 //! because every crate that has one stands above this one.
 
@@ -103,6 +103,23 @@ impl<T: Send> Pool<T> {
     where
         T: 'scope,
     {
+        let (pool, started) = Self::scoped_each(scope, threads, body);
+        started
+            .into_iter()
+            .collect::<Result<(), _>>()
+            .map(|()| pool)
+    }
+
+    /// As [`Pool::scoped`], for whoever goes on with the threads that are ready: whether each is, by number. Once the
+    /// system has refused a thread, no more are started.
+    pub fn scoped_each<'scope, E: Send + 'scope>(
+        scope: &'scope Scope<'scope, '_>,
+        threads: Threads<'_>,
+        body: impl Fn(Member<T, E>) -> Result<(), E> + Send + Clone + 'scope,
+    ) -> (Self, Vec<Result<(), StartError<E>>>)
+    where
+        T: 'scope,
+    {
         start(threads, body, |thread, run| {
             thread.spawn_scoped(scope, run).map(|_| None)
         })
@@ -119,7 +136,11 @@ impl<T: Send> Pool<T> {
     where
         T: 'static,
     {
-        start(threads, body, |thread, run| thread.spawn(run).map(Some))
+        let (pool, started) = start(threads, body, |thread, run| thread.spawn(run).map(Some));
+        started
+            .into_iter()
+            .collect::<Result<(), _>>()
+            .map(|()| pool)
     }
 
     /// How many threads there are.
@@ -153,55 +174,78 @@ fn start<'a, T: Send + 'a, E: Send + 'a>(
     threads: Threads<'_>,
     body: impl Fn(Member<T, E>) -> Result<(), E> + Send + Clone + 'a,
     spawn: impl Fn(thread::Builder, Life<'a>) -> io::Result<Option<JoinHandle<()>>>,
-) -> Result<Pool<T>, StartError<E>> {
+) -> (Pool<T>, Vec<Result<(), StartError<E>>>) {
     let (reports, inbox) = mpsc::channel();
     let mut pool = Pool {
         tasks: Vec::with_capacity(threads.count),
         handles: Vec::new(),
     };
+    let mut started: Vec<Option<Result<(), StartError<E>>>> = Vec::new();
+    let mut refused = None;
     for index in 0..threads.count {
         let (sender, tasks) = mpsc::channel();
-        let (body, reports) = (body.clone(), reports.clone());
-        let cpu = threads.cpus.get(index % threads.cpus.len().max(1)).copied();
-        let life = move || {
-            let mut end = EndReport {
-                index,
-                reports: reports.clone(),
-                error: Some(StartError::Ended),
-            };
-            let ended = match cpu.map_or(Ok(()), pin_current_thread) {
-                Err(error) => Err(error.into()),
-                Ok(()) => body(Member {
-                    index,
-                    tasks,
-                    reports,
-                })
-                .map_err(StartError::Failed),
-            };
-            end.error = ended.err().or(end.error.take());
-        };
+        pool.tasks.push(sender);
         let thread = thread::Builder::new().name(format!("{}-{index}", threads.name));
-        match spawn(thread, Box::new(life)) {
-            Ok(handle) => pool.handles.extend(handle),
+        let spawned = match refused {
+            Some(kind) => Err(io::Error::from(kind)),
+            None => {
+                let (body, reports) = (body.clone(), reports.clone());
+                let cpu = threads.cpus.get(index % threads.cpus.len().max(1)).copied();
+                spawn(
+                    thread,
+                    Box::new(move || live(index, cpu, tasks, reports, body)),
+                )
+            }
+        };
+        started.push(match spawned {
+            Ok(handle) => {
+                pool.handles.extend(handle);
+                None
+            }
             Err(error) => {
-                return Err(StartError::Refused {
-                    started: index,
+                let started = started.iter().filter(|report| report.is_none()).count();
+                refused = Some(error.kind());
+                Some(Err(StartError::Refused {
+                    started,
                     count: threads.count,
                     error,
-                });
+                }))
             }
-        }
-        pool.tasks.push(sender);
+        });
     }
-    let mut ready = vec![false; threads.count];
-    while ready.contains(&false) {
+    while started.iter().any(Option::is_none) {
         let (index, report) = inbox.recv().expect("this function holds a sender");
-        if !ready[index] {
-            report?;
-            ready[index] = true;
-        }
+        started[index].get_or_insert(report);
     }
-    Ok(pool)
+    let started = started
+        .into_iter()
+        .map(|report| report.expect("all have reported"));
+    (pool, started.collect())
+}
+
+/// A thread, from its pinning to its end.
+fn live<T, E>(
+    index: usize,
+    cpu: Option<usize>,
+    tasks: Receiver<T>,
+    reports: Reports<E>,
+    body: impl Fn(Member<T, E>) -> Result<(), E>,
+) {
+    let mut end = EndReport {
+        index,
+        reports: reports.clone(),
+        error: Some(StartError::Ended),
+    };
+    let ended = match cpu.map_or(Ok(()), pin_current_thread) {
+        Err(error) => Err(error.into()),
+        Ok(()) => body(Member {
+            index,
+            tasks,
+            reports,
+        })
+        .map_err(StartError::Failed),
+    };
+    end.error = ended.err().or(end.error.take());
 }
 
 /// Reports a thread that ends, which is an error if it was not ready: also one that panics.

@@ -14,14 +14,28 @@
 //! the others finish their parts and are collected all the same. If the system refuses a thread, no more are started and
 //! no block is worked on: those that wait for the release end with [`Reason::NotReleased`].
 
-use std::{hint::black_box, sync::mpsc, thread, time::Instant};
+use std::{
+    any::Any,
+    hint::black_box,
+    panic::{AssertUnwindSafe, catch_unwind},
+    sync::{
+        Mutex, PoisonError,
+        mpsc::{self, Sender},
+    },
+    thread,
+    time::Instant,
+};
 
-use rsalab_measure::pin::{current_cpu, pin_current_thread};
+use rsalab_measure::{
+    Pool,
+    pin::current_cpu,
+    pool::{self, Member, StartError},
+};
 
 use crate::{
     outcome::{Failure, Outcome, PartTrace, Reason, WorkError},
     split::{Part, split},
-    watch::{Event, Reporter, Stage, StartBarrier, StartOnDrop, Watch},
+    watch::{Event, State},
 };
 
 /// The most threads that one piece of work may be split over.
@@ -115,55 +129,71 @@ where
     let called = Instant::now();
     let blocks = check_layout(work, threads).map_err(WorkError::Layout)?;
     let mut output = vec![0; work.output_len];
-    let partitions = partitions(work, &mut output, split(blocks, threads.count));
-
-    let barrier = StartBarrier::default();
-    let (signals, inbox) = mpsc::channel();
+    let partitions: Vec<Mutex<Option<Partition<'_>>>> =
+        partitions(work, &mut output, split(blocks, threads.count))
+            .into_iter()
+            .map(|partition| Mutex::new(Some(partition)))
+            .collect();
+    let (done, inbox) = mpsc::channel();
     let ended: Vec<Result<PartTrace, Reason<W::Error>>> = thread::scope(|scope| {
-        let mut watch = Watch::new(threads.count, &mut watcher);
-        let _releases_in_any_case = StartOnDrop(&barrier);
-        let mut refused = None;
-        for (partition, cpu) in partitions.into_iter().zip(cpus(threads)) {
-            let id = partition.part.id;
-            if let Some(kind) = refused {
-                watch.not_started(id, std::io::Error::from(kind));
-                continue;
+        let (partitions, factory) = (&partitions, &factory);
+        let body = move |member: Member<Instant, Reason<W::Error>>| {
+            let partition = partitions[member.index].lock();
+            let partition = partition.unwrap_or_else(PoisonError::into_inner).take();
+            let partition = partition.expect("each thread takes its own, once");
+            worker(partition, &member, factory, &done)
+        };
+        let (pool, started) = Pool::scoped_each(
+            scope,
+            pool::Threads {
+                name: "part",
+                count: threads.count,
+                cpus: threads.cpus.unwrap_or_default(),
+            },
+            body,
+        );
+        let mut enter = |id, state| watcher(Event { id, state });
+        let mut is_refused = false;
+        let mut ended: Vec<Option<Result<PartTrace, Reason<W::Error>>>> = Vec::new();
+        for (id, started) in started.into_iter().enumerate() {
+            match &started {
+                Err(StartError::Refused { .. }) => is_refused = true,
+                _ => enter(id, State::Waiting),
             }
-            let reporter = Reporter {
-                id,
-                signals: signals.clone(),
-            };
-            let (barrier, factory) = (&barrier, &factory);
-            let body = move || worker(partition, cpu, barrier, factory, &reporter);
-            match thread::Builder::new()
-                .name(format!("part-{id}"))
-                .spawn_scoped(scope, body)
-            {
-                Ok(handle) => watch.started(id, handle),
-                Err(error) => {
-                    refused = Some(error.kind());
-                    watch.not_started(id, error);
-                }
+            ended.push(started.err().map(|error| Err(reason(error))));
+        }
+        let ready: Vec<usize> = (0..ended.len()).filter(|&id| ended[id].is_none()).collect();
+        (0..ended.len())
+            .filter(|id| !ready.contains(id))
+            .for_each(|id| enter(id, State::Failed));
+        if is_refused {
+            for id in ready {
+                ended[id] = Some(Err(Reason::NotReleased));
+                enter(id, State::Failed);
+            }
+        } else {
+            ready.iter().for_each(|&id| enter(id, State::Running));
+            let released = Instant::now();
+            for &id in &ready {
+                // A thread that is ready waits for this, and reports what becomes of it.
+                pool.send(id, released).expect("it waits for its task");
+            }
+            for _ in ready {
+                let (id, result) = inbox.recv().expect("a thread reports even if it panics");
+                enter(
+                    id,
+                    match &result {
+                        Ok(_) => State::Finished,
+                        Err(_) => State::Failed,
+                    },
+                );
+                ended[id] = Some(result);
             }
         }
-        drop(signals);
-        while watch.anyone_preparing() {
-            match inbox.recv() {
-                Ok(signal) => watch.receive(signal),
-                Err(_) => break,
-            }
-        }
-        match refused {
-            None => {
-                watch.released();
-                barrier.release();
-            }
-            Some(_) => barrier.cancel(),
-        }
-        while let Ok(signal) = inbox.recv() {
-            watch.receive(signal);
-        }
-        watch.into_results()
+        let ended = ended
+            .into_iter()
+            .map(|result| result.expect("every worker has ended"));
+        ended.collect()
     });
     let wall_ns = nanoseconds(called, Instant::now());
 
@@ -194,14 +224,16 @@ struct Partition<'a> {
     output: &'a mut [u8],
 }
 
+/// What a worker reports at its end, with its number.
+type Ended<E> = (usize, Result<PartTrace, Reason<E>>);
+
 /// The life of one worker, on its own thread.
 fn worker<W, F>(
     partition: Partition<'_>,
-    cpu: Option<usize>,
-    barrier: &StartBarrier,
+    member: &Member<Instant, Reason<W::Error>>,
     factory: &F,
-    reporter: &Reporter,
-) -> Result<PartTrace, Reason<W::Error>>
+    done: &Sender<Ended<W::Error>>,
+) -> Result<(), Reason<W::Error>>
 where
     W: BlockWorker,
     F: Fn(&Part) -> Result<W, W::Error>,
@@ -211,30 +243,54 @@ where
         input,
         output,
     } = partition;
-    if let Some(cpu) = cpu {
-        pin_current_thread(cpu).map_err(Reason::NotPinned)?;
-    }
     touch(output);
-    let mut operation = factory(&part).map_err(Reason::Failed)?;
-    reporter.send(Stage::Ready);
-    let Some(released) = barrier.wait() else {
-        return Err(Reason::NotReleased);
-    };
-    let start = Instant::now();
-    if !part.blocks.is_empty() {
-        operation
-            .work(part.blocks.start, input, output)
-            .map_err(Reason::Failed)?;
+    let mut operation = caught(|| factory(&part))?;
+    // There is one task, if any: to begin.
+    if let Some(released) = member.tasks().next() {
+        let start = Instant::now();
+        let worked = caught(|| match part.blocks.is_empty() {
+            true => Ok(()),
+            false => operation.work(part.blocks.start, input, output),
+        });
+        let end = Instant::now();
+        let ended = worked.map(|()| PartTrace {
+            id: part.id,
+            bytes: input.len(),
+            blocks: part.blocks.len(),
+            cpu: current_cpu(),
+            start_ns: nanoseconds(released, start),
+            end_ns: nanoseconds(released, end),
+        });
+        // Nobody listens if the watcher has panicked.
+        let _ = done.send((part.id, ended));
     }
-    let end = Instant::now();
-    Ok(PartTrace {
-        id: part.id,
-        bytes: input.len(),
-        blocks: part.blocks.len(),
-        cpu: cpu.or_else(current_cpu),
-        start_ns: nanoseconds(released, start),
-        end_ns: nanoseconds(released, end),
-    })
+    Ok(())
+}
+
+/// What becomes of a piece of somebody else's code.
+fn caught<T, E>(code: impl FnOnce() -> Result<T, E>) -> Result<T, Reason<E>> {
+    match catch_unwind(AssertUnwindSafe(code)) {
+        Ok(result) => result.map_err(Reason::Failed),
+        Err(payload) => Err(Reason::Panicked(panic_message(payload.as_ref()))),
+    }
+}
+
+fn panic_message(payload: &(dyn Any + Send)) -> String {
+    payload
+        .downcast_ref::<&str>()
+        .map(|message| (*message).to_owned())
+        .or_else(|| payload.downcast_ref::<String>().cloned())
+        .unwrap_or_else(|| "without a message".to_owned())
+}
+
+/// Why a worker is not ready.
+fn reason<E>(error: StartError<Reason<E>>) -> Reason<E> {
+    match error {
+        StartError::Failed(reason) => reason,
+        StartError::Pinning(error) => Reason::NotPinned(error),
+        StartError::Refused { error, .. } => Reason::NotStarted(error),
+        StartError::Ended => Reason::Panicked("without a message".to_owned()),
+    }
 }
 
 /// Writes to every page of a worker's region, since the system gives a page when it is first written to: before the
@@ -295,10 +351,6 @@ fn partitions<'a>(work: Work<'a>, output: &'a mut [u8], parts: Vec<Part>) -> Vec
             }
         })
         .collect()
-}
-
-fn cpus<'a>(threads: Threads<'a>) -> impl Iterator<Item = Option<usize>> + 'a {
-    (0..threads.count).map(move |id| threads.cpus.map(|cpus| cpus[id]))
 }
 
 fn nanoseconds(from: Instant, to: Instant) -> u64 {
