@@ -2,6 +2,7 @@
 
 mod build;
 mod caches;
+mod microarchitecture;
 mod units;
 
 use std::env::consts;
@@ -102,6 +103,13 @@ impl Machine {
         }
     }
 
+    /// The microarchitecture with the numbers it was found by, `Zen 4, Genoa (family 25 model 17)`; the numbers alone where
+    /// they have no name here, none where the kernel does not tell them.
+    pub fn microarchitecture(&self) -> Option<String> {
+        let cpu_model = self.cpu_model.known().map_or("", String::as_str);
+        microarchitecture::describe(cpu_model, self.cpu_revision.known()?)
+    }
+
     /// Name and value of everything, for a table.
     pub fn rows(&self) -> Vec<(&'static str, String)> {
         let topology = &self.topology;
@@ -132,6 +140,11 @@ impl Machine {
         let or_unknown = |fact: &Fact<String>| fact.describe(Clone::clone);
         vec![
             ("CPU", or_unknown(&self.cpu_model)),
+            (
+                "microarchitecture",
+                self.microarchitecture()
+                    .unwrap_or_else(|| "not known".to_owned()),
+            ),
             ("revision", or_unknown(&self.cpu_revision)),
             ("instruction sets", self.features.join(" ")),
             ("CPUs", cpus),
