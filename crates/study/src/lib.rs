@@ -8,6 +8,7 @@
 //! | a few cells side by side, without a store | [`mod@bench`] |
 //! | what the samples say | [`compare`] |
 //! | what people are shown | [`report`] |
+//! | how a number is written | [`number`] |
 //! | published studies done again | [`articles`] |
 //!
 //! A study flows one way: a plan is unfolded into cells when the study is made, workers measure them, each verified block
@@ -48,7 +49,7 @@ pub mod bench;
 pub mod calibrate;
 pub mod compare;
 mod error;
-mod number;
+pub mod number;
 mod parallel;
 pub mod plan;
 pub mod report;

@@ -1,13 +1,19 @@
-//! Numbers as people read them: four significant digits, grouped thousands, a unit that fits.
+//! Numbers as people read them, in the program and in a report: four significant digits, grouped thousands, a unit that
+//! fits, an interval or an error.
+
+use std::time::Duration;
 
 use rsalab_measure::Estimate;
 
 const DIGITS: i32 = 4;
 
-/// Four significant digits, with thousands grouped: `2,848`, `0.01234`, `1.5`.
-pub(crate) fn significant(value: f64) -> String {
-    if value == 0.0 || !value.is_finite() {
-        return format!("{value}");
+/// Four significant digits, with thousands grouped: `2,848`, `0.01234`, `1.500`. A dash for what is no number.
+pub fn significant(value: f64) -> String {
+    if !value.is_finite() {
+        return "–".to_owned();
+    }
+    if value == 0.0 {
+        return "0".to_owned();
     }
     let magnitude = magnitude_after_rounding(value);
     if !(-6..12).contains(&magnitude) {
@@ -23,25 +29,61 @@ pub(crate) fn significant(value: f64) -> String {
     grouped(&text)
 }
 
+/// The fewest characters that give the value to four digits, for the marks of an axis: `1,500`, `20 k`, `2.5 M`, `10⁻⁵`.
+pub fn short(value: f64) -> String {
+    match value.abs() {
+        0.0 => "0".to_owned(),
+        size if !(1e-3..1e9).contains(&size) => power_of_ten(value),
+        size if size >= 1e6 => format!("{} M", without_zeros(value / 1e6)),
+        size if size >= 1e4 => format!("{} k", without_zeros(value / 1e3)),
+        _ => without_zeros(value),
+    }
+}
+
+fn power_of_ten(value: f64) -> String {
+    const RAISED: [char; 10] = ['⁰', '¹', '²', '³', '⁴', '⁵', '⁶', '⁷', '⁸', '⁹'];
+    let text = format!("{value:e}");
+    let (factor, power) = text.split_once('e').expect("this format has an exponent");
+    let raised: String = power
+        .chars()
+        .map(|digit| digit.to_digit(10).map_or('⁻', |it| RAISED[it as usize]))
+        .collect();
+    match factor {
+        "1" => format!("10{raised}"),
+        _ => {
+            let factor = factor.parse().expect("it was a number");
+            format!("{} × 10{raised}", without_zeros(factor))
+        }
+    }
+}
+
+fn without_zeros(value: f64) -> String {
+    let text = significant(value);
+    match text.contains('.') {
+        true => text.trim_end_matches('0').trim_end_matches('.').to_owned(),
+        false => text,
+    }
+}
+
 /// Every digit that somebody else has printed, with thousands grouped.
-pub(crate) fn as_printed(value: f64) -> String {
+pub fn as_printed(value: f64) -> String {
     grouped(&value.to_string())
 }
 
 /// The power of ten of the first digit, once the others are rounded away: 99.999 is 100.0.
 fn magnitude_after_rounding(value: f64) -> i32 {
     let text = format!("{value:.*e}", DIGITS as usize - 1);
-    let (_, exponent) = text.split_once('e').expect("this form has an exponent");
+    let (_, exponent) = text.split_once('e').expect("this format has an exponent");
     exponent.parse().expect("the exponent is a number")
 }
 
 /// A value and its interval, `351.2 (350.8 to 351.9)`.
-pub(crate) fn with_interval(estimate: &Estimate) -> String {
+pub fn with_interval(estimate: &Estimate) -> String {
     format!("{} {}", significant(estimate.value), interval(estimate))
 }
 
 /// The interval alone, `(350.8 to 351.9)`; that there is none where there is none.
-pub(crate) fn interval(estimate: &Estimate) -> String {
+pub fn interval(estimate: &Estimate) -> String {
     match estimate.confidence > 0.0 {
         true => format!(
             "({} to {})",
@@ -52,8 +94,33 @@ pub(crate) fn interval(estimate: &Estimate) -> String {
     }
 }
 
+/// Half the width of an interval, relative to its value: `±0.4 %`.
+pub fn error(estimate: &Estimate) -> String {
+    match estimate.relative_error() * 100.0 {
+        percent if !percent.is_finite() => "±?".to_owned(),
+        percent if percent < 10.0 => format!("±{percent:.1} %"),
+        percent => format!("±{percent:.0} %"),
+    }
+}
+
+/// A time in the unit that fits it: `346.7 µs`.
+pub fn duration(ns: f64) -> String {
+    let (factor, unit) = time_unit(ns);
+    format!("{} {unit}", significant(ns / factor))
+}
+
+/// A time to wait, to the second: `1 min 15 s`.
+pub fn wait(time: Duration) -> String {
+    let seconds = time.as_secs();
+    match (seconds / 3600, seconds / 60 % 60, seconds % 60) {
+        (0, 0, seconds) => format!("{seconds} s"),
+        (0, minutes, seconds) => format!("{minutes} min {seconds:02} s"),
+        (hours, minutes, _) => format!("{hours} h {minutes:02} min"),
+    }
+}
+
 /// A time in the unit that fits it, and its interval in the same.
-pub(crate) fn duration_and_interval(ns: &Estimate) -> (String, String) {
+pub fn duration_and_interval(ns: &Estimate) -> (String, String) {
     let (factor, unit) = time_unit(ns.value);
     let scaled = ns.scaled(1.0 / factor);
     (
@@ -63,18 +130,18 @@ pub(crate) fn duration_and_interval(ns: &Estimate) -> (String, String) {
 }
 
 /// A whole number with thousands grouped.
-pub(crate) fn whole(count: u64) -> String {
+pub fn whole(count: u64) -> String {
     grouped(&count.to_string())
 }
 
 /// `1 thread`, `2 threads`.
-pub(crate) fn counted(count: usize, noun: &str) -> String {
+pub fn counted(count: usize, noun: &str) -> String {
     let plural = if count == 1 { "" } else { "s" };
     format!("{} {noun}{plural}", grouped(&count.to_string()))
 }
 
 /// One number, or the range of several: `100`, `0 to 10`.
-pub(crate) fn span(numbers: impl Iterator<Item = u64>) -> String {
+pub fn span(numbers: impl Iterator<Item = u64>) -> String {
     let bounds = numbers.fold(None, |bounds: Option<(u64, u64)>, number| {
         let (low, high) = bounds.unwrap_or((number, number));
         Some((low.min(number), high.max(number)))
@@ -87,7 +154,7 @@ pub(crate) fn span(numbers: impl Iterator<Item = u64>) -> String {
 }
 
 /// A share as a percentage without idle zeros: `95 %`, `99.5 %`.
-pub(crate) fn percent(share: f64) -> String {
+pub fn percent(share: f64) -> String {
     let text = format!("{:.2}", share * 100.0);
     format!("{} %", text.trim_end_matches('0').trim_end_matches('.'))
 }
@@ -134,7 +201,7 @@ mod tests {
             (-1_234.6, "-1,235"),
             (1e-9, "1.000e-9"),
             (1e13, "1.000e13"),
-            (f64::INFINITY, "inf"),
+            (f64::NAN, "–"),
         ] {
             assert_eq!(significant(value), text);
         }
@@ -148,8 +215,7 @@ mod tests {
             (35_120_000.0, "35.12 ms"),
             (3.5e9, "3.500 s"),
         ] {
-            let (factor, unit) = time_unit(ns);
-            assert_eq!(format!("{} {unit}", significant(ns / factor)), text);
+            assert_eq!(duration(ns), text);
         }
         let estimate = Estimate {
             value: 2e6,
@@ -165,6 +231,27 @@ mod tests {
             ..estimate
         };
         assert_eq!(with_interval(&alone), "2,000,000 (no interval)");
+        assert_eq!(error(&estimate), "±10 %");
+        let shown = [3, 75, 3_700].map(|seconds| wait(Duration::from_secs(seconds)));
+        assert_eq!(shown, ["3 s", "1 min 15 s", "1 h 01 min"]);
+    }
+
+    #[test]
+    fn marks_of_an_axis_are_short() {
+        for (value, words) in [
+            (0.0, "0"),
+            (0.5, "0.5"),
+            (1.0, "1"),
+            (1500.0, "1,500"),
+            (20_000.0, "20 k"),
+            (2_500_000.0, "2.5 M"),
+            (0.005, "0.005"),
+            (1e-5, "10⁻⁵"),
+            (2e-4, "2 × 10⁻⁴"),
+            (5e9, "5 × 10⁹"),
+        ] {
+            assert_eq!(short(value), words);
+        }
     }
 
     #[test]

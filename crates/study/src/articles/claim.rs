@@ -3,24 +3,6 @@
 use super::data::ClaimData;
 use crate::report::{Case, Claim, EngineVerdict, Verdict};
 
-impl Verdict {
-    /// The verdict over several cases: what could not be measured, or told, does not speak against what could.
-    pub(super) fn over(cases: impl IntoIterator<Item = Verdict>) -> Verdict {
-        let cases: Vec<Verdict> = cases.into_iter().collect();
-        let has = |verdict| cases.contains(&verdict);
-        match (has(Verdict::Holds), has(Verdict::DoesNotHold)) {
-            _ if has(Verdict::HoldsInPart) => Verdict::HoldsInPart,
-            (true, true) => Verdict::HoldsInPart,
-            (true, false) => Verdict::Holds,
-            (false, true) => Verdict::DoesNotHold,
-            (false, false) if has(Verdict::NoSignificantDifference) => {
-                Verdict::NoSignificantDifference
-            }
-            (false, false) => Verdict::NotMeasurableHere,
-        }
-    }
-}
-
 impl Claim {
     /// A claim with what `cases` say, each engine's verdict over its own cases.
     pub(super) fn decided(data: &'static ClaimData, cases: Vec<Case>) -> Claim {

@@ -59,28 +59,36 @@ impl Group {
 
 /// A job in a few words, without its engine: `Text encryption, 2048 bits, 20,000 symbols, 1 thread`.
 pub fn title(job: &Job) -> String {
-    let mut parts = vec![op_title(job.op).to_owned(), format!("{} bits", job.bits)];
-    if job.op.is_text() {
-        parts.push(number::counted(job.symbols, "symbol"));
-    }
-    parts.extend(message(job));
-    if job.exponent != DEFAULT_EXPONENT {
-        parts.push(format!("e = {}", job.exponent));
-    }
-    parts.push(number::counted(job.threads, "thread"));
-    if job.mode == Mode::Concurrent {
-        parts.push("call by call".to_owned());
-    }
-    if job.batch > 1 {
-        parts.push(format!("batch {}", job.batch));
-    }
-    parts.join(", ")
+    title_without(job, &[])
 }
 
-/// The length of a job's messages, where it asks for one.
-pub(crate) fn message(job: &Job) -> Option<String> {
-    let bits = job.message_bits?;
-    Some(format!("messages of {bits} bits"))
+/// The same for jobs that differ in some dimensions, which are left out.
+pub(crate) fn title_without(job: &Job, dimensions: &[Dimension]) -> String {
+    let has = |dimension| !dimensions.contains(&dimension);
+    let parts = [
+        Some(op_title(job.op).to_owned()),
+        has(Dimension::Bits).then(|| format!("{} bits", job.bits)),
+        (has(Dimension::Symbols) && job.op.is_text())
+            .then(|| number::counted(job.symbols, "symbol")),
+        job.message_bits
+            .map(|bits| format!("messages of {bits} bits")),
+        (job.exponent != DEFAULT_EXPONENT).then(|| format!("e = {}", job.exponent)),
+        has(Dimension::Threads).then(|| number::counted(job.threads, "thread")),
+        (job.mode == Mode::Concurrent).then(|| "call by call".to_owned()),
+        (job.batch > 1).then(|| format!("batch {}", job.batch)),
+    ];
+    parts.into_iter().flatten().collect::<Vec<_>>().join(", ")
+}
+
+/// What jobs that are shown together may differ in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Dimension {
+    /// Bits of the modulus.
+    Bits,
+    /// Symbols of the text.
+    Symbols,
+    /// Threads.
+    Threads,
 }
 
 impl Message {

@@ -46,8 +46,8 @@ use serde::{Deserialize, Serialize};
 
 pub use article::Article;
 pub use article_plan::Scale;
-pub(crate) use groups::message;
 pub use groups::{Cell, Group, op_title, title};
+pub(crate) use groups::{Dimension, title_without};
 pub use host::Host;
 pub use measure::{Measure, MeasureChange};
 pub use preset::Preset;

@@ -29,7 +29,7 @@ pub(crate) struct BlockDigest {
     pub(crate) elapsed_ns: u64,
     /// CPU time of the worker.
     pub(crate) cpu: Option<CpuTime>,
-    /// Smallest and largest ticks of one operation: beside the sum, what a program of article (b) saves of a batch.
+    /// Smallest and largest ticks of one operation: with the sum, what a program of article (b) saves of a batch.
     pub(crate) extremes: Option<(u64, u64)>,
 }
 

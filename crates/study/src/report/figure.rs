@@ -1,9 +1,11 @@
-//! The model of a figure: one truth for the page's drawing, the still picture and the data.
+//! The model of a figure: one truth for its drawings and its data.
 
 use rsalab_measure::Estimate;
 use serde::Serialize;
 
-/// A figure, as data. Its JSON is what the page's script draws.
+use super::names;
+
+/// A figure, as data.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Figure {
     /// Unique in the report, and the name of its file.
@@ -18,7 +20,7 @@ pub struct Figure {
     pub y: Axis,
     /// What is drawn.
     pub series: Vec<Series>,
-    /// What the sign beside [unequal](Point::unequal) points means, where there are any.
+    /// What the sign of [unequal](Point::unequal) points means, where there are any.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub remark: Option<String>,
     /// Horizontal lines to compare with.
@@ -83,7 +85,7 @@ pub struct Point {
     /// What is to be said about it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub note: Option<String>,
-    /// Whether it was obtained under other conditions than what it stands beside: it bears a sign.
+    /// Whether it was obtained under other conditions than what it is compared with: it has a sign.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub unequal: bool,
 }
@@ -113,6 +115,23 @@ pub struct Reference {
     pub y: f64,
     /// What it means.
     pub label: String,
+}
+
+impl Figure {
+    /// Everything that the axis of the values has to show.
+    pub(super) fn values(&self) -> impl Iterator<Item = f64> {
+        let points = self.series.iter().flat_map(|series| &series.points);
+        let of_points = points.flat_map(|point| [Some(point.y), point.low, point.high]);
+        let lines = self.references.iter().map(|line| line.y);
+        of_points.flatten().chain(lines)
+    }
+}
+
+impl Series {
+    /// Whether it shows our own engine.
+    pub(super) fn is_own(&self) -> bool {
+        names::is_own(&self.name)
+    }
 }
 
 impl Axis {

@@ -4,10 +4,13 @@ use rsalab_engines::Job;
 
 use super::{
     figure::{Axis, Figure, Point, Scale, Series, UNEQUAL},
-    model::{Group, Row},
-    quantity::{slug, slug_without_bits, speed, title_without_bits, title_without_threads, unit},
+    group::{Group, Row},
+    names::{slug, slug_without_bits, speed, unit},
 };
-use crate::{number, plan};
+use crate::{
+    number,
+    plan::{self, Dimension, title_without},
+};
 
 /// The figures of a study's groups.
 pub(super) fn of(groups: &[Group]) -> Vec<Figure> {
@@ -76,13 +79,10 @@ pub(super) fn families(groups: &[Group], key: impl Fn(&Job) -> Job) -> Vec<Vec<&
     families
 }
 
-/// One group: a value for each engine.
+/// One group: a value for each engine, the fastest first.
 fn over_engines(group: &Group) -> Option<Figure> {
-    let rows: Vec<&Row> = group
-        .rows
-        .iter()
-        .filter(|row| row.figures.is_some())
-        .collect();
+    let mut rows = group.fastest_first();
+    rows.retain(|row| row.figures.is_some());
     let points = rows
         .iter()
         .enumerate()
@@ -113,7 +113,10 @@ fn over_bits(family: &[&Group]) -> Option<Figure> {
     let job = &family[0].job;
     let empty = Figure {
         id: format!("{}-over-bits", slug_without_bits(job)),
-        title: format!("{}: speed over key sizes", title_without_bits(job)),
+        title: format!(
+            "{}: speed over key sizes",
+            title_without(job, &[Dimension::Bits])
+        ),
         description: description(
             "Speed of each engine over the size of the modulus",
             family[0],
@@ -145,7 +148,10 @@ fn over_threads(family: &[&Group]) -> Option<Figure> {
                 ..job.clone()
             })
         ),
-        title: format!("{}: speed over threads", title_without_threads(job)),
+        title: format!(
+            "{}: speed over threads",
+            title_without(job, &[Dimension::Threads])
+        ),
         description: description("Speed of each engine over the number of threads", family[0]),
         x: Axis {
             label: "Threads".to_owned(),
@@ -159,13 +165,13 @@ fn over_threads(family: &[&Group]) -> Option<Figure> {
     };
     let mut figure = with_lines(empty, family, |job| job.threads)?;
     if spread(&figure) > 100.0 {
-        // On a linear axis all but the fastest would lie on the floor.
+        // On a linear axis all but the fastest could not be told from zero.
         figure.y.scale = Scale::Log;
     }
     Some(figure)
 }
 
-/// The largest value of a figure beside its smallest.
+/// The largest value of a figure divided by its smallest.
 fn spread(figure: &Figure) -> f64 {
     let points = figure.series.iter().flat_map(|series| &series.points);
     let (least, most) = points.fold((f64::INFINITY, 0.0), |(least, most): (f64, f64), point| {

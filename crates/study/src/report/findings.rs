@@ -1,15 +1,60 @@
 //! The answer in sentences, computed from the data.
 
+use std::fmt;
+
 use rsalab_engines::Job;
 use rsalab_measure::Estimate;
+use serde::Serialize;
 
 use super::{
     figures::families_over_threads,
-    model::{Comparison, Finding, Group, Row},
-    quantity::{slug, speed, title_without_threads, unit},
-    review::{Claim, Review},
+    group::{Comparison, Group, Row},
+    names::{slug, speed, unit},
+    review::{Claim, Review, Verdict},
 };
-use crate::{compare, number, store::GroupRecord};
+use crate::{
+    compare, number,
+    plan::{Dimension, title_without},
+    store::GroupRecord,
+};
+
+/// One sentence of the answer.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Finding {
+    /// Unique in the report.
+    pub id: String,
+    /// What was asked: how the sentence begins, up to its colon.
+    pub topic: String,
+    /// In words, with the value.
+    pub sentence: String,
+    /// The value; none if it could not be found, and then the sentence says why.
+    pub value: Option<Estimate>,
+    /// The verdict, where a claim was judged or no significant difference was found.
+    #[serde(skip)]
+    pub verdict: Option<Verdict>,
+}
+
+impl Finding {
+    pub(super) fn new(
+        id: String,
+        topic: String,
+        words: impl fmt::Display,
+        value: Option<Estimate>,
+    ) -> Self {
+        Finding {
+            id,
+            sentence: format!("{topic}: {words}"),
+            topic,
+            value,
+            verdict: None,
+        }
+    }
+
+    /// What came out: how the sentence goes on after its colon.
+    pub(super) fn words(&self) -> &str {
+        &self.sentence[self.topic.len() + 2..]
+    }
+}
 
 /// Who is fastest in a group, by how much, and how sure that is.
 ///
@@ -68,7 +113,8 @@ pub(super) fn of_group(
             let (first, second, count) = (name(*first), name(*second), ranked.len());
             let times = number::with_interval(lead);
             let speed = words(speed);
-            let mut sentence = match lead.confidence > 0.0 && lead.low > 1.0 {
+            let is_fastest = lead.confidence > 0.0 && lead.low > 1.0;
+            let mut sentence = match is_fastest {
                 true => format!(
                     "{first} is the fastest of {count} at {speed}, {times} times as fast as {second}, the next"
                 ),
@@ -78,12 +124,15 @@ pub(super) fn of_group(
                 ),
             };
             if let Some(corrected) = &ratio.luck_corrected {
-                sentence += &format!("; luck-corrected {}", number::with_interval(corrected));
+                sentence += &format!("; adjusted {}", number::with_interval(corrected));
             }
             if !ratio.differs_in.is_empty() {
                 sentence += &format!("; the two differ in {}", ratio.differs_in.join(", "));
             }
-            Some(finding(sentence + ".", Some(*lead)))
+            Some(Finding {
+                verdict: (!is_fastest).then_some(Verdict::NoSignificantDifference),
+                ..finding(sentence + ".", Some(*lead))
+            })
         }
     }
 }
@@ -100,12 +149,16 @@ pub(super) fn of_review(review: &Review) -> Vec<Finding> {
             words += &format!(" {}, {}: {}.", case.engine, case.case, case.sentence);
         }
         let value = example.and_then(|case| case.value);
-        Finding::new(claim.id.to_owned(), topic, words, value)
+        let verdicts = claim.verdicts.iter().map(|one| one.verdict);
+        Finding {
+            verdict: Some(Verdict::over(verdicts)),
+            ..Finding::new(claim.id.to_owned(), topic, words, value)
+        }
     };
     review.claims.iter().map(finding).collect()
 }
 
-/// What more threads bring, for each job that was measured on several counts.
+/// The gain from more threads, for each job that was measured on several counts.
 pub(super) fn over_threads(groups: &[Group]) -> Vec<Finding> {
     families_over_threads(groups)
         .iter()
@@ -122,23 +175,26 @@ fn most_gain(family: &[&Group]) -> Option<Finding> {
         .filter_map(|row| Some((&row.engine, best_gain(family, row)?)));
     let (engine, (threads, gain)) =
         gains.max_by(|left, right| left.1.1.value.total_cmp(&right.1.1.value))?;
-    let title = title_without_threads(&single.job);
+    let title = title_without(&single.job, &[Dimension::Threads]);
     let times = number::with_interval(&gain);
     let words = match gain.low > 1.0 {
         true => format!(
             "{threads} threads are {times} times as fast as one, with {engine}, which gains most."
         ),
         false => {
-            format!("more threads bring no significant gain, at best {times} times, with {engine}.")
+            format!("more threads give no significant gain, at best {times} times, with {engine}.")
         }
     };
     let id = format!("threads-{}", slug(&single.job));
-    Some(Finding::new(id, title, words, Some(gain)))
+    Some(Finding {
+        verdict: (gain.low <= 1.0).then_some(Verdict::NoSignificantDifference),
+        ..Finding::new(id, title, words, Some(gain))
+    })
 }
 
-/// The thread count at which an engine is fastest, and its speed there beside its speed on one.
+/// The thread count at which an engine is fastest, and its speed there divided by its speed on one.
 ///
-/// The two were not measured in turn, so the interval joins both.
+/// The two were not measured interleaved, so the interval joins both.
 fn best_gain(family: &[&Group], single: &Row) -> Option<(usize, Estimate)> {
     let one = single.figures?.ops_per_s;
     let gain = |group: &&Group| {

@@ -6,25 +6,24 @@
 //! | the answer in sentences | `findings` |
 //! | one table for an operation at every size | `overview` |
 //! | which figures there are | `figures`, [`Figure`] |
-//! | a still picture | [`svg()`], [`png()`], `axis` |
-//! | the page | [`html`], `page/` |
-//! | the other forms | [`csv`], [`markdown`], [`latex`], JSON by `serde` |
+//! | how a figure is drawn | [`svg()`], [`png()`] |
+//! | the words and numbers of every format | `document`, `words`, `names` |
+//! | the formats | [`html`], [`markdown`], [`latex`]: `template`, `page/`; [`csv`]; JSON by `serde` |
 
-mod axis;
 mod csv;
 mod digest;
+mod document;
 mod figure;
 mod figures;
 mod findings;
-mod html;
-mod latex;
-mod markdown;
+mod group;
 mod model;
+mod names;
 mod overview;
 mod png;
-mod quantity;
 mod review;
 mod svg;
+mod template;
 mod words;
 
 use std::{
@@ -39,14 +38,14 @@ pub(crate) use self::digest::{BlockDigest, Digest, Ticks};
 pub use self::{
     csv::csv,
     figure::{Axis, Figure, Point, Reference, Scale, Series},
-    html::html,
-    latex::latex,
-    markdown::markdown,
-    model::{Finding, Group, Report, Reviewer, Row, Session},
+    findings::Finding,
+    group::{Group, Row},
+    model::{Report, Reviewer, Session},
     overview::{Overview, OverviewCell, OverviewRow},
     png::png,
     review::{Beside, Case, Claim, EngineVerdict, Review, Shown, Table, TableRow, Verdict},
     svg::svg,
+    template::{html, latex, markdown},
 };
 use crate::{error::Error, parallel};
 
@@ -64,7 +63,7 @@ pub const PAGE: &str = "report.html";
 pub fn write(report: &Report, directory: &Path) -> Result<PathBuf, Error> {
     let pictures = folder(directory, "figures")?;
     let json = serde_json::to_string_pretty(report)
-        .expect("a report has text keys, so it has a JSON form");
+        .expect("a report has text keys, so it can be written as JSON");
     place(directory, "results.csv", csv(report).as_bytes())?;
     place(directory, "results.json", (json + "\n").as_bytes())?;
     place(directory, "report.md", markdown(report).as_bytes())?;

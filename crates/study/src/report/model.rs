@@ -1,27 +1,23 @@
 //! A report as data: everything that the page, the tables and the files say.
 
-use std::{collections::BTreeMap, fmt};
+use std::collections::BTreeMap;
 
-use rsalab_engines::{Job, Ledger};
-use rsalab_measure::{Estimate, Machine};
+use rsalab_engines::Job;
+use rsalab_measure::Machine;
 use serde::Serialize;
 
 use super::{
-    digest::Digest,
     figure::Figure,
-    figures, findings,
+    figures,
+    findings::{self, Finding},
+    group::{Comparison, Group},
     overview::{self, Overview},
     review::Review,
 };
 use crate::{
-    compare::{self, Figures, LuckCorrected, Measured, MeasuredBlock, Ratio},
     number,
-    plan::{self, Article, Plan},
-    run::interrupted_note,
-    store::{
-        BlockRecord, CellRecord, CellState, GroupRecord, InterruptedBlock, Store, StoreError,
-        StudyRecord, TakenBlock,
-    },
+    plan::{Article, Plan},
+    store::{GroupRecord, Store, StoreError, StudyRecord},
 };
 
 /// The whole report.
@@ -57,89 +53,6 @@ pub struct Report {
     pub insecure_seed: String,
     /// The version of the program that made the report.
     pub program_version: &'static str,
-}
-
-/// One sentence of the answer.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Finding {
-    /// Unique in the report.
-    pub id: String,
-    /// What was asked: how the sentence begins, up to its colon.
-    pub topic: String,
-    /// In words, with the value.
-    pub sentence: String,
-    /// The value; none if it could not be found, and then the sentence says why.
-    pub value: Option<Estimate>,
-}
-
-impl Finding {
-    pub(super) fn new(
-        id: String,
-        topic: String,
-        words: impl fmt::Display,
-        value: Option<Estimate>,
-    ) -> Self {
-        Finding {
-            id,
-            sentence: format!("{topic}: {words}"),
-            topic,
-            value,
-        }
-    }
-
-    /// What came out: how the sentence goes on after its colon.
-    pub(super) fn words(&self) -> &str {
-        &self.sentence[self.topic.len() + 2..]
-    }
-}
-
-/// The same job on several engines, measured in turn.
-#[derive(Clone, Debug, Serialize)]
-pub struct Group {
-    /// In a few words.
-    pub title: String,
-    /// The article whose study asks for it.
-    pub article: Option<Article>,
-    /// What was asked.
-    pub job: Job,
-    /// The confidence that intervals were asked to have.
-    pub confidence: f64,
-    /// One row for each engine.
-    pub rows: Vec<Row>,
-}
-
-/// One job on one engine.
-#[derive(Clone, Debug, Serialize)]
-pub struct Row {
-    /// The engine's selector.
-    pub engine: String,
-    /// The version of its library.
-    pub engine_version: Option<String>,
-    /// The code path it chose for this CPU.
-    pub kernel: Option<String>,
-    /// How far the cell has come.
-    pub state: &'static str,
-    /// Why there is no figure.
-    pub reason: Option<String>,
-    /// The figures, if the cell is done.
-    pub figures: Option<Figures>,
-    /// Its speed beside that of the group's first engine that is done.
-    pub ratio: Option<Ratio>,
-    /// Its speed without luck, where luck decides and can be told. The figures and the ratio are raw.
-    pub luck_corrected: Option<LuckCorrected>,
-    /// The conditions of the figures.
-    pub ledger: Option<Ledger>,
-    /// What articles need beyond the figures.
-    #[serde(skip)]
-    pub(crate) digest: Option<Digest>,
-    /// Without blinding and without the check of the result, on request.
-    pub is_bare: bool,
-    /// The logical CPUs its threads ran on.
-    pub cpus: Vec<usize>,
-    /// Blocks during which something outside kept the worker from running: left out of every figure.
-    pub interrupted_blocks: usize,
-    /// Remarks.
-    pub notes: Vec<String>,
 }
 
 /// One start of the program on the study.
@@ -237,121 +150,6 @@ impl Report {
     }
 }
 
-/// A group's stored blocks, sorted out by cell.
-pub(super) struct Comparison<'a> {
-    /// In the order of the group's cells; none for those that are not done.
-    pub(super) measured: Vec<Option<Measured<'a>>>,
-    /// The same blocks as they were stored.
-    taken: Vec<Vec<&'a TakenBlock>>,
-}
-
-impl<'a> Comparison<'a> {
-    fn of(group: &'a GroupRecord, blocks: &'a [BlockRecord]) -> Self {
-        let measured = |cell: &'a CellRecord| {
-            let ledger = &cell.beginning.as_ref()?.ledger;
-            let own = blocks.iter().filter(|block| block.cell == cell.id);
-            let blocks = own.map(|block| MeasuredBlock::from(&block.taken)).collect();
-            (cell.state == CellState::Done).then_some(Measured { ledger, blocks })
-        };
-        let taken = |cell: &CellRecord| {
-            let own = blocks.iter().filter(|block| block.cell == cell.id);
-            own.map(|block| &block.taken).collect()
-        };
-        Comparison {
-            measured: group.cells.iter().map(measured).collect(),
-            taken: group.cells.iter().map(taken).collect(),
-        }
-    }
-}
-
-impl Group {
-    fn of(
-        record: &GroupRecord,
-        comparison: &Comparison<'_>,
-        interrupted: &[InterruptedBlock],
-    ) -> Group {
-        let confidence = record.measure.confidence;
-        let op = record.job.op;
-        let first = comparison.measured.iter().flatten().next();
-        let measured: Vec<Option<&Measured<'_>>> =
-            comparison.measured.iter().map(Option::as_ref).collect();
-        let corrected = compare::luck_corrected(op, &measured, confidence);
-        let row = |(((cell, measured), corrected), taken): (((&CellRecord, _), _), &Vec<_>)| {
-            let measured: Option<&Measured<'_>> = measured;
-            let figures = measured.and_then(|measured| compare::figures(op, measured, confidence));
-            let ratio = first
-                .zip(measured)
-                .and_then(|(first, this)| compare::ratio(op, first, this, confidence));
-            let readiness = cell
-                .beginning
-                .as_ref()
-                .map(|beginning| &beginning.readiness);
-            let reasons: Vec<&str> = interrupted
-                .iter()
-                .filter(|block| block.record.cell == cell.id)
-                .map(|block| block.reason.as_str())
-                .collect();
-            let row = Row::of(cell, figures, ratio);
-            Row {
-                notes: row
-                    .notes
-                    .into_iter()
-                    .chain(interrupted_note(&reasons))
-                    .collect(),
-                interrupted_blocks: reasons.len(),
-                digest: measured.map(|measured| Digest::of(measured, taken, readiness)),
-                luck_corrected: corrected,
-                ..row
-            }
-        };
-        Group {
-            title: plan::title(&record.job),
-            article: None,
-            job: record.job.clone(),
-            confidence,
-            rows: record
-                .cells
-                .iter()
-                .zip(measured.iter().copied())
-                .zip(corrected)
-                .zip(&comparison.taken)
-                .map(row)
-                .collect(),
-        }
-    }
-
-    /// The engine that ratios refer to.
-    pub fn base(&self) -> Option<&Row> {
-        self.rows.iter().find(|row| row.figures.is_some())
-    }
-}
-
-impl Row {
-    fn of(cell: &CellRecord, figures: Option<Figures>, ratio: Option<Ratio>) -> Row {
-        let beginning = cell.beginning.as_ref();
-        Row {
-            engine: cell.engine.clone(),
-            engine_version: beginning.map(|beginning| beginning.info.version.clone()),
-            kernel: beginning.map(|beginning| beginning.readiness.kernel.clone()),
-            state: cell.state.name(),
-            reason: cell.state.reason().map(str::to_owned),
-            figures,
-            ratio,
-            luck_corrected: None,
-            digest: None,
-            ledger: beginning.map(|beginning| beginning.ledger.clone()),
-            is_bare: cell.job.bare,
-            cpus: beginning
-                .map(|beginning| beginning.readiness.cpus.clone())
-                .unwrap_or_default(),
-            interrupted_blocks: 0,
-            notes: beginning
-                .map(|beginning| beginning.notes.clone())
-                .unwrap_or_default(),
-        }
-    }
-}
-
 impl Session {
     fn of(record: &crate::store::SessionRecord) -> Session {
         Session {
@@ -432,7 +230,7 @@ fn method(groups: &[GroupRecord]) -> Vec<String> {
     let discard_ms = number::span(groups.iter().map(|group| group.measure.discard_ms));
     vec![
         "Each engine runs in a process of its own. The engines of a group do the same job with the same keys and inputs, \
-         and are measured in turn, block by block, in an order drawn anew for each round: whatever the machine does hits \
+         and are measured interleaved, block by block, in an order drawn anew for each round: whatever the machine does hits \
          all of them alike."
             .to_owned(),
         format!(
@@ -446,9 +244,10 @@ fn method(groups: &[GroupRecord]) -> Vec<String> {
         format!(
             "Times are medians over all samples with an interval of {} that takes the block for the unit of independence. \
              Ratios are of engines measured in the same rounds: the median over the rounds of what each says, with its \
-             exact interval. Where luck decides how long an operation takes, as in key generation, the speed is the \
+             exact interval. Where chance decides how long an operation takes, as in key generation, the speed is the \
              number of operations over the time of all of them, and the ratio is between those, with a bootstrap interval \
-             that draws rounds. Figures without luck are what each would have, had both tried as many candidates.",
+             that draws rounds. Adjusted figures are what each engine would have, had all tried as many candidates: the \
+             number of primality tests is the control variate.",
             percent.join(" or ")
         ),
         "A block whose process was stopped, or had less than a quarter of the time it needed, is interrupted: it is kept, \

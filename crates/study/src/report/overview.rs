@@ -4,10 +4,13 @@ use rsalab_measure::Estimate;
 use serde::Serialize;
 
 use super::{
-    model::{Group, Row},
-    quantity,
+    group::{Group, Row},
+    names,
 };
-use crate::number;
+use crate::{
+    number,
+    plan::{Dimension, title_without},
+};
 
 /// The groups that differ in their key size alone, side by side.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -65,7 +68,7 @@ impl OverviewCell {
 pub(super) fn of(groups: &[Group]) -> Vec<Overview> {
     let mut overviews: Vec<(String, Vec<&Group>)> = Vec::new();
     for group in groups {
-        let slug = quantity::slug_without_bits(&group.job);
+        let slug = names::slug_without_bits(&group.job);
         match overviews.iter_mut().find(|(other, _)| *other == slug) {
             Some((_, groups)) => groups.push(group),
             None => overviews.push((slug, vec![group])),
@@ -99,8 +102,8 @@ impl Overview {
             .collect();
         Overview {
             id: format!("overview-{slug}"),
-            title: quantity::title_without_bits(&groups[0].job),
-            unit: quantity::unit(&groups[0].job),
+            title: title_without(&groups[0].job, &[Dimension::Bits]),
+            unit: names::unit(&groups[0].job),
             bits: groups.iter().map(|group| group.job.bits).collect(),
             rows,
             reasons,
@@ -112,7 +115,7 @@ fn cell(group: &Group, engine: &str, reasons: &mut Vec<String>) -> OverviewCell 
     let row = group.rows.iter().find(|row| row.engine == engine);
     let speed = row
         .and_then(|row| row.figures.as_ref())
-        .map(|figures| quantity::speed(&group.job, &figures.ops_per_s));
+        .map(|figures| names::speed(&group.job, &figures.ops_per_s));
     let reason = match speed {
         Some(_) => None,
         None => {

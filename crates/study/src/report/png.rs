@@ -10,10 +10,11 @@ use resvg::{
 /// Pixels for each unit of the SVG.
 const SCALE: f32 = 2.0;
 
-/// The one typeface, which the program brings along: machines without fonts draw the same bytes.
+/// One typeface in two weights, compiled into the program: machines without fonts draw the same bytes.
 static FONTS: LazyLock<Arc<Database>> = LazyLock::new(|| {
     let mut fonts = Database::new();
     fonts.load_font_data(dejavu::sans::regular().to_vec());
+    fonts.load_font_data(dejavu::sans::bold().to_vec());
     Arc::new(fonts)
 });
 

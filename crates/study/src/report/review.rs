@@ -1,7 +1,7 @@
 //! What a study says about an article: its figures, its tables beside ours, and what becomes of its claims.
 
 use rsalab_measure::Estimate;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::figure::Figure;
 
@@ -43,7 +43,7 @@ pub struct Shown {
 }
 
 /// What becomes of a claim.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Verdict {
     /// The data bear it out, beyond what chance explains.
@@ -132,7 +132,7 @@ pub struct TableRow {
 }
 
 /// A number of an article beside ours.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Beside {
     /// Measured here.
     pub ours: Option<Estimate>,
@@ -151,6 +151,33 @@ impl Verdict {
             Verdict::DoesNotHold => "does not hold",
             Verdict::NoSignificantDifference => "no significant difference",
             Verdict::NotMeasurableHere => "not measurable here",
+        }
+    }
+
+    /// The same at a glance; the words stand with it.
+    pub fn mark(self) -> &'static str {
+        match self {
+            Verdict::Holds => "✓",
+            Verdict::HoldsInPart => "◐",
+            Verdict::DoesNotHold => "✗",
+            Verdict::NoSignificantDifference => "≈",
+            Verdict::NotMeasurableHere => "–",
+        }
+    }
+
+    /// The verdict over several cases: what could not be measured, or told, does not speak against what could.
+    pub(crate) fn over(cases: impl IntoIterator<Item = Verdict>) -> Verdict {
+        let cases: Vec<Verdict> = cases.into_iter().collect();
+        let has = |verdict| cases.contains(&verdict);
+        match (has(Verdict::Holds), has(Verdict::DoesNotHold)) {
+            _ if has(Verdict::HoldsInPart) => Verdict::HoldsInPart,
+            (true, true) => Verdict::HoldsInPart,
+            (true, false) => Verdict::Holds,
+            (false, true) => Verdict::DoesNotHold,
+            (false, false) if has(Verdict::NoSignificantDifference) => {
+                Verdict::NoSignificantDifference
+            }
+            (false, false) => Verdict::NotMeasurableHere,
         }
     }
 }
@@ -172,7 +199,7 @@ impl Claim {
         format!("({numeral})")
     }
 
-    /// The verdicts in words: `holds (own, gmp); does not hold (openssl)`, or the reason why there is none.
+    /// The verdicts in words: `✓ holds (own, gmp); ✗ does not hold (openssl)`, or the reason why there is none.
     pub fn outcome(&self) -> String {
         if let Some(reason) = &self.reason {
             return reason.clone();
@@ -190,7 +217,7 @@ impl Claim {
                 .filter(|one| one.verdict == kind)
                 .map(|one| one.engine.as_str())
                 .collect();
-            format!("{} ({})", kind.words(), engines.join(", "))
+            format!("{} {} ({})", kind.mark(), kind.words(), engines.join(", "))
         };
         kinds
             .into_iter()

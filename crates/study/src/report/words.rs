@@ -1,4 +1,4 @@
-//! Sentences that more than one form of the report says.
+//! Sentences that more than one format of the report contains.
 
 use rsalab_engines::{
     Ledger,
@@ -7,9 +7,10 @@ use rsalab_engines::{
 use serde::Serialize;
 
 use super::{
-    model::{Group, Report, Row, Session},
-    quantity,
-    review::{Beside, Table},
+    group::{Group, Row},
+    model::{Report, Session},
+    names,
+    review::Beside,
 };
 use crate::number;
 
@@ -61,61 +62,43 @@ pub(super) fn status(report: &Report) -> String {
     }
 }
 
-/// What is to be said about the luck in a row, where luck decides.
-pub(super) fn luck(group: &Group, row: &Row) -> Vec<String> {
+/// Where chance decides: the adjusted speed and ratio, or why there is none.
+pub(super) fn adjusted(group: &Group, row: &Row) -> Vec<String> {
     let mut words = Vec::new();
     if let Some(corrected) = &row.luck_corrected {
-        let speed = quantity::speed(&group.job, &corrected.ops_per_s);
+        let speed = names::speed(&group.job, &corrected.ops_per_s);
         words.push(format!(
-            "luck-corrected speed, at {} primality tests each: {}",
+            "adjusted speed, at {} primality tests each: {}",
             number::significant(corrected.tests_per_op),
             number::with_interval(&speed)
         ));
     }
     if let Some(ratio) = &row.ratio {
         let corrected = ratio.luck_corrected.iter();
-        words.extend(corrected.map(|corrected| {
-            format!("luck-corrected ratio: {}", number::with_interval(corrected))
-        }));
+        words.extend(
+            corrected
+                .map(|corrected| format!("adjusted ratio: {}", number::with_interval(corrected))),
+        );
         let raw = ratio.uncorrected.iter();
-        words.extend(raw.map(|reason| format!("the ratio is raw, luck included: {reason}")));
+        words.extend(raw.map(|reason| format!("the ratio is raw: {reason}")));
     }
     words
 }
 
-/// A table's place in its article, with the unit: `Table 1: latency of encryption (ms)`.
-pub(super) fn table_title(table: &Table) -> String {
-    match table.unit.as_str() {
-        "" => table.title.clone(),
-        unit => format!("{} ({unit})", table.title),
-    }
-}
-
-/// A cell of an article's table: our number or why there is none, and the printed one where there is one.
-pub(super) fn beside(cell: &Beside) -> (String, Option<String>) {
-    let ours = match (&cell.ours, &cell.reason) {
+/// Our number in a cell of an article's table, or why there is none.
+pub(super) fn ours(cell: &Beside) -> String {
+    match (&cell.ours, &cell.reason) {
         (Some(estimate), _) if estimate.confidence > 0.0 => number::with_interval(estimate),
         // A count, or ticks of one call: every digit is known.
         (Some(estimate), _) if estimate.value.fract() == 0.0 => number::as_printed(estimate.value),
         (Some(estimate), _) => number::significant(estimate.value),
         (None, Some(reason)) => reason.clone(),
         (None, None) => "–".to_owned(),
-    };
-    let published = cell.published.map(number::as_printed);
-    (ours, published.map(|value| format!("published {value}")))
-}
-
-/// The conditions of a figure, in a line.
-pub(super) fn conditions(ledger: &Ledger) -> String {
-    let mut parts = condition_parts(ledger);
-    if !ledger.setup.is_empty() {
-        parts.push(format!("prepared beforehand: {}", ledger.setup));
     }
-    parts.join(", ")
 }
 
 /// The conditions of a figure, one by one, without what was prepared beforehand.
-pub(super) fn condition_parts(ledger: &Ledger) -> Vec<String> {
+pub(super) fn conditions(ledger: &Ledger) -> Vec<String> {
     let stated = |fact: Option<bool>, yes: &str, no: &str| {
         fact.map(|is| if is { yes } else { no }.to_owned())
     };
@@ -157,7 +140,7 @@ pub(super) fn shared_conditions(group: &Group) -> Vec<String> {
         .rows
         .iter()
         .filter_map(|row| row.ledger.as_ref())
-        .map(condition_parts);
+        .map(conditions);
     let first = ledgers.next().unwrap_or_default();
     ledgers.fold(first, |shared, parts| {
         shared
@@ -165,6 +148,24 @@ pub(super) fn shared_conditions(group: &Group) -> Vec<String> {
             .filter(|part| parts.contains(part))
             .collect()
     })
+}
+
+/// What decides about speed, as far as it is known: `AMD EPYC, Zen 4, Genoa (family 25 model 17), 2 CPUs on 2 cores, 23.5
+/// GiB`.
+pub(super) fn machine(session: &Session) -> String {
+    const SHOWN: [&str; 5] = [
+        "CPU",
+        "microarchitecture",
+        "CPUs",
+        "memory",
+        "operating system",
+    ];
+    let shown = SHOWN.iter().filter_map(|shown| {
+        let row = session.machine.iter().find(|(name, _)| name == shown);
+        let value = row.map(|(_, value)| value.as_str());
+        value.filter(|value| !value.starts_with("not known"))
+    });
+    shown.collect::<Vec<_>>().join(", ")
 }
 
 /// Whether a session ran on another machine than the first one, as far as figures are concerned.
@@ -266,8 +267,8 @@ mod tests {
             clock: ClockOwner::Engine,
         };
         assert_eq!(
-            conditions(&ledger),
-            "CRT, not blinded, result not checked, e = 3, 8 lanes, its own clock, prepared beforehand: contexts"
+            conditions(&ledger).join(", "),
+            "CRT, not blinded, result not checked, e = 3, 8 lanes, its own clock"
         );
     }
 }

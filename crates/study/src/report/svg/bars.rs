@@ -1,158 +1,189 @@
-//! Values of named places: bars that lie, the names to the left, the values with their intervals to the right.
-
-use plotters::{prelude::*, style::text_anchor::HPos};
+//! Values of named places: horizontal bars, the names to the left, the values with their intervals to the right; in a narrow
+//! window both above the bar.
 
 use super::{
-    super::{
-        axis::Laid,
-        figure::{Figure, Point, UNEQUAL},
-    },
-    Area, Drawn, FOOT, HEAD, MARGIN, WIDTH,
-    style::{FAINT, INK, RULE, colour, mark, whisker, words, words_at},
+    axis::Axis,
+    canvas::{Anchor, Canvas, FAINT, INK, at, escaped, whisker},
+    frame::{Frame, MARGIN, interval, point, sign},
+    style,
 };
-use crate::number;
+use crate::{
+    number,
+    report::{
+        figure::{Figure, Point},
+        names::is_own,
+    },
+};
 
-const BAR: i32 = 18;
-/// Between bars of one place.
-const GAP: i32 = 4;
-/// Between places.
-const SPACE: i32 = 14;
-const LEGEND_ROW: i32 = 24;
-/// What a character takes, at most.
-const CHARACTER: usize = 9;
-
-pub(super) fn height(figure: &Figure, labels: &[String]) -> u32 {
-    let place = figure.series.len() as i32 * (BAR + GAP) - GAP + SPACE;
-    let places = labels.len().max(1) as i32 * place;
-    (HEAD + legend_height(figure) + places + MARGIN) as u32 + FOOT
+/// A bar with its words.
+struct Bar<'a> {
+    name: String,
+    is_own: bool,
+    point: &'a Point,
 }
 
-pub(super) fn draw(area: &Area<'_>, plot: &Area<'_>, figure: &Figure, labels: &[String]) -> Drawn {
-    legend(area, figure)?;
-    let (_, plot) = plot.split_vertically(legend_height(figure));
-    let characters = labels.iter().map(|label| label.chars().count()).max();
-    let names = (characters.unwrap_or(0) * CHARACTER + 20).clamp(60, 260) as u32;
-    let values = figure.series.iter().flat_map(|series| &series.points);
-    let characters = values.map(|point| value_words(point).chars().count()).max();
-    let values = (characters.unwrap_or(0) * (CHARACTER - 1) + 16).clamp(60, 260) as u32;
-
-    let mut chart = ChartBuilder::on(&plot)
-        .margin_left(MARGIN)
-        .margin_right(values)
-        .margin_bottom(MARGIN / 2)
-        .x_label_area_size(FOOT)
-        .y_label_area_size(names)
-        .build_cartesian_2d(Laid::values(figure), Laid::names(labels))?;
-    chart
-        .configure_mesh()
-        .disable_y_mesh()
-        .axis_style(RULE)
-        .bold_line_style(RULE)
-        .light_line_style(TRANSPARENT)
-        .label_style(words(17, &FAINT))
-        .y_label_style(words(17, &INK))
-        .axis_desc_style(words(18, &INK))
-        .x_desc(figure.y.title())
-        .draw()?;
-
-    let range = chart.x_range();
-    let foot = Laid::values(figure).foot();
-    let place = |value: f64, slot: f64| chart.backend_coord(&(value, slot));
-    for line in &figure.references {
-        let (top, bottom) = (
-            place(line.y, -0.5),
-            place(line.y, labels.len() as f64 - 0.5),
-        );
-        area.draw(&PathElement::new([top, bottom], FAINT))?;
-        let style = words_at(HPos::Left, 16, &FAINT);
-        area.draw(&Text::new(
-            line.label.clone(),
-            (top.0 + 4, top.1 + 6),
-            style,
-        ))?;
-    }
-    let right = place(range.end, 0.0).0 + 12;
-    for (index, series) in figure.series.iter().enumerate() {
-        let shift = (BAR + GAP) * (2 * index as i32 + 1 - figure.series.len() as i32) / 2;
-        for point in &series.points {
-            let at = |value: f64| {
-                let (x, y) = place(value, point.x);
-                (x, y + shift)
-            };
-            let (x, y) = at(point.y);
-            match foot {
-                Some(foot) => {
-                    let corners = [(at(foot).0, y - BAR / 2), (x, y + BAR / 2)];
-                    let fill = colour(index).mix(0.85).filled();
-                    area.draw(&Rectangle::new(corners, fill))?;
-                    whisker(area, point, INK.stroke_width(1), at)?;
-                }
-                None => {
-                    whisker(area, point, colour(index).stroke_width(1), at)?;
-                    mark(area, index, (x, y))?;
-                }
-            }
-            let style = words_at(HPos::Left, 16, &INK);
-            area.draw(&Text::new(value_words(point), (right, y), style))?;
-        }
-    }
-    Ok(())
-}
-
-/// The value and its interval, as the tables have it, and the sign of a point that has one.
-fn value_words(point: &Point) -> String {
-    let value = number::significant(point.y);
-    let words = match (point.low, point.high) {
-        (Some(low), Some(high)) => format!(
-            "{value} ({} to {})",
-            number::significant(low),
-            number::significant(high)
+/// Draws from `top` on; returns where the drawing ends.
+pub(super) fn draw(
+    canvas: &mut Canvas,
+    figure: &Figure,
+    labels: &[String],
+    frame: Frame,
+    top: f64,
+) -> f64 {
+    let bars = bars(figure, labels);
+    let names = bars.iter().map(|bar| INK.bold(bar.is_own).width(&bar.name));
+    let values = bars.iter().map(|bar| INK.width(&value_words(bar.point)));
+    let (left, right) = match frame.is_narrow {
+        true => (1.0, frame.width - 8.0),
+        false => (
+            names.fold(50.0, f64::max).min(260.0) + 10.0,
+            frame.width - values.fold(60.0, f64::max).min(280.0) - MARGIN,
         ),
-        _ => value,
     };
-    match point.unequal {
-        true => format!("{words} {UNEQUAL}"),
-        false => words,
+    let (thickness, step) = if frame.is_narrow {
+        (12.0, 38.0)
+    } else {
+        (18.0, 26.0)
+    };
+    let bottom = top + bars.len() as f64 * step + 4.0;
+    let axis = Axis::of_values(figure, frame.is_log, (left, right));
+    let marks = axis.marks((right - left) / 75.0);
+    grid(canvas, &axis, &marks, (top, bottom));
+    let middle = (left + right) / 2.0;
+    canvas.words(
+        middle,
+        bottom + 38.0,
+        Anchor::Middle,
+        INK,
+        &figure.y.title(),
+    );
+    for line in &figure.references {
+        let x = axis.place(line.y);
+        let d = format!("M{} {}V{}", at(x), at(top), at(bottom));
+        canvas.path(
+            &d,
+            " class=\"reference\" stroke=\"#59626b\" stroke-dasharray=\"4 4\"",
+        );
+        canvas.words(x + 4.0, top + 8.0, Anchor::Start, FAINT, &line.label);
     }
-}
-
-/// One series needs no legend: the title names it.
-fn legend_height(figure: &Figure) -> i32 {
-    match legend_places(figure).last() {
-        Some((_, y)) if figure.series.len() > 1 => y + LEGEND_ROW / 2 - HEAD,
-        _ => 0,
-    }
-}
-
-fn legend(area: &Area<'_>, figure: &Figure) -> Drawn {
-    if figure.series.len() < 2 {
-        return Ok(());
-    }
-    let style = words_at(HPos::Left, 17, &INK);
-    let places = legend_places(figure);
-    for (index, (series, (x, y))) in figure.series.iter().zip(places).enumerate() {
-        mark(area, index, (x + 6, y))?;
-        area.draw(&Text::new(series.name.clone(), (x + 18, y), style.clone()))?;
-    }
-    Ok(())
-}
-
-/// Where each series is named, in as many rows as they need.
-fn legend_places(figure: &Figure) -> Vec<(i32, i32)> {
-    let (mut x, mut y) = (MARGIN, HEAD + LEGEND_ROW / 2);
-    let next = |name: &String| {
-        let width = (name.chars().count() * CHARACTER + 34) as i32;
-        if x > MARGIN && x + width > WIDTH as i32 - MARGIN {
-            (x, y) = (MARGIN, y + LEGEND_ROW);
+    for (row, bar) in bars.iter().enumerate() {
+        let below = top + (row + 1) as f64 * step;
+        let y = below - thickness / 2.0 - if frame.is_narrow { 3.0 } else { 2.0 };
+        let x = axis.place(bar.point.y);
+        canvas.group(&style::bar(bar.is_own), |canvas| {
+            point(
+                canvas,
+                figure,
+                frame,
+                (&bar.name, ""),
+                (bar.point, x, y),
+                |canvas| {
+                    draw_bar(canvas, bar, &axis, (x, y), thickness);
+                },
+            );
+        });
+        let name = INK.bold(bar.is_own);
+        match frame.is_narrow {
+            true => {
+                let above = y - thickness / 2.0 - 5.0;
+                canvas.words(left - 1.0, above, Anchor::Start, name, &bar.name);
+                value(
+                    canvas,
+                    bar.point,
+                    frame.width,
+                    above,
+                    " text-anchor=\"end\"",
+                );
+            }
+            false => {
+                canvas.words(left - 8.0, y + 4.5, Anchor::End, name, &bar.name);
+                value(canvas, bar.point, right + 12.0, y + 4.5, "");
+            }
         }
-        let place = (x, y);
-        x += width;
-        place
+    }
+    bottom + 46.0
+}
+
+/// From the top down: of each place every series that has it.
+fn bars<'a>(figure: &'a Figure, labels: &'a [String]) -> Vec<Bar<'a>> {
+    let of_place = |(place, label): (usize, &'a String)| {
+        let bar = move |series: &'a crate::report::figure::Series| {
+            let is_here = |point: &&Point| point.x == place as f64;
+            let name = match figure.series.len() {
+                1 => label.clone(),
+                _ => format!("{label}, {}", series.name),
+            };
+            Some(Bar {
+                name,
+                is_own: is_own(label),
+                point: series.points.iter().find(is_here)?,
+            })
+        };
+        figure.series.iter().filter_map(bar)
     };
-    figure
-        .series
+    labels.iter().enumerate().flat_map(of_place).collect()
+}
+
+fn draw_bar(canvas: &mut Canvas, bar: &Bar<'_>, axis: &Axis, (x, y): (f64, f64), thickness: f64) {
+    match axis.zero() {
+        Some(zero) => canvas.raw(&format!(
+            "<rect class=\"column\" x=\"{}\" y=\"{}\" width=\"{}\" height=\"{thickness}\" rx=\"2\" stroke=\"none\"/>",
+            at(zero),
+            at(y - thickness / 2.0),
+            at((x - zero).max(0.0))
+        )),
+        None => canvas.raw(&format!(
+            "<circle class=\"mark\" cx=\"{}\" cy=\"{}\" r=\"5\"/>",
+            at(x),
+            at(y)
+        )),
+    }
+    if let (Some(low), Some(high)) = (bar.point.low, bar.point.high) {
+        let ends = (axis.place(low), axis.place(high));
+        let attributes = match axis.zero() {
+            Some(_) => " class=\"whisker\" stroke=\"#1c2126\" stroke-width=\"1.2\"",
+            None => " class=\"whisker\"",
+        };
+        canvas.path(&whisker(y, ends, true), attributes);
+    }
+}
+
+fn grid(canvas: &mut Canvas, axis: &Axis, marks: &[f64], (top, bottom): (f64, f64)) {
+    let d: String = marks
         .iter()
-        .map(|series| &series.name)
-        .map(next)
-        .collect()
+        .map(|mark| format!("M{} {}V{}", at(axis.place(*mark)), at(top), at(bottom)))
+        .collect();
+    canvas.path(&d, " class=\"rule\" stroke=\"#dde1e5\"");
+    for mark in marks {
+        let (x, words) = (axis.place(*mark), number::short(*mark));
+        canvas.words(x, bottom + 16.0, Anchor::Middle, FAINT, &words);
+    }
+}
+
+fn value(canvas: &mut Canvas, point: &Point, x: f64, y: f64, anchor: &str) {
+    let interval = interval(point).map(|interval| {
+        format!(" <tspan class=\"faint\" fill=\"#59626b\" font-weight=\"400\">({interval})</tspan>")
+    });
+    let value = escaped(&number::significant(point.y));
+    canvas.raw(&format!(
+        "<text x=\"{}\" y=\"{}\"{anchor} class=\"ink value\" fill=\"#1c2126\" font-size=\"12.5\" font-weight=\"700\">{value}{}{}</text>",
+        at(x),
+        at(y),
+        interval.unwrap_or_default(),
+        match sign(point) {
+            "" => String::new(),
+            sign => format!(" {sign}"),
+        }
+    ));
+}
+
+/// What the value takes: its interval is set in lighter type.
+fn value_words(point: &Point) -> String {
+    let interval = interval(point).map(|interval| format!(" ({interval})"));
+    format!(
+        "{}{} {}",
+        number::significant(point.y),
+        interval.unwrap_or_default(),
+        sign(point)
+    )
 }

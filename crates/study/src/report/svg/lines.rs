@@ -1,132 +1,209 @@
-//! Values over numbers: a line for each series, named at its right end.
-
-use plotters::{prelude::*, style::text_anchor::HPos};
+//! Values over numbers: a line for each series, named at its right end, in a narrow window in a legend below.
 
 use super::{
-    super::{
-        axis::Laid,
-        figure::{Figure, Series, UNEQUAL},
-    },
-    Area, Drawn, FOOT, HEAD, MARGIN,
-    style::{FAINT, INK, RULE, colour, mark, whisker, words, words_at},
+    axis::{self, Axis},
+    canvas::{Anchor, Canvas, FAINT, INK, at, escaped, whisker},
+    frame::{Frame, MARGIN, point, sign},
+    style::{Style, styles},
+};
+use crate::{
+    number,
+    report::figure::{Figure, Series},
 };
 
 /// Between the names of neighbours.
-const NAME: i32 = 18;
-/// What a character takes, at most.
-const CHARACTER: usize = 9;
+const NAME: f64 = 17.0;
 
-/// As high as most figures are, or as the names need.
-pub(super) fn height(figure: &Figure) -> u32 {
-    let names = figure.series.len() as i32 * NAME + HEAD + 2 * MARGIN;
-    430.max(names as u32 + FOOT)
-}
-
-pub(super) fn draw(area: &Area<'_>, plot: &Area<'_>, figure: &Figure) -> Drawn {
-    let names = figure
-        .series
-        .iter()
-        .map(|series| series.name.chars().count());
+/// Draws from `top` on; returns where the drawing ends.
+pub(super) fn draw(canvas: &mut Canvas, figure: &Figure, frame: Frame, top: f64) -> f64 {
+    let styles = styles(&figure.series);
+    let all: Vec<(&Series, Style)> = figure.series.iter().zip(styles).collect();
     // One series needs no name: the title names it.
-    let names = match figure.series.len() {
-        0 | 1 => 20,
-        _ => (names.max().unwrap_or(0) * CHARACTER + 44).min(260) as u32,
+    let is_named = all.len() > 1;
+    let name_width =
+        |(series, style): &(&Series, Style)| INK.bold(style.is_own).width(&series.name);
+    let names = all.iter().map(name_width).fold(0.0, f64::max);
+    let right = match is_named && !frame.is_narrow {
+        true => frame.width - names.min(240.0) - 44.0,
+        false => frame.width - 16.0,
     };
-    let mut chart = ChartBuilder::on(plot)
-        .margin_left(MARGIN)
-        .margin_right(names)
-        .margin_top(MARGIN / 2)
-        .margin_bottom(MARGIN / 2)
-        .x_label_area_size(FOOT)
-        .y_label_area_size(76)
-        .build_cartesian_2d(Laid::horizontal(figure), Laid::values(figure))?;
-    chart
-        .configure_mesh()
-        .axis_style(RULE)
-        .bold_line_style(RULE)
-        .light_line_style(TRANSPARENT)
-        .label_style(words(17, &FAINT))
-        .axis_desc_style(words(18, &INK))
-        .x_desc(figure.x.title())
-        .y_desc(figure.y.title())
-        .draw()?;
+    // The vertical axis is named above it, where the name can be read.
+    canvas.words(0.0, top + 12.0, Anchor::Start, INK, &figure.y.title());
+    let top = top + 28.0;
+    let height = match frame.is_narrow {
+        true => 230.0,
+        false => (all.len() as f64 * NAME).max(300.0),
+    };
+    let bottom = top + height;
+    let values = Axis::of_values(figure, frame.is_log, (bottom, top));
+    let marks = values.marks(height / 36.0);
+    let label = |mark: &f64| number::short(*mark);
+    let widest = marks.iter().map(|mark| FAINT.width(&label(mark)));
+    let left = widest.fold(18.0, f64::max) + 12.0;
+    let places = Axis::of_places(figure, (left, right));
 
-    let (across, along) = (chart.x_range(), chart.y_range());
-    let place = |x: f64, y: f64| chart.backend_coord(&(x, y));
+    let mut grid = String::new();
+    for mark in &marks {
+        let y = values.place(*mark);
+        grid += &format!("M{} {}H{}", at(left), at(y), at(right));
+        canvas.words(left - 8.0, y + 4.0, Anchor::End, FAINT, &label(mark));
+    }
+    for place in places.spaced(figure) {
+        let x = places.place(place);
+        grid += &format!("M{} {}V{}", at(x), at(top), at(bottom));
+        let label = axis::place_label(place);
+        canvas.words(x, bottom + 17.0, Anchor::Middle, FAINT, &label);
+    }
+    canvas.path(&grid, " class=\"rule\" stroke=\"#dde1e5\"");
+    let middle = (left + right) / 2.0;
+    canvas.words(
+        middle,
+        bottom + 38.0,
+        Anchor::Middle,
+        INK,
+        &figure.x.title(),
+    );
     for line in &figure.references {
-        let ends = [across.start, across.end].map(|x| place(x, line.y));
-        area.draw(&PathElement::new(ends, FAINT))?;
-        let style = words_at(HPos::Left, 16, &FAINT);
-        area.draw(&Text::new(
-            line.label.clone(),
-            (ends[0].0 + 4, ends[0].1 - 9),
-            style,
-        ))?;
+        let y = values.place(line.y);
+        let d = format!("M{} {}H{}", at(left), at(y), at(right));
+        canvas.path(
+            &d,
+            " class=\"reference\" stroke=\"#59626b\" stroke-dasharray=\"4 4\"",
+        );
+        canvas.words(left + 6.0, y - 5.0, Anchor::Start, FAINT, &line.label);
     }
-    for (index, series) in figure.series.iter().enumerate() {
-        let colour = colour(index);
-        let points = series.points.iter();
-        let line: Vec<_> = points.map(|point| place(point.x, point.y)).collect();
-        if line.len() > 1 {
-            area.draw(&PathElement::new(line, colour.stroke_width(2)))?;
-        }
-        for point in &series.points {
-            whisker(area, point, colour.stroke_width(1), |y| place(point.x, y))?;
-            let (x, y) = place(point.x, point.y);
-            mark(area, index, (x, y))?;
-            if point.unequal {
-                let style = words_at(HPos::Left, 17, &INK);
-                area.draw(&Text::new(UNEQUAL, (x + 6, y - 7), style))?;
+
+    let labels = match (is_named, frame.is_narrow) {
+        (false, _) => vec![None; all.len()],
+        (true, true) => in_legend(&all, frame, bottom + 62.0),
+        (true, false) => at_right_end(
+            &all,
+            |series| end(series, &places, &values),
+            (top, bottom),
+            right,
+        ),
+    };
+    for ((series, style), label) in all.iter().zip(&labels) {
+        let name = format!("class=\"series\" data-name=\"{}\"", escaped(&series.name));
+        canvas.group(&name, |canvas| {
+            canvas.group(&style.group(), |canvas| {
+                line(canvas, figure, frame, (series, *style), (&places, &values));
+                if let Some(label) = *label {
+                    let end = end(series, &places, &values).filter(|_| !frame.is_narrow);
+                    lead(canvas, end, right, label);
+                    style.mark(canvas, label.0, label.1);
+                }
+            });
+            if let Some((x, y)) = label {
+                let words = INK.bold(style.is_own);
+                canvas.words(x + 10.0, y + 4.5, Anchor::Start, words, &series.name);
             }
-        }
+        });
     }
-    if figure.series.len() < 2 {
-        return Ok(());
-    }
-    let right = place(across.end, along.end);
-    let ends = |series: &Series| series.points.last().map(|point| place(point.x, point.y));
-    name_lines(area, figure, ends, right, place(across.end, along.start).1)
+    let lowest = labels.iter().flatten().map(|(_, y)| y + 10.0);
+    lowest.fold(bottom + 46.0, f64::max)
 }
 
-/// The name of each series at the height of its last point, or as near to it as its neighbours let it be.
-fn name_lines(
-    area: &Area<'_>,
+fn line(
+    canvas: &mut Canvas,
     figure: &Figure,
-    end: impl Fn(&Series) -> Option<(i32, i32)>,
-    (right, top): (i32, i32),
-    bottom: i32,
-) -> Drawn {
-    let mut named: Vec<(usize, &Series, (i32, i32))> = figure
-        .series
-        .iter()
-        .enumerate()
-        .filter_map(|(index, series)| Some((index, series, end(series)?)))
-        .collect();
-    named.sort_by_key(|(_, _, (_, y))| *y);
-    let wanted: Vec<i32> = named.iter().map(|(_, _, (_, y))| *y).collect();
-    for ((index, series, (x, y)), at) in named.into_iter().zip(apart(&wanted, NAME, (top, bottom)))
-    {
-        let colour = colour(index);
-        let lead = [(x + 7, y), (right + 2, y), (right + 10, at)];
-        area.draw(&PathElement::new(lead, colour.mix(0.5).stroke_width(1)))?;
-        mark(area, index, (right + 18, at))?;
-        let style = words_at(HPos::Left, 17, &INK);
-        area.draw(&Text::new(series.name.clone(), (right + 29, at), style))?;
+    frame: Frame,
+    (series, style): (&Series, Style),
+    (places, values): (&Axis, &Axis),
+) {
+    let corners = series.points.iter().map(|point| {
+        let (x, y) = (places.place(point.x), values.place(point.y));
+        format!("{} {}", at(x), at(y))
+    });
+    let corners: Vec<String> = corners.collect();
+    if corners.len() > 1 {
+        canvas.path(&format!("M{}", corners.join("L")), &style.line());
     }
-    Ok(())
+    for it in &series.points {
+        let (x, y) = (places.place(it.x), values.place(it.y));
+        let unit = figure.x.unit.as_deref().unwrap_or_default();
+        let place = format!("{}: {} {unit}", figure.x.label, number::as_printed(it.x));
+        let words = (series.name.as_str(), place.trim_end());
+        point(canvas, figure, frame, words, (it, x, y), |canvas| {
+            if let (Some(low), Some(high)) = (it.low, it.high) {
+                let ends = (values.place(low), values.place(high));
+                canvas.path(&whisker(x, ends, false), " class=\"whisker\"");
+            }
+            style.mark(canvas, x, y);
+        });
+        if it.unequal {
+            canvas.raw(&format!(
+                "<text x=\"{}\" y=\"{}\" class=\"ink\" fill=\"#1c2126\" stroke=\"none\" font-size=\"13\">{}</text>",
+                at(x + 6.0),
+                at(y - 3.0),
+                sign(it)
+            ));
+        }
+    }
+}
+
+/// From the end of a line to its name.
+fn lead(canvas: &mut Canvas, end: Option<(f64, f64)>, right: f64, (_, y): (f64, f64)) {
+    if let Some((x, level)) = end {
+        let (x, level, y) = (at(x + 7.0), at(level), at(y));
+        let (bend, name) = (at(right + 2.0), at(right + 10.0));
+        let d = format!("M{x} {level}L{bend} {level}L{name} {y}");
+        canvas.path(
+            &d,
+            " class=\"lead\" fill=\"none\" stroke-width=\"1\" opacity=\".5\"",
+        );
+    }
+}
+
+fn end(series: &Series, places: &Axis, values: &Axis) -> Option<(f64, f64)> {
+    let last = series.points.last()?;
+    Some((places.place(last.x), values.place(last.y)))
+}
+
+/// Where each line is named: at the height of its last point, or as near to it as its neighbours let it be.
+fn at_right_end(
+    all: &[(&Series, Style)],
+    end: impl Fn(&Series) -> Option<(f64, f64)>,
+    bounds: (f64, f64),
+    right: f64,
+) -> Vec<Option<(f64, f64)>> {
+    let level = |(index, (series, _)): (usize, &(&Series, Style))| Some((index, end(series)?.1));
+    let mut levels: Vec<(usize, f64)> = all.iter().enumerate().filter_map(level).collect();
+    levels.sort_by(|one, other| one.1.total_cmp(&other.1));
+    let wanted: Vec<f64> = levels.iter().map(|(_, level)| *level).collect();
+    let mut labels = vec![None; all.len()];
+    for ((index, _), y) in levels.into_iter().zip(apart(&wanted, NAME, bounds)) {
+        labels[index] = Some((right + 18.0, y));
+    }
+    labels
+}
+
+/// Where each line is named in a legend of as many rows as it needs.
+fn in_legend(all: &[(&Series, Style)], frame: Frame, top: f64) -> Vec<Option<(f64, f64)>> {
+    let (mut x, mut y) = (MARGIN / 2.0, top);
+    let place = |(series, style): &(&Series, Style)| {
+        let width = INK.bold(style.is_own).width(&series.name) + 28.0;
+        if x > MARGIN && x + width > frame.width {
+            (x, y) = (MARGIN / 2.0, y + 22.0);
+        }
+        let place = (x, y);
+        x += width;
+        Some(place)
+    };
+    all.iter().map(place).collect()
 }
 
 /// Places as near as can be to those wanted, which ascend, with a gap between neighbours and inside of bounds that have
 /// room for them.
-fn apart(wanted: &[i32], gap: i32, (least, most): (i32, i32)) -> Vec<i32> {
-    let mut placed: Vec<i32> = Vec::with_capacity(wanted.len());
+fn apart(wanted: &[f64], gap: f64, (least, most): (f64, f64)) -> Vec<f64> {
+    let mut placed: Vec<f64> = Vec::with_capacity(wanted.len());
     for &place in wanted {
         let free = placed.last().map_or(least, |last| last + gap);
         placed.push(place.max(free));
     }
     let mut free = most;
     for place in placed.iter_mut().rev() {
-        *place = (*place).min(free);
+        *place = place.min(free);
         free = *place - gap;
     }
     placed
@@ -138,10 +215,11 @@ mod tests {
 
     #[test]
     fn names_keep_their_distance_and_stay_inside() {
-        assert_eq!(apart(&[10, 100], 18, (0, 200)), [10, 100]);
-        assert_eq!(apart(&[50, 51, 52], 18, (0, 200)), [50, 68, 86]);
-        assert_eq!(apart(&[199, 200, 200], 18, (0, 200)), [164, 182, 200]);
-        assert_eq!(apart(&[-5], 18, (0, 200)), [0]);
-        assert_eq!(apart(&[], 18, (0, 200)), Vec::<i32>::new());
+        let apart = |wanted: &[f64]| apart(wanted, 18.0, (0.0, 200.0));
+        assert_eq!(apart(&[10.0, 100.0]), [10.0, 100.0]);
+        assert_eq!(apart(&[50.0, 51.0, 52.0]), [50.0, 68.0, 86.0]);
+        assert_eq!(apart(&[199.0, 200.0, 200.0]), [164.0, 182.0, 200.0]);
+        assert_eq!(apart(&[-5.0]), [0.0]);
+        assert_eq!(apart(&[]), Vec::<f64>::new());
     }
 }

@@ -1,93 +1,124 @@
-//! Colours, marks and words of a still picture.
+//! How series are told apart: by colour, by mark, and our own by weight as well.
 
-use plotters::{
-    prelude::*,
-    style::text_anchor::{HPos, Pos, VPos},
+use super::{
+    super::figure::Series,
+    canvas::{Canvas, at},
 };
 
-use super::{super::figure::Point, Area, Drawn};
-
-const FONT: &str = "'DejaVu Sans', system-ui, 'Segoe UI', Roboto, sans-serif";
-pub(super) const INK: RGBColor = RGBColor(0x1c, 0x21, 0x26);
-pub(super) const FAINT: RGBColor = RGBColor(0x5d, 0x66, 0x6f);
-pub(super) const RULE: RGBColor = RGBColor(0xdc, 0xdf, 0xe2);
-/// The colours of the page's light form, in the same order.
-const COLOURS: [RGBColor; 8] = [
-    RGBColor(0x00, 0x69, 0xa8),
-    RGBColor(0xc4, 0x46, 0x0a),
-    RGBColor(0x00, 0x78, 0x5a),
-    RGBColor(0xa3, 0x3e, 0x8c),
-    RGBColor(0x7a, 0x5c, 0x00),
-    RGBColor(0x3f, 0x4d, 0x9b),
-    RGBColor(0xb3, 0x20, 0x3a),
-    RGBColor(0x4a, 0x56, 0x60),
+/// The colours of the page's light theme, in the order of its classes `s0` to `s7`. The first belongs to our own engines.
+const COLOURS: [&str; 8] = [
+    "#0069a8", "#c4460a", "#00785a", "#a33e8c", "#7a5c00", "#3f4d9b", "#b3203a", "#4a5660",
 ];
+const OTHERS: usize = COLOURS.len() - 1;
+/// What bars of other engines have.
+const MUTED: &str = "#9aa7b1";
 
-pub(super) fn colour(style: usize) -> RGBColor {
-    COLOURS[style % COLOURS.len()]
+/// The look of a series.
+#[derive(Clone, Copy)]
+pub(super) struct Style {
+    colour: usize,
+    mark: usize,
+    is_dashed: bool,
+    pub(super) is_own: bool,
 }
 
-/// Words whose place is their left upper corner.
-pub(super) fn words(size: i32, colour: &RGBColor) -> TextStyle<'static> {
-    (FONT, size).into_font().color(colour)
-}
-
-/// Words whose place is the middle of one end.
-pub(super) fn words_at(end: HPos, size: i32, colour: &RGBColor) -> TextStyle<'static> {
-    words(size, colour).pos(Pos::new(end, VPos::Center))
-}
-
-/// The mark of a series: shape and colour both tell it from the others, so that 64 styles differ.
-pub(super) fn mark(area: &Area<'_>, style: usize, (x, y): (i32, i32)) -> Drawn {
-    let colour = colour(style);
-    let filled = colour.filled();
-    let stroke = colour.stroke_width(2);
-    match (style + style / COLOURS.len()) % COLOURS.len() {
-        0 => area.draw(&Circle::new((x, y), 5, filled)),
-        1 => area.draw(&Rectangle::new([(x - 4, y - 4), (x + 4, y + 4)], filled)),
-        2 => area.draw(&Polygon::new(
-            [(x, y - 6), (x + 5, y + 4), (x - 5, y + 4)],
-            filled,
-        )),
-        3 => area.draw(&Polygon::new(
-            [(x, y - 6), (x + 6, y), (x, y + 6), (x - 6, y)],
-            filled,
-        )),
-        4 => area.draw(&Cross::new((x, y), 4, stroke)),
-        5 => area.draw(&Circle::new((x, y), 5, stroke)),
-        6 => {
-            area.draw(&Cross::new((x, y), 4, stroke))?;
-            area.draw(&PathElement::new([(x, y - 6), (x, y + 6)], stroke))
+/// A look for each series, different from all others up to 49 of one kind.
+pub(super) fn styles(series: &[Series]) -> Vec<Style> {
+    let (mut own, mut others) = (0, 0);
+    let style = |series: &Series| match series.is_own() {
+        true => {
+            own += 1;
+            Style {
+                colour: 0,
+                mark: (own - 1) % 8,
+                is_dashed: own > 1,
+                is_own: true,
+            }
         }
-        _ => area.draw(&Polygon::new(
-            [(x, y + 6), (x + 5, y - 4), (x - 5, y - 4)],
-            filled,
-        )),
+        false => {
+            let place = others;
+            others += 1;
+            Style {
+                colour: 1 + place % OTHERS,
+                mark: (1 + place % OTHERS + place / OTHERS) % 8,
+                is_dashed: place >= OTHERS,
+                is_own: false,
+            }
+        }
+    };
+    series.iter().map(style).collect()
+}
+
+impl Style {
+    /// Attributes of a group in which everything has the series' colour.
+    pub(super) fn group(self) -> String {
+        let width = if self.is_own { 1.8 } else { 1.4 };
+        coloured(&format!("s{}", self.colour), COLOURS[self.colour], width)
+    }
+
+    /// Attributes of the line.
+    pub(super) fn line(self) -> String {
+        let width = if self.is_own { 3.5 } else { 1.8 };
+        let dashes = if self.is_dashed {
+            " stroke-dasharray=\"7 4\""
+        } else {
+            ""
+        };
+        format!(
+            " class=\"line\" fill=\"none\" stroke-width=\"{width}\" stroke-linejoin=\"round\"{dashes}"
+        )
+    }
+
+    /// The mark of a point.
+    pub(super) fn mark(self, canvas: &mut Canvas, x: f64, y: f64) {
+        let size = if self.is_own { 4.6 } else { 3.6 };
+        let to = |dx: f64, dy: f64| format!("{} {}", at(x + dx * size), at(y + dy * size));
+        let polygon = |corners: &[(f64, f64)]| {
+            let corners: Vec<String> = corners.iter().map(|(dx, dy)| to(*dx, *dy)).collect();
+            format!("M{}Z", corners.join("L"))
+        };
+        let d = match self.mark {
+            0 | 5 => {
+                let fill = if self.mark == 5 { " fill=\"none\"" } else { "" };
+                let (x, y) = (at(x), at(y));
+                canvas.raw(&format!(
+                    "<circle class=\"mark\" cx=\"{x}\" cy=\"{y}\" r=\"{size}\"{fill}/>"
+                ));
+                return;
+            }
+            1 => polygon(&[(-0.9, -0.9), (0.9, -0.9), (0.9, 0.9), (-0.9, 0.9)]),
+            2 => polygon(&[(0.0, -1.3), (1.2, 1.0), (-1.2, 1.0)]),
+            3 => polygon(&[(0.0, -1.4), (1.4, 0.0), (0.0, 1.4), (-1.4, 0.0)]),
+            4 => format!(
+                "M{}L{}M{}L{}",
+                to(-1.0, -1.0),
+                to(1.0, 1.0),
+                to(1.0, -1.0),
+                to(-1.0, 1.0)
+            ),
+            6 => format!(
+                "M{}L{}M{}L{}",
+                to(0.0, -1.3),
+                to(0.0, 1.3),
+                to(-1.3, 0.0),
+                to(1.3, 0.0)
+            ),
+            _ => polygon(&[(0.0, 1.3), (1.2, -1.0), (-1.2, -1.0)]),
+        };
+        canvas.path(&d, " class=\"mark\"");
     }
 }
 
-/// The whisker of a point, where it has an interval. `place` turns a value into a place of the picture.
-pub(super) fn whisker(
-    area: &Area<'_>,
-    point: &Point,
-    style: ShapeStyle,
-    place: impl Fn(f64) -> (i32, i32),
-) -> Drawn {
-    let (Some(low), Some(high)) = (point.low, point.high) else {
-        return Ok(());
-    };
-    let (low, high) = (place(low), place(high));
-    // The caps stand across the whisker, which lies or stands.
-    let (across, along) = if low.1 == high.1 && low.0 != high.0 {
-        (0, 4)
-    } else {
-        (4, 0)
-    };
-    let cap = |(x, y): (i32, i32)| [(x - across, y - along), (x + across, y + along)];
-    // An interval of no length has no stem.
-    let stem = (low != high).then_some([low, high]);
-    for ends in stem.into_iter().chain([cap(low), cap(high)]) {
-        area.draw(&PathElement::new(ends, style))?;
+/// Attributes of a group with a bar: ours in our colour, others in one that steps back.
+pub(super) fn bar(is_own: bool) -> String {
+    match is_own {
+        true => coloured("s0 own", COLOURS[0], 1.6),
+        false => coloured("other", MUTED, 1.6),
     }
-    Ok(())
+}
+
+fn coloured(class: &str, colour: &str, width: f64) -> String {
+    format!(
+        "class=\"{class}\" color=\"{colour}\" fill=\"currentColor\" stroke=\"currentColor\" stroke-width=\"{width}\""
+    )
 }

@@ -1,12 +1,9 @@
-//! What a job's speed is counted in, and what the job is called in names of files and figures.
+//! What a job's speed is counted in, what the job is called in names of files and figures, and which engines are ours.
 
 use rsalab_engines::{Job, Mode, Op};
 use rsalab_measure::Estimate;
 
-use crate::{
-    number,
-    plan::{DEFAULT_EXPONENT, message, op_title},
-};
+use crate::plan::DEFAULT_EXPONENT;
 
 /// What is counted in a second.
 pub(super) fn unit(job: &Job) -> &'static str {
@@ -68,52 +65,11 @@ fn slug_tail(job: &Job) -> String {
     tail
 }
 
-/// A job in a few words without its threads: `Text decryption, 2048 bits, 20,000 symbols`.
-pub(super) fn title_without_threads(job: &Job) -> String {
-    let bits = format!("{} bits", job.bits);
-    [
-        Some(op_title(job.op).to_owned()),
-        Some(bits),
-        symbols(job),
-        message(job),
-        exponent(job),
-        batch(job),
-    ]
-    .into_iter()
-    .flatten()
-    .collect::<Vec<_>>()
-    .join(", ")
-}
-
-/// A job in a few words without its key size: `Private operation, 1 thread`.
-pub(super) fn title_without_bits(job: &Job) -> String {
-    let threads = number::counted(job.threads, "thread");
-    [
-        Some(op_title(job.op).to_owned()),
-        symbols(job),
-        message(job),
-        exponent(job),
-        Some(threads),
-        batch(job),
-    ]
-    .into_iter()
-    .flatten()
-    .collect::<Vec<_>>()
-    .join(", ")
-}
-
-fn symbols(job: &Job) -> Option<String> {
-    job.op
-        .is_text()
-        .then(|| number::counted(job.symbols, "symbol"))
-}
-
-fn exponent(job: &Job) -> Option<String> {
-    (job.exponent != DEFAULT_EXPONENT).then(|| format!("e = {}", job.exponent))
-}
-
-fn batch(job: &Job) -> Option<String> {
-    (job.batch > 1).then(|| format!("batch {}", job.batch))
+/// Whether a name is that of our own engine, on the CPU or on a device, or begins with it: `own`, `gpu:split`,
+/// `own, 2 threads`.
+pub(super) fn is_own(name: &str) -> bool {
+    let engine = name.split([':', ',', ' ']).next();
+    matches!(engine, Some("own" | "gpu"))
 }
 
 #[cfg(test)]
@@ -204,9 +160,19 @@ mod tests {
         for (job, expected) in jobs {
             assert_eq!(slug(&job), expected);
         }
-        assert_eq!(
-            title_without_threads(&text),
-            "Text encryption, 2048 bits, 20,000 symbols"
+    }
+
+    #[test]
+    fn our_engines_are_known_by_their_names() {
+        assert!(
+            ["own", "own:portable", "gpu", "own, 2 threads"]
+                .into_iter()
+                .all(is_own)
+        );
+        assert!(
+            !["owner", "openssl", "", "1 thread", "textbook"]
+                .into_iter()
+                .any(is_own)
         );
     }
 }

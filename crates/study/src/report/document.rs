@@ -1,0 +1,340 @@
+//! The report in the words and numbers that every format shows: what the templates are filled with.
+
+use rsalab_engines::Job;
+use rsalab_measure::Estimate;
+use serde::Serialize;
+
+use super::{
+    figures::families,
+    findings::Finding,
+    group::{Group, Row},
+    model::Report,
+    names,
+    overview::{Overview, OverviewCell},
+    review::{Claim, Review, Verdict},
+    words,
+};
+use crate::{
+    number,
+    plan::{Dimension, title_without},
+};
+
+/// The whole report.
+#[derive(Serialize)]
+pub(super) struct Document<'a> {
+    report: &'a Report,
+    status: String,
+    answers: Vec<Answer<'a>>,
+    articles: Vec<ReviewedArticle<'a>>,
+    overviews: Vec<OverviewTable<'a>>,
+    overview_words: &'static str,
+    /// One for each group, in their order.
+    tables: Vec<JobTable<'a>>,
+    /// The same tables in one for each operation.
+    operations: Vec<Operation>,
+    troubles: Vec<words::Trouble>,
+    /// Of the first session, as names and values.
+    machine: Option<&'a [(&'static str, String)]>,
+    machine_words: String,
+    machines_differ: bool,
+    sessions: Vec<String>,
+    warnings: Vec<String>,
+}
+
+impl Document<'_> {
+    pub(super) fn of(report: &Report) -> Document<'_> {
+        let first = report.sessions.first();
+        Document {
+            report,
+            status: words::status(report),
+            answers: report.findings.iter().map(Answer::of).collect(),
+            articles: report.articles.iter().map(ReviewedArticle::of).collect(),
+            overviews: report.overviews.iter().map(OverviewTable::of).collect(),
+            overview_words: words::OVERVIEW,
+            tables: report.groups.iter().map(JobTable::of).collect(),
+            operations: operations(&report.groups),
+            troubles: words::troubles(report),
+            machine: first.map(|session| session.machine.as_slice()),
+            machine_words: first.map(words::machine).unwrap_or_default(),
+            machines_differ: report
+                .sessions
+                .iter()
+                .any(|session| words::machine_changed(report, session)),
+            sessions: words::sessions(report),
+            warnings: words::warnings(report),
+        }
+    }
+}
+
+/// A finding in two parts, what was asked and what came out; in one, where the question is long.
+#[derive(Serialize)]
+struct Answer<'a> {
+    id: &'a str,
+    topic: Option<&'a str>,
+    words: &'a str,
+    sentence: &'a str,
+    verdict: Option<Verdict>,
+}
+
+impl<'a> Answer<'a> {
+    fn of(finding: &'a Finding) -> Self {
+        const LONGEST_TOPIC: usize = 110;
+        let is_short = finding.topic.len() <= LONGEST_TOPIC;
+        Answer {
+            id: &finding.id,
+            topic: is_short.then_some(&finding.topic),
+            words: if is_short {
+                finding.words()
+            } else {
+                &finding.sentence
+            },
+            sentence: &finding.sentence,
+            verdict: finding.verdict,
+        }
+    }
+}
+
+/// An article, with the engines that its claims have verdicts for, in the order in which they are first named.
+#[derive(Serialize)]
+struct ReviewedArticle<'a> {
+    review: &'a Review,
+    engines: Vec<&'a str>,
+    claims: Vec<ReviewedClaim<'a>>,
+}
+
+#[derive(Serialize)]
+struct ReviewedClaim<'a> {
+    claim: &'a Claim,
+    /// `(i)`, `(ii)` …
+    numeral: String,
+    outcome: String,
+    /// In the order of the engines; none where the claim is not about one.
+    verdicts: Vec<Option<Verdict>>,
+}
+
+impl<'a> ReviewedArticle<'a> {
+    fn of(review: &'a Review) -> Self {
+        let mut engines = Vec::new();
+        for verdict in review.claims.iter().flat_map(|claim| &claim.verdicts) {
+            if !engines.contains(&verdict.engine.as_str()) {
+                engines.push(verdict.engine.as_str());
+            }
+        }
+        let claim = |claim: &'a Claim| ReviewedClaim {
+            claim,
+            numeral: claim.numeral(),
+            outcome: claim.outcome(),
+            verdicts: engines
+                .iter()
+                .map(|engine| {
+                    let mut verdicts = claim.verdicts.iter();
+                    verdicts
+                        .find(|one| one.engine == **engine)
+                        .map(|one| one.verdict)
+                })
+                .collect(),
+        };
+        ReviewedArticle {
+            review,
+            claims: review.claims.iter().map(claim).collect(),
+            engines,
+        }
+    }
+}
+
+/// Engines down, sizes across.
+#[derive(Serialize)]
+struct OverviewTable<'a> {
+    overview: &'a Overview,
+    rows: Vec<OverviewLine<'a>>,
+}
+
+#[derive(Serialize)]
+struct OverviewLine<'a> {
+    engine: &'a str,
+    is_own: bool,
+    cells: Vec<String>,
+}
+
+impl<'a> OverviewTable<'a> {
+    fn of(overview: &'a Overview) -> Self {
+        let rows = overview.rows.iter().map(|row| OverviewLine {
+            engine: &row.engine,
+            is_own: names::is_own(&row.engine),
+            cells: row.cells.iter().map(OverviewCell::text).collect(),
+        });
+        OverviewTable {
+            overview,
+            rows: rows.collect(),
+        }
+    }
+}
+
+/// One job on several engines.
+#[derive(Serialize)]
+struct JobTable<'a> {
+    id: String,
+    title: &'a str,
+    unit: &'static str,
+    /// The engine that ratios refer to.
+    base: Option<&'a str>,
+    confidence: String,
+    /// The conditions of all engines.
+    shared: String,
+    has_ticks: bool,
+    rows: Vec<JobRow<'a>>,
+}
+
+/// One of them: the row of the model, and what is to be said of it.
+#[derive(Serialize)]
+struct JobRow<'a> {
+    #[serde(flatten)]
+    row: &'a Row,
+    is_own: bool,
+    /// In the table's unit.
+    speed: Option<Estimate>,
+    /// The conditions that others do not share.
+    conditions: String,
+    /// In which conditions it differs from the base.
+    differs: String,
+    remarks: Vec<String>,
+}
+
+impl<'a> JobTable<'a> {
+    fn of(group: &'a Group) -> Self {
+        let shared = words::shared_conditions(group);
+        let row = |row: &'a Row| {
+            let conditions = row.ledger.as_ref().map(words::conditions);
+            let mut conditions = conditions.unwrap_or_default();
+            conditions.retain(|condition| !shared.contains(condition));
+            JobRow {
+                row,
+                is_own: names::is_own(&row.engine),
+                speed: row
+                    .figures
+                    .map(|figures| names::speed(&group.job, &figures.ops_per_s)),
+                conditions: conditions.join(", "),
+                differs: differs(row),
+                remarks: [words::adjusted(group, row), row.notes.clone()].concat(),
+            }
+        };
+        let has_ticks = |row: &Row| row.figures.is_some_and(|it| it.tsc_per_op.is_some());
+        JobTable {
+            id: names::slug(&group.job),
+            title: &group.title,
+            unit: names::unit(&group.job),
+            base: group.base().map(|row| row.engine.as_str()),
+            confidence: number::percent(group.confidence),
+            has_ticks: group.rows.iter().any(has_ticks),
+            rows: group.fastest_first().into_iter().map(row).collect(),
+            shared: shared.join(", "),
+        }
+    }
+}
+
+/// Why a row's ratio is not between equals; empty where it is.
+fn differs(row: &Row) -> String {
+    let ratio = row.ratio.as_ref();
+    ratio
+        .map(|ratio| ratio.differs_in.join(", "))
+        .unwrap_or_default()
+}
+
+/// One operation at every size, in parts of one job each.
+#[derive(Serialize)]
+struct Operation {
+    /// Unique in the report.
+    label: String,
+    /// With what all jobs share.
+    title: String,
+    /// What the jobs differ in.
+    columns: Vec<&'static str>,
+    jobs: Vec<OperationPart>,
+    /// In what rows are not the same job as their base.
+    remarks: Vec<String>,
+}
+
+#[derive(Serialize)]
+struct OperationPart {
+    /// In the order of the columns.
+    values: Vec<usize>,
+    /// Which of the tables it is.
+    table: usize,
+}
+
+type Parameter = fn(&Job) -> usize;
+
+/// What jobs of an operation may differ in.
+const PARAMETERS: [(&str, Dimension, Parameter); 3] = [
+    ("Bits", Dimension::Bits, |job| job.bits),
+    ("Symbols", Dimension::Symbols, |job| job.symbols),
+    ("Threads", Dimension::Threads, |job| job.threads),
+];
+
+fn operations(groups: &[Group]) -> Vec<Operation> {
+    let families = families(groups, |job| Job {
+        bits: 0,
+        threads: 0,
+        symbols: 0,
+        block_symbols: 0,
+        ..job.clone()
+    });
+    let place_of = |group: &Group| {
+        let mut all = groups.iter();
+        all.position(|other| std::ptr::eq(other, group))
+            .expect("families are made of the groups")
+    };
+    let mut operations: Vec<Operation> = Vec::new();
+    for family in families {
+        let job = &family[0].job;
+        let differ = |of: Parameter| family.iter().any(|group| of(&group.job) != of(job));
+        let columns = PARAMETERS.iter().filter(|(_, _, of)| differ(*of));
+        let columns: Vec<_> = columns.collect();
+        let dimensions: Vec<Dimension> = columns.iter().map(|(_, it, _)| *it).collect();
+        let part = |group: &&Group| OperationPart {
+            values: columns.iter().map(|(_, _, of)| of(&group.job)).collect(),
+            table: place_of(group),
+        };
+        let mut remarks: Vec<String> = Vec::new();
+        for group in &family {
+            let base = group.base().map_or("the first", |base| &base.engine);
+            for row in group.rows.iter().filter(|row| !differs(row).is_empty()) {
+                let remark = format!("{} compared with {base}: {}", row.engine, differs(row));
+                if !remarks.contains(&remark) {
+                    remarks.push(remark);
+                }
+            }
+        }
+        let is_same = |other: &&Operation| other.label.split('-').next() == Some(job.op.name());
+        let label = match operations.iter().filter(is_same).count() {
+            0 => job.op.to_string(),
+            same => format!("{}-{}", job.op, same + 1),
+        };
+        operations.push(Operation {
+            label,
+            title: title_without(job, &dimensions),
+            columns: columns.iter().map(|(name, _, _)| *name).collect(),
+            jobs: family.iter().map(part).collect(),
+            remarks,
+        });
+    }
+    operations
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_topic_may_have_a_colon_and_one_that_is_too_long_stays_in_its_sentence() {
+        let finding = |topic: &str| Finding::new("id".to_owned(), topic.to_owned(), "holds.", None);
+        let short = finding("600 take longer than 600 times one: the loop costs");
+        let answer = Answer::of(&short);
+        assert_eq!(answer.topic, Some(&*short.topic));
+        assert_eq!(answer.words, "holds.");
+        let long = finding(&"long ".repeat(40));
+        let answer = Answer::of(&long);
+        assert_eq!(answer.topic, None);
+        assert_eq!(answer.words, long.sentence);
+    }
+}
