@@ -42,7 +42,6 @@ mod keys;
 mod output;
 mod passwords;
 mod progress;
-mod quantity;
 mod signals;
 mod table;
 

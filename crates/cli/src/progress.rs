@@ -9,10 +9,11 @@ use rsalab_study::{
     store::CellState,
 };
 
+use rsalab_study::number;
+
 use crate::{
     exit::{Class, Failure},
     output::Talk,
-    quantity,
 };
 
 /// Steps of the bar for each cell.
@@ -58,7 +59,7 @@ impl Follower {
         if failed > 0 {
             self.talk.say(format_args!(
                 "{} failed; the report has the reasons",
-                quantity::counted(failed, "cell")
+                number::counted(failed, "cell")
             ));
         }
     }
@@ -68,7 +69,7 @@ impl Follower {
         let told = |count: usize, ending: &str| {
             format!(
                 "{} {ending}; the notes have the reasons",
-                quantity::counted(count, "cell")
+                number::counted(count, "cell")
             )
         };
         match (self.failed, self.unsupported) {
@@ -105,7 +106,7 @@ impl Observer for Follower {
                     self.say(format!(
                         "{} of {} are done already",
                         progress.cells_closed,
-                        quantity::counted(progress.cells, "cell")
+                        number::counted(progress.cells, "cell")
                     ));
                 }
             }
@@ -125,9 +126,9 @@ impl Observer for Follower {
                     progress.cells,
                     cell.job,
                     cell.engine,
-                    quantity::time_ns(ns_per_op.value),
-                    quantity::error(ns_per_op),
-                    quantity::wait(progress.eta)
+                    number::duration(ns_per_op.value),
+                    number::error(ns_per_op),
+                    number::wait(progress.eta)
                 ));
             }
             Event::Closed {
@@ -166,10 +167,10 @@ fn closed(
         (CellState::Unsupported(reason), _) => format!("not done: {reason}"),
         (_, Some(figures)) => format!(
             "{}/s {}, median {}, average {}",
-            quantity::number(figures.ops_per_s.value),
-            quantity::error(&figures.ops_per_s),
-            quantity::time_ns(figures.ns_per_op.value),
-            quantity::time_ns(figures.summary.mean)
+            number::significant(figures.ops_per_s.value),
+            number::error(&figures.ops_per_s),
+            number::duration(figures.ns_per_op.value),
+            number::duration(figures.summary.mean)
         ),
         (state, None) => state.name().to_owned(),
     };
@@ -223,15 +224,15 @@ impl Counter {
                 let left = (self.count.saturating_sub(total)) as f64 / rate;
                 format!(
                     " · {}/s · {} to go",
-                    quantity::number(rate),
-                    quantity::wait(Duration::from_secs_f64(left))
+                    number::significant(rate),
+                    number::wait(Duration::from_secs_f64(left))
                 )
             }
         };
         let line = format!(
             "{} of {}{to_go}",
-            quantity::whole(total),
-            quantity::counted(usize::try_from(self.count).unwrap_or(usize::MAX), self.noun)
+            number::whole(total),
+            number::counted(usize::try_from(self.count).unwrap_or(usize::MAX), self.noun)
         );
         if !self.talk.is_watched() && self.said.elapsed() >= LINE_EVERY && total < self.count {
             self.talk.say(&line);

@@ -8,12 +8,13 @@ use super::{
     selection::{absent, known, with_kernel},
     surroundings::{check_build, surroundings, workers},
 };
+use rsalab_study::number;
+
 use crate::{
     arguments::Bench,
     exit::{Class, Failure},
     output::{self, Talk},
     progress::Follower,
-    quantity,
     signals::Stop,
     table::{Align, Table},
 };
@@ -129,10 +130,10 @@ fn shown(rows: &[Row]) -> String {
                 row.engine.clone(),
                 or_dash(row.engine_version.clone()),
                 or_dash(row.kernel.clone()),
-                or_dash(row.ops_per_s.map(quantity::number)),
-                or_dash(row.ns_per_op.map(|time| quantity::time_ns(time.median))),
+                or_dash(row.ops_per_s.map(number::significant)),
+                or_dash(row.ns_per_op.map(|time| number::duration(time.median))),
                 or_dash(row.ns_per_op.map(times)),
-                or_dash(row.tsc_per_op.map(quantity::number)),
+                or_dash(row.tsc_per_op.map(number::significant)),
                 or_dash(
                     row.ratio_to_first
                         .map(|ratio| format!("{:.3}", ratio.median)),
@@ -179,14 +180,14 @@ fn without_luck(rows: &[Row]) -> String {
         let ratio = |ratio: Interval| format!("{:.3}", ratio.median);
         table.row([
             row.engine.clone(),
-            quantity::number(explained.count_per_op),
-            quantity::time_ns(explained.ns_per_count),
+            number::significant(explained.count_per_op),
+            number::duration(explained.ns_per_count),
             format!("{:.2}", explained.variation),
             format!("{:.2}", explained.variation_left),
-            or_dash(row.ops_per_s.map(quantity::number)),
+            or_dash(row.ops_per_s.map(number::significant)),
             or_dash(
                 luck.corrected_ops_per_s
-                    .map(|speed| quantity::number(speed.median)),
+                    .map(|speed| number::significant(speed.median)),
             ),
             or_dash(row.ratio_to_first.map(ratio)),
             or_dash(luck.corrected_ratio_to_first.map(ratio)),
@@ -208,7 +209,7 @@ fn title(row: &Row) -> String {
         "{} at {} bits, {}{batch}\n",
         row.op,
         row.bits,
-        quantity::counted(row.threads, "thread")
+        number::counted(row.threads, "thread")
     )
 }
 
@@ -217,7 +218,7 @@ fn or_dash(shown: Option<String>) -> String {
 }
 
 fn times(interval: Interval) -> String {
-    let ends = [interval.low, interval.high].map(quantity::time_ns);
+    let ends = [interval.low, interval.high].map(number::duration);
     ends.join(" – ")
 }
 

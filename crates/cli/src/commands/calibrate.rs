@@ -8,11 +8,12 @@ use super::{
     selection::{absent, known},
     surroundings::{check_build, surroundings, workers},
 };
+use rsalab_study::number;
+
 use crate::{
     arguments::Calibration as Arguments,
     exit::{Class, Failure},
     output::{self, Talk},
-    quantity,
     signals::Stop,
 };
 
@@ -110,7 +111,7 @@ fn shown(found: &Calibration) -> String {
         found.engine,
         found.op,
         found.bits,
-        quantity::counted(verdict.runs, "run"),
+        number::counted(verdict.runs, "run"),
         found.seconds,
         verdict.confidence * 100.0
     );
@@ -128,7 +129,7 @@ fn rows(found: &Calibration, verdict: &Verdict) -> Vec<(String, String)> {
         format!(
             "{}; {} expected by chance",
             of_runs(verdict.false_alarms),
-            quantity::number(by_chance)
+            number::significant(by_chance)
         ),
     )];
     if let (Some(plant), Some(misses), Some(truths)) =
@@ -160,13 +161,13 @@ fn rows(found: &Calibration, verdict: &Verdict) -> Vec<(String, String)> {
     ));
     rows.push((
         "budget for ±1 %, for each contestant".to_owned(),
-        format!("{} s", quantity::number(verdict.budget_s)),
+        format!("{} s", number::significant(verdict.budget_s)),
     ));
     if let Some(check) = &found.check {
         let estimate = check.equals.luck_corrected.unwrap_or(check.equals.to_first);
         rows.push((
-            format!("tried once with {} s", quantity::number(check.seconds)),
-            format!("{}, {}", ratio(&estimate), quantity::error(&estimate)),
+            format!("tried once with {} s", number::significant(check.seconds)),
+            format!("{}, {}", ratio(&estimate), number::error(&estimate)),
         ));
     }
     rows

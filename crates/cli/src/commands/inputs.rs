@@ -7,12 +7,13 @@ use std::{
 
 use zeroize::Zeroizing;
 
+use rsalab_study::number;
+
 use crate::{
     arguments::InputOptions,
     exit::{Class, Failure},
     files::{self, NewFile, Privacy},
     output::{self, Talk, complain, printable},
-    quantity,
 };
 
 /// The longest list of files.
@@ -197,7 +198,7 @@ impl Tally {
         };
         talk.say(format_args!(
             "{} made{there}",
-            quantity::counted(self.made, noun)
+            number::counted(self.made, noun)
         ));
         let Some(class) = self.class else {
             return Ok(());
@@ -205,7 +206,7 @@ impl Tally {
         let what = format!(
             "{} of {} not made; the reasons stand above",
             self.failed,
-            quantity::counted(all, noun)
+            number::counted(all, noun)
         );
         Err(Failure::new(class, what).advice("the same command goes on with what is missing"))
     }

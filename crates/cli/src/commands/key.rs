@@ -13,6 +13,8 @@ use serde::Serialize;
 use zeroize::Zeroizing;
 
 use super::{form::Form, inputs::Destination};
+use rsalab_study::number;
+
 use crate::{
     arguments::{Key, KeyCheck, KeyConvert, KeyFormat, KeyOptions, KeyPublic},
     blocklist::Blocklists,
@@ -20,7 +22,7 @@ use crate::{
     files::Privacy,
     keys,
     output::{self, Talk, printable},
-    passwords, quantity,
+    passwords,
     table::{Align, Table},
 };
 
@@ -161,7 +163,7 @@ fn conclude(mut verdicts: Vec<Verdict>, strict: bool) -> Result<(), Failure> {
     Err(match all {
         1 => failure,
         _ => {
-            let keys = quantity::counted(all, "key");
+            let keys = number::counted(all, "key");
             failure.among(&format!("{refused} of {keys} refused, the first"))
         }
     })

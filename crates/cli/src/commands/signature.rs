@@ -18,13 +18,14 @@ use serde::Serialize;
 use zeroize::Zeroizing;
 
 use super::inputs::{Destination, GROUP, Inputs, Item, Made, Results, beside, make_beside};
+use rsalab_study::number;
+
 use crate::{
     arguments::{Sign, SignatureOptions, SignatureSchemeName, Verify},
     exit::{Class, Failure},
     files::{self, Privacy},
     kernels, keys,
     output::{self, Talk, printable},
-    quantity,
 };
 
 /// More bytes than any signature has.
@@ -285,7 +286,7 @@ fn judge(mut verdicts: Vec<Verdict>) -> Result<(), Failure> {
             0 => String::new(),
             count => format!(
                 ", and {} could not be verified",
-                quantity::counted(count, "other")
+                number::counted(count, "other")
             ),
         };
         let what = match (wrong, verdicts.len()) {
@@ -311,7 +312,7 @@ fn judge(mut verdicts: Vec<Verdict>) -> Result<(), Failure> {
         1 => Err(first),
         _ => Err(first.among(&format!(
             "{unread} of {} could not be verified, the first because",
-            quantity::counted(all, "signature")
+            number::counted(all, "signature")
         ))),
     }
 }

@@ -16,13 +16,14 @@ use super::{
     counted::Counted,
     inputs::{Destination, Inputs},
 };
+use rsalab_study::number;
+
 use crate::{
     arguments::{TextDecrypt, TextEncrypt, TextOptions},
     exit::{Class, Failure},
     files::{self, Privacy},
     kernels, keys,
     output::{Talk, complain},
-    quantity,
     table::{Align, Table},
 };
 
@@ -248,20 +249,20 @@ fn shown(trace: &Trace) -> String {
             part.blocks.to_string(),
             part.cpu
                 .map_or_else(|| "any".to_owned(), |cpu| cpu.to_string()),
-            quantity::time_ns(part.start_ns as f64),
-            quantity::time_ns(part.end_ns as f64),
+            number::duration(part.start_ns as f64),
+            number::duration(part.end_ns as f64),
         ]);
     }
     format!(
         "{}{}{}: {} from release to last finish, {} with start and collection\n",
         table.render(),
-        quantity::counted(trace.threads, "thread"),
+        number::counted(trace.threads, "thread"),
         if trace.oversubscribed {
             ", more than there are CPUs"
         } else {
             ""
         },
-        quantity::time_ns(trace.elapsed_ns as f64),
-        quantity::time_ns(trace.wall_ns as f64)
+        number::duration(trace.elapsed_ns as f64),
+        number::duration(trace.wall_ns as f64)
     )
 }

@@ -17,11 +17,12 @@ use rsalab_study::plan::Seed;
 use serde::Serialize;
 
 use super::selection::{absent, distinct, known, present, registry, with_kernel};
+use rsalab_study::number;
+
 use crate::{
     arguments::Vectors,
     exit::{Class, Failure},
     output::{self, Talk, printable},
-    quantity,
     signals::Stop,
     table::{Align, Table},
 };
@@ -120,7 +121,7 @@ pub(crate) fn run(arguments: &Vectors, talk: Talk) -> Result<(), Failure> {
         ([first, ..], _) => {
             let what = format!(
                 "{} wrong, the first: {first}",
-                quantity::counted(wrong.len(), "verdict")
+                number::counted(wrong.len(), "verdict")
             );
             Err(Failure::new(Class::Verification, what)
                 .advice(format!("try it again with --seed {seed}")))

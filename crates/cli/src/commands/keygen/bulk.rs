@@ -30,13 +30,14 @@ use super::{
     manifest::{Entry, Header, Item},
     strict_exponent, told,
 };
+use rsalab_study::number;
+
 use crate::{
     arguments::{KeyFormat, Keygen},
     exit::{Class, Failure},
     files, kernels,
     output::{self, Talk},
     progress::Counter,
-    quantity,
     signals::Stop,
 };
 
@@ -157,14 +158,14 @@ pub(super) fn run(arguments: &Keygen, count: u64, form: &Form, talk: Talk) -> Re
         Some(path) => format!(" are in {}", path.display()),
         None => " were written".to_owned(),
     };
-    let keys = |count: u64| quantity::counted(usize::try_from(count).unwrap_or(usize::MAX), "key");
+    let keys = |count: u64| number::counted(usize::try_from(count).unwrap_or(usize::MAX), "key");
     let rate = match made {
         0 => String::new(),
         _ => format!(
             "; {} made now, {} a second on {}",
             keys(made),
-            quantity::number(made as f64 / elapsed.as_secs_f64()),
-            quantity::counted(threads, "thread")
+            number::significant(made as f64 / elapsed.as_secs_f64()),
+            number::counted(threads, "thread")
         ),
     };
     talk.say(format_args!(
