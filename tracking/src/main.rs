@@ -12,8 +12,10 @@ use std::process::ExitCode;
 use crabgrind::memcheck::{self, MemState};
 use keys::{E, Key};
 use rsalab_arith::{
-    Kernel, PrivateContext, PrivateParts, PrivateRing, PublicContext, Status,
+    CheckedPrivateKey, CheckedPublicKey, Kernel, MultiKeyContext, PrivateContext, PrivateParts,
+    PublicContext, Status,
     candidate::{PreTester, Sieve, Tester},
+    declassify,
 };
 use rsalab_rsa::{
     BlockRunner, Error, PrivateKey,
@@ -83,10 +85,10 @@ fn inputs(len: usize, items: usize) -> Vec<u8> {
 
 fn private_operations(kernel: Kernel, key: &Key) {
     let secrets = Secrets::of(key);
-    let parts = secrets.parts(key);
+    let key_of = CheckedPrivateKey::new(&secrets.parts(key)).expect("the key is sound");
     let len = key.rest.n.len();
-    let with_crt = PrivateContext::new(&parts, kernel).expect("the key is sound");
-    let without = PrivateContext::without_crt(&parts, kernel).expect("the key is sound");
+    let with_crt = PrivateContext::new(&key_of, kernel);
+    let without = PrivateContext::without_crt(&key_of, kernel).expect("the key is sound");
     for context in [with_crt, without] {
         let mut scratch = context.scratch().expect("there is randomness");
         for items in BATCHES {
@@ -102,12 +104,13 @@ fn private_operations(kernel: Kernel, key: &Key) {
 
 fn ring_operations(kernel: Kernel, keys: &[Key]) {
     let secrets: Vec<_> = keys.iter().map(Secrets::of).collect();
-    let parts: Vec<_> = secrets
+    let checked: Vec<_> = secrets
         .iter()
         .zip(keys)
-        .map(|(s, key)| s.parts(key))
+        .map(|(s, key)| CheckedPrivateKey::new(&s.parts(key)).expect("the key is sound"))
         .collect();
-    let ring = PrivateRing::new(&parts, kernel).expect("the keys are sound");
+    let ring = MultiKeyContext::new(&checked.iter().collect::<Vec<_>>(), kernel)
+        .expect("the keys are sound");
     let len = ring.modulus_len();
     let of = [0, 1, 1, 0, 1, 0, 0, 0, 1];
     let mut outputs = vec![0; of.len() * len];
@@ -203,11 +206,16 @@ fn openings(key: &Key) {
 fn leak(kernel: Kernel) {
     let key = Key::nth(0, 512, &E);
     let e = secret(&E);
-    let context = PublicContext::new(&key.rest.n, &e, kernel).expect("the key is sound");
+    let checked = CheckedPublicKey::new(&key.rest.n, &e).expect("the key is sound");
+    let context = PublicContext::new(&checked, kernel);
     println!("{} bits", context.modulus_bits());
 }
 
 fn main() -> ExitCode {
+    // What becomes public is defined from there on.
+    let _ = declassify::HOOK.set(|bytes| {
+        let _ = memcheck::mark_memory(bytes.as_ptr().cast(), bytes.len(), MemState::Defined);
+    });
     let kernel = |name| Kernel::named(name).expect("every machine has it");
     match std::env::args().nth(1).as_deref() {
         None => {

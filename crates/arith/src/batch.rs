@@ -1,5 +1,6 @@
 //! The layout of a batch: contiguous items of one stride.
 
+use crate::declassify::declassify;
 use crate::limbs::{Modulus, words};
 use crate::{Error, Status};
 
@@ -23,19 +24,6 @@ pub(crate) fn check_layout(
     Ok(())
 }
 
-/// Powers of up to [`items`](Self::items) numbers at once: what a prepared key does, whatever its kernel.
-pub(crate) trait Raise: Send + Sync {
-    /// Name of the kernel that does it.
-    fn kernel(&self) -> &'static str;
-    /// Numbers that one call takes.
-    fn items(&self) -> usize;
-    /// Words of working memory.
-    fn working_words(&self) -> usize;
-    /// Raises each number of `limbs` limbs in `values`, in place; at most [`items`](Self::items) of them, each below the
-    /// modulus before and after.
-    fn raise(&self, values: &mut [u64], working: &mut [u64]);
-}
-
 /// Reads a step's inputs. One that is not below the modulus is marked and replaced by zero.
 pub(crate) fn read(modulus: &Modulus, inputs: &[u8], values: &mut [u64], status: &mut [Status]) {
     let len = modulus.bits().div_ceil(8);
@@ -46,7 +34,7 @@ pub(crate) fn read(modulus: &Modulus, inputs: &[u8], values: &mut [u64], status:
     for ((input, value), status) in items {
         words::read_be(value, input);
         *status = Status::Done;
-        if !bool::from(words::is_less(value, modulus.n())) {
+        if !declassify(words::is_less(value, modulus.n())) {
             *status = Status::OutOfRange;
             value.fill(0);
         }

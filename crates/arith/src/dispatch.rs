@@ -1,10 +1,7 @@
 //! Which kernel runs: detected once, chosen in one place, carried as a token.
 
 use crate::Error;
-use crate::batch::Raise;
 use crate::candidate::{self, Crossing, PowerOfTwo, Rounds, StrongTest};
-use crate::crt::{CrtParts, CrtPower};
-use crate::guard::{Guard, LaneGuard};
 use crate::kernel::LaneKernel;
 use crate::kernel::lanes;
 use crate::kernel::mont52x8::Mont52x8;
@@ -12,9 +9,12 @@ use crate::kernel::mont64x1_portable::Mont64x1Portable;
 #[cfg(target_arch = "x86_64")]
 use crate::kernel::x86_64::ifma512::{HaveIfma, Zmm};
 use crate::limbs::Modulus;
-use crate::plain::PlainPower;
-use crate::public::PublicPower;
-use crate::ring::{Keys, LaneKeys, RingKey};
+use crate::power::Raise;
+use crate::power::crt::{CrtParts, CrtPower};
+use crate::power::guard::{Guard, LaneGuard};
+use crate::power::multi_key::{Keys, LaneKeys, SizedKey};
+use crate::power::plain::PlainPower;
+use crate::power::public::PublicPower;
 
 /// A kernel that this CPU can run. Having one is the proof.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -141,7 +141,7 @@ impl Kernel {
     }
 
     /// Prepares keys of one size to share lanes.
-    pub(crate) fn ring(self, keys: &[RingKey]) -> Box<dyn Keys> {
+    pub(crate) fn multi_key(self, keys: &[SizedKey]) -> Box<dyn Keys> {
         with_kernel!(self, kernel => Box::new(LaneKeys::new(kernel, keys)))
     }
 

@@ -1,6 +1,6 @@
 //! Exponentiation over any kernel.
 
-use crate::kernel::{Ladder, LaneKernel};
+use crate::kernel::{FixedWindow, LaneKernel};
 use crate::limbs::words;
 use zeroize::Zeroizing;
 
@@ -81,17 +81,6 @@ impl Windows {
     }
 }
 
-/// The window width that makes multiplications and table look-ups fewest for an exponent of `bits` bits.
-pub(crate) fn window_width(bits: usize) -> usize {
-    match bits {
-        0..=32 => 2,
-        33..=128 => 3,
-        129..=384 => 4,
-        385..=1536 => 5,
-        _ => 6,
-    }
-}
-
 /// A power to be taken, in Montgomery form: value = value^digits in every lane.
 pub(crate) struct Power<'a, K: LaneKernel> {
     pub(crate) moduli: &'a K::Moduli,
@@ -105,7 +94,7 @@ pub(crate) struct Power<'a, K: LaneKernel> {
 /// algorithm 14.82), each table look-up reading the whole table.
 pub(crate) fn exp<K: LaneKernel, const STREAMS: usize>(kernel: K, powers: [Power<'_, K>; STREAMS]) {
     let width = powers[0].digits.windows.width;
-    let ladders = powers.map(|power| {
+    let powers = powers.map(|power| {
         let Power {
             moduli,
             digits,
@@ -118,7 +107,7 @@ pub(crate) fn exp<K: LaneKernel, const STREAMS: usize>(kernel: K, powers: [Power
         fill_table(kernel, moduli, table, value, working);
         let (first, digits) = digits.digits.split_at(digits.lanes);
         kernel.select(table, first, value);
-        Ladder {
+        FixedWindow {
             moduli,
             value,
             table,
@@ -127,7 +116,7 @@ pub(crate) fn exp<K: LaneKernel, const STREAMS: usize>(kernel: K, powers: [Power
             working,
         }
     });
-    kernel.climb(ladders, width);
+    kernel.exp_fixed_window(powers, width);
 }
 
 /// The powers of `value` from 0 up, as many as there are entries.

@@ -1,9 +1,9 @@
 //! Secret random numbers that have inverses, for blinding: an inversion serves many of them.
 
+use crate::declassify::declassify;
 use crate::integer::safegcd::Inverter;
 use crate::limbs::{Modulus, Nat, words};
-use crate::public::public_key;
-use crate::{Error, Status, batch, random};
+use crate::{CheckedPublicKey, Error, Status, batch, random};
 use zeroize::Zeroizing;
 
 /// Random numbers below a modulus and their inverses, for one thread that works elsewhere than on this CPU's kernels.
@@ -24,7 +24,7 @@ impl Invertible {
     /// # Errors
     /// [`Error::ModulusSize`], [`Error::EvenModulus`].
     pub fn new(n: &[u8]) -> Result<Self, Error> {
-        let (modulus, _) = public_key(n, &[3])?;
+        let modulus = CheckedPublicKey::new(n, &[3])?.modulus();
         Ok(Self {
             draws: Draws::new(&modulus, Self::TOGETHER),
             working: Zeroizing::new(vec![0; 3 * modulus.limbs()]),
@@ -124,7 +124,7 @@ impl Draws {
             random::fill(&mut self.bytes)?;
             self.bytes[0] &= 0xff >> (8 * self.bytes.len() - modulus.bits());
             words::read_be(&mut self.numbers[lane], &self.bytes);
-            if words::is_less(&self.numbers[lane], modulus.n()).into() {
+            if declassify(words::is_less(&self.numbers[lane], modulus.n())) {
                 return Ok(());
             }
         }

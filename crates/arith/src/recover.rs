@@ -4,11 +4,11 @@
 //! of two, is 1 in the end; for at least half of all g the value before the first 1 is a square root of 1 other than -1, which
 //! shares one prime with n (Miller 1976; NIST SP 800-56B rev. 2, appendix C.2). All lanes of a kernel try their own g at once.
 
+use crate::declassify::declassify;
 use crate::integer::{Bytes, gcd, quotient, shift_right, trailing_zeros};
 use crate::limbs::aligned::Aligned;
 use crate::limbs::{Modulus, Nat, words};
-use crate::public::public_key;
-use crate::{Error, Kernel, random};
+use crate::{CheckedPublicKey, Error, Kernel, random};
 use zeroize::Zeroizing;
 
 /// Batches of bases before n is taken for no product of two odd primes. Each base of a key fails with a probability of a
@@ -23,16 +23,15 @@ const NOT_OF_N: Error = Error::InconsistentKey("e d is not 1 modulo the order of
 ///
 /// # Errors
 /// [`Error::InconsistentKey`] if e and d do not belong to n or n is no product of two odd primes of half its length;
-/// [`Error::Randomness`]; and those of [`PublicContext::new`](crate::PublicContext::new).
+/// [`Error::Randomness`].
 pub fn recover_primes(
-    n: &[u8],
-    e: &[u8],
+    public: &CheckedPublicKey,
     d: &[u8],
     kernel: Kernel,
 ) -> Result<(Bytes, Bytes), Error> {
-    let (modulus, exponent) = public_key(n, e)?;
+    let (modulus, exponent) = (public.modulus(), public.exponent());
     let d = Nat::from_be(d);
-    if bool::from(words::is_zero(&d)) || words::bits_vartime(&d) > modulus.bits() {
+    if declassify(words::is_zero(&d)) || words::bits_vartime(&d) > modulus.bits() {
         return Err(Error::InconsistentKey("d is not below n"));
     }
     let d = d.resized(modulus.limbs());
@@ -43,7 +42,7 @@ pub fn recover_primes(
     }
     // Odd, so that nothing is borrowed.
     multiple[0] -= 1;
-    if bool::from(words::is_zero(&multiple)) {
+    if declassify(words::is_zero(&multiple)) {
         return Err(NOT_OF_N);
     }
     let twos = trailing_zeros(&multiple);
@@ -81,7 +80,7 @@ fn root_of_one(
     values.copy_from_slice(&bases);
     power.raise(&mut values, &mut Aligned::zero(power.working_words()));
     let is_trivial = |value: &[u64]| {
-        bool::from(words::is_equal(value, &one) | words::is_equal(value, &minus_one))
+        declassify(words::is_equal(value, &one) | words::is_equal(value, &minus_one))
     };
     // A base that has come to 1 or -1 stays there, or goes to 1: it tells nothing.
     let mut is_spent: Vec<bool> = values.chunks_exact(limbs).map(is_trivial).collect();
@@ -98,10 +97,10 @@ fn root_of_one(
             if *is_spent {
                 continue;
             }
-            if bool::from(words::is_equal(square, &one)) {
+            if declassify(words::is_equal(square, &one)) {
                 return Ok(Some(Nat::from_limbs(root)));
             }
-            *is_spent = bool::from(words::is_equal(square, &minus_one));
+            *is_spent = declassify(words::is_equal(square, &minus_one));
         }
         values.copy_from_slice(&squares);
     }
@@ -197,7 +196,8 @@ mod tests {
             for kernel in kernels().iter().filter(|kernel| kernel.available.is_ok()) {
                 let kernel = Kernel::named(kernel.name).expect("it is available");
                 let [n, e, d] = [&n, &e, &d].map(BigUint::to_bytes_be);
-                let (larger, smaller) = recover_primes(&n, &e, &d, kernel).expect("a key");
+                let public = CheckedPublicKey::new(&n, &e).expect("it is one");
+                let (larger, smaller) = recover_primes(&public, &d, kernel).expect("a key");
                 let found = [larger, smaller].map(|prime| BigUint::from_bytes_be(&prime));
                 assert_eq!(found, [p.clone().max(q.clone()), p.clone().min(q.clone())]);
             }
@@ -212,7 +212,8 @@ mod tests {
         let d = e.modinv(&((&p - &one) * (&q - &one))).expect("coprime");
         let refused = |n: &BigUint, e: &BigUint, d: &BigUint| {
             let [n, e, d] = [n, e, d].map(BigUint::to_bytes_be);
-            let error = recover_primes(&n, &e, &d, Kernel::auto()).expect_err("it is no key");
+            let public = CheckedPublicKey::new(&n, &e).expect("it is one");
+            let error = recover_primes(&public, &d, Kernel::auto()).expect_err("it is no key");
             assert!(matches!(error, Error::InconsistentKey(_)), "{error}");
         };
         let n = &p * &q;

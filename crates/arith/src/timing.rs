@@ -166,14 +166,13 @@ mod slow {
     use super::*;
     use crate::candidate::{Tester, has_small_factor};
     use crate::exp::{self, Digits, Power, Windows};
-    use crate::integer::derive;
     use crate::kernel::LaneKernel;
     use crate::kernel::mont64x1_portable::Mont64x1Portable;
     #[cfg(target_arch = "x86_64")]
     use crate::kernel::{mont52x8::Mont52x8, x86_64::ifma512};
     use crate::limbs::Modulus;
     use crate::limbs::aligned::Aligned;
-    use crate::{PrivateContext, PrivateParts, Status};
+    use crate::{CheckedPrivateKey, PrivateContext, Status};
 
     /// Limbs of a prime of an RSA key of 1024 bits.
     const LIMBS: usize = 8;
@@ -290,20 +289,10 @@ mod slow {
             }
         };
         let (p, q) = (prime(), prime());
-        let derived = derive(&p, &q, &e).expect("two primes make a key");
-        let parts = PrivateParts {
-            n: &derived.n,
-            e: &e,
-            d: &derived.d,
-            p: &p,
-            q: &q,
-            dp: &derived.dp,
-            dq: &derived.dq,
-            qinv: &derived.qinv,
-        };
-        let len = derived.n.len();
+        let key = CheckedPrivateKey::from_primes(&p, &q, &e).expect("two primes make a key");
+        let len = key.public().modulus_len();
         for kernel in kernels() {
-            let context = PrivateContext::new(&parts, kernel).unwrap();
+            let context = PrivateContext::new(&key, kernel);
             let mut scratch = context.scratch().unwrap();
             let (mut output, mut status) = (vec![0; len], [Status::Fault]);
             let t = largest_t(

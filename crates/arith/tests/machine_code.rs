@@ -2,7 +2,7 @@
 //! came into a general register might end in a branch or an address.
 
 use rsalab_arith::{
-    Kernel, PrivateContext, PrivateRing, PublicContext, Status,
+    CheckedPublicKey, Kernel, MultiKeyContext, PrivateContext, PublicContext, Status,
     candidate::{PreTester, Sieve, Tester},
 };
 use std::{hint::black_box, ops::Range, process::Command};
@@ -24,14 +24,15 @@ fn disassembled() -> Option<Vec<Function>> {
     // All that runs on a kernel is linked in because it can be asked for, and the kernels because they can be chosen.
     black_box((
         PrivateContext::new as fn(&_, _) -> _,
-        PrivateRing::new as fn(&_, _) -> _,
+        MultiKeyContext::new as fn(&_, _) -> _,
         Tester::new as fn(_, _) -> _,
         PreTester::new as fn(_, _) -> _,
         Sieve::new as fn(_, _) -> _,
         Sieve::interval as fn(&_, &_) -> _,
     ));
     let modulus = [vec![0xff; 63], vec![0xfb]].concat();
-    let context = PublicContext::new(&modulus, &[3], Kernel::auto()).unwrap();
+    let key = CheckedPublicKey::new(&modulus, &[3]).unwrap();
+    let context = PublicContext::new(&key, Kernel::auto());
     let (mut output, mut status) = (vec![0; 64], [Status::Fault]);
     context
         .apply_vartime(&mut context.scratch(), &[0; 64], &mut output, &mut status)

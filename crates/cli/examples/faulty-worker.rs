@@ -18,7 +18,7 @@ use rsalab_engines::{
     Engine, EngineError, EngineInfo, Job, Ledger, Own, Prepared, Reason, RunStats, Runner,
     StudyKey, Textbook, worker,
 };
-use rsalab_rsa::{CpuBackend, PrivateKey, primality::is_probable_prime, random::SystemRng};
+use rsalab_rsa::{PrivateKey, primality::is_probable_prime, random::SystemRng};
 
 /// The run in which the fault strikes.
 const STRIKES_AT: usize = 40;
@@ -131,7 +131,7 @@ fn with_close_primes(prime: &[u8]) -> PrivateKey {
                 break;
             }
         }
-        let is_prime = is_probable_prime(&next, 8, &mut SystemRng, &CpuBackend::auto());
+        let is_prime = is_probable_prime(&next, 8, &mut SystemRng);
         if is_prime.expect("there is randomness")
             && let Ok(key) = PrivateKey::from_primes(&next, prime, &[1, 0, 1])
         {

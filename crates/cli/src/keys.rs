@@ -6,10 +6,10 @@
 use std::{fs::File, path::Path};
 
 use rsalab_rsa::{
-    CpuBackend, Error, PrivateKey, PublicKey,
+    Error, PrivateKey, PublicKey,
     format::{self, Limits, Loaded, Purpose, Usage},
     keys::Weakness,
-    primality::ROUNDS_AT_THE_DOOR,
+    primality::ROUNDS_BEFORE_USE,
     random::SystemRng,
 };
 
@@ -25,8 +25,7 @@ pub(crate) fn public(options: &KeyOptions) -> Result<Loaded<PublicKey>, Failure>
     let (path, limits) = (&options.key, options.size.limits());
     load(path, options.password_file.as_deref(), |bytes, password| {
         let loaded = format::load_public_within(bytes, password, limits)?;
-        let backend = CpuBackend::auto();
-        loaded.key.check_modulus(&backend)?;
+        loaded.key.check_modulus()?;
         Ok(loaded)
     })
     .map_err(|failure| {
@@ -40,8 +39,8 @@ pub(crate) fn private(options: &KeyOptions) -> Result<Loaded<PrivateKey>, Failur
     let (path, limits) = (&options.key, options.size.limits());
     load(path, options.password_file.as_deref(), |bytes, password| {
         let loaded = format::load_private_within(bytes, password, limits)?;
-        let (rounds, backend) = (ROUNDS_AT_THE_DOOR, CpuBackend::auto());
-        loaded.key.check_primes(rounds, &mut SystemRng, &backend)?;
+        let rounds = ROUNDS_BEFORE_USE;
+        loaded.key.check_primes(rounds, &mut SystemRng)?;
         Ok(loaded)
     })
     .map_err(|failure| {

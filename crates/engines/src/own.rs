@@ -10,8 +10,7 @@
 mod setup;
 
 use rsalab_rsa::{
-    Backend, CpuBackend, Kernel, bare::ForMeasurement, generate::miller_rabin_rounds, kernels,
-    keys::MIN_BITS,
+    Backend, CpuBackend, Kernel, generate::miller_rabin_rounds, kernels, keys::MIN_BITS,
 };
 
 use crate::{
@@ -200,9 +199,9 @@ fn private(
     let key = private_key(job, keys)?;
     match (has_crt(job), job.bare) {
         (true, false) => backend.prepare_private(&key),
-        (true, true) => backend.prepare_bare_private(&key, ForMeasurement),
+        (true, true) => backend.prepare_bare_private(&key),
         (false, false) => backend.prepare_private_without_crt(&key),
-        (false, true) => backend.prepare_bare_private_without_crt(&key, ForMeasurement),
+        (false, true) => backend.prepare_bare_private_without_crt(&key),
     }
     .map_err(refused)
 }

@@ -2,8 +2,8 @@
 
 use rand_core::Rng;
 use rsalab_rsa::{
-    CpuBackend, Error, PrivateKey,
-    generate::{DEFAULT_EXPONENT, generate},
+    Error, PrivateKey,
+    generate::{DEFAULT_EXPONENT, generate_strict},
     random::InsecureStudySeed,
 };
 
@@ -43,7 +43,7 @@ impl StudyKey {
             Exponent::Fixed(exponent) => exponent,
             Exponent::Random => DEFAULT_EXPONENT,
         };
-        let made = generate(bits, first, &mut rng, &CpuBackend::auto())?.key;
+        let made = generate_strict(bits, first, &mut rng)?.key;
         match exponent {
             Exponent::Fixed(_) => Ok(StudyKey::from(&made)),
             Exponent::Random => with_random_exponent(&made, &mut rng),

@@ -3,8 +3,8 @@
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use rsalab_rsa::{
-    Backend, BlockRunner, CandidateTester, Error, Prepared, PreparedRing, PrivateKey, PublicKey,
-    RingRunner, Status, backend::check_batch, error::check_len,
+    Backend, BlockRunner, CandidateTester, Error, MultiKeyRunner, Prepared, PreparedMultiKey,
+    PrivateKey, PublicKey, Status, backend::check_batch, error::check_len,
 };
 
 use crate::{
@@ -257,7 +257,7 @@ impl<D: Device> Backend for GpuBackend<D> {
         Ok(self.prepare(keys, Operation::Private))
     }
 
-    fn prepare_private_ring(&self, keys: &[PrivateKey]) -> Result<Box<dyn PreparedRing>, Error> {
+    fn prepare_multi_key(&self, keys: &[PrivateKey]) -> Result<Box<dyn PreparedMultiKey>, Error> {
         let bits = |key: &PrivateKey| key.bits();
         match keys.first().map(bits) {
             Some(first) if keys.iter().all(|key| bits(key) == first) => {}
@@ -370,7 +370,7 @@ struct ReadyRing<D: Device> {
     lanes: usize,
 }
 
-impl<D: Device> PreparedRing for ReadyRing<D> {
+impl<D: Device> PreparedMultiKey for ReadyRing<D> {
     fn modulus_len(&self) -> usize {
         self.keys.length()
     }
@@ -383,7 +383,7 @@ impl<D: Device> PreparedRing for ReadyRing<D> {
         self.lanes
     }
 
-    fn runner(&self) -> Box<dyn RingRunner + '_> {
+    fn runner(&self) -> Box<dyn MultiKeyRunner + '_> {
         Box::new(RingHands {
             ring: self,
             hands: None,
@@ -420,7 +420,7 @@ struct RingHands<'ring, D: Device> {
     hands: Option<Hands<D>>,
 }
 
-impl<D: Device> RingRunner for RingHands<'_, D> {
+impl<D: Device> MultiKeyRunner for RingHands<'_, D> {
     fn run(
         &mut self,
         keys: &[usize],

@@ -19,8 +19,8 @@ use std::{
 };
 
 use rsalab_rsa::{
-    Backend, BlockRunner, CandidateTester, CpuBackend, Error, Prepared, PreparedRing, PrivateKey,
-    PublicKey, Status, backend::check_batch,
+    Backend, BlockRunner, CandidateTester, CpuBackend, Error, Prepared, PreparedMultiKey,
+    PrivateKey, PublicKey, Status, backend::check_batch,
 };
 use zeroize::Zeroizing;
 
@@ -118,8 +118,8 @@ impl Backend for SplitBackend {
     }
 
     /// On the CPU alone: many keys with few requests each are not what a device is for.
-    fn prepare_private_ring(&self, keys: &[PrivateKey]) -> Result<Box<dyn PreparedRing>, Error> {
-        self.cpu.prepare_private_ring(keys)
+    fn prepare_multi_key(&self, keys: &[PrivateKey]) -> Result<Box<dyn PreparedMultiKey>, Error> {
+        self.cpu.prepare_multi_key(keys)
     }
 
     fn prepare_public(&self, key: &PublicKey) -> Result<Box<dyn Prepared>, Error> {

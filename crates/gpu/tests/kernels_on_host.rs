@@ -100,9 +100,9 @@ fn keys_that_do_not_fit_are_refused() {
         "{refused}"
     );
     assert!(refused.to_string().contains("8192"), "{refused}");
-    assert!(gpu.prepare_private_ring(&[]).is_err());
+    assert!(gpu.prepare_multi_key(&[]).is_err());
     let keys = [study_key(512, 0), study_key(768, 0)];
-    assert!(gpu.prepare_private_ring(&keys).is_err());
+    assert!(gpu.prepare_multi_key(&keys).is_err());
 }
 
 fn faulty() -> (Faults, impl Gpu) {

@@ -101,9 +101,10 @@ fn keys_are_generated_with_a_devices_tests() {
     on_each_device(Launch::Tuned, |gpu| {
         let backend = gpu.with_launch(Launch::Tuned);
         let searches = gpu.searches();
-        let generation = Generation::new(1024, PublicExponent::Fixed(DEFAULT_EXPONENT), backend)
-            .unwrap()
-            .with_searches(searches);
+        let generation =
+            Generation::with_backend(1024, PublicExponent::Fixed(DEFAULT_EXPONENT), backend)
+                .unwrap()
+                .with_searches(searches);
         let rng = InsecureStudySeed::new([7; 32]).stream(1);
         let mut generator = generation.generator(rng).unwrap();
         let made = generator.keys(3).unwrap();

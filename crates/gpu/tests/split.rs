@@ -136,7 +136,7 @@ fn keys_are_made_when_the_device_is_lost_on_the_way() {
     let split = SplitBackend::new(slow_cpu(), gpu, 1);
     faults.lose_after(40);
     let exponent = PublicExponent::Fixed(DEFAULT_EXPONENT);
-    let generation = Generation::new(BITS, exponent, Box::new(split))
+    let generation = Generation::with_backend(BITS, exponent, Box::new(split))
         .unwrap()
         .with_searches(64);
     let rng = InsecureStudySeed::new([3; 32]).stream(1);

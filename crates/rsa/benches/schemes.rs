@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use rsalab_rsa::{
     Backend, BlockRunner, CpuBackend, Status,
-    generate::{DEFAULT_EXPONENT, generate},
+    generate::{DEFAULT_EXPONENT, generate_strict},
     hash::Hash,
     random::{InsecureStudySeed, SystemRng},
     scheme::{Pss, SignatureScheme},
@@ -28,7 +28,7 @@ fn main() {
         .unwrap_or(2048);
     let backend = CpuBackend::auto();
     let mut rng = InsecureStudySeed::new([1; 32]).stream(0);
-    let key = generate(bits, DEFAULT_EXPONENT, &mut rng, &backend)
+    let key = generate_strict(bits, DEFAULT_EXPONENT, &mut rng)
         .expect("a key")
         .key;
     let k = key.modulus_len();

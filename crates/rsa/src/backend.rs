@@ -36,7 +36,7 @@ pub trait Backend: Send + Sync {
     /// # Errors
     ///
     /// If there are none, if moduli or primes differ in length, and those of `prepare_private`.
-    fn prepare_private_ring(&self, keys: &[PrivateKey]) -> Result<Box<dyn PreparedRing>, Error>;
+    fn prepare_multi_key(&self, keys: &[PrivateKey]) -> Result<Box<dyn PreparedMultiKey>, Error>;
 
     /// Makes a public key ready. The operation is `m^e mod n` in variable time: its inputs are public.
     fn prepare_public(&self, key: &PublicKey) -> Result<Box<dyn Prepared>, Error>;
@@ -88,7 +88,7 @@ pub trait BlockRunner {
 }
 
 /// Keys of one size made ready, shared by the threads that will use them.
-pub trait PreparedRing: Send + Sync {
+pub trait PreparedMultiKey: Send + Sync {
     /// Bytes of every modulus, and so of each block.
     fn modulus_len(&self) -> usize;
 
@@ -99,7 +99,7 @@ pub trait PreparedRing: Send + Sync {
     fn lanes(&self) -> usize;
 
     /// One thread's scratch, made on the thread that will use it.
-    fn runner(&self) -> Box<dyn RingRunner + '_>;
+    fn runner(&self) -> Box<dyn MultiKeyRunner + '_>;
 
     /// Whether each key, by its place, gives back what was raised to its private and then to its public exponent. For new
     /// keys, on one secret random number for each: nothing is blinded, and no result given out.
@@ -111,7 +111,7 @@ pub trait PreparedRing: Send + Sync {
 }
 
 /// One thread's hands on the keys of a ring.
-pub trait RingRunner {
+pub trait MultiKeyRunner {
     /// Does its own key's operation on each block: `keys` names, for each, the key's place among those prepared.
     ///
     /// A block that cannot be done does not stop the others: its status says why, and its output is zero.

@@ -1,21 +1,23 @@
 //! Encrypting and decrypting messages that fit one block, one or many.
 //!
-//! As in [`signing`](crate::signing) there are two levels: [`EncryptionKey`] and [`DecryptionKey`] are whole keys with a
-//! scheme, [`Encryptor`] and [`Decryptor`] one thread's hands on them.
+//! As in [`signing`](crate::signing) there are two levels: [`EncryptionKey`] and [`DecryptionKey`] are keys with a scheme,
+//! shared by threads; [`Encryptor`] and [`Decryptor`] are their per-thread runners.
 
 use std::{ops::Range, sync::Arc};
 
 use rand_core::TryCryptoRng;
+use rsalab_arith::declassify::declassify_usize;
 use zeroize::Zeroizing;
 
 use crate::{
-    Backend, BlockRunner, Error, Prepared, PrivateKey, PublicKey, Status,
+    CpuBackend, Error, PrivateKey, PublicKey,
+    backend::{Backend, BlockRunner, Prepared, Status},
     error::check_len,
     random::SystemRng,
     scheme::{EncryptionScheme, implicit::Rejection, oaep, pkcs1v15},
 };
 
-/// One thread's hands for encrypting.
+/// Encrypts on one thread.
 pub struct Encryptor<R> {
     runner: R,
     scheme: EncryptionScheme,
@@ -77,7 +79,7 @@ impl<R: BlockRunner> Encryptor<R> {
     }
 }
 
-/// One thread's hands for decrypting.
+/// Decrypts on one thread.
 pub struct Decryptor<R> {
     runner: R,
     opening: Arc<Opening>,
@@ -128,11 +130,11 @@ impl<R: BlockRunner> Decryptor<R> {
         }
     }
 
-    /// Decrypts ciphertexts of the modulus's length each. `messages` has as much room, and gets each message in the room of
-    /// its ciphertext, in the place that `places` tells, with zeros around it; none where the ciphertext is wrong.
+    /// Decrypts ciphertexts of the modulus's length each. `messages` is as long as they are together: message `i` lies within
+    /// block `i`, and zeros fill the rest. `places[i]` is its byte range in that block; `None` if decryption failed.
     ///
-    /// With RSAES-PKCS1-v1_5 there is always a message, as long as the ciphertext lies below the modulus: of one that is wrong it
-    /// is noise that only the key's owner can make again. With RSAES-OAEP nothing tells what is wrong with one.
+    /// Bad RSAES-PKCS1-v1_5 padding yields a pseudorandom message (implicit rejection), as long as the ciphertext lies below the
+    /// modulus. Failures of RSAES-OAEP cannot be told apart.
     ///
     /// # Errors
     ///
@@ -178,23 +180,17 @@ impl<R: BlockRunner> Decryptor<R> {
                     let start = rejection.message(ciphertext, &mut self.synthetic);
                     let start = pkcs1v15::decode(encoding, &mut self.synthetic, start);
                     encoding.copy_from_slice(&self.synthetic);
-                    Some(start..k)
+                    // The message is released, and with it its length.
+                    Some(declassify_usize(start)..k)
                 }
             };
             if let Some(found) = found {
-                release(&found, encoding, message);
+                message[found.clone()].copy_from_slice(&encoding[found.clone()]);
                 *place = Some(found);
             }
         }
         Ok(())
     }
-}
-
-/// Gives a message out: how long it is is public from here on.
-// Never inlined: `tracking/verdicts.supp` knows it by its name.
-#[inline(never)]
-fn release(place: &Range<usize>, encoding: &[u8], message: &mut [u8]) {
-    message[place.clone()].copy_from_slice(&encoding[place.clone()]);
 }
 
 /// A public key made ready to encrypt with one scheme. Cheap to clone, and shared by threads.
@@ -208,16 +204,15 @@ pub struct EncryptionKey {
 /// A private key made ready to decrypt with one scheme. Cheap to clone, and shared by threads.
 ///
 /// ```
-/// use rsalab_rsa::{CpuBackend, generate, hash::Hash, random::SystemRng};
+/// use rsalab_rsa::{PrivateKey, hash::Hash};
 /// use rsalab_rsa::encryption::{DecryptionKey, EncryptionKey};
 /// use rsalab_rsa::scheme::{EncryptionScheme, Oaep};
 ///
-/// let backend = CpuBackend::auto();
-/// let key = generate::generate(2048, generate::DEFAULT_EXPONENT, &mut SystemRng, &backend)?.key;
+/// let key = PrivateKey::generate(2048)?;
 /// let scheme = EncryptionScheme::Oaep(Oaep::new(Hash::Sha256));
-/// let ciphertext = EncryptionKey::new(key.public(), scheme.clone(), &backend)?.encrypt(b"a secret")?;
+/// let ciphertext = EncryptionKey::new(key.public(), scheme.clone())?.encrypt(b"a secret")?;
 ///
-/// let decryption = DecryptionKey::new(&key, &scheme, &backend)?;
+/// let decryption = DecryptionKey::new(&key, &scheme)?;
 /// assert_eq!(**decryption.decrypt(&ciphertext)?.expect("it is whole"), *b"a secret");
 /// assert!(decryption.decrypt(&ciphertext[1..])?.is_none());
 /// # Ok::<(), rsalab_rsa::Error>(())
@@ -232,15 +227,24 @@ pub struct DecryptionKey {
 pub type Message = Zeroizing<Vec<u8>>;
 
 impl EncryptionKey {
+    /// Prepares the key on this CPU.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Scheme`] if the key is too short for the scheme.
+    pub fn new(key: &PublicKey, scheme: EncryptionScheme) -> Result<Self, Error> {
+        EncryptionKey::with_backend(key, scheme, &CpuBackend::auto())
+    }
+
     /// Prepares the key on a backend.
     ///
     /// # Errors
     ///
-    /// [`Error::Scheme`] if the key is too short for the scheme; and what the backend says.
-    pub fn new(
+    /// As for [`new`](Self::new), and those of the backend.
+    pub fn with_backend(
         key: &PublicKey,
         scheme: EncryptionScheme,
-        backend: &impl Backend,
+        backend: &dyn Backend,
     ) -> Result<Self, Error> {
         scheme.max_len(key.bits())?;
         Ok(EncryptionKey {
@@ -250,11 +254,11 @@ impl EncryptionKey {
         })
     }
 
-    /// One thread's hands.
+    /// A runner for one thread.
     ///
     /// # Errors
     ///
-    /// What the backend says.
+    /// Those of the backend.
     pub fn encryptor(&self) -> Result<Encryptor<impl BlockRunner + '_>, Error> {
         Encryptor::new(self.prepared.runner()?, self.bits, self.scheme.clone())
     }
@@ -289,7 +293,7 @@ impl EncryptionKey {
     /// # Errors
     ///
     /// As for [`encrypt`](Self::encrypt), of any of them.
-    pub fn encrypt_all(&self, messages: &[&[u8]]) -> Result<Vec<Vec<u8>>, Error> {
+    pub fn encrypt_batch(&self, messages: &[&[u8]]) -> Result<Vec<Vec<u8>>, Error> {
         let k = self.prepared.modulus_len();
         let mut ciphertexts = vec![0; messages.len() * k];
         self.encryptor()?
@@ -299,15 +303,24 @@ impl EncryptionKey {
 }
 
 impl DecryptionKey {
+    /// Prepares the key on this CPU.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Scheme`] if the key is too short for the scheme.
+    pub fn new(key: &PrivateKey, scheme: &EncryptionScheme) -> Result<Self, Error> {
+        DecryptionKey::with_backend(key, scheme, &CpuBackend::auto())
+    }
+
     /// Prepares the key on a backend.
     ///
     /// # Errors
     ///
-    /// [`Error::Scheme`] if the key is too short for the scheme; and what the backend says.
-    pub fn new(
+    /// As for [`new`](Self::new), and those of the backend.
+    pub fn with_backend(
         key: &PrivateKey,
         scheme: &EncryptionScheme,
-        backend: &impl Backend,
+        backend: &dyn Backend,
     ) -> Result<Self, Error> {
         scheme.max_len(key.bits())?;
         Ok(DecryptionKey {
@@ -321,7 +334,7 @@ impl DecryptionKey {
         self.prepared.modulus_len()
     }
 
-    /// One thread's hands.
+    /// A runner for one thread.
     ///
     /// # Errors
     ///
@@ -334,14 +347,14 @@ impl DecryptionKey {
         ))
     }
 
-    /// Decrypts a ciphertext; none if it is wrong, of which more is not told. With RSAES-PKCS1-v1_5 one that is wrong, but of
-    /// the right length and below the modulus, gives a message that means nothing.
+    /// Decrypts a ciphertext; `None` if it is wrong, without saying why. With RSAES-PKCS1-v1_5 a wrong one of the right length
+    /// and below the modulus yields a pseudorandom message (implicit rejection).
     ///
     /// # Errors
     ///
     /// [`Error::Randomness`] if there is none for blinding.
     pub fn decrypt(&self, ciphertext: &[u8]) -> Result<Option<Message>, Error> {
-        Ok(self.decrypt_all(&[ciphertext])?.remove(0))
+        Ok(self.decrypt_batch(&[ciphertext])?.remove(0))
     }
 
     /// Decrypts ciphertexts, side by side in the lanes of the kernel.
@@ -349,7 +362,7 @@ impl DecryptionKey {
     /// # Errors
     ///
     /// As for [`decrypt`](Self::decrypt).
-    pub fn decrypt_all(&self, ciphertexts: &[&[u8]]) -> Result<Vec<Option<Message>>, Error> {
+    pub fn decrypt_batch(&self, ciphertexts: &[&[u8]]) -> Result<Vec<Option<Message>>, Error> {
         let k = self.prepared.modulus_len();
         let mut blocks = vec![0; ciphertexts.len() * k];
         for (ciphertext, block) in ciphertexts.iter().zip(blocks.chunks_mut(k)) {

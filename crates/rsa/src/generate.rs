@@ -1,142 +1,28 @@
 //! Generation of keys by FIPS 186-5, appendix A.1.3: random primes that are probably prime. Steps are numbered as there.
 //!
-//! | way | file |
+//! | generator | file |
 //! |---|---|
-//! | to the letter: every candidate drawn anew | [`strict`](mod@strict): [`generate`], [`generate_stopped_by`], [`prime_pair`], [`first_primes_of`] |
-//! | in bulk: random starts, sieved, and many searches side by side | [`bulk`]: [`Generation`], [`Generator`] |
+//! | fast: random starts, sieved, and many searches interleaved | [`bulk`]: [`generate`], [`Generation`], [`Generator`] |
+//! | strict: every candidate drawn anew, to the letter | [`strict`](mod@strict): [`generate_strict`], [`prime_pair_strict`], [`first_primes_of`] |
+//! | what both take and return | `parameters` |
 //! | what both draw | `draw` |
+//! | what both check | `consistency` |
 //!
 //! Where both depart from the standard: moduli from 512 bits and public exponents from 3 are generated too, because
 //! both are measured here (the standard wants 2048 bits and more, and `2^16 < e < 2^256`); and candidates with a small
-//! factor are rejected before their `gcd` and their Miller–Rabin rounds, which would reject them too. Where the second
+//! factor are rejected before their `gcd` and their Miller–Rabin rounds, which would reject them too. Where the fast one
 //! departs further is said in [`bulk`].
 
 mod acceptance;
 pub mod bulk;
+mod consistency;
 pub(crate) mod draw;
+mod parameters;
 pub mod strict;
 
-use rsalab_arith::integer;
-use zeroize::Zeroizing;
-
-use crate::{
-    Error, PrivateKey,
-    keys::{MAX_BITS, MIN_BITS},
-};
-
 pub use acceptance::check_acceptance;
-pub use bulk::{Generation, Generator};
-pub use strict::{first_primes_of, generate, generate_stopped_by, prime_pair};
-
-/// The public exponent that nearly every key has.
-pub const DEFAULT_EXPONENT: u64 = 65537;
-
-/// The public exponent of keys that are generated in bulk.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum PublicExponent {
-    /// This one: odd, from 3.
-    Fixed(u64),
-    /// One drawn for each key: odd, below the modulus, and prime to p − 1 and q − 1; so nearly as long as the modulus.
-    Random,
-}
-
-/// A key with the work that it took.
-#[derive(Debug)]
-pub struct Generated {
-    /// The key, with `p > q`.
-    pub key: PrivateKey,
-    /// The work.
-    pub counts: Counts,
-}
-
-/// Two primes fit for a key, big-endian, of half its length each, with the work that they took.
-pub struct PrimePair {
-    /// The larger prime; of a given sequence, the first.
-    pub p: Zeroizing<Vec<u8>>,
-    /// The smaller prime; of a given sequence, the second.
-    pub q: Zeroizing<Vec<u8>>,
-    /// The work.
-    pub counts: Counts,
-}
-
-/// The work of a search for primes. Luck dominates its time, and these numbers allow to correct for it.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Counts {
-    /// Candidates counted by steps 4.6 and 5.7, and those that turned out prime: odd numbers of the right size.
-    pub candidates: u64,
-    /// Candidates that were tested for being prime, in whatever way, after their small factors.
-    pub tests: u64,
-    /// Miller–Rabin rounds in all.
-    pub rounds: u64,
-}
-
-/// Miller–Rabin rounds with random bases after which a random number of `prime_bits` bits is composite with a
-/// probability below `2^-128`.
-///
-/// FIPS 186-5 table B.1 has 4 rounds for primes of 1536 bits (its row for `2^-128`) and of 2048 bits (its row for
-/// `2^-144`). The other sizes, for which the table has no such row, come from the formula behind the table in appendix
-/// C.1 (Damgård, Landrock and Pomerance 1993): at 1024 bits the table's 5 rounds are for `2^-112`, and `2^-128` takes 6.
-/// The formula is for numbers with the top bit set; that candidates here are those above `√2·2^(k−1)`, no fewer than
-/// half of them, at most doubles the probability, which the figures bear.
-pub const fn miller_rabin_rounds(prime_bits: usize) -> usize {
-    match prime_bits {
-        0..384 => 27,
-        384..512 => 16,
-        512..768 => 12,
-        768..1024 => 8,
-        1024..1536 => 6,
-        _ => 4,
-    }
-}
-
-impl Counts {
-    fn add(&mut self, more: Counts) {
-        self.candidates += more.candidates;
-        self.tests += more.tests;
-        self.rounds += more.rounds;
-    }
-}
-
-/// Steps 1 and 2, with the wider ranges of this laboratory.
-fn check_parameters(bits: usize, e: u64) -> Result<(), Error> {
-    if !(MIN_BITS..=MAX_BITS).contains(&bits) || !bits.is_multiple_of(2) {
-        return Err(Error::KeySize {
-            bits,
-            reason: format!(
-                "keys are generated with an even number of bits from {MIN_BITS} to {MAX_BITS}"
-            ),
-        });
-    }
-    if e < 3 || e.is_multiple_of(2) {
-        return Err(Error::Generation {
-            reason: format!("the public exponent must be odd and at least 3, not {e}"),
-        });
-    }
-    Ok(())
-}
-
-impl PrimePair {
-    /// The key of the pair; none if its private exponent is too small, which is extremely rare (A.1.1, criterion 3).
-    fn key(&self, bits: usize, e: u64) -> Result<Option<PrivateKey>, Error> {
-        let key = PrivateKey::from_primes(&self.p, &self.q, &e.to_be_bytes())?;
-        Ok((integer::bits_vartime(key.d()) > bits / 2).then_some(key))
-    }
-
-    /// Two primes in the order that some implementations of CRT expect: the larger is called `p`.
-    fn ordered(one: Zeroizing<Vec<u8>>, other: Zeroizing<Vec<u8>>, counts: Counts) -> Self {
-        let (p, q) = match integer::is_less(&other, &one) {
-            true => (one, other),
-            false => (other, one),
-        };
-        PrimePair { p, q, counts }
-    }
-}
-
-/// A new key that does not do what it is for.
-fn inconsistent() -> Error {
-    Error::Generation {
-        reason:
-            "a new key did not decrypt what it had encrypted; this points to a fault of the machine"
-                .to_owned(),
-    }
-}
+pub use bulk::{Generation, Generator, generate, generate_on};
+pub use parameters::{
+    Counts, DEFAULT_EXPONENT, Generated, PrimePair, PublicExponent, miller_rabin_rounds,
+};
+pub use strict::{first_primes_of, generate_strict, generate_strict_on, prime_pair_strict};

@@ -14,8 +14,6 @@ pub use public::PublicKey;
 pub use rsalab_arith::PrivateParts;
 pub use weakness::Weakness;
 
-use zeroize::Zeroizing;
-
 /// The shortest modulus, in bits. Anything below 2048 is for study only.
 pub const MIN_BITS: usize = 512;
 
@@ -30,22 +28,4 @@ pub const fn modulus_len(bits: usize) -> usize {
 /// Bytes of a prime of a key of `bits` bits.
 pub const fn prime_len(bits: usize) -> usize {
     bits.div_ceil(2).div_ceil(8)
-}
-
-fn without_leading_zeros(bytes: &[u8]) -> &[u8] {
-    let start = bytes
-        .iter()
-        .position(|&byte| byte != 0)
-        .unwrap_or(bytes.len());
-    &bytes[start..]
-}
-
-/// The integer in exactly `len` bytes, or none if it does not fit. Its value does not show in the time.
-fn with_length(bytes: &[u8], len: usize) -> Option<Zeroizing<Vec<u8>>> {
-    let mut fixed = Zeroizing::new(vec![0; len]);
-    let excess = bytes.len().saturating_sub(len);
-    let overflow = bytes[..excess].iter().fold(0, |seen, byte| seen | byte);
-    let kept = &bytes[excess..];
-    fixed[len - kept.len()..].copy_from_slice(kept);
-    (overflow == 0).then_some(fixed)
 }

@@ -3,7 +3,7 @@
 use rand_core::TryCryptoRng;
 use rsalab_arith::{candidate::has_small_factor, integer};
 
-use crate::{Backend, Error, generate::draw, keys::MAX_BITS};
+use crate::{CpuBackend, Error, backend::Backend, generate::draw, keys::MAX_BITS};
 
 /// Rounds after which a composite passes with a probability below 2^-128, whoever chose it: each lets at most one in four
 /// through (Rabin 1980).
@@ -22,7 +22,7 @@ pub const fn rounds_in_a_second(bits: usize) -> usize {
 
 /// Rounds for the primes of a key that is about to be used: as many as fill the lanes of a kernel once. Of a composite that
 /// somebody chose one in 65536 passes, and then gives results that fail their check.
-pub const ROUNDS_AT_THE_DOOR: usize = 8;
+pub const ROUNDS_BEFORE_USE: usize = 8;
 
 /// Whether a number, big-endian, passes trial division and `rounds` rounds of the Miller–Rabin test with random bases.
 ///
@@ -32,6 +32,19 @@ pub const ROUNDS_AT_THE_DOOR: usize = 8;
 ///
 /// [`Error::Randomness`] if there is none, and [`Error::KeySize`] for numbers of more than [`MAX_BITS`] bits.
 pub fn is_probable_prime<R: TryCryptoRng + ?Sized>(
+    number: &[u8],
+    rounds: usize,
+    rng: &mut R,
+) -> Result<bool, Error> {
+    is_probable_prime_on(number, rounds, rng, &CpuBackend::auto())
+}
+
+/// As [`is_probable_prime`], on a backend.
+///
+/// # Errors
+///
+/// As for [`is_probable_prime`], and those of the backend.
+pub fn is_probable_prime_on<R: TryCryptoRng + ?Sized>(
     number: &[u8],
     rounds: usize,
     rng: &mut R,

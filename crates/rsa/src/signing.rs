@@ -1,23 +1,24 @@
 //! Signing and verifying, one message or many.
 //!
-//! Two levels. [`SigningKey`] and [`VerifyingKey`] are whole keys with a scheme, shared by threads; they take messages, and
-//! carry the `signature` crate's traits. [`Signer`] and [`Verifier`] are one thread's hands on them: they keep the scratch and
-//! the blinding that a key's own methods make anew in each call, and take digests in contiguous batches.
+//! Two levels. [`SigningKey`] and [`VerifyingKey`] are keys with a scheme, shared by threads; they take messages or digests,
+//! and implement the `signature` crate's traits. [`Signer`] and [`Verifier`] are per-thread runners: they keep the scratch
+//! memory and the blinding that a key's own methods make anew in each call, and take digests in contiguous batches.
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use rand_core::TryCryptoRng;
 use signature::Keypair;
 
 use crate::{
-    Backend, BlockRunner, Error, Prepared, PrivateKey, PublicKey, Status,
+    CpuBackend, Error, PrivateKey, PublicKey,
+    backend::{Backend, BlockRunner, Prepared, Status},
     error::check_len,
-    hash::{Digested, Hash},
+    hash::Digested,
     random::SystemRng,
     scheme::{Encoder, SignatureScheme},
 };
 
-/// One thread's hands for signing: a runner of the private operation, and room for encodings.
+/// Signs on one thread: a runner of the private operation, and room for encodings.
 pub struct Signer<R> {
     runner: R,
     encoder: Encoder,
@@ -66,7 +67,7 @@ impl<R: BlockRunner> Signer<R> {
     }
 }
 
-/// One thread's hands for verifying: a runner of the public operation, and room for blocks.
+/// Verifies on one thread: a runner of the public operation, and room for blocks.
 pub struct Verifier<R> {
     runner: R,
     encoder: Encoder,
@@ -94,7 +95,7 @@ impl<R: BlockRunner> Verifier<R> {
         })
     }
 
-    /// Tells of each signature, of the modulus's length, whether it is its digest's: exactly, and below the modulus.
+    /// Sets, for each signature of the modulus's length, whether it is its digest's: exactly, and below the modulus.
     ///
     /// # Errors
     ///
@@ -160,20 +161,19 @@ impl signature::SignatureEncoding for Signature {
 /// A private key made ready to sign with one scheme. Cheap to clone, and shared by threads.
 ///
 /// ```
-/// use rsalab_rsa::{CpuBackend, PrivateKey, generate, hash::Hash, random::SystemRng};
+/// use rsalab_rsa::{PrivateKey, hash::Hash};
 /// use rsalab_rsa::scheme::{Pss, SignatureScheme};
 /// use rsalab_rsa::signing::SigningKey;
 ///
-/// let backend = CpuBackend::auto();
-/// let key = generate::generate(2048, generate::DEFAULT_EXPONENT, &mut SystemRng, &backend)?.key;
-/// let signing = SigningKey::new(&key, SignatureScheme::Pss(Pss::new(Hash::Sha256)), &backend)?;
+/// let key = PrivateKey::generate(2048)?;
+/// let signing = SigningKey::new(&key, SignatureScheme::Pss(Pss::new(Hash::Sha256)))?;
 /// let signature = signing.sign(b"a message")?;
 /// assert!(signing.verifying_key().verify(b"a message", signature.as_bytes()));
 ///
 /// // Many at once are several times as fast.
-/// let signatures = signing.sign_all(&[b"one".as_slice(), b"two"])?;
+/// let signatures = signing.sign_batch(&[b"one".as_slice(), b"two"])?;
 /// let pairs = [(b"one".as_slice(), signatures[0].as_bytes()), (b"two", signatures[0].as_bytes())];
-/// assert_eq!(signing.verifying_key().verify_all(&pairs), [true, false]);
+/// assert_eq!(signing.verifying_key().verify_batch(&pairs), [true, false]);
 /// # Ok::<(), rsalab_rsa::Error>(())
 /// ```
 #[derive(Clone)]
@@ -185,27 +185,52 @@ pub struct SigningKey {
 /// A public key made ready to verify with one scheme. Cheap to clone, and shared by threads.
 #[derive(Clone)]
 pub struct VerifyingKey {
-    prepared: Arc<dyn Prepared>,
+    public: Arc<Public>,
     bits: usize,
     scheme: SignatureScheme,
 }
 
+/// A public key, made ready when it is first used: many that sign never verify.
+struct Public {
+    key: PublicKey,
+    backend: Box<dyn Backend>,
+    prepared: OnceLock<Box<dyn Prepared>>,
+}
+
+impl Public {
+    fn prepared(&self) -> Result<&dyn Prepared, Error> {
+        if let Some(prepared) = self.prepared.get() {
+            return Ok(&**prepared);
+        }
+        let prepared = self.backend.prepare_public(&self.key)?;
+        Ok(&**self.prepared.get_or_init(|| prepared))
+    }
+}
+
 impl SigningKey {
+    /// Prepares the key on this CPU.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Scheme`] if the key is too short for the scheme, or the scheme signs nothing any more.
+    pub fn new(key: &PrivateKey, scheme: SignatureScheme) -> Result<Self, Error> {
+        SigningKey::with_backend(key, scheme, &CpuBackend::auto())
+    }
+
     /// Prepares the key on a backend.
     ///
     /// # Errors
     ///
-    /// [`Error::Scheme`] if the key is too short for the scheme, or the scheme signs nothing any more; and what the backend
-    /// says.
-    pub fn new(
+    /// As for [`new`](Self::new), and those of the backend.
+    pub fn with_backend(
         key: &PrivateKey,
         scheme: SignatureScheme,
-        backend: &impl Backend,
+        backend: &(impl Backend + Clone + 'static),
     ) -> Result<Self, Error> {
         scheme.check_signing(key.bits())?;
         Ok(SigningKey {
             prepared: backend.prepare_private(key)?.into(),
-            verifying: VerifyingKey::new(key.public(), scheme, backend)?,
+            verifying: VerifyingKey::unprepared(key.public(), scheme, Box::new(backend.clone())),
         })
     }
 
@@ -219,7 +244,7 @@ impl SigningKey {
         &self.verifying
     }
 
-    /// One thread's hands.
+    /// A runner for one thread.
     ///
     /// # Errors
     ///
@@ -251,8 +276,8 @@ impl SigningKey {
         rng: &mut G,
         message: &[u8],
     ) -> Result<Signature, Error> {
-        let mut all = self.sign_all_with_rng(rng, &[message])?;
-        Ok(all.remove(0))
+        let mut signatures = self.sign_batch_with_rng(rng, &[message])?;
+        Ok(signatures.remove(0))
     }
 
     /// Signs messages, side by side in the lanes of the kernel.
@@ -260,25 +285,56 @@ impl SigningKey {
     /// # Errors
     ///
     /// As for [`sign`](Self::sign), of any of them.
-    pub fn sign_all(&self, messages: &[&[u8]]) -> Result<Vec<Signature>, Error> {
-        self.sign_all_with_rng(&mut SystemRng, messages)
+    pub fn sign_batch(&self, messages: &[&[u8]]) -> Result<Vec<Signature>, Error> {
+        self.sign_batch_with_rng(&mut SystemRng, messages)
     }
 
     /// Signs messages, with the salts from a generator.
     ///
     /// # Errors
     ///
-    /// As for [`sign_all`](Self::sign_all).
-    pub fn sign_all_with_rng<G: TryCryptoRng + ?Sized>(
+    /// As for [`sign_batch`](Self::sign_batch).
+    pub fn sign_batch_with_rng<G: TryCryptoRng + ?Sized>(
         &self,
         rng: &mut G,
         messages: &[&[u8]],
     ) -> Result<Vec<Signature>, Error> {
-        let digests = digests(self.verifying.scheme.hash(), messages.iter().copied());
-        let mut signatures = vec![0; messages.len() * self.prepared.modulus_len()];
-        let mut status = vec![Status::Done; messages.len()];
+        let hash = self.verifying.scheme.hash();
+        let digests: Vec<Digested> = messages
+            .iter()
+            .map(|message| hash.digest(message))
+            .collect();
+        let digests: Vec<&[u8]> = digests.iter().map(|digest| &digest[..]).collect();
+        self.sign_digests_with_rng(rng, &digests)
+    }
+
+    /// Signs digests of the scheme's hash function, side by side in the lanes of the kernel.
+    ///
+    /// # Errors
+    ///
+    /// As for [`sign_batch`](Self::sign_batch), and [`Error::Length`] for a digest of another length than the hash function's.
+    pub fn sign_digests(&self, digests: &[&[u8]]) -> Result<Vec<Signature>, Error> {
+        self.sign_digests_with_rng(&mut SystemRng, digests)
+    }
+
+    /// Signs digests, with the salts from a generator.
+    ///
+    /// # Errors
+    ///
+    /// As for [`sign_digests`](Self::sign_digests).
+    pub fn sign_digests_with_rng<G: TryCryptoRng + ?Sized>(
+        &self,
+        rng: &mut G,
+        digests: &[&[u8]],
+    ) -> Result<Vec<Signature>, Error> {
+        let h = self.verifying.scheme.hash().digest_len();
+        for digest in digests {
+            check_len("a digest", digest.len(), h)?;
+        }
+        let mut signatures = vec![0; digests.len() * self.prepared.modulus_len()];
+        let mut status = vec![Status::Done; digests.len()];
         self.signer()?
-            .sign(&digests, &mut signatures, &mut status, rng)?;
+            .sign(&digests.concat(), &mut signatures, &mut status, rng)?;
         if let Some(item) = status.iter().position(|status| *status != Status::Done) {
             return Err(Error::Fault { item });
         }
@@ -290,22 +346,42 @@ impl SigningKey {
 }
 
 impl VerifyingKey {
+    /// Prepares the key on this CPU.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Scheme`] if the key is too short for the scheme.
+    pub fn new(key: &PublicKey, scheme: SignatureScheme) -> Result<Self, Error> {
+        VerifyingKey::with_backend(key, scheme, &CpuBackend::auto())
+    }
+
     /// Prepares the key on a backend.
     ///
     /// # Errors
     ///
-    /// [`Error::Scheme`] if the key is too short for the scheme; and what the backend says.
-    pub fn new(
+    /// As for [`new`](Self::new), and those of the backend.
+    pub fn with_backend(
         key: &PublicKey,
         scheme: SignatureScheme,
-        backend: &impl Backend,
+        backend: &(impl Backend + Clone + 'static),
     ) -> Result<Self, Error> {
         scheme.check(key.bits())?;
-        Ok(VerifyingKey {
-            prepared: backend.prepare_public(key)?.into(),
+        let verifying = VerifyingKey::unprepared(key, scheme, Box::new(backend.clone()));
+        verifying.public.prepared()?;
+        Ok(verifying)
+    }
+
+    /// For a key that the scheme was checked for.
+    fn unprepared(key: &PublicKey, scheme: SignatureScheme, backend: Box<dyn Backend>) -> Self {
+        VerifyingKey {
+            public: Arc::new(Public {
+                key: key.clone(),
+                backend,
+                prepared: OnceLock::new(),
+            }),
             bits: key.bits(),
             scheme,
-        })
+        }
     }
 
     /// The scheme.
@@ -313,22 +389,22 @@ impl VerifyingKey {
         self.scheme
     }
 
-    /// One thread's hands.
+    /// A runner for one thread.
     ///
     /// # Errors
     ///
-    /// What the backend says.
+    /// Those of the backend.
     pub fn verifier(&self) -> Result<Verifier<impl BlockRunner + '_>, Error> {
-        Verifier::new(self.prepared.runner()?, self.bits, self.scheme)
+        Verifier::new(self.public.prepared()?.runner()?, self.bits, self.scheme)
     }
 
     /// Whether the signature is the message's: of exactly the modulus's length, below it, and encoded to the letter.
     pub fn verify(&self, message: &[u8], signature: &[u8]) -> bool {
-        self.verify_all(&[(message, signature)]) == [true]
+        self.verify_batch(&[(message, signature)]) == [true]
     }
 
     /// Whether each signature is its message's, side by side in the lanes of the kernel.
-    pub fn verify_all(&self, pairs: &[(&[u8], &[u8])]) -> Vec<bool> {
+    pub fn verify_batch(&self, pairs: &[(&[u8], &[u8])]) -> Vec<bool> {
         let digests: Vec<Digested> = pairs
             .iter()
             .map(|(message, _)| self.scheme.hash().digest(message))
@@ -338,23 +414,23 @@ impl VerifyingKey {
             .zip(pairs)
             .map(|(digest, (_, signature))| (&digest[..], *signature))
             .collect();
-        self.verify_all_digests(&pairs)
+        self.verify_digests(&pairs)
     }
 
     /// Whether each signature is that of its message's digest, side by side in the lanes of the kernel. A digest of another
     /// length than the hash function's is nobody's.
-    pub fn verify_all_digests(&self, pairs: &[(&[u8], &[u8])]) -> Vec<bool> {
+    pub fn verify_digests(&self, pairs: &[(&[u8], &[u8])]) -> Vec<bool> {
         let h = self.scheme.hash().digest_len();
-        let k = self.prepared.modulus_len();
+        let k = self.bits.div_ceil(8);
         let fits = |digest: &[u8], signature: &[u8]| digest.len() == h && signature.len() == k;
         let mut digests = vec![0; pairs.len() * h];
         let mut signatures = vec![0; pairs.len() * k];
-        let rooms = digests.chunks_mut(h).zip(signatures.chunks_mut(k));
-        for ((digest, signature), rooms) in pairs.iter().zip(rooms) {
+        let places = digests.chunks_mut(h).zip(signatures.chunks_mut(k));
+        for ((digest, signature), place) in pairs.iter().zip(places) {
             // One of another length is wrong, whatever stands in its place.
             if fits(digest, signature) {
-                rooms.0.copy_from_slice(digest);
-                rooms.1.copy_from_slice(signature);
+                place.0.copy_from_slice(digest);
+                place.1.copy_from_slice(signature);
             }
         }
         let mut is_right = vec![false; pairs.len()];
@@ -369,13 +445,6 @@ impl VerifyingKey {
         }
         is_right
     }
-}
-
-/// The digests of messages, one after another.
-fn digests<'a>(hash: Hash, messages: impl Iterator<Item = &'a [u8]>) -> Vec<u8> {
-    messages
-        .flat_map(|message| hash.digest(message).to_vec())
-        .collect()
 }
 
 impl signature::Signer<Signature> for SigningKey {

@@ -3,9 +3,9 @@
 //!
 //! ```
 //! use pkcs8::{DecodePrivateKey, EncodePrivateKey, spki::{DecodePublicKey, EncodePublicKey}};
-//! use rsalab_rsa::{CpuBackend, PrivateKey, PublicKey, generate, random::SystemRng};
+//! use rsalab_rsa::{PrivateKey, PublicKey};
 //!
-//! let key = generate::generate(2048, generate::DEFAULT_EXPONENT, &mut SystemRng, &CpuBackend::auto())?.key;
+//! let key = PrivateKey::generate(2048)?;
 //! let pem = key.to_pkcs8_pem(Default::default()).expect("it is written");
 //! let back = PrivateKey::from_pkcs8_pem(&pem).expect("it is read");
 //! assert_eq!(back.public(), key.public());

@@ -2,16 +2,19 @@
 
 use num_bigint::BigUint;
 use rsalab_rsa::{
-    Backend, BlockRunner, CandidateTester, CpuBackend, Error, Kernel, Prepared, PreparedRing,
-    PrivateKey, PublicKey, RingRunner, Status, bare,
-    generate::{DEFAULT_EXPONENT, Generation, PublicExponent, generate, prime_pair},
+    Backend, BlockRunner, CandidateTester, CpuBackend, Error, Kernel, MultiKeyRunner, Prepared,
+    PreparedMultiKey, PrivateKey, PublicKey, Status,
+    generate::{
+        DEFAULT_EXPONENT, Generation, PublicExponent, generate_strict_on, prime_pair_strict,
+    },
     kernels,
     random::InsecureStudySeed,
 };
 
 fn study_key(bits: usize, backend: &dyn Backend) -> Result<PrivateKey, Error> {
     let mut rng = InsecureStudySeed::new([4; 32]).stream(bits as u64);
-    generate(bits, DEFAULT_EXPONENT, &mut rng, backend).map(|generated| generated.key)
+    generate_strict_on(bits, DEFAULT_EXPONENT, &mut rng, backend, None)
+        .map(|generated| generated.key)
 }
 
 fn bytes(number: &BigUint, len: usize) -> Vec<u8> {
@@ -53,9 +56,7 @@ fn batches_of_every_size_give_what_the_model_gives() {
                 [key.public().n(), key.public().e(), key.d()].map(BigUint::from_bytes_be);
             let public = backend.prepare_public(key.public()).unwrap();
             let private = backend.prepare_private(&key).unwrap();
-            let bare = backend
-                .prepare_bare_private(&key, bare::ForMeasurement)
-                .unwrap();
+            let bare = backend.prepare_bare_private(&key).unwrap();
             for (prepared, exponent) in [(public, &e), (private, &d), (bare, &d)] {
                 assert_eq!(
                     (prepared.modulus_len(), prepared.lanes()),
@@ -121,7 +122,7 @@ fn kernels_that_are_not_there_are_refused() {
     assert_eq!(CpuBackend::auto().name(), "cpu");
 }
 
-/// The CPU backend with other lanes than it has, or with an answer that is wrong now and then.
+/// The CPU backend with other lanes than it has, or whose new keys fail their check.
 struct Altered {
     cpu: CpuBackend,
     lanes: usize,
@@ -130,19 +131,10 @@ struct Altered {
 
 #[derive(Clone, Copy, PartialEq)]
 enum Fault {
-    /// One bit of each result of the private operation is wrong.
-    Private,
-    /// The public operation gives its input back.
-    Public,
-    /// The check of results fails.
+    /// The last key does not do what it is for.
     Check,
-    /// Every call is an error.
+    /// Keys cannot be prepared.
     Refusal,
-}
-
-struct AlteredKey {
-    inner: Box<dyn Prepared>,
-    fault: Option<Fault>,
 }
 
 /// Each key of a ring does what it does alone.
@@ -156,11 +148,11 @@ fn keys_of_a_ring_do_what_they_do_alone() {
         let mut rng = InsecureStudySeed::new([5; 32]).stream(0);
         let keys: Vec<PrivateKey> = (0..5)
             .map(|_| {
-                let generated = generate(512, DEFAULT_EXPONENT, &mut rng, &backend);
+                let generated = generate_strict_on(512, DEFAULT_EXPONENT, &mut rng, &backend, None);
                 generated.unwrap().key
             })
             .collect();
-        let ring = backend.prepare_private_ring(&keys).unwrap();
+        let ring = backend.prepare_multi_key(&keys).unwrap();
         let len = ring.modulus_len();
         assert_eq!(
             (len, ring.kernel(), ring.lanes()),
@@ -188,12 +180,7 @@ fn keys_of_a_ring_do_what_they_do_alone() {
         }
     }
     let backend = CpuBackend::auto();
-    assert!(backend.prepare_private_ring(&[]).is_err());
-}
-
-struct AlteredRunner<'a> {
-    inner: Box<dyn BlockRunner + 'a>,
-    fault: Option<Fault>,
+    assert!(backend.prepare_multi_key(&[]).is_err());
 }
 
 impl Altered {
@@ -220,27 +207,23 @@ impl Backend for Altered {
     }
 
     fn prepare_private(&self, key: &PrivateKey) -> Result<Box<dyn Prepared>, Error> {
-        let fault = self.fault.filter(|&fault| fault != Fault::Public);
-        Ok(Box::new(AlteredKey {
-            inner: self.cpu.prepare_private(key)?,
-            fault,
-        }))
+        self.cpu.prepare_private(key)
     }
 
-    fn prepare_private_ring(&self, keys: &[PrivateKey]) -> Result<Box<dyn PreparedRing>, Error> {
-        let ring = self.cpu.prepare_private_ring(keys)?;
-        Ok(match self.fault {
-            Some(Fault::Check) => Box::new(FaultyRing(ring)),
-            _ => ring,
-        })
+    fn prepare_multi_key(&self, keys: &[PrivateKey]) -> Result<Box<dyn PreparedMultiKey>, Error> {
+        let ring = self.cpu.prepare_multi_key(keys)?;
+        match self.fault {
+            None => Ok(ring),
+            Some(Fault::Check) => Ok(Box::new(FaultyRing(ring))),
+            Some(Fault::Refusal) => Err(Error::Backend {
+                backend: "altered",
+                reason: "no more".to_owned(),
+            }),
+        }
     }
 
     fn prepare_public(&self, key: &PublicKey) -> Result<Box<dyn Prepared>, Error> {
-        let fault = self.fault.filter(|&fault| fault == Fault::Public);
-        Ok(Box::new(AlteredKey {
-            inner: self.cpu.prepare_public(key)?,
-            fault,
-        }))
+        self.cpu.prepare_public(key)
     }
 
     fn tester(&self, bits: usize) -> Result<Box<dyn CandidateTester + '_>, Error> {
@@ -249,9 +232,9 @@ impl Backend for Altered {
 }
 
 /// A ring whose last key does not do what it is for.
-struct FaultyRing(Box<dyn PreparedRing>);
+struct FaultyRing(Box<dyn PreparedMultiKey>);
 
-impl PreparedRing for FaultyRing {
+impl PreparedMultiKey for FaultyRing {
     fn modulus_len(&self) -> usize {
         self.0.modulus_len()
     }
@@ -264,7 +247,7 @@ impl PreparedRing for FaultyRing {
         self.0.lanes()
     }
 
-    fn runner(&self) -> Box<dyn RingRunner + '_> {
+    fn runner(&self) -> Box<dyn MultiKeyRunner + '_> {
         self.0.runner()
     }
 
@@ -282,7 +265,7 @@ fn keys_in_bulk_that_fail_their_check_are_not_handed_out() {
     let keys = |fault| {
         let backend = Box::new(Altered::new(8, fault));
         let e = PublicExponent::Fixed(DEFAULT_EXPONENT);
-        let generation = Generation::new(512, e, backend).unwrap();
+        let generation = Generation::with_backend(512, e, backend).unwrap();
         let rng = InsecureStudySeed::new([7; 32]).stream(0);
         generation.generator(rng).unwrap().keys(3)
     };
@@ -291,58 +274,12 @@ fn keys_in_bulk_that_fail_their_check_are_not_handed_out() {
     assert!(matches!(error, Error::Generation { .. }), "{error}");
 }
 
-impl Prepared for AlteredKey {
-    fn modulus_len(&self) -> usize {
-        self.inner.modulus_len()
-    }
-
-    fn kernel(&self) -> &str {
-        self.inner.kernel()
-    }
-
-    fn lanes(&self) -> usize {
-        self.inner.lanes()
-    }
-
-    fn runner(&self) -> Result<Box<dyn BlockRunner + '_>, Error> {
-        Ok(Box::new(AlteredRunner {
-            inner: self.inner.runner()?,
-            fault: self.fault,
-        }))
-    }
-}
-
-impl BlockRunner for AlteredRunner<'_> {
-    fn run(
-        &mut self,
-        inputs: &[u8],
-        outputs: &mut [u8],
-        status: &mut [Status],
-    ) -> Result<(), Error> {
-        self.inner.run(inputs, outputs, status)?;
-        match self.fault {
-            None => {}
-            Some(Fault::Private) => outputs.iter_mut().for_each(|byte| *byte ^= 1),
-            Some(Fault::Public) => outputs.copy_from_slice(inputs),
-            Some(Fault::Check) => {
-                status[status.len() / 2] = Status::Fault;
-            }
-            Some(Fault::Refusal) => {
-                return Err(Error::Backend {
-                    backend: "altered",
-                    reason: "no more".to_owned(),
-                });
-            }
-        }
-        Ok(())
-    }
-}
-
 #[test]
 fn a_seed_gives_the_same_primes_whatever_the_lanes() {
     let pair = |lanes| {
         let mut rng = InsecureStudySeed::new([6; 32]).stream(1);
-        let pair = prime_pair(512, DEFAULT_EXPONENT, &mut rng, &Altered::new(lanes, None)).unwrap();
+        let pair =
+            prime_pair_strict(512, DEFAULT_EXPONENT, &mut rng, &Altered::new(lanes, None)).unwrap();
         (pair.p.to_vec(), pair.q.to_vec())
     };
     let alone = pair(1);
@@ -354,10 +291,8 @@ fn a_seed_gives_the_same_primes_whatever_the_lanes() {
 #[test]
 fn a_key_that_does_not_decrypt_what_it_encrypted_is_not_handed_out() {
     assert!(study_key(512, &Altered::new(1, None)).is_ok());
-    for fault in [Fault::Private, Fault::Public, Fault::Check] {
-        let error = study_key(512, &Altered::new(1, Some(fault))).expect_err("a fault");
-        assert!(matches!(error, Error::Generation { .. }), "{error}");
-    }
+    let error = study_key(512, &Altered::new(1, Some(Fault::Check))).expect_err("a fault");
+    assert!(matches!(error, Error::Generation { .. }), "{error}");
     let error = study_key(512, &Altered::new(1, Some(Fault::Refusal))).expect_err("a fault");
     assert_eq!(error.to_string(), "the backend altered failed: no more");
 }

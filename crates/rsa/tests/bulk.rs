@@ -20,7 +20,7 @@ fn number(bytes: &[u8]) -> BigUint {
 }
 
 fn generation(bits: usize, e: u64) -> Generation {
-    Generation::new(bits, Fixed(e), Box::new(CpuBackend::auto())).expect("it can be")
+    Generation::new(bits, Fixed(e)).expect("it can be")
 }
 
 fn seeded(generation: &Generation, stream: u64) -> Generator<'_, InsecureStudyRng> {
@@ -118,7 +118,8 @@ fn any_number_of_keys_can_be_asked_for_again_and_again() {
 fn the_same_randomness_gives_the_same_keys_on_every_kernel() {
     let made = |name: &str| -> Vec<_> {
         let backend = CpuBackend::named(name).expect("it is available");
-        let generation = Generation::new(512, Fixed(65537), Box::new(backend)).expect("it can be");
+        let generation =
+            Generation::with_backend(512, Fixed(65537), Box::new(backend)).expect("it can be");
         let made = seeded(&generation, 2).keys(10).expect("keys");
         made.iter().map(|made| made.key.public().clone()).collect()
     };
@@ -157,7 +158,7 @@ fn the_system_gives_different_keys_to_each_thread() {
 #[test]
 fn sizes_and_exponents_that_cannot_be_are_refused() {
     let refusal = |bits, e| {
-        let refused = Generation::new(bits, Fixed(e), Box::new(CpuBackend::auto()));
+        let refused = Generation::new(bits, Fixed(e));
         refused.err().expect("refused").to_string()
     };
     for bits in [0, 510, 513, 16386] {
@@ -230,7 +231,8 @@ fn a_backend_tests_what_it_is_given() {
 #[test]
 fn random_exponents_are_drawn_for_each_key() {
     let backend = Box::new(CpuBackend::auto());
-    let generation = Generation::new(512, PublicExponent::Random, backend).expect("it can be");
+    let generation =
+        Generation::with_backend(512, PublicExponent::Random, backend).expect("it can be");
     let made = seeded(&generation, 4).keys(9).expect("keys");
     let mut exponents = HashSet::new();
     for Generated { key, .. } in &made {

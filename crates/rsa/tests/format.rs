@@ -6,13 +6,13 @@ use std::{
 };
 
 use rsalab_rsa::{
-    CpuBackend, Error, PrivateKey,
+    Error, PrivateKey,
     format::{
         Encoding, MAX_FILE_LEN, PrivateFormat, PublicFormat, Restrictions, Usage, decode_private,
         decode_public, encode_encrypted, encode_private, encode_public, fingerprint, jwk, openssh,
         read,
     },
-    generate::{DEFAULT_EXPONENT, generate},
+    generate::{DEFAULT_EXPONENT, generate_strict},
     random::InsecureStudySeed,
 };
 use tempfile::TempDir;
@@ -151,7 +151,7 @@ fn keys_of_ours_pass_the_check_of_openssl() {
     };
     for bits in [512, 1024, 2048] {
         let mut rng = InsecureStudySeed::new([2; 32]).stream(0);
-        let key = generate(bits, DEFAULT_EXPONENT, &mut rng, &CpuBackend::auto())
+        let key = generate_strict(bits, DEFAULT_EXPONENT, &mut rng)
             .expect("a key")
             .key;
         for (format, encoding, name) in FORMATS {
@@ -290,7 +290,7 @@ fn no_cut_of_a_key_is_a_key() {
 #[test]
 fn no_key_with_an_altered_byte_is_a_key() {
     let mut rng = InsecureStudySeed::new([2; 32]).stream(0);
-    let key = generate(512, DEFAULT_EXPONENT, &mut rng, &CpuBackend::auto())
+    let key = generate_strict(512, DEFAULT_EXPONENT, &mut rng)
         .expect("a key")
         .key;
     for format in [PrivateFormat::Pkcs1, PrivateFormat::Pkcs8] {
@@ -382,7 +382,7 @@ fn other_programs_read_what_we_write() {
     };
     for bits in [1024, 2048] {
         let mut rng = InsecureStudySeed::new([3; 32]).stream(bits as u64);
-        let key = generate(bits, DEFAULT_EXPONENT, &mut rng, &CpuBackend::auto())
+        let key = generate_strict(bits, DEFAULT_EXPONENT, &mut rng)
             .unwrap()
             .key;
         let plain = encode_private(&key, PrivateFormat::Pkcs8, Encoding::Pem);

@@ -3,7 +3,10 @@
 use num_bigint::BigUint;
 use rsalab_rsa::{
     CpuBackend, Error, PrivateKey, PrivateParts, PublicKey,
-    generate::{DEFAULT_EXPONENT, first_primes_of, generate, miller_rabin_rounds, prime_pair},
+    generate::{
+        DEFAULT_EXPONENT, first_primes_of, generate_strict, generate_strict_on,
+        miller_rabin_rounds, prime_pair_strict,
+    },
     keys::{MAX_BITS, MIN_BITS},
     random::{InsecureStudySeed, SystemRng},
 };
@@ -16,9 +19,7 @@ fn number(bytes: &[u8]) -> BigUint {
 
 fn study_key(bits: usize, e: u64, stream: u64) -> PrivateKey {
     let mut rng = InsecureStudySeed::new(SEED).stream(stream);
-    generate(bits, e, &mut rng, &CpuBackend::auto())
-        .expect("a key")
-        .key
+    generate_strict(bits, e, &mut rng).expect("a key").key
 }
 
 /// A Fermat test to a few bases: not the test that found the primes.
@@ -93,14 +94,9 @@ fn a_seed_gives_the_same_key_again_and_another_stream_another() {
     assert_eq!(again(7), again(7));
     assert_ne!(again(7), again(8));
     let other = InsecureStudySeed::new([1; 32]);
-    let key = generate(
-        512,
-        DEFAULT_EXPONENT,
-        &mut other.stream(7),
-        &CpuBackend::auto(),
-    )
-    .unwrap()
-    .key;
+    let key = generate_strict(512, DEFAULT_EXPONENT, &mut other.stream(7))
+        .unwrap()
+        .key;
     assert_ne!(key.public(), &again(7));
 }
 
@@ -118,7 +114,7 @@ fn the_keys_of_a_seed_stay_the_same() {
 #[test]
 fn the_system_gives_a_different_key_each_time() {
     let key = || {
-        generate(512, DEFAULT_EXPONENT, &mut SystemRng, &CpuBackend::auto())
+        generate_strict(512, DEFAULT_EXPONENT, &mut SystemRng)
             .expect("a key")
             .key
     };
@@ -128,7 +124,7 @@ fn the_system_gives_a_different_key_each_time() {
 #[test]
 fn work_is_counted() {
     let mut rng = InsecureStudySeed::new(SEED).stream(3);
-    let pair = prime_pair(512, DEFAULT_EXPONENT, &mut rng, &CpuBackend::auto()).unwrap();
+    let pair = prime_pair_strict(512, DEFAULT_EXPONENT, &mut rng, &CpuBackend::auto()).unwrap();
     let counts = pair.counts;
     assert!(
         counts.candidates > counts.tests && counts.tests >= 2,
@@ -143,7 +139,7 @@ fn sizes_and_exponents_that_cannot_be_are_refused() {
     let backend = CpuBackend::auto();
     let refusal = |bits, e| {
         let mut rng = InsecureStudySeed::new(SEED).stream(0);
-        generate(bits, e, &mut rng, &backend)
+        generate_strict_on(bits, e, &mut rng, &backend, None)
             .expect_err("refused")
             .to_string()
     };
@@ -176,7 +172,7 @@ fn a_broken_generator_brings_the_search_to_an_end() {
     }
     impl rand_core::TryCryptoRng for Stuck {}
     let search = |byte| {
-        let pair = prime_pair(512, 65537, &mut Stuck(byte), &CpuBackend::auto());
+        let pair = prime_pair_strict(512, 65537, &mut Stuck(byte), &CpuBackend::auto());
         pair.map(|_| ()).expect_err("no primes")
     };
     // 2^256 - 1 is a multiple of 3 and no prime, as often as it may come.
@@ -211,7 +207,7 @@ fn a_generator_that_fails_is_an_error() {
         }
     }
     impl rand_core::TryCryptoRng for Empty {}
-    let error = generate(512, 65537, &mut Empty, &CpuBackend::auto()).expect_err("no randomness");
+    let error = generate_strict(512, 65537, &mut Empty).expect_err("no randomness");
     assert_eq!(
         error.to_string(),
         "the random number generator failed: out of entropy"

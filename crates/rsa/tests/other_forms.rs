@@ -14,7 +14,7 @@ use rsalab_rsa::{
         decode_public, encode_encrypted, encode_private, encode_private_for, encode_public_for,
         jwk, load_private, load_public, openssh,
     },
-    generate::{DEFAULT_EXPONENT, generate},
+    generate::{DEFAULT_EXPONENT, generate_strict},
     hash::Hash,
     keys::Weakness,
     primality::ROUNDS,
@@ -28,7 +28,7 @@ const HANGS: Duration = Duration::from_secs(30);
 
 fn key(bits: usize) -> PrivateKey {
     let mut rng = InsecureStudySeed::new([4; 32]).stream(bits as u64);
-    generate(bits, DEFAULT_EXPONENT, &mut rng, &CpuBackend::auto())
+    generate_strict(bits, DEFAULT_EXPONENT, &mut rng)
         .expect("a key")
         .key
 }
@@ -531,7 +531,7 @@ fn composite_primes_and_moduli_are_found() {
     let [a, b] = [256, 257].map(|stream| {
         let mut rng = InsecureStudySeed::new([4; 32]).stream(stream);
         BigUint::from_bytes_be(
-            generate(512, DEFAULT_EXPONENT, &mut rng, &backend)
+            generate_strict(512, DEFAULT_EXPONENT, &mut rng)
                 .expect("a key")
                 .key
                 .p(),
@@ -540,15 +540,18 @@ fn composite_primes_and_moduli_are_found() {
     let q = self::key(1024);
     let composite = PrivateKey::from_primes(&(a * b).to_bytes_be(), q.q(), &[1, 0, 1]);
     let composite = composite.expect("its numbers fit each other");
-    assert!(told(composite.check_primes(ROUNDS, &mut rng, &backend)).contains("p is not a prime"));
-    q.check_primes(ROUNDS, &mut rng, &backend).expect("a key");
-    q.public().check_modulus(&backend).expect("a key");
+    assert!(
+        told(composite.check_primes_on(ROUNDS, &mut rng, &backend)).contains("p is not a prime")
+    );
+    q.check_primes_on(ROUNDS, &mut rng, &backend)
+        .expect("a key");
+    q.public().check_modulus_on(&backend).expect("a key");
     let times_3 = BigUint::from_bytes_be(q.public().n()) * 3_u32;
     let public =
         rsalab_rsa::PublicKey::new(&times_3.to_bytes_be(), &[1, 0, 1]).expect("well formed");
-    assert!(told(public.check_modulus(&backend)).contains("a small prime divides its modulus"));
+    assert!(told(public.check_modulus_on(&backend)).contains("a small prime divides its modulus"));
     let prime = rsalab_rsa::PublicKey::new(q.p(), &[1, 0, 1]).expect("well formed");
-    assert!(told(prime.check_modulus(&backend)).contains("its modulus is a prime"));
+    assert!(told(prime.check_modulus_on(&backend)).contains("its modulus is a prime"));
 }
 
 #[test]
@@ -559,15 +562,13 @@ fn weak_keys_are_named() {
     assert_eq!(names(&self::key(2048)), [""; 0]);
     assert_eq!(names(&self::key(1024)), ["short-modulus"]);
     let mut rng = InsecureStudySeed::new([4; 32]).stream(0);
-    let three = generate(2048, 3, &mut rng, &CpuBackend::auto())
-        .expect("a key")
-        .key;
+    let three = generate_strict(2048, 3, &mut rng).expect("a key").key;
     assert_eq!(names(&three), ["small-exponent"]);
     // Two primes a few numbers apart.
     let p = BigUint::from_bytes_be(self::key(1024).p());
     let backend = CpuBackend::auto();
     let mut next = &p + 2_u32;
-    while !rsalab_rsa::primality::is_probable_prime(&next.to_bytes_be(), 8, &mut rng, &backend)
+    while !rsalab_rsa::primality::is_probable_prime_on(&next.to_bytes_be(), 8, &mut rng, &backend)
         .expect("randomness")
         || (&next - 1_u32) % 65537_u32 == BigUint::ZERO
     {

@@ -5,7 +5,7 @@ use proptest::prelude::*;
 use rsalab_rsa::{
     Backend, CpuBackend, Error, Kernel, PrivateKey, PublicKey, Status,
     encryption::{DecryptionKey, EncryptionKey},
-    generate::{DEFAULT_EXPONENT, generate},
+    generate::{DEFAULT_EXPONENT, generate_strict},
     hash::Hash,
     kernels,
     random::InsecureStudySeed,
@@ -23,7 +23,7 @@ fn backends() -> impl Iterator<Item = CpuBackend> {
 
 fn key(bits: usize) -> PrivateKey {
     let mut rng = InsecureStudySeed::new([9; 32]).stream(bits as u64);
-    generate(bits, DEFAULT_EXPONENT, &mut rng, &CpuBackend::auto())
+    generate_strict(bits, DEFAULT_EXPONENT, &mut rng)
         .expect("a key")
         .key
 }
@@ -54,7 +54,7 @@ fn what_is_signed_is_verified_with_every_hash_on_every_kernel() {
         for hash in Hash::ALL.into_iter().filter(signs) {
             for scheme in signature_schemes(hash) {
                 let place = format!("{scheme:?} on {}", backend.kernel());
-                let signing = match SigningKey::new(&key, scheme, &backend) {
+                let signing = match SigningKey::with_backend(&key, scheme, &backend) {
                     Ok(signing) => signing,
                     // A digest of 64 bytes and a salt of as many take more than a modulus of 129.
                     Err(Error::Scheme { .. }) if hash.digest_len() == 64 => continue,
@@ -63,13 +63,13 @@ fn what_is_signed_is_verified_with_every_hash_on_every_kernel() {
                 let verifying = signing.verifying_key();
                 let messages: Vec<Vec<u8>> = (0..9).map(|len| vec![len as u8; len]).collect();
                 let messages: Vec<&[u8]> = messages.iter().map(Vec::as_slice).collect();
-                let signatures = signing.sign_all(&messages).expect("signed");
+                let signatures = signing.sign_batch(&messages).expect("signed");
                 let pairs: Vec<_> = messages
                     .iter()
                     .zip(&signatures)
                     .map(|(message, signature)| (*message, signature.as_bytes()))
                     .collect();
-                assert_eq!(verifying.verify_all(&pairs), [true; 9], "{place}");
+                assert_eq!(verifying.verify_batch(&pairs), [true; 9], "{place}");
                 // Of another message, one bit off, cut, longer, with n added, nothing at all.
                 let (message, right) = pairs[3];
                 assert!(!verifying.verify(pairs[4].0, right), "{place}");
@@ -112,7 +112,7 @@ fn verification_takes_the_salt_that_it_is_told_to() {
     };
     let most = 128 - 32 - 2;
     let signed = |salt_len| {
-        SigningKey::new(&key, scheme(salt_len), &backend)
+        SigningKey::with_backend(&key, scheme(salt_len), &backend)
             .and_then(|key| key.sign(b"salt"))
             .expect("signed")
     };
@@ -131,11 +131,13 @@ fn verification_takes_the_salt_that_it_is_told_to() {
             (SaltLen::Bytes(bytes + 1), false),
         ] {
             if theirs == SaltLen::Bytes(most + 1) {
-                assert!(VerifyingKey::new(key.public(), scheme(theirs), &backend).is_err());
+                assert!(
+                    VerifyingKey::with_backend(key.public(), scheme(theirs), &backend).is_err()
+                );
                 continue;
             }
-            let verifying =
-                VerifyingKey::new(key.public(), scheme(theirs), &backend).expect("it fits");
+            let verifying = VerifyingKey::with_backend(key.public(), scheme(theirs), &backend)
+                .expect("it fits");
             assert_eq!(
                 verifying.verify(b"salt", signature.as_bytes()),
                 takes,
@@ -143,7 +145,7 @@ fn verification_takes_the_salt_that_it_is_told_to() {
             );
         }
     }
-    let refused = |salt_len| SigningKey::new(&key, scheme(salt_len), &backend).is_err();
+    let refused = |salt_len| SigningKey::with_backend(&key, scheme(salt_len), &backend).is_err();
     assert!(
         refused(SaltLen::Any)
             && refused(SaltLen::Bytes(most + 1))
@@ -156,8 +158,9 @@ fn an_encoding_of_pss_has_its_bits_where_the_modulus_leaves_them() {
     // 1 bit to 8 bits above whole bytes: the encoding is a byte shorter, or has one to seven bits of zeros in front.
     for bits in [1018, 1020, 1022, 1024, 1026, 1030] {
         let (key, backend) = (key(bits), CpuBackend::auto());
-        let signing = SigningKey::new(&key, SignatureScheme::Pss(Pss::new(Hash::Sha256)), &backend)
-            .expect("it fits");
+        let signing =
+            SigningKey::with_backend(&key, SignatureScheme::Pss(Pss::new(Hash::Sha256)), &backend)
+                .expect("it fits");
         for message in 0..20_u8 {
             let signature = signing.sign(&[message]).expect("signed");
             assert!(
@@ -178,7 +181,7 @@ fn an_encoding_of_pss_has_its_bits_where_the_modulus_leaves_them() {
 fn sha1_signs_nothing_but_is_verified() {
     let (key, backend) = (key(1024), CpuBackend::auto());
     let sha1 = |scheme| {
-        SigningKey::new(&key, scheme, &backend)
+        SigningKey::with_backend(&key, scheme, &backend)
             .err()
             .expect("it is refused")
             .to_string()
@@ -193,7 +196,7 @@ fn sha1_signs_nothing_but_is_verified() {
         SignatureScheme::Pss(mgf1_only),
     ] {
         assert!(sha1(scheme).contains("SHA-1"));
-        assert!(VerifyingKey::new(key.public(), scheme, &backend).is_ok());
+        assert!(VerifyingKey::with_backend(key.public(), scheme, &backend).is_ok());
     }
 }
 
@@ -283,17 +286,18 @@ fn what_is_encrypted_is_decrypted_up_to_the_longest_message() {
         for scheme in encryption_schemes() {
             let place = format!("{scheme:?} on {}", backend.kernel());
             let most = scheme.max_len(key.bits()).expect("it fits");
-            let encryption =
-                EncryptionKey::new(key.public(), scheme.clone(), &backend).expect("prepares");
-            let decryption = DecryptionKey::new(&key, &scheme, &backend).expect("prepares");
+            let encryption = EncryptionKey::with_backend(key.public(), scheme.clone(), &backend)
+                .expect("prepares");
+            let decryption =
+                DecryptionKey::with_backend(&key, &scheme, &backend).expect("prepares");
             let messages: Vec<Vec<u8>> = [0, 1, most / 2, most - 1, most]
                 .into_iter()
                 .map(|len| vec![0; len])
                 .collect();
             let messages: Vec<&[u8]> = messages.iter().map(Vec::as_slice).collect();
-            let ciphertexts = encryption.encrypt_all(&messages).expect("encrypted");
+            let ciphertexts = encryption.encrypt_batch(&messages).expect("encrypted");
             let ciphertexts: Vec<&[u8]> = ciphertexts.iter().map(Vec::as_slice).collect();
-            let back = decryption.decrypt_all(&ciphertexts).expect("decrypted");
+            let back = decryption.decrypt_batch(&ciphertexts).expect("decrypted");
             for (message, back) in messages.iter().zip(back) {
                 assert_eq!(&**back.expect(&place), *message, "{place}");
             }
@@ -324,7 +328,7 @@ fn oaep_tells_nothing_but_that_a_ciphertext_is_wrong() {
     let (key, backend) = (key(1024), CpuBackend::auto());
     let oaep = Oaep::new(Hash::Sha256);
     let scheme = EncryptionScheme::Oaep(oaep.clone());
-    let decryption = DecryptionKey::new(&key, &scheme, &backend).expect("prepares");
+    let decryption = DecryptionKey::with_backend(&key, &scheme, &backend).expect("prepares");
     let public = backend.prepare_public(key.public()).expect("prepares");
     let encrypted = |encoding: &[u8]| {
         let mut ciphertext = vec![0; 128];
@@ -392,7 +396,7 @@ fn oaep_tells_nothing_but_that_a_ciphertext_is_wrong() {
 fn pkcs1v15_gives_noise_that_depends_on_key_and_ciphertext_alone() {
     let (key, backend) = (key(1024), CpuBackend::auto());
     let decryption =
-        DecryptionKey::new(&key, &EncryptionScheme::Pkcs1v15, &backend).expect("prepares");
+        DecryptionKey::with_backend(&key, &EncryptionScheme::Pkcs1v15, &backend).expect("prepares");
     let public = backend.prepare_public(key.public()).expect("prepares");
     let opened = |encoding: &[u8]| {
         let mut ciphertext = vec![0; 128];
@@ -440,19 +444,20 @@ fn pkcs1v15_gives_noise_that_depends_on_key_and_ciphertext_alone() {
 fn keys_that_are_too_short_say_how_long_they_must_be() {
     let (key, backend) = (key(512), CpuBackend::auto());
     let told = |error: Option<Error>| error.expect("it is too short").to_string();
-    let sha512 = SigningKey::new(&key, SignatureScheme::Pkcs1v15(Hash::Sha512), &backend);
+    let sha512 = SigningKey::with_backend(&key, SignatureScheme::Pkcs1v15(Hash::Sha512), &backend);
     assert_eq!(
         told(sha512.err()),
         "a key of 512 bits is too short for this scheme, which takes 745 bits at least"
     );
-    let pss = SigningKey::new(&key, SignatureScheme::Pss(Pss::new(Hash::Sha256)), &backend);
+    let pss =
+        SigningKey::with_backend(&key, SignatureScheme::Pss(Pss::new(Hash::Sha256)), &backend);
     assert_eq!(
         told(pss.err()),
         "a key of 512 bits is too short for this scheme, which takes 522 bits at least"
     );
     let oaep = EncryptionScheme::Oaep(Oaep::new(Hash::Sha256));
     assert_eq!(
-        told(EncryptionKey::new(key.public(), oaep, &backend).err()),
+        told(EncryptionKey::with_backend(key.public(), oaep, &backend).err()),
         "a key of 512 bits is too short for this scheme, which takes 521 bits at least"
     );
 }
@@ -460,8 +465,9 @@ fn keys_that_are_too_short_say_how_long_they_must_be() {
 #[test]
 fn the_traits_of_the_ecosystem_sign_and_verify() {
     let (key, backend) = (key(1024), CpuBackend::auto());
-    let signing = SigningKey::new(&key, SignatureScheme::Pss(Pss::new(Hash::Sha256)), &backend)
-        .expect("it fits");
+    let signing =
+        SigningKey::with_backend(&key, SignatureScheme::Pss(Pss::new(Hash::Sha256)), &backend)
+            .expect("it fits");
     let verifying: VerifyingKey = Keypair::verifying_key(&signing);
     let signature = signing.try_sign(b"trait").expect("signed");
     let bytes = signature.to_bytes();
@@ -490,10 +496,10 @@ proptest! {
             EncryptionScheme::Pkcs1v15,
             EncryptionScheme::Oaep(Oaep { hash: Hash::Sha256, mgf_hash: Hash::Sha512, label }),
         ] {
-            let ciphertext = EncryptionKey::new(key.public(), scheme.clone(), &backend)
+            let ciphertext = EncryptionKey::with_backend(key.public(), scheme.clone(), &backend)
                 .and_then(|key| key.encrypt(&message))
                 .expect("encrypted");
-            let back = DecryptionKey::new(key, &scheme, &backend)
+            let back = DecryptionKey::with_backend(key, &scheme, &backend)
                 .and_then(|key| key.decrypt(&ciphertext))
                 .expect("randomness");
             prop_assert_eq!(back.map(|message| message.to_vec()), Some(message.clone()));
@@ -504,7 +510,7 @@ proptest! {
     fn noise_opens_to_nothing(ciphertext in proptest::collection::vec(any::<u8>(), 128)) {
         let (key, backend) = (shared(), CpuBackend::auto());
         let scheme = EncryptionScheme::Oaep(Oaep::new(Hash::Sha256));
-        let opened = DecryptionKey::new(key, &scheme, &backend).and_then(|key| key.decrypt(&ciphertext));
+        let opened = DecryptionKey::with_backend(key, &scheme, &backend).and_then(|key| key.decrypt(&ciphertext));
         prop_assert!(opened.expect("randomness").is_none());
     }
 }

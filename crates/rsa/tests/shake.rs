@@ -12,7 +12,7 @@ use rsalab_rsa::{
         Encoding, PrivateFormat, PublicFormat, Usage, encode_private_for, encode_public,
         encode_public_for, load_private, load_public,
     },
-    generate::{DEFAULT_EXPONENT, generate},
+    generate::{DEFAULT_EXPONENT, generate_strict},
     hash::Hash,
     kernels,
     random::InsecureStudySeed,
@@ -35,7 +35,7 @@ fn backends() -> impl Iterator<Item = CpuBackend> {
 
 fn key(bits: usize) -> PrivateKey {
     let mut rng = InsecureStudySeed::new([12; 32]).stream(bits as u64);
-    generate(bits, DEFAULT_EXPONENT, &mut rng, &CpuBackend::auto())
+    generate_strict(bits, DEFAULT_EXPONENT, &mut rng)
         .expect("a key")
         .key
 }
@@ -56,13 +56,13 @@ fn what_is_signed_with_shake_is_verified_on_every_kernel() {
             for (hash, _, salt) in BOTH {
                 let place = format!("{hash}, {} bits, {}", key.bits(), backend.kernel());
                 let scheme = SignatureScheme::Pss(Pss::new(hash));
-                let signing = match SigningKey::new(&key, scheme, &backend) {
+                let signing = match SigningKey::with_backend(&key, scheme, &backend) {
                     Ok(signing) => signing,
                     Err(error) => panic!("{place}: {error}"),
                 };
                 let messages: Vec<Vec<u8>> = (0..9).map(|len| vec![len as u8; 40 * len]).collect();
                 let messages: Vec<&[u8]> = messages.iter().map(Vec::as_slice).collect();
-                let signatures = signing.sign_all(&messages).expect("signed");
+                let signatures = signing.sign_batch(&messages).expect("signed");
                 let pairs: Vec<_> = messages
                     .iter()
                     .zip(&signatures)
@@ -74,8 +74,8 @@ fn what_is_signed_with_shake_is_verified_on_every_kernel() {
                 });
                 for scheme in [scheme, explicit] {
                     let verifying =
-                        VerifyingKey::new(key.public(), scheme, &backend).expect("fits");
-                    assert_eq!(verifying.verify_all(&pairs), [true; 9], "{place}");
+                        VerifyingKey::with_backend(key.public(), scheme, &backend).expect("fits");
+                    assert_eq!(verifying.verify_batch(&pairs), [true; 9], "{place}");
                 }
                 let verifying = signing.verifying_key();
                 let (message, right) = pairs[3];
@@ -93,7 +93,8 @@ fn what_is_signed_with_shake_is_verified_on_every_kernel() {
                     Hash::Sha512
                 };
                 let other = SignatureScheme::Pss(Pss::new(other));
-                let other = VerifyingKey::new(key.public(), other, &backend).expect("it fits");
+                let other =
+                    VerifyingKey::with_backend(key.public(), other, &backend).expect("it fits");
                 assert!(!other.verify(message, right), "{place}");
             }
         }
@@ -130,9 +131,12 @@ fn shake_is_for_message_and_mask_together_with_its_own_salt() {
             "PKCS#1 v1.5 signatures have no algorithm for shake256",
         ),
     ] {
-        let verifying = refusal(VerifyingKey::new(key.public(), scheme, &backend));
+        let verifying = refusal(VerifyingKey::with_backend(key.public(), scheme, &backend));
         assert!(verifying.contains(expected), "{verifying}");
-        assert_eq!(refusal(SigningKey::new(&key, scheme, &backend)), verifying);
+        assert_eq!(
+            refusal(SigningKey::with_backend(&key, scheme, &backend)),
+            verifying
+        );
         assert_eq!(refusal(scheme.check_functions()), verifying);
     }
     for (hash, mgf_hash) in [(Shake128, Shake128), (Shake256, Sha256), (Sha256, Shake256)] {
@@ -141,12 +145,19 @@ fn shake_is_for_message_and_mask_together_with_its_own_salt() {
             mgf_hash,
             label: Vec::new(),
         });
-        let reason = refusal(EncryptionKey::new(key.public(), scheme.clone(), &backend));
+        let reason = refusal(EncryptionKey::with_backend(
+            key.public(),
+            scheme.clone(),
+            &backend,
+        ));
         assert!(
             reason.contains("OAEP has no algorithm for shake"),
             "{reason}"
         );
-        assert_eq!(refusal(DecryptionKey::new(&key, &scheme, &backend)), reason);
+        assert_eq!(
+            refusal(DecryptionKey::with_backend(&key, &scheme, &backend)),
+            reason
+        );
         assert_eq!(refusal(scheme.max_len(2048)), reason);
         assert_eq!(refusal(scheme.check_functions()), reason);
     }

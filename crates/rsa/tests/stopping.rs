@@ -10,9 +10,9 @@ use std::{
 };
 
 use rsalab_rsa::{
-    Backend, CandidateTester, CpuBackend, Error, Kernel, KernelInfo, Prepared, PreparedRing,
+    Backend, CandidateTester, CpuBackend, Error, Kernel, KernelInfo, Prepared, PreparedMultiKey,
     PrivateKey, PublicKey,
-    generate::{DEFAULT_EXPONENT, Generation, PublicExponent, generate, generate_stopped_by},
+    generate::{DEFAULT_EXPONENT, Generation, PublicExponent, generate_strict, generate_strict_on},
     kernels,
     random::InsecureStudySeed,
 };
@@ -90,8 +90,8 @@ impl Backend for Counting {
         self.inner.prepare_private(key)
     }
 
-    fn prepare_private_ring(&self, keys: &[PrivateKey]) -> Result<Box<dyn PreparedRing>, Error> {
-        self.inner.prepare_private_ring(keys)
+    fn prepare_multi_key(&self, keys: &[PrivateKey]) -> Result<Box<dyn PreparedMultiKey>, Error> {
+        self.inner.prepare_multi_key(keys)
     }
 
     fn prepare_public(&self, key: &PublicKey) -> Result<Box<dyn Prepared>, Error> {
@@ -127,7 +127,13 @@ fn a_strict_search_ends_with_the_batch_that_it_was_stopped_in() {
     for stop_after in [1, 3, 20] {
         let (counting, seen) = Counting::new(CpuBackend::auto(), stop_after);
         // A key of 8192 bits takes hundreds of candidates.
-        let made = generate_stopped_by(8192, DEFAULT_EXPONENT, &mut rng(1), &counting, &seen.stop);
+        let made = generate_strict_on(
+            8192,
+            DEFAULT_EXPONENT,
+            &mut rng(1),
+            &counting,
+            Some(&seen.stop),
+        );
         assert!(matches!(made, Err(Error::Stopped)), "{made:?}");
         seen.assert_at_most(stop_after + counting.lanes() - 1);
     }
@@ -138,7 +144,13 @@ fn a_strict_search_ends_between_any_two_tests_on_one_lane() {
     // A probable prime of 256 bits takes 27 rounds: a stop falls between them, too.
     let search = |stop_after| {
         let (counting, seen) = Counting::new(portable(), stop_after);
-        let made = generate_stopped_by(512, DEFAULT_EXPONENT, &mut rng(2), &counting, &seen.stop);
+        let made = generate_strict_on(
+            512,
+            DEFAULT_EXPONENT,
+            &mut rng(2),
+            &counting,
+            Some(&seen.stop),
+        );
         (made.is_ok(), seen.tested.load(Ordering::Relaxed))
     };
     let (is_made, all) = search(usize::MAX);
@@ -151,8 +163,8 @@ fn a_strict_search_ends_between_any_two_tests_on_one_lane() {
 #[test]
 fn a_flag_that_is_not_raised_changes_nothing() {
     let (stop, backend) = (AtomicBool::new(false), CpuBackend::auto());
-    let with = generate_stopped_by(1024, DEFAULT_EXPONENT, &mut rng(3), &backend, &stop);
-    let without = generate(1024, DEFAULT_EXPONENT, &mut rng(3), &backend);
+    let with = generate_strict_on(1024, DEFAULT_EXPONENT, &mut rng(3), &backend, Some(&stop));
+    let without = generate_strict(1024, DEFAULT_EXPONENT, &mut rng(3));
     let [with, without] = [with, without].map(|made| made.expect("a key"));
     assert_eq!(with.key.d(), without.key.d());
     assert_eq!(with.counts, without.counts);
@@ -164,7 +176,8 @@ fn a_search_in_bulk_ends_within_a_step_of_long_primes() {
     for stop_after in [1, 5, 100] {
         let (counting, seen) = Counting::new(portable(), stop_after);
         let exponent = PublicExponent::Fixed(DEFAULT_EXPONENT);
-        let generation = Generation::new(8192, exponent, Box::new(counting)).expect("it can be");
+        let generation =
+            Generation::with_backend(8192, exponent, Box::new(counting)).expect("it can be");
         let generator = generation.generator(rng(4)).expect("there is memory");
         let made = generator.stopped_by(&seen.stop).keys(1);
         assert!(matches!(made, Err(Error::Stopped)));
@@ -183,7 +196,8 @@ fn searches_in_bulk_end_soon_at_any_size() {
         for bits in [8192, 16384] {
             let backend = CpuBackend::new(Kernel::named(kernel.name).expect("it is available"));
             let exponent = PublicExponent::Fixed(DEFAULT_EXPONENT);
-            let generation = Generation::new(bits, exponent, Box::new(backend)).expect("it can be");
+            let generation =
+                Generation::with_backend(bits, exponent, Box::new(backend)).expect("it can be");
             let stop = AtomicBool::new(false);
             let (raised, ended) = thread::scope(|scope| {
                 let search = scope.spawn(|| {

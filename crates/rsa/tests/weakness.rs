@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use num_bigint::BigUint;
 use rand_core::TryRng;
 use rsalab_rsa::{
-    CpuBackend, Error, PrivateKey, PrivateParts, PublicKey,
+    Error, PrivateKey, PrivateParts, PublicKey,
     generate::{Generation, PublicExponent},
     keys::Weakness,
     primality::is_probable_prime,
@@ -23,7 +23,7 @@ fn random(bits: u64, rng: &mut InsecureStudyRng) -> BigUint {
 }
 
 fn is_prime(n: &BigUint) -> bool {
-    is_probable_prime(&n.to_bytes_be(), 8, &mut rng(0), &CpuBackend::auto()).expect("randomness")
+    is_probable_prime(&n.to_bytes_be(), 8, &mut rng(0)).expect("randomness")
 }
 
 /// The first prime from here on that suits 65537.
@@ -122,7 +122,7 @@ fn the_square_of_a_prime_is_no_modulus() {
         other => panic!("{other:?}"),
     };
     let square = "its modulus is a square";
-    match public(&n).check_modulus(&CpuBackend::auto()) {
+    match public(&n).check_modulus() {
         Err(Error::InvalidKey { reason }) => assert!(reason.starts_with(square), "{reason}"),
         other => panic!("{other:?}"),
     }
@@ -188,11 +188,7 @@ fn the_form_of_roca_is_found() {
 
 #[test]
 fn thousands_of_ordinary_moduli_are_not_flagged() {
-    let generation = Generation::new(
-        512,
-        PublicExponent::Fixed(65537),
-        Box::new(CpuBackend::auto()),
-    );
+    let generation = Generation::new(512, PublicExponent::Fixed(65537));
     let generation = generation.expect("it can be");
     let pairs = generation
         .generator(rng(5))

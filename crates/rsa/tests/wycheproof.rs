@@ -6,7 +6,7 @@ use rsalab_rsa::{
     format::{Encoding, PublicFormat, Usage, encode_public, load_private, load_public},
     hash::Hash,
     kernels,
-    primality::{ROUNDS, is_probable_prime},
+    primality::{ROUNDS, is_probable_prime_on},
     random::InsecureStudySeed,
     scheme::{EncryptionScheme, Oaep, Pss, SaltLen, SignatureScheme},
     signing::VerifyingKey,
@@ -81,7 +81,7 @@ fn singly(backend: &CpuBackend) -> usize {
 
 /// One by one and all at once must say the same.
 fn verdicts(key: &VerifyingKey, backend: &CpuBackend, pairs: &[(&[u8], &[u8])]) -> Vec<bool> {
-    let batch = key.verify_all(pairs);
+    let batch = key.verify_batch(pairs);
     for ((message, signature), verdict) in pairs.iter().zip(&batch).step_by(singly(backend)) {
         assert_eq!(key.verify(message, signature), *verdict);
     }
@@ -100,7 +100,7 @@ fn verdicts_on_digests(key: &VerifyingKey, pairs: &[(&[u8], &[u8])]) -> Vec<bool
         .zip(pairs)
         .map(|(digest, (_, signature))| (&digest[..], *signature))
         .collect();
-    key.verify_all_digests(&pairs)
+    key.verify_digests(&pairs)
 }
 
 #[test]
@@ -123,7 +123,7 @@ fn pkcs1v15_signatures() {
                     **group.der
                 );
                 let scheme = SignatureScheme::Pkcs1v15(hash(group.hash));
-                let key = VerifyingKey::new(&key, scheme, &backend).expect("prepares");
+                let key = VerifyingKey::with_backend(&key, scheme, &backend).expect("prepares");
                 let pairs: Vec<_> = group
                     .tests
                     .iter()
@@ -170,7 +170,8 @@ fn pss_signatures() {
                     mgf_hash,
                     salt_len: SaltLen::Bytes(group.salt_size),
                 });
-                let key = VerifyingKey::new(&loaded.key, scheme, &backend).expect("prepares");
+                let key =
+                    VerifyingKey::with_backend(&loaded.key, scheme, &backend).expect("prepares");
                 let pairs: Vec<_> = group
                     .tests
                     .iter()
@@ -200,7 +201,7 @@ fn decrypted(
     ciphertexts: &[&[u8]],
 ) -> Vec<Option<Vec<u8>>> {
     let singly = singly(backend);
-    let batch = key.decrypt_all(ciphertexts).expect("randomness");
+    let batch = key.decrypt_batch(ciphertexts).expect("randomness");
     let k = key.modulus_len();
     let mut hands = key.decryptor().expect("randomness");
     let mut room = vec![0; k];
@@ -245,7 +246,7 @@ fn oaep_ciphertexts() {
                     let tests = group.tests.iter().filter(|test| **test.label == *label);
                     let ciphertexts: Vec<&[u8]> = tests.clone().map(|test| &test.ct[..]).collect();
                     // A modulus that has no room for an encoding at all decrypts nothing.
-                    let messages = match DecryptionKey::new(&key, &scheme, &backend) {
+                    let messages = match DecryptionKey::with_backend(&key, &scheme, &backend) {
                         Ok(key) => decrypted(&key, &backend, &ciphertexts),
                         Err(_) => vec![None; ciphertexts.len()],
                     };
@@ -270,7 +271,7 @@ fn pkcs1v15_ciphertexts_that_are_wrong_give_noise() {
             let set = rsa_pkcs1_decrypt::TestSet::load(name).expect("the vectors load");
             for group in &set.test_groups {
                 let key = load_private(&group.pkcs8, None).expect("a key").key;
-                let key = DecryptionKey::new(&key, &EncryptionScheme::Pkcs1v15, &backend)
+                let key = DecryptionKey::with_backend(&key, &EncryptionScheme::Pkcs1v15, &backend)
                     .expect("prepares");
                 let ciphertexts: Vec<&[u8]> = group.tests.iter().map(|test| &test.ct[..]).collect();
                 let messages = decrypted(&key, &backend, &ciphertexts);
@@ -301,7 +302,7 @@ fn primes() {
             // The values are two's complements, and a prime is above 1.
             let is_negative = value.first().is_some_and(|first| first & 0x80 != 0);
             let is_prime = !is_negative
-                && is_probable_prime(value, ROUNDS, &mut rng, &backend).expect("randomness");
+                && is_probable_prime_on(value, ROUNDS, &mut rng, &backend).expect("randomness");
             let place = format!("{} on {}: {}", test.tc_id, backend.kernel(), test.comment);
             counts.count(test.result, is_prime, &place);
         }

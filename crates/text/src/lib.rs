@@ -11,11 +11,11 @@
 //! | what can go wrong | [`Error`] |
 //!
 //! ```
-//! use rsalab_rsa::{CpuBackend, generate, random::SystemRng};
+//! use rsalab_rsa::{CpuBackend, PrivateKey};
 //! use rsalab_text::{Threads, container};
 //!
 //! let backend = CpuBackend::auto();
-//! let key = generate::generate(1024, generate::DEFAULT_EXPONENT, &mut SystemRng, &backend)?.key;
+//! let key = PrivateKey::generate(1024)?;
 //!
 //! let text = b"raw blocks are for study only";
 //! let file = container::encrypt(&backend, key.public(), Some(10), text, Threads::unpinned(2))?;

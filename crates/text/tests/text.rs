@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 use proptest::prelude::*;
 use rsalab_rsa::{
     Backend, BlockRunner, CpuBackend, Prepared, PrivateKey, Status,
-    generate::{DEFAULT_EXPONENT, generate},
+    generate::{DEFAULT_EXPONENT, generate_strict},
     random::InsecureStudySeed,
 };
 use rsalab_text::{
@@ -18,7 +18,7 @@ const THREADS: [usize; 5] = [1, 2, 3, 8, 64];
 
 fn key(bits: usize) -> PrivateKey {
     let mut rng = InsecureStudySeed::new([9; 32]).stream(bits as u64);
-    generate(bits, DEFAULT_EXPONENT, &mut rng, &CpuBackend::auto())
+    generate_strict(bits, DEFAULT_EXPONENT, &mut rng)
         .expect("a key")
         .key
 }

@@ -5,7 +5,7 @@
 //! | a crate imports only from layers below it; side crates are imported by nobody | [`layers`] |
 //! | no import cycle between the files of a crate | [`cycles`] |
 //! | `unsafe` only where the design allows it, and forbidden by attribute elsewhere | [`unsafety`] |
-//! | bare mode is named by `arith`, `rsa` and `engines` only; no vague file names; no unfinished marks | [`names`] |
+//! | no vague file names; no unfinished marks | [`names`] |
 //! | no Rust file of more than 500 lines outside tests | [`length`] |
 //! | no test where `cargo test` does not look | [`untested`] |
 //! | the table of engines in the documents is that of `engines.toml` | [`engines`] |

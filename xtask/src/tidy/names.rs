@@ -17,10 +17,6 @@ const UNFINISHED: [&str; 3] = [
 /// Macros of work left undone.
 const UNFINISHED_MACROS: [&str; 2] = ["todo", "unimplemented"];
 
-/// Crates that may name the mode without blinding and without a check: it is for measuring against bare peers, and no
-/// tool may reach it.
-const MAY_NAME_BARE: [&str; 3] = ["crates/arith", "crates/rsa", "crates/engines"];
-
 /// Applies the rules about names.
 pub(crate) fn check(files: &[SourceFile]) -> Vec<Finding> {
     let mut findings = Vec::new();
@@ -57,26 +53,9 @@ pub(crate) fn check(files: &[SourceFile]) -> Vec<Finding> {
                     format!("unfinished: {name}!"),
                 ));
             }
-            if is_unguarded(&name)
-                && !MAY_NAME_BARE
-                    .iter()
-                    .any(|folder| file.path.starts_with(folder))
-            {
-                findings.push(Finding::new(
-                    &file.path,
-                    line,
-                    format!("{name} is for `engines` only"),
-                ));
-            }
         }
     }
     findings
-}
-
-/// `BarePrivateContext`, `prepare_bare_private` and their like, but not the word `bare` itself, which is also the name
-/// of an option.
-fn is_unguarded(name: &str) -> bool {
-    (name.starts_with("Bare") && name.len() > 4) || name.contains("_bare_")
 }
 
 #[cfg(test)]
@@ -88,13 +67,6 @@ mod tests {
             path: path.into(),
             text: text.to_owned(),
         }
-    }
-
-    #[test]
-    fn bare_mode_is_kept_from_the_tools() {
-        let text = "fn f(key: BarePrivateContext) {}\n";
-        assert_eq!(check(&[file("crates/cli/src/decrypt.rs", text)]).len(), 1);
-        assert_eq!(check(&[file("crates/engines/src/own/mod.rs", text)]), []);
     }
 
     #[test]

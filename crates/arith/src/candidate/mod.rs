@@ -1,15 +1,18 @@
 //! Is this number prime? Small factors first, then a test to base two, then rounds of the Miller–Rabin test.
 
 mod base_two;
+mod crossing;
 mod odd_primes;
+mod power_of_two;
+mod rounds;
 mod sieve;
 mod small_factor;
-mod strong_test;
+mod tester;
 
 pub use base_two::PreTester;
-pub(crate) use base_two::{PowerOfTwo, power_of_two};
-pub(crate) use sieve::{Crossing, cross};
+pub(crate) use crossing::{Crossing, cross};
+pub(crate) use power_of_two::{PowerOfTwo, power_of_two};
+pub(crate) use rounds::{Rounds, StrongTest};
 pub use sieve::{Interval, Sieve};
 pub use small_factor::has_small_factor;
-pub use strong_test::Tester;
-pub(crate) use strong_test::{Rounds, StrongTest};
+pub use tester::Tester;

@@ -1,14 +1,13 @@
-//! Candidates from a random start on: a stretch of odd numbers, less those that have a small factor, taken in random order.
+//! Candidates from a random start on: a interval of odd numbers, less those that have a small factor, taken in random order.
 //!
 //! The start is as secret as the prime that will be found. A sieve in a table of memory would betray it, for every mark
 //! goes where a residue of the start says; and the marks themselves tell its residues. So the marks are kept in registers:
 //! each prime's bit is offered to all words of them, and taken by the one it belongs to. And survivors are not listed, but
 //! picked by their rank, which reads all marks alike.
 
-use super::odd_primes::odd_primes;
-use crate::kernel::lanes::{Cell, DIGIT_BITS, DIGIT_MASK, Lanes, Work};
-use crate::limbs::aligned::Aligned;
-use crate::limbs::modulus::inverse_word;
+use super::crossing::{Crossing, Primes};
+use crate::declassify::declassify;
+use crate::kernel::lanes::{DIGIT_BITS, DIGIT_MASK};
 use crate::limbs::{LIMB_BITS, Nat, words};
 use crate::{Error, Kernel};
 use subtle::Choice;
@@ -18,27 +17,7 @@ use zeroize::Zeroizing;
 pub struct Sieve {
     kernel: Kernel,
     bits: usize,
-    cells: usize,
-    small: Vec<SmallPrime>,
-    /// [`GROUP_CELLS`] cells for each group of 16 primes, in ascending order.
-    groups: Aligned,
-    /// The groups after the first, in blocks.
-    runs: Vec<Run>,
-}
-
-/// Blocks of groups one after the other, whose primes may have as many multiples in the stretch.
-struct Run {
-    blocks: usize,
-    hits: usize,
-}
-
-/// A prime so small that it has a multiple among any 64 odd numbers.
-struct SmallPrime {
-    value: u64,
-    /// A bit for each multiple of the prime below 64.
-    pattern: u64,
-    /// For word w of the marks, -64 w mod the prime.
-    phases: [Cell; MAX_CELLS],
+    primes: Primes,
 }
 
 /// Odd numbers from a start on that have no small factor, from which one after the other is picked.
@@ -50,76 +29,26 @@ pub struct Interval {
     left: u64,
 }
 
-/// Cells of marks at most, and so vectors that they are held in.
-const MAX_CELLS: usize = 4;
-/// Odd numbers that a cell has marks for.
-const CELL_SPAN: usize = 8 * LIMB_BITS;
-/// Small primes: all below 61, two for each lane.
-const SMALL: usize = 16;
-/// Primes of a group, two for each lane.
-const GROUP: usize = 16;
-/// Cells of a group: for the product of each lane's two primes, itself and -1 / itself mod 2^52; for each of the primes
-/// that, and what takes a residue of the start to the place of the first multiple.
-const GROUP_CELLS: usize = 8;
-/// Groups whose residues are taken side by side, so that none waits.
-const BLOCK: usize = 8;
-
-/// Primes below this are sieved with, for candidates of `bits` bits: the more a test costs, the more it pays to save one.
-fn bound(bits: usize) -> u64 {
-    match bits {
-        0..=384 => 1 << 14,
-        385..=512 => 1 << 16,
-        513..=768 => 1 << 17,
-        769..=1024 => 1 << 19,
-        _ => 1 << 20,
-    }
-}
-
 impl Sieve {
-    /// For starts of exactly `bits` bits, at least 64. How far the primes go and how long the stretch is depends on the
+    /// For starts of exactly `bits` bits, at least 64. How far the primes go and how long the interval is depends on the
     /// length alone: so do the survivors, whatever the kernel.
     pub fn new(kernel: Kernel, bits: usize) -> Self {
-        let cells = if bits <= 1024 { 2 } else { MAX_CELLS };
-        let steps = bits.div_ceil(DIGIT_BITS) + 1;
-        let mut primes: Vec<u64> = odd_primes(bound(bits)).collect();
-        // The last ones are taken again where a block is not full.
-        let rest = primes[SMALL..].len().next_multiple_of(BLOCK * GROUP) - primes[SMALL..].len();
-        primes.extend_from_within(primes.len() - rest..);
-        let (small, large) = primes.split_at(SMALL);
-        let mut groups = Aligned::zero(8 * GROUP_CELLS * (large.len() / GROUP + 1));
-        let memory = groups.as_chunks_mut::<8>().0.chunks_mut(GROUP_CELLS);
-        let all = std::iter::once(small).chain(large.chunks(GROUP));
-        for (cells, primes) in memory.zip(all) {
-            set_group(cells, primes, steps);
-        }
         Self {
             kernel,
             bits,
-            cells,
-            small: small.iter().map(|&value| SmallPrime::new(value)).collect(),
-            groups,
-            runs: large
-                .chunks(BLOCK * GROUP)
-                .map(|block| (cells * CELL_SPAN).div_ceil(block[0] as usize))
-                .collect::<Vec<_>>()
-                .chunk_by(|one, next| one == next)
-                .map(|run| Run {
-                    blocks: run.len(),
-                    hits: run[0],
-                })
-                .collect(),
+            primes: Primes::new(bits),
         }
     }
 
-    /// Odd numbers in the stretch that starts with each start.
+    /// Odd numbers in the interval from each start on.
     pub fn span(&self) -> usize {
-        self.cells * CELL_SPAN
+        self.primes.span()
     }
 
     /// The odd numbers from `start`, big-endian, that have no small factor. In constant time.
     ///
     /// # Errors
-    /// [`Error::OutOfRange`] unless the start is odd and every number of the stretch has the sieve's length in bits.
+    /// [`Error::OutOfRange`] unless the start is odd and every number of the interval has the sieve's length in bits.
     pub fn interval(&self, start: &[u8]) -> Result<Interval, Error> {
         let start = Nat::from_be(start);
         let mut last = start.clone();
@@ -131,7 +60,7 @@ impl Sieve {
                 .fold(0, |above, index| above | words::bit(number, index));
             words::is_zero(&[above << 1 | words::bit(number, self.bits - 1) ^ 1])
         };
-        if !bool::from(is_odd & !carry & has_length(&start) & has_length(&last)) {
+        if !declassify(is_odd & !carry & has_length(&start) & has_length(&last)) {
             return Err(Error::OutOfRange {
                 what: "the start of a sieve, which must be odd and not at the end of its length,",
             });
@@ -143,9 +72,9 @@ impl Sieve {
             let pair = u128::from(at(low)) | u128::from(at(low + LIMB_BITS)) << LIMB_BITS;
             *digit = (pair >> shift) as u64 & DIGIT_MASK;
         }
-        let mut marks = Zeroizing::new(vec![0; 8 * self.cells]);
+        let mut marks = Zeroizing::new(vec![0; 8 * self.primes.vectors()]);
         self.kernel.cross(Crossing {
-            sieve: self,
+            primes: &self.primes,
             digits: &digits,
             marks: marks.as_chunks_mut().0,
         });
@@ -173,7 +102,7 @@ impl Interval {
                 got: candidate.len(),
             });
         }
-        if self.left == 0 {
+        if declassify(words::is_zero(&[self.left])) {
             return Ok(false);
         }
         // Off from uniform by less than one in 2^53.
@@ -226,218 +155,18 @@ fn less(a: u64, b: u64) -> u64 {
     words::mask(Choice::from(u8::from(words::sbb(a, b, false).1)))
 }
 
-impl SmallPrime {
-    fn new(value: u64) -> Self {
-        let phase = |word: u64| (value - 64 * word % value) % value;
-        Self {
-            value,
-            pattern: (0..64)
-                .step_by(value as usize)
-                .fold(0, |bits, at| bits | 1 << at),
-            phases: std::array::from_fn(|cell| {
-                std::array::from_fn(|lane| phase((8 * cell + lane) as u64))
-            }),
-        }
-    }
-}
-
-/// Writes what is known about 16 primes, of which each lane has two, for starts that are reduced in `steps` - 1 digits.
-fn set_group(cells: &mut [Cell], primes: &[u64], steps: usize) {
-    let inverse = |odd: u64| inverse_word(odd).wrapping_neg() & DIGIT_MASK;
-    let (first, second) = primes.split_at(8);
-    for lane in 0..8 {
-        let product = first[lane] * second[lane];
-        cells[0][lane] = product;
-        cells[1][lane] = inverse(product);
-        for (which, prime) in [first[lane], second[lane]].into_iter().enumerate() {
-            // The residue comes out over 2^52 for each step: x + 2 i = 0 for i = -x / 2.
-            let half = power_of_two(DIGIT_BITS * steps - 1, prime);
-            cells[2 + 3 * which][lane] = prime;
-            cells[3 + 3 * which][lane] = inverse(prime);
-            cells[4 + 3 * which][lane] = prime - half;
-        }
-    }
-}
-
-/// 2^exponent mod a small prime.
-fn power_of_two(exponent: usize, prime: u64) -> u64 {
-    (0..usize::BITS - exponent.leading_zeros())
-        .rev()
-        .fold(1, |power, bit| {
-            let square = power * power % prime;
-            (square << (exponent >> bit & 1)) % prime
-        })
-}
-
-/// A start to be sieved.
-pub(crate) struct Crossing<'a> {
-    sieve: &'a Sieve,
-    /// The start, in digits of 52 bits.
-    digits: &'a [u64],
-    /// All zero.
-    marks: &'a mut [Cell],
-}
-
-/// Marks the odd numbers that have a small factor.
-pub(crate) fn cross<V: Lanes>(token: V::Token, crossing: Crossing<'_>) {
-    match crossing.marks.len() {
-        2 => V::run(token, Cross::<2>(crossing)),
-        _ => V::run(token, Cross::<MAX_CELLS>(crossing)),
-    }
-}
-
-/// [`cross`] with CELLS vectors of marks.
-struct Cross<'a, const CELLS: usize>(Crossing<'a>);
-
-impl<const CELLS: usize> Work for Cross<'_, CELLS> {
-    #[inline(always)]
-    fn run<V: Lanes>(self, token: V::Token) {
-        let Crossing {
-            sieve,
-            digits,
-            marks,
-        } = self.0;
-        let groups: &[Cell] = sieve.groups.as_chunks().0;
-        let (first, groups) = groups.split_at(GROUP_CELLS);
-        let mut map = [V::splat(token, 0); CELLS];
-        // The place of each word among all.
-        let mut words = map;
-        for (cell, words) in words.iter_mut().enumerate() {
-            let places = std::array::from_fn(|lane| (8 * cell + lane) as u64);
-            *words = V::load(token, &places);
-        }
-        let [residue] = residues::<V, 1>(token, first, digits);
-        let mut offsets = [[0; 8]; 2];
-        for (which, offsets) in offsets.iter_mut().enumerate() {
-            offset(token, residue, first, which).store(offsets);
-        }
-        for (small, &offset) in sieve.small.iter().zip(offsets.as_flattened()) {
-            let (offset, prime) = (V::splat(token, offset), V::splat(token, small.value));
-            let pattern = V::splat(token, small.pattern);
-            for (map, phase) in map.iter_mut().zip(&small.phases) {
-                let shift = offset.add(V::load(token, phase));
-                let shift = shift.min(shift.sub(prime));
-                *map = map.or(pattern.shift_left(shift));
-            }
-        }
-        let mut rest = groups;
-        for run in &sieve.runs {
-            let blocks;
-            (blocks, rest) = rest.split_at(run.blocks * BLOCK * GROUP_CELLS);
-            for block in blocks.chunks_exact(BLOCK * GROUP_CELLS) {
-                match run.hits {
-                    1 => mark::<V, CELLS>(token, &mut map, &words, block, digits, 1),
-                    hits => mark::<V, CELLS>(token, &mut map, &words, block, digits, hits),
-                }
-            }
-        }
-        for (map, marks) in map.into_iter().zip(marks) {
-            map.store(marks);
-        }
-    }
-}
-
-/// Marks what the primes of a block divide, each of which has at most `hits` multiples in the stretch.
-#[inline(always)]
-fn mark<V: Lanes, const CELLS: usize>(
-    token: V::Token,
-    map: &mut [V; CELLS],
-    words: &[V; CELLS],
-    block: &[Cell],
-    digits: &[u64],
-    hits: usize,
-) {
-    let one = V::splat(token, 1);
-    let within = V::splat(token, LIMB_BITS as u64 - 1);
-    let residues = residues::<V, BLOCK>(token, block, digits);
-    for (group, &residue) in residues.iter().enumerate() {
-        let cells = &block[group * GROUP_CELLS..][..GROUP_CELLS];
-        for which in 0..2 {
-            let mut place = offset(token, residue, cells, which);
-            for hit in 0..hits {
-                if hit > 0 {
-                    place = place.add(V::load(token, &cells[2 + 3 * which]));
-                }
-                // For each of eight primes the word that its multiple is in, and its bit there ...
-                let (mut word, mut bit) = ([0; 8], [0; 8]);
-                place
-                    .shift_right::<{ LIMB_BITS.ilog2() }>()
-                    .store(&mut word);
-                one.shift_left(place.and(within)).store(&mut bit);
-                // ... which goes into all words that are this one.
-                for (&word, &bit) in word.iter().zip(&bit) {
-                    let (word, bit) = (V::splat(token, word), V::splat(token, bit));
-                    for (map, &here) in map.iter_mut().zip(words) {
-                        *map = map.merge(map.or(bit), here.equal(word));
-                    }
-                }
-            }
-        }
-    }
-}
-
-/// The start over 2^52 for each of its digits, modulo the products of GROUPS groups, less than two above them: digits are
-/// cleared from the low end (Jebelean, "An algorithm for exact division", 1993), all products beside each other.
-#[inline(always)]
-fn residues<V: Lanes, const GROUPS: usize>(
-    token: V::Token,
-    cells: &[Cell],
-    digits: &[u64],
-) -> [V; GROUPS] {
-    let zero = V::splat(token, 0);
-    let mask = V::splat(token, DIGIT_MASK);
-    let mut products = [zero; GROUPS];
-    let mut inverses = [zero; GROUPS];
-    for group in 0..GROUPS {
-        products[group] = V::load(token, &cells[group * GROUP_CELLS]);
-        inverses[group] = V::load(token, &cells[group * GROUP_CELLS + 1]);
-    }
-    let mut rests = [zero; GROUPS];
-    for &digit in digits {
-        let digit = V::splat(token, digit);
-        for group in 0..GROUPS {
-            let sum = rests[group].add(digit);
-            let q = zero.add_low(sum, inverses[group]);
-            // What q times the product makes zero carries 1 unless it was zero before.
-            rests[group] = sum
-                .add(mask)
-                .shift_right_digit()
-                .add_high(q, products[group]);
-        }
-    }
-    rests
-}
-
-/// The place of the first multiple of each lane's first or second prime.
-#[inline(always)]
-fn offset<V: Lanes>(token: V::Token, residue: V, cells: &[Cell], which: usize) -> V {
-    let zero = V::splat(token, 0);
-    let cell = |index: usize| V::load(token, &cells[2 + 3 * which + index]);
-    let (prime, inverse, factor) = (cell(0), cell(1), cell(2));
-    let (low, high) = (
-        zero.add_low(residue, factor),
-        zero.add_high(residue, factor),
-    );
-    let q = zero.add_low(low, inverse);
-    let place = low
-        .add(V::splat(token, DIGIT_MASK))
-        .shift_right_digit()
-        .add(high)
-        .add_high(q, prime);
-    // Below twice the prime.
-    place.min(place.sub(prime))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::candidate::crossing::bound;
+    use crate::candidate::odd_primes::odd_primes;
     use crate::kernels;
     use crate::model::any_modulus;
     use num_bigint::BigUint;
     use proptest::prelude::*;
     use proptest::test_runner::{Config, TestRunner};
 
-    /// Starts that leave room for the stretch.
+    /// Starts that leave room for the interval.
     fn any_start(bits: usize) -> impl Strategy<Value = BigUint> {
         let room = BigUint::from(8192u32);
         any_modulus(bits).prop_map(move |start| match (&start + &room).bits() as usize > bits {
@@ -526,15 +255,6 @@ mod tests {
         found.dedup();
         let expected = [64, 69, 71].into_iter().chain(128..192).chain([255]);
         assert_eq!(found, expected.collect::<Vec<_>>());
-    }
-
-    #[test]
-    fn powers_of_two() {
-        for (exponent, prime) in [(0, 3), (1, 3), (10, 1009), (1091, 524_287), (52, 61)] {
-            let expected = BigUint::from(2u8).modpow(&exponent.into(), &prime.into());
-            let found = power_of_two(exponent, prime);
-            assert_eq!(BigUint::from(found), expected, "{exponent} {prime}");
-        }
     }
 
     #[test]

@@ -9,8 +9,8 @@ pub(crate) mod safegcd;
 mod word;
 
 use crate::Error;
+use crate::declassify::declassify;
 use crate::limbs::{Nat, words};
-use crate::private::PrivateParts;
 use divide::{divide_exact, modulo as reduce, shift_left, shift_right_if};
 pub(crate) use divide::{shift_right, trailing_zeros};
 use safegcd::Inverter;
@@ -21,6 +21,27 @@ use zeroize::Zeroizing;
 
 /// A number as big-endian bytes, wiped on drop.
 pub type Bytes = Zeroizing<Vec<u8>>;
+
+/// The parts of a private key, big-endian, of any length (leading zeros are harmless).
+#[derive(Clone, Copy)]
+pub struct PrivateParts<'a> {
+    /// Modulus, p q.
+    pub n: &'a [u8],
+    /// Public exponent.
+    pub e: &'a [u8],
+    /// Private exponent: the inverse of e modulo p - 1 and q - 1.
+    pub d: &'a [u8],
+    /// First prime.
+    pub p: &'a [u8],
+    /// Second prime; either may be the larger.
+    pub q: &'a [u8],
+    /// d mod (p - 1).
+    pub dp: &'a [u8],
+    /// d mod (q - 1).
+    pub dq: &'a [u8],
+    /// q^-1 mod p.
+    pub qinv: &'a [u8],
+}
 
 /// What follows from two primes and a public exponent.
 #[derive(Clone)]
@@ -44,6 +65,14 @@ pub fn bits_vartime(a: &[u8]) -> usize {
         .map_or(0, |i| 8 * (a.len() - i) - a[i].leading_zeros() as usize)
 }
 
+/// The number in exactly `len` bytes; `None` if it does not fit. Its value does not show in the time.
+pub fn with_length(a: &[u8], len: usize) -> Option<Bytes> {
+    let mut fixed = Zeroizing::new(vec![0; len]);
+    let (above, kept) = a.split_at(a.len().saturating_sub(len));
+    fixed[len - kept.len()..].copy_from_slice(kept);
+    (above.iter().fold(0, |seen, byte| seen | byte) == 0).then_some(fixed)
+}
+
 /// Whether a number is odd.
 pub fn is_odd(a: &[u8]) -> bool {
     a.last().is_some_and(|byte| byte & 1 == 1)
@@ -64,7 +93,7 @@ pub fn compare_vartime(a: &[u8], b: &[u8]) -> Ordering {
 /// Whether a < b.
 pub fn is_less(a: &[u8], b: &[u8]) -> bool {
     let (a, b) = same_length(&Nat::from_be(a), &Nat::from_be(b));
-    words::is_less(&a, &b).into()
+    declassify(words::is_less(&a, &b))
 }
 
 /// a^-1 mod m, as long as m, for an odd or an even m > 1. Whether m and a are even is not kept secret.
@@ -132,7 +161,7 @@ pub fn derive(p: &[u8], q: &[u8], e: &[u8]) -> Result<Derived, Error> {
     let (p_len, q_len) = (p.len(), q.len());
     let (p, q, e) = (Nat::from_be(p), Nat::from_be(q), Nat::from_be(e));
     for prime in [&p, &q] {
-        if prime[0] & 1 == 0 || bool::from(words::is_word(prime, 1)) {
+        if prime[0] & 1 == 0 || declassify(words::is_word(prime, 1)) {
             return Err(Error::InconsistentKey("p and q must be odd primes"));
         }
     }
@@ -163,11 +192,8 @@ pub fn derive(p: &[u8], q: &[u8], e: &[u8]) -> Result<Derived, Error> {
 
 /// Whether gcd(p - 1, e) = 1, for p > 0.
 pub fn is_coprime_to_predecessor(p: &[u8], e: &[u8]) -> bool {
-    words::is_word(
-        &common_divisor(&predecessor(&Nat::from_be(p)), &Nat::from_be(e)),
-        1,
-    )
-    .into()
+    let divisor = common_divisor(&predecessor(&Nat::from_be(p)), &Nat::from_be(e));
+    declassify(words::is_word(&divisor, 1))
 }
 
 /// Whether |p - q| > 2^(n_bits/2 - 100) (FIPS 186-5, A.1.3, step 5.4), for a modulus of `n_bits` bits.
@@ -178,7 +204,7 @@ pub fn differ_enough(p: &[u8], q: &[u8], n_bits: usize) -> bool {
     distance.iter_mut().for_each(|limb| *limb ^= negative);
     words::add_carry(&mut distance, borrow);
     let Some(least) = (n_bits / 2).checked_sub(100) else {
-        return !bool::from(words::is_zero(&distance));
+        return !declassify(words::is_zero(&distance));
     };
     // distance > 2^least: something above bit `least`, or that bit and something below it.
     let mut low = distance.clone();
@@ -190,7 +216,7 @@ pub fn differ_enough(p: &[u8], q: &[u8], n_bits: usize) -> bool {
             _ => u64::MAX,
         };
     }
-    (above | (words::is_word(&distance, 1) & !words::is_zero(&low))).into()
+    declassify(above | (words::is_word(&distance, 1) & !words::is_zero(&low)))
 }
 
 /// Checks every relation between the parts of a CRT key (NIST SP 800-56B rev. 2, 6.4.1.3, without the tests for
@@ -202,7 +228,7 @@ pub fn differ_enough(p: &[u8], q: &[u8], n_bits: usize) -> bool {
 pub fn check(parts: &PrivateParts<'_>) -> Result<(), Error> {
     let [n, e, d, p, q] = [parts.n, parts.e, parts.d, parts.p, parts.q].map(Nat::from_be);
     let [dp, dq, qinv] = [parts.dp, parts.dq, parts.qinv].map(Nat::from_be);
-    let require = |holds: Choice, relation| match bool::from(holds) {
+    let require = |holds: Choice, relation| match declassify(holds) {
         true => Ok(()),
         false => Err(Error::InconsistentKey(relation)),
     };

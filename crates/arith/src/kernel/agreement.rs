@@ -9,7 +9,7 @@ use crate::limbs::{LIMB_BITS, Modulus};
 use crate::model::{limbs as numbers, number};
 use num_bigint::BigUint;
 
-/// Numbers of one tile and of several, with a small tile and without.
+/// Numbers of one block and of several, with a small block and without.
 const LIMBS: [usize; 12] = [1, 2, 4, 6, 8, 12, 13, 16, 24, 32, 41, 48];
 
 fn ones(bits: usize) -> BigUint {

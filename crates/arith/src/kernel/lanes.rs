@@ -10,7 +10,7 @@ use crate::limbs::words;
 use std::hint::black_box;
 
 /// The words of eight lanes.
-pub(crate) type Cell = [u64; 8];
+pub(crate) type Vec8 = [u64; 8];
 
 /// Bits of a digit.
 pub(crate) const DIGIT_BITS: usize = 52;
@@ -30,11 +30,11 @@ pub(crate) trait Lanes: Copy + Send + Sync + 'static {
     /// Does `work` compiled for this form.
     fn run<W: Work>(token: Self::Token, work: W);
     /// The words of memory.
-    fn load(token: Self::Token, cell: &Cell) -> Self;
+    fn load(token: Self::Token, vec: &Vec8) -> Self;
     /// The same word in every lane.
     fn splat(token: Self::Token, word: u64) -> Self;
     /// To memory.
-    fn store(self, cell: &mut Cell);
+    fn store(self, vec: &mut Vec8);
     /// self + b mod 2^64.
     fn add(self, b: Self) -> Self;
     /// self - b mod 2^64.
@@ -72,7 +72,7 @@ pub(crate) trait Work {
 
 /// The form every machine has.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Portable(Cell);
+pub(crate) struct Portable(Vec8);
 
 impl Portable {
     #[inline(always)]
@@ -90,15 +90,15 @@ fn product(a: u64, b: u64) -> u128 {
 impl Lanes for Portable {
     const MONT52X8: &'static str = "mont52x8_portable";
     type Token = ();
-    type Mask = Cell;
+    type Mask = Vec8;
 
     fn run<W: Work>((): (), work: W) {
         work.run::<Self>(());
     }
 
     #[inline(always)]
-    fn load((): (), cell: &Cell) -> Self {
-        Self(*cell)
+    fn load((): (), vec: &Vec8) -> Self {
+        Self(*vec)
     }
 
     #[inline(always)]
@@ -107,8 +107,8 @@ impl Lanes for Portable {
     }
 
     #[inline(always)]
-    fn store(self, cell: &mut Cell) {
-        *cell = self.0;
+    fn store(self, vec: &mut Vec8) {
+        *vec = self.0;
     }
 
     #[inline(always)]
@@ -168,7 +168,7 @@ impl Lanes for Portable {
     }
 
     #[inline(always)]
-    fn equal(self, b: Self) -> Cell {
+    fn equal(self, b: Self) -> Vec8 {
         // Of a number that is not zero, it or its negative has the top bit set.
         let mask = self.zip(b, |a, b| {
             let other = a ^ b;
@@ -179,7 +179,7 @@ impl Lanes for Portable {
     }
 
     #[inline(always)]
-    fn merge(self, b: Self, mask: Cell) -> Self {
+    fn merge(self, b: Self, mask: Vec8) -> Self {
         let changes = self.zip(b, |a, b| a ^ b).and(Self(mask));
         self.zip(changes, |a, change| a ^ change)
     }

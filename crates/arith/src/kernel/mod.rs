@@ -8,13 +8,12 @@ pub(crate) mod mont64x1_portable;
 #[cfg(target_arch = "x86_64")]
 pub(crate) mod x86_64;
 
-use crate::exp;
 use crate::limbs::{Modulus, Nat};
 use std::ptr;
 
-/// An exponentiation under way: for each window of `digits`, which has one for each lane, `value` is squared as often as
-/// the window is wide and multiplied with the entry of `table` that the digits name, which passes through `selected`.
-pub(crate) struct Ladder<'a, M> {
+/// A fixed-window exponentiation: for each window, square `value` `width` times, then multiply it by `table[digit]`, lane by
+/// lane. `digits` holds one digit for each lane and window; `selected` is room for the entry that was looked up.
+pub(crate) struct FixedWindow<'a, M> {
     pub(crate) moduli: &'a M,
     pub(crate) value: &'a mut [u64],
     pub(crate) table: &'a [u64],
@@ -23,8 +22,8 @@ pub(crate) struct Ladder<'a, M> {
     pub(crate) working: &'a mut [u64],
 }
 
-/// A power of two under way: for each step of `bits`, which has one bit for each lane, `value` is squared, and doubled where
-/// the bit is set.
+/// A power of two: for each step, square `value`, then double it in the lanes whose bit is set. `bits` holds one bit for each
+/// lane and step.
 pub(crate) struct Doublings<'a, M> {
     pub(crate) moduli: &'a M,
     pub(crate) value: &'a mut [u64],
@@ -32,16 +31,20 @@ pub(crate) struct Doublings<'a, M> {
     pub(crate) working: &'a mut [u64],
 }
 
-/// Climbs one ladder by a kernel's other functions.
-pub(crate) fn climb<K: LaneKernel>(kernel: K, ladder: Ladder<'_, K::Moduli>, width: usize) {
-    let Ladder {
+/// Climbs one power by a kernel's other functions.
+pub(crate) fn exp_fixed_window<K: LaneKernel>(
+    kernel: K,
+    power: FixedWindow<'_, K::Moduli>,
+    width: usize,
+) {
+    let FixedWindow {
         moduli,
         value,
         table,
         digits,
         selected,
         working,
-    } = ladder;
+    } = power;
     for window in digits.chunks_exact(K::LANES) {
         kernel.sqr(moduli, value, width, working);
         kernel.select(table, window, selected);
@@ -64,7 +67,7 @@ pub(crate) trait LaneKernel: Copy + Send + Sync + 'static {
     /// The moduli of all lanes, prepared.
     type Moduli: Clone + Send + Sync;
 
-    /// Ladders of numbers of `limbs` limbs that [`climb`](Self::climb) had best be given together, 1 or 2.
+    /// How many powers of numbers of `limbs` limbs [`exp_fixed_window`](Self::exp_fixed_window) is best given together, 1 or 2.
     fn streams(_limbs: usize) -> usize {
         1
     }
@@ -73,7 +76,7 @@ pub(crate) trait LaneKernel: Copy + Send + Sync + 'static {
     /// The window width that is fastest for exponents of `bits` bits: more squarings share a multiplication with a larger
     /// one, but its table must be made, and read as a whole for each digit.
     fn window_width(_limbs: usize, bits: usize) -> usize {
-        exp::window_width(bits)
+        window_width(bits)
     }
     /// Words of working memory that multiplication needs.
     fn working_words(limbs: usize) -> usize;
@@ -169,15 +172,26 @@ pub(crate) trait LaneKernel: Copy + Send + Sync + 'static {
         self,
         powers: [Doublings<'_, Self::Moduli>; STREAMS],
     );
-    /// Climbs ladders of one length side by side, with windows of `width` bits.
-    fn climb<const STREAMS: usize>(
+    /// Climbs powers of one length side by side, with windows of `width` bits.
+    fn exp_fixed_window<const STREAMS: usize>(
         self,
-        ladders: [Ladder<'_, Self::Moduli>; STREAMS],
+        powers: [FixedWindow<'_, Self::Moduli>; STREAMS],
         width: usize,
     ) {
-        for ladder in ladders {
-            climb(self, ladder, width);
+        for power in powers {
+            exp_fixed_window(self, power, width);
         }
+    }
+}
+
+/// The window width that makes multiplications and table look-ups fewest for an exponent of `bits` bits.
+pub(crate) fn window_width(bits: usize) -> usize {
+    match bits {
+        0..=32 => 2,
+        33..=128 => 3,
+        129..=384 => 4,
+        385..=1536 => 5,
+        _ => 6,
     }
 }
 

@@ -4,7 +4,7 @@
 use num_bigint::BigUint;
 use rsalab_arith::candidate::{Tester, has_small_factor};
 use rsalab_arith::integer::{self, Derived};
-use rsalab_arith::{Kernel, PrivateParts, kernels};
+use rsalab_arith::{CheckedPrivateKey, CheckedPublicKey, Kernel, PrivateParts, kernels};
 
 pub(crate) const E: [u8; 3] = [1, 0, 1];
 
@@ -56,6 +56,14 @@ impl Key {
             dq,
             qinv,
         }
+    }
+
+    pub(crate) fn checked(&self) -> CheckedPrivateKey {
+        CheckedPrivateKey::new(&self.parts()).unwrap()
+    }
+
+    pub(crate) fn public(&self) -> CheckedPublicKey {
+        CheckedPublicKey::new(&self.rest.n, &self.e).unwrap()
     }
 
     pub(crate) fn n(&self) -> BigUint {

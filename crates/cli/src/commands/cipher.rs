@@ -47,7 +47,7 @@ pub(crate) fn encrypt(arguments: &Encrypt, talk: Talk) -> Result<(), Failure> {
     let most = scheme.max_len(key.bits())?;
     let (k, key) = (
         key.modulus_len(),
-        EncryptionKey::new(&key, scheme, &backend)?,
+        EncryptionKey::with_backend(&key, scheme, &backend)?,
     );
     match inputs {
         Inputs::One(path) => {
@@ -108,7 +108,7 @@ fn encrypt_each(
         .flatten()
         .map(|message| &message[..])
         .collect();
-    let mut ciphertexts = key.encrypt_all(&messages)?.into_iter();
+    let mut ciphertexts = key.encrypt_batch(&messages)?.into_iter();
     drop(messages);
     let made = |read: Result<Option<Zeroizing<Vec<u8>>>, Failure>| {
         Ok(match read? {
@@ -136,7 +136,7 @@ pub(crate) fn decrypt(arguments: &Decrypt, talk: Talk) -> Result<(), Failure> {
     let backend = kernels::backend(options.kernel.kernel.as_deref())?;
     let (k, key) = (
         key.modulus_len() as u64,
-        DecryptionKey::new(&key, &scheme, &backend)?,
+        DecryptionKey::with_backend(&key, &scheme, &backend)?,
     );
     match inputs {
         Inputs::One(path) => {
@@ -171,7 +171,7 @@ fn decrypt_each(
         .map(|item| files::read_start(Some(item.path), k + 1))
         .collect();
     let ciphertexts: Vec<&[u8]> = read.iter().flatten().map(|text| &text[..]).collect();
-    let mut messages = key.decrypt_all(&ciphertexts)?.into_iter();
+    let mut messages = key.decrypt_batch(&ciphertexts)?.into_iter();
     let made = |(item, read): (&Item<'_>, Result<Vec<u8>, Failure>)| {
         let read = read?;
         let message = messages.next().expect("there is one for each");

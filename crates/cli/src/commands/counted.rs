@@ -11,8 +11,8 @@ use std::{
 };
 
 use rsalab_rsa::{
-    Backend, BlockRunner, CandidateTester, CpuBackend, Error, Prepared, PreparedRing, PrivateKey,
-    PublicKey, Status,
+    Backend, BlockRunner, CandidateTester, CpuBackend, Error, Prepared, PreparedMultiKey,
+    PrivateKey, PublicKey, Status,
 };
 
 use crate::{output::Talk, progress::Counter};
@@ -78,8 +78,8 @@ impl Backend for Counted {
             .map(|key| self.counted(key))
     }
 
-    fn prepare_private_ring(&self, keys: &[PrivateKey]) -> Result<Box<dyn PreparedRing>, Error> {
-        self.backend.prepare_private_ring(keys)
+    fn prepare_multi_key(&self, keys: &[PrivateKey]) -> Result<Box<dyn PreparedMultiKey>, Error> {
+        self.backend.prepare_multi_key(keys)
     }
 
     fn prepare_public(&self, key: &PublicKey) -> Result<Box<dyn Prepared>, Error> {

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use rsalab_rsa::{
-    CpuBackend, Error, PrivateKey, PublicKey,
+    Error, PrivateKey, PublicKey,
     format::{self, Loaded, Usage},
     keys::Weakness,
     primality::rounds_in_a_second,
@@ -243,7 +243,7 @@ impl Judge<'_> {
         let key = &loaded.key;
         let usual = rounds_in_a_second(key.bits());
         let rounds = self.arguments.rounds.unwrap_or(usual);
-        key.check_primes(rounds, &mut SystemRng, &CpuBackend::auto())?;
+        key.check_primes(rounds, &mut SystemRng)?;
         let known = self.known(key.public(), loaded, key.weaknesses());
         Ok(Known {
             private: true,
@@ -254,7 +254,7 @@ impl Judge<'_> {
 
     fn public(&self, loaded: &Loaded<PublicKey>) -> Result<Known, Error> {
         let key = &loaded.key;
-        key.check_modulus(&CpuBackend::auto())?;
+        key.check_modulus()?;
         Ok(self.known(key, loaded, key.weaknesses()))
     }
 

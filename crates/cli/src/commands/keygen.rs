@@ -19,7 +19,7 @@ use rand_core::TryCryptoRng;
 use rsalab_engines::Exponent;
 use rsalab_rsa::{
     Backend, CpuBackend, Error, PrivateKey,
-    generate::{Generated, Generation, PublicExponent, generate},
+    generate::{Generated, Generation, PublicExponent, generate_strict_on},
     random::{InsecureStudySeed, SystemRng, WorkerRng},
 };
 use rsalab_study::plan::Seed;
@@ -195,7 +195,9 @@ fn make(arguments: &Keygen, kernel: Option<&str>) -> Result<Origin, Failure> {
     let backend = kernels::backend(kernel)?;
     let kernel = backend.kernel().to_owned();
     let made = match arguments.insecure_seed {
-        None if arguments.strict => generate(bits, strict_exponent(e)?, &mut SystemRng, &backend),
+        None if arguments.strict => {
+            generate_strict_on(bits, strict_exponent(e)?, &mut SystemRng, &backend, None)
+        }
         // As the first of many.
         Some(Seed(seed)) => first(bits, e, backend, InsecureStudySeed::new(seed).stream(1)),
         None => WorkerRng::from_system().and_then(|rng| first(bits, e, backend, rng)),
@@ -230,7 +232,7 @@ fn first<R: TryCryptoRng>(
     backend: CpuBackend,
     rng: R,
 ) -> Result<Generated, Error> {
-    let generation = Generation::new(bits, in_bulk(e), Box::new(backend))?;
+    let generation = Generation::with_backend(bits, in_bulk(e), Box::new(backend))?;
     let mut keys = generation.generator(rng)?.keys(1)?;
     Ok(keys.remove(0))
 }

@@ -54,7 +54,7 @@ pub(crate) fn sign(arguments: &Sign, talk: Talk) -> Result<(), Failure> {
     let purpose = Purpose::Sign(&scheme);
     arguments.any_use.check(&arguments.key, &loaded, purpose)?;
     let backend = kernels::backend(arguments.kernel.kernel.as_deref())?;
-    let key = SigningKey::new(&loaded.key, scheme, &backend)?;
+    let key = SigningKey::with_backend(&loaded.key, scheme, &backend)?;
     match inputs {
         Inputs::One(path) => {
             let out = Destination::of(out.as_deref())?;
@@ -97,7 +97,7 @@ fn sign_each(key: &SigningKey, items: &[Item<'_>]) -> Result<Vec<Result<Made, Fa
         };
         match key
             .verifying_key()
-            .verify_all_digests(&[(&digest, &there.bytes)])
+            .verify_digests(&[(&digest, &there.bytes)])
             == [true]
         {
             true => Ok(Made::There),
@@ -165,7 +165,7 @@ pub(crate) fn verify(arguments: &Verify, talk: Talk) -> Result<(), Failure> {
     if scheme.hash().is_broken() {
         talk.say("warning: whoever can choose what is signed with SHA-1 can have two messages with one signature");
     }
-    let key = VerifyingKey::new(&loaded.key, scheme, &backend)?;
+    let key = VerifyingKey::with_backend(&loaded.key, scheme, &backend)?;
     let mut verdicts = Vec::with_capacity(pairs.len());
     for pairs in pairs.chunks(GROUP) {
         verify_group(&key, loaded.key.modulus_len(), pairs, &mut verdicts);
@@ -222,7 +222,7 @@ fn verify_group(key: &VerifyingKey, k: usize, pairs: &[Pair], verdicts: &mut Vec
         .flatten()
         .map(|(digest, signature)| (&digest[..], &signature[..]))
         .collect();
-    let mut are_right = key.verify_all_digests(&items).into_iter();
+    let mut are_right = key.verify_digests(&items).into_iter();
     for ((path, signature), read) in pairs.iter().zip(read) {
         let (verdict, reason, failure) = match read {
             Err(failure) => (Standing::Unread, Some(failure.sentence()), Some(failure)),

@@ -31,7 +31,7 @@ impl Bulk {
         let searches = backend.searches();
         Ok(Bulk {
             kernel: backend.kernel().to_owned(),
-            generation: Generation::new(job.bits, exponent, backend)
+            generation: Generation::with_backend(job.bits, exponent, backend)
                 .map_err(library("preparing a search"))?
                 .with_searches(searches),
             op: job.op,
@@ -120,12 +120,12 @@ fn find(
     let mut rng = SystemRng;
     let pair = match op {
         Op::Keygen => {
-            let made = generate::generate(bits, e, &mut rng, backend)?;
+            let made = generate::generate_strict_on(bits, e, &mut rng, backend, None)?;
             write_key(&made.key, output);
             return Ok(made.counts.tests);
         }
         Op::PrimeSearch => first_primes_of(input, bits, e, &mut rng, backend)?,
-        _ => generate::prime_pair(bits, e, &mut rng, backend)?,
+        _ => generate::prime_pair_strict(bits, e, &mut rng, backend)?,
     };
     write_pair(&pair, output);
     Ok(pair.counts.tests)

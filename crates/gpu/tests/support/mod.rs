@@ -9,7 +9,7 @@ use rand_core::Rng;
 use rsalab_gpu::Gpu;
 use rsalab_rsa::{
     Backend, CpuBackend, PrivateKey, Status,
-    generate::{DEFAULT_EXPONENT, generate},
+    generate::{DEFAULT_EXPONENT, generate_strict},
     random::InsecureStudySeed,
 };
 
@@ -19,8 +19,7 @@ static SEED: std::sync::LazyLock<InsecureStudySeed> =
 /// The key of a size, always the same, or another with another number.
 pub(crate) fn study_key(bits: usize, number: u64) -> PrivateKey {
     let mut rng = SEED.stream(number << 20 | bits as u64);
-    let cpu = CpuBackend::auto();
-    generate(bits, DEFAULT_EXPONENT, &mut rng, &cpu)
+    generate_strict(bits, DEFAULT_EXPONENT, &mut rng)
         .expect("a key")
         .key
 }
@@ -172,7 +171,7 @@ pub(crate) fn rings_conform(gpu: &dyn Gpu, bits: usize) {
     let mut keys: Vec<PrivateKey> = (0..3).map(|number| study_key(bits, number)).collect();
     keys.push(with_long_exponent(&keys[1]));
     let len = keys[0].modulus_len();
-    let ring = gpu.prepare_private_ring(&keys).unwrap();
+    let ring = gpu.prepare_multi_key(&keys).unwrap();
     let mut runner = ring.runner();
     for which in [
         vec![0],

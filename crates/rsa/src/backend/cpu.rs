@@ -1,16 +1,17 @@
 //! The backend on this CPU, over `arith`.
 
+#[cfg(feature = "hazmat")]
+use rsalab_arith::bare::{BarePrivateContext, BarePrivateScratch};
 use rsalab_arith::{
-    Kernel, PrivateContext, PrivateRing, PrivateRingRunner, PrivateScratch, PublicContext,
-    PublicScratch,
-    bare::{BarePrivateContext, BarePrivateScratch},
+    Kernel, MultiKeyContext, PrivateContext, PrivateScratch, PublicContext, PublicScratch,
     candidate::{PreTester, Tester},
 };
 
 use super::{
-    Backend, BlockRunner, CandidateTester, Prepared, PreparedRing, RingRunner, Sieve, Status,
+    Backend, BlockRunner, CandidateTester, MultiKeyRunner, Prepared, PreparedMultiKey, Sieve,
+    Status,
 };
-use crate::{Error, PrivateKey, PublicKey, bare};
+use crate::{Error, PrivateKey, PublicKey};
 
 const NAME: &str = "cpu";
 
@@ -39,19 +40,21 @@ impl CpuBackend {
     pub fn named(name: &str) -> Result<Self, Error> {
         Kernel::named(name).map(CpuBackend::new).map_err(failed)
     }
+}
 
+/// For measurement: what peers without protections, or without the CRT, are compared with.
+#[cfg(feature = "hazmat")]
+impl CpuBackend {
     /// Makes a private key ready for CRT **without blinding and without a check of the result**.
     ///
     /// # Errors
     ///
     /// As for [`prepare_private`](Backend::prepare_private).
-    pub fn prepare_bare_private(
-        &self,
-        key: &PrivateKey,
-        _purpose: bare::ForMeasurement,
-    ) -> Result<Box<dyn Prepared>, Error> {
-        let context = BarePrivateContext::new(&key.parts(), self.kernel).map_err(failed)?;
-        Ok(Box::new(context))
+    pub fn prepare_bare_private(&self, key: &PrivateKey) -> Result<Box<dyn Prepared>, Error> {
+        Ok(Box::new(BarePrivateContext::new(
+            key.checked(),
+            self.kernel,
+        )))
     }
 
     /// Makes a private key ready without the CRT, blinded and checked as ever: to be measured beside programs that do
@@ -64,7 +67,7 @@ impl CpuBackend {
         &self,
         key: &PrivateKey,
     ) -> Result<Box<dyn Prepared>, Error> {
-        let context = PrivateContext::without_crt(&key.parts(), self.kernel).map_err(failed)?;
+        let context = PrivateContext::without_crt(key.checked(), self.kernel).map_err(failed)?;
         Ok(Box::new(context))
     }
 
@@ -76,9 +79,9 @@ impl CpuBackend {
     pub fn prepare_bare_private_without_crt(
         &self,
         key: &PrivateKey,
-        _purpose: bare::ForMeasurement,
     ) -> Result<Box<dyn Prepared>, Error> {
-        let context = BarePrivateContext::without_crt(&key.parts(), self.kernel).map_err(failed)?;
+        let context =
+            BarePrivateContext::without_crt(key.checked(), self.kernel).map_err(failed)?;
         Ok(Box::new(context))
     }
 }
@@ -97,19 +100,17 @@ impl Backend for CpuBackend {
     }
 
     fn prepare_private(&self, key: &PrivateKey) -> Result<Box<dyn Prepared>, Error> {
-        let context = PrivateContext::new(&key.parts(), self.kernel).map_err(failed)?;
-        Ok(Box::new(context))
+        Ok(Box::new(PrivateContext::new(key.checked(), self.kernel)))
     }
 
-    fn prepare_private_ring(&self, keys: &[PrivateKey]) -> Result<Box<dyn PreparedRing>, Error> {
-        let parts: Vec<_> = keys.iter().map(PrivateKey::parts).collect();
-        let ring = PrivateRing::new(&parts, self.kernel).map_err(failed)?;
+    fn prepare_multi_key(&self, keys: &[PrivateKey]) -> Result<Box<dyn PreparedMultiKey>, Error> {
+        let keys: Vec<_> = keys.iter().map(PrivateKey::checked).collect();
+        let ring = MultiKeyContext::new(&keys, self.kernel).map_err(failed)?;
         Ok(Box::new(ring))
     }
 
     fn prepare_public(&self, key: &PublicKey) -> Result<Box<dyn Prepared>, Error> {
-        let context = PublicContext::new(key.n(), key.e(), self.kernel).map_err(failed)?;
-        Ok(Box::new(context))
+        Ok(Box::new(PublicContext::new(key.checked(), self.kernel)))
     }
 
     fn sieve(&self, bits: usize) -> Sieve {
@@ -198,36 +199,37 @@ prepared!(
     PrivateContext::scratch,
     apply
 );
+#[cfg(feature = "hazmat")]
 prepared!(
     BarePrivateContext,
     BarePrivateScratch,
-    BarePrivateContext::scratch,
+    |key: &BarePrivateContext| Ok(key.scratch()),
     apply
 );
 
-impl PreparedRing for PrivateRing {
+impl PreparedMultiKey for MultiKeyContext {
     fn modulus_len(&self) -> usize {
-        PrivateRing::modulus_len(self)
+        MultiKeyContext::modulus_len(self)
     }
 
     fn kernel(&self) -> &str {
-        PrivateRing::kernel(self).name()
+        MultiKeyContext::kernel(self).name()
     }
 
     fn lanes(&self) -> usize {
-        PrivateRing::kernel(self).lanes()
+        MultiKeyContext::kernel(self).lanes()
     }
 
-    fn runner(&self) -> Box<dyn RingRunner + '_> {
-        Box::new(PrivateRing::runner(self))
+    fn runner(&self) -> Box<dyn MultiKeyRunner + '_> {
+        Box::new(MultiKeyContext::runner(self))
     }
 
     fn check(&self, inputs: &[u8], passed: &mut [bool]) -> Result<(), Error> {
-        PrivateRing::check(self, inputs, passed).map_err(failed)
+        MultiKeyContext::check(self, inputs, passed).map_err(failed)
     }
 }
 
-impl RingRunner for PrivateRingRunner<'_> {
+impl MultiKeyRunner for rsalab_arith::MultiKeyRunner<'_> {
     fn run(
         &mut self,
         keys: &[usize],

@@ -5,8 +5,9 @@ use rsalab_arith::integer;
 
 use super::draw::is_large_enough;
 use crate::{
-    Backend, Error,
-    primality::{ROUNDS, is_probable_prime},
+    Error,
+    backend::Backend,
+    primality::{ROUNDS, is_probable_prime_on},
 };
 
 /// Whether `p` and `q` are acceptable for a key of twice their length and the public exponent `e`: odd `e` above 2^16 and
@@ -15,7 +16,7 @@ use crate::{
 ///
 /// # Errors
 ///
-/// As for [`is_probable_prime`].
+/// As for [`is_probable_prime`](crate::primality::is_probable_prime).
 pub fn check_acceptance<R: TryCryptoRng + ?Sized>(
     p: &[u8],
     q: &[u8],
@@ -47,7 +48,7 @@ pub fn check_acceptance<R: TryCryptoRng + ?Sized>(
         if !is_large_enough(prime, p_bits) {
             return Ok(Err(small));
         }
-        if !is_probable_prime(prime, ROUNDS, rng, backend)? {
+        if !is_probable_prime_on(prime, ROUNDS, rng, backend)? {
             return Ok(Err(composite));
         }
         if !integer::is_coprime_to_predecessor(prime, e) {

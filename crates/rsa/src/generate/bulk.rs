@@ -31,14 +31,60 @@ use rsalab_arith::integer;
 use zeroize::Zeroizing;
 
 use super::{
-    Counts, DEFAULT_EXPONENT, Generated, PrimePair, PublicExponent, check_parameters, draw,
-    inconsistent, miller_rabin_rounds,
+    consistency::check_consistency,
+    draw,
+    parameters::{
+        Counts, DEFAULT_EXPONENT, Generated, PrimePair, PublicExponent, check_parameters,
+        miller_rabin_rounds,
+    },
 };
 use crate::{
-    Backend, CandidateTester, Error, PrivateKey,
-    backend::{Interval, Sieve},
+    CpuBackend, Error, PrivateKey,
+    backend::{Backend, CandidateTester, Interval, Sieve},
     keys::{modulus_len, prime_len},
+    random::SystemRng,
 };
+
+impl PrivateKey {
+    /// A new key of `bits` bits with the public exponent 65537, of the system's randomness. For many keys, and other exponents,
+    /// see [`Generation`].
+    ///
+    /// # Errors
+    ///
+    /// As for [`generate`].
+    pub fn generate(bits: usize) -> Result<Self, Error> {
+        Ok(generate(bits, DEFAULT_EXPONENT, &mut SystemRng)?.key)
+    }
+}
+
+/// Generates a key of `bits` bits with the public exponent `e`, on this CPU.
+///
+/// # Errors
+///
+/// As for [`Generation::new`] and [`Generator::keys`].
+pub fn generate<R: TryCryptoRng + ?Sized>(
+    bits: usize,
+    e: u64,
+    rng: &mut R,
+) -> Result<Generated, Error> {
+    generate_on(bits, e, rng, CpuBackend::auto())
+}
+
+/// As [`generate`], on a backend.
+///
+/// # Errors
+///
+/// As for [`generate`].
+pub fn generate_on<R: TryCryptoRng + ?Sized>(
+    bits: usize,
+    e: u64,
+    rng: &mut R,
+    backend: impl Backend + 'static,
+) -> Result<Generated, Error> {
+    let e = PublicExponent::Fixed(e);
+    let generation = Generation::with_backend(bits, e, Box::new(backend))?;
+    Ok(generation.generator(rng)?.keys(1)?.remove(0))
+}
 
 /// What the generation of keys of one size and exponent prepares once, for all threads.
 pub struct Generation {
@@ -106,13 +152,26 @@ const MAX_TOO_CLOSE: usize = 10;
 const MAX_EXPONENTS: usize = 10_000;
 
 impl Generation {
-    /// For keys of `bits` bits with the public exponent `e`.
+    /// For keys of `bits` bits with the public exponent `e`, on this CPU.
     ///
     /// # Errors
     ///
     /// [`Error::KeySize`] unless `bits` is even and from [`MIN_BITS`](crate::keys::MIN_BITS) to
     /// [`MAX_BITS`](crate::keys::MAX_BITS); [`Error::Generation`] for an exponent that is even or below 3.
-    pub fn new(bits: usize, e: PublicExponent, backend: Box<dyn Backend>) -> Result<Self, Error> {
+    pub fn new(bits: usize, e: PublicExponent) -> Result<Self, Error> {
+        Generation::with_backend(bits, e, Box::new(CpuBackend::auto()))
+    }
+
+    /// As [`new`](Self::new), on a backend.
+    ///
+    /// # Errors
+    ///
+    /// As for [`new`](Self::new).
+    pub fn with_backend(
+        bits: usize,
+        e: PublicExponent,
+        backend: Box<dyn Backend>,
+    ) -> Result<Self, Error> {
         let fixed = match e {
             PublicExponent::Fixed(e) => e,
             PublicExponent::Random => DEFAULT_EXPONENT,
@@ -225,7 +284,12 @@ impl<'g, R: TryCryptoRng> Generator<'g, R> {
                 }
             }
             self.check_stop()?;
-            self.check_consistency(&keys)?;
+            check_consistency(
+                &keys,
+                self.generation.bits,
+                &mut self.rng,
+                &*self.generation.backend,
+            )?;
             let generated = keys.into_iter().zip(counts);
             made.extend(generated.map(|(key, counts)| Generated { key, counts }));
         }
@@ -400,27 +464,6 @@ impl<'g, R: TryCryptoRng> Generator<'g, R> {
             }
         }
         Ok(())
-    }
-
-    /// Has each key do a private operation on a random number, and the public one on its result (the pairwise consistency
-    /// test of FIPS 140-3, done from the private side).
-    fn check_consistency(&mut self, keys: &[PrivateKey]) -> Result<(), Error> {
-        let bits = self.generation.bits;
-        let len = modulus_len(bits);
-        let mut messages = Zeroizing::new(Vec::with_capacity(keys.len() * len));
-        for _ in keys {
-            // One bit less than the modulus is below it.
-            messages.extend_from_slice(&draw::bits(&mut self.rng, bits - 1, len)?);
-        }
-        let mut passed = vec![false; keys.len()];
-        self.generation
-            .backend
-            .prepare_private_ring(keys)?
-            .check(&messages, &mut passed)?;
-        match passed.iter().all(|&passed| passed) {
-            true => Ok(()),
-            false => Err(inconsistent()),
-        }
     }
 }
 

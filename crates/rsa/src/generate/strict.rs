@@ -1,21 +1,26 @@
 //! Every candidate a number of its own, drawn as A.1.3 says: step by step, and slow.
 
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::{
+    slice,
+    sync::atomic::{AtomicBool, Ordering},
+};
 
 use rand_core::TryCryptoRng;
 use rsalab_arith::{candidate::has_small_factor, integer};
-use subtle::ConstantTimeEq;
 use zeroize::Zeroizing;
 
 use super::{
-    Counts, Generated, PrimePair, check_parameters, draw, inconsistent, miller_rabin_rounds,
+    consistency::check_consistency,
+    draw,
+    parameters::{Counts, Generated, PrimePair, check_parameters, miller_rabin_rounds},
 };
 use crate::{
-    Backend, CandidateTester, Error, PrivateKey, Status,
-    keys::{modulus_len, prime_len},
+    CpuBackend, Error,
+    backend::{Backend, CandidateTester},
+    keys::prime_len,
 };
 
-/// Generates a key of `bits` bits with the public exponent `e`.
+/// Generates a key of `bits` bits with the public exponent `e`, on this CPU.
 ///
 /// # Errors
 ///
@@ -23,32 +28,22 @@ use crate::{
 /// [`MAX_BITS`](crate::keys::MAX_BITS); [`Error::Generation`] for an exponent
 /// that is even or below 3, if a search runs into its limit (fewer than one in 10^12), or if the new key fails its
 /// consistency check; [`Error::Randomness`] and [`Error::Backend`] from below.
-pub fn generate<R: TryCryptoRng + ?Sized>(
+pub fn generate_strict<R: TryCryptoRng + ?Sized>(
     bits: usize,
     e: u64,
     rng: &mut R,
-    backend: &dyn Backend,
 ) -> Result<Generated, Error> {
-    key(bits, e, rng, backend, None)
+    generate_strict_on(bits, e, rng, &CpuBackend::auto(), None)
 }
 
-/// As [`generate`], ended by a flag that another thread raises: within the time of one candidate's tests, or of one batch of Miller–Rabin
-/// rounds on a kernel that tests several at once. The flag changes nothing about the key that the same randomness gives.
+/// As [`generate_strict`], on a backend; and ended by a flag that another thread raises, if there is one: within the time of one
+/// candidate's tests, or of one batch of Miller–Rabin rounds on a kernel that tests several at once. Neither changes the key that
+/// the same randomness gives.
 ///
 /// # Errors
 ///
-/// [`Error::Stopped`] if the flag was raised; otherwise as for [`generate`].
-pub fn generate_stopped_by<R: TryCryptoRng + ?Sized>(
-    bits: usize,
-    e: u64,
-    rng: &mut R,
-    backend: &dyn Backend,
-    stop: &AtomicBool,
-) -> Result<Generated, Error> {
-    key(bits, e, rng, backend, Some(stop))
-}
-
-fn key<R: TryCryptoRng + ?Sized>(
+/// [`Error::Stopped`] if the flag was raised; otherwise as for [`generate_strict`].
+pub fn generate_strict_on<R: TryCryptoRng + ?Sized>(
     bits: usize,
     e: u64,
     rng: &mut R,
@@ -60,7 +55,7 @@ fn key<R: TryCryptoRng + ?Sized>(
         let pair = pair(bits, e, rng, backend, stop)?;
         counts.add(pair.counts);
         if let Some(key) = pair.key(bits, e)? {
-            check_consistency(&key, rng, backend)?;
+            check_consistency(slice::from_ref(&key), bits, rng, backend)?;
             return Ok(Generated { key, counts });
         }
     }
@@ -73,8 +68,8 @@ fn key<R: TryCryptoRng + ?Sized>(
 ///
 /// # Errors
 ///
-/// As for [`generate`].
-pub fn prime_pair<R: TryCryptoRng + ?Sized>(
+/// As for [`generate_strict`].
+pub fn prime_pair_strict<R: TryCryptoRng + ?Sized>(
     bits: usize,
     e: u64,
     rng: &mut R,
@@ -99,15 +94,15 @@ fn pair<R: TryCryptoRng + ?Sized>(
     Ok(PrimePair::ordered(p, q, search.counts))
 }
 
-/// Finds the first two primes of a sequence of candidates, in its order, with the tests of [`prime_pair`] and without its
-/// luck: for measurements, where every implementation is given the same.
+/// Finds the first two primes of a sequence of candidates, in its order, with the tests of [`prime_pair_strict`] and without its
+/// chance: for measurements, where every implementation is given the same.
 ///
 /// `candidates` holds odd numbers of `bits / 2` bits, their top two bits set, big-endian. A prime that does not suit `e`
 /// is passed over.
 ///
 /// # Errors
 ///
-/// As for [`generate`]; [`Error::Generation`] too if there are fewer than two primes.
+/// As for [`generate_strict`]; [`Error::Generation`] too if there are fewer than two primes.
 pub fn first_primes_of<R: TryCryptoRng + ?Sized>(
     candidates: &[u8],
     bits: usize,
@@ -257,7 +252,7 @@ impl<'a, R: TryCryptoRng + ?Sized> Search<'a, R> {
         Ok(None)
     }
 
-    /// Whether somebody wants no key any more.
+    /// Ends the search if the flag is raised.
     fn check_stop(&self) -> Result<(), Error> {
         match self.stop.is_some_and(|stop| stop.load(Ordering::Relaxed)) {
             true => Err(Error::Stopped),
@@ -286,30 +281,4 @@ impl<'a, R: TryCryptoRng + ?Sized> Search<'a, R> {
         self.counts.rounds += rounds as u64;
         Ok(passed.iter().all(|&passed| passed))
     }
-}
-
-/// Encrypts and decrypts a random number (the pairwise consistency test of FIPS 140-3, for keys of encryption).
-fn check_consistency<R: TryCryptoRng + ?Sized>(
-    key: &PrivateKey,
-    rng: &mut R,
-    backend: &dyn Backend,
-) -> Result<(), Error> {
-    let len = modulus_len(key.bits());
-    // One bit less than the modulus is below it.
-    let message = draw::bits(rng, key.bits() - 1, len)?;
-    let (mut cipher, mut back) = (vec![0; len], Zeroizing::new(vec![0; len]));
-    let mut status = [Status::Done];
-    backend
-        .prepare_public(key.public())?
-        .runner()?
-        .run(&message, &mut cipher, &mut status)?;
-    let encrypted = status == [Status::Done] && cipher != *message;
-    backend
-        .prepare_private(key)?
-        .runner()?
-        .run(&cipher, &mut back, &mut status)?;
-    if encrypted && status == [Status::Done] && bool::from(back.ct_eq(&message)) {
-        return Ok(());
-    }
-    Err(inconsistent())
 }

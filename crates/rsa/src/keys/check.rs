@@ -3,11 +3,11 @@
 use rand_core::TryCryptoRng;
 use rsalab_arith::candidate::has_small_factor;
 
-use super::{PrivateKey, PublicKey, weakness::is_square_vartime};
-use crate::{Backend, Error, primality::is_probable_prime};
-
-/// What is wrong with a modulus p p.
-pub(super) const SQUARE: &str = "its modulus is a square, whose root anybody computes, and not the product of two different primes";
+use super::{
+    PrivateKey, PublicKey,
+    weakness::{SQUARE, is_square_vartime},
+};
+use crate::{CpuBackend, Error, backend::Backend, primality::is_probable_prime_on};
 
 impl PublicKey {
     /// Refuses a modulus that can be seen to be none: one that a small prime divides, a square, or a prime.
@@ -17,8 +17,17 @@ impl PublicKey {
     ///
     /// # Errors
     ///
-    /// [`Error::InvalidKey`], and what the backend says.
-    pub fn check_modulus(&self, backend: &dyn Backend) -> Result<(), Error> {
+    /// [`Error::InvalidKey`].
+    pub fn check_modulus(&self) -> Result<(), Error> {
+        self.check_modulus_on(&CpuBackend::auto())
+    }
+
+    /// As [`check_modulus`](Self::check_modulus), on a backend.
+    ///
+    /// # Errors
+    ///
+    /// As for [`check_modulus`](Self::check_modulus), and those of the backend.
+    pub fn check_modulus_on(&self, backend: &dyn Backend) -> Result<(), Error> {
         if has_small_factor(self.n()) {
             return invalid("a small prime divides its modulus");
         }
@@ -40,16 +49,29 @@ impl PublicKey {
 
 impl PrivateKey {
     /// Refuses a key whose primes are composite: each stands trial division and so many rounds with random bases, of which a
-    /// composite passes one in four at most. [`ROUNDS`] are beyond doubt; [`ROUNDS_AT_THE_DOOR`] are quick, and for a key whose
+    /// composite passes one in four at most. [`ROUNDS`] are beyond doubt; [`ROUNDS_BEFORE_USE`] are quick, and for a key whose
     /// results will be checked.
     ///
     /// [`ROUNDS`]: crate::primality::ROUNDS
-    /// [`ROUNDS_AT_THE_DOOR`]: crate::primality::ROUNDS_AT_THE_DOOR
+    /// [`ROUNDS_BEFORE_USE`]: crate::primality::ROUNDS_BEFORE_USE
     ///
     /// # Errors
     ///
     /// [`Error::InvalidKey`] names the one that is not prime; [`Error::Randomness`] if there is none.
     pub fn check_primes<R: TryCryptoRng + ?Sized>(
+        &self,
+        rounds: usize,
+        rng: &mut R,
+    ) -> Result<(), Error> {
+        self.check_primes_on(rounds, rng, &CpuBackend::auto())
+    }
+
+    /// As [`check_primes`](Self::check_primes), on a backend.
+    ///
+    /// # Errors
+    ///
+    /// As for [`check_primes`](Self::check_primes), and those of the backend.
+    pub fn check_primes_on<R: TryCryptoRng + ?Sized>(
         &self,
         rounds: usize,
         rng: &mut R,
@@ -59,7 +81,7 @@ impl PrivateKey {
             ("its p is not a prime", self.p()),
             ("its q is not a prime", self.q()),
         ] {
-            if !is_probable_prime(prime, rounds, rng, backend)? {
+            if !is_probable_prime_on(prime, rounds, rng, backend)? {
                 return invalid(reason);
             }
         }

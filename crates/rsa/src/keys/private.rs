@@ -2,12 +2,12 @@
 
 use std::fmt;
 
-use rsalab_arith::{Kernel, PrivateParts, integer};
-use zeroize::Zeroizing;
+use rsalab_arith::{CheckedPrivateKey, Kernel, PrivateParts, integer};
 
 use super::{
-    MAX_BITS, PublicKey, check::SQUARE, prime_len, weakness::is_square_vartime, with_length,
-    without_leading_zeros,
+    MAX_BITS, PublicKey, prime_len,
+    public::refusal,
+    weakness::{SQUARE, is_square_vartime},
 };
 use crate::Error;
 
@@ -18,12 +18,7 @@ const SAME_PRIMES: &str = "p and q are the same";
 #[derive(Clone)]
 pub struct PrivateKey {
     public: PublicKey,
-    d: Zeroizing<Vec<u8>>,
-    p: Zeroizing<Vec<u8>>,
-    q: Zeroizing<Vec<u8>>,
-    dp: Zeroizing<Vec<u8>>,
-    dq: Zeroizing<Vec<u8>>,
-    qinv: Zeroizing<Vec<u8>>,
+    checked: CheckedPrivateKey,
 }
 
 impl PrivateKey {
@@ -37,37 +32,34 @@ impl PrivateKey {
     /// [`Error::KeySize`] or [`Error::InvalidKey`] with the first thing that is wrong, among them primes that do not
     /// have half the length of the modulus each.
     pub fn from_parts(parts: &PrivateParts<'_>) -> Result<Self, Error> {
-        let key = PrivateKey::sized(parts)?;
-        if !integer::is_less(&key.d, key.public.n()) {
-            return Err(Error::InvalidKey {
-                reason: "its private exponent is not smaller than its modulus".to_owned(),
-            });
-        }
-        integer::check(&key.parts()).map_err(invalid)?;
-        Ok(key)
-    }
-
-    /// A key of integers whose lengths are checked and brought to what they are for its size, and nothing else.
-    fn sized(parts: &PrivateParts<'_>) -> Result<Self, Error> {
         let public = PublicKey::new(parts.n, parts.e)?;
-        let (k, h) = (public.modulus_len(), prime_len(public.bits()));
         check_lengths(&public, parts)?;
+        // Lengths first: checking takes time that grows with them.
+        let (k, h) = (public.modulus_len(), prime_len(public.bits()));
         let fixed = |name: &str, bytes: &[u8], len: usize| {
-            with_length(bytes, len).ok_or_else(|| Error::InvalidKey {
+            integer::with_length(bytes, len).ok_or_else(|| Error::InvalidKey {
                 reason: format!(
                     "its {name} takes more than the {len} bytes that a key of this size has for it"
                 ),
             })
         };
-        Ok(PrivateKey {
-            d: fixed("private exponent d", parts.d, k)?,
-            p: fixed("prime p", parts.p, h)?,
-            q: fixed("prime q", parts.q, h)?,
-            dp: fixed("CRT exponent d mod (p-1)", parts.dp, h)?,
-            dq: fixed("CRT exponent d mod (q-1)", parts.dq, h)?,
-            qinv: fixed("CRT coefficient q^-1 mod p", parts.qinv, h)?,
-            public,
+        let checked = CheckedPrivateKey::new(&PrivateParts {
+            n: public.n(),
+            e: public.e(),
+            d: &fixed("private exponent d", parts.d, k)?,
+            p: &fixed("prime p", parts.p, h)?,
+            q: &fixed("prime q", parts.q, h)?,
+            dp: &fixed("CRT exponent d mod (p-1)", parts.dp, h)?,
+            dq: &fixed("CRT exponent d mod (q-1)", parts.dq, h)?,
+            qinv: &fixed("CRT coefficient q^-1 mod p", parts.qinv, h)?,
         })
+        .map_err(|error| refusal(&error, parts.e))?;
+        if !integer::is_less(checked.parts().d, public.n()) {
+            return Err(Error::InvalidKey {
+                reason: "its private exponent is not smaller than its modulus".to_owned(),
+            });
+        }
+        Ok(PrivateKey { public, checked })
     }
 
     /// The key of two primes and a public exponent, with `d = e⁻¹ mod lcm(p−1, q−1)` (FIPS 186-5, A.1.1).
@@ -83,30 +75,22 @@ impl PrivateKey {
                 });
             }
         }
-        // Compared in constant time; that they are the same is told.
+        // Compared in constant time; that they are the same is public.
         if !integer::is_less(p, q) && !integer::is_less(q, p) {
             return Err(Error::InvalidKey {
                 reason: SAME_PRIMES.to_owned(),
             });
         }
-        let derived = integer::derive(p, q, e).map_err(|error| match error {
+        let checked = CheckedPrivateKey::from_primes(p, q, e).map_err(|error| match error {
             rsalab_arith::Error::NotInvertible => Error::InvalidKey {
                 reason: "its public exponent shares a factor with p-1 or q-1, or p with q"
                     .to_owned(),
             },
-            other => invalid(other),
+            other => refusal(&other, e),
         })?;
-        // What was derived needs no check against what it was derived from.
-        PrivateKey::sized(&PrivateParts {
-            n: &derived.n,
-            e,
-            d: &derived.d,
-            p,
-            q,
-            dp: &derived.dp,
-            dq: &derived.dq,
-            qinv: &derived.qinv,
-        })
+        let public = PublicKey::from(checked.public());
+        check_lengths(&public, &checked.parts())?;
+        Ok(PrivateKey { public, checked })
     }
 
     /// The key of a modulus and its exponents, which name no primes: they are computed, once (NIST SP 800-56B rev. 2,
@@ -123,8 +107,13 @@ impl PrivateKey {
                 reason: SQUARE.to_owned(),
             });
         }
-        let (p, q) = rsalab_arith::recover_primes(public.n(), public.e(), d, Kernel::auto())
-            .map_err(invalid)?;
+        let (p, q) =
+            rsalab_arith::recover_primes(public.checked(), d, Kernel::auto()).map_err(|error| {
+                match error {
+                    rsalab_arith::Error::Randomness(reason) => Error::Randomness { reason },
+                    other => refusal(&other, e),
+                }
+            })?;
         PrivateKey::from_primes_and_exponent(public.n(), public.e(), d, &p, &q, None)
     }
 
@@ -147,9 +136,9 @@ impl PrivateKey {
             d,
             p,
             q,
-            dp: &derived.dp,
-            dq: &derived.dq,
-            qinv: qinv.unwrap_or(&derived.qinv),
+            dp: derived.dp(),
+            dq: derived.dq(),
+            qinv: qinv.unwrap_or(derived.qinv()),
         })
     }
 
@@ -175,56 +164,51 @@ impl PrivateKey {
 
     /// The private exponent, [`modulus_len`](Self::modulus_len) bytes.
     pub fn d(&self) -> &[u8] {
-        &self.d
+        self.checked.parts().d
     }
 
     /// The first prime, [`prime_len`](Self::prime_len) bytes.
     pub fn p(&self) -> &[u8] {
-        &self.p
+        self.checked.parts().p
     }
 
     /// The second prime, [`prime_len`](Self::prime_len) bytes.
     pub fn q(&self) -> &[u8] {
-        &self.q
+        self.checked.parts().q
     }
 
     /// `d mod (p−1)`, [`prime_len`](Self::prime_len) bytes.
     pub fn dp(&self) -> &[u8] {
-        &self.dp
+        self.checked.parts().dp
     }
 
     /// `d mod (q−1)`, [`prime_len`](Self::prime_len) bytes.
     pub fn dq(&self) -> &[u8] {
-        &self.dq
+        self.checked.parts().dq
     }
 
     /// `q⁻¹ mod p`, [`prime_len`](Self::prime_len) bytes.
     pub fn qinv(&self) -> &[u8] {
-        &self.qinv
+        self.checked.parts().qinv
     }
 
     /// All the integers of the key at their fixed lengths, for a backend.
     pub fn parts(&self) -> PrivateParts<'_> {
-        PrivateParts {
-            n: self.public.n(),
-            e: self.public.e(),
-            d: &self.d,
-            p: &self.p,
-            q: &self.q,
-            dp: &self.dp,
-            dq: &self.dq,
-            qinv: &self.qinv,
-        }
+        self.checked.parts()
+    }
+
+    /// The key as the arithmetic takes it.
+    pub(crate) fn checked(&self) -> &CheckedPrivateKey {
+        &self.checked
     }
 }
 
-/// Refuses primes that do not have half the length of the modulus each: as a key of another form where they make the modulus
+/// Refuses primes that do not have half the length of the modulus each: as an unsupported key where they make the modulus
 /// all the same, as a wrong one where they do not.
 fn check_lengths(public: &PublicKey, parts: &PrivateParts<'_>) -> Result<(), Error> {
     let half = public.bits().div_ceil(2);
-    let primes = [parts.p, parts.q].map(without_leading_zeros);
     // The length of a prime is no secret: it is that of every key of this size.
-    let [p_bits, q_bits] = primes.map(integer::bits_vartime);
+    let [p_bits, q_bits] = [parts.p, parts.q].map(integer::bits_vartime);
     let (name, bits) = match p_bits > q_bits {
         true => ("p", p_bits),
         false => ("q", q_bits),
@@ -233,9 +217,11 @@ fn check_lengths(public: &PublicKey, parts: &PrivateParts<'_>) -> Result<(), Err
         return Ok(());
     }
     // Lengths first: multiplying takes time that grows with them.
+    let p = &parts.p[parts.p.len() - p_bits.div_ceil(8)..];
+    let q = &parts.q[parts.q.len() - q_bits.div_ceil(8)..];
     let is_key = bits < public.bits()
         && p_bits.min(q_bits) > 1
-        && without_leading_zeros(&integer::multiply(primes[0], primes[1])) == public.n();
+        && integer::compare_vartime(&integer::multiply(p, q), public.n()).is_eq();
     match is_key {
         true => Err(Error::Unsupported {
             reason: format!(
@@ -258,13 +244,4 @@ impl fmt::Debug for PrivateKey {
             .field("bits", &self.bits())
             .finish_non_exhaustive()
     }
-}
-
-fn invalid(error: rsalab_arith::Error) -> Error {
-    let reason = match error {
-        rsalab_arith::Error::Randomness(reason) => return Error::Randomness { reason },
-        rsalab_arith::Error::InconsistentKey(relation) => relation.to_owned(),
-        other => other.to_string(),
-    };
-    Error::InvalidKey { reason }
 }

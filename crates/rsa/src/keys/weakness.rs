@@ -17,7 +17,7 @@ use rsalab_arith::integer;
 
 use super::{PrivateKey, PublicKey};
 
-pub(super) use close::is_square_vartime;
+pub(super) use close::{SQUARE, is_square_vartime};
 
 /// Why a key that is well formed protects less than its length promises.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -3,6 +3,7 @@
 use std::ops::Range;
 
 use rand_core::TryCryptoRng;
+use rsalab_arith::declassify::{declassify, declassify_usize};
 use subtle::{Choice, ConditionallySelectable, ConstantTimeEq};
 
 use super::{Oaep, fill, mask::mask};
@@ -28,9 +29,8 @@ pub(super) fn encode<R: TryCryptoRng + ?Sized>(
     Ok(())
 }
 
-/// Takes the mask off in place, and gives the place of the message in the bytes of the modulus, if they are an encoding.
-/// Nothing is learned of one that is not but that it is not: what is wrong with it shows neither in the answer nor in the
-/// time (Manger's attack needs no more).
+/// Takes the mask off in place, and returns the place of the message in the bytes of the modulus, if they are an encoding.
+/// Failures cannot be told apart: what is wrong shows neither in the answer nor in the time (Manger's attack needs no more).
 pub(crate) fn decode(oaep: &Oaep, encoding: &mut [u8]) -> Option<Range<usize>> {
     let h = oaep.hash.digest_len();
     let end = encoding.len();
@@ -50,12 +50,6 @@ pub(crate) fn decode(oaep: &Oaep, encoding: &mut [u8]) -> Option<Range<usize>> {
         is_found |= is_one;
     }
     is_good &= is_found;
-    verdict(is_good, start as usize..end)
-}
-
-/// Whether the ciphertext was right is public from here on, and with it, if so, how long its message is.
-// Never inlined: `tracking/verdicts.supp` knows it by its name.
-#[inline(never)]
-fn verdict(is_good: Choice, place: Range<usize>) -> Option<Range<usize>> {
-    bool::from(is_good).then_some(place)
+    // Whether the ciphertext was right is public from here on, and with it, if so, how long its message is.
+    declassify(is_good).then(|| declassify_usize(start as usize)..end)
 }

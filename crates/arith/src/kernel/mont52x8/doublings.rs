@@ -1,6 +1,8 @@
 //! Powers of two: squarings, each doubled or not, without a table and without a multiplication.
 
-use super::{Moduli, cells, cells_mut, climb, reduce, sweep, tiles};
+use super::moduli::{Moduli, vec8s, vec8s_mut};
+use super::operations::{fused_operands, reduce};
+use super::{blocks, fixed_window, fused};
 use crate::kernel::Doublings;
 use crate::kernel::lanes::{Lanes, Work};
 
@@ -12,11 +14,11 @@ fn steps(bits: &[u8]) -> impl Iterator<Item = &[u8; 8]> {
 /// The lanes whose bit is set.
 #[inline(always)]
 fn set<V: Lanes>(token: V::Token, bits: &[u8; 8]) -> Option<V::Mask> {
-    let mut cell = [0; 8];
-    for (word, &bit) in cell.iter_mut().zip(bits) {
+    let mut vec = [0; 8];
+    for (word, &bit) in vec.iter_mut().zip(bits) {
         *word = u64::from(bit);
     }
-    Some(V::load(token, &cell).equal(V::splat(token, 1)))
+    Some(V::load(token, &vec).equal(V::splat(token, 1)))
 }
 
 /// One power of numbers of any length.
@@ -31,16 +33,16 @@ impl Work for One<'_> {
             bits,
             working,
         } = self.0;
-        match super::sweep(moduli, cells_mut(value)) {
+        match fused_operands(moduli, vec8s_mut(value)) {
             Ok((a, n)) => {
                 for bits in steps(bits) {
-                    sweep::square::<V>(token, a, n, set::<V>(token, bits));
+                    fused::square::<V>(token, a, n, set::<V>(token, bits));
                 }
             }
             Err(a) => {
-                let t = &mut cells_mut(working)[..2 * a.len()];
+                let t = &mut vec8s_mut(working)[..2 * a.len()];
                 for bits in steps(bits) {
-                    tiles::square::<V>(token, t, a);
+                    blocks::square::<V>(token, t, a);
                     reduce::<V>(token, moduli, t, a, set::<V>(token, bits));
                 }
             }
@@ -55,22 +57,22 @@ impl Work for Two<'_> {
     #[inline(always)]
     fn run<V: Lanes>(self, token: V::Token) {
         let [one, two] = self.0;
-        let [a1, a2, n1, n2, ..] = climb::tens(one.working) else {
+        let [a1, a2, n1, n2, ..] = fixed_window::tens(one.working) else {
             unreachable!("there is memory for six");
         };
         for (memory, from) in [(&mut *a1, &*one.value), (a2, two.value)] {
-            memory.copy_from_slice(cells(from));
+            memory.copy_from_slice(vec8s(from));
         }
         for (memory, from) in [(&mut *n1, one.moduli), (n2, two.moduli)] {
-            memory.copy_from_slice(cells(&from.n));
+            memory.copy_from_slice(vec8s(&from.n));
         }
         for (bits1, bits2) in steps(one.bits).zip(steps(two.bits)) {
             let double = set::<V>(token, bits1);
-            sweep::square::<V>(token, a1, (n1, &one.moduli.n0), double);
+            fused::square::<V>(token, a1, (n1, &one.moduli.n0), double);
             let double = set::<V>(token, bits2);
-            sweep::square::<V>(token, a2, (n2, &two.moduli.n0), double);
+            fused::square::<V>(token, a2, (n2, &two.moduli.n0), double);
         }
-        cells_mut(one.value).copy_from_slice(a1);
-        cells_mut(two.value).copy_from_slice(a2);
+        vec8s_mut(one.value).copy_from_slice(a1);
+        vec8s_mut(two.value).copy_from_slice(a2);
     }
 }

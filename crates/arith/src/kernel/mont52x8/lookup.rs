@@ -1,25 +1,25 @@
 //! Looking a table up in constant time.
 
-use super::tiles::{LARGE, SMALL, for_each_row};
-use crate::kernel::lanes::{Cell, Lanes};
+use super::blocks::{LARGE, SMALL, for_each_row};
+use crate::kernel::lanes::{Lanes, Vec8};
 
-/// Puts the cells of entry `digits[lane]` into each lane of `selected`, for one window or for two at once: all entries pass
+/// Puts the vecs of entry `digits[lane]` into each lane of `selected`, for one window or for two at once: all entries pass
 /// by, and each is merged into the lanes whose digit it is. To read the table takes longer than to merge, so that a second
 /// window costs less than the first. Entries are as long as each of `selected`, a multiple of [`SMALL`].
 #[inline(always)]
 pub(super) fn look_up<V: Lanes, const WINDOWS: usize>(
     token: V::Token,
-    table: &[Cell],
+    table: &[Vec8],
     digits: [&[u8]; WINDOWS],
-    mut selected: [&mut [Cell]; WINDOWS],
+    mut selected: [&mut [Vec8]; WINDOWS],
 ) {
     let mut wanted = [V::splat(token, 0); WINDOWS];
     for (wanted, digits) in wanted.iter_mut().zip(digits) {
-        let mut cell = [0; 8];
-        for (word, &digit) in cell.iter_mut().zip(digits) {
+        let mut vec = [0; 8];
+        for (word, &digit) in vec.iter_mut().zip(digits) {
             *word = u64::from(digit);
         }
-        *wanted = V::load(token, &cell);
+        *wanted = V::load(token, &vec);
     }
     let stride = selected[0].len();
     let mut at = 0;
@@ -32,31 +32,31 @@ pub(super) fn look_up<V: Lanes, const WINDOWS: usize>(
     }
 }
 
-/// [`look_up`] of CELLS cells from `at` on, held in registers while the entries pass by.
+/// [`look_up`] of VECS vecs from `at` on, held in registers while the entries pass by.
 #[inline(always)]
-fn pick<V: Lanes, const CELLS: usize, const WINDOWS: usize>(
+fn pick<V: Lanes, const VECS: usize, const WINDOWS: usize>(
     token: V::Token,
-    (table, at): (&[Cell], usize),
+    (table, at): (&[Vec8], usize),
     wanted: &[V; WINDOWS],
-    selected: &mut [&mut [Cell]; WINDOWS],
+    selected: &mut [&mut [Vec8]; WINDOWS],
 ) {
-    let mut picked = [[V::splat(token, 0); CELLS]; WINDOWS];
+    let mut picked = [[V::splat(token, 0); VECS]; WINDOWS];
     for (number, entry) in (0..).zip(table.chunks_exact(selected[0].len())) {
-        let entry: &[Cell; CELLS] = entry[at..].first_chunk().expect("a tile fits");
+        let entry: &[Vec8; VECS] = entry[at..].first_chunk().expect("a block fits");
         let number = V::splat(token, number);
         let mut here = [wanted[0].equal(number); WINDOWS];
         for window in 1..WINDOWS {
             here[window] = wanted[window].equal(number);
         }
-        for_each_row!(cell < CELLS => {
-            let value = V::load(token, &entry[cell]);
+        for_each_row!(vec < VECS => {
+            let value = V::load(token, &entry[vec]);
             for window in 0..WINDOWS {
-                picked[window][cell] = picked[window][cell].merge(value, here[window]);
+                picked[window][vec] = picked[window][vec].merge(value, here[window]);
             }
         });
     }
     for (picked, selected) in picked.into_iter().zip(selected) {
-        let selected: &mut [Cell; CELLS] = selected[at..].first_chunk_mut().expect("a tile fits");
-        for_each_row!(cell < CELLS => { picked[cell].store(&mut selected[cell]); });
+        let selected: &mut [Vec8; VECS] = selected[at..].first_chunk_mut().expect("a block fits");
+        for_each_row!(vec < VECS => { picked[vec].store(&mut selected[vec]); });
     }
 }

@@ -1,64 +1,28 @@
 //! Montgomery arithmetic on eight numbers side by side, in 52-bit digits, one number a lane.
 
-mod climb;
+mod blocks;
 mod digits;
 mod doublings;
+mod fixed_window;
+mod fused;
 mod lookup;
+mod moduli;
+mod operations;
 mod set_up;
-mod sweep;
-mod tiles;
 
-use super::lanes::{Cell, DIGIT_BITS, DIGIT_MASK, Lanes, Work};
-use super::{Doublings, Ladder, LaneKernel};
-use crate::exp;
+use super::lanes::{DIGIT_BITS, DIGIT_MASK, Lanes};
+use super::{Doublings, FixedWindow, LaneKernel, exp_fixed_window, window_width};
 use crate::limbs::aligned::Aligned;
 use crate::limbs::modulus::inverse_word;
 use crate::limbs::{LIMB_BITS, Modulus, Nat, words};
-use tiles::Folds;
+use moduli::{Moduli, digits, vec8s, vec8s_mut};
+use operations::{EnterWide, Multiply, Select, Square};
 use zeroize::Zeroizing;
 
 /// The eight-lane kernel over one form of lanes.
 #[derive(Clone, Copy)]
 pub(crate) struct Mont52x8<V: Lanes> {
     token: V::Token,
-}
-
-/// The moduli of eight lanes, prepared.
-#[derive(Clone)]
-pub(crate) struct Moduli {
-    /// Every lane's modulus in plain limbs.
-    plain: [Nat; 8],
-    n: Aligned,
-    /// -1 / n mod 2^52.
-    n0: Zeroizing<Cell>,
-    /// R mod n.
-    one: Aligned,
-    /// R^2 mod n.
-    rr: Aligned,
-    /// 2^(64 N) R^2 mod n, where N is the number of limbs.
-    high_rr: Aligned,
-    /// 1 / 2^(52 rows) mod n for the rows of a small and of a large tile.
-    small_fold: Aligned,
-    large_fold: Aligned,
-    /// 1, not in Montgomery form.
-    unit: Aligned,
-    /// Room to prepare one modulus: two numbers, one of them of twice the length.
-    working: Nat,
-}
-
-/// Digits of a number that has `limbs` limbs: R is at least 16 n, and tiles of five rows fit.
-fn digits(limbs: usize) -> usize {
-    (limbs * LIMB_BITS + 4)
-        .div_ceil(DIGIT_BITS)
-        .next_multiple_of(tiles::SMALL)
-}
-
-fn cells(words: &[u64]) -> &[Cell] {
-    words.as_chunks().0
-}
-
-fn cells_mut(words: &mut [u64]) -> &mut [Cell] {
-    words.as_chunks_mut().0
 }
 
 impl<V: Lanes> Mont52x8<V> {
@@ -72,9 +36,9 @@ impl<V: Lanes> Mont52x8<V> {
             self.token,
             Multiply {
                 moduli,
-                a: cells_mut(a),
-                b: cells(b),
-                t: cells_mut(t),
+                a: vec8s_mut(a),
+                b: vec8s(b),
+                t: vec8s_mut(t),
             },
         );
     }
@@ -92,7 +56,7 @@ impl<V: Lanes> LaneKernel for Mont52x8<V> {
     fn streams(limbs: usize) -> usize {
         // One number of ten digits cannot keep the multipliers busy: what one waits for, the other fills.
         match digits(limbs) {
-            sweep::DIGITS => 2,
+            fused::DIGITS => 2,
             _ => 1,
         }
     }
@@ -101,7 +65,7 @@ impl<V: Lanes> LaneKernel for Mont52x8<V> {
         // Two tables of 32 entries of 10 digits, or one of 25 or more, leave a first-level cache of 48 KB, and from 60
         // digits on a multiplication costs more than reading it. Measured: see the notes.
         match (bits, digits(limbs)) {
-            (..=384, _) => exp::window_width(bits),
+            (..=384, _) => window_width(bits),
             (_, ..=10 | 25..60) => 4,
             _ => 5,
         }
@@ -109,7 +73,7 @@ impl<V: Lanes> LaneKernel for Mont52x8<V> {
 
     fn working_words(limbs: usize) -> usize {
         let values = match digits(limbs) {
-            sweep::DIGITS => climb::VALUES,
+            fused::DIGITS => fixed_window::VALUES,
             // A product, and what is looked up for a second window.
             _ => 3,
         };
@@ -119,7 +83,7 @@ impl<V: Lanes> LaneKernel for Mont52x8<V> {
     fn moduli(self, limbs: usize) -> Moduli {
         let zero = || Aligned::zero(Self::words(limbs));
         let mut unit = zero();
-        cells_mut(&mut unit)[0] = [1; 8];
+        vec8s_mut(&mut unit)[0] = [1; 8];
         Moduli {
             plain: std::array::from_fn(|_| Nat::zero(limbs)),
             n: zero(),
@@ -127,8 +91,8 @@ impl<V: Lanes> LaneKernel for Mont52x8<V> {
             one: zero(),
             rr: zero(),
             high_rr: zero(),
-            small_fold: zero(),
-            large_fold: zero(),
+            small_inverse: zero(),
+            large_inverse: zero(),
             unit,
             working: Nat::zero(4 * limbs),
         }
@@ -147,17 +111,17 @@ impl<V: Lanes> LaneKernel for Mont52x8<V> {
         rr.copy_from_slice(one);
         modulus.mul_reduced(rr, one, t);
         modulus.mul_reduced(rr, modulus.rr(), t);
-        digits::put(cells_mut(&mut moduli.n), lane, modulus.n());
-        digits::put(cells_mut(&mut moduli.one), lane, one);
-        digits::put(cells_mut(&mut moduli.rr), lane, rr);
+        digits::put(vec8s_mut(&mut moduli.n), lane, modulus.n());
+        digits::put(vec8s_mut(&mut moduli.one), lane, one);
+        digits::put(vec8s_mut(&mut moduli.rr), lane, rr);
         // R^2 R'^2 / R' = 2^(64 limbs) R^2.
         modulus.mul_reduced(rr, modulus.rr(), t);
-        digits::put(cells_mut(&mut moduli.high_rr), lane, rr);
-        for (rows, fold) in [
-            (tiles::SMALL, &mut moduli.small_fold),
-            (tiles::LARGE, &mut moduli.large_fold),
+        digits::put(vec8s_mut(&mut moduli.high_rr), lane, rr);
+        for (rows, inverse) in [
+            (blocks::SMALL, &mut moduli.small_inverse),
+            (blocks::LARGE, &mut moduli.large_inverse),
         ] {
-            // Only numbers of more than one tile are folded.
+            // Only numbers of more than one block are reduced in parts.
             let Some(above) = (limbs * LIMB_BITS).checked_sub(rows * DIGIT_BITS) else {
                 continue;
             };
@@ -167,7 +131,7 @@ impl<V: Lanes> LaneKernel for Mont52x8<V> {
             one.fill(0);
             one[0] = 1;
             modulus.mul_reduced(rr, one, t);
-            digits::put(cells_mut(fold), lane, rr);
+            digits::put(vec8s_mut(inverse), lane, rr);
         }
         moduli.n0[lane] = modulus.n0() & DIGIT_MASK;
         moduli.plain[lane].copy_from_slice(modulus.n());
@@ -179,8 +143,8 @@ impl<V: Lanes> LaneKernel for Mont52x8<V> {
             (&mut to.one, &from.one),
             (&mut to.rr, &from.rr),
             (&mut to.high_rr, &from.high_rr),
-            (&mut to.small_fold, &from.small_fold),
-            (&mut to.large_fold, &from.large_fold),
+            (&mut to.small_inverse, &from.small_inverse),
+            (&mut to.large_inverse, &from.large_inverse),
         ] {
             self.copy_lane(to, lane, from, from_lane);
         }
@@ -189,12 +153,12 @@ impl<V: Lanes> LaneKernel for Mont52x8<V> {
     }
 
     fn load(self, _: &Moduli, lane: usize, limbs: &[u64], value: &mut [u64]) {
-        digits::put(cells_mut(value), lane, limbs);
+        digits::put(vec8s_mut(value), lane, limbs);
     }
 
     fn store(self, moduli: &Moduli, lane: usize, value: &[u64], limbs: &mut [u64]) {
         let n = &moduli.plain[lane];
-        let mut above = digits::take(cells(value), lane, limbs);
+        let mut above = digits::take(vec8s(value), lane, limbs);
         for _ in 0..2 {
             let over = !words::is_zero(&[above]) | !words::is_less(limbs, n);
             let borrow = words::sub_if(limbs, n, over);
@@ -215,9 +179,9 @@ impl<V: Lanes> LaneKernel for Mont52x8<V> {
             self.token,
             EnterWide {
                 moduli,
-                low: cells_mut(low),
-                high: cells(high),
-                t: cells_mut(working),
+                low: vec8s_mut(low),
+                high: vec8s(high),
+                t: vec8s_mut(working),
             },
         );
     }
@@ -235,24 +199,28 @@ impl<V: Lanes> LaneKernel for Mont52x8<V> {
             self.token,
             Square {
                 moduli,
-                a: cells_mut(a),
+                a: vec8s_mut(a),
                 times,
-                t: cells_mut(working),
+                t: vec8s_mut(working),
             },
         );
     }
 
-    fn climb<const STREAMS: usize>(self, ladders: [Ladder<'_, Moduli>; STREAMS], width: usize) {
-        if ladders[0].value.len() != 8 * sweep::DIGITS {
-            return ladders
+    fn exp_fixed_window<const STREAMS: usize>(
+        self,
+        powers: [FixedWindow<'_, Moduli>; STREAMS],
+        width: usize,
+    ) {
+        if powers[0].value.len() != 8 * fused::DIGITS {
+            return powers
                 .into_iter()
-                .for_each(|ladder| climb::by_twos(self, ladder, width));
+                .for_each(|power| by_pairs(self, power, width));
         }
-        let mut ladders = ladders.into_iter();
-        while let Some(one) = ladders.next() {
-            match ladders.next() {
-                Some(two) => V::run(self.token, climb::Two([one, two], width)),
-                None => V::run(self.token, climb::One(one, width)),
+        let mut powers = powers.into_iter();
+        while let Some(one) = powers.next() {
+            match powers.next() {
+                Some(two) => V::run(self.token, fixed_window::Two([one, two], width)),
+                None => V::run(self.token, fixed_window::One(one, width)),
             }
         }
     }
@@ -273,12 +241,12 @@ impl<V: Lanes> LaneKernel for Mont52x8<V> {
         working: &mut [u64],
     ) {
         for (lane, n) in n.iter().enumerate() {
-            digits::put(cells_mut(&mut moduli.n), lane, n);
+            digits::put(vec8s_mut(&mut moduli.n), lane, n);
             moduli.n0[lane] = inverse_word(n[0]).wrapping_neg() & DIGIT_MASK;
             moduli.plain[lane].copy_from_slice(n);
         }
-        let t = cells_mut(working);
-        V::run(self.token, set_up::SetFolds { moduli, t });
+        let t = vec8s_mut(working);
+        V::run(self.token, set_up::SetPartialInverses { moduli, t });
     }
 
     fn set_moduli_for_powers(
@@ -289,7 +257,7 @@ impl<V: Lanes> LaneKernel for Mont52x8<V> {
         working: &mut [u64],
     ) {
         self.set_moduli_to_square(moduli, n, least_bits, working);
-        let t = cells_mut(working);
+        let t = vec8s_mut(working);
         let form = set_up::SetForm {
             moduli,
             least_bits,
@@ -304,10 +272,10 @@ impl<V: Lanes> LaneKernel for Mont52x8<V> {
     }
 
     fn square_and_double<const STREAMS: usize>(self, powers: [Doublings<'_, Moduli>; STREAMS]) {
-        let is_sweep = powers[0].value.len() == 8 * sweep::DIGITS;
+        let is_fused = powers[0].value.len() == 8 * fused::DIGITS;
         let mut powers = powers.into_iter();
         while let Some(one) = powers.next() {
-            match if is_sweep { powers.next() } else { None } {
+            match if is_fused { powers.next() } else { None } {
                 Some(two) => V::run(self.token, doublings::Two([one, two])),
                 None => V::run(self.token, doublings::One(one)),
             }
@@ -316,135 +284,49 @@ impl<V: Lanes> LaneKernel for Mont52x8<V> {
 
     fn select(self, table: &[u64], digits: &[u8], value: &mut [u64]) {
         let select = Select {
-            table: cells(table),
+            table: vec8s(table),
             digits: [digits],
-            selected: [cells_mut(value)],
+            selected: [vec8s_mut(value)],
         };
         V::run(self.token, select);
     }
 }
 
-/// The number `a` and its modulus if they have ten digits, so that all columns fit into registers; else `a` again.
-#[inline(always)]
-fn sweep<'a>(
-    moduli: &'a Moduli,
-    a: &'a mut [Cell],
-) -> Result<(&'a mut [Cell; sweep::DIGITS], sweep::Modulus<'a>), &'a mut [Cell]> {
-    match cells(&moduli.n).try_into() {
-        Ok(n) => Ok((a.try_into().expect("as long as n"), (n, &moduli.n0))),
-        Err(_) => Err(a),
+/// An exponentiation of numbers of any other length: the table is read once for two windows.
+fn by_pairs<V: Lanes>(kernel: Mont52x8<V>, power: FixedWindow<'_, Moduli>, width: usize) {
+    let FixedWindow {
+        moduli,
+        value,
+        table,
+        digits,
+        selected,
+        working,
+    } = power;
+    let (working, second) = working.split_at_mut(2 * value.len());
+    let second = &mut second[..value.len()];
+    let (pairs, rest) = digits.as_chunks::<16>();
+    for pair in pairs {
+        let (digits1, digits2) = pair.split_at(8);
+        let select = Select {
+            table: vec8s(table),
+            digits: [digits1, digits2],
+            selected: [vec8s_mut(selected), vec8s_mut(second)],
+        };
+        V::run(kernel.token, select);
+        for selected in [&*selected, &*second] {
+            kernel.sqr(moduli, value, width, working);
+            kernel.mul(moduli, value, selected, working);
+        }
     }
-}
-
-/// out = t / R mod n, doubled where `double` says so.
-#[inline(always)]
-fn reduce<V: Lanes>(
-    token: V::Token,
-    moduli: &Moduli,
-    t: &mut [Cell],
-    out: &mut [Cell],
-    double: Option<V::Mask>,
-) {
-    let folds = Folds {
-        small: cells(&moduli.small_fold),
-        large: cells(&moduli.large_fold),
+    let power = FixedWindow {
+        moduli,
+        value,
+        table,
+        digits: rest,
+        selected,
+        working,
     };
-    tiles::reduce::<V>(token, t, (cells(&moduli.n), &moduli.n0), folds, out, double);
-}
-
-struct Multiply<'a> {
-    moduli: &'a Moduli,
-    a: &'a mut [Cell],
-    b: &'a [Cell],
-    t: &'a mut [Cell],
-}
-
-impl Work for Multiply<'_> {
-    #[inline(always)]
-    fn run<V: Lanes>(self, token: V::Token) {
-        let Self { moduli, a, b, t } = self;
-        match sweep(moduli, a) {
-            Ok((a, n)) => {
-                let b = b.try_into().expect("as long as a");
-                sweep::multiply::<V>(token, a, b, n);
-            }
-            Err(a) => {
-                let t = &mut t[..2 * a.len()];
-                tiles::product::<V>(token, t, a, b);
-                reduce::<V>(token, moduli, t, a, None);
-            }
-        }
-    }
-}
-
-/// low = (low + 2^(64 N) high) R mod n.
-struct EnterWide<'a> {
-    moduli: &'a Moduli,
-    low: &'a mut [Cell],
-    high: &'a [Cell],
-    t: &'a mut [Cell],
-}
-
-impl Work for EnterWide<'_> {
-    #[inline(always)]
-    fn run<V: Lanes>(self, token: V::Token) {
-        let Self {
-            moduli,
-            low,
-            high,
-            t,
-        } = self;
-        let t = &mut t[..2 * low.len()];
-        tiles::product::<V>(token, t, low, cells(&moduli.rr));
-        tiles::add_product::<V>(token, t, high, cells(&moduli.high_rr));
-        reduce::<V>(token, moduli, t, low, None);
-    }
-}
-
-struct Square<'a> {
-    moduli: &'a Moduli,
-    a: &'a mut [Cell],
-    times: usize,
-    t: &'a mut [Cell],
-}
-
-impl Work for Square<'_> {
-    #[inline(always)]
-    fn run<V: Lanes>(self, token: V::Token) {
-        let Self {
-            moduli,
-            a,
-            times,
-            t,
-        } = self;
-        match sweep(moduli, a) {
-            Ok((a, n)) => {
-                for _ in 0..times {
-                    sweep::square::<V>(token, a, n, None);
-                }
-            }
-            Err(a) => {
-                let t = &mut t[..2 * a.len()];
-                for _ in 0..times {
-                    tiles::square::<V>(token, t, a);
-                    reduce::<V>(token, moduli, t, a, None);
-                }
-            }
-        }
-    }
-}
-
-struct Select<'a, const WINDOWS: usize> {
-    table: &'a [Cell],
-    digits: [&'a [u8]; WINDOWS],
-    selected: [&'a mut [Cell]; WINDOWS],
-}
-
-impl<const WINDOWS: usize> Work for Select<'_, WINDOWS> {
-    #[inline(always)]
-    fn run<V: Lanes>(self, token: V::Token) {
-        lookup::look_up::<V, WINDOWS>(token, self.table, self.digits, self.selected);
-    }
+    exp_fixed_window(kernel, power, width);
 }
 
 #[cfg(test)]

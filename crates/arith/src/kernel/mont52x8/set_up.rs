@@ -1,33 +1,33 @@
 //! What moduli that are used once are prepared with: candidates for primes, whose constants are worth less than a
 //! thousandth of the power that they serve if all lanes get theirs at once.
 
-use super::tiles::{self, Carry};
-use super::{Moduli, cells, cells_mut, digits};
-use crate::kernel::lanes::{Cell, DIGIT_BITS, DIGIT_MASK, Lanes, Work};
+use super::blocks::{self, Carry};
+use super::moduli::{Moduli, digits, vec8s, vec8s_mut};
+use crate::kernel::lanes::{DIGIT_BITS, DIGIT_MASK, Lanes, Vec8, Work};
 
-/// The inverses that reduction folds with, of moduli that have just been put into their lanes.
-pub(super) struct SetFolds<'a> {
+/// The inverses for partial reduction, of moduli that have just been put into their lanes.
+pub(super) struct SetPartialInverses<'a> {
     pub(super) moduli: &'a mut Moduli,
-    pub(super) t: &'a mut [Cell],
+    pub(super) t: &'a mut [Vec8],
 }
 
-impl Work for SetFolds<'_> {
+impl Work for SetPartialInverses<'_> {
     #[inline(always)]
     fn run<V: Lanes>(self, token: V::Token) {
         let Self { moduli, t } = self;
-        let n = cells(&moduli.n);
-        if n.len() <= tiles::LARGE {
+        let n = vec8s(&moduli.n);
+        if n.len() <= blocks::LARGE {
             return;
         }
-        // To reduce 1 by the rows of a tile is to divide it by what the tile is worth.
-        let t = &mut t[..n.len() + tiles::LARGE];
+        // To reduce 1 by the rows of a block is to divide it by what the block is worth.
+        let t = &mut t[..n.len() + blocks::LARGE];
         t.fill([0; 8]);
         t[0] = [1; 8];
         let n0 = V::load(token, &moduli.n0);
-        let large = cells_mut(&mut moduli.large_fold);
-        tiles::reduce_rows::<V, { tiles::LARGE }>(token, t, n, n0, large, None);
-        let small = cells_mut(&mut moduli.small_fold);
-        tiles::reduce_rows::<V, { tiles::SMALL }>(token, t, n, n0, small, None);
+        let large = vec8s_mut(&mut moduli.large_inverse);
+        blocks::reduce_rows::<V, { blocks::LARGE }>(token, t, n, n0, large, None);
+        let small = vec8s_mut(&mut moduli.small_inverse);
+        blocks::reduce_rows::<V, { blocks::SMALL }>(token, t, n, n0, small, None);
     }
 }
 
@@ -36,7 +36,7 @@ pub(super) struct SetForm<'a> {
     pub(super) moduli: &'a mut Moduli,
     /// Bits of the least modulus.
     pub(super) least_bits: usize,
-    pub(super) t: &'a mut [Cell],
+    pub(super) t: &'a mut [Vec8],
 }
 
 impl Work for SetForm<'_> {
@@ -47,16 +47,16 @@ impl Work for SetForm<'_> {
             least_bits,
             t,
         } = self;
-        let n = cells(&moduli.n);
+        let n = vec8s(&moduli.n);
         let r = digits(moduli.plain[0].len()) * DIGIT_BITS;
-        let one = cells_mut(&mut moduli.one);
+        let one = vec8s_mut(&mut moduli.one);
         one.fill([0; 8]);
         let top = least_bits - 1;
         one[top / DIGIT_BITS] = [1 << (top % DIGIT_BITS); 8];
         for _ in top..r {
             double::<V>(token, one, n, t);
         }
-        let rr = cells_mut(&mut moduli.rr);
+        let rr = vec8s_mut(&mut moduli.rr);
         rr.copy_from_slice(one);
         for _ in 0..r >> r.trailing_zeros() {
             double::<V>(token, rr, n, t);
@@ -66,7 +66,7 @@ impl Work for SetForm<'_> {
 
 /// a = 2 a mod n, for a < n.
 #[inline(always)]
-fn double<V: Lanes>(token: V::Token, a: &mut [Cell], n: &[Cell], t: &mut [Cell]) {
+fn double<V: Lanes>(token: V::Token, a: &mut [Vec8], n: &[Vec8], t: &mut [Vec8]) {
     let mask = V::splat(token, DIGIT_MASK);
     let mut doubled = Carry::<V>::new(token, None);
     // 2 a - n as 2 a + (R - 1 - n) + 1, which carries out of R unless it is negative.

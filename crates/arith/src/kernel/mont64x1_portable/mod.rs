@@ -1,7 +1,7 @@
 //! Montgomery arithmetic on 64-bit digits, one lane, in portable Rust.
 
+mod blocks;
 mod rows;
-mod tiles;
 
 use super::{Doublings, LaneKernel};
 use crate::limbs::{LIMB_BITS, Modulus, Nat, words};
@@ -11,20 +11,20 @@ use subtle::Choice;
 /// Entries of the largest table that [`LaneKernel::select`] is asked about.
 const MAX_ENTRIES: usize = 64;
 
-/// Does `$tiled` with `$b` the tile that numbers of `$limbs` limbs are cut into, or `$rows` where none fits well.
-macro_rules! with_tiles {
-    ($limbs:expr, $b:ident => $tiled:expr, $rows:expr) => {
-        with_tiles!($limbs, $b => $tiled, $rows;
+/// Does `$blocked` with `$b` the block that numbers of `$limbs` limbs are cut into, or `$rows` where none fits well.
+macro_rules! with_blocks {
+    ($limbs:expr, $b:ident => $blocked:expr, $rows:expr) => {
+        with_blocks!($limbs, $b => $blocked, $rows;
             16: |limbs: usize| limbs % 16 == 0,
             12: |limbs: usize| limbs % 12 == 0,
             8: |limbs: usize| limbs % 8 == 0,
             6: |limbs: usize| limbs == 6,
             4: |limbs: usize| limbs == 4)
     };
-    ($limbs:expr, $b:ident => $tiled:expr, $rows:expr; $($tile:literal: $fits:expr),*) => {
+    ($limbs:expr, $b:ident => $blocked:expr, $rows:expr; $($block:literal: $fits:expr),*) => {
         $(if $fits($limbs) {
-            const $b: usize = $tile;
-            $tiled
+            const $b: usize = $block;
+            $blocked
         } else)* {
             $rows
         }
@@ -174,74 +174,74 @@ impl LaneKernel for Mont64x1Portable {
 /// a = a b / R mod n, below R, for a, b < R. `t` holds 2 N limbs or more.
 pub(crate) fn mul(modulus: &Modulus, a: &mut [u64], b: &[u64], t: &mut [u64]) {
     let t = &mut t[..2 * a.len()];
-    with_tiles!(a.len(), B => mul_tiles::<B>(t, a, b), rows::mul(t, a, b));
+    with_blocks!(a.len(), B => mul_blocks::<B>(t, a, b), rows::mul(t, a, b));
     redc(modulus, a, t);
 }
 
 /// a = a^2 / R mod n, below R, for a < R. `t` holds 2 N limbs or more.
 pub(crate) fn sqr(modulus: &Modulus, a: &mut [u64], t: &mut [u64]) {
     let t = &mut t[..2 * a.len()];
-    with_tiles!(a.len(), B => sqr_tiles::<B>(t, a), rows::sqr(t, a));
+    with_blocks!(a.len(), B => sqr_blocks::<B>(t, a), rows::sqr(t, a));
     redc(modulus, a, t);
 }
 
 /// out = t / R mod n for any t of 2 N limbs; below R, and below 2 n when t < n R.
 fn redc(modulus: &Modulus, out: &mut [u64], t: &mut [u64]) {
     let (n, n0) = (modulus.n(), modulus.n0());
-    let top = with_tiles!(n.len(), B => redc_tiles::<B>(t, n, n0), rows::redc(t, n, n0));
+    let top = with_blocks!(n.len(), B => redc_blocks::<B>(t, n, n0), rows::redc(t, n, n0));
     words::sub_if_into(out, &t[n.len()..], n, Choice::from(top as u8));
 }
 
-/// The tiles of a number.
-fn tiles<const B: usize>(a: &[u64]) -> impl Iterator<Item = (usize, &[u64; B])> {
+/// The blocks of a number.
+fn blocks<const B: usize>(a: &[u64]) -> impl Iterator<Item = (usize, &[u64; B])> {
     a.as_chunks::<B>().0.iter().enumerate()
 }
 
-fn mul_tiles<const B: usize>(t: &mut [u64], a: &[u64], b: &[u64]) {
+fn mul_blocks<const B: usize>(t: &mut [u64], a: &[u64], b: &[u64]) {
     if let (Ok(a), Ok(b)) = (a.try_into(), b.try_into()) {
-        return tiles::mul::<B>(t, a, b);
+        return blocks::mul::<B>(t, a, b);
     }
     t.fill(0);
-    for (i, b) in tiles(b) {
+    for (i, b) in blocks(b) {
         let mut carry = 0;
-        for (j, a) in tiles(a) {
-            carry = tiles::mul_add::<B>(&mut t[(i + j) * B..], a, b, carry);
+        for (j, a) in blocks(a) {
+            carry = blocks::mul_add::<B>(&mut t[(i + j) * B..], a, b, carry);
         }
     }
 }
 
-fn sqr_tiles<const B: usize>(t: &mut [u64], a: &[u64]) {
+fn sqr_blocks<const B: usize>(t: &mut [u64], a: &[u64]) {
     if let Ok(a) = a.try_into() {
-        tiles::sqr::<B, false>(t, a, 0);
+        blocks::sqr::<B, false>(t, a, 0);
         return;
     }
     t.fill(0);
-    for (i, left) in tiles(a) {
+    for (i, left) in blocks(a) {
         let mut carry = 0;
-        for (j, right) in tiles(a).skip(i + 1) {
-            carry = tiles::mul_add::<B>(&mut t[(i + j) * B..], left, right, carry);
+        for (j, right) in blocks(a).skip(i + 1) {
+            carry = blocks::mul_add::<B>(&mut t[(i + j) * B..], left, right, carry);
         }
     }
     let mut carry = 0;
-    for (i, a) in tiles(a) {
-        carry = tiles::sqr::<B, true>(&mut t[2 * i * B..], a, carry);
+    for (i, a) in blocks(a) {
+        carry = blocks::sqr::<B, true>(&mut t[2 * i * B..], a, carry);
     }
 }
 
 /// Returns what is carried out of t.
-fn redc_tiles<const B: usize>(t: &mut [u64], n: &[u64], n0: u64) -> u64 {
-    let lowest = n.first_chunk().expect("at least one tile");
+fn redc_blocks<const B: usize>(t: &mut [u64], n: &[u64], n0: u64) -> u64 {
+    let lowest = n.first_chunk().expect("at least one block");
     let count = n.len() / B;
     let mut top = 0;
     for i in 0..count {
-        let mut carry = tiles::redc::<B>(&mut t[i * B..], lowest, n0);
+        let mut carry = blocks::redc::<B>(&mut t[i * B..], lowest, n0);
         let (m, t) = t[i * B..].split_at_mut(B);
-        let m = m.as_ref().try_into().expect("a tile");
-        for (j, n) in tiles(n).skip(1) {
+        let m = m.as_ref().try_into().expect("a block");
+        for (j, n) in blocks(n).skip(1) {
             if j == count - 1 {
                 carry += top;
             }
-            carry = tiles::mul_add::<B>(&mut t[(j - 1) * B..], m, n, carry);
+            carry = blocks::mul_add::<B>(&mut t[(j - 1) * B..], m, n, carry);
         }
         top = carry;
     }
@@ -258,7 +258,7 @@ mod tests {
 
     #[test]
     fn it_agrees_with_the_model() {
-        // Every tile, alone and repeated, and rows; full limbs, one bit short, a bit into the top limb, limbs to spare.
+        // Every block, alone and repeated, and rows; full limbs, one bit short, a bit into the top limb, limbs to spare.
         for len in [1, 2, 4, 5, 6, 7, 8, 12, 16, 17, 24, 32, 36, 48] {
             for bits in [64 * len, 64 * len - 1, 64 * len - 63, 32 * len] {
                 agrees_with_the_model(Mont64x1Portable, bits.max(2), len, 8);
@@ -295,7 +295,7 @@ mod tests {
     }
 
     #[test]
-    fn tiles_agree_with_rows() {
+    fn blocks_agree_with_rows() {
         for limbs in 1..70 {
             for fill in [u64::MAX, 0x9e37_79b9_7f4a_7c15] {
                 let a: Vec<u64> = (1..=limbs as u64)
@@ -305,13 +305,13 @@ mod tests {
                 let n: Vec<u64> = a.iter().map(|a| a | 1 << 63 | 1).collect();
                 let n0 = crate::limbs::modulus::inverse_word(n[0]).wrapping_neg();
                 let (mut t, mut expected) = (Nat::zero(2 * limbs), Nat::zero(2 * limbs));
-                with_tiles!(limbs, B => mul_tiles::<B>(&mut t, &a, &b), rows::mul(&mut t, &a, &b));
+                with_blocks!(limbs, B => mul_blocks::<B>(&mut t, &a, &b), rows::mul(&mut t, &a, &b));
                 rows::mul(&mut expected, &a, &b);
                 assert_eq!(t[..], expected[..], "product of {limbs} limbs");
-                with_tiles!(limbs, B => sqr_tiles::<B>(&mut t, &a), rows::sqr(&mut t, &a));
+                with_blocks!(limbs, B => sqr_blocks::<B>(&mut t, &a), rows::sqr(&mut t, &a));
                 rows::mul(&mut expected, &a, &a);
                 assert_eq!(t[..], expected[..], "square of {limbs} limbs");
-                let top = with_tiles!(limbs, B => redc_tiles::<B>(&mut t, &n, n0), rows::redc(&mut t, &n, n0));
+                let top = with_blocks!(limbs, B => redc_blocks::<B>(&mut t, &n, n0), rows::redc(&mut t, &n, n0));
                 let expected_top = rows::redc(&mut expected, &n, n0);
                 assert_eq!(top, expected_top, "carry of {limbs} limbs");
                 assert_eq!(t[limbs..], expected[limbs..], "reduction of {limbs} limbs");

@@ -1,6 +1,6 @@
 //! Eight lanes in a 512-bit register, with AVX-512 IFMA.
 
-use crate::kernel::lanes::{Cell, Lanes, Work};
+use crate::kernel::lanes::{Lanes, Vec8, Work};
 use std::arch::x86_64::*;
 
 /// The proof that CPU and operating system offer AVX-512 F, VL, DQ, BW and IFMA.
@@ -40,9 +40,9 @@ impl Lanes for Zmm {
     }
 
     #[inline(always)]
-    fn load(_: HaveIfma, cell: &Cell) -> Self {
+    fn load(_: HaveIfma, vec: &Vec8) -> Self {
         // SAFETY: the token proves AVX-512 F; the reference makes 64 bytes readable, at any alignment.
-        Self(unsafe { _mm512_loadu_si512(cell.as_ptr().cast()) })
+        Self(unsafe { _mm512_loadu_si512(vec.as_ptr().cast()) })
     }
 
     #[inline(always)]
@@ -52,9 +52,9 @@ impl Lanes for Zmm {
     }
 
     #[inline(always)]
-    fn store(self, cell: &mut Cell) {
+    fn store(self, vec: &mut Vec8) {
         // SAFETY: a `Zmm` proves AVX-512 F; the reference makes 64 bytes writable, at any alignment.
-        unsafe { _mm512_storeu_si512(cell.as_mut_ptr().cast(), self.0) }
+        unsafe { _mm512_storeu_si512(vec.as_mut_ptr().cast(), self.0) }
     }
 
     #[inline(always)]

@@ -15,7 +15,7 @@ use std::{
 use rsalab_engines::Exponent;
 use rsalab_rsa::{
     Backend, Error, format,
-    generate::{Generation, generate_stopped_by},
+    generate::{Generation, generate_strict_on},
     random::{InsecureStudySeed, SystemRng, WorkerRng},
 };
 use rsalab_study::plan::Seed;
@@ -278,9 +278,9 @@ impl Way {
         let (bits, e) = (arguments.bits, arguments.e);
         Ok(match arguments.insecure_seed {
             None if arguments.strict => Way::Strict(backend, bits, strict_exponent(e)?),
-            None => Way::Bulk(Generation::new(bits, in_bulk(e), backend).map_err(told)?),
+            None => Way::Bulk(Generation::with_backend(bits, in_bulk(e), backend).map_err(told)?),
             Some(Seed(seed)) => Way::Seeded(
-                Generation::new(bits, in_bulk(e), backend).map_err(told)?,
+                Generation::with_backend(bits, in_bulk(e), backend).map_err(told)?,
                 InsecureStudySeed::new(seed),
             ),
         })
@@ -340,7 +340,13 @@ impl Work<'_> {
                 (Way::Strict(backend, bits, e), _) => numbers
                     .iter()
                     .map(|_| {
-                        generate_stopped_by(*bits, *e, &mut SystemRng, &**backend, &self.is_over)
+                        generate_strict_on(
+                            *bits,
+                            *e,
+                            &mut SystemRng,
+                            &**backend,
+                            Some(&self.is_over),
+                        )
                     })
                     .collect(),
                 (Way::Bulk(_), None) => unreachable!("it has its generator"),

@@ -14,7 +14,7 @@ use rsalab_rsa::{
     format,
     generate::check_acceptance,
     hash::Hash,
-    primality::{ROUNDS, is_probable_prime},
+    primality::{ROUNDS, is_probable_prime_on},
     random::SystemRng,
     scheme::{EncryptionScheme, Oaep, Pss, SaltLen, SignatureScheme},
     signing::{SigningKey, VerifyingKey},
@@ -344,18 +344,20 @@ impl Desk {
 
     fn prepare(&self, key: &str, work: &Work) -> Ready {
         let prepared = match work {
-            Work::Sign(scheme) => private(key)
-                .and_then(|key| SigningKey::new(&key, *scheme, &self.backend).map(Ready::Sign)),
+            Work::Sign(scheme) => private(key).and_then(|key| {
+                SigningKey::with_backend(&key, *scheme, &self.backend).map(Ready::Sign)
+            }),
             Work::Decrypt(scheme) => private(key).and_then(|key| {
-                DecryptionKey::new(&key, scheme, &self.backend).map(Ready::Decrypt)
+                DecryptionKey::with_backend(&key, scheme, &self.backend).map(Ready::Decrypt)
             }),
             Work::RawPrivate => private(key)
                 .and_then(|key| self.backend.prepare_private(&key))
                 .map(Ready::Raw),
-            Work::Verify(scheme) => public(key)
-                .and_then(|key| VerifyingKey::new(&key, *scheme, &self.backend).map(Ready::Verify)),
+            Work::Verify(scheme) => public(key).and_then(|key| {
+                VerifyingKey::with_backend(&key, *scheme, &self.backend).map(Ready::Verify)
+            }),
             Work::Encrypt(scheme) => public(key).and_then(|key| {
-                EncryptionKey::new(&key, scheme.clone(), &self.backend).map(Ready::Encrypt)
+                EncryptionKey::with_backend(&key, scheme.clone(), &self.backend).map(Ready::Encrypt)
             }),
             Work::RawPublic => public(key)
                 .and_then(|key| self.backend.prepare_public(&key))
@@ -377,7 +379,7 @@ impl Desk {
     fn primality(&self, request: &Request) -> Result<Taken, Trouble> {
         let value = bytes(&request.value, "value")?;
         Ok(Taken::Answered(
-            match is_probable_prime(&value, ROUNDS, &mut SystemRng, &self.backend) {
+            match is_probable_prime_on(&value, ROUNDS, &mut SystemRng, &self.backend) {
                 Ok(is_prime) => Outcome::of(is_prime, "it is not prime"),
                 Err(error @ Error::KeySize { .. }) => Outcome::unsupported(error.to_string()),
                 Err(error) => return Err(broken(error)),
@@ -414,14 +416,14 @@ impl Desk {
                     false => Ok(vec![]),
                     true => loaded
                         .key
-                        .check_primes(ROUNDS, rng, &self.backend)
+                        .check_primes_on(ROUNDS, rng, &self.backend)
                         .map(|()| weaknesses),
                 }
             }
             Err(as_private) => match format::load_public(text, None) {
                 Ok(loaded) if is_checked => loaded
                     .key
-                    .check_modulus(&self.backend)
+                    .check_modulus_on(&self.backend)
                     .map(|()| loaded.key.weaknesses()),
                 Ok(_) => Ok(vec![]),
                 Err(_) => Err(as_private),
@@ -483,17 +485,17 @@ impl Ready {
                     .iter()
                     .map(|job| (&job.input[..], &job.signature[..]))
                     .collect();
-                key.verify_all(&pairs)
+                key.verify_batch(&pairs)
                     .into_iter()
                     .map(|is_right| Outcome::of(is_right, WRONG_SIGNATURE))
                     .collect()
             }
             Ready::Sign(key) => key
-                .sign_all(&inputs)?
+                .sign_batch(&inputs)?
                 .iter()
                 .map(|signature| Outcome::accept(Some(signature.as_bytes())))
                 .collect(),
-            Ready::Encrypt(key) => match key.encrypt_all(&inputs) {
+            Ready::Encrypt(key) => match key.encrypt_batch(&inputs) {
                 Ok(all) => all
                     .iter()
                     .map(|ciphertext| Outcome::accept(Some(ciphertext)))
@@ -506,7 +508,7 @@ impl Ready {
                 Err(error) => return Err(error),
             },
             Ready::Decrypt(key) => key
-                .decrypt_all(&inputs)?
+                .decrypt_batch(&inputs)?
                 .iter()
                 .map(|message| decrypted(message.as_deref()))
                 .collect(),

@@ -4,9 +4,9 @@
 use std::{fs, path::Path};
 
 use rsalab_rsa::{
-    CpuBackend, PrivateKey, PublicKey,
+    PrivateKey, PublicKey,
     format::{self, Encoding, PublicFormat, Restrictions, jwk},
-    generate::{DEFAULT_EXPONENT, generate},
+    generate::{DEFAULT_EXPONENT, generate_strict},
     random::InsecureStudySeed,
 };
 
@@ -16,7 +16,7 @@ use crate::support::{assert_done, assert_failure, folder, run, study_key};
 /// A key of its own for each stream, always the same.
 fn key(bits: usize, stream: u64) -> PrivateKey {
     let mut rng = InsecureStudySeed::new([7; 32]).stream(stream);
-    let made = generate(bits, DEFAULT_EXPONENT, &mut rng, &CpuBackend::auto());
+    let made = generate_strict(bits, DEFAULT_EXPONENT, &mut rng);
     made.expect("the size is supported").key
 }
 

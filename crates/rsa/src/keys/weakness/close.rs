@@ -14,6 +14,9 @@
 
 use num_bigint::BigUint;
 
+/// What is wrong with a modulus p p.
+pub(in crate::keys) const SQUARE: &str = "its modulus is a square, whose root anybody computes, and not the product of two different primes";
+
 /// Steps after which the primes are taken for far enough apart.
 pub(super) const STEPS: u32 = 1 << 16;
 

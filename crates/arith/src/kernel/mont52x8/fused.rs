@@ -1,8 +1,8 @@
-//! Numbers of ten digits: product and reduction in one sweep, every column in a register. See the module above for the
+//! Numbers of ten digits: product and reduction in one fused path, every column in a register. See the module above for the
 //! schedule and the bounds.
 
-use super::tiles::{Carry, clear_column, for_each_row};
-use crate::kernel::lanes::{Cell, Lanes};
+use super::blocks::{Carry, clear_column, for_each_row};
+use crate::kernel::lanes::{Lanes, Vec8};
 use std::hint::black_box;
 
 /// Digits of a number that is worked on so.
@@ -11,7 +11,7 @@ pub(super) const DIGITS: usize = 10;
 const COLUMNS: usize = 2 * DIGITS;
 
 /// The modulus in all lanes, and -1 / n mod 2^52.
-pub(super) type Modulus<'a> = (&'a [Cell; DIGITS], &'a Cell);
+pub(super) type Modulus<'a> = (&'a [Vec8; DIGITS], &'a Vec8);
 
 /// columns += x times the digits of `a` from `from` on, which are in column `row` + `from` and above.
 #[inline(always)]
@@ -20,7 +20,7 @@ fn add_row<V: Lanes>(
     columns: &mut [V; COLUMNS],
     row: usize,
     x: V,
-    a: &[Cell; DIGITS],
+    a: &[Vec8; DIGITS],
     from: usize,
 ) {
     // Loaded anew for each row: LLVM would keep all digits in registers, and spill columns that are waited for.
@@ -37,7 +37,7 @@ fn add_row<V: Lanes>(
 fn carry<V: Lanes>(
     token: V::Token,
     columns: &[V; COLUMNS],
-    a: &mut [Cell; DIGITS],
+    a: &mut [Vec8; DIGITS],
     double: Option<V::Mask>,
 ) {
     let mut digits = Carry::<V>::new(token, double);
@@ -50,8 +50,8 @@ fn carry<V: Lanes>(
 #[inline(always)]
 pub(super) fn multiply<V: Lanes>(
     token: V::Token,
-    a: &mut [Cell; DIGITS],
-    b: &[Cell; DIGITS],
+    a: &mut [Vec8; DIGITS],
+    b: &[Vec8; DIGITS],
     (n, n0): Modulus<'_>,
 ) {
     let zero = V::splat(token, 0);
@@ -78,7 +78,7 @@ pub(super) fn multiply<V: Lanes>(
 #[inline(always)]
 pub(super) fn square<V: Lanes>(
     token: V::Token,
-    a: &mut [Cell; DIGITS],
+    a: &mut [Vec8; DIGITS],
     (n, n0): Modulus<'_>,
     double: Option<V::Mask>,
 ) {
@@ -104,7 +104,7 @@ fn square_row<V: Lanes>(
     token: V::Token,
     (products, columns): (&mut [V; COLUMNS], &mut [V; COLUMNS]),
     row: usize,
-    a: &[Cell; DIGITS],
+    a: &[Vec8; DIGITS],
 ) {
     let x = V::load(token, &a[row]);
     add_row(token, products, row, x, a, row + 1);

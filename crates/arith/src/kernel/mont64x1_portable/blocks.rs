@@ -1,18 +1,18 @@
-//! Products of numbers cut into tiles of `B` limbs, each tile's columns written out in full.
+//! Products of numbers cut into blocks of `B` limbs, each block's columns written out in full.
 //!
 //! Column k of a product gathers every a_i b_j with i + j = k (product scanning; Comba 1990). A column keeps two sums, of
 //! the low and of the high halves of its products, each in 128 bits: the high sum is simply the next column's start.
 //! Three-word accumulators need one addition fewer, but LLVM gathers their carries into vectors and loses more.
 //!
-//! Tiles of a longer number are combined as limbs are in the schoolbook method. A tile step adds to a window of two
-//! tiles, and its carry belongs one tile above: the next step, whose window lies one tile higher, takes it in at its
+//! Blocks of a longer number are combined as limbs are in the schoolbook method. A block step adds to a window of two
+//! blocks, and its carry belongs one block above: the next step, whose window lies one block higher, takes it in at its
 //! column B.
 //!
 //! The routines are never inlined: one copy of each is all that fits the instruction cache.
 
 use std::hint::black_box;
 
-/// Does `$body` for each column of the largest tile, with `$k` a constant. LLVM does not unroll nested loops this deep.
+/// Does `$body` for each column of the largest block, with `$k` a constant. LLVM does not unroll nested loops this deep.
 macro_rules! for_each_column {
     ($k:ident => $body:expr) => {
         for_each_column!($k => $body;
@@ -76,7 +76,7 @@ impl Column {
         (self.low as u64, Self { low, high: 0 })
     }
 
-    /// [`finish`](Self::finish), fenced in large tiles: there LLVM would add this column's high halves straight into the
+    /// [`finish`](Self::finish), fenced in large blocks: there LLVM would add this column's high halves straight into the
     /// next one's sum, and keep all of them waiting in memory.
     #[inline(always)]
     fn finish_apart<const B: usize>(self) -> (u64, Self) {
@@ -86,7 +86,7 @@ impl Column {
     }
 }
 
-/// The same limbs, fenced in large tiles: LLVM must fetch them anew for each column, not keep copies of them all in
+/// The same limbs, fenced in large blocks: LLVM must fetch them anew for each column, not keep copies of them all in
 /// its own stack frame, whose addresses make longer instructions.
 #[inline(always)]
 fn reload<const B: usize>(a: &[u64; B]) -> &[u64; B] {

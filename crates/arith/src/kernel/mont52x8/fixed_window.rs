@@ -1,23 +1,24 @@
 //! Exponentiations, window after window: two side by side of numbers of ten digits, which fill each other's gaps; one alone
 //! of all others.
 
-use super::{Moduli, Mont52x8, Select, cells, cells_mut, lookup, sweep};
-use crate::kernel::lanes::{Cell, Lanes, Work};
-use crate::kernel::{Ladder, LaneKernel, climb};
+use super::moduli::{Moduli, vec8s, vec8s_mut};
+use super::{fused, lookup};
+use crate::kernel::FixedWindow;
+use crate::kernel::lanes::{Lanes, Vec8, Work};
 
 /// Values of working memory, of which the first of two streams has those of both.
 pub(super) const VALUES: usize = 6;
 
 /// A number of ten digits.
-type Ten = [Cell; sweep::DIGITS];
+type Ten = [Vec8; fused::DIGITS];
 
 /// What one stream works on.
 struct Stream<'a> {
     value: &'a mut Ten,
     selected: &'a mut Ten,
     n: &'a mut Ten,
-    n0: &'a Cell,
-    table: &'a [Cell],
+    n0: &'a Vec8,
+    table: &'a [Vec8],
 }
 
 impl<'a> Stream<'a> {
@@ -28,20 +29,20 @@ impl<'a> Stream<'a> {
         from: &[u64],
         table: &'a [u64],
     ) -> Self {
-        value.copy_from_slice(cells(from));
-        n.copy_from_slice(cells(&moduli.n));
+        value.copy_from_slice(vec8s(from));
+        n.copy_from_slice(vec8s(&moduli.n));
         Self {
             value,
             selected,
             n,
             n0: &moduli.n0,
-            table: cells(table),
+            table: vec8s(table),
         }
     }
 
     #[inline(always)]
     fn square<V: Lanes>(&mut self, token: V::Token) {
-        sweep::square::<V>(token, self.value, (self.n, self.n0), None);
+        fused::square::<V>(token, self.value, (self.n, self.n0), None);
     }
 
     #[inline(always)]
@@ -51,7 +52,7 @@ impl<'a> Stream<'a> {
 
     #[inline(always)]
     fn multiply<V: Lanes>(&mut self, token: V::Token) {
-        sweep::multiply::<V>(token, self.value, self.selected, (self.n, self.n0));
+        fused::multiply::<V>(token, self.value, self.selected, (self.n, self.n0));
     }
 }
 
@@ -60,34 +61,34 @@ impl<'a> Stream<'a> {
 /// All that is written again and again lies together there, with the moduli: a load whose address agrees with that of a
 /// store before it in the lower twelve bits is held back for it, though they have nothing to do with each other.
 pub(super) fn tens(working: &mut [u64]) -> &mut [Ten] {
-    cells_mut(working).as_chunks_mut().0
+    vec8s_mut(working).as_chunks_mut().0
 }
 
 /// One exponentiation, and the width of its windows.
-pub(super) struct One<'a>(pub(super) Ladder<'a, Moduli>, pub(super) usize);
+pub(super) struct One<'a>(pub(super) FixedWindow<'a, Moduli>, pub(super) usize);
 
 impl Work for One<'_> {
     #[inline(always)]
     fn run<V: Lanes>(self, token: V::Token) {
-        let Self(ladder, width) = self;
-        let [value, selected, n, ..] = tens(ladder.working) else {
+        let Self(power, width) = self;
+        let [value, selected, n, ..] = tens(power.working) else {
             unreachable!("there is memory for six");
         };
         let memory = [value, selected, n];
-        let mut stream = Stream::new(memory, ladder.moduli, ladder.value, ladder.table);
-        for digits in ladder.digits.chunks_exact(8) {
+        let mut stream = Stream::new(memory, power.moduli, power.value, power.table);
+        for digits in power.digits.chunks_exact(8) {
             for _ in 0..width {
                 stream.square::<V>(token);
             }
             stream.look_up::<V>(token, digits);
             stream.multiply::<V>(token);
         }
-        cells_mut(ladder.value).copy_from_slice(stream.value);
+        vec8s_mut(power.value).copy_from_slice(stream.value);
     }
 }
 
 /// Two of one length, alternately: what one waits for, the other fills.
-pub(super) struct Two<'a>(pub(super) [Ladder<'a, Moduli>; 2], pub(super) usize);
+pub(super) struct Two<'a>(pub(super) [FixedWindow<'a, Moduli>; 2], pub(super) usize);
 
 impl Work for Two<'_> {
     #[inline(always)]
@@ -111,44 +112,7 @@ impl Work for Two<'_> {
             stream1.multiply::<V>(token);
             stream2.multiply::<V>(token);
         }
-        cells_mut(one.value).copy_from_slice(stream1.value);
-        cells_mut(two.value).copy_from_slice(stream2.value);
+        vec8s_mut(one.value).copy_from_slice(stream1.value);
+        vec8s_mut(two.value).copy_from_slice(stream2.value);
     }
-}
-
-/// An exponentiation of numbers of any other length: the table is read once for two windows.
-pub(super) fn by_twos<V: Lanes>(kernel: Mont52x8<V>, ladder: Ladder<'_, Moduli>, width: usize) {
-    let Ladder {
-        moduli,
-        value,
-        table,
-        digits,
-        selected,
-        working,
-    } = ladder;
-    let (working, second) = working.split_at_mut(2 * value.len());
-    let second = &mut second[..value.len()];
-    let (pairs, rest) = digits.as_chunks::<16>();
-    for pair in pairs {
-        let (digits1, digits2) = pair.split_at(8);
-        let select = Select {
-            table: cells(table),
-            digits: [digits1, digits2],
-            selected: [cells_mut(selected), cells_mut(second)],
-        };
-        V::run(kernel.token, select);
-        for selected in [&*selected, &*second] {
-            kernel.sqr(moduli, value, width, working);
-            kernel.mul(moduli, value, selected, working);
-        }
-    }
-    let ladder = Ladder {
-        moduli,
-        value,
-        table,
-        digits: rest,
-        selected,
-        working,
-    };
-    climb(kernel, ladder, width);
 }

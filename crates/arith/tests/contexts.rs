@@ -6,14 +6,17 @@ use keys::{E, Key, bytes, for_each_kernel};
 use num_bigint::BigUint;
 use proptest::prelude::*;
 use rsalab_arith::bare::BarePrivateContext;
-use rsalab_arith::{Error, Kernel, PrivateContext, PrivateParts, PublicContext, Status};
+use rsalab_arith::{
+    CheckedPrivateKey, CheckedPublicKey, Error, Kernel, PrivateContext, PrivateParts,
+    PublicContext, Status,
+};
 
 /// Runs all inputs through the private, the bare and the public operation in batches of `batch`.
 fn round_trip(key: &Key, inputs: &[BigUint], batch: usize, kernel: Kernel) {
     let (n, d) = (key.n(), BigUint::from_bytes_be(&key.rest.d));
-    let private = PrivateContext::new(&key.parts(), kernel).unwrap();
-    let bare = BarePrivateContext::new(&key.parts(), kernel).unwrap();
-    let public = PublicContext::new(&key.rest.n, &key.e, kernel).unwrap();
+    let private = PrivateContext::new(&key.checked(), kernel);
+    let bare = BarePrivateContext::new(&key.checked(), kernel);
+    let public = PublicContext::new(&key.public(), kernel);
     let bits = n.bits() as usize;
     assert_eq!(
         [
@@ -35,8 +38,7 @@ fn round_trip(key: &Key, inputs: &[BigUint], batch: usize, kernel: Kernel) {
         [private.kernel(), bare.kernel(), public.kernel()],
         [kernel; 3]
     );
-    let (mut private_scratch, mut bare_scratch) =
-        (private.scratch().unwrap(), bare.scratch().unwrap());
+    let (mut private_scratch, mut bare_scratch) = (private.scratch().unwrap(), bare.scratch());
     let mut public_scratch = public.scratch();
     for inputs in inputs.chunks(batch) {
         let input = inputs.iter().flat_map(|x| key.bytes(x)).collect::<Vec<_>>();
@@ -65,11 +67,10 @@ fn round_trip(key: &Key, inputs: &[BigUint], batch: usize, kernel: Kernel) {
 /// Runs all inputs through the private operation without the CRT, protected and bare, in batches of `batch`.
 fn without_crt(key: &Key, inputs: &[BigUint], batch: usize, kernel: Kernel) {
     let (n, d) = (key.n(), BigUint::from_bytes_be(&key.rest.d));
-    let private = PrivateContext::without_crt(&key.parts(), kernel).unwrap();
-    let bare = BarePrivateContext::without_crt(&key.parts(), kernel).unwrap();
+    let private = PrivateContext::without_crt(&key.checked(), kernel).unwrap();
+    let bare = BarePrivateContext::without_crt(&key.checked(), kernel).unwrap();
     assert_eq!([private.kernel(), bare.kernel()], [kernel; 2]);
-    let (mut private_scratch, mut bare_scratch) =
-        (private.scratch().unwrap(), bare.scratch().unwrap());
+    let (mut private_scratch, mut bare_scratch) = (private.scratch().unwrap(), bare.scratch());
     for inputs in inputs.chunks(batch) {
         let input = inputs.iter().flat_map(|x| key.bytes(x)).collect::<Vec<_>>();
         let expected = inputs
@@ -148,7 +149,7 @@ fn large_moduli() {
             let key = Key::mersenne(p, q);
             let (n, x) = (key.n(), key.inputs().pop().unwrap());
             let (input, mut output) = (key.bytes(&x), vec![0; key.len()]);
-            let private = PrivateContext::new(&key.parts(), kernel).unwrap();
+            let private = PrivateContext::new(&key.checked(), kernel);
             let mut status = [Status::Fault];
             private
                 .apply(
@@ -219,10 +220,10 @@ fn every_input_in_every_place() {
         .map(|x| (key.bytes(x), key.bytes(&x.modpow(&d, &key.n()))))
         .collect();
     for_each_kernel(|kernel| {
-        let private = PrivateContext::new(&key.parts(), kernel).unwrap();
-        let bare = BarePrivateContext::new(&key.parts(), kernel).unwrap();
+        let private = PrivateContext::new(&key.checked(), kernel);
+        let bare = BarePrivateContext::new(&key.checked(), kernel);
         let mut scratch = private.scratch().unwrap();
-        let mut bare_scratch = bare.scratch().unwrap();
+        let mut bare_scratch = bare.scratch();
         for size in (0..=33).chain([4097]) {
             let of = |i: usize| &expected[(i + size) % expected.len()];
             let inputs: Vec<u8> = (0..size).flat_map(|i| of(i).0.clone()).collect();
@@ -250,9 +251,9 @@ fn one_out_of_range_harms_no_neighbour() {
         let key = Key::random(256, 257, &E);
         let n = key.n();
         let top = (BigUint::from(1u8) << (8 * key.len())) - 1u8;
-        let private = PrivateContext::new(&key.parts(), kernel).unwrap();
-        let bare = BarePrivateContext::new(&key.parts(), kernel).unwrap();
-        let public = PublicContext::new(&key.rest.n, &E, kernel).unwrap();
+        let private = PrivateContext::new(&key.checked(), kernel);
+        let bare = BarePrivateContext::new(&key.checked(), kernel);
+        let public = PublicContext::new(&key.public(), kernel);
         for batch in 1..=9 {
             for bad in 0..batch {
                 for value in [&n, &(&n + 1u8), &top] {
@@ -293,13 +294,8 @@ fn one_out_of_range_harms_no_neighbour() {
                         .unwrap();
                     check(&output, &status, &key.rest.d);
                     output.fill(0xaa);
-                    bare.apply(
-                        &mut bare.scratch().unwrap(),
-                        &input,
-                        &mut output,
-                        &mut status,
-                    )
-                    .unwrap();
+                    bare.apply(&mut bare.scratch(), &input, &mut output, &mut status)
+                        .unwrap();
                     check(&output, &status, &key.rest.d);
                     output.fill(0xaa);
                     public
@@ -316,11 +312,10 @@ fn one_out_of_range_harms_no_neighbour() {
 fn wrong_lengths_are_refused_and_nothing_is_written() {
     let key = Key::random(256, 257, &E);
     let len = key.len();
-    let private = PrivateContext::new(&key.parts(), Kernel::auto()).unwrap();
-    let bare = BarePrivateContext::new(&key.parts(), Kernel::auto()).unwrap();
-    let public = PublicContext::new(&key.rest.n, &E, Kernel::auto()).unwrap();
-    let (mut private_scratch, mut bare_scratch) =
-        (private.scratch().unwrap(), bare.scratch().unwrap());
+    let private = PrivateContext::new(&key.checked(), Kernel::auto());
+    let bare = BarePrivateContext::new(&key.checked(), Kernel::auto());
+    let public = PublicContext::new(&key.public(), Kernel::auto());
+    let (mut private_scratch, mut bare_scratch) = (private.scratch().unwrap(), bare.scratch());
     let mut public_scratch = public.scratch();
     for (inputs, outputs, items, what) in [
         (2 * len - 1, 2 * len, 2, "inputs"),
@@ -353,7 +348,7 @@ fn wrong_lengths_are_refused_and_nothing_is_written() {
 #[test]
 fn what_no_key_may_be() {
     let kernel = Kernel::auto();
-    let refusal = |n: &BigUint, e: &[u8]| PublicContext::new(&n.to_bytes_be(), e, kernel).err();
+    let refusal = |n: &BigUint, e: &[u8]| CheckedPublicKey::new(&n.to_bytes_be(), e).err();
     let power = |bits: usize| BigUint::from(1u8) << bits;
     let good = power(512) - 1u8;
     assert_eq!(refusal(&good, &E), None);
@@ -389,13 +384,13 @@ fn what_no_key_may_be() {
         q: &off,
         ..key.parts()
     };
-    assert!(PrivateContext::new(&padded, kernel).is_ok());
+    assert!(CheckedPrivateKey::new(&padded).is_ok());
     let swapped = PrivateParts {
         dp: &key.rest.dq,
         ..key.parts()
     };
     assert_eq!(
-        PrivateContext::new(&swapped, kernel).err(),
+        CheckedPrivateKey::new(&swapped).err(),
         Some(Error::InconsistentKey("dp is not d modulo p - 1"))
     );
     // d + k lcm(p - 1, q - 1) is a private exponent too, and the CRT never sees how long it is.
@@ -406,7 +401,7 @@ fn what_no_key_may_be() {
         d: &long,
         ..key.parts()
     };
-    assert!(PrivateContext::new(&long, kernel).is_ok());
+    let long = CheckedPrivateKey::new(&long).unwrap();
     assert_eq!(
         PrivateContext::without_crt(&long, kernel).err(),
         Some(Error::InconsistentKey("d is not below n"))
@@ -424,7 +419,8 @@ fn odd_moduli_of_any_kind() {
                 (BigUint::from(1u8) << bits) - 1u8,
                 (BigUint::from(1u8) << (bits - 1)) + 1u8,
             ] {
-                let context = PublicContext::new(&n.to_bytes_be(), &E, kernel).unwrap();
+                let key = CheckedPublicKey::new(&n.to_bytes_be(), &E).unwrap();
+                let context = PublicContext::new(&key, kernel);
                 let len = context.modulus_len();
                 assert_eq!(context.modulus_bits(), bits);
                 let inputs = [BigUint::ZERO, BigUint::from(1u8), &n - 1u8, &n / 3u8];

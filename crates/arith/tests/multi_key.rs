@@ -4,15 +4,15 @@ mod keys;
 
 use keys::{E, Key, for_each_kernel};
 use num_bigint::BigUint;
-use rsalab_arith::{Error, Kernel, PrivateRing, PrivateRingRunner, Status, integer};
+use rsalab_arith::{Error, Kernel, MultiKeyContext, MultiKeyRunner, Status, integer};
 
-fn ring(keys: &[Key], kernel: Kernel) -> Result<PrivateRing, Error> {
-    let parts: Vec<_> = keys.iter().map(Key::parts).collect();
-    PrivateRing::new(&parts, kernel)
+fn ring(keys: &[Key], kernel: Kernel) -> Result<MultiKeyContext, Error> {
+    let keys: Vec<_> = keys.iter().map(Key::checked).collect();
+    MultiKeyContext::new(&keys.iter().collect::<Vec<_>>(), kernel)
 }
 
 /// Applies the keys `of` to inputs, and checks results, order and statuses.
-fn apply(runner: &mut PrivateRingRunner<'_>, keys: &[Key], of: &[usize], seed: usize) {
+fn apply(runner: &mut MultiKeyRunner<'_>, keys: &[Key], of: &[usize], seed: usize) {
     let len = keys[0].len();
     let mut expected = Vec::new();
     let mut inputs = Vec::new();

@@ -1,14 +1,10 @@
-//! x^d mod n by one full-length power, without the CRT: four times the work of [`crt`](crate::crt), to be measured beside
-//! programs that do it so; and for a
-//! key whose primes are not known yet.
+//! x^d mod n by one full-length power, without the CRT: four times the work of [`crt`](super::crt). For a key whose primes
+//! are not known yet; and to be compared with programs that do it so.
 
-use crate::Error;
-use crate::batch::Raise;
+use super::Raise;
 use crate::exp::{self, Digits, Power, Windows};
-use crate::integer;
 use crate::kernel::LaneKernel;
-use crate::limbs::{Modulus, Nat};
-use crate::private::PrivateParts;
+use crate::limbs::Modulus;
 
 /// The private power with one kernel: each number fills one lane.
 pub(crate) struct PlainPower<K: LaneKernel> {
@@ -64,17 +60,5 @@ impl<K: LaneKernel> Raise for PlainPower<K> {
         for (lane, limbs) in values.chunks_exact_mut(self.limbs).enumerate() {
             self.kernel.store(&self.moduli, lane, value, limbs);
         }
-    }
-}
-
-/// Checks a private key and brings its exponent into limb form, of the modulus's length.
-// Never inlined: `tracking/verdicts.supp` knows it by its name.
-#[inline(never)]
-pub(crate) fn exponent(modulus: &Modulus, parts: &PrivateParts<'_>) -> Result<Nat, Error> {
-    integer::check(parts)?;
-    // Larger exponents are right too, but the window is as long as n.
-    match integer::is_less(parts.d, parts.n) {
-        true => Ok(Nat::from_be(parts.d).resized(modulus.limbs())),
-        false => Err(Error::InconsistentKey("d is not below n")),
     }
 }

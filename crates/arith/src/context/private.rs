@@ -1,36 +1,13 @@
 //! The private operation: x^d mod n, by CRT or without, blinded, checked before release, in constant time.
 
-use crate::batch::{self, Raise};
-use crate::crt::CrtParts;
-use crate::guard::{Blinding, Guard};
-use crate::integer;
+use crate::batch;
+use crate::limbs::Modulus;
 use crate::limbs::aligned::Aligned;
-use crate::limbs::{Modulus, Nat, limbs_for_bits, words};
-use crate::plain;
-use crate::public::public_key;
-use crate::{Error, Kernel, Status};
+use crate::power::Raise;
+use crate::power::crt::CrtParts;
+use crate::power::guard::{Blinding, Guard};
+use crate::{CheckedPrivateKey, Error, Kernel, Status};
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
-
-/// The parts of a private key, big-endian, of any length (leading zeros are harmless).
-#[derive(Clone, Copy)]
-pub struct PrivateParts<'a> {
-    /// Modulus, p q.
-    pub n: &'a [u8],
-    /// Public exponent.
-    pub e: &'a [u8],
-    /// Private exponent: the inverse of e modulo p - 1 and q - 1.
-    pub d: &'a [u8],
-    /// First prime.
-    pub p: &'a [u8],
-    /// Second prime; either may be the larger.
-    pub q: &'a [u8],
-    /// d mod (p - 1).
-    pub dp: &'a [u8],
-    /// d mod (q - 1).
-    pub dq: &'a [u8],
-    /// q^-1 mod p.
-    pub qinv: &'a [u8],
-}
 
 /// A private key, prepared once for one kernel. Shared by any number of threads; wiped on drop.
 pub struct PrivateContext {
@@ -54,38 +31,26 @@ pub struct PrivateScratch {
 static CONTEXTS: AtomicU64 = AtomicU64::new(0);
 
 impl PrivateContext {
-    /// Prepares a key after checking every relation between its parts.
-    ///
-    /// # Errors
-    /// [`Error::InconsistentKey`]; and those of [`PublicContext::new`](crate::PublicContext::new).
-    pub fn new(parts: &PrivateParts<'_>, kernel: Kernel) -> Result<Self, Error> {
-        Self::with_power(parts, kernel, crt_power)
+    /// Prepares a key.
+    pub fn new(key: &CheckedPrivateKey, kernel: Kernel) -> Self {
+        let modulus = key.public().modulus();
+        let power = kernel.private(&CrtParts::new(&modulus, key));
+        Self::with_power(key, kernel, modulus, power)
     }
 
-    /// The same without the CRT: one power by the whole of d, blinded and checked all the same. For measurement: it is
-    /// slower, and nothing is gained by it.
-    ///
-    /// # Errors
-    /// Those of [`new`](Self::new); [`Error::InconsistentKey`] also for a d that is not below n.
-    pub fn without_crt(parts: &PrivateParts<'_>, kernel: Kernel) -> Result<Self, Error> {
-        Self::with_power(parts, kernel, plain_power)
-    }
-
-    fn with_power(
-        parts: &PrivateParts<'_>,
+    pub(crate) fn with_power(
+        key: &CheckedPrivateKey,
         kernel: Kernel,
-        power: PreparePower,
-    ) -> Result<Self, Error> {
-        let (modulus, e) = public_key(parts.n, parts.e)?;
-        let guard = kernel.guard(&modulus, &e);
-        let power = power(kernel, &modulus, parts)?;
-        Ok(Self {
+        modulus: Modulus,
+        power: Box<dyn Raise>,
+    ) -> Self {
+        Self {
             id: CONTEXTS.fetch_add(1, Relaxed),
             kernel,
+            guard: kernel.guard(&modulus, &key.public().exponent()),
             modulus,
             power,
-            guard,
-        })
+        }
     }
 
     /// Length of n, in bits.
@@ -198,49 +163,9 @@ impl PrivateContext {
     }
 }
 
-/// How a key's power is prepared once its modulus is.
-pub(crate) type PreparePower =
-    fn(Kernel, &Modulus, &PrivateParts<'_>) -> Result<Box<dyn Raise>, Error>;
-
-/// With the CRT.
-pub(crate) fn crt_power(
-    kernel: Kernel,
-    modulus: &Modulus,
-    parts: &PrivateParts<'_>,
-) -> Result<Box<dyn Raise>, Error> {
-    Ok(kernel.private(&crt_parts(modulus.clone(), parts)?))
-}
-
-/// Without.
-pub(crate) fn plain_power(
-    kernel: Kernel,
-    modulus: &Modulus,
-    parts: &PrivateParts<'_>,
-) -> Result<Box<dyn Raise>, Error> {
-    let d = plain::exponent(modulus, parts)?;
-    Ok(kernel.plain(modulus, &d, modulus.bits()))
-}
-
-/// Checks a private key and brings its CRT parameters into limb form.
-pub(crate) fn crt_parts(modulus: Modulus, parts: &PrivateParts<'_>) -> Result<CrtParts, Error> {
-    integer::check(parts)?;
-    let (p, q) = (Nat::from_be(parts.p), Nat::from_be(parts.q));
-    let (p_bits, q_bits) = (words::bits_vartime(&p), words::bits_vartime(&q));
-    let half = limbs_for_bits(p_bits.max(q_bits));
-    Ok(CrtParts {
-        modulus,
-        p: Modulus::new(&p, p_bits, half),
-        q: Modulus::new(&q, q_bits, half),
-        dp: Nat::from_be(parts.dp).resized(half),
-        dq: Nat::from_be(parts.dq).resized(half),
-        qinv: Nat::from_be(parts.qinv).resized(half),
-    })
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::integer::{Derived, derive};
 
     /// A power that goes wrong for the last item of each call, as a fault would make it.
     struct Faulty {
@@ -268,30 +193,14 @@ mod tests {
         }
     }
 
-    fn key() -> (Vec<u8>, Vec<u8>, Derived) {
+    fn context() -> PrivateContext {
         // 2^521 - 1 and 2^127 - 1.
         let (p, q) = (
             [vec![1], vec![0xff; 65]].concat(),
             [vec![0x7f], vec![0xff; 15]].concat(),
         );
-        let derived = derive(&p, &q, &[1, 0, 1]).unwrap();
-        (p, q, derived)
-    }
-
-    fn context() -> PrivateContext {
-        let (p, q, Derived { n, d, dp, dq, qinv }) = key();
-        let (p, q) = (&p, &q);
-        let parts = PrivateParts {
-            n: &n,
-            e: &[1, 0, 1],
-            d: &d,
-            p,
-            q,
-            dp: &dp,
-            dq: &dq,
-            qinv: &qinv,
-        };
-        PrivateContext::new(&parts, Kernel::auto()).unwrap()
+        let key = CheckedPrivateKey::from_primes(&p, &q, &[1, 0, 1]).unwrap();
+        PrivateContext::new(&key, Kernel::auto())
     }
 
     #[test]

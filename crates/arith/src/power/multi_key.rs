@@ -1,151 +1,19 @@
-//! Private operations under many keys of one size, side by side: each item brings its own key.
+//! Private powers in lanes that each have a key of their own.
 
-use crate::batch::{self, Raise};
-use crate::crt::{CrtParts, CrtPower};
+use super::Raise;
+use super::crt::{CrtParts, CrtPower};
+use super::guard::{Blinding, Guard, LaneGuard};
+use crate::batch;
 use crate::exp::PublicExponent;
-use crate::guard::{Blinding, Guard, LaneGuard};
 use crate::kernel::LaneKernel;
 use crate::limbs::aligned::Aligned;
 use crate::limbs::{Modulus, words};
-use crate::private::{PrivateParts, crt_parts};
-use crate::public::public_key;
-use crate::{Error, Kernel, Status};
-use subtle::ConstantTimeEq;
-use zeroize::Zeroizing;
-
-/// Private keys of one size, prepared to share the lanes of a kernel: with CRT, blinded, checked, in constant time as
-/// [`PrivateContext`](crate::PrivateContext) is. Which key an item has is not a secret. Shared by any number of threads;
-/// wiped on drop.
-pub struct PrivateRing {
-    kernel: Kernel,
-    bits: usize,
-    keys: Box<dyn Keys>,
-}
-
-/// One thread's lanes, working memory and blinding for a [`PrivateRing`]. Wiped on drop.
-pub struct PrivateRingRunner<'ring> {
-    len: usize,
-    lanes: Box<dyn Lanes + 'ring>,
-}
-
-impl PrivateRing {
-    /// Prepares keys, at least one, after checking every relation between the parts of each.
-    ///
-    /// # Errors
-    /// [`Error::MixedSizes`] unless all moduli have equally many bits, and so the longer primes; and those of
-    /// [`PrivateContext::new`](crate::PrivateContext::new).
-    pub fn new(keys: &[PrivateParts<'_>], kernel: Kernel) -> Result<Self, Error> {
-        let mut prepared = Vec::with_capacity(keys.len());
-        for parts in keys {
-            let (modulus, e) = public_key(parts.n, parts.e)?;
-            prepared.push(RingKey {
-                parts: crt_parts(modulus, parts)?,
-                e,
-            });
-        }
-        let sizes = |key: &RingKey| (key.parts.modulus.bits(), key.parts.prime_bits());
-        let Some(first) = prepared.first().map(sizes) else {
-            return Err(Error::MixedSizes);
-        };
-        if prepared.iter().any(|key| sizes(key) != first) {
-            return Err(Error::MixedSizes);
-        }
-        Ok(Self {
-            kernel,
-            bits: first.0,
-            keys: kernel.ring(&prepared),
-        })
-    }
-
-    /// Length of every n, in bits.
-    pub fn modulus_bits(&self) -> usize {
-        self.bits
-    }
-
-    /// Length of every n, and of each input and output, in bytes.
-    pub fn modulus_len(&self) -> usize {
-        self.bits.div_ceil(8)
-    }
-
-    /// The kernel that runs.
-    pub fn kernel(&self) -> Kernel {
-        self.kernel
-    }
-
-    /// One thread's hands on the keys.
-    pub fn runner(&self) -> PrivateRingRunner<'_> {
-        PrivateRingRunner {
-            len: self.modulus_len(),
-            lanes: self.keys.lanes(true),
-        }
-    }
-
-    /// Whether each key, by its place, does what it is for: of a number that is raised to its d, and that to its e, the first
-    /// must differ from the number, and the second be it. For keys that are new, and numbers that nobody else has seen: there
-    /// is no blinding, which protects against inputs of others', and no result is given out. Otherwise in constant time.
-    ///
-    /// # Errors
-    /// [`Error::Length`] unless there is one number of [`modulus_len`](Self::modulus_len) bytes for each key.
-    pub fn check(&self, inputs: &[u8], passed: &mut [bool]) -> Result<(), Error> {
-        let len = self.modulus_len();
-        let mut outputs = Zeroizing::new(vec![0; inputs.len()]);
-        let mut status = vec![Status::Done; passed.len()];
-        let places: Vec<usize> = (0..self.keys.count()).collect();
-        PrivateRingRunner {
-            len,
-            lanes: self.keys.lanes(false),
-        }
-        .apply(&places, inputs, &mut outputs, &mut status)?;
-        let results = inputs.chunks_exact(len).zip(outputs.chunks_exact(len));
-        for ((passed, status), (input, output)) in passed.iter_mut().zip(status).zip(results) {
-            *passed = status == Status::Done && !bool::from(input.ct_eq(output));
-        }
-        Ok(())
-    }
-}
-
-impl PrivateRingRunner<'_> {
-    /// Raises every input to the d of its own key: `keys` names, for each entry of `status`, the place of a key in the
-    /// ring. Layout, statuses and promises are those of [`PrivateContext::apply`](crate::PrivateContext::apply).
-    ///
-    /// # Errors
-    /// [`Error::Length`] if the buffers disagree, [`Error::OutOfRange`] if there is no such key, both before anything is
-    /// written; [`Error::Randomness`]: the outputs are all zero then, and `status` means nothing.
-    pub fn apply(
-        &mut self,
-        keys: &[usize],
-        inputs: &[u8],
-        outputs: &mut [u8],
-        status: &mut [Status],
-    ) -> Result<(), Error> {
-        batch::check_layout(self.len, inputs, outputs, status)?;
-        if keys.len() != status.len() {
-            return Err(Error::Length {
-                what: "keys",
-                expected: status.len(),
-                got: keys.len(),
-            });
-        }
-        let step = self.lanes.begin(keys)?;
-        let applied = keys
-            .chunks(step)
-            .zip(inputs.chunks(step * self.len))
-            .zip(outputs.chunks_mut(step * self.len))
-            .zip(status.chunks_mut(step))
-            .try_for_each(|(((keys, inputs), outputs), status)| {
-                self.lanes.step(keys, inputs, outputs, status)
-            });
-        if applied.is_err() {
-            outputs.fill(0);
-        }
-        applied
-    }
-}
+use crate::{Error, Status};
 
 /// A checked key, before a kernel has it.
-pub(crate) struct RingKey {
-    parts: CrtParts,
-    e: Vec<u64>,
+pub(crate) struct SizedKey {
+    pub(crate) parts: CrtParts,
+    pub(crate) e: Vec<u64>,
 }
 
 /// The keys of a ring, prepared for some kernel.
@@ -181,11 +49,11 @@ struct LaneKey<K: LaneKernel> {
 }
 
 impl<K: LaneKernel> LaneKeys<K> {
-    pub(crate) fn new(kernel: K, keys: &[RingKey]) -> Self {
+    pub(crate) fn new(kernel: K, keys: &[SizedKey]) -> Self {
         // Exponents that are all the same, as they mostly are, can be short.
         let mixed = keys.iter().any(|key| key.e != keys[0].e);
         let e_bits = keys.iter().map(|key| words::bits_vartime(&key.e)).max();
-        let keys = keys.iter().map(|RingKey { parts, e }| {
+        let keys = keys.iter().map(|SizedKey { parts, e }| {
             let exponent = match (mixed, e_bits) {
                 (true, Some(bits)) => {
                     PublicExponent::one_of_many::<K>(e, parts.modulus.limbs(), bits)
@@ -220,7 +88,7 @@ impl<K: LaneKernel> Keys for LaneKeys<K> {
             keys: &self.keys,
             is_blinded,
             pairs: guard.blinding(),
-            held: vec![None; guard.items()],
+            in_lane: vec![None; guard.items()],
             blindings: self.keys.iter().map(|_| None).collect(),
             inputs: Aligned::zero(values),
             values: Aligned::zero(values),
@@ -232,15 +100,15 @@ impl<K: LaneKernel> Keys for LaneKeys<K> {
 }
 
 /// [`Lanes`] of one kernel.
-struct LaneRunner<'ring, K: LaneKernel> {
-    keys: &'ring [LaneKey<K>],
+struct LaneRunner<'keys, K: LaneKernel> {
+    keys: &'keys [LaneKey<K>],
     is_blinded: bool,
     /// With the keys of the items at hand in their lanes.
     power: CrtPower<K>,
     guard: LaneGuard<K>,
     pairs: Blinding,
     /// Whose modulus is in each lane of the guard.
-    held: Vec<Option<usize>>,
+    in_lane: Vec<Option<usize>>,
     /// Each key's own pairs, once it was used.
     blindings: Vec<Option<Blinding>>,
     inputs: Aligned,
@@ -296,9 +164,9 @@ impl<K: LaneKernel> Lanes for LaneRunner<'_, K> {
             }
             // Items of one key take the pairs of different lanes.
             self.guard.gather_pair(&mut self.pairs, own, item);
-            if self.held[item] != Some(key) {
+            if self.in_lane[item] != Some(key) {
                 self.guard.gather(item, &self.keys[key].guard);
-                self.held[item] = Some(key);
+                self.in_lane[item] = Some(key);
             }
         }
         self.guard.blind(&self.pairs, values, &mut self.working);

@@ -1,10 +1,11 @@
 //! x^d mod n by two half-length powers (Quisquater and Couvreur 1982) and Garner's recombination (RFC 8017, 5.1.2).
 
-use crate::batch::Raise;
+use super::Raise;
+use crate::CheckedPrivateKey;
 use crate::exp::{self, Digits, Power, Windows};
 use crate::kernel::LaneKernel;
 use crate::limbs::aligned::Aligned;
-use crate::limbs::{Modulus, Nat, words};
+use crate::limbs::{Modulus, Nat, limbs_for_bits, words};
 
 /// The CRT parameters in limb form. Both primes have the same number of limbs, the longer one's.
 pub(crate) struct CrtParts {
@@ -17,6 +18,22 @@ pub(crate) struct CrtParts {
 }
 
 impl CrtParts {
+    pub(crate) fn new(modulus: &Modulus, key: &CheckedPrivateKey) -> Self {
+        let parts = key.parts();
+        let (p, q) = (Nat::from_be(parts.p), Nat::from_be(parts.q));
+        let (p_bits, q_bits) = (words::bits_vartime(&p), words::bits_vartime(&q));
+        let half = limbs_for_bits(p_bits.max(q_bits));
+        let sized = |part| Nat::from_be(part).resized(half);
+        Self {
+            modulus: modulus.clone(),
+            p: Modulus::new(&p, p_bits, half),
+            q: Modulus::new(&q, q_bits, half),
+            dp: sized(parts.dp),
+            dq: sized(parts.dq),
+            qinv: sized(parts.qinv),
+        }
+    }
+
     /// Length of the longer prime, in bits.
     pub(crate) fn prime_bits(&self) -> usize {
         self.p.bits().max(self.q.bits())

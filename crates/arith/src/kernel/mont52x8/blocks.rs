@@ -1,14 +1,14 @@
 //! The arithmetic on columns. See the module above for the schedule and the bounds.
 
-use crate::kernel::lanes::{Cell, DIGIT_MASK, Lanes};
+use crate::kernel::lanes::{DIGIT_MASK, Lanes, Vec8};
 use std::hint::black_box;
 
-/// Rows of a large tile.
+/// Rows of a large block.
 pub(super) const LARGE: usize = 10;
-/// Rows of a small tile, for what is left over.
+/// Rows of a small block, for what is left over.
 pub(super) const SMALL: usize = 5;
 
-/// Expands a block once for each row 0..10 that the tile has, with its number a constant, because LLVM will not unroll
+/// Expands a block once for each row 0..10 that the block has, with its number a constant, because LLVM will not unroll
 /// two nested loops this long, and an array of registers must be indexed by constants only.
 macro_rules! for_each_row {
     ($row:ident < $rows:expr => $body:block) => {
@@ -41,21 +41,21 @@ fn step<V: Lanes, const ROWS: usize>(window: &mut [V; ROWS], top: V, m: &[V; ROW
 }
 
 #[inline(always)]
-fn load<V: Lanes, const ROWS: usize>(token: V::Token, cells: &[Cell]) -> [V; ROWS] {
-    let cells = cells.first_chunk::<ROWS>().expect("a tile fits");
+fn load<V: Lanes, const ROWS: usize>(token: V::Token, vecs: &[Vec8]) -> [V; ROWS] {
+    let vecs = vecs.first_chunk::<ROWS>().expect("a block fits");
     let mut values = [V::splat(token, 0); ROWS];
-    for_each_row!(row < ROWS => { values[row] = V::load(token, &cells[row]); });
+    for_each_row!(row < ROWS => { values[row] = V::load(token, &vecs[row]); });
     values
 }
 
 #[inline(always)]
-fn store<V: Lanes, const ROWS: usize>(values: [V; ROWS], cells: &mut [Cell]) {
-    let cells = cells.first_chunk_mut::<ROWS>().expect("a tile fits");
-    for_each_row!(row < ROWS => { values[row].store(&mut cells[row]); });
+fn store<V: Lanes, const ROWS: usize>(values: [V; ROWS], vecs: &mut [Vec8]) {
+    let vecs = vecs.first_chunk_mut::<ROWS>().expect("a block fits");
+    for_each_row!(row < ROWS => { values[row].store(&mut vecs[row]); });
 }
 
-/// Which columns hold something before rows are added to them.
-mod held {
+/// Which columns are initialised before rows are added to them.
+mod columns {
     /// None: whatever is in memory is taken for zero.
     pub(super) const NONE: u8 = 0;
     /// As many as the other factor has digits; those above are taken for zero.
@@ -64,86 +64,96 @@ mod held {
     pub(super) const ALL: u8 = 2;
 }
 
-/// t += m x, for ROWS digits m, where the columns of `t` hold what HELD says.
+/// t += m x, for ROWS digits m, where the columns of `t` are initialised as INITIALISED says.
 #[inline(always)]
-fn add_rows<V: Lanes, const ROWS: usize, const HELD: u8>(
+fn add_rows<V: Lanes, const ROWS: usize, const INITIALISED: u8>(
     token: V::Token,
-    t: &mut [Cell],
+    t: &mut [Vec8],
     m: &[V; ROWS],
-    x: &[Cell],
+    x: &[Vec8],
 ) {
     let zero = V::splat(token, 0);
-    let mut window = if HELD == held::NONE {
+    let mut window = if INITIALISED == columns::NONE {
         [zero; ROWS]
     } else {
         load(token, t)
     };
     let t = &mut t[..x.len() + ROWS];
-    let held = match HELD {
-        held::NONE => 0,
-        held::LOWER => x.len() - ROWS,
+    let initialised = match INITIALISED {
+        columns::NONE => 0,
+        columns::LOWER => x.len() - ROWS,
         _ => x.len(),
     };
-    for j in 0..held {
+    for j in 0..initialised {
         let top = V::load(token, &t[j + ROWS]);
         step(&mut window, top, m, V::load(token, &x[j])).store(&mut t[j]);
     }
-    for j in held..x.len() {
+    for j in initialised..x.len() {
         step(&mut window, zero, m, V::load(token, &x[j])).store(&mut t[j]);
     }
     store(window, &mut t[x.len()..]);
 }
 
-/// t = a b, its lowest columns settled.
+/// t = a b, its lowest columns normalised.
 #[inline(always)]
-pub(super) fn product<V: Lanes>(token: V::Token, t: &mut [Cell], a: &[Cell], b: &[Cell]) {
+pub(super) fn product<V: Lanes>(token: V::Token, t: &mut [Vec8], a: &[Vec8], b: &[Vec8]) {
     let large = a.len() - a.len() % LARGE;
     if large == 0 {
-        return add_rows::<V, SMALL, { held::NONE }>(token, t, &load(token, b), a);
+        return add_rows::<V, SMALL, { columns::NONE }>(token, t, &load(token, b), a);
     }
-    add_rows::<V, LARGE, { held::NONE }>(token, t, &load(token, b), a);
-    settle_lowest::<V>(token, t, a.len());
+    add_rows::<V, LARGE, { columns::NONE }>(token, t, &load(token, b), a);
+    normalise_lowest::<V>(token, t, a.len());
     for row in (LARGE..large).step_by(LARGE) {
-        add_rows::<V, LARGE, { held::LOWER }>(token, &mut t[row..], &load(token, &b[row..]), a);
+        add_rows::<V, LARGE, { columns::LOWER }>(token, &mut t[row..], &load(token, &b[row..]), a);
     }
     if large < a.len() {
-        add_rows::<V, SMALL, { held::LOWER }>(token, &mut t[large..], &load(token, &b[large..]), a);
+        add_rows::<V, SMALL, { columns::LOWER }>(
+            token,
+            &mut t[large..],
+            &load(token, &b[large..]),
+            a,
+        );
     }
 }
 
-/// t += a b, and the lowest columns are settled again.
+/// t += a b, and the lowest columns are normalised again.
 #[inline(always)]
-pub(super) fn add_product<V: Lanes>(token: V::Token, t: &mut [Cell], a: &[Cell], b: &[Cell]) {
+pub(super) fn add_product<V: Lanes>(token: V::Token, t: &mut [Vec8], a: &[Vec8], b: &[Vec8]) {
     let large = a.len() - a.len() % LARGE;
     for row in (0..large).step_by(LARGE) {
-        add_rows::<V, LARGE, { held::ALL }>(token, &mut t[row..], &load(token, &b[row..]), a);
+        add_rows::<V, LARGE, { columns::ALL }>(token, &mut t[row..], &load(token, &b[row..]), a);
     }
     if large < a.len() {
-        add_rows::<V, SMALL, { held::ALL }>(token, &mut t[large..], &load(token, &b[large..]), a);
+        add_rows::<V, SMALL, { columns::ALL }>(
+            token,
+            &mut t[large..],
+            &load(token, &b[large..]),
+            a,
+        );
     }
-    settle_lowest::<V>(token, t, a.len());
+    normalise_lowest::<V>(token, t, a.len());
 }
 
 /// t += the products of digits of `a`, one or both of them among its first ROWS, as often as the square has them; the
-/// lowest 2 ROWS columns are complete then. The columns of `t` hold what HELD says.
+/// lowest 2 ROWS columns are complete then. The columns of `t` are initialised as INITIALISED says.
 #[inline(always)]
-fn add_square_rows<V: Lanes, const ROWS: usize, const HELD: u8>(
+fn add_square_rows<V: Lanes, const ROWS: usize, const INITIALISED: u8>(
     token: V::Token,
-    t: &mut [Cell],
-    a: &[Cell],
+    t: &mut [Vec8],
+    a: &[Vec8],
 ) {
     let zero = V::splat(token, 0);
     let m: [V; ROWS] = load(token, a);
-    let (tile, rest) = t.split_at_mut(ROWS);
+    let (block, rest) = t.split_at_mut(ROWS);
     let x = &a[ROWS..];
     // Products of unequal digits first, once each ...
     let mut columns = [zero; 2 * LARGE];
-    if HELD != held::NONE {
-        let low: [V; ROWS] = load(token, tile);
+    if INITIALISED != columns::NONE {
+        let low: [V; ROWS] = load(token, block);
         for_each_row!(row < ROWS => { columns[row] = low[row]; });
     }
     if !x.is_empty() {
-        add_rows::<V, ROWS, HELD>(token, rest, &m, x);
+        add_rows::<V, ROWS, INITIALISED>(token, rest, &m, x);
         let high: [V; ROWS] = load(token, rest);
         for_each_row!(row < ROWS => { columns[ROWS + row] = high[row]; });
     }
@@ -162,21 +172,21 @@ fn add_square_rows<V: Lanes, const ROWS: usize, const HELD: u8>(
     });
 }
 
-/// t = a^2, its lowest columns settled.
+/// t = a^2, its lowest columns normalised.
 ///
 /// Products of unequal digits are taken once and doubled; digits cannot be doubled beforehand, they have no bit to spare.
 #[inline(always)]
-pub(super) fn square<V: Lanes>(token: V::Token, t: &mut [Cell], a: &[Cell]) {
+pub(super) fn square<V: Lanes>(token: V::Token, t: &mut [Vec8], a: &[Vec8]) {
     let small = a.len() % LARGE;
     let first = if small > 0 { SMALL } else { LARGE };
     if small > 0 {
-        add_square_rows::<V, SMALL, { held::NONE }>(token, t, a);
+        add_square_rows::<V, SMALL, { columns::NONE }>(token, t, a);
     } else {
-        add_square_rows::<V, LARGE, { held::NONE }>(token, t, a);
+        add_square_rows::<V, LARGE, { columns::NONE }>(token, t, a);
     }
-    settle_lowest::<V>(token, t, a.len());
+    normalise_lowest::<V>(token, t, a.len());
     for row in (first..a.len()).step_by(LARGE) {
-        add_square_rows::<V, LARGE, { held::LOWER }>(token, &mut t[2 * row..], &a[row..]);
+        add_square_rows::<V, LARGE, { columns::LOWER }>(token, &mut t[2 * row..], &a[row..]);
     }
 }
 
@@ -224,7 +234,7 @@ impl<V: Lanes> Carry<V> {
 
 /// Makes digits of the first ROWS columns of `t`: what is above 2^52 in them goes up into the next one.
 #[inline(always)]
-fn settle<V: Lanes, const ROWS: usize>(token: V::Token, t: &mut [Cell]) {
+fn normalise<V: Lanes, const ROWS: usize>(token: V::Token, t: &mut [Vec8]) {
     let mut digits = Carry::<V>::new(token, None);
     for_each_row!(row < ROWS => {
         digits.digit(V::load(token, &t[row])).store(&mut t[row]);
@@ -234,23 +244,27 @@ fn settle<V: Lanes, const ROWS: usize>(token: V::Token, t: &mut [Cell]) {
         .store(&mut t[ROWS]);
 }
 
-/// [`settle`]s the columns that are folded first, of a number of `len` digits. It is done as soon as they are complete: the
+/// [`normalise`]s the columns that are reduced first, of a number of `len` digits. It is done as soon as they are complete: the
 /// carry goes from one to the next, and what follows need not wait for it.
 #[inline(always)]
-fn settle_lowest<V: Lanes>(token: V::Token, t: &mut [Cell], len: usize) {
+fn normalise_lowest<V: Lanes>(token: V::Token, t: &mut [Vec8], len: usize) {
     if len > LARGE && !len.is_multiple_of(LARGE) {
-        settle::<V, SMALL>(token, t);
+        normalise::<V, SMALL>(token, t);
     } else if len > LARGE {
-        settle::<V, LARGE>(token, t);
+        normalise::<V, LARGE>(token, t);
     }
 }
 
-/// Takes the first ROWS columns of `t`, which are settled, away, and adds what they are worth above: t / B for
+/// Takes the first ROWS columns of `t`, which are normalised, away, and adds what they are worth above: t / B for
 /// B = 2^(52 ROWS), where `inverse` is 1 / B mod n. Nothing waits for a quotient digit here.
 #[inline(always)]
-fn fold_rows<V: Lanes, const ROWS: usize>(token: V::Token, t: &mut [Cell], inverse: &[Cell]) {
+fn reduce_partially<V: Lanes, const ROWS: usize>(
+    token: V::Token,
+    t: &mut [Vec8],
+    inverse: &[Vec8],
+) {
     let low: [V; ROWS] = load(token, t);
-    add_rows::<V, ROWS, { held::ALL }>(token, &mut t[ROWS..], &low, inverse);
+    add_rows::<V, ROWS, { columns::ALL }>(token, &mut t[ROWS..], &low, inverse);
 }
 
 /// Adds the multiple of n that clears the first ROWS columns of `t`. What is above them is the result, doubled where
@@ -258,10 +272,10 @@ fn fold_rows<V: Lanes, const ROWS: usize>(token: V::Token, t: &mut [Cell], inver
 #[inline(always)]
 pub(super) fn reduce_rows<V: Lanes, const ROWS: usize>(
     token: V::Token,
-    t: &[Cell],
-    n: &[Cell],
+    t: &[Vec8],
+    n: &[Vec8],
     n0: V,
-    out: &mut [Cell],
+    out: &mut [Vec8],
     double: Option<V::Mask>,
 ) {
     let zero = V::splat(token, 0);
@@ -275,7 +289,7 @@ pub(super) fn reduce_rows<V: Lanes, const ROWS: usize>(
         columns[row] = low[row];
         columns[ROWS + row] = high[row];
     });
-    let lowest: &[Cell; ROWS] = n.first_chunk().expect("a tile fits");
+    let lowest: &[Vec8; ROWS] = n.first_chunk().expect("a block fits");
     let mut q = [zero; ROWS];
     for_each_row!(row < ROWS => {
         q[row] = zero.add_low(columns[row], n0);
@@ -300,7 +314,7 @@ pub(super) fn clear_column<V: Lanes, const COLUMNS: usize, const DIGITS: usize>(
     columns: &mut [V; COLUMNS],
     row: usize,
     q: V,
-    n: &[Cell; DIGITS],
+    n: &[Vec8; DIGITS],
 ) {
     // Loaded anew for each row: LLVM would keep all digits in registers, and spill columns that are waited for.
     let n = black_box(n);
@@ -323,39 +337,39 @@ pub(super) fn clear_column<V: Lanes, const COLUMNS: usize, const DIGITS: usize>(
     }
 }
 
-/// 1 / 2^(52 ROWS) mod n for a small and for a large tile, in all lanes. A number of one tile needs neither, and one
-/// without a small tile not the first.
-pub(super) struct Folds<'a> {
-    pub(super) small: &'a [Cell],
-    pub(super) large: &'a [Cell],
+/// 1 / 2^(52 ROWS) mod n for a small and for a large block, in all lanes. A number of one block needs neither, and one
+/// without a small block not the first.
+pub(super) struct PartialInverses<'a> {
+    pub(super) small: &'a [Vec8],
+    pub(super) large: &'a [Vec8],
 }
 
 /// out = t / R mod n, below t / R + (2 + 2^-200) n, and twice that where `double` says so, for a `t` whose lowest columns
-/// are settled.
+/// are normalised.
 #[inline(always)]
 pub(super) fn reduce<V: Lanes>(
     token: V::Token,
-    t: &mut [Cell],
-    (n, n0): (&[Cell], &Cell),
-    folds: Folds<'_>,
-    out: &mut [Cell],
+    t: &mut [Vec8],
+    (n, n0): (&[Vec8], &Vec8),
+    inverses: PartialInverses<'_>,
+    out: &mut [Vec8],
     double: Option<V::Mask>,
 ) {
     let n0 = V::load(token, n0);
     if n.len() == SMALL {
         return reduce_rows::<V, SMALL>(token, t, n, n0, out, double);
     }
-    // A small tile comes first: from there on no fold reaches beyond the columns there are.
+    // A small block comes first: from there on no partial reduction reaches beyond the columns there are.
     let first = n.len() % LARGE;
     if first > 0 {
-        fold_rows::<V, SMALL>(token, t, folds.small);
+        reduce_partially::<V, SMALL>(token, t, inverses.small);
     }
     let last = n.len() - LARGE;
     for row in (first..last).step_by(LARGE) {
         if row > 0 {
-            settle::<V, LARGE>(token, &mut t[row..]);
+            normalise::<V, LARGE>(token, &mut t[row..]);
         }
-        fold_rows::<V, LARGE>(token, &mut t[row..], folds.large);
+        reduce_partially::<V, LARGE>(token, &mut t[row..], inverses.large);
     }
     reduce_rows::<V, LARGE>(token, &t[last..], n, n0, out, double);
 }

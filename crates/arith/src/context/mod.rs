@@ -1,0 +1,12 @@
+//! Prepared keys: bytes in, bytes out, a status for each item of a batch.
+
+#[cfg(feature = "hazmat")]
+pub mod bare;
+mod multi_key;
+mod private;
+mod public;
+mod unprotected;
+
+pub use multi_key::{MultiKeyContext, MultiKeyRunner};
+pub use private::{PrivateContext, PrivateScratch};
+pub use public::{PublicContext, PublicScratch};

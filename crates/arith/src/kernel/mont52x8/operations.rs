@@ -1,0 +1,137 @@
+//! Products, squares, reductions and look-ups over either form of the lanes: on the fused path where numbers have ten digits,
+//! in blocks elsewhere.
+
+use super::blocks::{self, PartialInverses};
+use super::moduli::{Moduli, vec8s};
+use super::{fused, lookup};
+use crate::kernel::lanes::{Lanes, Vec8, Work};
+
+/// The number `a` and its modulus if they have ten digits, so that all columns fit into registers; else `a` again.
+#[inline(always)]
+pub(super) fn fused_operands<'a>(
+    moduli: &'a Moduli,
+    a: &'a mut [Vec8],
+) -> Result<(&'a mut [Vec8; fused::DIGITS], fused::Modulus<'a>), &'a mut [Vec8]> {
+    match vec8s(&moduli.n).try_into() {
+        Ok(n) => Ok((a.try_into().expect("as long as n"), (n, &moduli.n0))),
+        Err(_) => Err(a),
+    }
+}
+
+/// out = t / R mod n, doubled where `double` says so.
+#[inline(always)]
+pub(super) fn reduce<V: Lanes>(
+    token: V::Token,
+    moduli: &Moduli,
+    t: &mut [Vec8],
+    out: &mut [Vec8],
+    double: Option<V::Mask>,
+) {
+    let inverses = PartialInverses {
+        small: vec8s(&moduli.small_inverse),
+        large: vec8s(&moduli.large_inverse),
+    };
+    blocks::reduce::<V>(
+        token,
+        t,
+        (vec8s(&moduli.n), &moduli.n0),
+        inverses,
+        out,
+        double,
+    );
+}
+
+pub(super) struct Multiply<'a> {
+    pub(super) moduli: &'a Moduli,
+    pub(super) a: &'a mut [Vec8],
+    pub(super) b: &'a [Vec8],
+    pub(super) t: &'a mut [Vec8],
+}
+
+impl Work for Multiply<'_> {
+    #[inline(always)]
+    fn run<V: Lanes>(self, token: V::Token) {
+        let Self { moduli, a, b, t } = self;
+        match fused_operands(moduli, a) {
+            Ok((a, n)) => {
+                let b = b.try_into().expect("as long as a");
+                fused::multiply::<V>(token, a, b, n);
+            }
+            Err(a) => {
+                let t = &mut t[..2 * a.len()];
+                blocks::product::<V>(token, t, a, b);
+                reduce::<V>(token, moduli, t, a, None);
+            }
+        }
+    }
+}
+
+/// low = (low + 2^(64 N) high) R mod n.
+pub(super) struct EnterWide<'a> {
+    pub(super) moduli: &'a Moduli,
+    pub(super) low: &'a mut [Vec8],
+    pub(super) high: &'a [Vec8],
+    pub(super) t: &'a mut [Vec8],
+}
+
+impl Work for EnterWide<'_> {
+    #[inline(always)]
+    fn run<V: Lanes>(self, token: V::Token) {
+        let Self {
+            moduli,
+            low,
+            high,
+            t,
+        } = self;
+        let t = &mut t[..2 * low.len()];
+        blocks::product::<V>(token, t, low, vec8s(&moduli.rr));
+        blocks::add_product::<V>(token, t, high, vec8s(&moduli.high_rr));
+        reduce::<V>(token, moduli, t, low, None);
+    }
+}
+
+pub(super) struct Square<'a> {
+    pub(super) moduli: &'a Moduli,
+    pub(super) a: &'a mut [Vec8],
+    pub(super) times: usize,
+    pub(super) t: &'a mut [Vec8],
+}
+
+impl Work for Square<'_> {
+    #[inline(always)]
+    fn run<V: Lanes>(self, token: V::Token) {
+        let Self {
+            moduli,
+            a,
+            times,
+            t,
+        } = self;
+        match fused_operands(moduli, a) {
+            Ok((a, n)) => {
+                for _ in 0..times {
+                    fused::square::<V>(token, a, n, None);
+                }
+            }
+            Err(a) => {
+                let t = &mut t[..2 * a.len()];
+                for _ in 0..times {
+                    blocks::square::<V>(token, t, a);
+                    reduce::<V>(token, moduli, t, a, None);
+                }
+            }
+        }
+    }
+}
+
+pub(super) struct Select<'a, const WINDOWS: usize> {
+    pub(super) table: &'a [Vec8],
+    pub(super) digits: [&'a [u8]; WINDOWS],
+    pub(super) selected: [&'a mut [Vec8]; WINDOWS],
+}
+
+impl<const WINDOWS: usize> Work for Select<'_, WINDOWS> {
+    #[inline(always)]
+    fn run<V: Lanes>(self, token: V::Token) {
+        lookup::look_up::<V, WINDOWS>(token, self.table, self.digits, self.selected);
+    }
+}

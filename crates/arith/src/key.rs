@@ -1,0 +1,159 @@
+//! Keys that were checked, once: having one is the proof, and contexts are prepared from nothing else.
+
+use crate::Error;
+use crate::integer::{self, Bytes, PrivateParts};
+use crate::limbs::{Modulus, Nat, limbs_for_bits, words};
+use std::ops::RangeInclusive;
+use zeroize::Zeroizing;
+
+/// Supported lengths of a modulus, in bits.
+pub(crate) const MODULUS_BITS: RangeInclusive<usize> = 512..=16384;
+
+/// A modulus n and a public exponent e that suit each other: n is odd, of 512 to 16384 bits; e is odd, and 3 <= e < n.
+#[derive(Clone, PartialEq, Eq, Hash)]
+pub struct CheckedPublicKey {
+    bits: usize,
+    n: Vec<u8>,
+    e: Vec<u8>,
+}
+
+impl CheckedPublicKey {
+    /// Checks n and e, both big-endian; leading zeros are allowed.
+    ///
+    /// # Errors
+    /// [`Error::ModulusSize`], [`Error::EvenModulus`], [`Error::Exponent`], in this order.
+    pub fn new(n: &[u8], e: &[u8]) -> Result<Self, Error> {
+        let bits = integer::bits_vartime(n);
+        if !MODULUS_BITS.contains(&bits) {
+            return Err(Error::ModulusSize { bits });
+        }
+        if !integer::is_odd(n) {
+            return Err(Error::EvenModulus);
+        }
+        let e_bits = integer::bits_vartime(e);
+        if e_bits < 2 || !integer::is_odd(e) || integer::compare_vartime(e, n).is_ge() {
+            return Err(Error::Exponent);
+        }
+        Ok(Self {
+            bits,
+            n: n[n.len() - bits.div_ceil(8)..].to_vec(),
+            e: e[e.len() - e_bits.div_ceil(8)..].to_vec(),
+        })
+    }
+
+    /// Length of n, in bits.
+    pub fn modulus_bits(&self) -> usize {
+        self.bits
+    }
+
+    /// Length of n, in bytes.
+    pub fn modulus_len(&self) -> usize {
+        self.bits.div_ceil(8)
+    }
+
+    /// The modulus, [`modulus_len`](Self::modulus_len) bytes.
+    pub fn n(&self) -> &[u8] {
+        &self.n
+    }
+
+    /// The public exponent, without leading zeros.
+    pub fn e(&self) -> &[u8] {
+        &self.e
+    }
+
+    /// The modulus with its Montgomery constants.
+    pub(crate) fn modulus(&self) -> Modulus {
+        let limbs = limbs_for_bits(self.bits);
+        Modulus::new(&Nat::from_be(&self.n), self.bits, limbs)
+    }
+
+    /// The public exponent, in as many limbs as the modulus.
+    pub(crate) fn exponent(&self) -> Vec<u64> {
+        let mut exponent = vec![0; limbs_for_bits(self.bits)];
+        words::read_be(&mut exponent, &self.e);
+        exponent
+    }
+}
+
+/// A private key whose parts agree with each other. That its primes are prime is not known. Wiped on drop.
+#[derive(Clone)]
+pub struct CheckedPrivateKey {
+    public: CheckedPublicKey,
+    d: Bytes,
+    p: Bytes,
+    q: Bytes,
+    dp: Bytes,
+    dq: Bytes,
+    qinv: Bytes,
+}
+
+impl CheckedPrivateKey {
+    /// Checks every relation between the parts of a key; leading zeros are allowed.
+    ///
+    /// # Errors
+    /// Those of [`CheckedPublicKey::new`]; [`Error::InconsistentKey`].
+    pub fn new(parts: &PrivateParts<'_>) -> Result<Self, Error> {
+        let public = CheckedPublicKey::new(parts.n, parts.e)?;
+        integer::check(parts)?;
+        Ok(Self::sized(public, parts))
+    }
+
+    /// The key of two primes and a public exponent, with d = e^-1 mod lcm(p - 1, q - 1) (FIPS 186-5, A.1.1). What is derived
+    /// needs no check against what it was derived from.
+    ///
+    /// # Errors
+    /// Those of [`integer::derive`] and of [`CheckedPublicKey::new`].
+    pub fn from_primes(p: &[u8], q: &[u8], e: &[u8]) -> Result<Self, Error> {
+        let derived = integer::derive(p, q, e)?;
+        let public = CheckedPublicKey::new(&derived.n, e)?;
+        let parts = PrivateParts {
+            n: &derived.n,
+            e,
+            d: &derived.d,
+            p,
+            q,
+            dp: &derived.dp,
+            dq: &derived.dq,
+            qinv: &derived.qinv,
+        };
+        Ok(Self::sized(public, &parts))
+    }
+
+    /// Brings the parts to the lengths that a key of this size has: d as long as n, everything modulo a prime as long as the
+    /// longer prime. Lengths of primes are public.
+    fn sized(public: CheckedPublicKey, parts: &PrivateParts<'_>) -> Self {
+        let prime_bits = integer::bits_vartime(parts.p).max(integer::bits_vartime(parts.q));
+        let (k, half) = (public.modulus_len(), prime_bits.div_ceil(8));
+        let fixed = |part| integer::with_length(part, half).expect("it is below a prime");
+        Self {
+            // A d above n is right too.
+            d: integer::with_length(parts.d, k).unwrap_or_else(|| Zeroizing::new(parts.d.to_vec())),
+            p: fixed(parts.p),
+            q: fixed(parts.q),
+            dp: fixed(parts.dp),
+            dq: fixed(parts.dq),
+            qinv: fixed(parts.qinv),
+            public,
+        }
+    }
+
+    /// The public half.
+    pub fn public(&self) -> &CheckedPublicKey {
+        &self.public
+    }
+
+    /// All the parts: n and d of [`modulus_len`](CheckedPublicKey::modulus_len) bytes (more if d is not below n), the rest as
+    /// long as the longer prime, and e as short as it can be.
+    pub fn parts(&self) -> PrivateParts<'_> {
+        PrivateParts {
+            n: &self.public.n,
+            e: &self.public.e,
+            d: &self.d,
+            p: &self.p,
+            q: &self.q,
+            dp: &self.dp,
+            dq: &self.dq,
+            qinv: &self.qinv,
+        }
+    }
+}

@@ -1,0 +1,20 @@
+//! What a prepared key does, whatever its kernel: each file is one way to take a power, or protects one.
+
+pub(crate) mod crt;
+pub(crate) mod guard;
+pub(crate) mod multi_key;
+pub(crate) mod plain;
+pub(crate) mod public;
+
+/// Powers of up to [`items`](Self::items) numbers at once: what a prepared key does, whatever its kernel.
+pub(crate) trait Raise: Send + Sync {
+    /// Name of the kernel that does it.
+    fn kernel(&self) -> &'static str;
+    /// Numbers that one call takes.
+    fn items(&self) -> usize;
+    /// Words of working memory.
+    fn working_words(&self) -> usize;
+    /// Raises each number of `limbs` limbs in `values`, in place; at most [`items`](Self::items) of them, each below the
+    /// modulus before and after.
+    fn raise(&self, values: &mut [u64], working: &mut [u64]);
+}
