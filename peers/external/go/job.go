@@ -59,84 +59,68 @@ var privateForms = []string{"checked", "unchecked"}
 // The conditions under which the job would be done, or why it is not.
 func supports(j *job) (ledger, string) {
 	if reason := j.check(); reason != "" {
-		return ledger{}, reason
+		return nil, reason
 	}
 	if j.Bare {
-		return ledger{}, "this engine has no bare form; 'go:unchecked' leaves the check of the result out"
+		return nil, "this engine has no bare form; 'go:unchecked' leaves the check of the result out"
 	}
 	if strings.HasPrefix(j.Op, "text_") {
-		return ledger{}, "this engine does blocks, not texts"
+		return nil, "this engine does blocks, not texts"
 	}
 	if !slices.Contains(operations, j.Op) {
-		return ledger{}, fmt.Sprintf("this engine does not know the operation '%s'", j.Op)
+		return nil, fmt.Sprintf("this engine does not know the operation '%s'", j.Op)
 	}
 	if j.Variant != nil {
 		if j.Op != "private" {
-			return ledger{}, fmt.Sprintf("'%s' has no form '%s'; it has one only", j.Op, *j.Variant)
+			return nil, fmt.Sprintf("'%s' has no form '%s'; it has one only", j.Op, *j.Variant)
 		}
 		if !slices.Contains(privateForms, *j.Variant) {
-			return ledger{}, fmt.Sprintf("'private' has no form '%s'; it has %s", *j.Variant, strings.Join(privateForms, ", "))
+			return nil, fmt.Sprintf("'private' has no form '%s'; it has %s", *j.Variant, strings.Join(privateForms, ", "))
 		}
 	}
 	if internalReason != "" && slices.Contains([]string{"private", "public", "prime_search"}, j.Op) {
-		return ledger{}, internalReason
+		return nil, internalReason
 	}
 	if j.takesKey() && (j.Exponent.isRandom || j.Exponent.value > 1<<31-1) {
-		return ledger{}, "Go's crypto/rsa takes public exponents below 2^31 only"
+		return nil, "Go's crypto/rsa takes public exponents below 2^31 only"
 	}
 	if j.Op == "keygen" && j.Exponent.value != 65537 {
-		return ledger{}, "Go's crypto/rsa makes keys with the exponent 65537 only"
+		return nil, "Go's crypto/rsa makes keys with the exponent 65537 only"
 	}
 	if j.Bits%2 == 1 && slices.Contains([]string{"keygen", "prime_pair", "prime_search"}, j.Op) {
-		return ledger{}, "this engine makes two primes of one size, and so moduli of an even number of bits only"
+		return nil, "this engine makes two primes of one size, and so moduli of an even number of bits only"
 	}
 	return conditions(j), ""
 }
 
 // What is true of Go 1.24 and later; NOTES.md says where it is read.
 func conditions(j *job) ledger {
-	yes, no := true, false
-	text := func(t string) *string { return &t }
-	exponent := j.Exponent.value
-	l := ledger{
-		Setup:   "key with its CRT values and Montgomery constants, once for all threads",
-		Lanes:   1,
-		Threads: "engine",
-		Clock:   "engine",
+	l := ledger{"setup": "nothing", "lanes": 1, "threads": "engine", "clock": "engine"}
+	if j.takesKey() {
+		l["setup"] = "key with its CRT values and Montgomery constants, once for all threads"
+	}
+	if j.Op == "private" || j.Op == "sign" {
+		l["crt"], l["blinding"], l["constant_time"] = true, false, true
+		l["result_check"] = j.Op == "sign" || j.Variant == nil || *j.Variant == "checked"
+	}
+	if j.Op == "totient" || j.Op == "private_exponent" {
+		l["constant_time"] = false
+	}
+	if slices.Contains([]string{"public", "verify", "keygen", "prime_pair", "private_exponent"}, j.Op) {
+		l["exponent"] = j.Exponent.value
 	}
 	switch j.Op {
-	case "private":
-		check := j.Variant == nil || *j.Variant == "checked"
-		l.Crt, l.Blinding, l.ResultCheck, l.ConstantTime = &yes, &no, &check, &yes
-	case "sign":
-		l.Crt, l.Blinding, l.ResultCheck, l.ConstantTime = &yes, &no, &yes, &yes
-		l.Padding = text("PKCS #1 v1.5")
-	case "public":
-		l.Exponent = &exponent
-	case "verify":
-		l.Exponent = &exponent
-		l.Padding = text("PKCS #1 v1.5")
+	case "sign", "verify":
+		l["padding"] = "PKCS#1 v1.5 with SHA-256, of a digest"
 	case "keygen":
-		l.Rounds = text(keygenRounds(j.Bits / 2))
-		l.Sieve = text("trial division by the primes up to 1619; independent candidates")
-		l.Exponent = &exponent
-		l.Setup = "nothing"
+		l["rounds"] = keygenRounds(j.Bits / 2)
+		l["sieve"] = "trial division by the primes up to 1619; independent candidates"
 	case "prime_search":
-		l.Rounds = text(keygenRounds(j.Bits / 2))
-		l.Sieve = text("trial division by the primes up to 1619")
-		l.Setup = "nothing"
+		l["rounds"] = keygenRounds(j.Bits / 2)
+		l["sieve"] = "trial division by the primes up to 1619"
 	case "prime_pair":
-		l.Rounds = text("20 of Miller-Rabin, one to base 2, and Baillie-PSW's Lucas test (big.Int.ProbablyPrime)")
-		l.Sieve = text("trial division by the primes up to 53; independent candidates")
-		l.Exponent = &exponent
-		l.Setup = "nothing"
-	case "totient":
-		l.ConstantTime = &no
-		l.Setup = "nothing"
-	case "private_exponent":
-		l.ConstantTime = &no
-		l.Exponent = &exponent
-		l.Setup = "nothing"
+		l["rounds"] = "20 of Miller-Rabin, one to base 2, and Baillie-PSW's Lucas test (big.Int.ProbablyPrime)"
+		l["sieve"] = "trial division by the primes up to 53; independent candidates"
 	}
 	return l
 }

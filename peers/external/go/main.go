@@ -42,13 +42,9 @@ func origin() string {
 	return "Go's own crypto/rsa, linked statically, " + runtime.Compiler + " compiler"
 }
 
-func info() engineInfo {
-	return engineInfo{
-		Name:      "go",
-		Version:   "Go " + runtime.Version()[2:],
-		Origin:    origin(),
-		Variants:  privateForms,
-		Optimised: true,
+func info() map[string]any {
+	return map[string]any{
+		"name": "go", "version": "Go " + runtime.Version()[2:], "origin": origin(), "variants": privateForms, "optimised": true,
 	}
 }
 
@@ -99,7 +95,13 @@ func serve(lines <-chan []byte, output io.Writer) {
 			os.Exit(5)
 		}
 	}
-	refuse := func(f *refusal) { say(errorAnswer{"error", f.kind, f.message, f.item}) }
+	refuse := func(f *refusal) {
+		a := answer("error", "kind", f.kind, "message", f.message)
+		if f.item != nil {
+			a["item"] = *f.item
+		}
+		say(a)
+	}
 	var ready *rig
 	release := func() {
 		if ready != nil {
@@ -115,25 +117,25 @@ func serve(lines <-chan []byte, output io.Writer) {
 		}
 		switch request.Request {
 		case "hello":
-			say(helloAnswer{"hello", protocolVersion, os.Getpid(), info()})
+			say(answer("hello", "protocol", protocolVersion, "pid", os.Getpid(), "engine", info()))
 		case "supports":
 			if ledger, reason := supports(request.Job); reason != "" {
-				say(unsupportedAnswer{"unsupported", reason})
+				say(answer("unsupported", "reason", reason))
 			} else {
-				say(supportedAnswer{"supported", ledger})
+				say(answer("supported", "ledger", ledger))
 			}
 		case "prepare":
 			release()
 			if ready, fault = prepare(request.Job, request.Keys, *request.Inputs); fault != nil {
 				refuse(fault)
 			} else {
-				say(preparedAnswer{"prepared", ready.kernel(), ready.cpus, ready.crowded})
+				say(answer("prepared", "kernel", ready.kernel(), "cpus", ready.cpus, "oversubscribed", ready.crowded))
 			}
 		case "release":
 			release()
-			say(emptyAnswer{"released"})
+			say(answer("released"))
 		case "quit":
-			say(emptyAnswer{"bye"})
+			say(answer("bye"))
 			return
 		default:
 			if ready == nil {
@@ -144,14 +146,18 @@ func serve(lines <-chan []byte, output io.Writer) {
 				if outputs, fault := ready.outputs(); fault != nil {
 					refuse(fault)
 				} else {
-					say(outputsAnswer{"outputs", outputs})
+					say(answer("outputs", "outputs", hexBytes(outputs)))
 				}
 				continue
 			}
 			if block, outputs, fault := ready.block(request.Plan); fault != nil {
 				refuse(fault)
 			} else {
-				say(blockAnswer{"block", block, outputs})
+				a := answer("block", "block", block)
+				if len(outputs) > 0 {
+					a["outputs"] = hexBytes(outputs)
+				}
+				say(a)
 			}
 		}
 	}

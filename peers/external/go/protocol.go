@@ -90,30 +90,8 @@ type blockPlan struct {
 	MaxSamples uint64  `json:"max_samples"`
 }
 
-type engineInfo struct {
-	Name      string   `json:"name"`
-	Version   string   `json:"version"`
-	Origin    string   `json:"origin"`
-	CpuPath   *string  `json:"cpu_path"`
-	Variants  []string `json:"variants"`
-	Optimised bool     `json:"optimised"`
-}
-
-// The conditions of a figure; see crates/engines/src/ledger.rs. Nil where the question does not arise.
-type ledger struct {
-	Crt          *bool   `json:"crt"`
-	Blinding     *bool   `json:"blinding"`
-	ResultCheck  *bool   `json:"result_check"`
-	ConstantTime *bool   `json:"constant_time"`
-	Rounds       *string `json:"rounds"`
-	Sieve        *string `json:"sieve"`
-	Exponent     *uint64 `json:"exponent"`
-	Padding      *string `json:"padding"`
-	Setup        string  `json:"setup"`
-	Lanes        int     `json:"lanes"`
-	Threads      string  `json:"threads"`
-	Clock        string  `json:"clock"`
-}
+// The conditions of a figure; see crates/engines/src/ledger.rs. What is not there does not arise.
+type ledger map[string]any
 
 type sample struct {
 	ElapsedNs  uint64  `json:"elapsed_ns"`
@@ -128,47 +106,14 @@ type block struct {
 	ElapsedNs           uint64   `json:"elapsed_ns"`
 }
 
-// Answers, by name.
-type (
-	helloAnswer struct {
-		Answer   string     `json:"answer"`
-		Protocol uint32     `json:"protocol"`
-		Pid      int        `json:"pid"`
-		Engine   engineInfo `json:"engine"`
+// An answer: its name, and then its fields and their values.
+func answer(name string, fields ...any) map[string]any {
+	a := map[string]any{"answer": name}
+	for i := 0; i < len(fields); i += 2 {
+		a[fields[i].(string)] = fields[i+1]
 	}
-	supportedAnswer struct {
-		Answer string `json:"answer"`
-		Ledger ledger `json:"ledger"`
-	}
-	unsupportedAnswer struct {
-		Answer string `json:"answer"`
-		Reason string `json:"reason"`
-	}
-	preparedAnswer struct {
-		Answer         string `json:"answer"`
-		Kernel         string `json:"kernel"`
-		Cpus           []int  `json:"cpus"`
-		Oversubscribed bool   `json:"oversubscribed"`
-	}
-	outputsAnswer struct {
-		Answer  string   `json:"answer"`
-		Outputs hexBytes `json:"outputs"`
-	}
-	blockAnswer struct {
-		Answer  string   `json:"answer"`
-		Block   block    `json:"block"`
-		Outputs hexBytes `json:"outputs,omitempty"`
-	}
-	emptyAnswer struct {
-		Answer string `json:"answer"`
-	}
-	errorAnswer struct {
-		Answer  string `json:"answer"`
-		Kind    string `json:"kind"`
-		Message string `json:"message"`
-		Item    *int   `json:"item,omitempty"`
-	}
-)
+	return a
+}
 
 // A request that failed, as data: its kind is one of the protocol's.
 type refusal struct {

@@ -22,9 +22,9 @@ final class Json {
 
     private Json() {}
 
-    static JsonObject parse(byte[] line) throws Fault {
+    static JsonObject parse(String line) throws Fault {
         try {
-            JsonElement element = new Gson().getAdapter(JsonElement.class).fromJson(new String(line, StandardCharsets.UTF_8));
+            JsonElement element = new Gson().getAdapter(JsonElement.class).fromJson(line);
             if (element != null && element.isJsonObject()) {
                 return element.getAsJsonObject();
             }

@@ -3,10 +3,10 @@ package rsalab.worker;
 import com.google.gson.JsonArray;
 import com.google.gson.JsonNull;
 import com.google.gson.JsonObject;
-import java.io.BufferedInputStream;
-import java.io.ByteArrayOutputStream;
+import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.InputStream;
+import java.io.InputStreamReader;
 import java.io.OutputStream;
 import java.nio.charset.StandardCharsets;
 import java.util.concurrent.BlockingQueue;
@@ -14,10 +14,9 @@ import java.util.concurrent.LinkedBlockingQueue;
 
 /** An engine in Java as a worker of rsalab, which speaks docs/src/reference/worker-protocol.md over its standard input and output. */
 public final class Worker {
-    private static final int MAX_LINE_BYTES = (1 << 30) + (1 << 20);
     private static final long GRACE_MS = 2000;
     /** What the queue of lines ends with. */
-    private static final byte[] END = new byte[0];
+    private static final String END = new String();
 
     private final Engine engine;
     private final OutputStream output;
@@ -33,12 +32,12 @@ public final class Worker {
         if (arguments.length > 0) {
             answerByHand(engine, arguments[0]);
         }
-        BlockingQueue<byte[]> lines = new LinkedBlockingQueue<>();
+        BlockingQueue<String> lines = new LinkedBlockingQueue<>();
         Thread reader = new Thread(() -> watch(System.in, lines), "reader");
         reader.setDaemon(true);
         reader.start();
         Worker worker = new Worker(engine, System.out);
-        for (byte[] line = lines.take(); line != END && worker.answer(line); line = lines.take()) {}
+        for (String line = lines.take(); line != END && worker.answer(line); line = lines.take()) {}
         System.exit(0);
     }
 
@@ -55,42 +54,25 @@ public final class Worker {
     }
 
     /** Reads lines until the input ends, and soon after ends the process: the coordinator is gone. */
-    private static void watch(InputStream stdin, BlockingQueue<byte[]> lines) {
+    private static void watch(InputStream stdin, BlockingQueue<String> lines) {
         try {
-            InputStream input = new BufferedInputStream(stdin, 1 << 16);
-            byte[] line;
-            while ((line = readLine(input)) != null) {
-                if (!new String(line, 0, Math.min(line.length, 64), StandardCharsets.ISO_8859_1).isBlank()) {
+            BufferedReader input = new BufferedReader(new InputStreamReader(stdin, StandardCharsets.UTF_8), 1 << 16);
+            for (String line = input.readLine(); line != null; line = input.readLine()) {
+                if (!line.isBlank()) {
                     lines.put(line);
                 }
             }
             lines.put(END);
             Thread.sleep(GRACE_MS);
             System.err.println("the input has ended; the request in progress was given up");
-        } catch (IOException | InterruptedException error) {
+        } catch (IOException | InterruptedException | OutOfMemoryError error) {
             System.err.println("the conversation broke off: " + error);
         }
         Runtime.getRuntime().halt(5);
     }
 
-    /** A line without its end; null at the end of the input. */
-    private static byte[] readLine(InputStream input) throws IOException {
-        ByteArrayOutputStream line = new ByteArrayOutputStream(1 << 10);
-        int next = input.read();
-        if (next < 0) {
-            return null;
-        }
-        for (; next >= 0 && next != '\n'; next = input.read()) {
-            line.write(next);
-            if (line.size() >= MAX_LINE_BYTES) {
-                throw new IOException("a line is longer than " + MAX_LINE_BYTES + " bytes");
-            }
-        }
-        return line.toByteArray();
-    }
-
     /** Answers one request; false after the last. */
-    private boolean answer(byte[] line) throws IOException {
+    private boolean answer(String line) throws IOException {
         try {
             JsonObject request = Json.parse(line);
             switch (Json.text(request, "request")) {

@@ -64,21 +64,20 @@ public final class Jca implements Engine {
     /** NOTES.md says where they are read. */
     @Override
     public Ledger ledger(Job job) {
-        boolean isPrivate = job.op().equals("private") || job.op().equals("sign");
-        boolean finds = job.makes() || job.op().equals("prime_search");
-        boolean isVartime = job.op().equals("totient") || job.op().equals("private_exponent");
-        boolean hasExponent = List.of("public", "verify", "private_exponent", "keygen", "prime_pair").contains(job.op());
-        boolean isPadded = job.op().equals("sign") || job.op().equals("verify");
-        return new Ledger(
-                isPrivate ? true : null,
-                isPrivate ? true : null,
-                isPrivate ? (Boolean) (job.op().equals("sign") || isChecked(job)) : null,
-                isPrivate || isVartime ? false : null,
-                finds ? Ledger.roundsOfProbablePrime(job.bits() / 2) : null,
-                finds ? (job.makes() ? "BigInteger's sieve of an interval" : "none") : null,
-                hasExponent ? Ledger.exponentOf(job) : null,
-                isPadded ? "PKCS #1 v1.5" : null,
-                job.takesKey() ? "key read and cipher made, once per thread" : "");
+        Ledger ledger = new Ledger(job.takesKey() ? "key read and cipher made, once per thread" : "");
+        return switch (job.op()) {
+            case "private", "sign" -> {
+                boolean isSigning = job.op().equals("sign");
+                ledger.with("crt", true).with("blinding", true).with("result_check", isSigning || isChecked(job));
+                yield isSigning ? ledger.with("constant_time", false).with("padding", Ledger.PADDING) : ledger.with("constant_time", false);
+            }
+            case "verify" -> ledger.withExponent(job).with("padding", Ledger.PADDING);
+            case "public" -> ledger.withExponent(job);
+            case "keygen", "prime_pair" -> ledger.withExponent(job).searching(job, "BigInteger's sieve of an interval");
+            case "prime_search" -> ledger.searching(job, "none");
+            case "private_exponent" -> ledger.withExponent(job).with("constant_time", false);
+            default -> ledger.with("constant_time", false);
+        };
     }
 
     @Override

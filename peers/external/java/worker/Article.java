@@ -54,19 +54,13 @@ public final class Article implements Engine {
 
     @Override
     public Ledger ledger(Job job) {
-        boolean isPrivate = job.op().equals("private") || job.op().equals("text_decrypt");
-        boolean hasExponent = job.op().equals("public") || job.op().equals("text_encrypt") || job.makes();
-        Boolean notDone = isPrivate ? false : null;
-        return new Ledger(
-                notDone,
-                notDone,
-                notDone,
-                notDone,
-                job.makes() ? Ledger.roundsOfProbablePrime(job.bits() / 2) : null,
-                job.makes() ? "BigInteger's sieve of an interval" : null,
-                hasExponent ? Ledger.exponentOf(job) : null,
-                null,
-                job.takesKey() ? "key read, nothing precomputed from it" + (job.isText() ? "; threads are started in the time" : "") : "");
+        String setup = job.takesKey() ? "key read, nothing precomputed from it" + (job.isText() ? "; threads are started in the time" : "") : "";
+        Ledger ledger = new Ledger(setup);
+        return switch (job.op()) {
+            case "private", "text_decrypt" -> ledger.without("crt", "blinding", "result_check", "constant_time");
+            case "keygen" -> ledger.withExponent(job).searching(job, "BigInteger's sieve of an interval");
+            default -> ledger.withExponent(job);
+        };
     }
 
     @Override
