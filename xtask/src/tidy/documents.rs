@@ -13,11 +13,6 @@ const BOOK: &str = "docs/src";
 const SUMMARY: &str = "docs/src/SUMMARY.md";
 /// What `scripts/book.sh` copies next to the book.
 const COPIED: &str = "docs/results";
-/// The table of engines, and the page that repeats it.
-const ENGINES: [&str; 2] = [
-    "crates/engines/engines.toml",
-    "docs/src/reference/engines.md",
-];
 
 /// Applies the rules about documents.
 pub(crate) fn check(root: &Path, crates: &[Crate], files: &[SourceFile]) -> Vec<Finding> {
@@ -36,39 +31,7 @@ pub(crate) fn check(root: &Path, crates: &[Crate], files: &[SourceFile]) -> Vec<
     }
     findings.extend(check_summary(&pages));
     findings.extend(check_map(crates, files));
-    findings.extend(check_engines(files));
     findings
-}
-
-/// The page of engines has a row for each, in the words of the table.
-fn check_engines(files: &[SourceFile]) -> Vec<Finding> {
-    let [Some(table), Some(page)] =
-        ENGINES.map(|path| files.iter().find(|file| file.path == Path::new(path)))
-    else {
-        return Vec::new();
-    };
-    table
-        .text
-        .split("[[engine]]")
-        .skip(1)
-        .map(|engine| {
-            // Each value is on a line of its own.
-            let value = |key: &str| {
-                engine
-                    .lines()
-                    .filter_map(|line| line.split_once(" = "))
-                    .find(|(name, _)| *name == key)
-                    .map_or("", |(_, value)| value.trim_matches('"'))
-            };
-            let (name, about) = (value("name"), value("about"));
-            format!("| `{name}` | {about} | {} |", value("licence"))
-        })
-        .filter(|row| !page.text.lines().any(|line| line == row))
-        .map(|row| {
-            let fault = format!("does not have the row of {}: {row}", ENGINES[0]);
-            Finding::new(&page.path, None, fault)
-        })
-        .collect()
 }
 
 /// ARCHITECTURE.md names every crate.
@@ -277,21 +240,6 @@ mod tests {
         ] {
             assert!(fault(from, target).is_some(), "{from} {target}");
         }
-    }
-
-    #[test]
-    fn an_engine_without_its_row_is_found() {
-        let [table, list] = ENGINES;
-        let engine = |name| {
-            format!("[[engine]]\nname = \"{name}\"\nabout = \"{name}'s\"\nlicence = \"MIT\"\n")
-        };
-        let files = [
-            page(table, &(engine("a") + &engine("b"))),
-            page(list, "| `a` | a's | MIT |\n| `b` | another's | MIT |\n"),
-        ];
-        let found = check_engines(&files);
-        assert_eq!(found.len(), 1);
-        assert!(found[0].to_string().contains("| `b` | b's | MIT |"));
     }
 
     #[test]
