@@ -10,8 +10,8 @@ use rsalab_measure::{Block, Estimate, stats::Explained};
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    Error,
     compare::{self, LuckCorrected, Measured, MeasuredBlock, Ratio},
+    error::Error,
     number,
     plan::{self, Cell, Engines, Grid, Group, Host, Measure, Plan, PlanError, Seed, Threads},
     run::{

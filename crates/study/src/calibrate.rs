@@ -17,9 +17,9 @@ use rsalab_measure::{Estimate, stats::Summary};
 use serde::Serialize;
 
 use crate::{
-    Error,
     bench::{self, CONFIDENCE, Nowhere},
     compare::{self, Measured, Ratio},
+    error::Error,
     plan::{Group, Host, Seed},
     run::{
         Brief, Entrant, GroupRun, Lab, LaunchError, Launcher, Materials, Outcome, Pool,

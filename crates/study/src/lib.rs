@@ -56,9 +56,8 @@ pub mod report;
 pub mod run;
 pub mod store;
 mod study;
+mod version;
 
 pub use error::{Error, ErrorClass};
 pub use study::Study;
-
-/// The version that studies and artefacts name.
-pub const VERSION: &str = env!("CARGO_PKG_VERSION");
+pub use version::VERSION;

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use crate::{
-    Error,
+    error::Error,
     plan::{Host, Plan, Seed},
     store::{NewStudy, Store, StoreError},
 };

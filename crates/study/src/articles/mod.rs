@@ -9,7 +9,7 @@
 //! | what is in a `review.toml` | `data` |
 //! | how formulas are written, and worked out | `formula`, `evaluate` |
 //! | where cells are found, and what they are asked | `evidence`, `cell` |
-//! | what names mean, and what lists there are | `scope` |
+//! | what names mean, what lists there are, and templates | `scope`, `words` |
 //! | when a value bears a claim out | `relation`, `claims`, `claim`; `thread_counts` for two claims that no quotient decides |
 //! | tables and remarks, figures | `tables`, `table`, `figures` |
 //! | the files that the program of article (b) saves | `batch_files` |
@@ -32,6 +32,7 @@ mod scope;
 mod table;
 mod tables;
 mod thread_counts;
+mod words;
 
 use std::{collections::BTreeMap, path::Path, sync::LazyLock};
 

@@ -145,7 +145,7 @@ impl Report {
             report_command: format!("rsalab report {directory}"),
             plan_toml: study.plan_toml,
             insecure_seed: study.seed.to_string(),
-            program_version: crate::VERSION,
+            program_version: crate::version::VERSION,
         })
     }
 }

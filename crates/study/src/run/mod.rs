@@ -26,11 +26,12 @@ use std::sync::{
 use rsalab_measure::{Clock, Machine, Monotonic, busy_warnings};
 
 use crate::{
-    Error, Study,
+    error::Error,
     store::{
         Beginning, BlockRecord, CellState, Ending, GroupRecord, InterruptedBlock, SessionNumber,
         SessionStart, Store, StoreError, TakenBlock,
     },
+    study::Study,
 };
 
 pub(crate) use check::interrupted_note;

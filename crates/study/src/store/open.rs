@@ -10,31 +10,15 @@ use std::{
 use rusqlite::{Connection, ErrorCode, OpenFlags, TransactionBehavior};
 
 use super::{
-    APPLICATION_ID, DRAFT_PREFIX, FILE, OLDEST_SCHEMA_VERSION, SCHEMA_VERSION, Store, StoreError,
-    files, lock::WriteLock, write,
+    APPLICATION_ID, DRAFT_PREFIX, FILE, NewStudy, SCHEMA_VERSION, Store, StoreError, files,
+    layout::OLDEST_SCHEMA_VERSION, lock::WriteLock, write,
 };
-use crate::plan::{Group, Host, Seed};
 
 /// Another process's transaction lasts for milliseconds; a lock that lasts longer is somebody at work.
 const PATIENCE: Duration = Duration::from_secs(1);
 
 /// The table that version 3 of the schema has added.
 const INTERRUPTED: &str = include_str!("interrupted.sql");
-
-/// What a database is made of.
-#[derive(Clone, Debug)]
-pub struct NewStudy<'a> {
-    /// The plan, in TOML.
-    pub plan_toml: &'a str,
-    /// The plan, unfolded.
-    pub groups: &'a [Group],
-    /// From which all keys and inputs derive.
-    pub seed: Seed,
-    /// The machine as the plan saw it.
-    pub host: &'a Host,
-    /// The command that makes the study.
-    pub command: &'a str,
-}
 
 impl Store {
     /// Makes the database of a new study in a directory, which is made too where it is missing, and opens it for writing.

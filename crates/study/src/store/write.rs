@@ -2,23 +2,14 @@
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use rsalab_measure::Machine;
 use rusqlite::{Connection, Transaction, TransactionBehavior, params};
 use serde::Serialize;
 
 use super::{
     Beginning, BlockRecord, CellId, Ending, GroupId, InterruptedBlock, NewStudy, SessionNumber,
-    Store, StoreError,
+    SessionStart, Store, StoreError,
 };
-
-/// What is known when a session begins.
-#[derive(Clone, Debug)]
-pub struct SessionStart<'a> {
-    /// The machine it runs on.
-    pub machine: &'a Machine,
-    /// What is wrong with the machine for measuring.
-    pub warnings: &'a [String],
-}
+use crate::version::VERSION;
 
 impl Store {
     /// Records that the program has started on this study.
@@ -27,7 +18,7 @@ impl Store {
             transaction.execute(
                 "INSERT INTO session (program_version, machine_json, warnings_json, started_unix_ms)
                  VALUES (?1, ?2, ?3, ?4)",
-                params![crate::VERSION, json(start.machine), json(start.warnings), unix_ms()],
+                params![VERSION, json(start.machine), json(start.warnings), unix_ms()],
             )?;
             Ok(SessionNumber(transaction.last_insert_rowid()))
         })
@@ -170,7 +161,7 @@ pub(super) fn plan(transaction: &Transaction<'_>, study: &NewStudy<'_>) -> rusql
     transaction.execute(
         "INSERT INTO study (id, plan_toml, insecure_seed, host_json, program_version, command, created_unix_ms)
          VALUES (1, ?1, ?2, ?3, ?4, ?5, ?6)",
-        params![study.plan_toml, study.seed.0, json(study.host), crate::VERSION, study.command, unix_ms()],
+        params![study.plan_toml, study.seed.0, json(study.host), VERSION, study.command, unix_ms()],
     )?;
     let mut insert_group =
         transaction.prepare("INSERT INTO cell_group (job_json, measure_json) VALUES (?1, ?2)")?;

@@ -1,0 +1,112 @@
+//! Axes, which take a scope from one value to the next, and templates in words.
+
+use super::{
+    data::{Axis, Values},
+    evidence::Evidence,
+    scope::{Scope, filled},
+};
+use crate::number;
+
+impl Evidence<'_> {
+    /// The scopes that axes make of one, the last axis changing first.
+    pub(super) fn each(&self, axes: &[Axis], scope: &Scope) -> Vec<Scope> {
+        axes.iter().fold(vec![scope.clone()], |scopes, axis| {
+            scopes
+                .iter()
+                .flat_map(|scope| self.along(axis, scope))
+                .collect()
+        })
+    }
+
+    /// As [`each`](Evidence::each) for an axis that may not be there.
+    pub(super) fn of_axis(&self, axis: Option<&Axis>) -> Vec<Scope> {
+        axis.map_or_else(
+            || vec![Scope::default()],
+            |axis| self.along(axis, &Scope::default()),
+        )
+    }
+
+    fn along(&self, Axis(names, values): &Axis, scope: &Scope) -> Vec<Scope> {
+        let rows: Vec<Vec<String>> = match values {
+            Values::List(name) => self.list(&scope.formula(name)),
+            Values::These(entries) => entries
+                .iter()
+                .map(|entry| entry.parts().iter().map(|text| text.0.clone()).collect())
+                .collect(),
+        };
+        let of_row = |row: Vec<String>| {
+            let mut scope = scope.clone();
+            for (name, word) in names.parts().iter().zip(row) {
+                scope.set(&name.0, word);
+            }
+            scope
+        };
+        rows.into_iter().map(of_row).collect()
+    }
+
+    /// A named list of the article, or one that the study makes.
+    pub(super) fn list(&self, name: &str) -> Vec<Vec<String>> {
+        let numbers = |numbers: Vec<usize>| {
+            numbers
+                .iter()
+                .map(|number| vec![number.to_string()])
+                .collect()
+        };
+        match name {
+            "measured engines" => self
+                .engines()
+                .into_iter()
+                .map(|engine| vec![engine.to_owned()])
+                .collect(),
+            "measured sizes" => numbers(self.sizes()),
+            "measured threads" => numbers(self.threads()),
+            "one and all threads" => {
+                let mut counts = vec![1];
+                counts.extend(self.all_threads());
+                numbers(counts)
+            }
+            _ => {
+                let entries = self.data.lists.get(name);
+                let entries = entries.unwrap_or_else(|| panic!("there is no list '{name}'"));
+                entries
+                    .iter()
+                    .map(|entry| entry.parts().iter().map(|text| text.0.clone()).collect())
+                    .collect()
+            }
+        }
+    }
+
+    /// A template in words.
+    pub(super) fn fill(&self, template: &str, scope: &Scope) -> String {
+        filled(template, &|placeholder| {
+            let (name, noun) = match placeholder.rsplit_once(' ') {
+                Some((name, noun)) => (name, Some(noun)),
+                None => (placeholder, None),
+            };
+            if let Some(quantity) = scope.quantities.get(name) {
+                return Some(match noun {
+                    Some(_) => number::whole(quantity.value as u64),
+                    None => number::with_interval(quantity),
+                });
+            }
+            if name == "confidence" {
+                return Some(number::percent(self.confidence()));
+            }
+            let word = scope.words.get(name).map_or(name, String::as_str);
+            match (self.number(word), noun) {
+                (Some(Ok(count)), Some(noun)) => Some(number::counted(count, noun)),
+                (Some(Ok(count)), None) => Some(count.to_string()),
+                // As many as there are CPUs, where there are not several.
+                (Some(Err(_)), Some(noun)) => Some(format!("several {noun}s")),
+                (Some(Err(_)), None) => None,
+                (None, _) if !scope.words.contains_key(name) => None,
+                (None, Some("#")) => Some(number::as_printed(word.parse().ok()?)),
+                (None, Some(noun)) => Some(number::counted(word.parse().ok()?, noun)),
+                (None, None) => {
+                    let word = self.data.words.get(word).map_or(word, String::as_str);
+                    Some(self.fill(word, scope))
+                }
+            }
+        })
+    }
+}
