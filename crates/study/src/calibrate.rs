@@ -1,8 +1,8 @@
-//! What a measurement can tell apart on this machine: an engine beside itself, and beside itself with a known delay.
+//! This machine's rates of false alarms and of missed differences: an engine compared with itself, and with itself and a known delay.
 //!
 //! ```text
 //! for each run       three new workers: the engine, the engine again, the engine with the delay
-//!                    measured in turn, by the same machinery as a bench; two ratios to the first
+//!                    interleaved, as in a bench; two ratios to the first
 //! at the end         false alarms   ratios of equals whose interval leaves out 1
 //!                    misses         ratios to the delayed whose interval holds 1
 //! ```
@@ -17,13 +17,13 @@ use rsalab_measure::{Estimate, stats::Summary};
 use serde::Serialize;
 
 use crate::{
-    bench::{self, CONFIDENCE, Nowhere},
-    compare::{self, Measured, Ratio},
+    bench,
+    compare::{self, CONFIDENCE, Measured, Ratio},
     error::Error,
     plan::{Group, Host, Seed},
     run::{
-        Brief, Entrant, GroupRun, Lab, LaunchError, Launcher, Materials, Outcome, Pool,
-        Surroundings, Workers,
+        ActiveCell, Environment, GroupRun, GroupSpec, LaunchError, Launcher, MemorySink, Outcome,
+        RunContext, TestData, Workers,
     },
     store::CellState,
 };
@@ -37,7 +37,7 @@ pub struct Request {
     pub op: Op,
     /// Bits of the modulus.
     pub bits: usize,
-    /// Seconds of measuring for each contestant in each run.
+    /// Seconds of measuring for each engine under test in each run.
     pub seconds: f64,
     /// Runs, each with new workers.
     pub runs: usize,
@@ -81,9 +81,9 @@ impl Launcher for PlantedWorkers {
 /// What one run found.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Run {
-    /// The engine again, beside itself.
+    /// The engine compared with itself.
     pub equals: Ratio,
-    /// The engine with the delay, beside itself.
+    /// The engine with the delay, compared with itself.
     pub planted: Option<Ratio>,
     /// Operations that the engine did in its samples.
     pub operations: u64,
@@ -98,7 +98,7 @@ pub struct Calibration {
     pub op: Op,
     /// Bits of the modulus.
     pub bits: usize,
-    /// Seconds for each contestant in each run.
+    /// Seconds for each engine under test in each run.
     pub seconds: f64,
     /// The delay as a share of a call's time.
     pub plant: Option<f64>,
@@ -129,7 +129,7 @@ pub struct Verdict {
     pub truths_missed: Option<usize>,
     /// Half the width of the intervals of equals, as a share of the ratio: the median of the runs.
     pub half_width: f64,
-    /// Seconds for each contestant that would make it 1 %, if it falls with the square root of the time.
+    /// Seconds for each engine under test that would make it 1 %, if it falls with the square root of the time.
     pub budget_s: f64,
     /// Ratios of equals within 3 % of 1.
     pub within_three_percent: usize,
@@ -140,9 +140,9 @@ pub struct Verdict {
 /// What a run with another budget found.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Check {
-    /// Seconds for each contestant.
+    /// Seconds for each engine under test.
     pub seconds: f64,
-    /// The engine again, beside itself.
+    /// The engine compared with itself.
     pub equals: Ratio,
 }
 
@@ -162,13 +162,13 @@ fn best(ratio: &Ratio) -> Estimate {
     ratio.luck_corrected.unwrap_or(ratio.to_first)
 }
 
-/// The budget that is tried once more at the end is at most so many seconds for each contestant.
+/// The budget that is tried once more at the end is at most so many seconds for each engine under test.
 const AFFORDABLE_S: f64 = 60.0;
 
 /// The half width that a budget is named for.
 const WANTED: f64 = 0.01;
 
-/// Does the runs; `planted` starts the workers with the delay. Each run is told to `told` with its number, from 1.
+/// Does the runs; `planted` starts the workers with the delay. `on_run` gets each run with its number, from 1.
 ///
 /// When `stop` is set, the run in progress is given up and what has been found so far is returned.
 ///
@@ -177,22 +177,22 @@ const WANTED: f64 = 0.01;
 pub fn run(
     request: &Request,
     host: &Host,
-    around: &Surroundings<'_>,
+    environment: &Environment<'_>,
     planted: &dyn Launcher,
-    told: &mut dyn FnMut(usize, &Run),
+    on_run: &mut dyn FnMut(usize, &Run),
     stop: &Arc<AtomicBool>,
 ) -> Result<Calibration, Error> {
     let seed = match request.seed {
         Some(seed) => seed,
         None => Seed::random()?,
     };
-    let mut bed = Bed {
-        around,
+    let mut runs = Workbench {
+        environment,
         launcher: Both {
-            plain: around.launcher,
+            plain: environment.launcher,
             planted,
         },
-        materials: Materials::new(seed, stop),
+        test_data: TestData::new(seed, stop),
         stop,
     };
     let group = request.group(host, request.seconds)?;
@@ -210,9 +210,9 @@ pub fn run(
     };
     let mut is_stopped = false;
     for number in 1..=request.runs {
-        match bed.run(&group, number as u64, request.plant.is_some())? {
+        match runs.run(&group, number as u64, request.plant.is_some())? {
             Found::Run(run) => {
-                told(number, &run);
+                on_run(number, &run);
                 calibration.runs.push(*run);
             }
             Found::Failure(reason) => {
@@ -229,7 +229,7 @@ pub fn run(
     calibration.verdict = Verdict::of(&calibration);
     if let Some(seconds) = calibration.affordable() {
         let group = request.group(host, seconds)?;
-        match bed.run(&group, 0, false)? {
+        match runs.run(&group, 0, false)? {
             Found::Run(run) => {
                 calibration.check = Some(Check {
                     seconds,
@@ -256,10 +256,10 @@ impl Request {
 }
 
 /// What runs share.
-struct Bed<'a> {
-    around: &'a Surroundings<'a>,
+struct Workbench<'a> {
+    environment: &'a Environment<'a>,
     launcher: Both<'a>,
-    materials: Materials,
+    test_data: TestData,
     stop: &'a Arc<AtomicBool>,
 }
 
@@ -269,48 +269,47 @@ enum Found {
     Stopped,
 }
 
-impl Bed<'_> {
+impl Workbench<'_> {
     fn run(&mut self, group: &Group, seed: u64, with_planted: bool) -> Result<Found, Error> {
         let cell = &group.cells[0];
-        let entrant = |engine: &str, copy| Entrant {
+        let active = |engine: &str, copy| ActiveCell {
             copy,
-            ..Entrant::new(engine.to_owned(), cell.job.clone())
+            ..ActiveCell::new(engine.to_owned(), cell.job.clone())
         };
-        let mut entrants = vec![entrant(&cell.engine, 0), entrant(&cell.engine, 1)];
+        let mut cells = vec![active(&cell.engine, 0), active(&cell.engine, 1)];
         if with_planted {
-            entrants.push(entrant(&Both::planted(&cell.engine), 0));
+            cells.push(active(&Both::planted(&cell.engine), 0));
         }
-        let mut lab = Lab {
-            pool: Pool::new(&self.launcher, self.stop),
-            materials: &mut self.materials,
-            clock: self.around.clock,
-            stop: Arc::clone(self.stop),
-            allow_unoptimised: self.around.allow_unoptimised,
-        };
-        let brief = Brief {
+        let mut context = RunContext::new(
+            self.environment,
+            &self.launcher,
+            &mut self.test_data,
+            self.stop,
+        );
+        let spec = GroupSpec {
             title: "calibration",
             job: &group.job,
             measure: &group.measure,
             seed,
         };
         let outcome =
-            GroupRun::new(&mut lab, brief, &mut entrants, &mut Nowhere, &mut |_| {}).run()?;
+            GroupRun::new(&mut context, spec, &mut cells, &mut MemorySink, &mut |_| {}).run()?;
         if outcome == Outcome::Stopped {
             return Ok(Found::Stopped);
         }
-        let failure = entrants.iter().find_map(|entrant| match &entrant.state {
+        let failure = cells.iter().find_map(|cell| match &cell.state {
             CellState::Done => None,
             CellState::Failed(reason) | CellState::Unsupported(reason) => {
-                Some(format!("{}: {reason}", entrant.engine))
+                Some(format!("{}: {reason}", cell.engine))
             }
             CellState::Planned | CellState::Running => {
-                Some(format!("{}: it was not measured", entrant.engine))
+                Some(format!("{}: it was not measured", cell.engine))
             }
         });
         if let Some(reason) = failure {
             return Ok(Found::Failure(reason));
         }
-        let measured: Vec<Measured<'_>> = entrants.iter().filter_map(Entrant::measured).collect();
+        let measured: Vec<Measured<'_>> = cells.iter().filter_map(ActiveCell::measured).collect();
         let ratio = |place: usize| {
             let this = measured.get(place)?;
             compare::ratio(group.job.op, &measured[0], this, CONFIDENCE)
@@ -319,7 +318,7 @@ impl Bed<'_> {
             Some(equals) => Found::Run(Box::new(Run {
                 equals,
                 planted: ratio(2),
-                operations: entrants[0].operations(),
+                operations: cells[0].operations(),
             })),
             None => Found::Failure("the two have no round in common".to_owned()),
         })

@@ -1,4 +1,4 @@
-//! What the samples say: figures of each contestant, and ratios to the first.
+//! What the samples say: figures of each engine, and ratios to the first.
 //!
 //! The same for a study and for `bench`. A deterministic operation is described by its median time. One whose time is a
 //! matter of luck, as finding primes is, is described by its rate: the median of a skewed distribution says little about
@@ -18,7 +18,10 @@ use serde::Serialize;
 
 use crate::store::TakenBlock;
 
-/// What was measured of one contestant.
+/// Confidence of the intervals where no plan states one.
+pub(crate) const CONFIDENCE: f64 = 0.95;
+
+/// What was measured of one engine.
 #[derive(Clone, Debug)]
 pub struct Measured<'a> {
     /// The conditions.
@@ -32,7 +35,7 @@ pub struct Measured<'a> {
 pub struct MeasuredBlock<'a> {
     /// The round it was measured in.
     pub round: usize,
-    /// Its place among the blocks of all contestants.
+    /// Its place among the blocks of all engines.
     pub order_index: u64,
     /// Its samples.
     pub block: &'a Block,
@@ -51,7 +54,7 @@ impl<'a> From<&'a TakenBlock> for MeasuredBlock<'a> {
     }
 }
 
-/// The figures of one contestant.
+/// The figures of one engine.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Figures {
     /// Operations per second, of all threads together. From the median time, or the rate where luck decides.
@@ -72,10 +75,10 @@ pub struct Figures {
     pub operations: u64,
 }
 
-/// One contestant beside the first.
+/// One engine beside the first.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Ratio {
-    /// This contestant's speed divided by the first one's: above 1 where this one is faster.
+    /// This engine's speed divided by the first one's: above 1 where this one is faster.
     pub to_first: Estimate,
     /// The same without the luck of either, where luck decides and can be told.
     pub luck_corrected: Option<Estimate>,
@@ -90,11 +93,11 @@ pub struct Ratio {
 pub struct LuckCorrected {
     /// Operations per second, had each taken the mean number of tests.
     pub ops_per_s: Estimate,
-    /// That mean: over all contestants who search alike.
+    /// That mean: over all engines who search alike.
     pub tests_per_op: f64,
 }
 
-/// The figures of a contestant; none if it has no samples.
+/// The figures of a engine; none if it has no samples.
 pub fn figures(op: Op, measured: &Measured<'_>, confidence: f64) -> Option<Figures> {
     let bootstrap = Bootstrap {
         confidence,
@@ -135,7 +138,7 @@ pub fn figures(op: Op, measured: &Measured<'_>, confidence: f64) -> Option<Figur
     })
 }
 
-/// How fast a contestant is beside the first, from the rounds in which both were measured.
+/// How fast a engine is beside the first, from the rounds in which both were measured.
 ///
 /// None if there is no such round.
 pub fn ratio<'a>(
@@ -190,11 +193,11 @@ fn reason(uncorrected: Uncorrected) -> &'static str {
     }
 }
 
-/// The speeds of contestants without their luck, in their order: none where luck does not decide, or where nobody else
-/// searches alike, so that there is no mean but a contestant's own.
+/// The speeds of engines without their luck, in their order: none where luck does not decide, or where nobody else
+/// searches alike, so that there is no mean but a engine's own.
 pub fn luck_corrected(
     op: Op,
-    contestants: &[Option<&Measured<'_>>],
+    engines: &[Option<&Measured<'_>>],
     confidence: f64,
 ) -> Vec<Option<LuckCorrected>> {
     let bootstrap = Bootstrap {
@@ -202,7 +205,7 @@ pub fn luck_corrected(
         ..Bootstrap::default()
     };
     let of = |this: &Measured<'_>| {
-        let alike: Vec<Vec<CountedBlock<'_>>> = contestants
+        let alike: Vec<Vec<CountedBlock<'_>>> = engines
             .iter()
             .flatten()
             .filter(|other| search_alike(this, other))
@@ -218,7 +221,7 @@ pub fn luck_corrected(
             tests_per_op,
         })
     };
-    contestants
+    engines
         .iter()
         .map(|this| this.filter(|_| is_luck(op)).and_then(of))
         .collect()
@@ -239,13 +242,13 @@ fn counted<'a>(blocks: &[MeasuredBlock<'a>]) -> Vec<CountedBlock<'a>> {
     blocks.iter().map(counted).collect()
 }
 
-/// Remarks on contestants whose figures depend on who was measured before them, by their place in `contestants`.
-pub fn company(contestants: &[Measured<'_>]) -> Vec<(usize, String)> {
+/// Remarks on engines whose figures depend on who was measured before them, by their place in `engines`.
+pub fn carry_over_effects(engines: &[Measured<'_>]) -> Vec<(usize, String)> {
     /// Chance alone makes one remark in a hundred groups.
     const LEVEL: f64 = 0.01;
     /// An effect below this is not worth a remark, however sure.
     const WORTH: f64 = 1.01;
-    let mut visits: Vec<(u64, Visit)> = contestants
+    let mut visits: Vec<(u64, Visit)> = engines
         .iter()
         .enumerate()
         .flat_map(|(contestant, measured)| {
@@ -260,7 +263,7 @@ pub fn company(contestants: &[Measured<'_>]) -> Vec<(usize, String)> {
     predecessor_effects(&visits, 0)
         .into_iter()
         .filter(|effect| {
-            effect.p_value < LEVEL / contestants.len() as f64 && effect.largest_ratio > WORTH
+            effect.p_value < LEVEL / engines.len() as f64 && effect.largest_ratio > WORTH
         })
         .map(|effect| {
             let percent = (effect.largest_ratio - 1.0) * 100.0;

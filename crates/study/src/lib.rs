@@ -5,7 +5,7 @@
 //! | what is to be measured | [`plan`] |
 //! | where a study lives | [`store`], [`Study`] |
 //! | how it is measured | [`run`] |
-//! | a few cells side by side, without a store | [`mod@bench`] |
+//! | a few cells now, without a store | [`mod@bench`] |
 //! | what the samples say | [`compare`] |
 //! | what people are shown | [`report`] |
 //! | how a number is written | [`number`] |
@@ -22,7 +22,7 @@
 //!     Study,
 //!     plan::{Host, Preset},
 //!     articles, report,
-//!     run::{self, Event, Surroundings, Workers},
+//!     run::{self, Event, Environment, Workers},
 //! };
 //!
 //! let registry = Registry::of_this_program()?;
@@ -38,7 +38,7 @@
 //!         println!("{}, {}: {}", cell.job, cell.engine, state.name());
 //!     }
 //! };
-//! run::run(&mut study, &Surroundings::of_this_machine(&workers), &mut observer, &stop)?;
+//! run::run(&mut study, &Environment::of_this_machine(&workers), &mut observer, &stop)?;
 //! println!("{}", report::write(&articles::report(study.store())?, &directory.join("report"))?.display());
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```

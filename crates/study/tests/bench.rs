@@ -6,7 +6,7 @@ use rsalab_engines::{Mode, Op};
 use rsalab_study::{
     ErrorClass,
     bench::{self, Request, Results, Row},
-    run::{Event, Surroundings},
+    run::{Environment, Event},
 };
 
 mod support;
@@ -28,7 +28,7 @@ fn bench(request: &Request, mocks: &Mocks) -> Results {
 }
 
 fn bench_until(request: &Request, mocks: &Mocks, stop: bool) -> Results {
-    let around = Surroundings {
+    let around = Environment {
         launcher: mocks,
         machine: support::MACHINE.clone(),
         warnings: Vec::new(),
@@ -264,7 +264,7 @@ fn senseless_requests_are_refused_in_words() {
             "1 launch or more",
         ),
     ] {
-        let around = Surroundings {
+        let around = Environment {
             launcher: &mocks,
             machine: support::MACHINE.clone(),
             warnings: Vec::new(),

@@ -17,7 +17,7 @@ use rsalab_measure::{BlockPlan, Clock, MockClock};
 use rsalab_study::{
     calibrate::{self, Calibration, Request},
     plan::Seed,
-    run::{LaunchError, Launcher, Surroundings},
+    run::{Environment, LaunchError, Launcher},
 };
 
 mod support;
@@ -146,7 +146,7 @@ fn calibrate(request: &Request, factor: f64, stop_after: Option<usize>) -> Calib
 }
 
 fn of(request: &Request, plain: &Noise, planted: &Noise, stop_after: Option<usize>) -> Calibration {
-    let around = Surroundings {
+    let around = Environment {
         launcher: plain,
         machine: support::MACHINE.clone(),
         warnings: Vec::new(),

@@ -11,7 +11,7 @@ use rsalab_study::{
     Study, articles,
     plan::Preset,
     report,
-    run::{self, Event, LaunchError, Launcher, Surroundings},
+    run::{self, Environment, Event, LaunchError, Launcher},
     store::Ending,
 };
 
@@ -41,7 +41,7 @@ fn smoke_runs_from_plan_to_page() {
         "a test",
     )
     .unwrap();
-    let around = Surroundings {
+    let around = Environment {
         launcher: &InProcess,
         machine: support::MACHINE.clone(),
         warnings: Vec::new(),

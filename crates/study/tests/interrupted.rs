@@ -11,7 +11,7 @@ use rsalab_study::{
     Study, articles,
     bench::{self, Request},
     plan::Plan,
-    run::{self, Event, Surroundings},
+    run::{self, Environment, Event},
     store::{CellState, Ending},
 };
 
@@ -41,8 +41,8 @@ const ROUNDS: usize = 3;
 /// Of a session's requests, the first that asks for a block.
 const FIRST_BLOCK: usize = 4;
 
-fn around(mocks: &Mocks) -> Surroundings<'_> {
-    Surroundings {
+fn around(mocks: &Mocks) -> Environment<'_> {
+    Environment {
         launcher: mocks,
         machine: support::MACHINE.clone(),
         warnings: Vec::new(),

@@ -12,7 +12,7 @@ use std::{
 use rsalab_study::{
     Study,
     plan::Plan,
-    run::{self, Event, Surroundings},
+    run::{self, Environment, Event},
     store::{BlockRecord, CellState, Ending, Store},
 };
 
@@ -43,7 +43,7 @@ fn the_child_resumes_its_study() {
     };
     let mut study = Study::open(Path::new(&directory)).unwrap();
     let mocks = Mocks::new();
-    let around = Surroundings {
+    let around = Environment {
         launcher: &mocks,
         machine: support::MACHINE.clone(),
         warnings: Vec::new(),

@@ -11,7 +11,7 @@ use rsalab_engines::Op;
 use rsalab_study::{
     Error, Study,
     plan::Plan,
-    run::{self, Event, Surroundings},
+    run::{self, Environment, Event},
     store::{BlockRecord, CellState, Ending, Store, StoreError},
 };
 
@@ -42,8 +42,8 @@ fn study(directory: &Path) -> Study {
     Study::create(directory, &plan, &host(&[], 1), "a test").unwrap()
 }
 
-fn around(mocks: &Mocks) -> Surroundings<'_> {
-    Surroundings {
+fn around(mocks: &Mocks) -> Environment<'_> {
+    Environment {
         launcher: mocks,
         machine: support::MACHINE.clone(),
         warnings: vec!["somebody is at work".to_owned()],
@@ -261,7 +261,7 @@ fn our_own_unoptimised_build_is_refused_unless_allowed() {
         let directory = tempfile::tempdir().unwrap();
         let mut study = study(directory.path());
         let mocks = Mocks::with(engine, Trouble::Unoptimised);
-        let around = Surroundings {
+        let around = Environment {
             allow_unoptimised: allowed,
             ..around(&mocks)
         };

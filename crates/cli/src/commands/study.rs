@@ -8,7 +8,7 @@ use rsalab_study::{
     Study, VERSION, articles,
     plan::{Engines, Grid, Host, Plan, Preset, Threads},
     report::{self, Finding, Report},
-    run::{Surroundings, Workers},
+    run::{Environment, Workers},
     store::{self, Ending, Store},
 };
 use serde::Serialize;
@@ -127,7 +127,7 @@ fn run(
     let stop = Stop::listen()?;
     let directory = study.store().directory().to_owned();
     talk.say(format_args!("the study lies in {}", directory.display()));
-    let around: Surroundings<'_> = surroundings(workers, options);
+    let around: Environment<'_> = surroundings(workers, options);
     let mut follower = Follower::new(talk);
     let ended = rsalab_study::run::run(study, &around, &mut follower, stop.flag());
     follower.finish();

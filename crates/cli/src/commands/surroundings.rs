@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use rsalab_engines::{Limits, OPTIMISED};
-use rsalab_study::run::{Surroundings, Workers};
+use rsalab_study::run::{Environment, Workers};
 
 use super::selection::registry;
 use crate::{
@@ -36,9 +36,9 @@ pub(super) fn workers(options: &MeasureOptions) -> Result<Workers, Failure> {
 }
 
 /// The machine as it is now, which takes a moment to find out.
-pub(super) fn surroundings<'a>(workers: &'a Workers, options: &MeasureOptions) -> Surroundings<'a> {
-    Surroundings {
+pub(super) fn surroundings<'a>(workers: &'a Workers, options: &MeasureOptions) -> Environment<'a> {
+    Environment {
         allow_unoptimised: options.allow_unoptimised,
-        ..Surroundings::of_this_machine(workers)
+        ..Environment::of_this_machine(workers)
     }
 }

@@ -2,36 +2,29 @@
 //!
 //! ```text
 //! for each cell      start or reuse its worker → supported? → prepare → outputs verified → begun
-//! rounds             each cell a block in turn, in an order drawn anew; verified, recorded
-//!                    one that was interrupted from outside is recorded as such, and measured anew
-//!                    until the rules say that it is enough
+//! rounds             a block of each cell, in the scheduler's order; verified, recorded
+//!                    one that was interrupted from outside is recorded as such, and measured again
+//!                    until the scheduler says that it is enough
 //! for each cell      outputs verified again → done
 //! ```
 //!
 //! Whatever goes wrong with a worker costs its cell, and the others go on. Only the record (the database) can end the
 //! run with an error.
 
-use std::{
-    rc::Rc,
-    sync::{
-        Arc,
-        atomic::{AtomicBool, Ordering},
-    },
-};
+use std::{rc::Rc, sync::atomic::Ordering};
 
 use rsalab_engines::{Job, Readiness, Session, SessionError, StudyKey};
-use rsalab_measure::{
-    Clock, Estimate, Interruption,
-    interleave::{Schedule, Turn},
-};
+use rsalab_measure::{Estimate, Interruption, interleave::Turn};
 
 use super::{
-    check::{ATTEMPTS, UNOPTIMISED, check_report, interruption, is_built_in, notes},
-    entrant::Entrant,
-    launcher::{LaunchError, Pool},
-    materials::{Lack, Material, Materials},
+    active_cell::ActiveCell,
+    context::RunContext,
+    launcher::LaunchError,
     observer::CellName,
-    rules::{Rules, Standing},
+    plausibility::{ATTEMPTS, UNOPTIMISED, check_report, interruption, is_built_in, notes},
+    scheduler::Scheduler,
+    sink::Sink,
+    test_data::{DataError, JobData},
 };
 use crate::{
     compare::{self, Figures, Measured},
@@ -39,30 +32,8 @@ use crate::{
     store::{Beginning, CellState, StoreError, TakenBlock},
 };
 
-/// Where the steps of a group are kept: a database, or nowhere but in the entrants.
-pub(crate) trait Record {
-    /// The cell at this place is being measured.
-    fn begin(&mut self, place: usize, beginning: &Beginning) -> Result<(), StoreError>;
-    /// A verified block of it was taken.
-    fn block(&mut self, place: usize, block: &TakenBlock) -> Result<(), StoreError>;
-    /// A block of it was interrupted; its figures do without.
-    fn interrupted(
-        &mut self,
-        place: usize,
-        block: &TakenBlock,
-        reason: &str,
-    ) -> Result<(), StoreError>;
-    /// It was closed.
-    fn close(
-        &mut self,
-        place: usize,
-        state: &CellState,
-        notes: &[String],
-    ) -> Result<(), StoreError>;
-}
-
 /// What happens inside a group.
-pub(crate) enum Notice<'a> {
+pub(crate) enum GroupEvent<'a> {
     /// A block was recorded; `share` of the group is done, in blocks of `spent_ns` together.
     Block {
         cell: CellName<'a>,
@@ -70,7 +41,7 @@ pub(crate) enum Notice<'a> {
         share: f64,
         spent_ns: u64,
     },
-    /// A block was interrupted, and its turn is measured anew.
+    /// A block was interrupted, and is measured again.
     Interrupted { cell: CellName<'a>, reason: &'a str },
     /// A cell was closed.
     Closed {
@@ -78,15 +49,6 @@ pub(crate) enum Notice<'a> {
         state: &'a CellState,
         figures: Option<&'a Figures>,
     },
-}
-
-/// What every group of a run shares.
-pub(crate) struct Lab<'a> {
-    pub(crate) pool: Pool<'a>,
-    pub(crate) materials: &'a mut Materials,
-    pub(crate) clock: &'a dyn Clock,
-    pub(crate) stop: Arc<AtomicBool>,
-    pub(crate) allow_unoptimised: bool,
 }
 
 /// How a group ended.
@@ -100,27 +62,27 @@ pub(crate) enum Outcome {
 
 /// What all cells of a group share.
 #[derive(Clone, Copy)]
-pub(crate) struct Brief<'a> {
+pub(crate) struct GroupSpec<'a> {
     pub(crate) title: &'a str,
     pub(crate) job: &'a Job,
     pub(crate) measure: &'a Measure,
-    /// Decides the order of turns.
+    /// Decides the order of blocks.
     pub(crate) seed: u64,
 }
 
 /// A group at work.
 pub(crate) struct GroupRun<'a, 'l> {
-    lab: &'a mut Lab<'l>,
-    brief: Brief<'a>,
-    entrants: &'a mut [Entrant],
-    record: &'a mut dyn Record,
-    notice: &'a mut dyn FnMut(&Notice<'_>),
+    context: &'a mut RunContext<'l>,
+    spec: GroupSpec<'a>,
+    cells: &'a mut [ActiveCell],
+    sink: &'a mut dyn Sink,
+    observer: &'a mut dyn FnMut(&GroupEvent<'_>),
     /// What is to be said of a cell when it closes, by its place.
     remarks: Vec<(usize, String)>,
 }
 
 /// Why a step did not succeed.
-enum Setback {
+enum StepError {
     /// The cell is closed in this state.
     Close(CellState),
     /// The run must stop; the cell stays open.
@@ -129,60 +91,57 @@ enum Setback {
     Record(StoreError),
 }
 
-impl From<StoreError> for Setback {
+impl From<StoreError> for StepError {
     fn from(error: StoreError) -> Self {
-        Setback::Record(error)
+        StepError::Record(error)
     }
 }
 
-fn failed(reason: impl ToString) -> Setback {
-    Setback::Close(CellState::Failed(reason.to_string()))
+fn failed(reason: impl ToString) -> StepError {
+    StepError::Close(CellState::Failed(reason.to_string()))
 }
 
-fn unsupported(reason: impl ToString) -> Setback {
-    Setback::Close(CellState::Unsupported(reason.to_string()))
+fn unsupported(reason: impl ToString) -> StepError {
+    StepError::Close(CellState::Unsupported(reason.to_string()))
 }
 
 impl<'a, 'l> GroupRun<'a, 'l> {
     pub(crate) fn new(
-        lab: &'a mut Lab<'l>,
-        brief: Brief<'a>,
-        entrants: &'a mut [Entrant],
-        record: &'a mut dyn Record,
-        notice: &'a mut dyn FnMut(&Notice<'_>),
+        context: &'a mut RunContext<'l>,
+        spec: GroupSpec<'a>,
+        cells: &'a mut [ActiveCell],
+        sink: &'a mut dyn Sink,
+        observer: &'a mut dyn FnMut(&GroupEvent<'_>),
     ) -> Self {
         GroupRun {
-            lab,
-            brief,
-            entrants,
-            record,
-            notice,
+            context,
+            spec,
+            cells,
+            sink,
+            observer,
             remarks: Vec::new(),
         }
     }
 
     /// Measures what is open in the group. Stored blocks count as if they had just been taken.
     pub(crate) fn run(mut self) -> Result<Outcome, StoreError> {
-        // Once a cell is done the rules have had their say, and what is left open awaits its last check only.
-        let is_measured = self
-            .entrants
-            .iter()
-            .any(|entrant| entrant.state == CellState::Done);
+        // Once a cell is done the measurement has ended, and what is left open awaits its last check only.
+        let is_measured = self.cells.iter().any(|cell| cell.state == CellState::Done);
         if self.each(Self::begin)? == Outcome::Stopped {
             return Ok(Outcome::Stopped);
         }
-        if !is_measured && self.take_turns()? == Outcome::Stopped {
+        if !is_measured && self.measure()? == Outcome::Stopped {
             return Ok(Outcome::Stopped);
         }
-        self.remarks = self.company();
+        self.remarks = self.carry_over();
         self.each(Self::finish)
     }
 
     fn each(
         &mut self,
-        step: fn(&mut Self, usize) -> Result<(), Setback>,
+        step: fn(&mut Self, usize) -> Result<(), StepError>,
     ) -> Result<Outcome, StoreError> {
-        for place in 0..self.entrants.len() {
+        for place in 0..self.cells.len() {
             if self.attempt(place, |group| step(group, place))? == Outcome::Stopped {
                 return Ok(Outcome::Stopped);
             }
@@ -194,55 +153,54 @@ impl<'a, 'l> GroupRun<'a, 'l> {
     fn attempt(
         &mut self,
         place: usize,
-        step: impl FnOnce(&mut Self) -> Result<(), Setback>,
+        step: impl FnOnce(&mut Self) -> Result<(), StepError>,
     ) -> Result<Outcome, StoreError> {
         if self.is_stopping() {
             return Ok(Outcome::Stopped);
         }
-        if !self.entrants[place].state.is_open() {
+        if !self.cells[place].state.is_open() {
             return Ok(Outcome::Complete);
         }
         match step(self) {
             Ok(()) => Ok(Outcome::Complete),
-            Err(Setback::Stop) => Ok(Outcome::Stopped),
+            Err(StepError::Stop) => Ok(Outcome::Stopped),
             // A worker that died because everything is being stopped has not failed.
-            Err(Setback::Close(CellState::Failed(_))) if self.is_stopping() => Ok(Outcome::Stopped),
-            Err(Setback::Close(state)) => self.close(place, state).map(|()| Outcome::Complete),
-            Err(Setback::Record(error)) => Err(error),
+            Err(StepError::Close(CellState::Failed(_))) if self.is_stopping() => {
+                Ok(Outcome::Stopped)
+            }
+            Err(StepError::Close(state)) => self.close(place, state).map(|()| Outcome::Complete),
+            Err(StepError::Record(error)) => Err(error),
         }
     }
 
-    fn begin(&mut self, place: usize) -> Result<(), Setback> {
-        let Entrant {
+    fn begin(&mut self, place: usize) -> Result<(), StepError> {
+        let ActiveCell {
             engine, copy, job, ..
-        } = self.entrants[place].clone();
+        } = self.cells[place].clone();
         let session = self
-            .lab
+            .context
             .pool
             .session(&engine, copy)
             .map_err(|error| match error {
                 LaunchError::Absent(sentence) => unsupported(sentence),
-                LaunchError::Session(SessionError::Stopped { .. }) => Setback::Stop,
+                LaunchError::Session(SessionError::Stopped { .. }) => StepError::Stop,
                 LaunchError::Session(error) => failed(error),
             })?;
         let info = session.info().clone();
         let worker_pid = session.pid();
-        if !info.optimised && !self.lab.allow_unoptimised && is_built_in(&engine) {
+        if !info.optimised && !self.context.allow_unoptimised && is_built_in(&engine) {
             return Err(unsupported(UNOPTIMISED));
         }
         let ledger = self
             .ask(place, |session| session.supports(&job))?
             .map_err(unsupported)?;
-        let material = self.material(&job)?;
-        let keys = material.key.as_slice();
-        let readiness = self.prepare(place, &job, keys, &material.inputs)?;
+        let data = self.data(&job)?;
+        let keys = data.key.as_slice();
+        let readiness = self.prepare(place, &job, keys, &data.inputs)?;
         self.check_outputs(place)?;
 
-        let entrant = &self.entrants[place];
-        let earlier = entrant
-            .beginning
-            .as_ref()
-            .filter(|_| !entrant.blocks.is_empty());
+        let cell = &self.cells[place];
+        let earlier = cell.beginning.as_ref().filter(|_| !cell.blocks.is_empty());
         let notes = notes(&info, &readiness, &job, earlier);
         let beginning = Beginning {
             info,
@@ -250,11 +208,11 @@ impl<'a, 'l> GroupRun<'a, 'l> {
             readiness,
             notes,
         };
-        self.record.begin(place, &beginning)?;
-        let entrant = &mut self.entrants[place];
-        entrant.state = CellState::Running;
-        entrant.beginning = Some(beginning);
-        entrant.worker_pid = worker_pid;
+        self.sink.begin(place, &beginning)?;
+        let cell = &mut self.cells[place];
+        cell.state = CellState::Running;
+        cell.beginning = Some(beginning);
+        cell.worker_pid = worker_pid;
         Ok(())
     }
 
@@ -265,7 +223,7 @@ impl<'a, 'l> GroupRun<'a, 'l> {
         job: &Job,
         keys: &[StudyKey],
         inputs: &[u8],
-    ) -> Result<Readiness, Setback> {
+    ) -> Result<Readiness, StepError> {
         for _ in 0..ATTEMPTS {
             let (readiness, seen) = self.ask(place, |session| {
                 let readiness = session.prepare(job, keys, inputs)?;
@@ -280,76 +238,41 @@ impl<'a, 'l> GroupRun<'a, 'l> {
         )))
     }
 
-    fn take_turns(&mut self) -> Result<Outcome, StoreError> {
-        let rules = Rules::new(self.brief.measure, self.brief.job);
-        let mut schedule = Schedule::new(rules.plan(self.brief.seed), self.entrants.len());
-        self.take_up(&mut schedule);
-        loop {
-            let standing = self.standing(&schedule);
-            if self.is_between_rounds(&schedule) && rules.is_enough(&standing) {
-                return Ok(Outcome::Complete);
-            }
-            let Ok(turn) = schedule.next_turn(0) else {
-                return Ok(Outcome::Complete);
-            };
-            let place = turn.contestant;
-            let outcome =
-                self.attempt(place, |group| group.take_turn(&rules, &mut schedule, turn))?;
+    fn measure(&mut self) -> Result<Outcome, StoreError> {
+        let GroupSpec {
+            measure, job, seed, ..
+        } = self.spec;
+        let mut scheduler = Scheduler::new(measure, job, seed, self.cells);
+        while let Some(slot) = scheduler.next(self.cells) {
+            let place = slot.contestant;
+            let outcome = self.attempt(place, |group| group.measure_slot(&mut scheduler, slot))?;
             if outcome == Outcome::Stopped {
                 return Ok(Outcome::Stopped);
             }
-            if !self.entrants[place].state.is_open() {
-                schedule.fail(place);
+            if !self.cells[place].state.is_open() {
+                scheduler.close(place);
             }
         }
+        Ok(Outcome::Complete)
     }
 
-    /// Tells a new schedule what earlier sessions measured. It goes on in the order that they would have had.
-    fn take_up(&self, schedule: &mut Schedule) {
-        let mut earlier: Vec<(usize, &TakenBlock)> = Vec::new();
-        for (place, entrant) in self.entrants.iter().enumerate() {
-            match entrant.state.is_open() {
-                true => earlier.extend(entrant.blocks.iter().map(|block| (place, block))),
-                false => schedule.fail(place),
-            }
-        }
-        earlier.sort_by_key(|(_, block)| block.order_index);
-        for (contestant, block) in earlier {
-            let turn = Turn {
-                order: block.order_index as usize,
-                round: block.round,
-                contestant,
-            };
-            schedule.record(turn, &block.report.block);
-        }
-    }
-
-    /// Measures a block, anew if it was interrupted.
-    fn take_turn(
-        &mut self,
-        rules: &Rules<'_>,
-        schedule: &mut Schedule,
-        turn: Turn,
-    ) -> Result<(), Setback> {
-        let place = turn.contestant;
+    /// Measures a block, and again if it was interrupted.
+    fn measure_slot(&mut self, scheduler: &mut Scheduler<'_>, slot: Turn) -> Result<(), StepError> {
+        let place = slot.contestant;
         let mut last = String::new();
         for _ in 0..ATTEMPTS {
             if self.is_stopping() {
-                return Err(Setback::Stop);
+                return Err(StepError::Stop);
             }
-            let (block, interruption) = self.measure_block(turn)?;
+            let (block, interruption) = self.measure_block(slot)?;
             let Some(interruption) = interruption else {
-                return self.take_in(rules, schedule, turn, block);
+                return self.add_block(scheduler, slot, block);
             };
             last = interruption.to_string();
-            self.record.interrupted(place, &block, &last)?;
-            self.entrants[place].interrupted.push(last.clone());
-            let cell = CellName {
-                job: self.brief.title,
-                engine: &self.entrants[place].engine,
-            };
-            (self.notice)(&Notice::Interrupted {
-                cell,
+            self.sink.interrupted(place, &block, &last)?;
+            self.cells[place].interrupted.push(last.clone());
+            (self.observer)(&GroupEvent::Interrupted {
+                cell: name(self.spec.title, &self.cells[place]),
                 reason: &last,
             });
         }
@@ -358,80 +281,75 @@ impl<'a, 'l> GroupRun<'a, 'l> {
         )))
     }
 
-    /// A verified block of a turn, and what kept its worker from running meanwhile.
-    fn measure_block(&mut self, turn: Turn) -> Result<(TakenBlock, Option<Interruption>), Setback> {
-        let place = turn.contestant;
-        let plan = self.brief.measure.block_plan(turn.round);
-        let before_ns = self.lab.clock.now_ns();
+    /// A verified block, and what kept its worker from running meanwhile.
+    fn measure_block(
+        &mut self,
+        slot: Turn,
+    ) -> Result<(TakenBlock, Option<Interruption>), StepError> {
+        let place = slot.contestant;
+        let plan = self.spec.measure.block_plan(slot.round);
+        let before_ns = self.context.clock.now_ns();
         let (mut report, seen) = self.ask(place, |session| {
             let report = session.block(&plan)?;
             Ok((report, session.interruption()))
         })?;
-        let bracket_ns = self.lab.clock.now_ns() - before_ns;
-        let job = self.entrants[place].job.clone();
+        let bracket_ns = self.context.clock.now_ns() - before_ns;
+        let job = self.cells[place].job.clone();
         check_report(&report, &plan, &job, bracket_ns)
             .map_err(|fault| self.distrust(place, fault))?;
         let made = std::mem::take(&mut report.outputs);
         if !made.is_empty() {
-            let right = self.material(&job)?.verify_made(&job, &made);
+            let right = self.data(&job)?.verify_made(&job, &made);
             right.map_err(|wrong| self.distrust(place, wrong))?;
         }
-        let entrant = &self.entrants[place];
-        let interruption = entrant
+        let cell = &self.cells[place];
+        let interruption = cell
             .beginning
             .as_ref()
-            .and_then(|beginning| interruption(seen, &report, beginning, &entrant.engine));
-        let taken = self
-            .entrants
-            .iter()
-            .map(|entrant| entrant.blocks.len() as u64);
+            .and_then(|beginning| interruption(seen, &report, beginning, &cell.engine));
+        let taken = self.cells.iter().map(|cell| cell.blocks.len() as u64);
         let block = TakenBlock {
             order_index: taken.sum(),
-            round: turn.round,
-            worker_pid: entrant.worker_pid,
+            round: slot.round,
+            worker_pid: cell.worker_pid,
             report,
         };
         Ok((block, interruption))
     }
 
-    /// Records a block and tells of it.
-    fn take_in(
+    /// Records a block, and reports it to the observer.
+    fn add_block(
         &mut self,
-        rules: &Rules<'_>,
-        schedule: &mut Schedule,
-        turn: Turn,
+        scheduler: &mut Scheduler<'_>,
+        slot: Turn,
         block: TakenBlock,
-    ) -> Result<(), Setback> {
-        let place = turn.contestant;
-        self.record.block(place, &block)?;
-        schedule.record(turn, &block.report.block);
-        self.entrants[place].blocks.push(block);
-        if let Some(ns_per_op) = schedule.standings()[place].median_ns() {
-            let standing = self.standing(schedule);
-            let cell = CellName {
-                job: self.brief.title,
-                engine: &self.entrants[place].engine,
-            };
-            (self.notice)(&Notice::Block {
-                cell,
+    ) -> Result<(), StepError> {
+        let place = slot.contestant;
+        self.sink.block(place, &block)?;
+        scheduler.record(slot, &block.report.block);
+        self.cells[place].blocks.push(block);
+        if let Some(ns_per_op) = scheduler.median_ns(place) {
+            let (share, spent_ns) = scheduler.progress(self.cells);
+            (self.observer)(&GroupEvent::Block {
+                cell: name(self.spec.title, &self.cells[place]),
                 ns_per_op,
-                share: rules.share(&standing),
-                spent_ns: standing.elapsed_ns,
+                share,
+                spent_ns,
             });
         }
         Ok(())
     }
 
     /// The last check. The worker must still give the right answers after all it was measured at.
-    fn finish(&mut self, place: usize) -> Result<(), Setback> {
+    fn finish(&mut self, place: usize) -> Result<(), StepError> {
         self.check_outputs(place)?;
         self.ask(place, |session| session.release())?;
         Ok(self.close(place, CellState::Done)?)
     }
 
     fn close(&mut self, place: usize, state: CellState) -> Result<(), StoreError> {
-        let entrant = &mut self.entrants[place];
-        let mut notes = entrant
+        let cell = &mut self.cells[place];
+        let mut notes = cell
             .beginning
             .as_ref()
             .map(|beginning| beginning.notes.clone())
@@ -442,43 +360,40 @@ impl<'a, 'l> GroupRun<'a, 'l> {
                 .filter(|(of, _)| *of == place)
                 .map(|(_, remark)| remark.clone()),
         );
-        self.record.close(place, &state, &notes)?;
-        entrant.state = state;
-        if let Some(beginning) = &mut entrant.beginning {
+        self.sink.close(place, &state, &notes)?;
+        cell.state = state;
+        if let Some(beginning) = &mut cell.beginning {
             beginning.notes = notes;
         }
-        let entrant = &self.entrants[place];
-        let figures = match (&entrant.state, entrant.measured()) {
+        let cell = &self.cells[place];
+        let figures = match (&cell.state, cell.measured()) {
             (CellState::Done, Some(measured)) => {
-                compare::figures(self.brief.job.op, &measured, self.brief.measure.confidence)
+                compare::figures(self.spec.job.op, &measured, self.spec.measure.confidence)
             }
             _ => None,
         };
-        let cell = CellName {
-            job: self.brief.title,
-            engine: &entrant.engine,
-        };
-        (self.notice)(&Notice::Closed {
-            cell,
-            state: &entrant.state,
+        (self.observer)(&GroupEvent::Closed {
+            cell: name(self.spec.title, &self.cells[place]),
+            state: &cell.state,
             figures: figures.as_ref(),
         });
         Ok(())
     }
 
-    fn check_outputs(&mut self, place: usize) -> Result<(), Setback> {
+    fn check_outputs(&mut self, place: usize) -> Result<(), StepError> {
         let outputs = self.ask(place, |session| session.outputs())?;
-        let job = self.entrants[place].job.clone();
-        let material = self.material(&job)?;
-        material
-            .verify(&job, &outputs)
+        let job = self.cells[place].job.clone();
+        let data = self.data(&job)?;
+        data.verify(&job, &outputs)
             .map_err(|wrong| self.distrust(place, wrong))
     }
 
-    fn material(&mut self, job: &Job) -> Result<Rc<Material>, Setback> {
-        self.lab.materials.of(job).map_err(|lack| match lack {
-            Lack::Stopped => Setback::Stop,
-            Lack::Key(reason) => failed(format!("the study's key could not be made: {reason}")),
+    fn data(&mut self, job: &Job) -> Result<Rc<JobData>, StepError> {
+        self.context.test_data.of(job).map_err(|error| match error {
+            DataError::Stopped => StepError::Stop,
+            DataError::Key(reason) => {
+                failed(format!("the study's key could not be made: {reason}"))
+            }
         })
     }
 
@@ -487,82 +402,50 @@ impl<'a, 'l> GroupRun<'a, 'l> {
         &mut self,
         place: usize,
         question: impl FnOnce(&mut dyn Session) -> Result<T, SessionError>,
-    ) -> Result<T, Setback> {
-        let Entrant { engine, copy, .. } = &self.entrants[place];
-        let answer = match self.lab.pool.session(engine, *copy) {
+    ) -> Result<T, StepError> {
+        let ActiveCell { engine, copy, .. } = &self.cells[place];
+        let answer = match self.context.pool.session(engine, *copy) {
             Ok(session) => question(session),
             Err(error) => return Err(failed(error)),
         };
         answer.map_err(|error| {
             if error.is_fatal() {
-                self.lab.pool.discard(engine, *copy);
+                self.context.pool.discard(engine, *copy);
             }
             match error {
-                SessionError::Stopped { .. } => Setback::Stop,
+                SessionError::Stopped { .. } => StepError::Stop,
                 error => failed(error),
             }
         })
     }
 
     /// A worker that said something false is not asked again.
-    fn distrust(&mut self, place: usize, reason: impl ToString) -> Setback {
-        let Entrant { engine, copy, .. } = &self.entrants[place];
-        self.lab.pool.discard(engine, *copy);
+    fn distrust(&mut self, place: usize, reason: impl ToString) -> StepError {
+        let ActiveCell { engine, copy, .. } = &self.cells[place];
+        self.context.pool.discard(engine, *copy);
         failed(reason)
     }
 
     fn is_stopping(&self) -> bool {
-        self.lab.stop.load(Ordering::Relaxed)
+        self.context.stop.load(Ordering::Relaxed)
     }
 
-    fn is_between_rounds(&self, schedule: &Schedule) -> bool {
-        let mut last = schedule
-            .standings()
-            .iter()
-            .filter(|one| !one.failed())
-            .map(|one| one.rounds().last());
-        match last.next() {
-            Some(Some(first)) => last.all(|round| round == Some(first)),
-            Some(None) | None => false,
-        }
-    }
-
-    fn standing(&self, schedule: &Schedule) -> Standing {
-        let progress = schedule.progress(0);
-        let live = || {
-            self.entrants
-                .iter()
-                .filter(|entrant| entrant.state.is_open())
-        };
-        let times = || {
-            live()
-                .flat_map(|entrant| &entrant.blocks)
-                .map(|block| (block.round, block.report.block.elapsed_ns))
-        };
-        let last_round = times().map(|(round, _)| round).max();
-        Standing {
-            rounds: progress.rounds,
-            contestants: live().count(),
-            elapsed_ns: times().map(|(_, ns)| ns).sum(),
-            last_round_ns: times()
-                .filter(|(round, _)| Some(*round) == last_round)
-                .map(|(_, ns)| ns)
-                .sum(),
-            operations: live().map(Entrant::operations).min().unwrap_or(0),
-            precision: progress.precision,
-        }
-    }
-
-    fn company(&self) -> Vec<(usize, String)> {
-        let (places, measured): (Vec<usize>, Vec<Measured<'_>>) = self
-            .entrants
-            .iter()
-            .enumerate()
-            .filter_map(|(place, entrant)| Some((place, entrant.measured()?)))
-            .unzip();
-        compare::company(&measured)
+    fn carry_over(&self) -> Vec<(usize, String)> {
+        let measured =
+            |(place, cell): (usize, &'_ ActiveCell)| cell.measured().is_some().then_some(place);
+        let places: Vec<usize> = self.cells.iter().enumerate().filter_map(measured).collect();
+        let measured: Vec<Measured<'_>> =
+            self.cells.iter().filter_map(ActiveCell::measured).collect();
+        compare::carry_over_effects(&measured)
             .into_iter()
             .map(|(index, remark)| (places[index], remark))
             .collect()
+    }
+}
+
+fn name<'a>(title: &'a str, cell: &'a ActiveCell) -> CellName<'a> {
+    CellName {
+        job: title,
+        engine: &cell.engine,
     }
 }

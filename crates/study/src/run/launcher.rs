@@ -90,7 +90,7 @@ impl<'a> Pool<'a> {
         }
     }
 
-    /// The worker of a selector, started if there is none. An engine beside itself has a worker for each copy, from 0.
+    /// The worker of a selector, started if there is none. An engine that is compared with itself has a worker for each copy, from 0.
     pub(crate) fn session(
         &mut self,
         selector: &str,

@@ -2,74 +2,52 @@
 //!
 //! | question | file |
 //! |---|---|
-//! | how is one group measured | `group`, `entrant` |
-//! | when is it enough | `rules` |
+//! | how is one group measured | `group`, `active_cell` |
+//! | which engine is next, and when is it enough | `scheduler` |
+//! | where are the steps kept | `sink` |
+//! | what is needed besides the study | [`Environment`], `context` |
 //! | who starts the workers | [`Launcher`], [`Workers`] |
-//! | which keys and inputs, and are the outputs right | `materials` |
-//! | is what a worker reports believable, and was it let run | `check` |
-//! | what does a watcher see | [`Observer`], [`Event`], `course` |
+//! | which keys and inputs, and are the outputs right | `test_data` |
+//! | is what a worker reports plausible, and was it let run | `plausibility` |
+//! | what does an observer see, and how long will it take | [`Observer`], [`Event`], `progress` |
 
-mod check;
-mod course;
-mod entrant;
+mod active_cell;
+mod context;
 mod group;
 mod launcher;
-mod materials;
 mod observer;
-mod rules;
+mod plausibility;
+mod progress;
+mod scheduler;
+mod sink;
+mod test_data;
 
 use std::sync::{
     Arc,
     atomic::{AtomicBool, Ordering},
 };
 
-use rsalab_measure::{Clock, Machine, Monotonic, busy_warnings};
-
 use crate::{
     error::Error,
-    store::{
-        Beginning, BlockRecord, CellState, Ending, GroupRecord, InterruptedBlock, SessionNumber,
-        SessionStart, Store, StoreError, TakenBlock,
-    },
+    store::{Ending, GroupRecord, SessionNumber, SessionStart, Store, StoreError},
     study::Study,
 };
 
-pub(crate) use check::interrupted_note;
-pub(crate) use course::{Course, Share};
-pub(crate) use entrant::Entrant;
-pub(crate) use group::{Brief, GroupRun, Lab, Notice, Outcome, Record};
-pub(crate) use launcher::Pool;
-pub use launcher::{LaunchError, Launcher, Workers};
-pub(crate) use materials::Materials;
-pub use observer::{CellName, Event, Observer, Progress};
-
-/// What a run needs to know besides the study.
-pub struct Surroundings<'a> {
-    /// Who starts the workers.
-    pub launcher: &'a dyn Launcher,
-    /// The machine, for the record.
-    pub machine: Machine,
-    /// What is wrong with the machine for measuring, for the record and the observer.
-    pub warnings: Vec<String>,
-    /// The coordinator's clock: no worker may report more time than passes on it.
-    pub clock: &'a dyn Clock,
-    /// Measure our own engine although this program was built without optimisation; the cells say so.
-    pub allow_unoptimised: bool,
-}
-
-impl<'a> Surroundings<'a> {
-    /// This machine as it is now. Takes a fraction of a second, in which it listens for others at work.
-    pub fn of_this_machine(launcher: &'a dyn Launcher) -> Self {
-        let machine = Machine::describe();
-        Surroundings {
-            launcher,
-            warnings: busy_warnings(&machine),
-            machine,
-            clock: Monotonic::get(),
-            allow_unoptimised: false,
-        }
-    }
-}
+use self::sink::StoreSink;
+pub(crate) use self::{
+    active_cell::ActiveCell,
+    context::RunContext,
+    group::{GroupEvent, GroupRun, GroupSpec, Outcome},
+    plausibility::interrupted_note,
+    progress::{GroupWork, RunProgress},
+    sink::MemorySink,
+    test_data::TestData,
+};
+pub use self::{
+    context::Environment,
+    launcher::{LaunchError, Launcher, Workers},
+    observer::{CellName, Event, Observer, Progress},
+};
 
 /// Measures what is open in a study, and stores each block as soon as it is verified.
 ///
@@ -80,7 +58,7 @@ impl<'a> Surroundings<'a> {
 /// Those of the database. What goes wrong with an engine is recorded in its cell.
 pub fn run(
     study: &mut Study,
-    around: &Surroundings<'_>,
+    environment: &Environment<'_>,
     observer: &mut dyn Observer,
     stop: &Arc<AtomicBool>,
 ) -> Result<Ending, Error> {
@@ -88,15 +66,15 @@ pub fn run(
         return Ok(Ending::Complete);
     }
     let start = SessionStart {
-        machine: &around.machine,
-        warnings: &around.warnings,
+        machine: &environment.machine,
+        warnings: &environment.warnings,
     };
     let session = study.store_mut().begin_session(&start)?;
-    around
+    environment
         .warnings
         .iter()
         .for_each(|warning| observer.notice(&Event::Warning(warning)));
-    let ran = run_groups(study, session, around, observer, stop);
+    let ran = run_groups(study, session, environment, observer, stop);
     let ending = match &ran {
         Ok(ending) => *ending,
         Err(_) => Ending::Failed,
@@ -111,51 +89,45 @@ pub fn run(
 fn run_groups(
     study: &mut Study,
     session: SessionNumber,
-    around: &Surroundings<'_>,
+    environment: &Environment<'_>,
     observer: &mut dyn Observer,
     stop: &Arc<AtomicBool>,
 ) -> Result<Ending, Error> {
     let seed = study.store().study()?.seed;
     let groups = study.store().groups()?;
-    let mut materials = Materials::new(seed, stop);
-    let mut lab = Lab {
-        pool: Pool::new(around.launcher, stop),
-        materials: &mut materials,
-        clock: around.clock,
-        stop: Arc::clone(stop),
-        allow_unoptimised: around.allow_unoptimised,
-    };
-    let mut course = Course::of(groups.iter().map(share));
+    let mut test_data = TestData::new(seed, stop);
+    let mut context = RunContext::new(environment, environment.launcher, &mut test_data, stop);
+    let mut progress = RunProgress::of(groups.iter().map(work));
     observer.notice(&Event::Began {
-        progress: course.progress(),
+        progress: progress.progress(),
     });
     for group in groups
         .iter()
         .filter(|group| group.cells.iter().any(|cell| cell.state.is_open()))
     {
-        course.enter(share(group));
+        progress.enter(work(group));
         let engines: Vec<String> = group.cells.iter().map(|cell| cell.engine.clone()).collect();
         let title = crate::plan::title(&group.job);
         observer.notice(&Event::GroupBegan {
             job: &title,
             engines: &engines,
         });
-        let mut entrants = entrants(study.store(), group)?;
+        let mut active_cells = active_cells(study.store(), group)?;
         let outcome = GroupRun::new(
-            &mut lab,
-            Brief {
+            &mut context,
+            GroupSpec {
                 title: &title,
                 job: &group.job,
                 measure: &group.measure,
-                seed: turn_seed(&seed.0, group.id.0),
+                seed: order_seed(&seed.0, group.id.0),
             },
-            &mut entrants,
-            &mut StoreRecord {
+            &mut active_cells,
+            &mut StoreSink {
                 store: study.store_mut(),
                 session,
                 group,
             },
-            &mut |notice| observer.notice(&course.take_in(notice)),
+            &mut |event| observer.notice(&progress.take_in(event)),
         )
         .run()?;
         if outcome == Outcome::Stopped {
@@ -168,7 +140,7 @@ fn run_groups(
     }
 }
 
-fn entrants(store: &Store, group: &GroupRecord) -> Result<Vec<Entrant>, StoreError> {
+fn active_cells(store: &Store, group: &GroupRecord) -> Result<Vec<ActiveCell>, StoreError> {
     let blocks = store.blocks(group.id)?;
     let of_cell = |id| {
         blocks
@@ -176,85 +148,29 @@ fn entrants(store: &Store, group: &GroupRecord) -> Result<Vec<Entrant>, StoreErr
             .filter(move |block| block.cell == id)
             .map(|block| block.taken.clone())
     };
-    let entrant = |cell: &crate::store::CellRecord| Entrant {
+    let active = |cell: &crate::store::CellRecord| ActiveCell {
         state: cell.state.clone(),
         beginning: cell.beginning.clone(),
         blocks: of_cell(cell.id).collect(),
-        ..Entrant::new(cell.engine.clone(), cell.job.clone())
+        ..ActiveCell::new(cell.engine.clone(), cell.job.clone())
     };
-    Ok(group.cells.iter().map(entrant).collect())
+    Ok(group.cells.iter().map(active).collect())
 }
 
-/// The order of turns differs between studies and groups, and is the same after a pause.
-fn turn_seed(seed: &[u8; 32], group: i64) -> u64 {
+/// The order of blocks differs between studies and groups, and is the same after a pause.
+fn order_seed(seed: &[u8; 32], group: i64) -> u64 {
     let mut first = [0; 8];
     first.copy_from_slice(&seed[..8]);
     u64::from_le_bytes(first) ^ group.unsigned_abs()
 }
 
-/// Writes a group's steps to the database.
-struct StoreRecord<'a> {
-    store: &'a mut Store,
-    session: SessionNumber,
-    group: &'a GroupRecord,
-}
-
-impl Record for StoreRecord<'_> {
-    fn begin(&mut self, place: usize, beginning: &Beginning) -> Result<(), StoreError> {
-        self.store.begin_cell(self.group.cells[place].id, beginning)
-    }
-
-    fn block(&mut self, place: usize, taken: &TakenBlock) -> Result<(), StoreError> {
-        let record = BlockRecord {
-            cell: self.group.cells[place].id,
-            session: self.session,
-            taken: taken.clone(),
-        };
-        self.store.add_block(self.group.id, &record)
-    }
-
-    fn interrupted(
-        &mut self,
-        place: usize,
-        taken: &TakenBlock,
-        reason: &str,
-    ) -> Result<(), StoreError> {
-        let block = InterruptedBlock {
-            record: BlockRecord {
-                cell: self.group.cells[place].id,
-                session: self.session,
-                taken: taken.clone(),
-            },
-            reason: reason.to_owned(),
-        };
-        self.store.add_interrupted_block(self.group.id, &block)
-    }
-
-    fn close(
-        &mut self,
-        place: usize,
-        state: &CellState,
-        notes: &[String],
-    ) -> Result<(), StoreError> {
-        let cell = self.group.cells[place].id;
-        match state {
-            CellState::Done => self.store.complete_cell(cell, notes),
-            CellState::Failed(reason) => self.store.fail_cell(cell, reason),
-            CellState::Unsupported(reason) => self.store.refuse_cell(cell, reason),
-            CellState::Planned | CellState::Running => {
-                unreachable!("a cell is not closed in an open state")
-            }
-        }
-    }
-}
-
-fn share(group: &GroupRecord) -> Share {
+fn work(group: &GroupRecord) -> GroupWork {
     let open = group
         .cells
         .iter()
         .filter(|cell| cell.state.is_open())
         .count();
-    Share {
+    GroupWork {
         cells: group.cells.len(),
         open,
         expected_s: group.measure.expected_s(&group.job),

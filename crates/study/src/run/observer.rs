@@ -1,4 +1,4 @@
-//! What a run tells whoever watches it.
+//! What an observer of a run sees.
 
 use std::time::Duration;
 
@@ -36,7 +36,7 @@ pub struct Progress {
     pub cells: usize,
     /// How much of the present group is done, from 0 to 1, judged by what will end it first.
     pub group_share: f64,
-    /// Time to the end, at the pace of what was done beside what was expected of it.
+    /// Time to the end, at the pace so far, relative to what was expected.
     pub eta: Duration,
 }
 
@@ -65,7 +65,7 @@ pub enum Event<'a> {
         /// How far the run has come.
         progress: Progress,
     },
-    /// A block was interrupted from outside: it is no part of any figure, and its turn is measured anew.
+    /// A block was interrupted from outside: it is no part of any figure, and is measured again.
     Interrupted {
         /// Whose it is.
         cell: CellName<'a>,

@@ -9,9 +9,9 @@ use crate::{
 
 /// A cell with all that is known of it.
 #[derive(Clone, Debug)]
-pub(crate) struct Entrant {
+pub(crate) struct ActiveCell {
     pub(crate) engine: String,
-    /// Which of several of one engine, from 0, where it is measured beside itself.
+    /// Which of several of one engine, from 0, where it is compared with itself.
     pub(crate) copy: usize,
     pub(crate) job: Job,
     pub(crate) state: CellState,
@@ -23,10 +23,10 @@ pub(crate) struct Entrant {
     pub(crate) interrupted: Vec<String>,
 }
 
-impl Entrant {
+impl ActiveCell {
     /// A cell of which nothing has been done.
     pub(crate) fn new(engine: String, job: Job) -> Self {
-        Entrant {
+        ActiveCell {
             engine,
             copy: 0,
             job,

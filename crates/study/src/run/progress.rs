@@ -3,13 +3,13 @@
 use std::time::Duration;
 
 use super::{
-    group::Notice,
+    group::GroupEvent,
     observer::{Event, Progress},
 };
 
-/// The work of one group as the course sees it.
+/// The work of one group as its progress is counted.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Share {
+pub(crate) struct GroupWork {
     /// All its cells.
     pub(crate) cells: usize,
     /// Those that are still to be done.
@@ -18,18 +18,18 @@ pub(crate) struct Share {
     pub(crate) expected_s: f64,
 }
 
-impl Share {
+impl GroupWork {
     fn seconds(&self) -> f64 {
         self.open as f64 * self.expected_s
     }
 }
 
-/// The course of a run over its groups.
+/// How far a run over its groups has come.
 ///
 /// What is left is expected to go at the pace of what was done: cells that end by precision or by repeats take less time,
 /// or more, than was expected of them, and so do those like them.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Course {
+pub(crate) struct RunProgress {
     cells: usize,
     cells_closed: usize,
     /// What is expected of the groups that have not begun.
@@ -44,9 +44,9 @@ pub(crate) struct Course {
     done: f64,
 }
 
-impl Course {
-    pub(crate) fn of(groups: impl Iterator<Item = Share>) -> Course {
-        let nothing = Course {
+impl RunProgress {
+    pub(crate) fn of(groups: impl Iterator<Item = GroupWork>) -> RunProgress {
+        let nothing = RunProgress {
             cells: 0,
             cells_closed: 0,
             waiting_s: 0.0,
@@ -56,16 +56,16 @@ impl Course {
             present_taken_s: 0.0,
             done: 0.0,
         };
-        groups.fold(nothing, |course, share| Course {
-            cells: course.cells + share.cells,
-            cells_closed: course.cells_closed + share.cells - share.open,
-            waiting_s: course.waiting_s + share.seconds(),
-            ..course
+        groups.fold(nothing, |run, share| RunProgress {
+            cells: run.cells + share.cells,
+            cells_closed: run.cells_closed + share.cells - share.open,
+            waiting_s: run.waiting_s + share.seconds(),
+            ..run
         })
     }
 
     /// The next group begins.
-    pub(crate) fn enter(&mut self, share: Share) {
+    pub(crate) fn enter(&mut self, share: GroupWork) {
         // A group without a block, all of whose engines are absent, says nothing of the pace.
         if self.present_taken_s > 0.0 {
             self.complete_s += self.present_s;
@@ -77,10 +77,10 @@ impl Course {
         self.done = 0.0;
     }
 
-    /// Takes note of what happened, and tells it as the observer wants to hear it.
-    pub(crate) fn take_in<'a>(&mut self, notice: &Notice<'a>) -> Event<'a> {
-        match *notice {
-            Notice::Block {
+    /// Takes in what happened, and makes of it what an observer is shown.
+    pub(crate) fn take_in<'a>(&mut self, event: &GroupEvent<'a>) -> Event<'a> {
+        match *event {
+            GroupEvent::Block {
                 cell,
                 ns_per_op,
                 share,
@@ -94,8 +94,8 @@ impl Course {
                     progress: self.progress(),
                 }
             }
-            Notice::Interrupted { cell, reason } => Event::Interrupted { cell, reason },
-            Notice::Closed {
+            GroupEvent::Interrupted { cell, reason } => Event::Interrupted { cell, reason },
+            GroupEvent::Closed {
                 cell,
                 state,
                 figures,
@@ -135,32 +135,32 @@ mod tests {
     #[test]
     fn time_left_is_what_is_expected_at_the_pace_so_far() {
         let groups = [
-            Share {
+            GroupWork {
                 cells: 3,
                 open: 2,
                 expected_s: 10.0,
             },
-            Share {
+            GroupWork {
                 cells: 1,
                 open: 1,
                 expected_s: 4.0,
             },
         ];
-        let mut course = Course::of(groups.into_iter());
-        let begun = course.progress();
+        let mut run = RunProgress::of(groups.into_iter());
+        let begun = run.progress();
         assert_eq!(
             (begun.cells, begun.cells_closed, begun.eta),
             (4, 1, Duration::from_secs(24))
         );
-        course.enter(groups[0]);
+        run.enter(groups[0]);
         // Half of the 20 s in 10 s: as expected. In 5 s: the rest is expected to take half as long too.
-        (course.done, course.present_taken_s) = (0.5, 10.0);
-        assert_eq!(course.progress().eta, Duration::from_secs(14));
-        course.present_taken_s = 5.0;
-        assert_eq!(course.progress().eta, Duration::from_secs(7));
-        (course.done, course.present_taken_s) = (1.0, 10.0);
-        course.enter(groups[1]);
-        assert_eq!(course.progress().eta, Duration::from_secs(2));
-        assert_eq!(course.progress().group_share, 0.0);
+        (run.done, run.present_taken_s) = (0.5, 10.0);
+        assert_eq!(run.progress().eta, Duration::from_secs(14));
+        run.present_taken_s = 5.0;
+        assert_eq!(run.progress().eta, Duration::from_secs(7));
+        (run.done, run.present_taken_s) = (1.0, 10.0);
+        run.enter(groups[1]);
+        assert_eq!(run.progress().eta, Duration::from_secs(2));
+        assert_eq!(run.progress().group_share, 0.0);
     }
 }

@@ -1,4 +1,4 @@
-//! What a worker says of itself, taken with care.
+//! Whether a worker's reports are plausible, and what is remarked on its figures.
 
 use std::time::Duration;
 
@@ -53,7 +53,7 @@ pub(crate) fn notes(
     notes
 }
 
-/// How often in a row a turn is measured before its cell is given up: whatever interrupts so often will go on.
+/// How often in a row a block is measured before its cell is given up: whatever interrupts so often will go on.
 pub(crate) const ATTEMPTS: usize = 4;
 
 /// What kept a worker from running during a block: `seen` by the coordinator, or found in its CPU time.

@@ -1,0 +1,279 @@
+//! What is shown of a bench: a row for each engine at each size.
+
+use rsalab_engines::{BlockReport, Ledger, Mode, Op};
+use rsalab_measure::{Block, Estimate, stats::Explained};
+use serde::{Deserialize, Serialize};
+
+use crate::{
+    compare::{self, CONFIDENCE, LuckCorrected, Measured, MeasuredBlock, Ratio},
+    number,
+    plan::Group,
+    run::{ActiveCell, interrupted_note},
+    store::{Beginning, CellState, TakenBlock},
+};
+
+/// One engine at one size.
+///
+/// An engine that failed or does not do the job has a row too, without figures and with the reason in its notes.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Row {
+    /// The engine's selector.
+    pub engine: String,
+    /// The version of its library.
+    pub engine_version: Option<String>,
+    /// The code path it chose for this CPU.
+    pub kernel: Option<String>,
+    /// The operation.
+    pub op: Op,
+    /// Bits of the modulus.
+    pub bits: usize,
+    /// Threads that ran at once.
+    pub threads: usize,
+    /// Items handed to the engine in one call.
+    pub batch: usize,
+    /// Which question the figures answer.
+    pub mode: Mode,
+    /// Operations per second, of all threads together.
+    pub ops_per_s: Option<f64>,
+    /// Nanoseconds per operation of wall time, in the median, with its interval of 95 %.
+    pub ns_per_op: Option<Interval>,
+    /// Ticks of the time-stamp counter per operation. Not core cycles.
+    pub tsc_per_op: Option<f64>,
+    /// This engine's speed divided by that of the first engine listed, at the same size: above 1 where this one is
+    /// faster. None if the first has no figures.
+    pub ratio_to_first: Option<Interval>,
+    /// Where luck decides and the primality tests are counted: what they say about it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub luck: Option<Luck>,
+    /// The conditions of the figures.
+    pub ledger: Option<Ledger>,
+    /// Remarks: a ratio between unequal jobs, oversubscription, the reason of a failure.
+    pub notes: Vec<String>,
+    /// Operations per second of each launch, if there were several; the figures are medians over them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub launches_ops_per_s: Vec<f64>,
+}
+
+/// What the primality tests behind a row say about its luck. The row's own figures are raw.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Luck {
+    /// How far the tests explain the time: an operation is a key, a count is a test.
+    pub explained: Explained,
+    /// The mean number of tests of all engines of the row's size that search as this one does; none if no other does.
+    pub shared_tests_per_op: Option<f64>,
+    /// Operations per second, had this engine needed so many.
+    pub corrected_ops_per_s: Option<Interval>,
+    /// The ratio to the first engine, had both needed as many as the two did in the mean. None where the ratio is raw.
+    pub corrected_ratio_to_first: Option<Interval>,
+}
+
+/// A median with its interval. Without enough blocks for one, the interval is the range of the values.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Interval {
+    /// The value.
+    pub median: f64,
+    /// Lower end.
+    pub low: f64,
+    /// Upper end.
+    pub high: f64,
+}
+
+impl From<Estimate> for Interval {
+    fn from(estimate: Estimate) -> Self {
+        Interval {
+            median: estimate.value,
+            low: estimate.low,
+            high: estimate.high,
+        }
+    }
+}
+
+/// One engine at one size over all launches.
+struct Measurement<'a> {
+    cells: Vec<&'a ActiveCell>,
+    /// What statistics are made of. Of several launches, each is one block: neighbouring samples share its luck.
+    blocks: Vec<TakenBlock>,
+}
+
+pub(super) fn rows_of(group: &Group, launches: &[Vec<ActiveCell>]) -> Vec<Row> {
+    let measurements: Vec<Measurement<'_>> = (0..group.cells.len())
+        .map(|place| Measurement::new(launches.iter().map(|cells| &cells[place]).collect()))
+        .collect();
+    let measured: Vec<Option<Measured<'_>>> =
+        measurements.iter().map(Measurement::measured).collect();
+    let measured: Vec<Option<&Measured<'_>>> = measured.iter().map(Option::as_ref).collect();
+    let corrected = compare::luck_corrected(group.job.op, &measured, CONFIDENCE);
+    measurements
+        .iter()
+        .zip(corrected)
+        .map(|(measurement, corrected)| measurement.row(group, &measurements[0], corrected))
+        .collect()
+}
+
+impl<'a> Measurement<'a> {
+    fn new(cells: Vec<&'a ActiveCell>) -> Self {
+        let done = cells.iter().filter(|cell| cell.state == CellState::Done);
+        let blocks = match cells.len() {
+            1 => done.flat_map(|cell| cell.blocks.clone()).collect(),
+            _ => done
+                .enumerate()
+                .map(|(launch, cell)| whole_launch(launch, cell))
+                .collect(),
+        };
+        Measurement { cells, blocks }
+    }
+
+    fn beginning(&self) -> Option<&'a Beginning> {
+        self.cells
+            .iter()
+            .rev()
+            .find_map(|cell| cell.beginning.as_ref())
+    }
+
+    fn measured(&self) -> Option<Measured<'_>> {
+        let blocks = self.blocks.iter().map(MeasuredBlock::from).collect();
+        Some(Measured {
+            ledger: &self.beginning()?.ledger,
+            blocks,
+        })
+    }
+
+    fn row(&self, group: &Group, first: &Measurement<'_>, corrected: Option<LuckCorrected>) -> Row {
+        let job = &group.job;
+        let measured = self.measured();
+        let figures = measured
+            .as_ref()
+            .and_then(|measured| compare::figures(job.op, measured, CONFIDENCE));
+        let ratio = first
+            .measured()
+            .zip(measured)
+            .and_then(|(first, this)| compare::ratio(job.op, &first, &this, CONFIDENCE));
+        let launches_ops_per_s = self.speeds(job.op);
+        let beginning = self.beginning();
+        Row {
+            engine: self.cells[0].engine.clone(),
+            engine_version: beginning.map(|beginning| beginning.info.version.clone()),
+            kernel: beginning.map(|beginning| beginning.readiness.kernel.clone()),
+            op: job.op,
+            bits: job.bits,
+            threads: job.threads,
+            batch: job.batch,
+            mode: job.mode,
+            ops_per_s: figures.map(|figures| figures.ops_per_s.value),
+            ns_per_op: figures.map(|figures| figures.ns_per_op.into()),
+            tsc_per_op: figures.and_then(|figures| figures.tsc_per_op),
+            ratio_to_first: ratio.as_ref().map(|ratio| ratio.to_first.into()),
+            luck: figures
+                .and_then(|figures| figures.luck)
+                .map(|explained| Luck {
+                    explained,
+                    shared_tests_per_op: corrected.map(|corrected| corrected.tests_per_op),
+                    corrected_ops_per_s: corrected.map(|corrected| corrected.ops_per_s.into()),
+                    corrected_ratio_to_first: ratio
+                        .as_ref()
+                        .and_then(|ratio| ratio.luck_corrected)
+                        .filter(|_| corrected.is_some())
+                        .map(Interval::from),
+                }),
+            ledger: beginning.map(|beginning| beginning.ledger.clone()),
+            notes: self.notes(ratio.as_ref(), &launches_ops_per_s),
+            launches_ops_per_s,
+        }
+    }
+
+    /// Operations per second of each launch, if there are several.
+    fn speeds(&self, op: Op) -> Vec<f64> {
+        if self.cells.len() < 2 {
+            return Vec::new();
+        }
+        let done = self
+            .cells
+            .iter()
+            .filter(|cell| cell.state == CellState::Done);
+        done.filter_map(|cell| compare::figures(op, &cell.measured()?, CONFIDENCE))
+            .map(|figures| figures.ops_per_s.value)
+            .collect()
+    }
+
+    fn notes(&self, ratio: Option<&Ratio>, speeds: &[f64]) -> Vec<String> {
+        let mut notes = self
+            .beginning()
+            .map(|beginning| beginning.notes.clone())
+            .unwrap_or_default();
+        if let Some(ratio) = ratio.filter(|ratio| !ratio.differs_in.is_empty()) {
+            notes.push(format!("differs in: {}", ratio.differs_in.join(", ")));
+        }
+        if let Some(reason) = ratio.and_then(|ratio| ratio.uncorrected) {
+            notes.push(format!("the ratio is raw, luck included: {reason}"));
+        }
+        if let Some(best) = speeds.iter().copied().reduce(f64::max) {
+            let worst = speeds.iter().copied().fold(best, f64::min);
+            notes.push(format!(
+                "launches: {}, best {}, worst {} per second; the figures are medians over them",
+                speeds.len(),
+                number::significant(best),
+                number::significant(worst),
+            ));
+        }
+        let interrupted: Vec<&str> = self
+            .cells
+            .iter()
+            .flat_map(|cell| cell.interrupted.iter().map(String::as_str))
+            .collect();
+        notes.extend(interrupted_note(&interrupted));
+        for (index, cell) in self.cells.iter().enumerate() {
+            let launch = if self.cells.len() > 1 {
+                format!("launch {} ", index + 1)
+            } else {
+                String::new()
+            };
+            match &cell.state {
+                CellState::Done => {}
+                CellState::Failed(reason) => notes.push(format!("{launch}failed: {reason}")),
+                CellState::Unsupported(reason) => {
+                    notes.push(format!("{launch}not supported: {reason}"))
+                }
+                CellState::Planned | CellState::Running => {
+                    notes.push(format!("{launch}stopped before the end"))
+                }
+            }
+        }
+        // An engine that cannot do a job says the same in every launch.
+        notes.dedup();
+        notes
+    }
+}
+
+/// All samples of a launch as one block.
+fn whole_launch(launch: usize, cell: &ActiveCell) -> TakenBlock {
+    let blocks = || cell.blocks.iter().map(|taken| &taken.report);
+    let block = Block {
+        samples: blocks()
+            .flat_map(|report| report.block.samples.iter().copied())
+            .collect(),
+        discarded_operations: blocks()
+            .map(|report| report.block.discarded_operations)
+            .sum(),
+        started_ns: blocks()
+            .map(|report| report.block.started_ns)
+            .min()
+            .unwrap_or(0),
+        elapsed_ns: blocks().map(|report| report.block.elapsed_ns).sum(),
+    };
+    let tests = blocks()
+        .flat_map(|report| report.tests.iter().copied())
+        .collect();
+    let report = BlockReport {
+        block,
+        tests,
+        outputs: Vec::new(),
+        trace: Vec::new(),
+        cpu: None,
+    };
+    TakenBlock {
+        order_index: launch as u64,
+        round: launch,
+        worker_pid: cell.worker_pid,
+        report,
+    }
+}

@@ -1,0 +1,65 @@
+//! What a run needs besides the study, and what its groups share.
+
+use std::sync::{Arc, atomic::AtomicBool};
+
+use rsalab_measure::{Clock, Machine, Monotonic, busy_warnings};
+
+use super::{
+    launcher::{Launcher, Pool},
+    test_data::TestData,
+};
+
+/// What a run needs to know besides the study.
+pub struct Environment<'a> {
+    /// Who starts the workers.
+    pub launcher: &'a dyn Launcher,
+    /// The machine, for the record.
+    pub machine: Machine,
+    /// What is wrong with the machine for measuring, for the record and the observer.
+    pub warnings: Vec<String>,
+    /// The coordinator's clock: no worker may report more time than passes on it.
+    pub clock: &'a dyn Clock,
+    /// Measure our own engine although this program was built without optimisation; the cells say so.
+    pub allow_unoptimised: bool,
+}
+
+impl<'a> Environment<'a> {
+    /// This machine as it is now. Takes a fraction of a second, in which it listens for others at work.
+    pub fn of_this_machine(launcher: &'a dyn Launcher) -> Self {
+        let machine = Machine::describe();
+        Environment {
+            launcher,
+            warnings: busy_warnings(&machine),
+            machine,
+            clock: Monotonic::get(),
+            allow_unoptimised: false,
+        }
+    }
+}
+
+/// What every group of a run shares.
+pub(crate) struct RunContext<'a> {
+    pub(crate) pool: Pool<'a>,
+    pub(crate) test_data: &'a mut TestData,
+    pub(crate) clock: &'a dyn Clock,
+    pub(crate) stop: Arc<AtomicBool>,
+    pub(crate) allow_unoptimised: bool,
+}
+
+impl<'a> RunContext<'a> {
+    /// Workers that `launcher` starts, and no earlier ones.
+    pub(crate) fn new(
+        environment: &Environment<'a>,
+        launcher: &'a dyn Launcher,
+        test_data: &'a mut TestData,
+        stop: &Arc<AtomicBool>,
+    ) -> Self {
+        RunContext {
+            pool: Pool::new(launcher, stop),
+            test_data,
+            clock: environment.clock,
+            stop: Arc::clone(stop),
+            allow_unoptimised: environment.allow_unoptimised,
+        }
+    }
+}

@@ -1,0 +1,214 @@
+//! Keys and inputs, the same for every engine of a group, and whether what came out is right.
+
+use std::{
+    cell::RefCell,
+    num::NonZero,
+    rc::Rc,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+        mpsc::{self, RecvTimeoutError},
+    },
+    thread,
+    time::Duration,
+};
+
+use rsalab_engines::{
+    Exponent, Job, Op, StudyKey, WrongAnswer, inputs, verify, verify_no_prime_twice,
+};
+use rsalab_rsa::random::InsecureStudySeed;
+
+use crate::{parallel, plan::Seed};
+
+/// Makes what jobs need from a study's seed: always the same.
+pub(crate) struct TestData {
+    seed: InsecureStudySeed,
+    stop: Arc<AtomicBool>,
+    /// Those that were made, since large ones take long to make.
+    keys: Vec<(KeyName, StudyKey)>,
+    /// The last job's: the cells of a group come one after another.
+    last: Option<(Job, Rc<JobData>)>,
+}
+
+/// Which of a study's keys: one for each size and exponent, and for each size of a text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct KeyName {
+    bits: usize,
+    exponent: Exponent,
+    symbols: usize,
+}
+
+/// The key and the inputs of a job.
+pub(crate) struct JobData {
+    /// None for operations that make keys: theirs may be shorter than any that we make.
+    pub(crate) key: Option<StudyKey>,
+    pub(crate) inputs: Vec<u8>,
+    /// Outputs that were proved right.
+    right: RefCell<Vec<u8>>,
+}
+
+/// Why there are no data.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum DataError {
+    /// The run must stop.
+    Stopped,
+    /// The key could not be made.
+    Key(String),
+}
+
+impl TestData {
+    /// What a seed gives; making keys is given up soon after `stop` is set.
+    pub(crate) fn new(seed: Seed, stop: &Arc<AtomicBool>) -> Self {
+        TestData {
+            seed: InsecureStudySeed::new(seed.0),
+            stop: Arc::clone(stop),
+            keys: Vec::new(),
+            last: None,
+        }
+    }
+
+    pub(crate) fn of(&mut self, job: &Job) -> Result<Rc<JobData>, DataError> {
+        let common = common(job);
+        if let Some((_, data)) = self.last.as_ref().filter(|(last, _)| *last == common) {
+            return Ok(Rc::clone(data));
+        }
+        let data = match job.op.is_deterministic() {
+            true => {
+                let key = self.key(KeyName {
+                    bits: job.bits,
+                    exponent: job.exponent,
+                    symbols: job.symbols,
+                })?;
+                let inputs = inputs(&common, &key, &self.seed, stream(job), items(job));
+                JobData {
+                    key: Some(key),
+                    inputs,
+                    right: RefCell::default(),
+                }
+            }
+            false => JobData {
+                key: None,
+                inputs: Vec::new(),
+                right: RefCell::default(),
+            },
+        };
+        let data = Rc::new(data);
+        self.last = Some((common, Rc::clone(&data)));
+        Ok(data)
+    }
+
+    fn key(&mut self, name: KeyName) -> Result<StudyKey, DataError> {
+        if let Some((_, key)) = self.keys.iter().find(|(made, _)| *made == name) {
+            return Ok(key.clone());
+        }
+        let key = self.make_key(name)?;
+        self.keys.push((name, key.clone()));
+        Ok(key)
+    }
+
+    /// Makes a key on another thread, since the largest take minutes and a wish to stop cannot wait so long. A thread
+    /// that is given up ends by itself.
+    fn make_key(&self, name: KeyName) -> Result<StudyKey, DataError> {
+        const ATTENTION: Duration = Duration::from_millis(50);
+        let (made, awaited) = mpsc::channel();
+        let seed = self.seed.clone();
+        let make = move || {
+            let key = StudyKey::numbered(&seed, name.bits, name.exponent, name.symbols as u64);
+            // Nobody may be waiting any more.
+            let _ = made.send(key);
+        };
+        thread::Builder::new()
+            .name("study key".to_owned())
+            .spawn(make)
+            .map_err(|error| DataError::Key(format!("a thread could not be started: {error}")))?;
+        loop {
+            match awaited.recv_timeout(ATTENTION) {
+                Ok(key) => return key.map_err(|error| DataError::Key(error.to_string())),
+                Err(RecvTimeoutError::Timeout) if self.stop.load(Ordering::Relaxed) => {
+                    return Err(DataError::Stopped);
+                }
+                Err(RecvTimeoutError::Timeout) => {}
+                Err(RecvTimeoutError::Disconnected) => {
+                    panic!("the thread that makes a key panicked")
+                }
+            }
+        }
+    }
+}
+
+impl JobData {
+    /// Whether all outputs of a job are right.
+    ///
+    /// An operation that takes inputs has one right answer, which all engines of a group give, before they are measured and
+    /// after it. It is proved once: with a random exponent that takes longer than some engines are measured for.
+    pub(crate) fn verify(&self, job: &Job, outputs: &[u8]) -> Result<(), WrongAnswer> {
+        /// A longer text is not kept twice: its proof takes no longer than making it.
+        const MOST_KEPT: usize = 1 << 20;
+        if !outputs.is_empty() && *self.right.borrow() == outputs {
+            return Ok(());
+        }
+        verify(job, self.key.as_ref(), &self.inputs, outputs)?;
+        if outputs.len() <= MOST_KEPT {
+            self.right.replace(outputs.to_vec());
+        }
+        Ok(())
+    }
+
+    /// Whether everything that an operation without input made is right.
+    ///
+    /// Proving primes prime again takes long beside finding them once, so all CPUs help. No engine runs meanwhile.
+    pub(crate) fn verify_made(&self, job: &Job, outputs: &[u8]) -> Result<(), WrongAnswer> {
+        let item = job.layout().output;
+        let helpers = thread::available_parallelism().map_or(1, NonZero::get);
+        let share = (outputs.len() / item).div_ceil(helpers).max(1);
+        let check = |outputs| verify(job, None, &[], outputs);
+        let answers = parallel::map(outputs.chunks(share * item), check);
+        for (index, answer) in answers.into_iter().enumerate() {
+            answer.map_err(|wrong| WrongAnswer {
+                item: wrong.item + index * share,
+                ..wrong
+            })?;
+        }
+        verify_no_prime_twice(job, outputs)
+    }
+}
+
+/// The job without what its data does not depend on.
+fn common(job: &Job) -> Job {
+    Job {
+        threads: 1,
+        variant: None,
+        bare: false,
+        ..job.clone()
+    }
+}
+
+/// The stream of the seed that gives a job's inputs: one for each operation, key size, text and batch, whatever the
+/// engine and the threads. A text is encrypted and decrypted from the same stream.
+fn stream(job: &Job) -> u64 {
+    let op = match job.op {
+        Op::TextDecrypt => Op::TextEncrypt,
+        op => op,
+    };
+    let op = Op::ALL
+        .iter()
+        .position(|other| *other == op)
+        .expect("every operation is one of all") as u64;
+    // Bits below 2^15, symbols below 2^27, batches below 2^17, all by the plan's limits.
+    (((op << 15 | job.bits as u64) << 27 | job.symbols as u64) << 17) | job.batch as u64
+}
+
+/// How many items every thread works on: whole batches, and several, so that no engine sees the same input twice in a
+/// row; fewer where one takes long, because all of them are done before and after the measurement.
+fn items(job: &Job) -> usize {
+    let several = match job.op {
+        // Already hundreds of tests each, and up to a megabyte.
+        Op::PrimeSearch => 2,
+        _ if job.bits <= 4096 => 16_usize,
+        _ => 4,
+    };
+    job.batch * several.div_ceil(job.batch)
+}
+
+#[cfg(test)]
+mod tests;
