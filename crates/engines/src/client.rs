@@ -149,11 +149,6 @@ impl Worker {
         Worker::greet(&name, connection, limits)
     }
 
-    /// Changes the time limits.
-    pub fn set_limits(&mut self, limits: Limits) {
-        self.limits = limits;
-    }
-
     fn greet(engine: &str, connection: Connection, limits: Limits) -> Result<Self, SessionError> {
         let info = EngineInfo {
             name: engine.to_owned(),

@@ -4,7 +4,7 @@
 //! instructions, the second does not. Where no hardware counter can be had, the core's clock is measured with a chain
 //! of dependent additions, each of which takes one cycle on every core of the last decades.
 //!
-//! Two roads were rejected. `add register, immediate` is not a cycle on cores that fold small immediates when they
+//! Two roads were rejected. `add register, immediate` is not a cycle on cores that eliminate small immediates when they
 //! rename registers (Golden Cove and later), so that a chain of them runs at several a cycle. A long-latency
 //! instruction such as `imul` would need its latency known for each core.
 
@@ -79,7 +79,7 @@ impl CoreClock {
     }
 }
 
-/// About 100 µs at 3 GHz: long beside the reading of the clock, short beside the time between two interrupts.
+/// About 100 µs at 3 GHz: long compared with the reading of the clock, short compared with the time between two interrupts.
 const CHAIN_LOOPS: u64 = 3000;
 
 /// The median rate of many runs of `cycles`, which does work and says how many cycles it took. Runs that were
@@ -201,7 +201,7 @@ mod add_chain {
     pub(super) const ADDITIONS_PER_LOOP: u64 = 100;
 
     /// `loops · ADDITIONS_PER_LOOP` additions, each of which waits for the one before. The counter of the loop is
-    /// beside the chain, not in it.
+    /// parallel to the chain, not in it.
     pub(super) fn run(loops: u64) -> Result<(), String> {
         assert!(loops > 0, "the loop counts down to 0");
         // SAFETY: the code changes its own three registers and the flags, which `asm!` takes as changed unless told

@@ -7,7 +7,7 @@
 //! |---|---|---|
 //! | the process is stopped | whoever waits for it | its state in `/proc`, looked at every [`LOOK`] |
 //! | nobody runs | whoever waits for it | a wait of [`LOOK`] that took longer than [`LEAST`] more; the time in suspension |
-//! | the process runs, and seldom | the process | its CPU time beside the wall time |
+//! | the process runs, and seldom | the process | its CPU time compared with the wall time |
 //!
 //! Preemption is not interruption: on a busy machine a process waits for its CPU for milliseconds, many times. What the
 //! thresholds are is said at [`LEAST`] and [`LEAST_SHARE`].
@@ -27,7 +27,7 @@ pub const LOOK: Duration = Duration::from_millis(100);
 pub const LEAST: Duration = Duration::from_millis(500);
 
 /// A process that computes gets at least one part in so many of the time, or it was interrupted: with two CPUs that is one
-/// process beside seven others of the same priority.
+/// process among seven others of the same priority.
 pub const LEAST_SHARE: u64 = 4;
 
 /// What kept a process from running.

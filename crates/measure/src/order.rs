@@ -2,7 +2,7 @@
 //!
 //! A contestant may leave the core at a lower clock, caches cold, or a buffer mapped badly for the one that follows.
 //! Orders are drawn at random, so such an effect widens intervals rather than favouring anyone; but where it is large
-//! the figures describe the company as well as the contestant, and the report should say so.
+//! the figures describe the predecessor as well as the contestant, and the report should say so.
 
 use rand::{SeedableRng, seq::SliceRandom};
 use rand_chacha::ChaCha12Rng;

@@ -1,4 +1,4 @@
-//! Which CPUs a thread may run on, asked and told.
+//! Which CPUs a thread may run on: read and set.
 
 /// Why a thread could not be pinned.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]

@@ -31,7 +31,7 @@ pub struct Threads<'a> {
     pub cpus: &'a [usize],
 }
 
-/// Why a pool has not started. The threads that had started have been told to end.
+/// Why a pool has not started. The threads that had started end.
 #[derive(Debug, thiserror::Error)]
 pub enum StartError<E> {
     /// The system refused a thread.

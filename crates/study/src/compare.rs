@@ -10,8 +10,8 @@ use rsalab_measure::{
     Block, Estimate,
     order::{Visit, predecessor_effects},
     stats::{
-        Bootstrap, CountedBlock, Explained, Summary, Uncorrected, corrected_rate,
-        corrected_ratio_of_rates, luck, median_over_blocks, rate, ratio_of_medians, ratio_of_rates,
+        Bootstrap, CountedBlock, Explained, Summary, Unadjusted, adjusted, adjusted_rate,
+        adjusted_ratio_of_rates, median_over_blocks, rate, ratio_of_medians, ratio_of_rates,
     },
 };
 use serde::Serialize;
@@ -132,7 +132,7 @@ pub fn figures(op: Op, measured: &Measured<'_>, confidence: f64) -> Option<Figur
             .map(|ticks| ticks.median),
         summary: Summary::of(&per_block.concat())?,
         tests_per_op: is_counted.then(|| tests.flatten().sum::<u64>() as f64 / operations as f64),
-        luck: luck::explained(&counted(&measured.blocks)).filter(|_| is_luck(op)),
+        luck: adjusted::explained(&counted(&measured.blocks)).filter(|_| is_luck(op)),
         blocks: blocks.len(),
         operations,
     })
@@ -172,7 +172,7 @@ pub fn ratio<'a>(
     let is_first = std::ptr::eq(first.ledger, this.ledger);
     let corrected = (is_luck(op) && !is_first).then(|| match search_alike(first, this) {
         true => {
-            corrected_ratio_of_rates(&counted(&these_blocks), &counted(&first_blocks), &bootstrap)
+            adjusted_ratio_of_rates(&counted(&these_blocks), &counted(&first_blocks), &bootstrap)
                 .map_err(reason)
         }
         false => Err("the two search in different ways, each with a luck of its own"),
@@ -185,10 +185,10 @@ pub fn ratio<'a>(
     })
 }
 
-fn reason(uncorrected: Uncorrected) -> &'static str {
+fn reason(uncorrected: Unadjusted) -> &'static str {
     match uncorrected {
-        Uncorrected::NotCounted => "the primality tests are not counted",
-        Uncorrected::TooFew => "there are too few samples to tell",
+        Unadjusted::NotCounted => "the primality tests are not counted",
+        Unadjusted::TooFew => "there are too few samples to tell",
         _ => "the two differ in their primality tests by more than luck",
     }
 }
@@ -212,12 +212,12 @@ pub fn luck_corrected(
             .map(|other| counted(&other.blocks))
             .collect();
         let alike: Vec<&[CountedBlock<'_>]> = alike.iter().map(Vec::as_slice).collect();
-        if alike.len() < 2 || !luck::same_luck(&alike) {
+        if alike.len() < 2 || !adjusted::same_expectation(&alike) {
             return None;
         }
-        let tests_per_op = luck::shared_count(&alike)?;
+        let tests_per_op = adjusted::shared_count(&alike)?;
         Some(LuckCorrected {
-            ops_per_s: corrected_rate(&counted(&this.blocks), tests_per_op, &bootstrap)?,
+            ops_per_s: adjusted_rate(&counted(&this.blocks), tests_per_op, &bootstrap)?,
             tests_per_op,
         })
     };

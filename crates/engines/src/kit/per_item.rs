@@ -111,8 +111,11 @@ where
             }
         };
         let mut tests = Some(0);
+        // Not chunks of both: an item may have no input.
+        let mut rest = inputs;
         for (index, output) in outputs.chunks_exact_mut(layout.output).enumerate() {
-            let input = &inputs[index * layout.input..][..layout.input];
+            let (input, more) = rest.split_at(layout.input);
+            rest = more;
             let done = (self.operation)(input, output).map_err(|error| of_input(error, index))?;
             let counted: RunStats = done.into();
             tests = tests.zip(counted.tests).map(|(sum, more)| sum + more);

@@ -20,7 +20,7 @@ trait Contestant {
     fn block(&mut self) -> Result<Block, Self::Error>;
 }
 
-/// What the caller is told as a run goes on.
+/// What the caller hears of a run.
 #[derive(Debug)]
 enum Event<E> {
     /// A block was measured. It is the caller's to store: a schedule keeps no samples.

@@ -28,7 +28,7 @@ use crate::{
 pub struct Machine {
     /// The CPU's name, as it gives it.
     pub cpu_model: Fact<String>,
-    /// Family, model, stepping and microcode, where the kernel tells them.
+    /// Family, model, stepping and microcode, where the kernel states them.
     pub cpu_revision: Fact<String>,
     /// `x86_64`, `aarch64`.
     pub architecture: String,
@@ -76,7 +76,7 @@ impl Machine {
         machine
     }
 
-    /// What files tell, and nothing that has to be measured.
+    /// What files say, and nothing that has to be measured.
     pub(crate) fn read(files: &SystemFiles, topology: Topology) -> Machine {
         const UNMEASURED: &str = "it was not measured";
         Machine {

@@ -46,7 +46,7 @@ impl Default for Bootstrap {
 
 /// Operations per second: all operations of all blocks over the time that they took.
 ///
-/// This is the rate that a user of many operations sees, and for operations whose time is a matter of luck, as finding
+/// This is the rate that a user of many operations sees, and for operations whose time is a matter of chance, as finding
 /// primes is, it is not the reciprocal of the median. None if there are no samples.
 pub fn rate<B: Borrow<Block>>(blocks: &[B], bootstrap: &Bootstrap) -> Option<Estimate> {
     let blocks: Vec<&Block> = blocks

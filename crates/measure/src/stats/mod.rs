@@ -7,20 +7,20 @@
 //! | the median of samples taken in blocks | [`blocks`] |
 //! | the ratio of two contestants measured in turn | [`rounds`] |
 //! | rates, and their ratios | [`bootstrap`] |
-//! | the same where time is a matter of luck, and the luck is counted | [`luck`] |
+//! | the same where time is a matter of chance, and what was tried is counted: adjusted (control variate) | [`adjusted`] |
 
+pub mod adjusted;
 pub mod blocks;
 pub mod bootstrap;
-pub mod luck;
 pub mod median;
 pub mod rounds;
 pub mod summary;
 
 use serde::{Deserialize, Serialize};
 
+pub use adjusted::{CountedBlock, Explained, Unadjusted, adjusted_rate, adjusted_ratio_of_rates};
 pub use blocks::median_over_blocks;
 pub use bootstrap::{Bootstrap, rate, ratio_of_rates};
-pub use luck::{CountedBlock, Explained, Uncorrected, corrected_rate, corrected_ratio_of_rates};
 pub use median::median_interval;
 pub use rounds::ratio_of_medians;
 pub use summary::{StabilisedQuartiles, Summary};

@@ -11,7 +11,7 @@ use super::{
 ///
 /// The `i`-th block of one was measured in the same round as the `i`-th block of the other; rounds in which one has no
 /// values are passed over. What a machine does lasts longer than a round, so that each round's ratio is free of it; the
-/// quotient of the medians of everything is not, for a slow stretch moves each median by as much as it has blocks there.
+/// quotient of the medians of everything is not, for a slow interval moves each median by as much as it has blocks there.
 /// Nor does a round weigh more in which something hit one of the two. None if there is no round.
 ///
 /// # Panics

@@ -1,11 +1,11 @@
-//! Rates of operations whose time is a matter of luck, with most of the luck taken out.
+//! Rates of operations whose time is a matter of chance, adjusted for the number of trials (control variate).
 //!
-//! A search takes about `a + b·c` where `c` is what it had to try, and `c` is luck. Where `c` is counted, a sample says
-//! how lucky it was, and its mean time can be moved to where a mean `c` would have put it:
+//! A search takes about `a + b·c` where `c` is what it had to try, and `c` is chance. Where `c` is counted, a
+//! sample says how many it had, and its mean time can be moved to where a mean `c` would have put it:
 //!
 //! ```text
 //! b          slope of time over count, least squares over the samples
-//! corrected  mean(t) − b·(mean(c) − E[c])
+//! adjusted   mean(t) − b·(mean(c) − E[c])
 //! ```
 //!
 //! This is a control variate (Glasserman, *Monte Carlo Methods in Financial Engineering*, section 4.1; Hesterberg and
@@ -25,7 +25,7 @@ use crate::sample::Block;
 /// Fewest samples that a slope is taken from.
 const FEWEST: u64 = 10;
 
-/// Standard errors by which the mean counts of two that search alike may differ. More is no luck: once in 16,000.
+/// Standard errors by which the mean counts of two that search alike may differ. More is no chance: once in 16,000.
 const MOST_ERRORS: f64 = 4.0;
 
 /// A block, and what was counted behind each of its samples.
@@ -77,7 +77,7 @@ pub fn explained(blocks: &[CountedBlock<'_>]) -> Option<Explained> {
 /// Operations per second, had the mean count been `expected`.
 ///
 /// The interval takes `expected` for exact. None where [`explained`] has none.
-pub fn corrected_rate(
+pub fn adjusted_rate(
     blocks: &[CountedBlock<'_>],
     expected: f64,
     bootstrap: &Bootstrap,
@@ -99,14 +99,14 @@ pub fn corrected_rate(
 ///
 /// # Panics
 /// If the two have different numbers of blocks.
-pub fn corrected_ratio_of_rates(
+pub fn adjusted_ratio_of_rates(
     numerator: &[CountedBlock<'_>],
     denominator: &[CountedBlock<'_>],
     bootstrap: &Bootstrap,
-) -> Result<Estimate, Uncorrected> {
+) -> Result<Estimate, Unadjusted> {
     let is_counted = |blocks: &[CountedBlock<'_>]| blocks.iter().all(CountedBlock::is_counted);
     if !is_counted(numerator) || !is_counted(denominator) {
-        return Err(Uncorrected::NotCounted);
+        return Err(Unadjusted::NotCounted);
     }
     let (rounds, above, below) = paired(numerator, denominator, |_| true);
     let above: Vec<Sums> = above.into_iter().map(Sums::of).collect();
@@ -114,10 +114,10 @@ pub fn corrected_ratio_of_rates(
     let once = vec![1; rounds];
     let all = [Sums::drawn(&above, &once), Sums::drawn(&below, &once)];
     if all.iter().any(|sums| sums.slope().is_none()) {
-        return Err(Uncorrected::TooFew);
+        return Err(Unadjusted::TooFew);
     }
     if errors_apart(&all[0], &all[1]) > MOST_ERRORS {
-        return Err(Uncorrected::Unlike);
+        return Err(Unadjusted::Unlike);
     }
     let ratio = |counts: &[u32]| {
         let (above, below) = (Sums::drawn(&above, counts), Sums::drawn(&below, counts));
@@ -125,7 +125,7 @@ pub fn corrected_ratio_of_rates(
         let rates = [above, below].map(|sums| sums.corrected_rate_per_second(expected));
         Some(rates[0]? / rates[1]?)
     };
-    bootstrap.estimate(rounds, ratio).ok_or(Uncorrected::TooFew)
+    bootstrap.estimate(rounds, ratio).ok_or(Unadjusted::TooFew)
 }
 
 /// The count of one operation that contestants share who search alike: the mean of all of them.
@@ -140,8 +140,8 @@ pub fn shared_count(contestants: &[&[CountedBlock<'_>]]) -> Option<f64> {
     (all.operations > 0.0).then(|| all.count / all.operations)
 }
 
-/// Whether the mean counts of contestants differ by no more than luck, each beside the first.
-pub fn same_luck(contestants: &[&[CountedBlock<'_>]]) -> bool {
+/// Whether the mean counts of contestants differ by no more than chance, each compared with the first.
+pub fn same_expectation(contestants: &[&[CountedBlock<'_>]]) -> bool {
     let mut sums = contestants.iter().filter_map(|blocks| Sums::of_all(blocks));
     let Some(first) = sums.next() else {
         return true;
@@ -149,18 +149,18 @@ pub fn same_luck(contestants: &[&[CountedBlock<'_>]]) -> bool {
     sums.all(|other| errors_apart(&first, &other) <= MOST_ERRORS)
 }
 
-/// Why luck stays in a ratio.
+/// Why a ratio is not adjusted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
-pub enum Uncorrected {
+pub enum Unadjusted {
     /// One side has samples without a count.
     #[error("what was tried is not counted")]
     NotCounted,
     /// Fewer than ten samples a side, or all alike.
     #[error("too few samples")]
     TooFew,
-    /// The mean counts differ by more than luck would have it.
-    #[error("the mean counts differ by more than luck")]
+    /// The mean counts differ by more than chance would have it.
+    #[error("the mean counts differ by more than chance")]
     Unlike,
 }
 
@@ -278,7 +278,7 @@ mod tests {
         found: f64,
         base_ns: f64,
         ns_per_count: f64,
-        /// Standard deviation of what luck does not explain.
+        /// Standard deviation of what the count does not explain.
         noise_ns: f64,
     }
 
@@ -367,7 +367,7 @@ mod tests {
 
     #[test]
     fn a_ratio_keeps_the_truth_and_loses_its_luck() {
-        // The second takes 5 % more for everything it does, and has the same luck in the mean.
+        // The second takes 5 % more for everything it does, and the same counts in the mean.
         let slower = Searcher {
             base_ns: SEARCHER.base_ns * 1.05,
             ns_per_count: SEARCHER.ns_per_count * 1.05,
@@ -387,7 +387,7 @@ mod tests {
                     ratio_of_rates(&blocks(&one), &blocks(&two), &bootstrap(2)).unwrap();
                 raw.push(by_chance.value);
                 let ratio =
-                    corrected_ratio_of_rates(&counted(&one), &counted(&two), &bootstrap(300))
+                    adjusted_ratio_of_rates(&counted(&one), &counted(&two), &bootstrap(300))
                         .unwrap();
                 corrected.push(ratio.value);
                 covered += usize::from(ratio.covers(truth));
@@ -415,7 +415,7 @@ mod tests {
             let blocks = SEARCHER.blocks(60, &mut rng);
             let plain: Vec<&Block> = blocks.iter().map(|(block, _)| block).collect();
             raw.push(rate(&plain, &bootstrap(2)).unwrap().value);
-            let moved = corrected_rate(&counted(&blocks), 120.0, &bootstrap(2)).unwrap();
+            let moved = adjusted_rate(&counted(&blocks), 120.0, &bootstrap(2)).unwrap();
             corrected.push(moved.value);
         }
         let (_, raw_deviation) = mean_and_deviation(&raw);
@@ -450,7 +450,7 @@ mod tests {
             blocks.iter().map(merged).collect()
         };
         let ratio = |one: &[(Block, Vec<u64>)], two: &[(Block, Vec<u64>)]| {
-            corrected_ratio_of_rates(&counted(one), &counted(two), &bootstrap(200)).unwrap()
+            adjusted_ratio_of_rates(&counted(one), &counted(two), &bootstrap(200)).unwrap()
         };
         let (single, pairs) = (ratio(&one, &two), ratio(&merged(&one), &merged(&two)));
         assert!((single.value / pairs.value - 1.0).abs() < 0.002);
@@ -466,20 +466,20 @@ mod tests {
         let mut rng = ChaCha12Rng::seed_from_u64(5);
         let (one, mut two) = (SEARCHER.blocks(30, &mut rng), SEARCHER.blocks(30, &mut rng));
         let ratio = |one: &[(Block, Vec<u64>)], two: &[(Block, Vec<u64>)]| {
-            corrected_ratio_of_rates(&counted(one), &counted(two), &bootstrap(10)).map(|_| ())
+            adjusted_ratio_of_rates(&counted(one), &counted(two), &bootstrap(10)).map(|_| ())
         };
         assert_eq!(ratio(&one, &two), Ok(()));
-        assert_eq!(ratio(&one[..2], &two[..2]), Err(Uncorrected::TooFew));
-        assert_eq!(ratio(&[], &[]), Err(Uncorrected::TooFew));
+        assert_eq!(ratio(&one[..2], &two[..2]), Err(Unadjusted::TooFew));
+        assert_eq!(ratio(&[], &[]), Err(Unadjusted::TooFew));
         // Twice as many for each: another way to search, or another way to count.
         for (_, counts) in &mut two {
             counts.iter_mut().for_each(|count| *count *= 2);
         }
-        assert_eq!(ratio(&one, &two), Err(Uncorrected::Unlike));
+        assert_eq!(ratio(&one, &two), Err(Unadjusted::Unlike));
         two[7].1.clear();
-        assert_eq!(ratio(&one, &two), Err(Uncorrected::NotCounted));
+        assert_eq!(ratio(&one, &two), Err(Unadjusted::NotCounted));
         assert_eq!(explained(&counted(&two)), None);
-        assert_eq!(corrected_rate(&counted(&two), 1.0, &bootstrap(10)), None);
+        assert_eq!(adjusted_rate(&counted(&two), 1.0, &bootstrap(10)), None);
         assert_eq!(shared_count(&[&counted(&one), &counted(&two)]), None);
         // A count that never changes explains nothing.
         for (_, counts) in &mut two {
