@@ -14,7 +14,7 @@ use crate::{
     kernel::{Launch, MAX_LIMBS},
     key::Keys,
     unit::Unit,
-    work::{Blocks, Hands, Operation, ResidentHands},
+    work::{Blocks, Operation, ResidentThreadRunner, ThreadRunner},
 };
 
 /// RSA on one device.
@@ -70,7 +70,7 @@ pub trait Resident: Send + Sync {
     /// The kernel that will run, for the record.
     fn kernel(&self) -> &str;
 
-    /// One thread's hands.
+    /// One thread's runner.
     ///
     /// # Errors
     ///
@@ -78,7 +78,7 @@ pub trait Resident: Send + Sync {
     fn runner(&self) -> Result<Box<dyn ResidentRunner + '_>, Error>;
 }
 
-/// One thread's hands on batches that lie on the device.
+/// One thread's runner on batches that lie on the device.
 pub trait ResidentRunner {
     /// Brings one more batch to the device: the next by number, from 0.
     ///
@@ -183,22 +183,22 @@ impl<D: Device> Resident for ReadyResident<D> {
     }
 
     fn runner(&self) -> Result<Box<dyn ResidentRunner + '_>, Error> {
-        let hands = ResidentHands::new(&self.keys).map_err(failed)?;
+        let thread = ResidentThreadRunner::new(&self.keys).map_err(failed)?;
         Ok(Box::new(ResidentBatches {
-            hands,
+            thread,
             length: self.keys.length(),
         }))
     }
 }
 
 struct ResidentBatches<D: Device> {
-    hands: ResidentHands<D>,
+    thread: ResidentThreadRunner<D>,
     length: usize,
 }
 
 impl<D: Device> ResidentBatches<D> {
     fn items(&self, batch: usize) -> Result<usize, Error> {
-        let items = self.hands.items(batch);
+        let items = self.thread.items(batch);
         items.ok_or_else(|| failed_with("there is no such batch on the device"))
     }
 }
@@ -207,12 +207,12 @@ impl<D: Device> ResidentRunner for ResidentBatches<D> {
     fn keep(&mut self, inputs: &[u8]) -> Result<(), Error> {
         let whole = inputs.len() / self.length * self.length;
         check_len("the input buffer", inputs.len(), whole)?;
-        Ok(self.hands.keep(inputs)?)
+        Ok(self.thread.keep(inputs)?)
     }
 
     fn run(&mut self, batch: usize) -> Result<(), Error> {
         self.items(batch)?;
-        Ok(self.hands.run(batch)?)
+        Ok(self.thread.run(batch)?)
     }
 
     fn collect(
@@ -224,7 +224,7 @@ impl<D: Device> ResidentRunner for ResidentBatches<D> {
         let items = self.items(batch)?;
         check_len("the output buffer", outputs.len(), items * self.length)?;
         check_len("the list of statuses", status.len(), items)?;
-        Ok(self.hands.collect(batch, outputs, status)?)
+        Ok(self.thread.collect(batch, outputs, status)?)
     }
 }
 
@@ -293,8 +293,8 @@ impl<D: Device> Backend for GpuBackend<D> {
 /// A key that is resident, for one of its operations.
 struct Ready<D: Device> {
     keys: Arc<Keys<D>>,
-    /// Hands that a runner has left: their memory, and what blinds, serve the next.
-    idle: Mutex<Vec<Hands<D>>>,
+    /// ThreadRunner that a runner has left: their memory, and what blinds, serve the next.
+    idle: Mutex<Vec<ThreadRunner<D>>>,
     operation: Operation,
     kernel: String,
     lanes: usize,
@@ -314,19 +314,19 @@ impl<D: Device> Prepared for Ready<D> {
     }
 
     fn runner(&self) -> Result<Box<dyn BlockRunner + '_>, Error> {
-        let hands = match self.idle().pop() {
-            Some(hands) => hands,
-            None => Hands::new(&self.keys, self.operation).map_err(failed)?,
+        let thread = match self.idle().pop() {
+            Some(thread) => thread,
+            None => ThreadRunner::new(&self.keys, self.operation).map_err(failed)?,
         };
         Ok(Box::new(Runner {
             ready: self,
-            hands: Some(hands),
+            thread: Some(thread),
         }))
     }
 }
 
 impl<D: Device> Ready<D> {
-    fn idle(&self) -> MutexGuard<'_, Vec<Hands<D>>> {
+    fn idle(&self) -> MutexGuard<'_, Vec<ThreadRunner<D>>> {
         self.idle.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -334,12 +334,12 @@ impl<D: Device> Ready<D> {
 struct Runner<'key, D: Device> {
     ready: &'key Ready<D>,
     /// There until it is dropped.
-    hands: Option<Hands<D>>,
+    thread: Option<ThreadRunner<D>>,
 }
 
 impl<D: Device> Drop for Runner<'_, D> {
     fn drop(&mut self) {
-        self.ready.idle().extend(self.hands.take());
+        self.ready.idle().extend(self.thread.take());
     }
 }
 
@@ -351,14 +351,14 @@ impl<D: Device> BlockRunner for Runner<'_, D> {
         status: &mut [Status],
     ) -> Result<(), Error> {
         check_batch(self.ready.keys.length(), inputs, outputs, status)?;
-        let hands = self.hands.as_mut().expect("they are there until the end");
+        let thread = self.thread.as_mut().expect("they are there until the end");
         let mut blocks = Blocks {
             keys: None,
             inputs,
             outputs,
             status,
         };
-        Ok(hands.run(&mut blocks)?)
+        Ok(thread.run(&mut blocks)?)
     }
 }
 
@@ -384,9 +384,9 @@ impl<D: Device> PreparedMultiKey for ReadyRing<D> {
     }
 
     fn runner(&self) -> Box<dyn MultiKeyRunner + '_> {
-        Box::new(RingHands {
+        Box::new(RingThreadRunner {
             ring: self,
-            hands: None,
+            thread: None,
         })
     }
 
@@ -397,8 +397,8 @@ impl<D: Device> PreparedMultiKey for ReadyRing<D> {
         check_batch(length, inputs, &outputs, &status)?;
         check_len("the list of keys", passed.len(), self.count)?;
         let places: Vec<usize> = (0..self.count).collect();
-        let mut hands = Hands::new(&self.keys, Operation::CheckKey).map_err(failed)?;
-        hands.run(&mut Blocks {
+        let mut thread = ThreadRunner::new(&self.keys, Operation::CheckKey).map_err(failed)?;
+        thread.run(&mut Blocks {
             keys: Some(&places),
             inputs,
             outputs: &mut outputs,
@@ -414,13 +414,13 @@ impl<D: Device> PreparedMultiKey for ReadyRing<D> {
     }
 }
 
-/// Made when they are first used: a ring gives its hands out without a chance to fail.
-struct RingHands<'ring, D: Device> {
+/// Made when they are first used: a ring gives its runners out without a chance to fail.
+struct RingThreadRunner<'ring, D: Device> {
     ring: &'ring ReadyRing<D>,
-    hands: Option<Hands<D>>,
+    thread: Option<ThreadRunner<D>>,
 }
 
-impl<D: Device> MultiKeyRunner for RingHands<'_, D> {
+impl<D: Device> MultiKeyRunner for RingThreadRunner<'_, D> {
     fn run(
         &mut self,
         keys: &[usize],
@@ -435,11 +435,11 @@ impl<D: Device> MultiKeyRunner for RingHands<'_, D> {
                 "the place of a key in its ring is out of range",
             ));
         }
-        let hands = match &mut self.hands {
-            Some(hands) => hands,
-            hands => {
-                let new = Hands::new(&self.ring.keys, Operation::Private).map_err(failed)?;
-                hands.insert(new)
+        let thread = match &mut self.thread {
+            Some(thread) => thread,
+            thread => {
+                let new = ThreadRunner::new(&self.ring.keys, Operation::Private).map_err(failed)?;
+                thread.insert(new)
             }
         };
         let mut blocks = Blocks {
@@ -448,7 +448,7 @@ impl<D: Device> MultiKeyRunner for RingHands<'_, D> {
             outputs,
             status,
         };
-        Ok(hands.run(&mut blocks)?)
+        Ok(thread.run(&mut blocks)?)
     }
 }
 

@@ -9,7 +9,7 @@ use crate::{
     Failed,
     driver::{Device, Failure, Queue},
     kernel::{Kernel, Launch},
-    unit::{Launcher, Unit, Wiped, stretches},
+    unit::{Launcher, Unit, Wiped, intervals},
 };
 
 /// Bits of a base's exponent that are looked up at once. It divides 32, so that no digit lies in two limbs.
@@ -18,7 +18,7 @@ const WINDOW: usize = 4;
 /// Bits at the end of a candidate that are always taken one at a time, so that nothing tells how many of them are zero.
 const SINGLE_BITS: usize = 16;
 
-/// One thread's hands for testing candidates of one length.
+/// One thread's runner for testing candidates of one length.
 pub(crate) struct Tester<D: Device> {
     unit: Arc<Unit<D>>,
     launch: Launch,
@@ -26,11 +26,11 @@ pub(crate) struct Tester<D: Device> {
     queue: D::Queue,
     bits: usize,
     limbs: usize,
-    room: Option<Room<D>>,
+    buffers: Option<Buffers<D>>,
 }
 
 /// Memory for so many candidates.
-struct Room<D: Device> {
+struct Buffers<D: Device> {
     items: usize,
     candidates: Wiped<D>,
     bases: Wiped<D>,
@@ -51,7 +51,7 @@ impl<D: Device> Tester<D> {
             unit: Arc::clone(unit),
             bits,
             limbs,
-            room: None,
+            buffers: None,
         })
     }
 
@@ -67,15 +67,19 @@ impl<D: Device> Tester<D> {
         1 << most.clamp(1, 1 << 17).ilog2()
     }
 
-    fn make_room(&mut self, items: usize) -> Result<(), Failure> {
-        if self.room.as_ref().is_some_and(|room| room.items >= items) {
+    fn make_buffers(&mut self, items: usize) -> Result<(), Failure> {
+        if self
+            .buffers
+            .as_ref()
+            .is_some_and(|buffers| buffers.items >= items)
+        {
             return Ok(());
         }
-        self.room = None;
+        self.buffers = None;
         let items = items.next_power_of_two();
         let numbers = items * self.limbs;
         let words = |words: usize| Wiped::words(&self.unit, words);
-        self.room = Some(Room {
+        self.buffers = Some(Buffers {
             items,
             candidates: Wiped::bytes(&self.unit, items * self.length())?,
             bases: Wiped::bytes(&self.unit, items * self.length())?,
@@ -90,10 +94,10 @@ impl<D: Device> Tester<D> {
 
     /// Candidates, the shortest of `shortest` bits, as moduli. The states are 1.
     fn enter(&mut self, candidates: &[u8], count: usize, shortest: usize) -> Result<(), Failure> {
-        self.make_room(count)?;
+        self.make_buffers(count)?;
         let length = self.length();
-        let room = self.room.as_ref().expect("it was just made");
-        self.queue.upload(&room.candidates.buffer, candidates)?;
+        let buffers = self.buffers.as_ref().expect("it was just made");
+        self.queue.upload(&buffers.candidates.buffer, candidates)?;
         let mut launcher = Launcher {
             unit: &self.unit,
             queue: &mut self.queue,
@@ -104,12 +108,12 @@ impl<D: Device> Tester<D> {
             Kernel::CandidateEnter,
             count,
             &[
-                &room.candidates.buffer,
-                &room.moduli.buffer,
-                &room.ones.buffer,
-                &room.states.buffer,
+                &buffers.candidates.buffer,
+                &buffers.moduli.buffer,
+                &buffers.ones.buffer,
+                &buffers.states.buffer,
             ],
-            &[shortest - 1, self.limbs, length, count, room.items],
+            &[shortest - 1, self.limbs, length, count, buffers.items],
         )
     }
 
@@ -117,20 +121,20 @@ impl<D: Device> Tester<D> {
     fn two(&mut self, candidates: &[u8], passed: &mut [bool]) -> Result<(), Failure> {
         let count = passed.len();
         self.enter(candidates, count, self.bits)?;
-        let room = self.room.as_ref().expect("it was made to enter");
+        let buffers = self.buffers.as_ref().expect("it was made to enter");
         let mut launcher = Launcher {
             unit: &self.unit,
             queue: &mut self.queue,
             launch: self.launch,
         };
         let top = self.bits - 1;
-        for (first, last) in stretches(top, 1, self.limbs, count) {
+        for (first, last) in intervals(top, 1, self.limbs, count) {
             launcher.run(
                 &self.program,
                 Kernel::TwoBits,
                 count,
-                &[&room.states.buffer, &room.moduli.buffer],
-                &[top - first, top - last, self.limbs, count, room.items],
+                &[&buffers.states.buffer, &buffers.moduli.buffer],
+                &[top - first, top - last, self.limbs, count, buffers.items],
             )?;
         }
         launcher.run(
@@ -138,12 +142,12 @@ impl<D: Device> Tester<D> {
             Kernel::TwoVerdict,
             count,
             &[
-                &room.states.buffer,
-                &room.moduli.buffer,
-                &room.ones.buffer,
-                &room.passed.buffer,
+                &buffers.states.buffer,
+                &buffers.moduli.buffer,
+                &buffers.ones.buffer,
+                &buffers.passed.buffer,
             ],
-            &[self.limbs, count, room.items],
+            &[self.limbs, count, buffers.items],
         )?;
         self.verdicts(passed)
     }
@@ -161,8 +165,8 @@ impl<D: Device> Tester<D> {
         let shortest = lengths().min().unwrap_or(self.bits);
         let longest = lengths().max().unwrap_or(self.bits);
         self.enter(candidates, count, shortest)?;
-        let room = self.room.as_ref().expect("it was made to enter");
-        self.queue.upload(&room.bases.buffer, bases)?;
+        let buffers = self.buffers.as_ref().expect("it was made to enter");
+        self.queue.upload(&buffers.bases.buffer, bases)?;
         let mut launcher = Launcher {
             unit: &self.unit,
             queue: &mut self.queue,
@@ -173,31 +177,35 @@ impl<D: Device> Tester<D> {
             Kernel::BaseEnter,
             count,
             &[
-                &room.bases.buffer,
-                &room.states.buffer,
-                &room.table.buffer,
-                &room.moduli.buffer,
-                &room.ones.buffer,
+                &buffers.bases.buffer,
+                &buffers.states.buffer,
+                &buffers.table.buffer,
+                &buffers.moduli.buffer,
+                &buffers.ones.buffer,
             ],
-            &[WINDOW, self.limbs, length, count, room.items],
+            &[WINDOW, self.limbs, length, count, buffers.items],
         )?;
         let zeros = each().map(zeros_after_the_lowest_bit).max().unwrap_or(0);
         // One more than the zeros at the end of w - 1, which are one more than these.
         let low = (zeros + 2).next_multiple_of(WINDOW).max(SINGLE_BITS);
         let high = longest.next_multiple_of(WINDOW).max(low);
-        for (first, last) in stretches((high - low) / WINDOW, WINDOW + 1, self.limbs, count) {
+        for (first, last) in intervals((high - low) / WINDOW, WINDOW + 1, self.limbs, count) {
             launcher.run(
                 &self.program,
                 Kernel::BaseDigits,
                 count,
-                &[&room.states.buffer, &room.table.buffer, &room.moduli.buffer],
+                &[
+                    &buffers.states.buffer,
+                    &buffers.table.buffer,
+                    &buffers.moduli.buffer,
+                ],
                 &[
                     high - first * WINDOW,
                     high - last * WINDOW,
                     WINDOW,
                     self.limbs,
                     count,
-                    room.items,
+                    buffers.items,
                 ],
             )?;
         }
@@ -206,20 +214,22 @@ impl<D: Device> Tester<D> {
             Kernel::BaseVerdict,
             count,
             &[
-                &room.states.buffer,
-                &room.table.buffer,
-                &room.moduli.buffer,
-                &room.ones.buffer,
-                &room.passed.buffer,
+                &buffers.states.buffer,
+                &buffers.table.buffer,
+                &buffers.moduli.buffer,
+                &buffers.ones.buffer,
+                &buffers.passed.buffer,
             ],
-            &[low, self.limbs, count, room.items],
+            &[low, self.limbs, count, buffers.items],
         )?;
         self.verdicts(passed)
     }
 
     fn verdicts(&mut self, passed: &mut [bool]) -> Result<(), Failure> {
-        let room = self.room.as_ref().expect("it was made to enter");
-        let download = self.queue.download(&room.passed.buffer, 4 * passed.len())?;
+        let buffers = self.buffers.as_ref().expect("it was made to enter");
+        let download = self
+            .queue
+            .download(&buffers.passed.buffer, 4 * passed.len())?;
         self.queue.finish()?;
         let words = self.queue.downloaded(&download).chunks_exact(4);
         for (passed, word) in passed.iter_mut().zip(words) {

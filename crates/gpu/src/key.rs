@@ -147,7 +147,7 @@ impl<D: Device> Keys<D> {
         self.layout.bits.div_ceil(8)
     }
 
-    /// The most items that are worked on at once: what a quarter of the device's memory has room for, in two rooms.
+    /// The most items that are worked on at once: what a quarter of the device's memory holds, in two sets of buffers.
     pub(crate) fn most_items(&self) -> usize {
         let device = self.unit.device.description();
         let table = self
@@ -165,7 +165,7 @@ impl<D: Device> Keys<D> {
             .min(by_table.unwrap_or(usize::MAX))
             .min(by_index.unwrap_or(usize::MAX))
             .clamp(1, 1 << 17);
-        // A power of two, as rooms are.
+        // A power of two, as buffers are.
         1 << most.ilog2()
     }
 }

@@ -12,8 +12,8 @@ const USES: u32 = 32;
 
 /// The slots of one queue.
 pub(crate) struct Slots {
-    /// How many there is room for on the device.
-    room: usize,
+    /// How many the device has memory for.
+    capacity: usize,
     /// Which key each belongs to, and how many batches it has served.
     slots: Vec<Slot>,
     /// Slots of each key.
@@ -33,14 +33,14 @@ pub(crate) struct Assigned {
     pub(crate) slots: Vec<u32>,
     /// Slots whose pairs must be drawn first.
     pub(crate) due: Vec<usize>,
-    /// Whether there must be room for more slots, in new memory.
-    pub(crate) needs_room: Option<usize>,
+    /// Whether there must be memory for more slots, in new memory.
+    pub(crate) needs_memory: Option<usize>,
 }
 
 impl Slots {
     pub(crate) fn new() -> Self {
         Slots {
-            room: 0,
+            capacity: 0,
             slots: Vec::new(),
             of_key: HashMap::new(),
             sources: HashMap::new(),
@@ -75,11 +75,11 @@ impl Slots {
             state.uses += 1;
             slots.push(slot as u32);
         }
-        let mut needs_room = None;
-        if self.slots.len() > self.room {
+        let mut needs_memory = None;
+        if self.slots.len() > self.capacity {
             // Nothing of the old memory is kept: every pair is due, those of this batch now and the others when they are used.
-            self.room = self.slots.len().next_power_of_two();
-            needs_room = Some(self.room);
+            self.capacity = self.slots.len().next_power_of_two();
+            needs_memory = Some(self.capacity);
             for slot in &mut self.slots {
                 slot.uses = USES;
             }
@@ -91,13 +91,13 @@ impl Slots {
         Assigned {
             slots,
             due,
-            needs_room,
+            needs_memory,
         }
     }
 
-    /// Slots that the device has room for.
-    pub(crate) fn room(&self) -> usize {
-        self.room
+    /// Slots that the device has memory for.
+    pub(crate) fn capacity(&self) -> usize {
+        self.capacity
     }
 
     /// Whose slot it is.
@@ -154,7 +154,7 @@ mod tests {
             assert_eq!(seen.len(), keys.len());
             for (&slot, &key) in assigned.slots.iter().zip(&keys) {
                 assert_eq!(slots.key(slot as usize), key);
-                assert!((slot as usize) < slots.room());
+                assert!((slot as usize) < slots.capacity());
             }
         }
     }
@@ -163,17 +163,17 @@ mod tests {
     fn a_pair_is_drawn_first_and_after_its_uses_and_when_memory_is_new() {
         let mut slots = Slots::new();
         let assigned = slots.assign([0, 0].into_iter());
-        assert_eq!((assigned.due, assigned.needs_room), (vec![0, 1], Some(2)));
+        assert_eq!((assigned.due, assigned.needs_memory), (vec![0, 1], Some(2)));
         for _ in 1..USES {
             let assigned = slots.assign([0, 0].into_iter());
-            assert!(assigned.due.is_empty() && assigned.needs_room.is_none());
+            assert!(assigned.due.is_empty() && assigned.needs_memory.is_none());
         }
         assert_eq!(slots.assign([0].into_iter()).due, [0]);
         // The other is due when it is used again.
         assert_eq!(slots.assign([0, 0].into_iter()).due, [1]);
         let assigned = slots.assign([0, 0, 0].into_iter());
         assert_eq!(
-            (assigned.due, assigned.needs_room),
+            (assigned.due, assigned.needs_memory),
             (vec![0, 1, 2], Some(4))
         );
         slots.discard();
@@ -185,7 +185,7 @@ mod tests {
         let mut slots = Slots::new();
         for key in 0..100 {
             slots.assign((0..200).map(|_| key));
-            assert!(slots.room() <= 2048, "{}", slots.room());
+            assert!(slots.capacity() <= 2048, "{}", slots.capacity());
         }
     }
 

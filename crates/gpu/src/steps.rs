@@ -1,14 +1,14 @@
-//! One stretch of work on a device: its memory, and each kernel with its arguments.
+//! One interval of work on a device: its memory, and each kernel with its arguments.
 
 use crate::{
     driver::{Device, Failure, Queue},
     kernel::Kernel,
     key::Keys,
-    unit::{Launcher, Wiped, stretches},
+    unit::{Launcher, Wiped, intervals},
 };
 
 /// Memory for so many items.
-pub(crate) struct Room<D: Device> {
+pub(crate) struct Buffers<D: Device> {
     pub(crate) items: usize,
     pub(crate) blocks: Wiped<D>,
     pub(crate) given: Wiped<D>,
@@ -23,7 +23,7 @@ pub(crate) struct Room<D: Device> {
     pub(crate) power: Option<[Wiped<D>; 2]>,
 }
 
-impl<D: Device> Room<D> {
+impl<D: Device> Buffers<D> {
     pub(crate) fn new(keys: &Keys<D>, items: usize) -> Result<Self, Failure> {
         let words = |words: usize| Wiped::words(&keys.unit, words);
         let numbers = items * keys.layout.limbs;
@@ -31,7 +31,7 @@ impl<D: Device> Room<D> {
             let states = items * power.parts * power.limbs;
             Ok([words(states)?, words(states << power.window)?])
         });
-        Ok(Room {
+        Ok(Buffers {
             items,
             blocks: Wiped::bytes(&keys.unit, items * keys.length())?,
             given: words(numbers)?,
@@ -46,10 +46,10 @@ impl<D: Device> Room<D> {
     }
 }
 
-/// What the kernels of one stretch of work have in common.
+/// What the kernels of one interval of work have in common.
 pub(crate) struct Steps<'a, D: Device> {
     keys: &'a Keys<D>,
-    room: &'a Room<D>,
+    buffers: &'a Buffers<D>,
     /// What became of each item.
     status: &'a Wiped<D>,
     launcher: Launcher<'a, D>,
@@ -57,17 +57,17 @@ pub(crate) struct Steps<'a, D: Device> {
 }
 
 impl<'a, D: Device> Steps<'a, D> {
-    /// On the first `count` items of a room, whose statuses go to `status`.
+    /// On the first `count` items of the buffers, whose statuses go to `status`.
     pub(crate) fn new(
         keys: &'a Keys<D>,
         queue: &'a mut D::Queue,
-        room: &'a Room<D>,
+        buffers: &'a Buffers<D>,
         status: &'a Wiped<D>,
         count: usize,
     ) -> Self {
         Steps {
             keys,
-            room,
+            buffers,
             status,
             launcher: Launcher {
                 unit: &keys.unit,
@@ -78,9 +78,11 @@ impl<'a, D: Device> Steps<'a, D> {
         }
     }
 
-    /// Brings other blocks to the room.
+    /// Brings other blocks to the buffers.
     pub(crate) fn bring(&mut self, blocks: &[u8]) -> Result<(), Failure> {
-        self.launcher.queue.upload(&self.room.blocks.buffer, blocks)
+        self.launcher
+            .queue
+            .upload(&self.buffers.blocks.buffer, blocks)
     }
 
     /// Runs a kernel on numbers as long as the modulus: buffers, then the keys and which each item takes, then words.
@@ -103,7 +105,7 @@ impl<'a, D: Device> Steps<'a, D> {
         buffers: &[&Wiped<D>],
         words: &[usize],
     ) -> Result<(), Failure> {
-        let keys = [&self.keys.records, &self.room.which];
+        let keys = [&self.keys.records, &self.buffers.which];
         let buffers: Vec<_> = buffers
             .iter()
             .copied()
@@ -116,7 +118,7 @@ impl<'a, D: Device> Steps<'a, D> {
     }
 
     pub(crate) fn read_blocks(&mut self, from: &Wiped<D>, to: &Wiped<D>) -> Result<(), Failure> {
-        let room = self.room;
+        let buffers = self.buffers;
         self.whole(
             Kernel::ReadBlocks,
             &[from, to, self.status],
@@ -125,40 +127,46 @@ impl<'a, D: Device> Steps<'a, D> {
                 self.keys.layout.limbs,
                 self.keys.length(),
                 self.count,
-                room.items,
+                buffers.items,
             ],
         )
     }
 
     pub(crate) fn write_blocks(&mut self, to: &Wiped<D>) -> Result<(), Failure> {
-        let (keys, room) = (self.keys, self.room);
-        let buffers = [&room.values, to, self.status].map(|wiped| &wiped.buffer);
-        let words = [keys.length(), self.count, room.items];
+        let (keys, buffers) = (self.keys, self.buffers);
+        let arguments = [&buffers.values, to, self.status].map(|wiped| &wiped.buffer);
+        let words = [keys.length(), self.count, buffers.items];
         self.launcher.run(
             &keys.whole,
             Kernel::WriteBlocks,
             self.count,
-            &buffers,
+            &arguments,
             &words,
         )
     }
 
     /// Blinded numbers of what was given.
     pub(crate) fn blind(&mut self, pairs: &[Wiped<D>; 2], slots: usize) -> Result<(), Failure> {
-        let room = self.room;
+        let buffers = self.buffers;
         self.whole(
             Kernel::Blind,
-            &[&room.given, &room.values, &pairs[0], &pairs[1], &room.pair],
-            &[0, self.keys.layout.limbs, self.count, room.items, slots],
+            &[
+                &buffers.given,
+                &buffers.values,
+                &pairs[0],
+                &pairs[1],
+                &buffers.pair,
+            ],
+            &[0, self.keys.layout.limbs, self.count, buffers.items, slots],
         )
     }
 
     pub(crate) fn unblind(&mut self, pairs: &[Wiped<D>; 2], slots: usize) -> Result<(), Failure> {
-        let room = self.room;
+        let buffers = self.buffers;
         self.whole(
             Kernel::Unblind,
-            &[&room.values, &pairs[1], &room.pair],
-            &[0, self.keys.layout.limbs, self.count, room.items, slots],
+            &[&buffers.values, &pairs[1], &buffers.pair],
+            &[0, self.keys.layout.limbs, self.count, buffers.items, slots],
         )
     }
 
@@ -168,26 +176,26 @@ impl<'a, D: Device> Steps<'a, D> {
         pairs: &[Wiped<D>; 2],
         slots: usize,
     ) -> Result<(), Failure> {
-        let room = self.room;
+        let buffers = self.buffers;
         self.whole(
             Kernel::RenewPairs,
             &[
-                &room.publics,
-                &room.values,
+                &buffers.publics,
+                &buffers.values,
                 &pairs[0],
                 &pairs[1],
-                &room.pair,
+                &buffers.pair,
             ],
-            &[0, self.keys.layout.limbs, self.count, room.items, slots],
+            &[0, self.keys.layout.limbs, self.count, buffers.items, slots],
         )
     }
 
     /// Raises numbers to their private exponents, into the values.
     pub(crate) fn private_power(&mut self, from: &Wiped<D>) -> Result<(), Failure> {
-        let (resident, room, count) = (self.keys, self.room, self.count);
+        let (resident, buffers, count) = (self.keys, self.buffers, self.count);
         let layout = &resident.layout;
         let (Some(power), Some(program), Some([states, table])) =
-            (&layout.power, &resident.part, &room.power)
+            (&layout.power, &resident.part, &buffers.power)
         else {
             unreachable!("private operations have private keys");
         };
@@ -205,10 +213,10 @@ impl<'a, D: Device> Steps<'a, D> {
                 layout.limbs,
                 power.window,
                 count,
-                room.items,
+                buffers.items,
             ],
         )?;
-        for (first, last) in stretches(power.digits, power.window + 1, power.limbs, lanes) {
+        for (first, last) in intervals(power.digits, power.window + 1, power.limbs, lanes) {
             self.keyed(
                 program,
                 Kernel::PowerDigits,
@@ -224,7 +232,7 @@ impl<'a, D: Device> Steps<'a, D> {
                     power.limbs,
                     power.window,
                     count,
-                    room.items,
+                    buffers.items,
                 ],
             )?;
         }
@@ -233,14 +241,14 @@ impl<'a, D: Device> Steps<'a, D> {
                 program,
                 Kernel::PowerLeave,
                 count,
-                &[states, &room.values],
-                &[power.at, power.limbs, count, room.items],
+                &[states, &buffers.values],
+                &[power.at, power.limbs, count, buffers.items],
             ),
             Some([qinv, qinv_mont]) => self.keyed(
                 program,
                 Kernel::Recombine,
                 count,
-                &[states, &room.values],
+                &[states, &buffers.values],
                 &[
                     power.at,
                     power.part_words,
@@ -249,7 +257,7 @@ impl<'a, D: Device> Steps<'a, D> {
                     power.limbs,
                     layout.limbs,
                     count,
-                    room.items,
+                    buffers.items,
                 ],
             ),
         }
@@ -257,17 +265,17 @@ impl<'a, D: Device> Steps<'a, D> {
 
     /// Raises numbers to their public exponents, and leaves the powers in Montgomery form.
     pub(crate) fn public_power(&mut self, from: &Wiped<D>) -> Result<(), Failure> {
-        let (resident, room, count) = (self.keys, self.room, self.count);
+        let (resident, buffers, count) = (self.keys, self.buffers, self.count);
         let layout = &resident.layout;
         self.whole(
             Kernel::PublicEnter,
-            &[from, &room.bases, &room.publics],
-            &[0, layout.limbs, count, room.items],
+            &[from, &buffers.bases, &buffers.publics],
+            &[0, layout.limbs, count, buffers.items],
         )?;
-        for (first, last) in stretches(resident.exponent_bits - 1, 2, layout.limbs, count) {
+        for (first, last) in intervals(resident.exponent_bits - 1, 2, layout.limbs, count) {
             self.whole(
                 Kernel::PublicBits,
-                &[&room.bases, &room.publics],
+                &[&buffers.bases, &buffers.publics],
                 &[
                     0,
                     layout.exponent,
@@ -275,7 +283,7 @@ impl<'a, D: Device> Steps<'a, D> {
                     last,
                     layout.limbs,
                     count,
-                    room.items,
+                    buffers.items,
                 ],
             )?;
         }
@@ -284,21 +292,26 @@ impl<'a, D: Device> Steps<'a, D> {
 
     /// The public powers, out of Montgomery form, among the values.
     pub(crate) fn public_leave(&mut self) -> Result<(), Failure> {
-        let room = self.room;
+        let buffers = self.buffers;
         self.whole(
             Kernel::PublicLeave,
-            &[&room.publics, &room.values],
-            &[0, self.keys.layout.limbs, self.count, room.items],
+            &[&buffers.publics, &buffers.values],
+            &[0, self.keys.layout.limbs, self.count, buffers.items],
         )
     }
 
     /// Are the public powers of the values what was given?
     pub(crate) fn check(&mut self) -> Result<(), Failure> {
-        let room = self.room;
+        let buffers = self.buffers;
         self.whole(
             Kernel::PublicCheck,
-            &[&room.publics, &room.given, &room.values, self.status],
-            &[0, self.keys.layout.limbs, self.count, room.items],
+            &[
+                &buffers.publics,
+                &buffers.given,
+                &buffers.values,
+                self.status,
+            ],
+            &[0, self.keys.layout.limbs, self.count, buffers.items],
         )
     }
 }

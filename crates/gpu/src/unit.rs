@@ -50,12 +50,12 @@ pub(crate) struct Wiped<D: Device> {
 }
 
 impl<D: Device> Wiped<D> {
-    /// Room for so many words.
+    /// Buffers for so many words.
     pub(crate) fn words(unit: &Arc<Unit<D>>, words: usize) -> Result<Self, Failure> {
         Wiped::bytes(unit, 4 * words)
     }
 
-    /// Room for so many bytes.
+    /// Buffers for so many bytes.
     pub(crate) fn bytes(unit: &Arc<Unit<D>>, bytes: usize) -> Result<Self, Failure> {
         Ok(Wiped {
             buffer: unit.device.allocate(bytes)?,
@@ -105,9 +105,9 @@ const PRODUCTS_OF_A_LAUNCH: u128 = 1 << 35;
 /// The products of one work-item in one launch: few numbers take as long as each does alone.
 const PRODUCTS_OF_A_WORK_ITEM: u128 = 1 << 25;
 
-/// Cuts `steps` steps, each of `products` modular products of `limbs` limbs on each of `numbers` numbers, into stretches for a launch
+/// Cuts `steps` steps, each of `products` modular products of `limbs` limbs on each of `numbers` numbers, into intervals for a launch
 /// each.
-pub(crate) fn stretches(
+pub(crate) fn intervals(
     steps: usize,
     products: usize,
     limbs: usize,
@@ -127,16 +127,16 @@ mod tests {
     use super::*;
 
     #[test]
-    fn stretches_cover_every_step_once_and_none_is_long() {
+    fn intervals_cover_every_step_once_and_none_is_long() {
         for (steps, limbs, numbers) in [
             (0, 32, 8),
             (1, 128, 1 << 20),
             (205, 32, 10),
             (683, 128, 50_000),
         ] {
-            let stretches: Vec<_> = stretches(steps, 6, limbs, numbers).collect();
+            let intervals: Vec<_> = intervals(steps, 6, limbs, numbers).collect();
             let mut next = 0;
-            for (first, last) in &stretches {
+            for (first, last) in &intervals {
                 assert_eq!(*first, next);
                 assert!(last > first);
                 let of_one = (last - first) as u128 * 12 * (limbs * limbs) as u128;
@@ -147,7 +147,7 @@ mod tests {
             }
             assert_eq!(next, steps);
         }
-        assert_eq!(stretches(205, 6, 32, 10).count(), 1);
-        assert_eq!(stretches(683, 7, 128, 2).count(), 5);
+        assert_eq!(intervals(205, 6, 32, 10).count(), 1);
+        assert_eq!(intervals(683, 7, 128, 2).count(), 5);
     }
 }

@@ -14,7 +14,7 @@ use crate::{
     driver::{Device, Download, Failure, Queue},
     key::{Keys, words_to_bytes},
     pairs::Slots,
-    steps::{Room, Steps},
+    steps::{Buffers, Steps},
     unit::Wiped,
 };
 
@@ -29,8 +29,8 @@ pub(crate) enum Operation {
     CheckKey,
 }
 
-/// One thread's hands on keys that are resident on a device.
-pub(crate) struct Hands<D: Device> {
+/// One thread's runner on keys that are resident on a device.
+pub(crate) struct ThreadRunner<D: Device> {
     keys: Arc<Keys<D>>,
     operation: Operation,
     workers: [Worker<D>; 2],
@@ -45,9 +45,9 @@ pub(crate) struct Blocks<'a> {
     pub(crate) status: &'a mut [Status],
 }
 
-impl<D: Device> Hands<D> {
+impl<D: Device> ThreadRunner<D> {
     pub(crate) fn new(keys: &Arc<Keys<D>>, operation: Operation) -> Result<Self, Failure> {
-        Ok(Hands {
+        Ok(ThreadRunner {
             workers: [Worker::new(keys)?, Worker::new(keys)?],
             keys: Arc::clone(keys),
             operation,
@@ -87,7 +87,7 @@ impl<D: Device> Hands<D> {
 struct Worker<D: Device> {
     keys: Arc<Keys<D>>,
     queue: D::Queue,
-    room: Option<Room<D>>,
+    buffers: Option<Buffers<D>>,
     slots: Slots,
     pairs: Option<[Wiped<D>; 2]>,
     flight: Option<Flight>,
@@ -105,20 +105,24 @@ impl<D: Device> Worker<D> {
         Ok(Worker {
             queue: keys.unit.device.queue()?,
             keys: Arc::clone(keys),
-            room: None,
+            buffers: None,
             slots: Slots::new(),
             pairs: None,
             flight: None,
         })
     }
 
-    /// Room for so many items at least. What was there before is wiped and given back first.
-    fn make_room(&mut self, items: usize) -> Result<(), Failure> {
-        if self.room.as_ref().is_none_or(|room| room.items < items) {
-            self.room = None;
-            let room = Room::new(&self.keys, items.next_power_of_two())?;
-            self.queue.wipe(&room.which.buffer)?;
-            self.room = Some(room);
+    /// Buffers for so many items at least. What was there before is wiped and given back first.
+    fn make_buffers(&mut self, items: usize) -> Result<(), Failure> {
+        if self
+            .buffers
+            .as_ref()
+            .is_none_or(|buffers| buffers.items < items)
+        {
+            self.buffers = None;
+            let buffers = Buffers::new(&self.keys, items.next_power_of_two())?;
+            self.queue.wipe(&buffers.which.buffer)?;
+            self.buffers = Some(buffers);
         }
         Ok(())
     }
@@ -131,7 +135,7 @@ impl<D: Device> Worker<D> {
         blocks: &Blocks<'_>,
     ) -> Result<(), Failed> {
         let count = items.len();
-        self.make_room(count)?;
+        self.make_buffers(count)?;
         if operation == Operation::Private {
             match blocks.keys {
                 Some(keys) => self.assign_pairs(keys[items.clone()].iter().copied())?,
@@ -140,25 +144,27 @@ impl<D: Device> Worker<D> {
         }
         let length = self.keys.length();
         let inputs = &blocks.inputs[items.start * length..items.end * length];
-        let room = self.room.as_ref().expect("it was just made");
+        let buffers = self.buffers.as_ref().expect("it was just made");
         if let Some(keys) = blocks.keys {
             let which: Vec<u32> = keys[items.clone()].iter().map(|&key| key as u32).collect();
             self.queue
-                .upload(&room.which.buffer, &words_to_bytes(&which))?;
+                .upload(&buffers.which.buffer, &words_to_bytes(&which))?;
         }
-        self.queue.upload(&room.blocks.buffer, inputs)?;
+        self.queue.upload(&buffers.blocks.buffer, inputs)?;
         self.compute(operation, count, None)?;
-        let room = self.room.as_ref().expect("it is still there");
+        let buffers = self.buffers.as_ref().expect("it is still there");
         self.flight = Some(Flight {
             items,
-            blocks: self.queue.download(&room.blocks.buffer, count * length)?,
-            status: self.queue.download(&room.status.buffer, 4 * count)?,
+            blocks: self
+                .queue
+                .download(&buffers.blocks.buffer, count * length)?,
+            status: self.queue.download(&buffers.status.buffer, 4 * count)?,
         });
         self.queue.submit()?;
         Ok(())
     }
 
-    /// Starts the kernels on blocks that are there, with pairs that are assigned: those of the room, which the results replace, or a batch
+    /// Starts the kernels on blocks that are there, with pairs that are assigned: those of the buffers, which the results replace, or a batch
     /// that was kept.
     fn compute(
         &mut self,
@@ -166,30 +172,30 @@ impl<D: Device> Worker<D> {
         count: usize,
         kept: Option<&Kept<D>>,
     ) -> Result<(), Failed> {
-        let room = self.room.as_ref().expect("there is room for blocks");
+        let buffers = self.buffers.as_ref().expect("there is memory for blocks");
         let (input, output, status) = match kept {
             Some(kept) => (&kept.input, &kept.output, &kept.status),
-            None => (&room.blocks, &room.blocks, &room.status),
+            None => (&buffers.blocks, &buffers.blocks, &buffers.status),
         };
-        let mut steps = Steps::new(&self.keys, &mut self.queue, room, status, count);
-        steps.read_blocks(input, &room.given)?;
+        let mut steps = Steps::new(&self.keys, &mut self.queue, buffers, status, count);
+        steps.read_blocks(input, &buffers.given)?;
         match operation {
             Operation::Public => {
-                steps.public_power(&room.given)?;
+                steps.public_power(&buffers.given)?;
                 steps.public_leave()?;
             }
             Operation::Private => {
                 let pairs = self.pairs.as_ref().expect("pairs were assigned");
-                let slots = self.slots.room();
+                let slots = self.slots.capacity();
                 steps.blind(pairs, slots)?;
-                steps.private_power(&room.values)?;
+                steps.private_power(&buffers.values)?;
                 steps.unblind(pairs, slots)?;
-                steps.public_power(&room.values)?;
+                steps.public_power(&buffers.values)?;
                 steps.check()?;
             }
             Operation::CheckKey => {
-                steps.private_power(&room.given)?;
-                steps.public_power(&room.values)?;
+                steps.private_power(&buffers.given)?;
+                steps.public_power(&buffers.values)?;
                 steps.check()?;
             }
         }
@@ -200,29 +206,29 @@ impl<D: Device> Worker<D> {
     /// Gives each item of a batch a blinding pair, and draws those that are due.
     fn assign_pairs(&mut self, keys: impl ExactSizeIterator<Item = usize>) -> Result<(), Failed> {
         let assigned = self.slots.assign(keys);
-        let drawn = self.draw_pairs(&assigned.due, assigned.needs_room);
+        let drawn = self.draw_pairs(&assigned.due, assigned.needs_memory);
         if drawn.is_err() {
             // Whatever was not drawn is due again.
             self.slots.discard();
         }
         drawn?;
-        let room = self.room.as_ref().expect("it is made before");
+        let buffers = self.buffers.as_ref().expect("it is made before");
         self.queue
-            .upload(&room.pair.buffer, &words_to_bytes(&assigned.slots))?;
+            .upload(&buffers.pair.buffer, &words_to_bytes(&assigned.slots))?;
         Ok(())
     }
 
-    fn draw_pairs(&mut self, due: &[usize], needs_room: Option<usize>) -> Result<(), Failed> {
+    fn draw_pairs(&mut self, due: &[usize], needs_memory: Option<usize>) -> Result<(), Failed> {
         let limbs = self.keys.layout.limbs;
-        if let Some(slots) = needs_room {
+        if let Some(slots) = needs_memory {
             self.pairs = None;
             let words = || Wiped::words(&self.keys.unit, slots * limbs);
             self.pairs = Some([words()?, words()?]);
         }
-        let (Some(room), Some(pairs)) = (&self.room, &self.pairs) else {
-            unreachable!("there is room, and slots have memory from the first on");
+        let (Some(buffers), Some(pairs)) = (&self.buffers, &self.pairs) else {
+            unreachable!("there is memory, and slots have memory from the first on");
         };
-        for due in due.chunks(room.items) {
+        for due in due.chunks(buffers.items) {
             let [numbers, inverses] = self.slots.draw(due, &self.keys.moduli)?;
             let keys: Vec<u32> = due
                 .iter()
@@ -230,26 +236,27 @@ impl<D: Device> Worker<D> {
                 .collect();
             let places: Vec<u32> = due.iter().map(|&slot| slot as u32).collect();
             self.queue
-                .upload(&room.which.buffer, &words_to_bytes(&keys))?;
+                .upload(&buffers.which.buffer, &words_to_bytes(&keys))?;
             self.queue
-                .upload(&room.pair.buffer, &words_to_bytes(&places))?;
+                .upload(&buffers.pair.buffer, &words_to_bytes(&places))?;
             let count = due.len();
-            let mut steps = Steps::new(&self.keys, &mut self.queue, room, &room.status, count);
+            let mut steps =
+                Steps::new(&self.keys, &mut self.queue, buffers, &buffers.status, count);
             steps.bring(&numbers)?;
-            steps.read_blocks(&room.blocks, &room.given)?;
-            steps.public_power(&room.given)?;
+            steps.read_blocks(&buffers.blocks, &buffers.given)?;
+            steps.public_power(&buffers.given)?;
             steps.bring(&inverses)?;
-            steps.read_blocks(&room.blocks, &room.values)?;
-            steps.renew_pairs(pairs, self.slots.room())?;
+            steps.read_blocks(&buffers.blocks, &buffers.values)?;
+            steps.renew_pairs(pairs, self.slots.capacity())?;
         }
         // One key for all is what a batch without keys of its own finds.
         if !due.is_empty() {
-            self.queue.wipe(&room.which.buffer)?;
+            self.queue.wipe(&buffers.which.buffer)?;
         }
         Ok(())
     }
 
-    /// Waits for what was begun, if anything was, and hands it out.
+    /// Waits for what was begun, if anything was, and thread it out.
     fn collect(&mut self, blocks: &mut Blocks<'_>) -> Result<(), Failed> {
         let Some(flight) = self.flight.take() else {
             return Ok(());
@@ -296,7 +303,7 @@ fn read_status(words: &[u8], status: &mut [Status]) -> bool {
     status.contains(&Status::Fault)
 }
 
-/// A batch that lies on the device, with room for its results.
+/// A batch that lies on the device, with memory for its results.
 struct Kept<D: Device> {
     count: usize,
     input: Wiped<D>,
@@ -304,16 +311,16 @@ struct Kept<D: Device> {
     status: Wiped<D>,
 }
 
-/// Hands on a private key and on batches that lie on the device, and whose results stay there until they are asked for: for measuring what
+/// ThreadRunner on a private key and on batches that lie on the device, and whose results stay there until they are asked for: for measuring what
 /// the copies cost.
-pub(crate) struct ResidentHands<D: Device> {
+pub(crate) struct ResidentThreadRunner<D: Device> {
     worker: Worker<D>,
     batches: Vec<Kept<D>>,
 }
 
-impl<D: Device> ResidentHands<D> {
+impl<D: Device> ResidentThreadRunner<D> {
     pub(crate) fn new(keys: &Arc<Keys<D>>) -> Result<Self, Failure> {
-        Ok(ResidentHands {
+        Ok(ResidentThreadRunner {
             worker: Worker::new(keys)?,
             batches: Vec::new(),
         })
@@ -343,7 +350,7 @@ impl<D: Device> ResidentHands<D> {
         };
         worker.queue.upload(&kept.input.buffer, inputs)?;
         worker.queue.finish()?;
-        worker.make_room(count)?;
+        worker.make_buffers(count)?;
         self.batches.push(kept);
         Ok(())
     }
