@@ -17,8 +17,11 @@ struct Cell<'a> {
     row: &'a Row,
 }
 
+/// What stands in a column, for one cell.
+type Field = fn(Cell<'_>) -> String;
+
 /// Every column: its name, and what stands in it.
-const COLUMNS: [(&str, fn(Cell<'_>) -> String); 45] = [
+const COLUMNS: [(&str, Field); 45] = [
     ("op", |it| it.job.op.to_string()),
     ("bits", |it| it.job.bits.to_string()),
     ("threads", |it| it.job.threads.to_string()),

@@ -150,7 +150,7 @@ fn decade_marks(low: f64, high: f64, room: f64) -> Vec<f64> {
     };
     let stride = (decades / room.max(2.0)).ceil().max(1.0) as usize;
     let powers = low.log10().floor() as i32..=high.log10().ceil() as i32;
-    let powers = powers.filter(|power| power.unsigned_abs() as usize % stride == 0);
+    let powers = powers.filter(|power| (power.unsigned_abs() as usize).is_multiple_of(stride));
     let marks: Vec<f64> = powers
         .flat_map(|power| {
             factors
