@@ -102,20 +102,21 @@ fn private_operations(kernel: Kernel, key: &Key) {
     }
 }
 
-fn ring_operations(kernel: Kernel, keys: &[Key]) {
+fn multi_key_operations(kernel: Kernel, keys: &[Key]) {
     let secrets: Vec<_> = keys.iter().map(Secrets::of).collect();
     let checked: Vec<_> = secrets
         .iter()
         .zip(keys)
         .map(|(s, key)| CheckedPrivateKey::new(&s.parts(key)).expect("the key is sound"))
         .collect();
-    let ring = MultiKeyContext::new(&checked.iter().collect::<Vec<_>>(), kernel)
+    let context = MultiKeyContext::new(&checked.iter().collect::<Vec<_>>(), kernel)
         .expect("the keys are sound");
-    let len = ring.modulus_len();
+    let len = context.modulus_len();
     let of = [0, 1, 1, 0, 1, 0, 0, 0, 1];
     let mut outputs = vec![0; of.len() * len];
     let mut status = vec![Status::Fault; of.len()];
-    ring.runner()
+    context
+        .runner()
         .apply(&of, &inputs(len, of.len()), &mut outputs, &mut status)
         .expect("lengths fit");
     assert_eq!(status, vec![Status::Done; of.len()]);
@@ -224,7 +225,7 @@ fn main() -> ExitCode {
                 openings(&keys[0]);
                 for name in KERNELS {
                     private_operations(kernel(name), &keys[0]);
-                    ring_operations(kernel(name), &keys);
+                    multi_key_operations(kernel(name), &keys);
                     search(kernel(name), &keys[0]);
                     println!("{name}, {bits} bits: done");
                 }

@@ -50,9 +50,7 @@ pub enum Error {
         reason: String,
     },
     /// Keys that are to share lanes differ in size, or there are none.
-    #[error(
-        "keys that are worked on side by side must be of one size, and there must be one at least"
-    )]
+    #[error("keys that share a batch must be of one size, and there must be one at least")]
     MixedSizes,
     /// The operating system gave no random bytes.
     #[error("the operating system's random generator failed: {0}")]

@@ -90,7 +90,7 @@ pub(crate) struct Power<'a, K: LaneKernel> {
     pub(crate) working: &'a mut [u64],
 }
 
-/// Takes powers of one size, side by side, in constant time: fixed windows from the top (Handbook of Applied Cryptography,
+/// Takes powers of one size, interleaved, in constant time: fixed windows from the top (Handbook of Applied Cryptography,
 /// algorithm 14.82), each table look-up reading the whole table.
 pub(crate) fn exp<K: LaneKernel, const STREAMS: usize>(kernel: K, powers: [Power<'_, K>; STREAMS]) {
     let width = powers[0].digits.windows.width;
@@ -165,7 +165,7 @@ impl PublicExponent {
         }
     }
 
-    /// One that other exponents of at most `bits` bits can stand beside.
+    /// One that can share a batch with other exponents of at most `bits` bits.
     pub(crate) fn one_of_many<K: LaneKernel>(e: &[u64], limbs: usize, bits: usize) -> Self {
         let windows = Windows::new::<K>(limbs, bits);
         Self::Dense(Digits::new(&vec![e; K::LANES], windows))

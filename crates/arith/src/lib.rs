@@ -53,3 +53,8 @@ pub use integer::PrivateParts;
 pub use invertible::Invertible;
 pub use key::{CheckedPrivateKey, CheckedPublicKey};
 pub use recover::recover_primes;
+
+/// The example of the README is a test.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

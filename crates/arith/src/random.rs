@@ -163,7 +163,7 @@ mod tests {
             Ok(())
         });
         assert_eq!(then_constant, Ok(Err(Fault::Repetition)));
-        // A source that says that it fails is told of as such.
+        // A source that reports an error passes it on.
         let failing = examine(|_| Err(Error::Randomness("none".to_owned())));
         assert_eq!(failing, Err(Error::Randomness("none".to_owned())));
     }

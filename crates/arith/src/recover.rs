@@ -19,7 +19,7 @@ const NOT_OF_N: Error = Error::InconsistentKey("e d is not 1 modulo the order of
 
 /// p > q of n = p q, each in half the bytes of n, rounded up. For a key without its primes, once, when it is read.
 ///
-/// The time tells how many twos divide e d - 1 and how often luck failed, and nothing else of d.
+/// The time depends on how many twos divide e d - 1 and on how many bases were tried, and on nothing else of d.
 ///
 /// # Errors
 /// [`Error::InconsistentKey`] if e and d do not belong to n or n is no product of two odd primes of half its length;
@@ -82,7 +82,7 @@ fn root_of_one(
     let is_trivial = |value: &[u64]| {
         declassify(words::is_equal(value, &one) | words::is_equal(value, &minus_one))
     };
-    // A base that has come to 1 or -1 stays there, or goes to 1: it tells nothing.
+    // A base that has come to 1 or -1 stays there, or goes to 1: it says nothing.
     let mut is_spent: Vec<bool> = values.chunks_exact(limbs).map(is_trivial).collect();
     let mut squares = Aligned::zero(values.len());
     let mut working = Aligned::zero(square.working_words());

@@ -147,7 +147,7 @@ fn bytes(len: usize, rng: &mut ChaCha20Rng) -> Vec<u8> {
     bytes
 }
 
-/// Says what t was, and refuses one that tells classes apart.
+/// Says what t was, and refuses one that distinguishes classes.
 fn says_nothing(what: &str, kernel: &str, t: f64) {
     println!("{what}, {kernel}: |t| = {t:.2} after {SAMPLES} samples a class");
     assert!(t < NOTHING, "{what} with {kernel} leaks: |t| = {t}");

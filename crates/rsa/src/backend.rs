@@ -23,13 +23,13 @@ pub trait Backend: Send + Sync {
     /// The kernel that its operations run on, for the record.
     fn kernel(&self) -> &str;
 
-    /// Items that the kernel works on side by side; batches of a multiple of it are the fastest.
+    /// Items that the kernel works on at once; batches of a multiple of it are the fastest.
     fn lanes(&self) -> usize;
 
     /// Makes a private key ready. The operation is `c^d mod n` with CRT, blinded, and checked before it is released.
     fn prepare_private(&self, key: &PrivateKey) -> Result<Box<dyn Prepared>, Error>;
 
-    /// Makes private keys of one size ready to be used side by side, each item of a batch with its own: for a service that
+    /// Makes private keys of one size ready to be used together, each item of a batch with its own: for a service that
     /// has many keys, and too few requests for each to fill the lanes of a kernel. The operation is that of
     /// [`prepare_private`](Self::prepare_private).
     ///
@@ -46,12 +46,12 @@ pub trait Backend: Send + Sync {
         Sieve::new(Kernel::auto(), bits)
     }
 
-    /// Searches for primes that are worth having side by side.
+    /// Searches for primes that are worth interleaving.
     fn searches(&self) -> usize {
         16
     }
 
-    /// One thread's hands for testing candidates of `bits` bits each.
+    /// A per-thread runner that tests candidates of `bits` bits each.
     fn tester(&self, bits: usize) -> Result<Box<dyn CandidateTester + '_>, Error>;
 }
 
@@ -63,14 +63,14 @@ pub trait Prepared: Send + Sync {
     /// The kernel that will run, for the record.
     fn kernel(&self) -> &str;
 
-    /// Items that the kernel works on side by side.
+    /// Items that the kernel works on at once.
     fn lanes(&self) -> usize;
 
     /// One thread's scratch, made on the thread that will use it.
     fn runner(&self) -> Result<Box<dyn BlockRunner + '_>, Error>;
 }
 
-/// One thread's hands on a prepared key.
+/// A per-thread runner of a prepared key.
 pub trait BlockRunner {
     /// Does the key's operation on each block.
     ///
@@ -95,7 +95,7 @@ pub trait PreparedMultiKey: Send + Sync {
     /// The kernel that will run, for the record.
     fn kernel(&self) -> &str;
 
-    /// Items that the kernel works on side by side.
+    /// Items that the kernel works on at once.
     fn lanes(&self) -> usize;
 
     /// One thread's scratch, made on the thread that will use it.
@@ -110,7 +110,7 @@ pub trait PreparedMultiKey: Send + Sync {
     fn check(&self, inputs: &[u8], passed: &mut [bool]) -> Result<(), Error>;
 }
 
-/// One thread's hands on the keys of a ring.
+/// A per-thread runner of several keys.
 pub trait MultiKeyRunner {
     /// Does its own key's operation on each block: `keys` names, for each, the key's place among those prepared.
     ///
@@ -129,7 +129,7 @@ pub trait MultiKeyRunner {
     ) -> Result<(), Error>;
 }
 
-/// One thread's hands for testing candidates.
+/// A per-thread runner that tests candidates.
 pub trait CandidateTester {
     /// A cheap test of each candidate that every prime passes and hardly a composite: to base 2, and so no round of the
     /// Miller–Rabin test.
@@ -163,7 +163,7 @@ impl<R: BlockRunner + ?Sized> BlockRunner for Box<R> {
     }
 }
 
-/// Refuses a batch whose buffers do not hold as many blocks as there are statuses: the first thing that hands on a key do.
+/// Refuses a batch whose buffers do not hold as many blocks as there are statuses: the first thing that a runner does.
 ///
 /// # Errors
 ///

@@ -288,7 +288,7 @@ impl EncryptionKey {
         Ok(ciphertext)
     }
 
-    /// Encrypts messages, side by side in the lanes of the kernel.
+    /// Encrypts messages, together in the lanes of the kernel.
     ///
     /// # Errors
     ///
@@ -357,7 +357,7 @@ impl DecryptionKey {
         Ok(self.decrypt_batch(&[ciphertext])?.remove(0))
     }
 
-    /// Decrypts ciphertexts, side by side in the lanes of the kernel.
+    /// Decrypts ciphertexts, together in the lanes of the kernel.
     ///
     /// # Errors
     ///

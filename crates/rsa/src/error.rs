@@ -21,10 +21,10 @@ pub enum Error {
     /// Bytes that were given as a key could not be read as one.
     #[error("{reason}")]
     Format {
-        /// What the bytes are, as far as can be told, and what to do.
+        /// What the bytes are, as far as it can be recognised, and what to do.
         reason: String,
     },
-    /// A key, or the form it is written in, that may well be good, and that this crate does not work with: another algorithm,
+    /// A key, or its format, that may well be good, and that this crate does not work with: another algorithm,
     /// more than two primes, an encryption of the file that is too old or too costly.
     #[error("{reason}")]
     Unsupported {

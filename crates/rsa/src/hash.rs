@@ -272,7 +272,7 @@ mod tests {
 
     #[test]
     fn digests_of_abc_are_those_of_the_standards() {
-        // FIPS 180-4 and FIPS 202, examples: the first four bytes tell functions of one length apart.
+        // FIPS 180-4 and FIPS 202, examples: the first four bytes distinguish functions of one length.
         let beginnings = [
             "a9993e36", "23097d22", "ba7816bf", "cb00753f", "ddaf35a1", "4634270f", "53048e26",
             "e642824c", "3a985da7", "ec014982", "b751850b", "5881092d", "48336660",

@@ -77,3 +77,8 @@ pub use backend::{
 pub use error::Error;
 pub use keys::{PrivateKey, PrivateParts, PublicKey};
 pub use rsalab_arith::{Kernel, KernelInfo, kernels};
+
+/// The example of the README is a test.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

@@ -101,7 +101,7 @@ impl std::fmt::Debug for InsecureStudySeed {
 /// A generator that gives the same bytes whenever it is made from the same seed and stream.
 pub struct InsecureStudyRng(ChaCha20Rng);
 
-/// Both are ChaCha20; only where the key comes from tells them apart.
+/// Both are ChaCha20; they differ only in where the key comes from.
 macro_rules! generator {
     ($rng:ty) => {
         impl TryRng for $rng {
@@ -120,7 +120,7 @@ macro_rules! generator {
             }
         }
 
-        /// In the sense that key generation asks for: its output cannot be told from noise without the key.
+        /// In the sense that key generation asks for: its output cannot be distinguished from noise without the key.
         impl TryCryptoRng for $rng {}
     };
 }

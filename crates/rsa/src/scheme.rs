@@ -60,8 +60,8 @@ pub enum SaltLen {
 /// How messages are encrypted.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum EncryptionScheme {
-    /// RSAES-PKCS1-v1_5, decrypted with implicit rejection: a ciphertext that is wrong gives a message that nobody can tell
-    /// from one that was meant. For protocols that have nothing better.
+    /// RSAES-PKCS1-v1_5, decrypted with implicit rejection: a ciphertext that is wrong yields a pseudorandom message, which nobody
+    /// can distinguish from one that was meant. For protocols that have nothing better.
     Pkcs1v15,
     /// RSAES-OAEP.
     Oaep(Oaep),

@@ -139,7 +139,7 @@ impl From<Vec<u8>> for Signature {
     }
 }
 
-/// Any bytes may be a signature; verification tells.
+/// Any bytes may be a signature; verification decides.
 impl TryFrom<&[u8]> for Signature {
     type Error = signature::Error;
 
@@ -280,7 +280,7 @@ impl SigningKey {
         Ok(signatures.remove(0))
     }
 
-    /// Signs messages, side by side in the lanes of the kernel.
+    /// Signs messages, together in the lanes of the kernel.
     ///
     /// # Errors
     ///
@@ -308,7 +308,7 @@ impl SigningKey {
         self.sign_digests_with_rng(rng, &digests)
     }
 
-    /// Signs digests of the scheme's hash function, side by side in the lanes of the kernel.
+    /// Signs digests of the scheme's hash function, together in the lanes of the kernel.
     ///
     /// # Errors
     ///
@@ -403,7 +403,7 @@ impl VerifyingKey {
         self.verify_batch(&[(message, signature)]) == [true]
     }
 
-    /// Whether each signature is its message's, side by side in the lanes of the kernel.
+    /// Whether each signature is its message's, together in the lanes of the kernel.
     pub fn verify_batch(&self, pairs: &[(&[u8], &[u8])]) -> Vec<bool> {
         let digests: Vec<Digested> = pairs
             .iter()
@@ -417,7 +417,7 @@ impl VerifyingKey {
         self.verify_digests(&pairs)
     }
 
-    /// Whether each signature is that of its message's digest, side by side in the lanes of the kernel. A digest of another
+    /// Whether each signature is that of its message's digest, together in the lanes of the kernel. A digest of another
     /// length than the hash function's is nobody's.
     pub fn verify_digests(&self, pairs: &[(&[u8], &[u8])]) -> Vec<bool> {
         let h = self.scheme.hash().digest_len();

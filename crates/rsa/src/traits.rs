@@ -1,5 +1,5 @@
 //! RustCrypto's traits for keys, so that they go wherever those of other crates go: `pkcs8` and `spki` here, `signature`
-//! beside [`SigningKey`](crate::signing::SigningKey).
+//! with [`SigningKey`](crate::signing::SigningKey).
 //!
 //! ```
 //! use pkcs8::{DecodePrivateKey, EncodePrivateKey, spki::{DecodePublicKey, EncodePublicKey}};

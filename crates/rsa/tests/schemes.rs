@@ -443,21 +443,21 @@ fn pkcs1v15_gives_noise_that_depends_on_key_and_ciphertext_alone() {
 #[test]
 fn keys_that_are_too_short_say_how_long_they_must_be() {
     let (key, backend) = (key(512), CpuBackend::auto());
-    let told = |error: Option<Error>| error.expect("it is too short").to_string();
+    let reason = |error: Option<Error>| error.expect("it is too short").to_string();
     let sha512 = SigningKey::with_backend(&key, SignatureScheme::Pkcs1v15(Hash::Sha512), &backend);
     assert_eq!(
-        told(sha512.err()),
+        reason(sha512.err()),
         "a key of 512 bits is too short for this scheme, which takes 745 bits at least"
     );
     let pss =
         SigningKey::with_backend(&key, SignatureScheme::Pss(Pss::new(Hash::Sha256)), &backend);
     assert_eq!(
-        told(pss.err()),
+        reason(pss.err()),
         "a key of 512 bits is too short for this scheme, which takes 522 bits at least"
     );
     let oaep = EncryptionScheme::Oaep(Oaep::new(Hash::Sha256));
     assert_eq!(
-        told(EncryptionKey::with_backend(key.public(), oaep, &backend).err()),
+        reason(EncryptionKey::with_backend(key.public(), oaep, &backend).err()),
         "a key of 512 bits is too short for this scheme, which takes 521 bits at least"
     );
 }

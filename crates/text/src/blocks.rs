@@ -3,7 +3,7 @@
 //! One symbol of text is one byte. The text is cut into blocks of `symbols` bytes, the last as short as it comes out;
 //! each block is padded with zero bytes on the left to the length `k` of the modulus, and the public operation makes `k`
 //! bytes of ciphertext of it. With at most `k − 1` symbols every block is smaller than the modulus, whose first byte is
-//! not zero. Padding carries no length, so decryption must be told the length of the text: the caller knows it, or the
+//! not zero. Padding carries no length, so decryption needs the length of the text: the caller knows it, or the
 //! file's [container](crate::container) holds it.
 //!
 //! **Raw RSA blocks are for study only.** Encryption is deterministic, so equal blocks have equal ciphertexts and a guess
@@ -77,6 +77,35 @@ impl Blocks {
     }
 }
 
+/// What is done to a text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Direction {
+    /// Text to ciphertext, by the public operation.
+    Encrypt,
+    /// Ciphertext to text, by the private operation.
+    Decrypt,
+}
+
+impl Blocks {
+    /// The work of encrypting a text of `text_len` bytes, or of decrypting it.
+    pub fn work<'a>(&self, direction: Direction, input: &'a [u8], text_len: usize) -> Work<'a> {
+        match direction {
+            Direction::Encrypt => Work {
+                input,
+                input_block: self.symbols,
+                output_len: self.cipher_len(text_len),
+                output_block: self.modulus_len,
+            },
+            Direction::Decrypt => Work {
+                input,
+                input_block: self.modulus_len,
+                output_len: text_len,
+                output_block: self.symbols,
+            },
+        }
+    }
+}
+
 /// Encrypts a text with a prepared public key.
 ///
 /// The ciphertext does not depend on the number of threads.
@@ -91,14 +120,7 @@ pub fn encrypt(
     text: &[u8],
     threads: Threads<'_>,
 ) -> Result<Outcome, Error> {
-    check_modulus(key, blocks)?;
-    let work = Work {
-        input: text,
-        input_block: blocks.symbols,
-        output_len: blocks.cipher_len(text.len()),
-        output_block: blocks.modulus_len,
-    };
-    work::run(work, threads, |_| Encryptor::new(key, blocks)).map_err(Error::from)
+    raise(key, blocks, Direction::Encrypt, (text, text.len()), threads)
 }
 
 /// Decrypts the ciphertext of a text of `text_len` bytes with a prepared private key.
@@ -115,154 +137,126 @@ pub fn decrypt(
     text_len: usize,
     threads: Threads<'_>,
 ) -> Result<Outcome, Error> {
+    raise(
+        key,
+        blocks,
+        Direction::Decrypt,
+        (ciphertext, text_len),
+        threads,
+    )
+}
+
+fn raise(
+    key: &dyn Prepared,
+    blocks: Blocks,
+    direction: Direction,
+    (input, text_len): (&[u8], usize),
+    threads: Threads<'_>,
+) -> Result<Outcome, Error> {
     check_modulus(key, blocks)?;
-    if !ciphertext.len().is_multiple_of(blocks.modulus_len) {
+    if direction == Direction::Decrypt && !input.len().is_multiple_of(blocks.modulus_len) {
         return Err(Error::Layout {
             reason: format!(
                 "the ciphertext has {} bytes, which is not a multiple of the {} bytes of a block",
-                ciphertext.len(),
+                input.len(),
                 blocks.modulus_len
             ),
         });
     }
-    let work = Work {
-        input: ciphertext,
-        input_block: blocks.modulus_len,
-        output_len: text_len,
-        output_block: blocks.symbols,
-    };
-    work::run(work, threads, |_| Decryptor::new(key, blocks)).map_err(Error::from)
+    let work = blocks.work(direction, input, text_len);
+    work::run(work, threads, |_| {
+        Ok(BlockCipher::new(
+            key.runner()?,
+            blocks,
+            direction,
+            key.lanes(),
+        ))
+    })
+    .map_err(Error::from)
 }
 
-/// The block operation of encryption, over any public operation.
-pub struct Encryptor<R> {
+/// Encrypts or decrypts the blocks of one thread, over any runner of the public or the private operation.
+pub struct BlockCipher<R> {
     runner: R,
     blocks: Blocks,
+    direction: Direction,
     padded: Zeroizing<Vec<u8>>,
     status: Vec<Status>,
 }
 
-impl<'key> Encryptor<Box<dyn BlockRunner + 'key>> {
-    /// One thread's runner of a prepared public key.
-    pub fn new(key: &'key dyn Prepared, blocks: Blocks) -> Result<Self, Error> {
-        check_modulus(key, blocks)?;
-        Ok(Self::over(key.runner()?, blocks, key.lanes()))
-    }
-}
-
-impl<R: BlockRunner> Encryptor<R> {
-    /// One thread's blocks over any runner of the public operation, whose kernel has `lanes` lanes.
-    pub fn over(runner: R, blocks: Blocks, lanes: usize) -> Self {
-        let batch = batch(lanes);
-        Encryptor {
+impl<R: BlockRunner> BlockCipher<R> {
+    /// For a runner whose kernel has `lanes` lanes.
+    pub fn new(runner: R, blocks: Blocks, direction: Direction, lanes: usize) -> Self {
+        let batch = (lanes * BATCHES_OF_LANES).max(MIN_BATCH);
+        BlockCipher {
             runner,
             blocks,
+            direction,
             padded: vec![0; batch * blocks.modulus_len].into(),
             status: vec![Status::Done; batch],
         }
     }
-}
 
-impl<R: BlockRunner> BlockWorker for Encryptor<R> {
-    type Error = Error;
-
-    fn work(&mut self, first_block: usize, input: &[u8], output: &mut [u8]) -> Result<(), Error> {
+    /// Encrypts one batch, whose first block is `first` of the whole text.
+    fn encrypt(&mut self, first: usize, text: &[u8], ciphers: &mut [u8]) -> Result<(), Error> {
         let Blocks {
             modulus_len,
             symbols,
         } = self.blocks;
-        let batch = self.status.len();
-        let batches = input
-            .chunks(batch * symbols)
-            .zip(output.chunks_mut(batch * modulus_len));
-        for (index, (texts, ciphers)) in batches.enumerate() {
-            let count = texts.len().div_ceil(symbols);
-            for (text, padded) in texts
-                .chunks(symbols)
-                .zip(self.padded.chunks_mut(modulus_len))
-            {
-                let (zeros, value) = padded.split_at_mut(modulus_len - text.len());
-                zeros.fill(0);
-                value.copy_from_slice(text);
+        let padded = &mut self.padded[..ciphers.len()];
+        for (text, padded) in text.chunks(symbols).zip(padded.chunks_mut(modulus_len)) {
+            let (zeros, value) = padded.split_at_mut(modulus_len - text.len());
+            zeros.fill(0);
+            value.copy_from_slice(text);
+        }
+        let status = &mut self.status[..ciphers.len() / modulus_len];
+        self.runner.run(padded, ciphers, status)?;
+        all_done(status, first)
+    }
+
+    /// Decrypts one batch, whose first block is `first` of the whole text.
+    fn decrypt(&mut self, first: usize, ciphers: &[u8], text: &mut [u8]) -> Result<(), Error> {
+        let Blocks {
+            modulus_len,
+            symbols,
+        } = self.blocks;
+        let padded = &mut self.padded[..ciphers.len()];
+        let status = &mut self.status[..ciphers.len() / modulus_len];
+        self.runner.run(ciphers, padded, status)?;
+        all_done(status, first)?;
+        let items = text.chunks_mut(symbols).zip(padded.chunks(modulus_len));
+        for (place, (text, padded)) in items.enumerate() {
+            let (zeros, value) = padded.split_at(modulus_len - text.len());
+            if zeros.iter().fold(0, |seen, byte| seen | byte) != 0 {
+                return Err(Error::Block {
+                    block: first + place,
+                    reason: BlockFault::Padding,
+                });
             }
-            let status = &mut self.status[..count];
-            self.runner
-                .run(&self.padded[..count * modulus_len], ciphers, status)?;
-            all_done(status, first_block + index * batch)?;
+            text.copy_from_slice(value);
         }
         Ok(())
     }
 }
 
-/// The block operation of decryption, over any private operation.
-pub struct Decryptor<R> {
-    runner: R,
-    blocks: Blocks,
-    padded: Zeroizing<Vec<u8>>,
-    status: Vec<Status>,
-}
-
-impl<'key> Decryptor<Box<dyn BlockRunner + 'key>> {
-    /// One thread's runner of a prepared private key.
-    pub fn new(key: &'key dyn Prepared, blocks: Blocks) -> Result<Self, Error> {
-        check_modulus(key, blocks)?;
-        Ok(Self::over(key.runner()?, blocks, key.lanes()))
-    }
-}
-
-impl<R: BlockRunner> Decryptor<R> {
-    /// One thread's blocks over any runner of the private operation, whose kernel has `lanes` lanes.
-    pub fn over(runner: R, blocks: Blocks, lanes: usize) -> Self {
-        let batch = batch(lanes);
-        Decryptor {
-            runner,
-            blocks,
-            padded: vec![0; batch * blocks.modulus_len].into(),
-            status: vec![Status::Done; batch],
-        }
-    }
-}
-
-impl<R: BlockRunner> BlockWorker for Decryptor<R> {
+impl<R: BlockRunner> BlockWorker for BlockCipher<R> {
     type Error = Error;
 
     fn work(&mut self, first_block: usize, input: &[u8], output: &mut [u8]) -> Result<(), Error> {
-        let Blocks {
-            modulus_len,
-            symbols,
-        } = self.blocks;
         let batch = self.status.len();
+        let shape = self.blocks.work(self.direction, &[], 0);
         let batches = input
-            .chunks(batch * modulus_len)
-            .zip(output.chunks_mut(batch * symbols));
-        for (index, (ciphers, texts)) in batches.enumerate() {
+            .chunks(batch * shape.input_block)
+            .zip(output.chunks_mut(batch * shape.output_block));
+        for (index, (input, output)) in batches.enumerate() {
             let first = first_block + index * batch;
-            let count = ciphers.len() / modulus_len;
-            let status = &mut self.status[..count];
-            self.runner
-                .run(ciphers, &mut self.padded[..ciphers.len()], status)?;
-            all_done(status, first)?;
-            for (place, (text, padded)) in texts
-                .chunks_mut(symbols)
-                .zip(self.padded.chunks(modulus_len))
-                .enumerate()
-            {
-                let (zeros, value) = padded.split_at(modulus_len - text.len());
-                if zeros.iter().fold(0, |seen, byte| seen | byte) != 0 {
-                    return Err(Error::Block {
-                        block: first + place,
-                        reason: BlockFault::Padding,
-                    });
-                }
-                text.copy_from_slice(value);
+            match self.direction {
+                Direction::Encrypt => self.encrypt(first, input, output)?,
+                Direction::Decrypt => self.decrypt(first, input, output)?,
             }
         }
         Ok(())
     }
-}
-
-fn batch(lanes: usize) -> usize {
-    (lanes * BATCHES_OF_LANES).max(MIN_BATCH)
 }
 
 fn check_modulus(key: &dyn Prepared, blocks: Blocks) -> Result<(), Error> {

@@ -11,7 +11,7 @@
 //! | 60 | – | blocks of the modulus's length each |
 //!
 //! **Nothing authenticates the header or the blocks.** Whoever can write the file can shorten the text, swap blocks, or
-//! replace them by others that are encrypted for the same key. The fingerprint is there to tell a wrong key from a
+//! replace them by others that are encrypted for the same key. The fingerprint is there to distinguish a wrong key from a
 //! damaged file, not to prove anything. As [raw blocks](crate::blocks) themselves, this is for study only.
 
 use rsalab_rsa::{Backend, PrivateKey, PublicKey, format::fingerprint};

@@ -13,7 +13,7 @@ pub struct PartTrace {
     pub bytes: usize,
     /// Blocks in its part.
     pub blocks: usize,
-    /// The CPU it was pinned to, or else the one it was on when it finished, where the system tells.
+    /// The CPU it was pinned to, or else the one it was on when it finished, where the system says.
     pub cpu: Option<usize>,
     /// When it began, in nanoseconds after the release.
     pub start_ns: u64,

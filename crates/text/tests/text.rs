@@ -314,17 +314,17 @@ fn workers_can_be_pinned() {
             return;
         }
     };
-    let crew: Vec<usize> = cpus.iter().copied().cycle().take(5).collect();
+    let pinned: Vec<usize> = cpus.iter().copied().cycle().take(5).collect();
     let blocks = Blocks::new(16, None).unwrap();
     let outcome = encrypt(
         &Shift { by: 1 },
         blocks,
         &text(1000),
-        Threads::pinned(&crew),
+        Threads::pinned(&pinned),
     )
     .unwrap();
     let traced: Vec<Option<usize>> = outcome.trace.iter().map(|part| part.cpu).collect();
-    assert_eq!(traced, crew.iter().copied().map(Some).collect::<Vec<_>>());
+    assert_eq!(traced, pinned.iter().copied().map(Some).collect::<Vec<_>>());
 
     let error = encrypt(
         &Shift { by: 1 },

@@ -324,9 +324,9 @@ fn no_blocks_on_many_threads_is_an_empty_output() {
 #[test]
 fn impossible_work_is_refused_before_any_thread_starts() {
     let input = text(10);
-    let refusal = |work: Work<'_>, crew: Threads<'_>| {
+    let refusal = |work: Work<'_>, threads: Threads<'_>| {
         let never = |_: &Part| -> Result<Trouble, String> { panic!("was started") };
-        match run(work, crew, never).expect_err("impossible") {
+        match run(work, threads, never).expect_err("impossible") {
             WorkError::Layout(reason) => reason,
             other => panic!("{other}"),
         }
@@ -336,12 +336,12 @@ fn impossible_work_is_refused_before_any_thread_starts() {
         refusal(copying(&input, 1), Threads::unpinned(1_000_000)).starts_with("1000000 threads")
     );
     assert!(refusal(copying(&input, 1), Threads::pinned(&[])).starts_with("0 threads"));
-    let crew = Threads {
+    let threads = Threads {
         count: 3,
         cpus: Some(&[0, 1]),
     };
     assert_eq!(
-        refusal(copying(&input, 1), crew),
+        refusal(copying(&input, 1), threads),
         "2 CPUs were named for 3 threads"
     );
     assert!(refusal(copying(&input, 0), Threads::unpinned(1)).contains("at least one byte"));

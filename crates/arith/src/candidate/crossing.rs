@@ -48,7 +48,7 @@ const GROUP: usize = 16;
 /// Vectors of a group: for the product of each lane's two primes, itself and -1 / itself mod 2^52; for each of the primes
 /// that, and what takes a residue of the start to the place of the first multiple.
 const GROUP_VECS: usize = 8;
-/// Groups whose residues are taken side by side, so that none waits.
+/// Groups whose residues are taken interleaved, so that none waits.
 const BLOCK: usize = 8;
 
 /// Primes below this are sieved with, for candidates of `bits` bits: the more a test costs, the more it pays to save one.
@@ -257,7 +257,7 @@ fn mark<V: Lanes, const VECS: usize>(
 }
 
 /// The start over 2^52 for each of its digits, modulo the products of GROUPS groups, less than two above them: digits are
-/// cleared from the low end (Jebelean, "An algorithm for exact division", 1993), all products beside each other.
+/// cleared from the low end (Jebelean, "An algorithm for exact division", 1993), all products interleaved.
 #[inline(always)]
 fn residues<V: Lanes, const GROUPS: usize>(
     token: V::Token,

@@ -1,7 +1,7 @@
 //! Candidates from a random start on: a interval of odd numbers, less those that have a small factor, taken in random order.
 //!
 //! The start is as secret as the prime that will be found. A sieve in a table of memory would betray it, for every mark
-//! goes where a residue of the start says; and the marks themselves tell its residues. So the marks are kept in registers:
+//! goes where a residue of the start says; and the marks themselves reveal its residues. So the marks are kept in registers:
 //! each prime's bit is offered to all words of them, and taken by the one it belongs to. And survivors are not listed, but
 //! picked by their rank, which reads all marks alike.
 

@@ -1,4 +1,4 @@
-//! Private operations under many keys of one size, side by side: each item brings its own key.
+//! Private operations under many keys of one size in one batch: each item has its own key.
 
 use crate::batch;
 use crate::declassify::declassify;
@@ -65,7 +65,7 @@ impl MultiKeyContext {
         self.kernel
     }
 
-    /// One thread's hands on the keys.
+    /// A runner for one thread.
     pub fn runner(&self) -> MultiKeyRunner<'_> {
         MultiKeyRunner {
             len: self.modulus_len(),
@@ -98,8 +98,8 @@ impl MultiKeyContext {
 }
 
 impl MultiKeyRunner<'_> {
-    /// Raises every input to the d of its own key: `keys` names, for each entry of `status`, the place of a key in the
-    /// ring. Layout, statuses and promises are those of [`PrivateContext::apply`](crate::PrivateContext::apply).
+    /// Raises every input to the d of its own key: `keys` names, for each entry of `status`, the index of a key.
+    /// Layout, statuses and promises are those of [`PrivateContext::apply`](crate::PrivateContext::apply).
     ///
     /// # Errors
     /// [`Error::Length`] if the buffers disagree, [`Error::OutOfRange`] if there is no such key, both before anything is

@@ -1,4 +1,4 @@
-//! Eight 64-bit words worked on side by side: the type the eight-lane kernels are written over.
+//! Eight 64-bit words worked on at once: the type the eight-lane kernels are written over.
 //!
 //! It has two forms: the words of an array ([`Portable`], for every machine, for valgrind and for tests) and a 512-bit
 //! register (`x86_64::ifma512`). A kernel's body is generic over [`Lanes`] and `#[inline(always)]`; [`Lanes::run`] compiles

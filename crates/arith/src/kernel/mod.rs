@@ -31,7 +31,7 @@ pub(crate) struct Doublings<'a, M> {
     pub(crate) working: &'a mut [u64],
 }
 
-/// Climbs one power by a kernel's other functions.
+/// Takes one power by a kernel's other functions.
 pub(crate) fn exp_fixed_window<K: LaneKernel>(
     kernel: K,
     power: FixedWindow<'_, K::Moduli>,
@@ -166,13 +166,13 @@ pub(crate) trait LaneKernel: Copy + Send + Sync + 'static {
         least_bits: usize,
         working: &mut [u64],
     );
-    /// value = 2^bit value^2 / R mod n, for one step after the other; powers of one length side by side, as many steps
+    /// value = 2^bit value^2 / R mod n, for one step after the other; powers of one length interleaved, as many steps
     /// each. Values may be below 2^(r_bits) and 5 n.
     fn square_and_double<const STREAMS: usize>(
         self,
         powers: [Doublings<'_, Self::Moduli>; STREAMS],
     );
-    /// Climbs powers of one length side by side, with windows of `width` bits.
+    /// Takes powers of one length interleaved, with windows of `width` bits.
     fn exp_fixed_window<const STREAMS: usize>(
         self,
         powers: [FixedWindow<'_, Self::Moduli>; STREAMS],

@@ -40,7 +40,7 @@ impl CrtParts {
     }
 }
 
-/// The private power with one kernel: each number fills two lanes, p beside q, or two passes of a one-lane kernel.
+/// The private power with one kernel: each number fills two lanes, p and q, or two passes of a one-lane kernel.
 #[derive(Clone)]
 pub(crate) struct CrtPower<K: LaneKernel> {
     kernel: K,

@@ -16,7 +16,7 @@ pub(crate) struct SizedKey {
     pub(crate) e: Vec<u64>,
 }
 
-/// The keys of a ring, prepared for some kernel.
+/// Keys prepared for some kernel.
 pub(crate) trait Keys: Send + Sync {
     fn count(&self) -> usize;
     fn lanes(&self, is_blinded: bool) -> Box<dyn Lanes + '_>;
@@ -120,7 +120,7 @@ impl<K: LaneKernel> Lanes for LaneRunner<'_, K> {
     fn begin(&mut self, keys: &[usize]) -> Result<usize, Error> {
         if keys.iter().any(|&key| key >= self.keys.len()) {
             return Err(Error::OutOfRange {
-                what: "the place of a key in its ring",
+                what: "the index of a key",
             });
         }
         for &key in keys {

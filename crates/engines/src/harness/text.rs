@@ -5,7 +5,10 @@
 
 use rsalab_measure::{BlockPlan, CpuTime, Monotonic, Sample, sample_block};
 use rsalab_rsa::{BlockRunner, Error, Status};
-use rsalab_text::{self as text, Outcome, Work, WorkError, blocks};
+use rsalab_text::{
+    self as text, Outcome, WorkError,
+    blocks::{self, BlockCipher, Direction},
+};
 
 use super::{
     driver::{Driver, readiness},
@@ -57,36 +60,22 @@ impl<'a> TextDriver<'a> {
     }
 
     fn run(&self) -> Result<Outcome, Fault> {
-        let (symbols, modulus_len) = (self.blocks.symbols(), self.blocks.modulus_len());
         let threads = text::Threads {
             count: self.job.threads,
             cpus: (!self.readiness.cpus.is_empty()).then_some(&self.readiness.cpus[..]),
         };
-        let runner = || match self.prepared.runner() {
-            Ok(runner) => Ok(EngineBlocks(runner)),
+        let direction = match self.job.op {
+            Op::TextEncrypt => Direction::Encrypt,
+            _ => Direction::Decrypt,
+        };
+        let work = self.blocks.work(direction, self.inputs, self.job.symbols);
+        let done = text::run(work, threads, |_| match self.prepared.runner() {
+            Ok(runner) => {
+                let runner = EngineBlocks(runner);
+                Ok(BlockCipher::new(runner, self.blocks, direction, self.lanes))
+            }
             Err(error) => Err(text::Error::from(backend_error(&error))),
-        };
-        let done = if self.job.op == Op::TextEncrypt {
-            let work = Work {
-                input: self.inputs,
-                input_block: symbols,
-                output_len: self.blocks.cipher_len(self.job.symbols),
-                output_block: modulus_len,
-            };
-            text::run(work, threads, |_| {
-                Ok(blocks::Encryptor::over(runner()?, self.blocks, self.lanes))
-            })
-        } else {
-            let work = Work {
-                input: self.inputs,
-                input_block: modulus_len,
-                output_len: self.job.symbols,
-                output_block: symbols,
-            };
-            text::run(work, threads, |_| {
-                Ok(blocks::Decryptor::over(runner()?, self.blocks, self.lanes))
-            })
-        };
+        });
         done.map_err(|error| match error {
             WorkError::Layout(message) => Fault::new(FaultKind::Length, message),
             workers => Fault::new(FaultKind::Library, workers.to_string()),

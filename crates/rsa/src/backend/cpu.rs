@@ -57,7 +57,7 @@ impl CpuBackend {
         )))
     }
 
-    /// Makes a private key ready without the CRT, blinded and checked as ever: to be measured beside programs that do
+    /// Makes a private key ready without the CRT, blinded and checked as ever: to be compared with programs that do
     /// without.
     ///
     /// # Errors
@@ -105,8 +105,8 @@ impl Backend for CpuBackend {
 
     fn prepare_multi_key(&self, keys: &[PrivateKey]) -> Result<Box<dyn PreparedMultiKey>, Error> {
         let keys: Vec<_> = keys.iter().map(PrivateKey::checked).collect();
-        let ring = MultiKeyContext::new(&keys, self.kernel).map_err(failed)?;
-        Ok(Box::new(ring))
+        let context = MultiKeyContext::new(&keys, self.kernel).map_err(failed)?;
+        Ok(Box::new(context))
     }
 
     fn prepare_public(&self, key: &PublicKey) -> Result<Box<dyn Prepared>, Error> {

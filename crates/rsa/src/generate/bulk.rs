@@ -1,10 +1,10 @@
-//! Many keys: random starts, a sieve over what follows each, and searches side by side, so that no lane of a kernel idles.
+//! Many keys: random starts, a sieve over the interval after each, and many searches interleaved, so that no lane of a kernel idles.
 //!
 //! ```text
 //! start      a random odd number of half the modulus's length, not too small      steps 4.2 to 4.4
-//! stretch    the odd numbers from there on, less those with a small factor        (a sieve in constant time)
+//! interval   the odd numbers from there on, less those with a small factor        (a sieve in constant time)
 //! candidate  one of the survivors after the other, in random order                steps 4.5, 5.6
-//! pre-test   to base two: sends nearly every composite away for squarings alone
+//! pre-test   to base two: rejects nearly every composite, for squarings alone
 //! rounds     Miller–Rabin with random bases, as many as ever                      steps 4.5.1, 5.6.1
 //! prime      the first that passes; its search begins again with a new start
 //! pair       the next two primes, if they are far enough apart                    step 5.4
@@ -12,12 +12,12 @@
 //! ```
 //!
 //! **How this relates to A.1.3.** There, every candidate is drawn anew, and each prime is as likely as every other. Here a
-//! start is drawn so, and each prime of its stretch is as likely as the others of that stretch: the fewer primes there are
-//! near it, the likelier a prime is found. A stretch of 1,024 odd numbers near `2^1024` has 2.9 primes on average, so that
+//! start is drawn so, and each prime of its interval is as likely as the others of that interval: the fewer primes there are
+//! near it, the likelier a prime is found. An interval of 1,024 odd numbers near `2^1024` has 2.9 primes on average, so that
 //! the likeliest primes are found a few times as often as the mean, which takes less than two of the thousand bits of
 //! entropy away. (Candidates in order, as in Brandt and Damgård, "On generation of probable primes by incremental search",
-//! 1993, favour primes after long gaps more.) Starts at the very end of the length, which have no room for a stretch, are
-//! drawn again. Who must have the letter of the standard takes [`strict`](super::strict).
+//! 1993, favour primes after long gaps more.) Starts at the very end of the length, which have no room for an interval, are
+//! drawn again. Whoever needs the letter of the standard takes [`strict`](super::strict).
 //!
 //! The pre-test counts as no round: its base is not random.
 
@@ -92,7 +92,7 @@ pub struct Generation {
     sieve: Sieve,
     bits: usize,
     e: PublicExponent,
-    /// Candidates that are tested at once, and so searches that are worth having side by side.
+    /// Candidates that are tested at once, and so searches that are worth interleaving.
     searches: usize,
     /// Whether so many candidates do not suit `e` that it pays to ask before they are tested.
     asks_early: bool,
@@ -105,7 +105,7 @@ pub struct Generator<'g, R> {
     tester: Box<dyn CandidateTester + 'g>,
     searches: Vec<Search>,
     /// What has passed the pre-test and waits for its rounds.
-    suspects: Vec<Prime>,
+    probable: Vec<Prime>,
     primes: VecDeque<Prime>,
     looks_ahead: bool,
     /// Tests that the backend is asked for at once, between two looks at `stop`.
@@ -127,13 +127,13 @@ struct Prime {
     counts: Counts,
 }
 
-/// Searches side by side, unless more are asked for. The number does not depend on the kernel, so that the same randomness gives the same
+/// Searches that are interleaved, unless more are asked for. The number does not depend on the kernel, so that the same randomness gives the same
 /// keys on each.
 const SEARCHES: usize = 16;
-/// Suspects whose rounds are done together: with as many bases each, they fill any lanes.
-const SUSPECTS: usize = 8;
-/// The same of many searches, of which one in thirty finds a suspect at a time.
-const SEARCHES_OF_A_SUSPECT: usize = 64;
+/// Probable primes whose rounds are done together: with as many bases each, they fill any lanes.
+const PROBABLE_PRIMES: usize = 8;
+/// The same of many searches, of which one in thirty finds one at a time.
+const SEARCHES_FOR_A_PROBABLE_PRIME: usize = 64;
 /// Bits of primes whose tests are so slow on some kernels that a stop must not wait for all of a step: at 8192 bits sixteen pre-tests take
 /// 2.5 s on one lane.
 const LONG_PRIME: usize = 2048;
@@ -143,8 +143,8 @@ const LANE_GROUPS: usize = 2;
 const CHECKED: usize = 8;
 /// Exponents with a prime factor below this rule out so many candidates that these are asked first.
 const SMALL_FACTOR: u64 = 1000;
-/// Stretches without a prime after which randomness is taken for broken: with good randomness one in a dozen has none.
-const MAX_BARREN: usize = 200;
+/// Intervals without a prime after which randomness is taken for broken: with good randomness one in a dozen has none.
+const MAX_EXHAUSTED: usize = 200;
 /// Primes in a row that are too close to the one that waits, after which randomness is taken for broken.
 const MAX_TOO_CLOSE: usize = 10;
 /// Exponents for one key after which randomness is taken for broken: of odd numbers, two in five suit, or fewer where p − 1
@@ -190,7 +190,7 @@ impl Generation {
         })
     }
 
-    /// With so many searches side by side, at least one: for a backend that tests many candidates at once. The same randomness gives other
+    /// With so many searches interleaved, at least one: for a backend that tests many candidates at once. The same randomness gives other
     /// keys then.
     pub fn with_searches(self, searches: usize) -> Self {
         Generation {
@@ -212,7 +212,7 @@ impl Generation {
             searches: std::iter::repeat_with(Search::default)
                 .take(self.searches)
                 .collect(),
-            suspects: Vec::with_capacity(SUSPECTS),
+            probable: Vec::with_capacity(PROBABLE_PRIMES),
             primes: VecDeque::new(),
             looks_ahead: false,
             at_once: match self.bits / 2 < LONG_PRIME {
@@ -337,13 +337,13 @@ impl<'g, R: TryCryptoRng> Generator<'g, R> {
     fn step(&mut self, wanted: usize) -> Result<(), Error> {
         self.check_stop()?;
         let slots = self.searches.len();
-        let on_the_way = self.primes.len() + self.suspects.len();
+        let on_the_way = self.primes.len() + self.probable.len();
         let missing = match self.looks_ahead {
             true => slots,
             false => wanted.saturating_sub(on_the_way),
         };
-        let enough = SUSPECTS.max(slots / SEARCHES_OF_A_SUSPECT);
-        if missing == 0 || self.suspects.len() >= enough {
+        let enough = PROBABLE_PRIMES.max(slots / SEARCHES_FOR_A_PROBABLE_PRIME);
+        if missing == 0 || self.probable.len() >= enough {
             return self.confirm();
         }
         let active = missing.min(slots);
@@ -371,7 +371,7 @@ impl<'g, R: TryCryptoRng> Generator<'g, R> {
             if passed[slot] && !has_found[search] && self.suits(candidate) {
                 has_found[search] = true;
                 let Search { counts, .. } = std::mem::take(&mut self.searches[search]);
-                self.suspects.push(Prime {
+                self.probable.push(Prime {
                     value: Zeroizing::new(candidate.to_vec()),
                     counts,
                 });
@@ -380,7 +380,7 @@ impl<'g, R: TryCryptoRng> Generator<'g, R> {
         Ok(())
     }
 
-    /// Whether somebody wants no keys any more.
+    /// Ends the call if the flag is raised.
     fn check_stop(&self) -> Result<(), Error> {
         match self.stop.is_some_and(|stop| stop.load(Ordering::Relaxed)) {
             true => Err(Error::Stopped),
@@ -396,7 +396,7 @@ impl<'g, R: TryCryptoRng> Generator<'g, R> {
             asks_early,
             ..
         } = self.generation;
-        let mut barren = 0;
+        let mut exhausted = 0;
         loop {
             let found = match &mut self.searches[search].interval {
                 Some(interval) => interval
@@ -405,12 +405,12 @@ impl<'g, R: TryCryptoRng> Generator<'g, R> {
                 None => false,
             };
             if !found {
-                if barren == MAX_BARREN {
+                if exhausted == MAX_EXHAUSTED {
                     return Err(draw::stuck());
                 }
-                barren += 1;
+                exhausted += 1;
                 let start = draw::candidate(&mut self.rng, *bits, None)?;
-                // The few starts at the very end of the length have no room for a stretch.
+                // The few starts at the very end of the length have no room for an interval.
                 self.searches[search].interval = sieve.interval(&start).ok();
                 continue;
             }
@@ -433,19 +433,19 @@ impl<'g, R: TryCryptoRng> Generator<'g, R> {
         }
     }
 
-    /// Does the rounds of all suspects.
+    /// Does the rounds of all probable primes.
     fn confirm(&mut self) -> Result<(), Error> {
         let bits = self.generation.bits / 2;
         let rounds = miller_rabin_rounds(bits);
         let mut candidates = Zeroizing::new(Vec::new());
         let mut bases = Zeroizing::new(Vec::new());
-        for suspect in &self.suspects {
+        for prime in &self.probable {
             for _ in 0..rounds {
-                candidates.extend_from_slice(&suspect.value);
-                bases.extend_from_slice(&draw::base(&mut self.rng, &suspect.value, bits)?);
+                candidates.extend_from_slice(&prime.value);
+                bases.extend_from_slice(&draw::base(&mut self.rng, &prime.value, bits)?);
             }
         }
-        let mut passed = vec![false; self.suspects.len() * rounds];
+        let mut passed = vec![false; self.probable.len() * rounds];
         let at_once = self.at_once.clamp(1, passed.len().max(1));
         let bytes = at_once * prime_len(self.generation.bits);
         for ((candidates, bases), passed) in candidates
@@ -457,10 +457,10 @@ impl<'g, R: TryCryptoRng> Generator<'g, R> {
             self.tester.round(candidates, bases, passed)?;
         }
         self.counts.rounds += passed.len() as u64;
-        for (mut suspect, passed) in self.suspects.drain(..).zip(passed.chunks_exact(rounds)) {
-            suspect.counts.rounds += rounds as u64;
+        for (mut prime, passed) in self.probable.drain(..).zip(passed.chunks_exact(rounds)) {
+            prime.counts.rounds += rounds as u64;
             if passed.iter().all(|&passed| passed) {
-                self.primes.push_back(suspect);
+                self.primes.push_back(prime);
             }
         }
         Ok(())

@@ -44,7 +44,7 @@ pub struct PrimePair {
 pub struct Counts {
     /// Candidates counted by steps 4.6 and 5.7, and those that turned out prime: odd numbers of the right size.
     pub candidates: u64,
-    /// Candidates that were tested for being prime, in whatever way, after their small factors.
+    /// Candidates that were tested for being prime, by any test, after their small factors.
     pub tests: u64,
     /// Miller–Rabin rounds in all.
     pub rounds: u64,

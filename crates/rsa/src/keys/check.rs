@@ -12,7 +12,7 @@ use crate::{CpuBackend, Error, backend::Backend, primality::is_probable_prime_on
 impl PublicKey {
     /// Refuses a modulus that can be seen to be none: one that a small prime divides, a square, or a prime.
     ///
-    /// One round of the Miller–Rabin test tells a prime, which passes with every base. The base is 2: it takes no randomness, and a
+    /// One round of the Miller–Rabin test finds a prime, which passes with every base. The base is 2: it takes no randomness, and a
     /// product of two primes that passes it is one that somebody made for that.
     ///
     /// # Errors

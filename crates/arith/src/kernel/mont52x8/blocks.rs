@@ -1,4 +1,4 @@
-//! The arithmetic on columns. See the module above for the schedule and the bounds.
+//! The arithmetic on columns. Schedule and bounds stand in the [module above](super).
 
 use crate::kernel::lanes::{DIGIT_MASK, Lanes, Vec8};
 use std::hint::black_box;
@@ -323,7 +323,7 @@ pub(super) fn clear_column<V: Lanes, const COLUMNS: usize, const DIGITS: usize>(
     let carry = columns[row]
         .add(V::splat(token, DIGIT_MASK))
         .shift_right_digit();
-    // The next quotient digit waits for this column: its two products are taken beside each other.
+    // The next quotient digit waits for this column: its two products are independent of each other.
     let second = V::load(token, &n[1]);
     let high = columns[row + 1]
         .add(carry)

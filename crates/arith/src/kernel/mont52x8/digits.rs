@@ -1,4 +1,4 @@
-//! Between 64-bit limbs, one number after another, and 52-bit digits, eight numbers side by side.
+//! Between 64-bit limbs, one number after another, and 52-bit digits, eight numbers at once.
 
 use crate::kernel::lanes::{DIGIT_BITS, DIGIT_MASK, Vec8};
 use crate::limbs::LIMB_BITS;

@@ -1,5 +1,5 @@
-//! Exponentiations, window after window: two side by side of numbers of ten digits, which fill each other's gaps; one alone
-//! of all others.
+//! Exponentiations, window after window: two interleaved for numbers of ten digits, which fill each other's gaps; one alone
+//! for all others.
 
 use super::moduli::{Moduli, vec8s, vec8s_mut};
 use super::{fused, lookup};

@@ -1,5 +1,5 @@
-//! Numbers of ten digits: product and reduction in one fused path, every column in a register. See the module above for the
-//! schedule and the bounds.
+//! Numbers of ten digits: product and reduction in one fused path, every column in a register. Schedule and bounds
+//! stand in the [module above](super).
 
 use super::blocks::{Carry, clear_column, for_each_row};
 use crate::kernel::lanes::{Lanes, Vec8};

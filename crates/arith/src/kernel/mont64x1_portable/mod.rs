@@ -1,4 +1,19 @@
 //! Montgomery arithmetic on 64-bit digits, one lane, in portable Rust.
+//!
+//! # Bounds
+//!
+//! R = 2^(64 N), N the number of limbs.
+//!
+//! - A value inside a kernel is any number below R; several may stand for one residue.
+//! - The reduction of any t < R² is (t + m n)/R < R + n. If it carries out of N limbs, n is subtracted, under a mask: below R
+//!   again. If t < n R the result is below 2 n, before and after that.
+//! - So a product of which one factor is below n is below 2 n, and one more masked subtraction reduces it
+//!   (`Modulus::mul_reduced`, `LaneKernel::store`). Leaving Montgomery form multiplies by 1 and gives at most n.
+//! - p and q share N, the longer one's. A shorter prime only has zero limbs on top. x < n = p q < R² always splits into two
+//!   halves below R.
+//! - Recombination: lanes of p leave Montgomery form by a multiplication with q⁻¹, those of q with 1: m₁ q⁻¹ mod p and m₂. A second one
+//!   gives m₂ q⁻¹ mod p, where m₂ may exceed p: with q⁻¹R mod p < p it need only be below R. With h their difference mod p,
+//!   m = m₂ + q h ≤ q − 1 + q (p − 1) < n.
 
 mod blocks;
 mod rows;

@@ -37,7 +37,7 @@ fn pkcs8(key: &PrivateKey) -> Vec<u8> {
     encode_private(key, PrivateFormat::Pkcs8, Encoding::Der).to_vec()
 }
 
-fn told(result: Result<impl Sized, Error>) -> String {
+fn reason(result: Result<impl Sized, Error>) -> String {
     match result {
         Ok(_) => panic!("was taken for a key"),
         Err(error) => error.to_string(),
@@ -138,7 +138,7 @@ fn keys_under_passwords_of_openssl_are_read() {
     }
     openssl.run("openssl pkcs8 -topk8 -inform der -in plain.der -out locked -passout pass:sesame -v1 PBE-SHA1-3DES");
     assert!(
-        told(load_private(&openssl.file("locked"), Some(b"sesame"))).contains("encrypt it anew")
+        reason(load_private(&openssl.file("locked"), Some(b"sesame"))).contains("encrypt it anew")
     );
 }
 
@@ -156,7 +156,7 @@ fn passwords_that_would_take_minutes_or_gigabytes_are_refused_at_once() {
         .expect("the number of iterations");
     locked[place] = 0x7f;
     let started = Instant::now();
-    assert!(told(load_private(&locked, Some(b"x"))).contains("iterations of PBKDF2"));
+    assert!(reason(load_private(&locked, Some(b"x"))).contains("iterations of PBKDF2"));
     assert!(started.elapsed() < HANGS);
 }
 
@@ -233,10 +233,10 @@ fn keys_for_pss_alone_keep_their_parameters() {
         let written = encode_public_for(&half.key, half.usage, PublicFormat::Spki, Encoding::Der)
             .expect("it can say it");
         assert!(written == public, "{options}");
-        assert!(told(decode_private(&private)).contains("RSASSA-PSS only"));
-        assert!(told(decode_public(&public)).contains("RSASSA-PSS only"));
+        assert!(reason(decode_private(&private)).contains("RSASSA-PSS only"));
+        assert!(reason(decode_public(&public)).contains("RSASSA-PSS only"));
         assert!(
-            told(encode_private_for(
+            reason(encode_private_for(
                 &loaded.key,
                 loaded.usage,
                 PrivateFormat::Pkcs1,
@@ -245,7 +245,7 @@ fn keys_for_pss_alone_keep_their_parameters() {
             .contains("cannot say")
         );
         assert!(
-            told(encode_public_for(
+            reason(encode_public_for(
                 &half.key,
                 half.usage,
                 PublicFormat::Pkcs1,
@@ -271,15 +271,15 @@ fn a_certificate_gives_its_public_key() {
         assert_eq!(&loaded.key, key.public());
         assert_eq!(loaded.content, Content::Certificate);
         assert!(
-            told(load_private(&openssl.file("certificate"), None))
+            reason(load_private(&openssl.file("certificate"), None))
                 .contains("a certificate, which holds a public key")
         );
     }
     let mut cut = openssl.file("certificate");
     cut.truncate(cut.len() - 1);
-    assert!(told(load_public(&cut, None)).contains("cut"));
+    assert!(reason(load_public(&cut, None)).contains("cut"));
     openssl.run("openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -keyout ec.pem -subj /CN=x -out ec-certificate.pem");
-    assert!(told(load_public(&openssl.file("ec-certificate.pem"), None)).contains("EC key"));
+    assert!(reason(load_public(&openssl.file("ec-certificate.pem"), None)).contains("EC key"));
 }
 
 #[test]
@@ -351,7 +351,7 @@ fn json_web_keys_are_read_to_the_letter() {
         ("{}".to_owned(), "no member"),
         ("{\"keys\":7}".to_owned(), "damaged"),
     ] {
-        let message = told(load_private(json.as_bytes(), None));
+        let message = reason(load_private(json.as_bytes(), None));
         assert!(message.contains(sentence), "{sentence}: {message}");
     }
 }
@@ -368,7 +368,7 @@ fn keys_of_openssh_are_read() {
         &load_public(line.as_bytes(), None).expect("it is ours").key,
         key.public()
     );
-    assert!(told(load_private(line.as_bytes(), None)).contains("this is a public key"));
+    assert!(reason(load_private(line.as_bytes(), None)).contains("this is a public key"));
 
     let Some(ssh) = Other::find("ssh-keygen") else {
         return;
@@ -391,13 +391,13 @@ fn keys_of_openssh_are_read() {
     );
     ssh.run("ssh-keygen -p -P '' -N sesame -f theirs");
     assert!(
-        told(load_private(&ssh.file("theirs"), Some(b"sesame"))).contains("ssh-keygen -p -N ''")
+        reason(load_private(&ssh.file("theirs"), Some(b"sesame"))).contains("ssh-keygen -p -N ''")
     );
     ssh.run("ssh-keygen -q -t ed25519 -N '' -f other");
     assert!(
-        told(load_private(&ssh.file("other"), None)).contains("rsalab works with RSA keys only")
+        reason(load_private(&ssh.file("other"), None)).contains("rsalab works with RSA keys only")
     );
-    assert!(told(load_public(&ssh.file("other.pub"), None)).contains("Ed25519"));
+    assert!(reason(load_public(&ssh.file("other.pub"), None)).contains("Ed25519"));
 }
 
 #[test]
@@ -420,7 +420,7 @@ fn a_key_without_its_primes_gets_them() {
         let mut d = key.d().to_vec();
         *d.last_mut().expect("bytes") ^= 2;
         let wrong = PrivateParts { d: &d, ..without };
-        assert!(told(decode_private(&pkcs1_der(&wrong, None))).contains("e d is not 1"));
+        assert!(reason(decode_private(&pkcs1_der(&wrong, None))).contains("e d is not 1"));
     }
 }
 
@@ -516,11 +516,11 @@ fn keys_that_contradict_themselves_are_refused_with_the_fault() {
         (PrivateParts { n: &[1; 31], ..p }, "bits is not supported"),
     ];
     for (parts, fault) in cases {
-        let message = told(decode_private(&pkcs1_der(&parts, None)));
+        let message = reason(decode_private(&pkcs1_der(&parts, None)));
         assert!(message.contains(fault), "{fault}: {message}");
     }
     assert!(decode_private(&pkcs1_der(&p, None)).is_ok());
-    assert!(told(decode_private(&pkcs1_der(&p, Some(7)))).contains("damaged"));
+    assert!(reason(decode_private(&pkcs1_der(&p, Some(7)))).contains("damaged"));
 }
 
 #[test]
@@ -541,7 +541,7 @@ fn composite_primes_and_moduli_are_found() {
     let composite = PrivateKey::from_primes(&(a * b).to_bytes_be(), q.q(), &[1, 0, 1]);
     let composite = composite.expect("its numbers fit each other");
     assert!(
-        told(composite.check_primes_on(ROUNDS, &mut rng, &backend)).contains("p is not a prime")
+        reason(composite.check_primes_on(ROUNDS, &mut rng, &backend)).contains("p is not a prime")
     );
     q.check_primes_on(ROUNDS, &mut rng, &backend)
         .expect("a key");
@@ -549,9 +549,11 @@ fn composite_primes_and_moduli_are_found() {
     let times_3 = BigUint::from_bytes_be(q.public().n()) * 3_u32;
     let public =
         rsalab_rsa::PublicKey::new(&times_3.to_bytes_be(), &[1, 0, 1]).expect("well formed");
-    assert!(told(public.check_modulus_on(&backend)).contains("a small prime divides its modulus"));
+    assert!(
+        reason(public.check_modulus_on(&backend)).contains("a small prime divides its modulus")
+    );
     let prime = rsalab_rsa::PublicKey::new(q.p(), &[1, 0, 1]).expect("well formed");
-    assert!(told(prime.check_modulus_on(&backend)).contains("its modulus is a prime"));
+    assert!(reason(prime.check_modulus_on(&backend)).contains("its modulus is a prime"));
 }
 
 #[test]
@@ -671,7 +673,7 @@ fn keys_made_to_do_harm_are_refused_at_once() {
         ),
     ] {
         let started = Instant::now();
-        let message = told(load_private(&bytes, None));
+        let message = reason(load_private(&bytes, None));
         assert!(started.elapsed() < HANGS, "{name}: {:?}", started.elapsed());
         assert!(
             message.starts_with("this ") || message.contains("bits"),
