@@ -53,8 +53,8 @@ func (j *job) takesKey() bool {
 	return slices.Contains([]string{"private", "public", "sign", "verify"}, j.Op)
 }
 
-// Forms of the private operation, the default first.
-var privateForms = []string{"checked", "unchecked"}
+// Variants of the private operation, the default first.
+var privateVariants = []string{"checked", "unchecked"}
 
 // The conditions under which the job would be done, or why it is not.
 func supports(j *job) (ledger, string) {
@@ -62,7 +62,7 @@ func supports(j *job) (ledger, string) {
 		return nil, reason
 	}
 	if j.Bare {
-		return nil, "this engine has no bare form; 'go:unchecked' leaves the check of the result out"
+		return nil, "this engine has no bare variant; 'go:unchecked' leaves the check of the result out"
 	}
 	if strings.HasPrefix(j.Op, "text_") {
 		return nil, "this engine does blocks, not texts"
@@ -72,10 +72,10 @@ func supports(j *job) (ledger, string) {
 	}
 	if j.Variant != nil {
 		if j.Op != "private" {
-			return nil, fmt.Sprintf("'%s' has no form '%s'; it has one only", j.Op, *j.Variant)
+			return nil, fmt.Sprintf("'%s' has no variant '%s'; it has one only", j.Op, *j.Variant)
 		}
-		if !slices.Contains(privateForms, *j.Variant) {
-			return nil, fmt.Sprintf("'private' has no form '%s'; it has %s", *j.Variant, strings.Join(privateForms, ", "))
+		if !slices.Contains(privateVariants, *j.Variant) {
+			return nil, fmt.Sprintf("'private' has no variant '%s'; it has %s", *j.Variant, strings.Join(privateVariants, ", "))
 		}
 	}
 	if internalReason != "" && slices.Contains([]string{"private", "public", "prime_search"}, j.Op) {

@@ -15,7 +15,7 @@ import (
 
 func main() {
 	if len(os.Args) > 1 {
-		answerByHand(os.Args[1])
+		answerArgument(os.Args[1])
 	}
 	// The operations allocate a little each time. With so large a share the collector runs every 32 MB, not every 4.
 	debug.SetGCPercent(800)
@@ -25,7 +25,7 @@ func main() {
 	serve(lines, os.Stdout)
 }
 
-func answerByHand(argument string) {
+func answerArgument(argument string) {
 	if argument == "--version" {
 		fmt.Printf("go %s (%s)\n", runtime.Version(), origin())
 		os.Exit(0)
@@ -44,7 +44,7 @@ func origin() string {
 
 func info() map[string]any {
 	return map[string]any{
-		"name": "go", "version": "Go " + runtime.Version()[2:], "origin": origin(), "variants": privateForms, "optimised": true,
+		"name": "go", "version": "Go " + runtime.Version()[2:], "origin": origin(), "variants": privateVariants, "optimised": true,
 	}
 }
 
@@ -102,7 +102,7 @@ func serve(lines <-chan []byte, output io.Writer) {
 		}
 		say(a)
 	}
-	var ready *rig
+	var ready *driver
 	release := func() {
 		if ready != nil {
 			ready.release()

@@ -11,8 +11,8 @@ public interface Engine {
     /** Where its arithmetic comes from, for people. */
     String origin();
 
-    /** The forms that a job may name, the default first; none where there is one only. */
-    List<String> forms();
+    /** The variants that a job may name, the default first; none where there is one only. */
+    List<String> variants();
 
     /** Why a job that makes sense in itself is not done; null if it is. */
     String refusal(Job job);

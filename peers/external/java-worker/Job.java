@@ -97,13 +97,13 @@ public record Job(
         return null;
     }
 
-    /** Why the form that the job names is none of an operation's; null if it is, or if none is named. */
-    public String unknownForm(List<String> forms) {
-        if (variant == null || forms.contains(variant)) {
+    /** Why the variant that the job names is none of an operation's; null if it is, or if none is named. */
+    public String unknownVariant(List<String> variants) {
+        if (variant == null || variants.contains(variant)) {
             return null;
         }
-        String all = forms.isEmpty() ? "it has one only" : "it has " + String.join(", ", forms);
-        return "'" + op + "' has no form '" + variant + "'; " + all;
+        String all = variants.isEmpty() ? "it has one only" : "it has " + String.join(", ", variants);
+        return "'" + op + "' has no variant '" + variant + "'; " + all;
     }
 
     /** Whether the job is about a whole text. */

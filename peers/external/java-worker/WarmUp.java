@@ -13,7 +13,7 @@ final class WarmUp {
     private static final long SPELL_NS = 100_000_000;
     private static final int SPELLS = 4;
 
-    /** What has been warmed up in this process: an operation at a size in a form. The compiler keeps its code. */
+    /** What has been warmed up in this process: an operation at a size in a variant. The compiler keeps its code. */
     private static final Set<String> WARM = new HashSet<>();
 
     private WarmUp() {}

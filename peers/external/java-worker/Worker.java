@@ -20,7 +20,7 @@ public final class Worker {
 
     private final Engine engine;
     private final OutputStream output;
-    private Rig rig;
+    private Driver driver;
 
     private Worker(Engine engine, OutputStream output) {
         this.engine = engine;
@@ -30,7 +30,7 @@ public final class Worker {
     /** The {@code main} of a worker: serves the engine until the input ends. Does not return. */
     public static void serve(Engine engine, String[] arguments) throws IOException, InterruptedException {
         if (arguments.length > 0) {
-            answerByHand(engine, arguments[0]);
+            answerArgument(engine, arguments[0]);
         }
         BlockingQueue<String> lines = new LinkedBlockingQueue<>();
         Thread reader = new Thread(() -> watch(System.in, lines), "reader");
@@ -41,7 +41,7 @@ public final class Worker {
         System.exit(0);
     }
 
-    private static void answerByHand(Engine engine, String argument) {
+    private static void answerArgument(Engine engine, String argument) {
         if (argument.equals("--version")) {
             System.out.println(engine.name() + " " + System.getProperty("java.vm.version") + " (" + engine.origin() + ")");
             System.exit(0);
@@ -82,12 +82,12 @@ public final class Worker {
                     release();
                     Job job = Job.read(Json.object(request, "job"));
                     byte[] inputs = Json.bytes(request, "inputs");
-                    rig = Rig.prepare(engine, job, request.getAsJsonArray("keys"), inputs);
+                    driver = Driver.prepare(engine, job, request.getAsJsonArray("keys"), inputs);
                     JsonObject answer = Json.answer("prepared");
-                    answer.addProperty("kernel", rig.kernel());
+                    answer.addProperty("kernel", driver.kernel());
                     // Java does not pin.
                     answer.add("cpus", new JsonArray());
-                    answer.addProperty("oversubscribed", rig.crowded);
+                    answer.addProperty("oversubscribed", driver.crowded);
                     say(answer);
                 }
                 case "outputs" -> {
@@ -115,22 +115,22 @@ public final class Worker {
         return true;
     }
 
-    private Rig prepared(String request) throws Fault {
-        if (rig == null) {
+    private Driver prepared(String request) throws Fault {
+        if (driver == null) {
             throw new Fault("sequence", "'" + request + "' needs a prepared job");
         }
-        return rig;
+        return driver;
     }
 
     private void release() {
-        if (rig != null) {
-            rig.release();
-            rig = null;
+        if (driver != null) {
+            driver.release();
+            driver = null;
         }
     }
 
     private void supports(Job job) throws IOException {
-        String reason = Rig.refusal(engine, job);
+        String reason = Driver.refusal(engine, job);
         JsonObject answer = Json.answer(reason == null ? "supported" : "unsupported");
         if (reason == null) {
             answer.add("ledger", engine.ledger(job).json());
@@ -142,7 +142,7 @@ public final class Worker {
 
     private JsonObject hello() {
         JsonArray variants = new JsonArray();
-        engine.forms().forEach(variants::add);
+        engine.variants().forEach(variants::add);
         JsonObject who = new JsonObject();
         who.addProperty("name", engine.name());
         who.addProperty("version", "Java " + Runtime.version());

@@ -29,7 +29,7 @@ public final class Jca implements Engine {
 
     /** Of the private operation. */
     @Override
-    public List<String> forms() {
+    public List<String> variants() {
         return List.of("unchecked", "checked");
     }
 
@@ -51,9 +51,9 @@ public final class Jca implements Engine {
         if (job.publicExponent() == null) {
             return "Java's provider takes public exponents of 64 bits at most with large keys, and random ones are as long as the modulus";
         }
-        String unknownForm = job.unknownForm(job.op().equals("private") ? forms() : List.of());
-        if (unknownForm != null) {
-            return unknownForm;
+        String unknownVariant = job.unknownVariant(job.op().equals("private") ? variants() : List.of());
+        if (unknownVariant != null) {
+            return unknownVariant;
         }
         if (job.bits() % 2 == 1 && (job.makes() || job.op().equals("prime_search"))) {
             return "this engine makes two primes of one size, and so moduli of an even number of bits only";

@@ -34,7 +34,7 @@ public final class Article implements Engine {
     }
 
     @Override
-    public List<String> forms() {
+    public List<String> variants() {
         return List.of();
     }
 
@@ -44,12 +44,12 @@ public final class Article implements Engine {
             return "the article's application encrypts and decrypts and makes keys; it does not do '" + job.op() + "'";
         }
         if (job.bare()) {
-            return "this engine neither blinds nor checks in any form; leave out the wish for a bare one";
+            return "this engine neither blinds nor checks in any variant; leave out the wish for a bare one";
         }
         if (job.op().equals("keygen") && job.bits() % 2 == 1) {
             return "this engine makes two primes of one size, and so moduli of an even number of bits only";
         }
-        return job.unknownForm(forms());
+        return job.unknownVariant(variants());
     }
 
     @Override

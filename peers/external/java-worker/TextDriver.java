@@ -10,7 +10,7 @@ import java.util.HexFormat;
  *
  * <p>The threads are the engine's, and so is everything that it does to start, watch and collect them: all of it is in the time.
  */
-final class TextRig extends Rig {
+final class TextDriver extends Driver {
     /** A text of about so many blocks is what the compiler is warmed up with: the work is the same for each block. */
     private static final int WARM_UP_BLOCKS = 8;
 
@@ -21,7 +21,7 @@ final class TextRig extends Rig {
     /** The output of the first run. */
     private String first;
 
-    TextRig(Engine engine, Job job, Key key, byte[] inputs) throws GeneralSecurityException {
+    TextDriver(Engine engine, Job job, Key key, byte[] inputs) throws GeneralSecurityException {
         super(job);
         encrypts = job.op().equals("text_encrypt");
         input = encrypts ? new String(inputs, StandardCharsets.ISO_8859_1) : HexFormat.of().formatHex(inputs);

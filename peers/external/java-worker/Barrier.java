@@ -1,14 +1,14 @@
 package rsalab.worker;
 
 /** A barrier in which a thread spins before it sleeps: it releases a call, and parks the threads between blocks. */
-final class Gate {
+final class Barrier {
     private static final long SPIN_NS = 1_000_000;
     private final int threads;
     private final boolean spins;
     private int arrived;
     private volatile int opened;
 
-    Gate(int threads, boolean spins) {
+    Barrier(int threads, boolean spins) {
         this.threads = threads;
         this.spins = spins;
     }

@@ -10,9 +10,9 @@ import java.util.List;
 /**
  * A job on items: its threads, each with its share of the work.
  *
- * <p>The thread that reads the clock is the worker's own. Each of the others waits in the gate for a task.
+ * <p>The thread that reads the clock is the worker's own. Each of the others waits in the barrier for a task.
  */
-final class BlockRig extends Rig {
+final class BlockDriver extends Driver {
     /** How long one thread's part of a throughput call lasts, about; and where threads share CPUs. */
     private static final long SAMPLE_NS = 1_000_000;
 
@@ -28,10 +28,10 @@ final class BlockRig extends Rig {
     private final byte[] inputs;
     private final int items;
     private final int batches;
-    private final Gate gate;
+    private final Barrier barrier;
     private final List<Member> members = new ArrayList<>();
 
-    /** What the gate opens for. It is the gate that orders the writes and reads of it. */
+    /** What the barrier opens for. It is the barrier that orders the writes and reads of it. */
     private int task;
 
     /** Outputs of the first run over all inputs. */
@@ -43,12 +43,12 @@ final class BlockRig extends Rig {
     /** Where the next item of the warm-up is. */
     private int warming;
 
-    BlockRig(Engine engine, Job job, Key key, byte[] inputs) throws GeneralSecurityException, Fault {
+    BlockDriver(Engine engine, Job job, Key key, byte[] inputs) throws GeneralSecurityException, Fault {
         super(job);
         this.inputs = inputs;
         items = job.makes() ? job.batch() : inputs.length / job.input();
         batches = (items + job.batch() - 1) / job.batch();
-        gate = new Gate(job.threads(), !crowded);
+        barrier = new Barrier(job.threads(), !crowded);
         rounds = job.makes() || job.mode().equals("latency") ? 1 : 0;
         for (int index = 0; index < job.threads(); index++) {
             members.add(new Member(index, engine.operation(job, key)));
@@ -60,7 +60,7 @@ final class BlockRig extends Rig {
         });
         try {
             for (Member member : members.subList(1, members.size())) {
-                Thread thread = new Thread(member::live, "crew-" + member.index);
+                Thread thread = new Thread(member::live, "worker-" + member.index);
                 thread.setDaemon(true);
                 thread.start();
             }
@@ -72,7 +72,7 @@ final class BlockRig extends Rig {
     @Override
     void release() {
         task = STOP;
-        gate.await();
+        barrier.await();
     }
 
     /** One thread's part. */
@@ -95,12 +95,12 @@ final class BlockRig extends Rig {
 
         void live() {
             while (true) {
-                gate.await();
+                barrier.await();
                 if (task == STOP) {
                     return;
                 }
                 work(task);
-                gate.await();
+                barrier.await();
             }
         }
 
@@ -179,9 +179,9 @@ final class BlockRig extends Rig {
     private Samples.Sample call(int task, ByteArrayOutputStream made) throws Fault {
         this.task = task;
         long began = System.nanoTime();
-        gate.await();
+        barrier.await();
         members.get(0).work(task);
-        gate.await();
+        barrier.await();
         long elapsed = System.nanoTime() - began;
         long operations = 0;
         for (Member member : members) {
@@ -219,7 +219,7 @@ final class BlockRig extends Rig {
         return HexFormat.of().formatHex(outputs);
     }
 
-    /** So many batches a call that it lasts about a millisecond, and the gate does not count. */
+    /** So many batches a call that it lasts about a millisecond, and the barrier does not count. */
     private void chooseRounds() throws Fault {
         if (rounds != 0) {
             return;

@@ -23,8 +23,8 @@ const (
 // A job made ready: its threads, pinned, each with its share of the work. The rules are those of the native harness
 // (crates/engines/src/harness), in Go's threads.
 //
-// The goroutine that reads the clock is the first thread. Each of the others waits in the gate for a task.
-type rig struct {
+// The goroutine that reads the clock is the first thread. Each of the others waits in the barrier for a task.
+type driver struct {
 	job        *job
 	run        operation
 	inputs     []byte
@@ -33,7 +33,7 @@ type rig struct {
 	batch      int
 	crowded    bool
 	cpus       []int
-	gate       *gate
+	barrier    *barrier
 	task       int
 	stop       bool
 	members    []*member
@@ -45,7 +45,7 @@ type rig struct {
 
 // One thread's part.
 type member struct {
-	rig     *rig
+	driver  *driver
 	index   int
 	next    int    // the batch that the next call begins with
 	outputs []byte // of the last call, batch after batch
@@ -54,7 +54,7 @@ type member struct {
 	fault   *refusal
 }
 
-func prepare(j *job, keys []studyKey, inputs []byte) (*rig, *refusal) {
+func prepare(j *job, keys []studyKey, inputs []byte) (*driver, *refusal) {
 	if _, reason := supports(j); reason != "" {
 		return nil, faultf("unsupported", "%s", reason)
 	}
@@ -68,7 +68,7 @@ func prepare(j *job, keys []studyKey, inputs []byte) (*rig, *refusal) {
 	if fault != nil {
 		return nil, fault
 	}
-	r := &rig{
+	r := &driver{
 		job: j, run: run, inputs: inputs, layout: j.layout(), batch: j.Batch,
 		orders: make(chan func()), hasStarted: make(chan *refusal, j.Threads),
 	}
@@ -83,9 +83,9 @@ func prepare(j *job, keys []studyKey, inputs []byte) (*rig, *refusal) {
 	r.cpus, r.crowded = placement(j.Threads, runtime.NumCPU())
 	// A thread more than the measured ones, for the one that reads requests.
 	runtime.GOMAXPROCS(max(runtime.NumCPU(), j.Threads+1))
-	r.gate = newGate(j.Threads, !r.crowded)
+	r.barrier = newBarrier(j.Threads, !r.crowded)
 	for index := range j.Threads {
-		m := &member{rig: r, index: index, next: index * r.batches() / j.Threads}
+		m := &member{driver: r, index: index, next: index * r.batches() / j.Threads}
 		r.members = append(r.members, m)
 	}
 	for _, m := range r.members {
@@ -104,16 +104,16 @@ func prepare(j *job, keys []studyKey, inputs []byte) (*rig, *refusal) {
 }
 
 // Ends the threads.
-func (r *rig) release() {
+func (r *driver) release() {
 	r.do(func() {
 		r.stop = true
-		r.gate.wait()
+		r.barrier.wait()
 	})
 	close(r.orders)
 }
 
 // Has the first thread do something.
-func (r *rig) do(order func()) {
+func (r *driver) do(order func()) {
 	done := make(chan struct{})
 	r.orders <- func() { order(); close(done) }
 	<-done
@@ -123,50 +123,50 @@ func (r *rig) do(order func()) {
 func (m *member) live() {
 	runtime.LockOSThread()
 	var failed *refusal
-	if m.index < len(m.rig.cpus) {
-		if err := pin(m.rig.cpus[m.index]); err != nil {
+	if m.index < len(m.driver.cpus) {
+		if err := pin(m.driver.cpus[m.index]); err != nil {
 			failed = faultf("threads", "%v", err)
 		}
 	}
-	m.rig.hasStarted <- failed
+	m.driver.hasStarted <- failed
 	if m.index == 0 {
-		for order := range m.rig.orders {
+		for order := range m.driver.orders {
 			order()
 		}
 		return
 	}
 	for {
-		m.rig.gate.wait()
-		if m.rig.stop {
+		m.driver.barrier.wait()
+		if m.driver.stop {
 			return
 		}
-		m.work(m.rig.task)
-		m.rig.gate.wait()
+		m.work(m.driver.task)
+		m.driver.barrier.wait()
 	}
 }
 
-func (r *rig) batches() int { return (r.items + r.batch - 1) / r.batch }
+func (r *driver) batches() int { return (r.items + r.batch - 1) / r.batch }
 
 // The items of a batch.
-func (r *rig) itemsOf(batch int) (from, to int) {
+func (r *driver) itemsOf(batch int) (from, to int) {
 	from = batch * r.batch
 	return from, min(from+r.batch, r.items)
 }
 
 // The batches of a task: the first and how many.
-func (m *member) stretch(task int) (first, count int) {
+func (m *member) interval(task int) (first, count int) {
 	if task != reference {
 		return m.next, task
 	}
-	batches, threads := m.rig.batches(), len(m.rig.members)
+	batches, threads := m.driver.batches(), len(m.driver.members)
 	first = m.index * batches / threads
 	return first, (m.index+1)*batches/threads - first
 }
 
 // The measured part.
 func (m *member) work(task int) {
-	r := m.rig
-	first, count := m.stretch(task)
+	r := m.driver
+	first, count := m.interval(task)
 	if room := count * r.batch * r.layout.output; len(m.outputs) < room {
 		m.outputs = bytes.Repeat([]byte{spoiled}, room)
 	}
@@ -192,8 +192,8 @@ func (m *member) work(task int) {
 
 // Compares what the measured part did with the first run, and wipes it out. What was made is returned instead.
 func (m *member) check(task int) (made []byte, fault *refusal) {
-	r := m.rig
-	first, count := m.stretch(task)
+	r := m.driver
+	first, count := m.interval(task)
 	outputs := m.outputs[:m.filled]
 	fault = m.fault
 	if fault == nil && (r.job.makes() || r.first == nil) {
@@ -225,12 +225,12 @@ func (m *member) check(task int) (made []byte, fault *refusal) {
 }
 
 // One call of all threads: its time, its operations, and what was made. On the first thread only.
-func (r *rig) call(task int) (sample, []byte, *refusal) {
+func (r *driver) call(task int) (sample, []byte, *refusal) {
 	r.task = task
 	began := time.Now()
-	r.gate.wait()
+	r.barrier.wait()
 	r.members[0].work(task)
-	r.gate.wait()
+	r.barrier.wait()
 	elapsed := time.Since(began)
 	s := sample{ElapsedNs: uint64(elapsed)}
 	var all []byte
@@ -247,7 +247,7 @@ func (r *rig) call(task int) (sample, []byte, *refusal) {
 }
 
 // Every input once, untimed.
-func (r *rig) outputs() (outputs []byte, fault *refusal) {
+func (r *driver) outputs() (outputs []byte, fault *refusal) {
 	r.do(func() {
 		expected := r.first
 		r.first = nil
@@ -265,8 +265,8 @@ func (r *rig) outputs() (outputs []byte, fault *refusal) {
 	return outputs, fault
 }
 
-// So many batches a call that it lasts about a millisecond, and the gate does not count.
-func (r *rig) chooseRounds() *refusal {
+// So many batches a call that it lasts about a millisecond, and the barrier does not count.
+func (r *driver) chooseRounds() *refusal {
 	if r.rounds != 0 {
 		return nil
 	}
@@ -301,7 +301,7 @@ func (r *rig) chooseRounds() *refusal {
 var epoch = time.Now()
 
 // One block of samples, as crates/measure/src/sample.rs takes it.
-func (r *rig) block(plan *blockPlan) (b block, outputs []byte, fault *refusal) {
+func (r *driver) block(plan *blockPlan) (b block, outputs []byte, fault *refusal) {
 	if !r.job.makes() && r.first == nil {
 		if _, fault := r.outputs(); fault != nil {
 			return block{}, nil, fault
@@ -393,13 +393,13 @@ func (r *record) halve() {
 }
 
 // What the threads' tasks are called in messages.
-func (r *rig) kernel() string {
+func (r *driver) kernel() string {
 	return fmt.Sprintf("%s, %s/%s", runtime.Version(), runtime.GOOS, runtime.GOARCH)
 }
 
 // A barrier in which a thread spins for a while before it sleeps: the same one releases a call and parks the threads
 // between blocks.
-type gate struct {
+type barrier struct {
 	threads int
 	spin    int
 	mutex   sync.Mutex
@@ -408,8 +408,8 @@ type gate struct {
 	opened  atomic.Uint32
 }
 
-func newGate(threads int, spin bool) *gate {
-	g := &gate{threads: threads}
+func newBarrier(threads int, spin bool) *barrier {
+	g := &barrier{threads: threads}
 	if spin {
 		g.spin = spinsBeforeASleep
 	}
@@ -418,7 +418,7 @@ func newGate(threads int, spin bool) *gate {
 }
 
 // Waits until all threads have called this.
-func (g *gate) wait() {
+func (g *barrier) wait() {
 	// A thread alone must not pay for a barrier inside its timed call.
 	if g.threads == 1 {
 		return

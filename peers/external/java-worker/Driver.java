@@ -8,19 +8,19 @@ import java.security.GeneralSecurityException;
 import java.util.HexFormat;
 
 /** A job made ready. The rules are those of the native harness (crates/engines/src/harness), in Java. */
-abstract class Rig {
+abstract class Driver {
     private static final int MOST_SAMPLES = 1 << 20;
 
     final Job job;
     /** Whether there are more threads than CPUs. */
     final boolean crowded;
 
-    Rig(Job job) {
+    Driver(Job job) {
         this.job = job;
         crowded = job.threads() > Runtime.getRuntime().availableProcessors();
     }
 
-    static Rig prepare(Engine engine, Job job, JsonArray keys, byte[] inputs) throws Fault {
+    static Driver prepare(Engine engine, Job job, JsonArray keys, byte[] inputs) throws Fault {
         String reason = refusal(engine, job);
         if (reason != null) {
             throw new Fault("unsupported", reason);
@@ -29,7 +29,7 @@ abstract class Rig {
         Key key = Key.read(job, keys);
         checkRange(job, key, inputs);
         try {
-            return job.isText() ? new TextRig(engine, job, key, inputs) : new BlockRig(engine, job, key, inputs);
+            return job.isText() ? new TextDriver(engine, job, key, inputs) : new BlockDriver(engine, job, key, inputs);
         } catch (GeneralSecurityException | RuntimeException error) {
             throw new Fault("key", "the key was refused: " + error.getMessage());
         }
