@@ -17,7 +17,7 @@ fn main() {
         .cpp(true)
         .std("c++17")
         .file("src/shim.cpp")
-        // The library is built with -O2 by its distribution; the shim is nothing beside it.
+        // The library is built with -O2 by its distribution; the shim takes no time compared with it.
         .opt_level(2)
         .try_compile("rsalab_cryptopp");
     match built {

@@ -85,7 +85,7 @@ mod present {
         }
     }
 
-    /// The check is the library's own: it is told as its exception.
+    /// The check is the library's own: it comes back as its exception.
     #[test]
     fn a_wrong_result_comes_back_as_the_librarys_exception() {
         let mut key = StudyKey::from_seed(&test_seed(), 768, Exponent::F4).unwrap();

@@ -111,7 +111,7 @@ impl<'a> Context<'a> {
         Ok(context)
     }
 
-    /// Does the operation on one block. The output must have room for the modulus, and is filled exactly.
+    /// Does the operation on one block. The output must have the modulus's length, and is filled exactly.
     pub(crate) fn apply(
         &mut self,
         operation: BlockOperation,
@@ -138,7 +138,7 @@ impl<'a> Context<'a> {
         is_whole("a block from the library", output, written)
     }
 
-    /// Signs one digest. The signature must have room for the modulus, and is filled exactly.
+    /// Signs one digest. The signature must have the modulus's length, and is filled exactly.
     pub(crate) fn sign(&mut self, digest: &[u8], signature: &mut [u8]) -> Result<(), EngineError> {
         let mut written = signature.len();
         // SAFETY: the context is live, exclusively borrowed and was made for signing; the digest is readable and the signature writable
@@ -203,7 +203,7 @@ fn decimal(number: impl ToString) -> CString {
     CString::new(number.to_string()).expect("digits hold no NUL")
 }
 
-/// Whether the library wrote as many bytes as there is room for.
+/// Whether the library wrote as many bytes as the output has.
 fn is_whole(what: &'static str, output: &[u8], written: usize) -> Result<(), EngineError> {
     match written == output.len() {
         true => Ok(()),

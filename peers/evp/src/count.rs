@@ -11,7 +11,7 @@
 //! | 2 | a prime is refused | an auxiliary prime is found |
 //! | 3 | a prime of the key is found | a prime of the key is found |
 //!
-//! Events come on the thread that asked for the prime, through a C function that has no room for a pointer common to all versions:
+//! Events come on the thread that asked for the prime, through a C function that takes no pointer common to all versions:
 //! the count is therefore kept per thread.
 
 use std::{cell::Cell, ffi::c_int};

@@ -6,9 +6,9 @@ use crate::number::Number;
 
 /// `n = p·q` and `φ(n) = (p−1)(q−1)`, by `mpz_mul`.
 pub(crate) fn totient(job: &Job) -> Box<dyn Prepared> {
-    let room = 8 * job.layout().output;
+    let bits = 8 * job.layout().output;
     kit::items("mpz_mul", job, move || {
-        let number = || Number::with_room(room);
+        let number = || Number::with_capacity(bits);
         let (mut p, mut q, mut product) = (number(), number(), number());
         let (mut p_less_one, mut q_less_one) = (number(), number());
         Ok(move |primes: &[u8], output: &mut [u8]| {
@@ -37,10 +37,10 @@ pub(crate) fn totient(job: &Job) -> Box<dyn Prepared> {
 /// `d = e⁻¹ mod φ(n)`, by `mpz_invert`.
 pub(crate) fn private_exponent(job: &Job) -> Box<dyn Prepared> {
     let e = job.fixed_exponent().to_be_bytes();
-    let room = 8 * job.layout().output;
+    let bits = 8 * job.layout().output;
     kit::items("mpz_invert", job, move || {
         let exponent = Number::from_bytes(&e);
-        let (mut totient, mut inverse) = (Number::with_room(room), Number::with_room(room));
+        let (mut totient, mut inverse) = (Number::with_capacity(bits), Number::with_capacity(bits));
         Ok(move |phi: &[u8], d: &mut [u8]| {
             totient.read(phi);
             if !inverse.set_inverse(&exponent, &totient) {

@@ -36,7 +36,7 @@ pub(crate) fn private(
 ) -> Result<Box<dyn Prepared>, EngineError> {
     // What the recombination counts on when it says that its result fits.
     let (p, q) = (Number::from_bytes(&key.p), Number::from_bytes(&key.q));
-    let mut product = Number::with_room(8 * key.n.len());
+    let mut product = Number::with_capacity(8 * key.n.len());
     product.set_product(&p, &q);
     if product != Number::from_bytes(&key.n) {
         return Err(EngineError::Key("p·q is not n".to_owned()));
@@ -102,12 +102,12 @@ type Raise = fn(&mut Number, &Number, &Number, &Number);
 
 impl PowerOf {
     fn new(modulus: &[u8], exponent: &[u8], raise: Raise) -> Result<Self, EngineError> {
-        let room = 8 * modulus.len();
+        let bits = 8 * modulus.len();
         Ok(Self {
             modulus: not_zero(modulus)?,
             exponent: Number::from_bytes(exponent),
-            base: Number::with_room(room),
-            result: Number::with_room(room),
+            base: Number::with_capacity(bits),
+            result: Number::with_capacity(bits),
             raise,
         })
     }
@@ -151,8 +151,8 @@ struct CrtVartime {
 
 impl CrtVartime {
     fn new(key: &StudyKey) -> Result<Self, EngineError> {
-        let room = 8 * key.n.len() + 64;
-        let number = || Number::with_room(room);
+        let bits = 8 * key.n.len() + 64;
+        let number = || Number::with_capacity(bits);
         Ok(Self {
             p: not_zero(&key.p)?,
             q: not_zero(&key.q)?,

@@ -65,8 +65,8 @@ impl Primes {
             random: random
                 .map_err(|error| EngineError::library("the system's generator", error))?,
             candidate: Zeroizing::new(vec![0; bits.div_ceil(8)]),
-            start: Number::with_room(bits + 64),
-            prime: Number::with_room(bits + 64),
+            start: Number::with_capacity(bits + 64),
+            prime: Number::with_capacity(bits + 64),
             tests: 0,
         })
     }
@@ -120,7 +120,7 @@ struct Derivation {
 
 impl Derivation {
     fn new(bits: usize, exponent: u64) -> Self {
-        let number = || Number::with_room(bits + 64);
+        let number = || Number::with_capacity(bits + 64);
         Self {
             exponent: Number::from_bytes(&exponent.to_be_bytes()),
             p: number(),
@@ -153,7 +153,7 @@ impl Derivation {
 pub(crate) fn candidates(job: &Job) -> Box<dyn Prepared> {
     let bits = job.bits;
     kit::items("mpz_probab_prime_p", job, move || {
-        let mut number = Number::with_room(bits);
+        let mut number = Number::with_capacity(bits);
         Ok(move |candidates: &[u8], output: &mut [u8]| {
             kit::first_two_primes(candidates, output, |candidate| {
                 number.read(candidate);

@@ -12,8 +12,8 @@ pub(crate) struct Number {
 }
 
 impl Number {
-    /// Zero, with room for `bits` bits.
-    pub(crate) fn with_room(bits: usize) -> Self {
+    /// Zero, with capacity for `bits` bits.
+    pub(crate) fn with_capacity(bits: usize) -> Self {
         let mut raw = MaybeUninit::uninit();
         // SAFETY: `mpz_init2` initialises what it is given.
         let raw = unsafe {
@@ -25,7 +25,7 @@ impl Number {
 
     /// The value of big-endian bytes.
     pub(crate) fn from_bytes(bytes: &[u8]) -> Self {
-        let mut number = Self::with_room(8 * bytes.len());
+        let mut number = Self::with_capacity(8 * bytes.len());
         number.read(bytes);
         number
     }

@@ -309,7 +309,7 @@ mod tests {
 
     /// The first prime after `byte` repeated, and its length in bytes.
     fn prime(byte: u8, length: usize) -> Number {
-        let mut prime = Number::with_room(8 * length);
+        let mut prime = Number::with_capacity(8 * length);
         prime.set_next_prime(&Number::from_bytes(&vec![byte; length]));
         prime
     }
@@ -321,7 +321,7 @@ mod tests {
     }
 
     fn key(p: &Number, q: &Number) -> StudyKey {
-        let number = || Number::with_room(64);
+        let number = || Number::with_capacity(64);
         let (mut n, mut p1, mut q1, mut phi, mut d, mut dp, mut dq, mut qinv) = (
             number(),
             number(),
@@ -380,7 +380,7 @@ mod tests {
             let mut all_ones = vec![0xFF; length];
             all_ones[0] = 0;
             for input in [vec![0; length], one, largest, multiple_of_p, all_ones] {
-                let mut expected = Number::with_room(8 * length);
+                let mut expected = Number::with_capacity(8 * length);
                 expected.set_power_vartime(&Number::from_bytes(&input), &d, &n);
                 let expected = bytes(&expected, length);
                 let mut output = vec![0xA5; length];

@@ -4,7 +4,7 @@
 //! `rsalab-peer-libcrypto`. It builds where no OpenSSL is installed, and then says at run time what is missing. `NOTES.md`
 //! says which versions were tried.
 //!
-//! A job may name another library by its path, as the form of the engine: `libcrypto:/opt/openssl/lib/libcrypto.so.3`.
+//! A job may name another library by its path, as the variant of the engine: `libcrypto:/opt/openssl/lib/libcrypto.so.3`.
 
 mod find;
 mod v1_0_2;
@@ -20,7 +20,7 @@ use rsalab_engines::{
 };
 use rsalab_peer_evp::{EvpEngine, Libcrypto, MissingFunction, NotSupported};
 
-/// The environment's way to name the library; the argument `--library` goes before it.
+/// The environment variable that names the library; the argument `--library` goes before it.
 pub const LIBRARY_VARIABLE: &str = "RSALAB_LIBCRYPTO";
 
 /// The system's libcrypto, and whichever others jobs name.
@@ -47,7 +47,7 @@ impl LibcryptoEngine {
         };
         if !path.contains('/') {
             return Err(Reason(format!(
-                "the form of libcrypto is the path of a library, which '{path}' is not"
+                "the variant of libcrypto is the path of a library, which '{path}' is not"
             )));
         }
         // What another thread left behind when it panicked is still a map of open libraries.
@@ -91,7 +91,7 @@ fn without_form(job: &Job) -> Job {
     }
 }
 
-/// A job on another library than the one that the engine's own version tells of: the kernel tells its version.
+/// A job on another library than the one that the engine's own version names: the kernel names its version.
 struct OfVersion<'a> {
     prepared: Box<dyn Prepared + 'a>,
     version: String,
@@ -133,7 +133,7 @@ fn load(library: Option<&Path>) -> Result<EvpEngine, Absent> {
 pub enum Absent {
     /// No libcrypto under any usual name.
     #[error(
-        "no libcrypto is installed; `apt-get install libssl3` brings one, or name one with --library or {LIBRARY_VARIABLE}"
+        "no libcrypto is installed; `apt-get install libssl3` installs one, or name one with --library or {LIBRARY_VARIABLE}"
     )]
     NotInstalled,
     /// The library that was named cannot be loaded.

@@ -3,7 +3,7 @@
 //! There they were macros on structures that 1.1.0 closed; the structures' layouts are those of its headers `bn.h` and `crypto.h`, which did
 //! not change in any letter of 1.0.2. It also has to be told how to lock before threads may use it.
 //!
-//! C functions have no room for a pointer to their library, so what they call is kept for the process: that of the first 1.0.2 that was
+//! C functions take no pointer to their library, so what they call is kept for the process: that of the first 1.0.2 that was
 //! opened. Another one works on the same structures.
 
 use std::{
@@ -106,7 +106,7 @@ type LockingCallback = unsafe extern "C" fn(c_int, c_int, *const c_char, c_int);
 /// `CRYPTO_LOCK`: take the lock; without it, give it back.
 const TAKE: c_int = 1;
 
-/// Held for a few instructions each: waiting in turn is enough.
+/// Held for a few instructions each: yielding is enough.
 unsafe extern "C" fn lock(mode: c_int, number: c_int, _: *const c_char, _: c_int) {
     let lock = LOCKS
         .get()

@@ -1,5 +1,5 @@
 //! Our own engine's private operations on random inputs under random keys, each taken back by GMP's public operation, and
-//! many of them beside GMP's private one.
+//! many of them compared with GMP's private one.
 
 use rand_chacha::ChaCha20Rng;
 use rand_core::{Rng, SeedableRng};
@@ -60,7 +60,7 @@ fn operations(bits: usize, count: usize, both: usize, thread: u64) {
                 let part = items.min(both - done_by_both) * len;
                 let job = job(Op::Private, bits, Some("powm"));
                 let theirs = run(&GmpEngine, &job, &key, &inputs[..part]);
-                assert!(theirs == outputs[..part], "{bits} bits beside GMP's");
+                assert!(theirs == outputs[..part], "{bits} bits compared with GMP's");
                 done_by_both += part / len;
             }
             done += items;

@@ -38,9 +38,9 @@ pub(crate) fn blocks<'a>(
         };
         let mut buffer = key.buffer(functions)?;
         // The recombination writes as many words as both primes have, which may be one more than the modulus has.
-        let room = parts.bits + 64;
-        let mut from = Number::with_room(functions, room)?;
-        let mut to = Number::with_room(functions, room)?;
+        let bits = parts.bits + 64;
+        let mut from = Number::with_capacity(functions, bits)?;
+        let mut to = Number::with_capacity(functions, bits)?;
         Ok(move |input: &[u8], output: &mut [u8]| {
             from.read(input)?;
             key.apply(functions, &from, &mut to, &mut buffer)?;

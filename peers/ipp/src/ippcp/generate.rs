@@ -45,7 +45,7 @@ pub(crate) fn keys<'a>(
     let (bits, e) = (job.bits, job.fixed_exponent());
     kit::items(CALL, job, move || {
         let prime_bits = int(bits / 2);
-        let number = |bits: usize| Number::with_room(functions, bits);
+        let number = |bits: usize| Number::with_capacity(functions, bits);
         let mut key = empty_private_crt(functions, prime_bits, prime_bits)?;
         let buffer = size(functions, "ippsRSA_GetBufferSizePrivateKey", |size| {
             // SAFETY: the key is initialised; the size is written to a place that lives.
@@ -104,7 +104,7 @@ pub(crate) fn prime_pairs<'a>(
     let (bits, exponent) = (job.bits, job.fixed_exponent());
     kit::items(CALL, job, move || {
         let mut search = Search::new(functions, trials, bits, true)?;
-        let mut prime = Number::with_room(functions, bits / 2)?;
+        let mut prime = Number::with_capacity(functions, bits / 2)?;
         Ok(move |_: &[u8], output: &mut [u8]| {
             let [p, q, _] = kit::split_key(bits, output);
             kit::fit_pair(bits / 2, exponent, p, q, |out| {
@@ -138,7 +138,7 @@ pub(crate) fn candidates<'a>(
     let bits = job.bits;
     kit::items(CALL, job, move || {
         let mut search = Search::new(functions, trials, bits, true)?;
-        let mut number = Number::with_room(functions, bits / 2)?;
+        let mut number = Number::with_capacity(functions, bits / 2)?;
         Ok(move |candidates: &[u8], output: &mut [u8]| {
             kit::first_two_primes(candidates, output, |candidate| {
                 number.read(candidate)?;

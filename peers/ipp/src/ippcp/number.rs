@@ -33,7 +33,7 @@ impl<T> State<T> {
     }
 }
 
-/// Asks for a size: `call` writes it to where it is told to.
+/// Asks for a size: `call` writes it to the place it is given.
 pub(crate) fn size(
     functions: &Functions,
     name: &'static str,
@@ -56,8 +56,11 @@ pub(crate) struct Number<'a> {
 }
 
 impl<'a> Number<'a> {
-    /// Zero, with room for `bits`.
-    pub(crate) fn with_room(functions: &'a Functions, bits: usize) -> Result<Self, EngineError> {
+    /// Zero, with capacity for `bits` bits.
+    pub(crate) fn with_capacity(
+        functions: &'a Functions,
+        bits: usize,
+    ) -> Result<Self, EngineError> {
         let words = int(bits.div_ceil(32).max(1));
         let bytes = size(functions, "ippsBigNumGetSize", |size| {
             // SAFETY: the size is written to a place that lives.
@@ -71,9 +74,9 @@ impl<'a> Number<'a> {
         Ok(Self { functions, state })
     }
 
-    /// The number of a big-endian string, with room for no larger one.
+    /// The number of a big-endian string, with capacity for no larger one.
     pub(crate) fn from_bytes(functions: &'a Functions, bytes: &[u8]) -> Result<Self, EngineError> {
-        let mut number = Self::with_room(functions, 8 * bytes.len())?;
+        let mut number = Self::with_capacity(functions, 8 * bytes.len())?;
         number.read(bytes)?;
         Ok(number)
     }

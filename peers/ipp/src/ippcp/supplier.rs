@@ -12,7 +12,7 @@ use rsalab_rsa::random::WorkerRng;
 use super::ffi::{BitSupplier, Status};
 
 /// A generator that the library calls back. The library's own (`ippsPRNGenRDRAND`) is not on every CPU; this one takes no time
-/// beside a primality test.
+/// compared with a primality test.
 pub(crate) struct Supplier {
     random: WorkerRng,
     /// Whether the highest bit but one is set as well, so that a product of two primes has all its bits.
