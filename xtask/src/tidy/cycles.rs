@@ -243,9 +243,13 @@ impl Modules {
             None => None,
             Some("super") => self.resolve(at, path, depth),
             // A macro or a derived item that is not seen here is the module's own.
-            Some(first) => self
-                .resolve(at, path, depth)
-                .or_else(|| Some((self.0.get(at)?.file, first.to_owned()))),
+            Some(first) => {
+                let inner = [at, &[first.to_owned()]].concat();
+                let is_module = path.len() == 1 && self.0.contains_key(&inner);
+                let own = || Some((self.0.get(at)?.file, first.to_owned()));
+                let found = self.resolve(at, path, depth);
+                found.or_else(|| own().filter(|_| !is_module))
+            }
         }
     }
 }
@@ -431,6 +435,15 @@ mod tests {
         let root = ("src/lib.rs", "mod a;\nuse a::Round;\nfn f(_: Round) {}");
         assert_eq!(found(&[root, passes_on, child]), [""; 0]);
         assert_eq!(found(&[root, uses, child]).len(), 1);
+    }
+
+    #[test]
+    fn a_sibling_module_that_is_brought_in_is_no_import_of_the_parent() {
+        let root = ("src/lib.rs", "mod a;");
+        let parent = ("src/a/mod.rs", "mod b;\nmod c;\nfn f() { b::g() }");
+        let b = ("src/a/b.rs", "use super::c;\npub fn g() { c::h() }");
+        let c = ("src/a/c.rs", "pub fn h() {}");
+        assert_eq!(found(&[root, parent, b, c]), [""; 0]);
     }
 
     #[test]

@@ -39,6 +39,7 @@ mod measure;
 mod preset;
 mod seed;
 
+pub(crate) use self::groups::{Dimension, title_without};
 pub use self::{
     article::Article,
     article_plan::Scale,
@@ -54,4 +55,3 @@ pub use self::{
     preset::Preset,
     seed::{BadSeed, Seed},
 };
-pub(crate) use self::groups::{Dimension, title_without};
