@@ -1,7 +1,7 @@
 //! The average case of a search for primes, as a sequence of candidates.
 //!
-//! How long a prime takes to find is luck: how many candidates come before it, and how many of those a small factor gives
-//! away. A sequence made so that both are as they are in the mean takes the luck out: whoever tests it does the work that
+//! How long a prime takes to find is chance: how many candidates come before it, and how many of those a small factor gives
+//! away. A sequence made so that both are as they are in the mean takes the chance out: whoever tests it does the work that
 //! a search by independent random candidates does in the long run. The idea is C2SP/CCTV's `keygen` benchmark and
 //! Filippo Valsorda's article on it ("RSA key generation benchmarks"); the sequences are ours:
 //!
@@ -193,7 +193,7 @@ mod tests {
                 assert!(composite.bit(0) && has_top_bits(composite, 512));
                 assert!(!is_probable_prime_vartime(composite));
             }
-            // Survivors of trial division, beside Mertens's product; the prime always survives.
+            // Survivors of trial division, compared with Mertens's product; the prime always survives.
             for bound in [4, 8, 100, 1000, 10_000, 65_536] {
                 let survivors = half
                     .iter()

@@ -1,6 +1,6 @@
 //! The coordinator's end of a worker: started, talked to within time limits, and never left behind.
 //!
-//! Three threads sleep beside each worker: one writes requests, so that a worker that does not read cannot block the
+//! Three threads serve each worker: one writes requests, so that a worker that does not read cannot block the
 //! coordinator; one reads answers, so that a worker that does not answer can be given up; one keeps the end of what the
 //! worker said on standard error, for the error message should it die.
 

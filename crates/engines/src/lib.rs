@@ -11,7 +11,7 @@
 //! | what is an engine given to do, and was it right | [`inputs`](inputs()), [`verify`](verify()) |
 //! | which engines there are and where | [`registry`] |
 //! | what an engine is built from | [`kit`] |
-//! | what is given to a search for primes, so that luck has no part | [`candidates`] |
+//! | what is given to a search for primes, so that chance has no part | [`candidates`] |
 //! | what is signed | [`padding`] |
 //! | does an engine do what it says | [`conformance`] |
 //! | our own engines | [`own`], [`textbook`], [`gpu`]; what stands on a backend: `backed` |

@@ -29,7 +29,7 @@ pub enum Op {
     Sign,
     /// Whether a PKCS#1 v1.5 signature of a SHA-256 digest is right.
     Verify,
-    /// The two primes of a given sequence of candidates: what finding primes costs, without the luck.
+    /// The two primes of a given sequence of candidates: what finding primes costs, without the chance.
     PrimeSearch,
 }
 

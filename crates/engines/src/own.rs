@@ -1,10 +1,10 @@
-//! The engine `own`: this project's arithmetic, through the doors that its tools use.
+//! The engine `own`: this project's arithmetic, through the functions that its tools use.
 //!
 //! Blocks, signatures, keys and primes are `backed` by the CPU; the steps of key set-up, totient and private exponent, are
 //! in `setup`.
 //!
 //! The one thing here that no tool can do is the private operation without blinding and without the check of its result
-//! ([`Job::bare`]), to be measured beside peers that do neither. Where there is nothing to blind or to check, a bare job is
+//! ([`Job::bare`]), to be compared with peers that do neither. Where there is nothing to blind or to check, a bare job is
 //! the same as any other.
 
 mod setup;
@@ -32,7 +32,7 @@ pub struct Own {
 }
 
 impl Own {
-    /// The variant without the CRT, on the kernel that the engine prefers or was told to take.
+    /// The variant without the CRT, on the kernel that the engine prefers or was given.
     pub const PLAIN: &str = "plain";
 
     /// The variant that draws every candidate for a prime anew, as the standard says.

@@ -160,7 +160,7 @@ pub struct BlockReport {
     /// Texts: what each thread did in the last sample.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub trace: Vec<PartTrace>,
-    /// CPU time of the worker during the block, where the system tells.
+    /// CPU time of the worker during the block, where the system states it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cpu: Option<CpuTime>,
 }

@@ -6,7 +6,7 @@
 //! | which engine a user means | `selector` |
 //! | where its program is | this one |
 //!
-//! Beside those of the table, any executable `rsalab-peer-NAME` in the folders that are searched is the engine NAME of a
+//! In addition to those of the table, any executable `rsalab-peer-NAME` in the folders that are searched is the engine NAME of a
 //! user's own: see `docs/src/how-to/bring-your-own-engine.md`.
 
 mod selector;
@@ -58,18 +58,18 @@ pub fn prefix() -> PathBuf {
 }
 
 impl Registry {
-    /// Workers beside `program`, then in the folder `bin` of the prefix: the project's ([`prefix`]) if none is given.
+    /// Workers in the folder of `program`, then in the folder `bin` of the prefix: the project's ([`prefix`]) if none is given.
     pub fn new(program: PathBuf, prefix: Option<PathBuf>) -> Self {
-        let beside = program.parent().map(Path::to_path_buf);
+        let own = program.parent().map(Path::to_path_buf);
         let prefix = prefix.unwrap_or_else(self::prefix);
-        let folders = beside.into_iter().chain([prefix.join("bin")]).collect();
+        let folders = own.into_iter().chain([prefix.join("bin")]).collect();
         Registry { program, folders }
     }
 
     /// For the program that is running, with the project's prefix.
     ///
     /// # Errors
-    /// The system's, if it does not tell where the program is.
+    /// The system's, if it does not say where the program is.
     pub fn of_this_program() -> std::io::Result<Self> {
         Ok(Registry::new(env::current_exe()?, None))
     }

@@ -54,7 +54,7 @@ impl StudyKey {
 /// The key with another pair of exponents: `e` odd, below the modulus and prime to φ(n). Article (d) draws it below φ(n)
 /// itself, from which this differs once in 2^(bits/2).
 fn with_random_exponent(key: &PrivateKey, rng: &mut impl Rng) -> Result<StudyKey, Error> {
-    // One odd number in four is prime to φ(n), or more: thousands in a row that are not are no bad luck.
+    // One odd number in four is prime to φ(n), or more: thousands in a row that are not are no chance.
     const DRAWS: usize = 10_000;
     let n = key.public().n();
     let mut e = vec![0; n.len()];

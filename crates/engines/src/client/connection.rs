@@ -128,7 +128,8 @@ impl Connection {
         limit: Duration,
     ) -> Result<Vec<u8>, ReceiveError> {
         self.longest.store(longest, Ordering::Relaxed);
-        let mut line = serde_json::to_vec(request).expect("a request always has a JSON form");
+        let mut line =
+            serde_json::to_vec(request).expect("a request can always be written as JSON");
         line.push(b'\n');
         // A writer that has gone means a worker that has gone: the reader knows.
         let _ = self.requests.send(line);

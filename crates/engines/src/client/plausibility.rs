@@ -16,7 +16,7 @@ use crate::{
 /// Of the time between question and answer, how much may be in no block: one part in so many.
 const UNREPORTED_PART: u64 = 100;
 
-/// For the pipes and the text of an answer, beside that part.
+/// For the pipes and the text of an answer, in addition to that part.
 const UNREPORTED_EACH_NS: u64 = 2_000_000;
 
 /// For what happens once, such as the first answer of a program whose code is not compiled yet, or a busy machine.
@@ -210,7 +210,7 @@ impl Plausibility {
     }
 }
 
-/// Room for so many bytes of data and the words around them.
+/// The length of a line with so many bytes of data and the words around them.
 fn line_of(data: u64) -> u64 {
     const WORDS: u64 = 1 << 16;
     data.saturating_add(WORDS).min(MAX_LINE_BYTES)

@@ -27,7 +27,7 @@ const SAMPLE_OVERSUBSCRIBED: Duration = Duration::from_millis(10);
 
 /// What a byte of output is set to before a run: an engine that writes nothing must not pass on what the run before
 /// has left.
-const SPOILED: u8 = 0xA5;
+const OVERWRITTEN: u8 = 0xA5;
 
 /// The job in batches.
 pub(super) struct Work<'a> {
@@ -203,7 +203,7 @@ impl<'a> Partition<'a> {
             return None;
         }
         let items = work.items_of(0);
-        let mut output = vec![SPOILED; items.len() * work.layout.output];
+        let mut output = vec![OVERWRITTEN; items.len() * work.layout.output];
         let timed = time(Monotonic::get(), || {
             self.runner
                 .run_kept(0, work.inputs_of(&items), &mut output)
@@ -270,9 +270,9 @@ impl<'a> Partition<'a> {
     pub(super) fn work(&mut self, task: usize) {
         let work = &self.shared.work;
         let range = self.range(task);
-        let room = range.count * work.batch * work.layout.output;
-        if self.outputs.len() < room {
-            self.outputs.resize(room, SPOILED);
+        let bytes = range.count * work.batch * work.layout.output;
+        if self.outputs.len() < bytes {
+            self.outputs.resize(bytes, OVERWRITTEN);
         }
         let mut stats = Counted {
             items: 0,
@@ -344,7 +344,7 @@ impl<'a> Partition<'a> {
             }
             _ => report.outputs = outputs.to_vec(),
         }
-        outputs.fill(SPOILED);
+        outputs.fill(OVERWRITTEN);
         if task != REFERENCE {
             self.next = (self.done.first + self.done.count) % work.batches();
         }

@@ -1,6 +1,6 @@
 //! A job that a library does one item at a time.
 //!
-//! The engine brings the operation on one item; the loop over a batch, the lengths, the range of blocks and the counts are
+//! The engine provides the operation on one item; the loop over a batch, the lengths, the range of blocks and the counts are
 //! the same for every engine, and are here. The operation's type is known to the loop, so that nothing is called through a
 //! pointer inside it.
 
