@@ -49,14 +49,14 @@ pub struct Request {
 
 /// Starts workers that are slower by a known share than the engine they are.
 #[derive(Clone, Debug)]
-pub struct PlantedWorkers {
+pub struct DelayedWorkers {
     /// Who starts the engine otherwise.
     pub workers: Workers,
     /// The delay as a share of a call's time.
     pub delay: f64,
 }
 
-impl Launcher for PlantedWorkers {
+impl Launcher for DelayedWorkers {
     fn launch(
         &self,
         selector: &str,
@@ -114,7 +114,7 @@ pub struct Calibration {
     pub failure: Option<String>,
 }
 
-/// Figures over all runs. Where luck decides and can be told, they are of ratios without it.
+/// Figures over all runs. Where chance decides, they are of adjusted ratios if there are any.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Verdict {
     /// The confidence that the intervals claim.

@@ -2,7 +2,7 @@
 //!
 //! The same for a study and for `bench`. A deterministic operation is described by its median time. One whose time is a
 //! matter of luck, as finding primes is, is described by its rate: the median of a skewed distribution says little about
-//! how many keys come out in an hour. Beside it stands the rate without its luck, where that can be told from the number
+//! how many keys come out in an hour. With it goes the adjusted rate, without that chance, where it can be worked out from the number
 //! of primality tests.
 
 use rsalab_engines::{Ledger, Op};
@@ -75,22 +75,22 @@ pub struct Figures {
     pub operations: u64,
 }
 
-/// One engine beside the first.
+/// One engine compared with the first.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Ratio {
     /// This engine's speed divided by the first one's: above 1 where this one is faster.
     pub to_first: Estimate,
-    /// The same without the luck of either, where luck decides and can be told.
+    /// The same, adjusted for the number of tests of both, where chance decides and the tests are counted.
     pub luck_corrected: Option<Estimate>,
-    /// Why luck stays in the ratio, where it decides and cannot be told.
+    /// Why the ratio is not adjusted, where chance decides.
     pub uncorrected: Option<&'static str>,
     /// The conditions in which the two differ, so that the ratio is not between equals.
     pub differs_in: Vec<&'static str>,
 }
 
-/// A speed without its luck.
+/// A speed adjusted for the number of primality tests.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
-pub struct LuckCorrected {
+pub struct Adjusted {
     /// Operations per second, had each taken the mean number of tests.
     pub ops_per_s: Estimate,
     /// That mean: over all engines who search alike.
@@ -109,7 +109,7 @@ pub fn figures(op: Op, measured: &Measured<'_>, confidence: f64) -> Option<Figur
         .map(|block| block.ns_per_operation())
         .collect();
     let ns_per_op = median_over_blocks(&per_block, confidence)?;
-    let ops_per_s = match is_luck(op) {
+    let ops_per_s = match is_random(op) {
         true => rate(&blocks, &bootstrap)?,
         false => ns_per_op.scaled(1e-9).reciprocal(),
     };
@@ -132,13 +132,13 @@ pub fn figures(op: Op, measured: &Measured<'_>, confidence: f64) -> Option<Figur
             .map(|ticks| ticks.median),
         summary: Summary::of(&per_block.concat())?,
         tests_per_op: is_counted.then(|| tests.flatten().sum::<u64>() as f64 / operations as f64),
-        luck: adjusted::explained(&counted(&measured.blocks)).filter(|_| is_luck(op)),
+        luck: adjusted::explained(&counted(&measured.blocks)).filter(|_| is_random(op)),
         blocks: blocks.len(),
         operations,
     })
 }
 
-/// How fast a engine is beside the first, from the rounds in which both were measured.
+/// How fast an engine is compared with the first, from the rounds in which both were measured.
 ///
 /// None if there is no such round.
 pub fn ratio<'a>(
@@ -155,7 +155,7 @@ pub fn ratio<'a>(
     let blocks = |blocks: &[MeasuredBlock<'a>]| -> Vec<&'a Block> {
         blocks.iter().map(|block| block.block).collect()
     };
-    let to_first = match is_luck(op) {
+    let to_first = match is_random(op) {
         true => ratio_of_rates(&blocks(&these_blocks), &blocks(&first_blocks), &bootstrap)?,
         false => {
             // A speed is the reciprocal of a time, so the first one's time is on top.
@@ -168,9 +168,9 @@ pub fn ratio<'a>(
             ratio_of_medians(&times(&first_blocks), &times(&these_blocks), confidence)?
         }
     };
-    // The first has no luck beside itself.
+    // The first is not adjusted relative to itself.
     let is_first = std::ptr::eq(first.ledger, this.ledger);
-    let corrected = (is_luck(op) && !is_first).then(|| match search_alike(first, this) {
+    let corrected = (is_random(op) && !is_first).then(|| match search_alike(first, this) {
         true => {
             adjusted_ratio_of_rates(&counted(&these_blocks), &counted(&first_blocks), &bootstrap)
                 .map_err(reason)
@@ -193,13 +193,13 @@ fn reason(uncorrected: Unadjusted) -> &'static str {
     }
 }
 
-/// The speeds of engines without their luck, in their order: none where luck does not decide, or where nobody else
+/// The adjusted speeds of engines, in their order: none where chance does not decide, or where nobody else
 /// searches alike, so that there is no mean but a engine's own.
-pub fn luck_corrected(
+pub fn adjusted(
     op: Op,
     engines: &[Option<&Measured<'_>>],
     confidence: f64,
-) -> Vec<Option<LuckCorrected>> {
+) -> Vec<Option<Adjusted>> {
     let bootstrap = Bootstrap {
         confidence,
         ..Bootstrap::default()
@@ -216,14 +216,14 @@ pub fn luck_corrected(
             return None;
         }
         let tests_per_op = adjusted::shared_count(&alike)?;
-        Some(LuckCorrected {
+        Some(Adjusted {
             ops_per_s: adjusted_rate(&counted(&this.blocks), tests_per_op, &bootstrap)?,
             tests_per_op,
         })
     };
     engines
         .iter()
-        .map(|this| this.filter(|_| is_luck(op)).and_then(of))
+        .map(|this| this.filter(|_| is_random(op)).and_then(of))
         .collect()
 }
 
@@ -251,10 +251,16 @@ pub fn carry_over_effects(engines: &[Measured<'_>]) -> Vec<(usize, String)> {
     let mut visits: Vec<(u64, Visit)> = engines
         .iter()
         .enumerate()
-        .flat_map(|(contestant, measured)| {
+        .flat_map(|(place, measured)| {
             measured.blocks.iter().filter_map(move |block| {
                 let value = Summary::of(&block.block.ns_per_operation())?.median;
-                Some((block.order_index, Visit { contestant, value }))
+                Some((
+                    block.order_index,
+                    Visit {
+                        contestant: place,
+                        value,
+                    },
+                ))
             })
         })
         .collect();
@@ -275,7 +281,7 @@ pub fn carry_over_effects(engines: &[Measured<'_>]) -> Vec<(usize, String)> {
         .collect()
 }
 
-fn is_luck(op: Op) -> bool {
+fn is_random(op: Op) -> bool {
     !op.is_deterministic()
 }
 

@@ -1,6 +1,6 @@
 //! Plan, run, store, compare and report a study.
 //!
-//! | question | room |
+//! | question | module |
 //! |---|---|
 //! | what is to be measured | [`plan`] |
 //! | where a study lives | [`store`], [`Study`] |

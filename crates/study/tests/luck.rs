@@ -71,8 +71,7 @@ fn two_that_search_alike_are_compared_without_their_luck() {
     assert!((luck.ns_per_count / 275e3 - 1.0).abs() < 0.01);
     assert!(luck.variation > 0.5 && luck.variation_left < 0.01);
 
-    let speeds =
-        compare::luck_corrected(Op::Keygen, &[Some(&first), None, Some(&this)], CONFIDENCE);
+    let speeds = compare::adjusted(Op::Keygen, &[Some(&first), None, Some(&this)], CONFIDENCE);
     let [Some(of_first), None, Some(of_this)] = speeds[..] else {
         panic!("{speeds:?}");
     };
@@ -110,7 +109,7 @@ fn where_luck_cannot_be_told_the_ratio_is_raw_and_says_so() {
         let ratio = compare::ratio(Op::Keygen, &first, this, CONFIDENCE).unwrap();
         assert_eq!(ratio.luck_corrected, None);
         assert!(ratio.uncorrected.unwrap().contains(words), "{ratio:?}");
-        let speeds = compare::luck_corrected(Op::Keygen, &[Some(&first), Some(this)], CONFIDENCE);
+        let speeds = compare::adjusted(Op::Keygen, &[Some(&first), Some(this)], CONFIDENCE);
         assert_eq!(speeds, [None, None]);
     }
     assert_eq!(

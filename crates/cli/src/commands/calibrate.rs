@@ -1,7 +1,7 @@
 //! `rsalab machine --calibrate`: what a measurement can tell apart here.
 
 use rsalab_measure::Estimate;
-use rsalab_study::calibrate::{self, Calibration, PlantedWorkers, Request, Run, Verdict};
+use rsalab_study::calibrate::{self, Calibration, DelayedWorkers, Request, Run, Verdict};
 use rsalab_study::plan::Host;
 
 use super::{
@@ -47,7 +47,7 @@ pub(super) fn run(arguments: &Arguments, json: bool, talk: Talk) -> Result<(), F
     for warning in &around.warnings {
         talk.say(format_args!("warning: {warning}"));
     }
-    let planted = PlantedWorkers {
+    let planted = DelayedWorkers {
         workers: workers.clone(),
         delay,
     };

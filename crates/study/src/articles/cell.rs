@@ -46,7 +46,7 @@ impl<'a> Cell<'a> {
         let mean_ns = || self.figures().ops_per_s.reciprocal().scaled(1e9);
         let sum = |of: &dyn Fn(&BlockDigest) -> Option<u64>| {
             let sum: Option<u64> = self.digest.blocks.iter().map(of).sum();
-            let sum = sum.ok_or_else(|| "the system does not tell".to_owned());
+            let sum = sum.ok_or_else(|| "the system does not report it".to_owned());
             sum.map(|sum| exact(sum as f64))
         };
         match name {
@@ -63,14 +63,14 @@ impl<'a> Cell<'a> {
             "first_call" => {
                 let sample = self.digest.first_call;
                 let ticks = sample.and_then(|sample| sample.tsc_ticks);
-                let ticks = ticks.ok_or("the first call is not told apart")?;
+                let ticks = ticks.ok_or("the first call is not recorded")?;
                 Ok(exact(ticks as f64))
             }
             "median_of_means" => self.median_of_means(),
             "rate" => Ok(self.figures().ops_per_s),
             "adjusted_rate" => {
                 let adjusted = self.row.luck_corrected.map(|adjusted| adjusted.ops_per_s);
-                adjusted.ok_or_else(|| "its luck cannot be told".to_owned())
+                adjusted.ok_or_else(|| "it cannot be adjusted".to_owned())
             }
             "wall" => {
                 let blocks = self.digest.blocks.iter();

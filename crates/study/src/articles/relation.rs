@@ -9,7 +9,7 @@ use crate::report::Verdict;
 /// the intervals are.
 const NOISE: f64 = 0.02;
 
-/// Where an estimate lies beside a threshold, noise allowed for.
+/// On which side of a threshold an estimate lies, beyond noise.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Side {
     Below,

@@ -2,16 +2,16 @@
 
 use rsalab_measure::Estimate;
 
-use crate::report::{Beside, Table};
+use crate::report::{Table, TableCell};
 
-impl Beside {
-    /// A measured number, or the reason why there is none, beside a printed one.
-    pub(crate) fn new(ours: Result<Estimate, String>, published: Option<f64>) -> Beside {
+impl TableCell {
+    /// A measured number, or the reason why there is none, and the printed one.
+    pub(crate) fn new(ours: Result<Estimate, String>, published: Option<f64>) -> TableCell {
         let (ours, reason) = match ours {
             Ok(estimate) => (Some(estimate), None),
             Err(reason) => (None, Some(reason)),
         };
-        Beside {
+        TableCell {
             ours,
             published,
             reason,

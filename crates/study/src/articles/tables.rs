@@ -8,7 +8,7 @@ use super::{
 };
 use crate::{
     number,
-    report::{Beside, Table, TableRow},
+    report::{Table, TableCell, TableRow},
 };
 
 impl Evidence<'_> {
@@ -37,7 +37,7 @@ impl Evidence<'_> {
                     both.words.extend(scope.words.clone());
                     let value = row.value.as_ref().unwrap_or(&column.value);
                     let value: Value = self.measured(value, &both);
-                    Beside::new(value, self.published(&column.published, &both))
+                    TableCell::new(value, self.published(&column.published, &both))
                 };
                 rows.push(TableRow {
                     label: self.fill(&row.label, &scope),

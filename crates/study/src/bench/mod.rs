@@ -186,7 +186,7 @@ impl Request {
     fn plan(&self) -> Plan {
         // Ten blocks in the time that there is, each as long as a study's at most.
         let block_ms = (self.seconds * 100.0).clamp(10.0, 100.0) as u64;
-        let is_luck = !self.op.is_deterministic();
+        let is_random = !self.op.is_deterministic();
         Plan {
             title: "bench".to_owned(),
             article: None,
@@ -199,7 +199,7 @@ impl Request {
                 min_blocks: 2,
                 max_blocks: usize::MAX,
                 block_ms,
-                discard_ms: if is_luck { 0 } else { block_ms / 10 },
+                discard_ms: if is_random { 0 } else { block_ms / 10 },
                 ..Measure::default()
             },
             grids: vec![Grid {

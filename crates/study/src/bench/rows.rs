@@ -5,7 +5,7 @@ use rsalab_measure::{Block, Estimate, stats::Explained};
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    compare::{self, CONFIDENCE, LuckCorrected, Measured, MeasuredBlock, Ratio},
+    compare::{self, Adjusted, CONFIDENCE, Measured, MeasuredBlock, Ratio},
     number,
     plan::Group,
     run::{ActiveCell, interrupted_note},
@@ -102,7 +102,7 @@ pub(super) fn rows_of(group: &Group, launches: &[Vec<ActiveCell>]) -> Vec<Row> {
     let measured: Vec<Option<Measured<'_>>> =
         measurements.iter().map(Measurement::measured).collect();
     let measured: Vec<Option<&Measured<'_>>> = measured.iter().map(Option::as_ref).collect();
-    let corrected = compare::luck_corrected(group.job.op, &measured, CONFIDENCE);
+    let corrected = compare::adjusted(group.job.op, &measured, CONFIDENCE);
     measurements
         .iter()
         .zip(corrected)
@@ -138,7 +138,7 @@ impl<'a> Measurement<'a> {
         })
     }
 
-    fn row(&self, group: &Group, first: &Measurement<'_>, corrected: Option<LuckCorrected>) -> Row {
+    fn row(&self, group: &Group, first: &Measurement<'_>, corrected: Option<Adjusted>) -> Row {
         let job = &group.job;
         let measured = self.measured();
         let figures = measured

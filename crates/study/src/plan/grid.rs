@@ -38,7 +38,7 @@ pub struct Grid {
     pub article: Option<Article>,
     /// The operations.
     pub operations: Vec<Op>,
-    /// The engines, measured in turn against each other.
+    /// The engines, measured interleaved.
     #[serde(default = "every_engine")]
     pub engines: Engines,
     /// Bits of the modulus.

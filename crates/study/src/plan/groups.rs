@@ -1,4 +1,4 @@
-//! A plan unfolded: groups of cells that are measured in turn.
+//! A plan unfolded: groups of cells that are measured interleaved.
 
 use rsalab_engines::{Job, Mode, Op};
 

@@ -24,7 +24,7 @@
 //! ```
 //!
 //! Every combination of a grid's lists is a cell. The cells that differ only in their engine form a [`Group`]: they
-//! are measured in turn, so that their ratio survives a noisy machine.
+//! are measured interleaved, so that their ratio survives a noisy machine.
 
 mod article;
 mod article_plan;

@@ -142,7 +142,7 @@ fn peers(host: &Host) -> Plan {
     ];
     grids.extend(BITS.into_iter().zip(KEYGEN_S).map(keygen));
     Plan {
-        title: "Peers: every library beside every other".to_owned(),
+        title: "Peers: every library compared with every other".to_owned(),
         article: None,
         nice: 0,
         seed: None,
@@ -183,7 +183,7 @@ fn quick(host: &Host) -> Plan {
         grids: vec![
             grid(&[Op::Private, Op::Public], &bits),
             Grid {
-                // Its calls are long beside the warm-up, and a key thrown away is time lost.
+                // Its calls are long compared with the warm-up, and a key thrown away is time lost.
                 measure: MeasureChange {
                     budget_s: Some((3.0 * share_s).min(20.0)),
                     discard_ms: Some(0),

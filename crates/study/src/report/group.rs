@@ -5,7 +5,7 @@ use serde::Serialize;
 
 use super::digest::Digest;
 use crate::{
-    compare::{self, Figures, LuckCorrected, Measured, MeasuredBlock, Ratio},
+    compare::{self, Adjusted, Figures, Measured, MeasuredBlock, Ratio},
     plan::{self, Article},
     run::interrupted_note,
     store::{BlockRecord, CellRecord, CellState, GroupRecord, InterruptedBlock, TakenBlock},
@@ -44,7 +44,7 @@ pub struct Row {
     /// Its speed compared with that of the group's first engine that is done.
     pub ratio: Option<Ratio>,
     /// Its adjusted speed, where chance decides how long an operation takes. The figures and the ratio are raw.
-    pub luck_corrected: Option<LuckCorrected>,
+    pub luck_corrected: Option<Adjusted>,
     /// The conditions of the figures.
     pub ledger: Option<Ledger>,
     /// What articles need beyond the figures.
@@ -98,7 +98,7 @@ impl Group {
         let first = comparison.measured.iter().flatten().next();
         let measured: Vec<Option<&Measured<'_>>> =
             comparison.measured.iter().map(Option::as_ref).collect();
-        let corrected = compare::luck_corrected(op, &measured, confidence);
+        let corrected = compare::adjusted(op, &measured, confidence);
         let row = |(((cell, measured), corrected), taken): (((&CellRecord, _), _), &Vec<_>)| {
             let measured: Option<&Measured<'_>> = measured;
             let figures = measured.and_then(|measured| compare::figures(op, measured, confidence));

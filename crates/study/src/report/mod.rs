@@ -43,7 +43,7 @@ pub use self::{
     model::{Report, Reviewer, Session},
     overview::{Overview, OverviewCell, OverviewRow},
     png::png,
-    review::{Beside, Case, Claim, EngineVerdict, Review, Shown, Table, TableRow, Verdict},
+    review::{Case, Claim, EngineVerdict, Review, Shown, Table, TableCell, TableRow, Verdict},
     svg::svg,
     template::{html, latex, markdown},
 };

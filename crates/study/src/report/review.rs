@@ -128,12 +128,12 @@ pub struct TableRow {
     /// What it is about.
     pub label: String,
     /// One for each column.
-    pub cells: Vec<Beside>,
+    pub cells: Vec<TableCell>,
 }
 
 /// A number of an article beside ours.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct Beside {
+pub struct TableCell {
     /// Measured here.
     pub ours: Option<Estimate>,
     /// As printed; none where the article has none.

@@ -13,7 +13,7 @@ use super::{
     document::Document,
     figure::Figure,
     model::Report,
-    review::{Beside, Verdict},
+    review::{TableCell, Verdict},
     svg::{Drawing, drawings},
     words,
 };
@@ -101,7 +101,7 @@ fn fill(template: &'static str, format: Format, document: impl Serialize) -> Str
     environment.add_filter("duration_interval", |it: Serde<Estimate>| {
         number::duration_and_interval(&it).1
     });
-    environment.add_filter("ours", |cell: Serde<Beside>| words::ours(&cell));
+    environment.add_filter("ours", |cell: Serde<TableCell>| words::ours(&cell));
     environment.add_filter("on_one_line", |text: &str| {
         let text = text
             .chars()

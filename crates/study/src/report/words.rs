@@ -10,7 +10,7 @@ use super::{
     group::{Group, Row},
     model::{Report, Session},
     names,
-    review::Beside,
+    review::TableCell,
 };
 use crate::number;
 
@@ -86,7 +86,7 @@ pub(super) fn adjusted(group: &Group, row: &Row) -> Vec<String> {
 }
 
 /// Our number in a cell of an article's table, or why there is none.
-pub(super) fn ours(cell: &Beside) -> String {
+pub(super) fn ours(cell: &TableCell) -> String {
     match (&cell.ours, &cell.reason) {
         (Some(estimate), _) if estimate.confidence > 0.0 => number::with_interval(estimate),
         // A count, or ticks of one call: every digit is known.

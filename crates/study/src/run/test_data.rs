@@ -156,7 +156,7 @@ impl JobData {
 
     /// Whether everything that an operation without input made is right.
     ///
-    /// Proving primes prime again takes long beside finding them once, so all CPUs help. No engine runs meanwhile.
+    /// Proving primes prime again takes long compared with finding them once, so all CPUs help. No engine runs meanwhile.
     pub(crate) fn verify_made(&self, job: &Job, outputs: &[u8]) -> Result<(), WrongAnswer> {
         let item = job.layout().output;
         let helpers = thread::available_parallelism().map_or(1, NonZero::get);

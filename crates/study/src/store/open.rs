@@ -274,7 +274,7 @@ fn connect(path: &Path, access: OpenFlags) -> rusqlite::Result<Connection> {
 }
 
 /// Readers of a database with a log need a file beside it, which they cannot make on a read-only medium. Where there is
-/// no log either, nobody is writing, and SQLite can be told so.
+/// no log either, nobody is writing, and SQLite can be opened so.
 fn connect_for_reading(path: &Path) -> rusqlite::Result<Connection> {
     let connected = connect(path, OpenFlags::SQLITE_OPEN_READ_ONLY);
     let is_refused = connected.as_ref().is_err_and(|error| {

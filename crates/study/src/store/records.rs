@@ -142,7 +142,7 @@ impl Ending {
     }
 }
 
-/// Cells that are measured in turn.
+/// Cells that are measured interleaved.
 #[derive(Clone, Debug, PartialEq)]
 pub struct GroupRecord {
     /// The row.
@@ -199,7 +199,7 @@ pub struct TakenBlock {
 /// A block during which something outside kept the worker from running. It is part of no figure.
 #[derive(Clone, Debug, PartialEq)]
 pub struct InterruptedBlock {
-    /// What was measured, and the turn that was measured anew.
+    /// What was measured, in a round that was measured again.
     pub record: BlockRecord,
     /// What was seen, in words.
     pub reason: String,
