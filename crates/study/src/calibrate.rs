@@ -186,7 +186,7 @@ pub fn run(
         Some(seed) => seed,
         None => Seed::random()?,
     };
-    let mut runs = Workbench {
+    let mut setup = RunSetup {
         environment,
         launcher: Both {
             plain: environment.launcher,
@@ -210,7 +210,7 @@ pub fn run(
     };
     let mut is_stopped = false;
     for number in 1..=request.runs {
-        match runs.run(&group, number as u64, request.plant.is_some())? {
+        match setup.run(&group, number as u64, request.plant.is_some())? {
             Found::Run(run) => {
                 on_run(number, &run);
                 calibration.runs.push(*run);
@@ -229,7 +229,7 @@ pub fn run(
     calibration.verdict = Verdict::of(&calibration);
     if let Some(seconds) = calibration.affordable() {
         let group = request.group(host, seconds)?;
-        match runs.run(&group, 0, false)? {
+        match setup.run(&group, 0, false)? {
             Found::Run(run) => {
                 calibration.check = Some(Check {
                     seconds,
@@ -256,7 +256,7 @@ impl Request {
 }
 
 /// What runs share.
-struct Workbench<'a> {
+struct RunSetup<'a> {
     environment: &'a Environment<'a>,
     launcher: Both<'a>,
     test_data: TestData,
@@ -269,7 +269,7 @@ enum Found {
     Stopped,
 }
 
-impl Workbench<'_> {
+impl RunSetup<'_> {
     fn run(&mut self, group: &Group, seed: u64, with_planted: bool) -> Result<Found, Error> {
         let cell = &group.cells[0];
         let active = |engine: &str, copy| ActiveCell {
