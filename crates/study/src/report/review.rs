@@ -1,4 +1,4 @@
-//! What a study says about an article: its figures, its tables beside ours, and what becomes of its claims.
+//! What a study says about an article: its figures, its tables with our numbers, and the verdicts on its claims.
 
 use rsalab_measure::Estimate;
 use serde::{Deserialize, Serialize};
@@ -20,7 +20,7 @@ pub struct Review {
     pub remarks: Vec<String>,
     /// The article's figures, and those that its words call for.
     pub shown: Vec<Shown>,
-    /// Its tables beside ours.
+    /// Its tables with our numbers.
     pub tables: Vec<Table>,
     /// Its claims.
     pub claims: Vec<Claim>,
@@ -101,7 +101,7 @@ pub struct Case {
     pub value: Option<Estimate>,
 }
 
-/// A table of an article beside ours.
+/// A table of an article with our numbers.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Table {
     /// `d-tab1`.
@@ -131,7 +131,7 @@ pub struct TableRow {
     pub cells: Vec<TableCell>,
 }
 
-/// A number of an article beside ours.
+/// A number of an article with ours.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct TableCell {
     /// Measured here.
