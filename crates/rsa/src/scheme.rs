@@ -6,6 +6,7 @@
 //! | RSASSA-PSS | section 8.1 | `pss` |
 //! | RSAES-OAEP | section 7.1 | `oaep` |
 //! | the masks of the last two: MGF1, or SHAKE | appendix B.2.1; RFC 8702, section 3.2.1 | `mask` |
+//! | the parameters of PSS and OAEP | | `parameters` |
 //! | what RSAES-PKCS1-v1_5 gives for a ciphertext that is wrong | draft-irtf-cfrg-rsa-guidance | `implicit` |
 //!
 //! These files are about bytes alone: no key is in them. [`signing`](crate::signing) and
@@ -14,12 +15,15 @@
 pub(crate) mod implicit;
 mod mask;
 pub(crate) mod oaep;
+mod parameters;
 pub(crate) mod pkcs1v15;
 pub(crate) mod pss;
 
 use rand_core::TryCryptoRng;
 
 use crate::{Error, hash::Hash};
+
+pub use parameters::{Oaep, Pss, SaltLen};
 
 /// How signatures are made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -30,33 +34,6 @@ pub enum SignatureScheme {
     Pss(Pss),
 }
 
-/// The parameters of RSASSA-PSS; its trailer is always 0xbc.
-///
-/// With SHAKE128 or SHAKE256 RFC 8702, section 3.2.1, leaves no choice: the same function hashes the message and makes the mask, and the
-/// salt is as long as the digest, 32 or 64 bytes. [`Pss::new`] gives these. Everything else is refused with [`Error::Scheme`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Pss {
-    /// The hash of the message.
-    pub hash: Hash,
-    /// The hash of the mask, in most uses the same.
-    pub mgf_hash: Hash,
-    /// Bytes of the salt.
-    pub salt_len: SaltLen,
-}
-
-/// How long the salt of RSASSA-PSS is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum SaltLen {
-    /// As long as the digest, which is what most standards ask for.
-    Digest,
-    /// As long as the key allows.
-    Max,
-    /// So many bytes.
-    Bytes(usize),
-    /// Whatever the signature has: for verification only, where nothing says how long it is.
-    Any,
-}
-
 /// How messages are encrypted.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum EncryptionScheme {
@@ -65,39 +42,6 @@ pub enum EncryptionScheme {
     Pkcs1v15,
     /// RSAES-OAEP.
     Oaep(Oaep),
-}
-
-/// The parameters of RSAES-OAEP.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub struct Oaep {
-    /// The hash of the label.
-    pub hash: Hash,
-    /// The hash of the mask, in most uses the same.
-    pub mgf_hash: Hash,
-    /// What both sides must know; in most uses empty.
-    pub label: Vec<u8>,
-}
-
-impl Pss {
-    /// One hash for message and mask, and a salt of its length.
-    pub fn new(hash: Hash) -> Self {
-        Pss {
-            hash,
-            mgf_hash: hash,
-            salt_len: SaltLen::Digest,
-        }
-    }
-}
-
-impl Oaep {
-    /// One hash for label and mask, and no label.
-    pub fn new(hash: Hash) -> Self {
-        Oaep {
-            hash,
-            mgf_hash: hash,
-            label: Vec::new(),
-        }
-    }
 }
 
 impl SignatureScheme {
@@ -282,14 +226,6 @@ impl EncryptionScheme {
             EncryptionScheme::Oaep(oaep) => oaep::encode(oaep, message, rng, encoding),
         }
     }
-}
-
-/// Fills bytes with randomness.
-pub(crate) fn fill<R: TryCryptoRng + ?Sized>(rng: &mut R, bytes: &mut [u8]) -> Result<(), Error> {
-    rng.try_fill_bytes(bytes)
-        .map_err(|error| Error::Randomness {
-            reason: error.to_string(),
-        })
 }
 
 fn too_short(bits: usize, is_too_short: bool, least: usize) -> Result<(), Error> {

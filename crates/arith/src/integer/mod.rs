@@ -10,6 +10,7 @@ mod word;
 
 use crate::Error;
 use crate::declassify::declassify;
+use crate::limbs::nat::product;
 use crate::limbs::{Nat, words};
 use divide::{divide_exact, modulo as reduce, shift_left, shift_right_if};
 pub(crate) use divide::{shift_right, trailing_zeros};
@@ -256,13 +257,6 @@ pub fn check(parts: &PrivateParts<'_>) -> Result<(), Error> {
         words::is_word(&one, 1),
         "qinv is not the inverse of q modulo p",
     )
-}
-
-/// a b.
-fn product(a: &[u64], b: &[u64]) -> Nat {
-    let mut product = Nat::zero(a.len() + b.len());
-    words::mul(&mut product, a, b);
-    product
 }
 
 /// a - 1, for a > 0.

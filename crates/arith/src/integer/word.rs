@@ -1,9 +1,10 @@
 //! Inverses of a number that fits a limb, modulo one that does not: what a key with the usual public exponent takes.
 
+use super::divide::divide_exact;
 use super::safegcd::Inverter;
-use super::{divide_exact, product};
 use crate::Error;
 use crate::limbs::modulus::inverse_word;
+use crate::limbs::nat::product;
 use crate::limbs::{Nat, words};
 use subtle::Choice;
 

@@ -2,6 +2,7 @@
 
 pub(crate) mod aligned;
 pub(crate) mod modulus;
+pub(crate) mod montgomery;
 pub(crate) mod nat;
 pub(crate) mod words;
 

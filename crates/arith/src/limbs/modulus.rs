@@ -1,7 +1,7 @@
 //! An odd modulus with its Montgomery constants.
 
-use super::{LIMB_BITS, Nat, words};
-use crate::kernel::mont64x1_portable as mont;
+use super::{LIMB_BITS, Nat, montgomery, words};
+
 use zeroize::{Zeroize, ZeroizeOnDrop};
 
 /// An odd modulus n of N limbs, and what Montgomery multiplication (Montgomery 1985) by R = 2^(64 N) needs.
@@ -87,6 +87,11 @@ impl Modulus {
         self.n0
     }
 
+    /// What multiplication and reduction take of it.
+    pub(crate) fn odd(&self) -> montgomery::Odd<'_> {
+        (&self.n, self.n0)
+    }
+
     /// R mod n, which is 1 in Montgomery form.
     pub(crate) fn one(&self) -> &[u64] {
         &self.one
@@ -99,7 +104,7 @@ impl Modulus {
 
     /// a b / R mod n, reduced, into `a`, for a b < n R. `t` holds 2 N limbs.
     pub(crate) fn mul_reduced(&self, a: &mut [u64], b: &[u64], t: &mut [u64]) {
-        mont::mul(self, a, b, t);
+        montgomery::mul(self.odd(), a, b, t);
         words::reduce_once(a, &self.n);
     }
 
@@ -121,7 +126,7 @@ impl Modulus {
         x.copy_from_slice(&self.one);
         words::shift_in_mod(&mut x, 0, &self.n);
         for i in (0..exponent.ilog2()).rev() {
-            mont::sqr(self, &mut x, t);
+            montgomery::sqr(self.odd(), &mut x, t);
             words::reduce_once(&mut x, &self.n);
             if exponent >> i & 1 == 1 {
                 words::shift_in_mod(&mut x, 0, &self.n);

@@ -67,3 +67,10 @@ impl std::ops::DerefMut for Nat {
         &mut self.limbs
     }
 }
+
+/// a b, in as many limbs as both together.
+pub(crate) fn product(a: &[u64], b: &[u64]) -> Nat {
+    let mut product = Nat::zero(a.len() + b.len());
+    words::mul(&mut product, a, b);
+    product
+}

@@ -3,7 +3,9 @@
 use der::{Decode, Encode};
 use x509_cert::{Certificate, ext::pkix::KeyUsage};
 
-use super::{Limits, Usage, damaged, pkcs};
+use super::content::damaged;
+use super::input::{Limits, Usage};
+use super::pkcs::spki;
 use crate::{Error, PublicKey};
 
 pub(super) fn decode(
@@ -22,6 +24,6 @@ pub(super) fn decode(
         .get_extension::<KeyUsage>()
         .map_err(damaged)?
         .map(|(_is_critical, usage)| usage);
-    let (key, usage) = pkcs::spki(&info, limits)?;
+    let (key, usage) = spki(&info, limits)?;
     Ok((key, usage, key_usage))
 }

@@ -8,7 +8,7 @@ use der::{
 use spki::AlgorithmIdentifierRef;
 use zeroize::Zeroizing;
 
-use super::MAX_FILE_LEN;
+use super::input::MAX_FILE_LEN;
 use crate::Error;
 
 /// The structures that can hold an RSA key.
@@ -311,4 +311,9 @@ fn find(haystack: &[u8], needle: &[u8]) -> Option<usize> {
     haystack
         .windows(needle.len())
         .position(|window| window == needle)
+}
+
+/// What is wrong with bytes that are not the DER that they begin as.
+pub(super) fn damaged(what: &str, error: der::Error) -> Error {
+    refused(format!("this {what} is damaged: {error}"))
 }

@@ -10,9 +10,9 @@ use spki::AlgorithmIdentifierRef;
 use zeroize::Zeroizing;
 
 use super::{
-    Encoding, Limits, Usage,
-    content::{refused, unsupported},
-    damaged, pkcs,
+    content::{damaged, refused, unsupported},
+    input::{Encoding, Limits, Usage},
+    pkcs,
 };
 use crate::{Error, PrivateKey};
 

@@ -6,8 +6,9 @@ use sha2::{Digest, Sha256};
 use zeroize::Zeroizing;
 
 use super::{
-    Key, Limits, Restrictions,
     content::{refused, unsupported},
+    input::{Key, Limits},
+    restrictions::Restrictions,
 };
 use crate::{Error, PrivateKey, PrivateParts, PublicKey};
 

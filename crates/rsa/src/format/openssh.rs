@@ -8,9 +8,9 @@ use ssh_key::{
 use zeroize::Zeroizing;
 
 use super::{
-    Limits,
     content::{refused, unsupported},
-    pkcs::FITS,
+    input::Limits,
+    pss::FITS,
 };
 use crate::{Error, PrivateKey, PublicKey};
 

@@ -11,15 +11,11 @@ use spki::SubjectPublicKeyInfoRef;
 use zeroize::Zeroizing;
 
 use super::{
-    Encoding, Limits, PrivateFormat, PublicFormat, Usage,
-    content::{refused, unsupported},
-    damaged,
-    pss::{self, Algorithm},
+    content::{damaged, refused, unsupported},
+    input::{Encoding, Limits, PrivateFormat, PublicFormat, Usage},
+    pss::{self, Algorithm, FITS},
 };
 use crate::{Error, PrivateKey, PrivateParts, PublicKey};
-
-/// Why encoding cannot fail: DER lengths reach 256 MiB.
-pub(super) const FITS: &str = "a key of at most 16384 bits fits in DER";
 
 /// Writes a private key for any use, unencrypted.
 pub fn encode_private(

@@ -9,15 +9,17 @@ use pkcs1::{RsaPssParams, RsaPssParamsOwned, TrailerField};
 use spki::{AlgorithmIdentifier, AlgorithmIdentifierOwned, AlgorithmIdentifierRef};
 
 use super::{
-    Usage,
     content::{self, refused},
-    pkcs::FITS,
+    input::Usage,
 };
 use crate::{
     Error,
     hash::Hash,
     scheme::{Pss, SaltLen, SignatureScheme},
 };
+
+/// Why encoding cannot fail: DER lengths reach 256 MiB.
+pub(super) const FITS: &str = "a key of at most 16384 bits fits in DER";
 
 const PSS: ObjectIdentifier = ObjectIdentifier::new_unwrap("1.2.840.113549.1.1.10");
 /// The algorithms whose identifier alone says everything: hash, mask and salt.

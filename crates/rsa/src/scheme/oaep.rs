@@ -6,7 +6,10 @@ use rand_core::TryCryptoRng;
 use rsalab_arith::declassify::{declassify, declassify_usize};
 use subtle::{Choice, ConditionallySelectable, ConstantTimeEq};
 
-use super::{Oaep, fill, mask::mask};
+use super::{
+    mask::mask,
+    parameters::{Oaep, fill},
+};
 use crate::Error;
 
 /// Encodes a message that is not too long into the bytes of the modulus.

@@ -6,7 +6,7 @@
 use rand_core::TryCryptoRng;
 use subtle::{Choice, ConditionallySelectable, ConstantTimeEq, ConstantTimeGreater};
 
-use super::fill;
+use super::parameters::fill;
 use crate::{Error, hash::Hash};
 
 /// The least number of bytes between the marks of either encoding.

@@ -2,7 +2,10 @@
 
 use rand_core::TryCryptoRng;
 
-use super::{Pss, SaltLen, fill, mask::mask};
+use super::{
+    mask::mask,
+    parameters::{Pss, SaltLen, fill},
+};
 use crate::Error;
 
 const TRAILER: u8 = 0xbc;

@@ -1,8 +1,10 @@
 //! Powers of two: squarings, each doubled or not, without a table and without a multiplication.
 
+use super::blocks::square as square_in_blocks;
+use super::fixed_window::tens;
+use super::fused::square as square_fused;
 use super::moduli::{Moduli, vec8s, vec8s_mut};
 use super::operations::{fused_operands, reduce};
-use super::{blocks, fixed_window, fused};
 use crate::kernel::Doublings;
 use crate::kernel::lanes::{Lanes, Work};
 
@@ -36,13 +38,13 @@ impl Work for One<'_> {
         match fused_operands(moduli, vec8s_mut(value)) {
             Ok((a, n)) => {
                 for bits in steps(bits) {
-                    fused::square::<V>(token, a, n, set::<V>(token, bits));
+                    square_fused::<V>(token, a, n, set::<V>(token, bits));
                 }
             }
             Err(a) => {
                 let t = &mut vec8s_mut(working)[..2 * a.len()];
                 for bits in steps(bits) {
-                    blocks::square::<V>(token, t, a);
+                    square_in_blocks::<V>(token, t, a);
                     reduce::<V>(token, moduli, t, a, set::<V>(token, bits));
                 }
             }
@@ -57,7 +59,7 @@ impl Work for Two<'_> {
     #[inline(always)]
     fn run<V: Lanes>(self, token: V::Token) {
         let [one, two] = self.0;
-        let [a1, a2, n1, n2, ..] = fixed_window::tens(one.working) else {
+        let [a1, a2, n1, n2, ..] = tens(one.working) else {
             unreachable!("there is memory for six");
         };
         for (memory, from) in [(&mut *a1, &*one.value), (a2, two.value)] {
@@ -68,9 +70,9 @@ impl Work for Two<'_> {
         }
         for (bits1, bits2) in steps(one.bits).zip(steps(two.bits)) {
             let double = set::<V>(token, bits1);
-            fused::square::<V>(token, a1, (n1, &one.moduli.n0), double);
+            square_fused::<V>(token, a1, (n1, &one.moduli.n0), double);
             let double = set::<V>(token, bits2);
-            fused::square::<V>(token, a2, (n2, &two.moduli.n0), double);
+            square_fused::<V>(token, a2, (n2, &two.moduli.n0), double);
         }
         vec8s_mut(one.value).copy_from_slice(a1);
         vec8s_mut(two.value).copy_from_slice(a2);

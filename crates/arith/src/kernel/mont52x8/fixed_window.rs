@@ -1,8 +1,9 @@
 //! Exponentiations, window after window: two interleaved for numbers of ten digits, which fill each other's gaps; one alone
 //! for all others.
 
+use super::fused::{DIGITS, multiply, square};
+use super::lookup::look_up;
 use super::moduli::{Moduli, vec8s, vec8s_mut};
-use super::{fused, lookup};
 use crate::kernel::FixedWindow;
 use crate::kernel::lanes::{Lanes, Vec8, Work};
 
@@ -10,7 +11,7 @@ use crate::kernel::lanes::{Lanes, Vec8, Work};
 pub(super) const VALUES: usize = 6;
 
 /// A number of ten digits.
-type Ten = [Vec8; fused::DIGITS];
+type Ten = [Vec8; DIGITS];
 
 /// What one stream works on.
 struct Stream<'a> {
@@ -42,17 +43,17 @@ impl<'a> Stream<'a> {
 
     #[inline(always)]
     fn square<V: Lanes>(&mut self, token: V::Token) {
-        fused::square::<V>(token, self.value, (self.n, self.n0), None);
+        square::<V>(token, self.value, (self.n, self.n0), None);
     }
 
     #[inline(always)]
     fn look_up<V: Lanes>(&mut self, token: V::Token, digits: &[u8]) {
-        lookup::look_up::<V, 1>(token, self.table, [digits], [self.selected]);
+        look_up::<V, 1>(token, self.table, [digits], [self.selected]);
     }
 
     #[inline(always)]
     fn multiply<V: Lanes>(&mut self, token: V::Token) {
-        fused::multiply::<V>(token, self.value, self.selected, (self.n, self.n0));
+        multiply::<V>(token, self.value, self.selected, (self.n, self.n0));
     }
 }
 

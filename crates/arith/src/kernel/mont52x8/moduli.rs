@@ -1,6 +1,6 @@
 //! What is prepared for the moduli of eight lanes.
 
-use super::blocks;
+use super::blocks::SMALL;
 use crate::kernel::lanes::{DIGIT_BITS, Vec8};
 use crate::limbs::aligned::Aligned;
 use crate::limbs::{LIMB_BITS, Nat};
@@ -33,7 +33,7 @@ pub(crate) struct Moduli {
 pub(super) fn digits(limbs: usize) -> usize {
     (limbs * LIMB_BITS + 4)
         .div_ceil(DIGIT_BITS)
-        .next_multiple_of(blocks::SMALL)
+        .next_multiple_of(SMALL)
 }
 
 pub(super) fn vec8s(words: &[u64]) -> &[Vec8] {

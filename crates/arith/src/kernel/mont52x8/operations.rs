@@ -1,9 +1,12 @@
 //! Products, squares, reductions and look-ups over either form of the lanes: on the fused path where numbers have ten digits,
 //! in blocks elsewhere.
 
-use super::blocks::{self, PartialInverses};
+use super::blocks::{
+    PartialInverses, add_product, product, reduce as reduce_in_blocks, square as square_in_blocks,
+};
+use super::fused::{DIGITS, Modulus, multiply, square};
+use super::lookup::look_up;
 use super::moduli::{Moduli, vec8s};
-use super::{fused, lookup};
 use crate::kernel::lanes::{Lanes, Vec8, Work};
 
 /// The number `a` and its modulus if they have ten digits, so that all columns fit into registers; else `a` again.
@@ -11,7 +14,7 @@ use crate::kernel::lanes::{Lanes, Vec8, Work};
 pub(super) fn fused_operands<'a>(
     moduli: &'a Moduli,
     a: &'a mut [Vec8],
-) -> Result<(&'a mut [Vec8; fused::DIGITS], fused::Modulus<'a>), &'a mut [Vec8]> {
+) -> Result<(&'a mut [Vec8; DIGITS], Modulus<'a>), &'a mut [Vec8]> {
     match vec8s(&moduli.n).try_into() {
         Ok(n) => Ok((a.try_into().expect("as long as n"), (n, &moduli.n0))),
         Err(_) => Err(a),
@@ -31,7 +34,7 @@ pub(super) fn reduce<V: Lanes>(
         small: vec8s(&moduli.small_inverse),
         large: vec8s(&moduli.large_inverse),
     };
-    blocks::reduce::<V>(
+    reduce_in_blocks::<V>(
         token,
         t,
         (vec8s(&moduli.n), &moduli.n0),
@@ -55,11 +58,11 @@ impl Work for Multiply<'_> {
         match fused_operands(moduli, a) {
             Ok((a, n)) => {
                 let b = b.try_into().expect("as long as a");
-                fused::multiply::<V>(token, a, b, n);
+                multiply::<V>(token, a, b, n);
             }
             Err(a) => {
                 let t = &mut t[..2 * a.len()];
-                blocks::product::<V>(token, t, a, b);
+                product::<V>(token, t, a, b);
                 reduce::<V>(token, moduli, t, a, None);
             }
         }
@@ -84,8 +87,8 @@ impl Work for EnterWide<'_> {
             t,
         } = self;
         let t = &mut t[..2 * low.len()];
-        blocks::product::<V>(token, t, low, vec8s(&moduli.rr));
-        blocks::add_product::<V>(token, t, high, vec8s(&moduli.high_rr));
+        product::<V>(token, t, low, vec8s(&moduli.rr));
+        add_product::<V>(token, t, high, vec8s(&moduli.high_rr));
         reduce::<V>(token, moduli, t, low, None);
     }
 }
@@ -109,13 +112,13 @@ impl Work for Square<'_> {
         match fused_operands(moduli, a) {
             Ok((a, n)) => {
                 for _ in 0..times {
-                    fused::square::<V>(token, a, n, None);
+                    square::<V>(token, a, n, None);
                 }
             }
             Err(a) => {
                 let t = &mut t[..2 * a.len()];
                 for _ in 0..times {
-                    blocks::square::<V>(token, t, a);
+                    square_in_blocks::<V>(token, t, a);
                     reduce::<V>(token, moduli, t, a, None);
                 }
             }
@@ -132,6 +135,6 @@ pub(super) struct Select<'a, const WINDOWS: usize> {
 impl<const WINDOWS: usize> Work for Select<'_, WINDOWS> {
     #[inline(always)]
     fn run<V: Lanes>(self, token: V::Token) {
-        lookup::look_up::<V, WINDOWS>(token, self.table, self.digits, self.selected);
+        look_up::<V, WINDOWS>(token, self.table, self.digits, self.selected);
     }
 }

@@ -1,7 +1,7 @@
 //! What moduli that are used once are prepared with: candidates for primes, whose constants are worth less than a
 //! thousandth of the power that they serve if all lanes get theirs at once.
 
-use super::blocks::{self, Carry};
+use super::blocks::{Carry, LARGE, SMALL, reduce_rows};
 use super::moduli::{Moduli, digits, vec8s, vec8s_mut};
 use crate::kernel::lanes::{DIGIT_BITS, DIGIT_MASK, Lanes, Vec8, Work};
 
@@ -16,18 +16,18 @@ impl Work for SetPartialInverses<'_> {
     fn run<V: Lanes>(self, token: V::Token) {
         let Self { moduli, t } = self;
         let n = vec8s(&moduli.n);
-        if n.len() <= blocks::LARGE {
+        if n.len() <= LARGE {
             return;
         }
         // To reduce 1 by the rows of a block is to divide it by what the block is worth.
-        let t = &mut t[..n.len() + blocks::LARGE];
+        let t = &mut t[..n.len() + LARGE];
         t.fill([0; 8]);
         t[0] = [1; 8];
         let n0 = V::load(token, &moduli.n0);
         let large = vec8s_mut(&mut moduli.large_inverse);
-        blocks::reduce_rows::<V, { blocks::LARGE }>(token, t, n, n0, large, None);
+        reduce_rows::<V, { LARGE }>(token, t, n, n0, large, None);
         let small = vec8s_mut(&mut moduli.small_inverse);
-        blocks::reduce_rows::<V, { blocks::SMALL }>(token, t, n, n0, small, None);
+        reduce_rows::<V, { SMALL }>(token, t, n, n0, small, None);
     }
 }
 

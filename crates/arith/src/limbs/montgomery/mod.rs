@@ -1,4 +1,8 @@
-//! Montgomery arithmetic on 64-bit digits, one lane, in portable Rust.
+//! Montgomery multiplication of 64-bit limbs: the product, then the reduction, in blocks of limbs or row by row.
+//!
+//! ```text
+//! mul     t = a b; m = -t / n mod R, block by block; a = (t + m n) / R, less n if it carries
+//! ```
 //!
 //! # Bounds
 //!
@@ -18,13 +22,11 @@
 mod blocks;
 mod rows;
 
-use super::{Doublings, LaneKernel};
-use crate::limbs::{LIMB_BITS, Modulus, Nat, words};
-use std::hint::black_box;
+use super::words;
 use subtle::Choice;
 
-/// Entries of the largest table that [`LaneKernel::select`] is asked about.
-const MAX_ENTRIES: usize = 64;
+/// An odd modulus n and -1 / n mod 2^64.
+pub(crate) type Odd<'a> = (&'a [u64], u64);
 
 /// Does `$blocked` with `$b` the block that numbers of `$limbs` limbs are cut into, or `$rows` where none fits well.
 macro_rules! with_blocks {
@@ -46,163 +48,22 @@ macro_rules! with_blocks {
     };
 }
 
-/// The kernel every machine has.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Mont64x1Portable;
-
-impl LaneKernel for Mont64x1Portable {
-    const NAME: &'static str = "mont64x1_portable";
-    const LANES: usize = 1;
-    type Moduli = Modulus;
-
-    fn words(limbs: usize) -> usize {
-        limbs
-    }
-
-    fn working_words(limbs: usize) -> usize {
-        2 * limbs
-    }
-
-    fn moduli(self, limbs: usize) -> Modulus {
-        Modulus::zero(limbs)
-    }
-
-    fn set_modulus(self, moduli: &mut Modulus, _lane: usize, modulus: &Modulus) {
-        moduli.copy_from(modulus);
-    }
-
-    fn copy_modulus(self, to: &mut Modulus, _lane: usize, from: &Modulus, _from_lane: usize) {
-        to.copy_from(from);
-    }
-
-    fn load(self, _: &Modulus, _lane: usize, limbs: &[u64], value: &mut [u64]) {
-        let (low, above) = value.split_at_mut(limbs.len());
-        low.copy_from_slice(limbs);
-        above.fill(0);
-    }
-
-    fn store(self, modulus: &Modulus, _lane: usize, value: &[u64], limbs: &mut [u64]) {
-        limbs.copy_from_slice(value);
-        words::reduce_once(limbs, modulus.n());
-    }
-
-    fn one(self, modulus: &Modulus, value: &mut [u64]) {
-        value.copy_from_slice(modulus.one());
-    }
-
-    fn enter(self, modulus: &Modulus, a: &mut [u64], t: &mut [u64]) {
-        mul(modulus, a, modulus.rr(), t);
-    }
-
-    fn enter_wide(self, modulus: &Modulus, low: &mut [u64], high: &mut [u64], t: &mut [u64]) {
-        // R high mod n, and what is carried out of the sum is worth R mod n < n.
-        mul(modulus, high, modulus.rr(), t);
-        words::reduce_once(high, modulus.n());
-        let carry = words::add_assign(low, high);
-        words::sub_if(low, modulus.n(), carry);
-        mul(modulus, low, modulus.rr(), t);
-    }
-
-    fn leave(self, modulus: &Modulus, a: &mut [u64], t: &mut [u64]) {
-        let t = &mut t[..2 * a.len()];
-        let (low, high) = t.split_at_mut(a.len());
-        low.copy_from_slice(a);
-        high.fill(0);
-        redc(modulus, a, t);
-    }
-
-    fn mul(self, modulus: &Modulus, a: &mut [u64], b: &[u64], t: &mut [u64]) {
-        mul(modulus, a, b, t);
-    }
-
-    fn sqr(self, modulus: &Modulus, a: &mut [u64], times: usize, t: &mut [u64]) {
-        for _ in 0..times {
-            sqr(modulus, a, t);
-        }
-    }
-
-    fn r_bits(limbs: usize) -> usize {
-        LIMB_BITS * limbs
-    }
-
-    fn can_double(limbs: usize, bits: usize) -> bool {
-        // A value below R is below 2 n then.
-        bits == LIMB_BITS * limbs
-    }
-
-    fn set_moduli_to_square(self, modulus: &mut Modulus, n: &[Nat], bits: usize, _t: &mut [u64]) {
-        modulus.set_to_reduce(&n[0], bits);
-    }
-
-    fn set_moduli_for_powers(self, modulus: &mut Modulus, n: &[Nat], bits: usize, t: &mut [u64]) {
-        modulus.set(&n[0], bits, t);
-    }
-
-    fn square_and_double<const STREAMS: usize>(self, powers: [Doublings<'_, Modulus>; STREAMS]) {
-        for power in powers {
-            let Doublings {
-                moduli,
-                value,
-                bits,
-                working,
-            } = power;
-            for &bit in bits {
-                sqr(moduli, value, working);
-                words::reduce_once(value, moduli.n());
-                let doubled = &mut working[..value.len()];
-                doubled.copy_from_slice(value);
-                words::shift_in_mod(doubled, 0, moduli.n());
-                words::assign_if(value, doubled, Choice::from(bit));
-            }
-        }
-    }
-
-    fn select(self, table: &[u64], digits: &[u8], value: &mut [u64]) {
-        let words = value.len();
-        let mut masks = [0; MAX_ENTRIES];
-        for (mask, index) in masks.iter_mut().zip(0u64..) {
-            *mask = (index ^ u64::from(digits[0])).wrapping_sub(1).cast_signed() >> 63;
-        }
-        // Past this point the compiler cannot know that a mask is all or nothing.
-        let masks = black_box(&masks);
-        // A strip of eight words stays in registers while all entries pass by.
-        let (strips, rest) = value.as_chunks_mut::<8>();
-        let rest_at = 8 * strips.len();
-        for (at, strip) in (0..).step_by(8).zip(strips) {
-            *strip = [0; 8];
-            for (entry, mask) in table.chunks_exact(words).zip(masks) {
-                let entry: &[u64; 8] = entry[at..].first_chunk().expect("a whole strip");
-                for (value, entry) in strip.iter_mut().zip(entry) {
-                    *value |= entry & mask.cast_unsigned();
-                }
-            }
-        }
-        rest.fill(0);
-        for (entry, mask) in table.chunks_exact(words).zip(masks) {
-            for (value, entry) in rest.iter_mut().zip(&entry[rest_at..]) {
-                *value |= entry & mask.cast_unsigned();
-            }
-        }
-    }
-}
-
 /// a = a b / R mod n, below R, for a, b < R. `t` holds 2 N limbs or more.
-pub(crate) fn mul(modulus: &Modulus, a: &mut [u64], b: &[u64], t: &mut [u64]) {
+pub(crate) fn mul((n, n0): Odd<'_>, a: &mut [u64], b: &[u64], t: &mut [u64]) {
     let t = &mut t[..2 * a.len()];
     with_blocks!(a.len(), B => mul_blocks::<B>(t, a, b), rows::mul(t, a, b));
-    redc(modulus, a, t);
+    redc((n, n0), a, t);
 }
 
 /// a = a^2 / R mod n, below R, for a < R. `t` holds 2 N limbs or more.
-pub(crate) fn sqr(modulus: &Modulus, a: &mut [u64], t: &mut [u64]) {
+pub(crate) fn sqr((n, n0): Odd<'_>, a: &mut [u64], t: &mut [u64]) {
     let t = &mut t[..2 * a.len()];
     with_blocks!(a.len(), B => sqr_blocks::<B>(t, a), rows::sqr(t, a));
-    redc(modulus, a, t);
+    redc((n, n0), a, t);
 }
 
 /// out = t / R mod n for any t of 2 N limbs; below R, and below 2 n when t < n R.
-fn redc(modulus: &Modulus, out: &mut [u64], t: &mut [u64]) {
-    let (n, n0) = (modulus.n(), modulus.n0());
+pub(crate) fn redc((n, n0): Odd<'_>, out: &mut [u64], t: &mut [u64]) {
     let top = with_blocks!(n.len(), B => redc_blocks::<B>(t, n, n0), rows::redc(t, n, n0));
     words::sub_if_into(out, &t[n.len()..], n, Choice::from(top as u8));
 }
@@ -266,28 +127,10 @@ fn redc_blocks<const B: usize>(t: &mut [u64], n: &[u64], n0: u64) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::kernel::tests::{agrees_with_the_model, selects};
     use crate::limbs::Nat;
+    use crate::limbs::modulus::inverse_word;
     use crate::model::{any_limbs, any_modulus, limbs, number, over_r, power_of_two};
     use proptest::prelude::*;
-
-    #[test]
-    fn it_agrees_with_the_model() {
-        // Every block, alone and repeated, and rows; full limbs, one bit short, a bit into the top limb, limbs to spare.
-        for len in [1, 2, 4, 5, 6, 7, 8, 12, 16, 17, 24, 32, 36, 48] {
-            for bits in [64 * len, 64 * len - 1, 64 * len - 63, 32 * len] {
-                agrees_with_the_model(Mont64x1Portable, bits.max(2), len, 8);
-            }
-        }
-        agrees_with_the_model(Mont64x1Portable, 16384, 256, 2);
-    }
-
-    #[test]
-    fn it_selects() {
-        for len in [1, 4, 8, 13, 16] {
-            selects(Mont64x1Portable, len);
-        }
-    }
 
     proptest! {
         /// The two promises about bounds, and a reduction of any double-length number.
@@ -297,13 +140,14 @@ mod tests {
                 (((64 * len - 63).max(2)..=64 * len).prop_flat_map(any_modulus), any_limbs(2 * len), Just(len))
             }),
         ) {
-            let modulus = Modulus::new(&limbs(&n, len), n.bits() as usize, len);
+            let n_limbs = limbs(&n, len);
+            let modulus = (&n_limbs[..], inverse_word(n_limbs[0]).wrapping_neg());
             let value = number(&t);
             let mut out = vec![0; len];
-            redc(&modulus, &mut out, &mut t.clone());
+            redc(modulus, &mut out, &mut t.clone());
             prop_assert_eq!(number(&out) % &n, over_r(&value, &n, len));
             let below = value % (&n * power_of_two(64 * len));
-            redc(&modulus, &mut out, &mut limbs(&below, 2 * len));
+            redc(modulus, &mut out, &mut limbs(&below, 2 * len));
             prop_assert!(number(&out) < &n * 2u8);
             prop_assert_eq!(number(&out) % &n, over_r(&below, &n, len));
         }
@@ -318,7 +162,7 @@ mod tests {
                     .collect();
                 let b: Vec<u64> = a.iter().map(|a| !a.rotate_left(7)).collect();
                 let n: Vec<u64> = a.iter().map(|a| a | 1 << 63 | 1).collect();
-                let n0 = crate::limbs::modulus::inverse_word(n[0]).wrapping_neg();
+                let n0 = inverse_word(n[0]).wrapping_neg();
                 let (mut t, mut expected) = (Nat::zero(2 * limbs), Nat::zero(2 * limbs));
                 with_blocks!(limbs, B => mul_blocks::<B>(&mut t, &a, &b), rows::mul(&mut t, &a, &b));
                 rows::mul(&mut expected, &a, &b);

@@ -1,0 +1,165 @@
+//! Reading keys of any format.
+
+use super::{
+    Restrictions, certificate,
+    content::{self, Content, refused},
+    encrypted,
+    input::{Key, Limits, Usage},
+    jwk, openssh, pkcs,
+};
+use crate::{Error, PrivateKey, PublicKey};
+
+/// A key with what its file says of it.
+#[derive(Clone, Debug)]
+pub struct Loaded<K> {
+    /// The key.
+    pub key: K,
+    /// What its algorithm allows.
+    pub usage: Usage,
+    /// What its file says that it is for.
+    pub restrictions: Restrictions,
+    /// What it was read from.
+    pub content: Content,
+}
+
+/// Reads a private key of any format.
+///
+/// A key that names neither its primes nor its CRT parameters gets them computed from its exponents, once.
+///
+/// # Errors
+///
+/// [`Error::Format`] says what the bytes are instead, or where they are damaged; [`Error::Unsupported`] what key, or what
+/// encryption of one, they hold; [`Error::PasswordMissing`] and [`Error::PasswordWrong`] that a password is needed, or another
+/// one; [`Error::InvalidKey`] and [`Error::KeySize`] what is wrong with the key in them.
+pub fn load_private(bytes: &[u8], password: Option<&[u8]>) -> Result<Loaded<PrivateKey>, Error> {
+    load_private_within(bytes, password, Limits::NONE)
+}
+
+/// As [`load_private`], for what somebody else may have supplied: a modulus above the limit is [`Error::KeySize`], and nothing
+/// is computed with it.
+///
+/// # Errors
+///
+/// As for [`load_private`].
+pub fn load_private_within(
+    bytes: &[u8],
+    password: Option<&[u8]>,
+    limits: Limits,
+) -> Result<Loaded<PrivateKey>, Error> {
+    let loaded = load(bytes, password, limits)?;
+    match (loaded.key, loaded.content) {
+        (Key::Private(key), _) => Ok(Loaded {
+            key,
+            usage: loaded.usage,
+            restrictions: loaded.restrictions,
+            content: loaded.content,
+        }),
+        (Key::Public(_), Content::Certificate) => Err(refused(
+            "this is a certificate, which holds a public key, but a private key is needed",
+        )),
+        (Key::Public(_), _) => Err(refused("this is a public key, but a private key is needed")),
+    }
+}
+
+/// Reads a public key of any format. Of a private key, and of a certificate, the public key is taken; that a certificate
+/// is anybody's word, and still valid, is not looked at.
+///
+/// # Errors
+///
+/// As for [`load_private`].
+pub fn load_public(bytes: &[u8], password: Option<&[u8]>) -> Result<Loaded<PublicKey>, Error> {
+    load_public_within(bytes, password, Limits::NONE)
+}
+
+/// As [`load_public`], for what somebody else may have supplied.
+///
+/// # Errors
+///
+/// As for [`load_private_within`].
+pub fn load_public_within(
+    bytes: &[u8],
+    password: Option<&[u8]>,
+    limits: Limits,
+) -> Result<Loaded<PublicKey>, Error> {
+    let loaded = load(bytes, password, limits)?;
+    Ok(Loaded {
+        key: match loaded.key {
+            Key::Private(key) => key.public().clone(),
+            Key::Public(key) => key,
+        },
+        usage: loaded.usage,
+        restrictions: loaded.restrictions,
+        content: loaded.content,
+    })
+}
+
+/// Reads a private key of any use, without a password.
+///
+/// # Errors
+///
+/// As for [`load_private`], and [`Error::Restricted`] if the key is for RSASSA-PSS alone, or its file says what it is for.
+pub fn decode_private(bytes: &[u8]) -> Result<PrivateKey, Error> {
+    for_any_use(load_private(bytes, None)?)
+}
+
+/// Reads a public key of any use.
+///
+/// # Errors
+///
+/// As for [`decode_private`].
+pub fn decode_public(bytes: &[u8]) -> Result<PublicKey, Error> {
+    for_any_use(load_public(bytes, None)?)
+}
+
+fn for_any_use<K>(loaded: Loaded<K>) -> Result<K, Error> {
+    let restricted = |reason| Err(Error::Restricted { reason });
+    match loaded.usage {
+        Usage::Any if loaded.restrictions.is_none() => Ok(loaded.key),
+        Usage::Any => restricted(format!(
+            "this RSA key is not for any use: its file says {}",
+            loaded.restrictions
+        )),
+        Usage::Pss(_) => {
+            restricted("this RSA key may be used for RSASSA-PSS only, and not for this".to_owned())
+        }
+    }
+}
+
+fn load(bytes: &[u8], password: Option<&[u8]>, limits: Limits) -> Result<Loaded<Key>, Error> {
+    let (content, body) = content::open(bytes)?;
+    let any = |key| (key, Usage::Any);
+    let mut restrictions = Restrictions::default();
+    let (key, usage) = match content {
+        Content::Pkcs1Private => any(Key::Private(pkcs::pkcs1_private(&body, limits)?)),
+        Content::Pkcs1Public => any(Key::Public(pkcs::pkcs1_public(&body, limits)?)),
+        Content::Pkcs8 => private(pkcs::pkcs8(&body, limits)?),
+        Content::EncryptedPkcs8 => private(encrypted::decode(&body, password, limits)?),
+        Content::Spki => public(pkcs::spki(&body, limits)?),
+        Content::Certificate => {
+            let (key, usage, key_usage) = certificate::decode(&body, limits)?;
+            restrictions.certificate = key_usage;
+            public((key, usage))
+        }
+        Content::Jwk => {
+            let (key, said) = jwk::decode(&body, limits)?;
+            restrictions = said;
+            any(key)
+        }
+        Content::OpensshPrivate => any(Key::Private(openssh::decode_private(&body, limits)?)),
+        Content::OpensshPublic => any(Key::Public(openssh::decode_public(&body, limits)?)),
+    };
+    Ok(Loaded {
+        key,
+        usage,
+        restrictions,
+        content,
+    })
+}
+
+fn private((key, usage): (PrivateKey, Usage)) -> (Key, Usage) {
+    (Key::Private(key), usage)
+}
+
+fn public((key, usage): (PublicKey, Usage)) -> (Key, Usage) {
+    (Key::Public(key), usage)
+}
