@@ -1,10 +1,10 @@
-//! How the program ends: the classes of failure, their exit codes, and how a failure is told.
+//! How the program ends: the classes of failure, their exit codes, and the message that a failure prints.
 
 use std::{borrow::Cow, error::Error, fmt, io};
 
-use rsalab_study::{ErrorClass, store::StoreError};
+use rsalab_study::{ErrorClass, number, store::StoreError};
 
-use crate::output::printable;
+use crate::printable::printable;
 
 /// What kind of failure ended the program; each has its exit code. Of several in one command the last in this order decides.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -28,6 +28,39 @@ pub(crate) enum Class {
 }
 
 impl Class {
+    /// The class of an error of the library. The one place that maps these to exit codes; where a step knows better (a size that was
+    /// typed, not read from a key), it says so itself.
+    pub(crate) fn of(error: &rsalab_rsa::Error) -> Class {
+        use rsalab_rsa::Error as E;
+        match error {
+            E::Scheme { .. } => Class::Usage,
+            E::Randomness { .. } => Class::Unavailable,
+            E::InvalidKey { .. }
+            | E::KeySize { .. }
+            | E::Format { .. }
+            | E::Unsupported { .. }
+            | E::PasswordMissing
+            | E::PasswordWrong
+            | E::Restricted { .. } => Class::Input,
+            _ => Class::Internal,
+        }
+    }
+
+    /// The class of an error of texts in raw blocks.
+    pub(crate) fn of_text(error: &rsalab_text::Error) -> Class {
+        use rsalab_text::{Error as E, Failure, Reason};
+        let is_unavailable = |failure: &Failure<E>| matches!(&failure.reason, Reason::Failed(error) if Class::of_text(error) == Class::Unavailable);
+        match error {
+            E::Rsa(error) => Class::of(error),
+            E::Blocks { .. } | E::Layout { .. } => Class::Usage,
+            E::Container { .. } => Class::Input,
+            E::Block { .. } => Class::Verification,
+            E::Threads { .. } => Class::Unavailable,
+            E::Workers(failures) if failures.iter().any(is_unavailable) => Class::Unavailable,
+            _ => Class::Internal,
+        }
+    }
+
     /// The exit code, as `rsalab --help` lists it.
     pub(crate) fn code(self) -> u8 {
         match self {
@@ -53,7 +86,7 @@ pub(crate) struct Failure {
 }
 
 impl Failure {
-    /// A failure told in one sentence that says what and where.
+    /// A failure with one sentence that says what happened and where.
     pub(crate) fn new(class: Class, what: impl Into<String>) -> Self {
         Failure {
             class,
@@ -63,7 +96,7 @@ impl Failure {
         }
     }
 
-    /// Adds the error of the floor below, whose own causes are told too.
+    /// Adds the error of the layer below, whose own causes are printed too.
     pub(crate) fn because(self, cause: impl Into<Box<dyn Error + Send + Sync>>) -> Self {
         Failure {
             cause: Some(cause.into()),
@@ -77,6 +110,11 @@ impl Failure {
             advice: Some(advice.into()),
             ..self
         }
+    }
+
+    /// A step failed because of an error of the library, which decides the class.
+    pub(crate) fn step(what: impl Into<String>, error: rsalab_rsa::Error) -> Self {
+        Failure::new(Class::of(&error), what).because(error)
     }
 
     /// The same failure, as the first of several.
@@ -137,6 +175,28 @@ impl Failure {
     }
 }
 
+/// What several items come to: the gravest failure, the first of its class, with how many there are.
+pub(crate) fn of_several(
+    failures: Vec<Failure>,
+    what: &str,
+    all: usize,
+    noun: &str,
+) -> Result<(), Failure> {
+    let count = failures.len();
+    let gravest = failures.iter().map(Failure::class).max();
+    match failures
+        .into_iter()
+        .find(|failure| Some(failure.class) == gravest)
+    {
+        None => Ok(()),
+        Some(failure) if all == 1 => Err(failure),
+        Some(failure) => {
+            let all = number::counted(all, noun);
+            Err(failure.among(&format!("{count} of {all} {what}, the first")))
+        }
+    }
+}
+
 /// What helps when the system refuses to read or write; none where nothing can be said in general.
 fn remedy(kind: io::ErrorKind) -> Option<&'static str> {
     use io::ErrorKind as Kind;
@@ -158,34 +218,22 @@ fn remedy(kind: io::ErrorKind) -> Option<&'static str> {
     })
 }
 
-/// An operation with a key that had been validated.
 impl From<rsalab_rsa::Error> for Failure {
     fn from(error: rsalab_rsa::Error) -> Self {
-        let class = match error {
-            rsalab_rsa::Error::Scheme { .. } => Class::Usage,
-            rsalab_rsa::Error::Randomness { .. } => Class::Unavailable,
-            _ => Class::Internal,
-        };
-        Failure::new(class, error.to_string())
+        Failure::new(Class::of(&error), error.to_string())
     }
 }
 
-/// Blocks raised over threads.
 impl From<rsalab_text::Error> for Failure {
     fn from(error: rsalab_text::Error) -> Self {
-        match error {
-            rsalab_text::Error::Rsa(error) => error.into(),
-            rsalab_text::Error::Threads { .. } => {
-                Failure::new(Class::Unavailable, error.to_string())
-            }
-            _ => Failure::new(Class::Internal, error.to_string()),
-        }
+        Failure::new(Class::of_text(&error), error.to_string())
     }
 }
 
 impl From<rsalab_study::Error> for Failure {
     fn from(error: rsalab_study::Error) -> Self {
         let class = match error.class() {
+            _ if matches!(error, rsalab_study::Error::Random(_)) => Class::Unavailable,
             ErrorClass::Usage => Class::Usage,
             ErrorClass::InputOutput => Class::Io,
             ErrorClass::Database => Class::Database,
@@ -246,7 +294,7 @@ mod tests {
     }
 
     #[test]
-    fn a_failure_tells_what_why_and_what_to_do() {
+    fn a_failure_prints_what_why_and_what_to_do() {
         let cause = io::Error::from_raw_os_error(2);
         let failure = Failure::io("cannot read key.pem", cause).advice("name the file of a key");
         assert_eq!(failure.class(), Class::Io);
@@ -260,14 +308,14 @@ mod tests {
     fn what_the_system_refuses_comes_with_a_remedy_and_without_names_of_drafts() {
         let draft = tempfile::Builder::new().tempfile_in("/no/such/directory");
         let failure = Failure::io("cannot make key.pem", draft.expect_err("it is not there"));
-        let told = failure.to_string();
+        let message = failure.to_string();
         assert!(
-            told.starts_with("cannot make key.pem: entity not found\n"),
-            "{told}"
+            message.starts_with("cannot make key.pem: entity not found\n"),
+            "{message}"
         );
         assert!(
-            told.ends_with("\ncheck the name, and that the directory it is in is there"),
-            "{told}"
+            message.ends_with("\ncheck the name, and that the directory it is in is there"),
+            "{message}"
         );
     }
 
@@ -275,12 +323,12 @@ mod tests {
     fn names_cannot_break_a_line_or_go_on_for_ever() {
         let failure =
             Failure::new(Class::Io, "cannot read a\nb\u{1b}[31m").advice("x".repeat(9999));
-        let told = failure.to_string();
+        let message = failure.to_string();
         assert!(
-            told.starts_with("cannot read a\\nb\\u{1b}[31m\nxx"),
-            "{told}"
+            message.starts_with("cannot read a\\nb\\u{1b}[31m\nxx"),
+            "{message}"
         );
-        assert_eq!(told.lines().count(), 2);
-        assert!(told.chars().count() < 2000);
+        assert_eq!(message.lines().count(), 2);
+        assert!(message.chars().count() < 2000);
     }
 }

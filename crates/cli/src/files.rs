@@ -15,6 +15,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
+use rsalab_rsa::hash::{Digested, Hash};
 use rustix::fs::{AtFlags, CWD, OFlags, linkat};
 use tempfile::{Builder, NamedTempFile};
 
@@ -74,6 +75,13 @@ pub(crate) fn read(path: Option<&Path>, most: u64) -> Result<Vec<u8>, Failure> {
 pub(crate) fn read_start(path: Option<&Path>, most: u64) -> Result<Vec<u8>, Failure> {
     let (mut source, _) = open(path)?;
     read_up_to(&mut source, path, most)
+}
+
+/// The digest of a file, or of standard input, however long it is.
+pub(crate) fn digest(path: Option<&Path>, hash: Hash) -> Result<Digested, Failure> {
+    let (source, _) = open(path)?;
+    hash.digest_reader(source)
+        .map_err(|error| cannot_read(path, error))
 }
 
 /// A file, or standard input, opened for reading, and its length where it has one.

@@ -1,4 +1,4 @@
-//! The program `rsalab`: reads the command line, injects our own backend, and calls the floors below.
+//! The program `rsalab`: reads the command line, injects our own backend, and calls the layers below.
 //!
 //! | question | file |
 //! |---|---|
@@ -8,7 +8,7 @@
 //! | how a user's keys and passwords come in | `keys`, `passwords` |
 //! | which keys are known to be weak | `blocklist` |
 //! | how a run is followed | `progress` |
-//! | what is written where | `output`, `table` |
+//! | what is written where | `output`, `printable`, `table`, `files` |
 #![forbid(unsafe_code)]
 
 use std::{
@@ -27,9 +27,10 @@ use tracing_subscriber::{
 };
 
 use crate::{
-    arguments::{Arguments, TalkOptions},
+    arguments::{Arguments, LogOptions},
     exit::{Class, Failure},
-    output::{Talk, complain},
+    output::{Log, error_line},
+    printable::printable,
 };
 
 mod arguments;
@@ -41,6 +42,7 @@ mod kernels;
 mod keys;
 mod output;
 mod passwords;
+mod printable;
 mod progress;
 mod signals;
 mod table;
@@ -50,15 +52,15 @@ fn main() -> ExitCode {
         Ok(arguments) => arguments,
         Err(error) => return usage(&error),
     };
-    trace(&arguments.talk);
+    trace(&arguments.log);
     panic::set_hook(Box::new(|defect| {
-        complain(format_args!(
+        error_line(format_args!(
             "rsalab: a defect of rsalab: {defect}\nplease report it with the command that was typed"
         ));
     }));
     signals::outlive_file_limit();
-    let talk = Talk::new(arguments.talk.quiet);
-    let result = panic::catch_unwind(|| commands::run(arguments.command, talk));
+    let log = Log::new(arguments.log.quiet);
+    let result = panic::catch_unwind(|| commands::run(arguments.command, log));
     match result {
         Ok(Ok(code)) => code,
         Ok(Err(failure)) => end(&failure),
@@ -67,7 +69,7 @@ fn main() -> ExitCode {
 }
 
 fn end(failure: &Failure) -> ExitCode {
-    complain(format_args!("rsalab: {failure}"));
+    error_line(format_args!("rsalab: {failure}"));
     ExitCode::from(failure.class().code())
 }
 
@@ -87,7 +89,7 @@ fn usage(error: &clap::Error) -> ExitCode {
     }
     match error.kind() {
         ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => {
-            complain(error.render().to_string().trim_end());
+            error_line(error.render().to_string().trim_end());
         }
         ErrorKind::InvalidUtf8 => return end(&not_text()),
         _ => {
@@ -98,9 +100,9 @@ fn usage(error: &clap::Error) -> ExitCode {
                 .lines()
                 .filter(|line| !line.is_empty())
                 .take(MOST_LINES)
-                .map(output::printable)
+                .map(printable)
                 .collect();
-            complain(format_args!("rsalab: {}", lines.join("\n")));
+            error_line(format_args!("rsalab: {}", lines.join("\n")));
         }
     }
     ExitCode::from(Class::Usage.code())
@@ -122,8 +124,8 @@ fn not_text() -> Failure {
     )
 }
 
-/// Sends what the floors below record to standard error, as far as was asked for.
-fn trace(options: &TalkOptions) {
+/// Sends the records of the layers below to standard error, in the detail that was asked for.
+fn trace(options: &LogOptions) {
     let level = match (options.quiet, options.verbose) {
         (true, _) => LevelFilter::ERROR,
         (false, 0) => LevelFilter::WARN,
@@ -131,13 +133,13 @@ fn trace(options: &TalkOptions) {
         (false, 2) => LevelFilter::DEBUG,
         (false, _) => LevelFilter::TRACE,
     };
-    let talk = tracing_subscriber::fmt::layer()
+    let layer = tracing_subscriber::fmt::layer()
         .with_writer(std::io::stderr)
         .with_target(false)
         .log_internal_errors(false);
-    // What libraries have to say of themselves is for who develops this program.
+    // Records of other libraries are of no use to a user of this program.
     let ours = Targets::new().with_target("rsalab", level);
     tracing_subscriber::registry()
-        .with(talk.with_filter(ours))
+        .with(layer.with_filter(ours))
         .init();
 }

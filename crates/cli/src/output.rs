@@ -1,8 +1,8 @@
-//! Standard output is data, standard error is talk. Neither may panic when its reader is gone.
+//! Standard output is data, standard error is the log. Neither may panic when its reader is gone.
 //!
 //! There are two kinds of data. What a command *makes* (a key, a signature, a message) must reach its reader: anything less is a
-//! failure, whoever closed the pipe. What it *reports* (tables, verdicts, JSON) may be read in part, as `head` does: a reader
-//! that has gone is no failure, and the verdict alone decides how the program ends.
+//! failure, whoever closed the pipe. What it *reports* (tables, verdicts, JSON) may be read in part, as `head` does: a closed
+//! pipe is no failure, and the verdict alone decides the exit code.
 
 use std::{
     fmt::Display,
@@ -15,7 +15,10 @@ use rustix::{
 };
 use serde::Serialize;
 
-use crate::exit::{Class, Failure};
+use crate::{
+    exit::{Class, Failure},
+    printable::printable,
+};
 
 /// Delivers what a command made: all of it, or it is a failure.
 pub(crate) fn deliver(bytes: &[u8]) -> Result<(), Failure> {
@@ -23,7 +26,7 @@ pub(crate) fn deliver(bytes: &[u8]) -> Result<(), Failure> {
     write(bytes).map_err(|error| Failure::io("cannot write all of it to standard output", error))
 }
 
-/// Prints what is reported. A reader that has gone has read enough.
+/// Prints what is reported. A closed pipe is no failure: its reader has read enough.
 pub(crate) fn report(text: &str) -> Result<(), Failure> {
     match write(text.as_bytes()) {
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
@@ -70,62 +73,32 @@ fn write(bytes: &[u8]) -> io::Result<()> {
     stdout.write_all(bytes).and_then(|()| stdout.flush())
 }
 
-/// Text from elsewhere, such as the name of a file, without what would forge a line or command a terminal: control characters,
-/// line separators, and characters that are invisible or turn the direction of writing are escaped.
-pub(crate) fn printable(text: &str) -> String {
-    let mut line = String::with_capacity(text.len());
-    for character in text.chars() {
-        let is_invisible = matches!(character,
-            '\u{ad}' | '\u{61c}' | '\u{180e}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}'
-            | '\u{feff}' | '\u{e0000}'..='\u{e007f}');
-        match character.is_control() || is_invisible {
-            true => line.extend(character.escape_default()),
-            false => line.push(character),
-        }
-    }
-    line
-}
-
-/// What is said on standard error.
+/// Messages on standard error.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Talk {
+pub(crate) struct Log {
     quiet: bool,
 }
 
-impl Talk {
-    /// Talks unless it is to be quiet.
+impl Log {
+    /// Messages are printed unless `quiet`.
     pub(crate) fn new(quiet: bool) -> Self {
-        Talk { quiet }
+        Log { quiet }
     }
 
-    /// Says one thing, on one line.
-    pub(crate) fn say(self, words: impl Display) {
+    /// Prints one message on one line.
+    pub(crate) fn note(self, message: impl Display) {
         if !self.quiet {
-            complain(printable(&words.to_string()));
+            error_line(printable(&message.to_string()));
         }
     }
 
-    /// Whether somebody is looking at a terminal and wants to hear.
+    /// Whether standard error is a terminal and messages are wanted.
     pub(crate) fn is_watched(self) -> bool {
         !self.quiet && io::stderr().is_terminal()
     }
 }
 
-/// Says on standard error what must be said even by a quiet program. There is nobody to tell if that fails.
-pub(crate) fn complain(words: impl Display) {
-    let _ = writeln!(io::stderr(), "{words}");
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn names_cannot_forge_lines_or_command_a_terminal() {
-        assert_eq!(printable("Übung 1.pem"), "Übung 1.pem");
-        assert_eq!(
-            printable("a: OK\nb\r\u{1b}[2K\u{9b}1m\u{202e}gpj.exe\u{2028}\u{200b}"),
-            "a: OK\\nb\\r\\u{1b}[2K\\u{9b}1m\\u{202e}gpj.exe\\u{2028}\\u{200b}"
-        );
-    }
+/// Prints on standard error what even a quiet program must print. A failure to do so cannot be reported anywhere.
+pub(crate) fn error_line(line: impl Display) {
+    let _ = writeln!(io::stderr(), "{line}");
 }

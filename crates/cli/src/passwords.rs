@@ -1,4 +1,4 @@
-//! Passwords: from the first line of a file, or asked for on the terminal.
+//! Passwords: from the first line of a file, or typed on the terminal.
 
 use std::{
     io::{self, IsTerminal},
@@ -8,9 +8,10 @@ use std::{
 use zeroize::Zeroizing;
 
 use crate::{
+    arguments::KeyFormat,
     exit::{Class, Failure},
     files,
-    output::printable,
+    printable::printable,
 };
 
 /// A password, wiped when it is dropped.
@@ -55,9 +56,15 @@ pub(crate) fn of_key(path: &Path, option: &str) -> Result<Password, Failure> {
     ask(&format!("Password of {name}: "), option)
 }
 
+/// A password was given for keys of a format without one.
+pub(crate) fn not_of(format: KeyFormat) -> Failure {
+    let what = format!("keys of the format {} have no password", format.name());
+    Failure::new(Class::Usage, what).advice("add --format pkcs8-encrypted")
+}
+
 fn ask(prompt: &str, option: &str) -> Result<Password, Failure> {
     if !io::stdin().is_terminal() {
-        let what = "there is no terminal to ask for the password on";
+        let what = "the password cannot be typed: standard input is no terminal";
         return Err(Failure::new(Class::Usage, what).advice(format!("name a file with {option}")));
     }
     let typed = rpassword::prompt_password(prompt)

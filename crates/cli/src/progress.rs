@@ -1,29 +1,44 @@
-//! How a run is followed: a bar on a terminal, plain lines elsewhere.
+//! The progress of a run: a bar on a terminal, plain lines elsewhere.
 
-use std::time::{Duration, Instant};
+use std::{
+    sync::{
+        atomic::{AtomicU64, Ordering},
+        mpsc::{RecvTimeoutError, sync_channel},
+    },
+    thread,
+    time::{Duration, Instant},
+};
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use rsalab_study::number;
 use rsalab_study::{
     compare::Figures,
     run::{CellName, Event, Observer, Progress},
     store::CellState,
 };
 
-use rsalab_study::number;
-
 use crate::{
     exit::{Class, Failure},
-    output::Talk,
+    output::Log,
 };
+
+/// A bar of so many steps, drawn on a terminal only.
+fn bar(log: Log, steps: u64) -> ProgressBar {
+    let target = match log.is_watched() {
+        true => ProgressDrawTarget::stderr(),
+        false => ProgressDrawTarget::hidden(),
+    };
+    let style = ProgressStyle::with_template("{bar:24} {msg}").expect("the template is fixed");
+    ProgressBar::with_draw_target(Some(steps), target).with_style(style)
+}
 
 /// Steps of the bar for each cell.
 const STEPS_PER_CELL: f64 = 100.0;
 
 /// Follows a run on standard error: one line for each cell that is closed, and on a terminal a bar with the cell that is
-/// being measured, its estimate so far, and the time to go.
+/// being measured, its estimate so far, and the time left.
 pub(crate) struct Follower {
-    talk: Talk,
-    /// Not drawn where nobody watches.
+    log: Log,
     bar: ProgressBar,
     /// Cells of the present group that are still to be closed.
     open_in_group: usize,
@@ -32,41 +47,35 @@ pub(crate) struct Follower {
 }
 
 impl Follower {
-    /// A follower that has seen nothing yet.
-    pub(crate) fn new(talk: Talk) -> Self {
-        let target = match talk.is_watched() {
-            true => ProgressDrawTarget::stderr(),
-            false => ProgressDrawTarget::hidden(),
-        };
-        let style = ProgressStyle::with_template("{bar:24} {msg}").expect("the template is fixed");
-        let bar = ProgressBar::with_draw_target(Some(0), target).with_style(style);
+    /// A follower of a run that has not begun.
+    pub(crate) fn new(log: Log) -> Self {
         Follower {
-            talk,
-            bar,
+            log,
+            bar: bar(log, 0),
             open_in_group: 0,
             failed: 0,
             unsupported: 0,
         }
     }
 
-    /// Takes the bar away, so that what is said next stays.
+    /// Removes the bar, so that the next line stays.
     pub(crate) fn finish(&self) {
         self.bar.finish_and_clear();
     }
 
-    /// Says how many cells of the whole study failed, if any did.
-    pub(crate) fn say_failures(&self, failed: usize) {
+    /// Prints how many cells of the whole study failed, if any did.
+    pub(crate) fn note_failures(&self, failed: usize) {
         if failed > 0 {
-            self.talk.say(format_args!(
+            self.log.note(format_args!(
                 "{} failed; the report has the reasons",
                 number::counted(failed, "cell")
             ));
         }
     }
 
-    /// An error if a cell has no figure: to be asked where each was wanted.
+    /// An error if a cell was not measured, for commands that need all of them.
     pub(crate) fn verdict(&self) -> Result<(), Failure> {
-        let told = |count: usize, ending: &str| {
+        let sentence = |count: usize, ending: &str| {
             format!(
                 "{} {ending}; the notes have the reasons",
                 number::counted(count, "cell")
@@ -76,18 +85,18 @@ impl Follower {
             (0, 0) => Ok(()),
             (0, count) => Err(Failure::new(
                 Class::Unavailable,
-                told(count, "could not be measured"),
+                sentence(count, "could not be measured"),
             )),
-            (count, _) => Err(Failure::new(Class::Verification, told(count, "failed"))),
+            (count, _) => Err(Failure::new(Class::Verification, sentence(count, "failed"))),
         }
     }
 
-    /// Says a line that stays.
-    fn say(&self, line: String) {
-        self.bar.suspend(|| self.talk.say(line));
+    /// Prints a line that stays.
+    fn note(&self, line: String) {
+        self.bar.suspend(|| self.log.note(line));
     }
 
-    /// A cell counts when it is closed; those that are being measured in turn advance together.
+    /// A cell counts when it is closed; those of a group are interleaved, and advance together.
     fn advance(&self, progress: &Progress) {
         let steps = |cells: f64| (cells * STEPS_PER_CELL) as u64;
         let under_way = self.open_in_group as f64 * progress.group_share;
@@ -103,7 +112,7 @@ impl Observer for Follower {
             Event::Began { progress } => {
                 self.advance(progress);
                 if progress.cells_closed > 0 {
-                    self.say(format!(
+                    self.note(format!(
                         "{} of {} are done already",
                         progress.cells_closed,
                         number::counted(progress.cells, "cell")
@@ -121,7 +130,7 @@ impl Observer for Follower {
             } => {
                 self.advance(progress);
                 self.bar.set_message(format!(
-                    "{}/{} cells · {} · {} · {} {} · {} to go",
+                    "{}/{} cells · {} · {} · {} {} · {} left",
                     progress.cells_closed,
                     progress.cells,
                     cell.job,
@@ -144,13 +153,13 @@ impl Observer for Follower {
                     _ => {}
                 }
                 self.advance(progress);
-                self.say(closed(*cell, state, *figures, progress));
+                self.note(closed(*cell, state, *figures, progress));
             }
-            Event::Interrupted { cell, reason } => self.say(format!(
-                "{} · {}: a block was interrupted, and is measured anew: {reason}",
+            Event::Interrupted { cell, reason } => self.note(format!(
+                "{} · {}: a block was interrupted, and is repeated: {reason}",
                 cell.job, cell.engine
             )),
-            Event::Warning(warning) => self.say(format!("warning: {warning}")),
+            Event::Warning(warning) => self.note(format!("warning: {warning}")),
             _ => {}
         }
     }
@@ -180,69 +189,89 @@ fn closed(
     )
 }
 
-/// How often a line is said where nobody watches a bar.
+/// How often a line is printed where there is no bar.
 const LINE_EVERY: Duration = Duration::from_secs(10);
 
-/// Follows work on many items of one kind: a bar on a terminal, a line now and then elsewhere.
+/// Follows work on many items of one kind: a bar on a terminal, a line every ten seconds elsewhere.
 pub(crate) struct Counter {
-    talk: Talk,
+    log: Log,
     noun: &'static str,
     bar: ProgressBar,
     begun: Instant,
-    said: Instant,
+    last_line: Instant,
     count: u64,
     before: u64,
 }
 
 impl Counter {
     /// For `count` items called `noun`, of which `before` were done earlier.
-    pub(crate) fn new(talk: Talk, noun: &'static str, count: u64, before: u64) -> Self {
-        let target = match talk.is_watched() {
-            true => ProgressDrawTarget::stderr(),
-            false => ProgressDrawTarget::hidden(),
-        };
-        let style = ProgressStyle::with_template("{bar:24} {msg}").expect("the template is fixed");
+    pub(crate) fn new(log: Log, noun: &'static str, count: u64, before: u64) -> Self {
         Counter {
-            talk,
+            log,
             noun,
-            bar: ProgressBar::with_draw_target(Some(count), target).with_style(style),
+            bar: bar(log, count),
             begun: Instant::now(),
-            said: Instant::now(),
+            last_line: Instant::now(),
             count,
             before,
         }
     }
 
-    /// Says how far the work is: `made` items now.
+    /// Shows the progress: `made` items so far.
     pub(crate) fn advance(&mut self, made: u64) {
         let (total, seconds) = (self.before + made, self.begun.elapsed().as_secs_f64());
         self.bar.set_position(total);
         let rate = made as f64 / seconds;
-        let to_go = match made {
+        let time_left = match made {
             0 => String::new(),
             _ => {
                 let left = (self.count.saturating_sub(total)) as f64 / rate;
                 format!(
-                    " · {}/s · {} to go",
+                    " · {}/s · {} left",
                     number::significant(rate),
                     number::wait(Duration::from_secs_f64(left))
                 )
             }
         };
         let line = format!(
-            "{} of {}{to_go}",
+            "{} of {}{time_left}",
             number::whole(total),
             number::counted(usize::try_from(self.count).unwrap_or(usize::MAX), self.noun)
         );
-        if !self.talk.is_watched() && self.said.elapsed() >= LINE_EVERY && total < self.count {
-            self.talk.say(&line);
-            self.said = Instant::now();
+        if !self.log.is_watched() && self.last_line.elapsed() >= LINE_EVERY && total < self.count {
+            self.log.note(&line);
+            self.last_line = Instant::now();
         }
         self.bar.set_message(line);
     }
 
-    /// Takes the bar away.
+    /// Removes the bar.
     pub(crate) fn finish(&self) {
         self.bar.finish_and_clear();
     }
+}
+
+/// Does work on `count` items called `noun`, while another thread shows how many of them `done` says are done. Where the system
+/// gives no thread, nothing is shown.
+pub(crate) fn follow<T>(
+    log: Log,
+    noun: &'static str,
+    count: u64,
+    done: &AtomicU64,
+    work: impl FnOnce() -> T,
+) -> T {
+    thread::scope(|scope| {
+        let (working, ended) = sync_channel::<()>(0);
+        let show = move || {
+            let mut counter = Counter::new(log, noun, count, 0);
+            while ended.recv_timeout(Duration::from_millis(100)) == Err(RecvTimeoutError::Timeout) {
+                counter.advance(done.load(Ordering::Relaxed));
+            }
+            counter.finish();
+        };
+        let _ = thread::Builder::new().spawn_scoped(scope, show);
+        let result = work();
+        drop(working);
+        result
+    })
 }

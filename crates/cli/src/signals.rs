@@ -1,5 +1,5 @@
 //! SIGINT and SIGTERM: the first asks the command to save and stop, the second ends the program at once. SIGXFSZ: writing
-//! fails, and the program goes on.
+//! fails, and the program continues.
 
 use std::{
     io,

@@ -1,6 +1,6 @@
 //! Plain aligned tables for people; whatever a program should read is JSON.
 
-use crate::output::printable;
+use crate::printable::printable;
 
 use comfy_table::{CellAlignment, ContentArrangement, Table as Grid, TableStyle};
 

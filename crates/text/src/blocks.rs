@@ -11,6 +11,8 @@
 //! short block is not even reduced by the modulus. This is how the articles behind this laboratory encrypt, and it is
 //! here to be measured.
 
+use std::sync::atomic::{AtomicU64, Ordering};
+
 use zeroize::Zeroizing;
 
 use rsalab_rsa::{BlockRunner, Prepared, Status};
@@ -120,7 +122,7 @@ pub fn encrypt(
     text: &[u8],
     threads: Threads<'_>,
 ) -> Result<Outcome, Error> {
-    raise(key, blocks, Direction::Encrypt, (text, text.len()), threads)
+    over_threads(key, blocks, Direction::Encrypt, (text, text.len()), threads)
 }
 
 /// Decrypts the ciphertext of a text of `text_len` bytes with a prepared private key.
@@ -137,7 +139,7 @@ pub fn decrypt(
     text_len: usize,
     threads: Threads<'_>,
 ) -> Result<Outcome, Error> {
-    raise(
+    over_threads(
         key,
         blocks,
         Direction::Decrypt,
@@ -146,7 +148,33 @@ pub fn decrypt(
     )
 }
 
-fn raise(
+/// Raises blocks as long as the modulus to the key's exponent, public or private, without any padding. The output is as long as the
+/// input.
+///
+/// # Errors
+///
+/// [`Error::Block`] names the first block that is not below the modulus; [`Error::Layout`] for an impossible number of threads;
+/// [`Error::Workers`] if workers failed.
+///
+/// # Panics
+///
+/// If `input` is not a number of whole blocks.
+pub fn raise(key: &dyn Prepared, input: &[u8], threads: Threads<'_>) -> Result<Outcome, Error> {
+    let modulus_len = key.modulus_len();
+    assert!(
+        input.len().is_multiple_of(modulus_len),
+        "the input has {} bytes, which is not a multiple of the {modulus_len} bytes of a block",
+        input.len()
+    );
+    // A block of text that is as long as the modulus is padded with nothing.
+    let blocks = Blocks {
+        modulus_len,
+        symbols: modulus_len,
+    };
+    encrypt(key, blocks, input, threads)
+}
+
+fn over_threads(
     key: &dyn Prepared,
     blocks: Blocks,
     direction: Direction,
@@ -165,14 +193,34 @@ fn raise(
     }
     let work = blocks.work(direction, input, text_len);
     work::run(work, threads, |_| {
-        Ok(BlockCipher::new(
-            key.runner()?,
-            blocks,
-            direction,
-            key.lanes(),
-        ))
+        let runner = Counting {
+            runner: key.runner()?,
+            done: threads.done,
+        };
+        Ok(BlockCipher::new(runner, blocks, direction, key.lanes()))
     })
     .map_err(Error::from)
+}
+
+/// A runner that counts the blocks that it has done, if that is wanted.
+struct Counting<'a> {
+    runner: Box<dyn BlockRunner + 'a>,
+    done: Option<&'a AtomicU64>,
+}
+
+impl BlockRunner for Counting<'_> {
+    fn run(
+        &mut self,
+        inputs: &[u8],
+        outputs: &mut [u8],
+        status: &mut [Status],
+    ) -> Result<(), rsalab_rsa::Error> {
+        self.runner.run(inputs, outputs, status)?;
+        if let Some(done) = self.done {
+            done.fetch_add(status.len() as u64, Ordering::Relaxed);
+        }
+        Ok(())
+    }
 }
 
 /// Encrypts or decrypts the blocks of one thread, over any runner of the public or the private operation.

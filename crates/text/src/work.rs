@@ -20,6 +20,7 @@ use std::{
     panic::{AssertUnwindSafe, catch_unwind},
     sync::{
         Mutex, PoisonError,
+        atomic::AtomicU64,
         mpsc::{self, Sender},
     },
     thread,
@@ -78,12 +79,18 @@ pub struct Threads<'a> {
     pub count: usize,
     /// The logical CPU of each thread; `None` leaves the choice to the system.
     pub cpus: Option<&'a [usize]>,
+    /// Where the blocks that are done are counted, so that long work can be followed.
+    pub done: Option<&'a AtomicU64>,
 }
 
 impl Threads<'static> {
     /// Threads that run where the system puts them.
     pub fn unpinned(count: usize) -> Self {
-        Threads { count, cpus: None }
+        Threads {
+            count,
+            cpus: None,
+            done: None,
+        }
     }
 }
 
@@ -93,6 +100,15 @@ impl<'a> Threads<'a> {
         Threads {
             count: cpus.len(),
             cpus: Some(cpus),
+            done: None,
+        }
+    }
+
+    /// The same threads, which add to `done` the blocks that they have done.
+    pub fn counted(self, done: &'a AtomicU64) -> Self {
+        Threads {
+            done: Some(done),
+            ..self
         }
     }
 }

@@ -339,6 +339,7 @@ fn impossible_work_is_refused_before_any_thread_starts() {
     let threads = Threads {
         count: 3,
         cpus: Some(&[0, 1]),
+        done: None,
     };
     assert_eq!(
         refusal(copying(&input, 1), threads),

@@ -1,31 +1,33 @@
-//! `rsalab bench`: a few cells side by side, now, and nothing stored.
+//! `rsalab bench`: engines compared on a few cells, now, and nothing stored.
 
 use rsalab_engines::{Limits, Location, Registry, Session, Worker, gpu};
-use rsalab_study::bench::{self, Interval, Luck, Request, Row};
-use rsalab_study::plan::Host;
+use rsalab_study::{
+    bench::{self, Interval, Luck, Request, Row},
+    plan::Host,
+};
 
 use super::{
+    environment::{check_build, environment_with_warnings, workers},
     selection::{absent, known, with_kernel},
-    surroundings::{check_build, surroundings, workers},
 };
 use rsalab_study::number;
 
 use crate::{
     arguments::Bench,
     exit::{Class, Failure},
-    output::{self, Talk},
+    output::{self, Log},
     progress::Follower,
     signals::Stop,
     table::{Align, Table},
 };
 
 /// Measures, and prints a row for each engine at each size.
-pub(crate) fn run(arguments: &Bench, talk: Talk) -> Result<(), Failure> {
+pub(crate) fn run(arguments: &Bench, log: Log) -> Result<(), Failure> {
     check_build(&arguments.measure)?;
     check_texts(arguments)?;
     let workers = workers(&arguments.measure)?;
     check_present(&arguments.engines, &workers.registry)?;
-    let engines = with_kernel(&arguments.engines, arguments.kernel.kernel.as_deref())?;
+    let engines = with_kernel(&arguments.engines, arguments.kernel.name())?;
     let mut request = Request::new(arguments.op, arguments.bits.clone(), engines);
     request.threads = arguments.threads;
     request.batch = arguments.batch;
@@ -33,18 +35,15 @@ pub(crate) fn run(arguments: &Bench, talk: Talk) -> Result<(), Failure> {
     request.symbols = arguments.symbols.or(request.symbols);
     request.seconds = arguments.seconds;
     request.launches = arguments.launches;
-    request.seed = arguments.seed;
+    request.seed = arguments.seed.seed;
 
     let stop = Stop::listen()?;
-    let around = surroundings(&workers, &arguments.measure);
-    for warning in &around.warnings {
-        talk.say(format_args!("warning: {warning}"));
-    }
-    let mut follower = Follower::new(talk);
+    let environment = environment_with_warnings(&workers, &arguments.measure, log);
+    let mut follower = Follower::new(log);
     let measured = bench::run(
         &request,
         &Host::of_this_machine(&workers.registry),
-        &around,
+        &environment,
         &mut follower,
         stop.flag(),
     );
@@ -61,7 +60,7 @@ pub(crate) fn run(arguments: &Bench, talk: Talk) -> Result<(), Failure> {
     follower.verdict().and(printed)
 }
 
-/// Whoever names an engine wants its figure: an absent one is an error here, other than in a study.
+/// An engine that was named and is absent is an error here, unlike in a study.
 fn check_present(selectors: &[String], registry: &Registry) -> Result<(), Failure> {
     for selector in known(registry, selectors)? {
         let location = registry
@@ -76,7 +75,7 @@ fn check_present(selectors: &[String], registry: &Registry) -> Result<(), Failur
 
 /// Only a worker knows whether there is a device.
 fn check_device(location: &Location) -> Result<(), Failure> {
-    // One that does not start says so when it is measured.
+    // One that does not start is reported when it is measured.
     let Ok(worker) = Worker::spawn(location, Limits::default()) else {
         return Ok(());
     };
@@ -93,7 +92,7 @@ fn check_device(location: &Location) -> Result<(), Failure> {
     }
 }
 
-/// A mistake is told before the machine is looked at and described.
+/// A mistake is reported before the machine is described, which takes a moment.
 fn check_texts(arguments: &Bench) -> Result<(), Failure> {
     if arguments.symbols.is_none() || arguments.op.is_text() {
         return Ok(());
@@ -146,7 +145,7 @@ fn shown(rows: &[Row]) -> String {
             ]);
         }
         text += &table.render();
-        text += &without_luck(same_size);
+        text += &adjusted(same_size);
     }
     for (index, note) in notes.iter().enumerate() {
         text += &format!("[{}] {note}\n", index + 1);
@@ -154,28 +153,28 @@ fn shown(rows: &[Row]) -> String {
     text
 }
 
-/// What is left of speeds and ratios when luck is taken out, beside what they are with it.
-fn without_luck(rows: &[Row]) -> String {
-    let lucky: Vec<(&Row, Luck)> = rows
+/// Speeds and ratios of operations of random duration, raw and adjusted for the number of tests.
+fn adjusted(rows: &[Row]) -> String {
+    let random: Vec<(&Row, Luck)> = rows
         .iter()
         .filter_map(|row| Some((row, row.luck?)))
         .collect();
-    if lucky.is_empty() {
+    if random.is_empty() {
         return String::new();
     }
     let mut table = Table::new([
-        ("luck", Align::Left),
+        ("random duration", Align::Left),
         ("tests each", Align::Right),
         ("time a test", Align::Right),
         ("spread", Align::Right),
-        ("without luck", Align::Right),
+        ("adjusted", Align::Right),
         ("per second", Align::Right),
-        ("luck-corrected", Align::Right),
+        ("adjusted", Align::Right),
         ("speed ÷ first", Align::Right),
-        ("luck-corrected", Align::Right),
+        ("adjusted", Align::Right),
         ("interval", Align::Left),
     ]);
-    for (row, luck) in lucky {
+    for (row, luck) in random {
         let explained = luck.explained;
         let ratio = |ratio: Interval| format!("{:.3}", ratio.median);
         table.row([

@@ -1,27 +1,28 @@
-//! `rsalab machine --calibrate`: what a measurement can tell apart here.
+//! `rsalab machine --calibrate`: this machine's rates of false alarms and of missed differences.
 
 use rsalab_measure::Estimate;
-use rsalab_study::calibrate::{self, Calibration, DelayedWorkers, Request, Run, Verdict};
-use rsalab_study::plan::Host;
+use rsalab_study::number;
+use rsalab_study::{
+    calibrate::{self, Calibration, DelayedWorkers, Request, Run, Verdict},
+    plan::Host,
+};
 
 use super::{
+    environment::{check_build, environment_with_warnings, workers},
     selection::{absent, known},
-    surroundings::{check_build, surroundings, workers},
 };
-use rsalab_study::number;
-
 use crate::{
     arguments::Calibration as Arguments,
     exit::{Class, Failure},
-    output::{self, Talk},
+    output::{self, Log},
     signals::Stop,
 };
 
-/// The delay where none is named: an effect that is worth a claim.
+/// The delay where none is typed: a difference that is worth a claim.
 const USUAL_DELAY: f64 = 0.02;
 
-/// Measures, says a line for each run, and prints what they come to.
-pub(super) fn run(arguments: &Arguments, json: bool, talk: Talk) -> Result<(), Failure> {
+/// Measures, prints a line for each run on standard error, and the rates at the end.
+pub(super) fn run(arguments: &Arguments, json: bool, log: Log) -> Result<(), Failure> {
     check_build(&arguments.measure)?;
     let workers = workers(&arguments.measure)?;
     for selector in known(&workers.registry, std::slice::from_ref(&arguments.engine))? {
@@ -43,16 +44,13 @@ pub(super) fn run(arguments: &Arguments, json: bool, talk: Talk) -> Result<(), F
         seed: None,
     };
     let stop = Stop::listen()?;
-    let around = surroundings(&workers, &arguments.measure);
-    for warning in &around.warnings {
-        talk.say(format_args!("warning: {warning}"));
-    }
+    let environment = environment_with_warnings(&workers, &arguments.measure, log);
     let planted = DelayedWorkers {
         workers: workers.clone(),
         delay,
     };
-    let mut told = |number: usize, run: &Run| {
-        talk.say(format_args!(
+    let mut print_run = |number: usize, run: &Run| {
+        log.note(format_args!(
             "run {number} of {}: {}",
             request.runs,
             line(run)
@@ -61,9 +59,9 @@ pub(super) fn run(arguments: &Arguments, json: bool, talk: Talk) -> Result<(), F
     let found = calibrate::run(
         &request,
         &Host::of_this_machine(&workers.registry),
-        &around,
+        &environment,
         &planted,
-        &mut told,
+        &mut print_run,
         stop.flag(),
     )?;
     let printed = match json {
@@ -83,11 +81,11 @@ pub(super) fn run(arguments: &Arguments, json: bool, talk: Talk) -> Result<(), F
 fn line(run: &Run) -> String {
     let mut line = match run.equals.luck_corrected {
         Some(corrected) => format!(
-            "beside itself {:.4} with its luck, luck-corrected {}",
+            "with itself {:.4} raw, adjusted {}",
             run.equals.to_first.value,
             ratio(&corrected)
         ),
-        None => format!("beside itself {}", ratio(&run.equals.to_first)),
+        None => format!("with itself {}", ratio(&run.equals.to_first)),
     };
     if let Some(planted) = run.of_planted() {
         line += &format!(", delayed {}", ratio(&planted));
@@ -107,7 +105,7 @@ fn shown(found: &Calibration) -> String {
         return String::new();
     };
     let mut text = format!(
-        "{}: {} at {} bits, {} of {} s for each contestant, {} % intervals\n",
+        "{}: {} at {} bits, {} of {} s for each worker, {} % intervals\n",
         found.engine,
         found.op,
         found.bits,
@@ -152,7 +150,7 @@ fn rows(found: &Calibration, verdict: &Verdict) -> Vec<(String, String)> {
         "ratios of equals within 3 % of 1".to_owned(),
         match verdict.within_three_percent_raw {
             Some(raw) => format!(
-                "{} luck-corrected; {} with their luck",
+                "{} adjusted; {} raw",
                 of_runs(verdict.within_three_percent),
                 of_runs(raw)
             ),
@@ -160,7 +158,7 @@ fn rows(found: &Calibration, verdict: &Verdict) -> Vec<(String, String)> {
         },
     ));
     rows.push((
-        "budget for ±1 %, for each contestant".to_owned(),
+        "budget for ±1 %, for each worker".to_owned(),
         format!("{} s", number::significant(verdict.budget_s)),
     ));
     if let Some(check) = &found.check {

@@ -1,4 +1,4 @@
-//! `rsalab engines`: every engine of this version, and the one command that brings each absent one.
+//! `rsalab engines`: every engine of this version, and the one command that installs each absent one.
 
 use std::time::Duration;
 
@@ -13,11 +13,12 @@ use super::selection::registry;
 use crate::{
     arguments::Engines,
     exit::Failure,
-    output::{self, printable},
+    output,
+    printable::printable,
     table::{Align, Table},
 };
 
-/// A worker that does not greet for so long is taken for broken.
+/// A worker that does not answer within this time is reported as broken.
 const GREETING: Duration = Duration::from_secs(10);
 
 /// What `--json` prints.
@@ -33,13 +34,13 @@ struct Listed {
     name: String,
     summary: String,
     present: bool,
-    /// What its worker says of itself.
+    /// What its worker reports.
     #[serde(skip_serializing_if = "Option::is_none")]
     info: Option<EngineInfo>,
     /// Why it cannot be used.
     #[serde(skip_serializing_if = "Option::is_none")]
     reason: Option<String>,
-    /// The one command that brings it.
+    /// The one command that installs it.
     #[serde(skip_serializing_if = "Option::is_none")]
     bring: Option<String>,
 }
@@ -48,12 +49,12 @@ struct Listed {
 struct ListedKernel {
     name: &'static str,
     lanes: usize,
-    /// What this machine lacks for it.
+    /// What this machine is missing for it.
     #[serde(skip_serializing_if = "Option::is_none")]
     missing: Option<String>,
 }
 
-/// Asks every engine who it is.
+/// Asks every engine.
 pub(crate) fn run(arguments: &Engines) -> Result<(), Failure> {
     let registry = registry()?;
     let listing = Listing {
@@ -78,43 +79,30 @@ pub(crate) fn run(arguments: &Engines) -> Result<(), Failure> {
 }
 
 fn listed(entry: &Entry, registry: &Registry) -> Listed {
-    let listed = Listed {
-        name: entry.name.clone(),
-        summary: entry.summary.clone(),
-        present: false,
-        info: None,
-        reason: None,
-        bring: None,
-    };
-    let location = match registry.locate(entry) {
-        Ok(location) => location,
-        Err(Absent::NotInstalled { install, .. }) => {
-            return Listed {
-                reason: Some("not installed".to_owned()),
-                bring: Some(install),
-                ..listed
-            };
-        }
-    };
     let limits = Limits {
         reply: GREETING,
         ..Limits::default()
     };
-    match Worker::spawn(&location, limits) {
-        Ok(worker) if worker.info().origin.starts_with(gpu::NO_DEVICE) => Listed {
-            reason: Some(worker.info().origin.clone()),
-            bring: Some(gpu::INSTALL_DEVICE.to_owned()),
-            ..listed
+    let (info, reason, bring) = match registry.locate(entry) {
+        Err(Absent::NotInstalled { install, .. }) => {
+            (None, Some("not installed".to_owned()), Some(install))
+        }
+        Ok(location) => match Worker::spawn(&location, limits) {
+            Ok(worker) if worker.info().origin.starts_with(gpu::NO_DEVICE) => {
+                let origin = worker.info().origin.clone();
+                (None, Some(origin), Some(gpu::INSTALL_DEVICE.to_owned()))
+            }
+            Ok(worker) => (Some(worker.info().clone()), None, None),
+            Err(error) => (None, Some(error.to_string()), None),
         },
-        Ok(worker) => Listed {
-            present: true,
-            info: Some(worker.info().clone()),
-            ..listed
-        },
-        Err(error) => Listed {
-            reason: Some(error.to_string()),
-            ..listed
-        },
+    };
+    Listed {
+        name: entry.name.clone(),
+        summary: entry.summary.clone(),
+        present: info.is_some(),
+        info,
+        reason,
+        bring,
     }
 }
 
@@ -124,7 +112,7 @@ fn shown(listing: &Listing) -> String {
         ("version", Align::Left),
         ("what it is", Align::Left),
     ]);
-    // What engines tell of themselves can be long: below the table, a line each.
+    // What engines report can be long: it is printed below the table, a line each.
     let mut details = String::new();
     let mut absent = String::new();
     for engine in &listing.engines {
@@ -146,8 +134,8 @@ fn shown(listing: &Listing) -> String {
                 if let Some((default, others)) = info.variants.split_first()
                     && !others.is_empty()
                 {
-                    let forms = format!("{default} (default), {}", others.join(", "));
-                    details += &format!("    forms: {}\n", printable(&forms));
+                    let variants = format!("{default} (default), {}", others.join(", "));
+                    details += &format!("    variants: {}\n", printable(&variants));
                 }
             }
             None => {

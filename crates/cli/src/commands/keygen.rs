@@ -1,263 +1,312 @@
 //! `rsalab keygen`: private keys, by FIPS 186-5 A.1.3; or one that a measured engine made.
 //!
+//! ```text
+//! numbers without a key ── threads make keys ── this thread writes them, and stops at a signal ── the place gets its name
+//! ```
+//!
 //! | question | file |
 //! |---|---|
-//! | one key, in files of its own | here |
-//! | one key, of an engine's making | `by_engine` |
-//! | many keys, over threads | `bulk` |
-//! | where they lie, and how that is gone on with | `folder`, `archive`, `manifest` |
+//! | what is checked, and what is printed | here |
+//! | how threads make keys | `maker` |
+//! | a key of an engine's making | `by_engine` |
+//! | where keys go | `destination` |
+//! | how many keys are kept, and completed by the same command | `folder`, `archive`, `manifest` |
 
 mod archive;
-mod bulk;
 mod by_engine;
+mod destination;
 mod folder;
+mod maker;
 mod manifest;
 
-use std::{path::Path, time::Instant};
-
-use rand_core::TryCryptoRng;
-use rsalab_engines::Exponent;
-use rsalab_rsa::{
-    Backend, CpuBackend, Error, PrivateKey,
-    generate::{Generated, Generation, PublicExponent, generate_strict_on},
-    random::{InsecureStudySeed, SystemRng, WorkerRng},
+use std::{
+    sync::mpsc::{Receiver, RecvTimeoutError, sync_channel},
+    thread,
+    time::{Duration, Instant},
 };
-use rsalab_study::plan::Seed;
-use serde::Serialize;
-use zeroize::Zeroizing;
 
-use super::form::Form;
+use rsalab_engines::Exponent;
+use rsalab_rsa::Backend;
+use rsalab_study::number;
+use serde::Serialize;
+
+use self::{
+    destination::{Destination, Place},
+    maker::{Maker, Method},
+    manifest::Item,
+};
+use super::key_writer::KeyWriter;
 use crate::{
     arguments::{KeyFormat, Keygen},
     exit::{Class, Failure},
-    files::{self, NewFile, Privacy},
     kernels,
-    output::{self, Talk},
+    output::{self, Log},
     passwords::{self, Password},
+    progress::Counter,
+    signals::Stop,
 };
 
 /// Keys below this size are refused unless asked for in so many words.
 const LEAST_SECURE_BITS: usize = 2048;
+/// Keys that are written together at most, so that they wait for the disk once.
+const GROUP: usize = 64;
 
-/// What `--json` prints about the key: nothing that is secret.
+/// What `--json` prints: nothing that is secret.
 #[derive(Serialize)]
-struct Made<'a> {
+struct Report<'a> {
     bits: usize,
     e: Exponent,
-    /// The engine that made it, if not the program itself.
+    count: u64,
+    /// Keys that were made now, and not by an earlier run of this command.
+    made_now: u64,
+    threads: usize,
+    /// The engine that made the key, if not the program itself.
     engine: Option<&'a str>,
     kernel: &'a str,
-    /// The work, where it is known.
+    /// Candidates for a prime that were drawn, where that is known.
     candidates: Option<u64>,
+    /// Candidates that were tested for being prime, where that is known.
     tests: Option<u64>,
-    /// Whether it was made from a seed, so that it protects nothing.
+    /// Whether the keys were made from a seed, so that they protect nothing.
     insecure: bool,
     elapsed_ns: u64,
-    private: String,
-    public: Option<String>,
+    #[serde(flatten)]
+    place: Place,
 }
 
-/// A key, and what is known of how it was made.
-struct Origin {
-    key: PrivateKey,
+/// What was made, and how.
+struct Made {
+    keys: u64,
     kernel: String,
     candidates: Option<u64>,
     tests: Option<u64>,
 }
 
-/// Makes keys and writes their files.
-pub(crate) fn run(arguments: &Keygen, talk: Talk) -> Result<(), Failure> {
-    check_size(arguments)?;
+/// Makes keys until there are as many as were asked for.
+pub(crate) fn run(arguments: &Keygen, log: Log) -> Result<(), Failure> {
+    check(arguments)?;
+    let count = arguments.count;
     let is_insecure = arguments.insecure_seed.is_some();
-    let form = Form::new(arguments.format, password(arguments)?).insecure(is_insecure);
-    match arguments.count {
-        Some(count) => bulk::run(arguments, count, &form, talk),
-        None => one(arguments, &form, talk),
+    let writer = KeyWriter::new(arguments.format.format, password(arguments)?);
+    let writer = writer.insecure(is_insecure);
+    let own = match &arguments.engine {
+        Some(_) => None,
+        None => {
+            let backend = kernels::backend(arguments.kernel.name())?;
+            let kernel = backend.kernel().to_owned();
+            Some((kernel, Method::of(arguments, Box::new(backend))?))
+        }
+    };
+    let stop = Stop::listen()?;
+    let mut destination = Destination::open(arguments, &writer)?;
+    let missing = destination.missing(count)?;
+    let before = count - missing.len() as u64;
+    if before > 0 {
+        log.note(format_args!("{before} of {count} keys are there already"));
     }
+    let begun = Instant::now();
+    let threads = arguments.threads.count();
+    let made = match own {
+        None => by_engine(arguments, &missing, &writer, &mut destination, &stop)?,
+        Some((kernel, method)) => {
+            let maker = Maker::new(method, arguments, &writer, missing);
+            let counter = Counter::new(log, "key", count, before);
+            let keys = on_threads(&maker, threads, &mut destination, counter, &stop)?;
+            let counts = maker.counts();
+            Made {
+                keys,
+                kernel,
+                candidates: Some(counts.candidates),
+                tests: Some(counts.tests),
+            }
+        }
+    };
+    let total = before + made.keys;
+    if let Some(class) = stop.class().filter(|_| total < count) {
+        let what = format!("stopped: {total} of {count} keys are made");
+        return Err(
+            Failure::new(class, what).advice(match destination.is_stream() {
+                false => "the same command makes the others",
+                true => "rsalab cannot continue a stream: the same command begins anew",
+            }),
+        );
+    }
+    let elapsed = begun.elapsed();
+    let place = destination.finish()?;
+    note(arguments, &place, made.keys, threads, elapsed, log);
+    match arguments.json.json {
+        false => Ok(()),
+        true => output::json(&Report {
+            bits: arguments.bits,
+            e: arguments.e,
+            count,
+            made_now: made.keys,
+            threads,
+            engine: arguments.engine.as_deref(),
+            kernel: &made.kernel,
+            candidates: made.candidates,
+            tests: made.tests,
+            insecure: is_insecure,
+            elapsed_ns: u64::try_from(elapsed.as_nanos()).unwrap_or(u64::MAX),
+            place,
+        }),
+    }
+}
+
+/// Refuses what protects nothing, and options that contradict each other.
+fn check(arguments: &Keygen) -> Result<(), Failure> {
+    let bits = arguments.bits;
+    if bits < LEAST_SECURE_BITS && !arguments.insecure_size {
+        let what =
+            format!("a key of {bits} bits protects nothing: {LEAST_SECURE_BITS} are the least");
+        return Err(Failure::new(Class::Usage, what).advice("for a study, add --insecure-size"));
+    }
+    if arguments.count > 1 && (arguments.engine.is_some() || arguments.public_out.is_some()) {
+        let what = "--engine and --public-out are for one key alone";
+        return Err(Failure::new(Class::Usage, what)
+            .advice("leave out --count, or write public halves with --public"));
+    }
+    if arguments.engine.is_some() && arguments.kernel.name().is_some() {
+        let what = "--kernel chooses a kernel of this program's own, and --engine has another engine make the key";
+        return Err(Failure::new(Class::Usage, what).advice("leave one of them out"));
+    }
+    Ok(())
 }
 
 /// The password, where the format takes one.
 fn password(arguments: &Keygen) -> Result<Option<Password>, Failure> {
-    let is_wanted = arguments.format == KeyFormat::Pkcs8Encrypted;
-    match (&arguments.password_file, is_wanted) {
-        (None, false) => Ok(None),
-        (Some(_), false) => {
-            let what = format!(
-                "keys of the format {} have no password",
-                arguments.format.name()
-            );
-            Err(Failure::new(Class::Usage, what).advice("add --format pkcs8-encrypted"))
-        }
-        (Some(path), true) => passwords::from_file(path).map(Some),
-        (None, true) => passwords::new_one("--password-file").map(Some),
+    let format = arguments.format.format;
+    match (&arguments.password_file, format) {
+        (None, KeyFormat::Pkcs8Encrypted) => passwords::new_one("--password-file").map(Some),
+        (Some(path), KeyFormat::Pkcs8Encrypted) => passwords::from_file(path).map(Some),
+        (None, _) => Ok(None),
+        (Some(_), _) => Err(passwords::not_of(format)),
     }
 }
 
-/// Makes a key and writes its files.
-fn one(arguments: &Keygen, form: &Form, talk: Talk) -> Result<(), Failure> {
-    let (private_path, public_path) = (&arguments.out, arguments.public_out.as_deref());
-    let many = [
-        ("--public", arguments.public),
-        ("--threads", arguments.threads.is_some()),
-        ("--format jwk-set", arguments.format == KeyFormat::JwkSet),
-    ];
-    if let Some((option, _)) = many.iter().find(|(_, is_given)| *is_given) {
-        let what = format!("{option} is for many keys");
-        return Err(Failure::new(Class::Usage, what).advice("say how many with --count"));
+/// Has the engine that was named make the keys.
+fn by_engine(
+    arguments: &Keygen,
+    missing: &[u64],
+    writer: &KeyWriter,
+    destination: &mut Destination,
+    stop: &Stop,
+) -> Result<Made, Failure> {
+    let engine = arguments.engine.as_deref().unwrap_or_default();
+    let (mut keys, mut kernel) = (0, String::new());
+    for &number in missing {
+        let made = by_engine::make(engine, arguments.bits, arguments.e, stop)?;
+        let with_public = arguments.public || arguments.public_out.is_some();
+        let item = maker::item(number, &made.key, writer, "key", with_public)?;
+        keys += destination.write(vec![item])?;
+        kernel = made.kernel;
     }
-    let kernel = arguments.kernel.kernel.as_deref();
-    if let (Some(_), Some(_)) = (&arguments.engine, kernel) {
-        let what = "--kernel chooses a kernel of this program's own, and --engine has another engine make the key";
-        return Err(Failure::new(Class::Usage, what).advice("leave one of them out"));
-    }
-    if !files::is_dash(private_path) {
-        files::check_absent(private_path)?;
-    } else if public_path.is_some() || arguments.json.json {
-        let what = "a key on standard output has neither --public-out nor --json beside it";
-        return Err(Failure::new(Class::Usage, what).advice("name a file with --out"));
-    } else {
-        output::check_open()?;
-    }
-    if let Some(path) = public_path {
-        files::check_absent(path)?;
-        if path == private_path {
-            let what = format!("--out and --public-out both name {}", path.display());
-            return Err(Failure::new(Class::Usage, what).advice("name a file for each"));
-        }
-    }
-
-    let begun = Instant::now();
-    let Origin {
-        key,
+    Ok(Made {
+        keys,
         kernel,
-        candidates,
-        tests,
-    } = match &arguments.engine {
-        Some(engine) => by_engine::make(engine, arguments.bits, arguments.e)?,
-        None => make(arguments, kernel)?,
-    };
-    let elapsed_ns = u64::try_from(begun.elapsed().as_nanos()).unwrap_or(u64::MAX);
+        candidates: None,
+        tests: None,
+    })
+}
 
-    let private = form.private(&key)?;
-    if files::is_dash(private_path) {
-        let bytes = Zeroizing::new([&private, form.separator()].concat());
-        output::deliver(&bytes)?;
-        say_if_insecure(arguments, talk);
-        return Ok(());
-    }
-    let public = form.public(key.public())?;
-    let private_file = NewFile {
-        path: private_path,
-        bytes: &private,
-        privacy: Privacy::Private,
-    };
-    let public_file = public_path.map(|path| NewFile {
-        path,
-        bytes: &public,
-        privacy: Privacy::Public,
+/// Makes keys on threads, and writes them on this one. Returns how many were written.
+fn on_threads(
+    maker: &Maker<'_>,
+    threads: usize,
+    destination: &mut Destination,
+    mut counter: Counter,
+    stop: &Stop,
+) -> Result<u64, Failure> {
+    let made = thread::scope(|scope| {
+        let (sender, receiver) = sync_channel(threads * 4);
+        let mut started = Ok(());
+        for _ in 0..threads.min(maker.left()) {
+            let sender = sender.clone();
+            let thread = thread::Builder::new();
+            if let Err(error) = thread.spawn_scoped(scope, move || maker.make(threads, &sender)) {
+                let what = "a thread to make keys on cannot be started";
+                let failure = Failure::new(Class::Unavailable, what).because(error);
+                started = Err(failure.advice(
+                    "ask for fewer with --threads, or have the limit raised ('ulimit -u')",
+                ));
+                break;
+            }
+        }
+        drop(sender);
+        let made = started.and_then(|()| collect(&receiver, destination, &mut counter, stop));
+        // Threads that wait to send their keys end when the receiver is dropped.
+        maker.stop();
+        made
     });
-    let files: Vec<NewFile<'_>> = [private_file].into_iter().chain(public_file).collect();
-    files::create(&files)?;
-    say_if_insecure(arguments, talk);
-
-    if arguments.json.json {
-        return output::json(&Made {
-            bits: key.bits(),
-            e: arguments.e,
-            engine: arguments.engine.as_deref(),
-            kernel: &kernel,
-            candidates,
-            tests,
-            insecure: arguments.insecure_seed.is_some(),
-            elapsed_ns,
-            private: shown(private_path),
-            public: public_path.map(shown),
-        });
-    }
-    talk.say(format_args!(
-        "a key of {} bits is in {}, readable by its owner only",
-        key.bits(),
-        private_path.display()
-    ));
-    Ok(())
+    counter.finish();
+    made
 }
 
-/// Said even of one key, which has no name that says it.
-fn say_if_insecure(arguments: &Keygen, talk: Talk) {
-    if arguments.insecure_seed.is_some() {
-        talk.say("it is INSECURE: whoever has the seed has the key");
-    }
-}
-
-/// A key of this program's own.
-fn make(arguments: &Keygen, kernel: Option<&str>) -> Result<Origin, Failure> {
-    let (bits, e) = (arguments.bits, arguments.e);
-    let backend = kernels::backend(kernel)?;
-    let kernel = backend.kernel().to_owned();
-    let made = match arguments.insecure_seed {
-        None if arguments.strict => {
-            generate_strict_on(bits, strict_exponent(e)?, &mut SystemRng, &backend, None)
+/// Writes what the threads send, until all is there or somebody asks to stop. Returns how many keys were written.
+fn collect(
+    receiver: &Receiver<Result<Vec<Item>, Failure>>,
+    destination: &mut Destination,
+    counter: &mut Counter,
+    stop: &Stop,
+) -> Result<u64, Failure> {
+    let mut made = 0;
+    while stop.class().is_none() {
+        let mut group = match receiver.recv_timeout(Duration::from_millis(100)) {
+            Ok(items) => items?,
+            Err(RecvTimeoutError::Timeout) => {
+                counter.advance(made);
+                continue;
+            }
+            Err(RecvTimeoutError::Disconnected) => break,
+        };
+        while group.len() < GROUP {
+            match receiver.try_recv() {
+                Ok(items) => group.extend(items?),
+                Err(_) => break,
+            }
         }
-        // As the first of many.
-        Some(Seed(seed)) => first(bits, e, backend, InsecureStudySeed::new(seed).stream(1)),
-        None => WorkerRng::from_system().and_then(|rng| first(bits, e, backend, rng)),
-    };
-    let Generated { key, counts } = made.map_err(told)?;
-    Ok(Origin {
-        key,
-        kernel,
-        candidates: Some(counts.candidates),
-        tests: Some(counts.tests),
-    })
-}
-
-/// The exponent of keys by the letter of the standard, which has it chosen before the primes.
-fn strict_exponent(e: Exponent) -> Result<u64, Failure> {
-    e.fixed().ok_or_else(|| {
-        let what = "--strict takes a number for the public exponent";
-        Failure::new(Class::Usage, what).advice("leave out --strict, or name the exponent")
-    })
-}
-
-fn in_bulk(e: Exponent) -> PublicExponent {
-    match e {
-        Exponent::Fixed(e) => PublicExponent::Fixed(e),
-        Exponent::Random => PublicExponent::Random,
+        let count = group.len() as u64;
+        made += match destination.write(group) {
+            Err(failure) if destination.is_stream() => {
+                return Err(failure.among(&format!(
+                    "{made} keys were written, and {count} more may have been in part"
+                )));
+            }
+            written => written?,
+        };
+        counter.advance(made);
     }
+    Ok(made)
 }
 
-fn first<R: TryCryptoRng>(
-    bits: usize,
-    e: Exponent,
-    backend: CpuBackend,
-    rng: R,
-) -> Result<Generated, Error> {
-    let generation = Generation::with_backend(bits, in_bulk(e), Box::new(backend))?;
-    let mut keys = generation.generator(rng)?.keys(1)?;
-    Ok(keys.remove(0))
-}
-
-/// JSON is UTF-8, a path need not be.
-fn shown(path: &Path) -> String {
-    path.display().to_string()
-}
-
-fn check_size(arguments: &Keygen) -> Result<(), Failure> {
-    if arguments.bits >= LEAST_SECURE_BITS || arguments.insecure_size {
-        return Ok(());
-    }
-    let what = format!(
-        "a key of {} bits protects nothing: {LEAST_SECURE_BITS} are the least",
-        arguments.bits
-    );
-    Err(Failure::new(Class::Usage, what).advice("for a study, add --insecure-size"))
-}
-
-fn told(error: Error) -> Failure {
-    let class = match error {
-        Error::KeySize { .. } => Class::Usage,
-        Error::Randomness { .. } => Class::Unavailable,
-        _ => Class::Internal,
+/// Says where the keys are.
+fn note(arguments: &Keygen, place: &Place, made: u64, threads: usize, elapsed: Duration, log: Log) {
+    let bits = arguments.bits;
+    let keys = |count: u64| number::counted(usize::try_from(count).unwrap_or(usize::MAX), "key");
+    let rate = match made {
+        0 | 1 => String::new(),
+        _ => format!(
+            "; {} made now, {} a second on {}",
+            keys(made),
+            number::significant(made as f64 / elapsed.as_secs_f64()),
+            number::counted(threads, "thread")
+        ),
     };
-    Failure::new(class, "no key was made").because(error)
+    match (&place.private, &place.out) {
+        (Some(path), _) => log.note(format_args!(
+            "a key of {bits} bits is in {path}, readable by its owner only"
+        )),
+        (None, Some(path)) => {
+            let keys = keys(arguments.count);
+            log.note(format_args!("{keys} of {bits} bits: in {path}{rate}"));
+        }
+        (None, None) if arguments.count > 1 => {
+            let keys = keys(arguments.count);
+            log.note(format_args!("{keys} of {bits} bits: written{rate}"));
+        }
+        _ => {}
+    }
+    if arguments.insecure_seed.is_some() {
+        log.note("INSECURE: whoever has the seed has every key of it");
+    }
 }

@@ -1,4 +1,4 @@
-//! `rsalab machine`: what is measured on, what would disturb it, and what can be told apart.
+//! `rsalab machine`: this machine, what would disturb a measurement on it, and its calibration.
 
 use rsalab_measure::{Machine as Description, busy_warnings};
 use serde::Serialize;
@@ -7,7 +7,7 @@ use super::calibrate;
 use crate::{
     arguments::Machine,
     exit::Failure,
-    output::{self, Talk},
+    output::{self, Log},
     table::{Align, Table},
 };
 
@@ -19,10 +19,10 @@ struct Report<'a> {
     warnings: &'a [String],
 }
 
-/// Describes the machine; what disturbs it is said on standard error.
-pub(crate) fn run(arguments: &Machine, talk: Talk) -> Result<(), Failure> {
+/// Describes the machine. What would disturb a measurement is printed on standard error.
+pub(crate) fn run(arguments: &Machine, log: Log) -> Result<(), Failure> {
     if arguments.calibrate {
-        return calibrate::run(&arguments.calibration, arguments.json.json, talk);
+        return calibrate::run(&arguments.calibration, arguments.json.json, log);
     }
     let machine = Description::describe();
     let warnings = busy_warnings(&machine);
@@ -38,7 +38,7 @@ pub(crate) fn run(arguments: &Machine, talk: Talk) -> Result<(), Failure> {
     }
     output::report(&table.render())?;
     for warning in &warnings {
-        talk.say(format_args!("warning: {warning}"));
+        log.note(format_args!("warning: {warning}"));
     }
     Ok(())
 }

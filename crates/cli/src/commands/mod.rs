@@ -2,56 +2,59 @@
 //!
 //! | question | file |
 //! |---|---|
-//! | which engines are meant, and are they there | `selection` |
-//! | what does every measurement need | `surroundings` |
+//! | which engines are meant, and are they installed | `selection` |
+//! | what does every measurement need | `environment` |
 //! | what is read, and where does the result go | `inputs` |
-//! | how is a key written | `form` |
-//! | how far is work on many blocks | `counted` |
+//! | how are many files worked on | `per_file` |
+//! | which scheme is meant | `schemes` |
+//! | how is a key written | `key_writer` |
 
 use std::process::ExitCode;
 
-use crate::{arguments::Command, exit::Failure, output::Talk};
+use crate::{arguments::Command, exit::Failure, output::Log};
 
 mod bench;
 mod calibrate;
-mod cipher;
 mod completions;
-mod counted;
+mod encryption;
 mod engines;
-mod form;
+mod environment;
 mod inputs;
 mod key;
+mod key_writer;
 mod keygen;
 mod machine;
+mod per_file;
 mod raw;
+mod schemes;
 mod selection;
-mod signature;
+mod sign;
 mod study;
-mod surroundings;
 mod text;
 mod vectors;
+mod verify;
 mod worker;
 
 /// Does what was typed.
-pub(crate) fn run(command: Command, talk: Talk) -> Result<ExitCode, Failure> {
+pub(crate) fn run(command: Command, log: Log) -> Result<ExitCode, Failure> {
     match command {
-        Command::Study(arguments) => study::study(&arguments, talk),
-        Command::Resume(arguments) => study::resume(&arguments, talk),
+        Command::Study(arguments) => study::study(&arguments, log),
+        Command::Resume(arguments) => study::resume(&arguments, log),
         Command::Report(arguments) => study::report(&arguments),
-        Command::Bench(arguments) => bench::run(&arguments, talk),
+        Command::Bench(arguments) => bench::run(&arguments, log),
         Command::Engines(arguments) => engines::run(&arguments),
-        Command::Vectors(arguments) => vectors::run(&arguments, talk),
-        Command::Machine(arguments) => machine::run(&arguments, talk),
-        Command::Keygen(arguments) => keygen::run(&arguments, talk),
-        Command::Key(arguments) => key::run(&arguments, talk),
-        Command::Sign(arguments) => signature::sign(&arguments, talk),
-        Command::Verify(arguments) => signature::verify(&arguments, talk),
-        Command::RawPrivate(arguments) => raw::private(&arguments, talk),
-        Command::RawPublic(arguments) => raw::public(&arguments, talk),
-        Command::Encrypt(arguments) => cipher::encrypt(&arguments, talk),
-        Command::Decrypt(arguments) => cipher::decrypt(&arguments, talk),
-        Command::TextEncrypt(arguments) => text::encrypt(&arguments, talk),
-        Command::TextDecrypt(arguments) => text::decrypt(&arguments, talk),
+        Command::Vectors(arguments) => vectors::run(&arguments, log),
+        Command::Machine(arguments) => machine::run(&arguments, log),
+        Command::Keygen(arguments) => keygen::run(&arguments, log),
+        Command::Key(arguments) => key::run(&arguments, log),
+        Command::Sign(arguments) => sign::run(&arguments, log),
+        Command::Verify(arguments) => verify::run(&arguments, log),
+        Command::RawPrivate(arguments) => raw::private(&arguments, log),
+        Command::RawPublic(arguments) => raw::public(&arguments, log),
+        Command::Encrypt(arguments) => encryption::encrypt(&arguments, log),
+        Command::Decrypt(arguments) => encryption::decrypt(&arguments, log),
+        Command::TextEncrypt(arguments) => text::encrypt(&arguments, log),
+        Command::TextDecrypt(arguments) => text::decrypt(&arguments, log),
         Command::Completions(arguments) => completions::run(&arguments),
         Command::Worker(arguments) => return worker::run(&arguments),
     }

@@ -49,8 +49,8 @@ pub(super) fn with_kernel(
     Ok(engines.iter().map(chosen).collect())
 }
 
-/// Reads selectors that were typed or that a plan has: each names an engine that there is, and of our own a form that
-/// there is. Whether they are here is another question.
+/// Reads selectors that were typed or that a plan has: each names an engine and, of our own, a variant that exists.
+/// Whether they are installed is another question.
 pub(super) fn known(registry: &Registry, selectors: &[String]) -> Result<Vec<Selector>, Failure> {
     let mut known = Vec::new();
     for text in selectors {
@@ -81,7 +81,7 @@ fn unknown(error: UnknownEngine) -> Failure {
     Failure::new(Class::Usage, error.to_string())
 }
 
-/// An engine that cannot be started, with the one command that brings it if there is one.
+/// An engine that cannot be started, with the command that installs it.
 pub(super) fn absent(error: &Absent) -> Failure {
     let Absent::NotInstalled {
         engine, install, ..

@@ -8,28 +8,29 @@ use rsalab_study::{
     Study, VERSION, articles,
     plan::{Engines, Grid, Host, Plan, Preset, Threads},
     report::{self, Finding, Report},
-    run::{Environment, Workers},
+    run::Workers,
     store::{self, Ending, Store},
 };
 use serde::Serialize;
 
 use super::{
+    environment::{check_build, environment, workers},
     selection::{distinct, known, with_kernel},
-    surroundings::{check_build, surroundings, workers},
 };
 use crate::{
     arguments::{self, JsonOption, MeasureOptions},
     exit::{Class, Failure},
-    output::{self, Talk, printable},
+    output::{self, Log},
+    printable::printable,
     progress::Follower,
     signals::Stop,
 };
 
-/// Where studies go that are not told where to go.
+/// Where studies go without --out.
 const RESULTS: &str = "results";
 
 /// Plans a study and runs it.
-pub(crate) fn study(arguments: &arguments::Study, talk: Talk) -> Result<(), Failure> {
+pub(crate) fn study(arguments: &arguments::Study, log: Log) -> Result<(), Failure> {
     check_build(&arguments.measure)?;
     let workers = workers(&arguments.measure)?;
     let host = Host::of_this_machine(&workers.registry);
@@ -44,28 +45,18 @@ pub(crate) fn study(arguments: &arguments::Study, talk: Talk) -> Result<(), Fail
     };
     check_unused(&directory)?;
     let mut study = Study::create(&directory, &plan, &host, &typed())
-        .map_err(|error| told_by_option(error, arguments))?;
-    run(
-        &mut study,
-        &workers,
-        &arguments.measure,
-        &arguments.json,
-        talk,
-    )
+        .map_err(|error| blame_option(error, arguments))?;
+    let (measure, json) = (&arguments.measure, &arguments.json);
+    run(&mut study, &workers, measure, json, log)
 }
 
-/// Goes on with a study.
-pub(crate) fn resume(arguments: &arguments::Resume, talk: Talk) -> Result<(), Failure> {
+/// Continues a study.
+pub(crate) fn resume(arguments: &arguments::Resume, log: Log) -> Result<(), Failure> {
     check_build(&arguments.measure)?;
     let workers = workers(&arguments.measure)?;
     let mut study = Study::open(&arguments.directory).map_err(rsalab_study::Error::from)?;
-    run(
-        &mut study,
-        &workers,
-        &arguments.measure,
-        &arguments.json,
-        talk,
-    )
+    let (measure, json) = (&arguments.measure, &arguments.json);
+    run(&mut study, &workers, measure, json, log)
 }
 
 /// Writes the report of a study from its database.
@@ -77,10 +68,10 @@ pub(crate) fn report(arguments: &arguments::Report) -> Result<(), Failure> {
     if arguments.batch_files {
         articles::write_batch_files(&report, directory)?;
     }
-    tell(&store, report, &page, &arguments.json)
+    print(&store, report, &page, &arguments.json)
 }
 
-/// A kernel that does not exist is a mistake; one that does not run here is a record of the study.
+/// A kernel that does not exist is a mistake; one that does not run here is recorded in the study.
 fn check_kernels(plan: &Plan, registry: &Registry) -> Result<(), Failure> {
     let named = plan.grids.iter().filter_map(|grid| match &grid.engines {
         Engines::Present => None,
@@ -93,8 +84,8 @@ fn check_kernels(plan: &Plan, registry: &Registry) -> Result<(), Failure> {
     Ok(())
 }
 
-/// What an option has brought into the plan is told under the option's name.
-fn told_by_option(error: rsalab_study::Error, arguments: &arguments::Study) -> Failure {
+/// An error that an option has brought into the plan names the option.
+fn blame_option(error: rsalab_study::Error, arguments: &arguments::Study) -> Failure {
     let rsalab_study::Error::Plan(refused) = &error else {
         return error.into();
     };
@@ -121,21 +112,21 @@ fn run(
     workers: &Workers,
     options: &MeasureOptions,
     json: &JsonOption,
-    talk: Talk,
+    log: Log,
 ) -> Result<(), Failure> {
     give_way(study)?;
     let stop = Stop::listen()?;
     let directory = study.store().directory().to_owned();
-    talk.say(format_args!("the study lies in {}", directory.display()));
-    let around: Environment<'_> = surroundings(workers, options);
-    let mut follower = Follower::new(talk);
-    let ended = rsalab_study::run::run(study, &around, &mut follower, stop.flag());
+    log.note(format_args!("the study is in {}", directory.display()));
+    let environment = environment(workers, options);
+    let mut follower = Follower::new(log);
+    let ended = rsalab_study::run::run(study, &environment, &mut follower, stop.flag());
     follower.finish();
-    let go_on = format!("go on with: {}", resume_line(&directory));
+    let go_on = format!("continue with: {}", resume_line(&directory));
     let ending = ended.map_err(|error| match &error {
         rsalab_study::Error::Store(store) if !store.is_passing() => Failure::from(error),
         _ => Failure::from(error).advice(format!(
-            "what was stored before is safe; when that is mended, {go_on}"
+            "what was stored before is safe; when that is repaired, {go_on}"
         )),
     })?;
     if ending == Ending::Stopped {
@@ -147,15 +138,15 @@ fn run(
     let written = report.and_then(|report| Ok((report::write(&report, &directory)?, report)));
     let (page, report) = written.map_err(|error| {
         Failure::from(error).advice(format!(
-            "the measurements are safe; when that is mended, make the report with: {}",
+            "the measurements are safe; when that is repaired, make the report with: {}",
             line("report", &directory)
         ))
     })?;
-    // Decided before anything is printed: a reader who has gone does not change it.
+    // Decided before anything is printed: a closed pipe does not change it.
     let verdict = verdict(&report, &page);
-    follower.say_failures(report.counts.get("failed").copied().unwrap_or(0));
-    let told = tell(study.store(), report, &page, json);
-    verdict.and(told)
+    follower.note_failures(report.counts.get("failed").copied().unwrap_or(0));
+    let printed = print(study.store(), report, &page, json);
+    verdict.and(printed)
 }
 
 /// An error if not one cell of the whole study was measured, in this session or an earlier one.
@@ -174,7 +165,7 @@ fn verdict(report: &Report, page: &Path) -> Result<(), Failure> {
     };
     let what = format!("no cell was measured: {what}");
     Err(Failure::new(class, what).advice(format!(
-        "the reasons are in {}; when that is mended, start the study anew",
+        "the reasons are in {}; when that is repaired, start the study anew",
         page.display()
     )))
 }
@@ -197,7 +188,7 @@ fn give_way(study: &Study) -> Result<(), Failure> {
 /// The plan with what the command line changes of it, and a name for its directory.
 fn plan(arguments: &arguments::Study, host: &Host) -> Result<(String, Plan), Failure> {
     let (name, mut plan) = chosen(arguments, host)?;
-    plan.seed = arguments.seed.or(plan.seed);
+    plan.seed = arguments.seed.seed.or(plan.seed);
     plan.nice = arguments.nice.unwrap_or(plan.nice);
     if let Some(seconds) = arguments.seconds {
         plan.measure.budget_s = seconds;
@@ -279,13 +270,13 @@ fn with_symbols(plan: Plan, arguments: &arguments::Study) -> Plan {
     }
 }
 
-/// A study gets a directory of its own; one that holds a study is gone on with by `resume`.
+/// A study gets a directory of its own; `resume` continues one that exists.
 fn check_unused(directory: &Path) -> Result<(), Failure> {
     let Ok(entries) = fs::read_dir(directory) else {
-        // It should be missing; if it is something else, making the study will tell.
+        // It should be missing; if it is something else, making the study reports it.
         return Ok(());
     };
-    // What a study leaves that was killed before it had a database is not worth a word.
+    // A study that was killed before it had a database leaves nothing that matters.
     let is_left = |name: &OsStr| {
         name == store::LOCK_FILE || name.as_bytes().starts_with(store::DRAFT_PREFIX.as_bytes())
     };
@@ -297,7 +288,7 @@ fn check_unused(directory: &Path) -> Result<(), Failure> {
     if directory.join(store::FILE).exists() {
         return Err(
             Failure::new(Class::Usage, format!("{shown} holds a study already")).advice(format!(
-                "go on with it by '{}', or name another directory with --out",
+                "continue it with '{}', or name another directory with --out",
                 resume_line(directory)
             )),
         );
@@ -308,7 +299,7 @@ fn check_unused(directory: &Path) -> Result<(), Failure> {
 
 /// What `--json` prints about a study.
 #[derive(Serialize)]
-struct Told {
+struct Summary {
     program_version: &'static str,
     directory: String,
     report: String,
@@ -319,10 +310,10 @@ struct Told {
     findings: Vec<Finding>,
 }
 
-/// The answer, and where the rest of it lies.
-fn tell(store: &Store, report: Report, page: &Path, json: &JsonOption) -> Result<(), Failure> {
+/// Prints the findings, and the path of the page with the rest.
+fn print(store: &Store, report: Report, page: &Path, json: &JsonOption) -> Result<(), Failure> {
     if json.json {
-        return output::json(&Told {
+        return output::json(&Summary {
             program_version: VERSION,
             directory: store.directory().display().to_string(),
             report: page.display().to_string(),
@@ -345,14 +336,14 @@ fn tell(store: &Store, report: Report, page: &Path, json: &JsonOption) -> Result
     output::report(&text)
 }
 
-/// The command that goes on with a study.
+/// The command that continues a study.
 fn resume_line(directory: &Path) -> String {
     line("resume", directory)
 }
 
 /// A command about a study, to be pasted into a shell.
 fn line(command: &str, directory: &Path) -> String {
-    // What begins with a minus would be taken for an option.
+    // A name that begins with a minus would be read as an option.
     let begins_with_minus = directory.as_os_str().as_bytes().starts_with(b"-");
     let separator = if begins_with_minus { "-- " } else { "" };
     format!(

@@ -1,29 +1,21 @@
 //! `rsalab text-encrypt` and `rsalab text-decrypt`: a text through raw RSA blocks, over threads, as the studies have it.
 
-use std::{
-    io::{self, IsTerminal},
-    os::unix::ffi::OsStrExt,
-    path::{Path, PathBuf},
-    thread,
-};
+use std::{os::unix::ffi::OsStrExt, path::Path, sync::atomic::AtomicU64};
 
 use rsalab_measure::{Placement, Topology};
 use rsalab_rsa::{PublicKey, format::Purpose};
+use rsalab_study::number;
 use rsalab_text::{Error, Outcome, PartTrace, Threads, container};
 use serde::Serialize;
 
-use super::{
-    counted::Counted,
-    inputs::{Destination, Inputs},
-};
-use rsalab_study::number;
-
+use super::inputs::{note_if_typed, one_file};
 use crate::{
-    arguments::{TextDecrypt, TextEncrypt, TextOptions},
+    arguments::{TextDecrypt, TextEncrypt, TraceOptions},
     exit::{Class, Failure},
     files::{self, Privacy},
-    kernels, keys,
-    output::{Talk, complain},
+    keys,
+    output::{Log, error_line},
+    progress,
     table::{Align, Table},
 };
 
@@ -36,115 +28,89 @@ const FOR_STUDY: &str =
     "raw RSA blocks without padding are for study only: do not protect anything with them";
 
 /// Encrypts a text for a public key.
-pub(crate) fn encrypt(arguments: &TextEncrypt, talk: Talk) -> Result<(), Failure> {
-    let options = &arguments.texts;
-    let loaded = keys::public(&arguments.key)?;
-    let purpose = Purpose::Encrypt(None);
-    let use_option = arguments.any_use;
-    let key = use_option.of_any_scheme(&arguments.key, loaded, purpose)?;
-    let from = only_input(options)?;
-    let out = Destination::of(options.out.as_deref())?;
-    out.check_terminal("the encrypted text")?;
-    let backend = Counted::new(kernels::backend(options.kernel.kernel.as_deref())?);
-    talk.say(FOR_STUDY);
-    let text = match &arguments.text {
+pub(crate) fn encrypt(arguments: &TextEncrypt, log: Log) -> Result<(), Failure> {
+    let options = &arguments.key;
+    let loaded = keys::public(&options.key, &options.reading)?;
+    let key = keys::of_any_scheme(options, loaded, Purpose::Encrypt(None))?;
+    let (from, to) = one_file(&arguments.files)?;
+    to.check_terminal("the encrypted text")?;
+    let backend = keys::backend(options)?;
+    log.note(FOR_STUDY);
+    let text = match &arguments.text.text {
         Some(text) => text.as_bytes().to_vec(),
         None => {
-            say_if_typed(from.as_deref(), talk);
-            files::read(from.as_deref(), MOST_TEXT).map_err(|failure| {
+            note_if_typed(from, log);
+            files::read(from, MOST_TEXT).map_err(|failure| {
                 failure.or_advice("rsalab holds it in memory and takes no more at once: split it")
             })?
         }
     };
-    check_growth(&key, arguments.block_symbols, text.len())?;
-    let placement = placement(options);
-    let threads = Threads::pinned(&placement.cpus);
-    let symbols = arguments.block_symbols.unwrap_or(key.modulus_len() - 1);
-    let blocks = text.len().div_ceil(symbols.max(1)) as u64;
-    let outcome = backend
-        .followed(talk, blocks, || {
-            container::encrypt(&backend, &key, arguments.block_symbols, &text, threads)
-        })
-        .map_err(|error| failed("the text was not encrypted", error))?;
-    out.write(&outcome.output, Privacy::Private)?;
-    trace(options, &placement, &outcome);
+    let symbols = arguments.block_symbols;
+    let blocks = blocks(&key, symbols, text.len())?;
+    let placement = Topology::detect().placement(arguments.threads.count());
+    let done = AtomicU64::new(0);
+    let threads = Threads::pinned(&placement.cpus).counted(&done);
+    let outcome = progress::follow(log, "block", blocks, &done, || {
+        container::encrypt(&backend, &key, symbols, &text, threads)
+    })
+    .map_err(|error| failed("the text was not encrypted", error))?;
+    to.write(&outcome.output, Privacy::Private)?;
+    print(&arguments.trace, &placement, &outcome);
     Ok(())
 }
 
 /// Decrypts what [`encrypt`] made.
-pub(crate) fn decrypt(arguments: &TextDecrypt, talk: Talk) -> Result<(), Failure> {
-    let options = &arguments.texts;
-    let loaded = keys::private(&arguments.key)?;
-    let purpose = Purpose::Decrypt(None);
-    let use_option = arguments.any_use;
-    let key = use_option.of_any_scheme(&arguments.key, loaded, purpose)?;
-    let from = only_input(options)?;
-    let out = Destination::of(options.out.as_deref())?;
-    let backend = Counted::new(kernels::backend(options.kernel.kernel.as_deref())?);
-    talk.say(FOR_STUDY);
-    say_if_typed(from.as_deref(), talk);
-    let file = encrypted(from.as_deref(), key.public())?;
-    let placement = placement(options);
-    let threads = Threads::pinned(&placement.cpus);
+pub(crate) fn decrypt(arguments: &TextDecrypt, log: Log) -> Result<(), Failure> {
+    let options = &arguments.key;
+    let loaded = keys::private(&options.key, &options.reading)?;
+    let key = keys::of_any_scheme(options, loaded, Purpose::Decrypt(None))?;
+    let (from, to) = one_file(&arguments.files)?;
+    let backend = keys::backend(options)?;
+    log.note(FOR_STUDY);
+    note_if_typed(from, log);
+    let what = format!("cannot decrypt {}", files::name(from));
+    let refused = |error| failed(&what, error);
+    let file = encrypted(from, key.public(), refused)?;
+    let placement = Topology::detect().placement(arguments.threads.count());
+    let done = AtomicU64::new(0);
+    let threads = Threads::pinned(&placement.cpus).counted(&done);
     let blocks = (file.len() / key.modulus_len()) as u64;
-    let outcome = backend
-        .followed(talk, blocks, || {
-            container::decrypt(&backend, &key, &file, threads)
-        })
-        .map_err(|error| cannot_decrypt(from.as_deref(), error))?;
-    out.write(&outcome.output, Privacy::Private)?;
-    trace(options, &placement, &outcome);
+    let outcome = progress::follow(log, "block", blocks, &done, || {
+        container::decrypt(&backend, &key, &file, threads)
+    })
+    .map_err(refused)?;
+    to.write(&outcome.output, Privacy::Private)?;
+    print(&arguments.trace, &placement, &outcome);
     Ok(())
 }
 
-fn only_input(options: &TextOptions) -> Result<Option<PathBuf>, Failure> {
-    Inputs::of(&options.input)?.only("a text in raw blocks")
-}
-
-fn say_if_typed(from: Option<&Path>, talk: Talk) {
-    let typed = from.is_none_or(files::is_dash);
-    if typed && io::stdin().is_terminal() {
-        talk.say("type the text; Ctrl-D ends it");
-    }
-}
-
-/// The whole of an encrypted file. Its header is looked at before the rest is read, however long that is.
-fn encrypted(from: Option<&Path>, key: &PublicKey) -> Result<Vec<u8>, Failure> {
-    let refused = |error| cannot_decrypt(from, error);
+/// The whole of an encrypted file. Its header is checked before the rest is read, however long that is.
+fn encrypted(
+    from: Option<&Path>,
+    key: &PublicKey,
+    refused: impl Fn(Error) -> Failure,
+) -> Result<Vec<u8>, Failure> {
     let (mut source, len) = files::open(from)?;
     let mut file = files::read_up_to(&mut source, from, container::Header::LEN as u64)?;
-    let header = container::Header::read(&file).map_err(refused)?;
-    header.check_key(key).map_err(refused)?;
+    let header = container::Header::read(&file).map_err(&refused)?;
+    header.check_key(key).map_err(&refused)?;
     if let Some(len) = len {
-        header.check_len(len).map_err(refused)?;
+        header.check_len(len).map_err(&refused)?;
     }
     file.extend(files::read_up_to(&mut source, from, MOST_CIPHERTEXT)?);
-    header.check_len(file.len() as u64).map_err(refused)?;
+    header.check_len(file.len() as u64).map_err(&refused)?;
     Ok(file)
 }
 
-/// One thread for each CPU, unless so many were asked for.
-fn placement(options: &TextOptions) -> Placement {
-    let threads = match options.threads {
-        Some(threads) => threads,
-        None => thread::available_parallelism().map_or(1, usize::from),
-    };
-    Topology::detect().placement(threads)
-}
-
-fn cannot_decrypt(from: Option<&Path>, error: Error) -> Failure {
-    failed(&format!("cannot decrypt {}", files::name(from)), error)
-}
-
-/// Small blocks grow by as much as they are smaller than the modulus, and all of it lies in memory.
-fn check_growth(key: &PublicKey, symbols: Option<usize>, text_len: usize) -> Result<(), Failure> {
+/// How many blocks a text has. Small ones grow by as much as they are smaller than the modulus, and all of it lies in memory.
+fn blocks(key: &PublicKey, symbols: Option<usize>, text_len: usize) -> Result<u64, Failure> {
     let symbols = symbols.unwrap_or(key.modulus_len() - 1).max(1);
-    let bytes = text_len
-        .div_ceil(symbols)
+    let blocks = text_len.div_ceil(symbols);
+    let bytes = blocks
         .saturating_mul(key.modulus_len())
         .saturating_add(container::Header::LEN) as u64;
     if bytes <= MOST_CIPHERTEXT {
-        return Ok(());
+        return Ok(blocks as u64);
     }
     let what = format!("in blocks of {symbols} symbols this text would become {bytes} bytes");
     Err(Failure::new(Class::Usage, what).advice(format!(
@@ -153,18 +119,6 @@ fn check_growth(key: &PublicKey, symbols: Option<usize>, text_len: usize) -> Res
 }
 
 fn failed(what: &str, error: Error) -> Failure {
-    let class = match error {
-        Error::Blocks { .. } | Error::Layout { .. } => Class::Usage,
-        Error::Container { .. }
-        | Error::Rsa(rsalab_rsa::Error::KeySize { .. } | rsalab_rsa::Error::InvalidKey { .. }) => {
-            Class::Input
-        }
-        Error::Block { .. } => Class::Verification,
-        Error::Rsa(rsalab_rsa::Error::Randomness { .. }) | Error::Threads { .. } => {
-            Class::Unavailable
-        }
-        _ => Class::Internal,
-    };
     let advice = match error {
         Error::Container { .. } => {
             "give it the whole of a file that 'rsalab text-encrypt' made for this key"
@@ -172,9 +126,11 @@ fn failed(what: &str, error: Error) -> Failure {
         Error::Block { .. } => {
             "nothing was written; get the encrypted file again from where it was made"
         }
-        _ => return Failure::new(class, what).because(error),
+        _ => return Failure::new(Class::of_text(&error), what).because(error),
     };
-    Failure::new(class, what).because(error).advice(advice)
+    Failure::new(Class::of_text(&error), what)
+        .because(error)
+        .advice(advice)
 }
 
 /// What `--trace --json` prints.
@@ -213,8 +169,8 @@ impl From<&PartTrace> for TracedPart {
     }
 }
 
-/// What was asked for is said even by a quiet program.
-fn trace(options: &TextOptions, placement: &Placement, outcome: &Outcome) {
+/// Prints the trace, if it was asked for: then even a quiet program does.
+fn print(options: &TraceOptions, placement: &Placement, outcome: &Outcome) {
     if !options.trace {
         return;
     }
@@ -225,11 +181,11 @@ fn trace(options: &TextOptions, placement: &Placement, outcome: &Outcome) {
         wall_ns: outcome.wall_ns,
         parts: outcome.trace.iter().map(TracedPart::from).collect(),
     };
-    if options.json {
-        let json = serde_json::to_string(&trace).expect("the program's own types are JSON");
-        complain(json);
-    } else {
-        complain(shown(&trace).trim_end());
+    match options.json {
+        true => {
+            error_line(serde_json::to_string(&trace).expect("the program's own types are JSON"))
+        }
+        false => error_line(shown(&trace).trim_end()),
     }
 }
 
@@ -243,25 +199,24 @@ fn shown(trace: &Trace) -> String {
         ("end", Align::Right),
     ]);
     for part in &trace.parts {
+        let cpu = part.cpu.map(|cpu| cpu.to_string());
         table.row([
             part.id.to_string(),
             part.bytes.to_string(),
             part.blocks.to_string(),
-            part.cpu
-                .map_or_else(|| "any".to_owned(), |cpu| cpu.to_string()),
+            cpu.unwrap_or_else(|| "any".to_owned()),
             number::duration(part.start_ns as f64),
             number::duration(part.end_ns as f64),
         ]);
     }
+    let more = match trace.oversubscribed {
+        true => ", more than there are CPUs",
+        false => "",
+    };
     format!(
-        "{}{}{}: {} from release to last finish, {} with start and collection\n",
+        "{}{}{more}: {} from release to last finish, {} with start and collection\n",
         table.render(),
         number::counted(trace.threads, "thread"),
-        if trace.oversubscribed {
-            ", more than there are CPUs"
-        } else {
-            ""
-        },
         number::duration(trace.elapsed_ns as f64),
         number::duration(trace.wall_ns as f64)
     )

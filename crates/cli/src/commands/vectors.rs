@@ -16,18 +16,19 @@ use rsalab_rsa::random::InsecureStudySeed;
 use rsalab_study::plan::Seed;
 use serde::Serialize;
 
-use super::selection::{absent, distinct, known, present, registry, with_kernel};
 use rsalab_study::number;
 
+use super::selection::{absent, distinct, known, present, registry, with_kernel};
 use crate::{
     arguments::Vectors,
     exit::{Class, Failure},
-    output::{self, Talk, printable},
+    output::{self, Log},
+    printable::printable,
     signals::Stop,
     table::{Align, Table},
 };
 
-/// What came of one operation at one size on one engine.
+/// The outcome of one operation at one size on one engine.
 #[derive(Serialize)]
 struct Verdict {
     engine: String,
@@ -48,32 +49,32 @@ struct Verdict {
 struct Disagreement {
     /// What was tried.
     name: String,
-    /// What was wrong.
+    /// What was wrong with the answer.
     what: String,
 }
 
 /// Tries each engine, and fails if any answer is wrong.
-pub(crate) fn run(arguments: &Vectors, talk: Talk) -> Result<(), Failure> {
+pub(crate) fn run(arguments: &Vectors, log: Log) -> Result<(), Failure> {
     if arguments.stream.is_some() {
         return stream::run(arguments);
     }
     let registry = registry()?;
     let locations = locations(arguments, &registry)?;
-    let seed = match arguments.seed {
+    let seed = match arguments.seed.seed {
         Some(seed) => seed,
         None => Seed::random().map_err(|error| {
             let what = "the system gives no random bytes for the seed";
             Failure::new(Class::Unavailable, what).because(error)
         })?,
     };
-    talk.say(format_args!("keys and inputs derive from the seed {seed}"));
+    log.note(format_args!("keys and inputs derive from the seed {seed}"));
     let stop = Stop::listen()?;
     let mut printer = Printer::new(arguments.json.json);
     let mut wrong = Vec::new();
     let mut idle = None;
-    let mut unprinted = None;
     for (selector, location) in &locations {
-        let mut refusals = Refusals::default();
+        let mut has_done_something = false;
+        let mut refusal = None;
         let tried = try_engine(
             selector,
             location,
@@ -81,73 +82,48 @@ pub(crate) fn run(arguments: &Vectors, talk: Talk) -> Result<(), Failure> {
             &seed,
             &stop,
             &mut |verdict| {
-                refusals.count(&verdict);
-                if !verdict.disagreements.is_empty() {
-                    wrong.push(format!(
-                        "{selector}: {} at {} bits",
-                        verdict.op, verdict.bits
-                    ));
+                match &verdict.skipped {
+                    Some(reason) => refusal = Some(format!("{selector} was not tried: {reason}")),
+                    None => has_done_something = true,
                 }
-                printer.print(&verdict)
+                if !verdict.disagreements.is_empty() {
+                    let (op, bits) = (verdict.op, verdict.bits);
+                    wrong.push(format!("{selector}: {op} at {bits} bits"));
+                }
+                printer.print(&verdict);
             },
         );
         if let Some(class) = stop.class() {
             return Err(Failure::new(class, "stopped before the end"));
         }
         match tried {
-            Ok(()) if arguments.engines.is_some() => idle = idle.or(refusals.of_all(selector)),
+            // Whoever named an engine that did nothing at all has no answer.
+            Ok(()) if arguments.engines.is_some() && !has_done_something => idle = idle.or(refusal),
             Ok(()) => {}
-            // The others are tried all the same.
-            Err(Broken::Off(ConformanceError::Session(error))) => {
-                wrong.push(format!("{selector}: {error}"))
-            }
-            Err(Broken::Off(error)) => {
-                return Err(
-                    Failure::new(Class::Internal, "there are no keys to try").because(error)
-                );
-            }
-            // What was found wrong before that matters more.
-            Err(Broken::Output(failure)) => {
-                unprinted = Some(failure);
-                break;
+            // The others are tried nevertheless.
+            Err(ConformanceError::Session(error)) => wrong.push(format!("{selector}: {error}")),
+            Err(error) => {
+                let what = "there are no keys to try";
+                return Err(Failure::new(Class::Internal, what).because(error));
             }
         }
+        if printer.result.is_err() {
+            break;
+        }
     }
-    let printed = printer.finish().and(unprinted.map_or(Ok(()), Err));
+    let printed = printer.finish();
     match (wrong.as_slice(), idle) {
         ([], None) => printed,
         ([], Some(what)) => Err(Failure::new(Class::Unavailable, what)
-            .advice("'rsalab engines' lists the engines and their forms")),
+            .advice("'rsalab engines' lists the engines and their variants")),
         ([first, ..], _) => {
             let what = format!(
                 "{} wrong, the first: {first}",
                 number::counted(wrong.len(), "verdict")
             );
             Err(Failure::new(Class::Verification, what)
-                .advice(format!("try it again with --seed {seed}")))
+                .advice(format!("repeat it with --seed {seed}")))
         }
-    }
-}
-
-/// What an engine would not do.
-#[derive(Default)]
-struct Refusals {
-    has_done_something: bool,
-    reason: Option<String>,
-}
-
-impl Refusals {
-    fn count(&mut self, verdict: &Verdict) {
-        match &verdict.skipped {
-            Some(reason) => self.reason = Some(reason.clone()),
-            None => self.has_done_something = true,
-        }
-    }
-
-    /// A sentence for an engine that did nothing at all: whoever asked for it has got no answer.
-    fn of_all(self, selector: &Selector) -> Option<String> {
-        let reason = self.reason.filter(|_| !self.has_done_something)?;
-        Some(format!("{selector} was not tried: {reason}"))
     }
 }
 
@@ -156,7 +132,7 @@ fn locations(
     arguments: &Vectors,
     registry: &Registry,
 ) -> Result<Vec<(Selector, Location)>, Failure> {
-    let kernel = arguments.kernel.kernel.as_deref();
+    let kernel = arguments.kernel.name();
     let all = || present(registry).collect();
     let engines = arguments.engines.clone().unwrap_or_else(all);
     let located = |selector: Selector| -> Result<(Selector, Location), Failure> {
@@ -172,68 +148,33 @@ fn locations(
         .collect()
 }
 
-/// Why an engine was not tried to the end.
-enum Broken {
-    /// Its worker is lost, or there are no keys.
-    Off(ConformanceError),
-    /// Its verdicts could not be written.
-    Output(Failure),
-}
-
-impl From<ConformanceError> for Broken {
-    fn from(error: ConformanceError) -> Self {
-        Broken::Off(error)
-    }
-}
-
 fn try_engine(
     selector: &Selector,
     location: &Location,
     arguments: &Vectors,
     seed: &Seed,
     stop: &Stop,
-    tell: &mut dyn FnMut(Verdict) -> Result<(), Failure>,
-) -> Result<(), Broken> {
-    let mut worker = Worker::spawn_until(location, Limits::default(), Arc::clone(stop.flag()))
-        .map_err(ConformanceError::from)?;
+    report: &mut dyn FnMut(Verdict),
+) -> Result<(), ConformanceError> {
+    let mut worker = Worker::spawn_until(location, Limits::default(), Arc::clone(stop.flag()))?;
     let engine_version = worker.info().version.clone();
+    let (bits, count) = (&arguments.bits, arguments.count);
     let scope = Scope {
-        sizes: arguments
-            .bits
-            .iter()
-            .map(|&bits| (bits, arguments.count))
-            .collect(),
-        keys: keys(&arguments.bits, arguments.count),
+        sizes: bits.iter().map(|&bits| (bits, count)).collect(),
+        keys: keys(bits, count),
         variant: selector.variant.clone(),
         ..Scope::full()
     };
     let mut current: Option<Verdict> = None;
-    let mut told = Ok(());
-    conformance::run(
-        &mut worker,
-        &scope,
-        &InsecureStudySeed::new(seed.0),
-        &mut |case| {
-            let goes_on = current
-                .as_ref()
-                .is_some_and(|verdict| (verdict.op, verdict.bits) == (case.op, case.bits));
-            if !goes_on
-                && let Some(decided) = current.take()
-                && told.is_ok()
-            {
-                told = tell(decided);
-            }
-            let verdict =
-                current.get_or_insert_with(|| Verdict::new(selector, &engine_version, &case));
-            verdict.take(case);
-        },
-    )?;
-    if let Some(decided) = current
-        && told.is_ok()
-    {
-        told = tell(decided);
-    }
-    told.map_err(Broken::Output)
+    let seed = InsecureStudySeed::new(seed.0);
+    conformance::run(&mut worker, &scope, &seed, &mut |case| {
+        let is_other = |verdict: &mut Verdict| (verdict.op, verdict.bits) != (case.op, case.bits);
+        current.take_if(is_other).into_iter().for_each(&mut *report);
+        let new = || Verdict::new(selector, &engine_version, &case);
+        current.get_or_insert_with(new).take(case);
+    })?;
+    current.into_iter().for_each(report);
+    Ok(())
 }
 
 /// Keys and prime pairs take long: of each size a few, and none of the sizes that take minutes.
@@ -283,10 +224,12 @@ impl Verdict {
 
 /// Verdicts for programs come each on a line as they are decided, for people as one table in the end.
 struct Printer {
-    /// None where lines are wanted.
+    /// None where lines are printed.
     table: Option<Table>,
-    /// What is said below the table.
+    /// What is printed below the table.
     remarks: String,
+    /// The first failure to print.
+    result: Result<(), Failure>,
 }
 
 impl Printer {
@@ -306,12 +249,16 @@ impl Printer {
         Printer {
             table: for_people.then(table),
             remarks: String::new(),
+            result: Ok(()),
         }
     }
 
-    fn print(&mut self, verdict: &Verdict) -> Result<(), Failure> {
+    fn print(&mut self, verdict: &Verdict) {
         let Some(table) = &mut self.table else {
-            return output::json_line(verdict);
+            if self.result.is_ok() {
+                self.result = output::json_line(verdict);
+            }
+            return;
         };
         table.row([
             verdict.engine.clone(),
@@ -329,13 +276,12 @@ impl Printer {
             );
             self.remarks += &(printable(&remark) + "\n");
         }
-        Ok(())
     }
 
     fn finish(self) -> Result<(), Failure> {
         match self.table {
             Some(table) => output::report(&(table.render() + &self.remarks)),
-            None => Ok(()),
+            None => self.result,
         }
     }
 }

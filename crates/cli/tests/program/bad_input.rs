@@ -148,7 +148,7 @@ fn tree(folder: &Path) -> BTreeMap<PathBuf, Trace> {
     found
 }
 
-/// Readers share a file beside a database and an empty log, which stay until somebody writes. They hold nothing.
+/// Readers share a file next to a database and an empty log, which stay until somebody writes. They hold nothing.
 fn is_sqlites_own(path: &Path, length: u64) -> bool {
     let name = path.file_name().unwrap_or_default();
     name == "study.db-shm" || (name == "study.db-wal" && length == 0)

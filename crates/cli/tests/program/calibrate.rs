@@ -35,7 +35,7 @@ fn an_engine_that_takes_a_hundred_times_as_long_is_found_out() {
     }
     assert_eq!(found["verdict"]["runs"], 2);
     let stderr = String::from_utf8_lossy(&output.stderr);
-    assert!(stderr.contains("run 2 of 2: beside itself"), "{stderr}");
+    assert!(stderr.contains("run 2 of 2: with itself"), "{stderr}");
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! `vectors -`: requests in, answers out, one by one and side by side.
+//! `vectors -`: requests in, answers out, alone and in batches.
 
 use serde_json::{Value, json};
 
@@ -304,7 +304,7 @@ fn primes_that_fips_accepts_are_accepted() {
 }
 
 #[test]
-fn lines_that_are_no_requests_are_answered_and_told_at_the_end() {
+fn lines_that_are_no_requests_are_answered_and_reported_at_the_end() {
     let requests = "\n{\"id\": 1, \"op\": \"primality\", \"value\": \"3\"}\n{\"id\": 2}\nnonsense\n[1]\n\
                     {\"id\": 5, \"op\": \"primality\", \"value\": \"xyz\"}\n{\"id\": 6, \"op\": \"verify\", \"scheme\": \"pss\"}\n";
     for options in [&[][..], &["--batch", "3"]] {

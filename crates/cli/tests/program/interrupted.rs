@@ -1,4 +1,4 @@
-//! A worker that is stopped in the middle of a block, as by SIGSTOP or a debugger, and goes on.
+//! A worker that is stopped in the middle of a block, as by SIGSTOP or a debugger, and continues.
 
 use std::{
     fs,
@@ -34,7 +34,7 @@ threads = [1]
 "#;
 
 #[test]
-fn a_block_in_which_the_worker_was_stopped_is_marked_and_measured_anew() {
+fn a_block_in_which_the_worker_was_stopped_is_marked_and_repeated() {
     let here = folder();
     fs::write(here.path().join("plan.toml"), PLAN).expect("the folder can be written to");
     let mut study = Command::new(program())
@@ -47,12 +47,12 @@ fn a_block_in_which_the_worker_was_stopped_is_marked_and_measured_anew() {
     let place = here.path().join("study");
     wait_for("a block", || (stored(&place)? > 1).then_some(()));
     stop_for(&study, "textbook", Duration::from_secs(3));
-    let mut told = [String::new(), String::new()];
+    let mut printed = [String::new(), String::new()];
     let pipes = study.stdout.take().zip(study.stderr.take());
     let (mut stdout, mut stderr) = pipes.expect("both are pipes");
-    stdout.read_to_string(&mut told[0]).expect("it is text");
-    stderr.read_to_string(&mut told[1]).expect("it is text");
-    assert!(study.wait().expect("it ends").success(), "{}", told[1]);
+    stdout.read_to_string(&mut printed[0]).expect("it is text");
+    stderr.read_to_string(&mut printed[1]).expect("it is text");
+    assert!(study.wait().expect("it ends").success(), "{}", printed[1]);
 
     // Nothing that is measured took longer than it does, and every turn was measured.
     let cells = cells(&place);
@@ -72,12 +72,12 @@ fn a_block_in_which_the_worker_was_stopped_is_marked_and_measured_anew() {
     assert_eq!(reason, "its process was stopped");
 
     // Whoever reads the answer, the log or the report hears of it.
-    let answer: Value = serde_json::from_str(&told[0]).expect("it is JSON");
+    let answer: Value = serde_json::from_str(&printed[0]).expect("it is JSON");
     assert_eq!(answer["interrupted_blocks"], interrupted);
     assert!(
-        told[1].contains("a block was interrupted, and is measured anew"),
+        printed[1].contains("a block was interrupted, and is repeated"),
         "{}",
-        told[1]
+        printed[1]
     );
     let results = fs::read_to_string(place.join("results.json")).expect("it is there");
     let results: Value = serde_json::from_str(&results).expect("it is JSON");
@@ -89,7 +89,7 @@ fn a_block_in_which_the_worker_was_stopped_is_marked_and_measured_anew() {
     assert!(page.contains("its process was stopped"));
 }
 
-/// Ctrl-Z stops the program and none of its workers. Whose time that was cannot be told from an engine's own clock.
+/// Ctrl-Z stops the program and none of its workers. An engine's own clock cannot show whose time that was.
 #[test]
 fn a_study_that_was_stopped_itself_blames_no_engine() {
     let here = folder();

@@ -111,7 +111,7 @@ fn a_password_that_does_not_fit_is_said_to() {
             3,
             "the password does not fit",
         ),
-        ("key check locked", 2, "no terminal to ask for the password"),
+        ("key check locked", 2, "the password cannot be typed"),
         (
             "sign --key locked --password-file other key.pem --sig s",
             3,
@@ -258,17 +258,17 @@ fn costs(here: &Path, files: &[&str]) {
             eprintln!("SKIPPED: there is no GNU time to ask what a command took");
             return;
         };
-        let told = String::from_utf8_lossy(&output.stderr).into_owned();
-        let line = told.lines().last().expect("a line of figures");
+        let printed = String::from_utf8_lossy(&output.stderr).into_owned();
+        let line = printed.lines().last().expect("a line of figures");
         let figures: Vec<f64> = line
             .split(' ')
             .map(|figure| figure.parse().expect("a figure"))
             .collect();
         let [user_s, system_s, kilobytes] = figures[..] else {
-            panic!("{told}");
+            panic!("{printed}");
         };
-        assert!(user_s + system_s < 1.0, "{file}: {told}");
-        assert!(kilobytes < 50_000.0, "{file}: {told}");
+        assert!(user_s + system_s < 1.0, "{file}: {printed}");
+        assert!(kilobytes < 50_000.0, "{file}: {printed}");
     }
 }
 
@@ -324,12 +324,12 @@ fn weak_keys_pass_unless_they_are_asked_not_to() {
     assert_done(&typed(here, "keygen --out strong.pem"));
     let checked = typed(here, "key check key.pem strong.pem");
     assert_done(&checked);
-    let told = stdout(&checked);
+    let printed = stdout(&checked);
     assert!(
-        told.contains("key.pem: its modulus has 1024 bits"),
-        "{told}"
+        printed.contains("key.pem: its modulus has 1024 bits"),
+        "{printed}"
     );
-    assert!(!told.contains("strong.pem: "), "{told}");
+    assert!(!printed.contains("strong.pem: "), "{printed}");
     assert_failure(
         &typed(here, "key check strong.pem key.pem --strict"),
         3,

@@ -146,8 +146,11 @@ fn small_keys_are_made_on_demand_only() {
         ],
     );
     assert_done(&made);
-    let told: serde_json::Value = serde_json::from_str(stdout(&made)).expect("it is JSON");
-    assert_eq!((&told["bits"], &told["e"]), (&1024.into(), &65_537.into()));
+    let printed: serde_json::Value = serde_json::from_str(stdout(&made)).expect("it is JSON");
+    assert_eq!(
+        (&printed["bits"], &printed["e"]),
+        (&1024.into(), &65_537.into())
+    );
     assert!(
         !stdout(&made).contains("BEGIN"),
         "the key itself is not printed"
@@ -174,9 +177,9 @@ fn an_engine_makes_a_key_that_the_program_writes() {
         ],
     );
     assert_done(&output);
-    let told: serde_json::Value = serde_json::from_str(stdout(&output)).expect("JSON");
-    assert_eq!(told["engine"], "own");
-    assert_eq!(told["bits"], 512);
+    let printed: serde_json::Value = serde_json::from_str(stdout(&output)).expect("JSON");
+    assert_eq!(printed["engine"], "own");
+    assert_eq!(printed["bits"], 512);
     let text = "from a key of an engine";
     let cipher = run(
         here.path(),
@@ -245,8 +248,8 @@ fn a_key_of_a_seed_says_that_it_protects_nothing() {
         assert_done(&output);
         let said = String::from_utf8_lossy(&output.stderr);
         assert!(said.contains("INSECURE"), "{said}");
-        let told: serde_json::Value = serde_json::from_str(stdout(&output)).expect("JSON");
-        assert_eq!(told["insecure"], true);
+        let printed: serde_json::Value = serde_json::from_str(stdout(&output)).expect("JSON");
+        assert_eq!(printed["insecure"], true);
         // The file itself says so, and is a key that others read all the same.
         let checked = run(here.path(), ["key", "check", format]);
         assert_done(&checked);
@@ -261,6 +264,6 @@ fn a_key_of_a_seed_says_that_it_protects_nothing() {
     );
     assert_done(&public);
     let ordinary = run(here.path(), ["keygen", "--out", "key.pem", "--json"]);
-    let told: serde_json::Value = serde_json::from_str(stdout(&ordinary)).expect("JSON");
-    assert_eq!(told["insecure"], false);
+    let printed: serde_json::Value = serde_json::from_str(stdout(&ordinary)).expect("JSON");
+    assert_eq!(printed["insecure"], false);
 }

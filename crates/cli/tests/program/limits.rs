@@ -184,7 +184,7 @@ fn an_archive_that_has_its_name_is_all_there_is() {
         }
         child.kill().expect("it is ours");
         child.wait().expect("it ends");
-        // Whatever is left beside it: no private key.
+        // Whatever else is left: no private key.
         for entry in fs::read_dir(here.path()).expect("it is there").flatten() {
             let path = entry.path();
             let is_whole = path
@@ -230,7 +230,7 @@ fn an_archive_that_has_its_name_is_all_there_is() {
 }
 
 #[test]
-fn an_archive_that_was_killed_is_gone_on_with() {
+fn an_archive_that_was_killed_is_completed() {
     let here = folder();
     let begin = |count: &str| {
         let mut command = Command::new(program());

@@ -79,14 +79,22 @@ fn check(folder: &Path, count: usize, bits: usize) -> BTreeMap<u64, String> {
 
 #[test]
 fn killed_at_any_moment_there_are_exactly_as_many_as_asked_for() {
-    const KILLS: usize = 100;
-    const KEYS: usize = 2000;
+    exactly_as_many(500, 12);
+}
+
+#[test]
+#[ignore = "long: make test-all"]
+fn killed_a_hundred_times_there_are_exactly_as_many_as_asked_for() {
+    exactly_as_many(2000, 100);
+}
+
+fn exactly_as_many(keys_wanted: usize, most_kills: usize) {
     let here = folder();
     let keys = here.path().join("keys");
     let start = || {
         // Nothing may rest on the umask.
         let script = format!(
-            "umask 000; exec \"$0\" keygen --bits 1024 --insecure-size --public --count {KEYS} --threads 2 --out keys"
+            "umask 000; exec \"$0\" keygen --bits 1024 --insecure-size --public --count {keys_wanted} --threads 2 --out keys"
         );
         let mut command = Command::new("sh");
         command
@@ -102,7 +110,7 @@ fn killed_at_any_moment_there_are_exactly_as_many_as_asked_for() {
     let length = || fs::metadata(keys.join("manifest.jsonl")).map_or(0, |found| found.len());
     let mut random = 0x5EED_u64;
     let mut kills = 0;
-    while kills < KILLS {
+    while kills < most_kills {
         let mut process = start().spawn().expect("the program starts");
         let before = length();
         // However slow the machine, some keys further each time; and then anywhere between two of them.
@@ -120,9 +128,12 @@ fn killed_at_any_moment_there_are_exactly_as_many_as_asked_for() {
         process.wait().expect("it ends");
         kills += 1;
     }
-    assert!(kills >= 10, "all was made after {kills} kills");
+    assert!(
+        kills >= most_kills.min(10),
+        "all was made after {kills} kills"
+    );
     assert!(start().status().expect("the program starts").success());
-    check(&keys, KEYS, 1024);
+    check(&keys, keys_wanted, 1024);
 }
 
 #[test]
@@ -173,8 +184,11 @@ fn what_is_missing_is_made_again_and_what_differs_is_refused() {
     let typed = "keygen --bits 512 --insecure-size --count 6 --out keys --json";
     let output = run(here.path(), typed.split(' '));
     assert_done(&output);
-    let told: Value = serde_json::from_str(stdout(&output)).expect("it is JSON");
-    assert_eq!((&told["count"], &told["made_now"]), (&6.into(), &6.into()));
+    let printed: Value = serde_json::from_str(stdout(&output)).expect("it is JSON");
+    assert_eq!(
+        (&printed["count"], &printed["made_now"]),
+        (&6.into(), &6.into())
+    );
     let keys = here.path().join("keys");
     let before = check(&keys, 6, 512);
 
@@ -186,8 +200,8 @@ fn what_is_missing_is_made_again_and_what_differs_is_refused() {
     fs::write(&path, cut).expect("it can be written");
     let output = run(here.path(), typed.split(' '));
     assert_done(&output);
-    let told: Value = serde_json::from_str(stdout(&output)).expect("it is JSON");
-    assert_eq!(told["made_now"], 1);
+    let printed: Value = serde_json::from_str(stdout(&output)).expect("it is JSON");
+    assert_eq!(printed["made_now"], 1);
     let after = check(&keys, 6, 512);
     let changed: Vec<_> = after
         .iter()
@@ -257,10 +271,13 @@ fn one_process_alone_writes_to_a_folder() {
     let pid = rustix::process::Pid::from_child(&process);
     rustix::process::kill_process(pid, rustix::process::Signal::INT).expect("it runs");
     assert_eq!(process.wait().expect("it ends").code(), Some(130));
-    let mut told = String::new();
+    let mut printed = String::new();
     let mut stderr = process.stderr.take().expect("it is piped");
-    stderr.read_to_string(&mut told).expect("it is text");
-    assert!(told.contains("the same command goes on"), "{told}");
+    stderr.read_to_string(&mut printed).expect("it is text");
+    assert!(
+        printed.contains("the same command makes the others"),
+        "{printed}"
+    );
     let made = manifest(&here.path().join("keys")).len();
     check(&here.path().join("keys"), made, 4096);
 }
@@ -351,12 +368,6 @@ fn archives_sets_and_streams() {
             "share standard output",
         ),
         (
-            "keygen --format jwk-set --out new",
-            2,
-            "say how many with --count",
-        ),
-        ("keygen --public --out new", 2, "say how many with --count"),
-        (
             "keygen --count 5 --public-out p --out new",
             2,
             "one key alone",
@@ -379,6 +390,61 @@ fn archives_sets_and_streams() {
     ] {
         assert_failure(&run(here.path(), typed.split(' ')), code, words);
     }
+}
+
+#[test]
+fn one_key_is_made_alike_with_and_without_a_count() {
+    let here = folder();
+    let keygen = |typed: &str| {
+        let typed = format!("keygen --bits 512 --insecure-size --insecure-seed {SEED} {typed}");
+        let output = run(here.path(), typed.split(' '));
+        assert_done(&output);
+        output
+    };
+    let read = |name: &str| fs::read(here.path().join(name)).expect("it was made");
+    let reported = ["--out a.pem", "--count 1 --out b.pem"].map(|typed| {
+        let output = keygen(&format!("{typed} --public --json"));
+        serde_json::from_str::<Value>(stdout(&output)).expect("it is JSON")
+    });
+    let members = |value: &Value| -> Vec<String> {
+        value
+            .as_object()
+            .expect("an object")
+            .keys()
+            .cloned()
+            .collect()
+    };
+    assert_eq!(members(&reported[0]), members(&reported[1]));
+    assert_eq!(
+        (&reported[0]["count"], &reported[0]["made_now"]),
+        (&1.into(), &1.into())
+    );
+    assert_eq!(reported[0]["private"], "a.pem");
+    assert_eq!(reported[1]["public"], "b.pub.pem");
+    assert_eq!(read("a.pem"), read("b.pem"));
+    assert_eq!(read("a.pub.pem"), read("b.pub.pem"));
+
+    // Several have the same members, and so has a folder for one, which more keys can be added to.
+    let output = keygen("--out keys/ --json");
+    let folder: Value = serde_json::from_str(stdout(&output)).expect("it is JSON");
+    assert_eq!(members(&folder), members(&reported[0]));
+    assert_eq!(read("keys/insecure-key-000001.pem"), read("a.pem"));
+    let output = keygen("--count 3 --out keys --json");
+    let more: Value = serde_json::from_str(stdout(&output)).expect("it is JSON");
+    assert_eq!(members(&more), members(&reported[0]));
+    assert_eq!(
+        (&more["made_now"], &more["out"]),
+        (&2.into(), &"keys".into())
+    );
+    keygen("--out keys");
+    check(&here.path().join("keys"), 3, 512);
+    let set = keygen("--format jwk-set --out set.json");
+    assert!(set.stdout.is_empty());
+    let set: Value = serde_json::from_slice(&read("set.json")).expect("it is JSON");
+    assert_eq!(set["keys"].as_array().expect("keys").len(), 1);
+    assert_eq!(keygen("--out -").stdout, read("a.pem"));
+    let typed = "keygen --public-out p --out keys";
+    assert_failure(&run(here.path(), typed.split(' ')), 2, "a file of its own");
 }
 
 #[test]

@@ -27,7 +27,7 @@ threads = [1]
     )
 }
 
-/// The program beside a worker whose answers are all wrong, with a study of these engines to do.
+/// The program next to a worker whose answers are all wrong, with a study of these engines to do.
 fn prepared(rsalab: &Path, here: &Path, engines: &str) -> Command {
     fs::write(here.join("plan.toml"), plan(engines)).expect("the folder can be written to");
     let mut command = Command::new(rsalab);

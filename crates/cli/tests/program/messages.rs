@@ -17,7 +17,7 @@ fn read(here: &Path, name: &str) -> Vec<u8> {
     fs::read(here.join(name)).expect(name)
 }
 
-/// The `openssl` command; none, said aloud, where there is none.
+/// The `openssl` command; none, with a visible note, where there is none.
 fn openssl(here: &Path, line: &str) -> Option<std::process::Output> {
     match Command::new("openssl")
         .args(line.split(' '))
@@ -33,7 +33,7 @@ fn openssl(here: &Path, line: &str) -> Option<std::process::Output> {
 }
 
 #[test]
-fn a_signature_goes_to_a_file_and_comes_back_right() {
+fn a_signature_is_written_and_verified() {
     let here = folder();
     let here = here.path();
     study_key(here, 1536);
@@ -67,7 +67,7 @@ fn a_signature_goes_to_a_file_and_comes_back_right() {
         assert_eq!(stdout(&by_pipe), "standard input: FAILED\n");
         fs::remove_file(here.join("sig")).expect("it was made");
     }
-    // Through pipes, and without a name for the signature beside its file.
+    // Through pipes, and without a name for the signature next to its file.
     let signed = rsalab(here)
         .args(["sign", "--key", "key.pem"])
         .write_stdin("a message")
@@ -82,7 +82,7 @@ fn a_signature_goes_to_a_file_and_comes_back_right() {
 }
 
 #[test]
-fn many_files_are_signed_and_verified_side_by_side() {
+fn many_files_are_signed_and_verified_in_batches() {
     let here = folder();
     let here = here.path();
     study_key(here, 1024);
@@ -99,7 +99,7 @@ fn many_files_are_signed_and_verified_side_by_side() {
     assert_failure(
         &verified,
         4,
-        "2 of 300 signatures are wrong, the first that of file 7",
+        "2 of 300 signatures not verified, the first: the signature of file 7 is wrong",
     );
     let verdicts: serde_json::Value = serde_json::from_slice(&verified.stdout).expect("it is JSON");
     let wrong: Vec<&str> = verdicts
@@ -110,7 +110,7 @@ fn many_files_are_signed_and_verified_side_by_side() {
         .map(|verdict| verdict["file"].as_str().expect("a name"))
         .collect();
     assert_eq!(wrong, ["file 7", "file 299"]);
-    // The same command goes on: what is there stays, what is missing is made, and what is no signature of its file is named.
+    // The same command again: what is there stays, what is missing is made, and what is no signature of its file is named.
     fs::remove_file(here.join("file 0.sig")).expect("it was made");
     let first = read(here, "file 1.sig");
     let again = typed(here, "sign --key key.pem --files-from list");
@@ -226,7 +226,7 @@ fn messages_that_fit_a_block_are_encrypted_and_decrypted() {
             here,
             &format!("encrypt {scheme} --key public.pem message --out message.enc"),
         );
-        assert_failure(&refused, 2, &format!("{most} at most"));
+        assert_failure(&refused, 2, &format!("{most} bytes at most"));
     }
     // OAEP is what is done where nothing else is asked for.
     let secret = typed(here, "encrypt --key public.pem --text typed");
@@ -236,7 +236,7 @@ fn messages_that_fit_a_block_are_encrypted_and_decrypted() {
         stdout(&typed(here, "decrypt --scheme oaep --key key.pem secret")),
         "typed"
     );
-    // A text in raw blocks is told from a damaged ciphertext.
+    // A text in raw blocks is distinguished from a damaged ciphertext.
     assert_done(&typed(
         here,
         "text-encrypt --key public.pem --text typed --out text.rsa",
@@ -259,11 +259,11 @@ fn messages_that_fit_a_block_are_encrypted_and_decrypted() {
     ] {
         assert_failure(&typed(here, wrong), 4, "cannot decrypt");
     }
-    // Implicit rejection: no failure, and the same noise each time.
-    let noise = [(); 2].map(|()| typed(here, "decrypt --scheme pkcs1v15 --key key.pem secret"));
-    assert_done(&noise[0]);
-    assert_eq!(noise[0].stdout, noise[1].stdout);
-    assert_ne!(noise[0].stdout, b"typed");
+    // Implicit rejection: no failure, and the same pseudorandom message each time.
+    let rejected = [(); 2].map(|()| typed(here, "decrypt --scheme pkcs1v15 --key key.pem secret"));
+    assert_done(&rejected[0]);
+    assert_eq!(rejected[0].stdout, rejected[1].stdout);
+    assert_ne!(rejected[0].stdout, b"typed");
 
     for name in ["a", "b", "c"] {
         write(here, name, name.repeat(10));
@@ -282,7 +282,7 @@ fn messages_that_fit_a_block_are_encrypted_and_decrypted() {
 }
 
 #[test]
-fn of_many_ciphertexts_the_one_that_is_wrong_is_named() {
+fn of_many_ciphertexts_the_wrong_one_is_named() {
     let here = folder();
     let here = here.path();
     study_key(here, 1024);
@@ -308,7 +308,7 @@ fn of_many_ciphertexts_the_one_that_is_wrong_is_named() {
         assert_eq!(read(here, &format!("{name}.enc.dec")), name.as_bytes());
     }
     assert!(!here.join("m290.enc.dec").exists());
-    // Mended, the same command makes what is missing, and leaves what is there.
+    // Repaired, the same command makes what is missing, and leaves what is there.
     fs::remove_file(here.join("m290.enc")).expect("it is there");
     assert_done(&typed(
         here,
@@ -407,7 +407,7 @@ fn keys_for_pss_sign_with_their_own_parameters_and_do_nothing_else() {
 }
 
 #[test]
-fn what_is_weak_or_broken_is_said_aloud_unless_it_is_to_be_quiet() {
+fn what_is_weak_or_broken_is_reported_unless_quiet() {
     let here = folder();
     let here = here.path();
     study_key(here, 1024);
@@ -516,12 +516,12 @@ fn what_cannot_be_done_is_said_before_anything_is_made() {
         (
             "encrypt --scheme pkcs1v15 --key key.pem message block --out e",
             2,
-            "several results",
+            "several ciphertexts",
         ),
         (
             "text-encrypt --key key.pem message block",
             2,
-            "one file at a time",
+            "unexpected argument 'block'",
         ),
         (
             "raw-private --key key.pem --in message --out r",

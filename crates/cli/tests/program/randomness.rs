@@ -88,6 +88,13 @@ fn constant_randomness_is_refused_and_not_used() {
     let here = here.path();
     study_key(here, 2048);
     fs::write(here.join("message"), "a message").expect("the folder can be written to");
+    for line in [
+        "encrypt --key public.pem message --out message.enc",
+        "text-encrypt --key public.pem message --out message.rsa",
+    ] {
+        let output = rsalab(here).args(line.split(' ')).output();
+        assert_done(&output.expect("the program starts"));
+    }
     for (name, give, found) in [
         ("constant", "0x5a", "the same byte 11 times in a row"),
         ("zeros", "0", "the same byte 11 times in a row"),
@@ -110,6 +117,12 @@ fn constant_randomness_is_refused_and_not_used() {
             "sign --key key.pem message --sig sig",
             "sign --key key.pem message --sig sig --scheme pkcs1v15",
             "encrypt --scheme oaep --key public.pem message --out secret",
+            "encrypt --scheme pkcs1v15 --key public.pem message --out secret",
+            "decrypt --key key.pem message.enc --out secret",
+            "text-decrypt --key key.pem message.rsa --out secret",
+            "raw-private --key key.pem --in message.enc --out secret",
+            "key check key.pem",
+            "key convert key.pem --format jwk --out secret",
         ] {
             let output = typed(here, &shim, line);
             assert_failure(&output, 6, "its health test found ");

@@ -24,6 +24,7 @@ fn the_examples_of_the_book_work() {
         .iter()
         .flat_map(|part| fs::read_dir(book.join(part)).expect("the book has this part"))
         .map(|page| page.expect("a readable folder").path())
+        .filter(|page| page.extension().is_some_and(|ending| ending == "md"))
         .collect::<Vec<_>>();
     run_examples(&pages);
 }

@@ -112,12 +112,15 @@ fn threads_of_a_job_that_are_refused_release_the_others() {
         .output()
         .expect("the system has prlimit");
     assert_failure(&output, 4, "1 cell failed");
-    let told = String::from_utf8_lossy(&output.stdout);
-    assert!(told.contains("of 8 threads could be started"), "{told}");
+    let printed = String::from_utf8_lossy(&output.stdout);
+    assert!(
+        printed.contains("of 8 threads could be started"),
+        "{printed}"
+    );
 }
 
 #[test]
-fn a_database_that_may_not_be_read_is_told_as_such() {
+fn a_database_that_may_not_be_read_is_reported_as_such() {
     let here = folder();
     fs::write(here.path().join("plan.toml"), PLAN).expect("the folder can be written to");
     assert_done(&run(

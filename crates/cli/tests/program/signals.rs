@@ -1,4 +1,4 @@
-//! SIGINT and SIGTERM: saved and stopped within two seconds, with the line that goes on.
+//! SIGINT and SIGTERM: saved and stopped within two seconds, with the line that continues.
 
 use std::{
     fs,
@@ -12,7 +12,7 @@ use rustix::process::{Pid, Signal, kill_process};
 
 use crate::support::{assert_done, folder, open, program, run, wait_for};
 
-/// Would go on for an hour.
+/// Would run for an hour.
 const PLAN: &str = r#"
 title = "Long"
 [measure]
@@ -43,7 +43,7 @@ fn a_study_is_stopped_saved_and_resumed() {
         assert!(stderr.contains("rsalab resume 'a study'"), "{stderr}");
         let stored = blocks(here.path());
 
-        // A report of what there is can be had, and the study goes on where it was.
+        // A report of what there is can be had, and the study continues where it was.
         assert_done(&run(here.path(), ["report", "a study"]));
         let resumed = start(here.path(), &["resume", "a study"]);
         wait_for("another block", || {

@@ -58,8 +58,8 @@ fn smoke_runs_to_its_report() {
         ["report", "out", "--out", "elsewhere", "--json"],
     );
     assert_done(&again);
-    let told: serde_json::Value = serde_json::from_str(stdout(&again)).expect("it is JSON");
-    assert_eq!(told["report"], "elsewhere/report.html");
+    let printed: serde_json::Value = serde_json::from_str(stdout(&again)).expect("it is JSON");
+    assert_eq!(printed["report"], "elsewhere/report.html");
     assert!(fs::read(here.path().join("elsewhere/report.html")).expect("it was made") == page);
     assert_done(&run(here.path(), ["resume", "out"]));
 

@@ -39,7 +39,7 @@ pub(crate) fn folder() -> tempfile::TempDir {
     tempfile::tempdir().expect("a folder for the test")
 }
 
-/// Checks that the program failed with a code and told so in one to six lines that hold `words`.
+/// Checks that the program failed with a code and a message of one to six lines that contains `words`.
 #[track_caller]
 pub(crate) fn assert_failure(output: &Output, code: i32, words: &str) {
     let stderr = String::from_utf8_lossy(&output.stderr);

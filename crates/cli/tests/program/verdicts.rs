@@ -227,7 +227,7 @@ fn every_file_has_a_verdict_of_its_own() {
     assert_failure(
         &verified,
         5,
-        "2 of 600 signatures could not be verified, the first because",
+        "2 of 600 signatures not verified, the first: ",
     );
     let lines: Vec<&str> = stdout(&verified).lines().collect();
     assert_eq!(lines.len(), 600);
@@ -246,14 +246,14 @@ fn every_file_has_a_verdict_of_its_own() {
         lines[300]
     );
 
-    // A wrong signature weighs more; one that is too long is wrong, and is not read to its end.
+    // A wrong signature is graver; one that is too long is wrong, and is not read to its end.
     let long = File::create(here.join("file7.sig")).expect("it can be made");
     long.set_len(1 << 40).expect("a sparse file takes no room");
     let verified = typed(here, "verify --key public.pem --files-from list --json");
     assert_failure(
         &verified,
         4,
-        "1 of 600 signatures is wrong, that of file7, and 2 others could not be verified",
+        "3 of 600 signatures not verified, the first: the signature of file7 is wrong",
     );
     let verdicts: serde_json::Value = serde_json::from_slice(&verified.stdout).expect("it is JSON");
     assert_eq!(verdicts[7]["verdict"], "FAILED");
@@ -267,7 +267,7 @@ fn every_file_has_a_verdict_of_its_own() {
     assert_failure(&alone, 4, "the signature of file7 is wrong");
     assert!(!String::from_utf8_lossy(&alone.stderr).contains("split"));
 
-    // What is missing stops no other file of those that are to be signed, and the same command goes on.
+    // A missing file does not stop the others from being signed, and the same command signs it later.
     for name in &names[..300] {
         let _ = fs::remove_file(here.join(format!("{name}.sig")));
     }

@@ -1,4 +1,4 @@
-//! Workers that die, hang, lie or talk nonsense: each costs one cell, which keeps the reason, and the study goes on.
+//! Workers that die, hang, lie or answer nonsense: each costs one cell, which keeps the reason, and the study continues.
 
 use std::{
     fs,
@@ -67,7 +67,7 @@ fn a_faulty_engine_costs_one_cell() {
     }
 }
 
-/// The program in a folder of its own, with a worker beside it that is not what it says.
+/// The program in a folder of its own, with a faulty worker next to it.
 pub(crate) fn with_faulty_gmp(folder: &Path) -> PathBuf {
     let target = program().parent().expect("it lies in a folder").to_owned();
     let faulty = target.join("examples/faulty-worker");
@@ -146,7 +146,7 @@ fn a_program_of_the_users_own_is_an_engine_and_its_lies_cost_one_cell() {
     }
 }
 
-/// The program in a folder of its own, beside it the engine `mine`: the textbook's, whose answers go through what the
+/// The program in a folder of its own, next to it the engine `mine`: the textbook's, whose answers go through what the
 /// environment variable `LIE` has for sed.
 pub(crate) fn with_own_engine(folder: &Path) -> PathBuf {
     use std::os::unix::fs::PermissionsExt;

@@ -63,6 +63,7 @@ impl<'a> TextDriver<'a> {
         let threads = text::Threads {
             count: self.job.threads,
             cpus: (!self.readiness.cpus.is_empty()).then_some(&self.readiness.cpus[..]),
+            done: None,
         };
         let direction = match self.job.op {
             Op::TextEncrypt => Direction::Encrypt,

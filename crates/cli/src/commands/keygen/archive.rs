@@ -1,4 +1,4 @@
-//! Many keys in one file, a tar archive or a set of JSON Web Keys, which can be left at any moment and gone on with.
+//! Many keys in one file, a tar archive or a set of JSON Web Keys, which can be left incomplete at any moment and completed later.
 //!
 //! ```text
 //! FILE.part          grows by some keys at a time, in the order of their numbers
@@ -6,8 +6,8 @@
 //! FILE               what FILE.part is called once it is complete
 //! ```
 //!
-//! What lies in `FILE.part` beyond the last line's key is cut off when it is gone on with. When `FILE` has its name there is no
-//! other file with a private key in it, whenever the process ends.
+//! What lies in `FILE.part` beyond the last line's key is cut off before more keys are written. When `FILE` has its name there is
+//! no other file with a private key in it, whenever the process ends.
 
 use std::{
     collections::BTreeMap,
@@ -29,11 +29,12 @@ use super::{
     manifest::{self, Entry, Header, Item, Manifest, cannot},
 };
 use crate::{
+    commands::inputs::with_ending,
     exit::{Class, Failure},
     files::{self, Privacy},
 };
 
-/// What one file is made of many keys.
+/// The kinds of files with many keys.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Kind {
     Tar,
@@ -52,19 +53,19 @@ pub(super) struct Archive {
     len: u64,
     record: PathBuf,
     manifest: Manifest,
-    /// Keys that wait for one of a smaller number.
+    /// Keys that wait for one with a smaller number.
     waiting: BTreeMap<u64, Item>,
 }
 
 impl Archive {
-    /// Begins the file, or goes on with it.
+    /// Begins the file, or continues it.
     pub(super) fn open(path: &Path, kind: Kind, header: &Header) -> Result<Self, Failure> {
         let part = with_ending(path, ".part");
         let record = with_ending(path, ".part.jsonl");
         let is_there = |path: &Path| path.symlink_metadata().is_ok();
         if part.is_dir() {
             let what = format!(
-                "{} is a folder, as an earlier version of rsalab left them; its keys are whole",
+                "{} is a folder, as an earlier version of rsalab left them; its keys are complete",
                 part.display()
             );
             return Err(Failure::new(Class::Io, what).advice("move it away, or name another file"));
@@ -79,7 +80,7 @@ impl Archive {
         }
         let mut manifest = Manifest::open(&record, path, header)?;
         if !is_there(&part) && !manifest.entries().is_empty() {
-            // Somebody took the keys away.
+            // The keys were removed.
             manifest.rewrite(header, Vec::new())?;
         }
         let file = OpenOptions::new()
@@ -109,7 +110,7 @@ impl Archive {
         Ok(archive)
     }
 
-    /// Cuts off what has no line, so that the file goes on after the last key that has one.
+    /// Cuts off what has no line, so that the next key follows the last one that has a line.
     fn cut(&mut self) -> Result<(), Failure> {
         use io::Seek;
         self.len = self
@@ -143,11 +144,11 @@ impl Archive {
         Ok((there + 1..=count).collect())
     }
 
-    /// Takes keys in any order, and writes those whose turn it is. Returns how many were written.
+    /// Takes keys in any order, and writes those that no missing key precedes. Returns how many were written.
     pub(super) fn append(&mut self, items: Vec<Item>) -> Result<u64, Failure> {
         self.waiting
             .extend(items.into_iter().map(|item| (item.entry.number, item)));
-        let mut bytes = Zeroizing::new(Vec::with_capacity(self.room()));
+        let mut bytes = Zeroizing::new(Vec::with_capacity(self.capacity()));
         let mut entries = Vec::new();
         let mut next = self.manifest.entries().len() as u64 + 1;
         while let Some(item) = self.waiting.remove(&next) {
@@ -168,8 +169,8 @@ impl Archive {
         Ok(written)
     }
 
-    /// Room for all that may be written at once: growing would leave copies of keys behind.
-    fn room(&self) -> usize {
+    /// Capacity for all that may be written at once: a reallocation would leave copies of keys in memory.
+    fn capacity(&self) -> usize {
         let waiting = self.waiting.values();
         let each =
             |item: &Item| item.private.len() + item.public.as_ref().map_or(0, Vec::len) + 4 * BLOCK;
@@ -204,15 +205,8 @@ impl Archive {
         let end = match self.kind {
             Kind::JwkSet => b"\n]}\n".to_vec(),
             Kind::Tar => {
-                let entries: Vec<Entry> = self
-                    .manifest
-                    .entries()
-                    .iter()
-                    .map(|entry| Entry {
-                        end: None,
-                        ..entry.clone()
-                    })
-                    .collect();
+                let mut entries = self.manifest.entries().to_vec();
+                entries.iter_mut().for_each(|entry| entry.end = None);
                 let manifest = manifest::text(&self.header, &entries);
                 let mut end = Vec::new();
                 file_in_tar(MANIFEST, manifest.as_bytes(), Privacy::Private, &mut end);
@@ -264,10 +258,4 @@ fn file_in_tar(name: &str, content: &[u8], privacy: Privacy, bytes: &mut Vec<u8>
     bytes.extend_from_slice(header.as_bytes());
     bytes.extend_from_slice(content);
     bytes.resize(bytes.len().next_multiple_of(BLOCK), 0);
-}
-
-fn with_ending(path: &Path, ending: &str) -> PathBuf {
-    let mut name = path.as_os_str().to_owned();
-    name.push(ending);
-    name.into()
 }

@@ -8,17 +8,25 @@ use rsalab_engines::{
 use rsalab_rsa::{PrivateKey, keys::Weakness, random::WorkerRng};
 use zeroize::Zeroizing;
 
-use super::{
-    super::selection::{absent, known, registry},
-    Origin,
-};
 use crate::{
+    commands::selection::{absent, known, registry},
     exit::{Class, Failure},
     signals::Stop,
 };
 
-/// Has an engine make a key. What it made is looked at as in a study before anything is made of it.
-pub(super) fn make(engine: &str, bits: usize, exponent: Exponent) -> Result<Origin, Failure> {
+/// A key, and the kernel that made it.
+pub(super) struct Made {
+    pub(super) key: PrivateKey,
+    pub(super) kernel: String,
+}
+
+/// Has an engine make a key, which is verified as in a study before it is used.
+pub(super) fn make(
+    engine: &str,
+    bits: usize,
+    exponent: Exponent,
+    stop: &Stop,
+) -> Result<Made, Failure> {
     if exponent == Exponent::Random {
         let what = "engines make keys with a public exponent that is a number";
         return Err(
@@ -45,8 +53,7 @@ pub(super) fn make(engine: &str, bits: usize, exponent: Exponent) -> Result<Orig
         block_symbols: 0,
     };
     // The engine asks the system itself, without our test of what the system gives.
-    WorkerRng::from_system().map_err(super::told)?;
-    let stop = Stop::listen()?;
+    WorkerRng::from_system().map_err(|error| Failure::step("no key was made", error))?;
     let failed = |error: SessionError| match stop.class() {
         Some(class) => Failure::new(class, "stopped; no key was made"),
         None => Failure::new(Class::Unavailable, format!("{engine} made no key")).because(error),
@@ -56,18 +63,16 @@ pub(super) fn make(engine: &str, bits: usize, exponent: Exponent) -> Result<Orig
     if let Err(reason) = worker.supports(&job).map_err(failed)? {
         let what = format!("{engine} does not make such a key: {reason}");
         return Err(Failure::new(Class::Unavailable, what)
-            .advice("'rsalab engines' lists the engines and their forms"));
+            .advice("'rsalab engines' lists the engines and their variants"));
     }
     let kernel = worker.prepare(&job, &[], &[]).map_err(failed)?.kernel;
     let made = Zeroizing::new(worker.outputs().map_err(failed)?);
-    Ok(Origin {
+    Ok(Made {
         key: checked(&job, &made).map_err(|wrong| {
-            let what = format!("{engine} made a key that is none, and it was not kept");
+            let what = format!("{engine} made a key that is invalid, and it was not kept");
             Failure::new(Class::Verification, what).because(wrong)
         })?,
         kernel,
-        candidates: None,
-        tests: None,
     })
 }
 
@@ -83,7 +88,7 @@ fn checked(job: &Job, made: &[u8]) -> Result<PrivateKey, Box<dyn std::error::Err
     let (p, q) = if p > q { (p, q) } else { (q, p) };
     let key = PrivateKey::from_primes(p, q, &job.fixed_exponent().to_be_bytes())?;
     verify(job, &StudyKey::from(&key), &[], made)?;
-    // Primes can be prime and protect nothing all the same. The size and the exponent are what was asked for.
+    // Primes can protect nothing although they are prime. The size and the exponent are what was asked for.
     let is_ours = |weakness: &Weakness| {
         !matches!(
             weakness,

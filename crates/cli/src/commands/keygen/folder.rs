@@ -1,4 +1,4 @@
-//! A folder of keys with its manifest, which can be left at any moment and gone on with.
+//! A folder of keys with its manifest, which can be left incomplete at any moment and completed later.
 //!
 //! ```text
 //! drafts      the files of some keys without their names, on the disk
@@ -6,8 +6,8 @@
 //! names       the drafts get their names
 //! ```
 //!
-//! So every key that has its name has its line, and a line without its file was left at that point: it is taken out when
-//! the folder is opened again, and its number given to another key.
+//! So every key with a name has a line. A line without a file was left by a process that ended in between: it is removed when
+//! the folder is opened again, and another key gets its number.
 
 use std::{
     collections::BTreeSet,
@@ -49,8 +49,8 @@ impl Folder {
         remove_drafts(path)?;
         let is_there = |entry: &&Entry| path.join(&entry.file).is_file();
         let (kept, lost): (Vec<_>, Vec<_>) = manifest.entries().iter().partition(is_there);
-        // A public half may have got its name before the process ended: it is of no use without its private one,
-        // and would stand in the way of the next key of this number.
+        // A public half may have got its name before the process ended: it is of no use without its private one, and the next
+        // key of this number needs the name.
         for name in lost.iter().filter_map(|entry| entry.public.as_ref()) {
             remove(&path.join(name))?;
         }
@@ -78,7 +78,7 @@ impl Folder {
             .collect()
     }
 
-    /// Puts keys into the folder, all of them or, if the process ends in the middle, none or some, each whole.
+    /// Writes keys into the folder: all of them; or, if the process ends before that, none or some, each complete.
     pub(super) fn append(&mut self, items: Vec<Item>) -> Result<(), Failure> {
         let mut drafts = Vec::with_capacity(2 * items.len());
         for item in &items {
@@ -109,8 +109,7 @@ impl Folder {
     }
 }
 
-/// What was left under another name when the process ended, where a draft needs a name. It is ours: the name is, and so is
-/// the folder.
+/// Removes the drafts of a process that ended, where a draft needs a name. They are rsalab's: the name says so, and the folder is.
 fn remove_drafts(folder: &Path) -> Result<(), Failure> {
     let listed = fs::read_dir(folder).map_err(|error| cannot(folder, "list", error))?;
     for file in listed {
@@ -122,7 +121,7 @@ fn remove_drafts(folder: &Path) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Removes a file of ours, if it is there.
+/// Removes a file, if it is there.
 fn remove(path: &Path) -> Result<(), Failure> {
     match fs::remove_file(path) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => Err(cannot(path, "remove", error)),

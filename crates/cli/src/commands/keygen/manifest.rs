@@ -1,7 +1,6 @@
 //! The manifest of many keys: a line that says what they have in common, and a line for each.
 //!
-//! A line reaches the disk after the key that it is of, in whatever form that lies there: what has no line was never made. The
-//! file is locked while somebody makes keys.
+//! A line reaches the disk after its key does: what has no line was never made. The file is locked while a process makes keys.
 
 use std::{
     fs::{File, OpenOptions},
@@ -23,14 +22,14 @@ use crate::{
 /// The first line of a manifest: what all keys of the folder have in common.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Header {
-    /// The version of this form.
+    /// The version of this format.
     pub(super) rsalab_keys: u32,
     pub(super) bits: usize,
     pub(super) e: Exponent,
     pub(super) format: String,
-    /// Whether public halves lie beside the private ones.
+    /// Whether public halves lie next to the private ones.
     pub(super) public: bool,
-    /// The seed that everybody who sees the manifest can make the keys from again.
+    /// The seed, from which everybody who sees the manifest can make the keys again.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) insecure_seed: Option<String>,
 }
@@ -67,7 +66,7 @@ pub(super) struct Manifest {
 }
 
 impl Manifest {
-    /// Opens the manifest, or makes it. `what` is what is in use while it is.
+    /// Opens the manifest, or makes it. `what` is the folder or file that is in use while the manifest is open.
     pub(super) fn open(path: &Path, what: &Path, header: &Header) -> Result<Self, Failure> {
         let file = OpenOptions::new()
             .create(true)
@@ -126,7 +125,7 @@ impl Manifest {
             .as_file()
             .try_lock()
             .map_err(|error| cannot(&self.path, "lock", io::Error::from(error)))?;
-        // The lock goes with the file, and so does the place to go on writing at.
+        // The lock belongs to the file, and so does the position to write at.
         self.file = draft
             .persist(&self.path)
             .map_err(|refused| cannot(&self.path, "make", refused.error))?;
@@ -143,7 +142,7 @@ pub(super) fn text(header: &Header, entries: &[Entry]) -> String {
 }
 
 fn no_file(path: &Path) -> Failure {
-    let what = format!("{} is not a file of ours", path.display());
+    let what = format!("{} is not a file of rsalab", path.display());
     Failure::new(Class::Io, what).advice("remove it, or name another place")
 }
 
@@ -193,46 +192,34 @@ fn read_manifest(file: &File, path: &Path, header: &Header) -> Result<Option<Fou
     Ok(None)
 }
 
-/// The same command makes the same folder; another one is told what differs.
+/// Only the same command may continue: for another, the first difference is named.
 fn check_header(found: &Header, wanted: &Header, path: &Path) -> Result<(), Failure> {
-    let folder = path.parent().unwrap_or(path).display();
-    let differs = |what: &str, there: &dyn std::fmt::Display, asked: &dyn std::fmt::Display| {
-        let what = format!("the keys of {folder} have {what} {there}, and {asked} was asked for");
-        Err(Failure::new(Class::Usage, what)
-            .advice("go on with the command that made it, or name another folder"))
+    let properties = |header: &Header| {
+        let public = match header.public {
+            true => "with --public",
+            false => "without --public",
+        };
+        let seed = header.insecure_seed.as_deref().unwrap_or("none");
+        [
+            ("a manifest of version", header.rsalab_keys.to_string()),
+            ("the size", header.bits.to_string()),
+            ("the public exponent", header.e.to_string()),
+            ("the format", header.format.clone()),
+            ("been made", public.to_owned()),
+            ("the insecure seed", seed.to_owned()),
+        ]
     };
-    if found.rsalab_keys != wanted.rsalab_keys {
-        return differs(
-            "a manifest of version",
-            &found.rsalab_keys,
-            &wanted.rsalab_keys,
-        );
-    }
-    if found.bits != wanted.bits {
-        return differs("the size", &found.bits, &wanted.bits);
-    }
-    if found.e != wanted.e {
-        return differs("the public exponent", &found.e, &wanted.e);
-    }
-    if found.format != wanted.format {
-        return differs("the format", &found.format, &wanted.format);
-    }
-    let word = |is: bool| {
-        if is {
-            "with --public"
-        } else {
-            "without --public"
+    let both = properties(found).into_iter().zip(properties(wanted));
+    match both.into_iter().find(|(found, wanted)| found != wanted) {
+        None => Ok(()),
+        Some(((property, there), (_, typed))) => {
+            let folder = path.parent().unwrap_or(path).display();
+            let what =
+                format!("the keys of {folder} have {property} {there}, and {typed} was asked for");
+            Err(Failure::new(Class::Usage, what)
+                .advice("repeat the command that made it, or name another folder"))
         }
-    };
-    if found.public != wanted.public {
-        return differs("been made", &word(found.public), &word(wanted.public));
     }
-    if found.insecure_seed != wanted.insecure_seed {
-        let word = |seed: &Option<String>| seed.clone().unwrap_or_else(|| "none".to_owned());
-        let (there, asked) = (word(&found.insecure_seed), word(&wanted.insecure_seed));
-        return differs("the insecure seed", &there, &asked);
-    }
-    Ok(())
 }
 
 fn line(value: &impl Serialize) -> String {

@@ -112,7 +112,7 @@ fn refuse_copy(here: &Path, name: &str, harm: impl Fn(&Path), words: &[&str]) {
     fs::remove_dir_all(&study).expect("it is there");
 }
 
-/// Neither who only reads nor who goes on can use it, and neither touches it.
+/// Neither a reader nor 'resume' can use it, and neither touches it.
 #[track_caller]
 fn refuse_both(here: &Path, name: &str, code: i32, words: &[&str]) {
     let words: Vec<&str> = [name].iter().chain(words).copied().collect();

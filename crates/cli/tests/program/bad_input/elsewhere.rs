@@ -103,14 +103,14 @@ fn keys_in_bulk_among_things_that_are_not_theirs() {
     let keygen = |out: &str| format!("keygen --bits 512 --insecure-size --count 2 --out {out}");
     #[rustfmt::skip]
     let rows: [(String, i32, &[&str]); 10] = [
-        (keygen("linked"), 5, &["linked/manifest.jsonl", "not a file of ours"]),
-        (keygen("piped"), 5, &["piped/manifest.jsonl", "not a file of ours"]),
+        (keygen("linked"), 5, &["linked/manifest.jsonl", "not a file of rsalab"]),
+        (keygen("piped"), 5, &["piped/manifest.jsonl", "not a file of rsalab"]),
         (keygen("foldered"), 5, &["foldered/manifest.jsonl"]),
         (keygen("odd"), 5, &["odd", "not a folder of keys"]),
         (keygen("a.tar"), 5, &["a.tar.part exists already"]),
-        (keygen("b.tar"), 5, &["b.tar.part.jsonl", "not a file of ours"]),
+        (keygen("b.tar"), 5, &["b.tar.part.jsonl", "not a file of rsalab"]),
         (keygen("c.tar"), 5, &["c.tar.part", "earlier version", "move it away"]),
-        (keygen("d.tar"), 5, &["d.tar.part.jsonl", "not a file of ours"]),
+        (keygen("d.tar"), 5, &["d.tar.part.jsonl", "not a file of rsalab"]),
         (keygen("e.tar"), 5, &["e.tar.part exists already"]),
         (keygen("f.tar"), 3, &["line 1 of f.tar.part.jsonl"]),
     ];

@@ -140,7 +140,7 @@ fn full_disks() {
         assert!(!left.path().join("report.html").exists(), "half a report");
     }
 
-    // Wherever the room ends, what is stored is whole, and the study goes on where there is more.
+    // Wherever the disk is full, what is stored is complete, and the study continues where there is space.
     let mut stopped_at = Vec::new();
     for size in ["56k", "64k", "100k", "160k", "220k", "300k", "420k"] {
         let typed = "study smoke --quiet --engines own,textbook --out disk/study";
@@ -189,7 +189,7 @@ fn full_disks() {
 }
 
 /// What is typed in a folder where `disk` is a file system of that size of its own, and what is on it afterwards. None,
-/// said aloud, where this cannot be had.
+/// with a visible note, where this cannot be had.
 fn on_a_disk(
     here: &Path,
     size: &str,

@@ -402,7 +402,7 @@ fn keys_that_are_for_something_else() {
     ] {
         assert_done(&typed(here, line));
     }
-    // A format that can say it goes on saying it; another is said to lose it.
+    // A format that can express it keeps it; for another, a note says that it is lost.
     assert_done(&typed(
         here,
         "key public ps384.jwk --format jwk --out public.jwk",

@@ -100,7 +100,7 @@ fn what_is_typed() {
     ];
     refuse(here.path(), rows);
 
-    // It tells what it was told before it gives up.
+    // It reports the refusal before it fails.
     let typed = b"vectors --engines textbook:fast --bits 512 --count 1 --json --quiet";
     let output = run(here.path(), split(typed));
     assert_failure(&output, 6, "textbook:fast was not tried");

@@ -1,5 +1,11 @@
 //! How keys are written: the bytes of each half, and the names that their files get.
 
+use std::{
+    ffi::OsString,
+    os::unix::ffi::{OsStrExt, OsStringExt},
+    path::{Path, PathBuf},
+};
+
 use rsalab_rsa::{
     Error, PrivateKey, PublicKey,
     format::{
@@ -12,12 +18,12 @@ use zeroize::Zeroizing;
 use crate::{
     arguments::KeyFormat,
     exit::{Class, Failure},
-    output::Talk,
+    output::Log,
     passwords::Password,
 };
 
 /// A format with what it takes to write it.
-pub(super) struct Form {
+pub(super) struct KeyWriter {
     format: KeyFormat,
     password: Option<Password>,
     usage: Usage,
@@ -31,10 +37,10 @@ const COMMENT: &str = "rsalab";
 /// What the files of keys that protect nothing say, where the format has room for words.
 const INSECURE: &str = "INSECURE: made from a seed, for tests";
 
-impl Form {
+impl KeyWriter {
     /// A format, with the password if it takes one, for keys of any use.
     pub(super) fn new(format: KeyFormat, password: Option<Password>) -> Self {
-        Form {
+        KeyWriter {
             format,
             password,
             usage: Usage::Any,
@@ -45,29 +51,29 @@ impl Form {
 
     /// For keys that were made from a seed.
     pub(super) fn insecure(self, is_insecure: bool) -> Self {
-        Form {
+        KeyWriter {
             is_insecure,
             ..self
         }
     }
 
-    /// For a key of which its file says what it is for.
+    /// For a key whose file says what it is for.
     pub(super) fn of<K>(self, loaded: &Loaded<K>) -> Self {
-        Form {
+        KeyWriter {
             usage: loaded.usage,
             restrictions: loaded.restrictions.clone(),
             ..self
         }
     }
 
-    /// Says so if what a JSON Web Key is for cannot be said in this format. What a certificate says stays with the certificate.
-    pub(super) fn say_what_is_lost(&self, talk: Talk) {
+    /// Prints a note if this format cannot express what a JSON Web Key is for. What a certificate says stays with the certificate.
+    pub(super) fn note_what_is_lost(&self, log: Log) {
         let said = Restrictions {
             certificate: None,
             ..self.restrictions.clone()
         };
         if !said.is_none() && !matches!(self.format, KeyFormat::Jwk | KeyFormat::JwkSet) {
-            talk.say(format_args!(
+            log.note(format_args!(
                 "the format {} cannot say what this key is for: {said}",
                 self.format.name()
             ));
@@ -81,62 +87,51 @@ impl Form {
         }
     }
 
-    /// Text before PEM's first line, which readers pass over (RFC 7468, section 2).
-    fn marked(&self, pem: Zeroizing<Vec<u8>>) -> Zeroizing<Vec<u8>> {
-        match self.is_insecure {
-            true => Zeroizing::new([INSECURE.as_bytes(), b"\n", &pem].concat()),
-            false => pem,
-        }
-    }
-
     /// The private half.
     pub(super) fn private(&self, key: &PrivateKey) -> Result<Zeroizing<Vec<u8>>, Failure> {
         let text = |text: Zeroizing<String>| Zeroizing::new(text.as_bytes().to_vec());
-        let written = |format, encoding| {
-            format::encode_private_for(key, self.usage, format, encoding).map_err(refused)
-        };
-        match self.format {
+        let encoded =
+            |format, encoding| format::encode_private_for(key, self.usage, format, encoding);
+        let written = match self.format {
             KeyFormat::Jwk | KeyFormat::JwkSet => {
-                self.says_usage()?;
-                Ok(text(jwk::private(
-                    key,
-                    &self.restrictions,
-                    self.is_insecure.then_some(INSECURE),
-                )))
+                self.check_usage()?;
+                let comment = self.is_insecure.then_some(INSECURE);
+                return Ok(text(jwk::private(key, &self.restrictions, comment)));
             }
             KeyFormat::Openssh => {
-                self.says_usage()?;
-                Ok(text(openssh::private(key, self.comment())))
+                self.check_usage()?;
+                return Ok(text(openssh::private(key, self.comment())));
             }
             KeyFormat::Pkcs8Encrypted => {
                 let password = self.password.as_ref().map_or(&[][..], |password| password);
                 format::encode_encrypted(key, self.usage, password, Encoding::Pem, &mut SystemRng)
-                    .map(|pem| self.marked(pem))
-                    .map_err(refused)
             }
-            KeyFormat::Pkcs8Pem => {
-                written(PrivateFormat::Pkcs8, Encoding::Pem).map(|pem| self.marked(pem))
-            }
-            KeyFormat::Pkcs8Der => written(PrivateFormat::Pkcs8, Encoding::Der),
-            KeyFormat::Pkcs1Pem => {
-                written(PrivateFormat::Pkcs1, Encoding::Pem).map(|pem| self.marked(pem))
-            }
-            KeyFormat::Pkcs1Der => written(PrivateFormat::Pkcs1, Encoding::Der),
+            KeyFormat::Pkcs8Pem => encoded(PrivateFormat::Pkcs8, Encoding::Pem),
+            KeyFormat::Pkcs8Der => encoded(PrivateFormat::Pkcs8, Encoding::Der),
+            KeyFormat::Pkcs1Pem => encoded(PrivateFormat::Pkcs1, Encoding::Pem),
+            KeyFormat::Pkcs1Der => encoded(PrivateFormat::Pkcs1, Encoding::Der),
         }
+        .map_err(refused)?;
+        // Text before PEM's first line, which readers skip (RFC 7468, section 2).
+        let is_der = matches!(self.format, KeyFormat::Pkcs8Der | KeyFormat::Pkcs1Der);
+        Ok(match self.is_insecure && !is_der {
+            true => Zeroizing::new([INSECURE.as_bytes(), b"\n", &written].concat()),
+            false => written,
+        })
     }
 
-    /// The public half, in the form that belongs to the private one.
+    /// The public half, in the format that belongs to the private one.
     pub(super) fn public(&self, key: &PublicKey) -> Result<Vec<u8>, Failure> {
         let written = |format, encoding| {
             format::encode_public_for(key, self.usage, format, encoding).map_err(refused)
         };
         match self.format {
             KeyFormat::Jwk | KeyFormat::JwkSet => {
-                self.says_usage()?;
+                self.check_usage()?;
                 Ok(jwk::public(key, &self.restrictions).into_bytes())
             }
             KeyFormat::Openssh => {
-                self.says_usage()?;
+                self.check_usage()?;
                 Ok((openssh::public(key, self.comment()) + "\n").into_bytes())
             }
             KeyFormat::Pkcs8Pem | KeyFormat::Pkcs8Encrypted => {
@@ -148,8 +143,8 @@ impl Form {
         }
     }
 
-    /// Refuses a form that cannot say what the key is for.
-    fn says_usage(&self) -> Result<(), Failure> {
+    /// Refuses a format that cannot express what the key is for.
+    fn check_usage(&self) -> Result<(), Failure> {
         match self.usage {
             Usage::Any => Ok(()),
             Usage::Pss(_) => {
@@ -174,7 +169,15 @@ impl Form {
         }
     }
 
-    /// What stands between two keys in a stream: lines must be told apart, and PEM and DER tell where they end.
+    /// The name of a public key's file, next to that of its private key.
+    pub(super) fn public_name(&self, private: &Path) -> PathBuf {
+        let (ending, public_ending) = self.endings();
+        let name = private.as_os_str().as_bytes();
+        let stem = name.strip_suffix(ending.as_bytes()).unwrap_or(name);
+        OsString::from_vec([stem, public_ending.as_bytes()].concat()).into()
+    }
+
+    /// What separates two keys in a stream. PEM and DER show where they end.
     pub(super) fn separator(&self) -> &'static [u8] {
         match self.format {
             KeyFormat::Jwk | KeyFormat::JwkSet => b"\n",
@@ -183,12 +186,10 @@ impl Form {
     }
 }
 
+/// The key cannot be written so. What does not fit the format was typed.
 fn refused(error: Error) -> Failure {
     match error {
-        Error::Randomness { .. } => {
-            let what = "the key could not be encrypted";
-            Failure::new(Class::Unavailable, what).because(error)
-        }
+        Error::Randomness { .. } => Failure::step("the key could not be encrypted", error),
         _ => Failure::new(Class::Usage, error.to_string()),
     }
 }

@@ -9,6 +9,7 @@ use super::selection::registry;
 use crate::{
     arguments::MeasureOptions,
     exit::{Class, Failure},
+    output::Log,
 };
 
 /// An unoptimised program measures itself slow, and its peers not.
@@ -16,13 +17,13 @@ pub(super) fn check_build(options: &MeasureOptions) -> Result<(), Failure> {
     if OPTIMISED || options.allow_unoptimised {
         return Ok(());
     }
-    let what = "this rsalab was built without optimisation, so its figures would mean nothing";
+    let what = "this rsalab was built without optimisation, so its results would mean nothing";
     Err(Failure::new(Class::Usage, what).advice(
-        "build it with 'cargo build --release', or add --allow-unoptimised, and the figures will say so",
+        "build it with 'cargo build --release', or add --allow-unoptimised, and the results will say so",
     ))
 }
 
-/// Starts workers, and gives them up when they do not answer.
+/// Starts workers, and kills those that do not answer.
 pub(super) fn workers(options: &MeasureOptions) -> Result<Workers, Failure> {
     let usual = Limits::default();
     let patience = Duration::from_secs_f64(options.give_up_after);
@@ -36,9 +37,22 @@ pub(super) fn workers(options: &MeasureOptions) -> Result<Workers, Failure> {
 }
 
 /// The machine as it is now, which takes a moment to find out.
-pub(super) fn surroundings<'a>(workers: &'a Workers, options: &MeasureOptions) -> Environment<'a> {
+pub(super) fn environment<'a>(workers: &'a Workers, options: &MeasureOptions) -> Environment<'a> {
     Environment {
         allow_unoptimised: options.allow_unoptimised,
         ..Environment::of_this_machine(workers)
     }
+}
+
+/// The same, and prints what would disturb a measurement.
+pub(super) fn environment_with_warnings<'a>(
+    workers: &'a Workers,
+    options: &MeasureOptions,
+    log: Log,
+) -> Environment<'a> {
+    let environment = environment(workers, options);
+    for warning in &environment.warnings {
+        log.note(format_args!("warning: {warning}"));
+    }
+    environment
 }

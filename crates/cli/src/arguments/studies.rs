@@ -1,0 +1,96 @@
+//! Studies and their reports.
+
+use std::{ffi::OsString, path::PathBuf};
+
+use clap::Args;
+use rsalab_study::plan::{REPEATS, SYMBOLS, THREADS};
+
+use super::{
+    shared::{JsonOption, KernelOption, MeasureOptions, SeedOption},
+    values::{bits, seconds, within},
+};
+
+/// Plan a study, run it, and write a report
+///
+/// A study is a preset or a TOML file. Every block of measurements is stored as soon as its answers have been checked, so that
+/// a study can be stopped or killed at any time; 'rsalab resume' continues it. The path of the report's page is printed.
+#[derive(Args)]
+#[command(after_long_help = "\
+Examples:
+  rsalab study                              the preset 'quick': at most three minutes
+  rsalab study quick --engines own,gmp --bits 1024,2048
+  rsalab study text-threads                 article (a): texts of seven sizes over 8 to 1 threads
+  rsalab study papers                       the articles in short form, one report
+  rsalab study prime-cycles                 article (b): pairs of primes in ticks, for hours; stop and resume it
+  rsalab study keygen-libraries             article (c): keys of 256 to 4096 bits, the median of ten means
+  rsalab study text-threads --max-threads 4 --repeats 20 --symbols 1000,100000
+  rsalab study cpu-gpu                      article (d): Crypto++ and Montgomery, one message or 600, and a GPU
+  rsalab study plan.toml --out results/mine")]
+pub(crate) struct Study {
+    /// A preset, or a file with a plan.
+    #[arg(value_name = "PRESET|FILE.toml", default_value = "quick")]
+    pub(crate) plan: OsString,
+    /// The directory of the study, new or empty; results/NAME-TIME if not given.
+    #[arg(long, short, value_name = "DIR")]
+    pub(crate) out: Option<PathBuf>,
+    /// Replace the plan's engines.
+    #[arg(long, value_name = "A,B", value_delimiter = ',')]
+    pub(crate) engines: Option<Vec<String>>,
+    /// Keep these of the plan's key sizes; or replace them, if one is not the plan's.
+    #[arg(long, value_name = "N[,N]", value_delimiter = ',', value_parser = bits)]
+    pub(crate) bits: Option<Vec<usize>>,
+    /// Replace the plan's thread counts.
+    #[arg(long, value_name = "T[,T]", value_delimiter = ',', value_parser = within(THREADS))]
+    pub(crate) threads: Option<Vec<usize>>,
+    /// Replace the plan's thread counts by N, N-1, down to 1.
+    #[arg(long, value_name = "N", conflicts_with = "threads", value_parser = within(THREADS))]
+    pub(crate) max_threads: Option<usize>,
+    /// Replace the plan's text sizes, in symbols of one byte.
+    #[arg(long, value_name = "N[,N]", value_delimiter = ',', value_parser = within(SYMBOLS))]
+    pub(crate) symbols: Option<Vec<usize>>,
+    /// Seconds of measurement for each cell, in place of the plan's.
+    #[arg(long, value_name = "S", value_parser = seconds)]
+    pub(crate) seconds: Option<f64>,
+    /// Calls after which a cell ends, in place of the plan's; for texts, whole texts.
+    #[arg(long, value_name = "N", value_parser = within(REPEATS))]
+    pub(crate) repeats: Option<u64>,
+    #[command(flatten)]
+    pub(crate) seed: SeedOption,
+    /// Run at a lower priority, as 'nice -n N' does, 0 to 19, in place of the plan's.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u8).range(0..=19))]
+    pub(crate) nice: Option<u8>,
+    #[command(flatten)]
+    pub(crate) kernel: KernelOption,
+    #[command(flatten)]
+    pub(crate) measure: MeasureOptions,
+    #[command(flatten)]
+    pub(crate) json: JsonOption,
+}
+
+/// Continue a study that was stopped or killed
+#[derive(Args)]
+pub(crate) struct Resume {
+    /// The directory of the study.
+    #[arg(value_name = "DIR")]
+    pub(crate) directory: PathBuf,
+    #[command(flatten)]
+    pub(crate) measure: MeasureOptions,
+    #[command(flatten)]
+    pub(crate) json: JsonOption,
+}
+
+/// Write the report of a study again, from its database alone
+#[derive(Args)]
+pub(crate) struct Report {
+    /// The directory of the study.
+    #[arg(value_name = "DIR")]
+    pub(crate) directory: PathBuf,
+    /// The directory of the report; that of the study if not given.
+    #[arg(long, short, value_name = "DIR")]
+    pub(crate) out: Option<PathBuf>,
+    /// Also write results/result_BITS_run_COUNT.txt, a file for each batch of primes, as the program of article (b) does.
+    #[arg(long)]
+    pub(crate) batch_files: bool,
+    #[command(flatten)]
+    pub(crate) json: JsonOption,
+}

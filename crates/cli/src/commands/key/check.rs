@@ -1,0 +1,318 @@
+//! `rsalab key check`: a verdict on each key.
+
+use std::path::Path;
+
+use rsalab_rsa::{
+    Error, PrivateKey, PublicKey,
+    format::{self, Loaded, Usage},
+    keys::Weakness,
+    primality::rounds_in_a_second,
+    random::SystemRng,
+    scheme::SaltLen,
+};
+use serde::Serialize;
+
+use crate::{
+    arguments::KeyCheck,
+    blocklist::Blocklists,
+    exit::{self, Class, Failure},
+    keys,
+    output::{self, Log},
+    printable::printable,
+    table::{Align, Table},
+};
+
+/// What is known of a key: nothing that is secret.
+#[derive(Serialize)]
+struct Verdict {
+    file: String,
+    verdict: Standing,
+    /// Why it is not good.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    fault: Option<String>,
+    #[serde(flatten)]
+    known: Option<Known>,
+    #[serde(skip)]
+    failure: Option<Failure>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+enum Standing {
+    Good,
+    /// Well formed, and protects less than its length promises.
+    Weak,
+    /// An RSA key whose numbers do not make one.
+    Wrong,
+    /// A key, and maybe a good one, that rsalab does not work with.
+    Unsupported,
+    /// No key that can be read: another file, a damaged one, one whose password is not known, or none at all.
+    Unreadable,
+}
+
+impl Standing {
+    fn name(self) -> &'static str {
+        match self {
+            Standing::Good => "good",
+            Standing::Weak => "weak",
+            Standing::Wrong => "wrong",
+            Standing::Unsupported => "unsupported",
+            Standing::Unreadable => "unreadable",
+        }
+    }
+}
+
+#[derive(Serialize)]
+struct Known {
+    holds: &'static str,
+    private: bool,
+    bits: usize,
+    /// The public exponent, in hexadecimal.
+    e: String,
+    #[serde(rename = "use")]
+    usage: String,
+    /// SHA-256 of the SubjectPublicKeyInfo.
+    fingerprint: String,
+    /// Rounds of the Miller–Rabin test that each prime of a private key passed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    rounds: Option<usize>,
+    weaknesses: Vec<Weak>,
+}
+
+#[derive(Serialize)]
+struct Weak {
+    name: &'static str,
+    what: String,
+}
+
+/// Checks each key, and prints a verdict on it.
+pub(super) fn run(arguments: &KeyCheck, log: Log) -> Result<(), Failure> {
+    let blocklists = Blocklists::open(&arguments.blocklist)?;
+    if arguments.strict && blocklists.is_empty() {
+        log.note(
+            "no list of known weak keys is installed here (Debian's openssl-blacklist, openssh-blacklist): none was searched",
+        );
+    }
+    let check = Check {
+        arguments,
+        blocklists,
+    };
+    let files = arguments.files.iter();
+    let verdicts: Vec<Verdict> = files.map(|file| check.verdict(file)).collect();
+    let printed = match arguments.json.json {
+        true => output::json(&verdicts),
+        false => output::report(&shown(&verdicts)),
+    };
+    let all = verdicts.len();
+    let refused = verdicts.into_iter().filter_map(|verdict| verdict.failure);
+    exit::of_several(refused.collect(), "refused", all, "key").and(printed)
+}
+
+const REPLACE: &str = "do not use it: 'rsalab keygen' makes another";
+
+/// What keys are checked by.
+struct Check<'a> {
+    arguments: &'a KeyCheck,
+    blocklists: Blocklists,
+}
+
+impl Check<'_> {
+    /// Every file gets a verdict, whatever is in it, and whether it can be read or not.
+    fn verdict(&self, file: &Path) -> Verdict {
+        let name = file.display().to_string();
+        let reading = &self.arguments.reading;
+        let (verdict, fault, known, failure) = match keys::load(file, reading, |bytes, password| {
+            self.examine(bytes, password)
+        }) {
+            Ok(Ok(known)) => match known.weaknesses.first() {
+                None => (Standing::Good, None, Some(known), None),
+                Some(weak) => {
+                    let what = format!("the key {name} is weak: {}", weak.what);
+                    let failure = Failure::new(Class::Input, what).advice(REPLACE);
+                    let failure = self.arguments.strict.then_some(failure);
+                    (Standing::Weak, None, Some(known), failure)
+                }
+            },
+            Ok(Err(error)) => {
+                let what = format!("the key {name} is wrong");
+                let failure = Failure::new(Class::Input, what).advice(REPLACE);
+                let fault = error.to_string();
+                (
+                    Standing::Wrong,
+                    Some(fault),
+                    None,
+                    Some(failure.because(error)),
+                )
+            }
+            Err(failure) => {
+                let standing = match failure.cause_as::<Error>() {
+                    Some(Error::Unsupported { .. } | Error::KeySize { .. }) => {
+                        Standing::Unsupported
+                    }
+                    _ => Standing::Unreadable,
+                };
+                (standing, Some(failure.sentence()), None, Some(failure))
+            }
+        };
+        Verdict {
+            file: name,
+            verdict,
+            fault,
+            known,
+            failure,
+        }
+    }
+
+    /// What is known of a key; or what is wrong with it, where it is one.
+    fn examine(
+        &self,
+        bytes: &[u8],
+        password: Option<&[u8]>,
+    ) -> Result<Result<Known, Error>, Error> {
+        let limits = keys::limits(&self.arguments.reading);
+        let examined = match format::load_private_within(bytes, password, limits) {
+            Ok(loaded) => self.private(&loaded),
+            // What is no private key may be a public one; any other fault of a private key is the answer.
+            Err(as_private @ Error::Format { .. }) => {
+                match format::load_public_within(bytes, password, limits) {
+                    Ok(loaded) => self.public(&loaded),
+                    Err(Error::Format { .. }) => Err(as_private),
+                    Err(as_public) => Err(as_public),
+                }
+            }
+            Err(error) => Err(error),
+        };
+        match examined {
+            Err(error @ Error::InvalidKey { .. }) => Ok(Err(error)),
+            examined => examined.map(Ok),
+        }
+    }
+
+    fn private(&self, loaded: &Loaded<PrivateKey>) -> Result<Known, Error> {
+        let key = &loaded.key;
+        let usual = rounds_in_a_second(key.bits());
+        let rounds = self.arguments.rounds.unwrap_or(usual);
+        key.check_primes(rounds, &mut SystemRng)?;
+        Ok(self.known(key.public(), loaded, key.weaknesses(), Some(rounds)))
+    }
+
+    fn public(&self, loaded: &Loaded<PublicKey>) -> Result<Known, Error> {
+        let key = &loaded.key;
+        key.check_modulus()?;
+        Ok(self.known(key, loaded, key.weaknesses(), None))
+    }
+
+    fn known<K>(
+        &self,
+        key: &PublicKey,
+        loaded: &Loaded<K>,
+        found: Vec<Weakness>,
+        rounds: Option<usize>,
+    ) -> Known {
+        let known = found
+            .iter()
+            .map(|weakness| (weakness.name(), weakness.to_string()));
+        let listed = self.blocklists.list_of(key).map(|list| {
+            let list = list.display();
+            (
+                "known-weak",
+                format!("it is in the list of known weak keys {list}"),
+            )
+        });
+        let weaknesses = known.chain(listed);
+        Known {
+            holds: loaded.content.name(),
+            private: rounds.is_some(),
+            bits: key.bits(),
+            e: hex::encode(key.e()),
+            usage: match loaded.restrictions.is_none() {
+                true => usage_in_words(loaded.usage),
+                false => loaded.restrictions.to_string(),
+            },
+            fingerprint: hex::encode(format::fingerprint(key)),
+            rounds,
+            weaknesses: weaknesses.map(|(name, what)| Weak { name, what }).collect(),
+        }
+    }
+}
+
+fn usage_in_words(usage: Usage) -> String {
+    match usage {
+        Usage::Any => "any".to_owned(),
+        Usage::Pss(None) => "pss".to_owned(),
+        Usage::Pss(Some(pss)) => {
+            let salt = match pss.salt_len {
+                SaltLen::Bytes(bytes) => bytes,
+                _ => pss.hash.digest_len(),
+            };
+            format!("pss {}, mask {}, salt {salt}", pss.hash, pss.mgf_hash)
+        }
+    }
+}
+
+fn shown(verdicts: &[Verdict]) -> String {
+    let mut table = Table::new([
+        ("file", Align::Left),
+        ("verdict", Align::Left),
+        ("bits", Align::Right),
+        ("e", Align::Right),
+        ("use", Align::Left),
+        ("holds", Align::Left),
+        ("fingerprint", Align::Left),
+    ]);
+    let mut remarks = String::new();
+    for verdict in verdicts {
+        let known = verdict.known.as_ref();
+        let or_dash = |cell: Option<String>| cell.unwrap_or_else(|| "–".to_owned());
+        table.row([
+            verdict.file.clone(),
+            verdict.verdict.name().to_owned(),
+            or_dash(known.map(|known| known.bits.to_string())),
+            or_dash(known.map(|known| short_exponent(&known.e))),
+            or_dash(known.map(|known| known.usage.clone())),
+            or_dash(known.map(|known| known.holds.to_owned())),
+            or_dash(known.map(|known| known.fingerprint.clone())),
+        ]);
+        let weaknesses = known.iter().flat_map(|known| &known.weaknesses);
+        for what in weaknesses.map(|weak| &weak.what).chain(&verdict.fault) {
+            remarks += &format!("{}: {}\n", printable(&verdict.file), printable(what));
+        }
+    }
+    match remarks.is_empty() {
+        true => table.render(),
+        false => format!("{}\n{remarks}", table.render()),
+    }
+}
+
+/// The exponent as people know it, or how long it is.
+fn short_exponent(hex: &str) -> String {
+    u64::from_str_radix(hex, 16).map_or_else(|_| format!("{} bits", bits(hex)), |e| e.to_string())
+}
+
+/// Bits of a number in hexadecimal.
+fn bits(hex: &str) -> usize {
+    let digits = hex.trim_start_matches('0');
+    let first = digits.chars().next().and_then(|digit| digit.to_digit(16));
+    first.map_or(0, |first| {
+        4 * digits.len() - (first.leading_zeros() as usize - 28)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_exponent_is_as_long_as_it_is() {
+        assert_eq!(short_exponent("010001"), "65537");
+        assert_eq!(
+            short_exponent(&format!("02{}", "00".repeat(31))),
+            "250 bits"
+        );
+        assert_eq!(
+            short_exponent(&format!("08{}", "00".repeat(31))),
+            "252 bits"
+        );
+        assert_eq!(short_exponent(&"ff".repeat(32)), "256 bits");
+    }
+}

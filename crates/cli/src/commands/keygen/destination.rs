@@ -1,0 +1,185 @@
+//! Where keys go: a file for one, a folder, one file for all, or standard output.
+
+use std::{
+    os::unix::ffi::OsStrExt,
+    path::{Path, PathBuf},
+};
+
+use serde::Serialize;
+use zeroize::Zeroizing;
+
+use super::{
+    archive::{Archive, Kind},
+    folder::{Folder, MANIFEST},
+    manifest::{Header, Item},
+};
+use crate::{
+    arguments::{KeyFormat, Keygen},
+    commands::key_writer::KeyWriter,
+    exit::{Class, Failure},
+    files::{self, NewFile, Privacy},
+    output,
+};
+
+pub(super) enum Destination {
+    /// One key, in a file of its own; and the file of its public half, if there is to be one.
+    File(PathBuf, Option<PathBuf>),
+    /// A folder with a file for each key.
+    Folder(Folder),
+    /// One file for all keys.
+    Archive(Archive),
+    /// Standard output, as they come; and what separates two of them.
+    Stream(&'static [u8]),
+}
+
+/// Where the keys are; nothing for standard output.
+#[derive(Default, Serialize)]
+pub(super) struct Place {
+    pub(super) out: Option<String>,
+    /// The files of a single key.
+    pub(super) private: Option<String>,
+    pub(super) public: Option<String>,
+}
+
+impl Destination {
+    /// Makes the place, or opens one that an earlier run left incomplete.
+    pub(super) fn open(arguments: &Keygen, writer: &KeyWriter) -> Result<Self, Failure> {
+        let (out, format) = (&arguments.out, arguments.format.format);
+        if files::is_dash(out) {
+            check_stream(arguments)?;
+            return Ok(Destination::Stream(writer.separator()));
+        }
+        let header = Header {
+            rsalab_keys: 1,
+            bits: arguments.bits,
+            e: arguments.e,
+            format: format.name(),
+            public: arguments.public,
+            insecure_seed: arguments.insecure_seed.map(|seed| seed.to_string()),
+        };
+        let kind = match out.extension() {
+            _ if format == KeyFormat::JwkSet => Some(Kind::JwkSet),
+            Some(ending) if ending == "tar" => Some(Kind::Tar),
+            _ => None,
+        };
+        // A folder of keys is recognised by its manifest.
+        let is_folder = arguments.count > 1
+            || out.as_os_str().as_bytes().ends_with(b"/")
+            || out.join(MANIFEST).exists();
+        match kind {
+            None if !is_folder => file(arguments, writer),
+            _ if arguments.public_out.is_some() => {
+                let what = "--public-out is for one key in a file of its own";
+                Err(Failure::new(Class::Usage, what).advice("take --public"))
+            }
+            Some(kind) => Archive::open(out, kind, &header).map(Destination::Archive),
+            None => Folder::open(out, &header).map(Destination::Folder),
+        }
+    }
+
+    pub(super) fn is_stream(&self) -> bool {
+        matches!(self, Destination::Stream(_))
+    }
+
+    /// The numbers up to `count` that no key has yet.
+    pub(super) fn missing(&self, count: u64) -> Result<Vec<u64>, Failure> {
+        match self {
+            Destination::Folder(folder) => Ok(folder.missing(count)),
+            Destination::Archive(archive) => archive.missing(count),
+            Destination::File(..) | Destination::Stream(_) => Ok((1..=count).collect()),
+        }
+    }
+
+    /// Takes keys, and returns how many have been written.
+    pub(super) fn write(&mut self, items: Vec<Item>) -> Result<u64, Failure> {
+        let count = items.len() as u64;
+        match self {
+            Destination::Folder(folder) => folder.append(items)?,
+            Destination::Archive(archive) => return archive.append(items),
+            Destination::Stream(separator) => {
+                let lens = items
+                    .iter()
+                    .map(|item| item.private.len() + separator.len());
+                let mut bytes = Zeroizing::new(Vec::with_capacity(lens.sum()));
+                for item in &items {
+                    bytes.extend_from_slice(&item.private);
+                    bytes.extend_from_slice(separator);
+                }
+                output::deliver(&bytes)?;
+            }
+            Destination::File(private, public) => {
+                for item in &items {
+                    let private = [(&*private, &item.private[..], Privacy::Private)];
+                    let bytes = item.public.as_deref().unwrap_or_default();
+                    let public = public.iter().map(|path| (path, bytes, Privacy::Public));
+                    let files: Vec<NewFile<'_>> = private
+                        .into_iter()
+                        .chain(public)
+                        .map(|(path, bytes, privacy)| NewFile {
+                            path,
+                            bytes,
+                            privacy,
+                        })
+                        .collect();
+                    files::create(&files)?;
+                }
+            }
+        }
+        Ok(count)
+    }
+
+    /// Completes the place once all keys are there.
+    pub(super) fn finish(self) -> Result<Place, Failure> {
+        let shown = |path: &Path| path.display().to_string();
+        let out = match self {
+            Destination::Stream(_) => return Ok(Place::default()),
+            Destination::File(private, public) => {
+                return Ok(Place {
+                    out: Some(shown(&private)),
+                    private: Some(shown(&private)),
+                    public: public.as_deref().map(shown),
+                });
+            }
+            Destination::Folder(folder) => folder.path().to_owned(),
+            Destination::Archive(archive) => archive.finish()?,
+        };
+        Ok(Place {
+            out: Some(shown(&out)),
+            ..Place::default()
+        })
+    }
+}
+
+/// The files of one key, which must not exist.
+fn file(arguments: &Keygen, writer: &KeyWriter) -> Result<Destination, Failure> {
+    let out = &arguments.out;
+    let public = match (&arguments.public_out, arguments.public) {
+        (Some(path), _) => Some(path.clone()),
+        (None, true) => Some(writer.public_name(out)),
+        (None, false) => None,
+    };
+    files::check_absent(out)?;
+    if let Some(path) = &public {
+        files::check_absent(path)?;
+        if path == out {
+            let what = format!("--out and --public-out both name {}", out.display());
+            return Err(Failure::new(Class::Usage, what).advice("name a file for each"));
+        }
+    }
+    Ok(Destination::File(out.clone(), public))
+}
+
+fn check_stream(arguments: &Keygen) -> Result<(), Failure> {
+    output::check_open()?;
+    let is_set = arguments.format.format == KeyFormat::JwkSet;
+    if is_set || arguments.public || arguments.public_out.is_some() {
+        let what = "a stream to standard output has neither public halves nor a set";
+        return Err(Failure::new(Class::Usage, what)
+            .advice("name a folder or a file, or take --format jwk: a key a line"));
+    }
+    if arguments.json.json {
+        let what = "--json and the keys would share standard output";
+        return Err(Failure::new(Class::Usage, what).advice("leave out --json"));
+    }
+    Ok(())
+}

@@ -1,0 +1,245 @@
+//! A result for one file, or for each of many: signatures, ciphertexts, messages.
+//!
+//! Many files are worked on in groups, which the batch interfaces of the library need to be fast. A file that fails stops no other:
+//! it is named on standard error, and the gravest failure decides the exit code. The same command continues where it was
+//! stopped, since results that exist already stay.
+
+use std::{
+    collections::BTreeSet,
+    path::{Path, PathBuf},
+};
+
+use rsalab_study::number;
+use zeroize::Zeroizing;
+
+use super::inputs::{Destination, Inputs, with_ending};
+use crate::{
+    arguments::InputOptions,
+    exit::{Class, Failure},
+    files::{self, NewFile, Privacy},
+    output::{Log, error_line},
+    printable::printable,
+};
+
+/// Files that are worked on together.
+pub(super) const GROUP: usize = 256;
+
+/// The bytes of a result, wiped when they are dropped.
+pub(super) type Bytes = Zeroizing<Vec<u8>>;
+
+/// What a command makes.
+pub(super) struct Kind {
+    /// What one is called, such as `signature`.
+    pub(super) noun: &'static str,
+    /// What the name of a result ends in, next to its file.
+    pub(super) ending: &'static str,
+    /// The option that names the result of a single file.
+    pub(super) option: &'static str,
+    pub(super) is_binary: bool,
+    pub(super) privacy: Privacy,
+    /// More bytes than one has.
+    pub(super) most: u64,
+}
+
+/// What a command does to a file.
+pub(super) trait PerFile {
+    /// What is known of a file once it has been read.
+    type Input;
+
+    const KIND: Kind;
+
+    /// Reads a file, or standard input.
+    fn read(&self, path: Option<&Path>) -> Result<Self::Input, Failure>;
+
+    /// The result of each input, in order. An error of the whole ends the command.
+    fn results(&self, inputs: &[&Self::Input]) -> Result<Vec<Result<Bytes, Failure>>, Failure>;
+
+    /// Whether what exists already is a result of the input; none where only a comparison with a new result can decide.
+    fn is_result(&self, _input: &Self::Input, _existing: &Existing) -> Option<bool> {
+        None
+    }
+}
+
+/// A file in the place of a result.
+pub(super) struct Existing {
+    pub(super) bytes: Bytes,
+    /// Whether it is not older than the file that the result would be made of.
+    pub(super) is_newer: bool,
+}
+
+/// What is read, and where the result of a single file goes.
+pub(super) enum Files {
+    One(Option<PathBuf>, Option<PathBuf>),
+    Many(Vec<PathBuf>),
+}
+
+impl Files {
+    /// Checks what was typed before the key is read. `usual` is where the result of one file goes if `out` does not say.
+    pub(super) fn of<W: PerFile>(
+        input: &InputOptions,
+        out: Option<&Path>,
+        usual: impl Fn(&Path) -> Option<PathBuf>,
+    ) -> Result<Files, Failure> {
+        let Kind { noun, option, .. } = W::KIND;
+        match (Inputs::of(input)?, out) {
+            (Inputs::One(path), out) => {
+                let named = path.as_deref().filter(|path| !files::is_dash(path));
+                let out = out.map(Path::to_owned).or_else(|| named.and_then(usual));
+                Ok(Files::One(path, out))
+            }
+            (Inputs::Many(paths), None) => Ok(Files::Many(paths)),
+            (Inputs::Many(_), Some(_)) => {
+                let what = format!("{option} names one file, and there are several {noun}s");
+                let ending = W::KIND.ending;
+                Err(Failure::new(Class::Usage, what)
+                    .advice(format!("leave it out: FILE{ending} is made for each FILE")))
+            }
+        }
+    }
+
+    /// Makes the results.
+    pub(super) fn run<W: PerFile>(&self, work: &W, log: Log) -> Result<(), Failure> {
+        match self {
+            Files::One(from, out) => {
+                let to = Destination::of(out.as_deref())?;
+                if W::KIND.is_binary {
+                    to.check_terminal(&format!("the {}", W::KIND.noun))?;
+                }
+                let input = work.read(from.as_deref())?;
+                let result = work.results(&[&input])?.remove(0)?;
+                to.write(&result, W::KIND.privacy)
+            }
+            Files::Many(paths) => run_many(work, paths, log),
+        }
+    }
+}
+
+fn run_many<W: PerFile>(work: &W, paths: &[PathBuf], log: Log) -> Result<(), Failure> {
+    let mut seen = BTreeSet::new();
+    let paths: Vec<&PathBuf> = paths.iter().filter(|path| seen.insert(*path)).collect();
+    let mut tally = Tally::default();
+    for group in paths.chunks(GROUP) {
+        let mut items = Vec::with_capacity(group.len());
+        for path in group {
+            match Item::open(work, path) {
+                Ok(Some(item)) => items.push(item),
+                Ok(None) => tally.existing += 1,
+                Err(failure) => tally.fail(path, failure),
+            }
+        }
+        let inputs: Vec<&W::Input> = items.iter().map(|item| &item.input).collect();
+        for (item, result) in items.iter().zip(work.results(&inputs)?) {
+            match result.and_then(|bytes| item.write::<W>(&bytes)) {
+                Ok(true) => tally.made += 1,
+                Ok(false) => tally.existing += 1,
+                Err(failure) => tally.fail(item.path, failure),
+            }
+        }
+    }
+    tally.end(paths.len(), W::KIND.noun, log)
+}
+
+/// One of several files, whose result is to be made.
+struct Item<'a, I> {
+    path: &'a Path,
+    out: PathBuf,
+    input: I,
+    existing: Option<Existing>,
+}
+
+impl<'a, I> Item<'a, I> {
+    /// Reads a file; none if its result exists.
+    fn open<W: PerFile<Input = I>>(work: &W, path: &'a Path) -> Result<Option<Self>, Failure> {
+        let out = with_ending(path, W::KIND.ending);
+        let existing = existing(path, &out, W::KIND.most)?;
+        let input = work.read(Some(path))?;
+        let is_result = existing
+            .as_ref()
+            .and_then(|existing| work.is_result(&input, existing));
+        let item = Item {
+            path,
+            out,
+            input,
+            existing,
+        };
+        match is_result {
+            Some(true) => Ok(None),
+            Some(false) => Err(item.is_other::<W>()),
+            None => Ok(Some(item)),
+        }
+    }
+
+    /// Writes the result, unless it is there already. Returns whether it was written.
+    fn write<W: PerFile>(&self, bytes: &Bytes) -> Result<bool, Failure> {
+        match &self.existing {
+            Some(existing) if existing.bytes == *bytes => Ok(false),
+            Some(_) => Err(self.is_other::<W>()),
+            None => files::create(&[NewFile {
+                path: &self.out,
+                bytes,
+                privacy: W::KIND.privacy,
+            }])
+            .map(|()| true),
+        }
+    }
+
+    fn is_other<W: PerFile>(&self) -> Failure {
+        let (out, noun) = (self.out.display(), W::KIND.noun);
+        let what = format!("{out} exists already, and is no {noun} of it by this key and scheme");
+        Failure::new(Class::Io, what)
+    }
+}
+
+/// What has the name of a file's result.
+fn existing(path: &Path, out: &Path, most: u64) -> Result<Option<Existing>, Failure> {
+    let Ok(found) = out.symlink_metadata() else {
+        return files::check_absent(out).map(|()| None);
+    };
+    if !found.is_file() {
+        return Err(files::exists(out));
+    }
+    let changed = |path: &Path| path.metadata().and_then(|found| found.modified()).ok();
+    Ok(Some(Existing {
+        bytes: Zeroizing::new(files::read_start(Some(out), most)?),
+        is_newer: changed(out) >= changed(path),
+    }))
+}
+
+#[derive(Default)]
+struct Tally {
+    made: usize,
+    existing: usize,
+    failed: usize,
+    class: Option<Class>,
+}
+
+impl Tally {
+    fn fail(&mut self, path: &Path, failure: Failure) {
+        let name = printable(&path.display().to_string());
+        error_line(format_args!("{name}: {}", failure.sentence()));
+        self.failed += 1;
+        // What is wrong with one of several files is not a mistake of the command line.
+        let class = match failure.class() {
+            Class::Usage => Class::Input,
+            class => class,
+        };
+        self.class = Some(class).max(self.class);
+    }
+
+    fn end(self, all: usize, noun: &str, log: Log) -> Result<(), Failure> {
+        let existing = match self.existing {
+            0 => String::new(),
+            count => format!(", {count} there already"),
+        };
+        log.note(format_args!(
+            "{} made{existing}",
+            number::counted(self.made, noun)
+        ));
+        let Some(class) = self.class else {
+            return Ok(());
+        };
+        let (failed, all) = (self.failed, number::counted(all, noun));
+        let what = format!("{failed} of {all} not made; the reasons are above");
+        Err(Failure::new(class, what).advice("the same command makes what is missing"))
+    }
+}

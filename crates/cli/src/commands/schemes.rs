@@ -1,0 +1,114 @@
+//! The scheme of an operation: what was typed, or else what the key's file says, or else the usual one.
+
+use std::os::unix::ffi::OsStrExt;
+
+use rsalab_rsa::{
+    format::{Loaded, Usage},
+    hash::Hash,
+    scheme::{EncryptionScheme, Oaep, Pss, SaltLen, SignatureScheme},
+};
+
+use crate::{
+    arguments::{CipherOptions, CipherScheme, SignatureOptions, SignatureSchemeName},
+    exit::{Class, Failure},
+};
+
+/// The scheme of encryption, which does not depend on the key.
+pub(super) fn of_encryption<K>(options: &CipherOptions, loaded: &Loaded<K>) -> EncryptionScheme {
+    let usual_hash = match loaded.restrictions.encryption_scheme() {
+        Some(EncryptionScheme::Oaep(oaep)) => oaep.hash,
+        _ => Hash::Sha256,
+    };
+    match options.scheme {
+        CipherScheme::Pkcs1v15 => EncryptionScheme::Pkcs1v15,
+        CipherScheme::Oaep => {
+            let hash = options.hash.unwrap_or(usual_hash);
+            let label = options.label.as_ref();
+            EncryptionScheme::Oaep(Oaep {
+                hash,
+                mgf_hash: options.mgf_hash.unwrap_or(hash),
+                label: label.map_or_else(Vec::new, |label| label.as_bytes().to_vec()),
+            })
+        }
+    }
+}
+
+/// Refuses an option without effect: whoever typed it believes that it has one.
+pub(super) fn check_encryption(options: &CipherOptions) -> Result<(), Failure> {
+    let of_oaep = [
+        ("--hash", options.hash.is_some()),
+        ("--mgf-hash", options.mgf_hash.is_some()),
+        ("--label", options.label.is_some()),
+    ];
+    match of_oaep.iter().find(|(_, is_given)| *is_given) {
+        Some((name, _)) if options.scheme != CipherScheme::Oaep => {
+            let what = format!("{name} is for --scheme oaep");
+            Err(Failure::new(Class::Usage, what).advice("leave it out, or choose another --scheme"))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// The scheme of a signature.
+pub(super) fn of_signature<K>(
+    options: &SignatureOptions,
+    loaded: &Loaded<K>,
+) -> Result<SignatureScheme, Failure> {
+    let named = loaded.restrictions.signature_scheme();
+    let hash = options
+        .hash
+        .unwrap_or(named.map_or(Hash::Sha256, |scheme| scheme.hash()));
+    let is_pkcs1 = match (options.scheme, loaded.usage, named) {
+        (Some(SignatureSchemeName::Pkcs1v15), Usage::Pss(_), _) => {
+            let what = "this key is for RSASSA-PSS only";
+            return Err(Failure::new(Class::Usage, what).advice("leave out --scheme"));
+        }
+        (_, Usage::Pss(Some(own)), _) => return with_parameters_of_key(options, own),
+        (Some(scheme), ..) => scheme == SignatureSchemeName::Pkcs1v15,
+        (None, _, named) => matches!(named, Some(SignatureScheme::Pkcs1v15(_))),
+    };
+    if !is_pkcs1 {
+        return Ok(SignatureScheme::Pss(Pss {
+            hash,
+            mgf_hash: options.mgf_hash.unwrap_or(hash),
+            salt_len: options.salt_len.unwrap_or(SaltLen::Digest),
+        }));
+    }
+    if options.mgf_hash.is_some() || options.salt_len.is_some() {
+        let what = "--mgf-hash and --salt-len are for --scheme pss";
+        return Err(Failure::new(Class::Usage, what).advice("leave them out"));
+    }
+    Ok(SignatureScheme::Pkcs1v15(hash))
+}
+
+/// RFC 4055, section 3.3: the hashes are the key's, and the salt is not shorter than the key says.
+fn with_parameters_of_key(
+    options: &SignatureOptions,
+    own: Pss,
+) -> Result<SignatureScheme, Failure> {
+    let typed = [
+        ("--hash", options.hash, own.hash),
+        ("--mgf-hash", options.mgf_hash, own.mgf_hash),
+    ];
+    for (option, typed, own) in typed {
+        if typed.is_some_and(|typed| typed != own) {
+            let what = format!("this key asks for {own}, and {option} for another");
+            return Err(Failure::new(Class::Usage, what).advice(format!("leave out {option}")));
+        }
+    }
+    let least = match own.salt_len {
+        SaltLen::Bytes(bytes) => bytes,
+        _ => 0,
+    };
+    let salt_len = options.salt_len.unwrap_or(own.salt_len);
+    let is_short = match salt_len {
+        SaltLen::Bytes(bytes) => bytes < least,
+        SaltLen::Digest => own.hash.digest_len() < least,
+        _ => false,
+    };
+    if is_short {
+        let what = format!("this key asks for a salt of {least} bytes at least");
+        return Err(Failure::new(Class::Usage, what).advice("leave out --salt-len"));
+    }
+    Ok(SignatureScheme::Pss(Pss { salt_len, ..own }))
+}

@@ -1,0 +1,90 @@
+//! Answers, and what ends the work on a request early.
+
+use rsalab_rsa::Error;
+use serde::Serialize;
+use serde_json::Value;
+
+use crate::exit::Failure;
+
+#[derive(Serialize)]
+pub(super) struct Answer {
+    pub(super) id: Value,
+    #[serde(flatten)]
+    pub(super) outcome: Outcome,
+}
+
+#[derive(Clone, Serialize)]
+pub(super) struct Outcome {
+    result: Verdict,
+    /// In hexadecimal.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    out: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    reason: Option<String>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+enum Verdict {
+    Accept,
+    Reject,
+    Unsupported,
+}
+
+impl Outcome {
+    fn new(result: Verdict, out: Option<String>, reason: Option<String>) -> Outcome {
+        Outcome {
+            result,
+            out,
+            reason,
+        }
+    }
+
+    pub(super) fn accept(out: Option<&[u8]>) -> Outcome {
+        Outcome::new(Verdict::Accept, out.map(hex::encode), None)
+    }
+
+    pub(super) fn reject(reason: impl Into<String>) -> Outcome {
+        Outcome::new(Verdict::Reject, None, Some(reason.into()))
+    }
+
+    pub(super) fn unsupported(reason: impl Into<String>) -> Outcome {
+        Outcome::new(Verdict::Unsupported, None, Some(reason.into()))
+    }
+
+    pub(super) fn of(is_accepted: bool, reason: &str) -> Outcome {
+        match is_accepted {
+            true => Outcome::accept(None),
+            false => Outcome::reject(reason),
+        }
+    }
+}
+
+/// What ends the work on a request before it is a job.
+pub(super) enum Early {
+    /// The line is no request.
+    Malformed(String),
+    /// The answer is known.
+    Answered(Outcome),
+    /// Nothing can go on.
+    Failed(Failure),
+}
+
+impl From<Outcome> for Early {
+    fn from(outcome: Outcome) -> Self {
+        Early::Answered(outcome)
+    }
+}
+
+/// The library failed at a request that was well formed.
+pub(super) fn failed(error: Error) -> Failure {
+    Failure::step("the requests could not be answered", error)
+}
+
+/// A size that is not supported is an answer; anything else is a failure.
+pub(super) fn refused_or_failed(error: Error) -> Early {
+    match error {
+        Error::KeySize { .. } => Outcome::unsupported(error.to_string()).into(),
+        error => Early::Failed(failed(error)),
+    }
+}

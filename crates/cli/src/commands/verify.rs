@@ -1,0 +1,174 @@
+//! `rsalab verify`.
+
+use std::path::PathBuf;
+
+use rsalab_rsa::{format::Purpose, hash::Digested, signing::VerifyingKey};
+use serde::Serialize;
+
+use super::{
+    inputs::{Inputs, with_ending},
+    per_file::GROUP,
+    schemes,
+    sign::ENDING,
+};
+use crate::{
+    arguments::Verify,
+    exit::{self, Class, Failure},
+    files::{self, digest},
+    keys,
+    output::{self, Log},
+    printable::printable,
+};
+
+/// What became of one signature.
+#[derive(Serialize)]
+struct Verdict {
+    file: String,
+    signature: String,
+    verdict: Standing,
+    /// What can be said beyond the verdict.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    reason: Option<String>,
+    #[serde(skip)]
+    failure: Option<Failure>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+enum Standing {
+    #[serde(rename = "OK")]
+    Ok,
+    #[serde(rename = "FAILED")]
+    Failed,
+    /// The file or its signature could not be read.
+    #[serde(rename = "unread")]
+    Unread,
+}
+
+/// Verifies.
+pub(crate) fn run(arguments: &Verify, log: Log) -> Result<(), Failure> {
+    let options = &arguments.key;
+    let pairs = pairs(arguments)?;
+    let loaded = keys::public(&options.key, &options.reading)?;
+    keys::warn(options, &loaded.key.weaknesses(), log);
+    let scheme = schemes::of_signature(&arguments.scheme, &loaded)?;
+    keys::check_use(options, &loaded, Purpose::Verify(&scheme))?;
+    if scheme.hash().is_broken() {
+        log.note("warning: SHA-1 is broken: two messages with one signature can be made");
+    }
+    let key = VerifyingKey::with_backend(&loaded.key, scheme, &keys::backend(options)?)?;
+    let k = loaded.key.modulus_len();
+    let verdicts: Vec<Verdict> = pairs
+        .chunks(GROUP)
+        .flat_map(|pairs| verify_group(&key, k, pairs))
+        .collect();
+    let printed = print(&verdicts, arguments.json.json);
+    let all = verdicts.len();
+    let failures = verdicts.into_iter().filter_map(|verdict| verdict.failure);
+    exit::of_several(failures.collect(), "not verified", all, "signature").and(printed)
+}
+
+/// A file, standard input if there is none, and its signature.
+type Pair = (Option<PathBuf>, PathBuf);
+
+fn pairs(arguments: &Verify) -> Result<Vec<Pair>, Failure> {
+    let refused = |what, advice| Err(Failure::new(Class::Usage, what).advice(advice));
+    let beside = |path: PathBuf| {
+        let signature = with_ending(&path, ENDING);
+        (Some(path), signature)
+    };
+    let is_stdin = |path: &Option<PathBuf>| path.as_deref().is_none_or(files::is_dash);
+    match (Inputs::of(&arguments.input)?, &arguments.sig) {
+        (Inputs::One(path), Some(signature)) if is_stdin(&path) && files::is_dash(signature) => {
+            refused(
+                "the message and its signature cannot both be standard input",
+                "name a file for one of them",
+            )
+        }
+        (Inputs::One(path), Some(signature)) => Ok(vec![(path, signature.clone())]),
+        (Inputs::One(Some(path)), None) if !files::is_dash(&path) => Ok(vec![beside(path)]),
+        (Inputs::One(_), None) => refused(
+            "there is no signature to verify",
+            "name its file with --sig",
+        ),
+        (Inputs::Many(_), Some(_)) => refused(
+            "--sig names one signature, and there are several files",
+            "leave it out: FILE.sig is read for each FILE",
+        ),
+        (Inputs::Many(paths), None) => Ok(paths.into_iter().map(beside).collect()),
+    }
+}
+
+/// The verdict of each of some pairs: a pair that cannot be read does not stop the others.
+fn verify_group(key: &VerifyingKey, k: usize, pairs: &[Pair]) -> Vec<Verdict> {
+    let read: Vec<Result<(Digested, Vec<u8>), Failure>> = pairs
+        .iter()
+        .map(|(path, signature)| {
+            // One byte more shows that it is too long.
+            let signature = files::read_start(Some(signature), k as u64 + 1)?;
+            Ok((digest(path.as_deref(), key.scheme().hash())?, signature))
+        })
+        .collect();
+    let items: Vec<(&[u8], &[u8])> = read
+        .iter()
+        .flatten()
+        .map(|(digest, signature)| (&digest[..], &signature[..]))
+        .collect();
+    let mut verified = key.verify_digests(&items).into_iter();
+    let verdict = |((path, signature), read): (&Pair, Result<(Digested, Vec<u8>), Failure>)| {
+        let (verdict, reason, failure) = match read {
+            Err(failure) => (Standing::Unread, Some(failure.sentence()), Some(failure)),
+            Ok(_) if verified.next().expect("there is one for each") => (Standing::Ok, None, None),
+            Ok((_, signature)) => {
+                let what = format!("the signature of {} is wrong", files::name(path.as_deref()));
+                let failure = Failure::new(Class::Verification, what).advice(
+                    "the file was changed, or the key, the scheme, the hash or the length of the salt are others (see --salt-len any)",
+                );
+                (
+                    Standing::Failed,
+                    wrong_length(signature.len(), k),
+                    Some(failure),
+                )
+            }
+        };
+        Verdict {
+            file: files::name(path.as_deref()),
+            signature: files::name(Some(signature)),
+            verdict,
+            reason,
+            failure,
+        }
+    };
+    pairs.iter().zip(read).map(verdict).collect()
+}
+
+fn wrong_length(len: usize, k: usize) -> Option<String> {
+    match len {
+        len if len == k => None,
+        len if len > k => Some(format!(
+            "it is longer than the {k} bytes of a signature by this key"
+        )),
+        len => Some(format!(
+            "it has {len} bytes; a signature by this key has {k}"
+        )),
+    }
+}
+
+fn print(verdicts: &[Verdict], as_json: bool) -> Result<(), Failure> {
+    if as_json {
+        return output::json(&verdicts);
+    }
+    let mut lines = String::new();
+    for verdict in verdicts {
+        let word = match verdict.verdict {
+            Standing::Ok => "OK",
+            Standing::Failed => "FAILED",
+            Standing::Unread => "not verified",
+        };
+        lines += &format!("{}: {word}", printable(&verdict.file));
+        if let Some(reason) = &verdict.reason {
+            lines += &format!(" ({})", printable(reason));
+        }
+        lines.push('\n');
+    }
+    output::report(&lines)
+}
