@@ -43,7 +43,7 @@ case ${1:-test} in
     exit 2
     ;;
 esac
-[ "$1" = all ] || exit 0
+[ "${1:-test}" = all ] || exit 0
 
 sh scripts/book.sh --install
 
