@@ -8,7 +8,7 @@ cargo=${CARGO:-cargo}
 
 # Downloads and other compilers leave most of the cores to Cargo.
 (
-  sh scripts/bring-ipp.sh ||
+  sh scripts/install-ipp.sh ||
     echo "peers: Intel's libraries could not be installed; ippcp and crypto_mb will be listed as absent" >&2
   for script in $(engine_scripts); do
     sh "$script" target/release || echo "peers: $script failed; its engine will be listed as absent" >&2

@@ -29,7 +29,7 @@ case ${1:-test} in
   test | all)
     check
     RUSTDOCFLAGS="-D warnings" $cargo doc --quiet --locked --no-deps
-    sh scripts/bring-browser.sh
+    sh scripts/install-browser.sh
     sh scripts/book.sh
     $cargo test --locked $show
     # The machine code that ships is not the one that tests with assertions run.

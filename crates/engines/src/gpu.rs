@@ -243,9 +243,9 @@ impl Engine for OnDevice {
         let setup = match (is_search, variant) {
             (true, _) => "kernels compiled",
             (_, Variant::Resident) => {
-                "kernels compiled, the key brought to the device and prepared there, and the blocks; results are fetched afterwards"
+                "kernels compiled, the key uploaded to the device and prepared there, and the blocks; results are fetched afterwards"
             }
-            _ => "kernels compiled, the key brought to the device and prepared there",
+            _ => "kernels compiled, the key uploaded to the device and prepared there",
         };
         let ledger = Ledger {
             exponent: (!is_private).then_some(job.exponent),

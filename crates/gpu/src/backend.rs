@@ -80,7 +80,7 @@ pub trait Resident: Send + Sync {
 
 /// One thread's runner on batches that lie on the device.
 pub trait ResidentRunner {
-    /// Brings one more batch to the device: the next by number, from 0.
+    /// Uploads one more batch to the device: the next by number, from 0.
     ///
     /// # Errors
     ///

@@ -101,7 +101,7 @@ impl<D: Device> Keys<D> {
         Ok(keys)
     }
 
-    /// Brings the records to the device, which works out what follows from the moduli. The queue's memory is wiped when it goes.
+    /// Uploads the records to the device, which works out what follows from the moduli. The queue's memory is wiped when it goes.
     fn complete(&self, records: &[u32], part_bits: usize) -> Result<(), Failure> {
         let bytes = Zeroizing::new(words_to_bytes(records));
         let mut queue = self.unit.device.queue()?;

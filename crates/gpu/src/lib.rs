@@ -6,7 +6,7 @@
 //! | what computes on them | [`kernel`], with `kernel/rsa.cl` |
 //! | how is a device driven | [`driver`] |
 //! | what is a backend on one | [`backend`] |
-//! | how is a key brought there | `layout`, `key` |
+//! | how is a key uploaded | `layout`, `key` |
 //! | how does a batch run | `work`, in `steps`; `pairs` (blinding), `unit` (memory, programs, launches) |
 //! | how are candidates for primes tested | `candidates` |
 //! | how do a device and this CPU share a batch | [`split`] |

@@ -78,8 +78,8 @@ impl<'a, D: Device> Steps<'a, D> {
         }
     }
 
-    /// Brings other blocks to the buffers.
-    pub(crate) fn bring(&mut self, blocks: &[u8]) -> Result<(), Failure> {
+    /// Uploads other blocks to the buffers.
+    pub(crate) fn upload(&mut self, blocks: &[u8]) -> Result<(), Failure> {
         self.launcher
             .queue
             .upload(&self.buffers.blocks.buffer, blocks)

@@ -242,10 +242,10 @@ impl<D: Device> Worker<D> {
             let count = due.len();
             let mut steps =
                 Steps::new(&self.keys, &mut self.queue, buffers, &buffers.status, count);
-            steps.bring(&numbers)?;
+            steps.upload(&numbers)?;
             steps.read_blocks(&buffers.blocks, &buffers.given)?;
             steps.public_power(&buffers.given)?;
-            steps.bring(&inverses)?;
+            steps.upload(&inverses)?;
             steps.read_blocks(&buffers.blocks, &buffers.values)?;
             steps.renew_pairs(pairs, self.slots.capacity())?;
         }
@@ -331,7 +331,7 @@ impl<D: Device> ResidentThreadRunner<D> {
         self.batches.get(batch).map(|kept| kept.count)
     }
 
-    /// Brings one more batch to the device.
+    /// Uploads one more batch to the device.
     pub(crate) fn keep(&mut self, inputs: &[u8]) -> Result<(), Failed> {
         let worker = &mut self.worker;
         let count = inputs.len() / worker.keys.length();

@@ -34,7 +34,7 @@ pub trait Clock {
 ///
 /// On Unix this is `CLOCK_MONOTONIC`: readings of several processes on one machine share an epoch, so that the brackets
 /// of a coordinator and the blocks of its workers can be compared. It is slewed by NTP by at most 500 parts in a
-/// million, alike for everything that is measured in turn.
+/// million, alike for everything that is measured in interleaved blocks.
 #[derive(Clone, Copy, Debug)]
 pub struct Monotonic {
     tsc: Option<Tsc>,

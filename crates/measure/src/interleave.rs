@@ -1,13 +1,13 @@
-//! Contestants measured in turn, block by block, so that whatever the machine does hits all of them alike.
+//! Subjects measured in interleaved blocks, block by block, so that whatever the machine does hits all of them alike.
 //!
 //! ```text
-//! round 0:   B A C        each contestant once per round, in an order drawn anew for each
+//! round 0:   B A C        each subject once per round, in an order drawn anew for each
 //! round 1:   A C B
 //! ...        until precise enough, or enough blocks, or the budget is spent
 //! ```
 //!
 //! The [`Schedule`] decides and remembers; it has no clock and runs nothing. Stop rules are looked at between rounds, so
-//! that all contestants have been through the same rounds and their blocks can be paired.
+//! that all subjects have been through the same rounds and their blocks can be paired.
 
 use rand::{SeedableRng, seq::SliceRandom};
 use rand_chacha::ChaCha12Rng;
@@ -22,16 +22,16 @@ use crate::{
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Plan {
-    /// Stop when the interval of each contestant's median reaches no further than this fraction of it.
+    /// Stop when the interval of each subject's median reaches no further than this fraction of it.
     pub precision: Option<f64>,
     /// The confidence of those intervals, between 0 and 1.
     pub confidence: f64,
     /// Rounds before the precision may stop the run, at least 2. An interval from a few blocks is sometimes
     /// narrow by chance, and a run that stops at the first narrow one collects such chances.
     pub min_rounds: usize,
-    /// Rounds after which the run stops, at least 1: the blocks of each contestant.
+    /// Rounds after which the run stops, at least 1: the blocks of each subject.
     pub max_rounds: usize,
-    /// Time for all contestants together. Another round is begun if at least half of it, judged by the round before, is
+    /// Time for all subjects together. Another round is begun if at least half of it, judged by the round before, is
     /// within the budget; the first always is.
     pub budget_ns: Option<u64>,
     /// Decides the order within each round.
@@ -51,29 +51,29 @@ impl Default for Plan {
     }
 }
 
-/// One contestant's place in the run.
+/// One subject's place in the run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Turn {
-    /// Turns before this one.
+pub struct Slot {
+    /// Slots before this one.
     pub order: usize,
     /// Which round it belongs to, from 0.
     pub round: usize,
-    /// Which contestant, from 0.
-    pub contestant: usize,
+    /// Which subject, from 0.
+    pub subject: usize,
 }
 
 /// Why a run ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Stop {
-    /// All contestants are known precisely enough.
+    /// All subjects are known precisely enough.
     Precision,
     /// The rounds are done.
     Rounds,
     /// The time is spent.
     Budget,
     /// None is left: all have failed, or there were none.
-    NoContestants,
+    NoSubjects,
 }
 
 /// How far a run has come.
@@ -81,16 +81,16 @@ pub enum Stop {
 pub struct Progress {
     /// Rounds that are complete.
     pub rounds: usize,
-    /// Turns taken.
-    pub turns: usize,
-    /// The relative error of the contestant that is known least; none until every one has an interval of the planned
+    /// Slots used.
+    pub slots: usize,
+    /// The relative error of the subject that is known least; none until every one has an interval of the planned
     /// confidence.
     pub precision: Option<f64>,
     /// What is left of the budget.
     pub budget_left_ns: Option<u64>,
 }
 
-/// One contestant as the schedule sees it.
+/// One subject as the schedule sees it.
 #[derive(Clone, Debug, Default)]
 pub struct Standing {
     pooled: PooledBlocks,
@@ -106,12 +106,12 @@ impl Standing {
         self.median_ns
     }
 
-    /// The rounds in which this contestant has a block.
+    /// The rounds in which this subject has a block.
     pub fn rounds(&self) -> &[usize] {
         &self.rounds
     }
 
-    /// Whether it has failed and takes no more turns.
+    /// Whether it has failed and takes no further block.
     pub fn failed(&self) -> bool {
         self.failed
     }
@@ -123,27 +123,27 @@ impl Standing {
     }
 }
 
-/// Whose turn it is, and when it is enough.
+/// Whose block is next, and when there are enough.
 ///
 /// The order of a round depends on the seed and the number of the round only. A run that was broken off is therefore
-/// taken up by recording its stored turns in a new schedule: it goes on where the old one stopped, in the same order.
+/// taken up by recording its stored slots in a new schedule: it goes on where the old one stopped, in the same order.
 #[derive(Clone, Debug)]
 pub struct Schedule {
     plan: Plan,
     standings: Vec<Standing>,
     round: usize,
-    turns: usize,
+    slots: usize,
     round_began_ns: u64,
 }
 
 impl Schedule {
-    /// A run of `contestants` contestants that has not begun.
-    pub fn new(plan: Plan, contestants: usize) -> Self {
+    /// A run of `subjects` subjects that has not begun.
+    pub fn new(plan: Plan, subjects: usize) -> Self {
         Schedule {
             plan,
-            standings: vec![Standing::default(); contestants],
+            standings: vec![Standing::default(); subjects],
             round: 0,
-            turns: 0,
+            slots: 0,
             round_began_ns: 0,
         }
     }
@@ -153,15 +153,15 @@ impl Schedule {
         &self.plan
     }
 
-    /// Each contestant's state.
+    /// Each subject's state.
     pub fn standings(&self) -> &[Standing] {
         &self.standings
     }
 
-    /// The next turn, when the run has lasted `elapsed_ns`; or why there is none.
-    pub fn next_turn(&mut self, elapsed_ns: u64) -> Result<Turn, Stop> {
+    /// The next slot, when the run has lasted `elapsed_ns`; or why there is none.
+    pub fn next_slot(&mut self, elapsed_ns: u64) -> Result<Slot, Stop> {
         if self.standings.iter().all(Standing::failed) {
-            return Err(Stop::NoContestants);
+            return Err(Stop::NoSubjects);
         }
         let mut waiting = self.waiting();
         if waiting.is_none() {
@@ -173,34 +173,34 @@ impl Schedule {
             self.round_began_ns = elapsed_ns;
             waiting = self.waiting();
         }
-        Ok(Turn {
-            order: self.turns,
+        Ok(Slot {
+            order: self.slots,
             round: self.round,
-            contestant: waiting.expect("a new round has everyone waiting who has not failed"),
+            subject: waiting.expect("a new round has everyone waiting who has not failed"),
         })
     }
 
-    /// Takes in what was measured in a turn: the one just given by [`next_turn`](Self::next_turn), or a stored one of
+    /// Takes in what was measured in a slot: the one just given by [`next_slot`](Self::next_slot), or a stored one of
     /// the same plan, in its stored order.
-    pub fn record(&mut self, turn: Turn, block: &Block) {
-        let standing = &mut self.standings[turn.contestant];
+    pub fn record(&mut self, slot: Slot, block: &Block) {
+        let standing = &mut self.standings[slot.subject];
         standing.pooled.push(&block.ns_per_operation());
         standing.median_ns = standing.pooled.median_interval(self.plan.confidence);
-        standing.rounds.push(turn.round);
-        self.round = self.round.max(turn.round);
-        self.turns = self.turns.max(turn.order + 1);
+        standing.rounds.push(slot.round);
+        self.round = self.round.max(slot.round);
+        self.slots = self.slots.max(slot.order + 1);
     }
 
-    /// Gives a contestant no more turns. The blocks it has stay.
-    pub fn fail(&mut self, contestant: usize) {
-        self.standings[contestant].failed = true;
+    /// Gives a subject no further block. The blocks it has stay.
+    pub fn fail(&mut self, subject: usize) {
+        self.standings[subject].failed = true;
     }
 
     /// How far the run has come, when it has lasted `elapsed_ns`.
     pub fn progress(&self, elapsed_ns: u64) -> Progress {
         Progress {
-            rounds: self.round + usize::from(self.turns > 0 && self.waiting().is_none()),
-            turns: self.turns,
+            rounds: self.round + usize::from(self.slots > 0 && self.waiting().is_none()),
+            slots: self.slots,
             precision: self.precision(),
             budget_left_ns: self
                 .plan
@@ -216,8 +216,8 @@ impl Schedule {
         let mut rng = ChaCha12Rng::seed_from_u64(self.plan.seed);
         rng.set_stream(self.round as u64);
         order.shuffle(&mut rng);
-        order.into_iter().find(|&contestant| {
-            let standing = &self.standings[contestant];
+        order.into_iter().find(|&subject| {
+            let standing = &self.standings[subject];
             !standing.failed && standing.rounds.last() != Some(&self.round)
         })
     }

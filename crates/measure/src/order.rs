@@ -1,8 +1,8 @@
 //! Does it matter who was measured before? A test over the stored order of turns.
 //!
-//! A contestant may leave the core at a lower clock, caches cold, or a buffer mapped badly for the one that follows.
+//! A subject may leave the core at a lower clock, caches cold, or a buffer mapped badly for the one that follows.
 //! Orders are drawn at random, so such an effect widens intervals rather than favouring anyone; but where it is large
-//! the figures describe the predecessor as well as the contestant, and the report should say so.
+//! the figures describe the predecessor as well as the subject, and the report should say so.
 
 use rand::{SeedableRng, seq::SliceRandom};
 use rand_chacha::ChaCha12Rng;
@@ -14,16 +14,16 @@ use crate::stats::{median::median_of_sorted, sorted};
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Visit {
     /// Whose turn it was.
-    pub contestant: usize,
+    pub subject: usize,
     /// What was measured: one value for the block, such as its median.
     pub value: f64,
 }
 
-/// How one contestant's values depend on its predecessor.
+/// How one subject's values depend on its predecessor.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct PredecessorEffect {
     /// Whose values were tested.
-    pub contestant: usize,
+    pub subject: usize,
     /// Its values, by predecessor, in ascending order of predecessor.
     pub groups: Vec<PredecessorGroup>,
     /// The Kruskal–Wallis statistic over the groups.
@@ -45,27 +45,27 @@ pub struct PredecessorGroup {
     pub median: f64,
 }
 
-/// Tests each contestant for an effect of its predecessor, from all turns in the order in which they were taken.
+/// Tests each subject for an effect of its predecessor, from all turns in the order in which they were taken.
 ///
 /// The statistic is Kruskal and Wallis's (JASA 47, 1952) with their correction for ties. Groups are small, so its
 /// distribution is not taken from χ² but from random permutations of the values over the groups, seeded. The first turn
-/// has no predecessor. Contestants with fewer than two predecessors, or fewer than four values, are left out. With `k`
-/// contestants, compare the smallest `p_value` with the level divided by `k`.
+/// has no predecessor. Subjects with fewer than two predecessors, or fewer than four values, are left out. With `k`
+/// subjects, compare the smallest `p_value` with the level divided by `k`.
 pub fn predecessor_effects(visits: &[Visit], seed: u64) -> Vec<PredecessorEffect> {
-    let contestants = visits.iter().map(|visit| visit.contestant + 1).max();
-    (0..contestants.unwrap_or(0))
-        .filter_map(|contestant| predecessor_effect(visits, contestant, seed))
+    let subjects = visits.iter().map(|visit| visit.subject + 1).max();
+    (0..subjects.unwrap_or(0))
+        .filter_map(|subject| predecessor_effect(visits, subject, seed))
         .collect()
 }
 
 const MIN_VALUES: usize = 4;
 const PERMUTATIONS: usize = 2000;
 
-fn predecessor_effect(visits: &[Visit], contestant: usize, seed: u64) -> Option<PredecessorEffect> {
+fn predecessor_effect(visits: &[Visit], subject: usize, seed: u64) -> Option<PredecessorEffect> {
     let (predecessors, values): (Vec<usize>, Vec<f64>) = visits
         .windows(2)
-        .filter(|pair| pair[1].contestant == contestant)
-        .map(|pair| (pair[0].contestant, pair[1].value))
+        .filter(|pair| pair[1].subject == subject)
+        .map(|pair| (pair[0].subject, pair[1].value))
         .unzip();
     let mut distinct = predecessors.clone();
     distinct.sort_unstable();
@@ -81,7 +81,7 @@ fn predecessor_effect(visits: &[Visit], contestant: usize, seed: u64) -> Option<
     let mut ranks = Ranks::of(&values);
     let h = ranks.kruskal_wallis(&group_of, distinct.len());
     let mut rng = ChaCha12Rng::seed_from_u64(seed);
-    rng.set_stream(contestant as u64);
+    rng.set_stream(subject as u64);
     // Equal statistics must count as equal although their sums were rounded in another order.
     let as_large = h * (1.0 - 1e-9);
     let at_least = (0..PERMUTATIONS)
@@ -110,7 +110,7 @@ fn predecessor_effect(visits: &[Visit], contestant: usize, seed: u64) -> Option<
     let medians = || groups.iter().map(|group| group.median);
     let largest_ratio = medians().fold(f64::MIN, f64::max) / medians().fold(f64::MAX, f64::min);
     Some(PredecessorEffect {
-        contestant,
+        subject,
         groups,
         h,
         // The order that was measured is one of the permutations.
@@ -191,23 +191,23 @@ mod tests {
         );
     }
 
-    /// Rounds of three contestants in random order; contestant 2 is slower by `effect` after contestant 0.
+    /// Rounds of three subjects in random order; subject 2 is slower by `effect` after subject 0.
     fn visits(seed: u64, rounds: usize, effect: f64) -> Vec<Visit> {
         let mut rng = ChaCha12Rng::seed_from_u64(seed);
         let mut visits: Vec<Visit> = Vec::new();
         for _ in 0..rounds {
             let mut order = [0, 1, 2];
             order.shuffle(&mut rng);
-            for contestant in order {
-                let after_first = visits.last().is_some_and(|visit| visit.contestant == 0);
-                let factor = if contestant == 2 && after_first {
+            for subject in order {
+                let after_first = visits.last().is_some_and(|visit| visit.subject == 0);
+                let factor = if subject == 2 && after_first {
                     effect
                 } else {
                     1.0
                 };
                 let noise = 1.0 + 0.02 * rng.random::<f64>();
                 visits.push(Visit {
-                    contestant,
+                    subject,
                     value: 100.0 * factor * noise,
                 });
             }
@@ -251,17 +251,17 @@ mod tests {
     #[test]
     fn too_little_is_no_test() {
         assert!(predecessor_effects(&[], 0).is_empty());
-        // Two contestants strictly in turn: each has one predecessor only.
+        // Two subjects strictly in turn: each has one predecessor only.
         let alternating: Vec<Visit> = (0..20)
             .map(|i| Visit {
-                contestant: i % 2,
+                subject: i % 2,
                 value: i as f64,
             })
             .collect();
         assert!(predecessor_effects(&alternating, 0).is_empty());
         let equal: Vec<Visit> = [0, 1, 1, 0, 0, 1, 0, 1, 1, 0]
-            .map(|contestant| Visit {
-                contestant,
+            .map(|subject| Visit {
+                subject,
                 value: 5.0,
             })
             .to_vec();

@@ -76,7 +76,7 @@ impl Block {
 #[serde(deny_unknown_fields)]
 pub struct BlockPlan {
     /// Calls are discarded until this much time has passed: the core changes its clock when wide vector instructions
-    /// begin, and caches and branch predictors still hold what the contestant before left there. A call that is in
+    /// begin, and caches and branch predictors still hold what the subject before left there. A call that is in
     /// progress when the time ends is discarded too.
     ///
     /// Set it to 0 for operations that last much longer than the warm-up. That is decided once, for the operation: to

@@ -90,7 +90,7 @@ fn the_interval_over_blocks_covers_where_the_naive_one_does_not() {
     assert!(naive < 0.7, "{naive}: then blocks would be of no use");
 }
 
-/// Two contestants in the same rounds, the second slower by `factor`.
+/// Two subjects in the same rounds, the second slower by `factor`.
 fn rounds(
     rng: &mut ChaCha12Rng,
     rounds: usize,

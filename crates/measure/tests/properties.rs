@@ -156,21 +156,21 @@ proptest! {
 
     #[test]
     fn whatever_fails_the_others_go_through_all_rounds(
-        contestants in 1..6usize,
+        subjects in 1..6usize,
         max_rounds in 1..12usize,
         failures in prop::collection::vec(0..60usize, 0..4),
         seed in any::<u64>(),
     ) {
         let plan = Plan { precision: None, max_rounds, seed, ..Plan::default() };
-        let mut schedule = Schedule::new(plan, contestants);
-        let mut turns = 0;
+        let mut schedule = Schedule::new(plan, subjects);
+        let mut slots = 0;
         let stop = loop {
-            match schedule.next_turn(0) {
-                Ok(turn) if failures.contains(&turns) => schedule.fail(turn.contestant),
-                Ok(turn) => schedule.record(turn, &block_of(1000 + turns as u64)),
+            match schedule.next_slot(0) {
+                Ok(slot) if failures.contains(&slots) => schedule.fail(slot.subject),
+                Ok(slot) => schedule.record(slot, &block_of(1000 + slots as u64)),
                 Err(stop) => break stop,
             }
-            turns += 1;
+            slots += 1;
         };
         let survivors = schedule.standings().iter().filter(|standing| !standing.failed());
         let whole: Vec<usize> = (0..max_rounds).collect();
@@ -179,7 +179,7 @@ proptest! {
             prop_assert_eq!(standing.rounds(), &whole[..]);
             left += 1;
         }
-        prop_assert_eq!(stop, if left == 0 { Stop::NoContestants } else { Stop::Rounds });
+        prop_assert_eq!(stop, if left == 0 { Stop::NoSubjects } else { Stop::Rounds });
         for standing in schedule.standings() {
             prop_assert_eq!(standing.rounds(), &whole[..standing.rounds().len()]);
         }

@@ -1,5 +1,5 @@
 //! What padding costs: batches of signatures and verifications of messages of 32 bytes, beside the raw operations that they
-//! are made of. Both are measured in turn, 100 ms each, so that drift hits both; the ratio is that of each round.
+//! are made of. Both are measured in interleaved blocks, 100 ms each, so that drift hits both; the ratio is that of each round.
 //!
 //! `cargo bench -p rsalab-rsa --bench schemes [-- BITS]`, pinned to a CPU.
 #![forbid(unsafe_code)]

@@ -257,7 +257,7 @@ pub fn carry_over_effects(engines: &[Measured<'_>]) -> Vec<(usize, String)> {
                 Some((
                     block.order_index,
                     Visit {
-                        contestant: place,
+                        subject: place,
                         value,
                     },
                 ))
@@ -276,7 +276,7 @@ pub fn carry_over_effects(engines: &[Measured<'_>]) -> Vec<(usize, String)> {
             let remark = format!(
                 "its time depends on the engine measured before it, by up to {percent:.1} %"
             );
-            (effect.contestant, remark)
+            (effect.subject, remark)
         })
         .collect()
 }

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Builds rsalab-peer-go into the folder given, with the Go on the path if it is 1.24 or later, else with one that is brought.
+# Builds rsalab-peer-go into the folder given, with the Go on the path if it is 1.24 or later, else with one that is installed into the prefix.
 set -eu
 
 into=${1:-target/release}
@@ -17,7 +17,7 @@ is_new_enough() {
 }
 go=go
 if ! command -v go >/dev/null 2>&1 || ! is_new_enough go; then
-  sh "$root/scripts/bring-go.sh"
+  sh "$root/scripts/install-go.sh"
   go=$RSALAB_PREFIX/go/bin/go
 fi
 

@@ -10,7 +10,7 @@ use libloading::Library;
 use rsalab_engines::registry;
 
 /// The command that installs the libraries.
-const INSTALL: &str = "sh scripts/bring-ipp.sh";
+const INSTALL: &str = "sh scripts/install-ipp.sh";
 
 /// Why there is no engine here, and what to do.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -40,7 +40,7 @@ pub enum Absent {
     NotOnThisCpu(String),
 }
 
-/// The folder that `scripts/bring-ipp.sh` fills.
+/// The folder that `scripts/install-ipp.sh` fills.
 pub fn folder() -> PathBuf {
     registry::prefix().join("ipp").join("lib")
 }

@@ -42,7 +42,7 @@ struct Listed {
     reason: Option<String>,
     /// The one command that installs it.
     #[serde(skip_serializing_if = "Option::is_none")]
-    bring: Option<String>,
+    install: Option<String>,
 }
 
 #[derive(Serialize)]
@@ -83,7 +83,7 @@ fn listed(entry: &Entry, registry: &Registry) -> Listed {
         reply: GREETING,
         ..Limits::default()
     };
-    let (info, reason, bring) = match registry.locate(entry) {
+    let (info, reason, install) = match registry.locate(entry) {
         Err(Absent::NotInstalled { install, .. }) => {
             (None, Some("not installed".to_owned()), Some(install))
         }
@@ -102,7 +102,7 @@ fn listed(entry: &Entry, registry: &Registry) -> Listed {
         present: info.is_some(),
         info,
         reason,
-        bring,
+        install,
     }
 }
 
@@ -142,8 +142,8 @@ fn shown(listing: &Listing) -> String {
                 let reason = engine.reason.as_deref().unwrap_or_default();
                 let line = format!("{}: {reason} ({})", engine.name, engine.summary);
                 absent += &(printable(&line) + "\n");
-                if let Some(bring) = &engine.bring {
-                    absent += &format!("    {bring}\n");
+                if let Some(install) = &engine.install {
+                    absent += &format!("    {install}\n");
                 }
             }
         }

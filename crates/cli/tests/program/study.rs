@@ -138,7 +138,7 @@ fn bench_prints_the_documented_rows() {
 }
 
 #[test]
-fn an_absent_engine_is_named_with_what_brings_it() {
+fn an_absent_engine_is_named_with_what_installs_it() {
     let here = folder();
     // A program without neighbours and with an empty prefix.
     let alone = here.path().join("rsalab");
@@ -178,17 +178,20 @@ fn an_absent_engine_is_named_with_what_brings_it() {
             assert!(reason.starts_with("no device, because "), "{reason}");
             assert!(stdout(&table).contains(reason), "{}", stdout(&table));
             assert!(
-                engine["bring"]
+                engine["install"]
                     .as_str()
-                    .is_some_and(|bring| bring.contains("pocl"))
+                    .is_some_and(|install| install.contains("pocl"))
             );
             continue;
         }
-        let bring = engine["bring"]
+        let install = engine["install"]
             .as_str()
-            .expect("there is a command that brings it");
-        let builds = bring.contains("--package rsalab-peer-") || bring.ends_with("/build.sh");
-        assert!(builds && stdout(&table).contains(bring), "{name}: {bring}");
+            .expect("there is a command that installs it");
+        let builds = install.contains("--package rsalab-peer-") || install.ends_with("/build.sh");
+        assert!(
+            builds && stdout(&table).contains(install),
+            "{name}: {install}"
+        );
     }
     assert!(engines.len() >= 5);
 

@@ -11,11 +11,11 @@ use crate::{
 const MS: u64 = 1_000_000;
 
 /// Something that can be measured for one block.
-trait Contestant {
+trait Subject {
     /// Why a block could not be measured.
     type Error;
 
-    /// Measures one block, as [`run_block`](crate::sample::run_block) does. An error ends this contestant's part; the
+    /// Measures one block, as [`run_block`](crate::sample::run_block) does. An error ends this subject's part; the
     /// others go on.
     fn block(&mut self) -> Result<Block, Self::Error>;
 }
@@ -26,18 +26,18 @@ enum Event<E> {
     /// A block was measured. It is the caller's to store: a schedule keeps no samples.
     Block {
         /// Whose it is.
-        turn: Turn,
+        slot: Slot,
     },
-    /// A contestant failed and is out.
+    /// A subject failed and is out.
     Failed {
-        /// The turn in which it happened.
-        turn: Turn,
+        /// The slot in which it happened.
+        slot: Slot,
         /// What it said.
         error: E,
     },
 }
 
-/// Runs contestants by a schedule until it stops, or until the caller breaks off.
+/// Runs subjects by a schedule until it stops, or until the caller breaks off.
 ///
 /// The caller hears of each event with the progress after it, and breaks off with a value of its own: an error of its
 /// store, a signal. The budget counts from this call; what an earlier run of a taken-up schedule spent is the caller's
@@ -45,34 +45,34 @@ enum Event<E> {
 ///
 /// # Panics
 ///
-/// If the schedule was made for another number of contestants.
-fn run<C: Contestant, B>(
+/// If the schedule was made for another number of subjects.
+fn run<C: Subject, B>(
     schedule: &mut Schedule,
     clock: &impl Clock,
-    contestants: &mut [C],
+    subjects: &mut [C],
     mut on_event: impl FnMut(Event<C::Error>, &Schedule, Progress) -> ControlFlow<B>,
 ) -> ControlFlow<B, Stop> {
     assert_eq!(
         schedule.standings.len(),
-        contestants.len(),
-        "a schedule is made for its contestants"
+        subjects.len(),
+        "a schedule is made for its subjects"
     );
     let began_ns = clock.now_ns();
     let elapsed_ns = || clock.now_ns() - began_ns;
     loop {
-        let turn = match schedule.next_turn(elapsed_ns()) {
-            Ok(turn) => turn,
+        let slot = match schedule.next_slot(elapsed_ns()) {
+            Ok(slot) => slot,
             Err(stop) => return ControlFlow::Continue(stop),
         };
-        match contestants[turn.contestant].block() {
+        match subjects[slot.subject].block() {
             Ok(block) => {
-                schedule.record(turn, &block);
-                let event = Event::Block { turn };
+                schedule.record(slot, &block);
+                let event = Event::Block { slot };
                 on_event(event, schedule, schedule.progress(elapsed_ns()))?;
             }
             Err(error) => {
-                schedule.fail(turn.contestant);
-                let event = Event::Failed { turn, error };
+                schedule.fail(slot.subject);
+                let event = Event::Failed { slot, error };
                 on_event(event, schedule, schedule.progress(elapsed_ns()))?;
             }
         }
@@ -88,7 +88,7 @@ struct Mock<'a> {
     calls: usize,
 }
 
-impl Contestant for Mock<'_> {
+impl Subject for Mock<'_> {
     type Error = String;
 
     fn block(&mut self) -> Result<Block, String> {
@@ -117,25 +117,25 @@ fn mocks(clock: &MockClock, count: usize) -> Vec<Mock<'_>> {
         .collect()
 }
 
-/// All turns, the failures, and the end.
+/// All slots, the failures, and the end.
 fn run_all(
     plan: Plan,
     clock: &MockClock,
-    contestants: &mut [Mock<'_>],
-) -> (Vec<Turn>, Vec<(Turn, String)>, Stop) {
-    let mut schedule = Schedule::new(plan, contestants.len());
-    let (mut turns, mut failures) = (Vec::new(), Vec::new());
-    let end = run(&mut schedule, clock, contestants, |event, _, _| {
+    subjects: &mut [Mock<'_>],
+) -> (Vec<Slot>, Vec<(Slot, String)>, Stop) {
+    let mut schedule = Schedule::new(plan, subjects.len());
+    let (mut slots, mut failures) = (Vec::new(), Vec::new());
+    let end = run(&mut schedule, clock, subjects, |event, _, _| {
         match event {
-            Event::Block { turn } => turns.push(turn),
-            Event::Failed { turn, error } => failures.push((turn, error)),
+            Event::Block { slot } => slots.push(slot),
+            Event::Failed { slot, error } => failures.push((slot, error)),
         }
         ControlFlow::<()>::Continue(())
     });
     let ControlFlow::Continue(stop) = end else {
         panic!("nobody broke off");
     };
-    (turns, failures, stop)
+    (slots, failures, stop)
 }
 
 fn rounds_only(max_rounds: usize) -> Plan {
@@ -147,19 +147,19 @@ fn rounds_only(max_rounds: usize) -> Plan {
 }
 
 #[test]
-fn each_round_has_each_contestant_once_in_a_new_order() {
+fn each_round_has_each_subject_once_in_a_new_order() {
     let clock = MockClock::new();
-    let (turns, failures, stop) = run_all(rounds_only(50), &clock, &mut mocks(&clock, 4));
+    let (slots, failures, stop) = run_all(rounds_only(50), &clock, &mut mocks(&clock, 4));
     assert_eq!(stop, Stop::Rounds);
     assert!(failures.is_empty());
-    assert_eq!(turns.len(), 200);
-    assert!(turns.iter().enumerate().all(|(i, turn)| turn.order == i));
-    let orders: Vec<Vec<usize>> = turns
+    assert_eq!(slots.len(), 200);
+    assert!(slots.iter().enumerate().all(|(i, slot)| slot.order == i));
+    let orders: Vec<Vec<usize>> = slots
         .chunks(4)
         .enumerate()
-        .map(|(round, turns)| {
-            assert!(turns.iter().all(|turn| turn.round == round));
-            turns.iter().map(|turn| turn.contestant).collect()
+        .map(|(round, slots)| {
+            assert!(slots.iter().all(|slot| slot.round == round));
+            slots.iter().map(|slot| slot.subject).collect()
         })
         .collect();
     for order in &orders {
@@ -188,36 +188,31 @@ fn the_seed_decides_the_order() {
 }
 
 #[test]
-fn a_failing_contestant_is_dropped_and_the_others_go_on() {
+fn a_failing_subject_is_dropped_and_the_others_go_on() {
     let clock = MockClock::new();
-    let mut contestants = mocks(&clock, 3);
-    contestants[1].fails_at = 4;
-    let (turns, failures, stop) = run_all(rounds_only(10), &clock, &mut contestants);
+    let mut subjects = mocks(&clock, 3);
+    subjects[1].fails_at = 4;
+    let (slots, failures, stop) = run_all(rounds_only(10), &clock, &mut subjects);
     assert_eq!(stop, Stop::Rounds);
     assert_eq!(failures.len(), 1);
-    assert_eq!(failures[0].0.contestant, 1);
+    assert_eq!(failures[0].0.subject, 1);
     assert_eq!(failures[0].0.round, 3);
     assert_eq!(failures[0].1, "failed at call 4");
-    let blocks = |contestant| {
-        turns
-            .iter()
-            .filter(|turn| turn.contestant == contestant)
-            .count()
-    };
+    let blocks = |subject| slots.iter().filter(|slot| slot.subject == subject).count();
     assert_eq!((blocks(0), blocks(1), blocks(2)), (10, 3, 10));
 }
 
 #[test]
-fn a_run_without_contestants_ends() {
+fn a_run_without_subjects_ends() {
     let clock = MockClock::new();
-    let (turns, _, stop) = run_all(rounds_only(10), &clock, &mut []);
-    assert_eq!((turns.len(), stop), (0, Stop::NoContestants));
-    let mut contestants = mocks(&clock, 2);
-    contestants.iter_mut().for_each(|mock| mock.fails_at = 1);
-    let (turns, failures, stop) = run_all(rounds_only(10), &clock, &mut contestants);
+    let (slots, _, stop) = run_all(rounds_only(10), &clock, &mut []);
+    assert_eq!((slots.len(), stop), (0, Stop::NoSubjects));
+    let mut subjects = mocks(&clock, 2);
+    subjects.iter_mut().for_each(|mock| mock.fails_at = 1);
+    let (slots, failures, stop) = run_all(rounds_only(10), &clock, &mut subjects);
     assert_eq!(
-        (turns.len(), failures.len(), stop),
-        (0, 2, Stop::NoContestants)
+        (slots.len(), failures.len(), stop),
+        (0, 2, Stop::NoSubjects)
     );
 }
 
@@ -229,16 +224,16 @@ fn a_precise_run_stops_early_and_a_noisy_one_does_not() {
         ..Plan::default()
     };
     let clock = MockClock::new();
-    let (turns, _, stop) = run_all(plan, &clock, &mut mocks(&clock, 2));
-    assert_eq!((turns.len(), stop), (16, Stop::Precision));
+    let (slots, _, stop) = run_all(plan, &clock, &mut mocks(&clock, 2));
+    assert_eq!((slots.len(), stop), (16, Stop::Precision));
     // Half of the calls take a quarter longer: the interval never gets narrower than that.
-    let mut contestants = mocks(&clock, 2);
-    contestants[1].jitter = 2;
-    let (turns, _, stop) = run_all(plan, &clock, &mut contestants);
-    assert_eq!((turns.len(), stop), (200, Stop::Rounds));
+    let mut subjects = mocks(&clock, 2);
+    subjects[1].jitter = 2;
+    let (slots, _, stop) = run_all(plan, &clock, &mut subjects);
+    assert_eq!((slots.len(), stop), (200, Stop::Rounds));
     // One that failed needs no precision.
-    contestants[1].fails_at = contestants[1].calls + 5;
-    let (_, failures, stop) = run_all(plan, &clock, &mut contestants);
+    subjects[1].fails_at = subjects[1].calls + 5;
+    let (_, failures, stop) = run_all(plan, &clock, &mut subjects);
     assert_eq!((failures.len(), stop), (1, Stop::Precision));
 }
 
@@ -259,9 +254,9 @@ fn the_budget_ends_the_run_between_rounds() {
             budget_ns: Some(budget_ms * MS),
             ..rounds_only(1000)
         };
-        let (turns, _, stop) = run_all(plan, &clock, &mut mocks(&clock, 2));
+        let (slots, _, stop) = run_all(plan, &clock, &mut mocks(&clock, 2));
         assert_eq!(
-            (turns.len(), stop),
+            (slots.len(), stop),
             (2 * rounds, Stop::Budget),
             "{budget_ms} ms"
         );
@@ -275,26 +270,26 @@ fn the_caller_can_break_off_and_take_up() {
     let whole = run_all(plan, &clock, &mut mocks(&clock, 3)).0;
     for stored in 0..=whole.len() {
         let mut taken_up = Schedule::new(plan, 3);
-        let mut contestants = mocks(&clock, 3);
-        for &turn in &whole[..stored] {
-            let block = contestants[turn.contestant].block().unwrap();
-            taken_up.record(turn, &block);
+        let mut subjects = mocks(&clock, 3);
+        for &slot in &whole[..stored] {
+            let block = subjects[slot.subject].block().unwrap();
+            taken_up.record(slot, &block);
         }
-        assert_eq!(taken_up.progress(0).turns, stored);
+        assert_eq!(taken_up.progress(0).slots, stored);
         assert_eq!(taken_up.progress(0).rounds, stored / 3);
-        let mut turns = Vec::new();
-        let end = run(&mut taken_up, &clock, &mut contestants, |event, _, _| {
-            if let Event::Block { turn } = event {
-                turns.push(turn);
+        let mut slots = Vec::new();
+        let end = run(&mut taken_up, &clock, &mut subjects, |event, _, _| {
+            if let Event::Block { slot } = event {
+                slots.push(slot);
             }
-            if turns.len() == 7 {
+            if slots.len() == 7 {
                 ControlFlow::Break("enough")
             } else {
                 ControlFlow::Continue(())
             }
         });
         let left = &whole[stored..];
-        assert_eq!(turns, left[..left.len().min(7)]);
+        assert_eq!(slots, left[..left.len().min(7)]);
         assert_eq!(end.is_break(), left.len() >= 7);
         assert!(taken_up.standings().iter().all(|s| s.rounds().is_sorted()));
     }
@@ -311,11 +306,11 @@ fn progress_says_how_far_it_is() {
     let mut schedule = Schedule::new(plan, 2);
     assert_eq!(schedule.progress(0).rounds, 0);
     let mut seen = Vec::new();
-    let mut contestants = mocks(&clock, 2);
+    let mut subjects = mocks(&clock, 2);
     let _ = run(
         &mut schedule,
         &clock,
-        &mut contestants,
+        &mut subjects,
         |_, schedule, progress| {
             assert_eq!(schedule.standings().len(), 2);
             seen.push(progress);
@@ -323,7 +318,7 @@ fn progress_says_how_far_it_is() {
         },
     );
     assert_eq!(seen.len(), 16);
-    // 95 % take six blocks of one call each; the twelfth turn gives the second contestant its sixth.
+    // 95 % take six blocks of one call each; the twelfth slot gives the second subject its sixth.
     assert!(
         seen[..11]
             .iter()

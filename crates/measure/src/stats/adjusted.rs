@@ -10,7 +10,7 @@
 //!
 //! This is a control variate (Glasserman, *Monte Carlo Methods in Financial Engineering*, section 4.1; Hesterberg and
 //! Nelson, "Control Variates for Probability and Quantile Estimation", Management Science 44, 1998). The expectation must
-//! come from elsewhere than the sample: to put the sample's own mean in its place changes nothing. Two contestants that
+//! come from elsewhere than the sample: to put the sample's own mean in its place changes nothing. Two subjects that
 //! search alike share one, and then the mean of both will do: whatever its error, it moves both alike, and their ratio
 //! keeps nothing of it.
 
@@ -128,21 +128,18 @@ pub fn adjusted_ratio_of_rates(
     bootstrap.estimate(rounds, ratio).ok_or(Unadjusted::TooFew)
 }
 
-/// The count of one operation that contestants share who search alike: the mean of all of them.
+/// The count of one operation that subjects share who search alike: the mean of all of them.
 ///
 /// None if a block is not counted or there are none.
-pub fn shared_count(contestants: &[&[CountedBlock<'_>]]) -> Option<f64> {
-    let sums: Option<Vec<Sums>> = contestants
-        .iter()
-        .map(|blocks| Sums::of_all(blocks))
-        .collect();
+pub fn shared_count(subjects: &[&[CountedBlock<'_>]]) -> Option<f64> {
+    let sums: Option<Vec<Sums>> = subjects.iter().map(|blocks| Sums::of_all(blocks)).collect();
     let all = Sums::total(sums?.iter().map(|sums| (sums, 1.0)));
     (all.operations > 0.0).then(|| all.count / all.operations)
 }
 
-/// Whether the mean counts of contestants differ by no more than chance, each compared with the first.
-pub fn same_expectation(contestants: &[&[CountedBlock<'_>]]) -> bool {
-    let mut sums = contestants.iter().filter_map(|blocks| Sums::of_all(blocks));
+/// Whether the mean counts of subjects differ by no more than chance, each compared with the first.
+pub fn same_expectation(subjects: &[&[CountedBlock<'_>]]) -> bool {
+    let mut sums = subjects.iter().filter_map(|blocks| Sums::of_all(blocks));
     let Some(first) = sums.next() else {
         return true;
     };

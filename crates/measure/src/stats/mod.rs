@@ -5,7 +5,7 @@
 //! | where do values lie, how far do they spread | [`summary`] |
 //! | the median of independent values, with an exact interval | [`median`] |
 //! | the median of samples taken in blocks | [`blocks`] |
-//! | the ratio of two contestants measured in turn | [`rounds`] |
+//! | the ratio of two subjects measured in interleaved blocks | [`rounds`] |
 //! | rates, and their ratios | [`bootstrap`] |
 //! | the same where time is a matter of chance, and what was tried is counted: adjusted (control variate) | [`adjusted`] |
 
@@ -72,7 +72,7 @@ impl Estimate {
     ///
     /// The logarithms are subtracted and the distances to the ends of their intervals added in quadrature: the method
     /// of variance estimates recovery (Zou and Donner, "Construction of confidence limits about effect measures",
-    /// Statistics in Medicine 27, 2008). Two contestants that were measured in turn are better compared by
+    /// Statistics in Medicine 27, 2008). Two subjects that were measured in interleaved blocks are better compared by
     /// [`ratio_of_medians`], which leaves out what both shared.
     pub fn over(&self, other: &Estimate) -> Estimate {
         let value = self.value / other.value;

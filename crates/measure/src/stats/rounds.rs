@@ -1,4 +1,4 @@
-//! The ratio of two contestants measured in turn, from round to round.
+//! The ratio of two subjects measured interleaved, from round to round.
 
 use super::{
     Estimate,

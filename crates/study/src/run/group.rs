@@ -14,7 +14,7 @@
 use std::{rc::Rc, sync::atomic::Ordering};
 
 use rsalab_engines::{Job, Readiness, Session, SessionError, StudyKey};
-use rsalab_measure::{Estimate, Interruption, interleave::Turn};
+use rsalab_measure::{Estimate, Interruption, interleave::Slot};
 
 use super::{
     active_cell::ActiveCell,
@@ -244,7 +244,7 @@ impl<'a, 'l> GroupRun<'a, 'l> {
         } = self.spec;
         let mut scheduler = Scheduler::new(measure, job, seed, self.cells);
         while let Some(slot) = scheduler.next(self.cells) {
-            let place = slot.contestant;
+            let place = slot.subject;
             let outcome = self.attempt(place, |group| group.measure_slot(&mut scheduler, slot))?;
             if outcome == Outcome::Stopped {
                 return Ok(Outcome::Stopped);
@@ -257,8 +257,8 @@ impl<'a, 'l> GroupRun<'a, 'l> {
     }
 
     /// Measures a block, and again if it was interrupted.
-    fn measure_slot(&mut self, scheduler: &mut Scheduler<'_>, slot: Turn) -> Result<(), StepError> {
-        let place = slot.contestant;
+    fn measure_slot(&mut self, scheduler: &mut Scheduler<'_>, slot: Slot) -> Result<(), StepError> {
+        let place = slot.subject;
         let mut last = String::new();
         for _ in 0..ATTEMPTS {
             if self.is_stopping() {
@@ -284,9 +284,9 @@ impl<'a, 'l> GroupRun<'a, 'l> {
     /// A verified block, and what kept its worker from running meanwhile.
     fn measure_block(
         &mut self,
-        slot: Turn,
+        slot: Slot,
     ) -> Result<(TakenBlock, Option<Interruption>), StepError> {
-        let place = slot.contestant;
+        let place = slot.subject;
         let plan = self.spec.measure.block_plan(slot.round);
         let before_ns = self.context.clock.now_ns();
         let (mut report, seen) = self.ask(place, |session| {
@@ -321,10 +321,10 @@ impl<'a, 'l> GroupRun<'a, 'l> {
     fn add_block(
         &mut self,
         scheduler: &mut Scheduler<'_>,
-        slot: Turn,
+        slot: Slot,
         block: TakenBlock,
     ) -> Result<(), StepError> {
-        let place = slot.contestant;
+        let place = slot.subject;
         self.sink.block(place, &block)?;
         scheduler.record(slot, &block.report.block);
         self.cells[place].blocks.push(block);

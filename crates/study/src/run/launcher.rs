@@ -21,7 +21,7 @@ pub trait Launcher {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum LaunchError {
-    /// The engine is not installed, and the sentence says what brings it; or it cannot run on this machine, and the sentence says why.
+    /// The engine is not installed, and the sentence says what installs it; or it cannot run on this machine, and the sentence says why.
     #[error("{0}")]
     Absent(String),
     /// It is there and did not start.

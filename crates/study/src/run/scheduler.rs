@@ -10,7 +10,7 @@
 use rsalab_engines::Job;
 use rsalab_measure::{
     Block, Estimate,
-    interleave::{self, Schedule, Turn},
+    interleave::{self, Schedule, Slot},
 };
 
 use super::active_cell::ActiveCell;
@@ -40,10 +40,10 @@ impl<'a> Scheduler<'a> {
         }
         earlier.sort_by_key(|(_, block)| block.order_index);
         for (place, block) in earlier {
-            let slot = Turn {
+            let slot = Slot {
                 order: block.order_index as usize,
                 round: block.round,
-                contestant: place,
+                subject: place,
             };
             scheduler.record(slot, &block.report.block);
         }
@@ -51,15 +51,15 @@ impl<'a> Scheduler<'a> {
     }
 
     /// The next block to measure; none if it is enough.
-    pub(crate) fn next(&mut self, cells: &[ActiveCell]) -> Option<Turn> {
+    pub(crate) fn next(&mut self, cells: &[ActiveCell]) -> Option<Slot> {
         if self.is_between_rounds() && self.rules.is_enough(&self.state(cells)) {
             return None;
         }
-        self.schedule.next_turn(0).ok()
+        self.schedule.next_slot(0).ok()
     }
 
     /// Takes in a block that was measured.
-    pub(crate) fn record(&mut self, slot: Turn, block: &Block) {
+    pub(crate) fn record(&mut self, slot: Slot, block: &Block) {
         self.schedule.record(slot, block);
     }
 

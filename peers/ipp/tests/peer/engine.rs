@@ -198,7 +198,7 @@ fn a_missing_library_is_told_at_the_greeting_with_the_command_that_brings_it() {
             .expect("there is no such prefix");
         assert!(matches!(error, SessionError::Fault(_)), "{error:?}");
         assert!(
-            error.to_string().contains("sh scripts/bring-ipp.sh"),
+            error.to_string().contains("sh scripts/install-ipp.sh"),
             "{error}"
         );
     }
