@@ -13,7 +13,7 @@ impl StudyKey {
     /// The key of `bits` bits and public exponent `exponent` that belongs to a seed: always the same.
     ///
     /// # Errors
-    /// Those of [`generate`].
+    /// Those of [`generate_strict`].
     pub fn from_seed(
         seed: &InsecureStudySeed,
         bits: usize,
@@ -25,7 +25,7 @@ impl StudyKey {
     /// One of many such keys; 0 is that of [`StudyKey::from_seed`].
     ///
     /// # Errors
-    /// Those of [`generate`].
+    /// Those of [`generate_strict`].
     ///
     /// # Panics
     /// `number` is 2^48 or more.
