@@ -32,7 +32,7 @@ pub(super) struct Connection {
     pub(super) child: Option<Child>,
     requests: Sender<Vec<u8>>,
     answers: Receiver<Result<Vec<u8>, ReceiveError>>,
-    stderr: Arc<Mutex<Tail>>,
+    stderr: Arc<Mutex<Excerpt>>,
     stderr_ended: Receiver<()>,
     /// The longest line that is read.
     longest: Arc<AtomicU64>,
@@ -81,15 +81,15 @@ impl Connection {
         let (requests, to_write) = mpsc::channel::<Vec<u8>>();
         let (heard, answers) = mpsc::sync_channel(1);
         let longest = Arc::new(AtomicU64::new(SHORT_ANSWER_BYTES));
-        let tail = Arc::new(Mutex::new(Tail::default()));
+        let excerpt = Arc::new(Mutex::new(Excerpt::default()));
         let (ended, stderr_ended) = mpsc::sync_channel(1);
-        let (longest_now, keep) = (Arc::clone(&longest), Arc::clone(&tail));
+        let (longest_now, keep) = (Arc::clone(&longest), Arc::clone(&excerpt));
         // Dropped on an error, and the child with it.
         let line = Connection {
             child,
             requests,
             answers,
-            stderr: tail,
+            stderr: excerpt,
             stderr_ended,
             longest,
             stop: None,
@@ -114,7 +114,7 @@ impl Connection {
             }
         })?;
         start("standard error", move || {
-            keep_tail(stderr, &keep);
+            keep_excerpt(stderr, &keep);
             let _ = ended.send(());
         })?;
         Ok(line)
@@ -182,11 +182,11 @@ impl Connection {
         self.kill();
         // A child of the worker may hold standard error open: wait for its end, not for ever.
         let _ = self.stderr_ended.recv_timeout(PATIENCE);
-        let tail = self
+        let excerpt = self
             .stderr
             .lock()
             .unwrap_or_else(|broken| broken.into_inner());
-        (status, tail.text())
+        (status, excerpt.text())
     }
 
     pub(super) fn kill(&mut self) {
@@ -247,36 +247,75 @@ fn read_line(stdout: &mut impl BufRead, longest: &AtomicU64) -> Result<Vec<u8>, 
     }
 }
 
-/// The last bytes of a stream.
+/// The first and the last bytes of a stream: a panic's message comes first and a long backtrace may follow it, while a
+/// worker that talked all along says why it ends at the end.
 #[derive(Default)]
-struct Tail(VecDeque<u8>);
+struct Excerpt {
+    first: Vec<u8>,
+    last: VecDeque<u8>,
+    /// Bytes between the two that were not kept.
+    left_out: usize,
+}
 
-impl Tail {
-    const BYTES: usize = 2048;
+impl Excerpt {
+    /// Of the beginning and of the end.
+    const BYTES: usize = 1024;
 
     fn push(&mut self, bytes: &[u8]) {
-        self.0.extend(bytes);
-        let excess = self.0.len().saturating_sub(Self::BYTES);
-        self.0.drain(..excess);
+        let room = Self::BYTES - self.first.len();
+        let (first, rest) = bytes.split_at(room.min(bytes.len()));
+        self.first.extend(first);
+        self.last.extend(rest);
+        let excess = self.last.len().saturating_sub(Self::BYTES);
+        self.last.drain(..excess);
+        self.left_out += excess;
     }
 
     fn text(&self) -> String {
-        let bytes: Vec<u8> = self.0.iter().copied().collect();
+        let mut bytes = self.first.clone();
+        if self.left_out > 0 {
+            bytes.extend(format!("\n[{} bytes left out]\n", self.left_out).bytes());
+        }
+        bytes.extend(&self.last);
         String::from_utf8_lossy(&bytes).trim().to_owned()
     }
 }
 
-fn keep_tail(mut stderr: impl Read, tail: &Mutex<Tail>) {
+fn keep_excerpt(mut stderr: impl Read, excerpt: &Mutex<Excerpt>) {
     let mut buffer = [0; 1024];
     loop {
         match stderr.read(&mut buffer) {
             Ok(0) => break,
-            Ok(read) => tail
+            Ok(read) => excerpt
                 .lock()
                 .unwrap_or_else(|broken| broken.into_inner())
                 .push(&buffer[..read]),
             Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
             Err(_) => break,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_first_and_the_last_words_are_kept() {
+        let mut excerpt = Excerpt::default();
+        excerpt.push(b"a panic's message\n");
+        assert_eq!(excerpt.text(), "a panic's message");
+        for chunk in [1, 700, 5000] {
+            excerpt.push(&vec![b'.'; chunk]);
+        }
+        excerpt.push(b"the end\n");
+        let text = excerpt.text();
+        assert!(text.starts_with("a panic's message\n...."), "{text}");
+        assert!(text.ends_with("....the end"), "{text}");
+        let all = 18 + 5701 + 8;
+        assert!(
+            text.contains(&format!("[{} bytes left out]", all - 2048)),
+            "{text}"
+        );
     }
 }
