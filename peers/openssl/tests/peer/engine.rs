@@ -1,7 +1,7 @@
 //! What is particular to this engine; what every engine must do is in the conformance suite.
 
 use rsalab_arith::integer;
-use rsalab_engines::{Engine, EngineError, Exponent, Job, OPTIMISED, Op, RunStats, StudyKey};
+use rsalab_engines::{Engine, EngineError, Job, OPTIMISED, Op, RunStats, StudyKey};
 
 fn run(
     job: &Job,
