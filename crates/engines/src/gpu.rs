@@ -24,6 +24,7 @@ use rsalab_rsa::{Backend, CpuBackend, generate::miller_rabin_rounds, keys::MIN_B
 use crate::{
     backed::{Bulk, Keyed, ResidentBlocks, private_key, public_key, refused},
     engine::{Engine, EngineError, EngineInfo, Prepared, RunStats, Runner},
+    ensure,
     job::{Job, StudyKey},
     kit,
     ledger::{Ledger, Reason, ThreadOwner},
@@ -192,53 +193,42 @@ impl Engine for OnDevice {
 
     fn supports(&self, job: &Job) -> Result<Ledger, Reason> {
         let variant = variant(job)?;
-        let refuse = |reason: &str| Err(Reason(reason.to_owned()));
-        if job.threads != 1 {
-            return Err(Reason(format!(
-                "a device is one, and takes all there is to do from one thread; the job asks for {}",
-                job.threads
-            )));
-        }
-        if job.bare {
-            return refuse(
-                "the kernels of a device are blinded and checked, and have no bare variant",
-            );
-        }
-        let is_private = matches!(job.op, Op::Private | Op::Sign);
-        if variant == Variant::Plain && !matches!(job.op, Op::Private | Op::Public) {
-            return Err(Reason(format!(
-                "'plain' is raising a block to the whole exponent, which '{}' is not",
-                job.op
-            )));
-        }
-        if variant == Variant::Resident && job.op != Op::Private {
-            return Err(Reason(format!(
-                "only private blocks are kept on the device, which '{}' is not",
-                job.op
-            )));
-        }
-        let is_search = matches!(job.op, Op::Keygen | Op::PrimePair);
-        let longest = if is_search { job.bits / 2 } else { job.bits };
-        if job.bits < MIN_BITS || longest > LARGEST_NUMBER {
-            return Err(Reason(format!(
-                "the modulus has {} bits; keys begin at {MIN_BITS}, and kernels of a device take numbers of up to {LARGEST_NUMBER}",
-                job.bits
-            )));
-        }
-        if variant == Variant::Hybrid && is_search {
-            return refuse(
-                "candidates are tested by the device or by the CPU, whichever is faster, and not by both",
-            );
-        }
+        let Job { op, bits, .. } = job;
+        ensure!(
+            job.threads == 1,
+            "a device is one, and takes all there is to do from one thread; the job asks for {}",
+            job.threads
+        );
+        ensure!(
+            !job.bare,
+            "the kernels of a device are blinded and checked, and have no bare variant"
+        );
+        ensure!(
+            variant != Variant::Plain || matches!(op, Op::Private | Op::Public),
+            "'plain' is raising a block to the whole exponent, which '{op}' is not"
+        );
+        ensure!(
+            variant != Variant::Resident || *op == Op::Private,
+            "only private blocks are kept on the device, which '{op}' is not"
+        );
+        let is_private = matches!(op, Op::Private | Op::Sign);
+        let is_search = matches!(op, Op::Keygen | Op::PrimePair);
+        let longest = if is_search { bits / 2 } else { *bits };
+        ensure!(
+            *bits >= MIN_BITS && longest <= LARGEST_NUMBER,
+            "the modulus has {bits} bits; keys begin at {MIN_BITS}, and kernels of a device take numbers of up to {LARGEST_NUMBER}"
+        );
+        ensure!(
+            variant != Variant::Hybrid || !is_search,
+            "candidates are tested by the device or by the CPU, whichever is faster, and not by both"
+        );
         if is_search {
             kit::even_bits(job)?;
         }
-        if matches!(
-            job.op,
-            Op::Totient | Op::PrivateExponent | Op::PrimeSearch | Op::TextEncrypt | Op::TextDecrypt
-        ) {
-            return Err(Reason(format!("'{}' is not done on a device", job.op)));
-        }
+        ensure!(
+            is_search || is_private || matches!(op, Op::Public | Op::Verify),
+            "'{op}' is not done on a device"
+        );
         let backend = self.backend(variant)?;
         let setup = match (is_search, variant) {
             (true, _) => "kernels compiled",

@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 use zeroize::{Zeroize, ZeroizeOnDrop};
 
 use crate::{
+    ensure,
     exponent::Exponent,
     ledger::Reason,
     op::{Layout, Op},
@@ -139,71 +140,61 @@ impl Job {
 
     /// Whether the job makes sense, whoever does it.
     pub fn check(&self) -> Result<(), Reason> {
-        let refuse = |reason: String| Err(Reason(reason));
-        if !MODULUS_BITS.contains(&self.bits) {
-            return refuse(format!(
-                "the modulus has {} bits; {} to {} are possible",
-                self.bits,
-                MODULUS_BITS.start(),
-                MODULUS_BITS.end()
-            ));
+        let Job { op, bits, .. } = self;
+        let (least, most) = (MODULUS_BITS.start(), MODULUS_BITS.end());
+        ensure!(
+            MODULUS_BITS.contains(bits),
+            "the modulus has {bits} bits; {least} to {most} are possible"
+        );
+        ensure!(
+            self.exponent.is_possible(),
+            "the public exponent is {}; it must be odd and at least 3",
+            self.exponent
+        );
+        ensure!(
+            self.exponent != Exponent::Random || op.takes_random_exponent(),
+            "a random exponent comes with a key, which '{op}' does not work with"
+        );
+        let threads = self.threads;
+        ensure!(
+            (1..=MAX_THREADS).contains(&threads),
+            "{threads} threads; 1 to {MAX_THREADS} are possible"
+        );
+        ensure!(
+            (1..=MAX_BATCH).contains(&self.batch),
+            "a batch of {}; 1 to {MAX_BATCH} are possible",
+            self.batch
+        );
+        ensure!(
+            self.mode != Mode::Latency || threads == 1 || op.is_text(),
+            "latency is the time of one call on one thread, and the job asks for {threads} threads"
+        );
+        ensure!(
+            self.mode != Mode::Concurrent || (!op.is_text() && self.batch == 1),
+            "calls are timed one by one for single items only"
+        );
+        if let Some(message) = self.message_bits {
+            let largest = bits - 1;
+            ensure!(
+                matches!(op, Op::Private | Op::Public),
+                "'{op}' takes no message"
+            );
+            ensure!(
+                (1..=largest).contains(&message),
+                "messages of {message} bits; 1 to {largest} fit a modulus of {bits} bits"
+            );
         }
-        if !self.exponent.is_possible() {
-            return refuse(format!(
-                "the public exponent is {}; it must be odd and at least 3",
-                self.exponent
-            ));
-        }
-        if self.exponent == Exponent::Random && !self.op.takes_random_exponent() {
-            return refuse(format!(
-                "a random exponent comes with a key, which '{}' does not work with",
-                self.op
-            ));
-        }
-        if !(1..=MAX_THREADS).contains(&self.threads) {
-            return refuse(format!(
-                "{} threads; 1 to {MAX_THREADS} are possible",
-                self.threads
-            ));
-        }
-        if !(1..=MAX_BATCH).contains(&self.batch) {
-            return refuse(format!(
-                "a batch of {}; 1 to {MAX_BATCH} are possible",
-                self.batch
-            ));
-        }
-        if self.mode == Mode::Latency && self.threads != 1 && !self.op.is_text() {
-            return refuse(format!(
-                "latency is the time of one call on one thread, and the job asks for {} threads",
-                self.threads
-            ));
-        }
-        if self.mode == Mode::Concurrent && (self.op.is_text() || self.batch != 1) {
-            return refuse("calls are timed one by one for single items only".to_owned());
-        }
-        if let Some(bits) = self.message_bits {
-            let largest_message = self.bits - 1;
-            if !matches!(self.op, Op::Private | Op::Public) {
-                return refuse(format!("'{}' takes no message", self.op));
-            }
-            if !(1..=largest_message).contains(&bits) {
-                return refuse(format!(
-                    "messages of {bits} bits; 1 to {largest_message} fit a modulus of {} bits",
-                    self.bits
-                ));
-            }
-        }
-        let largest_block = self.bits.div_ceil(8) - 1;
-        match self.op.is_text() {
-            true if !(1..=largest_block).contains(&self.block_symbols) => refuse(format!(
-                "blocks of {} symbols; 1 to {largest_block} fit a modulus of {} bits",
-                self.block_symbols, self.bits
-            )),
-            false if self.symbols != 0 || self.block_symbols != 0 => {
-                refuse(format!("'{}' takes no text", self.op))
-            }
-            _ => Ok(()),
-        }
+        let largest = bits.div_ceil(8) - 1;
+        ensure!(
+            !op.is_text() || (1..=largest).contains(&self.block_symbols),
+            "blocks of {} symbols; 1 to {largest} fit a modulus of {bits} bits",
+            self.block_symbols
+        );
+        ensure!(
+            op.is_text() || (self.symbols == 0 && self.block_symbols == 0),
+            "'{op}' takes no text"
+        );
+        Ok(())
     }
 }
 

@@ -15,6 +15,7 @@ mod per_item;
 
 use crate::{
     engine::EngineError,
+    ensure,
     job::{Job, StudyKey},
     ledger::Reason,
     op::Op,
@@ -47,13 +48,14 @@ pub fn variant<T: Copy>(job: &Job, variants: &[(&str, T)]) -> Result<T, Reason> 
 /// # Errors
 /// It names one.
 pub fn only_variant(job: &Job) -> Result<(), Reason> {
-    match &job.variant {
-        None => Ok(()),
-        Some(wanted) => Err(Reason(format!(
-            "'{}' has no variant '{wanted}'; it has one only",
-            job.op
-        ))),
-    }
+    let wanted = job.variant.as_deref();
+    ensure!(
+        wanted.is_none(),
+        "'{}' has no variant '{}'; it has one only",
+        job.op,
+        wanted.unwrap_or_default()
+    );
+    Ok(())
 }
 
 /// The names of variants, as [`EngineInfo::variants`](crate::EngineInfo) takes them.
@@ -69,13 +71,12 @@ pub fn names<T>(variants: &[(&str, T)]) -> Vec<String> {
 /// # Errors
 /// The number is odd.
 pub fn even_bits(job: &Job) -> Result<(), Reason> {
-    match job.bits.is_multiple_of(2) {
-        true => Ok(()),
-        false => Err(Reason(format!(
-            "two primes of one size make a modulus of an even number of bits, not of {}",
-            job.bits
-        ))),
-    }
+    ensure!(
+        job.bits.is_multiple_of(2),
+        "two primes of one size make a modulus of an even number of bits, not of {}",
+        job.bits
+    );
+    Ok(())
 }
 
 /// Refuses a modulus into which a digest with its padding does not fit: 11 bytes of padding, 19 that name the hash, and 32

@@ -137,6 +137,16 @@ impl Ledger {
 #[serde(transparent)]
 pub struct Reason(pub String);
 
+/// Refuses a job, with the [`Reason`] in words, unless a condition holds.
+#[macro_export]
+macro_rules! ensure {
+    ($holds:expr, $($words:tt)+) => {
+        if !$holds {
+            return Err($crate::Reason(format!($($words)+)));
+        }
+    };
+}
+
 impl fmt::Display for Reason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.0)

@@ -16,6 +16,7 @@ use rsalab_rsa::{
 use crate::{
     backed::{Bulk, Keyed, private_key, public_key, refused, strict},
     engine::{Engine, EngineError, EngineInfo, Prepared},
+    ensure,
     job::{Job, StudyKey},
     kit,
     ledger::{Ledger, Reason},
@@ -82,26 +83,21 @@ impl Engine for Own {
 
     fn supports(&self, job: &Job) -> Result<Ledger, Reason> {
         let kernel = self.kernel_of(job)?;
-        if job.bits < MIN_BITS {
-            return Err(Reason(format!(
-                "the modulus has {} bits, and the smallest is {MIN_BITS}",
-                job.bits
-            )));
-        }
+        let Job { op, bits, .. } = job;
+        ensure!(
+            *bits >= MIN_BITS,
+            "the modulus has {bits} bits, and the smallest is {MIN_BITS}"
+        );
         let has_crt = has_crt(job);
-        if !has_crt && !matches!(job.op, Op::Private | Op::Public) {
-            return Err(Reason(format!(
-                "'{PLAIN}' is raising a block to the whole exponent, which '{}' is not",
-                job.op
-            )));
-        }
+        ensure!(
+            has_crt || matches!(op, Op::Private | Op::Public),
+            "'{PLAIN}' is raising a block to the whole exponent, which '{op}' is not"
+        );
         let is_search = matches!(job.op, Op::Keygen | Op::PrimePair | Op::PrimeSearch);
-        if job.variant.as_deref() == Some(STRICT) && !is_search {
-            return Err(Reason(format!(
-                "'{STRICT}' is a way to search for primes, which '{}' is not",
-                job.op
-            )));
-        }
+        ensure!(
+            job.variant.as_deref() != Some(STRICT) || is_search,
+            "'{STRICT}' is a way to search for primes, which '{op}' is not"
+        );
         let ledger = Ledger {
             constant_time: Some(true),
             ..Ledger::native("none").padded_for(job.op)

@@ -20,6 +20,7 @@ use num_bigint::BigUint;
 
 use crate::{
     engine::{Engine, EngineError, EngineInfo, Prepared},
+    ensure,
     job::{Job, StudyKey},
     kit,
     ledger::{Ledger, Reason, ThreadOwner},
@@ -65,12 +66,11 @@ impl Engine for Textbook {
         let variant = variant(job)?;
         let private = job.op == Op::Private;
         if variant == Variant::Halves {
-            if job.threads != 1 {
-                return Err(Reason(format!(
-                    "the two halves of one block are at work on two threads, and the job asks for {} of them at once",
-                    job.threads
-                )));
-            }
+            ensure!(
+                job.threads == 1,
+                "the two halves of one block are at work on two threads, and the job asks for {} of them at once",
+                job.threads
+            );
             second_cpu()?;
         }
         let setup = match variant {

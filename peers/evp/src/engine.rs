@@ -2,7 +2,7 @@
 
 use rsalab_engines::{
     Engine, EngineError, EngineInfo, Exponent, Job, Ledger, OPTIMISED, Op, Prepared, Reason,
-    StudyKey, kit,
+    StudyKey, ensure, kit,
 };
 
 use crate::{
@@ -80,18 +80,16 @@ impl EvpEngine {
         if self.library.family() == Family::OpenSsl {
             return Ok(());
         }
-        if !job.bits.is_multiple_of(128) {
-            return Err(Reason(format!(
-                "{} makes keys whose bits are a multiple of 128",
-                self.name
-            )));
-        }
-        if job.fixed_exponent() > u64::from(u32::MAX) {
-            return Err(Reason(format!(
-                "{} makes keys with exponents of 32 bits at most",
-                self.name
-            )));
-        }
+        ensure!(
+            job.bits.is_multiple_of(128),
+            "{} makes keys whose bits are a multiple of 128",
+            self.name
+        );
+        ensure!(
+            job.fixed_exponent() <= u64::from(u32::MAX),
+            "{} makes keys with exponents of 32 bits at most",
+            self.name
+        );
         Ok(())
     }
 }

@@ -16,7 +16,7 @@ use std::{
 };
 
 use rsalab_engines::{
-    Engine, EngineError, EngineInfo, Job, Ledger, Prepared, Reason, Runner, StudyKey,
+    Engine, EngineError, EngineInfo, Job, Ledger, Prepared, Reason, Runner, StudyKey, ensure,
 };
 use rsalab_peer_evp::{EvpEngine, Libcrypto, MissingFunction, NotSupported};
 
@@ -45,11 +45,10 @@ impl LibcryptoEngine {
         let Some(path) = &job.variant else {
             return Ok(&self.default);
         };
-        if !path.contains('/') {
-            return Err(Reason(format!(
-                "the variant of libcrypto is the path of a library, which '{path}' is not"
-            )));
-        }
+        ensure!(
+            path.contains('/'),
+            "the variant of libcrypto is the path of a library, which '{path}' is not"
+        );
         // What another thread left behind when it panicked is still a map of open libraries.
         let mut by_path = self.by_path.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(open) = by_path.get(path) {

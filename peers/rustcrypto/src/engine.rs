@@ -2,7 +2,8 @@
 
 use rsa::RsaPublicKey;
 use rsalab_engines::{
-    Engine, EngineError, EngineInfo, Job, Ledger, OPTIMISED, Op, Prepared, Reason, StudyKey, kit,
+    Engine, EngineError, EngineInfo, Job, Ledger, OPTIMISED, Op, Prepared, Reason, StudyKey,
+    ensure, kit,
 };
 
 use crate::{block, convert::PrivateVariant, generate, signature};
@@ -37,12 +38,11 @@ impl Engine for RustCryptoEngine {
             return Err("this engine is bare in its variant 'unchecked'".into());
         }
         let fits = |exponent: u64| exponent <= RsaPublicKey::MAX_PUB_EXPONENT;
-        if !job.exponent.fixed().is_some_and(fits) {
-            return Err(Reason(format!(
-                "rustcrypto takes public exponents up to {}",
-                RsaPublicKey::MAX_PUB_EXPONENT
-            )));
-        }
+        ensure!(
+            job.exponent.fixed().is_some_and(fits),
+            "rustcrypto takes public exponents up to {}",
+            RsaPublicKey::MAX_PUB_EXPONENT
+        );
         if matches!(job.op, Op::Sign | Op::Verify) {
             kit::digest_fits(job)?;
         }

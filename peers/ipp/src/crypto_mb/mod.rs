@@ -5,7 +5,7 @@ mod ffi;
 
 use rsalab_engines::{
     Engine, EngineError, EngineInfo, Exponent, Job, Ledger, OPTIMISED, Op, Prepared, Reason,
-    StudyKey, kit,
+    StudyKey, ensure, kit,
 };
 
 use crate::library::{Absent, Opened, folder, static_text};
@@ -96,18 +96,14 @@ impl Engine for CryptoMb {
             return Err("crypto_mb neither blinds nor checks in any variant; leave out the wish for a bare one".into());
         }
         let operation = operation(job)?;
-        match SIZES.iter().find(|(bits, _)| *bits == job.bits) {
-            None => {
-                return Err("crypto_mb has code for 1024, 2048, 3072 and 4096 bits only".into());
-            }
-            Some((_, number)) if !self.runs(*number) => {
-                return Err(Reason(format!(
-                    "crypto_mb has no code of {} bits for this CPU",
-                    job.bits
-                )));
-            }
-            Some(_) => {}
-        }
+        let Some((_, number)) = SIZES.iter().find(|(bits, _)| *bits == job.bits) else {
+            return Err("crypto_mb has code for 1024, 2048, 3072 and 4096 bits only".into());
+        };
+        ensure!(
+            self.runs(*number),
+            "crypto_mb has no code of {} bits for this CPU",
+            job.bits
+        );
         const SETUP: &str = "none in the library: it derives the Montgomery constants in every call; a batch that is no \
                              multiple of 8 is filled up with zeros";
         let ledger = Ledger {
