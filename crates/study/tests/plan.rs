@@ -5,7 +5,7 @@ use std::fs;
 use rsalab_engines::{Mode, Op, Registry};
 use rsalab_study::{
     ErrorClass,
-    plan::{Engines, Host, Plan, PlanError, Preset, Seed, Threads},
+    plan::{Engines, Host, Plan, PlanError, Preset, Seed, Threads, title},
 };
 
 fn host() -> Host {
@@ -93,7 +93,7 @@ fn a_plan_unfolds_into_groups_of_one_job() {
     assert_eq!(groups.len(), 16 + 8);
     let first = &groups[0];
     assert_eq!(
-        first.title(),
+        title(&first.job),
         "Private operation, 2048 bits, e = 3, 1 thread"
     );
     assert_eq!(first.measure.budget_s, 1.0);

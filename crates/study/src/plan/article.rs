@@ -1,12 +1,10 @@
 //! The articles that a plan can name: each is a folder of data.
 
-use std::fmt;
+use serde::{Deserialize, Deserializer, Serialize, de};
 
-use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
-
-/// An article whose study can be done again.
-#[derive(Clone, Copy)]
-pub struct Article(&'static Source);
+/// An article whose study can be done again, by its name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct Article(&'static str);
 
 /// The files of an article.
 struct Source {
@@ -36,7 +34,7 @@ static SOURCES: [Source; 4] = sources![
 impl Article {
     /// Every article, by its letter.
     pub fn all() -> impl Iterator<Item = Article> {
-        SOURCES.iter().map(Article)
+        SOURCES.iter().map(|source| Article(source.name))
     }
 
     /// The article of that name.
@@ -46,53 +44,33 @@ impl Article {
 
     /// As plans have it.
     pub fn name(self) -> &'static str {
-        self.0.name
+        self.0
+    }
+
+    fn source(self) -> &'static Source {
+        let found = SOURCES.iter().find(|source| source.name == self.0);
+        found.expect("only articles with a source are made")
     }
 
     /// Which cells it takes.
     pub(super) fn plan_toml(self) -> &'static str {
-        self.0.plan
+        self.source().plan
     }
 
     /// What it showed and claimed.
     pub(crate) fn review_toml(self) -> &'static str {
-        self.0.review
-    }
-}
-
-impl PartialEq for Article {
-    fn eq(&self, other: &Article) -> bool {
-        self.name() == other.name()
-    }
-}
-
-impl Eq for Article {}
-
-impl fmt::Debug for Article {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Article({})", self.name())
-    }
-}
-
-impl Serialize for Article {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.serialize_str(self.name())
+        self.source().review
     }
 }
 
 impl<'de> Deserialize<'de> for Article {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let name = String::deserialize(deserializer)?;
-        let names = || {
-            Article::all()
-                .map(Article::name)
-                .collect::<Vec<_>>()
-                .join("', '")
-        };
         Article::named(&name).ok_or_else(|| {
+            let names: Vec<&str> = Article::all().map(Article::name).collect();
             de::Error::custom(format!(
                 "there is no article '{name}': the articles are '{}'",
-                names()
+                names.join("', '")
             ))
         })
     }

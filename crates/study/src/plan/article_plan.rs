@@ -14,7 +14,7 @@
 use serde::Deserialize;
 use toml::{Table, Value};
 
-use super::{Article, Grid, Measure, Plan};
+use super::{Article, Grid, Plan};
 
 /// How much of an article's study is done.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -56,9 +56,8 @@ impl Article {
             title: written.title,
             article: Some(self),
             nice: written.nice,
-            seed: None,
-            measure: Measure::default(),
             grids: self.grids(Scale::Published),
+            ..Plan::default()
         }
     }
 

@@ -6,7 +6,7 @@ use rsalab_engines::{Mode, Op, registry::closest};
 
 use super::{
     BATCH, BITS, Engines, Grid, Host, MAX_CELLS, MAX_CIPHERTEXT_BYTES, Plan, PlanError, SYMBOLS,
-    THREADS, Threads,
+    THREADS, Threads, groups::split,
 };
 
 /// The lowest priority that a process can have.
@@ -21,69 +21,61 @@ pub(super) struct Refusal {
 impl Plan {
     /// Whether this machine can be asked to do the plan; errors name the key and say what would do.
     pub fn check(&self, host: &Host) -> Result<(), PlanError> {
-        self.refusal(host)
-            .map_or(Ok(()), |refusal| Err(refusal.into_error()))
+        self.check_each(host).map_err(Refusal::into_error)
     }
 
-    pub(super) fn refusal(&self, host: &Host) -> Option<Refusal> {
-        let whole = |error| Refusal { grid: None, error };
-        if self.grids.is_empty() {
-            return Some(whole(PlanError::at(
-                "grid",
-                "the plan has no [[grid]], so there is nothing to measure",
-            )));
-        }
-        if self.nice > MOST_NICE {
-            return Some(whole(PlanError::at(
-                "nice",
-                format!(
-                    "{} is not a priority: use 0 (as others) to {MOST_NICE} (after all others)",
-                    self.nice
-                ),
-            )));
-        }
-        if let Err(error) = self.measure.check() {
-            return Some(whole(error));
-        }
+    pub(super) fn check_each(&self, host: &Host) -> Result<(), Refusal> {
+        PlanError::unless(
+            !self.grids.is_empty(),
+            "grid",
+            "the plan has no [[grid]], so there is nothing to measure",
+        )?;
+        PlanError::unless(
+            self.nice <= MOST_NICE,
+            "nice",
+            format!(
+                "{} is not a priority: use 0 (as others) to {MOST_NICE} (after all others)",
+                self.nice
+            ),
+        )?;
+        self.measure.check()?;
         for (index, grid) in self.grids.iter().enumerate() {
-            let checked = self
-                .measure
-                .changed(&grid.measure)
-                .check()
-                .and_then(|()| grid.check(host));
-            if let Err(error) = checked {
-                return Some(Refusal {
-                    grid: Some(index),
-                    error,
-                });
-            }
+            let measure = self.measure.changed(&grid.measure);
+            let checked = measure.check().and_then(|()| grid.check(host));
+            checked.map_err(|error| Refusal {
+                grid: Some(index),
+                error,
+            })?;
         }
         let cells = self
             .grids
             .iter()
             .map(|grid| grid.cell_count(host))
             .fold(0, usize::saturating_add);
-        if cells > MAX_CELLS {
-            return Some(whole(PlanError::new(format!(
+        match cells > MAX_CELLS {
+            true => Err(PlanError::new(format!(
                 "the plan has {cells} cells, and more than {MAX_CELLS} are not accepted: shorten its lists"
-            ))));
+            ))
+            .into()),
+            false => Ok(()),
         }
-        None
+    }
+}
+
+impl From<PlanError> for Refusal {
+    fn from(error: PlanError) -> Self {
+        Refusal { grid: None, error }
     }
 }
 
 impl Refusal {
     /// The error, saying in words which grid is meant: for plans that did not come from a file.
-    pub(super) fn into_error(self) -> PlanError {
-        match self.grid {
-            Some(index) => PlanError {
-                key: self
-                    .error
-                    .key
-                    .map(|key| format!("grid {}, {key}", index + 1)),
-                ..self.error
-            },
-            None => self.error,
+    fn into_error(self) -> PlanError {
+        let place = self.grid.map(|index| format!("grid {}, ", index + 1));
+        let place = place.unwrap_or_default();
+        PlanError {
+            key: self.error.key.map(|key| place + &key),
+            ..self.error
         }
     }
 }
@@ -109,15 +101,14 @@ impl Grid {
                 .iter()
                 .try_for_each(|selector| known_engine(selector, host))?;
         }
-        if !self.exponent.is_possible() {
-            return Err(PlanError::at(
-                "exponent",
-                format!(
-                    "{} is not a public exponent: use an odd number from 3 on, such as 65537, or \"random\"",
-                    self.exponent
-                ),
-            ));
-        }
+        PlanError::unless(
+            self.exponent.is_possible(),
+            "exponent",
+            format!(
+                "{} is not a public exponent: use an odd number from 3 on, such as 65537, or \"random\"",
+                self.exponent
+            ),
+        )?;
         self.check_message()?;
         self.check_text()?;
         self.check_mode(host)
@@ -127,65 +118,48 @@ impl Grid {
         let Some(message) = self.message else {
             return Ok(());
         };
-        let is_block = |op: &Op| matches!(op, Op::Private | Op::Public);
-        if !self.operations.iter().all(is_block) {
-            return Err(PlanError::at(
-                "message",
-                "only private and public take raw messages: give the others a [[grid]] of their own",
-            ));
-        }
-        let least = self.bits.iter().min().copied().unwrap_or(0);
+        PlanError::unless(
+            self.has_only(|op| matches!(op, Op::Private | Op::Public)),
+            "message",
+            "only private and public take raw messages: give the others a [[grid]] of their own",
+        )?;
+        let least = self.least_bits();
         let most = least.saturating_sub(1);
         let bits = message.bits(least);
-        if !(1..=most).contains(&bits) {
-            return Err(PlanError::at(
-                "message",
-                format!("messages of {bits} bits do not fit the smallest modulus: use 1 to {most}"),
-            ));
-        }
-        Ok(())
+        PlanError::unless(
+            (1..=most).contains(&bits),
+            "message",
+            format!("messages of {bits} bits do not fit the smallest modulus: use 1 to {most}"),
+        )
     }
 
     fn check_text(&self) -> Result<(), PlanError> {
-        let texts = self.operations.iter().filter(|op| op.is_text()).count();
-        if texts == 0 {
-            return match (self.symbols.is_empty(), self.block_symbols) {
-                (true, None) => Ok(()),
-                (false, _) => Err(PlanError::at(
-                    "symbols",
-                    "only text_encrypt and text_decrypt take a text",
-                )),
-                (_, Some(_)) => Err(PlanError::at(
-                    "block_symbols",
-                    "only text_encrypt and text_decrypt take a text",
-                )),
-            };
+        if self.has_only(|op| !op.is_text()) {
+            const NO_TEXT: &str = "only text_encrypt and text_decrypt take a text";
+            PlanError::unless(self.symbols.is_empty(), "symbols", NO_TEXT)?;
+            return PlanError::unless(self.block_symbols.is_none(), "block_symbols", NO_TEXT);
         }
-        if texts < self.operations.len() {
-            return Err(PlanError::at(
-                "operations",
-                "text operations and others take different data: give each a [[grid]] of its own",
-            ));
-        }
+        PlanError::unless(
+            self.has_only(Op::is_text),
+            "operations",
+            "text operations and others take different data: give each a [[grid]] of its own",
+        )?;
         listed("symbols", &self.symbols)?;
         within("symbols", &self.symbols, SYMBOLS, "symbols of text")?;
-        if self.batch != [1] {
-            return Err(PlanError::at(
-                "batch",
-                "a text is split into blocks, so it takes no batch: leave the key out",
-            ));
-        }
-        let least = self.bits.iter().min().copied().unwrap_or(0);
-        let most = least.div_ceil(8).saturating_sub(1);
+        PlanError::unless(
+            self.batch == [1],
+            "batch",
+            "a text is split into blocks, so it takes no batch: leave the key out",
+        )?;
+        let most = self.least_bits().div_ceil(8).saturating_sub(1);
         let block_symbols = self.block_symbols.unwrap_or(most);
-        if !(1..=most).contains(&block_symbols) {
-            return Err(PlanError::at(
-                "block_symbols",
-                format!(
-                    "{block_symbols} symbols do not fit a block of the smallest modulus: use 1 to {most}"
-                ),
-            ));
-        }
+        PlanError::unless(
+            (1..=most).contains(&block_symbols),
+            "block_symbols",
+            format!(
+                "{block_symbols} symbols do not fit a block of the smallest modulus: use 1 to {most}"
+            ),
+        )?;
         self.check_ciphertext()
     }
 
@@ -197,35 +171,37 @@ impl Grid {
         };
         let modulus_len = self.bits.iter().max().map_or(0, |bits| bits.div_ceil(8));
         let bytes = symbols.div_ceil(block_symbols).saturating_mul(modulus_len);
-        if bytes <= MAX_CIPHERTEXT_BYTES {
-            return Ok(());
-        }
-        Err(PlanError::at(
+        PlanError::unless(
+            bytes <= MAX_CIPHERTEXT_BYTES,
             "block_symbols",
             format!(
                 "{symbols} symbols in blocks of {block_symbols} become {bytes} bytes of ciphertext, and more than \
                  {MAX_CIPHERTEXT_BYTES} are not accepted: use larger blocks, or a shorter text"
             ),
-        ))
+        )
     }
 
     fn check_mode(&self, host: &Host) -> Result<(), PlanError> {
-        let alone = self.threads.counts(host.logical_cpus) == [1]
-            && self.operations.iter().all(|op| !op.is_text());
-        if self.mode == Some(Mode::Latency) && !alone {
-            return Err(PlanError::at(
-                "mode",
-                "latency is the time of one call on one thread: use threads = [1], or mode = \"throughput\"",
-            ));
-        }
-        let is_single = self.batch == [1] && self.operations.iter().all(|op| !op.is_text());
-        if self.mode == Some(Mode::Concurrent) && !is_single {
-            return Err(PlanError::at(
-                "mode",
-                "calls are timed one by one for single items only: use batch = [1] and no text, or mode = \"throughput\"",
-            ));
-        }
-        Ok(())
+        let has_no_text = self.has_only(|op| !op.is_text());
+        let is_one_thread = self.threads.counts(host.logical_cpus) == [1];
+        PlanError::unless(
+            self.mode != Some(Mode::Latency) || (is_one_thread && has_no_text),
+            "mode",
+            "latency is the time of one call on one thread: use threads = [1], or mode = \"throughput\"",
+        )?;
+        PlanError::unless(
+            self.mode != Some(Mode::Concurrent) || (self.batch == [1] && has_no_text),
+            "mode",
+            "calls are timed one by one for single items only: use batch = [1] and no text, or mode = \"throughput\"",
+        )
+    }
+
+    fn has_only(&self, is_meant: impl Fn(Op) -> bool) -> bool {
+        self.operations.iter().all(|op| is_meant(*op))
+    }
+
+    fn least_bits(&self) -> usize {
+        self.bits.iter().min().copied().unwrap_or(0)
     }
 
     fn cell_count(&self, host: &Host) -> usize {
@@ -247,15 +223,12 @@ impl Grid {
 }
 
 fn known_engine(selector: &str, host: &Host) -> Result<(), PlanError> {
-    let (name, variant) = selector
-        .split_once(':')
-        .map_or((selector, None), |(name, variant)| (name, Some(variant)));
-    if variant == Some("") {
-        return Err(PlanError::at(
-            "engines",
-            format!("'{selector}' names no form of its engine; did you mean '{name}'?"),
-        ));
-    }
+    let (name, variant) = split(selector);
+    PlanError::unless(
+        variant != Some(""),
+        "engines",
+        format!("'{selector}' names no form of its engine; did you mean '{name}'?"),
+    )?;
     if host.known.iter().any(|known| known == name) {
         return Ok(());
     }
@@ -263,23 +236,19 @@ fn known_engine(selector: &str, host: &Host) -> Result<(), PlanError> {
         Some(near) => format!("did you mean '{near}'?"),
         None => format!("the engines are {}", host.known.join(", ")),
     };
-    Err(PlanError::at(
-        "engines",
-        format!("there is no engine '{name}'; {hint}"),
-    ))
+    let message = format!("there is no engine '{name}'; {hint}");
+    Err(PlanError::at("engines", message))
 }
 
 fn listed<T: PartialEq + Display>(key: &str, values: &[T]) -> Result<(), PlanError> {
-    if values.is_empty() {
-        return Err(PlanError::at(
-            key,
-            "the list is empty or missing: name at least one",
-        ));
-    }
+    PlanError::unless(
+        !values.is_empty(),
+        key,
+        "the list is empty or missing: name at least one",
+    )?;
     for (index, value) in values.iter().enumerate() {
-        if values[..index].contains(value) {
-            return Err(PlanError::at(key, format!("{value} is listed twice")));
-        }
+        let is_new = !values[..index].contains(value);
+        PlanError::unless(is_new, key, format!("{value} is listed twice"))?;
     }
     Ok(())
 }
@@ -290,17 +259,9 @@ fn within(
     range: RangeInclusive<usize>,
     what: &str,
 ) -> Result<(), PlanError> {
-    values
-        .iter()
-        .find(|value| !range.contains(value))
-        .map_or(Ok(()), |value| {
-            Err(PlanError::at(
-                key,
-                format!(
-                    "{value} is not accepted: use {} to {} {what}",
-                    range.start(),
-                    range.end()
-                ),
-            ))
-        })
+    let (least, most) = (range.start(), range.end());
+    values.iter().try_for_each(|value| {
+        let message = format!("{value} is not accepted: use {least} to {most} {what}");
+        PlanError::unless(range.contains(value), key, message)
+    })
 }

@@ -3,7 +3,7 @@
 use std::{borrow::Cow, fmt, path::PathBuf};
 
 /// Why a plan was refused: what, where, and what to do.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, thiserror::Error)]
 pub struct PlanError {
     /// The file, where the plan came from one.
     pub file: Option<PathBuf>,
@@ -18,10 +18,8 @@ pub struct PlanError {
 impl PlanError {
     pub(crate) fn new(message: impl Into<String>) -> Self {
         PlanError {
-            file: None,
-            line: None,
-            key: None,
             message: message.into(),
+            ..PlanError::default()
         }
     }
 
@@ -29,6 +27,18 @@ impl PlanError {
         PlanError {
             key: Some(key.into()),
             ..PlanError::new(message)
+        }
+    }
+
+    /// An error about a key, unless something holds.
+    pub(crate) fn unless(
+        holds: bool,
+        key: &str,
+        message: impl Into<String>,
+    ) -> Result<(), PlanError> {
+        match holds {
+            true => Ok(()),
+            false => Err(PlanError::at(key, message)),
         }
     }
 }

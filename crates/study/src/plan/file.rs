@@ -29,10 +29,9 @@ impl Plan {
     /// Parses and checks a plan; errors name the line and the key.
     pub fn parse(text: &str, host: &Host) -> Result<Plan, PlanError> {
         let plan: Plan = toml::from_str(text).map_err(|error| from_toml(text, &error))?;
-        match plan.refusal(host) {
-            None => Ok(plan),
-            Some(refusal) => Err(located(text, refusal)),
-        }
+        let checked = plan.check_each(host);
+        checked.map_err(|refusal| located(text, refusal))?;
+        Ok(plan)
     }
 }
 
@@ -54,7 +53,7 @@ fn text_of(bytes: Vec<u8>) -> Result<String, PlanError> {
     String::from_utf8(bytes).map_err(|error| {
         let before = &error.as_bytes()[..error.utf8_error().valid_up_to()];
         PlanError {
-            line: Some(1 + before.iter().filter(|byte| **byte == b'\n').count()),
+            line: Some(line_after(before)),
             ..PlanError::new(
                 "the file is not text in UTF-8, so it is not a plan: save it as UTF-8, or name another",
             )
@@ -103,10 +102,11 @@ fn offset_of_key(root: &DeTable<'_>, grid: Option<usize>, key: &str) -> Option<u
 }
 
 fn line_at(text: &str, offset: usize) -> usize {
-    1 + text.as_bytes()[..offset.min(text.len())]
-        .iter()
-        .filter(|byte| **byte == b'\n')
-        .count()
+    line_after(&text.as_bytes()[..offset.min(text.len())])
+}
+
+fn line_after(before: &[u8]) -> usize {
+    1 + before.iter().filter(|byte| **byte == b'\n').count()
 }
 
 /// The key at `offset`, or the one that the value there belongs to: the last one set before it.

@@ -6,20 +6,18 @@ use serde::{Deserialize, Serialize};
 use super::{Article, DEFAULT_EXPONENT, Measure, MeasureChange, Seed};
 
 /// A whole study, before it is unfolded on a machine.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Plan {
     /// One line that says what the study asks.
     #[serde(default = "untitled")]
     pub title: String,
     /// The article whose study this is: the report shows its figures and judges its claims. A grid may name another.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub article: Option<Article>,
     /// How much the workers give way to other processes, from 0 to 19 as `nice` has it.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub nice: u8,
     /// From which all keys and inputs derive; a random one is drawn where a plan has none.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub seed: Option<Seed>,
     /// How every cell is measured, unless its grid says otherwise.
     #[serde(default)]
@@ -34,7 +32,6 @@ pub struct Plan {
 #[serde(deny_unknown_fields)]
 pub struct Grid {
     /// The article that these cells belong to, where it is not the plan's.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub article: Option<Article>,
     /// The operations.
     pub operations: Vec<Op>,
@@ -50,28 +47,22 @@ pub struct Grid {
     #[serde(default = "one_item")]
     pub batch: Vec<usize>,
     /// Text operations: bytes of the whole text. Empty for the others.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub symbols: Vec<usize>,
     /// Text operations: bytes of text in one block; as many as fit below the modulus where absent.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub block_symbols: Option<usize>,
     /// Latency or throughput. Absent: latency if the grid has one item on one thread only, else throughput.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub mode: Option<Mode>,
     /// The public exponent.
     #[serde(default = "default_exponent")]
     pub exponent: Exponent,
     /// Raw blocks: the messages' lengths. None: blocks are any numbers below the modulus.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub message: Option<Message>,
     /// Our own engine without blinding and without the check of the result, as bare peers work.
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub bare: bool,
     /// What this grid changes of the plan's `[measure]`.
-    #[serde(skip_serializing_if = "MeasureChange::is_empty")]
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "MeasureChange::is_empty")]
     pub measure: MeasureChange,
 }
 

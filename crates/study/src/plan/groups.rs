@@ -39,7 +39,7 @@ impl Plan {
                         format!("grid {}", index + 1),
                         format!(
                             "{} is in an earlier grid already: a job has one place in a plan",
-                            group.title()
+                            title(&group.job)
                         ),
                     ));
                 }
@@ -47,13 +47,6 @@ impl Plan {
             }
         }
         Ok(groups)
-    }
-}
-
-impl Group {
-    /// The group in a few words, such as `Private operation, 2048 bits, 1 thread`.
-    pub fn title(&self) -> String {
-        title(&self.job)
     }
 }
 
@@ -192,12 +185,9 @@ impl Grid {
     }
 
     fn cell(&self, job: &Job, selector: &str) -> Cell {
-        let (name, variant) = match selector.split_once(':') {
-            Some((name, variant)) => (name, Some(variant.to_owned())),
-            None => (selector, None),
-        };
+        let (name, variant) = split(selector);
         let job = Job {
-            variant,
+            variant: variant.map(str::to_owned),
             bare: self.bare && name == "own",
             ..job.clone()
         };
@@ -205,5 +195,13 @@ impl Grid {
             engine: selector.to_owned(),
             job,
         }
+    }
+}
+
+/// The engine's name, and its variant where the selector names one.
+pub(super) fn split(selector: &str) -> (&str, Option<&str>) {
+    match selector.split_once(':') {
+        Some((name, variant)) => (name, Some(variant)),
+        None => (selector, None),
     }
 }

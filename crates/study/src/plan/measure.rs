@@ -59,25 +59,15 @@ impl Default for Measure {
     reason = "each field is the one of Measure with the same name"
 )]
 pub struct MeasureChange {
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub precision: Option<f64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub confidence: Option<f64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub budget_s: Option<f64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub min_blocks: Option<usize>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub max_blocks: Option<usize>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub block_ms: Option<u64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub block_calls: Option<u64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub discard_ms: Option<u64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub max_samples: Option<usize>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub repeats: Option<u64>,
 }
 
@@ -163,94 +153,82 @@ impl Measure {
 
     /// The limits leave room for what is lost of a number when it is written down and read again.
     pub(crate) fn check(&self) -> Result<(), PlanError> {
-        let in_range = |key: &str, ok: bool, message: String| {
-            if ok {
-                Ok(())
-            } else {
-                Err(PlanError::at(key, message))
-            }
-        };
-        in_range(
+        let Measure {
+            precision,
+            confidence,
+            budget_s,
+            min_blocks,
+            max_blocks,
+            block_ms,
+            discard_ms,
+            max_samples,
+            ..
+        } = self;
+        PlanError::unless(
+            (0.0..=0.99).contains(precision),
             "precision",
-            (0.0..=0.99).contains(&self.precision),
             format!(
-                "{} is not a relative precision: 0.01 is one per cent, 0 asks for none",
-                self.precision
+                "{precision} is not a relative precision: 0.01 is one per cent, 0 asks for none"
             ),
         )?;
-        in_range(
+        PlanError::unless(
+            (0.5..=0.999_999).contains(confidence),
             "confidence",
-            (0.5..=0.999_999).contains(&self.confidence),
             format!(
-                "{} is not a confidence: use a number from 0.5 to 0.999999, such as 0.95",
-                self.confidence
+                "{confidence} is not a confidence: use a number from 0.5 to 0.999999, such as 0.95"
             ),
         )?;
-        in_range(
+        PlanError::unless(
+            (1e-6..=86_400.0).contains(budget_s),
             "budget_s",
-            (1e-6..=86_400.0).contains(&self.budget_s),
-            format!(
-                "{} is not a budget: use seconds, from a millionth to a day (86400)",
-                self.budget_s
-            ),
+            format!("{budget_s} is not a budget: use seconds, from a millionth to a day (86400)"),
         )?;
-        in_range(
+        PlanError::unless(
+            (1..=1_000_000).contains(min_blocks),
             "min_blocks",
-            (1..=1_000_000).contains(&self.min_blocks),
-            match self.min_blocks {
+            match min_blocks {
                 0 => "0 blocks measure nothing: ask for 1 or more".to_owned(),
                 count => format!("{count} blocks never end: ask for at most 1000000"),
             },
         )?;
-        in_range(
+        PlanError::unless(
+            max_blocks >= min_blocks,
             "max_blocks",
-            self.max_blocks >= self.min_blocks,
-            format!(
-                "{} is below min_blocks ({})",
-                self.max_blocks, self.min_blocks
-            ),
+            format!("{max_blocks} is below min_blocks ({min_blocks})"),
         )?;
-        in_range(
+        PlanError::unless(
+            *block_ms <= 1_000,
             "block_ms",
-            self.block_ms <= 1_000,
-            format!(
-                "{} is not a length of a block: use 0 (one call) to 1000 milliseconds",
-                self.block_ms
-            ),
+            format!("{block_ms} is not a length of a block: use 0 (one call) to 1000 milliseconds"),
         )?;
-        in_range(
-            "block_calls",
+        PlanError::unless(
             self.block_calls
                 .is_none_or(|calls| (1..=1_000_000).contains(&calls)),
-            "a block has 1 to 1000000 calls; leave the key out for blocks of block_ms".to_owned(),
+            "block_calls",
+            "a block has 1 to 1000000 calls; leave the key out for blocks of block_ms",
         )?;
-        in_range(
+        PlanError::unless(
+            *discard_ms <= 1_000,
             "discard_ms",
-            self.discard_ms <= 1_000,
             format!(
-                "{} milliseconds to throw away are more than a block may have (1000)",
-                self.discard_ms
+                "{discard_ms} milliseconds to throw away are more than a block may have (1000)"
             ),
         )?;
-        in_range(
+        PlanError::unless(
+            (1..=10_000).contains(max_samples),
             "max_samples",
-            (1..=10_000).contains(&self.max_samples),
-            format!(
-                "{} samples of a block cannot be kept: use 1 to 10000",
-                self.max_samples
-            ),
+            format!("{max_samples} samples of a block cannot be kept: use 1 to 10000"),
         )?;
-        in_range(
+        let repeats = self.repeats.unwrap_or(1);
+        PlanError::unless(
+            REPEATS.contains(&repeats),
             "repeats",
-            self.repeats
-                .is_none_or(|repeats| REPEATS.contains(&repeats)),
-            match self.repeats {
-                Some(0) => {
+            match repeats {
+                0 => {
                     "0 repeats measure nothing: ask for 1 or more, or leave the key out".to_owned()
                 }
                 _ => format!(
-                    "{} repeats never end: ask for at most {}, or leave the key out",
-                    self.repeats.unwrap_or_default(),
+                    "{repeats} repeats never end: ask for at most {}, or leave the key out",
                     REPEATS.end()
                 ),
             },

@@ -2,11 +2,9 @@
 
 use std::iter;
 
-use rsalab_engines::{Op, registry::closest};
+use rsalab_engines::registry::closest;
 
-use super::{
-    Article, Engines, Grid, Host, Measure, MeasureChange, Plan, PlanError, Scale, Threads,
-};
+use super::{Article, Engines, Host, Plan, PlanError, Scale, Threads};
 
 /// A plan with a name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -79,7 +77,7 @@ impl Preset {
             Preset::Article(article) => article.plan(),
             Preset::Papers => papers(),
             Preset::Peers => peers(host),
-            Preset::Smoke => smoke(),
+            Preset::Smoke => written(include_str!("../../presets/smoke.toml")),
         }
     }
 }
@@ -88,71 +86,27 @@ impl Preset {
 fn papers() -> Plan {
     Plan {
         title: "The four articles done again, in short form".to_owned(),
-        article: None,
-        nice: 0,
-        seed: None,
-        measure: Measure::default(),
         grids: Article::all()
             .flat_map(|article| article.grids(Scale::Short))
             .collect(),
+        ..Plan::default()
     }
 }
 
-/// One core, sixteen items at a time, so that engines which do several side by side can; keys one at a time.
+/// Every engine but two: the textbook's exponentiation is no peer, and takes minutes at the largest size; 'gpu' is no peer, and
+/// no one item.
 fn peers(host: &Host) -> Plan {
-    const BITS: [usize; 5] = [1024, 2048, 3072, 4096, 8192];
-    /// Seconds for the keys of each size: those of 8192 bits take up to a minute each.
-    const KEYGEN_S: [f64; 5] = [8.0, 15.0, 25.0, 35.0, 50.0];
-    // The textbook's exponentiation is no peer, and takes minutes at the largest size. 'gpu' is no peer, and no one item.
-    let engines = || {
-        let peers = host
-            .known
-            .iter()
-            .filter(|name| !["textbook", "gpu"].contains(&name.as_str()));
-        Engines::Named(peers.cloned().collect())
-    };
-    let many = |operations: &[Op], bits: &[usize]| Grid {
-        engines: engines(),
-        batch: vec![16],
-        ..grid(operations, bits)
-    };
-    let keygen = |(bits, budget_s): (usize, f64)| Grid {
-        engines: engines(),
-        measure: MeasureChange {
-            budget_s: Some(budget_s),
-            min_blocks: (bits > 4096).then_some(3),
-            max_blocks: Some(1_000),
-            discard_ms: Some(0),
-            ..MeasureChange::default()
-        },
-        ..grid(&[Op::Keygen], &[bits])
-    };
-    let one_at_a_time = |operations: &[Op], bits: &[usize]| Grid {
-        engines: engines(),
-        measure: MeasureChange {
-            discard_ms: Some(0),
-            ..MeasureChange::default()
-        },
-        ..grid(operations, bits)
-    };
-    let mut grids = vec![
-        many(&[Op::Private, Op::Public], &BITS),
-        many(&[Op::Sign, Op::Verify], &BITS[..4]),
-        one_at_a_time(&[Op::PrimeSearch], &BITS[..4]),
-    ];
-    grids.extend(BITS.into_iter().zip(KEYGEN_S).map(keygen));
-    Plan {
-        title: "Peers: every library compared with every other".to_owned(),
-        article: None,
-        nice: 0,
-        seed: None,
-        measure: Measure {
-            precision: 0.005,
-            budget_s: 3.0,
-            ..Measure::default()
-        },
-        grids,
+    let is_peer = |name: &&String| !["textbook", "gpu"].contains(&name.as_str());
+    let peers: Vec<String> = host.known.iter().filter(is_peer).cloned().collect();
+    let mut plan = written(include_str!("../../presets/peers.toml"));
+    for grid in &mut plan.grids {
+        grid.engines = Engines::Named(peers.clone());
     }
+    plan
+}
+
+fn written(plan: &str) -> Plan {
+    toml::from_str(plan).expect("the file is a part of this program")
 }
 
 /// Seconds of measuring in `quick`; preparing, verifying and starting workers take the rest of its three minutes.
@@ -169,68 +123,12 @@ fn quick(host: &Host) -> Plan {
     // Key generation is a matter of luck and gets three shares; its neighbours one each.
     let shares = 3 + 2 + text_groups;
     let share_s = QUICK_MEASURING_S / (shares * host.present.len().max(1)) as f64;
-    let bits = vec![2048];
-    Plan {
-        title: "Quick: the operations of RSA at 2048 bits, and text over threads".to_owned(),
-        article: None,
-        nice: 0,
-        seed: None,
-        measure: Measure {
-            precision: 0.005,
-            budget_s: share_s.min(5.0),
-            ..Measure::default()
-        },
-        grids: vec![
-            grid(&[Op::Private, Op::Public], &bits),
-            Grid {
-                // Its calls are long compared with the warm-up, and a key thrown away is time lost.
-                measure: MeasureChange {
-                    budget_s: Some((3.0 * share_s).min(20.0)),
-                    discard_ms: Some(0),
-                    ..MeasureChange::default()
-                },
-                ..grid(&[Op::Keygen], &bits)
-            },
-            Grid {
-                threads,
-                symbols: vec![10_000],
-                ..grid(&[Op::TextEncrypt, Op::TextDecrypt], &bits)
-            },
-        ],
-    }
-}
-
-fn smoke() -> Plan {
-    let bits = vec![512];
-    Plan {
-        title: "Smoke: every part once".to_owned(),
-        article: None,
-        nice: 0,
-        seed: None,
-        measure: Measure {
-            precision: 0.0,
-            budget_s: 0.05,
-            min_blocks: 2,
-            max_blocks: 2,
-            block_ms: 10,
-            discard_ms: 1,
-            ..Measure::default()
-        },
-        grids: vec![
-            grid(&[Op::Private, Op::Public, Op::Keygen], &bits),
-            Grid {
-                threads: Threads::These(vec![1, 2]),
-                symbols: vec![500],
-                ..grid(&[Op::TextEncrypt, Op::TextDecrypt], &bits)
-            },
-        ],
-    }
-}
-
-fn grid(operations: &[Op], bits: &[usize]) -> Grid {
-    Grid {
-        operations: operations.to_vec(),
-        bits: bits.to_vec(),
-        ..Grid::default()
-    }
+    let mut plan = written(include_str!("../../presets/quick.toml"));
+    plan.measure.budget_s = share_s.min(5.0);
+    let [_, keygen, texts] = &mut plan.grids[..] else {
+        unreachable!("the file has three grids");
+    };
+    keygen.measure.budget_s = Some((3.0 * share_s).min(20.0));
+    texts.threads = threads;
+    plan
 }
