@@ -126,7 +126,7 @@ impl Store {
         store.schema_version = store.identify()?;
         store.configure(is_writable)?;
         store.check_length(size)?;
-        store.quick_check()?;
+        store.complaint("quick_check")?;
         store.check_tables()?;
         if is_writable {
             store.bring_up_to_date()?;
@@ -164,10 +164,7 @@ impl Store {
     fn identify(&self) -> Result<i64, StoreError> {
         let application_id: i64 = self.pragma("application_id")?;
         if application_id != APPLICATION_ID {
-            return Err(StoreError::Foreign(
-                self.path.clone(),
-                "another program made it",
-            ));
+            return Err(self.foreign("another program made it"));
         }
         let found: i64 = self.pragma("user_version")?;
         if found > SCHEMA_VERSION {
@@ -178,10 +175,7 @@ impl Store {
             });
         }
         if found < OLDEST_SCHEMA_VERSION {
-            return Err(StoreError::Foreign(
-                self.path.clone(),
-                "its schema has a version that no rsalab has written",
-            ));
+            return Err(self.foreign("its schema has a version that no rsalab has written"));
         }
         Ok(found)
     }
@@ -222,14 +216,7 @@ impl Store {
         if size.is_multiple_of(page) || has_log {
             return Ok(());
         }
-        Err(StoreError::Damaged {
-            path: self.path.clone(),
-            detail: "its last page is cut".to_owned(),
-        })
-    }
-
-    fn quick_check(&self) -> Result<(), StoreError> {
-        self.complaint("quick_check")
+        Err(self.damaged("its last page is cut"))
     }
 
     /// SQLite's full check of the file, page by page and index by index.
@@ -240,10 +227,7 @@ impl Store {
             check.exists([])
         };
         match foreign().map_err(StoreError::sqlite(&self.path))? {
-            true => Err(StoreError::Damaged {
-                path: self.path.clone(),
-                detail: "a row has lost its parent".to_owned(),
-            }),
+            true => Err(self.damaged("a row has lost its parent")),
             false => Ok(()),
         }
     }
@@ -252,10 +236,18 @@ impl Store {
         let answer: String = self.pragma(check)?;
         match answer.as_str() {
             "ok" => Ok(()),
-            _ => Err(StoreError::Damaged {
-                path: self.path.clone(),
-                detail: answer.replace('\n', "; "),
-            }),
+            _ => Err(self.damaged(answer.replace('\n', "; "))),
+        }
+    }
+
+    fn foreign(&self, why: &'static str) -> StoreError {
+        StoreError::Foreign(self.path.clone(), why)
+    }
+
+    fn damaged(&self, detail: impl Into<String>) -> StoreError {
+        StoreError::Damaged {
+            path: self.path.clone(),
+            detail: detail.into(),
         }
     }
 

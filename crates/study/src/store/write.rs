@@ -2,7 +2,7 @@
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use rusqlite::{Connection, Transaction, TransactionBehavior, params};
+use rusqlite::{Connection, ToSql, Transaction, TransactionBehavior, params};
 use serde::Serialize;
 
 use super::{
@@ -47,15 +47,13 @@ impl Store {
             readiness,
             notes,
         } = beginning;
-        let changed = self.write(|transaction| {
-            transaction.execute(
-                "UPDATE cell SET state = 'running', ledger_json = ?2, engine_json = ?3, readiness_json = ?4,
-                        notes_json = ?5
-                 WHERE id = ?1 AND state IN ('planned', 'running')",
-                params![cell.0, json(ledger), json(info), json(readiness), json(notes)],
-            )
-        })?;
-        self.require_one(changed, cell, "running")
+        self.change_cell(
+            cell,
+            "running",
+            "UPDATE cell SET state = 'running', ledger_json = ?2, engine_json = ?3, readiness_json = ?4, notes_json = ?5
+             WHERE id = ?1 AND state IN ('planned', 'running')",
+            params![cell.0, json(ledger), json(info), json(readiness), json(notes)],
+        )
     }
 
     /// Stores a verified block: all of it or nothing.
@@ -92,13 +90,12 @@ impl Store {
 
     /// A cell has been measured and verified.
     pub fn complete_cell(&mut self, cell: CellId, notes: &[String]) -> Result<(), StoreError> {
-        let changed = self.write(|transaction| {
-            transaction.execute(
-                "UPDATE cell SET state = 'done', notes_json = ?2 WHERE id = ?1 AND state = 'running'",
-                params![cell.0, json(notes)],
-            )
-        })?;
-        self.require_one(changed, cell, "done")
+        self.change_cell(
+            cell,
+            "done",
+            "UPDATE cell SET state = 'done', notes_json = ?2 WHERE id = ?1 AND state = 'running'",
+            params![cell.0, json(notes)],
+        )
     }
 
     /// A cell has failed.
@@ -117,22 +114,23 @@ impl Store {
         state: &'static str,
         reason: &str,
     ) -> Result<(), StoreError> {
-        let changed = self.write(|transaction| {
-            transaction.execute(
-                "UPDATE cell SET state = ?2, reason = ?3 WHERE id = ?1 AND state IN ('planned', 'running')",
-                params![cell.0, state, reason],
-            )
-        })?;
-        self.require_one(changed, cell, state)
+        self.change_cell(
+            cell,
+            state,
+            "UPDATE cell SET state = ?2, reason = ?3 WHERE id = ?1 AND state IN ('planned', 'running')",
+            params![cell.0, state, reason],
+        )
     }
 
-    fn require_one(
-        &self,
-        changed: usize,
+    /// Brings a cell into a state, if its present state allows it.
+    fn change_cell(
+        &mut self,
         cell: CellId,
         to: &'static str,
+        sql: &str,
+        values: &[&dyn ToSql],
     ) -> Result<(), StoreError> {
-        match changed {
+        match self.write(|transaction| transaction.execute(sql, values))? {
             1 => Ok(()),
             _ => Err(StoreError::State {
                 path: self.path.clone(),
