@@ -22,8 +22,8 @@ use crate::{
     error::Error,
     plan::{Group, Host, Seed},
     run::{
-        ActiveCell, Environment, GroupRun, GroupSpec, LaunchError, Launcher, MemorySink, Outcome,
-        RunContext, TestData, Workers,
+        ActiveCell, Environment, Event, GroupRun, GroupSpec, LaunchError, Launcher, MemorySink,
+        Outcome, RunContext, RunProgress, TestData, Workers,
     },
     store::CellState,
 };
@@ -62,15 +62,8 @@ impl Launcher for DelayedWorkers {
         selector: &str,
         stop: &Arc<AtomicBool>,
     ) -> Result<Box<dyn Session>, LaunchError> {
-        let absent = |sentence: String| LaunchError::Absent(sentence);
-        let registry = &self.workers.registry;
-        let selector = registry
-            .select(selector)
-            .map_err(|error| absent(error.to_string()))?;
-        let mut location = registry
-            .locate(&selector.engine)
-            .map_err(|error| absent(error.to_string()))?;
-        location.engine = Delayed::name_of(&selector.engine.name);
+        let mut location = self.workers.location(selector)?;
+        location.engine = Delayed::name_of(&location.engine);
         location
             .args
             .extend(["--plant".into(), self.delay.to_string().into()]);
@@ -205,39 +198,32 @@ pub fn run(
         runs: Vec::new(),
         verdict: None,
         check: None,
-        is_complete: false,
+        is_complete: true,
         failure: None,
     };
-    let mut is_stopped = false;
     for number in 1..=request.runs {
         match setup.run(&group, number as u64, request.plant.is_some())? {
-            Found::Run(run) => {
+            Ok(run) => {
                 on_run(number, &run);
-                calibration.runs.push(*run);
+                calibration.runs.push(run);
             }
-            Found::Failure(reason) => {
-                calibration.failure = Some(reason);
-                break;
-            }
-            Found::Stopped => {
-                is_stopped = true;
+            Err(failure) => {
+                calibration.is_complete = false;
+                calibration.failure = failure;
                 break;
             }
         }
     }
-    calibration.is_complete = !is_stopped && calibration.failure.is_none();
     calibration.verdict = Verdict::of(&calibration);
     if let Some(seconds) = calibration.affordable() {
         let group = request.group(host, seconds)?;
         match setup.run(&group, 0, false)? {
-            Found::Run(run) => {
-                calibration.check = Some(Check {
-                    seconds,
-                    equals: run.equals,
-                });
+            Ok(run) => {
+                let equals = run.equals;
+                calibration.check = Some(Check { seconds, equals });
             }
-            Found::Failure(reason) => calibration.failure = Some(reason),
-            Found::Stopped => calibration.is_complete = false,
+            Err(None) => calibration.is_complete = false,
+            Err(failure) => calibration.failure = failure,
         }
     }
     Ok(calibration)
@@ -263,14 +249,16 @@ struct RunSetup<'a> {
     stop: &'a Arc<AtomicBool>,
 }
 
-enum Found {
-    Run(Box<Run>),
-    Failure(String),
-    Stopped,
-}
+/// Why there is no run; none if it was stopped.
+type Failure = Option<String>;
 
 impl RunSetup<'_> {
-    fn run(&mut self, group: &Group, seed: u64, with_planted: bool) -> Result<Found, Error> {
+    fn run(
+        &mut self,
+        group: &Group,
+        seed: u64,
+        with_planted: bool,
+    ) -> Result<Result<Run, Failure>, Error> {
         let cell = &group.cells[0];
         let active = |engine: &str, copy| ActiveCell {
             copy,
@@ -286,16 +274,22 @@ impl RunSetup<'_> {
             &mut self.test_data,
             self.stop,
         );
-        let spec = GroupSpec {
-            title: "calibration",
-            job: &group.job,
-            measure: &group.measure,
-            seed,
+        let run = GroupRun {
+            context: &mut context,
+            spec: GroupSpec {
+                title: "calibration",
+                job: &group.job,
+                measure: &group.measure,
+                seed,
+            },
+            cells: &mut cells,
+            sink: &mut MemorySink,
+            progress: &mut RunProgress::default(),
+            observer: &mut |_: &Event<'_>| {},
+            remarks: Vec::new(),
         };
-        let outcome =
-            GroupRun::new(&mut context, spec, &mut cells, &mut MemorySink, &mut |_| {}).run()?;
-        if outcome == Outcome::Stopped {
-            return Ok(Found::Stopped);
+        if run.run()? == Outcome::Stopped {
+            return Ok(Err(None));
         }
         let failure = cells.iter().find_map(|cell| match &cell.state {
             CellState::Done => None,
@@ -306,22 +300,21 @@ impl RunSetup<'_> {
                 Some(format!("{}: it was not measured", cell.engine))
             }
         });
-        if let Some(reason) = failure {
-            return Ok(Found::Failure(reason));
+        if failure.is_some() {
+            return Ok(Err(failure));
         }
         let measured: Vec<Measured<'_>> = cells.iter().filter_map(ActiveCell::measured).collect();
         let ratio = |place: usize| {
             let this = measured.get(place)?;
             compare::ratio(group.job.op, &measured[0], this, CONFIDENCE)
         };
-        Ok(match ratio(1) {
-            Some(equals) => Found::Run(Box::new(Run {
-                equals,
-                planted: ratio(2),
-                operations: cells[0].operations(),
-            })),
-            None => Found::Failure("the two have no round in common".to_owned()),
-        })
+        let run = |equals| Run {
+            equals,
+            planted: ratio(2),
+            operations: cells[0].operations(),
+        };
+        let no_run = || Some("the two have no round in common".to_owned());
+        Ok(ratio(1).map(run).ok_or_else(no_run))
     }
 }
 

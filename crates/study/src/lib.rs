@@ -48,6 +48,7 @@ pub mod articles;
 pub mod bench;
 pub mod calibrate;
 pub mod compare;
+mod distinct;
 mod error;
 pub mod number;
 mod parallel;

@@ -13,11 +13,12 @@ use self::rows::rows_of;
 pub use self::rows::{Interval, Luck, Row};
 use crate::{
     compare::CONFIDENCE,
+    distinct::distinct,
     error::Error,
     plan::{self, Cell, Engines, Grid, Group, Host, Measure, Plan, PlanError, Seed, Threads},
     run::{
-        ActiveCell, Environment, Event, GroupEvent, GroupRun, GroupSpec, GroupWork, MemorySink,
-        Observer, Outcome, RunContext, RunProgress, TestData,
+        ActiveCell, Environment, Event, GroupRun, GroupSpec, GroupWork, MemorySink, Observer,
+        Outcome, RunContext, RunProgress, TestData,
     },
 };
 
@@ -118,21 +119,21 @@ pub fn run(
             let mut cells = active_cells(group);
             let mut context =
                 RunContext::new(environment, environment.launcher, &mut test_data, stop);
-            let spec = GroupSpec {
-                title: &title,
-                job: &group.job,
-                measure: &group.measure,
-                seed: launch as u64,
+            let run = GroupRun {
+                context: &mut context,
+                spec: GroupSpec {
+                    title: &title,
+                    job: &group.job,
+                    measure: &group.measure,
+                    seed: launch as u64,
+                },
+                cells: &mut cells,
+                sink: &mut MemorySink,
+                progress: &mut progress,
+                observer,
+                remarks: Vec::new(),
             };
-            let mut on_event = |event: &GroupEvent<'_>| observer.notice(&progress.take_in(event));
-            let outcome = GroupRun::new(
-                &mut context,
-                spec,
-                &mut cells,
-                &mut MemorySink,
-                &mut on_event,
-            )
-            .run()?;
+            let outcome = run.run()?;
             launches.push(cells);
             if outcome == Outcome::Stopped {
                 is_complete = false;
@@ -189,8 +190,6 @@ impl Request {
         let is_random = !self.op.is_deterministic();
         Plan {
             title: "bench".to_owned(),
-            article: None,
-            nice: 0,
             seed: self.seed,
             measure: Measure {
                 precision: 0.0,
@@ -204,7 +203,7 @@ impl Request {
             },
             grids: vec![Grid {
                 operations: vec![self.op],
-                engines: Engines::Named(distinct(&self.engines)),
+                engines: Engines::Named(distinct(self.engines.iter().cloned())),
                 bits: self.bits.clone(),
                 threads: Threads::These(vec![self.threads]),
                 batch: vec![self.batch],
@@ -212,18 +211,9 @@ impl Request {
                 bare: self.bare,
                 ..Grid::default()
             }],
+            ..Plan::default()
         }
     }
-}
-
-fn distinct(engines: &[String]) -> Vec<String> {
-    let mut distinct: Vec<String> = Vec::new();
-    for engine in engines {
-        if !distinct.contains(engine) {
-            distinct.push(engine.clone());
-        }
-    }
-    distinct
 }
 
 fn active_cells(group: &Group) -> Vec<ActiveCell> {

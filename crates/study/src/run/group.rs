@@ -14,42 +14,24 @@
 use std::{rc::Rc, sync::atomic::Ordering};
 
 use rsalab_engines::{Job, Readiness, Session, SessionError, StudyKey};
-use rsalab_measure::{Estimate, Interruption, interleave::Slot};
+use rsalab_measure::{Interruption, interleave::Slot};
 
 use super::{
     active_cell::ActiveCell,
     context::RunContext,
     launcher::LaunchError,
-    observer::CellName,
+    observer::{CellName, Event, Observer},
     plausibility::{ATTEMPTS, UNOPTIMISED, check_report, interruption, is_built_in, notes},
+    progress::RunProgress,
     scheduler::Scheduler,
     sink::Sink,
     test_data::{DataError, JobData},
 };
 use crate::{
-    compare::{self, Figures, Measured},
+    compare::{self, Measured},
     plan::Measure,
     store::{Beginning, CellState, StoreError, TakenBlock},
 };
-
-/// What happens inside a group.
-pub(crate) enum GroupEvent<'a> {
-    /// A block was recorded; `share` of the group is done, in blocks of `spent_ns` together.
-    Block {
-        cell: CellName<'a>,
-        ns_per_op: Estimate,
-        share: f64,
-        spent_ns: u64,
-    },
-    /// A block was interrupted, and is measured again.
-    Interrupted { cell: CellName<'a>, reason: &'a str },
-    /// A cell was closed.
-    Closed {
-        cell: CellName<'a>,
-        state: &'a CellState,
-        figures: Option<&'a Figures>,
-    },
-}
 
 /// How a group ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -72,13 +54,15 @@ pub(crate) struct GroupSpec<'a> {
 
 /// A group at work.
 pub(crate) struct GroupRun<'a, 'l> {
-    context: &'a mut RunContext<'l>,
-    spec: GroupSpec<'a>,
-    cells: &'a mut [ActiveCell],
-    sink: &'a mut dyn Sink,
-    observer: &'a mut dyn FnMut(&GroupEvent<'_>),
-    /// What is to be said of a cell when it closes, by its place.
-    remarks: Vec<(usize, String)>,
+    pub(crate) context: &'a mut RunContext<'l>,
+    pub(crate) spec: GroupSpec<'a>,
+    pub(crate) cells: &'a mut [ActiveCell],
+    pub(crate) sink: &'a mut dyn Sink,
+    /// Of the run that the group is part of.
+    pub(crate) progress: &'a mut RunProgress,
+    pub(crate) observer: &'a mut dyn Observer,
+    /// What is to be said of a cell when it closes, by its place: nothing yet.
+    pub(crate) remarks: Vec<(usize, String)>,
 }
 
 /// Why a step did not succeed.
@@ -105,24 +89,7 @@ fn unsupported(reason: impl ToString) -> StepError {
     StepError::Close(CellState::Unsupported(reason.to_string()))
 }
 
-impl<'a, 'l> GroupRun<'a, 'l> {
-    pub(crate) fn new(
-        context: &'a mut RunContext<'l>,
-        spec: GroupSpec<'a>,
-        cells: &'a mut [ActiveCell],
-        sink: &'a mut dyn Sink,
-        observer: &'a mut dyn FnMut(&GroupEvent<'_>),
-    ) -> Self {
-        GroupRun {
-            context,
-            spec,
-            cells,
-            sink,
-            observer,
-            remarks: Vec::new(),
-        }
-    }
-
+impl GroupRun<'_, '_> {
     /// Measures what is open in the group. Stored blocks count as if they had just been taken.
     pub(crate) fn run(mut self) -> Result<Outcome, StoreError> {
         // Once a cell is done the measurement has ended, and what is left open awaits its last check only.
@@ -269,9 +236,9 @@ impl<'a, 'l> GroupRun<'a, 'l> {
                 return self.add_block(scheduler, slot, block);
             };
             last = interruption.to_string();
-            self.sink.interrupted(place, &block, &last)?;
+            self.sink.block(place, &block, Some(&last))?;
             self.cells[place].interrupted.push(last.clone());
-            (self.observer)(&GroupEvent::Interrupted {
+            self.observer.notice(&Event::Interrupted {
                 cell: name(self.spec.title, &self.cells[place]),
                 reason: &last,
             });
@@ -325,16 +292,16 @@ impl<'a, 'l> GroupRun<'a, 'l> {
         block: TakenBlock,
     ) -> Result<(), StepError> {
         let place = slot.subject;
-        self.sink.block(place, &block)?;
+        self.sink.block(place, &block, None)?;
         scheduler.record(slot, &block.report.block);
         self.cells[place].blocks.push(block);
         if let Some(ns_per_op) = scheduler.median_ns(place) {
             let (share, spent_ns) = scheduler.progress(self.cells);
-            (self.observer)(&GroupEvent::Block {
+            self.progress.advance(share, spent_ns);
+            self.observer.notice(&Event::Block {
                 cell: name(self.spec.title, &self.cells[place]),
                 ns_per_op,
-                share,
-                spent_ns,
+                progress: self.progress.progress(),
             });
         }
         Ok(())
@@ -372,10 +339,12 @@ impl<'a, 'l> GroupRun<'a, 'l> {
             }
             _ => None,
         };
-        (self.observer)(&GroupEvent::Closed {
+        self.progress.close_cell();
+        self.observer.notice(&Event::Closed {
             cell: name(self.spec.title, &self.cells[place]),
             state: &cell.state,
             figures: figures.as_ref(),
+            progress: self.progress.progress(),
         });
         Ok(())
     }

@@ -44,20 +44,19 @@ impl Launcher for Workers {
         selector: &str,
         stop: &Arc<AtomicBool>,
     ) -> Result<Box<dyn Session>, LaunchError> {
-        let absent = |sentence: String| LaunchError::Absent(sentence);
-        let selector = self
-            .registry
-            .select(selector)
-            .map_err(|error| absent(error.to_string()))?;
-        let location = self
-            .registry
-            .locate(&selector.engine)
-            .map_err(|error| absent(error.to_string()))?;
-        self.spawn(&location, stop)
+        self.spawn(&self.location(selector)?, stop)
     }
 }
 
 impl Workers {
+    /// Where the engine of a selector is.
+    pub(crate) fn location(&self, selector: &str) -> Result<Location, LaunchError> {
+        let selector = self.registry.select(selector);
+        let selector = selector.map_err(|error| LaunchError::Absent(error.to_string()))?;
+        let location = self.registry.locate(&selector.engine);
+        location.map_err(|error| LaunchError::Absent(error.to_string()))
+    }
+
     pub(crate) fn spawn(
         &self,
         location: &Location,

@@ -37,7 +37,7 @@ use self::sink::StoreSink;
 pub(crate) use self::{
     active_cell::ActiveCell,
     context::RunContext,
-    group::{GroupEvent, GroupRun, GroupSpec, Outcome},
+    group::{GroupRun, GroupSpec, Outcome},
     plausibility::interrupted_note,
     progress::{GroupWork, RunProgress},
     sink::MemorySink,
@@ -113,23 +113,25 @@ fn run_groups(
             engines: &engines,
         });
         let mut active_cells = active_cells(study.store(), group)?;
-        let outcome = GroupRun::new(
-            &mut context,
-            GroupSpec {
+        let run = GroupRun {
+            context: &mut context,
+            spec: GroupSpec {
                 title: &title,
                 job: &group.job,
                 measure: &group.measure,
                 seed: order_seed(&seed.0, group.id.0),
             },
-            &mut active_cells,
-            &mut StoreSink {
+            cells: &mut active_cells,
+            sink: &mut StoreSink {
                 store: study.store_mut(),
                 session,
                 group,
             },
-            &mut |event| observer.notice(&progress.take_in(event)),
-        )
-        .run()?;
+            progress: &mut progress,
+            observer,
+            remarks: Vec::new(),
+        };
+        let outcome = run.run()?;
         if outcome == Outcome::Stopped {
             return Ok(Ending::Stopped);
         }

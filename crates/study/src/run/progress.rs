@@ -2,10 +2,7 @@
 
 use std::time::Duration;
 
-use super::{
-    group::GroupEvent,
-    observer::{Event, Progress},
-};
+use super::observer::Progress;
 
 /// The work of one group as its progress is counted.
 #[derive(Clone, Copy, Debug)]
@@ -28,7 +25,7 @@ impl GroupWork {
 ///
 /// What is left is expected to go at the pace of what was done: cells that end by precision or by repeats take less time,
 /// or more, than was expected of them, and so do those like them.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct RunProgress {
     cells: usize,
     cells_closed: usize,
@@ -46,17 +43,7 @@ pub(crate) struct RunProgress {
 
 impl RunProgress {
     pub(crate) fn of(groups: impl Iterator<Item = GroupWork>) -> RunProgress {
-        let nothing = RunProgress {
-            cells: 0,
-            cells_closed: 0,
-            waiting_s: 0.0,
-            complete_s: 0.0,
-            taken_s: 0.0,
-            present_s: 0.0,
-            present_taken_s: 0.0,
-            done: 0.0,
-        };
-        groups.fold(nothing, |run, share| RunProgress {
+        groups.fold(RunProgress::default(), |run, share| RunProgress {
             cells: run.cells + share.cells,
             cells_closed: run.cells_closed + share.cells - share.open,
             waiting_s: run.waiting_s + share.seconds(),
@@ -77,38 +64,15 @@ impl RunProgress {
         self.done = 0.0;
     }
 
-    /// Takes in what happened, and makes of it what an observer is shown.
-    pub(crate) fn take_in<'a>(&mut self, event: &GroupEvent<'a>) -> Event<'a> {
-        match *event {
-            GroupEvent::Block {
-                cell,
-                ns_per_op,
-                share,
-                spent_ns,
-            } => {
-                self.done = share;
-                self.present_taken_s = spent_ns as f64 * 1e-9;
-                Event::Block {
-                    cell,
-                    ns_per_op,
-                    progress: self.progress(),
-                }
-            }
-            GroupEvent::Interrupted { cell, reason } => Event::Interrupted { cell, reason },
-            GroupEvent::Closed {
-                cell,
-                state,
-                figures,
-            } => {
-                self.cells_closed += 1;
-                Event::Closed {
-                    cell,
-                    state,
-                    figures,
-                    progress: self.progress(),
-                }
-            }
-        }
+    /// So much of the present group is done, from 0 to 1, in blocks of `spent_ns` together.
+    pub(crate) fn advance(&mut self, share: f64, spent_ns: u64) {
+        self.done = share;
+        self.present_taken_s = spent_ns as f64 * 1e-9;
+    }
+
+    /// A cell was closed.
+    pub(crate) fn close_cell(&mut self) {
+        self.cells_closed += 1;
     }
 
     pub(crate) fn progress(&self) -> Progress {

@@ -5,48 +5,38 @@ use crate::store::{
     StoreError, TakenBlock,
 };
 
-/// Where the steps of a group are kept besides its active cells.
+/// Where the steps of a group are kept besides its active cells: nowhere, unless a sink says otherwise.
 pub(crate) trait Sink {
     /// The cell at this place is being measured.
-    fn begin(&mut self, place: usize, beginning: &Beginning) -> Result<(), StoreError>;
-    /// A verified block of it was taken.
-    fn block(&mut self, place: usize, block: &TakenBlock) -> Result<(), StoreError>;
-    /// A block of it was interrupted; its figures do without.
-    fn interrupted(
+    fn begin(&mut self, _place: usize, _beginning: &Beginning) -> Result<(), StoreError> {
+        Ok(())
+    }
+
+    /// A verified block of it was taken. One that was interrupted, for this reason, is part of no figure.
+    fn block(
         &mut self,
-        place: usize,
-        block: &TakenBlock,
-        reason: &str,
-    ) -> Result<(), StoreError>;
+        _place: usize,
+        _block: &TakenBlock,
+        _interruption: Option<&str>,
+    ) -> Result<(), StoreError> {
+        Ok(())
+    }
+
     /// It was closed.
     fn close(
         &mut self,
-        place: usize,
-        state: &CellState,
-        notes: &[String],
-    ) -> Result<(), StoreError>;
+        _place: usize,
+        _state: &CellState,
+        _notes: &[String],
+    ) -> Result<(), StoreError> {
+        Ok(())
+    }
 }
 
 /// Keeps nothing more than the active cells do: a study without a store.
 pub(crate) struct MemorySink;
 
-impl Sink for MemorySink {
-    fn begin(&mut self, _: usize, _: &Beginning) -> Result<(), StoreError> {
-        Ok(())
-    }
-
-    fn block(&mut self, _: usize, _: &TakenBlock) -> Result<(), StoreError> {
-        Ok(())
-    }
-
-    fn interrupted(&mut self, _: usize, _: &TakenBlock, _: &str) -> Result<(), StoreError> {
-        Ok(())
-    }
-
-    fn close(&mut self, _: usize, _: &CellState, _: &[String]) -> Result<(), StoreError> {
-        Ok(())
-    }
-}
+impl Sink for MemorySink {}
 
 /// Writes a group's steps to the database.
 pub(super) struct StoreSink<'a> {
@@ -60,30 +50,24 @@ impl Sink for StoreSink<'_> {
         self.store.begin_cell(self.group.cells[place].id, beginning)
     }
 
-    fn block(&mut self, place: usize, taken: &TakenBlock) -> Result<(), StoreError> {
+    fn block(
+        &mut self,
+        place: usize,
+        taken: &TakenBlock,
+        interruption: Option<&str>,
+    ) -> Result<(), StoreError> {
         let record = BlockRecord {
             cell: self.group.cells[place].id,
             session: self.session,
             taken: taken.clone(),
         };
-        self.store.add_block(self.group.id, &record)
-    }
-
-    fn interrupted(
-        &mut self,
-        place: usize,
-        taken: &TakenBlock,
-        reason: &str,
-    ) -> Result<(), StoreError> {
-        let block = InterruptedBlock {
-            record: BlockRecord {
-                cell: self.group.cells[place].id,
-                session: self.session,
-                taken: taken.clone(),
-            },
-            reason: reason.to_owned(),
-        };
-        self.store.add_interrupted_block(self.group.id, &block)
+        match interruption.map(str::to_owned) {
+            None => self.store.add_block(self.group.id, &record),
+            Some(reason) => {
+                let block = InterruptedBlock { record, reason };
+                self.store.add_interrupted_block(self.group.id, &block)
+            }
+        }
     }
 
     fn close(

@@ -39,6 +39,7 @@ struct KeyName {
 }
 
 /// The key and the inputs of a job.
+#[derive(Default)]
 pub(crate) struct JobData {
     /// None for operations that make keys: theirs may be shorter than any that we make.
     pub(crate) key: Option<StudyKey>,
@@ -83,14 +84,10 @@ impl TestData {
                 JobData {
                     key: Some(key),
                     inputs,
-                    right: RefCell::default(),
+                    ..JobData::default()
                 }
             }
-            false => JobData {
-                key: None,
-                inputs: Vec::new(),
-                right: RefCell::default(),
-            },
+            false => JobData::default(),
         };
         let data = Rc::new(data);
         self.last = Some((common, Rc::clone(&data)));
