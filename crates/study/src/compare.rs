@@ -27,31 +27,7 @@ pub struct Measured<'a> {
     /// The conditions.
     pub ledger: &'a Ledger,
     /// In order of their rounds, of which each has one block at most.
-    pub blocks: Vec<MeasuredBlock<'a>>,
-}
-
-/// One block.
-#[derive(Clone, Copy, Debug)]
-pub struct MeasuredBlock<'a> {
-    /// The round it was measured in.
-    pub round: usize,
-    /// Its place among the blocks of all engines.
-    pub order_index: u64,
-    /// Its samples.
-    pub block: &'a Block,
-    /// Primality tests behind each sample, where they are counted.
-    pub tests: &'a [u64],
-}
-
-impl<'a> From<&'a TakenBlock> for MeasuredBlock<'a> {
-    fn from(taken: &'a TakenBlock) -> Self {
-        MeasuredBlock {
-            round: taken.round,
-            order_index: taken.order_index,
-            block: &taken.report.block,
-            tests: &taken.report.tests,
-        }
-    }
+    pub blocks: Vec<&'a TakenBlock>,
 }
 
 /// The figures of one engine.
@@ -99,18 +75,11 @@ pub struct Adjusted {
 
 /// The figures of a engine; none if it has no samples.
 pub fn figures(op: Op, measured: &Measured<'_>, confidence: f64) -> Option<Figures> {
-    let bootstrap = Bootstrap {
-        confidence,
-        ..Bootstrap::default()
-    };
-    let blocks: Vec<&Block> = measured.blocks.iter().map(|block| block.block).collect();
-    let per_block: Vec<Vec<f64>> = blocks
-        .iter()
-        .map(|block| block.ns_per_operation())
-        .collect();
+    let blocks = samples(&measured.blocks);
+    let per_block = times(&blocks);
     let ns_per_op = median_over_blocks(&per_block, confidence)?;
     let ops_per_s = match is_random(op) {
-        true => rate(&blocks, &bootstrap)?,
+        true => rate(&blocks, &bootstrap(confidence))?,
         false => ns_per_op.scaled(1e-9).reciprocal(),
     };
     let ticks: Option<Vec<f64>> = blocks
@@ -119,11 +88,9 @@ pub fn figures(op: Op, measured: &Measured<'_>, confidence: f64) -> Option<Figur
         .collect::<Option<Vec<_>>>()
         .map(|ticks| ticks.concat());
     let operations: u64 = blocks.iter().map(|block| block.operations()).sum();
-    let tests = measured.blocks.iter().map(|block| block.tests);
-    let is_counted = measured
-        .blocks
-        .iter()
-        .all(|block| block.tests.len() == block.block.samples.len());
+    let reports = || measured.blocks.iter().map(|taken| &taken.report);
+    let tests = reports().flat_map(|report| &report.tests);
+    let is_counted = reports().all(|report| report.tests.len() == report.block.samples.len());
     Some(Figures {
         ops_per_s,
         ns_per_op,
@@ -131,7 +98,7 @@ pub fn figures(op: Op, measured: &Measured<'_>, confidence: f64) -> Option<Figur
             .and_then(|ticks| Summary::of(&ticks))
             .map(|ticks| ticks.median),
         summary: Summary::of(&per_block.concat())?,
-        tests_per_op: is_counted.then(|| tests.flatten().sum::<u64>() as f64 / operations as f64),
+        tests_per_op: is_counted.then(|| tests.sum::<u64>() as f64 / operations as f64),
         luck: adjusted::explained(&counted(&measured.blocks)).filter(|_| is_random(op)),
         blocks: blocks.len(),
         operations,
@@ -141,32 +108,14 @@ pub fn figures(op: Op, measured: &Measured<'_>, confidence: f64) -> Option<Figur
 /// How fast an engine is compared with the first, from the rounds in which both were measured.
 ///
 /// None if there is no such round.
-pub fn ratio<'a>(
-    op: Op,
-    first: &Measured<'a>,
-    this: &Measured<'a>,
-    confidence: f64,
-) -> Option<Ratio> {
-    let bootstrap = Bootstrap {
-        confidence,
-        ..Bootstrap::default()
-    };
+pub fn ratio(op: Op, first: &Measured<'_>, this: &Measured<'_>, confidence: f64) -> Option<Ratio> {
+    let bootstrap = bootstrap(confidence);
     let (first_blocks, these_blocks) = paired(&first.blocks, &this.blocks);
-    let blocks = |blocks: &[MeasuredBlock<'a>]| -> Vec<&'a Block> {
-        blocks.iter().map(|block| block.block).collect()
-    };
+    let (first_samples, these_samples) = (samples(&first_blocks), samples(&these_blocks));
     let to_first = match is_random(op) {
-        true => ratio_of_rates(&blocks(&these_blocks), &blocks(&first_blocks), &bootstrap)?,
-        false => {
-            // A speed is the reciprocal of a time, so the first one's time is on top.
-            let times = |blocks: &[MeasuredBlock<'_>]| {
-                blocks
-                    .iter()
-                    .map(|block| block.block.ns_per_operation())
-                    .collect::<Vec<_>>()
-            };
-            ratio_of_medians(&times(&first_blocks), &times(&these_blocks), confidence)?
-        }
+        true => ratio_of_rates(&these_samples, &first_samples, &bootstrap)?,
+        // A speed is the reciprocal of a time, so the first one's time is on top.
+        false => ratio_of_medians(&times(&first_samples), &times(&these_samples), confidence)?,
     };
     // The first is not adjusted relative to itself.
     let is_first = std::ptr::eq(first.ledger, this.ledger);
@@ -200,10 +149,7 @@ pub fn adjusted(
     engines: &[Option<&Measured<'_>>],
     confidence: f64,
 ) -> Vec<Option<Adjusted>> {
-    let bootstrap = Bootstrap {
-        confidence,
-        ..Bootstrap::default()
-    };
+    let bootstrap = bootstrap(confidence);
     let of = |this: &Measured<'_>| {
         let alike: Vec<Vec<CountedBlock<'_>>> = engines
             .iter()
@@ -234,10 +180,27 @@ fn search_alike(one: &Measured<'_>, other: &Measured<'_>) -> bool {
     one.sieve.is_some() && one.sieve == other.sieve && one.lanes == other.lanes
 }
 
-fn counted<'a>(blocks: &[MeasuredBlock<'a>]) -> Vec<CountedBlock<'a>> {
-    let counted = |block: &MeasuredBlock<'a>| CountedBlock {
-        block: block.block,
-        counts: block.tests,
+fn bootstrap(confidence: f64) -> Bootstrap {
+    Bootstrap {
+        confidence,
+        ..Bootstrap::default()
+    }
+}
+
+fn samples<'a>(blocks: &[&'a TakenBlock]) -> Vec<&'a Block> {
+    blocks.iter().map(|taken| &taken.report.block).collect()
+}
+
+/// Nanoseconds of each operation, block by block.
+fn times(blocks: &[&Block]) -> Vec<Vec<f64>> {
+    let times = blocks.iter().map(|block| block.ns_per_operation());
+    times.collect()
+}
+
+fn counted<'a>(blocks: &[&'a TakenBlock]) -> Vec<CountedBlock<'a>> {
+    let counted = |taken: &&'a TakenBlock| CountedBlock {
+        block: &taken.report.block,
+        counts: &taken.report.tests,
     };
     blocks.iter().map(counted).collect()
 }
@@ -252,15 +215,12 @@ pub fn carry_over_effects(engines: &[Measured<'_>]) -> Vec<(usize, String)> {
         .iter()
         .enumerate()
         .flat_map(|(place, measured)| {
-            measured.blocks.iter().filter_map(move |block| {
-                let value = Summary::of(&block.block.ns_per_operation())?.median;
-                Some((
-                    block.order_index,
-                    Visit {
-                        subject: place,
-                        value,
-                    },
-                ))
+            measured.blocks.iter().filter_map(move |taken| {
+                let visit = Visit {
+                    subject: place,
+                    value: Summary::of(&taken.report.block.ns_per_operation())?.median,
+                };
+                Some((taken.order_index, visit))
             })
         })
         .collect();
@@ -287,9 +247,9 @@ fn is_random(op: Op) -> bool {
 
 /// The blocks of the rounds that both have.
 fn paired<'a>(
-    first: &[MeasuredBlock<'a>],
-    this: &[MeasuredBlock<'a>],
-) -> (Vec<MeasuredBlock<'a>>, Vec<MeasuredBlock<'a>>) {
+    first: &[&'a TakenBlock],
+    this: &[&'a TakenBlock],
+) -> (Vec<&'a TakenBlock>, Vec<&'a TakenBlock>) {
     let of_round = |round: usize| first.iter().find(|block| block.round == round);
     this.iter()
         .filter_map(|block| Some((*of_round(block.round)?, *block)))

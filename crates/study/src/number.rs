@@ -119,14 +119,10 @@ pub fn wait(time: Duration) -> String {
     }
 }
 
-/// A time in the unit that fits it, and its interval in the same.
-pub fn duration_and_interval(ns: &Estimate) -> (String, String) {
-    let (factor, unit) = time_unit(ns.value);
-    let scaled = ns.scaled(1.0 / factor);
-    (
-        format!("{} {unit}", significant(scaled.value)),
-        interval(&scaled),
-    )
+/// The interval of a time in the unit that fits the time: `(345.9 to 347.1)`.
+pub fn duration_interval(ns: &Estimate) -> String {
+    let (factor, _) = time_unit(ns.value);
+    interval(&ns.scaled(1.0 / factor))
 }
 
 /// A whole number with thousands grouped.
@@ -224,8 +220,8 @@ mod tests {
             confidence: 0.95,
             n: 9,
         };
-        let expected = ("2.000 ms".to_owned(), "(1.900 to 2.200)".to_owned());
-        assert_eq!(duration_and_interval(&estimate), expected);
+        assert_eq!(duration(estimate.value), "2.000 ms");
+        assert_eq!(duration_interval(&estimate), "(1.900 to 2.200)");
         let alone = Estimate {
             confidence: 0.0,
             ..estimate

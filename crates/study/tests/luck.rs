@@ -2,8 +2,11 @@
 
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha12Rng;
-use rsalab_engines::{BlockReport, Ledger, Op};
-use rsalab_study::compare::{self, Measured, MeasuredBlock};
+use rsalab_engines::{Ledger, Op};
+use rsalab_study::{
+    compare::{self, Measured},
+    store::TakenBlock,
+};
 
 mod support;
 
@@ -11,10 +14,10 @@ const CONFIDENCE: f64 = 0.95;
 const ROUNDS: usize = 300;
 
 /// Blocks of a search that takes 4 ms and a quarter more for each test, and two primes with 60 tests each in the mean.
-fn search(seed: u64, factor: f64, counts: bool) -> Vec<BlockReport> {
+fn search(seed: u64, factor: f64, counts: bool) -> Vec<TakenBlock> {
     let mut random = ChaCha12Rng::seed_from_u64(seed);
     let mut wait = || 1 + (-(1.0 - random.random::<f64>()).ln() * 60.0) as u64;
-    let mut block = || {
+    let mut block = |round: usize| {
         let (mut times, mut tests) = (Vec::new(), Vec::new());
         while times.iter().sum::<u64>() < 100_000_000 {
             let tried = wait() + wait();
@@ -25,9 +28,14 @@ fn search(seed: u64, factor: f64, counts: bool) -> Vec<BlockReport> {
         if counts {
             report.tests = tests;
         }
-        report
+        TakenBlock {
+            order_index: round as u64,
+            round,
+            worker_pid: None,
+            report,
+        }
     };
-    (0..ROUNDS).map(|_| block()).collect()
+    (0..ROUNDS).map(&mut block).collect()
 }
 
 fn ledger(sieve: &str) -> Ledger {
@@ -37,16 +45,10 @@ fn ledger(sieve: &str) -> Ledger {
     }
 }
 
-fn measured<'a>(ledger: &'a Ledger, reports: &'a [BlockReport]) -> Measured<'a> {
-    let block = |(round, report): (usize, &'a BlockReport)| MeasuredBlock {
-        round,
-        order_index: round as u64,
-        block: &report.block,
-        tests: &report.tests,
-    };
+fn measured<'a>(ledger: &'a Ledger, blocks: &'a [TakenBlock]) -> Measured<'a> {
     Measured {
         ledger,
-        blocks: reports.iter().enumerate().map(block).collect(),
+        blocks: blocks.iter().collect(),
     }
 }
 
@@ -80,7 +82,7 @@ fn two_that_search_alike_are_compared_without_their_luck() {
     assert!((quotient / corrected.value - 1.0).abs() < 1e-3);
     // The raw figures stay what they are.
     assert_eq!(figures.ops_per_s.value, {
-        let blocks: Vec<_> = other.iter().map(|report| &report.block).collect();
+        let blocks: Vec<_> = other.iter().map(|taken| &taken.report.block).collect();
         rsalab_measure::stats::rate(&blocks, &Default::default())
             .unwrap()
             .value

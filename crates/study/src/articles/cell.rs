@@ -49,17 +49,14 @@ impl<'a> Cell<'a> {
             let sum = sum.ok_or_else(|| "the system does not report it".to_owned());
             sum.map(|sum| exact(sum as f64))
         };
+        let ticks = || self.digest.ticks.as_ref().ok_or(NO_TICKS);
         match name {
             "median" => Ok(self.median_ns()),
             "median_ticks" => Ok(self.median_ns().scaled(self.ticks_per_ns()?)),
             "mean" => Ok(mean_ns()),
             "mean_ticks" => Ok(mean_ns().scaled(self.ticks_per_ns()?)),
-            "min_ticks" => Ok(exact(
-                self.digest.ticks.as_ref().ok_or(NO_TICKS)?.min() as f64
-            )),
-            "max_ticks" => Ok(exact(
-                self.digest.ticks.as_ref().ok_or(NO_TICKS)?.max() as f64
-            )),
+            "min_ticks" => Ok(exact(ticks()?.min() as f64)),
+            "max_ticks" => Ok(exact(ticks()?.max() as f64)),
             "first_call" => {
                 let sample = self.digest.first_call;
                 let ticks = sample.and_then(|sample| sample.tsc_ticks);
@@ -101,17 +98,11 @@ impl<'a> Cell<'a> {
     /// Ticks that pass in a nanosecond, by the cell's own samples.
     fn ticks_per_ns(self) -> Result<f64, String> {
         let blocks = self.digest.blocks.iter();
-        let sums = blocks.map(|block| Some((block.ticks? as f64, block.measured_ns as f64)));
-        let sums: Option<Vec<(f64, f64)>> = sums.collect();
-        let (ticks, ns) = sums
-            .ok_or(NO_TICKS)?
-            .into_iter()
-            .fold((0.0, 0.0), |(ticks, ns), more| {
-                (ticks + more.0, ns + more.1)
-            });
-        match ns > 0.0 {
-            true => Ok(ticks / ns),
-            false => Err(NO_TICKS.to_owned()),
+        let ticks: Option<f64> = blocks.clone().map(|block| Some(block.ticks? as f64)).sum();
+        let ns: f64 = blocks.map(|block| block.measured_ns as f64).sum();
+        match ticks {
+            Some(ticks) if ns > 0.0 => Ok(ticks / ns),
+            _ => Err(NO_TICKS.to_owned()),
         }
     }
 

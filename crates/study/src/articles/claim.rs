@@ -1,28 +1,23 @@
 //! What the cases of a claim come to.
 
 use super::data::ClaimData;
-use crate::report::{Case, Claim, EngineVerdict, Verdict};
+use crate::{
+    distinct::distinct,
+    report::{Case, Claim, EngineVerdict, Verdict},
+};
 
 impl Claim {
     /// A claim with what `cases` say, each engine's verdict over its own cases.
     pub(super) fn decided(data: &'static ClaimData, cases: Vec<Case>) -> Claim {
-        let mut engines: Vec<&str> = Vec::new();
-        for case in &cases {
-            if !engines.contains(&case.engine.as_str()) {
-                engines.push(&case.engine);
-            }
-        }
-        let verdict_of = |engine: &str| {
+        let of_engine = |engine: String| {
             let own = cases.iter().filter(|case| case.engine == engine);
-            Verdict::over(own.map(|case| case.verdict))
+            EngineVerdict {
+                verdict: Verdict::over(own.map(|case| case.verdict)),
+                engine,
+            }
         };
-        let verdicts = engines
-            .iter()
-            .map(|engine| EngineVerdict {
-                engine: (*engine).to_owned(),
-                verdict: verdict_of(engine),
-            })
-            .collect();
+        let engines = distinct(cases.iter().map(|case| case.engine.clone()));
+        let verdicts = engines.into_iter().map(of_engine).collect();
         let reason = cases
             .is_empty()
             .then(|| "no engine has the figures that it takes".to_owned());

@@ -83,10 +83,10 @@ pub(super) enum Entry {
 }
 
 impl Entry {
-    pub(super) fn parts(&self) -> &[Text] {
+    pub(super) fn words(&self) -> Vec<String> {
         match self {
-            Entry::One(text) => std::slice::from_ref(text),
-            Entry::Several(texts) => texts,
+            Entry::One(text) => vec![text.0.clone()],
+            Entry::Several(texts) => texts.iter().map(|text| text.0.clone()).collect(),
         }
     }
 }

@@ -17,6 +17,16 @@ pub(super) enum Quantity {
     Measured(Estimate),
 }
 
+impl Quantity {
+    /// As a measured value.
+    fn estimate(self) -> Estimate {
+        match self {
+            Quantity::Measured(estimate) => estimate,
+            Quantity::Number(number) => exact(number),
+        }
+    }
+}
+
 impl<'a> Evidence<'a> {
     /// The scope of a call: what is set for it, what was in scope, and what the cells say that it names.
     fn scope_of(&self, set: &[(String, String)], arguments: &[Formula], scope: &Scope) -> Scope {
@@ -49,10 +59,7 @@ impl<'a> Evidence<'a> {
 
     /// What a formula comes to, as a measured value.
     pub(super) fn measured(&self, formula: &str, scope: &Scope) -> Value {
-        Ok(match self.quantity(formula, scope)? {
-            Quantity::Measured(estimate) => estimate,
-            Quantity::Number(number) => exact(number),
-        })
+        self.quantity(formula, scope).map(Quantity::estimate)
     }
 
     /// What a formula comes to.
@@ -108,19 +115,16 @@ impl<'a> Evidence<'a> {
         if arguments.is_empty() {
             return self.named(name, set, outer);
         }
-        let argument = |place: usize| self.work_out(&arguments[place], outer);
-        let measured = |quantity: Quantity| match quantity {
-            Quantity::Measured(estimate) => estimate,
-            Quantity::Number(number) => exact(number),
-        };
+        let quantity = |place: usize| self.work_out(&arguments[place], outer);
+        let measured = |place: usize| quantity(place).map(Quantity::estimate);
         let value = match name {
-            "saved" => saved_percent(&measured(argument(0)?)),
+            "saved" => saved_percent(&measured(0)?),
             "half_width" => {
-                let of = measured(argument(0)?);
+                let of = measured(0)?;
                 exact((of.high - of.low) / 2.0 / of.value)
             }
-            "or" => return argument(0).or_else(|_| argument(1)),
-            "lesser" => match (argument(0).map(measured), argument(1).map(measured)) {
+            "or" => return quantity(0).or_else(|_| quantity(1)),
+            "lesser" => match (measured(0), measured(1)) {
                 (Ok(left), Ok(right)) if right.value < left.value => right,
                 (Ok(left), _) => left,
                 (Err(_), right) => right?,
@@ -163,10 +167,7 @@ impl<'a> Evidence<'a> {
         for entry in self.list(list) {
             let mut scope = scope.clone();
             scope.set(list, &entry[0]);
-            let value = self.work_out(of, &scope).map(|quantity| match quantity {
-                Quantity::Measured(estimate) => estimate,
-                Quantity::Number(number) => exact(number),
-            });
+            let value = self.work_out(of, &scope).map(Quantity::estimate);
             best = match (best, value) {
                 (Ok(best), Ok(value)) if value.value > best.value => Ok(value),
                 (Ok(best), _) => Ok(best),

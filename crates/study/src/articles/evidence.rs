@@ -7,10 +7,11 @@ use rsalab_engines::Job;
 use super::{
     cell::Cell,
     cpus::Cpus,
-    data::{Definition, Replacement},
+    data::{Definition, Need, Replacement},
     scope::Scope,
 };
 use crate::{
+    distinct::distinct,
     report::{Group, Row},
     store::GroupRecord,
 };
@@ -43,13 +44,9 @@ impl<'a> Evidence<'a> {
 
     /// Engines with at least one figure, in the order of the plan.
     pub(super) fn engines(&self) -> Vec<&'a str> {
-        let mut engines: Vec<&str> = Vec::new();
-        for row in self.groups.iter().flat_map(|group| &group.rows) {
-            if row.figures.is_some() && !engines.contains(&row.engine.as_str()) {
-                engines.push(&row.engine);
-            }
-        }
-        engines
+        let rows = self.groups.iter().flat_map(|group| &group.rows);
+        let measured = rows.filter(|row| row.figures.is_some());
+        distinct(measured.map(|row| row.engine.as_str()))
     }
 
     /// Sizes of texts, ascending.
@@ -128,15 +125,14 @@ impl<'a> Evidence<'a> {
                 .word("threads")
                 .parse()
                 .is_ok_and(|count: usize| count <= cpus.logical),
-            _ if condition == "hyper-threads for the best"
-                && scope.word("best") != "hyper-threads" =>
-            {
+            _ if condition.starts_with("hyper-threads") => {
+                let is_for_best = condition == "hyper-threads for the best";
+                let is_other = is_for_best && scope.word("best") != "hyper-threads";
+                if !is_other && !cpus.has_smt() {
+                    return Err("this machine shows no hyper-threads".to_owned());
+                }
                 true
             }
-            _ if condition.starts_with("hyper-threads") => match cpus.has_smt() {
-                true => true,
-                false => return Err("this machine shows no hyper-threads".to_owned()),
-            },
             _ if condition == "machine" => self.cpus.is_some(),
             _ if condition == "no machine" => self.cpus.is_none(),
             Some(("engine", engine)) => {
@@ -150,6 +146,11 @@ impl<'a> Evidence<'a> {
             true => Ok(()),
             false => Err(condition.to_owned()),
         }
+    }
+
+    /// Whether all that is needed holds.
+    pub(super) fn has(&self, needs: &[Need], scope: &Scope) -> bool {
+        needs.iter().all(|need| self.check(&need[0], scope).is_ok())
     }
 
     /// The cell of the engine in scope, in the group that does such a job.

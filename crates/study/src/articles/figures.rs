@@ -40,14 +40,7 @@ impl Evidence<'_> {
     fn figure(&self, data: &FigureData, scope: &Scope) -> Option<Figure> {
         let mut series = Vec::new();
         let mut has_ours = false;
-        for lines in &data.series {
-            if lines
-                .needs
-                .iter()
-                .any(|need| self.check(&need[0], scope).is_err())
-            {
-                continue;
-            }
+        for lines in data.series.iter().filter(|it| self.has(&it.needs, scope)) {
             for scope in self.each(&lines.each, scope) {
                 let points = match lines.distribution.as_str() {
                     "" => self.points(&data.x, lines, &scope),
@@ -95,10 +88,8 @@ impl Evidence<'_> {
                 Quantity::Number(y) => Point {
                     x: place,
                     y,
-                    low: None,
-                    high: None,
                     note: Some(self.fill(&lines.note, &scope)),
-                    unequal: false,
+                    ..Point::default()
                 },
             })
         };
@@ -112,7 +103,7 @@ impl Evidence<'_> {
             unit: data.unit.clone(),
             scale: match (data.log, data.ticks) {
                 (true, _) => Scale::Log,
-                (false, false) => Scale::Linear { ticks: Vec::new() },
+                (false, false) => Scale::EVEN,
                 (false, true) => Scale::Linear {
                     ticks: places().filter_map(|place| place[0].parse().ok()).collect(),
                 },
@@ -126,8 +117,7 @@ impl Evidence<'_> {
             if let Some(published) = self.published(&reference.published, &scope) {
                 scope.set("published", published.to_string());
             }
-            let holds = |need: &Vec<String>| self.check(&need[0], &scope).is_ok();
-            reference.needs.iter().all(holds).then(|| Reference {
+            self.has(&reference.needs, &scope).then(|| Reference {
                 y: self
                     .measured(&reference.y, &scope)
                     .map_or(f64::NAN, |y| y.value),
@@ -154,10 +144,8 @@ fn shares(ticks: &Ticks, noun: &str) -> Vec<Point> {
         Point {
             x: 10_f64.powf(middle),
             y: *count as f64 / all * 100.0,
-            low: None,
-            high: None,
             note: Some(number::counted(*count as usize, noun)),
-            unequal: false,
+            ..Point::default()
         }
     };
     counts.iter().enumerate().map(point).collect()

@@ -11,7 +11,7 @@
 //! | where cells are found, and what they are asked | `evidence`, `cell` |
 //! | what names mean, what lists there are, and templates | `scope`, `words` |
 //! | when a value bears a claim out | `relation`, `claims`, `claim`; `thread_counts` for two claims that no quotient decides |
-//! | tables and remarks, figures | `tables`, `table`, `figures` |
+//! | tables and remarks, figures | `tables`, `figures` |
 //! | the files that the program of article (b) saves | `batch_files` |
 //!
 //! A plan, or a grid of it, names the article it follows by the key `article`. Nothing here measures: a review is computed from the same
@@ -29,7 +29,6 @@ mod figures;
 mod formula;
 mod relation;
 mod scope;
-mod table;
 mod tables;
 mod thread_counts;
 mod words;

@@ -44,15 +44,7 @@ pub(super) fn side(estimate: &Estimate, threshold: f64) -> Side {
 /// The verdict on a claim that two values are alike, from their quotient: it holds where the whole interval lies within
 /// `tolerance` of 1.
 fn alike(quotient: &Estimate, tolerance: f64) -> Verdict {
-    let has_interval = quotient.confidence > 0.0;
-    let (least, most) = (1.0 / (1.0 + tolerance), 1.0 + tolerance);
-    if has_interval && quotient.low >= least && quotient.high <= most {
-        Verdict::Holds
-    } else if has_interval && (quotient.low > most || quotient.high < least) {
-        Verdict::DoesNotHold
-    } else {
-        Verdict::NoSignificantDifference
-    }
+    within(quotient, 1.0 / (1.0 + tolerance), 1.0 + tolerance)
 }
 
 /// Whether a value lies in a range of published ones, by its whole interval: one that is wide says nothing.

@@ -1,7 +1,6 @@
 //! The tables of an article, and what is remarked on them.
 
 use super::{
-    cell::Value,
     data::{ColumnData, Remark, RemarkEvaluator, TableData},
     evidence::Evidence,
     scope::Scope,
@@ -36,8 +35,12 @@ impl Evidence<'_> {
                     let mut both = of_column.clone();
                     both.words.extend(scope.words.clone());
                     let value = row.value.as_ref().unwrap_or(&column.value);
-                    let value: Value = self.measured(value, &both);
-                    TableCell::new(value, self.published(&column.published, &both))
+                    let ours = self.measured(value, &both);
+                    TableCell {
+                        reason: ours.as_ref().err().cloned(),
+                        ours: ours.ok(),
+                        published: self.published(&column.published, &both),
+                    }
                 };
                 rows.push(TableRow {
                     label: self.fill(&row.label, &scope),
@@ -45,7 +48,7 @@ impl Evidence<'_> {
                 });
             }
         }
-        let table = Table {
+        Table {
             id: self.fill(&data.id, scope),
             title: self.fill(&data.title, scope),
             unit: data.unit.clone(),
@@ -54,11 +57,10 @@ impl Evidence<'_> {
                 .iter()
                 .map(|(column, scope)| self.fill(&column.head, scope))
                 .collect(),
+            reason: no_result(&rows),
             rows,
             remarks: self.remarks(&data.remarks, scope),
-            reason: None,
-        };
-        table.decided()
+        }
     }
 
     /// A number that the article printed; none where it has none.
@@ -79,14 +81,7 @@ impl Evidence<'_> {
     /// What is to be said, as far as it holds.
     pub(super) fn remarks(&self, remarks: &[Remark], scope: &Scope) -> Vec<String> {
         let mut said = Vec::new();
-        for remark in remarks {
-            if remark
-                .needs
-                .iter()
-                .any(|need| self.check(&need[0], scope).is_err())
-            {
-                continue;
-            }
+        for remark in remarks.iter().filter(|it| self.has(&it.needs, scope)) {
             match remark.evaluator {
                 Some(RemarkEvaluator::Device) => said.extend(self.device_remark()),
                 Some(RemarkEvaluator::TextCounts) => said.push(self.text_counts()),
@@ -155,4 +150,14 @@ impl Evidence<'_> {
             done.collect::<Vec<_>>().join(", ")
         )
     }
+}
+
+/// Why a table has no number of ours at all: the first reason of a cell.
+fn no_result(rows: &[TableRow]) -> Option<String> {
+    let cells = || rows.iter().flat_map(|row| &row.cells);
+    if cells().any(|cell| cell.ours.is_some()) {
+        return None;
+    }
+    let reason = cells().find_map(|cell| cell.reason.clone());
+    Some(reason.unwrap_or_else(|| "the study has no result for it".to_owned()))
 }

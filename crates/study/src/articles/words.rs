@@ -1,7 +1,7 @@
 //! Axes, which take a scope from one value to the next, and templates in words.
 
 use super::{
-    data::{Axis, Values},
+    data::{Axis, Entry, Values},
     evidence::Evidence,
     scope::{Scope, filled},
 };
@@ -29,15 +29,12 @@ impl Evidence<'_> {
     fn along(&self, Axis(names, values): &Axis, scope: &Scope) -> Vec<Scope> {
         let rows: Vec<Vec<String>> = match values {
             Values::List(name) => self.list(&scope.formula(name)),
-            Values::These(entries) => entries
-                .iter()
-                .map(|entry| entry.parts().iter().map(|text| text.0.clone()).collect())
-                .collect(),
+            Values::These(entries) => entries.iter().map(Entry::words).collect(),
         };
         let of_row = |row: Vec<String>| {
             let mut scope = scope.clone();
-            for (name, word) in names.parts().iter().zip(row) {
-                scope.set(&name.0, word);
+            for (name, word) in names.words().iter().zip(row) {
+                scope.set(name, word);
             }
             scope
         };
@@ -68,10 +65,7 @@ impl Evidence<'_> {
             _ => {
                 let entries = self.data.lists.get(name);
                 let entries = entries.unwrap_or_else(|| panic!("there is no list '{name}'"));
-                entries
-                    .iter()
-                    .map(|entry| entry.parts().iter().map(|text| text.0.clone()).collect())
-                    .collect()
+                entries.iter().map(Entry::words).collect()
             }
         }
     }

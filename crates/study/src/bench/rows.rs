@@ -5,7 +5,7 @@ use rsalab_measure::{Block, Estimate, stats::Explained};
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    compare::{self, Adjusted, CONFIDENCE, Measured, MeasuredBlock, Ratio},
+    compare::{self, Adjusted, CONFIDENCE, Measured, Ratio},
     number,
     plan::Group,
     run::{ActiveCell, interrupted_note},
@@ -131,10 +131,9 @@ impl<'a> Measurement<'a> {
     }
 
     fn measured(&self) -> Option<Measured<'_>> {
-        let blocks = self.blocks.iter().map(MeasuredBlock::from).collect();
         Some(Measured {
             ledger: &self.beginning()?.ledger,
-            blocks,
+            blocks: self.blocks.iter().collect(),
         })
     }
 

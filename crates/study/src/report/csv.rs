@@ -1,13 +1,13 @@
 //! Every cell in a row: the numbers of the report for other programs.
 
 use rsalab_engines::{Job, Mode};
-use rsalab_measure::Estimate;
+use rsalab_measure::{Estimate, stats::StabilisedQuartiles};
 
 use super::{
     group::{Group, Row},
     model::Report,
 };
-use crate::compare::{Figures, Ratio};
+use crate::compare::Figures;
 
 /// One cell of the study.
 #[derive(Clone, Copy)]
@@ -32,80 +32,42 @@ const COLUMNS: [(&str, Field); 45] = [
     ("symbols", |it| it.job.symbols.to_string()),
     ("block_symbols", |it| it.job.block_symbols.to_string()),
     ("engine", |it| it.row.engine.clone()),
-    ("engine_version", |it| {
-        it.row.engine_version.clone().unwrap_or_default()
-    }),
-    ("kernel", |it| it.row.kernel.clone().unwrap_or_default()),
+    ("engine_version", |it| text(it.row.engine_version.as_ref())),
+    ("kernel", |it| text(it.row.kernel.as_ref())),
     ("state", |it| it.row.state.to_owned()),
-    ("reason", |it| it.row.reason.clone().unwrap_or_default()),
-    ("confidence", |it| {
-        it.figure(|figures| Some(figures.ns_per_op.confidence))
-    }),
+    ("reason", |it| text(it.row.reason.as_ref())),
+    ("confidence", |it| it.figure(|it| it.ns_per_op.confidence)),
     ("ops_per_s", |it| value(it.speed())),
     ("ops_per_s_low", |it| low(it.speed())),
     ("ops_per_s_high", |it| high(it.speed())),
     ("ns_per_op_median", |it| value(it.time())),
     ("ns_per_op_low", |it| low(it.time())),
     ("ns_per_op_high", |it| high(it.time())),
-    ("ns_per_op_mean", |it| {
-        it.figure(|figures| Some(figures.summary.mean))
-    }),
-    ("ns_per_op_min", |it| {
-        it.figure(|figures| Some(figures.summary.min))
-    }),
-    ("ns_per_op_max", |it| {
-        it.figure(|figures| Some(figures.summary.max))
-    }),
-    ("ns_per_op_stabilised_q1", |it| {
-        it.figure(|figures| Some(figures.summary.stabilised.q1))
-    }),
+    ("ns_per_op_mean", |it| it.figure(|it| it.summary.mean)),
+    ("ns_per_op_min", |it| it.figure(|it| it.summary.min)),
+    ("ns_per_op_max", |it| it.figure(|it| it.summary.max)),
+    ("ns_per_op_stabilised_q1", |it| it.quartile(|it| it.q1)),
     ("ns_per_op_stabilised_median", |it| {
-        it.figure(|figures| Some(figures.summary.stabilised.median))
+        it.quartile(|it| it.median)
     }),
-    ("ns_per_op_stabilised_q3", |it| {
-        it.figure(|figures| Some(figures.summary.stabilised.q3))
-    }),
-    ("tsc_ticks_per_op", |it| {
-        it.figure(|figures| figures.tsc_per_op)
-    }),
-    ("tests_per_op", |it| {
-        it.figure(|figures| figures.tests_per_op)
-    }),
-    ("blocks", |it| it.figure(|figures| Some(figures.blocks))),
-    ("samples", |it| it.figure(|figures| Some(figures.summary.n))),
-    ("operations", |it| {
-        it.figure(|figures| Some(figures.operations))
-    }),
+    ("ns_per_op_stabilised_q3", |it| it.quartile(|it| it.q3)),
+    ("tsc_ticks_per_op", |it| it.known(|it| it.tsc_per_op)),
+    ("tests_per_op", |it| it.known(|it| it.tests_per_op)),
+    ("blocks", |it| it.figure(|it| it.blocks)),
+    ("samples", |it| it.figure(|it| it.summary.n)),
+    ("operations", |it| it.figure(|it| it.operations)),
     ("ratio_to", |it| it.base()),
-    ("ratio", |it| value(it.ratio(|ratio| Some(ratio.to_first)))),
-    (
-        "ratio_low",
-        |it| low(it.ratio(|ratio| Some(ratio.to_first))),
-    ),
-    ("ratio_high", |it| {
-        high(it.ratio(|ratio| Some(ratio.to_first)))
-    }),
-    ("ratio_differs_in", |it| {
-        it.ratio(|ratio| Some(ratio.differs_in.join("; ")))
-            .unwrap_or_default()
-    }),
+    ("ratio", |it| value(it.ratio())),
+    ("ratio_low", |it| low(it.ratio())),
+    ("ratio_high", |it| high(it.ratio())),
+    ("ratio_differs_in", |it| it.differs_in()),
     ("luck_corrected_ops_per_s", |it| value(it.adjusted())),
     ("luck_corrected_ops_per_s_low", |it| low(it.adjusted())),
     ("luck_corrected_ops_per_s_high", |it| high(it.adjusted())),
-    ("luck_corrected_ratio", |it| {
-        value(it.ratio(|ratio| ratio.luck_corrected))
-    }),
-    ("luck_corrected_ratio_low", |it| {
-        low(it.ratio(|ratio| ratio.luck_corrected))
-    }),
-    ("luck_corrected_ratio_high", |it| {
-        high(it.ratio(|ratio| ratio.luck_corrected))
-    }),
-    ("ratio_uncorrected", |it| {
-        it.ratio(|ratio| ratio.uncorrected)
-            .unwrap_or_default()
-            .to_owned()
-    }),
+    ("luck_corrected_ratio", |it| value(it.adjusted_ratio())),
+    ("luck_corrected_ratio_low", |it| low(it.adjusted_ratio())),
+    ("luck_corrected_ratio_high", |it| high(it.adjusted_ratio())),
+    ("ratio_uncorrected", |it| text(it.uncorrected())),
     ("notes", |it| it.row.notes.join("; ")),
 ];
 
@@ -134,9 +96,16 @@ pub fn csv(report: &Report) -> String {
 }
 
 impl Cell<'_> {
-    fn figure<T: ToString>(self, of: impl FnOnce(&Figures) -> Option<T>) -> String {
-        let figure = self.row.figures.as_ref().and_then(of);
-        figure.map(|it| it.to_string()).unwrap_or_default()
+    fn known<T: ToString>(self, of: impl FnOnce(&Figures) -> Option<T>) -> String {
+        text(self.row.figures.as_ref().and_then(of))
+    }
+
+    fn figure<T: ToString>(self, of: impl FnOnce(&Figures) -> T) -> String {
+        text(self.row.figures.as_ref().map(of))
+    }
+
+    fn quartile(self, of: impl FnOnce(&StabilisedQuartiles) -> f64) -> String {
+        self.figure(|figures| of(&figures.summary.stabilised))
     }
 
     fn speed(self) -> Option<Estimate> {
@@ -151,33 +120,48 @@ impl Cell<'_> {
         self.row.luck_corrected.map(|adjusted| adjusted.ops_per_s)
     }
 
-    fn ratio<T>(self, of: impl FnOnce(&Ratio) -> Option<T>) -> Option<T> {
-        self.row.ratio.as_ref().and_then(of)
+    fn ratio(self) -> Option<Estimate> {
+        self.row.ratio.as_ref().map(|ratio| ratio.to_first)
+    }
+
+    fn adjusted_ratio(self) -> Option<Estimate> {
+        self.row.ratio.as_ref()?.luck_corrected
+    }
+
+    fn uncorrected(self) -> Option<&'static str> {
+        self.row.ratio.as_ref()?.uncorrected
+    }
+
+    fn differs_in(self) -> String {
+        let ratio = self.row.ratio.as_ref();
+        text(ratio.map(|ratio| ratio.differs_in.join("; ")))
     }
 
     /// The engine that the ratio refers to.
     fn base(self) -> String {
         let base = self.group.base().filter(|_| self.row.ratio.is_some());
-        base.map(|base| base.engine.clone()).unwrap_or_default()
+        text(base.map(|base| &base.engine))
     }
 }
 
+fn text(value: Option<impl ToString>) -> String {
+    value.map(|it| it.to_string()).unwrap_or_default()
+}
+
 fn value(estimate: Option<Estimate>) -> String {
-    estimate.map(|it| it.value.to_string()).unwrap_or_default()
+    text(estimate.map(|it| it.value))
 }
 
 fn low(estimate: Option<Estimate>) -> String {
-    let has_interval = estimate.filter(|it| it.confidence > 0.0);
-    has_interval
-        .map(|it| it.low.to_string())
-        .unwrap_or_default()
+    text(with_interval(estimate).map(|it| it.low))
 }
 
 fn high(estimate: Option<Estimate>) -> String {
-    let has_interval = estimate.filter(|it| it.confidence > 0.0);
-    has_interval
-        .map(|it| it.high.to_string())
-        .unwrap_or_default()
+    text(with_interval(estimate).map(|it| it.high))
+}
+
+fn with_interval(estimate: Option<Estimate>) -> Option<Estimate> {
+    estimate.filter(|it| it.confidence > 0.0)
 }
 
 fn mode(mode: Mode) -> &'static str {

@@ -51,42 +51,31 @@ impl Ticks {
 }
 
 impl Digest {
-    pub(crate) fn of(
-        measured: &Measured<'_>,
-        taken: &[&TakenBlock],
-        readiness: Option<&Readiness>,
-    ) -> Digest {
-        let blocks = measured.blocks.iter().zip(taken);
-        let blocks = blocks
-            .map(|(measured, taken)| {
-                let samples = &measured.block.samples;
-                let single = single_ticks(samples);
-                BlockDigest {
-                    operations: measured.block.operations(),
-                    measured_ns: measured.block.measured_ns(),
-                    ticks: samples.iter().map(|sample| sample.tsc_ticks).sum(),
-                    elapsed_ns: measured.block.elapsed_ns,
-                    cpu: taken.report.cpu,
-                    extremes: single
-                        .and_then(|ticks| Some((*ticks.iter().min()?, *ticks.iter().max()?))),
-                }
-            })
-            .collect();
-        let of_all: Option<Vec<Vec<u64>>> = measured
+    pub(crate) fn of(measured: &Measured<'_>, readiness: Option<&Readiness>) -> Digest {
+        let single: Vec<Option<Vec<u64>>> = measured
             .blocks
             .iter()
-            .map(|block| single_ticks(&block.block.samples))
+            .map(|taken| single_ticks(&taken.report.block.samples))
             .collect();
-        let ticks = of_all
-            .map(|ticks| {
-                let mut sorted = ticks.concat();
-                sorted.sort_unstable();
-                Ticks { sorted }
-            })
-            .filter(|ticks| !ticks.sorted.is_empty());
+        let block = |(taken, single): (&&TakenBlock, &Option<Vec<u64>>)| {
+            let block = &taken.report.block;
+            let ends = |ticks: &Vec<u64>| Some((*ticks.iter().min()?, *ticks.iter().max()?));
+            BlockDigest {
+                operations: block.operations(),
+                measured_ns: block.measured_ns(),
+                ticks: block.samples.iter().map(|sample| sample.tsc_ticks).sum(),
+                elapsed_ns: block.elapsed_ns,
+                cpu: taken.report.cpu,
+                extremes: single.as_ref().and_then(ends),
+            }
+        };
+        let blocks = measured.blocks.iter().zip(&single).map(block).collect();
+        let of_all: Option<Vec<Vec<u64>>> = single.into_iter().collect();
+        let mut sorted = of_all.unwrap_or_default().concat();
+        sorted.sort_unstable();
         Digest {
             blocks,
-            ticks,
+            ticks: (!sorted.is_empty()).then_some(Ticks { sorted }),
             first_call: readiness.and_then(|readiness| readiness.first_call),
         }
     }

@@ -10,11 +10,11 @@ use super::{
     group::{Group, Row},
     model::Report,
     names,
-    overview::{Overview, OverviewCell},
     review::{Claim, Review, Verdict},
     words,
 };
 use crate::{
+    distinct::distinct,
     number,
     plan::{Dimension, title_without},
 };
@@ -26,15 +26,11 @@ pub(super) struct Document<'a> {
     status: String,
     answers: Vec<Answer<'a>>,
     articles: Vec<ReviewedArticle<'a>>,
-    overviews: Vec<OverviewTable<'a>>,
     overview_words: &'static str,
     /// One for each group, in their order.
     tables: Vec<JobTable<'a>>,
     /// The same tables in one for each operation.
     operations: Vec<Operation>,
-    troubles: Vec<words::Trouble>,
-    /// Of the first session, as names and values.
-    machine: Option<&'a [(&'static str, String)]>,
     machine_words: String,
     machines_differ: bool,
     sessions: Vec<String>,
@@ -49,12 +45,9 @@ impl Document<'_> {
             status: words::status(report),
             answers: report.findings.iter().map(Answer::of).collect(),
             articles: report.articles.iter().map(ReviewedArticle::of).collect(),
-            overviews: report.overviews.iter().map(OverviewTable::of).collect(),
             overview_words: words::OVERVIEW,
             tables: report.groups.iter().map(JobTable::of).collect(),
             operations: operations(&report.groups),
-            troubles: words::troubles(report),
-            machine: first.map(|session| session.machine.as_slice()),
             machine_words: first.map(words::machine).unwrap_or_default(),
             machines_differ: report
                 .sessions
@@ -114,12 +107,8 @@ struct ReviewedClaim<'a> {
 
 impl<'a> ReviewedArticle<'a> {
     fn of(review: &'a Review) -> Self {
-        let mut engines = Vec::new();
-        for verdict in review.claims.iter().flat_map(|claim| &claim.verdicts) {
-            if !engines.contains(&verdict.engine.as_str()) {
-                engines.push(verdict.engine.as_str());
-            }
-        }
+        let verdicts = review.claims.iter().flat_map(|claim| &claim.verdicts);
+        let engines = distinct(verdicts.map(|verdict| verdict.engine.as_str()));
         let claim = |claim: &'a Claim| ReviewedClaim {
             claim,
             numeral: claim.numeral(),
@@ -138,34 +127,6 @@ impl<'a> ReviewedArticle<'a> {
             review,
             claims: review.claims.iter().map(claim).collect(),
             engines,
-        }
-    }
-}
-
-/// Engines down, sizes across.
-#[derive(Serialize)]
-struct OverviewTable<'a> {
-    overview: &'a Overview,
-    rows: Vec<OverviewLine<'a>>,
-}
-
-#[derive(Serialize)]
-struct OverviewLine<'a> {
-    engine: &'a str,
-    is_own: bool,
-    cells: Vec<String>,
-}
-
-impl<'a> OverviewTable<'a> {
-    fn of(overview: &'a Overview) -> Self {
-        let rows = overview.rows.iter().map(|row| OverviewLine {
-            engine: &row.engine,
-            is_own: names::is_own(&row.engine),
-            cells: row.cells.iter().map(OverviewCell::text).collect(),
-        });
-        OverviewTable {
-            overview,
-            rows: rows.collect(),
         }
     }
 }
@@ -190,7 +151,6 @@ struct JobTable<'a> {
 struct JobRow<'a> {
     #[serde(flatten)]
     row: &'a Row,
-    is_own: bool,
     /// In the table's unit.
     speed: Option<Estimate>,
     /// The conditions that others do not share.
@@ -209,7 +169,6 @@ impl<'a> JobTable<'a> {
             conditions.retain(|condition| !shared.contains(condition));
             JobRow {
                 row,
-                is_own: names::is_own(&row.engine),
                 speed: row
                     .figures
                     .map(|figures| names::speed(&group.job, &figures.ops_per_s)),
@@ -295,16 +254,11 @@ fn operations(groups: &[Group]) -> Vec<Operation> {
             values: columns.iter().map(|(_, _, of)| of(&group.job)).collect(),
             table: place_of(group),
         };
-        let mut remarks: Vec<String> = Vec::new();
-        for group in &family {
+        let remarks = family.iter().flat_map(|group| {
             let base = group.base().map_or("the first", |base| &base.engine);
-            for row in group.rows.iter().filter(|row| !differs(row).is_empty()) {
-                let remark = format!("{} compared with {base}: {}", row.engine, differs(row));
-                if !remarks.contains(&remark) {
-                    remarks.push(remark);
-                }
-            }
-        }
+            let unequal = group.rows.iter().filter(|row| row.is_unequal());
+            unequal.map(move |row| format!("{} compared with {base}: {}", row.engine, differs(row)))
+        });
         let is_same = |other: &&Operation| other.label.split('-').next() == Some(job.op.name());
         let label = match operations.iter().filter(is_same).count() {
             0 => job.op.to_string(),
@@ -315,7 +269,7 @@ fn operations(groups: &[Group]) -> Vec<Operation> {
             title: title_without(job, &dimensions),
             columns: columns.iter().map(|(name, _, _)| *name).collect(),
             jobs: family.iter().map(part).collect(),
-            remarks,
+            remarks: distinct(remarks),
         });
     }
     operations

@@ -70,7 +70,7 @@ pub struct Series {
 }
 
 /// A value with its interval.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Point {
     /// Place on the horizontal axis.
     pub x: f64,
@@ -99,8 +99,7 @@ impl Point {
             y: estimate.value,
             low: has_interval.then_some(estimate.low),
             high: has_interval.then_some(estimate.high),
-            note: None,
-            unequal: false,
+            ..Point::default()
         }
     }
 }
@@ -134,7 +133,20 @@ impl Series {
     }
 }
 
+impl Scale {
+    /// Evenly, with marks at round values.
+    pub(crate) const EVEN: Scale = Scale::Linear { ticks: Vec::new() };
+}
+
 impl Axis {
+    pub(super) fn new(label: &str, unit: Option<&str>, scale: Scale) -> Axis {
+        Axis {
+            label: label.to_owned(),
+            unit: unit.map(str::to_owned),
+            scale,
+        }
+    }
+
     /// The label with its unit.
     pub fn title(&self) -> String {
         match &self.unit {

@@ -8,6 +8,7 @@ use super::{
     names::{slug, slug_without_bits, speed, unit},
 };
 use crate::{
+    distinct::distinct,
     number,
     plan::{self, Dimension, title_without},
 };
@@ -64,19 +65,19 @@ fn families_over_bits(groups: &[Group]) -> Vec<Vec<&Group>> {
     families
 }
 
-/// Groups sorted by what `key` leaves of their jobs, in the order of the plan.
-pub(super) fn families(groups: &[Group], key: impl Fn(&Job) -> Job) -> Vec<Vec<&Group>> {
-    let mut families: Vec<Vec<&Group>> = Vec::new();
-    for group in groups {
-        match families
-            .iter_mut()
-            .find(|family| key(&family[0].job) == key(&group.job))
-        {
-            Some(family) => family.push(group),
-            None => families.push(vec![group]),
-        }
-    }
-    families
+/// Groups sorted by what `key` makes of their jobs, in the order of the plan.
+pub(super) fn families<K: PartialEq>(
+    groups: &[Group],
+    key: impl Fn(&Job) -> K,
+) -> Vec<Vec<&Group>> {
+    let keys = distinct(groups.iter().map(|group| key(&group.job)));
+    let family = |wanted: K| {
+        groups
+            .iter()
+            .filter(|group| key(&group.job) == wanted)
+            .collect()
+    };
+    keys.into_iter().map(family).collect()
 }
 
 /// One group: a value for each engine, the fastest first.
@@ -89,79 +90,52 @@ fn over_engines(group: &Group) -> Option<Figure> {
         .filter_map(|(index, row)| point(index as f64, group, row))
         .collect();
     let labels = rows.iter().map(|row| row.engine.clone()).collect();
+    let places = Axis::new("Engine", None, Scale::Names { labels });
     let figure = Figure {
-        id: slug(&group.job),
-        title: plan::title(&group.job),
-        description: description("Speed of each engine", group),
-        x: Axis {
-            label: "Engine".to_owned(),
-            unit: None,
-            scale: Scale::Names { labels },
-        },
-        y: speed_axis(&group.job, Scale::Linear { ticks: Vec::new() }),
         series: vec![Series {
             name: "Speed".to_owned(),
             points,
         }],
-        remark: remark(&[group]),
-        references: Vec::new(),
+        title: plan::title(&group.job),
+        ..empty(
+            &[group],
+            slug(&group.job),
+            "of each engine",
+            places,
+            Scale::EVEN,
+        )
     };
     (!rows.is_empty()).then_some(figure)
 }
 
 fn over_bits(family: &[&Group]) -> Option<Figure> {
     let job = &family[0].job;
+    let id = format!("{}-over-bits", slug_without_bits(job));
+    let title = title_without(job, &[Dimension::Bits]);
+    let what = "of each engine over the size of the modulus";
+    let places = Axis::new("Modulus", Some("bits"), Scale::Log);
     let empty = Figure {
-        id: format!("{}-over-bits", slug_without_bits(job)),
-        title: format!(
-            "{}: speed over key sizes",
-            title_without(job, &[Dimension::Bits])
-        ),
-        description: description(
-            "Speed of each engine over the size of the modulus",
-            family[0],
-        ),
-        x: Axis {
-            label: "Modulus".to_owned(),
-            unit: Some("bits".to_owned()),
-            scale: Scale::Log,
-        },
-        y: speed_axis(job, Scale::Log),
-        series: Vec::new(),
-        remark: remark(family),
-        references: Vec::new(),
+        title: format!("{title}: speed over key sizes"),
+        ..empty(family, id, what, places, Scale::Log)
     };
     with_lines(empty, family, |job| job.bits)
 }
 
 fn over_threads(family: &[&Group]) -> Option<Figure> {
     let job = &family[0].job;
-    let ticks = family
-        .iter()
-        .map(|group| group.job.threads as f64)
-        .collect();
+    let single = Job {
+        threads: 1,
+        ..job.clone()
+    };
+    let id = format!("{}-over-threads", slug(&single));
+    let title = title_without(job, &[Dimension::Threads]);
+    let what = "of each engine over the number of threads";
+    let counts = family.iter().map(|group| group.job.threads as f64);
+    let ticks = counts.collect();
+    let places = Axis::new("Threads", None, Scale::Linear { ticks });
     let empty = Figure {
-        id: format!(
-            "{}-over-threads",
-            slug(&Job {
-                threads: 1,
-                ..job.clone()
-            })
-        ),
-        title: format!(
-            "{}: speed over threads",
-            title_without(job, &[Dimension::Threads])
-        ),
-        description: description("Speed of each engine over the number of threads", family[0]),
-        x: Axis {
-            label: "Threads".to_owned(),
-            unit: None,
-            scale: Scale::Linear { ticks },
-        },
-        y: speed_axis(job, Scale::Linear { ticks: Vec::new() }),
-        series: Vec::new(),
-        remark: remark(family),
-        references: Vec::new(),
+        title: format!("{title}: speed over threads"),
+        ..empty(family, id, what, places, Scale::EVEN)
     };
     let mut figure = with_lines(empty, family, |job| job.threads)?;
     if spread(&figure) > 100.0 {
@@ -171,6 +145,24 @@ fn over_threads(family: &[&Group]) -> Option<Figure> {
     Some(figure)
 }
 
+/// A figure of the speed in some groups, without a title and without what is drawn.
+fn empty(groups: &[&Group], id: String, what: &str, x: Axis, scale: Scale) -> Figure {
+    let (unit, confidence) = (unit(&groups[0].job), groups[0].confidence);
+    Figure {
+        id,
+        title: String::new(),
+        description: format!(
+            "Speed {what} in {unit}. Whiskers show intervals of {}.",
+            number::percent(confidence)
+        ),
+        x,
+        y: Axis::new("Speed", Some(unit), scale),
+        series: Vec::new(),
+        remark: remark(groups),
+        references: Vec::new(),
+    }
+}
+
 /// The largest value of a figure divided by its smallest.
 fn spread(figure: &Figure) -> f64 {
     let points = figure.series.iter().flat_map(|series| &series.points);
@@ -178,14 +170,6 @@ fn spread(figure: &Figure) -> f64 {
         (least.min(point.y), most.max(point.y))
     });
     most / least
-}
-
-fn speed_axis(job: &Job, scale: Scale) -> Axis {
-    Axis {
-        label: "Speed".to_owned(),
-        unit: Some(unit(job).to_owned()),
-        scale,
-    }
 }
 
 /// The figure with a line for each engine of several groups; none if no engine has a value.
@@ -214,28 +198,18 @@ fn with_lines(empty: Figure, family: &[&Group], place: fn(&Job) -> usize) -> Opt
 
 fn point(x: f64, group: &Group, row: &Row) -> Option<Point> {
     let speed = speed(&group.job, &row.figures?.ops_per_s);
-    let has_interval = speed.confidence > 0.0;
     Some(Point {
-        x,
-        y: speed.value,
-        low: has_interval.then_some(speed.low),
-        high: has_interval.then_some(speed.high),
         note: (!row.notes.is_empty()).then(|| row.notes.join("; ")),
-        unequal: is_unequal(row),
+        unequal: row.is_unequal(),
+        ..Point::at(x, &speed)
     })
-}
-
-/// Whether a row's ratio is not between equals.
-fn is_unequal(row: &Row) -> bool {
-    let ratio = row.ratio.as_ref();
-    ratio.is_some_and(|ratio| !ratio.differs_in.is_empty())
 }
 
 /// What the sign of unequal points means; none where no point has one.
 fn remark(groups: &[&Group]) -> Option<String> {
     let has_sign = |group: &&&Group| {
         let mut measured = group.rows.iter().filter(|row| row.figures.is_some());
-        measured.any(is_unequal)
+        measured.any(Row::is_unequal)
     };
     let mut bases = groups
         .iter()
@@ -250,12 +224,4 @@ fn remark(groups: &[&Group]) -> Option<String> {
     Some(format!(
         "{UNEQUAL} not the same job as {base}'s: the table says in what they differ"
     ))
-}
-
-fn description(what: &str, group: &Group) -> String {
-    format!(
-        "{what} in {}. Whiskers show intervals of {}.",
-        unit(&group.job),
-        number::percent(group.confidence)
-    )
 }

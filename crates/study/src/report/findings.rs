@@ -8,12 +8,13 @@ use serde::Serialize;
 
 use super::{
     figures::families_over_threads,
-    group::{Comparison, Group, Row},
+    group::{Group, Row},
     names::{slug, speed, unit},
     review::{Claim, Review, Verdict},
 };
 use crate::{
-    compare, number,
+    compare::{self, Measured},
+    number,
     plan::{Dimension, title_without},
     store::GroupRecord,
 };
@@ -62,7 +63,7 @@ impl Finding {
 pub(super) fn of_group(
     group: &Group,
     all: &[GroupRecord],
-    comparison: &Comparison<'_>,
+    measured: &[Option<Measured<'_>>],
 ) -> Option<Finding> {
     let job = &group.job;
     let has_larger = all.iter().any(|other| {
@@ -91,7 +92,6 @@ pub(super) fn of_group(
         Finding::new(id, title.clone(), words, value)
     };
     let name = |place: usize| &group.rows[place].engine;
-    let measured = |place: usize| comparison.measured[place].as_ref();
     let words = |ops_per_s: &Estimate| {
         let speed = speed(job, ops_per_s);
         format!("{} {}", number::significant(speed.value), unit(job))
@@ -105,8 +105,8 @@ pub(super) fn of_group(
         [(first, speed), (second, _), ..] => {
             let ratio = compare::ratio(
                 job.op,
-                measured(*second)?,
-                measured(*first)?,
+                measured[*second].as_ref()?,
+                measured[*first].as_ref()?,
                 group.confidence,
             )?;
             let lead = &ratio.to_first;

@@ -5,10 +5,10 @@ use serde::Serialize;
 
 use super::digest::Digest;
 use crate::{
-    compare::{self, Adjusted, Figures, Measured, MeasuredBlock, Ratio},
+    compare::{self, Adjusted, Figures, Measured, Ratio},
     plan::{self, Article},
     run::interrupted_note,
-    store::{BlockRecord, CellRecord, CellState, GroupRecord, InterruptedBlock, TakenBlock},
+    store::{BlockRecord, CellRecord, CellState, GroupRecord, InterruptedBlock},
 };
 
 /// The same job on several engines, measured interleaved.
@@ -60,86 +60,70 @@ pub struct Row {
     pub notes: Vec<String>,
 }
 
-/// A group's stored blocks, sorted out by cell.
-pub(super) struct Comparison<'a> {
-    /// In the order of the group's cells; none for those that are not done.
-    pub(super) measured: Vec<Option<Measured<'a>>>,
-    /// The same blocks as they were stored.
-    taken: Vec<Vec<&'a TakenBlock>>,
-}
-
-impl<'a> Comparison<'a> {
-    pub(super) fn of(group: &'a GroupRecord, blocks: &'a [BlockRecord]) -> Self {
-        let measured = |cell: &'a CellRecord| {
-            let ledger = &cell.beginning.as_ref()?.ledger;
-            let own = blocks.iter().filter(|block| block.cell == cell.id);
-            let blocks = own.map(|block| MeasuredBlock::from(&block.taken)).collect();
-            (cell.state == CellState::Done).then_some(Measured { ledger, blocks })
-        };
-        let taken = |cell: &CellRecord| {
-            let own = blocks.iter().filter(|block| block.cell == cell.id);
-            own.map(|block| &block.taken).collect()
-        };
-        Comparison {
-            measured: group.cells.iter().map(measured).collect(),
-            taken: group.cells.iter().map(taken).collect(),
-        }
-    }
+/// What was measured of each cell of a group; none of those that are not done.
+pub(super) fn measured<'a>(
+    group: &'a GroupRecord,
+    blocks: &'a [BlockRecord],
+) -> Vec<Option<Measured<'a>>> {
+    let measured = |cell: &'a CellRecord| {
+        let ledger = &cell.beginning.as_ref()?.ledger;
+        let own = blocks.iter().filter(|block| block.cell == cell.id);
+        let blocks = own.map(|block| &block.taken).collect();
+        (cell.state == CellState::Done).then_some(Measured { ledger, blocks })
+    };
+    group.cells.iter().map(measured).collect()
 }
 
 impl Group {
     pub(super) fn of(
         record: &GroupRecord,
-        comparison: &Comparison<'_>,
+        measured: &[Option<Measured<'_>>],
         interrupted: &[InterruptedBlock],
     ) -> Group {
         let confidence = record.measure.confidence;
         let op = record.job.op;
-        let first = comparison.measured.iter().flatten().next();
-        let measured: Vec<Option<&Measured<'_>>> =
-            comparison.measured.iter().map(Option::as_ref).collect();
+        let measured: Vec<Option<&Measured<'_>>> = measured.iter().map(Option::as_ref).collect();
+        let first = measured.iter().copied().flatten().next();
         let corrected = compare::adjusted(op, &measured, confidence);
-        let row = |(((cell, measured), corrected), taken): (((&CellRecord, _), _), &Vec<_>)| {
-            let measured: Option<&Measured<'_>> = measured;
-            let figures = measured.and_then(|measured| compare::figures(op, measured, confidence));
-            let ratio = first
-                .zip(measured)
-                .and_then(|(first, this)| compare::ratio(op, first, this, confidence));
-            let readiness = cell
-                .beginning
-                .as_ref()
-                .map(|beginning| &beginning.readiness);
-            let reasons: Vec<&str> = interrupted
-                .iter()
-                .filter(|block| block.record.cell == cell.id)
-                .map(|block| block.reason.as_str())
-                .collect();
-            let row = Row::of(cell, figures, ratio);
-            Row {
-                notes: row
-                    .notes
-                    .into_iter()
-                    .chain(interrupted_note(&reasons))
-                    .collect(),
-                interrupted_blocks: reasons.len(),
-                digest: measured.map(|measured| Digest::of(measured, taken, readiness)),
-                luck_corrected: corrected,
-                ..row
-            }
-        };
+        let cells = record.cells.iter().zip(measured).zip(corrected);
+        let row =
+            |((cell, measured), luck_corrected): ((&CellRecord, Option<&Measured<'_>>), _)| {
+                let ratio = first
+                    .zip(measured)
+                    .and_then(|(first, this)| compare::ratio(op, first, this, confidence));
+                let reasons: Vec<&str> = interrupted
+                    .iter()
+                    .filter(|block| block.record.cell == cell.id)
+                    .map(|block| block.reason.as_str())
+                    .collect();
+                let beginning = cell.beginning.as_ref();
+                let readiness = beginning.map(|beginning| &beginning.readiness);
+                let notes = beginning.map(|beginning| beginning.notes.clone());
+                let mut notes = notes.unwrap_or_default();
+                notes.extend(interrupted_note(&reasons));
+                Row {
+                    engine: cell.engine.clone(),
+                    engine_version: beginning.map(|beginning| beginning.info.version.clone()),
+                    kernel: readiness.map(|readiness| readiness.kernel.clone()),
+                    state: cell.state.name(),
+                    reason: cell.state.reason().map(str::to_owned),
+                    figures: measured.and_then(|this| compare::figures(op, this, confidence)),
+                    ratio,
+                    luck_corrected,
+                    ledger: beginning.map(|beginning| beginning.ledger.clone()),
+                    digest: measured.map(|this| Digest::of(this, readiness)),
+                    is_bare: cell.job.bare,
+                    cpus: readiness.map_or(Vec::new(), |readiness| readiness.cpus.clone()),
+                    interrupted_blocks: reasons.len(),
+                    notes,
+                }
+            };
         Group {
             title: plan::title(&record.job),
             article: None,
             job: record.job.clone(),
             confidence,
-            rows: record
-                .cells
-                .iter()
-                .zip(measured.iter().copied())
-                .zip(corrected)
-                .zip(&comparison.taken)
-                .map(row)
-                .collect(),
+            rows: cells.map(row).collect(),
         }
     }
 
@@ -158,27 +142,9 @@ impl Group {
 }
 
 impl Row {
-    fn of(cell: &CellRecord, figures: Option<Figures>, ratio: Option<Ratio>) -> Row {
-        let beginning = cell.beginning.as_ref();
-        Row {
-            engine: cell.engine.clone(),
-            engine_version: beginning.map(|beginning| beginning.info.version.clone()),
-            kernel: beginning.map(|beginning| beginning.readiness.kernel.clone()),
-            state: cell.state.name(),
-            reason: cell.state.reason().map(str::to_owned),
-            figures,
-            ratio,
-            luck_corrected: None,
-            digest: None,
-            ledger: beginning.map(|beginning| beginning.ledger.clone()),
-            is_bare: cell.job.bare,
-            cpus: beginning
-                .map(|beginning| beginning.readiness.cpus.clone())
-                .unwrap_or_default(),
-            interrupted_blocks: 0,
-            notes: beginning
-                .map(|beginning| beginning.notes.clone())
-                .unwrap_or_default(),
-        }
+    /// Whether its ratio is not between equals.
+    pub(super) fn is_unequal(&self) -> bool {
+        let ratio = self.ratio.as_ref();
+        ratio.is_some_and(|ratio| !ratio.differs_in.is_empty())
     }
 }

@@ -10,7 +10,7 @@ use super::{
     figure::Figure,
     figures,
     findings::{self, Finding},
-    group::{Comparison, Group},
+    group::{Group, measured},
     overview::{self, Overview},
     review::Review,
 };
@@ -90,29 +90,38 @@ impl Report {
         for cell in records.iter().flat_map(|group| &group.cells) {
             *counts.entry(cell.state.name()).or_insert(0) += 1;
         }
-        let articles = Articles::of(&study);
+        let of_articles = jobs_of_articles(&study);
+        let article_of = |job: &Job| {
+            let found = of_articles.iter().find(|(of, _)| of == job);
+            found.map(|(_, article)| *article)
+        };
         let mut groups = Vec::new();
         let mut findings = Vec::new();
         for record in &records {
             let blocks = store.blocks(record.id)?;
-            let comparison = Comparison::of(record, &blocks);
+            let measured = measured(record, &blocks);
             let interrupted = store.interrupted_blocks(record.id)?;
             let group = Group {
-                article: articles.article_of(&record.job),
-                ..Group::of(record, &comparison, &interrupted)
+                article: article_of(&record.job),
+                ..Group::of(record, &measured, &interrupted)
             };
             // What an article's groups say is said by its claims.
             if group.article.is_none() {
-                findings.extend(findings::of_group(&group, &records, &comparison));
+                findings.extend(findings::of_group(&group, &records, &measured));
             }
             groups.push(group);
         }
         let session_records = store.sessions()?;
         let machine = session_records.first().map(|session| &session.machine);
-        let review = |article: Article, groups: &[Group], records: &[GroupRecord]| {
-            reviewer(article, groups, records, machine)
+        let review = |article: Article| {
+            let all = groups.iter().cloned().zip(records.iter().cloned());
+            let own = all.filter(|(group, _)| group.article == Some(article));
+            let (groups, records): (Vec<Group>, Vec<GroupRecord>) = own.unzip();
+            reviewer(article, &groups, &records, machine)
         };
-        let mut reviews = articles.reviews(&groups, &records, review);
+        let is_in_study = |article: &Article| of_articles.iter().any(|(_, of)| of == article);
+        let articles = Article::all().filter(is_in_study);
+        let mut reviews: Vec<Review> = articles.map(review).collect();
         findings.splice(0..0, reviews.iter().flat_map(findings::of_review));
         // An article's figures show its groups; the others would show them once more.
         let others: Vec<Group> = groups
@@ -121,10 +130,11 @@ impl Report {
             .cloned()
             .collect();
         findings.extend(findings::over_threads(&others));
-        let of_articles = reviews
-            .iter_mut()
-            .flat_map(|review| std::mem::take(&mut review.figures));
-        let figures: Vec<Figure> = of_articles.chain(figures::of(&others)).collect();
+        let mut figures: Vec<Figure> = Vec::new();
+        for review in &mut reviews {
+            figures.append(&mut review.figures);
+        }
+        figures.extend(figures::of(&others));
         let sessions: Vec<Session> = session_records.iter().map(Session::of).collect();
         let directory = store.directory().display().to_string();
         Ok(Report {
@@ -164,48 +174,15 @@ impl Session {
     }
 }
 
-/// Which groups of a study belong to which article: as its plan says, unfolded again on the machine that it was made on.
-struct Articles {
-    of_jobs: Vec<(Job, Article)>,
-}
-
-impl Articles {
-    fn of(study: &StudyRecord) -> Articles {
-        // A plan of a newer version may name articles that this one does not know: then it is a study like others.
-        let plan = Plan::parse(&study.plan_toml, &study.host);
-        let groups = plan.and_then(|plan| plan.groups(&study.host));
-        let groups = groups.unwrap_or_default().into_iter();
-        Articles {
-            of_jobs: groups
-                .filter_map(|group| Some((group.job, group.article?)))
-                .collect(),
-        }
-    }
-
-    fn article_of(&self, job: &Job) -> Option<Article> {
-        let found = self.of_jobs.iter().find(|(of, _)| of == job);
-        found.map(|(_, article)| *article)
-    }
-
-    /// What the study says about each article, in their order.
-    fn reviews(
-        &self,
-        groups: &[Group],
-        records: &[GroupRecord],
-        reviewer: impl Fn(Article, &[Group], &[GroupRecord]) -> Review,
-    ) -> Vec<Review> {
-        let is_in_study = |article: &Article| self.of_jobs.iter().any(|(_, of)| of == article);
-        let review = |article: Article| {
-            let (groups, records): (Vec<Group>, Vec<GroupRecord>) = groups
-                .iter()
-                .zip(records)
-                .filter(|(group, _)| group.article == Some(article))
-                .map(|(group, record)| (group.clone(), record.clone()))
-                .unzip();
-            reviewer(article, &groups, &records)
-        };
-        Article::all().filter(is_in_study).map(review).collect()
-    }
+/// Which jobs of a study belong to which article: as its plan says, unfolded again on the machine that it was made on.
+fn jobs_of_articles(study: &StudyRecord) -> Vec<(Job, Article)> {
+    // A plan of a newer version may name articles that this one does not know: then it is a study like others.
+    let plan = Plan::parse(&study.plan_toml, &study.host);
+    let groups = plan.and_then(|plan| plan.groups(&study.host));
+    let groups = groups.unwrap_or_default().into_iter();
+    groups
+        .filter_map(|group| Some((group.job, group.article?)))
+        .collect()
 }
 
 fn title_of(plan_toml: &str) -> String {
@@ -214,6 +191,7 @@ fn title_of(plan_toml: &str) -> String {
     title.unwrap_or("A study").to_owned()
 }
 
+/// How it was measured, in paragraphs.
 fn method(groups: &[GroupRecord]) -> Vec<String> {
     let mut confidences: Vec<f64> = groups
         .iter()
@@ -225,35 +203,11 @@ fn method(groups: &[GroupRecord]) -> Vec<String> {
         .iter()
         .map(|share| number::percent(*share))
         .collect();
-    let blocks = groups.iter().map(|group| group.measure.block_ms);
-    let block_ms = number::span(blocks);
-    let discard_ms = number::span(groups.iter().map(|group| group.measure.discard_ms));
-    vec![
-        "Each engine runs in a process of its own. The engines of a group do the same job with the same keys and inputs, \
-         and are measured interleaved, block by block, in an order drawn anew for each round: whatever the machine does hits \
-         all of them alike."
-            .to_owned(),
-        format!(
-            "A block lasts {block_ms} ms or one call, whichever is longer; its first {discard_ms} ms are thrown away, \
-             because wide vector instructions change the clock of the core. Every call is timed by one loop, the same for \
-             every engine, and the overhead of the clock is subtracted."
-        ),
-        "Every output is verified by arithmetic of another origin, before the measurement and after it, and in between \
-         every run is compared with the first. A wrong answer is recorded as a failure and never as a time."
-            .to_owned(),
-        format!(
-            "Times are medians over all samples with an interval of {} that takes the block for the unit of independence. \
-             Ratios are of engines measured in the same rounds: the median over the rounds of what each says, with its \
-             exact interval. Where chance decides how long an operation takes, as in key generation, the speed is the \
-             number of operations over the time of all of them, and the ratio is between those, with a bootstrap interval \
-             that draws rounds. Adjusted figures are what each engine would have, had all tried as many candidates: the \
-             number of primality tests is the control variate.",
-            percent.join(" or ")
-        ),
-        "A block whose process was stopped, or had less than a quarter of the time it needed, is interrupted: it is kept, \
-         left out of every figure, counted in the notes, and measured anew."
-            .to_owned(),
-        "Ticks are those of the time-stamp counter, which runs at a constant rate. They are not core cycles.".to_owned(),
-        "Keys and inputs derive from the study's seed, which is printed here: they are insecure on purpose.".to_owned(),
-    ]
+    let block_ms = groups.iter().map(|group| group.measure.block_ms);
+    let discard_ms = groups.iter().map(|group| group.measure.discard_ms);
+    let words = include_str!("page/method.txt")
+        .replace("{confidence}", &percent.join(" or "))
+        .replace("{block_ms}", &number::span(block_ms))
+        .replace("{discard_ms}", &number::span(discard_ms));
+    words.lines().map(str::to_owned).collect()
 }

@@ -1,13 +1,15 @@
 //! One table for an operation: engines down, sizes across, and in every cell a speed or the reason why there is none.
 
 use rsalab_measure::Estimate;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::{
+    figures::families,
     group::{Group, Row},
     names,
 };
 use crate::{
+    distinct::distinct,
     number,
     plan::{Dimension, title_without},
 };
@@ -39,7 +41,7 @@ pub struct OverviewRow {
 }
 
 /// One engine at one size.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct OverviewCell {
     /// Its speed, in the unit of the table.
     pub speed: Option<Estimate>,
@@ -66,46 +68,33 @@ impl OverviewCell {
 
 /// The tables of a report: of every operation that was asked for at two sizes or more.
 pub(super) fn of(groups: &[Group]) -> Vec<Overview> {
-    let mut overviews: Vec<(String, Vec<&Group>)> = Vec::new();
-    for group in groups {
-        let slug = names::slug_without_bits(&group.job);
-        match overviews.iter_mut().find(|(other, _)| *other == slug) {
-            Some((_, groups)) => groups.push(group),
-            None => overviews.push((slug, vec![group])),
-        }
-    }
-    overviews
-        .into_iter()
-        .filter(|(_, groups)| groups.len() > 1)
-        .map(|(slug, groups)| Overview::of(slug, &groups))
-        .collect()
+    let mut families = families(groups, names::slug_without_bits);
+    families.retain(|family| family.len() > 1);
+    let overviews = families.iter().map(|family| Overview::of(family));
+    overviews.collect()
 }
 
 impl Overview {
-    fn of(slug: String, groups: &[&Group]) -> Overview {
-        let mut engines: Vec<&str> = Vec::new();
-        for row in groups.iter().flat_map(|group| &group.rows) {
-            if !engines.contains(&row.engine.as_str()) {
-                engines.push(&row.engine);
-            }
-        }
+    fn of(groups: &[&Group]) -> Overview {
+        let job = &groups[0].job;
+        let rows = groups.iter().flat_map(|group| &group.rows);
         let mut reasons = Vec::new();
-        let rows = engines
-            .into_iter()
-            .map(|engine| OverviewRow {
-                engine: engine.to_owned(),
-                cells: groups
-                    .iter()
-                    .map(|group| cell(group, engine, &mut reasons))
-                    .collect(),
-            })
-            .collect();
+        let row = |engine: &str| OverviewRow {
+            engine: engine.to_owned(),
+            cells: groups
+                .iter()
+                .map(|group| cell(group, engine, &mut reasons))
+                .collect(),
+        };
         Overview {
-            id: format!("overview-{slug}"),
-            title: title_without(&groups[0].job, &[Dimension::Bits]),
-            unit: names::unit(&groups[0].job),
+            id: format!("overview-{}", names::slug_without_bits(job)),
+            title: title_without(job, &[Dimension::Bits]),
+            unit: names::unit(job),
             bits: groups.iter().map(|group| group.job.bits).collect(),
-            rows,
+            rows: distinct(rows.map(|row| row.engine.as_str()))
+                .into_iter()
+                .map(row)
+                .collect(),
             reasons,
         }
     }
@@ -113,27 +102,19 @@ impl Overview {
 
 fn cell(group: &Group, engine: &str, reasons: &mut Vec<String>) -> OverviewCell {
     let row = group.rows.iter().find(|row| row.engine == engine);
-    let speed = row
-        .and_then(|row| row.figures.as_ref())
-        .map(|figures| names::speed(&group.job, &figures.ops_per_s));
-    let reason = match speed {
-        Some(_) => None,
-        None => {
-            let why = row.map_or("the plan does not ask for it".to_owned(), why);
-            let place = reasons.iter().position(|known| *known == why);
-            Some(
-                1 + place.unwrap_or_else(|| {
-                    reasons.push(why);
-                    reasons.len() - 1
-                }),
-            )
-        }
-    };
+    let figures = row.and_then(|row| row.figures.as_ref());
+    let speed = figures.map(|figures| names::speed(&group.job, &figures.ops_per_s));
+    let reason = speed.is_none().then(|| {
+        let why = row.map_or("the plan does not ask for it".to_owned(), why);
+        let place = reasons.iter().position(|known| *known == why);
+        1 + place.unwrap_or_else(|| {
+            reasons.push(why);
+            reasons.len() - 1
+        })
+    });
     OverviewCell {
         speed,
-        differs: row
-            .and_then(|row| row.ratio.as_ref())
-            .is_some_and(|ratio| !ratio.differs_in.is_empty()),
+        differs: row.is_some_and(Row::is_unequal),
         reason,
     }
 }

@@ -4,6 +4,7 @@ use rsalab_measure::Estimate;
 use serde::{Deserialize, Serialize};
 
 use super::figure::Figure;
+use crate::distinct::distinct;
 
 /// What a study says about an article.
 #[derive(Clone, Debug, Serialize)]
@@ -204,12 +205,6 @@ impl Claim {
         if let Some(reason) = &self.reason {
             return reason.clone();
         }
-        let mut kinds: Vec<Verdict> = Vec::new();
-        for one in &self.verdicts {
-            if !kinds.contains(&one.verdict) {
-                kinds.push(one.verdict);
-            }
-        }
         let of_kind = |kind: Verdict| {
             let engines: Vec<&str> = self
                 .verdicts
@@ -219,10 +214,8 @@ impl Claim {
                 .collect();
             format!("{} {} ({})", kind.mark(), kind.words(), engines.join(", "))
         };
-        kinds
-            .into_iter()
-            .map(of_kind)
-            .collect::<Vec<_>>()
-            .join("; ")
+        let kinds = distinct(self.verdicts.iter().map(|one| one.verdict));
+        let words: Vec<String> = kinds.into_iter().map(of_kind).collect();
+        words.join("; ")
     }
 }

@@ -13,6 +13,8 @@ use super::{
     document::Document,
     figure::Figure,
     model::Report,
+    names,
+    overview::OverviewCell,
     review::{TableCell, Verdict},
     svg::{Drawing, drawings},
     words,
@@ -99,8 +101,10 @@ fn fill(template: &'static str, format: Format, document: impl Serialize) -> Str
     });
     environment.add_filter("interval", |it: Serde<Estimate>| number::interval(&it));
     environment.add_filter("duration_interval", |it: Serde<Estimate>| {
-        number::duration_and_interval(&it).1
+        number::duration_interval(&it)
     });
+    environment.add_filter("is_own", names::is_own);
+    environment.add_filter("overview_cell", |cell: Serde<OverviewCell>| cell.text());
     environment.add_filter("ours", |cell: Serde<TableCell>| words::ours(&cell));
     environment.add_filter("on_one_line", |text: &str| {
         let text = text

@@ -4,7 +4,6 @@ use rsalab_engines::{
     Ledger,
     ledger::{ClockOwner, ThreadOwner},
 };
-use serde::Serialize;
 
 use super::{
     group::{Group, Row},
@@ -17,32 +16,6 @@ use crate::number;
 /// What stands below an overview.
 pub(super) const OVERVIEW: &str = "A star marks conditions that are not those of the first engine: the tables further down \
                                    say which, and have the intervals. A number in brackets is the reason why there is no speed.";
-
-/// A cell without a figure.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub(super) struct Trouble {
-    pub(super) job: String,
-    pub(super) engine: String,
-    pub(super) state: &'static str,
-    pub(super) reason: String,
-}
-
-/// Every cell that failed or is not supported, with its reason.
-pub(super) fn troubles(report: &Report) -> Vec<Trouble> {
-    let rows = report
-        .groups
-        .iter()
-        .flat_map(|group| group.rows.iter().map(move |row| (group, row)));
-    rows.filter_map(|(group, row)| {
-        Some(Trouble {
-            job: group.title.clone(),
-            engine: row.engine.clone(),
-            state: row.state,
-            reason: row.reason.clone()?,
-        })
-    })
-    .collect()
-}
 
 /// How far the study has come.
 pub(super) fn status(report: &Report) -> String {

@@ -3,7 +3,7 @@
 use rsalab_engines::Job;
 
 use crate::{
-    compare::{Measured, MeasuredBlock},
+    compare::Measured,
     store::{Beginning, CellState, TakenBlock},
 };
 
@@ -40,10 +40,9 @@ impl ActiveCell {
 
     /// What statistics are made of; none before the cell has begun.
     pub(crate) fn measured(&self) -> Option<Measured<'_>> {
-        let blocks = self.blocks.iter().map(MeasuredBlock::from).collect();
         Some(Measured {
             ledger: &self.beginning.as_ref()?.ledger,
-            blocks,
+            blocks: self.blocks.iter().collect(),
         })
     }
 

@@ -21,30 +21,28 @@ impl Axis {
     pub(super) fn of_places(figure: &Figure, ends: (f64, f64)) -> Axis {
         let points = figure.series.iter().flat_map(|series| &series.points);
         let (low, high) = extent(points.map(|point| point.x));
-        let is_log = figure.x.scale == Scale::Log;
         let margin = if high > low { (high - low) * 0.04 } else { 0.5 };
-        let (low, high) = match is_log {
-            true => log_range(low, high),
-            false => (low - margin, high + margin),
-        };
-        Axis {
-            low,
-            high,
-            is_log,
-            ends,
-        }
+        let is_log = figure.x.scale == Scale::Log;
+        Axis::new((low, high), (low - margin, high + margin), is_log, ends)
     }
 
     /// The axis of the values: of all that is shown, from zero where it is linear, with a margin.
     pub(super) fn of_values(figure: &Figure, is_log: bool, ends: (f64, f64)) -> Axis {
         let (low, high) = extent(figure.values());
+        let zero = low.min(0.0);
+        let margin = if high > zero {
+            (high - zero) * 0.06
+        } else {
+            1.0
+        };
+        Axis::new((low, high), (zero, high + margin), is_log, ends)
+    }
+
+    /// The axis of what is shown, with a margin of its own where it is logarithmic; where it is not, of the range `even`.
+    fn new(shown: (f64, f64), even: (f64, f64), is_log: bool, ends: (f64, f64)) -> Axis {
         let (low, high) = match is_log {
-            true => log_range(low, high),
-            false => {
-                let low = low.min(0.0);
-                let margin = if high > low { (high - low) * 0.06 } else { 1.0 };
-                (low, high + margin)
-            }
+            true => log_range(shown.0, shown.1),
+            false => even,
         };
         Axis {
             low,

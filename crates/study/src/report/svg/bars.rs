@@ -4,7 +4,7 @@
 use super::{
     axis::Axis,
     canvas::{Anchor, Canvas, FAINT, INK, at, escaped, whisker},
-    frame::{Frame, MARGIN, interval, point, sign},
+    frame::{Frame, MARGIN, interval, point, reference, sign},
     style,
 };
 use crate::{
@@ -60,11 +60,7 @@ pub(super) fn draw(
     for line in &figure.references {
         let x = axis.place(line.y);
         let d = format!("M{} {}V{}", at(x), at(top), at(bottom));
-        canvas.path(
-            &d,
-            " class=\"reference\" stroke=\"#59626b\" stroke-dasharray=\"4 4\"",
-        );
-        canvas.words(x + 4.0, top + 8.0, Anchor::Start, FAINT, &line.label);
+        reference(canvas, &d, x + 4.0, top + 8.0, &line.label);
     }
     for (row, bar) in bars.iter().enumerate() {
         let below = top + (row + 1) as f64 * step;

@@ -1,8 +1,6 @@
 //! SVG as text: what the drawings are made of. Colours are attributes, so that a file looks the same everywhere, and have
 //! classes, by which the page puts its own in their place.
 
-use std::fmt::Write;
-
 /// What is drawn so far, without the element around it.
 #[derive(Default)]
 pub(super) struct Canvas {
@@ -129,19 +127,10 @@ pub(super) fn at(place: f64) -> String {
 /// horizontal axis.
 pub(super) fn whisker(place: f64, (low, high): (f64, f64), is_lying: bool) -> String {
     let (place, before, low, high) = (at(place), at(place - 4.0), at(low), at(high));
-    let mut d = String::new();
-    let written = match is_lying {
-        true => write!(
-            d,
-            "M{low} {place}H{high}M{low} {before}v8M{high} {before}v8"
-        ),
-        false => write!(
-            d,
-            "M{place} {low}V{high}M{before} {low}h8M{before} {high}h8"
-        ),
-    };
-    written.expect("a string takes all that is written to it");
-    d
+    match is_lying {
+        true => format!("M{low} {place}H{high}M{low} {before}v8M{high} {before}v8"),
+        false => format!("M{place} {low}V{high}M{before} {low}h8M{before} {high}h8"),
+    }
 }
 
 pub(super) fn escaped(text: &str) -> String {

@@ -1,6 +1,6 @@
 //! What every drawing has: a frame with a width, and points that describe themselves.
 
-use super::canvas::{Canvas, at, escaped};
+use super::canvas::{Anchor, Canvas, FAINT, at, escaped};
 use crate::{
     number,
     report::figure::{Figure, Point, UNEQUAL},
@@ -56,16 +56,20 @@ pub(super) fn point(
             let value = format!("{} {unit}", number::significant(point.y));
             let interval = interval(point).map(|interval| format!("interval {interval}"));
             let remark = figure.remark.clone().filter(|_| point.unequal);
-            let lines = [Some(name.to_owned()), Some(place.to_owned())];
-            let lines =
-                lines
-                    .into_iter()
-                    .chain([Some(value), interval, remark, point.note.clone()]);
-            let lines: Vec<String> = lines.flatten().filter(|line| !line.is_empty()).collect();
+            let known = [name.to_owned(), place.to_owned(), value].into_iter();
+            let lines = known.chain([interval, remark, point.note.clone()].into_iter().flatten());
+            let lines: Vec<String> = lines.filter(|line| !line.is_empty()).collect();
             canvas.raw(&format!("<title>{}</title>", escaped(&lines.join("\n"))));
         }
         draw(canvas);
     });
+}
+
+/// A line to compare with, and its label from `x` on.
+pub(super) fn reference(canvas: &mut Canvas, d: &str, x: f64, y: f64, label: &str) {
+    let attributes = " class=\"reference\" stroke=\"#59626b\" stroke-dasharray=\"4 4\"";
+    canvas.path(d, attributes);
+    canvas.words(x, y, Anchor::Start, FAINT, label);
 }
 
 /// The interval as the tables have it, where there is one.

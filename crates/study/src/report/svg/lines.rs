@@ -3,7 +3,7 @@
 use super::{
     axis::{self, Axis},
     canvas::{Anchor, Canvas, FAINT, INK, at, escaped, whisker},
-    frame::{Frame, MARGIN, point, sign},
+    frame::{Frame, MARGIN, point, reference, sign},
     style::{Style, styles},
 };
 use crate::{
@@ -66,11 +66,7 @@ pub(super) fn draw(canvas: &mut Canvas, figure: &Figure, frame: Frame, top: f64)
     for line in &figure.references {
         let y = values.place(line.y);
         let d = format!("M{} {}H{}", at(left), at(y), at(right));
-        canvas.path(
-            &d,
-            " class=\"reference\" stroke=\"#59626b\" stroke-dasharray=\"4 4\"",
-        );
-        canvas.words(left + 6.0, y - 5.0, Anchor::Start, FAINT, &line.label);
+        reference(canvas, &d, left + 6.0, y - 5.0, &line.label);
     }
 
     let labels = match (is_named, frame.is_narrow) {

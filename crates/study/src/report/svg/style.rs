@@ -77,6 +77,9 @@ impl Style {
             let corners: Vec<String> = corners.iter().map(|(dx, dy)| to(*dx, *dy)).collect();
             format!("M{}Z", corners.join("L"))
         };
+        let stroke = |from: (f64, f64), end: (f64, f64)| {
+            format!("M{}L{}", to(from.0, from.1), to(end.0, end.1))
+        };
         let d = match self.mark {
             0 | 5 => {
                 let fill = if self.mark == 5 { " fill=\"none\"" } else { "" };
@@ -89,20 +92,8 @@ impl Style {
             1 => polygon(&[(-0.9, -0.9), (0.9, -0.9), (0.9, 0.9), (-0.9, 0.9)]),
             2 => polygon(&[(0.0, -1.3), (1.2, 1.0), (-1.2, 1.0)]),
             3 => polygon(&[(0.0, -1.4), (1.4, 0.0), (0.0, 1.4), (-1.4, 0.0)]),
-            4 => format!(
-                "M{}L{}M{}L{}",
-                to(-1.0, -1.0),
-                to(1.0, 1.0),
-                to(1.0, -1.0),
-                to(-1.0, 1.0)
-            ),
-            6 => format!(
-                "M{}L{}M{}L{}",
-                to(0.0, -1.3),
-                to(0.0, 1.3),
-                to(-1.3, 0.0),
-                to(1.3, 0.0)
-            ),
+            4 => stroke((-1.0, -1.0), (1.0, 1.0)) + &stroke((1.0, -1.0), (-1.0, 1.0)),
+            6 => stroke((0.0, -1.3), (0.0, 1.3)) + &stroke((-1.3, 0.0), (1.3, 0.0)),
             _ => polygon(&[(0.0, 1.3), (1.2, -1.0), (-1.2, -1.0)]),
         };
         canvas.path(&d, " class=\"mark\"");
