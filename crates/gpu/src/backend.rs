@@ -13,9 +13,12 @@ use crate::{
     driver::{Description, Device, Failure},
     kernel::{Launch, MAX_LIMBS},
     key::Keys,
+    resident::ResidentBatches,
     unit::Unit,
-    work::{Blocks, Operation, ResidentThreadRunner, ThreadRunner},
+    work::{Operation, ThreadRunner},
 };
+
+pub use crate::resident::{Resident, ResidentRunner};
 
 /// RSA on one device.
 pub struct GpuBackend<D: Device> {
@@ -62,51 +65,6 @@ pub trait Gpu: Backend {
     fn prepare_resident(&self, key: &PrivateKey) -> Result<Box<dyn Resident>, Error>;
 }
 
-/// A private key ready for batches that lie on the device.
-pub trait Resident: Send + Sync {
-    /// Bytes of the modulus, and so of each block.
-    fn modulus_len(&self) -> usize;
-
-    /// The kernel that will run, for the record.
-    fn kernel(&self) -> &str;
-
-    /// One thread's runner.
-    ///
-    /// # Errors
-    ///
-    /// The driver's.
-    fn runner(&self) -> Result<Box<dyn ResidentRunner + '_>, Error>;
-}
-
-/// One thread's runner on batches that lie on the device.
-pub trait ResidentRunner {
-    /// Uploads one more batch to the device: the next by number, from 0.
-    ///
-    /// # Errors
-    ///
-    /// If it does not fit; the driver's.
-    fn keep(&mut self, inputs: &[u8]) -> Result<(), Error>;
-
-    /// Does the private operation on a batch.
-    ///
-    /// # Errors
-    ///
-    /// If there is no such batch; the driver's.
-    fn run(&mut self, batch: usize) -> Result<(), Error>;
-
-    /// Fetches the results of a batch, which must have been run.
-    ///
-    /// # Errors
-    ///
-    /// If there is no such batch, or the buffers have other lengths than it; the driver's.
-    fn collect(
-        &mut self,
-        batch: usize,
-        outputs: &mut [u8],
-        status: &mut [Status],
-    ) -> Result<(), Error>;
-}
-
 impl<D: Device> GpuBackend<D> {
     /// On a device that is open.
     ///
@@ -124,14 +82,14 @@ impl<D: Device> GpuBackend<D> {
         })
     }
 
-    fn prepare(&self, keys: Keys<D>, operation: Operation) -> Box<dyn Prepared> {
-        Box::new(Ready {
+    fn ready(&self, keys: Keys<D>, operation: Operation) -> Ready<D> {
+        Ready {
             keys: Arc::new(keys),
             idle: Mutex::default(),
             operation,
             kernel: self.kernel.clone(),
             lanes: self.lanes(),
-        })
+        }
     }
 
     fn private_keys(&self, keys: &[PrivateKey], has_crt: bool) -> Result<Keys<D>, Error> {
@@ -156,75 +114,12 @@ impl<D: Device> Gpu for GpuBackend<D> {
 
     fn prepare_private_without_crt(&self, key: &PrivateKey) -> Result<Box<dyn Prepared>, Error> {
         let keys = self.private_keys(std::slice::from_ref(key), false)?;
-        Ok(self.prepare(keys, Operation::Private))
+        Ok(Box::new(self.ready(keys, Operation::Private)))
     }
 
     fn prepare_resident(&self, key: &PrivateKey) -> Result<Box<dyn Resident>, Error> {
         let keys = self.private_keys(std::slice::from_ref(key), true)?;
-        Ok(Box::new(ReadyResident {
-            keys: Arc::new(keys),
-            kernel: self.kernel.clone(),
-        }))
-    }
-}
-
-struct ReadyResident<D: Device> {
-    keys: Arc<Keys<D>>,
-    kernel: String,
-}
-
-impl<D: Device> Resident for ReadyResident<D> {
-    fn modulus_len(&self) -> usize {
-        self.keys.length()
-    }
-
-    fn kernel(&self) -> &str {
-        &self.kernel
-    }
-
-    fn runner(&self) -> Result<Box<dyn ResidentRunner + '_>, Error> {
-        let thread = ResidentThreadRunner::new(&self.keys).map_err(failed)?;
-        Ok(Box::new(ResidentBatches {
-            thread,
-            length: self.keys.length(),
-        }))
-    }
-}
-
-struct ResidentBatches<D: Device> {
-    thread: ResidentThreadRunner<D>,
-    length: usize,
-}
-
-impl<D: Device> ResidentBatches<D> {
-    fn items(&self, batch: usize) -> Result<usize, Error> {
-        let items = self.thread.items(batch);
-        items.ok_or_else(|| failed_with("there is no such batch on the device"))
-    }
-}
-
-impl<D: Device> ResidentRunner for ResidentBatches<D> {
-    fn keep(&mut self, inputs: &[u8]) -> Result<(), Error> {
-        let whole = inputs.len() / self.length * self.length;
-        check_len("the input buffer", inputs.len(), whole)?;
-        Ok(self.thread.keep(inputs)?)
-    }
-
-    fn run(&mut self, batch: usize) -> Result<(), Error> {
-        self.items(batch)?;
-        Ok(self.thread.run(batch)?)
-    }
-
-    fn collect(
-        &mut self,
-        batch: usize,
-        outputs: &mut [u8],
-        status: &mut [Status],
-    ) -> Result<(), Error> {
-        let items = self.items(batch)?;
-        check_len("the output buffer", outputs.len(), items * self.length)?;
-        check_len("the list of statuses", status.len(), items)?;
-        Ok(self.thread.collect(batch, outputs, status)?)
+        Ok(Box::new(self.ready(keys, Operation::Private)))
     }
 }
 
@@ -254,7 +149,7 @@ impl<D: Device> Backend for GpuBackend<D> {
 
     fn prepare_private(&self, key: &PrivateKey) -> Result<Box<dyn Prepared>, Error> {
         let keys = self.private_keys(std::slice::from_ref(key), true)?;
-        Ok(self.prepare(keys, Operation::Private))
+        Ok(Box::new(self.ready(keys, Operation::Private)))
     }
 
     fn prepare_multi_key(&self, keys: &[PrivateKey]) -> Result<Box<dyn PreparedMultiKey>, Error> {
@@ -267,20 +162,14 @@ impl<D: Device> Backend for GpuBackend<D> {
                 ));
             }
         }
-        let count = keys.len();
         let keys = self.private_keys(keys, true)?;
-        Ok(Box::new(ReadyRing {
-            keys: Arc::new(keys),
-            count,
-            kernel: self.kernel.clone(),
-            lanes: self.lanes(),
-        }))
+        Ok(Box::new(self.ready(keys, Operation::Private)))
     }
 
     fn prepare_public(&self, key: &PublicKey) -> Result<Box<dyn Prepared>, Error> {
         check_size(key.bits())?;
         let keys = Keys::public(&self.unit, self.launch, key).map_err(failed)?;
-        Ok(self.prepare(keys, Operation::Public))
+        Ok(Box::new(self.ready(keys, Operation::Public)))
     }
 
     fn tester(&self, bits: usize) -> Result<Box<dyn CandidateTester + '_>, Error> {
@@ -290,7 +179,7 @@ impl<D: Device> Backend for GpuBackend<D> {
     }
 }
 
-/// A key that is resident, for one of its operations.
+/// A key that is resident, for one of its operations; or several of one size.
 struct Ready<D: Device> {
     keys: Arc<Keys<D>>,
     /// ThreadRunner that a runner has left: their memory, and what blinds, serve the next.
@@ -325,6 +214,21 @@ impl<D: Device> Prepared for Ready<D> {
     }
 }
 
+impl<D: Device> Resident for Ready<D> {
+    fn modulus_len(&self) -> usize {
+        self.keys.length()
+    }
+
+    fn kernel(&self) -> &str {
+        &self.kernel
+    }
+
+    fn runner(&self) -> Result<Box<dyn ResidentRunner + '_>, Error> {
+        let batches = ResidentBatches::new(&self.keys).map_err(failed)?;
+        Ok(Box::new(batches))
+    }
+}
+
 impl<D: Device> Ready<D> {
     fn idle(&self) -> MutexGuard<'_, Vec<ThreadRunner<D>>> {
         self.idle.lock().unwrap_or_else(PoisonError::into_inner)
@@ -352,25 +256,11 @@ impl<D: Device> BlockRunner for Runner<'_, D> {
     ) -> Result<(), Error> {
         check_batch(self.ready.keys.length(), inputs, outputs, status)?;
         let thread = self.thread.as_mut().expect("they are there until the end");
-        let mut blocks = Blocks {
-            keys: None,
-            inputs,
-            outputs,
-            status,
-        };
-        Ok(thread.run(&mut blocks)?)
+        Ok(thread.run(None, inputs, outputs, status)?)
     }
 }
 
-/// Keys of one size that are resident.
-struct ReadyRing<D: Device> {
-    keys: Arc<Keys<D>>,
-    count: usize,
-    kernel: String,
-    lanes: usize,
-}
-
-impl<D: Device> PreparedMultiKey for ReadyRing<D> {
+impl<D: Device> PreparedMultiKey for Ready<D> {
     fn modulus_len(&self) -> usize {
         self.keys.length()
     }
@@ -384,8 +274,8 @@ impl<D: Device> PreparedMultiKey for ReadyRing<D> {
     }
 
     fn runner(&self) -> Box<dyn MultiKeyRunner + '_> {
-        Box::new(RingThreadRunner {
-            ring: self,
+        Box::new(MultiKeyBatches {
+            keys: &self.keys,
             thread: None,
         })
     }
@@ -395,15 +285,10 @@ impl<D: Device> PreparedMultiKey for ReadyRing<D> {
         let mut outputs = zeroize::Zeroizing::new(vec![0; inputs.len()]);
         let mut status = vec![Status::Fault; passed.len()];
         check_batch(length, inputs, &outputs, &status)?;
-        check_len("the list of keys", passed.len(), self.count)?;
-        let places: Vec<usize> = (0..self.count).collect();
+        let places: Vec<usize> = (0..self.keys.count()).collect();
+        check_len("the list of keys", passed.len(), places.len())?;
         let mut thread = ThreadRunner::new(&self.keys, Operation::CheckKey).map_err(failed)?;
-        thread.run(&mut Blocks {
-            keys: Some(&places),
-            inputs,
-            outputs: &mut outputs,
-            status: &mut status,
-        })?;
+        thread.run(Some(&places), inputs, &mut outputs, &mut status)?;
         let results = inputs
             .chunks_exact(length)
             .zip(outputs.chunks_exact(length));
@@ -414,13 +299,13 @@ impl<D: Device> PreparedMultiKey for ReadyRing<D> {
     }
 }
 
-/// Made when they are first used: a ring gives its runners out without a chance to fail.
-struct RingThreadRunner<'ring, D: Device> {
-    ring: &'ring ReadyRing<D>,
+/// Its thread is made when it is first used: runners of several keys are given out without a chance to fail.
+struct MultiKeyBatches<'keys, D: Device> {
+    keys: &'keys Arc<Keys<D>>,
     thread: Option<ThreadRunner<D>>,
 }
 
-impl<D: Device> MultiKeyRunner for RingThreadRunner<'_, D> {
+impl<D: Device> MultiKeyRunner for MultiKeyBatches<'_, D> {
     fn run(
         &mut self,
         keys: &[usize],
@@ -428,9 +313,9 @@ impl<D: Device> MultiKeyRunner for RingThreadRunner<'_, D> {
         outputs: &mut [u8],
         status: &mut [Status],
     ) -> Result<(), Error> {
-        check_batch(self.ring.keys.length(), inputs, outputs, status)?;
+        check_batch(self.keys.length(), inputs, outputs, status)?;
         check_len("the list of keys", keys.len(), status.len())?;
-        if keys.iter().any(|&key| key >= self.ring.count) {
+        if keys.iter().any(|&key| key >= self.keys.count()) {
             return Err(failed_with(
                 "the place of a key in its ring is out of range",
             ));
@@ -438,17 +323,10 @@ impl<D: Device> MultiKeyRunner for RingThreadRunner<'_, D> {
         let thread = match &mut self.thread {
             Some(thread) => thread,
             thread => {
-                let new = ThreadRunner::new(&self.ring.keys, Operation::Private).map_err(failed)?;
-                thread.insert(new)
+                thread.insert(ThreadRunner::new(self.keys, Operation::Private).map_err(failed)?)
             }
         };
-        let mut blocks = Blocks {
-            keys: Some(keys),
-            inputs,
-            outputs,
-            status,
-        };
-        Ok(thread.run(&mut blocks)?)
+        Ok(thread.run(Some(keys), inputs, outputs, status)?)
     }
 }
 

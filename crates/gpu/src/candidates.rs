@@ -21,9 +21,8 @@ const SINGLE_BITS: usize = 16;
 /// One thread's runner for testing candidates of one length.
 pub(crate) struct Tester<D: Device> {
     unit: Arc<Unit<D>>,
-    launch: Launch,
+    launcher: Launcher<D>,
     program: Arc<D::Program>,
-    queue: D::Queue,
     bits: usize,
     limbs: usize,
     buffers: Option<Buffers<D>>,
@@ -45,9 +44,8 @@ impl<D: Device> Tester<D> {
     pub(crate) fn new(unit: &Arc<Unit<D>>, launch: Launch, bits: usize) -> Result<Self, Failure> {
         let limbs = bits.div_ceil(32);
         Ok(Tester {
-            launch,
+            launcher: Launcher::new(unit, launch)?,
             program: unit.program(limbs)?,
-            queue: unit.device.queue()?,
             unit: Arc::clone(unit),
             bits,
             limbs,
@@ -61,18 +59,13 @@ impl<D: Device> Tester<D> {
 
     /// The most candidates that are tested at once.
     fn most_items(&self) -> usize {
-        let device = self.unit.device.description();
         let table = (4 * self.limbs) << WINDOW;
-        let most = (device.memory / 8 / (2 * table)).min(device.largest_buffer / table);
-        1 << most.clamp(1, 1 << 17).ilog2()
+        self.unit.most_items(table, table)
     }
 
     fn make_buffers(&mut self, items: usize) -> Result<(), Failure> {
-        if self
-            .buffers
-            .as_ref()
-            .is_some_and(|buffers| buffers.items >= items)
-        {
+        let room = self.buffers.as_ref().map_or(0, |buffers| buffers.items);
+        if room >= items {
             return Ok(());
         }
         self.buffers = None;
@@ -96,142 +89,78 @@ impl<D: Device> Tester<D> {
     fn enter(&mut self, candidates: &[u8], count: usize, shortest: usize) -> Result<(), Failure> {
         self.make_buffers(count)?;
         let length = self.length();
-        let buffers = self.buffers.as_ref().expect("it was just made");
-        self.queue.upload(&buffers.candidates.buffer, candidates)?;
-        let mut launcher = Launcher {
-            unit: &self.unit,
-            queue: &mut self.queue,
-            launch: self.launch,
-        };
-        launcher.run(
-            &self.program,
+        let own = self.buffers.as_ref().expect("it was just made");
+        self.launcher.upload(&own.candidates, candidates)?;
+        let mut run = on_each(&mut self.launcher, &self.program, count, own.items);
+        run(
             Kernel::CandidateEnter,
-            count,
-            &[
-                &buffers.candidates.buffer,
-                &buffers.moduli.buffer,
-                &buffers.ones.buffer,
-                &buffers.states.buffer,
-            ],
-            &[shortest - 1, self.limbs, length, count, buffers.items],
+            &[&own.candidates, &own.moduli, &own.ones, &own.states],
+            &[shortest - 1, self.limbs, length],
         )
     }
 
     /// Is 2^((w−1)/2) = ±1 mod w, for candidates of exactly the tester's length in bits?
-    fn two(&mut self, candidates: &[u8], passed: &mut [bool]) -> Result<(), Failure> {
-        let count = passed.len();
+    fn two(&mut self, candidates: &[u8], count: usize) -> Result<(), Failure> {
         self.enter(candidates, count, self.bits)?;
-        let buffers = self.buffers.as_ref().expect("it was made to enter");
-        let mut launcher = Launcher {
-            unit: &self.unit,
-            queue: &mut self.queue,
-            launch: self.launch,
-        };
-        let top = self.bits - 1;
-        for (first, last) in intervals(top, 1, self.limbs, count) {
-            launcher.run(
-                &self.program,
-                Kernel::TwoBits,
-                count,
-                &[&buffers.states.buffer, &buffers.moduli.buffer],
-                &[top - first, top - last, self.limbs, count, buffers.items],
-            )?;
+        let own = self.buffers.as_ref().expect("it was made to enter");
+        let mut run = on_each(&mut self.launcher, &self.program, count, own.items);
+        let (top, limbs) = (self.bits - 1, self.limbs);
+        for (first, last) in intervals(top, 1, limbs, count) {
+            let words = [top - first, top - last, limbs];
+            run(Kernel::TwoBits, &[&own.states, &own.moduli], &words)?;
         }
-        launcher.run(
-            &self.program,
+        run(
             Kernel::TwoVerdict,
-            count,
-            &[
-                &buffers.states.buffer,
-                &buffers.moduli.buffer,
-                &buffers.ones.buffer,
-                &buffers.passed.buffer,
-            ],
-            &[self.limbs, count, buffers.items],
-        )?;
-        self.verdicts(passed)
+            &[&own.states, &own.moduli, &own.ones, &own.passed],
+            &[limbs],
+        )
     }
 
     /// One Miller–Rabin round for each candidate.
-    fn strong(
-        &mut self,
-        candidates: &[u8],
-        bases: &[u8],
-        passed: &mut [bool],
-    ) -> Result<(), Failure> {
-        let (count, length) = (passed.len(), self.length());
+    fn strong(&mut self, candidates: &[u8], bases: &[u8], count: usize) -> Result<(), Failure> {
+        let length = self.length();
         let each = || candidates.chunks_exact(length);
         let lengths = || each().map(integer::bits_vartime);
         let shortest = lengths().min().unwrap_or(self.bits);
         let longest = lengths().max().unwrap_or(self.bits);
         self.enter(candidates, count, shortest)?;
         let buffers = self.buffers.as_ref().expect("it was made to enter");
-        self.queue.upload(&buffers.bases.buffer, bases)?;
-        let mut launcher = Launcher {
-            unit: &self.unit,
-            queue: &mut self.queue,
-            launch: self.launch,
-        };
-        launcher.run(
-            &self.program,
+        self.launcher.upload(&buffers.bases, bases)?;
+        let mut run = on_each(&mut self.launcher, &self.program, count, buffers.items);
+        let Buffers {
+            bases,
+            states,
+            table,
+            moduli,
+            ones,
+            passed,
+            ..
+        } = buffers;
+        let limbs = self.limbs;
+        run(
             Kernel::BaseEnter,
-            count,
-            &[
-                &buffers.bases.buffer,
-                &buffers.states.buffer,
-                &buffers.table.buffer,
-                &buffers.moduli.buffer,
-                &buffers.ones.buffer,
-            ],
-            &[WINDOW, self.limbs, length, count, buffers.items],
+            &[bases, states, table, moduli, ones],
+            &[WINDOW, limbs, length],
         )?;
         let zeros = each().map(zeros_after_the_lowest_bit).max().unwrap_or(0);
         // One more than the zeros at the end of w - 1, which are one more than these.
         let low = (zeros + 2).next_multiple_of(WINDOW).max(SINGLE_BITS);
         let high = longest.next_multiple_of(WINDOW).max(low);
-        for (first, last) in intervals((high - low) / WINDOW, WINDOW + 1, self.limbs, count) {
-            launcher.run(
-                &self.program,
-                Kernel::BaseDigits,
-                count,
-                &[
-                    &buffers.states.buffer,
-                    &buffers.table.buffer,
-                    &buffers.moduli.buffer,
-                ],
-                &[
-                    high - first * WINDOW,
-                    high - last * WINDOW,
-                    WINDOW,
-                    self.limbs,
-                    count,
-                    buffers.items,
-                ],
-            )?;
+        for (first, last) in intervals((high - low) / WINDOW, WINDOW + 1, limbs, count) {
+            let (from, to) = (high - first * WINDOW, high - last * WINDOW);
+            let words = [from, to, WINDOW, limbs];
+            run(Kernel::BaseDigits, &[states, table, moduli], &words)?;
         }
-        launcher.run(
-            &self.program,
-            Kernel::BaseVerdict,
-            count,
-            &[
-                &buffers.states.buffer,
-                &buffers.table.buffer,
-                &buffers.moduli.buffer,
-                &buffers.ones.buffer,
-                &buffers.passed.buffer,
-            ],
-            &[low, self.limbs, count, buffers.items],
-        )?;
-        self.verdicts(passed)
+        let buffers = [states, table, moduli, ones, passed];
+        run(Kernel::BaseVerdict, &buffers, &[low, limbs])
     }
 
     fn verdicts(&mut self, passed: &mut [bool]) -> Result<(), Failure> {
         let buffers = self.buffers.as_ref().expect("it was made to enter");
-        let download = self
-            .queue
-            .download(&buffers.passed.buffer, 4 * passed.len())?;
-        self.queue.finish()?;
-        let words = self.queue.downloaded(&download).chunks_exact(4);
+        let queue = &mut self.launcher.queue;
+        let download = queue.download(&buffers.passed.buffer, 4 * passed.len())?;
+        queue.finish()?;
+        let words = queue.downloaded(&download).chunks_exact(4);
         for (passed, word) in passed.iter_mut().zip(words) {
             *passed = word[0] == 1;
         }
@@ -255,6 +184,19 @@ impl<D: Device> Tester<D> {
             .into()),
             false => Ok(()),
         }
+    }
+}
+
+/// Runs kernels on each of `count` candidates: their buffers, their words, and then how many there are and there is room for.
+fn on_each<D: Device>(
+    launcher: &mut Launcher<D>,
+    program: &D::Program,
+    count: usize,
+    room: usize,
+) -> impl FnMut(Kernel, &[&Wiped<D>], &[usize]) -> Result<(), Failure> {
+    move |kernel, buffers, words| {
+        let words = [words, &[count, room]].concat();
+        launcher.run(program, kernel, count, buffers, &words)
     }
 }
 
@@ -286,7 +228,9 @@ impl<D: Device> CandidateTester for Tester<D> {
             .chunks(chunk * self.length())
             .zip(passed.chunks_mut(chunk))
         {
-            self.two(candidates, passed).map_err(Failed::from)?;
+            let tested = self.two(candidates, passed.len());
+            let done = tested.and_then(|()| self.verdicts(passed));
+            done.map_err(Failed::from)?;
         }
         Ok(())
     }
@@ -315,8 +259,9 @@ impl<D: Device> CandidateTester for Tester<D> {
             .zip(bases.chunks(chunk * length))
             .zip(passed.chunks_mut(chunk))
         {
-            self.strong(candidates, bases, passed)
-                .map_err(Failed::from)?;
+            let tested = self.strong(candidates, bases, passed.len());
+            let done = tested.and_then(|()| self.verdicts(passed));
+            done.map_err(Failed::from)?;
         }
         Ok(())
     }

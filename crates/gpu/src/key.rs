@@ -104,22 +104,17 @@ impl<D: Device> Keys<D> {
     /// Uploads the records to the device, which works out what follows from the moduli. The queue's memory is wiped when it goes.
     fn complete(&self, records: &[u32], part_bits: usize) -> Result<(), Failure> {
         let bytes = Zeroizing::new(words_to_bytes(records));
-        let mut queue = self.unit.device.queue()?;
-        queue.upload(&self.records.buffer, &bytes)?;
+        let mut launcher = Launcher::new(&self.unit, self.launch)?;
+        launcher.upload(&self.records, &bytes)?;
         let count = self.moduli.len();
         let layout = &self.layout;
-        let mut launcher = Launcher {
-            unit: &self.unit,
-            queue: &mut queue,
-            launch: self.launch,
-        };
         // A modulus is above the power of two of its highest bit.
         let mut prepare = |program: &D::Program, at: usize, limbs: usize, bits: usize| {
             launcher.run(
                 program,
                 Kernel::PrepareModulus,
                 count,
-                &[&self.records.buffer],
+                &[&self.records],
                 &[layout.words, at, limbs, bits - 1, count],
             )
         };
@@ -134,12 +129,17 @@ impl<D: Device> Keys<D> {
                     program,
                     Kernel::PrepareFactor,
                     count,
-                    &[&self.records.buffer],
+                    &[&self.records],
                     &[layout.words, power.at, from, to, power.limbs, count],
                 )?;
             }
         }
-        queue.finish()
+        launcher.queue.finish()
+    }
+
+    /// How many keys they are.
+    pub(crate) fn count(&self) -> usize {
+        self.moduli.len()
     }
 
     /// Bytes of a modulus, and of a block.
@@ -147,26 +147,11 @@ impl<D: Device> Keys<D> {
         self.layout.bits.div_ceil(8)
     }
 
-    /// The most items that are worked on at once: what a quarter of the device's memory holds, in two sets of buffers.
+    /// The most items that are worked on at once.
     pub(crate) fn most_items(&self) -> usize {
-        let device = self.unit.device.description();
-        let table = self
-            .layout
-            .power
-            .as_ref()
-            .map_or(0, |power| (4 * power.parts * power.limbs) << power.window);
-        let others = 4 * 8 * self.layout.limbs;
-        let by_table = device.largest_buffer.checked_div(table);
-        let by_memory = device.memory / 8 / (table + others);
-        /// Indices of 32 bits reach so many words.
-        const MOST_WORDS: usize = 1 << 30;
-        let by_index = (4 * MOST_WORDS).checked_div(table);
-        let most = by_memory
-            .min(by_table.unwrap_or(usize::MAX))
-            .min(by_index.unwrap_or(usize::MAX))
-            .clamp(1, 1 << 17);
-        // A power of two, as buffers are.
-        1 << most.ilog2()
+        let power = self.layout.power.as_ref();
+        let table = power.map_or(0, |power| (4 * power.parts * power.limbs) << power.window);
+        self.unit.most_items(table, 4 * 8 * self.layout.limbs)
     }
 }
 

@@ -8,6 +8,7 @@
 //! | what is a backend on one | [`backend`] |
 //! | how is a key uploaded | `layout`, `key` |
 //! | how does a batch run | `work`, in `steps`; `pairs` (blinding), `unit` (memory, programs, launches) |
+//! | how do batches stay on a device, to be measured | `resident` |
 //! | how are candidates for primes tested | `candidates` |
 //! | how do a device and this CPU share a batch | [`split`] |
 //!
@@ -24,6 +25,7 @@ pub mod kernel;
 mod key;
 mod layout;
 mod pairs;
+mod resident;
 pub mod split;
 mod steps;
 mod unit;

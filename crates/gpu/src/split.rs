@@ -74,12 +74,9 @@ impl SplitBackend {
         gpu: Result<Box<dyn Prepared>, Error>,
     ) -> Box<dyn Prepared> {
         Box::new(Ready {
+            backend: self.clone(),
             cpu: Arc::from(cpu),
             gpu: self.unless_lost(gpu),
-            threads: self.threads,
-            cpus: self.cpus.clone(),
-            kernel: self.kernel.clone(),
-            lost: self.lost.clone(),
             balance: Mutex::default(),
         })
     }
@@ -139,12 +136,9 @@ impl Backend for SplitBackend {
 
 /// A key on both sides.
 struct Ready {
+    backend: SplitBackend,
     cpu: Arc<dyn Prepared>,
     gpu: Option<Box<dyn Prepared>>,
-    threads: usize,
-    cpus: Vec<usize>,
-    kernel: String,
-    lost: Lost,
     balance: Mutex<Balance>,
 }
 
@@ -154,23 +148,24 @@ impl Prepared for Ready {
     }
 
     fn kernel(&self) -> &str {
-        &self.kernel
+        &self.backend.kernel
     }
 
     fn lanes(&self) -> usize {
         let gpu = self.gpu.as_ref().map_or(0, |gpu| gpu.lanes());
-        gpu + self.threads * self.cpu.lanes()
+        gpu + self.backend.threads * self.cpu.lanes()
     }
 
     fn runner(&self) -> Result<Box<dyn BlockRunner + '_>, Error> {
-        let gpu = match (&self.gpu, self.lost.reason()) {
-            (Some(gpu), None) => gpu.runner().map_err(|error| self.lost.give_up(&error)).ok(),
+        let backend = &self.backend;
+        let gpu = match (&self.gpu, backend.lost()) {
+            (Some(gpu), None) => backend.unless_lost(gpu.runner()),
             _ => None,
         };
         Ok(Box::new(Runner {
             ready: self,
             gpu,
-            threads: CpuThreads::start(&self.cpu, self.threads, &self.cpus)?,
+            threads: CpuThreads::start(&self.cpu, backend.threads, &backend.cpus)?,
         }))
     }
 }
@@ -276,7 +271,7 @@ impl Runner<'_> {
     }
 
     fn give_up(&mut self, error: &Error) {
-        self.ready.lost.give_up(error);
+        self.ready.backend.lost.give_up(error);
         self.gpu = None;
     }
 }

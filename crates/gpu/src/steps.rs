@@ -1,7 +1,7 @@
 //! One interval of work on a device: its memory, and each kernel with its arguments.
 
 use crate::{
-    driver::{Device, Failure, Queue},
+    driver::{Device, Failure},
     kernel::Kernel,
     key::Keys,
     unit::{Launcher, Wiped, intervals},
@@ -52,7 +52,7 @@ pub(crate) struct Steps<'a, D: Device> {
     buffers: &'a Buffers<D>,
     /// What became of each item.
     status: &'a Wiped<D>,
-    launcher: Launcher<'a, D>,
+    launcher: &'a mut Launcher<D>,
     count: usize,
 }
 
@@ -60,7 +60,7 @@ impl<'a, D: Device> Steps<'a, D> {
     /// On the first `count` items of the buffers, whose statuses go to `status`.
     pub(crate) fn new(
         keys: &'a Keys<D>,
-        queue: &'a mut D::Queue,
+        launcher: &'a mut Launcher<D>,
         buffers: &'a Buffers<D>,
         status: &'a Wiped<D>,
         count: usize,
@@ -69,20 +69,14 @@ impl<'a, D: Device> Steps<'a, D> {
             keys,
             buffers,
             status,
-            launcher: Launcher {
-                unit: &keys.unit,
-                queue,
-                launch: keys.launch,
-            },
+            launcher,
             count,
         }
     }
 
     /// Uploads other blocks to the buffers.
     pub(crate) fn upload(&mut self, blocks: &[u8]) -> Result<(), Failure> {
-        self.launcher
-            .queue
-            .upload(&self.buffers.blocks.buffer, blocks)
+        self.launcher.upload(&self.buffers.blocks, blocks)
     }
 
     /// Runs a kernel on numbers as long as the modulus: buffers, then the keys and which each item takes, then words.
@@ -105,69 +99,48 @@ impl<'a, D: Device> Steps<'a, D> {
         buffers: &[&Wiped<D>],
         words: &[usize],
     ) -> Result<(), Failure> {
-        let keys = [&self.keys.records, &self.buffers.which];
-        let buffers: Vec<_> = buffers
-            .iter()
-            .copied()
-            .chain(keys)
-            .map(|wiped| &wiped.buffer)
-            .collect();
+        let buffers = [buffers, &[&self.keys.records, &self.buffers.which]].concat();
         let words = [&[self.keys.layout.words], words].concat();
         self.launcher
             .run(program, kernel, numbers, &buffers, &words)
     }
 
+    /// The same for kernels that take the modulus, how many items there are and there is room for, and at most one word more.
+    fn modular(
+        &mut self,
+        kernel: Kernel,
+        buffers: &[&Wiped<D>],
+        last: &[usize],
+    ) -> Result<(), Failure> {
+        let limbs = self.keys.layout.limbs;
+        let words = [&[0, limbs, self.count, self.buffers.items], last].concat();
+        self.whole(kernel, buffers, &words)
+    }
+
     pub(crate) fn read_blocks(&mut self, from: &Wiped<D>, to: &Wiped<D>) -> Result<(), Failure> {
-        let buffers = self.buffers;
-        self.whole(
-            Kernel::ReadBlocks,
-            &[from, to, self.status],
-            &[
-                0,
-                self.keys.layout.limbs,
-                self.keys.length(),
-                self.count,
-                buffers.items,
-            ],
-        )
+        let (limbs, length) = (self.keys.layout.limbs, self.keys.length());
+        let words = [0, limbs, length, self.count, self.buffers.items];
+        self.whole(Kernel::ReadBlocks, &[from, to, self.status], &words)
     }
 
     pub(crate) fn write_blocks(&mut self, to: &Wiped<D>) -> Result<(), Failure> {
-        let (keys, buffers) = (self.keys, self.buffers);
-        let arguments = [&buffers.values, to, self.status].map(|wiped| &wiped.buffer);
-        let words = [keys.length(), self.count, buffers.items];
-        self.launcher.run(
-            &keys.whole,
-            Kernel::WriteBlocks,
-            self.count,
-            &arguments,
-            &words,
-        )
+        let (program, count) = (&self.keys.whole, self.count);
+        let buffers = [&self.buffers.values, to, self.status];
+        let words = [self.keys.length(), count, self.buffers.items];
+        self.launcher
+            .run(program, Kernel::WriteBlocks, count, &buffers, &words)
     }
 
     /// Blinded numbers of what was given.
     pub(crate) fn blind(&mut self, pairs: &[Wiped<D>; 2], slots: usize) -> Result<(), Failure> {
-        let buffers = self.buffers;
-        self.whole(
-            Kernel::Blind,
-            &[
-                &buffers.given,
-                &buffers.values,
-                &pairs[0],
-                &pairs[1],
-                &buffers.pair,
-            ],
-            &[0, self.keys.layout.limbs, self.count, buffers.items, slots],
-        )
+        let own = self.buffers;
+        let buffers = [&own.given, &own.values, &pairs[0], &pairs[1], &own.pair];
+        self.modular(Kernel::Blind, &buffers, &[slots])
     }
 
     pub(crate) fn unblind(&mut self, pairs: &[Wiped<D>; 2], slots: usize) -> Result<(), Failure> {
-        let buffers = self.buffers;
-        self.whole(
-            Kernel::Unblind,
-            &[&buffers.values, &pairs[1], &buffers.pair],
-            &[0, self.keys.layout.limbs, self.count, buffers.items, slots],
-        )
+        let buffers = [&self.buffers.values, &pairs[1], &self.buffers.pair];
+        self.modular(Kernel::Unblind, &buffers, &[slots])
     }
 
     /// Pairs of the powers that a public power has left in Montgomery form, and of the inverses among the values.
@@ -176,18 +149,9 @@ impl<'a, D: Device> Steps<'a, D> {
         pairs: &[Wiped<D>; 2],
         slots: usize,
     ) -> Result<(), Failure> {
-        let buffers = self.buffers;
-        self.whole(
-            Kernel::RenewPairs,
-            &[
-                &buffers.publics,
-                &buffers.values,
-                &pairs[0],
-                &pairs[1],
-                &buffers.pair,
-            ],
-            &[0, self.keys.layout.limbs, self.count, buffers.items, slots],
-        )
+        let own = self.buffers;
+        let buffers = [&own.publics, &own.values, &pairs[0], &pairs[1], &own.pair];
+        self.modular(Kernel::RenewPairs, &buffers, &[slots])
     }
 
     /// Raises numbers to their private exponents, into the values.
@@ -267,11 +231,8 @@ impl<'a, D: Device> Steps<'a, D> {
     pub(crate) fn public_power(&mut self, from: &Wiped<D>) -> Result<(), Failure> {
         let (resident, buffers, count) = (self.keys, self.buffers, self.count);
         let layout = &resident.layout;
-        self.whole(
-            Kernel::PublicEnter,
-            &[from, &buffers.bases, &buffers.publics],
-            &[0, layout.limbs, count, buffers.items],
-        )?;
+        let entered = [from, &buffers.bases, &buffers.publics];
+        self.modular(Kernel::PublicEnter, &entered, &[])?;
         for (first, last) in intervals(resident.exponent_bits - 1, 2, layout.limbs, count) {
             self.whole(
                 Kernel::PublicBits,
@@ -292,26 +253,14 @@ impl<'a, D: Device> Steps<'a, D> {
 
     /// The public powers, out of Montgomery form, among the values.
     pub(crate) fn public_leave(&mut self) -> Result<(), Failure> {
-        let buffers = self.buffers;
-        self.whole(
-            Kernel::PublicLeave,
-            &[&buffers.publics, &buffers.values],
-            &[0, self.keys.layout.limbs, self.count, buffers.items],
-        )
+        let buffers = [&self.buffers.publics, &self.buffers.values];
+        self.modular(Kernel::PublicLeave, &buffers, &[])
     }
 
     /// Are the public powers of the values what was given?
     pub(crate) fn check(&mut self) -> Result<(), Failure> {
-        let buffers = self.buffers;
-        self.whole(
-            Kernel::PublicCheck,
-            &[
-                &buffers.publics,
-                &buffers.given,
-                &buffers.values,
-                self.status,
-            ],
-            &[0, self.keys.layout.limbs, self.count, buffers.items],
-        )
+        let own = self.buffers;
+        let buffers = [&own.publics, &own.given, &own.values, self.status];
+        self.modular(Kernel::PublicCheck, &buffers, &[])
     }
 }

@@ -7,7 +7,7 @@ use std::{
 
 use crate::{
     driver::{Argument, Device, Failure, Queue},
-    kernel::{Grid, Kernel, Launch},
+    kernel::{Kernel, Launch},
 };
 
 /// A device in use.
@@ -36,6 +36,18 @@ impl<D: Device> Unit<D> {
         let program = Arc::new(self.device.program(limbs)?);
         programs.insert(limbs, Arc::clone(&program));
         Ok(program)
+    }
+
+    /// The most items that are worked on at once, a power of two, as buffers are: what a quarter of the device's memory holds, in two
+    /// sets of buffers, where an item takes so many bytes of a table and of other memory.
+    pub(crate) fn most_items(&self, table: usize, others: usize) -> usize {
+        /// Indices of 32 bits reach so many words.
+        const MOST_WORDS: usize = 1 << 30;
+        let device = self.device.description();
+        let largest = device.largest_buffer.min(4 * MOST_WORDS);
+        let by_table = largest.checked_div(table).unwrap_or(usize::MAX);
+        let by_memory = device.memory / 8 / (table + others);
+        1 << by_memory.min(by_table).clamp(1, 1 << 17).ilog2()
     }
 
     fn control(&self) -> MutexGuard<'_, D::Queue> {
@@ -72,28 +84,41 @@ impl<D: Device> Drop for Wiped<D> {
     }
 }
 
-/// Who launches what: a queue, a program and a grid.
-pub(crate) struct Launcher<'a, D: Device> {
-    pub(crate) unit: &'a Unit<D>,
-    pub(crate) queue: &'a mut D::Queue,
-    pub(crate) launch: Launch,
+/// A queue of a device, and how kernels are launched on it.
+pub(crate) struct Launcher<D: Device> {
+    unit: Arc<Unit<D>>,
+    launch: Launch,
+    pub(crate) queue: D::Queue,
 }
 
-impl<D: Device> Launcher<'_, D> {
+impl<D: Device> Launcher<D> {
+    pub(crate) fn new(unit: &Arc<Unit<D>>, launch: Launch) -> Result<Self, Failure> {
+        Ok(Launcher {
+            queue: unit.device.queue()?,
+            unit: Arc::clone(unit),
+            launch,
+        })
+    }
+
+    /// Copies bytes to the beginning of memory.
+    pub(crate) fn upload(&mut self, to: &Wiped<D>, bytes: &[u8]) -> Result<(), Failure> {
+        self.queue.upload(&to.buffer, bytes)
+    }
+
     /// Runs a kernel on so many numbers. All kernels take buffers first, then words.
     pub(crate) fn run(
         &mut self,
         program: &D::Program,
         kernel: Kernel,
         numbers: usize,
-        buffers: &[&D::Buffer],
+        buffers: &[&Wiped<D>],
         words: &[usize],
     ) -> Result<(), Failure> {
-        let grid: Grid = self.launch.grid(numbers, self.unit.device.description());
+        let grid = self.launch.grid(numbers, self.unit.device.description());
         let word = |&word: &usize| {
             Argument::Word(u32::try_from(word).expect("sizes on a device fit 32 bits"))
         };
-        let buffers = buffers.iter().map(|buffer| Argument::Buffer(*buffer));
+        let buffers = buffers.iter().map(|wiped| Argument::Buffer(&wiped.buffer));
         let arguments: Vec<_> = buffers.chain(words.iter().map(word)).collect();
         self.queue.launch(program, kernel, grid, &arguments)
     }

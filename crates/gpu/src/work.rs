@@ -15,7 +15,7 @@ use crate::{
     key::{Keys, words_to_bytes},
     pairs::Slots,
     steps::{Buffers, Steps},
-    unit::Wiped,
+    unit::{Launcher, Wiped},
 };
 
 /// What is done to a block.
@@ -37,12 +37,12 @@ pub(crate) struct ThreadRunner<D: Device> {
 }
 
 /// A batch's buffers, as the caller has them.
-pub(crate) struct Blocks<'a> {
+struct Blocks<'a> {
     /// Whose key each item takes, unless there is one for all.
-    pub(crate) keys: Option<&'a [usize]>,
-    pub(crate) inputs: &'a [u8],
-    pub(crate) outputs: &'a mut [u8],
-    pub(crate) status: &'a mut [Status],
+    keys: Option<&'a [usize]>,
+    inputs: &'a [u8],
+    outputs: &'a mut [u8],
+    status: &'a mut [Status],
 }
 
 impl<D: Device> ThreadRunner<D> {
@@ -55,7 +55,19 @@ impl<D: Device> ThreadRunner<D> {
     }
 
     /// Does the operation to each block. Whatever fails, all outputs are zero then.
-    pub(crate) fn run(&mut self, blocks: &mut Blocks<'_>) -> Result<(), Failed> {
+    pub(crate) fn run(
+        &mut self,
+        keys: Option<&[usize]>,
+        inputs: &[u8],
+        outputs: &mut [u8],
+        status: &mut [Status],
+    ) -> Result<(), Failed> {
+        let blocks = &mut Blocks {
+            keys,
+            inputs,
+            outputs,
+            status,
+        };
         let done = self.run_chunks(blocks);
         if done.is_err() {
             blocks.outputs.fill(0);
@@ -84,9 +96,9 @@ impl<D: Device> ThreadRunner<D> {
 }
 
 /// A queue with its memory on the device.
-struct Worker<D: Device> {
-    keys: Arc<Keys<D>>,
-    queue: D::Queue,
+pub(crate) struct Worker<D: Device> {
+    pub(crate) keys: Arc<Keys<D>>,
+    launcher: Launcher<D>,
     buffers: Option<Buffers<D>>,
     slots: Slots,
     pairs: Option<[Wiped<D>; 2]>,
@@ -101,9 +113,9 @@ struct Flight {
 }
 
 impl<D: Device> Worker<D> {
-    fn new(keys: &Arc<Keys<D>>) -> Result<Self, Failure> {
+    pub(crate) fn new(keys: &Arc<Keys<D>>) -> Result<Self, Failure> {
         Ok(Worker {
-            queue: keys.unit.device.queue()?,
+            launcher: Launcher::new(&keys.unit, keys.launch)?,
             keys: Arc::clone(keys),
             buffers: None,
             slots: Slots::new(),
@@ -114,14 +126,11 @@ impl<D: Device> Worker<D> {
 
     /// Buffers for so many items at least. What was there before is wiped and given back first.
     fn make_buffers(&mut self, items: usize) -> Result<(), Failure> {
-        if self
-            .buffers
-            .as_ref()
-            .is_none_or(|buffers| buffers.items < items)
-        {
+        let room = self.buffers.as_ref().map_or(0, |buffers| buffers.items);
+        if room < items {
             self.buffers = None;
             let buffers = Buffers::new(&self.keys, items.next_power_of_two())?;
-            self.queue.wipe(&buffers.which.buffer)?;
+            self.launcher.queue.wipe(&buffers.which.buffer)?;
             self.buffers = Some(buffers);
         }
         Ok(())
@@ -147,20 +156,19 @@ impl<D: Device> Worker<D> {
         let buffers = self.buffers.as_ref().expect("it was just made");
         if let Some(keys) = blocks.keys {
             let which: Vec<u32> = keys[items.clone()].iter().map(|&key| key as u32).collect();
-            self.queue
-                .upload(&buffers.which.buffer, &words_to_bytes(&which))?;
+            self.launcher
+                .upload(&buffers.which, &words_to_bytes(&which))?;
         }
-        self.queue.upload(&buffers.blocks.buffer, inputs)?;
+        self.launcher.upload(&buffers.blocks, inputs)?;
         self.compute(operation, count, None)?;
         let buffers = self.buffers.as_ref().expect("it is still there");
+        let queue = &mut self.launcher.queue;
         self.flight = Some(Flight {
             items,
-            blocks: self
-                .queue
-                .download(&buffers.blocks.buffer, count * length)?,
-            status: self.queue.download(&buffers.status.buffer, 4 * count)?,
+            blocks: queue.download(&buffers.blocks.buffer, count * length)?,
+            status: queue.download(&buffers.status.buffer, 4 * count)?,
         });
-        self.queue.submit()?;
+        queue.submit()?;
         Ok(())
     }
 
@@ -177,7 +185,7 @@ impl<D: Device> Worker<D> {
             Some(kept) => (&kept.input, &kept.output, &kept.status),
             None => (&buffers.blocks, &buffers.blocks, &buffers.status),
         };
-        let mut steps = Steps::new(&self.keys, &mut self.queue, buffers, status, count);
+        let mut steps = Steps::new(&self.keys, &mut self.launcher, buffers, status, count);
         steps.read_blocks(input, &buffers.given)?;
         match operation {
             Operation::Public => {
@@ -213,8 +221,8 @@ impl<D: Device> Worker<D> {
         }
         drawn?;
         let buffers = self.buffers.as_ref().expect("it is made before");
-        self.queue
-            .upload(&buffers.pair.buffer, &words_to_bytes(&assigned.slots))?;
+        self.launcher
+            .upload(&buffers.pair, &words_to_bytes(&assigned.slots))?;
         Ok(())
     }
 
@@ -235,13 +243,10 @@ impl<D: Device> Worker<D> {
                 .map(|&slot| self.slots.key(slot) as u32)
                 .collect();
             let places: Vec<u32> = due.iter().map(|&slot| slot as u32).collect();
-            self.queue
-                .upload(&buffers.which.buffer, &words_to_bytes(&keys))?;
-            self.queue
-                .upload(&buffers.pair.buffer, &words_to_bytes(&places))?;
-            let count = due.len();
-            let mut steps =
-                Steps::new(&self.keys, &mut self.queue, buffers, &buffers.status, count);
+            let launcher = &mut self.launcher;
+            launcher.upload(&buffers.which, &words_to_bytes(&keys))?;
+            launcher.upload(&buffers.pair, &words_to_bytes(&places))?;
+            let mut steps = Steps::new(&self.keys, launcher, buffers, &buffers.status, due.len());
             steps.upload(&numbers)?;
             steps.read_blocks(&buffers.blocks, &buffers.given)?;
             steps.public_power(&buffers.given)?;
@@ -251,7 +256,7 @@ impl<D: Device> Worker<D> {
         }
         // One key for all is what a batch without keys of its own finds.
         if !due.is_empty() {
-            self.queue.wipe(&buffers.which.buffer)?;
+            self.launcher.queue.wipe(&buffers.which.buffer)?;
         }
         Ok(())
     }
@@ -261,11 +266,12 @@ impl<D: Device> Worker<D> {
         let Some(flight) = self.flight.take() else {
             return Ok(());
         };
-        self.queue.finish()?;
+        let queue = &mut self.launcher.queue;
+        queue.finish()?;
         let length = self.keys.length();
         let bytes = flight.items.start * length..flight.items.end * length;
-        blocks.outputs[bytes].copy_from_slice(self.queue.downloaded(&flight.blocks));
-        let words = self.queue.downloaded(&flight.status);
+        blocks.outputs[bytes].copy_from_slice(queue.downloaded(&flight.blocks));
+        let words = queue.downloaded(&flight.status);
         if read_status(words, &mut blocks.status[flight.items]) {
             // The fault may have been in the pairs themselves.
             self.slots.discard();
@@ -273,20 +279,53 @@ impl<D: Device> Worker<D> {
         Ok(())
     }
 
+    /// Uploads a batch that is to be run later.
+    pub(crate) fn keep(&mut self, inputs: &[u8], count: usize) -> Result<Kept<D>, Failure> {
+        let bytes = |bytes| Wiped::bytes(&self.keys.unit, bytes);
+        let kept = Kept {
+            count,
+            input: bytes(inputs.len())?,
+            output: bytes(inputs.len())?,
+            status: bytes(4 * count)?,
+        };
+        self.launcher.upload(&kept.input, inputs)?;
+        self.launcher.queue.finish()?;
+        self.make_buffers(count)?;
+        Ok(kept)
+    }
+
     /// Does the private operation on a batch that was kept, from its beginning to its end.
-    fn run_kept(&mut self, kept: &Kept<D>) -> Result<(), Failed> {
+    pub(crate) fn run_kept(&mut self, kept: &Kept<D>) -> Result<(), Failed> {
         self.assign_pairs((0..kept.count).map(|_| 0))?;
         self.compute(Operation::Private, kept.count, Some(kept))?;
-        self.queue.finish()?;
+        self.launcher.queue.finish()?;
+        Ok(())
+    }
+
+    /// Fetches the results of a batch that was kept.
+    pub(crate) fn collect_kept(
+        &mut self,
+        kept: &Kept<D>,
+        outputs: &mut [u8],
+        status: &mut [Status],
+    ) -> Result<(), Failure> {
+        let queue = &mut self.launcher.queue;
+        let blocks = queue.download(&kept.output.buffer, outputs.len())?;
+        let words = queue.download(&kept.status.buffer, 4 * kept.count)?;
+        queue.finish()?;
+        outputs.copy_from_slice(queue.downloaded(&blocks));
+        if read_status(queue.downloaded(&words), status) {
+            self.slots.discard();
+        }
         Ok(())
     }
 
     /// Gives up what was begun: its batch has failed.
-    fn abandon(&mut self) {
+    pub(crate) fn abandon(&mut self) {
         self.slots.discard();
         if self.flight.take().is_some() {
             // If the device is lost, nothing is under way.
-            let _ = self.queue.finish();
+            let _ = self.launcher.queue.finish();
         }
     }
 }
@@ -304,82 +343,9 @@ fn read_status(words: &[u8], status: &mut [Status]) -> bool {
 }
 
 /// A batch that lies on the device, with memory for its results.
-struct Kept<D: Device> {
-    count: usize,
+pub(crate) struct Kept<D: Device> {
+    pub(crate) count: usize,
     input: Wiped<D>,
     output: Wiped<D>,
     status: Wiped<D>,
-}
-
-/// ThreadRunner on a private key and on batches that lie on the device, and whose results stay there until they are asked for: for measuring what
-/// the copies cost.
-pub(crate) struct ResidentThreadRunner<D: Device> {
-    worker: Worker<D>,
-    batches: Vec<Kept<D>>,
-}
-
-impl<D: Device> ResidentThreadRunner<D> {
-    pub(crate) fn new(keys: &Arc<Keys<D>>) -> Result<Self, Failure> {
-        Ok(ResidentThreadRunner {
-            worker: Worker::new(keys)?,
-            batches: Vec::new(),
-        })
-    }
-
-    /// Items of a batch, if there is such a batch.
-    pub(crate) fn items(&self, batch: usize) -> Option<usize> {
-        self.batches.get(batch).map(|kept| kept.count)
-    }
-
-    /// Uploads one more batch to the device.
-    pub(crate) fn keep(&mut self, inputs: &[u8]) -> Result<(), Failed> {
-        let worker = &mut self.worker;
-        let count = inputs.len() / worker.keys.length();
-        let most = worker.keys.most_items();
-        if count > most {
-            return Err(Failed::Refused(format!(
-                "a batch of {count} does not fit the device at once; {most} do"
-            )));
-        }
-        let bytes = |bytes| Wiped::bytes(&worker.keys.unit, bytes);
-        let kept = Kept {
-            count,
-            input: bytes(inputs.len())?,
-            output: bytes(inputs.len())?,
-            status: bytes(4 * count)?,
-        };
-        worker.queue.upload(&kept.input.buffer, inputs)?;
-        worker.queue.finish()?;
-        worker.make_buffers(count)?;
-        self.batches.push(kept);
-        Ok(())
-    }
-
-    /// Does the private operation on a batch, by its number.
-    pub(crate) fn run(&mut self, batch: usize) -> Result<(), Failed> {
-        let (worker, kept) = (&mut self.worker, &self.batches[batch]);
-        let done = worker.run_kept(kept);
-        if done.is_err() {
-            worker.abandon();
-        }
-        done
-    }
-
-    /// Fetches the results of a batch.
-    pub(crate) fn collect(
-        &mut self,
-        batch: usize,
-        outputs: &mut [u8],
-        status: &mut [Status],
-    ) -> Result<(), Failed> {
-        let (kept, queue) = (&self.batches[batch], &mut self.worker.queue);
-        let blocks = queue.download(&kept.output.buffer, outputs.len())?;
-        let words = queue.download(&kept.status.buffer, 4 * kept.count)?;
-        queue.finish()?;
-        outputs.copy_from_slice(queue.downloaded(&blocks));
-        if read_status(queue.downloaded(&words), status) {
-            self.worker.slots.discard();
-        }
-        Ok(())
-    }
 }

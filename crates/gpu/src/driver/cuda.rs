@@ -174,8 +174,8 @@ impl Device for CudaDevice {
             functions: HashMap::new(),
             context: self.context,
         };
-        for kernel in Kernel::ALL {
-            let name = CString::new(kernel.name()).expect("there is no zero in it");
+        for (kernel, name) in Kernel::ALL {
+            let name = CString::new(name).expect("there is no zero in it");
             // SAFETY: the module is loaded.
             let function = unsafe { result::module::get_function(handle, name) }
                 .map_err(failed("cuModuleGetFunction", 0))?;

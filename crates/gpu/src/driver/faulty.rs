@@ -2,7 +2,7 @@
 
 use std::sync::{
     Arc,
-    atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering::Relaxed},
+    atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed},
 };
 
 use super::{Argument, Description, Device, Download, Failure, Queue};
@@ -17,7 +17,7 @@ pub struct Faults {
 #[derive(Debug)]
 struct Inner {
     /// Kernels that may still start.
-    kernels_left: AtomicU64,
+    kernels_left: AtomicUsize,
     /// Once lost, it stays lost.
     is_lost: AtomicBool,
     /// Bytes that may still be had.
@@ -31,7 +31,7 @@ impl Default for Faults {
     fn default() -> Self {
         Faults {
             inner: Arc::new(Inner {
-                kernels_left: AtomicU64::new(u64::MAX),
+                kernels_left: AtomicUsize::new(usize::MAX),
                 is_lost: AtomicBool::new(false),
                 bytes_left: AtomicUsize::new(usize::MAX),
                 omits_recombination: AtomicBool::new(false),
@@ -42,7 +42,7 @@ impl Default for Faults {
 
 impl Faults {
     /// The device is lost when it has started so many more kernels.
-    pub fn lose_after(&self, kernels: u64) {
+    pub fn lose_after(&self, kernels: usize) {
         self.inner.kernels_left.store(kernels, Relaxed);
     }
 
@@ -56,17 +56,13 @@ impl Faults {
         self.inner.omits_recombination.store(true, Relaxed);
     }
 
-    fn lost() -> Failure {
-        Failure::Lost {
-            call: "a fault that was asked for",
-            code: "lost".to_owned(),
-        }
-    }
-
     /// Whether a call can be made.
     fn call(&self) -> Result<(), Failure> {
         match self.inner.is_lost.load(Relaxed) {
-            true => Err(Faults::lost()),
+            true => Err(Failure::Lost {
+                call: FAULT,
+                code: "lost".to_owned(),
+            }),
             false => Ok(()),
         }
     }
@@ -74,27 +70,30 @@ impl Faults {
     /// Whether a kernel can start.
     fn kernel(&self) -> Result<(), Failure> {
         self.call()?;
-        let left = self
-            .inner
-            .kernels_left
-            .fetch_update(Relaxed, Relaxed, |left| left.checked_sub(1));
-        left.map(drop).map_err(|_| {
-            self.inner.is_lost.store(true, Relaxed);
-            Faults::lost()
-        })
+        let has_started = take(&self.inner.kernels_left, 1);
+        self.inner.is_lost.fetch_or(!has_started, Relaxed);
+        self.call()
     }
 
-    fn take(&self, bytes: usize) -> Result<(), Failure> {
-        let left = self
-            .inner
-            .bytes_left
-            .fetch_update(Relaxed, Relaxed, |left| left.checked_sub(bytes));
-        left.map(drop).map_err(|_| Failure::OutOfMemory {
-            bytes,
-            call: "a fault that was asked for",
-            code: "no memory".to_owned(),
-        })
+    fn take_memory(&self, bytes: usize) -> Result<(), Failure> {
+        match take(&self.inner.bytes_left, bytes) {
+            true => Ok(()),
+            false => Err(Failure::OutOfMemory {
+                bytes,
+                call: FAULT,
+                code: "no memory".to_owned(),
+            }),
+        }
     }
+}
+
+/// The call that failed.
+const FAULT: &str = "a fault that was asked for";
+
+/// Takes from what is left, unless it is too much.
+fn take(left: &AtomicUsize, count: usize) -> bool {
+    let taken = left.fetch_update(Relaxed, Relaxed, |left| left.checked_sub(count));
+    taken.is_ok()
 }
 
 /// A device with faults.
@@ -121,7 +120,7 @@ impl<D: Device> Device for FaultyDevice<D> {
 
     fn allocate(&self, bytes: usize) -> Result<D::Buffer, Failure> {
         self.faults.call()?;
-        self.faults.take(bytes)?;
+        self.faults.take_memory(bytes)?;
         self.device.allocate(bytes)
     }
 

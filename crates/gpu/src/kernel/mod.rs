@@ -49,56 +49,35 @@ pub enum Kernel {
 }
 
 impl Kernel {
-    /// All of them.
-    pub const ALL: [Kernel; 21] = [
-        Kernel::PrepareModulus,
-        Kernel::PrepareFactor,
-        Kernel::ReadBlocks,
-        Kernel::WriteBlocks,
-        Kernel::PowerEnter,
-        Kernel::PowerDigits,
-        Kernel::PowerLeave,
-        Kernel::Recombine,
-        Kernel::Blind,
-        Kernel::Unblind,
-        Kernel::RenewPairs,
-        Kernel::PublicEnter,
-        Kernel::PublicBits,
-        Kernel::PublicLeave,
-        Kernel::PublicCheck,
-        Kernel::CandidateEnter,
-        Kernel::TwoBits,
-        Kernel::TwoVerdict,
-        Kernel::BaseEnter,
-        Kernel::BaseDigits,
-        Kernel::BaseVerdict,
+    /// All of them, with their names in the source.
+    pub const ALL: [(Kernel, &str); 21] = [
+        (Kernel::PrepareModulus, "prepare_modulus"),
+        (Kernel::PrepareFactor, "prepare_factor"),
+        (Kernel::ReadBlocks, "read_blocks"),
+        (Kernel::WriteBlocks, "write_blocks"),
+        (Kernel::PowerEnter, "power_enter"),
+        (Kernel::PowerDigits, "power_digits"),
+        (Kernel::PowerLeave, "power_leave"),
+        (Kernel::Recombine, "recombine"),
+        (Kernel::Blind, "blind"),
+        (Kernel::Unblind, "unblind"),
+        (Kernel::RenewPairs, "renew_pairs"),
+        (Kernel::PublicEnter, "public_enter"),
+        (Kernel::PublicBits, "public_bits_vartime"),
+        (Kernel::PublicLeave, "public_leave"),
+        (Kernel::PublicCheck, "public_check"),
+        (Kernel::CandidateEnter, "candidate_enter"),
+        (Kernel::TwoBits, "two_bits"),
+        (Kernel::TwoVerdict, "two_verdict"),
+        (Kernel::BaseEnter, "base_enter"),
+        (Kernel::BaseDigits, "base_digits"),
+        (Kernel::BaseVerdict, "base_verdict"),
     ];
 
     /// Its name in the source.
     pub fn name(self) -> &'static str {
-        match self {
-            Kernel::PrepareModulus => "prepare_modulus",
-            Kernel::PrepareFactor => "prepare_factor",
-            Kernel::ReadBlocks => "read_blocks",
-            Kernel::WriteBlocks => "write_blocks",
-            Kernel::PowerEnter => "power_enter",
-            Kernel::PowerDigits => "power_digits",
-            Kernel::PowerLeave => "power_leave",
-            Kernel::Recombine => "recombine",
-            Kernel::Blind => "blind",
-            Kernel::Unblind => "unblind",
-            Kernel::RenewPairs => "renew_pairs",
-            Kernel::PublicEnter => "public_enter",
-            Kernel::PublicBits => "public_bits_vartime",
-            Kernel::PublicLeave => "public_leave",
-            Kernel::PublicCheck => "public_check",
-            Kernel::CandidateEnter => "candidate_enter",
-            Kernel::TwoBits => "two_bits",
-            Kernel::TwoVerdict => "two_verdict",
-            Kernel::BaseEnter => "base_enter",
-            Kernel::BaseDigits => "base_digits",
-            Kernel::BaseVerdict => "base_verdict",
-        }
+        let named = Kernel::ALL.iter().find(|(kernel, _)| *kernel == self);
+        named.expect("every kernel is listed").1
     }
 }
 
@@ -160,7 +139,7 @@ mod tests {
             .filter_map(|line| line.strip_prefix("KERNEL "))
             .map(|line| line.split('(').next().unwrap())
             .collect();
-        let mut named = Kernel::ALL.map(Kernel::name).to_vec();
+        let mut named = Kernel::ALL.map(|(_, name)| name).to_vec();
         named.sort_unstable();
         let mut sorted = found.clone();
         sorted.sort_unstable();
@@ -181,8 +160,8 @@ mod tests {
             first.ends_with(&digest),
             "rsa.ptx is older than its sources: run scripts/make-ptx.sh"
         );
-        for kernel in Kernel::ALL {
-            let entry = format!(".entry {}(", kernel.name());
+        for (_, name) in Kernel::ALL {
+            let entry = format!(".entry {name}(");
             assert!(PTX.contains(&entry), "{entry}");
         }
     }

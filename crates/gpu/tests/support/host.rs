@@ -207,7 +207,7 @@ impl Queue for HostQueue {
         grid: Grid,
         arguments: &[Argument<'_, Memory>],
     ) -> Result<(), Failure> {
-        let place = Kernel::ALL.iter().position(|other| *other == kernel);
+        let place = Kernel::ALL.iter().position(|(other, _)| *other == kernel);
         let items = (grid.groups * grid.group) as u32;
         let mut words = vec![6, place.unwrap() as u32, items, arguments.len() as u32];
         for argument in arguments {
