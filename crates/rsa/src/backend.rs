@@ -7,7 +7,7 @@ mod cpu;
 
 use rsalab_arith::Kernel;
 
-use crate::{Error, PrivateKey, PublicKey, error::check_len};
+use crate::{PrivateKey, PublicKey, Result, error::check_len};
 
 pub use cpu::CpuBackend;
 pub use rsalab_arith::{
@@ -27,7 +27,7 @@ pub trait Backend: Send + Sync {
     fn lanes(&self) -> usize;
 
     /// Makes a private key ready. The operation is `c^d mod n` with CRT, blinded, and checked before it is released.
-    fn prepare_private(&self, key: &PrivateKey) -> Result<Box<dyn Prepared>, Error>;
+    fn prepare_private(&self, key: &PrivateKey) -> Result<Box<dyn Prepared>>;
 
     /// Makes private keys of one size ready to be used together, each item of a batch with its own: for a service that
     /// has many keys, and too few requests for each to fill the lanes of a kernel. The operation is that of
@@ -36,10 +36,10 @@ pub trait Backend: Send + Sync {
     /// # Errors
     ///
     /// If there are none, if moduli or primes differ in length, and those of `prepare_private`.
-    fn prepare_multi_key(&self, keys: &[PrivateKey]) -> Result<Box<dyn PreparedMultiKey>, Error>;
+    fn prepare_multi_key(&self, keys: &[PrivateKey]) -> Result<Box<dyn PreparedMultiKey>>;
 
     /// Makes a public key ready. The operation is `m^e mod n` in variable time: its inputs are public.
-    fn prepare_public(&self, key: &PublicKey) -> Result<Box<dyn Prepared>, Error>;
+    fn prepare_public(&self, key: &PublicKey) -> Result<Box<dyn Prepared>>;
 
     /// Makes the sieve of candidates of `bits` bits ready, which runs on this CPU whatever the backend.
     fn sieve(&self, bits: usize) -> Sieve {
@@ -52,7 +52,7 @@ pub trait Backend: Send + Sync {
     }
 
     /// A per-thread runner that tests candidates of `bits` bits each.
-    fn tester(&self, bits: usize) -> Result<Box<dyn CandidateTester + '_>, Error>;
+    fn tester(&self, bits: usize) -> Result<Box<dyn CandidateTester + '_>>;
 }
 
 /// A key made ready, shared by the threads that will use it.
@@ -67,7 +67,7 @@ pub trait Prepared: Send + Sync {
     fn lanes(&self) -> usize;
 
     /// One thread's scratch, made on the thread that will use it.
-    fn runner(&self) -> Result<Box<dyn BlockRunner + '_>, Error>;
+    fn runner(&self) -> Result<Box<dyn BlockRunner + '_>>;
 }
 
 /// A per-thread runner of a prepared key.
@@ -79,12 +79,7 @@ pub trait BlockRunner {
     /// # Errors
     ///
     /// Only if the lengths of the buffers do not belong together.
-    fn run(
-        &mut self,
-        inputs: &[u8],
-        outputs: &mut [u8],
-        status: &mut [Status],
-    ) -> Result<(), Error>;
+    fn run(&mut self, inputs: &[u8], outputs: &mut [u8], status: &mut [Status]) -> Result<()>;
 }
 
 /// Keys of one size made ready, shared by the threads that will use them.
@@ -107,7 +102,7 @@ pub trait PreparedMultiKey: Send + Sync {
     /// # Errors
     ///
     /// If the lengths of the buffers do not belong together.
-    fn check(&self, inputs: &[u8], passed: &mut [bool]) -> Result<(), Error>;
+    fn check(&self, inputs: &[u8], passed: &mut [bool]) -> Result<()>;
 }
 
 /// A per-thread runner of several keys.
@@ -126,7 +121,7 @@ pub trait MultiKeyRunner {
         inputs: &[u8],
         outputs: &mut [u8],
         status: &mut [Status],
-    ) -> Result<(), Error>;
+    ) -> Result<()>;
 }
 
 /// A per-thread runner that tests candidates.
@@ -139,7 +134,7 @@ pub trait CandidateTester {
     /// # Errors
     ///
     /// If lengths or values are not as said.
-    fn pre_test(&mut self, candidates: &[u8], passed: &mut [bool]) -> Result<(), Error>;
+    fn pre_test(&mut self, candidates: &[u8], passed: &mut [bool]) -> Result<()>;
 
     /// One Miller–Rabin round for each candidate: whether it is a strong probable prime to its base.
     ///
@@ -149,16 +144,11 @@ pub trait CandidateTester {
     /// # Errors
     ///
     /// If lengths or values are not as said.
-    fn round(&mut self, candidates: &[u8], bases: &[u8], passed: &mut [bool]) -> Result<(), Error>;
+    fn round(&mut self, candidates: &[u8], bases: &[u8], passed: &mut [bool]) -> Result<()>;
 }
 
 impl<R: BlockRunner + ?Sized> BlockRunner for Box<R> {
-    fn run(
-        &mut self,
-        inputs: &[u8],
-        outputs: &mut [u8],
-        status: &mut [Status],
-    ) -> Result<(), Error> {
+    fn run(&mut self, inputs: &[u8], outputs: &mut [u8], status: &mut [Status]) -> Result<()> {
         (**self).run(inputs, outputs, status)
     }
 }
@@ -173,7 +163,7 @@ pub fn check_batch(
     inputs: &[u8],
     outputs: &[u8],
     status: &[Status],
-) -> Result<(), Error> {
+) -> Result<()> {
     let expected = status.len() * modulus_len;
     check_len("the input buffer", inputs.len(), expected)?;
     check_len("the output buffer", outputs.len(), expected)

@@ -10,7 +10,7 @@ use rsalab_arith::declassify::declassify_usize;
 use zeroize::Zeroizing;
 
 use crate::{
-    CpuBackend, Error, PrivateKey, PublicKey,
+    CpuBackend, Error, PrivateKey, PublicKey, Result,
     backend::{Backend, BlockRunner, Prepared, Status},
     error::check_len,
     random::SystemRng,
@@ -32,7 +32,7 @@ impl<R: BlockRunner> Encryptor<R> {
     /// # Errors
     ///
     /// [`Error::Scheme`] if the key is too short for the scheme.
-    pub fn new(runner: R, bits: usize, scheme: EncryptionScheme) -> Result<Self, Error> {
+    pub fn new(runner: R, bits: usize, scheme: EncryptionScheme) -> Result<Self> {
         Ok(Encryptor {
             runner,
             max_len: scheme.max_len(bits)?,
@@ -53,7 +53,7 @@ impl<R: BlockRunner> Encryptor<R> {
         messages: &[&[u8]],
         ciphertexts: &mut [u8],
         rng: &mut G,
-    ) -> Result<(), Error> {
+    ) -> Result<()> {
         let k = self.modulus_len;
         self.encodings.clear();
         self.encodings.resize(messages.len() * k, 0);
@@ -110,7 +110,7 @@ impl<R: BlockRunner> Decryptor<R> {
     /// # Errors
     ///
     /// [`Error::Scheme`] if the key is too short for the scheme.
-    pub fn new(runner: R, key: &PrivateKey, scheme: &EncryptionScheme) -> Result<Self, Error> {
+    pub fn new(runner: R, key: &PrivateKey, scheme: &EncryptionScheme) -> Result<Self> {
         scheme.max_len(key.bits())?;
         Ok(Decryptor::with(
             runner,
@@ -145,7 +145,7 @@ impl<R: BlockRunner> Decryptor<R> {
         ciphertexts: &[u8],
         messages: &mut [u8],
         places: &mut [Option<Range<usize>>],
-    ) -> Result<(), Error> {
+    ) -> Result<()> {
         let k = self.modulus_len;
         check_len("the messages", messages.len(), places.len() * k)?;
         self.encodings.clear();
@@ -232,7 +232,7 @@ impl EncryptionKey {
     /// # Errors
     ///
     /// [`Error::Scheme`] if the key is too short for the scheme.
-    pub fn new(key: &PublicKey, scheme: EncryptionScheme) -> Result<Self, Error> {
+    pub fn new(key: &PublicKey, scheme: EncryptionScheme) -> Result<Self> {
         EncryptionKey::with_backend(key, scheme, &CpuBackend::auto())
     }
 
@@ -245,7 +245,7 @@ impl EncryptionKey {
         key: &PublicKey,
         scheme: EncryptionScheme,
         backend: &dyn Backend,
-    ) -> Result<Self, Error> {
+    ) -> Result<Self> {
         scheme.max_len(key.bits())?;
         Ok(EncryptionKey {
             prepared: backend.prepare_public(key)?.into(),
@@ -259,7 +259,7 @@ impl EncryptionKey {
     /// # Errors
     ///
     /// Those of the backend.
-    pub fn encryptor(&self) -> Result<Encryptor<impl BlockRunner + '_>, Error> {
+    pub fn encryptor(&self) -> Result<Encryptor<impl BlockRunner + '_>> {
         Encryptor::new(self.prepared.runner()?, self.bits, self.scheme.clone())
     }
 
@@ -268,7 +268,7 @@ impl EncryptionKey {
     /// # Errors
     ///
     /// [`Error::Scheme`] if it is too long, and [`Error::Randomness`] if there is none.
-    pub fn encrypt(&self, message: &[u8]) -> Result<Vec<u8>, Error> {
+    pub fn encrypt(&self, message: &[u8]) -> Result<Vec<u8>> {
         self.encrypt_with_rng(&mut SystemRng, message)
     }
 
@@ -281,7 +281,7 @@ impl EncryptionKey {
         &self,
         rng: &mut G,
         message: &[u8],
-    ) -> Result<Vec<u8>, Error> {
+    ) -> Result<Vec<u8>> {
         let mut ciphertext = vec![0; self.prepared.modulus_len()];
         self.encryptor()?
             .encrypt(&[message], &mut ciphertext, rng)?;
@@ -293,7 +293,7 @@ impl EncryptionKey {
     /// # Errors
     ///
     /// As for [`encrypt`](Self::encrypt), of any of them.
-    pub fn encrypt_batch(&self, messages: &[&[u8]]) -> Result<Vec<Vec<u8>>, Error> {
+    pub fn encrypt_batch(&self, messages: &[&[u8]]) -> Result<Vec<Vec<u8>>> {
         let k = self.prepared.modulus_len();
         let mut ciphertexts = vec![0; messages.len() * k];
         self.encryptor()?
@@ -308,7 +308,7 @@ impl DecryptionKey {
     /// # Errors
     ///
     /// [`Error::Scheme`] if the key is too short for the scheme.
-    pub fn new(key: &PrivateKey, scheme: &EncryptionScheme) -> Result<Self, Error> {
+    pub fn new(key: &PrivateKey, scheme: &EncryptionScheme) -> Result<Self> {
         DecryptionKey::with_backend(key, scheme, &CpuBackend::auto())
     }
 
@@ -321,7 +321,7 @@ impl DecryptionKey {
         key: &PrivateKey,
         scheme: &EncryptionScheme,
         backend: &dyn Backend,
-    ) -> Result<Self, Error> {
+    ) -> Result<Self> {
         scheme.max_len(key.bits())?;
         Ok(DecryptionKey {
             prepared: backend.prepare_private(key)?.into(),
@@ -339,7 +339,7 @@ impl DecryptionKey {
     /// # Errors
     ///
     /// [`Error::Randomness`] if there is none for blinding.
-    pub fn decryptor(&self) -> Result<Decryptor<impl BlockRunner + '_>, Error> {
+    pub fn decryptor(&self) -> Result<Decryptor<impl BlockRunner + '_>> {
         Ok(Decryptor::with(
             self.prepared.runner()?,
             Arc::clone(&self.opening),
@@ -353,7 +353,7 @@ impl DecryptionKey {
     /// # Errors
     ///
     /// [`Error::Randomness`] if there is none for blinding.
-    pub fn decrypt(&self, ciphertext: &[u8]) -> Result<Option<Message>, Error> {
+    pub fn decrypt(&self, ciphertext: &[u8]) -> Result<Option<Message>> {
         Ok(self.decrypt_batch(&[ciphertext])?.remove(0))
     }
 
@@ -362,7 +362,7 @@ impl DecryptionKey {
     /// # Errors
     ///
     /// As for [`decrypt`](Self::decrypt).
-    pub fn decrypt_batch(&self, ciphertexts: &[&[u8]]) -> Result<Vec<Option<Message>>, Error> {
+    pub fn decrypt_batch(&self, ciphertexts: &[&[u8]]) -> Result<Vec<Option<Message>>> {
         let k = self.prepared.modulus_len();
         let mut blocks = vec![0; ciphertexts.len() * k];
         for (ciphertext, block) in ciphertexts.iter().zip(blocks.chunks_mut(k)) {

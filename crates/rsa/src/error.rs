@@ -1,5 +1,8 @@
 //! What can go wrong, in plain sentences.
 
+/// What an operation of this crate comes to.
+pub type Result<T, E = Error> = std::result::Result<T, E>;
+
 /// Why an operation of this crate was refused or failed.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -92,12 +95,29 @@ pub enum Error {
     },
 }
 
+impl Error {
+    pub(crate) fn invalid_key(reason: impl ToString) -> Error {
+        let reason = reason.to_string();
+        Error::InvalidKey { reason }
+    }
+
+    pub(crate) fn generation(reason: impl ToString) -> Error {
+        let reason = reason.to_string();
+        Error::Generation { reason }
+    }
+
+    pub(crate) fn randomness(reason: impl ToString) -> Error {
+        let reason = reason.to_string();
+        Error::Randomness { reason }
+    }
+}
+
 /// Refuses a buffer, or a list, of the wrong length.
 ///
 /// # Errors
 ///
 /// [`Error::Length`].
-pub fn check_len(what: &'static str, got: usize, expected: usize) -> Result<(), Error> {
+pub fn check_len(what: &'static str, got: usize, expected: usize) -> Result<()> {
     match got == expected {
         true => Ok(()),
         false => Err(Error::Length {

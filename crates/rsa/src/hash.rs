@@ -10,7 +10,7 @@ use sha1::Sha1;
 use sha2::{Sha224, Sha256, Sha384, Sha512, Sha512_224, Sha512_256};
 use sha3::{Sha3_224, Sha3_256, Sha3_384, Sha3_512};
 
-use crate::Error;
+use crate::{Error, Result};
 use xof::{Shake128, Shake256};
 
 /// A hash function of FIPS 180-4 or FIPS 202.
@@ -87,21 +87,7 @@ impl Hash {
 
     /// The name on the command line and in files, such as `sha512-256`.
     pub fn name(self) -> &'static str {
-        match self {
-            Hash::Sha1 => "sha1",
-            Hash::Sha224 => "sha224",
-            Hash::Sha256 => "sha256",
-            Hash::Sha384 => "sha384",
-            Hash::Sha512 => "sha512",
-            Hash::Sha512_224 => "sha512-224",
-            Hash::Sha512_256 => "sha512-256",
-            Hash::Sha3_224 => "sha3-224",
-            Hash::Sha3_256 => "sha3-256",
-            Hash::Sha3_384 => "sha3-384",
-            Hash::Sha3_512 => "sha3-512",
-            Hash::Shake128 => "shake128",
-            Hash::Shake256 => "shake256",
-        }
+        self.names().0
     }
 
     /// Bytes of a digest.
@@ -180,9 +166,14 @@ impl Hash {
             .find(|hash| hash.oid_bytes() == oid.as_bytes())
     }
 
-    /// The contents of the object identifier in DER (RFC 8017, appendix B.1; NIST's register for SHA-3 and
-    /// SHAKE, the latter also in RFC 8702, section 2).
+    /// The contents of the object identifier in DER.
     pub(crate) fn oid_bytes(self) -> &'static [u8] {
+        self.names().1
+    }
+
+    /// The name, and the contents of the object identifier in DER (RFC 8017, appendix B.1; NIST's register for SHA-3 and SHAKE, the
+    /// latter also in RFC 8702, section 2).
+    fn names(self) -> (&'static str, &'static [u8]) {
         /// 2.16.840.1.101.3.4.2, and the function's number.
         macro_rules! nist {
             ($number:literal) => {
@@ -190,19 +181,19 @@ impl Hash {
             };
         }
         match self {
-            Hash::Sha1 => &[0x2b, 0x0e, 0x03, 0x02, 0x1a],
-            Hash::Sha256 => nist!(1),
-            Hash::Sha384 => nist!(2),
-            Hash::Sha512 => nist!(3),
-            Hash::Sha224 => nist!(4),
-            Hash::Sha512_224 => nist!(5),
-            Hash::Sha512_256 => nist!(6),
-            Hash::Sha3_224 => nist!(7),
-            Hash::Sha3_256 => nist!(8),
-            Hash::Sha3_384 => nist!(9),
-            Hash::Sha3_512 => nist!(10),
-            Hash::Shake128 => nist!(11),
-            Hash::Shake256 => nist!(12),
+            Hash::Sha1 => ("sha1", &[0x2b, 0x0e, 0x03, 0x02, 0x1a]),
+            Hash::Sha224 => ("sha224", nist!(4)),
+            Hash::Sha256 => ("sha256", nist!(1)),
+            Hash::Sha384 => ("sha384", nist!(2)),
+            Hash::Sha512 => ("sha512", nist!(3)),
+            Hash::Sha512_224 => ("sha512-224", nist!(5)),
+            Hash::Sha512_256 => ("sha512-256", nist!(6)),
+            Hash::Sha3_224 => ("sha3-224", nist!(7)),
+            Hash::Sha3_256 => ("sha3-256", nist!(8)),
+            Hash::Sha3_384 => ("sha3-384", nist!(9)),
+            Hash::Sha3_512 => ("sha3-512", nist!(10)),
+            Hash::Shake128 => ("shake128", nist!(11)),
+            Hash::Shake256 => ("shake256", nist!(12)),
         }
     }
 }
@@ -216,7 +207,7 @@ impl fmt::Display for Hash {
 impl FromStr for Hash {
     type Err = Error;
 
-    fn from_str(name: &str) -> Result<Self, Error> {
+    fn from_str(name: &str) -> Result<Self> {
         Hash::ALL
             .into_iter()
             .find(|hash| hash.name() == name)

@@ -74,7 +74,7 @@ pub use backend::CpuBackend;
 pub use backend::{
     Backend, BlockRunner, CandidateTester, MultiKeyRunner, Prepared, PreparedMultiKey, Status,
 };
-pub use error::Error;
+pub use error::{Error, Result};
 pub use keys::{PrivateKey, PrivateParts, PublicKey};
 pub use rsalab_arith::{Kernel, KernelInfo, kernels};
 

@@ -3,7 +3,7 @@
 use rand_core::TryCryptoRng;
 use rsalab_arith::{candidate::has_small_factor, integer};
 
-use crate::{CpuBackend, Error, backend::Backend, generate::draw, keys::MAX_BITS};
+use crate::{CpuBackend, Error, Result, backend::Backend, generate::draw, keys::MAX_BITS};
 
 /// Rounds after which a composite passes with a probability below 2^-128, whoever chose it: each lets at most one in four
 /// through (Rabin 1980).
@@ -35,7 +35,7 @@ pub fn is_probable_prime<R: TryCryptoRng + ?Sized>(
     number: &[u8],
     rounds: usize,
     rng: &mut R,
-) -> Result<bool, Error> {
+) -> Result<bool> {
     is_probable_prime_on(number, rounds, rng, &CpuBackend::auto())
 }
 
@@ -49,7 +49,7 @@ pub fn is_probable_prime_on<R: TryCryptoRng + ?Sized>(
     rounds: usize,
     rng: &mut R,
     backend: &dyn Backend,
-) -> Result<bool, Error> {
+) -> Result<bool> {
     let bits = integer::bits_vartime(number);
     if bits > MAX_BITS {
         return Err(Error::KeySize {

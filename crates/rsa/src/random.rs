@@ -6,7 +6,7 @@ use chacha20::ChaCha20Rng;
 use rand_core::{SeedableRng, TryCryptoRng, TryRng};
 use zeroize::{Zeroize, ZeroizeOnDrop};
 
-use crate::Error;
+use crate::{Error, Result};
 
 /// The operating system's generator. What every key that protects anything must come from.
 ///
@@ -59,10 +59,8 @@ impl WorkerRng {
     /// # Errors
     ///
     /// [`Error::Randomness`] if the system gives none.
-    pub fn from_system() -> Result<Self, Error> {
-        let rng = ChaCha20Rng::try_from_rng(&mut SystemRng).map_err(|error| Error::Randomness {
-            reason: error.to_string(),
-        })?;
+    pub fn from_system() -> Result<Self> {
+        let rng = ChaCha20Rng::try_from_rng(&mut SystemRng).map_err(Error::randomness)?;
         Ok(WorkerRng(rng))
     }
 }

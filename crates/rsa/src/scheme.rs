@@ -21,7 +21,7 @@ pub(crate) mod pss;
 
 use rand_core::TryCryptoRng;
 
-use crate::{Error, hash::Hash};
+use crate::{Error, Result, hash::Hash};
 
 pub use parameters::{Oaep, Pss, SaltLen};
 
@@ -59,7 +59,7 @@ impl SignatureScheme {
     /// # Errors
     ///
     /// [`Error::Scheme`].
-    pub fn check_functions(&self) -> Result<(), Error> {
+    pub fn check_functions(&self) -> Result<()> {
         let pss = match self {
             SignatureScheme::Pkcs1v15(hash) if hash.is_xof() => {
                 return refused(format!(
@@ -89,7 +89,7 @@ impl SignatureScheme {
     }
 
     /// Refuses what must not, or cannot, sign with a key of `bits` bits.
-    pub(crate) fn check_signing(&self, bits: usize) -> Result<(), Error> {
+    pub(crate) fn check_signing(&self, bits: usize) -> Result<()> {
         self.check(bits)?;
         let is_broken = match self {
             SignatureScheme::Pkcs1v15(hash) => hash.is_broken(),
@@ -110,7 +110,7 @@ impl SignatureScheme {
     }
 
     /// Refuses what no signature of a key of `bits` bits can be.
-    pub(crate) fn check(&self, bits: usize) -> Result<(), Error> {
+    pub(crate) fn check(&self, bits: usize) -> Result<()> {
         self.check_functions()?;
         match self {
             SignatureScheme::Pkcs1v15(hash) => {
@@ -158,7 +158,7 @@ impl Encoder {
         digest: &[u8],
         rng: &mut R,
         encoding: &mut [u8],
-    ) -> Result<(), Error> {
+    ) -> Result<()> {
         match self {
             Encoder::Pkcs1v15(template) => {
                 template.encode(digest, encoding);
@@ -183,7 +183,7 @@ impl EncryptionScheme {
     /// # Errors
     ///
     /// [`Error::Scheme`].
-    pub fn check_functions(&self) -> Result<(), Error> {
+    pub fn check_functions(&self) -> Result<()> {
         let EncryptionScheme::Oaep(oaep) = self else {
             return Ok(());
         };
@@ -203,7 +203,7 @@ impl EncryptionScheme {
     /// # Errors
     ///
     /// [`Error::Scheme`] if the key is too short, or as for [`check_functions`](Self::check_functions).
-    pub fn max_len(&self, bits: usize) -> Result<usize, Error> {
+    pub fn max_len(&self, bits: usize) -> Result<usize> {
         self.check_functions()?;
         let k = bits.div_ceil(8);
         let overhead = match self {
@@ -220,7 +220,7 @@ impl EncryptionScheme {
         message: &[u8],
         rng: &mut R,
         encoding: &mut [u8],
-    ) -> Result<(), Error> {
+    ) -> Result<()> {
         match self {
             EncryptionScheme::Pkcs1v15 => pkcs1v15::encode_message(message, rng, encoding),
             EncryptionScheme::Oaep(oaep) => oaep::encode(oaep, message, rng, encoding),
@@ -228,7 +228,7 @@ impl EncryptionScheme {
     }
 }
 
-fn too_short(bits: usize, is_too_short: bool, least: usize) -> Result<(), Error> {
+fn too_short(bits: usize, is_too_short: bool, least: usize) -> Result<()> {
     match is_too_short {
         false => Ok(()),
         true => refused(format!(
@@ -237,7 +237,7 @@ fn too_short(bits: usize, is_too_short: bool, least: usize) -> Result<(), Error>
     }
 }
 
-fn refused<T>(reason: impl Into<String>) -> Result<T, Error> {
+fn refused<T>(reason: impl Into<String>) -> Result<T> {
     Err(Error::Scheme {
         reason: reason.into(),
     })

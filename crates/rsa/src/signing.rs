@@ -10,7 +10,7 @@ use rand_core::TryCryptoRng;
 use signature::Keypair;
 
 use crate::{
-    CpuBackend, Error, PrivateKey, PublicKey,
+    CpuBackend, Error, PrivateKey, PublicKey, Result,
     backend::{Backend, BlockRunner, Prepared, Status},
     error::check_len,
     hash::Digested,
@@ -33,7 +33,7 @@ impl<R: BlockRunner> Signer<R> {
     /// # Errors
     ///
     /// [`Error::Scheme`] if the key is too short for the scheme, or the scheme signs nothing any more.
-    pub fn new(runner: R, bits: usize, scheme: SignatureScheme) -> Result<Self, Error> {
+    pub fn new(runner: R, bits: usize, scheme: SignatureScheme) -> Result<Self> {
         scheme.check_signing(bits)?;
         Ok(Signer {
             runner,
@@ -56,7 +56,7 @@ impl<R: BlockRunner> Signer<R> {
         signatures: &mut [u8],
         status: &mut [Status],
         rng: &mut G,
-    ) -> Result<(), Error> {
+    ) -> Result<()> {
         let (h, k) = (self.digest_len, self.modulus_len);
         check_len("the digests", digests.len(), status.len() * h)?;
         self.encodings.resize(status.len() * k, 0);
@@ -83,7 +83,7 @@ impl<R: BlockRunner> Verifier<R> {
     /// # Errors
     ///
     /// [`Error::Scheme`] if the key is too short for the scheme.
-    pub fn new(runner: R, bits: usize, scheme: SignatureScheme) -> Result<Self, Error> {
+    pub fn new(runner: R, bits: usize, scheme: SignatureScheme) -> Result<Self> {
         scheme.check(bits)?;
         Ok(Verifier {
             runner,
@@ -105,7 +105,7 @@ impl<R: BlockRunner> Verifier<R> {
         digests: &[u8],
         signatures: &[u8],
         is_right: &mut [bool],
-    ) -> Result<(), Error> {
+    ) -> Result<()> {
         let (h, k) = (self.digest_len, self.modulus_len);
         check_len("the digests", digests.len(), is_right.len() * h)?;
         self.powers.resize(signatures.len(), 0);
@@ -198,7 +198,7 @@ struct Public {
 }
 
 impl Public {
-    fn prepared(&self) -> Result<&dyn Prepared, Error> {
+    fn prepared(&self) -> Result<&dyn Prepared> {
         if let Some(prepared) = self.prepared.get() {
             return Ok(&**prepared);
         }
@@ -213,7 +213,7 @@ impl SigningKey {
     /// # Errors
     ///
     /// [`Error::Scheme`] if the key is too short for the scheme, or the scheme signs nothing any more.
-    pub fn new(key: &PrivateKey, scheme: SignatureScheme) -> Result<Self, Error> {
+    pub fn new(key: &PrivateKey, scheme: SignatureScheme) -> Result<Self> {
         SigningKey::with_backend(key, scheme, &CpuBackend::auto())
     }
 
@@ -226,7 +226,7 @@ impl SigningKey {
         key: &PrivateKey,
         scheme: SignatureScheme,
         backend: &(impl Backend + Clone + 'static),
-    ) -> Result<Self, Error> {
+    ) -> Result<Self> {
         scheme.check_signing(key.bits())?;
         Ok(SigningKey {
             prepared: backend.prepare_private(key)?.into(),
@@ -249,7 +249,7 @@ impl SigningKey {
     /// # Errors
     ///
     /// [`Error::Randomness`] if there is none for blinding.
-    pub fn signer(&self) -> Result<Signer<impl BlockRunner + '_>, Error> {
+    pub fn signer(&self) -> Result<Signer<impl BlockRunner + '_>> {
         Signer::new(
             self.prepared.runner()?,
             self.verifying.bits,
@@ -262,7 +262,7 @@ impl SigningKey {
     /// # Errors
     ///
     /// [`Error::Randomness`] if there is none, and [`Error::Fault`] if the result failed its check and was withheld.
-    pub fn sign(&self, message: &[u8]) -> Result<Signature, Error> {
+    pub fn sign(&self, message: &[u8]) -> Result<Signature> {
         self.sign_with_rng(&mut SystemRng, message)
     }
 
@@ -275,7 +275,7 @@ impl SigningKey {
         &self,
         rng: &mut G,
         message: &[u8],
-    ) -> Result<Signature, Error> {
+    ) -> Result<Signature> {
         let mut signatures = self.sign_batch_with_rng(rng, &[message])?;
         Ok(signatures.remove(0))
     }
@@ -285,7 +285,7 @@ impl SigningKey {
     /// # Errors
     ///
     /// As for [`sign`](Self::sign), of any of them.
-    pub fn sign_batch(&self, messages: &[&[u8]]) -> Result<Vec<Signature>, Error> {
+    pub fn sign_batch(&self, messages: &[&[u8]]) -> Result<Vec<Signature>> {
         self.sign_batch_with_rng(&mut SystemRng, messages)
     }
 
@@ -298,7 +298,7 @@ impl SigningKey {
         &self,
         rng: &mut G,
         messages: &[&[u8]],
-    ) -> Result<Vec<Signature>, Error> {
+    ) -> Result<Vec<Signature>> {
         let hash = self.verifying.scheme.hash();
         let digests: Vec<Digested> = messages
             .iter()
@@ -313,7 +313,7 @@ impl SigningKey {
     /// # Errors
     ///
     /// As for [`sign_batch`](Self::sign_batch), and [`Error::Length`] for a digest of another length than the hash function's.
-    pub fn sign_digests(&self, digests: &[&[u8]]) -> Result<Vec<Signature>, Error> {
+    pub fn sign_digests(&self, digests: &[&[u8]]) -> Result<Vec<Signature>> {
         self.sign_digests_with_rng(&mut SystemRng, digests)
     }
 
@@ -326,7 +326,7 @@ impl SigningKey {
         &self,
         rng: &mut G,
         digests: &[&[u8]],
-    ) -> Result<Vec<Signature>, Error> {
+    ) -> Result<Vec<Signature>> {
         let h = self.verifying.scheme.hash().digest_len();
         for digest in digests {
             check_len("a digest", digest.len(), h)?;
@@ -351,7 +351,7 @@ impl VerifyingKey {
     /// # Errors
     ///
     /// [`Error::Scheme`] if the key is too short for the scheme.
-    pub fn new(key: &PublicKey, scheme: SignatureScheme) -> Result<Self, Error> {
+    pub fn new(key: &PublicKey, scheme: SignatureScheme) -> Result<Self> {
         VerifyingKey::with_backend(key, scheme, &CpuBackend::auto())
     }
 
@@ -364,7 +364,7 @@ impl VerifyingKey {
         key: &PublicKey,
         scheme: SignatureScheme,
         backend: &(impl Backend + Clone + 'static),
-    ) -> Result<Self, Error> {
+    ) -> Result<Self> {
         scheme.check(key.bits())?;
         let verifying = VerifyingKey::unprepared(key, scheme, Box::new(backend.clone()));
         verifying.public.prepared()?;
@@ -394,7 +394,7 @@ impl VerifyingKey {
     /// # Errors
     ///
     /// Those of the backend.
-    pub fn verifier(&self) -> Result<Verifier<impl BlockRunner + '_>, Error> {
+    pub fn verifier(&self) -> Result<Verifier<impl BlockRunner + '_>> {
         Verifier::new(self.public.prepared()?.runner()?, self.bits, self.scheme)
     }
 

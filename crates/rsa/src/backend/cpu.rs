@@ -11,7 +11,7 @@ use super::{
     Backend, BlockRunner, CandidateTester, MultiKeyRunner, Prepared, PreparedMultiKey, Sieve,
     Status,
 };
-use crate::{Error, PrivateKey, PublicKey};
+use crate::{Error, PrivateKey, PublicKey, Result};
 
 const NAME: &str = "cpu";
 
@@ -37,7 +37,7 @@ impl CpuBackend {
     /// # Errors
     ///
     /// If there is no such kernel, or none for this machine.
-    pub fn named(name: &str) -> Result<Self, Error> {
+    pub fn named(name: &str) -> Result<Self> {
         Kernel::named(name).map(CpuBackend::new).map_err(failed)
     }
 }
@@ -50,7 +50,7 @@ impl CpuBackend {
     /// # Errors
     ///
     /// As for [`prepare_private`](Backend::prepare_private).
-    pub fn prepare_bare_private(&self, key: &PrivateKey) -> Result<Box<dyn Prepared>, Error> {
+    pub fn prepare_bare_private(&self, key: &PrivateKey) -> Result<Box<dyn Prepared>> {
         Ok(Box::new(BarePrivateContext::new(
             key.checked(),
             self.kernel,
@@ -63,10 +63,7 @@ impl CpuBackend {
     /// # Errors
     ///
     /// As for [`prepare_private`](Backend::prepare_private).
-    pub fn prepare_private_without_crt(
-        &self,
-        key: &PrivateKey,
-    ) -> Result<Box<dyn Prepared>, Error> {
+    pub fn prepare_private_without_crt(&self, key: &PrivateKey) -> Result<Box<dyn Prepared>> {
         let context = PrivateContext::without_crt(key.checked(), self.kernel).map_err(failed)?;
         Ok(Box::new(context))
     }
@@ -76,10 +73,7 @@ impl CpuBackend {
     /// # Errors
     ///
     /// As for [`prepare_private`](Backend::prepare_private).
-    pub fn prepare_bare_private_without_crt(
-        &self,
-        key: &PrivateKey,
-    ) -> Result<Box<dyn Prepared>, Error> {
+    pub fn prepare_bare_private_without_crt(&self, key: &PrivateKey) -> Result<Box<dyn Prepared>> {
         let context =
             BarePrivateContext::without_crt(key.checked(), self.kernel).map_err(failed)?;
         Ok(Box::new(context))
@@ -99,17 +93,17 @@ impl Backend for CpuBackend {
         self.kernel.lanes()
     }
 
-    fn prepare_private(&self, key: &PrivateKey) -> Result<Box<dyn Prepared>, Error> {
+    fn prepare_private(&self, key: &PrivateKey) -> Result<Box<dyn Prepared>> {
         Ok(Box::new(PrivateContext::new(key.checked(), self.kernel)))
     }
 
-    fn prepare_multi_key(&self, keys: &[PrivateKey]) -> Result<Box<dyn PreparedMultiKey>, Error> {
+    fn prepare_multi_key(&self, keys: &[PrivateKey]) -> Result<Box<dyn PreparedMultiKey>> {
         let keys: Vec<_> = keys.iter().map(PrivateKey::checked).collect();
         let context = MultiKeyContext::new(&keys, self.kernel).map_err(failed)?;
         Ok(Box::new(context))
     }
 
-    fn prepare_public(&self, key: &PublicKey) -> Result<Box<dyn Prepared>, Error> {
+    fn prepare_public(&self, key: &PublicKey) -> Result<Box<dyn Prepared>> {
         Ok(Box::new(PublicContext::new(key.checked(), self.kernel)))
     }
 
@@ -117,7 +111,7 @@ impl Backend for CpuBackend {
         Sieve::new(self.kernel, bits)
     }
 
-    fn tester(&self, bits: usize) -> Result<Box<dyn CandidateTester + '_>, Error> {
+    fn tester(&self, bits: usize) -> Result<Box<dyn CandidateTester + '_>> {
         Ok(Box::new(Testers {
             before: PreTester::new(self.kernel, bits),
             rounds: Tester::new(self.kernel, bits.div_ceil(8)),
@@ -132,11 +126,11 @@ struct Testers {
 }
 
 impl CandidateTester for Testers {
-    fn pre_test(&mut self, candidates: &[u8], passed: &mut [bool]) -> Result<(), Error> {
+    fn pre_test(&mut self, candidates: &[u8], passed: &mut [bool]) -> Result<()> {
         self.before.test(candidates, passed).map_err(failed)
     }
 
-    fn round(&mut self, candidates: &[u8], bases: &[u8], passed: &mut [bool]) -> Result<(), Error> {
+    fn round(&mut self, candidates: &[u8], bases: &[u8], passed: &mut [bool]) -> Result<()> {
         self.rounds.round(candidates, bases, passed).map_err(failed)
     }
 }
@@ -163,7 +157,7 @@ macro_rules! prepared {
                 <$context>::kernel(self).lanes()
             }
 
-            fn runner(&self) -> Result<Box<dyn BlockRunner + '_>, Error> {
+            fn runner(&self) -> Result<Box<dyn BlockRunner + '_>> {
                 let scratch = $new_scratch(self).map_err(failed)?;
                 Ok(Box::new(Hands {
                     context: self,
@@ -178,7 +172,7 @@ macro_rules! prepared {
                 inputs: &[u8],
                 outputs: &mut [u8],
                 status: &mut [Status],
-            ) -> Result<(), Error> {
+            ) -> Result<()> {
                 self.context
                     .$apply(&mut self.scratch, inputs, outputs, status)
                     .map_err(failed)
@@ -224,7 +218,7 @@ impl PreparedMultiKey for MultiKeyContext {
         Box::new(MultiKeyContext::runner(self))
     }
 
-    fn check(&self, inputs: &[u8], passed: &mut [bool]) -> Result<(), Error> {
+    fn check(&self, inputs: &[u8], passed: &mut [bool]) -> Result<()> {
         MultiKeyContext::check(self, inputs, passed).map_err(failed)
     }
 }
@@ -236,7 +230,7 @@ impl MultiKeyRunner for rsalab_arith::MultiKeyRunner<'_> {
         inputs: &[u8],
         outputs: &mut [u8],
         status: &mut [Status],
-    ) -> Result<(), Error> {
+    ) -> Result<()> {
         self.apply(keys, inputs, outputs, status).map_err(failed)
     }
 }

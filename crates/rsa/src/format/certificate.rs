@@ -6,12 +6,9 @@ use x509_cert::{Certificate, ext::pkix::KeyUsage};
 use super::content::damaged;
 use super::input::{Limits, Usage};
 use super::pkcs::spki;
-use crate::{Error, PublicKey};
+use crate::{PublicKey, Result};
 
-pub(super) fn decode(
-    der: &[u8],
-    limits: Limits,
-) -> Result<(PublicKey, Usage, Option<KeyUsage>), Error> {
+pub(super) fn decode(der: &[u8], limits: Limits) -> Result<(PublicKey, Usage, Option<KeyUsage>)> {
     let damaged = |error| damaged("certificate", error);
     let certificate = Certificate::from_der(der).map_err(damaged)?;
     let info = certificate

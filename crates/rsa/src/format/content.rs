@@ -9,7 +9,7 @@ use spki::AlgorithmIdentifierRef;
 use zeroize::Zeroizing;
 
 use super::input::MAX_FILE_LEN;
-use crate::Error;
+use crate::{Error, Result};
 
 /// The structures that can hold an RSA key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -36,7 +36,7 @@ pub enum Content {
 }
 
 /// Finds the structure and its bytes: DER, out of PEM if need be; of JSON and OpenSSH's forms the text.
-pub(super) fn open(bytes: &[u8]) -> Result<(Content, Zeroizing<Vec<u8>>), Error> {
+pub(super) fn open(bytes: &[u8]) -> Result<(Content, Zeroizing<Vec<u8>>)> {
     if bytes.len() > MAX_FILE_LEN {
         return Err(refused("this file is larger than 1 MiB; no RSA key is"));
     }
@@ -79,7 +79,7 @@ pub(super) fn unsupported(reason: impl Into<String>) -> Error {
 }
 
 /// Passes `rsaEncryption` and names anything else.
-pub(super) fn check_algorithm(algorithm: &AlgorithmIdentifierRef<'_>) -> Result<(), Error> {
+pub(super) fn check_algorithm(algorithm: &AlgorithmIdentifierRef<'_>) -> Result<()> {
     if algorithm.oid == pkcs1::ALGORITHM_OID {
         // RFC 8017 appendix A.1 wants NULL; some writers leave it out.
         return match algorithm.parameters {
@@ -101,7 +101,7 @@ pub(super) fn check_algorithm(algorithm: &AlgorithmIdentifierRef<'_>) -> Result<
 
 const BEGIN: &[u8] = b"-----BEGIN ";
 
-fn open_pem(text: &[u8]) -> Result<(Content, Zeroizing<Vec<u8>>), Error> {
+fn open_pem(text: &[u8]) -> Result<(Content, Zeroizing<Vec<u8>>)> {
     let label = text[BEGIN.len()..]
         .split(|&byte| byte == b'\n' || byte == b'\r')
         .next()
@@ -156,7 +156,7 @@ fn decode_base64(block: &[u8]) -> Result<Zeroizing<Vec<u8>>, pem::Error> {
 }
 
 /// What a PEM label promises.
-fn labelled(label: &str) -> Result<Content, Error> {
+fn labelled(label: &str) -> Result<Content> {
     Err(match label {
         "RSA PRIVATE KEY" => return Ok(Content::Pkcs1Private),
         "RSA PUBLIC KEY" => return Ok(Content::Pkcs1Public),
@@ -180,27 +180,25 @@ fn labelled(label: &str) -> Result<Content, Error> {
 }
 
 /// What a DER structure must be by its outermost elements.
-fn structure(der: &[u8]) -> Result<Content, Error> {
+fn structure(der: &[u8]) -> Result<Content> {
+    if der.first() != Some(&SEQUENCE) {
+        return Err(noise());
+    }
     let outer = AnyRef::from_der(der).map_err(|error| match error.kind() {
-        ErrorKind::Incomplete { expected_len, actual_len } if der.first() == Some(&SEQUENCE) => refused(format!(
+        ErrorKind::Incomplete { expected_len, actual_len } => refused(format!(
             "this key is cut: {actual_len} bytes of at least {expected_len} are there"
         )),
-        ErrorKind::TrailingData { decoded, remaining } if der.first() == Some(&SEQUENCE) => refused(format!(
+        ErrorKind::TrailingData { decoded, remaining } => refused(format!(
             "this file goes on after the end of its key: {remaining} bytes follow the first {decoded}"
         )),
-        ErrorKind::Overflow | ErrorKind::Overlength if der.first() == Some(&SEQUENCE) => {
+        ErrorKind::Overflow | ErrorKind::Overlength => {
             refused("this file names a length that no key has")
         }
-        ErrorKind::IndefiniteLength | ErrorKind::Noncanonical { .. } | ErrorKind::Length { .. }
-            if der.first() == Some(&SEQUENCE) =>
-        {
+        ErrorKind::IndefiniteLength | ErrorKind::Noncanonical { .. } | ErrorKind::Length { .. } => {
             refused("this file is not DER: it writes a length in a way that only BER allows")
         }
         _ => noise(),
     })?;
-    if outer.tag() != Tag::Sequence {
-        return Err(noise());
-    }
     match tags(outer.value()).ok_or_else(noise)?.as_slice() {
         [Tag::Integer, Tag::Integer] => Ok(Content::Pkcs1Public),
         [Tag::Integer, Tag::Sequence, Tag::OctetString, ..] => Ok(Content::Pkcs8),

@@ -14,7 +14,7 @@ use super::{
     input::{Encoding, Limits, Usage},
     pkcs,
 };
-use crate::{Error, PrivateKey};
+use crate::{Error, PrivateKey, Result};
 
 /// The most iterations of PBKDF2, which take less than a second of one CPU: with the hashes of 64-bit words, and with the others.
 /// Guides ask for 210,000 with SHA-512, and 1,300,000 with SHA-1 (OWASP, 2023).
@@ -37,14 +37,12 @@ pub fn encode<R: TryCryptoRng>(
     password: &[u8],
     encoding: Encoding,
     rng: &mut R,
-) -> Result<Zeroizing<Vec<u8>>, Error> {
+) -> Result<Zeroizing<Vec<u8>>> {
     let plain = pkcs::pkcs8_der(key, usage)?;
     let encrypted = PrivateKeyInfoRef::from_der(&plain)
         .expect("it was encoded here")
         .encrypt_with_rng(rng, password)
-        .map_err(|error| Error::Randomness {
-            reason: error.to_string(),
-        })?;
+        .map_err(Error::randomness)?;
     let der = Zeroizing::new(encrypted.as_bytes().to_vec());
     Ok(match encoding {
         Encoding::Der => der,
@@ -57,7 +55,7 @@ pub(super) fn decode(
     der: &[u8],
     password: Option<&[u8]>,
     limits: Limits,
-) -> Result<(PrivateKey, Usage), Error> {
+) -> Result<(PrivateKey, Usage)> {
     let damaged = |error| damaged("encrypted private key", error);
     let algorithm = algorithm(der).map_err(damaged)?;
     if algorithm != pkcs5::pbes2::PBES2_OID {
@@ -89,7 +87,7 @@ fn algorithm(der: &[u8]) -> der::Result<ObjectIdentifier> {
 }
 
 /// Refuses what the standards do not allow, and what would take minutes or gigabytes: the numbers come from the file.
-fn check_cost(scheme: &pkcs5::EncryptionScheme) -> Result<(), Error> {
+fn check_cost(scheme: &pkcs5::EncryptionScheme) -> Result<()> {
     let pbes2 = scheme.pbes2().expect("the algorithm was looked at");
     if let Some(pbkdf2) = pbes2.kdf.pbkdf2() {
         let most = match pbkdf2.prf {

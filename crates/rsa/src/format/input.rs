@@ -4,7 +4,7 @@ use std::io::Read;
 
 use zeroize::Zeroizing;
 
-use crate::{Error, PrivateKey, PublicKey, keys::MAX_BITS, scheme::Pss};
+use crate::{Error, PrivateKey, PublicKey, Result, keys::MAX_BITS, scheme::Pss};
 
 /// The most bytes that are taken for a key. The longest RSA key takes about 18 KB.
 pub const MAX_FILE_LEN: usize = 1 << 20;
@@ -80,7 +80,7 @@ impl Limits {
     };
 
     /// Refuses a modulus that is too long, before anything is computed with it.
-    pub(super) fn check(self, modulus: &[u8]) -> Result<(), Error> {
+    pub(super) fn check(self, modulus: &[u8]) -> Result<()> {
         let bits = rsalab_arith::integer::bits_vartime(modulus);
         match bits > self.most_bits {
             // What is longer than any key is refused by the constructors, which name the longest.

@@ -10,7 +10,7 @@ use super::{
     input::{Key, Limits},
     restrictions::Restrictions,
 };
-use crate::{Error, PrivateKey, PrivateParts, PublicKey};
+use crate::{Error, PrivateKey, PrivateParts, PublicKey, Result};
 
 /// Writes a private key, with what it is for, and with a remark, if there is one, in the member `comment`, which readers pass
 /// over (RFC 7517, section 4).
@@ -124,7 +124,7 @@ impl<'de> Deserialize<'de> for Uint {
 }
 
 /// Reads a key, or a set of one key, with what it is for.
-pub(super) fn decode(json: &[u8], limits: Limits) -> Result<(Key, Restrictions), Error> {
+pub(super) fn decode(json: &[u8], limits: Limits) -> Result<(Key, Restrictions)> {
     let mut members: Members = serde_json::from_slice(json)
         .map_err(|error| refused(format!("this JSON Web Key is damaged: {error}")))?;
     if let Some(mut keys) = members.keys.take() {
@@ -149,8 +149,7 @@ pub(super) fn decode(json: &[u8], limits: Limits) -> Result<(Key, Restrictions),
 }
 
 impl Members {
-    fn key(self, limits: Limits) -> Result<Key, Error> {
-        let missing = |name: &str| refused(format!("this JSON Web Key has no member \"{name}\""));
+    fn key(self, limits: Limits) -> Result<Key> {
         match self.kty.as_deref() {
             Some("RSA") => {}
             Some(other) => {
@@ -165,46 +164,40 @@ impl Members {
                 "this RSA key has more than two primes; rsalab works with keys of two",
             ));
         }
-        let (n, e) = match (&self.n, &self.e) {
-            (Some(n), Some(e)) => (&n.0, &e.0),
-            (None, _) => return Err(missing("n")),
-            (_, None) => return Err(missing("e")),
-        };
+        let (n, e) = (needed("n", &self.n)?, needed("e", &self.e)?);
         limits.check(n)?;
-        let crt = [
-            ("p", &self.p),
-            ("q", &self.q),
-            ("dp", &self.dp),
-            ("dq", &self.dq),
-            ("qi", &self.qi),
-        ];
-        let Some(d) = &self.d else {
-            return match crt.iter().find(|(_, member)| member.is_some()) {
-                None => PublicKey::new(n, e).map(Key::Public),
-                Some(_) => Err(missing("d")),
+        let crt = [&self.p, &self.q, &self.dp, &self.dq, &self.qi];
+        let is_without_crt = crt.into_iter().all(Option::is_none);
+        let Some(Uint(d)) = &self.d else {
+            return match is_without_crt {
+                true => PublicKey::new(n, e).map(Key::Public),
+                false => Err(missing("d")),
             };
         };
-        if crt.iter().all(|(_, member)| member.is_none()) {
-            return PrivateKey::from_exponents(n, e, &d.0).map(Key::Private);
+        if is_without_crt {
+            return PrivateKey::from_exponents(n, e, d).map(Key::Private);
         }
-        // RFC 7518, section 6.3.2: all of them, or none.
-        let mut numbers = [&[][..]; 5];
-        for (number, (name, member)) in numbers.iter_mut().zip(&crt) {
-            *number = &member.as_ref().ok_or_else(|| missing(name))?.0;
-        }
-        let [p, q, dp, dq, qinv] = numbers;
         PrivateKey::from_parts(&PrivateParts {
             n,
             e,
-            d: &d.0,
-            p,
-            q,
-            dp,
-            dq,
-            qinv,
+            d,
+            p: needed("p", &self.p)?,
+            q: needed("q", &self.q)?,
+            dp: needed("dp", &self.dp)?,
+            dq: needed("dq", &self.dq)?,
+            qinv: needed("qi", &self.qi)?,
         })
         .map(Key::Private)
     }
+}
+
+fn needed<'a>(name: &str, member: &'a Option<Uint>) -> Result<&'a [u8]> {
+    let number = member.as_ref().map(|number| &number.0[..]);
+    number.ok_or_else(|| missing(name))
+}
+
+fn missing(name: &str) -> Error {
+    refused(format!("this JSON Web Key has no member \"{name}\""))
 }
 
 /// Base64urlUInt: without leading zero octets.

@@ -7,7 +7,7 @@ use super::{
     input::{Key, Limits, Usage},
     jwk, openssh, pkcs,
 };
-use crate::{Error, PrivateKey, PublicKey};
+use crate::{Error, PrivateKey, PublicKey, Result};
 
 /// A key with what its file says of it.
 #[derive(Clone, Debug)]
@@ -31,7 +31,7 @@ pub struct Loaded<K> {
 /// [`Error::Format`] says what the bytes are instead, or where they are damaged; [`Error::Unsupported`] what key, or what
 /// encryption of one, they hold; [`Error::PasswordMissing`] and [`Error::PasswordWrong`] that a password is needed, or another
 /// one; [`Error::InvalidKey`] and [`Error::KeySize`] what is wrong with the key in them.
-pub fn load_private(bytes: &[u8], password: Option<&[u8]>) -> Result<Loaded<PrivateKey>, Error> {
+pub fn load_private(bytes: &[u8], password: Option<&[u8]>) -> Result<Loaded<PrivateKey>> {
     load_private_within(bytes, password, Limits::NONE)
 }
 
@@ -45,7 +45,7 @@ pub fn load_private_within(
     bytes: &[u8],
     password: Option<&[u8]>,
     limits: Limits,
-) -> Result<Loaded<PrivateKey>, Error> {
+) -> Result<Loaded<PrivateKey>> {
     let loaded = load(bytes, password, limits)?;
     match (loaded.key, loaded.content) {
         (Key::Private(key), _) => Ok(Loaded {
@@ -67,7 +67,7 @@ pub fn load_private_within(
 /// # Errors
 ///
 /// As for [`load_private`].
-pub fn load_public(bytes: &[u8], password: Option<&[u8]>) -> Result<Loaded<PublicKey>, Error> {
+pub fn load_public(bytes: &[u8], password: Option<&[u8]>) -> Result<Loaded<PublicKey>> {
     load_public_within(bytes, password, Limits::NONE)
 }
 
@@ -80,7 +80,7 @@ pub fn load_public_within(
     bytes: &[u8],
     password: Option<&[u8]>,
     limits: Limits,
-) -> Result<Loaded<PublicKey>, Error> {
+) -> Result<Loaded<PublicKey>> {
     let loaded = load(bytes, password, limits)?;
     Ok(Loaded {
         key: match loaded.key {
@@ -98,7 +98,7 @@ pub fn load_public_within(
 /// # Errors
 ///
 /// As for [`load_private`], and [`Error::Restricted`] if the key is for RSASSA-PSS alone, or its file says what it is for.
-pub fn decode_private(bytes: &[u8]) -> Result<PrivateKey, Error> {
+pub fn decode_private(bytes: &[u8]) -> Result<PrivateKey> {
     for_any_use(load_private(bytes, None)?)
 }
 
@@ -107,11 +107,11 @@ pub fn decode_private(bytes: &[u8]) -> Result<PrivateKey, Error> {
 /// # Errors
 ///
 /// As for [`decode_private`].
-pub fn decode_public(bytes: &[u8]) -> Result<PublicKey, Error> {
+pub fn decode_public(bytes: &[u8]) -> Result<PublicKey> {
     for_any_use(load_public(bytes, None)?)
 }
 
-fn for_any_use<K>(loaded: Loaded<K>) -> Result<K, Error> {
+fn for_any_use<K>(loaded: Loaded<K>) -> Result<K> {
     let restricted = |reason| Err(Error::Restricted { reason });
     match loaded.usage {
         Usage::Any if loaded.restrictions.is_none() => Ok(loaded.key),
@@ -125,7 +125,7 @@ fn for_any_use<K>(loaded: Loaded<K>) -> Result<K, Error> {
     }
 }
 
-fn load(bytes: &[u8], password: Option<&[u8]>, limits: Limits) -> Result<Loaded<Key>, Error> {
+fn load(bytes: &[u8], password: Option<&[u8]>, limits: Limits) -> Result<Loaded<Key>> {
     let (content, body) = content::open(bytes)?;
     let any = |key| (key, Usage::Any);
     let mut restrictions = Restrictions::default();

@@ -12,7 +12,7 @@ use super::{
     input::Limits,
     pss::FITS,
 };
-use crate::{Error, PrivateKey, PublicKey};
+use crate::{Error, PrivateKey, PublicKey, Result};
 
 /// Writes a private key, unencrypted.
 pub fn private(key: &PrivateKey, comment: &str) -> Zeroizing<String> {
@@ -37,7 +37,7 @@ fn public_half(key: &PublicKey) -> ssh_key::Result<RsaPublicKey> {
     RsaPublicKey::new(e, n)
 }
 
-pub(super) fn decode_private(text: &[u8], limits: Limits) -> Result<PrivateKey, Error> {
+pub(super) fn decode_private(text: &[u8], limits: Limits) -> Result<PrivateKey> {
     let key = SshPrivate::from_openssh(text).map_err(damaged)?;
     if key.is_encrypted() {
         return Err(unsupported(
@@ -61,7 +61,7 @@ pub(super) fn decode_private(text: &[u8], limits: Limits) -> Result<PrivateKey, 
     PrivateKey::from_primes_and_exponent(n, e, d, p, q, Some(qinv))
 }
 
-pub(super) fn decode_public(line: &[u8], limits: Limits) -> Result<PublicKey, Error> {
+pub(super) fn decode_public(line: &[u8], limits: Limits) -> Result<PublicKey> {
     let line = std::str::from_utf8(line)
         .map_err(|_| refused("this public key in OpenSSH's form is damaged: it is not text"))?;
     let key = SshPublic::from_openssh(line).map_err(damaged)?;

@@ -15,7 +15,7 @@ use super::{
     input::{Encoding, Limits, PrivateFormat, PublicFormat, Usage},
     pss::{self, Algorithm, FITS},
 };
-use crate::{Error, PrivateKey, PrivateParts, PublicKey};
+use crate::{Error, PrivateKey, PrivateParts, PublicKey, Result};
 
 /// Writes a private key for any use, unencrypted.
 pub fn encode_private(
@@ -36,7 +36,7 @@ pub fn encode_private_for(
     usage: Usage,
     format: PrivateFormat,
     encoding: Encoding,
-) -> Result<Zeroizing<Vec<u8>>, Error> {
+) -> Result<Zeroizing<Vec<u8>>> {
     let (label, der) = match format {
         PrivateFormat::Pkcs1 => {
             says_any(usage, "PKCS#1")?;
@@ -65,7 +65,7 @@ pub fn encode_public_for(
     usage: Usage,
     format: PublicFormat,
     encoding: Encoding,
-) -> Result<Vec<u8>, Error> {
+) -> Result<Vec<u8>> {
     let pkcs1 = pkcs1_public_der(key);
     let (label, der) = match format {
         PublicFormat::Pkcs1 => {
@@ -87,7 +87,7 @@ pub fn encode_public_for(
     })
 }
 
-pub(super) fn says_any(usage: Usage, form: &str) -> Result<(), Error> {
+pub(super) fn says_any(usage: Usage, form: &str) -> Result<()> {
     match usage {
         Usage::Any => Ok(()),
         Usage::Pss(_) => Err(refused(format!(
@@ -102,7 +102,7 @@ pub(super) fn pem(label: &'static str, der: &[u8]) -> Vec<u8> {
         .into_bytes()
 }
 
-pub(super) fn pkcs8_der(key: &PrivateKey, usage: Usage) -> Result<Zeroizing<Vec<u8>>, Error> {
+pub(super) fn pkcs8_der(key: &PrivateKey, usage: Usage) -> Result<Zeroizing<Vec<u8>>> {
     let pkcs1 = Zeroizing::new(pkcs1_private_der(key));
     let algorithm = Algorithm::of(usage)?;
     let inner = OctetStringRef::new(&pkcs1).expect(FITS);
@@ -138,7 +138,7 @@ pub(super) fn pkcs1_public_der(key: &PublicKey) -> Vec<u8> {
     .expect(FITS)
 }
 
-pub(super) fn pkcs1_private(der: &[u8], limits: Limits) -> Result<PrivateKey, Error> {
+pub(super) fn pkcs1_private(der: &[u8], limits: Limits) -> Result<PrivateKey> {
     let key = RsaPrivateKey::<UintRef<'_>>::from_der(der).map_err(|error| {
         negative(der, 1).unwrap_or_else(|| damaged("PKCS#1 private key", error))
     })?;
@@ -168,7 +168,7 @@ pub(super) fn pkcs1_private(der: &[u8], limits: Limits) -> Result<PrivateKey, Er
     }
 }
 
-pub(super) fn pkcs1_public(der: &[u8], limits: Limits) -> Result<PublicKey, Error> {
+pub(super) fn pkcs1_public(der: &[u8], limits: Limits) -> Result<PublicKey> {
     let key = RsaPublicKey::<UintRef<'_>>::from_der(der)
         .map_err(|error| negative(der, 0).unwrap_or_else(|| damaged("PKCS#1 public key", error)))?;
     limits.check(key.modulus.as_bytes())?;
@@ -206,14 +206,14 @@ fn negative(der: &[u8], skipped: usize) -> Option<Error> {
     None
 }
 
-pub(super) fn pkcs8(der: &[u8], limits: Limits) -> Result<(PrivateKey, Usage), Error> {
+pub(super) fn pkcs8(der: &[u8], limits: Limits) -> Result<(PrivateKey, Usage)> {
     let info =
         PrivateKeyInfoRef::from_der(der).map_err(|error| damaged("PKCS#8 private key", error))?;
     let usage = pss::usage(&info.algorithm)?;
     Ok((pkcs1_private(info.private_key.as_bytes(), limits)?, usage))
 }
 
-pub(super) fn spki(der: &[u8], limits: Limits) -> Result<(PublicKey, Usage), Error> {
+pub(super) fn spki(der: &[u8], limits: Limits) -> Result<(PublicKey, Usage)> {
     let info =
         SubjectPublicKeyInfoRef::from_der(der).map_err(|error| damaged("public key", error))?;
     let usage = pss::usage(&info.algorithm)?;

@@ -13,7 +13,7 @@ use super::{
     input::Usage,
 };
 use crate::{
-    Error,
+    Result,
     hash::Hash,
     scheme::{Pss, SaltLen, SignatureScheme},
 };
@@ -36,7 +36,7 @@ const PSS_SHAKE: [(ObjectIdentifier, Hash); 2] = [
 const MGF1: ObjectIdentifier = ObjectIdentifier::new_unwrap("1.2.840.113549.1.1.8");
 
 /// What a key of this algorithm may be used for; other algorithms are named.
-pub(super) fn usage(algorithm: &AlgorithmIdentifierRef<'_>) -> Result<Usage, Error> {
+pub(super) fn usage(algorithm: &AlgorithmIdentifierRef<'_>) -> Result<Usage> {
     if let Some((_, hash)) = PSS_SHAKE.iter().find(|(oid, _)| *oid == algorithm.oid) {
         return match algorithm.parameters {
             None => Ok(Usage::Pss(Some(with_shake(*hash)))),
@@ -60,7 +60,7 @@ fn with_shake(hash: Hash) -> Pss {
     }
 }
 
-fn parameters_of(parameters: AnyRef<'_>) -> Result<Pss, Error> {
+fn parameters_of(parameters: AnyRef<'_>) -> Result<Pss> {
     let parameters: RsaPssParamsOwned = parameters.decode_as().map_err(|error| {
         refused(format!(
             "the RSASSA-PSS parameters of this key are damaged: {error}"
@@ -83,7 +83,7 @@ fn parameters_of(parameters: AnyRef<'_>) -> Result<Pss, Error> {
     })
 }
 
-fn hash(algorithm: &AlgorithmIdentifierOwned) -> Result<Hash, Error> {
+fn hash(algorithm: &AlgorithmIdentifierOwned) -> Result<Hash> {
     let is_plain = algorithm
         .parameters
         .as_ref()
@@ -107,32 +107,24 @@ pub(super) struct Algorithm {
 
 impl Algorithm {
     /// As a key of this use has it.
-    pub(super) fn of(usage: Usage) -> Result<Algorithm, Error> {
-        Ok(match usage {
-            Usage::Any => Algorithm {
-                oid: pkcs1::ALGORITHM_OID,
-                parameters: Some(AnyRef::NULL.to_der().expect(FITS)),
-            },
-            Usage::Pss(None) => Algorithm {
-                oid: PSS,
-                parameters: None,
-            },
+    pub(super) fn of(usage: Usage) -> Result<Algorithm> {
+        let (oid, parameters) = match usage {
+            Usage::Any => (
+                pkcs1::ALGORITHM_OID,
+                Some(AnyRef::NULL.to_der().expect(FITS)),
+            ),
+            Usage::Pss(None) => (PSS, None),
             Usage::Pss(Some(pss)) if pss.hash.is_xof() || pss.mgf_hash.is_xof() => {
                 SignatureScheme::Pss(pss).check_functions()?;
                 let (oid, _) = PSS_SHAKE
                     .into_iter()
                     .find(|(_, hash)| *hash == pss.hash)
                     .expect("there are two such functions");
-                Algorithm {
-                    oid,
-                    parameters: None,
-                }
+                (oid, None)
             }
-            Usage::Pss(Some(pss)) => Algorithm {
-                oid: PSS,
-                parameters: Some(encoded(&pss)?),
-            },
-        })
+            Usage::Pss(Some(pss)) => (PSS, Some(encoded(&pss)?)),
+        };
+        Ok(Algorithm { oid, parameters })
     }
 
     pub(super) fn identifier(&self) -> AlgorithmIdentifierRef<'_> {
@@ -146,7 +138,7 @@ impl Algorithm {
     }
 }
 
-fn encoded(pss: &Pss) -> Result<Vec<u8>, Error> {
+fn encoded(pss: &Pss) -> Result<Vec<u8>> {
     let with_null = |hash: Hash| AlgorithmIdentifierRef {
         oid: hash.oid(),
         parameters: Some(AnyRef::NULL),

@@ -6,7 +6,7 @@ use std::fmt;
 use x509_cert::ext::pkix::KeyUsage;
 
 use crate::{
-    Error,
+    Error, Result,
     hash::Hash,
     scheme::{EncryptionScheme, Oaep, Pss, SaltLen, SignatureScheme},
 };
@@ -42,42 +42,23 @@ pub enum Purpose<'a> {
 }
 
 impl Purpose<'_> {
-    fn verb(self) -> &'static str {
+    /// In words; the values of `use` that allow it; and those of `key_ops` that do: a message may be a key to be wrapped, and a private
+    /// key that signs or decrypts also holds the public one, which verifies or encrypts.
+    fn terms(self) -> [&'static str; 3] {
         match self {
-            Purpose::Sign(_) => "sign",
-            Purpose::Verify(_) => "verify",
-            Purpose::Encrypt(_) => "encrypt",
-            Purpose::Decrypt(_) => "decrypt",
-            Purpose::RawPrivate => "do raw private operations",
-            Purpose::RawPublic => "do raw public operations",
-        }
-    }
-
-    /// The values of `use` that allow it.
-    fn uses(self) -> &'static [&'static str] {
-        match self {
-            Purpose::Sign(_) | Purpose::Verify(_) => &["sig"],
-            Purpose::Encrypt(_) | Purpose::Decrypt(_) => &["enc"],
-            Purpose::RawPrivate | Purpose::RawPublic => &["sig", "enc"],
-        }
-    }
-
-    /// The values of `key_ops` that allow it: a message may be a key to be wrapped. A private key that signs or decrypts also
-    /// holds the public one, which verifies or encrypts.
-    fn operations(self) -> &'static [&'static str] {
-        match self {
-            Purpose::Sign(_) => &["sign"],
-            Purpose::Verify(_) => &["verify", "sign"],
-            Purpose::Encrypt(_) => &["encrypt", "wrapKey", "decrypt", "unwrapKey"],
-            Purpose::Decrypt(_) => &["decrypt", "unwrapKey"],
-            Purpose::RawPrivate => &["sign", "decrypt", "unwrapKey"],
-            Purpose::RawPublic => &[
-                "verify",
-                "sign",
-                "encrypt",
-                "wrapKey",
-                "decrypt",
-                "unwrapKey",
+            Purpose::Sign(_) => ["sign", "sig", "sign"],
+            Purpose::Verify(_) => ["verify", "sig", "verify sign"],
+            Purpose::Encrypt(_) => ["encrypt", "enc", "encrypt wrapKey decrypt unwrapKey"],
+            Purpose::Decrypt(_) => ["decrypt", "enc", "decrypt unwrapKey"],
+            Purpose::RawPrivate => [
+                "do raw private operations",
+                "sig enc",
+                "sign decrypt unwrapKey",
+            ],
+            Purpose::RawPublic => [
+                "do raw public operations",
+                "sig enc",
+                "verify sign encrypt wrapKey decrypt unwrapKey",
             ],
         }
     }
@@ -86,30 +67,27 @@ impl Purpose<'_> {
     fn is(self, algorithm: &Algorithm) -> bool {
         match (self, algorithm) {
             (Purpose::Sign(scheme) | Purpose::Verify(scheme), Algorithm::Signature(own)) => {
-                match (scheme, own) {
-                    (SignatureScheme::Pkcs1v15(hash), SignatureScheme::Pkcs1v15(own)) => {
-                        hash == own
-                    }
-                    (SignatureScheme::Pss(pss), SignatureScheme::Pss(own)) => {
-                        let digest_len = own.hash.digest_len();
-                        let has_salt =
-                            [SaltLen::Digest, SaltLen::Bytes(digest_len)].contains(&pss.salt_len);
-                        pss.hash == own.hash && pss.mgf_hash == own.mgf_hash && has_salt
-                    }
-                    _ => false,
-                }
+                with_named_salt(*scheme) == *own
             }
             (
                 Purpose::Encrypt(Some(scheme)) | Purpose::Decrypt(Some(scheme)),
                 Algorithm::Encryption(own),
-            ) => match (scheme, own) {
-                (EncryptionScheme::Oaep(oaep), EncryptionScheme::Oaep(own)) => {
-                    oaep.hash == own.hash && oaep.mgf_hash == own.mgf_hash && oaep.label.is_empty()
-                }
-                (scheme, own) => scheme == own,
-            },
+            ) => scheme == own,
             _ => false,
         }
+    }
+}
+
+/// The scheme; a salt of as many bytes as the digest has is named so.
+fn with_named_salt(scheme: SignatureScheme) -> SignatureScheme {
+    match scheme {
+        SignatureScheme::Pss(pss) if pss.salt_len == SaltLen::Bytes(pss.hash.digest_len()) => {
+            SignatureScheme::Pss(Pss {
+                salt_len: SaltLen::Digest,
+                ..pss
+            })
+        }
+        other => other,
     }
 }
 
@@ -172,23 +150,22 @@ impl Restrictions {
     /// # Errors
     ///
     /// [`Error::Restricted`] with what the file says.
-    pub fn check(&self, purpose: Purpose<'_>) -> Result<(), Error> {
+    pub fn check(&self, purpose: Purpose<'_>) -> Result<()> {
+        let [verb, uses, operations] = purpose.terms();
+        let is_among = |words: &str, said: &String| words.split(' ').any(|word| word == said);
         let refuse = |says: String| {
-            Err(Error::Restricted {
-                reason: format!("this key is not to {}: {says}", purpose.verb()),
-            })
+            let reason = format!("this key is not to {verb}: {says}");
+            Err(Error::Restricted { reason })
         };
         if let Some(word) = &self.jwk_use
-            && !purpose.uses().contains(&word.as_str())
+            && !is_among(uses, word)
         {
             return refuse(format!("its \"use\" is {word:?}"));
         }
-        if let Some(operations) = &self.jwk_operations
-            && !operations
-                .iter()
-                .any(|operation| purpose.operations().contains(&operation.as_str()))
+        if let Some(said) = &self.jwk_operations
+            && !said.iter().any(|said| is_among(operations, said))
         {
-            return refuse(format!("its \"key_ops\" are {operations:?}"));
+            return refuse(format!("its \"key_ops\" are {said:?}"));
         }
         if let Some(name) = &self.jwk_algorithm
             && !purpose.is(&Algorithm::named(name))

@@ -5,7 +5,7 @@ use rsalab_arith::integer;
 
 use super::draw::is_large_enough;
 use crate::{
-    Error,
+    Result,
     backend::Backend,
     primality::{ROUNDS, is_probable_prime_on},
 };
@@ -23,7 +23,7 @@ pub fn check_acceptance<R: TryCryptoRng + ?Sized>(
     e: &[u8],
     rng: &mut R,
     backend: &dyn Backend,
-) -> Result<Result<(), &'static str>, Error> {
+) -> Result<Result<(), &'static str>> {
     let [p_bits, q_bits, e_bits] = [p, q, e].map(integer::bits_vartime);
     if !integer::is_odd(e) || !(17..=256).contains(&e_bits) {
         return Ok(Err("e is not odd, above 2^16 and below 2^256"));

@@ -21,10 +21,7 @@
 //!
 //! The pre-test counts as no round: its base is not random.
 
-use std::{
-    collections::VecDeque,
-    sync::atomic::{AtomicBool, Ordering},
-};
+use std::{collections::VecDeque, sync::atomic::AtomicBool};
 
 use rand_core::TryCryptoRng;
 use rsalab_arith::integer;
@@ -35,11 +32,11 @@ use super::{
     draw,
     parameters::{
         Counts, DEFAULT_EXPONENT, Generated, PrimePair, PublicExponent, check_parameters,
-        miller_rabin_rounds,
+        check_stop, miller_rabin_rounds,
     },
 };
 use crate::{
-    CpuBackend, Error, PrivateKey,
+    CpuBackend, Error, PrivateKey, Result,
     backend::{Backend, CandidateTester, Interval, Sieve},
     keys::{modulus_len, prime_len},
     random::SystemRng,
@@ -52,7 +49,7 @@ impl PrivateKey {
     /// # Errors
     ///
     /// As for [`generate`].
-    pub fn generate(bits: usize) -> Result<Self, Error> {
+    pub fn generate(bits: usize) -> Result<Self> {
         Ok(generate(bits, DEFAULT_EXPONENT, &mut SystemRng)?.key)
     }
 }
@@ -62,11 +59,7 @@ impl PrivateKey {
 /// # Errors
 ///
 /// As for [`Generation::new`] and [`Generator::keys`].
-pub fn generate<R: TryCryptoRng + ?Sized>(
-    bits: usize,
-    e: u64,
-    rng: &mut R,
-) -> Result<Generated, Error> {
+pub fn generate<R: TryCryptoRng + ?Sized>(bits: usize, e: u64, rng: &mut R) -> Result<Generated> {
     generate_on(bits, e, rng, CpuBackend::auto())
 }
 
@@ -80,7 +73,7 @@ pub fn generate_on<R: TryCryptoRng + ?Sized>(
     e: u64,
     rng: &mut R,
     backend: impl Backend + 'static,
-) -> Result<Generated, Error> {
+) -> Result<Generated> {
     let e = PublicExponent::Fixed(e);
     let generation = Generation::with_backend(bits, e, Box::new(backend))?;
     Ok(generation.generator(rng)?.keys(1)?.remove(0))
@@ -158,7 +151,7 @@ impl Generation {
     ///
     /// [`Error::KeySize`] unless `bits` is even and from [`MIN_BITS`](crate::keys::MIN_BITS) to
     /// [`MAX_BITS`](crate::keys::MAX_BITS); [`Error::Generation`] for an exponent that is even or below 3.
-    pub fn new(bits: usize, e: PublicExponent) -> Result<Self, Error> {
+    pub fn new(bits: usize, e: PublicExponent) -> Result<Self> {
         Generation::with_backend(bits, e, Box::new(CpuBackend::auto()))
     }
 
@@ -167,11 +160,7 @@ impl Generation {
     /// # Errors
     ///
     /// As for [`new`](Self::new).
-    pub fn with_backend(
-        bits: usize,
-        e: PublicExponent,
-        backend: Box<dyn Backend>,
-    ) -> Result<Self, Error> {
+    pub fn with_backend(bits: usize, e: PublicExponent, backend: Box<dyn Backend>) -> Result<Self> {
         let fixed = match e {
             PublicExponent::Fixed(e) => e,
             PublicExponent::Random => DEFAULT_EXPONENT,
@@ -204,7 +193,7 @@ impl Generation {
     /// # Errors
     ///
     /// [`Error::Backend`].
-    pub fn generator<R: TryCryptoRng>(&self, rng: R) -> Result<Generator<'_, R>, Error> {
+    pub fn generator<R: TryCryptoRng>(&self, rng: R) -> Result<Generator<'_, R>> {
         Ok(Generator {
             generation: self,
             rng,
@@ -254,7 +243,7 @@ impl<'g, R: TryCryptoRng> Generator<'g, R> {
     /// # Errors
     ///
     /// [`Error::Stopped`]; [`Error::Randomness`] and [`Error::Backend`] from below.
-    pub fn pairs(&mut self, count: usize) -> Result<Vec<PrimePair>, Error> {
+    pub fn pairs(&mut self, count: usize) -> Result<Vec<PrimePair>> {
         (0..count)
             .map(|made| self.next_pair(count - made))
             .collect()
@@ -265,7 +254,7 @@ impl<'g, R: TryCryptoRng> Generator<'g, R> {
     /// # Errors
     ///
     /// [`Error::Generation`] if a new key fails its check; [`Error::Stopped`]; [`Error::Randomness`] and [`Error::Backend`] from below.
-    pub fn keys(&mut self, count: usize) -> Result<Vec<Generated>, Error> {
+    pub fn keys(&mut self, count: usize) -> Result<Vec<Generated>> {
         let mut made = Vec::with_capacity(count);
         while made.len() < count {
             let missing = count - made.len();
@@ -283,7 +272,7 @@ impl<'g, R: TryCryptoRng> Generator<'g, R> {
                     counts.push(pair.counts);
                 }
             }
-            self.check_stop()?;
+            check_stop(self.stop)?;
             check_consistency(
                 &keys,
                 self.generation.bits,
@@ -297,7 +286,7 @@ impl<'g, R: TryCryptoRng> Generator<'g, R> {
     }
 
     /// The key of a pair with an exponent drawn for it. Its d is as good as random, and not asked for its length.
-    fn key_with_any_exponent(&mut self, pair: &PrimePair) -> Result<PrivateKey, Error> {
+    fn key_with_any_exponent(&mut self, pair: &PrimePair) -> Result<PrivateKey> {
         let (bits, len) = (self.generation.bits, modulus_len(self.generation.bits));
         let n = integer::multiply(&pair.p, &pair.q);
         for _ in 0..MAX_EXPONENTS {
@@ -312,7 +301,7 @@ impl<'g, R: TryCryptoRng> Generator<'g, R> {
     }
 
     /// The next pair, where `wanted` pairs are missing.
-    fn next_pair(&mut self, wanted: usize) -> Result<PrimePair, Error> {
+    fn next_pair(&mut self, wanted: usize) -> Result<PrimePair> {
         for _ in 0..MAX_TOO_CLOSE {
             while self.primes.len() < 2 {
                 self.step(2 * wanted)?;
@@ -334,8 +323,8 @@ impl<'g, R: TryCryptoRng> Generator<'g, R> {
     }
 
     /// Tests one candidate in each slot, of as many searches as the wanted primes are worth.
-    fn step(&mut self, wanted: usize) -> Result<(), Error> {
-        self.check_stop()?;
+    fn step(&mut self, wanted: usize) -> Result<()> {
+        check_stop(self.stop)?;
         let slots = self.searches.len();
         let on_the_way = self.primes.len() + self.probable.len();
         let missing = match self.looks_ahead {
@@ -358,7 +347,7 @@ impl<'g, R: TryCryptoRng> Generator<'g, R> {
             .chunks(at_once * len)
             .zip(passed.chunks_mut(at_once))
         {
-            self.check_stop()?;
+            check_stop(self.stop)?;
             self.tester.pre_test(candidates, passed)?;
         }
         self.counts.tests += slots as u64;
@@ -380,16 +369,8 @@ impl<'g, R: TryCryptoRng> Generator<'g, R> {
         Ok(())
     }
 
-    /// Ends the call if the flag is raised.
-    fn check_stop(&self) -> Result<(), Error> {
-        match self.stop.is_some_and(|stop| stop.load(Ordering::Relaxed)) {
-            true => Err(Error::Stopped),
-            false => Ok(()),
-        }
-    }
-
     /// The next candidate of a search, from a new start where the last one has no more.
-    fn next_candidate(&mut self, search: usize, candidate: &mut [u8]) -> Result<(), Error> {
+    fn next_candidate(&mut self, search: usize, candidate: &mut [u8]) -> Result<()> {
         let Generation {
             bits,
             sieve,
@@ -401,7 +382,7 @@ impl<'g, R: TryCryptoRng> Generator<'g, R> {
             let found = match &mut self.searches[search].interval {
                 Some(interval) => interval
                     .pick(draw::word(&mut self.rng)?, candidate)
-                    .map_err(failed)?,
+                    .map_err(Error::generation)?,
                 None => false,
             };
             if !found {
@@ -434,7 +415,7 @@ impl<'g, R: TryCryptoRng> Generator<'g, R> {
     }
 
     /// Does the rounds of all probable primes.
-    fn confirm(&mut self) -> Result<(), Error> {
+    fn confirm(&mut self) -> Result<()> {
         let bits = self.generation.bits / 2;
         let rounds = miller_rabin_rounds(bits);
         let mut candidates = Zeroizing::new(Vec::new());
@@ -453,7 +434,7 @@ impl<'g, R: TryCryptoRng> Generator<'g, R> {
             .zip(bases.chunks(bytes))
             .zip(passed.chunks_mut(at_once))
         {
-            self.check_stop()?;
+            check_stop(self.stop)?;
             self.tester.round(candidates, bases, passed)?;
         }
         self.counts.rounds += passed.len() as u64;
@@ -464,11 +445,5 @@ impl<'g, R: TryCryptoRng> Generator<'g, R> {
             }
         }
         Ok(())
-    }
-}
-
-fn failed(error: rsalab_arith::Error) -> Error {
-    Error::Generation {
-        reason: error.to_string(),
     }
 }

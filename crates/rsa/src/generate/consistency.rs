@@ -4,7 +4,7 @@ use rand_core::TryCryptoRng;
 use zeroize::Zeroizing;
 
 use super::draw;
-use crate::{Error, PrivateKey, backend::Backend, keys::modulus_len};
+use crate::{Error, PrivateKey, Result, backend::Backend, keys::modulus_len};
 
 /// Has each key of `bits` bits do a private operation on a random number, and the public one on its result (the pairwise
 /// consistency test of FIPS 140-3, done from the private side).
@@ -13,7 +13,7 @@ pub(super) fn check_consistency<R: TryCryptoRng + ?Sized>(
     bits: usize,
     rng: &mut R,
     backend: &dyn Backend,
-) -> Result<(), Error> {
+) -> Result<()> {
     let len = modulus_len(bits);
     let mut messages = Zeroizing::new(Vec::with_capacity(keys.len() * len));
     for _ in keys {
@@ -26,8 +26,8 @@ pub(super) fn check_consistency<R: TryCryptoRng + ?Sized>(
         .check(&messages, &mut passed)?;
     match passed.iter().all(|&passed| passed) {
         true => Ok(()),
-        false => Err(Error::Generation {
-            reason: "a new key did not decrypt what it had encrypted; this points to a fault of the machine".to_owned(),
-        }),
+        false => Err(Error::generation(
+            "a new key did not decrypt what it had encrypted; this points to a fault of the machine",
+        )),
     }
 }

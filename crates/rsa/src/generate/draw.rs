@@ -4,7 +4,7 @@ use rand_core::TryCryptoRng;
 use rsalab_arith::integer;
 use zeroize::Zeroizing;
 
-use crate::{Error, keys::prime_len};
+use crate::{Error, Result, keys::prime_len};
 
 /// Draws after which a generator that never gives anything acceptable is taken for broken. The standard would draw on for
 /// ever; of good draws three in ten are accepted, so this many fail in a row with a probability of `2^-500`.
@@ -16,7 +16,7 @@ pub(super) fn candidate<R: TryCryptoRng + ?Sized>(
     rng: &mut R,
     bits: usize,
     other: Option<&[u8]>,
-) -> Result<Zeroizing<Vec<u8>>, Error> {
+) -> Result<Zeroizing<Vec<u8>>> {
     for _ in 0..MAX_DRAWS {
         // Steps 4.2 and 4.3, 5.2 and 5.3.
         let mut candidate = self::bits(rng, bits / 2, prime_len(bits))?;
@@ -38,7 +38,7 @@ pub(crate) fn base<R: TryCryptoRng + ?Sized>(
     rng: &mut R,
     w: &[u8],
     w_bits: usize,
-) -> Result<Zeroizing<Vec<u8>>, Error> {
+) -> Result<Zeroizing<Vec<u8>>> {
     // The candidate is odd.
     let mut predecessor = Zeroizing::new(w.to_vec());
     let last = predecessor.len() - 1;
@@ -57,30 +57,22 @@ pub(super) fn bits<R: TryCryptoRng + ?Sized>(
     rng: &mut R,
     bits: usize,
     len: usize,
-) -> Result<Zeroizing<Vec<u8>>, Error> {
+) -> Result<Zeroizing<Vec<u8>>> {
     let mut number = Zeroizing::new(vec![0; len]);
     let random = &mut number[len - bits.div_ceil(8)..];
-    rng.try_fill_bytes(random).map_err(failed)?;
+    rng.try_fill_bytes(random).map_err(Error::randomness)?;
     random[0] &= 0xff >> (random.len() * 8 - bits);
     Ok(number)
 }
 
 /// A random word.
-pub(super) fn word<R: TryCryptoRng + ?Sized>(rng: &mut R) -> Result<u64, Error> {
-    rng.try_next_u64().map_err(failed)
+pub(super) fn word<R: TryCryptoRng + ?Sized>(rng: &mut R) -> Result<u64> {
+    rng.try_next_u64().map_err(Error::randomness)
 }
 
 /// What to say of a generator whose numbers are never of use.
 pub(super) fn stuck() -> Error {
-    Error::Randomness {
-        reason: "many numbers in a row were of no use; they do not seem to be random".to_owned(),
-    }
-}
-
-fn failed(error: impl std::fmt::Display) -> Error {
-    Error::Randomness {
-        reason: error.to_string(),
-    }
+    Error::randomness("many numbers in a row were of no use; they do not seem to be random")
 }
 
 /// Whether `candidate ≥ √2·2^(bits−1)`, exactly: whether its square has `2·bits` bits.

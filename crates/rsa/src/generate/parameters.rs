@@ -1,10 +1,12 @@
 //! What is asked of a generator, and what it returns.
 
+use std::sync::atomic::{AtomicBool, Ordering};
+
 use rsalab_arith::integer;
 use zeroize::Zeroizing;
 
 use crate::{
-    Error, PrivateKey,
+    Error, PrivateKey, Result,
     keys::{MAX_BITS, MIN_BITS},
 };
 
@@ -78,7 +80,7 @@ impl Counts {
 }
 
 /// Steps 1 and 2, with the wider ranges of this laboratory.
-pub(super) fn check_parameters(bits: usize, e: u64) -> Result<(), Error> {
+pub(super) fn check_parameters(bits: usize, e: u64) -> Result<()> {
     if !(MIN_BITS..=MAX_BITS).contains(&bits) || !bits.is_multiple_of(2) {
         return Err(Error::KeySize {
             bits,
@@ -88,16 +90,24 @@ pub(super) fn check_parameters(bits: usize, e: u64) -> Result<(), Error> {
         });
     }
     if e < 3 || e.is_multiple_of(2) {
-        return Err(Error::Generation {
-            reason: format!("the public exponent must be odd and at least 3, not {e}"),
-        });
+        return Err(Error::generation(format!(
+            "the public exponent must be odd and at least 3, not {e}"
+        )));
     }
     Ok(())
 }
 
+/// Ends a search if the flag is raised.
+pub(super) fn check_stop(stop: Option<&AtomicBool>) -> Result<()> {
+    match stop.is_some_and(|stop| stop.load(Ordering::Relaxed)) {
+        true => Err(Error::Stopped),
+        false => Ok(()),
+    }
+}
+
 impl PrimePair {
     /// The key of the pair; none if its private exponent is too small, which is extremely rare (A.1.1, criterion 3).
-    pub(super) fn key(&self, bits: usize, e: u64) -> Result<Option<PrivateKey>, Error> {
+    pub(super) fn key(&self, bits: usize, e: u64) -> Result<Option<PrivateKey>> {
         let key = PrivateKey::from_primes(&self.p, &self.q, &e.to_be_bytes())?;
         Ok((integer::bits_vartime(key.d()) > bits / 2).then_some(key))
     }

@@ -1,9 +1,6 @@
 //! Every candidate a number of its own, drawn as A.1.3 says: step by step, and slow.
 
-use std::{
-    slice,
-    sync::atomic::{AtomicBool, Ordering},
-};
+use std::{slice, sync::atomic::AtomicBool};
 
 use rand_core::TryCryptoRng;
 use rsalab_arith::{candidate::has_small_factor, integer};
@@ -12,10 +9,10 @@ use zeroize::Zeroizing;
 use super::{
     consistency::check_consistency,
     draw,
-    parameters::{Counts, Generated, PrimePair, check_parameters, miller_rabin_rounds},
+    parameters::{Counts, Generated, PrimePair, check_parameters, check_stop, miller_rabin_rounds},
 };
 use crate::{
-    CpuBackend, Error,
+    CpuBackend, Error, Result,
     backend::{Backend, CandidateTester},
     keys::prime_len,
 };
@@ -32,7 +29,7 @@ pub fn generate_strict<R: TryCryptoRng + ?Sized>(
     bits: usize,
     e: u64,
     rng: &mut R,
-) -> Result<Generated, Error> {
+) -> Result<Generated> {
     generate_strict_on(bits, e, rng, &CpuBackend::auto(), None)
 }
 
@@ -49,7 +46,7 @@ pub fn generate_strict_on<R: TryCryptoRng + ?Sized>(
     rng: &mut R,
     backend: &dyn Backend,
     stop: Option<&AtomicBool>,
-) -> Result<Generated, Error> {
+) -> Result<Generated> {
     let mut counts = Counts::default();
     loop {
         let pair = pair(bits, e, rng, backend, stop)?;
@@ -74,7 +71,7 @@ pub fn prime_pair_strict<R: TryCryptoRng + ?Sized>(
     e: u64,
     rng: &mut R,
     backend: &dyn Backend,
-) -> Result<PrimePair, Error> {
+) -> Result<PrimePair> {
     pair(bits, e, rng, backend, None)
 }
 
@@ -84,7 +81,7 @@ fn pair<R: TryCryptoRng + ?Sized>(
     rng: &mut R,
     backend: &dyn Backend,
     stop: Option<&AtomicBool>,
-) -> Result<PrimePair, Error> {
+) -> Result<PrimePair> {
     check_parameters(bits, e)?;
     let mut search = Search::new(bits, e, rng, backend)?;
     search.stop = stop;
@@ -109,7 +106,7 @@ pub fn first_primes_of<R: TryCryptoRng + ?Sized>(
     e: u64,
     rng: &mut R,
     backend: &dyn Backend,
-) -> Result<PrimePair, Error> {
+) -> Result<PrimePair> {
     let mut search = Search::new(bits, e, rng, backend)?;
     let mut rest = candidates.chunks_exact(prime_len(bits));
     let mut prime = || {
@@ -120,8 +117,8 @@ pub fn first_primes_of<R: TryCryptoRng + ?Sized>(
                 .next()
                 .map(|candidate| Zeroizing::new(candidate.to_vec())))
         })?;
-        let found = found.ok_or_else(|| Error::Generation {
-            reason: "there are fewer than two primes among the candidates".to_owned(),
+        let found = found.ok_or_else(|| {
+            Error::generation("there are fewer than two primes among the candidates")
         })?;
         rest = from;
         rest.nth(found.place);
@@ -157,7 +154,7 @@ struct Search<'a, R: ?Sized> {
 }
 
 impl<'a, R: TryCryptoRng + ?Sized> Search<'a, R> {
-    fn new(bits: usize, e: u64, rng: &'a mut R, backend: &'a dyn Backend) -> Result<Self, Error> {
+    fn new(bits: usize, e: u64, rng: &'a mut R, backend: &'a dyn Backend) -> Result<Self> {
         Ok(Search {
             bits,
             e: e.to_be_bytes(),
@@ -170,7 +167,7 @@ impl<'a, R: TryCryptoRng + ?Sized> Search<'a, R> {
     }
 
     /// Step 4, or step 5 if `other` is the first prime.
-    fn prime(&mut self, limit: usize, other: Option<&[u8]>) -> Result<Zeroizing<Vec<u8>>, Error> {
+    fn prime(&mut self, limit: usize, other: Option<&[u8]>) -> Result<Zeroizing<Vec<u8>>> {
         // Steps 4.1, 5.1.
         let mut drawn = 0;
         let found = self.first_prime(|search| {
@@ -184,16 +181,14 @@ impl<'a, R: TryCryptoRng + ?Sized> Search<'a, R> {
         })?;
         found
             .map(|found| found.prime)
-            .ok_or_else(|| Error::Generation {
-                reason: format!("{limit} candidates in a row were not prime"),
-            })
+            .ok_or_else(|| Error::generation(format!("{limit} candidates in a row were not prime")))
     }
 
     /// The first prime among the candidates that `next` gives, with its place; none if they end before.
     fn first_prime(
         &mut self,
-        mut next: impl FnMut(&mut Self) -> Result<Option<Zeroizing<Vec<u8>>>, Error>,
-    ) -> Result<Option<Found>, Error> {
+        mut next: impl FnMut(&mut Self) -> Result<Option<Zeroizing<Vec<u8>>>>,
+    ) -> Result<Option<Found>> {
         let len = prime_len(self.bits);
         let mut candidates = Zeroizing::new(Vec::with_capacity(AHEAD * len));
         let mut bases = Zeroizing::new(Vec::with_capacity(AHEAD * len));
@@ -205,7 +200,7 @@ impl<'a, R: TryCryptoRng + ?Sized> Search<'a, R> {
             bases.clear();
             places.clear();
             while places.len() < AHEAD {
-                self.check_stop()?;
+                check_stop(self.stop)?;
                 let Some(candidate) = next(self)? else {
                     is_last = true;
                     break;
@@ -229,7 +224,7 @@ impl<'a, R: TryCryptoRng + ?Sized> Search<'a, R> {
             {
                 let mut passed = [false; AHEAD];
                 let passed = &mut passed[..places.len()];
-                self.check_stop()?;
+                check_stop(self.stop)?;
                 self.tester.round(candidates, bases, passed)?;
                 self.counts.tests += passed.len() as u64;
                 self.counts.rounds += passed.len() as u64;
@@ -252,16 +247,8 @@ impl<'a, R: TryCryptoRng + ?Sized> Search<'a, R> {
         Ok(None)
     }
 
-    /// Ends the search if the flag is raised.
-    fn check_stop(&self) -> Result<(), Error> {
-        match self.stop.is_some_and(|stop| stop.load(Ordering::Relaxed)) {
-            true => Err(Error::Stopped),
-            false => Ok(()),
-        }
-    }
-
     /// The rounds after the first, as many at once as the kernel has lanes: hardly any composite comes this far.
-    fn passes_the_other_rounds(&mut self, candidate: &[u8]) -> Result<bool, Error> {
+    fn passes_the_other_rounds(&mut self, candidate: &[u8]) -> Result<bool> {
         let rounds = miller_rabin_rounds(self.bits / 2) - 1;
         let mut bases = Zeroizing::new(Vec::with_capacity(rounds * candidate.len()));
         for _ in 0..rounds {
@@ -275,7 +262,7 @@ impl<'a, R: TryCryptoRng + ?Sized> Search<'a, R> {
             .zip(bases.chunks(at_once))
             .zip(passed.chunks_mut(self.lanes))
         {
-            self.check_stop()?;
+            check_stop(self.stop)?;
             self.tester.round(candidates, bases, passed)?;
         }
         self.counts.rounds += rounds as u64;

@@ -31,7 +31,7 @@ macro_rules! fixed_length {
         }
 
         impl ExtendableOutput for $name {
-            type Reader = shake::ShakeReader<{ $name::RATE }>;
+            type Reader = <shake::$name as ExtendableOutput>::Reader;
 
             fn finalize_xof(self) -> Self::Reader {
                 self.0.finalize_xof()
@@ -42,14 +42,6 @@ macro_rules! fixed_length {
 
 fixed_length!(Shake128, U32, "SHAKE128 with a digest of 32 bytes.");
 fixed_length!(Shake256, U64, "SHAKE256 with a digest of 64 bytes.");
-
-impl Shake128 {
-    const RATE: usize = 168;
-}
-
-impl Shake256 {
-    const RATE: usize = 136;
-}
 
 /// Adds as many bytes of the output for `seed` to `target`, without carries, as it has.
 pub(super) fn xor_output<X: ExtendableOutput + Default>(seed: &[u8], target: &mut [u8]) {

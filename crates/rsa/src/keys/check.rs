@@ -7,7 +7,7 @@ use super::{
     PrivateKey, PublicKey,
     weakness::{SQUARE, is_square_vartime},
 };
-use crate::{CpuBackend, Error, backend::Backend, primality::is_probable_prime_on};
+use crate::{CpuBackend, Error, Result, backend::Backend, primality::is_probable_prime_on};
 
 impl PublicKey {
     /// Refuses a modulus that can be seen to be none: one that a small prime divides, a square, or a prime.
@@ -18,7 +18,7 @@ impl PublicKey {
     /// # Errors
     ///
     /// [`Error::InvalidKey`].
-    pub fn check_modulus(&self) -> Result<(), Error> {
+    pub fn check_modulus(&self) -> Result<()> {
         self.check_modulus_on(&CpuBackend::auto())
     }
 
@@ -27,7 +27,7 @@ impl PublicKey {
     /// # Errors
     ///
     /// As for [`check_modulus`](Self::check_modulus), and those of the backend.
-    pub fn check_modulus_on(&self, backend: &dyn Backend) -> Result<(), Error> {
+    pub fn check_modulus_on(&self, backend: &dyn Backend) -> Result<()> {
         if has_small_factor(self.n()) {
             return invalid("a small prime divides its modulus");
         }
@@ -58,11 +58,7 @@ impl PrivateKey {
     /// # Errors
     ///
     /// [`Error::InvalidKey`] names the one that is not prime; [`Error::Randomness`] if there is none.
-    pub fn check_primes<R: TryCryptoRng + ?Sized>(
-        &self,
-        rounds: usize,
-        rng: &mut R,
-    ) -> Result<(), Error> {
+    pub fn check_primes<R: TryCryptoRng + ?Sized>(&self, rounds: usize, rng: &mut R) -> Result<()> {
         self.check_primes_on(rounds, rng, &CpuBackend::auto())
     }
 
@@ -76,7 +72,7 @@ impl PrivateKey {
         rounds: usize,
         rng: &mut R,
         backend: &dyn Backend,
-    ) -> Result<(), Error> {
+    ) -> Result<()> {
         for (reason, prime) in [
             ("its p is not a prime", self.p()),
             ("its q is not a prime", self.q()),
@@ -89,8 +85,6 @@ impl PrivateKey {
     }
 }
 
-fn invalid(reason: &str) -> Result<(), Error> {
-    Err(Error::InvalidKey {
-        reason: reason.to_owned(),
-    })
+fn invalid(reason: &str) -> Result<()> {
+    Err(Error::invalid_key(reason))
 }

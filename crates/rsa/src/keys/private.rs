@@ -9,7 +9,7 @@ use super::{
     public::refusal,
     weakness::{SQUARE, is_square_vartime},
 };
-use crate::Error;
+use crate::{Error, Result};
 
 /// Like what `integer::check` says of the parts of a key.
 const SAME_PRIMES: &str = "p and q are the same";
@@ -31,18 +31,17 @@ impl PrivateKey {
     ///
     /// [`Error::KeySize`] or [`Error::InvalidKey`] with the first thing that is wrong, among them primes that do not
     /// have half the length of the modulus each.
-    pub fn from_parts(parts: &PrivateParts<'_>) -> Result<Self, Error> {
+    pub fn from_parts(parts: &PrivateParts<'_>) -> Result<Self> {
         let public = PublicKey::new(parts.n, parts.e)?;
         check_lengths(&public, parts)?;
         // Lengths first: checking takes time that grows with them.
         let (k, h) = (public.modulus_len(), prime_len(public.bits()));
-        let fixed = |name: &str, bytes: &[u8], len: usize| {
-            integer::with_length(bytes, len).ok_or_else(|| Error::InvalidKey {
-                reason: format!(
+        let fixed =
+            |name: &str, bytes: &[u8], len: usize| {
+                integer::with_length(bytes, len).ok_or_else(|| Error::invalid_key(format!(
                     "its {name} takes more than the {len} bytes that a key of this size has for it"
-                ),
-            })
-        };
+                )))
+            };
         let checked = CheckedPrivateKey::new(&PrivateParts {
             n: public.n(),
             e: public.e(),
@@ -55,9 +54,9 @@ impl PrivateKey {
         })
         .map_err(|error| refusal(&error, parts.e))?;
         if !integer::is_less(checked.parts().d, public.n()) {
-            return Err(Error::InvalidKey {
-                reason: "its private exponent is not smaller than its modulus".to_owned(),
-            });
+            return Err(Error::invalid_key(
+                "its private exponent is not smaller than its modulus",
+            ));
         }
         Ok(PrivateKey { public, checked })
     }
@@ -67,25 +66,22 @@ impl PrivateKey {
     /// # Errors
     ///
     /// As for [`from_parts`](Self::from_parts), and if `e` has no inverse. That the primes are prime is not tested.
-    pub fn from_primes(p: &[u8], q: &[u8], e: &[u8]) -> Result<Self, Error> {
+    pub fn from_primes(p: &[u8], q: &[u8], e: &[u8]) -> Result<Self> {
         for (name, part) in [("p", p), ("q", q), ("e", e)] {
             if integer::bits_vartime(part) > MAX_BITS {
-                return Err(Error::InvalidKey {
-                    reason: format!("its {name} has more than {MAX_BITS} bits"),
-                });
+                return Err(Error::invalid_key(format!(
+                    "its {name} has more than {MAX_BITS} bits"
+                )));
             }
         }
         // Compared in constant time; that they are the same is public.
         if !integer::is_less(p, q) && !integer::is_less(q, p) {
-            return Err(Error::InvalidKey {
-                reason: SAME_PRIMES.to_owned(),
-            });
+            return Err(Error::invalid_key(SAME_PRIMES));
         }
         let checked = CheckedPrivateKey::from_primes(p, q, e).map_err(|error| match error {
-            rsalab_arith::Error::NotInvertible => Error::InvalidKey {
-                reason: "its public exponent shares a factor with p-1 or q-1, or p with q"
-                    .to_owned(),
-            },
+            rsalab_arith::Error::NotInvertible => Error::invalid_key(
+                "its public exponent shares a factor with p-1 or q-1, or p with q",
+            ),
             other => refusal(&other, e),
         })?;
         let public = PublicKey::from(checked.public());
@@ -99,13 +95,11 @@ impl PrivateKey {
     /// # Errors
     ///
     /// As for [`from_parts`](Self::from_parts), and [`Error::Randomness`] if there is none.
-    pub fn from_exponents(n: &[u8], e: &[u8], d: &[u8]) -> Result<Self, Error> {
+    pub fn from_exponents(n: &[u8], e: &[u8], d: &[u8]) -> Result<Self> {
         // What is no public key needs no more work.
         let public = PublicKey::new(n, e)?;
         if is_square_vartime(public.n()) {
-            return Err(Error::InvalidKey {
-                reason: SQUARE.to_owned(),
-            });
+            return Err(Error::invalid_key(SQUARE));
         }
         let (p, q) =
             rsalab_arith::recover_primes(public.checked(), d, Kernel::auto()).map_err(|error| {
@@ -126,7 +120,7 @@ impl PrivateKey {
         p: &[u8],
         q: &[u8],
         qinv: Option<&[u8]>,
-    ) -> Result<Self, Error> {
+    ) -> Result<Self> {
         // Lengths first: deriving takes time that grows with them.
         PublicKey::new(n, e)?;
         let derived = PrivateKey::from_primes(p, q, e)?;
@@ -205,7 +199,7 @@ impl PrivateKey {
 
 /// Refuses primes that do not have half the length of the modulus each: as an unsupported key where they make the modulus
 /// all the same, as a wrong one where they do not.
-fn check_lengths(public: &PublicKey, parts: &PrivateParts<'_>) -> Result<(), Error> {
+fn check_lengths(public: &PublicKey, parts: &PrivateParts<'_>) -> Result<()> {
     let half = public.bits().div_ceil(2);
     // The length of a prime is no secret: it is that of every key of this size.
     let [p_bits, q_bits] = [parts.p, parts.q].map(integer::bits_vartime);
@@ -230,11 +224,9 @@ fn check_lengths(public: &PublicKey, parts: &PrivateParts<'_>) -> Result<(), Err
                 public.bits()
             ),
         }),
-        false => Err(Error::InvalidKey {
-            reason: format!(
-                "its prime {name} has {bits} bits, and the product of its primes is not its modulus"
-            ),
-        }),
+        false => Err(Error::invalid_key(format!(
+            "its prime {name} has {bits} bits, and the product of its primes is not its modulus"
+        ))),
     }
 }
 

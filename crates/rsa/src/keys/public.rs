@@ -5,7 +5,7 @@ use std::fmt;
 use rsalab_arith::{CheckedPublicKey, integer};
 
 use super::{MAX_BITS, MIN_BITS};
-use crate::Error;
+use crate::{Error, Result};
 
 /// A modulus and a public exponent.
 ///
@@ -20,7 +20,7 @@ impl PublicKey {
     ///
     /// Refuses a modulus that is even or not of [`MIN_BITS`] to [`MAX_BITS`] bits, and an exponent that is even, below 3
     /// or not below the modulus.
-    pub fn new(n: &[u8], e: &[u8]) -> Result<Self, Error> {
+    pub fn new(n: &[u8], e: &[u8]) -> Result<Self> {
         CheckedPublicKey::new(n, e)
             .map(PublicKey)
             .map_err(|error| refusal(&error, e))

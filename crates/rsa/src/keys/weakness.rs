@@ -11,8 +11,6 @@
 mod close;
 mod roca;
 
-use std::fmt;
-
 use rsalab_arith::integer;
 
 use super::{PrivateKey, PublicKey};
@@ -20,36 +18,54 @@ use super::{PrivateKey, PublicKey};
 pub(super) use close::{SQUARE, is_square_vartime};
 
 /// Why a key that is well formed protects less than its length promises.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Weakness {
     /// Fewer than 2048 bits.
+    #[error("its modulus has {bits} bits; fewer than {LEAST_BITS} protect nothing for long")]
     ShortModulus {
         /// Its bits.
         bits: usize,
     },
     /// A public exponent below 2^16.
+    #[error(
+        "its public exponent is below 65537, so that mistakes in padding become forgeries and broken messages"
+    )]
     SmallExponent,
     /// A public exponent of more than 256 bits, the most that FIPS 186-5 allows.
+    #[error(
+        "its public exponent has {bits} bits; more than 256 slow everybody down, and many programs refuse them"
+    )]
     LargeExponent {
         /// Its bits.
         bits: usize,
     },
     /// A private exponent of at most half the bits of the modulus.
+    #[error(
+        "its private exponent has only {bits} bits, and may be computed from the public key (Wiener 1990)"
+    )]
     ShortPrivateExponent {
         /// Its bits.
         bits: usize,
     },
     /// A modulus that Fermat's method factors, as anybody can who has the public key: its primes are nearly the same. `weakness/close.rs` says
     /// how near they are. A private key with it has [`ClosePrimes`](Self::ClosePrimes) too.
+    #[error("its primes are nearly the same: Fermat's method factors its modulus in {}, from the public key alone", in_words(*steps))]
     FermatFactorable {
         /// Steps that the method takes.
         steps: u32,
     },
     /// A modulus of the form that the library of CVE-2017-15361 gave its keys: the primes follow from the public key with far less work than
     /// their length promises (Nemec, Sys, Svenda, Klinec and Matyas 2017).
+    #[error(
+        "its modulus has the form of keys from a faulty library (ROCA, CVE-2017-15361), whose primes follow from the public key"
+    )]
     Roca,
     /// Primes that are closer than FIPS 186-5 allows, A.1.3, step 5.4: their upper 100 bits are the same. Seen in a private key alone.
+    #[error(
+        "the upper 100 bits of its primes are the same, which no sound generator lets happen (FIPS 186-5, A.1.3); the closer they \
+         are, the sooner Fermat's method factors the modulus"
+    )]
     ClosePrimes,
 }
 
@@ -68,40 +84,10 @@ impl Weakness {
     }
 }
 
-impl fmt::Display for Weakness {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Weakness::ShortModulus { bits } => write!(
-                f,
-                "its modulus has {bits} bits; fewer than {LEAST_BITS} protect nothing for long"
-            ),
-            Weakness::SmallExponent => f.write_str(
-                "its public exponent is below 65537, so that mistakes in padding become forgeries and broken messages",
-            ),
-            Weakness::LargeExponent { bits } => write!(
-                f,
-                "its public exponent has {bits} bits; more than 256 slow everybody down, and many programs refuse them"
-            ),
-            Weakness::ShortPrivateExponent { bits } => write!(
-                f,
-                "its private exponent has only {bits} bits, and may be computed from the public key (Wiener 1990)"
-            ),
-            Weakness::FermatFactorable { steps } => {
-                f.write_str("its primes are nearly the same: Fermat's method factors its modulus in ")?;
-                match steps {
-                    1 => f.write_str("one step")?,
-                    _ => write!(f, "{steps} steps")?,
-                }
-                f.write_str(", from the public key alone")
-            }
-            Weakness::Roca => f.write_str(
-                "its modulus has the form of keys from a faulty library (ROCA, CVE-2017-15361), whose primes follow from the public key",
-            ),
-            Weakness::ClosePrimes => f.write_str(
-                "the upper 100 bits of its primes are the same, which no sound generator lets happen (FIPS 186-5, A.1.3); the closer they \
-                 are, the sooner Fermat's method factors the modulus",
-            ),
-        }
+fn in_words(steps: u32) -> String {
+    match steps {
+        1 => "one step".to_owned(),
+        _ => format!("{steps} steps"),
     }
 }
 

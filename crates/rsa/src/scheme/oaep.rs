@@ -10,7 +10,7 @@ use super::{
     mask::mask,
     parameters::{Oaep, fill},
 };
-use crate::Error;
+use crate::Result;
 
 /// Encodes a message that is not too long into the bytes of the modulus.
 pub(super) fn encode<R: TryCryptoRng + ?Sized>(
@@ -18,7 +18,7 @@ pub(super) fn encode<R: TryCryptoRng + ?Sized>(
     message: &[u8],
     rng: &mut R,
     encoding: &mut [u8],
-) -> Result<(), Error> {
+) -> Result<()> {
     let h = oaep.hash.digest_len();
     encoding.fill(0);
     let (seed, block) = encoding[1..].split_at_mut(h);

@@ -2,7 +2,7 @@
 
 use rand_core::TryCryptoRng;
 
-use crate::{Error, hash::Hash};
+use crate::{Error, Result, hash::Hash};
 
 /// The parameters of RSASSA-PSS; its trailer is always 0xbc.
 ///
@@ -65,9 +65,6 @@ impl Oaep {
 }
 
 /// Fills bytes with randomness.
-pub(crate) fn fill<R: TryCryptoRng + ?Sized>(rng: &mut R, bytes: &mut [u8]) -> Result<(), Error> {
-    rng.try_fill_bytes(bytes)
-        .map_err(|error| Error::Randomness {
-            reason: error.to_string(),
-        })
+pub(crate) fn fill<R: TryCryptoRng + ?Sized>(rng: &mut R, bytes: &mut [u8]) -> Result<()> {
+    rng.try_fill_bytes(bytes).map_err(Error::randomness)
 }

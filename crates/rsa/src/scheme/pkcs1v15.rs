@@ -7,7 +7,7 @@ use rand_core::TryCryptoRng;
 use subtle::{Choice, ConditionallySelectable, ConstantTimeEq, ConstantTimeGreater};
 
 use super::parameters::fill;
-use crate::{Error, hash::Hash};
+use crate::{Result, hash::Hash};
 
 /// The least number of bytes between the marks of either encoding.
 const LEAST_PADDING: usize = 8;
@@ -17,44 +17,17 @@ pub(super) const ENCRYPTION_OVERHEAD: usize = 3 + LEAST_PADDING;
 
 /// Bytes that a signature takes: `00 01`, the padding, `00`, and the DigestInfo with its digest.
 pub(super) fn signature_overhead(hash: Hash) -> usize {
-    3 + LEAST_PADDING + DigestInfo::of(hash).len + hash.digest_len()
+    3 + LEAST_PADDING + digest_info(hash).len() + hash.digest_len()
 }
 
 /// The DER of a DigestInfo up to the digest (section 9.2, note 1).
-struct DigestInfo {
-    bytes: [u8; DigestInfo::MAX_LEN],
-    len: usize,
-}
-
-impl DigestInfo {
-    const MAX_LEN: usize = 19;
-
-    fn of(hash: Hash) -> DigestInfo {
-        let oid = hash.oid_bytes();
-        let (oid_len, digest_len) = (oid.len() as u8, hash.digest_len() as u8);
-        let parts: [&[u8]; 3] = [
-            &[
-                0x30,
-                8 + oid_len + digest_len,
-                0x30,
-                4 + oid_len,
-                0x06,
-                oid_len,
-            ],
-            oid,
-            // Parameters NULL, and the header of the digest.
-            &[0x05, 0x00, 0x04, digest_len],
-        ];
-        let mut info = DigestInfo {
-            bytes: [0; DigestInfo::MAX_LEN],
-            len: 0,
-        };
-        for part in parts {
-            info.bytes[info.len..][..part.len()].copy_from_slice(part);
-            info.len += part.len();
-        }
-        info
-    }
+fn digest_info(hash: Hash) -> Vec<u8> {
+    let oid = hash.oid_bytes();
+    let (oid_len, digest_len) = (oid.len() as u8, hash.digest_len() as u8);
+    let sequences = [0x30, 8 + oid_len + digest_len, 0x30, 4 + oid_len];
+    // Parameters NULL, and the header of the digest.
+    let rest = [0x05, 0x00, 0x04, digest_len];
+    [&sequences[..], &[0x06, oid_len], oid, &rest].concat()
 }
 
 /// What every encoding under one hash function and one key begins with: all but the digest.
@@ -63,12 +36,12 @@ pub(crate) struct Template(Vec<u8>);
 impl Template {
     /// For a modulus of `modulus_len` bytes, which has room for it.
     pub(super) fn new(hash: Hash, modulus_len: usize) -> Template {
-        let info = DigestInfo::of(hash);
+        let info = digest_info(hash);
         let mut bytes = vec![0xff; modulus_len - hash.digest_len()];
         let end = bytes.len();
         bytes[..2].copy_from_slice(&[0, 1]);
-        bytes[end - info.len..].copy_from_slice(&info.bytes[..info.len]);
-        bytes[end - info.len - 1] = 0;
+        bytes[end - info.len()..].copy_from_slice(&info);
+        bytes[end - info.len() - 1] = 0;
         Template(bytes)
     }
 
@@ -91,7 +64,7 @@ pub(super) fn encode_message<R: TryCryptoRng + ?Sized>(
     message: &[u8],
     rng: &mut R,
     encoding: &mut [u8],
-) -> Result<(), Error> {
+) -> Result<()> {
     let (padding, tail) = encoding.split_at_mut(encoding.len() - message.len());
     let (marks, rest) = padding.split_at_mut(2);
     let (random, last) = rest.split_at_mut(rest.len() - 1);

@@ -6,7 +6,7 @@ use super::{
     mask::mask,
     parameters::{Pss, SaltLen, fill},
 };
-use crate::Error;
+use crate::Result;
 
 const TRAILER: u8 = 0xbc;
 
@@ -39,7 +39,7 @@ impl Encoder {
         digest: &[u8],
         rng: &mut R,
         encoding: &mut [u8],
-    ) -> Result<(), Error> {
+    ) -> Result<()> {
         let hash = self.pss.hash;
         let salt_len = match self.pss.salt_len {
             SaltLen::Digest | SaltLen::Any => hash.digest_len(),
