@@ -20,7 +20,7 @@ use rsalab_rsa::PublicKey;
 use sha1::{Digest, Sha1};
 
 use crate::{
-    exit::{Class, Failure},
+    exit::{Class, Failure, Result},
     files,
 };
 
@@ -42,7 +42,7 @@ pub(crate) struct Blocklists {
 
 impl Blocklists {
     /// The lists that the packages have installed, and those named: files, or folders of them.
-    pub(crate) fn open(named: &[PathBuf]) -> Result<Self, Failure> {
+    pub(crate) fn open(named: &[PathBuf]) -> Result<Self> {
         let mut found = Blocklists {
             lines: HashMap::new(),
             lists: Vec::new(),
@@ -91,7 +91,7 @@ impl Blocklists {
         })
     }
 
-    fn add(&mut self, list: &Path) -> Result<(), Failure> {
+    fn add(&mut self, list: &Path) -> Result<()> {
         let text = files::read(Some(list), MOST_LIST).map_err(|failure| {
             failure.or_advice("name a list of keys that are known to be weak")
         })?;

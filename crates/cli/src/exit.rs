@@ -76,6 +76,9 @@ impl Class {
     }
 }
 
+/// What a step of the program comes to.
+pub(crate) type Result<T = (), E = Failure> = std::result::Result<T, E>;
+
 /// Why a command did not do what it was asked: what, where, and what to do about it.
 #[derive(Debug)]
 pub(crate) struct Failure {
@@ -97,19 +100,15 @@ impl Failure {
     }
 
     /// Adds the error of the layer below, whose own causes are printed too.
-    pub(crate) fn because(self, cause: impl Into<Box<dyn Error + Send + Sync>>) -> Self {
-        Failure {
-            cause: Some(cause.into()),
-            ..self
-        }
+    pub(crate) fn because(mut self, cause: impl Into<Box<dyn Error + Send + Sync>>) -> Self {
+        self.cause = Some(cause.into());
+        self
     }
 
     /// Adds what to do about it.
-    pub(crate) fn advice(self, advice: impl Into<String>) -> Self {
-        Failure {
-            advice: Some(advice.into()),
-            ..self
-        }
+    pub(crate) fn advice(mut self, advice: impl Into<String>) -> Self {
+        self.advice = Some(advice.into());
+        self
     }
 
     /// A step failed because of an error of the library, which decides the class.
@@ -118,11 +117,9 @@ impl Failure {
     }
 
     /// The same failure, as the first of several.
-    pub(crate) fn among(self, several: &str) -> Self {
-        Failure {
-            what: format!("{several}: {}", self.what),
-            ..self
-        }
+    pub(crate) fn among(mut self, several: &str) -> Self {
+        self.what = format!("{several}: {}", self.what);
+        self
     }
 
     /// The error of the layer below, where it is one of these.
@@ -152,19 +149,15 @@ impl Failure {
     }
 
     /// Adds what to do about it, unless that is known already.
-    pub(crate) fn or_advice(self, advice: impl Into<String>) -> Self {
-        match self.advice {
-            Some(_) => self,
-            None => self.advice(advice),
-        }
+    pub(crate) fn or_advice(mut self, advice: impl Into<String>) -> Self {
+        self.advice.get_or_insert_with(|| advice.into());
+        self
     }
 
     /// Reading or writing something failed, with what helps against it.
     pub(crate) fn io(what: impl Into<String>, error: io::Error) -> Self {
-        let failure = Failure {
-            advice: remedy(error.kind()).map(str::to_owned),
-            ..Failure::new(Class::Io, what)
-        };
+        let mut failure = Failure::new(Class::Io, what);
+        failure.advice = remedy(error.kind()).map(str::to_owned);
         // An error from tempfile names the draft, which is a name that nobody knows.
         match error.get_ref() {
             Some(_) if error.kind() != io::ErrorKind::Other => {
@@ -177,11 +170,12 @@ impl Failure {
 
 /// What several items come to: the gravest failure, the first of its class, with how many there are.
 pub(crate) fn of_several(
-    failures: Vec<Failure>,
+    outcomes: impl ExactSizeIterator<Item = Option<Failure>>,
     what: &str,
-    all: usize,
     noun: &str,
-) -> Result<(), Failure> {
+) -> Result<()> {
+    let all = outcomes.len();
+    let failures: Vec<Failure> = outcomes.flatten().collect();
     let count = failures.len();
     let gravest = failures.iter().map(Failure::class).max();
     match failures

@@ -19,7 +19,7 @@ use rsalab_rsa::hash::{Digested, Hash};
 use rustix::fs::{AtFlags, CWD, OFlags, linkat};
 use tempfile::{Builder, NamedTempFile};
 
-use crate::exit::{Class, Failure};
+use crate::exit::{Class, Failure, Result};
 
 /// Who may read a file that is made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -54,7 +54,7 @@ pub(crate) fn name(path: Option<&Path>) -> String {
 
 /// The whole of a file, or of standard input if there is none. What has more bytes than `most` is refused, and is not read to
 /// its end; the caller knows what to advise.
-pub(crate) fn read(path: Option<&Path>, most: u64) -> Result<Vec<u8>, Failure> {
+pub(crate) fn read(path: Option<&Path>, most: u64) -> Result<Vec<u8>> {
     let (mut source, len) = open(path)?;
     let too_long = || {
         let what = format!("{} is longer than {most} bytes", name(path));
@@ -72,20 +72,20 @@ pub(crate) fn read(path: Option<&Path>, most: u64) -> Result<Vec<u8>, Failure> {
 }
 
 /// The first bytes of a file, or of standard input: as many as there are, and `most` at most.
-pub(crate) fn read_start(path: Option<&Path>, most: u64) -> Result<Vec<u8>, Failure> {
+pub(crate) fn read_start(path: Option<&Path>, most: u64) -> Result<Vec<u8>> {
     let (mut source, _) = open(path)?;
     read_up_to(&mut source, path, most)
 }
 
 /// The digest of a file, or of standard input, however long it is.
-pub(crate) fn digest(path: Option<&Path>, hash: Hash) -> Result<Digested, Failure> {
+pub(crate) fn digest(path: Option<&Path>, hash: Hash) -> Result<Digested> {
     let (source, _) = open(path)?;
     hash.digest_reader(source)
         .map_err(|error| cannot_read(path, error))
 }
 
 /// A file, or standard input, opened for reading, and its length where it has one.
-pub(crate) fn open(path: Option<&Path>) -> Result<(Box<dyn Read>, Option<u64>), Failure> {
+pub(crate) fn open(path: Option<&Path>) -> Result<(Box<dyn Read>, Option<u64>)> {
     match path.filter(|path| !is_dash(path)) {
         Some(path) => {
             let file = File::open(path).map_err(|error| cannot_read(Some(path), error))?;
@@ -101,7 +101,7 @@ pub(crate) fn read_up_to(
     source: &mut impl Read,
     path: Option<&Path>,
     most: u64,
-) -> Result<Vec<u8>, Failure> {
+) -> Result<Vec<u8>> {
     let mut bytes = Vec::new();
     source
         .take(most)
@@ -115,7 +115,7 @@ fn cannot_read(path: Option<&Path>, error: io::Error) -> Failure {
 }
 
 /// Fails early if a file could not be made, before the work that would fill it.
-pub(crate) fn check_absent(path: &Path) -> Result<(), Failure> {
+pub(crate) fn check_absent(path: &Path) -> Result<()> {
     if path.symlink_metadata().is_ok() {
         return Err(exists(path));
     }
@@ -127,43 +127,37 @@ pub(crate) fn check_absent(path: &Path) -> Result<(), Failure> {
     }
 }
 
-/// A file that is to be made.
-pub(crate) struct NewFile<'a> {
-    pub(crate) path: &'a Path,
-    pub(crate) bytes: &'a [u8],
-    pub(crate) privacy: Privacy,
-}
+/// A file that is to be made: where, of which bytes, and for whom.
+pub(crate) type NewFile<'a> = (&'a Path, &'a [u8], Privacy);
 
 /// Makes files that do not exist yet: all of them, or none. Whatever happens, each is there whole or not at all: the bytes
 /// are on the disk before a file gets its name.
-pub(crate) fn create(files: &[NewFile<'_>]) -> Result<(), Failure> {
+pub(crate) fn create(files: &[NewFile<'_>]) -> Result<()> {
     let drafts: Vec<Draft> = files
         .iter()
-        .map(|file| Draft::new(file.path, file.bytes, file.privacy))
+        .map(|&(path, bytes, privacy)| Draft::new(path, bytes, privacy))
         .collect::<Result<_, _>>()?;
     let mut made = Vec::with_capacity(files.len());
-    for (file, draft) in files.iter().zip(drafts) {
-        match draft.name(file.path) {
+    for ((path, ..), draft) in files.iter().zip(drafts) {
+        match draft.name(path) {
             Ok(named) => made.push(named),
             Err(refused) => {
-                for file in &files[..made.len()] {
+                for (path, ..) in &files[..made.len()] {
                     // This program has made it a moment ago, so nothing of the user's is lost.
-                    let _ = fs::remove_file(file.path);
+                    let _ = fs::remove_file(path);
                 }
                 return Err(refused);
             }
         }
     }
-    sync_names(files.iter().map(|file| file.path).zip(&made))
+    sync_names(files.iter().map(|(path, ..)| *path).zip(&made))
 }
 
 /// Has the names of new files reach the disk, folder by folder.
 ///
 /// A folder that may be written to and not read cannot be opened for that. Its files are synced once more instead, which
 /// carries their names along on the journalling file systems of Linux.
-pub(crate) fn sync_names<'a>(
-    files: impl Iterator<Item = (&'a Path, &'a File)>,
-) -> Result<(), Failure> {
+pub(crate) fn sync_names<'a>(files: impl Iterator<Item = (&'a Path, &'a File)>) -> Result<()> {
     let mut synced = BTreeSet::new();
     for (path, file) in files {
         let folder = folder_of(path);
@@ -204,7 +198,7 @@ pub(crate) enum Draft {
 
 impl Draft {
     /// Puts bytes on the disk of the folder that `path` names.
-    pub(crate) fn new(path: &Path, bytes: &[u8], privacy: Privacy) -> Result<Draft, Failure> {
+    pub(crate) fn new(path: &Path, bytes: &[u8], privacy: Privacy) -> Result<Draft> {
         Draft::open(path, privacy)
             .and_then(|draft| {
                 let mut file = draft.file();
@@ -254,7 +248,7 @@ impl Draft {
     }
 
     /// Gives it a name, which nothing may have yet. Whether the name is on the disk is another question: [`sync_names`].
-    pub(crate) fn name(self, path: &Path) -> Result<File, Failure> {
+    pub(crate) fn name(self, path: &Path) -> Result<File> {
         let named = match self {
             Draft::Nameless(file) => {
                 let descriptor = Path::new(DESCRIPTORS).join(file.as_raw_fd().to_string());
@@ -315,11 +309,7 @@ mod tests {
     fn a_file_is_private_and_never_overwritten() {
         let folder = tempfile::tempdir().expect("a folder for the test");
         let path = folder.path().join("key");
-        let file = |bytes| NewFile {
-            path: &path,
-            bytes,
-            privacy: Privacy::Private,
-        };
+        let file = |bytes: &'static [u8]| (path.as_path(), bytes, Privacy::Private);
         create(&[file(b"first")]).expect("the folder is empty");
         let mode = path.metadata().expect("it was made").permissions().mode();
         assert_eq!(mode & 0o777, 0o600);
@@ -329,13 +319,8 @@ mod tests {
         assert_eq!(std::fs::read(&path).expect("it is there"), b"first");
         assert!(check_absent(&path).is_err());
         let other = folder.path().join("other");
-        let pair = [
-            NewFile {
-                path: &other,
-                ..file(b"half a pair")
-            },
-            file(b"second"),
-        ];
+        let half = (other.as_path(), &b"half a pair"[..], Privacy::Private);
+        let pair = [half, file(b"second")];
         assert!(create(&pair).is_err());
         let left = folder.path().read_dir().expect("it is a folder").count();
         assert_eq!(left, 1, "no draft and no half of a pair may be left behind");

@@ -1,26 +1,25 @@
 //! The kernel that was asked for, or the best one.
 
 use rsalab_engines::registry::closest;
-use rsalab_rsa::{CpuBackend, Kernel, KernelInfo, kernels};
+use rsalab_rsa::{CpuBackend, KernelInfo, kernels};
 
-use crate::exit::{Class, Failure};
+use crate::exit::{Class, Failure, Result};
 
 /// Our own engine's arithmetic on a kernel.
-pub(crate) fn backend(name: Option<&str>) -> Result<CpuBackend, Failure> {
+pub(crate) fn backend(name: Option<&str>) -> Result<CpuBackend> {
     match name {
         None => Ok(CpuBackend::auto()),
         Some(name) => {
             check(name)?;
-            let kernel = Kernel::named(name).map_err(|error| {
+            CpuBackend::named(name).map_err(|error| {
                 Failure::new(Class::Unavailable, "the kernel cannot be used").because(error)
-            })?;
-            Ok(CpuBackend::new(kernel))
+            })
         }
     }
 }
 
 /// Fails if there is no kernel of this name, or if this CPU cannot run it.
-pub(crate) fn check(name: &str) -> Result<(), Failure> {
+pub(crate) fn check(name: &str) -> Result<()> {
     known(name)?.available.map_err(|reason| {
         Failure::new(
             Class::Unavailable,
@@ -31,7 +30,7 @@ pub(crate) fn check(name: &str) -> Result<(), Failure> {
 }
 
 /// The kernel of this name, whether this CPU can run it or not.
-pub(crate) fn known(name: &str) -> Result<KernelInfo, Failure> {
+pub(crate) fn known(name: &str) -> Result<KernelInfo> {
     let mut all = kernels();
     let Some(place) = all.iter().position(|kernel| kernel.name == name) else {
         let names: Vec<&str> = all.iter().map(|kernel| kernel.name).collect();

@@ -15,14 +15,14 @@ use rsalab_rsa::{
 
 use crate::{
     arguments::{KeyFileOptions, KeyOptions},
-    exit::{Class, Failure},
+    exit::{Class, Failure, Result},
     kernels,
     output::Log,
     passwords,
 };
 
 /// The public key in a file; of a private key or a certificate, its public half. Its modulus is examined.
-pub(crate) fn public(path: &Path, reading: &KeyFileOptions) -> Result<Loaded<PublicKey>, Failure> {
+pub(crate) fn public(path: &Path, reading: &KeyFileOptions) -> Result<Loaded<PublicKey>> {
     load(path, reading, |bytes, password| {
         let loaded = format::load_public_within(bytes, password, limits(reading))?;
         loaded.key.check_modulus()?;
@@ -35,10 +35,7 @@ pub(crate) fn public(path: &Path, reading: &KeyFileOptions) -> Result<Loaded<Pub
 }
 
 /// The private key in a file, with its primes tested.
-pub(crate) fn private(
-    path: &Path,
-    reading: &KeyFileOptions,
-) -> Result<Loaded<PrivateKey>, Failure> {
+pub(crate) fn private(path: &Path, reading: &KeyFileOptions) -> Result<Loaded<PrivateKey>> {
     load(path, reading, |bytes, password| {
         let loaded = format::load_private_within(bytes, password, limits(reading))?;
         loaded.key.check_primes(ROUNDS_BEFORE_USE, &mut SystemRng)?;
@@ -59,7 +56,7 @@ pub(crate) fn limits(reading: &KeyFileOptions) -> Limits {
 }
 
 /// The kernel that works with the key.
-pub(crate) fn backend(options: &KeyOptions) -> Result<CpuBackend, Failure> {
+pub(crate) fn backend(options: &KeyOptions) -> Result<CpuBackend> {
     kernels::backend(options.kernel.name())
 }
 
@@ -68,7 +65,7 @@ pub(crate) fn check_use<K>(
     options: &KeyOptions,
     loaded: &Loaded<K>,
     purpose: Purpose<'_>,
-) -> Result<(), Failure> {
+) -> Result<()> {
     if options.any_use {
         return Ok(());
     }
@@ -84,7 +81,7 @@ pub(crate) fn of_any_scheme<K>(
     options: &KeyOptions,
     loaded: Loaded<K>,
     purpose: Purpose<'_>,
-) -> Result<K, Failure> {
+) -> Result<K> {
     check_use(options, &loaded, purpose)?;
     match loaded.usage {
         Usage::Any => Ok(loaded.key),
@@ -110,7 +107,7 @@ pub(crate) fn load<K>(
     path: &Path,
     reading: &KeyFileOptions,
     load: impl Fn(&[u8], Option<&[u8]>) -> Result<K, Error>,
-) -> Result<K, Failure> {
+) -> Result<K> {
     let bytes = File::open(path)
         .and_then(format::read)
         .map_err(|error| Failure::io(format!("cannot read the key {}", path.display()), error))?;

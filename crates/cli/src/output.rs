@@ -16,18 +16,18 @@ use rustix::{
 use serde::Serialize;
 
 use crate::{
-    exit::{Class, Failure},
+    exit::{Class, Failure, Result},
     printable::printable,
 };
 
 /// Delivers what a command made: all of it, or it is a failure.
-pub(crate) fn deliver(bytes: &[u8]) -> Result<(), Failure> {
+pub(crate) fn deliver(bytes: &[u8]) -> Result<()> {
     check_open()?;
     write(bytes).map_err(|error| Failure::io("cannot write all of it to standard output", error))
 }
 
 /// Prints what is reported. A closed pipe is no failure: its reader has read enough.
-pub(crate) fn report(text: &str) -> Result<(), Failure> {
+pub(crate) fn report(text: &str) -> Result<()> {
     match write(text.as_bytes()) {
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
         written => written.map_err(|error| Failure::io("cannot write to standard output", error)),
@@ -35,24 +35,33 @@ pub(crate) fn report(text: &str) -> Result<(), Failure> {
 }
 
 /// Reports one value as JSON, over several lines.
-pub(crate) fn json(value: &impl Serialize) -> Result<(), Failure> {
-    let mut text = serde_json::to_string_pretty(value).expect("the program's own types are JSON");
-    text.push('\n');
-    report(&text)
+pub(crate) fn json(value: &impl Serialize) -> Result<()> {
+    let text = serde_json::to_string_pretty(value).expect("the program's own types are JSON");
+    report(&(text + "\n"))
 }
 
-/// Reports one value as JSON, on one line.
-pub(crate) fn json_line(value: &impl Serialize) -> Result<(), Failure> {
-    let mut text = serde_json::to_string(value).expect("the program's own types are JSON");
-    text.push('\n');
-    report(&text)
+/// Reports one value: as JSON, or as a person reads it.
+pub(crate) fn print(
+    as_json: bool,
+    value: &impl Serialize,
+    shown: impl FnOnce() -> String,
+) -> Result<()> {
+    match as_json {
+        true => json(value),
+        false => report(&shown()),
+    }
+}
+
+/// One value as JSON, on one line with its end.
+pub(crate) fn line(value: &impl Serialize) -> String {
+    serde_json::to_string(value).expect("the program's own types are JSON") + "\n"
 }
 
 /// Fails if nobody could ever read what is delivered, before the work that would make it.
 ///
 /// A program that is started without a standard output is given `/dev/null`, opened for reading and writing, by Rust's
 /// runtime. What a shell opens for `> /dev/null` is for writing alone: who asks for that gets it.
-pub(crate) fn check_open() -> Result<(), Failure> {
+pub(crate) fn check_open() -> Result<()> {
     const NULL: (u32, u32) = (1, 3);
     let stdout = stdio::stdout();
     let is_null =

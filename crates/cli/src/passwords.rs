@@ -9,7 +9,7 @@ use zeroize::Zeroizing;
 
 use crate::{
     arguments::KeyFormat,
-    exit::{Class, Failure},
+    exit::{Class, Failure, Result},
     files,
     printable::printable,
 };
@@ -21,7 +21,7 @@ pub(crate) type Password = Zeroizing<Vec<u8>>;
 const MOST: u64 = 1 << 16;
 
 /// The first line of a file.
-pub(crate) fn from_file(path: &Path) -> Result<Password, Failure> {
+pub(crate) fn from_file(path: &Path) -> Result<Password> {
     let bytes =
         Zeroizing::new(files::read(Some(path), MOST).map_err(|failure| {
             failure.or_advice("name a file whose first line is the password")
@@ -39,7 +39,7 @@ pub(crate) fn from_file(path: &Path) -> Result<Password, Failure> {
 }
 
 /// A new password, asked for twice.
-pub(crate) fn new_one(option: &str) -> Result<Password, Failure> {
+pub(crate) fn new_one(option: &str) -> Result<Password> {
     let password = ask("Password for the keys: ", option)?;
     if password.is_empty() {
         return Err(Failure::new(Class::Usage, "the password is empty"));
@@ -51,7 +51,7 @@ pub(crate) fn new_one(option: &str) -> Result<Password, Failure> {
 }
 
 /// The password of a key that has one already. `option` names a file where nobody can be asked.
-pub(crate) fn of_key(path: &Path, option: &str) -> Result<Password, Failure> {
+pub(crate) fn of_key(path: &Path, option: &str) -> Result<Password> {
     let name = printable(&path.display().to_string());
     ask(&format!("Password of {name}: "), option)
 }
@@ -62,7 +62,7 @@ pub(crate) fn not_of(format: KeyFormat) -> Failure {
     Failure::new(Class::Usage, what).advice("add --format pkcs8-encrypted")
 }
 
-fn ask(prompt: &str, option: &str) -> Result<Password, Failure> {
+fn ask(prompt: &str, option: &str) -> Result<Password> {
     if !io::stdin().is_terminal() {
         let what = "the password cannot be typed: standard input is no terminal";
         return Err(Failure::new(Class::Usage, what).advice(format!("name a file with {option}")));

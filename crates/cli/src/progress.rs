@@ -18,7 +18,7 @@ use rsalab_study::{
 };
 
 use crate::{
-    exit::{Class, Failure},
+    exit::{Class, Failure, Result},
     output::Log,
 };
 
@@ -74,7 +74,7 @@ impl Follower {
     }
 
     /// An error if a cell was not measured, for commands that need all of them.
-    pub(crate) fn verdict(&self) -> Result<(), Failure> {
+    pub(crate) fn verdict(&self) -> Result<()> {
         let sentence = |count: usize, ending: &str| {
             format!(
                 "{} {ending}; the notes have the reasons",
@@ -251,15 +251,15 @@ impl Counter {
     }
 }
 
-/// Does work on `count` items called `noun`, while another thread shows how many of them `done` says are done. Where the system
-/// gives no thread, nothing is shown.
+/// Does work on `count` items called `noun`, which counts those that are done, while another thread shows how many they are. Where
+/// the system gives no thread, nothing is shown.
 pub(crate) fn follow<T>(
     log: Log,
     noun: &'static str,
     count: u64,
-    done: &AtomicU64,
-    work: impl FnOnce() -> T,
+    work: impl FnOnce(&AtomicU64) -> T,
 ) -> T {
+    let done = &AtomicU64::new(0);
     thread::scope(|scope| {
         let (working, ended) = sync_channel::<()>(0);
         let show = move || {
@@ -270,7 +270,7 @@ pub(crate) fn follow<T>(
             counter.finish();
         };
         let _ = thread::Builder::new().spawn_scoped(scope, show);
-        let result = work();
+        let result = work(done);
         drop(working);
         result
     })

@@ -14,7 +14,7 @@ use signal_hook::{
     flag,
 };
 
-use crate::exit::{Class, Failure};
+use crate::exit::{Class, Failure, Result};
 
 /// Has a write beyond the limit on the size of files fail, as a full disk does, in place of ending the program in the middle of
 /// a file.
@@ -32,7 +32,7 @@ pub(crate) struct Stop {
 
 impl Stop {
     /// Listens from now on. A command that does not listen is ended by the first signal, as is usual.
-    pub(crate) fn listen() -> Result<Self, Failure> {
+    pub(crate) fn listen() -> Result<Self> {
         let stop = Stop {
             requested: Arc::default(),
             number: Arc::default(),

@@ -3,9 +3,10 @@
 use std::fmt;
 
 use rsalab_measure::pin::PinError;
+use serde::Serialize;
 
 /// What one worker did, in its own time.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct PartTrace {
     /// The worker's number, which is the place of its part in the input.
     pub id: usize,

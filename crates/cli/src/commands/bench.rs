@@ -7,25 +7,24 @@ use rsalab_study::{
 };
 
 use super::{
-    environment::{check_build, environment_with_warnings, workers},
-    selection::{absent, known, with_kernel},
+    environment::{environment_with_warnings, workers},
+    selection::{installed, known, with_kernel},
 };
 use rsalab_study::number;
 
 use crate::{
     arguments::Bench,
-    exit::{Class, Failure},
+    exit::{Class, Failure, Result},
     output::{self, Log},
     progress::Follower,
     signals::Stop,
-    table::{Align, Table},
+    table::Table,
 };
 
 /// Measures, and prints a row for each engine at each size.
-pub(crate) fn run(arguments: &Bench, log: Log) -> Result<(), Failure> {
-    check_build(&arguments.measure)?;
-    check_texts(arguments)?;
+pub(crate) fn run(arguments: &Bench, log: Log) -> Result<()> {
     let workers = workers(&arguments.measure)?;
+    check_texts(arguments)?;
     check_present(&arguments.engines, &workers.registry)?;
     let engines = with_kernel(&arguments.engines, arguments.kernel.name())?;
     let mut request = Request::new(arguments.op, arguments.bits.clone(), engines);
@@ -49,10 +48,7 @@ pub(crate) fn run(arguments: &Bench, log: Log) -> Result<(), Failure> {
     );
     follower.finish();
     let results = measured?;
-    let printed = match arguments.json.json {
-        true => output::json(&results.rows),
-        false => output::report(&shown(&results.rows)),
-    };
+    let printed = output::print(arguments.json.json, &results.rows, || shown(&results.rows));
     if !results.is_complete {
         let class = stop.class().unwrap_or(Class::Internal);
         return Err(Failure::new(class, "stopped before the end"));
@@ -61,11 +57,9 @@ pub(crate) fn run(arguments: &Bench, log: Log) -> Result<(), Failure> {
 }
 
 /// An engine that was named and is absent is an error here, unlike in a study.
-fn check_present(selectors: &[String], registry: &Registry) -> Result<(), Failure> {
+fn check_present(selectors: &[String], registry: &Registry) -> Result<()> {
     for selector in known(registry, selectors)? {
-        let location = registry
-            .locate(&selector.engine)
-            .map_err(|error| absent(&error))?;
+        let location = installed(registry, &selector)?;
         if selector.engine.name == "gpu" {
             check_device(&location)?;
         }
@@ -74,7 +68,7 @@ fn check_present(selectors: &[String], registry: &Registry) -> Result<(), Failur
 }
 
 /// Only a worker knows whether there is a device.
-fn check_device(location: &Location) -> Result<(), Failure> {
+fn check_device(location: &Location) -> Result<()> {
     // One that does not start is reported when it is measured.
     let Ok(worker) = Worker::spawn(location, Limits::default()) else {
         return Ok(());
@@ -93,7 +87,7 @@ fn check_device(location: &Location) -> Result<(), Failure> {
 }
 
 /// A mistake is reported before the machine is described, which takes a moment.
-fn check_texts(arguments: &Bench) -> Result<(), Failure> {
+fn check_texts(arguments: &Bench) -> Result<()> {
     if arguments.symbols.is_none() || arguments.op.is_text() {
         return Ok(());
     }
@@ -112,39 +106,20 @@ fn shown(rows: &[Row]) -> String {
             text.push('\n');
         }
         text += &title(&same_size[0]);
-        let mut table = Table::new([
-            ("engine", Align::Left),
-            ("version", Align::Left),
-            ("path", Align::Left),
-            ("per second", Align::Right),
-            ("time each", Align::Right),
-            ("interval", Align::Left),
-            ("TSC ticks", Align::Right),
-            ("speed ÷ first", Align::Right),
-            ("interval", Align::Left),
-            ("notes", Align::Left),
-        ]);
-        for row in same_size {
-            table.row([
-                row.engine.clone(),
-                or_dash(row.engine_version.clone()),
-                or_dash(row.kernel.clone()),
-                or_dash(row.ops_per_s.map(number::significant)),
-                or_dash(row.ns_per_op.map(|time| number::duration(time.median))),
-                or_dash(row.ns_per_op.map(times)),
-                or_dash(row.tsc_per_op.map(number::significant)),
-                or_dash(
-                    row.ratio_to_first
-                        .map(|ratio| format!("{:.3}", ratio.median)),
-                ),
-                or_dash(
-                    row.ratio_to_first
-                        .map(|ratio| format!("{:.3} – {:.3}", ratio.low, ratio.high)),
-                ),
-                numbers(&row.notes, &mut notes),
-            ]);
-        }
-        text += &table.render();
+        text += &Table::of(same_size)
+            .left("engine", |row| row.engine.clone())
+            .left("version", |row| or_dash(row.engine_version.clone()))
+            .left("path", |row| or_dash(row.kernel.clone()))
+            .right("per second", |row| rate(row.ops_per_s))
+            .right("time each", |row| {
+                or_dash(row.ns_per_op.map(|time| number::duration(time.median)))
+            })
+            .left("interval", |row| or_dash(row.ns_per_op.map(times)))
+            .right("TSC ticks", |row| rate(row.tsc_per_op))
+            .right("speed ÷ first", |row| middle(row.ratio_to_first))
+            .left("interval", |row| ends(row.ratio_to_first))
+            .left("notes", |row| numbers(&row.notes, &mut notes))
+            .render();
         text += &adjusted(same_size);
     }
     for (index, note) in notes.iter().enumerate() {
@@ -162,41 +137,42 @@ fn adjusted(rows: &[Row]) -> String {
     if random.is_empty() {
         return String::new();
     }
-    let mut table = Table::new([
-        ("random duration", Align::Left),
-        ("tests each", Align::Right),
-        ("time a test", Align::Right),
-        ("spread", Align::Right),
-        ("adjusted", Align::Right),
-        ("per second", Align::Right),
-        ("adjusted", Align::Right),
-        ("speed ÷ first", Align::Right),
-        ("adjusted", Align::Right),
-        ("interval", Align::Left),
-    ]);
-    for (row, luck) in random {
-        let explained = luck.explained;
-        let ratio = |ratio: Interval| format!("{:.3}", ratio.median);
-        table.row([
-            row.engine.clone(),
-            number::significant(explained.count_per_op),
-            number::duration(explained.ns_per_count),
-            format!("{:.2}", explained.variation),
-            format!("{:.2}", explained.variation_left),
-            or_dash(row.ops_per_s.map(number::significant)),
-            or_dash(
-                luck.corrected_ops_per_s
-                    .map(|speed| number::significant(speed.median)),
-            ),
-            or_dash(row.ratio_to_first.map(ratio)),
-            or_dash(luck.corrected_ratio_to_first.map(ratio)),
-            or_dash(
-                luck.corrected_ratio_to_first
-                    .map(|ratio| format!("{:.3} – {:.3}", ratio.low, ratio.high)),
-            ),
-        ]);
-    }
-    table.render()
+    Table::of(&random)
+        .left("random duration", |(row, _)| row.engine.clone())
+        .right("tests each", |(_, luck)| {
+            number::significant(luck.explained.count_per_op)
+        })
+        .right("time a test", |(_, luck)| {
+            number::duration(luck.explained.ns_per_count)
+        })
+        .right("spread", |(_, luck)| {
+            format!("{:.2}", luck.explained.variation)
+        })
+        .right("adjusted", |(_, luck)| {
+            format!("{:.2}", luck.explained.variation_left)
+        })
+        .right("per second", |(row, _)| rate(row.ops_per_s))
+        .right("adjusted", |(_, luck)| {
+            rate(luck.corrected_ops_per_s.map(|speed| speed.median))
+        })
+        .right("speed ÷ first", |(row, _)| middle(row.ratio_to_first))
+        .right("adjusted", |(_, luck)| {
+            middle(luck.corrected_ratio_to_first)
+        })
+        .left("interval", |(_, luck)| ends(luck.corrected_ratio_to_first))
+        .render()
+}
+
+fn rate(per_op: Option<f64>) -> String {
+    or_dash(per_op.map(number::significant))
+}
+
+fn middle(ratio: Option<Interval>) -> String {
+    or_dash(ratio.map(|ratio| format!("{:.3}", ratio.median)))
+}
+
+fn ends(ratio: Option<Interval>) -> String {
+    or_dash(ratio.map(|ratio| format!("{:.3} – {:.3}", ratio.low, ratio.high)))
 }
 
 fn title(row: &Row) -> String {

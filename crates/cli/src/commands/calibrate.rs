@@ -3,17 +3,17 @@
 use rsalab_measure::Estimate;
 use rsalab_study::number;
 use rsalab_study::{
-    calibrate::{self, Calibration, DelayedWorkers, Request, Run, Verdict},
+    calibrate::{self, Calibration, DelayedWorkers, Request, Run},
     plan::Host,
 };
 
 use super::{
-    environment::{check_build, environment_with_warnings, workers},
-    selection::{absent, known},
+    environment::{environment_with_warnings, workers},
+    selection::{installed, known},
 };
 use crate::{
     arguments::Calibration as Arguments,
-    exit::{Class, Failure},
+    exit::{Class, Failure, Result},
     output::{self, Log},
     signals::Stop,
 };
@@ -22,12 +22,10 @@ use crate::{
 const USUAL_DELAY: f64 = 0.02;
 
 /// Measures, prints a line for each run on standard error, and the rates at the end.
-pub(super) fn run(arguments: &Arguments, json: bool, log: Log) -> Result<(), Failure> {
-    check_build(&arguments.measure)?;
+pub(super) fn run(arguments: &Arguments, json: bool, log: Log) -> Result<()> {
     let workers = workers(&arguments.measure)?;
     for selector in known(&workers.registry, std::slice::from_ref(&arguments.engine))? {
-        let located = workers.registry.locate(&selector.engine);
-        located.map_err(|error| absent(&error))?;
+        installed(&workers.registry, &selector)?;
     }
     let usual = match arguments.op.is_deterministic() {
         true => USUAL_DELAY,
@@ -64,10 +62,7 @@ pub(super) fn run(arguments: &Arguments, json: bool, log: Log) -> Result<(), Fai
         &mut print_run,
         stop.flag(),
     )?;
-    let printed = match json {
-        true => output::json(&found),
-        false => output::report(&shown(&found)),
-    };
+    let printed = output::print(json, &found, || shown(&found));
     if let Some(reason) = &found.failure {
         return Err(Failure::new(Class::Verification, reason.clone()));
     }
@@ -113,60 +108,44 @@ fn shown(found: &Calibration) -> String {
         found.seconds,
         verdict.confidence * 100.0
     );
-    for (name, value) in rows(found, verdict) {
-        text += &format!("{name:<44}  {value}\n");
-    }
-    text
-}
-
-fn rows(found: &Calibration, verdict: &Verdict) -> Vec<(String, String)> {
+    let mut row = |name: &str, value: String| text += &format!("{name:<44}  {value}\n");
     let of_runs = |count: usize| format!("{count} of {}", verdict.runs);
     let by_chance = (1.0 - verdict.confidence) * verdict.runs as f64;
-    let mut rows = vec![(
-        "false alarms (equals, interval without 1)".to_owned(),
+    let expected = number::significant(by_chance);
+    row(
+        "false alarms (equals, interval without 1)",
         format!(
-            "{}; {} expected by chance",
-            of_runs(verdict.false_alarms),
-            number::significant(by_chance)
+            "{}; {expected} expected by chance",
+            of_runs(verdict.false_alarms)
         ),
-    )];
+    );
     if let (Some(plant), Some(misses), Some(truths)) =
         (found.plant, verdict.misses, verdict.truths_missed)
     {
-        rows.push((
-            format!("misses (delay of {} %, interval with 1)", plant * 100.0),
-            of_runs(misses),
-        ));
-        rows.push((
-            format!("intervals without the truth, {:.4}", 1.0 / (1.0 + plant)),
-            of_runs(truths),
-        ));
+        let misses_of = format!("misses (delay of {} %, interval with 1)", plant * 100.0);
+        row(&misses_of, of_runs(misses));
+        let truth = format!("intervals without the truth, {:.4}", 1.0 / (1.0 + plant));
+        row(&truth, of_runs(truths));
     }
-    rows.push((
-        "half width of an interval, median".to_owned(),
-        format!("±{:.2} %", verdict.half_width * 100.0),
-    ));
-    rows.push((
-        "ratios of equals within 3 % of 1".to_owned(),
+    let half_width = format!("±{:.2} %", verdict.half_width * 100.0);
+    row("half width of an interval, median", half_width);
+    let within = of_runs(verdict.within_three_percent);
+    row(
+        "ratios of equals within 3 % of 1",
         match verdict.within_three_percent_raw {
-            Some(raw) => format!(
-                "{} adjusted; {} raw",
-                of_runs(verdict.within_three_percent),
-                of_runs(raw)
-            ),
-            None => of_runs(verdict.within_three_percent),
+            Some(raw) => format!("{within} adjusted; {} raw", of_runs(raw)),
+            None => within,
         },
-    ));
-    rows.push((
-        "budget for ±1 %, for each worker".to_owned(),
-        format!("{} s", number::significant(verdict.budget_s)),
-    ));
+    );
+    let budget = format!("{} s", number::significant(verdict.budget_s));
+    row("budget for ±1 %, for each worker", budget);
     if let Some(check) = &found.check {
         let estimate = check.equals.luck_corrected.unwrap_or(check.equals.to_first);
-        rows.push((
-            format!("tried once with {} s", number::significant(check.seconds)),
+        let tried = format!("tried once with {} s", number::significant(check.seconds));
+        row(
+            &tried,
             format!("{}, {}", ratio(&estimate), number::error(&estimate)),
-        ));
+        );
     }
-    rows
+    text
 }

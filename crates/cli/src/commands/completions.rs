@@ -4,12 +4,12 @@ use clap::CommandFactory;
 
 use crate::{
     arguments::{Arguments, Completions},
-    exit::Failure,
+    exit::Result,
     output,
 };
 
 /// Prints the completions of a shell.
-pub(crate) fn run(completions: &Completions) -> Result<(), Failure> {
+pub(crate) fn run(completions: &Completions) -> Result<()> {
     let mut script = Vec::new();
     clap_complete::generate(
         completions.shell,

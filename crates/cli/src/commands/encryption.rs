@@ -16,14 +16,14 @@ use super::{
 };
 use crate::{
     arguments::{Decrypt, Encrypt},
-    exit::{Class, Failure},
+    exit::{Class, Failure, Result},
     files::{self, Privacy},
     keys,
     output::Log,
 };
 
 /// Encrypts.
-pub(crate) fn encrypt(arguments: &Encrypt, log: Log) -> Result<(), Failure> {
+pub(crate) fn encrypt(arguments: &Encrypt, log: Log) -> Result<()> {
     let options = &arguments.key;
     schemes::check_encryption(&arguments.scheme)?;
     let files = Files::of::<Encryption<'_>>(&arguments.input, arguments.out.path(), |_| None)?;
@@ -61,7 +61,7 @@ impl PerFile for Encryption<'_> {
         most: 4096,
     };
 
-    fn read(&self, path: Option<&Path>) -> Result<Bytes, Failure> {
+    fn read(&self, path: Option<&Path>) -> Result<Bytes> {
         let most = self.most;
         let message = Zeroizing::new(match self.text {
             Some(text) => text.as_bytes().to_vec(),
@@ -79,7 +79,7 @@ impl PerFile for Encryption<'_> {
         Ok(message)
     }
 
-    fn results(&self, messages: &[&Bytes]) -> Result<Vec<Result<Bytes, Failure>>, Failure> {
+    fn results(&self, messages: &[&Bytes]) -> Result<Vec<Result<Bytes>>> {
         let messages: Vec<&[u8]> = messages.iter().map(|message| &message[..]).collect();
         let ciphertexts = self.key.encrypt_batch(&messages)?;
         Ok(ciphertexts
@@ -95,7 +95,7 @@ impl PerFile for Encryption<'_> {
 }
 
 /// Decrypts.
-pub(crate) fn decrypt(arguments: &Decrypt, log: Log) -> Result<(), Failure> {
+pub(crate) fn decrypt(arguments: &Decrypt, log: Log) -> Result<()> {
     let options = &arguments.key;
     schemes::check_encryption(&arguments.scheme)?;
     let files = Files::of::<Decryption>(&arguments.input, arguments.out.path(), |_| None)?;
@@ -130,7 +130,7 @@ impl PerFile for Decryption {
         most: 4096,
     };
 
-    fn read(&self, path: Option<&Path>) -> Result<Ciphertext, Failure> {
+    fn read(&self, path: Option<&Path>) -> Result<Ciphertext> {
         note_if_typed(path, self.log);
         let name = files::name(path);
         // One byte more shows that it is too long.
@@ -144,7 +144,7 @@ impl PerFile for Decryption {
         Ok(Ciphertext { name, bytes })
     }
 
-    fn results(&self, inputs: &[&Ciphertext]) -> Result<Vec<Result<Bytes, Failure>>, Failure> {
+    fn results(&self, inputs: &[&Ciphertext]) -> Result<Vec<Result<Bytes>>> {
         let ciphertexts: Vec<&[u8]> = inputs.iter().map(|input| &input.bytes[..]).collect();
         let messages = self.key.decrypt_batch(&ciphertexts)?;
         let result = |(message, input): (Option<Bytes>, &&Ciphertext)| {

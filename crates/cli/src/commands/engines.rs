@@ -10,13 +10,7 @@ use rsalab_rsa::kernels;
 use serde::Serialize;
 
 use super::selection::registry;
-use crate::{
-    arguments::Engines,
-    exit::Failure,
-    output,
-    printable::printable,
-    table::{Align, Table},
-};
+use crate::{arguments::Engines, exit::Result, output, printable::printable, table::Table};
 
 /// A worker that does not answer within this time is reported as broken.
 const GREETING: Duration = Duration::from_secs(10);
@@ -55,7 +49,7 @@ struct ListedKernel {
 }
 
 /// Asks every engine.
-pub(crate) fn run(arguments: &Engines) -> Result<(), Failure> {
+pub(crate) fn run(arguments: &Engines) -> Result<()> {
     let registry = registry()?;
     let listing = Listing {
         engines: registry
@@ -72,10 +66,7 @@ pub(crate) fn run(arguments: &Engines) -> Result<(), Failure> {
             })
             .collect(),
     };
-    if arguments.json.json {
-        return output::json(&listing);
-    }
-    output::report(&shown(&listing))
+    output::print(arguments.json.json, &listing, || shown(&listing))
 }
 
 fn listed(entry: &Entry, registry: &Registry) -> Listed {
@@ -107,25 +98,25 @@ fn listed(entry: &Entry, registry: &Registry) -> Listed {
 }
 
 fn shown(listing: &Listing) -> String {
-    let mut present = Table::new([
-        ("engine", Align::Left),
-        ("version", Align::Left),
-        ("what it is", Align::Left),
-    ]);
+    let present: Vec<_> = listing
+        .engines
+        .iter()
+        .filter_map(|engine| Some((engine, engine.info.as_ref()?)))
+        .collect();
+    let mut text = Table::of(&present)
+        .left("engine", |(_, info)| info.name.clone())
+        .left("version", |(_, info)| match info.optimised {
+            true => info.version.clone(),
+            false => format!("{} (unoptimised build)", info.version),
+        })
+        .left("what it is", |(engine, _)| engine.summary.clone())
+        .render();
     // What engines report can be long: it is printed below the table, a line each.
     let mut details = String::new();
     let mut absent = String::new();
     for engine in &listing.engines {
         match &engine.info {
             Some(info) => {
-                present.row([
-                    info.name.clone(),
-                    match info.optimised {
-                        true => info.version.clone(),
-                        false => format!("{} (unoptimised build)", info.version),
-                    },
-                    engine.summary.clone(),
-                ]);
                 let origin = printable(&info.origin);
                 details += &format!("\n{}\n    from {origin}\n", printable(&info.name));
                 if let Some(path) = &info.cpu_path {
@@ -148,26 +139,19 @@ fn shown(listing: &Listing) -> String {
             }
         }
     }
-    let mut kernels = Table::new([
-        ("kernel of own", Align::Left),
-        ("lanes", Align::Right),
-        ("runs here", Align::Left),
-    ]);
-    for kernel in &listing.kernels {
-        kernels.row([
-            kernel.name.to_owned(),
-            kernel.lanes.to_string(),
-            match &kernel.missing {
-                None => "yes".to_owned(),
-                Some(missing) => format!("no: {missing}"),
-            },
-        ]);
-    }
-    let mut text = present.render() + &details;
+    let kernels = Table::of(&listing.kernels)
+        .left("kernel of own", |kernel| kernel.name.to_owned())
+        .right("lanes", |kernel| kernel.lanes.to_string())
+        .left("runs here", |kernel| match &kernel.missing {
+            None => "yes".to_owned(),
+            Some(missing) => format!("no: {missing}"),
+        })
+        .render();
+    text += &details;
     if !absent.is_empty() {
         text += "\n";
         text += &absent;
     }
     text += "\n";
-    text + &kernels.render()
+    text + &kernels
 }

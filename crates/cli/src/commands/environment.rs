@@ -8,23 +8,18 @@ use rsalab_study::run::{Environment, Workers};
 use super::selection::registry;
 use crate::{
     arguments::MeasureOptions,
-    exit::{Class, Failure},
+    exit::{Class, Failure, Result},
     output::Log,
 };
 
-/// An unoptimised program measures itself slow, and its peers not.
-pub(super) fn check_build(options: &MeasureOptions) -> Result<(), Failure> {
-    if OPTIMISED || options.allow_unoptimised {
-        return Ok(());
+/// Starts workers, and kills those that do not answer. An unoptimised program measures itself slow, and its peers not: it starts none.
+pub(super) fn workers(options: &MeasureOptions) -> Result<Workers> {
+    if !OPTIMISED && !options.allow_unoptimised {
+        let what = "this rsalab was built without optimisation, so its results would mean nothing";
+        return Err(Failure::new(Class::Usage, what).advice(
+            "build it with 'cargo build --release', or add --allow-unoptimised, and the results will say so",
+        ));
     }
-    let what = "this rsalab was built without optimisation, so its results would mean nothing";
-    Err(Failure::new(Class::Usage, what).advice(
-        "build it with 'cargo build --release', or add --allow-unoptimised, and the results will say so",
-    ))
-}
-
-/// Starts workers, and kills those that do not answer.
-pub(super) fn workers(options: &MeasureOptions) -> Result<Workers, Failure> {
     let usual = Limits::default();
     let patience = Duration::from_secs_f64(options.give_up_after);
     Ok(Workers {

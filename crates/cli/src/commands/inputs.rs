@@ -9,8 +9,8 @@ use std::{
 
 use crate::{
     arguments::{InputOptions, OneFileOptions},
-    exit::{Class, Failure},
-    files::{self, NewFile, Privacy},
+    exit::{Class, Failure, Result},
+    files::{self, Privacy},
     output::{self, Log},
 };
 
@@ -27,7 +27,7 @@ pub(super) enum Inputs {
 
 impl Inputs {
     /// As it was typed.
-    pub(super) fn of(options: &InputOptions) -> Result<Inputs, Failure> {
+    pub(super) fn of(options: &InputOptions) -> Result<Inputs> {
         if let Some(list) = &options.files_from {
             return listed(list).map(Inputs::Many);
         }
@@ -40,13 +40,13 @@ impl Inputs {
 }
 
 /// The input and the destination of a command that takes one file.
-pub(super) fn one_file(options: &OneFileOptions) -> Result<(Option<&Path>, Destination), Failure> {
+pub(super) fn one_file(options: &OneFileOptions) -> Result<(Option<&Path>, Destination)> {
     let from = options.file.as_deref().or(options.input.as_deref());
     Ok((from, Destination::of(options.out.path())?))
 }
 
 /// The names in a list, one a line. Names that are not text stay what they are.
-fn listed(list: &Path) -> Result<Vec<PathBuf>, Failure> {
+fn listed(list: &Path) -> Result<Vec<PathBuf>> {
     let bytes = files::read(Some(list), MOST_LIST)
         .map_err(|failure| failure.or_advice("give fewer names at once"))?;
     let names: Vec<PathBuf> = bytes
@@ -84,7 +84,7 @@ pub(super) enum Destination {
 
 impl Destination {
     /// Fails before the work if the result could not be delivered after it.
-    pub(super) fn of(out: Option<&Path>) -> Result<Self, Failure> {
+    pub(super) fn of(out: Option<&Path>) -> Result<Self> {
         match out.filter(|out| !files::is_dash(out)) {
             None => output::check_open().map(|()| Destination::Stdout),
             Some(path) => {
@@ -95,7 +95,7 @@ impl Destination {
     }
 
     /// Refuses to print binary data on a terminal.
-    pub(super) fn check_terminal(&self, what: &str) -> Result<(), Failure> {
+    pub(super) fn check_terminal(&self, what: &str) -> Result<()> {
         if *self == Destination::Stdout && stdout().is_terminal() {
             let what = format!("{what} is binary and would garble the terminal");
             return Err(
@@ -105,14 +105,10 @@ impl Destination {
         Ok(())
     }
 
-    pub(super) fn write(&self, bytes: &[u8], privacy: Privacy) -> Result<(), Failure> {
+    pub(super) fn write(&self, bytes: &[u8], privacy: Privacy) -> Result<()> {
         match self {
             Destination::Stdout => output::deliver(bytes),
-            Destination::File(path) => files::create(&[NewFile {
-                path,
-                bytes,
-                privacy,
-            }]),
+            Destination::File(path) => files::create(&[(path, bytes, privacy)]),
         }
     }
 }

@@ -7,7 +7,7 @@ use zeroize::Zeroizing;
 use super::{inputs::Destination, key_writer::KeyWriter};
 use crate::{
     arguments::{Key, KeyConvert, KeyFormat, KeyPublic},
-    exit::{Class, Failure},
+    exit::{Class, Failure, Result},
     files::Privacy,
     keys,
     output::Log,
@@ -15,7 +15,7 @@ use crate::{
 };
 
 /// Does what was typed.
-pub(crate) fn run(arguments: &Key, log: Log) -> Result<(), Failure> {
+pub(crate) fn run(arguments: &Key, log: Log) -> Result<()> {
     match arguments {
         Key::Check(arguments) => check::run(arguments, log),
         Key::Public(arguments) => public(arguments, log),
@@ -23,7 +23,7 @@ pub(crate) fn run(arguments: &Key, log: Log) -> Result<(), Failure> {
     }
 }
 
-fn public(arguments: &KeyPublic, log: Log) -> Result<(), Failure> {
+fn public(arguments: &KeyPublic, log: Log) -> Result<()> {
     let format = arguments.format.format;
     let out = Destination::of(arguments.out.path())?;
     refuse_set(format)?;
@@ -37,7 +37,7 @@ fn public(arguments: &KeyPublic, log: Log) -> Result<(), Failure> {
     out.write(&with_line_end(&bytes, format), Privacy::Public)
 }
 
-fn convert(arguments: &KeyConvert, log: Log) -> Result<(), Failure> {
+fn convert(arguments: &KeyConvert, log: Log) -> Result<()> {
     let format = arguments.format.format;
     let out = Destination::of(Some(&arguments.out))?;
     let is_encrypted = format == KeyFormat::Pkcs8Encrypted;
@@ -73,7 +73,7 @@ fn with_line_end(bytes: &[u8], format: KeyFormat) -> Zeroizing<Vec<u8>> {
     })
 }
 
-fn refuse_set(format: KeyFormat) -> Result<(), Failure> {
+fn refuse_set(format: KeyFormat) -> Result<()> {
     match format {
         KeyFormat::JwkSet => Err(
             Failure::new(Class::Usage, "--format jwk-set is for many keys")

@@ -17,7 +17,7 @@ use zeroize::Zeroizing;
 
 use crate::{
     arguments::KeyFormat,
-    exit::{Class, Failure},
+    exit::{Class, Failure, Result},
     output::Log,
     passwords::Password,
 };
@@ -50,20 +50,16 @@ impl KeyWriter {
     }
 
     /// For keys that were made from a seed.
-    pub(super) fn insecure(self, is_insecure: bool) -> Self {
-        KeyWriter {
-            is_insecure,
-            ..self
-        }
+    pub(super) fn insecure(mut self, is_insecure: bool) -> Self {
+        self.is_insecure = is_insecure;
+        self
     }
 
     /// For a key whose file says what it is for.
-    pub(super) fn of<K>(self, loaded: &Loaded<K>) -> Self {
-        KeyWriter {
-            usage: loaded.usage,
-            restrictions: loaded.restrictions.clone(),
-            ..self
-        }
+    pub(super) fn of<K>(mut self, loaded: &Loaded<K>) -> Self {
+        self.usage = loaded.usage;
+        self.restrictions = loaded.restrictions.clone();
+        self
     }
 
     /// Prints a note if this format cannot express what a JSON Web Key is for. What a certificate says stays with the certificate.
@@ -88,10 +84,9 @@ impl KeyWriter {
     }
 
     /// The private half.
-    pub(super) fn private(&self, key: &PrivateKey) -> Result<Zeroizing<Vec<u8>>, Failure> {
+    pub(super) fn private(&self, key: &PrivateKey) -> Result<Zeroizing<Vec<u8>>> {
         let text = |text: Zeroizing<String>| Zeroizing::new(text.as_bytes().to_vec());
-        let encoded =
-            |format, encoding| format::encode_private_for(key, self.usage, format, encoding);
+        let (format, _, encoding) = self.structure();
         let written = match self.format {
             KeyFormat::Jwk | KeyFormat::JwkSet => {
                 self.check_usage()?;
@@ -104,27 +99,21 @@ impl KeyWriter {
             }
             KeyFormat::Pkcs8Encrypted => {
                 let password = self.password.as_ref().map_or(&[][..], |password| password);
-                format::encode_encrypted(key, self.usage, password, Encoding::Pem, &mut SystemRng)
+                format::encode_encrypted(key, self.usage, password, encoding, &mut SystemRng)
             }
-            KeyFormat::Pkcs8Pem => encoded(PrivateFormat::Pkcs8, Encoding::Pem),
-            KeyFormat::Pkcs8Der => encoded(PrivateFormat::Pkcs8, Encoding::Der),
-            KeyFormat::Pkcs1Pem => encoded(PrivateFormat::Pkcs1, Encoding::Pem),
-            KeyFormat::Pkcs1Der => encoded(PrivateFormat::Pkcs1, Encoding::Der),
+            _ => format::encode_private_for(key, self.usage, format, encoding),
         }
         .map_err(refused)?;
         // Text before PEM's first line, which readers skip (RFC 7468, section 2).
-        let is_der = matches!(self.format, KeyFormat::Pkcs8Der | KeyFormat::Pkcs1Der);
-        Ok(match self.is_insecure && !is_der {
+        Ok(match self.is_insecure && encoding == Encoding::Pem {
             true => Zeroizing::new([INSECURE.as_bytes(), b"\n", &written].concat()),
             false => written,
         })
     }
 
     /// The public half, in the format that belongs to the private one.
-    pub(super) fn public(&self, key: &PublicKey) -> Result<Vec<u8>, Failure> {
-        let written = |format, encoding| {
-            format::encode_public_for(key, self.usage, format, encoding).map_err(refused)
-        };
+    pub(super) fn public(&self, key: &PublicKey) -> Result<Vec<u8>> {
+        let (_, format, encoding) = self.structure();
         match self.format {
             KeyFormat::Jwk | KeyFormat::JwkSet => {
                 self.check_usage()?;
@@ -134,17 +123,22 @@ impl KeyWriter {
                 self.check_usage()?;
                 Ok((openssh::public(key, self.comment()) + "\n").into_bytes())
             }
-            KeyFormat::Pkcs8Pem | KeyFormat::Pkcs8Encrypted => {
-                written(PublicFormat::Spki, Encoding::Pem)
-            }
-            KeyFormat::Pkcs8Der => written(PublicFormat::Spki, Encoding::Der),
-            KeyFormat::Pkcs1Pem => written(PublicFormat::Pkcs1, Encoding::Pem),
-            KeyFormat::Pkcs1Der => written(PublicFormat::Pkcs1, Encoding::Der),
+            _ => format::encode_public_for(key, self.usage, format, encoding).map_err(refused),
+        }
+    }
+
+    /// Of the formats in ASN.1: the structures of the two halves, and their encoding.
+    fn structure(&self) -> (PrivateFormat, PublicFormat, Encoding) {
+        match self.format {
+            KeyFormat::Pkcs8Der => (PrivateFormat::Pkcs8, PublicFormat::Spki, Encoding::Der),
+            KeyFormat::Pkcs1Pem => (PrivateFormat::Pkcs1, PublicFormat::Pkcs1, Encoding::Pem),
+            KeyFormat::Pkcs1Der => (PrivateFormat::Pkcs1, PublicFormat::Pkcs1, Encoding::Der),
+            _ => (PrivateFormat::Pkcs8, PublicFormat::Spki, Encoding::Pem),
         }
     }
 
     /// Refuses a format that cannot express what the key is for.
-    fn check_usage(&self) -> Result<(), Failure> {
+    fn check_usage(&self) -> Result<()> {
         match self.usage {
             Usage::Any => Ok(()),
             Usage::Pss(_) => {

@@ -38,7 +38,7 @@ use self::{
 use super::key_writer::KeyWriter;
 use crate::{
     arguments::{KeyFormat, Keygen},
-    exit::{Class, Failure},
+    exit::{Class, Failure, Result},
     kernels,
     output::{self, Log},
     passwords::{self, Password},
@@ -74,16 +74,8 @@ struct Report<'a> {
     place: Place,
 }
 
-/// What was made, and how.
-struct Made {
-    keys: u64,
-    kernel: String,
-    candidates: Option<u64>,
-    tests: Option<u64>,
-}
-
 /// Makes keys until there are as many as were asked for.
-pub(crate) fn run(arguments: &Keygen, log: Log) -> Result<(), Failure> {
+pub(crate) fn run(arguments: &Keygen, log: Log) -> Result<()> {
     check(arguments)?;
     let count = arguments.count;
     let is_insecure = arguments.insecure_seed.is_some();
@@ -106,22 +98,20 @@ pub(crate) fn run(arguments: &Keygen, log: Log) -> Result<(), Failure> {
     }
     let begun = Instant::now();
     let threads = arguments.threads.count();
-    let made = match own {
-        None => by_engine(arguments, &missing, &writer, &mut destination, &stop)?,
+    let (made, kernel, work) = match own {
+        None => {
+            let (made, kernel) = by_engine(arguments, &missing, &writer, &mut destination, &stop)?;
+            (made, kernel, None)
+        }
         Some((kernel, method)) => {
             let maker = Maker::new(method, arguments, &writer, missing);
             let counter = Counter::new(log, "key", count, before);
-            let keys = on_threads(&maker, threads, &mut destination, counter, &stop)?;
-            let counts = maker.counts();
-            Made {
-                keys,
-                kernel,
-                candidates: Some(counts.candidates),
-                tests: Some(counts.tests),
-            }
+            let made = on_threads(&maker, threads, &mut destination, counter, &stop)?;
+            let work = (maker.candidates.into_inner(), maker.tests.into_inner());
+            (made, kernel, Some(work))
         }
     };
-    let total = before + made.keys;
+    let total = before + made;
     if let Some(class) = stop.class().filter(|_| total < count) {
         let what = format!("stopped: {total} of {count} keys are made");
         return Err(
@@ -133,19 +123,19 @@ pub(crate) fn run(arguments: &Keygen, log: Log) -> Result<(), Failure> {
     }
     let elapsed = begun.elapsed();
     let place = destination.finish()?;
-    note(arguments, &place, made.keys, threads, elapsed, log);
+    note(arguments, &place, made, threads, elapsed, log);
     match arguments.json.json {
         false => Ok(()),
         true => output::json(&Report {
             bits: arguments.bits,
             e: arguments.e,
             count,
-            made_now: made.keys,
+            made_now: made,
             threads,
             engine: arguments.engine.as_deref(),
-            kernel: &made.kernel,
-            candidates: made.candidates,
-            tests: made.tests,
+            kernel: &kernel,
+            candidates: work.map(|(candidates, _)| candidates),
+            tests: work.map(|(_, tests)| tests),
             insecure: is_insecure,
             elapsed_ns: u64::try_from(elapsed.as_nanos()).unwrap_or(u64::MAX),
             place,
@@ -154,7 +144,7 @@ pub(crate) fn run(arguments: &Keygen, log: Log) -> Result<(), Failure> {
 }
 
 /// Refuses what protects nothing, and options that contradict each other.
-fn check(arguments: &Keygen) -> Result<(), Failure> {
+fn check(arguments: &Keygen) -> Result<()> {
     let bits = arguments.bits;
     if bits < LEAST_SECURE_BITS && !arguments.insecure_size {
         let what =
@@ -174,7 +164,7 @@ fn check(arguments: &Keygen) -> Result<(), Failure> {
 }
 
 /// The password, where the format takes one.
-fn password(arguments: &Keygen) -> Result<Option<Password>, Failure> {
+fn password(arguments: &Keygen) -> Result<Option<Password>> {
     let format = arguments.format.format;
     match (&arguments.password_file, format) {
         (None, KeyFormat::Pkcs8Encrypted) => passwords::new_one("--password-file").map(Some),
@@ -184,29 +174,24 @@ fn password(arguments: &Keygen) -> Result<Option<Password>, Failure> {
     }
 }
 
-/// Has the engine that was named make the keys.
+/// Has the engine that was named make the keys. Returns how many were written, and the kernel that made them.
 fn by_engine(
     arguments: &Keygen,
     missing: &[u64],
     writer: &KeyWriter,
     destination: &mut Destination,
     stop: &Stop,
-) -> Result<Made, Failure> {
+) -> Result<(u64, String)> {
     let engine = arguments.engine.as_deref().unwrap_or_default();
     let (mut keys, mut kernel) = (0, String::new());
     for &number in missing {
-        let made = by_engine::make(engine, arguments.bits, arguments.e, stop)?;
+        let (key, made_on) = by_engine::make(engine, arguments.bits, arguments.e, stop)?;
         let with_public = arguments.public || arguments.public_out.is_some();
-        let item = maker::item(number, &made.key, writer, "key", with_public)?;
+        let item = maker::item(number, &key, writer, "key", with_public)?;
         keys += destination.write(vec![item])?;
-        kernel = made.kernel;
+        kernel = made_on;
     }
-    Ok(Made {
-        keys,
-        kernel,
-        candidates: None,
-        tests: None,
-    })
+    Ok((keys, kernel))
 }
 
 /// Makes keys on threads, and writes them on this one. Returns how many were written.
@@ -216,7 +201,7 @@ fn on_threads(
     destination: &mut Destination,
     mut counter: Counter,
     stop: &Stop,
-) -> Result<u64, Failure> {
+) -> Result<u64> {
     let made = thread::scope(|scope| {
         let (sender, receiver) = sync_channel(threads * 4);
         let mut started = Ok(());
@@ -244,11 +229,11 @@ fn on_threads(
 
 /// Writes what the threads send, until all is there or somebody asks to stop. Returns how many keys were written.
 fn collect(
-    receiver: &Receiver<Result<Vec<Item>, Failure>>,
+    receiver: &Receiver<Result<Vec<Item>>>,
     destination: &mut Destination,
     counter: &mut Counter,
     stop: &Stop,
-) -> Result<u64, Failure> {
+) -> Result<u64> {
     let mut made = 0;
     while stop.class().is_none() {
         let mut group = match receiver.recv_timeout(Duration::from_millis(100)) {

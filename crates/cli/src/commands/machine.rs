@@ -6,9 +6,9 @@ use serde::Serialize;
 use super::calibrate;
 use crate::{
     arguments::Machine,
-    exit::Failure,
+    exit::Result,
     output::{self, Log},
-    table::{Align, Table},
+    table::Table,
 };
 
 /// What `--json` prints.
@@ -20,7 +20,7 @@ struct Report<'a> {
 }
 
 /// Describes the machine. What would disturb a measurement is printed on standard error.
-pub(crate) fn run(arguments: &Machine, log: Log) -> Result<(), Failure> {
+pub(crate) fn run(arguments: &Machine, log: Log) -> Result<()> {
     if arguments.calibrate {
         return calibrate::run(&arguments.calibration, arguments.json.json, log);
     }
@@ -32,11 +32,12 @@ pub(crate) fn run(arguments: &Machine, log: Log) -> Result<(), Failure> {
             warnings: &warnings,
         });
     }
-    let mut table = Table::new([("machine", Align::Left), ("", Align::Left)]);
-    for (name, value) in machine.rows() {
-        table.row([name.to_owned(), value]);
-    }
-    output::report(&table.render())?;
+    output::report(
+        &Table::of(&machine.rows())
+            .left("machine", |(name, _)| (*name).to_owned())
+            .left("", |(_, value)| value.clone())
+            .render(),
+    )?;
     for warning in &warnings {
         log.note(format_args!("warning: {warning}"));
     }

@@ -11,7 +11,7 @@
 
 use std::process::ExitCode;
 
-use crate::{arguments::Command, exit::Failure, output::Log};
+use crate::{arguments::Command, exit::Result, output::Log};
 
 mod bench;
 mod calibrate;
@@ -36,7 +36,7 @@ mod verify;
 mod worker;
 
 /// Does what was typed.
-pub(crate) fn run(command: Command, log: Log) -> Result<ExitCode, Failure> {
+pub(crate) fn run(command: Command, log: Log) -> Result<ExitCode> {
     match command {
         Command::Study(arguments) => study::study(&arguments, log),
         Command::Resume(arguments) => study::resume(&arguments, log),

@@ -15,8 +15,8 @@ use zeroize::Zeroizing;
 use super::inputs::{Destination, Inputs, with_ending};
 use crate::{
     arguments::InputOptions,
-    exit::{Class, Failure},
-    files::{self, NewFile, Privacy},
+    exit::{Class, Failure, Result},
+    files::{self, Privacy},
     output::{Log, error_line},
     printable::printable,
 };
@@ -49,10 +49,10 @@ pub(super) trait PerFile {
     const KIND: Kind;
 
     /// Reads a file, or standard input.
-    fn read(&self, path: Option<&Path>) -> Result<Self::Input, Failure>;
+    fn read(&self, path: Option<&Path>) -> Result<Self::Input>;
 
     /// The result of each input, in order. An error of the whole ends the command.
-    fn results(&self, inputs: &[&Self::Input]) -> Result<Vec<Result<Bytes, Failure>>, Failure>;
+    fn results(&self, inputs: &[&Self::Input]) -> Result<Vec<Result<Bytes>>>;
 
     /// Whether what exists already is a result of the input; none where only a comparison with a new result can decide.
     fn is_result(&self, _input: &Self::Input, _existing: &Existing) -> Option<bool> {
@@ -68,9 +68,9 @@ pub(super) struct Existing {
 }
 
 /// What is read, and where the result of a single file goes.
-pub(super) enum Files {
-    One(Option<PathBuf>, Option<PathBuf>),
-    Many(Vec<PathBuf>),
+pub(super) struct Files {
+    inputs: Inputs,
+    out: Option<PathBuf>,
 }
 
 impl Files {
@@ -79,29 +79,31 @@ impl Files {
         input: &InputOptions,
         out: Option<&Path>,
         usual: impl Fn(&Path) -> Option<PathBuf>,
-    ) -> Result<Files, Failure> {
+    ) -> Result<Files> {
         let Kind { noun, option, .. } = W::KIND;
-        match (Inputs::of(input)?, out) {
-            (Inputs::One(path), out) => {
-                let named = path.as_deref().filter(|path| !files::is_dash(path));
-                let out = out.map(Path::to_owned).or_else(|| named.and_then(usual));
-                Ok(Files::One(path, out))
-            }
-            (Inputs::Many(paths), None) => Ok(Files::Many(paths)),
-            (Inputs::Many(_), Some(_)) => {
+        let inputs = Inputs::of(input)?;
+        let usual_out = match &inputs {
+            Inputs::One(path) => path
+                .as_deref()
+                .filter(|path| !files::is_dash(path))
+                .and_then(usual),
+            Inputs::Many(_) if out.is_some() => {
                 let what = format!("{option} names one file, and there are several {noun}s");
                 let ending = W::KIND.ending;
-                Err(Failure::new(Class::Usage, what)
-                    .advice(format!("leave it out: FILE{ending} is made for each FILE")))
+                return Err(Failure::new(Class::Usage, what)
+                    .advice(format!("leave it out: FILE{ending} is made for each FILE")));
             }
-        }
+            Inputs::Many(_) => None,
+        };
+        let out = out.map(Path::to_owned).or(usual_out);
+        Ok(Files { inputs, out })
     }
 
     /// Makes the results.
-    pub(super) fn run<W: PerFile>(&self, work: &W, log: Log) -> Result<(), Failure> {
-        match self {
-            Files::One(from, out) => {
-                let to = Destination::of(out.as_deref())?;
+    pub(super) fn run<W: PerFile>(&self, work: &W, log: Log) -> Result<()> {
+        match &self.inputs {
+            Inputs::One(from) => {
+                let to = Destination::of(self.out.as_deref())?;
                 if W::KIND.is_binary {
                     to.check_terminal(&format!("the {}", W::KIND.noun))?;
                 }
@@ -109,12 +111,12 @@ impl Files {
                 let result = work.results(&[&input])?.remove(0)?;
                 to.write(&result, W::KIND.privacy)
             }
-            Files::Many(paths) => run_many(work, paths, log),
+            Inputs::Many(paths) => run_many(work, paths, log),
         }
     }
 }
 
-fn run_many<W: PerFile>(work: &W, paths: &[PathBuf], log: Log) -> Result<(), Failure> {
+fn run_many<W: PerFile>(work: &W, paths: &[PathBuf], log: Log) -> Result<()> {
     let mut seen = BTreeSet::new();
     let paths: Vec<&PathBuf> = paths.iter().filter(|path| seen.insert(*path)).collect();
     let mut tally = Tally::default();
@@ -149,7 +151,7 @@ struct Item<'a, I> {
 
 impl<'a, I> Item<'a, I> {
     /// Reads a file; none if its result exists.
-    fn open<W: PerFile<Input = I>>(work: &W, path: &'a Path) -> Result<Option<Self>, Failure> {
+    fn open<W: PerFile<Input = I>>(work: &W, path: &'a Path) -> Result<Option<Self>> {
         let out = with_ending(path, W::KIND.ending);
         let existing = existing(path, &out, W::KIND.most)?;
         let input = work.read(Some(path))?;
@@ -170,16 +172,11 @@ impl<'a, I> Item<'a, I> {
     }
 
     /// Writes the result, unless it is there already. Returns whether it was written.
-    fn write<W: PerFile>(&self, bytes: &Bytes) -> Result<bool, Failure> {
+    fn write<W: PerFile>(&self, bytes: &Bytes) -> Result<bool> {
         match &self.existing {
             Some(existing) if existing.bytes == *bytes => Ok(false),
             Some(_) => Err(self.is_other::<W>()),
-            None => files::create(&[NewFile {
-                path: &self.out,
-                bytes,
-                privacy: W::KIND.privacy,
-            }])
-            .map(|()| true),
+            None => files::create(&[(&self.out, bytes, W::KIND.privacy)]).map(|()| true),
         }
     }
 
@@ -191,7 +188,7 @@ impl<'a, I> Item<'a, I> {
 }
 
 /// What has the name of a file's result.
-fn existing(path: &Path, out: &Path, most: u64) -> Result<Option<Existing>, Failure> {
+fn existing(path: &Path, out: &Path, most: u64) -> Result<Option<Existing>> {
     let Ok(found) = out.symlink_metadata() else {
         return files::check_absent(out).map(|()| None);
     };
@@ -226,7 +223,7 @@ impl Tally {
         self.class = Some(class).max(self.class);
     }
 
-    fn end(self, all: usize, noun: &str, log: Log) -> Result<(), Failure> {
+    fn end(self, all: usize, noun: &str, log: Log) -> Result<()> {
         let existing = match self.existing {
             0 => String::new(),
             count => format!(", {count} there already"),

@@ -1,7 +1,5 @@
 //! `rsalab raw-private` and `rsalab raw-public`: blocks raised to an exponent, and nothing else.
 
-use std::sync::atomic::AtomicU64;
-
 use rsalab_rsa::{Backend, Prepared, format::Purpose};
 use rsalab_text::{BlockFault, Error, Threads, blocks};
 use zeroize::Zeroizing;
@@ -9,7 +7,7 @@ use zeroize::Zeroizing;
 use super::inputs::one_file;
 use crate::{
     arguments::Raw,
-    exit::{Class, Failure},
+    exit::{Class, Failure, Result},
     files::{self, Privacy},
     keys,
     output::Log,
@@ -20,30 +18,24 @@ use crate::{
 const MOST: u64 = 1 << 30;
 
 /// To the private exponent.
-pub(crate) fn private(arguments: &Raw, log: Log) -> Result<(), Failure> {
+pub(crate) fn private(arguments: &Raw, log: Log) -> Result<()> {
     let options = &arguments.key;
     let loaded = keys::private(&options.key, &options.reading)?;
     let key = keys::of_any_scheme(options, loaded, Purpose::RawPrivate)?;
-    raise(
-        arguments,
-        &*keys::backend(options)?.prepare_private(&key)?,
-        log,
-    )
+    let prepared = keys::backend(options)?.prepare_private(&key)?;
+    raise(arguments, &*prepared, log)
 }
 
 /// To the public exponent.
-pub(crate) fn public(arguments: &Raw, log: Log) -> Result<(), Failure> {
+pub(crate) fn public(arguments: &Raw, log: Log) -> Result<()> {
     let options = &arguments.key;
     let loaded = keys::public(&options.key, &options.reading)?;
     let key = keys::of_any_scheme(options, loaded, Purpose::RawPublic)?;
-    raise(
-        arguments,
-        &*keys::backend(options)?.prepare_public(&key)?,
-        log,
-    )
+    let prepared = keys::backend(options)?.prepare_public(&key)?;
+    raise(arguments, &*prepared, log)
 }
 
-fn raise(arguments: &Raw, key: &dyn Prepared, log: Log) -> Result<(), Failure> {
+fn raise(arguments: &Raw, key: &dyn Prepared, log: Log) -> Result<()> {
     let (from, to) = one_file(&arguments.files)?;
     to.check_terminal("the result")?;
     let inputs = Zeroizing::new(
@@ -58,9 +50,8 @@ fn raise(arguments: &Raw, key: &dyn Prepared, log: Log) -> Result<(), Failure> {
             "a block of this key has {k} bytes, big-endian, with zeros in front"
         )));
     }
-    let done = AtomicU64::new(0);
-    let threads = Threads::unpinned(arguments.threads.count()).counted(&done);
-    let raised = progress::follow(log, "block", (inputs.len() / k) as u64, &done, || {
+    let raised = progress::follow(log, "block", (inputs.len() / k) as u64, |done| {
+        let threads = Threads::unpinned(arguments.threads.count()).counted(done);
         blocks::raise(key, &inputs, threads)
     });
     match raised {

@@ -10,7 +10,7 @@ use rsalab_rsa::{
 
 use crate::{
     arguments::{CipherOptions, CipherScheme, SignatureOptions, SignatureSchemeName},
-    exit::{Class, Failure},
+    exit::{Class, Failure, Result},
 };
 
 /// The scheme of encryption, which does not depend on the key.
@@ -34,7 +34,7 @@ pub(super) fn of_encryption<K>(options: &CipherOptions, loaded: &Loaded<K>) -> E
 }
 
 /// Refuses an option without effect: whoever typed it believes that it has one.
-pub(super) fn check_encryption(options: &CipherOptions) -> Result<(), Failure> {
+pub(super) fn check_encryption(options: &CipherOptions) -> Result<()> {
     let of_oaep = [
         ("--hash", options.hash.is_some()),
         ("--mgf-hash", options.mgf_hash.is_some()),
@@ -53,7 +53,7 @@ pub(super) fn check_encryption(options: &CipherOptions) -> Result<(), Failure> {
 pub(super) fn of_signature<K>(
     options: &SignatureOptions,
     loaded: &Loaded<K>,
-) -> Result<SignatureScheme, Failure> {
+) -> Result<SignatureScheme> {
     let named = loaded.restrictions.signature_scheme();
     let hash = options
         .hash
@@ -82,10 +82,7 @@ pub(super) fn of_signature<K>(
 }
 
 /// RFC 4055, section 3.3: the hashes are the key's, and the salt is not shorter than the key says.
-fn with_parameters_of_key(
-    options: &SignatureOptions,
-    own: Pss,
-) -> Result<SignatureScheme, Failure> {
+fn with_parameters_of_key(options: &SignatureOptions, own: Pss) -> Result<SignatureScheme> {
     let typed = [
         ("--hash", options.hash, own.hash),
         ("--mgf-hash", options.mgf_hash, own.mgf_hash),

@@ -1,9 +1,9 @@
 //! Which engines are meant: names, what is installed, and the kernel of our own.
 
-use rsalab_engines::{Absent, Own, Registry, Selector, UnknownEngine};
+use rsalab_engines::{Absent, Location, Own, Registry, Selector};
 
 use crate::{
-    exit::{Class, Failure},
+    exit::{Class, Failure, Result},
     kernels,
 };
 
@@ -11,7 +11,7 @@ use crate::{
 const OWN: &str = "own";
 
 /// Where engines are looked for.
-pub(super) fn registry() -> Result<Registry, Failure> {
+pub(super) fn registry() -> Result<Registry> {
     Registry::of_this_program().map_err(|error| {
         Failure::new(Class::Io, "the system does not say where this program lies").because(error)
     })
@@ -29,10 +29,7 @@ pub(super) fn present(registry: &Registry) -> impl Iterator<Item = String> {
 /// The selectors with the kernel that was asked for: it is a variant of our own engine.
 ///
 /// Fails where the kernel does not exist, does not run here, or where nobody would use it.
-pub(super) fn with_kernel(
-    engines: &[String],
-    kernel: Option<&str>,
-) -> Result<Vec<String>, Failure> {
+pub(super) fn with_kernel(engines: &[String], kernel: Option<&str>) -> Result<Vec<String>> {
     let Some(kernel) = kernel else {
         return Ok(engines.to_vec());
     };
@@ -51,10 +48,12 @@ pub(super) fn with_kernel(
 
 /// Reads selectors that were typed or that a plan has: each names an engine and, of our own, a variant that exists.
 /// Whether they are installed is another question.
-pub(super) fn known(registry: &Registry, selectors: &[String]) -> Result<Vec<Selector>, Failure> {
+pub(super) fn known(registry: &Registry, selectors: &[String]) -> Result<Vec<Selector>> {
     let mut known = Vec::new();
     for text in selectors {
-        let selector = registry.select(text).map_err(unknown)?;
+        let selector = registry
+            .select(text)
+            .map_err(|error| Failure::new(Class::Usage, error.to_string()))?;
         if let (OWN, Some(variant)) = (selector.engine.name.as_ref(), &selector.variant)
             && variant != Own::PLAIN
         {
@@ -66,7 +65,7 @@ pub(super) fn known(registry: &Registry, selectors: &[String]) -> Result<Vec<Sel
 }
 
 /// Refuses a list that names an engine twice, for commands to which the second would mean nothing.
-pub(super) fn distinct(selectors: &[String]) -> Result<(), Failure> {
+pub(super) fn distinct(selectors: &[String]) -> Result<()> {
     for (index, text) in selectors.iter().enumerate() {
         if selectors[..index].contains(text) {
             let what = format!("the engine '{text}' is listed twice");
@@ -76,16 +75,15 @@ pub(super) fn distinct(selectors: &[String]) -> Result<(), Failure> {
     Ok(())
 }
 
-/// A name that no engine has; the sentence offers the nearest.
-fn unknown(error: UnknownEngine) -> Failure {
-    Failure::new(Class::Usage, error.to_string())
-}
-
-/// An engine that cannot be started, with the command that installs it.
-pub(super) fn absent(error: &Absent) -> Failure {
-    let Absent::NotInstalled {
-        engine, install, ..
-    } = error;
-    let what = format!("the engine '{engine}' is not installed");
-    Failure::new(Class::Unavailable, what).advice(format!("get it with: {install}"))
+/// Where the engine's worker is, or the command that installs it.
+pub(super) fn installed(registry: &Registry, selector: &Selector) -> Result<Location> {
+    let located = registry.locate(&selector.engine);
+    located.map_err(
+        |Absent::NotInstalled {
+             engine, install, ..
+         }| {
+            let what = format!("the engine '{engine}' is not installed");
+            Failure::new(Class::Unavailable, what).advice(format!("get it with: {install}"))
+        },
+    )
 }

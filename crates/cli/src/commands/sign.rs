@@ -2,9 +2,7 @@
 
 use std::path::Path;
 
-use rsalab_rsa::{
-    Error, Status, format::Purpose, hash::Digested, random::SystemRng, signing::SigningKey,
-};
+use rsalab_rsa::{format::Purpose, hash::Digested, signing::SigningKey};
 use zeroize::Zeroizing;
 
 use super::{
@@ -14,7 +12,7 @@ use super::{
 };
 use crate::{
     arguments::Sign,
-    exit::Failure,
+    exit::Result,
     files::{Privacy, digest},
     keys,
     output::Log,
@@ -24,7 +22,7 @@ use crate::{
 pub(super) const ENDING: &str = ".sig";
 
 /// Signs.
-pub(crate) fn run(arguments: &Sign, log: Log) -> Result<(), Failure> {
+pub(crate) fn run(arguments: &Sign, log: Log) -> Result<()> {
     let options = &arguments.key;
     let files = Files::of::<Signing>(&arguments.input, arguments.sig.as_deref(), |path| {
         Some(with_ending(path, ENDING))
@@ -53,26 +51,16 @@ impl PerFile for Signing {
         most: 4096,
     };
 
-    fn read(&self, path: Option<&Path>) -> Result<Digested, Failure> {
+    fn read(&self, path: Option<&Path>) -> Result<Digested> {
         digest(path, self.key.verifying_key().scheme().hash())
     }
 
-    fn results(&self, digests: &[&Digested]) -> Result<Vec<Result<Bytes, Failure>>, Failure> {
-        let k = self.key.modulus_len();
+    fn results(&self, digests: &[&Digested]) -> Result<Vec<Result<Bytes>>> {
         let digests: Vec<&[u8]> = digests.iter().map(|digest| &digest[..]).collect();
-        let mut signatures = vec![0; digests.len() * k];
-        let mut status = vec![Status::Done; digests.len()];
-        self.key.signer().and_then(|mut signer| {
-            let digests = digests.concat();
-            signer.sign(&digests, &mut signatures, &mut status, &mut SystemRng)
-        })?;
-        match status.iter().position(|status| *status != Status::Done) {
-            Some(item) => Err(Error::Fault { item }.into()),
-            None => Ok(signatures
-                .chunks(k)
-                .map(|signature| Ok(Zeroizing::new(signature.to_vec())))
-                .collect()),
-        }
+        let signatures = self.key.sign_digests(&digests)?.into_iter();
+        Ok(signatures
+            .map(|signature| Ok(Zeroizing::new(signature.as_bytes().to_vec())))
+            .collect())
     }
 
     fn is_result(&self, digest: &Digested, existing: &Existing) -> Option<bool> {

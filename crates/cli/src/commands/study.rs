@@ -8,18 +8,18 @@ use rsalab_study::{
     Study, VERSION, articles,
     plan::{Engines, Grid, Host, Plan, Preset, Threads},
     report::{self, Finding, Report},
-    run::Workers,
+    run::Environment,
     store::{self, Ending, Store},
 };
 use serde::Serialize;
 
 use super::{
-    environment::{check_build, environment, workers},
+    environment::{environment, workers},
     selection::{distinct, known, with_kernel},
 };
 use crate::{
-    arguments::{self, JsonOption, MeasureOptions},
-    exit::{Class, Failure},
+    arguments::{self, JsonOption},
+    exit::{Class, Failure, Result},
     output::{self, Log},
     printable::printable,
     progress::Follower,
@@ -30,8 +30,7 @@ use crate::{
 const RESULTS: &str = "results";
 
 /// Plans a study and runs it.
-pub(crate) fn study(arguments: &arguments::Study, log: Log) -> Result<(), Failure> {
-    check_build(&arguments.measure)?;
+pub(crate) fn study(arguments: &arguments::Study, log: Log) -> Result<()> {
     let workers = workers(&arguments.measure)?;
     let host = Host::of_this_machine(&workers.registry);
     let (name, plan) = plan(arguments, &host)?;
@@ -46,21 +45,20 @@ pub(crate) fn study(arguments: &arguments::Study, log: Log) -> Result<(), Failur
     check_unused(&directory)?;
     let mut study = Study::create(&directory, &plan, &host, &typed())
         .map_err(|error| blame_option(error, arguments))?;
-    let (measure, json) = (&arguments.measure, &arguments.json);
-    run(&mut study, &workers, measure, json, log)
+    let environment = environment(&workers, &arguments.measure);
+    run(&mut study, &environment, &arguments.json, log)
 }
 
 /// Continues a study.
-pub(crate) fn resume(arguments: &arguments::Resume, log: Log) -> Result<(), Failure> {
-    check_build(&arguments.measure)?;
+pub(crate) fn resume(arguments: &arguments::Resume, log: Log) -> Result<()> {
     let workers = workers(&arguments.measure)?;
     let mut study = Study::open(&arguments.directory).map_err(rsalab_study::Error::from)?;
-    let (measure, json) = (&arguments.measure, &arguments.json);
-    run(&mut study, &workers, measure, json, log)
+    let environment = environment(&workers, &arguments.measure);
+    run(&mut study, &environment, &arguments.json, log)
 }
 
 /// Writes the report of a study from its database.
-pub(crate) fn report(arguments: &arguments::Report) -> Result<(), Failure> {
+pub(crate) fn report(arguments: &arguments::Report) -> Result<()> {
     let store = Store::view(&arguments.directory).map_err(rsalab_study::Error::from)?;
     let directory = arguments.out.as_deref().unwrap_or(&arguments.directory);
     let report = articles::report(&store).map_err(rsalab_study::Error::from)?;
@@ -72,7 +70,7 @@ pub(crate) fn report(arguments: &arguments::Report) -> Result<(), Failure> {
 }
 
 /// A kernel that does not exist is a mistake; one that does not run here is recorded in the study.
-fn check_kernels(plan: &Plan, registry: &Registry) -> Result<(), Failure> {
+fn check_kernels(plan: &Plan, registry: &Registry) -> Result<()> {
     let named = plan.grids.iter().filter_map(|grid| match &grid.engines {
         Engines::Present => None,
         Engines::Named(engines) => Some(engines),
@@ -109,20 +107,18 @@ fn blame_option(error: rsalab_study::Error, arguments: &arguments::Study) -> Fai
 
 fn run(
     study: &mut Study,
-    workers: &Workers,
-    options: &MeasureOptions,
+    environment: &Environment<'_>,
     json: &JsonOption,
     log: Log,
-) -> Result<(), Failure> {
+) -> Result<()> {
     give_way(study)?;
     let stop = Stop::listen()?;
     let directory = study.store().directory().to_owned();
     log.note(format_args!("the study is in {}", directory.display()));
-    let environment = environment(workers, options);
     let mut follower = Follower::new(log);
-    let ended = rsalab_study::run::run(study, &environment, &mut follower, stop.flag());
+    let ended = rsalab_study::run::run(study, environment, &mut follower, stop.flag());
     follower.finish();
-    let go_on = format!("continue with: {}", resume_line(&directory));
+    let go_on = format!("continue with: {}", line("resume", &directory));
     let ending = ended.map_err(|error| match &error {
         rsalab_study::Error::Store(store) if !store.is_passing() => Failure::from(error),
         _ => Failure::from(error).advice(format!(
@@ -150,7 +146,7 @@ fn run(
 }
 
 /// An error if not one cell of the whole study was measured, in this session or an earlier one.
-fn verdict(report: &Report, page: &Path) -> Result<(), Failure> {
+fn verdict(report: &Report, page: &Path) -> Result<()> {
     let count = |state: &str| report.counts.get(state).copied().unwrap_or(0);
     let (failed, unsupported) = (count("failed"), count("unsupported"));
     let what = match (count("done"), failed, unsupported) {
@@ -175,7 +171,7 @@ fn are(count: usize) -> String {
 }
 
 /// Lowers the priority of this process, and of the workers that it starts, as far as the study's plan asks.
-fn give_way(study: &Study) -> Result<(), Failure> {
+fn give_way(study: &Study) -> Result<()> {
     let nice = study.nice().map_err(rsalab_study::Error::from)?;
     if nice == 0 {
         return Ok(());
@@ -186,8 +182,11 @@ fn give_way(study: &Study) -> Result<(), Failure> {
 }
 
 /// The plan with what the command line changes of it, and a name for its directory.
-fn plan(arguments: &arguments::Study, host: &Host) -> Result<(String, Plan), Failure> {
+fn plan(arguments: &arguments::Study, host: &Host) -> Result<(String, Plan)> {
     let (name, mut plan) = chosen(arguments, host)?;
+    if let Some(symbols) = &arguments.symbols {
+        plan = plan.with_symbols(symbols);
+    }
     plan.seed = arguments.seed.seed.or(plan.seed);
     plan.nice = arguments.nice.unwrap_or(plan.nice);
     if let Some(seconds) = arguments.seconds {
@@ -239,13 +238,12 @@ fn with_bits(grids: Vec<Grid>, bits: &[usize]) -> Vec<Grid> {
 }
 
 /// A preset, or a file: what is not the name of a preset and looks like a path is one.
-fn chosen(arguments: &arguments::Study, host: &Host) -> Result<(String, Plan), Failure> {
+fn chosen(arguments: &arguments::Study, host: &Host) -> Result<(String, Plan)> {
     let typed = &arguments.plan;
     let path = Path::new(typed);
     let unknown = match Preset::named(&typed.to_string_lossy()) {
         Ok(preset) => {
-            let plan = with_symbols(preset.plan(host), arguments);
-            return Ok((preset.name().to_owned(), plan));
+            return Ok((preset.name().to_owned(), preset.plan(host)));
         }
         Err(unknown) => unknown,
     };
@@ -259,19 +257,11 @@ fn chosen(arguments: &arguments::Study, host: &Host) -> Result<(String, Plan), F
         error => error.into(),
     })?;
     let name = path.file_stem().unwrap_or(typed).to_string_lossy();
-    Ok((name.into_owned(), with_symbols(plan, arguments)))
-}
-
-/// The plan with the sizes of texts that were asked for.
-fn with_symbols(plan: Plan, arguments: &arguments::Study) -> Plan {
-    match &arguments.symbols {
-        Some(symbols) => plan.with_symbols(symbols),
-        None => plan,
-    }
+    Ok((name.into_owned(), plan))
 }
 
 /// A study gets a directory of its own; `resume` continues one that exists.
-fn check_unused(directory: &Path) -> Result<(), Failure> {
+fn check_unused(directory: &Path) -> Result<()> {
     let Ok(entries) = fs::read_dir(directory) else {
         // It should be missing; if it is something else, making the study reports it.
         return Ok(());
@@ -289,7 +279,7 @@ fn check_unused(directory: &Path) -> Result<(), Failure> {
         return Err(
             Failure::new(Class::Usage, format!("{shown} holds a study already")).advice(format!(
                 "continue it with '{}', or name another directory with --out",
-                resume_line(directory)
+                line("resume", directory)
             )),
         );
     }
@@ -311,7 +301,7 @@ struct Summary {
 }
 
 /// Prints the findings, and the path of the page with the rest.
-fn print(store: &Store, report: Report, page: &Path, json: &JsonOption) -> Result<(), Failure> {
+fn print(store: &Store, report: Report, page: &Path, json: &JsonOption) -> Result<()> {
     if json.json {
         return output::json(&Summary {
             program_version: VERSION,
@@ -334,11 +324,6 @@ fn print(store: &Store, report: Report, page: &Path, json: &JsonOption) -> Resul
     }
     text += &format!("report: {}\n", printable(&page.display().to_string()));
     output::report(&text)
-}
-
-/// The command that continues a study.
-fn resume_line(directory: &Path) -> String {
-    line("resume", directory)
 }
 
 /// A command about a study, to be pasted into a shell.
@@ -374,15 +359,15 @@ mod tests {
 
     #[test]
     fn a_shell_reads_the_resume_line_back() {
-        for (directory, line) in [
+        for (directory, expected) in [
             ("results/quick-1", "rsalab resume results/quick-1"),
             ("my study", "rsalab resume 'my study'"),
             ("-my", "rsalab resume -- -my"),
             ("a\nb", r"rsalab resume $'a\nb'"),
         ] {
-            assert_eq!(resume_line(Path::new(directory)), line);
+            assert_eq!(line("resume", Path::new(directory)), expected);
         }
         let not_text = Path::new(OsStr::from_bytes(b"it's \xff"));
-        assert_eq!(resume_line(not_text), r"rsalab resume $'it\'s \xff'");
+        assert_eq!(line("resume", not_text), r"rsalab resume $'it\'s \xff'");
     }
 }

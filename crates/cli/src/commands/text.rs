@@ -1,6 +1,6 @@
 //! `rsalab text-encrypt` and `rsalab text-decrypt`: a text through raw RSA blocks, over threads, as the studies have it.
 
-use std::{os::unix::ffi::OsStrExt, path::Path, sync::atomic::AtomicU64};
+use std::{os::unix::ffi::OsStrExt, path::Path};
 
 use rsalab_measure::{Placement, Topology};
 use rsalab_rsa::{PublicKey, format::Purpose};
@@ -11,12 +11,12 @@ use serde::Serialize;
 use super::inputs::{note_if_typed, one_file};
 use crate::{
     arguments::{TextDecrypt, TextEncrypt, TraceOptions},
-    exit::{Class, Failure},
+    exit::{Class, Failure, Result},
     files::{self, Privacy},
     keys,
-    output::{Log, error_line},
+    output::{self, Log, error_line},
     progress,
-    table::{Align, Table},
+    table::Table,
 };
 
 /// The most bytes of text that are taken at once: text and ciphertext lie in memory.
@@ -28,7 +28,7 @@ const FOR_STUDY: &str =
     "raw RSA blocks without padding are for study only: do not protect anything with them";
 
 /// Encrypts a text for a public key.
-pub(crate) fn encrypt(arguments: &TextEncrypt, log: Log) -> Result<(), Failure> {
+pub(crate) fn encrypt(arguments: &TextEncrypt, log: Log) -> Result<()> {
     let options = &arguments.key;
     let loaded = keys::public(&options.key, &options.reading)?;
     let key = keys::of_any_scheme(options, loaded, Purpose::Encrypt(None))?;
@@ -48,9 +48,8 @@ pub(crate) fn encrypt(arguments: &TextEncrypt, log: Log) -> Result<(), Failure> 
     let symbols = arguments.block_symbols;
     let blocks = blocks(&key, symbols, text.len())?;
     let placement = Topology::detect().placement(arguments.threads.count());
-    let done = AtomicU64::new(0);
-    let threads = Threads::pinned(&placement.cpus).counted(&done);
-    let outcome = progress::follow(log, "block", blocks, &done, || {
+    let outcome = progress::follow(log, "block", blocks, |done| {
+        let threads = Threads::pinned(&placement.cpus).counted(done);
         container::encrypt(&backend, &key, symbols, &text, threads)
     })
     .map_err(|error| failed("the text was not encrypted", error))?;
@@ -60,7 +59,7 @@ pub(crate) fn encrypt(arguments: &TextEncrypt, log: Log) -> Result<(), Failure> 
 }
 
 /// Decrypts what [`encrypt`] made.
-pub(crate) fn decrypt(arguments: &TextDecrypt, log: Log) -> Result<(), Failure> {
+pub(crate) fn decrypt(arguments: &TextDecrypt, log: Log) -> Result<()> {
     let options = &arguments.key;
     let loaded = keys::private(&options.key, &options.reading)?;
     let key = keys::of_any_scheme(options, loaded, Purpose::Decrypt(None))?;
@@ -72,10 +71,9 @@ pub(crate) fn decrypt(arguments: &TextDecrypt, log: Log) -> Result<(), Failure> 
     let refused = |error| failed(&what, error);
     let file = encrypted(from, key.public(), refused)?;
     let placement = Topology::detect().placement(arguments.threads.count());
-    let done = AtomicU64::new(0);
-    let threads = Threads::pinned(&placement.cpus).counted(&done);
     let blocks = (file.len() / key.modulus_len()) as u64;
-    let outcome = progress::follow(log, "block", blocks, &done, || {
+    let outcome = progress::follow(log, "block", blocks, |done| {
+        let threads = Threads::pinned(&placement.cpus).counted(done);
         container::decrypt(&backend, &key, &file, threads)
     })
     .map_err(refused)?;
@@ -89,7 +87,7 @@ fn encrypted(
     from: Option<&Path>,
     key: &PublicKey,
     refused: impl Fn(Error) -> Failure,
-) -> Result<Vec<u8>, Failure> {
+) -> Result<Vec<u8>> {
     let (mut source, len) = files::open(from)?;
     let mut file = files::read_up_to(&mut source, from, container::Header::LEN as u64)?;
     let header = container::Header::read(&file).map_err(&refused)?;
@@ -103,7 +101,7 @@ fn encrypted(
 }
 
 /// How many blocks a text has. Small ones grow by as much as they are smaller than the modulus, and all of it lies in memory.
-fn blocks(key: &PublicKey, symbols: Option<usize>, text_len: usize) -> Result<u64, Failure> {
+fn blocks(key: &PublicKey, symbols: Option<usize>, text_len: usize) -> Result<u64> {
     let symbols = symbols.unwrap_or(key.modulus_len() - 1).max(1);
     let blocks = text_len.div_ceil(symbols);
     let bytes = blocks
@@ -119,6 +117,7 @@ fn blocks(key: &PublicKey, symbols: Option<usize>, text_len: usize) -> Result<u6
 }
 
 fn failed(what: &str, error: Error) -> Failure {
+    let class = Class::of_text(&error);
     let advice = match error {
         Error::Container { .. } => {
             "give it the whole of a file that 'rsalab text-encrypt' made for this key"
@@ -126,16 +125,14 @@ fn failed(what: &str, error: Error) -> Failure {
         Error::Block { .. } => {
             "nothing was written; get the encrypted file again from where it was made"
         }
-        _ => return Failure::new(Class::of_text(&error), what).because(error),
+        _ => return Failure::new(class, what).because(error),
     };
-    Failure::new(Class::of_text(&error), what)
-        .because(error)
-        .advice(advice)
+    Failure::new(class, what).because(error).advice(advice)
 }
 
 /// What `--trace --json` prints.
 #[derive(Serialize)]
-struct Trace {
+struct Trace<'a> {
     threads: usize,
     /// More threads than CPUs.
     oversubscribed: bool,
@@ -143,30 +140,7 @@ struct Trace {
     elapsed_ns: u64,
     /// With starting the threads and collecting their parts.
     wall_ns: u64,
-    parts: Vec<TracedPart>,
-}
-
-#[derive(Serialize)]
-struct TracedPart {
-    id: usize,
-    bytes: usize,
-    blocks: usize,
-    cpu: Option<usize>,
-    start_ns: u64,
-    end_ns: u64,
-}
-
-impl From<&PartTrace> for TracedPart {
-    fn from(part: &PartTrace) -> Self {
-        TracedPart {
-            id: part.id,
-            bytes: part.bytes,
-            blocks: part.blocks,
-            cpu: part.cpu,
-            start_ns: part.start_ns,
-            end_ns: part.end_ns,
-        }
-    }
+    parts: &'a [PartTrace],
 }
 
 /// Prints the trace, if it was asked for: then even a quiet program does.
@@ -179,43 +153,32 @@ fn print(options: &TraceOptions, placement: &Placement, outcome: &Outcome) {
         oversubscribed: placement.oversubscribed,
         elapsed_ns: outcome.elapsed_ns,
         wall_ns: outcome.wall_ns,
-        parts: outcome.trace.iter().map(TracedPart::from).collect(),
+        parts: &outcome.trace,
     };
     match options.json {
-        true => {
-            error_line(serde_json::to_string(&trace).expect("the program's own types are JSON"))
-        }
+        true => error_line(output::line(&trace).trim_end()),
         false => error_line(shown(&trace).trim_end()),
     }
 }
 
-fn shown(trace: &Trace) -> String {
-    let mut table = Table::new([
-        ("part", Align::Right),
-        ("bytes", Align::Right),
-        ("blocks", Align::Right),
-        ("CPU", Align::Right),
-        ("start", Align::Right),
-        ("end", Align::Right),
-    ]);
-    for part in &trace.parts {
-        let cpu = part.cpu.map(|cpu| cpu.to_string());
-        table.row([
-            part.id.to_string(),
-            part.bytes.to_string(),
-            part.blocks.to_string(),
-            cpu.unwrap_or_else(|| "any".to_owned()),
-            number::duration(part.start_ns as f64),
-            number::duration(part.end_ns as f64),
-        ]);
-    }
+fn shown(trace: &Trace<'_>) -> String {
     let more = match trace.oversubscribed {
         true => ", more than there are CPUs",
         false => "",
     };
     format!(
         "{}{}{more}: {} from release to last finish, {} with start and collection\n",
-        table.render(),
+        Table::of(trace.parts)
+            .right("part", |part| part.id.to_string())
+            .right("bytes", |part| part.bytes.to_string())
+            .right("blocks", |part| part.blocks.to_string())
+            .right("CPU", |part| {
+                let cpu = part.cpu.map(|cpu| cpu.to_string());
+                cpu.unwrap_or_else(|| "any".to_owned())
+            })
+            .right("start", |part| number::duration(part.start_ns as f64))
+            .right("end", |part| number::duration(part.end_ns as f64))
+            .render(),
         number::counted(trace.threads, "thread"),
         number::duration(trace.elapsed_ns as f64),
         number::duration(trace.wall_ns as f64)

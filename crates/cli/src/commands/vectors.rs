@@ -18,14 +18,14 @@ use serde::Serialize;
 
 use rsalab_study::number;
 
-use super::selection::{absent, distinct, known, present, registry, with_kernel};
+use super::selection::{distinct, installed, known, present, registry, with_kernel};
 use crate::{
     arguments::Vectors,
-    exit::{Class, Failure},
+    exit::{Class, Failure, Result},
     output::{self, Log},
     printable::printable,
     signals::Stop,
-    table::{Align, Table},
+    table::Table,
 };
 
 /// The outcome of one operation at one size on one engine.
@@ -54,7 +54,7 @@ struct Disagreement {
 }
 
 /// Tries each engine, and fails if any answer is wrong.
-pub(crate) fn run(arguments: &Vectors, log: Log) -> Result<(), Failure> {
+pub(crate) fn run(arguments: &Vectors, log: Log) -> Result<()> {
     if arguments.stream.is_some() {
         return stream::run(arguments);
     }
@@ -90,7 +90,7 @@ pub(crate) fn run(arguments: &Vectors, log: Log) -> Result<(), Failure> {
                     let (op, bits) = (verdict.op, verdict.bits);
                     wrong.push(format!("{selector}: {op} at {bits} bits"));
                 }
-                printer.print(&verdict);
+                printer.print(verdict);
             },
         );
         if let Some(class) = stop.class() {
@@ -128,23 +128,14 @@ pub(crate) fn run(arguments: &Vectors, log: Log) -> Result<(), Failure> {
 }
 
 /// Every engine that is to be tried, with its worker.
-fn locations(
-    arguments: &Vectors,
-    registry: &Registry,
-) -> Result<Vec<(Selector, Location)>, Failure> {
+fn locations(arguments: &Vectors, registry: &Registry) -> Result<Vec<(Selector, Location)>> {
     let kernel = arguments.kernel.name();
     let all = || present(registry).collect();
     let engines = arguments.engines.clone().unwrap_or_else(all);
-    let located = |selector: Selector| -> Result<(Selector, Location), Failure> {
-        let location = registry
-            .locate(&selector.engine)
-            .map_err(|error| absent(&error))?;
-        Ok((selector, location))
-    };
     distinct(&engines)?;
     known(registry, &with_kernel(&engines, kernel)?)?
         .into_iter()
-        .map(located)
+        .map(|selector| installed(registry, &selector).map(|location| (selector, location)))
         .collect()
 }
 
@@ -224,64 +215,57 @@ impl Verdict {
 
 /// Verdicts for programs come each on a line as they are decided, for people as one table in the end.
 struct Printer {
-    /// None where lines are printed.
-    table: Option<Table>,
-    /// What is printed below the table.
-    remarks: String,
+    /// Those of the table; none where lines are printed.
+    verdicts: Option<Vec<Verdict>>,
     /// The first failure to print.
-    result: Result<(), Failure>,
+    result: Result<()>,
 }
 
 impl Printer {
     fn new(json: bool) -> Self {
-        let table = || {
-            Table::new([
-                ("engine", Align::Left),
-                ("operation", Align::Left),
-                ("bits", Align::Right),
-                ("cases", Align::Right),
-                ("edges", Align::Right),
-                ("disagreements", Align::Right),
-                ("", Align::Left),
-            ])
-        };
         let for_people = !json && io::stdout().is_terminal();
         Printer {
-            table: for_people.then(table),
-            remarks: String::new(),
+            verdicts: for_people.then(Vec::new),
             result: Ok(()),
         }
     }
 
-    fn print(&mut self, verdict: &Verdict) {
-        let Some(table) = &mut self.table else {
-            if self.result.is_ok() {
-                self.result = output::json_line(verdict);
-            }
-            return;
-        };
-        table.row([
-            verdict.engine.clone(),
-            verdict.op.to_string(),
-            verdict.bits.to_string(),
-            verdict.cases.to_string(),
-            verdict.edges.to_string(),
-            verdict.disagreements.len().to_string(),
-            verdict.skipped.clone().unwrap_or_default(),
-        ]);
-        for Disagreement { name, what } in &verdict.disagreements {
-            let remark = format!(
-                "{} {} at {} bits, {name}: {what}",
-                verdict.engine, verdict.op, verdict.bits
-            );
-            self.remarks += &(printable(&remark) + "\n");
+    fn print(&mut self, verdict: Verdict) {
+        match &mut self.verdicts {
+            Some(verdicts) => verdicts.push(verdict),
+            None if self.result.is_ok() => self.result = output::report(&output::line(&verdict)),
+            None => {}
         }
     }
 
-    fn finish(self) -> Result<(), Failure> {
-        match self.table {
-            Some(table) => output::report(&(table.render() + &self.remarks)),
+    fn finish(self) -> Result<()> {
+        match self.verdicts {
+            Some(verdicts) => output::report(&shown(&verdicts)),
             None => self.result,
         }
     }
+}
+
+fn shown(verdicts: &[Verdict]) -> String {
+    let mut text = Table::of(verdicts)
+        .left("engine", |verdict| verdict.engine.clone())
+        .left("operation", |verdict| verdict.op.to_string())
+        .right("bits", |verdict| verdict.bits.to_string())
+        .right("cases", |verdict| verdict.cases.to_string())
+        .right("edges", |verdict| verdict.edges.to_string())
+        .right("disagreements", |verdict| {
+            verdict.disagreements.len().to_string()
+        })
+        .left("", |verdict| verdict.skipped.clone().unwrap_or_default())
+        .render();
+    for verdict in verdicts {
+        let Verdict {
+            engine, op, bits, ..
+        } = verdict;
+        for Disagreement { name, what } in &verdict.disagreements {
+            let remark = format!("{engine} {op} at {bits} bits, {name}: {what}");
+            text += &(printable(&remark) + "\n");
+        }
+    }
+    text
 }

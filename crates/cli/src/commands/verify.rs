@@ -13,7 +13,7 @@ use super::{
 };
 use crate::{
     arguments::Verify,
-    exit::{self, Class, Failure},
+    exit::{self, Class, Failure, Result},
     files::{self, digest},
     keys,
     output::{self, Log},
@@ -25,7 +25,8 @@ use crate::{
 struct Verdict {
     file: String,
     signature: String,
-    verdict: Standing,
+    /// `OK`; `FAILED`; or `unread`, if the file or its signature could not be read.
+    verdict: &'static str,
     /// What can be said beyond the verdict.
     #[serde(skip_serializing_if = "Option::is_none")]
     reason: Option<String>,
@@ -33,19 +34,10 @@ struct Verdict {
     failure: Option<Failure>,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-enum Standing {
-    #[serde(rename = "OK")]
-    Ok,
-    #[serde(rename = "FAILED")]
-    Failed,
-    /// The file or its signature could not be read.
-    #[serde(rename = "unread")]
-    Unread,
-}
+const UNREAD: &str = "unread";
 
 /// Verifies.
-pub(crate) fn run(arguments: &Verify, log: Log) -> Result<(), Failure> {
+pub(crate) fn run(arguments: &Verify, log: Log) -> Result<()> {
     let options = &arguments.key;
     let pairs = pairs(arguments)?;
     let loaded = keys::public(&options.key, &options.reading)?;
@@ -61,16 +53,15 @@ pub(crate) fn run(arguments: &Verify, log: Log) -> Result<(), Failure> {
         .chunks(GROUP)
         .flat_map(|pairs| verify_group(&key, k, pairs))
         .collect();
-    let printed = print(&verdicts, arguments.json.json);
-    let all = verdicts.len();
-    let failures = verdicts.into_iter().filter_map(|verdict| verdict.failure);
-    exit::of_several(failures.collect(), "not verified", all, "signature").and(printed)
+    let printed = output::print(arguments.json.json, &verdicts, || shown(&verdicts));
+    let failures = verdicts.into_iter().map(|verdict| verdict.failure);
+    exit::of_several(failures, "not verified", "signature").and(printed)
 }
 
 /// A file, standard input if there is none, and its signature.
 type Pair = (Option<PathBuf>, PathBuf);
 
-fn pairs(arguments: &Verify) -> Result<Vec<Pair>, Failure> {
+fn pairs(arguments: &Verify) -> Result<Vec<Pair>> {
     let refused = |what, advice| Err(Failure::new(Class::Usage, what).advice(advice));
     let beside = |path: PathBuf| {
         let signature = with_ending(&path, ENDING);
@@ -98,9 +89,12 @@ fn pairs(arguments: &Verify) -> Result<Vec<Pair>, Failure> {
     }
 }
 
+/// The digest of a message, and the bytes of its signature.
+type Read = (Digested, Vec<u8>);
+
 /// The verdict of each of some pairs: a pair that cannot be read does not stop the others.
 fn verify_group(key: &VerifyingKey, k: usize, pairs: &[Pair]) -> Vec<Verdict> {
-    let read: Vec<Result<(Digested, Vec<u8>), Failure>> = pairs
+    let read: Vec<Result<Read>> = pairs
         .iter()
         .map(|(path, signature)| {
             // One byte more shows that it is too long.
@@ -114,20 +108,16 @@ fn verify_group(key: &VerifyingKey, k: usize, pairs: &[Pair]) -> Vec<Verdict> {
         .map(|(digest, signature)| (&digest[..], &signature[..]))
         .collect();
     let mut verified = key.verify_digests(&items).into_iter();
-    let verdict = |((path, signature), read): (&Pair, Result<(Digested, Vec<u8>), Failure>)| {
+    let verdict = |((path, signature), read): (&Pair, Result<Read>)| {
         let (verdict, reason, failure) = match read {
-            Err(failure) => (Standing::Unread, Some(failure.sentence()), Some(failure)),
-            Ok(_) if verified.next().expect("there is one for each") => (Standing::Ok, None, None),
+            Err(failure) => (UNREAD, Some(failure.sentence()), Some(failure)),
+            Ok(_) if verified.next().expect("there is one for each") => ("OK", None, None),
             Ok((_, signature)) => {
                 let what = format!("the signature of {} is wrong", files::name(path.as_deref()));
                 let failure = Failure::new(Class::Verification, what).advice(
                     "the file was changed, or the key, the scheme, the hash or the length of the salt are others (see --salt-len any)",
                 );
-                (
-                    Standing::Failed,
-                    wrong_length(signature.len(), k),
-                    Some(failure),
-                )
+                ("FAILED", wrong_length(signature.len(), k), Some(failure))
             }
         };
         Verdict {
@@ -153,16 +143,12 @@ fn wrong_length(len: usize, k: usize) -> Option<String> {
     }
 }
 
-fn print(verdicts: &[Verdict], as_json: bool) -> Result<(), Failure> {
-    if as_json {
-        return output::json(&verdicts);
-    }
+fn shown(verdicts: &[Verdict]) -> String {
     let mut lines = String::new();
     for verdict in verdicts {
         let word = match verdict.verdict {
-            Standing::Ok => "OK",
-            Standing::Failed => "FAILED",
-            Standing::Unread => "not verified",
+            UNREAD => "not verified",
+            word => word,
         };
         lines += &format!("{}: {word}", printable(&verdict.file));
         if let Some(reason) = &verdict.reason {
@@ -170,5 +156,5 @@ fn print(verdicts: &[Verdict], as_json: bool) -> Result<(), Failure> {
         }
         lines.push('\n');
     }
-    output::report(&lines)
+    lines
 }

@@ -9,12 +9,12 @@ use rsalab_engines::{
 
 use crate::{
     arguments::Worker,
-    exit::{Class, Failure},
+    exit::{Class, Failure, Result},
     kernels,
 };
 
 /// Serves an engine until its coordinator is done.
-pub(crate) fn run(arguments: &Worker) -> Result<ExitCode, Failure> {
+pub(crate) fn run(arguments: &Worker) -> Result<ExitCode> {
     let engine: Box<dyn Engine> = match arguments.engine.as_str() {
         "own" => Box::new(own(arguments.kernel.kernel.as_deref())?),
         "textbook" => Box::new(Textbook),
@@ -31,7 +31,7 @@ pub(crate) fn run(arguments: &Worker) -> Result<ExitCode, Failure> {
     }
 }
 
-fn own(kernel: Option<&str>) -> Result<Own, Failure> {
+fn own(kernel: Option<&str>) -> Result<Own> {
     let Some(name) = kernel else {
         return Ok(Own::auto());
     };

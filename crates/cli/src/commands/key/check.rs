@@ -15,18 +15,21 @@ use serde::Serialize;
 use crate::{
     arguments::KeyCheck,
     blocklist::Blocklists,
-    exit::{self, Class, Failure},
+    exit::{self, Class, Failure, Result},
     keys,
     output::{self, Log},
     printable::printable,
-    table::{Align, Table},
+    table::Table,
 };
 
 /// What is known of a key: nothing that is secret.
 #[derive(Serialize)]
 struct Verdict {
     file: String,
-    verdict: Standing,
+    /// `good`; `weak`: well formed, and protects less than its length promises; `wrong`: an RSA key whose numbers do not make one;
+    /// `unsupported`: a key, and maybe a good one, that rsalab does not work with; `unreadable`: no key that can be read, but another file,
+    /// a damaged one, one whose password is not known, or none at all.
+    verdict: &'static str,
     /// Why it is not good.
     #[serde(skip_serializing_if = "Option::is_none")]
     fault: Option<String>,
@@ -34,32 +37,6 @@ struct Verdict {
     known: Option<Known>,
     #[serde(skip)]
     failure: Option<Failure>,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "lowercase")]
-enum Standing {
-    Good,
-    /// Well formed, and protects less than its length promises.
-    Weak,
-    /// An RSA key whose numbers do not make one.
-    Wrong,
-    /// A key, and maybe a good one, that rsalab does not work with.
-    Unsupported,
-    /// No key that can be read: another file, a damaged one, one whose password is not known, or none at all.
-    Unreadable,
-}
-
-impl Standing {
-    fn name(self) -> &'static str {
-        match self {
-            Standing::Good => "good",
-            Standing::Weak => "weak",
-            Standing::Wrong => "wrong",
-            Standing::Unsupported => "unsupported",
-            Standing::Unreadable => "unreadable",
-        }
-    }
 }
 
 #[derive(Serialize)]
@@ -86,7 +63,7 @@ struct Weak {
 }
 
 /// Checks each key, and prints a verdict on it.
-pub(super) fn run(arguments: &KeyCheck, log: Log) -> Result<(), Failure> {
+pub(super) fn run(arguments: &KeyCheck, log: Log) -> Result<()> {
     let blocklists = Blocklists::open(&arguments.blocklist)?;
     if arguments.strict && blocklists.is_empty() {
         log.note(
@@ -99,13 +76,9 @@ pub(super) fn run(arguments: &KeyCheck, log: Log) -> Result<(), Failure> {
     };
     let files = arguments.files.iter();
     let verdicts: Vec<Verdict> = files.map(|file| check.verdict(file)).collect();
-    let printed = match arguments.json.json {
-        true => output::json(&verdicts),
-        false => output::report(&shown(&verdicts)),
-    };
-    let all = verdicts.len();
-    let refused = verdicts.into_iter().filter_map(|verdict| verdict.failure);
-    exit::of_several(refused.collect(), "refused", all, "key").and(printed)
+    let printed = output::print(arguments.json.json, &verdicts, || shown(&verdicts));
+    let failures = verdicts.into_iter().map(|verdict| verdict.failure);
+    exit::of_several(failures, "refused", "key").and(printed)
 }
 
 const REPLACE: &str = "do not use it: 'rsalab keygen' makes another";
@@ -125,31 +98,24 @@ impl Check<'_> {
             self.examine(bytes, password)
         }) {
             Ok(Ok(known)) => match known.weaknesses.first() {
-                None => (Standing::Good, None, Some(known), None),
+                None => ("good", None, Some(known), None),
                 Some(weak) => {
                     let what = format!("the key {name} is weak: {}", weak.what);
                     let failure = Failure::new(Class::Input, what).advice(REPLACE);
                     let failure = self.arguments.strict.then_some(failure);
-                    (Standing::Weak, None, Some(known), failure)
+                    ("weak", None, Some(known), failure)
                 }
             },
             Ok(Err(error)) => {
                 let what = format!("the key {name} is wrong");
-                let failure = Failure::new(Class::Input, what).advice(REPLACE);
                 let fault = error.to_string();
-                (
-                    Standing::Wrong,
-                    Some(fault),
-                    None,
-                    Some(failure.because(error)),
-                )
+                let failure = Failure::new(Class::Input, what).advice(REPLACE);
+                ("wrong", Some(fault), None, Some(failure.because(error)))
             }
             Err(failure) => {
                 let standing = match failure.cause_as::<Error>() {
-                    Some(Error::Unsupported { .. } | Error::KeySize { .. }) => {
-                        Standing::Unsupported
-                    }
-                    _ => Standing::Unreadable,
+                    Some(Error::Unsupported { .. } | Error::KeySize { .. }) => "unsupported",
+                    _ => "unreadable",
                 };
                 (standing, Some(failure.sentence()), None, Some(failure))
             }
@@ -251,36 +217,36 @@ fn usage_in_words(usage: Usage) -> String {
 }
 
 fn shown(verdicts: &[Verdict]) -> String {
-    let mut table = Table::new([
-        ("file", Align::Left),
-        ("verdict", Align::Left),
-        ("bits", Align::Right),
-        ("e", Align::Right),
-        ("use", Align::Left),
-        ("holds", Align::Left),
-        ("fingerprint", Align::Left),
-    ]);
+    let known = |verdict: &Verdict, cell: fn(&Known) -> String| {
+        verdict.known.as_ref().map_or_else(|| "–".to_owned(), cell)
+    };
+    let table = Table::of(verdicts)
+        .left("file", |verdict| verdict.file.clone())
+        .left("verdict", |verdict| verdict.verdict.to_owned())
+        .right("bits", |verdict| {
+            known(verdict, |known| known.bits.to_string())
+        })
+        .right("e", |verdict| {
+            known(verdict, |known| short_exponent(&known.e))
+        })
+        .left("use", |verdict| known(verdict, |known| known.usage.clone()))
+        .left("holds", |verdict| {
+            known(verdict, |known| known.holds.to_owned())
+        })
+        .left("fingerprint", |verdict| {
+            known(verdict, |known| known.fingerprint.clone())
+        })
+        .render();
     let mut remarks = String::new();
     for verdict in verdicts {
-        let known = verdict.known.as_ref();
-        let or_dash = |cell: Option<String>| cell.unwrap_or_else(|| "–".to_owned());
-        table.row([
-            verdict.file.clone(),
-            verdict.verdict.name().to_owned(),
-            or_dash(known.map(|known| known.bits.to_string())),
-            or_dash(known.map(|known| short_exponent(&known.e))),
-            or_dash(known.map(|known| known.usage.clone())),
-            or_dash(known.map(|known| known.holds.to_owned())),
-            or_dash(known.map(|known| known.fingerprint.clone())),
-        ]);
-        let weaknesses = known.iter().flat_map(|known| &known.weaknesses);
+        let weaknesses = verdict.known.iter().flat_map(|known| &known.weaknesses);
         for what in weaknesses.map(|weak| &weak.what).chain(&verdict.fault) {
             remarks += &format!("{}: {}\n", printable(&verdict.file), printable(what));
         }
     }
     match remarks.is_empty() {
-        true => table.render(),
-        false => format!("{}\n{remarks}", table.render()),
+        true => table,
+        false => format!("{table}\n{remarks}"),
     }
 }
 

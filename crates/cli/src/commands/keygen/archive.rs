@@ -30,7 +30,7 @@ use super::{
 };
 use crate::{
     commands::inputs::with_ending,
-    exit::{Class, Failure},
+    exit::{Class, Failure, Result},
     files::{self, Privacy},
 };
 
@@ -59,7 +59,7 @@ pub(super) struct Archive {
 
 impl Archive {
     /// Begins the file, or continues it.
-    pub(super) fn open(path: &Path, kind: Kind, header: &Header) -> Result<Self, Failure> {
+    pub(super) fn open(path: &Path, kind: Kind, header: &Header) -> Result<Self> {
         let part = with_ending(path, ".part");
         let record = with_ending(path, ".part.jsonl");
         let is_there = |path: &Path| path.symlink_metadata().is_ok();
@@ -111,7 +111,7 @@ impl Archive {
     }
 
     /// Cuts off what has no line, so that the next key follows the last one that has a line.
-    fn cut(&mut self) -> Result<(), Failure> {
+    fn cut(&mut self) -> Result<()> {
         use io::Seek;
         self.len = self
             .manifest
@@ -134,7 +134,7 @@ impl Archive {
     }
 
     /// The numbers up to `count` that no key has yet.
-    pub(super) fn missing(&self, count: u64) -> Result<Vec<u64>, Failure> {
+    pub(super) fn missing(&self, count: u64) -> Result<Vec<u64>> {
         let there = self.manifest.entries().len() as u64;
         if there > count {
             let what = format!("{} has {there} keys already", self.part.display());
@@ -145,7 +145,7 @@ impl Archive {
     }
 
     /// Takes keys in any order, and writes those that no missing key precedes. Returns how many were written.
-    pub(super) fn append(&mut self, items: Vec<Item>) -> Result<u64, Failure> {
+    pub(super) fn append(&mut self, items: Vec<Item>) -> Result<u64> {
         self.waiting
             .extend(items.into_iter().map(|item| (item.entry.number, item)));
         let mut bytes = Zeroizing::new(Vec::with_capacity(self.capacity()));
@@ -193,7 +193,7 @@ impl Archive {
         }
     }
 
-    fn write(&mut self, bytes: &[u8]) -> Result<(), Failure> {
+    fn write(&mut self, bytes: &[u8]) -> Result<()> {
         self.file
             .write_all(bytes)
             .and_then(|()| self.file.sync_data())
@@ -201,7 +201,7 @@ impl Archive {
     }
 
     /// Ends the file, once all keys are there, and gives it its name.
-    pub(super) fn finish(mut self) -> Result<PathBuf, Failure> {
+    pub(super) fn finish(mut self) -> Result<PathBuf> {
         let end = match self.kind {
             Kind::JwkSet => b"\n]}\n".to_vec(),
             Kind::Tar => {
@@ -223,7 +223,7 @@ impl Archive {
 }
 
 /// Gives a file another name, which nothing may have yet.
-fn renamed(from: &Path, to: &Path) -> Result<(), Failure> {
+fn renamed(from: &Path, to: &Path) -> Result<()> {
     let renamed = match renameat_with(CWD, from, CWD, to, RenameFlags::NOREPLACE) {
         // A file system that cannot do it in one step.
         Err(rustix::io::Errno::INVAL | rustix::io::Errno::NOSYS) => {

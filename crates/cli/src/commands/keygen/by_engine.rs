@@ -2,31 +2,23 @@
 
 use std::sync::Arc;
 
-use rsalab_engines::{
-    Exponent, Job, Limits, Mode, Op, Session, SessionError, StudyKey, Worker, verify,
-};
+use rsalab_engines::{Exponent, Job, Limits, Op, Session, SessionError, StudyKey, Worker, verify};
 use rsalab_rsa::{PrivateKey, keys::Weakness, random::WorkerRng};
 use zeroize::Zeroizing;
 
 use crate::{
-    commands::selection::{absent, known, registry},
-    exit::{Class, Failure},
+    commands::selection::{installed, known, registry},
+    exit::{Class, Failure, Result},
     signals::Stop,
 };
 
-/// A key, and the kernel that made it.
-pub(super) struct Made {
-    pub(super) key: PrivateKey,
-    pub(super) kernel: String,
-}
-
-/// Has an engine make a key, which is verified as in a study before it is used.
+/// Has an engine make a key, which is verified as in a study before it is used. With it comes the kernel that made it.
 pub(super) fn make(
     engine: &str,
     bits: usize,
     exponent: Exponent,
     stop: &Stop,
-) -> Result<Made, Failure> {
+) -> Result<(PrivateKey, String)> {
     if exponent == Exponent::Random {
         let what = "engines make keys with a public exponent that is a number";
         return Err(
@@ -36,21 +28,11 @@ pub(super) fn make(
     let registry = registry()?;
     let selectors = known(&registry, &[engine.to_owned()])?;
     let selector = selectors.first().expect("one was asked for");
-    let location = registry
-        .locate(&selector.engine)
-        .map_err(|error| absent(&error))?;
+    let location = installed(&registry, selector)?;
     let job = Job {
-        op: Op::Keygen,
-        bits,
-        threads: 1,
-        batch: 1,
-        mode: Mode::Latency,
         variant: selector.variant.clone(),
-        bare: false,
         exponent,
-        message_bits: None,
-        symbols: 0,
-        block_symbols: 0,
+        ..Job::new(Op::Keygen, bits)
     };
     // The engine asks the system itself, without our test of what the system gives.
     WorkerRng::from_system().map_err(|error| Failure::step("no key was made", error))?;
@@ -67,13 +49,11 @@ pub(super) fn make(
     }
     let kernel = worker.prepare(&job, &[], &[]).map_err(failed)?.kernel;
     let made = Zeroizing::new(worker.outputs().map_err(failed)?);
-    Ok(Made {
-        key: checked(&job, &made).map_err(|wrong| {
-            let what = format!("{engine} made a key that is invalid, and it was not kept");
-            Failure::new(Class::Verification, what).because(wrong)
-        })?,
-        kernel,
-    })
+    let key = checked(&job, &made).map_err(|wrong| {
+        let what = format!("{engine} made a key that is invalid, and it was not kept");
+        Failure::new(Class::Verification, what).because(wrong)
+    })?;
+    Ok((key, kernel))
 }
 
 /// The key of an engine's `p ‖ q ‖ d`: primes and exponent are verified without any engine, and the rest is derived anew.

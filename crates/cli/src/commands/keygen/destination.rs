@@ -16,8 +16,8 @@ use super::{
 use crate::{
     arguments::{KeyFormat, Keygen},
     commands::key_writer::KeyWriter,
-    exit::{Class, Failure},
-    files::{self, NewFile, Privacy},
+    exit::{Class, Failure, Result},
+    files::{self, Privacy},
     output,
 };
 
@@ -43,7 +43,7 @@ pub(super) struct Place {
 
 impl Destination {
     /// Makes the place, or opens one that an earlier run left incomplete.
-    pub(super) fn open(arguments: &Keygen, writer: &KeyWriter) -> Result<Self, Failure> {
+    pub(super) fn open(arguments: &Keygen, writer: &KeyWriter) -> Result<Self> {
         let (out, format) = (&arguments.out, arguments.format.format);
         if files::is_dash(out) {
             check_stream(arguments)?;
@@ -82,7 +82,7 @@ impl Destination {
     }
 
     /// The numbers up to `count` that no key has yet.
-    pub(super) fn missing(&self, count: u64) -> Result<Vec<u64>, Failure> {
+    pub(super) fn missing(&self, count: u64) -> Result<Vec<u64>> {
         match self {
             Destination::Folder(folder) => Ok(folder.missing(count)),
             Destination::Archive(archive) => archive.missing(count),
@@ -91,7 +91,7 @@ impl Destination {
     }
 
     /// Takes keys, and returns how many have been written.
-    pub(super) fn write(&mut self, items: Vec<Item>) -> Result<u64, Failure> {
+    pub(super) fn write(&mut self, items: Vec<Item>) -> Result<u64> {
         let count = items.len() as u64;
         match self {
             Destination::Folder(folder) => folder.append(items)?,
@@ -109,18 +109,9 @@ impl Destination {
             }
             Destination::File(private, public) => {
                 for item in &items {
-                    let private = [(&*private, &item.private[..], Privacy::Private)];
+                    let mut files = vec![(&**private, &item.private[..], Privacy::Private)];
                     let bytes = item.public.as_deref().unwrap_or_default();
-                    let public = public.iter().map(|path| (path, bytes, Privacy::Public));
-                    let files: Vec<NewFile<'_>> = private
-                        .into_iter()
-                        .chain(public)
-                        .map(|(path, bytes, privacy)| NewFile {
-                            path,
-                            bytes,
-                            privacy,
-                        })
-                        .collect();
+                    files.extend(public.iter().map(|path| (&**path, bytes, Privacy::Public)));
                     files::create(&files)?;
                 }
             }
@@ -129,7 +120,7 @@ impl Destination {
     }
 
     /// Completes the place once all keys are there.
-    pub(super) fn finish(self) -> Result<Place, Failure> {
+    pub(super) fn finish(self) -> Result<Place> {
         let shown = |path: &Path| path.display().to_string();
         let out = match self {
             Destination::Stream(_) => return Ok(Place::default()),
@@ -151,7 +142,7 @@ impl Destination {
 }
 
 /// The files of one key, which must not exist.
-fn file(arguments: &Keygen, writer: &KeyWriter) -> Result<Destination, Failure> {
+fn file(arguments: &Keygen, writer: &KeyWriter) -> Result<Destination> {
     let out = &arguments.out;
     let public = match (&arguments.public_out, arguments.public) {
         (Some(path), _) => Some(path.clone()),
@@ -169,7 +160,7 @@ fn file(arguments: &Keygen, writer: &KeyWriter) -> Result<Destination, Failure> 
     Ok(Destination::File(out.clone(), public))
 }
 
-fn check_stream(arguments: &Keygen) -> Result<(), Failure> {
+fn check_stream(arguments: &Keygen) -> Result<()> {
     output::check_open()?;
     let is_set = arguments.format.format == KeyFormat::JwkSet;
     if is_set || arguments.public || arguments.public_out.is_some() {

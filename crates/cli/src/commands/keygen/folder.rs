@@ -18,7 +18,7 @@ use std::{
 
 use super::manifest::{Entry, Header, Item, Manifest, cannot};
 use crate::{
-    exit::{Class, Failure},
+    exit::{Class, Failure, Result},
     files::{self, Draft, Privacy},
 };
 
@@ -33,7 +33,7 @@ pub(super) struct Folder {
 
 impl Folder {
     /// Opens the folder, or makes it.
-    pub(super) fn open(path: &Path, header: &Header) -> Result<Self, Failure> {
+    pub(super) fn open(path: &Path, header: &Header) -> Result<Self> {
         match fs::DirBuilder::new().mode(0o700).create(path) {
             Ok(()) => {}
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists && path.is_dir() => {}
@@ -79,7 +79,7 @@ impl Folder {
     }
 
     /// Writes keys into the folder: all of them; or, if the process ends before that, none or some, each complete.
-    pub(super) fn append(&mut self, items: Vec<Item>) -> Result<(), Failure> {
+    pub(super) fn append(&mut self, items: Vec<Item>) -> Result<()> {
         let mut drafts = Vec::with_capacity(2 * items.len());
         for item in &items {
             // The public half gets its name first: what counts as a key has all of its files.
@@ -97,12 +97,7 @@ impl Folder {
         files::sync_names(named.iter().map(|(file, path)| (path.as_path(), file)))
     }
 
-    fn draft(
-        &self,
-        name: &str,
-        bytes: &[u8],
-        privacy: Privacy,
-    ) -> Result<(Draft, PathBuf), Failure> {
+    fn draft(&self, name: &str, bytes: &[u8], privacy: Privacy) -> Result<(Draft, PathBuf)> {
         let path = self.path.join(name);
         let draft = Draft::new(&path, bytes, privacy)?;
         Ok((draft, path))
@@ -110,7 +105,7 @@ impl Folder {
 }
 
 /// Removes the drafts of a process that ended, where a draft needs a name. They are rsalab's: the name says so, and the folder is.
-fn remove_drafts(folder: &Path) -> Result<(), Failure> {
+fn remove_drafts(folder: &Path) -> Result<()> {
     let listed = fs::read_dir(folder).map_err(|error| cannot(folder, "list", error))?;
     for file in listed {
         let file = file.map_err(|error| cannot(folder, "list", error))?;
@@ -122,14 +117,14 @@ fn remove_drafts(folder: &Path) -> Result<(), Failure> {
 }
 
 /// Removes a file, if it is there.
-fn remove(path: &Path) -> Result<(), Failure> {
+fn remove(path: &Path) -> Result<()> {
     match fs::remove_file(path) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => Err(cannot(path, "remove", error)),
         _ => Ok(()),
     }
 }
 
-fn is_empty(folder: &Path) -> Result<bool, Failure> {
+fn is_empty(folder: &Path) -> Result<bool> {
     let mut listed = fs::read_dir(folder).map_err(|error| cannot(folder, "list", error))?;
     Ok(listed.all(|file| file.is_ok_and(|file| files::is_draft(&file.file_name()))))
 }

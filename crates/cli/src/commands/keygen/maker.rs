@@ -21,7 +21,7 @@ use super::manifest::{Entry, Item};
 use crate::{
     arguments::Keygen,
     commands::key_writer::KeyWriter,
-    exit::{Class, Failure},
+    exit::{Class, Failure, Result},
 };
 
 /// Keys that a thread makes before it sends them.
@@ -34,8 +34,9 @@ pub(super) struct Maker<'a> {
     with_public: bool,
     missing: Mutex<vec::IntoIter<u64>>,
     is_over: AtomicBool,
-    candidates: AtomicU64,
-    tests: AtomicU64,
+    /// The work of all threads so far.
+    pub(super) candidates: AtomicU64,
+    pub(super) tests: AtomicU64,
 }
 
 /// How keys are made.
@@ -43,12 +44,6 @@ pub(super) enum Method {
     Bulk(Generation),
     Seeded(Generation, InsecureStudySeed),
     Strict(Box<dyn Backend>, usize, u64),
-}
-
-/// The work that went into the keys.
-pub(super) struct Counts {
-    pub(super) candidates: u64,
-    pub(super) tests: u64,
 }
 
 impl<'a> Maker<'a> {
@@ -70,14 +65,6 @@ impl<'a> Maker<'a> {
         }
     }
 
-    /// The work of all threads so far.
-    pub(super) fn counts(&self) -> Counts {
-        Counts {
-            candidates: self.candidates.load(Ordering::Relaxed),
-            tests: self.tests.load(Ordering::Relaxed),
-        }
-    }
-
     /// Keys that no thread has begun.
     pub(super) fn left(&self) -> usize {
         let missing = self.missing.lock().unwrap_or_else(PoisonError::into_inner);
@@ -90,18 +77,14 @@ impl<'a> Maker<'a> {
     }
 
     /// The work of one of `threads` threads: makes keys and sends them until no number is left, or nobody receives them.
-    pub(super) fn make(&self, threads: usize, sender: &SyncSender<Result<Vec<Item>, Failure>>) {
+    pub(super) fn make(&self, threads: usize, sender: &SyncSender<Result<Vec<Item>>>) {
         if let Err(failure) = self.make_all(threads, sender) {
             // Whoever has stopped receiving has a failure already.
             let _ = sender.send(Err(failure));
         }
     }
 
-    fn make_all(
-        &self,
-        threads: usize,
-        sender: &SyncSender<Result<Vec<Item>, Failure>>,
-    ) -> Result<(), Failure> {
+    fn make_all(&self, threads: usize, sender: &SyncSender<Result<Vec<Item>>>) -> Result<()> {
         let mut bulk = match &self.method {
             Method::Bulk(generation) => {
                 let rng = WorkerRng::from_system().map_err(failed)?;
@@ -174,7 +157,7 @@ impl<'a> Maker<'a> {
 
 impl Method {
     /// As it was typed.
-    pub(super) fn of(arguments: &Keygen, backend: Box<dyn Backend>) -> Result<Self, Failure> {
+    pub(super) fn of(arguments: &Keygen, backend: Box<dyn Backend>) -> Result<Self> {
         let (bits, e) = (arguments.bits, arguments.e);
         if arguments.strict {
             // The standard has the exponent chosen before the primes.
@@ -203,7 +186,7 @@ pub(super) fn item(
     writer: &KeyWriter,
     name: &str,
     with_public: bool,
-) -> Result<Item, Failure> {
+) -> Result<Item> {
     let (ending, public_ending) = writer.endings();
     let name = format!("{name}-{number:06}");
     let public = with_public.then(|| writer.public(key.public()));

@@ -15,8 +15,9 @@ use serde::{Deserialize, Serialize};
 use zeroize::Zeroizing;
 
 use crate::{
-    exit::{Class, Failure},
+    exit::{Class, Failure, Result},
     files::{self, Privacy},
+    output::line,
 };
 
 /// The first line of a manifest: what all keys of the folder have in common.
@@ -67,7 +68,7 @@ pub(super) struct Manifest {
 
 impl Manifest {
     /// Opens the manifest, or makes it. `what` is the folder or file that is in use while the manifest is open.
-    pub(super) fn open(path: &Path, what: &Path, header: &Header) -> Result<Self, Failure> {
+    pub(super) fn open(path: &Path, what: &Path, header: &Header) -> Result<Self> {
         let file = OpenOptions::new()
             .create(true)
             .append(true)
@@ -106,7 +107,7 @@ impl Manifest {
     }
 
     /// Adds lines.
-    pub(super) fn append(&mut self, entries: Vec<Entry>) -> Result<(), Failure> {
+    pub(super) fn append(&mut self, entries: Vec<Entry>) -> Result<()> {
         let lines: String = entries.iter().map(line).collect();
         self.file
             .write_all(lines.as_bytes())
@@ -117,7 +118,7 @@ impl Manifest {
     }
 
     /// Puts a manifest of these entries in the place of the one there is.
-    pub(super) fn rewrite(&mut self, header: &Header, entries: Vec<Entry>) -> Result<(), Failure> {
+    pub(super) fn rewrite(&mut self, header: &Header, entries: Vec<Entry>) -> Result<()> {
         let text = text(header, &entries);
         let draft = files::replacement(&self.path, text.as_bytes(), Privacy::Private)
             .map_err(|error| cannot(&self.path, "make", error))?;
@@ -154,7 +155,7 @@ struct Found {
 }
 
 /// Reads a manifest; none if it has no whole first line yet.
-fn read_manifest(file: &File, path: &Path, header: &Header) -> Result<Option<Found>, Failure> {
+fn read_manifest(file: &File, path: &Path, header: &Header) -> Result<Option<Found>> {
     let damaged = |line: usize| {
         let what = format!("line {line} of {} cannot be read", path.display());
         Failure::new(Class::Input, what).advice("name another folder; nothing was changed")
@@ -193,7 +194,7 @@ fn read_manifest(file: &File, path: &Path, header: &Header) -> Result<Option<Fou
 }
 
 /// Only the same command may continue: for another, the first difference is named.
-fn check_header(found: &Header, wanted: &Header, path: &Path) -> Result<(), Failure> {
+fn check_header(found: &Header, wanted: &Header, path: &Path) -> Result<()> {
     let properties = |header: &Header| {
         let public = match header.public {
             true => "with --public",
@@ -220,12 +221,6 @@ fn check_header(found: &Header, wanted: &Header, path: &Path) -> Result<(), Fail
                 .advice("repeat the command that made it, or name another folder"))
         }
     }
-}
-
-fn line(value: &impl Serialize) -> String {
-    let mut line = serde_json::to_string(value).expect("the program's own types are JSON");
-    line.push('\n');
-    line
 }
 
 /// Reading or writing a file of keys failed.

@@ -34,7 +34,7 @@ use self::{
 };
 use crate::{
     arguments::Vectors,
-    exit::{Class, Failure},
+    exit::{Class, Failure, Result},
     kernels, output,
 };
 
@@ -44,7 +44,7 @@ const MOST_LINE: u64 = 16 << 20;
 const MOST_KEYS: usize = 64;
 
 /// Answers requests until there are no more.
-pub(super) fn run(arguments: &Vectors) -> Result<(), Failure> {
+pub(super) fn run(arguments: &Vectors) -> Result<()> {
     let mut server = Server {
         backend: kernels::backend(arguments.kernel.name())?,
         is_batched: arguments.batch.is_some(),
@@ -63,11 +63,7 @@ pub(super) fn run(arguments: &Vectors) -> Result<(), Failure> {
                 None => is_last = true,
             }
         }
-        let mut text = String::new();
-        for answer in server.answer(&lines)? {
-            text += &serde_json::to_string(&answer).expect("the program's own types are JSON");
-            text.push('\n');
-        }
+        let text: String = server.answer(&lines)?.iter().map(output::line).collect();
         if !text.is_empty() {
             output::deliver(text.as_bytes())?;
         }
@@ -82,7 +78,7 @@ pub(super) fn run(arguments: &Vectors) -> Result<(), Failure> {
     }
 }
 
-fn next_line(input: &mut impl BufRead) -> Result<Option<Vec<u8>>, Failure> {
+fn next_line(input: &mut impl BufRead) -> Result<Option<Vec<u8>>> {
     let mut line = Vec::new();
     let read = input
         .take(MOST_LINE + 1)
@@ -107,7 +103,7 @@ struct Server {
 }
 
 impl Server {
-    fn answer(&mut self, lines: &[Vec<u8>]) -> Result<Vec<Answer>, Failure> {
+    fn answer(&mut self, lines: &[Vec<u8>]) -> Result<Vec<Answer>> {
         // Jobs need their keys until they are done: keys can be dropped between batches only.
         if self.keys.len() > MOST_KEYS {
             self.keys.clear();
