@@ -45,9 +45,7 @@ pub struct ProcessUsage {
 impl Activity {
     /// What is counted so far; or why it cannot be told.
     pub fn now(files: &SystemFiles) -> Result<Activity, String> {
-        let stat = files
-            .text("/proc/stat")
-            .map_err(|missing| missing.to_string())?;
+        let stat = files.text("/proc/stat")?;
         let fields = |line: &str| -> Vec<u64> {
             line.split_whitespace()
                 .skip(1)

@@ -49,28 +49,19 @@ impl CoreClock {
     /// possible here.
     pub fn measure() -> Result<CoreClock, String> {
         warm_up()?;
-        match CycleCounter::open() {
-            Ok(mut counter) => median_hz(|| {
-                let (cycles, _) = counter.count(|| add_chain::run(CHAIN_LOOPS))?;
-                Ok(cycles as f64)
-            })
-            .map(|hz| CoreClock {
-                hz,
-                source: CycleSource::HardwareCounter,
-            }),
-            Err(_) => Self::measure_by_add_chain(),
-        }
+        let Ok(mut counter) = CycleCounter::open() else {
+            return Self::measure_by_add_chain();
+        };
+        let hz = median_hz(|| Ok(counter.count(|| add_chain::run(CHAIN_LOOPS))?.0))?;
+        let source = CycleSource::HardwareCounter;
+        Ok(CoreClock { hz, source })
     }
 
     fn measure_by_add_chain() -> Result<CoreClock, String> {
-        let hz = median_hz(|| {
-            add_chain::run(CHAIN_LOOPS)?;
-            Ok((CHAIN_LOOPS * add_chain::ADDITIONS_PER_LOOP) as f64)
-        })?;
-        Ok(CoreClock {
-            hz,
-            source: CycleSource::AddChain,
-        })
+        let cycles = CHAIN_LOOPS * add_chain::ADDITIONS_PER_LOOP;
+        let hz = median_hz(|| add_chain::run(CHAIN_LOOPS).map(|()| cycles))?;
+        let source = CycleSource::AddChain;
+        Ok(CoreClock { hz, source })
     }
 
     /// The cycles in a time at this clock.
@@ -84,13 +75,13 @@ const CHAIN_LOOPS: u64 = 3000;
 
 /// The median rate of many runs of `cycles`, which does work and says how many cycles it took. Runs that were
 /// interrupted are too slow, but few.
-fn median_hz(mut cycles: impl FnMut() -> Result<f64, String>) -> Result<f64, String> {
+fn median_hz(mut cycles: impl FnMut() -> Result<u64, String>) -> Result<f64, String> {
     const RUNS: usize = 201;
     let clock = Monotonic::get();
     let mut rates = Vec::with_capacity(RUNS);
     for _ in 0..RUNS {
         let begin = clock.begin();
-        let cycles = cycles()?;
+        let cycles = cycles()? as f64;
         let elapsed_ns = clock.end().ns - begin.ns;
         rates.push(cycles / elapsed_ns.saturating_sub(clock.overhead().ns).max(1) as f64 * 1e9);
     }

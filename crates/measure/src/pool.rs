@@ -103,11 +103,7 @@ impl<T: Send> Pool<T> {
     where
         T: 'scope,
     {
-        let (pool, started) = Self::scoped_each(scope, threads, body);
-        started
-            .into_iter()
-            .collect::<Result<(), _>>()
-            .map(|()| pool)
+        whole(Self::scoped_each(scope, threads, body))
     }
 
     /// As [`Pool::scoped`], for whoever goes on with the threads that are ready: whether each is, by number. Once the
@@ -136,11 +132,9 @@ impl<T: Send> Pool<T> {
     where
         T: 'static,
     {
-        let (pool, started) = start(threads, body, |thread, run| thread.spawn(run).map(Some));
-        started
-            .into_iter()
-            .collect::<Result<(), _>>()
-            .map(|()| pool)
+        whole(start(threads, body, |thread, run| {
+            thread.spawn(run).map(Some)
+        }))
     }
 
     /// How many threads there are.
@@ -165,6 +159,14 @@ impl<T> Drop for Pool<T> {
             let _ = handle.join();
         }
     }
+}
+
+/// The pool, if all of its threads are ready.
+fn whole<T, E>(
+    (pool, started): (Pool<T>, Vec<Result<(), StartError<E>>>),
+) -> Result<Pool<T>, StartError<E>> {
+    let ready: Result<(), _> = started.into_iter().collect();
+    ready.map(|()| pool)
 }
 
 /// A thread's whole life.

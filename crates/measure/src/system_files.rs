@@ -25,17 +25,13 @@ impl SystemFiles {
     /// The text of a file, without white space around it; `path` is absolute, as on a machine.
     pub(crate) fn text(&self, path: impl AsRef<Path>) -> Result<String, Missing> {
         let path = path.as_ref();
-        let missing = |reason: String| Missing {
-            path: path.to_owned(),
-            reason,
-        };
         match fs::read(self.place(path)) {
             // CPU models and process names are not always UTF-8.
             Ok(bytes) => Ok(String::from_utf8_lossy(&bytes).trim().to_owned()),
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
-                Err(missing("there is no such file".to_owned()))
+                Err(Missing::new(path, "there is no such file"))
             }
-            Err(error) => Err(missing(error.to_string())),
+            Err(error) => Err(Missing::new(path, error.to_string())),
         }
     }
 
@@ -45,19 +41,15 @@ impl SystemFiles {
         path: impl AsRef<Path>,
     ) -> Result<T, Missing> {
         let text = self.text(&path)?;
-        text.parse().map_err(|_| Missing {
-            path: path.as_ref().to_owned(),
-            reason: format!("'{text}' is not a number"),
-        })
+        let parsed = text.parse();
+        parsed.map_err(|_| Missing::new(path, format!("'{text}' is not a number")))
     }
 
     /// A file that holds a list of numbers such as `0-3,8`.
     pub(crate) fn list(&self, path: impl AsRef<Path>) -> Result<Vec<usize>, Missing> {
         let text = self.text(&path)?;
-        parse_list(&text).ok_or_else(|| Missing {
-            path: path.as_ref().to_owned(),
-            reason: format!("'{text}' is not a list of numbers"),
-        })
+        let list = parse_list(&text);
+        list.ok_or_else(|| Missing::new(path, format!("'{text}' is not a list of numbers")))
     }
 
     /// The names in a folder, in no order; none if there is no such folder.
@@ -91,6 +83,21 @@ impl SystemFiles {
 pub struct Missing {
     path: PathBuf,
     reason: String,
+}
+
+impl Missing {
+    fn new(path: impl AsRef<Path>, reason: impl Into<String>) -> Missing {
+        Missing {
+            path: path.as_ref().to_owned(),
+            reason: reason.into(),
+        }
+    }
+}
+
+impl From<Missing> for String {
+    fn from(missing: Missing) -> String {
+        missing.to_string()
+    }
 }
 
 /// `0-3,8` as 0, 1, 2, 3, 8. An empty text is an empty list.

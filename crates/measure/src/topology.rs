@@ -161,9 +161,7 @@ const CPUS: &str = "/sys/devices/system/cpu";
 
 /// All online CPUs, all allowed; or why they cannot be told.
 fn read_cpus(files: &SystemFiles) -> Result<Vec<Cpu>, String> {
-    let online = files
-        .list(format!("{CPUS}/online"))
-        .map_err(|missing| missing.to_string())?;
+    let online = files.list(format!("{CPUS}/online"))?;
     let mut nodes = BTreeMap::new();
     for node in files.numbered("/sys/devices/system/node", "node") {
         let cpus = files.list(format!("/sys/devices/system/node/node{node}/cpulist"));
@@ -177,8 +175,7 @@ fn read_cpus(files: &SystemFiles) -> Result<Vec<Cpu>, String> {
             // Kernels before 5.6 know only the older name.
             let siblings = files
                 .list(topology.join("core_cpus_list"))
-                .or_else(|_| files.list(topology.join("thread_siblings_list")))
-                .map_err(|missing| missing.to_string())?;
+                .or_else(|_| files.list(topology.join("thread_siblings_list")))?;
             let position = siblings.iter().position(|&sibling| sibling == id);
             Ok(Cpu {
                 id,

@@ -85,13 +85,13 @@ impl Machine {
             architecture: consts::ARCH.to_owned(),
             features: features(),
             caches: caches::of_cpu(files, topology.cpus.first().map_or(0, |cpu| cpu.id)),
-            memory_bytes: memory_bytes(files),
-            os: os(files),
+            memory_bytes: memory_bytes(files).into(),
+            os: os(files).into(),
             kernel: files.text("/proc/sys/kernel/osrelease").into(),
             hypervisor: hypervisor(files),
             governor: governor(files, &topology),
             turbo: turbo(files),
-            load_average: load_average(files),
+            load_average: load_average(files).into(),
             steal_since_start: Activity::now(files)
                 .map(|activity| activity.steal_since_start())
                 .into(),
@@ -289,32 +289,22 @@ fn features() -> Vec<String> {
     Vec::new()
 }
 
-fn memory_bytes(files: &SystemFiles) -> Fact<u64> {
-    files
-        .text("/proc/meminfo")
-        .map_err(|missing| missing.to_string())
-        .and_then(|text| {
-            text.lines()
-                .find_map(|line| {
-                    let kib = line.strip_prefix("MemTotal:")?.trim().strip_suffix("kB")?;
-                    kib.trim().parse::<u64>().ok()?.checked_mul(1024)
-                })
-                .ok_or_else(|| "/proc/meminfo: no MemTotal".to_owned())
-        })
-        .into()
+fn memory_bytes(files: &SystemFiles) -> Result<u64, String> {
+    let text = files.text("/proc/meminfo")?;
+    let total = text.lines().find_map(|line| {
+        let kib = line.strip_prefix("MemTotal:")?.trim().strip_suffix("kB")?;
+        kib.trim().parse::<u64>().ok()?.checked_mul(1024)
+    });
+    Ok(total.ok_or("/proc/meminfo: no MemTotal")?)
 }
 
-fn os(files: &SystemFiles) -> Fact<String> {
-    files
-        .text("/etc/os-release")
-        .map_err(|_| format!("{}, of which no more is known", consts::OS))
-        .and_then(|text| {
-            text.lines()
-                .find_map(|line| line.strip_prefix("PRETTY_NAME="))
-                .map(|name| name.trim_matches('"').to_owned())
-                .ok_or_else(|| "/etc/os-release: no PRETTY_NAME".to_owned())
-        })
-        .into()
+fn os(files: &SystemFiles) -> Result<String, String> {
+    let text = files.text("/etc/os-release");
+    let text = text.map_err(|_| format!("{}, of which no more is known", consts::OS))?;
+    let mut lines = text.lines();
+    let name = lines.find_map(|line| line.strip_prefix("PRETTY_NAME="));
+    let name = name.ok_or("/etc/os-release: no PRETTY_NAME")?;
+    Ok(name.trim_matches('"').to_owned())
 }
 
 /// What the CPU says of its host, or the kernel.
@@ -383,17 +373,11 @@ fn turbo(files: &SystemFiles) -> Fact<bool> {
     }
 }
 
-fn load_average(files: &SystemFiles) -> Fact<f64> {
-    files
-        .text("/proc/loadavg")
-        .map_err(|missing| missing.to_string())
-        .and_then(|text| {
-            let first = text.split_whitespace().next().unwrap_or_default();
-            first
-                .parse()
-                .map_err(|_| format!("/proc/loadavg: '{first}' is not a number"))
-        })
-        .into()
+fn load_average(files: &SystemFiles) -> Result<f64, String> {
+    let text = files.text("/proc/loadavg")?;
+    let first = text.split_whitespace().next().unwrap_or_default();
+    let parsed = first.parse();
+    parsed.map_err(|_| format!("/proc/loadavg: '{first}' is not a number"))
 }
 
 #[cfg(test)]

@@ -133,7 +133,7 @@ pub fn adjusted_ratio_of_rates(
 /// None if a block is not counted or there are none.
 pub fn shared_count(subjects: &[&[CountedBlock<'_>]]) -> Option<f64> {
     let sums: Option<Vec<Sums>> = subjects.iter().map(|blocks| Sums::of_all(blocks)).collect();
-    let all = Sums::total(sums?.iter().map(|sums| (sums, 1.0)));
+    let all = Sums::total(sums?.into_iter());
     (all.operations > 0.0).then(|| all.count / all.operations)
 }
 
@@ -183,7 +183,7 @@ struct Sums {
 impl Sums {
     fn of(counted: &CountedBlock<'_>) -> Sums {
         let samples = counted.block.samples.iter().zip(counted.counts);
-        Sums::total_of(samples.map(|(sample, &count)| {
+        Sums::total(samples.map(|(sample, &count)| {
             let operations = sample.operations as f64;
             let (ns, count) = (sample.elapsed_ns as f64, count as f64);
             Sums {
@@ -201,22 +201,19 @@ impl Sums {
     /// None if a block is not counted.
     fn of_all(blocks: &[CountedBlock<'_>]) -> Option<Sums> {
         let is_counted = blocks.iter().all(CountedBlock::is_counted);
-        is_counted.then(|| Sums::total_of(blocks.iter().map(Sums::of)))
+        is_counted.then(|| Sums::total(blocks.iter().map(Sums::of)))
     }
 
-    fn total_of(sums: impl Iterator<Item = Sums>) -> Sums {
+    fn total(sums: impl Iterator<Item = Sums>) -> Sums {
         sums.fold(Sums::default(), |total, sums| total.plus(&sums, 1.0))
-    }
-
-    fn total<'s>(sums: impl Iterator<Item = (&'s Sums, f64)>) -> Sums {
-        sums.fold(Sums::default(), |total, (sums, times)| {
-            total.plus(sums, times)
-        })
     }
 
     /// Block `i` taken `counts[i]` times.
     fn drawn(blocks: &[Sums], counts: &[u32]) -> Sums {
-        Sums::total(blocks.iter().zip(counts.iter().map(|&count| count.into())))
+        let drawn = blocks.iter().zip(counts);
+        drawn.fold(Sums::default(), |total, (block, &count)| {
+            total.plus(block, count.into())
+        })
     }
 
     fn plus(&self, other: &Sums, times: f64) -> Sums {
