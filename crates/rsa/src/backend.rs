@@ -157,7 +157,7 @@ impl<R: BlockRunner + ?Sized> BlockRunner for Box<R> {
 ///
 /// # Errors
 ///
-/// [`Error::Length`].
+/// [`Error::Length`](crate::Error::Length).
 pub fn check_batch(
     modulus_len: usize,
     inputs: &[u8],
