@@ -1,10 +1,11 @@
-//! Compiles the C code where the system has GMP's header. Where it has not, the worker says so at run time.
+//! Compiles the worker's C code where the system has GMP's header. Where it has not, the worker says so at run time.
 
 use std::{env, fs, path::Path};
 
 fn main() {
     println!("cargo::rerun-if-changed=build.rs");
-    println!("cargo::rerun-if-changed=src/rsa.c");
+    println!("cargo::rerun-if-changed=src/worker.c");
+    println!("cargo::rerun-if-changed=article/rsa.c");
     println!("cargo::rustc-check-cfg=cfg(gmp)");
     println!("cargo::rerun-if-env-changed=CFLAGS");
     if !has_header() && env::var_os("CFLAGS").is_none() {
@@ -14,7 +15,7 @@ fn main() {
     }
     let built = cc::Build::new()
         .std("gnu11")
-        .file("src/rsa.c")
+        .file("src/worker.c")
         .extra_warnings(true)
         // As the article compiles it.
         .opt_level(3)

@@ -2,7 +2,8 @@
 //!
 //! | question | file |
 //! |---|---|
-//! | what is computed | `rsa.c`, called by `shim` |
+//! | the steps of RSA, and the article's program | `article/rsa.c` |
+//! | what is computed of an item | `worker.c`, which includes `rsa.c` without the program; called by `shim` |
 //! | which jobs are done, under which conditions, and the doing | [`engine`] |
 //!
 //! Where the system has no `gmp.h` when this is built, there is no engine, and the worker says how to install it. GMP is under the LGPL, and

@@ -1,4 +1,4 @@
-//! The functions of `rsa.c`, owned.
+//! The functions of `worker.c`, owned.
 
 use std::{
     ffi::{CStr, c_char, c_int, c_void},

@@ -1,17 +1,13 @@
-/* RSA on GMP's numbers as the C program of article (b) does it. Threads, clock and comparison are the harness's: each of its threads has
- * a worker of its own, as each of the article's OpenMP threads has numbers of its own. */
+/* The engine c-openmp: the steps of article (b)'s program, without its threads and clock, which are the harness's here. Each of the
+ * harness's threads has a worker of its own, as each of the program's OpenMP threads has numbers of its own. */
 
-#include <gmp.h>
-#include <stdbool.h>
-#include <stdint.h>
+#define RSA_LIBRARY
+#include "../article/rsa.c"
+
 #include <stdlib.h>
 #include <string.h>
 
-enum {
-    DIGEST = 32,
-    /* The repetitions of the article's primality test. */
-    REPS = 5
-};
+enum { DIGEST = 32 };
 
 typedef unsigned char byte;
 
@@ -43,8 +39,7 @@ typedef struct {
     uint64_t exponent;
     mpz_t n, e, d, p, q, dp, dq, qinv;
     mpz_t a, b, c, t;
-    gmp_randstate_t random;
-    uint64_t tests;
+    Source source;
 } Worker;
 
 static void get(mpz_t to, const byte *from, size_t bytes) { mpz_import(to, bytes, 1, 1, 1, 0, from); }
@@ -61,7 +56,7 @@ static bool put(byte *to, size_t bytes, const mpz_t from) {
 /* b := a ^ d mod n. */
 static void private_power(Worker *w, bool crt) {
     if (!crt) {
-        mpz_powm_sec(w->b, w->a, w->d, w->n);
+        decrypt(w->b, w->a, w->d, w->n);
         return;
     }
     mpz_mod(w->b, w->a, w->p);
@@ -88,20 +83,6 @@ static void pad(byte *to, size_t k, const byte *digest) {
     memcpy(to + k - DIGEST, digest, DIGEST);
 }
 
-/* A prime fit for a key: random odd numbers with the top two bits set, until one passes. Counts the tests. */
-static void draw(Worker *w, mpz_t prime) {
-    do {
-        mpz_urandomb(prime, w->random, w->bits / 2);
-        mpz_setbit(prime, w->bits / 2 - 1);
-        mpz_setbit(prime, w->bits / 2 - 2);
-        mpz_setbit(prime, 0);
-        ++w->tests;
-        if (!mpz_probab_prime_p(prime, REPS)) continue;
-        mpz_sub_ui(w->t, prime, 1);
-        if (mpz_gcd_ui(NULL, w->t, w->exponent) == 1) return;
-    } while (true);
-}
-
 /* Does one item; false where a number is not what it must be. */
 static bool operate(Worker *w, Operation operation, const byte *in, size_t in_length, byte *out) {
     size_t k = w->k, h = w->h;
@@ -112,9 +93,12 @@ static bool operate(Worker *w, Operation operation, const byte *in, size_t in_le
         private_power(w, operation == PRIVATE_CRT);
         return put(out, k, w->b);
     case PUBLIC:
+        get(w->a, in, k);
+        mpz_powm(w->b, w->a, w->e, w->n);
+        return put(out, k, w->b);
     case PUBLIC_SECRET:
         get(w->a, in, k);
-        (operation == PUBLIC ? mpz_powm : mpz_powm_sec)(w->b, w->a, w->e, w->n);
+        encrypt(w->b, w->a, w->e, w->n);
         return put(out, k, w->b);
     case SIGN_PLAIN:
     case SIGN_CRT:
@@ -136,27 +120,19 @@ static bool operate(Worker *w, Operation operation, const byte *in, size_t in_le
     }
     case KEYGEN:
     case PRIME_PAIR:
-        draw(w, w->a);
-        do {
-            draw(w, w->b);
-            mpz_sub(w->c, w->a, w->b);
-        } while (mpz_sizeinbase(w->c, 2) + 100 <= w->bits / 2);
+        find_pair(&w->source, w->a, w->b, w->bits / 2, w->exponent);
         put(out, h, w->a), put(out + h, h, w->b);
         if (operation == PRIME_PAIR) return true;
         mpz_sub_ui(w->a, w->a, 1), mpz_sub_ui(w->b, w->b, 1);
         mpz_mul(w->c, w->a, w->b);
-        mpz_set_ui(w->t, w->exponent);
-        return mpz_invert(w->t, w->t, w->c) && put(out + 2 * h, k, w->t);
+        return private_exponent(w->t, w->exponent, w->c) && put(out + 2 * h, k, w->t);
     case TOTIENT:
         get(w->a, in, h), get(w->b, in + h, h);
-        mpz_mul(w->c, w->a, w->b);
-        mpz_sub_ui(w->a, w->a, 1), mpz_sub_ui(w->b, w->b, 1);
-        mpz_mul(w->t, w->a, w->b);
+        modulus_and_totient(w->c, w->t, w->a, w->b);
         return put(out, k, w->c) && put(out + k, k, w->t);
     case PRIVATE_EXPONENT:
         get(w->a, in, k);
-        mpz_set_ui(w->b, w->exponent);
-        return mpz_invert(w->b, w->b, w->a) && put(out, k, w->b);
+        return private_exponent(w->b, w->exponent, w->a) && put(out, k, w->b);
     case PRIME_SEARCH: {
         int found = 0;
         for (const byte *at = in; at < in + in_length && found < 2; at += h) {
@@ -171,16 +147,13 @@ static bool operate(Worker *w, Operation operation, const byte *in, size_t in_le
 
 const char *rsalab_openmp_version(void) { return gmp_version; }
 
-/* A worker for jobs of one size; `parts` are n, e, d, p, q, dp, dq, qinv, or null where the job takes no key. Null without memory. The
- * article's generator is GMP's own Mersenne Twister; its seed is given, of 32 bytes. */
+/* A worker for jobs of one size; `parts` are n, e, d, p, q, dp, dq, qinv, or null where the job takes no key. Null without memory. */
 Worker *rsalab_openmp_new(size_t bits, uint64_t exponent, const byte *seed, const Number *parts) {
     Worker *w = calloc(1, sizeof *w);
     if (!w) return NULL;
     *w = (Worker){.bits = bits, .k = (bits + 7) / 8, .h = ((bits + 1) / 2 + 7) / 8, .exponent = exponent};
     mpz_inits(w->a, w->b, w->c, w->t, NULL);
-    gmp_randinit_mt(w->random);
-    get(w->a, seed, 32);
-    gmp_randseed(w->random, w->a);
+    source_init(&w->source, seed);
     mpz_ptr numbers[] = {w->n, w->e, w->d, w->p, w->q, w->dp, w->dq, w->qinv};
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
         mpz_init(numbers[i]);
@@ -191,14 +164,14 @@ Worker *rsalab_openmp_new(size_t bits, uint64_t exponent, const byte *seed, cons
 
 void rsalab_openmp_free(Worker *w) {
     mpz_clears(w->n, w->e, w->d, w->p, w->q, w->dp, w->dq, w->qinv, w->a, w->b, w->c, w->t, NULL);
-    gmp_randclear(w->random);
+    source_clear(&w->source);
     free(w);
 }
 
 /* Does one item, and counts the primality tests of a search for keys; false where it failed. */
 bool rsalab_openmp_run(Worker *w, int operation, const byte *in, size_t in_length, byte *out, uint64_t *tests) {
-    w->tests = 0;
+    w->source.tests = 0;
     bool done = operate(w, operation, in, in_length, out);
-    *tests = w->tests;
+    *tests = w->source.tests;
     return done;
 }
