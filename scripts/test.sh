@@ -8,18 +8,24 @@ set -eu
 . scripts/engines.sh
 
 cargo=${CARGO:-cargo}
-# Peers whose tests need no C library to be built.
-light="evp libcrypto rustcrypto"
+# Peers that build a C library, and those whose tests need one that the system may lack.
+built="openssl aws-lc gmp"
+linked="ipp cryptopp c-openmp"
 # What a test that passes prints is kept back unless asked for, and with it every line that says what was skipped.
 show="-- --show-output"
 
+# Packages are chosen once for all steps: another choice means other features of shared crates, and compiles them again.
+without() {
+  printf -- '--workspace --exclude rsalab-tracking '
+  for peer in "$@"; do printf -- '--exclude rsalab-peer-%s ' "$peer"; done
+}
+
+# With the packages for clippy.
 check() {
   $cargo fmt --all --check
   $cargo xtask tidy
-  $cargo clippy --quiet --locked --all-targets -- -D warnings
+  $cargo clippy --quiet --locked "$@" --all-targets -- -D warnings
 }
-
-packages() { for peer in "$@"; do printf -- '--package rsalab-peer-%s ' "$peer"; done; }
 
 case ${1:-test} in
   check)
@@ -27,16 +33,15 @@ case ${1:-test} in
     $cargo test --quiet --locked --lib --bins
     ;;
   test | all)
-    check
+    # shellcheck disable=SC2046 # a list of arguments
+    check $(without $built)
     RUSTDOCFLAGS="-D warnings" $cargo doc --quiet --locked --no-deps
     sh scripts/install-browser.sh
     sh scripts/book.sh
-    $cargo test --locked $show
+    # shellcheck disable=SC2046 # a list of arguments
+    $cargo test --locked $(without $built $linked) $show
     # The machine code that ships is not the one that tests with assertions run.
     $cargo test --profile profiling --locked --package rsalab-arith --test machine_code $show
-    # shellcheck disable=SC2046 # a list of arguments
-    $cargo clippy --quiet --locked $(packages $light ipp cryptopp c-openmp) --all-targets -- -D warnings
-    $cargo test --locked $(packages $light) $show
     ;;
   *)
     echo "test.sh: check, test or all" >&2
