@@ -3,7 +3,7 @@
 //! | variant | what it is |
 //! |---|---|
 //! | `tuned`, the default | a work-item for each number, in groups that suit the device |
-//! | `article` | article (d)'s launch, 512 blocks of 128 threads whatever there is to do |
+//! | `article` | article (d)'s kernel and launch: 512 blocks of 128 threads whatever there is to do; no CRT, no blinding, no check |
 //! | `plain` | without the CRT |
 //! | `hybrid` | the device and all CPUs that this process may use, each batch shared by what both were seen to do |
 //! | `resident` | inputs lie on the device when the clock starts, and results stay there when it stops; raw private blocks alone |
@@ -204,8 +204,10 @@ impl Engine for OnDevice {
             "the kernels of a device are blinded and checked, and have no bare variant"
         );
         ensure!(
-            variant != Variant::Plain || matches!(op, Op::Private | Op::Public),
-            "'plain' is raising a block to the whole exponent, which '{op}' is not"
+            !matches!(variant, Variant::Plain | Variant::Article)
+                || matches!(op, Op::Private | Op::Public),
+            "'{}' is raising a block to the whole exponent, which '{op}' is not",
+            job.variant.as_deref().unwrap_or_default()
         );
         ensure!(
             variant != Variant::Resident || *op == Op::Private,
@@ -245,9 +247,9 @@ impl Engine for OnDevice {
         };
         Ok(match (is_private, is_search) {
             (true, _) => Ledger {
-                crt: Some(variant != Variant::Plain),
-                blinding: Some(true),
-                result_check: Some(true),
+                crt: Some(!matches!(variant, Variant::Plain | Variant::Article)),
+                blinding: Some(variant != Variant::Article),
+                result_check: Some(variant != Variant::Article),
                 constant_time: Some(true),
                 ..ledger
             },
@@ -282,9 +284,12 @@ impl Engine for OnDevice {
                     .prepare_resident(&private_key(job, keys)?);
                 Box::new(ResidentBlocks::new(key.map_err(refused)?, job))
             }
-            (Variant::Plain, Op::Private) => {
-                let gpu = self.gpu(variant)?;
-                let key = gpu.prepare_private_without_crt(&private_key(job, keys)?);
+            (Variant::Plain | Variant::Article, Op::Private) => {
+                let (gpu, key) = (self.gpu(variant)?, private_key(job, keys)?);
+                let key = match variant {
+                    Variant::Article => gpu.prepare_private_bare(&key),
+                    _ => gpu.prepare_private_without_crt(&key),
+                };
                 Box::new(Keyed::new(key.map_err(refused)?, job)?)
             }
             (_, Op::Keygen | Op::PrimePair) => Box::new(Bulk::new(self.backend(variant)?, job)?),

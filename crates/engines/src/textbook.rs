@@ -2,7 +2,7 @@
 //!
 //! It is the measure of what everything else has gained, and it is not safe to use: it squares and multiplies bit by bit,
 //! multiplies only where the exponent has a one, and subtracts only where a sum is too large, so its time reveals the
-//! private exponent. The article notes this of its own programs. There is no blinding and no check in any variant:
+//! private exponent. There is no blinding and no check in any variant:
 //!
 //! | variant of the private operation | what it is | file |
 //! |---|---|---|

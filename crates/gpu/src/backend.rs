@@ -56,6 +56,14 @@ pub trait Gpu: Backend {
     /// As for [`prepare_private`](Backend::prepare_private).
     fn prepare_private_without_crt(&self, key: &PrivateKey) -> Result<Box<dyn Prepared>, Error>;
 
+    /// Makes a private key ready without the CRT, blinding and check, as article (d) has it: to be measured beside programs that do without.
+    /// Not for keys that protect anything.
+    ///
+    /// # Errors
+    ///
+    /// As for [`prepare_private`](Backend::prepare_private).
+    fn prepare_private_bare(&self, key: &PrivateKey) -> Result<Box<dyn Prepared>, Error>;
+
     /// Makes a private key ready for batches that lie on the device already, and whose results stay there: to be measured beside batches that
     /// are brought and fetched.
     ///
@@ -115,6 +123,11 @@ impl<D: Device> Gpu for GpuBackend<D> {
     fn prepare_private_without_crt(&self, key: &PrivateKey) -> Result<Box<dyn Prepared>, Error> {
         let keys = self.private_keys(std::slice::from_ref(key), false)?;
         Ok(Box::new(self.ready(keys, Operation::Private)))
+    }
+
+    fn prepare_private_bare(&self, key: &PrivateKey) -> Result<Box<dyn Prepared>, Error> {
+        let keys = self.private_keys(std::slice::from_ref(key), false)?;
+        Ok(Box::new(self.ready(keys, Operation::Bare)))
     }
 
     fn prepare_resident(&self, key: &PrivateKey) -> Result<Box<dyn Resident>, Error> {

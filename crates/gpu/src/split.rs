@@ -1,4 +1,4 @@
-//! A device and this CPU share each batch, as article (d)'s hybrid does: by what both were seen to do.
+//! A device and this CPU share each batch, by what both were seen to do. Article (d) has no such program: it measures one or the other.
 //!
 //! ```text
 //! batch ── the first part to the CPU's threads, the rest to the device ── results in the order of the batch

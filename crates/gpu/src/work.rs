@@ -2,6 +2,7 @@
 //!
 //! ```text
 //! private  upload ── read_blocks ── blind ── power_enter ── power_digits … ── recombine ── unblind ── public power ── check ── write_blocks ── download
+//! bare     upload ── read_blocks ── power_enter ── power_digits … ── power_leave ── write_blocks ── download
 //! public   upload ── read_blocks ── public power ── write_blocks ── download
 //! ```
 
@@ -25,6 +26,8 @@ pub(crate) enum Operation {
     Public,
     /// `c^d mod n`, blinded and checked.
     Private,
+    /// `c^d mod n`, neither blinded nor checked: to be measured beside programs that do neither.
+    Bare,
     /// `c^d mod n`, checked alone: for keys that are new and numbers that nobody else has seen.
     CheckKey,
 }
@@ -201,6 +204,7 @@ impl<D: Device> Worker<D> {
                 steps.public_power(&buffers.values)?;
                 steps.check()?;
             }
+            Operation::Bare => steps.private_power(&buffers.given)?,
             Operation::CheckKey => {
                 steps.private_power(&buffers.given)?;
                 steps.public_power(&buffers.values)?;

@@ -116,8 +116,15 @@ pub(crate) fn blocks_conform(gpu: &dyn Gpu, bits: usize, batches: &[usize]) {
     let public = gpu.prepare_public(key.public()).unwrap();
     let private = gpu.prepare_private(&key).unwrap();
     let plain = gpu.prepare_private_without_crt(&key).unwrap();
+    let bare = gpu.prepare_private_bare(&key).unwrap();
     assert_eq!(public.modulus_len(), len);
-    for (prepared, is_private) in [(public, false), (private, true), (plain, true)] {
+    let kinds = [
+        (public, false),
+        (private, true),
+        (plain, true),
+        (bare, true),
+    ];
+    for (prepared, is_private) in kinds {
         let (expected, expected_status) = by_cpu(&key, is_private, &inputs);
         let mut runner = prepared.runner().unwrap();
         for &batch in batches {

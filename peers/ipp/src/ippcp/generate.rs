@@ -20,8 +20,8 @@ const ATTEMPTS: usize = 1000;
 pub(crate) enum Trials {
     /// Those of FIPS 186-5 table B.1, as OpenSSL takes them. Left to itself, the library takes 2 to 6, for an error below 2^-80.
     OfTheStandard,
-    /// 1, as article (c) called it (`nTrials`).
-    One,
+    /// So many, as article (c) gives 1 (`nTrials`).
+    Fixed(usize),
 }
 
 impl Trials {
@@ -30,7 +30,7 @@ impl Trials {
         match self {
             Self::OfTheStandard if bits >= 3072 => 4,
             Self::OfTheStandard => 5,
-            Self::One => 1,
+            Self::Fixed(count) => count,
         }
     }
 }
