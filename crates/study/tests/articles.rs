@@ -145,7 +145,10 @@ fn perfect_scaling_has_no_size_at_which_threads_hurt() {
     let law: Law = |op, symbols, threads| alone(op, symbols) / threads as f64;
     let review = planted(&machine(4, 2), law, 0.01);
     // The gain is there, and it does not depend on the size.
-    assert_eq!(verdicts(&review), [Equal, Yes, Yes, No, InPart, Yes]);
+    assert_eq!(
+        verdicts(&review),
+        [Equal, Yes, Yes, No, InPart, Yes, Yes, Yes]
+    );
     assert_eq!(cases(&review, "a-claim-v", "below 1,000"), [No, No]);
     let saving = &review.claims[2].cases[0];
     assert!(saving.value.unwrap().covers(50.0), "{saving:?}");
@@ -196,6 +199,22 @@ fn threads_that_only_hurt_contradict_the_savings() {
     let review = planted(&machine(4, 2), law, 0.01);
     assert_eq!(cases(&review, "a-claim-iii", "threads"), [No; 8]);
     assert_eq!(cases(&review, "a-claim-v", "1,000 to"), [No, No]);
+    assert_eq!(verdict(&review, "a-claim-vii"), No);
+}
+
+#[test]
+fn sizes_that_contradict_each_other_decide_nothing() {
+    // Threads help texts of 10 symbols and hurt those of 100: noise, and no size below which they hurt.
+    let law: Law = |op, symbols, threads| match (symbols, threads) {
+        (_, 1) => alone(op, symbols),
+        (100.0, _) => alone(op, symbols) * 2.0,
+        _ => alone(op, symbols) / 1.8,
+    };
+    let review = planted(&machine(4, 2), law, 0.01);
+    assert_eq!(verdict(&review, "a-claim-iv"), Equal);
+    let case = &review.claims[3].cases[0];
+    assert!(case.sentence.contains("hurt at 100 symbols"), "{case:?}");
+    assert!(case.sentence.contains("help at 10, 1,000"), "{case:?}");
 }
 
 #[test]
@@ -209,6 +228,8 @@ fn noise_alone_decides_nothing() {
         "a-claim-iii",
         "a-claim-iv",
         "a-claim-vi",
+        "a-claim-vii",
+        "a-claim-viii",
     ] {
         assert_eq!(verdict(&review, claim), Equal, "{claim}");
     }
@@ -244,6 +265,15 @@ fn what_a_machine_lacks_is_not_measurable_on_it() {
     let review = planted(&machine(2, 1), law, 0.01);
     assert_eq!(cases(&review, "a-claim-iii", "2 threads"), [Yes, Yes]);
     assert_eq!(cases(&review, "a-claim-iii", "3 threads"), [Unmeasured; 2]);
+    // What holds in one part and was not measured in others is not said to hold, and the parts are named.
+    let savings = &review.claims[2].verdicts[0];
+    assert_eq!(savings.verdict, Verdict::HoldsWhereMeasured);
+    assert_eq!(savings.missing.len(), 6, "{savings:?}");
+    assert!(
+        savings
+            .missing
+            .contains(&"encryption, 3 threads".to_owned())
+    );
     assert_eq!(cases(&review, "a-claim-iii", "hyper"), [Unmeasured; 2]);
     assert_eq!(cases(&review, "a-claim-v", "above 50,000"), [Unmeasured; 2]);
     assert!(
@@ -257,7 +287,7 @@ fn what_a_machine_lacks_is_not_measurable_on_it() {
     assert_eq!(
         verdicts(&one),
         [
-            Unmeasured, Yes, Unmeasured, Unmeasured, Unmeasured, Unmeasured
+            Unmeasured, Yes, Unmeasured, Unmeasured, Unmeasured, Unmeasured, Unmeasured, Unmeasured
         ]
     );
 }

@@ -370,3 +370,38 @@ fn seeds_are_hexadecimal_and_random_ones_differ() {
     assert!("00".repeat(31).parse::<Seed>().is_err());
     assert!("0g".repeat(32).parse::<Seed>().is_err());
 }
+
+/// Other sizes than the plan's are measured as the next larger one that was planned, and messages keep their number.
+#[test]
+fn an_articles_plan_takes_other_key_sizes() {
+    let host = Host {
+        known: ["own", "textbook", "cryptopp", "gpu"]
+            .map(str::to_owned)
+            .to_vec(),
+        ..host()
+    };
+    let plan = Preset::named("cpu-gpu").unwrap().plan(&host);
+    let groups = |bits: &[usize]| plan.clone().with_bits(bits).groups(&host).unwrap();
+    let own = groups(&[1280]);
+    assert!(own.iter().all(|group| group.job.bits == 1280));
+    let of_texts = |messages: usize| {
+        let texts = own.iter().map(|group| &group.job);
+        let mut texts = texts.filter(|job| job.text_blocks() == messages);
+        texts.all(|job| job.symbols == messages * 159)
+    };
+    assert!([50, 100, 600].into_iter().all(of_texts));
+    let portions = own.iter().find(|group| group.job.text_blocks() == 2);
+    assert!(portions.is_some_and(|group| group.job.block_symbols < 159));
+    let mut jobs: Vec<String> = own.iter().map(|group| format!("{:?}", group.job)).collect();
+    let all = jobs.len();
+    jobs.sort();
+    jobs.dedup();
+    assert_eq!(jobs.len(), all, "no job twice");
+    // Sizes of the plan are kept as they are.
+    let kept = groups(&[1024, 2048]);
+    assert!(
+        kept.iter()
+            .all(|group| [1024, 2048].contains(&group.job.bits))
+    );
+    assert!(kept.len() < plan.groups(&host).unwrap().len());
+}

@@ -25,6 +25,8 @@ Examples:
   rsalab study keygen-libraries             article (c): keys of 256 to 4096 bits, the median of ten means
   rsalab study text-threads --max-threads 4 --repeats 20 --symbols 1000,100000
   rsalab study cpu-gpu                      article (d): Crypto++ and Montgomery, one message or 600, and a GPU
+  rsalab study cpu-gpu --bits 1280          the same at a key size of your own
+  rsalab study quick --print-plan > plan.toml
   rsalab study plan.toml --out results/mine")]
 pub(crate) struct Study {
     /// A preset, or a file with a plan.
@@ -33,10 +35,13 @@ pub(crate) struct Study {
     /// The directory of the study, new or empty; results/NAME-TIME if not given.
     #[arg(long, short, value_name = "DIR")]
     pub(crate) out: Option<PathBuf>,
-    /// Replace the plan's engines.
+    /// Print the plan as a file to start from, with what the other options change of it, and measure nothing.
+    #[arg(long, conflicts_with_all = ["out", "json"])]
+    pub(crate) print_plan: bool,
+    /// Measure these engines in place of the plan's, in every cell.
     #[arg(long, value_name = "A,B", value_delimiter = ',')]
     pub(crate) engines: Option<Vec<String>>,
-    /// Keep these of the plan's key sizes; or replace them, if one is not the plan's.
+    /// Keep these of the plan's key sizes. If one is not the plan's they replace all: each is measured as the next larger one that was planned.
     #[arg(long, value_name = "N[,N]", value_delimiter = ',', value_parser = bits)]
     pub(crate) bits: Option<Vec<usize>>,
     /// Replace the plan's thread counts.

@@ -6,7 +6,7 @@ use jiff::Zoned;
 use rsalab_engines::Registry;
 use rsalab_study::{
     Study, VERSION, articles,
-    plan::{Engines, Grid, Host, Plan, Preset, Threads},
+    plan::{Engines, Host, Plan, Preset, Threads},
     report::{self, Finding, Report},
     run::Environment,
     store::{self, Ending, Store},
@@ -15,7 +15,7 @@ use serde::Serialize;
 
 use super::{
     environment::{environment, workers},
-    selection::{distinct, known, with_kernel},
+    selection::{distinct, known, registry, with_kernel},
 };
 use crate::{
     arguments::{self, JsonOption},
@@ -31,6 +31,9 @@ const RESULTS: &str = "results";
 
 /// Plans a study and runs it.
 pub(crate) fn study(arguments: &arguments::Study, log: Log) -> Result<()> {
+    if arguments.print_plan {
+        return print_plan(arguments);
+    }
     let workers = workers(&arguments.measure)?;
     let host = Host::of_this_machine(&workers.registry);
     let (name, plan) = plan(arguments, &host)?;
@@ -47,6 +50,17 @@ pub(crate) fn study(arguments: &arguments::Study, log: Log) -> Result<()> {
         .map_err(|error| blame_option(error, arguments))?;
     let environment = environment(&workers, &arguments.measure);
     run(&mut study, &environment, &arguments.json, log)
+}
+
+/// Prints the plan, which need not run here to be a start for another.
+fn print_plan(arguments: &arguments::Study) -> Result<()> {
+    let registry = registry()?;
+    let host = Host::of_this_machine(&registry);
+    let (_, plan) = plan(arguments, &host)?;
+    check_kernels(&plan, &registry)?;
+    let groups = plan.groups(&host).map_err(rsalab_study::Error::from);
+    groups.map_err(|error| blame_option(error, arguments))?;
+    output::report(&plan.to_toml())
 }
 
 /// Continues a study.
@@ -194,7 +208,7 @@ fn plan(arguments: &arguments::Study, host: &Host) -> Result<(String, Plan)> {
     }
     plan.measure.repeats = arguments.repeats.or(plan.measure.repeats);
     if let Some(bits) = &arguments.bits {
-        plan.grids = with_bits(plan.grids, bits);
+        plan = plan.with_bits(bits);
     }
     for grid in &mut plan.grids {
         if let Some(engines) = &arguments.engines {
@@ -220,21 +234,6 @@ fn plan(arguments: &arguments::Study, host: &Host) -> Result<(String, Plan)> {
         grid.measure.repeats = grid.measure.repeats.filter(|_| arguments.repeats.is_none());
     }
     Ok((name, plan))
-}
-
-/// The grids at other sizes of the modulus. Where the plan has all of them, what it asks at these: a study of several
-/// sizes has a grid for each, with a measure of its own.
-fn with_bits(grids: Vec<Grid>, bits: &[usize]) -> Vec<Grid> {
-    let has = |size: &usize| grids.iter().any(|grid| grid.bits.contains(size));
-    let are_planned = bits.iter().all(has);
-    let changed = |mut grid: Grid| {
-        match are_planned {
-            true => grid.bits.retain(|size| bits.contains(size)),
-            false => grid.bits = bits.to_vec(),
-        }
-        (!grid.bits.is_empty()).then_some(grid)
-    };
-    grids.into_iter().filter_map(changed).collect()
 }
 
 /// A preset, or a file: what is not the name of a preset and looks like a path is one.

@@ -228,3 +228,28 @@ fn a_driver_that_does_not_load_is_a_reason() {
     assert_done(&engines);
     assert!(stdout(&engines).contains("the OpenCL library cannot be loaded"));
 }
+
+/// A printed plan is a plan, with what the options change of it.
+#[test]
+fn a_plan_is_printed_and_read_again() {
+    let here = folder();
+    let printed = run(
+        here.path(),
+        ["study", "cpu-gpu", "--bits", "1280", "--print-plan"],
+    );
+    assert_done(&printed);
+    let plan = stdout(&printed);
+    assert!(
+        plan.contains("bits = [1280]") && !plan.contains("bits = [1024]"),
+        "{plan}"
+    );
+    fs::write(here.path().join("plan.toml"), plan).expect("it can be written");
+    let again = run(here.path(), ["study", "plan.toml", "--print-plan"]);
+    assert_done(&again);
+    assert_eq!(stdout(&again), plan);
+    let wrong = run(
+        here.path(),
+        ["study", "quick", "--bits", "100", "--print-plan"],
+    );
+    assert_failure(&wrong, 2, "--bits");
+}

@@ -65,6 +65,14 @@ impl<'a> Cell<'a> {
             }
             "median_of_means" => self.median_of_means(),
             "rate" => Ok(self.figures().ops_per_s),
+            // Of a primality test, as the conditions say.
+            "rounds" => {
+                let rounds = self.row.rounds().and_then(|words| words.split(' ').next());
+                let rounds = rounds.and_then(|number| number.parse().ok());
+                rounds
+                    .map(exact)
+                    .ok_or_else(|| "its rounds are not known".to_owned())
+            }
             "adjusted_rate" => {
                 let adjusted = self.row.luck_corrected.map(|adjusted| adjusted.ops_per_s);
                 adjusted.ok_or_else(|| "it cannot be adjusted".to_owned())

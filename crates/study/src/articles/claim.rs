@@ -11,8 +11,13 @@ impl Claim {
     pub(super) fn decided(data: &'static ClaimData, cases: Vec<Case>) -> Claim {
         let of_engine = |engine: String| {
             let own = cases.iter().filter(|case| case.engine == engine);
+            let verdict = Verdict::over(own.clone().map(|case| case.verdict));
+            let missing = own.filter(|case| {
+                verdict == Verdict::HoldsWhereMeasured && case.verdict == Verdict::NotMeasurableHere
+            });
             EngineVerdict {
-                verdict: Verdict::over(own.map(|case| case.verdict)),
+                verdict,
+                missing: missing.map(|case| case.case.clone()).collect(),
                 engine,
             }
         };
@@ -46,7 +51,14 @@ mod tests {
             (&[Holds, DoesNotHold], HoldsInPart),
             (&[Holds, HoldsInPart], HoldsInPart),
             (&[DoesNotHold, NotMeasurableHere], DoesNotHold),
-            (&[Holds, NoSignificantDifference, NotMeasurableHere], Holds),
+            (&[Holds, NoSignificantDifference], Holds),
+            (
+                &[Holds, NoSignificantDifference, NotMeasurableHere],
+                HoldsWhereMeasured,
+            ),
+            (&[Holds, HoldsWhereMeasured], HoldsWhereMeasured),
+            (&[HoldsWhereMeasured, DoesNotHold], HoldsInPart),
+            (&[HoldsWhereMeasured], HoldsWhereMeasured),
             (
                 &[NoSignificantDifference, NotMeasurableHere],
                 NoSignificantDifference,

@@ -75,6 +75,7 @@ impl Evidence<'_> {
         match data.evaluator {
             Some(CaseEvaluator::ThreadsHurt) => return self.threads_hurt(scope),
             Some(CaseEvaluator::BestThreadCount) => return self.best_thread_count(scope),
+            Some(CaseEvaluator::MostSaveHalf) => return self.most_save_half(scope),
             None => {}
         }
         let of_cells = |reason: String| match data.lacking.as_str() {

@@ -19,6 +19,9 @@ pub(super) struct Definition {
     /// Named lists, for the axes of tables, figures and claims.
     #[serde(default)]
     pub(super) lists: BTreeMap<String, Vec<Entry>>,
+    /// Lists of key sizes, which the study's own sizes replace.
+    #[serde(default)]
+    pub(super) sizes: BTreeMap<String, Sizes>,
     /// How values are called in sentences.
     #[serde(default)]
     pub(super) words: BTreeMap<String, String>,
@@ -44,6 +47,16 @@ pub(super) struct Definition {
     /// What the article printed, by the id of its table.
     #[serde(default)]
     pub(super) published: toml::Table,
+}
+
+/// Which of a study's key sizes a list has.
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub(super) struct Sizes {
+    /// From so many bits on.
+    pub(super) from: usize,
+    /// Whether each has the bits of its primes beside it.
+    pub(super) primes: bool,
 }
 
 /// Text, or a number taken as such.
@@ -310,8 +323,8 @@ pub(super) enum Relation {
     AboveAlike(String),
     /// The whole interval between two bounds.
     Within([String; 2]),
-    /// The same, and above the value before.
-    GrowingWithin([String; 2]),
+    /// Above the bound, beyond noise, and above the value before.
+    Growing(String),
     /// A saving in per cent that comes near the published one.
     Saves(String),
     /// A gain that comes near the published one.
@@ -325,4 +338,6 @@ pub(super) enum CaseEvaluator {
     ThreadsHurt,
     /// Which number of threads is best in a class of sizes.
     BestThreadCount,
+    /// At how many sizes two threads save almost half of the time.
+    MostSaveHalf,
 }

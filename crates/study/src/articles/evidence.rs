@@ -54,6 +54,11 @@ impl<'a> Evidence<'a> {
         ascending(self.groups.iter().map(|group| group.job.symbols))
     }
 
+    /// Bits of the moduli, ascending.
+    pub(super) fn key_sizes(&self) -> Vec<usize> {
+        ascending(self.groups.iter().map(|group| group.job.bits))
+    }
+
     /// Numbers of threads, ascending.
     pub(super) fn threads(&self) -> Vec<usize> {
         ascending(self.groups.iter().map(|group| group.job.threads))
@@ -102,12 +107,7 @@ impl<'a> Evidence<'a> {
             "cpus" => Ok(self.known_cpus().logical),
             "smallest-text" => sizes().map(|(first, _)| first),
             "largest-text" => Ok(self.sizes().last().copied().unwrap_or(0)),
-            "smallest-key" => Ok(self
-                .groups
-                .iter()
-                .map(|group| group.job.bits)
-                .min()
-                .unwrap_or(0)),
+            "smallest-key" => Ok(self.key_sizes().first().copied().unwrap_or(0)),
             _ => return None,
         })
     }
@@ -177,13 +177,28 @@ impl<'a> Evidence<'a> {
                     _ => job[*name] == *word,
                 })
         };
+        // Of the variants of an engine the one that tests primes with as many rounds as another engine.
+        let like = scope.words.get("rounds_of").map(String::as_str);
+        let is_meant = |group: &Group, row: &Row| match like {
+            None => row.engine == engine,
+            Some(like) => {
+                let mut rows = group.rows.iter();
+                let like = rows.find(|row| row.engine == like);
+                let is_variant = row.engine.split(':').next() == Some(engine);
+                let rounds = row.figures.as_ref().and(row.rounds());
+                is_variant && rounds.is_some() && rounds == like.and_then(Row::rounds)
+            }
+        };
         let of_engine = |group: &'a Group| {
-            let row = group.rows.iter().find(|row| row.engine == engine)?;
+            let row = group.rows.iter().find(|row| is_meant(group, row))?;
             Some((group, row))
         };
         let mut groups = self.groups.iter().zip(&self.jobs);
         let found = groups.find_map(|(group, job)| of_engine(group).filter(|_| is_asked(job)));
-        let (group, row) = found.ok_or_else(|| format!("this study does not ask {engine}"))?;
+        let (group, row) = found.ok_or_else(|| match like {
+            None => format!("this study does not ask {engine}"),
+            Some(like) => format!("this study has no {engine} with as many rounds as {like}"),
+        })?;
         match (&row.figures, &row.digest, &row.reason) {
             (Some(_), Some(digest), _) => Ok(Cell { group, row, digest }),
             (_, _, Some(reason)) => {
@@ -245,9 +260,12 @@ fn fields(job: &Job) -> BTreeMap<String, String> {
         .into_iter()
         .map(|(name, value)| (name, text(value)))
         .collect();
-    let message = job
-        .message_bits
-        .map_or("none".to_owned(), |bits| bits.to_string());
+    // A text that is one message is as long as its symbols.
+    let message = match job.message_bits {
+        None if job.op.is_text() => (8 * job.symbols).to_string(),
+        None => "none".to_owned(),
+        Some(bits) => bits.to_string(),
+    };
     fields.insert("message".to_owned(), message);
     fields.insert("shorter".to_owned(), job.bits.saturating_sub(8).to_string());
     fields.insert("messages".to_owned(), job.text_blocks().to_string());

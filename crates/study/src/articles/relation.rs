@@ -9,6 +9,10 @@ use crate::report::Verdict;
 /// the intervals are.
 const NOISE: f64 = 0.02;
 
+/// Values that an estimate must come from for a verdict: with fewer there is no interval of 95 % for a median (it takes six), and the mean
+/// of five is the least that is judged.
+const LEAST_VALUES: usize = 5;
+
 /// On which side of a threshold an estimate lies, beyond noise.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Side {
@@ -71,6 +75,10 @@ impl Evidence<'_> {
         before: Option<&Estimate>,
         scope: &Scope,
     ) -> Result<Verdict, String> {
+        // Of a handful of values even an interval that looks narrow says little.
+        if value.n < LEAST_VALUES {
+            return Ok(Verdict::NoSignificantDifference);
+        }
         let bound = |formula: &str| Ok::<_, String>(self.measured(formula, scope)?.value);
         Ok(match relation {
             Relation::Above(least) => side(value, bound(least)?).claimed_above(),
@@ -90,8 +98,8 @@ impl Evidence<'_> {
                 }
             }
             Relation::Within([least, most]) => within(value, bound(least)?, bound(most)?),
-            Relation::GrowingWithin([least, most]) => {
-                match (within(value, bound(least)?, bound(most)?), before) {
+            Relation::Growing(least) => {
+                match (side(value, bound(least)?).claimed_above(), before) {
                     (Verdict::Holds, Some(before)) if value.high < before.low => {
                         Verdict::DoesNotHold
                     }
@@ -108,7 +116,7 @@ impl Evidence<'_> {
 }
 
 /// Whether a saving in per cent comes up to a published one, which is rounded: by so many points.
-fn saves(saving: &Estimate, published: f64) -> Verdict {
+pub(super) fn saves(saving: &Estimate, published: f64) -> Verdict {
     const POINTS: f64 = 5.0;
     let least = 100.0 * NOISE;
     if saving.confidence <= 0.0 {

@@ -7,7 +7,7 @@ use super::{
     claims::Judged,
     cpus::Cpus,
     evidence::Evidence,
-    relation::{Side, side},
+    relation::{Side, saves, side},
     scope::Scope,
 };
 use crate::{number, report::Verdict};
@@ -37,15 +37,24 @@ impl Evidence<'_> {
             sides.map(|(symbols, _)| *symbols)
         };
         let (most_hurt, least_helped) = (of(Side::Above).max(), of(Side::Below).min());
+        let are_in_order = most_hurt < least_helped || least_helped.is_none();
+        let all = |side| {
+            let sizes = of(side).map(|size| number::whole(size as u64));
+            sizes.collect::<Vec<_>>().join(", ")
+        };
         let hurt = match most_hurt {
-            Some(symbols) => format!(
+            Some(symbols) if are_in_order => format!(
                 "two threads hurt up to {}",
                 number::counted(symbols, "symbol")
             ),
+            Some(_) => format!("two threads hurt at {} symbols", all(Side::Above)),
             None => "two threads hurt at no size".to_owned(),
         };
         let helped = match least_helped {
-            Some(symbols) => format!("help from {} on", number::counted(symbols, "symbol")),
+            Some(symbols) if are_in_order => {
+                format!("help from {} on", number::counted(symbols, "symbol"))
+            }
+            Some(_) => format!("help at {}: no size divides them", all(Side::Below)),
             None => "help at none".to_owned(),
         };
         let sentence = format!(
@@ -57,6 +66,8 @@ impl Evidence<'_> {
         let contradicted = of(Side::Below).any(|symbols| symbols < below)
             || of(Side::Above).any(|symbols| symbols > below);
         let verdict = match (hurts_below, contradicted) {
+            // Texts that gain from threads where longer ones lose by them show noise, and nothing of the claim.
+            _ if !are_in_order => Verdict::NoSignificantDifference,
             (true, false) => Verdict::Holds,
             (true, true) => Verdict::HoldsInPart,
             (false, true) => Verdict::DoesNotHold,
@@ -67,6 +78,41 @@ impl Evidence<'_> {
             most_hurt.map(|symbols| picked(symbols, sides.len())),
             sentence,
         ))
+    }
+
+    /// Whether two threads save almost half of the time at most sizes.
+    pub(super) fn most_save_half(&self, scope: &Scope) -> Result<Judged, String> {
+        let verdicts: Vec<Verdict> = self
+            .sizes()
+            .into_iter()
+            .filter_map(|symbols| {
+                let saved = self.measured(
+                    "saved(speedup(text, threads = 2))",
+                    &at_size(scope, symbols),
+                );
+                Some(saves(&saved.ok()?, 50.0))
+            })
+            .collect();
+        let count = |wanted| {
+            verdicts
+                .iter()
+                .filter(|&&verdict| verdict == wanted)
+                .count()
+        };
+        let (all, holds) = (verdicts.len(), count(Verdict::Holds));
+        if all < 3 {
+            return Err(
+                "it takes results on one and on two threads at three sizes at least".to_owned(),
+            );
+        }
+        let verdict = match 2 * holds > all {
+            true => Verdict::Holds,
+            false if 2 * count(Verdict::DoesNotHold) > all => Verdict::DoesNotHold,
+            false => Verdict::NoSignificantDifference,
+        };
+        let sentence =
+            format!("two threads save almost half of the time at {holds} of {all} sizes");
+        Ok((verdict, Some(picked(holds, all)), sentence))
     }
 
     /// Whether the best number of threads, at every size of a class, is the claimed one.

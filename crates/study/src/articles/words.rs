@@ -1,7 +1,7 @@
 //! Axes, which take a scope from one value to the next, and templates in words.
 
 use super::{
-    data::{Axis, Entry, Values},
+    data::{Axis, Entry, Sizes, Values},
     evidence::Evidence,
     scope::{Scope, filled},
 };
@@ -41,6 +41,19 @@ impl Evidence<'_> {
         rows.into_iter().map(of_row).collect()
     }
 
+    /// The key sizes of the study in place of the article's: who asks for others gets their rows.
+    fn asked_sizes(&self, sizes: &Sizes) -> Vec<Vec<String>> {
+        let asked = self
+            .key_sizes()
+            .into_iter()
+            .filter(|bits| *bits >= sizes.from);
+        let entry = |bits: usize| match sizes.primes {
+            true => vec![bits.to_string(), (bits / 2).to_string()],
+            false => vec![bits.to_string()],
+        };
+        asked.map(entry).collect()
+    }
+
     /// A named list of the article, or one that the study makes.
     pub(super) fn list(&self, name: &str) -> Vec<Vec<String>> {
         let numbers = |numbers: Vec<usize>| {
@@ -65,7 +78,13 @@ impl Evidence<'_> {
             _ => {
                 let entries = self.data.lists.get(name);
                 let entries = entries.unwrap_or_else(|| panic!("there is no list '{name}'"));
-                entries.iter().map(Entry::words).collect()
+                let asked = self
+                    .data
+                    .sizes
+                    .get(name)
+                    .map(|sizes| self.asked_sizes(sizes));
+                let asked = asked.filter(|asked| !asked.is_empty());
+                asked.unwrap_or_else(|| entries.iter().map(Entry::words).collect())
             }
         }
     }

@@ -5,8 +5,8 @@ use std::{fmt::Display, ops::RangeInclusive};
 use rsalab_engines::{Mode, Op, registry::closest};
 
 use super::{
-    BATCH, BITS, Engines, Grid, Host, MAX_CELLS, MAX_CIPHERTEXT_BYTES, Plan, PlanError, SYMBOLS,
-    THREADS, Threads, groups::split,
+    BATCH, BITS, Engines, Grid, Host, MAX_CELLS, MAX_CIPHERTEXT_BYTES, MAX_MESSAGES, MAX_PORTIONS,
+    Plan, PlanError, SYMBOLS, THREADS, Threads, groups::split,
 };
 
 /// The lowest priority that a process can have.
@@ -119,7 +119,7 @@ impl Grid {
             return Ok(());
         };
         PlanError::unless(
-            self.has_only(|op| matches!(op, Op::Private | Op::Public)),
+            self.has_only(|op| matches!(op, Op::Private | Op::Public)) || self.portions.is_some(),
             "message",
             "only private and public take raw messages: give the others a [[grid]] of their own",
         )?;
@@ -137,6 +137,8 @@ impl Grid {
         if self.has_only(|op| !op.is_text()) {
             const NO_TEXT: &str = "only text_encrypt and text_decrypt take a text";
             PlanError::unless(self.symbols.is_empty(), "symbols", NO_TEXT)?;
+            PlanError::unless(self.messages.is_empty(), "messages", NO_TEXT)?;
+            PlanError::unless(self.portions.is_none(), "portions", NO_TEXT)?;
             return PlanError::unless(self.block_symbols.is_none(), "block_symbols", NO_TEXT);
         }
         PlanError::unless(
@@ -144,8 +146,24 @@ impl Grid {
             "operations",
             "text operations and others take different data: give each a [[grid]] of its own",
         )?;
-        listed("symbols", &self.symbols)?;
-        within("symbols", &self.symbols, SYMBOLS, "symbols of text")?;
+        let sizes = [
+            !self.symbols.is_empty(),
+            !self.messages.is_empty(),
+            self.portions.is_some(),
+        ];
+        PlanError::unless(
+            sizes.iter().filter(|&&is_given| is_given).count() <= 1,
+            "symbols",
+            "a text is so many symbols, so many messages, or one message in portions: use one of the three",
+        )?;
+        match (&self.portions, self.messages.is_empty()) {
+            (Some(portions), _) => within("portions", &[*portions], 1..=MAX_PORTIONS, "portions")?,
+            (None, false) => within("messages", &self.messages, 1..=MAX_MESSAGES, "messages")?,
+            (None, true) => {
+                listed("symbols", &self.symbols)?;
+                within("symbols", &self.symbols, SYMBOLS, "symbols of text")?;
+            }
+        }
         PlanError::unless(
             self.batch == [1],
             "batch",
@@ -215,7 +233,7 @@ impl Grid {
             self.bits.len(),
             self.threads.counts(host.logical_cpus).len(),
             self.batch.len(),
-            self.symbols.len().max(1),
+            self.symbols.len().max(self.messages.len()).max(1),
         ]
         .into_iter()
         .fold(1, usize::saturating_mul)

@@ -49,6 +49,11 @@ pub struct Grid {
     /// Text operations: bytes of the whole text. Empty for the others.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub symbols: Vec<usize>,
+    /// Text operations, in place of `symbols`: texts of so many messages, each a block.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub messages: Vec<usize>,
+    /// Text operations, in place of `symbols`: one message, as long as `message` says, in so many equal blocks.
+    pub portions: Option<usize>,
     /// Text operations: bytes of text in one block; as many as fit below the modulus where absent.
     pub block_symbols: Option<usize>,
     /// Latency or throughput. Absent: latency if the grid has one item on one thread only, else throughput.
@@ -56,7 +61,7 @@ pub struct Grid {
     /// The public exponent.
     #[serde(default = "default_exponent")]
     pub exponent: Exponent,
-    /// Raw blocks: the messages' lengths. None: blocks are any numbers below the modulus.
+    /// Raw blocks, and texts in portions: the messages' lengths. None: blocks are any numbers below the modulus.
     pub message: Option<Message>,
     /// Our own engine without blinding and without the check of the result, as bare peers work.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
@@ -77,6 +82,8 @@ impl Default for Grid {
             threads: one_thread(),
             batch: one_item(),
             symbols: Vec::new(),
+            messages: Vec::new(),
+            portions: None,
             block_symbols: None,
             mode: None,
             exponent: default_exponent(),
@@ -168,14 +175,15 @@ impl Plan {
         let alike = |one: &Grid, other: &Grid| {
             let bare = |grid: &Grid| Grid {
                 symbols: Vec::new(),
+                messages: Vec::new(),
                 measure: MeasureChange::default(),
                 ..grid.clone()
             };
-            !other.symbols.is_empty() && bare(one) == bare(other)
+            other.has_text_sizes() && bare(one) == bare(other)
         };
         let mut grids: Vec<Grid> = Vec::new();
         for (place, grid) in self.grids.iter().enumerate() {
-            if grid.symbols.is_empty() {
+            if !grid.has_text_sizes() {
                 grids.push(grid.clone());
             } else if !self.grids[..place]
                 .iter()
@@ -193,6 +201,7 @@ impl Plan {
                 };
                 let with = |grid: &Grid, symbols: &[usize]| Grid {
                     symbols: symbols.to_vec(),
+                    messages: Vec::new(),
                     ..grid.clone()
                 };
                 match family.len() {
@@ -206,6 +215,84 @@ impl Plan {
             }
         }
         Plan { grids, ..self }
+    }
+
+    /// The plan at other sizes of the modulus.
+    ///
+    /// Where it has all of them, what it asks at these. Else, where several grids differ in nothing but the size and how it is measured, each
+    /// size is measured as the next larger one that was planned, or as the largest.
+    pub fn with_bits(self, bits: &[usize]) -> Plan {
+        let is_planned = |size: &usize| self.grids.iter().any(|grid| grid.bits.contains(size));
+        if bits.iter().all(is_planned) {
+            let mut grids = self.grids;
+            for grid in &mut grids {
+                grid.bits.retain(|size| bits.contains(size));
+            }
+            grids.retain(|grid| !grid.bits.is_empty());
+            return Plan { grids, ..self };
+        }
+        let bare = |grid: &Grid| Grid {
+            bits: Vec::new(),
+            measure: MeasureChange::default(),
+            ..grid.clone()
+        };
+        let largest = |grid: &&Grid| grid.bits.iter().max().copied();
+        let mut families: Vec<Vec<&Grid>> = Vec::new();
+        for grid in &self.grids {
+            match families
+                .iter_mut()
+                .find(|family| bare(family[0]) == bare(grid))
+            {
+                Some(family) => family.push(grid),
+                None => families.push(vec![grid]),
+            }
+        }
+        let of_size = |family: &[&Grid], size: usize| {
+            let fitting = family
+                .iter()
+                .copied()
+                .filter(|grid| largest(grid) >= Some(size));
+            let grid = fitting
+                .min_by_key(largest)
+                .or(family.iter().copied().max_by_key(largest));
+            Grid {
+                bits: vec![size],
+                ..grid.expect("a family has a grid").clone()
+            }
+        };
+        let of_family = |family: &Vec<&Grid>| match family[..] {
+            [grid] => vec![Grid {
+                bits: bits.to_vec(),
+                ..grid.clone()
+            }],
+            _ => bits.iter().map(|size| of_size(family, *size)).collect(),
+        };
+        let grids = families.iter().flat_map(of_family).collect();
+        Plan { grids, ..self }
+    }
+}
+
+impl Grid {
+    /// Whether it has texts whose sizes can be replaced.
+    fn has_text_sizes(&self) -> bool {
+        !self.symbols.is_empty() || !self.messages.is_empty()
+    }
+
+    /// Its texts with a modulus of `bits`: symbols in all, and in a block. One without symbols where the operations take no text.
+    pub(super) fn texts(&self, bits: usize) -> Vec<(usize, usize)> {
+        if !self.operations.iter().any(|op| op.is_text()) {
+            return vec![(0, 0)];
+        }
+        let fitting = bits.div_ceil(8) - 1;
+        if let Some(portions) = self.portions {
+            let message = self.message.unwrap_or(Message::ByteShorter);
+            let symbols = message.bits(bits).div_ceil(8);
+            return vec![(symbols, symbols.div_ceil(portions))];
+        }
+        let block = self.block_symbols.unwrap_or(fitting);
+        let of_messages = self.messages.iter().map(|messages| messages * block);
+        let symbols = self.symbols.iter().copied().chain(of_messages);
+        symbols.map(|symbols| (symbols, block)).collect()
     }
 }
 

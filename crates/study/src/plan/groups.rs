@@ -118,16 +118,11 @@ impl Grid {
             Engines::Present => &host.present,
             Engines::Named(selectors) => selectors,
         };
-        let symbols: &[usize] = if self.symbols.is_empty() {
-            &[0]
-        } else {
-            &self.symbols
-        };
         let mode = self.mode.unwrap_or(self.mode_by_shape(host));
         let mut groups = Vec::new();
         for &op in &self.operations {
             for &bits in &self.bits {
-                for &symbols in symbols {
+                for (symbols, block_symbols) in self.texts(bits) {
                     for threads in self.threads.counts(host.logical_cpus) {
                         for &batch in &self.batch {
                             let job = Job {
@@ -141,7 +136,7 @@ impl Grid {
                                 exponent: self.exponent,
                                 message_bits: self.message_bits(op, bits),
                                 symbols,
-                                block_symbols: self.block_symbols(op, bits),
+                                block_symbols,
                             };
                             let cells = engines
                                 .iter()
@@ -175,13 +170,6 @@ impl Grid {
         self.message
             .filter(|_| is_block)
             .map(|message| message.bits(bits))
-    }
-
-    fn block_symbols(&self, op: Op, bits: usize) -> usize {
-        match op.is_text() {
-            true => self.block_symbols.unwrap_or(bits.div_ceil(8) - 1),
-            false => 0,
-        }
     }
 
     fn cell(&self, job: &Job, selector: &str) -> Cell {

@@ -15,6 +15,10 @@ pub const THREADS: RangeInclusive<usize> = 1..=MAX_THREADS;
 pub const BATCH: RangeInclusive<usize> = 1..=MAX_BATCH;
 /// Sizes of a text that a study accepts, in symbols of one byte.
 pub const SYMBOLS: RangeInclusive<usize> = 1..=100_000_000;
+/// Messages that a text may be of.
+pub const MAX_MESSAGES: usize = 1_000_000;
+/// Blocks that one message may be cut into.
+pub const MAX_PORTIONS: usize = MAX_THREADS;
 /// Counts of calls after which a study ends a cell.
 pub const REPEATS: RangeInclusive<u64> = 1..=1_000_000_000_000;
 /// The most bytes that the ciphertext of one text may take: it is held in memory.

@@ -10,7 +10,7 @@ use super::{
     group::{Group, Row},
     model::Report,
     names,
-    review::{Claim, Review, Verdict},
+    review::{Claim, EngineVerdict, Review, Verdict},
     words,
 };
 use crate::{
@@ -102,7 +102,7 @@ struct ReviewedClaim<'a> {
     numeral: String,
     outcome: String,
     /// In the order of the engines; none where the claim is not about one.
-    verdicts: Vec<Option<Verdict>>,
+    verdicts: Vec<Option<&'a EngineVerdict>>,
 }
 
 impl<'a> ReviewedArticle<'a> {
@@ -115,12 +115,7 @@ impl<'a> ReviewedArticle<'a> {
             outcome: claim.outcome(),
             verdicts: engines
                 .iter()
-                .map(|engine| {
-                    let mut verdicts = claim.verdicts.iter();
-                    verdicts
-                        .find(|one| one.engine == **engine)
-                        .map(|one| one.verdict)
-                })
+                .map(|engine| claim.verdicts.iter().find(|one| one.engine == **engine))
                 .collect(),
         };
         ReviewedArticle {

@@ -60,6 +60,13 @@ pub struct Row {
     pub notes: Vec<String>,
 }
 
+impl Row {
+    /// The primality test in words, which begin with the number of rounds.
+    pub(crate) fn rounds(&self) -> Option<&str> {
+        self.ledger.as_ref()?.rounds.as_deref()
+    }
+}
+
 /// What was measured of each cell of a group; none of those that are not done.
 pub(super) fn measured<'a>(
     group: &'a GroupRecord,

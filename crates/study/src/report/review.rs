@@ -49,6 +49,8 @@ pub struct Shown {
 pub enum Verdict {
     /// The data bear it out, beyond what chance explains.
     Holds,
+    /// Every case that was measured holds, and others could not be measured.
+    HoldsWhereMeasured,
     /// Some of its cases hold and others do not.
     HoldsInPart,
     /// The data speak against it, beyond what chance explains.
@@ -85,6 +87,8 @@ pub struct EngineVerdict {
     pub engine: String,
     /// Over all its cases.
     pub verdict: Verdict,
+    /// Where it holds as far as it was measured: the cases that were not.
+    pub missing: Vec<String>,
 }
 
 /// One comparison.
@@ -148,6 +152,7 @@ impl Verdict {
     pub fn words(self) -> &'static str {
         match self {
             Verdict::Holds => "holds",
+            Verdict::HoldsWhereMeasured => "holds where it was measured",
             Verdict::HoldsInPart => "holds in part",
             Verdict::DoesNotHold => "does not hold",
             Verdict::NoSignificantDifference => "no significant difference",
@@ -159,6 +164,7 @@ impl Verdict {
     pub fn mark(self) -> &'static str {
         match self {
             Verdict::Holds => "✓",
+            Verdict::HoldsWhereMeasured => "◔",
             Verdict::HoldsInPart => "◐",
             Verdict::DoesNotHold => "✗",
             Verdict::NoSignificantDifference => "≈",
@@ -166,13 +172,20 @@ impl Verdict {
         }
     }
 
-    /// The verdict over several cases: what could not be measured, or told, does not speak against what could.
+    /// The verdict over several cases: what could not be told does not speak against what could, and what could not be measured is not
+    /// said to hold.
     pub(crate) fn over(cases: impl IntoIterator<Item = Verdict>) -> Verdict {
         let cases: Vec<Verdict> = cases.into_iter().collect();
         let has = |verdict| cases.contains(&verdict);
-        match (has(Verdict::Holds), has(Verdict::DoesNotHold)) {
+        let holds = has(Verdict::Holds) || has(Verdict::HoldsWhereMeasured);
+        match (holds, has(Verdict::DoesNotHold)) {
             _ if has(Verdict::HoldsInPart) => Verdict::HoldsInPart,
             (true, true) => Verdict::HoldsInPart,
+            (true, false)
+                if has(Verdict::HoldsWhereMeasured) || has(Verdict::NotMeasurableHere) =>
+            {
+                Verdict::HoldsWhereMeasured
+            }
             (true, false) => Verdict::Holds,
             (false, true) => Verdict::DoesNotHold,
             (false, false) if has(Verdict::NoSignificantDifference) => {
@@ -187,10 +200,16 @@ impl Claim {
     /// The first engine's last comparison that says what is said of the whole, else its last one that has a value: the
     /// largest text, the most threads.
     pub fn example(&self) -> Option<&Case> {
-        let EngineVerdict { engine, verdict } = self.verdicts.first()?;
+        let EngineVerdict {
+            engine, verdict, ..
+        } = self.verdicts.first()?;
         let of_engine = |case: &&Case| case.engine == *engine && case.value.is_some();
         let mut cases = self.cases.iter().filter(of_engine);
-        let like_the_whole = cases.clone().rfind(|case| case.verdict == *verdict);
+        let wanted = match verdict {
+            Verdict::HoldsWhereMeasured => &Verdict::Holds,
+            verdict => verdict,
+        };
+        let like_the_whole = cases.clone().rfind(|case| case.verdict == *wanted);
         like_the_whole.or_else(|| cases.next_back())
     }
 
@@ -206,11 +225,14 @@ impl Claim {
             return reason.clone();
         }
         let of_kind = |kind: Verdict| {
-            let engines: Vec<&str> = self
+            let engines: Vec<String> = self
                 .verdicts
                 .iter()
                 .filter(|one| one.verdict == kind)
-                .map(|one| one.engine.as_str())
+                .map(|one| match &one.missing[..] {
+                    [] => one.engine.clone(),
+                    missing => format!("{}; not measured: {}", one.engine, missing.join("; ")),
+                })
                 .collect();
             format!("{} {} ({})", kind.mark(), kind.words(), engines.join(", "))
         };
