@@ -274,6 +274,9 @@ fn batch_files_count_on() {
     let first = text("results/result_1024_run_10.txt");
     assert!(number(last, "Minimum") <= number(first, "Minimum"));
     assert!(number(last, "Maximum") >= number(first, "Maximum"));
+    // The tests of the program in C compare its files with the same one.
+    let form = |text: &str| text.replace(|character: char| character.is_ascii_digit(), "");
+    assert_eq!(form(last), form(include_str!("golden/batch-file.txt")));
     assert!(
         files
             .iter()
