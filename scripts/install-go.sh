@@ -4,7 +4,8 @@
 set -eu
 
 version=1.27.3
-into=${RSALAB_PREFIX:-prefix}/go
+root=$(cd "$(dirname "$0")/.." && pwd)
+into=${RSALAB_PREFIX:-$root/prefix}/go
 
 case "$(uname -s) $(uname -m)" in
   "Linux x86_64") platform=manylinux_2_17_x86_64 sha256=ae9a8cfefeacb582f53ff489a3b83d729256a284ac0f7f37b179216ac4bcb69d ;;

@@ -4,7 +4,8 @@
 set -eu
 
 version=2026.2.0
-into=${RSALAB_PREFIX:-prefix}/ipp
+root=$(cd "$(dirname "$0")/.." && pwd)
+into=${RSALAB_PREFIX:-$root/prefix}/ipp
 libraries="libippcp.so.13 libcrypto_mb.so.13 libsvml.so libirng.so libimf.so libintlc.so.5"
 
 if [ "$(uname -s) $(uname -m)" != "Linux x86_64" ]; then

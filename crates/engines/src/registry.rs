@@ -46,32 +46,54 @@ pub struct Registry {
     folders: Vec<PathBuf>,
 }
 
-/// The environment variable that names the project's prefix.
+/// The environment variable that names a prefix, when the program is built and when it runs.
 pub const PREFIX_VARIABLE: &str = "RSALAB_PREFIX";
 
-/// The folder into which peers are installed that are no system packages: the one that the environment names, or else
-/// `prefix` in the working directory.
-pub fn prefix() -> PathBuf {
-    env::var_os(PREFIX_VARIABLE)
-        .filter(|prefix| !prefix.is_empty())
-        .map_or_else(|| PathBuf::from("prefix"), PathBuf::from)
+/// The prefix that this program was built for: what the variable held then. In the repository that is `prefix` in its root, by
+/// `.cargo/config.toml`.
+const BUILT_FOR: Option<&str> = option_env!("RSALAB_PREFIX");
+
+/// The folders into which peers are installed that are no system packages, the first to be searched first:
+///
+/// 1. the prefix that this program was built for;
+/// 2. the one that `RSALAB_PREFIX` names now.
+///
+/// What lies next to the program comes before both. The working directory is none of them: whoever can write there could else have
+/// any program started.
+pub fn prefixes() -> Vec<PathBuf> {
+    let named = env::var_os(PREFIX_VARIABLE).filter(|prefix| !prefix.is_empty());
+    let (built_for, named) = (BUILT_FOR.map(PathBuf::from), named.map(PathBuf::from));
+    search_order(built_for, named)
+}
+
+/// A relative prefix means another folder wherever the program is started: one that was built in is not searched. Who names one
+/// now means the folder that it is now.
+fn search_order(built_for: Option<PathBuf>, named: Option<PathBuf>) -> Vec<PathBuf> {
+    let built_for = built_for.filter(|prefix| prefix.is_absolute());
+    let named = named.filter(|prefix| built_for.as_ref() != Some(prefix));
+    built_for.into_iter().chain(named).collect()
 }
 
 impl Registry {
-    /// Workers in the folder of `program`, then in the folder `bin` of the prefix: the project's ([`prefix`]) if none is given.
-    pub fn new(program: PathBuf, prefix: Option<PathBuf>) -> Self {
+    /// Workers in the folder of `program`, then in the folder `bin` of each prefix.
+    pub fn new(program: PathBuf, prefixes: &[PathBuf]) -> Self {
         let own = program.parent().map(Path::to_path_buf);
-        let prefix = prefix.unwrap_or_else(self::prefix);
-        let folders = own.into_iter().chain([prefix.join("bin")]).collect();
+        let installed = prefixes.iter().map(|prefix| prefix.join("bin"));
+        let folders = own.into_iter().chain(installed).collect();
         Registry { program, folders }
     }
 
-    /// For the program that is running, with the project's prefix.
+    /// For the program that is running, with its [`prefixes`].
     ///
     /// # Errors
     /// The system's, if it does not say where the program is.
     pub fn of_this_program() -> std::io::Result<Self> {
-        Ok(Registry::new(env::current_exe()?, None))
+        Ok(Registry::new(env::current_exe()?, &prefixes()))
+    }
+
+    /// The folders in which workers are looked for, the first first.
+    pub fn folders(&self) -> &[PathBuf] {
+        &self.folders
     }
 
     /// Every engine of this version, and after them those of the user's own, by name.

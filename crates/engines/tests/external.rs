@@ -223,7 +223,7 @@ fn the_engine_of_the_page_conforms() {
     let file = home.path().join("rsalab-peer-python-pow");
     fs::write(&file, program).expect("the folder can be written to");
     fs::set_permissions(&file, fs::Permissions::from_mode(0o755)).expect("it is ours");
-    let registry = Registry::new(home.path().join("rsalab"), Some(home.path().join("prefix")));
+    let registry = Registry::new(home.path().join("rsalab"), &[home.path().join("prefix")]);
     let engine = registry.select("python-pow").expect("it is there").engine;
     let location = registry.locate(&engine).expect("it is there");
     let scope = Scope {

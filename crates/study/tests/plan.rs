@@ -350,7 +350,7 @@ fn the_host_knows_engines_that_are_not_there() {
     let directory = tempfile::tempdir().unwrap();
     let registry = Registry::new(
         directory.path().join("rsalab"),
-        Some(directory.path().to_owned()),
+        &[directory.path().to_owned()],
     );
     let host = Host::of_this_machine(&registry);
     assert!(host.known.iter().any(|name| name == "openssl"));

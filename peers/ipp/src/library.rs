@@ -1,6 +1,7 @@
-//! The libraries in the project's prefix, opened for good.
+//! Intel's libraries, opened for good.
 
 use std::{
+    env,
     error::Error,
     ffi::c_void,
     path::{Path, PathBuf},
@@ -40,9 +41,22 @@ pub enum Absent {
     NotOnThisCpu(String),
 }
 
-/// The folder that `scripts/install-ipp.sh` fills.
-pub fn folder() -> PathBuf {
-    registry::prefix().join("ipp").join("lib")
+/// The folder that `scripts/install-ipp.sh` fills: next to the worker's program, or in one of the [prefixes](registry::prefixes).
+/// Where there is none, the last place where it could be.
+///
+/// # Errors
+/// There is no such place: the system does not say where the program is, and there are no prefixes.
+pub fn folder() -> Result<PathBuf, Absent> {
+    let program = env::current_exe().ok();
+    let next_to_it = program.as_deref().and_then(Path::parent);
+    let prefixes = registry::prefixes();
+    let roots = next_to_it
+        .into_iter()
+        .chain(prefixes.iter().map(PathBuf::as_path));
+    let folders: Vec<PathBuf> = roots.map(|root| root.join("ipp").join("lib")).collect();
+    let found = folders.iter().find(|folder| folder.is_dir());
+    let folder = found.or(folders.last()).cloned();
+    folder.ok_or_else(|| Absent::NotInstalled(Path::new("ipp").join("lib")))
 }
 
 /// A library that is open for as long as the process lives.

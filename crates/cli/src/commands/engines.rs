@@ -15,10 +15,16 @@ use crate::{arguments::Engines, exit::Result, output, printable::printable, tabl
 /// A worker that does not answer within this time is reported as broken.
 const GREETING: Duration = Duration::from_secs(10);
 
+/// What to do about an engine that is installed where it is not looked for.
+const ELSEWHERE: &str =
+    "If one is installed elsewhere, set RSALAB_PREFIX to the folder whose 'bin' it is in.";
+
 /// What `--json` prints.
 #[derive(Serialize)]
 struct Listing {
     engines: Vec<Listed>,
+    /// Folders in which programs of engines are looked for, in this order.
+    searched: Vec<String>,
     /// The kernels of the engine `own`.
     kernels: Vec<ListedKernel>,
 }
@@ -56,6 +62,11 @@ pub(crate) fn run(arguments: &Engines) -> Result<()> {
             .engines()
             .iter()
             .map(|entry| listed(entry, &registry))
+            .collect(),
+        searched: registry
+            .folders()
+            .iter()
+            .map(|folder| folder.display().to_string())
             .collect(),
         kernels: kernels()
             .into_iter()
@@ -151,6 +162,9 @@ fn shown(listing: &Listing) -> String {
     if !absent.is_empty() {
         text += "\n";
         text += &absent;
+        let searched = listing.searched.join(", then ");
+        let searched = format!("Programs of engines are looked for in {searched}.");
+        text += &format!("\n{}\n{ELSEWHERE}\n", printable(&searched));
     }
     text += "\n";
     text + &kernels

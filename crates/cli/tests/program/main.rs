@@ -5,6 +5,7 @@ mod bad_input;
 mod calibrate;
 mod cipher;
 mod conformance;
+mod elsewhere;
 mod interrupted;
 mod key_files;
 mod keygen;

@@ -49,7 +49,7 @@ fn a_peer_is_found_beside_the_program_before_the_prefix() {
     let (bin, prefix) = (home.path().join("bin"), home.path().join("prefix"));
     fs::create_dir_all(&bin).unwrap();
     fs::create_dir_all(prefix.join("bin")).unwrap();
-    let registry = Registry::new(bin.join("rsalab"), Some(prefix.clone()));
+    let registry = Registry::new(bin.join("rsalab"), std::slice::from_ref(&prefix));
     let gmp = Selector::parse("gmp").unwrap().engine;
 
     let absent = registry.locate(&gmp).unwrap_err();
@@ -71,8 +71,27 @@ fn a_peer_is_found_beside_the_program_before_the_prefix() {
 }
 
 #[test]
+fn the_prefix_that_the_program_was_built_for_comes_before_the_one_that_is_named() {
+    let path = |text: &str| Some(PathBuf::from(text));
+    let rows: [(Option<PathBuf>, Option<PathBuf>, &[&str]); 6] = [
+        (path("/built"), path("/named"), &["/built", "/named"]),
+        (path("/built"), None, &["/built"]),
+        (path("/both"), path("/both"), &["/both"]),
+        (None, path("/named"), &["/named"]),
+        // Relative to what, nobody knows any more.
+        (path("prefix"), path("named"), &["named"]),
+        (path(""), None, &[]),
+    ];
+    for (built_for, named, expected) in rows {
+        let order = search_order(built_for.clone(), named.clone());
+        let expected: Vec<&Path> = expected.iter().map(Path::new).collect();
+        assert_eq!(order, expected, "{built_for:?}, {named:?}");
+    }
+}
+
+#[test]
 fn a_built_in_engine_is_this_program() {
-    let registry = Registry::new(PathBuf::from("/opt/bin/rsalab"), None);
+    let registry = Registry::new(PathBuf::from("/opt/bin/rsalab"), &[]);
     let own = registry
         .locate(&Selector::parse("own").unwrap().engine)
         .unwrap();
@@ -119,7 +138,7 @@ fn programs_that_are_well_named_are_engines_of_the_users_own() {
     file(bin.join(file_of("text")), 0o644);
     file(bin.join("peer-mine"), 0o755);
 
-    let registry = Registry::new(bin.join("rsalab"), Some(prefix));
+    let registry = Registry::new(bin.join("rsalab"), &[prefix]);
     let all = registry.engines();
     let (fixed, own) = all.split_at(engines().len());
     assert_eq!(fixed, engines());

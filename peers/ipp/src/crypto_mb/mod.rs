@@ -34,7 +34,7 @@ pub struct CryptoMb {
 }
 
 impl CryptoMb {
-    /// The engine, on the library in the project's prefix.
+    /// The engine, on the library in the folder of [`folder`].
     pub fn new() -> Result<Self, Absent> {
         // The library itself names no place where they are. Order: who is needed by another comes first.
         const NEEDED: [&str; 5] = [
@@ -44,7 +44,7 @@ impl CryptoMb {
             "libsvml.so",
             "libcrypto.so.3",
         ];
-        let library = Opened::open(&folder(), "libcrypto_mb.so.13", &NEEDED)?;
+        let library = Opened::open(&folder()?, "libcrypto_mb.so.13", &NEEDED)?;
         // SAFETY: the signatures are those of the headers of interface version 13, which the file's name states.
         let functions = unsafe { Functions::of(&library) }?;
         // SAFETY: no arguments, no preconditions; the answer is a static record.

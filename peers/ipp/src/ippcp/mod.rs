@@ -42,9 +42,9 @@ pub struct Ippcp {
 }
 
 impl Ippcp {
-    /// The engine, on the library in the project's prefix.
+    /// The engine, on the library in the folder of [`folder`].
     pub fn new() -> Result<Self, Absent> {
-        let library = Opened::open(&folder(), "libippcp.so.13", &[])?;
+        let library = Opened::open(&folder()?, "libippcp.so.13", &[])?;
         // SAFETY: the signatures are those of the headers of interface version 13, which the file's name states.
         let functions = unsafe { Functions::of(&library) }?;
         // SAFETY: no arguments, no preconditions; it looks at the CPU and chooses code for it.

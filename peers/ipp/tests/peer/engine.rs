@@ -1,5 +1,7 @@
 //! What is particular to these engines; what every engine must do is in the conformance suite.
 
+use std::fs;
+
 use rsalab_engines::{
     Engine, EngineError, Exponent, Job, Limits, Location, Op, SessionError, StudyKey, Worker,
     conformance::test_seed, verify,
@@ -187,15 +189,19 @@ fn a_missing_library_is_told_at_the_greeting_with_the_command_that_brings_it() {
         ("ippcp", env!("CARGO_BIN_EXE_rsalab-peer-ippcp")),
         ("crypto_mb", env!("CARGO_BIN_EXE_rsalab-peer-crypto_mb")),
     ] {
-        // `env` gives the worker a prefix in which there is nothing.
+        // The folder next to the program is looked into first, and there is nothing in it.
+        let home = tempfile::tempdir().unwrap();
+        fs::create_dir_all(home.path().join("ipp/lib")).unwrap();
+        let worker = home.path().join(name);
+        fs::copy(program, &worker).unwrap();
         let location = Location {
             engine: name.to_owned(),
-            program: "env".into(),
-            args: vec!["RSALAB_PREFIX=/no/such/prefix".into(), program.into()],
+            program: worker,
+            args: Vec::new(),
         };
         let error = Worker::spawn(&location, Limits::default())
             .err()
-            .expect("there is no such prefix");
+            .expect("there is no library");
         assert!(matches!(error, SessionError::Fault(_)), "{error:?}");
         assert!(
             error.to_string().contains("sh scripts/install-ipp.sh"),
