@@ -4,6 +4,7 @@
     scripts/check.py formats [--rsalab PATH] [--bits 1024,2048,3072,4096]
     scripts/check.py schemes [--rsalab PATH] [--kernel NAME] [--batch N] [--count N] [--openssl N] [--shake N] [--seed N]
     scripts/check.py keys FOLDER COUNT BITS
+    scripts/check.py samples STUDY [--rsalab PATH]
 
 formats: each format of `rsalab key convert` goes to two programs at least, and comes back from one that writes it, number for number:
 the `openssl` command and Python's `cryptography` for DER and PEM, with a password or without; `ssh-keygen` and `cryptography` for
@@ -17,6 +18,9 @@ a model in this file, made of Python's integers and hashlib.
 keys: every key of a folder that `rsalab keygen --count N --out FOLDER` made: its integers by a reader of DER that is written here, p
 and q by GMP's probable-prime test, their relations by Python's integers, its digest in the manifest, no two alike, mode 0600. One key in
 fifty is read by `cryptography`, where that is installed. Takes PKCS#8 in PEM.
+
+samples: a study's samples as `rsalab export` writes them, in both formats, read by pandas: the two must hold the same, and their medians
+must be those of the report. Without pandas, or without its reader of Parquet (pyarrow), it is skipped.
 
 It ends with code 1 if anything differs.
 """
@@ -524,11 +528,61 @@ def check_keys(options):
           f"{read} read by cryptography; no fault found")
 
 
+# ---- samples ----
+
+JOB = ["op", "bits", "threads", "batch", "mode", "exponent", "message_bits", "symbols", "block_symbols"]
+
+
+def check_samples(arguments):
+    pandas, pyarrow = optional("pandas"), optional("pyarrow.parquet")
+    if not pandas or not pyarrow:
+        return
+    with tempfile.TemporaryDirectory() as home:
+        paths = {format: f"{home}/samples.{format}" for format in ["csv", "parquet"]}
+        for path in paths.values():
+            run(arguments.rsalab, "export", arguments.study, "--samples", "--out", path, "--quiet")
+        run(arguments.rsalab, "report", arguments.study, "--out", f"{home}/report", "--quiet")
+        report = json.loads(pathlib.Path(f"{home}/report/results.json").read_text())
+        as_text = {"exponent": str, "interruption": str}
+        csv, parquet = pandas.read_csv(paths["csv"], dtype=as_text), pandas.read_parquet(paths["parquet"])
+        for format, path in paths.items():
+            print(f"{os.path.getsize(path):9}  bytes of {format}")
+
+    tally = Tally()
+    tally.count("columns", list(csv.columns) == list(parquet.columns))
+    for name in csv.columns:
+        one, other = csv[name], parquet[name]
+        same = (one.isna() == other.isna()).all() and (one.dropna() == other.dropna()).all()
+        tally.count("columns that are the same in both formats", bool(same), name)
+
+    counted = parquet[parquet.counted].assign(ns=lambda it: it.elapsed_ns / it.operations)
+    measured = 0
+    for group in report["groups"]:
+        job = {"message_bits": None, **group["job"]}
+        is_group = pandas.Series(True, index=counted.index)
+        for name in JOB:
+            asked = str(job[name]) if name == "exponent" else job[name]
+            is_group &= counted[name].isna() if asked is None else counted[name] == asked
+        for row in group["rows"]:
+            cell = counted[is_group & (counted.engine == row["engine"]) & (counted.bare == row["is_bare"])]
+            detail = {"job": job, "engine": row["engine"]}
+            if not row["figures"]:
+                tally.count("cells without a figure have no counted samples", cell.empty, detail)
+                continue
+            measured += len(cell)
+            figures = row["figures"]
+            tally.count("numbers of samples and of operations", bool(
+                len(cell) == figures["summary"]["n"] and cell.operations.sum() == figures["operations"]), detail)
+            tally.count("medians", math.isclose(cell.ns.median(), figures["ns_per_op"]["value"], rel_tol=1e-12), detail)
+    tally.count("no counted sample is left over", measured == len(counted), [measured, len(counted)])
+    tally.exit()
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     commands = parser.add_subparsers(required=True)
-    formats, schemes, keys = (commands.add_parser(name) for name in ["formats", "schemes", "keys"])
-    for command in formats, schemes:
+    formats, schemes, keys, samples = (commands.add_parser(name) for name in ["formats", "schemes", "keys", "samples"])
+    for command in formats, schemes, samples:
         command.add_argument("--rsalab", type=os.path.abspath, default=os.path.abspath("target/release/rsalab"))
     formats.set_defaults(check=check_formats)
     formats.add_argument("--bits", default="1024,2048,3072,4096")
@@ -536,6 +590,8 @@ def main():
     schemes.add_argument("--kernel")
     for name, default in [("batch", None), ("count", 8000), ("openssl", 2000), ("shake", 1000), ("seed", None)]:
         schemes.add_argument(f"--{name}", type=int, default=default)
+    samples.set_defaults(check=check_samples)
+    samples.add_argument("study")
     keys.set_defaults(check=check_keys)
     keys.add_argument("folder")
     keys.add_argument("keys", type=int, metavar="count")

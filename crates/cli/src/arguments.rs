@@ -28,7 +28,7 @@ pub(crate) use messages::{
     Sign, SignatureOptions, SignatureSchemeName, TextDecrypt, TextEncrypt, TraceOptions, Verify,
 };
 pub(crate) use shared::{JsonOption, KeyFileOptions, MeasureOptions};
-pub(crate) use studies::{Report, Resume, Study};
+pub(crate) use studies::{Export, Report, Resume, Study, TableFormat};
 
 /// Measures RSA on this machine: engine against engine, blocks interleaved, every answer checked.
 #[derive(Parser)]
@@ -100,6 +100,7 @@ pub(crate) enum Command {
     Study(Study),
     Resume(Resume),
     Report(Report),
+    Export(Export),
     Bench(Bench),
     Engines(Engines),
     Vectors(Vectors),

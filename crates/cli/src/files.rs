@@ -153,6 +153,23 @@ pub(crate) fn create(files: &[NewFile<'_>]) -> Result<()> {
     sync_names(files.iter().map(|(path, ..)| *path).zip(&made))
 }
 
+/// Makes a file that does not exist yet, of what `fill` writes into it, however much that is. It is there whole or not at all.
+pub(crate) fn create_from<T>(
+    path: &Path,
+    privacy: Privacy,
+    fill: impl FnOnce(&File) -> Result<T>,
+) -> Result<T> {
+    let draft = Draft::open(path, privacy).map_err(|error| cannot_make(path, error))?;
+    let made = fill(draft.file())?;
+    draft
+        .file()
+        .sync_all()
+        .map_err(|error| cannot_make(path, error))?;
+    let named = draft.name(path)?;
+    sync_names([(path, &named)].into_iter())?;
+    Ok(made)
+}
+
 /// Has the names of new files reach the disk, folder by folder.
 ///
 /// A folder that may be written to and not read cannot be opened for that. Its files are synced once more instead, which
@@ -324,6 +341,29 @@ mod tests {
         assert!(create(&pair).is_err());
         let left = folder.path().read_dir().expect("it is a folder").count();
         assert_eq!(left, 1, "no draft and no half of a pair may be left behind");
+    }
+
+    #[test]
+    fn a_file_that_could_not_be_filled_is_not_there() {
+        let folder = tempfile::tempdir().expect("a folder for the test");
+        let path = folder.path().join("table");
+        let fill = |mut file: &File, outcome: Result| {
+            file.write_all(b"row").expect("there is room");
+            outcome
+        };
+        let broken = Failure::new(Class::Database, "the rest cannot be read");
+        let refused = create_from(&path, Privacy::Public, |file| fill(file, Err(broken)));
+        assert_eq!(
+            refused.expect_err("it was not filled").class(),
+            Class::Database
+        );
+        let left = folder.path().read_dir().expect("it is a folder").count();
+        assert_eq!(left, 0);
+
+        create_from(&path, Privacy::Public, |file| fill(file, Ok(()))).expect("the name is free");
+        assert_eq!(fs::read(&path).expect("it is there"), b"row");
+        let refused = create_from(&path, Privacy::Public, |file| fill(file, Ok(())));
+        assert_eq!(refused.expect_err("it exists").class(), Class::Io);
     }
 
     #[test]

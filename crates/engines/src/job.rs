@@ -33,6 +33,17 @@ pub enum Mode {
     Throughput,
 }
 
+impl Mode {
+    /// The word in plans and in tables.
+    pub fn name(self) -> &'static str {
+        match self {
+            Mode::Latency => "latency",
+            Mode::Concurrent => "concurrent",
+            Mode::Throughput => "throughput",
+        }
+    }
+}
+
 /// One thing to be measured on one engine.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]

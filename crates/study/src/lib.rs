@@ -8,6 +8,7 @@
 //! | a few cells now, without a store | [`mod@bench`] |
 //! | what the samples say | [`compare`] |
 //! | what people are shown | [`report`] |
+//! | the samples, for other programs | [`export`] |
 //! | how a number is written | [`number`] |
 //! | published studies done again | [`articles`] |
 //!
@@ -50,6 +51,7 @@ pub mod calibrate;
 pub mod compare;
 mod distinct;
 mod error;
+pub mod export;
 pub mod number;
 mod parallel;
 pub mod plan;

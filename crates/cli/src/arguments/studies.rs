@@ -2,11 +2,11 @@
 
 use std::{ffi::OsString, path::PathBuf};
 
-use clap::Args;
+use clap::{Args, ValueEnum};
 use rsalab_study::plan::{REPEATS, SYMBOLS, THREADS};
 
 use super::{
-    shared::{JsonOption, KernelOption, MeasureOptions, SeedOption},
+    shared::{JsonOption, KernelOption, MeasureOptions, OutOption, SeedOption},
     values::{bits, seconds, within},
 };
 
@@ -98,4 +98,38 @@ pub(crate) struct Report {
     pub(crate) batch_files: bool,
     #[command(flatten)]
     pub(crate) json: JsonOption,
+}
+
+/// Write the samples of a study to one file, for other programs
+///
+/// Every call that was timed is a row, or several short calls that were timed as one, with the cell that it is of and its place in
+/// the order of the measurement. The column 'counted' says whether the figures of the report are made of it: blocks that were
+/// interrupted and cells that are not done are written too.
+#[derive(Args)]
+#[command(after_long_help = "\
+Examples:
+  rsalab export results/quick-… --samples --out samples.csv
+  rsalab export results/quick-… --samples --out samples.parquet
+  rsalab export results/quick-… --samples | gzip > samples.csv.gz")]
+pub(crate) struct Export {
+    /// The directory of the study.
+    #[arg(value_name = "DIR")]
+    pub(crate) directory: PathBuf,
+    /// Write the samples: the only thing to export so far.
+    #[arg(long, required = true)]
+    pub(crate) samples: bool,
+    /// The format of the file; Parquet if its name ends in .parquet, else CSV.
+    #[arg(long, value_name = "FORMAT")]
+    pub(crate) format: Option<TableFormat>,
+    #[command(flatten)]
+    pub(crate) out: OutOption,
+}
+
+/// How a table for other programs is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum TableFormat {
+    /// Text, the names of the columns in the first line.
+    Csv,
+    /// Apache Parquet: smaller, and with the types of the columns.
+    Parquet,
 }

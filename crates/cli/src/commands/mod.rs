@@ -19,6 +19,7 @@ mod completions;
 mod encryption;
 mod engines;
 mod environment;
+mod export;
 mod inputs;
 mod key;
 mod key_writer;
@@ -41,6 +42,7 @@ pub(crate) fn run(command: Command, log: Log) -> Result<ExitCode> {
         Command::Study(arguments) => study::study(&arguments, log),
         Command::Resume(arguments) => study::resume(&arguments, log),
         Command::Report(arguments) => study::report(&arguments),
+        Command::Export(arguments) => export::run(&arguments, log),
         Command::Bench(arguments) => bench::run(&arguments, log),
         Command::Engines(arguments) => engines::run(&arguments),
         Command::Vectors(arguments) => vectors::run(&arguments, log),

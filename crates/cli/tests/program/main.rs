@@ -6,6 +6,7 @@ mod calibrate;
 mod cipher;
 mod conformance;
 mod elsewhere;
+mod export;
 mod interrupted;
 mod key_files;
 mod keygen;

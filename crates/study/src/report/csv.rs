@@ -1,6 +1,6 @@
 //! Every cell in a row: the numbers of the report for other programs.
 
-use rsalab_engines::{Job, Mode};
+use rsalab_engines::Job;
 use rsalab_measure::{Estimate, stats::StabilisedQuartiles};
 
 use super::{
@@ -21,14 +21,15 @@ struct Cell<'a> {
 type Field = fn(Cell<'_>) -> String;
 
 /// Every column: its name, and what stands in it.
-const COLUMNS: [(&str, Field); 45] = [
+const COLUMNS: [(&str, Field); 46] = [
     ("op", |it| it.job.op.to_string()),
     ("bits", |it| it.job.bits.to_string()),
     ("threads", |it| it.job.threads.to_string()),
     ("batch", |it| it.job.batch.to_string()),
-    ("mode", |it| mode(it.job.mode).to_owned()),
+    ("mode", |it| it.job.mode.name().to_owned()),
     ("bare", |it| it.row.is_bare.to_string()),
     ("exponent", |it| it.job.exponent.to_string()),
+    ("message_bits", |it| text(it.job.message_bits)),
     ("symbols", |it| it.job.symbols.to_string()),
     ("block_symbols", |it| it.job.block_symbols.to_string()),
     ("engine", |it| it.row.engine.clone()),
@@ -162,12 +163,4 @@ fn high(estimate: Option<Estimate>) -> String {
 
 fn with_interval(estimate: Option<Estimate>) -> Option<Estimate> {
     estimate.filter(|it| it.confidence > 0.0)
-}
-
-fn mode(mode: Mode) -> &'static str {
-    match mode {
-        Mode::Latency => "latency",
-        Mode::Concurrent => "concurrent",
-        Mode::Throughput => "throughput",
-    }
 }

@@ -47,6 +47,8 @@ pub struct Report {
     pub command: String,
     /// The command that makes this report again.
     pub report_command: String,
+    /// The command that writes the samples of the study to one file.
+    pub samples_command: String,
     /// The plan.
     pub plan_toml: String,
     /// From which every key and input of the study derives; no secret.
@@ -137,6 +139,7 @@ impl Report {
         figures.extend(figures::of(&others));
         let sessions: Vec<Session> = session_records.iter().map(Session::of).collect();
         let directory = store.directory().display().to_string();
+        let samples_command = format!("rsalab export {directory} --samples --out samples.csv");
         Ok(Report {
             title: title_of(&study.plan_toml),
             is_complete: !records
@@ -147,12 +150,13 @@ impl Report {
             findings,
             figures,
             articles: reviews,
-            method: method(&records),
+            method: method(&records, &samples_command),
             overviews: overview::of(&groups),
             groups,
             sessions,
             command: study.command,
             report_command: format!("rsalab report {directory}"),
+            samples_command,
             plan_toml: study.plan_toml,
             insecure_seed: study.seed.to_string(),
             program_version: crate::version::VERSION,
@@ -192,7 +196,7 @@ fn title_of(plan_toml: &str) -> String {
 }
 
 /// How it was measured, in paragraphs.
-fn method(groups: &[GroupRecord]) -> Vec<String> {
+fn method(groups: &[GroupRecord], samples_command: &str) -> Vec<String> {
     let mut confidences: Vec<f64> = groups
         .iter()
         .map(|group| group.measure.confidence)
@@ -209,5 +213,9 @@ fn method(groups: &[GroupRecord]) -> Vec<String> {
         .replace("{confidence}", &percent.join(" or "))
         .replace("{block_ms}", &number::span(block_ms))
         .replace("{discard_ms}", &number::span(discard_ms));
-    words.lines().map(str::to_owned).collect()
+    // Last, and line by line: the name of a directory may have lines and braces of its own.
+    words
+        .lines()
+        .map(|line| line.replace("{samples_command}", samples_command))
+        .collect()
 }

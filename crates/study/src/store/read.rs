@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use rsalab_engines::{BlockReport, PartTrace};
 use rsalab_measure::{Block, CpuTime, Sample};
-use rusqlite::{OptionalExtension, Row, params, types::Type};
+use rusqlite::{CachedStatement, OptionalExtension, Row, params, types::Type};
 use serde::de::DeserializeOwned;
 
 use super::{
@@ -85,64 +85,48 @@ impl Store {
 
     /// The blocks of a group in the order in which they were measured.
     pub fn blocks(&self, group: GroupId) -> Result<Vec<BlockRecord>, StoreError> {
-        self.read_blocks(group).map_err(self.content("block"))
+        let mut blocks = Vec::new();
+        self.each_block(group, |block| {
+            blocks.push(block);
+            Ok::<(), StoreError>(())
+        })?;
+        Ok(blocks)
     }
 
-    fn read_blocks(&self, group: GroupId) -> rusqlite::Result<Vec<BlockRecord>> {
-        let mut samples = self.connection.prepare_cached(
-            "SELECT elapsed_ns, tsc_ticks, operations, primality_tests FROM sample WHERE block_id = ?1 ORDER BY position",
-        )?;
+    /// Calls `act` with each block of a group, in the order in which they were measured. Only one is in memory at a time.
+    ///
+    /// # Errors
+    /// The database cannot be read, or `act` fails, which ends it.
+    pub fn each_block<E: From<StoreError>>(
+        &self,
+        group: GroupId,
+        mut act: impl FnMut(BlockRecord) -> Result<(), E>,
+    ) -> Result<(), E> {
+        let content = self.content("block");
+        let (mut blocks, mut samples) = self.block_queries().map_err(&content)?;
+        let mut rows = blocks.query(params![group.0]).map_err(&content)?;
+        while let Some(row) = rows.next().map_err(&content)? {
+            act(block(row, &mut samples).map_err(&content)?)?;
+        }
+        Ok(())
+    }
+
+    /// The queries for the blocks of a group, and for the samples of a block.
+    fn block_queries(&self) -> rusqlite::Result<(CachedStatement<'_>, CachedStatement<'_>)> {
         // A study of the first version that is only read has no such columns.
         let cpu = match self.schema_version {
             1 => "NULL, NULL",
             _ => "cpu_user_ns, cpu_system_ns",
         };
-        let mut blocks = self.connection.prepare_cached(&format!(
+        let blocks = self.connection.prepare_cached(&format!(
             "SELECT id, cell_id, order_index, round, session, worker_pid, started_ns, elapsed_ns,
                     discarded_operations, trace_json, {cpu}
              FROM block WHERE group_id = ?1 ORDER BY order_index"
         ))?;
-        let rows = blocks.query_map(params![group.0], |row| {
-            let id: i64 = row.get(0)?;
-            let mut taken = Vec::new();
-            let mut tests = Vec::new();
-            for sample in samples.query_map(params![id], |row| {
-                let sample = Sample {
-                    elapsed_ns: row.get(0)?,
-                    tsc_ticks: row.get(1)?,
-                    operations: row.get(2)?,
-                };
-                Ok((sample, row.get::<_, Option<u64>>(3)?))
-            })? {
-                let (sample, count) = sample?;
-                taken.push(sample);
-                tests.extend(count);
-            }
-            let trace: Vec<PartTrace> = optional_json(row, 9)?.unwrap_or_default();
-            let taken = TakenBlock {
-                order_index: row.get(2)?,
-                round: row.get(3)?,
-                worker_pid: row.get(5)?,
-                report: BlockReport {
-                    block: Block {
-                        samples: taken,
-                        discarded_operations: row.get(8)?,
-                        started_ns: row.get(6)?,
-                        elapsed_ns: row.get(7)?,
-                    },
-                    tests,
-                    outputs: Vec::new(),
-                    trace,
-                    cpu: cpu_time(row)?,
-                },
-            };
-            Ok(BlockRecord {
-                cell: CellId(row.get(1)?),
-                session: SessionNumber(row.get(4)?),
-                taken,
-            })
-        })?;
-        rows.collect()
+        let samples = self.connection.prepare_cached(
+            "SELECT elapsed_ns, tsc_ticks, operations, primality_tests FROM sample WHERE block_id = ?1 ORDER BY position",
+        )?;
+        Ok((blocks, samples))
     }
 
     /// The blocks of a group that were interrupted, in the order in which they were measured. A study of an earlier schema
@@ -209,6 +193,47 @@ impl Store {
             _ => StoreError::sqlite(&self.path)(error),
         }
     }
+}
+
+fn block(row: &Row<'_>, samples: &mut CachedStatement<'_>) -> rusqlite::Result<BlockRecord> {
+    let id: i64 = row.get(0)?;
+    let mut taken = Vec::new();
+    let mut tests = Vec::new();
+    for sample in samples.query_map(params![id], |row| {
+        let sample = Sample {
+            elapsed_ns: row.get(0)?,
+            tsc_ticks: row.get(1)?,
+            operations: row.get(2)?,
+        };
+        Ok((sample, row.get::<_, Option<u64>>(3)?))
+    })? {
+        let (sample, count) = sample?;
+        taken.push(sample);
+        tests.extend(count);
+    }
+    let trace: Vec<PartTrace> = optional_json(row, 9)?.unwrap_or_default();
+    let taken = TakenBlock {
+        order_index: row.get(2)?,
+        round: row.get(3)?,
+        worker_pid: row.get(5)?,
+        report: BlockReport {
+            block: Block {
+                samples: taken,
+                discarded_operations: row.get(8)?,
+                started_ns: row.get(6)?,
+                elapsed_ns: row.get(7)?,
+            },
+            tests,
+            outputs: Vec::new(),
+            trace,
+            cpu: cpu_time(row)?,
+        },
+    };
+    Ok(BlockRecord {
+        cell: CellId(row.get(1)?),
+        session: SessionNumber(row.get(4)?),
+        taken,
+    })
 }
 
 fn cell(row: &Row<'_>) -> rusqlite::Result<CellRecord> {

@@ -1,0 +1,123 @@
+//! The samples of a study in one file, for other programs: CSV, or Apache Parquet.
+//!
+//! | question | file |
+//! |---|---|
+//! | which columns there are, and what stands in them | `row` |
+//! | the formats | `csv`, `parquet` |
+//!
+//! A study may have millions of samples. One block of the database is in memory at a time, and of a Parquet file the rows of one row
+//! group.
+
+mod csv;
+mod parquet;
+mod row;
+
+use std::io::{self, Write};
+
+use self::{csv::CsvFile, parquet::ParquetFile, row::Row};
+use crate::store::{BlockRecord, CellState, GroupRecord, Store, StoreError};
+
+/// How the file is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Format {
+    /// Text in UTF-8, a line for each sample, the names of the columns in the first (RFC 4180, lines end in LF).
+    Csv,
+    /// Apache Parquet, without compression.
+    Parquet,
+}
+
+/// What was written.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Exported {
+    /// Samples: rows of the file.
+    pub samples: usize,
+    /// Those of them that figures are made of.
+    pub counted: usize,
+}
+
+/// Why the samples could not be written.
+#[derive(Debug, thiserror::Error)]
+pub enum ExportError {
+    /// The database cannot be read.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    /// The file cannot be written.
+    #[error(transparent)]
+    Write(#[from] io::Error),
+}
+
+/// Writes every sample of a study, group by group, in the order in which they were measured. After the blocks of a group come those
+/// that were interrupted.
+///
+/// Figures are made of the rows that have `counted`. The others are of blocks that were interrupted, and of cells that are not done.
+///
+/// # Errors
+/// The database cannot be read, or the file cannot be written.
+pub fn samples(
+    store: &Store,
+    format: Format,
+    file: impl Write + Send,
+) -> Result<Exported, ExportError> {
+    match format {
+        Format::Csv => {
+            let mut table = CsvFile::new(file)?;
+            let exported = each_row(store, |row| table.add(row))?;
+            table.finish()?;
+            Ok(exported)
+        }
+        Format::Parquet => {
+            let mut table = ParquetFile::new(file)?;
+            let exported = each_row(store, |row| table.add(row))?;
+            table.finish()?;
+            Ok(exported)
+        }
+    }
+}
+
+fn each_row(
+    store: &Store,
+    mut add: impl FnMut(&Row<'_>) -> io::Result<()>,
+) -> Result<Exported, ExportError> {
+    let mut exported = Exported::default();
+    for group in store.groups()? {
+        let mut add_block = |block: &BlockRecord, interruption: Option<&str>| {
+            for row in rows(&group, block, interruption) {
+                add(&row)?;
+                exported.samples += 1;
+                exported.counted += usize::from(row.is_counted);
+            }
+            Ok::<(), io::Error>(())
+        };
+        store.each_block(group.id, |block| {
+            add_block(&block, None).map_err(ExportError::from)
+        })?;
+        for block in store.interrupted_blocks(group.id)? {
+            add_block(&block.record, Some(&block.reason))?;
+        }
+    }
+    Ok(exported)
+}
+
+/// The samples of a block.
+fn rows<'a>(
+    group: &'a GroupRecord,
+    block: &'a BlockRecord,
+    interruption: Option<&'a str>,
+) -> impl Iterator<Item = Row<'a>> {
+    // The schema lets no block be of a cell that is in no group.
+    let cell = group.cells.iter().find(|cell| cell.id == block.cell);
+    let taken = &block.taken;
+    cell.into_iter().flat_map(move |cell| {
+        let samples = taken.report.block.samples.iter().enumerate();
+        samples.map(move |(position, &sample)| Row {
+            group: group.id,
+            cell,
+            session: block.session,
+            taken,
+            position,
+            sample,
+            is_counted: cell.state == CellState::Done && interruption.is_none(),
+            interruption,
+        })
+    })
+}
