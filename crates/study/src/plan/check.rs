@@ -157,8 +157,18 @@ impl Grid {
             "a text is so many symbols, so many messages, or one message in portions: use one of the three",
         )?;
         match (&self.portions, self.messages.is_empty()) {
-            (Some(portions), _) => within("portions", &[*portions], 1..=MAX_PORTIONS, "portions")?,
-            (None, false) => within("messages", &self.messages, 1..=MAX_MESSAGES, "messages")?,
+            (Some(portions), _) => {
+                within("portions", &[*portions], 1..=MAX_PORTIONS, "portions")?;
+                PlanError::unless(
+                    self.block_symbols.is_none(),
+                    "block_symbols",
+                    "portions are equal blocks: leave the key out",
+                )?;
+            }
+            (None, false) => {
+                listed("messages", &self.messages)?;
+                within("messages", &self.messages, 1..=MAX_MESSAGES, "messages")?;
+            }
             (None, true) => {
                 listed("symbols", &self.symbols)?;
                 within("symbols", &self.symbols, SYMBOLS, "symbols of text")?;
@@ -183,12 +193,17 @@ impl Grid {
 
     /// A text in small blocks grows by as much as they are smaller than the modulus.
     fn check_ciphertext(&self) -> Result<(), PlanError> {
-        let (Some(symbols), Some(block_symbols)) = (self.symbols.iter().max(), self.block_symbols)
-        else {
+        let bits = self.bits.iter().max().copied().unwrap_or(0);
+        let largest = self.texts(bits).into_iter().max();
+        let Some((symbols, block_symbols)) = largest else {
             return Ok(());
         };
-        let modulus_len = self.bits.iter().max().map_or(0, |bits| bits.div_ceil(8));
-        let bytes = symbols.div_ceil(block_symbols).saturating_mul(modulus_len);
+        if self.symbols.is_empty() {
+            within("messages", &[symbols], SYMBOLS, "symbols of text in all")?;
+        }
+        let bytes = symbols
+            .div_ceil(block_symbols)
+            .saturating_mul(bits.div_ceil(8));
         PlanError::unless(
             bytes <= MAX_CIPHERTEXT_BYTES,
             "block_symbols",
