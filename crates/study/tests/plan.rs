@@ -405,3 +405,16 @@ fn an_articles_plan_takes_other_key_sizes() {
     );
     assert!(kept.len() < plan.groups(&host).unwrap().len());
 }
+
+#[test]
+fn texts_of_messages_have_the_limits_of_texts() {
+    let refused = |keys: &str| {
+        let text = format!("[[grid]]\noperations = [\"text_encrypt\"]\nbits = [2048]\n{keys}\n");
+        parse(&text).unwrap_err().key.unwrap()
+    };
+    assert!(refused("messages = [1000000]").ends_with("messages"));
+    assert!(refused("messages = [5, 5]").ends_with("messages"));
+    assert!(refused("portions = 2\nblock_symbols = 9").ends_with("block_symbols"));
+    assert!(refused("portions = 2\nmessages = [5]").ends_with("symbols"));
+    assert!(refused("portions = 2000").ends_with("portions"));
+}
