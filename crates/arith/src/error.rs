@@ -8,7 +8,7 @@ pub enum Error {
     #[error("the modulus is even; an RSA modulus is a product of odd primes")]
     EvenModulus,
     /// The modulus lies outside the supported sizes.
-    #[error("a modulus of {bits} bits is not supported; it must have 512 to 16384 bits")]
+    #[error("a modulus of {bits} bits is not supported; it must have 256 to 16384 bits")]
     ModulusSize {
         /// Length of the refused modulus, in bits.
         bits: usize,

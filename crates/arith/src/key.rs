@@ -7,9 +7,9 @@ use std::ops::RangeInclusive;
 use zeroize::Zeroizing;
 
 /// Supported lengths of a modulus, in bits.
-pub(crate) const MODULUS_BITS: RangeInclusive<usize> = 512..=16384;
+pub(crate) const MODULUS_BITS: RangeInclusive<usize> = 256..=16384;
 
-/// A modulus n and a public exponent e that suit each other: n is odd, of 512 to 16384 bits; e is odd, and 3 <= e < n.
+/// A modulus n and a public exponent e that suit each other: n is odd, of 256 to 16384 bits; e is odd, and 3 <= e < n.
 #[derive(Clone, PartialEq, Eq, Hash)]
 pub struct CheckedPublicKey {
     bits: usize,

@@ -10,6 +10,7 @@ use std::{
 };
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use rsalab_measure::Estimate;
 use rsalab_study::number;
 use rsalab_study::{
     compare::Figures,
@@ -35,8 +36,11 @@ fn bar(log: Log, steps: u64) -> ProgressBar {
 /// Steps of the bar for each cell.
 const STEPS_PER_CELL: f64 = 100.0;
 
-/// Follows a run on standard error: one line for each cell that is closed, and on a terminal a bar with the cell that is
-/// being measured, its estimate so far, and the time left.
+/// The longest time without a line where there is no bar.
+const QUIET: Duration = Duration::from_secs(30);
+
+/// Follows a run on standard error: one line for each cell that is closed; on a terminal a bar with the cell that is
+/// being measured, its estimate so far, and the time left, elsewhere a line with these every half minute.
 pub(crate) struct Follower {
     log: Log,
     bar: ProgressBar,
@@ -44,6 +48,8 @@ pub(crate) struct Follower {
     open_in_group: usize,
     failed: usize,
     unsupported: usize,
+    /// When something was last printed.
+    last_line: Instant,
 }
 
 impl Follower {
@@ -55,6 +61,7 @@ impl Follower {
             open_in_group: 0,
             failed: 0,
             unsupported: 0,
+            last_line: Instant::now(),
         }
     }
 
@@ -92,7 +99,8 @@ impl Follower {
     }
 
     /// Prints a line that stays.
-    fn note(&self, line: String) {
+    fn note(&mut self, line: String) {
+        self.last_line = Instant::now();
         self.bar.suspend(|| self.log.note(line));
     }
 
@@ -139,6 +147,9 @@ impl Observer for Follower {
                     number::error(ns_per_op),
                     number::wait(progress.eta)
                 ));
+                if !self.log.is_watched() && self.last_line.elapsed() >= QUIET {
+                    self.note(under_way(*cell, ns_per_op, progress));
+                }
             }
             Event::Closed {
                 cell,
@@ -163,6 +174,21 @@ impl Observer for Follower {
             _ => {}
         }
     }
+}
+
+/// What is known of a cell that is being measured, and of the others of its group.
+fn under_way(cell: CellName<'_>, ns_per_op: &Estimate, progress: &Progress) -> String {
+    format!(
+        "[{}/{}] {} · {}: so far {} {}; its group is done by {} %, and {} are left in all",
+        progress.cells_closed,
+        progress.cells,
+        cell.job,
+        cell.engine,
+        number::duration(ns_per_op.value),
+        number::error(ns_per_op),
+        number::whole((100.0 * progress.group_share) as u64),
+        number::wait(progress.eta)
+    )
 }
 
 fn closed(

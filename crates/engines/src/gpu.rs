@@ -19,7 +19,7 @@ use std::{
 
 use rsalab_gpu::{Choice, Gpu, Launch, SplitBackend, Survey};
 use rsalab_measure::{Topology, pin::allowed_cpus};
-use rsalab_rsa::{Backend, CpuBackend, generate::miller_rabin_rounds, keys::MIN_BITS};
+use rsalab_rsa::{Backend, CpuBackend, generate::miller_rabin_rounds};
 
 use crate::{
     backed::{Bulk, Keyed, ResidentBlocks, private_key, public_key, refused},
@@ -37,6 +37,8 @@ pub const NO_DEVICE: &str = "no device, because ";
 /// The one command that installs a device to a machine without a graphics processor: OpenCL on its CPU.
 pub const INSTALL_DEVICE: &str = "apt-get install pocl-opencl-icd ocl-icd-libopencl1";
 
+/// Bits of the smallest modulus that the kernels take.
+const LEAST_BITS: usize = 512;
 /// Bits of the largest number that the kernels take.
 const LARGEST_NUMBER: usize = 32 * rsalab_gpu::kernel::MAX_LIMBS;
 
@@ -217,8 +219,8 @@ impl Engine for OnDevice {
         let is_search = matches!(op, Op::Keygen | Op::PrimePair);
         let longest = if is_search { bits / 2 } else { *bits };
         ensure!(
-            *bits >= MIN_BITS && longest <= LARGEST_NUMBER,
-            "the modulus has {bits} bits; keys begin at {MIN_BITS}, and kernels of a device take numbers of up to {LARGEST_NUMBER}"
+            *bits >= LEAST_BITS && longest <= LARGEST_NUMBER,
+            "the modulus has {bits} bits; kernels of a device take keys of {LEAST_BITS} bits or more, and numbers of up to {LARGEST_NUMBER}"
         );
         ensure!(
             variant != Variant::Hybrid || !is_search,

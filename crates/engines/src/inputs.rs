@@ -35,13 +35,25 @@ pub fn inputs(
             .iter()
             .flat_map(|pair| totient(pair, key.n.len()))
             .collect(),
-        Op::TextEncrypt => text(job.symbols, &mut rng),
-        Op::TextDecrypt => encrypted(job, key, &text(job.symbols, &mut rng)),
+        Op::TextEncrypt | Op::TextDecrypt => of_text(job, key, &text(job.symbols, &mut rng)),
         Op::Sign => (0..items).flat_map(|_| digest(&mut rng)).collect(),
         Op::Verify => signed(key, &mut rng, items),
         Op::PrimeSearch => (0..items)
             .flat_map(|_| average_case(key, &mut rng))
             .collect(),
+    }
+}
+
+/// The input of a job on a text that is given: its first [`Job::symbols`] bytes, for decryption encrypted.
+///
+/// # Panics
+/// If the text is shorter, or the operation takes none.
+pub fn of_text(job: &Job, key: &StudyKey, text: &[u8]) -> Vec<u8> {
+    let text = &text[..job.symbols];
+    match job.op {
+        Op::TextEncrypt => text.to_vec(),
+        Op::TextDecrypt => encrypted(job, key, text),
+        op => panic!("'{op}' takes no text"),
     }
 }
 

@@ -46,7 +46,7 @@ pub use engine::{
 };
 pub use exponent::Exponent;
 pub use gpu::OnDevice;
-pub use inputs::inputs;
+pub use inputs::{inputs, of_text};
 pub use job::{Job, Mode, StudyKey};
 pub use ledger::{Ledger, Reason};
 pub use op::{Layout, Op};

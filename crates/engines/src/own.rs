@@ -9,9 +9,7 @@
 
 mod setup;
 
-use rsalab_rsa::{
-    Backend, CpuBackend, Kernel, generate::miller_rabin_rounds, kernels, keys::MIN_BITS,
-};
+use rsalab_rsa::{Backend, CpuBackend, Kernel, generate::miller_rabin_rounds, kernels};
 
 use crate::{
     backed::{Bulk, Keyed, private_key, public_key, refused, strict},
@@ -83,11 +81,7 @@ impl Engine for Own {
 
     fn supports(&self, job: &Job) -> Result<Ledger, Reason> {
         let kernel = self.kernel_of(job)?;
-        let Job { op, bits, .. } = job;
-        ensure!(
-            *bits >= MIN_BITS,
-            "the modulus has {bits} bits, and the smallest is {MIN_BITS}"
-        );
+        let Job { op, .. } = job;
         let has_crt = has_crt(job);
         ensure!(
             has_crt || matches!(op, Op::Private | Op::Public),

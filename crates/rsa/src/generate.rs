@@ -8,7 +8,7 @@
 //! | what both draw | `draw` |
 //! | what both check | `consistency` |
 //!
-//! Where both depart from the standard: moduli from 512 bits and public exponents from 3 are generated too, because
+//! Where both depart from the standard: moduli from 256 bits and public exponents from 3 are generated too, because
 //! both are measured here (the standard wants 2048 bits and more, and `2^16 < e < 2^256`); and candidates with a small
 //! factor are rejected before their `gcd` and their Miller–Rabin rounds, which would reject them too. Where the fast one
 //! departs further is said in [`bulk`].

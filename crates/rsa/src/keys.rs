@@ -15,7 +15,7 @@ pub use rsalab_arith::PrivateParts;
 pub use weakness::Weakness;
 
 /// The shortest modulus, in bits. Anything below 2048 is for study only.
-pub const MIN_BITS: usize = 512;
+pub const MIN_BITS: usize = 256;
 
 /// The longest modulus, in bits.
 pub const MAX_BITS: usize = 16384;

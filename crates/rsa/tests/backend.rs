@@ -49,7 +49,7 @@ fn batches_of_every_size_give_what_the_model_gives() {
     {
         let backend = CpuBackend::named(kernel.name).expect("it is available");
         assert_eq!(backend.kernel(), kernel.name);
-        for bits in [512, 514, 768, 1024] {
+        for bits in [256, 258, 384, 512, 514, 768, 1024] {
             let key = study_key(bits, &backend).expect("a key");
             let k = key.modulus_len();
             let [n, e, d] =

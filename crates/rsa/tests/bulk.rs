@@ -75,6 +75,8 @@ fn check_all(made: &[Generated], count: usize, bits: usize, e: u64) {
 #[test]
 fn keys_are_what_the_standard_asks_for() {
     for (bits, e, count) in [
+        (256, 65537, 33),
+        (384, 65537, 20),
         (512, 3, 20),
         (512, 65537, 33),
         (514, 17, 5),
@@ -161,8 +163,8 @@ fn sizes_and_exponents_that_cannot_be_are_refused() {
         let refused = Generation::new(bits, Fixed(e));
         refused.err().expect("refused").to_string()
     };
-    for bits in [0, 510, 513, 16386] {
-        assert!(refusal(bits, 65537).contains("even number of bits from 512 to 16384"));
+    for bits in [0, 254, 257, 16386] {
+        assert!(refusal(bits, 65537).contains("even number of bits from 256 to 16384"));
     }
     for e in [0, 1, 2, 65536] {
         assert!(refusal(512, e).contains(&format!("odd and at least 3, not {e}")));

@@ -9,7 +9,7 @@
 //! | what the samples say | [`compare`] |
 //! | what people are shown | [`report`] |
 //! | the samples, for other programs | [`export`] |
-//! | how a number is written | [`number`] |
+//! | how a number, or a word for a shell, is written | [`number`], [`shell`] |
 //! | published studies done again | [`articles`] |
 //!
 //! A study flows one way: a plan is unfolded into cells when the study is made, workers measure them, each verified block
@@ -57,6 +57,7 @@ mod parallel;
 pub mod plan;
 pub mod report;
 pub mod run;
+pub mod shell;
 pub mod store;
 mod study;
 mod version;

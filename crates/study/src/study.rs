@@ -60,9 +60,16 @@ impl Study {
     /// # Errors
     /// The database cannot be read.
     pub fn nice(&self) -> Result<u8, StoreError> {
+        Ok(self.plan()?.map_or(0, |plan| plan.nice))
+    }
+
+    /// Its plan; none if that is of a newer version, which is judged where it is run.
+    ///
+    /// # Errors
+    /// The database cannot be read.
+    pub fn plan(&self) -> Result<Option<Plan>, StoreError> {
         let study = self.store.study()?;
-        // A plan of a newer version is judged where it is run.
-        Ok(Plan::parse(&study.plan_toml, &study.host).map_or(0, |plan| plan.nice))
+        Ok(Plan::parse(&study.plan_toml, &study.host).ok())
     }
 
     /// What has been stored so far.

@@ -295,7 +295,10 @@ fn each_report_names_the_command() {
     let directory = tempfile::tempdir().unwrap();
     let planted = planted(directory.path());
     let report = articles::report(planted.study.store()).unwrap();
-    let command = format!("rsalab export {} --samples", directory.path().display());
+    let command = format!(
+        "rsalab export --samples --out samples.csv {}",
+        directory.path().display()
+    );
     assert!(
         report.method.iter().any(|it| it.contains(&command)),
         "{:?}",

@@ -418,3 +418,57 @@ fn texts_of_messages_have_the_limits_of_texts() {
     assert!(refused("portions = 2\nmessages = [5]").ends_with("symbols"));
     assert!(refused("portions = 2000").ends_with("portions"));
 }
+
+#[test]
+fn repeats_of_ones_own_count_pairs_and_not_batches() {
+    let host = host();
+    let plan = |repeats| {
+        Preset::named("prime-cycles")
+            .unwrap()
+            .plan(&host)
+            .with_repeats(repeats)
+    };
+    for repeats in [1, 7, 500, 10_000, 1_000_000] {
+        for group in plan(repeats).groups(&host).unwrap() {
+            let (job, calls) = (&group.job, group.measure.repeats.unwrap());
+            let counted = match (job.op, job.mode) {
+                (Op::PrimePair, Mode::Throughput) => calls * (job.threads * job.batch) as u64,
+                _ => calls,
+            };
+            let most = repeats + 2 * job.batch as u64;
+            assert!(
+                (repeats..=most).contains(&counted),
+                "{repeats}: {counted} of {job:?}"
+            );
+        }
+    }
+}
+
+#[test]
+fn a_text_of_ones_own_is_a_part_of_the_plan() {
+    let host = host();
+    let text = "Grüße\n".to_owned();
+    let plan = Preset::named("text-threads").unwrap().plan(&host);
+    let whole = plan.clone().with_text(text.clone(), None);
+    assert_eq!(parse(&whole.to_toml()).unwrap(), whole);
+    let symbols: Vec<usize> = whole
+        .groups(&host)
+        .unwrap()
+        .iter()
+        .map(|group| group.job.symbols)
+        .collect();
+    assert!(symbols.iter().all(|symbols| *symbols == 8), "{symbols:?}");
+    let refusal = |plan: Plan| plan.check(&host).expect_err("refused").to_string();
+    let beyond = refusal(plan.clone().with_text(text.clone(), Some(&[3, 9])));
+    assert!(
+        beyond.contains("the text has 8 bytes, and a cell takes 9 of it"),
+        "{beyond}"
+    );
+    let empty = refusal(plan.with_text(String::new(), Some(&[1])));
+    assert!(empty.contains("0 bytes"), "{empty}");
+    let useless = Plan {
+        text: Some(text),
+        ..Preset::named("keygen-libraries").unwrap().plan(&host)
+    };
+    assert!(refusal(useless).contains("no cell takes a text"));
+}

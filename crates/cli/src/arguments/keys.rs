@@ -8,7 +8,7 @@ use rsalab_study::plan::Seed;
 
 use super::{
     shared::{JsonOption, KernelOption, KeyFileOptions, OutOption, ThreadsOption},
-    values::{exponent, own_bits, within},
+    values::{bits, exponent, within},
 };
 
 /// Keys that one command makes.
@@ -26,8 +26,8 @@ const KEYS: RangeInclusive<u64> = 1..=100_000_000;
 /// The candidates for a prime follow a random start. --strict draws each candidate anew, as the standard says, which takes several
 /// times as long.
 ///
-/// With --engine another engine makes the key, by its own method and from its own random numbers, as when it is measured; rsalab
-/// verifies, completes and writes it. The key passes through a pipe, and the engine's memory is not wiped.
+/// With --engine another engine makes the keys, by its own method and from its own random numbers, as when it is measured; rsalab
+/// verifies, completes and writes them. Keys pass through a pipe, and the engine's memory is not wiped.
 #[derive(Args)]
 #[command(after_long_help = "\
 Examples:
@@ -36,11 +36,11 @@ Examples:
   rsalab keygen --count 1000 --format openssh --public --out host-keys.tar
   rsalab keygen --count 50 --format jwk --out - | gzip > keys.jsonl.gz
   rsalab keygen --format pkcs8-encrypted --password-file secret.txt --out key.pem
-  rsalab keygen --engine ippcp --out key.pem
+  rsalab keygen --engine ippcp --count 100 --out keys
   rsalab keygen --bits 4096 --format pkcs1-der --out key.der")]
 pub(crate) struct Keygen {
     /// Bits of the modulus.
-    #[arg(long, value_name = "N", default_value_t = 2048, value_parser = own_bits)]
+    #[arg(long, value_name = "N", default_value_t = 2048, value_parser = bits)]
     pub(crate) bits: usize,
     /// The public exponent: odd, from 3; or 'random', one as long as the modulus for each key.
     #[arg(long, short, value_name = "E", default_value = "65537", value_parser = exponent)]
@@ -73,7 +73,7 @@ pub(crate) struct Keygen {
     /// Allow fewer than 2048 bits, which protect nothing today.
     #[arg(long)]
     pub(crate) insecure_size: bool,
-    /// The engine that makes the key, in place of rsalab itself ('rsalab engines' lists them).
+    /// The engine that makes the keys, in place of rsalab itself ('rsalab engines' lists them).
     #[arg(long, value_name = "NAME")]
     pub(crate) engine: Option<String>,
     #[command(flatten)]

@@ -8,7 +8,7 @@ use rsalab_study::plan::{BATCH, SYMBOLS, THREADS};
 
 use super::{
     shared::{JsonOption, KernelOption, MeasureOptions, SeedOption},
-    values::{bits, op, own_bits, seconds, share, within},
+    values::{bits, op, seconds, share, within},
 };
 
 /// Random inputs of one operation.
@@ -97,7 +97,7 @@ pub(crate) struct Vectors {
     #[arg(long, value_name = "A,B", value_delimiter = ',')]
     pub(crate) engines: Option<Vec<String>>,
     /// Bits of the modulus.
-    #[arg(long, value_name = "N[,N]", value_delimiter = ',', default_values_t = [768, 1024, 2048, 3072, 4096, 6144], value_parser = own_bits)]
+    #[arg(long, value_name = "N[,N]", value_delimiter = ',', default_values_t = [768, 1024, 2048, 3072, 4096, 6144], value_parser = bits)]
     pub(crate) bits: Vec<usize>,
     /// Random inputs of each operation at each size.
     #[arg(long, value_name = "N", default_value_t = 1000, value_parser = within(CASES))]
@@ -143,7 +143,7 @@ pub(crate) struct Calibration {
     #[arg(long, value_name = "OP", default_value = "private", value_parser = op(), requires = "calibrate")]
     pub(crate) op: Op,
     /// Bits of the modulus.
-    #[arg(long, value_name = "N", default_value_t = 2048, value_parser = own_bits, requires = "calibrate")]
+    #[arg(long, value_name = "N", default_value_t = 2048, value_parser = bits, requires = "calibrate")]
     pub(crate) bits: usize,
     /// Repetitions, each with new workers.
     #[arg(long, value_name = "R", default_value_t = 20, value_parser = within(RUNS), requires = "calibrate")]

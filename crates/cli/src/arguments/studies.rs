@@ -24,6 +24,8 @@ Examples:
   rsalab study prime-cycles                 article (b): pairs of primes in ticks, for hours; stop and resume it
   rsalab study keygen-libraries             article (c): keys of 256 to 4096 bits, the median of ten means
   rsalab study text-threads --max-threads 4 --repeats 20 --symbols 1000,100000
+  rsalab study prime-cycles --repeats 10000 ten thousand pairs at each size
+  rsalab study text-threads --text my.txt   the same over a text of your own
   rsalab study cpu-gpu                      article (d): Crypto++ and Montgomery, one message or 600, and a GPU
   rsalab study cpu-gpu --bits 1280          the same at a key size of your own
   rsalab study quick --print-plan > plan.toml
@@ -53,10 +55,16 @@ pub(crate) struct Study {
     /// Replace the plan's text sizes, in symbols of one byte.
     #[arg(long, value_name = "N[,N]", value_delimiter = ',', value_parser = within(SYMBOLS))]
     pub(crate) symbols: Option<Vec<usize>>,
+    /// Encrypt this text, of at most 1,000,000 bytes of UTF-8, in place of random ones ('-': standard input); with --symbols, its beginnings.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) text: Option<PathBuf>,
+    /// Ask for the text at the terminal.
+    #[arg(long, conflicts_with = "text")]
+    pub(crate) text_typed: bool,
     /// Seconds of measurement for each cell, in place of the plan's.
     #[arg(long, value_name = "S", value_parser = seconds)]
     pub(crate) seconds: Option<f64>,
-    /// Calls after which a cell ends, in place of the plan's; for texts, whole texts.
+    /// Calls after which a cell ends, in place of the plan's; for texts, whole texts; of keys and pairs of primes each one counts.
     #[arg(long, value_name = "N", value_parser = within(REPEATS))]
     pub(crate) repeats: Option<u64>,
     #[command(flatten)]

@@ -4,11 +4,7 @@ use std::{fmt::Display, ops::RangeInclusive, str::FromStr};
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use rsalab_engines::{Exponent, Op};
-use rsalab_rsa::{
-    hash::Hash,
-    keys::{MAX_BITS, MIN_BITS},
-    scheme::SaltLen,
-};
+use rsalab_rsa::{hash::Hash, scheme::SaltLen};
 use rsalab_study::plan::BITS;
 
 /// Whole numbers of a range.
@@ -28,14 +24,9 @@ where
     }
 }
 
-/// Sizes of keys that some engine makes.
+/// Sizes of keys.
 pub(super) fn bits(typed: &str) -> Result<usize, String> {
     even(within(BITS)(typed)?)
-}
-
-/// Sizes of keys that this program makes.
-pub(super) fn own_bits(typed: &str) -> Result<usize, String> {
-    even(within(MIN_BITS..=MAX_BITS)(typed)?)
 }
 
 fn even(bits: usize) -> Result<usize, String> {

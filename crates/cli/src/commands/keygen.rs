@@ -1,4 +1,4 @@
-//! `rsalab keygen`: private keys, by FIPS 186-5 A.1.3; or one that a measured engine made.
+//! `rsalab keygen`: private keys, by FIPS 186-5 A.1.3; or by a measured engine.
 //!
 //! ```text
 //! numbers without a key ── threads make keys ── this thread writes them, and stops at a signal ── the place gets its name
@@ -8,7 +8,7 @@
 //! |---|---|
 //! | what is checked, and what is printed | here |
 //! | how threads make keys | `maker` |
-//! | a key of an engine's making | `by_engine` |
+//! | keys of an engine's making | `by_engine` |
 //! | where keys go | `destination` |
 //! | how many keys are kept, and completed by the same command | `folder`, `archive`, `manifest` |
 
@@ -31,6 +31,7 @@ use rsalab_study::number;
 use serde::Serialize;
 
 use self::{
+    by_engine::EngineKeys,
     destination::{Destination, Place},
     maker::{Maker, Method},
     manifest::Item,
@@ -97,11 +98,20 @@ pub(crate) fn run(arguments: &Keygen, log: Log) -> Result<()> {
         log.note(format_args!("{before} of {count} keys are there already"));
     }
     let begun = Instant::now();
-    let threads = arguments.threads.count();
+    let mut threads = arguments.threads.count();
     let (made, kernel, work) = match own {
         None => {
-            let (made, kernel) = by_engine(arguments, &missing, &writer, &mut destination, &stop)?;
-            (made, kernel, None)
+            let counter = Counter::new(log, "key", count, before);
+            let made = by_engine(
+                arguments,
+                &missing,
+                &writer,
+                &mut destination,
+                counter,
+                &stop,
+            )?;
+            threads = made.threads;
+            (made.keys, made.kernel, None)
         }
         Some((kernel, method)) => {
             let maker = Maker::new(method, arguments, &writer, missing);
@@ -151,8 +161,8 @@ fn check(arguments: &Keygen) -> Result<()> {
             format!("a key of {bits} bits protects nothing: {LEAST_SECURE_BITS} are the least");
         return Err(Failure::new(Class::Usage, what).advice("for a study, add --insecure-size"));
     }
-    if arguments.count > 1 && (arguments.engine.is_some() || arguments.public_out.is_some()) {
-        let what = "--engine and --public-out are for one key alone";
+    if arguments.count > 1 && arguments.public_out.is_some() {
+        let what = "--public-out is for one key alone";
         return Err(Failure::new(Class::Usage, what)
             .advice("leave out --count, or write public halves with --public"));
     }
@@ -174,24 +184,54 @@ fn password(arguments: &Keygen) -> Result<Option<Password>> {
     }
 }
 
-/// Has the engine that was named make the keys. Returns how many were written, and the kernel that made them.
+/// What an engine made.
+#[derive(Default)]
+struct MadeByEngine {
+    keys: u64,
+    threads: usize,
+    kernel: String,
+}
+
+/// Has the engine that was named make the keys, until all are there or somebody asks to stop.
 fn by_engine(
     arguments: &Keygen,
     missing: &[u64],
     writer: &KeyWriter,
     destination: &mut Destination,
+    mut counter: Counter,
     stop: &Stop,
-) -> Result<(u64, String)> {
-    let engine = arguments.engine.as_deref().unwrap_or_default();
-    let (mut keys, mut kernel) = (0, String::new());
-    for &number in missing {
-        let (key, made_on) = by_engine::make(engine, arguments.bits, arguments.e, stop)?;
-        let with_public = arguments.public || arguments.public_out.is_some();
-        let item = maker::item(number, &key, writer, "key", with_public)?;
-        keys += destination.write(vec![item])?;
-        kernel = made_on;
+) -> Result<MadeByEngine> {
+    if missing.is_empty() {
+        return Ok(MadeByEngine::default());
     }
-    Ok((keys, kernel))
+    let engine = arguments.engine.as_deref().unwrap_or_default();
+    let (bits, threads) = (arguments.bits, arguments.threads.count());
+    let mut source = EngineKeys::start(engine, bits, arguments.e, missing.len(), threads, stop)?;
+    let mut made = MadeByEngine {
+        keys: 0,
+        threads: source.threads(),
+        kernel: source.kernel.clone(),
+    };
+    let with_public = arguments.public || arguments.public_out.is_some();
+    let mut numbers = missing.iter().peekable();
+    while numbers.peek().is_some() {
+        let keys = match source.next() {
+            // Those that are written stay: the end of the command says how many.
+            Err(_) if stop.class().is_some() && made.keys > 0 => break,
+            keys => keys?,
+        };
+        let items = keys
+            .iter()
+            .zip(&mut numbers)
+            .map(|(key, number)| maker::item(*number, key, writer, "key", with_public));
+        made.keys += destination.write(items.collect::<Result<_>>()?)?;
+        counter.advance(made.keys);
+        if stop.class().is_some() {
+            break;
+        }
+    }
+    counter.finish();
+    Ok(made)
 }
 
 /// Makes keys on threads, and writes them on this one. Returns how many were written.

@@ -1,14 +1,23 @@
 //! `rsalab study`, `resume` and `report`: a plan becomes a directory, a directory becomes a page.
 
-use std::{collections::BTreeMap, env, ffi::OsStr, fs, os::unix::ffi::OsStrExt, path::Path};
+use std::{
+    collections::BTreeMap,
+    env,
+    ffi::OsStr,
+    fs::{self, File},
+    io::{self, IsTerminal, Read},
+    os::unix::ffi::OsStrExt,
+    path::Path,
+};
 
 use jiff::Zoned;
 use rsalab_engines::Registry;
 use rsalab_study::{
     Study, VERSION, articles,
-    plan::{Engines, Host, Plan, Preset, Threads},
+    plan::{Engines, Host, MAX_TEXT, Plan, Preset, Threads},
     report::{self, Finding, Report},
     run::Environment,
+    shell,
     store::{self, Ending, Store},
 };
 use serde::Serialize;
@@ -105,6 +114,12 @@ fn blame_option(error: rsalab_study::Error, arguments: &arguments::Study) -> Fai
     let options = [
         ("engines", "--engines", arguments.engines.is_some()),
         ("bits", "--bits", arguments.bits.is_some()),
+        (
+            "text",
+            "--text",
+            arguments.text.is_some() || arguments.text_typed,
+        ),
+        ("repeats", "--repeats", arguments.repeats.is_some()),
         ("threads", "--threads", arguments.threads.is_some()),
         ("budget_s", "--seconds", arguments.seconds.is_some()),
     ];
@@ -198,17 +213,21 @@ fn give_way(study: &Study) -> Result<()> {
 /// The plan with what the command line changes of it, and a name for its directory.
 fn plan(arguments: &arguments::Study, host: &Host) -> Result<(String, Plan)> {
     let (name, mut plan) = chosen(arguments, host)?;
-    if let Some(symbols) = &arguments.symbols {
-        plan = plan.with_symbols(symbols);
+    match (own_text(arguments)?, &arguments.symbols) {
+        (Some(text), symbols) => plan = plan.with_text(text, symbols.as_deref()),
+        (None, Some(symbols)) => plan = plan.with_symbols(symbols),
+        (None, None) => {}
     }
     plan.seed = arguments.seed.seed.or(plan.seed);
     plan.nice = arguments.nice.unwrap_or(plan.nice);
     if let Some(seconds) = arguments.seconds {
         plan.measure.budget_s = seconds;
     }
-    plan.measure.repeats = arguments.repeats.or(plan.measure.repeats);
     if let Some(bits) = &arguments.bits {
         plan = plan.with_bits(bits);
+    }
+    if let Some(repeats) = arguments.repeats {
+        plan = plan.with_repeats(repeats);
     }
     for grid in &mut plan.grids {
         if let Some(engines) = &arguments.engines {
@@ -231,9 +250,48 @@ fn plan(arguments: &arguments::Study, host: &Host) -> Result<(String, Plan)> {
             .measure
             .budget_s
             .filter(|_| arguments.seconds.is_none());
-        grid.measure.repeats = grid.measure.repeats.filter(|_| arguments.repeats.is_none());
     }
     Ok((name, plan))
+}
+
+/// The text that is given or typed in place of random ones.
+fn own_text(arguments: &arguments::Study) -> Result<Option<String>> {
+    let (name, text) = match (&arguments.text, arguments.text_typed) {
+        (None, false) => return Ok(None),
+        (Some(path), _) if path.as_os_str() != "-" => {
+            let name = path.display().to_string();
+            let opened = File::open(path);
+            let text = opened.and_then(text_within_limit);
+            (name, text)
+        }
+        (_, is_typed) => {
+            if is_typed && io::stdin().is_terminal() {
+                eprintln!("type the text, and end it with Ctrl-D at the beginning of a line:");
+            }
+            (
+                "standard input".to_owned(),
+                text_within_limit(io::stdin().lock()),
+            )
+        }
+    };
+    let bytes =
+        text.map_err(|error| Failure::io(format!("cannot read the text from {name}"), error))?;
+    if bytes.len() > MAX_TEXT {
+        let what = format!("the text from {name} has more than {MAX_TEXT} bytes");
+        return Err(Failure::new(Class::Usage, what)
+            .advice("use a part of it: it is stored in the study's plan"));
+    }
+    String::from_utf8(bytes).map(Some).map_err(|_| {
+        let what = format!("the text from {name} is not UTF-8");
+        Failure::new(Class::Usage, what).advice("convert it, for instance with iconv")
+    })
+}
+
+/// One byte more than allowed is enough to know: a device is never read whole.
+fn text_within_limit(source: impl Read) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    source.take(MAX_TEXT as u64 + 1).read_to_end(&mut bytes)?;
+    Ok(bytes)
 }
 
 /// A preset, or a file: what is not the name of a preset and looks like a path is one.
@@ -327,46 +385,14 @@ fn print(store: &Store, report: Report, page: &Path, json: &JsonOption) -> Resul
 
 /// A command about a study, to be pasted into a shell.
 fn line(command: &str, directory: &Path) -> String {
-    // A name that begins with a minus would be read as an option.
-    let begins_with_minus = directory.as_os_str().as_bytes().starts_with(b"-");
-    let separator = if begins_with_minus { "-- " } else { "" };
-    format!(
-        "rsalab {command} {separator}{}",
-        quoted(directory.as_os_str())
-    )
+    format!("rsalab {command} {}", shell::operand(directory))
 }
 
 /// What was typed, for the report.
 fn typed() -> String {
-    let words: Vec<String> = env::args_os().skip(1).map(|word| quoted(&word)).collect();
+    let words: Vec<String> = env::args_os()
+        .skip(1)
+        .map(|word| shell::quoted(&word))
+        .collect();
     format!("rsalab {}", words.join(" "))
-}
-
-/// A word as a shell reads it back.
-fn quoted(word: &OsStr) -> String {
-    let is_plain = |word: &&str| !word.chars().any(char::is_control);
-    match word.to_str().filter(is_plain).map(shlex::try_quote) {
-        Some(Ok(quoted)) => quoted.into_owned(),
-        // What no terminal can show goes by its bytes, in the quotes of bash, zsh, ksh and POSIX.1-2024.
-        _ => format!("$'{}'", word.as_bytes().escape_ascii()),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_shell_reads_the_resume_line_back() {
-        for (directory, expected) in [
-            ("results/quick-1", "rsalab resume results/quick-1"),
-            ("my study", "rsalab resume 'my study'"),
-            ("-my", "rsalab resume -- -my"),
-            ("a\nb", r"rsalab resume $'a\nb'"),
-        ] {
-            assert_eq!(line("resume", Path::new(directory)), expected);
-        }
-        let not_text = Path::new(OsStr::from_bytes(b"it's \xff"));
-        assert_eq!(line("resume", not_text), r"rsalab resume $'it\'s \xff'");
-    }
 }

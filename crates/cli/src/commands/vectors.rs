@@ -9,7 +9,7 @@ use std::{
 };
 
 use rsalab_engines::{
-    Limits, Location, Op, Registry, Selector, Session, Worker,
+    Job, Limits, Location, Mode, Op, Registry, Selector, Session, SessionError, Worker,
     conformance::{self, Case, ConformanceError, Outcome, Scope},
 };
 use rsalab_rsa::random::InsecureStudySeed;
@@ -150,7 +150,26 @@ fn try_engine(
     let mut worker = Worker::spawn_until(location, Limits::default(), Arc::clone(stop.flag()))?;
     let engine_version = worker.info().version.clone();
     let (bits, count) = (&arguments.bits, arguments.count);
+    // A device is one, and takes all there is to do from one thread.
+    let takes_threads = |worker: &mut Worker| {
+        let several = Job {
+            variant: selector.variant.clone(),
+            threads: Scope::full().threads,
+            mode: Mode::Throughput,
+            ..Job::new(Op::Private, bits.first().copied().unwrap_or(2048))
+        };
+        let one = Job {
+            threads: 1,
+            ..several.clone()
+        };
+        Ok::<_, SessionError>(worker.supports(&several)?.is_ok() || worker.supports(&one)?.is_err())
+    };
+    let threads = match takes_threads(&mut worker)? {
+        true => Scope::full().threads,
+        false => 1,
+    };
     let scope = Scope {
+        threads,
         sizes: bits.iter().map(|&bits| (bits, count)).collect(),
         keys: keys(bits, count),
         variant: selector.variant.clone(),

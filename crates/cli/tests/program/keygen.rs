@@ -200,6 +200,46 @@ fn an_engine_makes_a_key_that_the_program_writes() {
 }
 
 #[test]
+fn an_engine_makes_many_keys_and_the_same_command_makes_those_that_are_missing() {
+    let here = folder();
+    let command = |count| {
+        let bits = ["--bits", "256", "--insecure-size", "--threads", "2"];
+        let out = ["--count", count, "--out", "keys", "--json"];
+        run(
+            here.path(),
+            [&["keygen", "--engine", "own"][..], &bits, &out].concat(),
+        )
+    };
+    let output = command("5");
+    assert_done(&output);
+    let printed: serde_json::Value = serde_json::from_str(stdout(&output)).expect("JSON");
+    assert_eq!(
+        (&printed["count"], &printed["threads"]),
+        (&5.into(), &2.into())
+    );
+    let key = here.path().join("keys/key-000003.pem");
+    let before = fs::read(&key).unwrap();
+    let output = command("21");
+    assert_done(&output);
+    let printed: serde_json::Value = serde_json::from_str(stdout(&output)).expect("JSON");
+    assert_eq!(printed["made_now"], 16);
+    assert_eq!(fs::read(&key).unwrap(), before);
+    let mut files: Vec<_> = fs::read_dir(here.path().join("keys"))
+        .unwrap()
+        .map(|entry| entry.unwrap().path())
+        .filter(|path| path.extension().is_some_and(|ending| ending == "pem"))
+        .collect();
+    files.sort();
+    assert_eq!(files.len(), 21);
+    let mut keys: Vec<Vec<u8>> = files.iter().map(|file| fs::read(file).unwrap()).collect();
+    keys.sort();
+    keys.dedup();
+    assert_eq!(keys.len(), 21, "no key twice");
+    let check = [&["key".into(), "check".into()][..], &files].concat();
+    assert_done(&run(here.path(), check));
+}
+
+#[test]
 fn an_engine_that_makes_no_keys_says_why() {
     let here = folder();
     for (engine, code, words) in [

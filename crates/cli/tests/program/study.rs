@@ -253,3 +253,71 @@ fn a_plan_is_printed_and_read_again() {
     );
     assert_failure(&wrong, 2, "--bits");
 }
+
+/// A study of a text that was given is one of this text, also when it is continued.
+#[test]
+fn a_text_of_ones_own_is_studied() {
+    let here = folder();
+    let text = "To be, or not to be\n";
+    fs::write(here.path().join("my.txt"), text).expect("it can be written");
+    let study = |arguments: &[&str]| {
+        let study = [
+            "study",
+            "text-threads",
+            "--engines",
+            "own",
+            "--threads",
+            "1",
+            "--repeats",
+            "2",
+        ];
+        run(here.path(), [&study[..], arguments].concat())
+    };
+    let done = study(&[
+        "--text",
+        "my.txt",
+        "--bits",
+        "1024",
+        "--out",
+        "mine",
+        "--allow-unoptimised",
+    ]);
+    assert_done(&done);
+    let page = fs::read_to_string(here.path().join("mine/report.html")).expect("a report");
+    assert!(page.contains("Texts are the beginnings of one that was given, of 20 bytes"));
+    let csv = fs::read_to_string(here.path().join("mine/results.csv")).expect("results");
+    assert!(
+        csv.lines().count() == 3 && csv.contains("text_encrypt"),
+        "{csv}"
+    );
+    let printed = study(&["--text", "my.txt", "--symbols", "5,19", "--print-plan"]);
+    assert_done(&printed);
+    assert!(
+        stdout(&printed).contains("symbols = [5, 19]")
+            || stdout(&printed).contains("symbols = [19]")
+    );
+    let beyond = study(&["--text", "my.txt", "--symbols", "21", "--print-plan"]);
+    assert_failure(
+        &beyond,
+        2,
+        "--text: the text has 20 bytes, and a cell takes 21 of it",
+    );
+    assert_failure(
+        &study(&["--text", "none.txt"]),
+        5,
+        "cannot read the text from none.txt",
+    );
+    fs::write(here.path().join("latin.txt"), b"caf\xe9").expect("it can be written");
+    assert_failure(&study(&["--text", "latin.txt"]), 2, "is not UTF-8");
+    fs::write(here.path().join("long.txt"), vec![b'a'; 1_000_001]).expect("it can be written");
+    assert_failure(
+        &study(&["--text", "long.txt"]),
+        2,
+        "more than 1000000 bytes",
+    );
+    assert_failure(
+        &study(&["--text-typed", "--text", "my.txt"]),
+        2,
+        "cannot be used with",
+    );
+}

@@ -88,12 +88,13 @@ impl Suite<'_> {
         Ok(())
     }
 
-    /// Texts of awkward lengths, on more threads than blocks.
+    /// Texts of awkward lengths, on more threads than blocks where there are threads.
     pub(super) fn texts(&mut self, op: Op) -> Result<(), SessionError> {
         let block = self.key.n.len() - 1;
+        let threads = if self.scope.threads > 1 { 3 } else { 1 };
         for symbols in [0, 1, block, block + 1, 2 * block - 1] {
             let job = Job {
-                threads: 3,
+                threads,
                 symbols,
                 block_symbols: block,
                 ..self.job(op)

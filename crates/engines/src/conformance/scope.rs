@@ -7,7 +7,7 @@ pub struct Scope {
     pub sizes: Vec<(usize, usize)>,
     /// Sizes of the modulus, with the number of keys and of prime pairs to be made.
     pub keys: Vec<(usize, usize)>,
-    /// Threads of the random inputs.
+    /// Threads of the random inputs; with 1, nothing is tried on several.
     pub threads: usize,
     /// One of the engine's variants, or none for its default.
     pub variant: Option<String>,

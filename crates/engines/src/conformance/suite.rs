@@ -21,7 +21,7 @@ use crate::{
 /// An engine under test, at one size.
 pub(super) struct Suite<'a> {
     pub(super) session: &'a mut dyn Session,
-    scope: &'a Scope,
+    pub(super) scope: &'a Scope,
     pub(super) seed: &'a InsecureStudySeed,
     pub(super) key: &'a StudyKey,
     report: &'a mut dyn FnMut(Case),

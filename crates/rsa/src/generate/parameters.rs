@@ -62,7 +62,11 @@ pub struct Counts {
 /// half of them, at most doubles the probability, which the figures bear.
 pub const fn miller_rabin_rounds(prime_bits: usize) -> usize {
     match prime_bits {
-        0..384 => 27,
+        0..160 => 48,
+        160..192 => 43,
+        192..224 => 38,
+        224..256 => 33,
+        256..384 => 27,
         384..512 => 16,
         512..768 => 12,
         768..1024 => 8,

@@ -22,6 +22,42 @@ pub(super) struct Cell<'a> {
 }
 
 impl<'a> Cell<'a> {
+    /// Why no claim is judged by it: the machine was too busy for its figures to be those of the engine.
+    ///
+    /// What was interrupted is left out and measured anew, but where it was much, what is left was disturbed as well. And a
+    /// thread of ours that computes has a CPU for itself, or nearly so; only of one thread is that known, for several wait for each
+    /// other, as a host waits for a device.
+    pub(super) fn disturbance(self) -> Option<String> {
+        /// Of all blocks.
+        const MOST_INTERRUPTED: f64 = 1.0 / 3.0;
+        /// Of the time that passed.
+        const LEAST_CPU: f64 = 0.9;
+        let engine = &self.row.engine;
+        let (interrupted, kept) = (self.row.interrupted_blocks, self.digest.blocks.len());
+        if interrupted as f64 > MOST_INTERRUPTED * (interrupted + kept) as f64 {
+            return Some(format!(
+                "the machine was busy: {interrupted} of {} blocks of {engine} were interrupted",
+                interrupted + kept
+            ));
+        }
+        let computes = self.group.job.threads == 1 && !engine.starts_with("gpu");
+        let (mut cpu_ns, mut elapsed_ns) = (0, 0);
+        for block in &self.digest.blocks {
+            let cpu = block.cpu?;
+            cpu_ns += cpu.user_ns + cpu.system_ns;
+            elapsed_ns += block.elapsed_ns;
+        }
+        let share = cpu_ns as f64 / elapsed_ns as f64;
+        // CPU time is counted in hundredths of a second.
+        let is_known = elapsed_ns >= 1_000_000_000;
+        (computes && is_known && share < LEAST_CPU).then(|| {
+            format!(
+                "the machine was busy: {engine} had {:.0} % of a CPU",
+                100.0 * share
+            )
+        })
+    }
+
     /// Median nanoseconds of an operation.
     pub(super) fn median_ns(self) -> Estimate {
         self.figures().ns_per_op
@@ -64,6 +100,9 @@ impl<'a> Cell<'a> {
                 Ok(exact(ticks as f64))
             }
             "median_of_means" => self.median_of_means(),
+            // Of the slowest operations.
+            "explained" => median_interval(&self.digest.explained, CONFIDENCE)
+                .ok_or_else(|| format!("{} does not count its tests", self.row.engine)),
             "rate" => Ok(self.figures().ops_per_s),
             // Of a primality test, as the conditions say.
             "rounds" => {

@@ -33,7 +33,10 @@ impl Evidence<'_> {
     }
 
     fn cases(&self, data: &CaseData, scope: &Scope) -> Vec<Case> {
-        let mut scope = scope.with(&data.set);
+        let mut scope = Scope {
+            judges: true,
+            ..scope.with(&data.set)
+        };
         if data.on_device {
             let device = self
                 .data

@@ -196,11 +196,27 @@ impl<'a> Evidence<'a> {
         let mut groups = self.groups.iter().zip(&self.jobs);
         let found = groups.find_map(|(group, job)| of_engine(group).filter(|_| is_asked(job)));
         let (group, row) = found.ok_or_else(|| match like {
-            None => format!("this study does not ask {engine}"),
+            None => match wanted.get("bits") {
+                Some(bits)
+                    if !self
+                        .key_sizes()
+                        .iter()
+                        .any(|size| size.to_string() == *bits) =>
+                {
+                    format!("this study does not ask for keys of {bits} bits")
+                }
+                _ => format!("this study does not ask {engine}"),
+            },
             Some(like) => format!("this study has no {engine} with as many rounds as {like}"),
         })?;
         match (&row.figures, &row.digest, &row.reason) {
-            (Some(_), Some(digest), _) => Ok(Cell { group, row, digest }),
+            (Some(_), Some(digest), _) => {
+                let cell = Cell { group, row, digest };
+                match cell.disturbance().filter(|_| scope.judges) {
+                    Some(reason) => Err(reason),
+                    None => Ok(cell),
+                }
+            }
             (_, _, Some(reason)) => {
                 let op = wanted.get("op").map_or("", String::as_str);
                 Err(replaced(&self.data.reasons, engine, op, reason.clone()))

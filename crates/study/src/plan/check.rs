@@ -6,7 +6,7 @@ use rsalab_engines::{Mode, Op, registry::closest};
 
 use super::{
     BATCH, BITS, Engines, Grid, Host, MAX_CELLS, MAX_CIPHERTEXT_BYTES, MAX_MESSAGES, MAX_PORTIONS,
-    Plan, PlanError, SYMBOLS, THREADS, Threads, groups::split,
+    MAX_TEXT, Plan, PlanError, SYMBOLS, THREADS, Threads, groups::split,
 };
 
 /// The lowest priority that a process can have.
@@ -39,6 +39,7 @@ impl Plan {
             ),
         )?;
         self.measure.check()?;
+        self.check_own_text()?;
         for (index, grid) in self.grids.iter().enumerate() {
             let measure = self.measure.changed(&grid.measure);
             let checked = measure.check().and_then(|()| grid.check(host));
@@ -59,6 +60,43 @@ impl Plan {
             .into()),
             false => Ok(()),
         }
+    }
+}
+
+impl Plan {
+    fn check_own_text(&self) -> Result<(), PlanError> {
+        let Some(text) = &self.text else {
+            return Ok(());
+        };
+        let has_texts = self
+            .grids
+            .iter()
+            .any(|grid| !grid.has_only(|op| !op.is_text()));
+        PlanError::unless(
+            has_texts,
+            "text",
+            "no cell takes a text: only text_encrypt and text_decrypt do",
+        )?;
+        PlanError::unless(
+            (1..=MAX_TEXT).contains(&text.len()),
+            "text",
+            format!(
+                "a text of {} bytes is not accepted: use 1 to {MAX_TEXT}",
+                text.len()
+            ),
+        )?;
+        let mut sizes = self.grids.iter().flat_map(|grid| {
+            let texts = grid.bits.iter().flat_map(|bits| grid.texts(*bits));
+            texts.map(|(symbols, _)| symbols)
+        });
+        let longer = sizes.find(|symbols| *symbols > text.len());
+        longer.map_or(Ok(()), |symbols| {
+            let message = format!(
+                "the text has {} bytes, and a cell takes {symbols} of it: use a longer text, or shorter cells",
+                text.len()
+            );
+            Err(PlanError::at("text", message))
+        })
     }
 }
 

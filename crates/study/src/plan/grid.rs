@@ -19,6 +19,9 @@ pub struct Plan {
     pub nice: u8,
     /// From which all keys and inputs derive; a random one is drawn where a plan has none.
     pub seed: Option<Seed>,
+    /// In place of random texts: each text is so many of its first bytes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub text: Option<String>,
     /// How every cell is measured, unless its grid says otherwise.
     #[serde(default)]
     pub measure: Measure,
@@ -164,6 +167,42 @@ impl Plan {
     pub fn to_toml(&self) -> String {
         toml::to_string(self)
             .expect("a plan has only tables, lists, text and numbers that TOML can hold")
+    }
+
+    /// The plan with so many repeats in place of its own.
+    ///
+    /// They are calls, of texts whole texts. Keys and pairs of primes are counted one by one, however many a call makes: batches that
+    /// would make more in one call are shortened.
+    pub fn with_repeats(mut self, repeats: u64) -> Plan {
+        let at_most = |batch: usize, most: u64| batch.min(usize::try_from(most).unwrap_or(batch));
+        self.measure.repeats = Some(repeats);
+        for grid in &mut self.grids {
+            let makes = |op: &Op| matches!(op, Op::Keygen | Op::PrimePair);
+            let largest = grid.batch.iter().copied().max().unwrap_or(1);
+            grid.measure.repeats = match &grid.threads {
+                Threads::These(counts) if largest > 1 && grid.operations.iter().all(makes) => {
+                    let threads = counts.iter().copied().max().unwrap_or(1);
+                    let of_thread = repeats.div_ceil(threads as u64).max(1);
+                    for batch in &mut grid.batch {
+                        *batch = at_most(*batch, of_thread);
+                    }
+                    grid.batch.dedup();
+                    Some(of_thread.div_ceil(at_most(largest, of_thread) as u64))
+                }
+                _ => None,
+            };
+        }
+        self
+    }
+
+    /// The plan with a text in place of random ones. Without sizes, each text is all of it.
+    pub fn with_text(self, text: String, sizes: Option<&[usize]>) -> Plan {
+        let all = [text.len()];
+        let plan = self.with_symbols(sizes.unwrap_or(&all));
+        Plan {
+            text: Some(text),
+            ..plan
+        }
     }
 
     /// The plan with other sizes of text.

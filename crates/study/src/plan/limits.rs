@@ -15,6 +15,8 @@ pub const THREADS: RangeInclusive<usize> = 1..=MAX_THREADS;
 pub const BATCH: RangeInclusive<usize> = 1..=MAX_BATCH;
 /// Sizes of a text that a study accepts, in symbols of one byte.
 pub const SYMBOLS: RangeInclusive<usize> = 1..=100_000_000;
+/// Bytes that a plan's own text may have: it is a part of the plan.
+pub const MAX_TEXT: usize = 1_000_000;
 /// Messages that a text may be of.
 pub const MAX_MESSAGES: usize = 1_000_000;
 /// Blocks that one message may be cut into.

@@ -12,6 +12,9 @@ pub(crate) struct Digest {
     pub(crate) blocks: Vec<BlockDigest>,
     /// Ticks of the time-stamp counter of samples of one operation each; none where they were not counted.
     pub(crate) ticks: Option<Ticks>,
+    /// Of the slowest of these, where their primality tests are counted: which share of the time beyond the mean goes with tests beyond
+    /// the mean. 1 if time follows the tests, 0 if it has nothing to do with them.
+    pub(crate) explained: Vec<f64>,
     /// The first call of all, where one call was the question.
     pub(crate) first_call: Option<Sample>,
 }
@@ -70,11 +73,13 @@ impl Digest {
             }
         };
         let blocks = measured.blocks.iter().zip(&single).map(block).collect();
+        let explained = explained(&measured.blocks, &single);
         let of_all: Option<Vec<Vec<u64>>> = single.into_iter().collect();
         let mut sorted = of_all.unwrap_or_default().concat();
         sorted.sort_unstable();
         Digest {
             blocks,
+            explained,
             ticks: (!sorted.is_empty()).then_some(Ticks { sorted }),
             first_call: readiness.and_then(|readiness| readiness.first_call),
         }
@@ -85,4 +90,33 @@ impl Digest {
 fn single_ticks(samples: &[Sample]) -> Option<Vec<u64>> {
     let ticks = |sample: &Sample| sample.tsc_ticks.filter(|_| sample.operations == 1);
     samples.iter().map(ticks).collect()
+}
+
+/// For each of the slowest operations: how far its tests are above their mean, divided by how far its ticks are, both relative to the mean.
+fn explained(blocks: &[&TakenBlock], single: &[Option<Vec<u64>>]) -> Vec<f64> {
+    /// One in so many counts as one of the slowest.
+    const RARE: usize = 100;
+    /// Fewer say nothing.
+    const LEAST: usize = 10;
+    let mut pairs: Vec<(u64, u64)> = Vec::new();
+    for (block, ticks) in blocks.iter().zip(single) {
+        let tests = &block.report.tests;
+        match ticks {
+            Some(ticks) if ticks.len() == tests.len() => {
+                pairs.extend(ticks.iter().copied().zip(tests.iter().copied()));
+            }
+            _ => return Vec::new(),
+        }
+    }
+    pairs.sort_unstable();
+    let mean =
+        |of: fn(&(u64, u64)) -> u64| pairs.iter().map(of).sum::<u64>() as f64 / pairs.len() as f64;
+    let (ticks, tests) = (mean(|pair| pair.0), mean(|pair| pair.1));
+    let count = (pairs.len() / RARE).max(LEAST).min(pairs.len() / 2);
+    let beyond = |value: u64, mean: f64| value as f64 / mean - 1.0;
+    let slowest = pairs.iter().rev().take(count);
+    slowest
+        .filter(|pair| beyond(pair.0, ticks) > 0.0)
+        .map(|pair| beyond(pair.1, tests) / beyond(pair.0, ticks))
+        .collect()
 }

@@ -17,6 +17,7 @@ use super::{
 use crate::{
     number,
     plan::{Article, Plan},
+    shell,
     store::{GroupRecord, Store, StoreError, StudyRecord},
 };
 
@@ -138,8 +139,8 @@ impl Report {
         }
         figures.extend(figures::of(&others));
         let sessions: Vec<Session> = session_records.iter().map(Session::of).collect();
-        let directory = store.directory().display().to_string();
-        let samples_command = format!("rsalab export {directory} --samples --out samples.csv");
+        let directory = shell::operand(store.directory());
+        let samples_command = format!("rsalab export --samples --out samples.csv {directory}");
         Ok(Report {
             title: title_of(&study.plan_toml),
             is_complete: !records
@@ -150,7 +151,7 @@ impl Report {
             findings,
             figures,
             articles: reviews,
-            method: method(&records, &samples_command),
+            method: method(&records, own_text_of(&study.plan_toml), &samples_command),
             overviews: overview::of(&groups),
             groups,
             sessions,
@@ -195,8 +196,18 @@ fn title_of(plan_toml: &str) -> String {
     title.unwrap_or("A study").to_owned()
 }
 
+/// The text that the user gave in place of random ones, in words.
+fn own_text_of(plan_toml: &str) -> Option<String> {
+    let plan: toml::Table = plan_toml.parse().ok()?;
+    let text = plan.get("text")?.as_str()?;
+    Some(format!(
+        "Texts are the beginnings of one that was given, of {} bytes; the plan has it whole.",
+        number::whole(text.len() as u64)
+    ))
+}
+
 /// How it was measured, in paragraphs.
-fn method(groups: &[GroupRecord], samples_command: &str) -> Vec<String> {
+fn method(groups: &[GroupRecord], own_text: Option<String>, samples_command: &str) -> Vec<String> {
     let mut confidences: Vec<f64> = groups
         .iter()
         .map(|group| group.measure.confidence)
@@ -217,5 +228,6 @@ fn method(groups: &[GroupRecord], samples_command: &str) -> Vec<String> {
     words
         .lines()
         .map(|line| line.replace("{samples_command}", samples_command))
+        .chain(own_text)
         .collect()
 }

@@ -95,7 +95,8 @@ fn run_groups(
 ) -> Result<Ending, Error> {
     let seed = study.store().study()?.seed;
     let groups = study.store().groups()?;
-    let mut test_data = TestData::new(seed, stop);
+    let text = study.plan()?.and_then(|plan| plan.text);
+    let mut test_data = TestData::new(seed, stop).with_text(text);
     let mut context = RunContext::new(environment, environment.launcher, &mut test_data, stop);
     let mut progress = RunProgress::of(groups.iter().map(work));
     observer.notice(&Event::Began {

@@ -14,7 +14,7 @@ use std::{
 };
 
 use rsalab_engines::{
-    Exponent, Job, Op, StudyKey, WrongAnswer, inputs, verify, verify_no_prime_twice,
+    Exponent, Job, Op, StudyKey, WrongAnswer, inputs, of_text, verify, verify_no_prime_twice,
 };
 use rsalab_rsa::random::InsecureStudySeed;
 
@@ -23,6 +23,8 @@ use crate::{parallel, plan::Seed};
 /// Makes what jobs need from a study's seed: always the same.
 pub(crate) struct TestData {
     seed: InsecureStudySeed,
+    /// In place of random texts.
+    text: Option<Vec<u8>>,
     stop: Arc<AtomicBool>,
     /// Those that were made, since large ones take long to make.
     keys: Vec<(KeyName, StudyKey)>,
@@ -62,10 +64,17 @@ impl TestData {
     pub(crate) fn new(seed: Seed, stop: &Arc<AtomicBool>) -> Self {
         TestData {
             seed: InsecureStudySeed::new(seed.0),
+            text: None,
             stop: Arc::clone(stop),
             keys: Vec::new(),
             last: None,
         }
+    }
+
+    /// With the beginning of this text in place of random ones.
+    pub(crate) fn with_text(mut self, text: Option<String>) -> Self {
+        self.text = text.map(String::into_bytes);
+        self
     }
 
     pub(crate) fn of(&mut self, job: &Job) -> Result<Rc<JobData>, DataError> {
@@ -80,7 +89,10 @@ impl TestData {
                     exponent: job.exponent,
                     symbols: job.symbols,
                 })?;
-                let inputs = inputs(&common, &key, &self.seed, stream(job), items(job));
+                let inputs = match &self.text {
+                    Some(text) if job.op.is_text() => of_text(&common, &key, text),
+                    _ => inputs(&common, &key, &self.seed, stream(job), items(job)),
+                };
                 JobData {
                     key: Some(key),
                     inputs,

@@ -204,3 +204,17 @@ fn a_wish_to_stop_does_not_wait_for_a_large_key() {
         Some(DataError::Stopped)
     );
 }
+
+#[test]
+fn a_text_that_is_given_takes_the_place_of_random_ones() {
+    let given = "All that is gold does not glitter, not all those who wander are lost; ".repeat(20);
+    let mut test_data = test_data(1).with_text(Some(given.clone()));
+    let encrypted = test_data.of(&job(Op::TextEncrypt)).unwrap();
+    assert_eq!(encrypted.inputs, given.as_bytes()[..encrypted.inputs.len()]);
+    assert!(!encrypted.inputs.is_empty());
+    // What decryption is given is this text, encrypted.
+    let decrypted = test_data.of(&job(Op::TextDecrypt)).unwrap();
+    decrypted
+        .verify(&job(Op::TextDecrypt), &encrypted.inputs)
+        .unwrap();
+}
