@@ -419,15 +419,19 @@ fn texts_of_messages_have_the_limits_of_texts() {
     assert!(refused("portions = 2000").ends_with("portions"));
 }
 
+/// A preset on our own engine alone.
+fn of_own(preset: &str) -> Plan {
+    let mut plan = Preset::named(preset).unwrap().plan(&host());
+    for grid in &mut plan.grids {
+        grid.engines = Engines::named(&["own"]);
+    }
+    plan
+}
+
 #[test]
 fn repeats_of_ones_own_count_pairs_and_not_batches() {
     let host = host();
-    let plan = |repeats| {
-        Preset::named("prime-cycles")
-            .unwrap()
-            .plan(&host)
-            .with_repeats(repeats)
-    };
+    let plan = |repeats| of_own("prime-cycles").with_repeats(repeats);
     for repeats in [1, 7, 500, 10_000, 1_000_000] {
         for group in plan(repeats).groups(&host).unwrap() {
             let (job, calls) = (&group.job, group.measure.repeats.unwrap());
@@ -435,6 +439,12 @@ fn repeats_of_ones_own_count_pairs_and_not_batches() {
                 (Op::PrimePair, Mode::Throughput) => calls * (job.threads * job.batch) as u64,
                 _ => calls,
             };
+            let rounds = group.measure.planned_rounds().unwrap();
+            let least = calls.min(10) as usize;
+            assert!(
+                (least..=group.measure.max_blocks).contains(&rounds),
+                "{repeats}: {rounds} of {job:?}"
+            );
             let most = repeats + 2 * job.batch as u64;
             assert!(
                 (repeats..=most).contains(&counted),
@@ -448,7 +458,7 @@ fn repeats_of_ones_own_count_pairs_and_not_batches() {
 fn a_text_of_ones_own_is_a_part_of_the_plan() {
     let host = host();
     let text = "Grüße\n".to_owned();
-    let plan = Preset::named("text-threads").unwrap().plan(&host);
+    let plan = of_own("text-threads");
     let whole = plan.clone().with_text(text.clone(), None);
     assert_eq!(parse(&whole.to_toml()).unwrap(), whole);
     let symbols: Vec<usize> = whole
@@ -468,7 +478,7 @@ fn a_text_of_ones_own_is_a_part_of_the_plan() {
     assert!(empty.contains("0 bytes"), "{empty}");
     let useless = Plan {
         text: Some(text),
-        ..Preset::named("keygen-libraries").unwrap().plan(&host)
+        ..of_own("keygen-libraries")
     };
     assert!(refusal(useless).contains("no cell takes a text"));
 }

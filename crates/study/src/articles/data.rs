@@ -55,6 +55,8 @@ pub(super) struct Definition {
 pub(super) struct Sizes {
     /// From so many bits on.
     pub(super) from: usize,
+    /// Below so many bits.
+    pub(super) below: Option<usize>,
     /// Whether each has the bits of its primes beside it.
     pub(super) primes: bool,
 }

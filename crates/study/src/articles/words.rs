@@ -46,7 +46,7 @@ impl Evidence<'_> {
         let asked = self
             .key_sizes()
             .into_iter()
-            .filter(|bits| *bits >= sizes.from);
+            .filter(|bits| *bits >= sizes.from && sizes.below.is_none_or(|below| *bits < below));
         let entry = |bits: usize| match sizes.primes {
             true => vec![bits.to_string(), (bits / 2).to_string()],
             false => vec![bits.to_string()],

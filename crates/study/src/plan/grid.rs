@@ -174,6 +174,8 @@ impl Plan {
     /// They are calls, of texts whole texts. Keys and pairs of primes are counted one by one, however many a call makes: batches that
     /// would make more in one call are shortened.
     pub fn with_repeats(mut self, repeats: u64) -> Plan {
+        /// With fewer there is no interval to speak of.
+        const BLOCKS: u64 = 10;
         let at_most = |batch: usize, most: u64| batch.min(usize::try_from(most).unwrap_or(batch));
         self.measure.repeats = Some(repeats);
         for grid in &mut self.grids {
@@ -191,6 +193,12 @@ impl Plan {
                 }
                 _ => None,
             };
+            let repeats = grid.measure.repeats.unwrap_or(repeats);
+            let measure = self.measure.changed(&grid.measure);
+            grid.measure.block_calls = measure.block_calls.map(|calls| {
+                let of_all_blocks = repeats.div_ceil(measure.max_blocks as u64);
+                calls.min(repeats / BLOCKS).max(of_all_blocks).max(1)
+            });
         }
         self
     }
