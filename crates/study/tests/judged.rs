@@ -176,7 +176,7 @@ fn a_busy_machine_decides_nothing() {
     );
     let (busy, reason) = of(0.6, 0);
     assert_eq!(busy, Verdict::NotMeasurableHere);
-    assert_eq!(reason, "the machine was busy: c-openmp had 60 % of a CPU");
+    assert_eq!(reason, "the machine was busy: c-openmp had 60 % of 1 CPU");
     let (interrupted, reason) = of(0.99, 1);
     assert_eq!(interrupted, Verdict::NotMeasurableHere);
     assert_eq!(
