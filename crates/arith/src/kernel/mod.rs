@@ -2,7 +2,9 @@
 
 #[cfg(test)]
 mod agreement;
+pub(crate) mod doubles;
 pub(crate) mod lanes;
+pub(crate) mod mont47;
 pub(crate) mod mont52x8;
 pub(crate) mod mont64x1_portable;
 #[cfg(target_arch = "x86_64")]

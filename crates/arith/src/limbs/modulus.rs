@@ -108,6 +108,23 @@ impl Modulus {
         words::reduce_once(a, &self.n);
     }
 
+    /// What Montgomery form by another R, 2^`r_bits` of at least 2^(64 N), takes: R mod n, R^2 mod n and 2^(64 N) R^2 mod n.
+    pub(crate) fn powers_of(&self, r_bits: usize) -> [Nat; 3] {
+        let mut t = Nat::zero(2 * self.limbs());
+        // R mod n, from R' = 2^(64 N) mod n by doubling.
+        let mut one = Nat::from_limbs(&self.one);
+        for _ in self.limbs() * LIMB_BITS..r_bits {
+            words::shift_in_mod(&mut one, 0, &self.n);
+        }
+        // R R / R', then R^2 / R' R'^2 / R', then R^2 R'^2 / R' = R' R^2.
+        let mut rr = one.clone();
+        self.mul_reduced(&mut rr, &one, &mut t);
+        self.mul_reduced(&mut rr, &self.rr, &mut t);
+        let mut high_rr = rr.clone();
+        self.mul_reduced(&mut high_rr, &self.rr, &mut t);
+        [one, rr, high_rr]
+    }
+
     /// R mod n, from 2^(bits-1) < n by doubling.
     fn set_one(&mut self) {
         self.one.fill(0);

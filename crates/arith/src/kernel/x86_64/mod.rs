@@ -2,4 +2,6 @@
 
 #![allow(unsafe_code)]
 
+pub(crate) mod avx2fma;
+pub(crate) mod avx512f;
 pub(crate) mod ifma512;

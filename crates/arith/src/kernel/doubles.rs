@@ -1,0 +1,130 @@
+//! Several doubles worked on at once: the type the kernels on vectors of doubles are written over.
+//!
+//! It has a portable form ([`Portable`], arrays and a correctly rounded fused multiply-add, for every machine, for valgrind and
+//! for tests) and one for each instruction set. As with [`Lanes`](super::lanes::Lanes), a kernel's body is generic and
+//! `#[inline(always)]`, and [`Doubles::run`] compiles it with the instructions that the form needs.
+
+use std::hint::black_box;
+
+/// The lanes of a vector in memory: the bits of one double each.
+pub(crate) type Vector<const N: usize> = [u64; N];
+
+/// N doubles. A value can only be made with a [`Token`](Self::Token), so having one proves that this CPU can work on it.
+///
+/// All arithmetic rounds to nearest, ties to even, which is how every thread starts; a result is rounded once.
+pub(crate) trait Doubles<const N: usize>: Copy + Send + Sync + 'static {
+    /// The name of the Montgomery kernel over this form.
+    const MONT47: &'static str;
+    /// The proof that this CPU has the instructions.
+    type Token: Copy + Send + Sync + 'static;
+    /// One truth value a lane.
+    type Mask: Copy;
+
+    /// Does `work` compiled for this form.
+    fn run<W: Work<N>>(token: Self::Token, work: W);
+    /// The doubles of memory.
+    fn load(token: Self::Token, vector: &Vector<N>) -> Self;
+    /// The same double in every lane.
+    fn splat(token: Self::Token, x: f64) -> Self;
+    /// To memory.
+    fn store(self, vector: &mut Vector<N>);
+    /// self + b.
+    fn add(self, b: Self) -> Self;
+    /// self - b.
+    fn sub(self, b: Self) -> Self;
+    /// self b.
+    fn mul(self, b: Self) -> Self;
+    /// self a + b, rounded once.
+    fn mul_add(self, a: Self, b: Self) -> Self;
+    /// Where self and b are equal.
+    fn equal(self, b: Self) -> Self::Mask;
+    /// `b` where the mask is true, `self` elsewhere.
+    fn merge(self, b: Self, mask: Self::Mask) -> Self;
+}
+
+/// Something to do over any form of N lanes.
+pub(crate) trait Work<const N: usize> {
+    /// Does it. Implementations are `#[inline(always)]`.
+    fn run<V: Doubles<N>>(self, token: V::Token);
+}
+
+/// The form every machine has. Where the CPU has no fused multiply-add, its speed is that of a function of the C library, and no
+/// promise about time is made for it.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Portable<const N: usize>([f64; N]);
+
+impl<const N: usize> Portable<N> {
+    #[inline(always)]
+    fn zip(self, b: Self, f: impl Fn(f64, f64) -> f64) -> Self {
+        Self(std::array::from_fn(|lane| f(self.0[lane], b.0[lane])))
+    }
+}
+
+impl<const N: usize> Doubles<N> for Portable<N> {
+    const MONT47: &'static str = match N {
+        4 => "mont47x4_portable",
+        _ => "a portable form for tests",
+    };
+    type Token = ();
+    type Mask = Vector<N>;
+
+    fn run<W: Work<N>>((): (), work: W) {
+        work.run::<Self>(());
+    }
+
+    #[inline(always)]
+    fn load((): (), vector: &Vector<N>) -> Self {
+        Self(vector.map(f64::from_bits))
+    }
+
+    #[inline(always)]
+    fn splat((): (), x: f64) -> Self {
+        Self([x; N])
+    }
+
+    #[inline(always)]
+    fn store(self, vector: &mut Vector<N>) {
+        *vector = self.0.map(f64::to_bits);
+    }
+
+    #[inline(always)]
+    fn add(self, b: Self) -> Self {
+        self.zip(b, |a, b| a + b)
+    }
+
+    #[inline(always)]
+    fn sub(self, b: Self) -> Self {
+        self.zip(b, |a, b| a - b)
+    }
+
+    #[inline(always)]
+    fn mul(self, b: Self) -> Self {
+        self.zip(b, |a, b| a * b)
+    }
+
+    #[inline(never)]
+    fn mul_add(self, a: Self, b: Self) -> Self {
+        Self(std::array::from_fn(|lane| {
+            self.0[lane].mul_add(a.0[lane], b.0[lane])
+        }))
+    }
+
+    #[inline(always)]
+    fn equal(self, b: Self) -> Vector<N> {
+        // Of a number that is not zero, it or its negative has the top bit set. Only numbers that are equal bit by bit are compared.
+        let mask = std::array::from_fn(|lane| {
+            let other = self.0[lane].to_bits() ^ b.0[lane].to_bits();
+            ((other | other.wrapping_neg()) >> 63).wrapping_sub(1)
+        });
+        // A compiler that knows a mask to be all or nothing makes a branch of it.
+        black_box(mask)
+    }
+
+    #[inline(always)]
+    fn merge(self, b: Self, mask: Vector<N>) -> Self {
+        Self(std::array::from_fn(|lane| {
+            let (old, new) = (self.0[lane].to_bits(), b.0[lane].to_bits());
+            f64::from_bits(old ^ (old ^ new) & mask[lane])
+        }))
+    }
+}

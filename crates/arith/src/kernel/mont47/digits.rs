@@ -1,0 +1,134 @@
+//! Between 64-bit limbs, one number after another, and signed digits held as doubles, several numbers at once.
+
+use super::form::Form;
+use crate::kernel::doubles::Vector;
+use crate::limbs::LIMB_BITS;
+
+/// 1.5 · 2^52. A double between 2^52 and 2^53 has an integer in its low bits.
+const INTEGER: f64 = 1.5 * (1u64 << 52) as f64;
+
+/// The double of an integer below 2^51. No conversion is asked for, so that none can take a time that depends on the number.
+#[inline(always)]
+fn to_double(integer: i64) -> f64 {
+    f64::from_bits(INTEGER.to_bits().wrapping_add_signed(integer)) - INTEGER
+}
+
+/// The integer of a double below 2^51.
+#[inline(always)]
+fn to_integer(double: f64) -> i64 {
+    (double + INTEGER)
+        .to_bits()
+        .wrapping_sub(INTEGER.to_bits())
+        .cast_signed()
+}
+
+/// Puts a number mod R into one lane: digits between -2^(W - 1) and 2^(W - 1), so that the number is at least -R/2 and below R/2.
+pub(super) fn put<const N: usize>(
+    form: Form,
+    vectors: &mut [Vector<N>],
+    lane: usize,
+    limbs: &[u64],
+) {
+    let width = form.width;
+    let (mask, half) = ((1 << width) - 1, 1 << (width - 1));
+    let mut limbs = limbs.iter();
+    let mut pending: u128 = 0;
+    let mut bits = 0;
+    let mut carry = 0;
+    for vector in vectors {
+        if bits < width {
+            pending |= u128::from(limbs.next().copied().unwrap_or(0)) << bits;
+            bits += LIMB_BITS;
+        }
+        let digit = (pending as u64 & mask).cast_signed() + carry;
+        carry = (digit + half) >> width;
+        vector[lane] = to_double(digit - (carry << width)).to_bits();
+        pending >>= width;
+        bits -= width;
+    }
+}
+
+/// Takes the number of one lane out, in two's complement; returns what lies above the limbs, with its sign.
+pub(super) fn take<const N: usize>(
+    form: Form,
+    vectors: &[Vector<N>],
+    lane: usize,
+    limbs: &mut [u64],
+) -> i64 {
+    let width = form.width;
+    let mask = (1 << width) - 1;
+    let mut digits = vectors.iter();
+    let mut pending: u128 = 0;
+    let mut bits = 0;
+    let mut carry = 0;
+    let mut next = || {
+        let digit = digits.next().map_or(0, |vector| vector[lane]);
+        let sum = to_integer(f64::from_bits(digit)) + carry;
+        carry = sum >> width;
+        sum.cast_unsigned() & mask
+    };
+    for limb in limbs {
+        while bits < LIMB_BITS {
+            pending |= u128::from(next()) << bits;
+            bits += width;
+        }
+        *limb = pending as u64;
+        pending >>= LIMB_BITS;
+        bits -= LIMB_BITS;
+    }
+    // Fewer than W + 5 bits of R are above the limbs, and some of them may be pending: with what is left of the digits and a digit of
+    // nothing but sign there are 64.
+    while bits < LIMB_BITS {
+        pending |= u128::from(next()) << bits;
+        bits += width;
+    }
+    (pending as u64).cast_signed()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn integers_are_doubles_and_back() {
+        for integer in [0, 1, -1, 1 << 46, -(1 << 46), (1 << 51) - 1, -(1 << 51)] {
+            assert_eq!(to_double(integer), integer as f64);
+            assert_eq!(to_integer(to_double(integer)), integer);
+        }
+    }
+
+    #[test]
+    fn numbers_of_either_sign_come_back() {
+        for limbs in [1, 2, 8, 13, 16, 24, 48, 64, 128] {
+            let form = Form::new(limbs);
+            let mut vectors = vec![[0; 4]; form.digits];
+            for (lane, number) in [
+                vec![0; limbs],
+                vec![u64::MAX; limbs],
+                vec![0x8000_0000_0000_0000; limbs],
+                (0..limbs as u64).collect(),
+            ]
+            .iter()
+            .enumerate()
+            {
+                put(form, &mut vectors, lane, number);
+                let mut back = vec![7; limbs];
+                assert_eq!(take(form, &vectors, lane, &mut back), 0);
+                assert_eq!(back, *number);
+                // Its negative has the negative digits.
+                for vector in &mut vectors {
+                    vector[lane] = (-f64::from_bits(vector[lane])).to_bits();
+                }
+                let above = take(form, &vectors, lane, &mut back);
+                let is_zero = number.iter().all(|&limb| limb == 0);
+                assert_eq!(above, if is_zero { 0 } else { -1 });
+                let mut carry = true;
+                for (back, &limb) in back.iter().zip(number) {
+                    let (negated, over) = (!limb).overflowing_add(u64::from(carry));
+                    carry = over;
+                    assert_eq!(*back, negated);
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,108 @@
+//! How numbers of a length are cut into digits.
+
+use super::super::doubles::Doubles;
+use crate::limbs::LIMB_BITS;
+
+/// Widest digits, in bits.
+const WIDEST: usize = 47;
+/// Narrowest digits, which serve the longest moduli there are.
+const NARROWEST: usize = 44;
+/// R is at least 2^SPARE times any number of the limbs' length.
+const SPARE: usize = 5;
+
+/// Digits of `width` bits, `digits` of them to a number.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Form {
+    pub(super) width: usize,
+    pub(super) digits: usize,
+}
+
+impl Form {
+    /// For numbers of `limbs` limbs: the widest digits whose columns hold every product there can be.
+    pub(super) fn new(limbs: usize) -> Self {
+        (NARROWEST..=WIDEST)
+            .rev()
+            .map(|width| Self {
+                width,
+                digits: (limbs * LIMB_BITS + SPARE).div_ceil(width),
+            })
+            .find(|form| form.digits <= form.column_products())
+            .expect("no modulus is that long")
+    }
+
+    /// Products of two digits that one column holds exactly.
+    pub(super) fn column_products(self) -> usize {
+        (1 << (53 - self.width)) - 1
+    }
+
+    /// Whether a column holds the products of the factors and those of quotient and modulus together.
+    pub(super) fn is_joined(self) -> bool {
+        2 * self.digits <= self.column_products()
+    }
+
+    /// Bits of R.
+    pub(super) fn r_bits(self) -> usize {
+        self.width * self.digits
+    }
+
+    /// 2^exponent.
+    fn power(exponent: i32) -> f64 {
+        f64::from_bits(((1023 + exponent) as u64) << 52)
+    }
+
+    /// What the arithmetic is done with, in every lane.
+    #[inline(always)]
+    pub(super) fn constants<V: Doubles<N>, const N: usize>(self, token: V::Token) -> Constants<V> {
+        let width = self.width as i32;
+        Constants {
+            origin: V::splat(token, 1.5 * Self::power(width + 52)),
+            integer: V::splat(token, 1.5 * Self::power(52)),
+            minus_radix: V::splat(token, -Self::power(width)),
+            inverse_radix: V::splat(token, Self::power(-width)),
+            zero: V::splat(token, 0.0),
+        }
+    }
+}
+
+/// Doubles that the arithmetic on digits of W bits takes, in every lane.
+#[derive(Clone, Copy)]
+pub(super) struct Constants<V> {
+    /// 1.5 · 2^(W + 52): what the high part of a column starts from. What is added to it is rounded to a multiple of 2^W.
+    pub(super) origin: V,
+    /// 1.5 · 2^52: what is added to it and taken away again is rounded to an integer.
+    pub(super) integer: V,
+    /// -2^W.
+    pub(super) minus_radix: V,
+    /// 2^-W.
+    pub(super) inverse_radix: V,
+    pub(super) zero: V,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_supported_length_has_a_form() {
+        for limbs in 1..=256 {
+            let form = Form::new(limbs);
+            assert!(form.r_bits() >= 64 * limbs + SPARE, "{limbs}");
+            assert!(form.r_bits() - 64 * limbs < SPARE + form.width, "{limbs}");
+        }
+        let digits = [8, 16, 24, 32, 48, 64, 128, 256].map(|limbs| {
+            let form = Form::new(limbs);
+            (form.width, form.digits)
+        });
+        let expected = [
+            (47, 11),
+            (47, 22),
+            (47, 33),
+            (47, 44),
+            (46, 67),
+            (46, 90),
+            (45, 183),
+            (44, 373),
+        ];
+        assert_eq!(digits, expected);
+    }
+}

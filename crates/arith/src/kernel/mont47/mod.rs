@@ -1,0 +1,272 @@
+//! Montgomery arithmetic on several numbers at once, in signed digits held as doubles, one number a lane.
+
+mod digits;
+mod form;
+mod lookup;
+mod moduli;
+mod operations;
+mod reduction;
+mod tiles;
+
+use super::doubles::{Doubles, Work};
+use super::{Doublings, LaneKernel};
+use crate::limbs::aligned::Aligned;
+use crate::limbs::{Modulus, Nat, words};
+use form::Form;
+use moduli::{Moduli, limbs_of_r, negated_inverse, vectors, vectors_mut};
+use operations::{Add, Multiply, Select, Square, SquareAndDouble};
+use subtle::Choice;
+
+/// The kernel over one form of N doubles, in tiles of K columns. H is half of K.
+#[derive(Clone, Copy)]
+pub(crate) struct Mont47<V: Doubles<N>, const N: usize, const K: usize, const H: usize> {
+    token: V::Token,
+}
+
+impl<V: Doubles<N>, const N: usize, const K: usize, const H: usize> Mont47<V, N, K, H> {
+    /// The kernel, for who can prove that the CPU has the instructions.
+    pub(crate) fn new(token: V::Token) -> Self {
+        Self { token }
+    }
+
+    fn run<W: Work<N>>(self, work: W) {
+        V::run(self.token, work);
+    }
+
+    /// Puts n and what reduces by it into a lane.
+    fn set_to_reduce(moduli: &mut Moduli<N>, lane: usize, n: &[u64]) {
+        let form = moduli.form;
+        digits::put::<N>(form, vectors_mut(&mut moduli.n), lane, n);
+        let inverse = negated_inverse(n, limbs_of_r(form));
+        digits::put::<N>(form, vectors_mut(&mut moduli.inverse), lane, &inverse);
+        moduli.plain[lane].copy_from_slice(n);
+    }
+}
+
+impl<V: Doubles<N>, const N: usize, const K: usize, const H: usize> LaneKernel
+    for Mont47<V, N, K, H>
+{
+    const NAME: &'static str = V::MONT47;
+    const LANES: usize = N;
+    type Moduli = Moduli<N>;
+
+    fn words(limbs: usize) -> usize {
+        N * Form::new(limbs).digits
+    }
+
+    fn working_words(limbs: usize) -> usize {
+        3 * Self::words(limbs)
+    }
+
+    fn moduli(self, limbs: usize) -> Moduli<N> {
+        Moduli::new(limbs)
+    }
+
+    fn set_modulus(self, moduli: &mut Moduli<N>, lane: usize, modulus: &Modulus) {
+        let form = moduli.form;
+        Self::set_to_reduce(moduli, lane, modulus.n());
+        let [one, rr, high_rr] = modulus.powers_of(form.r_bits());
+        for (constant, limbs) in [
+            (&mut moduli.one, one),
+            (&mut moduli.rr, rr),
+            (&mut moduli.high_rr, high_rr),
+        ] {
+            digits::put::<N>(form, vectors_mut(constant), lane, &limbs);
+        }
+    }
+
+    fn copy_modulus(self, to: &mut Moduli<N>, lane: usize, from: &Moduli<N>, from_lane: usize) {
+        for (to, from) in [
+            (&mut to.n, &from.n),
+            (&mut to.inverse, &from.inverse),
+            (&mut to.one, &from.one),
+            (&mut to.rr, &from.rr),
+            (&mut to.high_rr, &from.high_rr),
+        ] {
+            self.copy_lane(to, lane, from, from_lane);
+        }
+        to.plain[lane].copy_from_slice(&from.plain[from_lane]);
+    }
+
+    fn load(self, moduli: &Moduli<N>, lane: usize, limbs: &[u64], value: &mut [u64]) {
+        digits::put::<N>(moduli.form, vectors_mut(value), lane, limbs);
+    }
+
+    fn store(self, moduli: &Moduli<N>, lane: usize, value: &[u64], limbs: &mut [u64]) {
+        let n = &moduli.plain[lane];
+        let mut above = digits::take::<N>(moduli.form, vectors(value), lane, limbs);
+        // Values are above -2 n and below 2 n.
+        for _ in 0..2 {
+            let is_negative = Choice::from((above.cast_unsigned() >> 63) as u8);
+            let carry = words::add_if(limbs, n, is_negative);
+            above = above.wrapping_add(carry.unwrap_u8().into());
+        }
+        let over = !words::is_zero(&[above.cast_unsigned()]) | !words::is_less(limbs, n);
+        words::sub_if(limbs, n, over);
+    }
+
+    fn one(self, moduli: &Moduli<N>, value: &mut [u64]) {
+        value.copy_from_slice(&moduli.one);
+    }
+
+    fn enter(self, moduli: &Moduli<N>, a: &mut [u64], working: &mut [u64]) {
+        self.mul(moduli, a, &moduli.rr, working);
+    }
+
+    fn enter_wide(
+        self,
+        moduli: &Moduli<N>,
+        low: &mut [u64],
+        high: &mut [u64],
+        working: &mut [u64],
+    ) {
+        self.mul(moduli, low, &moduli.rr, working);
+        self.mul(moduli, high, &moduli.high_rr, working);
+        self.run(Add {
+            moduli,
+            low: vectors_mut(low),
+            high: vectors(high),
+        });
+    }
+
+    fn leave(self, moduli: &Moduli<N>, a: &mut [u64], working: &mut [u64]) {
+        self.mul(moduli, a, &moduli.unit, working);
+    }
+
+    fn mul(self, moduli: &Moduli<N>, a: &mut [u64], b: &[u64], working: &mut [u64]) {
+        self.run(Multiply::<N, K, H> {
+            moduli,
+            a: vectors_mut(a),
+            b: vectors(b),
+            working: vectors_mut(working),
+        });
+    }
+
+    fn sqr(self, moduli: &Moduli<N>, a: &mut [u64], times: usize, working: &mut [u64]) {
+        self.run(Square::<N, K, H> {
+            moduli,
+            a: vectors_mut(a),
+            times,
+            working: vectors_mut(working),
+        });
+    }
+
+    fn select(self, table: &[u64], digits: &[u8], value: &mut [u64]) {
+        self.run(Select {
+            table,
+            digits,
+            value,
+        });
+    }
+
+    fn r_bits(limbs: usize) -> usize {
+        Form::new(limbs).r_bits()
+    }
+
+    fn can_double(limbs: usize, bits: usize) -> bool {
+        bits + 5 <= Self::r_bits(limbs)
+    }
+
+    fn set_moduli_to_square(
+        self,
+        moduli: &mut Moduli<N>,
+        n: &[Nat],
+        _bits: usize,
+        _working: &mut [u64],
+    ) {
+        for (lane, n) in n.iter().enumerate() {
+            Self::set_to_reduce(moduli, lane, n);
+        }
+    }
+
+    fn set_moduli_for_powers(
+        self,
+        moduli: &mut Moduli<N>,
+        n: &[Nat],
+        least_bits: usize,
+        working: &mut [u64],
+    ) {
+        self.set_moduli_to_square(moduli, n, least_bits, working);
+        let form = moduli.form;
+        let r = form.r_bits();
+        let mut rr = std::mem::replace(&mut moduli.rr, Aligned::zero(0));
+        let mut x = Nat::zero(n[0].len());
+        let top = least_bits - 1;
+        for (lane, n) in n.iter().enumerate() {
+            x.fill(0);
+            x[top / 64] = 1 << (top % 64);
+            for _ in top..r {
+                words::shift_in_mod(&mut x, 0, n);
+            }
+            digits::put::<N>(form, vectors_mut(&mut moduli.one), lane, &x);
+            words::shift_in_mod(&mut x, 0, n);
+            digits::put::<N>(form, vectors_mut(&mut rr), lane, &x);
+        }
+        // 2^e R becomes 2^(2 e + bit) R, along the bits of r from the top.
+        let bits = (0..r.ilog2()).rev().flat_map(|i| [(r >> i & 1) as u8; N]);
+        self.square_and_double([Doublings {
+            moduli,
+            value: &mut rr,
+            bits: &bits.collect::<Vec<_>>(),
+            working,
+        }]);
+        moduli.rr = rr;
+    }
+
+    fn square_and_double<const STREAMS: usize>(self, powers: [Doublings<'_, Moduli<N>>; STREAMS]) {
+        for power in powers {
+            self.run(SquareAndDouble::<N, K, H>(power));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::kernel::doubles::Portable;
+    use crate::kernel::tests::{agrees_with_the_model, selects};
+
+    fn is_a_kernel<K: LaneKernel>(kernel: K) {
+        for len in [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 12, 13, 16, 24, 32, 48] {
+            for bits in [64 * len, 64 * len - 1, 64 * len - 63, 32 * len] {
+                agrees_with_the_model(kernel, bits.max(2), len, 4);
+            }
+        }
+        agrees_with_the_model(kernel, 8192, 128, 1);
+        agrees_with_the_model(kernel, 16384, 256, 1);
+        for len in [1, 4, 8, 13, 16] {
+            selects(kernel, len);
+        }
+    }
+
+    #[test]
+    fn the_portable_form_is_a_kernel() {
+        is_a_kernel(Mont47::<Portable<4>, 4, 4, 2>::new(()));
+    }
+
+    /// The tiles of the widest registers.
+    #[test]
+    fn tiles_of_eight_columns_are_a_kernel() {
+        is_a_kernel(Mont47::<Portable<1>, 1, 8, 4>::new(()));
+    }
+
+    #[cfg(target_arch = "x86_64")]
+    #[test]
+    fn the_form_of_256_bits_is_a_kernel() {
+        use crate::kernel::x86_64::avx2fma::{HaveAvx2Fma, Ymm};
+        match HaveAvx2Fma::check() {
+            Some(token) => is_a_kernel(Mont47::<Ymm, 4, 4, 2>::new(token)),
+            None => eprintln!("skipped: this CPU has no AVX2 and FMA"),
+        }
+    }
+
+    #[cfg(target_arch = "x86_64")]
+    #[test]
+    fn the_form_of_512_bits_is_a_kernel() {
+        use crate::kernel::x86_64::avx512f::{HaveAvx512F, ZmmDoubles};
+        match HaveAvx512F::check() {
+            Some(token) => is_a_kernel(Mont47::<ZmmDoubles, 8, 8, 4>::new(token)),
+            None => eprintln!("skipped: this CPU has no AVX-512 F"),
+        }
+    }
+}

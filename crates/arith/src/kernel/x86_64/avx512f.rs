@@ -1,0 +1,90 @@
+//! Eight doubles in a 512-bit register, with AVX-512 F.
+
+use crate::kernel::doubles::{Doubles, Vector, Work};
+use std::arch::x86_64::*;
+
+/// The proof that CPU and operating system offer AVX-512 F.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct HaveAvx512F(());
+
+impl HaveAvx512F {
+    /// Asks the CPU, and the operating system whether it saves the registers.
+    pub(crate) fn check() -> Option<Self> {
+        is_x86_feature_detected!("avx512f").then_some(Self(()))
+    }
+}
+
+/// A 512-bit register of doubles. Made with a [`HaveAvx512F`] only, so that every value is itself the proof of the instructions.
+#[derive(Clone, Copy)]
+pub(crate) struct ZmmDoubles(__m512d);
+
+/// `work`, compiled with the instructions.
+#[target_feature(enable = "avx512f")]
+fn run_avx512f<W: Work<8>>(token: HaveAvx512F, work: W) {
+    work.run::<ZmmDoubles>(token);
+}
+
+impl Doubles<8> for ZmmDoubles {
+    const MONT47: &'static str = "mont47x8_avx512f";
+    type Token = HaveAvx512F;
+    type Mask = __mmask8;
+
+    fn run<W: Work<8>>(token: HaveAvx512F, work: W) {
+        // SAFETY: the token proves that the CPU has the feature named on `run_avx512f`.
+        unsafe { run_avx512f(token, work) }
+    }
+
+    #[inline(always)]
+    fn load(_: HaveAvx512F, vector: &Vector<8>) -> Self {
+        // SAFETY: the token proves AVX-512 F; the reference makes 64 bytes readable, at any alignment; any bits are a double.
+        Self(unsafe { _mm512_loadu_pd(vector.as_ptr().cast()) })
+    }
+
+    #[inline(always)]
+    fn splat(_: HaveAvx512F, x: f64) -> Self {
+        // SAFETY: the token proves AVX-512 F.
+        Self(unsafe { _mm512_set1_pd(x) })
+    }
+
+    #[inline(always)]
+    fn store(self, vector: &mut Vector<8>) {
+        // SAFETY: a `ZmmDoubles` proves AVX-512 F; the reference makes 64 bytes writable, at any alignment.
+        unsafe { _mm512_storeu_pd(vector.as_mut_ptr().cast(), self.0) }
+    }
+
+    #[inline(always)]
+    fn add(self, b: Self) -> Self {
+        // SAFETY: a `ZmmDoubles` proves AVX-512 F.
+        Self(unsafe { _mm512_add_pd(self.0, b.0) })
+    }
+
+    #[inline(always)]
+    fn sub(self, b: Self) -> Self {
+        // SAFETY: a `ZmmDoubles` proves AVX-512 F.
+        Self(unsafe { _mm512_sub_pd(self.0, b.0) })
+    }
+
+    #[inline(always)]
+    fn mul(self, b: Self) -> Self {
+        // SAFETY: a `ZmmDoubles` proves AVX-512 F.
+        Self(unsafe { _mm512_mul_pd(self.0, b.0) })
+    }
+
+    #[inline(always)]
+    fn mul_add(self, a: Self, b: Self) -> Self {
+        // SAFETY: a `ZmmDoubles` proves AVX-512 F.
+        Self(unsafe { _mm512_fmadd_pd(self.0, a.0, b.0) })
+    }
+
+    #[inline(always)]
+    fn equal(self, b: Self) -> __mmask8 {
+        // SAFETY: a `ZmmDoubles` proves AVX-512 F.
+        unsafe { _mm512_cmp_pd_mask::<_CMP_EQ_OQ>(self.0, b.0) }
+    }
+
+    #[inline(always)]
+    fn merge(self, b: Self, mask: __mmask8) -> Self {
+        // SAFETY: a `ZmmDoubles` proves AVX-512 F.
+        Self(unsafe { _mm512_mask_mov_pd(self.0, mask, b.0) })
+    }
+}
