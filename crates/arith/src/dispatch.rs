@@ -3,11 +3,16 @@
 use crate::Error;
 use crate::candidate::{self, Crossing, PowerOfTwo, Rounds, StrongTest};
 use crate::kernel::LaneKernel;
-use crate::kernel::lanes;
+use crate::kernel::mont47::Mont47;
 use crate::kernel::mont52x8::Mont52x8;
 use crate::kernel::mont64x1_portable::Mont64x1Portable;
 #[cfg(target_arch = "x86_64")]
-use crate::kernel::x86_64::ifma512::{HaveIfma, Zmm};
+use crate::kernel::x86_64::{
+    avx2fma::{HaveAvx2Fma, Ymm},
+    avx512f::{HaveAvx512F, ZmmDoubles},
+    ifma512::{HaveIfma, Zmm},
+};
+use crate::kernel::{doubles, lanes};
 use crate::limbs::Modulus;
 use crate::power::Raise;
 use crate::power::crt::{CrtParts, CrtPower};
@@ -25,8 +30,13 @@ pub struct Kernel(Proof);
 enum Proof {
     Portable(Mont64x1Portable),
     EightPortable,
+    FourPortable,
     #[cfg(target_arch = "x86_64")]
     EightIfma(HaveIfma),
+    #[cfg(target_arch = "x86_64")]
+    EightAvx512(HaveAvx512F),
+    #[cfg(target_arch = "x86_64")]
+    FourAvx2(HaveAvx2Fma),
 }
 
 /// A kernel this program knows, and whether this machine can run it.
@@ -41,8 +51,13 @@ pub struct KernelInfo {
 }
 
 type EightPortable = Mont52x8<lanes::Portable>;
+type FourPortable = Mont47<doubles::Portable<4>, 4, 6>;
 #[cfg(target_arch = "x86_64")]
 type EightIfma = Mont52x8<Zmm>;
+#[cfg(target_arch = "x86_64")]
+type EightAvx512 = Mont47<ZmmDoubles, 8, 8>;
+#[cfg(target_arch = "x86_64")]
+type FourAvx2 = Mont47<Ymm, 4, 6>;
 
 /// Every kernel there is, the preferred one first.
 pub fn kernels() -> Vec<KernelInfo> {
@@ -60,14 +75,19 @@ pub fn kernels() -> Vec<KernelInfo> {
 }
 
 /// Names and lanes, the preferred kernel first.
-const NAMES: [(&str, usize); 3] = [
-    (IFMA512, EightPortable::LANES),
+const NAMES: [(&str, usize); 6] = [
+    (IFMA512, 8),
+    (AVX512F, 8),
+    (AVX2FMA, 4),
     (Mont64x1Portable::NAME, Mont64x1Portable::LANES),
     (EightPortable::NAME, EightPortable::LANES),
+    (FourPortable::NAME, FourPortable::LANES),
 ];
 
-/// The name of the kernel on 512-bit registers, which is known on every machine.
+/// The names of kernels on vector registers, which are known on every machine.
 const IFMA512: &str = "mont52x8_ifma512";
+const AVX512F: &str = "mont47x8_avx512f";
+const AVX2FMA: &str = "mont47x4_avx2fma";
 
 /// Does `$body` with `$kernel` bound to the kernel inside a [`Kernel`].
 macro_rules! with_kernel {
@@ -78,9 +98,23 @@ macro_rules! with_kernel {
                 let $kernel = EightPortable::new(());
                 $body
             }
+            Proof::FourPortable => {
+                let $kernel = FourPortable::new(());
+                $body
+            }
             #[cfg(target_arch = "x86_64")]
             Proof::EightIfma(token) => {
                 let $kernel = EightIfma::new(token);
+                $body
+            }
+            #[cfg(target_arch = "x86_64")]
+            Proof::EightAvx512(token) => {
+                let $kernel = EightAvx512::new(token);
+                $body
+            }
+            #[cfg(target_arch = "x86_64")]
+            Proof::FourAvx2(token) => {
+                let $kernel = FourAvx2::new(token);
                 $body
             }
         }
@@ -90,7 +124,12 @@ macro_rules! with_kernel {
 impl Kernel {
     /// The fastest kernel this CPU can run.
     pub fn auto() -> Self {
-        Self(ifma512().unwrap_or(Proof::Portable(Mont64x1Portable)))
+        Self(
+            ifma512()
+                .or_else(avx512f)
+                .or_else(avx2fma)
+                .unwrap_or(Proof::Portable(Mont64x1Portable)),
+        )
     }
 
     /// The kernel of this name.
@@ -98,13 +137,19 @@ impl Kernel {
     /// # Errors
     /// [`Error::UnknownKernel`]; [`Error::KernelUnavailable`] if this machine cannot run it.
     pub fn named(name: &str) -> Result<Self, Error> {
+        let registers = |name, proof: Option<Proof>, needs| {
+            proof.map(Self).ok_or_else(|| Error::KernelUnavailable {
+                name,
+                reason: format!("it needs an x86-64 CPU and an operating system with {needs}"),
+            })
+        };
         match name {
             Mont64x1Portable::NAME => Ok(Self(Proof::Portable(Mont64x1Portable))),
             EightPortable::NAME => Ok(Self(Proof::EightPortable)),
-            IFMA512 => ifma512().map(Self).ok_or_else(|| Error::KernelUnavailable {
-                name: IFMA512,
-                reason: "it needs an x86-64 CPU and an operating system with AVX-512 F, VL, DQ, BW and IFMA".to_owned(),
-            }),
+            FourPortable::NAME => Ok(Self(Proof::FourPortable)),
+            IFMA512 => registers(IFMA512, ifma512(), "AVX-512 F, VL, DQ, BW and IFMA"),
+            AVX512F => registers(AVX512F, avx512f(), "AVX-512 F"),
+            AVX2FMA => registers(AVX2FMA, avx2fma(), "AVX2 and FMA"),
             _ => Err(Error::UnknownKernel(name.to_owned())),
         }
     }
@@ -182,10 +227,24 @@ impl Kernel {
     }
 }
 
-/// Detection happens here and nowhere else.
+/// Detection happens in these and nowhere else.
 fn ifma512() -> Option<Proof> {
     #[cfg(target_arch = "x86_64")]
     return HaveIfma::check().map(Proof::EightIfma);
+    #[cfg(not(target_arch = "x86_64"))]
+    return None;
+}
+
+fn avx512f() -> Option<Proof> {
+    #[cfg(target_arch = "x86_64")]
+    return HaveAvx512F::check().map(Proof::EightAvx512);
+    #[cfg(not(target_arch = "x86_64"))]
+    return None;
+}
+
+fn avx2fma() -> Option<Proof> {
+    #[cfg(target_arch = "x86_64")]
+    return HaveAvx2Fma::check().map(Proof::FourAvx2);
     #[cfg(not(target_arch = "x86_64"))]
     return None;
 }

@@ -169,7 +169,11 @@ mod slow {
     use crate::kernel::LaneKernel;
     use crate::kernel::mont64x1_portable::Mont64x1Portable;
     #[cfg(target_arch = "x86_64")]
-    use crate::kernel::{mont52x8::Mont52x8, x86_64::ifma512};
+    use crate::kernel::{
+        mont47::Mont47,
+        mont52x8::Mont52x8,
+        x86_64::{avx2fma, ifma512},
+    };
     use crate::limbs::Modulus;
     use crate::limbs::aligned::Aligned;
     use crate::{CheckedPrivateKey, PrivateContext, Status};
@@ -254,6 +258,11 @@ mod slow {
             Some(token) => look_up(Mont52x8::<ifma512::Zmm>::new(token)),
             None => eprintln!("skipped: this CPU has no AVX-512 IFMA"),
         }
+        #[cfg(target_arch = "x86_64")]
+        match avx2fma::HaveAvx2Fma::check() {
+            Some(token) => look_up(Mont47::<avx2fma::Ymm, 4, 6>::new(token)),
+            None => eprintln!("skipped: this CPU has no AVX2 and FMA"),
+        }
     }
 
     #[test]
@@ -264,6 +273,11 @@ mod slow {
         match ifma512::HaveIfma::check() {
             Some(token) => power(Mont52x8::<ifma512::Zmm>::new(token)),
             None => eprintln!("skipped: this CPU has no AVX-512 IFMA"),
+        }
+        #[cfg(target_arch = "x86_64")]
+        match avx2fma::HaveAvx2Fma::check() {
+            Some(token) => power(Mont47::<avx2fma::Ymm, 4, 6>::new(token)),
+            None => eprintln!("skipped: this CPU has no AVX2 and FMA"),
         }
     }
 

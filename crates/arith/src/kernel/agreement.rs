@@ -1,9 +1,16 @@
 //! Every kernel on the edges of its operands, in every lane, against the obvious model.
 
 use super::LaneKernel;
-use super::lanes;
+use super::mont47::Mont47;
 use super::mont52x8::Mont52x8;
 use super::mont64x1_portable::Mont64x1Portable;
+#[cfg(target_arch = "x86_64")]
+use super::x86_64::{
+    avx2fma::{HaveAvx2Fma, Ymm},
+    avx512f::{HaveAvx512F, ZmmDoubles},
+    ifma512::{HaveIfma, Zmm},
+};
+use super::{doubles, lanes};
 use crate::limbs::aligned::Aligned;
 use crate::limbs::{LIMB_BITS, Modulus};
 use crate::model::{limbs as numbers, number};
@@ -112,28 +119,44 @@ fn check<K: LaneKernel>(kernel: K, limbs: usize, n: &[BigUint], a: &[BigUint], b
     }
 }
 
-fn check_all(limbs: usize, n: &[BigUint], a: &[BigUint], b: &[BigUint]) {
-    for lane in 0..n.len() {
-        let one = lane..lane + 1;
-        check(
-            Mont64x1Portable,
-            limbs,
-            &n[one.clone()],
-            &a[one.clone()],
-            &b[one],
-        );
+/// Checks a kernel on the numbers, as many at a time as it has lanes.
+fn check_all_of<K: LaneKernel>(
+    kernel: K,
+    limbs: usize,
+    n: &[BigUint],
+    a: &[BigUint],
+    b: &[BigUint],
+) {
+    for ((n, a), b) in n
+        .chunks(K::LANES)
+        .zip(a.chunks(K::LANES))
+        .zip(b.chunks(K::LANES))
+    {
+        check(kernel, limbs, n, a, b);
     }
-    check(Mont52x8::<lanes::Portable>::new(()), limbs, n, a, b);
+}
+
+fn check_all(limbs: usize, n: &[BigUint], a: &[BigUint], b: &[BigUint]) {
+    check_all_of(Mont64x1Portable, limbs, n, a, b);
+    check_all_of(Mont52x8::<lanes::Portable>::new(()), limbs, n, a, b);
+    let four = Mont47::<doubles::Portable<4>, 4, 6>::new(());
+    check_all_of(four, limbs, n, a, b);
     #[cfg(target_arch = "x86_64")]
-    match super::x86_64::ifma512::HaveIfma::check() {
-        Some(token) => check(
-            Mont52x8::<super::x86_64::ifma512::Zmm>::new(token),
-            limbs,
-            n,
-            a,
-            b,
-        ),
-        None => eprintln!("skipped: this CPU has no AVX-512 IFMA"),
+    {
+        match HaveIfma::check() {
+            Some(token) => check_all_of(Mont52x8::<Zmm>::new(token), limbs, n, a, b),
+            None => eprintln!("skipped: this CPU has no AVX-512 IFMA"),
+        }
+        match HaveAvx512F::check() {
+            Some(token) => {
+                check_all_of(Mont47::<ZmmDoubles, 8, 8>::new(token), limbs, n, a, b);
+            }
+            None => eprintln!("skipped: this CPU has no AVX-512 F"),
+        }
+        match HaveAvx2Fma::check() {
+            Some(token) => check_all_of(Mont47::<Ymm, 4, 6>::new(token), limbs, n, a, b),
+            None => eprintln!("skipped: this CPU has no AVX2 and FMA"),
+        }
     }
 }
 
@@ -168,6 +191,11 @@ fn edges_in_every_lane() {
                     4 => n >> 1,
                     5 => ones(n.bits() as usize - 1),
                     6 => (n >> 1) + 1u8,
+                    // Digits of doubles at their bounds: 2^46 each.
+                    7 if turn % 2 == 0 => {
+                        let digits = n.bits() as usize / 47;
+                        (0..digits).fold(BigUint::ZERO, |x, i| x | BigUint::from(1u8) << (47 * i + 46)) % n
+                    }
                     _ => ones(52 * (n.bits() as usize / 52)) % n,
                 }
             };

@@ -36,10 +36,67 @@ pub(crate) trait Doubles<const N: usize>: Copy + Send + Sync + 'static {
     fn mul(self, b: Self) -> Self;
     /// self a + b, rounded once.
     fn mul_add(self, a: Self, b: Self) -> Self;
+    /// Columns `from`.. += x times one digit each, of which `y` has as many: the digits in ascending order, or where REVERSED in
+    /// descending order.
+    #[inline(always)]
+    fn add_row<const C: usize, const REVERSED: bool>(
+        token: Self::Token,
+        columns: &mut Columns<Self, C>,
+        from: usize,
+        x: Self,
+        y: &[Vector<N>],
+    ) {
+        let y = &y[..C - from];
+        unroll!(i < C => {
+            if from + i < C {
+                let digit = Self::load(token, &y[if REVERSED { y.len() - 1 - i } else { i }]);
+                columns.add_product(from + i, x, digit);
+            }
+        });
+    }
     /// Where self and b are equal.
     fn equal(self, b: Self) -> Self::Mask;
     /// `b` where the mask is true, `self` elsewhere.
     fn merge(self, b: Self, mask: Self::Mask) -> Self;
+}
+
+/// Expands a block once for each number 0..8 below the bound, with the number a constant: an array of registers must be indexed by
+/// constants only.
+macro_rules! unroll {
+    ($i:ident < $bound:expr => $body:block) => {
+        unroll!(@ $i, $bound, $body, 0 1 2 3 4 5 6 7)
+    };
+    (@ $i:ident, $bound:expr, $body:block, $($number:literal)*) => {
+        $(if $number < $bound {
+            let $i: usize = $number;
+            $body
+        })*
+    };
+}
+pub(crate) use unroll;
+
+
+/// C columns: each is the sum of its two parts less the origin.
+#[derive(Clone, Copy)]
+pub(crate) struct Columns<V, const C: usize> {
+    /// Multiples of 2^W, on top of the origin.
+    pub(crate) high: [V; C],
+    /// What is left.
+    pub(crate) low: [V; C],
+}
+
+impl<V, const C: usize> Columns<V, C> {
+    /// Column k += a b.
+    #[inline(always)]
+    pub(crate) fn add_product<const N: usize>(&mut self, k: usize, a: V, b: V)
+    where
+        V: Doubles<N>,
+    {
+        let before = self.high[k];
+        let high = a.mul_add(b, before);
+        self.high[k] = high;
+        self.low[k] = self.low[k].add(a.mul_add(b, before.sub(high)));
+    }
 }
 
 /// Something to do over any form of N lanes.

@@ -47,9 +47,7 @@ impl Blinding {
     /// Makes the pairs not pairs, as a fault would.
     #[cfg(test)]
     pub(crate) fn break_pairs(&mut self) {
-        for word in self.inverses.iter_mut().take(8) {
-            *word ^= 2;
-        }
+        self.inverses[..8].fill(0);
     }
 }
 
@@ -244,9 +242,10 @@ impl<K: LaneKernel> Guard for LaneGuard<K> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::kernel::lanes;
+    use crate::kernel::mont47::Mont47;
     use crate::kernel::mont52x8::Mont52x8;
     use crate::kernel::mont64x1_portable::Mont64x1Portable;
+    use crate::kernel::{doubles, lanes};
     use crate::model::number;
     use num_bigint::BigUint;
 
@@ -314,6 +313,11 @@ mod tests {
     }
 
     #[test]
+    fn pairs_of_four_lanes() {
+        pairs_are_pairs_and_none_comes_twice(Mont47::<doubles::Portable<4>, 4, 6>::new(()));
+    }
+
+    #[test]
     fn pairs_of_eight_lanes() {
         pairs_are_pairs_and_none_comes_twice(Mont52x8::<lanes::Portable>::new(()));
     }
@@ -377,6 +381,11 @@ mod tests {
     #[test]
     fn one_lane_blinds_releases_and_withholds() {
         blinds_releases_and_withholds(Mont64x1Portable);
+    }
+
+    #[test]
+    fn four_lanes_blind_release_and_withhold() {
+        blinds_releases_and_withholds(Mont47::<doubles::Portable<4>, 4, 6>::new(()));
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! How numbers of a length are cut into digits.
 
-use super::super::doubles::Doubles;
+use crate::kernel::doubles::{Columns, Doubles};
 use crate::limbs::LIMB_BITS;
 
 /// Widest digits, in bits.
@@ -76,6 +76,17 @@ pub(super) struct Constants<V> {
     /// 2^-W.
     pub(super) inverse_radix: V,
     pub(super) zero: V,
+}
+
+impl<V: Copy> Constants<V> {
+    /// Columns that hold nothing yet.
+    #[inline(always)]
+    pub(super) fn columns<const C: usize>(&self) -> Columns<V, C> {
+        Columns {
+            high: [self.origin; C],
+            low: [self.zero; C],
+        }
+    }
 }
 
 #[cfg(test)]

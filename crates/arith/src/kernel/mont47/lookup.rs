@@ -1,7 +1,6 @@
 //! Looking a table up in constant time.
 
-use super::tiles::unroll;
-use crate::kernel::doubles::{Doubles, Vector};
+use crate::kernel::doubles::{Doubles, Vector, unroll};
 
 /// Vectors that are picked at once.
 const BLOCK: usize = 8;

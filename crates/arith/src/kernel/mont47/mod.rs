@@ -17,13 +17,13 @@ use moduli::{Moduli, limbs_of_r, negated_inverse, vectors, vectors_mut};
 use operations::{Add, Multiply, Select, Square, SquareAndDouble};
 use subtle::Choice;
 
-/// The kernel over one form of N doubles, in tiles of K columns. H is half of K.
+/// The kernel over one form of N doubles, in tiles of K columns.
 #[derive(Clone, Copy)]
-pub(crate) struct Mont47<V: Doubles<N>, const N: usize, const K: usize, const H: usize> {
+pub(crate) struct Mont47<V: Doubles<N>, const N: usize, const K: usize> {
     token: V::Token,
 }
 
-impl<V: Doubles<N>, const N: usize, const K: usize, const H: usize> Mont47<V, N, K, H> {
+impl<V: Doubles<N>, const N: usize, const K: usize> Mont47<V, N, K> {
     /// The kernel, for who can prove that the CPU has the instructions.
     pub(crate) fn new(token: V::Token) -> Self {
         Self { token }
@@ -43,8 +43,8 @@ impl<V: Doubles<N>, const N: usize, const K: usize, const H: usize> Mont47<V, N,
     }
 }
 
-impl<V: Doubles<N>, const N: usize, const K: usize, const H: usize> LaneKernel
-    for Mont47<V, N, K, H>
+impl<V: Doubles<N>, const N: usize, const K: usize> LaneKernel
+    for Mont47<V, N, K>
 {
     const NAME: &'static str = V::MONT47;
     const LANES: usize = N;
@@ -134,7 +134,7 @@ impl<V: Doubles<N>, const N: usize, const K: usize, const H: usize> LaneKernel
     }
 
     fn mul(self, moduli: &Moduli<N>, a: &mut [u64], b: &[u64], working: &mut [u64]) {
-        self.run(Multiply::<N, K, H> {
+        self.run(Multiply::<N, K> {
             moduli,
             a: vectors_mut(a),
             b: vectors(b),
@@ -143,7 +143,7 @@ impl<V: Doubles<N>, const N: usize, const K: usize, const H: usize> LaneKernel
     }
 
     fn sqr(self, moduli: &Moduli<N>, a: &mut [u64], times: usize, working: &mut [u64]) {
-        self.run(Square::<N, K, H> {
+        self.run(Square::<N, K> {
             moduli,
             a: vectors_mut(a),
             times,
@@ -215,7 +215,7 @@ impl<V: Doubles<N>, const N: usize, const K: usize, const H: usize> LaneKernel
 
     fn square_and_double<const STREAMS: usize>(self, powers: [Doublings<'_, Moduli<N>>; STREAMS]) {
         for power in powers {
-            self.run(SquareAndDouble::<N, K, H>(power));
+            self.run(SquareAndDouble::<N, K>(power));
         }
     }
 }
@@ -241,13 +241,13 @@ mod tests {
 
     #[test]
     fn the_portable_form_is_a_kernel() {
-        is_a_kernel(Mont47::<Portable<4>, 4, 4, 2>::new(()));
+        is_a_kernel(Mont47::<Portable<4>, 4, 6>::new(()));
     }
 
     /// The tiles of the widest registers.
     #[test]
     fn tiles_of_eight_columns_are_a_kernel() {
-        is_a_kernel(Mont47::<Portable<1>, 1, 8, 4>::new(()));
+        is_a_kernel(Mont47::<Portable<1>, 1, 8>::new(()));
     }
 
     #[cfg(target_arch = "x86_64")]
@@ -255,7 +255,7 @@ mod tests {
     fn the_form_of_256_bits_is_a_kernel() {
         use crate::kernel::x86_64::avx2fma::{HaveAvx2Fma, Ymm};
         match HaveAvx2Fma::check() {
-            Some(token) => is_a_kernel(Mont47::<Ymm, 4, 4, 2>::new(token)),
+            Some(token) => is_a_kernel(Mont47::<Ymm, 4, 6>::new(token)),
             None => eprintln!("skipped: this CPU has no AVX2 and FMA"),
         }
     }
@@ -265,7 +265,7 @@ mod tests {
     fn the_form_of_512_bits_is_a_kernel() {
         use crate::kernel::x86_64::avx512f::{HaveAvx512F, ZmmDoubles};
         match HaveAvx512F::check() {
-            Some(token) => is_a_kernel(Mont47::<ZmmDoubles, 8, 8, 4>::new(token)),
+            Some(token) => is_a_kernel(Mont47::<ZmmDoubles, 8, 8>::new(token)),
             None => eprintln!("skipped: this CPU has no AVX-512 F"),
         }
     }

@@ -7,14 +7,14 @@ use crate::kernel::Doublings;
 use crate::kernel::doubles::{Doubles, Vector, Work};
 
 /// a = a b / R mod n.
-pub(super) struct Multiply<'a, const N: usize, const K: usize, const H: usize> {
+pub(super) struct Multiply<'a, const N: usize, const K: usize> {
     pub(super) moduli: &'a Moduli<N>,
     pub(super) a: &'a mut [Vector<N>],
     pub(super) b: &'a [Vector<N>],
     pub(super) working: &'a mut [Vector<N>],
 }
 
-impl<const N: usize, const K: usize, const H: usize> Work<N> for Multiply<'_, N, K, H> {
+impl<const N: usize, const K: usize> Work<N> for Multiply<'_, N, K> {
     #[inline(always)]
     fn run<V: Doubles<N>>(self, token: V::Token) {
         let Self {
@@ -25,20 +25,20 @@ impl<const N: usize, const K: usize, const H: usize> Work<N> for Multiply<'_, N,
         } = self;
         let [out, q, _] = thirds(working, a.len());
         let factors = Factors::Product(a, b);
-        montgomery::<V, N, K, H>(token, factors, moduli.modulus(), out, q, None);
+        montgomery::<V, N, K>(token, factors, moduli.modulus(), out, q, None);
         a.copy_from_slice(out);
     }
 }
 
 /// a = a^2 / R mod n, `times` times over.
-pub(super) struct Square<'a, const N: usize, const K: usize, const H: usize> {
+pub(super) struct Square<'a, const N: usize, const K: usize> {
     pub(super) moduli: &'a Moduli<N>,
     pub(super) a: &'a mut [Vector<N>],
     pub(super) times: usize,
     pub(super) working: &'a mut [Vector<N>],
 }
 
-impl<const N: usize, const K: usize, const H: usize> Work<N> for Square<'_, N, K, H> {
+impl<const N: usize, const K: usize> Work<N> for Square<'_, N, K> {
     #[inline(always)]
     fn run<V: Doubles<N>>(self, token: V::Token) {
         let Self {
@@ -52,7 +52,7 @@ impl<const N: usize, const K: usize, const H: usize> Work<N> for Square<'_, N, K
         for _ in 0..times {
             double::<V, N>(token, from, twice);
             let factors = Factors::Square(from, twice);
-            montgomery::<V, N, K, H>(token, factors, moduli.modulus(), to, q, None);
+            montgomery::<V, N, K>(token, factors, moduli.modulus(), to, q, None);
             std::mem::swap(&mut from, &mut to);
         }
         if times % 2 == 1 {
@@ -62,11 +62,11 @@ impl<const N: usize, const K: usize, const H: usize> Work<N> for Square<'_, N, K
 }
 
 /// Squarings, each doubled in the lanes whose bit is set.
-pub(super) struct SquareAndDouble<'a, const N: usize, const K: usize, const H: usize>(
+pub(super) struct SquareAndDouble<'a, const N: usize, const K: usize>(
     pub(super) Doublings<'a, Moduli<N>>,
 );
 
-impl<const N: usize, const K: usize, const H: usize> Work<N> for SquareAndDouble<'_, N, K, H> {
+impl<const N: usize, const K: usize> Work<N> for SquareAndDouble<'_, N, K> {
     #[inline(always)]
     fn run<V: Doubles<N>>(self, token: V::Token) {
         let Doublings {
@@ -88,7 +88,7 @@ impl<const N: usize, const K: usize, const H: usize> Work<N> for SquareAndDouble
             let factor = V::load(token, &factor);
             double::<V, N>(token, from, twice);
             let factors = Factors::Square(from, twice);
-            montgomery::<V, N, K, H>(token, factors, moduli.modulus(), to, q, Some(factor));
+            montgomery::<V, N, K>(token, factors, moduli.modulus(), to, q, Some(factor));
             std::mem::swap(&mut from, &mut to);
         }
         if steps.len() % 2 == 1 {

@@ -1,8 +1,8 @@
 //! Products and squares mod n. The steps stand in the [module above](super).
 
 use super::form::{Constants, Form};
-use super::tiles::{Carry, Columns, add_products, add_squares, round, unroll};
-use crate::kernel::doubles::{Doubles, Vector};
+use super::tiles::{Carry, add_products, add_squares, round};
+use crate::kernel::doubles::{Columns, Doubles, Vector, unroll};
 
 /// The two factors of a product, or a number and its double.
 #[derive(Clone, Copy)]
@@ -42,8 +42,6 @@ macro_rules! with_rest {
 fn columns<
     V: Doubles<N>,
     const N: usize,
-    const K: usize,
-    const H: usize,
     const C: usize,
     const REVERSED: bool,
 >(
@@ -52,13 +50,13 @@ fn columns<
     factors: Factors<'_, N>,
     c: usize,
 ) -> Columns<V, C> {
-    let mut columns = Columns::new(constants);
+    let mut columns = constants.columns();
     match factors {
         Factors::Product(a, b) => {
-            add_products::<V, N, K, C, REVERSED>(token, &mut columns, a, b, c);
+            add_products::<V, N, C, REVERSED>(token, &mut columns, a, b, c);
         }
         Factors::Square(a, twice) => {
-            add_squares::<V, N, K, H, C, REVERSED>(token, &mut columns, a, twice, c);
+            add_squares::<V, N, C, REVERSED>(token, &mut columns, a, twice, c);
         }
     }
     columns
@@ -66,7 +64,7 @@ fn columns<
 
 /// The digits of C columns from `c` on.
 #[inline(always)]
-fn low_tile<V: Doubles<N>, const N: usize, const K: usize, const H: usize, const C: usize>(
+fn low_tile<V: Doubles<N>, const N: usize, const K: usize, const C: usize>(
     token: V::Token,
     constants: &Constants<V>,
     factors: Factors<'_, N>,
@@ -74,7 +72,7 @@ fn low_tile<V: Doubles<N>, const N: usize, const K: usize, const H: usize, const
     carry: &mut Carry<V>,
     out: &mut [Vector<N>],
 ) {
-    let columns = columns::<V, N, K, H, C, false>(token, constants, factors, c);
+    let columns = columns::<V, N, C, false>(token, constants, factors, c);
     let out: &mut [Vector<N>; C] = out[c..].first_chunk_mut().expect("a tile fits");
     unroll!(k < C => {
         let column = (columns.high[k], columns.low[k]);
@@ -84,7 +82,7 @@ fn low_tile<V: Doubles<N>, const N: usize, const K: usize, const H: usize, const
 
 /// The product mod R, in digits, and what is carried out of it.
 #[inline(always)]
-pub(super) fn low_half<V: Doubles<N>, const N: usize, const K: usize, const H: usize>(
+pub(super) fn low_half<V: Doubles<N>, const N: usize, const K: usize>(
     token: V::Token,
     constants: &Constants<V>,
     factors: Factors<'_, N>,
@@ -93,10 +91,10 @@ pub(super) fn low_half<V: Doubles<N>, const N: usize, const K: usize, const H: u
     let mut carry = Carry::none(constants);
     let whole = out.len() - out.len() % K;
     for c in (0..whole).step_by(K) {
-        low_tile::<V, N, K, H, K>(token, constants, factors, c, &mut carry, out);
+        low_tile::<V, N, K, K>(token, constants, factors, c, &mut carry, out);
     }
     with_rest!(out.len() - whole, K, C => {
-        low_tile::<V, N, K, H, C>(token, constants, factors, whole, &mut carry, out);
+        low_tile::<V, N, K, C>(token, constants, factors, whole, &mut carry, out);
     });
     carry
 }
@@ -115,7 +113,6 @@ fn high_tile<
     V: Doubles<N>,
     const N: usize,
     const K: usize,
-    const H: usize,
     const C: usize,
     const ALL: usize,
 >(
@@ -129,9 +126,9 @@ fn high_tile<
     tau: Option<V>,
     factor: Option<V>,
 ) {
-    let mut sum = Columns::<V, ALL>::new(constants);
+    let mut sum = constants.columns::<ALL>();
     if C > 0 {
-        let product = columns::<V, N, K, H, C, true>(token, constants, factors, c);
+        let product = columns::<V, N, C, true>(token, constants, factors, c);
         if modulus.form.is_joined() {
             unroll!(k < C => {
                 sum.high[k] = product.high[k];
@@ -145,7 +142,7 @@ fn high_tile<
             });
         }
     }
-    add_products::<V, N, K, ALL, true>(token, &mut sum, q, modulus.n, c);
+    add_products::<V, N, ALL, true>(token, &mut sum, q, modulus.n, c);
     if let Some(tau) = tau {
         // The lower half, tau and q n together, is a multiple of R: its top digits say which.
         let below = dot::<V, N>(token, constants, q, modulus.n);
@@ -192,7 +189,7 @@ fn dot<V: Doubles<N>, const N: usize>(
 
 /// What is carried out of the lower half of the product of the factors, and the quotient that clears it, into `q`.
 #[inline(always)]
-fn quotient<V: Doubles<N>, const N: usize, const K: usize, const H: usize>(
+fn quotient<V: Doubles<N>, const N: usize, const K: usize>(
     token: V::Token,
     constants: &Constants<V>,
     factors: Factors<'_, N>,
@@ -200,14 +197,14 @@ fn quotient<V: Doubles<N>, const N: usize, const K: usize, const H: usize>(
     tau: &mut [Vector<N>],
     q: &mut [Vector<N>],
 ) -> Carry<V> {
-    let carry = low_half::<V, N, K, H>(token, constants, factors, tau);
-    low_half::<V, N, K, H>(token, constants, Factors::Product(tau, modulus.inverse), q);
+    let carry = low_half::<V, N, K>(token, constants, factors, tau);
+    low_half::<V, N, K>(token, constants, Factors::Product(tau, modulus.inverse), q);
     carry
 }
 
 /// out = the product of the factors / R mod n, times the factor, if there is one. `q` is working memory.
 #[inline(always)]
-pub(super) fn montgomery<V: Doubles<N>, const N: usize, const K: usize, const H: usize>(
+pub(super) fn montgomery<V: Doubles<N>, const N: usize, const K: usize>(
     token: V::Token,
     factors: Factors<'_, N>,
     modulus: Modulus<'_, N>,
@@ -216,7 +213,7 @@ pub(super) fn montgomery<V: Doubles<N>, const N: usize, const K: usize, const H:
     factor: Option<V>,
 ) {
     let constants = &modulus.form.constants::<V, N>(token);
-    let carry = quotient::<V, N, K, H>(token, constants, factors, modulus, out, q);
+    let carry = quotient::<V, N, K>(token, constants, factors, modulus, out, q);
     let below_top = out.len() - 1;
     let tau = V::load(token, &out[below_top]);
     let none = Carry::none(constants);
@@ -228,7 +225,7 @@ pub(super) fn montgomery<V: Doubles<N>, const N: usize, const K: usize, const H:
     macro_rules! lowest {
         ($($rest:literal)*) => {
             match below_top % K {
-                $($rest if $rest < K => high_tile::<V, N, K, H, $rest, { $rest + 1 }>(
+                $($rest if $rest < K => high_tile::<V, N, K, $rest, { $rest + 1 }>(
                     token, constants, factors, (q, modulus), whole, &mut state, out, Some(tau), factor,
                 ),)*
                 _ => unreachable!("it is a remainder"),
@@ -237,7 +234,7 @@ pub(super) fn montgomery<V: Doubles<N>, const N: usize, const K: usize, const H:
     }
     lowest!(0 1 2 3 4 5 6 7);
     for c in (0..whole).step_by(K).rev() {
-        high_tile::<V, N, K, H, K, K>(
+        high_tile::<V, N, K, K, K>(
             token, constants, factors, (q, modulus), c, &mut state, out, None, factor,
         );
     }

@@ -8,197 +8,93 @@
 //! REVERSED, digit i is digit L - 1 - i, and column c is column 2 L - 2 - c.
 
 use super::form::Constants;
-use crate::kernel::doubles::{Doubles, Vector};
+use crate::kernel::doubles::{Columns, Doubles, Vector, unroll};
 
-/// Expands a block once for each number 0..8 below the bound, with the number a constant: an array of registers must be indexed by
-/// constants only.
-macro_rules! unroll {
-    ($i:ident < $bound:expr => $body:block) => {
-        unroll!(@ $i, $bound, $body, 0 1 2 3 4 5 6 7)
-    };
-    (@ $i:ident, $bound:expr, $body:block, $($number:literal)*) => {
-        $(if $number < $bound {
-            let $i: usize = $number;
-            $body
-        })*
-    };
-}
-pub(super) use unroll;
-
-/// C columns: each is the sum of its two parts less the origin.
-#[derive(Clone, Copy)]
-pub(super) struct Columns<V, const C: usize> {
-    /// Multiples of 2^W, on top of the origin.
-    pub(super) high: [V; C],
-    /// What is left.
-    pub(super) low: [V; C],
-}
-
-impl<V: Copy, const C: usize> Columns<V, C> {
-    /// Nothing yet.
-    #[inline(always)]
-    pub(super) fn new(constants: &Constants<V>) -> Self {
-        Self {
-            high: [constants.origin; C],
-            low: [constants.zero; C],
-        }
-    }
-
-    /// Column k += a b.
-    #[inline(always)]
-    fn add_product<const N: usize>(&mut self, k: usize, a: V, b: V)
-    where
-        V: Doubles<N>,
-    {
-        let before = self.high[k];
-        let high = a.mul_add(b, before);
-        self.high[k] = high;
-        self.low[k] = self.low[k].add(a.mul_add(b, before.sub(high)));
-    }
-}
-
-/// Digits `at`.. of `x`, as many as fit, in ascending order; from the top, the digits below L - `at` in descending order.
+/// `count` digits of `x` from `at` on, in ascending order; from the top, those below L - `at` in descending order.
 #[inline(always)]
-fn block<const N: usize, const C: usize, const REVERSED: bool>(
+fn part<const N: usize, const REVERSED: bool>(
     x: &[Vector<N>],
     at: usize,
-) -> &[Vector<N>; C] {
+    count: usize,
+) -> &[Vector<N>] {
     if REVERSED {
-        x[..x.len() - at].last_chunk().expect("a tile fits")
+        &x[x.len() - at - count..][..count]
     } else {
-        x[at..].first_chunk().expect("a tile fits")
+        &x[at..][..count]
     }
 }
 
-/// Digit `i` of a block.
+/// Digit `i` of a part.
 #[inline(always)]
-fn digit<V: Doubles<N>, const N: usize, const C: usize, const REVERSED: bool>(
+fn digit<V: Doubles<N>, const N: usize, const REVERSED: bool>(
     token: V::Token,
-    block: &[Vector<N>; C],
+    part: &[Vector<N>],
     i: usize,
 ) -> V {
-    V::load(token, &block[if REVERSED { C - 1 - i } else { i }])
+    V::load(token, &part[if REVERSED { part.len() - 1 - i } else { i }])
 }
 
-/// Columns += S digits of `a`, ascending, with the window of `b`, whose next digits come in descending.
+/// Columns c..c + C += the digits 0..`steps` of `a` times those of `b` that lead there.
 #[inline(always)]
-fn add_steps<
-    V: Doubles<N>,
-    const N: usize,
-    const S: usize,
-    const C: usize,
-    const REVERSED: bool,
->(
+fn add_steps<V: Doubles<N>, const N: usize, const C: usize, const REVERSED: bool>(
     token: V::Token,
     columns: &mut Columns<V, C>,
-    window: &mut [V; C],
-    a: &[Vector<N>; S],
-    b: &[Vector<N>; S],
+    a: &[Vector<N>],
+    b: &[Vector<N>],
+    c: usize,
+    steps: usize,
 ) {
-    unroll!(step < S => {
-        let x = digit::<V, N, S, REVERSED>(token, a, step);
-        unroll!(k < C => { columns.add_product(k, x, window[k]); });
-        unroll!(k < C => {
-            if k + 1 < C {
-                window[C - 1 - k] = window[C - 2 - k];
-            }
-        });
-        window[0] = digit::<V, N, S, REVERSED>(token, b, S - 1 - step);
-    });
+    let a = part::<N, REVERSED>(a, 0, steps);
+    // Of b, C digits for each step, which begin one lower each time.
+    let b = part::<N, REVERSED>(b, c + 1 - steps, steps + C - 1);
+    for i in 0..steps {
+        let x = digit::<V, N, REVERSED>(token, a, i);
+        let b = if REVERSED { &b[i..] } else { &b[steps - 1 - i..] };
+        V::add_row::<C, REVERSED>(token, columns, 0, x, &b[..C]);
+    }
 }
 
-/// Columns c..c + C of a product, for `c` a multiple of K.
+/// Columns c..c + C of a product.
 #[inline(always)]
-pub(super) fn add_products<
-    V: Doubles<N>,
-    const N: usize,
-    const K: usize,
-    const C: usize,
-    const REVERSED: bool,
->(
+pub(super) fn add_products<V: Doubles<N>, const N: usize, const C: usize, const REVERSED: bool>(
     token: V::Token,
     columns: &mut Columns<V, C>,
     a: &[Vector<N>],
     b: &[Vector<N>],
     c: usize,
 ) {
-    let first: &[Vector<N>; C] = block::<N, C, REVERSED>(b, c);
-    let mut window = [columns.low[0]; C];
-    unroll!(k < C => { window[k] = digit::<V, N, C, REVERSED>(token, first, k); });
-    if REVERSED {
-        let (a, b) = (&a[a.len() - c..], &b[b.len() - c..]);
-        for (a, b) in a.as_chunks::<K>().0.iter().rev().zip(b.as_chunks::<K>().0) {
-            add_steps::<V, N, K, C, REVERSED>(token, columns, &mut window, a, b);
-        }
-    } else {
-        let (a, b) = (&a[..c], &b[..c]);
-        for (a, b) in a.as_chunks::<K>().0.iter().zip(b.as_chunks::<K>().0.iter().rev()) {
-            add_steps::<V, N, K, C, REVERSED>(token, columns, &mut window, a, b);
-        }
-    }
+    add_steps::<V, N, C, REVERSED>(token, columns, a, b, c, c);
     // Each further digit of a has a product in one column less.
-    let last: &[Vector<N>; C] = block::<N, C, REVERSED>(a, c);
+    let a = part::<N, REVERSED>(a, c, C);
+    let b = part::<N, REVERSED>(b, 0, C);
     unroll!(step < C => {
-        let x = digit::<V, N, C, REVERSED>(token, last, step);
-        unroll!(k < C => {
-            if k >= step {
-                columns.add_product(k, x, window[k - step]);
-            }
-        });
+        let x = digit::<V, N, REVERSED>(token, a, step);
+        V::add_row::<C, REVERSED>(token, columns, step, x, part::<N, REVERSED>(b, 0, C - step));
     });
 }
 
-/// Columns c..c + C of a square, for `c` a multiple of K, where `twice` is 2 a: products of unequal digits are taken once.
+/// Columns c..c + C of a square, for an even `c`, where `twice` is 2 a: products of unequal digits are taken once.
 #[inline(always)]
-pub(super) fn add_squares<
-    V: Doubles<N>,
-    const N: usize,
-    const K: usize,
-    const H: usize,
-    const C: usize,
-    const REVERSED: bool,
->(
+pub(super) fn add_squares<V: Doubles<N>, const N: usize, const C: usize, const REVERSED: bool>(
     token: V::Token,
     columns: &mut Columns<V, C>,
     a: &[Vector<N>],
     twice: &[Vector<N>],
     c: usize,
 ) {
-    const { assert!(K == 2 * H) };
     let half = c / 2;
-    let first: &[Vector<N>; C] = block::<N, C, REVERSED>(a, c);
-    let mut window = [columns.low[0]; C];
-    unroll!(k < C => { window[k] = digit::<V, N, C, REVERSED>(token, first, k); });
-    let whole = half - half % K;
-    if REVERSED {
-        let (twice, a) = (&twice[twice.len() - whole..], &a[a.len() - c..]);
-        for (twice, a) in twice.as_chunks::<K>().0.iter().rev().zip(a.as_chunks::<K>().0) {
-            add_steps::<V, N, K, C, REVERSED>(token, columns, &mut window, twice, a);
-        }
-    } else {
-        let (twice, a) = (&twice[..whole], &a[..c]);
-        for (twice, a) in twice.as_chunks::<K>().0.iter().zip(a.as_chunks::<K>().0.iter().rev()) {
-            add_steps::<V, N, K, C, REVERSED>(token, columns, &mut window, twice, a);
-        }
-    }
-    if whole < half {
-        let twice = block::<N, H, REVERSED>(twice, whole);
-        let a = block::<N, H, REVERSED>(a, half);
-        add_steps::<V, N, H, C, REVERSED>(token, columns, &mut window, twice, a);
-    }
-    // The window starts with digit c / 2 now.
+    add_steps::<V, N, C, REVERSED>(token, columns, twice, a, c, half);
+    let a = part::<N, REVERSED>(a, half, C);
+    let twice = part::<N, REVERSED>(twice, half, C.div_ceil(2));
     unroll!(step < C => {
         if 2 * step + 1 < C {
-            let twice = block::<N, 1, REVERSED>(twice, half + step);
-            let x = V::load(token, &twice[0]);
-            unroll!(k < C => {
-                if k > 2 * step {
-                    columns.add_product(k, x, window[k - step]);
-                }
-            });
+            let x = digit::<V, N, REVERSED>(token, twice, step);
+            let y = part::<N, REVERSED>(a, step + 1, C - 1 - 2 * step);
+            V::add_row::<C, REVERSED>(token, columns, 2 * step + 1, x, y);
         }
         if 2 * step < C {
-            columns.add_product(2 * step, window[step], window[step]);
+            let x = digit::<V, N, REVERSED>(token, a, step);
+            columns.add_product(2 * step, x, x);
         }
     });
 }

@@ -154,23 +154,17 @@ impl<V: Lanes> LaneKernel for Mont52x8<V> {
 
     fn set_modulus(self, moduli: &mut Moduli, lane: usize, modulus: &Modulus) {
         let limbs = modulus.limbs();
+        let [one, rr, high_rr] = modulus.powers_of(Self::r_bits(limbs));
+        for (constant, limbs) in [
+            (&mut moduli.n, modulus.n()),
+            (&mut moduli.one, &one),
+            (&mut moduli.rr, &rr),
+            (&mut moduli.high_rr, &high_rr),
+        ] {
+            digits::put(vec8s_mut(constant), lane, limbs);
+        }
         let (one, working) = moduli.working.split_at_mut(limbs);
         let (rr, t) = working.split_at_mut(limbs);
-        // R mod n, from R' = 2^(64 limbs) mod n by doubling.
-        one.copy_from_slice(modulus.one());
-        for _ in limbs * LIMB_BITS..digits(limbs) * DIGIT_BITS {
-            words::shift_in_mod(one, 0, modulus.n());
-        }
-        // R R / R', then R^2 / R' R'^2 / R'.
-        rr.copy_from_slice(one);
-        modulus.mul_reduced(rr, one, t);
-        modulus.mul_reduced(rr, modulus.rr(), t);
-        digits::put(vec8s_mut(&mut moduli.n), lane, modulus.n());
-        digits::put(vec8s_mut(&mut moduli.one), lane, one);
-        digits::put(vec8s_mut(&mut moduli.rr), lane, rr);
-        // R^2 R'^2 / R' = 2^(64 limbs) R^2.
-        modulus.mul_reduced(rr, modulus.rr(), t);
-        digits::put(vec8s_mut(&mut moduli.high_rr), lane, rr);
         for (rows, inverse) in [
             (blocks::SMALL, &mut moduli.small_inverse),
             (blocks::LARGE, &mut moduli.large_inverse),

@@ -1,6 +1,7 @@
 //! Four doubles in a 256-bit register, with AVX2 and FMA.
 
-use crate::kernel::doubles::{Doubles, Vector, Work};
+use crate::kernel::doubles::{Columns, Doubles, Vector, Work};
+use std::arch::asm;
 use std::arch::x86_64::*;
 
 /// The proof that CPU and operating system offer AVX2 and FMA.
@@ -78,6 +79,35 @@ impl Doubles<4> for Ymm {
     }
 
     #[inline(always)]
+    fn add_row<const C: usize, const REVERSED: bool>(
+        _: HaveAvx2Fma,
+        columns: &mut Columns<Self, C>,
+        from: usize,
+        x: Self,
+        y: &[Vector<4>],
+    ) {
+        let count = C - from;
+        let y = &y[..count];
+        // SAFETY: a `Ymm` proves AVX2 and FMA.
+        unsafe {
+            match (count, REVERSED) {
+                (1, _) => row1(columns, from, x, y),
+                (2, false) => row2(columns, from, x, y),
+                (3, false) => row3(columns, from, x, y),
+                (4, false) => row4(columns, from, x, y),
+                (5, false) => row5(columns, from, x, y),
+                (6, false) => row6(columns, from, x, y),
+                (2, true) => row2_reversed(columns, from, x, y),
+                (3, true) => row3_reversed(columns, from, x, y),
+                (4, true) => row4_reversed(columns, from, x, y),
+                (5, true) => row5_reversed(columns, from, x, y),
+                (6, true) => row6_reversed(columns, from, x, y),
+                _ => unreachable!("a tile has six columns"),
+            }
+        }
+    }
+
+    #[inline(always)]
     fn equal(self, b: Self) -> Self {
         // SAFETY: a `Ymm` proves AVX.
         Self(unsafe { _mm256_cmp_pd::<_CMP_EQ_OQ>(self.0, b.0) })
@@ -88,4 +118,54 @@ impl Doubles<4> for Ymm {
         // SAFETY: a `Ymm` proves AVX.
         Self(unsafe { _mm256_blendv_pd(self.0, b.0, mask.0) })
     }
+}
+
+/// Defines rows: products of `x` and the digits of `y`, which are at these places in bytes, onto columns `from`...
+///
+/// In assembly, because LLVM loads the digits long before they are used and then has too few registers: twelve are columns. Up to three
+/// products are worked on at once, each step of all of them before the next, so that few instructions wait in the CPU's queues.
+macro_rules! rows {
+    ($($name:ident: $count:literal, $([$($h:ident $l:ident $t:ident $i:literal $place:literal),*])*;)*) => {$(
+        #[inline]
+        #[target_feature(enable = "avx2,fma")]
+        fn $name<const C: usize>(columns: &mut Columns<Ymm, C>, from: usize, x: Ymm, y: &[Vector<4>]) {
+            let y: &[Vector<4>; $count] = y.first_chunk().expect("a digit for each column");
+            $($(let (mut $h, mut $l) = (columns.high[from + $i].0, columns.low[from + $i].0);)*)*
+            // SAFETY: only registers that are named are written, and only `y` is read.
+            unsafe {
+                asm!(
+                    "/* temporaries: {t0} {t1} {t2} */",
+                    $(
+                        $(concat!("vmovapd {", stringify!($t), "}, {", stringify!($h), "}"),)*
+                        $(concat!("vfmadd231pd {", stringify!($h), "}, {x}, [{y} + ", $place, "]"),)*
+                        $(concat!("vsubpd {", stringify!($t), "}, {", stringify!($t), "}, {", stringify!($h), "}"),)*
+                        $(concat!("vfmadd231pd {", stringify!($t), "}, {x}, [{y} + ", $place, "]"),)*
+                        $(concat!("vaddpd {", stringify!($l), "}, {", stringify!($l), "}, {", stringify!($t), "}"),)*
+                    )*
+                    x = in(ymm_reg) x.0,
+                    y = in(reg) y.as_ptr(),
+                    t0 = out(ymm_reg) _,
+                    t1 = out(ymm_reg) _,
+                    t2 = out(ymm_reg) _,
+                    $($($h = inout(ymm_reg) $h, $l = inout(ymm_reg) $l,)*)*
+                    options(readonly, nostack, preserves_flags),
+                );
+            }
+            $($((columns.high[from + $i], columns.low[from + $i]) = (Ymm($h), Ymm($l));)*)*
+        }
+    )*};
+}
+
+rows! {
+    row1: 1, [h0 l0 t0 0 0];
+    row2: 2, [h0 l0 t0 0 0, h1 l1 t1 1 32];
+    row3: 3, [h0 l0 t0 0 0, h1 l1 t1 1 32, h2 l2 t2 2 64];
+    row4: 4, [h0 l0 t0 0 0, h1 l1 t1 1 32] [h2 l2 t0 2 64, h3 l3 t1 3 96];
+    row5: 5, [h0 l0 t0 0 0, h1 l1 t1 1 32, h2 l2 t2 2 64] [h3 l3 t0 3 96, h4 l4 t1 4 128];
+    row6: 6, [h0 l0 t0 0 0, h1 l1 t1 1 32, h2 l2 t2 2 64] [h3 l3 t0 3 96, h4 l4 t1 4 128, h5 l5 t2 5 160];
+    row2_reversed: 2, [h0 l0 t0 0 32, h1 l1 t1 1 0];
+    row3_reversed: 3, [h0 l0 t0 0 64, h1 l1 t1 1 32, h2 l2 t2 2 0];
+    row4_reversed: 4, [h0 l0 t0 0 96, h1 l1 t1 1 64] [h2 l2 t0 2 32, h3 l3 t1 3 0];
+    row5_reversed: 5, [h0 l0 t0 0 128, h1 l1 t1 1 96, h2 l2 t2 2 64] [h3 l3 t0 3 32, h4 l4 t1 4 0];
+    row6_reversed: 6, [h0 l0 t0 0 160, h1 l1 t1 1 128, h2 l2 t2 2 96] [h3 l3 t0 3 64, h4 l4 t1 4 32, h5 l5 t2 5 0];
 }
