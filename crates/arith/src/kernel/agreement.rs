@@ -194,7 +194,9 @@ fn edges_in_every_lane() {
                     // Digits of doubles at their bounds: 2^46 each.
                     7 if turn % 2 == 0 => {
                         let digits = n.bits() as usize / 47;
-                        (0..digits).fold(BigUint::ZERO, |x, i| x | BigUint::from(1u8) << (47 * i + 46)) % n
+                        (0..digits).fold(BigUint::ZERO, |x, i| {
+                            x | BigUint::from(1u8) << (47 * i + 46)
+                        }) % n
                     }
                     _ => ones(52 * (n.bits() as usize / 52)) % n,
                 }

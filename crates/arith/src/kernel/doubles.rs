@@ -75,7 +75,6 @@ macro_rules! unroll {
 }
 pub(crate) use unroll;
 
-
 /// C columns: each is the sum of its two parts less the origin.
 #[derive(Clone, Copy)]
 pub(crate) struct Columns<V, const C: usize> {

@@ -116,4 +116,42 @@ mod tests {
         ];
         assert_eq!(digits, expected);
     }
+
+    /// Whether every sum of columns of `products` products is exact and gives digits within their bound, of digits within it; `carried` says
+    /// whether such a digit is added besides. In integers; the module's documentation has the sums.
+    fn is_exact(width: usize, products: u128, carried: bool) -> bool {
+        let half = 1u128 << (width - 1);
+        // Two columns below carry into the lowest digit of a result.
+        let digit = half + (1 << (54 - width));
+        // Roundings of the high part take at most half a unit each.
+        let high = products * (digit * digit + half);
+        let low = products * half + if carried { digit } else { 0 };
+        let sum = low + (high >> width) + 1;
+        let carry = ((sum + half) >> width) + 1;
+        high < 1 << (width + 51) && sum < 1 << 53 && half + 2 * carry <= digit
+    }
+
+    #[test]
+    fn every_column_of_every_length_is_exact() {
+        for limbs in 1..=256 {
+            let form = Form::new(limbs);
+            let digits = form.digits as u128;
+            let (products, carried) = match form.is_joined() {
+                true => (2 * digits, false),
+                false => (digits, true),
+            };
+            assert!(is_exact(form.width, products, carried), "{limbs} limbs");
+        }
+    }
+
+    #[test]
+    fn the_bound_on_products_is_no_looser_than_it_may_be() {
+        for width in NARROWEST..=WIDEST {
+            let form = Form { width, digits: 1 };
+            let most = form.column_products() as u128;
+            assert!(is_exact(width, most, false), "{width} bits");
+            assert!(!is_exact(width, most + 1, false), "{width} bits");
+            assert!(!is_exact(width + 1, most, false), "{width} bits");
+        }
+    }
 }

@@ -1,4 +1,55 @@
-//! Montgomery arithmetic on several numbers at once, in signed digits held as doubles, one number a lane.
+//! Montgomery arithmetic on several numbers at once, in signed digits held as doubles, one number a lane. For CPUs that have fused
+//! multiply-add on doubles and no AVX-512 IFMA.
+//!
+//! ```text
+//! a, b, n     L digits of W = 47 bits, digit j of all lanes in one vector; R = 2^(W L) >= 2^5 2^(64 N)
+//! column      high + low - origin; one product a b:                              Columns::add_product
+//!             high' = fma(a, b, high); low' = low + fma(a, b, high - high'); high = high'
+//! multiply    tau = the digits of a b mod R                                      reduction::low_half
+//!             q = tau (-1 / n) mod R, all digits at once                         reduction::low_half
+//!             result = (a b + q n) / R: only columns L and above, and a carry    reduction::high_tile
+//!             |result| < 0.54 n, digits just above 2^(W - 1) at most
+//! power       for each window: square, look up, multiply
+//! ```
+//!
+//! The product of two doubles as a sum of two comes from Dekker (1971), in the form that takes a fused multiply-add and a constant as origin from
+//! Emmart, Zheng and Weems ("Faster modular exponentiation using double precision floating point arithmetic on the GPU", 2018). They turn
+//! both parts into integers. Here columns stay doubles, and the high part is its own origin for the next product. The quotient is Montgomery's
+//! (1985), taken whole.
+//!
+//! # Bounds
+//!
+//! Let h = 2^(W - 1). Digits are at most h + 2^7 in absolute value: below h after rounding, and what the column below carries. All statements
+//! hold for W = 44..=47 and columns of P <= 2^(53 - W) - 1 products.
+//!
+//! - The high part starts from the origin 1.5 · 2^(W + 52). While P products change it by less than 2^(W + 51) it stays between 2^(W + 52) and
+//!   2^(W + 53), where doubles are the multiples of 2^W: P (h + 2^7)² + P h < 2^(W + 51). So `high - high'` is exact, and the second fma,
+//!   which is what rounding took from the first, is exact and at most h.
+//! - The low part is an integer of at most P h < 2^52.
+//! - A column takes the high part below it: low + high / 2^W. |low| <= P h, |high / 2^W| <= P (h + 2^7)² / 2^W + 1: together below 2^52.6, so exact.
+//!   What it carries is at most 2^(53 - W) <= 2^9, and 2^6 for W = 47.
+//! - Every lane has L <= P: that chooses W. W = 47 serves numbers of up to 46 limbs, 46 up to 91, 45 up to 179, 44 more than 256.
+//! - Columns of a b and of q n share one sum where 2 L <= P (up to 22 limbs). Elsewhere a b is carried first, and enters as
+//!   a digit: then |low| <= P h + h + 2^7.
+//! - |q| <= R / 2 (1 + 2^-36). With |a|, |b| < 1.1 n: |result| < 1.21 n² / R + n / 2 (1 + 2^-36) < 0.54 n. A number that enters is below 2^(64 N) <= R / 32,
+//!   and need not be reduced; two halves of a long one come to 1.08 n. Doubled squares (`square_and_double`) stay below 1.1 n, from
+//!   anything below 5 n in at most four steps; doubling multiplies a column before it is rounded, and a double doubled is exact.
+//! - The lower half tau + (q n mod R) is a multiple of R. Which one, digit L - 1 of tau and columns L - 1 and L - 2 of q n say: what is left out is
+//!   below 2^10 units of column L - 1, and would have to reach half of 2^W to change what is rounded. Column L - 2 is summed with errors below 2^4 of
+//!   those units.
+//! - The top digit takes what is left, and a value below 5 n leaves it below h.
+//! - Nothing overflows, and nothing is ever subnormal: every double is an integer.
+//!
+//! # Schedule
+//!
+//! A *tile* is K columns in registers (`tiles.rs`): K = 6 of 16 registers, K = 8 of 32. A row multiplies one digit of a with K digits of b, onto all columns
+//! of the tile. So a product costs two fma and two additions, and columns are stored once, as digits. From one row to the
+//! next each high part waits for its fma, 4 cycles: with K = 6, two of six are to spare.
+//!
+//! All sums have one shape. Columns below L are sums of a\[i\] b\[c - i\] from i = 0; columns from L - 1 on are the same sums of the digits taken from
+//! the top. So products, squares, the quotient and the upper half run through the same few loops, forwards or backwards.
+//!
+//! No carry waits for the one below: a column is rounded, and what it carries is added to the digit above, which is not rounded again.
 
 mod digits;
 mod form;
@@ -43,9 +94,7 @@ impl<V: Doubles<N>, const N: usize, const K: usize> Mont47<V, N, K> {
     }
 }
 
-impl<V: Doubles<N>, const N: usize, const K: usize> LaneKernel
-    for Mont47<V, N, K>
-{
+impl<V: Doubles<N>, const N: usize, const K: usize> LaneKernel for Mont47<V, N, K> {
     const NAME: &'static str = V::MONT47;
     const LANES: usize = N;
     type Moduli = Moduli<N>;

@@ -39,12 +39,7 @@ macro_rules! with_rest {
 
 /// Columns c..c + C of a product or of a square.
 #[inline(always)]
-fn columns<
-    V: Doubles<N>,
-    const N: usize,
-    const C: usize,
-    const REVERSED: bool,
->(
+fn columns<V: Doubles<N>, const N: usize, const C: usize, const REVERSED: bool>(
     token: V::Token,
     constants: &Constants<V>,
     factors: Factors<'_, N>,
@@ -109,13 +104,7 @@ struct High<V> {
 /// The digits of C columns of the sum of both products, from `c` on, counted from the top. With EXTRA, which is 1 or 0, comes the column
 /// below, of q n alone: what it carries is in `tau`, the highest digit of what has been taken away, and in column L - 2.
 #[inline(always)]
-fn high_tile<
-    V: Doubles<N>,
-    const N: usize,
-    const K: usize,
-    const C: usize,
-    const ALL: usize,
->(
+fn high_tile<V: Doubles<N>, const N: usize, const K: usize, const C: usize, const ALL: usize>(
     token: V::Token,
     constants: &Constants<V>,
     factors: Factors<'_, N>,
@@ -218,8 +207,14 @@ pub(super) fn montgomery<V: Doubles<N>, const N: usize, const K: usize>(
     let tau = V::load(token, &out[below_top]);
     let none = Carry::none(constants);
     let mut state = match modulus.form.is_joined() {
-        true => High { factors: none, sum: carry },
-        false => High { factors: carry, sum: none },
+        true => High {
+            factors: none,
+            sum: carry,
+        },
+        false => High {
+            factors: carry,
+            sum: none,
+        },
     };
     let whole = below_top - below_top % K;
     macro_rules! lowest {
@@ -235,7 +230,15 @@ pub(super) fn montgomery<V: Doubles<N>, const N: usize, const K: usize>(
     lowest!(0 1 2 3 4 5 6 7);
     for c in (0..whole).step_by(K).rev() {
         high_tile::<V, N, K, K, K>(
-            token, constants, factors, (q, modulus), c, &mut state, out, None, factor,
+            token,
+            constants,
+            factors,
+            (q, modulus),
+            c,
+            &mut state,
+            out,
+            None,
+            factor,
         );
     }
     // The top digit takes what is left, whatever it is.
@@ -280,7 +283,9 @@ pub(super) fn add<V: Doubles<N>, const N: usize>(
     let (high_top, high) = high.split_last().expect("there are digits");
     for (low, high) in low.iter_mut().zip(high) {
         let sum = V::load(token, low).add(V::load(token, high));
-        carry.digit(constants, (constants.origin, sum), None).store(low);
+        carry
+            .digit(constants, (constants.origin, sum), None)
+            .store(low);
     }
     V::load(token, top)
         .add(V::load(token, high_top))

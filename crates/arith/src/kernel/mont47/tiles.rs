@@ -49,7 +49,11 @@ fn add_steps<V: Doubles<N>, const N: usize, const C: usize, const REVERSED: bool
     let b = part::<N, REVERSED>(b, c + 1 - steps, steps + C - 1);
     for i in 0..steps {
         let x = digit::<V, N, REVERSED>(token, a, i);
-        let b = if REVERSED { &b[i..] } else { &b[steps - 1 - i..] };
+        let b = if REVERSED {
+            &b[i..]
+        } else {
+            &b[steps - 1 - i..]
+        };
         V::add_row::<C, REVERSED>(token, columns, 0, x, &b[..C]);
     }
 }

@@ -3,6 +3,7 @@
 use crate::kernel::doubles::{Columns, Doubles, Vector, Work};
 use std::arch::asm;
 use std::arch::x86_64::*;
+use std::mem::transmute;
 
 /// The proof that CPU and operating system offer AVX2 and FMA.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -38,8 +39,8 @@ impl Doubles<4> for Ymm {
 
     #[inline(always)]
     fn load(_: HaveAvx2Fma, vector: &Vector<4>) -> Self {
-        // SAFETY: the token proves AVX; the reference makes 32 bytes readable, at any alignment; any bits are a double.
-        Self(unsafe { _mm256_loadu_pd(vector.as_ptr().cast()) })
+        // SAFETY: both are as many bytes, all of which are a double whatever they are.
+        Self(unsafe { transmute::<Vector<4>, __m256d>(*vector) })
     }
 
     #[inline(always)]
@@ -50,8 +51,8 @@ impl Doubles<4> for Ymm {
 
     #[inline(always)]
     fn store(self, vector: &mut Vector<4>) {
-        // SAFETY: a `Ymm` proves AVX; the reference makes 32 bytes writable, at any alignment.
-        unsafe { _mm256_storeu_pd(vector.as_mut_ptr().cast(), self.0) }
+        // SAFETY: both are as many bytes, all of which are a word whatever they are.
+        *vector = unsafe { transmute::<__m256d, Vector<4>>(self.0) };
     }
 
     #[inline(always)]

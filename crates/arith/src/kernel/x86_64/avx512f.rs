@@ -2,6 +2,7 @@
 
 use crate::kernel::doubles::{Doubles, Vector, Work};
 use std::arch::x86_64::*;
+use std::mem::transmute;
 
 /// The proof that CPU and operating system offer AVX-512 F.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -36,8 +37,8 @@ impl Doubles<8> for ZmmDoubles {
 
     #[inline(always)]
     fn load(_: HaveAvx512F, vector: &Vector<8>) -> Self {
-        // SAFETY: the token proves AVX-512 F; the reference makes 64 bytes readable, at any alignment; any bits are a double.
-        Self(unsafe { _mm512_loadu_pd(vector.as_ptr().cast()) })
+        // SAFETY: both are as many bytes, all of which are a double whatever they are.
+        Self(unsafe { transmute::<Vector<8>, __m512d>(*vector) })
     }
 
     #[inline(always)]
@@ -48,8 +49,8 @@ impl Doubles<8> for ZmmDoubles {
 
     #[inline(always)]
     fn store(self, vector: &mut Vector<8>) {
-        // SAFETY: a `ZmmDoubles` proves AVX-512 F; the reference makes 64 bytes writable, at any alignment.
-        unsafe { _mm512_storeu_pd(vector.as_mut_ptr().cast(), self.0) }
+        // SAFETY: both are as many bytes, all of which are a word whatever they are.
+        *vector = unsafe { transmute::<__m512d, Vector<8>>(self.0) };
     }
 
     #[inline(always)]
