@@ -141,7 +141,7 @@ fn edges_at_every_kind_of_length() {
 fn large_moduli() {
     for_each_kernel(|kernel| {
         // The portable form of the eight lanes is the register form's source at a hundredth of its speed.
-        let slow = kernel.name() == "mont52x8_portable";
+        let slow = ["mont52x8_portable", "mont47x4_portable"].contains(&kernel.name());
         for (p, q) in [(2281, 2203), (4423, 4253), (9941, 4423)] {
             if slow && p > 2281 {
                 continue;
@@ -224,7 +224,12 @@ fn every_input_in_every_place() {
         let bare = BarePrivateContext::new(&key.checked(), kernel);
         let mut scratch = private.scratch().unwrap();
         let mut bare_scratch = bare.scratch();
-        for size in (0..=33).chain([4097]) {
+        // On arrays a fused multiply-add is a function of the C library.
+        let many = match kernel.name() {
+            "mont47x4_portable" => 97,
+            _ => 4097,
+        };
+        for size in (0..=33).chain([many]) {
             let of = |i: usize| &expected[(i + size) % expected.len()];
             let inputs: Vec<u8> = (0..size).flat_map(|i| of(i).0.clone()).collect();
             let results: Vec<u8> = (0..size).flat_map(|i| of(i).1.clone()).collect();

@@ -186,12 +186,14 @@ fn a_search_in_bulk_ends_within_a_step_of_long_primes() {
     }
 }
 
-/// Time from the flag to the end of a search in bulk, where a step is long. Of the portable kernel of eight lanes, which is there to be
-/// compared with, one test of eight candidates takes 20 s at 16384 bits: it has no such promise.
+/// Time from the flag to the end of a search in bulk, where a step is long. Of the portable kernels of several lanes, which are there to be
+/// compared with, one test of all lanes takes 20 s at 16384 bits: they have no such promise.
 #[test]
 fn searches_in_bulk_end_soon_at_any_size() {
-    let has_promise =
-        |kernel: &KernelInfo| kernel.available.is_ok() && kernel.name != "mont52x8_portable";
+    let has_promise = |kernel: &KernelInfo| {
+        kernel.available.is_ok()
+            && !["mont52x8_portable", "mont47x4_portable"].contains(&kernel.name)
+    };
     for kernel in kernels().into_iter().filter(has_promise) {
         for bits in [8192, 16384] {
             let backend = CpuBackend::new(Kernel::named(kernel.name).expect("it is available"));

@@ -70,11 +70,11 @@ impl Counts {
     }
 }
 
-/// One in how many is done by itself, too: all of them, but one in eight on eight lanes without registers for them, where each
-/// takes the time of eight.
+/// One in how many is done by itself, too: all of them, but one in eight on several lanes without registers for them, where each
+/// takes the time of all.
 fn singly(backend: &CpuBackend) -> usize {
     match backend.kernel() {
-        "mont52x8_portable" => 8,
+        "mont52x8_portable" | "mont47x4_portable" => 8,
         _ => 1,
     }
 }

@@ -226,7 +226,11 @@ fn every_operation_answers_the_same_on_every_kernel_and_in_batches_of_every_size
         .collect();
     // Each twice, so that there are batches of more than one.
     let text = lines(&requests).repeat(2);
-    for kernel in ["mont64x1_portable", "mont52x8_portable"] {
+    for kernel in [
+        "mont64x1_portable",
+        "mont52x8_portable",
+        "mont47x4_portable",
+    ] {
         for batch in ["", "1", "7", "33", "1000"] {
             let mut options = vec!["--kernel", kernel];
             if !batch.is_empty() {
