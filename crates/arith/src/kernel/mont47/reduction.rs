@@ -59,7 +59,7 @@ fn columns<V: Doubles<N>, const N: usize, const C: usize, const REVERSED: bool>(
 
 /// The digits of C columns from `c` on.
 #[inline(always)]
-fn low_tile<V: Doubles<N>, const N: usize, const K: usize, const C: usize>(
+fn low_tile<V: Doubles<N>, const N: usize, const C: usize>(
     token: V::Token,
     constants: &Constants<V>,
     factors: Factors<'_, N>,
@@ -86,35 +86,47 @@ pub(super) fn low_half<V: Doubles<N>, const N: usize, const K: usize>(
     let mut carry = Carry::none(constants);
     let whole = out.len() - out.len() % K;
     for c in (0..whole).step_by(K) {
-        low_tile::<V, N, K, K>(token, constants, factors, c, &mut carry, out);
+        low_tile::<V, N, K>(token, constants, factors, c, &mut carry, out);
     }
     with_rest!(out.len() - whole, K, C => {
-        low_tile::<V, N, K, C>(token, constants, factors, whole, &mut carry, out);
+        low_tile::<V, N, C>(token, constants, factors, whole, &mut carry, out);
     });
     carry
 }
 
-/// What both halves of a product leave behind as they are added.
-struct High<V> {
-    /// Out of the columns of the factors, where they are carried on their own.
+/// What is summed above R: the product of the factors, and q n; and what the sum is multiplied with, if with anything.
+struct Sums<'a, V, const N: usize> {
+    factors: Factors<'a, N>,
+    q: &'a [Vector<N>],
+    modulus: Modulus<'a, N>,
+    factor: Option<V>,
+}
+
+/// What the columns below carry.
+struct State<V> {
+    /// Those of the factors, where they are carried on their own.
     factors: Carry<V>,
     sum: Carry<V>,
 }
 
-/// The digits of C columns of the sum of both products, from `c` on, counted from the top. With EXTRA, which is 1 or 0, comes the column
-/// below, of q n alone: what it carries is in `tau`, the highest digit of what has been taken away, and in column L - 2.
+/// The digits of C columns of both sums, from `c` on, counted from the top. The lowest tile is given `tau`, the highest digit of what has been taken
+/// away, and then ALL is C + 1: there is one more column below, of q n alone. Elsewhere ALL is C.
 #[inline(always)]
-fn high_tile<V: Doubles<N>, const N: usize, const K: usize, const C: usize, const ALL: usize>(
+fn high_tile<V: Doubles<N>, const N: usize, const C: usize, const ALL: usize>(
     token: V::Token,
     constants: &Constants<V>,
-    factors: Factors<'_, N>,
-    (q, modulus): (&[Vector<N>], Modulus<'_, N>),
+    sums: &Sums<'_, V, N>,
     c: usize,
-    state: &mut High<V>,
+    state: &mut State<V>,
     out: &mut [Vector<N>],
     tau: Option<V>,
-    factor: Option<V>,
 ) {
+    let Sums {
+        factors,
+        q,
+        modulus,
+        factor,
+    } = *sums;
     let mut sum = constants.columns::<ALL>();
     if C > 0 {
         let product = columns::<V, N, C, true>(token, constants, factors, c);
@@ -207,21 +219,27 @@ pub(super) fn montgomery<V: Doubles<N>, const N: usize, const K: usize>(
     let tau = V::load(token, &out[below_top]);
     let none = Carry::none(constants);
     let mut state = match modulus.form.is_joined() {
-        true => High {
+        true => State {
             factors: none,
             sum: carry,
         },
-        false => High {
+        false => State {
             factors: carry,
             sum: none,
         },
+    };
+    let sums = Sums {
+        factors,
+        q,
+        modulus,
+        factor,
     };
     let whole = below_top - below_top % K;
     macro_rules! lowest {
         ($($rest:literal)*) => {
             match below_top % K {
-                $($rest if $rest < K => high_tile::<V, N, K, $rest, { $rest + 1 }>(
-                    token, constants, factors, (q, modulus), whole, &mut state, out, Some(tau), factor,
+                $($rest if $rest < K => high_tile::<V, N, $rest, { $rest + 1 }>(
+                    token, constants, &sums, whole, &mut state, out, Some(tau),
                 ),)*
                 _ => unreachable!("it is a remainder"),
             }
@@ -229,20 +247,10 @@ pub(super) fn montgomery<V: Doubles<N>, const N: usize, const K: usize>(
     }
     lowest!(0 1 2 3 4 5 6 7);
     for c in (0..whole).step_by(K).rev() {
-        high_tile::<V, N, K, K, K>(
-            token,
-            constants,
-            factors,
-            (q, modulus),
-            c,
-            &mut state,
-            out,
-            None,
-            factor,
-        );
+        high_tile::<V, N, K, K>(token, constants, &sums, c, &mut state, out, None);
     }
     // The top digit takes what is left, whatever it is.
-    let High { factors, sum } = state;
+    let State { factors, sum } = state;
     let high = factors.high.add(sum.high);
     let carry = match factor {
         Some(factor) => factors.carry.mul(factor),
