@@ -20,7 +20,7 @@
 //! # Bounds
 //!
 //! Let h = 2^(W - 1). Digits are at most h + 2^7 in absolute value: below h after rounding, and what the column below carries. All statements
-//! hold for W = 44..=47 and columns of P <= 2^(53 - W) - 1 products.
+//! hold for W = 44..=47 and columns of P <= 2^(53 - W) - 1 products. `bounds.rs` proves them by running this code on intervals.
 //!
 //! - The high part starts from the origin 1.5 · 2^(W + 52). While P products change it by less than 2^(W + 51) it stays between 2^(W + 52) and
 //!   2^(W + 53), where doubles are the multiples of 2^W: P (h + 2^7)² + P h < 2^(W + 51). So `high - high'` is exact, and the second fma,
@@ -51,6 +51,8 @@
 //!
 //! No carry waits for the one below: a column is rounded, and what it carries is added to the digit above, which is not rounded again.
 
+#[cfg(test)]
+mod bounds;
 mod digits;
 mod form;
 mod lookup;

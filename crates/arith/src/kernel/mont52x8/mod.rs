@@ -12,6 +12,8 @@
 //!
 //! # Bounds
 //!
+//! `bounds.rs` proves those of columns and digits by running this code on intervals.
+//!
 //! L digits, R = 2^(52 L). L is the least multiple of five for which R ≥ 16 · 2^(64 N), so R > 16 n.
 //!
 //! - A value is below 3 n, its digits below 2^52. `store` takes n away twice, under masks.
@@ -55,6 +57,8 @@
 //!   48 KB: 4 % of an exponentiation at L = 30, none at L = 20, where a table of 32 fits.
 
 mod blocks;
+#[cfg(test)]
+mod bounds;
 mod digits;
 mod doublings;
 mod fixed_window;
