@@ -5,7 +5,11 @@ use rsalab_arith::{
     CheckedPublicKey, Kernel, MultiKeyContext, PrivateContext, PublicContext, Status,
     candidate::{PreTester, Sieve, Tester},
 };
-use std::{hint::black_box, ops::Range, process::Command};
+use std::{
+    collections::{BTreeSet, HashMap},
+    hint::black_box,
+    process::Command,
+};
 
 const KERNEL: &str = "mont52x8_ifma512";
 
@@ -16,10 +20,11 @@ const KERNELS: [(&str, &str, &str); 3] = [
     ("run_avx2fma", "vfmadd", "%ymm"),
 ];
 
-/// A function's name and its instructions, in the order of AT&T: sources first.
+/// A function's name and its instructions, in the order of AT&T (sources first), with their addresses.
 struct Function {
     name: String,
     instructions: Vec<String>,
+    addresses: Vec<u64>,
 }
 
 /// The functions of this program that concern the register form, if they can be read here.
@@ -53,23 +58,56 @@ fn disassembled() -> Option<Vec<Function>> {
         return None;
     };
     let text = String::from_utf8_lossy(&disassembly.stdout);
+    let head = |line: &str| -> Option<(u64, String)> {
+        let (address, name) = line.strip_suffix(">:")?.split_once(" <")?;
+        Some((u64::from_str_radix(address, 16).ok()?, name.to_owned()))
+    };
+    let names: HashMap<u64, String> = text.lines().filter_map(head).collect();
+    let callees = callees(&names);
     let mut functions: Vec<Function> = Vec::new();
     for line in text.lines() {
-        let name = line.strip_suffix(">:").and_then(|l| l.split_once('<'));
-        if let Some((_, name)) = name {
+        if let Some((_, name)) = head(line) {
             functions.push(Function {
-                name: name.to_owned(),
+                name,
                 instructions: Vec::new(),
+                addresses: Vec::new(),
             });
-        } else if let (Some(function), Some((_, instruction))) =
+        } else if let (Some(function), Some((address, instruction))) =
             (functions.last_mut(), line.split_once('\t'))
         {
-            let instruction = instruction.split('#').next().unwrap_or_default();
-            let instruction = instruction.split_whitespace().collect::<Vec<_>>().join(" ");
+            let Ok(address) = u64::from_str_radix(address.trim().trim_end_matches(':'), 16) else {
+                continue;
+            };
+            function.addresses.push(address);
+            let (instruction, place) = instruction.split_once('#').unwrap_or((instruction, ""));
+            let mut instruction = instruction.split_whitespace().collect::<Vec<_>>().join(" ");
+            let place = place.split_whitespace().next().unwrap_or_default();
+            let callee = u64::from_str_radix(place, 16).map(|place| callees.get(&place));
+            if let (true, Ok(Some(callee))) = (instruction.starts_with("call"), callee) {
+                instruction = format!("call {callee}");
+            }
             function.instructions.push(instruction);
         }
     }
     Some(functions)
+}
+
+/// The names of this program's functions that are called by way of a table, by the place in the table.
+fn callees(names: &HashMap<u64, String>) -> HashMap<u64, String> {
+    let relocations = Command::new("objdump")
+        .arg("--dynamic-reloc")
+        .arg(std::env::current_exe().unwrap())
+        .output()
+        .expect("it ran before");
+    let entry = |line: &str| -> Option<(u64, String)> {
+        let mut words = line.split_whitespace();
+        let place = u64::from_str_radix(words.next()?, 16).ok()?;
+        let target = words.nth(1)?.strip_prefix("*ABS*+0x")?;
+        let target = u64::from_str_radix(target, 16).ok()?;
+        Some((place, names.get(&target)?.clone()))
+    };
+    let text = String::from_utf8_lossy(&relocations.stdout);
+    text.lines().filter_map(entry).collect()
 }
 
 impl Function {
@@ -121,35 +159,67 @@ fn no_number_reaches_a_branch_or_an_address_of_the_register_form() {
         return;
     };
     for function in functions.iter().filter(|function| function.is_kernel()) {
-        // What the stack holds is judged by the last store above, in the order of the text: slots serve several times.
-        let mut vectors_on_the_stack: Vec<Range<i64>> = Vec::new();
         for instruction in &function.instructions {
             let leak = leak(instruction);
             assert_eq!(leak, None, "{instruction} of {}", function.name);
-            let Some(at) = stack_offset(instruction) else {
-                continue;
-            };
-            let is_store = instruction.ends_with("(%rsp)");
-            let overlaps = |vector: &Range<i64>| at + 8 > vector.start && at < vector.end;
-            if is_vector(instruction) {
-                if is_store {
+        }
+        let read = function.reads_a_part_of_a_vector();
+        assert_eq!(read, None, "reads a part of a vector: {}", function.name);
+    }
+}
+
+impl Function {
+    /// An instruction on general registers that reads from the stack what a vector may have left there, on some way through the function.
+    fn reads_a_part_of_a_vector(&self) -> Option<&str> {
+        let places: HashMap<u64, usize> = self.addresses.iter().copied().zip(0..).collect();
+        // Before each instruction: words of the stack that a vector may be in.
+        let mut before: Vec<Option<BTreeSet<i64>>> = vec![None; self.instructions.len()];
+        before[0] = Some(BTreeSet::new());
+        let mut changed = vec![0];
+        while let Some(i) = changed.pop() {
+            let instruction = &self.instructions[i];
+            let mut vectors = before[i].clone().expect("it has been reached");
+            if let Some(at) = stack_offset(instruction) {
+                let is_store = instruction.ends_with("(%rsp)");
+                if is_vector(instruction) && is_store {
                     let len = match () {
                         () if instruction.contains("%zmm") => 64,
                         () if instruction.contains("%ymm") => 32,
                         () => 16,
                     };
-                    vectors_on_the_stack.push(at..at + len);
+                    vectors.extend(at.div_euclid(8)..(at + len + 7).div_euclid(8));
+                } else if is_vector(instruction) {
+                } else if is_store && instruction.starts_with("mov") {
+                    vectors.remove(&at.div_euclid(8));
+                } else if vectors.contains(&at.div_euclid(8)) {
+                    return Some(instruction);
                 }
-            } else if is_store && instruction.starts_with("mov") {
-                vectors_on_the_stack.retain(|vector| !overlaps(vector));
-            } else {
-                assert!(
-                    !vectors_on_the_stack.iter().any(overlaps),
-                    "{instruction} reads a part of a vector: {}",
-                    function.name
-                );
+            }
+            let (mnemonic, operands) = instruction.split_once(' ').unwrap_or((instruction, ""));
+            let is_jump = mnemonic.starts_with('j');
+            let target = operands.split(' ').next().unwrap_or_default();
+            let target = u64::from_str_radix(target, 16).ok();
+            let target = target.and_then(|target| places.get(&target)).copied();
+            let panics = ["panic", "_fail"]
+                .iter()
+                .any(|name| operands.contains(name));
+            let goes_on =
+                !["jmp", "ret", "ud2"].contains(&mnemonic) && !(mnemonic == "call" && panics);
+            for next in [target.filter(|_| is_jump), goes_on.then_some(i + 1)] {
+                let Some(next) = next.filter(|&next| next < before.len()) else {
+                    continue;
+                };
+                let known = before[next].get_or_insert_with(|| {
+                    changed.push(next);
+                    BTreeSet::new()
+                });
+                if !vectors.is_subset(known) {
+                    known.extend(&vectors);
+                    changed.push(next);
+                }
             }
         }
+        None
     }
 }
 

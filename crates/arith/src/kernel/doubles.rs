@@ -75,6 +75,30 @@ macro_rules! unroll {
 }
 pub(crate) use unroll;
 
+/// Does a block with `$c` as a constant that has the value of `$value`, which is below `$bound` and 8; for 0 only if that is asked for.
+///
+/// The compiler is kept from making a table of it: a test reads the machine code, and where a table's jumps go is not written there.
+macro_rules! with_constant {
+    ($value:expr, $bound:expr, $($zero:literal or)? $c:ident => $body:block) => {{
+        let value: usize = $value;
+        match value {
+            0..=2 => with_constant!(@ value, $bound, $c, $body, $($zero)? 1 2),
+            3..=5 => with_constant!(@ std::hint::black_box(value), $bound, $c, $body, 3 4 5),
+            _ => with_constant!(@ std::hint::black_box(value), $bound, $c, $body, 6 7),
+        }
+    }};
+    (@ $value:expr, $bound:expr, $c:ident, $body:block, $($number:literal)*) => {
+        match $value {
+            $($number if $number < $bound => {
+                const $c: usize = $number;
+                $body
+            })*
+            _ => {}
+        }
+    };
+}
+pub(crate) use with_constant;
+
 /// C columns: each is the sum of its two parts less the origin.
 #[derive(Clone, Copy)]
 pub(crate) struct Columns<V, const C: usize> {

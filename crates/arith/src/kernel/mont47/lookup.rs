@@ -1,6 +1,6 @@
 //! Looking a table up in constant time.
 
-use crate::kernel::doubles::{Doubles, Vector, unroll};
+use crate::kernel::doubles::{Doubles, Vector, unroll, with_constant};
 
 /// Vectors that are picked at once.
 const BLOCK: usize = 8;
@@ -24,15 +24,9 @@ pub(super) fn look_up<V: Doubles<N>, const N: usize>(
     for at in (0..whole).step_by(BLOCK) {
         pick::<V, N, BLOCK>(token, (table, at), wanted, stride, value);
     }
-    macro_rules! rest {
-        ($($rest:literal)*) => {
-            match stride - whole {
-                $($rest => pick::<V, N, $rest>(token, (table, whole), wanted, stride, value),)*
-                _ => {}
-            }
-        };
-    }
-    rest!(1 2 3 4 5 6 7);
+    with_constant!(stride - whole, BLOCK, M => {
+        pick::<V, N, M>(token, (table, whole), wanted, stride, value);
+    });
 }
 
 /// 2^52 + a digit, as a double: made without a conversion.

@@ -2,7 +2,7 @@
 
 use super::form::{Constants, Form};
 use super::tiles::{Carry, add_products, add_squares, round};
-use crate::kernel::doubles::{Columns, Doubles, Vector, unroll};
+use crate::kernel::doubles::{Columns, Doubles, Vector, unroll, with_constant};
 
 /// The two factors of a product, or a number and its double.
 #[derive(Clone, Copy)]
@@ -19,22 +19,6 @@ pub(super) struct Modulus<'a, const N: usize> {
     pub(super) form: Form,
     pub(super) n: &'a [Vector<N>],
     pub(super) inverse: &'a [Vector<N>],
-}
-
-/// Does `$body` for the `$rest` columns that make no whole tile, with `$c` bound to their number as a constant.
-macro_rules! with_rest {
-    ($rest:expr, $k:ident, $c:ident => $body:expr) => {
-        with_rest!(@ $rest, $k, $c, $body, 1 2 3 4 5 6 7)
-    };
-    (@ $rest:expr, $k:ident, $c:ident, $body:expr, $($number:literal)*) => {
-        match $rest {
-            $($number if $number < $k => {
-                const $c: usize = $number;
-                $body
-            })*
-            _ => {}
-        }
-    };
 }
 
 /// Columns c..c + C of a product or of a square.
@@ -88,7 +72,7 @@ pub(super) fn low_half<V: Doubles<N>, const N: usize, const K: usize>(
     for c in (0..whole).step_by(K) {
         low_tile::<V, N, K>(token, constants, factors, c, &mut carry, out);
     }
-    with_rest!(out.len() - whole, K, C => {
+    with_constant!(out.len() - whole, K, C => {
         low_tile::<V, N, C>(token, constants, factors, whole, &mut carry, out);
     });
     carry
@@ -235,17 +219,11 @@ pub(super) fn montgomery<V: Doubles<N>, const N: usize, const K: usize>(
         factor,
     };
     let whole = below_top - below_top % K;
-    macro_rules! lowest {
-        ($($rest:literal)*) => {
-            match below_top % K {
-                $($rest if $rest < K => high_tile::<V, N, $rest, { $rest + 1 }>(
-                    token, constants, &sums, whole, &mut state, out, Some(tau),
-                ),)*
-                _ => unreachable!("it is a remainder"),
-            }
-        };
-    }
-    lowest!(0 1 2 3 4 5 6 7);
+    with_constant!(below_top % K, K, 0 or C => {
+        high_tile::<V, N, C, { C + 1 }>(
+            token, constants, &sums, whole, &mut state, out, Some(tau),
+        );
+    });
     for c in (0..whole).step_by(K).rev() {
         high_tile::<V, N, K, K>(token, constants, &sums, c, &mut state, out, None);
     }
