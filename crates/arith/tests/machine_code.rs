@@ -203,9 +203,8 @@ impl Function {
             let panics = ["panic", "_fail"]
                 .iter()
                 .any(|name| operands.contains(name));
-            let goes_on =
-                !["jmp", "ret", "ud2"].contains(&mnemonic) && !(mnemonic == "call" && panics);
-            for next in [target.filter(|_| is_jump), goes_on.then_some(i + 1)] {
+            let ends = ["jmp", "ret", "ud2"].contains(&mnemonic) || mnemonic == "call" && panics;
+            for next in [target.filter(|_| is_jump), (!ends).then_some(i + 1)] {
                 let Some(next) = next.filter(|&next| next < before.len()) else {
                     continue;
                 };
