@@ -249,6 +249,61 @@ mod slow {
         says_nothing("a power by a secret exponent of 512 bits", K::NAME, t);
     }
 
+    /// Numbers of all lanes: any, or of the digits that arithmetic in a CPU might be quicker with.
+    fn product<K: LaneKernel>(kernel: K) {
+        const TIMES: usize = 20;
+        let mut rng = ChaCha20Rng::seed_from_u64(3);
+        let modulus = modulus(&mut rng);
+        let moduli = kernel.prepare(&vec![&modulus; K::LANES]);
+        let mut working = Aligned::zero(K::working_words(LIMBS));
+        for (what, special) in [
+            ("zero", [0; LIMBS]),
+            ("one", std::array::from_fn(|limb| u64::from(limb == 0))),
+            (
+                "a number of a single bit",
+                std::array::from_fn(|limb| u64::from(limb == LIMBS / 2) << 40),
+            ),
+        ] {
+            let t = largest_t(
+                SAMPLES,
+                |class, rng| -> Vec<u64> {
+                    let random = (0..LIMBS).map(|_| rng.next_u64()).collect();
+                    if class == 0 { special.to_vec() } else { random }
+                },
+                |number| {
+                    let (mut a, mut b) = (
+                        Aligned::zero(K::words(LIMBS)),
+                        Aligned::zero(K::words(LIMBS)),
+                    );
+                    for lane in 0..K::LANES {
+                        kernel.load(&moduli, lane, number, &mut a);
+                        kernel.load(&moduli, lane, number, &mut b);
+                    }
+                    for _ in 0..TIMES {
+                        kernel.mul(&moduli, black_box(&mut b), &a, &mut working);
+                    }
+                },
+            );
+            says_nothing(&format!("{TIMES} products with {what}"), K::NAME, t);
+        }
+    }
+
+    #[test]
+    #[ignore = "takes minutes: make timing"]
+    fn a_product_takes_the_same_time_for_all_numbers() {
+        product(Mont64x1Portable);
+        #[cfg(target_arch = "x86_64")]
+        match ifma512::HaveIfma::check() {
+            Some(token) => product(Mont52x8::<ifma512::Zmm>::new(token)),
+            None => eprintln!("skipped: this CPU has no AVX-512 IFMA"),
+        }
+        #[cfg(target_arch = "x86_64")]
+        match avx2fma::HaveAvx2Fma::check() {
+            Some(token) => product(Mont47::<avx2fma::Ymm, 4, 6>::new(token)),
+            None => eprintln!("skipped: this CPU has no AVX2 and FMA"),
+        }
+    }
+
     #[test]
     #[ignore = "takes minutes: make timing"]
     fn a_look_up_takes_the_same_time_for_all_digits() {

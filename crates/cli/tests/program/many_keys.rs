@@ -382,11 +382,6 @@ fn archives_sets_and_streams() {
             2,
             "--strict takes a number",
         ),
-        (
-            "keygen --count 5 --engine own --out new",
-            2,
-            "one key alone",
-        ),
     ] {
         assert_failure(&run(here.path(), typed.split(' ')), code, words);
     }
