@@ -3,6 +3,8 @@
 use crate::Error;
 use crate::candidate::{self, Crossing, PowerOfTwo, Rounds, StrongTest};
 use crate::kernel::LaneKernel;
+#[cfg(target_arch = "aarch64")]
+use crate::kernel::aarch64::neon::Neon;
 use crate::kernel::mont47::Mont47;
 use crate::kernel::mont52x8::Mont52x8;
 use crate::kernel::mont64x1_portable::Mont64x1Portable;
@@ -37,6 +39,8 @@ enum Proof {
     EightAvx512(HaveAvx512F),
     #[cfg(target_arch = "x86_64")]
     FourAvx2(HaveAvx2Fma),
+    #[cfg(target_arch = "aarch64")]
+    FourNeon,
 }
 
 /// A kernel this program knows, and whether this machine can run it.
@@ -58,6 +62,8 @@ type EightIfma = Mont52x8<Zmm>;
 type EightAvx512 = Mont47<ZmmDoubles, 8, 8>;
 #[cfg(target_arch = "x86_64")]
 type FourAvx2 = Mont47<Ymm, 4, 6>;
+#[cfg(target_arch = "aarch64")]
+type FourNeon = Mont47<Neon, 4, 6>;
 
 /// Every kernel there is, the preferred one first.
 pub fn kernels() -> Vec<KernelInfo> {
@@ -75,10 +81,11 @@ pub fn kernels() -> Vec<KernelInfo> {
 }
 
 /// Names and lanes, the preferred kernel first.
-const NAMES: [(&str, usize); 6] = [
+const NAMES: [(&str, usize); 7] = [
     (IFMA512, 8),
     (AVX512F, 8),
     (AVX2FMA, 4),
+    (NEON, 4),
     (Mont64x1Portable::NAME, Mont64x1Portable::LANES),
     (EightPortable::NAME, EightPortable::LANES),
     (FourPortable::NAME, FourPortable::LANES),
@@ -88,6 +95,7 @@ const NAMES: [(&str, usize); 6] = [
 const IFMA512: &str = "mont52x8_ifma512";
 const AVX512F: &str = "mont47x8_avx512f";
 const AVX2FMA: &str = "mont47x4_avx2fma";
+const NEON: &str = "mont47x4_neon";
 
 /// Does `$body` with `$kernel` bound to the kernel inside a [`Kernel`].
 macro_rules! with_kernel {
@@ -117,6 +125,11 @@ macro_rules! with_kernel {
                 let $kernel = FourAvx2::new(token);
                 $body
             }
+            #[cfg(target_arch = "aarch64")]
+            Proof::FourNeon => {
+                let $kernel = FourNeon::new(());
+                $body
+            }
         }
     };
 }
@@ -128,6 +141,7 @@ impl Kernel {
             ifma512()
                 .or_else(avx512f)
                 .or_else(avx2fma)
+                .or_else(neon)
                 .unwrap_or(Proof::Portable(Mont64x1Portable)),
         )
     }
@@ -137,19 +151,24 @@ impl Kernel {
     /// # Errors
     /// [`Error::UnknownKernel`]; [`Error::KernelUnavailable`] if this machine cannot run it.
     pub fn named(name: &str) -> Result<Self, Error> {
-        let registers = |name, proof: Option<Proof>, needs| {
+        let registers = |name, proof: Option<Proof>, needs: String| {
             proof.map(Self).ok_or_else(|| Error::KernelUnavailable {
                 name,
-                reason: format!("it needs an x86-64 CPU and an operating system with {needs}"),
+                reason: format!("it needs {needs}"),
             })
+        };
+        let x86_64 = |name, proof, needs| {
+            let needs = format!("an x86-64 CPU and an operating system with {needs}");
+            registers(name, proof, needs)
         };
         match name {
             Mont64x1Portable::NAME => Ok(Self(Proof::Portable(Mont64x1Portable))),
             EightPortable::NAME => Ok(Self(Proof::EightPortable)),
             FourPortable::NAME => Ok(Self(Proof::FourPortable)),
-            IFMA512 => registers(IFMA512, ifma512(), "AVX-512 F, VL, DQ, BW and IFMA"),
-            AVX512F => registers(AVX512F, avx512f(), "AVX-512 F"),
-            AVX2FMA => registers(AVX2FMA, avx2fma(), "AVX2 and FMA"),
+            IFMA512 => x86_64(IFMA512, ifma512(), "AVX-512 F, VL, DQ, BW and IFMA"),
+            AVX512F => x86_64(AVX512F, avx512f(), "AVX-512 F"),
+            AVX2FMA => x86_64(AVX2FMA, avx2fma(), "AVX2 and FMA"),
+            NEON => registers(NEON, neon(), "an AArch64 CPU".to_owned()),
             _ => Err(Error::UnknownKernel(name.to_owned())),
         }
     }
@@ -246,6 +265,13 @@ fn avx2fma() -> Option<Proof> {
     #[cfg(target_arch = "x86_64")]
     return HaveAvx2Fma::check().map(Proof::FourAvx2);
     #[cfg(not(target_arch = "x86_64"))]
+    return None;
+}
+
+fn neon() -> Option<Proof> {
+    #[cfg(target_arch = "aarch64")]
+    return Some(Proof::FourNeon);
+    #[cfg(not(target_arch = "aarch64"))]
     return None;
 }
 

@@ -1,5 +1,7 @@
 //! What a Montgomery kernel is. One file each, named operation-digits-lanes-ISA.
 
+#[cfg(target_arch = "aarch64")]
+pub(crate) mod aarch64;
 #[cfg(test)]
 mod agreement;
 pub(crate) mod doubles;

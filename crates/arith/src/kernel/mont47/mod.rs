@@ -301,6 +301,12 @@ mod tests {
         is_a_kernel(Mont47::<Portable<1>, 1, 8>::new(()));
     }
 
+    #[cfg(target_arch = "aarch64")]
+    #[test]
+    fn the_form_of_aarch64_is_a_kernel() {
+        is_a_kernel(Mont47::<crate::kernel::aarch64::neon::Neon, 4, 6>::new(()));
+    }
+
     #[cfg(target_arch = "x86_64")]
     #[test]
     fn the_form_of_256_bits_is_a_kernel() {
