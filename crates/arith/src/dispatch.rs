@@ -10,6 +10,7 @@ use crate::kernel::mont52x8::Mont52x8;
 use crate::kernel::mont64x1_portable::Mont64x1Portable;
 #[cfg(target_arch = "x86_64")]
 use crate::kernel::x86_64::{
+    avx2::YmmWords,
     avx2fma::{HaveAvx2Fma, Ymm},
     avx512f::{HaveAvx512F, ZmmDoubles},
     ifma512::{HaveIfma, Zmm},
@@ -241,6 +242,10 @@ impl Kernel {
         match self.0 {
             #[cfg(target_arch = "x86_64")]
             Proof::EightIfma(token) => candidate::cross::<Zmm>(token, crossing),
+            #[cfg(target_arch = "x86_64")]
+            Proof::EightAvx512(token) => candidate::cross::<YmmWords>(token.avx2fma(), crossing),
+            #[cfg(target_arch = "x86_64")]
+            Proof::FourAvx2(token) => candidate::cross::<YmmWords>(token, crossing),
             _ => candidate::cross::<lanes::Portable>((), crossing),
         }
     }

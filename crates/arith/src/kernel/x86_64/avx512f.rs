@@ -1,17 +1,24 @@
 //! Eight doubles in a 512-bit register, with AVX-512 F.
 
+use super::avx2fma::HaveAvx2Fma;
 use crate::kernel::doubles::{Doubles, Vector, Work};
 use std::arch::x86_64::*;
 use std::mem::transmute;
 
-/// The proof that CPU and operating system offer AVX-512 F.
+/// The proof that CPU and operating system offer AVX-512 F, AVX2 and FMA.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct HaveAvx512F(());
+pub(crate) struct HaveAvx512F(HaveAvx2Fma);
 
 impl HaveAvx512F {
     /// Asks the CPU, and the operating system whether it saves the registers.
     pub(crate) fn check() -> Option<Self> {
-        is_x86_feature_detected!("avx512f").then_some(Self(()))
+        let avx2fma = HaveAvx2Fma::check()?;
+        is_x86_feature_detected!("avx512f").then_some(Self(avx2fma))
+    }
+
+    /// The proof of less.
+    pub(crate) fn avx2fma(self) -> HaveAvx2Fma {
+        self.0
     }
 }
 

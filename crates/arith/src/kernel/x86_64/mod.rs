@@ -2,6 +2,7 @@
 
 #![allow(unsafe_code)]
 
+pub(crate) mod avx2;
 pub(crate) mod avx2fma;
 pub(crate) mod avx512f;
 pub(crate) mod ifma512;
