@@ -266,9 +266,13 @@ mod slow {
         ] {
             let t = largest_t(
                 SAMPLES,
+                // Both classes take the same memory, in the same way.
                 |class, rng| -> Vec<u64> {
-                    let random = (0..LIMBS).map(|_| rng.next_u64()).collect();
-                    if class == 0 { special.to_vec() } else { random }
+                    let random = (0..LIMBS).map(|_| rng.next_u64());
+                    let numbers = special.into_iter().zip(random);
+                    numbers
+                        .map(|(special, random)| if class == 0 { special } else { random })
+                        .collect()
                 },
                 |number| {
                     let (mut a, mut b) = (
