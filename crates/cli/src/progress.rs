@@ -10,7 +10,6 @@ use std::{
 };
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
-use rsalab_measure::Estimate;
 use rsalab_study::number;
 use rsalab_study::{
     compare::Figures,
@@ -137,7 +136,7 @@ impl Observer for Follower {
                 progress,
             } => {
                 self.advance(progress);
-                self.bar.set_message(format!(
+                let line = format!(
                     "{}/{} cells · {} · {} · {} {} · {} left",
                     progress.cells_closed,
                     progress.cells,
@@ -146,10 +145,11 @@ impl Observer for Follower {
                     number::duration(ns_per_op.value),
                     number::error(ns_per_op),
                     number::wait(progress.eta)
-                ));
+                );
                 if !self.log.is_watched() && self.last_line.elapsed() >= QUIET {
-                    self.note(under_way(*cell, ns_per_op, progress));
+                    self.note(line.clone());
                 }
+                self.bar.set_message(line);
             }
             Event::Closed {
                 cell,
@@ -174,21 +174,6 @@ impl Observer for Follower {
             _ => {}
         }
     }
-}
-
-/// What is known of a cell that is being measured, and of the others of its group.
-fn under_way(cell: CellName<'_>, ns_per_op: &Estimate, progress: &Progress) -> String {
-    format!(
-        "[{}/{}] {} · {}: so far {} {}; its group is done by {} %, and {} are left in all",
-        progress.cells_closed,
-        progress.cells,
-        cell.job,
-        cell.engine,
-        number::duration(ns_per_op.value),
-        number::error(ns_per_op),
-        number::whole((100.0 * progress.group_share) as u64),
-        number::wait(progress.eta)
-    )
 }
 
 fn closed(

@@ -75,7 +75,7 @@ impl Evidence<'_> {
         before: Option<&Estimate>,
         scope: &Scope,
     ) -> Result<Verdict, String> {
-        // Of a handful of values even an interval that looks narrow says little.
+        // Of few values even an interval that looks narrow says little.
         if value.n < LEAST_VALUES {
             return Ok(Verdict::NoSignificantDifference);
         }
