@@ -15,6 +15,9 @@ pub(crate) type Vector<const N: usize> = [u64; N];
 pub(crate) trait Doubles<const N: usize>: Copy + Send + Sync + 'static {
     /// The name of the Montgomery kernel over this form.
     const MONT47: &'static str;
+    /// Whether the shortest numbers have code of their own, with loops of constant lengths: where rows are in assembly it gains a tenth, and where
+    /// they are the compiler's it loses as much.
+    const HAS_SHORT: bool = false;
     /// The proof that this CPU has the instructions.
     type Token: Copy + Send + Sync + 'static;
     /// One truth value a lane.

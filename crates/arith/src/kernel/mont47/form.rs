@@ -18,6 +18,12 @@ pub(super) struct Form {
 }
 
 impl Form {
+    /// That of 512 bits.
+    pub(super) const SHORT: Self = Self {
+        width: WIDEST,
+        digits: 11,
+    };
+
     /// For numbers of `limbs` limbs: the widest digits whose columns hold every product there can be.
     pub(super) fn new(limbs: usize) -> Self {
         (NARROWEST..=WIDEST)

@@ -62,7 +62,7 @@ mod reduction;
 mod tiles;
 
 use super::doubles::{Doubles, Work};
-use super::{Doublings, LaneKernel};
+use super::{Doublings, LaneKernel, window_width};
 use crate::limbs::aligned::Aligned;
 use crate::limbs::{Modulus, Nat, words};
 use form::Form;
@@ -103,6 +103,14 @@ impl<V: Doubles<N>, const N: usize, const K: usize> LaneKernel for Mont47<V, N, 
 
     fn words(limbs: usize) -> usize {
         N * Form::new(limbs).digits
+    }
+
+    fn window_width(limbs: usize, bits: usize) -> usize {
+        // A table of 32 short entries costs more to make and to read than the multiplications that it saves. Counted: see the notes.
+        match Form::new(limbs).digits {
+            ..=11 => window_width(bits).min(4),
+            _ => window_width(bits),
+        }
     }
 
     fn working_words(limbs: usize) -> usize {
