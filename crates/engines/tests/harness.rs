@@ -267,6 +267,48 @@ fn threads_that_time_their_own_calls_make_exactly_as_many() {
 }
 
 #[test]
+fn no_thread_takes_the_next_request_for_the_end_of_one() {
+    // On a busy machine a thread is late to read what it is to do. Of two CPUs, and fewer, these leave little.
+    let busy = AtomicBool::new(true);
+    std::thread::scope(|scope| {
+        for _ in 0..2 {
+            scope.spawn(|| {
+                while busy.load(Ordering::Relaxed) {
+                    std::hint::spin_loop()
+                }
+            });
+        }
+        let found = std::panic::catch_unwind(|| {
+            let key = key();
+            let mut worker = textbook();
+            let job = Job {
+                threads: 2,
+                mode: Mode::Concurrent,
+                ..job(Op::Public)
+            };
+            worker
+                .prepare(&job, slice::from_ref(&key), &blocks(2))
+                .unwrap();
+            let expected = worker.outputs().unwrap();
+            let one = BlockPlan {
+                discard_ns: 0,
+                calls: Some(1),
+                ..SHORT
+            };
+            let begin = std::time::Instant::now();
+            while begin.elapsed() < std::time::Duration::from_secs(3) {
+                let report = worker.block(&one).unwrap();
+                assert_eq!(report.block.operations(), 1);
+                assert_eq!(worker.outputs().unwrap(), expected);
+            }
+            worker.release().unwrap();
+        });
+        busy.store(false, Ordering::Relaxed);
+        found.unwrap();
+    });
+}
+
+#[test]
 fn the_first_call_is_told_where_one_call_is_the_question() {
     let mut worker = textbook();
     let latency = Job {

@@ -255,7 +255,7 @@ impl<'a> Partition<'a> {
         loop {
             self.shared.barrier.wait()?;
             match self.shared.task.load(Ordering::Acquire) {
-                STOP => return Ok(()),
+                STOP => return self.shared.barrier.wait(),
                 task => {
                     self.work(task);
                     self.shared.barrier.wait()?;

@@ -33,10 +33,11 @@ impl<'a> TimingThread<'a> {
         self.partition.follow()
     }
 
-    /// Says that it is over.
+    /// Says that it is over, and returns when all have read it: the next request may come at once.
     pub(super) fn end(&self) -> Result<(), Broken> {
         let shared = self.partition.shared;
         shared.task.store(STOP, Ordering::Release);
+        shared.barrier.wait()?;
         shared.barrier.wait()
     }
 
