@@ -135,9 +135,18 @@ macro_rules! with_kernel {
     };
 }
 
+/// The kernel that this program was built to choose, if any: so that every test of the workspace can be run with each.
+const BUILT_FOR: Option<&str> = option_env!("RSALAB_KERNEL");
+
 impl Kernel {
     /// The fastest kernel this CPU can run.
+    ///
+    /// # Panics
+    /// In a program that was built with `RSALAB_KERNEL` set, if this CPU cannot run that kernel.
     pub fn auto() -> Self {
+        if let Some(name) = BUILT_FOR {
+            return Self::named(name).expect("RSALAB_KERNEL, when this was built");
+        }
         Self(
             ifma512()
                 .or_else(avx512f)
