@@ -7,9 +7,10 @@ use crate::kernel::LaneKernel;
 use crate::kernel::aarch64::neon::Neon;
 use crate::kernel::mont47::Mont47;
 use crate::kernel::mont52x8::Mont52x8;
-use crate::kernel::mont64x1_portable::Mont64x1Portable;
+use crate::kernel::mont64x1::{Mont64x1, Mont64x1Portable};
 #[cfg(target_arch = "x86_64")]
 use crate::kernel::x86_64::{
+    adx::HaveAdx,
     avx2::YmmWords,
     avx2fma::{HaveAvx2Fma, Ymm},
     avx512f::{HaveAvx512F, ZmmDoubles},
@@ -17,6 +18,7 @@ use crate::kernel::x86_64::{
 };
 use crate::kernel::{doubles, lanes};
 use crate::limbs::Modulus;
+use crate::limbs::montgomery::Portable;
 use crate::power::Raise;
 use crate::power::crt::{CrtParts, CrtPower};
 use crate::power::guard::{Guard, LaneGuard};
@@ -31,7 +33,9 @@ pub struct Kernel(Proof);
 /// One proof token for each kernel there is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Proof {
-    Portable(Mont64x1Portable),
+    Portable,
+    #[cfg(target_arch = "x86_64")]
+    Adx(HaveAdx),
     EightPortable,
     FourPortable,
     #[cfg(target_arch = "x86_64")]
@@ -82,11 +86,12 @@ pub fn kernels() -> Vec<KernelInfo> {
 }
 
 /// Names and lanes, the preferred kernel first.
-const NAMES: [(&str, usize); 7] = [
+const NAMES: [(&str, usize); 8] = [
     (IFMA512, 8),
     (AVX512F, 8),
     (AVX2FMA, 4),
     (NEON, 4),
+    (ADX, 1),
     (Mont64x1Portable::NAME, Mont64x1Portable::LANES),
     (EightPortable::NAME, EightPortable::LANES),
     (FourPortable::NAME, FourPortable::LANES),
@@ -97,12 +102,22 @@ const IFMA512: &str = "mont52x8_ifma512";
 const AVX512F: &str = "mont47x8_avx512f";
 const AVX2FMA: &str = "mont47x4_avx2fma";
 const NEON: &str = "mont47x4_neon";
+/// The same of one on carry chains.
+const ADX: &str = "mont64x1_adx";
 
 /// Does `$body` with `$kernel` bound to the kernel inside a [`Kernel`].
 macro_rules! with_kernel {
     ($choice:expr, $kernel:ident => $body:expr) => {
         match $choice.0 {
-            Proof::Portable($kernel) => $body,
+            Proof::Portable => {
+                let $kernel = Mont64x1(Portable);
+                $body
+            }
+            #[cfg(target_arch = "x86_64")]
+            Proof::Adx(token) => {
+                let $kernel = Mont64x1(token);
+                $body
+            }
             Proof::EightPortable => {
                 let $kernel = EightPortable::new(());
                 $body
@@ -152,7 +167,8 @@ impl Kernel {
                 .or_else(avx512f)
                 .or_else(avx2fma)
                 .or_else(neon)
-                .unwrap_or(Proof::Portable(Mont64x1Portable)),
+                .or_else(adx)
+                .unwrap_or(Proof::Portable),
         )
     }
 
@@ -172,12 +188,13 @@ impl Kernel {
             registers(name, proof, needs)
         };
         match name {
-            Mont64x1Portable::NAME => Ok(Self(Proof::Portable(Mont64x1Portable))),
+            Mont64x1Portable::NAME => Ok(Self(Proof::Portable)),
             EightPortable::NAME => Ok(Self(Proof::EightPortable)),
             FourPortable::NAME => Ok(Self(Proof::FourPortable)),
             IFMA512 => x86_64(IFMA512, ifma512(), "AVX-512 F, VL, DQ, BW and IFMA"),
             AVX512F => x86_64(AVX512F, avx512f(), "AVX-512 F"),
             AVX2FMA => x86_64(AVX2FMA, avx2fma(), "AVX2 and FMA"),
+            ADX => x86_64(ADX, adx(), "BMI2 and ADX"),
             NEON => registers(NEON, neon(), "an AArch64 CPU".to_owned()),
             _ => Err(Error::UnknownKernel(name.to_owned())),
         }
@@ -278,6 +295,13 @@ fn avx512f() -> Option<Proof> {
 fn avx2fma() -> Option<Proof> {
     #[cfg(target_arch = "x86_64")]
     return HaveAvx2Fma::check().map(Proof::FourAvx2);
+    #[cfg(not(target_arch = "x86_64"))]
+    return None;
+}
+
+fn adx() -> Option<Proof> {
+    #[cfg(target_arch = "x86_64")]
+    return HaveAdx::check().map(Proof::Adx);
     #[cfg(not(target_arch = "x86_64"))]
     return None;
 }

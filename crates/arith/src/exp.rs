@@ -235,7 +235,8 @@ pub(crate) fn exp_public_vartime<K: LaneKernel>(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::kernel::mont64x1_portable::Mont64x1Portable;
+    use crate::kernel::mont64x1::{Mont64x1, Mont64x1Portable};
+    use crate::limbs::montgomery::Portable;
     use crate::limbs::{Modulus, Nat};
     use crate::model::{any_limbs, any_modulus, limbs, number};
     use num_bigint::BigUint;
@@ -280,7 +281,7 @@ mod tests {
             let modulus = Modulus::new(&limbs(&n, len), 64 * len, len);
             let exponent = limbs(&(number(&exponent) >> (64 * exponent.len() - bits)), exponent.len());
             prop_assert_eq!(
-                windowed(Mont64x1Portable, &modulus, &base, &exponent, bits),
+                windowed(Mont64x1(Portable), &modulus, &base, &exponent, bits),
                 number(&base).modpow(&number(&exponent), &n)
             );
         }
@@ -300,7 +301,7 @@ mod tests {
         ) {
             let e = limbs(&(number(&e) | BigUint::from(1u8)), e.len());
             prop_assume!(number(&e) > BigUint::from(2u8));
-            let kernel = Mont64x1Portable;
+            let kernel = Mont64x1(Portable);
             let base = limbs(&(number(&base) % &n), 3);
             let modulus = Modulus::new(&limbs(&n, 3), 190, 3);
             let prepared = kernel.prepare(&[&modulus]);

@@ -167,7 +167,7 @@ mod slow {
     use crate::candidate::{Tester, has_small_factor};
     use crate::exp::{self, Digits, Power, Windows};
     use crate::kernel::LaneKernel;
-    use crate::kernel::mont64x1_portable::Mont64x1Portable;
+    use crate::kernel::mont64x1::Mont64x1;
     #[cfg(target_arch = "x86_64")]
     use crate::kernel::{
         mont47::Mont47,
@@ -176,6 +176,7 @@ mod slow {
     };
     use crate::limbs::Modulus;
     use crate::limbs::aligned::Aligned;
+    use crate::limbs::montgomery::Portable;
     use crate::{CheckedPrivateKey, PrivateContext, Status};
 
     /// Limbs of a prime of an RSA key of 1024 bits.
@@ -295,7 +296,7 @@ mod slow {
     #[test]
     #[ignore = "takes minutes: make timing"]
     fn a_product_takes_the_same_time_for_all_numbers() {
-        product(Mont64x1Portable);
+        product(Mont64x1(Portable));
         #[cfg(target_arch = "x86_64")]
         match ifma512::HaveIfma::check() {
             Some(token) => product(Mont52x8::<ifma512::Zmm>::new(token)),
@@ -311,7 +312,7 @@ mod slow {
     #[test]
     #[ignore = "takes minutes: make timing"]
     fn a_look_up_takes_the_same_time_for_all_digits() {
-        look_up(Mont64x1Portable);
+        look_up(Mont64x1(Portable));
         #[cfg(target_arch = "x86_64")]
         match ifma512::HaveIfma::check() {
             Some(token) => look_up(Mont52x8::<ifma512::Zmm>::new(token)),
@@ -327,7 +328,7 @@ mod slow {
     #[test]
     #[ignore = "takes minutes: make timing"]
     fn a_power_takes_the_same_time_for_all_exponents() {
-        power(Mont64x1Portable);
+        power(Mont64x1(Portable));
         #[cfg(target_arch = "x86_64")]
         match ifma512::HaveIfma::check() {
             Some(token) => power(Mont52x8::<ifma512::Zmm>::new(token)),

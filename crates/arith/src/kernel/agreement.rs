@@ -3,7 +3,7 @@
 use super::LaneKernel;
 use super::mont47::Mont47;
 use super::mont52x8::Mont52x8;
-use super::mont64x1_portable::Mont64x1Portable;
+use super::mont64x1::Mont64x1;
 #[cfg(target_arch = "x86_64")]
 use super::x86_64::{
     avx2fma::{HaveAvx2Fma, Ymm},
@@ -12,6 +12,7 @@ use super::x86_64::{
 };
 use super::{doubles, lanes};
 use crate::limbs::aligned::Aligned;
+use crate::limbs::montgomery::Portable;
 use crate::limbs::{LIMB_BITS, Modulus};
 use crate::model::{limbs as numbers, number};
 use num_bigint::BigUint;
@@ -137,7 +138,7 @@ fn check_all_of<K: LaneKernel>(
 }
 
 fn check_all(limbs: usize, n: &[BigUint], a: &[BigUint], b: &[BigUint]) {
-    check_all_of(Mont64x1Portable, limbs, n, a, b);
+    check_all_of(Mont64x1(Portable), limbs, n, a, b);
     check_all_of(Mont52x8::<lanes::Portable>::new(()), limbs, n, a, b);
     let four = Mont47::<doubles::Portable<4>, 4, 6>::new(());
     check_all_of(four, limbs, n, a, b);

@@ -8,7 +8,7 @@ pub(crate) mod doubles;
 pub(crate) mod lanes;
 pub(crate) mod mont47;
 pub(crate) mod mont52x8;
-pub(crate) mod mont64x1_portable;
+pub(crate) mod mont64x1;
 #[cfg(target_arch = "x86_64")]
 pub(crate) mod x86_64;
 

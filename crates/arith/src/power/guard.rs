@@ -244,8 +244,9 @@ mod tests {
     use super::*;
     use crate::kernel::mont47::Mont47;
     use crate::kernel::mont52x8::Mont52x8;
-    use crate::kernel::mont64x1_portable::Mont64x1Portable;
+    use crate::kernel::mont64x1::Mont64x1;
     use crate::kernel::{doubles, lanes};
+    use crate::limbs::montgomery::Portable;
     use crate::model::number;
     use num_bigint::BigUint;
 
@@ -309,7 +310,7 @@ mod tests {
 
     #[test]
     fn pairs_of_one_lane() {
-        pairs_are_pairs_and_none_comes_twice(Mont64x1Portable);
+        pairs_are_pairs_and_none_comes_twice(Mont64x1(Portable));
     }
 
     #[test]
@@ -380,7 +381,7 @@ mod tests {
 
     #[test]
     fn one_lane_blinds_releases_and_withholds() {
-        blinds_releases_and_withholds(Mont64x1Portable);
+        blinds_releases_and_withholds(Mont64x1(Portable));
     }
 
     #[test]
@@ -395,7 +396,7 @@ mod tests {
 
     #[test]
     fn pairs_of_another_process_are_not_used() {
-        let (guard, mut working) = guard(Mont64x1Portable, &prime());
+        let (guard, mut working) = guard(Mont64x1(Portable), &prime());
         let mut blinding = guard.blinding();
         blinding.check_process();
         guard.advance(&mut blinding, &mut working).unwrap();

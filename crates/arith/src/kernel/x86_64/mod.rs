@@ -2,6 +2,7 @@
 
 #![allow(unsafe_code)]
 
+pub(crate) mod adx;
 pub(crate) mod avx2;
 pub(crate) mod avx2fma;
 pub(crate) mod avx512f;

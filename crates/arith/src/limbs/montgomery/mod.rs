@@ -23,10 +23,30 @@ mod blocks;
 mod rows;
 
 use super::words;
+#[cfg(target_arch = "x86_64")]
+use crate::kernel::x86_64::adx::{BLOCK, HaveAdx};
 use subtle::Choice;
 
 /// An odd modulus n and -1 / n mod 2^64.
 pub(crate) type Odd<'a> = (&'a [u64], u64);
+
+/// What products and reductions are made with.
+pub(crate) trait Products: Copy + Send + Sync + 'static {
+    /// The name of the Montgomery kernel that is made of them.
+    const MONT64X1: &'static str;
+
+    /// t = a b. a and b have N limbs, t has 2 N.
+    fn mul(self, t: &mut [u64], a: &[u64], b: &[u64]);
+    /// t = a^2. a has N limbs, t has 2 N.
+    fn sqr(self, t: &mut [u64], a: &[u64]);
+    /// Adds the multiple of n to t that makes its low half zero; only the high half is right then. Returns what is carried out of t. n has N
+    /// limbs, t has 2 N.
+    fn redc(self, t: &mut [u64], n: &[u64], n0: u64) -> u64;
+}
+
+/// Portable Rust, for every machine.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Portable;
 
 /// Does `$blocked` with `$b` the block that numbers of `$limbs` limbs are cut into, or `$rows` where none fits well.
 macro_rules! with_blocks {
@@ -48,23 +68,65 @@ macro_rules! with_blocks {
     };
 }
 
+impl Products for Portable {
+    const MONT64X1: &'static str = "mont64x1_portable";
+
+    fn mul(self, t: &mut [u64], a: &[u64], b: &[u64]) {
+        with_blocks!(a.len(), B => mul_blocks::<B>(t, a, b), rows::mul(t, a, b));
+    }
+
+    fn sqr(self, t: &mut [u64], a: &[u64]) {
+        with_blocks!(a.len(), B => sqr_blocks::<B>(t, a), rows::sqr(t, a));
+    }
+
+    fn redc(self, t: &mut [u64], n: &[u64], n0: u64) -> u64 {
+        with_blocks!(n.len(), B => redc_blocks::<B>(t, n, n0), rows::redc(t, n, n0))
+    }
+}
+
+#[cfg(target_arch = "x86_64")]
+impl Products for HaveAdx {
+    const MONT64X1: &'static str = "mont64x1_adx";
+
+    fn mul(self, t: &mut [u64], a: &[u64], b: &[u64]) {
+        match a.len().is_multiple_of(BLOCK) {
+            true => self.mul(t, a, b),
+            false => Portable.mul(t, a, b),
+        }
+    }
+
+    fn sqr(self, t: &mut [u64], a: &[u64]) {
+        match a.len().is_multiple_of(BLOCK) {
+            true => self.sqr(t, a),
+            false => Portable.sqr(t, a),
+        }
+    }
+
+    fn redc(self, t: &mut [u64], n: &[u64], n0: u64) -> u64 {
+        match n.len().is_multiple_of(BLOCK) {
+            true => self.redc(t, n, n0),
+            false => Portable.redc(t, n, n0),
+        }
+    }
+}
+
 /// a = a b / R mod n, below R, for a, b < R. `t` holds 2 N limbs or more.
-pub(crate) fn mul((n, n0): Odd<'_>, a: &mut [u64], b: &[u64], t: &mut [u64]) {
+pub(crate) fn mul(with: impl Products, (n, n0): Odd<'_>, a: &mut [u64], b: &[u64], t: &mut [u64]) {
     let t = &mut t[..2 * a.len()];
-    with_blocks!(a.len(), B => mul_blocks::<B>(t, a, b), rows::mul(t, a, b));
-    redc((n, n0), a, t);
+    with.mul(t, a, b);
+    redc(with, (n, n0), a, t);
 }
 
 /// a = a^2 / R mod n, below R, for a < R. `t` holds 2 N limbs or more.
-pub(crate) fn sqr((n, n0): Odd<'_>, a: &mut [u64], t: &mut [u64]) {
+pub(crate) fn sqr(with: impl Products, (n, n0): Odd<'_>, a: &mut [u64], t: &mut [u64]) {
     let t = &mut t[..2 * a.len()];
-    with_blocks!(a.len(), B => sqr_blocks::<B>(t, a), rows::sqr(t, a));
-    redc((n, n0), a, t);
+    with.sqr(t, a);
+    redc(with, (n, n0), a, t);
 }
 
 /// out = t / R mod n for any t of 2 N limbs; below R, and below 2 n when t < n R.
-pub(crate) fn redc((n, n0): Odd<'_>, out: &mut [u64], t: &mut [u64]) {
-    let top = with_blocks!(n.len(), B => redc_blocks::<B>(t, n, n0), rows::redc(t, n, n0));
+pub(crate) fn redc(with: impl Products, (n, n0): Odd<'_>, out: &mut [u64], t: &mut [u64]) {
+    let top = with.redc(t, n, n0);
     words::sub_if_into(out, &t[n.len()..], n, Choice::from(top as u8));
 }
 
@@ -144,37 +206,55 @@ mod tests {
             let modulus = (&n_limbs[..], inverse_word(n_limbs[0]).wrapping_neg());
             let value = number(&t);
             let mut out = vec![0; len];
-            redc(modulus, &mut out, &mut t.clone());
+            redc(Portable, modulus, &mut out, &mut t.clone());
             prop_assert_eq!(number(&out) % &n, over_r(&value, &n, len));
             let below = value % (&n * power_of_two(64 * len));
-            redc(modulus, &mut out, &mut limbs(&below, 2 * len));
+            redc(Portable, modulus, &mut out, &mut limbs(&below, 2 * len));
             prop_assert!(number(&out) < &n * 2u8);
             prop_assert_eq!(number(&out) % &n, over_r(&below, &n, len));
         }
     }
 
-    #[test]
-    fn blocks_agree_with_rows() {
+    fn agree_with_rows(with: impl Products) {
         for limbs in 1..70 {
             for fill in [u64::MAX, 0x9e37_79b9_7f4a_7c15] {
                 let a: Vec<u64> = (1..=limbs as u64)
                     .map(|i| fill.wrapping_mul(i | 1))
                     .collect();
+                let ones = vec![u64::MAX; limbs];
                 let b: Vec<u64> = a.iter().map(|a| !a.rotate_left(7)).collect();
                 let n: Vec<u64> = a.iter().map(|a| a | 1 << 63 | 1).collect();
-                let n0 = inverse_word(n[0]).wrapping_neg();
-                let (mut t, mut expected) = (Nat::zero(2 * limbs), Nat::zero(2 * limbs));
-                with_blocks!(limbs, B => mul_blocks::<B>(&mut t, &a, &b), rows::mul(&mut t, &a, &b));
-                rows::mul(&mut expected, &a, &b);
-                assert_eq!(t[..], expected[..], "product of {limbs} limbs");
-                with_blocks!(limbs, B => sqr_blocks::<B>(&mut t, &a), rows::sqr(&mut t, &a));
-                rows::mul(&mut expected, &a, &a);
-                assert_eq!(t[..], expected[..], "square of {limbs} limbs");
-                let top = with_blocks!(limbs, B => redc_blocks::<B>(&mut t, &n, n0), rows::redc(&mut t, &n, n0));
-                let expected_top = rows::redc(&mut expected, &n, n0);
-                assert_eq!(top, expected_top, "carry of {limbs} limbs");
-                assert_eq!(t[limbs..], expected[limbs..], "reduction of {limbs} limbs");
+                for (a, b, n) in [(&a, &b, &n), (&ones, &a, &n), (&ones, &ones, &ones)] {
+                    let n0 = inverse_word(n[0]).wrapping_neg();
+                    let (mut t, mut expected) = (Nat::zero(2 * limbs), Nat::zero(2 * limbs));
+                    t.fill(7);
+                    with.mul(&mut t, a, b);
+                    rows::mul(&mut expected, a, b);
+                    assert_eq!(t[..], expected[..], "product of {limbs} limbs");
+                    t.fill(7);
+                    with.sqr(&mut t, a);
+                    rows::mul(&mut expected, a, a);
+                    assert_eq!(t[..], expected[..], "square of {limbs} limbs");
+                    let top = with.redc(&mut t, n, n0);
+                    let expected_top = rows::redc(&mut expected, n, n0);
+                    assert_eq!(top, expected_top, "carry of {limbs} limbs");
+                    assert_eq!(t[limbs..], expected[limbs..], "reduction of {limbs} limbs");
+                }
             }
+        }
+    }
+
+    #[test]
+    fn blocks_agree_with_rows() {
+        agree_with_rows(Portable);
+    }
+
+    #[cfg(target_arch = "x86_64")]
+    #[test]
+    fn blocks_with_adx_agree_with_rows() {
+        match HaveAdx::check() {
+            Some(token) => agree_with_rows(token),
+            None => eprintln!("skipped: this CPU has no BMI2 and ADX"),
         }
     }
 }

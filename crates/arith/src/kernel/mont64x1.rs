@@ -1,8 +1,9 @@
-//! Montgomery arithmetic on 64-bit digits, one lane, in portable Rust.
+//! Montgomery arithmetic on 64-bit digits, one lane: in portable Rust, or with the carry chains of x86-64.
 //!
 //! The arithmetic, its schedule and its bounds are in `limbs::montgomery`.
 
 use super::{Doublings, LaneKernel};
+use crate::limbs::montgomery::{Portable, Products};
 use crate::limbs::{LIMB_BITS, Modulus, Nat, montgomery, words};
 use std::hint::black_box;
 use subtle::Choice;
@@ -10,12 +11,15 @@ use subtle::Choice;
 /// Entries of the largest table that [`LaneKernel::select`] is asked about.
 const MAX_ENTRIES: usize = 64;
 
-/// The kernel every machine has.
+/// The kernel, made of these products.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Mont64x1Portable;
+pub(crate) struct Mont64x1<P>(pub(crate) P);
 
-impl LaneKernel for Mont64x1Portable {
-    const NAME: &'static str = "mont64x1_portable";
+/// The kernel every machine has.
+pub(crate) type Mont64x1Portable = Mont64x1<Portable>;
+
+impl<P: Products> LaneKernel for Mont64x1<P> {
+    const NAME: &'static str = P::MONT64X1;
     const LANES: usize = 1;
     type Moduli = Modulus;
 
@@ -55,16 +59,16 @@ impl LaneKernel for Mont64x1Portable {
     }
 
     fn enter(self, modulus: &Modulus, a: &mut [u64], t: &mut [u64]) {
-        montgomery::mul(modulus.odd(), a, modulus.rr(), t);
+        montgomery::mul(self.0, modulus.odd(), a, modulus.rr(), t);
     }
 
     fn enter_wide(self, modulus: &Modulus, low: &mut [u64], high: &mut [u64], t: &mut [u64]) {
         // R high mod n, and what is carried out of the sum is worth R mod n < n.
-        montgomery::mul(modulus.odd(), high, modulus.rr(), t);
+        montgomery::mul(self.0, modulus.odd(), high, modulus.rr(), t);
         words::reduce_once(high, modulus.n());
         let carry = words::add_assign(low, high);
         words::sub_if(low, modulus.n(), carry);
-        montgomery::mul(modulus.odd(), low, modulus.rr(), t);
+        montgomery::mul(self.0, modulus.odd(), low, modulus.rr(), t);
     }
 
     fn leave(self, modulus: &Modulus, a: &mut [u64], t: &mut [u64]) {
@@ -72,16 +76,16 @@ impl LaneKernel for Mont64x1Portable {
         let (low, high) = t.split_at_mut(a.len());
         low.copy_from_slice(a);
         high.fill(0);
-        montgomery::redc(modulus.odd(), a, t);
+        montgomery::redc(self.0, modulus.odd(), a, t);
     }
 
     fn mul(self, modulus: &Modulus, a: &mut [u64], b: &[u64], t: &mut [u64]) {
-        montgomery::mul(modulus.odd(), a, b, t);
+        montgomery::mul(self.0, modulus.odd(), a, b, t);
     }
 
     fn sqr(self, modulus: &Modulus, a: &mut [u64], times: usize, t: &mut [u64]) {
         for _ in 0..times {
-            montgomery::sqr(modulus.odd(), a, t);
+            montgomery::sqr(self.0, modulus.odd(), a, t);
         }
     }
 
@@ -111,7 +115,7 @@ impl LaneKernel for Mont64x1Portable {
                 working,
             } = power;
             for &bit in bits {
-                montgomery::sqr(moduli.odd(), value, working);
+                montgomery::sqr(self.0, moduli.odd(), value, working);
                 words::reduce_once(value, moduli.n());
                 let doubled = &mut working[..value.len()];
                 doubled.copy_from_slice(value);
@@ -155,21 +159,35 @@ mod tests {
     use super::*;
     use crate::kernel::tests::{agrees_with_the_model, selects};
 
-    #[test]
-    fn it_agrees_with_the_model() {
+    fn is_a_kernel<P: Products>(kernel: Mont64x1<P>) {
         // Every block, alone and repeated, and rows; full limbs, one bit short, a bit into the top limb, limbs to spare.
         for len in [1, 2, 4, 5, 6, 7, 8, 12, 16, 17, 24, 32, 36, 48] {
             for bits in [64 * len, 64 * len - 1, 64 * len - 63, 32 * len] {
-                agrees_with_the_model(Mont64x1Portable, bits.max(2), len, 8);
+                agrees_with_the_model(kernel, bits.max(2), len, 8);
             }
         }
-        agrees_with_the_model(Mont64x1Portable, 16384, 256, 2);
+        agrees_with_the_model(kernel, 16384, 256, 2);
+    }
+
+    #[test]
+    fn it_agrees_with_the_model() {
+        is_a_kernel(Mont64x1(Portable));
+    }
+
+    #[cfg(target_arch = "x86_64")]
+    #[test]
+    fn with_adx_it_agrees_with_the_model() {
+        use crate::kernel::x86_64::adx::HaveAdx;
+        match HaveAdx::check() {
+            Some(token) => is_a_kernel(Mont64x1(token)),
+            None => eprintln!("skipped: this CPU has no BMI2 and ADX"),
+        }
     }
 
     #[test]
     fn it_selects() {
         for len in [1, 4, 8, 13, 16] {
-            selects(Mont64x1Portable, len);
+            selects(Mont64x1(Portable), len);
         }
     }
 }
