@@ -151,16 +151,16 @@ macro_rules! with_kernel {
 }
 
 /// The kernel that this program was built to choose, if any: so that every test of the workspace can be run with each.
-const BUILT_FOR: Option<&str> = option_env!("RSALAB_KERNEL");
+const BUILT_FOR: Option<&str> = option_env!("RSALAB_BUILD_KERNEL");
 
 impl Kernel {
     /// The fastest kernel this CPU can run.
     ///
     /// # Panics
-    /// In a program that was built with `RSALAB_KERNEL` set, if this CPU cannot run that kernel.
+    /// In a program that was built with `RSALAB_BUILD_KERNEL` set, if this CPU cannot run that kernel.
     pub fn auto() -> Self {
         if let Some(name) = BUILT_FOR {
-            return Self::named(name).expect("RSALAB_KERNEL, when this was built");
+            return Self::named(name).expect("RSALAB_BUILD_KERNEL named it when this was built");
         }
         Self(
             ifma512()
@@ -342,7 +342,7 @@ mod tests {
             .into_iter()
             .find(|info| info.available.is_ok())
             .unwrap();
-        assert_eq!(Kernel::auto().name(), first.name);
+        assert_eq!(Kernel::auto().name(), BUILT_FOR.unwrap_or(first.name));
         assert!(
             kernels()
                 .iter()

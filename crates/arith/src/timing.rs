@@ -172,7 +172,7 @@ mod slow {
     use crate::kernel::{
         mont47::Mont47,
         mont52x8::Mont52x8,
-        x86_64::{avx2fma, ifma512},
+        x86_64::{adx, avx2fma, ifma512},
     };
     use crate::limbs::Modulus;
     use crate::limbs::aligned::Aligned;
@@ -298,6 +298,11 @@ mod slow {
     fn a_product_takes_the_same_time_for_all_numbers() {
         product(Mont64x1(Portable));
         #[cfg(target_arch = "x86_64")]
+        match adx::HaveAdx::check() {
+            Some(token) => product(Mont64x1(token)),
+            None => eprintln!("skipped: this CPU has no BMI2 and ADX"),
+        }
+        #[cfg(target_arch = "x86_64")]
         match ifma512::HaveIfma::check() {
             Some(token) => product(Mont52x8::<ifma512::Zmm>::new(token)),
             None => eprintln!("skipped: this CPU has no AVX-512 IFMA"),
@@ -329,6 +334,11 @@ mod slow {
     #[ignore = "takes minutes: make timing"]
     fn a_power_takes_the_same_time_for_all_exponents() {
         power(Mont64x1(Portable));
+        #[cfg(target_arch = "x86_64")]
+        match adx::HaveAdx::check() {
+            Some(token) => power(Mont64x1(token)),
+            None => eprintln!("skipped: this CPU has no BMI2 and ADX"),
+        }
         #[cfg(target_arch = "x86_64")]
         match ifma512::HaveIfma::check() {
             Some(token) => power(Mont52x8::<ifma512::Zmm>::new(token)),

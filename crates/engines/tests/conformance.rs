@@ -96,6 +96,7 @@ fn own_conforms_without_the_crt() {
         (kernels()[0].name, &sizes[..3], false),
         (kernels()[0].name, &sizes[..2], true),
         ("mont64x1_portable", &sizes[..2], false),
+        ("mont64x1_adx", &sizes[..2], false),
         ("mont47x4_avx2fma", &sizes[..2], false),
         ("mont52x8_portable", &sizes[..1], false),
         ("mont47x4_portable", &sizes[..1], false),

@@ -74,4 +74,7 @@ fn engines_are_found_from_any_folder_and_none_in_it() {
     assert!(table.contains("elsewhere, set RSALAB_PREFIX to"), "{table}");
     let bench = ["bench", "--op", "private", "--engines", "planted"];
     assert_failure(&run("here", Some("opt"), &bench), 2, "planted");
+    let keygen = ["keygen", "--engine", "gmp", "--out", "key.pem"];
+    assert_failure(&run("here", None, &keygen), 6, "not installed");
+    assert!(!home.path().join("here/key.pem").exists());
 }

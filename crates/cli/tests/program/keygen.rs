@@ -244,7 +244,6 @@ fn an_engine_that_makes_no_keys_says_why() {
     let here = folder();
     for (engine, code, words) in [
         ("textbook", 6, "exponentiation only"),
-        ("gmp", 6, "not installed"),
         ("opensll", 2, "did you mean 'openssl'?"),
         ("own:mont9", 2, "mont9"),
     ] {

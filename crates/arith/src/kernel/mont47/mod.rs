@@ -86,6 +86,11 @@ impl<V: Doubles<N>, const N: usize, const K: usize> Mont47<V, N, K> {
         V::run(self.token, work);
     }
 
+    /// Whether there is code for the length of these alone.
+    fn is_short(moduli: &Moduli<N>) -> bool {
+        V::HAS_SHORT && moduli.form == Form::SHORT
+    }
+
     /// Puts n and what reduces by it into a lane.
     fn set_to_reduce(moduli: &mut Moduli<N>, lane: usize, n: &[u64]) {
         let form = moduli.form;
@@ -193,21 +198,39 @@ impl<V: Doubles<N>, const N: usize, const K: usize> LaneKernel for Mont47<V, N, 
     }
 
     fn mul(self, moduli: &Moduli<N>, a: &mut [u64], b: &[u64], working: &mut [u64]) {
-        self.run(Multiply::<N, K> {
-            moduli,
-            a: vectors_mut(a),
-            b: vectors(b),
-            working: vectors_mut(working),
-        });
+        let (a, b, working) = (vectors_mut(a), vectors(b), vectors_mut(working));
+        match Self::is_short(moduli) {
+            false => self.run(Multiply::<N, K, false> {
+                moduli,
+                a,
+                b,
+                working,
+            }),
+            true => self.run(Multiply::<N, K, true> {
+                moduli,
+                a,
+                b,
+                working,
+            }),
+        }
     }
 
     fn sqr(self, moduli: &Moduli<N>, a: &mut [u64], times: usize, working: &mut [u64]) {
-        self.run(Square::<N, K> {
-            moduli,
-            a: vectors_mut(a),
-            times,
-            working: vectors_mut(working),
-        });
+        let (a, working) = (vectors_mut(a), vectors_mut(working));
+        match Self::is_short(moduli) {
+            false => self.run(Square::<N, K, false> {
+                moduli,
+                a,
+                times,
+                working,
+            }),
+            true => self.run(Square::<N, K, true> {
+                moduli,
+                a,
+                times,
+                working,
+            }),
+        }
     }
 
     fn select(self, table: &[u64], digits: &[u8], value: &mut [u64]) {

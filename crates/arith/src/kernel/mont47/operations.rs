@@ -1,20 +1,21 @@
 //! What the kernel does with the instructions of one form of the vectors.
 
+use super::form::Form;
 use super::lookup::look_up;
 use super::moduli::{Moduli, vectors, vectors_mut};
-use super::reduction::{Factors, add, double, montgomery};
+use super::reduction::{Factors, Modulus, add, double, montgomery};
 use crate::kernel::Doublings;
 use crate::kernel::doubles::{Doubles, Vector, Work};
 
 /// a = a b / R mod n.
-pub(super) struct Multiply<'a, const N: usize, const K: usize> {
+pub(super) struct Multiply<'a, const N: usize, const K: usize, const SHORT: bool> {
     pub(super) moduli: &'a Moduli<N>,
     pub(super) a: &'a mut [Vector<N>],
     pub(super) b: &'a [Vector<N>],
     pub(super) working: &'a mut [Vector<N>],
 }
 
-impl<const N: usize, const K: usize> Work<N> for Multiply<'_, N, K> {
+impl<const N: usize, const K: usize, const SHORT: bool> Work<N> for Multiply<'_, N, K, SHORT> {
     #[inline(always)]
     fn run<V: Doubles<N>>(self, token: V::Token) {
         let Self {
@@ -23,22 +24,24 @@ impl<const N: usize, const K: usize> Work<N> for Multiply<'_, N, K> {
             b,
             working,
         } = self;
+        let modulus = modulus::<N, SHORT>(moduli);
+        let (a, b) = (&mut a[..modulus.form.digits], &b[..modulus.form.digits]);
         let [out, q, _] = thirds(working, a.len());
         let factors = Factors::Product(a, b);
-        montgomery::<V, N, K>(token, factors, moduli.modulus(), out, q, None);
+        montgomery::<V, N, K>(token, factors, modulus, out, q, None);
         a.copy_from_slice(out);
     }
 }
 
 /// a = a^2 / R mod n, `times` times over.
-pub(super) struct Square<'a, const N: usize, const K: usize> {
+pub(super) struct Square<'a, const N: usize, const K: usize, const SHORT: bool> {
     pub(super) moduli: &'a Moduli<N>,
     pub(super) a: &'a mut [Vector<N>],
     pub(super) times: usize,
     pub(super) working: &'a mut [Vector<N>],
 }
 
-impl<const N: usize, const K: usize> Work<N> for Square<'_, N, K> {
+impl<const N: usize, const K: usize, const SHORT: bool> Work<N> for Square<'_, N, K, SHORT> {
     #[inline(always)]
     fn run<V: Doubles<N>>(self, token: V::Token) {
         let Self {
@@ -47,12 +50,15 @@ impl<const N: usize, const K: usize> Work<N> for Square<'_, N, K> {
             times,
             working,
         } = self;
-        let [out, q, twice] = thirds(working, a.len());
-        let (mut from, mut to) = (&mut *a, out);
+        let modulus = modulus::<N, SHORT>(moduli);
+        let digits = modulus.form.digits;
+        let [out, q, twice] = thirds(working, digits);
+        let (mut from, mut to) = (&mut a[..digits], out);
         for _ in 0..times {
-            double::<V, N>(token, from, twice);
-            let factors = Factors::Square(from, twice);
-            montgomery::<V, N, K>(token, factors, moduli.modulus(), to, q, None);
+            // Of a length that the compiler knows, also after the swap.
+            let (a, out) = (&mut from[..digits], &mut to[..digits]);
+            double::<V, N>(token, a, twice);
+            montgomery::<V, N, K>(token, Factors::Square(a, twice), modulus, out, q, None);
             std::mem::swap(&mut from, &mut to);
         }
         if times % 2 == 1 {
@@ -124,6 +130,21 @@ impl<const N: usize> Work<N> for Select<'_, N> {
         let digits = self.digits.first_chunk().expect("one for each lane");
         let value = vectors_mut(self.value);
         look_up::<V, N>(token, vectors(self.table), digits, value);
+    }
+}
+
+/// The modulus; where SHORT, of [`Form::SHORT`], which the compiler then makes all loops for: with two tiles to a sum, what is around the rows counts.
+#[inline(always)]
+fn modulus<const N: usize, const SHORT: bool>(moduli: &Moduli<N>) -> Modulus<'_, N> {
+    let modulus = moduli.modulus();
+    if !SHORT {
+        return modulus;
+    }
+    let form = Form::SHORT;
+    Modulus {
+        form,
+        n: &modulus.n[..form.digits],
+        inverse: &modulus.inverse[..form.digits],
     }
 }
 

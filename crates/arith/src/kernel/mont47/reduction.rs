@@ -13,17 +13,6 @@ pub(super) enum Factors<'a, const N: usize> {
     Square(&'a [Vector<N>], &'a [Vector<N>]),
 }
 
-impl<const N: usize> Factors<'_, N> {
-    /// The same, of `digits` digits, which they have.
-    #[inline(always)]
-    fn of(self, digits: usize) -> Self {
-        match self {
-            Self::Product(a, b) => Self::Product(&a[..digits], &b[..digits]),
-            Self::Square(a, twice) => Self::Square(&a[..digits], &twice[..digits]),
-        }
-    }
-}
-
 /// The modulus in all lanes: n, and -1 / n mod R.
 #[derive(Clone, Copy)]
 pub(super) struct Modulus<'a, const N: usize> {
@@ -201,29 +190,6 @@ fn quotient<V: Doubles<N>, const N: usize, const K: usize>(
 /// out = the product of the factors / R mod n, times the factor, if there is one. `q` is working memory.
 #[inline(always)]
 pub(super) fn montgomery<V: Doubles<N>, const N: usize, const K: usize>(
-    token: V::Token,
-    factors: Factors<'_, N>,
-    modulus: Modulus<'_, N>,
-    out: &mut [Vector<N>],
-    q: &mut [Vector<N>],
-    factor: Option<V>,
-) {
-    let digits = Form::SHORT.digits;
-    if !V::HAS_SHORT || out.len() != digits {
-        return montgomery_of::<V, N, K>(token, factors, modulus, out, q, factor);
-    }
-    let modulus = Modulus {
-        form: Form::SHORT,
-        n: &modulus.n[..digits],
-        inverse: &modulus.inverse[..digits],
-    };
-    let (out, q) = (&mut out[..digits], &mut q[..digits]);
-    montgomery_of::<V, N, K>(token, factors.of(digits), modulus, out, q, factor);
-}
-
-/// [`montgomery`] of any length.
-#[inline(always)]
-fn montgomery_of<V: Doubles<N>, const N: usize, const K: usize>(
     token: V::Token,
     factors: Factors<'_, N>,
     modulus: Modulus<'_, N>,

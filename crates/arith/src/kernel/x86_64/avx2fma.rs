@@ -88,22 +88,20 @@ impl Doubles<4> for Ymm {
         x: Self,
         y: &[Vector<4>],
     ) {
-        let count = C - from;
-        let y = &y[..count];
         // SAFETY: a `Ymm` proves AVX2 and FMA.
         unsafe {
-            match (count, REVERSED) {
-                (1, _) => row1(columns, from, x, y),
-                (2, false) => row2(columns, from, x, y),
-                (3, false) => row3(columns, from, x, y),
-                (4, false) => row4(columns, from, x, y),
-                (5, false) => row5(columns, from, x, y),
-                (6, false) => row6(columns, from, x, y),
-                (2, true) => row2_reversed(columns, from, x, y),
-                (3, true) => row3_reversed(columns, from, x, y),
-                (4, true) => row4_reversed(columns, from, x, y),
-                (5, true) => row5_reversed(columns, from, x, y),
-                (6, true) => row6_reversed(columns, from, x, y),
+            match (C - from, REVERSED) {
+                (1, _) => row1(part(columns, from), x, all(y)),
+                (2, false) => row2(part(columns, from), x, all(y)),
+                (3, false) => row3(part(columns, from), x, all(y)),
+                (4, false) => row4(part(columns, from), x, all(y)),
+                (5, false) => row5(part(columns, from), x, all(y)),
+                (6, false) => row6(part(columns, from), x, all(y)),
+                (2, true) => row2_reversed(part(columns, from), x, all(y)),
+                (3, true) => row3_reversed(part(columns, from), x, all(y)),
+                (4, true) => row4_reversed(part(columns, from), x, all(y)),
+                (5, true) => row5_reversed(part(columns, from), x, all(y)),
+                (6, true) => row6_reversed(part(columns, from), x, all(y)),
                 _ => unreachable!("a tile has six columns"),
             }
         }
@@ -122,7 +120,25 @@ impl Doubles<4> for Ymm {
     }
 }
 
-/// Defines rows: products of `x` and the digits of `y`, which are at these places in bytes, onto columns `from`...
+/// The high and the low parts of M columns.
+type Part<'c, const M: usize> = (&'c mut [Ymm; M], &'c mut [Ymm; M]);
+
+/// The last M columns, which are those from `from` on.
+#[inline(always)]
+fn part<const C: usize, const M: usize>(columns: &mut Columns<Ymm, C>, from: usize) -> Part<'_, M> {
+    let all = "a row reaches the last column";
+    let high = columns.high[from..].first_chunk_mut().expect(all);
+    (high, columns.low[from..].first_chunk_mut().expect(all))
+}
+
+/// A digit for each of M columns.
+#[inline(always)]
+fn all<const M: usize>(y: &[Vector<4>]) -> &[Vector<4>; M] {
+    y.first_chunk().expect("a digit for each column")
+}
+
+/// Defines rows: products of `x` and the digits of `y`, which are at these places in bytes, onto as many columns. What must be checked is checked
+/// before: the less there is to them, the surer is the compiler to inline them.
 ///
 /// In assembly, because LLVM loads the digits long before they are used and then has too few registers: twelve are columns. Up to three
 /// products are worked on at once, each step of all of them before the next, so that few instructions wait in the CPU's queues.
@@ -130,9 +146,8 @@ macro_rules! rows {
     ($($name:ident: $count:literal, $([$($h:ident $l:ident $t:ident $i:literal $place:literal),*])*;)*) => {$(
         #[inline]
         #[target_feature(enable = "avx2,fma")]
-        fn $name<const C: usize>(columns: &mut Columns<Ymm, C>, from: usize, x: Ymm, y: &[Vector<4>]) {
-            let y: &[Vector<4>; $count] = y.first_chunk().expect("a digit for each column");
-            $($(let (mut $h, mut $l) = (columns.high[from + $i].0, columns.low[from + $i].0);)*)*
+        fn $name((high, low): Part<'_, $count>, x: Ymm, y: &[Vector<4>; $count]) {
+            $($(let (mut $h, mut $l) = (high[$i].0, low[$i].0);)*)*
             // SAFETY: only registers that are named are written, and only `y` is read.
             unsafe {
                 asm!(
@@ -153,7 +168,7 @@ macro_rules! rows {
                     options(readonly, nostack, preserves_flags),
                 );
             }
-            $($((columns.high[from + $i], columns.low[from + $i]) = (Ymm($h), Ymm($l));)*)*
+            $($((high[$i], low[$i]) = (Ymm($h), Ymm($l));)*)*
         }
     )*};
 }
