@@ -14,12 +14,13 @@
 //!
 //! Straight lines and loops over lengths: no branch and no address depends on a limb.
 
+use crate::limbs::montgomery::{Portable, Products};
 use crate::limbs::words;
 use std::arch::naked_asm;
 use subtle::Choice;
 
-/// Limbs of a block: lengths are multiples of it.
-pub(crate) const BLOCK: usize = 8;
+/// Limbs of a block. Numbers of other lengths are left to [`Portable`].
+const BLOCK: usize = 8;
 
 /// The proof that this CPU has BMI2 and ADX.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -32,19 +33,34 @@ impl HaveAdx {
         have.then_some(Self(()))
     }
 
-    /// t = a b; a and b have a multiple of [`BLOCK`] limbs, t as many as both.
-    pub(crate) fn mul(self, t: &mut [u64], a: &[u64], b: &[u64]) {
-        assert!(a.len().is_multiple_of(BLOCK) && b.len().is_multiple_of(BLOCK));
-        assert_eq!(t.len(), a.len() + b.len());
+    /// t += a b + top, which belongs at the place of the last block of t; returns what is carried out of t.
+    fn mul_add(self, t: &mut [u64], a: &[u64], b: &[u64; BLOCK], top: u64) -> u64 {
+        let blocks = a.len() / BLOCK;
+        assert!(blocks > 0 && a.len() == BLOCK * blocks && t.len() == a.len() + BLOCK);
+        // SAFETY: a `HaveAdx` proves the instructions; a has so many blocks, and t one more.
+        unsafe { mul_add(t.as_mut_ptr(), a.as_ptr(), blocks, b, top) }
+    }
+}
+
+impl Products for HaveAdx {
+    const MONT64X1: &'static str = "mont64x1_adx";
+
+    fn mul(self, t: &mut [u64], a: &[u64], b: &[u64]) {
+        if !a.len().is_multiple_of(BLOCK) {
+            return Portable.mul(t, a, b);
+        }
+        assert!(b.len() == a.len() && t.len() == 2 * a.len());
         t.fill(0);
         for (i, b) in b.as_chunks::<BLOCK>().0.iter().enumerate() {
             self.mul_add(&mut t[BLOCK * i..][..a.len() + BLOCK], a, b, 0);
         }
     }
 
-    /// t = a^2; a has a multiple of [`BLOCK`] limbs, t twice as many.
-    pub(crate) fn sqr(self, t: &mut [u64], a: &[u64]) {
-        assert!(a.len().is_multiple_of(BLOCK) && t.len() == 2 * a.len());
+    fn sqr(self, t: &mut [u64], a: &[u64]) {
+        if !a.len().is_multiple_of(BLOCK) {
+            return Portable.sqr(t, a);
+        }
+        assert_eq!(t.len(), 2 * a.len());
         let (squares, a_blocks) = (t.as_chunks_mut().0, a.as_chunks().0);
         for (square, a) in squares.iter_mut().zip(a_blocks) {
             // SAFETY: a `HaveAdx` proves the instructions.
@@ -64,10 +80,11 @@ impl HaveAdx {
         unsafe { double_and_add_squares(t.as_mut_ptr(), a.as_ptr(), a_blocks.len()) };
     }
 
-    /// Adds the multiple of n to t that makes its low half zero, in limbs; only the high half is right then. For n0 = -1 / n mod 2^64. Returns
-    /// what is carried out of t. n has a multiple of [`BLOCK`] limbs, t twice as many.
-    pub(crate) fn redc(self, t: &mut [u64], n: &[u64], n0: u64) -> u64 {
-        assert!(n.len().is_multiple_of(BLOCK) && t.len() == 2 * n.len());
+    fn redc(self, t: &mut [u64], n: &[u64], n0: u64) -> u64 {
+        if !n.len().is_multiple_of(BLOCK) {
+            return Portable.redc(t, n, n0);
+        }
+        assert_eq!(t.len(), 2 * n.len());
         let mut top = 0;
         for i in (0..n.len()).step_by(BLOCK) {
             let t = &mut t[i..][..n.len() + BLOCK];
@@ -75,14 +92,6 @@ impl HaveAdx {
             top = unsafe { reduce(t.as_mut_ptr(), n.as_ptr(), n.len() / BLOCK, n0, top) };
         }
         top
-    }
-
-    /// t += a b + top, which belongs at the place of the last block of t; returns what is carried out of t.
-    fn mul_add(self, t: &mut [u64], a: &[u64], b: &[u64; BLOCK], top: u64) -> u64 {
-        let blocks = a.len() / BLOCK;
-        assert!(blocks > 0 && a.len() == BLOCK * blocks && t.len() == a.len() + BLOCK);
-        // SAFETY: a `HaveAdx` proves the instructions; a has so many blocks, and t one more.
-        unsafe { mul_add(t.as_mut_ptr(), a.as_ptr(), blocks, b, top) }
     }
 }
 
@@ -417,4 +426,18 @@ unsafe extern "sysv64" fn double_and_add_squares(t: *mut u64, a: *const u64, blo
         "3:",
         "ret",
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::limbs::montgomery::tests::agree_with_rows;
+
+    #[test]
+    fn blocks_agree_with_rows() {
+        match HaveAdx::check() {
+            Some(token) => agree_with_rows(token),
+            None => eprintln!("skipped: this CPU has no BMI2 and ADX"),
+        }
+    }
 }

@@ -23,8 +23,6 @@ mod blocks;
 mod rows;
 
 use super::words;
-#[cfg(target_arch = "x86_64")]
-use crate::kernel::x86_64::adx::{BLOCK, HaveAdx};
 use subtle::Choice;
 
 /// An odd modulus n and -1 / n mod 2^64.
@@ -81,32 +79,6 @@ impl Products for Portable {
 
     fn redc(self, t: &mut [u64], n: &[u64], n0: u64) -> u64 {
         with_blocks!(n.len(), B => redc_blocks::<B>(t, n, n0), rows::redc(t, n, n0))
-    }
-}
-
-#[cfg(target_arch = "x86_64")]
-impl Products for HaveAdx {
-    const MONT64X1: &'static str = "mont64x1_adx";
-
-    fn mul(self, t: &mut [u64], a: &[u64], b: &[u64]) {
-        match a.len().is_multiple_of(BLOCK) {
-            true => self.mul(t, a, b),
-            false => Portable.mul(t, a, b),
-        }
-    }
-
-    fn sqr(self, t: &mut [u64], a: &[u64]) {
-        match a.len().is_multiple_of(BLOCK) {
-            true => self.sqr(t, a),
-            false => Portable.sqr(t, a),
-        }
-    }
-
-    fn redc(self, t: &mut [u64], n: &[u64], n0: u64) -> u64 {
-        match n.len().is_multiple_of(BLOCK) {
-            true => self.redc(t, n, n0),
-            false => Portable.redc(t, n, n0),
-        }
     }
 }
 
@@ -187,7 +159,7 @@ fn redc_blocks<const B: usize>(t: &mut [u64], n: &[u64], n0: u64) -> u64 {
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use super::*;
     use crate::limbs::Nat;
     use crate::limbs::modulus::inverse_word;
@@ -215,7 +187,8 @@ mod tests {
         }
     }
 
-    fn agree_with_rows(with: impl Products) {
+    /// Of 1 to 69 limbs, of ones, of patterns, and of both.
+    pub(crate) fn agree_with_rows(with: impl Products) {
         for limbs in 1..70 {
             for fill in [u64::MAX, 0x9e37_79b9_7f4a_7c15] {
                 let a: Vec<u64> = (1..=limbs as u64)
@@ -247,14 +220,5 @@ mod tests {
     #[test]
     fn blocks_agree_with_rows() {
         agree_with_rows(Portable);
-    }
-
-    #[cfg(target_arch = "x86_64")]
-    #[test]
-    fn blocks_with_adx_agree_with_rows() {
-        match HaveAdx::check() {
-            Some(token) => agree_with_rows(token),
-            None => eprintln!("skipped: this CPU has no BMI2 and ADX"),
-        }
     }
 }
