@@ -178,7 +178,7 @@ impl Function {
     /// An instruction on general registers that reads from the stack what a vector may have left there, on some way through the function.
     fn reads_a_part_of_a_vector(&self) -> Option<&str> {
         let places: HashMap<u64, usize> = self.addresses.iter().copied().zip(0..).collect();
-        // Before each instruction: words of the stack that a vector may be in.
+        // Before each instruction: bytes of the stack that a vector may be in.
         let mut before: Vec<Option<BTreeSet<i64>>> = vec![None; self.instructions.len()];
         before[0] = Some(BTreeSet::new());
         let mut changed = vec![0];
@@ -187,17 +187,13 @@ impl Function {
             let mut vectors = before[i].clone().expect("it has been reached");
             if let Some(at) = stack_offset(instruction) {
                 let is_store = instruction.ends_with("(%rsp)");
+                let bytes = at..at + width(instruction);
                 if is_vector(instruction) && is_store {
-                    let len = match () {
-                        () if instruction.contains("%zmm") => 64,
-                        () if instruction.contains("%ymm") => 32,
-                        () => 16,
-                    };
-                    vectors.extend(at.div_euclid(8)..(at + len + 7).div_euclid(8));
+                    vectors.extend(bytes);
                 } else if is_vector(instruction) {
                 } else if is_store && instruction.starts_with("mov") {
-                    vectors.remove(&at.div_euclid(8));
-                } else if vectors.contains(&at.div_euclid(8)) {
+                    vectors.retain(|byte| !bytes.contains(byte));
+                } else if vectors.range(bytes).next().is_some() {
                     return Some(instruction);
                 }
             }
@@ -258,8 +254,10 @@ fn leak(instruction: &str) -> Option<&'static str> {
         .map_or("", |(address, _)| address);
     match () {
         () if !loads || mnemonic == "call" || mnemonic == "jmp" => None,
-        // Fields are read whole, and none is found by counting; an element of a table would be.
+        // Fields are read whole, and none is found by counting; an element of a table would be. What is read from the stack
+        // is known by what was last stored there: `reads_a_part_of_a_vector`.
         () if address.contains(',') => Some("a general register, from a place that is counted"),
+        () if address == "%rsp" => None,
         () if ["movz", "movs", "movb", "movw"]
             .iter()
             .any(|m| mnemonic.starts_with(m)) =>
@@ -274,6 +272,46 @@ fn is_vector(instruction: &str) -> bool {
     ["%zmm", "%ymm", "%xmm", "%k"]
         .iter()
         .any(|register| instruction.contains(register))
+}
+
+/// How many bytes of memory an instruction reads or writes: what its register or its suffix says.
+fn width(instruction: &str) -> i64 {
+    let (mnemonic, operands) = instruction.split_once(' ').unwrap_or((instruction, ""));
+    let extended = ["movz", "movs"]
+        .iter()
+        .find_map(|m| mnemonic.strip_prefix(m));
+    let register = operands
+        .split(',')
+        .find_map(|operand| operand.strip_prefix('%'));
+    let suffix = match (extended.filter(|widths| widths.len() == 2), register) {
+        (Some(widths), _) => &widths[..1],
+        (None, Some(register)) => return register_width(register),
+        (None, None) => &mnemonic[mnemonic.len() - 1..],
+    };
+    match suffix {
+        "b" => 1,
+        "w" => 2,
+        "l" => 4,
+        _ => 8,
+    }
+}
+
+fn register_width(register: &str) -> i64 {
+    let is_numbered = register.len() > 1 && register.as_bytes()[1].is_ascii_digit();
+    match register.as_bytes() {
+        [b'z', ..] => 64,
+        [b'y', ..] => 32,
+        [b'x', ..] => 16,
+        [b'r', .., b'b'] if is_numbered => 1,
+        [b'r', .., b'w'] if is_numbered => 2,
+        [b'r', .., b'd'] if is_numbered => 4,
+        [b'r', ..] => 8,
+        [b'e', ..] => 4,
+        [.., b'l' | b'h'] => 1,
+        // Of a mask, the most that one holds.
+        [b'k', ..] => 8,
+        _ => 2,
+    }
 }
 
 /// Where on the stack an instruction reads or writes.
@@ -306,12 +344,57 @@ fn a_leak_in_machine_code_is_seen() {
         ("vpgatherqq (%rax,%zmm1,8),%zmm2{%k1}", true),
         ("mov (%rax,%rcx,8),%rdx", true),
         ("movzbl 0x3(%rsi),%eax", true),
+        // The stack is followed: see below.
+        ("movzbl 0x8(%rsp),%eax", false),
     ] {
         assert_eq!(leak(instruction).is_some(), seen, "{instruction}");
     }
     assert_eq!(stack_offset("vmovdqu64 %zmm1,0x40(%rsp)"), Some(64));
     assert_eq!(stack_offset("mov (%rsp),%rax"), Some(0));
     assert_eq!(stack_offset("mov 0x8(%rdi),%rax"), None);
+    for (instruction, bytes) in [
+        ("vmovdqu64 %zmm1,0x40(%rsp)", 64),
+        ("vmovupd %ymm1,0x40(%rsp)", 32),
+        ("mov %rax,0x8(%rsp)", 8),
+        ("mov %r10,0x8(%rsp)", 8),
+        ("mov %r10d,0x8(%rsp)", 4),
+        ("mov %ecx,0x8(%rsp)", 4),
+        ("mov %cl,0x8(%rsp)", 1),
+        ("movb $0x1,0x8(%rsp)", 1),
+        ("movq $0x0,0x8(%rsp)", 8),
+        ("cmpq $0x0,0x8(%rsp)", 8),
+        ("testb $0x1,0x8(%rsp)", 1),
+        ("movzbl 0x8(%rsp),%ecx", 1),
+        ("movslq 0x8(%rsp),%rcx", 4),
+    ] {
+        assert_eq!(width(instruction), bytes, "{instruction}");
+    }
+    for (instructions, seen) in [
+        (["vmovupd %zmm1,0x0(%rsp)", "mov 0x38(%rsp),%rax"], true),
+        (["vmovupd %ymm1,0x0(%rsp)", "mov 0x38(%rsp),%rax"], false),
+        (["vmovupd %ymm1,0x0(%rsp)", "movzbl 0x1f(%rsp),%eax"], true),
+        (["mov %cl,0x8(%rsp)", "movzbl 0x8(%rsp),%ecx"], false),
+    ] {
+        assert_eq!(reads_after(&instructions), seen, "{instructions:?}");
+    }
+    // One byte stored says nothing of the seven beside it.
+    let beside = ["vmovupd %zmm1,0x0(%rsp)", "mov %cl,0x8(%rsp)"];
+    assert!(!reads_after(
+        &[&beside[..], &["movzbl 0x8(%rsp),%ecx"]].concat()
+    ));
+    assert!(reads_after(
+        &[&beside[..], &["mov 0x8(%rsp),%rcx"]].concat()
+    ));
+}
+
+/// Whether these instructions, one after another, read a part of a vector.
+fn reads_after(instructions: &[&str]) -> bool {
+    let function = Function {
+        name: String::new(),
+        instructions: instructions.iter().map(|&i| i.to_owned()).collect(),
+        addresses: (0..instructions.len() as u64).collect(),
+    };
+    function.reads_a_part_of_a_vector().is_some()
 }
 
 #[test]
