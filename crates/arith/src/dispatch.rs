@@ -6,6 +6,7 @@ use crate::kernel::LaneKernel;
 #[cfg(target_arch = "aarch64")]
 use crate::kernel::aarch64::neon::Neon;
 use crate::kernel::mont47::Mont47;
+use crate::kernel::mont52x2::{Mont52x2, quad};
 use crate::kernel::mont52x8::Mont52x8;
 use crate::kernel::mont64x1::{Mont64x1, Mont64x1Portable};
 #[cfg(target_arch = "x86_64")]
@@ -14,6 +15,7 @@ use crate::kernel::x86_64::{
     avx2::YmmWords,
     avx2fma::{HaveAvx2Fma, Ymm},
     avx512f::{HaveAvx512F, ZmmDoubles},
+    ifma256,
     ifma512::{HaveIfma, Zmm},
 };
 use crate::kernel::{doubles, lanes};
@@ -37,9 +39,12 @@ enum Proof {
     #[cfg(target_arch = "x86_64")]
     Adx(HaveAdx),
     EightPortable,
+    TwoPortable,
     FourPortable,
     #[cfg(target_arch = "x86_64")]
     EightIfma(HaveIfma),
+    #[cfg(target_arch = "x86_64")]
+    TwoIfma(HaveIfma),
     #[cfg(target_arch = "x86_64")]
     EightAvx512(HaveAvx512F),
     #[cfg(target_arch = "x86_64")]
@@ -60,9 +65,12 @@ pub struct KernelInfo {
 }
 
 type EightPortable = Mont52x8<lanes::Portable>;
+type TwoPortable = Mont52x2<quad::Portable, 2>;
 type FourPortable = Mont47<doubles::Portable<4>, 4, 6>;
 #[cfg(target_arch = "x86_64")]
 type EightIfma = Mont52x8<Zmm>;
+#[cfg(target_arch = "x86_64")]
+type TwoIfma = Mont52x2<ifma256::Ymm, 2>;
 #[cfg(target_arch = "x86_64")]
 type EightAvx512 = Mont47<ZmmDoubles, 8, 8>;
 #[cfg(target_arch = "x86_64")]
@@ -86,19 +94,22 @@ pub fn kernels() -> Vec<KernelInfo> {
 }
 
 /// Names and lanes, the preferred kernel first.
-const NAMES: [(&str, usize); 8] = [
+const NAMES: [(&str, usize); 10] = [
     (IFMA512, 8),
+    (IFMA256, 2),
     (AVX512F, 8),
     (AVX2FMA, 4),
     (NEON, 4),
     (ADX, 1),
     (Mont64x1Portable::NAME, Mont64x1Portable::LANES),
     (EightPortable::NAME, EightPortable::LANES),
+    (TwoPortable::NAME, TwoPortable::LANES),
     (FourPortable::NAME, FourPortable::LANES),
 ];
 
 /// The names of kernels on vector registers, which are known on every machine.
 const IFMA512: &str = "mont52x8_ifma512";
+const IFMA256: &str = "mont52x2_ifma256";
 const AVX512F: &str = "mont47x8_avx512f";
 const AVX2FMA: &str = "mont47x4_avx2fma";
 const NEON: &str = "mont47x4_neon";
@@ -122,6 +133,10 @@ macro_rules! with_kernel {
                 let $kernel = EightPortable::new(());
                 $body
             }
+            Proof::TwoPortable => {
+                let $kernel = TwoPortable::new(());
+                $body
+            }
             Proof::FourPortable => {
                 let $kernel = FourPortable::new(());
                 $body
@@ -129,6 +144,11 @@ macro_rules! with_kernel {
             #[cfg(target_arch = "x86_64")]
             Proof::EightIfma(token) => {
                 let $kernel = EightIfma::new(token);
+                $body
+            }
+            #[cfg(target_arch = "x86_64")]
+            Proof::TwoIfma(token) => {
+                let $kernel = TwoIfma::new(token);
                 $body
             }
             #[cfg(target_arch = "x86_64")]
@@ -190,8 +210,10 @@ impl Kernel {
         match name {
             Mont64x1Portable::NAME => Ok(Self(Proof::Portable)),
             EightPortable::NAME => Ok(Self(Proof::EightPortable)),
+            TwoPortable::NAME => Ok(Self(Proof::TwoPortable)),
             FourPortable::NAME => Ok(Self(Proof::FourPortable)),
             IFMA512 => x86_64(IFMA512, ifma512(), "AVX-512 F, VL, DQ, BW and IFMA"),
+            IFMA256 => x86_64(IFMA256, ifma256(), "AVX-512 F, VL, DQ, BW and IFMA"),
             AVX512F => x86_64(AVX512F, avx512f(), "AVX-512 F"),
             AVX2FMA => x86_64(AVX2FMA, avx2fma(), "AVX2 and FMA"),
             ADX => x86_64(ADX, adx(), "BMI2 and ADX"),
@@ -281,6 +303,13 @@ impl Kernel {
 fn ifma512() -> Option<Proof> {
     #[cfg(target_arch = "x86_64")]
     return HaveIfma::check().map(Proof::EightIfma);
+    #[cfg(not(target_arch = "x86_64"))]
+    return None;
+}
+
+fn ifma256() -> Option<Proof> {
+    #[cfg(target_arch = "x86_64")]
+    return HaveIfma::check().map(Proof::TwoIfma);
     #[cfg(not(target_arch = "x86_64"))]
     return None;
 }

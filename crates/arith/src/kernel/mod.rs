@@ -7,6 +7,7 @@ mod agreement;
 pub(crate) mod doubles;
 pub(crate) mod lanes;
 pub(crate) mod mont47;
+pub(crate) mod mont52x2;
 pub(crate) mod mont52x8;
 pub(crate) mod mont64x1;
 #[cfg(target_arch = "x86_64")]

@@ -3,7 +3,7 @@
 use crate::kernel::lanes::{Lanes, Vec8, Work};
 use std::arch::x86_64::*;
 
-/// The proof that CPU and operating system offer AVX-512 F, VL, DQ, BW and IFMA.
+/// The proof that CPU and operating system offer AVX-512 F, VL, DQ, BW and IFMA, and BMI2, which every CPU with these has.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct HaveIfma(());
 
@@ -14,7 +14,8 @@ impl HaveIfma {
             && is_x86_feature_detected!("avx512vl")
             && is_x86_feature_detected!("avx512dq")
             && is_x86_feature_detected!("avx512bw")
-            && is_x86_feature_detected!("avx512ifma");
+            && is_x86_feature_detected!("avx512ifma")
+            && is_x86_feature_detected!("bmi2");
         have.then_some(Self(()))
     }
 }

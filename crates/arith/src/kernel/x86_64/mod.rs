@@ -6,4 +6,5 @@ pub(crate) mod adx;
 pub(crate) mod avx2;
 pub(crate) mod avx2fma;
 pub(crate) mod avx512f;
+pub(crate) mod ifma256;
 pub(crate) mod ifma512;

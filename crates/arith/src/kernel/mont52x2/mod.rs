@@ -1,0 +1,288 @@
+//! Montgomery arithmetic on one number or two at once, in 52-bit digits, four neighbouring digits of a number in one vector: for a single
+//! operation, whose two halves fill both lanes.
+//!
+//! ```text
+//! a, b, n     W quads of four digits; R = 2^(208 W) >= 16 n
+//! multiply    t = a b, four rows at a time: a quad of b times all of a            Quad::add_rows
+//!             for each quad of t but the last of the lower half:
+//!                 carried into digits, taken away, and t += it / 2^208 mod n        reduced partially: no quotient
+//!             the last one: four quotient digits, and t += q n
+//!             result = the upper half of t, carried into digits, below 3 n
+//! square      rows take only what lies above the diagonal; doubled, and the squares added, quad by quad
+//! ```
+//!
+//! A product of digits i and j belongs to column i + j. So that four columns of one vector take the products of one digit of b, a is kept in
+//! four copies, moved up by 0 to 3 digits ([`Shifted`]); the high digits of products are those of the copy one digit further up.
+//! Partial reduction is that of `mont52x8`, with 1 / 2^208. Spreading one number's digits over a vector, two numbers side by side, is what
+//! Gueron and Krasnov do ("Software implementation of modular exponentiation, using advanced vector instructions architectures", 2012; with IFMA
+//! in OpenSSL); they shift the columns down a digit at a time, and make one quotient digit after the other.
+//!
+//! # Bounds
+//!
+//! - R >= 16 · 2^(64 N) > 16 n for numbers of N limbs. Partial reduction of any t leaves t / B plus less than B n, where B = 2^208: after all
+//!   of them t / (R / B) + B n (1 + 2^-200), and after the last quad less than t / R + n (2 + 2^-200).
+//! - A value is below 5 n, and a product's result below 25 n² / R + 2 n < 3.6 n. What enters is below 2^(64 N) <= R / 16, so below
+//!   n / 16 + (2 + 2^-200) n; two such are added where a long number enters, which is below 5 n.
+//! - Leaving multiplies by a plain number below n: below 5 n / 16 + (2 + 2^-200) n < 3 n. `store` takes n away twice, under masks.
+//! - A column takes at most 8 W low and high products of the factors, doubled or not, as many of digits and inverses, and carries: below
+//!   2^(52 + 4 + log2 W + 1) < 2^64 for W <= 80, which 16,384 bits need.
+//! - Powers of two want R >= 64 n, as in `mont52x8`: twice what a square leaves is below 5 n for values below 5 n.
+//!
+//! # Time
+//!
+//! For W quads a product takes W (16 W + 8) + 8 (W - 1) multiplications of vectors a number, a square W (12 W + 12) or so, and a CPU with two
+//! units for 256 bits does two a cycle. Between one quad and the next there is a chain from vector to general registers and back, some
+//! 40 cycles, and some 200 from the last quotient to the first rows of the next operation; lanes fill what they can of each other's.
+
+mod moduli;
+mod operations;
+pub(crate) mod quad;
+
+use super::{Doublings, LaneKernel};
+use crate::kernel::lanes::{DIGIT_BITS, DIGIT_MASK};
+use crate::limbs::{Modulus, Nat, words};
+use moduli::{Moduli, quads, quads_mut, quads_of};
+use operations::{Add, Multiply, Select, Square, working_quads};
+use quad::{DIGITS, Quad, Work};
+
+/// The kernel over one form, for N numbers at once, 1 or 2.
+#[derive(Clone, Copy)]
+pub(crate) struct Mont52x2<V: Quad, const N: usize> {
+    token: V::Token,
+}
+
+impl<V: Quad, const N: usize> Mont52x2<V, N> {
+    /// The kernel, for who can prove that the CPU has the instructions.
+    pub(crate) fn new(token: V::Token) -> Self {
+        Self { token }
+    }
+
+    fn run(self, work: impl Work) {
+        V::run(self.token, work);
+    }
+}
+
+impl<V: Quad, const N: usize> LaneKernel for Mont52x2<V, N> {
+    const NAME: &'static str = V::MONT52X2;
+    const LANES: usize = N;
+    type Moduli = Moduli<N>;
+
+    fn words(limbs: usize) -> usize {
+        N * DIGITS * quads(limbs)
+    }
+
+    fn working_words(limbs: usize) -> usize {
+        N * DIGITS * working_quads(quads(limbs))
+    }
+
+    fn moduli(self, limbs: usize) -> Moduli<N> {
+        Moduli::new(limbs)
+    }
+
+    fn set_modulus(self, moduli: &mut Moduli<N>, lane: usize, modulus: &Modulus) {
+        moduli.lanes[lane].set_to_reduce(modulus);
+        let [one, rr, high_rr] = modulus.powers_of(Self::r_bits(modulus.limbs()));
+        for (constant, limbs) in [
+            (&mut moduli.one, one),
+            (&mut moduli.rr, rr),
+            (&mut moduli.high_rr, high_rr),
+        ] {
+            moduli::put(lane_of::<N>(constant, lane), &limbs);
+        }
+    }
+
+    fn copy_modulus(self, to: &mut Moduli<N>, lane: usize, from: &Moduli<N>, from_lane: usize) {
+        to.lanes[lane].copy_from(&from.lanes[from_lane]);
+        for (to, from) in [
+            (&mut to.one, &from.one),
+            (&mut to.rr, &from.rr),
+            (&mut to.high_rr, &from.high_rr),
+        ] {
+            self.copy_lane(to, lane, from, from_lane);
+        }
+    }
+
+    fn copy_lane(self, to: &mut [u64], lane: usize, from: &[u64], from_lane: usize) {
+        let len = from.len() / N;
+        lane_of::<N>(to, lane).copy_from_slice(&from[from_lane * len..][..len]);
+    }
+
+    fn load(self, _: &Moduli<N>, lane: usize, limbs: &[u64], value: &mut [u64]) {
+        moduli::put(lane_of::<N>(value, lane), limbs);
+    }
+
+    fn store(self, moduli: &Moduli<N>, lane: usize, value: &[u64], limbs: &mut [u64]) {
+        let len = value.len() / N;
+        let mut above = moduli::take(&value[lane * len..][..len], limbs);
+        let n = &moduli.lanes[lane].plain;
+        for _ in 0..2 {
+            let over = !words::is_zero(&[above]) | !words::is_less(limbs, n);
+            let borrow = words::sub_if(limbs, n, over);
+            above = above.wrapping_sub(u64::from(borrow.unwrap_u8()));
+        }
+    }
+
+    fn one(self, moduli: &Moduli<N>, value: &mut [u64]) {
+        value.copy_from_slice(&moduli.one);
+    }
+
+    fn enter(self, moduli: &Moduli<N>, a: &mut [u64], working: &mut [u64]) {
+        self.mul(moduli, a, &moduli.rr, working);
+    }
+
+    fn enter_wide(
+        self,
+        moduli: &Moduli<N>,
+        low: &mut [u64],
+        high: &mut [u64],
+        working: &mut [u64],
+    ) {
+        self.mul(moduli, low, &moduli.rr, working);
+        self.mul(moduli, high, &moduli.high_rr, working);
+        self.run(Add::<N> {
+            a: quads_mut(low),
+            b: quads_of(high),
+        });
+    }
+
+    fn leave(self, moduli: &Moduli<N>, a: &mut [u64], working: &mut [u64]) {
+        self.mul(moduli, a, &moduli.unit, working);
+    }
+
+    fn mul(self, moduli: &Moduli<N>, a: &mut [u64], b: &[u64], working: &mut [u64]) {
+        self.run(Multiply {
+            moduli,
+            a: quads_mut(a),
+            b: quads_of(b),
+            working: quads_mut(working),
+        });
+    }
+
+    fn sqr(self, moduli: &Moduli<N>, a: &mut [u64], times: usize, working: &mut [u64]) {
+        self.run(Square {
+            moduli,
+            a: quads_mut(a),
+            times,
+            working: quads_mut(working),
+        });
+    }
+
+    fn select(self, table: &[u64], digits: &[u8], value: &mut [u64]) {
+        self.run(Select::<N> {
+            table: quads_of(table),
+            digits,
+            value: quads_mut(value),
+        });
+    }
+
+    fn r_bits(limbs: usize) -> usize {
+        DIGITS * DIGIT_BITS * quads(limbs)
+    }
+
+    fn can_double(limbs: usize, bits: usize) -> bool {
+        bits + 6 <= Self::r_bits(limbs)
+    }
+
+    fn set_moduli_to_square(
+        self,
+        moduli: &mut Moduli<N>,
+        n: &[Nat],
+        bits: usize,
+        _working: &mut [u64],
+    ) {
+        let mut modulus = Modulus::zero(n[0].len());
+        for (lane, n) in moduli.lanes.iter_mut().zip(n) {
+            modulus.set_to_reduce(n, bits);
+            lane.set_to_reduce(&modulus);
+        }
+    }
+
+    fn set_moduli_for_powers(
+        self,
+        moduli: &mut Moduli<N>,
+        n: &[Nat],
+        least_bits: usize,
+        _working: &mut [u64],
+    ) {
+        let limbs = n[0].len();
+        let (mut modulus, mut t) = (Modulus::zero(limbs), Nat::zero(2 * limbs));
+        for (lane, n) in n.iter().enumerate() {
+            modulus.set(n, least_bits, &mut t);
+            self.set_modulus(moduli, lane, &modulus);
+        }
+    }
+
+    fn square_and_double<const STREAMS: usize>(self, powers: [Doublings<'_, Moduli<N>>; STREAMS]) {
+        for power in powers {
+            let Doublings {
+                moduli,
+                value,
+                bits,
+                working,
+            } = power;
+            for bits in bits.as_chunks::<N>().0 {
+                self.sqr(moduli, value, 1, working);
+                for (lane, &bit) in bits.iter().enumerate() {
+                    double(lane_of::<N>(value, lane), bit);
+                }
+            }
+        }
+    }
+}
+
+/// The words of one lane.
+fn lane_of<const N: usize>(words: &mut [u64], lane: usize) -> &mut [u64] {
+    let len = words.len() / N;
+    &mut words[lane * len..][..len]
+}
+
+/// a = 2^bit a, which is below R.
+fn double(a: &mut [u64], bit: u8) {
+    let mut carry = 0;
+    for digit in a {
+        let doubled = *digit << bit | carry;
+        *digit = doubled & DIGIT_MASK;
+        carry = doubled >> DIGIT_BITS;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::kernel::tests::{agrees_with_the_model, selects};
+
+    fn is_a_kernel<V: Quad, const N: usize>(token: V::Token) {
+        let kernel = Mont52x2::<V, N>::new(token);
+        // One quad and many, with and without code of their own.
+        for len in [1, 2, 3, 4, 5, 6, 8, 9, 12, 13, 16, 17, 24, 26, 32, 48] {
+            for bits in [64 * len, 64 * len - 1, 64 * len - 63, 32 * len] {
+                agrees_with_the_model(kernel, bits.max(2), len, 4);
+            }
+        }
+        // More quads than a word of carries has bits for.
+        agrees_with_the_model(kernel, 8192, 128, 1);
+        agrees_with_the_model(kernel, 16384, 256, 1);
+        for len in [1, 4, 8, 13, 16, 32] {
+            selects(kernel, len);
+        }
+    }
+
+    #[test]
+    fn the_portable_form_is_a_kernel() {
+        is_a_kernel::<quad::Portable, 1>(());
+        is_a_kernel::<quad::Portable, 2>(());
+    }
+
+    #[cfg(target_arch = "x86_64")]
+    #[test]
+    fn the_register_form_is_a_kernel() {
+        use crate::kernel::x86_64::{ifma256::Ymm, ifma512::HaveIfma};
+        match HaveIfma::check() {
+            Some(token) => {
+                is_a_kernel::<Ymm, 1>(token);
+                is_a_kernel::<Ymm, 2>(token);
+            }
+            None => eprintln!("skipped: this CPU has no AVX-512 IFMA"),
+        }
+    }
+}

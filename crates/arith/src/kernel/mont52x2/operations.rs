@@ -1,0 +1,439 @@
+//! What the kernel does with the instructions of one form.
+
+use super::moduli::{Lane, Moduli};
+use super::quad::{DIGITS, Quad, Shifted, Words, Work};
+use crate::kernel::doubles::unroll;
+use crate::kernel::lanes::{DIGIT_BITS, DIGIT_MASK};
+use std::hint::black_box;
+
+/// Quads of working memory for one number of `width` quads.
+pub(super) fn working_quads(width: usize) -> usize {
+    // The factor against the columns, with a quad below and one above it; products; what reduces them.
+    DIGITS * (width + 2) + 2 * width + 2 * width
+}
+
+/// One number's share of the working memory.
+struct Stream<'a> {
+    lane: &'a Lane,
+    /// One factor against the columns, behind a quad of zeros.
+    shifted: &'a mut [Shifted],
+    /// The columns of the product.
+    product: &'a mut [Words],
+    /// The columns of what is added to reduce it.
+    reduction: &'a mut [Words],
+    /// What the columns below have carried.
+    carry: u64,
+}
+
+impl<'a> Stream<'a> {
+    #[inline(always)]
+    fn new(lane: &'a Lane, working: &'a mut [Words], width: usize) -> Self {
+        let (shifted, working) = working.split_at_mut(DIGITS * (width + 2));
+        let (product, reduction) = working.split_at_mut(2 * width);
+        Self {
+            lane,
+            shifted: shifted.as_chunks_mut().0,
+            product,
+            reduction: &mut reduction[..2 * width],
+            carry: 0,
+        }
+    }
+
+    /// Begins a product of `a`.
+    #[inline(always)]
+    fn start<V: Quad>(&mut self, token: V::Token, a: &[Words]) {
+        let zero = V::splat(token, 0);
+        let mut below = zero;
+        zero.store(&mut self.shifted[0][0]);
+        let behind = &mut self.shifted[1..][..a.len() + 1];
+        for (i, shifted) in behind.iter_mut().enumerate() {
+            let here = a.get(i).map_or(zero, |quad| V::load(token, quad));
+            here.store(&mut shifted[0]);
+            here.move_up::<1>(below).store(&mut shifted[1]);
+            here.move_up::<2>(below).store(&mut shifted[2]);
+            here.move_up::<3>(below).store(&mut shifted[3]);
+            below = here;
+        }
+        for columns in [&mut *self.product, &mut *self.reduction] {
+            columns.iter_mut().for_each(|column| zero.store(column));
+        }
+        self.carry = 0;
+    }
+
+    /// Adds the products with a quad of the other factor, the `row`th.
+    #[inline(always)]
+    fn multiply<V: Quad>(&mut self, token: V::Token, row: usize, b: &Words, width: usize) {
+        let digits = b.map(|digit| V::splat(token, digit));
+        let columns = &mut self.product[row..][..width + 1];
+        V::add_rows(token, columns, &self.shifted[..width + 2], &digits);
+    }
+
+    /// Adds the products of the `row`th quad of `a` with itself and what lies above it, and completes the two quads of the square that
+    /// have all of theirs then.
+    #[inline(always)]
+    fn square<V: Quad>(&mut self, token: V::Token, row: usize, a: &[Words], width: usize) {
+        let zero = V::splat(token, 0);
+        let digits = a[row].map(|digit| V::splat(token, digit));
+        let [d0, d1, d2, d3] = digits;
+        // Where a place's digit is the row's own or one below it, it is left out.
+        let x = self.shifted[row + 1].map(|quad| V::load(token, &quad));
+        let even = V::load(token, &self.product[2 * row])
+            .add_low_at::<0b1110>(x[0], d0)
+            .add_low_at::<0b1000>(x[1], d1)
+            .add(zero.add_high_at::<0b1100>(x[1], d0));
+        let x = self.shifted[row + 2].map(|quad| V::load(token, &quad));
+        let odd = V::load(token, &self.product[2 * row + 1])
+            .add_low(x[0], d0)
+            .add_low(x[1], d1)
+            .add_low_at::<0b1110>(x[2], d2)
+            .add_low_at::<0b1000>(x[3], d3);
+        let odd = zero
+            .add_high(x[1], d0)
+            .add_high(x[2], d1)
+            .add_high_at::<0b1100>(x[3], d2)
+            .add(odd);
+        let (pairs, _) = a[row].as_chunks::<2>();
+        for (sum, (column, pair)) in [even, odd]
+            .into_iter()
+            .zip(self.product[2 * row..].iter_mut().zip(pairs))
+        {
+            let digits = V::pairs(token, pair);
+            sum.add(sum)
+                .add_low_at::<0b0101>(digits, digits)
+                .add_high_at::<0b1010>(digits, digits)
+                .store(column);
+        }
+        if let Some(above) = (width - row).checked_sub(1) {
+            let columns = &mut self.product[2 * row + 2..][..above];
+            V::add_rows(
+                token,
+                columns,
+                &self.shifted[row + 2..][..above + 1],
+                &digits,
+            );
+        }
+    }
+
+    /// The columns of a quad whose turn it is, with the products of the digits below it: digits of `quad` are the last ones to come in.
+    #[inline(always)]
+    fn columns<V: Quad>(&self, token: V::Token, at: usize, quad: Option<&[V; 4]>) -> Words {
+        let sum = V::load(token, &self.product[at]).add(V::load(token, &self.reduction[at]));
+        let Some(&[d0, d1, d2, d3]) = quad else {
+            return sum.words();
+        };
+        let x = self.lane.inverse()[0].map(|quad| V::load(token, &quad));
+        let zero = V::splat(token, 0);
+        let low = sum.add_low(x[0], d0).add_low(x[1], d1);
+        let lower = zero.add_low(x[2], d2).add_low(x[3], d3);
+        let high = zero
+            .add_high(x[1], d0)
+            .add_high(x[2], d1)
+            .add_high(x[3], d2);
+        low.add(lower).add(high).words()
+    }
+
+    /// Digits, and what they carry.
+    #[inline(always)]
+    fn digits(&mut self, columns: Words) -> Words {
+        columns.map(|column| {
+            let sum = column + self.carry;
+            self.carry = sum >> DIGIT_BITS;
+            sum & DIGIT_MASK
+        })
+    }
+
+    /// The digits q for which these columns and q n are a multiple of 2^208; what both carry.
+    #[inline(always)]
+    fn quotient(&mut self, columns: Words) -> Words {
+        let n = &self.lane.n()[0][0];
+        let n0 = *self.lane.n0;
+        let low = |n: u64, q: u64| n.wrapping_mul(q) & DIGIT_MASK;
+        let high = |n: u64, q: u64| {
+            (u128::from(n << (64 - DIGIT_BITS)).wrapping_mul(u128::from(q)) >> 64) as u64
+        };
+        let mut q = [0; DIGITS];
+        let mut carry = self.carry;
+        unroll!(i < DIGITS => {
+            let mut sum = columns[i];
+            unroll!(j < DIGITS => {
+                if j < i {
+                    sum += high(n[i - 1 - j], q[j]) + low(n[i - j], q[j]);
+                }
+            });
+            // Last what came last.
+            sum += carry;
+            q[i] = low(n0, sum);
+            // Its product clears the low digit, and so carries 1 unless that is zero already.
+            carry = (sum >> DIGIT_BITS) + ((sum & DIGIT_MASK) + DIGIT_MASK >> DIGIT_BITS);
+        });
+        self.carry = carry;
+        q
+    }
+
+    /// Adds what the digits taken away at `below` are worth, but for the quad that [`columns`](Self::columns) takes them into.
+    #[inline(always)]
+    fn reduce_partially<V: Quad>(
+        &mut self,
+        token: V::Token,
+        below: usize,
+        quad: &[V; 4],
+        width: usize,
+    ) {
+        let columns = &mut self.reduction[below + 2..][..width];
+        V::add_rows(token, columns, &self.lane.inverse()[..width + 1], quad);
+    }
+
+    /// Adds the last quotient times n, and carries the upper half into `out`.
+    #[inline(always)]
+    fn finish<V: Quad>(&mut self, token: V::Token, q: &[V; 4], out: &mut [Words]) {
+        let width = out.len();
+        let columns = &mut self.reduction[width..][..width];
+        V::add_rows(token, columns, &self.lane.n()[..width + 1], q);
+        let product = &self.product[width..][..width];
+        let mut carry = V::lowest(token, self.carry);
+        for ((out, column), product) in out.iter_mut().zip(columns).zip(product) {
+            V::load(token, column)
+                .add(V::load(token, product))
+                .add(carry)
+                .store(out);
+            carry = V::splat(token, 0);
+        }
+        carry_all::<V>(token, out);
+    }
+}
+
+/// Quads whose carries fit into one word.
+const WORD_QUADS: usize = u64::BITS as usize / DIGITS;
+
+/// Carries columns into digits; they are worth less than R.
+///
+/// Each column gives what exceeds its digit to the next, all at once. A column then exceeds a digit by 1 at most, and all of these carries come out of one
+/// addition of words that hold a bit for each column: whether it carries, and whether it would if 1 came in.
+#[inline(always)]
+fn carry_all<V: Quad>(token: V::Token, columns: &mut [Words]) {
+    let mask = V::splat(token, DIGIT_MASK);
+    let mut below = V::splat(token, 0);
+    let (mut carries_below, mut carry) = (0, false);
+    for columns in columns.chunks_mut(WORD_QUADS) {
+        let (mut carries, mut passes) = (0, 0);
+        for (i, column) in columns.iter_mut().enumerate() {
+            let sum = V::load(token, column);
+            let above = sum.shift_right_digit();
+            let sum = sum.and(mask).add(above.move_up::<1>(below));
+            below = above;
+            carries |= u64::from(sum.exceeds(mask)) << (DIGITS * i);
+            passes |= u64::from(sum.equals(mask)) << (DIGITS * i);
+            sum.store(column);
+        }
+        let count = DIGITS * columns.len();
+        let (sum, over) = (carries << 1 | carries_below).overflowing_add(passes);
+        let (sum, over_again) = sum.overflowing_add(carry.into());
+        (carries_below, carry) = (carries >> (count - 1), over | over_again);
+        let takes = sum ^ passes;
+        for (i, column) in columns.iter_mut().enumerate() {
+            let places = (takes >> (DIGITS * i)) as u8 & 0b1111;
+            V::load(token, column)
+                .add_one_at(places)
+                .and(mask)
+                .store(column);
+        }
+    }
+}
+
+/// Factors of a product.
+#[derive(Clone, Copy)]
+enum Factor<'a> {
+    Itself,
+    Other(&'a [Words]),
+}
+
+/// Does a block once for each quad: written out where the number of quads is a constant, a loop where it is not.
+macro_rules! for_each_quad {
+    ($known:expr, $i:ident < $count:expr => $body:block) => {
+        if $known {
+            unroll!($i < $count => $body);
+        } else {
+            for $i in 0..$count {
+                $body
+            }
+        }
+    };
+}
+
+/// The most quads that there is code for.
+const MOST_KNOWN: usize = 5;
+
+/// a = a b / R mod n for N numbers of `width` quads. WIDTH is the width too, or 0 for any.
+#[inline(always)]
+fn montgomery<V: Quad, const N: usize, const WIDTH: usize>(
+    token: V::Token,
+    moduli: &Moduli<N>,
+    a: &mut [Words],
+    factor: Factor<'_>,
+    working: &mut [Words],
+) {
+    let width = if WIDTH > 0 { WIDTH } else { a.len() / N };
+    let mut memory = working.chunks_exact_mut(working_quads(width));
+    let mut streams: [Stream; N] = std::array::from_fn(|i| {
+        let working = memory.next().expect("each number has its share");
+        Stream::new(&moduli.lanes[i], working, width)
+    });
+    let quads_of = |i: usize| i * width..(i + 1) * width;
+    macro_rules! row {
+        ($row:expr) => {
+            unroll!(i < N => {
+                match factor {
+                    Factor::Itself => streams[i].square::<V>(token, $row, &a[quads_of(i)], width),
+                    Factor::Other(b) => streams[i].multiply::<V>(token, $row, &b[quads_of(i)][$row], width),
+                }
+            })
+        };
+    }
+    unroll!(i < N => { streams[i].start::<V>(token, &a[quads_of(i)]); });
+    row!(0);
+    let mut digits = [[V::splat(token, 0); DIGITS]; N];
+    // What must wait for the digits before comes first, then what fills the time until the next ones are there.
+    for_each_quad!(WIDTH > 0, at < width => {
+        let mut columns = [[0; DIGITS]; N];
+        unroll!(i < N => { columns[i] = streams[i].columns::<V>(token, at, (at > 0).then_some(&digits[i])); });
+        if at > 0 {
+            unroll!(i < N => { streams[i].reduce_partially::<V>(token, at - 1, &digits[i], width); });
+        }
+        let is_last = at + 1 == width;
+        unroll!(i < N => {
+            columns[i] = if is_last { streams[i].quotient(columns[i]) } else { streams[i].digits(columns[i]) };
+        });
+        if !is_last {
+            row!(at + 1);
+        }
+        unroll!(i < N => { digits[i] = columns[i].map(|digit| V::splat(token, digit)); });
+    });
+    unroll!(i < N => { streams[i].finish::<V>(token, &digits[i], &mut a[quads_of(i)]); });
+}
+
+/// [`montgomery`] with the code for this width.
+#[inline(always)]
+fn montgomery_of_any_width<V: Quad, const N: usize>(
+    token: V::Token,
+    moduli: &Moduli<N>,
+    a: &mut [Words],
+    factor: Factor<'_>,
+    working: &mut [Words],
+) {
+    match a.len() / N {
+        3 => montgomery::<V, N, 3>(token, moduli, a, factor, working),
+        4 => montgomery::<V, N, 4>(token, moduli, a, factor, working),
+        MOST_KNOWN => montgomery::<V, N, MOST_KNOWN>(token, moduli, a, factor, working),
+        _ => montgomery::<V, N, 0>(token, moduli, a, factor, working),
+    }
+}
+
+/// a = a b / R mod n.
+pub(super) struct Multiply<'a, const N: usize> {
+    pub(super) moduli: &'a Moduli<N>,
+    pub(super) a: &'a mut [Words],
+    pub(super) b: &'a [Words],
+    pub(super) working: &'a mut [Words],
+}
+
+impl<const N: usize> Work for Multiply<'_, N> {
+    #[inline(always)]
+    fn run<V: Quad>(self, token: V::Token) {
+        montgomery_of_any_width::<V, N>(
+            token,
+            self.moduli,
+            self.a,
+            Factor::Other(self.b),
+            self.working,
+        );
+    }
+}
+
+/// a = a^2 / R mod n, `times` times over.
+pub(super) struct Square<'a, const N: usize> {
+    pub(super) moduli: &'a Moduli<N>,
+    pub(super) a: &'a mut [Words],
+    pub(super) times: usize,
+    pub(super) working: &'a mut [Words],
+}
+
+impl<const N: usize> Work for Square<'_, N> {
+    #[inline(always)]
+    fn run<V: Quad>(self, token: V::Token) {
+        for _ in 0..self.times {
+            montgomery_of_any_width::<V, N>(
+                token,
+                self.moduli,
+                self.a,
+                Factor::Itself,
+                self.working,
+            );
+        }
+    }
+}
+
+/// a = a + b, for N numbers each.
+pub(super) struct Add<'a, const N: usize> {
+    pub(super) a: &'a mut [Words],
+    pub(super) b: &'a [Words],
+}
+
+impl<const N: usize> Work for Add<'_, N> {
+    #[inline(always)]
+    fn run<V: Quad>(self, token: V::Token) {
+        let width = self.a.len() / N;
+        for (a, b) in self
+            .a
+            .chunks_exact_mut(width)
+            .zip(self.b.chunks_exact(width))
+        {
+            for (a, b) in a.iter_mut().zip(b) {
+                V::load(token, a).add(V::load(token, b)).store(a);
+            }
+            carry_all::<V>(token, a);
+        }
+    }
+}
+
+/// Looks entry `digits[lane]` of the table up for each number: all entries pass by, under masks.
+pub(super) struct Select<'a, const N: usize> {
+    pub(super) table: &'a [Words],
+    pub(super) digits: &'a [u8],
+    pub(super) value: &'a mut [Words],
+}
+
+/// Quads that are looked up at once, in registers.
+const STRIP: usize = 5;
+
+impl<const N: usize> Work for Select<'_, N> {
+    #[inline(always)]
+    fn run<V: Quad>(self, token: V::Token) {
+        let stride = self.value.len();
+        let width = stride / N;
+        for (lane, &wanted) in self.digits.iter().enumerate() {
+            let lane = lane * width..(lane + 1) * width;
+            let mut at = lane.start;
+            while at < lane.end {
+                let len = STRIP.min(lane.end - at);
+                let mut picked = [V::splat(token, 0); STRIP];
+                for (index, entry) in (0u64..).zip(self.table.chunks_exact(stride)) {
+                    let is_wanted = (index ^ u64::from(wanted)).wrapping_sub(1).cast_signed() >> 63;
+                    // Past this point the compiler cannot know that a mask is all or nothing.
+                    let mask = V::splat(token, black_box(is_wanted).cast_unsigned());
+                    let entry = &entry[at..][..len];
+                    unroll!(i < STRIP => {
+                        if i < len {
+                            picked[i] = picked[i].or(V::load(token, &entry[i]).and(mask));
+                        }
+                    });
+                }
+                unroll!(i < STRIP => {
+                    if i < len {
+                        picked[i].store(&mut self.value[at + i]);
+                    }
+                });
+                at += len;
+            }
+        }
+    }
+}
