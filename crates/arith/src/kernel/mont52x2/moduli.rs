@@ -91,15 +91,18 @@ impl Lane {
         *self.n0 = *other.n0;
     }
 
+    #[inline(always)]
     pub(super) fn n(&self) -> &[Shifted] {
         shifted_of(&self.n)
     }
 
+    #[inline(always)]
     pub(super) fn inverse(&self) -> &[Shifted] {
         shifted_of(&self.inverse)
     }
 }
 
+#[inline(always)]
 pub(super) fn quads_of(words: &[u64]) -> &[Words] {
     words.as_chunks().0
 }
@@ -108,6 +111,7 @@ pub(super) fn quads_mut(words: &mut [u64]) -> &mut [Words] {
     words.as_chunks_mut().0
 }
 
+#[inline(always)]
 fn shifted_of(words: &[u64]) -> &[Shifted] {
     quads_of(words).as_chunks().0
 }

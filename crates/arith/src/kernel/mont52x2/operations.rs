@@ -39,23 +39,40 @@ impl<'a> Stream<'a> {
         }
     }
 
+    /// That of a number that is not there.
+    #[inline(always)]
+    fn empty(lane: &'a Lane) -> Self {
+        Self {
+            lane,
+            shifted: &mut [],
+            product: &mut [],
+            reduction: &mut [],
+            carry: 0,
+        }
+    }
+
     /// Begins a product of `a`.
     #[inline(always)]
     fn start<V: Quad>(&mut self, token: V::Token, a: &[Words]) {
         let zero = V::splat(token, 0);
         let mut below = zero;
         zero.store(&mut self.shifted[0][0]);
-        let behind = &mut self.shifted[1..][..a.len() + 1];
-        for (i, shifted) in behind.iter_mut().enumerate() {
-            let here = a.get(i).map_or(zero, |quad| V::load(token, quad));
+        for i in 0..=a.len() {
+            let here = if i < a.len() {
+                V::load(token, &a[i])
+            } else {
+                zero
+            };
+            let shifted = &mut self.shifted[i + 1];
             here.store(&mut shifted[0]);
             here.move_up::<1>(below).store(&mut shifted[1]);
             here.move_up::<2>(below).store(&mut shifted[2]);
             here.move_up::<3>(below).store(&mut shifted[3]);
             below = here;
         }
-        for columns in [&mut *self.product, &mut *self.reduction] {
-            columns.iter_mut().for_each(|column| zero.store(column));
+        for i in 0..self.product.len() {
+            zero.store(&mut self.product[i]);
+            zero.store(&mut self.reduction[i]);
         }
         self.carry = 0;
     }
@@ -63,7 +80,7 @@ impl<'a> Stream<'a> {
     /// Adds the products with a quad of the other factor, the `row`th.
     #[inline(always)]
     fn multiply<V: Quad>(&mut self, token: V::Token, row: usize, b: &Words, width: usize) {
-        let digits = b.map(|digit| V::splat(token, digit));
+        let digits = splat_each::<V>(token, b);
         let columns = &mut self.product[row..][..width + 1];
         V::add_rows(token, columns, &self.shifted[..width + 2], &digits);
     }
@@ -73,15 +90,15 @@ impl<'a> Stream<'a> {
     #[inline(always)]
     fn square<V: Quad>(&mut self, token: V::Token, row: usize, a: &[Words], width: usize) {
         let zero = V::splat(token, 0);
-        let digits = a[row].map(|digit| V::splat(token, digit));
+        let digits = splat_each::<V>(token, &a[row]);
         let [d0, d1, d2, d3] = digits;
         // Where a place's digit is the row's own or one below it, it is left out.
-        let x = self.shifted[row + 1].map(|quad| V::load(token, &quad));
+        let x = load_each::<V>(token, &self.shifted[row + 1]);
         let even = V::load(token, &self.product[2 * row])
             .add_low_at::<0b1110>(x[0], d0)
             .add_low_at::<0b1000>(x[1], d1)
             .add(zero.add_high_at::<0b1100>(x[1], d0));
-        let x = self.shifted[row + 2].map(|quad| V::load(token, &quad));
+        let x = load_each::<V>(token, &self.shifted[row + 2]);
         let odd = V::load(token, &self.product[2 * row + 1])
             .add_low(x[0], d0)
             .add_low(x[1], d1)
@@ -92,16 +109,13 @@ impl<'a> Stream<'a> {
             .add_high(x[2], d1)
             .add_high_at::<0b1100>(x[3], d2)
             .add(odd);
-        let (pairs, _) = a[row].as_chunks::<2>();
-        for (sum, (column, pair)) in [even, odd]
-            .into_iter()
-            .zip(self.product[2 * row..].iter_mut().zip(pairs))
-        {
-            let digits = V::pairs(token, pair);
+        for (half, sum) in [even, odd].into_iter().enumerate() {
+            let [a, b] = [a[row][2 * half], a[row][2 * half + 1]];
+            let digits = V::pairs(token, &[a, b]);
             sum.add(sum)
                 .add_low_at::<0b0101>(digits, digits)
                 .add_high_at::<0b1010>(digits, digits)
-                .store(column);
+                .store(&mut self.product[2 * row + half]);
         }
         if let Some(above) = (width - row).checked_sub(1) {
             let columns = &mut self.product[2 * row + 2..][..above];
@@ -121,7 +135,7 @@ impl<'a> Stream<'a> {
         let Some(&[d0, d1, d2, d3]) = quad else {
             return sum.words();
         };
-        let x = self.lane.inverse()[0].map(|quad| V::load(token, &quad));
+        let x = load_each::<V>(token, &self.lane.inverse()[0]);
         let zero = V::splat(token, 0);
         let low = sum.add_low(x[0], d0).add_low(x[1], d1);
         let lower = zero.add_low(x[2], d2).add_low(x[3], d3);
@@ -135,11 +149,13 @@ impl<'a> Stream<'a> {
     /// Digits, and what they carry.
     #[inline(always)]
     fn digits(&mut self, columns: Words) -> Words {
-        columns.map(|column| {
-            let sum = column + self.carry;
+        let mut digits = [0; DIGITS];
+        unroll!(i < DIGITS => {
+            let sum = columns[i] + self.carry;
             self.carry = sum >> DIGIT_BITS;
-            sum & DIGIT_MASK
-        })
+            digits[i] = sum & DIGIT_MASK;
+        });
+        digits
     }
 
     /// The digits q for which these columns and q n are a multiple of 2^208; what both carry.
@@ -202,6 +218,22 @@ impl<'a> Stream<'a> {
     }
 }
 
+/// Each digit in all places of a vector. Written out, as everything on vectors is: a closure that the compiler does not inline is compiled
+/// without the instructions.
+#[inline(always)]
+fn splat_each<V: Quad>(token: V::Token, digits: &Words) -> [V; DIGITS] {
+    let mut vectors = [V::splat(token, digits[0]); DIGITS];
+    unroll!(i < DIGITS => { vectors[i] = V::splat(token, digits[i]); });
+    vectors
+}
+
+#[inline(always)]
+fn load_each<V: Quad>(token: V::Token, shifted: &Shifted) -> [V; DIGITS] {
+    let mut vectors = [V::load(token, &shifted[0]); DIGITS];
+    unroll!(i < DIGITS => { vectors[i] = V::load(token, &shifted[i]); });
+    vectors
+}
+
 /// Quads whose carries fit into one word.
 const WORD_QUADS: usize = u64::BITS as usize / DIGITS;
 
@@ -260,6 +292,20 @@ macro_rules! for_each_quad {
     };
 }
 
+/// Does a block for each of one number or two.
+macro_rules! for_each_number {
+    ($i:ident < $count:expr => $body:block) => {{
+        {
+            let $i: usize = 0;
+            $body
+        }
+        if $count > 1 {
+            let $i: usize = 1;
+            $body
+        }
+    }};
+}
+
 /// The most quads that there is code for.
 const MOST_KNOWN: usize = 5;
 
@@ -273,15 +319,19 @@ fn montgomery<V: Quad, const N: usize, const WIDTH: usize>(
     working: &mut [Words],
 ) {
     let width = if WIDTH > 0 { WIDTH } else { a.len() / N };
-    let mut memory = working.chunks_exact_mut(working_quads(width));
-    let mut streams: [Stream; N] = std::array::from_fn(|i| {
-        let working = memory.next().expect("each number has its share");
-        Stream::new(&moduli.lanes[i], working, width)
-    });
+    let (first, second) = working.split_at_mut(working_quads(width));
+    // Made one by one: what a closure makes comes back through memory, with lengths that the compiler does not know.
+    let mut streams = [
+        Stream::new(&moduli.lanes[0], first, width),
+        match N {
+            1 => Stream::empty(&moduli.lanes[0]),
+            _ => Stream::new(&moduli.lanes[N - 1], second, width),
+        },
+    ];
     let quads_of = |i: usize| i * width..(i + 1) * width;
     macro_rules! row {
         ($row:expr) => {
-            unroll!(i < N => {
+            for_each_number!(i < N => {
                 match factor {
                     Factor::Itself => streams[i].square::<V>(token, $row, &a[quads_of(i)], width),
                     Factor::Other(b) => streams[i].multiply::<V>(token, $row, &b[quads_of(i)][$row], width),
@@ -289,26 +339,26 @@ fn montgomery<V: Quad, const N: usize, const WIDTH: usize>(
             })
         };
     }
-    unroll!(i < N => { streams[i].start::<V>(token, &a[quads_of(i)]); });
+    for_each_number!(i < N => { streams[i].start::<V>(token, &a[quads_of(i)]); });
     row!(0);
-    let mut digits = [[V::splat(token, 0); DIGITS]; N];
+    let mut digits = [[V::splat(token, 0); DIGITS]; 2];
     // What must wait for the digits before comes first, then what fills the time until the next ones are there.
     for_each_quad!(WIDTH > 0, at < width => {
-        let mut columns = [[0; DIGITS]; N];
-        unroll!(i < N => { columns[i] = streams[i].columns::<V>(token, at, (at > 0).then_some(&digits[i])); });
+        let mut columns = [[0; DIGITS]; 2];
+        for_each_number!(i < N => { columns[i] = streams[i].columns::<V>(token, at, (at > 0).then_some(&digits[i])); });
         if at > 0 {
-            unroll!(i < N => { streams[i].reduce_partially::<V>(token, at - 1, &digits[i], width); });
+            for_each_number!(i < N => { streams[i].reduce_partially::<V>(token, at - 1, &digits[i], width); });
         }
         let is_last = at + 1 == width;
-        unroll!(i < N => {
+        for_each_number!(i < N => {
             columns[i] = if is_last { streams[i].quotient(columns[i]) } else { streams[i].digits(columns[i]) };
         });
         if !is_last {
             row!(at + 1);
         }
-        unroll!(i < N => { digits[i] = columns[i].map(|digit| V::splat(token, digit)); });
+        for_each_number!(i < N => { digits[i] = splat_each::<V>(token, &columns[i]); });
     });
-    unroll!(i < N => { streams[i].finish::<V>(token, &digits[i], &mut a[quads_of(i)]); });
+    for_each_number!(i < N => { streams[i].finish::<V>(token, &digits[i], &mut a[quads_of(i)]); });
 }
 
 /// [`montgomery`] with the code for this width.
