@@ -170,8 +170,26 @@ macro_rules! with_kernel {
     };
 }
 
+/// [`with_kernel`] where one item has one modulus: a kernel whose two lanes are the halves of one private operation works on one number.
+macro_rules! with_kernel_of_one_modulus {
+    ($choice:expr, $kernel:ident => $body:expr) => {
+        match $choice.0 {
+            Proof::TwoPortable => {
+                let $kernel = Mont52x2::<quad::Portable, 1>::new(());
+                $body
+            }
+            #[cfg(target_arch = "x86_64")]
+            Proof::TwoIfma(token) => {
+                let $kernel = Mont52x2::<ifma256::Ymm, 1>::new(token);
+                $body
+            }
+            _ => with_kernel!($choice, $kernel => $body),
+        }
+    };
+}
+
 /// The kernel that this program was built to choose, if any: so that every test of the workspace can be run with each.
-const BUILT_FOR: Option<&str> = option_env!("RSALAB_BUILD_KERNEL");
+pub(crate) const BUILT_FOR: Option<&str> = option_env!("RSALAB_BUILD_KERNEL");
 
 impl Kernel {
     /// The fastest kernel this CPU can run.
@@ -240,12 +258,12 @@ impl Kernel {
 
     /// Prepares x^e mod n.
     pub(crate) fn public(self, modulus: &Modulus, e: &[u64]) -> Box<dyn Raise> {
-        self.claimed(with_kernel!(self, kernel => Box::new(PublicPower::new(kernel, modulus, e))))
+        self.claimed(with_kernel_of_one_modulus!(self, kernel => Box::new(PublicPower::new(kernel, modulus, e))))
     }
 
     /// Prepares what protects private powers mod n.
     pub(crate) fn guard(self, modulus: &Modulus, e: &[u64]) -> Box<dyn Guard> {
-        with_kernel!(self, kernel => Box::new(LaneGuard::new(kernel, modulus, e)))
+        with_kernel_of_one_modulus!(self, kernel => Box::new(LaneGuard::new(kernel, modulus, e)))
     }
 
     /// Prepares x^d mod n by its CRT parameters.

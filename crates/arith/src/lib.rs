@@ -6,7 +6,7 @@
 //! | question | file |
 //! |---|---|
 //! | How is a number held? | `limbs`: little-endian 64-bit limbs whose count is public |
-//! | What is a kernel, which are there? | `kernel`: the trait and one file for each; `dispatch`: detect, list, force |
+//! | What is a kernel, which are there? | `kernel`: the trait and one file for each; `dispatch`: detect, list, force; `choice`: by operation, length and batch |
 //! | How is a power taken? | `exp`: fixed window in constant time; sparse public exponents in variable time |
 //! | What is a checked key? | `key`: public and private, checked once |
 //! | What is prepared once for a key? | `context`: public, private (CRT, blinded, checked), many keys, bare (feature `hazmat`) |
@@ -24,6 +24,7 @@
 
 mod batch;
 pub mod candidate;
+mod choice;
 mod context;
 pub mod declassify;
 mod dispatch;
@@ -42,6 +43,7 @@ mod recover;
 #[cfg(test)]
 mod timing;
 
+pub use choice::Operation;
 #[cfg(feature = "hazmat")]
 pub use context::bare;
 pub use context::{

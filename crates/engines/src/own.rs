@@ -9,7 +9,7 @@
 
 mod setup;
 
-use rsalab_rsa::{Backend, CpuBackend, Kernel, generate::miller_rabin_rounds, kernels};
+use rsalab_rsa::{Backend, CpuBackend, Kernel, Operation, generate::miller_rabin_rounds, kernels};
 
 use crate::{
     backed::{Bulk, Keyed, private_key, public_key, refused, strict},
@@ -28,6 +28,8 @@ const STRICT: &str = Own::STRICT;
 /// candidates for primes are all drawn anew.
 pub struct Own {
     kernel: Kernel,
+    /// Whether a batch may run on another kernel that is faster for as many items.
+    chooses: bool,
 }
 
 impl Own {
@@ -37,10 +39,11 @@ impl Own {
     /// The variant that draws every candidate for a prime anew, as the standard says.
     pub const STRICT: &str = "strict";
 
-    /// With the fastest kernel that this CPU can run.
+    /// With the fastest kernel that this CPU can run, for each number of items.
     pub fn auto() -> Self {
         Own {
             kernel: Kernel::auto(),
+            chooses: true,
         }
     }
 
@@ -49,14 +52,32 @@ impl Own {
     /// # Errors
     /// If there is no such kernel, or this machine cannot run it; the reason names those it can.
     pub fn with_kernel(name: &str) -> Result<Self, Reason> {
-        kernel_named(name).map(|kernel| Own { kernel })
+        let chooses = false;
+        kernel_named(name).map(|kernel| Own { kernel, chooses })
     }
 
     fn kernel_of(&self, job: &Job) -> Result<Kernel, Reason> {
         match job.variant.as_deref() {
+            None if self.chooses => Ok(match job.op {
+                Op::Private | Op::Sign => {
+                    Kernel::for_batch(Operation::Private, job.bits, job.batch)
+                }
+                Op::Public | Op::Verify => {
+                    Kernel::for_batch(Operation::Public, job.bits, job.batch)
+                }
+                _ => self.kernel,
+            }),
             None | Some(PLAIN | STRICT) => Ok(self.kernel),
             Some(name) => kernel_named(name),
         }
+    }
+
+    /// The backend that a job runs on: where it may be, the one that chooses for each call.
+    fn backend_of(&self, job: &Job) -> Result<CpuBackend, Reason> {
+        Ok(match job.variant {
+            None if self.chooses => CpuBackend::auto(),
+            _ => CpuBackend::new(self.kernel_of(job)?),
+        })
     }
 }
 
@@ -154,10 +175,12 @@ impl Engine for Own {
 
     fn prepare(&self, job: &Job, keys: &[StudyKey]) -> Result<Box<dyn Prepared + '_>, EngineError> {
         self.supports(job)?;
-        let kernel = self.kernel_of(job)?;
-        let backend = CpuBackend::new(kernel);
+        let backend = self.backend_of(job)?;
         Ok(match job.op {
-            Op::Private | Op::Sign => Box::new(Keyed::new(private(&backend, keys, job)?, job)?),
+            Op::Private | Op::Sign => {
+                let prepared = private(&backend, self.kernel_of(job)?, keys, job)?;
+                Box::new(Keyed::new(prepared, job)?)
+            }
             Op::Public | Op::Verify => {
                 let key = backend.prepare_public(&public_key(job, keys)?);
                 Box::new(Keyed::new(key.map_err(refused)?, job)?)
@@ -183,13 +206,14 @@ fn has_crt(job: &Job) -> bool {
 /// The key for its private operation, in the job's variant.
 fn private(
     backend: &CpuBackend,
+    kernel: Kernel,
     keys: &[StudyKey],
     job: &Job,
 ) -> Result<Box<dyn rsalab_rsa::Prepared>, EngineError> {
     let key = private_key(job, keys)?;
     match (has_crt(job), job.bare) {
         (true, false) => backend.prepare_private(&key),
-        (true, true) => backend.prepare_bare_private(&key),
+        (true, true) => CpuBackend::new(kernel).prepare_bare_private(&key),
         (false, false) => backend.prepare_private_without_crt(&key),
         (false, true) => backend.prepare_bare_private_without_crt(&key),
     }

@@ -3,6 +3,7 @@
 //! Integers are big-endian byte strings of fixed length, a batch is contiguous: `inputs` holds `status.len()` blocks of
 //! the modulus's length `k = ceil(bits / 8)`, and so does `outputs`. A backend never shows how it lays numbers out.
 
+mod by_batch;
 mod cpu;
 
 use rsalab_arith::Kernel;
@@ -60,7 +61,7 @@ pub trait Prepared: Send + Sync {
     /// Bytes of the modulus, and so of each block.
     fn modulus_len(&self) -> usize;
 
-    /// The kernel that will run, for the record.
+    /// The kernel that will run, for the record; of several that share the work, the widest one.
     fn kernel(&self) -> &str;
 
     /// Items that the kernel works on at once.

@@ -43,12 +43,16 @@ fn edges(n: &BigUint) -> Vec<(BigUint, bool)> {
 
 #[test]
 fn batches_of_every_size_give_what_the_model_gives() {
-    for kernel in kernels()
+    let available = kernels()
         .into_iter()
         .filter(|kernel| kernel.available.is_ok())
-    {
-        let backend = CpuBackend::named(kernel.name).expect("it is available");
-        assert_eq!(backend.kernel(), kernel.name);
+        .map(|kernel| {
+            let backend = CpuBackend::named(kernel.name).expect("it is available");
+            (backend, kernel.name)
+        });
+    // Alone, and with others for what is left over of a pass.
+    for (backend, kernel) in available.chain([(CpuBackend::auto(), Kernel::auto().name())]) {
+        assert_eq!(backend.kernel(), kernel);
         for bits in [256, 258, 384, 512, 514, 768, 1024] {
             let key = study_key(bits, &backend).expect("a key");
             let k = key.modulus_len();
@@ -62,7 +66,7 @@ fn batches_of_every_size_give_what_the_model_gives() {
                     (prepared.modulus_len(), prepared.lanes()),
                     (k, backend.lanes())
                 );
-                assert_eq!(prepared.kernel(), kernel.name);
+                assert_eq!(prepared.kernel(), kernel);
                 let mut runner = prepared.runner().unwrap();
                 let items = edges(&n);
                 for count in 0..=items.len() {

@@ -3,10 +3,12 @@
 #[cfg(feature = "hazmat")]
 use rsalab_arith::bare::{BarePrivateContext, BarePrivateScratch};
 use rsalab_arith::{
-    Kernel, MultiKeyContext, PrivateContext, PrivateScratch, PublicContext, PublicScratch,
+    Kernel, MultiKeyContext, Operation, PrivateContext, PrivateScratch, PublicContext,
+    PublicScratch,
     candidate::{PreTester, Tester},
 };
 
+use super::by_batch::ByBatch;
 use super::{
     Backend, BlockRunner, CandidateTester, MultiKeyRunner, Prepared, PreparedMultiKey, Sieve,
     Status,
@@ -15,21 +17,28 @@ use crate::{Error, PrivateKey, PublicKey, Result};
 
 const NAME: &str = "cpu";
 
-/// RSA on this CPU with one kernel for everything.
+/// RSA on this CPU: with one kernel for everything, or with the one that suits each batch.
 #[derive(Clone, Copy, Debug)]
 pub struct CpuBackend {
     kernel: Kernel,
+    /// Whether batches that another kernel does faster may run on that.
+    chooses: bool,
 }
 
 impl CpuBackend {
     /// With a kernel of the caller's choice.
     pub fn new(kernel: Kernel) -> Self {
-        CpuBackend { kernel }
+        let chooses = false;
+        CpuBackend { kernel, chooses }
     }
 
-    /// With the kernel that suits this CPU best.
+    /// With the kernels that suit this CPU best: the widest one for batches, for a few items under one key that which is fastest for as many
+    /// ([`Kernel::for_batch`]).
     pub fn auto() -> Self {
-        CpuBackend::new(Kernel::auto())
+        CpuBackend {
+            kernel: Kernel::auto(),
+            chooses: true,
+        }
     }
 
     /// With the kernel of this name, as [`kernels`](rsalab_arith::kernels) lists them.
@@ -94,7 +103,14 @@ impl Backend for CpuBackend {
     }
 
     fn prepare_private(&self, key: &PrivateKey) -> Result<Box<dyn Prepared>> {
-        Ok(Box::new(PrivateContext::new(key.checked(), self.kernel)))
+        if !self.chooses {
+            return Ok(Box::new(PrivateContext::new(key.checked(), self.kernel)));
+        }
+        let (bits, key) = (key.bits(), key.clone());
+        let prepare = move |kernel| -> Box<dyn Prepared> {
+            Box::new(PrivateContext::new(key.checked(), kernel))
+        };
+        Ok(Box::new(ByBatch::new(Operation::Private, bits, prepare)))
     }
 
     fn prepare_multi_key(&self, keys: &[PrivateKey]) -> Result<Box<dyn PreparedMultiKey>> {
@@ -104,7 +120,14 @@ impl Backend for CpuBackend {
     }
 
     fn prepare_public(&self, key: &PublicKey) -> Result<Box<dyn Prepared>> {
-        Ok(Box::new(PublicContext::new(key.checked(), self.kernel)))
+        if !self.chooses {
+            return Ok(Box::new(PublicContext::new(key.checked(), self.kernel)));
+        }
+        let (bits, key) = (key.bits(), key.clone());
+        let prepare = move |kernel| -> Box<dyn Prepared> {
+            Box::new(PublicContext::new(key.checked(), kernel))
+        };
+        Ok(Box::new(ByBatch::new(Operation::Public, bits, prepare)))
     }
 
     fn sieve(&self, bits: usize) -> Sieve {

@@ -180,7 +180,7 @@ impl<'a> Stream<'a> {
             sum += carry;
             q[i] = low(n0, sum);
             // Its product clears the low digit, and so carries 1 unless that is zero already.
-            carry = (sum >> DIGIT_BITS) + ((sum & DIGIT_MASK) + DIGIT_MASK >> DIGIT_BITS);
+            carry = (sum >> DIGIT_BITS) + (((sum & DIGIT_MASK) + DIGIT_MASK) >> DIGIT_BITS);
         });
         self.carry = carry;
         q

@@ -1,0 +1,135 @@
+//! Which kernel is fastest for how many items of which operation: measured, and counted in passes.
+
+use crate::{Kernel, KernelInfo, dispatch, kernels};
+
+/// What a kernel is chosen for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Operation {
+    /// x^d mod n by the CRT, under one key.
+    Private,
+    /// x^e mod n, under one key.
+    Public,
+}
+
+/// What one pass of a kernel does and how long it takes, for moduli of up to 1024 bits, of up to 2048, and longer ones.
+#[derive(Debug, Clone, Copy)]
+struct Pass {
+    items: usize,
+    /// In hundredths of one operation of `mont64x1_adx` on the same CPU.
+    time: [usize; 3],
+}
+
+impl Pass {
+    fn of(operation: Operation, kernel: &str) -> Option<Self> {
+        use Operation::{Private, Public};
+        let (items, time) = match (operation, kernel) {
+            (Private, "mont52x8_ifma512") => (4, [81, 97, 102]),
+            (Private, "mont52x2_ifma256") => (1, [84, 55, 48]),
+            (Private, "mont47x8_avx512f") => (4, [158, 157, 155]),
+            (Private, "mont47x4_avx2fma" | "mont47x4_neon") => (2, [89, 91, 95]),
+            (Public, "mont52x8_ifma512") => (8, [271, 247, 226]),
+            (Public, "mont52x2_ifma256") => (1, [61, 41, 36]),
+            (Public, "mont47x8_avx512f") => (8, [400, 370, 340]),
+            (Public, "mont47x4_avx2fma" | "mont47x4_neon") => (4, [210, 190, 185]),
+            (_, "mont64x1_adx") => (1, [100; 3]),
+            (_, "mont64x1_portable") => (1, [160; 3]),
+            // Portable forms of vectors, which are for tests.
+            _ => return None,
+        };
+        Some(Self { items, time })
+    }
+
+    fn time(self, bits: usize, count: usize) -> usize {
+        let class = match bits {
+            ..=1024 => 0,
+            1025..=2048 => 1,
+            _ => 2,
+        };
+        count.div_ceil(self.items) * self.time[class]
+    }
+}
+
+impl Kernel {
+    /// The kernel that is fastest for `count` items at once of an operation whose modulus has `bits` bits. A program that was built to
+    /// choose one kernel chooses that.
+    ///
+    /// From times measured on one CPU, a Zen 4 (`rsalab bench --engines own:<kernel> --batch <items>`); on others the order is taken to be the same.
+    pub fn for_batch(operation: Operation, bits: usize, count: usize) -> Self {
+        if dispatch::BUILT_FOR.is_some() {
+            return Self::auto();
+        }
+        let time = |kernel: &KernelInfo| {
+            let pass = Pass::of(operation, kernel.name)?;
+            kernel
+                .available
+                .is_ok()
+                .then(|| pass.time(bits, count.max(1)))
+        };
+        kernels()
+            .iter()
+            .filter_map(|kernel| Some((time(kernel)?, kernel.name)))
+            .min_by_key(|(time, _)| *time)
+            .and_then(|(_, name)| Self::named(name).ok())
+            .unwrap_or_else(Self::auto)
+    }
+
+    /// Items of an operation that one pass of this kernel does.
+    pub fn items(self, operation: Operation) -> usize {
+        Pass::of(operation, self.name()).map_or(self.lanes(), |pass| pass.items)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const OPERATIONS: [Operation; 2] = [Operation::Private, Operation::Public];
+
+    #[test]
+    fn every_kernel_that_is_preferred_to_the_portable_one_has_its_times() {
+        for kernel in kernels() {
+            let is_for_tests = kernel.name.ends_with("_portable") && kernel.lanes > 1;
+            for operation in OPERATIONS {
+                let pass = Pass::of(operation, kernel.name);
+                assert_eq!(pass.is_none(), is_for_tests, "{}", kernel.name);
+                assert!(pass.is_none_or(|pass| pass.items <= kernel.lanes));
+            }
+        }
+    }
+
+    #[test]
+    fn many_items_run_on_the_preferred_kernel() {
+        for operation in OPERATIONS {
+            for bits in [512, 1024, 2048, 4096, 16384] {
+                assert_eq!(Kernel::for_batch(operation, bits, 64), Kernel::auto());
+            }
+        }
+    }
+
+    #[test]
+    fn more_items_never_take_less_time() {
+        for kernel in kernels() {
+            for operation in OPERATIONS {
+                let Some(pass) = Pass::of(operation, kernel.name) else {
+                    continue;
+                };
+                for bits in [1024, 2048, 4096] {
+                    assert!((1..40).all(|n| pass.time(bits, n) <= pass.time(bits, n + 1)));
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn one_item_runs_on_one_number_where_that_is_faster() {
+        if dispatch::BUILT_FOR.is_some() || Kernel::named("mont52x2_ifma256").is_err() {
+            return eprintln!("skipped: this CPU has no AVX-512 IFMA, or one kernel was built for");
+        }
+        let name = |operation, bits, count| Kernel::for_batch(operation, bits, count).name();
+        assert_eq!(name(Operation::Private, 1024, 1), "mont52x8_ifma512");
+        assert_eq!(name(Operation::Private, 2048, 1), "mont52x2_ifma256");
+        assert_eq!(name(Operation::Private, 2048, 2), "mont52x8_ifma512");
+        assert_eq!(name(Operation::Public, 2048, 6), "mont52x2_ifma256");
+        assert_eq!(name(Operation::Public, 2048, 8), "mont52x8_ifma512");
+    }
+}

@@ -1,0 +1,130 @@
+//! A key on several kernels of this CPU: each call runs on the one that is fastest for its number of items.
+
+use rsalab_arith::{Kernel, Operation};
+use std::sync::OnceLock;
+
+use super::{BlockRunner, Prepared, Status};
+use crate::Result;
+
+/// A key that is prepared for a kernel when the first call comes that it suits.
+pub(super) struct ByBatch {
+    modulus_len: usize,
+    /// Items of one pass of the widest kernel, the first of `kernels`.
+    items: usize,
+    /// The place in `kernels` for what is left over after whole passes: for 0 items, for 1, and so on.
+    for_rest: Vec<usize>,
+    kernels: Vec<OnKernel>,
+    prepare: Box<dyn Fn(Kernel) -> Box<dyn Prepared> + Send + Sync>,
+}
+
+struct OnKernel {
+    kernel: Kernel,
+    prepared: OnceLock<Box<dyn Prepared>>,
+}
+
+impl ByBatch {
+    pub(super) fn new(
+        operation: Operation,
+        bits: usize,
+        prepare: impl Fn(Kernel) -> Box<dyn Prepared> + Send + Sync + 'static,
+    ) -> Self {
+        let widest = Kernel::auto();
+        let items = widest.items(operation);
+        let mut kernels = vec![widest];
+        let mut place_of = |kernel| {
+            kernels
+                .iter()
+                .position(|&known| known == kernel)
+                .unwrap_or_else(|| {
+                    kernels.push(kernel);
+                    kernels.len() - 1
+                })
+        };
+        let for_rest = (0..items).map(|rest| match rest {
+            0 => 0,
+            rest => place_of(Kernel::for_batch(operation, bits, rest)),
+        });
+        let for_rest = for_rest.collect();
+        Self {
+            modulus_len: bits.div_ceil(8),
+            items,
+            for_rest,
+            kernels: kernels
+                .into_iter()
+                .map(|kernel| OnKernel {
+                    kernel,
+                    prepared: OnceLock::new(),
+                })
+                .collect(),
+            prepare: Box::new(prepare),
+        }
+    }
+}
+
+impl Prepared for ByBatch {
+    fn modulus_len(&self) -> usize {
+        self.modulus_len
+    }
+
+    fn kernel(&self) -> &str {
+        self.kernels[0].kernel.name()
+    }
+
+    fn lanes(&self) -> usize {
+        self.kernels[0].kernel.lanes()
+    }
+
+    fn runner(&self) -> Result<Box<dyn BlockRunner + '_>> {
+        Ok(Box::new(Runner {
+            key: self,
+            runners: self.kernels.iter().map(|_| None).collect(),
+        }))
+    }
+}
+
+/// One thread's runners, by the places of their kernels.
+struct Runner<'key> {
+    key: &'key ByBatch,
+    runners: Vec<Option<Box<dyn BlockRunner + 'key>>>,
+}
+
+impl<'key> Runner<'key> {
+    fn on(&mut self, place: usize) -> Result<&mut Box<dyn BlockRunner + 'key>> {
+        let key = self.key;
+        let runner = match self.runners[place].take() {
+            Some(runner) => runner,
+            None => {
+                let OnKernel { kernel, prepared } = &key.kernels[place];
+                prepared.get_or_init(|| (key.prepare)(*kernel)).runner()?
+            }
+        };
+        Ok(self.runners[place].insert(runner))
+    }
+}
+
+impl BlockRunner for Runner<'_> {
+    fn run(&mut self, inputs: &[u8], outputs: &mut [u8], status: &mut [Status]) -> Result<()> {
+        let len = status.len() * self.key.modulus_len;
+        let rest = status.len() % self.key.items;
+        let place = self.key.for_rest[rest];
+        // Buffers that do not belong together are for a context to refuse.
+        if place == 0 || (inputs.len(), outputs.len()) != (len, len) {
+            return self.on(0)?.run(inputs, outputs, status);
+        }
+        let whole = status.len() - rest;
+        let at = whole * self.key.modulus_len;
+        let (outputs, outputs_of_rest) = outputs.split_at_mut(at);
+        let (status, status_of_rest) = status.split_at_mut(whole);
+        if whole > 0 {
+            self.on(0)?.run(&inputs[..at], outputs, status)?;
+        }
+        let done = self
+            .on(place)?
+            .run(&inputs[at..], outputs_of_rest, status_of_rest);
+        if done.is_err() {
+            // As one kernel leaves it: nothing of a batch that failed.
+            outputs.fill(0);
+        }
+        done
+    }
+}
