@@ -26,7 +26,7 @@ impl Pass {
             (Private, "mont52x8_ifma512") => (4, [81, 97, 102]),
             (Private, "mont52x2_ifma256") => (1, [84, 55, 48]),
             (Private, "mont47x8_avx512f") => (4, [158, 157, 155]),
-            (Private, "mont47x4_avx2fma" | "mont47x4_neon") => (2, [89, 91, 95]),
+            (Private, "mont47x4_avx2fma" | "mont47x4_neon") => (2, [89, 97, 100]),
             (Public, "mont52x8_ifma512") => (8, [271, 247, 226]),
             (Public, "mont52x2_ifma256") => (1, [61, 41, 36]),
             (Public, "mont47x8_avx512f") => (8, [400, 370, 340]),
