@@ -28,10 +28,11 @@ use rsalab_rsa::{
 mod keys;
 
 /// valgrind does not know AVX-512; the forms of these kernels on arrays are the same code.
-const KERNELS: [&str; 5] = [
+const KERNELS: [&str; 6] = [
     "mont64x1_portable",
     "mont64x1_adx",
     "mont52x8_portable",
+    "mont52x2_portable",
     "mont47x4_portable",
     "mont47x4_avx2fma",
 ];

@@ -171,8 +171,9 @@ mod slow {
     #[cfg(target_arch = "x86_64")]
     use crate::kernel::{
         mont47::Mont47,
+        mont52x2::Mont52x2,
         mont52x8::Mont52x8,
-        x86_64::{adx, avx2fma, ifma512},
+        x86_64::{adx, avx2fma, ifma256, ifma512},
     };
     use crate::limbs::Modulus;
     use crate::limbs::aligned::Aligned;
@@ -304,7 +305,10 @@ mod slow {
         }
         #[cfg(target_arch = "x86_64")]
         match ifma512::HaveIfma::check() {
-            Some(token) => product(Mont52x8::<ifma512::Zmm>::new(token)),
+            Some(token) => {
+                product(Mont52x8::<ifma512::Zmm>::new(token));
+                product(Mont52x2::<ifma256::Ymm, 2>::new(token));
+            }
             None => eprintln!("skipped: this CPU has no AVX-512 IFMA"),
         }
         #[cfg(target_arch = "x86_64")]
@@ -320,7 +324,10 @@ mod slow {
         look_up(Mont64x1(Portable));
         #[cfg(target_arch = "x86_64")]
         match ifma512::HaveIfma::check() {
-            Some(token) => look_up(Mont52x8::<ifma512::Zmm>::new(token)),
+            Some(token) => {
+                look_up(Mont52x8::<ifma512::Zmm>::new(token));
+                look_up(Mont52x2::<ifma256::Ymm, 2>::new(token));
+            }
             None => eprintln!("skipped: this CPU has no AVX-512 IFMA"),
         }
         #[cfg(target_arch = "x86_64")]
@@ -341,7 +348,10 @@ mod slow {
         }
         #[cfg(target_arch = "x86_64")]
         match ifma512::HaveIfma::check() {
-            Some(token) => power(Mont52x8::<ifma512::Zmm>::new(token)),
+            Some(token) => {
+                power(Mont52x8::<ifma512::Zmm>::new(token));
+                power(Mont52x2::<ifma256::Ymm, 2>::new(token));
+            }
             None => eprintln!("skipped: this CPU has no AVX-512 IFMA"),
         }
         #[cfg(target_arch = "x86_64")]

@@ -4,6 +4,7 @@
 pub(crate) mod aarch64;
 #[cfg(test)]
 mod agreement;
+mod digits52;
 pub(crate) mod doubles;
 pub(crate) mod lanes;
 pub(crate) mod mont47;

@@ -38,7 +38,7 @@ mod moduli;
 mod operations;
 pub(crate) mod quad;
 
-use super::{Doublings, LaneKernel};
+use super::{Doublings, LaneKernel, digits52};
 use crate::kernel::lanes::{DIGIT_BITS, DIGIT_MASK};
 use crate::limbs::{Modulus, Nat, words};
 use moduli::{Moduli, quads, quads_mut, quads_of};
@@ -87,7 +87,7 @@ impl<V: Quad, const N: usize> LaneKernel for Mont52x2<V, N> {
             (&mut moduli.rr, rr),
             (&mut moduli.high_rr, high_rr),
         ] {
-            moduli::put(lane_of::<N>(constant, lane), &limbs);
+            digits52::put(lane_of::<N>(constant, lane).iter_mut(), &limbs);
         }
     }
 
@@ -108,12 +108,13 @@ impl<V: Quad, const N: usize> LaneKernel for Mont52x2<V, N> {
     }
 
     fn load(self, _: &Moduli<N>, lane: usize, limbs: &[u64], value: &mut [u64]) {
-        moduli::put(lane_of::<N>(value, lane), limbs);
+        digits52::put(lane_of::<N>(value, lane).iter_mut(), limbs);
     }
 
     fn store(self, moduli: &Moduli<N>, lane: usize, value: &[u64], limbs: &mut [u64]) {
         let len = value.len() / N;
-        let mut above = moduli::take(&value[lane * len..][..len], limbs);
+        let digits = value[lane * len..][..len].iter().copied();
+        let mut above = digits52::take(digits, limbs);
         let n = &moduli.lanes[lane].plain;
         for _ in 0..2 {
             let over = !words::is_zero(&[above]) | !words::is_less(limbs, n);

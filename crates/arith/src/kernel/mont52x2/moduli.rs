@@ -1,6 +1,7 @@
 //! What is prepared for the moduli of all lanes, and numbers between limbs and digits.
 
 use super::quad::{DIGITS, Shifted, Words};
+use crate::kernel::digits52;
 use crate::kernel::lanes::{DIGIT_BITS, DIGIT_MASK};
 use crate::limbs::aligned::Aligned;
 use crate::limbs::{LIMB_BITS, Modulus, Nat};
@@ -116,45 +117,11 @@ fn shifted_of(words: &[u64]) -> &[Shifted] {
     quads_of(words).as_chunks().0
 }
 
-/// A number's digits.
-pub(super) fn put(digits: &mut [u64], limbs: &[u64]) {
-    let mut limbs = limbs.iter();
-    let mut pending: u128 = 0;
-    let mut bits = 0;
-    for digit in digits {
-        if bits < DIGIT_BITS {
-            pending |= u128::from(limbs.next().copied().unwrap_or(0)) << bits;
-            bits += LIMB_BITS;
-        }
-        *digit = pending as u64 & DIGIT_MASK;
-        pending >>= DIGIT_BITS;
-        bits -= DIGIT_BITS;
-    }
-}
-
-/// The number of digits; returns what lies above the limbs, up to 2^64.
-pub(super) fn take(digits: &[u64], limbs: &mut [u64]) -> u64 {
-    let mut digits = digits.iter();
-    let mut next = || u128::from(digits.next().copied().unwrap_or(0));
-    let mut pending: u128 = 0;
-    let mut bits = 0;
-    for limb in limbs {
-        while bits < LIMB_BITS {
-            pending |= next() << bits;
-            bits += DIGIT_BITS;
-        }
-        *limb = pending as u64;
-        pending >>= LIMB_BITS;
-        bits -= LIMB_BITS;
-    }
-    (pending | next() << bits) as u64
-}
-
 /// A number's digits, against the columns.
 fn put_shifted(words: &mut [u64], limbs: &[u64]) {
     let width = words.len() / (DIGITS * DIGITS) - 1;
     let mut digits = Zeroizing::new(vec![0; DIGITS * width]);
-    put(&mut digits, limbs);
+    digits52::put(digits.iter_mut(), limbs);
     for (i, word) in words.iter_mut().enumerate() {
         let (quad, by, place) = (i / (DIGITS * DIGITS), i / DIGITS % DIGITS, i % DIGITS);
         let digit = (DIGITS * quad + place).checked_sub(by);
