@@ -64,6 +64,11 @@ pub trait Prepared: Send + Sync {
     /// The kernel that will run, for the record; of several that share the work, the widest one.
     fn kernel(&self) -> &str;
 
+    /// The kernels that a call with so many items runs on, in the order of the items.
+    fn kernels_for(&self, _items: usize) -> Vec<&str> {
+        vec![self.kernel()]
+    }
+
     /// Items that the kernel works on at once.
     fn lanes(&self) -> usize;
 

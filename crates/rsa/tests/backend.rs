@@ -2,8 +2,8 @@
 
 use num_bigint::BigUint;
 use rsalab_rsa::{
-    Backend, BlockRunner, CandidateTester, CpuBackend, Error, Kernel, MultiKeyRunner, Prepared,
-    PreparedMultiKey, PrivateKey, PublicKey, Status,
+    Backend, BlockRunner, CandidateTester, CpuBackend, Error, Kernel, MultiKeyRunner, Operation,
+    Prepared, PreparedMultiKey, PrivateKey, PublicKey, Status,
     generate::{
         DEFAULT_EXPONENT, Generation, PublicExponent, generate_strict_on, prime_pair_strict,
     },
@@ -124,6 +124,26 @@ fn kernels_that_are_not_there_are_refused() {
     assert!(CpuBackend::named("no such kernel").is_err());
     assert_eq!(CpuBackend::auto().kernel(), Kernel::auto().name());
     assert_eq!(CpuBackend::auto().name(), "cpu");
+}
+
+#[test]
+fn what_is_left_over_of_a_pass_runs_on_the_kernel_for_as_many() {
+    let key = study_key(512, &CpuBackend::auto()).expect("a key");
+    let auto = CpuBackend::auto().prepare_public(key.public()).unwrap();
+    let items = Kernel::auto().items(Operation::Public);
+    for count in 1..=2 * items + 1 {
+        let few = Kernel::for_batch(Operation::Public, 512, count % items).name();
+        let expected = match (count / items, count % items) {
+            (0, _) => vec![few],
+            (_, 0) => vec![auto.kernel()],
+            _ if few == auto.kernel() => vec![few],
+            _ => vec![auto.kernel(), few],
+        };
+        assert_eq!(auto.kernels_for(count), expected, "{count} items");
+    }
+    let forced = CpuBackend::new(Kernel::auto());
+    let forced = forced.prepare_public(key.public()).unwrap();
+    assert_eq!(forced.kernels_for(1), [forced.kernel()]);
 }
 
 /// The CPU backend with other lanes than it has, or whose new keys fail their check.

@@ -32,7 +32,7 @@ impl Keyed {
 
 impl Prepared for Keyed {
     fn kernel(&self) -> String {
-        self.key.kernel().to_owned()
+        self.key.kernels_for(self.job.batch).join(" and ")
     }
 
     fn runner(&self) -> Result<Box<dyn Runner + '_>, EngineError> {

@@ -61,6 +61,17 @@ impl ByBatch {
     }
 }
 
+impl ByBatch {
+    /// How many of so many items the widest kernel takes, and the place of the one that takes the rest.
+    fn parts(&self, items: usize) -> (usize, usize) {
+        let rest = items % self.items;
+        match self.for_rest[rest] {
+            0 => (items, 0),
+            place => (items - rest, place),
+        }
+    }
+}
+
 impl Prepared for ByBatch {
     fn modulus_len(&self) -> usize {
         self.modulus_len
@@ -68,6 +79,15 @@ impl Prepared for ByBatch {
 
     fn kernel(&self) -> &str {
         self.kernels[0].kernel.name()
+    }
+
+    fn kernels_for(&self, items: usize) -> Vec<&str> {
+        let (whole, place) = self.parts(items);
+        let places = [(whole > 0).then_some(0), (items > whole).then_some(place)];
+        let names = places.into_iter().flatten();
+        names
+            .map(|place| self.kernels[place].kernel.name())
+            .collect()
     }
 
     fn lanes(&self) -> usize {
@@ -105,13 +125,11 @@ impl<'key> Runner<'key> {
 impl BlockRunner for Runner<'_> {
     fn run(&mut self, inputs: &[u8], outputs: &mut [u8], status: &mut [Status]) -> Result<()> {
         let len = status.len() * self.key.modulus_len;
-        let rest = status.len() % self.key.items;
-        let place = self.key.for_rest[rest];
+        let (whole, place) = self.key.parts(status.len());
         // Buffers that do not belong together are for a context to refuse.
-        if place == 0 || (inputs.len(), outputs.len()) != (len, len) {
+        if whole == status.len() || (inputs.len(), outputs.len()) != (len, len) {
             return self.on(0)?.run(inputs, outputs, status);
         }
-        let whole = status.len() - rest;
         let at = whole * self.key.modulus_len;
         let (outputs, outputs_of_rest) = outputs.split_at_mut(at);
         let (status, status_of_rest) = status.split_at_mut(whole);
