@@ -131,14 +131,18 @@ impl BlockRunner for Runner<'_> {
             return self.on(0)?.run(inputs, outputs, status);
         }
         let at = whole * self.key.modulus_len;
-        let (outputs, outputs_of_rest) = outputs.split_at_mut(at);
         let (status, status_of_rest) = status.split_at_mut(whole);
+        let mut done = Ok(());
         if whole > 0 {
-            self.on(0)?.run(&inputs[..at], outputs, status)?;
+            done = self
+                .on(0)
+                .and_then(|on| on.run(&inputs[..at], &mut outputs[..at], status));
         }
-        let done = self
-            .on(place)?
-            .run(&inputs[at..], outputs_of_rest, status_of_rest);
+        if done.is_ok() {
+            done = self
+                .on(place)
+                .and_then(|on| on.run(&inputs[at..], &mut outputs[at..], status_of_rest));
+        }
         if done.is_err() {
             // As one kernel leaves it: nothing of a batch that failed.
             outputs.fill(0);

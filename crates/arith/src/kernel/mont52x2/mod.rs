@@ -41,7 +41,7 @@ pub(crate) mod quad;
 use super::{Doublings, LaneKernel, digits52};
 use crate::kernel::lanes::{DIGIT_BITS, DIGIT_MASK};
 use crate::limbs::{Modulus, Nat, words};
-use moduli::{Moduli, quads, quads_mut, quads_of};
+use moduli::{Moduli, QUAD_BITS, quads, quads_mut, quads_of};
 use operations::{Add, Multiply, Select, Square, working_quads};
 use quad::{DIGITS, Quad, Work};
 
@@ -177,7 +177,7 @@ impl<V: Quad, const N: usize> LaneKernel for Mont52x2<V, N> {
     }
 
     fn r_bits(limbs: usize) -> usize {
-        DIGITS * DIGIT_BITS * quads(limbs)
+        QUAD_BITS * quads(limbs)
     }
 
     fn can_double(limbs: usize, bits: usize) -> bool {

@@ -239,7 +239,7 @@ const WORD_QUADS: usize = u64::BITS as usize / DIGITS;
 
 /// Carries columns into digits; they are worth less than R.
 ///
-/// Each column gives what exceeds its digit to the next, all at once. A column then exceeds a digit by 1 at most, and all of these carries come out of one
+/// Each column gives what exceeds its digit to the next, all at once. A column then carries 1 at most, and all of these carries come out of one
 /// addition of words that hold a bit for each column: whether it carries, and whether it would if 1 came in.
 #[inline(always)]
 fn carry_all<V: Quad>(token: V::Token, columns: &mut [Words]) {
@@ -306,9 +306,6 @@ macro_rules! for_each_number {
     }};
 }
 
-/// The most quads that there is code for.
-const MOST_KNOWN: usize = 5;
-
 /// a = a b / R mod n for N numbers of `width` quads. WIDTH is the width too, or 0 for any.
 #[inline(always)]
 fn montgomery<V: Quad, const N: usize, const WIDTH: usize>(
@@ -373,7 +370,7 @@ fn montgomery_of_any_width<V: Quad, const N: usize>(
     match a.len() / N {
         3 => montgomery::<V, N, 3>(token, moduli, a, factor, working),
         4 => montgomery::<V, N, 4>(token, moduli, a, factor, working),
-        MOST_KNOWN => montgomery::<V, N, MOST_KNOWN>(token, moduli, a, factor, working),
+        5 => montgomery::<V, N, 5>(token, moduli, a, factor, working),
         _ => montgomery::<V, N, 0>(token, moduli, a, factor, working),
     }
 }
@@ -484,6 +481,69 @@ impl<const N: usize> Work for Select<'_, N> {
                 });
                 at += len;
             }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::quad::Portable;
+    use super::*;
+    use num_bigint::BigUint;
+
+    struct CarryAll<'a>(&'a mut [Words]);
+
+    impl Work for CarryAll<'_> {
+        #[inline(always)]
+        fn run<V: Quad>(self, token: V::Token) {
+            carry_all::<V>(token, self.0);
+        }
+    }
+
+    fn worth(columns: &[Words]) -> BigUint {
+        let columns = columns.iter().flatten().rev();
+        columns.fold(BigUint::ZERO, |sum, &column| (sum << DIGIT_BITS) + column)
+    }
+
+    /// Carries that begin nowhere, anywhere and in the lowest column, and pass through any number of full digits, over the words that hold them.
+    fn carries_go_as_far_as_they_must<V: Quad>(token: V::Token) {
+        for quads in [1, 2, 5, 15, 16, 17, 32, 33, 40] {
+            let digits = DIGITS * quads;
+            for from in [0, 1, 3, 4, 62, 63, 64, 65, digits - 1] {
+                for to in [1, 4, 63, 64, 65, 128, digits - 1] {
+                    for start in [0, DIGIT_MASK, DIGIT_MASK + 1, u64::MAX] {
+                        let mut columns = vec![[0; DIGITS]; quads];
+                        let words = columns.as_flattened_mut();
+                        for word in words.iter_mut().take(to.min(digits - 1)).skip(from) {
+                            *word = DIGIT_MASK;
+                        }
+                        words[from.min(digits - 1)] = if from < digits - 1 { start } else { 1 };
+                        let expected = worth(&columns);
+                        V::run(token, CarryAll(&mut columns));
+                        assert_eq!(
+                            worth(&columns),
+                            expected,
+                            "{quads} quads, {from} to {to}, {start:x}"
+                        );
+                        assert!(columns.iter().flatten().all(|&digit| digit <= DIGIT_MASK));
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn carries_of_arrays_go_as_far_as_they_must() {
+        carries_go_as_far_as_they_must::<Portable>(());
+    }
+
+    #[cfg(target_arch = "x86_64")]
+    #[test]
+    fn carries_of_registers_go_as_far_as_they_must() {
+        use crate::kernel::x86_64::{ifma256::Ymm, ifma512::HaveIfma};
+        match HaveIfma::check() {
+            Some(token) => carries_go_as_far_as_they_must::<Ymm>(token),
+            None => eprintln!("skipped: this CPU has no AVX-512 IFMA"),
         }
     }
 }
