@@ -34,6 +34,7 @@
 //! units for 256 bits does two a cycle. Between one quad and the next there is a chain from vector to general registers and back, some
 //! 40 cycles, and some 200 from the last quotient to the first rows of the next operation; lanes fill what they can of each other's.
 
+mod carries;
 mod moduli;
 mod operations;
 pub(crate) mod quad;
