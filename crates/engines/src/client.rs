@@ -14,7 +14,7 @@ use std::{
     process::Child,
     sync::{Arc, atomic::AtomicBool},
     thread,
-    time::{Duration, Instant},
+    time::Duration,
 };
 
 use rsalab_measure::{BlockPlan, Interruption};
@@ -324,9 +324,8 @@ impl Session for Worker {
     fn block(&mut self, plan: &BlockPlan) -> Result<BlockReport, SessionError> {
         let request = Request::Block { plan: *plan };
         let planned = Duration::from_nanos(plan.min_ns.saturating_add(plan.discard_ns));
-        let asked = Instant::now();
         let answer = self.ask(&request, self.limits.work.saturating_add(planned))?;
-        let waited_ns = u64::try_from(asked.elapsed().as_nanos()).unwrap_or(u64::MAX);
+        let waited_ns = u64::try_from(self.connection.waited.as_nanos()).unwrap_or(u64::MAX);
         let Answer::Block(report) = answer else {
             return Err(self.unexpected(&request, &answer));
         };

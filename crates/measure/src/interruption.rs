@@ -99,6 +99,7 @@ pub fn starved(cpu: CpuTime, wall: Duration) -> Option<Interruption> {
 pub struct Watch {
     /// None: only the watcher itself is watched.
     pid: Option<u32>,
+    begun: Instant,
     looked: Instant,
     suspended: Option<Duration>,
     found: Option<Interruption>,
@@ -108,9 +109,11 @@ pub struct Watch {
 impl Watch {
     /// Begins to watch.
     pub fn begin(pid: Option<u32>) -> Self {
+        let now = Instant::now();
         Watch {
             pid,
-            looked: Instant::now(),
+            begun: now,
+            looked: now,
             suspended: in_suspension(),
             found: None,
             unwatched: Duration::ZERO,
@@ -134,6 +137,11 @@ impl Watch {
     /// How long the watcher itself did not run: nobody else is to blame for that time.
     pub fn unwatched(&self) -> Duration {
         self.unwatched
+    }
+
+    /// From the beginning to the last look.
+    pub fn watched(&self) -> Duration {
+        self.looked - self.begun
     }
 
     /// Ends the watch; what was seen first.
@@ -232,6 +240,7 @@ mod tests {
         thread::sleep(ms(20));
         watch.look();
         assert_eq!(watch.unwatched(), Duration::ZERO);
+        assert!(watch.watched() >= ms(20));
         watch.looked -= ms(3_000);
         watch.look();
         assert!(watch.unwatched() >= ms(2_900));

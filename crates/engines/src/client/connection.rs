@@ -38,7 +38,9 @@ pub(super) struct Connection {
     longest: Arc<AtomicU64>,
     /// Set by whoever wants the coordinator to stop.
     pub(super) stop: Option<Arc<AtomicBool>>,
-    /// What was seen to keep the worker from running during the last request.
+    /// How long the last request took. All of it was watched: a pause of this program between two of its own steps is in neither or in both.
+    pub(super) waited: Duration,
+    /// What was seen to keep the worker from running in that time.
     pub(super) interruption: Option<Interruption>,
 }
 
@@ -93,6 +95,7 @@ impl Connection {
             stderr_ended,
             longest,
             stop: None,
+            waited: Duration::ZERO,
             interruption: None,
         };
         start("requests", move || {
@@ -120,7 +123,8 @@ impl Connection {
         Ok(line)
     }
 
-    /// Sends a request and waits for a line of `longest` bytes at most.
+    /// Sends a request and waits for a line of `longest` bytes at most: the answer, or why there is none. A wish to stop goes unnoticed for a
+    /// [`LOOK`] at most, an answer not at all.
     pub(super) fn exchange(
         &mut self,
         request: &Request,
@@ -131,15 +135,10 @@ impl Connection {
         let mut line =
             serde_json::to_vec(request).expect("a request can always be written as JSON");
         line.push(b'\n');
+        let mut watch = Watch::begin(self.child.as_ref().map(Child::id));
+        let asked = Instant::now();
         // A writer that has gone means a worker that has gone: the reader knows.
         let _ = self.requests.send(line);
-        self.receive(limit)
-    }
-
-    /// The next answer, or why there is none. A wish to stop goes unnoticed for a [`LOOK`] at most, an answer not at all.
-    fn receive(&mut self, limit: Duration) -> Result<Vec<u8>, ReceiveError> {
-        let asked = Instant::now();
-        let mut watch = Watch::begin(self.child.as_ref().map(Child::id));
         let heard = loop {
             // Time in which this program did not run is not the worker's.
             let limit = limit.saturating_add(watch.unwatched());
@@ -158,6 +157,7 @@ impl Connection {
                 Err(RecvTimeoutError::Timeout) => {}
             }
         };
+        self.waited = watch.watched();
         self.interruption = watch.end();
         heard
     }
