@@ -24,7 +24,7 @@ impl Pass {
         use Operation::{Private, Public};
         let (items, time) = match (operation, kernel) {
             (Private, "mont52x8_ifma512") => (4, [81, 97, 102]),
-            (Private, "mont52x2_ifma256") => (1, [84, 55, 48]),
+            (Private, "mont52x2_ifma256") => (1, [84, 46, 37]),
             (Private, "mont47x8_avx512f") => (4, [158, 157, 155]),
             (Private, "mont47x4_avx2fma" | "mont47x4_neon") => (2, [89, 97, 100]),
             (Public, "mont52x8_ifma512") => (8, [271, 247, 226]),

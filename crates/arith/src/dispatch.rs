@@ -15,7 +15,7 @@ use crate::kernel::x86_64::{
     avx2::YmmWords,
     avx2fma::{HaveAvx2Fma, Ymm},
     avx512f::{HaveAvx512F, ZmmDoubles},
-    ifma256,
+    ifma_quads,
     ifma512::{HaveIfma, Zmm},
 };
 use crate::kernel::{doubles, lanes};
@@ -65,12 +65,12 @@ pub struct KernelInfo {
 }
 
 type EightPortable = Mont52x8<lanes::Portable>;
-type TwoPortable = Mont52x2<quad::Portable, 2>;
+type TwoPortable = Mont52x2<quad::Portable<2>, 2>;
 type FourPortable = Mont47<doubles::Portable<4>, 4, 6>;
 #[cfg(target_arch = "x86_64")]
 type EightIfma = Mont52x8<Zmm>;
 #[cfg(target_arch = "x86_64")]
-type TwoIfma = Mont52x2<ifma256::Ymm, 2>;
+type TwoIfma = Mont52x2<ifma_quads::TwoQuads, 2>;
 #[cfg(target_arch = "x86_64")]
 type EightAvx512 = Mont47<ZmmDoubles, 8, 8>;
 #[cfg(target_arch = "x86_64")]
@@ -175,12 +175,12 @@ macro_rules! with_kernel_of_one_modulus {
     ($choice:expr, $kernel:ident => $body:expr) => {
         match $choice.0 {
             Proof::TwoPortable => {
-                let $kernel = Mont52x2::<quad::Portable, 1>::new(());
+                let $kernel = Mont52x2::<quad::Portable<1>, 1>::new(());
                 $body
             }
             #[cfg(target_arch = "x86_64")]
             Proof::TwoIfma(token) => {
-                let $kernel = Mont52x2::<ifma256::Ymm, 1>::new(token);
+                let $kernel = Mont52x2::<ifma_quads::OneQuad, 1>::new(token);
                 $body
             }
             _ => with_kernel!($choice, $kernel => $body),

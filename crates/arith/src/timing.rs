@@ -173,7 +173,7 @@ mod slow {
         mont47::Mont47,
         mont52x2::Mont52x2,
         mont52x8::Mont52x8,
-        x86_64::{adx, avx2fma, ifma256, ifma512},
+        x86_64::{adx, avx2fma, ifma_quads, ifma512},
     };
     use crate::limbs::Modulus;
     use crate::limbs::aligned::Aligned;
@@ -307,7 +307,7 @@ mod slow {
         match ifma512::HaveIfma::check() {
             Some(token) => {
                 product(Mont52x8::<ifma512::Zmm>::new(token));
-                product(Mont52x2::<ifma256::Ymm, 2>::new(token));
+                product(Mont52x2::<ifma_quads::TwoQuads, 2>::new(token));
             }
             None => eprintln!("skipped: this CPU has no AVX-512 IFMA"),
         }
@@ -326,7 +326,7 @@ mod slow {
         match ifma512::HaveIfma::check() {
             Some(token) => {
                 look_up(Mont52x8::<ifma512::Zmm>::new(token));
-                look_up(Mont52x2::<ifma256::Ymm, 2>::new(token));
+                look_up(Mont52x2::<ifma_quads::TwoQuads, 2>::new(token));
             }
             None => eprintln!("skipped: this CPU has no AVX-512 IFMA"),
         }
@@ -350,7 +350,7 @@ mod slow {
         match ifma512::HaveIfma::check() {
             Some(token) => {
                 power(Mont52x8::<ifma512::Zmm>::new(token));
-                power(Mont52x2::<ifma256::Ymm, 2>::new(token));
+                power(Mont52x2::<ifma_quads::TwoQuads, 2>::new(token));
             }
             None => eprintln!("skipped: this CPU has no AVX-512 IFMA"),
         }

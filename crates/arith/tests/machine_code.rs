@@ -13,15 +13,16 @@ use std::{
 
 const KERNEL: &str = "mont52x8_ifma512";
 
-/// The one form whose digits lie across a vector. Its carries and quotients go through general registers, so that its code cannot be read as that of the
-/// others: its form on arrays is tracked by valgrind, and its times are compared (`make timing`).
-const ACROSS: &str = "run_ifma256";
+/// The forms whose digits lie across a vector. Their last carries go through general registers, so that their code cannot be read as that of the
+/// others: their form on arrays is tracked by valgrind, and their times are compared (`make timing`).
+const ACROSS: &str = "run_quad";
 
 /// Of each form on vector registers: the function that its code is compiled into, the products that are to be found there, and at least how many
 /// of both.
-const KERNELS: [(&str, &str, &str, [usize; 2]); 5] = [
+const KERNELS: [(&str, &str, &str, [usize; 2]); 6] = [
     ("run_ifma512", "vpmadd52luq", "%zmm", [3, 1000]),
-    (ACROSS, "vpmadd52luq", "%ymm", [3, 1000]),
+    ("run_quad_of_one", "vpmadd52luq", "%ymm", [3, 100]),
+    ("run_quad_of_two", "vpmadd52luq", "%zmm", [3, 100]),
     ("run_avx512f", "vfmadd", "%zmm", [3, 1000]),
     ("run_avx2fma", "vfmadd", "%ymm", [3, 1000]),
     // The sieve.

@@ -6,7 +6,7 @@ pub(crate) mod montgomery;
 pub(crate) mod nat;
 pub(crate) mod words;
 
-pub(crate) use modulus::Modulus;
+pub(crate) use modulus::{Modulus, negated_inverse};
 pub(crate) use nat::Nat;
 
 /// Bits in a limb.

@@ -2,7 +2,7 @@
 
 use super::{LIMB_BITS, Nat, montgomery, words};
 
-use zeroize::{Zeroize, ZeroizeOnDrop};
+use zeroize::{Zeroize, ZeroizeOnDrop, Zeroizing};
 
 /// An odd modulus n of N limbs, and what Montgomery multiplication (Montgomery 1985) by R = 2^(64 N) needs.
 ///
@@ -162,10 +162,44 @@ pub(crate) fn inverse_word(a: u64) -> u64 {
     x
 }
 
+/// -1 / n mod 2^(64 limbs), for an odd n, by Newton's iteration: x (2 - n x) is right to twice as many limbs as x. In constant time.
+pub(crate) fn negated_inverse(n: &[u64], limbs: usize) -> Nat {
+    let mut x = Nat::zero(limbs);
+    let mut n_x = Zeroizing::new(vec![0; 2 * limbs]);
+    let mut product = Zeroizing::new(vec![0; 2 * limbs]);
+    x[0] = inverse_word(n[0]);
+    let mut right = 1;
+    while right < limbs {
+        let next = (2 * right).min(limbs);
+        let n = &n[..next.min(n.len())];
+        // n x = 1 + 2^(64 right) f: x (2 - n x) = x - 2^(64 right) f x.
+        let n_x = &mut n_x[..n.len() + right];
+        words::mul(n_x, n, &x[..right]);
+        let f = n_x.get(right..next.min(n_x.len())).unwrap_or_default();
+        let product = &mut product[..f.len() + right];
+        words::mul(product, f, &x[..right]);
+        let (_, above) = x.split_at_mut(right);
+        let above = &mut above[..next - right];
+        let f_x = &product[..above.len().min(product.len())];
+        above[..f_x.len()].copy_from_slice(f_x);
+        negate(above);
+        right = next;
+    }
+    negate(&mut x);
+    x
+}
+
+/// x = -x mod 2^(64 limbs).
+fn negate(x: &mut [u64]) {
+    x.iter_mut().for_each(|limb| *limb = !*limb);
+    words::add_carry(x, subtle::Choice::from(1));
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::model::{any_modulus, limbs, number, power_of_two};
+    use num_bigint::BigUint;
     use proptest::prelude::*;
 
     proptest! {
@@ -180,6 +214,15 @@ mod tests {
             prop_assert_eq!(number(modulus.rr()), power_of_two(128 * len) % &n);
             prop_assert_eq!(modulus.n()[0].wrapping_mul(modulus.n0()), u64::MAX);
             prop_assert_eq!(number(modulus.n()), n);
+        }
+
+        #[test]
+        fn inverses_are_inverses(
+            (bits, n) in (2usize..1200).prop_flat_map(|bits| (Just(bits), any_modulus(bits))),
+            len in 1usize..24,
+        ) {
+            let inverse = negated_inverse(&limbs(&n, bits.div_ceil(64)), len);
+            prop_assert_eq!((number(&inverse) * n + 1u8) % power_of_two(64 * len), BigUint::ZERO);
         }
     }
 }

@@ -64,9 +64,9 @@ mod tiles;
 use super::doubles::{Doubles, Work};
 use super::{Doublings, LaneKernel, window_width};
 use crate::limbs::aligned::Aligned;
-use crate::limbs::{Modulus, Nat, words};
+use crate::limbs::{Modulus, Nat, negated_inverse, words};
 use form::Form;
-use moduli::{Moduli, limbs_of_r, negated_inverse, vectors, vectors_mut};
+use moduli::{Moduli, limbs_of_r, vectors, vectors_mut};
 use operations::{Add, Multiply, Select, Square, SquareAndDouble};
 use subtle::Choice;
 

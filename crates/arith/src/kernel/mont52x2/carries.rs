@@ -1,38 +1,57 @@
 //! From columns to digits.
 
-use super::quad::{DIGITS, Quad, Words};
+use super::quad::{DIGITS, Quads, Words};
 use crate::kernel::lanes::DIGIT_MASK;
 
-/// Quads whose carries fit into one word.
-const WORD_QUADS: usize = u64::BITS as usize / DIGITS;
+/// Carries of N numbers that fit into one word, in quads.
+const fn word_quads<const N: usize>() -> usize {
+    u64::BITS as usize / (DIGITS * N)
+}
 
-/// Carries columns into digits; they are worth less than R.
+/// The bits of a word that belong to one of N numbers: four, then four of the next number, and so on.
+const fn bits_of<const N: usize>(lane: usize) -> u64 {
+    let mut bits = 0;
+    let mut at = DIGITS * lane;
+    while at < u64::BITS as usize {
+        bits |= 0b1111 << at;
+        at += DIGITS * N;
+    }
+    bits
+}
+
+/// Carries columns into digits; each number is worth less than R.
 ///
 /// Each column gives what exceeds its digit to the next, all at once. A column then carries 1 at most, and all of these carries come out of one
-/// addition of words that hold a bit for each column: whether it carries, and whether it would if 1 came in.
+/// addition of words that hold a bit for each column: whether it carries, and whether it would if 1 came in. Bits of other numbers
+/// in between let every carry pass.
 #[inline(always)]
-pub(super) fn carry_all<V: Quad>(token: V::Token, columns: &mut [Words]) {
+pub(super) fn carry_all<V: Quads<N>, const N: usize>(token: V::Token, columns: &mut [Words<N>]) {
     let mask = V::splat(token, DIGIT_MASK);
     let mut below = V::splat(token, 0);
-    let (mut carries_below, mut carry) = (0, false);
-    for columns in columns.chunks_mut(WORD_QUADS) {
+    let mut carried = [(0, false); N];
+    for columns in columns.chunks_mut(word_quads::<N>()) {
         let (mut carries, mut passes) = (0, 0);
         for (i, column) in columns.iter_mut().enumerate() {
             let sum = V::load(token, column);
             let above = sum.shift_right_digit();
             let sum = sum.and(mask).add(above.move_up::<1>(below));
             below = above;
-            carries |= u64::from(sum.exceeds(mask)) << (DIGITS * i);
-            passes |= u64::from(sum.equals(mask)) << (DIGITS * i);
+            carries |= u64::from(sum.exceeds(mask)) << (DIGITS * N * i);
+            passes |= u64::from(sum.equals(mask)) << (DIGITS * N * i);
             sum.store(column);
         }
-        let count = DIGITS * columns.len();
-        let (sum, over) = (carries << 1 | carries_below).overflowing_add(passes);
-        let (sum, over_again) = sum.overflowing_add(carry.into());
-        (carries_below, carry) = (carries >> (count - 1), over | over_again);
-        let takes = sum ^ passes;
+        let count = DIGITS * N * columns.len();
+        let mut takes = 0;
+        for (lane, (carries_below, carry)) in carried.iter_mut().enumerate() {
+            let own = bits_of::<N>(lane);
+            let (carries, passes) = (carries & own, passes | !own);
+            let (sum, over) = (carries << 1 | *carries_below).overflowing_add(passes);
+            let (sum, over_again) = sum.overflowing_add((*carry).into());
+            (*carries_below, *carry) = (carries >> (count - 1), over | over_again);
+            takes |= (sum ^ passes) & own;
+        }
         for (i, column) in columns.iter_mut().enumerate() {
-            let places = (takes >> (DIGITS * i)) as u8 & 0b1111;
+            let places = (takes >> (DIGITS * N * i)) as u8;
             V::load(token, column)
                 .add_one_at(places)
                 .and(mask)
@@ -48,41 +67,55 @@ mod tests {
     use crate::kernel::mont52x2::quad::{Portable, Work};
     use num_bigint::BigUint;
 
-    struct CarryAll<'a>(&'a mut [Words]);
+    struct CarryAll<'a, const N: usize>(&'a mut [Words<N>]);
 
-    impl Work for CarryAll<'_> {
+    impl<const N: usize> Work<N> for CarryAll<'_, N> {
         #[inline(always)]
-        fn run<V: Quad>(self, token: V::Token) {
-            carry_all::<V>(token, self.0);
+        fn run<V: Quads<N>>(self, token: V::Token) {
+            carry_all::<V, N>(token, self.0);
         }
     }
 
-    fn worth(columns: &[Words]) -> BigUint {
-        let columns = columns.iter().flatten().rev();
+    fn worth<const N: usize>(columns: &[Words<N>], lane: usize) -> BigUint {
+        let columns = columns.iter().flat_map(|quad| &quad[lane]).rev();
         columns.fold(BigUint::ZERO, |sum, &column| (sum << DIGIT_BITS) + column)
     }
 
-    /// Carries that begin nowhere, anywhere and in the lowest column, and pass through any number of full digits, over the words that hold them.
-    fn carries_go_as_far_as_they_must<V: Quad>(token: V::Token) {
-        for quads in [1, 2, 5, 15, 16, 17, 32, 33, 40] {
+    /// Carries that begin nowhere, anywhere and in the lowest column, and pass through any number of full digits, over the words that hold them;
+    /// beside another number, in which they are elsewhere.
+    fn carries_go_as_far_as_they_must<V: Quads<N>, const N: usize>(token: V::Token) {
+        for quads in [1, 2, 5, 7, 8, 9, 15, 16, 17, 32, 33, 40] {
             let digits = DIGITS * quads;
-            for from in [0, 1, 3, 4, 62, 63, 64, 65, digits - 1] {
-                for to in [1, 4, 63, 64, 65, 128, digits - 1] {
+            let number =
+                |from: usize, to: usize, start: u64, lane: usize, columns: &mut [Words<N>]| {
+                    let words = columns.iter_mut().flat_map(|quad| &mut quad[lane]);
+                    for (at, word) in words.enumerate() {
+                        *word = match at {
+                            _ if at == from.min(digits - 1) && from < digits - 1 => start,
+                            _ if at == from.min(digits - 1) => 1,
+                            _ if (from..to.min(digits - 1)).contains(&at) => DIGIT_MASK,
+                            _ => 0,
+                        };
+                    }
+                };
+            for from in [0, 1, 3, 4, 31, 32, 62, 63, 64, 65, digits - 1] {
+                for to in [1, 4, 31, 33, 63, 64, 65, 128, digits - 1] {
                     for start in [0, DIGIT_MASK, DIGIT_MASK + 1, u64::MAX] {
-                        let mut columns = vec![[0; DIGITS]; quads];
-                        let words = columns.as_flattened_mut();
-                        for word in words.iter_mut().take(to.min(digits - 1)).skip(from) {
-                            *word = DIGIT_MASK;
+                        let mut columns = vec![[[0; DIGITS]; N]; quads];
+                        for lane in 0..N {
+                            number(from + 3 * lane, to, start, lane, &mut columns);
                         }
-                        words[from.min(digits - 1)] = if from < digits - 1 { start } else { 1 };
-                        let expected = worth(&columns);
+                        let expected: Vec<_> = (0..N).map(|lane| worth(&columns, lane)).collect();
                         V::run(token, CarryAll(&mut columns));
-                        assert_eq!(
-                            worth(&columns),
-                            expected,
-                            "{quads} quads, {from} to {to}, {start:x}"
-                        );
-                        assert!(columns.iter().flatten().all(|&digit| digit <= DIGIT_MASK));
+                        for (lane, expected) in expected.iter().enumerate() {
+                            assert_eq!(
+                                worth(&columns, lane),
+                                *expected,
+                                "{quads} quads, {from} to {to}, {start:x}"
+                            );
+                        }
+                        let digits = columns.iter().flatten().flatten();
+                        assert!(digits.into_iter().all(|&digit| digit <= DIGIT_MASK));
                     }
                 }
             }
@@ -91,15 +124,22 @@ mod tests {
 
     #[test]
     fn carries_of_arrays_go_as_far_as_they_must() {
-        carries_go_as_far_as_they_must::<Portable>(());
+        carries_go_as_far_as_they_must::<Portable<1>, 1>(());
+        carries_go_as_far_as_they_must::<Portable<2>, 2>(());
     }
 
     #[cfg(target_arch = "x86_64")]
     #[test]
     fn carries_of_registers_go_as_far_as_they_must() {
-        use crate::kernel::x86_64::{ifma256::Ymm, ifma512::HaveIfma};
+        use crate::kernel::x86_64::{
+            ifma_quads::{OneQuad, TwoQuads},
+            ifma512::HaveIfma,
+        };
         match HaveIfma::check() {
-            Some(token) => carries_go_as_far_as_they_must::<Ymm>(token),
+            Some(token) => {
+                carries_go_as_far_as_they_must::<OneQuad, 1>(token);
+                carries_go_as_far_as_they_must::<TwoQuads, 2>(token);
+            }
             None => eprintln!("skipped: this CPU has no AVX-512 IFMA"),
         }
     }

@@ -1,12 +1,12 @@
-//! Montgomery arithmetic on one number or two at once, in 52-bit digits, four neighbouring digits of a number in one vector: for a single
-//! operation, whose two halves fill both lanes.
+//! Montgomery arithmetic on one number or two at once, in 52-bit digits, four neighbouring digits of each number in one vector: for a single
+//! operation, whose two halves lie side by side in it.
 //!
 //! ```text
 //! a, b, n     W quads of four digits; R = 2^(208 W) >= 16 n
 //! multiply    t = a b, four rows at a time: a quad of b times all of a            Quad::add_rows
 //!             for each quad of t but the last of the lower half:
 //!                 carried into digits, taken away, and t += it / 2^208 mod n        reduced partially: no quotient
-//!             the last one: four quotient digits, and t += q n
+//!             the last one: q = its digits times -1 / n mod 2^208, and t += q n
 //!             result = the upper half of t, carried into digits, below 3 n
 //! square      rows take only what lies above the diagonal; doubled, and the squares added, quad by quad
 //! ```
@@ -30,41 +30,43 @@
 //!
 //! # Time
 //!
-//! For W quads a product takes W (16 W + 8) + 8 (W - 1) multiplications of vectors a number, a square W (12 W + 12) or so, and a CPU with two
-//! units for 256 bits does two a cycle. Between one quad and the next there is a chain from vector to general registers and back, some
-//! 40 cycles, and some 200 from the last quotient to the first rows of the next operation; lanes fill what they can of each other's.
+//! For W quads a product takes W (16 W + 8) + 8 (W - 1) + 14 multiplications of vectors, a square W (12 W + 12) or so; a CPU does two of 256 bits
+//! in a cycle, or one or two of 512 bits. Between one quad and the next there is a chain of some 30 cycles, which the rows of the products fill, and
+//! some 200 from the last quotient to the first rows of the next operation, which nothing does.
 
 mod carries;
 mod moduli;
 mod operations;
 pub(crate) mod quad;
+mod stream;
 
 use super::{Doublings, LaneKernel, digits52};
 use crate::kernel::lanes::{DIGIT_BITS, DIGIT_MASK};
 use crate::limbs::{Modulus, Nat, words};
-use moduli::{Moduli, QUAD_BITS, quads, quads_mut, quads_of};
-use operations::{Add, Multiply, Select, Square, working_quads};
-use quad::{DIGITS, Quad, Work};
+use moduli::{Moduli, QUAD_BITS, copy_digits, digits_mut, digits_of, quads, quads_mut, quads_of};
+use operations::{Add, Multiply, Select, Square};
+use quad::{DIGITS, Quads, Work};
+use stream::working_quads;
 
 /// The kernel over one form, for N numbers at once, 1 or 2.
 #[derive(Clone, Copy)]
-pub(crate) struct Mont52x2<V: Quad, const N: usize> {
+pub(crate) struct Mont52x2<V: Quads<N>, const N: usize> {
     token: V::Token,
 }
 
-impl<V: Quad, const N: usize> Mont52x2<V, N> {
+impl<V: Quads<N>, const N: usize> Mont52x2<V, N> {
     /// The kernel, for who can prove that the CPU has the instructions.
     pub(crate) fn new(token: V::Token) -> Self {
         Self { token }
     }
 
-    fn run(self, work: impl Work) {
+    fn run(self, work: impl Work<N>) {
         V::run(self.token, work);
     }
 }
 
-impl<V: Quad, const N: usize> LaneKernel for Mont52x2<V, N> {
-    const NAME: &'static str = V::MONT52X2;
+impl<V: Quads<N>, const N: usize> LaneKernel for Mont52x2<V, N> {
+    const NAME: &'static str = V::NAME;
     const LANES: usize = N;
     type Moduli = Moduli<N>;
 
@@ -81,42 +83,32 @@ impl<V: Quad, const N: usize> LaneKernel for Mont52x2<V, N> {
     }
 
     fn set_modulus(self, moduli: &mut Moduli<N>, lane: usize, modulus: &Modulus) {
-        moduli.lanes[lane].set_to_reduce(modulus);
+        moduli.set_to_reduce(lane, modulus);
         let [one, rr, high_rr] = modulus.powers_of(Self::r_bits(modulus.limbs()));
         for (constant, limbs) in [
             (&mut moduli.one, one),
             (&mut moduli.rr, rr),
             (&mut moduli.high_rr, high_rr),
         ] {
-            digits52::put(lane_of::<N>(constant, lane).iter_mut(), &limbs);
+            digits52::put(digits_mut::<N>(constant, lane), &limbs);
         }
     }
 
     fn copy_modulus(self, to: &mut Moduli<N>, lane: usize, from: &Moduli<N>, from_lane: usize) {
-        to.lanes[lane].copy_from(&from.lanes[from_lane]);
-        for (to, from) in [
-            (&mut to.one, &from.one),
-            (&mut to.rr, &from.rr),
-            (&mut to.high_rr, &from.high_rr),
-        ] {
-            self.copy_lane(to, lane, from, from_lane);
-        }
+        to.copy_from(lane, from, from_lane);
     }
 
     fn copy_lane(self, to: &mut [u64], lane: usize, from: &[u64], from_lane: usize) {
-        let len = from.len() / N;
-        lane_of::<N>(to, lane).copy_from_slice(&from[from_lane * len..][..len]);
+        copy_digits::<N>(to, lane, from, from_lane);
     }
 
     fn load(self, _: &Moduli<N>, lane: usize, limbs: &[u64], value: &mut [u64]) {
-        digits52::put(lane_of::<N>(value, lane).iter_mut(), limbs);
+        digits52::put(digits_mut::<N>(value, lane), limbs);
     }
 
     fn store(self, moduli: &Moduli<N>, lane: usize, value: &[u64], limbs: &mut [u64]) {
-        let len = value.len() / N;
-        let digits = value[lane * len..][..len].iter().copied();
-        let mut above = digits52::take(digits, limbs);
-        let n = &moduli.lanes[lane].plain;
+        let mut above = digits52::take(digits_of::<N>(value, lane), limbs);
+        let n = &moduli.plain[lane];
         for _ in 0..2 {
             let over = !words::is_zero(&[above]) | !words::is_less(limbs, n);
             let borrow = words::sub_if(limbs, n, over);
@@ -141,7 +133,7 @@ impl<V: Quad, const N: usize> LaneKernel for Mont52x2<V, N> {
     ) {
         self.mul(moduli, low, &moduli.rr, working);
         self.mul(moduli, high, &moduli.high_rr, working);
-        self.run(Add::<N> {
+        self.run(Add {
             a: quads_mut(low),
             b: quads_of(high),
         });
@@ -170,7 +162,7 @@ impl<V: Quad, const N: usize> LaneKernel for Mont52x2<V, N> {
     }
 
     fn select(self, table: &[u64], digits: &[u8], value: &mut [u64]) {
-        self.run(Select::<N> {
+        self.run(Select {
             table: quads_of(table),
             digits,
             value: quads_mut(value),
@@ -193,9 +185,9 @@ impl<V: Quad, const N: usize> LaneKernel for Mont52x2<V, N> {
         _working: &mut [u64],
     ) {
         let mut modulus = Modulus::zero(n[0].len());
-        for (lane, n) in moduli.lanes.iter_mut().zip(n) {
+        for (lane, n) in n.iter().enumerate() {
             modulus.set_to_reduce(n, bits);
-            lane.set_to_reduce(&modulus);
+            moduli.set_to_reduce(lane, &modulus);
         }
     }
 
@@ -225,21 +217,15 @@ impl<V: Quad, const N: usize> LaneKernel for Mont52x2<V, N> {
             for bits in bits.as_chunks::<N>().0 {
                 self.sqr(moduli, value, 1, working);
                 for (lane, &bit) in bits.iter().enumerate() {
-                    double(lane_of::<N>(value, lane), bit);
+                    double(digits_mut::<N>(value, lane), bit);
                 }
             }
         }
     }
 }
 
-/// The words of one lane.
-fn lane_of<const N: usize>(words: &mut [u64], lane: usize) -> &mut [u64] {
-    let len = words.len() / N;
-    &mut words[lane * len..][..len]
-}
-
 /// a = 2^bit a, which is below R.
-fn double(a: &mut [u64], bit: u8) {
+fn double<'a>(a: impl Iterator<Item = &'a mut u64>, bit: u8) {
     let mut carry = 0;
     for digit in a {
         let doubled = *digit << bit | carry;
@@ -253,7 +239,7 @@ mod tests {
     use super::*;
     use crate::kernel::tests::{agrees_with_the_model, selects};
 
-    fn is_a_kernel<V: Quad, const N: usize>(token: V::Token) {
+    fn is_a_kernel<V: Quads<N>, const N: usize>(token: V::Token) {
         let kernel = Mont52x2::<V, N>::new(token);
         // One quad and many, with and without code of their own.
         for len in [1, 2, 3, 4, 5, 6, 8, 9, 12, 13, 16, 17, 24, 26, 32, 48] {
@@ -271,18 +257,21 @@ mod tests {
 
     #[test]
     fn the_portable_form_is_a_kernel() {
-        is_a_kernel::<quad::Portable, 1>(());
-        is_a_kernel::<quad::Portable, 2>(());
+        is_a_kernel::<quad::Portable<1>, 1>(());
+        is_a_kernel::<quad::Portable<2>, 2>(());
     }
 
     #[cfg(target_arch = "x86_64")]
     #[test]
     fn the_register_form_is_a_kernel() {
-        use crate::kernel::x86_64::{ifma256::Ymm, ifma512::HaveIfma};
+        use crate::kernel::x86_64::{
+            ifma_quads::{OneQuad, TwoQuads},
+            ifma512::HaveIfma,
+        };
         match HaveIfma::check() {
             Some(token) => {
-                is_a_kernel::<Ymm, 1>(token);
-                is_a_kernel::<Ymm, 2>(token);
+                is_a_kernel::<OneQuad, 1>(token);
+                is_a_kernel::<TwoQuads, 2>(token);
             }
             None => eprintln!("skipped: this CPU has no AVX-512 IFMA"),
         }

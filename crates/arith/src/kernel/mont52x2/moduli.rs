@@ -1,10 +1,10 @@
-//! What is prepared for the moduli of all lanes, and numbers between limbs and digits.
+//! What is prepared for the moduli of all numbers, and numbers between limbs and digits.
 
 use super::quad::{DIGITS, Shifted, Words};
 use crate::kernel::digits52;
-use crate::kernel::lanes::{DIGIT_BITS, DIGIT_MASK};
+use crate::kernel::lanes::DIGIT_BITS;
 use crate::limbs::aligned::Aligned;
-use crate::limbs::{LIMB_BITS, Modulus, Nat};
+use crate::limbs::{LIMB_BITS, Modulus, Nat, negated_inverse};
 use zeroize::Zeroizing;
 
 /// Bits of a quad.
@@ -15,10 +15,16 @@ pub(super) fn quads(limbs: usize) -> usize {
     (limbs * LIMB_BITS + 4).div_ceil(QUAD_BITS)
 }
 
-/// The moduli of N lanes, prepared.
+/// The moduli of N numbers, prepared.
 #[derive(Clone)]
 pub(crate) struct Moduli<const N: usize> {
-    pub(super) lanes: [Lane; N],
+    pub(super) plain: Vec<Nat>,
+    /// n, against the columns.
+    n: Aligned,
+    /// 1 / 2^208 mod n, against the columns.
+    inverse: Aligned,
+    /// -1 / n mod 2^208, against the columns.
+    quotient: Aligned,
     /// R mod n.
     pub(super) one: Aligned,
     /// R^2 mod n.
@@ -29,50 +35,35 @@ pub(crate) struct Moduli<const N: usize> {
     pub(super) unit: Aligned,
 }
 
-/// What a reduction takes of one modulus.
-#[derive(Clone)]
-pub(super) struct Lane {
-    pub(super) plain: Nat,
-    /// n, against the columns.
-    n: Aligned,
-    /// 1 / 2^208 mod n, against the columns.
-    inverse: Aligned,
-    /// -1 / n mod 2^52.
-    pub(super) n0: Zeroizing<u64>,
-}
-
 impl<const N: usize> Moduli<N> {
     /// Room for moduli of `limbs` limbs.
     pub(super) fn new(limbs: usize) -> Self {
         let width = quads(limbs);
         let value = || Aligned::zero(N * DIGITS * width);
+        let shifted = |width| Aligned::zero(N * DIGITS * DIGITS * width);
         let mut unit = value();
-        unit.iter_mut()
-            .step_by(DIGITS * width)
-            .for_each(|word| *word = 1);
-        let shifted = || Aligned::zero(DIGITS * DIGITS * (width + 1));
+        for lane in 0..N {
+            digits52::put(digits_mut::<N>(&mut unit, lane), &[1]);
+        }
         Self {
-            lanes: std::array::from_fn(|_| Lane {
-                plain: Nat::zero(limbs),
-                n: shifted(),
-                inverse: shifted(),
-                n0: Zeroizing::new(0),
-            }),
+            plain: vec![Nat::zero(limbs); N],
+            n: shifted(width + 1),
+            inverse: shifted(width + 1),
+            quotient: shifted(1),
             one: value(),
             rr: value(),
             high_rr: value(),
             unit,
         }
     }
-}
 
-impl Lane {
     /// Puts in what reduces by a modulus.
-    pub(super) fn set_to_reduce(&mut self, modulus: &Modulus) {
+    pub(super) fn set_to_reduce(&mut self, lane: usize, modulus: &Modulus) {
         let limbs = modulus.limbs();
-        self.plain.copy_from_slice(modulus.n());
-        put_shifted(&mut self.n, modulus.n());
-        *self.n0 = modulus.n0() & DIGIT_MASK;
+        self.plain[lane].copy_from_slice(modulus.n());
+        put_shifted::<N>(&mut self.n, lane, modulus.n());
+        let inverse = negated_inverse(modulus.n(), QUAD_BITS.div_ceil(LIMB_BITS));
+        put_shifted::<N>(&mut self.quotient, lane, &inverse);
         // Only numbers of more than one quad are reduced in parts.
         if let Some(above) = (limbs * LIMB_BITS).checked_sub(QUAD_BITS) {
             // R' / 2^208, and without R', which is 2^(64 limbs).
@@ -80,54 +71,87 @@ impl Lane {
             inverse[above / LIMB_BITS] = 1 << (above % LIMB_BITS);
             one[0] = 1;
             modulus.mul_reduced(&mut inverse, &one, &mut Nat::zero(2 * limbs));
-            put_shifted(&mut self.inverse, &inverse);
+            put_shifted::<N>(&mut self.inverse, lane, &inverse);
         }
     }
 
-    /// Copies what another one of as many limbs holds.
-    pub(super) fn copy_from(&mut self, other: &Self) {
-        self.plain.copy_from_slice(&other.plain);
-        self.n.copy_from_slice(&other.n);
-        self.inverse.copy_from_slice(&other.inverse);
-        *self.n0 = *other.n0;
+    /// Copies what another one of as many limbs holds in a lane.
+    pub(super) fn copy_from(&mut self, lane: usize, other: &Self, from: usize) {
+        self.plain[lane].copy_from_slice(&other.plain[from]);
+        for (to, other) in [
+            (&mut self.n, &other.n),
+            (&mut self.inverse, &other.inverse),
+            (&mut self.quotient, &other.quotient),
+            (&mut self.one, &other.one),
+            (&mut self.rr, &other.rr),
+            (&mut self.high_rr, &other.high_rr),
+        ] {
+            copy_digits::<N>(to, lane, other, from);
+        }
     }
 
     #[inline(always)]
-    pub(super) fn n(&self) -> &[Shifted] {
+    pub(super) fn n(&self) -> &[Shifted<N>] {
         shifted_of(&self.n)
     }
 
     #[inline(always)]
-    pub(super) fn inverse(&self) -> &[Shifted] {
+    pub(super) fn inverse(&self) -> &[Shifted<N>] {
         shifted_of(&self.inverse)
+    }
+
+    #[inline(always)]
+    pub(super) fn quotient(&self) -> &Shifted<N> {
+        &shifted_of(&self.quotient)[0]
     }
 }
 
 #[inline(always)]
-pub(super) fn quads_of(words: &[u64]) -> &[Words] {
-    words.as_chunks().0
-}
-
-pub(super) fn quads_mut(words: &mut [u64]) -> &mut [Words] {
-    words.as_chunks_mut().0
+pub(super) fn quads_of<const N: usize>(words: &[u64]) -> &[Words<N>] {
+    words.as_chunks().0.as_chunks().0
 }
 
 #[inline(always)]
-fn shifted_of(words: &[u64]) -> &[Shifted] {
+pub(super) fn quads_mut<const N: usize>(words: &mut [u64]) -> &mut [Words<N>] {
+    words.as_chunks_mut().0.as_chunks_mut().0
+}
+
+#[inline(always)]
+fn shifted_of<const N: usize>(words: &[u64]) -> &[Shifted<N>] {
     quads_of(words).as_chunks().0
 }
 
+/// The digits of one number, the lowest first.
+pub(super) fn digits_of<const N: usize>(words: &[u64], lane: usize) -> impl Iterator<Item = u64> {
+    quads_of::<N>(words).iter().flat_map(move |quad| quad[lane])
+}
+
+/// The digits of one number, the lowest first.
+pub(super) fn digits_mut<const N: usize>(
+    words: &mut [u64],
+    lane: usize,
+) -> impl Iterator<Item = &mut u64> {
+    let quads = quads_mut::<N>(words).iter_mut();
+    quads.flat_map(move |quad| quad[lane].iter_mut())
+}
+
+pub(super) fn copy_digits<const N: usize>(to: &mut [u64], lane: usize, other: &[u64], from: usize) {
+    for (to, other) in quads_mut::<N>(to).iter_mut().zip(quads_of::<N>(other)) {
+        to[lane] = other[from];
+    }
+}
+
 /// A number's digits, against the columns.
-fn put_shifted(words: &mut [u64], limbs: &[u64]) {
-    let width = words.len() / (DIGITS * DIGITS) - 1;
-    let mut digits = Zeroizing::new(vec![0; DIGITS * width]);
+fn put_shifted<const N: usize>(words: &mut [u64], lane: usize, limbs: &[u64]) {
+    let width = (limbs.len() * LIMB_BITS).div_ceil(DIGIT_BITS);
+    let mut digits = Zeroizing::new(vec![0; width]);
     digits52::put(digits.iter_mut(), limbs);
-    for (i, word) in words.iter_mut().enumerate() {
-        let (quad, by, place) = (i / (DIGITS * DIGITS), i / DIGITS % DIGITS, i % DIGITS);
-        let digit = (DIGITS * quad + place).checked_sub(by);
-        *word = digit
-            .and_then(|digit| digits.get(digit))
-            .copied()
-            .unwrap_or(0);
+    for (quad, quads) in words.as_chunks_mut::<DIGITS>().0.chunks_mut(N).enumerate() {
+        let by = quad % DIGITS;
+        for (place, word) in quads[lane].iter_mut().enumerate() {
+            let digit = (DIGITS * (quad / DIGITS) + place).checked_sub(by);
+            let digit = digit.and_then(|digit| digits.get(digit));
+            *word = digit.copied().unwrap_or(0);
+        }
     }
 }

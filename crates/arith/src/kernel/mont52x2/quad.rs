@@ -1,75 +1,78 @@
-//! Four neighbouring digits of one number: the type the kernel is written over.
+//! Four neighbouring digits of each of N numbers: the type the kernel is written over.
 //!
-//! It has a portable form ([`Portable`], for every machine and for tests) and one of 256-bit registers (`x86_64::ifma256`). As with
-//! [`Lanes`](crate::kernel::lanes::Lanes), the kernel's body is generic and `#[inline(always)]`, and [`Quad::run`] compiles it with the
-//! instructions that the form needs.
+//! It has a portable form ([`Portable`], for every machine and for tests) and those of 256-bit registers, for one number, and of 512-bit
+//! registers, for two (`x86_64::ifma_quads`). As with [`Lanes`](crate::kernel::lanes::Lanes), the kernel's body is generic and `#[inline(always)]`,
+//! and [`Quads::run`] compiles it with the instructions that the form needs.
 
 use crate::kernel::lanes::{DIGIT_BITS, DIGIT_MASK};
 use std::hint::black_box;
 
 /// Digits of a quad.
-pub(super) const DIGITS: usize = 4;
+pub(crate) const DIGITS: usize = 4;
 
-/// A quad in memory.
-pub(crate) type Words = [u64; DIGITS];
+/// A quad of each number, in memory.
+pub(crate) type Words<const N: usize> = [[u64; DIGITS]; N];
 
 /// A quad of a factor as it lies against the columns for each of four digits of the other factor: moved up by 0, 1, 2 and 3 digits, and
 /// filled from the quad below.
-pub(crate) type Shifted = [Words; DIGITS];
+pub(crate) type Shifted<const N: usize> = [Words<N>; DIGITS];
 
-/// Four 64-bit words. A value can only be made with a [`Token`](Self::Token), so having one proves that this CPU can work on it.
-pub(crate) trait Quad: Copy + Send + Sync + 'static {
+/// Four 64-bit words for each of N numbers. A value can only be made with a [`Token`](Self::Token), so having one proves that this CPU can
+/// work on it. What is said of places holds for the four of each number.
+pub(crate) trait Quads<const N: usize>: Copy + Send + Sync + 'static {
     /// The name of the Montgomery kernel over this form.
-    const MONT52X2: &'static str;
+    const NAME: &'static str;
     /// The proof that this CPU has the instructions.
     type Token: Copy + Send + Sync + 'static;
 
     /// Does `work` compiled for this form.
-    fn run<W: Work>(token: Self::Token, work: W);
+    fn run<W: Work<N>>(token: Self::Token, work: W);
     /// The words of memory.
-    fn load(token: Self::Token, words: &Words) -> Self;
-    /// The same word four times.
+    fn load(token: Self::Token, words: &Words<N>) -> Self;
+    /// The same word everywhere.
     fn splat(token: Self::Token, word: u64) -> Self;
-    /// A word, and three zeros above it.
-    fn lowest(token: Self::Token, word: u64) -> Self;
-    /// Each of two words twice.
-    fn pairs(token: Self::Token, words: &[u64; 2]) -> Self;
     /// To memory.
-    fn store(self, words: &mut Words);
-    /// The words.
-    fn words(self) -> Words;
+    fn store(self, words: &mut Words<N>);
     /// self + b mod 2^64.
     fn add(self, b: Self) -> Self;
-    /// self + 1 at each place whose bit is set.
+    /// self + 1 where a bit is set: four for each number, the first number's lowest.
     fn add_one_at(self, places: u8) -> Self;
     /// Bitwise and.
     fn and(self, b: Self) -> Self;
     /// Bitwise or.
     fn or(self, b: Self) -> Self;
+    /// Where words are equal, all bits set, and elsewhere none. They are below 2^63.
+    fn equal(self, b: Self) -> Self;
     /// self / 2^52.
     fn shift_right_digit(self) -> Self;
     /// Moved up by BY places, 1 to 3, and filled with the highest ones of `below`.
     fn move_up<const BY: usize>(self, below: Self) -> Self;
+    /// The word of one place in all four.
+    fn broadcast<const PLACE: usize>(self) -> Self;
+    /// The words of the lower half, or the upper one, twice each.
+    fn pairs<const HALF: usize>(self) -> Self;
+    /// Carries within the quad: its digits, and what it carries out, at the lowest place.
+    fn carry(self) -> (Self, Self);
     /// self + (the low digit of the product of a's and b's low digits) mod 2^64.
     fn add_low(self, a: Self, b: Self) -> Self;
     /// self + (the high digit of the product of a's and b's low digits) mod 2^64.
     fn add_high(self, a: Self, b: Self) -> Self;
-    /// [`add_low`](Self::add_low) at the places whose bits are set.
+    /// [`add_low`](Self::add_low) at the places whose bits are set, of four.
     fn add_low_at<const PLACES: u8>(self, a: Self, b: Self) -> Self;
-    /// [`add_high`](Self::add_high) at the places whose bits are set.
+    /// [`add_high`](Self::add_high) at the places whose bits are set, of four.
     fn add_high_at<const PLACES: u8>(self, a: Self, b: Self) -> Self;
-    /// A bit for each place where self > b, of words without sign.
+    /// A bit for each word that exceeds b's, of words without sign; four for each number, the first number's lowest.
     fn exceeds(self, b: Self) -> u8;
-    /// A bit for each place where self = b.
+    /// A bit for each word that equals b's, likewise.
     fn equals(self, b: Self) -> u8;
 
     /// columns += four rows: `digits`, each in all places, times the quads of `shifted` behind the first, which is what lies below them.
     #[inline(always)]
     fn add_rows(
         token: Self::Token,
-        columns: &mut [Words],
-        shifted: &[Shifted],
-        digits: &[Self; 4],
+        columns: &mut [Words<N>],
+        shifted: &[Shifted<N>],
+        digits: &[Self; DIGITS],
     ) {
         for (column, pair) in columns.iter_mut().zip(shifted.windows(2)) {
             let [below, here] = pair else { unreachable!() };
@@ -86,33 +89,33 @@ pub(crate) trait Quad: Copy + Send + Sync + 'static {
     }
 }
 
-/// Something to do over any form.
-pub(crate) trait Work {
-    /// Does it. Implementations are `#[inline(always)]`.
-    fn run<V: Quad>(self, token: V::Token);
+/// Something to be done with one form.
+pub(crate) trait Work<const N: usize> {
+    /// Must be `#[inline(always)]`, so that it is compiled with the instructions of the form.
+    fn run<V: Quads<N>>(self, token: V::Token);
 }
 
 /// The form every machine has.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Portable(Words);
+pub(crate) struct Portable<const N: usize>(Words<N>);
 
-impl Portable {
+impl<const N: usize> Portable<N> {
+    /// Words by what each place makes of its number's four of a and of b.
+    #[inline(always)]
+    fn places(self, b: Self, f: impl Fn(&[u64; DIGITS], &[u64; DIGITS], usize) -> u64) -> Self {
+        let number = |lane: usize| std::array::from_fn(|i| f(&self.0[lane], &b.0[lane], i));
+        Self(std::array::from_fn(number))
+    }
+
     #[inline(always)]
     fn zip(self, b: Self, f: impl Fn(u64, u64) -> u64) -> Self {
-        Self(std::array::from_fn(|i| f(self.0[i], b.0[i])))
+        self.places(b, |a, b, i| f(a[i], b[i]))
     }
 
     /// `b` at the places whose bits are set, a constant.
     #[inline(always)]
     fn replace(self, b: Self, places: u8) -> Self {
-        let at = |i| {
-            if places >> i & 1 == 1 {
-                b.0[i]
-            } else {
-                self.0[i]
-            }
-        };
-        Self(std::array::from_fn(at))
+        self.places(b, |a, b, i| if places >> i & 1 == 1 { b[i] } else { a[i] })
     }
 
     /// Gathers a bit from each word.
@@ -120,7 +123,8 @@ impl Portable {
     fn bits(self) -> u8 {
         // Past this point the compiler cannot know that a word is 0 or 1, and makes no branch of it.
         let words = black_box(self.0);
-        (0..DIGITS).fold(0, |bits, i| bits | (words[i] as u8) << i)
+        let words = words.as_flattened().iter().enumerate();
+        words.fold(0, |bits, (i, &word)| bits | (word as u8) << i)
     }
 }
 
@@ -130,42 +134,34 @@ fn product(a: u64, b: u64) -> u128 {
     u128::from(a & DIGIT_MASK).wrapping_mul(u128::from(b & DIGIT_MASK))
 }
 
-impl Quad for Portable {
-    const MONT52X2: &'static str = "mont52x2_portable";
+/// 1 where words are equal, else 0.
+#[inline(always)]
+fn is_equal(a: u64, b: u64) -> u64 {
+    // Of a number that is not zero, it or its negative has the top bit set.
+    ((a ^ b | (a ^ b).wrapping_neg()) >> 63) ^ 1
+}
+
+impl<const N: usize> Quads<N> for Portable<N> {
+    const NAME: &'static str = "mont52x2_portable";
     type Token = ();
 
-    fn run<W: Work>((): (), work: W) {
+    fn run<W: Work<N>>((): (), work: W) {
         work.run::<Self>(());
     }
 
     #[inline(always)]
-    fn load((): (), words: &Words) -> Self {
+    fn load((): (), words: &Words<N>) -> Self {
         Self(*words)
     }
 
     #[inline(always)]
     fn splat((): (), word: u64) -> Self {
-        Self([word; DIGITS])
+        Self([[word; DIGITS]; N])
     }
 
     #[inline(always)]
-    fn lowest((): (), word: u64) -> Self {
-        Self([word, 0, 0, 0])
-    }
-
-    #[inline(always)]
-    fn pairs((): (), &[a, b]: &[u64; 2]) -> Self {
-        Self([a, a, b, b])
-    }
-
-    #[inline(always)]
-    fn store(self, words: &mut Words) {
+    fn store(self, words: &mut Words<N>) {
         *words = self.0;
-    }
-
-    #[inline(always)]
-    fn words(self) -> Words {
-        self.0
     }
 
     #[inline(always)]
@@ -175,7 +171,9 @@ impl Quad for Portable {
 
     #[inline(always)]
     fn add_one_at(self, places: u8) -> Self {
-        self.add(Self(std::array::from_fn(|i| u64::from(places >> i & 1))))
+        let one =
+            |lane: usize| std::array::from_fn(|i| u64::from(places >> (DIGITS * lane + i) & 1));
+        self.add(Self(std::array::from_fn(one)))
     }
 
     #[inline(always)]
@@ -189,17 +187,46 @@ impl Quad for Portable {
     }
 
     #[inline(always)]
+    fn equal(self, b: Self) -> Self {
+        // Past this point the compiler cannot know that a word is all or nothing.
+        Self(black_box(
+            self.zip(b, |a, b| is_equal(a, b).wrapping_neg()).0,
+        ))
+    }
+
+    #[inline(always)]
     fn shift_right_digit(self) -> Self {
-        Self(self.0.map(|word| word >> DIGIT_BITS))
+        self.zip(self, |a, _| a >> DIGIT_BITS)
     }
 
     #[inline(always)]
     fn move_up<const BY: usize>(self, below: Self) -> Self {
-        let at = |i: usize| {
-            i.checked_sub(BY)
-                .map_or(below.0[(i + DIGITS - BY) % DIGITS], |i| self.0[i])
-        };
-        Self(std::array::from_fn(at))
+        self.places(below, |a, below, i| match i.checked_sub(BY) {
+            Some(i) => a[i],
+            None => below[i + DIGITS - BY],
+        })
+    }
+
+    #[inline(always)]
+    fn broadcast<const PLACE: usize>(self) -> Self {
+        self.places(self, |a, _, _| a[PLACE])
+    }
+
+    #[inline(always)]
+    fn pairs<const HALF: usize>(self) -> Self {
+        self.places(self, |a, _, i| a[2 * HALF + i / 2])
+    }
+
+    #[inline(always)]
+    fn carry(self) -> (Self, Self) {
+        let (mut digits, mut out) = (self, Self::splat((), 0));
+        for (digits, out) in digits.0.iter_mut().zip(&mut out.0) {
+            for digit in digits {
+                let sum = digit.wrapping_add(out[0]);
+                (*digit, out[0]) = (sum & DIGIT_MASK, sum >> DIGIT_BITS);
+            }
+        }
+        (digits, out)
     }
 
     #[inline(always)]
@@ -231,9 +258,7 @@ impl Quad for Portable {
 
     #[inline(always)]
     fn equals(self, b: Self) -> u8 {
-        // Of a number that is not zero, it or its negative has the top bit set.
-        self.zip(b, |a, b| ((a ^ b | (a ^ b).wrapping_neg()) >> 63) ^ 1)
-            .bits()
+        self.zip(b, is_equal).bits()
     }
 }
 
@@ -242,30 +267,36 @@ pub(crate) mod tests {
     use super::*;
 
     /// Every operation of a form against the portable one, on patterns and edges; rows of every count of columns.
-    pub(crate) fn agrees_with_the_portable_form<V: Quad>(token: V::Token) {
+    pub(crate) fn agrees_with_the_portable_form<V: Quads<N>, const N: usize>(token: V::Token) {
         struct Check;
-        impl Work for Check {
+        impl<const N: usize> Work<N> for Check {
             #[inline(always)]
-            fn run<V: Quad>(self, token: V::Token) {
+            fn run<V: Quads<N>>(self, token: V::Token) {
                 const EDGES: [u64; 6] = [
                     0,
                     1,
                     DIGIT_MASK,
                     DIGIT_MASK + 1,
-                    u64::MAX,
+                    u64::MAX >> 1,
                     0x9e37_79b9_7f4a_7c15,
                 ];
                 let mut at = 0;
-                let mut words = || -> Words {
+                let mut words = || -> Words<N> {
                     std::array::from_fn(|_| {
-                        at += 1;
-                        EDGES[at % 6].rotate_left((at / 7) as u32 % 3 * 20)
+                        std::array::from_fn(|_| {
+                            at += 1;
+                            EDGES[at % 6].rotate_left((at / 7) as u32 % 3 * 20)
+                        })
                     })
                 };
-                for _ in 0..100 {
+                for _ in 0..200 {
                     let (a, b, c) = (words(), words(), words());
                     let [x, y, z] = [a, b, c].map(|words| V::load(token, &words));
                     let [p, q, r] = [a, b, c].map(Portable);
+                    // A column leaves room for what is carried into it.
+                    let columns = a.map(|number| number.map(|word| word >> 1));
+                    let (digits, out) = V::load(token, &columns).carry();
+                    let (expected_digits, expected_out) = Portable(columns).carry();
                     for (what, got, expected) in [
                         ("add", x.add(y), p.add(q)),
                         ("and", x.and(y), p.and(q)),
@@ -274,6 +305,14 @@ pub(crate) mod tests {
                         ("up by 1", x.move_up::<1>(y), p.move_up::<1>(q)),
                         ("up by 2", x.move_up::<2>(y), p.move_up::<2>(q)),
                         ("up by 3", x.move_up::<3>(y), p.move_up::<3>(q)),
+                        ("place 0", x.broadcast::<0>(), p.broadcast::<0>()),
+                        ("place 1", x.broadcast::<1>(), p.broadcast::<1>()),
+                        ("place 2", x.broadcast::<2>(), p.broadcast::<2>()),
+                        ("place 3", x.broadcast::<3>(), p.broadcast::<3>()),
+                        ("lower pairs", x.pairs::<0>(), p.pairs::<0>()),
+                        ("upper pairs", x.pairs::<1>(), p.pairs::<1>()),
+                        ("digits", digits, expected_digits),
+                        ("carried out", out, expected_out),
                         ("low", x.add_low(y, z), p.add_low(q, r)),
                         ("high", x.add_high(y, z), p.add_high(q, r)),
                         (
@@ -286,55 +325,52 @@ pub(crate) mod tests {
                             x.add_high_at::<0b1100>(y, z),
                             p.add_high_at::<0b1100>(q, r),
                         ),
-                        ("one at", x.add_one_at(0b0110), p.add_one_at(0b0110)),
-                        ("splat", V::splat(token, a[0]), Portable::splat((), a[0])),
-                        ("lowest", V::lowest(token, a[0]), Portable::lowest((), a[0])),
                         (
-                            "pairs",
-                            V::pairs(token, &[a[0], a[1]]),
-                            Portable::pairs((), &[a[0], a[1]]),
+                            "one at",
+                            x.add_one_at(0b0110_1001),
+                            p.add_one_at(0b0110_1001),
+                        ),
+                        (
+                            "splat",
+                            V::splat(token, a[0][0]),
+                            Portable::splat((), a[0][0]),
                         ),
                     ] {
-                        assert_eq!(
-                            got.words(),
-                            expected.words(),
-                            "{what}: {a:x?}, {b:x?}, {c:x?}"
-                        );
-                        let mut stored = [0; 4];
+                        let mut stored = [[0; DIGITS]; N];
                         got.store(&mut stored);
-                        assert_eq!(stored, expected.words(), "stored");
+                        assert_eq!(stored, expected.0, "{what}: {a:x?}, {b:x?}, {c:x?}");
                     }
-                    assert_eq!(
-                        (x.exceeds(y), x.equals(y)),
-                        (p.exceeds(q), p.equals(q)),
-                        "{a:x?}, {b:x?}"
-                    );
-                    let same = V::load(token, &[a[0], b[1], a[2], b[3]]);
-                    let same_p = Portable([a[0], b[1], a[2], b[3]]);
-                    assert_eq!(
-                        (x.exceeds(same), x.equals(same)),
-                        (p.exceeds(same_p), p.equals(same_p))
-                    );
+                    let mut same = b;
+                    for (same, a) in same.iter_mut().zip(a) {
+                        (same[0], same[2]) = (a[0], a[2]);
+                    }
+                    for other in [b, same] {
+                        let halved =
+                            |words: Words<N>| words.map(|number| number.map(|word| word >> 1));
+                        let [m, o] = [a, other].map(halved);
+                        let mut equal = m;
+                        V::load(token, &m)
+                            .equal(V::load(token, &o))
+                            .store(&mut equal);
+                        assert_eq!(equal, Portable(m).equal(Portable(o)).0, "{m:x?}, {o:x?}");
+                        let (y, q) = (V::load(token, &other), Portable(other));
+                        assert_eq!(
+                            (x.exceeds(y), x.equals(y)),
+                            (p.exceeds(q), p.equals(q)),
+                            "{a:x?}, {other:x?}"
+                        );
+                    }
                 }
                 for len in 0..30 {
-                    let shifted: Vec<Shifted> = (0..=len)
+                    let shifted: Vec<Shifted<N>> = (0..=len)
                         .map(|_| [words(), words(), words(), words()])
                         .collect();
-                    let digits = words();
-                    let mut columns: Vec<Words> = (0..len).map(|_| words()).collect();
+                    let [a, b, c, d] = [words(), words(), words(), words()];
+                    let mut columns: Vec<Words<N>> = (0..len).map(|_| words()).collect();
                     let mut expected = columns.clone();
-                    V::add_rows(
-                        token,
-                        &mut columns,
-                        &shifted,
-                        &digits.map(|digit| V::splat(token, digit)),
-                    );
-                    Portable::add_rows(
-                        (),
-                        &mut expected,
-                        &shifted,
-                        &digits.map(|digit| Portable::splat((), digit)),
-                    );
+                    let digits = [a, b, c, d].map(|digit| V::load(token, &digit));
+                    V::add_rows(token, &mut columns, &shifted, &digits);
+                    Portable::add_rows((), &mut expected, &shifted, &[a, b, c, d].map(Portable));
                     assert_eq!(columns, expected, "rows of {len} quads");
                 }
             }
@@ -344,18 +380,36 @@ pub(crate) mod tests {
 
     #[test]
     fn the_portable_form_is_what_it_says() {
-        let (a, b) = (Portable([1, 2, 3, 4]), Portable([5, 6, 7, 8]));
-        assert_eq!(a.move_up::<1>(b).words(), [8, 1, 2, 3]);
-        assert_eq!(a.move_up::<3>(b).words(), [6, 7, 8, 1]);
-        assert_eq!(a.exceeds(Portable([0, 2, u64::MAX, 3])), 0b1001);
+        let (a, b) = (
+            Portable([[1, 2, 3, 4], [11, 12, 13, 14]]),
+            Portable([[5, 6, 7, 8], [15, 16, 17, 18]]),
+        );
+        assert_eq!(a.move_up::<1>(b).0, [[8, 1, 2, 3], [18, 11, 12, 13]]);
+        assert_eq!(a.move_up::<3>(b).0, [[6, 7, 8, 1], [16, 17, 18, 11]]);
+        assert_eq!(a.broadcast::<2>().0, [[3; 4], [13; 4]]);
+        assert_eq!(a.pairs::<1>().0, [[3, 3, 4, 4], [13, 13, 14, 14]]);
+        let [low, high] = [[[0, 2, u64::MAX, 3]], [[u64::MAX, 0, 1 << 63, 0]]];
+        assert_eq!(Portable([[1, 2, 3, 4]]).exceeds(Portable(low)), 0b1001);
         assert_eq!(
-            Portable([u64::MAX, 0, 1 << 63, 0]).exceeds(Portable([0, u64::MAX, 1, 0])),
+            Portable(high).exceeds(Portable([[0, u64::MAX, 1, 0]])),
             0b0101
         );
-        assert_eq!(a.equals(Portable([0, 2, 0, 4])), 0b1010);
-        let ones = Portable::splat((), DIGIT_MASK);
-        assert_eq!(ones.add_low(ones, ones).words(), [DIGIT_MASK + 1; 4]);
-        assert_eq!(ones.add_high(ones, ones).words(), [2 * DIGIT_MASK - 1; 4]);
-        agrees_with_the_portable_form::<Portable>(());
+        assert_eq!(
+            a.equals(Portable([[0, 2, 0, 4], [11, 0, 0, 0]])),
+            0b0001_1010
+        );
+        let ones = Portable::<1>::splat((), DIGIT_MASK);
+        assert_eq!(ones.add_low(ones, ones).0, [[DIGIT_MASK + 1; 4]]);
+        assert_eq!(ones.add_high(ones, ones).0, [[2 * DIGIT_MASK - 1; 4]]);
+        let (digits, out) = Portable([[
+            DIGIT_MASK + 1,
+            DIGIT_MASK,
+            DIGIT_MASK,
+            5 << DIGIT_BITS | DIGIT_MASK,
+        ]])
+        .carry();
+        assert_eq!((digits.0, out.0), ([[0; 4]], [[6, 0, 0, 0]]));
+        agrees_with_the_portable_form::<Portable<1>, 1>(());
+        agrees_with_the_portable_form::<Portable<2>, 2>(());
     }
 }

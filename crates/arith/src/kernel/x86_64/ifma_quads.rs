@@ -1,109 +1,263 @@
-//! Four digits of one number in a 256-bit register, with AVX-512 IFMA and VL.
+//! Four digits of one number in a 256-bit register, or of each of two in a 512-bit register, with AVX-512 IFMA and VL.
 
 use super::ifma512::HaveIfma;
-use crate::kernel::mont52x2::quad::{Quad, Shifted, Words, Work};
+use crate::kernel::lanes::{DIGIT_BITS, DIGIT_MASK};
+use crate::kernel::mont52x2::quad::{DIGITS, Quads, Shifted, Words, Work};
 use std::arch::asm;
 use std::arch::x86_64::*;
 
 /// A 256-bit register. Made with a [`HaveIfma`] only, so that every value is itself the proof of the instructions.
 #[derive(Clone, Copy)]
-pub(crate) struct Ymm(__m256i);
+pub(crate) struct OneQuad(__m256i);
 
-/// `work`, compiled with the instructions.
-#[target_feature(enable = "avx512f,avx512vl,avx512dq,avx512bw,avx512ifma,bmi2")]
-fn run_ifma256<W: Work>(token: HaveIfma, work: W) {
-    work.run::<Ymm>(token);
+/// A 512-bit register, likewise.
+#[derive(Clone, Copy)]
+pub(crate) struct TwoQuads(__m512i);
+
+const _: () = assert!(DIGIT_BITS == 52, "shifts below are by as much");
+
+/// What keeps the digits at the places with a bit, and everything elsewhere.
+const fn digits_at(places: u8) -> [u64; DIGITS] {
+    let mut words = [u64::MAX; DIGITS];
+    let mut i = 0;
+    while i < DIGITS {
+        if places >> i & 1 == 1 {
+            words[i] = DIGIT_MASK;
+        }
+        i += 1;
+    }
+    words
 }
 
-impl Quad for Ymm {
-    const MONT52X2: &'static str = "mont52x2_ifma256";
-    type Token = HaveIfma;
-
-    fn run<W: Work>(token: HaveIfma, work: W) {
-        // SAFETY: the token proves that the CPU has every feature named on `run_ifma256`.
-        unsafe { run_ifma256(token, work) }
-    }
-
-    #[inline(always)]
-    fn load(_: HaveIfma, words: &Words) -> Self {
-        // SAFETY: the token proves AVX-512 VL; the reference makes 32 bytes readable, at any alignment.
-        Self(unsafe { _mm256_loadu_si256(words.as_ptr().cast()) })
-    }
-
-    #[inline(always)]
-    fn splat(_: HaveIfma, word: u64) -> Self {
-        // SAFETY: the token proves AVX-512 VL.
-        Self(unsafe { _mm256_set1_epi64x(word.cast_signed()) })
-    }
-
-    #[inline(always)]
-    fn lowest(_: HaveIfma, word: u64) -> Self {
-        // SAFETY: the token proves AVX-512 VL.
-        Self(unsafe { _mm256_set_epi64x(0, 0, 0, word.cast_signed()) })
-    }
-
-    #[inline(always)]
-    fn pairs(_: HaveIfma, words: &[u64; 2]) -> Self {
-        // SAFETY: the token proves AVX-512 VL; the reference makes 16 bytes readable, at any alignment.
-        Self(unsafe {
-            let words = _mm256_castsi128_si256(_mm_loadu_si128(words.as_ptr().cast()));
-            _mm256_permute4x64_epi64::<0b01_01_00_00>(words)
-        })
-    }
-
-    #[inline(always)]
-    fn store(self, words: &mut Words) {
-        // SAFETY: a `Ymm` proves AVX-512 VL; the reference makes 32 bytes writable, at any alignment.
-        unsafe { _mm256_storeu_si256(words.as_mut_ptr().cast(), self.0) }
-    }
-
-    #[inline(always)]
-    fn words(self) -> Words {
-        // SAFETY: a `Ymm` proves AVX-512 VL.
-        unsafe {
-            [
-                _mm256_extract_epi64::<0>(self.0),
-                _mm256_extract_epi64::<1>(self.0),
-                _mm256_extract_epi64::<2>(self.0),
-                _mm256_extract_epi64::<3>(self.0),
-            ]
+/// What both forms do, by the intrinsics of their registers' size.
+macro_rules! form {
+    (
+        $form:ident, $numbers:literal, $run:ident, $places:expr,
+        $set1:ident $loadu:ident $storeu:ident $add:ident $mask_add:ident $and:ident $or:ident $srli:ident
+        $permute:ident $maskz_permute:ident $bslli:ident $cmpeq:ident $cmpgt:ident $xor:ident $srai:ident
+        $lo:ident $mask_lo:ident $hi:ident $mask_hi:ident,
+        $rows1:ident $rows2:ident $rows3:ident $rows4:ident $rows5:ident $rows6:ident,
+        $move_up:item
+    ) => {
+        /// `work`, compiled with the instructions.
+        #[target_feature(enable = "avx512f,avx512vl,avx512dq,avx512bw,avx512ifma,bmi2")]
+        fn $run<W: Work<$numbers>>(token: HaveIfma, work: W) {
+            work.run::<$form>(token);
         }
-        .map(i64::cast_unsigned)
-    }
 
-    #[inline(always)]
-    fn add(self, b: Self) -> Self {
-        // SAFETY: a `Ymm` proves AVX-512 VL.
-        Self(unsafe { _mm256_add_epi64(self.0, b.0) })
-    }
+        impl $form {
+            /// The digits at some places, all bits elsewhere.
+            #[inline(always)]
+            fn digits_at<const PLACES: u8>(self) -> Self {
+                let mask = const { [digits_at(PLACES); $numbers] };
+                // SAFETY: the array is as long as the register; `self` proves the instructions.
+                Self(unsafe { $and(self.0, $loadu(mask.as_ptr().cast())) })
+            }
 
-    #[inline(always)]
-    fn add_one_at(self, places: u8) -> Self {
-        // SAFETY: a `Ymm` proves AVX-512 VL.
-        Self(unsafe { _mm256_mask_add_epi64(self.0, places, self.0, _mm256_set1_epi64x(1)) })
-    }
+            /// What exceeds a digit at places 0 and 2, one place further up.
+            #[inline(always)]
+            fn to_odd_places(self) -> Self {
+                // SAFETY: `self` proves the instructions.
+                Self(unsafe { $bslli::<8>($srli::<52>(self.0)) })
+            }
 
-    #[inline(always)]
-    fn and(self, b: Self) -> Self {
-        // SAFETY: a `Ymm` proves AVX-512 VL.
-        Self(unsafe { _mm256_and_si256(self.0, b.0) })
-    }
+            $move_up
+        }
 
-    #[inline(always)]
-    fn or(self, b: Self) -> Self {
-        // SAFETY: a `Ymm` proves AVX-512 VL.
-        Self(unsafe { _mm256_or_si256(self.0, b.0) })
-    }
+        impl Quads<$numbers> for $form {
+            const NAME: &'static str = "mont52x2_ifma256";
+            type Token = HaveIfma;
 
-    #[inline(always)]
-    fn shift_right_digit(self) -> Self {
-        // SAFETY: a `Ymm` proves AVX-512 VL.
-        Self(unsafe { _mm256_srli_epi64::<52>(self.0) })
-    }
+            fn run<W: Work<$numbers>>(token: HaveIfma, work: W) {
+                // SAFETY: the token proves that the CPU has every feature named on the function.
+                unsafe { $run(token, work) }
+            }
 
+            #[inline(always)]
+            fn load(_: HaveIfma, words: &Words<$numbers>) -> Self {
+                // SAFETY: the token proves the instructions; the reference makes as many bytes readable, at any alignment.
+                Self(unsafe { $loadu(words.as_ptr().cast()) })
+            }
+
+            #[inline(always)]
+            fn splat(_: HaveIfma, word: u64) -> Self {
+                // SAFETY: the token proves the instructions.
+                Self(unsafe { $set1(word.cast_signed()) })
+            }
+
+            #[inline(always)]
+            fn store(self, words: &mut Words<$numbers>) {
+                // SAFETY: `self` proves the instructions; the reference makes as many bytes writable, at any alignment.
+                unsafe { $storeu(words.as_mut_ptr().cast(), self.0) }
+            }
+
+            #[inline(always)]
+            fn add(self, b: Self) -> Self {
+                // SAFETY: `self` proves the instructions.
+                Self(unsafe { $add(self.0, b.0) })
+            }
+
+            #[inline(always)]
+            fn add_one_at(self, places: u8) -> Self {
+                // SAFETY: `self` proves the instructions.
+                Self(unsafe { $mask_add(self.0, places, self.0, $set1(1)) })
+            }
+
+            #[inline(always)]
+            fn and(self, b: Self) -> Self {
+                // SAFETY: `self` proves the instructions.
+                Self(unsafe { $and(self.0, b.0) })
+            }
+
+            #[inline(always)]
+            fn or(self, b: Self) -> Self {
+                // SAFETY: `self` proves the instructions.
+                Self(unsafe { $or(self.0, b.0) })
+            }
+
+            #[inline(always)]
+            fn equal(self, b: Self) -> Self {
+                // Of what is below 2^63, less 1, only zero becomes negative. Not by a comparison, whose mask would be one of a load.
+                // SAFETY: `self` proves the instructions.
+                Self(unsafe { $srai::<63>($add($xor(self.0, b.0), $set1(-1))) })
+            }
+
+            #[inline(always)]
+            fn shift_right_digit(self) -> Self {
+                // SAFETY: `self` proves the instructions.
+                Self(unsafe { $srli::<52>(self.0) })
+            }
+
+            #[inline(always)]
+            fn move_up<const BY: usize>(self, below: Self) -> Self {
+                self.moved_up::<BY>(below)
+            }
+
+            #[inline(always)]
+            fn broadcast<const PLACE: usize>(self) -> Self {
+                // SAFETY: `self` proves the instructions.
+                Self(unsafe {
+                    match PLACE {
+                        0 => $permute::<0b00_00_00_00>(self.0),
+                        1 => $permute::<0b01_01_01_01>(self.0),
+                        2 => $permute::<0b10_10_10_10>(self.0),
+                        3 => $permute::<0b11_11_11_11>(self.0),
+                        _ => unreachable!("a quad has four places"),
+                    }
+                })
+            }
+
+            #[inline(always)]
+            fn pairs<const HALF: usize>(self) -> Self {
+                // SAFETY: `self` proves the instructions.
+                Self(unsafe {
+                    match HALF {
+                        0 => $permute::<0b01_01_00_00>(self.0),
+                        _ => $permute::<0b11_11_10_10>(self.0),
+                    }
+                })
+            }
+
+            #[inline(always)]
+            fn carry(self) -> (Self, Self) {
+                // From places 0 and 2 one up, then from 1 to 2, then from 2 to 3: moves within 128 bits take one cycle.
+                let sum = self.digits_at::<0b0101>().add(self.to_odd_places());
+                // SAFETY: `self` proves the instructions.
+                let to_2 = Self(unsafe {
+                    $maskz_permute::<0b00_01_00_00>(0b0100 * $places, sum.shift_right_digit().0)
+                });
+                let sum = sum.digits_at::<0b0010>().add(to_2);
+                let sum = sum.digits_at::<0b0100>().add(sum.to_odd_places());
+                // SAFETY: `self` proves the instructions.
+                let out = Self(unsafe {
+                    $maskz_permute::<0b00_00_00_11>(0b0001 * $places, sum.shift_right_digit().0)
+                });
+                (sum.digits_at::<0b1111>(), out)
+            }
+
+            #[inline(always)]
+            fn add_low(self, a: Self, b: Self) -> Self {
+                // SAFETY: `self` proves the instructions.
+                Self(unsafe { $lo(self.0, a.0, b.0) })
+            }
+
+            #[inline(always)]
+            fn add_high(self, a: Self, b: Self) -> Self {
+                // SAFETY: `self` proves the instructions.
+                Self(unsafe { $hi(self.0, a.0, b.0) })
+            }
+
+            #[inline(always)]
+            fn add_low_at<const PLACES: u8>(self, a: Self, b: Self) -> Self {
+                // SAFETY: `self` proves the instructions.
+                Self(unsafe { $mask_lo(self.0, PLACES * $places, a.0, b.0) })
+            }
+
+            #[inline(always)]
+            fn add_high_at<const PLACES: u8>(self, a: Self, b: Self) -> Self {
+                // SAFETY: `self` proves the instructions.
+                Self(unsafe { $mask_hi(self.0, PLACES * $places, a.0, b.0) })
+            }
+
+            #[inline(always)]
+            fn exceeds(self, b: Self) -> u8 {
+                // SAFETY: `self` proves the instructions.
+                unsafe { $cmpgt(self.0, b.0) }
+            }
+
+            #[inline(always)]
+            fn equals(self, b: Self) -> u8 {
+                // SAFETY: `self` proves the instructions.
+                unsafe { $cmpeq(self.0, b.0) }
+            }
+
+            #[inline(always)]
+            fn add_rows(
+                _: HaveIfma,
+                columns: &mut [Words<$numbers>],
+                shifted: &[Shifted<$numbers>],
+                digits: &[Self; DIGITS],
+            ) {
+                assert_eq!(shifted.len(), columns.len() + 1);
+                let (mut at, mut from) = (columns.as_mut_ptr(), shifted.as_ptr());
+                let mut left = columns.len();
+                // SAFETY: a form proves the instructions; `left` columns are at `at`, and one more quad than that at `from`.
+                unsafe {
+                    // The last few in parts of nearly one size: the more columns at once, the less each product waits for the one before.
+                    while left > 8 {
+                        $rows5(at, from, digits);
+                        (at, from) = (at.add(5), from.add(5));
+                        left -= 5;
+                    }
+                    if left > 6 {
+                        $rows4(at, from, digits);
+                        (at, from) = (at.add(4), from.add(4));
+                        left -= 4;
+                    }
+                    match left {
+                        1 => $rows1(at, from, digits),
+                        2 => $rows2(at, from, digits),
+                        3 => $rows3(at, from, digits),
+                        4 => $rows4(at, from, digits),
+                        5 => $rows5(at, from, digits),
+                        6 => $rows6(at, from, digits),
+                        _ => {}
+                    }
+                }
+            }
+        }
+    };
+}
+
+form! {
+    OneQuad, 1, run_quad_of_one, 1,
+    _mm256_set1_epi64x _mm256_loadu_si256 _mm256_storeu_si256 _mm256_add_epi64 _mm256_mask_add_epi64 _mm256_and_si256 _mm256_or_si256 _mm256_srli_epi64
+    _mm256_permutex_epi64 _mm256_maskz_permutex_epi64 _mm256_bslli_epi128 _mm256_cmpeq_epi64_mask _mm256_cmpgt_epu64_mask _mm256_xor_si256 _mm256_srai_epi64
+    _mm256_madd52lo_epu64 _mm256_mask_madd52lo_epu64 _mm256_madd52hi_epu64 _mm256_mask_madd52hi_epu64,
+    one1 one2 one3 one4 one5 one6,
     #[inline(always)]
-    fn move_up<const BY: usize>(self, below: Self) -> Self {
-        // SAFETY: a `Ymm` proves AVX-512 VL.
+    fn moved_up<const BY: usize>(self, below: Self) -> Self {
+        // SAFETY: `self` proves the instructions.
         Self(unsafe {
             match BY {
                 1 => _mm256_alignr_epi64::<3>(self.0, below.0),
@@ -113,101 +267,57 @@ impl Quad for Ymm {
             }
         })
     }
+}
 
+form! {
+    TwoQuads, 2, run_quad_of_two, 0b1_0001,
+    _mm512_set1_epi64 _mm512_loadu_si512 _mm512_storeu_si512 _mm512_add_epi64 _mm512_mask_add_epi64 _mm512_and_si512 _mm512_or_si512 _mm512_srli_epi64
+    _mm512_permutex_epi64 _mm512_maskz_permutex_epi64 _mm512_bslli_epi128 _mm512_cmpeq_epi64_mask _mm512_cmpgt_epu64_mask _mm512_xor_si512 _mm512_srai_epi64
+    _mm512_madd52lo_epu64 _mm512_mask_madd52lo_epu64 _mm512_madd52hi_epu64 _mm512_mask_madd52hi_epu64,
+    two1 two2 two3 two4 two5 two6,
     #[inline(always)]
-    fn add_low(self, a: Self, b: Self) -> Self {
-        // SAFETY: a `Ymm` proves AVX-512 IFMA and VL.
-        Self(unsafe { _mm256_madd52lo_epu64(self.0, a.0, b.0) })
-    }
-
-    #[inline(always)]
-    fn add_high(self, a: Self, b: Self) -> Self {
-        // SAFETY: a `Ymm` proves AVX-512 IFMA and VL.
-        Self(unsafe { _mm256_madd52hi_epu64(self.0, a.0, b.0) })
-    }
-
-    #[inline(always)]
-    fn add_low_at<const PLACES: u8>(self, a: Self, b: Self) -> Self {
-        // SAFETY: a `Ymm` proves AVX-512 IFMA and VL.
-        Self(unsafe { _mm256_mask_madd52lo_epu64(self.0, PLACES, a.0, b.0) })
-    }
-
-    #[inline(always)]
-    fn add_high_at<const PLACES: u8>(self, a: Self, b: Self) -> Self {
-        // SAFETY: a `Ymm` proves AVX-512 IFMA and VL.
-        Self(unsafe { _mm256_mask_madd52hi_epu64(self.0, PLACES, a.0, b.0) })
-    }
-
-    #[inline(always)]
-    fn exceeds(self, b: Self) -> u8 {
-        // SAFETY: a `Ymm` proves AVX-512 VL.
-        unsafe { _mm256_cmpgt_epu64_mask(self.0, b.0) }
-    }
-
-    #[inline(always)]
-    fn equals(self, b: Self) -> u8 {
-        // SAFETY: a `Ymm` proves AVX-512 VL.
-        unsafe { _mm256_cmpeq_epi64_mask(self.0, b.0) }
-    }
-
-    #[inline(always)]
-    fn add_rows(_: HaveIfma, columns: &mut [Words], shifted: &[Shifted], digits: &[Self; 4]) {
-        assert_eq!(shifted.len(), columns.len() + 1);
-        let (mut at, mut from) = (columns.as_mut_ptr(), shifted.as_ptr());
-        let mut left = columns.len();
-        // SAFETY: a `Ymm` proves AVX-512 IFMA and VL; `left` columns are at `at`, and one more quad than that at `from`.
-        unsafe {
-            // The last few in parts of nearly one size: the more columns at once, the less each product waits for the one before.
-            while left > 8 {
-                rows5(at, from, digits);
-                (at, from) = (at.add(5), from.add(5));
-                left -= 5;
-            }
-            if left > 6 {
-                rows4(at, from, digits);
-                (at, from) = (at.add(4), from.add(4));
-                left -= 4;
-            }
-            match left {
-                1 => rows1(at, from, digits),
-                2 => rows2(at, from, digits),
-                3 => rows3(at, from, digits),
-                4 => rows4(at, from, digits),
-                5 => rows5(at, from, digits),
-                6 => rows6(at, from, digits),
-                _ => {}
-            }
-        }
+    fn moved_up<const BY: usize>(self, below: Self) -> Self {
+        // Words from 8 on are the own ones.
+        // SAFETY: `self` proves the instructions.
+        Self(unsafe {
+            let places = match BY {
+                1 => _mm512_setr_epi64(3, 8, 9, 10, 7, 12, 13, 14),
+                2 => _mm512_setr_epi64(2, 3, 8, 9, 6, 7, 12, 13),
+                3 => _mm512_setr_epi64(1, 2, 3, 8, 5, 6, 7, 12),
+                _ => unreachable!("a quad has four places"),
+            };
+            _mm512_permutex2var_epi64(below.0, places, self.0)
+        })
     }
 }
 
-/// Defines four rows on M neighbouring columns, which are at these places in bytes, each with the registers of its sum and of a factor.
+/// Defines four rows on neighbouring columns, each with the registers of its sum and of a factor, and its place.
 ///
 /// In assembly, because the compiler takes one column after the other, where each product waits for the one before, and so few of them fit
 /// into the CPU's queues. Here each step is done for all columns before the next.
 macro_rules! rows {
-    ($($name:ident: $($sum:literal $sum_out:tt $factor:literal $factor_out:tt $column:literal $quad:literal),*;)*) => {$(
+    ($form:ident $numbers:literal $register:literal $modifier:literal $bytes:literal; $($name:ident: $($sum:literal $sum_out:tt $factor:literal $factor_out:tt $column:literal),*;)*) => {$(
         /// # Safety
         /// As many columns must be writable, and one more quad readable.
         #[inline]
         #[target_feature(enable = "avx512f,avx512vl,avx512ifma")]
-        unsafe fn $name(columns: *mut Words, shifted: *const Shifted, digits: &[Ymm; 4]) {
+        unsafe fn $name(columns: *mut Words<$numbers>, shifted: *const Shifted<$numbers>, digits: &[$form; DIGITS]) {
             // SAFETY: only registers that are named are written, and memory as the caller promises.
             unsafe {
                 asm!(
-                    $(concat!("vmovdqu64 ymm", $sum, ", [{columns} + ", $column, "]"),)*
-                    $(concat!("vpmadd52luq ymm", $sum, ", {d0:y}, [{here} + ", $quad, "]"),)*
-                    $(concat!("vmovdqu64 ymm", $factor, ", [{here} + ", $quad, " + 32]"),)*
-                    $(concat!("vpmadd52huq ymm", $sum, ", {d0:y}, ymm", $factor),)*
-                    $(concat!("vpmadd52luq ymm", $sum, ", {d1:y}, ymm", $factor),)*
-                    $(concat!("vmovdqu64 ymm", $factor, ", [{here} + ", $quad, " + 64]"),)*
-                    $(concat!("vpmadd52huq ymm", $sum, ", {d1:y}, ymm", $factor),)*
-                    $(concat!("vpmadd52luq ymm", $sum, ", {d2:y}, ymm", $factor),)*
-                    $(concat!("vmovdqu64 ymm", $factor, ", [{here} + ", $quad, " + 96]"),)*
-                    $(concat!("vpmadd52huq ymm", $sum, ", {d2:y}, ymm", $factor),)*
-                    $(concat!("vpmadd52luq ymm", $sum, ", {d3:y}, ymm", $factor),)*
-                    $(concat!("vpmadd52huq ymm", $sum, ", {d3:y}, [{here} + ", $quad, " - 128]"),)*
-                    $(concat!("vmovdqu64 [{columns} + ", $column, "], ymm", $sum),)*
+                    $(concat!("vmovdqu64 ", $register, $sum, ", [{columns} + ", $column, "*", $bytes, "]"),)*
+                    $(concat!("vpmadd52luq ", $register, $sum, ", {d0:", $modifier, "}, [{here} + ", $column, "*4*", $bytes, "]"),)*
+                    $(concat!("vmovdqu64 ", $register, $factor, ", [{here} + ", $column, "*4*", $bytes, " + ", $bytes, "]"),)*
+                    $(concat!("vpmadd52huq ", $register, $sum, ", {d0:", $modifier, "}, ", $register, $factor),)*
+                    $(concat!("vpmadd52luq ", $register, $sum, ", {d1:", $modifier, "}, ", $register, $factor),)*
+                    $(concat!("vmovdqu64 ", $register, $factor, ", [{here} + ", $column, "*4*", $bytes, " + 2*", $bytes, "]"),)*
+                    $(concat!("vpmadd52huq ", $register, $sum, ", {d1:", $modifier, "}, ", $register, $factor),)*
+                    $(concat!("vpmadd52luq ", $register, $sum, ", {d2:", $modifier, "}, ", $register, $factor),)*
+                    $(concat!("vmovdqu64 ", $register, $factor, ", [{here} + ", $column, "*4*", $bytes, " + 3*", $bytes, "]"),)*
+                    $(concat!("vpmadd52huq ", $register, $sum, ", {d2:", $modifier, "}, ", $register, $factor),)*
+                    $(concat!("vpmadd52luq ", $register, $sum, ", {d3:", $modifier, "}, ", $register, $factor),)*
+                    $(concat!("vpmadd52huq ", $register, $sum, ", {d3:", $modifier, "}, [{here} + ", $column, "*4*", $bytes, " - 4*", $bytes, "]"),)*
+                    $(concat!("vmovdqu64 [{columns} + ", $column, "*", $bytes, "], ", $register, $sum),)*
                     columns = in(reg) columns,
                     here = in(reg) shifted.add(1),
                     d0 = in(zmm_reg) digits[0].0,
@@ -223,12 +333,23 @@ macro_rules! rows {
 }
 
 rows! {
-    rows1: 16 "zmm16" 22 "zmm22" 0 0;
-    rows2: 16 "zmm16" 22 "zmm22" 0 0, 17 "zmm17" 23 "zmm23" 32 128;
-    rows3: 16 "zmm16" 22 "zmm22" 0 0, 17 "zmm17" 23 "zmm23" 32 128, 18 "zmm18" 24 "zmm24" 64 256;
-    rows4: 16 "zmm16" 22 "zmm22" 0 0, 17 "zmm17" 23 "zmm23" 32 128, 18 "zmm18" 24 "zmm24" 64 256, 19 "zmm19" 25 "zmm25" 96 384;
-    rows5: 16 "zmm16" 22 "zmm22" 0 0, 17 "zmm17" 23 "zmm23" 32 128, 18 "zmm18" 24 "zmm24" 64 256, 19 "zmm19" 25 "zmm25" 96 384, 20 "zmm20" 26 "zmm26" 128 512;
-    rows6: 16 "zmm16" 22 "zmm22" 0 0, 17 "zmm17" 23 "zmm23" 32 128, 18 "zmm18" 24 "zmm24" 64 256, 19 "zmm19" 25 "zmm25" 96 384, 20 "zmm20" 26 "zmm26" 128 512, 21 "zmm21" 27 "zmm27" 160 640;
+    OneQuad 1 "ymm" "y" 32;
+    one1: 16 "zmm16" 22 "zmm22" 0;
+    one2: 16 "zmm16" 22 "zmm22" 0, 17 "zmm17" 23 "zmm23" 1;
+    one3: 16 "zmm16" 22 "zmm22" 0, 17 "zmm17" 23 "zmm23" 1, 18 "zmm18" 24 "zmm24" 2;
+    one4: 16 "zmm16" 22 "zmm22" 0, 17 "zmm17" 23 "zmm23" 1, 18 "zmm18" 24 "zmm24" 2, 19 "zmm19" 25 "zmm25" 3;
+    one5: 16 "zmm16" 22 "zmm22" 0, 17 "zmm17" 23 "zmm23" 1, 18 "zmm18" 24 "zmm24" 2, 19 "zmm19" 25 "zmm25" 3, 20 "zmm20" 26 "zmm26" 4;
+    one6: 16 "zmm16" 22 "zmm22" 0, 17 "zmm17" 23 "zmm23" 1, 18 "zmm18" 24 "zmm24" 2, 19 "zmm19" 25 "zmm25" 3, 20 "zmm20" 26 "zmm26" 4, 21 "zmm21" 27 "zmm27" 5;
+}
+
+rows! {
+    TwoQuads 2 "zmm" "z" 64;
+    two1: 16 "zmm16" 22 "zmm22" 0;
+    two2: 16 "zmm16" 22 "zmm22" 0, 17 "zmm17" 23 "zmm23" 1;
+    two3: 16 "zmm16" 22 "zmm22" 0, 17 "zmm17" 23 "zmm23" 1, 18 "zmm18" 24 "zmm24" 2;
+    two4: 16 "zmm16" 22 "zmm22" 0, 17 "zmm17" 23 "zmm23" 1, 18 "zmm18" 24 "zmm24" 2, 19 "zmm19" 25 "zmm25" 3;
+    two5: 16 "zmm16" 22 "zmm22" 0, 17 "zmm17" 23 "zmm23" 1, 18 "zmm18" 24 "zmm24" 2, 19 "zmm19" 25 "zmm25" 3, 20 "zmm20" 26 "zmm26" 4;
+    two6: 16 "zmm16" 22 "zmm22" 0, 17 "zmm17" 23 "zmm23" 1, 18 "zmm18" 24 "zmm24" 2, 19 "zmm19" 25 "zmm25" 3, 20 "zmm20" 26 "zmm26" 4, 21 "zmm21" 27 "zmm27" 5;
 }
 
 #[cfg(test)]
@@ -239,7 +360,10 @@ mod tests {
     #[test]
     fn registers_agree_with_the_portable_form() {
         match HaveIfma::check() {
-            Some(token) => agrees_with_the_portable_form::<Ymm>(token),
+            Some(token) => {
+                agrees_with_the_portable_form::<OneQuad, 1>(token);
+                agrees_with_the_portable_form::<TwoQuads, 2>(token);
+            }
             None => eprintln!("skipped: this CPU has no AVX-512 IFMA"),
         }
     }

@@ -6,5 +6,6 @@ pub(crate) mod adx;
 pub(crate) mod avx2;
 pub(crate) mod avx2fma;
 pub(crate) mod avx512f;
-pub(crate) mod ifma256;
+
 pub(crate) mod ifma512;
+pub(crate) mod ifma_quads;

@@ -1,0 +1,220 @@
+//! A product and its reduction, step by step.
+
+use super::carries::carry_all;
+use super::moduli::Moduli;
+use super::quad::{DIGITS, Quads, Shifted, Words};
+
+/// Quads of working memory for numbers of `width` quads.
+pub(super) fn working_quads(width: usize) -> usize {
+    // The factor against the columns, with a quad below and one above it; products; what reduces them.
+    DIGITS * (width + 2) + 2 * width + 2 * width
+}
+
+/// N products on their way.
+pub(super) struct Stream<'a, V, const N: usize> {
+    moduli: &'a Moduli<N>,
+    /// One factor against the columns, behind a quad of zeros.
+    shifted: &'a mut [Shifted<N>],
+    /// The columns of the product.
+    product: &'a mut [Words<N>],
+    /// The columns of what is added to reduce it.
+    reduction: &'a mut [Words<N>],
+    /// What the quads below have carried, at the lowest place.
+    carry: V,
+}
+
+impl<'a, V: Quads<N>, const N: usize> Stream<'a, V, N> {
+    /// Begins products of `a`.
+    #[inline(always)]
+    pub(super) fn start(
+        token: V::Token,
+        moduli: &'a Moduli<N>,
+        working: &'a mut [Words<N>],
+        a: &[Words<N>],
+        width: usize,
+    ) -> Self {
+        let (shifted, working) = working.split_at_mut(DIGITS * (width + 2));
+        let (product, reduction) = working.split_at_mut(2 * width);
+        let (shifted, reduction) = (shifted.as_chunks_mut().0, &mut reduction[..2 * width]);
+        let zero = V::splat(token, 0);
+        let mut below = zero;
+        zero.store(&mut shifted[0][0]);
+        for i in 0..=width {
+            let here = if i < width {
+                V::load(token, &a[i])
+            } else {
+                zero
+            };
+            let shifted = &mut shifted[i + 1];
+            here.store(&mut shifted[0]);
+            here.move_up::<1>(below).store(&mut shifted[1]);
+            here.move_up::<2>(below).store(&mut shifted[2]);
+            here.move_up::<3>(below).store(&mut shifted[3]);
+            below = here;
+        }
+        for i in 0..2 * width {
+            zero.store(&mut product[i]);
+            zero.store(&mut reduction[i]);
+        }
+        Self {
+            moduli,
+            shifted,
+            product,
+            reduction,
+            carry: zero,
+        }
+    }
+
+    /// Adds the products with a quad of the other factors, the `row`th.
+    #[inline(always)]
+    pub(super) fn multiply(&mut self, token: V::Token, row: usize, b: &[Words<N>], width: usize) {
+        let digits = broadcast_each::<V, N>(V::load(token, &b[row]));
+        let columns = &mut self.product[row..][..width + 1];
+        V::add_rows(token, columns, &self.shifted[..width + 2], &digits);
+    }
+
+    /// Adds the products of the `row`th quad of `a` with itself and what lies above it, and completes the two quads of the square that
+    /// have all of theirs then.
+    #[inline(always)]
+    pub(super) fn square(&mut self, token: V::Token, row: usize, a: &[Words<N>], width: usize) {
+        let zero = V::splat(token, 0);
+        let quad = V::load(token, &a[row]);
+        let digits = broadcast_each::<V, N>(quad);
+        let [d0, d1, d2, d3] = digits;
+        // Where a place's digit is the row's own or one below it, it is left out.
+        let x = load_each::<V, N>(token, &self.shifted[row + 1]);
+        let even = V::load(token, &self.product[2 * row])
+            .add_low_at::<0b1110>(x[0], d0)
+            .add_low_at::<0b1000>(x[1], d1)
+            .add(zero.add_high_at::<0b1100>(x[1], d0));
+        let x = load_each::<V, N>(token, &self.shifted[row + 2]);
+        let odd = V::load(token, &self.product[2 * row + 1])
+            .add_low(x[0], d0)
+            .add_low(x[1], d1)
+            .add_low_at::<0b1110>(x[2], d2)
+            .add_low_at::<0b1000>(x[3], d3);
+        let odd = zero
+            .add_high(x[1], d0)
+            .add_high(x[2], d1)
+            .add_high_at::<0b1100>(x[3], d2)
+            .add(odd);
+        for (half, sum, digits) in [(0, even, quad.pairs::<0>()), (1, odd, quad.pairs::<1>())] {
+            sum.add(sum)
+                .add_low_at::<0b0101>(digits, digits)
+                .add_high_at::<0b1010>(digits, digits)
+                .store(&mut self.product[2 * row + half]);
+        }
+        if let Some(above) = (width - row).checked_sub(1) {
+            let columns = &mut self.product[2 * row + 2..][..above];
+            V::add_rows(
+                token,
+                columns,
+                &self.shifted[row + 2..][..above + 1],
+                &digits,
+            );
+        }
+    }
+
+    /// The digits of a quad whose turn it is; those of the quad below it, `last`, are the last ones whose products come in.
+    #[inline(always)]
+    pub(super) fn digits(&mut self, token: V::Token, at: usize, last: Option<&[V; DIGITS]>) -> V {
+        let mut sum = V::load(token, &self.product[at])
+            .add(V::load(token, &self.reduction[at]))
+            .add(self.carry);
+        if let Some(last) = last {
+            sum = add_quad(token, sum, &self.moduli.inverse()[0], last);
+        }
+        let (digits, carry) = sum.carry();
+        self.carry = carry;
+        digits
+    }
+
+    /// Adds what the digits taken away at `below` are worth, but for the quad that [`digits`](Self::digits) takes them into.
+    #[inline(always)]
+    pub(super) fn reduce_partially(
+        &mut self,
+        token: V::Token,
+        below: usize,
+        quad: &[V; DIGITS],
+        width: usize,
+    ) {
+        let columns = &mut self.reduction[below + 2..][..width];
+        V::add_rows(token, columns, &self.moduli.inverse()[..width + 1], quad);
+    }
+
+    /// The quotient q for which the last quad below R, of these digits, and q n are a multiple of R.
+    #[inline(always)]
+    pub(super) fn quotient(&mut self, token: V::Token, digits: V) -> [V; DIGITS] {
+        let zero = V::splat(token, 0);
+        let inverse = self.moduli.quotient();
+        let q = add_quad(token, zero, inverse, &broadcast_each::<V, N>(digits));
+        let q = broadcast_each::<V, N>(q.carry().0);
+        let (_, carry) = add_quad(token, digits, &self.moduli.n()[0], &q).carry();
+        self.carry = self.carry.add(carry);
+        q
+    }
+
+    /// Adds the quotient times n, and carries the upper half into `out`.
+    #[inline(always)]
+    pub(super) fn finish(
+        self,
+        token: V::Token,
+        q: &[V; DIGITS],
+        out: &mut [Words<N>],
+        width: usize,
+    ) {
+        let columns = &mut self.reduction[width..][..width];
+        V::add_rows(token, columns, &self.moduli.n()[..width + 1], q);
+        let mut carry = self.carry;
+        for i in 0..width {
+            V::load(token, &columns[i])
+                .add(V::load(token, &self.product[width + i]))
+                .add(carry)
+                .store(&mut out[i]);
+            carry = V::splat(token, 0);
+        }
+        carry_all::<V, N>(token, out);
+    }
+}
+
+/// sum + the lowest quad of columns of a product with `digits`, each in all places.
+#[inline(always)]
+fn add_quad<V: Quads<N>, const N: usize>(
+    token: V::Token,
+    sum: V,
+    shifted: &Shifted<N>,
+    &[d0, d1, d2, d3]: &[V; DIGITS],
+) -> V {
+    let x = load_each::<V, N>(token, shifted);
+    let zero = V::splat(token, 0);
+    // Three chains.
+    let low = sum.add_low(x[0], d0).add_low(x[1], d1);
+    let lower = zero.add_low(x[2], d2).add_low(x[3], d3);
+    let high = zero
+        .add_high(x[1], d0)
+        .add_high(x[2], d1)
+        .add_high(x[3], d2);
+    low.add(lower).add(high)
+}
+
+/// Each digit in all places of a vector. Written out, as everything on vectors is: a closure that the compiler does not inline is compiled
+/// without the instructions.
+#[inline(always)]
+pub(super) fn broadcast_each<V: Quads<N>, const N: usize>(digits: V) -> [V; DIGITS] {
+    [
+        digits.broadcast::<0>(),
+        digits.broadcast::<1>(),
+        digits.broadcast::<2>(),
+        digits.broadcast::<3>(),
+    ]
+}
+
+#[inline(always)]
+fn load_each<V: Quads<N>, const N: usize>(token: V::Token, shifted: &Shifted<N>) -> [V; DIGITS] {
+    [
+        V::load(token, &shifted[0]),
+        V::load(token, &shifted[1]),
+        V::load(token, &shifted[2]),
+        V::load(token, &shifted[3]),
+    ]
+}
