@@ -92,6 +92,18 @@ fn a_block_in_which_the_worker_was_stopped_is_marked_and_repeated() {
 /// Ctrl-Z stops the program and none of its workers. An engine's own clock cannot show whose time that was.
 #[test]
 fn a_study_that_was_stopped_itself_blames_no_engine() {
+    // On a busy machine the pause may fall between two requests, where it costs nothing and marks no block.
+    let reason = (0..5)
+        .find_map(|_| reason_after_a_pause())
+        .expect("of five pauses one falls into a block");
+    assert!(
+        reason.starts_with("the program that measures did not run for 1."),
+        "{reason}"
+    );
+}
+
+/// Pauses a study, which must finish all the same; why a block was repeated, if one was.
+fn reason_after_a_pause() -> Option<String> {
     let here = folder();
     let rsalab = with_own_engine(here.path());
     let plan = PLAN.replace("textbook", "mine");
@@ -106,16 +118,13 @@ fn a_study_that_was_stopped_itself_blames_no_engine() {
     let place = here.path().join("study");
     wait_for("a block", || (stored(&place)? > 1).then_some(()));
     pause(Pid::from_child(&study), Duration::from_millis(1500));
-    assert!(study.wait().expect("it ends").success());
+    let status = study.wait().expect("it ends");
     let cells = cells(&place);
+    assert!(status.success(), "{status}: {cells:?}");
     assert!(cells.iter().all(|cell| cell.state == "done"), "{cells:?}");
-    let reason: String = open(&place.join("study.db"))
+    open(&place.join("study.db"))
         .query_row("SELECT reason FROM interrupted_block", [], |row| row.get(0))
-        .expect("one block is marked");
-    assert!(
-        reason.starts_with("the program that measures did not run for 1."),
-        "{reason}"
-    );
+        .ok()
 }
 
 fn stop_for(study: &Child, engine: &str, time: Duration) {
