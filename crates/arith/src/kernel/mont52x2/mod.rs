@@ -12,7 +12,7 @@
 //! ```
 //!
 //! A product of digits i and j belongs to column i + j. So that four columns of one vector take the products of one digit of b, a is kept in
-//! four copies, moved up by 0 to 3 digits ([`Shifted`]); the high digits of products are those of the copy one digit further up.
+//! four copies, moved up by 0 to 3 digits (`quad::Shifted`); the high digits of products are those of the copy one digit further up.
 //! Partial reduction is that of `mont52x8`, with 1 / 2^208. Spreading one number's digits over a vector, two numbers side by side, is what
 //! Gueron and Krasnov do ("Software implementation of modular exponentiation, using advanced vector instructions architectures", 2012; with IFMA
 //! in OpenSSL); they shift the columns down a digit at a time, and make one quotient digit after the other.
