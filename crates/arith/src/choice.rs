@@ -128,7 +128,8 @@ mod tests {
         let name = |operation, bits, count| Kernel::for_batch(operation, bits, count).name();
         assert_eq!(name(Operation::Private, 1024, 1), "mont52x8_ifma512");
         assert_eq!(name(Operation::Private, 2048, 1), "mont52x2_ifma256");
-        assert_eq!(name(Operation::Private, 2048, 2), "mont52x8_ifma512");
+        assert_eq!(name(Operation::Private, 2048, 2), "mont52x2_ifma256");
+        assert_eq!(name(Operation::Private, 2048, 3), "mont52x8_ifma512");
         assert_eq!(name(Operation::Public, 2048, 6), "mont52x2_ifma256");
         assert_eq!(name(Operation::Public, 2048, 8), "mont52x8_ifma512");
     }
