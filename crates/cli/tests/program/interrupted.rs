@@ -123,8 +123,10 @@ fn reason_after_a_pause() -> Option<String> {
     assert!(status.success(), "{status}: {cells:?}");
     assert!(cells.iter().all(|cell| cell.state == "done"), "{cells:?}");
     open(&place.join("study.db"))
-        .query_row("SELECT reason FROM interrupted_block", [], |row| row.get(0))
-        .ok()
+        .query_row("SELECT max(reason) FROM interrupted_block", [], |row| {
+            row.get(0)
+        })
+        .expect("it can be asked")
 }
 
 fn stop_for(study: &Child, engine: &str, time: Duration) {

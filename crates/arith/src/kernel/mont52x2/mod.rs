@@ -241,7 +241,7 @@ mod tests {
 
     fn is_a_kernel<V: Quads<N>, const N: usize>(token: V::Token) {
         let kernel = Mont52x2::<V, N>::new(token);
-        // One quad and many, with and without code of their own.
+        // One quad and many.
         for len in [1, 2, 3, 4, 5, 6, 8, 9, 12, 13, 16, 17, 24, 26, 32, 48] {
             for bits in [64 * len, 64 * len - 1, 64 * len - 63, 32 * len] {
                 agrees_with_the_model(kernel, bits.max(2), len, 4);
