@@ -57,27 +57,32 @@ pub(crate) trait Quads<const N: usize>: Copy + Send + Sync + 'static {
     fn add_low(self, a: Self, b: Self) -> Self;
     /// self + (the high digit of the product of a's and b's low digits) mod 2^64.
     fn add_high(self, a: Self, b: Self) -> Self;
-    /// [`add_low`](Self::add_low) at the places whose bits are set, of four.
-    fn add_low_at<const PLACES: u8>(self, a: Self, b: Self) -> Self;
-    /// [`add_high`](Self::add_high) at the places whose bits are set, of four.
-    fn add_high_at<const PLACES: u8>(self, a: Self, b: Self) -> Self;
+    /// The words at the places whose bits are set, of four, and zero elsewhere.
+    fn at<const PLACES: u8>(self) -> Self;
     /// A bit for each word that exceeds b's, of words without sign; four for each number, the first number's lowest.
     fn exceeds(self, b: Self) -> u8;
     /// A bit for each word that equals b's, likewise.
     fn equals(self, b: Self) -> u8;
 
     /// columns += four rows: `digits`, each in all places, times the quads of `shifted` behind the first, which is what lies below them.
+    /// What is `new` of the columns holds nothing yet.
     #[inline(always)]
     fn add_rows(
         token: Self::Token,
         columns: &mut [Words<N>],
+        new: New,
         shifted: &[Shifted<N>],
         digits: &[Self; DIGITS],
     ) {
-        for (column, pair) in columns.iter_mut().zip(shifted.windows(2)) {
+        let count = columns.len();
+        for (i, (column, pair)) in columns.iter_mut().zip(shifted.windows(2)).enumerate() {
             let [below, here] = pair else { unreachable!() };
             let factor = |by: usize| Self::load(token, here.get(by).unwrap_or(&below[0]));
-            let mut sum = Self::load(token, column);
+            let mut sum = match new {
+                New::All => Self::splat(token, 0),
+                New::Last if i + 1 == count => Self::splat(token, 0),
+                _ => Self::load(token, column),
+            };
             for (by, &digit) in digits.iter().enumerate() {
                 // The high digit of a product belongs to the next column.
                 sum = sum
@@ -87,6 +92,15 @@ pub(crate) trait Quads<const N: usize>: Copy + Send + Sync + 'static {
             sum.store(column);
         }
     }
+}
+
+/// Which of neighbouring columns hold nothing yet, whatever is in memory.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum New {
+    None,
+    /// The highest one.
+    Last,
+    All,
 }
 
 /// Something to be done with one form.
@@ -110,12 +124,6 @@ impl<const N: usize> Portable<N> {
     #[inline(always)]
     fn zip(self, b: Self, f: impl Fn(u64, u64) -> u64) -> Self {
         self.places(b, |a, b, i| f(a[i], b[i]))
-    }
-
-    /// `b` at the places whose bits are set, a constant.
-    #[inline(always)]
-    fn replace(self, b: Self, places: u8) -> Self {
-        self.places(b, |a, b, i| if places >> i & 1 == 1 { b[i] } else { a[i] })
     }
 
     /// Gathers a bit from each word.
@@ -240,13 +248,8 @@ impl<const N: usize> Quads<N> for Portable<N> {
     }
 
     #[inline(always)]
-    fn add_low_at<const PLACES: u8>(self, a: Self, b: Self) -> Self {
-        self.replace(self.add_low(a, b), PLACES)
-    }
-
-    #[inline(always)]
-    fn add_high_at<const PLACES: u8>(self, a: Self, b: Self) -> Self {
-        self.replace(self.add_high(a, b), PLACES)
+    fn at<const PLACES: u8>(self) -> Self {
+        self.places(self, |a, _, i| if PLACES >> i & 1 == 1 { a[i] } else { 0 })
     }
 
     #[inline(always)]
@@ -315,16 +318,8 @@ pub(crate) mod tests {
                         ("carried out", out, expected_out),
                         ("low", x.add_low(y, z), p.add_low(q, r)),
                         ("high", x.add_high(y, z), p.add_high(q, r)),
-                        (
-                            "low at",
-                            x.add_low_at::<0b1010>(y, z),
-                            p.add_low_at::<0b1010>(q, r),
-                        ),
-                        (
-                            "high at",
-                            x.add_high_at::<0b1100>(y, z),
-                            p.add_high_at::<0b1100>(q, r),
-                        ),
+                        ("at", x.at::<0b1010>(), p.at::<0b1010>()),
+                        ("at", x.at::<0b1100>(), p.at::<0b1100>()),
                         (
                             "one at",
                             x.add_one_at(0b0110_1001),
@@ -361,7 +356,9 @@ pub(crate) mod tests {
                         );
                     }
                 }
-                for len in 0..30 {
+                for (len, new) in
+                    (0..30).flat_map(|len| [(len, New::None), (len, New::Last), (len, New::All)])
+                {
                     let shifted: Vec<Shifted<N>> = (0..=len)
                         .map(|_| [words(), words(), words(), words()])
                         .collect();
@@ -369,8 +366,9 @@ pub(crate) mod tests {
                     let mut columns: Vec<Words<N>> = (0..len).map(|_| words()).collect();
                     let mut expected = columns.clone();
                     let digits = [a, b, c, d].map(|digit| V::load(token, &digit));
-                    V::add_rows(token, &mut columns, &shifted, &digits);
-                    Portable::add_rows((), &mut expected, &shifted, &[a, b, c, d].map(Portable));
+                    V::add_rows(token, &mut columns, new, &shifted, &digits);
+                    let digits = [a, b, c, d].map(Portable);
+                    Portable::add_rows((), &mut expected, new, &shifted, &digits);
                     assert_eq!(columns, expected, "rows of {len} quads");
                 }
             }

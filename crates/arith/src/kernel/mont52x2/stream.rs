@@ -2,7 +2,7 @@
 
 use super::carries::carry_all;
 use super::moduli::Moduli;
-use super::quad::{DIGITS, Quads, Shifted, Words};
+use super::quad::{DIGITS, New, Quads, Shifted, Words};
 
 /// Quads of working memory for numbers of `width` quads.
 pub(super) fn working_quads(width: usize) -> usize {
@@ -52,10 +52,6 @@ impl<'a, V: Quads<N>, const N: usize> Stream<'a, V, N> {
             here.move_up::<3>(below).store(&mut shifted[3]);
             below = here;
         }
-        for i in 0..2 * width {
-            zero.store(&mut product[i]);
-            zero.store(&mut reduction[i]);
-        }
         Self {
             moduli,
             shifted,
@@ -70,7 +66,17 @@ impl<'a, V: Quads<N>, const N: usize> Stream<'a, V, N> {
     pub(super) fn multiply(&mut self, token: V::Token, row: usize, b: &[Words<N>], width: usize) {
         let digits = broadcast_each::<V, N>(V::load(token, &b[row]));
         let columns = &mut self.product[row..][..width + 1];
-        V::add_rows(token, columns, &self.shifted[..width + 2], &digits);
+        let new = if row == 0 { New::All } else { New::Last };
+        V::add_rows(token, columns, new, &self.shifted[..width + 2], &digits);
+    }
+
+    /// A column of the product, or zero.
+    #[inline(always)]
+    fn product_column(&self, token: V::Token, at: Option<usize>) -> V {
+        match at {
+            Some(at) => V::load(token, &self.product[at]),
+            None => V::splat(token, 0),
+        }
     }
 
     /// Adds the products of the `row`th quad of `a` with itself and what lies above it, and completes the two quads of the square that
@@ -81,34 +87,41 @@ impl<'a, V: Quads<N>, const N: usize> Stream<'a, V, N> {
         let quad = V::load(token, &a[row]);
         let digits = broadcast_each::<V, N>(quad);
         let [d0, d1, d2, d3] = digits;
+        // The row before this one was the first to reach column `width + row - 1`.
+        let [even, odd] =
+            [2 * row, 2 * row + 1].map(|at| (row > 0 && at < width + row).then_some(at));
         // Where a place's digit is the row's own or one below it, it is left out.
         let x = load_each::<V, N>(token, &self.shifted[row + 1]);
-        let even = V::load(token, &self.product[2 * row])
-            .add_low_at::<0b1110>(x[0], d0)
-            .add_low_at::<0b1000>(x[1], d1)
-            .add(zero.add_high_at::<0b1100>(x[1], d0));
+        let even = self
+            .product_column(token, even)
+            .add_low(x[0], d0.at::<0b1110>())
+            .add_low(x[1], d1.at::<0b1000>())
+            .add(zero.add_high(x[1], d0.at::<0b1100>()));
         let x = load_each::<V, N>(token, &self.shifted[row + 2]);
-        let odd = V::load(token, &self.product[2 * row + 1])
+        let odd = self
+            .product_column(token, odd)
             .add_low(x[0], d0)
             .add_low(x[1], d1)
-            .add_low_at::<0b1110>(x[2], d2)
-            .add_low_at::<0b1000>(x[3], d3);
+            .add_low(x[2], d2.at::<0b1110>())
+            .add_low(x[3], d3.at::<0b1000>());
         let odd = zero
             .add_high(x[1], d0)
             .add_high(x[2], d1)
-            .add_high_at::<0b1100>(x[3], d2)
+            .add_high(x[3], d2.at::<0b1100>())
             .add(odd);
         for (half, sum, digits) in [(0, even, quad.pairs::<0>()), (1, odd, quad.pairs::<1>())] {
             sum.add(sum)
-                .add_low_at::<0b0101>(digits, digits)
-                .add_high_at::<0b1010>(digits, digits)
+                .add_low(digits, digits.at::<0b0101>())
+                .add_high(digits, digits.at::<0b1010>())
                 .store(&mut self.product[2 * row + half]);
         }
         if let Some(above) = (width - row).checked_sub(1) {
             let columns = &mut self.product[2 * row + 2..][..above];
+            let new = if row == 0 { New::All } else { New::Last };
             V::add_rows(
                 token,
                 columns,
+                new,
                 &self.shifted[row + 2..][..above + 1],
                 &digits,
             );
@@ -118,9 +131,11 @@ impl<'a, V: Quads<N>, const N: usize> Stream<'a, V, N> {
     /// The digits of a quad whose turn it is; those of the quad below it, `last`, are the last ones whose products come in.
     #[inline(always)]
     pub(super) fn digits(&mut self, token: V::Token, at: usize, last: Option<&[V; DIGITS]>) -> V {
-        let mut sum = V::load(token, &self.product[at])
-            .add(V::load(token, &self.reduction[at]))
-            .add(self.carry);
+        let mut sum = V::load(token, &self.product[at]).add(self.carry);
+        // What has been taken away reaches from the third quad on.
+        if at > 1 {
+            sum = sum.add(V::load(token, &self.reduction[at]));
+        }
         if let Some(last) = last {
             sum = add_quad(token, sum, &self.moduli.inverse()[0], last);
         }
@@ -139,7 +154,14 @@ impl<'a, V: Quads<N>, const N: usize> Stream<'a, V, N> {
         width: usize,
     ) {
         let columns = &mut self.reduction[below + 2..][..width];
-        V::add_rows(token, columns, &self.moduli.inverse()[..width + 1], quad);
+        let new = if below == 0 { New::All } else { New::Last };
+        V::add_rows(
+            token,
+            columns,
+            new,
+            &self.moduli.inverse()[..width + 1],
+            quad,
+        );
     }
 
     /// The quotient q for which the last quad below R, of these digits, and q n are a multiple of R.
@@ -164,7 +186,8 @@ impl<'a, V: Quads<N>, const N: usize> Stream<'a, V, N> {
         width: usize,
     ) {
         let columns = &mut self.reduction[width..][..width];
-        V::add_rows(token, columns, &self.moduli.n()[..width + 1], q);
+        let new = if width == 1 { New::All } else { New::None };
+        V::add_rows(token, columns, new, &self.moduli.n()[..width + 1], q);
         let mut carry = self.carry;
         for i in 0..width {
             V::load(token, &columns[i])

@@ -2,7 +2,7 @@
 
 use super::ifma512::HaveIfma;
 use crate::kernel::lanes::{DIGIT_BITS, DIGIT_MASK};
-use crate::kernel::mont52x2::quad::{DIGITS, Quads, Shifted, Words, Work};
+use crate::kernel::mont52x2::quad::{DIGITS, New, Quads, Shifted, Words, Work};
 use std::arch::asm;
 use std::arch::x86_64::*;
 
@@ -16,13 +16,13 @@ pub(crate) struct TwoQuads(__m512i);
 
 const _: () = assert!(DIGIT_BITS == 52, "shifts below are by as much");
 
-/// What keeps the digits at the places with a bit, and everything elsewhere.
-const fn digits_at(places: u8) -> [u64; DIGITS] {
-    let mut words = [u64::MAX; DIGITS];
+/// `word` at the places with a bit, and `elsewhere` at the others.
+const fn words_at(places: u8, elsewhere: u64, word: u64) -> [u64; DIGITS] {
+    let mut words = [elsewhere; DIGITS];
     let mut i = 0;
     while i < DIGITS {
         if places >> i & 1 == 1 {
-            words[i] = DIGIT_MASK;
+            words[i] = word;
         }
         i += 1;
     }
@@ -35,8 +35,8 @@ macro_rules! form {
         $form:ident, $numbers:literal, $run:ident, $places:expr,
         $set1:ident $loadu:ident $storeu:ident $add:ident $mask_add:ident $and:ident $or:ident $srli:ident
         $permute:ident $maskz_permute:ident $bslli:ident $cmpeq:ident $cmpgt:ident $xor:ident $srai:ident
-        $lo:ident $mask_lo:ident $hi:ident $mask_hi:ident,
-        $rows1:ident $rows2:ident $rows3:ident $rows4:ident $rows5:ident $rows6:ident,
+        $lo:ident $hi:ident,
+        $rows:ident,
         $move_up:item
     ) => {
         /// `work`, compiled with the instructions.
@@ -49,7 +49,7 @@ macro_rules! form {
             /// The digits at some places, all bits elsewhere.
             #[inline(always)]
             fn digits_at<const PLACES: u8>(self) -> Self {
-                let mask = const { [digits_at(PLACES); $numbers] };
+                let mask = const { [words_at(PLACES, u64::MAX, DIGIT_MASK); $numbers] };
                 // SAFETY: the array is as long as the register; `self` proves the instructions.
                 Self(unsafe { $and(self.0, $loadu(mask.as_ptr().cast())) })
             }
@@ -188,15 +188,10 @@ macro_rules! form {
             }
 
             #[inline(always)]
-            fn add_low_at<const PLACES: u8>(self, a: Self, b: Self) -> Self {
-                // SAFETY: `self` proves the instructions.
-                Self(unsafe { $mask_lo(self.0, PLACES * $places, a.0, b.0) })
-            }
-
-            #[inline(always)]
-            fn add_high_at<const PLACES: u8>(self, a: Self, b: Self) -> Self {
-                // SAFETY: `self` proves the instructions.
-                Self(unsafe { $mask_hi(self.0, PLACES * $places, a.0, b.0) })
+            fn at<const PLACES: u8>(self) -> Self {
+                let mask = const { [words_at(PLACES, 0, u64::MAX); $numbers] };
+                // SAFETY: the array is as long as the register; `self` proves the instructions.
+                Self(unsafe { $and(self.0, $loadu(mask.as_ptr().cast())) })
             }
 
             #[inline(always)]
@@ -215,33 +210,39 @@ macro_rules! form {
             fn add_rows(
                 _: HaveIfma,
                 columns: &mut [Words<$numbers>],
+                new: New,
                 shifted: &[Shifted<$numbers>],
                 digits: &[Self; DIGITS],
             ) {
                 assert_eq!(shifted.len(), columns.len() + 1);
                 let (mut at, mut from) = (columns.as_mut_ptr(), shifted.as_ptr());
                 let mut left = columns.len();
+                let fresh = new == New::All;
                 // SAFETY: a form proves the instructions; `left` columns are at `at`, and one more quad than that at `from`.
                 unsafe {
                     // The last few in parts of nearly one size: the more columns at once, the less each product waits for the one before.
                     while left > 8 {
-                        $rows5(at, from, digits);
+                        if fresh {
+                            $rows::all::on5(at, from, digits);
+                        } else {
+                            $rows::none::on5(at, from, digits);
+                        }
                         (at, from) = (at.add(5), from.add(5));
                         left -= 5;
                     }
                     if left > 6 {
-                        $rows4(at, from, digits);
+                        if fresh {
+                            $rows::all::on4(at, from, digits);
+                        } else {
+                            $rows::none::on4(at, from, digits);
+                        }
                         (at, from) = (at.add(4), from.add(4));
                         left -= 4;
                     }
-                    match left {
-                        1 => $rows1(at, from, digits),
-                        2 => $rows2(at, from, digits),
-                        3 => $rows3(at, from, digits),
-                        4 => $rows4(at, from, digits),
-                        5 => $rows5(at, from, digits),
-                        6 => $rows6(at, from, digits),
-                        _ => {}
+                    match new {
+                        New::None => $rows::none::on(left, at, from, digits),
+                        New::Last => $rows::last::on(left, at, from, digits),
+                        New::All => $rows::all::on(left, at, from, digits),
                     }
                 }
             }
@@ -253,8 +254,8 @@ form! {
     OneQuad, 1, run_quad_of_one, 1,
     _mm256_set1_epi64x _mm256_loadu_si256 _mm256_storeu_si256 _mm256_add_epi64 _mm256_mask_add_epi64 _mm256_and_si256 _mm256_or_si256 _mm256_srli_epi64
     _mm256_permutex_epi64 _mm256_maskz_permutex_epi64 _mm256_bslli_epi128 _mm256_cmpeq_epi64_mask _mm256_cmpgt_epu64_mask _mm256_xor_si256 _mm256_srai_epi64
-    _mm256_madd52lo_epu64 _mm256_mask_madd52lo_epu64 _mm256_madd52hi_epu64 _mm256_mask_madd52hi_epu64,
-    one1 one2 one3 one4 one5 one6,
+    _mm256_madd52lo_epu64 _mm256_madd52hi_epu64,
+    rows_of_one,
     #[inline(always)]
     fn moved_up<const BY: usize>(self, below: Self) -> Self {
         // SAFETY: `self` proves the instructions.
@@ -273,8 +274,8 @@ form! {
     TwoQuads, 2, run_quad_of_two, 0b1_0001,
     _mm512_set1_epi64 _mm512_loadu_si512 _mm512_storeu_si512 _mm512_add_epi64 _mm512_mask_add_epi64 _mm512_and_si512 _mm512_or_si512 _mm512_srli_epi64
     _mm512_permutex_epi64 _mm512_maskz_permutex_epi64 _mm512_bslli_epi128 _mm512_cmpeq_epi64_mask _mm512_cmpgt_epu64_mask _mm512_xor_si512 _mm512_srai_epi64
-    _mm512_madd52lo_epu64 _mm512_mask_madd52lo_epu64 _mm512_madd52hi_epu64 _mm512_mask_madd52hi_epu64,
-    two1 two2 two3 two4 two5 two6,
+    _mm512_madd52lo_epu64 _mm512_madd52hi_epu64,
+    rows_of_two,
     #[inline(always)]
     fn moved_up<const BY: usize>(self, below: Self) -> Self {
         // Words from 8 on are the own ones.
@@ -291,21 +292,88 @@ form! {
     }
 }
 
-/// Defines four rows on neighbouring columns, each with the registers of its sum and of a factor, and its place.
+/// What a column is before it gets products.
+macro_rules! begin {
+    (old $register:literal $sum:literal $column:literal $bytes:literal) => {
+        concat!(
+            "vmovdqu64 ",
+            $register,
+            $sum,
+            ", [{columns} + ",
+            $column,
+            "*",
+            $bytes,
+            "]"
+        )
+    };
+    (new $register:literal $sum:literal $column:literal $bytes:literal) => {
+        concat!(
+            "vpxorq ", $register, $sum, ", ", $register, $sum, ", ", $register, $sum
+        )
+    };
+}
+
+/// Defines four rows on up to six neighbouring columns, with the registers of its sum and of a factor for each, and its place.
 ///
 /// In assembly, because the compiler takes one column after the other, where each product waits for the one before, and so few of them fit
 /// into the CPU's queues. Here each step is done for all columns before the next.
 macro_rules! rows {
-    ($form:ident $numbers:literal $register:literal $modifier:literal $bytes:literal; $($name:ident: $($sum:literal $sum_out:tt $factor:literal $factor_out:tt $column:literal),*;)*) => {$(
+    ($rows:ident $form:tt) => {
+        mod $rows {
+            use super::*;
+            rows! { none $form old old }
+            rows! { last $form old new }
+            rows! { all $form new new }
+        }
+    };
+    ($new:ident $form:tt $most:tt $last:tt) => {
+        pub(super) mod $new {
+            use super::*;
+            rows! { $form
+                on1: $last 16 "zmm16" 22 "zmm22" 0;
+                on2: $most 16 "zmm16" 22 "zmm22" 0, $last 17 "zmm17" 23 "zmm23" 1;
+                on3: $most 16 "zmm16" 22 "zmm22" 0, $most 17 "zmm17" 23 "zmm23" 1, $last 18 "zmm18" 24 "zmm24" 2;
+                on4: $most 16 "zmm16" 22 "zmm22" 0, $most 17 "zmm17" 23 "zmm23" 1, $most 18 "zmm18" 24 "zmm24" 2, $last 19 "zmm19" 25 "zmm25" 3;
+                on5: $most 16 "zmm16" 22 "zmm22" 0, $most 17 "zmm17" 23 "zmm23" 1, $most 18 "zmm18" 24 "zmm24" 2, $most 19 "zmm19" 25 "zmm25" 3,
+                    $last 20 "zmm20" 26 "zmm26" 4;
+                on6: $most 16 "zmm16" 22 "zmm22" 0, $most 17 "zmm17" 23 "zmm23" 1, $most 18 "zmm18" 24 "zmm24" 2, $most 19 "zmm19" 25 "zmm25" 3,
+                    $most 20 "zmm20" 26 "zmm26" 4, $last 21 "zmm21" 27 "zmm27" 5;
+            }
+        }
+    };
+    (
+        ($form:ident $numbers:literal $register:literal $modifier:literal $bytes:literal)
+        $($name:ident: $($new:tt $sum:literal $sum_out:tt $factor:literal $factor_out:tt $column:literal),*;)*
+    ) => {
+        /// # Safety
+        /// As for the one on as many columns.
+        #[inline]
+        #[target_feature(enable = "avx512f,avx512vl,avx512ifma")]
+        pub(in super::super) unsafe fn on(count: usize, columns: *mut Words<$numbers>, shifted: *const Shifted<$numbers>, digits: &[$form; DIGITS]) {
+            // SAFETY: as the caller promises.
+            unsafe {
+                match count {
+                    1 => on1(columns, shifted, digits),
+                    2 => on2(columns, shifted, digits),
+                    3 => on3(columns, shifted, digits),
+                    4 => on4(columns, shifted, digits),
+                    5 => on5(columns, shifted, digits),
+                    6 => on6(columns, shifted, digits),
+                    _ => {}
+                }
+            }
+        }
+
+        $(
         /// # Safety
         /// As many columns must be writable, and one more quad readable.
         #[inline]
         #[target_feature(enable = "avx512f,avx512vl,avx512ifma")]
-        unsafe fn $name(columns: *mut Words<$numbers>, shifted: *const Shifted<$numbers>, digits: &[$form; DIGITS]) {
+        pub(in super::super) unsafe fn $name(columns: *mut Words<$numbers>, shifted: *const Shifted<$numbers>, digits: &[$form; DIGITS]) {
             // SAFETY: only registers that are named are written, and memory as the caller promises.
             unsafe {
                 asm!(
-                    $(concat!("vmovdqu64 ", $register, $sum, ", [{columns} + ", $column, "*", $bytes, "]"),)*
+                    $(begin!($new $register $sum $column $bytes),)*
                     $(concat!("vpmadd52luq ", $register, $sum, ", {d0:", $modifier, "}, [{here} + ", $column, "*4*", $bytes, "]"),)*
                     $(concat!("vmovdqu64 ", $register, $factor, ", [{here} + ", $column, "*4*", $bytes, " + ", $bytes, "]"),)*
                     $(concat!("vpmadd52huq ", $register, $sum, ", {d0:", $modifier, "}, ", $register, $factor),)*
@@ -329,28 +397,12 @@ macro_rules! rows {
                 );
             }
         }
-    )*};
+        )*
+    };
 }
 
-rows! {
-    OneQuad 1 "ymm" "y" 32;
-    one1: 16 "zmm16" 22 "zmm22" 0;
-    one2: 16 "zmm16" 22 "zmm22" 0, 17 "zmm17" 23 "zmm23" 1;
-    one3: 16 "zmm16" 22 "zmm22" 0, 17 "zmm17" 23 "zmm23" 1, 18 "zmm18" 24 "zmm24" 2;
-    one4: 16 "zmm16" 22 "zmm22" 0, 17 "zmm17" 23 "zmm23" 1, 18 "zmm18" 24 "zmm24" 2, 19 "zmm19" 25 "zmm25" 3;
-    one5: 16 "zmm16" 22 "zmm22" 0, 17 "zmm17" 23 "zmm23" 1, 18 "zmm18" 24 "zmm24" 2, 19 "zmm19" 25 "zmm25" 3, 20 "zmm20" 26 "zmm26" 4;
-    one6: 16 "zmm16" 22 "zmm22" 0, 17 "zmm17" 23 "zmm23" 1, 18 "zmm18" 24 "zmm24" 2, 19 "zmm19" 25 "zmm25" 3, 20 "zmm20" 26 "zmm26" 4, 21 "zmm21" 27 "zmm27" 5;
-}
-
-rows! {
-    TwoQuads 2 "zmm" "z" 64;
-    two1: 16 "zmm16" 22 "zmm22" 0;
-    two2: 16 "zmm16" 22 "zmm22" 0, 17 "zmm17" 23 "zmm23" 1;
-    two3: 16 "zmm16" 22 "zmm22" 0, 17 "zmm17" 23 "zmm23" 1, 18 "zmm18" 24 "zmm24" 2;
-    two4: 16 "zmm16" 22 "zmm22" 0, 17 "zmm17" 23 "zmm23" 1, 18 "zmm18" 24 "zmm24" 2, 19 "zmm19" 25 "zmm25" 3;
-    two5: 16 "zmm16" 22 "zmm22" 0, 17 "zmm17" 23 "zmm23" 1, 18 "zmm18" 24 "zmm24" 2, 19 "zmm19" 25 "zmm25" 3, 20 "zmm20" 26 "zmm26" 4;
-    two6: 16 "zmm16" 22 "zmm22" 0, 17 "zmm17" 23 "zmm23" 1, 18 "zmm18" 24 "zmm24" 2, 19 "zmm19" 25 "zmm25" 3, 20 "zmm20" 26 "zmm26" 4, 21 "zmm21" 27 "zmm27" 5;
-}
+rows! { rows_of_one (OneQuad 1 "ymm" "y" 32) }
+rows! { rows_of_two (TwoQuads 2 "zmm" "z" 64) }
 
 #[cfg(test)]
 mod tests {
