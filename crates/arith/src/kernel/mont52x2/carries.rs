@@ -19,28 +19,68 @@ const fn bits_of<const N: usize>(lane: usize) -> u64 {
     bits
 }
 
+/// Columns that are to be carried into digits, and where these go.
+pub(super) trait Columns<V: Quads<N>, const N: usize> {
+    /// How many quads.
+    fn width(&self) -> usize;
+    /// The columns of a quad, from the lowest quad to the highest, before anything is kept of it.
+    fn columns(&self, token: V::Token, quad: usize) -> V;
+    /// Room for a quad, until its digits are put.
+    fn room(&mut self, quad: usize) -> &mut Words<N>;
+    /// Takes the digits of a quad, from the lowest one to the highest.
+    fn put(&mut self, quad: usize, digits: V);
+}
+
+/// Columns whose digits take their place.
+impl<V: Quads<N>, const N: usize> Columns<V, N> for &mut [Words<N>] {
+    #[inline(always)]
+    fn width(&self) -> usize {
+        self.len()
+    }
+
+    #[inline(always)]
+    fn columns(&self, token: V::Token, quad: usize) -> V {
+        V::load(token, &self[quad])
+    }
+
+    #[inline(always)]
+    fn room(&mut self, quad: usize) -> &mut Words<N> {
+        &mut self[quad]
+    }
+
+    #[inline(always)]
+    fn put(&mut self, quad: usize, digits: V) {
+        digits.store(&mut self[quad]);
+    }
+}
+
 /// Carries columns into digits; each number is worth less than R.
 ///
 /// Each column gives what exceeds its digit to the next, all at once. A column then carries 1 at most, and all of these carries come out of one
 /// addition of words that hold a bit for each column: whether it carries, and whether it would if 1 came in. Bits of other numbers
 /// in between let every carry pass.
 #[inline(always)]
-pub(super) fn carry_all<V: Quads<N>, const N: usize>(token: V::Token, columns: &mut [Words<N>]) {
+pub(super) fn carry_all<V: Quads<N>, const N: usize>(
+    token: V::Token,
+    mut columns: impl Columns<V, N>,
+) {
     let mask = V::splat(token, DIGIT_MASK);
     let mut below = V::splat(token, 0);
     let mut carried = [(0, false); N];
-    for columns in columns.chunks_mut(word_quads::<N>()) {
+    let width = columns.width();
+    for first in (0..width).step_by(word_quads::<N>()) {
+        let end = width.min(first + word_quads::<N>());
         let (mut carries, mut passes) = (0, 0);
-        for (i, column) in columns.iter_mut().enumerate() {
-            let sum = V::load(token, column);
+        for i in first..end {
+            let sum = columns.columns(token, i);
             let above = sum.shift_right_digit();
             let sum = sum.and(mask).add(above.move_up::<1>(below));
             below = above;
-            carries |= u64::from(sum.exceeds(mask)) << (DIGITS * N * i);
-            passes |= u64::from(sum.equals(mask)) << (DIGITS * N * i);
-            sum.store(column);
+            carries |= u64::from(sum.exceeds(mask)) << (DIGITS * N * (i - first));
+            passes |= u64::from(sum.equals(mask)) << (DIGITS * N * (i - first));
+            sum.store(columns.room(i));
         }
-        let count = DIGITS * N * columns.len();
+        let count = DIGITS * N * (end - first);
         let mut takes = 0;
         for (lane, (carries_below, carry)) in carried.iter_mut().enumerate() {
             let own = bits_of::<N>(lane);
@@ -50,12 +90,10 @@ pub(super) fn carry_all<V: Quads<N>, const N: usize>(token: V::Token, columns: &
             (*carries_below, *carry) = (carries >> (count - 1), over | over_again);
             takes |= (sum ^ passes) & own;
         }
-        for (i, column) in columns.iter_mut().enumerate() {
-            let places = (takes >> (DIGITS * N * i)) as u8;
-            V::load(token, column)
-                .add_one_at(places)
-                .and(mask)
-                .store(column);
+        for i in first..end {
+            let places = (takes >> (DIGITS * N * (i - first))) as u8;
+            let digits = V::load(token, columns.room(i)).add_one_at(places).and(mask);
+            columns.put(i, digits);
         }
     }
 }
@@ -72,7 +110,7 @@ mod tests {
     impl<const N: usize> Work<N> for CarryAll<'_, N> {
         #[inline(always)]
         fn run<V: Quads<N>>(self, token: V::Token) {
-            carry_all::<V, N>(token, self.0);
+            carry_all::<V, N>(token, &mut *self.0);
         }
     }
 

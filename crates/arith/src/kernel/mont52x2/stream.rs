@@ -1,6 +1,6 @@
 //! A product and its reduction, step by step.
 
-use super::carries::carry_all;
+use super::carries::{Columns, carry_all};
 use super::moduli::Moduli;
 use super::quad::{DIGITS, New, Quads, Shifted, Words};
 
@@ -24,41 +24,35 @@ pub(super) struct Stream<'a, V, const N: usize> {
 }
 
 impl<'a, V: Quads<N>, const N: usize> Stream<'a, V, N> {
-    /// Begins products of `a`.
+    /// Products of `a`.
     #[inline(always)]
-    pub(super) fn start(
+    pub(super) fn new(
         token: V::Token,
         moduli: &'a Moduli<N>,
         working: &'a mut [Words<N>],
         a: &[Words<N>],
-        width: usize,
     ) -> Self {
+        let width = a.len();
         let (shifted, working) = working.split_at_mut(DIGITS * (width + 2));
         let (product, reduction) = working.split_at_mut(2 * width);
-        let (shifted, reduction) = (shifted.as_chunks_mut().0, &mut reduction[..2 * width]);
         let zero = V::splat(token, 0);
-        let mut below = zero;
-        zero.store(&mut shifted[0][0]);
-        for i in 0..=width {
-            let here = if i < width {
-                V::load(token, &a[i])
-            } else {
-                zero
-            };
-            let shifted = &mut shifted[i + 1];
-            here.store(&mut shifted[0]);
-            here.move_up::<1>(below).store(&mut shifted[1]);
-            here.move_up::<2>(below).store(&mut shifted[2]);
-            here.move_up::<3>(below).store(&mut shifted[3]);
-            below = here;
-        }
-        Self {
+        let stream = Self {
             moduli,
-            shifted,
+            shifted: shifted.as_chunks_mut().0,
             product,
-            reduction,
+            reduction: &mut reduction[..2 * width],
             carry: zero,
+        };
+        zero.store(&mut stream.shifted[0][0]);
+        let mut factor = Factor {
+            shifted: &mut *stream.shifted,
+            below: zero,
+        };
+        for (quad, digits) in a.iter().enumerate() {
+            factor.put(quad, V::load(token, digits));
         }
+        factor.put(width, zero);
+        stream
     }
 
     /// Adds the products with a quad of the other factors, the `row`th.
@@ -79,12 +73,12 @@ impl<'a, V: Quads<N>, const N: usize> Stream<'a, V, N> {
         }
     }
 
-    /// Adds the products of the `row`th quad of `a` with itself and what lies above it, and completes the two quads of the square that
+    /// Adds the products of the `row`th quad of the factor with itself and what lies above it, and completes the two quads of the square that
     /// have all of theirs then.
     #[inline(always)]
-    pub(super) fn square(&mut self, token: V::Token, row: usize, a: &[Words<N>], width: usize) {
+    pub(super) fn square(&mut self, token: V::Token, row: usize, width: usize) {
         let zero = V::splat(token, 0);
-        let quad = V::load(token, &a[row]);
+        let quad = V::load(token, &self.shifted[row + 1][0]);
         let digits = broadcast_each::<V, N>(quad);
         let [d0, d1, d2, d3] = digits;
         // The row before this one was the first to reach column `width + row - 1`.
@@ -176,27 +170,149 @@ impl<'a, V: Quads<N>, const N: usize> Stream<'a, V, N> {
         q
     }
 
-    /// Adds the quotient times n, and carries the upper half into `out`.
+    /// Adds the quotient times n. The result is the upper half of the sums.
     #[inline(always)]
-    pub(super) fn finish(
-        self,
-        token: V::Token,
-        q: &[V; DIGITS],
-        out: &mut [Words<N>],
-        width: usize,
-    ) {
+    fn add_quotient(&mut self, token: V::Token, q: &[V; DIGITS], width: usize) {
         let columns = &mut self.reduction[width..][..width];
         let new = if width == 1 { New::All } else { New::None };
         V::add_rows(token, columns, new, &self.moduli.n()[..width + 1], q);
-        let mut carry = self.carry;
-        for i in 0..width {
-            V::load(token, &columns[i])
-                .add(V::load(token, &self.product[width + i]))
-                .add(carry)
-                .store(&mut out[i]);
-            carry = V::splat(token, 0);
+    }
+
+    /// Adds the quotient times n, and puts the result into `out`.
+    #[inline(always)]
+    pub(super) fn finish(mut self, token: V::Token, q: &[V; DIGITS], out: &mut [Words<N>]) {
+        let width = out.len();
+        self.add_quotient(token, q, width);
+        let sums = Sums {
+            product: &self.product[width..][..width],
+            reduction: &self.reduction[width..][..width],
+            carry: self.carry,
+        };
+        carry_all::<V, N>(token, Result { sums, out });
+    }
+
+    /// Adds the quotient times n, and makes the result the factor of the next products.
+    #[inline(always)]
+    pub(super) fn go_on(&mut self, token: V::Token, q: &[V; DIGITS], width: usize) {
+        self.add_quotient(token, q, width);
+        let zero = V::splat(token, 0);
+        let sums = Sums {
+            product: &self.product[width..][..width],
+            reduction: &self.reduction[width..][..width],
+            carry: std::mem::replace(&mut self.carry, zero),
+        };
+        let mut factor = Factor {
+            shifted: &mut *self.shifted,
+            below: zero,
+        };
+        carry_all::<V, N>(
+            token,
+            NextFactor {
+                sums,
+                factor: &mut factor,
+            },
+        );
+        factor.put(width, zero);
+    }
+
+    /// The factor, whose products are still to come.
+    #[inline(always)]
+    pub(super) fn factor(&self, token: V::Token, out: &mut [Words<N>]) {
+        for (digits, out) in self.shifted[1..].iter().zip(out) {
+            V::load(token, &digits[0]).store(out);
         }
-        carry_all::<V, N>(token, out);
+    }
+}
+
+/// The columns of a reduced product.
+struct Sums<'a, V, const N: usize> {
+    product: &'a [Words<N>],
+    reduction: &'a [Words<N>],
+    /// What the lower half has carried.
+    carry: V,
+}
+
+impl<V: Quads<N>, const N: usize> Sums<'_, V, N> {
+    #[inline(always)]
+    fn columns(&self, token: V::Token, quad: usize) -> V {
+        let product = V::load(token, &self.product[quad]);
+        let sum = product.add(V::load(token, &self.reduction[quad]));
+        if quad == 0 { sum.add(self.carry) } else { sum }
+    }
+}
+
+/// A product that goes to memory.
+struct Result<'a, V, const N: usize> {
+    sums: Sums<'a, V, N>,
+    out: &'a mut [Words<N>],
+}
+
+impl<V: Quads<N>, const N: usize> Columns<V, N> for Result<'_, V, N> {
+    #[inline(always)]
+    fn width(&self) -> usize {
+        self.out.len()
+    }
+
+    #[inline(always)]
+    fn columns(&self, token: V::Token, quad: usize) -> V {
+        self.sums.columns(token, quad)
+    }
+
+    #[inline(always)]
+    fn room(&mut self, quad: usize) -> &mut Words<N> {
+        &mut self.out[quad]
+    }
+
+    #[inline(always)]
+    fn put(&mut self, quad: usize, digits: V) {
+        digits.store(&mut self.out[quad]);
+    }
+}
+
+/// A product that is the factor of the next ones.
+struct NextFactor<'a, 'b, V, const N: usize> {
+    sums: Sums<'a, V, N>,
+    factor: &'a mut Factor<'b, V, N>,
+}
+
+impl<V: Quads<N>, const N: usize> Columns<V, N> for NextFactor<'_, '_, V, N> {
+    #[inline(always)]
+    fn width(&self) -> usize {
+        self.sums.product.len()
+    }
+
+    #[inline(always)]
+    fn columns(&self, token: V::Token, quad: usize) -> V {
+        self.sums.columns(token, quad)
+    }
+
+    #[inline(always)]
+    fn room(&mut self, quad: usize) -> &mut Words<N> {
+        &mut self.factor.shifted[quad + 1][0]
+    }
+
+    #[inline(always)]
+    fn put(&mut self, quad: usize, digits: V) {
+        self.factor.put(quad, digits);
+    }
+}
+
+/// A factor on its way to where it lies against the columns.
+struct Factor<'a, V, const N: usize> {
+    shifted: &'a mut [Shifted<N>],
+    /// The quad below the next one.
+    below: V,
+}
+
+impl<V: Quads<N>, const N: usize> Factor<'_, V, N> {
+    #[inline(always)]
+    fn put(&mut self, quad: usize, digits: V) {
+        let shifted = &mut self.shifted[quad + 1];
+        digits.store(&mut shifted[0]);
+        digits.move_up::<1>(self.below).store(&mut shifted[1]);
+        digits.move_up::<2>(self.below).store(&mut shifted[2]);
+        digits.move_up::<3>(self.below).store(&mut shifted[3]);
+        self.below = digits;
     }
 }
 
