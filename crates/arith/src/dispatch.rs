@@ -96,7 +96,7 @@ pub fn kernels() -> Vec<KernelInfo> {
 /// Names and lanes, the preferred kernel first.
 const NAMES: [(&str, usize); 10] = [
     (IFMA512, 8),
-    (IFMA256, 2),
+    (IFMA52X2, 2),
     (AVX512F, 8),
     (AVX2FMA, 4),
     (NEON, 4),
@@ -109,7 +109,7 @@ const NAMES: [(&str, usize); 10] = [
 
 /// The names of kernels on vector registers, which are known on every machine.
 const IFMA512: &str = "mont52x8_ifma512";
-const IFMA256: &str = "mont52x2_ifma256";
+const IFMA52X2: &str = "mont52x2_ifma";
 const AVX512F: &str = "mont47x8_avx512f";
 const AVX2FMA: &str = "mont47x4_avx2fma";
 const NEON: &str = "mont47x4_neon";
@@ -231,7 +231,7 @@ impl Kernel {
             TwoPortable::NAME => Ok(Self(Proof::TwoPortable)),
             FourPortable::NAME => Ok(Self(Proof::FourPortable)),
             IFMA512 => x86_64(IFMA512, ifma512(), "AVX-512 F, VL, DQ, BW and IFMA"),
-            IFMA256 => x86_64(IFMA256, ifma256(), "AVX-512 F, VL, DQ, BW and IFMA"),
+            IFMA52X2 => x86_64(IFMA52X2, ifma52x2(), "AVX-512 F, VL, DQ, BW and IFMA"),
             AVX512F => x86_64(AVX512F, avx512f(), "AVX-512 F"),
             AVX2FMA => x86_64(AVX2FMA, avx2fma(), "AVX2 and FMA"),
             ADX => x86_64(ADX, adx(), "BMI2 and ADX"),
@@ -325,7 +325,7 @@ fn ifma512() -> Option<Proof> {
     return None;
 }
 
-fn ifma256() -> Option<Proof> {
+fn ifma52x2() -> Option<Proof> {
     #[cfg(target_arch = "x86_64")]
     return HaveIfma::check().map(Proof::TwoIfma);
     #[cfg(not(target_arch = "x86_64"))]

@@ -21,8 +21,8 @@ const ACROSS: &str = "run_quad";
 /// of both.
 const KERNELS: [(&str, &str, &str, [usize; 2]); 6] = [
     ("run_ifma512", "vpmadd52luq", "%zmm", [3, 1000]),
-    ("run_quad_of_one", "vpmadd52luq", "%ymm", [3, 100]),
-    ("run_quad_of_two", "vpmadd52luq", "%zmm", [3, 100]),
+    ("run_quad_of_one", "vpmadd52luq", "%ymm", [3, 1000]),
+    ("run_quad_of_two", "vpmadd52luq", "%zmm", [3, 1000]),
     ("run_avx512f", "vfmadd", "%zmm", [3, 1000]),
     ("run_avx2fma", "vfmadd", "%ymm", [3, 1000]),
     // The sieve.

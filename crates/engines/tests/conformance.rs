@@ -98,7 +98,7 @@ fn own_conforms_without_the_crt() {
         ("mont64x1_portable", &sizes[..2], false),
         ("mont64x1_adx", &sizes[..2], false),
         ("mont47x4_avx2fma", &sizes[..2], false),
-        ("mont52x2_ifma256", &sizes[..2], false),
+        ("mont52x2_ifma", &sizes[..2], false),
         ("mont52x8_portable", &sizes[..1], false),
         ("mont47x4_portable", &sizes[..1], false),
     ] {

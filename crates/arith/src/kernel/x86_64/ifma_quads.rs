@@ -65,7 +65,7 @@ macro_rules! form {
         }
 
         impl Quads<$numbers> for $form {
-            const NAME: &'static str = "mont52x2_ifma256";
+            const NAME: &'static str = "mont52x2_ifma";
             type Token = HaveIfma;
 
             fn run<W: Work<$numbers>>(token: HaveIfma, work: W) {
