@@ -56,6 +56,8 @@ functions! {
     /// ippcp.
     Functions {
         fn ippcpInit() -> Status;
+        fn ippcpGetEnabledCpuFeatures() -> u64;
+        fn ippcpSetCpuFeatures(features: u64) -> Status;
         fn ippcpGetLibVersion() -> *const LibraryVersion;
         fn ippcpGetStatusString(status: Status) -> *const c_char;
 

@@ -55,6 +55,18 @@ impl Ippcp {
                 functions.status_text(status)
             )));
         }
+        if let Some(mask) = features_wanted()? {
+            // SAFETY: a number without preconditions; the library chooses code for these features, which the CPU has.
+            let status = unsafe {
+                (functions.ippcpSetCpuFeatures)((functions.ippcpGetEnabledCpuFeatures)() & mask)
+            };
+            if status < 0 {
+                return Err(Absent::NotOnThisCpu(format!(
+                    "ippcp has no code for the features that {FEATURES} leaves (ippcpSetCpuFeatures: {})",
+                    functions.status_text(status)
+                )));
+            }
+        }
         // SAFETY: no arguments, no preconditions; the answer is a static record.
         let version: &LibraryVersion = unsafe { &*(functions.ippcpGetLibVersion)() };
         Ok(Self {
@@ -66,6 +78,19 @@ impl Ippcp {
             cpu: unsafe { static_text(version.name) },
         })
     }
+}
+
+/// The variable that masks the CPU's features for the library: the bits of `ippcpdefs.h`, hexadecimal. 0xfffff are those before AVX-512.
+const FEATURES: &str = "IPPCP_FEATURES";
+
+fn features_wanted() -> Result<Option<u64>, Absent> {
+    let Some(mask) = std::env::var_os(FEATURES) else {
+        return Ok(None);
+    };
+    let text = mask.to_string_lossy();
+    u64::from_str_radix(text.trim_start_matches("0x"), 16)
+        .map(Some)
+        .map_err(|_| Absent::NotOnThisCpu(format!("{FEATURES} is no hexadecimal number: '{text}'")))
 }
 
 impl Engine for Ippcp {
