@@ -11,6 +11,9 @@ pub enum Operation {
     Public,
 }
 
+/// The longest moduli that a time of a [`Pass`] is for, in bits, but for the last one.
+const LONGEST: [usize; 2] = [1024, 2048];
+
 /// What one pass of a kernel does and how long it takes, for moduli of up to 1024 bits, of up to 2048, and longer ones.
 #[derive(Debug, Clone, Copy)]
 struct Pass {
@@ -40,12 +43,8 @@ impl Pass {
     }
 
     fn time(self, bits: usize, count: usize) -> usize {
-        let class = match bits {
-            ..=1024 => 0,
-            1025..=2048 => 1,
-            _ => 2,
-        };
-        count.div_ceil(self.items) * self.time[class]
+        let class = LONGEST.iter().position(|&longest| bits <= longest);
+        count.div_ceil(self.items) * self.time[class.unwrap_or(LONGEST.len())]
     }
 }
 
@@ -79,6 +78,50 @@ impl Kernel {
     }
 }
 
+/// How many items at once run on which kernel on this CPU.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Share {
+    /// What is done.
+    pub operation: Operation,
+    /// The longest modulus this is for, in bits; none if there is no limit.
+    pub bits: Option<usize>,
+    /// The fewest items.
+    pub from: usize,
+    /// The most items; none where more are cut into passes of this kernel, and what is left over goes by its own number.
+    pub to: Option<usize>,
+    /// What they run on.
+    pub kernel: Kernel,
+}
+
+/// The whole table that [`Kernel::for_batch`] goes by, as it comes out on this CPU.
+pub fn shares() -> Vec<Share> {
+    let mut shares: Vec<Share> = Vec::new();
+    for operation in [Operation::Private, Operation::Public] {
+        for bits in LONGEST.into_iter().map(Some).chain([None]) {
+            let kernel = |count| {
+                let bits = bits.unwrap_or(LONGEST[LONGEST.len() - 1] + 1);
+                Kernel::for_batch(operation, bits, count)
+            };
+            let whole = Kernel::auto().items(operation);
+            let mut from = 1;
+            for count in 1..=whole {
+                if count < whole && kernel(count) == kernel(count + 1) {
+                    continue;
+                }
+                shares.push(Share {
+                    operation,
+                    bits,
+                    from,
+                    to: (count < whole).then_some(count),
+                    kernel: kernel(count),
+                });
+                from = count + 1;
+            }
+        }
+    }
+    shares
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -102,6 +145,27 @@ mod tests {
         for operation in OPERATIONS {
             for bits in [512, 1024, 2048, 4096, 16384] {
                 assert_eq!(Kernel::for_batch(operation, bits, 64), Kernel::auto());
+            }
+        }
+    }
+
+    #[test]
+    fn the_table_of_shares_says_what_runs() {
+        let shares = shares();
+        for operation in OPERATIONS {
+            for bits in [512, 1024, 1025, 2048, 4096] {
+                let class = LONGEST.into_iter().find(|&longest| bits <= longest);
+                for count in 1..=Kernel::auto().items(operation) {
+                    let fitting: Vec<_> = shares
+                        .iter()
+                        .filter(|share| (share.operation, share.bits) == (operation, class))
+                        .filter(|share| {
+                            share.from <= count && share.to.is_none_or(|to| count <= to)
+                        })
+                        .map(|share| share.kernel)
+                        .collect();
+                    assert_eq!(fitting, [Kernel::for_batch(operation, bits, count)]);
+                }
             }
         }
     }

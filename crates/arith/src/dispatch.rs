@@ -27,6 +27,7 @@ use crate::power::guard::{Guard, LaneGuard};
 use crate::power::multi_key::{Keys, LaneKeys, SizedKey};
 use crate::power::plain::PlainPower;
 use crate::power::public::PublicPower;
+use std::sync::OnceLock;
 
 /// A kernel that this CPU can run. Having one is the proof.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -91,6 +92,38 @@ pub fn kernels() -> Vec<KernelInfo> {
             },
         })
         .collect()
+}
+
+/// Makes this process do as if the machine lacked these kernels.
+///
+/// To be called once, before anything else of this crate. The portable kernel of one number stays: something must run.
+///
+/// # Errors
+/// [`Error::UnknownKernel`]; [`Error::KernelIsNeeded`] for the portable one, and for all when kernels have been chosen from already.
+pub fn disable(names: &[&str]) -> Result<(), Error> {
+    let known = |&name: &&str| {
+        let known = NAMES.iter().find(|(known, _)| *known == name);
+        known.ok_or_else(|| Error::UnknownKernel(name.to_owned()))
+    };
+    let names: Vec<_> = names
+        .iter()
+        .map(|name| known(name).map(|&(name, _)| name))
+        .collect::<Result<_, _>>()?;
+    let Some(&first) = names.first() else {
+        return Ok(());
+    };
+    if names.contains(&Mont64x1Portable::NAME) {
+        return Err(Error::KernelIsNeeded(Mont64x1Portable::NAME));
+    }
+    DISABLED
+        .set(names)
+        .map_err(|_| Error::KernelIsNeeded(first))
+}
+
+static DISABLED: OnceLock<Vec<&str>> = OnceLock::new();
+
+fn disabled() -> &'static [&'static str] {
+    DISABLED.get_or_init(Vec::new)
 }
 
 /// Names and lanes, the preferred kernel first.
@@ -200,21 +233,23 @@ impl Kernel {
         if let Some(name) = BUILT_FOR {
             return Self::named(name).expect("RSALAB_BUILD_KERNEL named it when this was built");
         }
-        Self(
-            ifma512()
-                .or_else(avx512f)
-                .or_else(avx2fma)
-                .or_else(neon)
-                .or_else(adx)
-                .unwrap_or(Proof::Portable),
-        )
+        [IFMA512, AVX512F, AVX2FMA, NEON, ADX]
+            .into_iter()
+            .find_map(|name| Self::named(name).ok())
+            .unwrap_or(Self(Proof::Portable))
     }
 
     /// The kernel of this name.
     ///
     /// # Errors
-    /// [`Error::UnknownKernel`]; [`Error::KernelUnavailable`] if this machine cannot run it.
+    /// [`Error::UnknownKernel`]; [`Error::KernelUnavailable`] if this machine cannot run it, or if it was [disabled](disable).
     pub fn named(name: &str) -> Result<Self, Error> {
+        if let Some(name) = disabled().iter().find(|&&disabled| disabled == name) {
+            return Err(Error::KernelUnavailable {
+                name,
+                reason: "it is disabled".to_owned(),
+            });
+        }
         let registers = |name, proof: Option<Proof>, needs: String| {
             proof.map(Self).ok_or_else(|| Error::KernelUnavailable {
                 name,

@@ -49,6 +49,9 @@ pub enum Error {
         /// What this machine lacks.
         reason: String,
     },
+    /// A kernel that must stay: the one that every machine has, or one that may be in use.
+    #[error("the kernel {0} cannot be disabled")]
+    KernelIsNeeded(&'static str),
     /// Keys that are to share lanes differ in size, or there are none.
     #[error("keys that share a batch must be of one size, and there must be one at least")]
     MixedSizes,

@@ -43,13 +43,13 @@ mod recover;
 #[cfg(test)]
 mod timing;
 
-pub use choice::Operation;
+pub use choice::{Operation, Share, shares};
 #[cfg(feature = "hazmat")]
 pub use context::bare;
 pub use context::{
     MultiKeyContext, MultiKeyRunner, PrivateContext, PrivateScratch, PublicContext, PublicScratch,
 };
-pub use dispatch::{Kernel, KernelInfo, kernels};
+pub use dispatch::{Kernel, KernelInfo, disable, kernels};
 pub use error::{Error, Status};
 pub use integer::PrivateParts;
 pub use invertible::Invertible;

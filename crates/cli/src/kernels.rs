@@ -29,6 +29,25 @@ pub(crate) fn check(name: &str) -> Result<()> {
     })
 }
 
+/// The variable that names kernels to be left out, separated by commas. Workers read it too.
+const DISABLED: &str = "RSALAB_DISABLE_KERNELS";
+
+/// Leaves out the kernels that the environment says.
+pub(crate) fn disable() -> Result<()> {
+    let Some(names) = std::env::var_os(DISABLED) else {
+        return Ok(());
+    };
+    let names = names.to_string_lossy();
+    let names: Vec<&str> = names
+        .split(',')
+        .map(str::trim)
+        .filter(|name| !name.is_empty())
+        .collect();
+    rsalab_rsa::disable(&names).map_err(|error| {
+        Failure::new(Class::Usage, format!("{DISABLED} cannot be followed")).because(error)
+    })
+}
+
 /// The kernel of this name, whether this CPU can run it or not.
 pub(crate) fn known(name: &str) -> Result<KernelInfo> {
     let mut all = kernels();

@@ -60,7 +60,10 @@ fn main() -> ExitCode {
     }));
     signals::outlive_file_limit();
     let log = Log::new(arguments.log.quiet);
-    let result = panic::catch_unwind(|| commands::run(arguments.command, log));
+    let result = panic::catch_unwind(|| {
+        kernels::disable()?;
+        commands::run(arguments.command, log)
+    });
     match result {
         Ok(Ok(code)) => code,
         Ok(Err(failure)) => end(&failure),

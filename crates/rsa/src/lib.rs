@@ -76,7 +76,7 @@ pub use backend::{
 };
 pub use error::{Error, Result};
 pub use keys::{PrivateKey, PrivateParts, PublicKey};
-pub use rsalab_arith::{Kernel, KernelInfo, Operation, kernels};
+pub use rsalab_arith::{Kernel, KernelInfo, Operation, Share, disable, kernels, shares};
 
 /// The example of the README is a test.
 #[cfg(doctest)]

@@ -466,6 +466,46 @@ fn many_sizes_make_one_figure_and_the_answer_stays_short() {
 }
 
 #[test]
+fn many_batches_make_one_figure_with_a_line_for_each_size() {
+    let directory = tempfile::tempdir().unwrap();
+    let plan = r#"
+        [[grid]]
+        operations = ["private"]
+        engines = ["own"]
+        bits = [1024, 2048]
+        batch = [1, 2, 3, 4, 5]
+        mode = "throughput"
+    "#;
+    let mut planted = Planted::new(directory.path(), plan, &host(&["own"], 1));
+    for group in planted.groups() {
+        let job = &group.job;
+        let ns = 1000.0 * (job.bits * job.batch) as f64;
+        planted.fill(&group, 0, &beginning("own"), ns);
+    }
+    let report = articles::report(planted.study.store()).unwrap();
+    let [figure] = &report.figures[..] else {
+        panic!("one figure: {:?}", report.figures);
+    };
+    assert_eq!(figure.id, "private-throughput-over-batches");
+    let lines: Vec<_> = figure
+        .series
+        .iter()
+        .map(|line| {
+            let batches = line.points.iter().map(|point| point.x as usize);
+            (line.name.as_str(), batches.collect::<Vec<_>>())
+        })
+        .collect();
+    let batches = vec![1, 2, 3, 4, 5];
+    assert_eq!(
+        lines,
+        [
+            ("own, 1024 bits", batches.clone()),
+            ("own, 2048 bits", batches)
+        ]
+    );
+}
+
+#[test]
 fn speeds_far_apart_have_a_logarithmic_axis() {
     let plan = "[[grid]]\noperations = [\"public\"]\nengines = [\"own\", \"gmp\"]\nbits = [2048]\nthreads = [1, 2]\n";
     for (times, is_log) in [(20.0, false), (1000.0, true)] {

@@ -6,7 +6,7 @@ use rsalab_engines::{
     Absent, EngineInfo, Limits, Session, Worker, gpu,
     registry::{Entry, Registry},
 };
-use rsalab_rsa::kernels;
+use rsalab_rsa::{Operation, kernels, shares};
 use serde::Serialize;
 
 use super::selection::registry;
@@ -27,6 +27,8 @@ struct Listing {
     searched: Vec<String>,
     /// The kernels of the engine `own`.
     kernels: Vec<ListedKernel>,
+    /// Which of them the engine `own` runs so many items at once on, where none is asked for.
+    dispatch: Vec<Dispatch>,
 }
 
 #[derive(Serialize)]
@@ -54,6 +56,19 @@ struct ListedKernel {
     missing: Option<String>,
 }
 
+/// So many items of an operation, on one kernel.
+#[derive(Serialize)]
+struct Dispatch {
+    operation: &'static str,
+    /// The longest modulus, in bits; null where there is no limit.
+    bits: Option<usize>,
+    /// The fewest items.
+    from: usize,
+    /// The most items; null where more are cut into passes, and what is left over goes by its own number.
+    to: Option<usize>,
+    kernel: &'static str,
+}
+
 /// Asks every engine.
 pub(crate) fn run(arguments: &Engines) -> Result<()> {
     let registry = registry()?;
@@ -74,6 +89,19 @@ pub(crate) fn run(arguments: &Engines) -> Result<()> {
                 name: kernel.name,
                 lanes: kernel.lanes,
                 missing: kernel.available.err(),
+            })
+            .collect(),
+        dispatch: shares()
+            .into_iter()
+            .map(|share| Dispatch {
+                operation: match share.operation {
+                    Operation::Private => "private",
+                    Operation::Public => "public",
+                },
+                bits: share.bits,
+                from: share.from,
+                to: share.to,
+                kernel: share.kernel.name(),
             })
             .collect(),
     };
@@ -166,6 +194,18 @@ fn shown(listing: &Listing) -> String {
         let searched = format!("Programs of engines are looked for in {searched}.");
         text += &format!("\n{}\n{ELSEWHERE}\n", printable(&searched));
     }
-    text += "\n";
-    text + &kernels
+    let dispatch = Table::of(&listing.dispatch)
+        .left("own runs", |row| row.operation.to_owned())
+        .left("bits", |row| match row.bits {
+            Some(bits) => format!("up to {bits}"),
+            None => "more".to_owned(),
+        })
+        .left("items at once", |row| match (row.from, row.to) {
+            (from, Some(to)) if from == to => from.to_string(),
+            (from, Some(to)) => format!("{from} to {to}"),
+            (from, None) => format!("{from} or more"),
+        })
+        .left("on", |row| row.kernel.to_owned())
+        .render();
+    format!("{text}\n{kernels}\n{dispatch}")
 }

@@ -8,6 +8,7 @@ mod conformance;
 mod elsewhere;
 mod export;
 mod interrupted;
+mod kernels;
 mod key_files;
 mod keygen;
 mod kill;

@@ -1,4 +1,4 @@
-//! Which figures a study has: speed over engines, over key sizes, over threads.
+//! Which figures a study has: speed over engines, over key sizes, over threads, over batches.
 
 use rsalab_engines::Job;
 
@@ -15,19 +15,24 @@ use crate::{
 
 /// The figures of a study's groups.
 pub(super) fn of(groups: &[Group]) -> Vec<Figure> {
-    let by_bits = families_over_bits(groups);
+    let by_batch = families_over_batches(groups);
+    let is_in = |families: &[Vec<&Group>], group: &Group| {
+        let mut members = families.iter().flatten();
+        members.any(|member| std::ptr::eq(*member, group))
+    };
+    let mut by_bits = families_over_bits(groups);
+    by_bits.retain(|family| !is_in(&by_batch, family[0]));
     let by_threads = families_over_threads(groups);
     let is_in_family = |group: &Group| {
-        by_bits
-            .iter()
-            .chain(&by_threads)
-            .flatten()
-            .any(|member| std::ptr::eq(*member, group))
+        [&by_batch, &by_bits, &by_threads]
+            .into_iter()
+            .any(|families| is_in(families, group))
     };
     let alone = groups.iter().filter(|group| !is_in_family(group));
     let mut figures: Vec<Figure> = alone.filter_map(over_engines).collect();
     figures.extend(by_bits.iter().filter_map(|family| over_bits(family)));
     figures.extend(by_threads.iter().filter_map(|family| over_threads(family)));
+    figures.extend(by_batch.iter().filter_map(|family| over_batches(family)));
     figures
 }
 
@@ -62,6 +67,22 @@ fn families_over_bits(groups: &[Group]) -> Vec<Vec<&Group>> {
             .all(|group| group.job.threads >= threads)
     };
     families.retain(|family| family.len() >= 2 && least(family));
+    families
+}
+
+/// Batches that make a line. Fewer are looked at one by one.
+const BATCHES_OF_A_LINE: usize = 5;
+
+/// Groups that differ in nothing but their batch and their key size, of many batches.
+fn families_over_batches(groups: &[Group]) -> Vec<Vec<&Group>> {
+    let mut families = families(groups, |job| Job {
+        bits: 0,
+        batch: 0,
+        ..job.clone()
+    });
+    families.retain(|family| {
+        distinct(family.iter().map(|group| group.job.batch)).len() >= BATCHES_OF_A_LINE
+    });
     families
 }
 
@@ -118,7 +139,7 @@ fn over_bits(family: &[&Group]) -> Option<Figure> {
         title: format!("{title}: speed over key sizes"),
         ..empty(family, id, what, places, Scale::Log)
     };
-    with_lines(empty, family, |job| job.bits)
+    with_lines(empty, family, |job| job.bits, engine)
 }
 
 fn over_threads(family: &[&Group]) -> Option<Figure> {
@@ -137,12 +158,50 @@ fn over_threads(family: &[&Group]) -> Option<Figure> {
         title: format!("{title}: speed over threads"),
         ..empty(family, id, what, places, Scale::EVEN)
     };
-    let mut figure = with_lines(empty, family, |job| job.threads)?;
+    let mut figure = with_lines(empty, family, |job| job.threads, engine)?;
     if spread(&figure) > 100.0 {
         // On a linear axis all but the fastest could not be told from zero.
         figure.y.scale = Scale::Log;
     }
     Some(figure)
+}
+
+/// A line for each engine at each key size.
+fn over_batches(family: &[&Group]) -> Option<Figure> {
+    let job = Job {
+        batch: 1,
+        ..family[0].job.clone()
+    };
+    let has_sizes = family.iter().any(|group| group.job.bits != job.bits);
+    let (id, title) = match has_sizes {
+        true => (
+            slug_without_bits(&job),
+            title_without(&job, &[Dimension::Bits]),
+        ),
+        false => (slug(&job), plan::title(&job)),
+    };
+    let what = "of each engine over the items that it gets in one call";
+    let places = Axis::new("Batch", Some("items"), Scale::EVEN);
+    let empty = Figure {
+        title: format!("{title}: speed over batches"),
+        ..empty(
+            family,
+            format!("{id}-over-batches"),
+            what,
+            places,
+            Scale::Log,
+        )
+    };
+    let name = match has_sizes {
+        true => |group: &Group, row: &Row| format!("{}, {} bits", row.engine, group.job.bits),
+        false => engine,
+    };
+    with_lines(empty, family, |job| job.batch, name)
+}
+
+/// The name of a line where engines differ by their names alone.
+fn engine(_: &Group, row: &Row) -> String {
+    row.engine.clone()
 }
 
 /// A figure of the speed in some groups, without a title and without what is drawn.
@@ -172,18 +231,24 @@ fn spread(figure: &Figure) -> f64 {
     most / least
 }
 
-/// The figure with a line for each engine of several groups; none if no engine has a value.
-fn with_lines(empty: Figure, family: &[&Group], place: fn(&Job) -> usize) -> Option<Figure> {
+/// The figure with a line for each `name` in several groups; none if no engine has a value.
+fn with_lines(
+    empty: Figure,
+    family: &[&Group],
+    place: fn(&Job) -> usize,
+    name: fn(&Group, &Row) -> String,
+) -> Option<Figure> {
     let mut series: Vec<Series> = Vec::new();
     for group in family {
         for row in &group.rows {
             let Some(point) = point(place(&group.job) as f64, group, row) else {
                 continue;
             };
-            match series.iter_mut().find(|series| series.name == row.engine) {
+            let name = name(group, row);
+            match series.iter_mut().find(|series| series.name == name) {
                 Some(series) => series.points.push(point),
                 None => series.push(Series {
-                    name: row.engine.clone(),
+                    name,
                     points: vec![point],
                 }),
             }
