@@ -215,7 +215,7 @@ impl<D: Device> Prepared for Ready<D> {
         self.lanes
     }
 
-    fn runner(&self) -> Result<Box<dyn BlockRunner + '_>, Error> {
+    fn runner(&self) -> Result<Box<dyn BlockRunner + Send + '_>, Error> {
         let thread = match self.idle().pop() {
             Some(thread) => thread,
             None => ThreadRunner::new(&self.keys, self.operation).map_err(failed)?,
@@ -286,7 +286,7 @@ impl<D: Device> PreparedMultiKey for Ready<D> {
         self.lanes
     }
 
-    fn runner(&self) -> Box<dyn MultiKeyRunner + '_> {
+    fn runner(&self) -> Box<dyn MultiKeyRunner + Send + '_> {
         Box::new(MultiKeyBatches {
             keys: &self.keys,
             thread: None,

@@ -156,7 +156,7 @@ impl Prepared for Ready {
         gpu + self.backend.threads * self.cpu.lanes()
     }
 
-    fn runner(&self) -> Result<Box<dyn BlockRunner + '_>, Error> {
+    fn runner(&self) -> Result<Box<dyn BlockRunner + Send + '_>, Error> {
         let backend = &self.backend;
         let gpu = match (&self.gpu, backend.lost()) {
             (Some(gpu), None) => backend.unless_lost(gpu.runner()),
@@ -173,7 +173,7 @@ impl Prepared for Ready {
 /// A batch's runner: the caller drives the device while the CPU's threads work.
 struct Runner<'a> {
     ready: &'a Ready,
-    gpu: Option<Box<dyn BlockRunner + 'a>>,
+    gpu: Option<Box<dyn BlockRunner + Send + 'a>>,
     threads: CpuThreads,
 }
 

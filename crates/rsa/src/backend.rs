@@ -72,8 +72,8 @@ pub trait Prepared: Send + Sync {
     /// Items that the kernel works on at once.
     fn lanes(&self) -> usize;
 
-    /// One thread's scratch, made on the thread that will use it.
-    fn runner(&self) -> Result<Box<dyn BlockRunner + '_>>;
+    /// The scratch of one thread at a time.
+    fn runner(&self) -> Result<Box<dyn BlockRunner + Send + '_>>;
 }
 
 /// A per-thread runner of a prepared key.
@@ -99,8 +99,8 @@ pub trait PreparedMultiKey: Send + Sync {
     /// Items that the kernel works on at once.
     fn lanes(&self) -> usize;
 
-    /// One thread's scratch, made on the thread that will use it.
-    fn runner(&self) -> Box<dyn MultiKeyRunner + '_>;
+    /// The scratch of one thread at a time.
+    fn runner(&self) -> Box<dyn MultiKeyRunner + Send + '_>;
 
     /// Whether each key, by its place, gives back what was raised to its private and then to its public exponent. For new
     /// keys, on one secret random number for each: nothing is blinded, and no result given out.

@@ -271,7 +271,7 @@ impl PreparedMultiKey for FaultyRing {
         self.0.lanes()
     }
 
-    fn runner(&self) -> Box<dyn MultiKeyRunner + '_> {
+    fn runner(&self) -> Box<dyn MultiKeyRunner + Send + '_> {
         self.0.runner()
     }
 

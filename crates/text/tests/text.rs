@@ -49,7 +49,7 @@ impl Prepared for Shift {
         3
     }
 
-    fn runner(&self) -> Result<Box<dyn BlockRunner + '_>, rsalab_rsa::Error> {
+    fn runner(&self) -> Result<Box<dyn BlockRunner + Send + '_>, rsalab_rsa::Error> {
         Ok(Box::new(Shift { by: self.by }))
     }
 }
@@ -437,7 +437,7 @@ enum Fault {
 }
 
 struct FaultyRunner<'a> {
-    inner: Box<dyn BlockRunner + 'a>,
+    inner: Box<dyn BlockRunner + Send + 'a>,
     fault: Fault,
 }
 
@@ -454,7 +454,7 @@ impl Prepared for Faulty<'_> {
         1
     }
 
-    fn runner(&self) -> Result<Box<dyn BlockRunner + '_>, rsalab_rsa::Error> {
+    fn runner(&self) -> Result<Box<dyn BlockRunner + Send + '_>, rsalab_rsa::Error> {
         Ok(Box::new(FaultyRunner {
             inner: self.inner.runner()?,
             fault: self.fault,

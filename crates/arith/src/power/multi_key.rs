@@ -23,7 +23,7 @@ pub(crate) trait Keys: Send + Sync {
 }
 
 /// Lanes that are given the keys of the items at hand.
-pub(crate) trait Lanes {
+pub(crate) trait Lanes: Send {
     /// Begins a call with these keys; how many items a step takes.
     fn begin(&mut self, keys: &[usize]) -> Result<usize, Error>;
     /// Does one step.

@@ -94,7 +94,7 @@ impl Prepared for ByBatch {
         self.kernels[0].kernel.lanes()
     }
 
-    fn runner(&self) -> Result<Box<dyn BlockRunner + '_>> {
+    fn runner(&self) -> Result<Box<dyn BlockRunner + Send + '_>> {
         Ok(Box::new(Runner {
             key: self,
             runners: self.kernels.iter().map(|_| None).collect(),
@@ -105,11 +105,11 @@ impl Prepared for ByBatch {
 /// One thread's runners, by the places of their kernels.
 struct Runner<'key> {
     key: &'key ByBatch,
-    runners: Vec<Option<Box<dyn BlockRunner + 'key>>>,
+    runners: Vec<Option<Box<dyn BlockRunner + Send + 'key>>>,
 }
 
 impl<'key> Runner<'key> {
-    fn on(&mut self, place: usize) -> Result<&mut Box<dyn BlockRunner + 'key>> {
+    fn on(&mut self, place: usize) -> Result<&mut Box<dyn BlockRunner + Send + 'key>> {
         let key = self.key;
         let runner = match self.runners[place].take() {
             Some(runner) => runner,

@@ -180,7 +180,7 @@ macro_rules! prepared {
                 <$context>::kernel(self).lanes()
             }
 
-            fn runner(&self) -> Result<Box<dyn BlockRunner + '_>> {
+            fn runner(&self) -> Result<Box<dyn BlockRunner + Send + '_>> {
                 let scratch = $new_scratch(self).map_err(failed)?;
                 Ok(Box::new(Hands {
                     context: self,
@@ -237,7 +237,7 @@ impl PreparedMultiKey for MultiKeyContext {
         MultiKeyContext::kernel(self).lanes()
     }
 
-    fn runner(&self) -> Box<dyn MultiKeyRunner + '_> {
+    fn runner(&self) -> Box<dyn MultiKeyRunner + Send + '_> {
         Box::new(MultiKeyContext::runner(self))
     }
 

@@ -1,0 +1,228 @@
+//! Who asks for what.
+
+use std::{sync::Arc, thread, time::Duration};
+
+use rsalab_rsa::{
+    Backend, BlockRunner, CpuBackend, PrivateKey, Result, Status, backend::check_batch,
+    scheme::SignatureScheme, signing::Signer,
+};
+use zeroize::Zeroizing;
+
+use crate::{
+    Error, Operation, Statistics,
+    handle::Handle,
+    pass::{self, Size},
+    queue::{Limits, Queue},
+};
+
+/// Answers private operations, those that are asked for side by side together. Cheap to clone; every clone is the same.
+#[derive(Clone)]
+pub struct Batcher {
+    handle: Arc<Handle>,
+}
+
+/// The keys and the limits of a [`Batcher`].
+pub struct Builder {
+    keys: Vec<PrivateKey>,
+    backend: Box<dyn Backend>,
+    limits: Limits,
+}
+
+impl Builder {
+    /// Adds a key. The first has the number 0.
+    pub fn key(mut self, key: &PrivateKey) -> Self {
+        self.keys.push(key.clone());
+        self
+    }
+
+    /// What computes: this CPU, if nothing else is said.
+    pub fn backend(mut self, backend: impl Backend + 'static) -> Self {
+        self.backend = Box::new(backend);
+        self
+    }
+
+    /// How many passes run at once, at least 1: as many as there are CPUs, if nothing else is said.
+    pub fn passes(mut self, passes: usize) -> Self {
+        self.limits.passes = passes.max(1);
+        self
+    }
+
+    /// How many requests wait at most, at least 1: 4096, if nothing else is said. Whoever comes then waits for room, or is told.
+    pub fn waiting(mut self, requests: usize) -> Self {
+        self.limits.waiting = requests.max(1);
+        self
+    }
+
+    /// How long a pass that is not full waits for more requests, from the arrival of its oldest one: for those who want full passes more than quick
+    /// answers. Not at all, if nothing is said.
+    pub fn linger(mut self, time: Duration) -> Self {
+        self.limits.linger = Some(time);
+        self
+    }
+
+    /// Makes the keys ready: those of one size together, so that they share passes.
+    ///
+    /// # Errors
+    ///
+    /// Those of the back end.
+    pub fn build(self) -> Result<Batcher> {
+        let size_of = |key: &PrivateKey| (key.bits(), key.parts().p.len());
+        let mut sizes: Vec<Vec<PrivateKey>> = Vec::new();
+        let mut keys = Vec::new();
+        for key in self.keys {
+            let size = sizes
+                .iter()
+                .position(|keys| size_of(&keys[0]) == size_of(&key));
+            let size = size.unwrap_or_else(|| {
+                sizes.push(Vec::new());
+                sizes.len() - 1
+            });
+            keys.push((size, sizes[size].len()));
+            sizes[size].push(key);
+        }
+        let sizes = sizes.iter().map(|keys| Size::new(&*self.backend, keys));
+        let queue = Arc::new(Queue::new(sizes.collect::<Result<_>>()?, self.limits));
+        Ok(Batcher {
+            handle: Arc::new(Handle { queue, keys }),
+        })
+    }
+}
+
+impl Batcher {
+    /// A batcher without keys and with the limits of [`Builder`]'s methods.
+    pub fn builder() -> Builder {
+        Builder {
+            keys: Vec::new(),
+            backend: Box::new(CpuBackend::auto()),
+            limits: Limits {
+                passes: thread::available_parallelism().map_or(1, usize::from),
+                waiting: 4096,
+                linger: None,
+            },
+        }
+    }
+
+    /// One private operation: `block`, a number below the key's modulus and of as many bytes, to the private exponent. Blocks the thread, which
+    /// may be the one that computes.
+    ///
+    /// # Errors
+    ///
+    /// [`Error`], of this request alone.
+    pub fn private(&self, key: usize, block: &[u8]) -> Result<Zeroizing<Vec<u8>>, Error> {
+        self.ask(key, block, true)
+    }
+
+    /// The same, or [`Error::Full`] if as many wait as may.
+    ///
+    /// # Errors
+    ///
+    /// [`Error`], of this request alone.
+    pub fn try_private(&self, key: usize, block: &[u8]) -> Result<Zeroizing<Vec<u8>>, Error> {
+        self.ask(key, block, false)
+    }
+
+    fn ask(&self, key: usize, block: &[u8], can_wait: bool) -> Result<Zeroizing<Vec<u8>>, Error> {
+        let (size, key) = self.place(key, block)?;
+        let mut result = Zeroizing::new(vec![0; block.len()]);
+        let mut status = [Status::Done];
+        let queue = &self.handle.queue;
+        queue.run(size, key, block, &mut result, &mut status, can_wait)?;
+        match status[0] {
+            Status::Done => Ok(result),
+            Status::OutOfRange => Err(Error::OutOfRange),
+            _ => Err(Error::Fault),
+        }
+    }
+
+    /// The same for a task: a future.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::UnknownKey`], [`Error::Length`]; the future has the others.
+    pub fn private_async(&self, key: usize, block: &[u8]) -> Result<Operation, Error> {
+        let (size, key) = self.place(key, block)?;
+        let bytes = Zeroizing::new(block.to_vec());
+        let blocks = pass::Blocks { key, bytes };
+        Ok(Operation::new(Arc::clone(&self.handle), size, blocks))
+    }
+
+    /// A key's private operation for the schemes of `rsalab-rsa`, which run on any [`BlockRunner`]. Each thread makes its own.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::UnknownKey`].
+    pub fn blocks(&self, key: usize) -> Result<Blocks, Error> {
+        let (size, place) = self.known(key)?;
+        Ok(Blocks {
+            handle: Arc::clone(&self.handle),
+            size,
+            key: place,
+        })
+    }
+
+    /// Signs with a key. Each thread makes its own.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::UnknownKey`] as [`rsalab_rsa::Error::Unsupported`]; [`rsalab_rsa::Error::Scheme`] if the key is too short for the scheme.
+    pub fn signer(&self, key: usize, scheme: SignatureScheme) -> Result<Signer<Blocks>> {
+        let blocks = self.blocks(key)?;
+        let bits = self.handle.queue.sizes[blocks.size].bits;
+        Signer::new(blocks, bits, scheme)
+    }
+
+    /// Requests that wait for a pass now.
+    pub fn waiting(&self) -> usize {
+        self.handle.queue.waiting()
+    }
+
+    /// What it has done so far.
+    pub fn statistics(&self) -> Statistics {
+        self.handle.queue.counters.so_far()
+    }
+
+    fn known(&self, key: usize) -> Result<(usize, usize), Error> {
+        let keys = &self.handle.keys;
+        keys.get(key).copied().ok_or(Error::UnknownKey {
+            key,
+            keys: keys.len(),
+        })
+    }
+
+    fn place(&self, key: usize, block: &[u8]) -> Result<(usize, usize), Error> {
+        let (size, place) = self.known(key)?;
+        let expected = self.handle.queue.sizes[size].modulus_len;
+        match block.len() {
+            got if got == expected => Ok((size, place)),
+            got => Err(Error::Length { expected, got }),
+        }
+    }
+}
+
+/// A key's private operation, by way of a [`Batcher`].
+#[derive(Clone)]
+pub struct Blocks {
+    handle: Arc<Handle>,
+    size: usize,
+    key: usize,
+}
+
+impl BlockRunner for Blocks {
+    fn run(&mut self, inputs: &[u8], outputs: &mut [u8], status: &mut [Status]) -> Result<()> {
+        let queue = &self.handle.queue;
+        let size = &queue.sizes[self.size];
+        check_batch(size.modulus_len, inputs, outputs, status)?;
+        let len = size.items * size.modulus_len;
+        let done = inputs
+            .chunks(len)
+            .zip(outputs.chunks_mut(len))
+            .zip(status.chunks_mut(size.items))
+            .try_for_each(|((inputs, outputs), status)| {
+                queue.run(self.size, self.key, inputs, outputs, status, true)
+            });
+        if done.is_err() {
+            outputs.fill(0);
+        }
+        Ok(done?)
+    }
+}

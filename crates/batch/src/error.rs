@@ -1,0 +1,54 @@
+//! What can go wrong with one request.
+
+/// Why a request was not done.
+#[derive(Debug, Clone, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// There is no key of this number.
+    #[error("there is no key {key}: the batcher has {keys}")]
+    UnknownKey {
+        /// The number that was asked for.
+        key: usize,
+        /// How many there are; they are counted from 0.
+        keys: usize,
+    },
+    /// A block that is not as long as its key's modulus.
+    #[error("the block must take {expected} bytes, but takes {got}")]
+    Length {
+        /// Bytes of the modulus.
+        expected: usize,
+        /// Bytes of the block.
+        got: usize,
+    },
+    /// A block that is no number below the modulus.
+    #[error("the block is not below the key's modulus")]
+    OutOfRange,
+    /// A result did not pass its check and was withheld.
+    #[error(
+        "the result failed its check and was withheld: the machine computes wrongly, or the key is damaged"
+    )]
+    Fault,
+    /// As many requests wait as may.
+    #[error("{waiting} requests wait already, as many as may")]
+    Full {
+        /// How many.
+        waiting: usize,
+    },
+    /// The batcher was made by another process, of which this one is a fork.
+    #[error("this batcher belongs to the process that made it: after a fork, make another")]
+    Forked,
+    /// The back end failed as a whole.
+    #[error("the pass failed: {reason}")]
+    Failed {
+        /// What it said.
+        reason: String,
+    },
+}
+
+impl From<Error> for rsalab_rsa::Error {
+    fn from(error: Error) -> Self {
+        rsalab_rsa::Error::Unsupported {
+            reason: error.to_string(),
+        }
+    }
+}

@@ -1,0 +1,79 @@
+//! A request of a task.
+
+use std::{
+    future::Future,
+    pin::Pin,
+    sync::Arc,
+    task::{Context, Poll},
+};
+
+use rsalab_rsa::Status;
+use zeroize::Zeroizing;
+
+use crate::{Error, handle::Handle, pass::Blocks};
+
+/// A private operation that is asked for, as a future: its request enters when it is first polled, and waits for room if as many wait as may. A thread of
+/// the batcher computes it, together with what else waits then; any executor will do. Dropped, it costs nothing more, unless its pass has begun.
+#[must_use = "nothing is asked for until it is polled"]
+pub struct Operation {
+    handle: Arc<Handle>,
+    size: usize,
+    stage: Stage,
+}
+
+enum Stage {
+    New(Option<Blocks>),
+    Entered(usize),
+    Over,
+}
+
+impl Operation {
+    pub(crate) fn new(handle: Arc<Handle>, size: usize, blocks: Blocks) -> Self {
+        Operation {
+            handle,
+            size,
+            stage: Stage::New(Some(blocks)),
+        }
+    }
+
+    fn poll_answer(&mut self, context: &Context<'_>) -> Poll<Result<Zeroizing<Vec<u8>>, Error>> {
+        let queue = &self.handle.queue;
+        let outcome = match &mut self.stage {
+            Stage::New(blocks) => match queue.enter(self.size, blocks, context.waker()) {
+                Ok(None) => return Poll::Pending,
+                Ok(Some(place)) => {
+                    self.stage = Stage::Entered(place);
+                    return Poll::Pending;
+                }
+                Err(error) => Err(error),
+            },
+            Stage::Entered(place) => match queue.poll(*place, context.waker()) {
+                Poll::Pending => return Poll::Pending,
+                Poll::Ready(outcome) => outcome,
+            },
+            Stage::Over => panic!("polled after it was done"),
+        };
+        self.stage = Stage::Over;
+        Poll::Ready(outcome.and_then(|answer| match answer.status[..] {
+            [Status::Done] => Ok(answer.bytes),
+            [Status::OutOfRange] => Err(Error::OutOfRange),
+            _ => Err(Error::Fault),
+        }))
+    }
+}
+
+impl Future for Operation {
+    type Output = Result<Zeroizing<Vec<u8>>, Error>;
+
+    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
+        self.poll_answer(context)
+    }
+}
+
+impl Drop for Operation {
+    fn drop(&mut self) {
+        if let Stage::Entered(place) = self.stage {
+            self.handle.queue.abandon(place);
+        }
+    }
+}

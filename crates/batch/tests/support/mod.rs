@@ -1,0 +1,164 @@
+//! A back end whose passes are counted, held up and let through: blocks come back as they are.
+
+use std::{
+    sync::{Arc, Condvar, Mutex},
+    thread,
+    time::{Duration, Instant},
+};
+
+use rsalab_batch::Batcher;
+use rsalab_rsa::{
+    Backend, BlockRunner, CandidateTester, Error, Prepared, PreparedMultiKey, PrivateKey,
+    PublicKey, Result, Status,
+};
+
+/// Lanes of it: a private operation takes two, and a pass four of these.
+const LANES: usize = 8;
+pub(crate) const ITEMS: usize = LANES / 2;
+
+/// A block that begins with this makes the back end panic.
+pub(crate) const PANICS: u8 = 0x77;
+
+#[derive(Clone, Default)]
+pub(crate) struct Gate {
+    shared: Arc<Shared>,
+    is_open: bool,
+}
+
+#[derive(Default)]
+struct Shared {
+    state: Mutex<State>,
+    changed: Condvar,
+}
+
+#[derive(Default)]
+struct State {
+    /// The blocks of each pass that has begun.
+    passes: Vec<usize>,
+    /// Passes that may end.
+    permits: usize,
+}
+
+impl Gate {
+    /// Passes end only when they are let through.
+    pub(crate) fn closed() -> Self {
+        Gate::default()
+    }
+
+    pub(crate) fn open() -> Self {
+        Gate {
+            is_open: true,
+            ..Gate::default()
+        }
+    }
+
+    pub(crate) fn let_through(&self, passes: usize) {
+        self.shared.state.lock().unwrap().permits += passes;
+        self.shared.changed.notify_all();
+    }
+
+    pub(crate) fn passes(&self) -> Vec<usize> {
+        self.shared.state.lock().unwrap().passes.clone()
+    }
+
+    /// Returns when so many passes have begun.
+    pub(crate) fn wait_for_passes(&self, passes: usize) {
+        until(|| self.passes().len() >= passes);
+    }
+}
+
+/// Returns when something is so; it takes long to give up.
+pub(crate) fn until(mut is_so: impl FnMut() -> bool) {
+    let since = Instant::now();
+    while !is_so() {
+        assert!(since.elapsed() < Duration::from_secs(60), "it never came");
+        thread::sleep(Duration::from_millis(1));
+    }
+}
+
+/// Returns when so many requests wait.
+pub(crate) fn wait_for_requests(batcher: &Batcher, requests: usize) {
+    until(|| batcher.waiting() == requests);
+}
+
+impl Backend for Gate {
+    fn name(&self) -> &str {
+        "gate"
+    }
+
+    fn kernel(&self) -> &str {
+        "gate"
+    }
+
+    fn lanes(&self) -> usize {
+        LANES
+    }
+
+    fn prepare_private(&self, key: &PrivateKey) -> Result<Box<dyn Prepared>> {
+        Ok(Box::new(GateKey {
+            gate: self.clone(),
+            modulus_len: key.modulus_len(),
+        }))
+    }
+
+    fn prepare_multi_key(&self, _: &[PrivateKey]) -> Result<Box<dyn PreparedMultiKey>> {
+        unreachable!("tests of it have one key")
+    }
+
+    fn prepare_public(&self, _: &PublicKey) -> Result<Box<dyn Prepared>> {
+        unreachable!("nobody asks for it")
+    }
+
+    fn tester(&self, _: usize) -> Result<Box<dyn CandidateTester + '_>> {
+        unreachable!("nobody asks for it")
+    }
+}
+
+struct GateKey {
+    gate: Gate,
+    modulus_len: usize,
+}
+
+impl Prepared for GateKey {
+    fn modulus_len(&self) -> usize {
+        self.modulus_len
+    }
+
+    fn kernel(&self) -> &str {
+        "gate"
+    }
+
+    fn lanes(&self) -> usize {
+        LANES
+    }
+
+    fn runner(&self) -> Result<Box<dyn BlockRunner + Send + '_>> {
+        Ok(Box::new(GateRunner(self.gate.clone())))
+    }
+}
+
+struct GateRunner(Gate);
+
+impl BlockRunner for GateRunner {
+    fn run(
+        &mut self,
+        inputs: &[u8],
+        outputs: &mut [u8],
+        status: &mut [Status],
+    ) -> Result<(), Error> {
+        let Shared { state, changed } = &*self.0.shared;
+        let mut state = state.lock().unwrap();
+        state.passes.push(status.len());
+        if !self.0.is_open {
+            while state.permits == 0 {
+                state = changed.wait(state).unwrap();
+            }
+            state.permits -= 1;
+        }
+        drop(state);
+        assert_ne!(inputs[0], PANICS, "as the test wants it");
+        outputs.copy_from_slice(inputs);
+        status.fill(Status::Done);
+        Ok(())
+    }
+}
