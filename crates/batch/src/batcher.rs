@@ -3,14 +3,14 @@
 use std::{sync::Arc, thread, time::Duration};
 
 use rsalab_rsa::{
-    Backend, BlockRunner, CpuBackend, PrivateKey, Result, Status, backend::check_batch,
-    scheme::SignatureScheme, signing::Signer,
+    Backend, CpuBackend, PrivateKey, Result, Status, encryption::Opener, random::SystemRng,
+    scheme::SignatureScheme,
 };
 use zeroize::Zeroizing;
 
 use crate::{
-    Error, Operation, Statistics,
-    handle::Handle,
+    Decryption, Error, Operation, Statistics,
+    handle::{Handle, Key},
     pass::{self, Size},
     queue::{Limits, Queue},
 };
@@ -18,7 +18,7 @@ use crate::{
 /// Answers private operations, those that are asked for side by side together. Cheap to clone; every clone is the same.
 #[derive(Clone)]
 pub struct Batcher {
-    handle: Arc<Handle>,
+    pub(crate) handle: Arc<Handle>,
 }
 
 /// The keys and the limits of a [`Batcher`].
@@ -77,13 +77,21 @@ impl Builder {
                 sizes.push(Vec::new());
                 sizes.len() - 1
             });
-            keys.push((size, sizes[size].len()));
+            keys.push(Key {
+                public: key.public().clone(),
+                size,
+                place: sizes[size].len(),
+            });
             sizes[size].push(key);
         }
         let sizes = sizes.iter().map(|keys| Size::new(&*self.backend, keys));
         let queue = Arc::new(Queue::new(sizes.collect::<Result<_>>()?, self.limits));
         Ok(Batcher {
-            handle: Arc::new(Handle { queue, keys }),
+            handle: Arc::new(Handle {
+                queue,
+                keys,
+                backend: self.backend,
+            }),
         })
     }
 }
@@ -146,29 +154,42 @@ impl Batcher {
         Ok(Operation::new(Arc::clone(&self.handle), size, blocks))
     }
 
-    /// A key's private operation for the schemes of `rsalab-rsa`, which run on any [`BlockRunner`]. Each thread makes its own.
+    /// Signs a digest of the scheme's hash function, for a task: a future of the signature. (Threads sign with a
+    /// [`SigningKey`](rsalab_rsa::signing::SigningKey) that has the batcher as its back end.)
     ///
     /// # Errors
     ///
-    /// [`Error::UnknownKey`].
-    pub fn blocks(&self, key: usize) -> Result<Blocks, Error> {
-        let (size, place) = self.known(key)?;
-        Ok(Blocks {
-            handle: Arc::clone(&self.handle),
-            size,
-            key: place,
-        })
+    /// [`Error::UnknownKey`]; [`Error::Refused`] if the key is too short for the scheme, the digest has another length, or there is no randomness for
+    /// a salt. The future has the others.
+    pub fn sign_async(
+        &self,
+        key: usize,
+        scheme: SignatureScheme,
+        digest: &[u8],
+    ) -> Result<Operation, Error> {
+        let bits = self.known(key)?.public.bits();
+        let encoding = scheme
+            .encode(bits, digest, &mut SystemRng)
+            .map_err(refused)?;
+        self.private_async(key, &encoding)
     }
 
-    /// Signs with a key. Each thread makes its own.
+    /// Decrypts a ciphertext, for a task: a future of the message, which is `None` if decryption failed. (Threads decrypt with a
+    /// [`DecryptionKey`](rsalab_rsa::encryption::DecryptionKey) that has the batcher as its back end.)
+    ///
+    /// Bad RSAES-PKCS1-v1_5 padding yields a pseudorandom message (implicit rejection).
     ///
     /// # Errors
     ///
-    /// [`Error::UnknownKey`] as [`rsalab_rsa::Error::Unsupported`]; [`rsalab_rsa::Error::Scheme`] if the key is too short for the scheme.
-    pub fn signer(&self, key: usize, scheme: SignatureScheme) -> Result<Signer<Blocks>> {
-        let blocks = self.blocks(key)?;
-        let bits = self.handle.queue.sizes[blocks.size].bits;
-        Signer::new(blocks, bits, scheme)
+    /// [`Error::UnknownKey`], [`Error::Length`]. The future has the others.
+    pub fn decrypt_async(
+        &self,
+        key: usize,
+        opener: &Opener,
+        ciphertext: &[u8],
+    ) -> Result<Decryption, Error> {
+        let operation = self.private_async(key, ciphertext)?;
+        Ok(Decryption::new(operation, opener.clone(), ciphertext))
     }
 
     /// Requests that wait for a pass now.
@@ -181,16 +202,17 @@ impl Batcher {
         self.handle.queue.counters.so_far()
     }
 
-    fn known(&self, key: usize) -> Result<(usize, usize), Error> {
+    fn known(&self, key: usize) -> Result<&Key, Error> {
         let keys = &self.handle.keys;
-        keys.get(key).copied().ok_or(Error::UnknownKey {
+        keys.get(key).ok_or(Error::UnknownKey {
             key,
             keys: keys.len(),
         })
     }
 
+    /// The size and the place of a key whose block it is.
     fn place(&self, key: usize, block: &[u8]) -> Result<(usize, usize), Error> {
-        let (size, place) = self.known(key)?;
+        let &Key { size, place, .. } = self.known(key)?;
         let expected = self.handle.queue.sizes[size].modulus_len;
         match block.len() {
             got if got == expected => Ok((size, place)),
@@ -199,30 +221,8 @@ impl Batcher {
     }
 }
 
-/// A key's private operation, by way of a [`Batcher`].
-#[derive(Clone)]
-pub struct Blocks {
-    handle: Arc<Handle>,
-    size: usize,
-    key: usize,
-}
-
-impl BlockRunner for Blocks {
-    fn run(&mut self, inputs: &[u8], outputs: &mut [u8], status: &mut [Status]) -> Result<()> {
-        let queue = &self.handle.queue;
-        let size = &queue.sizes[self.size];
-        check_batch(size.modulus_len, inputs, outputs, status)?;
-        let len = size.items * size.modulus_len;
-        let done = inputs
-            .chunks(len)
-            .zip(outputs.chunks_mut(len))
-            .zip(status.chunks_mut(size.items))
-            .try_for_each(|((inputs, outputs), status)| {
-                queue.run(self.size, self.key, inputs, outputs, status, true)
-            });
-        if done.is_err() {
-            outputs.fill(0);
-        }
-        Ok(done?)
+fn refused(error: rsalab_rsa::Error) -> Error {
+    Error::Refused {
+        reason: error.to_string(),
     }
 }

@@ -37,18 +37,16 @@ pub enum Error {
     /// The batcher was made by another process, of which this one is a fork.
     #[error("this batcher belongs to the process that made it: after a fork, make another")]
     Forked,
+    /// What was to be signed, or the scheme, does not suit the key; or there is no randomness.
+    #[error("{reason}")]
+    Refused {
+        /// What is wrong.
+        reason: String,
+    },
     /// The back end failed as a whole.
     #[error("the pass failed: {reason}")]
     Failed {
         /// What it said.
         reason: String,
     },
-}
-
-impl From<Error> for rsalab_rsa::Error {
-    fn from(error: Error) -> Self {
-        rsalab_rsa::Error::Unsupported {
-            reason: error.to_string(),
-        }
-    }
 }

@@ -8,36 +8,49 @@
 //! | question | file |
 //! |---|---|
 //! | who asks for what | `batcher` |
+//! | how keys of `rsalab-rsa` sign and decrypt by way of it | `backend` |
 //! | who computes, who waits, and what goes into a pass | `queue` |
 //! | a request of a task, not of a thread | `operation` |
 //! | what one pass computes with | `pass` |
 //! | how many there were in each pass, and how long they waited | [`Statistics`] |
 //! | what can go wrong | [`Error`] |
 //!
+//! Threads sign and decrypt with keys of `rsalab-rsa` that have the batcher as their back end:
+//!
 //! ```
 //! use rsalab_batch::Batcher;
-//! use rsalab_rsa::{PrivateKey, hash::Hash, random::SystemRng, scheme::SignatureScheme, signing::VerifyingKey};
+//! use rsalab_rsa::{PrivateKey, hash::Hash, scheme::SignatureScheme, signing::SigningKey};
 //! use std::thread;
 //!
 //! let key = PrivateKey::generate(2048)?;
 //! let batcher = Batcher::builder().key(&key).build()?;
+//! let signing = SigningKey::with_backend(&key, SignatureScheme::Pkcs1v15(Hash::Sha256), &batcher)?;
 //!
 //! // A connection each.
-//! let signatures: Vec<Vec<u8>> = thread::scope(|scope| {
-//!     let sign = || {
-//!         let mut signer = batcher.signer(0, SignatureScheme::Pkcs1v15(Hash::Sha256))?;
-//!         let mut signature = vec![0; key.modulus_len()];
-//!         let digest = Hash::Sha256.digest(b"a handshake");
-//!         let mut status = [rsalab_rsa::Status::Done];
-//!         signer.sign(&digest, &mut signature, &mut status, &mut SystemRng)?;
-//!         Ok::<_, rsalab_rsa::Error>(signature)
-//!     };
-//!     let connections: Vec<_> = (0..4).map(|_| scope.spawn(sign)).collect();
-//!     connections.into_iter().map(|connection| connection.join().unwrap().unwrap()).collect()
+//! thread::scope(|scope| {
+//!     for connection in 0..4u8 {
+//!         let signing = &signing;
+//!         scope.spawn(move || {
+//!             let signature = signing.sign(&[connection]).unwrap();
+//!             assert!(signing.verifying_key().verify(&[connection], signature.as_bytes()));
+//!         });
+//!     }
 //! });
+//! assert_eq!(batcher.statistics().requests(), 4);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 //!
-//! let verifying = VerifyingKey::new(key.public(), SignatureScheme::Pkcs1v15(Hash::Sha256))?;
-//! assert!(signatures.iter().all(|signature| verifying.verify(b"a handshake", signature)));
+//! Tasks await what they ask for; a few threads of the batcher compute for them, on any executor:
+//!
+//! ```
+//! # use rsalab_batch::Batcher;
+//! # use rsalab_rsa::{PrivateKey, hash::Hash, scheme::SignatureScheme, signing::VerifyingKey};
+//! # let key = PrivateKey::generate(2048)?;
+//! # let batcher = Batcher::builder().key(&key).build()?;
+//! let scheme = SignatureScheme::Pkcs1v15(Hash::Sha256);
+//! let digest = Hash::Sha256.digest(b"a message");
+//! let signature = futures::executor::block_on(batcher.sign_async(0, scheme, &digest)?)?;
+//! assert!(VerifyingKey::new(key.public(), scheme)?.verify(b"a message", &signature));
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
@@ -49,6 +62,7 @@
 #[doc = include_str!("../README.md")]
 struct Readme;
 
+mod backend;
 mod batcher;
 mod error;
 mod handle;
@@ -57,7 +71,7 @@ mod pass;
 mod queue;
 mod statistics;
 
-pub use batcher::{Batcher, Blocks, Builder};
+pub use batcher::{Batcher, Builder};
 pub use error::Error;
-pub use operation::Operation;
+pub use operation::{Decryption, Operation};
 pub use statistics::Statistics;

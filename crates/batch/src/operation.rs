@@ -1,4 +1,4 @@
-//! A request of a task.
+//! Requests of tasks.
 
 use std::{
     future::Future,
@@ -7,7 +7,10 @@ use std::{
     task::{Context, Poll},
 };
 
-use rsalab_rsa::Status;
+use rsalab_rsa::{
+    Status,
+    encryption::{Message, Opener},
+};
 use zeroize::Zeroizing;
 
 use crate::{Error, handle::Handle, pass::Blocks};
@@ -75,5 +78,39 @@ impl Drop for Operation {
         if let Stage::Entered(place) = self.stage {
             self.handle.queue.abandon(place);
         }
+    }
+}
+
+/// A decryption that is asked for, as a future. What is said of [`Operation`] holds.
+#[must_use = "nothing is asked for until it is polled"]
+pub struct Decryption {
+    operation: Operation,
+    opener: Opener,
+    ciphertext: Vec<u8>,
+}
+
+impl Decryption {
+    pub(crate) fn new(operation: Operation, opener: Opener, ciphertext: &[u8]) -> Self {
+        Decryption {
+            operation,
+            opener,
+            ciphertext: ciphertext.to_vec(),
+        }
+    }
+}
+
+impl Future for Decryption {
+    type Output = Result<Option<Message>, Error>;
+
+    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
+        let mut block = match self.operation.poll_answer(context) {
+            Poll::Pending => return Poll::Pending,
+            Poll::Ready(Ok(block)) => block,
+            Poll::Ready(Err(Error::OutOfRange)) => return Poll::Ready(Ok(None)),
+            Poll::Ready(Err(error)) => return Poll::Ready(Err(error)),
+        };
+        let mut room = Zeroizing::new(vec![0; block.len()]);
+        let place = self.opener.open(&self.ciphertext, &mut block, &mut room);
+        Poll::Ready(Ok(place.map(|place| Zeroizing::new(block[place].to_vec()))))
     }
 }

@@ -12,7 +12,6 @@ use crate::Error;
 
 /// Keys of one size, made ready.
 pub(crate) struct Size {
-    pub(crate) bits: usize,
     pub(crate) modulus_len: usize,
     /// Blocks of a full pass.
     pub(crate) items: usize,
@@ -26,7 +25,6 @@ impl Size {
         let prepare = |key| backend.prepare_private(key).map(Arc::from);
         let singles: Vec<Arc<dyn Prepared>> = keys.iter().map(prepare).collect::<Result<_, _>>()?;
         Ok(Size {
-            bits: keys[0].bits(),
             modulus_len: singles[0].modulus_len(),
             // A private operation fills two lanes, p and q.
             items: singles[0].lanes().div_ceil(2),

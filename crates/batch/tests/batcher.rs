@@ -10,7 +10,13 @@ use std::{
 
 use futures::{FutureExt, executor::block_on, future::join_all, task::noop_waker};
 use rsalab_batch::{Batcher, Error, Operation};
-use rsalab_rsa::{Backend, CpuBackend, PrivateKey, Status};
+use rsalab_rsa::{
+    Backend, CpuBackend, PrivateKey, Status,
+    encryption::{DecryptionKey, EncryptionKey, Opener},
+    hash::Hash,
+    scheme::{EncryptionScheme, Oaep, Pss, SignatureScheme},
+    signing::{SigningKey, VerifyingKey},
+};
 
 mod support;
 use support::{Gate, ITEMS, PANICS, until, wait_for_requests};
@@ -252,7 +258,11 @@ fn bad_requests_are_refused_one_by_one() {
         batcher.private(9, &[0]),
         Err(Error::UnknownKey { key: 9, keys: 4 })
     ));
-    assert!(matches!(batcher.blocks(4), Err(Error::UnknownKey { .. })));
+    let stranger = PrivateKey::generate(1024).unwrap();
+    assert!(batcher.prepare_private(&stranger).is_err());
+    let scheme = SignatureScheme::Pkcs1v15(Hash::Sha256);
+    let refused = batcher.sign_async(0, scheme, b"no digest").map(drop);
+    assert!(matches!(refused, Err(Error::Refused { .. })), "{refused:?}");
     let short = batcher.private_async(0, &[1, 2]);
     assert!(matches!(short, Err(Error::Length { got: 2, .. })));
     assert!(matches!(
@@ -269,8 +279,9 @@ fn bad_requests_are_refused_one_by_one() {
         .collect();
     inputs[5 * len..6 * len].fill(0xff);
     let (mut outputs, mut status) = (vec![1; inputs.len()], vec![Status::Fault; count]);
-    let mut blocks = batcher.blocks(0).unwrap();
-    rsalab_rsa::BlockRunner::run(&mut blocks, &inputs, &mut outputs, &mut status).unwrap();
+    let prepared = batcher.prepare_private(&keys()[0]).unwrap();
+    let mut runner = prepared.runner().unwrap();
+    runner.run(&inputs, &mut outputs, &mut status).unwrap();
     for (i, (input, output)) in inputs.chunks(len).zip(outputs.chunks(len)).enumerate() {
         if i == 5 {
             assert_eq!(status[i], Status::OutOfRange);
@@ -280,6 +291,52 @@ fn bad_requests_are_refused_one_by_one() {
             assert!(is_right(&keys()[0], input, output), "block {i}");
         }
     }
+}
+
+#[test]
+fn keys_sign_and_decrypt_by_way_of_it() {
+    let batcher = on_this_cpu().build().unwrap();
+    for (place, key) in keys().iter().enumerate() {
+        for scheme in [
+            SignatureScheme::Pkcs1v15(Hash::Sha256),
+            SignatureScheme::Pss(Pss::new(Hash::Sha256)),
+        ] {
+            let verifying = VerifyingKey::new(key.public(), scheme).unwrap();
+            let signing = SigningKey::with_backend(key, scheme, &batcher).unwrap();
+            let signature = signing.sign(b"a message").unwrap();
+            assert!(verifying.verify(b"a message", signature.as_bytes()));
+            let digest = Hash::Sha256.digest(b"another");
+            let signature = batcher.sign_async(place, scheme, &digest).unwrap();
+            assert!(verifying.verify(b"another", &block_on(signature).unwrap()));
+        }
+        for scheme in [
+            EncryptionScheme::Pkcs1v15,
+            EncryptionScheme::Oaep(Oaep::new(Hash::Sha256)),
+        ] {
+            let encryption = EncryptionKey::new(key.public(), scheme.clone()).unwrap();
+            let decryption = DecryptionKey::with_backend(key, &scheme, &batcher).unwrap();
+            let opener = Opener::new(key, &scheme).unwrap();
+            let mut ciphertext = encryption.encrypt(b"a secret").unwrap();
+            let later = batcher.decrypt_async(place, &opener, &ciphertext).unwrap();
+            let messages = [
+                decryption.decrypt(&ciphertext).unwrap(),
+                block_on(later).unwrap(),
+            ];
+            for message in messages {
+                assert_eq!(**message.expect("it is whole"), *b"a secret");
+            }
+            // Damaged, both fail alike, or give the same made-up message; above the modulus, there is none.
+            ciphertext[20] ^= 1;
+            let later = batcher.decrypt_async(place, &opener, &ciphertext).unwrap();
+            assert_eq!(
+                block_on(later).unwrap(),
+                decryption.decrypt(&ciphertext).unwrap()
+            );
+            let later = batcher.decrypt_async(place, &opener, &vec![0xff; ciphertext.len()]);
+            assert_eq!(block_on(later.unwrap()).unwrap(), None);
+        }
+    }
+    assert_eq!(batcher.statistics().requests(), 4 * (4 + 2 * 5));
 }
 
 #[test]

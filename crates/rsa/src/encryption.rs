@@ -82,24 +82,53 @@ impl<R: BlockRunner> Encryptor<R> {
 /// Decrypts on one thread.
 pub struct Decryptor<R> {
     runner: R,
-    opening: Arc<Opening>,
+    opener: Opener,
     modulus_len: usize,
     encodings: Zeroizing<Vec<u8>>,
     synthetic: Zeroizing<Vec<u8>>,
     status: Vec<Status>,
 }
 
-/// How blocks are opened once they have been raised.
+/// How blocks are opened once they have been raised to the private exponent. Cheap to clone, and shared by threads.
+#[derive(Clone)]
+pub struct Opener(Arc<Opening>);
+
 enum Opening {
     Pkcs1v15(Rejection),
     Oaep(crate::scheme::Oaep),
 }
 
-impl Opening {
-    fn of(scheme: &EncryptionScheme, key: &PrivateKey) -> Opening {
-        match scheme {
+impl Opener {
+    /// For one key and scheme.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Scheme`] if the key is too short for the scheme.
+    pub fn new(key: &PrivateKey, scheme: &EncryptionScheme) -> Result<Self> {
+        scheme.max_len(key.bits())?;
+        Ok(Opener(Arc::new(match scheme {
             EncryptionScheme::Pkcs1v15 => Opening::Pkcs1v15(Rejection::of(key.d())),
             EncryptionScheme::Oaep(oaep) => Opening::Oaep(oaep.clone()),
+        })))
+    }
+
+    /// Where the message lies in `block`, which is what a ciphertext came to, and is changed; `None` if decryption failed. `room` is as long
+    /// as the block. What is said of [`Decryptor::decrypt`] holds.
+    pub fn open(
+        &self,
+        ciphertext: &[u8],
+        block: &mut [u8],
+        room: &mut [u8],
+    ) -> Option<Range<usize>> {
+        match &*self.0 {
+            Opening::Oaep(oaep) => oaep::decode(oaep, block),
+            Opening::Pkcs1v15(rejection) => {
+                let start = rejection.message(ciphertext, room);
+                let start = pkcs1v15::decode(block, room, start);
+                block.copy_from_slice(room);
+                // The message is released, and with it its length.
+                Some(declassify_usize(start)..block.len())
+            }
         }
     }
 }
@@ -111,18 +140,14 @@ impl<R: BlockRunner> Decryptor<R> {
     ///
     /// [`Error::Scheme`] if the key is too short for the scheme.
     pub fn new(runner: R, key: &PrivateKey, scheme: &EncryptionScheme) -> Result<Self> {
-        scheme.max_len(key.bits())?;
-        Ok(Decryptor::with(
-            runner,
-            Arc::new(Opening::of(scheme, key)),
-            key.modulus_len(),
-        ))
+        let opener = Opener::new(key, scheme)?;
+        Ok(Decryptor::with(runner, opener, key.modulus_len()))
     }
 
-    fn with(runner: R, opening: Arc<Opening>, modulus_len: usize) -> Self {
+    fn with(runner: R, opener: Opener, modulus_len: usize) -> Self {
         Decryptor {
             runner,
-            opening,
+            opener,
             modulus_len,
             encodings: Zeroizing::new(Vec::new()),
             synthetic: Zeroizing::new(Vec::new()),
@@ -173,17 +198,8 @@ impl<R: BlockRunner> Decryptor<R> {
             if *status != Status::Done {
                 continue;
             }
-            let found = match &*self.opening {
-                Opening::Oaep(oaep) => oaep::decode(oaep, encoding),
-                Opening::Pkcs1v15(rejection) => {
-                    self.synthetic.resize(k, 0);
-                    let start = rejection.message(ciphertext, &mut self.synthetic);
-                    let start = pkcs1v15::decode(encoding, &mut self.synthetic, start);
-                    encoding.copy_from_slice(&self.synthetic);
-                    // The message is released, and with it its length.
-                    Some(declassify_usize(start)..k)
-                }
-            };
+            self.synthetic.resize(k, 0);
+            let found = self.opener.open(ciphertext, encoding, &mut self.synthetic);
             if let Some(found) = found {
                 message[found.clone()].copy_from_slice(&encoding[found.clone()]);
                 *place = Some(found);
@@ -220,7 +236,7 @@ pub struct EncryptionKey {
 #[derive(Clone)]
 pub struct DecryptionKey {
     prepared: Arc<dyn Prepared>,
-    opening: Arc<Opening>,
+    opener: Opener,
 }
 
 /// A message that was decrypted, wiped from memory when it is dropped.
@@ -322,10 +338,9 @@ impl DecryptionKey {
         scheme: &EncryptionScheme,
         backend: &dyn Backend,
     ) -> Result<Self> {
-        scheme.max_len(key.bits())?;
         Ok(DecryptionKey {
+            opener: Opener::new(key, scheme)?,
             prepared: backend.prepare_private(key)?.into(),
-            opening: Arc::new(Opening::of(scheme, key)),
         })
     }
 
@@ -342,7 +357,7 @@ impl DecryptionKey {
     pub fn decryptor(&self) -> Result<Decryptor<impl BlockRunner + '_>> {
         Ok(Decryptor::with(
             self.prepared.runner()?,
-            Arc::clone(&self.opening),
+            self.opener.clone(),
             self.prepared.modulus_len(),
         ))
     }

@@ -21,6 +21,8 @@ pub(crate) mod pss;
 
 use rand_core::TryCryptoRng;
 
+#[cfg(feature = "hazmat")]
+use crate::error::check_len;
 use crate::{Error, Result, hash::Hash};
 
 pub use parameters::{Oaep, Pss, SaltLen};
@@ -132,6 +134,30 @@ impl SignatureScheme {
                 )
             }
         }
+    }
+}
+
+/// For who raises blocks elsewhere.
+#[cfg(feature = "hazmat")]
+impl SignatureScheme {
+    /// The encoding of a digest of the scheme's hash function for a key of `bits` bits, as long as the modulus: to the private exponent, it is the
+    /// signature. `rng` gives the salt of RSASSA-PSS, and is not asked by RSASSA-PKCS1-v1_5.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Scheme`](crate::Error::Scheme) if the key is too short for the scheme, or the scheme signs nothing any more; if the digest has another
+    /// length, or there is no randomness.
+    pub fn encode<R: TryCryptoRng + ?Sized>(
+        &self,
+        bits: usize,
+        digest: &[u8],
+        rng: &mut R,
+    ) -> Result<Vec<u8>> {
+        self.check_signing(bits)?;
+        check_len("the digest", digest.len(), self.hash().digest_len())?;
+        let mut encoding = vec![0; bits.div_ceil(8)];
+        Encoder::new(*self, bits).encode(digest, rng, &mut encoding)?;
+        Ok(encoding)
     }
 }
 
