@@ -258,6 +258,11 @@ mod slow {
         let modulus = modulus(&mut rng);
         let moduli = kernel.prepare(&vec![&modulus; K::LANES]);
         let mut working = Aligned::zero(K::working_words(LIMBS));
+        // Once, as contexts have it: to allocate takes time of its own, which depends on what went on before.
+        let (mut a, mut b) = (
+            Aligned::zero(K::words(LIMBS)),
+            Aligned::zero(K::words(LIMBS)),
+        );
         for (what, special) in [
             ("zero", [0; LIMBS]),
             ("one", std::array::from_fn(|limb| u64::from(limb == 0))),
@@ -277,10 +282,6 @@ mod slow {
                         .collect()
                 },
                 |number| {
-                    let (mut a, mut b) = (
-                        Aligned::zero(K::words(LIMBS)),
-                        Aligned::zero(K::words(LIMBS)),
-                    );
                     for lane in 0..K::LANES {
                         kernel.load(&moduli, lane, number, &mut a);
                         kernel.load(&moduli, lane, number, &mut b);
