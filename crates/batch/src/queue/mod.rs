@@ -36,6 +36,9 @@ pub(crate) struct Limits {
     pub(crate) linger: Option<Duration>,
 }
 
+/// Passes of one request each after which a crowd is taken to be gone.
+const CROWD: u32 = 16;
+
 pub(crate) struct Queue {
     process: u32,
     pub(crate) sizes: Vec<Size>,
@@ -97,7 +100,8 @@ impl Queue {
         }
         let mut state = self.lock();
         let is_free = |state: &State| state.running < self.limits.passes;
-        if is_free(&state) && state.waiting[size].is_empty() && self.limits.linger.is_none() {
+        let is_alone = |state: &State| state.waiting[size].is_empty() && state.crowd == 0;
+        if is_free(&state) && is_alone(&state) && self.limits.linger.is_none() {
             state.running += 1;
             let hands = state.hands[size].pop();
             drop(state);
@@ -122,6 +126,7 @@ impl Queue {
         } else {
             let place = state.add(size, Blocks { key, bytes }, waiter, Stage::Waiting);
             state.enter(place);
+            state.crowd = CROWD;
             self.more.notify_all();
             place
         };
@@ -190,6 +195,12 @@ impl Queue {
                 state = waited.expect("nothing panics under this lock").0;
             }
         }
+        if leader.is_some() && state.crowd > 0 && state.waiting[size].len() + 1 < sized.items {
+            // There are more threads that ask than CPUs: those that are about to, but do not run, come first.
+            drop(state);
+            thread::yield_now();
+            state = self.lock();
+        }
         let mut places: Vec<usize> = leader.into_iter().collect();
         let mut blocks = leader.map_or(0, |leader| count(&state, leader));
         while let Some(&place) = state.waiting[size].front()
@@ -201,6 +212,10 @@ impl Queue {
             state.requests[place].stage = Stage::Running;
             places.push(place);
         }
+        state.crowd = match places.len() {
+            0 | 1 => state.crowd.saturating_sub(1),
+            _ => CROWD,
+        };
         let requests: Vec<Blocks> = places
             .iter()
             .map(|&place| {

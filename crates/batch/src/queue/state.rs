@@ -17,6 +17,8 @@ pub(super) struct State {
     /// Those that wait, by their sizes, the oldest first.
     pub(super) waiting: Vec<VecDeque<usize>>,
     pub(super) queued: usize,
+    /// Above 0 after threads had to wait: whoever computes lets others ask first.
+    pub(super) crowd: u32,
     pub(super) arrivals: u64,
     /// Scratch memory that nobody uses, by sizes.
     pub(super) hands: Vec<Vec<Hands>>,
@@ -77,6 +79,7 @@ impl State {
             requests: Slab::new(),
             waiting: (0..sizes).map(|_| VecDeque::new()).collect(),
             queued: 0,
+            crowd: 0,
             arrivals: 0,
             hands: (0..sizes).map(|_| Vec::new()).collect(),
             workers: 0,
