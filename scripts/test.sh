@@ -40,6 +40,8 @@ case ${1:-test} in
     sh scripts/book.sh
     # shellcheck disable=SC2046 # a list of arguments
     $cargo test --locked $(without $built $linked) $show
+    # Threads and tasks in many orders, under a scheduler in the place of the system's.
+    $cargo test --locked --package rsalab-batch --features shuttle --test orders $show
     # The machine code that ships is not the one that tests with assertions run.
     $cargo test --profile profiling --locked --package rsalab-arith --test machine_code $show
     ;;

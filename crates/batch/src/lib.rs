@@ -70,6 +70,7 @@ mod operation;
 mod pass;
 mod queue;
 mod statistics;
+mod sync;
 
 pub use batcher::{Batcher, Builder};
 pub use error::Error;

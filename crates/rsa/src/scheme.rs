@@ -145,7 +145,7 @@ impl SignatureScheme {
     ///
     /// # Errors
     ///
-    /// [`Error::Scheme`](crate::Error::Scheme) if the key is too short for the scheme, or the scheme signs nothing any more; if the digest has another
+    /// [`Error::Scheme`] if the key is too short for the scheme, or the scheme signs nothing any more; if the digest has another
     /// length, or there is no randomness.
     pub fn encode<R: TryCryptoRng + ?Sized>(
         &self,

@@ -9,9 +9,7 @@ mod tasks;
 
 use std::{
     panic::{AssertUnwindSafe, catch_unwind},
-    sync::{Condvar, Mutex, MutexGuard},
     task::Waker,
-    thread,
     time::{Duration, Instant},
 };
 
@@ -22,6 +20,7 @@ use crate::{
     Error,
     pass::{Blocks, Hands, Size},
     statistics::Counters,
+    sync::{Condvar, Mutex, MutexGuard, thread},
 };
 use state::{Outcome, Stage, State, Waiter};
 

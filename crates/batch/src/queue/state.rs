@@ -1,12 +1,13 @@
 //! Requests, and where each of them stands.
 
-use std::{collections::VecDeque, task::Waker, thread::Thread, time::Instant};
+use std::{collections::VecDeque, task::Waker, time::Instant};
 
 use slab::Slab;
 
 use crate::{
     Error,
     pass::{Answer, Blocks, Hands},
+    sync::thread::Thread,
 };
 
 pub(crate) type Outcome = Result<Answer, Error>;

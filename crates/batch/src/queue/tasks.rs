@@ -3,14 +3,13 @@
 use std::{
     sync::Arc,
     task::{Poll, Waker},
-    thread,
 };
 
 use super::{
     Queue,
     state::{Outcome, Stage, Waiter},
 };
-use crate::{Error, pass::Blocks};
+use crate::{Error, pass::Blocks, sync::thread};
 
 impl Queue {
     /// Enters a task's request, unless as many wait as may: then the task is woken when there is room. `blocks` is taken if it enters.

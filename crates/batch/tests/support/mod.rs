@@ -19,6 +19,9 @@ pub(crate) const ITEMS: usize = LANES / 2;
 /// A block that begins with this makes the back end panic.
 pub(crate) const PANICS: u8 = 0x77;
 
+/// A pass with a block that begins with this fails as a whole.
+pub(crate) const FAILS: u8 = 0x66;
+
 #[derive(Clone, Default)]
 pub(crate) struct Gate {
     shared: Arc<Shared>,
@@ -156,7 +159,16 @@ impl BlockRunner for GateRunner {
             state.permits -= 1;
         }
         drop(state);
-        assert_ne!(inputs[0], PANICS, "as the test wants it");
+        let mut firsts = inputs
+            .chunks(inputs.len() / status.len())
+            .map(|block| block[0]);
+        let is_bad = |bad| firsts.clone().any(|first| first == bad);
+        assert!(!is_bad(PANICS), "as the test wants it");
+        if firsts.any(|first| first == FAILS) {
+            return Err(Error::Randomness {
+                reason: "as the test wants it".to_owned(),
+            });
+        }
         outputs.copy_from_slice(inputs);
         status.fill(Status::Done);
         Ok(())

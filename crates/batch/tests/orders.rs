@@ -1,0 +1,124 @@
+//! `cargo test -p rsalab-batch --features shuttle --test orders`: threads and tasks in many orders, chosen at random by a scheduler that
+//! knows when all of them are stuck.
+
+use std::{
+    pin::Pin,
+    sync::OnceLock,
+    task::{Context, Waker},
+};
+
+use futures::FutureExt;
+use rsalab_batch::{Batcher, Error};
+use rsalab_rsa::PrivateKey;
+use shuttle::{future::block_on, thread};
+
+#[allow(dead_code, reason = "other tests use the rest")]
+mod support;
+use support::{FAILS, Gate};
+
+const ORDERS: usize = 5_000;
+
+fn key() -> &'static PrivateKey {
+    static KEY: OnceLock<PrivateKey> = OnceLock::new();
+    KEY.get_or_init(|| PrivateKey::generate(1024).expect("there is randomness"))
+}
+
+fn block(number: u8) -> Vec<u8> {
+    let mut block = vec![number; key().modulus_len()];
+    block[0] = 0;
+    block
+}
+
+/// Everybody who asks gets an answer, the own one, in every order; and all threads end.
+fn in_many_orders(
+    passes: usize,
+    waiting: usize,
+    ask: &'static (dyn Fn(&Batcher, u8) + Sync),
+    threads: u8,
+) {
+    key();
+    let run = move || {
+        let builder = Batcher::builder().key(key()).backend(Gate::open());
+        let batcher = builder.passes(passes).waiting(waiting).build().unwrap();
+        let threads: Vec<_> = (0..threads)
+            .map(|number| {
+                let batcher = batcher.clone();
+                thread::spawn(move || ask(&batcher, number))
+            })
+            .collect();
+        drop(batcher);
+        threads
+            .into_iter()
+            .for_each(|thread| thread.join().unwrap());
+    };
+    shuttle::check_random(run, ORDERS);
+    shuttle::check_pct(run, ORDERS, 3);
+}
+
+/// The own answer, or the failure of one that it shared a pass with.
+fn is_answer(number: u8, answer: Result<impl AsRef<[u8]>, Error>) {
+    match answer {
+        Ok(answer) => assert_eq!(answer.as_ref(), block(number)),
+        Err(error) => assert!(matches!(error, Error::Failed { .. }), "{error}"),
+    }
+}
+
+fn as_a_thread(batcher: &Batcher, number: u8) {
+    is_answer(
+        number,
+        batcher
+            .private(0, &block(number))
+            .map(|answer| answer.to_vec()),
+    );
+}
+
+fn as_a_task(batcher: &Batcher, number: u8) {
+    let operation = batcher.private_async(0, &block(number)).unwrap();
+    is_answer(number, block_on(operation).map(|answer| answer.to_vec()));
+}
+
+fn giving_up(batcher: &Batcher, number: u8) {
+    let mut operation = batcher.private_async(0, &block(number)).unwrap();
+    let mut context = Context::from_waker(Waker::noop());
+    let _ = Pin::new(&mut operation).poll_unpin(&mut context);
+    thread::yield_now();
+}
+
+fn one_of_each(batcher: &Batcher, number: u8) {
+    match number % 4 {
+        0 => as_a_thread(batcher, number),
+        1 => as_a_task(batcher, number),
+        2 => giving_up(batcher, number),
+        _ => {
+            let mut block = block(number);
+            block[0] = FAILS;
+            assert!(matches!(
+                batcher.private(0, &block),
+                Err(Error::Failed { .. })
+            ));
+        }
+    }
+}
+
+#[test]
+fn threads() {
+    in_many_orders(
+        1,
+        100,
+        &|batcher, number| (0..2).for_each(|_| as_a_thread(batcher, number)),
+        4,
+    );
+    in_many_orders(2, 1, &as_a_thread, 5);
+}
+
+#[test]
+fn tasks() {
+    in_many_orders(1, 1, &as_a_task, 4);
+    in_many_orders(2, 100, &as_a_task, 4);
+}
+
+#[test]
+fn threads_and_tasks_and_those_that_give_up_or_fail() {
+    in_many_orders(1, 1, &one_of_each, 4);
+    in_many_orders(2, 2, &one_of_each, 6);
+}
