@@ -173,7 +173,7 @@ mod slow {
         mont47::Mont47,
         mont52x2::Mont52x2,
         mont52x8::Mont52x8,
-        x86_64::{adx, avx2fma, ifma_quads, ifma512},
+        x86_64::{adx, avx2fma, avx512f, ifma_quads, ifma512},
     };
     use crate::limbs::Modulus;
     use crate::limbs::aligned::Aligned;
@@ -317,6 +317,11 @@ mod slow {
             Some(token) => product(Mont47::<avx2fma::Ymm, 4, 6>::new(token)),
             None => eprintln!("skipped: this CPU has no AVX2 and FMA"),
         }
+        #[cfg(target_arch = "x86_64")]
+        match avx512f::HaveAvx512F::check() {
+            Some(token) => product(Mont47::<avx512f::ZmmDoubles, 8, 8>::new(token)),
+            None => eprintln!("skipped: this CPU has no AVX-512 F"),
+        }
     }
 
     #[test]
@@ -335,6 +340,11 @@ mod slow {
         match avx2fma::HaveAvx2Fma::check() {
             Some(token) => look_up(Mont47::<avx2fma::Ymm, 4, 6>::new(token)),
             None => eprintln!("skipped: this CPU has no AVX2 and FMA"),
+        }
+        #[cfg(target_arch = "x86_64")]
+        match avx512f::HaveAvx512F::check() {
+            Some(token) => look_up(Mont47::<avx512f::ZmmDoubles, 8, 8>::new(token)),
+            None => eprintln!("skipped: this CPU has no AVX-512 F"),
         }
     }
 
@@ -359,6 +369,11 @@ mod slow {
         match avx2fma::HaveAvx2Fma::check() {
             Some(token) => power(Mont47::<avx2fma::Ymm, 4, 6>::new(token)),
             None => eprintln!("skipped: this CPU has no AVX2 and FMA"),
+        }
+        #[cfg(target_arch = "x86_64")]
+        match avx512f::HaveAvx512F::check() {
+            Some(token) => power(Mont47::<avx512f::ZmmDoubles, 8, 8>::new(token)),
+            None => eprintln!("skipped: this CPU has no AVX-512 F"),
         }
     }
 
