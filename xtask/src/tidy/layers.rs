@@ -41,6 +41,9 @@ fn place(folder: &Path) -> Option<Place> {
         "crates/cli" => Place::Layer(5),
         "xtask" | "fuzz" | "tracking" => Place::Chore,
         _ if folder.starts_with("peers/") => Place::Peer,
+        _ if folder.starts_with("bindings/") || folder.starts_with("integrations/") => {
+            Place::Layer(3)
+        }
         _ => return None,
     })
 }
