@@ -80,6 +80,7 @@ impl Secrets {
             dp,
             dq,
             qinv,
+            others: &[],
         }
     }
 }
@@ -187,6 +188,7 @@ fn openings(key: &Key) {
         dp: &rest.dp,
         dq: &rest.dq,
         qinv: &rest.qinv,
+        others: &[],
     })
     .expect("the key is sound");
     let mut right = vec![0x55; len];

@@ -97,7 +97,7 @@ fn operations(criterion: &mut Criterion) {
             b.iter(|| rsalab_arith::candidate::has_small_factor(black_box(prime)));
         });
         group.bench_function(BenchmarkId::new("derive", bits), |b| {
-            b.iter(|| integer::derive(black_box(key.parts().p), key.parts().q, &E));
+            b.iter(|| integer::derive(black_box(&[key.parts().p, key.parts().q]), &E));
         });
         group.bench_function(BenchmarkId::new("invert", bits), |b| {
             b.iter(|| integer::invert(black_box(&input), key.parts().n));

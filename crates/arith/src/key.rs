@@ -1,7 +1,7 @@
 //! Keys that were checked, once: having one is the proof, and contexts are prepared from nothing else.
 
 use crate::Error;
-use crate::integer::{self, Bytes, PrivateParts};
+use crate::integer::{self, Bytes, OtherPrime, PrivateParts};
 use crate::limbs::{Modulus, Nat, limbs_for_bits, words};
 use std::ops::RangeInclusive;
 use zeroize::Zeroizing;
@@ -85,15 +85,21 @@ pub struct CheckedPrivateKey {
     dp: Bytes,
     dq: Bytes,
     qinv: Bytes,
+    others: Vec<OtherPrime>,
 }
 
 impl CheckedPrivateKey {
+    /// The most primes that a key may have.
+    pub const MAX_PRIMES: usize = 5;
+
     /// Checks every relation between the parts of a key; leading zeros are allowed.
     ///
     /// # Errors
-    /// Those of [`CheckedPublicKey::new`]; [`Error::InconsistentKey`].
+    /// Those of [`CheckedPublicKey::new`]; [`Error::InconsistentKey`], also for more than
+    /// [`MAX_PRIMES`](Self::MAX_PRIMES) primes.
     pub fn new(parts: &PrivateParts<'_>) -> Result<Self, Error> {
         let public = CheckedPublicKey::new(parts.n, parts.e)?;
+        check_count(2 + parts.others.len())?;
         integer::check(parts)?;
         Ok(Self::sized(public, parts))
     }
@@ -104,27 +110,47 @@ impl CheckedPrivateKey {
     /// # Errors
     /// Those of [`integer::derive`] and of [`CheckedPublicKey::new`].
     pub fn from_primes(p: &[u8], q: &[u8], e: &[u8]) -> Result<Self, Error> {
-        let derived = integer::derive(p, q, e)?;
+        Self::multi_prime(&[p, q], e)
+    }
+
+    /// The key of two to [`MAX_PRIMES`](Self::MAX_PRIMES) primes, as [`from_primes`](Self::from_primes).
+    ///
+    /// # Errors
+    /// Those of [`from_primes`](Self::from_primes); [`Error::InconsistentKey`] for more primes.
+    pub fn multi_prime(primes: &[&[u8]], e: &[u8]) -> Result<Self, Error> {
+        check_count(primes.len())?;
+        let derived = integer::derive(primes, e)?;
         let public = CheckedPublicKey::new(&derived.n, e)?;
         let parts = PrivateParts {
             n: &derived.n,
             e,
             d: &derived.d,
-            p,
-            q,
+            p: primes[0],
+            q: primes[1],
             dp: &derived.dp,
             dq: &derived.dq,
             qinv: &derived.qinv,
+            others: &derived.others,
         };
         Ok(Self::sized(public, &parts))
     }
 
     /// Brings the parts to the lengths that a key of this size has: d as long as n, everything modulo a prime as long as the
-    /// longer prime. Lengths of primes are public.
+    /// longest prime. Lengths of primes are public.
     fn sized(public: CheckedPublicKey, parts: &PrivateParts<'_>) -> Self {
-        let prime_bits = integer::bits_vartime(parts.p).max(integer::bits_vartime(parts.q));
-        let (k, half) = (public.modulus_len(), prime_bits.div_ceil(8));
-        let fixed = |part| integer::with_length(part, half).expect("it is below a prime");
+        let others = parts.others.iter().map(|other| &other.r[..]);
+        let primes = [parts.p, parts.q].into_iter().chain(others);
+        let prime_bits = primes.map(integer::bits_vartime).max().unwrap_or(0);
+        let (k, len) = (public.modulus_len(), prime_bits.div_ceil(8));
+        let fixed = |part: &[u8]| integer::with_length(part, len).expect("it is below a prime");
+        let others = parts
+            .others
+            .iter()
+            .map(|OtherPrime { r, d, t }| OtherPrime {
+                r: fixed(r),
+                d: fixed(d),
+                t: fixed(t),
+            });
         Self {
             // A d above n is right too.
             d: integer::with_length(parts.d, k).unwrap_or_else(|| Zeroizing::new(parts.d.to_vec())),
@@ -133,6 +159,7 @@ impl CheckedPrivateKey {
             dp: fixed(parts.dp),
             dq: fixed(parts.dq),
             qinv: fixed(parts.qinv),
+            others: others.collect(),
             public,
         }
     }
@@ -142,8 +169,13 @@ impl CheckedPrivateKey {
         &self.public
     }
 
+    /// How many primes it has, 2 to [`MAX_PRIMES`](Self::MAX_PRIMES).
+    pub fn primes(&self) -> usize {
+        2 + self.others.len()
+    }
+
     /// All the parts: n and d of [`modulus_len`](CheckedPublicKey::modulus_len) bytes (more if d is not below n), the rest as
-    /// long as the longer prime, and e as short as it can be.
+    /// long as the longest prime, and e as short as it can be.
     pub fn parts(&self) -> PrivateParts<'_> {
         PrivateParts {
             n: &self.public.n,
@@ -154,6 +186,14 @@ impl CheckedPrivateKey {
             dp: &self.dp,
             dq: &self.dq,
             qinv: &self.qinv,
+            others: &self.others,
         }
+    }
+}
+
+fn check_count(primes: usize) -> Result<(), Error> {
+    match primes <= CheckedPrivateKey::MAX_PRIMES {
+        true => Ok(()),
+        false => Err(Error::InconsistentKey("a key has five primes at most")),
     }
 }

@@ -51,7 +51,7 @@ pub use context::{
 };
 pub use dispatch::{Kernel, KernelInfo, disable, kernels};
 pub use error::{Error, Status};
-pub use integer::PrivateParts;
+pub use integer::{OtherPrime, PrivateParts};
 pub use invertible::Invertible;
 pub use key::{CheckedPrivateKey, CheckedPublicKey};
 pub use recover::recover_primes;

@@ -84,7 +84,7 @@ proptest! {
         let one = BigUint::from(1u8);
         let (x1, y1) = (&x - &one, &y - &one);
         let lambda = &x1 * &y1 / gcd(&x1, &y1);
-        match integer::derive(&p, &q, &e) {
+        match integer::derive(&[&p, &q], &e) {
             Ok(key) => {
                 prop_assert_eq!(number(&key.n), &x * &y);
                 prop_assert_eq!(Some(number(&key.d)), z.modinv(&lambda));
@@ -149,22 +149,22 @@ fn a_textbook_key() {
         integer::private_exponent(&[15], &phi),
         Err(Error::NotInvertible)
     );
-    let key = integer::derive(&[61], &[53], &[17]).unwrap();
+    let key = integer::derive(&[&[61], &[53]], &[17]).unwrap();
     // lcm(60, 52) = 780, and 413 * 17 = 9 * 780 + 1.
     assert_eq!((&key.n[..], &key.d[..]), (&[12, 161][..], &[1, 157][..]));
     assert_eq!((key.dp[0], key.dq[0], key.qinv[0]), (53, 49, 38));
     assert!(integer::is_coprime_to_predecessor(&[61], &[17]));
     assert!(!integer::is_coprime_to_predecessor(&[61], &[15]));
     assert_eq!(
-        integer::derive(&[61], &[53], &[13]).err(),
+        integer::derive(&[&[61], &[53]], &[13]).err(),
         Some(Error::NotInvertible)
     );
     assert!(matches!(
-        integer::derive(&[62], &[53], &[17]),
+        integer::derive(&[&[62], &[53]], &[17]),
         Err(Error::InconsistentKey(_))
     ));
     assert!(matches!(
-        integer::derive(&[1], &[53], &[17]),
+        integer::derive(&[&[1], &[53]], &[17]),
         Err(Error::InconsistentKey(_))
     ));
 }
@@ -172,7 +172,7 @@ fn a_textbook_key() {
 #[test]
 fn every_broken_relation_is_named() {
     let (p, q, e) = ([61], [53], [17]);
-    let key = integer::derive(&p, &q, &e).unwrap();
+    let key = integer::derive(&[&p, &q], &e).unwrap();
     let good = PrivateParts {
         n: &key.n,
         e: &e,
@@ -182,6 +182,7 @@ fn every_broken_relation_is_named() {
         dp: &key.dp,
         dq: &key.dq,
         qinv: &key.qinv,
+        others: &key.others,
     };
     assert_eq!(integer::check(&good), Ok(()));
     // d may be the inverse modulo (p - 1)(q - 1) as well.

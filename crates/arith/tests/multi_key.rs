@@ -135,7 +135,7 @@ fn new_keys_are_checked() {
     let last = p.len() - 1;
     let broken = (1..100).find_map(|step| {
         p[last] = keys[6].p[last].wrapping_add(2 * step);
-        integer::derive(&p, &q, &E).ok().map(|rest| Key {
+        integer::derive(&[&p, &q], &E).ok().map(|rest| Key {
             p: p.clone(),
             q: q.clone(),
             e: E.to_vec(),

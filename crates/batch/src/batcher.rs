@@ -66,7 +66,7 @@ impl Builder {
     ///
     /// Those of the back end.
     pub fn build(self) -> Result<Batcher> {
-        let size_of = |key: &PrivateKey| (key.bits(), key.parts().p.len());
+        let size_of = |key: &PrivateKey| (key.bits(), key.primes(), key.prime_len());
         let mut sizes: Vec<Vec<PrivateKey>> = Vec::new();
         let mut keys = Vec::new();
         for key in self.keys {

@@ -103,6 +103,14 @@ impl<D: Device> GpuBackend<D> {
     fn private_keys(&self, keys: &[PrivateKey], has_crt: bool) -> Result<Keys<D>, Error> {
         for key in keys {
             check_size(key.bits())?;
+            if key.primes() > 2 {
+                return Err(Error::Unsupported {
+                    reason: format!(
+                        "kernels on a device work with keys of two primes, and this one has {}",
+                        key.primes()
+                    ),
+                });
+            }
         }
         Keys::private(&self.unit, self.launch, keys, has_crt).map_err(failed)
     }

@@ -24,5 +24,6 @@ pub use acceptance::check_acceptance;
 pub use bulk::{Generation, Generator, generate, generate_on};
 pub use parameters::{
     Counts, DEFAULT_EXPONENT, Generated, PrimePair, PublicExponent, miller_rabin_rounds,
+    most_primes,
 };
 pub use strict::{first_primes_of, generate_strict, generate_strict_on, prime_pair_strict};

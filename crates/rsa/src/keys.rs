@@ -3,6 +3,8 @@
 //! Every integer is big-endian. With `bits` the length of the modulus, `k = ceil(bits / 8)` and
 //! `h = ceil(ceil(bits / 2) / 8)`: the modulus and the private exponent take `k` bytes, everything modulo a prime takes
 //! `h` bytes, the public exponent as few as it needs. These lengths are fixed by the size of the key alone.
+//!
+//! A multi-prime key (RFC 8017, section 3.2) has three to five primes; there, `h` is the length of the longest one.
 
 mod check;
 mod private;
@@ -11,7 +13,7 @@ mod weakness;
 
 pub use private::PrivateKey;
 pub use public::PublicKey;
-pub use rsalab_arith::PrivateParts;
+pub use rsalab_arith::{OtherPrime, PrivateParts};
 pub use weakness::Weakness;
 
 /// The shortest modulus, in bits. Anything below 2048 is for study only.
@@ -25,7 +27,10 @@ pub const fn modulus_len(bits: usize) -> usize {
     bits.div_ceil(8)
 }
 
-/// Bytes of a prime of a key of `bits` bits.
+/// The most primes that a key may have.
+pub const MAX_PRIMES: usize = rsalab_arith::CheckedPrivateKey::MAX_PRIMES;
+
+/// Bytes of a prime of a key of `bits` bits and two primes.
 pub const fn prime_len(bits: usize) -> usize {
     bits.div_ceil(2).div_ceil(8)
 }

@@ -75,7 +75,7 @@ pub use backend::{
     Backend, BlockRunner, CandidateTester, MultiKeyRunner, Prepared, PreparedMultiKey, Status,
 };
 pub use error::{Error, Result};
-pub use keys::{PrivateKey, PrivateParts, PublicKey};
+pub use keys::{OtherPrime, PrivateKey, PrivateParts, PublicKey};
 pub use rsalab_arith::{Kernel, KernelInfo, Operation, Share, disable, kernels, shares};
 
 /// The example of the README is a test.

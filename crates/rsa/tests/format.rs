@@ -12,8 +12,11 @@ use rsalab_rsa::{
         decode_public, encode_encrypted, encode_private, encode_public, fingerprint, jwk, openssh,
         read,
     },
-    generate::{DEFAULT_EXPONENT, generate_strict},
+    generate::{DEFAULT_EXPONENT, Generation, PublicExponent, generate_strict},
+    hash::Hash,
     random::InsecureStudySeed,
+    scheme::SignatureScheme,
+    signing::SigningKey,
 };
 use tempfile::TempDir;
 
@@ -206,7 +209,6 @@ fn other_keys_and_files_are_named() {
     openssl.run("req -new -key pkcs8.pem -subj /CN=x -out request.pem");
     openssl
         .run("pkcs12 -export -inkey pkcs8.pem -in certificate.pem -passout pass:x -out bundle.p12");
-    openssl.run("genpkey -quiet -algorithm RSA -pkeyopt rsa_keygen_bits:1536 -pkeyopt rsa_keygen_primes:3 -out multi.pem");
 
     for (file, sentence) in [
         ("ec.pem", "this is an EC key"),
@@ -220,7 +222,6 @@ fn other_keys_and_files_are_named() {
         ("encrypted-pkcs1.pem", "this private key is encrypted"),
         ("request.pem", "this is a certificate request"),
         ("bundle.p12", "PKCS#12"),
-        ("multi.pem", "more than two primes"),
     ] {
         let bytes = openssl.file(file);
         for message in [
@@ -404,7 +405,10 @@ fn other_programs_read_what_we_write() {
             }
         }
 
-        write("ssh", openssh::private(&key, "made by a test").as_bytes());
+        write(
+            "ssh",
+            openssh::private(&key, "made by a test").unwrap().as_bytes(),
+        );
         let line = openssh::public(key.public(), "made by a test");
         if let Some(read) = run("ssh-keygen", &["-y", "-P", "", "-f", "ssh"]) {
             assert_eq!(String::from_utf8(read).unwrap().trim_end(), line);
@@ -449,5 +453,51 @@ assert public['kid'] == kid
             true => drop(run("python3", &["-c", reader])),
             false => eprintln!("SKIPPED: there is no Python with cryptography"),
         }
+    }
+}
+
+#[test]
+fn multi_prime_keys_are_exchanged_with_openssl() {
+    let Some(openssl) = OpenSsl::find() else {
+        return;
+    };
+    for (bits, primes) in [(1536, 3), (4096, 3), (4096, 4), (8192, 5)] {
+        // Theirs, read and written back byte for byte.
+        openssl.run(&format!(
+            "genpkey -quiet -algorithm RSA -pkeyopt rsa_keygen_bits:{bits} -pkeyopt rsa_keygen_primes:{primes} -out theirs.pem"
+        ));
+        let theirs = openssl.file("theirs.pem");
+        let key = decode_private(&theirs).expect("a key");
+        assert_eq!((key.bits(), key.primes()), (bits, primes));
+        assert_eq!(key.weaknesses().len(), usize::from(bits < 2048));
+        let written = encode_private(&key, PrivateFormat::Pkcs8, Encoding::Pem);
+        assert_eq!(written[..], theirs[..], "{bits} bits, {primes} primes");
+        openssl.run("rsa -traditional -in theirs.pem -out theirs-pkcs1.pem");
+        let theirs = openssl.file("theirs-pkcs1.pem");
+        let written = encode_private(&key, PrivateFormat::Pkcs1, Encoding::Pem);
+        assert_eq!(written[..], theirs[..], "{bits} bits, {primes} primes");
+    }
+    for (bits, primes) in [(1024, 3), (2048, 3), (4096, 4)] {
+        // Ours, which OpenSSL checks, primes and all.
+        let rng = InsecureStudySeed::new([bits as u8; 32]).stream(primes as u64);
+        let generation = Generation::new(bits, PublicExponent::Fixed(65537)).unwrap();
+        let generation = generation.with_primes(primes).unwrap();
+        let key = generation
+            .generator(rng)
+            .unwrap()
+            .keys(1)
+            .unwrap()
+            .remove(0)
+            .key;
+        let written = encode_private(&key, PrivateFormat::Pkcs8, Encoding::Pem);
+        std::fs::write(openssl.path("ours.pem"), &written).unwrap();
+        openssl.run("pkey -in ours.pem -noout -check");
+        // And signs with it what we verify.
+        std::fs::write(openssl.path("digest"), [7; 32]).unwrap();
+        openssl
+            .run("pkeyutl -sign -inkey ours.pem -in digest -out signature -pkeyopt digest:sha256");
+        let ours = SigningKey::new(&key, SignatureScheme::Pkcs1v15(Hash::Sha256)).unwrap();
+        let signatures = ours.sign_digests(&[&[7; 32]]).unwrap();
+        assert_eq!(openssl.file("signature"), signatures[0].as_bytes());
     }
 }

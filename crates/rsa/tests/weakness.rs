@@ -146,6 +146,7 @@ fn the_square_of_a_prime_is_no_modulus() {
         dp: &[1],
         dq: &[1],
         qinv: &[1],
+        others: &[],
     };
     assert_eq!(
         refusal(PrivateKey::from_parts(&parts)),

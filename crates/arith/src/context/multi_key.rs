@@ -27,7 +27,8 @@ impl MultiKeyContext {
     /// Prepares keys, at least one.
     ///
     /// # Errors
-    /// [`Error::MixedSizes`] unless all moduli have equally many bits, and so the longer primes.
+    /// [`Error::MixedSizes`] unless all keys have equally many primes, and equally many bits in their moduli and in their longest
+    /// primes.
     pub fn new(keys: &[&CheckedPrivateKey], kernel: Kernel) -> Result<Self, Error> {
         let prepared: Vec<_> = keys
             .iter()
@@ -36,7 +37,10 @@ impl MultiKeyContext {
                 e: key.public().exponent(),
             })
             .collect();
-        let sizes = |key: &SizedKey| (key.parts.modulus.bits(), key.parts.prime_bits());
+        let sizes = |key: &SizedKey| {
+            let parts = &key.parts;
+            (parts.modulus.bits(), parts.prime_bits(), parts.primes())
+        };
         let Some(first) = prepared.first().map(sizes) else {
             return Err(Error::MixedSizes);
         };

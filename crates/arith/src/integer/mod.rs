@@ -26,11 +26,11 @@ pub type Bytes = Zeroizing<Vec<u8>>;
 /// The parts of a private key, big-endian, of any length (leading zeros are harmless).
 #[derive(Clone, Copy)]
 pub struct PrivateParts<'a> {
-    /// Modulus, p q.
+    /// Modulus, the product of all primes.
     pub n: &'a [u8],
     /// Public exponent.
     pub e: &'a [u8],
-    /// Private exponent: the inverse of e modulo p - 1 and q - 1.
+    /// Private exponent: the inverse of e modulo each prime less 1.
     pub d: &'a [u8],
     /// First prime.
     pub p: &'a [u8],
@@ -42,14 +42,27 @@ pub struct PrivateParts<'a> {
     pub dq: &'a [u8],
     /// q^-1 mod p.
     pub qinv: &'a [u8],
+    /// The third prime and those after it, of a multi-prime key (RFC 8017, section 3.2).
+    pub others: &'a [OtherPrime],
 }
 
-/// What follows from two primes and a public exponent.
+/// A prime of a multi-prime key after the first two, with its CRT parameters: RFC 8017's `OtherPrimeInfo`. Wiped on drop.
+#[derive(Clone)]
+pub struct OtherPrime {
+    /// The prime r.
+    pub r: Bytes,
+    /// d mod (r - 1).
+    pub d: Bytes,
+    /// The inverse modulo r of the product of all primes before it.
+    pub t: Bytes,
+}
+
+/// What follows from the primes and a public exponent.
 #[derive(Clone)]
 pub struct Derived {
-    /// p q, as long as its bits need.
+    /// The product of the primes, as long as its bits need.
     pub n: Vec<u8>,
-    /// e^-1 mod lcm(p - 1, q - 1), as long as n.
+    /// The inverse of e modulo the least common multiple of all primes less 1, as long as n.
     pub d: Bytes,
     /// d mod (p - 1), as long as p.
     pub dp: Bytes,
@@ -57,6 +70,8 @@ pub struct Derived {
     pub dq: Bytes,
     /// q^-1 mod p, as long as p.
     pub qinv: Bytes,
+    /// The third prime and those after it, each with parameters as long as itself.
+    pub others: Vec<OtherPrime>,
 }
 
 /// Length of a number in bits, not counting leading zeros, in variable time.
@@ -151,44 +166,70 @@ pub fn private_exponent(e: &[u8], phi: &[u8]) -> Result<Bytes, Error> {
     invert(e, phi)
 }
 
-/// The CRT key of two primes, with d = e^-1 mod lcm(p - 1, q - 1) (FIPS 186-5, A.1.1).
+/// The CRT key of two primes or more, with d = e^-1 mod lcm(p - 1, q - 1, …) (FIPS 186-5, A.1.1; RFC 8017, section 3.2).
 ///
-/// That p and q are prime is not tested.
+/// That the primes are prime is not tested.
 ///
 /// # Errors
-/// [`Error::NotInvertible`] if e shares a factor with p - 1 or q - 1, or p with q; [`Error::InconsistentKey`] if p or q
-/// is even or 1.
-pub fn derive(p: &[u8], q: &[u8], e: &[u8]) -> Result<Derived, Error> {
-    let (p_len, q_len) = (p.len(), q.len());
-    let (p, q, e) = (Nat::from_be(p), Nat::from_be(q), Nat::from_be(e));
-    for prime in [&p, &q] {
-        if prime[0] & 1 == 0 || declassify(words::is_word(prime, 1)) {
-            return Err(Error::InconsistentKey("p and q must be odd primes"));
-        }
+/// [`Error::NotInvertible`] if e shares a factor with a prime less 1, or a prime with another; [`Error::InconsistentKey`]
+/// if a prime is even or 1, or if there are fewer than two.
+pub fn derive(primes: &[&[u8]], e: &[u8]) -> Result<Derived, Error> {
+    let lens: Vec<usize> = primes.iter().map(|prime| prime.len()).collect();
+    let primes: Vec<Nat> = primes.iter().map(|prime| Nat::from_be(prime)).collect();
+    let e = Nat::from_be(e);
+    let [p, q, others @ ..] = &primes[..] else {
+        return Err(Error::InconsistentKey("a key has two primes or more"));
+    };
+    if !primes.iter().all(|prime| declassify(is_proper(prime))) {
+        return Err(Error::InconsistentKey("p and q must be odd primes"));
     }
-    let (p1, q1) = (predecessor(&p), predecessor(&q));
-    let n = product(&p, &q);
-    let lambda = common_multiple(&p1, &q1);
-    let (d, dp, dq) = match Word::new(&e) {
+    let predecessors: Vec<Nat> = primes.iter().map(predecessor).collect();
+    let lambda = predecessors[2..].iter().fold(
+        common_multiple(&predecessors[0], &predecessors[1]),
+        |lambda, predecessor| common_multiple(&lambda, predecessor),
+    );
+    let (d, exponents): (_, Vec<Nat>) = match Word::new(&e) {
         Some(e) => (
             e.inverse_mod(&lambda)?,
-            e.inverse_mod(&p1)?,
-            e.inverse_mod(&q1)?,
+            predecessors
+                .iter()
+                .map(|predecessor| e.inverse_mod(predecessor))
+                .collect::<Result<_, _>>()?,
         ),
         None => {
             let d = inverse(&e, &lambda)?;
-            let (dp, dq) = (reduce(&d, &p1), reduce(&d, &q1));
-            (d, dp, dq)
+            let exponents = predecessors
+                .iter()
+                .map(|predecessor| reduce(&d, predecessor));
+            let exponents = exponents.collect();
+            (d, exponents)
         }
     };
+    let mut n = product(p, q);
+    let mut infos = Vec::with_capacity(others.len());
+    for (i, r) in others.iter().enumerate() {
+        let (len, d) = (lens[2 + i], &exponents[2 + i]);
+        infos.push(OtherPrime {
+            r: r.to_be(len),
+            d: d.to_be(len),
+            t: inverse(&reduce(&n, r), r)?.to_be(len),
+        });
+        n = product(&n, r);
+    }
     let n_len = words::bits_vartime(&n).div_ceil(8);
     Ok(Derived {
         n: n.to_be(n_len).to_vec(),
-        dp: dp.to_be(p_len),
-        dq: dq.to_be(q_len),
-        qinv: inverse(&q, &p)?.to_be(p_len),
+        dp: exponents[0].to_be(lens[0]),
+        dq: exponents[1].to_be(lens[1]),
+        qinv: inverse(q, p)?.to_be(lens[0]),
         d: d.to_be(n_len),
+        others: infos,
     })
+}
+
+/// Whether a number can be a prime of a key: odd, and not 1.
+fn is_proper(prime: &Nat) -> Choice {
+    Choice::from((prime[0] & 1) as u8) & !words::is_word(prime, 1)
 }
 
 /// Whether gcd(p - 1, e) = 1, for p > 0.
@@ -221,42 +262,88 @@ pub fn differ_enough(p: &[u8], q: &[u8], n_bits: usize) -> bool {
 }
 
 /// Checks every relation between the parts of a CRT key (NIST SP 800-56B rev. 2, 6.4.1.3, without the tests for
-/// primality): n = p q with p and q odd, above 1 and different; e d = 1 modulo p - 1 and q - 1; dp, dq and qinv are what
-/// d and q say.
+/// primality; RFC 8017, section 3.2, for more than two primes): n is the product of the primes, which are odd, above 1 and
+/// different; e d = 1 modulo each prime less 1; CRT exponents and coefficients are what d and the primes say.
 ///
 /// # Errors
 /// [`Error::InconsistentKey`] names the relation that fails.
 pub fn check(parts: &PrivateParts<'_>) -> Result<(), Error> {
     let [n, e, d, p, q] = [parts.n, parts.e, parts.d, parts.p, parts.q].map(Nat::from_be);
     let [dp, dq, qinv] = [parts.dp, parts.dq, parts.qinv].map(Nat::from_be);
-    let require = |holds: Choice, relation| match declassify(holds) {
-        true => Ok(()),
-        false => Err(Error::InconsistentKey(relation)),
-    };
-    let proper_prime = |p: &Nat| Choice::from((p[0] & 1) as u8) & !words::is_word(p, 1);
-    require(proper_prime(&p), "p is not an odd prime")?;
-    require(proper_prime(&q), "q is not an odd prime")?;
+    require(is_proper(&p), "p is not an odd prime")?;
+    require(is_proper(&q), "q is not an odd prime")?;
     require(!equal(&p, &q), "p and q are the same")?;
-    require(equal(&product(&p, &q), &n), "n is not p q")?;
-    let (p1, q1) = (predecessor(&p), predecessor(&q));
+    let mut before = vec![p.clone(), q.clone()];
+    let mut whole = product(&p, &q);
+    if parts.others.is_empty() {
+        require(equal(&whole, &n), "n is not p q")?;
+    }
     let ed = product(&e, &d);
-    require(
-        words::is_word(&reduce(&ed, &p1), 1),
-        "e d is not 1 modulo p - 1",
-    )?;
-    require(
-        words::is_word(&reduce(&ed, &q1), 1),
-        "e d is not 1 modulo q - 1",
-    )?;
+    let (p1, q1) = (predecessor(&p), predecessor(&q));
+    require(is_one(&reduce(&ed, &p1)), "e d is not 1 modulo p - 1")?;
+    require(is_one(&reduce(&ed, &q1)), "e d is not 1 modulo q - 1")?;
     require(equal(&reduce(&d, &p1), &dp), "dp is not d modulo p - 1")?;
     require(equal(&reduce(&d, &q1), &dq), "dq is not d modulo q - 1")?;
-    let (qinv_sized, p_sized) = same_length(&qinv, &p);
-    require(words::is_less(&qinv_sized, &p_sized), "qinv is not below p")?;
-    let one = reduce(&product(&q, &qinv), &p);
-    require(
-        words::is_word(&one, 1),
-        "qinv is not the inverse of q modulo p",
-    )
+    require_inverse(
+        &q,
+        &p,
+        &qinv,
+        [
+            "qinv is not below p",
+            "qinv is not the inverse of q modulo p",
+        ],
+    )?;
+    for OtherPrime { r, d: dr, t } in parts.others {
+        let [r, dr, t] = [r, dr, t].map(|part| Nat::from_be(part));
+        require(is_proper(&r), "a prime after q is not an odd prime")?;
+        for other in &before {
+            require(!equal(&r, other), "two of its primes are the same")?;
+        }
+        let r1 = predecessor(&r);
+        require(
+            is_one(&reduce(&ed, &r1)),
+            "e d is not 1 modulo r - 1, for a prime r after q",
+        )?;
+        require(
+            equal(&reduce(&d, &r1), &dr),
+            "the CRT exponent of a prime r after q is not d modulo r - 1",
+        )?;
+        require_inverse(
+            &whole,
+            &r,
+            &t,
+            [
+                "the CRT coefficient of a prime after q is not below the prime",
+                "the CRT coefficient of a prime after q is not the inverse of the product of the primes before it",
+            ],
+        )?;
+        whole = product(&whole, &r);
+        before.push(r);
+    }
+    require(equal(&whole, &n), "n is not the product of its primes")
+}
+
+fn require(holds: Choice, relation: &'static str) -> Result<(), Error> {
+    match declassify(holds) {
+        true => Ok(()),
+        false => Err(Error::InconsistentKey(relation)),
+    }
+}
+
+/// Refuses an inverse of a modulo m that is not below m, or not the inverse.
+fn require_inverse(
+    a: &Nat,
+    m: &Nat,
+    inverse: &Nat,
+    [not_below, not_inverse]: [&'static str; 2],
+) -> Result<(), Error> {
+    let (inverse_sized, m_sized) = same_length(inverse, m);
+    require(words::is_less(&inverse_sized, &m_sized), not_below)?;
+    require(is_one(&reduce(&product(a, inverse), m)), not_inverse)
+}
+
+fn is_one(a: &Nat) -> Choice {
+    words::is_word(a, 1)
 }
 
 /// a - 1, for a > 0.

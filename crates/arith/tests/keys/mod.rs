@@ -17,14 +17,27 @@ pub(crate) struct Key {
 
 impl Key {
     pub(crate) fn new(p: &BigUint, q: &BigUint, e: &[u8]) -> Self {
-        let (p, q) = (p.to_bytes_be(), q.to_bytes_be());
-        let rest = integer::derive(&p, &q, e).unwrap();
+        Self::of_primes(&[p.clone(), q.clone()], e)
+    }
+
+    /// A key of two primes or more.
+    pub(crate) fn of_primes(primes: &[BigUint], e: &[u8]) -> Self {
+        let primes: Vec<Vec<u8>> = primes.iter().map(BigUint::to_bytes_be).collect();
+        let slices: Vec<&[u8]> = primes.iter().map(Vec::as_slice).collect();
         Self {
-            p,
-            q,
+            p: primes[0].clone(),
+            q: primes[1].clone(),
             e: e.to_vec(),
-            rest,
+            rest: integer::derive(&slices, e).unwrap(),
         }
+    }
+
+    /// Random probable primes of these lengths, each one's the same in every run for one seed.
+    pub(crate) fn multi_prime(lengths: &[usize], seed: u64, e: &[u8]) -> Self {
+        let primes = (seed..)
+            .zip(lengths)
+            .map(|(seed, &bits)| prime(bits, seed, e));
+        Self::of_primes(&primes.collect::<Vec<_>>(), e)
     }
 
     /// Two Mersenne primes, whose limbs are all ones.
@@ -45,7 +58,14 @@ impl Key {
     }
 
     pub(crate) fn parts(&self) -> PrivateParts<'_> {
-        let Derived { n, d, dp, dq, qinv } = &self.rest;
+        let Derived {
+            n,
+            d,
+            dp,
+            dq,
+            qinv,
+            others,
+        } = &self.rest;
         PrivateParts {
             n,
             e: &self.e,
@@ -55,6 +75,7 @@ impl Key {
             dp,
             dq,
             qinv,
+            others,
         }
     }
 
@@ -86,6 +107,9 @@ impl Key {
             BigUint::from_bytes_be(&self.q),
         );
         let half: BigUint = &n / 2u8;
+        let others = self.rest.others.iter();
+        let others = others.map(|other| BigUint::from_bytes_be(&other.r));
+        let others: Vec<BigUint> = others.flat_map(|r| [&n - &r, &n / &r, r]).collect();
         [0u8, 1, 2]
             .map(BigUint::from)
             .into_iter()
@@ -98,6 +122,7 @@ impl Key {
                 &n - q,
                 half,
             ])
+            .chain(others)
             .collect()
     }
 }

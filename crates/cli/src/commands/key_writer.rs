@@ -95,7 +95,8 @@ impl KeyWriter {
             }
             KeyFormat::Openssh => {
                 self.check_usage()?;
-                return Ok(text(openssh::private(key, self.comment())));
+                let written = openssh::private(key, self.comment());
+                return written.map(text).map_err(refused);
             }
             KeyFormat::Pkcs8Encrypted => {
                 let password = self.password.as_ref().map_or(&[][..], |password| password);

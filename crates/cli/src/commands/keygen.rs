@@ -56,6 +56,7 @@ const GROUP: usize = 64;
 #[derive(Serialize)]
 struct Report<'a> {
     bits: usize,
+    primes: usize,
     e: Exponent,
     count: u64,
     /// Keys that were made now, and not by an earlier run of this command.
@@ -138,6 +139,7 @@ pub(crate) fn run(arguments: &Keygen, log: Log) -> Result<()> {
         false => Ok(()),
         true => output::json(&Report {
             bits: arguments.bits,
+            primes: arguments.primes,
             e: arguments.e,
             count,
             made_now: made,

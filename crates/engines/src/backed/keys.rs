@@ -20,6 +20,7 @@ pub(crate) fn private_key(job: &Job, keys: &[StudyKey]) -> Result<PrivateKey, En
         dp: &key.dp,
         dq: &key.dq,
         qinv: &key.qinv,
+        others: &[],
     })
     .map_err(refused)
 }

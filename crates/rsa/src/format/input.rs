@@ -47,7 +47,7 @@ pub enum Encoding {
 
 /// A key of either kind.
 pub(super) enum Key {
-    Private(PrivateKey),
+    Private(Box<PrivateKey>),
     Public(PublicKey),
 }
 

@@ -1,7 +1,7 @@
 //! JSON Web Keys (RFC 7517, RFC 7518 section 6.3), each on one line, named by its thumbprint (RFC 7638).
 
 use base64ct::{Base64UrlUnpadded, Encoding};
-use serde::{Deserialize, Deserializer, de::IgnoredAny};
+use serde::{Deserialize, Deserializer};
 use sha2::{Digest, Sha256};
 use zeroize::Zeroizing;
 
@@ -10,7 +10,7 @@ use super::{
     input::{Key, Limits},
     restrictions::Restrictions,
 };
-use crate::{Error, PrivateKey, PrivateParts, PublicKey, Result};
+use crate::{Error, OtherPrime, PrivateKey, PrivateParts, PublicKey, Result};
 
 /// Writes a private key, with what it is for, and with a remark, if there is one, in the member `comment`, which readers pass
 /// over (RFC 7517, section 4).
@@ -29,13 +29,29 @@ pub fn private(
         ("qi", parts.qinv),
     ];
     // The room is taken at once: growing would leave copies of the key behind.
-    let mut json = Zeroizing::new(String::with_capacity(8 * key.modulus_len() + 1000));
+    let mut json = Zeroizing::new(String::with_capacity(12 * key.modulus_len() + 1000));
     json.push_str(&open(key.public(), restrictions, str::to_owned));
     for (name, number) in members {
         json.push_str(&Zeroizing::new(format!(
             ",\"{name}\":\"{}\"",
             *Zeroizing::new(uint(number))
         )));
+    }
+    for (i, other) in parts.others.iter().enumerate() {
+        json.push_str(match i {
+            0 => ",\"oth\":[",
+            _ => ",",
+        });
+        for (before, number) in [("{\"r", &other.r), (",\"d", &other.d), (",\"t", &other.t)] {
+            json.push_str(&Zeroizing::new(format!(
+                "{before}\":\"{}\"",
+                *Zeroizing::new(uint(number))
+            )));
+        }
+        json.push('}');
+    }
+    if !parts.others.is_empty() {
+        json.push(']');
     }
     if let Some(remark) = remark {
         json.push_str(&format!(",\"comment\":{}", text(remark)));
@@ -102,13 +118,21 @@ struct Members {
     dp: Option<Uint>,
     dq: Option<Uint>,
     qi: Option<Uint>,
-    oth: Option<IgnoredAny>,
+    oth: Option<Vec<Other>>,
     #[serde(rename = "use")]
     jwk_use: Option<String>,
     key_ops: Option<Vec<String>>,
     alg: Option<String>,
     /// Of a set.
     keys: Option<Vec<Members>>,
+}
+
+/// A prime after the first two (RFC 7518, section 6.3.2.7).
+#[derive(Deserialize)]
+struct Other {
+    r: Uint,
+    d: Uint,
+    t: Uint,
 }
 
 /// A member that is a number, wiped when it is dropped.
@@ -159,15 +183,22 @@ impl Members {
             }
             None => return Err(missing("kty")),
         }
-        if self.oth.is_some() {
-            return Err(unsupported(
-                "this RSA key has more than two primes; rsalab works with keys of two",
+        if self.oth.as_ref().is_some_and(Vec::is_empty) {
+            return Err(refused(
+                "the member \"oth\" of this JSON Web Key is empty; a key of two primes has none",
             ));
         }
         let (n, e) = (needed("n", &self.n)?, needed("e", &self.e)?);
         limits.check(n)?;
         let crt = [&self.p, &self.q, &self.dp, &self.dq, &self.qi];
-        let is_without_crt = crt.into_iter().all(Option::is_none);
+        let is_without_crt = crt.into_iter().all(Option::is_none) && self.oth.is_none();
+        let others = self.oth.unwrap_or_default().into_iter();
+        let others = others.map(|Other { r, d, t }| OtherPrime {
+            r: r.0,
+            d: d.0,
+            t: t.0,
+        });
+        let others: Vec<OtherPrime> = others.collect();
         let Some(Uint(d)) = &self.d else {
             return match is_without_crt {
                 true => PublicKey::new(n, e).map(Key::Public),
@@ -175,7 +206,7 @@ impl Members {
             };
         };
         if is_without_crt {
-            return PrivateKey::from_exponents(n, e, d).map(Key::Private);
+            return PrivateKey::from_exponents(n, e, d).map(|key| Key::Private(Box::new(key)));
         }
         PrivateKey::from_parts(&PrivateParts {
             n,
@@ -186,8 +217,9 @@ impl Members {
             dp: needed("dp", &self.dp)?,
             dq: needed("dq", &self.dq)?,
             qinv: needed("qi", &self.qi)?,
+            others: &others,
         })
-        .map(Key::Private)
+        .map(|key| Key::Private(Box::new(key)))
     }
 }
 

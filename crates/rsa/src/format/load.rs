@@ -49,7 +49,7 @@ pub fn load_private_within(
     let loaded = load(bytes, password, limits)?;
     match (loaded.key, loaded.content) {
         (Key::Private(key), _) => Ok(Loaded {
-            key,
+            key: *key,
             usage: loaded.usage,
             restrictions: loaded.restrictions,
             content: loaded.content,
@@ -130,7 +130,7 @@ fn load(bytes: &[u8], password: Option<&[u8]>, limits: Limits) -> Result<Loaded<
     let any = |key| (key, Usage::Any);
     let mut restrictions = Restrictions::default();
     let (key, usage) = match content {
-        Content::Pkcs1Private => any(Key::Private(pkcs::pkcs1_private(&body, limits)?)),
+        Content::Pkcs1Private => any(private_key(pkcs::pkcs1_private(&body, limits)?)),
         Content::Pkcs1Public => any(Key::Public(pkcs::pkcs1_public(&body, limits)?)),
         Content::Pkcs8 => private(pkcs::pkcs8(&body, limits)?),
         Content::EncryptedPkcs8 => private(encrypted::decode(&body, password, limits)?),
@@ -145,7 +145,7 @@ fn load(bytes: &[u8], password: Option<&[u8]>, limits: Limits) -> Result<Loaded<
             restrictions = said;
             any(key)
         }
-        Content::OpensshPrivate => any(Key::Private(openssh::decode_private(&body, limits)?)),
+        Content::OpensshPrivate => any(private_key(openssh::decode_private(&body, limits)?)),
         Content::OpensshPublic => any(Key::Public(openssh::decode_public(&body, limits)?)),
     };
     Ok(Loaded {
@@ -156,8 +156,12 @@ fn load(bytes: &[u8], password: Option<&[u8]>, limits: Limits) -> Result<Loaded<
     })
 }
 
+fn private_key(key: PrivateKey) -> Key {
+    Key::Private(Box::new(key))
+}
+
 fn private((key, usage): (PrivateKey, Usage)) -> (Key, Usage) {
-    (Key::Private(key), usage)
+    (private_key(key), usage)
 }
 
 fn public((key, usage): (PublicKey, Usage)) -> (Key, Usage) {

@@ -15,14 +15,25 @@ use super::{
 use crate::{Error, PrivateKey, PublicKey, Result};
 
 /// Writes a private key, unencrypted.
-pub fn private(key: &PrivateKey, comment: &str) -> Zeroizing<String> {
+///
+/// # Errors
+///
+/// [`Error::Format`] for a key of more than two primes, which this form cannot express.
+pub fn private(key: &PrivateKey, comment: &str) -> Result<Zeroizing<String>> {
     let parts = key.parts();
+    if !parts.others.is_empty() {
+        return Err(refused(format!(
+            "this key has {} primes, and OpenSSH's form has room for two; take PKCS#8",
+            key.primes()
+        )));
+    }
     let [d, qinv, p, q] = [parts.d, parts.qinv, parts.p, parts.q].map(Mpint::from_positive_bytes);
-    RsaPrivateKey::new(d, qinv, p, q)
+    let written = RsaPrivateKey::new(d, qinv, p, q)
         .and_then(|private| RsaKeypair::new(public_half(key.public())?, private))
         .and_then(|pair| SshPrivate::new(KeypairData::Rsa(pair), comment))
         .and_then(|key| key.to_openssh(LineEnding::LF))
-        .expect(FITS)
+        .expect(FITS);
+    Ok(written)
 }
 
 /// Writes a public key: one line, without its end.

@@ -5,17 +5,17 @@ use der::{
     asn1::{AnyRef, BitStringRef, OctetStringRef},
     pem::LineEnding,
 };
-use pkcs1::{RsaPrivateKey, RsaPublicKey, UintRef};
+use pkcs1::{OtherPrimeInfo, RsaPrivateKey, RsaPublicKey, UintRef};
 use pkcs8::PrivateKeyInfoRef;
 use spki::SubjectPublicKeyInfoRef;
 use zeroize::Zeroizing;
 
 use super::{
-    content::{damaged, refused, unsupported},
+    content::{damaged, refused},
     input::{Encoding, Limits, PrivateFormat, PublicFormat, Usage},
     pss::{self, Algorithm, FITS},
 };
-use crate::{Error, PrivateKey, PrivateParts, PublicKey, Result};
+use crate::{Error, OtherPrime, PrivateKey, PrivateParts, PublicKey, Result};
 
 /// Writes a private key for any use, unencrypted.
 pub fn encode_private(
@@ -113,6 +113,13 @@ pub(super) fn pkcs8_der(key: &PrivateKey, usage: Usage) -> Result<Zeroizing<Vec<
 pub(super) fn pkcs1_private_der(key: &PrivateKey) -> Vec<u8> {
     let uint = |bytes| UintRef::new(bytes).expect(FITS);
     let parts = key.parts();
+    let others = parts.others.iter().map(|other| OtherPrimeInfo {
+        prime: uint(&other.r),
+        exponent: uint(&other.d),
+        coefficient: uint(&other.t),
+    });
+    // The version says whether there are any.
+    let others = (!parts.others.is_empty()).then(|| others.collect());
     RsaPrivateKey {
         modulus: uint(parts.n),
         public_exponent: uint(parts.e),
@@ -122,7 +129,7 @@ pub(super) fn pkcs1_private_der(key: &PrivateKey) -> Vec<u8> {
         exponent1: uint(parts.dp),
         exponent2: uint(parts.dq),
         coefficient: uint(parts.qinv),
-        other_prime_infos: None,
+        other_prime_infos: others,
     }
     .to_der()
     .expect(FITS)
@@ -143,11 +150,15 @@ pub(super) fn pkcs1_private(der: &[u8], limits: Limits) -> Result<PrivateKey> {
         negative(der, 1).unwrap_or_else(|| damaged("PKCS#1 private key", error))
     })?;
     limits.check(key.modulus.as_bytes())?;
-    if key.other_prime_infos.is_some() {
-        return Err(unsupported(
-            "this RSA key has more than two primes; rsalab works with keys of two",
-        ));
-    }
+    let number = |number: UintRef<'_>| Zeroizing::new(number.as_bytes().to_vec());
+    let others = key.other_prime_infos.iter().flatten();
+    let others: Vec<OtherPrime> = others
+        .map(|info| OtherPrime {
+            r: number(info.prime),
+            d: number(info.exponent),
+            t: number(info.coefficient),
+        })
+        .collect();
     let parts = PrivateParts {
         n: key.modulus.as_bytes(),
         e: key.public_exponent.as_bytes(),
@@ -157,12 +168,13 @@ pub(super) fn pkcs1_private(der: &[u8], limits: Limits) -> Result<PrivateKey> {
         dp: key.exponent1.as_bytes(),
         dq: key.exponent2.as_bytes(),
         qinv: key.coefficient.as_bytes(),
+        others: &others,
     };
     // Programs that do not know the primes of a key write zeros in their places.
     let is_without_crt = [parts.p, parts.q, parts.dp, parts.dq, parts.qinv]
         .iter()
         .all(|number| number.iter().all(|&byte| byte == 0));
-    match is_without_crt {
+    match is_without_crt && others.is_empty() {
         true => PrivateKey::from_exponents(parts.n, parts.e, parts.d),
         false => PrivateKey::from_parts(&parts),
     }

@@ -3,7 +3,7 @@
 use rand_core::TryCryptoRng;
 use rsalab_arith::integer;
 
-use super::draw::is_large_enough;
+use super::draw::{Size, is_root};
 use crate::{
     Result,
     backend::Backend,
@@ -31,6 +31,10 @@ pub fn check_acceptance<R: TryCryptoRng + ?Sized>(
     if p_bits != q_bits {
         return Ok(Err("p and q differ in length"));
     }
+    let size = Size {
+        modulus: 2 * p_bits,
+        primes: 2,
+    };
     for (prime, small, composite, shares) in [
         (
             p,
@@ -45,7 +49,7 @@ pub fn check_acceptance<R: TryCryptoRng + ?Sized>(
             "q − 1 and e share a factor",
         ),
     ] {
-        if !is_large_enough(prime, p_bits) {
+        if !is_root(prime, size) {
             return Ok(Err(small));
         }
         if !is_probable_prime_on(prime, ROUNDS, rng, backend)? {
@@ -55,7 +59,7 @@ pub fn check_acceptance<R: TryCryptoRng + ?Sized>(
             return Ok(Err(shares));
         }
     }
-    if !integer::differ_enough(p, q, 2 * p_bits) {
+    if !size.differ_enough(p, q) {
         return Ok(Err("p and q are too close"));
     }
     Ok(Ok(()))

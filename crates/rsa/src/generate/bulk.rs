@@ -1,13 +1,13 @@
 //! Many keys: random starts, a sieve over the interval after each, and many searches interleaved, so that no lane of a kernel idles.
 //!
 //! ```text
-//! start      a random odd number of half the modulus's length, not too small      steps 4.2 to 4.4
+//! start      a random odd number of a prime's length, not too small                steps 4.2 to 4.4
 //! interval   the odd numbers from there on, less those with a small factor        (a sieve in constant time)
 //! candidate  one of the survivors after the other, in random order                steps 4.5, 5.6
 //! pre-test   to base two: rejects nearly every composite, for squarings alone
 //! rounds     Miller–Rabin with random bases, as many as ever                      steps 4.5.1, 5.6.1
 //! prime      the first that passes; its search begins again with a new start
-//! pair       the next two primes, if they are far enough apart                    step 5.4
+//! primes     the next two, or as many as asked for, if far enough apart           step 5.4
 //! key        d, the CRT parameters, and a private operation that is checked       A.1.1; pairwise consistency
 //! ```
 //!
@@ -21,7 +21,7 @@
 //!
 //! The pre-test counts as no round: its base is not random.
 
-use std::{collections::VecDeque, sync::atomic::AtomicBool};
+use std::{cmp::Ordering, collections::VecDeque, sync::atomic::AtomicBool};
 
 use rand_core::TryCryptoRng;
 use rsalab_arith::integer;
@@ -29,16 +29,16 @@ use zeroize::Zeroizing;
 
 use super::{
     consistency::check_consistency,
-    draw,
+    draw::{self, Size},
     parameters::{
         Counts, DEFAULT_EXPONENT, Generated, PrimePair, PublicExponent, check_parameters,
-        check_stop, miller_rabin_rounds,
+        check_stop, key_of, miller_rabin_rounds,
     },
 };
 use crate::{
     CpuBackend, Error, PrivateKey, Result,
     backend::{Backend, CandidateTester, Interval, Sieve},
-    keys::{modulus_len, prime_len},
+    keys::modulus_len,
     random::SystemRng,
 };
 
@@ -83,7 +83,7 @@ pub fn generate_on<R: TryCryptoRng + ?Sized>(
 pub struct Generation {
     backend: Box<dyn Backend>,
     sieve: Sieve,
-    bits: usize,
+    size: Size,
     e: PublicExponent,
     /// Candidates that are tested at once, and so searches that are worth interleaving.
     searches: usize,
@@ -165,11 +165,15 @@ impl Generation {
             PublicExponent::Fixed(e) => e,
             PublicExponent::Random => DEFAULT_EXPONENT,
         };
-        check_parameters(bits, fixed)?;
+        let size = Size {
+            modulus: bits,
+            primes: 2,
+        };
+        check_parameters(size, fixed)?;
         Ok(Generation {
-            sieve: backend.sieve(bits / 2),
+            sieve: backend.sieve(size.prime()),
             backend,
-            bits,
+            size,
             e,
             searches: SEARCHES,
             asks_early: e != PublicExponent::Random
@@ -188,6 +192,19 @@ impl Generation {
         }
     }
 
+    /// For keys of so many primes, which all have the same length: private operations take less time the more there are. FIPS 186-5
+    /// has keys of two alone.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Generation`] for fewer than two, or more than [`most_primes`](super::most_primes) of the size.
+    pub fn with_primes(mut self, primes: usize) -> Result<Self> {
+        self.size.primes = primes;
+        check_parameters(self.size, DEFAULT_EXPONENT)?;
+        self.sieve = self.backend.sieve(self.size.prime());
+        Ok(self)
+    }
+
     /// A generator for one thread, with randomness of its own.
     ///
     /// # Errors
@@ -197,14 +214,14 @@ impl Generation {
         Ok(Generator {
             generation: self,
             rng,
-            tester: self.backend.tester(self.bits / 2)?,
+            tester: self.backend.tester(self.size.prime())?,
             searches: std::iter::repeat_with(Search::default)
                 .take(self.searches)
                 .collect(),
             probable: Vec::with_capacity(PROBABLE_PRIMES),
             primes: VecDeque::new(),
             looks_ahead: false,
-            at_once: match self.bits / 2 < LONG_PRIME {
+            at_once: match self.size.prime() < LONG_PRIME {
                 true => usize::MAX,
                 false => LANE_GROUPS * self.backend.lanes().max(1),
             },
@@ -243,9 +260,20 @@ impl<'g, R: TryCryptoRng> Generator<'g, R> {
     /// # Errors
     ///
     /// [`Error::Stopped`]; [`Error::Randomness`] and [`Error::Backend`] from below.
+    ///
+    /// # Panics
+    ///
+    /// If keys of more than two primes were asked for.
     pub fn pairs(&mut self, count: usize) -> Result<Vec<PrimePair>> {
+        assert_eq!(self.generation.size.primes, 2, "pairs are of two primes");
         (0..count)
-            .map(|made| self.next_pair(count - made))
+            .map(|made| {
+                let (primes, counts) = self.next_primes(count - made)?;
+                let mut primes = primes.into_iter();
+                let (one, other) = (primes.next(), primes.next());
+                let (one, other) = (one.unwrap_or_default(), other.unwrap_or_default());
+                Ok(PrimePair::ordered(one, other, counts))
+            })
             .collect()
     }
 
@@ -262,20 +290,26 @@ impl<'g, R: TryCryptoRng> Generator<'g, R> {
             let mut keys = Vec::with_capacity(few);
             let mut counts = Vec::with_capacity(few);
             while keys.len() < few {
-                let pair = self.next_pair(missing - keys.len())?;
+                let (mut primes, work) = self.next_primes(missing - keys.len())?;
+                // Some implementations of CRT expect that p is larger than q. The order says nothing that the primes do not.
+                primes.sort_by(|one, other| match integer::is_less(one, other) {
+                    true => Ordering::Greater,
+                    false => Ordering::Less,
+                });
+                let primes: Vec<&[u8]> = primes.iter().map(|prime| &prime[..]).collect();
                 let key = match self.generation.e {
-                    PublicExponent::Fixed(e) => pair.key(self.generation.bits, e)?,
-                    PublicExponent::Random => Some(self.key_with_any_exponent(&pair)?),
+                    PublicExponent::Fixed(e) => key_of(&primes, self.generation.size.modulus, e)?,
+                    PublicExponent::Random => Some(self.key_with_any_exponent(&primes)?),
                 };
                 if let Some(key) = key {
                     keys.push(key);
-                    counts.push(pair.counts);
+                    counts.push(work);
                 }
             }
             check_stop(self.stop)?;
             check_consistency(
                 &keys,
-                self.generation.bits,
+                self.generation.size.modulus,
                 &mut self.rng,
                 &*self.generation.backend,
             )?;
@@ -285,39 +319,46 @@ impl<'g, R: TryCryptoRng> Generator<'g, R> {
         Ok(made)
     }
 
-    /// The key of a pair with an exponent drawn for it. Its d is as good as random, and not asked for its length.
-    fn key_with_any_exponent(&mut self, pair: &PrimePair) -> Result<PrivateKey> {
-        let (bits, len) = (self.generation.bits, modulus_len(self.generation.bits));
-        let n = integer::multiply(&pair.p, &pair.q);
+    /// The key of primes with an exponent drawn for it. Its d is as good as random, and not asked for its length.
+    fn key_with_any_exponent(&mut self, primes: &[&[u8]]) -> Result<PrivateKey> {
+        let bits = self.generation.size.modulus;
+        let len = modulus_len(bits);
+        let n = primes.iter().fold(Zeroizing::new(vec![1]), |n, prime| {
+            integer::multiply(&n, prime)
+        });
         for _ in 0..MAX_EXPONENTS {
             let mut e = draw::bits(&mut self.rng, bits, len)?;
             e[len - 1] |= 1;
-            let suits = |prime: &[u8]| integer::is_coprime_to_predecessor(prime, &e);
-            if integer::is_less(&e, &n) && suits(&pair.p) && suits(&pair.q) {
-                return PrivateKey::from_primes(&pair.p, &pair.q, &e);
+            let suits = |prime: &&[u8]| integer::is_coprime_to_predecessor(prime, &e);
+            if integer::is_less(&e, &n) && primes.iter().all(suits) {
+                return PrivateKey::multi_prime(primes, &e);
             }
         }
         Err(draw::stuck())
     }
 
-    /// The next pair, where `wanted` pairs are missing.
-    fn next_pair(&mut self, wanted: usize) -> Result<PrimePair> {
+    /// The primes of the next key, with their work, where `wanted` keys are missing.
+    fn next_primes(&mut self, wanted: usize) -> Result<(Vec<Zeroizing<Vec<u8>>>, Counts)> {
+        let size = self.generation.size;
         for _ in 0..MAX_TOO_CLOSE {
-            while self.primes.len() < 2 {
-                self.step(2 * wanted)?;
+            while self.primes.len() < size.primes {
+                self.step(size.primes * wanted)?;
             }
-            let (Some(one), Some(other)) = (self.primes.pop_front(), self.primes.pop_front())
-            else {
-                continue;
-            };
-            // Step 5.4. One in 2^100 is too close; it is given up, and the first one waits for another.
-            if !integer::differ_enough(&one.value, &other.value, self.generation.bits) {
-                self.primes.push_front(one);
+            // Step 5.4. One in 2^100 is too close; it is given up, and the others wait for another.
+            let too_close = (1..size.primes).find(|&place| {
+                let mut before = self.primes.range(..place);
+                before.any(|one| !size.differ_enough(&one.value, &self.primes[place].value))
+            });
+            if let Some(place) = too_close {
+                self.primes.remove(place);
                 continue;
             }
-            let mut counts = one.counts;
-            counts.add(other.counts);
-            return Ok(PrimePair::ordered(one.value, other.value, counts));
+            let mut counts = Counts::default();
+            let primes = self.primes.drain(..size.primes).map(|prime| {
+                counts.add(prime.counts);
+                prime.value
+            });
+            return Ok((primes.collect(), counts));
         }
         Err(draw::stuck())
     }
@@ -336,7 +377,7 @@ impl<'g, R: TryCryptoRng> Generator<'g, R> {
             return self.confirm();
         }
         let active = missing.min(slots);
-        let len = prime_len(self.generation.bits);
+        let len = self.generation.size.prime_len();
         let mut candidates = Zeroizing::new(vec![0; slots * len]);
         for (slot, candidate) in candidates.chunks_exact_mut(len).enumerate() {
             self.next_candidate(slot % active, candidate)?;
@@ -372,7 +413,7 @@ impl<'g, R: TryCryptoRng> Generator<'g, R> {
     /// The next candidate of a search, from a new start where the last one has no more.
     fn next_candidate(&mut self, search: usize, candidate: &mut [u8]) -> Result<()> {
         let Generation {
-            bits,
+            size,
             sieve,
             asks_early,
             ..
@@ -390,7 +431,7 @@ impl<'g, R: TryCryptoRng> Generator<'g, R> {
                     return Err(draw::stuck());
                 }
                 exhausted += 1;
-                let start = draw::candidate(&mut self.rng, *bits, None)?;
+                let start = draw::candidate(&mut self.rng, *size, None)?;
                 // The few starts at the very end of the length have no room for an interval.
                 self.searches[search].interval = sieve.interval(&start).ok();
                 continue;
@@ -416,7 +457,7 @@ impl<'g, R: TryCryptoRng> Generator<'g, R> {
 
     /// Does the rounds of all probable primes.
     fn confirm(&mut self) -> Result<()> {
-        let bits = self.generation.bits / 2;
+        let bits = self.generation.size.prime();
         let rounds = miller_rabin_rounds(bits);
         let mut candidates = Zeroizing::new(Vec::new());
         let mut bases = Zeroizing::new(Vec::new());
@@ -428,7 +469,7 @@ impl<'g, R: TryCryptoRng> Generator<'g, R> {
         }
         let mut passed = vec![false; self.probable.len() * rounds];
         let at_once = self.at_once.clamp(1, passed.len().max(1));
-        let bytes = at_once * prime_len(self.generation.bits);
+        let bytes = at_once * self.generation.size.prime_len();
         for ((candidates, bases), passed) in candidates
             .chunks(bytes)
             .zip(bases.chunks(bytes))

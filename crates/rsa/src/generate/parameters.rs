@@ -5,6 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use rsalab_arith::integer;
 use zeroize::Zeroizing;
 
+use super::draw::Size;
 use crate::{
     Error, PrivateKey, Result,
     keys::{MAX_BITS, MIN_BITS},
@@ -83,8 +84,25 @@ impl Counts {
     }
 }
 
+/// The most primes that a key of `bits` bits is generated with. A prime must not be so short that the elliptic-curve method finds
+/// it sooner than the number field sieve factors the modulus; the limits are those of OpenSSL.
+pub const fn most_primes(bits: usize) -> usize {
+    match bits {
+        0..1024 => 2,
+        1024..4096 => 3,
+        4096..8192 => 4,
+        _ => 5,
+    }
+}
+
 /// Steps 1 and 2, with the wider ranges of this laboratory.
-pub(super) fn check_parameters(bits: usize, e: u64) -> Result<()> {
+pub(super) fn check_parameters(
+    Size {
+        modulus: bits,
+        primes,
+    }: Size,
+    e: u64,
+) -> Result<()> {
     if !(MIN_BITS..=MAX_BITS).contains(&bits) || !bits.is_multiple_of(2) {
         return Err(Error::KeySize {
             bits,
@@ -98,6 +116,14 @@ pub(super) fn check_parameters(bits: usize, e: u64) -> Result<()> {
             "the public exponent must be odd and at least 3, not {e}"
         )));
     }
+    if !(2..=most_primes(bits)).contains(&primes) {
+        return Err(Error::generation(match most_primes(bits) {
+            2 => format!("a key of {bits} bits has two primes, not {primes}"),
+            most => format!(
+                "a key of {bits} bits has 2 to {most} primes, not {primes}: a prime must not be so short that it is found for its length"
+            ),
+        }));
+    }
     Ok(())
 }
 
@@ -109,13 +135,14 @@ pub(super) fn check_stop(stop: Option<&AtomicBool>) -> Result<()> {
     }
 }
 
-impl PrimePair {
-    /// The key of the pair; none if its private exponent is too small, which is extremely rare (A.1.1, criterion 3).
-    pub(super) fn key(&self, bits: usize, e: u64) -> Result<Option<PrivateKey>> {
-        let key = PrivateKey::from_primes(&self.p, &self.q, &e.to_be_bytes())?;
-        Ok((integer::bits_vartime(key.d()) > bits / 2).then_some(key))
-    }
+/// The key of primes; none if its private exponent is too small, which is extremely rare (A.1.1, criterion 3), or its modulus too
+/// long, which takes primes at the very end of their range.
+pub(super) fn key_of(primes: &[&[u8]], bits: usize, e: u64) -> Result<Option<PrivateKey>> {
+    let key = PrivateKey::multi_prime(primes, &e.to_be_bytes())?;
+    Ok((integer::bits_vartime(key.d()) > bits / 2 && key.bits() == bits).then_some(key))
+}
 
+impl PrimePair {
     /// Two primes in the order that some implementations of CRT expect: the larger is called `p`.
     pub(super) fn ordered(
         one: Zeroizing<Vec<u8>>,

@@ -8,8 +8,10 @@ use zeroize::Zeroizing;
 
 use super::{
     consistency::check_consistency,
-    draw,
-    parameters::{Counts, Generated, PrimePair, check_parameters, check_stop, miller_rabin_rounds},
+    draw::{self, Size},
+    parameters::{
+        Counts, Generated, PrimePair, check_parameters, check_stop, key_of, miller_rabin_rounds,
+    },
 };
 use crate::{
     CpuBackend, Error, Result,
@@ -51,7 +53,7 @@ pub fn generate_strict_on<R: TryCryptoRng + ?Sized>(
     loop {
         let pair = pair(bits, e, rng, backend, stop)?;
         counts.add(pair.counts);
-        if let Some(key) = pair.key(bits, e)? {
+        if let Some(key) = key_of(&[&pair.p, &pair.q], bits, e)? {
             check_consistency(slice::from_ref(&key), bits, rng, backend)?;
             return Ok(Generated { key, counts });
         }
@@ -75,6 +77,13 @@ pub fn prime_pair_strict<R: TryCryptoRng + ?Sized>(
     pair(bits, e, rng, backend, None)
 }
 
+fn two_primes(bits: usize) -> Size {
+    Size {
+        modulus: bits,
+        primes: 2,
+    }
+}
+
 fn pair<R: TryCryptoRng + ?Sized>(
     bits: usize,
     e: u64,
@@ -82,7 +91,7 @@ fn pair<R: TryCryptoRng + ?Sized>(
     backend: &dyn Backend,
     stop: Option<&AtomicBool>,
 ) -> Result<PrimePair> {
-    check_parameters(bits, e)?;
+    check_parameters(two_primes(bits), e)?;
     let mut search = Search::new(bits, e, rng, backend)?;
     search.stop = stop;
     // Steps 4 and 5.
@@ -177,7 +186,7 @@ impl<'a, R: TryCryptoRng + ?Sized> Search<'a, R> {
             }
             // Steps 4.6, 5.7.
             drawn += 1;
-            draw::candidate(search.rng, search.bits, other).map(Some)
+            draw::candidate(search.rng, two_primes(search.bits), other).map(Some)
         })?;
         found
             .map(|found| found.prime)

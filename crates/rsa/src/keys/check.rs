@@ -73,10 +73,15 @@ impl PrivateKey {
         rng: &mut R,
         backend: &dyn Backend,
     ) -> Result<()> {
+        let others = self.others().iter();
+        let others = others.map(|other| ("one of its primes after q is not a prime", &other.r[..]));
         for (reason, prime) in [
             ("its p is not a prime", self.p()),
             ("its q is not a prime", self.q()),
-        ] {
+        ]
+        .into_iter()
+        .chain(others)
+        {
             if !is_probable_prime_on(prime, rounds, rng, backend)? {
                 return invalid(reason);
             }

@@ -2,10 +2,11 @@
 
 use std::fmt;
 
-use rsalab_arith::{CheckedPrivateKey, Kernel, PrivateParts, integer};
+use rsalab_arith::{CheckedPrivateKey, Kernel, OtherPrime, PrivateParts, integer};
+use zeroize::Zeroizing;
 
 use super::{
-    MAX_BITS, PublicKey, prime_len,
+    MAX_BITS, MAX_PRIMES, PublicKey,
     public::refusal,
     weakness::{SQUARE, is_square_vartime},
 };
@@ -14,7 +15,8 @@ use crate::{Error, Result};
 /// Like what `integer::check` says of the parts of a key.
 const SAME_PRIMES: &str = "p and q are the same";
 
-/// A private key of two primes of half its length each. Wiped from memory when it is dropped.
+/// A private key of two primes of half its length each, or of three to five primes, none longer than half. Wiped from memory
+/// when it is dropped.
 #[derive(Clone)]
 pub struct PrivateKey {
     public: PublicKey,
@@ -29,19 +31,28 @@ impl PrivateKey {
     ///
     /// # Errors
     ///
-    /// [`Error::KeySize`] or [`Error::InvalidKey`] with the first thing that is wrong, among them primes that do not
-    /// have half the length of the modulus each.
+    /// [`Error::KeySize`] or [`Error::InvalidKey`] with the first thing that is wrong; [`Error::Unsupported`] for two primes that
+    /// do not have half the length of the modulus each, for a prime of a multi-prime key that is longer than half, and for more
+    /// than [`MAX_PRIMES`] primes.
     pub fn from_parts(parts: &PrivateParts<'_>) -> Result<Self> {
         let public = PublicKey::new(parts.n, parts.e)?;
-        check_lengths(&public, parts)?;
         // Lengths first: checking takes time that grows with them.
-        let (k, h) = (public.modulus_len(), prime_len(public.bits()));
+        let longest = check_lengths(&public, parts)?;
+        let (k, h) = (public.modulus_len(), longest.div_ceil(8));
         let fixed =
             |name: &str, bytes: &[u8], len: usize| {
                 integer::with_length(bytes, len).ok_or_else(|| Error::invalid_key(format!(
                     "its {name} takes more than the {len} bytes that a key of this size has for it"
                 )))
             };
+        let others = parts.others.iter().map(|OtherPrime { r, d, t }| {
+            Ok(OtherPrime {
+                r: fixed("prime after q", r, h)?,
+                d: fixed("CRT exponent of a prime after q", d, h)?,
+                t: fixed("CRT coefficient of a prime after q", t, h)?,
+            })
+        });
+        let others: Vec<OtherPrime> = others.collect::<Result<_>>()?;
         let checked = CheckedPrivateKey::new(&PrivateParts {
             n: public.n(),
             e: public.e(),
@@ -51,6 +62,7 @@ impl PrivateKey {
             dp: &fixed("CRT exponent d mod (p-1)", parts.dp, h)?,
             dq: &fixed("CRT exponent d mod (q-1)", parts.dq, h)?,
             qinv: &fixed("CRT coefficient q^-1 mod p", parts.qinv, h)?,
+            others: &others,
         })
         .map_err(|error| refusal(&error, parts.e))?;
         if !integer::is_less(checked.parts().d, public.n()) {
@@ -67,18 +79,40 @@ impl PrivateKey {
     ///
     /// As for [`from_parts`](Self::from_parts), and if `e` has no inverse. That the primes are prime is not tested.
     pub fn from_primes(p: &[u8], q: &[u8], e: &[u8]) -> Result<Self> {
-        for (name, part) in [("p", p), ("q", q), ("e", e)] {
+        PrivateKey::multi_prime(&[p, q], e)
+    }
+
+    /// The key of two to [`MAX_PRIMES`] primes and a public exponent, with `d = e⁻¹ mod lcm(p−1, q−1, …)`; the first two are called
+    /// p and q (RFC 8017, section 3.2).
+    ///
+    /// # Errors
+    ///
+    /// As for [`from_primes`](Self::from_primes).
+    pub fn multi_prime(primes: &[&[u8]], e: &[u8]) -> Result<Self> {
+        if !(2..=MAX_PRIMES).contains(&primes.len()) {
+            return Err(too_many_primes(primes.len()));
+        }
+        let named = primes.iter().copied().enumerate();
+        let named = named.map(|(i, prime)| (prime_name(i), prime));
+        for (name, part) in named.chain([("e".to_owned(), e)]) {
             if integer::bits_vartime(part) > MAX_BITS {
                 return Err(Error::invalid_key(format!(
                     "its {name} has more than {MAX_BITS} bits"
                 )));
             }
         }
-        // Compared in constant time; that they are the same is public.
-        if !integer::is_less(p, q) && !integer::is_less(q, p) {
-            return Err(Error::invalid_key(SAME_PRIMES));
+        for (i, one) in primes.iter().enumerate() {
+            for other in &primes[..i] {
+                // Compared in constant time; that they are the same is public.
+                if !integer::is_less(one, other) && !integer::is_less(other, one) {
+                    return Err(Error::invalid_key(match primes.len() {
+                        2 => SAME_PRIMES,
+                        _ => "two of its primes are the same",
+                    }));
+                }
+            }
         }
-        let checked = CheckedPrivateKey::from_primes(p, q, e).map_err(|error| match error {
+        let checked = CheckedPrivateKey::multi_prime(primes, e).map_err(|error| match error {
             rsalab_arith::Error::NotInvertible => Error::invalid_key(
                 "its public exponent shares a factor with p-1 or q-1, or p with q",
             ),
@@ -133,6 +167,7 @@ impl PrivateKey {
             dp: derived.dp(),
             dq: derived.dq(),
             qinv: qinv.unwrap_or(derived.qinv()),
+            others: &[],
         })
     }
 
@@ -151,9 +186,14 @@ impl PrivateKey {
         self.public.modulus_len()
     }
 
-    /// Bytes of each prime and of each CRT parameter.
+    /// Bytes of each prime and of each CRT parameter: as many as the longest prime needs, and half the modulus for two.
     pub fn prime_len(&self) -> usize {
-        prime_len(self.bits())
+        self.p().len()
+    }
+
+    /// How many primes it has, 2 to [`MAX_PRIMES`].
+    pub fn primes(&self) -> usize {
+        self.checked.primes()
     }
 
     /// The private exponent, [`modulus_len`](Self::modulus_len) bytes.
@@ -186,6 +226,11 @@ impl PrivateKey {
         self.checked.parts().qinv
     }
 
+    /// The third prime and those after it, [`prime_len`](Self::prime_len) bytes each, as their CRT parameters.
+    pub fn others(&self) -> &[OtherPrime] {
+        self.checked.parts().others
+    }
+
     /// All the integers of the key at their fixed lengths, for a backend.
     pub fn parts(&self) -> PrivateParts<'_> {
         self.checked.parts()
@@ -197,36 +242,73 @@ impl PrivateKey {
     }
 }
 
-/// Refuses primes that do not have half the length of the modulus each: as an unsupported key where they make the modulus
-/// all the same, as a wrong one where they do not.
-fn check_lengths(public: &PublicKey, parts: &PrivateParts<'_>) -> Result<()> {
+/// Refuses primes that are longer than half of the modulus, and more primes than are supported: as an unsupported key where the
+/// primes make the modulus all the same, as a wrong one where they do not. Returns the bits of the longest prime, or those that a
+/// prime of a key of this size has.
+fn check_lengths(public: &PublicKey, parts: &PrivateParts<'_>) -> Result<usize> {
     let half = public.bits().div_ceil(2);
-    // The length of a prime is no secret: it is that of every key of this size.
-    let [p_bits, q_bits] = [parts.p, parts.q].map(integer::bits_vartime);
-    let (name, bits) = match p_bits > q_bits {
-        true => ("p", p_bits),
-        false => ("q", q_bits),
-    };
+    let count = 2 + parts.others.len();
+    if count > MAX_PRIMES {
+        return Err(too_many_primes(count));
+    }
+    let others = parts.others.iter().map(|other| &other.r[..]);
+    let primes: Vec<&[u8]> = [parts.p, parts.q].into_iter().chain(others).collect();
+    // The length of a prime is no secret.
+    let lengths: Vec<usize> = primes
+        .iter()
+        .map(|prime| integer::bits_vartime(prime))
+        .collect();
+    let (mut longest, mut bits) = (0, 0);
+    for (i, &length) in lengths.iter().enumerate() {
+        if length > bits {
+            (longest, bits) = (i, length);
+        }
+    }
     if bits <= half {
-        return Ok(());
+        return Ok(match count {
+            2 => half,
+            _ => bits,
+        });
     }
     // Lengths first: multiplying takes time that grows with them.
-    let p = &parts.p[parts.p.len() - p_bits.div_ceil(8)..];
-    let q = &parts.q[parts.q.len() - q_bits.div_ceil(8)..];
     let is_key = bits < public.bits()
-        && p_bits.min(q_bits) > 1
-        && integer::compare_vartime(&integer::multiply(p, q), public.n()).is_eq();
+        && lengths
+            .iter()
+            .all(|&length| length > 1 && length < public.bits())
+        && {
+            let mut product = Zeroizing::new(vec![1]);
+            for (prime, length) in primes.iter().zip(&lengths) {
+                product = integer::multiply(&product, &prime[prime.len() - length.div_ceil(8)..]);
+            }
+            integer::compare_vartime(&product, public.n()).is_eq()
+        };
+    let name = prime_name(longest);
     match is_key {
         true => Err(Error::Unsupported {
             reason: format!(
                 "the prime {name} of this key has {bits} bits, more than half of the {} of its modulus; rsalab works with \
-                 keys of two primes of the same length",
+                 keys of two primes of the same length, and of more primes that are shorter",
                 public.bits()
             ),
         }),
         false => Err(Error::invalid_key(format!(
             "its prime {name} has {bits} bits, and the product of its primes is not its modulus"
         ))),
+    }
+}
+
+/// What RFC 8017 calls a prime, by its place.
+fn prime_name(place: usize) -> String {
+    match place {
+        0 => "p".to_owned(),
+        1 => "q".to_owned(),
+        _ => format!("r{}", place + 1),
+    }
+}
+
+fn too_many_primes(count: usize) -> Error {
+    Error::Unsupported {
+        reason: format!("this key has {count} primes; rsalab works with keys of 2 to {MAX_PRIMES}"),
     }
 }
 

@@ -14,6 +14,7 @@ mod roca;
 use rsalab_arith::integer;
 
 use super::{PrivateKey, PublicKey};
+use crate::generate::most_primes;
 
 pub(super) use close::{SQUARE, is_square_vartime};
 
@@ -67,6 +68,18 @@ pub enum Weakness {
          are, the sooner Fermat's method factors the modulus"
     )]
     ClosePrimes,
+    /// More primes than keys of this size are generated with ([`most_primes`]): the elliptic-curve method finds a prime by its own length.
+    /// Seen in a private key alone.
+    #[error(
+        "it has {primes} primes, the shortest of {bits} bits: for its length the elliptic-curve method finds one sooner than the modulus is \
+         factored"
+    )]
+    ShortPrimes {
+        /// How many primes it has.
+        primes: usize,
+        /// Bits of the shortest.
+        bits: usize,
+    },
 }
 
 impl Weakness {
@@ -80,6 +93,7 @@ impl Weakness {
             Weakness::FermatFactorable { .. } => "fermat-factorable",
             Weakness::Roca => "roca",
             Weakness::ClosePrimes => "close-primes",
+            Weakness::ShortPrimes { .. } => "short-primes",
         }
     }
 }
@@ -91,6 +105,8 @@ fn in_words(steps: u32) -> String {
     }
 }
 
+/// Bits by which the primes of a multi-prime key may differ in length.
+const UNEVEN: usize = 32;
 /// The fewest bits of a modulus that is not weak (NIST SP 800-131A).
 const LEAST_BITS: usize = 2048;
 
@@ -126,8 +142,22 @@ impl PrivateKey {
         if d_bits <= self.bits() / 2 {
             found.push(Weakness::ShortPrivateExponent { bits: d_bits });
         }
-        if !integer::differ_enough(self.p(), self.q(), self.bits()) {
+        let others = self.others().iter().map(|other| &other.r[..]);
+        let primes: Vec<&[u8]> = [self.p(), self.q()].into_iter().chain(others).collect();
+        let lengths = primes.iter().map(|prime| integer::bits_vartime(prime));
+        let (shortest, longest) = (lengths.clone().min(), lengths.max());
+        let (shortest, longest) = (shortest.unwrap_or(0), longest.unwrap_or(0));
+        let close = |one: &[u8], other: &[u8]| !integer::differ_enough(one, other, 2 * longest);
+        if (1..primes.len()).any(|i| primes[..i].iter().any(|one| close(one, primes[i]))) {
             found.push(Weakness::ClosePrimes);
+        }
+        // Programs differ by a few bits in the lengths that they give primes of one key.
+        let least = self.bits() / most_primes(self.bits()) - UNEVEN;
+        if shortest < least && primes.len() > 2 {
+            found.push(Weakness::ShortPrimes {
+                primes: primes.len(),
+                bits: shortest,
+            });
         }
         found
     }

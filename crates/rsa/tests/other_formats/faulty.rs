@@ -229,6 +229,7 @@ fn keys_made_to_do_harm_are_refused_at_once() {
             dp: &n,
             dq: &n,
             qinv: &n,
+            others: &[],
         };
         pkcs1_der(&parts, None)
     };

@@ -44,6 +44,9 @@ struct Known {
     holds: &'static str,
     private: bool,
     bits: usize,
+    /// Of a private key.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    primes: Option<usize>,
     /// The public exponent, in hexadecimal.
     e: String,
     #[serde(rename = "use")]
@@ -159,7 +162,11 @@ impl Check<'_> {
         let usual = rounds_in_a_second(key.bits());
         let rounds = self.arguments.rounds.unwrap_or(usual);
         key.check_primes(rounds, &mut SystemRng)?;
-        Ok(self.known(key.public(), loaded, key.weaknesses(), Some(rounds)))
+        let known = self.known(key.public(), loaded, key.weaknesses(), Some(rounds));
+        Ok(Known {
+            primes: Some(key.primes()),
+            ..known
+        })
     }
 
     fn public(&self, loaded: &Loaded<PublicKey>) -> Result<Known, Error> {
@@ -190,6 +197,7 @@ impl Check<'_> {
             holds: loaded.content.name(),
             private: rounds.is_some(),
             bits: key.bits(),
+            primes: None,
             e: hex::encode(key.e()),
             usage: match loaded.restrictions.is_none() {
                 true => usage_in_words(loaded.usage),
@@ -225,6 +233,10 @@ fn shown(verdicts: &[Verdict]) -> String {
         .left("verdict", |verdict| verdict.verdict.to_owned())
         .right("bits", |verdict| {
             known(verdict, |known| known.bits.to_string())
+        })
+        .right("primes", |verdict| {
+            let primes = verdict.known.as_ref().and_then(|known| known.primes);
+            primes.map_or_else(|| "–".to_owned(), |primes| primes.to_string())
         })
         .right("e", |verdict| {
             known(verdict, |known| short_exponent(&known.e))

@@ -52,6 +52,7 @@ impl Destination {
         let header = Header {
             rsalab_keys: 1,
             bits: arguments.bits,
+            primes: arguments.primes,
             e: arguments.e,
             format: format.name(),
             public: arguments.public,

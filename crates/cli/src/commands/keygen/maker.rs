@@ -171,7 +171,9 @@ impl Method {
             Exponent::Fixed(e) => PublicExponent::Fixed(e),
             Exponent::Random => PublicExponent::Random,
         };
-        let generation = Generation::with_backend(bits, e, backend).map_err(failed)?;
+        let generation = Generation::with_backend(bits, e, backend);
+        let generation = generation.and_then(|keys| keys.with_primes(arguments.primes));
+        let generation = generation.map_err(failed)?;
         Ok(match arguments.insecure_seed {
             None => Method::Bulk(generation),
             Some(Seed(seed)) => Method::Seeded(generation, InsecureStudySeed::new(seed)),

@@ -26,6 +26,8 @@ pub(super) struct Header {
     /// The version of this format.
     pub(super) rsalab_keys: u32,
     pub(super) bits: usize,
+    #[serde(default = "two", skip_serializing_if = "is_two")]
+    pub(super) primes: usize,
     pub(super) e: Exponent,
     pub(super) format: String,
     /// Whether public halves lie next to the private ones.
@@ -33,6 +35,15 @@ pub(super) struct Header {
     /// The seed, from which everybody who sees the manifest can make the keys again.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) insecure_seed: Option<String>,
+}
+
+/// Keys had two primes before there was a choice.
+fn two() -> usize {
+    2
+}
+
+fn is_two(primes: &usize) -> bool {
+    *primes == two()
 }
 
 /// A line of the manifest: nothing that is secret.
@@ -204,6 +215,7 @@ fn check_header(found: &Header, wanted: &Header, path: &Path) -> Result<()> {
         [
             ("a manifest of version", header.rsalab_keys.to_string()),
             ("the size", header.bits.to_string()),
+            ("a number of primes of", header.primes.to_string()),
             ("the public exponent", header.e.to_string()),
             ("the format", header.format.clone()),
             ("been made", public.to_owned()),
