@@ -26,7 +26,7 @@ use std::{
 };
 
 use rsalab_engines::Exponent;
-use rsalab_rsa::Backend;
+use rsalab_rsa::{Backend, generate::most_primes};
 use rsalab_study::number;
 use serde::Serialize;
 
@@ -162,6 +162,19 @@ fn check(arguments: &Keygen) -> Result<()> {
         let what =
             format!("a key of {bits} bits protects nothing: {LEAST_SECURE_BITS} are the least");
         return Err(Failure::new(Class::Usage, what).advice("for a study, add --insecure-size"));
+    }
+    let (primes, most) = (arguments.primes, most_primes(bits));
+    if primes > most {
+        let what = format!(
+            "a key of {bits} bits has 2 to {most} primes, not {primes}: shorter ones are found for their length"
+        );
+        return Err(
+            Failure::new(Class::Usage, what).advice("ask for fewer primes, or for more bits")
+        );
+    }
+    if primes > 2 && arguments.format.format == KeyFormat::Openssh {
+        let what = format!("OpenSSH's format has room for two primes, not for {primes}");
+        return Err(Failure::new(Class::Usage, what).advice("take another --format, or two primes"));
     }
     if arguments.count > 1 && arguments.public_out.is_some() {
         let what = "--public-out is for one key alone";

@@ -158,6 +158,101 @@ fn small_keys_are_made_on_demand_only() {
 }
 
 #[test]
+fn keys_of_three_primes_are_made_checked_and_used() {
+    let here = folder();
+    let here = here.path();
+    let made = run(
+        here,
+        [
+            "keygen",
+            "--primes",
+            "3",
+            "--out",
+            "key.pem",
+            "--public-out",
+            "public.pem",
+            "--json",
+        ],
+    );
+    assert_done(&made);
+    assert!(stdout(&made).contains("\"primes\": 3"), "{}", stdout(&made));
+    let checked = run(here, ["key", "check", "key.pem", "--strict", "--json"]);
+    assert_done(&checked);
+    assert!(
+        stdout(&checked).contains("\"primes\": 3"),
+        "{}",
+        stdout(&checked)
+    );
+    fs::write(here.join("message"), "of three primes").expect("a file");
+    assert_done(&run(here, ["sign", "--key", "key.pem", "message"]));
+    assert_done(&run(here, ["verify", "--key", "public.pem", "message"]));
+    assert_done(&run(
+        here,
+        [
+            "key", "convert", "key.pem", "--format", "jwk", "--out", "key.jwk",
+        ],
+    ));
+    assert_done(&run(
+        here,
+        [
+            "key",
+            "convert",
+            "key.jwk",
+            "--format",
+            "pkcs8-pem",
+            "--out",
+            "again.pem",
+        ],
+    ));
+    let again = fs::read(here.join("again.pem")).expect("it was written");
+    assert!(again == fs::read(here.join("key.pem")).expect("it was made"));
+
+    // Many, and the same command goes on; another number of primes is another command.
+    let many = |primes: &str, count: &str| {
+        let arguments = [
+            "--bits",
+            "1024",
+            "--insecure-size",
+            "--primes",
+            primes,
+            "--count",
+            count,
+        ];
+        run(
+            here,
+            [&["keygen", "--out", "keys"][..], &arguments].concat(),
+        )
+    };
+    assert_done(&many("3", "2"));
+    assert_done(&many("3", "3"));
+    assert_failure(
+        &many("2", "4"),
+        2,
+        "a number of primes of 3, and 2 was asked for",
+    );
+
+    for (arguments, words) in [
+        (&["--primes", "4"][..], "2 to 3 primes, not 4"),
+        (&["--primes", "6"], "whole numbers from 2 to 5 are possible"),
+        (&["--primes", "3", "--strict"], "cannot be used with"),
+        (
+            &["--primes", "3", "--engine", "openssl"],
+            "cannot be used with",
+        ),
+        (&["--primes", "3", "--format", "openssh"], "room for two"),
+    ] {
+        let refused = run(here, [&["keygen", "--out", "refused"], arguments].concat());
+        assert_failure(&refused, 2, words);
+        assert!(!here.join("refused").exists(), "{arguments:?}");
+    }
+    if let Some(answer) = openssl(here, &["rsa", "-in", "key.pem", "-check", "-noout"]) {
+        assert!(answer.contains("RSA key ok"), "{answer}");
+    } else {
+        eprintln!("SKIPPED: there is no openssl command to read the keys with");
+    }
+}
+
+#[test]
 fn an_engine_makes_a_key_that_the_program_writes() {
     let here = folder();
     let output = run(
