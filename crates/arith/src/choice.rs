@@ -1,6 +1,7 @@
 //! Which kernel is fastest for how many items of which operation: measured, and counted in passes.
 
 use crate::{Kernel, KernelInfo, dispatch, kernels};
+use std::sync::OnceLock;
 
 /// What a kernel is chosen for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -14,6 +15,41 @@ pub enum Operation {
 /// The longest moduli that a time of a [`Pass`] is for, in bits, but for the last one.
 const LONGEST: [usize; 2] = [1024, 2048];
 
+/// The CPUs on which times were measured (`rsalab bench --engines own:<kernel> --batch <items>`), by what matters here.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Cpu {
+    /// AMD's Zen 4: instructions on 512 bits are done in two halves. Stands for every CPU that is not named here.
+    Zen4,
+    /// AMD's Zen 5: they are done whole, two multiplications a cycle.
+    Zen5,
+}
+
+impl Cpu {
+    /// This machine's.
+    fn here() -> Self {
+        static HERE: OnceLock<Cpu> = OnceLock::new();
+        *HERE.get_or_init(Self::detect)
+    }
+
+    #[cfg(target_arch = "x86_64")]
+    fn detect() -> Self {
+        let id = raw_cpuid::CpuId::new();
+        let is_amd = id
+            .get_vendor_info()
+            .is_some_and(|vendor| vendor.as_str() == "AuthenticAMD");
+        let family = id.get_feature_info().map(|features| features.family_id());
+        match (is_amd, family) {
+            (true, Some(0x1a..)) => Cpu::Zen5,
+            _ => Cpu::Zen4,
+        }
+    }
+
+    #[cfg(not(target_arch = "x86_64"))]
+    fn detect() -> Self {
+        Cpu::Zen4
+    }
+}
+
 /// What one pass of a kernel does and how long it takes, for moduli of up to 1024 bits, of up to 2048, and longer ones.
 #[derive(Debug, Clone, Copy)]
 struct Pass {
@@ -23,9 +59,18 @@ struct Pass {
 }
 
 impl Pass {
-    fn of(operation: Operation, kernel: &str) -> Option<Self> {
+    fn of(cpu: Cpu, operation: Operation, kernel: &str) -> Option<Self> {
+        use Cpu::Zen5;
         use Operation::{Private, Public};
         let (items, time) = match (operation, kernel) {
+            (Private, "mont52x8_ifma512") if cpu == Zen5 => (4, [52, 60, 65]),
+            (Private, "mont52x2_ifma") if cpu == Zen5 => (1, [79, 39, 27]),
+            (Private, "mont47x8_avx512f") if cpu == Zen5 => (4, [118, 129, 114]),
+            (Private, "mont47x4_avx2fma") if cpu == Zen5 => (2, [96, 112, 107]),
+            (Public, "mont52x8_ifma512") if cpu == Zen5 => (8, [162, 150, 148]),
+            (Public, "mont52x2_ifma") if cpu == Zen5 => (1, [72, 46, 40]),
+            (Public, "mont47x8_avx512f") if cpu == Zen5 => (8, [272, 249, 253]),
+            (Public, "mont47x4_avx2fma") if cpu == Zen5 => (4, [224, 217, 211]),
             (Private, "mont52x8_ifma512") => (4, [80, 96, 103]),
             (Private, "mont52x2_ifma") => (1, [81, 43, 35]),
             (Private, "mont47x8_avx512f") => (4, [157, 154, 152]),
@@ -52,13 +97,13 @@ impl Kernel {
     /// The kernel that is fastest for `count` items at once of an operation whose modulus has `bits` bits. A program that was built to
     /// choose one kernel chooses that.
     ///
-    /// From times measured on one CPU, a Zen 4 (`rsalab bench --engines own:<kernel> --batch <items>`); on others the order is taken to be the same.
+    /// From times measured on a Zen 5, and on a Zen 4, whose order is taken to be that of every other CPU.
     pub fn for_batch(operation: Operation, bits: usize, count: usize) -> Self {
         if dispatch::BUILT_FOR.is_some() {
             return Self::auto();
         }
         let time = |kernel: &KernelInfo| {
-            let pass = Pass::of(operation, kernel.name)?;
+            let pass = Pass::of(Cpu::here(), operation, kernel.name)?;
             kernel
                 .available
                 .is_ok()
@@ -74,7 +119,7 @@ impl Kernel {
 
     /// Items of an operation that one pass of this kernel does.
     pub fn items(self, operation: Operation) -> usize {
-        Pass::of(operation, self.name()).map_or(self.lanes(), |pass| pass.items)
+        Pass::of(Cpu::here(), operation, self.name()).map_or(self.lanes(), |pass| pass.items)
     }
 }
 
@@ -133,9 +178,11 @@ mod tests {
         for kernel in kernels() {
             let is_for_tests = kernel.name.ends_with("_portable") && kernel.lanes > 1;
             for operation in OPERATIONS {
-                let pass = Pass::of(operation, kernel.name);
-                assert_eq!(pass.is_none(), is_for_tests, "{}", kernel.name);
-                assert!(pass.is_none_or(|pass| pass.items <= kernel.lanes));
+                for cpu in [Cpu::Zen4, Cpu::Zen5] {
+                    let pass = Pass::of(cpu, operation, kernel.name);
+                    assert_eq!(pass.is_none(), is_for_tests, "{}", kernel.name);
+                    assert!(pass.is_none_or(|pass| pass.items <= kernel.lanes));
+                }
             }
         }
     }
@@ -174,7 +221,7 @@ mod tests {
     fn more_items_never_take_less_time() {
         for kernel in kernels() {
             for operation in OPERATIONS {
-                let Some(pass) = Pass::of(operation, kernel.name) else {
+                let Some(pass) = Pass::of(Cpu::here(), operation, kernel.name) else {
                     continue;
                 };
                 for bits in [1024, 2048, 4096] {
@@ -192,9 +239,13 @@ mod tests {
         let name = |operation, bits, count| Kernel::for_batch(operation, bits, count).name();
         assert_eq!(name(Operation::Private, 1024, 1), "mont52x8_ifma512");
         assert_eq!(name(Operation::Private, 2048, 1), "mont52x2_ifma");
-        assert_eq!(name(Operation::Private, 2048, 2), "mont52x2_ifma");
+        let two = match Cpu::here() {
+            Cpu::Zen4 => "mont52x2_ifma",
+            Cpu::Zen5 => "mont52x8_ifma512",
+        };
+        assert_eq!(name(Operation::Private, 2048, 2), two);
         assert_eq!(name(Operation::Private, 2048, 3), "mont52x8_ifma512");
-        assert_eq!(name(Operation::Public, 2048, 5), "mont52x2_ifma");
+        assert_eq!(name(Operation::Public, 2048, 3), "mont52x2_ifma");
         assert_eq!(name(Operation::Public, 2048, 8), "mont52x8_ifma512");
     }
 }
