@@ -1,6 +1,7 @@
 //! Secret random numbers that have inverses, for blinding: an inversion serves many of them.
 
 use crate::declassify::declassify;
+use crate::integer;
 use crate::integer::safegcd::Inverter;
 use crate::limbs::{Modulus, Nat, words};
 use crate::{CheckedPublicKey, Error, Status, batch, random};
@@ -19,14 +20,28 @@ impl Invertible {
     /// product each.
     const TOGETHER: usize = 64;
 
+    const OUT_OF_RANGE: Error = Error::OutOfRange {
+        what: "a number, which must be below the modulus,",
+    };
+
     /// For an odd modulus `n`, big-endian.
     ///
     /// # Errors
     /// [`Error::ModulusSize`], [`Error::EvenModulus`].
     pub fn new(n: &[u8]) -> Result<Self, Error> {
+        Self::for_calls_of(n, Self::TOGETHER)
+    }
+
+    /// As [`new`](Self::new), where a call asks for `numbers` or fewer: what is drawn together, and thrown away if nobody asked for it, is no
+    /// more than that.
+    ///
+    /// # Errors
+    /// As for [`new`](Self::new).
+    pub fn for_calls_of(n: &[u8], numbers: usize) -> Result<Self, Error> {
         let modulus = CheckedPublicKey::new(n, &[3])?.modulus();
+        let together = numbers.clamp(1, Self::TOGETHER);
         Ok(Self {
-            draws: Draws::new(&modulus, Self::TOGETHER),
+            draws: Draws::new(&modulus, together),
             working: Zeroizing::new(vec![0; 3 * modulus.limbs()]),
             modulus,
         })
@@ -35,6 +50,12 @@ impl Invertible {
     /// Length of n, and of each number, in bytes.
     pub fn modulus_len(&self) -> usize {
         self.modulus.bits().div_ceil(8)
+    }
+
+    fn n(&self) -> Vec<u8> {
+        let mut n = vec![0; self.modulus_len()];
+        words::write_be(self.modulus.n(), &mut n);
+        n
     }
 
     /// Fills both buffers with big-endian numbers of [`modulus_len`](Self::modulus_len) bytes: uniform ones below n that have
@@ -46,9 +67,10 @@ impl Invertible {
         let len = self.modulus_len();
         let status = vec![Status::Done; numbers.len() / len];
         batch::check_layout(len, numbers, inverses, &status)?;
+        let together = self.draws.numbers.len();
         for (numbers, inverses) in numbers
-            .chunks_mut(Self::TOGETHER * len)
-            .zip(inverses.chunks_mut(Self::TOGETHER * len))
+            .chunks_mut(together * len)
+            .zip(inverses.chunks_mut(together * len))
         {
             self.draws.renew(&self.modulus, &mut self.working)?;
             for (lane, (number, inverse)) in numbers
@@ -61,6 +83,65 @@ impl Invertible {
             }
         }
         Ok(())
+    }
+
+    /// a = a b mod n, number by number. Both buffers hold big-endian numbers of [`modulus_len`](Self::modulus_len) bytes below n. Constant
+    /// time in the numbers.
+    ///
+    /// # Errors
+    /// [`Error::Length`] unless the buffers hold equally many whole numbers; [`Error::OutOfRange`] if one is not below n, where nothing is
+    /// multiplied.
+    pub fn multiply(&mut self, a: &mut [u8], b: &[u8]) -> Result<(), Error> {
+        let len = self.modulus_len();
+        let status = vec![Status::Done; a.len() / len];
+        batch::check_layout(len, a, b, &status)?;
+        let limbs = self.modulus.limbs();
+        let (mut x, mut y) = (Nat::zero(limbs), Nat::zero(limbs));
+        for number in a.chunks_exact(len).chain(b.chunks_exact(len)) {
+            words::read_be(&mut x, number);
+            if !declassify(words::is_less(&x, self.modulus.n())) {
+                return Err(Self::OUT_OF_RANGE);
+            }
+        }
+        for (a, b) in a.chunks_exact_mut(len).zip(b.chunks_exact(len)) {
+            words::read_be(&mut x, a);
+            words::read_be(&mut y, b);
+            // a b / R, and that times R^2, divided by R again.
+            self.modulus.mul_reduced(&mut x, &y, &mut self.working);
+            self.modulus
+                .mul_reduced(&mut x, self.modulus.rr(), &mut self.working);
+            words::write_be(&x, a);
+        }
+        Ok(())
+    }
+
+    /// Whether every number shares no factor with n. The buffer is as for [`multiply`](Self::multiply). Constant time in the numbers: one
+    /// gcd, of n and the product of all.
+    ///
+    /// # Errors
+    /// As for [`multiply`](Self::multiply).
+    pub fn are_coprime(&mut self, numbers: &[u8]) -> Result<bool, Error> {
+        let len = self.modulus_len();
+        let Some((first, rest)) = numbers.split_at_checked(len) else {
+            return match numbers.len() {
+                0 => Ok(true),
+                got => Err(Error::Length {
+                    what: "a number",
+                    expected: len,
+                    got,
+                }),
+            };
+        };
+        let mut product = Zeroizing::new(first.to_vec());
+        if !integer::is_less(first, &self.n()) {
+            return Err(Self::OUT_OF_RANGE);
+        }
+        // The last may be cut short, which `multiply` refuses.
+        for number in rest.chunks(len) {
+            self.multiply(&mut product, number)?;
+        }
+        let divisor = integer::gcd(&product, &self.n());
+        Ok(declassify(words::is_word(&Nat::from_be(&divisor), 1)))
     }
 }
 
@@ -189,10 +270,100 @@ mod tests {
         for count in [0, 1, 63, 64, 65, 150] {
             check(&prime, count);
         }
+        // Calls that ask for more than was said.
+        let mut source = Invertible::for_calls_of(&prime.to_bytes_be(), 2).unwrap();
+        let len = source.modulus_len();
+        let (mut numbers, mut inverses) = (vec![0; 5 * len], vec![0; 5 * len]);
+        source.draw(&mut numbers, &mut inverses).unwrap();
+        source.multiply(&mut numbers, &inverses).unwrap();
+        assert!(
+            numbers
+                .chunks(len)
+                .all(|product| *product == *[&vec![0; len - 1][..], &[1]].concat())
+        );
         // A third of all numbers has no inverse.
         check(&(prime * 3u8), 70);
         // Nearly half of all draws of 513 bits are not below 2^512 + 1.
         check(&(power_of_two(512) + 1u8), 70);
+    }
+
+    #[test]
+    fn products_are_those_of_the_model() {
+        let n = power_of_two(521) - 1u8;
+        let numbers = [
+            BigUint::ZERO,
+            BigUint::from(1u8),
+            BigUint::from(2u8),
+            &n - 1u8,
+            &n - 2u8,
+            power_of_two(520),
+            power_of_two(512) - 1u8,
+            &n / 3u8,
+        ];
+        let mut source = Invertible::for_calls_of(&n.to_bytes_be(), 1).unwrap();
+        let len = source.modulus_len();
+        let fixed = |number: &BigUint| {
+            let bytes = number.to_bytes_be();
+            [vec![0; len - bytes.len()], bytes].concat()
+        };
+        for a in &numbers {
+            let (mut left, mut right, mut expected) = (Vec::new(), Vec::new(), Vec::new());
+            for b in &numbers {
+                left.extend(fixed(a));
+                right.extend(fixed(b));
+                expected.extend(fixed(&(a * b % &n)));
+            }
+            source.multiply(&mut left, &right).unwrap();
+            assert_eq!(left, expected, "{a}");
+        }
+        for wrong in [n.clone(), &n + 1u8] {
+            let (mut one, wrong) = (fixed(&BigUint::from(1u8)), fixed(&wrong));
+            let untouched = one.clone();
+            assert_eq!(
+                source.multiply(&mut one, &wrong),
+                Err(Invertible::OUT_OF_RANGE)
+            );
+            assert_eq!(
+                source.multiply(&mut wrong.clone(), &one),
+                Err(Invertible::OUT_OF_RANGE)
+            );
+            assert_eq!(source.are_coprime(&wrong), Err(Invertible::OUT_OF_RANGE));
+            assert_eq!(one, untouched);
+        }
+        let one = fixed(&BigUint::from(1u8));
+        assert!(source.multiply(&mut one[1..].to_vec(), &one).is_err());
+        assert!(source.multiply(&mut one.clone(), &[]).is_err());
+    }
+
+    #[test]
+    fn a_common_factor_of_any_number_is_found() {
+        let n = (power_of_two(521) - 1u8) * 3u8;
+        let mut source = Invertible::new(&n.to_bytes_be()).unwrap();
+        let len = source.modulus_len();
+        let all = |numbers: &[u64]| -> Vec<u8> {
+            let fixed = |number: &u64| [&vec![0; len - 8][..], &number.to_be_bytes()].concat();
+            numbers.iter().flat_map(fixed).collect()
+        };
+        for (numbers, coprime) in [
+            (&[][..], true),
+            (&[1], true),
+            (&[0], false),
+            (&[3], false),
+            (&[5, 7, 1 << 63], true),
+            (&[5, 7, 9], false),
+            (&[9, 7, 5], false),
+            (&[2, 0, 2], false),
+        ] {
+            assert_eq!(
+                source.are_coprime(&all(numbers)),
+                Ok(coprime),
+                "{numbers:?}"
+            );
+        }
+        for len in [1, len - 1, len + 1, 2 * len - 1] {
+            let refused = source.are_coprime(&vec![0; len]);
+            assert!(matches!(refused, Err(Error::Length { .. })), "{len}");
+        }
     }
 
     /// Hardly eight numbers in a row are coprime to such a modulus: each is drawn by itself then.
