@@ -8,6 +8,7 @@
 //! | what does the arithmetic | [`CpuBackend`] |
 //! | how is a message signed, and a signature verified | [`signing`] |
 //! | how is a message encrypted and decrypted | [`encryption`] |
+//! | how does an issuer sign what it cannot see | [`blind`] |
 //! | how do keys fit other crates | `traits` |
 //! | is this number prime | [`primality`] |
 //! | which schemes and hash functions are there | [`scheme`], [`hash`] |
@@ -57,6 +58,7 @@ pub mod backend;
     reason = "public with the feature `hazmat`"
 )]
 mod backend;
+pub mod blind;
 pub mod encryption;
 pub mod error;
 pub mod format;
