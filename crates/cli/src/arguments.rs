@@ -8,8 +8,10 @@
 //! | measurements, engines, conformance | `measurements` |
 //! | making, checking and rewriting keys | `keys` |
 //! | encrypting, signing, and their opposites | `messages` |
+//! | blind signatures | `blind` |
 //! | which values can be typed | `values` |
 
+mod blind;
 mod keys;
 mod measurements;
 mod messages;
@@ -21,6 +23,7 @@ use std::env;
 
 use clap::{Arg, ArgAction, Args, CommandFactory, FromArgMatches, Parser, Subcommand};
 
+pub(crate) use blind::{Blind, BlindFinalize, BlindKey, BlindRequest, BlindSign, BlindVerify};
 pub(crate) use keys::{Key, KeyCheck, KeyConvert, KeyFormat, KeyPublic, Keygen};
 pub(crate) use measurements::{Bench, Calibration, Completions, Engines, Machine, Vectors, Worker};
 pub(crate) use messages::{
@@ -110,6 +113,8 @@ pub(crate) enum Command {
     Key(Key),
     Sign(Sign),
     Verify(Verify),
+    #[command(subcommand)]
+    Blind(Blind),
     Encrypt(Encrypt),
     Decrypt(Decrypt),
     TextEncrypt(TextEncrypt),

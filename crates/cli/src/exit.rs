@@ -46,6 +46,21 @@ impl Class {
         }
     }
 
+    /// The class of an error of blind signatures.
+    pub(crate) fn of_blind(error: &rsalab_rsa::blind::BlindError) -> Class {
+        use rsalab_rsa::blind::BlindError as E;
+        match error {
+            E::Rsa(error) => Class::of(error),
+            E::InvalidSignature => Class::Verification,
+            E::InvalidInput
+            | E::Blinding
+            | E::UnexpectedInputSize { .. }
+            | E::OutOfRange
+            | E::State { .. } => Class::Input,
+            _ => Class::Internal,
+        }
+    }
+
     /// The class of an error of texts in raw blocks.
     pub(crate) fn of_text(error: &rsalab_text::Error) -> Class {
         use rsalab_text::{Error as E, Failure, Reason};
@@ -215,6 +230,12 @@ fn remedy(kind: io::ErrorKind) -> Option<&'static str> {
 impl From<rsalab_rsa::Error> for Failure {
     fn from(error: rsalab_rsa::Error) -> Self {
         Failure::new(Class::of(&error), error.to_string())
+    }
+}
+
+impl From<rsalab_rsa::blind::BlindError> for Failure {
+    fn from(error: rsalab_rsa::blind::BlindError) -> Self {
+        Failure::new(Class::of_blind(&error), error.to_string())
     }
 }
 

@@ -14,6 +14,7 @@ use std::process::ExitCode;
 use crate::{arguments::Command, exit::Result, output::Log};
 
 mod bench;
+mod blind;
 mod calibrate;
 mod completions;
 mod encryption;
@@ -51,6 +52,7 @@ pub(crate) fn run(command: Command, log: Log) -> Result<ExitCode> {
         Command::Key(arguments) => key::run(&arguments, log),
         Command::Sign(arguments) => sign::run(&arguments, log),
         Command::Verify(arguments) => verify::run(&arguments, log),
+        Command::Blind(arguments) => blind::run(&arguments, log),
         Command::RawPrivate(arguments) => raw::private(&arguments, log),
         Command::RawPublic(arguments) => raw::public(&arguments, log),
         Command::Encrypt(arguments) => encryption::encrypt(&arguments, log),

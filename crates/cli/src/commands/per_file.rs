@@ -125,15 +125,14 @@ fn run_many<W: PerFile>(work: &W, paths: &[PathBuf], log: Log) -> Result<()> {
         for path in group {
             match Item::open(work, path) {
                 Ok(Some(item)) => items.push(item),
-                Ok(None) => tally.existing += 1,
+                Ok(None) => tally.add(false),
                 Err(failure) => tally.fail(path, failure),
             }
         }
         let inputs: Vec<&W::Input> = items.iter().map(|item| &item.input).collect();
         for (item, result) in items.iter().zip(work.results(&inputs)?) {
             match result.and_then(|bytes| item.write::<W>(&bytes)) {
-                Ok(true) => tally.made += 1,
-                Ok(false) => tally.existing += 1,
+                Ok(is_made) => tally.add(is_made),
                 Err(failure) => tally.fail(item.path, failure),
             }
         }
@@ -202,8 +201,9 @@ fn existing(path: &Path, out: &Path, most: u64) -> Result<Option<Existing>> {
     }))
 }
 
+/// What became of several files.
 #[derive(Default)]
-struct Tally {
+pub(super) struct Tally {
     made: usize,
     existing: usize,
     failed: usize,
@@ -211,7 +211,16 @@ struct Tally {
 }
 
 impl Tally {
-    fn fail(&mut self, path: &Path, failure: Failure) {
+    /// Adds a file whose result was made, or was there already.
+    pub(super) fn add(&mut self, is_made: bool) {
+        match is_made {
+            true => self.made += 1,
+            false => self.existing += 1,
+        }
+    }
+
+    /// Adds a file that failed, and says why.
+    pub(super) fn fail(&mut self, path: &Path, failure: Failure) {
         let name = printable(&path.display().to_string());
         error_line(format_args!("{name}: {}", failure.sentence()));
         self.failed += 1;
@@ -223,7 +232,8 @@ impl Tally {
         self.class = Some(class).max(self.class);
     }
 
-    fn end(self, all: usize, noun: &str, log: Log) -> Result<()> {
+    /// Says how many were made; a failure if one was not.
+    pub(super) fn end(self, all: usize, noun: &str, log: Log) -> Result<()> {
         let existing = match self.existing {
             0 => String::new(),
             count => format!(", {count} there already"),

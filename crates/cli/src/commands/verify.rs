@@ -22,19 +22,19 @@ use crate::{
 
 /// What became of one signature.
 #[derive(Serialize)]
-struct Verdict {
-    file: String,
-    signature: String,
+pub(super) struct Verdict {
+    pub(super) file: String,
+    pub(super) signature: String,
     /// `OK`; `FAILED`; or `unread`, if the file or its signature could not be read.
-    verdict: &'static str,
+    pub(super) verdict: &'static str,
     /// What can be said beyond the verdict.
     #[serde(skip_serializing_if = "Option::is_none")]
-    reason: Option<String>,
+    pub(super) reason: Option<String>,
     #[serde(skip)]
-    failure: Option<Failure>,
+    pub(super) failure: Option<Failure>,
 }
 
-const UNREAD: &str = "unread";
+pub(super) const UNREAD: &str = "unread";
 
 /// Verifies.
 pub(crate) fn run(arguments: &Verify, log: Log) -> Result<()> {
@@ -53,7 +53,12 @@ pub(crate) fn run(arguments: &Verify, log: Log) -> Result<()> {
         .chunks(GROUP)
         .flat_map(|pairs| verify_group(&key, k, pairs))
         .collect();
-    let printed = output::print(arguments.json.json, &verdicts, || shown(&verdicts));
+    end(arguments.json.json, verdicts)
+}
+
+/// Prints the verdicts, which decide how the program ends.
+pub(super) fn end(as_json: bool, verdicts: Vec<Verdict>) -> Result<()> {
+    let printed = output::print(as_json, &verdicts, || shown(&verdicts));
     let failures = verdicts.into_iter().map(|verdict| verdict.failure);
     exit::of_several(failures, "not verified", "signature").and(printed)
 }
@@ -131,7 +136,7 @@ fn verify_group(key: &VerifyingKey, k: usize, pairs: &[Pair]) -> Vec<Verdict> {
     pairs.iter().zip(read).map(verdict).collect()
 }
 
-fn wrong_length(len: usize, k: usize) -> Option<String> {
+pub(super) fn wrong_length(len: usize, k: usize) -> Option<String> {
     match len {
         len if len == k => None,
         len if len > k => Some(format!(

@@ -2,6 +2,7 @@
 #![forbid(unsafe_code)]
 
 mod bad_input;
+mod blind;
 mod calibrate;
 mod cipher;
 mod conformance;

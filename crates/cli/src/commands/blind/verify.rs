@@ -1,0 +1,136 @@
+//! `rsalab blind verify`.
+
+use std::path::{Path, PathBuf};
+
+use rsalab_rsa::blind::{BlindingKey, InputMessage, PREFIX_LEN, Variant};
+
+use super::{PREFIX, SIGNATURE, beside, blinding_key, inputs, read_message};
+use crate::{
+    arguments::BlindVerify,
+    commands::{
+        inputs::Inputs,
+        per_file::GROUP,
+        verify::{UNREAD, Verdict, end, wrong_length},
+    },
+    exit::{Class, Failure, Result},
+    files, keys,
+    output::Log,
+};
+
+/// A message, its signature, and its prefix if the variant has one.
+struct Names {
+    message: Option<PathBuf>,
+    signature: PathBuf,
+    prefix: Option<PathBuf>,
+}
+
+/// Verifies.
+pub(super) fn run(arguments: &BlindVerify, log: Log) -> Result<()> {
+    let options = &arguments.key;
+    let variant: Variant = arguments.variant.variant.into();
+    let names = names(arguments, variant)?;
+    let loaded = keys::public(&options.key, &options.reading)?;
+    keys::warn(options, &loaded.key.weaknesses(), log);
+    let key = blinding_key(options, &loaded, variant)?;
+    let verdicts = names.chunks(GROUP).flat_map(|names| group(&key, names));
+    end(arguments.json.json, verdicts.collect())
+}
+
+fn names(arguments: &BlindVerify, variant: Variant) -> Result<Vec<Names>> {
+    let refused = |what: &str, advice| Err(Failure::new(Class::Usage, what).advice(advice));
+    if arguments.prefix.is_some() && !variant.is_randomized() {
+        return refused("--prefix is for a randomized variant", "leave it out");
+    }
+    let of_one = [
+        ("--sig", arguments.sig.is_some()),
+        ("--prefix", arguments.prefix.is_some()),
+    ];
+    let names_of = |message: Option<PathBuf>| -> Result<Names> {
+        let path = message.as_deref();
+        let signature = beside(arguments.sig.as_ref(), path, SIGNATURE, "--sig")?;
+        let prefix = match variant.is_randomized() {
+            true => Some(beside(arguments.prefix.as_ref(), path, PREFIX, "--prefix")?),
+            false => None,
+        };
+        Ok(Names {
+            message,
+            signature,
+            prefix,
+        })
+    };
+    match inputs(&arguments.input, &of_one)? {
+        Inputs::Many(paths) => paths.into_iter().map(|path| names_of(Some(path))).collect(),
+        Inputs::One(path) => {
+            let names = names_of(path)?;
+            let stdin = Path::new("-");
+            let read = [
+                names.message.as_deref().unwrap_or(stdin),
+                &names.signature,
+                names.prefix.as_deref().unwrap_or(Path::new("")),
+            ];
+            match read.iter().filter(|path| files::is_dash(path)).count() {
+                0 | 1 => Ok(vec![names]),
+                _ => refused(
+                    "only one of message, signature and prefix can be standard input",
+                    "name files for the others",
+                ),
+            }
+        }
+    }
+}
+
+/// The verdict of each of some files: one that cannot be read does not stop the others.
+fn group(key: &BlindingKey, names: &[Names]) -> Vec<Verdict> {
+    let read: Vec<Result<(InputMessage, Vec<u8>)>> =
+        names.iter().map(|names| read(key, names)).collect();
+    let pairs: Vec<(&InputMessage, &[u8])> = read
+        .iter()
+        .flatten()
+        .map(|(message, signature)| (message, &signature[..]))
+        .collect();
+    let mut verified = key.verify_batch(&pairs).into_iter();
+    let verdict = |(names, read): (&Names, Result<(InputMessage, Vec<u8>)>)| {
+        let file = files::name(names.message.as_deref());
+        let (verdict, reason, failure) = match read {
+            Err(failure) => (UNREAD, Some(failure.sentence()), Some(failure)),
+            Ok(_) if verified.next().expect("there is one for each") => ("OK", None, None),
+            Ok((_, signature)) => {
+                let what = format!("the signature of {file} is wrong");
+                let failure = Failure::new(Class::Verification, what).advice(
+                    "the file or its prefix was changed, or the key or the variant is another",
+                );
+                let reason = wrong_length(signature.len(), key.modulus_len());
+                ("FAILED", reason, Some(failure))
+            }
+        };
+        Verdict {
+            file,
+            signature: files::name(Some(&names.signature)),
+            verdict,
+            reason,
+            failure,
+        }
+    };
+    names.iter().zip(read).map(verdict).collect()
+}
+
+fn read(key: &BlindingKey, names: &Names) -> Result<(InputMessage, Vec<u8>)> {
+    // One byte more shows that something is too long.
+    let signature = files::read_start(Some(&names.signature), key.modulus_len() as u64 + 1)?;
+    let prefix = match &names.prefix {
+        None => Vec::new(),
+        Some(path) => {
+            let prefix = files::read_start(Some(path), PREFIX_LEN as u64 + 1)?;
+            if prefix.len() != PREFIX_LEN {
+                let what = format!(
+                    "{} is no prefix, which has {PREFIX_LEN} bytes",
+                    path.display()
+                );
+                return Err(Failure::new(Class::Input, what));
+            }
+            prefix
+        }
+    };
+    let message = read_message(names.message.as_deref(), key.variant(), &prefix)?;
+    Ok((message, signature))
+}
