@@ -42,6 +42,10 @@ case ${1:-test} in
     $cargo test --locked $(without $built $linked) $show
     # Threads and tasks in many orders, under a scheduler in the place of the system's.
     $cargo test --locked --package rsalab-batch --features shuttle --test orders $show
+    # A workspace of its own, because of the version of a dependency.
+    $cargo fmt --manifest-path peers/blind-rsa/Cargo.toml --check
+    $cargo clippy --quiet --locked --manifest-path peers/blind-rsa/Cargo.toml --target-dir target --all-targets -- -D warnings
+    $cargo test --locked --manifest-path peers/blind-rsa/Cargo.toml --target-dir target $show
     # The machine code that ships is not the one that tests with assertions run.
     $cargo test --profile profiling --locked --package rsalab-arith --test machine_code $show
     ;;
@@ -56,6 +60,8 @@ sh scripts/book.sh --install
 
 # Long tests are marked `#[ignore]`; those of timing need a quiet machine and have `make timing`.
 $cargo test --locked -- --ignored --show-output --skip timing::
+
+$cargo test --release --locked --manifest-path peers/blind-rsa/Cargo.toml --target-dir target -- --ignored --show-output
 
 for package in $(engine_packages); do
   for engine in $(engines_of_package "$package"); do
