@@ -3,7 +3,7 @@
 //!
 //! | argument | what is done |
 //! |---|---|
-//! | none | keys prepared and used on every portable kernel, secret primes, exponents and inputs; candidates sieved and tested; paddings taken off |
+//! | none | keys prepared and used on every portable kernel, secret primes, exponents and inputs; candidates sieved and tested; paddings taken off; a client's blinding factor used |
 //! | `leak` | a public operation whose exponent is marked secret: valgrind must report it |
 #![forbid(unsafe_code)]
 
@@ -18,9 +18,11 @@ use rsalab_arith::{
     declassify,
 };
 use rsalab_rsa::{
-    BlockRunner, Error, PrivateKey,
+    BlockRunner, CpuBackend, Error, PrivateKey, PublicKey,
+    blind::{BlindingKey, InputMessage, Variant},
     encryption::Decryptor,
     hash::Hash,
+    random::SystemRng,
     scheme::{EncryptionScheme, Oaep},
 };
 
@@ -212,6 +214,20 @@ fn openings(key: &Key) {
     }
 }
 
+/// A client's blinding factor: inverted, raised, and multiplied with. What finalizing makes of the inverse is a signature, and public.
+fn blinding(kernel: Kernel, key: &Key) {
+    let public = PublicKey::new(&key.rest.n, &E).expect("the key is sound");
+    let variant = Variant::PssRandomized;
+    let client = BlindingKey::with_backend(&public, variant, &CpuBackend::new(kernel))
+        .expect("it has room");
+    let message = InputMessage::prepare(variant, b"message").expect("there is randomness");
+    let mut factor = vec![0x55; key.rest.n.len()];
+    factor[0] = 0;
+    client
+        .blind_with_factor(&mut SystemRng, &message, &secret(&factor))
+        .expect("it has an inverse");
+}
+
 /// What must be reported.
 fn leak(kernel: Kernel) {
     let key = Key::nth(0, 512, &E);
@@ -240,6 +256,7 @@ fn main() -> ExitCode {
                     private_operations(kernel, &keys[0]);
                     multi_key_operations(kernel, &keys);
                     search(kernel, &keys[0]);
+                    blinding(kernel, &keys[0]);
                     println!("{name}, {bits} bits: done");
                 }
             }
