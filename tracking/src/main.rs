@@ -218,8 +218,8 @@ fn openings(key: &Key) {
 fn blinding(kernel: Kernel, key: &Key) {
     let public = PublicKey::new(&key.rest.n, &E).expect("the key is sound");
     let variant = Variant::PssRandomized;
-    let client = BlindingKey::with_backend(&public, variant, &CpuBackend::new(kernel))
-        .expect("it has room");
+    let client =
+        BlindingKey::with_backend(&public, variant, &CpuBackend::new(kernel)).expect("it has room");
     let message = InputMessage::prepare(variant, b"message").expect("there is randomness");
     let mut factor = vec![0x55; key.rest.n.len()];
     factor[0] = 0;

@@ -299,7 +299,7 @@ fn states_and_answers_of_others_are_refused_and_nothing_is_left() {
     for (bytes, code, words) in [
         (&answer[1..], 3, "no blind signature, which has 128 bytes"),
         (&[&answer[..], &[0]].concat(), 3, "no blind signature"),
-        (&vec![0xff; 128], 4, "no signature of this message"),
+        (&[0xff; 128], 4, "no signature of this message"),
         (&read(here, "m.blinded"), 4, "no signature of this message"),
     ] {
         write(here, "m.blinded.sig", bytes);

@@ -14,7 +14,8 @@ use rsalab_rsa::{
 use zeroize::Zeroizing;
 
 use super::{
-    BLINDED, PREFIX, SIGNATURE, STATE, beside, blinding_key, each_group, inputs, read_message,
+    allowed::blinding_key,
+    names::{BLINDED, PREFIX, SIGNATURE, STATE, beside, each_group, inputs, read_message},
 };
 use crate::{
     arguments::{BlindFinalize, KeyOptions},

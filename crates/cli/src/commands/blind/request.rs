@@ -5,7 +5,10 @@ use std::path::{Path, PathBuf};
 use rsalab_rsa::blind::{BlindingKey, InputMessage, Pending};
 use zeroize::Zeroizing;
 
-use super::{BLINDED, STATE, beside, blinding_key, each_group, inputs, read_message};
+use super::{
+    allowed::blinding_key,
+    names::{BLINDED, STATE, beside, each_group, inputs, read_message},
+};
 use crate::{
     arguments::BlindRequest,
     commands::inputs::{Destination, Inputs, with_ending},

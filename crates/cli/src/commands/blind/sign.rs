@@ -8,7 +8,7 @@ use rsalab_rsa::{
 };
 use zeroize::Zeroizing;
 
-use super::{SIGNATURE, check_use};
+use super::{allowed::check_use, names::SIGNATURE};
 use crate::{
     arguments::BlindSign,
     commands::{

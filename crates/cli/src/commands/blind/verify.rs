@@ -4,7 +4,10 @@ use std::path::{Path, PathBuf};
 
 use rsalab_rsa::blind::{BlindingKey, InputMessage, PREFIX_LEN, Variant};
 
-use super::{PREFIX, SIGNATURE, beside, blinding_key, inputs, read_message};
+use super::{
+    allowed::blinding_key,
+    names::{PREFIX, SIGNATURE, beside, inputs, read_message},
+};
 use crate::{
     arguments::BlindVerify,
     commands::{
