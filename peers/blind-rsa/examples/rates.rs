@@ -14,6 +14,9 @@ const BATCH: usize = 16;
 const ROUNDS: usize = 21;
 const BLOCK: Duration = Duration::from_millis(100);
 
+/// What is measured: its name, items in a call, and the call.
+type Work<'a> = (&'static str, usize, Box<dyn FnMut() + 'a>);
+
 fn main() {
     let bits = std::env::args()
         .filter_map(|argument| argument.parse().ok())
@@ -52,7 +55,7 @@ fn main() {
     println!(
         "RSABSSA-SHA384-PSS-Deterministic, {bits} bits, one thread; median of {ROUNDS} interleaved blocks of {BLOCK:?} (middle half)"
     );
-    let mut works: Vec<(&str, usize, Box<dyn FnMut() + '_>)> = vec![
+    let mut works: Vec<Work<'_>> = vec![
         (
             "sign, rsalab, batches of 16",
             BATCH,

@@ -31,7 +31,7 @@ impl BlindingKey {
     ///
     /// # Errors
     ///
-    /// [`Error::Scheme`] if the key is too short for the variant: it takes 98 bytes of encoding with a salt, 50 without.
+    /// [`Error::Scheme`](crate::Error::Scheme) if the key is too short for the variant: it takes 98 bytes of encoding with a salt, 50 without.
     pub fn new(key: &PublicKey, variant: Variant) -> Result<Self> {
         BlindingKey::with_backend(key, variant, &CpuBackend::auto())
     }
@@ -71,7 +71,7 @@ impl BlindingKey {
     ///
     /// # Errors
     ///
-    /// [`Error::Randomness`] if there is none; [`BlindError::InvalidInput`] if the encoded message shares a factor with the modulus;
+    /// [`Error::Randomness`](crate::Error::Randomness) if there is none; [`BlindError::InvalidInput`] if the encoded message shares a factor with the modulus;
     /// [`BlindError::State`] for a message that was prepared for another variant.
     pub fn blind(&self, message: &InputMessage) -> Result<(Vec<u8>, Pending)> {
         Ok(self.blind_batch(&[message])?.remove(0))
