@@ -1,13 +1,16 @@
 //! Reading keys of any format.
 
 use super::{
-    Restrictions, certificate,
+    Purpose, Restrictions, certificate,
     content::{self, Content, refused},
     encrypted,
     input::{Key, Limits, Usage},
     jwk, openssh, pkcs,
 };
-use crate::{Error, PrivateKey, PublicKey, Result};
+use crate::{
+    Error, PrivateKey, PublicKey, Result,
+    scheme::{Pss, SaltLen, SignatureScheme},
+};
 
 /// A key with what its file says of it.
 #[derive(Clone, Debug)]
@@ -20,6 +23,48 @@ pub struct Loaded<K> {
     pub restrictions: Restrictions,
     /// What it was read from.
     pub content: Content,
+}
+
+impl<K> Loaded<K> {
+    /// Refuses a purpose that the key's algorithm or its file does not allow. Of a key for RSASSA-PSS with parameters the hashes are asked for, and
+    /// a salt that is not shorter than they say (RFC 4055, section 3.3).
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Restricted`] with what the file says.
+    pub fn check(&self, purpose: Purpose<'_>) -> Result<()> {
+        let allowed = match (self.usage, purpose) {
+            (Usage::Any, _) => true,
+            (
+                Usage::Pss(own),
+                Purpose::Sign(SignatureScheme::Pss(pss))
+                | Purpose::Verify(SignatureScheme::Pss(pss)),
+            ) => own.is_none_or(|own| is_within(pss, &own)),
+            (Usage::Pss(_), _) => false,
+        };
+        if !allowed {
+            return Err(Error::Restricted {
+                reason: "this RSA key may be used for RSASSA-PSS with its own parameters only"
+                    .to_owned(),
+            });
+        }
+        self.restrictions.check(purpose)
+    }
+}
+
+/// Whether parameters have a key's hashes, and a salt that is long enough for it.
+fn is_within(pss: &Pss, own: &Pss) -> bool {
+    let least = match own.salt_len {
+        SaltLen::Bytes(bytes) => bytes,
+        SaltLen::Digest => own.hash.digest_len(),
+        SaltLen::Max | SaltLen::Any => 0,
+    };
+    let is_short = match pss.salt_len {
+        SaltLen::Bytes(bytes) => bytes < least,
+        SaltLen::Digest => pss.hash.digest_len() < least,
+        SaltLen::Max | SaltLen::Any => false,
+    };
+    (pss.hash, pss.mgf_hash) == (own.hash, own.mgf_hash) && !is_short
 }
 
 /// Reads a private key of any format.
@@ -166,4 +211,48 @@ fn private((key, usage): (PrivateKey, Usage)) -> (Key, Usage) {
 
 fn public((key, usage): (PublicKey, Usage)) -> (Key, Usage) {
     (Key::Public(key), usage)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{hash::Hash, scheme::EncryptionScheme};
+
+    #[test]
+    fn a_key_for_pss_keeps_its_parameters() {
+        let own = Pss {
+            salt_len: SaltLen::Bytes(20),
+            ..Pss::new(Hash::Sha256)
+        };
+        let loaded = |usage| Loaded {
+            key: (),
+            usage,
+            restrictions: Restrictions::default(),
+            content: Content::Pkcs8,
+        };
+        let pss = |hash, salt_len| {
+            SignatureScheme::Pss(Pss {
+                salt_len,
+                ..Pss::new(hash)
+            })
+        };
+        let long = pss(Hash::Sha256, SaltLen::Digest);
+        let short = pss(Hash::Sha256, SaltLen::Bytes(19));
+        let other = pss(Hash::Sha384, SaltLen::Digest);
+        let pkcs1 = SignatureScheme::Pkcs1v15(Hash::Sha256);
+        let allows = |usage, scheme| loaded(usage).check(Purpose::Sign(&scheme)).is_ok();
+        let own = Usage::Pss(Some(own));
+        assert_eq!(
+            [long, short, other, pkcs1].map(|scheme| allows(own, scheme)),
+            [true, false, false, false]
+        );
+        assert_eq!(
+            [long, short, other, pkcs1].map(|scheme| allows(Usage::Pss(None), scheme)),
+            [true, true, true, false]
+        );
+        assert!(allows(Usage::Any, pkcs1));
+        let encryption = Purpose::Encrypt(Some(&EncryptionScheme::Pkcs1v15));
+        assert!(loaded(own).check(encryption).is_err());
+        assert!(loaded(Usage::Any).check(encryption).is_ok());
+    }
 }

@@ -1,0 +1,643 @@
+/*
+ * rsalab: RSA signatures, encryption and key generation, batched over the lanes of the CPU.
+ * Made by cbindgen from bindings/c/src: do not edit. Manual page: rsalab(3). Link with `pkg-config --cflags --libs rsalab`.
+ *
+ * Results. A call that can fail returns an rsalab_status; 0 is success. rsalab_last_error() then says more, on the same thread. The documentation of a
+ * function names what it returns without the prefix: KEY is RSALAB_STATUS_KEY. Any call may return INTERNAL, for an error in the library: no panic and
+ * no exception leaves it. A call that fails as a whole writes nothing; one that returns ITEMS has written every item that is done, whole, zeros for
+ * the others, and all statuses.
+ *
+ * Lengths are in bytes, keys in bits. Integers are big-endian, in (bits + 7) / 8 bytes: a modulus, a signature, a ciphertext.
+ *
+ * Memory. Buffers belong to the caller and are not kept after the call; results may be written over inputs. A key or batcher that a call
+ * gives belongs to the caller, who frees it once, with its own function. Texts that are returned belong to the library. The library wipes the
+ * secrets that it holds; messages and keys that it wrote to the caller's buffers the caller wipes.
+ *
+ * Pointers are not NULL unless it is said that they may be, refer to as much as the lengths say, and are aligned for their type. Data of length 0 may
+ * be NULL. The library finds NULL, and cannot find other wrong pointers: they are undefined behaviour, as ever in C.
+ *
+ * Threads. Every function may be called from every thread. Keys and batchers do not change and may be shared; but nobody may use what is being freed.
+ *
+ * Fork. Keys work in the child; a batcher tells it FORKED.
+ */
+
+#ifndef RSALAB_H
+#define RSALAB_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/*
+ A salt as long as the digest, for rsalab_signature_scheme.salt_len.
+ */
+#define RSALAB_SALT_DIGEST -1
+
+/*
+ A salt as long as the key allows.
+ */
+#define RSALAB_SALT_MAX -2
+
+/*
+ A salt of any length: to verify only.
+ */
+#define RSALAB_SALT_ANY -3
+
+/*
+ What came of a call, or of one item of a batch. 0 is success.
+ */
+typedef enum {
+  /*
+   Done.
+   */
+  RSALAB_STATUS_OK = 0,
+  /*
+   At least one item of the batch failed: its own status says why. The others are done.
+   */
+  RSALAB_STATUS_ITEMS = 1,
+  /*
+   A pointer that must not be NULL is.
+   */
+  RSALAB_STATUS_NULL = 2,
+  /*
+   An argument has no meaning: an unknown number of a scheme, a format or a key, or a size out of range.
+   */
+  RSALAB_STATUS_ARGUMENT = 3,
+  /*
+   A buffer is too small; nothing was written, but for the length that is needed where it is asked for by pointer.
+   */
+  RSALAB_STATUS_BUFFER = 4,
+  /*
+   These bytes are not an RSA key, or a damaged or invalid one.
+   */
+  RSALAB_STATUS_KEY = 5,
+  /*
+   A key that may be good, and that this library does not work with.
+   */
+  RSALAB_STATUS_UNSUPPORTED = 6,
+  /*
+   The key is encrypted, and no password was given.
+   */
+  RSALAB_STATUS_PASSWORD_MISSING = 7,
+  /*
+   The password does not decrypt the key.
+   */
+  RSALAB_STATUS_PASSWORD_WRONG = 8,
+  /*
+   The key is for something else, as its file says.
+   */
+  RSALAB_STATUS_RESTRICTED = 9,
+  /*
+   The scheme or its parameters do not suit the key or the message; or the scheme must not sign any more (SHA-1).
+   */
+  RSALAB_STATUS_SCHEME = 10,
+  /*
+   A digest, a signature, or a ciphertext has the wrong length.
+   */
+  RSALAB_STATUS_LENGTH = 11,
+  /*
+   The signature is not that of the message.
+   */
+  RSALAB_STATUS_VERIFICATION = 12,
+  /*
+   The ciphertext does not decrypt. It is not said why.
+   */
+  RSALAB_STATUS_DECRYPTION = 13,
+  /*
+   A result failed its check and was withheld: the machine computes wrongly, or the key is damaged.
+   */
+  RSALAB_STATUS_FAULT = 14,
+  /*
+   The system gives no random bytes.
+   */
+  RSALAB_STATUS_RANDOMNESS = 15,
+  /*
+   The batcher belongs to the process that made it, of which this one is a fork.
+   */
+  RSALAB_STATUS_FORKED = 16,
+  /*
+   This is an error in the library, or it got no thread.
+   */
+  RSALAB_STATUS_INTERNAL = 17,
+} rsalab_status;
+
+/*
+ What is put around a digest or a message (RFC 8017).
+ */
+typedef enum {
+  /*
+   RSASSA-PKCS1-v1_5 and RSAES-PKCS1-v1_5. Bad padding decrypts to a pseudorandom message (implicit rejection).
+   */
+  RSALAB_PADDING_PKCS1 = 1,
+  /*
+   RSASSA-PSS, for signatures.
+   */
+  RSALAB_PADDING_PSS = 2,
+  /*
+   RSAES-OAEP, for encryption.
+   */
+  RSALAB_PADDING_OAEP = 3,
+} rsalab_padding;
+
+/*
+ Hash functions (FIPS 180-4, FIPS 202), with the length of their digests in bytes.
+ */
+typedef enum {
+  /*
+   SHA-1, 20 bytes: to verify old signatures, and in OAEP. It signs nothing any more.
+   */
+  RSALAB_HASH_SHA1 = 1,
+  /*
+   SHA-224, 28 bytes.
+   */
+  RSALAB_HASH_SHA224 = 2,
+  /*
+   SHA-256, 32 bytes.
+   */
+  RSALAB_HASH_SHA256 = 3,
+  /*
+   SHA-384, 48 bytes.
+   */
+  RSALAB_HASH_SHA384 = 4,
+  /*
+   SHA-512, 64 bytes.
+   */
+  RSALAB_HASH_SHA512 = 5,
+  /*
+   SHA-512/224, 28 bytes.
+   */
+  RSALAB_HASH_SHA512_224 = 6,
+  /*
+   SHA-512/256, 32 bytes.
+   */
+  RSALAB_HASH_SHA512_256 = 7,
+  /*
+   SHA3-224, 28 bytes.
+   */
+  RSALAB_HASH_SHA3_224 = 8,
+  /*
+   SHA3-256, 32 bytes.
+   */
+  RSALAB_HASH_SHA3_256 = 9,
+  /*
+   SHA3-384, 48 bytes.
+   */
+  RSALAB_HASH_SHA3_384 = 10,
+  /*
+   SHA3-512, 64 bytes.
+   */
+  RSALAB_HASH_SHA3_512 = 11,
+  /*
+   SHAKE128 with 32 bytes, in PSS alone (RFC 8702).
+   */
+  RSALAB_HASH_SHAKE128 = 12,
+  /*
+   SHAKE256 with 64 bytes, in PSS alone (RFC 8702).
+   */
+  RSALAB_HASH_SHAKE256 = 13,
+} rsalab_hash;
+
+/*
+ How a private key is written.
+ */
+typedef enum {
+  /*
+   PKCS#8 in PEM: "PRIVATE KEY", or with a password "ENCRYPTED PRIVATE KEY".
+   */
+  RSALAB_PRIVATE_FORMAT_PKCS8_PEM = 1,
+  /*
+   PKCS#8 in DER.
+   */
+  RSALAB_PRIVATE_FORMAT_PKCS8_DER = 2,
+  /*
+   PKCS#1 in PEM: "RSA PRIVATE KEY".
+   */
+  RSALAB_PRIVATE_FORMAT_PKCS1_PEM = 3,
+  /*
+   PKCS#1 in DER.
+   */
+  RSALAB_PRIVATE_FORMAT_PKCS1_DER = 4,
+} rsalab_private_format;
+
+/*
+ How a public key is written.
+ */
+typedef enum {
+  /*
+   SubjectPublicKeyInfo in PEM: "PUBLIC KEY".
+   */
+  RSALAB_PUBLIC_FORMAT_SPKI_PEM = 1,
+  /*
+   SubjectPublicKeyInfo in DER.
+   */
+  RSALAB_PUBLIC_FORMAT_SPKI_DER = 2,
+  /*
+   PKCS#1 in PEM: "RSA PUBLIC KEY".
+   */
+  RSALAB_PUBLIC_FORMAT_PKCS1_PEM = 3,
+  /*
+   PKCS#1 in DER.
+   */
+  RSALAB_PUBLIC_FORMAT_PKCS1_DER = 4,
+} rsalab_public_format;
+
+/*
+ Answers private operations that threads ask for one by one, those that are asked for side by side together. Threads may share it, and are meant to.
+ */
+typedef struct rsalab_batcher rsalab_batcher;
+
+/*
+ A private key with its public half. Does not change, so that threads may share it. Wiped when it is freed.
+ */
+typedef struct rsalab_private_key rsalab_private_key;
+
+/*
+ A public key. Does not change, so that threads may share it.
+ */
+typedef struct rsalab_public_key rsalab_public_key;
+
+/*
+ How signatures are made. For PKCS#1 v1.5 with SHA-256: {RSALAB_PADDING_PKCS1, RSALAB_HASH_SHA256, 0, 0}; for PSS:
+ {RSALAB_PADDING_PSS, RSALAB_HASH_SHA256, 0, RSALAB_SALT_DIGEST}.
+ */
+typedef struct {
+  /*
+   RSALAB_PADDING_PKCS1 or RSALAB_PADDING_PSS.
+   */
+  uint32_t padding;
+  /*
+   The hash of the message: an rsalab_hash.
+   */
+  uint32_t hash;
+  /*
+   The hash of the mask of PSS: an rsalab_hash, or 0 for the same as `hash`. 0 with PKCS#1 v1.5.
+   */
+  uint32_t mgf_hash;
+  /*
+   Bytes of the salt of PSS, from 0; or RSALAB_SALT_DIGEST, RSALAB_SALT_MAX, RSALAB_SALT_ANY. 0 with PKCS#1 v1.5.
+   */
+  int32_t salt_len;
+} rsalab_signature_scheme;
+
+/*
+ Bytes that the library reads: a message, a digest, a signature or a ciphertext.
+ */
+typedef struct {
+  /*
+   The first byte. May be NULL if there are none.
+   */
+  const uint8_t *data;
+  /*
+   How many bytes there are.
+   */
+  size_t len;
+} rsalab_bytes;
+
+/*
+ How messages are encrypted. For OAEP with SHA-256: {RSALAB_PADDING_OAEP, RSALAB_HASH_SHA256, 0, {NULL, 0}}.
+ */
+typedef struct {
+  /*
+   RSALAB_PADDING_OAEP or RSALAB_PADDING_PKCS1.
+   */
+  uint32_t padding;
+  /*
+   The hash of OAEP's label: an rsalab_hash. 0 with PKCS#1 v1.5.
+   */
+  uint32_t hash;
+  /*
+   The hash of OAEP's mask: an rsalab_hash, or 0 for the same as `hash`. 0 with PKCS#1 v1.5.
+   */
+  uint32_t mgf_hash;
+  /*
+   OAEP's label, empty in most uses.
+   */
+  rsalab_bytes label;
+} rsalab_encryption_scheme;
+
+/*
+ The limits of a batcher. All 0, or no options at all, is a good choice.
+ */
+typedef struct {
+  /*
+   How many passes run at once; 0 for as many as there are CPUs.
+   */
+  size_t passes;
+  /*
+   How many requests wait at most, before threads wait for room; 0 for 4096.
+   */
+  size_t waiting;
+  /*
+   How many microseconds a pass that is not full waits for more requests. 0, the default, waits for none: batches form by themselves.
+   */
+  uint64_t linger_us;
+} rsalab_batcher_options;
+
+#ifdef __cplusplus
+extern "C" {
+#endif // __cplusplus
+
+/*
+ A sentence for a status, such as one of an item. Never NULL, never freed, valid for ever; "unknown status" for another number.
+ */
+const char *rsalab_status_text(int32_t status);
+
+/*
+ What was wrong with the last call on this thread that did not return RSALAB_STATUS_OK, in a sentence or two; of a batch, with the first item that
+ failed. Never NULL, never freed; valid until the next call of this library on this thread. Nothing secret is in it.
+ */
+const char *rsalab_last_error(void);
+
+/*
+ The version of the library, such as "0.1.0". Never NULL, never freed, valid for ever.
+ */
+const char *rsalab_version(void);
+
+/*
+ The name of the kernel that full batches run on, such as "mont52x8_ifma512": what this CPU has decides. Never NULL, never freed, valid for ever.
+ */
+const char *rsalab_kernel(void);
+
+/*
+ Reads a private key: PKCS#1 or PKCS#8, in DER or PEM, encrypted or not (PBES2), a JSON Web Key, or OpenSSH's own format. Which it is is found out. All
+ relations between its numbers are checked; that its primes are prime is not.
+
+ bytes, len: the file, at most 1 MiB. password: for an encrypted one, else NULL; it is not kept. most_bits: a longer modulus is refused before anything
+ is computed with it; 0 for 8192, at most 16384. key: gets the key, to be freed with rsalab_private_key_free.
+
+ Returns KEY, UNSUPPORTED, PASSWORD_MISSING, PASSWORD_WRONG, NULL.
+ */
+rsalab_status rsalab_private_key_read(const uint8_t *bytes,
+                                      size_t len,
+                                      const char *password,
+                                      size_t password_len,
+                                      size_t most_bits,
+                                      rsalab_private_key **key);
+
+/*
+ Reads a public key: PKCS#1 or SubjectPublicKeyInfo, in DER or PEM, a JSON Web Key, or a line of OpenSSH's authorized_keys; or takes it out of an X.509
+ certificate, which is not verified, or of a private key. Parameters are those of rsalab_private_key_read; free with rsalab_public_key_free.
+ */
+rsalab_status rsalab_public_key_read(const uint8_t *bytes,
+                                     size_t len,
+                                     const char *password,
+                                     size_t password_len,
+                                     size_t most_bits,
+                                     rsalab_public_key **key);
+
+/*
+ The public half of a private key, to be freed with rsalab_public_key_free; it may outlive the private key.
+ */
+rsalab_status rsalab_private_key_public(const rsalab_private_key *key, rsalab_public_key **public_key);
+
+/*
+ Frees a private key and wipes it. Batchers that were made with it keep what they need. NULL is nothing.
+ */
+void rsalab_private_key_free(rsalab_private_key *key);
+
+/*
+ Frees a public key. NULL is nothing.
+ */
+void rsalab_public_key_free(rsalab_public_key *key);
+
+/*
+ Bits of the modulus; 0 for NULL. The modulus, a signature and a ciphertext take (bits + 7) / 8 bytes.
+ */
+size_t rsalab_private_key_bits(const rsalab_private_key *key);
+
+/*
+ Bits of the modulus; 0 for NULL. The modulus, a signature and a ciphertext take (bits + 7) / 8 bytes.
+ */
+size_t rsalab_public_key_bits(const rsalab_public_key *key);
+
+/*
+ Copies the modulus, big-endian, (bits + 7) / 8 bytes. *len: room in `modulus`, then bytes needed. Returns BUFFER if there are fewer.
+ */
+rsalab_status rsalab_public_key_modulus(const rsalab_public_key *key,
+                                        uint8_t *modulus,
+                                        size_t *len);
+
+/*
+ Copies the public exponent, big-endian without leading zeros. *len: room in `exponent`, then bytes needed. Returns BUFFER if there are fewer.
+ */
+rsalab_status rsalab_public_key_exponent(const rsalab_public_key *key,
+                                         uint8_t *exponent,
+                                         size_t *len);
+
+/*
+ Writes a private key, byte for byte as OpenSSL does; PEM is not terminated by a zero.
+
+ format: an rsalab_private_format. password: NULL, or what encrypts it (PKCS#8 only; PBES2 with scrypt and AES-256-CBC). *len: room in `bytes`, then
+ bytes needed; with `bytes` NULL the length is asked for, and BUFFER returned. Wiping what was written is the caller's.
+ */
+rsalab_status rsalab_private_key_write(const rsalab_private_key *key,
+                                       uint32_t format,
+                                       const char *password,
+                                       size_t password_len,
+                                       uint8_t *bytes,
+                                       size_t *len);
+
+/*
+ Writes a public key. format: an rsalab_public_format. *len: room in `bytes`, then bytes needed; with `bytes` NULL the length is asked for, and BUFFER
+ returned.
+ */
+rsalab_status rsalab_public_key_write(const rsalab_public_key *key,
+                                      uint32_t format,
+                                      uint8_t *bytes,
+                                      size_t *len);
+
+/*
+ Generates keys by FIPS 186-5, appendix A.1.3, in random order, and checks each by one operation there and back.
+
+ bits: an even number from 256 to 16384; below 2048 for study only. exponent: odd, from 3; 0 for 65537. threads: how many search, the caller among them; 0
+ for as many as there are CPUs. keys: gets `count` keys, to be freed one by one with rsalab_private_key_free; none if the call fails.
+
+ Returns KEY for bits out of range, ARGUMENT for another exponent, RANDOMNESS, INTERNAL.
+ */
+rsalab_status rsalab_private_keys_generate(size_t bits,
+                                           uint64_t exponent,
+                                           size_t threads,
+                                           rsalab_private_key **keys,
+                                           size_t count);
+
+/*
+ Signs messages with one key, together in the lanes of the CPU, on the thread that calls.
+
+ messages: `count` of them. signatures: gets count * k bytes, k = (bits + 7) / 8; signature i begins at i * k, and is zeros if item i failed.
+ signatures_len: room there, in bytes. statuses: gets `count` statuses, or NULL.
+
+ Returns OK if all are signed, ITEMS if not; else nothing is written: BUFFER, SCHEME, RESTRICTED, RANDOMNESS, NULL, ARGUMENT.
+ Of an item: FAULT.
+ */
+rsalab_status rsalab_sign_messages(const rsalab_private_key *key,
+                                   const rsalab_signature_scheme *scheme,
+                                   const rsalab_bytes *messages,
+                                   size_t count,
+                                   uint8_t *signatures,
+                                   size_t signatures_len,
+                                   rsalab_status *statuses);
+
+/*
+ As rsalab_sign_messages, of digests by the scheme's hash function. Of an item as well: LENGTH.
+ */
+rsalab_status rsalab_sign_digests(const rsalab_private_key *key,
+                                  const rsalab_signature_scheme *scheme,
+                                  const rsalab_bytes *digests,
+                                  size_t count,
+                                  uint8_t *signatures,
+                                  size_t signatures_len,
+                                  rsalab_status *statuses);
+
+/*
+ Verifies signatures by one key, together in the lanes of the CPU, on the thread that calls.
+
+ messages, signatures: `count` of each. statuses: gets `count` statuses, or NULL.
+
+ Returns OK if and only if every signature is that of its message, ITEMS if not; else nothing is written: SCHEME, RESTRICTED, NULL, ARGUMENT.
+ Of an item: VERIFICATION, whatever is wrong with the signature.
+ */
+rsalab_status rsalab_verify_messages(const rsalab_public_key *key,
+                                     const rsalab_signature_scheme *scheme,
+                                     const rsalab_bytes *messages,
+                                     const rsalab_bytes *signatures,
+                                     size_t count,
+                                     rsalab_status *statuses);
+
+/*
+ As rsalab_verify_messages, of digests by the scheme's hash function. Of an item as well: LENGTH, for a digest of another length.
+ */
+rsalab_status rsalab_verify_digests(const rsalab_public_key *key,
+                                    const rsalab_signature_scheme *scheme,
+                                    const rsalab_bytes *digests,
+                                    const rsalab_bytes *signatures,
+                                    size_t count,
+                                    rsalab_status *statuses);
+
+/*
+ Bytes of the longest message that a key encrypts with a scheme; 0 if there is none, which an empty message tells apart, or if an argument is wrong.
+ */
+size_t rsalab_encrypt_max_len(const rsalab_public_key *key,
+                              const rsalab_encryption_scheme *scheme);
+
+/*
+ Encrypts messages for one key, together in the lanes of the CPU, on the thread that calls.
+
+ messages: `count` of them, each at most rsalab_encrypt_max_len bytes. ciphertexts: gets count * k bytes, k = (bits + 7) / 8; ciphertext i begins at i * k,
+ and is zeros if item i failed. ciphertexts_len: room there, in bytes. statuses: gets `count` statuses, or NULL.
+
+ Returns OK if all are encrypted, ITEMS if not; else nothing is written: BUFFER, SCHEME, RESTRICTED, RANDOMNESS, NULL, ARGUMENT.
+ Of an item: LENGTH, for a message that is too long.
+ */
+rsalab_status rsalab_encrypt(const rsalab_public_key *key,
+                             const rsalab_encryption_scheme *scheme,
+                             const rsalab_bytes *messages,
+                             size_t count,
+                             uint8_t *ciphertexts,
+                             size_t ciphertexts_len,
+                             rsalab_status *statuses);
+
+/*
+ Decrypts ciphertexts with one key, together in the lanes of the CPU, on the thread that calls.
+
+ ciphertexts: `count` of them, of k = (bits + 7) / 8 bytes each. messages: gets count * k bytes; message i begins at i * k, and zeros fill the rest.
+ messages_len: room there, in bytes. lens: gets the `count` lengths of the messages. statuses: gets `count` statuses, or NULL.
+ Wiping the messages is the caller's.
+
+ With PKCS#1 v1.5 bad padding gives a pseudorandom message and OK (implicit rejection); failures of OAEP cannot be told apart.
+
+ Returns OK if all are decrypted, ITEMS if not; else nothing is written: BUFFER, SCHEME, RESTRICTED, RANDOMNESS, FAULT, NULL, ARGUMENT.
+ Of an item: DECRYPTION.
+ */
+rsalab_status rsalab_decrypt(const rsalab_private_key *key,
+                             const rsalab_encryption_scheme *scheme,
+                             const rsalab_bytes *ciphertexts,
+                             size_t count,
+                             uint8_t *messages,
+                             size_t messages_len,
+                             size_t *lens,
+                             rsalab_status *statuses);
+
+/*
+ Makes a batcher. keys: `count` private keys, at least one, numbered from 0; those of one size share passes. They may be freed afterwards.
+ options: NULL for the defaults. batcher: gets the batcher, to be freed with rsalab_batcher_free. After a fork, only the process that made it can use it.
+
+ Returns NULL, ARGUMENT, INTERNAL.
+ */
+rsalab_status rsalab_batcher_new(const rsalab_private_key *const *keys,
+                                 size_t count,
+                                 const rsalab_batcher_options *options,
+                                 rsalab_batcher **batcher);
+
+/*
+ Frees a batcher. No thread may be in a call of it. NULL is nothing.
+ */
+void rsalab_batcher_free(rsalab_batcher *batcher);
+
+/*
+ Signs one message. Blocks; the thread that calls may be one that computes for others too.
+
+ key: its number in the batcher. message, message_len: the message. signature: gets k = (bits + 7) / 8 bytes. signature_len: room there, in bytes.
+
+ Returns BUFFER, ARGUMENT, SCHEME, RESTRICTED, RANDOMNESS, FAULT, FORKED, NULL, INTERNAL; nothing is written then.
+ */
+rsalab_status rsalab_batcher_sign_message(const rsalab_batcher *batcher,
+                                          size_t key,
+                                          const rsalab_signature_scheme *scheme,
+                                          const uint8_t *message,
+                                          size_t message_len,
+                                          uint8_t *signature,
+                                          size_t signature_len);
+
+/*
+ As rsalab_batcher_sign_message, of a digest by the scheme's hash function. Returns LENGTH for a digest of another length.
+ */
+rsalab_status rsalab_batcher_sign_digest(const rsalab_batcher *batcher,
+                                         size_t key,
+                                         const rsalab_signature_scheme *scheme,
+                                         const uint8_t *digest,
+                                         size_t digest_len,
+                                         uint8_t *signature,
+                                         size_t signature_len);
+
+/*
+ Decrypts one ciphertext. Blocks, as rsalab_batcher_sign_message does.
+
+ ciphertext, ciphertext_len: k = (bits + 7) / 8 bytes. message: where the message goes. *message_len: room there, then the length of the message;
+ k bytes are always enough. Wiping the message is the caller's. With PKCS#1 v1.5 bad padding gives a pseudorandom message and OK (implicit rejection).
+
+ Returns DECRYPTION, BUFFER, ARGUMENT, SCHEME, RESTRICTED, RANDOMNESS, FAULT, FORKED, NULL, INTERNAL; no message is written then.
+ */
+rsalab_status rsalab_batcher_decrypt(const rsalab_batcher *batcher,
+                                     size_t key,
+                                     const rsalab_encryption_scheme *scheme,
+                                     const uint8_t *ciphertext,
+                                     size_t ciphertext_len,
+                                     uint8_t *message,
+                                     size_t *message_len);
+
+/*
+ Requests that wait for a pass now; 0 for NULL.
+ */
+size_t rsalab_batcher_waiting(const rsalab_batcher *batcher);
+
+/*
+ How many passes had i requests so far, for every i from 0 to the most that a pass has: a histogram. The sum of i * passes[i] is the number of requests.
+
+ passes: where the numbers go; *count: room there, in numbers, then how many there are. With `passes` NULL their number is asked for, and BUFFER returned.
+ */
+rsalab_status rsalab_batcher_passes(const rsalab_batcher *batcher,
+                                    uint64_t *passes,
+                                    size_t *count);
+
+/*
+ How many requests waited for their pass to begin: number i counts those that waited below 2^i microseconds, and not below half of that. One that was
+ computed for at once is in number 0. Parameters are those of rsalab_batcher_passes.
+ */
+rsalab_status rsalab_batcher_waits(const rsalab_batcher *batcher,
+                                   uint64_t *waits,
+                                   size_t *count);
+
+#ifdef __cplusplus
+}  // extern "C"
+#endif  // __cplusplus
+
+#endif  /* RSALAB_H */

@@ -1,0 +1,256 @@
+//! Requests of many threads, done together.
+
+use std::{sync::Arc, time::Duration};
+
+use rsalab_batch::{Batcher, Error};
+use rsalab_rsa::{PrivateKey, encryption::Opener, format::Purpose, random::SystemRng};
+use zeroize::Zeroizing;
+
+use crate::{
+    encrypt::wrong_ciphertext,
+    key::{PrivateKeyHandle, Ready},
+    pointer::{Measured, Out, array, free, handle_out, reference},
+    scheme::{EncryptionParameters, SignatureParameters, of_encryption, of_signature},
+    sign::wrong_digest,
+    status::{Failure, Status, guard, guard_value},
+};
+
+/// Answers private operations that threads ask for one by one, those that are asked for side by side together. Threads may share it, and are meant to.
+pub struct BatcherHandle {
+    batcher: Batcher,
+    keys: Vec<Arc<Ready<PrivateKey>>>,
+}
+
+/// The limits of a batcher. All 0, or no options at all, is a good choice.
+#[repr(C)]
+#[derive(Clone, Copy, Default)]
+pub struct BatcherOptions {
+    /// How many passes run at once; 0 for as many as there are CPUs.
+    pub passes: usize,
+    /// How many requests wait at most, before threads wait for room; 0 for 4096.
+    pub waiting: usize,
+    /// How many microseconds a pass that is not full waits for more requests. 0, the default, waits for none: batches form by themselves.
+    pub linger_us: u64,
+}
+
+/// Makes a batcher. keys: `count` private keys, at least one, numbered from 0; those of one size share passes. They may be freed afterwards.
+/// options: NULL for the defaults. batcher: gets the batcher, to be freed with rsalab_batcher_free. After a fork, only the process that made it can use it.
+///
+/// Returns NULL, ARGUMENT, INTERNAL.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rsalab_batcher_new(
+    keys: *const *const PrivateKeyHandle,
+    count: usize,
+    options: *const BatcherOptions,
+    batcher: *mut *mut BatcherHandle,
+) -> Status {
+    guard(|| {
+        // SAFETY: callers promise it in the header.
+        let (keys, options, out) = unsafe {
+            let given = array(keys, count, "keys")?.iter();
+            let keys = given
+                .map(|&key| Ok(Arc::clone(&reference(key, "a key of keys")?.key)))
+                .collect::<Result<Vec<_>, Failure>>()?;
+            let options = options.as_ref().copied().unwrap_or_default();
+            (keys, options, handle_out(batcher, "batcher")?)
+        };
+        if keys.is_empty() {
+            return Err(Failure::new(Status::Argument, "a batcher needs a key"));
+        }
+        let mut builder = Batcher::builder();
+        for key in &keys {
+            builder = builder.key(&key.loaded.key);
+        }
+        if options.passes > 0 {
+            builder = builder.passes(options.passes);
+        }
+        if options.waiting > 0 {
+            builder = builder.waiting(options.waiting);
+        }
+        if options.linger_us > 0 {
+            builder = builder.linger(Duration::from_micros(options.linger_us));
+        }
+        let batcher = builder.build()?;
+        out.put(&[Box::into_raw(Box::new(BatcherHandle { batcher, keys }))]);
+        Ok(())
+    })
+}
+
+/// Frees a batcher. No thread may be in a call of it. NULL is nothing.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rsalab_batcher_free(batcher: *mut BatcherHandle) {
+    guard(|| {
+        // SAFETY: callers promise it in the header.
+        unsafe { free(batcher) };
+        Ok(())
+    });
+}
+
+/// Signs one message. Blocks; the thread that calls may be one that computes for others too.
+///
+/// key: its number in the batcher. message, message_len: the message. signature: gets k = (bits + 7) / 8 bytes. signature_len: room there, in bytes.
+///
+/// Returns BUFFER, ARGUMENT, SCHEME, RESTRICTED, RANDOMNESS, FAULT, FORKED, NULL, INTERNAL; nothing is written then.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rsalab_batcher_sign_message(
+    batcher: *const BatcherHandle,
+    key: usize,
+    scheme: *const SignatureParameters,
+    message: *const u8,
+    message_len: usize,
+    signature: *mut u8,
+    signature_len: usize,
+) -> Status {
+    guard(|| {
+        // SAFETY: callers promise it in the header.
+        let (batcher, scheme, message, out) = unsafe {
+            (
+                reference(batcher, "batcher")?,
+                of_signature(scheme)?,
+                array(message, message_len, "message")?,
+                Out::new(signature, signature_len, "signature")?,
+            )
+        };
+        batcher.sign(key, scheme, &scheme.hash().digest(message), out)
+    })
+}
+
+/// As rsalab_batcher_sign_message, of a digest by the scheme's hash function. Returns LENGTH for a digest of another length.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rsalab_batcher_sign_digest(
+    batcher: *const BatcherHandle,
+    key: usize,
+    scheme: *const SignatureParameters,
+    digest: *const u8,
+    digest_len: usize,
+    signature: *mut u8,
+    signature_len: usize,
+) -> Status {
+    guard(|| {
+        // SAFETY: callers promise it in the header.
+        let (batcher, scheme, digest, out) = unsafe {
+            (
+                reference(batcher, "batcher")?,
+                of_signature(scheme)?,
+                array(digest, digest_len, "digest")?,
+                Out::new(signature, signature_len, "signature")?,
+            )
+        };
+        if let Some(failure) = wrong_digest(scheme.hash(), digest) {
+            return Err(failure);
+        }
+        batcher.sign(key, scheme, digest, out)
+    })
+}
+
+/// Decrypts one ciphertext. Blocks, as rsalab_batcher_sign_message does.
+///
+/// ciphertext, ciphertext_len: k = (bits + 7) / 8 bytes. message: where the message goes. *message_len: room there, then the length of the message;
+/// k bytes are always enough. Wiping the message is the caller's. With PKCS#1 v1.5 bad padding gives a pseudorandom message and OK (implicit rejection).
+///
+/// Returns DECRYPTION, BUFFER, ARGUMENT, SCHEME, RESTRICTED, RANDOMNESS, FAULT, FORKED, NULL, INTERNAL; no message is written then.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rsalab_batcher_decrypt(
+    batcher: *const BatcherHandle,
+    key: usize,
+    scheme: *const EncryptionParameters,
+    ciphertext: *const u8,
+    ciphertext_len: usize,
+    message: *mut u8,
+    message_len: *mut usize,
+) -> Status {
+    guard(|| {
+        // SAFETY: callers promise it in the header.
+        let (batcher, scheme, ciphertext, out) = unsafe {
+            (
+                reference(batcher, "batcher")?,
+                of_encryption(scheme)?,
+                array(ciphertext, ciphertext_len, "ciphertext")?,
+                Measured::new(message, message_len, "message_len")?,
+            )
+        };
+        let own = &batcher.key(key)?.loaded;
+        own.check(Purpose::Decrypt(Some(&scheme)))?;
+        let opener = Opener::new(&own.key, &scheme)?;
+        let mut block = match batcher.batcher.private(key, ciphertext) {
+            Err(Error::OutOfRange | Error::Length { .. }) => return Err(wrong_ciphertext()),
+            block => block?,
+        };
+        let mut room = Zeroizing::new(vec![0; block.len()]);
+        let place = opener.open(ciphertext, &mut block, &mut room);
+        let place = place.ok_or_else(wrong_ciphertext)?;
+        out.put(&block[place], "message")
+    })
+}
+
+impl BatcherHandle {
+    fn key(&self, key: usize) -> Result<&Ready<PrivateKey>, Failure> {
+        let keys = self.keys.len();
+        let known = self.keys.get(key).map(Arc::as_ref);
+        known.ok_or_else(|| Error::UnknownKey { key, keys }.into())
+    }
+
+    fn sign(
+        &self,
+        key: usize,
+        scheme: rsalab_rsa::scheme::SignatureScheme,
+        digest: &[u8],
+        out: Out<u8>,
+    ) -> Result<(), Failure> {
+        let own = &self.key(key)?.loaded;
+        out.check(Some(own.key.modulus_len()), "signature")?;
+        own.check(Purpose::Sign(&scheme))?;
+        let encoding = scheme.encode(own.key.bits(), digest, &mut SystemRng)?;
+        let signature = self.batcher.private(key, &encoding)?;
+        out.put(&signature);
+        Ok(())
+    }
+}
+
+/// Requests that wait for a pass now; 0 for NULL.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rsalab_batcher_waiting(batcher: *const BatcherHandle) -> usize {
+    // SAFETY: callers promise it in the header.
+    guard_value(|| unsafe { reference(batcher, "batcher") }.map_or(0, |own| own.batcher.waiting()))
+}
+
+/// How many passes had i requests so far, for every i from 0 to the most that a pass has: a histogram. The sum of i * passes[i] is the number of requests.
+///
+/// passes: where the numbers go; *count: room there, in numbers, then how many there are. With `passes` NULL their number is asked for, and BUFFER returned.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rsalab_batcher_passes(
+    batcher: *const BatcherHandle,
+    passes: *mut u64,
+    count: *mut usize,
+) -> Status {
+    guard(|| {
+        // SAFETY: callers promise it in the header.
+        let (batcher, out) = unsafe {
+            (
+                reference(batcher, "batcher")?,
+                Measured::new(passes, count, "count")?,
+            )
+        };
+        out.put(batcher.batcher.statistics().passes(), "passes")
+    })
+}
+
+/// How many requests waited for their pass to begin: number i counts those that waited below 2^i microseconds, and not below half of that. One that was
+/// computed for at once is in number 0. Parameters are those of rsalab_batcher_passes.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rsalab_batcher_waits(
+    batcher: *const BatcherHandle,
+    waits: *mut u64,
+    count: *mut usize,
+) -> Status {
+    guard(|| {
+        // SAFETY: callers promise it in the header.
+        let (batcher, out) = unsafe {
+            (
+                reference(batcher, "batcher")?,
+                Measured::new(waits, count, "count")?,
+            )
+        };
+        out.put(batcher.batcher.statistics().waits(), "waits")
+    })
+}

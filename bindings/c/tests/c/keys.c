@@ -1,0 +1,150 @@
+/* Keys: generated, written, read again in every format, refused. */
+#include "check.h"
+
+static void formats(const rsalab_private_key *key) {
+  for (uint32_t format = RSALAB_PRIVATE_FORMAT_PKCS8_PEM; format <= RSALAB_PRIVATE_FORMAT_PKCS1_DER; format++) {
+    size_t len = 0;
+    FAILS(rsalab_private_key_write(key, format, NULL, 0, NULL, &len), BUFFER);
+    CHECK(len > 100);
+    uint8_t *bytes = malloc(len);
+    size_t less = len - 1;
+    memset(bytes, 0xaa, len);
+    FAILS(rsalab_private_key_write(key, format, NULL, 0, bytes, &less), BUFFER);
+    CHECK(less == len && is_all(bytes, len, 0xaa));
+    OK(rsalab_private_key_write(key, format, NULL, 0, bytes, &len));
+    rsalab_private_key *again = NULL;
+    OK(rsalab_private_key_read(bytes, len, NULL, 0, 0, &again));
+    CHECK(rsalab_private_key_bits(again) == rsalab_private_key_bits(key));
+    /* One byte less is no key. */
+    rsalab_private_key *none = NULL;
+    FAILS(rsalab_private_key_read(bytes, len / 2, NULL, 0, 0, &none), KEY);
+    CHECK(none == NULL);
+    /* A public key can be had from it. */
+    rsalab_public_key *public_key = NULL;
+    OK(rsalab_public_key_read(bytes, len, NULL, 0, 0, &public_key));
+    rsalab_public_key_free(public_key);
+    rsalab_private_key_free(again);
+    free(bytes);
+  }
+  size_t len = 0;
+  FAILS(rsalab_private_key_write(key, 99, NULL, 0, NULL, &len), ARGUMENT);
+  FAILS(rsalab_private_key_write(key, 0, NULL, 0, NULL, &len), ARGUMENT);
+}
+
+static void passwords(const rsalab_private_key *key) {
+  size_t len = 1 << 14;
+  uint8_t *bytes = malloc(len);
+  OK(rsalab_private_key_write(key, RSALAB_PRIVATE_FORMAT_PKCS8_PEM, "secret", 6, bytes, &len));
+  CHECK(memcmp(bytes, "-----BEGIN ENCRYPTED PRIVATE KEY-----", 37) == 0);
+  rsalab_private_key *again = NULL;
+  FAILS(rsalab_private_key_read(bytes, len, NULL, 0, 0, &again), PASSWORD_MISSING);
+  FAILS(rsalab_private_key_read(bytes, len, "wrong", 5, 0, &again), PASSWORD_WRONG);
+  CHECK(strstr(rsalab_last_error(), "password") != NULL);
+  CHECK(again == NULL);
+  OK(rsalab_private_key_read(bytes, len, "secret", 6, 0, &again));
+  FAILS(rsalab_private_key_write(key, RSALAB_PRIVATE_FORMAT_PKCS1_PEM, "secret", 6, bytes, &len), ARGUMENT);
+  rsalab_private_key_free(again);
+  free(bytes);
+}
+
+static void public_keys(const rsalab_private_key *key) {
+  rsalab_public_key *public_key = public_of(key);
+  uint8_t modulus[128], other[128], exponent[8];
+  size_t len = sizeof modulus - 1;
+  FAILS(rsalab_public_key_modulus(public_key, modulus, &len), BUFFER);
+  CHECK(len == sizeof modulus);
+  OK(rsalab_public_key_modulus(public_key, modulus, &len));
+  CHECK(modulus[0] >= 0x80 && modulus[127] % 2 == 1);
+  len = sizeof exponent;
+  OK(rsalab_public_key_exponent(public_key, exponent, &len));
+  CHECK(len == 3 && exponent[0] == 1 && exponent[1] == 0 && exponent[2] == 1);
+  for (uint32_t format = RSALAB_PUBLIC_FORMAT_SPKI_PEM; format <= RSALAB_PUBLIC_FORMAT_PKCS1_DER; format++) {
+    uint8_t bytes[2048];
+    len = sizeof bytes;
+    OK(rsalab_public_key_write(public_key, format, bytes, &len));
+    rsalab_public_key *again = NULL;
+    OK(rsalab_public_key_read(bytes, len, NULL, 0, 0, &again));
+    size_t k = sizeof other;
+    OK(rsalab_public_key_modulus(again, other, &k));
+    CHECK(memcmp(modulus, other, sizeof modulus) == 0);
+    rsalab_public_key_free(again);
+    /* It is no private key. */
+    rsalab_private_key *none = NULL;
+    FAILS(rsalab_private_key_read(bytes, len, NULL, 0, 0, &none), KEY);
+    /* A limit is kept. */
+    FAILS(rsalab_public_key_read(bytes, len, NULL, 0, 1023, &again), KEY);
+  }
+  rsalab_public_key_free(public_key);
+}
+
+static void restrictions(void) {
+  /* RFC 7517's way to say that a key encrypts and signs nothing; its numbers are those of a public key of 256 bits. */
+  static const char jwk[] =
+      "{\"kty\":\"RSA\",\"use\":\"enc\",\"n\":\"gAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAE\",\"e\":\"AQAB\"}";
+  rsalab_public_key *key = NULL;
+  OK(rsalab_public_key_read((const uint8_t *)jwk, sizeof jwk - 1, NULL, 0, 0, &key));
+  CHECK(rsalab_public_key_bits(key) == 256);
+  rsalab_bytes message = BYTES("a"), signature = BYTES("b");
+  FAILS(rsalab_verify_messages(key, &PKCS1_SHA256, &message, &signature, 1, NULL), RESTRICTED);
+  rsalab_public_key_free(key);
+}
+
+static void nulls(const rsalab_private_key *key) {
+  rsalab_private_key *none = NULL;
+  FAILS(rsalab_private_key_read(NULL, 3, NULL, 0, 0, &none), NULL);
+  FAILS(rsalab_private_key_read(NULL, 0, NULL, 0, 0, &none), KEY);
+  FAILS(rsalab_private_key_read((const uint8_t *)"x", 1, NULL, 0, 0, NULL), NULL);
+  FAILS(rsalab_private_key_read((const uint8_t *)"x", 1, NULL, 3, 0, &none), NULL);
+  FAILS(rsalab_private_key_read((const uint8_t *)"x", (size_t)-1, NULL, 0, 0, &none), ARGUMENT);
+  FAILS(rsalab_private_key_public(NULL, NULL), NULL);
+  FAILS(rsalab_private_key_public(key, NULL), NULL);
+  FAILS(rsalab_private_key_write(key, 1, NULL, 0, NULL, NULL), NULL);
+  FAILS(rsalab_private_keys_generate(1024, 0, 1, NULL, 1), NULL);
+  CHECK(rsalab_private_key_bits(NULL) == 0 && rsalab_public_key_bits(NULL) == 0);
+  rsalab_private_key_free(NULL);
+  rsalab_public_key_free(NULL);
+}
+
+static void generation(void) {
+  rsalab_private_key *keys[5] = {NULL};
+  OK(rsalab_private_keys_generate(512, 3, 3, keys, 5));
+  uint8_t moduli[5][64];
+  for (int i = 0; i < 5; i++) {
+    CHECK(rsalab_private_key_bits(keys[i]) == 512);
+    rsalab_public_key *public_key = public_of(keys[i]);
+    size_t len = 64;
+    OK(rsalab_public_key_modulus(public_key, moduli[i], &len));
+    for (int j = 0; j < i; j++) {
+      CHECK(memcmp(moduli[i], moduli[j], 64) != 0);
+    }
+    uint8_t exponent = 0;
+    len = 1;
+    OK(rsalab_public_key_exponent(public_key, &exponent, &len));
+    CHECK(exponent == 3);
+    rsalab_public_key_free(public_key);
+    rsalab_private_key_free(keys[i]);
+  }
+  OK(rsalab_private_keys_generate(512, 0, 0, NULL, 0));
+  rsalab_private_key *none = NULL;
+  FAILS(rsalab_private_keys_generate(100, 0, 1, &none, 1), KEY);
+  FAILS(rsalab_private_keys_generate(1023, 0, 1, &none, 1), KEY);
+  FAILS(rsalab_private_keys_generate(1024, 4, 1, &none, 1), ARGUMENT);
+  FAILS(rsalab_private_keys_generate(1024, 1, 1, &none, 1), ARGUMENT);
+  CHECK(none == NULL);
+}
+
+int main(void) {
+  CHECK(strlen(rsalab_version()) >= 5 && strlen(rsalab_kernel()) > 5);
+  CHECK(strcmp(rsalab_last_error(), "") == 0);
+  CHECK(strcmp(rsalab_status_text(RSALAB_STATUS_OK), "done") == 0);
+  CHECK(strcmp(rsalab_status_text(-1), "unknown status") == 0);
+  rsalab_private_key *key = new_key(1024);
+  formats(key);
+  passwords(key);
+  public_keys(key);
+  restrictions();
+  nulls(key);
+  generation();
+  rsalab_private_key_free(key);
+  return 0;
+}

@@ -1,0 +1,96 @@
+//! The header and the manual page say what the library has.
+
+use std::{collections::BTreeSet, env, fs, path::Path};
+
+const HERE: &str = env!("CARGO_MANIFEST_DIR");
+
+/// As `src` and `cbindgen.toml` make it.
+fn generated() -> String {
+    let here = Path::new(HERE);
+    let config = cbindgen::Config::from_file(here.join("cbindgen.toml")).unwrap();
+    let mut builder = cbindgen::Builder::new().with_config(config);
+    // In the order in which somebody would read them. A file that is missing here is missed by the test of symbols.
+    for module in [
+        "status", "pointer", "info", "scheme", "key", "generate", "sign", "encrypt", "batcher",
+    ] {
+        builder = builder.with_src(here.join(format!("src/{module}.rs")));
+    }
+    let mut bytes = Vec::new();
+    builder.generate().unwrap().write(&mut bytes);
+    String::from_utf8(bytes).unwrap()
+}
+
+fn read(path: &str) -> String {
+    fs::read_to_string(Path::new(HERE).join(path)).unwrap()
+}
+
+/// Names that begin a call, such as `rsalab_version`, of lines that `is_wanted` takes.
+fn functions(text: &str, is_wanted: impl Fn(&str) -> bool) -> BTreeSet<String> {
+    let mut names = BTreeSet::new();
+    for line in text.lines().filter(|line| is_wanted(line)) {
+        let words = line.split(|c: char| !c.is_ascii_alphanumeric() && c != '_');
+        names.extend(
+            words
+                .filter(|word| word.starts_with("rsalab_"))
+                .map(str::to_owned),
+        );
+    }
+    names
+}
+
+/// What `src` exports.
+fn exported() -> BTreeSet<String> {
+    let mut names = BTreeSet::new();
+    for entry in fs::read_dir(Path::new(HERE).join("src")).unwrap() {
+        let text = fs::read_to_string(entry.unwrap().path()).unwrap();
+        let parts = text.split("#[unsafe(no_mangle)]").skip(1);
+        for part in parts {
+            let (_, rest) = part.split_once("fn ").unwrap();
+            let (name, _) = rest.split_once('(').unwrap();
+            names.insert(name.to_owned());
+        }
+    }
+    assert!(names.len() > 20, "{names:?}");
+    names
+}
+
+#[test]
+fn the_header_is_current() {
+    let generated = generated();
+    if env::var_os("RSALAB_WRITE_HEADER").is_some() {
+        fs::write(Path::new(HERE).join("include/rsalab.h"), &generated).unwrap();
+    }
+    assert!(
+        read("include/rsalab.h") == generated,
+        "include/rsalab.h is old: RSALAB_WRITE_HEADER=1 cargo test -p rsalab-c --test header"
+    );
+}
+
+#[test]
+fn every_function_is_in_the_header_and_none_else() {
+    let header = read("include/rsalab.h");
+    let is_prototype = |line: &str| !line.trim_start().starts_with(['*', '/']);
+    let declared: BTreeSet<String> = functions(&header, is_prototype)
+        .into_iter()
+        .filter(|name| header.contains(&format!("{name}(")))
+        .collect();
+    assert_eq!(declared, exported());
+}
+
+#[test]
+fn every_function_and_status_is_in_the_manual_page() {
+    let page = read("man/rsalab.3");
+    let documented = functions(&page, |line| {
+        line.starts_with(".Fn ") || line.starts_with(".Fo ")
+    });
+    assert_eq!(documented, exported());
+    let header = read("include/rsalab.h");
+    for word in header.split(|c: char| !c.is_ascii_alphanumeric() && c != '_') {
+        if let Some(status) = word.strip_prefix("RSALAB_STATUS_") {
+            assert!(
+                page.contains(&format!(".It Dv {status}\n")),
+                "the manual page does not say what {status} is"
+            );
+        }
+    }
+}
