@@ -1,0 +1,3 @@
+module github.com/rsalab/rsalab/bindings/go
+
+go 1.24
