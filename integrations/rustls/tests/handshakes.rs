@@ -8,7 +8,7 @@ use std::{
 };
 
 use rsalab_batch::{Batcher, Builder};
-use rsalab_rsa::{Backend, CpuBackend, PrivateKey, hash::Hash, scheme, signing};
+use rsalab_rsa::{Backend, CpuBackend, PrivateKey};
 use rsalab_rustls::SigningKey;
 use rustls::{
     ClientConfig, ClientConnection, DigitallySignedStruct, Error, ProtocolVersion, RootCertStore,
@@ -23,53 +23,16 @@ use rustls::{
     version::{TLS12, TLS13},
 };
 
+mod support;
+use support::certificate;
+
 fn provider() -> Arc<CryptoProvider> {
     Arc::new(ring::default_provider())
 }
 
-/// Signs the certificate of its own key.
-struct Issuer {
-    key: PrivateKey,
-    signing: signing::SigningKey,
-    /// The modulus and the exponent in the form that a certificate wraps.
-    pkcs1: Vec<u8>,
-}
-
-impl rcgen::PublicKeyData for Issuer {
-    fn der_bytes(&self) -> &[u8] {
-        &self.pkcs1
-    }
-
-    fn algorithm(&self) -> &'static rcgen::SignatureAlgorithm {
-        &rcgen::PKCS_RSA_SHA256
-    }
-}
-
-impl rcgen::SigningKey for Issuer {
-    fn sign(&self, message: &[u8]) -> Result<Vec<u8>, rcgen::Error> {
-        let signature = self.signing.sign(message);
-        let signature = signature.map_err(|_| rcgen::Error::RemoteKeyError)?;
-        Ok(signature.as_bytes().to_vec())
-    }
-}
-
-fn certificate(key: &PrivateKey) -> CertificateDer<'static> {
-    use rsalab_rsa::format::{Encoding, PublicFormat, encode_public};
-    let issuer = Issuer {
-        key: key.clone(),
-        signing: signing::SigningKey::new(key, scheme::SignatureScheme::Pkcs1v15(Hash::Sha256))
-            .unwrap(),
-        pkcs1: encode_public(key.public(), PublicFormat::Pkcs1, Encoding::Der),
-    };
-    let mut parameters = rcgen::CertificateParams::new(vec!["localhost".to_owned()]).unwrap();
-    parameters.serial_number = Some(rcgen::SerialNumber::from(issuer.key.bits() as u64));
-    parameters.key_identifier_method = rcgen::KeyIdMethod::PreSpecified(vec![1; 20]);
-    parameters.self_signed(&issuer).unwrap().der().clone()
-}
-
 fn server(key: &PrivateKey, batcher: &Batcher) -> Arc<ServerConfig> {
     let signing = SigningKey::new(key, batcher).unwrap();
-    let certified = CertifiedKey::new(vec![certificate(key)], Arc::new(signing));
+    let certified = CertifiedKey::new(vec![certificate(key).der().clone()], Arc::new(signing));
     // The key says which one it is, and the certificate is of that one.
     certified.keys_match().unwrap();
     let config = ServerConfig::builder_with_provider(provider())
@@ -130,7 +93,7 @@ impl ServerCertVerifier for OneScheme {
 
 fn verifier(key: &PrivateKey) -> Arc<WebPkiServerVerifier> {
     let mut roots = RootCertStore::empty();
-    roots.add(certificate(key)).unwrap();
+    roots.add(certificate(key).der().clone()).unwrap();
     WebPkiServerVerifier::builder_with_provider(Arc::new(roots), provider())
         .build()
         .unwrap()
