@@ -19,7 +19,7 @@ has() {
   esac
 }
 
-missing=$({ echo cc gcc; engine_needs; } | while read -r name package; do has "$name" || printf ' %s' "$package"; done)
+missing=$({ echo cc gcc; echo pkg-config pkg-config; engine_needs; } | while read -r name package; do has "$name" || printf ' %s' "$package"; done)
 [ -n "$missing" ] || exit 0
 
 line="apt-get install -y --no-install-recommends$missing"

@@ -62,6 +62,8 @@ sh scripts/book.sh --install
 $cargo test --locked -- --ignored --show-output --skip timing::
 
 $cargo test --release --locked --manifest-path peers/blind-rsa/Cargo.toml --target-dir target -- --ignored --show-output
+# Under a TLS library that awaits signatures.
+sh scripts/s2n-tls.sh
 
 for package in $(engine_packages); do
   for engine in $(engines_of_package "$package"); do

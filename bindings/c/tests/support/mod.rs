@@ -1,5 +1,7 @@
 //! The library that Cargo built for these tests, installed into a folder of their own; and programs of the system.
 
+#![allow(dead_code, reason = "not every test needs all of it")]
+
 use std::{
     env,
     path::{Path, PathBuf},
