@@ -44,11 +44,14 @@ fn the_package_for_go() {
     {
         return;
     }
-    let installed = Installed::new();
+    // Go keeps the path of the library with what it compiled: both stay, and stay together.
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("go");
+    let installed = Installed::into(&folder);
     let command = |arguments: &[&str]| {
         let mut command = installed.command(&go);
         command.env("CGO_ENABLED", "1").env("GOTOOLCHAIN", "local");
         command.env("GOFLAGS", "-buildvcs=false");
+        command.env("GOCACHE", folder.join("cache"));
         command.current_dir(Path::new(HERE).join("../go"));
         command.args(arguments);
         command

@@ -13,25 +13,37 @@ pub(crate) const HERE: &str = env!("CARGO_MANIFEST_DIR");
 
 /// The library as users have it: under a prefix, with its file for pkg-config.
 pub(crate) struct Installed {
-    folder: tempfile::TempDir,
+    folder: PathBuf,
+    temporary: Option<tempfile::TempDir>,
 }
 
 impl Installed {
+    /// Into a folder that goes with it.
     pub(crate) fn new() -> Self {
-        let folder = tempfile::tempdir().unwrap();
+        let temporary = tempfile::tempdir().unwrap();
+        let mut installed = Installed::into(temporary.path());
+        installed.temporary = Some(temporary);
+        installed
+    }
+
+    /// Into a folder that stays.
+    pub(crate) fn into(folder: &Path) -> Self {
         // Cargo leaves the library next to the tests.
         let test = env::current_exe().unwrap();
         let mut install = Command::new("sh");
         install.arg(Path::new(HERE).join("install.sh"));
-        install.arg(folder.path().join("prefix"));
+        install.arg(folder.join("prefix"));
         install.arg(test.parent().unwrap());
         run(&mut install);
-        Installed { folder }
+        Installed {
+            folder: folder.to_owned(),
+            temporary: None,
+        }
     }
 
     /// For what a test makes.
     pub(crate) fn folder(&self) -> &Path {
-        self.folder.path()
+        &self.folder
     }
 
     pub(crate) fn lib(&self) -> PathBuf {
