@@ -75,11 +75,7 @@ pub unsafe extern "C" fn rsalab_encrypt(
         let wanted: Vec<usize> = (0..count).filter(|&item| outcomes.is_ok(item)).collect();
         let sound: Vec<&[u8]> = wanted.iter().map(|&item| messages[item]).collect();
         let mut made = vec![0; sound.len() * k];
-        Encryptor::new(key.prepared()?.runner()?, bits, scheme)?.encrypt(
-            &sound,
-            &mut made,
-            &mut SystemRng,
-        )?;
+        Encryptor::new(key.runner()?, bits, scheme)?.encrypt(&sound, &mut made, &mut SystemRng)?;
         let mut all = vec![0; count * k];
         for (made, item) in made.chunks(k).zip(wanted) {
             all[item * k..][..k].copy_from_slice(made);
@@ -135,7 +131,7 @@ pub unsafe extern "C" fn rsalab_decrypt(
         }
         let mut placed = Zeroizing::new(vec![0; count * k]);
         let mut places = vec![None; count];
-        let mut decryptor = Decryptor::new(key.prepared()?.runner()?, &own.key, &scheme)?;
+        let mut decryptor = Decryptor::new(key.runner()?, &own.key, &scheme)?;
         decryptor.decrypt(&blocks, &mut placed, &mut places)?;
         let mut outcomes = Outcomes::new(count);
         let mut all = Zeroizing::new(vec![0; count * k]);

@@ -10,6 +10,7 @@
 //! | schemes and hash functions as C names them | `scheme` |
 //! | what came of each item of a batch | `outcomes` |
 //! | keys: read, written, asked, freed | `key` |
+//! | scratch memory and blinding of a key, kept from call to call | `runners` |
 //! | keys, many at once | `generate` |
 //! | signatures, many at once | `sign` |
 //! | encryption, many at once | `encrypt` |
@@ -34,6 +35,7 @@ mod info;
 mod key;
 mod outcomes;
 mod pointer;
+mod runners;
 mod scheme;
 mod sign;
 mod status;

@@ -161,7 +161,7 @@ fn sign(
     let (bits, k) = (own.key.bits(), own.key.modulus_len());
     out.check(digests.len().checked_mul(k), "signatures")?;
     own.check(Purpose::Sign(&scheme))?;
-    let mut signer = Signer::new(key.prepared()?.runner()?, bits, scheme)?;
+    let mut signer = Signer::new(key.runner()?, bits, scheme)?;
     let mut outcomes = Outcomes::new(digests.len());
     let mut wanted = Vec::new();
     for (item, digest) in digests.iter().enumerate() {
@@ -195,7 +195,7 @@ fn verify(
     let own = &key.loaded;
     let (bits, k) = (own.key.bits(), own.key.modulus_len());
     own.check(Purpose::Verify(&scheme))?;
-    let mut verifier = Verifier::new(key.prepared()?.runner()?, bits, scheme)?;
+    let mut verifier = Verifier::new(key.runner()?, bits, scheme)?;
     let mut outcomes = Outcomes::new(digests.len());
     let mut wanted = Vec::new();
     let refuse = || {

@@ -199,6 +199,21 @@ fn the_example() {
     check(&static_program);
 }
 
+/// It measures nothing here; it runs.
+#[test]
+fn the_rates() {
+    if !has_compiler() {
+        return;
+    }
+    let installed = Installed::new();
+    let program = compile(&installed, "examples/rates.c", &[]);
+    let said = run(installed.command(program).args(["1024", "5"]));
+    assert!(
+        said.contains("batches of 64:") && said.contains("batcher:"),
+        "{said}"
+    );
+}
+
 /// The header is C++ too, and complains of nothing.
 #[test]
 fn the_header_is_cplusplus() {

@@ -1,5 +1,7 @@
 /* Signatures and encryption, many at once: right ones, wrong ones, and buffers that must be left alone. */
 #include "check.h"
+#include <sys/wait.h>
+#include <unistd.h>
 
 enum { COUNT = 11, K = 128 };
 
@@ -177,6 +179,21 @@ static void encryption(const rsalab_private_key *key, const rsalab_public_key *p
   CHECK(is_all(messages, sizeof messages, 0x77));
 }
 
+/* A key that was used before the fork works in the child. */
+static void in_a_fork(const rsalab_private_key *key, const rsalab_public_key *public_key) {
+  pid_t child = fork();
+  CHECK(child >= 0);
+  uint8_t buffer[K];
+  rsalab_bytes made = {buffer, K};
+  OK(rsalab_sign_messages(key, &PSS_SHA256, MESSAGES, 1, buffer, K, NULL));
+  OK(rsalab_verify_messages(public_key, &PSS_SHA256, MESSAGES, &made, 1, NULL));
+  if (child == 0) {
+    _exit(0);
+  }
+  int status = 0;
+  CHECK(waitpid(child, &status, 0) == child && WIFEXITED(status) && WEXITSTATUS(status) == 0);
+}
+
 int main(void) {
   rsalab_private_key *key = new_key(8 * K);
   rsalab_public_key *public_key = public_of(key);
@@ -184,6 +201,7 @@ int main(void) {
   signatures(key, public_key, PSS_SHA256);
   digests(key, public_key);
   schemes(key, public_key);
+  in_a_fork(key, public_key);
   rsalab_encryption_scheme oaep = {RSALAB_PADDING_OAEP, RSALAB_HASH_SHA1, RSALAB_HASH_SHA256, BYTES("label")};
   rsalab_encryption_scheme pkcs1 = {RSALAB_PADDING_PKCS1, 0, 0, {NULL, 0}};
   encryption(key, public_key, oaep);
