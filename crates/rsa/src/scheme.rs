@@ -159,6 +159,43 @@ impl SignatureScheme {
         Encoder::new(*self, bits).encode(digest, rng, &mut encoding)?;
         Ok(encoding)
     }
+
+    /// As [`encode`](Self::encode), but with SHA-1 too: for programs that must sign as others expect, such as DNSSEC's algorithm 5.
+    ///
+    /// # Errors
+    ///
+    /// As for [`encode`](Self::encode), and [`Error::Scheme`] for a salt of any length.
+    pub fn encode_with_broken_hash<R: TryCryptoRng + ?Sized>(
+        &self,
+        bits: usize,
+        digest: &[u8],
+        rng: &mut R,
+    ) -> Result<Vec<u8>> {
+        self.check(bits)?;
+        if let SignatureScheme::Pss(Pss {
+            salt_len: SaltLen::Any,
+            ..
+        }) = self
+        {
+            return refused("a signature needs a length of salt: only verification can do without");
+        }
+        check_len("the digest", digest.len(), self.hash().digest_len())?;
+        let mut encoding = vec![0; bits.div_ceil(8)];
+        Encoder::new(*self, bits).encode(digest, rng, &mut encoding)?;
+        Ok(encoding)
+    }
+
+    /// Whether a signature raised to the public exponent, as long as the modulus, is an encoding of the digest. Takes the block apart in place.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Scheme`] if the key is too short for the scheme; if digest or block have another length.
+    pub fn is_encoding_of(&self, bits: usize, digest: &[u8], block: &mut [u8]) -> Result<bool> {
+        self.check(bits)?;
+        check_len("the digest", digest.len(), self.hash().digest_len())?;
+        check_len("the block", block.len(), bits.div_ceil(8))?;
+        Ok(Encoder::new(*self, bits).is_encoding_of(digest, block))
+    }
 }
 
 /// A signature scheme with what is prepared once for a key.

@@ -1,0 +1,19 @@
+//! Everything that touches pointers: OpenSSL's tables and parameters, its jobs, and a stack of our own.
+//!
+//! | question | file |
+//! |---|---|
+//! | layouts and numbers of `core.h`, `core_dispatch.h` | `types` |
+//! | reading and answering parameters | `param` |
+//! | how the provider is found, and what it offers | `provider` |
+//! | RSA keys | `keymgmt` |
+//! | signatures | `signature` |
+//! | asynchronous jobs | `jobs` |
+//! | a stack with room for the arithmetic | `stack` |
+
+pub(crate) mod jobs;
+mod keymgmt;
+pub(crate) mod param;
+mod provider;
+mod signature;
+pub(crate) mod stack;
+mod types;

@@ -1,0 +1,282 @@
+//! Arrays of `OSSL_PARAM`: what the caller says, and what it asks for.
+
+use std::{
+    ffi::{CStr, c_char, c_void},
+    marker::PhantomData,
+    ptr, slice,
+};
+
+pub(crate) use super::types::Param;
+
+pub(super) const INTEGER: u32 = 1;
+pub(super) const UNSIGNED: u32 = 2;
+pub(super) const UTF8: u32 = 4;
+pub(super) const OCTETS: u32 = 5;
+pub(super) const UTF8_PTR: u32 = 6;
+
+/// A parameter's description, for the tables of what is taken and given.
+pub(super) const fn describe(key: &'static CStr, data_type: u32) -> Param {
+    Param {
+        key: key.as_ptr(),
+        data_type,
+        data: ptr::null_mut(),
+        data_size: 0,
+        return_size: usize::MAX,
+    }
+}
+
+/// What ends an array.
+pub(super) const END: Param = Param {
+    key: ptr::null(),
+    data_type: 0,
+    data: ptr::null_mut(),
+    data_size: 0,
+    return_size: 0,
+};
+
+/// An array of parameters, which a null key ends.
+#[derive(Clone, Copy)]
+pub(crate) struct Params<'a> {
+    first: *mut Param,
+    lives: PhantomData<&'a Param>,
+}
+
+/// One that was found in an array.
+pub(crate) struct Found<'a> {
+    param: *mut Param,
+    lives: PhantomData<&'a Param>,
+}
+
+impl<'a> Params<'a> {
+    /// # Safety
+    ///
+    /// `first` is null or points to an array that a null key ends, whose data are valid during `'a` and used by nobody else meanwhile.
+    pub(super) unsafe fn new(first: *const Param) -> Params<'a> {
+        Params {
+            first: first.cast_mut(),
+            lives: PhantomData,
+        }
+    }
+
+    /// The parameter of that name.
+    pub(crate) fn find(&self, key: &str) -> Option<Found<'a>> {
+        let mut param = self.first;
+        if param.is_null() {
+            return None;
+        }
+        loop {
+            // SAFETY: `new`'s promise: a null key ends the array, and we have met none.
+            let name = unsafe { (*param).key };
+            if name.is_null() {
+                return None;
+            }
+            // SAFETY: keys are strings of C.
+            if unsafe { CStr::from_ptr(name) }.to_bytes() == key.as_bytes() {
+                let lives = PhantomData;
+                return Some(Found { param, lives });
+            }
+            // SAFETY: the array goes on until a null key.
+            param = unsafe { param.add(1) };
+        }
+    }
+}
+
+impl<'a> Found<'a> {
+    fn get(&self) -> &Param {
+        // SAFETY: it lies in the array of `Params::new`.
+        unsafe { &*self.param }
+    }
+
+    fn data(&self) -> &'a [u8] {
+        let param = self.get();
+        // SAFETY: `data` holds `data_size` bytes, by `OSSL_PARAM`'s definition.
+        unsafe { super::types::bytes(param.data.cast(), param.data_size) }
+    }
+
+    fn is_number(&self) -> bool {
+        matches!(self.get().data_type, INTEGER | UNSIGNED)
+    }
+
+    /// Whether it is a string, and no number.
+    pub(crate) fn is_text(&self) -> bool {
+        !self.is_number()
+    }
+
+    /// A string.
+    pub(crate) fn string(&self) -> Option<&'a str> {
+        let bytes = match self.get().data_type {
+            UTF8 => self.data(),
+            UTF8_PTR => {
+                let data = self.get().data.cast::<*const c_char>();
+                // SAFETY: `data` points to a pointer, by the type's definition.
+                let text = unsafe { data.as_ref() }?;
+                if text.is_null() {
+                    return None;
+                }
+                // SAFETY: which is a string of C.
+                unsafe { CStr::from_ptr(*text) }.to_bytes()
+            }
+            _ => return None,
+        };
+        let end = bytes.iter().position(|byte| *byte == 0);
+        std::str::from_utf8(&bytes[..end.unwrap_or(bytes.len())]).ok()
+    }
+
+    /// A number of at most 64 bits.
+    pub(crate) fn number(&self) -> Option<i64> {
+        if !self.is_number() {
+            return None;
+        }
+        match (self.data(), self.get().data_type) {
+            (data, INTEGER) if data.len() == 4 => {
+                Some(i32::from_ne_bytes(data.try_into().ok()?).into())
+            }
+            (data, _) if data.len() == 4 => Some(u32::from_ne_bytes(data.try_into().ok()?).into()),
+            (data, INTEGER) if data.len() == 8 => Some(i64::from_ne_bytes(data.try_into().ok()?)),
+            (data, _) if data.len() == 8 => {
+                u64::from_ne_bytes(data.try_into().ok()?).try_into().ok()
+            }
+            _ => {
+                let big = self.integer()?;
+                let mut eight = [0; 8];
+                eight[8_usize.checked_sub(big.len())?..].copy_from_slice(&big);
+                i64::try_from(u64::from_be_bytes(eight)).ok()
+            }
+        }
+    }
+
+    /// An unsigned integer of any length, big-endian, without leading zeros.
+    pub(crate) fn integer(&self) -> Option<Vec<u8>> {
+        if self.get().data_type != UNSIGNED {
+            return None;
+        }
+        let mut bytes = self.data().to_vec();
+        if cfg!(target_endian = "little") {
+            bytes.reverse();
+        }
+        let zeros = bytes.iter().take_while(|byte| **byte == 0).count();
+        bytes.drain(..zeros);
+        Some(bytes)
+    }
+
+    /// Answers with a number.
+    pub(crate) fn set_number(self, number: usize) -> Result<(), String> {
+        let mut big = number.to_be_bytes().to_vec();
+        let zeros = big.iter().take_while(|byte| **byte == 0).count();
+        big.drain(..zeros);
+        self.set_integer(&big)
+    }
+
+    /// Answers with a number that may be negative.
+    pub(crate) fn set_signed(self, number: i64) -> Result<(), String> {
+        match (self.get().data_type, self.get().data_size) {
+            (INTEGER, 4) => {
+                let number = i32::try_from(number).map_err(|error| error.to_string())?;
+                self.copy(&number.to_ne_bytes(), 4)
+            }
+            (INTEGER, 8) => self.copy(&number.to_ne_bytes(), 8),
+            _ => Err("the parameter takes no negative number".into()),
+        }
+    }
+
+    /// Answers with an unsigned integer, big-endian.
+    pub(crate) fn set_integer(self, big: &[u8]) -> Result<(), String> {
+        if !self.is_number() {
+            return Err("the parameter is no integer".into());
+        }
+        let zeros = big.iter().take_while(|byte| **byte == 0).count();
+        let mut bytes = big[zeros..].to_vec();
+        let room = self.get().data_size;
+        // A signed integer keeps its topmost bit clear.
+        let sign = usize::from(
+            self.get().data_type == INTEGER && bytes.first().is_some_and(|top| *top > 127),
+        );
+        let needed = (bytes.len() + sign).max(1);
+        if self.get().data.is_null() {
+            return self.returned(needed);
+        }
+        if room < needed {
+            let _ = self.returned(needed);
+            return Err("the parameter has no room for the integer".into());
+        }
+        bytes.reverse();
+        bytes.resize(room, 0);
+        if cfg!(target_endian = "big") {
+            bytes.reverse();
+        }
+        self.copy(&bytes, room)
+    }
+
+    /// Answers with a string.
+    pub(crate) fn set_string(self, text: &str) -> Result<(), String> {
+        if self.get().data_type != UTF8 {
+            return Err("the parameter is no string".into());
+        }
+        self.set_bytes(text.as_bytes())?;
+        Ok(())
+    }
+
+    /// Answers with a string that never goes away.
+    pub(super) fn set_static(self, text: &'static CStr) -> Result<(), String> {
+        if self.get().data_type != UTF8_PTR {
+            return self.set_string(&text.to_string_lossy());
+        }
+        let data = self.get().data.cast::<*const c_char>();
+        if !data.is_null() {
+            // SAFETY: `data` points to a pointer, by the type's definition.
+            unsafe { *data = text.as_ptr() };
+        }
+        self.returned(text.count_bytes())
+    }
+
+    /// Answers with bytes.
+    pub(crate) fn set_octets(self, bytes: &[u8]) -> Result<(), String> {
+        if self.get().data_type != OCTETS {
+            return Err("the parameter is no octet string".into());
+        }
+        self.set_bytes(bytes)
+    }
+
+    fn set_bytes(self, bytes: &[u8]) -> Result<(), String> {
+        if self.get().data.is_null() {
+            return self.returned(bytes.len());
+        }
+        let room = self.get().data_size;
+        if room < bytes.len() {
+            let _ = self.returned(bytes.len());
+            return Err("the parameter has no room for the value".into());
+        }
+        let is_text = self.get().data_type == UTF8;
+        let mut ended = bytes.to_vec();
+        if is_text && room > bytes.len() {
+            ended.push(0);
+        }
+        self.copy(&ended, bytes.len())
+    }
+
+    /// `bytes` are not longer than the room.
+    fn copy(self, bytes: &[u8], len: usize) -> Result<(), String> {
+        assert!(bytes.len() <= self.get().data_size && !self.get().data.is_null());
+        let data = self.get().data.cast::<u8>();
+        // SAFETY: `data` has room for `data_size` bytes, and who asks lets us write there.
+        unsafe { slice::from_raw_parts_mut(data, bytes.len()) }.copy_from_slice(bytes);
+        self.returned(len)
+    }
+
+    fn returned(&self, len: usize) -> Result<(), String> {
+        // SAFETY: it lies in the array of `Params::new`, and who asks lets us write there.
+        unsafe { (*self.param).return_size = len };
+        Ok(())
+    }
+}
+
+/// A number to hand to OpenSSL: named, unsigned, and in native order in memory that outlives the array.
+pub(super) fn unsigned(key: &'static CStr, native: &mut [u8]) -> Param {
+    Param {
+        key: key.as_ptr(),
+        data_type: UNSIGNED,
+        data: native.as_mut_ptr().cast::<c_void>(),
+        data_size: native.len(),
+        return_size: usize::MAX,
+    }
+}

@@ -1,0 +1,284 @@
+//! How OpenSSL finds the provider, and what it offers.
+
+use std::{
+    ffi::{CStr, CString, c_char, c_int, c_void},
+    ptr,
+    sync::{Mutex, PoisonError},
+};
+
+use super::{
+    jobs, keymgmt,
+    param::{END, Params, UNSIGNED, UTF8, UTF8_PTR, describe},
+    signature,
+    types::{Algorithm, Dispatch, Param, guard, status},
+};
+use crate::statistics;
+
+const OP_KEYMGMT: c_int = 10;
+const OP_SIGNATURE: c_int = 12;
+
+/// What a core gave us at initialisation.
+#[derive(Clone, Copy)]
+struct Core {
+    handle: *const c_void,
+    new_error: Option<unsafe extern "C" fn(*const c_void)>,
+    set_debug: Option<unsafe extern "C" fn(*const c_void, *const c_char, c_int, *const c_char)>,
+    set_error: Option<unsafe extern "C" fn(*const c_void, u32, *const c_char, *mut c_void)>,
+}
+
+// SAFETY: the handle is OpenSSL's, which any thread may pass back to it.
+unsafe impl Send for Core {}
+
+/// The cores that have us loaded.
+static CORES: Mutex<Vec<Core>> = Mutex::new(Vec::new());
+
+/// Reports a failure to OpenSSL's queue of errors.
+pub(super) fn raise(reason: &str) {
+    let Some(core) = CORES
+        .lock()
+        .unwrap_or_else(PoisonError::into_inner)
+        .last()
+        .copied()
+    else {
+        return;
+    };
+    let (Some(new), Some(debug), Some(set)) = (core.new_error, core.set_debug, core.set_error)
+    else {
+        return;
+    };
+    let Ok(text) = CString::new(reason.replace('%', "%%")) else {
+        return;
+    };
+    // A va_list that nothing is read from, as the text has no conversions; where it is a structure it is passed by address.
+    let mut no_arguments = [0_u64; 8];
+    // SAFETY: the functions are of the core that has us loaded, and the text is a string of C.
+    unsafe {
+        new(core.handle);
+        debug(core.handle, c"rsalab".as_ptr(), 0, c"".as_ptr());
+        set(
+            core.handle,
+            1,
+            text.as_ptr(),
+            no_arguments.as_mut_ptr().cast(),
+        );
+    }
+}
+
+/// The entry point of every provider.
+///
+/// # Safety
+///
+/// Called by OpenSSL, with its handle, its table of functions, and places for ours.
+#[unsafe(no_mangle)]
+pub(super) unsafe extern "C" fn OSSL_provider_init(
+    handle: *const c_void,
+    table: *const c_void,
+    out: *mut *const c_void,
+    context: *mut *mut c_void,
+) -> c_int {
+    guard(0, || {
+        let mut core = Core {
+            handle,
+            new_error: None,
+            set_debug: None,
+            set_error: None,
+        };
+        let mut get_params: Option<unsafe extern "C" fn(*const c_void, *mut Param) -> c_int> = None;
+        let mut entry = table.cast::<Dispatch>();
+        // SAFETY: the table ends with number 0, and each number's function has the type that core_dispatch.h gives it.
+        unsafe {
+            while (*entry).id != 0 {
+                let function = (*entry).function;
+                match (*entry).id {
+                    2 => get_params = std::mem::transmute::<*const c_void, Option<_>>(function),
+                    5 => core.new_error = std::mem::transmute::<*const c_void, Option<_>>(function),
+                    6 => core.set_debug = std::mem::transmute::<*const c_void, Option<_>>(function),
+                    7 => core.set_error = std::mem::transmute::<*const c_void, Option<_>>(function),
+                    _ => {}
+                }
+                entry = entry.add(1);
+            }
+        }
+        if let Some(get_params) = get_params {
+            configure(handle, get_params);
+        }
+        CORES
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .push(core);
+        // SAFETY: OpenSSL gives places for both.
+        unsafe {
+            *out = TABLE.as_ptr().cast();
+            *context = handle.cast_mut();
+        }
+        1
+    })
+}
+
+/// Reads the provider's section of openssl.cnf.
+fn configure(
+    handle: *const c_void,
+    get_params: unsafe extern "C" fn(*const c_void, *mut Param) -> c_int,
+) {
+    let mut text: *const c_char = ptr::null();
+    let mut params = [
+        Param {
+            data_type: UTF8_PTR,
+            data: ptr::from_mut(&mut text).cast(),
+            data_size: size_of::<*const c_char>(),
+            ..describe(c"async", UTF8_PTR)
+        },
+        END,
+    ];
+    // SAFETY: the array ends with a null key, and its only datum is a place for a pointer.
+    let known = unsafe { get_params(handle, params.as_mut_ptr()) };
+    if known == 1 && !text.is_null() {
+        // SAFETY: OpenSSL put a string of C there.
+        let text = unsafe { CStr::from_ptr(text) }.to_bytes();
+        jobs::enable(!matches!(text, b"no" | b"off" | b"0" | b"false"));
+    }
+}
+
+unsafe extern "C" fn teardown(context: *mut c_void) {
+    let mut cores = CORES.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some(place) = cores.iter().position(|core| core.handle == context) {
+        cores.remove(place);
+    }
+}
+
+static GETTABLE: [Param; 6] = [
+    describe(c"name", UTF8_PTR),
+    describe(c"version", UTF8_PTR),
+    describe(c"buildinfo", UTF8_PTR),
+    describe(c"status", UNSIGNED),
+    describe(c"rsalab-batches", UTF8),
+    END,
+];
+
+unsafe extern "C" fn gettable(_: *mut c_void) -> *const Param {
+    GETTABLE.as_ptr()
+}
+
+const VERSION: &CStr =
+    match CStr::from_bytes_with_nul(concat!(env!("CARGO_PKG_VERSION"), "\0").as_bytes()) {
+        Ok(version) => version,
+        Err(_) => c"",
+    };
+
+unsafe extern "C" fn get_params(_: *mut c_void, params: *mut Param) -> c_int {
+    status(|| {
+        // SAFETY: OpenSSL's array, for this call.
+        let params = unsafe { Params::new(params) };
+        for (name, text) in [
+            ("name", c"rsalab"),
+            ("version", VERSION),
+            ("buildinfo", VERSION),
+        ] {
+            if let Some(found) = params.find(name) {
+                found.set_static(text)?;
+            }
+        }
+        if let Some(found) = params.find("status") {
+            found.set_number(1)?;
+        }
+        if let Some(found) = params.find("rsalab-batches") {
+            found.set_string(&statistics::histogram())?;
+        }
+        Ok::<_, String>(())
+    })
+}
+
+const PROPERTIES: *const c_char = c"provider=rsalab".as_ptr();
+const NAMES: *const c_char = c"RSA:rsaEncryption:1.2.840.113549.1.1.1".as_ptr();
+const NOTHING: Algorithm = Algorithm {
+    names: ptr::null(),
+    properties: ptr::null(),
+    implementation: ptr::null(),
+    description: ptr::null(),
+};
+static KEYMGMT: [Algorithm; 2] = [
+    Algorithm {
+        names: NAMES,
+        properties: PROPERTIES,
+        implementation: keymgmt::TABLE.as_ptr(),
+        description: c"rsalab RSA keys".as_ptr(),
+    },
+    NOTHING,
+];
+static SIGNATURE: [Algorithm; 2] = [
+    Algorithm {
+        names: NAMES,
+        properties: PROPERTIES,
+        implementation: signature::TABLE.as_ptr(),
+        description: c"rsalab RSA signatures".as_ptr(),
+    },
+    NOTHING,
+];
+
+unsafe extern "C" fn query(
+    _: *mut c_void,
+    operation: c_int,
+    no_store: *mut c_int,
+) -> *const Algorithm {
+    if !no_store.is_null() {
+        // SAFETY: OpenSSL's place for the answer.
+        unsafe { *no_store = 0 };
+    }
+    match operation {
+        OP_KEYMGMT => KEYMGMT.as_ptr(),
+        OP_SIGNATURE => SIGNATURE.as_ptr(),
+        _ => ptr::null(),
+    }
+}
+
+/// `OSSL_ITEM`.
+#[repr(C)]
+struct Item {
+    id: u32,
+    text: *const c_char,
+}
+
+// SAFETY: it points to a constant.
+unsafe impl Sync for Item {}
+
+static REASONS: [Item; 2] = [
+    Item {
+        id: 1,
+        text: c"operation failed".as_ptr(),
+    },
+    Item {
+        id: 0,
+        text: ptr::null(),
+    },
+];
+
+unsafe extern "C" fn reasons(_: *mut c_void) -> *const Item {
+    REASONS.as_ptr()
+}
+
+static TABLE: [Dispatch; 6] = [
+    Dispatch {
+        id: 1024,
+        function: teardown as *const c_void,
+    },
+    Dispatch {
+        id: 1025,
+        function: gettable as *const c_void,
+    },
+    Dispatch {
+        id: 1026,
+        function: get_params as *const c_void,
+    },
+    Dispatch {
+        id: 1027,
+        function: query as *const c_void,
+    },
+    Dispatch {
+        id: 1029,
+        function: reasons as *const c_void,
+    },
+    Dispatch {
+        id: 0,
+        function: ptr::null(),
+    },
+];

@@ -1,0 +1,118 @@
+//! Layouts of OpenSSL's `core.h`, and what every function of a table does first and last.
+
+use std::{
+    ffi::{c_char, c_int, c_uint, c_void},
+    panic::{AssertUnwindSafe, catch_unwind},
+    slice,
+};
+
+use super::provider;
+
+/// `OSSL_DISPATCH`: a function's number and the function.
+#[repr(C)]
+pub(super) struct Dispatch {
+    pub(super) id: c_int,
+    pub(super) function: *const c_void,
+}
+
+// SAFETY: it points to a function, which does not change.
+unsafe impl Sync for Dispatch {}
+
+/// `OSSL_ALGORITHM`.
+#[repr(C)]
+pub(super) struct Algorithm {
+    pub(super) names: *const c_char,
+    pub(super) properties: *const c_char,
+    pub(super) implementation: *const Dispatch,
+    pub(super) description: *const c_char,
+}
+
+// SAFETY: it points to constants.
+unsafe impl Sync for Algorithm {}
+
+/// `OSSL_PARAM`.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub(crate) struct Param {
+    pub(super) key: *const c_char,
+    pub(super) data_type: c_uint,
+    pub(super) data: *mut c_void,
+    pub(super) data_size: usize,
+    pub(super) return_size: usize,
+}
+
+// SAFETY: static ones describe parameters and hold no data.
+unsafe impl Sync for Param {}
+
+/// `OSSL_CALLBACK`.
+pub(super) type Callback = unsafe extern "C" fn(*const Param, *mut c_void) -> c_int;
+
+/// Runs the body of a function that OpenSSL called; a panic is a failure.
+pub(super) fn guard<T>(failure: T, body: impl FnOnce() -> T) -> T {
+    catch_unwind(AssertUnwindSafe(body)).unwrap_or_else(|_| {
+        provider::raise("internal error");
+        failure
+    })
+}
+
+/// As [`guard`], for what succeeds or has a reason not to.
+pub(super) fn status<E: ToString>(body: impl FnOnce() -> Result<(), E>) -> c_int {
+    guard(0, || match body() {
+        Ok(()) => 1,
+        Err(reason) => {
+            provider::raise(&reason.to_string());
+            0
+        }
+    })
+}
+
+/// Bytes that OpenSSL hands in; none for a null pointer.
+///
+/// # Safety
+///
+/// `bytes` is null or points to `len` bytes that nobody changes during `'a`.
+pub(super) unsafe fn bytes<'a>(bytes: *const u8, len: usize) -> &'a [u8] {
+    if bytes.is_null() || len == 0 {
+        return &[];
+    }
+    // SAFETY: the caller's promise.
+    unsafe { slice::from_raw_parts(bytes, len) }
+}
+
+/// Writes a result the way OpenSSL's functions do: a null `out` asks for the length alone.
+///
+/// # Safety
+///
+/// `out` is null or has room for `room` bytes; `len` is null or may be written.
+pub(super) unsafe fn deliver(
+    out: *mut u8,
+    len: *mut usize,
+    room: usize,
+    needed: usize,
+    compute: impl FnOnce() -> Result<Vec<u8>, String>,
+) -> Result<(), String> {
+    if out.is_null() {
+        if len.is_null() {
+            return Err("there is nowhere to write the length".into());
+        }
+        // SAFETY: not null, and the caller's promise.
+        unsafe { *len = needed };
+        return Ok(());
+    }
+    if room < needed {
+        return Err(format!(
+            "the buffer has {room} bytes, and {needed} are needed"
+        ));
+    }
+    let result = compute()?;
+    if result.len() > room {
+        return Err("the buffer is too small".into());
+    }
+    // SAFETY: `room` bytes may be written there, and the result is not longer.
+    unsafe { std::ptr::copy_nonoverlapping(result.as_ptr(), out, result.len()) };
+    if !len.is_null() {
+        // SAFETY: not null, and the caller's promise.
+        unsafe { *len = result.len() };
+    }
+    Ok(())
+}

@@ -1,0 +1,21 @@
+//! An OpenSSL provider: RSA over the batches of rsalab, for OpenSSL 3.0 and later.
+//!
+//! | question | file |
+//! |---|---|
+//! | how OpenSSL calls us, and we OpenSSL | `ffi` |
+//! | what a key is | `key` |
+//! | what a signature context holds, and what it computes | `sign` |
+//! | which digests there are, and what OpenSSL calls them | `digests` |
+//! | how operations inside asynchronous jobs become batches | `gather` |
+//! | how many there were in each batch | `statistics` |
+//!
+//! Only `ffi` has `unsafe`. No panic crosses it: each function that OpenSSL calls catches them and fails.
+#![deny(unsafe_code)]
+
+mod digests;
+#[allow(unsafe_code)]
+mod ffi;
+mod gather;
+mod key;
+mod sign;
+mod statistics;

@@ -1,0 +1,433 @@
+//! A signature context: key, padding, digest, and the message as far as it has come.
+
+use std::sync::Arc;
+
+use rsalab_rsa::{
+    hash::Hash,
+    random::SystemRng,
+    scheme::{Pss, SaltLen, SignatureScheme},
+};
+use subtle::ConstantTimeEq;
+
+use crate::{
+    digests::{Digest, Hasher, hash_named, hasher, name_of},
+    ffi::{param::Params, stack},
+    gather,
+    key::Key,
+};
+
+type Result<T> = std::result::Result<T, String>;
+
+/// `RSA_PKCS1_PADDING`, `RSA_NO_PADDING`, `RSA_PKCS1_PSS_PADDING`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Padding {
+    Pkcs1,
+    None,
+    Pss,
+}
+
+const PADDINGS: [(Padding, i64, &str); 3] = [
+    (Padding::Pkcs1, 1, "pkcs1"),
+    (Padding::None, 3, "none"),
+    (Padding::Pss, 6, "pss"),
+];
+
+/// OpenSSL's lengths of salt.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Salt {
+    Digest,
+    /// As long as possible when signing, any when verifying.
+    Auto,
+    Max,
+    /// As long as the digest or as possible when signing, any when verifying.
+    AutoDigestMax,
+    Bytes(usize),
+}
+
+const SALTS: [(Salt, i64, &str); 4] = [
+    (Salt::Digest, -1, "digest"),
+    (Salt::Auto, -2, "auto"),
+    (Salt::Max, -3, "max"),
+    (Salt::AutoDigestMax, -4, "auto-digestmax"),
+];
+
+/// What a context is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Use {
+    Sign,
+    Verify,
+    Recover,
+}
+
+/// One of OpenSSL's `EVP_PKEY_CTX` for signatures.
+pub(crate) struct Context {
+    key: Option<Arc<Key>>,
+    purpose: Use,
+    padding: Padding,
+    digest: Option<Digest>,
+    mask: Option<Hash>,
+    salt: Salt,
+    hasher: Option<Box<dyn Hasher>>,
+}
+
+impl Default for Context {
+    fn default() -> Self {
+        Context {
+            key: None,
+            purpose: Use::Sign,
+            padding: Padding::Pkcs1,
+            digest: None,
+            mask: None,
+            salt: Salt::Auto,
+            hasher: None,
+        }
+    }
+}
+
+impl Context {
+    /// A copy, with the message as far as it has come.
+    pub(crate) fn duplicate(&self) -> Context {
+        Context {
+            key: self.key.clone(),
+            hasher: self.hasher.as_ref().map(|hasher| hasher.copy()),
+            ..*self
+        }
+    }
+
+    /// Begins an operation; without a key, with the one of before.
+    pub(crate) fn begin(&mut self, purpose: Use, key: Option<Arc<Key>>) -> Result<()> {
+        if let Some(key) = key {
+            self.key = Some(key);
+        }
+        if purpose == Use::Sign && self.key()?.private().is_none() {
+            return Err("the key has no private half".into());
+        }
+        self.purpose = purpose;
+        self.hasher = None;
+        Ok(())
+    }
+
+    /// Begins to hash a message; with OpenSSL's default digest if there is no name.
+    pub(crate) fn begin_message(&mut self, name: Option<&str>) -> Result<()> {
+        match name.filter(|name| !name.is_empty()) {
+            Some(name) => self.set_digest(name)?,
+            None if self.digest.is_none() => self.set_digest("SHA2-256")?,
+            None => {}
+        }
+        match self.digest {
+            Some(Digest::Hash(hash)) => self.hasher = hasher(hash),
+            _ => self.hasher = None,
+        }
+        match self.hasher {
+            Some(_) => Ok(()),
+            None => Err("messages are not hashed with this digest".into()),
+        }
+    }
+
+    pub(crate) fn update(&mut self, part: &[u8]) -> Result<()> {
+        let hasher = self.hasher.as_mut().ok_or("no message was begun")?;
+        hasher.update(part);
+        Ok(())
+    }
+
+    /// The digest of the message.
+    pub(crate) fn finish(&mut self) -> Result<Vec<u8>> {
+        let hasher = self.hasher.take().ok_or("no message was begun")?;
+        Ok(hasher.finish())
+    }
+
+    pub(crate) fn signature_len(&self) -> Result<usize> {
+        Ok(self.key()?.modulus_len())
+    }
+
+    fn key(&self) -> Result<&Arc<Key>> {
+        self.key.as_ref().ok_or_else(|| "there is no key".into())
+    }
+
+    /// Signs what is to be signed: a digest, or with no digest set what the padding takes.
+    pub(crate) fn sign(&self, input: &[u8]) -> Result<Vec<u8>> {
+        let key = self.key()?;
+        let block = stack::roomy_in_job(|| self.block(key, input))?;
+        let output = gather::private(key, &block).map_err(|error| error.to_string())?;
+        Ok(output.to_vec())
+    }
+
+    fn block(&self, key: &Key, input: &[u8]) -> Result<Vec<u8>> {
+        let k = key.modulus_len();
+        if let Some(digest) = self.digest
+            && self.padding != Padding::None
+            && input.len() != digest.len()
+        {
+            return Err(format!(
+                "the digest has {} bytes, and {} has {}",
+                input.len(),
+                digest.name(),
+                digest.len()
+            ));
+        }
+        match (self.padding, self.digest) {
+            (Padding::None, _) => match input.len() == k {
+                true => Ok(input.to_vec()),
+                false => Err("without a padding the input is as long as the modulus".into()),
+            },
+            (Padding::Pkcs1, None | Some(Digest::Md5Sha1)) => {
+                if input.len() + 11 > k {
+                    return Err("the input is too long for the key".into());
+                }
+                let mut block = vec![0xff; k];
+                (block[0], block[1]) = (0, 1);
+                block[k - input.len() - 1] = 0;
+                block[k - input.len()..].copy_from_slice(input);
+                Ok(block)
+            }
+            _ => self
+                .scheme(key, true)?
+                .encode_with_broken_hash(key.bits(), input, &mut SystemRng)
+                .map_err(|error| error.to_string()),
+        }
+    }
+
+    /// The scheme that digest and padding make.
+    fn scheme(&self, key: &Key, signs: bool) -> Result<SignatureScheme> {
+        let hash = match (self.digest, self.padding) {
+            (Some(Digest::Hash(hash)), _) => hash,
+            (None, Padding::Pss) => Hash::Sha1,
+            _ => return Err("the padding takes another digest".into()),
+        };
+        if self.padding == Padding::Pkcs1 {
+            return Ok(SignatureScheme::Pkcs1v15(hash));
+        }
+        Ok(SignatureScheme::Pss(Pss {
+            hash,
+            mgf_hash: self.mask.unwrap_or(hash),
+            salt_len: match self.salt {
+                Salt::Digest => SaltLen::Digest,
+                Salt::Bytes(bytes) => SaltLen::Bytes(bytes),
+                Salt::Max => SaltLen::Max,
+                Salt::Auto if signs => SaltLen::Max,
+                Salt::AutoDigestMax if signs => {
+                    let most = (key.bits() - 1)
+                        .div_ceil(8)
+                        .saturating_sub(hash.digest_len() + 2);
+                    SaltLen::Bytes(most.min(hash.digest_len()))
+                }
+                Salt::Auto | Salt::AutoDigestMax => SaltLen::Any,
+            },
+        }))
+    }
+
+    /// Whether a signature is of a digest.
+    pub(crate) fn verify(&self, signature: &[u8], input: &[u8]) -> Result<()> {
+        const REFUSED: &str = "the signature is not the input's";
+        let key = self.key()?;
+        if signature.len() != key.modulus_len() {
+            return Err(REFUSED.into());
+        }
+        let opened = stack::roomy_in_job(|| key.run_public(signature));
+        let mut block = opened.map_err(|error| error.to_string())?.ok_or(REFUSED)?;
+        let is_right = match (self.padding, self.digest) {
+            (Padding::None, _) => input == block,
+            (Padding::Pkcs1, None | Some(Digest::Md5Sha1)) => {
+                bool::from(self.block(key, input)?.as_slice().ct_eq(&block))
+            }
+            _ => self
+                .scheme(key, false)?
+                .is_encoding_of(key.bits(), input, &mut block)
+                .map_err(|error| error.to_string())?,
+        };
+        match is_right {
+            true => Ok(()),
+            false => Err(REFUSED.into()),
+        }
+    }
+
+    /// What was signed.
+    pub(crate) fn recover(&self, signature: &[u8]) -> Result<Vec<u8>> {
+        const REFUSED: &str = "the signature is not well formed";
+        let key = self.key()?;
+        if signature.len() != key.modulus_len() {
+            return Err(REFUSED.into());
+        }
+        let opened = stack::roomy_in_job(|| key.run_public(signature));
+        let block = opened.map_err(|error| error.to_string())?.ok_or(REFUSED)?;
+        match (self.padding, self.digest) {
+            (Padding::None, _) => Ok(block),
+            (Padding::Pkcs1, digest) => {
+                let padding = block[2..].iter().take_while(|byte| **byte == 0xff).count();
+                if block[..2] != [0, 1] || padding < 8 || block.get(2 + padding) != Some(&0) {
+                    return Err(REFUSED.into());
+                }
+                let content = &block[3 + padding..];
+                let Some(digest @ Digest::Hash(_)) = digest else {
+                    return Ok(content.to_vec());
+                };
+                let found = content
+                    .len()
+                    .checked_sub(digest.len())
+                    .map(|start| &content[start..]);
+                let found = found.ok_or(REFUSED)?;
+                // All of the block is compared with the only encoding of this digest.
+                match self.block(key, found)? == block {
+                    true => Ok(found.to_vec()),
+                    false => Err(REFUSED.into()),
+                }
+            }
+            (Padding::Pss, _) => Err("nothing is recovered from PSS".into()),
+        }
+    }
+
+    fn set_digest(&mut self, name: &str) -> Result<()> {
+        let digest =
+            Digest::named(name).ok_or_else(|| format!("the digest {name} is not known"))?;
+        self.digest = Some(digest);
+        Ok(())
+    }
+
+    pub(crate) fn set_params(&mut self, params: &Params<'_>) -> Result<()> {
+        if let Some(found) = params.find("pad-mode") {
+            let (number, text) = (found.number(), found.string());
+            let known = PADDINGS
+                .iter()
+                .find(|(_, id, name)| number == Some(*id) || text == Some(*name));
+            self.padding = known.ok_or("the padding is not known")?.0;
+            if self.padding == Padding::Pss && self.purpose == Use::Recover {
+                return Err("nothing is recovered from PSS".into());
+            }
+        }
+        if let Some(found) = params.find("digest") {
+            self.set_digest(found.string().ok_or("a digest is a name")?)?;
+        }
+        if let Some(found) = params.find("mgf1-digest") {
+            let name = found.string().ok_or("a digest is a name")?;
+            self.mask =
+                Some(hash_named(name).ok_or_else(|| format!("the digest {name} is not known"))?);
+        }
+        if let Some(found) = params.find("saltlen") {
+            let text = found.string();
+            let number = found.number().or_else(|| text?.parse().ok());
+            let known = SALTS
+                .iter()
+                .find(|(_, id, name)| number == Some(*id) || text == Some(*name))
+                .map(|(salt, ..)| *salt);
+            let bytes = number
+                .and_then(|number| usize::try_from(number).ok())
+                .map(Salt::Bytes);
+            self.salt = known.or(bytes).ok_or("the length of salt is not known")?;
+        }
+        Ok(())
+    }
+
+    pub(crate) fn get_params(&self, params: &Params<'_>) -> Result<()> {
+        if let Some(found) = params.find("algorithm-id") {
+            found.set_octets(&self.algorithm()?)?;
+        }
+        if let Some(found) = params.find("pad-mode")
+            && let Some((_, id, name)) = PADDINGS
+                .iter()
+                .find(|(padding, ..)| *padding == self.padding)
+        {
+            match found.is_text() {
+                true => found.set_string(name)?,
+                false => found.set_number(*id as usize)?,
+            }
+        }
+        if let Some(found) = params.find("digest") {
+            found.set_string(self.digest.map_or("", Digest::name))?;
+        }
+        if let Some(found) = params.find("mgf1-digest") {
+            let digest = self.digest.map_or("", Digest::name);
+            found.set_string(self.mask.map_or(digest, name_of))?;
+        }
+        if let Some(found) = params.find("saltlen") {
+            let known = SALTS.iter().find(|(salt, ..)| *salt == self.salt);
+            match (known, self.salt) {
+                (Some((_, _, name)), _) if found.is_text() => found.set_string(name)?,
+                (Some((_, id, _)), _) => found.set_signed(*id)?,
+                (None, Salt::Bytes(bytes)) if found.is_text() => {
+                    found.set_string(&bytes.to_string())?
+                }
+                (None, Salt::Bytes(bytes)) => found.set_number(bytes)?,
+                (None, _) => {}
+            }
+        }
+        Ok(())
+    }
+
+    /// The AlgorithmIdentifier of what the context signs (RFC 8017, appendix A.2), in DER.
+    fn algorithm(&self) -> Result<Vec<u8>> {
+        let Some(Digest::Hash(hash)) = self.digest else {
+            return Err("there is no algorithm for this digest".into());
+        };
+        match self.padding {
+            Padding::Pkcs1 => {
+                let mut oid = PKCS1.to_vec();
+                let nist = [0x60, 0x86, 0x48, 0x01, 0x65, 0x03, 0x04, 0x03];
+                match hash {
+                    Hash::Sha1 => oid.push(5),
+                    Hash::Sha256 => oid.push(11),
+                    Hash::Sha384 => oid.push(12),
+                    Hash::Sha512 => oid.push(13),
+                    Hash::Sha224 => oid.push(14),
+                    Hash::Sha512_224 => oid.push(15),
+                    Hash::Sha512_256 => oid.push(16),
+                    Hash::Sha3_224 => oid = [&nist[..], &[13]].concat(),
+                    Hash::Sha3_256 => oid = [&nist[..], &[14]].concat(),
+                    Hash::Sha3_384 => oid = [&nist[..], &[15]].concat(),
+                    Hash::Sha3_512 => oid = [&nist[..], &[16]].concat(),
+                    Hash::Shake128 | Hash::Shake256 => {
+                        return Err("there is no algorithm for SHAKE".into());
+                    }
+                }
+                Ok(tlv(0x30, &[tlv(0x06, &oid), tlv(0x05, &[])].concat()))
+            }
+            Padding::Pss => {
+                let key = self.key()?;
+                let most = (key.bits() - 1)
+                    .div_ceil(8)
+                    .saturating_sub(hash.digest_len() + 2);
+                let salt = match self.salt {
+                    Salt::Digest => hash.digest_len(),
+                    Salt::Auto | Salt::Max => most,
+                    Salt::AutoDigestMax => most.min(hash.digest_len()),
+                    Salt::Bytes(bytes) => bytes,
+                };
+                let function = |hash: Hash| {
+                    tlv(
+                        0x30,
+                        &[tlv(0x06, hash.oid().as_bytes()), tlv(0x05, &[])].concat(),
+                    )
+                };
+                let mgf1 = tlv(0x06, &[PKCS1, &[8]].concat());
+                let mask = tlv(0x30, &[mgf1, function(self.mask.unwrap_or(hash))].concat());
+                let mut number = (salt as u32).to_be_bytes().to_vec();
+                while number.len() > 1 && number[0] == 0 && number[1] < 128 {
+                    number.remove(0);
+                }
+                // DER leaves out what is the default.
+                let is_sha1 = |hash| hash == Hash::Sha1;
+                let mut params = Vec::new();
+                if !is_sha1(hash) {
+                    params.extend(tlv(0xa0, &function(hash)));
+                }
+                if !is_sha1(self.mask.unwrap_or(hash)) {
+                    params.extend(tlv(0xa1, &mask));
+                }
+                if salt != 20 {
+                    params.extend(tlv(0xa2, &tlv(0x02, &number)));
+                }
+                let oid = tlv(0x06, &[PKCS1, &[10]].concat());
+                Ok(tlv(0x30, &[oid, tlv(0x30, &params)].concat()))
+            }
+            Padding::None => Err("there is no algorithm without a padding".into()),
+        }
+    }
+}
+
+/// 1.2.840.113549.1.1, the contents of its encoding.
+const PKCS1: &[u8] = &[0x2a, 0x86, 0x48, 0x86, 0xf7, 0x0d, 0x01, 0x01];
+
+/// An element of DER whose content is shorter than 128 bytes.
+fn tlv(tag: u8, content: &[u8]) -> Vec<u8> {
+    assert!(content.len() < 128);
+    [&[tag, content.len() as u8], content].concat()
+}
