@@ -7,13 +7,16 @@ use std::{
 };
 
 use rsalab_rsa::{
-    PrivateKey, PrivateParts, PublicKey, generate, primality::is_probable_prime, random::SystemRng,
+    OtherPrime, PrivateKey, PrivateParts, PublicKey,
+    generate::{self, PublicExponent},
+    primality::rounds_in_a_second,
+    random::SystemRng,
 };
 use zeroize::{Zeroize, Zeroizing};
 
 use super::{
     param::{END, INTEGER, Params, UNSIGNED, UTF8, describe, unsigned},
-    types::{Callback, Dispatch, Param, guard, status},
+    types::{Callback, Dispatch, LAST, Param, entry, guard, status},
 };
 use crate::key::Key;
 
@@ -110,13 +113,9 @@ unsafe extern "C" fn validate(key: *const c_void, selection: c_int, check: c_int
         let private = key.private().ok_or("there is no private key")?;
         // Every relation between the numbers was checked when the key was imported; a full check tests the primes.
         if check == 0 {
-            for prime in [private.p(), private.q()] {
-                if !is_probable_prime(prime, 8, &mut SystemRng)
-                    .map_err(|error| error.to_string())?
-                {
-                    return Err("a factor is not prime".to_owned());
-                }
-            }
+            let rounds = rounds_in_a_second(private.bits());
+            let checked = private.check_primes(rounds, &mut SystemRng);
+            checked.map_err(|error| error.to_string())?;
         }
         Ok(())
     })
@@ -128,7 +127,7 @@ unsafe extern "C" fn import(key: *mut c_void, selection: c_int, params: *const P
         let (slot, params) = unsafe { (key.cast::<Slot>().as_mut(), Params::new(params)) };
         let slot = slot.ok_or("there is no key")?;
         slot.0 = Some(Arc::new(imported(&params, selection & PRIVATE != 0)?));
-        Ok::<_, String>(())
+        Ok(())
     })
 }
 
@@ -145,8 +144,13 @@ fn imported(params: &Params<'_>, with_private: bool) -> Result<Key, String> {
     let key = match d {
         None => PublicKey::new(&n, &e).map(Key::from_public),
         Some(d) => {
-            if get("rsa-factor3").is_some() {
-                return Err("keys of more than two primes are not taken".into());
+            let mut others = Vec::new();
+            for names in OTHERS {
+                let [Some(r), Some(dr), Some(t)] = names.map(|name| get(&name.to_string_lossy()))
+                else {
+                    break;
+                };
+                others.push(OtherPrime { r, d: dr, t });
             }
             let crt = (
                 get("rsa-factor1"),
@@ -166,7 +170,7 @@ fn imported(params: &Params<'_>, with_private: bool) -> Result<Key, String> {
                         dp,
                         dq,
                         qinv,
-                        others: &[],
+                        others: &others,
                     })
                 }
                 _ => PrivateKey::from_exponents(&n, &e, &d),
@@ -177,8 +181,15 @@ fn imported(params: &Params<'_>, with_private: bool) -> Result<Key, String> {
     key.map_err(|error| error.to_string())
 }
 
+/// The third prime and those after it: prime, exponent and coefficient.
+const OTHERS: [[&CStr; 3]; 3] = [
+    [c"rsa-factor3", c"rsa-exponent3", c"rsa-coefficient2"],
+    [c"rsa-factor4", c"rsa-exponent4", c"rsa-coefficient3"],
+    [c"rsa-factor5", c"rsa-exponent5", c"rsa-coefficient4"],
+];
+
 static PUBLIC_TYPES: [Param; 3] = [describe(c"n", UNSIGNED), describe(c"e", UNSIGNED), END];
-static TYPES: [Param; 9] = [
+static TYPES: [Param; 18] = [
     describe(c"n", UNSIGNED),
     describe(c"e", UNSIGNED),
     describe(c"d", UNSIGNED),
@@ -187,6 +198,15 @@ static TYPES: [Param; 9] = [
     describe(c"rsa-exponent1", UNSIGNED),
     describe(c"rsa-exponent2", UNSIGNED),
     describe(c"rsa-coefficient1", UNSIGNED),
+    describe(c"rsa-factor3", UNSIGNED),
+    describe(c"rsa-exponent3", UNSIGNED),
+    describe(c"rsa-coefficient2", UNSIGNED),
+    describe(c"rsa-factor4", UNSIGNED),
+    describe(c"rsa-exponent4", UNSIGNED),
+    describe(c"rsa-coefficient3", UNSIGNED),
+    describe(c"rsa-factor5", UNSIGNED),
+    describe(c"rsa-exponent5", UNSIGNED),
+    describe(c"rsa-coefficient4", UNSIGNED),
     END,
 ];
 
@@ -210,6 +230,9 @@ fn numbers(key: &Key, with_private: bool) -> Vec<(&'static CStr, &[u8])> {
             (c"rsa-exponent2", private.dq()),
             (c"rsa-coefficient1", private.qinv()),
         ]);
+        for ([r, d, t], other) in OTHERS.into_iter().zip(private.others()) {
+            numbers.extend([(r, &other.r[..]), (d, &other.d), (t, &other.t)]);
+        }
     }
     numbers
 }
@@ -253,7 +276,7 @@ unsafe extern "C" fn export(
     })
 }
 
-static GETTABLE: [Param; 13] = [
+static GETTABLE: [Param; 22] = [
     describe(c"bits", INTEGER),
     describe(c"security-bits", INTEGER),
     describe(c"max-size", INTEGER),
@@ -266,6 +289,15 @@ static GETTABLE: [Param; 13] = [
     describe(c"rsa-exponent1", UNSIGNED),
     describe(c"rsa-exponent2", UNSIGNED),
     describe(c"rsa-coefficient1", UNSIGNED),
+    describe(c"rsa-factor3", UNSIGNED),
+    describe(c"rsa-exponent3", UNSIGNED),
+    describe(c"rsa-coefficient2", UNSIGNED),
+    describe(c"rsa-factor4", UNSIGNED),
+    describe(c"rsa-exponent4", UNSIGNED),
+    describe(c"rsa-coefficient3", UNSIGNED),
+    describe(c"rsa-factor5", UNSIGNED),
+    describe(c"rsa-exponent5", UNSIGNED),
+    describe(c"rsa-coefficient4", UNSIGNED),
     END,
 ];
 
@@ -309,7 +341,7 @@ unsafe extern "C" fn get_params(key: *mut c_void, params: *mut Param) -> c_int {
                 found.set_integer(big)?;
             }
         }
-        Ok::<_, String>(())
+        Ok(())
     })
 }
 
@@ -317,6 +349,15 @@ unsafe extern "C" fn get_params(key: *mut c_void, params: *mut Param) -> c_int {
 struct Generation {
     bits: usize,
     e: u64,
+    primes: usize,
+}
+
+impl Generation {
+    fn key(&self) -> rsalab_rsa::Result<PrivateKey> {
+        let e = PublicExponent::Fixed(self.e);
+        let prepared = generate::Generation::new(self.bits, e)?.with_primes(self.primes)?;
+        Ok(prepared.generator(SystemRng)?.keys(1)?.remove(0).key)
+    }
 }
 
 unsafe extern "C" fn gen_init(
@@ -330,6 +371,7 @@ unsafe extern "C" fn gen_init(
     let generation = Box::into_raw(Box::new(Generation {
         bits: 2048,
         e: 65537,
+        primes: 2,
     }))
     .cast();
     // SAFETY: it was just made, and the array is OpenSSL's.
@@ -362,10 +404,8 @@ unsafe extern "C" fn gen_set_params(generation: *mut c_void, params: *const Para
         if let Some(e) = number("e") {
             generation.e = u64::try_from(e?).map_err(|_| "an exponent is negative")?;
         }
-        if let Some(primes) = number("primes")
-            && primes? != 2
-        {
-            return Err("keys of more than two primes are not made".to_owned());
+        if let Some(primes) = number("primes") {
+            generation.primes = usize::try_from(primes?).map_err(|_| "a number is negative")?;
         }
         Ok(())
     })
@@ -392,10 +432,9 @@ unsafe extern "C" fn generate_key(
         // SAFETY: OpenSSL hands in what `gen_init` made.
         let generation = unsafe { generation.cast::<Generation>().as_ref() }
             .ok_or("nothing is being generated")?;
-        let generated = generate::generate(generation.bits, generation.e, &mut SystemRng)
-            .map_err(|error| error.to_string())?;
-        made = boxed(Slot(Some(Arc::new(Key::from_private(generated.key)))));
-        Ok::<_, String>(())
+        let key = generation.key().map_err(|error| error.to_string())?;
+        made = boxed(Slot(Some(Arc::new(Key::from_private(key)))));
+        Ok(())
     });
     made
 }
@@ -413,80 +452,23 @@ unsafe extern "C" fn operation_name(_: c_int) -> *const c_char {
 }
 
 pub(super) static TABLE: [Dispatch; 19] = [
-    Dispatch {
-        id: 1,
-        function: new as *const c_void,
-    },
-    Dispatch {
-        id: 2,
-        function: gen_init as *const c_void,
-    },
-    Dispatch {
-        id: 4,
-        function: gen_set_params as *const c_void,
-    },
-    Dispatch {
-        id: 5,
-        function: gen_settable as *const c_void,
-    },
-    Dispatch {
-        id: 6,
-        function: generate_key as *const c_void,
-    },
-    Dispatch {
-        id: 7,
-        function: gen_cleanup as *const c_void,
-    },
-    Dispatch {
-        id: 10,
-        function: free as *const c_void,
-    },
-    Dispatch {
-        id: 11,
-        function: get_params as *const c_void,
-    },
-    Dispatch {
-        id: 12,
-        function: gettable as *const c_void,
-    },
-    Dispatch {
-        id: 20,
-        function: operation_name as *const c_void,
-    },
-    Dispatch {
-        id: 21,
-        function: has as *const c_void,
-    },
-    Dispatch {
-        id: 22,
-        function: validate as *const c_void,
-    },
-    Dispatch {
-        id: 23,
-        function: matches as *const c_void,
-    },
-    Dispatch {
-        id: 40,
-        function: import as *const c_void,
-    },
-    Dispatch {
-        id: 41,
-        function: types as *const c_void,
-    },
-    Dispatch {
-        id: 42,
-        function: export as *const c_void,
-    },
-    Dispatch {
-        id: 43,
-        function: types as *const c_void,
-    },
-    Dispatch {
-        id: 44,
-        function: dup as *const c_void,
-    },
-    Dispatch {
-        id: 0,
-        function: ptr::null(),
-    },
+    entry(1, new as *const c_void),
+    entry(2, gen_init as *const c_void),
+    entry(4, gen_set_params as *const c_void),
+    entry(5, gen_settable as *const c_void),
+    entry(6, generate_key as *const c_void),
+    entry(7, gen_cleanup as *const c_void),
+    entry(10, free as *const c_void),
+    entry(11, get_params as *const c_void),
+    entry(12, gettable as *const c_void),
+    entry(20, operation_name as *const c_void),
+    entry(21, has as *const c_void),
+    entry(22, validate as *const c_void),
+    entry(23, matches as *const c_void),
+    entry(40, import as *const c_void),
+    entry(41, types as *const c_void),
+    entry(42, export as *const c_void),
+    entry(43, types as *const c_void),
+    entry(44, dup as *const c_void),
+    LAST,
 ];

@@ -10,7 +10,7 @@ use super::{
     jobs, keymgmt,
     param::{END, Params, UNSIGNED, UTF8, UTF8_PTR, describe},
     signature,
-    types::{Algorithm, Dispatch, Param, guard, status},
+    types::{Algorithm, Dispatch, LAST, Param, entry, guard, status},
 };
 use crate::statistics;
 
@@ -184,7 +184,7 @@ unsafe extern "C" fn get_params(_: *mut c_void, params: *mut Param) -> c_int {
         if let Some(found) = params.find("rsalab-batches") {
             found.set_string(&statistics::histogram())?;
         }
-        Ok::<_, String>(())
+        Ok(())
     })
 }
 
@@ -257,28 +257,10 @@ unsafe extern "C" fn reasons(_: *mut c_void) -> *const Item {
 }
 
 static TABLE: [Dispatch; 6] = [
-    Dispatch {
-        id: 1024,
-        function: teardown as *const c_void,
-    },
-    Dispatch {
-        id: 1025,
-        function: gettable as *const c_void,
-    },
-    Dispatch {
-        id: 1026,
-        function: get_params as *const c_void,
-    },
-    Dispatch {
-        id: 1027,
-        function: query as *const c_void,
-    },
-    Dispatch {
-        id: 1029,
-        function: reasons as *const c_void,
-    },
-    Dispatch {
-        id: 0,
-        function: ptr::null(),
-    },
+    entry(1024, teardown as *const c_void),
+    entry(1025, gettable as *const c_void),
+    entry(1026, get_params as *const c_void),
+    entry(1027, query as *const c_void),
+    entry(1029, reasons as *const c_void),
+    LAST,
 ];

@@ -8,7 +8,7 @@ use std::{
 use super::{
     keymgmt::{Slot, slot},
     param::{END, OCTETS, Params, UTF8, describe},
-    types::{Dispatch, Param, bytes, deliver, guard, status},
+    types::{Dispatch, LAST, Param, bytes, deliver, entry, guard, status},
 };
 use crate::sign::{Context, Use};
 
@@ -257,84 +257,24 @@ unsafe extern "C" fn settable(_: *mut c_void, _: *mut c_void) -> *const Param {
 }
 
 pub(super) static TABLE: [Dispatch; 20] = [
-    Dispatch {
-        id: 1,
-        function: new as *const c_void,
-    },
-    Dispatch {
-        id: 2,
-        function: sign_init as *const c_void,
-    },
-    Dispatch {
-        id: 3,
-        function: sign as *const c_void,
-    },
-    Dispatch {
-        id: 4,
-        function: verify_init as *const c_void,
-    },
-    Dispatch {
-        id: 5,
-        function: verify as *const c_void,
-    },
-    Dispatch {
-        id: 6,
-        function: recover_init as *const c_void,
-    },
-    Dispatch {
-        id: 7,
-        function: recover as *const c_void,
-    },
-    Dispatch {
-        id: 8,
-        function: message_sign_init as *const c_void,
-    },
-    Dispatch {
-        id: 9,
-        function: update as *const c_void,
-    },
-    Dispatch {
-        id: 10,
-        function: message_sign_final as *const c_void,
-    },
-    Dispatch {
-        id: 12,
-        function: message_verify_init as *const c_void,
-    },
-    Dispatch {
-        id: 13,
-        function: update as *const c_void,
-    },
-    Dispatch {
-        id: 14,
-        function: message_verify_final as *const c_void,
-    },
-    Dispatch {
-        id: 16,
-        function: free as *const c_void,
-    },
-    Dispatch {
-        id: 17,
-        function: dup as *const c_void,
-    },
-    Dispatch {
-        id: 18,
-        function: get_params as *const c_void,
-    },
-    Dispatch {
-        id: 19,
-        function: gettable as *const c_void,
-    },
-    Dispatch {
-        id: 20,
-        function: set_params as *const c_void,
-    },
-    Dispatch {
-        id: 21,
-        function: settable as *const c_void,
-    },
-    Dispatch {
-        id: 0,
-        function: ptr::null(),
-    },
+    entry(1, new as *const c_void),
+    entry(2, sign_init as *const c_void),
+    entry(3, sign as *const c_void),
+    entry(4, verify_init as *const c_void),
+    entry(5, verify as *const c_void),
+    entry(6, recover_init as *const c_void),
+    entry(7, recover as *const c_void),
+    entry(8, message_sign_init as *const c_void),
+    entry(9, update as *const c_void),
+    entry(10, message_sign_final as *const c_void),
+    entry(12, message_verify_init as *const c_void),
+    entry(13, update as *const c_void),
+    entry(14, message_verify_final as *const c_void),
+    entry(16, free as *const c_void),
+    entry(17, dup as *const c_void),
+    entry(18, get_params as *const c_void),
+    entry(19, gettable as *const c_void),
+    entry(20, set_params as *const c_void),
+    entry(21, settable as *const c_void),
+    LAST,
 ];

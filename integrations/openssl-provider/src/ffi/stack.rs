@@ -9,7 +9,7 @@ use std::{
     ptr,
 };
 
-/// Bytes of the stack. The deepest computation, of 8192 bits, is far below.
+/// Bytes of the stack: half of what Rust gives a thread of its own.
 const SIZE: usize = 1 << 20;
 /// Bytes of the guard: a page of 4 KiB to 64 KiB.
 const GUARD: usize = 1 << 16;

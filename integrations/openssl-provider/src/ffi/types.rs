@@ -18,6 +18,14 @@ pub(super) struct Dispatch {
 // SAFETY: it points to a function, which does not change.
 unsafe impl Sync for Dispatch {}
 
+/// A function by its number in `core_dispatch.h`, which has the type that OpenSSL calls it with.
+pub(super) const fn entry(id: c_int, function: *const c_void) -> Dispatch {
+    Dispatch { id, function }
+}
+
+/// What ends a table.
+pub(super) const LAST: Dispatch = entry(0, std::ptr::null());
+
 /// `OSSL_ALGORITHM`.
 #[repr(C)]
 pub(super) struct Algorithm {
@@ -56,11 +64,11 @@ pub(super) fn guard<T>(failure: T, body: impl FnOnce() -> T) -> T {
 }
 
 /// As [`guard`], for what succeeds or has a reason not to.
-pub(super) fn status<E: ToString>(body: impl FnOnce() -> Result<(), E>) -> c_int {
+pub(super) fn status(body: impl FnOnce() -> Result<(), String>) -> c_int {
     guard(0, || match body() {
         Ok(()) => 1,
         Err(reason) => {
-            provider::raise(&reason.to_string());
+            provider::raise(&reason);
             0
         }
     })

@@ -1,0 +1,323 @@
+//! OpenSSL's commands with the provider, and without it: what one signs the other verifies.
+
+mod support;
+
+use std::{
+    fs,
+    io::{BufRead, BufReader, Read, Write},
+    net::TcpListener,
+    process::{Child, Stdio},
+};
+
+use support::Here;
+
+const KEYS: [(&str, &str); 3] = [
+    ("1024.pem", "rsa_keygen_bits:1024"),
+    ("2048.pem", "rsa_keygen_bits:2048"),
+    ("3072.pem", "rsa_keygen_bits:3072"),
+];
+
+fn keys(here: &Here, with_ours: bool) {
+    for (file, option) in KEYS {
+        here.run(
+            with_ours,
+            &format!("genpkey -algorithm RSA -pkeyopt {option} -out {file}"),
+        );
+        here.run(
+            !with_ours,
+            &format!("pkey -in {file} -pubout -out {file}.pub"),
+        );
+    }
+}
+
+#[test]
+fn it_is_loaded_and_says_what_it_offers() {
+    let Some(here) = Here::new() else { return };
+    let said = here.run(true, "list -providers -verbose");
+    assert!(
+        said.contains("rsalab") && said.contains("status: active"),
+        "{said}"
+    );
+    for (operation, name) in [
+        ("-signature-algorithms", "rsaEncryption"),
+        ("-key-managers", "rsaEncryption"),
+    ] {
+        let said = here.run(true, &format!("list {operation}"));
+        assert!(said.contains("@ rsalab") && said.contains(name), "{said}");
+    }
+}
+
+#[test]
+fn what_one_signs_the_other_verifies() {
+    let Some(here) = Here::new() else { return };
+    keys(&here, true);
+    fs::write(here.path("message"), [7; 1000]).unwrap();
+    let paddings = [
+        "-sigopt rsa_padding_mode:pkcs1",
+        "-sigopt rsa_padding_mode:pss",
+        "-sigopt rsa_padding_mode:pss -sigopt rsa_pss_saltlen:digest",
+        "-sigopt rsa_padding_mode:pss -sigopt rsa_pss_saltlen:max",
+        "-sigopt rsa_padding_mode:pss -sigopt rsa_pss_saltlen:0",
+        "-sigopt rsa_padding_mode:pss -sigopt rsa_pss_saltlen:20",
+        "-sigopt rsa_padding_mode:pss -sigopt rsa_mgf1_md:sha1",
+    ];
+    for digest in [
+        "sha1",
+        "sha224",
+        "sha256",
+        "sha384",
+        "sha512",
+        "sha512-256",
+        "sha3-256",
+        "sha3-512",
+    ] {
+        for padding in paddings {
+            for signs_with_ours in [true, false] {
+                let key = if digest.contains("512") {
+                    "2048.pem"
+                } else {
+                    "1024.pem"
+                };
+                here.run(
+                    signs_with_ours,
+                    &format!("dgst -{digest} -sign {key} {padding} -out signature message"),
+                );
+                for verifies_with_ours in [true, false] {
+                    let said = here.run(
+                        verifies_with_ours,
+                        &format!("dgst -{digest} -verify {key}.pub {padding} -signature signature message"),
+                    );
+                    assert!(said.contains("Verified OK"), "{digest} {padding}: {said}");
+                }
+                // One bit changed.
+                let mut wrong = fs::read(here.path("signature")).unwrap();
+                wrong[40] ^= 1;
+                fs::write(here.path("wrong"), wrong).unwrap();
+                let line =
+                    format!("dgst -{digest} -verify {key}.pub {padding} -signature wrong message");
+                assert!(
+                    !here.output(true, &line).status.success(),
+                    "{digest} {padding}"
+                );
+            }
+        }
+    }
+}
+
+#[test]
+fn raw_digests_recovery_and_refusals() {
+    let Some(here) = Here::new() else { return };
+    keys(&here, false);
+    fs::write(here.path("digest"), [3; 32]).unwrap();
+    let sign = "pkeyutl -sign -in digest -inkey 2048.pem";
+    let plain = "-pkeyopt rsa_padding_mode:pkcs1";
+    let hashed = "-pkeyopt rsa_padding_mode:pkcs1 -pkeyopt digest:sha256";
+    for options in [plain, hashed] {
+        for ours in [true, false] {
+            here.run(ours, &format!("{sign} {options} -out signature"));
+            let recover = format!(
+                "pkeyutl -verifyrecover -in signature -inkey 2048.pem {options} -out digest2"
+            );
+            for ours in [true, false] {
+                here.run(ours, &recover);
+                assert_eq!(
+                    fs::read(here.path("digest2")).unwrap(),
+                    [3; 32],
+                    "{options}"
+                );
+            }
+        }
+        // PKCS#1 v1.5 has one signature.
+        here.run(true, &format!("{sign} {options} -out ours"));
+        here.run(false, &format!("{sign} {options} -out theirs"));
+        assert_eq!(
+            fs::read(here.path("ours")).unwrap(),
+            fs::read(here.path("theirs")).unwrap()
+        );
+    }
+    fs::write(here.path("block"), [vec![0], vec![9; 255]].concat()).unwrap();
+    let raw = "pkeyutl -sign -in block -inkey 2048.pem -pkeyopt rsa_padding_mode:none -out";
+    here.run(true, &format!("{raw} ours"));
+    here.run(false, &format!("{raw} theirs"));
+    assert_eq!(
+        fs::read(here.path("ours")).unwrap(),
+        fs::read(here.path("theirs")).unwrap()
+    );
+    for line in [
+        // Not below the modulus, of another length, a public key, a digest of another length.
+        "pkeyutl -sign -in large -inkey 2048.pem -pkeyopt rsa_padding_mode:none -out x",
+        "pkeyutl -sign -in digest -inkey 2048.pem -pkeyopt rsa_padding_mode:none -out x",
+        "pkeyutl -sign -in digest -pubin -inkey 2048.pem.pub -out x",
+        "pkeyutl -sign -in digest -inkey 2048.pem -pkeyopt digest:sha384 -out x",
+    ] {
+        fs::write(here.path("large"), [0xff; 256]).unwrap();
+        assert!(!here.output(true, line).status.success(), "{line}");
+    }
+}
+
+#[test]
+fn keys_of_ours_are_keys_for_others() {
+    let Some(here) = Here::new() else { return };
+    for (bits, primes) in [(1024, 2), (2048, 3), (4096, 4)] {
+        let options =
+            format!("-pkeyopt rsa_keygen_bits:{bits} -pkeyopt rsa_keygen_primes:{primes}");
+        for ours in [true, false] {
+            here.run(
+                ours,
+                &format!("genpkey -algorithm RSA {options} -out key.pem"),
+            );
+            for ours in [true, false] {
+                let said = here.run(ours, "pkey -in key.pem -check -noout");
+                assert!(said.contains("Key is valid"), "{said}");
+                let text = here.run(ours, "pkey -in key.pem -text -noout");
+                assert!(
+                    text.contains(&format!("({bits} bit, {primes} primes)")),
+                    "{text}"
+                );
+                here.run(ours, "pkey -in key.pem -out again.pem");
+                assert_eq!(
+                    fs::read(here.path("key.pem")).unwrap(),
+                    fs::read(here.path("again.pem")).unwrap()
+                );
+            }
+        }
+    }
+    let odd = "genpkey -algorithm RSA -pkeyopt rsa_keygen_bits:1024 -pkeyopt rsa_keygen_pubexp:3 -out key.pem";
+    here.run(true, odd);
+    assert!(
+        here.run(false, "pkey -in key.pem -text -noout")
+            .contains("publicExponent: 3 (0x3)")
+    );
+    let even = "genpkey -algorithm RSA -pkeyopt rsa_keygen_pubexp:4 -out key.pem";
+    assert!(!here.output(true, even).status.success());
+}
+
+/// What the provider does not do, OpenSSL's own does with the same key.
+#[test]
+fn encryption_goes_on_as_before() {
+    let Some(here) = Here::new() else { return };
+    keys(&here, true);
+    fs::write(here.path("message"), "a secret").unwrap();
+    for padding in ["pkcs1", "oaep"] {
+        let options = format!("-inkey 2048.pem -pkeyopt rsa_padding_mode:{padding}");
+        for ours in [true, false] {
+            here.run(
+                ours,
+                &format!("pkeyutl -encrypt -in message {options} -out encrypted"),
+            );
+            here.run(
+                !ours,
+                &format!("pkeyutl -decrypt -in encrypted {options} -out decrypted"),
+            );
+            assert_eq!(fs::read(here.path("decrypted")).unwrap(), b"a secret");
+        }
+    }
+}
+
+#[test]
+fn certificates_requests_and_messages() {
+    let Some(here) = Here::new() else { return };
+    keys(&here, true);
+    fs::write(here.path("message"), "signed").unwrap();
+    for options in [
+        "-sha256",
+        "-sha384 -sigopt rsa_padding_mode:pss -sigopt rsa_pss_saltlen:-1",
+    ] {
+        for ours in [true, false] {
+            let cnf = here.path("openssl.cnf");
+            let request = format!(
+                "req -config {} -x509 -new -key 2048.pem -subj /CN=x -days 2 {options} -out c.pem",
+                cnf.display()
+            );
+            here.run(ours, &request);
+            for ours in [true, false] {
+                let said = here.run(ours, "verify -check_ss_sig -CAfile c.pem c.pem");
+                assert!(said.contains("c.pem: OK"), "{said}");
+            }
+            here.run(ours, "cms -sign -in message -signer c.pem -inkey 2048.pem -md sha256 -outform DER -out m.cms");
+            here.run(
+                !ours,
+                "cms -verify -inform DER -in m.cms -CAfile c.pem -purpose any -out out",
+            );
+        }
+    }
+}
+
+/// A server that ends with the test.
+struct Server(Child);
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+#[test]
+fn a_server_with_and_without_jobs() {
+    let Some(here) = Here::new() else { return };
+    keys(&here, true);
+    let cnf = here.path("openssl.cnf");
+    here.run(
+        true,
+        &format!(
+            "req -config {} -x509 -new -key 2048.pem -subj /CN=localhost -days 2 -out c.pem",
+            cnf.display()
+        ),
+    );
+    for option in ["", " -async"] {
+        let free = TcpListener::bind("127.0.0.1:0")
+            .unwrap()
+            .local_addr()
+            .unwrap()
+            .port();
+        let line =
+            format!("s_server -accept 127.0.0.1:{free} -cert c.pem -key 2048.pem -www{option}");
+        let mut server = here.command(true, &line);
+        let mut server = Server(
+            server
+                .stdout(Stdio::piped())
+                .stderr(Stdio::null())
+                .spawn()
+                .unwrap(),
+        );
+        let mut lines = BufReader::new(server.0.stdout.take().unwrap());
+        let mut said = String::new();
+        while !said.contains("ACCEPT") {
+            assert_ne!(
+                lines.read_line(&mut said).unwrap(),
+                0,
+                "the server ended: {said}"
+            );
+        }
+        for version in ["-tls1_2", "-tls1_3"] {
+            for _ in 0..3 {
+                let line = format!(
+                    "s_client -connect 127.0.0.1:{free} -CAfile c.pem -verify_return_error -quiet {version}"
+                );
+                let mut client = here.command(false, &line);
+                let client = client
+                    .stdin(Stdio::piped())
+                    .stdout(Stdio::piped())
+                    .stderr(Stdio::piped());
+                let mut client = client.spawn().unwrap();
+                client
+                    .stdin
+                    .take()
+                    .unwrap()
+                    .write_all(b"GET / HTTP/1.0\r\n\r\n")
+                    .unwrap();
+                let mut page = Vec::new();
+                client
+                    .stdout
+                    .take()
+                    .unwrap()
+                    .read_to_end(&mut page)
+                    .unwrap();
+                let page = String::from_utf8_lossy(&page);
+                assert!(page.contains("HTTP/1.0 200"), "{version}{option}: {page}");
+                client.wait().unwrap();
+            }
+        }
+    }
+}

@@ -1,0 +1,85 @@
+//! The provider that Cargo built for these tests, as OpenSSL finds it, and OpenSSL's command line.
+
+#![allow(dead_code, reason = "not every test needs all of it")]
+
+use std::{
+    env, fs,
+    path::{Path, PathBuf},
+    process::{Command, Output, Stdio},
+};
+
+/// A folder with the provider, and a configuration that prefers it.
+pub(crate) struct Here(tempfile::TempDir);
+
+impl Here {
+    /// None where there is no OpenSSL 3 on the path.
+    pub(crate) fn new() -> Option<Self> {
+        let version = Command::new("openssl").arg("version").output();
+        let version = version.map(|output| String::from_utf8_lossy(&output.stdout).into_owned());
+        if !version.is_ok_and(|version| {
+            version.starts_with("OpenSSL 3") || version.starts_with("OpenSSL 4")
+        }) {
+            eprintln!("SKIPPED: there is no OpenSSL 3 command here to load the provider");
+            return None;
+        }
+        let here = Here(tempfile::tempdir().expect("a folder"));
+        // Cargo leaves the library next to the tests.
+        let test = env::current_exe().expect("a path");
+        let built = test
+            .parent()
+            .expect("a folder")
+            .join("librsalab_provider.so");
+        fs::copy(&built, here.path("rsalab.so")).expect("Cargo has built the provider");
+        let module = here.path("rsalab.so").display().to_string();
+        let example = include_str!("../../openssl.cnf");
+        assert!(example.contains("/usr/lib/rsalab/rsalab.so"));
+        fs::write(
+            here.path("openssl.cnf"),
+            example.replace("/usr/lib/rsalab/rsalab.so", &module),
+        )
+        .expect("a file");
+        Some(here)
+    }
+
+    pub(crate) fn path(&self, name: &str) -> PathBuf {
+        self.0.path().join(name)
+    }
+
+    pub(crate) fn folder(&self) -> &Path {
+        self.0.path()
+    }
+
+    /// `openssl` with this provider preferred, or without it.
+    pub(crate) fn command(&self, with_ours: bool, line: &str) -> Command {
+        let mut command = Command::new("openssl");
+        command
+            .args(line.split(' '))
+            .current_dir(self.folder())
+            .stdin(Stdio::null());
+        command.env(
+            "OPENSSL_CONF",
+            match with_ours {
+                true => self.path("openssl.cnf"),
+                false => PathBuf::from("/dev/null"),
+            },
+        );
+        command
+    }
+
+    pub(crate) fn output(&self, with_ours: bool, line: &str) -> Output {
+        self.command(with_ours, line)
+            .output()
+            .expect("openssl runs")
+    }
+
+    /// What it prints, of a command that must succeed.
+    pub(crate) fn run(&self, with_ours: bool, line: &str) -> String {
+        let output = self.output(with_ours, line);
+        let errors = String::from_utf8_lossy(&output.stderr);
+        assert!(
+            output.status.success(),
+            "ours: {with_ours}: openssl {line}: {errors}"
+        );
+        String::from_utf8_lossy(&output.stdout).into_owned() + &errors
+    }
+}
