@@ -136,7 +136,7 @@ fn raw_digests_recovery_and_refusals() {
         );
     }
     fs::write(here.path("block"), [vec![0], vec![9; 255]].concat()).unwrap();
-    let raw = "pkeyutl -sign -in block -inkey 2048.pem -pkeyopt rsa_padding_mode:none -out";
+    let raw = "rsautl -sign -raw -in block -inkey 2048.pem -out";
     here.run(true, &format!("{raw} ours"));
     here.run(false, &format!("{raw} theirs"));
     assert_eq!(
@@ -145,7 +145,7 @@ fn raw_digests_recovery_and_refusals() {
     );
     for line in [
         // Not below the modulus, of another length, a public key, a digest of another length.
-        "pkeyutl -sign -in large -inkey 2048.pem -pkeyopt rsa_padding_mode:none -out x",
+        "rsautl -sign -raw -in large -inkey 2048.pem -out x",
         "pkeyutl -sign -in digest -inkey 2048.pem -pkeyopt rsa_padding_mode:none -out x",
         "pkeyutl -sign -in digest -pubin -inkey 2048.pem.pub -out x",
         "pkeyutl -sign -in digest -inkey 2048.pem -pkeyopt digest:sha384 -out x",
@@ -234,7 +234,7 @@ fn certificates_requests_and_messages() {
                 let said = here.run(ours, "verify -check_ss_sig -CAfile c.pem c.pem");
                 assert!(said.contains("c.pem: OK"), "{said}");
             }
-            here.run(ours, "cms -sign -in message -signer c.pem -inkey 2048.pem -md sha256 -outform DER -out m.cms");
+            here.run(ours, "cms -sign -nodetach -in message -signer c.pem -inkey 2048.pem -md sha256 -outform DER -out m.cms");
             here.run(
                 !ours,
                 "cms -verify -inform DER -in m.cms -CAfile c.pem -purpose any -out out",
