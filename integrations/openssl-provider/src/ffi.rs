@@ -5,11 +5,13 @@
 //! | layouts and numbers of `core.h`, `core_dispatch.h` | `types` |
 //! | reading and answering parameters | `param` |
 //! | how the provider is found, and what it offers | `provider` |
+//! | OpenSSL's queue of errors | `errors` |
 //! | RSA keys | `keymgmt` |
 //! | signatures | `signature` |
 //! | asynchronous jobs | `jobs` |
 //! | a stack with room for the arithmetic | `stack` |
 
+mod errors;
 pub(crate) mod jobs;
 mod keymgmt;
 pub(crate) mod param;

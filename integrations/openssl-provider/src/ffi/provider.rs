@@ -1,12 +1,12 @@
 //! How OpenSSL finds the provider, and what it offers.
 
 use std::{
-    ffi::{CStr, CString, c_char, c_int, c_void},
+    ffi::{CStr, c_char, c_int, c_void},
     ptr,
-    sync::{Mutex, PoisonError},
 };
 
 use super::{
+    errors::{self, Core},
     jobs, keymgmt,
     param::{END, Params, UNSIGNED, UTF8, UTF8_PTR, describe},
     signature,
@@ -16,53 +16,6 @@ use crate::statistics;
 
 const OP_KEYMGMT: c_int = 10;
 const OP_SIGNATURE: c_int = 12;
-
-/// What a core gave us at initialisation.
-#[derive(Clone, Copy)]
-struct Core {
-    handle: *const c_void,
-    new_error: Option<unsafe extern "C" fn(*const c_void)>,
-    set_debug: Option<unsafe extern "C" fn(*const c_void, *const c_char, c_int, *const c_char)>,
-    set_error: Option<unsafe extern "C" fn(*const c_void, u32, *const c_char, *mut c_void)>,
-}
-
-// SAFETY: the handle is OpenSSL's, which any thread may pass back to it.
-unsafe impl Send for Core {}
-
-/// The cores that have us loaded.
-static CORES: Mutex<Vec<Core>> = Mutex::new(Vec::new());
-
-/// Reports a failure to OpenSSL's queue of errors.
-pub(super) fn raise(reason: &str) {
-    let Some(core) = CORES
-        .lock()
-        .unwrap_or_else(PoisonError::into_inner)
-        .last()
-        .copied()
-    else {
-        return;
-    };
-    let (Some(new), Some(debug), Some(set)) = (core.new_error, core.set_debug, core.set_error)
-    else {
-        return;
-    };
-    let Ok(text) = CString::new(reason.replace('%', "%%")) else {
-        return;
-    };
-    // A va_list that nothing is read from, as the text has no conversions; where it is a structure it is passed by address.
-    let mut no_arguments = [0_u64; 8];
-    // SAFETY: the functions are of the core that has us loaded, and the text is a string of C.
-    unsafe {
-        new(core.handle);
-        debug(core.handle, c"rsalab".as_ptr(), 0, c"".as_ptr());
-        set(
-            core.handle,
-            1,
-            text.as_ptr(),
-            no_arguments.as_mut_ptr().cast(),
-        );
-    }
-}
 
 /// The entry point of every provider.
 ///
@@ -102,10 +55,7 @@ pub(super) unsafe extern "C" fn OSSL_provider_init(
         if let Some(get_params) = get_params {
             configure(handle, get_params);
         }
-        CORES
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .push(core);
+        errors::add(core);
         // SAFETY: OpenSSL gives places for both.
         unsafe {
             *out = TABLE.as_ptr().cast();
@@ -140,10 +90,7 @@ fn configure(
 }
 
 unsafe extern "C" fn teardown(context: *mut c_void) {
-    let mut cores = CORES.lock().unwrap_or_else(PoisonError::into_inner);
-    if let Some(place) = cores.iter().position(|core| core.handle == context) {
-        cores.remove(place);
-    }
+    errors::remove(context);
 }
 
 static GETTABLE: [Param; 6] = [

@@ -6,7 +6,7 @@ use std::{
     slice,
 };
 
-use super::provider;
+use super::errors;
 
 /// `OSSL_DISPATCH`: a function's number and the function.
 #[repr(C)]
@@ -58,7 +58,7 @@ pub(super) type Callback = unsafe extern "C" fn(*const Param, *mut c_void) -> c_
 /// Runs the body of a function that OpenSSL called; a panic is a failure.
 pub(super) fn guard<T>(failure: T, body: impl FnOnce() -> T) -> T {
     catch_unwind(AssertUnwindSafe(body)).unwrap_or_else(|_| {
-        provider::raise("internal error");
+        errors::raise("internal error");
         failure
     })
 }
@@ -68,7 +68,7 @@ pub(super) fn status(body: impl FnOnce() -> Result<(), String>) -> c_int {
     guard(0, || match body() {
         Ok(()) => 1,
         Err(reason) => {
-            provider::raise(&reason);
+            errors::raise(&reason);
             0
         }
     })
