@@ -3,7 +3,7 @@
 use std::{ffi::c_char, sync::Arc, sync::OnceLock};
 
 use rsalab_rsa::{
-    Backend, BlockRunner, CpuBackend, Prepared, PrivateKey, PublicKey,
+    Backend, BlockRunner, CpuBackend, Pooled, Prepared, PrivateKey, PublicKey,
     format::{
         Encoding, Limits, Loaded, PrivateFormat, PublicFormat, encode_encrypted,
         encode_private_for, encode_public_for, load_private_within, load_public_within,
@@ -13,7 +13,6 @@ use rsalab_rsa::{
 
 use crate::{
     pointer::{Measured, Out, array, free, handle_out, reference},
-    runners::{Runner, Runners},
     status::{Failure, Status, guard, guard_value},
 };
 
@@ -56,8 +55,7 @@ pub enum PublicForm {
 /// A key with what its file says of it, prepared for the arithmetic when it is first used.
 pub(crate) struct Ready<K> {
     pub(crate) loaded: Loaded<K>,
-    prepared: OnceLock<Arc<dyn Prepared>>,
-    runners: Runners,
+    prepared: OnceLock<Pooled>,
 }
 
 impl<K> Ready<K> {
@@ -65,27 +63,26 @@ impl<K> Ready<K> {
         Ready {
             loaded,
             prepared: OnceLock::new(),
-            runners: Runners::default(),
         }
     }
 
     fn prepared_by(
         &self,
         prepare: impl FnOnce(&CpuBackend, &K) -> rsalab_rsa::Result<Box<dyn Prepared>>,
-    ) -> Result<&Arc<dyn Prepared>, Failure> {
+    ) -> Result<&Pooled, Failure> {
         if let Some(prepared) = self.prepared.get() {
             return Ok(prepared);
         }
         let prepared = prepare(&CpuBackend::auto(), &self.loaded.key)?;
-        Ok(self.prepared.get_or_init(|| prepared.into()))
+        Ok(self.prepared.get_or_init(|| Pooled::new(prepared)))
     }
 }
 
 impl Ready<PrivateKey> {
     /// Does the private operation.
-    pub(crate) fn runner(&self) -> Result<Runner<'_>, Failure> {
+    pub(crate) fn runner(&self) -> Result<impl BlockRunner, Failure> {
         let prepared = self.prepared_by(|backend, key| backend.prepare_private(key))?;
-        Ok(self.runners.get(prepared)?)
+        Ok(prepared.runner()?)
     }
 }
 

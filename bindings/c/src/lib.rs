@@ -10,7 +10,6 @@
 //! | schemes and hash functions as C names them | `scheme` |
 //! | what came of each item of a batch | `outcomes` |
 //! | keys: read, written, asked, freed | `key` |
-//! | scratch memory and blinding of a key, kept from call to call | `runners` |
 //! | keys, many at once | `generate` |
 //! | signatures, many at once | `sign` |
 //! | encryption, many at once | `encrypt` |
@@ -35,7 +34,6 @@ mod info;
 mod key;
 mod outcomes;
 mod pointer;
-mod runners;
 mod scheme;
 mod sign;
 mod status;

@@ -5,12 +5,14 @@
 
 mod by_batch;
 mod cpu;
+mod pooled;
 
 use rsalab_arith::Kernel;
 
 use crate::{PrivateKey, PublicKey, Result, error::check_len};
 
 pub use cpu::CpuBackend;
+pub use pooled::Pooled;
 pub use rsalab_arith::{
     Status,
     candidate::{Interval, Sieve},

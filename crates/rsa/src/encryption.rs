@@ -11,7 +11,7 @@ use zeroize::Zeroizing;
 
 use crate::{
     CpuBackend, Error, PrivateKey, PublicKey, Result,
-    backend::{Backend, BlockRunner, Prepared, Status},
+    backend::{Backend, BlockRunner, Pooled, Prepared, Status},
     error::check_len,
     random::SystemRng,
     scheme::{EncryptionScheme, implicit::Rejection, oaep, pkcs1v15},
@@ -212,7 +212,7 @@ impl<R: BlockRunner> Decryptor<R> {
 /// A public key made ready to encrypt with one scheme. Cheap to clone, and shared by threads.
 #[derive(Clone)]
 pub struct EncryptionKey {
-    prepared: Arc<dyn Prepared>,
+    prepared: Arc<Pooled>,
     bits: usize,
     scheme: EncryptionScheme,
 }
@@ -235,7 +235,7 @@ pub struct EncryptionKey {
 /// ```
 #[derive(Clone)]
 pub struct DecryptionKey {
-    prepared: Arc<dyn Prepared>,
+    prepared: Arc<Pooled>,
     opener: Opener,
 }
 
@@ -264,7 +264,7 @@ impl EncryptionKey {
     ) -> Result<Self> {
         scheme.max_len(key.bits())?;
         Ok(EncryptionKey {
-            prepared: backend.prepare_public(key)?.into(),
+            prepared: Arc::new(Pooled::new(backend.prepare_public(key)?)),
             bits: key.bits(),
             scheme,
         })
@@ -340,7 +340,7 @@ impl DecryptionKey {
     ) -> Result<Self> {
         Ok(DecryptionKey {
             opener: Opener::new(key, scheme)?,
-            prepared: backend.prepare_private(key)?.into(),
+            prepared: Arc::new(Pooled::new(backend.prepare_private(key)?)),
         })
     }
 

@@ -74,7 +74,8 @@ mod traits;
 pub use backend::CpuBackend;
 #[cfg(feature = "hazmat")]
 pub use backend::{
-    Backend, BlockRunner, CandidateTester, MultiKeyRunner, Prepared, PreparedMultiKey, Status,
+    Backend, BlockRunner, CandidateTester, MultiKeyRunner, Pooled, Prepared, PreparedMultiKey,
+    Status,
 };
 pub use error::{Error, Result};
 pub use keys::{OtherPrime, PrivateKey, PrivateParts, PublicKey};

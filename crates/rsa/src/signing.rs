@@ -1,8 +1,8 @@
 //! Signing and verifying, one message or many.
 //!
 //! Two levels. [`SigningKey`] and [`VerifyingKey`] are keys with a scheme, shared by threads; they take messages or digests,
-//! and implement the `signature` crate's traits. [`Signer`] and [`Verifier`] are per-thread runners: they keep the scratch
-//! memory and the blinding that a key's own methods make anew in each call, and take digests in contiguous batches.
+//! and implement the `signature` crate's traits. [`Signer`] and [`Verifier`] are per-thread runners: they hold scratch memory
+//! and blinding, which a key's own methods borrow from the key for each call, and take digests in contiguous batches.
 
 use std::sync::{Arc, OnceLock};
 
@@ -11,7 +11,7 @@ use signature::Keypair;
 
 use crate::{
     CpuBackend, Error, PrivateKey, PublicKey, Result,
-    backend::{Backend, BlockRunner, Prepared, Status},
+    backend::{Backend, BlockRunner, Pooled, Prepared, Status},
     error::check_len,
     hash::Digested,
     random::SystemRng,
@@ -178,7 +178,7 @@ impl signature::SignatureEncoding for Signature {
 /// ```
 #[derive(Clone)]
 pub struct SigningKey {
-    prepared: Arc<dyn Prepared>,
+    prepared: Arc<Pooled>,
     verifying: VerifyingKey,
 }
 
@@ -194,16 +194,16 @@ pub struct VerifyingKey {
 struct Public {
     key: PublicKey,
     backend: Box<dyn Backend>,
-    prepared: OnceLock<Box<dyn Prepared>>,
+    prepared: OnceLock<Pooled>,
 }
 
 impl Public {
-    fn prepared(&self) -> Result<&dyn Prepared> {
+    fn prepared(&self) -> Result<&Pooled> {
         if let Some(prepared) = self.prepared.get() {
-            return Ok(&**prepared);
+            return Ok(prepared);
         }
-        let prepared = self.backend.prepare_public(&self.key)?;
-        Ok(&**self.prepared.get_or_init(|| prepared))
+        let prepared = Pooled::new(self.backend.prepare_public(&self.key)?);
+        Ok(self.prepared.get_or_init(|| prepared))
     }
 }
 
@@ -229,7 +229,7 @@ impl SigningKey {
     ) -> Result<Self> {
         scheme.check_signing(key.bits())?;
         Ok(SigningKey {
-            prepared: backend.prepare_private(key)?.into(),
+            prepared: Arc::new(Pooled::new(backend.prepare_private(key)?)),
             verifying: VerifyingKey::unprepared(key.public(), scheme, Box::new(backend.clone())),
         })
     }

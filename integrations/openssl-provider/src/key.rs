@@ -1,71 +1,24 @@
 //! A key as OpenSSL's contexts share it, with runners that are kept from call to call.
 
-use std::{
-    process,
-    sync::{Arc, Mutex, OnceLock, PoisonError},
-};
+use std::sync::OnceLock;
 
 use rsalab_rsa::{
-    Backend, BlockRunner, CpuBackend, Error, Prepared, PrivateKey, PublicKey, Result, Status,
+    Backend, CpuBackend, Error, Pooled, Prepared, PrivateKey, PublicKey, Result, Status,
 };
 
 use crate::statistics;
 
-type Boxed<'key> = Box<dyn BlockRunner + Send + 'key>;
-
-self_cell::self_cell!(
-    struct Runner {
-        owner: Arc<dyn Prepared>,
-        #[not_covariant]
-        dependent: Boxed,
-    }
-);
-
 /// One operation of a key, made ready when it is first used.
 #[derive(Default)]
-struct Ready {
-    prepared: OnceLock<Arc<dyn Prepared>>,
-    /// Runners that no thread uses now, and the process that made them: a forked child must not reuse its parent's blinding.
-    idle: Mutex<(u32, Vec<Runner>)>,
-}
+struct Ready(OnceLock<Pooled>);
 
 impl Ready {
-    fn prepared(
-        &self,
-        make: impl FnOnce() -> Result<Box<dyn Prepared>>,
-    ) -> Result<&Arc<dyn Prepared>> {
-        if let Some(prepared) = self.prepared.get() {
+    fn prepared(&self, make: impl FnOnce() -> Result<Box<dyn Prepared>>) -> Result<&Pooled> {
+        if let Some(prepared) = self.0.get() {
             return Ok(prepared);
         }
-        let prepared = make()?.into();
-        Ok(self.prepared.get_or_init(|| prepared))
-    }
-
-    fn run(
-        &self,
-        prepared: &Arc<dyn Prepared>,
-        inputs: &[u8],
-        outputs: &mut [u8],
-        status: &mut [Status],
-    ) -> Result<()> {
-        let process = process::id();
-        let kept = {
-            let mut idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner);
-            if idle.0 != process {
-                *idle = (process, Vec::new());
-            }
-            idle.1.pop()
-        };
-        let mut runner = match kept {
-            Some(runner) => runner,
-            None => Runner::try_new(Arc::clone(prepared), |prepared| prepared.runner())?,
-        };
-        runner.with_dependent_mut(|_, runner| runner.run(inputs, outputs, status))?;
-        let mut idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner);
-        if idle.0 == process {
-            idle.1.push(runner);
-        }
-        Ok(())
+        let prepared = Pooled::new(make()?);
+        Ok(self.0.get_or_init(|| prepared))
     }
 }
 
@@ -110,7 +63,7 @@ impl Key {
         self.public.modulus_len()
     }
 
-    fn prepared_private(&self) -> Result<&Arc<dyn Prepared>> {
+    fn prepared_private(&self) -> Result<&Pooled> {
         let private = self.private.as_ref().ok_or_else(|| Error::Scheme {
             reason: "the operation needs a private key, and this one is public".into(),
         })?;
@@ -132,7 +85,7 @@ impl Key {
     ) -> Result<()> {
         let prepared = self.prepared_private()?;
         statistics::count(status.len());
-        self.private_ready.run(prepared, inputs, outputs, status)
+        prepared.runner()?.run(inputs, outputs, status)
     }
 
     /// The public operation on one block; `None` if it is not below the modulus.
@@ -142,8 +95,8 @@ impl Key {
             .prepared(|| CpuBackend::auto().prepare_public(&self.public))?;
         let mut output = vec![0; self.modulus_len()];
         let mut status = [Status::Done];
-        self.public_ready
-            .run(prepared, block, &mut output, &mut status)?;
+        let mut runner = prepared.runner()?;
+        runner.run(block, &mut output, &mut status)?;
         Ok((status[0] == Status::Done).then_some(output))
     }
 

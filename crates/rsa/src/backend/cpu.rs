@@ -159,7 +159,7 @@ impl CandidateTester for Testers {
 }
 
 /// A context of `arith` with the scratch of one thread.
-struct Hands<'key, C, S> {
+struct ContextRunner<'key, C, S> {
     context: &'key C,
     scratch: S,
 }
@@ -182,14 +182,14 @@ macro_rules! prepared {
 
             fn runner(&self) -> Result<Box<dyn BlockRunner + Send + '_>> {
                 let scratch = $new_scratch(self).map_err(failed)?;
-                Ok(Box::new(Hands {
+                Ok(Box::new(ContextRunner {
                     context: self,
                     scratch,
                 }))
             }
         }
 
-        impl BlockRunner for Hands<'_, $context, $scratch> {
+        impl BlockRunner for ContextRunner<'_, $context, $scratch> {
             fn run(
                 &mut self,
                 inputs: &[u8],

@@ -1,5 +1,7 @@
 //! The client: blinding (RFC 9474, section 4.2), finalizing (4.4) and verifying (4.5), one or many.
 
+use std::sync::Arc;
+
 use rand_core::TryCryptoRng;
 use rsalab_arith::Invertible;
 use zeroize::Zeroizing;
@@ -9,7 +11,7 @@ use super::{
 };
 use crate::{
     CpuBackend, PublicKey,
-    backend::{Backend, BlockRunner, Prepared, Status},
+    backend::{Backend, BlockRunner, Pooled, Prepared, Status},
     random::SystemRng,
     scheme::{Encoder, SignatureScheme},
     signing::{Signature, VerifyingKey},
@@ -23,7 +25,7 @@ pub struct BlindingKey {
     scheme: SignatureScheme,
     identity: [u8; 48],
     verifying: VerifyingKey,
-    prepared: std::sync::Arc<dyn Prepared>,
+    prepared: Arc<Pooled>,
 }
 
 impl BlindingKey {
@@ -53,7 +55,7 @@ impl BlindingKey {
             scheme,
             identity: identity(key),
             verifying: VerifyingKey::with_backend(key, scheme, backend)?,
-            prepared: backend.prepare_public(key)?.into(),
+            prepared: Arc::new(Pooled::new(backend.prepare_public(key)?)),
         })
     }
 

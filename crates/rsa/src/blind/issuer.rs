@@ -3,14 +3,14 @@
 use super::{BlindError, Result, Variant, check_size};
 use crate::{
     CpuBackend, Error, PrivateKey,
-    backend::{Backend, BlockRunner, Prepared, Status},
+    backend::{Backend, BlockRunner, Pooled, Prepared, Status},
 };
 
 /// A private key made ready to sign blindly. Shared by threads.
 ///
 /// One batch may hold the messages of many clients: each gets a result of its own, and one that is refused changes nothing for the others.
 pub struct Issuer {
-    prepared: Box<dyn Prepared>,
+    prepared: Pooled,
 }
 
 impl Issuer {
@@ -37,7 +37,7 @@ impl Issuer {
     ) -> Result<Self> {
         variant.scheme().check_signing(key.bits())?;
         Ok(Issuer {
-            prepared: backend.prepare_private(key)?,
+            prepared: Pooled::new(backend.prepare_private(key)?),
         })
     }
 
