@@ -5,11 +5,7 @@
 use super::{Doublings, LaneKernel};
 use crate::limbs::montgomery::{Portable, Products};
 use crate::limbs::{LIMB_BITS, Modulus, Nat, montgomery, words};
-use std::hint::black_box;
 use subtle::Choice;
-
-/// Entries of the largest table that [`LaneKernel::select`] is asked about.
-const MAX_ENTRIES: usize = 64;
 
 /// The kernel, made of these products.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -59,16 +55,16 @@ impl<P: Products> LaneKernel for Mont64x1<P> {
     }
 
     fn enter(self, modulus: &Modulus, a: &mut [u64], t: &mut [u64]) {
-        montgomery::mul(self.0, modulus.odd(), a, modulus.rr(), t);
+        self.0.montgomery_mul(modulus.odd(), a, modulus.rr(), t);
     }
 
     fn enter_wide(self, modulus: &Modulus, low: &mut [u64], high: &mut [u64], t: &mut [u64]) {
         // R high mod n, and what is carried out of the sum is worth R mod n < n.
-        montgomery::mul(self.0, modulus.odd(), high, modulus.rr(), t);
+        self.0.montgomery_mul(modulus.odd(), high, modulus.rr(), t);
         words::reduce_once(high, modulus.n());
         let carry = words::add_assign(low, high);
         words::sub_if(low, modulus.n(), carry);
-        montgomery::mul(self.0, modulus.odd(), low, modulus.rr(), t);
+        self.0.montgomery_mul(modulus.odd(), low, modulus.rr(), t);
     }
 
     fn leave(self, modulus: &Modulus, a: &mut [u64], t: &mut [u64]) {
@@ -80,13 +76,11 @@ impl<P: Products> LaneKernel for Mont64x1<P> {
     }
 
     fn mul(self, modulus: &Modulus, a: &mut [u64], b: &[u64], t: &mut [u64]) {
-        montgomery::mul(self.0, modulus.odd(), a, b, t);
+        self.0.montgomery_mul(modulus.odd(), a, b, t);
     }
 
     fn sqr(self, modulus: &Modulus, a: &mut [u64], times: usize, t: &mut [u64]) {
-        for _ in 0..times {
-            montgomery::sqr(self.0, modulus.odd(), a, t);
-        }
+        self.0.montgomery_sqr(modulus.odd(), a, times, t);
     }
 
     fn r_bits(limbs: usize) -> usize {
@@ -115,7 +109,7 @@ impl<P: Products> LaneKernel for Mont64x1<P> {
                 working,
             } = power;
             for &bit in bits {
-                montgomery::sqr(self.0, moduli.odd(), value, working);
+                self.0.montgomery_sqr(moduli.odd(), value, 1, working);
                 words::reduce_once(value, moduli.n());
                 let doubled = &mut working[..value.len()];
                 doubled.copy_from_slice(value);
@@ -126,31 +120,7 @@ impl<P: Products> LaneKernel for Mont64x1<P> {
     }
 
     fn select(self, table: &[u64], digits: &[u8], value: &mut [u64]) {
-        let words = value.len();
-        let mut masks = [0; MAX_ENTRIES];
-        for (mask, index) in masks.iter_mut().zip(0u64..) {
-            *mask = (index ^ u64::from(digits[0])).wrapping_sub(1).cast_signed() >> 63;
-        }
-        // Past this point the compiler cannot know that a mask is all or nothing.
-        let masks = black_box(&masks);
-        // A strip of eight words stays in registers while all entries pass by.
-        let (strips, rest) = value.as_chunks_mut::<8>();
-        let rest_at = 8 * strips.len();
-        for (at, strip) in (0..).step_by(8).zip(strips) {
-            *strip = [0; 8];
-            for (entry, mask) in table.chunks_exact(words).zip(masks) {
-                let entry: &[u64; 8] = entry[at..].first_chunk().expect("a whole strip");
-                for (value, entry) in strip.iter_mut().zip(entry) {
-                    *value |= entry & mask.cast_unsigned();
-                }
-            }
-        }
-        rest.fill(0);
-        for (entry, mask) in table.chunks_exact(words).zip(masks) {
-            for (value, entry) in rest.iter_mut().zip(&entry[rest_at..]) {
-                *value |= entry & mask.cast_unsigned();
-            }
-        }
+        self.0.select(table, digits[0], value);
     }
 }
 
@@ -188,6 +158,10 @@ mod tests {
     fn it_selects() {
         for len in [1, 4, 8, 13, 16] {
             selects(Mont64x1(Portable), len);
+            #[cfg(target_arch = "x86_64")]
+            if let Some(token) = crate::kernel::x86_64::adx::HaveAdx::check() {
+                selects(Mont64x1(token), len);
+            }
         }
     }
 }

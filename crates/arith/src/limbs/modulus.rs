@@ -1,6 +1,7 @@
 //! An odd modulus with its Montgomery constants.
 
-use super::{LIMB_BITS, Nat, montgomery, words};
+use super::montgomery::{self, Products};
+use super::{LIMB_BITS, Nat, words};
 
 use zeroize::{Zeroize, ZeroizeOnDrop, Zeroizing};
 
@@ -104,7 +105,7 @@ impl Modulus {
 
     /// a b / R mod n, reduced, into `a`, for a b < n R. `t` holds 2 N limbs.
     pub(crate) fn mul_reduced(&self, a: &mut [u64], b: &[u64], t: &mut [u64]) {
-        montgomery::mul(montgomery::Portable, self.odd(), a, b, t);
+        montgomery::Portable.montgomery_mul(self.odd(), a, b, t);
         words::reduce_once(a, &self.n);
     }
 
@@ -143,7 +144,7 @@ impl Modulus {
         x.copy_from_slice(&self.one);
         words::shift_in_mod(&mut x, 0, &self.n);
         for i in (0..exponent.ilog2()).rev() {
-            montgomery::sqr(montgomery::Portable, self.odd(), &mut x, t);
+            montgomery::Portable.montgomery_sqr(self.odd(), &mut x, 1, t);
             words::reduce_once(&mut x, &self.n);
             if exponent >> i & 1 == 1 {
                 words::shift_in_mod(&mut x, 0, &self.n);

@@ -14,7 +14,10 @@
 //!
 //! Straight lines and loops over lengths: no branch and no address depends on a limb.
 
-use crate::limbs::montgomery::{Portable, Products};
+use super::adx512;
+use crate::limbs::montgomery::{
+    Odd, Portable, Products, mul_then_reduce, select_by_masks, sqr_then_reduce,
+};
 use crate::limbs::words;
 use std::arch::naked_asm;
 use subtle::Choice;
@@ -22,14 +25,16 @@ use subtle::Choice;
 /// Limbs of a block. Numbers of other lengths are left to [`Portable`].
 const BLOCK: usize = 8;
 
-/// The proof that this CPU has BMI2 and ADX.
+/// The proof that this CPU has BMI2 and ADX, and AVX2 for look-ups, as all with ADX do.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct HaveAdx(());
 
 impl HaveAdx {
     /// Asks the CPU.
     pub(crate) fn check() -> Option<Self> {
-        let have = is_x86_feature_detected!("bmi2") && is_x86_feature_detected!("adx");
+        let have = is_x86_feature_detected!("bmi2")
+            && is_x86_feature_detected!("adx")
+            && is_x86_feature_detected!("avx2");
         have.then_some(Self(()))
     }
 
@@ -93,6 +98,33 @@ impl Products for HaveAdx {
         }
         top
     }
+
+    fn montgomery_mul(self, (n, n0): Odd<'_>, a: &mut [u64], b: &[u64], t: &mut [u64]) {
+        match (a.try_into(), b.try_into(), n.try_into()) {
+            // SAFETY: a `HaveAdx` proves the instructions; `a` is borrowed alone.
+            (Ok(a), Ok(b), Ok(n)) => unsafe { adx512::mul(a, b, n, n0) },
+            _ => mul_then_reduce(self, (n, n0), a, b, t),
+        }
+    }
+
+    fn montgomery_sqr(self, (n, n0): Odd<'_>, a: &mut [u64], times: usize, t: &mut [u64]) {
+        match (a.try_into(), n.try_into()) {
+            // SAFETY: a `HaveAdx` proves the instructions; `a` is borrowed alone.
+            (Ok(a), Ok(n)) if times > 0 => unsafe { adx512::sqr(a, n, n0, times) },
+            _ => sqr_then_reduce(self, (n, n0), a, times, t),
+        }
+    }
+
+    fn select(self, table: &[u64], digit: u8, value: &mut [u64]) {
+        // SAFETY: a `HaveAdx` proves the instructions.
+        unsafe { select(table, digit, value) }
+    }
+}
+
+/// [`Products::select`] in registers of 256 bits.
+#[target_feature(enable = "avx2")]
+fn select(table: &[u64], digit: u8, value: &mut [u64]) {
+    select_by_masks(table, digit, value);
 }
 
 /// r0.. += rdx times the eight limbs at rsi; what goes beyond r7 is in `top`.

@@ -3,6 +3,7 @@
 #![allow(unsafe_code)]
 
 pub(crate) mod adx;
+mod adx512;
 pub(crate) mod avx2;
 pub(crate) mod avx2fma;
 pub(crate) mod avx512f;

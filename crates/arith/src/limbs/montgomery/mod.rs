@@ -23,6 +23,7 @@ mod blocks;
 mod rows;
 
 use super::words;
+use std::hint::black_box;
 use subtle::Choice;
 
 /// An odd modulus n and -1 / n mod 2^64.
@@ -40,7 +41,25 @@ pub(crate) trait Products: Copy + Send + Sync + 'static {
     /// Adds the multiple of n to t that makes its low half zero; only the high half is right then. Returns what is carried out of t. n has N
     /// limbs, t has 2 N.
     fn redc(self, t: &mut [u64], n: &[u64], n0: u64) -> u64;
+
+    /// a = a b / R mod n, below R, for a, b < R. `t` holds 2 N limbs or more.
+    fn montgomery_mul(self, n: Odd<'_>, a: &mut [u64], b: &[u64], t: &mut [u64]) {
+        mul_then_reduce(self, n, a, b, t);
+    }
+
+    /// a = a^2 / R mod n, below R, for a < R; so many times. `t` holds 2 N limbs or more.
+    fn montgomery_sqr(self, n: Odd<'_>, a: &mut [u64], times: usize, t: &mut [u64]) {
+        sqr_then_reduce(self, n, a, times, t);
+    }
+
+    /// value = the entry of the table that the digit names. Reads the whole table, of at most [`MAX_ENTRIES`] entries.
+    fn select(self, table: &[u64], digit: u8, value: &mut [u64]) {
+        select_by_masks(table, digit, value);
+    }
 }
+
+/// Entries of the largest table that [`Products::select`] is asked about.
+const MAX_ENTRIES: usize = 64;
 
 /// Portable Rust, for every machine.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -82,18 +101,64 @@ impl Products for Portable {
     }
 }
 
-/// a = a b / R mod n, below R, for a, b < R. `t` holds 2 N limbs or more.
-pub(crate) fn mul(with: impl Products, (n, n0): Odd<'_>, a: &mut [u64], b: &[u64], t: &mut [u64]) {
+/// [`Products::montgomery_mul`] in two parts.
+pub(crate) fn mul_then_reduce(
+    with: impl Products,
+    n: Odd<'_>,
+    a: &mut [u64],
+    b: &[u64],
+    t: &mut [u64],
+) {
     let t = &mut t[..2 * a.len()];
     with.mul(t, a, b);
-    redc(with, (n, n0), a, t);
+    redc(with, n, a, t);
 }
 
-/// a = a^2 / R mod n, below R, for a < R. `t` holds 2 N limbs or more.
-pub(crate) fn sqr(with: impl Products, (n, n0): Odd<'_>, a: &mut [u64], t: &mut [u64]) {
+/// [`Products::montgomery_sqr`] in two parts.
+pub(crate) fn sqr_then_reduce(
+    with: impl Products,
+    n: Odd<'_>,
+    a: &mut [u64],
+    times: usize,
+    t: &mut [u64],
+) {
     let t = &mut t[..2 * a.len()];
-    with.sqr(t, a);
-    redc(with, (n, n0), a, t);
+    for _ in 0..times {
+        with.sqr(t, a);
+        redc(with, n, a, t);
+    }
+}
+
+/// [`Products::select`], compiled anew for the instructions of each function it is called from.
+#[inline(always)]
+pub(crate) fn select_by_masks(table: &[u64], digit: u8, value: &mut [u64]) {
+    let words = value.len();
+    let mut masks = [0; MAX_ENTRIES];
+    let entries = table.len() / words;
+    for (mask, index) in masks[..entries].iter_mut().zip(0u64..) {
+        // Of numbers below 2^63 less one, only zero's sign is set.
+        *mask = 0_u64.wrapping_sub((index ^ u64::from(digit)).wrapping_sub(1) >> 63);
+    }
+    // Past this point the compiler cannot know that a mask is all or nothing.
+    let masks = black_box(&masks);
+    // A strip of eight words stays in registers while all entries pass by.
+    let (strips, rest) = value.as_chunks_mut::<8>();
+    let rest_at = 8 * strips.len();
+    for (at, strip) in (0..).step_by(8).zip(strips) {
+        *strip = [0; 8];
+        for (entry, mask) in table.chunks_exact(words).zip(masks) {
+            let entry: &[u64; 8] = entry[at..].first_chunk().expect("a whole strip");
+            for (value, entry) in strip.iter_mut().zip(entry) {
+                *value |= entry & mask;
+            }
+        }
+    }
+    rest.fill(0);
+    for (entry, mask) in table.chunks_exact(words).zip(masks) {
+        for (value, entry) in rest.iter_mut().zip(&entry[rest_at..]) {
+            *value |= entry & mask;
+        }
+    }
 }
 
 /// out = t / R mod n for any t of 2 N limbs; below R, and below 2 n when t < n R.
