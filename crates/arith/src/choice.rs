@@ -1,5 +1,6 @@
 //! Which kernel is fastest for how many items of which operation: measured, and counted in passes.
 
+use crate::limbs::LIMB_BITS;
 use crate::{Kernel, KernelInfo, dispatch, kernels};
 use std::sync::OnceLock;
 
@@ -54,7 +55,7 @@ impl Cpu {
 #[derive(Debug, Clone, Copy)]
 struct Pass {
     items: usize,
-    /// In hundredths of one operation of `mont64x1_adx` on the same CPU.
+    /// In hundredths of one operation of `mont64x1_adx` on the same CPU, on whole blocks.
     time: [usize; 3],
 }
 
@@ -63,10 +64,11 @@ impl Pass {
         use Cpu::Zen5;
         use Operation::{Private, Public};
         let (items, time) = match (operation, kernel) {
-            (Private, "mont52x8_ifma512") if cpu == Zen5 => (4, [52, 60, 65]),
-            (Private, "mont52x2_ifma") if cpu == Zen5 => (1, [79, 39, 27]),
-            (Private, "mont47x8_avx512f") if cpu == Zen5 => (4, [118, 129, 114]),
-            (Private, "mont47x4_avx2fma") if cpu == Zen5 => (2, [96, 112, 107]),
+            (Private, "mont52x8_ifma512") if cpu == Zen5 => (4, [72, 60, 65]),
+            (Private, "mont52x2_ifma") if cpu == Zen5 => (1, [109, 39, 27]),
+            (Private, "mont47x8_avx512f") if cpu == Zen5 => (4, [179, 129, 114]),
+            (Private, "mont47x4_avx2fma") if cpu == Zen5 => (2, [128, 112, 107]),
+            (Private, "mont64x1_portable") if cpu == Zen5 => (1, [170, 160, 160]),
             (Public, "mont52x8_ifma512") if cpu == Zen5 => (8, [162, 150, 148]),
             (Public, "mont52x2_ifma") if cpu == Zen5 => (1, [72, 46, 40]),
             (Public, "mont47x8_avx512f") if cpu == Zen5 => (8, [272, 249, 253]),
@@ -87,10 +89,27 @@ impl Pass {
         Some(Self { items, time })
     }
 
+    /// For numbers of so many limbs, where that makes a difference: what has code for whole blocks only runs as the portable kernel elsewhere.
+    fn at(cpu: Cpu, operation: Operation, kernel: &str, whole_blocks: bool) -> Option<Self> {
+        match kernel {
+            "mont64x1_adx" if !whole_blocks => Self::of(cpu, operation, "mont64x1_portable"),
+            kernel => Self::of(cpu, operation, kernel),
+        }
+    }
+
     fn time(self, bits: usize, count: usize) -> usize {
         let class = LONGEST.iter().position(|&longest| bits <= longest);
         count.div_ceil(self.items) * self.time[class.unwrap_or(LONGEST.len())]
     }
+}
+
+/// Whether the numbers of an operation under a modulus of `bits` bits, its primes or itself, have a multiple of eight limbs.
+fn in_whole_blocks(operation: Operation, bits: usize) -> bool {
+    let bits = match operation {
+        Operation::Private => bits.div_ceil(2),
+        Operation::Public => bits,
+    };
+    bits.div_ceil(LIMB_BITS).is_multiple_of(8)
 }
 
 impl Kernel {
@@ -102,8 +121,9 @@ impl Kernel {
         if dispatch::BUILT_FOR.is_some() {
             return Self::auto();
         }
+        let whole_blocks = in_whole_blocks(operation, bits);
         let time = |kernel: &KernelInfo| {
-            let pass = Pass::of(Cpu::here(), operation, kernel.name)?;
+            let pass = Pass::at(Cpu::here(), operation, kernel.name, whole_blocks)?;
             kernel
                 .available
                 .is_ok()
@@ -130,6 +150,9 @@ pub struct Share {
     pub operation: Operation,
     /// The longest modulus this is for, in bits; none if there is no limit.
     pub bits: Option<usize>,
+    /// Whether it is for lengths whose numbers, the primes of a private operation or the modulus of a public one, have a multiple of eight
+    /// limbs of 64 bits, or for all others; none if that makes no difference.
+    pub whole_blocks: Option<bool>,
     /// The fewest items.
     pub from: usize,
     /// The most items; none where more are cut into passes of this kernel, and what is left over goes by its own number.
@@ -142,27 +165,43 @@ pub struct Share {
 pub fn shares() -> Vec<Share> {
     let mut shares: Vec<Share> = Vec::new();
     for operation in [Operation::Private, Operation::Public] {
-        for bits in LONGEST.into_iter().map(Some).chain([None]) {
-            let kernel = |count| {
-                let bits = bits.unwrap_or(LONGEST[LONGEST.len() - 1] + 1);
-                Kernel::for_batch(operation, bits, count)
+        for class in LONGEST.into_iter().map(Some).chain([None]) {
+            let longest = class.unwrap_or(2 * LONGEST[LONGEST.len() - 1]);
+            let [whole, others] = [longest, longest - 2 * LIMB_BITS].map(|bits| {
+                debug_assert_eq!(in_whole_blocks(operation, bits), bits == longest);
+                shares_at(operation, bits)
+            });
+            let kinds = match whole == others {
+                true => vec![(None, whole)],
+                false => vec![(Some(true), whole), (Some(false), others)],
             };
-            let whole = Kernel::auto().items(operation);
-            let mut from = 1;
-            for count in 1..=whole {
-                if count < whole && kernel(count) == kernel(count + 1) {
-                    continue;
-                }
-                shares.push(Share {
+            for (whole_blocks, parts) in kinds {
+                shares.extend(parts.into_iter().map(|(from, to, kernel)| Share {
                     operation,
-                    bits,
+                    bits: class,
+                    whole_blocks,
                     from,
-                    to: (count < whole).then_some(count),
-                    kernel: kernel(count),
-                });
-                from = count + 1;
+                    to,
+                    kernel,
+                }));
             }
         }
+    }
+    shares
+}
+
+/// The numbers of items, from and to, that run on each kernel.
+fn shares_at(operation: Operation, bits: usize) -> Vec<(usize, Option<usize>, Kernel)> {
+    let kernel = |count| Kernel::for_batch(operation, bits, count);
+    let whole = Kernel::auto().items(operation);
+    let mut shares = Vec::new();
+    let mut from = 1;
+    for count in 1..=whole {
+        if count < whole && kernel(count) == kernel(count + 1) {
+            continue;
+        }
+        shares.push((from, (count < whole).then_some(count), kernel(count)));
+        from = count + 1;
     }
     shares
 }
@@ -200,12 +239,16 @@ mod tests {
     fn the_table_of_shares_says_what_runs() {
         let shares = shares();
         for operation in OPERATIONS {
-            for bits in [512, 1024, 1025, 2048, 4096] {
+            for bits in [512, 960, 1024, 1025, 2048, 3072, 3136, 4096] {
                 let class = LONGEST.into_iter().find(|&longest| bits <= longest);
                 for count in 1..=Kernel::auto().items(operation) {
                     let fitting: Vec<_> = shares
                         .iter()
                         .filter(|share| (share.operation, share.bits) == (operation, class))
+                        .filter(|share| {
+                            let whole_blocks = in_whole_blocks(operation, bits);
+                            share.whole_blocks.is_none_or(|own| own == whole_blocks)
+                        })
                         .filter(|share| {
                             share.from <= count && share.to.is_none_or(|to| count <= to)
                         })
