@@ -228,9 +228,9 @@ impl Kernel {
     /// The fastest kernel this CPU can run.
     ///
     /// # Panics
-    /// In a program that was built with `RSALAB_BUILD_KERNEL` set, if this CPU cannot run that kernel.
+    /// In a program that was built with `RSALAB_BUILD_KERNEL` set, if this CPU cannot run that kernel; one that is [disabled](disable) is passed over.
     pub fn auto() -> Self {
-        if let Some(name) = BUILT_FOR {
+        if let Some(name) = BUILT_FOR.filter(|name| !disabled().contains(name)) {
             return Self::named(name).expect("RSALAB_BUILD_KERNEL named it when this was built");
         }
         [IFMA512, AVX512F, AVX2FMA, NEON, ADX]
