@@ -1,9 +1,9 @@
-//! `cargo bench -p rsalab-batch [-- BITS]`: private operations a second through a batcher for 1 to 1,000 threads, under one key and under a hundred, and
-//! what it adds for a thread that is alone.
+//! `cargo bench -p rsalab-batch [-- BITS]`: private operations a second through a batcher for 1 to 1,000 threads, under one key and under a thousand: how
+//! fast they are answered, how many share a pass, and what the batcher adds for a thread that is alone.
 
 use std::{
     hint::black_box,
-    sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed},
+    sync::atomic::{AtomicBool, Ordering::Relaxed},
     thread,
     time::{Duration, Instant},
 };
@@ -11,7 +11,7 @@ use std::{
 use rsalab_batch::Batcher;
 use rsalab_rsa::{Backend, CpuBackend, PrivateKey, Status};
 
-const KEYS: usize = 100;
+const KEYS: usize = 1000;
 const TIME: Duration = Duration::from_secs(2);
 /// Calls of a batcher and direct ones that are compared in turns.
 const TURNS: usize = 200;
@@ -53,51 +53,89 @@ fn alone(key: &PrivateKey) {
     );
 }
 
+/// The value that so many hundredths of sorted values do not exceed.
+fn percentile(sorted: &[u64], hundredths: usize) -> u64 {
+    let at = (sorted.len() * hundredths).div_ceil(100).max(1) - 1;
+    sorted.get(at).copied().unwrap_or(0)
+}
+
+/// What was counted between two readings.
+fn since(before: &[u64], after: &[u64]) -> Vec<u64> {
+    let pairs = after.iter().zip(before);
+    pairs.map(|(after, before)| after - before).collect()
+}
+
+/// The bound, in microseconds, below which so many hundredths of the requests waited for their pass.
+fn waited_below(waits: &[u64], hundredths: u64) -> u64 {
+    let all: u64 = waits.iter().sum();
+    let mut sum = 0;
+    let class = waits.iter().position(|count| {
+        sum += count;
+        100 * sum >= hundredths * all
+    });
+    1 << class.unwrap_or(0)
+}
+
 fn together(keys: &[PrivateKey], threads: usize) {
     let builder = keys
         .iter()
         .fold(Batcher::builder(), |builder, key| builder.key(key));
     let batcher = builder.build().expect("keys");
     let blocks: Vec<_> = keys.iter().map(block).collect();
-    let (is_over, done) = (AtomicBool::new(false), AtomicU64::new(0));
+    let (is_measured, is_over) = (AtomicBool::new(false), AtomicBool::new(false));
+    let (mut times, mut before, mut after) = (Vec::new(), None, None);
     let mut time = Duration::ZERO;
     thread::scope(|scope| {
-        for thread in 0..threads {
-            let (batcher, blocks, is_over, done) = (&batcher, &blocks, &is_over, &done);
-            scope.spawn(move || {
-                for number in thread.. {
-                    let key = number % blocks.len();
-                    batcher.private(key, &blocks[key]).expect("a block");
-                    done.fetch_add(1, Relaxed);
-                    if is_over.load(Relaxed) {
-                        break;
+        let askers: Vec<_> = (0..threads)
+            .map(|thread| {
+                let (batcher, blocks) = (&batcher, &blocks);
+                let (is_measured, is_over) = (&is_measured, &is_over);
+                scope.spawn(move || {
+                    let mut times = Vec::new();
+                    for number in thread.. {
+                        let key = number % blocks.len();
+                        let (asked, counts) = (Instant::now(), is_measured.load(Relaxed));
+                        batcher.private(key, &blocks[key]).expect("a block");
+                        if is_over.load(Relaxed) {
+                            break;
+                        }
+                        if counts {
+                            times.push(asked.elapsed().as_micros() as u64);
+                        }
                     }
-                }
-            });
-        }
+                    times
+                })
+            })
+            .collect();
         // What is made when it is first used is made now.
         thread::sleep(TIME / 4);
-        let (since, before) = (Instant::now(), done.load(Relaxed));
+        let start = Instant::now();
+        before = Some(batcher.statistics());
+        is_measured.store(true, Relaxed);
         thread::sleep(TIME);
-        time = since.elapsed();
-        let rate = (done.load(Relaxed) - before) as f64 / time.as_secs_f64();
+        after = Some(batcher.statistics());
+        time = start.elapsed();
         is_over.store(true, Relaxed);
-        print!(
-            "{threads:>5} threads, {:>3} keys: {rate:>8.0} a second",
-            keys.len()
-        );
+        for asker in askers {
+            times.extend(asker.join().expect("it does not panic"));
+        }
     });
-    let statistics = batcher.statistics();
-    let passes: u64 = statistics.passes().iter().sum();
-    let mut waited = 0;
-    let half = statistics.waits().iter().position(|count| {
-        waited += count;
-        2 * waited >= statistics.requests()
-    });
-    let items = statistics.requests() as f64 / passes as f64;
+    let (before, after) = (before.expect("was read"), after.expect("was read"));
+    times.sort_unstable();
+    let passes = since(before.passes(), after.passes());
+    let waits = since(before.waits(), after.waits());
+    let requests = after.requests() - before.requests();
     println!(
-        ", {items:.2} a pass, half wait below {} µs",
-        1u64 << half.unwrap_or(0)
+        "{threads:>5} threads, {:>4} keys: {:>8.0} a second, {:.2} a pass; answered in {} µs (median), {} µs (99th percentile), \
+         of which waiting below {} and {} µs; passes by requests {:?}",
+        keys.len(),
+        requests as f64 / time.as_secs_f64(),
+        requests as f64 / passes.iter().sum::<u64>() as f64,
+        percentile(&times, 50),
+        percentile(&times, 99),
+        waited_below(&waits, 50),
+        waited_below(&waits, 99),
+        &passes[1..],
     );
 }
 
