@@ -62,6 +62,9 @@ sh scripts/book.sh --install
 $cargo test --locked -- --ignored --show-output --skip timing::
 
 $cargo test --release --locked --manifest-path peers/blind-rsa/Cargo.toml --target-dir target -- --ignored --show-output
+# The OpenSSL provider under programs that are installed here.
+$cargo build --release --locked --package rsalab-openssl-provider
+sh integrations/openssl-provider/scripts/bind.sh 500 1
 # Under a TLS library that awaits signatures.
 sh scripts/s2n-tls.sh
 
