@@ -6,7 +6,7 @@
 set -eu
 
 names=${1:-20000} rounds=${2:-3}
-. "$(dirname "$0")/common.sh"
+. "$(dirname "$0")/fixture.sh"
 need dnssec-keygen dnssec-signzone dnssec-verify
 
 cd "$folder"

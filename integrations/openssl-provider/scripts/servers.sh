@@ -4,7 +4,7 @@
 # tests/witness.c, loaded into each, counts who made its signatures; all must be ours.
 set -eu
 
-. "$(dirname "$0")/common.sh"
+. "$(dirname "$0")/fixture.sh"
 python=/usr/bin/python3
 need openssl "$python"
 certificate 2048 server

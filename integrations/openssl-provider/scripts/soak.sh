@@ -6,7 +6,7 @@
 set -eu
 
 minutes=${1:-30}
-. "$(dirname "$0")/common.sh"
+. "$(dirname "$0")/fixture.sh"
 python=/usr/bin/python3
 need haproxy openssl "$python"
 name=haproxy port=8480
