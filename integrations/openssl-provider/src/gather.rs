@@ -7,35 +7,54 @@
 //! ```
 //!
 //! The descriptor of every paused job is ready at once, so that the event loop resumes it in its next round. What entered in the
-//! round before is computed by the first that is resumed. There is no thread and no timer. No job waits for one that
-//! is never resumed: its request stays with the others, and is computed with them.
+//! round before is computed by the first that is resumed. There is no thread and no timer. The request of a job that is never
+//! resumed is taken back when its connection is freed.
 
 use std::{
     cell::RefCell,
     mem, process,
-    sync::{Arc, Mutex, PoisonError},
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 
 use rsalab_rsa::{Error, Result, Status};
 use zeroize::Zeroizing;
 
-use crate::{ffi::jobs, ffi::stack, key::Key};
+use crate::{
+    ffi::{
+        jobs::{self, Job},
+        stack,
+    },
+    key::Key,
+};
 
 /// The result of one private operation.
 type Answer = std::result::Result<Zeroizing<Vec<u8>>, String>;
 
-/// On the heap: OpenSSL frees the stacks of paused jobs without running a destructor.
-struct Request {
-    key: Arc<Key>,
-    input: Zeroizing<Vec<u8>>,
-    answer: Mutex<Option<Answer>>,
+enum State {
+    Waiting(Zeroizing<Vec<u8>>),
+    Answered(Answer),
+    /// Its job has the answer, or will never be resumed.
+    Done,
+}
+
+/// On the heap, and emptied when its connection is freed: a paused job that is never resumed drops nothing.
+struct Request(Mutex<State>);
+
+impl Request {
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn take(&self) -> State {
+        mem::replace(&mut self.state(), State::Done)
+    }
 }
 
 /// What has gathered on one thread.
 #[derive(Default)]
 struct Gathering {
     process: u32,
-    waiting: Vec<Arc<Request>>,
+    waiting: Vec<(Arc<Key>, Arc<Request>)>,
 }
 
 thread_local! {
@@ -47,90 +66,105 @@ thread_local! {
 /// # Errors
 ///
 /// If the block is not below the modulus, the key has no private half, or the result failed its check.
-pub(crate) fn private(key: &Arc<Key>, input: &[u8]) -> Result<Zeroizing<Vec<u8>>> {
-    let Some(job) = jobs::current() else {
-        return alone(key, input);
-    };
-    let lanes = stack::roomy(|| key.lanes())?;
-    if lanes < 2 {
-        return stack::roomy(|| alone(key, input));
+pub(crate) fn private(key: &Arc<Key>, input: Zeroizing<Vec<u8>>) -> Result<Zeroizing<Vec<u8>>> {
+    match jobs::current() {
+        None => alone(key, &input),
+        Some(job) if job.may_pause() && stack::roomy(|| key.lanes())? > 1 => {
+            together(key, input, job)
+        }
+        Some(_) => stack::roomy(|| alone(key, &input)),
     }
-    let request = Arc::new(Request {
-        key: Arc::clone(key),
-        input: Zeroizing::new(input.to_vec()),
-        answer: Mutex::new(None),
-    });
+}
+
+fn together(key: &Arc<Key>, input: Zeroizing<Vec<u8>>, job: Job) -> Result<Zeroizing<Vec<u8>>> {
+    let lanes = key.lanes()?;
+    let request = Arc::new(Request(Mutex::new(State::Waiting(input))));
     let is_full = GATHERING.with_borrow_mut(|gathering| {
         if gathering.process != process::id() {
             // What gathered before a fork is the parent's.
             gathering.waiting.clear();
             gathering.process = process::id();
         }
-        gathering.waiting.push(Arc::clone(&request));
+        gathering
+            .waiting
+            .push((Arc::clone(key), Arc::clone(&request)));
         let same = gathering.waiting.iter();
-        same.filter(|other| Arc::ptr_eq(&other.key, key)).count() >= lanes
+        same.filter(|(other, _)| Arc::ptr_eq(other, key)).count() >= lanes
     });
     if !is_full {
+        let request = Arc::clone(&request);
         // Where a job cannot pause, it computes what is there.
-        job.pause();
+        job.pause(move || forget(&request));
     }
     // One that was resumed on another thread finds its request nowhere there, and computes for itself alone.
-    if !is_answered(&request) {
+    if matches!(*request.state(), State::Waiting(..)) {
         let mut gathered = GATHERING.with_borrow_mut(|gathering| mem::take(&mut gathering.waiting));
-        if !gathered.iter().any(|other| Arc::ptr_eq(other, &request)) {
-            gathered.push(Arc::clone(&request));
+        if !gathered
+            .iter()
+            .any(|(_, other)| Arc::ptr_eq(other, &request))
+        {
+            gathered.push((Arc::clone(key), Arc::clone(&request)));
         }
         stack::roomy(|| compute(gathered));
     }
-    let answer = request
-        .answer
-        .lock()
-        .unwrap_or_else(PoisonError::into_inner)
-        .take();
-    match answer {
-        Some(Ok(output)) => Ok(output),
-        Some(Err(reason)) => Err(Error::Scheme { reason }),
-        None => Err(Error::Scheme {
+    match request.take() {
+        State::Answered(Ok(output)) => Ok(output),
+        State::Answered(Err(reason)) => Err(Error::Scheme { reason }),
+        State::Waiting(..) | State::Done => Err(Error::Scheme {
             reason: "the operation was not computed".into(),
         }),
     }
 }
 
-fn is_answered(request: &Request) -> bool {
-    let answer = request.answer.lock();
-    answer.unwrap_or_else(PoisonError::into_inner).is_some()
+/// Takes back the request of a job that is never resumed.
+fn forget(request: &Arc<Request>) {
+    request.take();
+    // Of another thread's, or at the end of a thread, an empty request stays behind.
+    let _ = GATHERING.try_with(|gathering| {
+        if let Ok(mut gathering) = gathering.try_borrow_mut() {
+            let waiting = &mut gathering.waiting;
+            waiting.retain(|(_, other)| !Arc::ptr_eq(other, request));
+        }
+    });
 }
 
 /// Computes requests, those of one key together.
-fn compute(mut gathered: Vec<Arc<Request>>) {
-    while let Some(first) = gathered.first().cloned() {
-        let (group, rest) = gathered
+fn compute(mut gathered: Vec<(Arc<Key>, Arc<Request>)>) {
+    while let Some((key, _)) = gathered.first() {
+        let key = Arc::clone(key);
+        let (group, rest): (Vec<_>, Vec<_>) = gathered
             .into_iter()
-            .partition(|other| Arc::ptr_eq(&other.key, &first.key));
+            .partition(|(other, _)| Arc::ptr_eq(other, &key));
         gathered = rest;
-        answer(&first.key, &group);
+        answer(&key, &group);
     }
 }
 
-fn answer(key: &Key, group: &[Arc<Request>]) {
+fn answer(key: &Key, group: &[(Arc<Key>, Arc<Request>)]) {
     let k = key.modulus_len();
-    let mut inputs = Zeroizing::new(Vec::with_capacity(group.len() * k));
-    for request in group {
-        inputs.extend_from_slice(&request.input);
+    let mut requests = Vec::with_capacity(group.len());
+    let mut inputs = Zeroizing::new(Vec::with_capacity(k * group.len()));
+    for (_, request) in group {
+        if let State::Waiting(input) = &*request.state() {
+            inputs.extend_from_slice(input);
+        } else {
+            continue;
+        }
+        requests.push(request);
     }
     let mut outputs = Zeroizing::new(vec![0; inputs.len()]);
-    let mut status = vec![Status::Done; group.len()];
+    let mut status = vec![Status::Done; requests.len()];
     let ran = key.run_private(&inputs, &mut outputs, &mut status);
-    for ((request, output), status) in group.iter().zip(outputs.chunks(k)).zip(status) {
+    for ((request, output), status) in requests.iter().zip(outputs.chunks(k)).zip(status) {
         let answer = match (&ran, status) {
             (Ok(()), Status::Done) => Ok(Zeroizing::new(output.to_vec())),
             (Ok(()), status) => Err(reason(status).to_owned()),
             (Err(error), _) => Err(error.to_string()),
         };
-        *request
-            .answer
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner) = Some(answer);
+        let mut state = request.state();
+        if matches!(*state, State::Waiting(..)) {
+            *state = State::Answered(answer);
+        }
     }
 }
 

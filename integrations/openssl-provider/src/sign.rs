@@ -148,7 +148,7 @@ impl Context {
     pub(crate) fn sign(&self, input: &[u8]) -> Result<Vec<u8>> {
         let key = self.key()?;
         let block = stack::roomy_in_job(|| self.block(key, input))?;
-        let output = gather::private(key, &block).map_err(|error| error.to_string())?;
+        let output = gather::private(key, block.into()).map_err(|error| error.to_string())?;
         Ok(output.to_vec())
     }
 

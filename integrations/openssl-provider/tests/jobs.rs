@@ -5,7 +5,7 @@
 mod support;
 
 use std::{
-    ffi::{CString, c_char, c_int, c_void},
+    ffi::{CStr, CString, c_char, c_int, c_void},
     ptr,
     sync::atomic::{AtomicUsize, Ordering::Relaxed},
     thread,
@@ -167,6 +167,25 @@ impl Setup {
     /// The histogram: how many batches of each size.
     fn batches(&self) -> Vec<(usize, usize)> {
         let mut text = vec![0_u8; 1000];
+        let len = self.parameter(c"rsalab-batches", 4, &mut text);
+        text.truncate(len);
+        let text = String::from_utf8(text).unwrap();
+        let pair = |pair: &str| {
+            let (size, count) = pair.split_once(':').unwrap();
+            (size.parse().unwrap(), count.parse().unwrap())
+        };
+        text.split_whitespace().map(pair).collect()
+    }
+
+    /// How many paused jobs had their connection freed.
+    fn abandoned(&self) -> u64 {
+        let mut number = [0; 8];
+        assert_eq!(self.parameter(c"rsalab-abandoned", 2, &mut number), 8);
+        u64::from_ne_bytes(number)
+    }
+
+    /// A parameter of the provider, and how long it is.
+    fn parameter(&self, key: &CStr, data_type: u32, room: &mut [u8]) -> usize {
         // SAFETY: the provider is loaded in this context; the array ends with a null key.
         unsafe {
             let provider = self.crypto.OSSL_PROVIDER_load()(self.library, c"rsalab".as_ptr());
@@ -180,10 +199,10 @@ impl Setup {
             };
             let mut params = [
                 Param {
-                    key: c"rsalab-batches".as_ptr(),
-                    data_type: 4,
-                    data: text.as_mut_ptr().cast(),
-                    data_size: text.len(),
+                    key: key.as_ptr(),
+                    data_type,
+                    data: room.as_mut_ptr().cast(),
+                    data_size: room.len(),
                     return_size: 0,
                 },
                 end,
@@ -192,14 +211,8 @@ impl Setup {
                 self.crypto.OSSL_PROVIDER_get_params()(provider, params.as_mut_ptr()),
                 1
             );
-            text.truncate(params[0].return_size);
+            params[0].return_size
         }
-        let text = String::from_utf8(text).unwrap();
-        let pair = |pair: &str| {
-            let (size, count) = pair.split_once(':').unwrap();
-            (size.parse().unwrap(), count.parse().unwrap())
-        };
-        text.split_whitespace().map(pair).collect()
     }
 
     /// Runs jobs side by side on this thread until all are done, as an event loop does: those whose descriptor is ready, in turns.
@@ -268,6 +281,38 @@ impl Setup {
         }
     }
 
+    /// Begins a job for each task, and returns how many paused; their connections are freed with them paused.
+    fn abandon(&self, key: Any, jobs: usize) -> usize {
+        let crypto = &self.crypto;
+        let mut paused = 0;
+        for number in 0..jobs {
+            // They outlive the job, which is never resumed, and so never freed.
+            let out = vec![0_u8; 256].leak();
+            let mut argument: *mut Task = Box::leak(Box::new(self.task(key, number, out)));
+            // SAFETY: the job's argument outlives it; the job is not resumed once its wait context is freed.
+            unsafe {
+                assert_eq!(crypto.ASYNC_init_thread()(0, 0), 1);
+                let wait = crypto.ASYNC_WAIT_CTX_new()();
+                let (mut handle, mut result) = (ptr::null_mut(), 0);
+                let state = crypto.ASYNC_start_job()(
+                    &mut handle,
+                    wait,
+                    &mut result,
+                    sign,
+                    (&raw mut argument).cast(),
+                    size_of::<*mut Task>(),
+                );
+                match state {
+                    ASYNC_FINISH => assert_eq!(result, 1),
+                    ASYNC_PAUSE => paused += 1,
+                    other => panic!("a job came to {other}"),
+                }
+                crypto.ASYNC_WAIT_CTX_free()(wait);
+            }
+        }
+        paused
+    }
+
     /// The same signature, outside a job.
     fn alone(&self, key: Any, number: usize) -> Vec<u8> {
         let mut out = vec![0; 256];
@@ -311,4 +356,16 @@ fn jobs_share_passes_and_answers_are_their_own() {
         }
     });
     assert_eq!(wrong.into_inner(), 0);
+
+    // Jobs that are never resumed: nobody computes for them, and after 1,024 of them nobody pauses any more.
+    if lanes > 1 {
+        let key = keys[0] as Any;
+        let before = setup.batches();
+        assert_eq!(setup.abandon(key, 24), 24);
+        assert_eq!(setup.batches(), before);
+        setup.run_jobs(&[key], 3);
+        assert_eq!(setup.abandon(key, 1100), 1000);
+        assert_eq!(setup.abandoned(), 1024);
+        setup.run_jobs(&[key], 3);
+    }
 }

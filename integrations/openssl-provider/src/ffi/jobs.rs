@@ -1,13 +1,20 @@
 //! OpenSSL's asynchronous jobs. Their functions are looked up at run time: where there are none, everything is synchronous.
+//!
+//! A program may free a connection whose job is paused (HAProxy does: its issue #3453). OpenSSL then frees the job's wait context, but
+//! neither the job nor its stack of 32 KiB nor what the functions on it hold, and nobody outside OpenSSL can. So what we hold is
+//! released when the wait context is freed, such jobs are counted, and after [`abandoned_at_most`] of them no job of the process
+//! is paused any more: whoever breaks connections off cannot make a server grow without end.
 
 use std::{
     ffi::{CStr, c_int, c_void},
     mem, ptr,
     sync::{
-        OnceLock,
-        atomic::{AtomicBool, Ordering},
+        Mutex, OnceLock, PoisonError,
+        atomic::{AtomicUsize, Ordering},
     },
 };
+
+use super::types::guard;
 
 type Cleanup = unsafe extern "C" fn(*mut c_void, *const c_void, c_int, *mut c_void);
 
@@ -20,13 +27,21 @@ struct Functions {
 }
 
 static FUNCTIONS: OnceLock<Option<Functions>> = OnceLock::new();
-static ENABLED: AtomicBool = AtomicBool::new(true);
+/// Paused jobs whose connection was freed, so far.
+static ABANDONED: AtomicUsize = AtomicUsize::new(0);
+/// With how many of them no job is paused any more.
+static MOST_ABANDONED: AtomicUsize = AtomicUsize::new(1024);
 /// Its address names our descriptor in a wait context.
 static NAME: u8 = 0;
 
-/// Whether jobs are used at all.
-pub(super) fn enable(enabled: bool) {
-    ENABLED.store(enabled, Ordering::Relaxed);
+/// After how many abandoned jobs no job is paused any more; with 0, none ever is.
+pub(super) fn abandoned_at_most(jobs: usize) {
+    MOST_ABANDONED.store(jobs, Ordering::Relaxed);
+}
+
+/// Jobs that were paused when their connection was freed.
+pub(super) fn abandoned() -> usize {
+    ABANDONED.load(Ordering::Relaxed)
 }
 
 fn functions() -> Option<&'static Functions> {
@@ -61,29 +76,34 @@ fn symbol(name: &CStr) -> Option<*mut c_void> {
 /// The job that this thread runs.
 pub(crate) struct Job {
     functions: &'static Functions,
-    wait: *mut c_void,
+    handle: *mut c_void,
 }
 
 /// The job that this thread runs, if it is in one.
 pub(crate) fn current() -> Option<Job> {
-    if !ENABLED.load(Ordering::Relaxed) {
-        return None;
-    }
     let functions = functions()?;
     // SAFETY: it takes nothing, and gives null outside a job.
-    let job = unsafe { (functions.current_job)() };
-    if job.is_null() {
-        return None;
-    }
-    // SAFETY: the job is this thread's current one.
-    let wait = unsafe { (functions.wait_ctx)(job) };
-    (!wait.is_null()).then_some(Job { functions, wait })
+    let handle = unsafe { (functions.current_job)() };
+    (!handle.is_null()).then_some(Job { functions, handle })
 }
 
+/// What is to be released if the job is never resumed.
+type Release = Box<dyn FnOnce() + Send>;
+
+/// What we keep with a wait context: something while its job is paused.
+type Paused = Mutex<Option<Release>>;
+
 impl Job {
+    /// Whether the job may pause.
+    pub(crate) fn may_pause(&self) -> bool {
+        abandoned() < MOST_ABANDONED.load(Ordering::Relaxed)
+    }
+
     /// Makes the job's wait descriptor ready, pauses, and returns when the job is resumed; at once if it cannot pause.
-    pub(crate) fn pause(self) {
-        let Some(descriptor) = self.descriptor() else {
+    ///
+    /// If the wait context is freed meanwhile, this never returns, nothing on the job's stack is dropped, and `release` is called.
+    pub(crate) fn pause(self, release: impl FnOnce() + Send + 'static) {
+        let Some((descriptor, paused)) = self.descriptor() else {
             return;
         };
         let one = 1_u64.to_ne_bytes();
@@ -91,40 +111,72 @@ impl Job {
         if unsafe { libc::write(descriptor, one.as_ptr().cast(), 8) } != 8 {
             return;
         }
+        set(paused, Some(Box::new(release)));
         // SAFETY: we are inside the job.
         unsafe { (self.functions.pause)() };
+        // We are here again, so that the wait context is as well.
+        set(paused, None);
         let mut count = [0_u8; 8];
         // SAFETY: eight bytes are read into eight; the descriptor does not block.
         unsafe { libc::read(descriptor, count.as_mut_ptr().cast(), 8) };
     }
 
-    /// The job's descriptor, registered with its wait context, which closes it in the end.
-    fn descriptor(&self) -> Option<c_int> {
+    /// The job's descriptor and what is kept with it, registered with its wait context, which frees both in the end.
+    fn descriptor(&self) -> Option<(c_int, *const Paused)> {
+        // SAFETY: the job is this thread's current one.
+        let wait = unsafe { (self.functions.wait_ctx)(self.handle) };
+        if wait.is_null() {
+            return None;
+        }
         let name = ptr::from_ref(&NAME).cast::<c_void>();
         let (mut descriptor, mut data) = (-1, ptr::null_mut());
         // SAFETY: the wait context is the current job's; both places may be written.
-        if unsafe { (self.functions.get_fd)(self.wait, name, &mut descriptor, &mut data) } == 1 {
-            return Some(descriptor);
+        if unsafe { (self.functions.get_fd)(wait, name, &mut descriptor, &mut data) } == 1 {
+            return Some((descriptor, data.cast_const().cast()));
         }
         // SAFETY: it takes two numbers.
         let descriptor = unsafe { libc::eventfd(0, libc::EFD_NONBLOCK | libc::EFD_CLOEXEC) };
         if descriptor < 0 {
             return None;
         }
+        let paused = Box::into_raw(Box::<Paused>::default());
         // SAFETY: as above; `close` is of the type that is asked for, and stays loaded (see build.rs).
-        let set =
-            unsafe { (self.functions.set_fd)(self.wait, name, descriptor, ptr::null_mut(), close) };
+        let set = unsafe { (self.functions.set_fd)(wait, name, descriptor, paused.cast(), close) };
         if set != 1 {
-            // SAFETY: it is ours, and nobody else has seen it.
-            unsafe { libc::close(descriptor) };
+            // SAFETY: both are ours, and nobody else has seen them.
+            unsafe {
+                libc::close(descriptor);
+                drop(Box::from_raw(paused));
+            }
             return None;
         }
-        Some(descriptor)
+        Some((descriptor, paused))
     }
 }
 
+fn set(paused: *const Paused, release: Option<Release>) {
+    // SAFETY: `descriptor` put it into the wait context of the current job, which frees it with itself only.
+    let paused = unsafe { &*paused };
+    *paused.lock().unwrap_or_else(PoisonError::into_inner) = release;
+}
+
 /// Called by a wait context that is freed.
-unsafe extern "C" fn close(_: *mut c_void, _: *const c_void, descriptor: c_int, _: *mut c_void) {
-    // SAFETY: the descriptor is the one that was registered, and nobody uses it any more.
-    unsafe { libc::close(descriptor) };
+unsafe extern "C" fn close(
+    _: *mut c_void,
+    _: *const c_void,
+    descriptor: c_int,
+    paused: *mut c_void,
+) {
+    // SAFETY: the descriptor and the box are those that were registered, and nobody uses them any more.
+    let paused = unsafe {
+        libc::close(descriptor);
+        Box::from_raw(paused.cast::<Paused>())
+    };
+    guard((), || {
+        let release = paused.into_inner().unwrap_or_else(PoisonError::into_inner);
+        if let Some(release) = release {
+            ABANDONED.fetch_add(1, Ordering::Relaxed);
+            release();
+        }
+    });
 }

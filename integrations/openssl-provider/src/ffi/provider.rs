@@ -52,10 +52,14 @@ pub(super) unsafe extern "C" fn OSSL_provider_init(
                 entry = entry.add(1);
             }
         }
-        if let Some(get_params) = get_params {
-            configure(handle, get_params);
-        }
         errors::add(core);
+        if let Some(get_params) = get_params
+            && let Err(reason) = configure(handle, get_params)
+        {
+            errors::raise(&reason);
+            errors::remove(handle.cast_mut());
+            return 0;
+        }
         // SAFETY: OpenSSL gives places for both.
         unsafe {
             *out = TABLE.as_ptr().cast();
@@ -69,36 +73,48 @@ pub(super) unsafe extern "C" fn OSSL_provider_init(
 fn configure(
     handle: *const c_void,
     get_params: unsafe extern "C" fn(*const c_void, *mut Param) -> c_int,
-) {
-    let mut text: *const c_char = ptr::null();
-    let mut params = [
-        Param {
-            data_type: UTF8_PTR,
-            data: ptr::from_mut(&mut text).cast(),
-            data_size: size_of::<*const c_char>(),
-            ..describe(c"async", UTF8_PTR)
-        },
-        END,
-    ];
-    // SAFETY: the array ends with a null key, and its only datum is a place for a pointer.
-    let known = unsafe { get_params(handle, params.as_mut_ptr()) };
-    if known == 1 && !text.is_null() {
-        // SAFETY: OpenSSL put a string of C there.
-        let text = unsafe { CStr::from_ptr(text) }.to_bytes();
-        jobs::enable(!matches!(text, b"no" | b"off" | b"0" | b"false"));
+) -> Result<(), String> {
+    let setting = |name: &'static CStr| {
+        let mut text: *const c_char = ptr::null();
+        let mut params = [
+            Param {
+                data_type: UTF8_PTR,
+                data: ptr::from_mut(&mut text).cast(),
+                data_size: size_of::<*const c_char>(),
+                ..describe(name, UTF8_PTR)
+            },
+            END,
+        ];
+        // SAFETY: the array ends with a null key, and its only datum is a place for a pointer.
+        let known = unsafe { get_params(handle, params.as_mut_ptr()) };
+        if known != 1 || text.is_null() {
+            return None;
+        }
+        // SAFETY: OpenSSL put a string of C there, which stays as long as the provider.
+        unsafe { CStr::from_ptr(text) }.to_str().ok()
+    };
+    if let Some(text) = setting(c"abandoned-jobs") {
+        let jobs = text.trim().parse();
+        let jobs = jobs.map_err(|_| format!("abandoned-jobs = {text}: a number is needed"))?;
+        jobs::abandoned_at_most(jobs);
     }
+    if matches!(setting(c"async"), Some("no" | "off" | "0" | "false")) {
+        jobs::abandoned_at_most(0);
+    }
+    Ok(())
 }
 
 unsafe extern "C" fn teardown(context: *mut c_void) {
     errors::remove(context);
 }
 
-static GETTABLE: [Param; 6] = [
+static GETTABLE: [Param; 7] = [
     describe(c"name", UTF8_PTR),
     describe(c"version", UTF8_PTR),
     describe(c"buildinfo", UTF8_PTR),
     describe(c"status", UNSIGNED),
     describe(c"rsalab-batches", UTF8),
+    describe(c"rsalab-abandoned", UNSIGNED),
     END,
 ];
 
@@ -130,6 +146,9 @@ unsafe extern "C" fn get_params(_: *mut c_void, params: *mut Param) -> c_int {
         }
         if let Some(found) = params.find("rsalab-batches") {
             found.set_string(&statistics::histogram())?;
+        }
+        if let Some(found) = params.find("rsalab-abandoned") {
+            found.set_number(jobs::abandoned())?;
         }
         Ok(())
     })
