@@ -80,7 +80,7 @@ struct Task {
 
 /// Signs the digest, PKCS#1 v1.5 without a DigestInfo.
 unsafe extern "C" fn sign(task: Any) -> c_int {
-    // SAFETY: `start` hands in a task, whose pointers outlive the job.
+    // SAFETY: `start` passes a task, whose pointers outlive the job.
     unsafe {
         let task = &mut *task.cast::<*mut Task>().read();
         let crypto = &*task.crypto;

@@ -61,7 +61,7 @@ unsafe extern "C" fn free(key: *mut c_void) {
 
 unsafe extern "C" fn dup(key: *const c_void, selection: c_int) -> *mut c_void {
     guard(ptr::null_mut(), || {
-        // SAFETY: OpenSSL hands in a key of ours.
+        // SAFETY: OpenSSL passes a key of ours.
         let key = unsafe { slot(key) }.and_then(Slot::key);
         boxed(Slot(key.and_then(|key| {
             match (selection & PRIVATE != 0, selection & PUBLIC != 0) {
@@ -75,7 +75,7 @@ unsafe extern "C" fn dup(key: *const c_void, selection: c_int) -> *mut c_void {
 
 unsafe extern "C" fn has(key: *const c_void, selection: c_int) -> c_int {
     guard(0, || {
-        // SAFETY: OpenSSL hands in a key of ours.
+        // SAFETY: OpenSSL passes a key of ours.
         let key = unsafe { slot(key) }.and_then(Slot::key);
         let has_private = key.is_some_and(|key| key.private().is_some());
         c_int::from(
@@ -89,7 +89,7 @@ unsafe extern "C" fn matches(one: *const c_void, other: *const c_void, selection
         if selection & KEYPAIR == 0 {
             return 1;
         }
-        // SAFETY: OpenSSL hands in keys of ours.
+        // SAFETY: OpenSSL passes keys of ours.
         let keys = unsafe { (slot(one), slot(other)) };
         match (keys.0.and_then(Slot::key), keys.1.and_then(Slot::key)) {
             (Some(one), Some(other)) => c_int::from(one.is_same(other)),
@@ -103,7 +103,7 @@ unsafe extern "C" fn validate(key: *const c_void, selection: c_int, check: c_int
         if selection & KEYPAIR == 0 {
             return Ok(());
         }
-        // SAFETY: OpenSSL hands in a key of ours.
+        // SAFETY: OpenSSL passes a key of ours.
         let key = unsafe { slot(key) }
             .and_then(Slot::key)
             .ok_or("there is no key")?;
@@ -123,7 +123,7 @@ unsafe extern "C" fn validate(key: *const c_void, selection: c_int, check: c_int
 
 unsafe extern "C" fn import(key: *mut c_void, selection: c_int, params: *const Param) -> c_int {
     status(|| {
-        // SAFETY: OpenSSL hands in a key of ours that nobody else uses yet, and an array for this call.
+        // SAFETY: OpenSSL passes a key of ours that nobody else uses yet, and an array for this call.
         let (slot, params) = unsafe { (key.cast::<Slot>().as_mut(), Params::new(params)) };
         let slot = slot.ok_or("there is no key")?;
         slot.0 = Some(Arc::new(imported(&params, selection & PRIVATE != 0)?));
@@ -244,7 +244,7 @@ unsafe extern "C" fn export(
     argument: *mut c_void,
 ) -> c_int {
     guard(0, || {
-        // SAFETY: OpenSSL hands in a key of ours.
+        // SAFETY: OpenSSL passes a key of ours.
         let key = unsafe { slot(key) }.and_then(Slot::key);
         let (Some(key), Some(callback)) = (key, callback) else {
             return 0;
@@ -320,7 +320,7 @@ fn security_bits(bits: usize) -> usize {
 
 unsafe extern "C" fn get_params(key: *mut c_void, params: *mut Param) -> c_int {
     status(|| {
-        // SAFETY: OpenSSL hands in a key of ours, and an array for this call.
+        // SAFETY: OpenSSL passes a key of ours, and an array for this call.
         let (key, params) = unsafe { (slot(key), Params::new(params)) };
         let key = key.and_then(Slot::key).ok_or("there is no key")?;
         let sizes = [
@@ -385,7 +385,7 @@ unsafe extern "C" fn gen_init(
 
 unsafe extern "C" fn gen_set_params(generation: *mut c_void, params: *const Param) -> c_int {
     status(|| {
-        // SAFETY: OpenSSL hands in what `gen_init` made, and an array for this call.
+        // SAFETY: OpenSSL passes what `gen_init` made, and an array for this call.
         let (generation, params) = unsafe {
             (
                 generation.cast::<Generation>().as_mut(),
@@ -429,7 +429,7 @@ unsafe extern "C" fn generate_key(
 ) -> *mut c_void {
     let mut made = ptr::null_mut();
     status(|| {
-        // SAFETY: OpenSSL hands in what `gen_init` made.
+        // SAFETY: OpenSSL passes what `gen_init` made.
         let generation = unsafe { generation.cast::<Generation>().as_ref() }
             .ok_or("nothing is being generated")?;
         let key = generation.key().map_err(|error| error.to_string())?;

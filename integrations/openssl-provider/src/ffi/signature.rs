@@ -37,7 +37,7 @@ unsafe fn own<'a>(context: *mut c_void) -> Result<&'a mut Context, String> {
 
 unsafe extern "C" fn dup(context: *mut c_void) -> *mut c_void {
     guard(ptr::null_mut(), || {
-        // SAFETY: OpenSSL hands in a context of ours.
+        // SAFETY: OpenSSL passes a context of ours.
         match unsafe { own(context) } {
             Ok(context) => Box::into_raw(Box::new(context.duplicate())).cast(),
             Err(_) => ptr::null_mut(),
@@ -54,7 +54,7 @@ unsafe fn begin(
     key: *mut c_void,
     params: *const Param,
 ) -> Result<(), String> {
-    // SAFETY: OpenSSL hands in a context and a key of ours, and an array for this call.
+    // SAFETY: OpenSSL passes a context and a key of ours, and an array for this call.
     let (context, key, params) = unsafe { (own(context)?, slot(key), Params::new(params)) };
     context.begin(purpose, key.and_then(Slot::key).cloned())?;
     context.set_params(&params)
@@ -96,7 +96,7 @@ unsafe extern "C" fn sign(
     input_len: usize,
 ) -> c_int {
     status(|| {
-        // SAFETY: OpenSSL hands in a context of ours, the input, and room for the signature.
+        // SAFETY: OpenSSL passes a context of ours, the input, and room for the signature.
         unsafe {
             let context = own(context)?;
             let needed = context.signature_len()?;
@@ -114,7 +114,7 @@ unsafe extern "C" fn verify(
     input: *const u8,
     input_len: usize,
 ) -> c_int {
-    // SAFETY: OpenSSL hands in a context of ours, the signature and the input.
+    // SAFETY: OpenSSL passes a context of ours, the signature and the input.
     status(|| unsafe { own(context)?.verify(bytes(signature, len), bytes(input, input_len)) })
 }
 
@@ -127,7 +127,7 @@ unsafe extern "C" fn recover(
     signature_len: usize,
 ) -> c_int {
     status(|| {
-        // SAFETY: OpenSSL hands in a context of ours, the signature, and room for what was signed.
+        // SAFETY: OpenSSL passes a context of ours, the signature, and room for what was signed.
         unsafe {
             let context = own(context)?;
             let needed = match out.is_null() {
@@ -184,7 +184,7 @@ unsafe extern "C" fn message_verify_init(
 }
 
 unsafe extern "C" fn update(context: *mut c_void, part: *const u8, len: usize) -> c_int {
-    // SAFETY: OpenSSL hands in a context of ours, and a part of the message.
+    // SAFETY: OpenSSL passes a context of ours, and a part of the message.
     status(|| unsafe { own(context)?.update(bytes(part, len)) })
 }
 
@@ -195,7 +195,7 @@ unsafe extern "C" fn message_sign_final(
     room: usize,
 ) -> c_int {
     status(|| {
-        // SAFETY: OpenSSL hands in a context of ours, and room for the signature.
+        // SAFETY: OpenSSL passes a context of ours, and room for the signature.
         unsafe {
             let context = own(context)?;
             let needed = context.signature_len()?;
@@ -213,7 +213,7 @@ unsafe extern "C" fn message_verify_final(
     len: usize,
 ) -> c_int {
     status(|| {
-        // SAFETY: OpenSSL hands in a context of ours, and the signature.
+        // SAFETY: OpenSSL passes a context of ours, and the signature.
         let (context, signature) = unsafe { (own(context)?, bytes(signature, len)) };
         let digest = context.finish()?;
         context.verify(signature, &digest)
@@ -221,12 +221,12 @@ unsafe extern "C" fn message_verify_final(
 }
 
 unsafe extern "C" fn get_params(context: *mut c_void, params: *mut Param) -> c_int {
-    // SAFETY: OpenSSL hands in a context of ours, and an array for this call.
+    // SAFETY: OpenSSL passes a context of ours, and an array for this call.
     status(|| unsafe { own(context)?.get_params(&Params::new(params)) })
 }
 
 unsafe extern "C" fn set_params(context: *mut c_void, params: *const Param) -> c_int {
-    // SAFETY: OpenSSL hands in a context of ours, and an array for this call.
+    // SAFETY: OpenSSL passes a context of ours, and an array for this call.
     status(|| unsafe { own(context)?.set_params(&Params::new(params)) })
 }
 

@@ -74,7 +74,7 @@ pub(super) fn status(body: impl FnOnce() -> Result<(), String>) -> c_int {
     })
 }
 
-/// Bytes that OpenSSL hands in; none for a null pointer.
+/// Bytes that OpenSSL passes; none for a null pointer.
 ///
 /// # Safety
 ///
