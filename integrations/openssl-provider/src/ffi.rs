@@ -11,6 +11,7 @@
 //! | asynchronous jobs | `jobs` |
 //! | a stack with room for the arithmetic | `stack` |
 
+mod cipher;
 mod errors;
 pub(crate) mod jobs;
 mod keymgmt;

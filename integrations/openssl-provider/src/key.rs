@@ -4,6 +4,7 @@ use std::sync::OnceLock;
 
 use rsalab_rsa::{
     Backend, CpuBackend, Error, Pooled, Prepared, PrivateKey, PublicKey, Result, Status,
+    encryption::Encryptor, random::SystemRng, scheme::EncryptionScheme,
 };
 
 use crate::statistics;
@@ -88,11 +89,26 @@ impl Key {
         prepared.runner()?.run(inputs, outputs, status)
     }
 
+    fn prepared_public(&self) -> Result<&Pooled> {
+        self.public_ready
+            .prepared(|| CpuBackend::auto().prepare_public(&self.public))
+    }
+
+    /// A message encrypted, with fresh randomness.
+    pub(crate) fn encrypt(&self, scheme: EncryptionScheme, message: &[u8]) -> Result<Vec<u8>> {
+        let runner = self.prepared_public()?.runner()?;
+        let mut ciphertext = vec![0; self.modulus_len()];
+        Encryptor::new(runner, self.bits(), scheme)?.encrypt(
+            &[message],
+            &mut ciphertext,
+            &mut SystemRng,
+        )?;
+        Ok(ciphertext)
+    }
+
     /// The public operation on one block; `None` if it is not below the modulus.
     pub(crate) fn run_public(&self, block: &[u8]) -> Result<Option<Vec<u8>>> {
-        let prepared = self
-            .public_ready
-            .prepared(|| CpuBackend::auto().prepare_public(&self.public))?;
+        let prepared = self.prepared_public()?;
         let mut output = vec![0; self.modulus_len()];
         let mut status = [Status::Done];
         let mut runner = prepared.runner()?;

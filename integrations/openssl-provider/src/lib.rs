@@ -5,6 +5,7 @@
 //! | how OpenSSL calls us, and we OpenSSL | `ffi` |
 //! | what a key is | `key` |
 //! | what a signature context holds, and what it computes | `sign` |
+//! | what an encryption context holds, and what it computes | `encryption` |
 //! | which digests there are, and what OpenSSL calls them | `digests` |
 //! | how operations inside asynchronous jobs become batches | `gather` |
 //! | how many there were in each batch | `statistics` |
@@ -13,6 +14,7 @@
 #![deny(unsafe_code)]
 
 mod digests;
+mod encryption;
 #[allow(unsafe_code)]
 mod ffi;
 mod gather;

@@ -321,3 +321,68 @@ fn a_server_with_and_without_jobs() {
         }
     }
 }
+
+/// What `openssl pkeyutl` computes, with ours preferred or without it.
+fn pkeyutl(here: &Here, with_ours: bool, line: &str) -> Option<Vec<u8>> {
+    let output = here.output(with_ours, &format!("pkeyutl {line}"));
+    if !output.status.success() {
+        eprintln!("{}", String::from_utf8_lossy(&output.stderr));
+    }
+    output.status.success().then_some(output.stdout)
+}
+
+#[test]
+fn encryption_agrees_with_openssls_own() {
+    let Some(here) = Here::new() else { return };
+    here.run(true, "genrsa -out key.pem 2048");
+    here.run(true, "rsa -in key.pem -pubout -out public.pem");
+    let paddings: [(&str, usize); 6] = [
+        ("-pkeyopt rsa_padding_mode:pkcs1", 245),
+        ("-pkeyopt rsa_padding_mode:oaep", 214),
+        (
+            "-pkeyopt rsa_padding_mode:oaep -pkeyopt rsa_oaep_md:sha256",
+            190,
+        ),
+        (
+            "-pkeyopt rsa_padding_mode:oaep -pkeyopt rsa_oaep_md:sha512 -pkeyopt rsa_mgf1_md:sha1",
+            126,
+        ),
+        (
+            "-pkeyopt rsa_padding_mode:oaep -pkeyopt rsa_oaep_md:sha256 -pkeyopt rsa_oaep_label:6c6162656c",
+            190,
+        ),
+        ("-pkeyopt rsa_padding_mode:none", 256),
+    ];
+    for (options, most) in paddings {
+        let lens = match most {
+            256 => vec![256],
+            _ => vec![1, 32, most],
+        };
+        for len in lens {
+            // Below every modulus.
+            let message: Vec<u8> = (0..len).map(|at| (at % 251) as u8).collect();
+            std::fs::write(here.path("message"), &message).unwrap();
+            for (ours, theirs) in [(true, false), (false, true), (true, true)] {
+                let encrypt = format!("-encrypt -pubin -inkey public.pem -in message {options}");
+                let ciphertext = pkeyutl(&here, ours, &encrypt).expect("it is encrypted");
+                std::fs::write(here.path("ciphertext"), &ciphertext).unwrap();
+                let decrypt = format!("-decrypt -inkey key.pem -in ciphertext {options}");
+                let found = pkeyutl(&here, theirs, &decrypt).expect("it is decrypted");
+                assert_eq!(found, message, "{ours} {theirs}, {options}, {len} bytes");
+            }
+            // With another ciphertext: OAEP refuses, and PKCS#1 v1.5 gives one and the same other message each time.
+            let mut ciphertext = std::fs::read(here.path("ciphertext")).unwrap();
+            ciphertext[255] ^= 1;
+            std::fs::write(here.path("ciphertext"), &ciphertext).unwrap();
+            let decrypt = format!("-decrypt -inkey key.pem -in ciphertext {options}");
+            let found = pkeyutl(&here, true, &decrypt);
+            assert_ne!(found.as_deref(), Some(&message[..]));
+            assert_eq!(found.is_none(), options.contains(":oaep"), "{options}");
+            assert_eq!(found, pkeyutl(&here, true, &decrypt));
+        }
+        // A byte more than fits.
+        std::fs::write(here.path("message"), vec![0; most + 1]).unwrap();
+        let encrypt = format!("-encrypt -pubin -inkey public.pem -in message {options}");
+        assert_eq!(pkeyutl(&here, true, &encrypt), None, "{options}");
+    }
+}

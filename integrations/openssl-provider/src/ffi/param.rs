@@ -13,6 +13,7 @@ pub(super) const UNSIGNED: u32 = 2;
 pub(super) const UTF8: u32 = 4;
 pub(super) const OCTETS: u32 = 5;
 pub(super) const UTF8_PTR: u32 = 6;
+pub(super) const OCTETS_PTR: u32 = 7;
 
 /// A parameter's description, for the tables of what is taken and given.
 pub(super) const fn describe(key: &'static CStr, data_type: u32) -> Param {
@@ -120,6 +121,11 @@ impl<'a> Found<'a> {
         };
         let end = bytes.iter().position(|byte| *byte == 0);
         std::str::from_utf8(&bytes[..end.unwrap_or(bytes.len())]).ok()
+    }
+
+    /// Bytes.
+    pub(crate) fn octets(&self) -> Option<&'a [u8]> {
+        (self.get().data_type == OCTETS).then(|| self.data())
     }
 
     /// A number of at most 64 bits.
@@ -235,6 +241,23 @@ impl<'a> Found<'a> {
             return Err("the parameter is no octet string".into());
         }
         self.set_bytes(bytes)
+    }
+
+    /// Answers with bytes, or with their place, as it is asked for; they stay there as long as what was asked lives unchanged.
+    pub(crate) fn set_octets_or_place(self, bytes: &[u8]) -> Result<(), String> {
+        if self.get().data_type != OCTETS_PTR {
+            return self.set_octets(bytes);
+        }
+        let data = self.get().data.cast::<*const c_void>();
+        if !data.is_null() {
+            let place = match bytes.is_empty() {
+                true => ptr::null(),
+                false => bytes.as_ptr().cast(),
+            };
+            // SAFETY: `data` points to a pointer, by the type's definition.
+            unsafe { *data = place };
+        }
+        self.returned(bytes.len())
     }
 
     fn set_bytes(self, bytes: &[u8]) -> Result<(), String> {

@@ -6,6 +6,7 @@ use std::{
 };
 
 use super::{
+    cipher,
     errors::{self, Core},
     jobs, keymgmt,
     param::{END, Params, UNSIGNED, UTF8, UTF8_PTR, describe},
@@ -16,6 +17,7 @@ use crate::statistics;
 
 const OP_KEYMGMT: c_int = 10;
 const OP_SIGNATURE: c_int = 12;
+const OP_ASYM_CIPHER: c_int = 13;
 
 /// The entry point of every provider.
 ///
@@ -171,6 +173,15 @@ static KEYMGMT: [Algorithm; 2] = [
     },
     NOTHING,
 ];
+static CIPHER: [Algorithm; 2] = [
+    Algorithm {
+        names: NAMES,
+        properties: PROPERTIES,
+        implementation: cipher::TABLE.as_ptr(),
+        description: c"rsalab RSA encryption".as_ptr(),
+    },
+    NOTHING,
+];
 static SIGNATURE: [Algorithm; 2] = [
     Algorithm {
         names: NAMES,
@@ -193,6 +204,7 @@ unsafe extern "C" fn query(
     match operation {
         OP_KEYMGMT => KEYMGMT.as_ptr(),
         OP_SIGNATURE => SIGNATURE.as_ptr(),
+        OP_ASYM_CIPHER => CIPHER.as_ptr(),
         _ => ptr::null(),
     }
 }

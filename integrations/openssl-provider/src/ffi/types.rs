@@ -92,12 +92,12 @@ pub(super) unsafe fn bytes<'a>(bytes: *const u8, len: usize) -> &'a [u8] {
 /// # Safety
 ///
 /// `out` is null or has room for `room` bytes; `len` is null or may be written.
-pub(super) unsafe fn deliver(
+pub(super) unsafe fn deliver<R: AsRef<[u8]>>(
     out: *mut u8,
     len: *mut usize,
     room: usize,
     needed: usize,
-    compute: impl FnOnce() -> Result<Vec<u8>, String>,
+    compute: impl FnOnce() -> Result<R, String>,
 ) -> Result<(), String> {
     if out.is_null() {
         if len.is_null() {
@@ -113,6 +113,7 @@ pub(super) unsafe fn deliver(
         ));
     }
     let result = compute()?;
+    let result = result.as_ref();
     if result.len() > room {
         return Err("the buffer is too small".into());
     }
