@@ -2,6 +2,8 @@
 
 #![allow(dead_code, reason = "not every test needs all of it")]
 
+pub(crate) mod crypto;
+
 use std::{
     env, fs,
     path::{Path, PathBuf},
