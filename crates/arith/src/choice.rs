@@ -1,6 +1,8 @@
-//! Which kernel is fastest for how many items of which operation: measured, and counted in passes.
+//! Which kernel is fastest for how many items of which operation, by times that were measured.
+//!
+//! `choice/` has a table for each CPU on which they were, printed by `cargo bench -p rsalab-rsa --bench kernels`: for each operation and length
+//! the time of one pass of each kernel. Only the order within a row matters, so that a row may have any unit.
 
-use crate::limbs::LIMB_BITS;
 use crate::{Kernel, KernelInfo, dispatch, kernels};
 use std::sync::OnceLock;
 
@@ -13,104 +15,124 @@ pub enum Operation {
     Public,
 }
 
-/// The longest moduli that a time of a [`Pass`] is for, in bits, but for the last one.
-const LONGEST: [usize; 2] = [1024, 2048];
+const OPERATIONS: [Operation; 2] = [Operation::Private, Operation::Public];
 
-/// The CPUs on which times were measured (`rsalab bench --engines own:<kernel> --batch <items>`), by what matters here.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Cpu {
-    /// AMD's Zen 4: instructions on 512 bits are done in two halves. Stands for every CPU that is not named here.
-    Zen4,
-    /// AMD's Zen 5: they are done whole, two multiplications a cycle.
-    Zen5,
+/// AMD's Zen 4: instructions on 512 bits are done in two halves. Stands for every CPU that has no table.
+const ZEN4: &str = include_str!("choice/zen4.csv");
+/// AMD's Zen 5: they are done whole, two multiplications a cycle.
+const ZEN5: &str = include_str!("choice/zen5.csv");
+
+/// The table for this machine's CPU.
+#[cfg(target_arch = "x86_64")]
+fn measured() -> &'static str {
+    let id = raw_cpuid::CpuId::new();
+    let is_amd = id
+        .get_vendor_info()
+        .is_some_and(|vendor| vendor.as_str() == "AuthenticAMD");
+    let family = id.get_feature_info().map(|features| features.family_id());
+    match (is_amd, family) {
+        (true, Some(0x1a..)) => ZEN5,
+        _ => ZEN4,
+    }
 }
 
-impl Cpu {
+#[cfg(not(target_arch = "x86_64"))]
+fn measured() -> &'static str {
+    ZEN4
+}
+
+/// A table of times.
+struct Times {
+    kernels: Vec<&'static str>,
+    /// Of each operation, the shortest length first.
+    rows: Vec<Row>,
+}
+
+/// How long a pass of each kernel takes.
+struct Row {
+    operation: Operation,
+    /// Of the modulus.
+    bits: usize,
+    /// In the order of the table's kernels.
+    times: Vec<u64>,
+}
+
+impl Times {
     /// This machine's.
-    fn here() -> Self {
-        static HERE: OnceLock<Cpu> = OnceLock::new();
-        *HERE.get_or_init(Self::detect)
+    fn here() -> &'static Self {
+        static HERE: OnceLock<Times> = OnceLock::new();
+        HERE.get_or_init(|| Self::read(measured()))
     }
 
-    #[cfg(target_arch = "x86_64")]
-    fn detect() -> Self {
-        let id = raw_cpuid::CpuId::new();
-        let is_amd = id
-            .get_vendor_info()
-            .is_some_and(|vendor| vendor.as_str() == "AuthenticAMD");
-        let family = id.get_feature_info().map(|features| features.family_id());
-        match (is_amd, family) {
-            (true, Some(0x1a..)) => Cpu::Zen5,
-            _ => Cpu::Zen4,
+    /// Reads a table of this program's own, which a test has read.
+    fn read(table: &'static str) -> Self {
+        let mut lines = table.lines();
+        let head = lines.next().expect("a table has a head");
+        let rows = lines.map(|line| {
+            let mut fields = line.split(',');
+            let operation = match fields.next() {
+                Some("private") => Operation::Private,
+                Some("public") => Operation::Public,
+                other => panic!("{other:?} is no operation"),
+            };
+            let mut numbers = fields.map(|field| field.parse().expect("a number"));
+            let bits = numbers.next().expect("a length");
+            Row {
+                operation,
+                bits: usize::try_from(bits).expect("a length"),
+                times: numbers.collect(),
+            }
+        });
+        Self {
+            kernels: head.split(',').skip(2).collect(),
+            rows: rows.collect(),
         }
     }
 
-    #[cfg(not(target_arch = "x86_64"))]
-    fn detect() -> Self {
-        Cpu::Zen4
+    fn rows(&self, operation: Operation) -> impl Iterator<Item = &Row> {
+        self.rows
+            .iter()
+            .filter(move |row| row.operation == operation)
     }
-}
 
-/// What one pass of a kernel does and how long it takes, for moduli of up to 1024 bits, of up to 2048, and longer ones.
-#[derive(Debug, Clone, Copy)]
-struct Pass {
-    items: usize,
-    /// In hundredths of one operation of `mont64x1_adx` on the same CPU, on whole blocks.
-    time: [usize; 3],
-}
+    /// The row that goes for moduli of so many bits: the shortest one that is as long, or the last.
+    fn row(&self, operation: Operation, bits: usize) -> &Row {
+        let row = self.rows(operation).find(|row| bits <= row.bits);
+        row.or_else(|| self.rows(operation).last())
+            .expect("each operation has rows")
+    }
 
-impl Pass {
-    fn of(cpu: Cpu, operation: Operation, kernel: &str) -> Option<Self> {
-        use Cpu::Zen5;
-        use Operation::{Private, Public};
-        let (items, time) = match (operation, kernel) {
-            (Private, "mont52x8_ifma512") if cpu == Zen5 => (4, [72, 60, 65]),
-            (Private, "mont52x2_ifma") if cpu == Zen5 => (1, [109, 39, 27]),
-            (Private, "mont47x8_avx512f") if cpu == Zen5 => (4, [179, 129, 114]),
-            (Private, "mont47x4_avx2fma") if cpu == Zen5 => (2, [128, 112, 107]),
-            (Private, "mont64x1_portable") if cpu == Zen5 => (1, [170, 160, 160]),
-            (Public, "mont52x8_ifma512") if cpu == Zen5 => (8, [162, 150, 148]),
-            (Public, "mont52x2_ifma") if cpu == Zen5 => (1, [72, 46, 40]),
-            (Public, "mont47x8_avx512f") if cpu == Zen5 => (8, [272, 249, 253]),
-            (Public, "mont47x4_avx2fma") if cpu == Zen5 => (4, [224, 217, 211]),
-            (Private, "mont52x8_ifma512") => (4, [80, 96, 103]),
-            (Private, "mont52x2_ifma") => (1, [81, 43, 35]),
-            (Private, "mont47x8_avx512f") => (4, [157, 154, 152]),
-            (Private, "mont47x4_avx2fma" | "mont47x4_neon") => (2, [85, 91, 92]),
-            (Public, "mont52x8_ifma512") => (8, [222, 222, 214]),
-            (Public, "mont52x2_ifma") => (1, [59, 41, 33]),
-            (Public, "mont47x8_avx512f") => (8, [324, 312, 303]),
-            (Public, "mont47x4_avx2fma" | "mont47x4_neon") => (4, [196, 188, 172]),
-            (_, "mont64x1_adx") => (1, [100; 3]),
-            (_, "mont64x1_portable") => (1, [160; 3]),
-            // Portable forms of vectors, which are for tests.
-            _ => return None,
+    /// One pass of a kernel. Nothing for portable forms of vectors, which are for tests.
+    fn time(&self, row: &Row, kernel: &str) -> Option<u64> {
+        // Not measured: the same algorithm in two registers of half the length.
+        let kernel = match kernel {
+            "mont47x4_neon" => "mont47x4_avx2fma",
+            kernel => kernel,
         };
-        Some(Self { items, time })
-    }
-
-    /// For numbers of so many limbs, where that makes a difference: what has code for whole blocks only runs as the portable kernel elsewhere.
-    fn at(cpu: Cpu, operation: Operation, kernel: &str, whole_blocks: bool) -> Option<Self> {
-        match kernel {
-            "mont64x1_adx" if !whole_blocks => Self::of(cpu, operation, "mont64x1_portable"),
-            kernel => Self::of(cpu, operation, kernel),
-        }
-    }
-
-    fn time(self, bits: usize, count: usize) -> usize {
-        let class = LONGEST.iter().position(|&longest| bits <= longest);
-        count.div_ceil(self.items) * self.time[class.unwrap_or(LONGEST.len())]
+        let column = self.kernels.iter().position(|known| *known == kernel)?;
+        row.times.get(column).copied()
     }
 }
 
-/// Whether the numbers of an operation under a modulus of `bits` bits, its primes or itself, have a multiple of eight limbs.
-fn in_whole_blocks(operation: Operation, bits: usize) -> bool {
-    let bits = match operation {
-        Operation::Private => bits.div_ceil(2),
-        Operation::Public => bits,
-    };
-    bits.div_ceil(LIMB_BITS).is_multiple_of(8)
+impl KernelInfo {
+    /// Items of an operation that one pass does.
+    fn items(&self, operation: Operation) -> usize {
+        items(operation, self.lanes)
+    }
 }
+
+/// A private operation takes two lanes. A kernel of two lanes is for the halves of one operation, and a public one has one number.
+fn items(operation: Operation, lanes: usize) -> usize {
+    match (operation, lanes) {
+        (_, 1 | 2) => 1,
+        (Operation::Private, lanes) => lanes / 2,
+        (Operation::Public, lanes) => lanes,
+    }
+}
+
+/// Times that differ by less, in hundredths, are alike: as much as two runs differ by. Of kernels alike the one that comes first in [`kernels`]
+/// runs, so that few kernels do all and a key is prepared for few.
+const ALIKE: u64 = 4;
 
 impl Kernel {
     /// The kernel that is fastest for `count` items at once of an operation whose modulus has `bits` bits. A program that was built to
@@ -121,25 +143,28 @@ impl Kernel {
         if dispatch::BUILT_FOR.is_some() {
             return Self::auto();
         }
-        let whole_blocks = in_whole_blocks(operation, bits);
+        let table = Times::here();
+        let row = table.row(operation, bits);
         let time = |kernel: &KernelInfo| {
-            let pass = Pass::at(Cpu::here(), operation, kernel.name, whole_blocks)?;
-            kernel
-                .available
-                .is_ok()
-                .then(|| pass.time(bits, count.max(1)))
+            let pass = table.time(row, kernel.name)?;
+            let passes = count.max(1).div_ceil(kernel.items(operation));
+            kernel.available.is_ok().then(|| passes as u64 * pass)
         };
-        kernels()
+        let kernels = kernels();
+        let times = kernels
             .iter()
-            .filter_map(|kernel| Some((time(kernel)?, kernel.name)))
-            .min_by_key(|(time, _)| *time)
+            .filter_map(|kernel| Some((time(kernel)?, kernel.name)));
+        let least = times.clone().map(|(time, _)| time).min().unwrap_or(0);
+        times
+            .into_iter()
+            .find(|&(time, _)| time * 100 <= least * (100 + ALIKE))
             .and_then(|(_, name)| Self::named(name).ok())
             .unwrap_or_else(Self::auto)
     }
 
     /// Items of an operation that one pass of this kernel does.
     pub fn items(self, operation: Operation) -> usize {
-        Pass::of(Cpu::here(), operation, self.name()).map_or(self.lanes(), |pass| pass.items)
+        items(operation, self.lanes())
     }
 }
 
@@ -148,11 +173,8 @@ impl Kernel {
 pub struct Share {
     /// What is done.
     pub operation: Operation,
-    /// The longest modulus this is for, in bits; none if there is no limit.
+    /// The longest modulus this is for, in bits, from the one before on; none if there is no limit.
     pub bits: Option<usize>,
-    /// Whether it is for lengths whose numbers, the primes of a private operation or the modulus of a public one, have a multiple of eight
-    /// limbs of 64 bits, or for all others; none if that makes no difference.
-    pub whole_blocks: Option<bool>,
     /// The fewest items.
     pub from: usize,
     /// The most items; none where more are cut into passes of this kernel, and what is left over goes by its own number.
@@ -163,65 +185,81 @@ pub struct Share {
 
 /// The whole table that [`Kernel::for_batch`] goes by, as it comes out on this CPU.
 pub fn shares() -> Vec<Share> {
-    let mut shares: Vec<Share> = Vec::new();
-    for operation in [Operation::Private, Operation::Public] {
-        for class in LONGEST.into_iter().map(Some).chain([None]) {
-            let longest = class.unwrap_or(2 * LONGEST[LONGEST.len() - 1]);
-            let [whole, others] = [longest, longest - 2 * LIMB_BITS].map(|bits| {
-                debug_assert_eq!(in_whole_blocks(operation, bits), bits == longest);
-                shares_at(operation, bits)
-            });
-            let kinds = match whole == others {
-                true => vec![(None, whole)],
-                false => vec![(Some(true), whole), (Some(false), others)],
-            };
-            for (whole_blocks, parts) in kinds {
-                shares.extend(parts.into_iter().map(|(from, to, kernel)| Share {
-                    operation,
-                    bits: class,
-                    whole_blocks,
-                    from,
-                    to,
-                    kernel,
-                }));
-            }
-        }
-    }
-    shares
+    OPERATIONS.into_iter().flat_map(shares_of).collect()
 }
 
-/// The numbers of items, from and to, that run on each kernel.
-fn shares_at(operation: Operation, bits: usize) -> Vec<(usize, Option<usize>, Kernel)> {
+fn shares_of(operation: Operation) -> Vec<Share> {
+    // Lengths that come out alike are one interval.
+    let mut intervals: Vec<(usize, Vec<Part>)> = Vec::new();
+    for row in Times::here().rows(operation) {
+        let parts = parts_at(operation, row.bits);
+        match intervals.last_mut() {
+            Some((longest, last)) if *last == parts => *longest = row.bits,
+            _ => intervals.push((row.bits, parts)),
+        }
+    }
+    let last = intervals.len() - 1;
+    let intervals = intervals.into_iter().enumerate();
+    let shares = intervals.flat_map(|(i, (longest, parts))| {
+        parts.into_iter().map(move |(from, to, kernel)| Share {
+            operation,
+            bits: (i < last).then_some(longest),
+            from,
+            to,
+            kernel,
+        })
+    });
+    shares.collect()
+}
+
+/// Numbers of items, from and to, that run on a kernel.
+type Part = (usize, Option<usize>, Kernel);
+
+fn parts_at(operation: Operation, bits: usize) -> Vec<Part> {
     let kernel = |count| Kernel::for_batch(operation, bits, count);
     let whole = Kernel::auto().items(operation);
-    let mut shares = Vec::new();
+    let mut parts = Vec::new();
     let mut from = 1;
     for count in 1..=whole {
         if count < whole && kernel(count) == kernel(count + 1) {
             continue;
         }
-        shares.push((from, (count < whole).then_some(count), kernel(count)));
+        parts.push((from, (count < whole).then_some(count), kernel(count)));
         from = count + 1;
     }
-    shares
+    parts
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    const OPERATIONS: [Operation; 2] = [Operation::Private, Operation::Public];
-
     #[test]
     fn every_kernel_that_is_preferred_to_the_portable_one_has_its_times() {
-        for kernel in kernels() {
-            let is_for_tests = kernel.name.ends_with("_portable") && kernel.lanes > 1;
-            for operation in OPERATIONS {
-                for cpu in [Cpu::Zen4, Cpu::Zen5] {
-                    let pass = Pass::of(cpu, operation, kernel.name);
-                    assert_eq!(pass.is_none(), is_for_tests, "{}", kernel.name);
-                    assert!(pass.is_none_or(|pass| pass.items <= kernel.lanes));
+        for table in [ZEN4, ZEN5].map(Times::read) {
+            for kernel in kernels() {
+                let is_for_tests = kernel.name.ends_with("_portable") && kernel.lanes > 1;
+                for row in &table.rows {
+                    let time = table.time(row, kernel.name);
+                    assert_eq!(time.is_none(), is_for_tests, "{}", kernel.name);
+                    assert_ne!(time, Some(0));
                 }
+            }
+        }
+    }
+
+    #[test]
+    fn rows_are_in_order() {
+        for table in [ZEN4, ZEN5].map(Times::read) {
+            for operation in OPERATIONS {
+                assert!(table.rows(operation).is_sorted_by(|a, b| a.bits < b.bits));
+                let bits = |bits| table.row(operation, bits).bits;
+                let first = bits(0);
+                assert_eq!(
+                    (bits(first), bits(1024), bits(1025) > 1024),
+                    (first, 1024, true)
+                );
+                assert_eq!(bits(usize::MAX), table.rows(operation).last().unwrap().bits);
             }
         }
     }
@@ -230,7 +268,12 @@ mod tests {
     fn many_items_run_on_the_preferred_kernel() {
         for operation in OPERATIONS {
             for bits in [512, 1024, 2048, 4096, 16384] {
-                assert_eq!(Kernel::for_batch(operation, bits, 64), Kernel::auto());
+                let items = Kernel::auto().items(operation);
+                assert_eq!(
+                    Kernel::for_batch(operation, bits, 8 * items),
+                    Kernel::auto(),
+                    "{operation:?}, {bits} bits"
+                );
             }
         }
     }
@@ -239,16 +282,14 @@ mod tests {
     fn the_table_of_shares_says_what_runs() {
         let shares = shares();
         for operation in OPERATIONS {
-            for bits in [512, 960, 1024, 1025, 2048, 3072, 3136, 4096] {
-                let class = LONGEST.into_iter().find(|&longest| bits <= longest);
+            for bits in [512, 960, 1024, 1025, 2048, 3072, 3136, 4096, 8192, 10_000] {
+                let mine = shares.iter().filter(|share| share.operation == operation);
+                let long_enough = |share: &&Share| share.bits.is_none_or(|longest| bits <= longest);
+                let class = mine.clone().find(long_enough).unwrap().bits;
                 for count in 1..=Kernel::auto().items(operation) {
-                    let fitting: Vec<_> = shares
-                        .iter()
-                        .filter(|share| (share.operation, share.bits) == (operation, class))
-                        .filter(|share| {
-                            let whole_blocks = in_whole_blocks(operation, bits);
-                            share.whole_blocks.is_none_or(|own| own == whole_blocks)
-                        })
+                    let fitting: Vec<_> = mine
+                        .clone()
+                        .filter(|share| share.bits == class)
                         .filter(|share| {
                             share.from <= count && share.to.is_none_or(|to| count <= to)
                         })
@@ -261,32 +302,12 @@ mod tests {
     }
 
     #[test]
-    fn more_items_never_take_less_time() {
-        for kernel in kernels() {
-            for operation in OPERATIONS {
-                let Some(pass) = Pass::of(Cpu::here(), operation, kernel.name) else {
-                    continue;
-                };
-                for bits in [1024, 2048, 4096] {
-                    assert!((1..40).all(|n| pass.time(bits, n) <= pass.time(bits, n + 1)));
-                }
-            }
-        }
-    }
-
-    #[test]
     fn one_item_runs_on_one_number_where_that_is_faster() {
         if dispatch::BUILT_FOR.is_some() || Kernel::named("mont52x2_ifma").is_err() {
             return eprintln!("skipped: this CPU has no AVX-512 IFMA, or one kernel was built for");
         }
         let name = |operation, bits, count| Kernel::for_batch(operation, bits, count).name();
-        assert_eq!(name(Operation::Private, 1024, 1), "mont52x8_ifma512");
         assert_eq!(name(Operation::Private, 2048, 1), "mont52x2_ifma");
-        let two = match Cpu::here() {
-            Cpu::Zen4 => "mont52x2_ifma",
-            Cpu::Zen5 => "mont52x8_ifma512",
-        };
-        assert_eq!(name(Operation::Private, 2048, 2), two);
         assert_eq!(name(Operation::Private, 2048, 3), "mont52x8_ifma512");
         assert_eq!(name(Operation::Public, 2048, 3), "mont52x2_ifma");
         assert_eq!(name(Operation::Public, 2048, 8), "mont52x8_ifma512");

@@ -62,8 +62,6 @@ struct Dispatch {
     operation: &'static str,
     /// The longest modulus, in bits; null where there is no limit.
     bits: Option<usize>,
-    /// Whether for numbers of a multiple of eight limbs, or for others; null where that makes no difference.
-    whole_blocks: Option<bool>,
     /// The fewest items.
     from: usize,
     /// The most items; null where more are cut into passes, and what is left over goes by its own number.
@@ -101,7 +99,6 @@ pub(crate) fn run(arguments: &Engines) -> Result<()> {
                     Operation::Public => "public",
                 },
                 bits: share.bits,
-                whole_blocks: share.whole_blocks,
                 from: share.from,
                 to: share.to,
                 kernel: share.kernel.name(),
@@ -202,11 +199,6 @@ fn shown(listing: &Listing) -> String {
         .left("bits", |row| match row.bits {
             Some(bits) => format!("up to {bits}"),
             None => "more".to_owned(),
-        })
-        .left("limbs", |row| match row.whole_blocks {
-            Some(true) => "8, 16, 24, …".to_owned(),
-            Some(false) => "others".to_owned(),
-            None => "any".to_owned(),
         })
         .left("items at once", |row| match (row.from, row.to) {
             (from, Some(to)) if from == to => from.to_string(),

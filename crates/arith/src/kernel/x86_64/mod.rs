@@ -4,6 +4,7 @@
 
 pub(crate) mod adx;
 mod adx512;
+mod adx_blocks;
 pub(crate) mod avx2;
 pub(crate) mod avx2fma;
 pub(crate) mod avx512f;

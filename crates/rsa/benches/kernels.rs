@@ -1,0 +1,103 @@
+//! `cargo bench -p rsalab-rsa --bench kernels`: how long a pass of each kernel takes, by length; what `arith`'s choice of a kernel is made from.
+//!
+//! Prints the table that `crates/arith/src/choice/` has one of for each CPU: the least of several blocks, in nanoseconds a pass, of safe private
+//! operations and of public ones with e = 65537. The kernels of a row are measured in turns. A kernel that this CPU lacks has no time.
+
+use std::{
+    hint::black_box,
+    time::{Duration, Instant},
+};
+
+use rsalab_rsa::{
+    Backend, CpuBackend, Kernel, Operation, PrivateKey, Status,
+    backend::{BlockRunner, Prepared},
+    generate::{Generation, PublicExponent},
+    kernels,
+    random::SystemRng,
+};
+
+/// Blocks of each kernel.
+const ROUNDS: usize = 8;
+const BLOCK: Duration = Duration::from_millis(6);
+
+/// The lengths of rows: every step of 64 bits where keys are many, and fewer beyond.
+fn lengths() -> impl Iterator<Item = usize> {
+    let steps = [(512..2176, 64), (2176..4224, 128), (4224..8193, 256)];
+    steps
+        .into_iter()
+        .flat_map(|(range, step)| range.step_by(step))
+}
+
+fn key(bits: usize) -> PrivateKey {
+    let generation = Generation::new(bits, PublicExponent::Fixed(65537)).expect("a length");
+    let mut generator = generation.generator(SystemRng).expect("a tester");
+    generator.keys(1).expect("randomness").remove(0).key
+}
+
+/// Nanoseconds of one call with so many items.
+fn block(runner: &mut dyn BlockRunner, len: usize, items: usize) -> f64 {
+    let inputs: Vec<u8> = (0..items * len)
+        .map(|i| if i % len == 0 { 0 } else { 0x5a })
+        .collect();
+    let (mut outputs, mut status) = (inputs.clone(), vec![Status::Done; items]);
+    let (since, mut calls) = (Instant::now(), 0);
+    while since.elapsed() < BLOCK {
+        runner
+            .run(black_box(&inputs), &mut outputs, &mut status)
+            .expect("blocks");
+        calls += 1;
+    }
+    since.elapsed().as_secs_f64() * 1e9 / f64::from(calls)
+}
+
+fn main() {
+    let names = kernels().into_iter().map(|kernel| kernel.name);
+    // Portable forms of vectors are for tests, and chosen by nobody.
+    let names: Vec<_> = names
+        .filter(|name| *name == "mont64x1_portable" || !name.ends_with("_portable"))
+        .collect();
+    println!("operation,bits,{}", names.join(","));
+    for (operation, word) in [
+        (Operation::Private, "private"),
+        (Operation::Public, "public"),
+    ] {
+        for bits in lengths() {
+            let key = key(bits);
+            let prepared: Vec<Option<(usize, Box<dyn Prepared>)>> = names
+                .iter()
+                .map(|name| {
+                    let kernel = Kernel::named(name).ok()?;
+                    let backend = CpuBackend::new(kernel);
+                    let prepared = match operation {
+                        Operation::Private => backend.prepare_private(&key),
+                        Operation::Public => backend.prepare_public(key.public()),
+                    };
+                    Some((kernel.items(operation), prepared.expect("a key")))
+                })
+                .collect();
+            let mut runners: Vec<_> = prepared
+                .iter()
+                .map(|prepared| {
+                    let (items, prepared) = prepared.as_ref()?;
+                    Some((*items, prepared.runner().expect("randomness")))
+                })
+                .collect();
+            let mut least = vec![f64::INFINITY; names.len()];
+            for _ in 0..ROUNDS {
+                for (least, runner) in least.iter_mut().zip(&mut runners) {
+                    if let Some((items, runner)) = runner {
+                        *least = least.min(block(&mut **runner, bits.div_ceil(8), *items));
+                    }
+                }
+            }
+            let times: Vec<_> = least
+                .iter()
+                .map(|time| match time.is_finite() {
+                    true => format!("{time:.0}"),
+                    false => String::new(),
+                })
+                .collect();
+            println!("{word},{bits},{}", times.join(","));
+        }
+    }
+}
