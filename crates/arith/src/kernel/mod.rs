@@ -90,6 +90,8 @@ pub(crate) trait LaneKernel: Copy + Send + Sync + 'static {
     fn moduli(self, limbs: usize) -> Self::Moduli;
     /// Prepares the modulus of one lane.
     fn set_modulus(self, moduli: &mut Self::Moduli, lane: usize, modulus: &Modulus);
+    /// Says that results of the first `lanes` lanes alone are wanted under these moduli from now on.
+    fn want(self, _moduli: &mut Self::Moduli, _lanes: usize) {}
     /// Copies the modulus of a lane of `from` into a lane of `to`; both have equally many limbs.
     fn copy_modulus(
         self,

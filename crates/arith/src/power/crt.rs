@@ -156,19 +156,24 @@ impl<K: LaneKernel> CrtPower<K> {
     pub(crate) fn new(kernel: K, parts: &CrtParts) -> Self {
         let (primes, part) = (parts.primes(), parts.primes[0].r.limbs());
         let windows = Windows::new::<K>(part, parts.prime_bits());
-        // As few items as fill all lanes; with as many items as lanes, so many passes are full as there are primes.
+        // As few items as fill all lanes; with as many items as lanes, so many passes are full as there are primes. A kernel of two lanes is for
+        // one operation.
         let together = K::streams(part) * K::LANES;
         let items = match together % primes {
             0 => together / primes,
+            _ if K::LANES == 2 => 1,
             _ => K::LANES,
         };
-        let passes = (items * primes).div_ceil(K::LANES);
+        let powers = items * primes;
+        let passes = powers.div_ceil(K::LANES);
         let in_lanes = parts.primes.iter().cycle().take(passes * K::LANES);
         let in_lanes: Vec<&PrimePart> = in_lanes.collect();
-        let passes = in_lanes.chunks_exact(K::LANES).map(|lanes| {
+        let in_lanes = (0..).step_by(K::LANES).zip(in_lanes.chunks_exact(K::LANES));
+        let passes = in_lanes.map(|(first, lanes)| {
             let moduli: Vec<&Modulus> = lanes.iter().map(|prime| &prime.r).collect();
             let exponents: Vec<&[u64]> = lanes.iter().map(|prime| &prime.d[..]).collect();
-            let moduli = kernel.prepare(&moduli);
+            let mut moduli = kernel.prepare(&moduli);
+            kernel.want(&mut moduli, K::LANES.min(powers - first));
             let mut leave = Aligned::zero(K::words(part));
             for (lane, prime) in lanes.iter().enumerate() {
                 kernel.load(&moduli, lane, &prime.t, &mut leave);

@@ -63,6 +63,14 @@ impl<V: Quads<N>, const N: usize> Mont52x2<V, N> {
     fn run(self, work: impl Work<N>) {
         V::run(self.token, work);
     }
+
+    /// Does what is wanted of the first number alone in the form for that.
+    fn run_under(self, moduli: &Moduli<N>, work: impl Work<N>) {
+        match moduli.wanted {
+            1 => V::First::run(self.token, work),
+            _ => V::run(self.token, work),
+        }
+    }
 }
 
 impl<V: Quads<N>, const N: usize> LaneKernel for Mont52x2<V, N> {
@@ -92,6 +100,10 @@ impl<V: Quads<N>, const N: usize> LaneKernel for Mont52x2<V, N> {
         ] {
             digits52::put(digits_mut::<N>(constant, lane), &limbs);
         }
+    }
+
+    fn want(self, moduli: &mut Moduli<N>, lanes: usize) {
+        moduli.wanted = lanes;
     }
 
     fn copy_modulus(self, to: &mut Moduli<N>, lane: usize, from: &Moduli<N>, from_lane: usize) {
@@ -144,21 +156,27 @@ impl<V: Quads<N>, const N: usize> LaneKernel for Mont52x2<V, N> {
     }
 
     fn mul(self, moduli: &Moduli<N>, a: &mut [u64], b: &[u64], working: &mut [u64]) {
-        self.run(Multiply {
+        self.run_under(
             moduli,
-            a: quads_mut(a),
-            b: quads_of(b),
-            working: quads_mut(working),
-        });
+            Multiply {
+                moduli,
+                a: quads_mut(a),
+                b: quads_of(b),
+                working: quads_mut(working),
+            },
+        );
     }
 
     fn sqr(self, moduli: &Moduli<N>, a: &mut [u64], times: usize, working: &mut [u64]) {
-        self.run(Square {
+        self.run_under(
             moduli,
-            a: quads_mut(a),
-            times,
-            working: quads_mut(working),
-        });
+            Square {
+                moduli,
+                a: quads_mut(a),
+                times,
+                working: quads_mut(working),
+            },
+        );
     }
 
     fn select(self, table: &[u64], digits: &[u8], value: &mut [u64]) {

@@ -18,6 +18,8 @@ pub(super) fn quads(limbs: usize) -> usize {
 /// The moduli of N numbers, prepared.
 #[derive(Clone)]
 pub(crate) struct Moduli<const N: usize> {
+    /// Of how many numbers, the first ones, results are wanted.
+    pub(super) wanted: usize,
     pub(super) plain: Vec<Nat>,
     /// n, against the columns.
     n: Aligned,
@@ -46,6 +48,7 @@ impl<const N: usize> Moduli<N> {
             digits52::put(digits_mut::<N>(&mut unit, lane), &[1]);
         }
         Self {
+            wanted: N,
             plain: vec![Nat::zero(limbs); N],
             n: shifted(width + 1),
             inverse: shifted(width + 1),

@@ -1,4 +1,5 @@
-//! Four digits of one number in a 256-bit register, or of each of two in a 512-bit register, with AVX-512 IFMA and VL.
+//! Four digits of one number in a 256-bit register, or of each of two in a 512-bit register, with AVX-512 IFMA and VL; and of the first of two
+//! in a 256-bit register, where the second one is not wanted.
 
 use super::ifma512::HaveIfma;
 use crate::kernel::lanes::{DIGIT_BITS, DIGIT_MASK};
@@ -13,6 +14,10 @@ pub(crate) struct OneQuad(__m256i);
 /// A 512-bit register, likewise.
 #[derive(Clone, Copy)]
 pub(crate) struct TwoQuads(__m512i);
+
+/// A 256-bit register for the first of two numbers.
+#[derive(Clone, Copy)]
+pub(crate) struct FirstQuad(__m256i);
 
 const _: () = assert!(DIGIT_BITS == 52, "shifts below are by as much");
 
@@ -29,10 +34,10 @@ const fn words_at(places: u8, elsewhere: u64, word: u64) -> [u64; DIGITS] {
     words
 }
 
-/// What both forms do, by the intrinsics of their registers' size.
+/// What all forms do, by the intrinsics of their registers' size.
 macro_rules! form {
     (
-        $form:ident, $numbers:literal, $run:ident, $places:expr,
+        $form:ident, $first:ident, $numbers:literal, $run:ident, $places:expr,
         $set1:ident $loadu:ident $storeu:ident $add:ident $mask_add:ident $and:ident $or:ident $srli:ident
         $permute:ident $maskz_permute:ident $bslli:ident $cmpeq:ident $cmpgt:ident $xor:ident $srai:ident
         $lo:ident $hi:ident,
@@ -50,7 +55,7 @@ macro_rules! form {
             #[inline(always)]
             fn digits_at<const PLACES: u8>(self) -> Self {
                 let mask = const { [words_at(PLACES, u64::MAX, DIGIT_MASK); $numbers] };
-                // SAFETY: the array is as long as the register; `self` proves the instructions.
+                // SAFETY: the array is as long as the register, or longer; `self` proves the instructions.
                 Self(unsafe { $and(self.0, $loadu(mask.as_ptr().cast())) })
             }
 
@@ -67,6 +72,7 @@ macro_rules! form {
         impl Quads<$numbers> for $form {
             const NAME: &'static str = "mont52x2_ifma";
             type Token = HaveIfma;
+            type First = $first;
 
             fn run<W: Work<$numbers>>(token: HaveIfma, work: W) {
                 // SAFETY: the token proves that the CPU has every feature named on the function.
@@ -190,7 +196,7 @@ macro_rules! form {
             #[inline(always)]
             fn at<const PLACES: u8>(self) -> Self {
                 let mask = const { [words_at(PLACES, 0, u64::MAX); $numbers] };
-                // SAFETY: the array is as long as the register; `self` proves the instructions.
+                // SAFETY: the array is as long as the register, or longer; `self` proves the instructions.
                 Self(unsafe { $and(self.0, $loadu(mask.as_ptr().cast())) })
             }
 
@@ -250,12 +256,15 @@ macro_rules! form {
     };
 }
 
+/// A form in registers of 256 bits.
+macro_rules! form_of_256_bits {
+    ($form:ident, $numbers:literal, $run:ident, $rows:ident) => {
 form! {
-    OneQuad, 1, run_quad_of_one, 1,
+    $form, $form, $numbers, $run, 1,
     _mm256_set1_epi64x _mm256_loadu_si256 _mm256_storeu_si256 _mm256_add_epi64 _mm256_mask_add_epi64 _mm256_and_si256 _mm256_or_si256 _mm256_srli_epi64
     _mm256_permutex_epi64 _mm256_maskz_permutex_epi64 _mm256_bslli_epi128 _mm256_cmpeq_epi64_mask _mm256_cmpgt_epu64_mask _mm256_xor_si256 _mm256_srai_epi64
     _mm256_madd52lo_epu64 _mm256_madd52hi_epu64,
-    rows_of_one,
+    $rows,
     #[inline(always)]
     fn moved_up<const BY: usize>(self, below: Self) -> Self {
         // SAFETY: `self` proves the instructions.
@@ -269,9 +278,14 @@ form! {
         })
     }
 }
+    };
+}
+
+form_of_256_bits! { OneQuad, 1, run_quad_of_one, rows_of_one }
+form_of_256_bits! { FirstQuad, 2, run_quad_of_first, rows_of_first }
 
 form! {
-    TwoQuads, 2, run_quad_of_two, 0b1_0001,
+    TwoQuads, FirstQuad, 2, run_quad_of_two, 0b1_0001,
     _mm512_set1_epi64 _mm512_loadu_si512 _mm512_storeu_si512 _mm512_add_epi64 _mm512_mask_add_epi64 _mm512_and_si512 _mm512_or_si512 _mm512_srli_epi64
     _mm512_permutex_epi64 _mm512_maskz_permutex_epi64 _mm512_bslli_epi128 _mm512_cmpeq_epi64_mask _mm512_cmpgt_epu64_mask _mm512_xor_si512 _mm512_srai_epi64
     _mm512_madd52lo_epu64 _mm512_madd52hi_epu64,
@@ -402,6 +416,7 @@ macro_rules! rows {
 }
 
 rows! { rows_of_one (OneQuad 1 "ymm" "y" 32) }
+rows! { rows_of_first (FirstQuad 2 "ymm" "y" 64) }
 rows! { rows_of_two (TwoQuads 2 "zmm" "z" 64) }
 
 #[cfg(test)]
@@ -413,8 +428,9 @@ mod tests {
     fn registers_agree_with_the_portable_form() {
         match HaveIfma::check() {
             Some(token) => {
-                agrees_with_the_portable_form::<OneQuad, 1>(token);
-                agrees_with_the_portable_form::<TwoQuads, 2>(token);
+                agrees_with_the_portable_form::<OneQuad, 1>(token, 1);
+                agrees_with_the_portable_form::<TwoQuads, 2>(token, 2);
+                agrees_with_the_portable_form::<FirstQuad, 2>(token, 1);
             }
             None => eprintln!("skipped: this CPU has no AVX-512 IFMA"),
         }
