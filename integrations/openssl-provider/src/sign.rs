@@ -10,7 +10,7 @@ use rsalab_rsa::{
 use subtle::ConstantTimeEq;
 
 use crate::{
-    digests::{Digest, Hasher, hash_named, hasher, name_of},
+    digests::{Digest, Hasher, Legacy, hash_named, hasher, name_of},
     ffi::{param::Params, stack},
     gather,
     key::Key,
@@ -114,10 +114,7 @@ impl Context {
             None if self.digest.is_none() => self.set_digest("SHA2-256")?,
             None => {}
         }
-        match self.digest {
-            Some(Digest::Hash(hash)) => self.hasher = hasher(hash),
-            _ => self.hasher = None,
-        }
+        self.hasher = self.digest.and_then(hasher);
         match self.hasher {
             Some(_) => Ok(()),
             None => Err("messages are not hashed with this digest".into()),
@@ -170,15 +167,9 @@ impl Context {
                 true => Ok(input.to_vec()),
                 false => Err("without a padding the input is as long as the modulus".into()),
             },
-            (Padding::Pkcs1, None | Some(Digest::Md5Sha1)) => {
-                if input.len() + 11 > k {
-                    return Err("the input is too long for the key".into());
-                }
-                let mut block = vec![0xff; k];
-                (block[0], block[1]) = (0, 1);
-                block[k - input.len() - 1] = 0;
-                block[k - input.len()..].copy_from_slice(input);
-                Ok(block)
+            (Padding::Pkcs1, None | Some(Digest::Md5Sha1)) => type_1(k, input),
+            (Padding::Pkcs1, Some(Digest::Legacy(legacy))) => {
+                type_1(k, &[legacy.digest_info(), input].concat())
             }
             _ => self
                 .scheme(key, true)?
@@ -227,7 +218,7 @@ impl Context {
         let mut block = opened.map_err(|error| error.to_string())?.ok_or(REFUSED)?;
         let is_right = match (self.padding, self.digest) {
             (Padding::None, _) => input == block,
-            (Padding::Pkcs1, None | Some(Digest::Md5Sha1)) => {
+            (Padding::Pkcs1, None | Some(Digest::Md5Sha1 | Digest::Legacy(_))) => {
                 bool::from(self.block(key, input)?.as_slice().ct_eq(&block))
             }
             _ => self
@@ -258,8 +249,9 @@ impl Context {
                     return Err(REFUSED.into());
                 }
                 let content = &block[3 + padding..];
-                let Some(digest @ Digest::Hash(_)) = digest else {
-                    return Ok(content.to_vec());
+                let digest = match digest {
+                    Some(digest @ (Digest::Hash(_) | Digest::Legacy(_))) => digest,
+                    None | Some(Digest::Md5Sha1) => return Ok(content.to_vec()),
                 };
                 let found = content
                     .len()
@@ -355,8 +347,16 @@ impl Context {
 
     /// The AlgorithmIdentifier of what the context signs (RFC 8017, appendix A.2), in DER.
     fn algorithm(&self) -> Result<Vec<u8>> {
-        let Some(Digest::Hash(hash)) = self.digest else {
-            return Err("there is no algorithm for this digest".into());
+        let hash = match (self.digest, self.padding) {
+            (Some(Digest::Hash(hash)), _) => hash,
+            (Some(Digest::Legacy(legacy)), Padding::Pkcs1) => {
+                let oid = match legacy {
+                    Legacy::Md5 => [PKCS1, &[4]].concat(),
+                    Legacy::Ripemd160 => vec![0x2b, 0x24, 0x03, 0x03, 0x01, 0x02],
+                };
+                return Ok(tlv(0x30, &[tlv(0x06, &oid), tlv(0x05, &[])].concat()));
+            }
+            _ => return Err("there is no algorithm for this digest".into()),
         };
         match self.padding {
             Padding::Pkcs1 => {
@@ -421,6 +421,19 @@ impl Context {
             Padding::None => Err("there is no algorithm without a padding".into()),
         }
     }
+}
+
+/// EMSA-PKCS1-v1_5 of what may be a DigestInfo or not (RFC 8017, section 9.2), in `k` bytes.
+fn type_1(k: usize, content: &[u8]) -> Result<Vec<u8>> {
+    if content.len() + 11 > k {
+        return Err("the input is too long for the key".into());
+    }
+    let mut block = vec![0xff; k];
+    (block[0], block[1]) = (0, 1);
+    let start = k - content.len();
+    block[start - 1] = 0;
+    block[start..].copy_from_slice(content);
+    Ok(block)
 }
 
 /// 1.2.840.113549.1.1, the contents of its encoding.

@@ -155,6 +155,55 @@ fn raw_digests_recovery_and_refusals() {
     }
 }
 
+/// MD5 and RIPEMD-160, with PKCS#1 v1.5: signatures, certificates, recovery.
+#[test]
+fn old_digests() {
+    let Some(here) = Here::new() else { return };
+    keys(&here, true);
+    let cnf = here.path("openssl.cnf");
+    fs::write(here.path("message"), [7; 1000]).unwrap();
+    for (digest, len) in [("md5", 16), ("ripemd160", 20)] {
+        for (ours, file) in [(true, "ours"), (false, "theirs")] {
+            here.run(
+                ours,
+                &format!("dgst -{digest} -sign 1024.pem -out {file} message"),
+            );
+            let said = here.run(
+                !ours,
+                &format!("dgst -{digest} -verify 1024.pem.pub -signature {file} message"),
+            );
+            assert!(said.contains("Verified OK"), "{digest}: {said}");
+            let request = format!(
+                "req -config {} -x509 -new -key 2048.pem -subj /CN=x -days 2 -{digest} -out c.pem",
+                cnf.display()
+            );
+            here.run(ours, &request);
+            // OpenSSL's verification of certificates asks for more secure digests.
+            let line = "verify -auth_level 0 -check_ss_sig -CAfile c.pem c.pem";
+            let said = here.run(!ours, line);
+            assert!(said.contains("c.pem: OK"), "{said}");
+            fs::write(here.path("digest"), vec![3; len]).unwrap();
+            let options =
+                format!("-inkey 2048.pem -pkeyopt rsa_padding_mode:pkcs1 -pkeyopt digest:{digest}");
+            here.run(
+                ours,
+                &format!("pkeyutl -sign -in digest {options} -out signature"),
+            );
+            here.run(
+                !ours,
+                &format!("pkeyutl -verifyrecover -in signature {options} -out digest2"),
+            );
+            assert_eq!(fs::read(here.path("digest2")).unwrap(), vec![3; len]);
+        }
+        assert_eq!(
+            fs::read(here.path("ours")).unwrap(),
+            fs::read(here.path("theirs")).unwrap()
+        );
+        let wrong = format!("dgst -{digest} -verify 2048.pem.pub -signature ours message");
+        assert!(!here.output(true, &wrong).status.success());
+    }
+}
+
 #[test]
 fn keys_of_ours_are_keys_for_others() {
     let Some(here) = Here::new() else { return };
