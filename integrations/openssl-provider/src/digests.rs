@@ -105,9 +105,7 @@ impl Digest {
             return Some(Digest::Md5Sha1);
         }
         let is = |known: &&str| known.eq_ignore_ascii_case(name);
-        let legacy = LEGACY_NAMES
-            .iter()
-            .find(|(_, names)| names.iter().any(|known| is(known)));
+        let legacy = LEGACY_NAMES.iter().find(|(_, names)| names.iter().any(is));
         match legacy {
             Some((legacy, _)) => Some(Digest::Legacy(*legacy)),
             None => hash_named(name).map(Digest::Hash),

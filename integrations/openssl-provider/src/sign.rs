@@ -10,10 +10,12 @@ use rsalab_rsa::{
 use subtle::ConstantTimeEq;
 
 use crate::{
-    digests::{Digest, Hasher, Legacy, hash_named, hasher, name_of},
+    algorithm,
+    digests::{Digest, Hasher, hash_named, hasher, name_of},
     ffi::{param::Params, stack},
     gather,
     key::Key,
+    pss::Kind,
 };
 
 type Result<T> = std::result::Result<T, String>;
@@ -67,6 +69,9 @@ pub(crate) struct Context {
     digest: Option<Digest>,
     mask: Option<Hash>,
     salt: Salt,
+    kind: Kind,
+    /// Bytes of salt, at least, where the key is restricted.
+    least_salt: Option<usize>,
     hasher: Option<Box<dyn Hasher>>,
 }
 
@@ -79,6 +84,8 @@ impl Default for Context {
             digest: None,
             mask: None,
             salt: Salt::Auto,
+            kind: Kind::Rsa,
+            least_salt: None,
             hasher: None,
         }
     }
@@ -94,14 +101,30 @@ impl Context {
         }
     }
 
-    /// Begins an operation; without a key, with the one of before.
-    pub(crate) fn begin(&mut self, purpose: Use, key: Option<Arc<Key>>) -> Result<()> {
-        if let Some(key) = key {
-            self.key = Some(key);
+    /// Begins an operation; without a key, with the one of before. Digests of before stay, paddings and lengths of salt do not.
+    pub(crate) fn begin(&mut self, purpose: Use, key: Option<(Kind, Arc<Key>)>) -> Result<()> {
+        if let Some((kind, key)) = key {
+            (self.kind, self.key) = (kind, Some(key));
         }
-        if purpose == Use::Sign && self.key()?.private().is_none() {
+        let key = self.key()?;
+        if purpose == Use::Sign && key.private().is_none() {
             return Err("the key has no private half".into());
         }
+        let restrictions = self.kind.restrictions();
+        if let Some(restrictions) = restrictions {
+            let most = most_salt(key.bits(), restrictions.hash) + 2;
+            if restrictions.salt > most {
+                return Err("the key is too short for the salt that it is restricted to".into());
+            }
+            self.digest = Some(Digest::Hash(restrictions.hash));
+            self.mask = Some(restrictions.mask);
+        }
+        self.salt = restrictions.map_or(Salt::Auto, |restrictions| Salt::Bytes(restrictions.salt));
+        self.least_salt = restrictions.map(|restrictions| restrictions.salt);
+        self.padding = match self.kind {
+            Kind::Rsa => Padding::Pkcs1,
+            Kind::Pss(_) => Padding::Pss,
+        };
         self.purpose = purpose;
         self.hasher = None;
         Ok(())
@@ -168,6 +191,7 @@ impl Context {
                 false => Err("without a padding the input is as long as the modulus".into()),
             },
             (Padding::Pkcs1, None | Some(Digest::Md5Sha1)) => type_1(k, input),
+            (Padding::Pss, None) => Err("PSS takes a digest".into()),
             (Padding::Pkcs1, Some(Digest::Legacy(legacy))) => {
                 type_1(k, &[legacy.digest_info(), input].concat())
             }
@@ -180,10 +204,8 @@ impl Context {
 
     /// The scheme that digest and padding make.
     fn scheme(&self, key: &Key, signs: bool) -> Result<SignatureScheme> {
-        let hash = match (self.digest, self.padding) {
-            (Some(Digest::Hash(hash)), _) => hash,
-            (None, Padding::Pss) => Hash::Sha1,
-            _ => return Err("the padding takes another digest".into()),
+        let Some(Digest::Hash(hash)) = self.digest else {
+            return Err("the padding takes another digest".into());
         };
         if self.padding == Padding::Pkcs1 {
             return Ok(SignatureScheme::Pkcs1v15(hash));
@@ -192,19 +214,25 @@ impl Context {
             hash,
             mgf_hash: self.mask.unwrap_or(hash),
             salt_len: match self.salt {
-                Salt::Digest => SaltLen::Digest,
-                Salt::Bytes(bytes) => SaltLen::Bytes(bytes),
-                Salt::Max => SaltLen::Max,
-                Salt::Auto if signs => SaltLen::Max,
-                Salt::AutoDigestMax if signs => {
-                    let most = (key.bits() - 1)
-                        .div_ceil(8)
-                        .saturating_sub(hash.digest_len() + 2);
-                    SaltLen::Bytes(most.min(hash.digest_len()))
-                }
-                Salt::Auto | Salt::AutoDigestMax => SaltLen::Any,
+                Salt::Auto | Salt::AutoDigestMax if !signs => SaltLen::Any,
+                _ => SaltLen::Bytes(self.salt_len(key, hash)?),
             },
         }))
+    }
+
+    /// Bytes of salt of a signature that this context makes.
+    fn salt_len(&self, key: &Key, hash: Hash) -> Result<usize> {
+        let most = most_salt(key.bits(), hash);
+        let salt = match self.salt {
+            Salt::Digest => hash.digest_len(),
+            Salt::Auto | Salt::Max => most,
+            Salt::AutoDigestMax => most.min(hash.digest_len()),
+            Salt::Bytes(bytes) => bytes,
+        };
+        match self.least_salt {
+            Some(least) if salt < least => Err(TOO_LITTLE_SALT.into()),
+            _ => Ok(salt),
+        }
     }
 
     /// Whether a signature is of a digest.
@@ -271,28 +299,71 @@ impl Context {
     fn set_digest(&mut self, name: &str) -> Result<()> {
         let digest =
             Digest::named(name).ok_or_else(|| format!("the digest {name} is not known"))?;
+        let is_other = self.digest != Some(digest);
+        if is_other && self.hasher.is_some() {
+            return Err("the digest of a message that was begun does not change".into());
+        }
+        if is_other && self.padding == Padding::Pss && self.least_salt.is_some() {
+            return Err(format!(
+                "the key is restricted to a digest other than {name}"
+            ));
+        }
         self.digest = Some(digest);
         Ok(())
     }
 
+    fn set_mask(&mut self, name: &str) -> Result<()> {
+        if self.padding != Padding::Pss {
+            return Err("a digest of MGF1 is for PSS".into());
+        }
+        let mask = hash_named(name).ok_or_else(|| format!("the digest {name} is not known"))?;
+        if self.least_salt.is_some() && self.mask != Some(mask) {
+            return Err(format!(
+                "the key is restricted to a digest of MGF1 other than {name}"
+            ));
+        }
+        self.mask = Some(mask);
+        Ok(())
+    }
+
+    fn set_salt(&mut self, salt: Salt) -> Result<()> {
+        if self.padding != Padding::Pss {
+            return Err("a length of salt is for PSS".into());
+        }
+        if let Some(least) = self.least_salt {
+            let bytes = match (salt, self.digest) {
+                (Salt::Auto | Salt::AutoDigestMax, _) if self.purpose == Use::Verify => {
+                    return Err("the key is restricted: any length of salt will not do".into());
+                }
+                (Salt::Digest, Some(digest)) => digest.len(),
+                (Salt::Bytes(bytes), _) => bytes,
+                _ => least,
+            };
+            if bytes < least {
+                return Err(TOO_LITTLE_SALT.into());
+            }
+        }
+        self.salt = salt;
+        Ok(())
+    }
+
     pub(crate) fn set_params(&mut self, params: &Params<'_>) -> Result<()> {
+        if params.is_absent() {
+            return Ok(());
+        }
         if let Some(found) = params.find("pad-mode") {
             let (number, text) = (found.number(), found.string());
             let known = PADDINGS
                 .iter()
                 .find(|(_, id, name)| number == Some(*id) || text == Some(*name));
-            self.padding = known.ok_or("the padding is not known")?.0;
-            if self.padding == Padding::Pss && self.purpose == Use::Recover {
+            let padding = known.ok_or("the padding is not known")?.0;
+            if padding == Padding::Pss && self.purpose == Use::Recover {
                 return Err("nothing is recovered from PSS".into());
             }
-        }
-        if let Some(found) = params.find("digest") {
-            self.set_digest(found.string().ok_or("a digest is a name")?)?;
-        }
-        if let Some(found) = params.find("mgf1-digest") {
-            let name = found.string().ok_or("a digest is a name")?;
-            self.mask =
-                Some(hash_named(name).ok_or_else(|| format!("the digest {name} is not known"))?);
+            if padding != Padding::Pss && self.kind != Kind::Rsa {
+                return Err("a key of the type RSA-PSS has no other padding".into());
+            }
+            self.padding = padding;
         }
         if let Some(found) = params.find("saltlen") {
             let text = found.string();
@@ -304,7 +375,16 @@ impl Context {
             let bytes = number
                 .and_then(|number| usize::try_from(number).ok())
                 .map(Salt::Bytes);
-            self.salt = known.or(bytes).ok_or("the length of salt is not known")?;
+            self.set_salt(known.or(bytes).ok_or("the length of salt is not known")?)?;
+        }
+        if let Some(found) = params.find("mgf1-digest") {
+            self.set_mask(found.string().ok_or("a digest is a name")?)?;
+        }
+        if let Some(found) = params.find("digest") {
+            self.set_digest(found.string().ok_or("a digest is a name")?)?;
+        } else if self.digest.is_none() && self.padding == Padding::Pss {
+            // OpenSSL's default, once anything is set.
+            self.digest = Some(Digest::Hash(Hash::Sha1));
         }
         Ok(())
     }
@@ -345,82 +425,30 @@ impl Context {
         Ok(())
     }
 
-    /// The AlgorithmIdentifier of what the context signs (RFC 8017, appendix A.2), in DER.
+    /// The AlgorithmIdentifier of what the context signs.
     fn algorithm(&self) -> Result<Vec<u8>> {
-        let hash = match (self.digest, self.padding) {
-            (Some(Digest::Hash(hash)), _) => hash,
-            (Some(Digest::Legacy(legacy)), Padding::Pkcs1) => {
-                let oid = match legacy {
-                    Legacy::Md5 => [PKCS1, &[4]].concat(),
-                    Legacy::Ripemd160 => vec![0x2b, 0x24, 0x03, 0x03, 0x01, 0x02],
-                };
-                return Ok(tlv(0x30, &[tlv(0x06, &oid), tlv(0x05, &[])].concat()));
+        const NONE: &str = "there is no algorithm for this digest and padding";
+        match (self.padding, self.digest) {
+            (Padding::Pkcs1, Some(digest)) => {
+                algorithm::pkcs1v15(digest).ok_or_else(|| NONE.into())
             }
-            _ => return Err("there is no algorithm for this digest".into()),
-        };
-        match self.padding {
-            Padding::Pkcs1 => {
-                let mut oid = PKCS1.to_vec();
-                let nist = [0x60, 0x86, 0x48, 0x01, 0x65, 0x03, 0x04, 0x03];
-                match hash {
-                    Hash::Sha1 => oid.push(5),
-                    Hash::Sha256 => oid.push(11),
-                    Hash::Sha384 => oid.push(12),
-                    Hash::Sha512 => oid.push(13),
-                    Hash::Sha224 => oid.push(14),
-                    Hash::Sha512_224 => oid.push(15),
-                    Hash::Sha512_256 => oid.push(16),
-                    Hash::Sha3_224 => oid = [&nist[..], &[13]].concat(),
-                    Hash::Sha3_256 => oid = [&nist[..], &[14]].concat(),
-                    Hash::Sha3_384 => oid = [&nist[..], &[15]].concat(),
-                    Hash::Sha3_512 => oid = [&nist[..], &[16]].concat(),
-                    Hash::Shake128 | Hash::Shake256 => {
-                        return Err("there is no algorithm for SHAKE".into());
-                    }
-                }
-                Ok(tlv(0x30, &[tlv(0x06, &oid), tlv(0x05, &[])].concat()))
-            }
-            Padding::Pss => {
+            (Padding::Pss, Some(Digest::Hash(hash))) => {
                 let key = self.key()?;
-                let most = (key.bits() - 1)
-                    .div_ceil(8)
-                    .saturating_sub(hash.digest_len() + 2);
-                let salt = match self.salt {
-                    Salt::Digest => hash.digest_len(),
-                    Salt::Auto | Salt::Max => most,
-                    Salt::AutoDigestMax => most.min(hash.digest_len()),
-                    Salt::Bytes(bytes) => bytes,
-                };
-                let function = |hash: Hash| {
-                    tlv(
-                        0x30,
-                        &[tlv(0x06, hash.oid().as_bytes()), tlv(0x05, &[])].concat(),
-                    )
-                };
-                let mgf1 = tlv(0x06, &[PKCS1, &[8]].concat());
-                let mask = tlv(0x30, &[mgf1, function(self.mask.unwrap_or(hash))].concat());
-                let mut number = (salt as u32).to_be_bytes().to_vec();
-                while number.len() > 1 && number[0] == 0 && number[1] < 128 {
-                    number.remove(0);
+                match self.scheme(key, true)? {
+                    SignatureScheme::Pss(pss) => Ok(algorithm::pss(pss, self.salt_len(key, hash)?)),
+                    _ => Err(NONE.into()),
                 }
-                // DER leaves out what is the default.
-                let is_sha1 = |hash| hash == Hash::Sha1;
-                let mut params = Vec::new();
-                if !is_sha1(hash) {
-                    params.extend(tlv(0xa0, &function(hash)));
-                }
-                if !is_sha1(self.mask.unwrap_or(hash)) {
-                    params.extend(tlv(0xa1, &mask));
-                }
-                if salt != 20 {
-                    params.extend(tlv(0xa2, &tlv(0x02, &number)));
-                }
-                let oid = tlv(0x06, &[PKCS1, &[10]].concat());
-                Ok(tlv(0x30, &[oid, tlv(0x30, &params)].concat()))
             }
-            Padding::None => Err("there is no algorithm without a padding".into()),
+            _ => Err(NONE.into()),
         }
     }
+}
+
+const TOO_LITTLE_SALT: &str = "the key is restricted to longer salts";
+
+/// Bytes of salt that PSS has at most (RFC 8017, section 9.1.1).
+fn most_salt(bits: usize, hash: Hash) -> usize {
+    (bits - 1).div_ceil(8).saturating_sub(hash.digest_len() + 2)
 }
 
 /// EMSA-PKCS1-v1_5 of what may be a DigestInfo or not (RFC 8017, section 9.2), in `k` bytes.
@@ -434,13 +462,4 @@ fn type_1(k: usize, content: &[u8]) -> Result<Vec<u8>> {
     block[start - 1] = 0;
     block[start..].copy_from_slice(content);
     Ok(block)
-}
-
-/// 1.2.840.113549.1.1, the contents of its encoding.
-const PKCS1: &[u8] = &[0x2a, 0x86, 0x48, 0x86, 0xf7, 0x0d, 0x01, 0x01];
-
-/// An element of DER whose content is shorter than 128 bytes.
-fn tlv(tag: u8, content: &[u8]) -> Vec<u8> {
-    assert!(content.len() < 128);
-    [&[tag, content.len() as u8], content].concat()
 }

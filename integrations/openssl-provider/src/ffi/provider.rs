@@ -164,12 +164,18 @@ const NOTHING: Algorithm = Algorithm {
     implementation: ptr::null(),
     description: ptr::null(),
 };
-static KEYMGMT: [Algorithm; 2] = [
+static KEYMGMT: [Algorithm; 3] = [
     Algorithm {
         names: NAMES,
         properties: PROPERTIES,
         implementation: keymgmt::TABLE.as_ptr(),
         description: c"rsalab RSA keys".as_ptr(),
+    },
+    Algorithm {
+        names: c"RSA-PSS:RSASSA-PSS:1.2.840.113549.1.1.10".as_ptr(),
+        properties: PROPERTIES,
+        implementation: keymgmt::PSS_TABLE.as_ptr(),
+        description: c"rsalab RSA-PSS keys".as_ptr(),
     },
     NOTHING,
 ];

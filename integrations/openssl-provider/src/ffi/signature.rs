@@ -3,11 +3,12 @@
 use std::{
     ffi::{CStr, c_char, c_int, c_void},
     ptr,
+    sync::Arc,
 };
 
 use super::{
-    keymgmt::{Slot, slot},
     param::{END, OCTETS, Params, UTF8, describe},
+    slot::slot,
     types::{Dispatch, LAST, Param, bytes, deliver, entry, guard, status},
 };
 use crate::sign::{Context, Use};
@@ -56,7 +57,8 @@ unsafe fn begin(
 ) -> Result<(), String> {
     // SAFETY: OpenSSL passes a context and a key of ours, and an array for this call.
     let (context, key, params) = unsafe { (own(context)?, slot(key), Params::new(params)) };
-    context.begin(purpose, key.and_then(Slot::key).cloned())?;
+    let key = key.and_then(|slot| Some((slot.kind, Arc::clone(slot.key()?))));
+    context.begin(purpose, key)?;
     context.set_params(&params)
 }
 

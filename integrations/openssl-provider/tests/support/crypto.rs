@@ -134,14 +134,12 @@ impl Loaded {
     /// None where there is no OpenSSL 3.
     pub(crate) fn new() -> Option<Self> {
         let here = Here::new()?;
-        let found = ["libcrypto.so.3", "libcrypto.so.4"]
-            .into_iter()
-            .find_map(|name| {
-                // SAFETY: OpenSSL's library, whose initialisation is made for this. Global: the provider looks its functions up by name.
-                unsafe { Unix::open(Some(name), RTLD_NOW | RTLD_GLOBAL).ok() }
-            });
-        let Some(found) = found else {
-            eprintln!("SKIPPED: there is no libcrypto.so.3 here to call");
+        // The library of the program: the system may have another version, too.
+        let name = format!("libcrypto.so.{}", here.major);
+        // SAFETY: OpenSSL's library, whose initialisation is made for this. Global: the provider looks its functions up by name.
+        let found = unsafe { Unix::open(Some(&name), RTLD_NOW | RTLD_GLOBAL) };
+        let Ok(found) = found else {
+            eprintln!("SKIPPED: there is no {name} here to call");
             return None;
         };
         let crypto = Crypto(found.into());
