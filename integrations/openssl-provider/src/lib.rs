@@ -10,6 +10,7 @@
 //! | what an encryption context holds, and what it computes | `encryption` |
 //! | which digests there are, and what OpenSSL calls them | `digests` |
 //! | how operations inside asynchronous jobs become batches | `gather` |
+//! | how keys share a pass | `shared` |
 //! | how many there were in each batch | `statistics` |
 //!
 //! Only `ffi` has `unsafe`. No panic crosses it: each function that OpenSSL calls catches them and fails.
@@ -23,5 +24,6 @@ mod ffi;
 mod gather;
 mod key;
 mod pss;
+mod shared;
 mod sign;
 mod statistics;

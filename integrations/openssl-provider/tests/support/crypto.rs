@@ -264,6 +264,11 @@ type Through = unsafe extern "C" fn(Any, *mut u8, *mut usize, *const u8, usize) 
 type Begin = unsafe extern "C" fn(Any, *const Param) -> c_int;
 
 impl Pkey<'_> {
+    /// OpenSSL's pointer, which is valid as long as this.
+    pub(crate) fn handle(&self) -> Any {
+        self.key
+    }
+
     /// Whether it is of the type RSA-PSS.
     pub(crate) fn is_pss(&self) -> bool {
         // SAFETY: a key and a string of C.
