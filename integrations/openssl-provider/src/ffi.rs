@@ -8,7 +8,7 @@
 //! | OpenSSL's queue of errors | `errors` |
 //! | RSA keys | `keymgmt`, and `generation` of new ones |
 //! | a key as OpenSSL holds it | `slot` |
-//! | signatures | `signature` |
+//! | signatures | `signature`, and `sigalg` for those with a digest in their name |
 //! | asynchronous jobs | `jobs` |
 //! | a stack with room for the arithmetic | `stack` |
 
@@ -19,6 +19,7 @@ pub(crate) mod jobs;
 mod keymgmt;
 pub(crate) mod param;
 mod provider;
+mod sigalg;
 mod signature;
 mod slot;
 pub(crate) mod stack;

@@ -1,5 +1,7 @@
 //! A signature context: key, padding, digest, and the message as far as it has come.
 
+mod parameters;
+
 use std::sync::Arc;
 
 use rsalab_rsa::{
@@ -11,7 +13,7 @@ use subtle::ConstantTimeEq;
 
 use crate::{
     algorithm,
-    digests::{Digest, Hasher, hash_named, hasher, name_of},
+    digests::{Digest, Hasher, hasher},
     ffi::{param::Params, stack},
     gather,
     key::Key,
@@ -28,12 +30,6 @@ enum Padding {
     Pss,
 }
 
-const PADDINGS: [(Padding, i64, &str); 3] = [
-    (Padding::Pkcs1, 1, "pkcs1"),
-    (Padding::None, 3, "none"),
-    (Padding::Pss, 6, "pss"),
-];
-
 /// OpenSSL's lengths of salt.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Salt {
@@ -45,13 +41,6 @@ enum Salt {
     AutoDigestMax,
     Bytes(usize),
 }
-
-const SALTS: [(Salt, i64, &str); 4] = [
-    (Salt::Digest, -1, "digest"),
-    (Salt::Auto, -2, "auto"),
-    (Salt::Max, -3, "max"),
-    (Salt::AutoDigestMax, -4, "auto-digestmax"),
-];
 
 /// What a context is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -73,6 +62,10 @@ pub(crate) struct Context {
     /// Bytes of salt, at least, where the key is restricted.
     least_salt: Option<usize>,
     hasher: Option<Box<dyn Hasher>>,
+    /// Whether a part of the message was hashed.
+    is_updated: bool,
+    /// What a message that is verified piece by piece is to have.
+    signature: Option<Vec<u8>>,
 }
 
 impl Default for Context {
@@ -87,6 +80,8 @@ impl Default for Context {
             kind: Kind::Rsa,
             least_salt: None,
             hasher: None,
+            is_updated: false,
+            signature: None,
         }
     }
 }
@@ -97,6 +92,7 @@ impl Context {
         Context {
             key: self.key.clone(),
             hasher: self.hasher.as_ref().map(|hasher| hasher.copy()),
+            signature: self.signature.clone(),
             ..*self
         }
     }
@@ -126,8 +122,50 @@ impl Context {
             Kind::Pss(_) => Padding::Pss,
         };
         self.purpose = purpose;
-        self.hasher = None;
+        (self.hasher, self.is_updated, self.signature) = (None, false, None);
         Ok(())
+    }
+
+    /// Makes the operation that was begun one of PKCS#1 v1.5 with this digest, of a message or of a digest.
+    pub(crate) fn fix_digest(&mut self, name: &str, of_message: bool) -> Result<()> {
+        if self.kind != Kind::Rsa {
+            return Err("the algorithm is not for keys of the type RSA-PSS".into());
+        }
+        self.set_digest(name)?;
+        if of_message {
+            self.hasher = self.digest.and_then(hasher);
+        }
+        Ok(())
+    }
+
+    /// The digest of what is given at once: that of the message, if one was begun, and else what is given.
+    pub(crate) fn digest_of(&mut self, input: &[u8]) -> Result<Vec<u8>> {
+        if self.hasher.is_none() {
+            return match self.is_updated {
+                true => Err("the message has ended".into()),
+                false => Ok(input.to_vec()),
+            };
+        }
+        if self.is_updated {
+            return Err("the message was given in part".into());
+        }
+        self.update(input)?;
+        self.finish()
+    }
+
+    /// Takes the signature that a message is to have, if it is among the parameters.
+    pub(crate) fn set_signature(&mut self, params: &Params<'_>) -> Result<()> {
+        if let Some(found) = params.find("signature") {
+            let signature = found.octets().ok_or("a signature is an octet string")?;
+            self.signature = Some(signature.to_vec());
+        }
+        Ok(())
+    }
+
+    pub(crate) fn take_signature(&mut self) -> Result<Vec<u8>> {
+        self.signature
+            .take()
+            .ok_or_else(|| "the signature was not set".into())
     }
 
     /// Begins to hash a message; with OpenSSL's default digest if there is no name.
@@ -147,6 +185,7 @@ impl Context {
     pub(crate) fn update(&mut self, part: &[u8]) -> Result<()> {
         let hasher = self.hasher.as_mut().ok_or("no message was begun")?;
         hasher.update(part);
+        self.is_updated = true;
         Ok(())
     }
 
@@ -294,135 +333,6 @@ impl Context {
             }
             (Padding::Pss, _) => Err("nothing is recovered from PSS".into()),
         }
-    }
-
-    fn set_digest(&mut self, name: &str) -> Result<()> {
-        let digest =
-            Digest::named(name).ok_or_else(|| format!("the digest {name} is not known"))?;
-        let is_other = self.digest != Some(digest);
-        if is_other && self.hasher.is_some() {
-            return Err("the digest of a message that was begun does not change".into());
-        }
-        if is_other && self.padding == Padding::Pss && self.least_salt.is_some() {
-            return Err(format!(
-                "the key is restricted to a digest other than {name}"
-            ));
-        }
-        self.digest = Some(digest);
-        Ok(())
-    }
-
-    fn set_mask(&mut self, name: &str) -> Result<()> {
-        if self.padding != Padding::Pss {
-            return Err("a digest of MGF1 is for PSS".into());
-        }
-        let mask = hash_named(name).ok_or_else(|| format!("the digest {name} is not known"))?;
-        if self.least_salt.is_some() && self.mask != Some(mask) {
-            return Err(format!(
-                "the key is restricted to a digest of MGF1 other than {name}"
-            ));
-        }
-        self.mask = Some(mask);
-        Ok(())
-    }
-
-    fn set_salt(&mut self, salt: Salt) -> Result<()> {
-        if self.padding != Padding::Pss {
-            return Err("a length of salt is for PSS".into());
-        }
-        if let Some(least) = self.least_salt {
-            let bytes = match (salt, self.digest) {
-                (Salt::Auto | Salt::AutoDigestMax, _) if self.purpose == Use::Verify => {
-                    return Err("the key is restricted: any length of salt will not do".into());
-                }
-                (Salt::Digest, Some(digest)) => digest.len(),
-                (Salt::Bytes(bytes), _) => bytes,
-                _ => least,
-            };
-            if bytes < least {
-                return Err(TOO_LITTLE_SALT.into());
-            }
-        }
-        self.salt = salt;
-        Ok(())
-    }
-
-    pub(crate) fn set_params(&mut self, params: &Params<'_>) -> Result<()> {
-        if params.is_absent() {
-            return Ok(());
-        }
-        if let Some(found) = params.find("pad-mode") {
-            let (number, text) = (found.number(), found.string());
-            let known = PADDINGS
-                .iter()
-                .find(|(_, id, name)| number == Some(*id) || text == Some(*name));
-            let padding = known.ok_or("the padding is not known")?.0;
-            if padding == Padding::Pss && self.purpose == Use::Recover {
-                return Err("nothing is recovered from PSS".into());
-            }
-            if padding != Padding::Pss && self.kind != Kind::Rsa {
-                return Err("a key of the type RSA-PSS has no other padding".into());
-            }
-            self.padding = padding;
-        }
-        if let Some(found) = params.find("saltlen") {
-            let text = found.string();
-            let number = found.number().or_else(|| text?.parse().ok());
-            let known = SALTS
-                .iter()
-                .find(|(_, id, name)| number == Some(*id) || text == Some(*name))
-                .map(|(salt, ..)| *salt);
-            let bytes = number
-                .and_then(|number| usize::try_from(number).ok())
-                .map(Salt::Bytes);
-            self.set_salt(known.or(bytes).ok_or("the length of salt is not known")?)?;
-        }
-        if let Some(found) = params.find("mgf1-digest") {
-            self.set_mask(found.string().ok_or("a digest is a name")?)?;
-        }
-        if let Some(found) = params.find("digest") {
-            self.set_digest(found.string().ok_or("a digest is a name")?)?;
-        } else if self.digest.is_none() && self.padding == Padding::Pss {
-            // OpenSSL's default, once anything is set.
-            self.digest = Some(Digest::Hash(Hash::Sha1));
-        }
-        Ok(())
-    }
-
-    pub(crate) fn get_params(&self, params: &Params<'_>) -> Result<()> {
-        if let Some(found) = params.find("algorithm-id") {
-            found.set_octets(&self.algorithm()?)?;
-        }
-        if let Some(found) = params.find("pad-mode")
-            && let Some((_, id, name)) = PADDINGS
-                .iter()
-                .find(|(padding, ..)| *padding == self.padding)
-        {
-            match found.is_text() {
-                true => found.set_string(name)?,
-                false => found.set_number(*id as usize)?,
-            }
-        }
-        if let Some(found) = params.find("digest") {
-            found.set_string(self.digest.map_or("", Digest::name))?;
-        }
-        if let Some(found) = params.find("mgf1-digest") {
-            let digest = self.digest.map_or("", Digest::name);
-            found.set_string(self.mask.map_or(digest, name_of))?;
-        }
-        if let Some(found) = params.find("saltlen") {
-            let known = SALTS.iter().find(|(salt, ..)| *salt == self.salt);
-            match (known, self.salt) {
-                (Some((_, _, name)), _) if found.is_text() => found.set_string(name)?,
-                (Some((_, id, _)), _) => found.set_signed(*id)?,
-                (None, Salt::Bytes(bytes)) if found.is_text() => {
-                    found.set_string(&bytes.to_string())?
-                }
-                (None, Salt::Bytes(bytes)) => found.set_number(bytes)?,
-                (None, _) => {}
-            }
-        }
-        Ok(())
     }
 
     /// The AlgorithmIdentifier of what the context signs.
