@@ -66,6 +66,7 @@ $cargo test --release --locked --manifest-path peers/blind-rsa/Cargo.toml --targ
 $cargo build --release --locked --package rsalab-openssl-provider
 sh integrations/openssl-provider/scripts/bind.sh 500 1
 sh integrations/openssl-provider/scripts/servers.sh
+sh integrations/openssl-provider/scripts/pyca.sh
 # Under a TLS library that awaits signatures.
 sh scripts/s2n-tls.sh
 

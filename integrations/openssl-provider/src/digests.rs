@@ -45,11 +45,56 @@ const NAMES: [(Hash, &[&str]); 11] = [
     (Hash::Sha3_512, &["SHA3-512", "2.16.840.1.101.3.4.2.10"]),
 ];
 
+/// Broken or old functions that the library does not have. Programs still ask for them, with PKCS#1 v1.5.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Legacy {
+    Md5,
+    Ripemd160,
+}
+
+const LEGACY_NAMES: [(Legacy, &[&str]); 2] = [
+    (Legacy::Md5, &["MD5", "SSL3-MD5", "1.2.840.113549.2.5"]),
+    (
+        Legacy::Ripemd160,
+        &[
+            "RIPEMD-160",
+            "RIPEMD160",
+            "RIPEMD",
+            "RMD160",
+            "1.3.36.3.2.1",
+        ],
+    ),
+];
+
+impl Legacy {
+    fn names(self) -> &'static [&'static str] {
+        let mut known = LEGACY_NAMES.iter();
+        known
+            .find(|(legacy, _)| *legacy == self)
+            .map_or(&["UNDEF"], |(_, names)| names)
+    }
+
+    /// The DigestInfo of RFC 8017, section 9.2, up to the digest.
+    pub(crate) fn digest_info(self) -> &'static [u8] {
+        match self {
+            Legacy::Md5 => &[
+                0x30, 0x20, 0x30, 0x0c, 0x06, 0x08, 0x2a, 0x86, 0x48, 0x86, 0xf7, 0x0d, 0x02, 0x05,
+                0x05, 0x00, 0x04, 0x10,
+            ],
+            Legacy::Ripemd160 => &[
+                0x30, 0x21, 0x30, 0x09, 0x06, 0x05, 0x2b, 0x24, 0x03, 0x02, 0x01, 0x05, 0x00, 0x04,
+                0x14,
+            ],
+        }
+    }
+}
+
 /// What a signature context has as its digest.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Digest {
     /// A hash function of the library.
     Hash(Hash),
+    Legacy(Legacy),
     /// 36 bytes of MD5 and SHA-1, computed elsewhere and signed without a DigestInfo: TLS before 1.2.
     Md5Sha1,
 }
@@ -59,12 +104,18 @@ impl Digest {
         if name.eq_ignore_ascii_case("MD5-SHA1") {
             return Some(Digest::Md5Sha1);
         }
-        hash_named(name).map(Digest::Hash)
+        let is = |known: &&str| known.eq_ignore_ascii_case(name);
+        let legacy = LEGACY_NAMES.iter().find(|(_, names)| names.iter().any(is));
+        match legacy {
+            Some((legacy, _)) => Some(Digest::Legacy(*legacy)),
+            None => hash_named(name).map(Digest::Hash),
+        }
     }
 
     pub(crate) fn name(self) -> &'static str {
         match self {
             Digest::Hash(hash) => name_of(hash),
+            Digest::Legacy(legacy) => legacy.names()[0],
             Digest::Md5Sha1 => "MD5-SHA1",
         }
     }
@@ -72,6 +123,8 @@ impl Digest {
     pub(crate) fn len(self) -> usize {
         match self {
             Digest::Hash(hash) => hash.digest_len(),
+            Digest::Legacy(Legacy::Md5) => 16,
+            Digest::Legacy(Legacy::Ripemd160) => 20,
             Digest::Md5Sha1 => 36,
         }
     }
@@ -114,8 +167,14 @@ impl<D: digest::Digest + Clone + Send + 'static> Hasher for D {
     }
 }
 
-/// A new message. SHAKE is none of the functions that [`hash_named`] gives.
-pub(crate) fn hasher(hash: Hash) -> Option<Box<dyn Hasher>> {
+/// A new message. SHAKE is none of the functions that [`hash_named`] gives, and MD5 with SHA-1 is computed elsewhere.
+pub(crate) fn hasher(digest: Digest) -> Option<Box<dyn Hasher>> {
+    let hash = match digest {
+        Digest::Hash(hash) => hash,
+        Digest::Legacy(Legacy::Md5) => return Some(Box::new(md5::Md5::default())),
+        Digest::Legacy(Legacy::Ripemd160) => return Some(Box::new(ripemd::Ripemd160::default())),
+        Digest::Md5Sha1 => return None,
+    };
     Some(match hash {
         Hash::Sha1 => Box::new(sha1::Sha1::default()),
         Hash::Sha224 => Box::new(sha2::Sha224::default()),

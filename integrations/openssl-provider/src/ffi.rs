@@ -6,17 +6,21 @@
 //! | reading and answering parameters | `param` |
 //! | how the provider is found, and what it offers | `provider` |
 //! | OpenSSL's queue of errors | `errors` |
-//! | RSA keys | `keymgmt` |
-//! | signatures | `signature` |
+//! | RSA keys | `keymgmt`, and `generation` of new ones |
+//! | a key as OpenSSL holds it | `slot` |
+//! | signatures | `signature`, and `sigalg` for those with a digest in their name |
 //! | asynchronous jobs | `jobs` |
 //! | a stack with room for the arithmetic | `stack` |
 
 mod cipher;
 mod errors;
+mod generation;
 pub(crate) mod jobs;
 mod keymgmt;
 pub(crate) mod param;
 mod provider;
+mod sigalg;
 mod signature;
+mod slot;
 pub(crate) mod stack;
 mod types;

@@ -9,6 +9,8 @@
 //! The descriptor of every paused job is ready at once, so that the event loop resumes it in its next round. What entered in the
 //! round before is computed by the first that is resumed. There is no thread and no timer. The request of a job that is never
 //! resumed is taken back when its connection is freed.
+//!
+//! A pass is of requests of one size, of one key or of several (see `shared`); what does not fill one is computed key by key.
 
 use std::{
     cell::RefCell,
@@ -25,6 +27,7 @@ use crate::{
         stack,
     },
     key::Key,
+    shared::{self, Shape},
 };
 
 /// The result of one private operation.
@@ -88,8 +91,11 @@ fn together(key: &Arc<Key>, input: Zeroizing<Vec<u8>>, job: Job) -> Result<Zeroi
         gathering
             .waiting
             .push((Arc::clone(key), Arc::clone(&request)));
+        let shape = shape(key);
         let same = gathering.waiting.iter();
-        same.filter(|(other, _)| Arc::ptr_eq(other, key)).count() >= lanes
+        same.filter(|(other, _)| self::shape(other) == shape)
+            .count()
+            >= lanes
     });
     if !is_full {
         let request = Arc::clone(&request);
@@ -128,44 +134,106 @@ fn forget(request: &Arc<Request>) {
     });
 }
 
-/// Computes requests, those of one key together.
-fn compute(mut gathered: Vec<(Arc<Key>, Arc<Request>)>) {
-    while let Some((key, _)) = gathered.first() {
-        let key = Arc::clone(key);
-        let (group, rest): (Vec<_>, Vec<_>) = gathered
+fn shape(key: &Key) -> Option<Shape> {
+    key.sharing().map(|sharing| sharing.shape())
+}
+
+/// A request with its input, which is not taken back while it is computed.
+struct Entry {
+    key: Arc<Key>,
+    request: Arc<Request>,
+    input: Zeroizing<Vec<u8>>,
+}
+
+/// Computes requests, those of one size together.
+fn compute(gathered: Vec<(Arc<Key>, Arc<Request>)>) {
+    let entry = |(key, request): (_, Arc<Request>)| {
+        let input = match &*request.state() {
+            State::Waiting(input) => input.clone(),
+            State::Answered(_) | State::Done => return None,
+        };
+        Some(Entry {
+            key,
+            request,
+            input,
+        })
+    };
+    let mut entries: Vec<Entry> = gathered.into_iter().filter_map(entry).collect();
+    while let Some(first) = entries.first() {
+        let shape = shape(&first.key);
+        let (mut same, rest) = entries
             .into_iter()
-            .partition(|(other, _)| Arc::ptr_eq(other, &key));
-        gathered = rest;
-        answer(&key, &group);
+            .partition(|entry: &Entry| self::shape(&entry.key) == shape);
+        entries = rest;
+        // Those of one key stand together, in case each computes for itself.
+        same.sort_by_key(|entry| entry.key.sharing().map(|sharing| sharing.id()));
+        let together = worth_sharing(&same);
+        match together > 0 && pass(&same[..together]) {
+            true => by_key(&same[together..]),
+            false => by_key(&same),
+        }
     }
 }
 
-fn answer(key: &Key, group: &[(Arc<Key>, Arc<Request>)]) {
-    let k = key.modulus_len();
-    let mut requests = Vec::with_capacity(group.len());
-    let mut inputs = Zeroizing::new(Vec::with_capacity(k * group.len()));
-    for (_, request) in group {
-        if let State::Waiting(input) = &*request.state() {
-            inputs.extend_from_slice(input);
-        } else {
-            continue;
-        }
-        requests.push(request);
+/// How many of these, which are of one size and sorted by key, are worth passes that keys share.
+fn worth_sharing(entries: &[Entry]) -> usize {
+    let [first, .., last] = entries else { return 0 };
+    if Arc::ptr_eq(&first.key, &last.key) {
+        return 0;
+    }
+    // What is left over after whole passes may be faster one by one.
+    let fills = |items: &usize| first.key.fills(*items).unwrap_or(false);
+    (2..=entries.len()).rev().find(fills).unwrap_or(0)
+}
+
+fn by_key(entries: &[Entry]) {
+    for group in entries.chunk_by(|one, other| Arc::ptr_eq(&one.key, &other.key)) {
+        let key = &group[0].key;
+        run(group, |inputs, outputs, status| {
+            Some(key.run_private(inputs, outputs, status))
+        });
+    }
+}
+
+/// Whether the keys were ready to share a pass.
+fn pass(entries: &[Entry]) -> bool {
+    let keys = entries.iter().map(|entry| entry.key.sharing().cloned());
+    let Some(keys) = keys.collect::<Option<Vec<_>>>() else {
+        return false;
+    };
+    run(entries, |inputs, outputs, status| {
+        shared::run(&keys, inputs, outputs, status)
+    })
+}
+
+/// Computes requests of one size, and answers them unless there is no result at all.
+fn run(
+    entries: &[Entry],
+    compute: impl FnOnce(&[u8], &mut [u8], &mut [Status]) -> Option<Result<()>>,
+) -> bool {
+    let k = entries[0].key.modulus_len();
+    let mut inputs = Zeroizing::new(Vec::with_capacity(k * entries.len()));
+    for entry in entries {
+        inputs.extend_from_slice(&entry.input);
     }
     let mut outputs = Zeroizing::new(vec![0; inputs.len()]);
-    let mut status = vec![Status::Done; requests.len()];
-    let ran = key.run_private(&inputs, &mut outputs, &mut status);
-    for ((request, output), status) in requests.iter().zip(outputs.chunks(k)).zip(status) {
+    let mut status = vec![Status::Done; entries.len()];
+    let Some(ran) = compute(&inputs, &mut outputs, &mut status) else {
+        return false;
+    };
+    for ((entry, output), status) in entries.iter().zip(outputs.chunks(k)).zip(status) {
         let answer = match (&ran, status) {
             (Ok(()), Status::Done) => Ok(Zeroizing::new(output.to_vec())),
             (Ok(()), status) => Err(reason(status).to_owned()),
             (Err(error), _) => Err(error.to_string()),
         };
-        let mut state = request.state();
+        let mut state = entry.request.state();
+        // One that was taken back meanwhile has no job to answer.
         if matches!(*state, State::Waiting(..)) {
             *state = State::Answered(answer);
         }
     }
+    true
 }
 
 fn alone(key: &Key, input: &[u8]) -> Result<Zeroizing<Vec<u8>>> {

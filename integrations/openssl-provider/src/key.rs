@@ -1,13 +1,13 @@
 //! A key as OpenSSL's contexts share it, with runners that are kept from call to call.
 
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 
 use rsalab_rsa::{
     Backend, CpuBackend, Error, Pooled, Prepared, PrivateKey, PublicKey, Result, Status,
     encryption::Encryptor, random::SystemRng, scheme::EncryptionScheme,
 };
 
-use crate::statistics;
+use crate::{shared::Sharing, statistics};
 
 /// One operation of a key, made ready when it is first used.
 #[derive(Default)]
@@ -26,26 +26,27 @@ impl Ready {
 /// An RSA key, public or private.
 pub(crate) struct Key {
     public: PublicKey,
-    private: Option<PrivateKey>,
+    private: Option<Arc<Sharing>>,
     public_ready: Ready,
     private_ready: Ready,
 }
 
 impl Key {
     pub(crate) fn from_public(public: PublicKey) -> Key {
+        Key::new(public, None)
+    }
+
+    fn new(public: PublicKey, private: Option<PrivateKey>) -> Key {
         Key {
             public,
-            private: None,
+            private: private.map(|private| Arc::new(Sharing::new(private))),
             public_ready: Ready::default(),
             private_ready: Ready::default(),
         }
     }
 
     pub(crate) fn from_private(private: PrivateKey) -> Key {
-        Key {
-            private: Some(private.clone()),
-            ..Key::from_public(private.public().clone())
-        }
+        Key::new(private.public().clone(), Some(private))
     }
 
     pub(crate) fn public(&self) -> &PublicKey {
@@ -53,7 +54,7 @@ impl Key {
     }
 
     pub(crate) fn private(&self) -> Option<&PrivateKey> {
-        self.private.as_ref()
+        self.private.as_ref().map(|sharing| sharing.key())
     }
 
     pub(crate) fn bits(&self) -> usize {
@@ -65,11 +66,22 @@ impl Key {
     }
 
     fn prepared_private(&self) -> Result<&Pooled> {
-        let private = self.private.as_ref().ok_or_else(|| Error::Scheme {
+        let private = self.private().ok_or_else(|| Error::Scheme {
             reason: "the operation needs a private key, and this one is public".into(),
         })?;
         self.private_ready
             .prepared(|| CpuBackend::auto().prepare_private(private))
+    }
+
+    /// The private half as one that may share passes with others; none if the key is public.
+    pub(crate) fn sharing(&self) -> Option<&Arc<Sharing>> {
+        self.private.as_ref()
+    }
+
+    /// Whether so many blocks are worth a pass of the widest kernel, and not one by one on the fastest for a few.
+    pub(crate) fn fills(&self, items: usize) -> Result<bool> {
+        let prepared = self.prepared_private()?;
+        Ok(items > 0 && prepared.kernels_for(items) == [prepared.kernel()])
     }
 
     /// Items that the widest kernel works on at once.

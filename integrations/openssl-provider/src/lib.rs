@@ -4,20 +4,26 @@
 //! |---|---|
 //! | how OpenSSL calls us, and we OpenSSL | `ffi` |
 //! | what a key is | `key` |
+//! | what a key of the type RSA-PSS is restricted to | `pss` |
 //! | what a signature context holds, and what it computes | `sign` |
+//! | what certificates call a signature's algorithm | `algorithm` |
 //! | what an encryption context holds, and what it computes | `encryption` |
 //! | which digests there are, and what OpenSSL calls them | `digests` |
 //! | how operations inside asynchronous jobs become batches | `gather` |
+//! | how keys share a pass | `shared` |
 //! | how many there were in each batch | `statistics` |
 //!
 //! Only `ffi` has `unsafe`. No panic crosses it: each function that OpenSSL calls catches them and fails.
 #![deny(unsafe_code)]
 
+mod algorithm;
 mod digests;
 mod encryption;
 #[allow(unsafe_code)]
 mod ffi;
 mod gather;
 mod key;
+mod pss;
+mod shared;
 mod sign;
 mod statistics;

@@ -1,5 +1,7 @@
 //! A signature context: key, padding, digest, and the message as far as it has come.
 
+mod parameters;
+
 use std::sync::Arc;
 
 use rsalab_rsa::{
@@ -10,10 +12,12 @@ use rsalab_rsa::{
 use subtle::ConstantTimeEq;
 
 use crate::{
-    digests::{Digest, Hasher, hash_named, hasher, name_of},
+    algorithm,
+    digests::{Digest, Hasher, hasher},
     ffi::{param::Params, stack},
     gather,
     key::Key,
+    pss::Kind,
 };
 
 type Result<T> = std::result::Result<T, String>;
@@ -26,12 +30,6 @@ enum Padding {
     Pss,
 }
 
-const PADDINGS: [(Padding, i64, &str); 3] = [
-    (Padding::Pkcs1, 1, "pkcs1"),
-    (Padding::None, 3, "none"),
-    (Padding::Pss, 6, "pss"),
-];
-
 /// OpenSSL's lengths of salt.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Salt {
@@ -43,13 +41,6 @@ enum Salt {
     AutoDigestMax,
     Bytes(usize),
 }
-
-const SALTS: [(Salt, i64, &str); 4] = [
-    (Salt::Digest, -1, "digest"),
-    (Salt::Auto, -2, "auto"),
-    (Salt::Max, -3, "max"),
-    (Salt::AutoDigestMax, -4, "auto-digestmax"),
-];
 
 /// What a context is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -67,7 +58,14 @@ pub(crate) struct Context {
     digest: Option<Digest>,
     mask: Option<Hash>,
     salt: Salt,
+    kind: Kind,
+    /// Bytes of salt, at least, where the key is restricted.
+    least_salt: Option<usize>,
     hasher: Option<Box<dyn Hasher>>,
+    /// Whether a part of the message was hashed.
+    is_updated: bool,
+    /// What a message that is verified piece by piece is to have.
+    signature: Option<Vec<u8>>,
 }
 
 impl Default for Context {
@@ -79,7 +77,11 @@ impl Default for Context {
             digest: None,
             mask: None,
             salt: Salt::Auto,
+            kind: Kind::Rsa,
+            least_salt: None,
             hasher: None,
+            is_updated: false,
+            signature: None,
         }
     }
 }
@@ -90,21 +92,80 @@ impl Context {
         Context {
             key: self.key.clone(),
             hasher: self.hasher.as_ref().map(|hasher| hasher.copy()),
+            signature: self.signature.clone(),
             ..*self
         }
     }
 
-    /// Begins an operation; without a key, with the one of before.
-    pub(crate) fn begin(&mut self, purpose: Use, key: Option<Arc<Key>>) -> Result<()> {
-        if let Some(key) = key {
-            self.key = Some(key);
+    /// Begins an operation; without a key, with the one of before. Digests of before stay, paddings and lengths of salt do not.
+    pub(crate) fn begin(&mut self, purpose: Use, key: Option<(Kind, Arc<Key>)>) -> Result<()> {
+        if let Some((kind, key)) = key {
+            (self.kind, self.key) = (kind, Some(key));
         }
-        if purpose == Use::Sign && self.key()?.private().is_none() {
+        let key = self.key()?;
+        if purpose == Use::Sign && key.private().is_none() {
             return Err("the key has no private half".into());
         }
+        let restrictions = self.kind.restrictions();
+        if let Some(restrictions) = restrictions {
+            let most = most_salt(key.bits(), restrictions.hash) + 2;
+            if restrictions.salt > most {
+                return Err("the key is too short for the salt that it is restricted to".into());
+            }
+            self.digest = Some(Digest::Hash(restrictions.hash));
+            self.mask = Some(restrictions.mask);
+        }
+        self.salt = restrictions.map_or(Salt::Auto, |restrictions| Salt::Bytes(restrictions.salt));
+        self.least_salt = restrictions.map(|restrictions| restrictions.salt);
+        self.padding = match self.kind {
+            Kind::Rsa => Padding::Pkcs1,
+            Kind::Pss(_) => Padding::Pss,
+        };
         self.purpose = purpose;
-        self.hasher = None;
+        (self.hasher, self.is_updated, self.signature) = (None, false, None);
         Ok(())
+    }
+
+    /// Makes the operation that was begun one of PKCS#1 v1.5 with this digest, of a message or of a digest.
+    pub(crate) fn fix_digest(&mut self, name: &str, of_message: bool) -> Result<()> {
+        if self.kind != Kind::Rsa {
+            return Err("the algorithm is not for keys of the type RSA-PSS".into());
+        }
+        self.set_digest(name)?;
+        if of_message {
+            self.hasher = self.digest.and_then(hasher);
+        }
+        Ok(())
+    }
+
+    /// The digest of what is given at once: that of the message, if one was begun, and else what is given.
+    pub(crate) fn digest_of(&mut self, input: &[u8]) -> Result<Vec<u8>> {
+        if self.hasher.is_none() {
+            return match self.is_updated {
+                true => Err("the message has ended".into()),
+                false => Ok(input.to_vec()),
+            };
+        }
+        if self.is_updated {
+            return Err("the message was given in part".into());
+        }
+        self.update(input)?;
+        self.finish()
+    }
+
+    /// Takes the signature that a message is to have, if it is among the parameters.
+    pub(crate) fn set_signature(&mut self, params: &Params<'_>) -> Result<()> {
+        if let Some(found) = params.find("signature") {
+            let signature = found.octets().ok_or("a signature is an octet string")?;
+            self.signature = Some(signature.to_vec());
+        }
+        Ok(())
+    }
+
+    pub(crate) fn take_signature(&mut self) -> Result<Vec<u8>> {
+        self.signature
+            .take()
+            .ok_or_else(|| "the signature was not set".into())
     }
 
     /// Begins to hash a message; with OpenSSL's default digest if there is no name.
@@ -114,10 +175,7 @@ impl Context {
             None if self.digest.is_none() => self.set_digest("SHA2-256")?,
             None => {}
         }
-        match self.digest {
-            Some(Digest::Hash(hash)) => self.hasher = hasher(hash),
-            _ => self.hasher = None,
-        }
+        self.hasher = self.digest.and_then(hasher);
         match self.hasher {
             Some(_) => Ok(()),
             None => Err("messages are not hashed with this digest".into()),
@@ -127,6 +185,7 @@ impl Context {
     pub(crate) fn update(&mut self, part: &[u8]) -> Result<()> {
         let hasher = self.hasher.as_mut().ok_or("no message was begun")?;
         hasher.update(part);
+        self.is_updated = true;
         Ok(())
     }
 
@@ -170,15 +229,10 @@ impl Context {
                 true => Ok(input.to_vec()),
                 false => Err("without a padding the input is as long as the modulus".into()),
             },
-            (Padding::Pkcs1, None | Some(Digest::Md5Sha1)) => {
-                if input.len() + 11 > k {
-                    return Err("the input is too long for the key".into());
-                }
-                let mut block = vec![0xff; k];
-                (block[0], block[1]) = (0, 1);
-                block[k - input.len() - 1] = 0;
-                block[k - input.len()..].copy_from_slice(input);
-                Ok(block)
+            (Padding::Pkcs1, None | Some(Digest::Md5Sha1)) => type_1(k, input),
+            (Padding::Pss, None) => Err("PSS takes a digest".into()),
+            (Padding::Pkcs1, Some(Digest::Legacy(legacy))) => {
+                type_1(k, &[legacy.digest_info(), input].concat())
             }
             _ => self
                 .scheme(key, true)?
@@ -189,10 +243,8 @@ impl Context {
 
     /// The scheme that digest and padding make.
     fn scheme(&self, key: &Key, signs: bool) -> Result<SignatureScheme> {
-        let hash = match (self.digest, self.padding) {
-            (Some(Digest::Hash(hash)), _) => hash,
-            (None, Padding::Pss) => Hash::Sha1,
-            _ => return Err("the padding takes another digest".into()),
+        let Some(Digest::Hash(hash)) = self.digest else {
+            return Err("the padding takes another digest".into());
         };
         if self.padding == Padding::Pkcs1 {
             return Ok(SignatureScheme::Pkcs1v15(hash));
@@ -201,19 +253,25 @@ impl Context {
             hash,
             mgf_hash: self.mask.unwrap_or(hash),
             salt_len: match self.salt {
-                Salt::Digest => SaltLen::Digest,
-                Salt::Bytes(bytes) => SaltLen::Bytes(bytes),
-                Salt::Max => SaltLen::Max,
-                Salt::Auto if signs => SaltLen::Max,
-                Salt::AutoDigestMax if signs => {
-                    let most = (key.bits() - 1)
-                        .div_ceil(8)
-                        .saturating_sub(hash.digest_len() + 2);
-                    SaltLen::Bytes(most.min(hash.digest_len()))
-                }
-                Salt::Auto | Salt::AutoDigestMax => SaltLen::Any,
+                Salt::Auto | Salt::AutoDigestMax if !signs => SaltLen::Any,
+                _ => SaltLen::Bytes(self.salt_len(key, hash)?),
             },
         }))
+    }
+
+    /// Bytes of salt of a signature that this context makes.
+    fn salt_len(&self, key: &Key, hash: Hash) -> Result<usize> {
+        let most = most_salt(key.bits(), hash);
+        let salt = match self.salt {
+            Salt::Digest => hash.digest_len(),
+            Salt::Auto | Salt::Max => most,
+            Salt::AutoDigestMax => most.min(hash.digest_len()),
+            Salt::Bytes(bytes) => bytes,
+        };
+        match self.least_salt {
+            Some(least) if salt < least => Err(TOO_LITTLE_SALT.into()),
+            _ => Ok(salt),
+        }
     }
 
     /// Whether a signature is of a digest.
@@ -227,7 +285,7 @@ impl Context {
         let mut block = opened.map_err(|error| error.to_string())?.ok_or(REFUSED)?;
         let is_right = match (self.padding, self.digest) {
             (Padding::None, _) => input == block,
-            (Padding::Pkcs1, None | Some(Digest::Md5Sha1)) => {
+            (Padding::Pkcs1, None | Some(Digest::Md5Sha1 | Digest::Legacy(_))) => {
                 bool::from(self.block(key, input)?.as_slice().ct_eq(&block))
             }
             _ => self
@@ -258,8 +316,9 @@ impl Context {
                     return Err(REFUSED.into());
                 }
                 let content = &block[3 + padding..];
-                let Some(digest @ Digest::Hash(_)) = digest else {
-                    return Ok(content.to_vec());
+                let digest = match digest {
+                    Some(digest @ (Digest::Hash(_) | Digest::Legacy(_))) => digest,
+                    None | Some(Digest::Md5Sha1) => return Ok(content.to_vec()),
                 };
                 let found = content
                     .len()
@@ -276,158 +335,41 @@ impl Context {
         }
     }
 
-    fn set_digest(&mut self, name: &str) -> Result<()> {
-        let digest =
-            Digest::named(name).ok_or_else(|| format!("the digest {name} is not known"))?;
-        self.digest = Some(digest);
-        Ok(())
-    }
-
-    pub(crate) fn set_params(&mut self, params: &Params<'_>) -> Result<()> {
-        if let Some(found) = params.find("pad-mode") {
-            let (number, text) = (found.number(), found.string());
-            let known = PADDINGS
-                .iter()
-                .find(|(_, id, name)| number == Some(*id) || text == Some(*name));
-            self.padding = known.ok_or("the padding is not known")?.0;
-            if self.padding == Padding::Pss && self.purpose == Use::Recover {
-                return Err("nothing is recovered from PSS".into());
-            }
-        }
-        if let Some(found) = params.find("digest") {
-            self.set_digest(found.string().ok_or("a digest is a name")?)?;
-        }
-        if let Some(found) = params.find("mgf1-digest") {
-            let name = found.string().ok_or("a digest is a name")?;
-            self.mask =
-                Some(hash_named(name).ok_or_else(|| format!("the digest {name} is not known"))?);
-        }
-        if let Some(found) = params.find("saltlen") {
-            let text = found.string();
-            let number = found.number().or_else(|| text?.parse().ok());
-            let known = SALTS
-                .iter()
-                .find(|(_, id, name)| number == Some(*id) || text == Some(*name))
-                .map(|(salt, ..)| *salt);
-            let bytes = number
-                .and_then(|number| usize::try_from(number).ok())
-                .map(Salt::Bytes);
-            self.salt = known.or(bytes).ok_or("the length of salt is not known")?;
-        }
-        Ok(())
-    }
-
-    pub(crate) fn get_params(&self, params: &Params<'_>) -> Result<()> {
-        if let Some(found) = params.find("algorithm-id") {
-            found.set_octets(&self.algorithm()?)?;
-        }
-        if let Some(found) = params.find("pad-mode")
-            && let Some((_, id, name)) = PADDINGS
-                .iter()
-                .find(|(padding, ..)| *padding == self.padding)
-        {
-            match found.is_text() {
-                true => found.set_string(name)?,
-                false => found.set_number(*id as usize)?,
-            }
-        }
-        if let Some(found) = params.find("digest") {
-            found.set_string(self.digest.map_or("", Digest::name))?;
-        }
-        if let Some(found) = params.find("mgf1-digest") {
-            let digest = self.digest.map_or("", Digest::name);
-            found.set_string(self.mask.map_or(digest, name_of))?;
-        }
-        if let Some(found) = params.find("saltlen") {
-            let known = SALTS.iter().find(|(salt, ..)| *salt == self.salt);
-            match (known, self.salt) {
-                (Some((_, _, name)), _) if found.is_text() => found.set_string(name)?,
-                (Some((_, id, _)), _) => found.set_signed(*id)?,
-                (None, Salt::Bytes(bytes)) if found.is_text() => {
-                    found.set_string(&bytes.to_string())?
-                }
-                (None, Salt::Bytes(bytes)) => found.set_number(bytes)?,
-                (None, _) => {}
-            }
-        }
-        Ok(())
-    }
-
-    /// The AlgorithmIdentifier of what the context signs (RFC 8017, appendix A.2), in DER.
+    /// The AlgorithmIdentifier of what the context signs.
     fn algorithm(&self) -> Result<Vec<u8>> {
-        let Some(Digest::Hash(hash)) = self.digest else {
-            return Err("there is no algorithm for this digest".into());
-        };
-        match self.padding {
-            Padding::Pkcs1 => {
-                let mut oid = PKCS1.to_vec();
-                let nist = [0x60, 0x86, 0x48, 0x01, 0x65, 0x03, 0x04, 0x03];
-                match hash {
-                    Hash::Sha1 => oid.push(5),
-                    Hash::Sha256 => oid.push(11),
-                    Hash::Sha384 => oid.push(12),
-                    Hash::Sha512 => oid.push(13),
-                    Hash::Sha224 => oid.push(14),
-                    Hash::Sha512_224 => oid.push(15),
-                    Hash::Sha512_256 => oid.push(16),
-                    Hash::Sha3_224 => oid = [&nist[..], &[13]].concat(),
-                    Hash::Sha3_256 => oid = [&nist[..], &[14]].concat(),
-                    Hash::Sha3_384 => oid = [&nist[..], &[15]].concat(),
-                    Hash::Sha3_512 => oid = [&nist[..], &[16]].concat(),
-                    Hash::Shake128 | Hash::Shake256 => {
-                        return Err("there is no algorithm for SHAKE".into());
-                    }
-                }
-                Ok(tlv(0x30, &[tlv(0x06, &oid), tlv(0x05, &[])].concat()))
+        const NONE: &str = "there is no algorithm for this digest and padding";
+        match (self.padding, self.digest) {
+            (Padding::Pkcs1, Some(digest)) => {
+                algorithm::pkcs1v15(digest).ok_or_else(|| NONE.into())
             }
-            Padding::Pss => {
+            (Padding::Pss, Some(Digest::Hash(hash))) => {
                 let key = self.key()?;
-                let most = (key.bits() - 1)
-                    .div_ceil(8)
-                    .saturating_sub(hash.digest_len() + 2);
-                let salt = match self.salt {
-                    Salt::Digest => hash.digest_len(),
-                    Salt::Auto | Salt::Max => most,
-                    Salt::AutoDigestMax => most.min(hash.digest_len()),
-                    Salt::Bytes(bytes) => bytes,
-                };
-                let function = |hash: Hash| {
-                    tlv(
-                        0x30,
-                        &[tlv(0x06, hash.oid().as_bytes()), tlv(0x05, &[])].concat(),
-                    )
-                };
-                let mgf1 = tlv(0x06, &[PKCS1, &[8]].concat());
-                let mask = tlv(0x30, &[mgf1, function(self.mask.unwrap_or(hash))].concat());
-                let mut number = (salt as u32).to_be_bytes().to_vec();
-                while number.len() > 1 && number[0] == 0 && number[1] < 128 {
-                    number.remove(0);
+                match self.scheme(key, true)? {
+                    SignatureScheme::Pss(pss) => Ok(algorithm::pss(pss, self.salt_len(key, hash)?)),
+                    _ => Err(NONE.into()),
                 }
-                // DER leaves out what is the default.
-                let is_sha1 = |hash| hash == Hash::Sha1;
-                let mut params = Vec::new();
-                if !is_sha1(hash) {
-                    params.extend(tlv(0xa0, &function(hash)));
-                }
-                if !is_sha1(self.mask.unwrap_or(hash)) {
-                    params.extend(tlv(0xa1, &mask));
-                }
-                if salt != 20 {
-                    params.extend(tlv(0xa2, &tlv(0x02, &number)));
-                }
-                let oid = tlv(0x06, &[PKCS1, &[10]].concat());
-                Ok(tlv(0x30, &[oid, tlv(0x30, &params)].concat()))
             }
-            Padding::None => Err("there is no algorithm without a padding".into()),
+            _ => Err(NONE.into()),
         }
     }
 }
 
-/// 1.2.840.113549.1.1, the contents of its encoding.
-const PKCS1: &[u8] = &[0x2a, 0x86, 0x48, 0x86, 0xf7, 0x0d, 0x01, 0x01];
+const TOO_LITTLE_SALT: &str = "the key is restricted to longer salts";
 
-/// An element of DER whose content is shorter than 128 bytes.
-fn tlv(tag: u8, content: &[u8]) -> Vec<u8> {
-    assert!(content.len() < 128);
-    [&[tag, content.len() as u8], content].concat()
+/// Bytes of salt that PSS has at most (RFC 8017, section 9.1.1).
+fn most_salt(bits: usize, hash: Hash) -> usize {
+    (bits - 1).div_ceil(8).saturating_sub(hash.digest_len() + 2)
+}
+
+/// EMSA-PKCS1-v1_5 of what may be a DigestInfo or not (RFC 8017, section 9.2), in `k` bytes.
+fn type_1(k: usize, content: &[u8]) -> Result<Vec<u8>> {
+    if content.len() + 11 > k {
+        return Err("the input is too long for the key".into());
+    }
+    let mut block = vec![0xff; k];
+    (block[0], block[1]) = (0, 1);
+    let start = k - content.len();
+    block[start - 1] = 0;
+    block[start..].copy_from_slice(content);
+    Ok(block)
 }

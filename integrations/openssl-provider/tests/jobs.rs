@@ -11,7 +11,7 @@ use std::{
     thread,
 };
 
-use support::crypto::{Any, Crypto, Loaded};
+use support::crypto::{Any, Crypto, Loaded, Pkey};
 
 const ASYNC_FINISH: c_int = 3;
 const ASYNC_PAUSE: c_int = 2;
@@ -109,8 +109,19 @@ impl Setup {
         u64::from_ne_bytes(number)
     }
 
-    /// Runs jobs side by side on this thread until all are done, as an event loop does: those whose descriptor is ready, in turns.
+    /// Runs jobs as [`Self::answers`] does, and compares their answers with those that calls outside a job give.
     fn run_jobs(&self, keys: &[Any], jobs: usize) {
+        for (number, out) in self.answers(keys, jobs).iter().enumerate() {
+            assert_eq!(
+                out,
+                &self.alone(keys[number % keys.len()], number),
+                "job {number}"
+            );
+        }
+    }
+
+    /// Runs jobs side by side on this thread until all are done, as an event loop does: those whose descriptor is ready, in turns.
+    fn answers(&self, keys: &[Any], jobs: usize) -> Vec<Vec<u8>> {
         let crypto = &self.crypto;
         let mut outs = vec![vec![0_u8; 256]; jobs];
         let mut tasks: Vec<Task> = outs
@@ -166,13 +177,7 @@ impl Setup {
                 .for_each(|wait| crypto.ASYNC_WAIT_CTX_free()(wait));
             crypto.ASYNC_cleanup_thread()();
         }
-        for (number, out) in outs.iter().enumerate() {
-            assert_eq!(
-                out,
-                &self.alone(keys[number % keys.len()], number),
-                "job {number}"
-            );
-        }
+        outs
     }
 
     /// Begins a job for each task, and returns how many paused; their connections are freed with them paused.
@@ -218,6 +223,85 @@ impl Setup {
     }
 }
 
+/// How many batches of a size there are more than before.
+fn more(setup: &Setup, before: &[(usize, usize)], size: usize) -> usize {
+    let count = |batches: &[(usize, usize)]| {
+        let found = batches.iter().find(|(known, _)| *known == size);
+        found.map_or(0, |(_, count)| *count)
+    };
+    count(&setup.batches()) - count(before)
+}
+
+/// Jobs of as many keys as there are lanes come to share a pass, whichever keys are freed and made meanwhile.
+fn keys_share_passes(setup: &Setup, lanes: usize) {
+    let new_keys = || (0..lanes).map(|_| setup.new_key()).collect::<Vec<_>>();
+    let mut keys = new_keys();
+    let handles = |keys: &[Pkey<'_>]| keys.iter().map(Pkey::handle).collect::<Vec<_>>();
+    let learn = |keys: &[Pkey<'_>]| (0..6).for_each(|_| setup.run_jobs(&handles(keys), lanes));
+    learn(&keys);
+    for _ in 0..3 {
+        let before = setup.batches();
+        setup.run_jobs(&handles(&keys), lanes);
+        assert_eq!(more(setup, &before, lanes), 1, "{:?}", setup.batches());
+        // By which answers are compared.
+        assert_eq!(more(setup, &before, 1), lanes);
+    }
+    // The group goes with one of its keys, and comes again.
+    keys.swap_remove(1);
+    keys.push(setup.new_key());
+    let before = setup.batches();
+    setup.run_jobs(&handles(&keys), lanes);
+    assert_eq!(more(setup, &before, lanes), 0);
+    assert_eq!(more(setup, &before, 1), 2 * lanes);
+    learn(&keys);
+    let before = setup.batches();
+    setup.run_jobs(&handles(&keys), lanes);
+    assert_eq!(more(setup, &before, lanes), 1);
+    // Two keys, many requests of each; and a pass and a half.
+    for jobs in [lanes, lanes + lanes / 2, 2 * lanes + 1] {
+        setup.run_jobs(&handles(&keys[..2]), jobs);
+        setup.run_jobs(&handles(&keys), jobs);
+    }
+}
+
+mod timing {
+    use super::*;
+    use std::time::Instant;
+
+    /// Prints how long jobs of several keys take, beside as many of each key for itself.
+    #[test]
+    #[ignore = "measures times: needs a quiet machine"]
+    fn jobs_of_several_keys() {
+        let Some(setup) = Loaded::new().map(Setup) else {
+            return;
+        };
+        let lanes = rsalab_rsa::Backend::lanes(&rsalab_rsa::CpuBackend::auto());
+        if lanes < 2 {
+            eprintln!("SKIPPED: no kernel here has lanes to share");
+            return;
+        }
+        let keys: Vec<Any> = (0..lanes).map(|_| setup.key()).collect();
+        // Microseconds; the least of many, as other programs interrupt some.
+        let least = |run: &dyn Fn()| {
+            let time = || {
+                let start = Instant::now();
+                run();
+                start.elapsed().as_secs_f64() * 1e6
+            };
+            (0..301).map(|_| time()).fold(f64::INFINITY, f64::min)
+        };
+        let one = least(&|| drop(setup.answers(&keys[..1], lanes)));
+        let several = least(&|| drop(setup.answers(&keys, lanes)));
+        let single = |key: &Any| least(&|| drop(setup.answers(&[*key], 1)));
+        let alone: f64 = keys.iter().map(single).sum();
+        eprintln!(
+            "{lanes} jobs: of one key {one:.0} us, of {lanes} keys {several:.0} us, one after another {alone:.0} us; {:?}",
+            setup.batches()
+        );
+        assert!(several < alone, "sharing a pass gains nothing");
+    }
+}
+
 /// One test, for the histogram is the process's.
 #[test]
 fn jobs_share_passes_and_answers_are_their_own() {
@@ -233,6 +317,10 @@ fn jobs_share_passes_and_answers_are_their_own() {
     let lanes = rsalab_rsa::Backend::lanes(&rsalab_rsa::CpuBackend::auto());
     // A kernel of one number has nothing to gain.
     assert_eq!(largest, Some(lanes.max(1)), "{:?}", setup.batches());
+
+    if lanes > 1 {
+        keys_share_passes(&setup, lanes);
+    }
 
     // Each thread gathers its own.
     let wrong = AtomicUsize::new(0);

@@ -2,12 +2,7 @@
 
 mod support;
 
-use std::{
-    fs,
-    io::{BufRead, BufReader, Read, Write},
-    net::TcpListener,
-    process::{Child, Stdio},
-};
+use std::fs;
 
 use support::Here;
 
@@ -155,6 +150,55 @@ fn raw_digests_recovery_and_refusals() {
     }
 }
 
+/// MD5 and RIPEMD-160, with PKCS#1 v1.5: signatures, certificates, recovery.
+#[test]
+fn old_digests() {
+    let Some(here) = Here::new() else { return };
+    keys(&here, true);
+    let cnf = here.path("openssl.cnf");
+    fs::write(here.path("message"), [7; 1000]).unwrap();
+    for (digest, len) in [("md5", 16), ("ripemd160", 20)] {
+        for (ours, file) in [(true, "ours"), (false, "theirs")] {
+            here.run(
+                ours,
+                &format!("dgst -{digest} -sign 1024.pem -out {file} message"),
+            );
+            let said = here.run(
+                !ours,
+                &format!("dgst -{digest} -verify 1024.pem.pub -signature {file} message"),
+            );
+            assert!(said.contains("Verified OK"), "{digest}: {said}");
+            let request = format!(
+                "req -config {} -x509 -new -key 2048.pem -subj /CN=x -days 2 -{digest} -out c.pem",
+                cnf.display()
+            );
+            here.run(ours, &request);
+            // OpenSSL's verification of certificates asks for more secure digests.
+            let line = "verify -auth_level 0 -check_ss_sig -CAfile c.pem c.pem";
+            let said = here.run(!ours, line);
+            assert!(said.contains("c.pem: OK"), "{said}");
+            fs::write(here.path("digest"), vec![3; len]).unwrap();
+            let options =
+                format!("-inkey 2048.pem -pkeyopt rsa_padding_mode:pkcs1 -pkeyopt digest:{digest}");
+            here.run(
+                ours,
+                &format!("pkeyutl -sign -in digest {options} -out signature"),
+            );
+            here.run(
+                !ours,
+                &format!("pkeyutl -verifyrecover -in signature {options} -out digest2"),
+            );
+            assert_eq!(fs::read(here.path("digest2")).unwrap(), vec![3; len]);
+        }
+        assert_eq!(
+            fs::read(here.path("ours")).unwrap(),
+            fs::read(here.path("theirs")).unwrap()
+        );
+        let wrong = format!("dgst -{digest} -verify 2048.pem.pub -signature ours message");
+        assert!(!here.output(true, &wrong).status.success());
+    }
+}
+
 #[test]
 fn keys_of_ours_are_keys_for_others() {
     let Some(here) = Here::new() else { return };
@@ -217,90 +261,6 @@ fn certificates_requests_and_messages() {
                 !ours,
                 "cms -verify -inform DER -in m.cms -CAfile c.pem -purpose any -out out",
             );
-        }
-    }
-}
-
-/// A server that ends with the test.
-struct Server(Child);
-
-impl Drop for Server {
-    fn drop(&mut self) {
-        let _ = self.0.kill();
-        let _ = self.0.wait();
-    }
-}
-
-#[test]
-fn a_server_with_and_without_jobs() {
-    let Some(here) = Here::new() else { return };
-    keys(&here, true);
-    let cnf = here.path("openssl.cnf");
-    here.run(
-        true,
-        &format!(
-            "req -config {} -x509 -new -key 2048.pem -subj /CN=localhost -days 2 -out c.pem",
-            cnf.display()
-        ),
-    );
-    for option in ["", " -async"] {
-        let free = TcpListener::bind("127.0.0.1:0")
-            .unwrap()
-            .local_addr()
-            .unwrap()
-            .port();
-        let line =
-            format!("s_server -accept 127.0.0.1:{free} -cert c.pem -key 2048.pem -www{option}");
-        let mut server = here.command(true, &line);
-        let mut server = Server(
-            server
-                .stdout(Stdio::piped())
-                .stderr(Stdio::null())
-                .spawn()
-                .unwrap(),
-        );
-        let mut lines = BufReader::new(server.0.stdout.take().unwrap());
-        let mut said = String::new();
-        while !said.contains("ACCEPT") {
-            assert_ne!(
-                lines.read_line(&mut said).unwrap(),
-                0,
-                "the server ended: {said}"
-            );
-        }
-        for version in [
-            "-tls1_2",
-            "-tls1_3",
-            // The client encrypts the premaster secret.
-            "-tls1_2 -cipher AES128-GCM-SHA256",
-        ] {
-            for ours in [false, false, true] {
-                let line = format!(
-                    "s_client -connect 127.0.0.1:{free} -CAfile c.pem -verify_return_error -quiet {version}"
-                );
-                let mut client = here.command(ours, &line);
-                let client = client
-                    .stdin(Stdio::piped())
-                    .stdout(Stdio::piped())
-                    .stderr(Stdio::piped());
-                let mut client = client.spawn().unwrap();
-                client
-                    .stdin
-                    .take()
-                    .unwrap()
-                    .write_all(b"GET / HTTP/1.0\r\n\r\n")
-                    .unwrap();
-                let mut page = Vec::new();
-                client
-                    .stdout
-                    .take()
-                    .unwrap()
-                    .read_to_end(&mut page)
-                    .unwrap();
-                let page = String::from_utf8_lossy(&page);
-                assert!(page.contains("HTTP/1.0 200"), "{version}{option}: {page}");
-                client.wait().unwrap();
-            }
         }
     }
 }

@@ -1,5 +1,5 @@
-/* Loaded into a server with LD_PRELOAD, it asks OpenSSL for the provider of every signature and writes what it saw to $RSALAB_WITNESS/PID: a line
- * with what was ours, one with what was not, and what ours says of its batches. Nothing of the provider is changed for it.
+/* Loaded into a program with LD_PRELOAD, it asks OpenSSL for the provider of every RSA signature and writes what it saw to $RSALAB_WITNESS/PID: a
+ * line with what was ours, one with what was not, and what ours says of its batches. Nothing of the provider is changed for it.
  *
  *     cc -shared -fPIC -O2 -o witness.so witness.c -l:libcrypto.so.3 -ldl
  */
@@ -17,6 +17,8 @@ typedef struct { const char *key; unsigned int type; void *data; size_t size, us
 extern void *EVP_MD_CTX_get_pkey_ctx(const void *);
 extern const void *EVP_PKEY_CTX_get0_provider(const void *);
 extern const void *EVP_PKEY_get0_provider(const void *);
+extern void *EVP_PKEY_CTX_get0_pkey(void *);
+extern int EVP_PKEY_is_a(const void *, const char *);
 extern const char *OSSL_PROVIDER_get0_name(const void *);
 extern int OSSL_PROVIDER_get_params(const void *, param *);
 
@@ -28,9 +30,11 @@ static int process;
 /* Read at the start: nginx drops the environment of its workers. */
 static char kept[256];
 
-/* Counts a signature of a provider. */
-static void count(const void *provider)
+/* Counts a signature of a provider, if it is of a key of RSA. */
+static void count(const void *key, const void *provider)
 {
+    if (!key || !(EVP_PKEY_is_a(key, "RSA") || EVP_PKEY_is_a(key, "RSA-PSS")))
+        return;
     const char *name = provider ? OSSL_PROVIDER_get0_name(provider) : "none";
     int rsalab = !strcmp(name, "rsalab");
     char path[512], batches[1024] = "";
@@ -64,7 +68,11 @@ static void count(const void *provider)
     pthread_mutex_unlock(&lock);
 }
 
-static const void *of_context(const void *key) { return key ? EVP_PKEY_CTX_get0_provider(key) : NULL; }
+static void count_of(void *context)
+{
+    if (context)
+        count(EVP_PKEY_CTX_get0_pkey(context), EVP_PKEY_CTX_get0_provider(context));
+}
 
 __attribute__((constructor)) static void keep(void)
 {
@@ -82,7 +90,7 @@ int EVP_DigestSign(void *context, unsigned char *signature, size_t *length, cons
     inside++;
     int result = next(context, signature, length, text, size);
     if (!--inside && signature && result == 1)
-        count(of_context(EVP_MD_CTX_get_pkey_ctx(context)));
+        count_of(EVP_MD_CTX_get_pkey_ctx(context));
     return result;
 }
 
@@ -94,7 +102,7 @@ int EVP_DigestSignFinal(void *context, unsigned char *signature, size_t *length)
     inside++;
     int result = next(context, signature, length);
     if (!--inside && signature && result == 1)
-        count(of_context(EVP_MD_CTX_get_pkey_ctx(context)));
+        count_of(EVP_MD_CTX_get_pkey_ctx(context));
     return result;
 }
 
@@ -106,7 +114,7 @@ int EVP_PKEY_sign(void *key, unsigned char *signature, size_t *length, const uns
     inside++;
     int result = next(key, signature, length, text, size);
     if (!--inside && signature && result == 1)
-        count(of_context(key));
+        count_of(key);
     return result;
 }
 
@@ -119,6 +127,6 @@ int EVP_SignFinal(void *context, unsigned char *signature, unsigned int *length,
     inside++;
     int result = next(context, signature, length, key);
     if (!--inside && result == 1)
-        count(EVP_PKEY_get0_provider(key));
+        count(key, EVP_PKEY_get0_provider(key));
     return result;
 }

@@ -6,11 +6,14 @@ use std::{
 };
 
 use super::{
-    keymgmt::{Slot, slot},
     param::{END, OCTETS, OCTETS_PTR, Params, UNSIGNED, UTF8, describe},
+    slot::{Slot, slot},
     types::{Dispatch, LAST, Param, bytes, deliver, entry, guard, status},
 };
-use crate::encryption::{Context, Use};
+use crate::{
+    encryption::{Context, Use},
+    pss::Kind,
+};
 
 unsafe extern "C" fn new(_: *mut c_void) -> *mut c_void {
     guard(ptr::null_mut(), || {
@@ -56,6 +59,9 @@ unsafe fn begin(
 ) -> Result<(), String> {
     // SAFETY: OpenSSL passes a context and a key of ours, and an array for this call.
     let (context, key, params) = unsafe { (own(context)?, slot(key), Params::new(params)) };
+    if key.is_some_and(|slot| slot.kind != Kind::Rsa) {
+        return Err("a key of the type RSA-PSS does not encrypt".into());
+    }
     context.begin(purpose, key.and_then(Slot::key).cloned())?;
     context.set_params(&params)
 }

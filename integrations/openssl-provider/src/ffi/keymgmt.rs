@@ -1,53 +1,31 @@
 //! RSA keys: `OSSL_OP_KEYMGMT`.
 
 use std::{
-    ffi::{CStr, c_char, c_int, c_void},
+    ffi::{CStr, CString, c_char, c_int, c_void},
     ptr,
     sync::Arc,
 };
 
 use rsalab_rsa::{
-    OtherPrime, PrivateKey, PrivateParts, PublicKey,
-    generate::{self, PublicExponent},
-    primality::rounds_in_a_second,
+    OtherPrime, PrivateKey, PrivateParts, PublicKey, primality::rounds_in_a_second,
     random::SystemRng,
 };
 use zeroize::{Zeroize, Zeroizing};
 
 use super::{
-    param::{END, INTEGER, Params, UNSIGNED, UTF8, describe, unsigned},
+    generation,
+    param::{END, INTEGER, Params, UNSIGNED, UTF8, describe, signed, text, unsigned},
+    slot::{KEYPAIR, OTHER_PARAMETERS, PRIVATE, PUBLIC, Slot, boxed, slot},
     types::{Callback, Dispatch, LAST, Param, entry, guard, status},
 };
-use crate::key::Key;
-
-const PRIVATE: c_int = 1;
-const PUBLIC: c_int = 2;
-const KEYPAIR: c_int = PRIVATE | PUBLIC;
-
-/// A key as OpenSSL holds it: empty until something is imported.
-#[derive(Default)]
-pub(super) struct Slot(Option<Arc<Key>>);
-
-impl Slot {
-    pub(super) fn key(&self) -> Option<&Arc<Key>> {
-        self.0.as_ref()
-    }
-}
-
-fn boxed(slot: Slot) -> *mut c_void {
-    Box::into_raw(Box::new(slot)).cast()
-}
-
-/// # Safety
-///
-/// `slot` is null or came from [`boxed`] and is not freed during `'a`.
-pub(super) unsafe fn slot<'a>(slot: *const c_void) -> Option<&'a Slot> {
-    // SAFETY: the caller's promise.
-    unsafe { slot.cast::<Slot>().as_ref() }
-}
+use crate::{digests::name_of, key::Key, pss::Kind};
 
 unsafe extern "C" fn new(_: *mut c_void) -> *mut c_void {
-    guard(ptr::null_mut(), || boxed(Slot::default()))
+    guard(ptr::null_mut(), || boxed(Kind::Rsa, None))
+}
+
+unsafe extern "C" fn new_pss(_: *mut c_void) -> *mut c_void {
+    guard(ptr::null_mut(), || boxed(Kind::Pss(None), None))
 }
 
 unsafe extern "C" fn free(key: *mut c_void) {
@@ -62,14 +40,18 @@ unsafe extern "C" fn free(key: *mut c_void) {
 unsafe extern "C" fn dup(key: *const c_void, selection: c_int) -> *mut c_void {
     guard(ptr::null_mut(), || {
         // SAFETY: OpenSSL passes a key of ours.
-        let key = unsafe { slot(key) }.and_then(Slot::key);
-        boxed(Slot(key.and_then(|key| {
-            match (selection & PRIVATE != 0, selection & PUBLIC != 0) {
-                (true, _) => Some(Arc::clone(key)),
-                (false, true) => Some(Arc::new(Key::from_public(key.public().clone()))),
-                (false, false) => None,
-            }
-        })))
+        let Some(slot) = (unsafe { slot(key) }) else {
+            return ptr::null_mut();
+        };
+        let key =
+            slot.key().and_then(
+                |key| match (selection & PRIVATE != 0, selection & PUBLIC != 0) {
+                    (true, _) => Some(Arc::clone(key)),
+                    (false, true) => Some(Arc::new(Key::from_public(key.public().clone()))),
+                    (false, false) => None,
+                },
+            );
+        boxed(slot.kind, key)
     })
 }
 
@@ -126,7 +108,12 @@ unsafe extern "C" fn import(key: *mut c_void, selection: c_int, params: *const P
         // SAFETY: OpenSSL passes a key of ours that nobody else uses yet, and an array for this call.
         let (slot, params) = unsafe { (key.cast::<Slot>().as_mut(), Params::new(params)) };
         let slot = slot.ok_or("there is no key")?;
-        slot.0 = Some(Arc::new(imported(&params, selection & PRIVATE != 0)?));
+        if selection & OTHER_PARAMETERS != 0 {
+            slot.kind = slot.kind.restricted(&params)?;
+        }
+        if selection & KEYPAIR != 0 {
+            slot.key = Some(Arc::new(imported(&params, selection & PRIVATE != 0)?));
+        }
         Ok(())
     })
 }
@@ -245,27 +232,43 @@ unsafe extern "C" fn export(
 ) -> c_int {
     guard(0, || {
         // SAFETY: OpenSSL passes a key of ours.
-        let key = unsafe { slot(key) }.and_then(Slot::key);
-        let (Some(key), Some(callback)) = (key, callback) else {
+        let (Some(slot), Some(callback)) = (unsafe { slot(key) }, callback) else {
             return 0;
         };
-        if selection & KEYPAIR == 0 || (selection & PRIVATE != 0 && key.private().is_none()) {
-            return 0;
-        }
-        let mut values: Vec<(&CStr, Vec<u8>)> = numbers(key, selection & PRIVATE != 0)
-            .into_iter()
-            .map(|(name, big)| {
+        let mut values: Vec<(&CStr, Vec<u8>)> = Vec::new();
+        if selection & KEYPAIR != 0 {
+            let Some(key) = slot.key() else { return 0 };
+            if selection & PRIVATE != 0 && key.private().is_none() {
+                return 0;
+            }
+            let native = |(name, big): (_, &[u8])| {
                 let mut native = big.to_vec();
                 if cfg!(target_endian = "little") {
                     native.reverse();
                 }
                 (name, native)
-            })
-            .collect();
+            };
+            values.extend(
+                numbers(key, selection & PRIVATE != 0)
+                    .into_iter()
+                    .map(native),
+            );
+        }
         let mut params: Vec<Param> = values
             .iter_mut()
             .map(|(name, native)| unsigned(name, native))
             .collect();
+        let restrictions = slot.kind.restrictions();
+        let restrictions = restrictions.filter(|_| selection & OTHER_PARAMETERS != 0);
+        let salt = restrictions.map_or(0, |restrictions| restrictions.salt as i32);
+        let (mut salt, mut names) = (salt.to_ne_bytes(), Vec::new());
+        if let Some(restrictions) = restrictions {
+            // The length of salt is there even if it is the default: whoever reads this must not take the key for an unrestricted one.
+            params.push(signed(c"saltlen", &mut salt));
+            let digests = restrictions.digests();
+            names.extend(digests.filter_map(|(key, name)| Some((key, CString::new(name).ok()?))));
+        }
+        params.extend(names.iter().map(|(key, name)| text(key, name)));
         params.push(END);
         // SAFETY: the array ends with a null key, and its values live until after the call.
         let done = unsafe { callback(params.as_ptr(), argument) };
@@ -276,11 +279,15 @@ unsafe extern "C" fn export(
     })
 }
 
-static GETTABLE: [Param; 22] = [
+static GETTABLE: [Param; 26] = [
     describe(c"bits", INTEGER),
     describe(c"security-bits", INTEGER),
     describe(c"max-size", INTEGER),
     describe(c"default-digest", UTF8),
+    describe(c"mandatory-digest", UTF8),
+    describe(c"digest", UTF8),
+    describe(c"mgf1-digest", UTF8),
+    describe(c"saltlen", INTEGER),
     describe(c"n", UNSIGNED),
     describe(c"e", UNSIGNED),
     describe(c"d", UNSIGNED),
@@ -321,8 +328,29 @@ fn security_bits(bits: usize) -> usize {
 unsafe extern "C" fn get_params(key: *mut c_void, params: *mut Param) -> c_int {
     status(|| {
         // SAFETY: OpenSSL passes a key of ours, and an array for this call.
-        let (key, params) = unsafe { (slot(key), Params::new(params)) };
-        let key = key.and_then(Slot::key).ok_or("there is no key")?;
+        let (slot, params) = unsafe { (slot(key), Params::new(params)) };
+        let slot = slot.ok_or("there is no key")?;
+        match slot.kind.restrictions() {
+            None => {
+                if let Some(found) = params.find("default-digest") {
+                    found.set_string("SHA256")?;
+                }
+            }
+            Some(restrictions) => {
+                if let Some(found) = params.find("mandatory-digest") {
+                    found.set_string(name_of(restrictions.hash))?;
+                }
+                for (key, name) in restrictions.digests() {
+                    if let Some(found) = params.find(&key.to_string_lossy()) {
+                        found.set_string(name)?;
+                    }
+                }
+                if let Some(found) = params.find("saltlen") {
+                    found.set_number(restrictions.salt)?;
+                }
+            }
+        }
+        let key = slot.key().ok_or("there is no key")?;
         let sizes = [
             ("bits", key.bits()),
             ("security-bits", security_bits(key.bits())),
@@ -333,9 +361,6 @@ unsafe extern "C" fn get_params(key: *mut c_void, params: *mut Param) -> c_int {
                 found.set_number(size)?;
             }
         }
-        if let Some(found) = params.find("default-digest") {
-            found.set_string("SHA256")?;
-        }
         for (name, big) in numbers(key, true) {
             if let Some(found) = params.find(&name.to_string_lossy()) {
                 found.set_integer(big)?;
@@ -345,130 +370,47 @@ unsafe extern "C" fn get_params(key: *mut c_void, params: *mut Param) -> c_int {
     })
 }
 
-/// What is to be generated.
-struct Generation {
-    bits: usize,
-    e: u64,
-    primes: usize,
-}
-
-impl Generation {
-    fn key(&self) -> rsalab_rsa::Result<PrivateKey> {
-        let e = PublicExponent::Fixed(self.e);
-        let prepared = generate::Generation::new(self.bits, e)?.with_primes(self.primes)?;
-        Ok(prepared.generator(SystemRng)?.keys(1)?.remove(0).key)
-    }
-}
-
-unsafe extern "C" fn gen_init(
-    _: *mut c_void,
-    selection: c_int,
-    params: *const Param,
-) -> *mut c_void {
-    if selection & KEYPAIR == 0 {
-        return ptr::null_mut();
-    }
-    let generation = Box::into_raw(Box::new(Generation {
-        bits: 2048,
-        e: 65537,
-        primes: 2,
-    }))
-    .cast();
-    // SAFETY: it was just made, and the array is OpenSSL's.
-    if unsafe { gen_set_params(generation, params) } == 0 {
-        // SAFETY: as above.
-        unsafe { gen_cleanup(generation) };
-        return ptr::null_mut();
-    }
-    generation
-}
-
-unsafe extern "C" fn gen_set_params(generation: *mut c_void, params: *const Param) -> c_int {
-    status(|| {
-        // SAFETY: OpenSSL passes what `gen_init` made, and an array for this call.
-        let (generation, params) = unsafe {
-            (
-                generation.cast::<Generation>().as_mut(),
-                Params::new(params),
-            )
-        };
-        let generation = generation.ok_or("nothing is being generated")?;
-        let number = |name: &str| {
-            params
-                .find(name)
-                .map(|found| found.number().ok_or(format!("{name} is not taken")))
-        };
-        if let Some(bits) = number("bits") {
-            generation.bits = usize::try_from(bits?).map_err(|_| "a length is negative")?;
-        }
-        if let Some(e) = number("e") {
-            generation.e = u64::try_from(e?).map_err(|_| "an exponent is negative")?;
-        }
-        if let Some(primes) = number("primes") {
-            generation.primes = usize::try_from(primes?).map_err(|_| "a number is negative")?;
-        }
-        Ok(())
-    })
-}
-
-static GEN_SETTABLE: [Param; 4] = [
-    describe(c"bits", UNSIGNED),
-    describe(c"primes", UNSIGNED),
-    describe(c"e", UNSIGNED),
-    END,
-];
-
-unsafe extern "C" fn gen_settable(_: *mut c_void, _: *mut c_void) -> *const Param {
-    GEN_SETTABLE.as_ptr()
-}
-
-unsafe extern "C" fn generate_key(
-    generation: *mut c_void,
-    _: Option<Callback>,
-    _: *mut c_void,
-) -> *mut c_void {
-    let mut made = ptr::null_mut();
-    status(|| {
-        // SAFETY: OpenSSL passes what `gen_init` made.
-        let generation = unsafe { generation.cast::<Generation>().as_ref() }
-            .ok_or("nothing is being generated")?;
-        let key = generation.key().map_err(|error| error.to_string())?;
-        made = boxed(Slot(Some(Arc::new(Key::from_private(key)))));
-        Ok(())
-    });
-    made
-}
-
-unsafe extern "C" fn gen_cleanup(generation: *mut c_void) {
-    if !generation.is_null() {
-        // SAFETY: `gen_init` made it, and OpenSSL cleans up once.
-        drop(unsafe { Box::from_raw(generation.cast::<Generation>()) });
-    }
-}
-
-/// Which of our algorithms serve this key: all have the same name.
+/// Which of our algorithms serve this key: all have the same name, and see from the key what it is for.
 unsafe extern "C" fn operation_name(_: c_int) -> *const c_char {
     c"RSA".as_ptr()
 }
 
-pub(super) static TABLE: [Dispatch; 19] = [
-    entry(1, new as *const c_void),
-    entry(2, gen_init as *const c_void),
-    entry(4, gen_set_params as *const c_void),
-    entry(5, gen_settable as *const c_void),
-    entry(6, generate_key as *const c_void),
-    entry(7, gen_cleanup as *const c_void),
-    entry(10, free as *const c_void),
-    entry(11, get_params as *const c_void),
-    entry(12, gettable as *const c_void),
-    entry(20, operation_name as *const c_void),
-    entry(21, has as *const c_void),
-    entry(22, validate as *const c_void),
-    entry(23, matches as *const c_void),
-    entry(40, import as *const c_void),
-    entry(41, types as *const c_void),
-    entry(42, export as *const c_void),
-    entry(43, types as *const c_void),
-    entry(44, dup as *const c_void),
-    LAST,
-];
+/// The tables of both types of keys; what differs is passed.
+const fn table(
+    new: *const c_void,
+    gen_init: *const c_void,
+    gen_settable: *const c_void,
+) -> [Dispatch; 19] {
+    [
+        entry(1, new),
+        entry(2, gen_init),
+        entry(4, generation::set_params as *const c_void),
+        entry(5, gen_settable),
+        entry(6, generation::generate as *const c_void),
+        entry(7, generation::cleanup as *const c_void),
+        entry(10, free as *const c_void),
+        entry(11, get_params as *const c_void),
+        entry(12, gettable as *const c_void),
+        entry(20, operation_name as *const c_void),
+        entry(21, has as *const c_void),
+        entry(22, validate as *const c_void),
+        entry(23, matches as *const c_void),
+        entry(40, import as *const c_void),
+        entry(41, types as *const c_void),
+        entry(42, export as *const c_void),
+        entry(43, types as *const c_void),
+        entry(44, dup as *const c_void),
+        LAST,
+    ]
+}
+
+pub(super) static TABLE: [Dispatch; 19] = table(
+    new as *const c_void,
+    generation::init as *const c_void,
+    generation::settable as *const c_void,
+);
+pub(super) static PSS_TABLE: [Dispatch; 19] = table(
+    new_pss as *const c_void,
+    generation::init_pss as *const c_void,
+    generation::settable_pss as *const c_void,
+);

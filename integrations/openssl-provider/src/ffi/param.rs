@@ -59,6 +59,11 @@ impl<'a> Params<'a> {
         }
     }
 
+    /// Whether there is no array.
+    pub(crate) fn is_absent(&self) -> bool {
+        self.first.is_null()
+    }
+
     /// The parameter of that name.
     pub(crate) fn find(&self, key: &str) -> Option<Found<'a>> {
         let mut param = self.first;
@@ -133,22 +138,23 @@ impl<'a> Found<'a> {
         if !self.is_number() {
             return None;
         }
-        match (self.data(), self.get().data_type) {
-            (data, INTEGER) if data.len() == 4 => {
-                Some(i32::from_ne_bytes(data.try_into().ok()?).into())
-            }
-            (data, _) if data.len() == 4 => Some(u32::from_ne_bytes(data.try_into().ok()?).into()),
-            (data, INTEGER) if data.len() == 8 => Some(i64::from_ne_bytes(data.try_into().ok()?)),
-            (data, _) if data.len() == 8 => {
-                u64::from_ne_bytes(data.try_into().ok()?).try_into().ok()
-            }
-            _ => {
-                let big = self.integer()?;
-                let mut eight = [0; 8];
-                eight[8_usize.checked_sub(big.len())?..].copy_from_slice(&big);
-                i64::try_from(u64::from_be_bytes(eight)).ok()
-            }
+        let mut little = self.data().to_vec();
+        if cfg!(target_endian = "big") {
+            little.reverse();
         }
+        // The sign goes on in every byte beyond.
+        let is_negative =
+            self.get().data_type == INTEGER && little.last().is_some_and(|top| *top > 127);
+        let beyond = if is_negative { 0xff } else { 0 };
+        while little.len() > 8 && little.last() == Some(&beyond) {
+            little.pop();
+        }
+        if little.len() > 8 {
+            return None;
+        }
+        little.resize(8, beyond);
+        let number = i64::from_le_bytes(little.try_into().ok()?);
+        ((number < 0) == is_negative).then_some(number)
     }
 
     /// An unsigned integer of any length, big-endian, without leading zeros.
@@ -300,6 +306,25 @@ pub(super) fn unsigned(key: &'static CStr, native: &mut [u8]) -> Param {
         data_type: UNSIGNED,
         data: native.as_mut_ptr().cast::<c_void>(),
         data_size: native.len(),
+        return_size: usize::MAX,
+    }
+}
+
+/// As [`unsigned`], for a number that OpenSSL calls signed.
+pub(super) fn signed(key: &'static CStr, native: &mut [u8]) -> Param {
+    Param {
+        data_type: INTEGER,
+        ..unsigned(key, native)
+    }
+}
+
+/// A string to hand to OpenSSL, which outlives the array; who gets it reads it only.
+pub(super) fn text(key: &'static CStr, text: &CStr) -> Param {
+    Param {
+        key: key.as_ptr(),
+        data_type: UTF8,
+        data: text.as_ptr().cast_mut().cast(),
+        data_size: text.count_bytes(),
         return_size: usize::MAX,
     }
 }

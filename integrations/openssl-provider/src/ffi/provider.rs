@@ -3,6 +3,7 @@
 use std::{
     ffi::{CStr, c_char, c_int, c_void},
     ptr,
+    sync::atomic::{AtomicBool, Ordering},
 };
 
 use super::{
@@ -10,7 +11,7 @@ use super::{
     errors::{self, Core},
     jobs, keymgmt,
     param::{END, Params, UNSIGNED, UTF8, UTF8_PTR, describe},
-    signature,
+    sigalg, signature,
     types::{Algorithm, Dispatch, LAST, Param, entry, guard, status},
 };
 use crate::statistics;
@@ -95,6 +96,8 @@ fn configure(
         // SAFETY: OpenSSL put a string of C there, which stays as long as the provider.
         unsafe { CStr::from_ptr(text) }.to_str().ok()
     };
+    let version = setting(c"openssl-version").unwrap_or_default();
+    HAS_SIGALGS.store(is_at_least(version, [3, 4]), Ordering::Relaxed);
     if let Some(text) = setting(c"abandoned-jobs") {
         let jobs = text.trim().parse();
         let jobs = jobs.map_err(|_| format!("abandoned-jobs = {text}: a number is needed"))?;
@@ -104,6 +107,15 @@ fn configure(
         jobs::abandoned_at_most(0);
     }
     Ok(())
+}
+
+/// Whether a version as `3.5.5` is that or later.
+fn is_at_least(version: &str, least: [u32; 2]) -> bool {
+    let mut parts = version.split('.').map_while(|part| part.parse().ok());
+    match (parts.next(), parts.next()) {
+        (Some(major), Some(minor)) => [major, minor] >= least,
+        _ => false,
+    }
 }
 
 unsafe extern "C" fn teardown(context: *mut c_void) {
@@ -164,12 +176,18 @@ const NOTHING: Algorithm = Algorithm {
     implementation: ptr::null(),
     description: ptr::null(),
 };
-static KEYMGMT: [Algorithm; 2] = [
+static KEYMGMT: [Algorithm; 3] = [
     Algorithm {
         names: NAMES,
         properties: PROPERTIES,
         implementation: keymgmt::TABLE.as_ptr(),
         description: c"rsalab RSA keys".as_ptr(),
+    },
+    Algorithm {
+        names: c"RSA-PSS:RSASSA-PSS:1.2.840.113549.1.1.10".as_ptr(),
+        properties: PROPERTIES,
+        implementation: keymgmt::PSS_TABLE.as_ptr(),
+        description: c"rsalab RSA-PSS keys".as_ptr(),
     },
     NOTHING,
 ];
@@ -182,7 +200,23 @@ static CIPHER: [Algorithm; 2] = [
     },
     NOTHING,
 ];
-static SIGNATURE: [Algorithm; 2] = [
+static SIGNATURE: [Algorithm; sigalg::COUNT + 2] = {
+    let mut all = [NOTHING; sigalg::COUNT + 2];
+    all[0] = Algorithm {
+        names: NAMES,
+        properties: PROPERTIES,
+        implementation: signature::TABLE.as_ptr(),
+        description: c"rsalab RSA signatures".as_ptr(),
+    };
+    let mut number = 0;
+    while number < sigalg::COUNT {
+        all[number + 1] = sigalg::algorithm(number, PROPERTIES);
+        number += 1;
+    }
+    all
+};
+/// Of them, what OpenSSL before 3.4 knows: there, some of the other names are names of digests.
+static OLD_SIGNATURE: [Algorithm; 2] = [
     Algorithm {
         names: NAMES,
         properties: PROPERTIES,
@@ -191,6 +225,8 @@ static SIGNATURE: [Algorithm; 2] = [
     },
     NOTHING,
 ];
+/// Whether some core that loaded us is OpenSSL 3.4 or later. A process has one libcrypto.
+static HAS_SIGALGS: AtomicBool = AtomicBool::new(false);
 
 unsafe extern "C" fn query(
     _: *mut c_void,
@@ -203,7 +239,8 @@ unsafe extern "C" fn query(
     }
     match operation {
         OP_KEYMGMT => KEYMGMT.as_ptr(),
-        OP_SIGNATURE => SIGNATURE.as_ptr(),
+        OP_SIGNATURE if HAS_SIGALGS.load(Ordering::Relaxed) => SIGNATURE.as_ptr(),
+        OP_SIGNATURE => OLD_SIGNATURE.as_ptr(),
         OP_ASYM_CIPHER => CIPHER.as_ptr(),
         _ => ptr::null(),
     }

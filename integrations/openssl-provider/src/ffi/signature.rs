@@ -3,22 +3,23 @@
 use std::{
     ffi::{CStr, c_char, c_int, c_void},
     ptr,
+    sync::Arc,
 };
 
 use super::{
-    keymgmt::{Slot, slot},
     param::{END, OCTETS, Params, UTF8, describe},
+    slot::slot,
     types::{Dispatch, LAST, Param, bytes, deliver, entry, guard, status},
 };
 use crate::sign::{Context, Use};
 
-unsafe extern "C" fn new(_: *mut c_void, _: *const c_char) -> *mut c_void {
+pub(super) unsafe extern "C" fn new(_: *mut c_void, _: *const c_char) -> *mut c_void {
     guard(ptr::null_mut(), || {
         Box::into_raw(Box::<Context>::default()).cast()
     })
 }
 
-unsafe extern "C" fn free(context: *mut c_void) {
+pub(super) unsafe extern "C" fn free(context: *mut c_void) {
     guard((), || {
         if !context.is_null() {
             // SAFETY: `new` or `dup` made it, and OpenSSL frees it once.
@@ -30,12 +31,12 @@ unsafe extern "C" fn free(context: *mut c_void) {
 /// # Safety
 ///
 /// `context` is null or was made by `new` or `dup`, is not freed, and used by nobody else during `'a`.
-unsafe fn own<'a>(context: *mut c_void) -> Result<&'a mut Context, String> {
+pub(super) unsafe fn own<'a>(context: *mut c_void) -> Result<&'a mut Context, String> {
     // SAFETY: the caller's promise.
     unsafe { context.cast::<Context>().as_mut() }.ok_or_else(|| "there is no context".into())
 }
 
-unsafe extern "C" fn dup(context: *mut c_void) -> *mut c_void {
+pub(super) unsafe extern "C" fn dup(context: *mut c_void) -> *mut c_void {
     guard(ptr::null_mut(), || {
         // SAFETY: OpenSSL passes a context of ours.
         match unsafe { own(context) } {
@@ -48,7 +49,7 @@ unsafe extern "C" fn dup(context: *mut c_void) -> *mut c_void {
 /// # Safety
 ///
 /// As for OpenSSL's functions that begin an operation.
-unsafe fn begin(
+pub(super) unsafe fn begin(
     purpose: Use,
     context: *mut c_void,
     key: *mut c_void,
@@ -56,7 +57,8 @@ unsafe fn begin(
 ) -> Result<(), String> {
     // SAFETY: OpenSSL passes a context and a key of ours, and an array for this call.
     let (context, key, params) = unsafe { (own(context)?, slot(key), Params::new(params)) };
-    context.begin(purpose, key.and_then(Slot::key).cloned())?;
+    let key = key.and_then(|slot| Some((slot.kind, Arc::clone(slot.key()?))));
+    context.begin(purpose, key)?;
     context.set_params(&params)
 }
 
@@ -118,7 +120,7 @@ unsafe extern "C" fn verify(
     status(|| unsafe { own(context)?.verify(bytes(signature, len), bytes(input, input_len)) })
 }
 
-unsafe extern "C" fn recover(
+pub(super) unsafe extern "C" fn recover(
     context: *mut c_void,
     out: *mut u8,
     len: *mut usize,
@@ -183,7 +185,7 @@ unsafe extern "C" fn message_verify_init(
     status(|| unsafe { begin_message(Use::Verify, context, name, key, params) })
 }
 
-unsafe extern "C" fn update(context: *mut c_void, part: *const u8, len: usize) -> c_int {
+pub(super) unsafe extern "C" fn update(context: *mut c_void, part: *const u8, len: usize) -> c_int {
     // SAFETY: OpenSSL passes a context of ours, and a part of the message.
     status(|| unsafe { own(context)?.update(bytes(part, len)) })
 }
@@ -220,7 +222,7 @@ unsafe extern "C" fn message_verify_final(
     })
 }
 
-unsafe extern "C" fn get_params(context: *mut c_void, params: *mut Param) -> c_int {
+pub(super) unsafe extern "C" fn get_params(context: *mut c_void, params: *mut Param) -> c_int {
     // SAFETY: OpenSSL passes a context of ours, and an array for this call.
     status(|| unsafe { own(context)?.get_params(&Params::new(params)) })
 }
@@ -248,7 +250,7 @@ static SETTABLE: [Param; 7] = [
     END,
 ];
 
-unsafe extern "C" fn gettable(_: *mut c_void, _: *mut c_void) -> *const Param {
+pub(super) unsafe extern "C" fn gettable(_: *mut c_void, _: *mut c_void) -> *const Param {
     GETTABLE.as_ptr()
 }
 

@@ -28,6 +28,7 @@ pub(super) const LAST: Dispatch = entry(0, std::ptr::null());
 
 /// `OSSL_ALGORITHM`.
 #[repr(C)]
+#[derive(Clone, Copy)]
 pub(super) struct Algorithm {
     pub(super) names: *const c_char,
     pub(super) properties: *const c_char,

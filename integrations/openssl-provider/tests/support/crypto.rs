@@ -32,6 +32,14 @@ macro_rules! functions {
     };
 }
 
+impl Crypto {
+    /// Whether this version has a function.
+    pub(crate) fn has(&self, name: &str) -> bool {
+        // SAFETY: only looked up.
+        unsafe { self.0.get::<unsafe extern "C" fn()>(name.as_bytes()) }.is_ok()
+    }
+}
+
 /// Any of libcrypto's objects.
 pub(crate) type Any = *mut c_void;
 
@@ -53,6 +61,17 @@ functions! {
     EVP_PKEY_generate(Any, *mut Any) -> c_int;
     EVP_PKEY_sign_init(Any) -> c_int;
     EVP_PKEY_sign(Any, *mut u8, *mut usize, *const u8, usize) -> c_int;
+    EVP_PKEY_verify(Any, *const u8, usize, *const u8, usize) -> c_int;
+    EVP_SIGNATURE_fetch(Any, *const c_char, *const c_char) -> Any;
+    EVP_SIGNATURE_free(Any) -> ();
+    EVP_PKEY_sign_init_ex2(Any, Any, *const Param) -> c_int;
+    EVP_PKEY_sign_message_init(Any, Any, *const Param) -> c_int;
+    EVP_PKEY_sign_message_update(Any, *const u8, usize) -> c_int;
+    EVP_PKEY_sign_message_final(Any, *mut u8, *mut usize) -> c_int;
+    EVP_PKEY_verify_message_init(Any, Any, *const Param) -> c_int;
+    EVP_PKEY_verify_message_update(Any, *const u8, usize) -> c_int;
+    EVP_PKEY_verify_message_final(Any) -> c_int;
+    EVP_PKEY_CTX_set_signature(Any, *const u8, usize) -> c_int;
     EVP_PKEY_encrypt_init_ex(Any, *const Param) -> c_int;
     EVP_PKEY_encrypt(Any, *mut u8, *mut usize, *const u8, usize) -> c_int;
     EVP_PKEY_decrypt_init_ex(Any, *const Param) -> c_int;
@@ -134,14 +153,12 @@ impl Loaded {
     /// None where there is no OpenSSL 3.
     pub(crate) fn new() -> Option<Self> {
         let here = Here::new()?;
-        let found = ["libcrypto.so.3", "libcrypto.so.4"]
-            .into_iter()
-            .find_map(|name| {
-                // SAFETY: OpenSSL's library, whose initialisation is made for this. Global: the provider looks its functions up by name.
-                unsafe { Unix::open(Some(name), RTLD_NOW | RTLD_GLOBAL).ok() }
-            });
-        let Some(found) = found else {
-            eprintln!("SKIPPED: there is no libcrypto.so.3 here to call");
+        // The library of the program: the system may have another version, too.
+        let name = format!("libcrypto.so.{}", here.major);
+        // SAFETY: OpenSSL's library, whose initialisation is made for this. Global: the provider looks its functions up by name.
+        let found = unsafe { Unix::open(Some(&name), RTLD_NOW | RTLD_GLOBAL) };
+        let Ok(found) = found else {
+            eprintln!("SKIPPED: there is no {name} here to call");
             return None;
         };
         let crypto = Crypto(found.into());
@@ -172,13 +189,12 @@ impl Loaded {
         }
     }
 
-    /// A new key of ours of the default size. It lives until the process ends.
-    pub(crate) fn key(&self) -> Any {
+    fn generate(&self, kind: &CStr) -> Any {
         let crypto = &self.crypto;
         // SAFETY: objects of one library context, and strings of C.
         unsafe {
             let context =
-                crypto.EVP_PKEY_CTX_new_from_name()(self.library, c"RSA".as_ptr(), ptr::null());
+                crypto.EVP_PKEY_CTX_new_from_name()(self.library, kind.as_ptr(), ptr::null());
             let mut key = ptr::null_mut();
             assert_eq!(crypto.EVP_PKEY_keygen_init()(context), 1);
             assert_eq!(crypto.EVP_PKEY_generate()(context, &mut key), 1);
@@ -188,11 +204,21 @@ impl Loaded {
         }
     }
 
+    /// A new key of ours of the default size. It lives until the process ends.
+    pub(crate) fn key(&self) -> Any {
+        self.generate(c"RSA")
+    }
+
     /// As [`Self::key`], freed when it is dropped.
     pub(crate) fn new_key(&self) -> Pkey<'_> {
+        self.new_key_of(c"RSA")
+    }
+
+    /// A new key of this type.
+    pub(crate) fn new_key_of(&self, kind: &CStr) -> Pkey<'_> {
         Pkey {
             loaded: self,
-            key: self.key(),
+            key: self.generate(kind),
         }
     }
 
@@ -266,6 +292,11 @@ type Through = unsafe extern "C" fn(Any, *mut u8, *mut usize, *const u8, usize) 
 type Begin = unsafe extern "C" fn(Any, *const Param) -> c_int;
 
 impl Pkey<'_> {
+    /// OpenSSL's pointer, which is valid as long as this.
+    pub(crate) fn handle(&self) -> Any {
+        self.key
+    }
+
     /// Whether it is of the type RSA-PSS.
     pub(crate) fn is_pss(&self) -> bool {
         // SAFETY: a key and a string of C.

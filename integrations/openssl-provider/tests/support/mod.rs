@@ -3,6 +3,7 @@
 #![allow(dead_code, reason = "not every test needs all of it")]
 
 pub(crate) mod crypto;
+pub(crate) mod tls;
 
 use std::{
     env, fs,
@@ -11,20 +12,38 @@ use std::{
 };
 
 /// A folder with the provider, and a configuration that prefers it.
-pub(crate) struct Here(tempfile::TempDir);
+pub(crate) struct Here {
+    folder: tempfile::TempDir,
+    /// Of OpenSSL: 3 or 4.
+    pub(crate) major: u32,
+}
+
+/// The program, which `RSALAB_OPENSSL` may name; its libraries must be those that the dynamic linker finds.
+fn program() -> std::ffi::OsString {
+    env::var_os("RSALAB_OPENSSL").unwrap_or_else(|| "openssl".into())
+}
 
 impl Here {
     /// None where there is no OpenSSL 3 on the path.
     pub(crate) fn new() -> Option<Self> {
-        let version = Command::new("openssl").arg("version").output();
+        let version = Command::new(program()).arg("version").output();
         let version = version.map(|output| String::from_utf8_lossy(&output.stdout).into_owned());
-        if !version.is_ok_and(|version| {
-            version.starts_with("OpenSSL 3") || version.starts_with("OpenSSL 4")
-        }) {
+        let is = |major: &u32| {
+            let name = format!("OpenSSL {major}.");
+            version
+                .as_ref()
+                .is_ok_and(|version| version.starts_with(&name))
+        };
+        let Some(major) = [3, 4].into_iter().find(is) else {
+            assert!(
+                env::var_os("RSALAB_OPENSSL").is_none(),
+                "RSALAB_OPENSSL names a program that is not OpenSSL 3 or 4: {version:?}"
+            );
             eprintln!("SKIPPED: there is no OpenSSL 3 command here to load the provider");
             return None;
-        }
-        let here = Here(tempfile::tempdir().expect("a folder"));
+        };
+        let folder = tempfile::tempdir().expect("a folder");
+        let here = Here { folder, major };
         // Cargo leaves the library next to the tests.
         let test = env::current_exe().expect("a path");
         let built = test
@@ -44,16 +63,16 @@ impl Here {
     }
 
     pub(crate) fn path(&self, name: &str) -> PathBuf {
-        self.0.path().join(name)
+        self.folder.path().join(name)
     }
 
     pub(crate) fn folder(&self) -> &Path {
-        self.0.path()
+        self.folder.path()
     }
 
     /// `openssl` with this provider preferred, or without it.
     pub(crate) fn command(&self, with_ours: bool, line: &str) -> Command {
-        let mut command = Command::new("openssl");
+        let mut command = Command::new(program());
         command
             .args(line.split(' '))
             .current_dir(self.folder())

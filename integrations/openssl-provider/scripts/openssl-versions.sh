@@ -1,0 +1,53 @@
+#!/bin/sh
+# The provider's tests under versions of OpenSSL that the system may lack, built with shared libraries from the sources that the crate `openssl-src` carries:
+#   openssl-versions.sh [VERSION]...
+# VERSION is one of that crate's. Builds are kept in Cargo's target folder. It needs a C compiler, perl and make. No test may be skipped.
+set -eu
+
+here=$(cd "$(dirname "$0")/.." && pwd)
+root=$(cd "$here/../.." && pwd)
+cargo=${CARGO:-cargo}
+builds=${CARGO_TARGET_DIR:-$root/target}/openssl-versions
+me=$(basename "$0")
+skip() { echo "SKIPPED: $me: $*" >&2; exit 0; }
+fail() { echo "$me: $*" >&2; exit 1; }
+for program in cc perl make; do
+  command -v "$program" > /dev/null || skip "there is no $program here"
+done
+
+# build VERSION FOLDER
+build() {
+  mkdir -p "$2/crate" "$2/openssl"
+  : > "$2/crate/lib.rs"
+  # A workspace of its own, which depends on the crate so that Cargo downloads it.
+  cat > "$2/crate/Cargo.toml" <<MANIFEST
+[package]
+name = "sources"
+version = "0.0.0"
+edition = "2024"
+[lib]
+path = "lib.rs"
+[dependencies]
+openssl-src = "=$1"
+[workspace]
+MANIFEST
+  manifest=$($cargo metadata --quiet --format-version 1 --manifest-path "$2/crate/Cargo.toml" |
+    grep -o '"manifest_path":"[^"]*/openssl-src-[^"/]*/Cargo.toml"' | head -1 | cut -d '"' -f 4)
+  [ -n "$manifest" ] || fail "Cargo finds no openssl-src $1"
+  # What is tested here is what it does, not how fast: the compiler's first level of optimisation is enough.
+  (cd "$2/openssl" && CFLAGS=-O1 perl "$(dirname "$manifest")/openssl/Configure" shared no-tests no-docs no-engine no-legacy > ../log 2>&1 &&
+    make build_sw >> ../log 2>&1) || { tail -20 "$2/log" >&2; fail "OpenSSL of openssl-src $1 cannot be built here"; }
+  touch "$2/built"
+}
+
+[ $# -gt 0 ] || set -- 300.5.5+3.5.5 300.6.1+3.6.3 400.0.2+4.0.3
+for version; do
+  folder=$builds/$version
+  [ -f "$folder/built" ] || build "$version" "$folder"
+  export LD_LIBRARY_PATH="$folder/openssl" RSALAB_OPENSSL="$folder/openssl/apps/openssl"
+  OPENSSL_CONF=/dev/null "$RSALAB_OPENSSL" version
+  (cd "$root" && $cargo test --quiet --locked --package rsalab-openssl-provider -- --show-output) > "$folder/tests" 2>&1 ||
+    { cat "$folder/tests"; fail "tests fail with OpenSSL of openssl-src $version"; }
+  ! grep SKIPPED "$folder/tests" || fail "tests were skipped"
+  awk '/^test result: ok/ { passed += $4 } END { print passed " tests pass"; exit !passed }' "$folder/tests"
+done

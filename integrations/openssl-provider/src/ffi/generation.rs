@@ -1,0 +1,159 @@
+//! The generation of keys, which is a part of `OSSL_OP_KEYMGMT`.
+
+use std::{
+    ffi::{c_int, c_void},
+    ptr,
+    sync::Arc,
+};
+
+use rsalab_rsa::{
+    PrivateKey,
+    generate::{self, PublicExponent},
+    random::SystemRng,
+};
+
+use super::{
+    param::{END, INTEGER, Params, UNSIGNED, UTF8, describe},
+    slot::{KEYPAIR, boxed},
+    types::{Callback, Param, status},
+};
+use crate::{key::Key, pss::Kind};
+
+/// What is to be generated.
+struct Generation {
+    kind: Kind,
+    bits: usize,
+    e: u64,
+    primes: usize,
+}
+
+impl Generation {
+    fn key(&self) -> rsalab_rsa::Result<PrivateKey> {
+        let e = PublicExponent::Fixed(self.e);
+        let prepared = generate::Generation::new(self.bits, e)?.with_primes(self.primes)?;
+        Ok(prepared.generator(SystemRng)?.keys(1)?.remove(0).key)
+    }
+}
+
+pub(super) unsafe extern "C" fn init(
+    _: *mut c_void,
+    selection: c_int,
+    params: *const Param,
+) -> *mut c_void {
+    // SAFETY: called by OpenSSL.
+    unsafe { begin(Kind::Rsa, selection, params) }
+}
+
+pub(super) unsafe extern "C" fn init_pss(
+    _: *mut c_void,
+    selection: c_int,
+    params: *const Param,
+) -> *mut c_void {
+    // SAFETY: called by OpenSSL.
+    unsafe { begin(Kind::Pss(None), selection, params) }
+}
+
+/// # Safety
+///
+/// As for OpenSSL's function that begins a generation.
+unsafe fn begin(kind: Kind, selection: c_int, params: *const Param) -> *mut c_void {
+    if selection & KEYPAIR == 0 {
+        return ptr::null_mut();
+    }
+    let generation = Box::into_raw(Box::new(Generation {
+        kind,
+        bits: 2048,
+        e: 65537,
+        primes: 2,
+    }))
+    .cast();
+    // SAFETY: it was just made, and the array is OpenSSL's.
+    if unsafe { set_params(generation, params) } == 0 {
+        // SAFETY: as above.
+        unsafe { cleanup(generation) };
+        return ptr::null_mut();
+    }
+    generation
+}
+
+pub(super) unsafe extern "C" fn set_params(generation: *mut c_void, params: *const Param) -> c_int {
+    status(|| {
+        // SAFETY: OpenSSL passes what `begin` made, and an array for this call.
+        let (generation, params) = unsafe {
+            (
+                generation.cast::<Generation>().as_mut(),
+                Params::new(params),
+            )
+        };
+        let generation = generation.ok_or("nothing is being generated")?;
+        let number = |name: &str| {
+            params
+                .find(name)
+                .map(|found| found.number().ok_or(format!("{name} is not taken")))
+        };
+        if let Some(bits) = number("bits") {
+            generation.bits = usize::try_from(bits?).map_err(|_| "a length is negative")?;
+        }
+        if let Some(e) = number("e") {
+            generation.e = u64::try_from(e?).map_err(|_| "an exponent is negative")?;
+        }
+        if let Some(primes) = number("primes") {
+            generation.primes = usize::try_from(primes?).map_err(|_| "a number is negative")?;
+        }
+        // For a key of the type RSA, restrictions are not looked at: OpenSSL does not, either.
+        if generation.kind != Kind::Rsa {
+            generation.kind = generation.kind.restricted(&params)?;
+        }
+        Ok(())
+    })
+}
+
+static SETTABLE: [Param; 4] = [
+    describe(c"bits", UNSIGNED),
+    describe(c"primes", UNSIGNED),
+    describe(c"e", UNSIGNED),
+    END,
+];
+static SETTABLE_PSS: [Param; 9] = [
+    describe(c"bits", UNSIGNED),
+    describe(c"primes", UNSIGNED),
+    describe(c"e", UNSIGNED),
+    describe(c"digest", UTF8),
+    describe(c"properties", UTF8),
+    describe(c"mgf", UTF8),
+    describe(c"mgf1-digest", UTF8),
+    describe(c"saltlen", INTEGER),
+    END,
+];
+
+pub(super) unsafe extern "C" fn settable(_: *mut c_void, _: *mut c_void) -> *const Param {
+    SETTABLE.as_ptr()
+}
+
+pub(super) unsafe extern "C" fn settable_pss(_: *mut c_void, _: *mut c_void) -> *const Param {
+    SETTABLE_PSS.as_ptr()
+}
+
+pub(super) unsafe extern "C" fn generate(
+    generation: *mut c_void,
+    _: Option<Callback>,
+    _: *mut c_void,
+) -> *mut c_void {
+    let mut made = ptr::null_mut();
+    status(|| {
+        // SAFETY: OpenSSL passes what `begin` made.
+        let generation = unsafe { generation.cast::<Generation>().as_ref() }
+            .ok_or("nothing is being generated")?;
+        let key = generation.key().map_err(|error| error.to_string())?;
+        made = boxed(generation.kind, Some(Arc::new(Key::from_private(key))));
+        Ok(())
+    });
+    made
+}
+
+pub(super) unsafe extern "C" fn cleanup(generation: *mut c_void) {
+    if !generation.is_null() {
+        // SAFETY: `begin` made it, and OpenSSL cleans up once.
+        drop(unsafe { Box::from_raw(generation.cast::<Generation>()) });
+    }
+}

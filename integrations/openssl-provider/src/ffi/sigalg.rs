@@ -1,0 +1,260 @@
+//! Signature algorithms that have a digest in their name, for `EVP_PKEY_sign_message_init` and its like: OpenSSL 3.4 and later.
+
+use std::{
+    ffi::{c_char, c_int, c_void},
+    ptr,
+};
+
+use super::{
+    param::{END, OCTETS, Params, describe},
+    signature::{begin, dup, free, get_params, gettable, new, own, recover, update},
+    types::{Algorithm, Dispatch, LAST, Param, bytes, deliver, entry, status},
+};
+use crate::sign::Use;
+
+/// PKCS#1 v1.5 with each digest: its name, and the algorithm's.
+const ALGORITHMS: [(&str, *const c_char); COUNT] = [
+    (
+        "RIPEMD-160",
+        c"RSA-RIPEMD160:ripemd160WithRSA:1.3.36.3.3.1.2".as_ptr(),
+    ),
+    (
+        "SHA1",
+        c"RSA-SHA1:RSA-SHA-1:sha1WithRSAEncryption:1.2.840.113549.1.1.5".as_ptr(),
+    ),
+    (
+        "SHA2-224",
+        c"RSA-SHA2-224:RSA-SHA224:sha224WithRSAEncryption:1.2.840.113549.1.1.14".as_ptr(),
+    ),
+    (
+        "SHA2-256",
+        c"RSA-SHA2-256:RSA-SHA256:sha256WithRSAEncryption:1.2.840.113549.1.1.11".as_ptr(),
+    ),
+    (
+        "SHA2-384",
+        c"RSA-SHA2-384:RSA-SHA384:sha384WithRSAEncryption:1.2.840.113549.1.1.12".as_ptr(),
+    ),
+    (
+        "SHA2-512",
+        c"RSA-SHA2-512:RSA-SHA512:sha512WithRSAEncryption:1.2.840.113549.1.1.13".as_ptr(),
+    ),
+    (
+        "SHA2-512/224",
+        c"RSA-SHA2-512/224:RSA-SHA512-224:sha512-224WithRSAEncryption:1.2.840.113549.1.1.15"
+            .as_ptr(),
+    ),
+    (
+        "SHA2-512/256",
+        c"RSA-SHA2-512/256:RSA-SHA512-256:sha512-256WithRSAEncryption:1.2.840.113549.1.1.16"
+            .as_ptr(),
+    ),
+    (
+        "SHA3-224",
+        c"RSA-SHA3-224:id-rsassa-pkcs1-v1_5-with-sha3-224:2.16.840.1.101.3.4.3.13".as_ptr(),
+    ),
+    (
+        "SHA3-256",
+        c"RSA-SHA3-256:id-rsassa-pkcs1-v1_5-with-sha3-256:2.16.840.1.101.3.4.3.14".as_ptr(),
+    ),
+    (
+        "SHA3-384",
+        c"RSA-SHA3-384:id-rsassa-pkcs1-v1_5-with-sha3-384:2.16.840.1.101.3.4.3.15".as_ptr(),
+    ),
+    (
+        "SHA3-512",
+        c"RSA-SHA3-512:id-rsassa-pkcs1-v1_5-with-sha3-512:2.16.840.1.101.3.4.3.16".as_ptr(),
+    ),
+];
+pub(super) const COUNT: usize = 12;
+
+/// # Safety
+///
+/// As for OpenSSL's functions that begin an operation.
+unsafe fn begin_fixed(
+    digest: usize,
+    purpose: Use,
+    of_message: bool,
+    context: *mut c_void,
+    key: *mut c_void,
+    params: *const Param,
+) -> c_int {
+    status(|| {
+        // SAFETY: the caller's promise; the array is read here, as it is not of those parameters that other contexts have.
+        let (context, params) = unsafe {
+            begin(purpose, context, key, ptr::null())?;
+            (own(context)?, Params::new(params))
+        };
+        context.fix_digest(ALGORITHMS[digest].0, of_message)?;
+        context.set_signature(&params)
+    })
+}
+
+macro_rules! inits {
+    ($($name:ident: $purpose:expr, $of_message:expr;)*) => {
+        $(
+            unsafe extern "C" fn $name<const DIGEST: usize>(
+                context: *mut c_void,
+                key: *mut c_void,
+                params: *const Param,
+            ) -> c_int {
+                // SAFETY: called by OpenSSL.
+                unsafe { begin_fixed(DIGEST, $purpose, $of_message, context, key, params) }
+            }
+        )*
+    };
+}
+
+inits! {
+    sign_init: Use::Sign, false;
+    sign_message_init: Use::Sign, true;
+    verify_init: Use::Verify, false;
+    verify_message_init: Use::Verify, true;
+    recover_init: Use::Recover, false;
+}
+
+/// Of a digest, or of all of a message.
+unsafe extern "C" fn sign(
+    context: *mut c_void,
+    out: *mut u8,
+    len: *mut usize,
+    room: usize,
+    input: *const u8,
+    input_len: usize,
+) -> c_int {
+    status(|| {
+        // SAFETY: OpenSSL passes a context of ours, the input, and room for the signature.
+        unsafe {
+            let context = own(context)?;
+            let needed = context.signature_len()?;
+            deliver(out, len, room, needed, || {
+                let digest = context.digest_of(bytes(input, input_len))?;
+                context.sign(&digest)
+            })
+        }
+    })
+}
+
+unsafe extern "C" fn verify(
+    context: *mut c_void,
+    signature: *const u8,
+    len: usize,
+    input: *const u8,
+    input_len: usize,
+) -> c_int {
+    status(|| {
+        // SAFETY: OpenSSL passes a context of ours, the signature and the input.
+        let (context, signature, input) = unsafe {
+            (
+                own(context)?,
+                bytes(signature, len),
+                bytes(input, input_len),
+            )
+        };
+        let digest = context.digest_of(input)?;
+        context.verify(signature, &digest)
+    })
+}
+
+unsafe extern "C" fn sign_message_final(
+    context: *mut c_void,
+    out: *mut u8,
+    len: *mut usize,
+    room: usize,
+) -> c_int {
+    status(|| {
+        // SAFETY: OpenSSL passes a context of ours, and room for the signature.
+        unsafe {
+            let context = own(context)?;
+            let needed = context.signature_len()?;
+            deliver(out, len, room, needed, || {
+                let digest = context.finish()?;
+                context.sign(&digest)
+            })
+        }
+    })
+}
+
+/// The signature was set before.
+unsafe extern "C" fn verify_message_final(context: *mut c_void) -> c_int {
+    status(|| {
+        // SAFETY: OpenSSL passes a context of ours.
+        let context = unsafe { own(context)? };
+        let digest = context.finish()?;
+        let signature = context.take_signature()?;
+        context.verify(&signature, &digest)
+    })
+}
+
+unsafe extern "C" fn set_params(context: *mut c_void, params: *const Param) -> c_int {
+    // SAFETY: OpenSSL passes a context of ours, and an array for this call.
+    status(|| unsafe { own(context)?.set_signature(&Params::new(params)) })
+}
+
+static SETTABLE: [Param; 2] = [describe(c"signature", OCTETS), END];
+
+unsafe extern "C" fn settable(_: *mut c_void, _: *mut c_void) -> *const Param {
+    SETTABLE.as_ptr()
+}
+
+/// Names that a null pointer ends.
+struct Names([*const c_char; 2]);
+
+// SAFETY: it points to a constant.
+unsafe impl Sync for Names {}
+
+static KEY_TYPES: Names = Names([c"RSA".as_ptr(), ptr::null()]);
+
+unsafe extern "C" fn query_key_types() -> *const *const c_char {
+    KEY_TYPES.0.as_ptr()
+}
+
+const fn table<const DIGEST: usize>() -> [Dispatch; 21] {
+    [
+        entry(1, new as *const c_void),
+        entry(2, sign_init::<DIGEST> as *const c_void),
+        entry(3, sign as *const c_void),
+        entry(4, verify_init::<DIGEST> as *const c_void),
+        entry(5, verify as *const c_void),
+        entry(6, recover_init::<DIGEST> as *const c_void),
+        entry(7, recover as *const c_void),
+        entry(16, free as *const c_void),
+        entry(17, dup as *const c_void),
+        entry(18, get_params as *const c_void),
+        entry(19, gettable as *const c_void),
+        entry(20, set_params as *const c_void),
+        entry(21, settable as *const c_void),
+        entry(26, query_key_types as *const c_void),
+        entry(27, sign_message_init::<DIGEST> as *const c_void),
+        entry(28, update as *const c_void),
+        entry(29, sign_message_final as *const c_void),
+        entry(30, verify_message_init::<DIGEST> as *const c_void),
+        entry(31, update as *const c_void),
+        entry(32, verify_message_final as *const c_void),
+        LAST,
+    ]
+}
+
+static TABLES: [[Dispatch; 21]; COUNT] = [
+    table::<0>(),
+    table::<1>(),
+    table::<2>(),
+    table::<3>(),
+    table::<4>(),
+    table::<5>(),
+    table::<6>(),
+    table::<7>(),
+    table::<8>(),
+    table::<9>(),
+    table::<10>(),
+    table::<11>(),
+];
+
+/// What the provider offers under the name of an algorithm.
+pub(super) const fn algorithm(number: usize, properties: *const c_char) -> Algorithm {
+    Algorithm {
+        names: ALGORITHMS[number].1,
+        properties,
+        implementation: TABLES[number].as_ptr(),
+        description: c"rsalab RSA signatures with one digest".as_ptr(),
+    }
+}

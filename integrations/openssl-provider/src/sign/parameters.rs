@@ -1,0 +1,154 @@
+//! The parameters of a signature context: what is set, what is asked for, and what a restricted key allows.
+
+use rsalab_rsa::hash::Hash;
+
+use super::{Context, Padding, Result, Salt, TOO_LITTLE_SALT, Use};
+use crate::{
+    digests::{Digest, hash_named, name_of},
+    ffi::param::Params,
+    pss::Kind,
+};
+
+const PADDINGS: [(Padding, i64, &str); 3] = [
+    (Padding::Pkcs1, 1, "pkcs1"),
+    (Padding::None, 3, "none"),
+    (Padding::Pss, 6, "pss"),
+];
+
+const SALTS: [(Salt, i64, &str); 4] = [
+    (Salt::Digest, -1, "digest"),
+    (Salt::Auto, -2, "auto"),
+    (Salt::Max, -3, "max"),
+    (Salt::AutoDigestMax, -4, "auto-digestmax"),
+];
+
+impl Context {
+    pub(super) fn set_digest(&mut self, name: &str) -> Result<()> {
+        let digest =
+            Digest::named(name).ok_or_else(|| format!("the digest {name} is not known"))?;
+        let is_other = self.digest != Some(digest);
+        if is_other && self.hasher.is_some() {
+            return Err("the digest of a message that was begun does not change".into());
+        }
+        if is_other && self.padding == Padding::Pss && self.least_salt.is_some() {
+            return Err(format!(
+                "the key is restricted to a digest other than {name}"
+            ));
+        }
+        self.digest = Some(digest);
+        Ok(())
+    }
+
+    fn set_mask(&mut self, name: &str) -> Result<()> {
+        if self.padding != Padding::Pss {
+            return Err("a digest of MGF1 is for PSS".into());
+        }
+        let mask = hash_named(name).ok_or_else(|| format!("the digest {name} is not known"))?;
+        if self.least_salt.is_some() && self.mask != Some(mask) {
+            return Err(format!(
+                "the key is restricted to a digest of MGF1 other than {name}"
+            ));
+        }
+        self.mask = Some(mask);
+        Ok(())
+    }
+
+    fn set_salt(&mut self, salt: Salt) -> Result<()> {
+        if self.padding != Padding::Pss {
+            return Err("a length of salt is for PSS".into());
+        }
+        if let Some(least) = self.least_salt {
+            let bytes = match (salt, self.digest) {
+                (Salt::Auto | Salt::AutoDigestMax, _) if self.purpose == Use::Verify => {
+                    return Err("the key is restricted: any length of salt will not do".into());
+                }
+                (Salt::Digest, Some(digest)) => digest.len(),
+                (Salt::Bytes(bytes), _) => bytes,
+                _ => least,
+            };
+            if bytes < least {
+                return Err(TOO_LITTLE_SALT.into());
+            }
+        }
+        self.salt = salt;
+        Ok(())
+    }
+
+    pub(crate) fn set_params(&mut self, params: &Params<'_>) -> Result<()> {
+        if params.is_absent() {
+            return Ok(());
+        }
+        if let Some(found) = params.find("pad-mode") {
+            let (number, text) = (found.number(), found.string());
+            let known = PADDINGS
+                .iter()
+                .find(|(_, id, name)| number == Some(*id) || text == Some(*name));
+            let padding = known.ok_or("the padding is not known")?.0;
+            if padding == Padding::Pss && self.purpose == Use::Recover {
+                return Err("nothing is recovered from PSS".into());
+            }
+            if padding != Padding::Pss && self.kind != Kind::Rsa {
+                return Err("a key of the type RSA-PSS has no other padding".into());
+            }
+            self.padding = padding;
+        }
+        if let Some(found) = params.find("saltlen") {
+            let text = found.string();
+            let number = found.number().or_else(|| text?.parse().ok());
+            let known = SALTS
+                .iter()
+                .find(|(_, id, name)| number == Some(*id) || text == Some(*name))
+                .map(|(salt, ..)| *salt);
+            let bytes = number
+                .and_then(|number| usize::try_from(number).ok())
+                .map(Salt::Bytes);
+            self.set_salt(known.or(bytes).ok_or("the length of salt is not known")?)?;
+        }
+        if let Some(found) = params.find("mgf1-digest") {
+            self.set_mask(found.string().ok_or("a digest is a name")?)?;
+        }
+        if let Some(found) = params.find("digest") {
+            self.set_digest(found.string().ok_or("a digest is a name")?)?;
+        } else if self.digest.is_none() && self.padding == Padding::Pss {
+            // OpenSSL's default, once anything is set.
+            self.digest = Some(Digest::Hash(Hash::Sha1));
+        }
+        Ok(())
+    }
+
+    pub(crate) fn get_params(&self, params: &Params<'_>) -> Result<()> {
+        if let Some(found) = params.find("algorithm-id") {
+            found.set_octets(&self.algorithm()?)?;
+        }
+        if let Some(found) = params.find("pad-mode")
+            && let Some((_, id, name)) = PADDINGS
+                .iter()
+                .find(|(padding, ..)| *padding == self.padding)
+        {
+            match found.is_text() {
+                true => found.set_string(name)?,
+                false => found.set_number(*id as usize)?,
+            }
+        }
+        if let Some(found) = params.find("digest") {
+            found.set_string(self.digest.map_or("", Digest::name))?;
+        }
+        if let Some(found) = params.find("mgf1-digest") {
+            let digest = self.digest.map_or("", Digest::name);
+            found.set_string(self.mask.map_or(digest, name_of))?;
+        }
+        if let Some(found) = params.find("saltlen") {
+            let known = SALTS.iter().find(|(salt, ..)| *salt == self.salt);
+            match (known, self.salt) {
+                (Some((_, _, name)), _) if found.is_text() => found.set_string(name)?,
+                (Some((_, id, _)), _) => found.set_signed(*id)?,
+                (None, Salt::Bytes(bytes)) if found.is_text() => {
+                    found.set_string(&bytes.to_string())?
+                }
+                (None, Salt::Bytes(bytes)) => found.set_number(bytes)?,
+                (None, _) => {}
+            }
+        }
+        Ok(())
+    }
+}
