@@ -7,6 +7,7 @@ use rsalab_rsa::{PrivateKey, encryption::Opener, format::Purpose, random::System
 use zeroize::Zeroizing;
 
 use crate::{
+    blind::check_issuer,
     encrypt::wrong_ciphertext,
     key::{PrivateKeyHandle, Ready},
     pointer::{Measured, Out, array, free, handle_out, reference},
@@ -140,6 +141,44 @@ pub unsafe extern "C" fn rsalab_batcher_sign_digest(
             return Err(failure);
         }
         batcher.sign(key, scheme, digest, out)
+    })
+}
+
+/// Signs one blinded message, as rsalab_blind_sign does many: for issuers that are asked for one at a time. Blocks.
+///
+/// key: its number in the batcher. variant: an rsalab_blind_variant. blinded, blinded_len: the blinded message, of k = (bits + 7) / 8 bytes. signature: gets
+/// k bytes. signature_len: room there, in bytes.
+///
+/// Returns LENGTH, RANGE, BUFFER, ARGUMENT, SCHEME, RESTRICTED, FAULT, FORKED, NULL, INTERNAL; nothing is written then.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rsalab_batcher_blind_sign(
+    batcher: *const BatcherHandle,
+    key: usize,
+    variant: u32,
+    blinded: *const u8,
+    blinded_len: usize,
+    signature: *mut u8,
+    signature_len: usize,
+) -> Status {
+    guard(|| {
+        // SAFETY: callers promise it in the header.
+        let (batcher, blinded, out) = unsafe {
+            (
+                reference(batcher, "batcher")?,
+                array(blinded, blinded_len, "blinded")?,
+                Out::new(signature, signature_len, "signature")?,
+            )
+        };
+        let own = batcher.key(key)?;
+        out.check(Some(own.loaded.key.modulus_len()), "signature")?;
+        check_issuer(own, variant)?;
+        match batcher.batcher.private(key, blinded) {
+            Err(error @ Error::OutOfRange) => Err(Failure::new(Status::Range, error.to_string())),
+            answer => {
+                out.put(&answer?);
+                Ok(())
+            }
+        }
     })
 }
 
