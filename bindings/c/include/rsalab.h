@@ -16,7 +16,7 @@
  * Pointers are not NULL unless it is said that they may be, refer to as much as the lengths say, and are aligned for their type. Data of length 0 may
  * be NULL. The library finds NULL, and cannot find other wrong pointers: they are undefined behaviour, as ever in C.
  *
- * Threads. Every function may be called from every thread. Keys, states and batchers do not change and may be shared; but nobody may use what is being freed.
+ * Threads. Every function may be called from every thread. Keys and states do not change; they and batchers may be shared; but nobody may use what is being freed.
  *
  * Fork. Keys and states work in the child; a batcher tells it FORKED.
  */
@@ -697,8 +697,9 @@ rsalab_status rsalab_blind_state_read(const rsalab_public_key *key,
 void rsalab_blind_state_free(rsalab_blind_state *state);
 
 /*
- Makes a batcher. keys: `count` private keys, at least one, numbered from 0; those of one size share passes. They may be freed afterwards.
- options: NULL for the defaults. batcher: gets the batcher, to be freed with rsalab_batcher_free. After a fork, only the process that made it can use it.
+ Makes a batcher. keys: `count` private keys, numbered from 0; those of one size share passes. They may be freed afterwards. With none of them, keys are
+ added later. options: NULL for the defaults. batcher: gets the batcher, to be freed with rsalab_batcher_free. After a fork, only the process that made it
+ can use it.
 
  Returns NULL, ARGUMENT, INTERNAL.
  */
@@ -706,6 +707,28 @@ rsalab_status rsalab_batcher_new(const rsalab_private_key *const *keys,
                                  size_t count,
                                  const rsalab_batcher_options *options,
                                  rsalab_batcher **batcher);
+
+/*
+ Adds keys to a batcher, while threads use it: for a server that loads a certificate. They are prepared on this thread, and nobody waits for that. Many are
+ added by one call rather than one by one.
+
+ keys: `count` private keys, which may be freed afterwards. numbers: gets their numbers; a number is given once.
+
+ Returns FORKED, NULL, ARGUMENT, INTERNAL; no key is added then.
+ */
+rsalab_status rsalab_batcher_add(const rsalab_batcher *batcher,
+                                 const rsalab_private_key *const *keys,
+                                 size_t count,
+                                 size_t *numbers);
+
+/*
+ Removes keys from a batcher, while threads use it. Calls that have begun with them are answered; the batcher's copy is wiped with the last of these.
+
+ numbers: `count` numbers of keys. Returns ARGUMENT if one is unknown, FORKED, NULL, INTERNAL; no key is removed then.
+ */
+rsalab_status rsalab_batcher_remove(const rsalab_batcher *batcher,
+                                    const size_t *numbers,
+                                    size_t count);
 
 /*
  Frees a batcher. No thread may be in a call of it. NULL is nothing.
