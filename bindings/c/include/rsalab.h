@@ -9,16 +9,16 @@
  *
  * Lengths are in bytes, keys in bits. Integers are big-endian, in (bits + 7) / 8 bytes: a modulus, a signature, a ciphertext.
  *
- * Memory. Buffers belong to the caller and are not kept after the call; results may be written over inputs. A key or batcher that a call
+ * Memory. Buffers belong to the caller and are not kept after the call; results may be written over inputs. A key, state or batcher that a call
  * gives belongs to the caller, who frees it once, with its own function. Texts that are returned belong to the library. The library wipes the
  * secrets that it holds; messages and keys that it wrote to the caller's buffers the caller wipes.
  *
  * Pointers are not NULL unless it is said that they may be, refer to as much as the lengths say, and are aligned for their type. Data of length 0 may
  * be NULL. The library finds NULL, and cannot find other wrong pointers: they are undefined behaviour, as ever in C.
  *
- * Threads. Every function may be called from every thread. Keys and batchers do not change and may be shared; but nobody may use what is being freed.
+ * Threads. Every function may be called from every thread. Keys and states do not change; they and batchers may be shared; but nobody may use what is being freed.
  *
- * Fork. Keys work in the child; a batcher tells it FORKED.
+ * Fork. Keys and states work in the child; a batcher tells it FORKED.
  */
 
 #ifndef RSALAB_H
@@ -118,6 +118,10 @@ typedef enum {
    This is an error in the library, or it got no thread.
    */
   RSALAB_STATUS_INTERNAL = 17,
+  /*
+   A number is not below the modulus.
+   */
+  RSALAB_STATUS_RANGE = 18,
 } rsalab_status;
 
 /*
@@ -238,12 +242,44 @@ typedef enum {
    PKCS#1 in DER.
    */
   RSALAB_PUBLIC_FORMAT_PKCS1_DER = 4,
+  /*
+   SubjectPublicKeyInfo in DER as an issuer of tokens publishes its key (RFC 9578, 6.5): of RSASSA-PSS with SHA-384 and a salt of 48 bytes.
+   */
+  RSALAB_PUBLIC_FORMAT_TOKEN_DER = 5,
 } rsalab_public_format;
+
+/*
+ The variants of RFC 9474, section 5, all with SHA-384 and RSASSA-PSS. Client, issuer and verifier agree on one.
+ */
+typedef enum {
+  /*
+   RSABSSA-SHA384-PSS-Randomized: a salt of 48 bytes, and a random prefix of 32 bytes before the message. The choice where nothing speaks for another.
+   */
+  RSALAB_BLIND_VARIANT_PSS_RANDOMIZED = 1,
+  /*
+   RSABSSA-SHA384-PSSZERO-Randomized: no salt, a random prefix.
+   */
+  RSALAB_BLIND_VARIANT_PSSZERO_RANDOMIZED = 2,
+  /*
+   RSABSSA-SHA384-PSS-Deterministic: a salt, no prefix: for messages that cannot be guessed, such as the tokens of RFC 9578.
+   */
+  RSALAB_BLIND_VARIANT_PSS_DETERMINISTIC = 3,
+  /*
+   RSABSSA-SHA384-PSSZERO-Deterministic: neither; each message has one signature.
+   */
+  RSALAB_BLIND_VARIANT_PSSZERO_DETERMINISTIC = 4,
+} rsalab_blind_variant;
 
 /*
  Answers private operations that threads ask for one by one, those that are asked for side by side together. Threads may share it, and are meant to.
  */
 typedef struct rsalab_batcher rsalab_batcher;
+
+/*
+ What a client keeps of one request until the issuer answers. It is secret: whoever has it can connect the signature with the request. Does not change;
+ serves one request. Wiped when it is freed.
+ */
+typedef struct rsalab_blind_state rsalab_blind_state;
 
 /*
  A private key with its public half. Does not change, so that threads may share it. Wiped when it is freed.
@@ -557,8 +593,113 @@ rsalab_status rsalab_decrypt(const rsalab_private_key *key,
                              rsalab_status *statuses);
 
 /*
- Makes a batcher. keys: `count` private keys, at least one, numbered from 0; those of one size share passes. They may be freed afterwards.
- options: NULL for the defaults. batcher: gets the batcher, to be freed with rsalab_batcher_free. After a fork, only the process that made it can use it.
+ The client's first step (RFC 9474, 4.1 and 4.2): prepares and blinds messages for the issuer with this key.
+
+ variant: an rsalab_blind_variant. messages: `count` of them. blinded: gets count * k bytes, k = (bits + 7) / 8, to be sent to the issuer; blinded message
+ i begins at i * k. blinded_len: room there, in bytes. states: gets `count` states, to be freed one by one with rsalab_blind_state_free.
+
+ Returns BUFFER, ARGUMENT, SCHEME for a key that is too short, RESTRICTED, KEY for a modulus that is not of two large primes, RANDOMNESS, NULL; nothing is
+ written then.
+ */
+rsalab_status rsalab_blind(const rsalab_public_key *key,
+                           uint32_t variant,
+                           const rsalab_bytes *messages,
+                           size_t count,
+                           uint8_t *blinded,
+                           size_t blinded_len,
+                           rsalab_blind_state **states);
+
+/*
+ The issuer's step (4.3): signs blinded messages of any clients with one key, together in the lanes of the CPU, on the thread that calls. The key must sign
+ blindly and do nothing else: the issuer cannot see what it signs.
+
+ variant: an rsalab_blind_variant. blinded: `count` blinded messages of k = (bits + 7) / 8 bytes. signatures: gets count * k bytes, to be sent back; blind
+ signature i begins at i * k, and is zeros if item i failed. signatures_len: room there, in bytes. statuses: gets `count` statuses, or NULL.
+
+ Returns OK if all are signed, ITEMS if not; else nothing is written: BUFFER, ARGUMENT, SCHEME, RESTRICTED, RANDOMNESS, NULL.
+ Of an item: LENGTH, RANGE, FAULT.
+ */
+rsalab_status rsalab_blind_sign(const rsalab_private_key *key,
+                                uint32_t variant,
+                                const rsalab_bytes *blinded,
+                                size_t count,
+                                uint8_t *signatures,
+                                size_t signatures_len,
+                                rsalab_status *statuses);
+
+/*
+ The client's second step (4.4): makes signatures of what the issuer sent, and verifies them.
+
+ messages, states: `count` of each, as in rsalab_blind, with its key and variant. blind_signatures: `count` of k = (bits + 7) / 8 bytes. signatures: gets
+ count * k bytes; signature i begins at i * k, and is zeros if item i failed. signatures_len: room there, in bytes. statuses: gets `count` statuses, or NULL.
+
+ Returns OK if all are right, ITEMS if not; else nothing is written: BUFFER, ARGUMENT, SCHEME, RESTRICTED, NULL.
+ Of an item: LENGTH, VERIFICATION for what is no blind signature of this request, ARGUMENT for a state of another key or variant.
+ */
+rsalab_status rsalab_blind_finalize(const rsalab_public_key *key,
+                                    uint32_t variant,
+                                    const rsalab_bytes *messages,
+                                    const rsalab_blind_state *const *states,
+                                    const rsalab_bytes *blind_signatures,
+                                    size_t count,
+                                    uint8_t *signatures,
+                                    size_t signatures_len,
+                                    rsalab_status *statuses);
+
+/*
+ Verifies signatures that came of blind ones (4.5), together in the lanes of the CPU, on the thread that calls. They are RSASSA-PSS signatures of prefix
+ and message.
+
+ prefixes: `count` prefixes of the messages, of 32 bytes; NULL, or empty ones, for a deterministic variant. messages, signatures: `count` of each. statuses:
+ gets `count` statuses, or NULL.
+
+ Returns OK if and only if every signature is that of its message, ITEMS if not; else nothing is written: ARGUMENT, SCHEME, RESTRICTED, NULL.
+ Of an item: LENGTH for a prefix of another length; VERIFICATION, whatever is wrong with the signature.
+ */
+rsalab_status rsalab_blind_verify(const rsalab_public_key *key,
+                                  uint32_t variant,
+                                  const rsalab_bytes *prefixes,
+                                  const rsalab_bytes *messages,
+                                  const rsalab_bytes *signatures,
+                                  size_t count,
+                                  rsalab_status *statuses);
+
+/*
+ Copies the prefix that stands before the message of this request; whoever verifies the signature needs it. *len: room in `prefix`, then bytes needed: 32,
+ or 0 if the variant is deterministic. Returns BUFFER if there are fewer.
+ */
+rsalab_status rsalab_blind_state_prefix(const rsalab_blind_state *state,
+                                        uint8_t *prefix,
+                                        size_t *len);
+
+/*
+ Writes a state, for a client that ends before the issuer answers. Whoever can read it can connect the signature with the request.
+
+ *len: room in `bytes`, then bytes needed; with `bytes` NULL the length is asked for, and BUFFER returned. Wiping what was written is the caller's.
+ */
+rsalab_status rsalab_blind_state_write(const rsalab_blind_state *state,
+                                       uint8_t *bytes,
+                                       size_t *len);
+
+/*
+ Reads a state that rsalab_blind_state_write wrote, or the program rsalab, for the key of its request.
+
+ state: gets the state, to be freed with rsalab_blind_state_free. Returns ARGUMENT for what is no state, or of another key.
+ */
+rsalab_status rsalab_blind_state_read(const rsalab_public_key *key,
+                                      const uint8_t *bytes,
+                                      size_t len,
+                                      rsalab_blind_state **state);
+
+/*
+ Frees a state and wipes it. NULL is nothing.
+ */
+void rsalab_blind_state_free(rsalab_blind_state *state);
+
+/*
+ Makes a batcher. keys: `count` private keys, numbered from 0; those of one size share passes. They may be freed afterwards. With none of them, keys are
+ added later. options: NULL for the defaults. batcher: gets the batcher, to be freed with rsalab_batcher_free. After a fork, only the process that made it
+ can use it.
 
  Returns NULL, ARGUMENT, INTERNAL.
  */
@@ -566,6 +707,28 @@ rsalab_status rsalab_batcher_new(const rsalab_private_key *const *keys,
                                  size_t count,
                                  const rsalab_batcher_options *options,
                                  rsalab_batcher **batcher);
+
+/*
+ Adds keys to a batcher, while threads use it: for a server that loads a certificate. They are prepared on this thread, and nobody waits for that. Many are
+ added by one call rather than one by one.
+
+ keys: `count` private keys, which may be freed afterwards. numbers: gets their numbers; a number is given once.
+
+ Returns FORKED, NULL, ARGUMENT, INTERNAL; no key is added then.
+ */
+rsalab_status rsalab_batcher_add(const rsalab_batcher *batcher,
+                                 const rsalab_private_key *const *keys,
+                                 size_t count,
+                                 size_t *numbers);
+
+/*
+ Removes keys from a batcher, while threads use it. Calls that have begun with them are answered; the batcher's copy is wiped with the last of these.
+
+ numbers: `count` numbers of keys. Returns ARGUMENT if one is unknown, FORKED, NULL, INTERNAL; no key is removed then.
+ */
+rsalab_status rsalab_batcher_remove(const rsalab_batcher *batcher,
+                                    const size_t *numbers,
+                                    size_t count);
 
 /*
  Frees a batcher. No thread may be in a call of it. NULL is nothing.
@@ -597,6 +760,22 @@ rsalab_status rsalab_batcher_sign_digest(const rsalab_batcher *batcher,
                                          size_t digest_len,
                                          uint8_t *signature,
                                          size_t signature_len);
+
+/*
+ Signs one blinded message, as rsalab_blind_sign does many: for issuers that are asked for one at a time. Blocks.
+
+ key: its number in the batcher. variant: an rsalab_blind_variant. blinded, blinded_len: the blinded message, of k = (bits + 7) / 8 bytes. signature: gets
+ k bytes. signature_len: room there, in bytes.
+
+ Returns LENGTH, RANGE, BUFFER, ARGUMENT, SCHEME, RESTRICTED, FAULT, FORKED, NULL, INTERNAL; nothing is written then.
+ */
+rsalab_status rsalab_batcher_blind_sign(const rsalab_batcher *batcher,
+                                        size_t key,
+                                        uint32_t variant,
+                                        const uint8_t *blinded,
+                                        size_t blinded_len,
+                                        uint8_t *signature,
+                                        size_t signature_len);
 
 /*
  Decrypts one ciphertext. Blocks, as rsalab_batcher_sign_message does.

@@ -1,12 +1,18 @@
 //! Requests of many threads, done together.
 
-use std::{sync::Arc, time::Duration};
+use std::{
+    collections::BTreeMap,
+    process,
+    sync::{Arc, RwLock},
+    time::Duration,
+};
 
 use rsalab_batch::{Batcher, Error};
 use rsalab_rsa::{PrivateKey, encryption::Opener, format::Purpose, random::SystemRng};
 use zeroize::Zeroizing;
 
 use crate::{
+    blind::check_issuer,
     encrypt::wrong_ciphertext,
     key::{PrivateKeyHandle, Ready},
     pointer::{Measured, Out, array, free, handle_out, reference},
@@ -18,7 +24,10 @@ use crate::{
 /// Answers private operations that threads ask for one by one, those that are asked for side by side together. Threads may share it, and are meant to.
 pub struct BatcherHandle {
     batcher: Batcher,
-    keys: Vec<Arc<Ready<PrivateKey>>>,
+    /// What the files of the keys say, by the numbers of the batcher.
+    keys: RwLock<BTreeMap<usize, Arc<Ready<PrivateKey>>>>,
+    /// In another one, a fork, a lock may be held by a thread that it does not have.
+    process: u32,
 }
 
 /// The limits of a batcher. All 0, or no options at all, is a good choice.
@@ -33,8 +42,9 @@ pub struct BatcherOptions {
     pub linger_us: u64,
 }
 
-/// Makes a batcher. keys: `count` private keys, at least one, numbered from 0; those of one size share passes. They may be freed afterwards.
-/// options: NULL for the defaults. batcher: gets the batcher, to be freed with rsalab_batcher_free. After a fork, only the process that made it can use it.
+/// Makes a batcher. keys: `count` private keys, numbered from 0; those of one size share passes. They may be freed afterwards. With none of them, keys are
+/// added later. options: NULL for the defaults. batcher: gets the batcher, to be freed with rsalab_batcher_free. After a fork, only the process that made it
+/// can use it.
 ///
 /// Returns NULL, ARGUMENT, INTERNAL.
 #[unsafe(no_mangle)]
@@ -47,20 +57,11 @@ pub unsafe extern "C" fn rsalab_batcher_new(
     guard(|| {
         // SAFETY: callers promise it in the header.
         let (keys, options, out) = unsafe {
-            let given = array(keys, count, "keys")?.iter();
-            let keys = given
-                .map(|&key| Ok(Arc::clone(&reference(key, "a key of keys")?.key)))
-                .collect::<Result<Vec<_>, Failure>>()?;
             let options = options.as_ref().copied().unwrap_or_default();
-            (keys, options, handle_out(batcher, "batcher")?)
+            let out = handle_out(batcher, "batcher")?;
+            (keys_of(keys, count)?, options, out)
         };
-        if keys.is_empty() {
-            return Err(Failure::new(Status::Argument, "a batcher needs a key"));
-        }
         let mut builder = Batcher::builder();
-        for key in &keys {
-            builder = builder.key(&key.loaded.key);
-        }
         if options.passes > 0 {
             builder = builder.passes(options.passes);
         }
@@ -70,9 +71,79 @@ pub unsafe extern "C" fn rsalab_batcher_new(
         if options.linger_us > 0 {
             builder = builder.linger(Duration::from_micros(options.linger_us));
         }
-        let batcher = builder.build()?;
-        out.put(&[Box::into_raw(Box::new(BatcherHandle { batcher, keys }))]);
+        let handle = BatcherHandle {
+            batcher: builder.build()?,
+            keys: RwLock::default(),
+            process: process::id(),
+        };
+        handle.add(keys)?;
+        out.put(&[Box::into_raw(Box::new(handle))]);
         Ok(())
+    })
+}
+
+/// The keys of handles, which may be freed while these are used.
+///
+/// # Safety
+///
+/// As for [`array`], and each is NULL or refers to a key.
+unsafe fn keys_of(
+    keys: *const *const PrivateKeyHandle,
+    count: usize,
+) -> Result<Vec<Arc<Ready<PrivateKey>>>, Failure> {
+    // SAFETY: the caller's promise.
+    let given = unsafe { array(keys, count, "keys") }?.iter();
+    given
+        // SAFETY: the caller's promise.
+        .map(|&key| Ok(Arc::clone(&unsafe { reference(key, "a key of keys") }?.key)))
+        .collect()
+}
+
+/// Adds keys to a batcher, while threads use it: for a server that loads a certificate. They are prepared on this thread, and nobody waits for that. Many are
+/// added by one call rather than one by one.
+///
+/// keys: `count` private keys, which may be freed afterwards. numbers: gets their numbers; a number is given once.
+///
+/// Returns FORKED, NULL, ARGUMENT, INTERNAL; no key is added then.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rsalab_batcher_add(
+    batcher: *const BatcherHandle,
+    keys: *const *const PrivateKeyHandle,
+    count: usize,
+    numbers: *mut usize,
+) -> Status {
+    guard(|| {
+        // SAFETY: callers promise it in the header.
+        let (batcher, keys, out) = unsafe {
+            (
+                reference(batcher, "batcher")?,
+                keys_of(keys, count)?,
+                Out::new(numbers, count, "numbers")?,
+            )
+        };
+        out.put(&batcher.add(keys)?);
+        Ok(())
+    })
+}
+
+/// Removes keys from a batcher, while threads use it. Calls that have begun with them are answered; the batcher's copy is wiped with the last of these.
+///
+/// numbers: `count` numbers of keys. Returns ARGUMENT if one is unknown, FORKED, NULL, INTERNAL; no key is removed then.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rsalab_batcher_remove(
+    batcher: *const BatcherHandle,
+    numbers: *const usize,
+    count: usize,
+) -> Status {
+    guard(|| {
+        // SAFETY: callers promise it in the header.
+        let (batcher, numbers) = unsafe {
+            (
+                reference(batcher, "batcher")?,
+                array(numbers, count, "numbers")?,
+            )
+        };
+        batcher.remove(numbers)
     })
 }
 
@@ -143,6 +214,44 @@ pub unsafe extern "C" fn rsalab_batcher_sign_digest(
     })
 }
 
+/// Signs one blinded message, as rsalab_blind_sign does many: for issuers that are asked for one at a time. Blocks.
+///
+/// key: its number in the batcher. variant: an rsalab_blind_variant. blinded, blinded_len: the blinded message, of k = (bits + 7) / 8 bytes. signature: gets
+/// k bytes. signature_len: room there, in bytes.
+///
+/// Returns LENGTH, RANGE, BUFFER, ARGUMENT, SCHEME, RESTRICTED, FAULT, FORKED, NULL, INTERNAL; nothing is written then.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rsalab_batcher_blind_sign(
+    batcher: *const BatcherHandle,
+    key: usize,
+    variant: u32,
+    blinded: *const u8,
+    blinded_len: usize,
+    signature: *mut u8,
+    signature_len: usize,
+) -> Status {
+    guard(|| {
+        // SAFETY: callers promise it in the header.
+        let (batcher, blinded, out) = unsafe {
+            (
+                reference(batcher, "batcher")?,
+                array(blinded, blinded_len, "blinded")?,
+                Out::new(signature, signature_len, "signature")?,
+            )
+        };
+        let own = batcher.key(key)?;
+        out.check(Some(own.loaded.key.modulus_len()), "signature")?;
+        check_issuer(&own, variant)?;
+        match batcher.batcher.private(key, blinded) {
+            Err(error @ Error::OutOfRange) => Err(Failure::new(Status::Range, error.to_string())),
+            answer => {
+                out.put(&answer?);
+                Ok(())
+            }
+        }
+    })
+}
+
 /// Decrypts one ciphertext. Blocks, as rsalab_batcher_sign_message does.
 ///
 /// ciphertext, ciphertext_len: k = (bits + 7) / 8 bytes. message: where the message goes. *message_len: room there, then the length of the message;
@@ -169,7 +278,8 @@ pub unsafe extern "C" fn rsalab_batcher_decrypt(
                 Measured::new(message, message_len, "message_len")?,
             )
         };
-        let own = &batcher.key(key)?.loaded;
+        let ready = batcher.key(key)?;
+        let own = &ready.loaded;
         own.check(Purpose::Decrypt(Some(&scheme)))?;
         let opener = Opener::new(&own.key, &scheme)?;
         let mut block = match batcher.batcher.private(key, ciphertext) {
@@ -183,11 +293,42 @@ pub unsafe extern "C" fn rsalab_batcher_decrypt(
     })
 }
 
+const NEVER: &str = "nothing panics under this lock";
+
 impl BatcherHandle {
-    fn key(&self, key: usize) -> Result<&Ready<PrivateKey>, Failure> {
-        let keys = self.keys.len();
-        let known = self.keys.get(key).map(Arc::as_ref);
-        known.ok_or_else(|| Error::UnknownKey { key, keys }.into())
+    fn check_fork(&self) -> Result<(), Failure> {
+        match self.process == process::id() {
+            true => Ok(()),
+            false => Err(Error::Forked.into()),
+        }
+    }
+
+    fn add(&self, keys: Vec<Arc<Ready<PrivateKey>>>) -> Result<Vec<usize>, Failure> {
+        self.check_fork()?;
+        let prepared: Vec<_> = keys.iter().map(|key| key.loaded.key.clone()).collect();
+        let numbers = self.batcher.add(&prepared)?;
+        let named = numbers.iter().copied().zip(keys);
+        self.keys.write().expect(NEVER).extend(named);
+        Ok(numbers)
+    }
+
+    fn remove(&self, numbers: &[usize]) -> Result<(), Failure> {
+        self.check_fork()?;
+        self.batcher.remove(numbers)?;
+        let mut keys = self.keys.write().expect(NEVER);
+        let removed: Vec<_> = numbers.iter().map(|number| keys.remove(number)).collect();
+        drop(keys);
+        drop(removed);
+        Ok(())
+    }
+
+    fn key(&self, number: usize) -> Result<Arc<Ready<PrivateKey>>, Failure> {
+        self.check_fork()?;
+        let keys = self.keys.read().expect(NEVER);
+        keys.get(&number).cloned().ok_or_else(|| {
+            let (key, keys) = (number, keys.len());
+            Error::UnknownKey { key, keys }.into()
+        })
     }
 
     fn sign(
@@ -197,7 +338,8 @@ impl BatcherHandle {
         digest: &[u8],
         out: Out<u8>,
     ) -> Result<(), Failure> {
-        let own = &self.key(key)?.loaded;
+        let ready = self.key(key)?;
+        let own = &ready.loaded;
         out.check(Some(own.key.modulus_len()), "signature")?;
         own.check(Purpose::Sign(&scheme))?;
         let encoding = scheme.encode(own.key.bits(), digest, &mut SystemRng)?;

@@ -4,6 +4,7 @@ use std::{ffi::c_char, sync::Arc, sync::OnceLock};
 
 use rsalab_rsa::{
     Backend, BlockRunner, CpuBackend, Pooled, Prepared, PrivateKey, PublicKey,
+    blind::token_key,
     format::{
         Encoding, Limits, Loaded, PrivateFormat, PublicFormat, encode_encrypted,
         encode_private_for, encode_public_for, load_private_within, load_public_within,
@@ -50,6 +51,8 @@ pub enum PublicForm {
     Pkcs1Pem = 3,
     /// PKCS#1 in DER.
     Pkcs1Der = 4,
+    /// SubjectPublicKeyInfo in DER as an issuer of tokens publishes its key (RFC 9578, 6.5): of RSASSA-PSS with SHA-384 and a salt of 48 bytes.
+    TokenDer = 5,
 }
 
 /// A key with what its file says of it, prepared for the arithmetic when it is first used.
@@ -337,6 +340,9 @@ pub unsafe extern "C" fn rsalab_public_key_write(
     guard(|| {
         // SAFETY: callers promise it in the header.
         let (key, out) = unsafe { (reference(key, "key")?, Measured::new(bytes, len, "len")?) };
+        if format == PublicForm::TokenDer as u32 {
+            return out.put(&token_key(&key.key.loaded.key), "bytes");
+        }
         let (structure, encoding) = match format {
             x if x == PublicForm::SpkiPem as u32 => (PublicFormat::Spki, Encoding::Pem),
             x if x == PublicForm::SpkiDer as u32 => (PublicFormat::Spki, Encoding::Der),

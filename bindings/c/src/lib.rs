@@ -13,6 +13,7 @@
 //! | keys, many at once | `generate` |
 //! | signatures, many at once | `sign` |
 //! | encryption, many at once | `encrypt` |
+//! | blind signatures, many at once | `blind` |
 //! | requests of many threads, done together | `batcher` |
 //!
 //! Every entry point does the same: `guard` catches a panic; `pointer` turns what the caller gave into references, in the only `unsafe` blocks;
@@ -28,6 +29,7 @@
 )]
 
 mod batcher;
+mod blind;
 mod encrypt;
 mod generate;
 mod info;

@@ -20,6 +20,25 @@ impl Outcomes {
         }
     }
 
+    /// Of results that each take `len` bytes: those that failed are zeros. There is room for all.
+    pub(crate) fn of<T: AsRef<[u8]>, E: Into<Failure>>(
+        results: Vec<Result<T, E>>,
+        len: usize,
+        out: Out<u8>,
+        statuses: Out<Status>,
+    ) -> Result<(), Failure> {
+        let mut outcomes = Outcomes::new(results.len());
+        let mut bytes = vec![0; results.len() * len];
+        for (item, result) in results.into_iter().enumerate() {
+            match result {
+                Ok(result) => bytes[item * len..][..len].copy_from_slice(result.as_ref()),
+                Err(error) => outcomes.fail(item, error.into()),
+            }
+        }
+        out.put(&bytes);
+        outcomes.finish(statuses)
+    }
+
     pub(crate) fn fail(&mut self, item: usize, failure: Failure) {
         self.statuses[item] = failure.status;
         if self.first.as_ref().is_none_or(|(first, _)| item < *first) {

@@ -104,8 +104,8 @@ pub unsafe extern "C" fn rsalab_verify_messages(
             )
         };
         let digests = digested(scheme.hash(), &messages);
-        let digests: Vec<&[u8]> = digests.iter().map(|digest| &digest[..]).collect();
-        verify(&key.key, scheme, &digests, &signatures, statuses)
+        let digests = digests.iter().map(|digest| Ok(&digest[..]));
+        verify(&key.key, scheme, digests, &signatures, statuses)
     })
 }
 
@@ -130,7 +130,11 @@ pub unsafe extern "C" fn rsalab_verify_digests(
                 Out::optional(statuses, count),
             )
         };
-        verify(&key.key, scheme, &digests, &signatures, statuses)
+        let digests = digests.iter().map(|digest| {
+            let failure = wrong_digest(scheme.hash(), digest);
+            failure.map_or(Ok(*digest), Err)
+        });
+        verify(&key.key, scheme, digests, &signatures, statuses)
     })
 }
 
@@ -185,10 +189,11 @@ fn sign(
     outcomes.finish(statuses)
 }
 
-fn verify(
+/// Verifies the signature of each digest; an item without a digest has failed already.
+pub(crate) fn verify<'a>(
     key: &Ready<PublicKey>,
     scheme: SignatureScheme,
-    digests: &[&[u8]],
+    digests: impl ExactSizeIterator<Item = Result<&'a [u8], Failure>>,
     signatures: &[&[u8]],
     statuses: Out<Status>,
 ) -> Result<(), Failure> {
@@ -198,25 +203,26 @@ fn verify(
     let mut verifier = Verifier::new(key.runner()?, bits, scheme)?;
     let mut outcomes = Outcomes::new(digests.len());
     let mut wanted = Vec::new();
+    let (mut sound_digests, mut sound_signatures) = (Vec::new(), Vec::new());
     let refuse = || {
         Failure::new(
             Status::Verification,
             "the signature is not that of the message",
         )
     };
-    for (item, (digest, signature)) in digests.iter().zip(signatures).enumerate() {
-        match wrong_digest(scheme.hash(), digest) {
-            Some(failure) => outcomes.fail(item, failure),
-            None if signature.len() != k => outcomes.fail(item, refuse()),
-            None => wanted.push(item),
+    for (item, (digest, signature)) in digests.zip(signatures).enumerate() {
+        match digest {
+            Err(failure) => outcomes.fail(item, failure),
+            Ok(_) if signature.len() != k => outcomes.fail(item, refuse()),
+            Ok(digest) => {
+                wanted.push(item);
+                sound_digests.extend_from_slice(digest);
+                sound_signatures.extend_from_slice(signature);
+            }
         }
     }
-    let of_wanted = |all: &[&[u8]]| -> Vec<u8> {
-        let sound: Vec<&[u8]> = wanted.iter().map(|&item| all[item]).collect();
-        sound.concat()
-    };
     let mut is_right = vec![false; wanted.len()];
-    verifier.verify(&of_wanted(digests), &of_wanted(signatures), &mut is_right)?;
+    verifier.verify(&sound_digests, &sound_signatures, &mut is_right)?;
     for (item, is_right) in wanted.into_iter().zip(is_right) {
         if !is_right {
             outcomes.fail(item, refuse());

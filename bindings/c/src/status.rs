@@ -46,10 +46,12 @@ pub enum Status {
     Forked = 16,
     /// This is an error in the library, or it got no thread.
     Internal = 17,
+    /// A number is not below the modulus.
+    Range = 18,
 }
 
 impl Status {
-    const ALL: [Status; 18] = [
+    const ALL: [Status; 19] = [
         Status::Ok,
         Status::Items,
         Status::Null,
@@ -68,6 +70,7 @@ impl Status {
         Status::Randomness,
         Status::Forked,
         Status::Internal,
+        Status::Range,
     ];
 
     fn text(self) -> &'static CStr {
@@ -90,6 +93,7 @@ impl Status {
             Status::Randomness => c"the system gives no random bytes",
             Status::Forked => c"the batcher belongs to the process that made it",
             Status::Internal => c"error in the library, or no thread could be started",
+            Status::Range => c"a number is not below the modulus",
         }
     }
 }

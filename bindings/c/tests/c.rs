@@ -7,6 +7,8 @@ use std::{
 };
 
 mod support;
+#[path = "support/vectors.rs"]
+mod vectors;
 use support::{HERE, Installed, has, run};
 
 const STRICT: [&str; 7] = [
@@ -72,10 +74,15 @@ fn run_tests_in_c(name: &str) {
     if !has_compiler() {
         return;
     }
-    let installed = Installed::new();
-    let mut options = sanitizers(&installed);
+    run_in_c(name, &Installed::new());
+}
+
+fn run_in_c(name: &str, installed: &Installed) {
+    let mut options = sanitizers(installed);
     options.push("-pthread");
-    let program = compile(&installed, &format!("tests/c/{name}.c"), &options);
+    let made_here = format!("-I{}", installed.folder().display());
+    options.push(&made_here);
+    let program = compile(installed, &format!("tests/c/{name}.c"), &options);
     print!("{}", run(&mut installed.command(program)));
 }
 
@@ -87,6 +94,15 @@ fn keys() {
 #[test]
 fn batches() {
     run_tests_in_c("batches");
+}
+
+#[test]
+fn blind() {
+    if has_compiler() {
+        let installed = Installed::new();
+        fs::write(installed.folder().join("vectors.h"), vectors::header()).unwrap();
+        run_in_c("blind", &installed);
+    }
 }
 
 #[test]

@@ -5,7 +5,7 @@ use rsalab_rsa::{
     PublicKey, Result, Status, backend::check_batch,
 };
 
-use crate::{Batcher, handle::Handle};
+use crate::{Batcher, handle::Handle, pass};
 use std::sync::Arc;
 
 /// Private operations are batched; public ones and tests of candidates run on the back end beneath, as if the batcher were not there.
@@ -22,22 +22,20 @@ impl Backend for Batcher {
         self.handle.backend.lanes()
     }
 
-    /// Finds the key among the batcher's.
+    /// Finds the key among the batcher's. What is prepared holds on to it: it may be removed from the batcher, and is wiped with the last one that
+    /// was prepared.
     ///
     /// # Errors
     ///
-    /// [`Error::Unsupported`] if it has another.
+    /// [`Error::Unsupported`] if the batcher does not have it, or after a fork.
     fn prepare_private(&self, key: &PrivateKey) -> Result<Box<dyn Prepared>> {
-        let mut keys = self.handle.keys.iter();
-        let Some(key) = keys.find(|known| known.public == *key.public()) else {
-            return Err(Error::Unsupported {
-                reason: "the batcher was not made with this key".to_owned(),
-            });
-        };
+        let found = self.handle.last(|known| known.public == *key.public());
+        let key = found.ok_or_else(|| Error::Unsupported {
+            reason: "this key is not among the batcher's".to_owned(),
+        })?;
         Ok(Box::new(Key {
             handle: Arc::clone(&self.handle),
-            size: key.size,
-            place: key.place,
+            key,
         }))
     }
 
@@ -63,13 +61,12 @@ impl Backend for Batcher {
 #[derive(Clone)]
 struct Key {
     handle: Arc<Handle>,
-    size: usize,
-    place: usize,
+    key: Arc<pass::Key>,
 }
 
 impl Prepared for Key {
     fn modulus_len(&self) -> usize {
-        self.handle.queue.sizes[self.size].modulus_len
+        self.key.modulus_len()
     }
 
     fn kernel(&self) -> &str {
@@ -91,15 +88,15 @@ impl BlockRunner for Key {
     /// [`Error::Unsupported`] with the words of [`crate::Error`] as well.
     fn run(&mut self, inputs: &[u8], outputs: &mut [u8], status: &mut [Status]) -> Result<()> {
         let queue = &self.handle.queue;
-        let size = &queue.sizes[self.size];
-        check_batch(size.modulus_len, inputs, outputs, status)?;
-        let len = size.items * size.modulus_len;
+        check_batch(self.key.modulus_len(), inputs, outputs, status)?;
+        let items = self.key.items;
+        let len = items * self.key.modulus_len();
         let done = inputs
             .chunks(len)
             .zip(outputs.chunks_mut(len))
-            .zip(status.chunks_mut(size.items))
+            .zip(status.chunks_mut(items))
             .try_for_each(|((inputs, outputs), status)| {
-                queue.run(self.size, self.place, inputs, outputs, status, true)
+                queue.run(&self.key, inputs, outputs, status, true)
             });
         done.map_err(|error| {
             outputs.fill(0);

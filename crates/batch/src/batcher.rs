@@ -10,9 +10,9 @@ use zeroize::Zeroizing;
 
 use crate::{
     Decryption, Error, Operation, Statistics,
-    handle::{Handle, Key},
-    pass::{self, Size},
-    queue::{Limits, Queue},
+    handle::Handle,
+    pass::{self, Key},
+    queue::Limits,
 };
 
 /// Answers private operations, those that are asked for side by side together. Cheap to clone; every clone is the same.
@@ -66,32 +66,10 @@ impl Builder {
     ///
     /// Those of the back end.
     pub fn build(self) -> Result<Batcher> {
-        let size_of = |key: &PrivateKey| (key.bits(), key.primes(), key.prime_len());
-        let mut sizes: Vec<Vec<PrivateKey>> = Vec::new();
-        let mut keys = Vec::new();
-        for key in self.keys {
-            let size = sizes
-                .iter()
-                .position(|keys| size_of(&keys[0]) == size_of(&key));
-            let size = size.unwrap_or_else(|| {
-                sizes.push(Vec::new());
-                sizes.len() - 1
-            });
-            keys.push(Key {
-                public: key.public().clone(),
-                size,
-                place: sizes[size].len(),
-            });
-            sizes[size].push(key);
-        }
-        let sizes = sizes.iter().map(|keys| Size::new(&*self.backend, keys));
-        let queue = Arc::new(Queue::new(sizes.collect::<Result<_>>()?, self.limits));
+        let handle = Handle::new(self.backend, self.limits);
+        handle.add(&self.keys)?;
         Ok(Batcher {
-            handle: Arc::new(Handle {
-                queue,
-                keys,
-                backend: self.backend,
-            }),
+            handle: Arc::new(handle),
         })
     }
 }
@@ -108,6 +86,26 @@ impl Batcher {
                 linger: None,
             },
         }
+    }
+
+    /// Adds keys, while requests run, and returns their numbers: each is one more than the last one that was given. They are prepared on this thread, and those
+    /// of their sizes anew for mixed passes; requests do not wait for that. Many keys are added at once rather than one by one.
+    ///
+    /// # Errors
+    ///
+    /// Those of the back end, and [`rsalab_rsa::Error::Unsupported`] after a fork; no key is added then.
+    pub fn add(&self, keys: &[PrivateKey]) -> Result<Vec<usize>> {
+        self.handle.add(keys)
+    }
+
+    /// Removes keys, while requests run: their numbers mean nothing from now on, and are not given again. Requests that were made before are answered, and
+    /// a key of `rsalab-rsa` that has the batcher as its back end goes on. When the last of these is gone, the key is wiped.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::UnknownKey`], [`Error::Forked`]; no key is removed then.
+    pub fn remove(&self, keys: &[usize]) -> Result<(), Error> {
+        self.handle.remove(keys)
     }
 
     /// One private operation: `block`, a number below the key's modulus and of as many bytes, to the private exponent. Blocks the thread, which
@@ -130,11 +128,11 @@ impl Batcher {
     }
 
     fn ask(&self, key: usize, block: &[u8], can_wait: bool) -> Result<Zeroizing<Vec<u8>>, Error> {
-        let (size, key) = self.place(key, block)?;
+        let key = self.key_of(key, block)?;
         let mut result = Zeroizing::new(vec![0; block.len()]);
         let mut status = [Status::Done];
         let queue = &self.handle.queue;
-        queue.run(size, key, block, &mut result, &mut status, can_wait)?;
+        queue.run(&key, block, &mut result, &mut status, can_wait)?;
         match status[0] {
             Status::Done => Ok(result),
             Status::OutOfRange => Err(Error::OutOfRange),
@@ -148,10 +146,10 @@ impl Batcher {
     ///
     /// [`Error::UnknownKey`], [`Error::Length`]; the future has the others.
     pub fn private_async(&self, key: usize, block: &[u8]) -> Result<Operation, Error> {
-        let (size, key) = self.place(key, block)?;
+        let key = self.key_of(key, block)?;
         let bytes = Zeroizing::new(block.to_vec());
         let blocks = pass::Blocks { key, bytes };
-        Ok(Operation::new(Arc::clone(&self.handle), size, blocks))
+        Ok(Operation::new(Arc::clone(&self.handle), blocks))
     }
 
     /// Signs a digest of the scheme's hash function, for a task: a future of the signature. (Threads sign with a
@@ -167,7 +165,7 @@ impl Batcher {
         scheme: SignatureScheme,
         digest: &[u8],
     ) -> Result<Operation, Error> {
-        let bits = self.known(key)?.public.bits();
+        let bits = self.handle.key(key)?.public.bits();
         let encoding = scheme
             .encode(bits, digest, &mut SystemRng)
             .map_err(refused)?;
@@ -202,21 +200,12 @@ impl Batcher {
         self.handle.queue.counters.so_far()
     }
 
-    fn known(&self, key: usize) -> Result<&Key, Error> {
-        let keys = &self.handle.keys;
-        keys.get(key).ok_or(Error::UnknownKey {
-            key,
-            keys: keys.len(),
-        })
-    }
-
-    /// The size and the place of a key whose block it is.
-    fn place(&self, key: usize, block: &[u8]) -> Result<(usize, usize), Error> {
-        let &Key { size, place, .. } = self.known(key)?;
-        let expected = self.handle.queue.sizes[size].modulus_len;
-        match block.len() {
-            got if got == expected => Ok((size, place)),
-            got => Err(Error::Length { expected, got }),
+    /// A key whose block it is.
+    fn key_of(&self, key: usize, block: &[u8]) -> Result<Arc<Key>, Error> {
+        let key = self.handle.key(key)?;
+        match (block.len(), key.modulus_len()) {
+            (got, expected) if got != expected => Err(Error::Length { expected, got }),
+            _ => Ok(key),
         }
     }
 }

@@ -5,11 +5,11 @@
 #[non_exhaustive]
 pub enum Error {
     /// There is no key of this number.
-    #[error("there is no key {key}: the batcher has {keys}")]
+    #[error("there is no key {key} among the {keys} of the batcher")]
     UnknownKey {
         /// The number that was asked for.
         key: usize,
-        /// How many there are; they are counted from 0.
+        /// How many there are. The first has the number 0, each that is added the next one; a number is given once.
         keys: usize,
     },
     /// A block that is not as long as its key's modulus.

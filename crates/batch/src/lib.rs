@@ -9,6 +9,7 @@
 //! |---|---|
 //! | who asks for what | `batcher` |
 //! | how keys of `rsalab-rsa` sign and decrypt by way of it | `backend` |
+//! | which keys there are, added and removed | `handle` |
 //! | who computes, who waits, and what goes into a pass | `queue` |
 //! | a request of a task, not of a thread | `operation` |
 //! | what one pass computes with | `pass` |
@@ -53,6 +54,9 @@
 //! assert!(VerifyingKey::new(key.public(), scheme)?.verify(b"a message", &signature));
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
+//!
+//! A server that reloads a certificate [adds](Batcher::add) the new key and [removes](Batcher::remove) the old one. Nobody waits for that: requests under
+//! way are answered, and a key is wiped with the last of them.
 //!
 //! Raw operations are what it is made of: this crate sees the feature `hazmat` of `rsalab-rsa`.
 #![forbid(unsafe_code)]

@@ -20,7 +20,6 @@ use crate::{Error, handle::Handle, pass::Blocks};
 #[must_use = "nothing is asked for until it is polled"]
 pub struct Operation {
     handle: Arc<Handle>,
-    size: usize,
     stage: Stage,
 }
 
@@ -31,10 +30,9 @@ enum Stage {
 }
 
 impl Operation {
-    pub(crate) fn new(handle: Arc<Handle>, size: usize, blocks: Blocks) -> Self {
+    pub(crate) fn new(handle: Arc<Handle>, blocks: Blocks) -> Self {
         Operation {
             handle,
-            size,
             stage: Stage::New(Some(blocks)),
         }
     }
@@ -42,7 +40,7 @@ impl Operation {
     fn poll_answer(&mut self, context: &Context<'_>) -> Poll<Result<Zeroizing<Vec<u8>>, Error>> {
         let queue = &self.handle.queue;
         let outcome = match &mut self.stage {
-            Stage::New(blocks) => match queue.enter(self.size, blocks, context.waker()) {
+            Stage::New(blocks) => match queue.enter(blocks, context.waker()) {
                 Ok(None) => return Poll::Pending,
                 Ok(Some(place)) => {
                     self.stage = Stage::Entered(place);

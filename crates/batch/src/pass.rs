@@ -1,47 +1,104 @@
 //! What one pass computes with: prepared keys, and the scratch memory of whoever computes.
 
-use std::sync::Arc;
+use std::{collections::BTreeMap, sync::Arc};
 
 use rsalab_rsa::{
-    Backend, BlockRunner, MultiKeyRunner, Prepared, PreparedMultiKey, PrivateKey, Status,
+    Backend, BlockRunner, MultiKeyRunner, Pooled, Prepared, PreparedMultiKey, PrivateKey,
+    PublicKey, Status,
 };
 use self_cell::self_cell;
 use zeroize::{Zeroize, Zeroizing};
 
 use crate::Error;
 
-/// Keys of one size, made ready.
-pub(crate) struct Size {
-    pub(crate) modulus_len: usize,
+/// A key made ready, with the scratch memory and blinding of whoever computes with it alone. Whoever may still ask for an operation of it holds on to it,
+/// so does a request; it is wiped when the last one is gone.
+pub(crate) struct Key {
+    pub(crate) number: usize,
+    /// The place of its size in the queue.
+    pub(crate) size: usize,
     /// Blocks of a full pass.
     pub(crate) items: usize,
-    singles: Vec<Arc<dyn Prepared>>,
-    /// All of them, where there are several.
-    together: Option<Arc<dyn PreparedMultiKey>>,
+    pub(crate) public: PublicKey,
+    pooled: Pooled,
 }
 
-impl Size {
-    pub(crate) fn new(backend: &dyn Backend, keys: &[PrivateKey]) -> rsalab_rsa::Result<Self> {
-        let prepare = |key| backend.prepare_private(key).map(Arc::from);
-        let singles: Vec<Arc<dyn Prepared>> = keys.iter().map(prepare).collect::<Result<_, _>>()?;
-        Ok(Size {
-            modulus_len: singles[0].modulus_len(),
+impl Key {
+    pub(crate) fn new(
+        backend: &dyn Backend,
+        key: &PrivateKey,
+        number: usize,
+        size: usize,
+        most_items: usize,
+    ) -> rsalab_rsa::Result<Self> {
+        let pooled = Pooled::new(backend.prepare_private(key)?);
+        Ok(Key {
+            number,
+            size,
             // A private operation fills two lanes, p and q.
-            items: singles[0].lanes().div_ceil(2),
-            together: match keys {
-                [_] => None,
-                _ => Some(backend.prepare_multi_key(keys)?.into()),
-            },
-            singles,
+            items: pooled.lanes().div_ceil(2).min(most_items),
+            public: key.public().clone(),
+            pooled,
         })
+    }
+
+    pub(crate) fn modulus_len(&self) -> usize {
+        self.pooled.modulus_len()
+    }
+
+    /// Blocks of this key, straight from and into the buffers of who asks.
+    pub(crate) fn run(
+        &self,
+        inputs: &[u8],
+        outputs: &mut [u8],
+        status: &mut [Status],
+    ) -> Result<(), Error> {
+        let mut runner = self.pooled.runner().map_err(failed)?;
+        runner.run(inputs, outputs, status).map_err(failed)
+    }
+
+    /// Whether so many blocks are worth a pass of the widest kernel, and not one by one on the fastest for a few.
+    fn fills(&self, items: usize) -> bool {
+        self.pooled.kernels_for(items) == [self.pooled.kernel()]
+    }
+}
+
+/// Several keys of one size made ready for mixed passes. It does not change: when a key is added or removed, another takes its place.
+pub(crate) struct Together {
+    prepared: Box<dyn PreparedMultiKey>,
+    /// The place of each key in `prepared`, by its number.
+    places: BTreeMap<usize, usize>,
+}
+
+impl Together {
+    /// Of keys and their numbers; `None` for fewer than two.
+    pub(crate) fn new(
+        backend: &dyn Backend,
+        keys: &[(usize, PrivateKey)],
+    ) -> rsalab_rsa::Result<Option<Self>> {
+        if keys.len() < 2 {
+            return Ok(None);
+        }
+        let places = keys.iter().enumerate();
+        let places = places.map(|(place, (number, _))| (*number, place));
+        let keys: Vec<PrivateKey> = keys.iter().map(|(_, key)| key.clone()).collect();
+        Ok(Some(Together {
+            prepared: backend.prepare_multi_key(&keys)?,
+            places: places.collect(),
+        }))
     }
 }
 
 /// Blocks of one key, one after another, that one request asks for.
 pub(crate) struct Blocks {
-    /// The key's place among those of its size.
-    pub(crate) key: usize,
+    pub(crate) key: Arc<Key>,
     pub(crate) bytes: Zeroizing<Vec<u8>>,
+}
+
+impl Blocks {
+    pub(crate) fn count(&self) -> usize {
+        self.bytes.len() / self.key.modulus_len()
+    }
 }
 
 /// Their results, and what became of each.
@@ -50,90 +107,61 @@ pub(crate) struct Answer {
     pub(crate) status: Vec<Status>,
 }
 
-type RunnerOf<'key> = Box<dyn BlockRunner + Send + 'key>;
 type MultiKeyRunnerOf<'keys> = Box<dyn MultiKeyRunner + Send + 'keys>;
 
 self_cell!(
-    /// A key's runner with the key it borrows.
-    struct Single {
-        owner: Arc<dyn Prepared>,
-        #[not_covariant]
-        dependent: RunnerOf,
-    }
-);
-
-self_cell!(
-    /// The same of all keys of a size.
-    struct Together {
-        owner: Arc<dyn PreparedMultiKey>,
+    /// A runner with the keys it borrows.
+    struct TogetherRunner {
+        owner: Arc<Together>,
         #[not_covariant]
         dependent: MultiKeyRunnerOf,
     }
 );
 
-/// Scratch memory and blinding for passes of one size, made when they are first needed, used by one thread at a time.
+/// Scratch memory for mixed passes of one size, used by one thread at a time.
+#[derive(Default)]
 pub(crate) struct Hands {
-    singles: Vec<Option<Single>>,
-    together: Option<Together>,
+    together: Option<TogetherRunner>,
     inputs: Zeroizing<Vec<u8>>,
     outputs: Zeroizing<Vec<u8>>,
     status: Vec<Status>,
-    /// The key of each block.
-    keys: Vec<usize>,
 }
 
+/// What is dropped after keys were added or removed: it has a copy of the keys there were before.
+pub(crate) struct Stale(#[expect(dead_code, reason = "it is dropped")] TogetherRunner);
+
 impl Hands {
-    pub(crate) fn new(size: &Size) -> Self {
-        Hands {
-            singles: size.singles.iter().map(|_| None).collect(),
-            together: None,
-            inputs: Zeroizing::default(),
-            outputs: Zeroizing::default(),
-            status: Vec::new(),
-            keys: Vec::new(),
-        }
-    }
-
-    /// The blocks of one key, straight from and into the buffers of who asks.
-    pub(crate) fn alone(
-        &mut self,
-        size: &Size,
-        key: usize,
-        inputs: &[u8],
-        outputs: &mut [u8],
-        status: &mut [Status],
-    ) -> Result<(), Error> {
-        let single = match self.singles[key].take() {
-            Some(single) => single,
-            None => Single::try_new(Arc::clone(&size.singles[key]), |key| key.runner())
-                .map_err(failed)?,
+    /// Takes out what is not of these keys.
+    pub(crate) fn stale(&mut self, together: Option<&Arc<Together>>) -> Option<Stale> {
+        let is_of = |runner: &mut TogetherRunner| {
+            together.is_some_and(|together| Arc::ptr_eq(together, runner.borrow_owner()))
         };
-        let single = self.singles[key].insert(single);
-        single
-            .with_dependent_mut(|_, runner| runner.run(inputs, outputs, status))
-            .map_err(failed)
+        self.together.take_if(|runner| !is_of(runner)).map(Stale)
     }
 
-    /// Requests of any keys of the size, together.
-    pub(crate) fn pass(&mut self, size: &Size, requests: &[Blocks]) -> Result<Vec<Answer>, Error> {
-        let k = size.modulus_len;
+    /// Requests of any keys of one size, together.
+    pub(crate) fn pass(
+        &mut self,
+        together: Option<&Arc<Together>>,
+        requests: &[Blocks],
+    ) -> Result<Vec<Answer>, Error> {
         self.inputs.clear();
-        self.keys.clear();
-        for Blocks { key, bytes } in requests {
+        for Blocks { bytes, .. } in requests {
             self.inputs.extend_from_slice(bytes);
-            self.keys.resize(self.keys.len() + bytes.len() / k, *key);
         }
+        let blocks = requests.iter().map(Blocks::count).sum();
         self.outputs.resize(self.inputs.len(), 0);
         self.status.clear();
-        self.status.resize(self.keys.len(), Status::Done);
-        let done = self.compute(size);
-        let mut at = 0;
-        let answers = requests.iter().map(|Blocks { bytes, .. }| {
-            let first = at;
-            at += bytes.len();
+        self.status.resize(blocks, Status::Done);
+        let done = self.compute(together, requests);
+        let (mut at, mut block) = (0, 0);
+        let answers = requests.iter().map(|request| {
+            let (first, first_block) = (at, block);
+            at += request.bytes.len();
+            block += request.count();
             Answer {
                 bytes: Zeroizing::new(self.outputs[first..at].to_vec()),
-                status: self.status[first / k..at / k].to_vec(),
+                status: self.status[first_block..block].to_vec(),
             }
         });
         let answers = done.map(|()| answers.collect());
@@ -142,60 +170,58 @@ impl Hands {
         answers
     }
 
-    fn compute(&mut self, size: &Size) -> Result<(), Error> {
-        let (inputs, mut outputs) = (
-            std::mem::take(&mut self.inputs),
-            std::mem::take(&mut self.outputs),
-        );
-        let (keys, mut status) = (
-            std::mem::take(&mut self.keys),
-            std::mem::take(&mut self.status),
-        );
-        let first = keys[0];
-        let done = match &size.together {
-            Some(together)
-                if keys.iter().any(|&key| key != first) && fills(size, first, keys.len()) =>
-            {
-                let runner = self.together.get_or_insert_with(|| {
-                    Together::new(Arc::clone(together), |keys| keys.runner())
-                });
-                runner
-                    .with_dependent_mut(|_, runner| {
-                        runner.run(&keys, &inputs, &mut outputs, &mut status)
-                    })
-                    .map_err(failed)
-            }
-            _ => self.by_key(size, &keys, &inputs, &mut outputs, &mut status),
-        };
-        (self.inputs, self.outputs, self.keys, self.status) = (inputs, outputs, keys, status);
-        done
+    fn compute(
+        &mut self,
+        together: Option<&Arc<Together>>,
+        requests: &[Blocks],
+    ) -> Result<(), Error> {
+        let first = &requests[0].key;
+        let is_mixed = requests
+            .iter()
+            .any(|request| request.key.number != first.number);
+        if is_mixed
+            && let Some(together) = together
+            && first.fills(self.status.len())
+            && let Some(keys) = places(together, requests)
+        {
+            drop(self.stale(Some(together)));
+            let runner = self.together.get_or_insert_with(|| {
+                TogetherRunner::new(Arc::clone(together), |keys| keys.prepared.runner())
+            });
+            let (inputs, outputs, status) = (&self.inputs, &mut self.outputs, &mut self.status);
+            return runner
+                .with_dependent_mut(|_, runner| runner.run(&keys, inputs, outputs, status))
+                .map_err(failed);
+        }
+        self.by_key(requests)
     }
 
-    /// Runs of blocks of one key, one run after another.
-    fn by_key(
-        &mut self,
-        size: &Size,
-        keys: &[usize],
-        mut inputs: &[u8],
-        mut outputs: &mut [u8],
-        mut status: &mut [Status],
-    ) -> Result<(), Error> {
-        for keys in keys.chunk_by(|left, right| left == right) {
-            let len = keys.len() * size.modulus_len;
-            let (input, inputs_left) = inputs.split_at(len);
-            let (output, outputs_left) = outputs.split_at_mut(len);
-            let (own, status_left) = status.split_at_mut(keys.len());
-            self.alone(size, keys[0], input, output, own)?;
-            (inputs, outputs, status) = (inputs_left, outputs_left, status_left);
+    /// Runs of requests of one key, one run after another.
+    fn by_key(&mut self, requests: &[Blocks]) -> Result<(), Error> {
+        let mut inputs = &self.inputs[..];
+        let mut outputs = &mut self.outputs[..];
+        let mut status = &mut self.status[..];
+        for run in requests.chunk_by(|left, right| left.key.number == right.key.number) {
+            let count: usize = run.iter().map(Blocks::count).sum();
+            let len = count * run[0].key.modulus_len();
+            let (input, output, own);
+            (input, inputs) = inputs.split_at(len);
+            (output, outputs) = outputs.split_at_mut(len);
+            (own, status) = status.split_at_mut(count);
+            run[0].key.run(input, output, own)?;
         }
         Ok(())
     }
 }
 
-/// Whether so many blocks are worth a pass of the widest kernel, and not one by one on the fastest for a few.
-fn fills(size: &Size, key: usize, items: usize) -> bool {
-    let single = &size.singles[key];
-    single.kernels_for(items) == [single.kernel()]
+/// The place of each block's key; `None` if one was removed, or added since.
+fn places(together: &Together, requests: &[Blocks]) -> Option<Vec<usize>> {
+    let mut keys = Vec::new();
+    for request in requests {
+        let place = *together.places.get(&request.key.number)?;
+        keys.resize(keys.len() + request.count(), place);
+    }
+    Some(keys)
 }
 
 fn failed(error: rsalab_rsa::Error) -> Error {

@@ -2,11 +2,11 @@
 
 #[cfg(feature = "shuttle")]
 pub(crate) use shuttle::{
-    sync::{Condvar, Mutex, MutexGuard},
+    sync::{Condvar, Mutex, MutexGuard, RwLock},
     thread,
 };
 #[cfg(not(feature = "shuttle"))]
 pub(crate) use std::{
-    sync::{Condvar, Mutex, MutexGuard},
+    sync::{Condvar, Mutex, MutexGuard, RwLock},
     thread,
 };

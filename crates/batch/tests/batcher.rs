@@ -18,6 +18,7 @@ use rsalab_rsa::{
     signing::{SigningKey, VerifyingKey},
 };
 
+#[allow(dead_code, reason = "other tests use the rest")]
 mod support;
 use support::{Gate, ITEMS, PANICS, until, wait_for_requests};
 

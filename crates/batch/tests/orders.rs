@@ -100,6 +100,57 @@ fn one_of_each(batcher: &Batcher, number: u8) {
     }
 }
 
+/// Each thread brings a key and removes it while its requests wait; who has the answers of them all knows that all its keys are wiped.
+#[test]
+fn keys_that_come_and_go() {
+    for passes in [1, 2] {
+        key();
+        let run = move || {
+            let gate = Gate::open();
+            let builder = Batcher::builder().key(key()).backend(gate.clone());
+            let batcher = builder.passes(passes).waiting(2).build().unwrap();
+            let threads: Vec<_> = (0..4u8)
+                .map(|number| {
+                    let batcher = batcher.clone();
+                    thread::spawn(move || match number {
+                        0 => as_a_thread(&batcher, number),
+                        1 => giving_up(&batcher, number),
+                        _ => bring_and_remove(&batcher, number),
+                    })
+                })
+                .collect();
+            threads
+                .into_iter()
+                .for_each(|thread| thread.join().unwrap());
+            // The pass of a request that was given up may still run. Then the fixed key is left, alone.
+            while gate.alive(key()) > 1 {
+                thread::yield_now();
+            }
+            drop(batcher);
+        };
+        shuttle::check_random(run, ORDERS);
+        shuttle::check_pct(run, ORDERS, 3);
+    }
+}
+
+fn bring_and_remove(batcher: &Batcher, number: u8) {
+    let own = batcher.add(std::slice::from_ref(key())).unwrap();
+    let operation = batcher.private_async(own[0], &block(number)).unwrap();
+    let again = batcher.clone();
+    let asked = own[0];
+    let asker = thread::spawn(move || match again.private(asked, &block(number)) {
+        Err(Error::UnknownKey { .. }) => {}
+        answer => is_answer(number, answer.map(|answer| answer.to_vec())),
+    });
+    batcher.remove(&own).unwrap();
+    is_answer(number, block_on(operation).map(|answer| answer.to_vec()));
+    asker.join().unwrap();
+    assert!(matches!(
+        batcher.private(own[0], &block(number)),
+        Err(Error::UnknownKey { .. })
+    ));
+}
+
 #[test]
 fn threads() {
     in_many_orders(

@@ -107,6 +107,15 @@ impl Variant {
         })
     }
 
+    /// Refuses a key that is too short for the variant.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Scheme`].
+    pub fn check(self, bits: usize) -> Result<(), Error> {
+        self.scheme().check_signing(bits)
+    }
+
     /// Whether a message gets a random prefix.
     pub fn is_randomized(self) -> bool {
         matches!(self, Variant::PssRandomized | Variant::PsszeroRandomized)

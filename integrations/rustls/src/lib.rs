@@ -30,6 +30,9 @@
 //! # drop(config);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
+//!
+//! A server that reloads its certificate adds the new key ([`Batcher::add`]), makes a [`SigningKey`] of it for the new configuration, and removes the old one
+//! ([`Batcher::remove`]). Handshakes that began with the old configuration end with it; the old key is wiped with the last of them.
 #![forbid(unsafe_code)]
 
 use std::fmt;
@@ -90,7 +93,7 @@ pub struct SigningKey {
 }
 
 impl SigningKey {
-    /// Of a key that the batcher was made with.
+    /// Of a key that is among the batcher's.
     ///
     /// # Errors
     ///

@@ -235,12 +235,37 @@ fn threads_as_they_come() {
     );
 }
 
+/// A certificate is replaced while handshakes run: those that began with the old one end with it, even after its key was removed.
+#[test]
+fn a_key_is_replaced_while_handshakes_run() {
+    let [before, after] = [(); 2].map(|()| PrivateKey::generate(2048).unwrap());
+    let batcher = Batcher::builder().key(&before).build().unwrap();
+    let old = server(&before, &batcher);
+    let number = batcher.add(std::slice::from_ref(&after)).unwrap()[0];
+    let new = server(&after, &batcher);
+    thread::scope(|scope| {
+        for (key, server) in [(&before, &old), (&after, &new)] {
+            scope.spawn(move || {
+                let client = client(verifier(key), &TLS13);
+                for _ in 0..20 {
+                    handshake(&client, server).unwrap();
+                }
+            });
+        }
+        batcher.remove(&[0]).unwrap();
+    });
+    assert!(SigningKey::new(&before, &batcher).is_err());
+    drop(old);
+    batcher.remove(&[number]).unwrap();
+    assert_eq!(batcher.statistics().requests(), 40);
+}
+
 #[test]
 fn what_does_not_suit_is_refused() {
     let [key, other] = [1024, 2048].map(|bits| PrivateKey::generate(bits).unwrap());
     let batcher = Batcher::builder().key(&key).build().unwrap();
     let refused = SigningKey::new(&other, &batcher).unwrap_err();
-    assert!(refused.to_string().contains("not made with this key"));
+    assert!(refused.to_string().contains("not among the batcher's"));
     let signing = SigningKey::new(&key, &batcher).unwrap();
     let offers = |scheme| sign::SigningKey::choose_scheme(&signing, &[scheme]).is_some();
     // 1024 bits are too few for a digest and a salt of 512 each.

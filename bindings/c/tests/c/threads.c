@@ -68,6 +68,9 @@ static void in_a_fork(void) {
     memset(signature, 0xaa, K);
     int is_told = rsalab_batcher_sign_message(batcher, 0, &PKCS1_SHA256, NULL, 0, signature, K) == RSALAB_STATUS_FORKED;
     int is_left_alone = is_all(signature, K, 0xaa);
+    size_t number = 0;
+    is_told = is_told && rsalab_batcher_remove(batcher, &number, 1) == RSALAB_STATUS_FORKED;
+    is_told = is_told && rsalab_batcher_add(batcher, NULL, 0, NULL) == RSALAB_STATUS_FORKED;
     int is_idle = rsalab_batcher_waiting(batcher) == 0;
     /* Not by exit: what the parent has to free is not the child's leak. */
     _exit(is_told && is_left_alone && is_idle ? 0 : 1);
@@ -97,12 +100,69 @@ static void refusals(void) {
   FAILS(rsalab_batcher_decrypt(batcher, 0, &ENCRYPTION, ciphertext, K, buffer, &len), BUFFER);
   CHECK(len == message.len && is_all(buffer, sizeof buffer, 0xaa));
   rsalab_batcher *none = NULL;
-  FAILS(rsalab_batcher_new(NULL, 0, NULL, &none), ARGUMENT);
   const rsalab_private_key *hole = NULL;
   FAILS(rsalab_batcher_new(&hole, 1, NULL, &none), NULL);
   FAILS(rsalab_batcher_passes(NULL, NULL, &len), NULL);
   CHECK(none == NULL && rsalab_batcher_waiting(NULL) == 0);
   rsalab_batcher_free(NULL);
+}
+
+static int is_over;
+static pthread_mutex_t is_over_lock = PTHREAD_MUTEX_INITIALIZER;
+
+/* Adds, uses and removes keys of two sizes until told. */
+static void *reload(void *argument) {
+  const rsalab_private_key *const *keys = argument;
+  for (int turn = 0;; turn++) {
+    pthread_mutex_lock(&is_over_lock);
+    int ends = is_over && turn > 5;
+    pthread_mutex_unlock(&is_over_lock);
+    if (ends) {
+      return NULL;
+    }
+    size_t numbers[2];
+    OK(rsalab_batcher_add(batcher, keys + 1, 2, numbers));
+    for (size_t i = 0; i < 2; i++) {
+      size_t k = i == 0 ? K : LARGE;
+      uint8_t signature[LARGE];
+      rsalab_bytes message = {NULL, 0}, made = {signature, k};
+      OK(rsalab_batcher_sign_message(batcher, numbers[i], &PKCS1_SHA256, NULL, 0, signature, k));
+      OK(rsalab_verify_messages(public_keys[i + 1], &PKCS1_SHA256, &message, &made, 1, NULL));
+    }
+    OK(rsalab_batcher_remove(batcher, numbers, 2));
+    uint8_t signature[LARGE];
+    FAILS(rsalab_batcher_sign_message(batcher, numbers[1], &PKCS1_SHA256, NULL, 0, signature, LARGE), ARGUMENT);
+    FAILS(rsalab_batcher_remove(batcher, numbers, 2), ARGUMENT);
+  }
+}
+
+/* While keys come and go the requests of others are answered as ever. */
+static void reloads(const rsalab_private_key *const *keys) {
+  OK(rsalab_batcher_new(NULL, 0, NULL, &batcher));
+  uint8_t signature[K];
+  FAILS(rsalab_batcher_sign_message(batcher, 0, &PKCS1_SHA256, NULL, 0, signature, K), ARGUMENT);
+  size_t numbers[KEYS] = {9, 9, 9};
+  OK(rsalab_batcher_add(batcher, keys, KEYS, numbers));
+  CHECK(numbers[0] == 0 && numbers[1] == 1 && numbers[2] == 2);
+  const rsalab_private_key *hole[2] = {keys[0], NULL};
+  FAILS(rsalab_batcher_add(batcher, hole, 2, numbers), NULL);
+  FAILS(rsalab_batcher_add(batcher, keys, 1, NULL), NULL);
+  FAILS(rsalab_batcher_remove(batcher, NULL, 1), NULL);
+  size_t some[2] = {0, 3};
+  FAILS(rsalab_batcher_remove(batcher, some, 2), ARGUMENT);
+  pthread_t threads[THREADS], reloader;
+  CHECK(pthread_create(&reloader, NULL, reload, (void *)(size_t)keys) == 0);
+  for (size_t i = 0; i < THREADS; i++) {
+    CHECK(pthread_create(threads + i, NULL, work, (void *)i) == 0);
+  }
+  for (size_t i = 0; i < THREADS; i++) {
+    CHECK(pthread_join(threads[i], NULL) == 0);
+  }
+  pthread_mutex_lock(&is_over_lock);
+  is_over = 1;
+  pthread_mutex_unlock(&is_over_lock);
+  CHECK(pthread_join(reloader, NULL) == 0);
+  rsalab_batcher_free(batcher);
 }
 
 static void run(const rsalab_batcher_options *options, const rsalab_private_key *const *keys) {
@@ -134,6 +194,7 @@ int main(void) {
   const rsalab_private_key *const *given = (const rsalab_private_key *const *)keys;
   run(NULL, given);
   rsalab_batcher_free(batcher);
+  reloads(given);
   /* One pass at a time, which waits to be full: where a kernel has several lanes requests must have shared one. */
   const rsalab_batcher_options patient = {1, 2, 20000};
   run(&patient, given);

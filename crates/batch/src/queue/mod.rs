@@ -8,7 +8,9 @@ mod state;
 mod tasks;
 
 use std::{
+    collections::VecDeque,
     panic::{AssertUnwindSafe, catch_unwind},
+    sync::Arc,
     task::Waker,
     time::{Duration, Instant},
 };
@@ -18,11 +20,11 @@ use zeroize::Zeroizing;
 
 use crate::{
     Error,
-    pass::{Blocks, Hands, Size},
+    pass::{Blocks, Hands, Key, Together},
     statistics::Counters,
     sync::{Condvar, Mutex, MutexGuard, thread},
 };
-use state::{Outcome, Stage, State, Waiter};
+use state::{Outcome, Size, Stage, State, Waiter};
 
 /// What a batcher may do.
 #[derive(Clone, Copy)]
@@ -40,7 +42,6 @@ const CROWD: u32 = 16;
 
 pub(crate) struct Queue {
     process: u32,
-    pub(crate) sizes: Vec<Size>,
     limits: Limits,
     pub(crate) counters: Counters,
     state: Mutex<State>,
@@ -53,18 +54,38 @@ pub(crate) struct Queue {
 }
 
 impl Queue {
-    pub(crate) fn new(sizes: Vec<Size>, limits: Limits) -> Self {
-        let most = sizes.iter().map(|size| size.items).max().unwrap_or(0);
+    /// Without keys, for passes of at most so many blocks.
+    pub(crate) fn new(most: usize, limits: Limits) -> Self {
         Queue {
             process: std::process::id(),
             limits,
             counters: Counters::new(most),
-            state: Mutex::new(State::new(sizes.len())),
-            sizes,
+            state: Mutex::new(State::new()),
             room: Condvar::new(),
             work: Condvar::new(),
             more: Condvar::new(),
         }
+    }
+
+    /// From now on these keys share passes. `size` is known, or the next one, whose full pass has so many blocks.
+    pub(crate) fn share(&self, size: usize, items: usize, together: Option<Arc<Together>>) {
+        let mut state = self.lock();
+        if size == state.sizes.len() {
+            state.sizes.push(Size {
+                items,
+                waiting: VecDeque::new(),
+                together: None,
+                hands: Vec::new(),
+            });
+        }
+        let own = &mut state.sizes[size];
+        // What runs now goes on with what it has, and notices when it ends.
+        let before = std::mem::replace(&mut own.together, together);
+        let together = own.together.as_ref();
+        let idle = own.hands.iter_mut();
+        let stale: Vec<_> = idle.filter_map(|hands| hands.stale(together)).collect();
+        drop(state);
+        drop((before, stale));
     }
 
     /// In a fork the lock may be held by a thread that the child does not have.
@@ -87,24 +108,23 @@ impl Queue {
     /// Computes for the thread that asks, or has it computed, and returns when it is done. `can_wait`: for room as well.
     pub(crate) fn run(
         &self,
-        size: usize,
-        key: usize,
+        key: &Arc<Key>,
         inputs: &[u8],
         outputs: &mut [u8],
         status: &mut [Status],
         can_wait: bool,
     ) -> Result<(), Error> {
+        let size = key.size;
         if self.is_forked() {
             return Err(Error::Forked);
         }
         let mut state = self.lock();
         let is_free = |state: &State| state.running < self.limits.passes;
-        let is_alone = |state: &State| state.waiting[size].is_empty() && state.crowd == 0;
+        let is_alone = |state: &State| state.sizes[size].waiting.is_empty() && state.crowd == 0;
         if is_free(&state) && is_alone(&state) && self.limits.linger.is_none() {
             state.running += 1;
-            let hands = state.hands[size].pop();
             drop(state);
-            return self.run_alone(hands, size, key, inputs, outputs, status);
+            return self.run_alone(key, inputs, outputs, status);
         }
         while !is_free(&state) && state.queued >= self.limits.waiting {
             if !can_wait {
@@ -119,11 +139,15 @@ impl Queue {
         }
         let bytes = Zeroizing::new(inputs.to_vec());
         let waiter = Waiter::Thread(thread::current());
+        let blocks = Blocks {
+            key: Arc::clone(key),
+            bytes,
+        };
         let place = if is_free(&state) {
             state.running += 1;
-            state.add(size, Blocks { key, bytes }, waiter, Stage::Leading)
+            state.add(blocks, waiter, Stage::Leading)
         } else {
-            let place = state.add(size, Blocks { key, bytes }, waiter, Stage::Waiting);
+            let place = state.add(blocks, waiter, Stage::Waiting);
             state.enter(place);
             state.crowd = CROWD;
             self.more.notify_all();
@@ -149,20 +173,16 @@ impl Queue {
 
     fn run_alone(
         &self,
-        hands: Option<Hands>,
-        size: usize,
-        key: usize,
+        key: &Key,
         inputs: &[u8],
         outputs: &mut [u8],
         status: &mut [Status],
     ) -> Result<(), Error> {
-        let sized = &self.sizes[size];
-        let mut hands = hands.unwrap_or_else(|| Hands::new(sized));
         let blocks = status.len();
-        let done = guarded(|| hands.alone(sized, key, inputs, outputs, status));
+        let done = guarded(|| key.run(inputs, outputs, status));
         self.counters.pass(blocks);
         (0..blocks).for_each(|_| self.counters.wait(Duration::ZERO));
-        self.end(self.lock(), size, done.is_ok().then_some(hands), Vec::new());
+        self.end(self.lock(), key.size, None, Vec::new());
         done
     }
 
@@ -173,28 +193,27 @@ impl Queue {
         size: usize,
         leader: Option<usize>,
     ) -> Option<Outcome> {
-        let sized = &self.sizes[size];
-        let count = |state: &State, place: usize| {
-            state.requests[place].blocks.bytes.len() / sized.modulus_len
-        };
-        let oldest = leader.or_else(|| state.waiting[size].front().copied());
+        let items = state.sizes[size].items;
+        let count = |state: &State, place: usize| state.requests[place].count;
+        let oldest = leader.or_else(|| state.sizes[size].waiting.front().copied());
         if let (Some(linger), Some(oldest)) = (self.limits.linger, oldest) {
             let until = state.requests[oldest].since + linger;
             loop {
-                let mut blocks: usize = state.waiting[size]
+                let mut blocks: usize = state.sizes[size]
+                    .waiting
                     .iter()
                     .map(|&place| count(&state, place))
                     .sum();
                 blocks += leader.map_or(0, |leader| count(&state, leader));
                 let left = until.saturating_duration_since(Instant::now());
-                if blocks >= sized.items || left.is_zero() {
+                if blocks >= items || left.is_zero() {
                     break;
                 }
                 let waited = self.more.wait_timeout(state, left);
                 state = waited.expect("nothing panics under this lock").0;
             }
         }
-        if leader.is_some() && state.crowd > 0 && state.waiting[size].len() + 1 < sized.items {
+        if leader.is_some() && state.crowd > 0 && state.sizes[size].waiting.len() + 1 < items {
             // There are more threads that ask than CPUs: those that are about to, but do not run, come first.
             drop(state);
             thread::yield_now();
@@ -202,11 +221,11 @@ impl Queue {
         }
         let mut places: Vec<usize> = leader.into_iter().collect();
         let mut blocks = leader.map_or(0, |leader| count(&state, leader));
-        while let Some(&place) = state.waiting[size].front()
-            && (places.is_empty() || blocks + count(&state, place) <= sized.items)
+        while let Some(&place) = state.sizes[size].waiting.front()
+            && (places.is_empty() || blocks + count(&state, place) <= items)
         {
             blocks += count(&state, place);
-            state.waiting[size].pop_front();
+            state.sizes[size].waiting.pop_front();
             state.queued -= 1;
             state.requests[place].stage = Stage::Running;
             places.push(place);
@@ -215,32 +234,26 @@ impl Queue {
             0 | 1 => state.crowd.saturating_sub(1),
             _ => CROWD,
         };
-        let requests: Vec<Blocks> = places
-            .iter()
-            .map(|&place| {
-                let blocks = &mut state.requests[place].blocks;
-                Blocks {
-                    key: blocks.key,
-                    bytes: std::mem::take(&mut blocks.bytes),
-                }
-            })
-            .collect();
         let now = Instant::now();
-        for (&place, request) in places.iter().zip(&requests) {
-            let wait = now.saturating_duration_since(state.requests[place].since);
-            (0..request.bytes.len() / sized.modulus_len).for_each(|_| self.counters.wait(wait));
+        let mut requests = Vec::with_capacity(places.len());
+        for &place in &places {
+            let request = &mut state.requests[place];
+            let wait = now.saturating_duration_since(request.since);
+            (0..request.count).for_each(|_| self.counters.wait(wait));
+            requests.push(request.blocks.take().expect("its pass begins now"));
         }
-        let hands = state.hands[size].pop();
+        let own = &mut state.sizes[size];
+        let (hands, together) = (own.hands.pop(), own.together.clone());
         let tasks = self.make_room(&mut state);
         drop(state);
         tasks.into_iter().for_each(Waker::wake);
 
         let mut outcomes = Vec::new();
-        let mut hands = hands.unwrap_or_else(|| Hands::new(sized));
+        let mut hands = hands.unwrap_or_default();
         let mut done = Ok(());
         if !places.is_empty() {
             self.counters.pass(blocks);
-            match guarded(|| hands.pass(sized, &requests)) {
+            match guarded(|| hands.pass(together.as_ref(), &requests)) {
                 Ok(answers) => outcomes.extend(answers.into_iter().map(Ok)),
                 Err(error) => {
                     done = Err(());
@@ -248,7 +261,14 @@ impl Queue {
                 }
             }
         }
+        // A key that was removed meanwhile is wiped before its last answer is given out.
+        drop((requests, together));
         let mut state = self.lock();
+        while let Some(stale) = hands.stale(state.sizes[size].together.as_ref()) {
+            drop(state);
+            drop(stale);
+            state = self.lock();
+        }
         let mut own = None;
         let mut waiters = Vec::new();
         // Dropped without the lock, as wakers are woken.
@@ -279,7 +299,7 @@ impl Queue {
         hands: Option<Hands>,
         mut waiters: Vec<Waiter>,
     ) {
-        state.hands[size].extend(hands);
+        state.sizes[size].hands.extend(hands);
         state.running -= 1;
         while state.running < self.limits.passes
             && let Some((size, place)) = state.oldest()
@@ -291,7 +311,7 @@ impl Queue {
             };
             request.stage = Stage::Leading;
             waiters.push(request.waiter.clone());
-            state.waiting[size].pop_front();
+            state.sizes[size].waiting.pop_front();
             state.queued -= 1;
             state.running += 1;
         }
@@ -325,27 +345,27 @@ fn guarded<T>(compute: impl FnOnce() -> Result<T, Error>) -> Result<T, Error> {
 mod tests {
     use super::*;
     use rsalab_rsa::{CpuBackend, PrivateKey};
-    use std::{sync::Arc, task::Poll};
+    use std::task::Poll;
 
     /// As it is in a child: another process made the queue, and holds its lock.
     #[test]
     fn a_fork_is_told_and_does_not_lock() {
         let key = PrivateKey::generate(1024).unwrap();
-        let size = Size::new(&CpuBackend::auto(), &[key]).unwrap();
+        let key = Arc::new(Key::new(&CpuBackend::auto(), &key, 0, 0, 1).unwrap());
         let limits = Limits {
             passes: 1,
             waiting: 1,
             linger: None,
         };
-        let mut queue = Queue::new(vec![size], limits);
+        let mut queue = Queue::new(1, limits);
         queue.process ^= 1;
         let queue = Arc::new(queue);
         let _held = queue.state.lock().unwrap();
         let (block, mut result) = ([0; 128], [0; 128]);
-        let asked = queue.run(0, 0, &block, &mut result, &mut [Status::Done], true);
+        let asked = queue.run(&key, &block, &mut result, &mut [Status::Done], true);
         assert!(matches!(asked, Err(Error::Forked)));
         let bytes = Zeroizing::new(block.to_vec());
-        let entered = queue.enter(0, &mut Some(Blocks { key: 0, bytes }), Waker::noop());
+        let entered = queue.enter(&mut Some(Blocks { key, bytes }), Waker::noop());
         assert!(matches!(entered, Err(Error::Forked)));
         assert!(matches!(
             queue.poll(0, Waker::noop()),

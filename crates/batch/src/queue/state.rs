@@ -1,12 +1,12 @@
 //! Requests, and where each of them stands.
 
-use std::{collections::VecDeque, task::Waker, time::Instant};
+use std::{collections::VecDeque, sync::Arc, task::Waker, time::Instant};
 
 use slab::Slab;
 
 use crate::{
     Error,
-    pass::{Answer, Blocks, Hands},
+    pass::{Answer, Blocks, Hands, Together},
     sync::thread::Thread,
 };
 
@@ -15,14 +15,11 @@ pub(crate) type Outcome = Result<Answer, Error>;
 pub(super) struct State {
     pub(super) running: usize,
     pub(super) requests: Slab<Request>,
-    /// Those that wait, by their sizes, the oldest first.
-    pub(super) waiting: Vec<VecDeque<usize>>,
+    pub(super) sizes: Vec<Size>,
     pub(super) queued: usize,
     /// Above 0 after threads had to wait: whoever computes lets others ask first.
     pub(super) crowd: u32,
     pub(super) arrivals: u64,
-    /// Scratch memory that nobody uses, by sizes.
-    pub(super) hands: Vec<Vec<Hands>>,
     pub(super) workers: usize,
     pub(super) idle_workers: usize,
     /// Tasks that have not entered.
@@ -30,9 +27,23 @@ pub(super) struct State {
     pub(super) is_closed: bool,
 }
 
+/// Keys of one size, and the requests for them.
+pub(super) struct Size {
+    /// Blocks of a full pass.
+    pub(super) items: usize,
+    /// Those that wait, the oldest first.
+    pub(super) waiting: VecDeque<usize>,
+    /// For passes of several keys, where there are several.
+    pub(super) together: Option<Arc<Together>>,
+    /// Scratch memory that nobody uses.
+    pub(super) hands: Vec<Hands>,
+}
+
 pub(super) struct Request {
     pub(super) size: usize,
-    pub(super) blocks: Blocks,
+    pub(super) count: usize,
+    /// Until its pass begins.
+    pub(super) blocks: Option<Blocks>,
     pub(super) arrival: u64,
     pub(super) since: Instant,
     pub(super) waiter: Waiter,
@@ -73,16 +84,15 @@ impl Clone for Waiter {
 }
 
 impl State {
-    /// Of a queue for so many sizes of keys.
-    pub(super) fn new(sizes: usize) -> Self {
+    /// Of a queue without keys.
+    pub(super) fn new() -> Self {
         State {
             running: 0,
             requests: Slab::new(),
-            waiting: (0..sizes).map(|_| VecDeque::new()).collect(),
+            sizes: Vec::new(),
             queued: 0,
             crowd: 0,
             arrivals: 0,
-            hands: (0..sizes).map(|_| Vec::new()).collect(),
             workers: 0,
             idle_workers: 0,
             for_room: Vec::new(),
@@ -90,17 +100,12 @@ impl State {
         }
     }
 
-    pub(super) fn add(
-        &mut self,
-        size: usize,
-        blocks: Blocks,
-        waiter: Waiter,
-        stage: Stage,
-    ) -> usize {
+    pub(super) fn add(&mut self, blocks: Blocks, waiter: Waiter, stage: Stage) -> usize {
         self.arrivals += 1;
         self.requests.insert(Request {
-            size,
-            blocks,
+            size: blocks.key.size,
+            count: blocks.count(),
+            blocks: Some(blocks),
             arrival: self.arrivals,
             since: Instant::now(),
             waiter,
@@ -110,15 +115,15 @@ impl State {
 
     pub(super) fn enter(&mut self, place: usize) {
         let size = self.requests[place].size;
-        self.waiting[size].push_back(place);
+        self.sizes[size].waiting.push_back(place);
         self.queued += 1;
     }
 
     /// The request that has waited longest, and its size.
     pub(super) fn oldest(&self) -> Option<(usize, usize)> {
-        let fronts = self.waiting.iter().enumerate();
-        fronts
-            .filter_map(|(size, waiting)| Some((size, *waiting.front()?)))
+        let sizes = self.sizes.iter().enumerate();
+        sizes
+            .filter_map(|(place, size)| Some((place, *size.waiting.front()?)))
             .min_by_key(|&(_, place)| self.requests[place].arrival)
     }
 
@@ -131,7 +136,7 @@ impl State {
                 return None;
             }
             Stage::Waiting => {
-                let waiting = &mut self.waiting[*size];
+                let waiting = &mut self.sizes[*size].waiting;
                 waiting.retain(|&waiting| waiting != place);
                 self.queued -= 1;
             }

@@ -15,7 +15,6 @@ impl Queue {
     /// Enters a task's request, unless as many wait as may: then the task is woken when there is room. `blocks` is taken if it enters.
     pub(crate) fn enter(
         self: &Arc<Self>,
-        size: usize,
         blocks: &mut Option<Blocks>,
         waker: &Waker,
     ) -> Result<Option<usize>, Error> {
@@ -28,7 +27,7 @@ impl Queue {
             return Ok(None);
         }
         let blocks = blocks.take().expect("it has not entered yet");
-        let place = state.add(size, blocks, Waiter::Task(waker.clone()), Stage::Waiting);
+        let place = state.add(blocks, Waiter::Task(waker.clone()), Stage::Waiting);
         state.enter(place);
         self.more.notify_all();
         if state.idle_workers > 0 {

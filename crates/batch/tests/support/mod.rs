@@ -1,6 +1,7 @@
 //! A back end whose passes are counted, held up and let through: blocks come back as they are.
 
 use std::{
+    collections::BTreeMap,
     sync::{Arc, Condvar, Mutex},
     thread,
     time::{Duration, Instant},
@@ -8,8 +9,8 @@ use std::{
 
 use rsalab_batch::Batcher;
 use rsalab_rsa::{
-    Backend, BlockRunner, CandidateTester, Error, Prepared, PreparedMultiKey, PrivateKey,
-    PublicKey, Result, Status,
+    Backend, BlockRunner, CandidateTester, Error, MultiKeyRunner, Prepared, PreparedMultiKey,
+    PrivateKey, PublicKey, Result, Status,
 };
 
 /// Lanes of it: a private operation takes two, and a pass four of these.
@@ -40,6 +41,10 @@ struct State {
     passes: Vec<usize>,
     /// Passes that may end.
     permits: usize,
+    /// What is prepared and not dropped, by their moduli.
+    alive: BTreeMap<Vec<u8>, usize>,
+    /// Passes of several keys that have begun.
+    mixed: usize,
 }
 
 impl Gate {
@@ -62,6 +67,30 @@ impl Gate {
 
     pub(crate) fn passes(&self) -> Vec<usize> {
         self.shared.state.lock().unwrap().passes.clone()
+    }
+
+    /// How many of what is prepared has this key.
+    pub(crate) fn alive(&self, key: &PrivateKey) -> usize {
+        let state = self.shared.state.lock().unwrap();
+        state.alive.get(key.public().n()).copied().unwrap_or(0)
+    }
+
+    /// Passes of several keys.
+    pub(crate) fn mixed(&self) -> usize {
+        self.shared.state.lock().unwrap().mixed
+    }
+
+    fn prepared(&self, keys: &[PrivateKey]) -> GateKey {
+        let moduli: Vec<Vec<u8>> = keys.iter().map(|key| key.public().n().to_vec()).collect();
+        let mut state = self.shared.state.lock().unwrap();
+        for modulus in &moduli {
+            *state.alive.entry(modulus.clone()).or_default() += 1;
+        }
+        GateKey {
+            gate: self.clone(),
+            modulus_len: keys[0].modulus_len(),
+            moduli,
+        }
     }
 
     /// Returns when so many passes have begun.
@@ -98,14 +127,11 @@ impl Backend for Gate {
     }
 
     fn prepare_private(&self, key: &PrivateKey) -> Result<Box<dyn Prepared>> {
-        Ok(Box::new(GateKey {
-            gate: self.clone(),
-            modulus_len: key.modulus_len(),
-        }))
+        Ok(Box::new(self.prepared(std::slice::from_ref(key))))
     }
 
-    fn prepare_multi_key(&self, _: &[PrivateKey]) -> Result<Box<dyn PreparedMultiKey>> {
-        unreachable!("tests of it have one key")
+    fn prepare_multi_key(&self, keys: &[PrivateKey]) -> Result<Box<dyn PreparedMultiKey>> {
+        Ok(Box::new(self.prepared(keys)))
     }
 
     fn prepare_public(&self, _: &PublicKey) -> Result<Box<dyn Prepared>> {
@@ -117,9 +143,59 @@ impl Backend for Gate {
     }
 }
 
+/// A key, or several of them.
 struct GateKey {
     gate: Gate,
     modulus_len: usize,
+    moduli: Vec<Vec<u8>>,
+}
+
+impl Drop for GateKey {
+    fn drop(&mut self) {
+        let mut state = self.gate.shared.state.lock().unwrap();
+        for modulus in &self.moduli {
+            *state.alive.get_mut(modulus).unwrap() -= 1;
+        }
+    }
+}
+
+impl PreparedMultiKey for GateKey {
+    fn modulus_len(&self) -> usize {
+        self.modulus_len
+    }
+
+    fn kernel(&self) -> &str {
+        "gate"
+    }
+
+    fn lanes(&self) -> usize {
+        LANES
+    }
+
+    fn runner(&self) -> Box<dyn MultiKeyRunner + Send + '_> {
+        Box::new(GateMultiKeyRunner(self))
+    }
+
+    fn check(&self, _: &[u8], _: &mut [bool]) -> Result<()> {
+        unreachable!("nobody asks for it")
+    }
+}
+
+struct GateMultiKeyRunner<'keys>(&'keys GateKey);
+
+impl MultiKeyRunner for GateMultiKeyRunner<'_> {
+    fn run(
+        &mut self,
+        keys: &[usize],
+        inputs: &[u8],
+        outputs: &mut [u8],
+        status: &mut [Status],
+    ) -> Result<()> {
+        let GateKey { gate, moduli, .. } = self.0;
+        assert!(keys.iter().all(|&key| key < moduli.len()));
+        gate.shared.state.lock().unwrap().mixed += 1;
+        GateRunner(gate.clone()).run(inputs, outputs, status)
+    }
 }
 
 impl Prepared for GateKey {

@@ -35,7 +35,7 @@ impl Issuer {
         variant: Variant,
         backend: &(impl Backend + ?Sized),
     ) -> Result<Self> {
-        variant.scheme().check_signing(key.bits())?;
+        variant.check(key.bits())?;
         Ok(Issuer {
             prepared: Pooled::new(backend.prepare_private(key)?),
         })
@@ -52,13 +52,8 @@ impl Issuer {
     ///
     /// [`Error::Randomness`] if there is none for blinding.
     pub fn signer(&self) -> Result<BlindSigner<impl BlockRunner + '_>> {
-        Ok(BlindSigner {
-            runner: self.prepared.runner()?,
-            modulus_len: self.prepared.modulus_len(),
-            inputs: Vec::new(),
-            outputs: Vec::new(),
-            status: Vec::new(),
-        })
+        let runner = self.prepared.runner()?;
+        Ok(BlindSigner::new(runner, self.prepared.modulus_len()))
     }
 
     /// Signs a blinded message. The signature is as long as the modulus.
@@ -92,6 +87,18 @@ pub struct BlindSigner<R> {
 }
 
 impl<R: BlockRunner> BlindSigner<R> {
+    /// Signs with a runner of a key's private operation, for those who keep runners themselves. The modulus has `modulus_len` bytes;
+    /// [`Variant::check`] says whether the key suits a variant.
+    pub fn new(runner: R, modulus_len: usize) -> Self {
+        BlindSigner {
+            runner,
+            modulus_len,
+            inputs: Vec::new(),
+            outputs: Vec::new(),
+            status: Vec::new(),
+        }
+    }
+
     /// As [`Issuer::sign_batch`].
     ///
     /// # Errors
