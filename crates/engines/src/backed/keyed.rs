@@ -1,5 +1,7 @@
 //! An operation with a key, made ready on a backend: raw blocks and signatures.
 
+use rsalab_rsa::{Prepared as _, backend::Pooled};
+
 use super::{block::BlocksRunner, keys::library, signature};
 use crate::{
     engine::{EngineError, Prepared, Runner},
@@ -9,7 +11,9 @@ use crate::{
 
 /// A key made ready for the job's operation: private, public, sign or verify.
 pub(crate) struct Keyed {
-    key: Box<dyn rsalab_rsa::Prepared>,
+    /// Each thread of each text takes a runner, as programs do for each message: blinding is kept from one to the next, as peers keep it in
+    /// their keys.
+    key: Pooled,
     job: Job,
 }
 
@@ -18,7 +22,7 @@ impl Keyed {
         let expected = job.bits.div_ceil(8);
         match key.modulus_len() {
             got if got == expected => Ok(Keyed {
-                key,
+                key: Pooled::new(key),
                 job: job.clone(),
             }),
             got => Err(EngineError::Length {
