@@ -67,6 +67,8 @@ $cargo build --release --locked --package rsalab-openssl-provider
 sh integrations/openssl-provider/scripts/bind.sh 500 1
 sh integrations/openssl-provider/scripts/servers.sh
 sh integrations/openssl-provider/scripts/pyca.sh
+$cargo build --release --locked --package rsalab-rustls --example handshakes
+sh integrations/openssl-provider/scripts/haproxy.sh --bits 2048 --threads 2 --clients "1 32" --seconds 1 --rounds 1
 # Under a TLS library that awaits signatures.
 sh scripts/s2n-tls.sh
 

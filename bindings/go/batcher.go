@@ -42,6 +42,9 @@ func NewBatcher(keys ...*PrivateKey) (*Batcher, error) {
 
 // NewBatcher makes a batcher with these limits.
 func (o Options) NewBatcher(keys ...*PrivateKey) (*Batcher, error) {
+	if len(keys) == 0 {
+		return nil, errors.New("rsalab: a batcher needs a key")
+	}
 	options := C.rsalab_batcher_options{
 		passes: C.size_t(o.Passes), waiting: C.size_t(o.Waiting), linger_us: C.uint64_t(max(o.Linger, 0).Microseconds()),
 	}
