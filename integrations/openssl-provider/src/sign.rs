@@ -14,7 +14,7 @@ use subtle::ConstantTimeEq;
 use crate::{
     algorithm,
     digests::{Digest, Hasher, hasher},
-    ffi::{param::Params, stack},
+    ffi::{param::Params, stack, version},
     gather,
     key::Key,
     pss::Kind,
@@ -117,7 +117,11 @@ impl Context {
             self.digest = Some(Digest::Hash(restrictions.hash));
             self.mask = Some(restrictions.mask);
         }
-        self.salt = restrictions.map_or(Salt::Auto, |restrictions| Salt::Bytes(restrictions.salt));
+        self.salt = match restrictions {
+            Some(restrictions) => Salt::Bytes(restrictions.salt),
+            None if version::has_auto_digest_max() => Salt::AutoDigestMax,
+            None => Salt::Auto,
+        };
         self.least_salt = restrictions.map(|restrictions| restrictions.salt);
         self.padding = match self.kind {
             Kind::Rsa => Padding::Pkcs1,

@@ -26,7 +26,7 @@ pub(super) fn has_sigalgs() -> bool {
     is_at_least(3, 4)
 }
 
-/// Whether a salt may be as long as the digest or as possible.
+/// Whether a salt may be as long as the digest or as possible; then it is, unless something else is asked for. Before, it is as long as possible.
 pub(crate) fn has_auto_digest_max() -> bool {
     is_at_least(3, 1)
 }
