@@ -5,6 +5,7 @@
 //! | layouts and numbers of `core.h`, `core_dispatch.h` | `types` |
 //! | reading and answering parameters | `param` |
 //! | how the provider is found, and what it offers | `provider` |
+//! | which OpenSSL has us loaded, and what depends on that | `version` |
 //! | OpenSSL's queue of errors | `errors` |
 //! | RSA keys | `keymgmt`, and `generation` of new ones |
 //! | a key as OpenSSL holds it | `slot` |
@@ -24,3 +25,4 @@ mod signature;
 mod slot;
 pub(crate) mod stack;
 mod types;
+pub(crate) mod version;

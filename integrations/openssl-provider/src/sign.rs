@@ -14,7 +14,7 @@ use subtle::ConstantTimeEq;
 use crate::{
     algorithm,
     digests::{Digest, Hasher, hasher},
-    ffi::{param::Params, stack},
+    ffi::{param::Params, stack, version},
     gather,
     key::Key,
     pss::Kind,
@@ -110,12 +110,18 @@ impl Context {
         if let Some(restrictions) = restrictions {
             let most = most_salt(key.bits(), restrictions.hash) + 2;
             if restrictions.salt > most {
-                return Err("the key is too short for the salt that it is restricted to".into());
+                return Err(
+                    "invalid salt length: the key is too short for what it is restricted to".into(),
+                );
             }
             self.digest = Some(Digest::Hash(restrictions.hash));
             self.mask = Some(restrictions.mask);
         }
-        self.salt = restrictions.map_or(Salt::Auto, |restrictions| Salt::Bytes(restrictions.salt));
+        self.salt = match restrictions {
+            Some(restrictions) => Salt::Bytes(restrictions.salt),
+            None if version::has_auto_digest_max() => Salt::AutoDigestMax,
+            None => Salt::Auto,
+        };
         self.least_salt = restrictions.map(|restrictions| restrictions.salt);
         self.padding = match self.kind {
             Kind::Rsa => Padding::Pkcs1,
@@ -129,7 +135,10 @@ impl Context {
     /// Makes the operation that was begun one of PKCS#1 v1.5 with this digest, of a message or of a digest.
     pub(crate) fn fix_digest(&mut self, name: &str, of_message: bool) -> Result<()> {
         if self.kind != Kind::Rsa {
-            return Err("the algorithm is not for keys of the type RSA-PSS".into());
+            return Err(
+                "operation not supported for this keytype: the key is one of the type RSA-PSS"
+                    .into(),
+            );
         }
         self.set_digest(name)?;
         if of_message {
@@ -318,6 +327,9 @@ impl Context {
                 let content = &block[3 + padding..];
                 let digest = match digest {
                     Some(digest @ (Digest::Hash(_) | Digest::Legacy(_))) => digest,
+                    Some(Digest::Md5Sha1) if content.len() != Digest::Md5Sha1.len() => {
+                        return Err(REFUSED.into());
+                    }
                     None | Some(Digest::Md5Sha1) => return Ok(content.to_vec()),
                 };
                 let found = content
@@ -354,7 +366,7 @@ impl Context {
     }
 }
 
-const TOO_LITTLE_SALT: &str = "the key is restricted to longer salts";
+const TOO_LITTLE_SALT: &str = "pss saltlen too small: the key is restricted to longer ones";
 
 /// Bytes of salt that PSS has at most (RFC 8017, section 9.1.1).
 fn most_salt(bits: usize, hash: Hash) -> usize {

@@ -206,10 +206,17 @@ fn keys_of_ours_are_keys_for_others() {
         let options =
             format!("-pkeyopt rsa_keygen_bits:{bits} -pkeyopt rsa_keygen_primes:{primes}");
         for ours in [true, false] {
-            here.run(
-                ours,
-                &format!("genpkey -algorithm RSA {options} -out key.pem"),
-            );
+            let line = format!("genpkey -algorithm RSA {options} -out key.pem");
+            if primes > 3 && !here.is_3_0() {
+                // Later versions of OpenSSL would write it wrongly.
+                assert!(!here.output(true, &line).status.success());
+                here.run(false, &line);
+                let again = here.output(true, "pkey -in key.pem");
+                let key = fs::read(here.path("key.pem")).unwrap();
+                assert!(!again.status.success() || again.stdout == key);
+                continue;
+            }
+            here.run(ours, &line);
             for ours in [true, false] {
                 let said = here.run(ours, "pkey -in key.pem -check -noout");
                 assert!(said.contains("Key is valid"), "{said}");

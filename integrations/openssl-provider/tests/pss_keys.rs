@@ -134,6 +134,27 @@ fn restrictions_are_those_of_openssl() {
     );
 }
 
+/// The length of salt that nobody asked for, under keys of both types.
+#[test]
+fn salts_have_openssls_length() {
+    let Some(here) = Here::new() else { return };
+    let cnf = here.path("openssl.cnf");
+    for (key, option) in [("RSA", " -sigopt rsa_padding_mode:pss"), ("RSA-PSS", "")] {
+        here.run(true, &format!("genpkey -algorithm {key} -out key.pem"));
+        let lines = [true, false].map(|ours| {
+            let line = format!(
+                "req -config {} -x509 -new -key key.pem -subj /CN=x -days 2 -sha256{option} -out c.pem",
+                cnf.display()
+            );
+            here.run(ours, &line);
+            let text = here.run(ours, "x509 -in c.pem -noout -text");
+            let salt = text.lines().find(|line| line.contains("Salt Length"));
+            salt.unwrap_or_else(|| panic!("{text}")).to_owned()
+        });
+        assert_eq!(lines[0], lines[1], "{key}");
+    }
+}
+
 #[test]
 fn certificates_requests_and_messages() {
     let Some(here) = Here::new() else { return };

@@ -60,7 +60,10 @@ unsafe fn begin(
     // SAFETY: OpenSSL passes a context and a key of ours, and an array for this call.
     let (context, key, params) = unsafe { (own(context)?, slot(key), Params::new(params)) };
     if key.is_some_and(|slot| slot.kind != Kind::Rsa) {
-        return Err("a key of the type RSA-PSS does not encrypt".into());
+        return Err(
+            "operation not supported for this keytype: a key of the type RSA-PSS does not encrypt"
+                .into(),
+        );
     }
     context.begin(purpose, key.and_then(Slot::key).cloned())?;
     context.set_params(&params)

@@ -1,7 +1,7 @@
 //! OpenSSL's queue of errors, through the core that has us loaded.
 
 use std::{
-    ffi::{CString, c_char, c_int, c_void},
+    ffi::{CStr, CString, c_char, c_int, c_void},
     sync::{Mutex, PoisonError},
 };
 
@@ -22,8 +22,35 @@ unsafe impl Send for Core {}
 /// The cores that have us loaded.
 static CORES: Mutex<Vec<Core>> = Mutex::new(Vec::new());
 
+/// What else is raised than [`FAILED`], in the words of OpenSSL's own provider; programs look for some of them. A failure that begins with one of them is one.
+pub(super) const REASONS: [&CStr; 8] = [
+    FAILED,
+    c"invalid mgf1 md",
+    c"invalid salt length",
+    c"pss saltlen too small",
+    c"illegal or unsupported padding mode",
+    c"digest not allowed",
+    c"operation not supported for this keytype",
+    c"key size too small",
+];
+const FAILED: &CStr = c"operation failed";
+
+/// The number of a failure's reason, from 1, and what else it says.
+fn reason(failure: &str) -> (u32, &str) {
+    for (number, reason) in (1..).zip(REASONS) {
+        let rest = reason
+            .to_str()
+            .ok()
+            .and_then(|reason| failure.strip_prefix(reason));
+        if let Some(rest) = rest {
+            return (number, rest.trim_start_matches(": "));
+        }
+    }
+    (1, failure)
+}
+
 /// Reports a failure to OpenSSL's queue of errors.
-pub(super) fn raise(reason: &str) {
+pub(super) fn raise(failure: &str) {
     let Some(core) = CORES
         .lock()
         .unwrap_or_else(PoisonError::into_inner)
@@ -36,7 +63,8 @@ pub(super) fn raise(reason: &str) {
     else {
         return;
     };
-    let Ok(text) = CString::new(reason.replace('%', "%%")) else {
+    let (number, text) = reason(failure);
+    let Ok(text) = CString::new(text.replace('%', "%%")) else {
         return;
     };
     // A va_list that nothing is read from, as the text has no conversions; where it is a structure it is passed by address.
@@ -47,7 +75,7 @@ pub(super) fn raise(reason: &str) {
         debug(core.handle, c"rsalab".as_ptr(), 0, c"".as_ptr());
         set(
             core.handle,
-            1,
+            number,
             text.as_ptr(),
             no_arguments.as_mut_ptr().cast(),
         );

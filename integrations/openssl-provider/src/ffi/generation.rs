@@ -16,8 +16,12 @@ use super::{
     param::{END, INTEGER, Params, UNSIGNED, UTF8, describe},
     slot::{KEYPAIR, boxed},
     types::{Callback, Param, status},
+    version,
 };
 use crate::{key::Key, pss::Kind};
+
+/// Bits of a key that OpenSSL generates at least.
+const LEAST_BITS: usize = 512;
 
 /// What is to be generated.
 struct Generation {
@@ -93,12 +97,18 @@ pub(super) unsafe extern "C" fn set_params(generation: *mut c_void, params: *con
         };
         if let Some(bits) = number("bits") {
             generation.bits = usize::try_from(bits?).map_err(|_| "a length is negative")?;
+            if generation.bits < LEAST_BITS {
+                return Err(format!("key size too small: at least {LEAST_BITS} bits"));
+            }
         }
         if let Some(e) = number("e") {
             generation.e = u64::try_from(e?).map_err(|_| "an exponent is negative")?;
         }
         if let Some(primes) = number("primes") {
             generation.primes = usize::try_from(primes?).map_err(|_| "a number is negative")?;
+            if generation.primes > version::most_primes() {
+                return Err(version::TOO_MANY_PRIMES.into());
+            }
         }
         // For a key of the type RSA, restrictions are not looked at: OpenSSL does not, either.
         if generation.kind != Kind::Rsa {

@@ -13,10 +13,11 @@ use rsalab_rsa::{
 use zeroize::{Zeroize, Zeroizing};
 
 use super::{
-    generation,
+    errors, generation,
     param::{END, INTEGER, Params, UNSIGNED, UTF8, describe, signed, text, unsigned},
     slot::{KEYPAIR, OTHER_PARAMETERS, PRIVATE, PUBLIC, Slot, boxed, slot},
     types::{Callback, Dispatch, LAST, Param, entry, guard, status},
+    version,
 };
 use crate::{digests::name_of, key::Key, pss::Kind};
 
@@ -239,6 +240,13 @@ unsafe extern "C" fn export(
         if selection & KEYPAIR != 0 {
             let Some(key) = slot.key() else { return 0 };
             if selection & PRIVATE != 0 && key.private().is_none() {
+                return 0;
+            }
+            let primes = key
+                .private()
+                .map_or(0, |private| 2 + private.others().len());
+            if selection & PRIVATE != 0 && primes > version::most_primes() {
+                errors::raise(version::TOO_MANY_PRIMES);
                 return 0;
             }
             let native = |(name, big): (_, &[u8])| {

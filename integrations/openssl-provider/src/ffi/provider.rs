@@ -3,7 +3,6 @@
 use std::{
     ffi::{CStr, c_char, c_int, c_void},
     ptr,
-    sync::atomic::{AtomicBool, Ordering},
 };
 
 use super::{
@@ -13,6 +12,7 @@ use super::{
     param::{END, Params, UNSIGNED, UTF8, UTF8_PTR, describe},
     sigalg, signature,
     types::{Algorithm, Dispatch, LAST, Param, entry, guard, status},
+    version,
 };
 use crate::statistics;
 
@@ -96,8 +96,7 @@ fn configure(
         // SAFETY: OpenSSL put a string of C there, which stays as long as the provider.
         unsafe { CStr::from_ptr(text) }.to_str().ok()
     };
-    let version = setting(c"openssl-version").unwrap_or_default();
-    HAS_SIGALGS.store(is_at_least(version, [3, 4]), Ordering::Relaxed);
+    version::set(setting(c"openssl-version").unwrap_or_default());
     if let Some(text) = setting(c"abandoned-jobs") {
         let jobs = text.trim().parse();
         let jobs = jobs.map_err(|_| format!("abandoned-jobs = {text}: a number is needed"))?;
@@ -107,15 +106,6 @@ fn configure(
         jobs::abandoned_at_most(0);
     }
     Ok(())
-}
-
-/// Whether a version as `3.5.5` is that or later.
-fn is_at_least(version: &str, least: [u32; 2]) -> bool {
-    let mut parts = version.split('.').map_while(|part| part.parse().ok());
-    match (parts.next(), parts.next()) {
-        (Some(major), Some(minor)) => [major, minor] >= least,
-        _ => false,
-    }
 }
 
 unsafe extern "C" fn teardown(context: *mut c_void) {
@@ -215,7 +205,7 @@ static SIGNATURE: [Algorithm; sigalg::COUNT + 2] = {
     }
     all
 };
-/// Of them, what OpenSSL before 3.4 knows: there, some of the other names are names of digests.
+/// Of them, what OpenSSL before 3.4 knows.
 static OLD_SIGNATURE: [Algorithm; 2] = [
     Algorithm {
         names: NAMES,
@@ -225,8 +215,6 @@ static OLD_SIGNATURE: [Algorithm; 2] = [
     },
     NOTHING,
 ];
-/// Whether some core that loaded us is OpenSSL 3.4 or later. A process has one libcrypto.
-static HAS_SIGALGS: AtomicBool = AtomicBool::new(false);
 
 unsafe extern "C" fn query(
     _: *mut c_void,
@@ -239,7 +227,7 @@ unsafe extern "C" fn query(
     }
     match operation {
         OP_KEYMGMT => KEYMGMT.as_ptr(),
-        OP_SIGNATURE if HAS_SIGALGS.load(Ordering::Relaxed) => SIGNATURE.as_ptr(),
+        OP_SIGNATURE if version::has_sigalgs() => SIGNATURE.as_ptr(),
         OP_SIGNATURE => OLD_SIGNATURE.as_ptr(),
         OP_ASYM_CIPHER => CIPHER.as_ptr(),
         _ => ptr::null(),
@@ -253,19 +241,29 @@ struct Item {
     text: *const c_char,
 }
 
+impl Item {
+    /// What ends an array.
+    const LAST: Item = Item {
+        id: 0,
+        text: ptr::null(),
+    };
+}
+
 // SAFETY: it points to a constant.
 unsafe impl Sync for Item {}
 
-static REASONS: [Item; 2] = [
-    Item {
-        id: 1,
-        text: c"operation failed".as_ptr(),
-    },
-    Item {
-        id: 0,
-        text: ptr::null(),
-    },
-];
+static REASONS: [Item; errors::REASONS.len() + 1] = {
+    let mut items = [const { Item::LAST }; errors::REASONS.len() + 1];
+    let mut place = 0;
+    while place < errors::REASONS.len() {
+        items[place] = Item {
+            id: place as u32 + 1,
+            text: errors::REASONS[place].as_ptr(),
+        };
+        place += 1;
+    }
+    items
+};
 
 unsafe extern "C" fn reasons(_: *mut c_void) -> *const Item {
     REASONS.as_ptr()

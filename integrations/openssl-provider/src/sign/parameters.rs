@@ -5,7 +5,7 @@ use rsalab_rsa::hash::Hash;
 use super::{Context, Padding, Result, Salt, TOO_LITTLE_SALT, Use};
 use crate::{
     digests::{Digest, hash_named, name_of},
-    ffi::param::Params,
+    ffi::{param::Params, version},
     pss::Kind,
 };
 
@@ -41,12 +41,12 @@ impl Context {
 
     fn set_mask(&mut self, name: &str) -> Result<()> {
         if self.padding != Padding::Pss {
-            return Err("a digest of MGF1 is for PSS".into());
+            return Err("invalid mgf1 md: a digest of MGF1 is for PSS".into());
         }
         let mask = hash_named(name).ok_or_else(|| format!("the digest {name} is not known"))?;
         if self.least_salt.is_some() && self.mask != Some(mask) {
             return Err(format!(
-                "the key is restricted to a digest of MGF1 other than {name}"
+                "digest not allowed: the key is restricted to another one of MGF1 than {name}"
             ));
         }
         self.mask = Some(mask);
@@ -59,8 +59,12 @@ impl Context {
         }
         if let Some(least) = self.least_salt {
             let bytes = match (salt, self.digest) {
-                (Salt::Auto | Salt::AutoDigestMax, _) if self.purpose == Use::Verify => {
-                    return Err("the key is restricted: any length of salt will not do".into());
+                (Salt::Auto | Salt::AutoDigestMax, _)
+                    if (self.purpose == Use::Sign) != version::signs_with_auto() =>
+                {
+                    return Err(
+                        "invalid salt length: the key is restricted, and any will not do".into(),
+                    );
                 }
                 (Salt::Digest, Some(digest)) => digest.len(),
                 (Salt::Bytes(bytes), _) => bytes,
@@ -83,12 +87,19 @@ impl Context {
             let known = PADDINGS
                 .iter()
                 .find(|(_, id, name)| number == Some(*id) || text == Some(*name));
-            let padding = known.ok_or("the padding is not known")?.0;
+            let padding = known
+                .ok_or("illegal or unsupported padding mode: it is not known")?
+                .0;
             if padding == Padding::Pss && self.purpose == Use::Recover {
-                return Err("nothing is recovered from PSS".into());
+                return Err(
+                    "illegal or unsupported padding mode: nothing is recovered from PSS".into(),
+                );
             }
             if padding != Padding::Pss && self.kind != Kind::Rsa {
-                return Err("a key of the type RSA-PSS has no other padding".into());
+                return Err(
+                    "illegal or unsupported padding mode: a key of the type RSA-PSS has no other"
+                        .into(),
+                );
             }
             self.padding = padding;
         }
@@ -98,11 +109,16 @@ impl Context {
             let known = SALTS
                 .iter()
                 .find(|(_, id, name)| number == Some(*id) || text == Some(*name))
-                .map(|(salt, ..)| *salt);
+                .map(|(salt, ..)| *salt)
+                .filter(|salt| *salt != Salt::AutoDigestMax || version::has_auto_digest_max());
             let bytes = number
                 .and_then(|number| usize::try_from(number).ok())
                 .map(Salt::Bytes);
-            self.set_salt(known.or(bytes).ok_or("the length of salt is not known")?)?;
+            self.set_salt(
+                known
+                    .or(bytes)
+                    .ok_or("invalid salt length: it is not known")?,
+            )?;
         }
         if let Some(found) = params.find("mgf1-digest") {
             self.set_mask(found.string().ok_or("a digest is a name")?)?;
@@ -112,6 +128,9 @@ impl Context {
         } else if self.digest.is_none() && self.padding == Padding::Pss {
             // OpenSSL's default, once anything is set.
             self.digest = Some(Digest::Hash(Hash::Sha1));
+        }
+        if self.padding == Padding::None && self.digest.is_some() {
+            return Err("illegal or unsupported padding mode: digests are padded".into());
         }
         Ok(())
     }

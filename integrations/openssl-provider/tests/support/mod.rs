@@ -16,6 +16,8 @@ pub(crate) struct Here {
     folder: tempfile::TempDir,
     /// Of OpenSSL: 3 or 4.
     pub(crate) major: u32,
+    /// What `openssl version` says.
+    version: String,
 }
 
 /// The program, which `RSALAB_OPENSSL` may name; its libraries must be those that the dynamic linker finds.
@@ -43,7 +45,12 @@ impl Here {
             return None;
         };
         let folder = tempfile::tempdir().expect("a folder");
-        let here = Here { folder, major };
+        let version = version.unwrap_or_default();
+        let here = Here {
+            folder,
+            major,
+            version,
+        };
         // Cargo leaves the library next to the tests.
         let test = env::current_exe().expect("a path");
         let built = test
@@ -60,6 +67,11 @@ impl Here {
         )
         .expect("a file");
         Some(here)
+    }
+
+    /// Whether it is OpenSSL 3.0.
+    pub(crate) fn is_3_0(&self) -> bool {
+        self.version.starts_with("OpenSSL 3.0.")
     }
 
     pub(crate) fn path(&self, name: &str) -> PathBuf {
