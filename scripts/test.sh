@@ -67,6 +67,7 @@ $cargo build --release --locked --package rsalab-openssl-provider
 sh integrations/openssl-provider/scripts/bind.sh 500 1
 sh integrations/openssl-provider/scripts/servers.sh
 sh integrations/openssl-provider/scripts/pyca.sh
+sh integrations/openssl-provider/scripts/openssl-versions.sh
 # Under a TLS library that awaits signatures.
 sh scripts/s2n-tls.sh
 
