@@ -69,6 +69,7 @@ sh integrations/openssl-provider/scripts/servers.sh
 sh integrations/openssl-provider/scripts/pyca.sh
 $cargo build --release --locked --package rsalab-rustls --example handshakes
 sh integrations/openssl-provider/scripts/haproxy.sh --bits 2048 --threads 2 --clients "1 32" --seconds 1 --rounds 1
+sh integrations/openssl-provider/scripts/openssl-versions.sh
 # Under a TLS library that awaits signatures.
 sh scripts/s2n-tls.sh
 

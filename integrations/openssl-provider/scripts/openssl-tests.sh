@@ -15,7 +15,7 @@ need perl
 [ -x "$build/apps/openssl" ] && [ -x "$build/test/evp_extra_test" ] || fail "$build has no openssl and no tests: build them first"
 [ $# -gt 0 ] || set -- test_rsa test_mp_rsa test_rsapss test_rsaoaep test_genrsa test_pkeyutl test_pkey_check test_evp test_evp_extra test_evp_libctx \
   test_evp_pkey_provided test_encoder_decoder test_encoder_decoder_legacy test_req test_x509 test_verify test_ca test_cms test_cmsapi test_pkcs7 test_pkcs12 \
-  test_tsa test_ocsp test_ssl_old test_ssl_new test_sslapi test_tls13messages test_asyncio test_async test_x509_check_cert_pkey test_rsa_sp800_56b
+  test_tsa test_ocsp test_ssl_old test_ssl_new test_sslapi test_tls13messages test_asyncio test_async test_x509_check_cert_pkey
 
 # copy NAME LINES: a copy of the source, made of links, whose configurations load more providers: the tests take them from the source.
 copy() {
@@ -32,6 +32,7 @@ copy() {
         exit places != 3
       }' "$source/$name" > "$folder/$1/$name" || fail "$name of this version is not as expected"
   done
+  cp "$folder/$1/apps/openssl.cnf" "$folder/$1/openssl.cnf"
 }
 copy without ''
 copy with yes
@@ -42,6 +43,12 @@ OPENSSL_CONF=/dev/null "$build/apps/openssl" version
 # checks RECIPE NAME: with the copy of that name, leaves the names of the checks that pass and fail in NAME.passed and NAME.failed.
 checks() {
   mkdir -p "$folder/results"
+  # Some load the test's configuration into a context of their own, and want nothing in that of the process.
+  case $1 in
+    test_sslapi | test_pkcs12) application=$source/apps/openssl.cnf ;;
+    *) application=$folder/$2/openssl.cnf ;;
+  esac
+  cp "$application" "$folder/$2/apps/openssl.cnf"
   (cd "$build" && SRCTOP=$folder/$2 BLDTOP=$build RESULT_D=$folder/results PERL=perl EXE_EXT='' HARNESS_VERBOSE=yes VERBOSE=1 \
     timeout 900 perl "$folder/$2/test/run_tests.pl" "$1") > "$folder/log" 2>&1 || true
   sed -n 's/^ *ok [0-9]* - //p' "$folder/log" | sort > "$2.passed"
@@ -56,6 +63,7 @@ for recipe; do
   checks "$recipe" with
   printf '%-30s without: %5d pass, %3d fail; with: %5d pass, %3d fail\n' "$recipe" "$(wc -l < without.passed)" "$(wc -l < without.failed)" \
     "$(wc -l < with.passed)" "$(wc -l < with.failed)"
+  [ -s without.passed ] || fail "$recipe does not run here, even without the provider: $(tail -3 log)"
   comm -13 without.failed with.failed | sed "s/^/$recipe: /" > only
   # Whatever neither passes nor fails was not reached.
   [ "$(wc -l < with.passed)" -ge "$(wc -l < without.passed)" ] || [ -s only ] || echo "$recipe: fewer checks pass" >> only

@@ -95,7 +95,7 @@ pub(crate) enum Digest {
     /// A hash function of the library.
     Hash(Hash),
     Legacy(Legacy),
-    /// 36 bytes of MD5 and SHA-1, computed elsewhere and signed without a DigestInfo: TLS before 1.2.
+    /// 36 bytes of MD5 and SHA-1, signed without a DigestInfo: TLS before 1.2.
     Md5Sha1,
 }
 
@@ -167,13 +167,34 @@ impl<D: digest::Digest + Clone + Send + 'static> Hasher for D {
     }
 }
 
-/// A new message. SHAKE is none of the functions that [`hash_named`] gives, and MD5 with SHA-1 is computed elsewhere.
+/// MD5 and SHA-1, one after the other.
+#[derive(Clone, Default)]
+struct Both(md5::Md5, sha1::Sha1);
+
+impl Hasher for Both {
+    fn update(&mut self, part: &[u8]) {
+        digest::Digest::update(&mut self.0, part);
+        digest::Digest::update(&mut self.1, part);
+    }
+
+    fn finish(self: Box<Self>) -> Vec<u8> {
+        let md5 = digest::Digest::finalize(self.0);
+        let sha1 = digest::Digest::finalize(self.1);
+        [&md5[..], &sha1[..]].concat()
+    }
+
+    fn copy(&self) -> Box<dyn Hasher> {
+        Box::new(self.clone())
+    }
+}
+
+/// A new message. SHAKE is none of the functions that [`hash_named`] gives.
 pub(crate) fn hasher(digest: Digest) -> Option<Box<dyn Hasher>> {
     let hash = match digest {
         Digest::Hash(hash) => hash,
         Digest::Legacy(Legacy::Md5) => return Some(Box::new(md5::Md5::default())),
         Digest::Legacy(Legacy::Ripemd160) => return Some(Box::new(ripemd::Ripemd160::default())),
-        Digest::Md5Sha1 => return None,
+        Digest::Md5Sha1 => return Some(Box::new(Both::default())),
     };
     Some(match hash {
         Hash::Sha1 => Box::new(sha1::Sha1::default()),

@@ -288,3 +288,65 @@ fn forget(id: u64) {
     drop(sizes);
     drop(groups);
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn keys(bits: usize, count: usize) -> Vec<Arc<Sharing>> {
+        (0..count)
+            .map(|_| Arc::new(Sharing::new(PrivateKey::generate(bits).unwrap())))
+            .collect()
+    }
+
+    #[test]
+    fn a_group_forms_when_it_pays_and_goes_with_its_keys() {
+        let mut keys = keys(512, 4);
+        // Four requests could not share a pass; with eight, a group of four has paid.
+        assert!(group(&keys).is_none());
+        assert!(group(&keys).is_some());
+        assert!(group(&keys[1..3]).is_some());
+        // It is the same until it lacks a key.
+        let first = group(&keys).unwrap();
+        assert!(Arc::ptr_eq(&first, &group(&keys[2..]).unwrap()));
+        let new = Arc::new(Sharing::new(PrivateKey::generate(512).unwrap()));
+        assert!(group(&[Arc::clone(&new), Arc::clone(&keys[0])]).is_none());
+        assert!(group(&keys).is_some());
+        // A key that is freed takes it with it.
+        let freed = Arc::downgrade(&first);
+        drop(first);
+        keys.pop();
+        assert!(freed.upgrade().is_none());
+        assert!(group(&keys).is_none());
+    }
+
+    #[test]
+    fn keys_of_a_group_compute_for_themselves() {
+        let keys = keys(576, 3);
+        let blocks: Vec<u8> = (0..3 * 72).map(|at| at as u8 >> 1).collect();
+        let mut powers = vec![0; blocks.len()];
+        let mut status = [Status::Done; 3];
+        let mut rounds = 0;
+        while run(&keys, &blocks, &mut powers, &mut status).is_none() {
+            rounds += 1;
+            assert!(rounds < 5, "no group forms");
+        }
+        assert_eq!(status, [Status::Done; 3]);
+        for (number, key) in keys.iter().enumerate() {
+            let place = 72 * number..72 * (number + 1);
+            let public = CpuBackend::auto().prepare_public(key.key().public());
+            let (mut back, mut status) = ([0; 72], [Status::Done]);
+            let mut runner = public.as_ref().unwrap().runner().unwrap();
+            let done = runner.run(&powers[place.clone()], &mut back, &mut status);
+            done.unwrap();
+            assert_eq!(back[..], blocks[place]);
+        }
+    }
+
+    #[test]
+    fn lengths_in_bits() {
+        for (number, len) in [(&[0, 0][..], 0), (&[0, 1, 0], 9), (&[0x80], 8)] {
+            assert_eq!(bits(number), len);
+        }
+    }
+}

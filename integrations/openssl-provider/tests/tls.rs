@@ -24,8 +24,12 @@ fn a_server_with_and_without_jobs() {
         "-sha256",
     );
     for option in ["", " -async"] {
-        let server = Server::new(&here, true, &format!("-cert c.pem -key key.pem{option}"));
+        // Everything before TLS 1.2 signs a digest of MD5 and SHA-1.
+        let options = format!("-cert c.pem -key key.pem -cipher ALL:@SECLEVEL=0{option}");
+        let server = Server::new(&here, true, &options);
         for version in [
+            "-tls1 -cipher ECDHE:@SECLEVEL=0",
+            "-tls1_1 -cipher ECDHE:@SECLEVEL=0",
             "-tls1_2",
             "-tls1_3",
             // The client encrypts the premaster secret.
