@@ -68,6 +68,9 @@ sh integrations/openssl-provider/scripts/bind.sh 500 1
 sh integrations/openssl-provider/scripts/servers.sh
 $cargo build --release --locked --package rsalab-rustls --example handshakes
 sh integrations/openssl-provider/scripts/haproxy.sh --bits 2048 --threads 2 --clients "1 32" --seconds 1 --rounds 1
+# The Debian packages, in a folder and in a fresh Debian.
+sh scripts/deb.sh
+if command -v dpkg-deb >/dev/null; then sh scripts/deb-test.sh; fi
 # Under a TLS library that awaits signatures.
 sh scripts/s2n-tls.sh
 

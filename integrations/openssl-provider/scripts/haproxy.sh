@@ -49,12 +49,10 @@ times_of_children() { awk '{ print $16 + $17 }' "/proc/$$/stat"; }
 # measure PROVIDER OPENSSL_CONF OPTION BITS THREADS CLIENTS
 measure() {
   cat > "$folder/haproxy.cfg" <<CONFIGURATION
-# ANCHOR: haproxy
 global
  nbthread $5
  $3
  tune.ssl.cachesize 0
-# ANCHOR_END: haproxy
 defaults
  mode http
  timeout client 60s
