@@ -29,7 +29,7 @@ need haproxy openssl cc python3 taskset
 handshakes=$target/release/examples/handshakes
 [ -x "$handshakes" ] || fail "build the clients first: cargo build --release -p rsalab-rustls --example handshakes"
 cc -shared -fPIC -O2 -Wall -Wextra -Werror -o "$folder/histogram.so" "$here/scripts/histogram.c" -l:libcrypto.so.3 -lpthread
-port=8443 cpus=$(getconf _NPROCESSORS_ONLN)
+port=$(free_port) cpus=$(getconf _NPROCESSORS_ONLN)
 
 # place THREADS: $on and $from, the CPUs of HAProxy and of the clients.
 place() {

@@ -9,8 +9,8 @@ set -eu
 minutes=${1:-30}
 . "$(dirname "$0")/fixture.sh"
 python=/usr/bin/python3
-need haproxy openssl "$python"
-name=haproxy port=8480
+need haproxy openssl python3 "$python"
+name=haproxy port=$(free_port)
 certificate 2048 server
 OPENSSL_CONF=$ours openssl req -config "$ours" -x509 -newkey rsa:2048 -nodes -keyout "$folder/other.key" -out "$folder/other.pem" \
   -subj /CN=other -addext subjectAltName=DNS:localhost -days 2 2>/dev/null
