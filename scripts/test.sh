@@ -70,6 +70,9 @@ sh integrations/openssl-provider/scripts/pyca.sh
 $cargo build --release --locked --package rsalab-rustls --example handshakes
 sh integrations/openssl-provider/scripts/haproxy.sh --bits 2048 --threads 2 --clients "1 32" --seconds 1 --rounds 1
 sh integrations/openssl-provider/scripts/openssl-versions.sh
+# The Debian packages, in a folder and in a fresh Debian.
+sh scripts/deb.sh
+if command -v dpkg-deb >/dev/null; then sh scripts/deb-test.sh; fi
 # Under a TLS library that awaits signatures.
 sh scripts/s2n-tls.sh
 

@@ -41,6 +41,11 @@ certificate() {
     -subj /CN=localhost -addext subjectAltName=DNS:localhost,IP:127.0.0.1 -days 2 2>/dev/null
 }
 
+# free_port: a port of 127.0.0.1 that nobody listens on. A fixed one may be another run's, and HAProxy would share it (SO_REUSEPORT): each would get the other's clients.
+free_port() {
+  python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])'
+}
+
 # witness: compiles tests/witness.c and makes the folder where it writes.
 witness() {
   need cc

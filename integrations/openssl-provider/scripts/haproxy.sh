@@ -29,7 +29,7 @@ need haproxy openssl cc python3 taskset
 handshakes=$target/release/examples/handshakes
 [ -x "$handshakes" ] || fail "build the clients first: cargo build --release -p rsalab-rustls --example handshakes"
 cc -shared -fPIC -O2 -Wall -Wextra -Werror -o "$folder/histogram.so" "$here/scripts/histogram.c" -l:libcrypto.so.3 -lpthread
-port=8443 cpus=$(getconf _NPROCESSORS_ONLN)
+port=$(free_port) cpus=$(getconf _NPROCESSORS_ONLN)
 
 # place THREADS: $on and $from, the CPUs of HAProxy and of the clients.
 place() {
@@ -49,12 +49,10 @@ times_of_children() { awk '{ print $16 + $17 }' "/proc/$$/stat"; }
 # measure PROVIDER OPENSSL_CONF OPTION BITS THREADS CLIENTS
 measure() {
   cat > "$folder/haproxy.cfg" <<CONFIGURATION
-# ANCHOR: haproxy
 global
  nbthread $5
  $3
  tune.ssl.cachesize 0
-# ANCHOR_END: haproxy
 defaults
  mode http
  timeout client 60s

@@ -9,14 +9,15 @@ set -eu
 minutes=${1:-30}
 . "$(dirname "$0")/fixture.sh"
 python=/usr/bin/python3
-need haproxy openssl "$python"
-name=haproxy port=8480
+need haproxy openssl python3 "$python"
+name=haproxy port=$(free_port)
 certificate 2048 server
 OPENSSL_CONF=$ours openssl req -config "$ours" -x509 -newkey rsa:2048 -nodes -keyout "$folder/other.key" -out "$folder/other.pem" \
   -subj /CN=other -addext subjectAltName=DNS:localhost -days 2 2>/dev/null
 for which in server other; do cat "$folder/$which.pem" "$folder/$which.key" > "$folder/$which.both"; done
 cp "$folder/server.both" "$folder/both.pem"
 cat > "$folder/haproxy.cfg" <<CONFIGURATION
+# ANCHOR: haproxy
 global
  nbthread 2
  ssl-mode-async
@@ -30,6 +31,7 @@ defaults
 frontend tls
  bind 127.0.0.1:$port ssl crt $folder/both.pem no-tls-tickets
  http-request return status 200
+# ANCHOR_END: haproxy
 CONFIGURATION
 cat > "$folder/load.py" <<'PYTHON'
 """load.py FOLDER PORT SECONDS MASTER"""
