@@ -3,18 +3,12 @@
 //! Prints the table that `crates/arith/src/choice/` has one of for each CPU: the least of several blocks, in nanoseconds a pass, of safe private
 //! operations and of public ones with e = 65537. The kernels of a row are measured in turns. A kernel that this CPU lacks has no time.
 
-use std::{
-    hint::black_box,
-    time::{Duration, Instant},
-};
+use std::time::Duration;
 
-use rsalab_rsa::{
-    Backend, CpuBackend, Kernel, Operation, PrivateKey, Status,
-    backend::{BlockRunner, Prepared},
-    generate::{Generation, PublicExponent},
-    kernels,
-    random::SystemRng,
-};
+use rsalab_rsa::{Backend, CpuBackend, Kernel, Operation, backend::Prepared, kernels};
+use support::{block, key};
+
+mod support;
 
 /// Blocks of each kernel.
 const ROUNDS: usize = 8;
@@ -26,28 +20,6 @@ fn lengths() -> impl Iterator<Item = usize> {
     steps
         .into_iter()
         .flat_map(|(range, step)| range.step_by(step))
-}
-
-fn key(bits: usize) -> PrivateKey {
-    let generation = Generation::new(bits, PublicExponent::Fixed(65537)).expect("a length");
-    let mut generator = generation.generator(SystemRng).expect("a tester");
-    generator.keys(1).expect("randomness").remove(0).key
-}
-
-/// Nanoseconds of one call with so many items.
-fn block(runner: &mut dyn BlockRunner, len: usize, items: usize) -> f64 {
-    let inputs: Vec<u8> = (0..items * len)
-        .map(|i| if i % len == 0 { 0 } else { 0x5a })
-        .collect();
-    let (mut outputs, mut status) = (inputs.clone(), vec![Status::Done; items]);
-    let (since, mut calls) = (Instant::now(), 0);
-    while since.elapsed() < BLOCK {
-        runner
-            .run(black_box(&inputs), &mut outputs, &mut status)
-            .expect("blocks");
-        calls += 1;
-    }
-    since.elapsed().as_secs_f64() * 1e9 / f64::from(calls)
 }
 
 fn main() {
@@ -62,7 +34,7 @@ fn main() {
         (Operation::Public, "public"),
     ] {
         for bits in lengths() {
-            let key = key(bits);
+            let key = key(bits, 2);
             let prepared: Vec<Option<(usize, Box<dyn Prepared>)>> = names
                 .iter()
                 .map(|name| {
@@ -86,7 +58,8 @@ fn main() {
             for _ in 0..ROUNDS {
                 for (least, runner) in least.iter_mut().zip(&mut runners) {
                     if let Some((items, runner)) = runner {
-                        *least = least.min(block(&mut **runner, bits.div_ceil(8), *items));
+                        let shape = (bits.div_ceil(8), *items);
+                        *least = least.min(1e9 * block(&mut **runner, shape, BLOCK));
                     }
                 }
             }

@@ -1,45 +1,15 @@
 //! `cargo bench -p rsalab-rsa --bench multi_prime [-- BITS]`: private operations under keys of two primes and of more, interleaved.
 
-use std::{
-    env,
-    hint::black_box,
-    time::{Duration, Instant},
-};
+use std::{env, time::Duration};
 
-use rsalab_rsa::{
-    Backend, CpuBackend, PrivateKey, Status,
-    backend::BlockRunner,
-    generate::{Generation, PublicExponent, most_primes},
-    random::SystemRng,
-};
+use rsalab_rsa::{Backend, CpuBackend, PrivateKey, generate::most_primes};
+use support::{block, key};
+
+mod support;
 
 /// Blocks of each subject, in turns.
 const ROUNDS: usize = 31;
 const BLOCK: Duration = Duration::from_millis(50);
-
-fn key(bits: usize, primes: usize) -> PrivateKey {
-    let generation = Generation::new(bits, PublicExponent::Fixed(65537));
-    let generation = generation.and_then(|generation| generation.with_primes(primes));
-    let generation = generation.expect("the size has room for so many");
-    let mut generator = generation.generator(SystemRng).expect("a tester");
-    generator.keys(1).expect("randomness").remove(0).key
-}
-
-/// Seconds for one operation, in one block.
-fn block(runner: &mut dyn BlockRunner, len: usize, items: usize) -> f64 {
-    let inputs: Vec<u8> = (0..items * len)
-        .map(|i| if i % len == 0 { 0 } else { 0x5a })
-        .collect();
-    let (mut outputs, mut status) = (inputs.clone(), vec![Status::Done; items]);
-    let (since, mut calls) = (Instant::now(), 0);
-    while since.elapsed() < BLOCK {
-        runner
-            .run(black_box(&inputs), &mut outputs, &mut status)
-            .expect("blocks");
-        calls += 1;
-    }
-    since.elapsed().as_secs_f64() / (calls * items) as f64
-}
 
 fn compare(bits: usize, items: usize) {
     let backend = CpuBackend::auto();
@@ -56,7 +26,8 @@ fn compare(bits: usize, items: usize) {
     let mut times = vec![Vec::new(); runners.len()];
     for _ in 0..ROUNDS {
         for (times, runner) in times.iter_mut().zip(&mut runners) {
-            times.push(block(&mut **runner, prepared[0].modulus_len(), items));
+            let shape = (prepared[0].modulus_len(), items);
+            times.push(block(&mut **runner, shape, BLOCK) / items as f64);
         }
     }
     for (times_of, key) in times.iter().zip(&keys) {
