@@ -120,7 +120,7 @@ self_cell!(
 
 /// Scratch memory for mixed passes of one size, used by one thread at a time.
 #[derive(Default)]
-pub(crate) struct Hands {
+pub(crate) struct Scratch {
     together: Option<TogetherRunner>,
     inputs: Zeroizing<Vec<u8>>,
     outputs: Zeroizing<Vec<u8>>,
@@ -130,7 +130,7 @@ pub(crate) struct Hands {
 /// What is dropped after keys were added or removed: it has a copy of the keys there were before.
 pub(crate) struct Stale(#[expect(dead_code, reason = "it is dropped")] TogetherRunner);
 
-impl Hands {
+impl Scratch {
     /// Takes out what is not of these keys.
     pub(crate) fn stale(&mut self, together: Option<&Arc<Together>>) -> Option<Stale> {
         let is_of = |runner: &mut TogetherRunner| {

@@ -20,7 +20,7 @@ use zeroize::Zeroizing;
 
 use crate::{
     Error,
-    pass::{Blocks, Hands, Key, Together},
+    pass::{Blocks, Key, Scratch, Together},
     statistics::Counters,
     sync::{Condvar, Mutex, MutexGuard, thread},
 };
@@ -75,15 +75,15 @@ impl Queue {
                 items,
                 waiting: VecDeque::new(),
                 together: None,
-                hands: Vec::new(),
+                scratch: Vec::new(),
             });
         }
         let own = &mut state.sizes[size];
         // What runs now goes on with what it has, and notices when it ends.
         let before = std::mem::replace(&mut own.together, together);
         let together = own.together.as_ref();
-        let idle = own.hands.iter_mut();
-        let stale: Vec<_> = idle.filter_map(|hands| hands.stale(together)).collect();
+        let idle = own.scratch.iter_mut();
+        let stale: Vec<_> = idle.filter_map(|scratch| scratch.stale(together)).collect();
         drop(state);
         drop((before, stale));
     }
@@ -243,17 +243,17 @@ impl Queue {
             requests.push(request.blocks.take().expect("its pass begins now"));
         }
         let own = &mut state.sizes[size];
-        let (hands, together) = (own.hands.pop(), own.together.clone());
+        let (scratch, together) = (own.scratch.pop(), own.together.clone());
         let tasks = self.make_room(&mut state);
         drop(state);
         tasks.into_iter().for_each(Waker::wake);
 
         let mut outcomes = Vec::new();
-        let mut hands = hands.unwrap_or_default();
+        let mut scratch = scratch.unwrap_or_default();
         let mut done = Ok(());
         if !places.is_empty() {
             self.counters.pass(blocks);
-            match guarded(|| hands.pass(together.as_ref(), &requests)) {
+            match guarded(|| scratch.pass(together.as_ref(), &requests)) {
                 Ok(answers) => outcomes.extend(answers.into_iter().map(Ok)),
                 Err(error) => {
                     done = Err(());
@@ -264,7 +264,7 @@ impl Queue {
         // A key that was removed meanwhile is wiped before its last answer is given out.
         drop((requests, together));
         let mut state = self.lock();
-        while let Some(stale) = hands.stale(state.sizes[size].together.as_ref()) {
+        while let Some(stale) = scratch.stale(state.sizes[size].together.as_ref()) {
             drop(state);
             drop(stale);
             state = self.lock();
@@ -287,7 +287,7 @@ impl Queue {
             request.stage = Stage::Done(outcome);
             waiters.push(request.waiter.clone());
         }
-        self.end(state, size, done.is_ok().then_some(hands), waiters);
+        self.end(state, size, done.is_ok().then_some(scratch), waiters);
         own
     }
 
@@ -296,10 +296,10 @@ impl Queue {
         &self,
         mut state: MutexGuard<'_, State>,
         size: usize,
-        hands: Option<Hands>,
+        scratch: Option<Scratch>,
         mut waiters: Vec<Waiter>,
     ) {
-        state.sizes[size].hands.extend(hands);
+        state.sizes[size].scratch.extend(scratch);
         state.running -= 1;
         while state.running < self.limits.passes
             && let Some((size, place)) = state.oldest()

@@ -6,7 +6,7 @@ use slab::Slab;
 
 use crate::{
     Error,
-    pass::{Answer, Blocks, Hands, Together},
+    pass::{Answer, Blocks, Scratch, Together},
     sync::thread::Thread,
 };
 
@@ -36,7 +36,7 @@ pub(super) struct Size {
     /// For passes of several keys, where there are several.
     pub(super) together: Option<Arc<Together>>,
     /// Scratch memory that nobody uses.
-    pub(super) hands: Vec<Hands>,
+    pub(super) scratch: Vec<Scratch>,
 }
 
 pub(super) struct Request {
