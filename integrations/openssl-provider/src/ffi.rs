@@ -7,13 +7,16 @@
 //! | how the provider is found, and what it offers | `provider` |
 //! | which OpenSSL has us loaded, and what depends on that | `version` |
 //! | OpenSSL's queue of errors | `errors` |
+//! | what contexts of all operations have in common | `context` |
 //! | RSA keys | `keymgmt`, and `generation` of new ones |
 //! | a key as OpenSSL holds it | `slot` |
 //! | signatures | `signature`, and `sigalg` for those with a digest in their name |
+//! | encryption | `cipher` |
 //! | asynchronous jobs | `jobs` |
 //! | a stack with room for the arithmetic | `stack` |
 
 mod cipher;
+mod context;
 mod errors;
 mod generation;
 pub(crate) mod jobs;

@@ -86,9 +86,9 @@ impl Default for Context {
     }
 }
 
-impl Context {
-    /// A copy, with the message as far as it has come.
-    pub(crate) fn duplicate(&self) -> Context {
+/// With the message as far as it has come.
+impl Clone for Context {
+    fn clone(&self) -> Context {
         Context {
             key: self.key.clone(),
             hasher: self.hasher.as_ref().map(|hasher| hasher.copy()),
@@ -96,7 +96,9 @@ impl Context {
             ..*self
         }
     }
+}
 
+impl Context {
     /// Begins an operation; without a key, with the one of before. Digests of before stay, paddings and lengths of salt do not.
     pub(crate) fn begin(&mut self, purpose: Use, key: Option<(Kind, Arc<Key>)>) -> Result<()> {
         if let Some((kind, key)) = key {

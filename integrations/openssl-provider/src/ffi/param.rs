@@ -96,7 +96,7 @@ impl<'a> Found<'a> {
     fn data(&self) -> &'a [u8] {
         let param = self.get();
         // SAFETY: `data` holds `data_size` bytes, by `OSSL_PARAM`'s definition.
-        unsafe { super::types::bytes(param.data.cast(), param.data_size) }
+        unsafe { super::types::octets(param.data.cast(), param.data_size) }
     }
 
     fn is_number(&self) -> bool {

@@ -6,11 +6,12 @@ use std::{
 };
 
 use super::{
+    context::{Room, dup, free, get_params, own},
     param::{END, OCTETS, Params, describe},
-    signature::{begin, dup, free, get_params, gettable, new, own, recover, update},
-    types::{Algorithm, Dispatch, LAST, Param, bytes, deliver, entry, status},
+    signature::{begin, gettable, new, recover, sign_by, sign_final, update},
+    types::{Algorithm, Dispatch, LAST, Param, entry, octets, status},
 };
-use crate::sign::Use;
+use crate::sign::{Context, Use};
 
 /// PKCS#1 v1.5 with each digest: its name, and the algorithm's.
 const ALGORITHMS: [(&str, *const c_char); COUNT] = [
@@ -82,7 +83,7 @@ unsafe fn begin_fixed(
         // SAFETY: the caller's promise; the array is read here, as it is not of those parameters that other contexts have.
         let (context, params) = unsafe {
             begin(purpose, context, key, ptr::null())?;
-            (own(context)?, Params::new(params))
+            (own::<Context>(context)?, Params::new(params))
         };
         context.fix_digest(ALGORITHMS[digest].0, of_message)?;
         context.set_signature(&params)
@@ -117,21 +118,17 @@ unsafe extern "C" fn sign(
     context: *mut c_void,
     out: *mut u8,
     len: *mut usize,
-    room: usize,
+    bytes: usize,
     input: *const u8,
     input_len: usize,
 ) -> c_int {
-    status(|| {
-        // SAFETY: OpenSSL passes a context of ours, the input, and room for the signature.
-        unsafe {
-            let context = own(context)?;
-            let needed = context.signature_len()?;
-            deliver(out, len, room, needed, || {
-                let digest = context.digest_of(bytes(input, input_len))?;
-                context.sign(&digest)
-            })
-        }
-    })
+    // SAFETY: called by OpenSSL, which passes the input.
+    unsafe {
+        sign_by(context, Room { out, len, bytes }, |context| {
+            let digest = context.digest_of(octets(input, input_len))?;
+            context.sign(&digest)
+        })
+    }
 }
 
 unsafe extern "C" fn verify(
@@ -145,9 +142,9 @@ unsafe extern "C" fn verify(
         // SAFETY: OpenSSL passes a context of ours, the signature and the input.
         let (context, signature, input) = unsafe {
             (
-                own(context)?,
-                bytes(signature, len),
-                bytes(input, input_len),
+                own::<Context>(context)?,
+                octets(signature, len),
+                octets(input, input_len),
             )
         };
         let digest = context.digest_of(input)?;
@@ -155,30 +152,11 @@ unsafe extern "C" fn verify(
     })
 }
 
-unsafe extern "C" fn sign_message_final(
-    context: *mut c_void,
-    out: *mut u8,
-    len: *mut usize,
-    room: usize,
-) -> c_int {
-    status(|| {
-        // SAFETY: OpenSSL passes a context of ours, and room for the signature.
-        unsafe {
-            let context = own(context)?;
-            let needed = context.signature_len()?;
-            deliver(out, len, room, needed, || {
-                let digest = context.finish()?;
-                context.sign(&digest)
-            })
-        }
-    })
-}
-
 /// The signature was set before.
 unsafe extern "C" fn verify_message_final(context: *mut c_void) -> c_int {
     status(|| {
         // SAFETY: OpenSSL passes a context of ours.
-        let context = unsafe { own(context)? };
+        let context = unsafe { own::<Context>(context)? };
         let digest = context.finish()?;
         let signature = context.take_signature()?;
         context.verify(&signature, &digest)
@@ -187,7 +165,7 @@ unsafe extern "C" fn verify_message_final(context: *mut c_void) -> c_int {
 
 unsafe extern "C" fn set_params(context: *mut c_void, params: *const Param) -> c_int {
     // SAFETY: OpenSSL passes a context of ours, and an array for this call.
-    status(|| unsafe { own(context)?.set_signature(&Params::new(params)) })
+    status(|| unsafe { own::<Context>(context)?.set_signature(&Params::new(params)) })
 }
 
 static SETTABLE: [Param; 2] = [describe(c"signature", OCTETS), END];
@@ -217,16 +195,16 @@ const fn table<const DIGEST: usize>() -> [Dispatch; 21] {
         entry(5, verify as *const c_void),
         entry(6, recover_init::<DIGEST> as *const c_void),
         entry(7, recover as *const c_void),
-        entry(16, free as *const c_void),
-        entry(17, dup as *const c_void),
-        entry(18, get_params as *const c_void),
+        entry(16, free::<Context> as *const c_void),
+        entry(17, dup::<Context> as *const c_void),
+        entry(18, get_params::<Context> as *const c_void),
         entry(19, gettable as *const c_void),
         entry(20, set_params as *const c_void),
         entry(21, settable as *const c_void),
         entry(26, query_key_types as *const c_void),
         entry(27, sign_message_init::<DIGEST> as *const c_void),
         entry(28, update as *const c_void),
-        entry(29, sign_message_final as *const c_void),
+        entry(29, sign_final as *const c_void),
         entry(30, verify_message_init::<DIGEST> as *const c_void),
         entry(31, update as *const c_void),
         entry(32, verify_message_final as *const c_void),

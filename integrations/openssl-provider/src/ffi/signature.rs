@@ -2,48 +2,19 @@
 
 use std::{
     ffi::{CStr, c_char, c_int, c_void},
-    ptr,
     sync::Arc,
 };
 
 use super::{
+    context::{Room, dup, free, get_params, inits, make, own, produce, set_params},
     param::{END, OCTETS, Params, UTF8, describe},
     slot::slot,
-    types::{Dispatch, LAST, Param, bytes, deliver, entry, guard, status},
+    types::{Dispatch, LAST, Param, entry, octets, status},
 };
 use crate::sign::{Context, Use};
 
 pub(super) unsafe extern "C" fn new(_: *mut c_void, _: *const c_char) -> *mut c_void {
-    guard(ptr::null_mut(), || {
-        Box::into_raw(Box::<Context>::default()).cast()
-    })
-}
-
-pub(super) unsafe extern "C" fn free(context: *mut c_void) {
-    guard((), || {
-        if !context.is_null() {
-            // SAFETY: `new` or `dup` made it, and OpenSSL frees it once.
-            drop(unsafe { Box::from_raw(context.cast::<Context>()) });
-        }
-    });
-}
-
-/// # Safety
-///
-/// `context` is null or was made by `new` or `dup`, is not freed, and used by nobody else during `'a`.
-pub(super) unsafe fn own<'a>(context: *mut c_void) -> Result<&'a mut Context, String> {
-    // SAFETY: the caller's promise.
-    unsafe { context.cast::<Context>().as_mut() }.ok_or_else(|| "there is no context".into())
-}
-
-pub(super) unsafe extern "C" fn dup(context: *mut c_void) -> *mut c_void {
-    guard(ptr::null_mut(), || {
-        // SAFETY: OpenSSL passes a context of ours.
-        match unsafe { own(context) } {
-            Ok(context) => Box::into_raw(Box::new(context.duplicate())).cast(),
-            Err(_) => ptr::null_mut(),
-        }
-    })
+    make::<Context>()
 }
 
 /// # Safety
@@ -56,57 +27,52 @@ pub(super) unsafe fn begin(
     params: *const Param,
 ) -> Result<(), String> {
     // SAFETY: OpenSSL passes a context and a key of ours, and an array for this call.
-    let (context, key, params) = unsafe { (own(context)?, slot(key), Params::new(params)) };
+    let (context, key, params) =
+        unsafe { (own::<Context>(context)?, slot(key), Params::new(params)) };
     let key = key.and_then(|slot| Some((slot.kind, Arc::clone(slot.key()?))));
     context.begin(purpose, key)?;
     context.set_params(&params)
 }
 
-unsafe extern "C" fn sign_init(
-    context: *mut c_void,
-    key: *mut c_void,
-    params: *const Param,
-) -> c_int {
-    // SAFETY: called by OpenSSL.
-    status(|| unsafe { begin(Use::Sign, context, key, params) })
+inits! { begin,
+    sign_init: Use::Sign;
+    verify_init: Use::Verify;
+    recover_init: Use::Recover;
 }
 
-unsafe extern "C" fn verify_init(
+/// # Safety
+///
+/// As for OpenSSL's functions that sign.
+pub(super) unsafe fn sign_by(
     context: *mut c_void,
-    key: *mut c_void,
-    params: *const Param,
+    room: Room,
+    sign: impl FnOnce(&mut Context) -> Result<Vec<u8>, String>,
 ) -> c_int {
-    // SAFETY: called by OpenSSL.
-    status(|| unsafe { begin(Use::Verify, context, key, params) })
-}
-
-unsafe extern "C" fn recover_init(
-    context: *mut c_void,
-    key: *mut c_void,
-    params: *const Param,
-) -> c_int {
-    // SAFETY: called by OpenSSL.
-    status(|| unsafe { begin(Use::Recover, context, key, params) })
+    // SAFETY: OpenSSL passes a context of ours, and room for the signature.
+    unsafe {
+        produce(
+            context,
+            room,
+            |context: &Context, _| context.signature_len(),
+            sign,
+        )
+    }
 }
 
 unsafe extern "C" fn sign(
     context: *mut c_void,
     out: *mut u8,
     len: *mut usize,
-    room: usize,
+    bytes: usize,
     input: *const u8,
     input_len: usize,
 ) -> c_int {
-    status(|| {
-        // SAFETY: OpenSSL passes a context of ours, the input, and room for the signature.
-        unsafe {
-            let context = own(context)?;
-            let needed = context.signature_len()?;
-            deliver(out, len, room, needed, || {
-                context.sign(bytes(input, input_len))
-            })
-        }
-    })
+    // SAFETY: called by OpenSSL, which passes the input.
+    unsafe {
+        sign_by(context, Room { out, len, bytes }, |context| {
+            context.sign(octets(input, input_len))
+        })
+    }
 }
 
 unsafe extern "C" fn verify(
@@ -117,30 +83,31 @@ unsafe extern "C" fn verify(
     input_len: usize,
 ) -> c_int {
     // SAFETY: OpenSSL passes a context of ours, the signature and the input.
-    status(|| unsafe { own(context)?.verify(bytes(signature, len), bytes(input, input_len)) })
+    status(|| unsafe {
+        own::<Context>(context)?.verify(octets(signature, len), octets(input, input_len))
+    })
 }
 
 pub(super) unsafe extern "C" fn recover(
     context: *mut c_void,
     out: *mut u8,
     len: *mut usize,
-    room: usize,
+    bytes: usize,
     signature: *const u8,
     signature_len: usize,
 ) -> c_int {
-    status(|| {
-        // SAFETY: OpenSSL passes a context of ours, the signature, and room for what was signed.
-        unsafe {
-            let context = own(context)?;
-            let needed = match out.is_null() {
-                true => context.signature_len()?,
-                false => 0,
-            };
-            deliver(out, len, room, needed, || {
-                context.recover(bytes(signature, signature_len))
-            })
-        }
-    })
+    // SAFETY: OpenSSL passes a context of ours, the signature, and room for what was signed.
+    unsafe {
+        produce::<Context, _>(
+            context,
+            Room { out, len, bytes },
+            |context, room| match room.out.is_null() {
+                true => context.signature_len(),
+                false => Ok(0),
+            },
+            |context| context.recover(octets(signature, signature_len)),
+        )
+    }
 }
 
 /// # Safety
@@ -161,7 +128,7 @@ unsafe fn begin_message(
     // SAFETY: the caller's promise.
     unsafe {
         begin(purpose, context, key, params)?;
-        own(context)?.begin_message(name)
+        own::<Context>(context)?.begin_message(name)
     }
 }
 
@@ -187,26 +154,23 @@ unsafe extern "C" fn message_verify_init(
 
 pub(super) unsafe extern "C" fn update(context: *mut c_void, part: *const u8, len: usize) -> c_int {
     // SAFETY: OpenSSL passes a context of ours, and a part of the message.
-    status(|| unsafe { own(context)?.update(bytes(part, len)) })
+    status(|| unsafe { own::<Context>(context)?.update(octets(part, len)) })
 }
 
-unsafe extern "C" fn message_sign_final(
+/// Signs the message that has been passed in parts.
+pub(super) unsafe extern "C" fn sign_final(
     context: *mut c_void,
     out: *mut u8,
     len: *mut usize,
-    room: usize,
+    bytes: usize,
 ) -> c_int {
-    status(|| {
-        // SAFETY: OpenSSL passes a context of ours, and room for the signature.
-        unsafe {
-            let context = own(context)?;
-            let needed = context.signature_len()?;
-            deliver(out, len, room, needed, || {
-                let digest = context.finish()?;
-                context.sign(&digest)
-            })
-        }
-    })
+    // SAFETY: called by OpenSSL.
+    unsafe {
+        sign_by(context, Room { out, len, bytes }, |context| {
+            let digest = context.finish()?;
+            context.sign(&digest)
+        })
+    }
 }
 
 unsafe extern "C" fn message_verify_final(
@@ -216,20 +180,10 @@ unsafe extern "C" fn message_verify_final(
 ) -> c_int {
     status(|| {
         // SAFETY: OpenSSL passes a context of ours, and the signature.
-        let (context, signature) = unsafe { (own(context)?, bytes(signature, len)) };
+        let (context, signature) = unsafe { (own::<Context>(context)?, octets(signature, len)) };
         let digest = context.finish()?;
         context.verify(signature, &digest)
     })
-}
-
-pub(super) unsafe extern "C" fn get_params(context: *mut c_void, params: *mut Param) -> c_int {
-    // SAFETY: OpenSSL passes a context of ours, and an array for this call.
-    status(|| unsafe { own(context)?.get_params(&Params::new(params)) })
-}
-
-unsafe extern "C" fn set_params(context: *mut c_void, params: *const Param) -> c_int {
-    // SAFETY: OpenSSL passes a context of ours, and an array for this call.
-    status(|| unsafe { own(context)?.set_params(&Params::new(params)) })
 }
 
 static GETTABLE: [Param; 6] = [
@@ -268,15 +222,15 @@ pub(super) static TABLE: [Dispatch; 20] = [
     entry(7, recover as *const c_void),
     entry(8, message_sign_init as *const c_void),
     entry(9, update as *const c_void),
-    entry(10, message_sign_final as *const c_void),
+    entry(10, sign_final as *const c_void),
     entry(12, message_verify_init as *const c_void),
     entry(13, update as *const c_void),
     entry(14, message_verify_final as *const c_void),
-    entry(16, free as *const c_void),
-    entry(17, dup as *const c_void),
-    entry(18, get_params as *const c_void),
+    entry(16, free::<Context> as *const c_void),
+    entry(17, dup::<Context> as *const c_void),
+    entry(18, get_params::<Context> as *const c_void),
     entry(19, gettable as *const c_void),
-    entry(20, set_params as *const c_void),
+    entry(20, set_params::<Context> as *const c_void),
     entry(21, settable as *const c_void),
     LAST,
 ];

@@ -80,7 +80,7 @@ pub(super) fn status(body: impl FnOnce() -> Result<(), String>) -> c_int {
 /// # Safety
 ///
 /// `bytes` is null or points to `len` bytes that nobody changes during `'a`.
-pub(super) unsafe fn bytes<'a>(bytes: *const u8, len: usize) -> &'a [u8] {
+pub(super) unsafe fn octets<'a>(bytes: *const u8, len: usize) -> &'a [u8] {
     if bytes.is_null() || len == 0 {
         return &[];
     }
