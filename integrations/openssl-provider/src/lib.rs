@@ -10,6 +10,8 @@
 //! | what an encryption context holds, and what it computes | `encryption` |
 //! | which digests there are, and what OpenSSL calls them | `digests` |
 //! | how operations inside asynchronous jobs become batches | `gather` |
+//! | how threads outside jobs share passes, on wish | `threads` |
+//! | what computes requests together | `pass` |
 //! | how keys share a pass | `shared` |
 //! | how many there were in each batch | `statistics` |
 //!
@@ -23,7 +25,9 @@ mod encryption;
 mod ffi;
 mod gather;
 mod key;
+mod pass;
 mod pss;
 mod shared;
 mod sign;
 mod statistics;
+mod threads;

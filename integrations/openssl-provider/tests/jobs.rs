@@ -89,19 +89,6 @@ impl Setup {
         }
     }
 
-    /// The histogram: how many batches of each size.
-    fn batches(&self) -> Vec<(usize, usize)> {
-        let mut text = vec![0_u8; 1000];
-        let len = self.parameter(c"rsalab-batches", 4, &mut text);
-        text.truncate(len);
-        let text = String::from_utf8(text).unwrap();
-        let pair = |pair: &str| {
-            let (size, count) = pair.split_once(':').unwrap();
-            (size.parse().unwrap(), count.parse().unwrap())
-        };
-        text.split_whitespace().map(pair).collect()
-    }
-
     /// How many paused jobs had their connection freed.
     fn abandoned(&self) -> u64 {
         let mut number = [0; 8];

@@ -3,6 +3,7 @@
 use std::{
     ffi::{CStr, c_char, c_int, c_void},
     ptr,
+    time::Duration,
 };
 
 use super::{
@@ -14,7 +15,7 @@ use super::{
     types::{Algorithm, Dispatch, LAST, Param, entry, guard, status},
     version,
 };
-use crate::statistics;
+use crate::{statistics, threads};
 
 const OP_KEYMGMT: c_int = 10;
 const OP_SIGNATURE: c_int = 12;
@@ -97,13 +98,24 @@ fn configure(
         unsafe { CStr::from_ptr(text) }.to_str().ok()
     };
     version::set(setting(c"openssl-version").unwrap_or_default());
-    if let Some(text) = setting(c"abandoned-jobs") {
-        let jobs = text.trim().parse();
-        let jobs = jobs.map_err(|_| format!("abandoned-jobs = {text}: a number is needed"))?;
+    let number = |name: &'static CStr| {
+        let parse = |text: &str| {
+            let name = name.to_string_lossy();
+            let number = text.trim().parse();
+            number.map_err(|_| format!("{name} = {text}: a number is needed"))
+        };
+        setting(name).map(parse).transpose()
+    };
+    if let Some(jobs) = number(c"abandoned-jobs")? {
         jobs::abandoned_at_most(jobs);
     }
     if matches!(setting(c"async"), Some("no" | "off" | "0" | "false")) {
         jobs::abandoned_at_most(0);
+    }
+    let wait = number(c"share-wait")?.map(|micros: usize| Duration::from_micros(micros as u64));
+    let shared = matches!(setting(c"share-threads"), Some("yes" | "on" | "1" | "true"));
+    if shared || wait.is_some() {
+        threads::share(wait.unwrap_or_default());
     }
     Ok(())
 }

@@ -152,7 +152,12 @@ unsafe impl Sync for Loaded {}
 impl Loaded {
     /// None where there is no OpenSSL 3.
     pub(crate) fn new() -> Option<Self> {
-        let here = Here::new()?;
+        Self::with("")
+    }
+
+    /// With lines more in the provider's section of the configuration.
+    pub(crate) fn with(settings: &str) -> Option<Self> {
+        let here = Here::with(settings)?;
         // The library of the program: the system may have another version, too.
         let name = format!("libcrypto.so.{}", here.major);
         // SAFETY: OpenSSL's library, whose initialisation is made for this. Global: the provider looks its functions up by name.
@@ -248,6 +253,19 @@ impl Loaded {
         (!key.is_null()).then_some(Pkey { loaded: self, key })
     }
 
+    /// The histogram: how many batches of each size.
+    pub(crate) fn batches(&self) -> Vec<(usize, usize)> {
+        let mut text = vec![0_u8; 1000];
+        let len = self.parameter(c"rsalab-batches", 4, &mut text);
+        text.truncate(len);
+        let text = String::from_utf8(text).unwrap();
+        let pair = |pair: &str| {
+            let (size, count) = pair.split_once(':').unwrap();
+            (size.parse().unwrap(), count.parse().unwrap())
+        };
+        text.split_whitespace().map(pair).collect()
+    }
+
     /// A parameter of the provider, and how long it is.
     pub(crate) fn parameter(&self, key: &CStr, data_type: u32, room: &mut [u8]) -> usize {
         // SAFETY: the provider is loaded in this context; the array ends with a null key.
@@ -272,6 +290,9 @@ pub(crate) struct Pkey<'a> {
     loaded: &'a Loaded,
     key: Any,
 }
+
+// SAFETY: keys of OpenSSL may be used by several threads.
+unsafe impl Sync for Pkey<'_> {}
 
 impl Drop for Pkey<'_> {
     fn drop(&mut self) {

@@ -28,6 +28,11 @@ fn program() -> std::ffi::OsString {
 impl Here {
     /// None where there is no OpenSSL 3 on the path.
     pub(crate) fn new() -> Option<Self> {
+        Self::with("")
+    }
+
+    /// With lines more in the provider's section of the configuration.
+    pub(crate) fn with(settings: &str) -> Option<Self> {
         let version = Command::new(program()).arg("version").output();
         let version = version.map(|output| String::from_utf8_lossy(&output.stdout).into_owned());
         let is = |major: &u32| {
@@ -60,12 +65,10 @@ impl Here {
         fs::copy(&built, here.path("rsalab.so")).expect("Cargo has built the provider");
         let module = here.path("rsalab.so").display().to_string();
         let example = include_str!("../../openssl.cnf");
-        assert!(example.contains("/usr/lib/rsalab/rsalab.so"));
-        fs::write(
-            here.path("openssl.cnf"),
-            example.replace("/usr/lib/rsalab/rsalab.so", &module),
-        )
-        .expect("a file");
+        let installed = "/usr/lib/rsalab/rsalab.so";
+        assert!(example.contains(installed));
+        let ours = example.replace(installed, &format!("{module}\n{settings}"));
+        fs::write(here.path("openssl.cnf"), ours).expect("a file");
         Some(here)
     }
 
