@@ -48,7 +48,7 @@ MANIFEST
   touch "$2/built"
 }
 
-[ $# -gt 0 ] || set -- 300.5.5+3.5.5 400.0.2+4.0.3
+[ $# -gt 0 ] || set -- 300.5.5+3.5.5 300.6.1+3.6.3 400.0.2+4.0.3
 for version; do
   folder=$builds/$version
   [ -f "$folder/built" ] || build "$version" "$folder"
