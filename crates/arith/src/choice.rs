@@ -20,6 +20,7 @@ const OPERATIONS: [Operation; 2] = [Operation::Private, Operation::Public];
 /// AMD's Zen 4: instructions on 512 bits are done in two halves. Stands for every CPU that has no table.
 const ZEN4: &str = include_str!("choice/zen4.csv");
 /// AMD's Zen 5: they are done whole, two multiplications a cycle.
+#[cfg(any(target_arch = "x86_64", test))]
 const ZEN5: &str = include_str!("choice/zen5.csv");
 
 /// The table for this machine's CPU.
