@@ -28,7 +28,6 @@ fn round_trips(keys: &[Pkey<'_>], threads: usize) {
     });
 }
 
-/// One test, for histogram and configuration are the process's.
 #[test]
 fn threads_share_passes_where_they_are_to() {
     let Some(alone) = Loaded::new() else { return };
@@ -52,6 +51,24 @@ fn threads_share_passes_where_they_are_to() {
     let batches = together.batches().into_iter();
     let answered: usize = batches.map(|(size, count)| size * count).sum();
     assert_eq!(answered, ROUNDS * (2 * threads + 1));
+}
+
+/// Without a time to wait, a thread waits for passes of others only: none is forgotten, whichever kernel and however many CPUs there are.
+#[test]
+fn every_thread_is_answered() {
+    let Some(loaded) = Loaded::with("share-threads = yes") else {
+        return;
+    };
+    let keys: Vec<_> = (0..3).map(|_| loaded.new_key()).collect();
+    for threads in [1, 2, 5, 40] {
+        round_trips(&keys, threads);
+    }
+    let answered: usize = loaded
+        .batches()
+        .into_iter()
+        .map(|(size, count)| size * count)
+        .sum();
+    assert_eq!(answered, ROUNDS * (1 + 2 + 5 + 40));
 }
 
 #[test]
