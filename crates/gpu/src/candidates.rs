@@ -13,7 +13,7 @@ use crate::{
 };
 
 /// Bits of a base's exponent that are looked up at once. It divides 32, so that no digit lies in two limbs.
-const WINDOW: usize = 4;
+pub(crate) const WINDOW: usize = 4;
 
 /// Bits at the end of a candidate that are always taken one at a time, so that nothing tells how many of them are zero.
 const SINGLE_BITS: usize = 16;

@@ -1,0 +1,361 @@
+//! Writes the text of one kernel: its parameters, registers, labels and instructions.
+//!
+//! Registers are named by their kind and a number that is never used twice. Everything that is written is in the subset that
+//! the tests' interpreter reads.
+
+use std::fmt::{self, Write as _};
+
+/// A register of 32 bits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Word(u32);
+
+/// A register of 64 bits, for an address or a distance in bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Address(u32);
+
+/// A register of one bit, for a branch.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Flag(u32);
+
+/// A place in the text that branches go to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Label(u32);
+
+/// What an instruction reads: a register, or a number.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Operand {
+    Register(Word),
+    Value(u32),
+}
+
+/// No value, or a column to which nothing was added yet.
+pub(super) const ZERO: Operand = Operand::Value(0);
+
+impl From<Word> for Operand {
+    fn from(register: Word) -> Self {
+        Operand::Register(register)
+    }
+}
+
+impl From<u32> for Operand {
+    fn from(value: u32) -> Self {
+        Operand::Value(value)
+    }
+}
+
+impl fmt::Display for Word {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "%r{}", self.0)
+    }
+}
+
+impl fmt::Display for Address {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "%d{}", self.0)
+    }
+}
+
+impl fmt::Display for Flag {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "%p{}", self.0)
+    }
+}
+
+impl fmt::Display for Label {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "L{}", self.0)
+    }
+}
+
+impl fmt::Display for Operand {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Operand::Register(register) => register.fmt(f),
+            Operand::Value(value) => value.fmt(f),
+        }
+    }
+}
+
+/// Writes an instruction to an emitter: its name, then the operands.
+macro_rules! emit {
+    ($emitter:expr, $name:expr $(, $operand:expr)+) => {
+        $emitter.instruction($name, &[$(&$operand as &dyn std::fmt::Display),+])
+    };
+}
+pub(super) use emit;
+
+/// The text of a kernel, while it is written.
+pub(super) struct Emitter {
+    name: &'static str,
+    /// Buffers first, then words, as all kernels take their arguments.
+    buffers: &'static [&'static str],
+    words_in: &'static [&'static str],
+    body: String,
+    words: u32,
+    addresses: u32,
+    flags: u32,
+    labels: u32,
+    /// Bytes of memory of each thread's own.
+    local: u32,
+}
+
+impl Emitter {
+    pub(super) fn new(
+        name: &'static str,
+        buffers: &'static [&'static str],
+        words: &'static [&'static str],
+    ) -> Self {
+        Emitter {
+            name,
+            buffers,
+            words_in: words,
+            body: String::new(),
+            words: 0,
+            addresses: 0,
+            flags: 0,
+            labels: 0,
+            local: 0,
+        }
+    }
+
+    /// The whole kernel, for blocks of at most `threads` threads.
+    pub(super) fn finish(self, threads: usize) -> String {
+        let name = self.name;
+        let of = |kind: &str, names: &[&str]| {
+            let line = |what: &&str| format!("\t.param .{kind} {name}_{what}");
+            names.iter().map(line).collect::<Vec<_>>()
+        };
+        let parameters = [of("u64", self.buffers), of("u32", self.words_in)].concat();
+        let mut text = format!(
+            ".visible .entry {name}(\n{}\n)\n.maxntid {threads}, 1, 1\n{{\n",
+            parameters.join(",\n")
+        );
+        for (kind, letter, count) in [
+            ("b32", 'r', self.words),
+            ("b64", 'd', self.addresses),
+            ("pred", 'p', self.flags),
+        ] {
+            if count > 0 {
+                let _ = writeln!(text, "\t.reg .{kind} %{letter}<{count}>;");
+            }
+        }
+        if self.local > 0 {
+            let _ = writeln!(text, "\t.local .align 16 .b8 own[{}];", self.local);
+        }
+        text + &self.body + "\tret;\n}\n"
+    }
+
+    pub(super) fn instruction(&mut self, name: &str, operands: &[&dyn fmt::Display]) {
+        let _ = write!(self.body, "\t{name} ");
+        for (place, operand) in operands.iter().enumerate() {
+            let comma = if place == 0 { "" } else { ", " };
+            let _ = write!(self.body, "{comma}{operand}");
+        }
+        self.body.push_str(";\n");
+    }
+
+    /// A new register.
+    pub(super) fn word(&mut self) -> Word {
+        self.words += 1;
+        Word(self.words - 1)
+    }
+
+    /// So many new registers.
+    pub(super) fn number(&mut self, limbs: usize) -> Vec<Word> {
+        (0..limbs).map(|_| self.word()).collect()
+    }
+
+    pub(super) fn address(&mut self) -> Address {
+        self.addresses += 1;
+        Address(self.addresses - 1)
+    }
+
+    fn flag(&mut self) -> Flag {
+        self.flags += 1;
+        Flag(self.flags - 1)
+    }
+
+    fn label(&mut self) -> Label {
+        self.labels += 1;
+        Label(self.labels - 1)
+    }
+
+    fn here(&mut self, label: Label) {
+        let _ = writeln!(self.body, "{label}:");
+    }
+
+    /// A new register with what an instruction makes of two operands.
+    pub(super) fn of2(
+        &mut self,
+        name: &str,
+        a: impl Into<Operand>,
+        b: impl Into<Operand>,
+    ) -> Word {
+        let to = self.word();
+        emit!(self, name, to, a.into(), b.into());
+        to
+    }
+
+    /// A new register with a value.
+    pub(super) fn set(&mut self, value: impl Into<Operand>) -> Word {
+        let to = self.word();
+        self.copy(to, value);
+        to
+    }
+
+    pub(super) fn copy(&mut self, to: Word, value: impl Into<Operand>) {
+        emit!(self, "mov.b32", to, value.into());
+    }
+
+    pub(super) fn copy_number(&mut self, to: &[Word], from: &[Word]) {
+        for (to, from) in to.iter().zip(from) {
+            self.copy(*to, *from);
+        }
+    }
+
+    /// `(a & mask) | (b & ~mask)`.
+    pub(super) fn choose(&mut self, to: Word, a: Word, b: Word, mask: Word) {
+        emit!(self, "lop3.b32", to, a, b, mask, "0xe4");
+    }
+
+    /// `a | (b & mask)`.
+    pub(super) fn or_masked(&mut self, to: Word, a: Word, b: Word, mask: Word) {
+        emit!(self, "lop3.b32", to, a, b, mask, "0xf8");
+    }
+
+    /// `a | (b ^ c)`.
+    pub(super) fn or_difference(&mut self, to: Word, a: Word, b: Word, c: Word) {
+        emit!(self, "lop3.b32", to, a, b, c, "0xf6");
+    }
+
+    /// All ones if `a` is zero, which must be below 2³¹, else zero.
+    pub(super) fn mask_if_zero_small(&mut self, a: Word) -> Word {
+        let less = self.of2("sub.u32", a, 1);
+        self.of2("shr.s32", less, 31)
+    }
+
+    /// All ones if `a` is zero, else zero.
+    pub(super) fn mask_if_zero(&mut self, a: Word) -> Word {
+        let negative = self.of2("sub.u32", 0, a);
+        let either = self.of2("or.b32", negative, a);
+        let bit = self.of2("shr.u32", either, 31);
+        self.of2("sub.u32", bit, 1)
+    }
+
+    /// A parameter that is a number.
+    pub(super) fn parameter(&mut self, name: &'static str) -> Word {
+        assert!(self.words_in.contains(&name), "{name}");
+        let to = self.word();
+        let from = format!("[{}_{name}]", self.name);
+        emit!(self, "ld.param.u32", to, from);
+        to
+    }
+
+    /// A parameter that is memory of the device.
+    pub(super) fn buffer(&mut self, name: &'static str) -> Address {
+        assert!(self.buffers.contains(&name), "{name}");
+        let to = self.address();
+        let from = format!("[{}_{name}]", self.name);
+        emit!(self, "ld.param.u64", to, from);
+        to
+    }
+
+    /// `base + index · bytes`.
+    pub(super) fn at(&mut self, base: Address, index: Word, bytes: u32) -> Address {
+        let to = self.address();
+        emit!(self, "mad.wide.u32", to, index, bytes, base);
+        to
+    }
+
+    /// `words` words in bytes.
+    pub(super) fn distance(&mut self, words: Word) -> Address {
+        let to = self.address();
+        emit!(self, "mul.wide.u32", to, words, 4);
+        to
+    }
+
+    pub(super) fn advance(&mut self, address: Address, by: Address) {
+        emit!(self, "add.s64", address, address, by);
+    }
+
+    pub(super) fn load_word(&mut self, to: Word, from: Address, offset: usize) {
+        emit!(self, "ld.global.u32", to, format_args!("[{from}+{offset}]"));
+    }
+
+    pub(super) fn store_word(&mut self, to: Address, offset: usize, word: impl Into<Operand>) {
+        emit!(self, "st.global.u32", format_args!("[{to}+{offset}]"), word.into());
+    }
+
+    /// Four words at an address that 16 divides.
+    pub(super) fn load_quad(&mut self, to: &[Word], from: Address) {
+        let [a, b, c, d] = to else { unreachable!("a quad is four words") };
+        let list = format_args!("{{{a}, {b}, {c}, {d}}}").to_string();
+        emit!(self, "ld.global.v4.u32", list, format_args!("[{from}]"));
+    }
+
+    pub(super) fn store_quad(&mut self, to: Address, from: &[Word]) {
+        let [a, b, c, d] = from else { unreachable!("a quad is four words") };
+        let list = format_args!("{{{a}, {b}, {c}, {d}}}").to_string();
+        emit!(self, "st.global.v4.u32", format_args!("[{to}]"), list);
+    }
+
+    /// A special register.
+    fn special(&mut self, name: &'static str) -> Word {
+        let to = self.word();
+        emit!(self, "mov.u32", to, name);
+        to
+    }
+
+    /// This thread's place among all that were started, and how many they are.
+    pub(super) fn place(&mut self) -> (Word, Word) {
+        let [block, threads, thread, blocks] =
+            ["%ctaid.x", "%ntid.x", "%tid.x", "%nctaid.x"].map(|name| self.special(name));
+        let place = self.word();
+        emit!(self, "mad.lo.u32", place, block, threads, thread);
+        (place, self.of2("mul.lo.u32", blocks, threads))
+    }
+
+    /// Runs `body` while `counter` is below `end`, and adds `step` after each turn.
+    pub(super) fn while_below(
+        &mut self,
+        counter: Word,
+        end: impl Into<Operand>,
+        step: impl Into<Operand>,
+        body: impl FnOnce(&mut Self),
+    ) {
+        let (top, out, done) = (self.label(), self.label(), self.flag());
+        self.here(top);
+        emit!(self, "setp.ge.u32", done, counter, end.into());
+        self.branch_if(done, out);
+        body(self);
+        emit!(self, "add.u32", counter, counter, step.into());
+        emit!(self, "bra", top);
+        self.here(out);
+    }
+
+    /// Runs `body` if `a` and `b` compare as the name of a comparison says: `eq`, `ne`, `lt`, …
+    pub(super) fn when(
+        &mut self,
+        a: Word,
+        comparison: &str,
+        b: impl Into<Operand>,
+        body: impl FnOnce(&mut Self),
+    ) {
+        let inverse = match comparison {
+            "eq" => "ne",
+            "ne" => "eq",
+            "lt" => "ge",
+            "ge" => "lt",
+            _ => unreachable!("kernels compare in no other way"),
+        };
+        let (out, not) = (self.label(), self.flag());
+        emit!(self, format!("setp.{inverse}.u32").as_str(), not, a, b.into());
+        self.branch_if(not, out);
+        body(self);
+        self.here(out);
+    }
+
+    fn branch_if(&mut self, flag: Flag, to: Label) {
+        let _ = writeln!(self.body, "\t@{flag} bra {to};");
+    }
+}

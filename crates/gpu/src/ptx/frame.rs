@@ -1,0 +1,299 @@
+//! What kernels have in common: items, keys, numbers in memory, tables.
+
+use super::{
+    emitter::{Address, Emitter, Word, emit},
+    montgomery::{self, Modulus},
+};
+
+/// Words of a number, and of an entry of a table, that are read at once.
+pub(super) const QUAD: usize = 4;
+
+/// A kernel that is being written, for numbers of so many limbs.
+pub(super) struct Frame {
+    pub(super) e: Emitter,
+    pub(super) limbs: usize,
+}
+
+/// Numbers in an array: limb j of item i at `[j · stride + i]`.
+#[derive(Clone, Copy)]
+pub(super) struct Array {
+    base: Address,
+    /// Bytes from a limb to the next.
+    pub(super) step: Address,
+}
+
+impl Frame {
+    pub(super) fn new(
+        limbs: usize,
+        name: &'static str,
+        buffers: &'static [&'static str],
+        words: &'static [&'static str],
+    ) -> Self {
+        Frame {
+            e: Emitter::new(name, buffers, words),
+            limbs,
+        }
+    }
+
+    pub(super) fn finish(self) -> String {
+        self.e.finish(super::THREADS)
+    }
+
+    /// Does `body` for each of `count` items, which all threads share.
+    pub(super) fn for_each(&mut self, count: Word, body: impl FnOnce(&mut Self, Word)) {
+        let (item, step) = self.e.place();
+        let limbs = self.limbs;
+        self.e.while_below(item, count, step, |e| {
+            nested(e, limbs, |frame| body(frame, item));
+        });
+    }
+
+    /// [`Emitter::while_below`] for bodies that want the frame.
+    pub(super) fn while_below(
+        &mut self,
+        counter: Word,
+        end: Word,
+        body: impl FnOnce(&mut Self),
+    ) {
+        let limbs = self.limbs;
+        self.e
+            .while_below(counter, end, 1, |e| nested(e, limbs, body));
+    }
+
+    /// [`Emitter::when`] for bodies that want the frame.
+    pub(super) fn when(
+        &mut self,
+        a: Word,
+        comparison: &str,
+        b: Word,
+        body: impl FnOnce(&mut Self),
+    ) {
+        let limbs = self.limbs;
+        self.e
+            .when(a, comparison, b, |e| nested(e, limbs, body));
+    }
+
+    /// An array of numbers, `stride` items apart, of which this thread has one.
+    pub(super) fn array(&mut self, buffer: &'static str, item: Word, stride: Word) -> Array {
+        let start = self.e.buffer(buffer);
+        Array {
+            base: self.e.at(start, item, 4),
+            step: self.e.distance(stride),
+        }
+    }
+
+    /// Where a number begins, to walk along its limbs.
+    pub(super) fn walk(&mut self, array: Array) -> Address {
+        let from = self.e.address();
+        emit!(self.e, "mov.b64", from, array.base);
+        from
+    }
+
+    pub(super) fn load(&mut self, array: Array) -> Vec<Word> {
+        let from = self.walk(array);
+        self.load_along(from, array.step)
+    }
+
+    /// Twice as many limbs, of which those from `end` on are zero.
+    pub(super) fn load_two_below(&mut self, array: Array, end: Word) -> [Vec<Word>; 2] {
+        let from = self.walk(array);
+        let mut place = 0;
+        [(); 2].map(|()| {
+            let number = self.e.number(self.limbs);
+            for &limb in &number {
+                place += 1;
+                self.e.copy(limb, 0);
+                self.e.when(end, "ge", place, |e| e.load_word(limb, from, 0));
+                self.e.advance(from, array.step);
+            }
+            number
+        })
+    }
+
+    fn load_along(&mut self, from: Address, step: Address) -> Vec<Word> {
+        let to = self.e.number(self.limbs);
+        for (place, &limb) in to.iter().enumerate() {
+            if place > 0 {
+                self.e.advance(from, step);
+            }
+            self.e.load_word(limb, from, 0);
+        }
+        to
+    }
+
+    pub(super) fn store(&mut self, array: Array, number: &[Word]) {
+        let to = self.e.address();
+        emit!(self.e, "mov.b64", to, array.base);
+        for (place, &limb) in number.iter().enumerate() {
+            if place > 0 {
+                self.e.advance(to, array.step);
+            }
+            self.e.store_word(to, 0, limb);
+        }
+    }
+
+    /// One limb of a number.
+    pub(super) fn limb(&mut self, array: Array, place: Word) -> Word {
+        let e = &mut self.e;
+        let (from, narrow, limb) = (e.address(), e.word(), e.word());
+        emit!(e, "cvt.u32.u64", narrow, array.step);
+        emit!(e, "mad.wide.u32", from, narrow, place, array.base);
+        e.load_word(limb, from, 0);
+        limb
+    }
+
+    /// The record of an item's key.
+    pub(super) fn key(&mut self, item: Word) -> Address {
+        let which = self.e.buffer("which");
+        let key_words = self.e.parameter("key_words");
+        let from = self.e.at(which, item, 4);
+        let which = self.e.word();
+        self.e.load_word(which, from, 0);
+        let words = self.e.of2("mul.lo.u32", which, key_words);
+        let keys = self.e.buffer("keys");
+        self.e.at(keys, words, 4)
+    }
+
+    /// A word of a record.
+    pub(super) fn word_at(&mut self, record: Address, place: usize) -> Word {
+        let word = self.e.word();
+        self.e.load_word(word, record, 4 * place);
+        word
+    }
+
+    /// The number at a place of a record.
+    pub(super) fn number_at(&mut self, record: Address, place: usize) -> Vec<Word> {
+        (0..self.limbs)
+            .map(|limb| self.word_at(record, place + limb))
+            .collect()
+    }
+
+    /// The modulus that a record begins with.
+    pub(super) fn modulus(&mut self, record: Address) -> Modulus {
+        Modulus {
+            limbs: self.number_at(record, 0),
+            n0: self.word_at(record, 4 * self.limbs),
+        }
+    }
+
+    /// The record of an item's modulus, at `offset` of its key.
+    pub(super) fn modulus_of(&mut self, item: Word) -> (Address, Modulus) {
+        let key = self.key(item);
+        let offset = self.e.parameter("offset");
+        let record = self.e.at(key, offset, 4);
+        let modulus = self.modulus(record);
+        (record, modulus)
+    }
+
+    /// The modulus that an item has of its own.
+    pub(super) fn own_modulus(&mut self, array: Array) -> Modulus {
+        let limbs = self.load(array);
+        Modulus {
+            n0: montgomery::negative_inverse(&mut self.e, limbs[0]),
+            limbs,
+        }
+    }
+
+    /// Where R mod n, R² mod n and R³ mod n stand in a record.
+    pub(super) fn power_of_r(&mut self, record: Address, exponent: usize) -> Vec<Word> {
+        self.number_at(record, exponent * self.limbs)
+    }
+
+    /// All ones if two numbers are the same.
+    pub(super) fn mask_if_same(&mut self, a: &[Word], b: &[Word]) -> Word {
+        let mut difference = self.e.set(0);
+        for (&a, &b) in a.iter().zip(b) {
+            let next = self.e.word();
+            self.e.or_difference(next, difference, a, b);
+            difference = next;
+        }
+        self.e.mask_if_zero(difference)
+    }
+
+    /// A table's entries of this lane: quad k of entry e at `[(e L / 4 + k) lanes + lane]`, so that neighbours read
+    /// neighbouring quads.
+    pub(super) fn table(&mut self, lane: Word, lanes: Word) -> Array {
+        let start = self.e.buffer("table");
+        let step = self.e.address();
+        emit!(self.e, "mul.wide.u32", step, lanes, (4 * QUAD) as u32);
+        Array {
+            base: self.e.at(start, lane, (4 * QUAD) as u32),
+            step,
+        }
+    }
+
+    /// Writes 1, x, x², … in Montgomery form, 2^window of them. Leaves nothing in `x` or `one`.
+    pub(super) fn fill_table(
+        &mut self,
+        table: Array,
+        one: &[Word],
+        x: &[Word],
+        n: &Modulus,
+        window: usize,
+    ) {
+        let power = self.e.number(self.limbs);
+        let to = self.e.address();
+        emit!(self.e, "mov.b64", to, table.base);
+        self.store_entry(to, table.step, one);
+        self.e.copy_number(&power, x);
+        self.store_entry(to, table.step, &power);
+        let (entry, end) = (self.e.set(2), self.e.set(1u32 << window));
+        self.while_below(entry, end, |frame| {
+            montgomery::multiply(&mut frame.e, &power, &power, x, n);
+            frame.store_entry(to, table.step, &power);
+        });
+    }
+
+    fn store_entry(&mut self, to: Address, step: Address, number: &[Word]) {
+        for quad in number.chunks_exact(QUAD) {
+            self.e.store_quad(to, quad);
+            self.e.advance(to, step);
+        }
+    }
+
+    /// One entry of a table, chosen by reading all of them.
+    pub(super) fn look_up(&mut self, table: Array, digit: Word, window: usize) -> Vec<Word> {
+        let found = self.e.number(self.limbs);
+        for &limb in &found {
+            self.e.copy(limb, 0);
+        }
+        let from = self.e.address();
+        emit!(self.e, "mov.b64", from, table.base);
+        for entry in 0..1u32 << window {
+            let other = self.e.of2("xor.b32", digit, entry);
+            let mask = self.e.mask_if_zero_small(other);
+            for found in found.chunks_exact(QUAD) {
+                let quad = self.e.number(QUAD);
+                self.e.load_quad(&quad, from);
+                self.e.advance(from, table.step);
+                for (&found, limb) in found.iter().zip(quad) {
+                    self.e.or_masked(found, found, limb, mask);
+                }
+            }
+        }
+        found
+    }
+
+    /// The second entry of a table, which is x itself.
+    pub(super) fn base_of(&mut self, table: Array) -> Vec<Word> {
+        let x = self.e.number(self.limbs);
+        let from = self.e.address();
+        emit!(self.e, "mov.b64", from, table.base);
+        for _ in 0..self.limbs / QUAD {
+            self.e.advance(from, table.step);
+        }
+        for quad in x.chunks_exact(QUAD) {
+            self.e.load_quad(quad, from);
+            self.e.advance(from, table.step);
+        }
+        x
+    }
+}
+
+/// Lends an emitter to a frame for a while.
+fn nested(e: &mut Emitter, limbs: usize, body: impl FnOnce(&mut Frame)) {
+    let lent = std::mem::replace(e, Emitter::new("", &[], &[]));
+    let mut frame = Frame { e: lent, limbs };
+    body(&mut frame);
+    *e = frame.e;
+}

@@ -1,0 +1,367 @@
+//! Montgomery products and squares of numbers in registers.
+//!
+//! ```text
+//! t = 0
+//! for each limb b[i] of b:
+//!     t = t + a b[i]
+//!     t = t + n (t[0] · (−1/n) mod 2³²)
+//!     t = t / 2³²
+//! t = t − n if t ≥ n
+//! ```
+//!
+//! (P. L. Montgomery 1985; the interleaving is "coarsely integrated operand scanning" of Koç, Acar and Kaliski 1996.)
+//!
+//! A product of 32 by 32 bits fills two columns. The assembler makes one instruction of a `mad.lo.cc.u32` and a
+//! `madc.hi.cc.u32` if the two columns are a pair of registers that begins at an even one. So the sum is kept twice: products of
+//! limbs at even places are added to pairs of columns (0, 1), (2, 3), …, those at odd places to pairs (1, 2), (3, 4), …. A
+//! division by 2³² makes odd columns even and the reverse: the two halves change their names, and no register is moved.
+//!
+//! **Squares** add a row's products from the diagonal on only, each with twice the limb: with `b[i]` the highest bit of `a[i]`,
+//!
+//! ```text
+//! a² = Σ_i 2³²⁽²ⁱ⁾ (a[i]² + a[i] b[i−1])  +  Σ_i Σ_{j>i} 2³²⁽ⁱ⁺ʲ⁾ a[j] (2 a[i] mod 2³² + b[i−1])
+//! ```
+//!
+//! so that what a doubled limb loses at its top, the next row gets at its bottom. That is L (L + 1) / 2 + L² products of
+//! 32 bits instead of 2 L².
+//!
+//! **Bounds.** For a, b below n the sum is below 2 n after each row of a product, and below 3 n after each row of a square (the
+//! first i rows of a square are at most 2 a (a mod 2³²ⁱ)). Before a row's division it is below 4 n 2³², so the column above
+//! the highest holds at most 3. All parts of the sum are non-negative, so no other column overflows. A result is below n.
+
+use super::emitter::{Emitter, Operand, Word, ZERO, emit};
+
+/// An odd modulus in registers.
+pub(super) struct Modulus {
+    pub(super) limbs: Vec<Word>,
+    /// −1/n mod 2³².
+    pub(super) n0: Word,
+}
+
+/// Instructions that hand on a carry.
+struct Chain {
+    /// Whether the carry flag holds something.
+    is_live: bool,
+}
+
+impl Chain {
+    fn new() -> Self {
+        Chain { is_live: false }
+    }
+
+    /// A pair of columns, the lower first, plus `a b`.
+    fn multiply_add(&mut self, e: &mut Emitter, pair: &mut [Operand], a: Word, b: Word) {
+        let [low, high] = pair else { unreachable!("columns come in pairs") };
+        let (low_in, high_in) = (*low, *high);
+        let (low, high) = (register(e, low), register(e, high));
+        if !self.is_live && low_in == ZERO && high_in == ZERO {
+            emit!(e, "mul.lo.u32", low, a, b);
+            emit!(e, "mul.hi.u32", high, a, b);
+            return;
+        }
+        let name = if self.is_live { "madc.lo.cc.u32" } else { "mad.lo.cc.u32" };
+        emit!(e, name, low, a, b, low_in);
+        emit!(e, "madc.hi.cc.u32", high, a, b, high_in);
+        self.is_live = true;
+    }
+
+    /// A column plus a value.
+    fn add(&mut self, e: &mut Emitter, column: &mut Operand, value: impl Into<Operand>) {
+        let value = value.into();
+        if !self.is_live && value == ZERO {
+            return;
+        }
+        if !self.is_live && *column == ZERO {
+            *column = value;
+            return;
+        }
+        let before = *column;
+        let to = register(e, column);
+        emit!(e, self.name("add.cc.u32", "addc.cc.u32"), to, before, value);
+        self.is_live = true;
+    }
+
+    /// The highest column plus the carry, which it has room for.
+    fn end(self, e: &mut Emitter, column: &mut Operand) {
+        if self.is_live {
+            let before = *column;
+            let to = register(e, column);
+            emit!(e, "addc.u32", to, before, ZERO);
+        }
+    }
+
+    fn name(&self, first: &'static str, later: &'static str) -> &'static str {
+        if self.is_live { later } else { first }
+    }
+}
+
+/// The register of a column, a new one if it has none yet.
+fn register(e: &mut Emitter, column: &mut Operand) -> Word {
+    if let Operand::Register(register) = *column {
+        return register;
+    }
+    let register = e.word();
+    *column = register.into();
+    register
+}
+
+/// What a row adds to a pair of columns.
+#[derive(Clone, Copy)]
+enum Term {
+    Product(Word, Word),
+    /// A value of 64 bits, the lower half first.
+    Value(Word, Word),
+}
+
+/// A running sum of L columns and two more, in two halves.
+struct Sum {
+    /// Columns 0 to L − 1, in pairs that begin at even columns.
+    even: Vec<Operand>,
+    /// Columns 1 to L, in pairs that begin at odd columns.
+    odd: Vec<Operand>,
+    /// Column L + 1.
+    top: Operand,
+    /// What is still to be added to column 0.
+    pending: Operand,
+}
+
+impl Sum {
+    fn of(even: Vec<Operand>) -> Self {
+        Sum {
+            odd: vec![ZERO; even.len()],
+            even,
+            top: ZERO,
+            pending: ZERO,
+        }
+    }
+
+    fn limbs(&self) -> usize {
+        self.even.len()
+    }
+
+    /// Divides by 2³² what it divides: column 0 is zero, and everything else changes its name.
+    fn shift(&mut self) {
+        let even = std::mem::take(&mut self.even);
+        self.even = std::mem::take(&mut self.odd);
+        self.pending = even[1];
+        self.odd = even[2..].to_vec();
+        self.odd.extend([ZERO, self.top]);
+        self.top = ZERO;
+    }
+
+    /// Adds terms to the columns of their places.
+    fn add_row(&mut self, e: &mut Emitter, terms: &[Option<Term>]) {
+        let mut chain = Chain::new();
+        for (place, term) in terms.iter().enumerate().skip(1).step_by(2) {
+            add_term(e, &mut chain, &mut self.odd[place - 1..=place], term);
+        }
+        chain.end(e, &mut self.top);
+        let mut chain = Chain::new();
+        for (place, term) in terms.iter().enumerate().step_by(2) {
+            add_term(e, &mut chain, &mut self.even[place..=place + 1], term);
+        }
+        self.end_even(e, chain);
+    }
+
+    fn end_even(&mut self, e: &mut Emitter, mut chain: Chain) {
+        let last = self.limbs() - 1;
+        chain.add(e, &mut self.odd[last], ZERO);
+        chain.end(e, &mut self.top);
+    }
+
+    /// Adds the multiple of n that makes column 0 zero.
+    fn reduce(&mut self, e: &mut Emitter, n: &Modulus) {
+        let mut chain = Chain::new();
+        let pending = std::mem::replace(&mut self.pending, ZERO);
+        chain.add(e, &mut self.even[0], pending);
+        // A multiplication leaves the carry alone.
+        let quotient = e.of2("mul.lo.u32", self.even[0], n.n0);
+        for place in (1..self.limbs()).step_by(2) {
+            let pair = &mut self.odd[place - 1..=place];
+            chain.multiply_add(e, pair, n.limbs[place], quotient);
+        }
+        chain.end(e, &mut self.top);
+        let mut chain = Chain::new();
+        for place in (0..self.limbs()).step_by(2) {
+            let pair = &mut self.even[place..=place + 1];
+            chain.multiply_add(e, pair, n.limbs[place], quotient);
+        }
+        self.end_even(e, chain);
+    }
+
+    /// Both halves in one, and the column above them.
+    fn join(mut self, e: &mut Emitter) -> (Vec<Word>, Word) {
+        self.shift();
+        let mut chain = Chain::new();
+        let mut odd = std::mem::take(&mut self.odd);
+        let mut top = odd.pop().expect("there are columns");
+        chain.add(e, &mut self.even[0], self.pending);
+        for (column, odd) in self.even[1..].iter_mut().zip(odd) {
+            chain.add(e, column, odd);
+        }
+        chain.end(e, &mut top);
+        let limbs = self.even.iter_mut().map(|column| register(e, column));
+        (limbs.collect(), register(e, &mut top))
+    }
+}
+
+fn add_term(e: &mut Emitter, chain: &mut Chain, pair: &mut [Operand], term: &Option<Term>) {
+    match *term {
+        // Below the diagonal nothing is added, and no carry comes from there.
+        None => debug_assert!(!chain.is_live),
+        Some(Term::Product(a, b)) => chain.multiply_add(e, pair, a, b),
+        Some(Term::Value(low, high)) => {
+            chain.add(e, &mut pair[0], low);
+            chain.add(e, &mut pair[1], high);
+        }
+    }
+}
+
+/// `to = a b / R mod n`, below n, for a and b below n. `to` may be a or b.
+pub(super) fn multiply(e: &mut Emitter, to: &[Word], a: &[Word], b: &[Word], n: &Modulus) {
+    let mut sum = Sum::of(vec![ZERO; a.len()]);
+    for (row, &digit) in b.iter().enumerate() {
+        if row > 0 {
+            sum.shift();
+        }
+        let terms: Vec<_> = a.iter().map(|&a| Some(Term::Product(a, digit))).collect();
+        sum.add_row(e, &terms);
+        sum.reduce(e, n);
+    }
+    finish(e, to, sum, n);
+}
+
+/// `to = a² / R mod n`, below n, for a below n. `to` may be a.
+pub(super) fn square(e: &mut Emitter, to: &[Word], a: &[Word], n: &Modulus) {
+    let limbs = a.len();
+    let mut sum = Sum::of(vec![ZERO; limbs]);
+    for row in 0..limbs {
+        if row > 0 {
+            sum.shift();
+        }
+        let mut terms = vec![None; limbs];
+        let doubled = e.word();
+        if row == 0 {
+            emit!(e, "shl.b32", doubled, a[0], 1);
+            terms[0] = Some(Term::Product(a[0], a[0]));
+        } else {
+            // The bit that the row before has lost, times the limb on the diagonal.
+            let bit = e.of2("shr.s32", a[row - 1], 31);
+            let lost = e.of2("and.b32", a[row], bit);
+            let (low, high) = (e.word(), e.word());
+            emit!(e, "mad.lo.cc.u32", low, a[row], a[row], lost);
+            emit!(e, "madc.hi.u32", high, a[row], a[row], ZERO);
+            terms[row] = Some(Term::Value(low, high));
+            emit!(e, "shf.l.wrap.b32", doubled, a[row - 1], a[row], 1);
+        }
+        for place in row + 1..limbs {
+            terms[place] = Some(Term::Product(a[place], doubled));
+        }
+        sum.add_row(e, &terms);
+        sum.reduce(e, n);
+    }
+    finish(e, to, sum, n);
+}
+
+/// `to = a / R mod n`, below n, for a below R. `to` may be a.
+pub(super) fn leave(e: &mut Emitter, to: &[Word], a: &[Word], n: &Modulus) {
+    // The sum is written to in place.
+    let even = a.iter().map(|&limb| e.set(limb).into()).collect();
+    let mut sum = Sum::of(even);
+    for row in 0..a.len() {
+        if row > 0 {
+            sum.shift();
+        }
+        sum.reduce(e, n);
+    }
+    finish(e, to, sum, n);
+}
+
+fn finish(e: &mut Emitter, to: &[Word], sum: Sum, n: &Modulus) {
+    let (limbs, top) = sum.join(e);
+    subtract_once(e, to, &limbs, top.into(), n);
+}
+
+/// `to = t + top R`, less n if that is not negative, for a sum below 2 n. `to` may be t.
+pub(super) fn subtract_once(
+    e: &mut Emitter,
+    to: &[Word],
+    t: &[Word],
+    top: Operand,
+    n: &Modulus,
+) {
+    let less: Vec<Word> = t
+        .iter()
+        .zip(&n.limbs)
+        .enumerate()
+        .map(|(place, (&t, &n))| {
+            e.of2(if place == 0 { "sub.cc.u32" } else { "subc.cc.u32" }, t, n)
+        })
+        .collect();
+    // All ones if that was negative.
+    let keep = e.word();
+    emit!(e, "subc.u32", keep, top, ZERO);
+    for ((&to, &t), less) in to.iter().zip(t).zip(less) {
+        e.choose(to, t, less, keep);
+    }
+}
+
+/// `to = 2 a mod n`, below n, for a below n. `to` may be a.
+pub(super) fn double(e: &mut Emitter, to: &[Word], a: &[Word], n: &Modulus) {
+    let doubled: Vec<Word> = (0..a.len())
+        .map(|place| {
+            let limb = e.word();
+            match place {
+                0 => emit!(e, "shl.b32", limb, a[0], 1),
+                _ => emit!(e, "shf.l.wrap.b32", limb, a[place - 1], a[place], 1),
+            }
+            limb
+        })
+        .collect();
+    let top = e.of2("shr.u32", a[a.len() - 1], 31);
+    subtract_once(e, to, &doubled, top.into(), n);
+}
+
+/// `to = a + b mod n`, below n, for a and b below n. `to` may be either.
+pub(super) fn add(e: &mut Emitter, to: &[Word], a: &[Word], b: &[Word], n: &Modulus) {
+    let sum: Vec<Word> = a
+        .iter()
+        .zip(b)
+        .enumerate()
+        .map(|(place, (&a, &b))| {
+            e.of2(if place == 0 { "add.cc.u32" } else { "addc.cc.u32" }, a, b)
+        })
+        .collect();
+    let top = e.word();
+    emit!(e, "addc.u32", top, ZERO, ZERO);
+    subtract_once(e, to, &sum, top.into(), n);
+}
+
+/// `to = a − b mod n`, below n, for a and b below n. `to` may be either.
+pub(super) fn subtract(e: &mut Emitter, to: &[Word], a: &[Word], b: &[Word], n: &Modulus) {
+    let difference: Vec<Word> = a
+        .iter()
+        .zip(b)
+        .enumerate()
+        .map(|(place, (&a, &b))| {
+            e.of2(if place == 0 { "sub.cc.u32" } else { "subc.cc.u32" }, a, b)
+        })
+        .collect();
+    let mask = e.word();
+    emit!(e, "subc.u32", mask, ZERO, ZERO);
+    let masked: Vec<Word> = n.limbs.iter().map(|&n| e.of2("and.b32", n, mask)).collect();
+    for (place, ((&to, d), n)) in to.iter().zip(difference).zip(masked).enumerate() {
+        emit!(e, if place == 0 { "add.cc.u32" } else { "addc.cc.u32" }, to, d, n);
+    }
+}
+
+/// −1/n mod 2³² for odd n, by Newton's iteration from three right bits.
+pub(super) fn negative_inverse(e: &mut Emitter, n: Word) -> Word {
+    let mut x = n;
+    for _ in 0..4 {
+        let product = e.of2("mul.lo.u32", n, x);
+        let factor = e.of2("sub.u32", 2, product);
+        x = e.of2("mul.lo.u32", x, factor);
+    }
+    e.of2("sub.u32", 0, x)
+}
