@@ -2,7 +2,7 @@
 
 use super::{
     emitter::{Address, Word, ZERO, emit},
-    frame::{Array, Frame},
+    frame::{Array, Frame, Read},
     montgomery,
 };
 use crate::candidates::WINDOW;
@@ -127,8 +127,11 @@ pub(super) fn base_enter(limbs: usize) -> String {
         emit!(frame.e, "mul.wide.u32", bytes, item, length);
         emit!(frame.e, "add.s64", block, blocks, bytes);
         let x = frame.block(block, length);
-        montgomery::multiply(&mut frame.e, &x, &x, &z, &n);
+        let own = frame.put_away(&z);
+        let z = &mut Read::Own { own, place: 0 };
+        montgomery::multiply(&mut frame.e, &x, &x, z, &n);
         let table = frame.table(item, stride);
+        let one = frame.load(ones);
         frame.fill_table(table, &one, &x, &n, WINDOW);
     });
     frame.finish()
@@ -159,7 +162,8 @@ pub(super) fn base_digits(limbs: usize) -> String {
             let shifted = frame.bits_of(moduli, place);
             let digit = frame.e.of2("and.b32", shifted, (1u32 << WINDOW) - 1);
             let y = frame.look_up(table, digit, WINDOW);
-            montgomery::multiply(&mut frame.e, &x, &x, &y, &n);
+            let y = &mut Read::Own { own: y, place: 0 };
+            montgomery::multiply(&mut frame.e, &x, &x, y, &n);
         });
         frame.store(states, &x);
     });
@@ -198,7 +202,9 @@ pub(super) fn base_verdict(limbs: usize) -> String {
             for (&y, &one) in y.iter().zip(&one) {
                 frame.e.choose(y, y, one, mask);
             }
-            montgomery::multiply(&mut frame.e, &x, &x, &y, &n);
+            let own = frame.put_away(&y);
+            let y = &mut Read::Own { own, place: 0 };
+            montgomery::multiply(&mut frame.e, &x, &x, y, &n);
             // Now x is the base to the power of (w − 1) >> bit. All ones if bit is at most `zeros`:
             let above = frame.e.of2("sub.u32", zeros, bit);
             let sign = frame.e.of2("shr.s32", above, 31);

@@ -5,6 +5,8 @@
 
 use std::fmt::{self, Write as _};
 
+use super::THREADS;
+
 /// A register of 32 bits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Word(u32);
@@ -76,6 +78,10 @@ impl fmt::Display for Operand {
     }
 }
 
+fn own_limb(own: Word, place: usize) -> String {
+    format!("[{own}+{}]", 4 * place * THREADS)
+}
+
 /// Writes an instruction to an emitter: its name, then the operands.
 macro_rules! emit {
     ($emitter:expr, $name:expr $(, $operand:expr)+) => {
@@ -95,8 +101,8 @@ pub(super) struct Emitter {
     addresses: u32,
     flags: u32,
     labels: u32,
-    /// Bytes of memory of each thread's own.
-    local: u32,
+    /// Limbs that each thread has in the memory that a block shares.
+    own_limbs: usize,
 }
 
 impl Emitter {
@@ -114,12 +120,12 @@ impl Emitter {
             addresses: 0,
             flags: 0,
             labels: 0,
-            local: 0,
+            own_limbs: 0,
         }
     }
 
-    /// The whole kernel, for blocks of at most `threads` threads.
-    pub(super) fn finish(self, threads: usize) -> String {
+    /// The whole kernel, for blocks of at most [`THREADS`] threads, of which a multiprocessor is to have room for so many.
+    pub(super) fn finish(self, blocks: usize) -> String {
         let name = self.name;
         let of = |kind: &str, names: &[&str]| {
             let line = |what: &&str| format!("\t.param .{kind} {name}_{what}");
@@ -127,7 +133,7 @@ impl Emitter {
         };
         let parameters = [of("u64", self.buffers), of("u32", self.words_in)].concat();
         let mut text = format!(
-            ".visible .entry {name}(\n{}\n)\n.maxntid {threads}, 1, 1\n{{\n",
+            ".visible .entry {name}(\n{}\n)\n.maxntid {THREADS}, 1, 1\n.minnctapersm {blocks}\n{{\n",
             parameters.join(",\n")
         );
         for (kind, letter, count) in [
@@ -139,10 +145,15 @@ impl Emitter {
                 let _ = writeln!(text, "\t.reg .{kind} %{letter}<{count}>;");
             }
         }
-        if self.local > 0 {
-            let _ = writeln!(text, "\t.local .align 16 .b8 own[{}];", self.local);
+        if self.own_limbs > 0 {
+            let bytes = 4 * self.own_limbs * THREADS;
+            let _ = writeln!(text, "\t.shared .align 16 .b8 own[{bytes}];");
         }
         text + &self.body + "\tret;\n}\n"
+    }
+
+    pub(super) fn name(&self) -> &'static str {
+        self.name
     }
 
     pub(super) fn instruction(&mut self, name: &str, operands: &[&dyn fmt::Display]) {
@@ -272,6 +283,37 @@ impl Emitter {
         let to = self.address();
         emit!(self, "mul.wide.u32", to, words, 4);
         to
+    }
+
+    /// This thread's place in the memory that the threads of a block share: room for a number of each. Limb j of thread t lies
+    /// at `[j · threads + t]`, so that neighbours read neighbouring words.
+    pub(super) fn own_memory(&mut self, limbs: usize) -> Word {
+        self.own_limbs = limbs;
+        let start = self.special("own");
+        let thread = self.special("%tid.x");
+        let to = self.word();
+        emit!(self, "mad.lo.u32", to, thread, 4, start);
+        to
+    }
+
+    /// Wipes it, at the end of a kernel, for whoever gets the memory next.
+    pub(super) fn wipe_own_memory(&mut self) {
+        if self.own_limbs > 0 {
+            let own = self.own_memory(self.own_limbs);
+            for place in 0..self.own_limbs {
+                self.store_own(own, place, 0);
+            }
+        }
+    }
+
+    pub(super) fn load_own(&mut self, from: Word, place: usize) -> Word {
+        let to = self.word();
+        emit!(self, "ld.shared.u32", to, own_limb(from, place));
+        to
+    }
+
+    pub(super) fn store_own(&mut self, to: Word, place: usize, word: impl Into<Operand>) {
+        emit!(self, "st.shared.u32", own_limb(to, place), word.into());
     }
 
     pub(super) fn advance(&mut self, address: Address, by: Address) {

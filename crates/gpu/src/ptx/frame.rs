@@ -2,7 +2,7 @@
 
 use super::{
     emitter::{Address, Emitter, Word, emit},
-    montgomery::{self, Modulus},
+    montgomery::{self, Digits, Modulus},
 };
 
 /// Words of a number, and of an entry of a table, that are read at once.
@@ -22,6 +22,29 @@ pub(super) struct Array {
     pub(super) step: Address,
 }
 
+/// A number in memory whose limbs are read one by one.
+pub(super) enum Read {
+    Record { record: Address, place: usize },
+    Own { own: Word, place: usize },
+}
+
+impl Digits for Read {
+    fn next(&mut self, e: &mut Emitter) -> Word {
+        match self {
+            Read::Record { record, place } => {
+                let word = e.word();
+                e.load_word(word, *record, 4 * *place);
+                *place += 1;
+                word
+            }
+            Read::Own { own, place } => {
+                *place += 1;
+                e.load_own(*own, *place - 1)
+            }
+        }
+    }
+}
+
 impl Frame {
     pub(super) fn new(
         limbs: usize,
@@ -35,8 +58,10 @@ impl Frame {
         }
     }
 
-    pub(super) fn finish(self) -> String {
-        self.e.finish(super::THREADS)
+    pub(super) fn finish(mut self) -> String {
+        self.e.wipe_own_memory();
+        let blocks = super::blocks(self.limbs, self.e.name());
+        self.e.finish(blocks)
     }
 
     /// Does `body` for each of `count` items, which all threads share.
@@ -168,6 +193,13 @@ impl Frame {
             .collect()
     }
 
+    /// A number that was put away.
+    pub(super) fn take_back(&mut self, own: Word) -> Vec<Word> {
+        (0..self.limbs)
+            .map(|place| self.e.load_own(own, place))
+            .collect()
+    }
+
     /// The modulus that a record begins with.
     pub(super) fn modulus(&mut self, record: Address) -> Modulus {
         Modulus {
@@ -194,9 +226,33 @@ impl Frame {
         }
     }
 
-    /// Where R mod n, R² mod n and R³ mod n stand in a record.
-    pub(super) fn power_of_r(&mut self, record: Address, exponent: usize) -> Vec<Word> {
-        self.number_at(record, exponent * self.limbs)
+    /// R mod n, R² mod n or R³ mod n, as they stand in a record.
+    pub(super) fn power_of_r(&self, record: Address, exponent: usize) -> Read {
+        let place = exponent * self.limbs;
+        Read::Record { record, place }
+    }
+
+    /// The limbs of a number in an array, by way of the thread's own memory: the assembler would work out all of their addresses
+    /// beforehand, and keep them in registers.
+    pub(super) fn digits(&mut self, array: Array) -> Read {
+        let own = self.e.own_memory(self.limbs);
+        let from = self.walk(array);
+        for place in 0..self.limbs {
+            let limb = self.e.word();
+            self.e.load_word(limb, from, 0);
+            self.e.advance(from, array.step);
+            self.e.store_own(own, place, limb);
+        }
+        Read::Own { own, place: 0 }
+    }
+
+    /// A number put into the thread's own memory, in place of what is there.
+    pub(super) fn put_away(&mut self, number: &[Word]) -> Word {
+        let own = self.e.own_memory(number.len());
+        for (place, &limb) in number.iter().enumerate() {
+            self.e.store_own(own, place, limb);
+        }
+        own
     }
 
     /// All ones if two numbers are the same.
@@ -222,7 +278,7 @@ impl Frame {
         }
     }
 
-    /// Writes 1, x, x², … in Montgomery form, 2^window of them. Leaves nothing in `x` or `one`.
+    /// Writes 1, x, x², … in Montgomery form, 2^window of them.
     pub(super) fn fill_table(
         &mut self,
         table: Array,
@@ -232,13 +288,14 @@ impl Frame {
         window: usize,
     ) {
         let power = self.e.number(self.limbs);
-        let to = self.e.address();
-        emit!(self.e, "mov.b64", to, table.base);
+        let to = self.walk(table);
         self.store_entry(to, table.step, one);
         self.e.copy_number(&power, x);
         self.store_entry(to, table.step, &power);
+        let own = self.put_away(x);
         let (entry, end) = (self.e.set(2), self.e.set(1u32 << window));
         self.while_below(entry, end, |frame| {
+            let x = &mut Read::Own { own, place: 0 };
             montgomery::multiply(&mut frame.e, &power, &power, x, n);
             frame.store_entry(to, table.step, &power);
         });
@@ -251,34 +308,47 @@ impl Frame {
         }
     }
 
-    /// One entry of a table, chosen by reading all of them.
-    pub(super) fn look_up(&mut self, table: Array, digit: Word, window: usize) -> Vec<Word> {
-        let found = self.e.number(self.limbs);
-        for &limb in &found {
-            self.e.copy(limb, 0);
-        }
-        let from = self.e.address();
-        emit!(self.e, "mov.b64", from, table.base);
-        for entry in 0..1u32 << window {
-            let other = self.e.of2("xor.b32", digit, entry);
-            let mask = self.e.mask_if_zero_small(other);
-            for found in found.chunks_exact(QUAD) {
-                let quad = self.e.number(QUAD);
-                self.e.load_quad(&quad, from);
-                self.e.advance(from, table.step);
-                for (&found, limb) in found.iter().zip(quad) {
-                    self.e.or_masked(found, found, limb, mask);
+    /// One entry of a table, chosen by reading all of them, into memory of the thread's own. The entries are read a quad of each
+    /// at a time, so that few registers are taken.
+    pub(super) fn look_up(&mut self, table: Array, digit: Word, window: usize) -> Word {
+        let own = self.e.own_memory(self.limbs);
+        let masks: Vec<Word> = (0..1u32 << window)
+            .map(|entry| {
+                let other = self.e.of2("xor.b32", digit, entry);
+                self.e.mask_if_zero_small(other)
+            })
+            .collect();
+        let to_next = self.e.address();
+        emit!(self.e, "mul.lo.s64", to_next, table.step, self.limbs / QUAD);
+        let start = self.walk(table);
+        let to = self.e.set(own);
+        let (quad, quads) = (self.e.set(0), self.e.set((self.limbs / QUAD) as u32));
+        self.while_below(quad, quads, |frame| {
+            let e = &mut frame.e;
+            let from = e.address();
+            emit!(e, "mov.b64", from, start);
+            let found = [(); QUAD].map(|()| e.set(0));
+            for &mask in &masks {
+                let limbs = e.number(QUAD);
+                e.load_quad(&limbs, from);
+                e.advance(from, to_next);
+                for (found, limb) in found.into_iter().zip(limbs) {
+                    e.or_masked(found, found, limb, mask);
                 }
             }
-        }
-        found
+            for (place, found) in found.into_iter().enumerate() {
+                e.store_own(to, place, found);
+            }
+            e.advance(start, table.step);
+            emit!(e, "add.u32", to, to, 4 * QUAD * super::THREADS);
+        });
+        own
     }
 
     /// The second entry of a table, which is x itself.
     pub(super) fn base_of(&mut self, table: Array) -> Vec<Word> {
         let x = self.e.number(self.limbs);
-        let from = self.e.address();
-        emit!(self.e, "mov.b64", from, table.base);
+        let from = self.walk(table);
         for _ in 0..self.limbs / QUAD {
             self.e.advance(from, table.step);
         }

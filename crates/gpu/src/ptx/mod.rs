@@ -34,6 +34,18 @@ pub const LIMBS: [usize; 2] = [16, 32];
 /// The most threads of a block.
 pub const THREADS: usize = 128;
 
+/// Blocks that a multiprocessor is to have room for, which says how many of its 65,536 registers a thread gets: as many
+/// blocks as need no memory for registers. Where most of the time goes, that is tried more closely.
+fn blocks(limbs: usize, kernel: &str) -> usize {
+    let is_long = ["power_digits", "public_bits_vartime", "two_bits", "base_digits"].contains(&kernel);
+    match (limbs, is_long) {
+        (16, true) => 5,
+        (16, false) => 3,
+        (_, true) => 3,
+        (_, false) => 2,
+    }
+}
+
 /// The kernels of a module, all that there are for numbers of one length.
 pub const KERNELS: [Kernel; 15] = [
     Kernel::PowerEnter,

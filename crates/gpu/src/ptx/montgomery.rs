@@ -25,9 +25,9 @@
 //! so that what a doubled limb loses at its top, the next row gets at its bottom. That is L (L + 1) / 2 + L² products of
 //! 32 bits instead of 2 L².
 //!
-//! **Bounds.** For a, b below n the sum is below 2 n after each row of a product, and below 3 n after each row of a square (the
-//! first i rows of a square are at most 2 a (a mod 2³²ⁱ)). Before a row's division it is below 4 n 2³², so the column above
-//! the highest holds at most 3. All parts of the sum are non-negative, so no other column overflows. A result is below n.
+//! **Bounds.** For a and b below R, one of them below n, the sum is below 2 R after each row of a product, and in the end below 2 n; it is
+//! below 3 n after each row of a square (the first i rows of a square are at most 2 a (a mod 2³²ⁱ)). Before a row's division it
+//! is below 4 R 2³², so the column above the highest holds at most 3. All parts of the sum are non-negative, so no other column overflows. A result is below n.
 
 use super::emitter::{Emitter, Operand, Word, ZERO, emit};
 
@@ -217,13 +217,27 @@ fn add_term(e: &mut Emitter, chain: &mut Chain, pair: &mut [Operand], term: &Opt
     }
 }
 
-/// `to = a b / R mod n`, below n, for a and b below n. `to` may be a or b.
-pub(super) fn multiply(e: &mut Emitter, to: &[Word], a: &[Word], b: &[Word], n: &Modulus) {
+/// Where a number's limbs are had, one by one from the lowest: most numbers are read from memory when their turn comes, and take
+/// no registers.
+pub(super) trait Digits {
+    /// The next limb.
+    fn next(&mut self, e: &mut Emitter) -> Word;
+}
+
+/// `to = a b / R mod n`, below n, if one of a and b is below n. `to` may be a.
+pub(super) fn multiply(
+    e: &mut Emitter,
+    to: &[Word],
+    a: &[Word],
+    b: &mut dyn Digits,
+    n: &Modulus,
+) {
     let mut sum = Sum::of(vec![ZERO; a.len()]);
-    for (row, &digit) in b.iter().enumerate() {
+    for row in 0..a.len() {
         if row > 0 {
             sum.shift();
         }
+        let digit = b.next(e);
         let terms: Vec<_> = a.iter().map(|&a| Some(Term::Product(a, digit))).collect();
         sum.add_row(e, &terms);
         sum.reduce(e, n);

@@ -1,8 +1,8 @@
 //! Private powers, and the recombination of their halves. Arguments and effects are those of the kernels in `rsa.cl`.
 
 use super::{
-    emitter::{Address, Operand, Word, ZERO, emit},
-    frame::{Array, Frame},
+    emitter::{Address, Word, ZERO, emit},
+    frame::{Array, Frame, Read},
     montgomery::{self, Modulus},
 };
 
@@ -58,13 +58,13 @@ pub(super) fn power_enter(limbs: usize, window: usize) -> String {
         let values = frame.array("values", part.item, stride);
         let n = &part.n;
         let [x, z] = frame.load_two_below(values, value_limbs);
-        let factor = frame.power_of_r(part.record, 2);
+        let mut factor = frame.power_of_r(part.record, 2);
         // The value's low half is not below n; the factor is, which is enough.
-        montgomery::multiply(&mut frame.e, &x, &x, &factor, n);
-        let factor = frame.power_of_r(part.record, 3);
-        montgomery::multiply(&mut frame.e, &z, &z, &factor, n);
+        montgomery::multiply(&mut frame.e, &x, &x, &mut factor, n);
+        let mut factor = frame.power_of_r(part.record, 3);
+        montgomery::multiply(&mut frame.e, &z, &z, &mut factor, n);
         montgomery::add(&mut frame.e, &x, &x, &z, n);
-        let one = frame.power_of_r(part.record, 1);
+        let one = frame.number_at(part.record, limbs);
         let states = frame.array("states", part.lane, part.lanes);
         frame.store(states, &one);
         let table = frame.table(part.lane, part.lanes);
@@ -99,7 +99,8 @@ pub(super) fn power_digits(limbs: usize, window: usize) -> String {
             let from = frame.e.at(from, place, 4);
             let digit = frame.word_at(from, 0);
             let y = frame.look_up(table, digit, window);
-            montgomery::multiply(&mut frame.e, &x, &x, &y, &part.n);
+            let y = &mut Read::Own { own: y, place: 0 };
+            montgomery::multiply(&mut frame.e, &x, &x, y, &part.n);
         });
         frame.store(states, &x);
     });
@@ -141,22 +142,34 @@ pub(super) fn recombine(limbs: usize) -> String {
         let record_q = frame.e.at(record_p, part_words, 4);
         let qinv = frame.e.at(key, qinv, 4);
         let qinv_mont = frame.e.at(key, qinv_mont, 4);
-        let p = frame.modulus(record_p);
-        let states = frame.array("states", item, lanes);
-        let h = frame.load(states);
-        let factor = frame.number_at(qinv, 0);
-        montgomery::multiply(&mut frame.e, &h, &h, &factor, &p);
+        // The other half first: what is stored keeps the assembler from reading everything at the beginning.
         let lane = frame.e.of2("add.u32", stride, item);
         let states = frame.array("states", lane, lanes);
         let m2 = frame.load(states);
         let q = frame.modulus(record_q);
         montgomery::leave(&mut frame.e, &m2, &m2, &q);
-        // m2 may be above p: it is below R, and the factor below p, which is enough.
-        let factor = frame.number_at(qinv_mont, 0);
-        let y = frame.e.number(limbs);
-        montgomery::multiply(&mut frame.e, &y, &m2, &factor, &p);
-        montgomery::subtract(&mut frame.e, &h, &h, &y, &p);
         let values = frame.array("values", item, stride);
+        frame.store(values, &m2);
+        let states = frame.array("states", item, lanes);
+        let h = frame.load(states);
+        let p = frame.modulus(record_p);
+        let factor = &mut Read::Record {
+            record: qinv,
+            place: 0,
+        };
+        montgomery::multiply(&mut frame.e, &h, &h, factor, &p);
+        let own = frame.put_away(&h);
+        // m2 may be above p: it is below R, and the factor below p, which is enough.
+        let y = frame.load(values);
+        let factor = &mut Read::Record {
+            record: qinv_mont,
+            place: 0,
+        };
+        montgomery::multiply(&mut frame.e, &y, &y, factor, &p);
+        let h = frame.take_back(own);
+        montgomery::subtract(&mut frame.e, &h, &h, &y, &p);
+        // There are more limbs than a half has.
+        let m2 = frame.load(values);
         frame.store_product_sum(values, &m2, &h, record_q, value_limbs);
     });
     frame.finish()
@@ -172,40 +185,40 @@ impl Frame {
         b: Address,
         value_limbs: Word,
     ) {
-        let mut columns: Vec<Operand> = addend.iter().map(|&limb| limb.into()).collect();
-        columns.push(ZERO);
+        let mut columns = addend.to_vec();
+        columns.push(self.e.word());
+        let (limbs, top) = (self.limbs, columns[self.limbs]);
         let to = self.walk(values);
-        for row in 0..2 * self.limbs {
-            if row < self.limbs {
-                let digit = self.word_at(b, row);
-                self.add_row_of_product(&mut columns, a, digit);
-            }
-            let column = columns.remove(0);
-            columns.push(ZERO);
-            self.e.when(value_limbs, "ge", row as u32 + 1, |e| {
-                e.store_word(to, 0, column);
-            });
+        let (row, rows) = (self.e.set(0), self.e.set(self.limbs as u32));
+        self.while_below(row, rows, |frame| {
+            let from = frame.e.at(b, row, 4);
+            let digit = frame.word_at(from, 0);
+            frame.e.copy(top, 0);
+            frame.add_row_of_product(&columns, a, digit);
+            frame.e.store_word(to, 0, columns[0]);
+            frame.e.advance(to, values.step);
+            frame.e.copy_number(&columns[..limbs], &columns[1..]);
+        });
+        for (place, &column) in columns[..self.limbs].iter().enumerate() {
+            let end = (self.limbs + place) as u32 + 1;
+            self.e.when(value_limbs, "ge", end, |e| e.store_word(to, 0, column));
             self.e.advance(to, values.step);
         }
     }
 
     /// Columns plus `a digit`: the lower halves, then the upper ones a column further up.
-    fn add_row_of_product(&mut self, columns: &mut [Operand], a: &[Word], digit: Word) {
-        let last = a.len();
+    fn add_row_of_product(&mut self, columns: &[Word], a: &[Word], digit: Word) {
         for (half, names) in [["mad.lo.cc.u32", "madc.lo.cc.u32"], ["mad.hi.cc.u32", "madc.hi.cc.u32"]]
             .into_iter()
             .enumerate()
         {
             for (place, &a) in a.iter().enumerate() {
-                let to = self.e.word();
-                let column = &mut columns[place + half];
-                emit!(self.e, names[usize::from(place > 0)], to, a, digit, *column);
-                *column = to.into();
+                let column = columns[place + half];
+                emit!(self.e, names[usize::from(place > 0)], column, a, digit, column);
             }
             if half == 0 {
-                let to = self.e.word();
-                emit!(self.e, "addc.u32", to, columns[last], ZERO);
-                columns[last] = to.into();
+                let top = columns[a.len()];
+                emit!(self.e, "addc.u32", top, top, ZERO);
             }
         }
     }

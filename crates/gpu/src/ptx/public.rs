@@ -59,9 +59,9 @@ pub(super) fn blind(limbs: usize) -> String {
             frame.store(half, &x);
             if name == "factors" {
                 let values = frame.item("values", item);
-                let y = frame.load(values);
+                let y = &mut frame.digits(values);
                 // One factor is in Montgomery form, so the product is not.
-                montgomery::multiply(&mut frame.e, &x, &x, &y, &n);
+                montgomery::multiply(&mut frame.e, &x, &x, y, &n);
                 let blinded = frame.item("blinded", item);
                 frame.store(blinded, &x);
             }
@@ -77,8 +77,8 @@ pub(super) fn unblind(limbs: usize) -> String {
         let inverses = frame.slot("inverses", slot);
         let x = frame.load(inverses);
         let values = frame.item("values", item);
-        let y = frame.load(values);
-        montgomery::multiply(&mut frame.e, &x, &x, &y, &n);
+        let y = &mut frame.digits(values);
+        montgomery::multiply(&mut frame.e, &x, &x, y, &n);
         frame.store(values, &x);
     })
 }
@@ -94,8 +94,8 @@ pub(super) fn renew_pairs(limbs: usize) -> String {
         frame.store(factors, &x);
         let plain = frame.item("plain_inverses", item);
         let x = frame.load(plain);
-        let y = frame.power_of_r(record, 2);
-        montgomery::multiply(&mut frame.e, &x, &x, &y, &n);
+        let y = &mut frame.power_of_r(record, 2);
+        montgomery::multiply(&mut frame.e, &x, &x, y, &n);
         let inverses = frame.slot("inverses", slot);
         frame.store(inverses, &x);
     })
@@ -107,8 +107,8 @@ pub(super) fn public_enter(limbs: usize) -> String {
     modular(limbs, "public_enter", buffers, NUMBERS, |frame, item, record, n| {
         let values = frame.item("values", item);
         let x = frame.load(values);
-        let y = frame.power_of_r(record, 2);
-        montgomery::multiply(&mut frame.e, &x, &x, &y, &n);
+        let y = &mut frame.power_of_r(record, 2);
+        montgomery::multiply(&mut frame.e, &x, &x, y, &n);
         for name in ["bases", "states"] {
             let to = frame.item(name, item);
             frame.store(to, &x);
@@ -147,8 +147,8 @@ pub(super) fn public_bits_vartime(limbs: usize) -> String {
             let bit = frame.e.of2("and.b32", shifted, 1);
             let none = frame.e.set(0);
             frame.when(bit, "ne", none, |frame| {
-                let y = frame.load(bases);
-                montgomery::multiply(&mut frame.e, &x, &x, &y, &n);
+                let y = &mut frame.digits(bases);
+                montgomery::multiply(&mut frame.e, &x, &x, y, &n);
             });
         });
         frame.store(states, &x);

@@ -3,6 +3,7 @@
 #![allow(dead_code, reason = "each test's program takes what it asks for")]
 
 pub(crate) mod host;
+pub(crate) mod ptx;
 
 use num_bigint::BigUint;
 use rand_core::Rng;
