@@ -72,6 +72,22 @@ pub enum Argument<'a, B> {
     Word(u32),
 }
 
+/// What kernels are called that work on numbers of any length, in memory.
+pub const PORTABLE: &str = "mont32x1";
+
+/// And those that are written for a length, and keep numbers in registers.
+pub const IN_REGISTERS: &str = "mont32x1_registers";
+
+/// Which kernels run, where a driver has several.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Kernels {
+    /// Those written for a length, where there are some.
+    #[default]
+    Fastest,
+    /// Those for any length, everywhere: to be compared with.
+    Portable,
+}
+
 /// A device that is open.
 pub trait Device: Send + Sync + 'static {
     /// Memory of the device, given back when it is dropped.
@@ -95,6 +111,11 @@ pub trait Device: Send + Sync + 'static {
     /// # Errors
     /// [`Failure::Build`].
     fn program(&self, limbs: usize) -> Result<Self::Program, Failure>;
+
+    /// What the kernels for numbers of so many limbs are called.
+    fn kernel(&self, _limbs: usize) -> &'static str {
+        PORTABLE
+    }
 
     /// A queue of its own for whoever asks.
     ///

@@ -65,16 +65,25 @@ pub const KERNELS: [Kernel; 15] = [
     Kernel::BaseVerdict,
 ];
 
+/// What every module begins with.
+const HEADER: &str = ".version 6.0\n.target sm_70\n.address_size 64\n\n";
+
 /// A module with all of [`KERNELS`] for numbers of so many limbs; `None` if there are none.
 pub fn module(limbs: usize) -> Option<String> {
     LIMBS.contains(&limbs).then(|| {
-        let header = ".version 6.0\n.target sm_70\n.address_size 64\n\n".to_owned();
-        KERNELS.iter().fold(header, |text, &which| text + &kernel(which, limbs) + "\n")
+        let texts = KERNELS.map(|which| entry(which, limbs) + "\n");
+        HEADER.to_owned() + &texts.concat()
     })
 }
 
+/// A module with one kernel alone; `None` if there is none.
+pub fn kernel(which: Kernel, limbs: usize) -> Option<String> {
+    let exists = LIMBS.contains(&limbs) && KERNELS.contains(&which);
+    exists.then(|| HEADER.to_owned() + &entry(which, limbs))
+}
+
 /// The text of one kernel.
-fn kernel(which: Kernel, limbs: usize) -> String {
+fn entry(which: Kernel, limbs: usize) -> String {
     let window = layout::window(limbs);
     match which {
         Kernel::PowerEnter => private::power_enter(limbs, window),
@@ -110,5 +119,7 @@ mod tests {
             }
         }
         assert_eq!(module(17), None);
+        assert_eq!(kernel(Kernel::Blind, 17), None);
+        assert_eq!(kernel(Kernel::ReadBlocks, 16), None);
     }
 }
