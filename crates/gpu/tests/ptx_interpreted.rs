@@ -3,10 +3,8 @@
 mod support;
 
 use rsalab_gpu::{Gpu, GpuBackend, Launch};
-use rsalab_rsa::Backend;
 use support::{
     blocks_conform, candidates_conform, long_exponents_conform, ptx::device::{PtxDevice, Traces}, rings_conform,
-    study_key,
 };
 
 fn interpreted() -> (impl Gpu, Traces) {
@@ -24,6 +22,8 @@ fn blocks_conform_in_registers() {
     }
     assert!(!traces.lock().unwrap().is_empty(), "nothing was interpreted");
     blocks_conform(&gpu, 2048, &[33]);
+    blocks_conform(&gpu, 3072, &[12]);
+    blocks_conform(&gpu, 4096, &[12]);
 }
 
 #[test]

@@ -2,8 +2,9 @@
 
 use super::{
     emitter::{Address, Word, ZERO, emit},
-    frame::{Array, Frame, Read},
+    frame::Frame,
     montgomery,
+    numbers::{Array, Modulus, Read},
 };
 use crate::candidates::WINDOW;
 
@@ -89,7 +90,7 @@ pub(super) fn two_bits(limbs: usize) -> String {
 }
 
 /// R² mod n from R mod n: a squaring makes 2^(2 k) R of 2^k R, a doubling 2^(k + 1) R; k goes along the bits of 32 limbs.
-fn one_squared(frame: &mut Frame, one: &[Word], n: &montgomery::Modulus) -> Vec<Word> {
+fn one_squared(frame: &mut Frame, one: &[Word], n: &Modulus) -> Vec<Word> {
     let target = 32 * frame.limbs as u32;
     let x = frame.e.number(frame.limbs);
     montgomery::double(&mut frame.e, &x, one, n);
@@ -210,7 +211,8 @@ pub(super) fn base_verdict(limbs: usize) -> String {
             let sign = frame.e.of2("shr.s32", above, 31);
             let in_chain = frame.e.of2("xor.b32", sign, u32::MAX);
             let one = frame.load(ones);
-            let minus = frame.mask_if_minus_one(&x, &one, &n.limbs);
+            let limbs = n.limbs(&mut frame.e);
+            let minus = frame.mask_if_minus_one(&x, &one, &limbs);
             let found = frame.e.of2("and.b32", minus, in_chain);
             emit!(frame.e, "or.b32", verdict, verdict, found);
             let same = frame.mask_if_same(&x, &one);

@@ -103,6 +103,8 @@ pub(super) struct Emitter {
     labels: u32,
     /// Limbs that each thread has in the memory that a block shares.
     own_limbs: usize,
+    /// Words of local memory.
+    local_words: usize,
 }
 
 impl Emitter {
@@ -121,11 +123,12 @@ impl Emitter {
             flags: 0,
             labels: 0,
             own_limbs: 0,
+            local_words: 0,
         }
     }
 
-    /// The whole kernel, for blocks of at most [`THREADS`] threads, of which a multiprocessor is to have room for so many.
-    pub(super) fn finish(self, blocks: usize) -> String {
+    /// The whole kernel, for blocks of at most [`THREADS`] threads, each with so many registers.
+    pub(super) fn finish(self, registers: usize) -> String {
         let name = self.name;
         let of = |kind: &str, names: &[&str]| {
             let line = |what: &&str| format!("\t.param .{kind} {name}_{what}");
@@ -133,7 +136,7 @@ impl Emitter {
         };
         let parameters = [of("u64", self.buffers), of("u32", self.words_in)].concat();
         let mut text = format!(
-            ".visible .entry {name}(\n{}\n)\n.maxntid {THREADS}, 1, 1\n.minnctapersm {blocks}\n{{\n",
+            ".visible .entry {name}(\n{}\n)\n.maxntid {THREADS}, 1, 1\n.maxnreg {registers}\n{{\n",
             parameters.join(",\n")
         );
         for (kind, letter, count) in [
@@ -148,6 +151,9 @@ impl Emitter {
         if self.own_limbs > 0 {
             let bytes = 4 * self.own_limbs * THREADS;
             let _ = writeln!(text, "\t.shared .align 16 .b8 own[{bytes}];");
+        }
+        if self.local_words > 0 {
+            let _ = writeln!(text, "\t.local .align 16 .b8 wide[{}];", 4 * self.local_words);
         }
         text + &self.body + "\tret;\n}\n"
     }
@@ -296,13 +302,21 @@ impl Emitter {
         to
     }
 
-    /// Wipes it, at the end of a kernel, for whoever gets the memory next.
-    pub(super) fn wipe_own_memory(&mut self) {
+    /// Wipes that and local memory, at the end of a kernel, for whoever gets them next.
+    pub(super) fn wipe(&mut self) {
         if self.own_limbs > 0 {
             let own = self.own_memory(self.own_limbs);
             for place in 0..self.own_limbs {
                 self.store_own(own, place, 0);
             }
+        }
+        if self.local_words > 0 {
+            let (words, local) = (self.local_words, self.local_memory(0));
+            let word = self.set(0);
+            self.while_below(word, words as u32, 1, |e| {
+                let to = e.at(local, word, 4);
+                e.store_local(to, 0, 0);
+            });
         }
     }
 
@@ -314,6 +328,36 @@ impl Emitter {
 
     pub(super) fn store_own(&mut self, to: Word, place: usize, word: impl Into<Operand>) {
         emit!(self, "st.shared.u32", own_limb(to, place), word.into());
+    }
+
+    /// A place in the thread's own memory, so many limbs further on.
+    pub(super) fn own_from(&mut self, own: Word, limbs: Word) -> Word {
+        let to = self.word();
+        emit!(self, "mad.lo.u32", to, limbs, 4 * THREADS, own);
+        to
+    }
+
+    /// Memory that the driver gives each thread, for so many words. There is one for all who ask.
+    pub(super) fn local_memory(&mut self, words: usize) -> Address {
+        self.local_words = self.local_words.max(words);
+        let to = self.address();
+        emit!(self, "mov.u64", to, "wide");
+        to
+    }
+
+    pub(super) fn at_local(&mut self, from: Address, words: usize) -> Address {
+        let words = self.set(words as u32);
+        self.at(from, words, 4)
+    }
+
+    pub(super) fn load_local(&mut self, from: Address, place: usize) -> Word {
+        let to = self.word();
+        emit!(self, "ld.local.u32", to, format_args!("[{from}+{}]", 4 * place));
+        to
+    }
+
+    pub(super) fn store_local(&mut self, to: Address, place: usize, word: impl Into<Operand>) {
+        emit!(self, "st.local.u32", format_args!("[{to}+{}]", 4 * place), word.into());
     }
 
     pub(super) fn advance(&mut self, address: Address, by: Address) {

@@ -2,7 +2,8 @@
 
 use super::{
     emitter::{Address, Emitter, Word, emit},
-    montgomery::{self, Digits, Modulus},
+    montgomery,
+    numbers::{Array, Modulus, Read, Source},
 };
 
 /// Words of a number, and of an entry of a table, that are read at once.
@@ -12,37 +13,6 @@ pub(super) const QUAD: usize = 4;
 pub(super) struct Frame {
     pub(super) e: Emitter,
     pub(super) limbs: usize,
-}
-
-/// Numbers in an array: limb j of item i at `[j · stride + i]`.
-#[derive(Clone, Copy)]
-pub(super) struct Array {
-    base: Address,
-    /// Bytes from a limb to the next.
-    pub(super) step: Address,
-}
-
-/// A number in memory whose limbs are read one by one.
-pub(super) enum Read {
-    Record { record: Address, place: usize },
-    Own { own: Word, place: usize },
-}
-
-impl Digits for Read {
-    fn next(&mut self, e: &mut Emitter) -> Word {
-        match self {
-            Read::Record { record, place } => {
-                let word = e.word();
-                e.load_word(word, *record, 4 * *place);
-                *place += 1;
-                word
-            }
-            Read::Own { own, place } => {
-                *place += 1;
-                e.load_own(*own, *place - 1)
-            }
-        }
-    }
 }
 
 impl Frame {
@@ -59,9 +29,9 @@ impl Frame {
     }
 
     pub(super) fn finish(mut self) -> String {
-        self.e.wipe_own_memory();
-        let blocks = super::blocks(self.limbs, self.e.name());
-        self.e.finish(blocks)
+        self.e.wipe();
+        let registers = super::registers(self.limbs, self.e.name());
+        self.e.finish(registers)
     }
 
     /// Does `body` for each of `count` items, which all threads share.
@@ -115,35 +85,23 @@ impl Frame {
     }
 
     pub(super) fn load(&mut self, array: Array) -> Vec<Word> {
-        let from = self.walk(array);
-        self.load_along(from, array.step)
+        array.load(&mut self.e, self.limbs)
     }
 
-    /// Twice as many limbs, of which those from `end` on are zero.
-    pub(super) fn load_two_below(&mut self, array: Array, end: Word) -> [Vec<Word>; 2] {
+    /// Limbs of a number from `first` on; those from `end` on are zero.
+    pub(super) fn load_below(&mut self, array: Array, first: usize, end: Word) -> Vec<Word> {
         let from = self.walk(array);
-        let mut place = 0;
-        [(); 2].map(|()| {
-            let number = self.e.number(self.limbs);
-            for &limb in &number {
-                place += 1;
-                self.e.copy(limb, 0);
-                self.e.when(end, "ge", place, |e| e.load_word(limb, from, 0));
-                self.e.advance(from, array.step);
-            }
-            number
-        })
-    }
-
-    fn load_along(&mut self, from: Address, step: Address) -> Vec<Word> {
-        let to = self.e.number(self.limbs);
-        for (place, &limb) in to.iter().enumerate() {
-            if place > 0 {
-                self.e.advance(from, step);
-            }
-            self.e.load_word(limb, from, 0);
+        let skipped = self.e.address();
+        emit!(self.e, "mul.lo.s64", skipped, array.step, first);
+        self.e.advance(from, skipped);
+        let number = self.e.number(self.limbs);
+        for (place, &limb) in number.iter().enumerate() {
+            self.e.copy(limb, 0);
+            let least = (first + place) as u32 + 1;
+            self.e.when(end, "ge", least, |e| e.load_word(limb, from, 0));
+            self.e.advance(from, array.step);
         }
-        to
+        number
     }
 
     pub(super) fn store(&mut self, array: Array, number: &[Word]) {
@@ -202,10 +160,8 @@ impl Frame {
 
     /// The modulus that a record begins with.
     pub(super) fn modulus(&mut self, record: Address) -> Modulus {
-        Modulus {
-            limbs: self.number_at(record, 0),
-            n0: self.word_at(record, 4 * self.limbs),
-        }
+        let n0 = self.word_at(record, 4 * self.limbs);
+        Modulus::new(&mut self.e, Source::Record(record), n0, self.limbs)
     }
 
     /// The record of an item's modulus, at `offset` of its key.
@@ -219,11 +175,10 @@ impl Frame {
 
     /// The modulus that an item has of its own.
     pub(super) fn own_modulus(&mut self, array: Array) -> Modulus {
-        let limbs = self.load(array);
-        Modulus {
-            n0: montgomery::negative_inverse(&mut self.e, limbs[0]),
-            limbs,
-        }
+        let lowest = self.e.word();
+        self.e.load_word(lowest, array.base, 0);
+        let n0 = montgomery::negative_inverse(&mut self.e, lowest);
+        Modulus::new(&mut self.e, Source::Array(array), n0, self.limbs)
     }
 
     /// R mod n, R² mod n or R³ mod n, as they stand in a record.

@@ -7,8 +7,9 @@
 //! | question | file |
 //! |---|---|
 //! | how is text written | `emitter` |
-//! | products and squares | `montgomery` |
-//! | items, keys, numbers in memory, tables | `frame` |
+//! | products and squares | `montgomery`; of long numbers `separate` |
+//! | where numbers are | `numbers` |
+//! | items, keys, arrays, tables | `frame` |
 //! | private powers and the recombination | `private` |
 //! | public powers, blinding, the check | `public` |
 //! | candidates for primes | `candidates` |
@@ -23,26 +24,30 @@ mod candidates;
 mod emitter;
 mod frame;
 mod montgomery;
+mod numbers;
 mod private;
 mod public;
+mod separate;
 
 use crate::{kernel::Kernel, layout};
 
 /// Numbers of limbs for which there are kernels.
-pub const LIMBS: [usize; 2] = [16, 32];
+pub const LIMBS: [usize; 4] = [16, 32, 48, 64];
 
 /// The most threads of a block.
-pub const THREADS: usize = 128;
+pub const THREADS: usize = 64;
 
-/// Blocks that a multiprocessor is to have room for, which says how many of its 65,536 registers a thread gets: as many
-/// blocks as need no memory for registers. Where most of the time goes, that is tried more closely.
-fn blocks(limbs: usize, kernel: &str) -> usize {
-    let is_long = ["power_digits", "public_bits_vartime", "two_bits", "base_digits"].contains(&kernel);
-    match (limbs, is_long) {
-        (16, true) => 5,
-        (16, false) => 3,
-        (_, true) => 3,
-        (_, false) => 2,
+/// The registers that a thread gets, of which a multiprocessor has 65,536: as few as do without memory for registers where that was
+/// found, so that many threads compute while others wait.
+fn registers(limbs: usize, kernel: &str) -> usize {
+    /// Kernels in which the time goes.
+    const LONG: [&str; 4] = ["power_digits", "public_bits_vartime", "two_bits", "base_digits"];
+    match (limbs, LONG.contains(&kernel)) {
+        (16, true) => 96,
+        (16, false) => 168,
+        (32, true) => 168,
+        (48, true) => 200,
+        (_, _) => 255,
     }
 }
 

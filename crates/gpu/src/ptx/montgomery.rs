@@ -29,23 +29,20 @@
 //! below 3 n after each row of a square (the first i rows of a square are at most 2 a (a mod 2³²ⁱ)). Before a row's division it
 //! is below 4 R 2³², so the column above the highest holds at most 3. All parts of the sum are non-negative, so no other column overflows. A result is below n.
 
-use super::emitter::{Emitter, Operand, Word, ZERO, emit};
-
-/// An odd modulus in registers.
-pub(super) struct Modulus {
-    pub(super) limbs: Vec<Word>,
-    /// −1/n mod 2³².
-    pub(super) n0: Word,
-}
+use super::{
+    emitter::{Emitter, Operand, Word, ZERO, emit},
+    numbers::{Modulus, Read},
+    separate,
+};
 
 /// Instructions that hand on a carry.
-struct Chain {
+pub(super) struct Chain {
     /// Whether the carry flag holds something.
     is_live: bool,
 }
 
 impl Chain {
-    fn new() -> Self {
+    pub(super) fn new() -> Self {
         Chain { is_live: false }
     }
 
@@ -66,7 +63,7 @@ impl Chain {
     }
 
     /// A column plus a value.
-    fn add(&mut self, e: &mut Emitter, column: &mut Operand, value: impl Into<Operand>) {
+    pub(super) fn add(&mut self, e: &mut Emitter, column: &mut Operand, value: impl Into<Operand>) {
         let value = value.into();
         if !self.is_live && value == ZERO {
             return;
@@ -82,7 +79,7 @@ impl Chain {
     }
 
     /// The highest column plus the carry, which it has room for.
-    fn end(self, e: &mut Emitter, column: &mut Operand) {
+    pub(super) fn end(self, e: &mut Emitter, column: &mut Operand) {
         if self.is_live {
             let before = *column;
             let to = register(e, column);
@@ -107,26 +104,26 @@ fn register(e: &mut Emitter, column: &mut Operand) -> Word {
 
 /// What a row adds to a pair of columns.
 #[derive(Clone, Copy)]
-enum Term {
+pub(super) enum Term {
     Product(Word, Word),
     /// A value of 64 bits, the lower half first.
     Value(Word, Word),
 }
 
 /// A running sum of L columns and two more, in two halves.
-struct Sum {
+pub(super) struct Sum {
     /// Columns 0 to L − 1, in pairs that begin at even columns.
-    even: Vec<Operand>,
+    pub(super) even: Vec<Operand>,
     /// Columns 1 to L, in pairs that begin at odd columns.
-    odd: Vec<Operand>,
+    pub(super) odd: Vec<Operand>,
     /// Column L + 1.
-    top: Operand,
+    pub(super) top: Operand,
     /// What is still to be added to column 0.
-    pending: Operand,
+    pub(super) pending: Operand,
 }
 
 impl Sum {
-    fn of(even: Vec<Operand>) -> Self {
+    pub(super) fn of(even: Vec<Operand>) -> Self {
         Sum {
             odd: vec![ZERO; even.len()],
             even,
@@ -135,12 +132,12 @@ impl Sum {
         }
     }
 
-    fn limbs(&self) -> usize {
+    pub(super) fn limbs(&self) -> usize {
         self.even.len()
     }
 
     /// Divides by 2³² what it divides: column 0 is zero, and everything else changes its name.
-    fn shift(&mut self) {
+    pub(super) fn shift(&mut self) {
         let even = std::mem::take(&mut self.even);
         self.even = std::mem::take(&mut self.odd);
         self.pending = even[1];
@@ -150,7 +147,7 @@ impl Sum {
     }
 
     /// Adds terms to the columns of their places.
-    fn add_row(&mut self, e: &mut Emitter, terms: &[Option<Term>]) {
+    pub(super) fn add_row(&mut self, e: &mut Emitter, terms: &[Option<Term>]) {
         let mut chain = Chain::new();
         for (place, term) in terms.iter().enumerate().skip(1).step_by(2) {
             add_term(e, &mut chain, &mut self.odd[place - 1..=place], term);
@@ -170,28 +167,27 @@ impl Sum {
     }
 
     /// Adds the multiple of n that makes column 0 zero.
-    fn reduce(&mut self, e: &mut Emitter, n: &Modulus) {
+    pub(super) fn reduce(&mut self, e: &mut Emitter, n: &[Word], n0: Word) {
         let mut chain = Chain::new();
         let pending = std::mem::replace(&mut self.pending, ZERO);
         chain.add(e, &mut self.even[0], pending);
         // A multiplication leaves the carry alone.
-        let quotient = e.of2("mul.lo.u32", self.even[0], n.n0);
+        let quotient = e.of2("mul.lo.u32", self.even[0], n0);
         for place in (1..self.limbs()).step_by(2) {
             let pair = &mut self.odd[place - 1..=place];
-            chain.multiply_add(e, pair, n.limbs[place], quotient);
+            chain.multiply_add(e, pair, n[place], quotient);
         }
         chain.end(e, &mut self.top);
         let mut chain = Chain::new();
         for place in (0..self.limbs()).step_by(2) {
             let pair = &mut self.even[place..=place + 1];
-            chain.multiply_add(e, pair, n.limbs[place], quotient);
+            chain.multiply_add(e, pair, n[place], quotient);
         }
         self.end_even(e, chain);
     }
 
     /// Both halves in one, and the column above them.
-    fn join(mut self, e: &mut Emitter) -> (Vec<Word>, Word) {
-        self.shift();
+    pub(super) fn join(mut self, e: &mut Emitter) -> (Vec<Word>, Word) {
         let mut chain = Chain::new();
         let mut odd = std::mem::take(&mut self.odd);
         let mut top = odd.pop().expect("there are columns");
@@ -217,21 +213,21 @@ fn add_term(e: &mut Emitter, chain: &mut Chain, pair: &mut [Operand], term: &Opt
     }
 }
 
-/// Where a number's limbs are had, one by one from the lowest: most numbers are read from memory when their turn comes, and take
-/// no registers.
-pub(super) trait Digits {
-    /// The next limb.
-    fn next(&mut self, e: &mut Emitter) -> Word;
-}
+/// The most limbs for which products and reductions are interleaved, and written out row by row.
+pub(super) const MOST_INTERLEAVED: usize = 32;
 
 /// `to = a b / R mod n`, below n, if one of a and b is below n. `to` may be a.
 pub(super) fn multiply(
     e: &mut Emitter,
     to: &[Word],
     a: &[Word],
-    b: &mut dyn Digits,
+    b: &mut Read,
     n: &Modulus,
 ) {
+    if a.len() > MOST_INTERLEAVED {
+        return separate::multiply(e, to, a, b, n);
+    }
+    let limbs = n.limbs(e);
     let mut sum = Sum::of(vec![ZERO; a.len()]);
     for row in 0..a.len() {
         if row > 0 {
@@ -240,45 +236,58 @@ pub(super) fn multiply(
         let digit = b.next(e);
         let terms: Vec<_> = a.iter().map(|&a| Some(Term::Product(a, digit))).collect();
         sum.add_row(e, &terms);
-        sum.reduce(e, n);
+        sum.reduce(e, &limbs, n.n0);
     }
-    finish(e, to, sum, n);
+    finish(e, to, sum, &limbs);
 }
 
 /// `to = a² / R mod n`, below n, for a below n. `to` may be a.
 pub(super) fn square(e: &mut Emitter, to: &[Word], a: &[Word], n: &Modulus) {
-    let limbs = a.len();
-    let mut sum = Sum::of(vec![ZERO; limbs]);
-    for row in 0..limbs {
+    if a.len() > MOST_INTERLEAVED {
+        return separate::square(e, to, a, n);
+    }
+    let limbs = n.limbs(e);
+    let mut sum = Sum::of(vec![ZERO; a.len()]);
+    for row in 0..a.len() {
         if row > 0 {
             sum.shift();
         }
-        let mut terms = vec![None; limbs];
-        let doubled = e.word();
-        if row == 0 {
-            emit!(e, "shl.b32", doubled, a[0], 1);
-            terms[0] = Some(Term::Product(a[0], a[0]));
-        } else {
-            // The bit that the row before has lost, times the limb on the diagonal.
-            let bit = e.of2("shr.s32", a[row - 1], 31);
-            let lost = e.of2("and.b32", a[row], bit);
-            let (low, high) = (e.word(), e.word());
-            emit!(e, "mad.lo.cc.u32", low, a[row], a[row], lost);
-            emit!(e, "madc.hi.u32", high, a[row], a[row], ZERO);
-            terms[row] = Some(Term::Value(low, high));
-            emit!(e, "shf.l.wrap.b32", doubled, a[row - 1], a[row], 1);
-        }
-        for place in row + 1..limbs {
-            terms[place] = Some(Term::Product(a[place], doubled));
-        }
+        let terms = row_of_square(e, a, row);
         sum.add_row(e, &terms);
-        sum.reduce(e, n);
+        sum.reduce(e, &limbs, n.n0);
     }
-    finish(e, to, sum, n);
+    finish(e, to, sum, &limbs);
+}
+
+/// What a row of a square adds, from the diagonal on.
+pub(super) fn row_of_square(e: &mut Emitter, a: &[Word], row: usize) -> Vec<Option<Term>> {
+    let mut terms = vec![None; a.len()];
+    let doubled = e.word();
+    if row == 0 {
+        emit!(e, "shl.b32", doubled, a[0], 1);
+        terms[0] = Some(Term::Product(a[0], a[0]));
+    } else {
+        // The bit that the row before has lost, times the limb on the diagonal.
+        let bit = e.of2("shr.s32", a[row - 1], 31);
+        let lost = e.of2("and.b32", a[row], bit);
+        let (low, high) = (e.word(), e.word());
+        emit!(e, "mad.lo.cc.u32", low, a[row], a[row], lost);
+        emit!(e, "madc.hi.u32", high, a[row], a[row], ZERO);
+        terms[row] = Some(Term::Value(low, high));
+        emit!(e, "shf.l.wrap.b32", doubled, a[row - 1], a[row], 1);
+    }
+    for (term, &a) in terms.iter_mut().zip(a).skip(row + 1) {
+        *term = Some(Term::Product(a, doubled));
+    }
+    terms
 }
 
 /// `to = a / R mod n`, below n, for a below R. `to` may be a.
 pub(super) fn leave(e: &mut Emitter, to: &[Word], a: &[Word], n: &Modulus) {
+    if a.len() > MOST_INTERLEAVED {
+        return separate::leave(e, to, a, n);
+    }
+    let limbs = n.limbs(e);
     // The sum is written to in place.
     let even = a.iter().map(|&limb| e.set(limb).into()).collect();
     let mut sum = Sum::of(even);
@@ -286,12 +295,13 @@ pub(super) fn leave(e: &mut Emitter, to: &[Word], a: &[Word], n: &Modulus) {
         if row > 0 {
             sum.shift();
         }
-        sum.reduce(e, n);
+        sum.reduce(e, &limbs, n.n0);
     }
-    finish(e, to, sum, n);
+    finish(e, to, sum, &limbs);
 }
 
-fn finish(e: &mut Emitter, to: &[Word], sum: Sum, n: &Modulus) {
+pub(super) fn finish(e: &mut Emitter, to: &[Word], mut sum: Sum, n: &[Word]) {
+    sum.shift();
     let (limbs, top) = sum.join(e);
     subtract_once(e, to, &limbs, top.into(), n);
 }
@@ -302,11 +312,11 @@ pub(super) fn subtract_once(
     to: &[Word],
     t: &[Word],
     top: Operand,
-    n: &Modulus,
+    n: &[Word],
 ) {
     let less: Vec<Word> = t
         .iter()
-        .zip(&n.limbs)
+        .zip(n)
         .enumerate()
         .map(|(place, (&t, &n))| {
             e.of2(if place == 0 { "sub.cc.u32" } else { "subc.cc.u32" }, t, n)
@@ -333,7 +343,8 @@ pub(super) fn double(e: &mut Emitter, to: &[Word], a: &[Word], n: &Modulus) {
         })
         .collect();
     let top = e.of2("shr.u32", a[a.len() - 1], 31);
-    subtract_once(e, to, &doubled, top.into(), n);
+    let n = n.limbs(e);
+    subtract_once(e, to, &doubled, top.into(), &n);
 }
 
 /// `to = a + b mod n`, below n, for a and b below n. `to` may be either.
@@ -348,7 +359,8 @@ pub(super) fn add(e: &mut Emitter, to: &[Word], a: &[Word], b: &[Word], n: &Modu
         .collect();
     let top = e.word();
     emit!(e, "addc.u32", top, ZERO, ZERO);
-    subtract_once(e, to, &sum, top.into(), n);
+    let n = n.limbs(e);
+    subtract_once(e, to, &sum, top.into(), &n);
 }
 
 /// `to = a − b mod n`, below n, for a and b below n. `to` may be either.
@@ -363,7 +375,7 @@ pub(super) fn subtract(e: &mut Emitter, to: &[Word], a: &[Word], b: &[Word], n: 
         .collect();
     let mask = e.word();
     emit!(e, "subc.u32", mask, ZERO, ZERO);
-    let masked: Vec<Word> = n.limbs.iter().map(|&n| e.of2("and.b32", n, mask)).collect();
+    let masked: Vec<Word> = n.limbs(e).iter().map(|&n| e.of2("and.b32", n, mask)).collect();
     for (place, ((&to, d), n)) in to.iter().zip(difference).zip(masked).enumerate() {
         emit!(e, if place == 0 { "add.cc.u32" } else { "addc.cc.u32" }, to, d, n);
     }

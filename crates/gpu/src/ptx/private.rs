@@ -2,8 +2,9 @@
 
 use super::{
     emitter::{Address, Word, ZERO, emit},
-    frame::{Array, Frame, Read},
-    montgomery::{self, Modulus},
+    frame::Frame,
+    montgomery,
+    numbers::{Array, Modulus, Read},
 };
 
 const KEYED: [&str; 2] = ["keys", "which"];
@@ -57,15 +58,19 @@ pub(super) fn power_enter(limbs: usize, window: usize) -> String {
     frame.for_each_part(|frame, part| {
         let values = frame.array("values", part.item, stride);
         let n = &part.n;
-        let [x, z] = frame.load_two_below(values, value_limbs);
+        let x = frame.load_below(values, 0, value_limbs);
         let mut factor = frame.power_of_r(part.record, 2);
         // The value's low half is not below n; the factor is, which is enough.
         montgomery::multiply(&mut frame.e, &x, &x, &mut factor, n);
+        // Where the state will be, one half waits for the other.
+        let states = frame.array("states", part.lane, part.lanes);
+        frame.store(states, &x);
+        let z = frame.load_below(values, limbs, value_limbs);
         let mut factor = frame.power_of_r(part.record, 3);
         montgomery::multiply(&mut frame.e, &z, &z, &mut factor, n);
+        let x = frame.load(states);
         montgomery::add(&mut frame.e, &x, &x, &z, n);
         let one = frame.number_at(part.record, limbs);
-        let states = frame.array("states", part.lane, part.lanes);
         frame.store(states, &one);
         let table = frame.table(part.lane, part.lanes);
         frame.fill_table(table, &one, &x, n, window);
@@ -158,7 +163,11 @@ pub(super) fn recombine(limbs: usize) -> String {
             place: 0,
         };
         montgomery::multiply(&mut frame.e, &h, &h, factor, &p);
-        let own = frame.put_away(&h);
+        // What follows needs the registers. Long products need the thread's own memory.
+        let own = (limbs <= montgomery::MOST_INTERLEAVED).then(|| frame.put_away(&h));
+        if own.is_none() {
+            frame.store(states, &h);
+        }
         // m2 may be above p: it is below R, and the factor below p, which is enough.
         let y = frame.load(values);
         let factor = &mut Read::Record {
@@ -166,7 +175,10 @@ pub(super) fn recombine(limbs: usize) -> String {
             place: 0,
         };
         montgomery::multiply(&mut frame.e, &y, &y, factor, &p);
-        let h = frame.take_back(own);
+        let h = match own {
+            Some(own) => frame.take_back(own),
+            None => frame.load(states),
+        };
         montgomery::subtract(&mut frame.e, &h, &h, &y, &p);
         // There are more limbs than a half has.
         let m2 = frame.load(values);

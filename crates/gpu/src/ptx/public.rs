@@ -3,7 +3,8 @@
 use super::{
     emitter::{Address, Word, emit},
     frame::Frame,
-    montgomery::{self, Modulus},
+    montgomery,
+    numbers::{Array, Modulus},
 };
 
 const NUMBERS: &[&str] = &["key_words", "offset", "limbs", "count", "stride"];
@@ -28,13 +29,13 @@ fn modular(
 
 impl Frame {
     /// An item's number in an array of all items.
-    fn item(&mut self, buffer: &'static str, item: Word) -> super::frame::Array {
+    fn item(&mut self, buffer: &'static str, item: Word) -> Array {
         let stride = self.e.parameter("stride");
         self.array(buffer, item, stride)
     }
 
     /// The number in an item's slot of blinding pairs.
-    fn slot(&mut self, buffer: &'static str, slot: Word) -> super::frame::Array {
+    fn slot(&mut self, buffer: &'static str, slot: Word) -> Array {
         let slots = self.e.parameter("slots");
         self.array(buffer, slot, slots)
     }

@@ -66,11 +66,13 @@ pub(crate) fn run(
                 flags: vec![0; program.flags],
                 carry: Flag::UNSET,
                 shared: vec![0xa5; program.shared],
+                local: vec![vec![0xa5; program.local]; LANES],
             };
             warp.words.extend(program.constants.iter().map(|&value| [value; LANES]));
             warp.run();
-            let left = warp.shared.iter().any(|&byte| byte != 0 && byte != 0xa5);
-            assert!(!left, "a block's memory was left unwiped");
+            let own = warp.shared.iter().chain(warp.local.iter().flatten());
+            let left = own.copied().any(|byte| byte != 0 && byte != 0xa5);
+            assert!(!left, "memory of a block or a thread was left unwiped");
         }
     }
 }
@@ -89,6 +91,7 @@ struct Warp<'a> {
     flags: Vec<u32>,
     carry: Flag,
     shared: Vec<u8>,
+    local: Vec<Vec<u8>>,
 }
 
 impl Warp<'_> {
@@ -212,6 +215,7 @@ impl Warp<'_> {
                     return self.set_wide(to, [(buffer as u64 + 1) << APART; LANES], active);
                 }
             },
+            Op::LocalStart => return self.set_wide(to, [0; LANES], active),
             Op::MoveWide | Op::MultiplyWide | Op::MultiplyAddWide | Op::AddWide | Op::MultiplyWideLow => {
                 return self.wide(instruction, active);
             }
@@ -277,12 +281,13 @@ impl Warp<'_> {
         for lane in lanes_of(active) {
             let address = offset as u64
                 + match space {
-                    Space::Global => self.addresses[base][lane],
+                    Space::Global | Space::Local => self.addresses[base][lane],
                     Space::Shared => u64::from(self.words[base][lane]),
                 };
             self.trace.note(address);
             let (buffer, start) = match space {
                 Space::Shared => (&mut self.shared, address as usize),
+                Space::Local => (&mut self.local[lane], address as usize),
                 Space::Global => {
                     let which = (address >> APART) as usize;
                     let buffer = which.checked_sub(1).and_then(|which| self.buffers.get_mut(which));

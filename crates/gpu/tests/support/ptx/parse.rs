@@ -19,6 +19,8 @@ pub(crate) struct Program {
     pub(crate) flags: usize,
     /// Bytes that a block shares.
     pub(crate) shared: usize,
+    /// Bytes of each thread's own.
+    pub(crate) local: usize,
     pub(crate) most_threads: usize,
 }
 
@@ -46,6 +48,8 @@ pub(crate) struct Carry {
 pub(crate) enum Space {
     Global,
     Shared,
+    /// Of each thread.
+    Local,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -67,6 +71,8 @@ pub(crate) enum Op {
     Divide,
     Move,
     MoveWide,
+    /// Where local memory begins.
+    LocalStart,
     Narrow,
     MultiplyWide,
     MultiplyAddWide,
@@ -149,6 +155,7 @@ fn program(name: &str, text: &str) -> Program {
         addresses: 0,
         flags: 0,
         shared: 0,
+        local: 0,
         most_threads: number_in(head.split(".maxntid ").nth(1).expect("a limit of threads")),
     };
     for line in head.lines().filter_map(|line| line.trim().strip_prefix(".param ")) {
@@ -181,6 +188,8 @@ fn program(name: &str, text: &str) -> Program {
             }
         } else if let Some(own) = line.strip_prefix(".shared .align 16 .b8 own[") {
             program.shared = number_in(own);
+        } else if let Some(wide) = line.strip_prefix(".local .align 16 .b8 wide[") {
+            program.local = number_in(wide);
         } else if !line.ends_with(':') {
             let line = line.strip_suffix(';').unwrap_or_else(|| panic!("no instruction: {line}"));
             program.code.push(reader.instruction(line));
@@ -244,6 +253,10 @@ impl Reader<'_> {
             };
             return self.of(name, Op::Special(special), &operands[..1]);
         }
+        if name == "mov.u64" {
+            assert_eq!(operands[1], "wide");
+            return self.of(name, Op::LocalStart, &operands[..1]);
+        }
         if name == "lop3.b32" {
             let table = operands[4].strip_prefix("0x").expect("a table");
             let table = u8::from_str_radix(table, 16).unwrap();
@@ -276,6 +289,7 @@ impl Reader<'_> {
         let space = match parts[1] {
             "global" => Space::Global,
             "shared" => Space::Shared,
+            "local" => Space::Local,
             other => panic!("no memory: {other}"),
         };
         let (count, bytes) = match parts[2..] {
