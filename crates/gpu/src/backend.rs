@@ -91,7 +91,9 @@ impl<D: Device> GpuBackend<D> {
     fn ready(&self, keys: Keys<D>, operation: Operation) -> Ready<D> {
         // Where powers are raised, most of the time goes.
         let limbs = match (&keys.layout.power, operation) {
-            (Some(power), Operation::Private | Operation::Bare | Operation::CheckKey) => power.limbs,
+            (Some(power), Operation::Private | Operation::Bare | Operation::CheckKey) => {
+                power.limbs
+            }
             _ => keys.layout.limbs,
         };
         let device = &self.unit.device;

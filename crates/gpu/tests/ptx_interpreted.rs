@@ -2,9 +2,16 @@
 
 mod support;
 
-use rsalab_gpu::{Gpu, GpuBackend, Launch};
+use num_bigint::BigUint;
+use rsalab_gpu::{Gpu, GpuBackend, Launch, kernel::Kernel};
+use rsalab_rsa::{Backend, PublicKey, Status};
 use support::{
-    blocks_conform, candidates_conform, long_exponents_conform, ptx::device::{PtxDevice, Traces}, rings_conform,
+    blocks_conform, bytes, candidates_conform, long_exponents_conform, many_conform,
+    ptx::{
+        device::{PtxDevice, Traces},
+        machine::Trace,
+    },
+    rings_conform, study_key,
 };
 
 fn interpreted() -> (impl Gpu, Traces) {
@@ -20,8 +27,16 @@ fn blocks_conform_in_registers() {
     for bits in [1000, 1022, 1024] {
         blocks_conform(&gpu, bits, &[1, 13, 2, 0, 7]);
     }
-    assert!(!traces.lock().unwrap().is_empty(), "nothing was interpreted");
+    assert!(
+        !traces.lock().unwrap().is_empty(),
+        "nothing was interpreted"
+    );
     blocks_conform(&gpu, 2048, &[33]);
+}
+
+#[test]
+fn blocks_of_large_sizes_conform_in_registers() {
+    let (gpu, _) = interpreted();
     blocks_conform(&gpu, 3072, &[12]);
     blocks_conform(&gpu, 4096, &[12]);
 }
@@ -37,4 +52,139 @@ fn long_exponents_and_rings_conform_in_registers() {
 fn candidates_conform_in_registers() {
     let (gpu, _) = interpreted();
     candidates_conform(&gpu, 512);
+}
+
+#[test]
+#[ignore = "the same at every length, which takes minutes"]
+fn candidates_of_every_length_conform_in_registers() {
+    let (gpu, _) = interpreted();
+    for bits in [1024, 1536, 2048] {
+        candidates_conform(&gpu, bits);
+    }
+}
+
+/// Moduli and numbers whose limbs are all ones or all zeros make the longest carries.
+#[test]
+fn limbs_of_ones_and_zeros_conform() {
+    let (gpu, _) = interpreted();
+    let one = BigUint::from(1u8);
+    for bits in [512u64, 1024, 1536, 2048] {
+        let top = &one << bits;
+        let middle = &one << (bits / 2);
+        for n in [
+            &top - &one,
+            &top - (&one << 32) - &one,
+            &top - &middle + &one,
+            (&top >> 1) + &one,
+            (&top >> 1) + &middle - &one,
+        ] {
+            let len = bits as usize / 8;
+            let key = PublicKey::new(&n.to_bytes_be(), &[1, 0, 1]).unwrap();
+            let prepared = gpu.prepare_public(&key).unwrap();
+            let mut numbers = vec![
+                &n - &one,
+                &n - 2u8,
+                &n >> 1,
+                &n >> 31,
+                &n >> 32,
+                one.clone(),
+            ];
+            numbers.extend(
+                (1..bits / 32)
+                    .step_by(7)
+                    .map(|limb| (&one << (32 * limb)) - &one),
+            );
+            numbers.extend(
+                (1..bits / 32)
+                    .step_by(5)
+                    .map(|limb| &n - (&one << (32 * limb))),
+            );
+            let inputs: Vec<u8> = numbers
+                .iter()
+                .flat_map(|number| bytes(number, len))
+                .collect();
+            let mut outputs = vec![0; inputs.len()];
+            let mut status = vec![Status::Fault; numbers.len()];
+            let mut runner = prepared.runner().unwrap();
+            runner.run(&inputs, &mut outputs, &mut status).unwrap();
+            assert!(status.iter().all(|&status| status == Status::Done));
+            for (number, output) in numbers.iter().zip(outputs.chunks(len)) {
+                let expected = number.modpow(&BigUint::from(65537u32), &n);
+                assert_eq!(
+                    BigUint::from_bytes_be(output),
+                    expected,
+                    "{number:x} mod {n:x}"
+                );
+            }
+        }
+    }
+}
+
+/// The branches and addresses of each interpreted kernel of a private operation.
+fn traces_of(key: &rsalab_rsa::PrivateKey, filling: u8) -> Vec<(Kernel, Trace)> {
+    let (gpu, traces) = interpreted();
+    let prepared = gpu.prepare_private(key).unwrap();
+    let mut runner = prepared.runner().unwrap();
+    let len = key.modulus_len();
+    let inputs = vec![filling; 3 * len];
+    let mut outputs = vec![0; 3 * len];
+    let mut status = [Status::Fault; 3];
+    runner.run(&inputs, &mut outputs, &mut status).unwrap();
+    assert_eq!(status, [Status::Done; 3]);
+    drop(runner);
+    let traces = traces.lock().unwrap();
+    traces.clone()
+}
+
+#[test]
+fn no_branch_and_no_address_depends_on_a_secret() {
+    for bits in [1024, 2048, 3072, 4096] {
+        let first = traces_of(&study_key(bits, 0), 0x01);
+        let second = traces_of(&study_key(bits, 1), 0x7f);
+        for kernel in [Kernel::PowerEnter, Kernel::PowerDigits, Kernel::Recombine] {
+            assert!(
+                first.iter().any(|(other, _)| *other == kernel),
+                "{kernel:?}, {bits} bits"
+            );
+        }
+        assert!(first == second, "{bits} bits");
+    }
+    // Were there a difference, it would be seen: a public exponent makes one.
+    let key = study_key(1024, 0);
+    let long = support::with_long_exponent(&key);
+    let [first, second] = [key, long].map(|key| traces_of(&key, 0x01));
+    let of = |traces: &[(Kernel, Trace)], kernel| {
+        let found = traces.iter().find(|(other, _)| *other == kernel);
+        found.unwrap().1.clone()
+    };
+    assert_ne!(
+        of(&first, Kernel::PublicBits),
+        of(&second, Kernel::PublicBits)
+    );
+    assert_eq!(
+        of(&first, Kernel::Blind).products,
+        of(&second, Kernel::Blind).products
+    );
+}
+
+/// So many operations a size as the issue asks for: `RSALAB_OPERATIONS` and `RSALAB_BITS` ask for others.
+#[test]
+#[ignore = "ten thousand operations a size take minutes"]
+fn ten_thousand_operations_conform() {
+    let asked =
+        |name: &str, otherwise: &str| std::env::var(name).unwrap_or_else(|_| otherwise.to_owned());
+    let operations: usize = asked("RSALAB_OPERATIONS", "10000").parse().unwrap();
+    for bits in asked("RSALAB_BITS", "1024,2048,3072,4096").split(',') {
+        let start = std::time::Instant::now();
+        let (gpu, traces) = interpreted();
+        many_conform(&gpu, bits.parse().unwrap(), operations);
+        let mut products = 0;
+        for (_, trace) in traces.lock().unwrap().iter() {
+            products += trace.products;
+        }
+        eprintln!(
+            "{bits} bits: {operations} private and {operations} public operations, 0 differences, {products} products of 32 bits, {:?}",
+            start.elapsed()
+        );
+    }
 }

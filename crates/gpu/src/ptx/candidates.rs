@@ -28,7 +28,11 @@ impl Frame {
     fn mask_if_minus_one(&mut self, x: &[Word], ones: &[Word], n: &[Word]) -> Word {
         let mut sum = Vec::new();
         for (place, (&x, &one)) in x.iter().zip(ones).enumerate() {
-            let name = if place == 0 { "add.cc.u32" } else { "addc.cc.u32" };
+            let name = if place == 0 {
+                "add.cc.u32"
+            } else {
+                "addc.cc.u32"
+            };
             sum.push(self.e.of2(name, x, one));
         }
         let mut difference = self.e.word();
@@ -113,8 +117,7 @@ pub(super) fn base_enter(limbs: usize) -> String {
     let words = &["window", "limbs", "length", "count", "stride"];
     let buffers = &["blocks", "states", "table", "moduli", "ones"];
     let mut frame = Frame::new(limbs, "base_enter", buffers, words);
-    let [length, count, stride] =
-        ["length", "count", "stride"].map(|name| frame.e.parameter(name));
+    let [length, count, stride] = ["length", "count", "stride"].map(|name| frame.e.parameter(name));
     frame.for_each(count, |frame, item| {
         let moduli = frame.array("moduli", item, stride);
         let n = frame.own_modulus(moduli);

@@ -153,7 +153,11 @@ impl Emitter {
             let _ = writeln!(text, "\t.shared .align 16 .b8 own[{bytes}];");
         }
         if self.local_words > 0 {
-            let _ = writeln!(text, "\t.local .align 16 .b8 wide[{}];", 4 * self.local_words);
+            let _ = writeln!(
+                text,
+                "\t.local .align 16 .b8 wide[{}];",
+                4 * self.local_words
+            );
         }
         text + &self.body + "\tret;\n}\n"
     }
@@ -202,12 +206,7 @@ impl Emitter {
     }
 
     /// A new register with what an instruction makes of two operands.
-    pub(super) fn of2(
-        &mut self,
-        name: &str,
-        a: impl Into<Operand>,
-        b: impl Into<Operand>,
-    ) -> Word {
+    pub(super) fn of2(&mut self, name: &str, a: impl Into<Operand>, b: impl Into<Operand>) -> Word {
         let to = self.word();
         emit!(self, name, to, a.into(), b.into());
         to
@@ -352,12 +351,22 @@ impl Emitter {
 
     pub(super) fn load_local(&mut self, from: Address, place: usize) -> Word {
         let to = self.word();
-        emit!(self, "ld.local.u32", to, format_args!("[{from}+{}]", 4 * place));
+        emit!(
+            self,
+            "ld.local.u32",
+            to,
+            format_args!("[{from}+{}]", 4 * place)
+        );
         to
     }
 
     pub(super) fn store_local(&mut self, to: Address, place: usize, word: impl Into<Operand>) {
-        emit!(self, "st.local.u32", format_args!("[{to}+{}]", 4 * place), word.into());
+        emit!(
+            self,
+            "st.local.u32",
+            format_args!("[{to}+{}]", 4 * place),
+            word.into()
+        );
     }
 
     pub(super) fn advance(&mut self, address: Address, by: Address) {
@@ -369,18 +378,27 @@ impl Emitter {
     }
 
     pub(super) fn store_word(&mut self, to: Address, offset: usize, word: impl Into<Operand>) {
-        emit!(self, "st.global.u32", format_args!("[{to}+{offset}]"), word.into());
+        emit!(
+            self,
+            "st.global.u32",
+            format_args!("[{to}+{offset}]"),
+            word.into()
+        );
     }
 
     /// Four words at an address that 16 divides.
     pub(super) fn load_quad(&mut self, to: &[Word], from: Address) {
-        let [a, b, c, d] = to else { unreachable!("a quad is four words") };
+        let [a, b, c, d] = to else {
+            unreachable!("a quad is four words")
+        };
         let list = format_args!("{{{a}, {b}, {c}, {d}}}").to_string();
         emit!(self, "ld.global.v4.u32", list, format_args!("[{from}]"));
     }
 
     pub(super) fn store_quad(&mut self, to: Address, from: &[Word]) {
-        let [a, b, c, d] = from else { unreachable!("a quad is four words") };
+        let [a, b, c, d] = from else {
+            unreachable!("a quad is four words")
+        };
         let list = format_args!("{{{a}, {b}, {c}, {d}}}").to_string();
         emit!(self, "st.global.v4.u32", format_args!("[{to}]"), list);
     }
@@ -435,7 +453,13 @@ impl Emitter {
             _ => unreachable!("kernels compare in no other way"),
         };
         let (out, not) = (self.label(), self.flag());
-        emit!(self, format!("setp.{inverse}.u32").as_str(), not, a, b.into());
+        emit!(
+            self,
+            format!("setp.{inverse}.u32").as_str(),
+            not,
+            a,
+            b.into()
+        );
         self.branch_if(not, out);
         body(self);
         self.here(out);

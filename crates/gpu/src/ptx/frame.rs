@@ -44,12 +44,7 @@ impl Frame {
     }
 
     /// [`Emitter::while_below`] for bodies that want the frame.
-    pub(super) fn while_below(
-        &mut self,
-        counter: Word,
-        end: Word,
-        body: impl FnOnce(&mut Self),
-    ) {
+    pub(super) fn while_below(&mut self, counter: Word, end: Word, body: impl FnOnce(&mut Self)) {
         let limbs = self.limbs;
         self.e
             .while_below(counter, end, 1, |e| nested(e, limbs, body));
@@ -64,8 +59,7 @@ impl Frame {
         body: impl FnOnce(&mut Self),
     ) {
         let limbs = self.limbs;
-        self.e
-            .when(a, comparison, b, |e| nested(e, limbs, body));
+        self.e.when(a, comparison, b, |e| nested(e, limbs, body));
     }
 
     /// An array of numbers, `stride` items apart, of which this thread has one.
@@ -98,7 +92,8 @@ impl Frame {
         for (place, &limb) in number.iter().enumerate() {
             self.e.copy(limb, 0);
             let least = (first + place) as u32 + 1;
-            self.e.when(end, "ge", least, |e| e.load_word(limb, from, 0));
+            self.e
+                .when(end, "ge", least, |e| e.load_word(limb, from, 0));
             self.e.advance(from, array.step);
         }
         number

@@ -41,7 +41,12 @@ pub const THREADS: usize = 64;
 /// found, so that many threads compute while others wait.
 fn registers(limbs: usize, kernel: &str) -> usize {
     /// Kernels in which the time goes.
-    const LONG: [&str; 4] = ["power_digits", "public_bits_vartime", "two_bits", "base_digits"];
+    const LONG: [&str; 4] = [
+        "power_digits",
+        "public_bits_vartime",
+        "two_bits",
+        "base_digits",
+    ];
     match (limbs, LONG.contains(&kernel)) {
         (16, true) => 96,
         (16, false) => 168,

@@ -48,7 +48,9 @@ impl Chain {
 
     /// A pair of columns, the lower first, plus `a b`.
     fn multiply_add(&mut self, e: &mut Emitter, pair: &mut [Operand], a: Word, b: Word) {
-        let [low, high] = pair else { unreachable!("columns come in pairs") };
+        let [low, high] = pair else {
+            unreachable!("columns come in pairs")
+        };
         let (low_in, high_in) = (*low, *high);
         let (low, high) = (register(e, low), register(e, high));
         if !self.is_live && low_in == ZERO && high_in == ZERO {
@@ -56,7 +58,11 @@ impl Chain {
             emit!(e, "mul.hi.u32", high, a, b);
             return;
         }
-        let name = if self.is_live { "madc.lo.cc.u32" } else { "mad.lo.cc.u32" };
+        let name = if self.is_live {
+            "madc.lo.cc.u32"
+        } else {
+            "mad.lo.cc.u32"
+        };
         emit!(e, name, low, a, b, low_in);
         emit!(e, "madc.hi.cc.u32", high, a, b, high_in);
         self.is_live = true;
@@ -217,13 +223,7 @@ fn add_term(e: &mut Emitter, chain: &mut Chain, pair: &mut [Operand], term: &Opt
 pub(super) const MOST_INTERLEAVED: usize = 32;
 
 /// `to = a b / R mod n`, below n, if one of a and b is below n. `to` may be a.
-pub(super) fn multiply(
-    e: &mut Emitter,
-    to: &[Word],
-    a: &[Word],
-    b: &mut Read,
-    n: &Modulus,
-) {
+pub(super) fn multiply(e: &mut Emitter, to: &[Word], a: &[Word], b: &mut Read, n: &Modulus) {
     if a.len() > MOST_INTERLEAVED {
         return separate::multiply(e, to, a, b, n);
     }
@@ -307,19 +307,21 @@ pub(super) fn finish(e: &mut Emitter, to: &[Word], mut sum: Sum, n: &[Word]) {
 }
 
 /// `to = t + top R`, less n if that is not negative, for a sum below 2 n. `to` may be t.
-pub(super) fn subtract_once(
-    e: &mut Emitter,
-    to: &[Word],
-    t: &[Word],
-    top: Operand,
-    n: &[Word],
-) {
+pub(super) fn subtract_once(e: &mut Emitter, to: &[Word], t: &[Word], top: Operand, n: &[Word]) {
     let less: Vec<Word> = t
         .iter()
         .zip(n)
         .enumerate()
         .map(|(place, (&t, &n))| {
-            e.of2(if place == 0 { "sub.cc.u32" } else { "subc.cc.u32" }, t, n)
+            e.of2(
+                if place == 0 {
+                    "sub.cc.u32"
+                } else {
+                    "subc.cc.u32"
+                },
+                t,
+                n,
+            )
         })
         .collect();
     // All ones if that was negative.
@@ -354,7 +356,15 @@ pub(super) fn add(e: &mut Emitter, to: &[Word], a: &[Word], b: &[Word], n: &Modu
         .zip(b)
         .enumerate()
         .map(|(place, (&a, &b))| {
-            e.of2(if place == 0 { "add.cc.u32" } else { "addc.cc.u32" }, a, b)
+            e.of2(
+                if place == 0 {
+                    "add.cc.u32"
+                } else {
+                    "addc.cc.u32"
+                },
+                a,
+                b,
+            )
         })
         .collect();
     let top = e.word();
@@ -370,14 +380,36 @@ pub(super) fn subtract(e: &mut Emitter, to: &[Word], a: &[Word], b: &[Word], n: 
         .zip(b)
         .enumerate()
         .map(|(place, (&a, &b))| {
-            e.of2(if place == 0 { "sub.cc.u32" } else { "subc.cc.u32" }, a, b)
+            e.of2(
+                if place == 0 {
+                    "sub.cc.u32"
+                } else {
+                    "subc.cc.u32"
+                },
+                a,
+                b,
+            )
         })
         .collect();
     let mask = e.word();
     emit!(e, "subc.u32", mask, ZERO, ZERO);
-    let masked: Vec<Word> = n.limbs(e).iter().map(|&n| e.of2("and.b32", n, mask)).collect();
+    let masked: Vec<Word> = n
+        .limbs(e)
+        .iter()
+        .map(|&n| e.of2("and.b32", n, mask))
+        .collect();
     for (place, ((&to, d), n)) in to.iter().zip(difference).zip(masked).enumerate() {
-        emit!(e, if place == 0 { "add.cc.u32" } else { "addc.cc.u32" }, to, d, n);
+        emit!(
+            e,
+            if place == 0 {
+                "add.cc.u32"
+            } else {
+                "addc.cc.u32"
+            },
+            to,
+            d,
+            n
+        );
     }
 }
 

@@ -56,7 +56,7 @@ impl Read {
     }
 
     /// The number in the thread's own memory, where it is brought if it is not there.
-    pub(super) fn into_own(&mut self, e: &mut Emitter, limbs: usize) -> Word {
+    pub(super) fn put_away(&mut self, e: &mut Emitter, limbs: usize) -> Word {
         match *self {
             Read::Own { own, place: 0 } => own,
             _ => {

@@ -50,7 +50,15 @@ impl Frame {
 /// Values of up to twice a modulus's limbs to Montgomery form: `low R + high R²`. Fills the tables; the states become 1.
 pub(super) fn power_enter(limbs: usize, window: usize) -> String {
     let words = &[
-        "key_words", "offset", "part_words", "parts", "limbs", "value_limbs", "window", "count", "stride",
+        "key_words",
+        "offset",
+        "part_words",
+        "parts",
+        "limbs",
+        "value_limbs",
+        "window",
+        "count",
+        "stride",
     ];
     let buffers = &["values", "states", "table", KEYED[0], KEYED[1]];
     let mut frame = Frame::new(limbs, "power_enter", buffers, words);
@@ -81,7 +89,17 @@ pub(super) fn power_enter(limbs: usize, window: usize) -> String {
 /// Goes on with the digits from `first` to `last`: `window` squarings each, and one product.
 pub(super) fn power_digits(limbs: usize, window: usize) -> String {
     let words = &[
-        "key_words", "offset", "part_words", "parts", "digits", "first", "last", "limbs", "window", "count", "stride",
+        "key_words",
+        "offset",
+        "part_words",
+        "parts",
+        "digits",
+        "first",
+        "last",
+        "limbs",
+        "window",
+        "count",
+        "stride",
     ];
     let buffers = &["states", "table", KEYED[0], KEYED[1]];
     let mut frame = Frame::new(limbs, "power_digits", buffers, words);
@@ -132,13 +150,27 @@ pub(super) fn power_leave(limbs: usize) -> String {
 /// m = m2 + q h with h = (m1 − m2) / q mod p (Garner's recombination, RFC 8017, 5.1.2).
 pub(super) fn recombine(limbs: usize) -> String {
     let words = &[
-        "key_words", "offset", "part_words", "qinv", "qinv_mont", "limbs", "value_limbs", "count", "stride",
+        "key_words",
+        "offset",
+        "part_words",
+        "qinv",
+        "qinv_mont",
+        "limbs",
+        "value_limbs",
+        "count",
+        "stride",
     ];
     let buffers = &["states", "values", KEYED[0], KEYED[1]];
     let mut frame = Frame::new(limbs, "recombine", buffers, words);
-    let [part_words, qinv, qinv_mont, value_limbs, count, stride] =
-        ["part_words", "qinv", "qinv_mont", "value_limbs", "count", "stride"]
-            .map(|name| frame.e.parameter(name));
+    let [part_words, qinv, qinv_mont, value_limbs, count, stride] = [
+        "part_words",
+        "qinv",
+        "qinv_mont",
+        "value_limbs",
+        "count",
+        "stride",
+    ]
+    .map(|name| frame.e.parameter(name));
     let lanes = frame.e.of2("shl.b32", stride, 1);
     frame.for_each(count, |frame, item| {
         let key = frame.key(item);
@@ -213,20 +245,31 @@ impl Frame {
         });
         for (place, &column) in columns[..self.limbs].iter().enumerate() {
             let end = (self.limbs + place) as u32 + 1;
-            self.e.when(value_limbs, "ge", end, |e| e.store_word(to, 0, column));
+            self.e
+                .when(value_limbs, "ge", end, |e| e.store_word(to, 0, column));
             self.e.advance(to, values.step);
         }
     }
 
     /// Columns plus `a digit`: the lower halves, then the upper ones a column further up.
     fn add_row_of_product(&mut self, columns: &[Word], a: &[Word], digit: Word) {
-        for (half, names) in [["mad.lo.cc.u32", "madc.lo.cc.u32"], ["mad.hi.cc.u32", "madc.hi.cc.u32"]]
-            .into_iter()
-            .enumerate()
+        for (half, names) in [
+            ["mad.lo.cc.u32", "madc.lo.cc.u32"],
+            ["mad.hi.cc.u32", "madc.hi.cc.u32"],
+        ]
+        .into_iter()
+        .enumerate()
         {
             for (place, &a) in a.iter().enumerate() {
                 let column = columns[place + half];
-                emit!(self.e, names[usize::from(place > 0)], column, a, digit, column);
+                emit!(
+                    self.e,
+                    names[usize::from(place > 0)],
+                    column,
+                    a,
+                    digit,
+                    column
+                );
             }
             if half == 0 {
                 let top = columns[a.len()];

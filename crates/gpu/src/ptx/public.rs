@@ -50,77 +50,120 @@ impl Frame {
 
 /// Squares an item's pair, and multiplies the value by one half of it.
 pub(super) fn blind(limbs: usize) -> String {
-    let buffers = &["values", "blinded", "factors", "inverses", "pair", "keys", "which"];
-    modular(limbs, "blind", buffers, NUMBERS_AND_SLOTS, |frame, item, _, n| {
-        let slot = frame.slot_of(item);
-        for name in ["inverses", "factors"] {
-            let half = frame.slot(name, slot);
-            let x = frame.load(half);
-            montgomery::square(&mut frame.e, &x, &x, &n);
-            frame.store(half, &x);
-            if name == "factors" {
-                let values = frame.item("values", item);
-                let y = &mut frame.digits(values);
-                // One factor is in Montgomery form, so the product is not.
-                montgomery::multiply(&mut frame.e, &x, &x, y, &n);
-                let blinded = frame.item("blinded", item);
-                frame.store(blinded, &x);
+    let buffers = &[
+        "values", "blinded", "factors", "inverses", "pair", "keys", "which",
+    ];
+    modular(
+        limbs,
+        "blind",
+        buffers,
+        NUMBERS_AND_SLOTS,
+        |frame, item, _, n| {
+            let slot = frame.slot_of(item);
+            for name in ["inverses", "factors"] {
+                let half = frame.slot(name, slot);
+                let x = frame.load(half);
+                montgomery::square(&mut frame.e, &x, &x, &n);
+                frame.store(half, &x);
+                if name == "factors" {
+                    let values = frame.item("values", item);
+                    let y = &mut frame.digits(values);
+                    // One factor is in Montgomery form, so the product is not.
+                    montgomery::multiply(&mut frame.e, &x, &x, y, &n);
+                    let blinded = frame.item("blinded", item);
+                    frame.store(blinded, &x);
+                }
             }
-        }
-    })
+        },
+    )
 }
 
 /// Multiplies by the other half.
 pub(super) fn unblind(limbs: usize) -> String {
     let buffers = &["values", "inverses", "pair", "keys", "which"];
-    modular(limbs, "unblind", buffers, NUMBERS_AND_SLOTS, |frame, item, _, n| {
-        let slot = frame.slot_of(item);
-        let inverses = frame.slot("inverses", slot);
-        let x = frame.load(inverses);
-        let values = frame.item("values", item);
-        let y = &mut frame.digits(values);
-        montgomery::multiply(&mut frame.e, &x, &x, y, &n);
-        frame.store(values, &x);
-    })
+    modular(
+        limbs,
+        "unblind",
+        buffers,
+        NUMBERS_AND_SLOTS,
+        |frame, item, _, n| {
+            let slot = frame.slot_of(item);
+            let inverses = frame.slot("inverses", slot);
+            let x = frame.load(inverses);
+            let values = frame.item("values", item);
+            let y = &mut frame.digits(values);
+            montgomery::multiply(&mut frame.e, &x, &x, y, &n);
+            frame.store(values, &x);
+        },
+    )
 }
 
 /// New pairs of r^e in Montgomery form and 1/r as it is.
 pub(super) fn renew_pairs(limbs: usize) -> String {
-    let buffers = &["powers", "plain_inverses", "factors", "inverses", "pair", "keys", "which"];
-    modular(limbs, "renew_pairs", buffers, NUMBERS_AND_SLOTS, |frame, item, record, n| {
-        let slot = frame.slot_of(item);
-        let powers = frame.item("powers", item);
-        let x = frame.load(powers);
-        let factors = frame.slot("factors", slot);
-        frame.store(factors, &x);
-        let plain = frame.item("plain_inverses", item);
-        let x = frame.load(plain);
-        let y = &mut frame.power_of_r(record, 2);
-        montgomery::multiply(&mut frame.e, &x, &x, y, &n);
-        let inverses = frame.slot("inverses", slot);
-        frame.store(inverses, &x);
-    })
+    let buffers = &[
+        "powers",
+        "plain_inverses",
+        "factors",
+        "inverses",
+        "pair",
+        "keys",
+        "which",
+    ];
+    modular(
+        limbs,
+        "renew_pairs",
+        buffers,
+        NUMBERS_AND_SLOTS,
+        |frame, item, record, n| {
+            let slot = frame.slot_of(item);
+            let powers = frame.item("powers", item);
+            let x = frame.load(powers);
+            let factors = frame.slot("factors", slot);
+            frame.store(factors, &x);
+            let plain = frame.item("plain_inverses", item);
+            let x = frame.load(plain);
+            let y = &mut frame.power_of_r(record, 2);
+            montgomery::multiply(&mut frame.e, &x, &x, y, &n);
+            let inverses = frame.slot("inverses", slot);
+            frame.store(inverses, &x);
+        },
+    )
 }
 
 /// The base, and the state after an exponent's highest bit: both are the value in Montgomery form.
 pub(super) fn public_enter(limbs: usize) -> String {
     let buffers = &["values", "bases", "states", "keys", "which"];
-    modular(limbs, "public_enter", buffers, NUMBERS, |frame, item, record, n| {
-        let values = frame.item("values", item);
-        let x = frame.load(values);
-        let y = &mut frame.power_of_r(record, 2);
-        montgomery::multiply(&mut frame.e, &x, &x, y, &n);
-        for name in ["bases", "states"] {
-            let to = frame.item(name, item);
-            frame.store(to, &x);
-        }
-    })
+    modular(
+        limbs,
+        "public_enter",
+        buffers,
+        NUMBERS,
+        |frame, item, record, n| {
+            let values = frame.item("values", item);
+            let x = frame.load(values);
+            let y = &mut frame.power_of_r(record, 2);
+            montgomery::multiply(&mut frame.e, &x, &x, y, &n);
+            for name in ["bases", "states"] {
+                let to = frame.item(name, item);
+                frame.store(to, &x);
+            }
+        },
+    )
 }
 
 /// Goes on with the bits of the public exponents below the highest, from `first` to `last`. Time depends on the exponents.
 pub(super) fn public_bits_vartime(limbs: usize) -> String {
     let buffers = &["bases", "states", "keys", "which"];
-    let words = &["key_words", "offset", "exponent", "first", "last", "limbs", "count", "stride"];
+    let words = &[
+        "key_words",
+        "offset",
+        "exponent",
+        "first",
+        "last",
+        "limbs",
+        "count",
+        "stride",
+    ];
     let mut frame = Frame::new(limbs, "public_bits_vartime", buffers, words);
     let [count, offset, exponent, first, last] =
         ["count", "offset", "exponent", "first", "last"].map(|name| frame.e.parameter(name));
@@ -160,13 +203,19 @@ pub(super) fn public_bits_vartime(limbs: usize) -> String {
 /// Powers out of Montgomery form.
 pub(super) fn public_leave(limbs: usize) -> String {
     let buffers = &["states", "values", "keys", "which"];
-    modular(limbs, "public_leave", buffers, NUMBERS, |frame, item, _, n| {
-        let states = frame.item("states", item);
-        let x = frame.load(states);
-        montgomery::leave(&mut frame.e, &x, &x, &n);
-        let values = frame.item("values", item);
-        frame.store(values, &x);
-    })
+    modular(
+        limbs,
+        "public_leave",
+        buffers,
+        NUMBERS,
+        |frame, item, _, n| {
+            let states = frame.item("states", item);
+            let x = frame.load(states);
+            montgomery::leave(&mut frame.e, &x, &x, &n);
+            let values = frame.item("values", item);
+            frame.store(values, &x);
+        },
+    )
 }
 
 /// Marks every item whose result, raised to the public exponent, is not what was given, and wipes its value.
@@ -175,28 +224,37 @@ pub(super) fn public_check(limbs: usize) -> String {
     const DONE: u32 = 0;
     const FAULT: u32 = 2;
     let buffers = &["states", "given", "values", "status", "keys", "which"];
-    modular(limbs, "public_check", buffers, NUMBERS, |frame, item, _, n| {
-        let states = frame.item("states", item);
-        let x = frame.load(states);
-        montgomery::leave(&mut frame.e, &x, &x, &n);
-        let given = frame.item("given", item);
-        let y = frame.load(given);
-        let mask = frame.mask_if_same(&x, &y);
-        let values = frame.item("values", item);
-        let value = frame.load(values);
-        let kept: Vec<Word> = value.iter().map(|&limb| frame.e.of2("and.b32", limb, mask)).collect();
-        frame.store(values, &kept);
-        let all = frame.e.buffer("status");
-        let place = frame.e.at(all, item, 4);
-        let status = frame.word_at(place, 0);
-        // What was out of range stays so.
-        let changed = frame.e.of2("xor.b32", status, DONE);
-        let is_done = frame.e.mask_if_zero(changed);
-        let differs = frame.e.of2("xor.b32", mask, u32::MAX);
-        let both = frame.e.of2("and.b32", is_done, differs);
-        let fault = frame.e.set(FAULT);
-        let new = frame.e.word();
-        frame.e.choose(new, fault, status, both);
-        emit!(frame.e, "st.global.u32", format_args!("[{place}]"), new);
-    })
+    modular(
+        limbs,
+        "public_check",
+        buffers,
+        NUMBERS,
+        |frame, item, _, n| {
+            let states = frame.item("states", item);
+            let x = frame.load(states);
+            montgomery::leave(&mut frame.e, &x, &x, &n);
+            let given = frame.item("given", item);
+            let y = frame.load(given);
+            let mask = frame.mask_if_same(&x, &y);
+            let values = frame.item("values", item);
+            let value = frame.load(values);
+            let kept: Vec<Word> = value
+                .iter()
+                .map(|&limb| frame.e.of2("and.b32", limb, mask))
+                .collect();
+            frame.store(values, &kept);
+            let all = frame.e.buffer("status");
+            let place = frame.e.at(all, item, 4);
+            let status = frame.word_at(place, 0);
+            // What was out of range stays so.
+            let changed = frame.e.of2("xor.b32", status, DONE);
+            let is_done = frame.e.mask_if_zero(changed);
+            let differs = frame.e.of2("xor.b32", mask, u32::MAX);
+            let both = frame.e.of2("and.b32", is_done, differs);
+            let fault = frame.e.set(FAULT);
+            let new = frame.e.word();
+            frame.e.choose(new, fault, status, both);
+            emit!(frame.e, "st.global.u32", format_args!("[{place}]"), new);
+        },
+    )
 }

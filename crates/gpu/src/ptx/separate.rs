@@ -26,7 +26,7 @@ const ROWS: usize = 4;
 
 /// `to = a b / R mod n`, as [`montgomery::multiply`].
 pub(super) fn multiply(e: &mut Emitter, to: &[Word], a: &[Word], b: &mut Read, n: &Modulus) {
-    let digits = b.into_own(e, a.len());
+    let digits = b.put_away(e, a.len());
     let low = e.local_memory(2 * a.len());
     let turns = Turns::begin(e, vec![ZERO; a.len()]);
     let row = e.set(0);
@@ -94,7 +94,9 @@ fn finish_product(e: &mut Emitter, sum: Sum, carry: Operand, low: Address) {
 }
 
 fn reduce_product(e: &mut Emitter, to: &[Word], low: Address, limbs: usize, n: &Modulus) {
-    let even = (0..limbs).map(|place| e.load_local(low, place).into()).collect();
+    let even = (0..limbs)
+        .map(|place| e.load_local(low, place).into())
+        .collect();
     let high = e.at_local(low, limbs);
     reduce(e, to, even, Some(high), n);
 }

@@ -160,6 +160,35 @@ pub(crate) fn blocks_conform(gpu: &dyn Gpu, bits: usize, batches: &[usize]) {
     }
 }
 
+/// Many operations on each of a few keys, private and public, in batches.
+pub(crate) fn many_conform(gpu: &dyn Gpu, bits: usize, operations: usize) {
+    const BATCH: usize = 500;
+    let mut rng = SEED.stream(1 << 42 | bits as u64);
+    for number in 0..operations.div_ceil(BATCH) {
+        let key = study_key(bits, number as u64 % 4);
+        let (len, count) = (key.modulus_len(), BATCH.min(operations - number * BATCH));
+        let n = BigUint::from_bytes_be(key.public().n());
+        let blocks: Vec<u8> = (0..count)
+            .flat_map(|_| {
+                let mut block = vec![0; len];
+                rng.fill_bytes(&mut block);
+                bytes(&(BigUint::from_bytes_be(&block) % &n), len)
+            })
+            .collect();
+        for is_private in [true, false] {
+            let prepared = match is_private {
+                true => gpu.prepare_private(&key).unwrap(),
+                false => gpu.prepare_public(key.public()).unwrap(),
+            };
+            let got = run(prepared.as_ref(), &blocks);
+            assert!(
+                got == by_cpu(&key, is_private, &blocks),
+                "{bits} bits, private: {is_private}"
+            );
+        }
+    }
+}
+
 /// A public exponent as long as the modulus.
 pub(crate) fn long_exponents_conform(gpu: &dyn Gpu, bits: usize) {
     let key = with_long_exponent(&study_key(bits, 0));

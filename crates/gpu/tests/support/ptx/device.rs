@@ -115,7 +115,9 @@ impl Queue for PtxQueue {
         grid: Grid,
         arguments: &[Argument<'_, Memory>],
     ) -> Result<(), Failure> {
-        let own = program.as_ref().and_then(|module| module.kernels.get(kernel.name()));
+        let own = program
+            .as_ref()
+            .and_then(|module| module.kernels.get(kernel.name()));
         let Some(own) = own else {
             let arguments: Vec<_> = arguments
                 .iter()

@@ -47,9 +47,16 @@ pub(crate) fn run(
 ) {
     assert_eq!(program.parameters.len(), arguments.len(), "arguments");
     for (is_address, argument) in program.parameters.iter().zip(arguments) {
-        assert_eq!(*is_address, matches!(argument, Value::Buffer(_)), "{argument:?}");
+        assert_eq!(
+            *is_address,
+            matches!(argument, Value::Buffer(_)),
+            "{argument:?}"
+        );
     }
-    assert!(group <= program.most_threads, "a block has too many threads");
+    assert!(
+        group <= program.most_threads,
+        "a block has too many threads"
+    );
     for block in 0..groups {
         for first in (0..group).step_by(LANES) {
             let mut warp = Warp {
@@ -68,7 +75,8 @@ pub(crate) fn run(
                 shared: vec![0xa5; program.shared],
                 local: vec![vec![0xa5; program.local]; LANES],
             };
-            warp.words.extend(program.constants.iter().map(|&value| [value; LANES]));
+            warp.words
+                .extend(program.constants.iter().map(|&value| [value; LANES]));
             warp.run();
             let own = warp.shared.iter().chain(warp.local.iter().flatten());
             let left = own.copied().any(|byte| byte != 0 && byte != 0xa5);
@@ -98,7 +106,11 @@ impl Warp<'_> {
     fn run(&mut self) {
         let count = (self.group - self.first).min(LANES);
         let mut place = 0;
-        let mut active = if count == LANES { u32::MAX } else { (1 << count) - 1 };
+        let mut active = if count == LANES {
+            u32::MAX
+        } else {
+            (1 << count) - 1
+        };
         let mut waiting: Vec<(usize, u32)> = Vec::new();
         loop {
             if !waiting.is_empty() {
@@ -216,7 +228,11 @@ impl Warp<'_> {
                 }
             },
             Op::LocalStart => return self.set_wide(to, [0; LANES], active),
-            Op::MoveWide | Op::MultiplyWide | Op::MultiplyAddWide | Op::AddWide | Op::MultiplyWideLow => {
+            Op::MoveWide
+            | Op::MultiplyWide
+            | Op::MultiplyAddWide
+            | Op::AddWide
+            | Op::MultiplyWideLow => {
                 return self.wide(instruction, active);
             }
             Op::Compare(comparison) => {
@@ -290,7 +306,9 @@ impl Warp<'_> {
                 Space::Local => (&mut self.local[lane], address as usize),
                 Space::Global => {
                     let which = (address >> APART) as usize;
-                    let buffer = which.checked_sub(1).and_then(|which| self.buffers.get_mut(which));
+                    let buffer = which
+                        .checked_sub(1)
+                        .and_then(|which| self.buffers.get_mut(which));
                     let buffer = buffer.unwrap_or_else(|| panic!("{address:#x} is in no buffer"));
                     (buffer, (address & ((1 << APART) - 1)) as usize)
                 }
@@ -304,7 +322,9 @@ impl Warp<'_> {
                 let word = &mut self.words[register + part][lane];
                 match (is_load, bytes) {
                     (true, 1) => *word = u32::from(place[0]),
-                    (true, _) => *word = u32::from_le_bytes([place[0], place[1], place[2], place[3]]),
+                    (true, _) => {
+                        *word = u32::from_le_bytes([place[0], place[1], place[2], place[3]])
+                    }
                     (false, _) => place.copy_from_slice(&word.to_le_bytes()),
                 }
             }

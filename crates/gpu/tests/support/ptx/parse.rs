@@ -140,7 +140,10 @@ const CONSTANTS_FROM: usize = 1 << 24;
 
 fn program(name: &str, text: &str) -> Program {
     let (head, body) = text.split_once("\n{\n").expect("a kernel has a body");
-    let body = body.strip_suffix("\n}\n\n").or_else(|| body.split("\n}\n").next()).unwrap();
+    let body = body
+        .strip_suffix("\n}\n\n")
+        .or_else(|| body.split("\n}\n").next())
+        .unwrap();
     let prefix = format!("{name}_");
     let mut reader = Reader {
         parameters: Vec::new(),
@@ -158,7 +161,10 @@ fn program(name: &str, text: &str) -> Program {
         local: 0,
         most_threads: number_in(head.split(".maxntid ").nth(1).expect("a limit of threads")),
     };
-    for line in head.lines().filter_map(|line| line.trim().strip_prefix(".param ")) {
+    for line in head
+        .lines()
+        .filter_map(|line| line.trim().strip_prefix(".param "))
+    {
         let (kind, parameter) = line.trim_end_matches(',').split_once(' ').unwrap();
         program.parameters.push(match kind {
             ".u64" => true,
@@ -172,7 +178,10 @@ fn program(name: &str, text: &str) -> Program {
     let mut place = 0;
     for line in body.lines().map(str::trim) {
         if let Some(label) = line.strip_suffix(':') {
-            assert!(reader.labels.insert(label, place).is_none(), "{label} twice");
+            assert!(
+                reader.labels.insert(label, place).is_none(),
+                "{label} twice"
+            );
         } else if !line.starts_with('.') {
             place += 1;
         }
@@ -191,7 +200,9 @@ fn program(name: &str, text: &str) -> Program {
         } else if let Some(wide) = line.strip_prefix(".local .align 16 .b8 wide[") {
             program.local = number_in(wide);
         } else if !line.ends_with(':') {
-            let line = line.strip_suffix(';').unwrap_or_else(|| panic!("no instruction: {line}"));
+            let line = line
+                .strip_suffix(';')
+                .unwrap_or_else(|| panic!("no instruction: {line}"));
             program.code.push(reader.instruction(line));
         }
     }
@@ -209,8 +220,12 @@ fn program(name: &str, text: &str) -> Program {
 
 /// The number that a text begins with.
 fn number_in(text: &str) -> usize {
-    let end = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
-    text[..end].parse().unwrap_or_else(|_| panic!("no number: {text}"))
+    let end = text
+        .find(|c: char| !c.is_ascii_digit())
+        .unwrap_or(text.len());
+    text[..end]
+        .parse()
+        .unwrap_or_else(|_| panic!("no number: {text}"))
 }
 
 struct Reader<'a> {
@@ -275,10 +290,16 @@ impl Reader<'_> {
 
     fn memory(&mut self, name: &str, operands: &[&str]) -> Instruction {
         let is_place = |operand: &&&str| operand.starts_with('[');
-        let place = operands.iter().find(is_place).unwrap_or_else(|| panic!("{name} of nothing"));
+        let place = operands
+            .iter()
+            .find(is_place)
+            .unwrap_or_else(|| panic!("{name} of nothing"));
         let place = place.trim_matches(['[', ']']);
         if name.starts_with("ld.param.") {
-            let which = self.parameters.iter().position(|parameter| parameter == place);
+            let which = self
+                .parameters
+                .iter()
+                .position(|parameter| parameter == place);
             let which = which.unwrap_or_else(|| panic!("no parameter {place}"));
             return self.of(name, Op::Parameter(which), &operands[..1]);
         }
@@ -316,7 +337,11 @@ impl Reader<'_> {
         if count == 4 {
             // One after the other, as they are made; a quad of others would be refused.
             for (next, register) in registers.iter().enumerate() {
-                assert_eq!(self.place(register), first + next, "a quad of {registers:?}");
+                assert_eq!(
+                    self.place(register),
+                    first + next,
+                    "a quad of {registers:?}"
+                );
             }
         }
         self.of(name, op, &[base, registers[0]])
@@ -338,7 +363,9 @@ impl Reader<'_> {
         match operand.strip_prefix('%') {
             Some(register) => number_in(&register[1..]),
             None => {
-                let value = operand.parse().unwrap_or_else(|_| panic!("no operand: {operand}"));
+                let value = operand
+                    .parse()
+                    .unwrap_or_else(|_| panic!("no operand: {operand}"));
                 let known = self.constants.iter().position(|&other| other == value);
                 CONSTANTS_FROM
                     + known.unwrap_or_else(|| {
