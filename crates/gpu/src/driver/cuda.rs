@@ -3,6 +3,7 @@
 //! It takes the kernels as PTX, the text that its compiler makes machine code of when it loads them: what [`ptx`](crate::ptx) writes for
 //! the lengths that it knows, and for all others `rsa.ptx`, made of `rsa.cl` by `scripts/make-ptx.sh`. So no toolkit is needed.
 
+mod context;
 mod modules;
 
 use std::{ffi::c_void, ptr, slice};
@@ -19,6 +20,7 @@ use super::{
     stages::{Pinned, Stages},
 };
 use crate::kernel::{Grid, Kernel};
+use context::{Context, failed, name_of};
 use modules::{Program, Programs};
 
 /// The devices, or why there are none.
@@ -77,55 +79,11 @@ fn describe(ordinal: i32) -> Result<Found, DriverError> {
     })
 }
 
-fn name_of(error: DriverError) -> String {
-    match error.error_name() {
-        Ok(name) => name.to_string_lossy().into_owned(),
-        Err(_) => format!("{}", error.0 as u32),
-    }
-}
-
-/// What a call that failed means.
-fn failed(call: &'static str, bytes: usize) -> impl Fn(DriverError) -> Failure {
-    use sys::CUresult as Code;
-    move |error| {
-        let code = name_of(error);
-        match error.0 {
-            Code::CUDA_ERROR_OUT_OF_MEMORY => Failure::OutOfMemory { bytes, call, code },
-            Code::CUDA_ERROR_DEINITIALIZED
-            | Code::CUDA_ERROR_DEVICE_UNAVAILABLE
-            | Code::CUDA_ERROR_ECC_UNCORRECTABLE
-            | Code::CUDA_ERROR_ILLEGAL_ADDRESS
-            | Code::CUDA_ERROR_LAUNCH_TIMEOUT
-            | Code::CUDA_ERROR_HARDWARE_STACK_ERROR
-            | Code::CUDA_ERROR_LAUNCH_FAILED
-            | Code::CUDA_ERROR_UNKNOWN => Failure::Lost { call, code },
-            _ => Failure::Call { call, code },
-        }
-    }
-}
-
 /// An open device of NVIDIA's.
 pub struct CudaDevice {
     description: Description,
     context: Context,
     programs: Programs,
-}
-
-/// The context that the process has for a device. It is retained once and for all.
-#[derive(Clone, Copy)]
-struct Context(sys::CUcontext);
-
-// SAFETY: a context may be current to any number of threads.
-unsafe impl Send for Context {}
-// SAFETY: As above.
-unsafe impl Sync for Context {}
-
-impl Context {
-    /// Makes it the calling thread's, which all calls below ask for.
-    fn enter(self) -> Result<(), Failure> {
-        // SAFETY: it was retained, and never released.
-        unsafe { result::ctx::set_current(self.0) }.map_err(failed("cuCtxSetCurrent", 0))
-    }
 }
 
 impl CudaDevice {
@@ -134,7 +92,7 @@ impl CudaDevice {
         // SAFETY: the driver has given the device.
         let context = unsafe { result::primary_ctx::retain(found.id) }
             .map_err(failed("cuDevicePrimaryCtxRetain", 0))?;
-        let context = Context(context);
+        let context = Context::new(context);
         // What `ptx` writes is for Volta and later.
         let kernels = match found.capability {
             ..7 => Kernels::Portable,

@@ -6,7 +6,7 @@ use super::{
     montgomery,
     numbers::{Array, Modulus, Read},
 };
-use crate::candidates::WINDOW;
+use crate::kernel::BASE_WINDOW as WINDOW;
 
 impl Frame {
     /// A bit of a number, as a mask of all ones or zero.

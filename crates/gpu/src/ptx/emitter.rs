@@ -5,7 +5,8 @@
 
 use std::fmt::{self, Write as _};
 
-use super::THREADS;
+/// The most threads of a block.
+pub const THREADS: usize = 64;
 
 /// A register of 32 bits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

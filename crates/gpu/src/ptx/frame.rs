@@ -1,13 +1,32 @@
 //! What kernels have in common: items, keys, numbers in memory, tables.
 
 use super::{
-    emitter::{Address, Emitter, Word, emit},
+    emitter::{Address, Emitter, THREADS, Word, emit},
     montgomery,
     numbers::{Array, Modulus, Read, Source},
 };
 
 /// Words of a number, and of an entry of a table, that are read at once.
 pub(super) const QUAD: usize = 4;
+
+/// The registers that a thread gets, of which a multiprocessor has 65,536: as few as do without memory for registers where that was
+/// found, so that many threads compute while others wait.
+fn registers(limbs: usize, kernel: &str) -> usize {
+    /// Kernels in which the time goes.
+    const LONG: [&str; 4] = [
+        "power_digits",
+        "public_bits_vartime",
+        "two_bits",
+        "base_digits",
+    ];
+    match (limbs, LONG.contains(&kernel)) {
+        (16, true) => 96,
+        (16, false) => 168,
+        (32, true) => 168,
+        (48, true) => 200,
+        (_, _) => 255,
+    }
+}
 
 /// A kernel that is being written, for numbers of so many limbs.
 pub(super) struct Frame {
@@ -30,7 +49,7 @@ impl Frame {
 
     pub(super) fn finish(mut self) -> String {
         self.e.wipe();
-        let registers = super::registers(self.limbs, self.e.name());
+        let registers = registers(self.limbs, self.e.name());
         self.e.finish(registers)
     }
 
@@ -290,7 +309,7 @@ impl Frame {
                 e.store_own(to, place, found);
             }
             e.advance(start, table.step);
-            emit!(e, "add.u32", to, to, 4 * QUAD * super::THREADS);
+            emit!(e, "add.u32", to, to, 4 * QUAD * THREADS);
         });
         own
     }

@@ -7,7 +7,7 @@
 //! | question | file |
 //! |---|---|
 //! | how is text written | `emitter` |
-//! | products and squares | `montgomery`; of long numbers `separate` |
+//! | products and squares | `montgomery`; of long numbers `separate`; running sums `sum` |
 //! | where numbers are | `numbers` |
 //! | items, keys, arrays, tables | `frame` |
 //! | private powers and the recombination | `private` |
@@ -28,33 +28,14 @@ mod numbers;
 mod private;
 mod public;
 mod separate;
+mod sum;
 
 use crate::{kernel::Kernel, layout};
 
 /// Numbers of limbs for which there are kernels.
 pub const LIMBS: [usize; 4] = [16, 32, 48, 64];
 
-/// The most threads of a block.
-pub const THREADS: usize = 64;
-
-/// The registers that a thread gets, of which a multiprocessor has 65,536: as few as do without memory for registers where that was
-/// found, so that many threads compute while others wait.
-fn registers(limbs: usize, kernel: &str) -> usize {
-    /// Kernels in which the time goes.
-    const LONG: [&str; 4] = [
-        "power_digits",
-        "public_bits_vartime",
-        "two_bits",
-        "base_digits",
-    ];
-    match (limbs, LONG.contains(&kernel)) {
-        (16, true) => 96,
-        (16, false) => 168,
-        (32, true) => 168,
-        (48, true) => 200,
-        (_, _) => 255,
-    }
-}
+pub use emitter::THREADS;
 
 /// The kernels of a module, all that there are for numbers of one length.
 pub const KERNELS: [Kernel; 15] = [

@@ -17,8 +17,8 @@
 
 use super::{
     emitter::{Address, Emitter, Operand, Word, ZERO},
-    montgomery::{self, Chain, Sum, Term},
     numbers::{Modulus, Read},
+    sum::{self, Chain, Sum, Term},
 };
 
 /// Rows of a turn: an even number, so that the two halves of a sum have their names again after it.
@@ -53,7 +53,7 @@ pub(super) fn square(e: &mut Emitter, to: &[Word], a: &[Word], n: &Modulus) {
     let mut sum = Sum::of(vec![ZERO; a.len()]);
     let mut carry = ZERO;
     for row in 0..a.len() {
-        let terms = montgomery::row_of_square(e, a, row);
+        let terms = sum::row_of_square(e, a, row);
         let lowest = add_row(e, &mut sum, &mut carry, &terms);
         e.store_local(low, row, lowest);
     }
@@ -122,7 +122,7 @@ fn reduce(e: &mut Emitter, to: &[Word], even: Vec<Operand>, high: Option<Address
     });
     let (sum, _) = turns.sum();
     let (result, top) = sum.join(e);
-    montgomery::subtract_once(e, to, &result, top.into(), &modulus);
+    sum::subtract_once(e, to, &result, top.into(), &modulus);
 }
 
 /// The registers in which a sum is from turn to turn of a loop.

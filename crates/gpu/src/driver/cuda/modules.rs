@@ -12,7 +12,7 @@ use std::{
 
 use cudarc::driver::{result, sys};
 
-use super::{Context, failed, name_of};
+use super::context::{Context, failed, name_of};
 use crate::{
     driver::{Failure, Kernels},
     kernel::{Kernel, PTX},
