@@ -1,14 +1,25 @@
-//! Prints the kernels for NVIDIA's devices that keep numbers in registers: `ptx LIMBS [KERNEL]`.
+//! Prints what a driver for NVIDIA's devices gets: `ptx LIMBS`, the kernels that keep numbers of so many limbs in registers; `ptx KIND`, a kernel
+//! that measures instructions of a kind.
 
-use rsalab_gpu::ptx;
+use rsalab_gpu::ptx::{self, rates};
 
 fn main() {
-    let mut arguments = std::env::args().skip(1);
-    let limbs = arguments.next().and_then(|limbs| limbs.parse().ok());
-    match limbs.and_then(ptx::module) {
+    let asked = std::env::args().nth(1).unwrap_or_default();
+    let kind = rates::Kind::ALL
+        .into_iter()
+        .find(|kind| kind.name() == asked);
+    let text = match kind {
+        Some(kind) => Some(rates::module(kind)),
+        None => asked.parse().ok().and_then(ptx::module),
+    };
+    match text {
         Some(text) => print!("{text}"),
         None => {
-            eprintln!("ptx LIMBS: there are kernels for {:?} limbs", ptx::LIMBS);
+            let kinds = rates::Kind::ALL.map(rates::Kind::name);
+            eprintln!(
+                "ptx LIMBS|KIND: there are {:?} limbs, and {kinds:?}",
+                ptx::LIMBS
+            );
             std::process::exit(2);
         }
     }

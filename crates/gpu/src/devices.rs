@@ -8,7 +8,7 @@ use std::{
 use crate::{
     backend::{Gpu, GpuBackend},
     driver::{
-        CudaDevice, Description, Driver, Failure, Kernels, OpenClDevice, cuda,
+        CudaDevice, Description, Driver, Failure, Kernels, OpenClDevice, Rate, cuda,
         faulty::{Faults, FaultyDevice},
         opencl,
     },
@@ -135,6 +135,20 @@ impl Survey {
                 Box::new(GpuBackend::new(device, launch)?)
             }
         })
+    }
+
+    /// How many instructions of some kinds a device does in a second.
+    ///
+    /// # Errors
+    ///
+    /// As for [`open`](Self::open); and if its driver is not CUDA.
+    pub fn rates(&self, choice: Choice) -> Result<Vec<Rate>, Failure> {
+        match self.chosen(choice)? {
+            Found::Cuda(found) => CudaDevice::open(found, Kernels::Fastest)?.rates(),
+            Found::OpenCl(_) => Err(Failure::NoDevice {
+                reason: "instructions are measured by way of CUDA only".to_owned(),
+            }),
+        }
     }
 
     fn chosen(&self, choice: Choice) -> Result<&Found, Failure> {

@@ -7,7 +7,10 @@ use std::{
     process::Command,
 };
 
-use rsalab_gpu::{kernel::Kernel, ptx};
+use rsalab_gpu::{
+    kernel::Kernel,
+    ptx::{self, rates},
+};
 
 /// Every architecture for every length, which takes minutes; else a part.
 fn is_full() -> bool {
@@ -42,25 +45,43 @@ struct Assembled {
     binary: PathBuf,
 }
 
-fn assemble(ptxas: &Path, limbs: usize, architecture: &str) -> Assembled {
+/// Assembles a text; what the assembler says, and the binary.
+fn assemble_text(ptxas: &Path, text: &str, name: &str, architecture: &str) -> (String, PathBuf) {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR"));
-    let name = format!("{limbs}-{architecture}-{}", std::process::id());
-    let (text, binary) = (
-        folder.join(format!("{name}.ptx")),
-        folder.join(format!("{name}.cubin")),
-    );
-    std::fs::write(&text, ptx::module(limbs).unwrap()).unwrap();
+    let name = format!("{name}-{architecture}-{}", std::process::id());
+    let source = folder.join(format!("{name}.ptx"));
+    let binary = folder.join(format!("{name}.cubin"));
+    std::fs::write(&source, text).unwrap();
     let output = Command::new(ptxas)
         .args(["-v", &format!("-arch={architecture}"), "-o"])
-        .args([&binary, &text])
+        .args([&binary, &source])
         .output()
         .unwrap();
-    let said = String::from_utf8_lossy(&output.stderr);
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(output.status.success(), "{name}: {said}");
+    std::fs::remove_file(source).unwrap();
+    (said, binary)
+}
+
+/// The instructions of a binary, which is removed.
+fn disassemble(nvdisasm: &Path, binary: &Path) -> String {
+    let output = Command::new(nvdisasm)
+        .arg("-c")
+        .arg(binary)
+        .output()
+        .unwrap();
     assert!(
         output.status.success(),
-        "{limbs} limbs, {architecture}: {said}"
+        "{}",
+        String::from_utf8_lossy(&output.stderr)
     );
-    std::fs::remove_file(text).unwrap();
+    std::fs::remove_file(binary).unwrap();
+    String::from_utf8_lossy(&output.stdout).into_owned()
+}
+
+fn assemble(ptxas: &Path, limbs: usize, architecture: &str) -> Assembled {
+    let text = ptx::module(limbs).unwrap();
+    let (said, binary) = assemble_text(ptxas, &text, &limbs.to_string(), architecture);
     let mut uses: HashMap<String, Use> = HashMap::new();
     let mut kernel = String::new();
     for line in said.lines() {
@@ -151,18 +172,7 @@ fn two_instructions_become_one() {
     for limbs in ptx::LIMBS {
         let assembled = assemble(&ptxas, limbs, "sm_90");
         check_uses(&assembled, limbs, "sm_90");
-        let output = Command::new(&nvdisasm)
-            .arg("-c")
-            .arg(&assembled.binary)
-            .output()
-            .unwrap();
-        assert!(
-            output.status.success(),
-            "{}",
-            String::from_utf8_lossy(&output.stderr)
-        );
-        std::fs::remove_file(&assembled.binary).unwrap();
-        let text = String::from_utf8_lossy(&output.stdout);
+        let text = disassemble(&nvdisasm, &assembled.binary);
         for expected in TABLE.iter().filter(|counts| counts.limbs == limbs) {
             let name = expected.kernel.name();
             let section = text
@@ -199,6 +209,37 @@ fn two_instructions_become_one() {
         "the table has other counts:\n{}",
         wrong.join("\n")
     );
+}
+
+#[test]
+fn a_rate_is_that_of_its_instruction() {
+    let (Some(ptxas), Some(nvdisasm)) = (tool("ptxas"), tool("nvdisasm")) else {
+        return;
+    };
+    for kind in rates::Kind::ALL {
+        let text = rates::module(kind);
+        // Some additions are done by the multiplier, so that both have something to do.
+        let names: &[&str] = match kind {
+            rates::Kind::Wide | rates::Kind::WideCarry => &["IMAD.WIDE"],
+            rates::Kind::AddCarry => &["IADD3", "IMAD.X"],
+            rates::Kind::Logic => &["LOP3"],
+            rates::Kind::Double => &["DFMA"],
+        };
+        let (_, binary) = assemble_text(&ptxas, &text, kind.name(), "sm_90");
+        let text = disassemble(&nvdisasm, &binary);
+        let is_meant = |found: &&str| names.iter().any(|name| found.starts_with(name));
+        let found = text
+            .lines()
+            .filter_map(instruction)
+            .filter(is_meant)
+            .count();
+        // Some more begin and end the kernel.
+        let most = rates::OF_A_TURN + 24;
+        assert!(
+            (rates::OF_A_TURN..=most).contains(&found),
+            "{found} of {names:?}"
+        );
+    }
 }
 
 /// The name of an instruction in a line of a disassembly, without what it depends on.

@@ -5,6 +5,7 @@
 
 mod context;
 mod modules;
+mod rates;
 
 use std::{ffi::c_void, ptr, slice};
 

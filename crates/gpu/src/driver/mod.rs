@@ -78,6 +78,15 @@ pub const PORTABLE: &str = "mont32x1";
 /// And those that are written for a length, and keep numbers in registers.
 pub const IN_REGISTERS: &str = "mont32x1_registers";
 
+/// How many instructions of a kind a device does in a second, of all threads together.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Rate {
+    /// The kind.
+    pub name: &'static str,
+    /// Instructions a second.
+    pub per_second: f64,
+}
+
 /// Which kernels run, where a driver has several.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Kernels {

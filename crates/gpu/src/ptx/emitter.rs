@@ -5,6 +5,9 @@
 
 use std::fmt::{self, Write as _};
 
+/// What every module begins with.
+pub(super) const HEADER: &str = ".version 6.0\n.target sm_70\n.address_size 64\n\n";
+
 /// The most threads of a block.
 pub const THREADS: usize = 64;
 

@@ -13,6 +13,7 @@
 //! | private powers and the recombination | `private` |
 //! | public powers, blinding, the check | `public` |
 //! | candidates for primes | `candidates` |
+//! | how fast a device's instructions are | [`rates`] |
 //!
 //! **Time.** Branches and addresses depend on lengths, on launch parameters, and in `public_bits_vartime` on public exponents.
 //! A table is read from its beginning to its end. What depends on a secret is chosen by masks. A test runs the kernels on different secrets and compares
@@ -27,6 +28,7 @@ mod montgomery;
 mod numbers;
 mod private;
 mod public;
+pub mod rates;
 mod separate;
 mod sum;
 
@@ -56,21 +58,18 @@ pub const KERNELS: [Kernel; 15] = [
     Kernel::BaseVerdict,
 ];
 
-/// What every module begins with.
-const HEADER: &str = ".version 6.0\n.target sm_70\n.address_size 64\n\n";
-
 /// A module with all of [`KERNELS`] for numbers of so many limbs; `None` if there are none.
 pub fn module(limbs: usize) -> Option<String> {
     LIMBS.contains(&limbs).then(|| {
         let texts = KERNELS.map(|which| entry(which, limbs) + "\n");
-        HEADER.to_owned() + &texts.concat()
+        emitter::HEADER.to_owned() + &texts.concat()
     })
 }
 
 /// A module with one kernel alone; `None` if there is none.
 pub fn kernel(which: Kernel, limbs: usize) -> Option<String> {
     let exists = LIMBS.contains(&limbs) && KERNELS.contains(&which);
-    exists.then(|| HEADER.to_owned() + &entry(which, limbs))
+    exists.then(|| emitter::HEADER.to_owned() + &entry(which, limbs))
 }
 
 /// The text of one kernel.
