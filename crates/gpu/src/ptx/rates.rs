@@ -12,7 +12,7 @@ pub enum Kind {
     Wide,
     /// The same with a carry in and out, eight in a chain.
     WideCarry,
-    /// An addition of 32 bits with a carry in and out, eight in a chain.
+    /// An addition of 32 bits with a carry in and out, all of a turn in a chain.
     AddCarry,
     /// A function of three words, bit by bit.
     Logic,
@@ -84,7 +84,8 @@ pub fn module(kind: Kind) -> String {
                         emit!(e, "madc.hi.cc.u32", high, factor, turn, high);
                     }
                     Kind::AddCarry => {
-                        let name = ["addc.cc.u32", "add.cc.u32"][usize::from(chain == 0)];
+                        let is_first = chain == 0 && round == 0;
+                        let name = ["addc.cc.u32", "add.cc.u32"][usize::from(is_first)];
                         emit!(e, name, low, low, high);
                     }
                     Kind::Logic => e.choose(low, high, factor, low),
