@@ -2,7 +2,7 @@
 
 use std::time::Instant;
 
-use rsalab_gpu::Gpu;
+use rsalab_gpu::{Gpu, driver::IN_REGISTERS};
 use rsalab_rsa::{
     Backend, CpuBackend, Error, PrivateKey, Status,
     generate::{DEFAULT_EXPONENT, Generation, PublicExponent, generate_strict},
@@ -17,18 +17,18 @@ pub(crate) fn size(gpu: &dyn Gpu, bits: usize, options: &Options) -> Result<(), 
     let mut rng = InsecureStudySeed::new([23; 32]).stream(bits as u64);
     let made = generate_strict(bits, DEFAULT_EXPONENT, &mut rng).map_err(said)?;
     let key = made.key;
-    let batch = match options.batch {
-        0 => (4 * gpu.lanes()).next_power_of_two(),
-        asked => asked,
-    };
-    let messages = messages(&key, batch);
-    let first_use = check(gpu, &key, &messages, options)?;
+    let (batch, many) = batches(gpu, bits, options);
+    let messages = messages(&key, many);
+    let len = key.modulus_len();
+    let first_use = check(gpu, &key, &messages[..batch * len], options)?;
     let private = gpu.prepare_private(&key).map_err(said)?;
     let public = gpu.prepare_public(key.public()).map_err(said)?;
-    for (what, prepared) in [("private", &private), ("public", &public)] {
+    for (what, prepared, batch) in [("private", &private, batch), ("public", &public, many)] {
         let mut runner = prepared.runner().map_err(said)?;
-        let mut outputs = vec![0; messages.len()];
+        let inputs = &messages[..batch * len];
+        let mut outputs = vec![0; inputs.len()];
         let mut status = vec![Status::Fault; batch];
+        let run = || runner.run(inputs, &mut outputs, &mut status);
         measure(
             what,
             bits,
@@ -36,12 +36,12 @@ pub(crate) fn size(gpu: &dyn Gpu, bits: usize, options: &Options) -> Result<(), 
             batch,
             options,
             first_use,
-            || runner.run(&messages, &mut outputs, &mut status),
+            run,
         )?;
     }
     let resident = gpu.prepare_resident(&key).map_err(said)?;
     let mut runner = resident.runner().map_err(said)?;
-    match runner.keep(&messages) {
+    match runner.keep(&messages[..batch * len]) {
         Err(error) => eprintln!("gpu_report: resident, {bits} bits: {error}"),
         Ok(()) => measure(
             "private resident",
@@ -65,6 +65,22 @@ pub(crate) fn size(gpu: &dyn Gpu, bits: usize, options: &Options) -> Result<(), 
         first_use,
         || tester.pre_test(&candidates, &mut passed),
     )
+}
+
+/// Numbers of a batch of private operations, and of one of public operations.
+fn batches(gpu: &dyn Gpu, bits: usize, options: &Options) -> (usize, usize) {
+    let device = gpu.description();
+    match (options.batch, device.is_cpu) {
+        (0, false) => {
+            // Two powers each, in whole waves: of the kernels in registers, a multiprocessor holds 640, 384, 320 or 256 at a time for
+            // moduli of 1024, 2048, 3072 or 4096 bits.
+            let of_a_unit = if bits > 3072 { 896 } else { 960 };
+            // A public operation takes so little that copies must go on meanwhile: several chunks.
+            (device.units * of_a_unit, 8 << 17)
+        }
+        (0, true) => (gpu.lanes(), gpu.lanes()),
+        (asked, _) => (asked, asked),
+    }
 }
 
 /// Numbers below the modulus.
@@ -121,9 +137,14 @@ fn check(
     let first_use = start.elapsed().as_secs_f64();
     let start = Instant::now();
     let (mut done, mut differences) = (0, 0);
+    // The portable kernels are many times slower.
+    let checks = match private.kernel().starts_with(IN_REGISTERS) {
+        true => options.checks,
+        false => options.checks.div_ceil(50),
+    };
     let mut blocks = messages.to_vec();
-    while done < options.checks {
-        let now = count.min(options.checks - done);
+    while done < checks {
+        let now = count.min(checks - done);
         let ciphertexts = by_cpu(key, &blocks[..now * len])?;
         runner
             .run(&ciphertexts, &mut outputs[..now * len], &mut status[..now])
