@@ -3,12 +3,12 @@
 mod support;
 
 use num_bigint::BigUint;
-use rsalab_gpu::{Gpu, GpuBackend, Launch, kernel::Kernel};
+use rsalab_gpu::{Gpu, GpuBackend, Launch, kernel::Kernel, ptx};
 use rsalab_rsa::{Backend, PublicKey, Status};
 use support::{
     blocks_conform, bytes, candidates_conform, long_exponents_conform, many_conform,
     ptx::{
-        device::{PtxDevice, Traces},
+        device::{Launched, PtxDevice, Traces},
         machine::Trace,
     },
     rings_conform, study_key,
@@ -20,6 +20,29 @@ fn interpreted() -> (impl Gpu, Traces) {
     (gpu, traces)
 }
 
+/// Of all lengths, every kernel that blocks need was interpreted. A power that is not of two halves is one of a whole modulus.
+fn have_run(traces: &Traces, lengths: &[usize]) {
+    let traces = traces.lock().unwrap();
+    for &limbs in lengths {
+        for &kernel in ptx::kernels(limbs) {
+            let name = kernel.name();
+            let is_of_candidates = name.starts_with("base_") || name.starts_with("two_");
+            let is_of_halves = name.starts_with("power_") || kernel == Kernel::Recombine;
+            // No modulus here has 16 or 48 limbs, and none that is raised without the CRT 48.
+            let is_of_a_half_alone = [16, 48].contains(&limbs);
+            if is_of_candidates
+                || is_of_a_half_alone && (!is_of_halves || kernel == Kernel::PowerLeave)
+            {
+                continue;
+            }
+            let has_run = traces
+                .iter()
+                .any(|launched| (launched.limbs, launched.kernel) == (limbs, kernel));
+            assert!(has_run, "{name} for {limbs} limbs was not interpreted");
+        }
+    }
+}
+
 #[test]
 fn blocks_conform_in_registers() {
     let (gpu, traces) = interpreted();
@@ -27,18 +50,17 @@ fn blocks_conform_in_registers() {
     for bits in [1000, 1022, 1024] {
         blocks_conform(&gpu, bits, &[1, 13, 2, 0, 7]);
     }
-    assert!(
-        !traces.lock().unwrap().is_empty(),
-        "nothing was interpreted"
-    );
     blocks_conform(&gpu, 2048, &[33]);
+    have_run(&traces, &[16, 32]);
 }
 
 #[test]
 fn blocks_of_large_sizes_conform_in_registers() {
-    let (gpu, _) = interpreted();
+    let (gpu, traces) = interpreted();
+    blocks_conform(&gpu, 2048, &[12]);
     blocks_conform(&gpu, 3072, &[12]);
     blocks_conform(&gpu, 4096, &[12]);
+    have_run(&traces, &[48, 64, 96, 128]);
 }
 
 #[test]
@@ -68,7 +90,7 @@ fn candidates_of_every_length_conform_in_registers() {
 fn limbs_of_ones_and_zeros_conform() {
     let (gpu, _) = interpreted();
     let one = BigUint::from(1u8);
-    for bits in [512u64, 1024, 1536, 2048] {
+    for bits in [512u64, 1024, 1536, 2048, 3072, 4096] {
         let top = &one << bits;
         let middle = &one << (bits / 2);
         for n in [
@@ -121,7 +143,7 @@ fn limbs_of_ones_and_zeros_conform() {
 }
 
 /// The branches and addresses of each interpreted kernel of a private operation.
-fn traces_of(key: &rsalab_rsa::PrivateKey, filling: u8) -> Vec<(Kernel, Trace)> {
+fn traces_of(key: &rsalab_rsa::PrivateKey, filling: u8) -> Vec<Launched> {
     let (gpu, traces) = interpreted();
     let prepared = gpu.prepare_private(key).unwrap();
     let mut runner = prepared.runner().unwrap();
@@ -143,7 +165,7 @@ fn no_branch_and_no_address_depends_on_a_secret() {
         let second = traces_of(&study_key(bits, 1), 0x7f);
         for kernel in [Kernel::PowerEnter, Kernel::PowerDigits, Kernel::Recombine] {
             assert!(
-                first.iter().any(|(other, _)| *other == kernel),
+                first.iter().any(|launched| launched.kernel == kernel),
                 "{kernel:?}, {bits} bits"
             );
         }
@@ -153,9 +175,9 @@ fn no_branch_and_no_address_depends_on_a_secret() {
     let key = study_key(1024, 0);
     let long = support::with_long_exponent(&key);
     let [first, second] = [key, long].map(|key| traces_of(&key, 0x01));
-    let of = |traces: &[(Kernel, Trace)], kernel| {
-        let found = traces.iter().find(|(other, _)| *other == kernel);
-        found.unwrap().1.clone()
+    let of = |traces: &[Launched], kernel| -> Trace {
+        let found = traces.iter().find(|launched| launched.kernel == kernel);
+        found.unwrap().trace.clone()
     };
     assert_ne!(
         of(&first, Kernel::PublicBits),
@@ -179,8 +201,8 @@ fn ten_thousand_operations_conform() {
         let (gpu, traces) = interpreted();
         many_conform(&gpu, bits.parse().unwrap(), operations);
         let mut products = 0;
-        for (_, trace) in traces.lock().unwrap().iter() {
-            products += trace.products;
+        for launched in traces.lock().unwrap().iter() {
+            products += launched.trace.products;
         }
         eprintln!(
             "{bits} bits: {operations} private and {operations} public operations, 0 differences, {products} products of 32 bits, {:?}",

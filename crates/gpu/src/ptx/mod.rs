@@ -7,11 +7,11 @@
 //! | question | file |
 //! |---|---|
 //! | how is text written | `emitter` |
-//! | products and squares | `montgomery`; of long numbers `separate`; running sums `sum` |
+//! | products and squares | `montgomery`; of long numbers `separate`, `long`; running sums `sum` |
 //! | where numbers are | `numbers` |
 //! | items, keys, arrays, tables | `frame` |
 //! | private powers and the recombination | `private` |
-//! | public powers, blinding, the check | `public` |
+//! | public powers, blinding, the check | `public`, `public_long` |
 //! | candidates for primes | `candidates` |
 //! | how fast a device's instructions are | [`rates`] |
 //!
@@ -24,10 +24,12 @@
 mod candidates;
 mod emitter;
 mod frame;
+mod long;
 mod montgomery;
 mod numbers;
 mod private;
 mod public;
+mod public_long;
 pub mod rates;
 mod separate;
 mod sum;
@@ -35,57 +37,76 @@ mod sum;
 use crate::{kernel::Kernel, layout};
 
 /// Numbers of limbs for which there are kernels.
-pub const LIMBS: [usize; 4] = [16, 32, 48, 64];
+pub const LIMBS: [usize; 6] = [16, 32, 48, 64, 96, 128];
 
 pub use emitter::THREADS;
 
-/// The kernels of a module, all that there are for numbers of one length.
-pub const KERNELS: [Kernel; 15] = [
-    Kernel::PowerEnter,
-    Kernel::PowerDigits,
-    Kernel::PowerLeave,
-    Kernel::Recombine,
-    Kernel::Blind,
-    Kernel::Unblind,
-    Kernel::RenewPairs,
-    Kernel::PublicEnter,
-    Kernel::PublicBits,
-    Kernel::PublicLeave,
-    Kernel::PublicCheck,
-    Kernel::TwoBits,
-    Kernel::BaseEnter,
-    Kernel::BaseDigits,
-    Kernel::BaseVerdict,
-];
+/// The kernels that there are for numbers of so many limbs; none for most lengths.
+///
+/// Halves of moduli and candidates have at most 64 limbs; numbers of 96 and 128 limbs are blinded, raised to public exponents and checked.
+pub fn kernels(limbs: usize) -> &'static [Kernel] {
+    const ALL: [Kernel; 15] = [
+        Kernel::Blind,
+        Kernel::Unblind,
+        Kernel::RenewPairs,
+        Kernel::PublicEnter,
+        Kernel::PublicBits,
+        Kernel::PublicLeave,
+        Kernel::PublicCheck,
+        Kernel::PowerEnter,
+        Kernel::PowerDigits,
+        Kernel::PowerLeave,
+        Kernel::Recombine,
+        Kernel::TwoBits,
+        Kernel::BaseEnter,
+        Kernel::BaseDigits,
+        Kernel::BaseVerdict,
+    ];
+    const OF_WHOLE_MODULI: usize = 7;
+    match limbs {
+        16 | 32 | 48 | 64 => &ALL,
+        96 | 128 => ALL.split_at(OF_WHOLE_MODULI).0,
+        _ => &[],
+    }
+}
 
-/// A module with all of [`KERNELS`] for numbers of so many limbs; `None` if there are none.
+/// A module with all kernels for numbers of so many limbs; `None` if there are none.
 pub fn module(limbs: usize) -> Option<String> {
-    LIMBS.contains(&limbs).then(|| {
-        let texts = KERNELS.map(|which| entry(which, limbs) + "\n");
-        emitter::HEADER.to_owned() + &texts.concat()
-    })
+    let texts = kernels(limbs)
+        .iter()
+        .map(|&which| entry(which, limbs) + "\n");
+    let texts: String = texts.collect();
+    (!texts.is_empty()).then(|| emitter::HEADER.to_owned() + &texts)
 }
 
 /// A module with one kernel alone; `None` if there is none.
 pub fn kernel(which: Kernel, limbs: usize) -> Option<String> {
-    let exists = LIMBS.contains(&limbs) && KERNELS.contains(&which);
+    let exists = kernels(limbs).contains(&which);
     exists.then(|| emitter::HEADER.to_owned() + &entry(which, limbs))
 }
 
 /// The text of one kernel.
 fn entry(which: Kernel, limbs: usize) -> String {
     let window = layout::window(limbs);
+    let is_long = limbs > 64;
     match which {
         Kernel::PowerEnter => private::power_enter(limbs, window),
         Kernel::PowerDigits => private::power_digits(limbs, window),
         Kernel::PowerLeave => private::power_leave(limbs),
         Kernel::Recombine => private::recombine(limbs),
+        Kernel::Blind if is_long => public_long::blind(limbs),
         Kernel::Blind => public::blind(limbs),
+        Kernel::Unblind if is_long => public_long::unblind(limbs),
         Kernel::Unblind => public::unblind(limbs),
+        Kernel::RenewPairs if is_long => public_long::renew_pairs(limbs),
         Kernel::RenewPairs => public::renew_pairs(limbs),
+        Kernel::PublicEnter if is_long => public_long::public_enter(limbs),
         Kernel::PublicEnter => public::public_enter(limbs),
+        Kernel::PublicBits if is_long => public_long::public_bits_vartime(limbs),
         Kernel::PublicBits => public::public_bits_vartime(limbs),
+        Kernel::PublicLeave if is_long => public_long::public_leave(limbs),
         Kernel::PublicLeave => public::public_leave(limbs),
+        Kernel::PublicCheck if is_long => public_long::public_check(limbs),
         Kernel::PublicCheck => public::public_check(limbs),
         Kernel::TwoBits => candidates::two_bits(limbs),
         Kernel::BaseEnter => candidates::base_enter(limbs),
@@ -103,8 +124,8 @@ mod tests {
     fn every_kernel_is_an_entry_of_a_module() {
         for limbs in LIMBS {
             let text = module(limbs).unwrap();
-            assert_eq!(text.matches(".entry ").count(), KERNELS.len());
-            for kernel in KERNELS {
+            assert_eq!(text.matches(".entry ").count(), kernels(limbs).len());
+            for kernel in kernels(limbs) {
                 assert!(text.contains(&format!(".entry {}(", kernel.name())));
             }
         }

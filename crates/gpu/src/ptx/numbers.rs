@@ -106,6 +106,18 @@ impl Modulus {
         modulus
     }
 
+    /// So many limbs from `first` on, of a modulus in a record.
+    pub(super) fn piece(&self, e: &mut Emitter, first: usize, count: usize) -> Vec<Word> {
+        let Source::Record(record) = self.source else {
+            unreachable!("candidates are not so long")
+        };
+        let to = e.number(count);
+        for (place, &limb) in to.iter().enumerate() {
+            e.load_word(limb, record, 4 * (first + place));
+        }
+        to
+    }
+
     pub(super) fn limbs(&self, e: &mut Emitter) -> Vec<Word> {
         if !self.held.is_empty() {
             return self.held.clone();

@@ -1,17 +1,18 @@
 //! Public powers, blinding, and the check of a result. Arguments and effects are those of the kernels in `rsa.cl`.
 
 use super::{
-    emitter::{Address, Word, emit},
+    emitter::{Address, Word},
     frame::Frame,
     montgomery,
     numbers::{Array, Modulus},
 };
 
-const NUMBERS: &[&str] = &["key_words", "offset", "limbs", "count", "stride"];
-const NUMBERS_AND_SLOTS: &[&str] = &["key_words", "offset", "limbs", "count", "stride", "slots"];
+pub(super) const NUMBERS: &[&str] = &["key_words", "offset", "limbs", "count", "stride"];
+pub(super) const NUMBERS_AND_SLOTS: &[&str] =
+    &["key_words", "offset", "limbs", "count", "stride", "slots"];
 
 /// A kernel that does something to each item modulo its key's n.
-fn modular(
+pub(super) fn modular(
     limbs: usize,
     name: &'static str,
     buffers: &'static [&'static str],
@@ -29,19 +30,19 @@ fn modular(
 
 impl Frame {
     /// An item's number in an array of all items.
-    fn item(&mut self, buffer: &'static str, item: Word) -> Array {
+    pub(super) fn item(&mut self, buffer: &'static str, item: Word) -> Array {
         let stride = self.e.parameter("stride");
         self.array(buffer, item, stride)
     }
 
     /// The number in an item's slot of blinding pairs.
-    fn slot(&mut self, buffer: &'static str, slot: Word) -> Array {
+    pub(super) fn slot(&mut self, buffer: &'static str, slot: Word) -> Array {
         let slots = self.e.parameter("slots");
         self.array(buffer, slot, slots)
     }
 
     /// The slot of an item's blinding pair.
-    fn slot_of(&mut self, item: Word) -> Word {
+    pub(super) fn slot_of(&mut self, item: Word) -> Word {
         let pair = self.e.buffer("pair");
         let from = self.e.at(pair, item, 4);
         self.word_at(from, 0)
@@ -151,8 +152,8 @@ pub(super) fn public_enter(limbs: usize) -> String {
     )
 }
 
-/// Goes on with the bits of the public exponents below the highest, from `first` to `last`. Time depends on the exponents.
-pub(super) fn public_bits_vartime(limbs: usize) -> String {
+/// The kernel that goes on with the bits of the public exponents below the highest.
+pub(super) fn bits_frame(limbs: usize) -> Frame {
     let buffers = &["bases", "states", "keys", "which"];
     let words = &[
         "key_words",
@@ -164,23 +165,29 @@ pub(super) fn public_bits_vartime(limbs: usize) -> String {
         "count",
         "stride",
     ];
-    let mut frame = Frame::new(limbs, "public_bits_vartime", buffers, words);
-    let [count, offset, exponent, first, last] =
-        ["count", "offset", "exponent", "first", "last"].map(|name| frame.e.parameter(name));
-    frame.for_each(count, |frame, item| {
-        let key = frame.key(item);
-        let record = frame.e.at(key, offset, 4);
-        let n = frame.modulus(record);
-        let exponent = frame.e.at(key, exponent, 4);
-        let bits = frame.word_at(exponent, 0);
-        let below = frame.e.of2("sub.u32", bits, 1);
-        let states = frame.item("states", item);
-        let x = frame.load(states);
-        let bases = frame.item("bases", item);
-        let end = frame.e.of2("min.u32", last, below);
-        let place = frame.e.set(first);
-        frame.while_below(place, end, |frame| {
-            montgomery::square(&mut frame.e, &x, &x, &n);
+    Frame::new(limbs, "public_bits_vartime", buffers, words)
+}
+
+impl Frame {
+    /// Goes along the bits of an item's public exponent, from `first` to `last`: calls `step` to write a squaring, and, where a bit is
+    /// set, a multiplication by the base. Time depends on the exponents.
+    pub(super) fn for_each_bit_vartime(
+        &mut self,
+        item: Word,
+        mut step: impl FnMut(&mut Self, &Modulus, bool),
+    ) {
+        let [offset, exponent, first, last] =
+            ["offset", "exponent", "first", "last"].map(|name| self.e.parameter(name));
+        let key = self.key(item);
+        let record = self.e.at(key, offset, 4);
+        let n = self.modulus(record);
+        let exponent = self.e.at(key, exponent, 4);
+        let bits = self.word_at(exponent, 0);
+        let below = self.e.of2("sub.u32", bits, 1);
+        let end = self.e.of2("min.u32", last, below);
+        let place = self.e.set(first);
+        self.while_below(place, end, |frame| {
+            step(frame, &n, false);
             let bit = frame.e.of2("sub.u32", below, place);
             let bit = frame.e.of2("sub.u32", bit, 1);
             let which = frame.e.of2("shr.u32", bit, 5);
@@ -190,10 +197,25 @@ pub(super) fn public_bits_vartime(limbs: usize) -> String {
             let shifted = frame.e.of2("shr.u32", limb, shift);
             let bit = frame.e.of2("and.b32", shifted, 1);
             let none = frame.e.set(0);
-            frame.when(bit, "ne", none, |frame| {
+            frame.when(bit, "ne", none, |frame| step(frame, &n, true));
+        });
+    }
+}
+
+/// Goes on with the bits of the public exponents below the highest, from `first` to `last`.
+pub(super) fn public_bits_vartime(limbs: usize) -> String {
+    let mut frame = bits_frame(limbs);
+    let count = frame.e.parameter("count");
+    frame.for_each(count, |frame, item| {
+        let states = frame.item("states", item);
+        let x = frame.load(states);
+        let bases = frame.item("bases", item);
+        frame.for_each_bit_vartime(item, |frame, n, multiplies| match multiplies {
+            false => montgomery::square(&mut frame.e, &x, &x, n),
+            true => {
                 let y = &mut frame.digits(bases);
-                montgomery::multiply(&mut frame.e, &x, &x, y, &n);
-            });
+                montgomery::multiply(&mut frame.e, &x, &x, y, n);
+            }
         });
         frame.store(states, &x);
     });
@@ -220,9 +242,6 @@ pub(super) fn public_leave(limbs: usize) -> String {
 
 /// Marks every item whose result, raised to the public exponent, is not what was given, and wipes its value.
 pub(super) fn public_check(limbs: usize) -> String {
-    /// The host's numbers for what became of an item.
-    const DONE: u32 = 0;
-    const FAULT: u32 = 2;
     let buffers = &["states", "given", "values", "status", "keys", "which"];
     modular(
         limbs,
@@ -243,18 +262,25 @@ pub(super) fn public_check(limbs: usize) -> String {
                 .map(|&limb| frame.e.of2("and.b32", limb, mask))
                 .collect();
             frame.store(values, &kept);
-            let all = frame.e.buffer("status");
-            let place = frame.e.at(all, item, 4);
-            let status = frame.word_at(place, 0);
-            // What was out of range stays so.
-            let changed = frame.e.of2("xor.b32", status, DONE);
-            let is_done = frame.e.mask_if_zero(changed);
-            let differs = frame.e.of2("xor.b32", mask, u32::MAX);
-            let both = frame.e.of2("and.b32", is_done, differs);
-            let fault = frame.e.set(FAULT);
-            let new = frame.e.word();
-            frame.e.choose(new, fault, status, both);
-            emit!(frame.e, "st.global.u32", format_args!("[{place}]"), new);
+            mark_fault(frame, item, mask);
         },
     )
+}
+
+/// Marks an item if a mask is zero, unless it was out of range, which it stays.
+pub(super) fn mark_fault(frame: &mut Frame, item: Word, mask: Word) {
+    /// The host's numbers for what became of an item.
+    const DONE: u32 = 0;
+    const FAULT: u32 = 2;
+    let all = frame.e.buffer("status");
+    let place = frame.e.at(all, item, 4);
+    let status = frame.word_at(place, 0);
+    let changed = frame.e.of2("xor.b32", status, DONE);
+    let is_done = frame.e.mask_if_zero(changed);
+    let differs = frame.e.of2("xor.b32", mask, u32::MAX);
+    let both = frame.e.of2("and.b32", is_done, differs);
+    let fault = frame.e.set(FAULT);
+    let new = frame.e.word();
+    frame.e.choose(new, fault, status, both);
+    frame.e.store_word(place, 0, new);
 }

@@ -22,7 +22,7 @@ use super::{
 };
 
 /// Rows of a turn: an even number, so that the two halves of a sum have their names again after it.
-const ROWS: usize = 4;
+pub(super) const ROWS: usize = 4;
 
 /// `to = a b / R mod n`, as [`montgomery::multiply`].
 pub(super) fn multiply(e: &mut Emitter, to: &[Word], a: &[Word], b: &mut Read, n: &Modulus) {
@@ -67,7 +67,12 @@ pub(super) fn leave(e: &mut Emitter, to: &[Word], a: &[Word], n: &Modulus) {
 }
 
 /// Adds a row, and divides by 2³²: returns the column that falls off. What it carries is at most 2, and added with the next.
-fn add_row(e: &mut Emitter, sum: &mut Sum, carry: &mut Operand, terms: &[Option<Term>]) -> Operand {
+pub(super) fn add_row(
+    e: &mut Emitter,
+    sum: &mut Sum,
+    carry: &mut Operand,
+    terms: &[Option<Term>],
+) -> Operand {
     sum.add_row(e, terms);
     let mut lowest = std::mem::replace(&mut sum.even[0], ZERO);
     let mut next = ZERO;
@@ -126,7 +131,7 @@ fn reduce(e: &mut Emitter, to: &[Word], even: Vec<Operand>, high: Option<Address
 }
 
 /// The registers in which a sum is from turn to turn of a loop.
-struct Turns {
+pub(super) struct Turns {
     even: Vec<Word>,
     odd: Vec<Word>,
     pending: Word,
@@ -134,7 +139,7 @@ struct Turns {
 }
 
 impl Turns {
-    fn begin(e: &mut Emitter, even: Vec<Operand>) -> Self {
+    pub(super) fn begin(e: &mut Emitter, even: Vec<Operand>) -> Self {
         Turns {
             odd: even.iter().map(|_| e.set(0)).collect(),
             even: even.into_iter().map(|column| e.set(column)).collect(),
@@ -143,7 +148,7 @@ impl Turns {
         }
     }
 
-    fn sum(&self) -> (Sum, Operand) {
+    pub(super) fn sum(&self) -> (Sum, Operand) {
         let all = |registers: &[Word]| registers.iter().map(|&register| register.into()).collect();
         let mut sum = Sum::of(all(&self.even));
         sum.odd = all(&self.odd);
@@ -153,7 +158,7 @@ impl Turns {
 
     /// Moves a sum back where it was, after a turn. Columns come from registers of higher ones, and so lowest first; what is
     /// pending comes from a column.
-    fn end(&self, e: &mut Emitter, sum: Sum, carry: Operand) {
+    pub(super) fn end(&self, e: &mut Emitter, sum: Sum, carry: Operand) {
         debug_assert!(sum.top == ZERO);
         e.copy(self.pending, sum.pending);
         e.copy(self.carry, carry);

@@ -153,8 +153,8 @@ impl Sum {
         chain.end(e, &mut self.top);
     }
 
-    /// Adds the multiple of n that makes column 0 zero.
-    pub(super) fn reduce(&mut self, e: &mut Emitter, n: &[Word], n0: Word) {
+    /// Adds the multiple of n that makes column 0 zero, and returns the factor.
+    pub(super) fn reduce(&mut self, e: &mut Emitter, n: &[Word], n0: Word) -> Word {
         let mut chain = Chain::new();
         let pending = std::mem::replace(&mut self.pending, ZERO);
         chain.add(e, &mut self.even[0], pending);
@@ -171,6 +171,7 @@ impl Sum {
             chain.multiply_add(e, pair, n[place], quotient);
         }
         self.end_even(e, chain);
+        quotient
     }
 
     /// Both halves in one, and the column above them.

@@ -54,7 +54,7 @@ impl Programs {
 
     /// Whether there are kernels in registers for numbers of so many limbs, and they are wished.
     pub(super) fn has_own(&self, limbs: usize) -> bool {
-        self.kernels == Kernels::Fastest && ptx::LIMBS.contains(&limbs)
+        self.kernels == Kernels::Fastest && !ptx::kernels(limbs).is_empty()
     }
 
     pub(super) fn program(&self, limbs: usize) -> Result<Program, Failure> {
@@ -68,7 +68,10 @@ impl Programs {
             }
         };
         let own = match self.has_own(limbs) {
-            true => ptx::KERNELS.map(|kernel| (kernel, OnceLock::new())).into(),
+            true => ptx::kernels(limbs)
+                .iter()
+                .map(|&kernel| (kernel, OnceLock::new()))
+                .collect(),
             false => HashMap::new(),
         };
         Ok(Program {

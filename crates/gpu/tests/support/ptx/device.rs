@@ -19,7 +19,15 @@ use super::{
 use crate::support::host::{self, HostDevice, HostQueue};
 
 /// What each launch of an interpreted kernel has done, in order.
-pub(crate) type Traces = Arc<Mutex<Vec<(Kernel, Trace)>>>;
+pub(crate) type Traces = Arc<Mutex<Vec<Launched>>>;
+
+/// A launch of a kernel for so many limbs.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Launched {
+    pub(crate) limbs: usize,
+    pub(crate) kernel: Kernel,
+    pub(crate) trace: Trace,
+}
 
 pub(crate) struct PtxDevice {
     host: HostDevice,
@@ -50,7 +58,7 @@ fn module(limbs: usize) -> Option<Arc<Module>> {
     static MODULES: Mutex<Option<HashMap<usize, Option<Arc<Module>>>>> = Mutex::new(None);
     let mut modules = MODULES.lock().unwrap();
     let modules = modules.get_or_insert_default();
-    let read = || ptx::module(limbs).map(|text| Arc::new(parse::module(&text)));
+    let read = || ptx::module(limbs).map(|text| Arc::new(parse::module(limbs, &text)));
     modules.entry(limbs).or_insert_with(read).clone()
 }
 
@@ -145,7 +153,11 @@ impl Queue for PtxQueue {
         let group = grid.group.min(ptx::THREADS);
         let groups = (grid.groups * grid.group).div_ceil(group);
         machine::run(own, groups, group, &values, &mut buffers, &mut trace);
-        self.traces.lock().unwrap().push((kernel, trace));
+        self.traces.lock().unwrap().push(Launched {
+            limbs: program.as_ref().map_or(0, |module| module.limbs),
+            kernel,
+            trace,
+        });
         let memories = arguments.iter().filter_map(|argument| match argument {
             Argument::Buffer(memory) => Some(memory),
             Argument::Word(_) => None,
@@ -155,7 +167,6 @@ impl Queue for PtxQueue {
                 self.host.upload(&memory.memory, &after)?;
             }
         }
-        // What was copied to be interpreted is nobody's download.
         Ok(())
     }
 

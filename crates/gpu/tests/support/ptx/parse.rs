@@ -4,6 +4,7 @@ use std::collections::HashMap;
 
 /// The kernels of a module, by their names.
 pub(crate) struct Module {
+    pub(crate) limbs: usize,
     pub(crate) kernels: HashMap<String, Program>,
 }
 
@@ -119,7 +120,7 @@ pub(crate) enum Comparison {
 }
 
 /// Reads a module.
-pub(crate) fn module(text: &str) -> Module {
+pub(crate) fn module(limbs: usize, text: &str) -> Module {
     let mut lines = text.lines();
     for header in [".version 6.0", ".target sm_70", ".address_size 64"] {
         assert_eq!(lines.next(), Some(header));
@@ -132,7 +133,7 @@ pub(crate) fn module(text: &str) -> Module {
             (name.to_owned(), program(name, kernel))
         })
         .collect();
-    Module { kernels }
+    Module { limbs, kernels }
 }
 
 /// A register that has a number for its value: past all that are written.
