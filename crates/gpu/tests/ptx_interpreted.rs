@@ -189,6 +189,48 @@ fn no_branch_and_no_address_depends_on_a_secret() {
     );
 }
 
+/// What an operation costs, as the notes have it: products of 32 bits, counted while kernels run.
+#[test]
+fn operations_cost_what_the_notes_say() {
+    const WORK: usize = 32;
+    let table = [
+        (1024, 584_416),
+        (2048, 4_434_368),
+        (3072, 14_245_584),
+        (4096, 33_263_424),
+    ];
+    let mut got = Vec::new();
+    for (bits, _) in table {
+        let key = study_key(bits, 0);
+        let (gpu, traces) = interpreted();
+        let prepared = gpu.prepare_private(&key).unwrap();
+        let mut runner = prepared.runner().unwrap();
+        let inputs = vec![1; WORK * key.modulus_len()];
+        let mut outputs = inputs.clone();
+        let mut status = [Status::Fault; WORK];
+        // The first batch draws pairs for blinding.
+        runner.run(&inputs, &mut outputs, &mut status).unwrap();
+        traces.lock().unwrap().clear();
+        runner.run(&inputs, &mut outputs, &mut status).unwrap();
+        let traces = traces.lock().unwrap();
+        let total: u64 = traces.iter().map(|launched| launched.trace.products).sum();
+        for launched in traces.iter() {
+            let Trace {
+                products,
+                instructions,
+                ..
+            } = launched.trace;
+            let (name, limbs) = (launched.kernel.name(), launched.limbs);
+            let [products, instructions] = [products, instructions].map(|all| all / WORK as u64);
+            eprintln!(
+                "{bits} bits, {name}, {limbs} limbs: {products} products, {instructions} instructions"
+            );
+        }
+        got.push((bits, total / WORK as u64));
+    }
+    assert_eq!(got, table);
+}
+
 /// So many operations a size as the issue asks for: `RSALAB_OPERATIONS` and `RSALAB_BITS` ask for others.
 #[test]
 #[ignore = "ten thousand operations a size take minutes"]
