@@ -64,6 +64,20 @@ fn blocks_of_large_sizes_conform_in_registers() {
 }
 
 #[test]
+fn blocks_conform_in_doubles() {
+    let (device, traces) = PtxDevice::in_doubles();
+    let gpu = GpuBackend::new(device, Launch::Tuned).unwrap();
+    for bits in [1000, 1024, 2048, 3072] {
+        blocks_conform(&gpu, bits, &[12]);
+    }
+    let traces = traces.lock().unwrap();
+    for limbs in [16, 32, 48] {
+        let was_run = |launched: &Launched| launched.limbs == limbs && launched.trace.fused > 0;
+        assert!(traces.iter().any(was_run), "{limbs} limbs");
+    }
+}
+
+#[test]
 fn long_exponents_and_rings_conform_in_registers() {
     let (gpu, _) = interpreted();
     long_exponents_conform(&gpu, 1024);

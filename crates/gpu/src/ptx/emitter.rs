@@ -195,6 +195,39 @@ impl Emitter {
         Address(self.addresses - 1)
     }
 
+    /// A new register of 64 bits with a value.
+    pub(super) fn wide(&mut self, bits: u64) -> Address {
+        let to = self.address();
+        emit!(self, "mov.b64", to, bits);
+        to
+    }
+
+    /// A new register with what an instruction makes of two of 64 bits.
+    pub(super) fn wide_of2(&mut self, name: &str, a: Address, b: Address) -> Address {
+        let to = self.address();
+        emit!(self, name, to, a, b);
+        to
+    }
+
+    /// The bits of a register from a place on.
+    pub(super) fn shifted(&mut self, from: Address, by: usize) -> Address {
+        let to = self.address();
+        emit!(self, "shr.u64", to, from, by);
+        to
+    }
+
+    pub(super) fn pack(&mut self, low: Word, high: Word) -> Address {
+        let to = self.address();
+        emit!(self, "mov.b64", to, format_args!("{{{low}, {high}}}"));
+        to
+    }
+
+    pub(super) fn unpack(&mut self, from: Address) -> (Word, Word) {
+        let (low, high) = (self.word(), self.word());
+        emit!(self, "mov.b64", format_args!("{{{low}, {high}}}"), from);
+        (low, high)
+    }
+
     fn flag(&mut self) -> Flag {
         self.flags += 1;
         Flag(self.flags - 1)

@@ -10,7 +10,7 @@
 //! | products and squares | `montgomery`; of long numbers `separate`, `long`; running sums `sum` |
 //! | where numbers are | `numbers` |
 //! | items, keys, arrays, tables | `frame` |
-//! | private powers and the recombination | `private` |
+//! | private powers and the recombination | `private`; in floating point `doubles` |
 //! | public powers, blinding, the check | `public`, `public_long` |
 //! | candidates for primes | `candidates` |
 //! | how fast a device's instructions are | [`rates`] |
@@ -22,6 +22,7 @@
 //! **Version.** The text is PTX 6.0 for sm_70, which drivers since 2017 take, for that architecture and all that followed.
 
 mod candidates;
+mod doubles;
 mod emitter;
 mod frame;
 mod long;
@@ -83,6 +84,14 @@ pub fn module(limbs: usize) -> Option<String> {
 pub fn kernel(which: Kernel, limbs: usize) -> Option<String> {
     let exists = kernels(limbs).contains(&which);
     exists.then(|| emitter::HEADER.to_owned() + &entry(which, limbs))
+}
+
+/// A module with the private power's kernel in floating point, for halves of so many limbs; `None` if there is none.
+pub fn power_digits_in_doubles(limbs: usize) -> Option<String> {
+    let exists = doubles::LIMBS.contains(&limbs);
+    exists.then(|| {
+        emitter::HEADER.to_owned() + &doubles::power_digits(limbs, layout::window(limbs)) + "\n"
+    })
 }
 
 /// The text of one kernel.

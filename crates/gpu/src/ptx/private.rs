@@ -10,12 +10,12 @@ use super::{
 const KEYED: [&str; 2] = ["keys", "which"];
 
 /// One part of an item's power: its lane, the lanes there are, and the record of the part.
-struct Part {
+pub(super) struct Part {
     item: Word,
     lane: Word,
     lanes: Word,
-    record: Address,
-    n: Modulus,
+    pub(super) record: Address,
+    pub(super) n: Modulus,
 }
 
 impl Frame {
@@ -86,8 +86,11 @@ pub(super) fn power_enter(limbs: usize, window: usize) -> String {
     frame.finish()
 }
 
-/// Goes on with the digits from `first` to `last`: `window` squarings each, and one product.
-pub(super) fn power_digits(limbs: usize, window: usize) -> String {
+/// The kernel that goes on with the digits from `first` to `last`; `body` does it for a part, with its states and its table.
+pub(super) fn power_digits_with(
+    limbs: usize,
+    body: impl FnOnce(&mut Frame, &Part, Array, Array),
+) -> String {
     let words = &[
         "key_words",
         "offset",
@@ -103,10 +106,18 @@ pub(super) fn power_digits(limbs: usize, window: usize) -> String {
     ];
     let buffers = &["states", "table", KEYED[0], KEYED[1]];
     let mut frame = Frame::new(limbs, "power_digits", buffers, words);
-    let [digits, first, last] = ["digits", "first", "last"].map(|name| frame.e.parameter(name));
     frame.for_each_part(|frame, part| {
         let states = frame.array("states", part.lane, part.lanes);
         let table = frame.table(part.lane, part.lanes);
+        body(frame, &part, states, table);
+    });
+    frame.finish()
+}
+
+/// Goes on with the digits from `first` to `last`: `window` squarings each, and one product.
+pub(super) fn power_digits(limbs: usize, window: usize) -> String {
+    power_digits_with(limbs, |frame, part, states, table| {
+        let [digits, first, last] = ["digits", "first", "last"].map(|name| frame.e.parameter(name));
         let x = frame.load(states);
         let place = frame.e.set(first);
         let from = frame.e.at(part.record, digits, 4);
@@ -126,8 +137,7 @@ pub(super) fn power_digits(limbs: usize, window: usize) -> String {
             montgomery::multiply(&mut frame.e, &x, &x, y, &part.n);
         });
         frame.store(states, &x);
-    });
-    frame.finish()
+    })
 }
 
 /// The power of a single part, out of Montgomery form.

@@ -32,11 +32,21 @@ pub(crate) struct Launched {
 pub(crate) struct PtxDevice {
     host: HostDevice,
     description: Description,
+    in_doubles: bool,
     traces: Traces,
 }
 
 impl PtxDevice {
     pub(crate) fn start() -> (Self, Traces) {
+        PtxDevice::start_with(false)
+    }
+
+    /// One that raises private powers in floating point, where there is a kernel for that.
+    pub(crate) fn in_doubles() -> (Self, Traces) {
+        PtxDevice::start_with(true)
+    }
+
+    fn start_with(in_doubles: bool) -> (Self, Traces) {
         let host = HostDevice::start();
         let traces = Traces::default();
         let device = PtxDevice {
@@ -47,19 +57,31 @@ impl PtxDevice {
                 ..host.description().clone()
             },
             host,
+            in_doubles,
             traces: Arc::clone(&traces),
         };
         (device, traces)
     }
 }
 
+type Modules = HashMap<(usize, bool), Option<Arc<Module>>>;
+
 /// The module of a length, read once.
-fn module(limbs: usize) -> Option<Arc<Module>> {
-    static MODULES: Mutex<Option<HashMap<usize, Option<Arc<Module>>>>> = Mutex::new(None);
+fn module(limbs: usize, in_doubles: bool) -> Option<Arc<Module>> {
+    static MODULES: Mutex<Option<Modules>> = Mutex::new(None);
     let mut modules = MODULES.lock().unwrap();
     let modules = modules.get_or_insert_default();
-    let read = || ptx::module(limbs).map(|text| Arc::new(parse::module(limbs, &text)));
-    modules.entry(limbs).or_insert_with(read).clone()
+    let read = || {
+        let mut module = parse::module(limbs, &ptx::module(limbs)?);
+        if let Some(text) = ptx::power_digits_in_doubles(limbs).filter(|_| in_doubles) {
+            module.kernels.extend(parse::module(limbs, &text).kernels);
+        }
+        Some(Arc::new(module))
+    };
+    modules
+        .entry((limbs, in_doubles))
+        .or_insert_with(read)
+        .clone()
 }
 
 pub(crate) struct Memory {
@@ -89,7 +111,7 @@ impl Device for PtxDevice {
     }
 
     fn program(&self, limbs: usize) -> Result<Option<Arc<Module>>, Failure> {
-        Ok(module(limbs))
+        Ok(module(limbs, self.in_doubles))
     }
 
     fn queue(&self) -> Result<PtxQueue, Failure> {

@@ -22,6 +22,8 @@ pub(crate) struct Trace {
     pub(crate) path: u64,
     /// Products of 32 by 32 bits, upper halves, of all threads.
     pub(crate) products: u64,
+    /// Fused multiply-adds of doubles, of all threads.
+    pub(crate) fused: u64,
     /// Instructions of all threads.
     pub(crate) instructions: u64,
 }
@@ -214,7 +216,13 @@ impl Warp<'_> {
             Op::ShiftLeft => each(|a, b| a.checked_shl(b).unwrap_or(0)),
             Op::ShiftRight => each(|a, b| a.checked_shr(b).unwrap_or(0)),
             Op::ShiftRightSigned => each(|a, b| (a as i32 >> b.min(31)) as u32),
-            Op::Funnel => each(|low, high| high << 1 | low >> 31),
+            Op::Funnel => {
+                let (low, high, by) = (word(a), word(b), word(c));
+                array::from_fn(|lane| {
+                    let wide = u64::from(high[lane]) << 32 | u64::from(low[lane]);
+                    (wide << (by[lane] & 31) >> 32) as u32
+                })
+            }
             Op::Minimum => each(u32::min),
             Op::Divide => each(|a, b| a.checked_div(b).unwrap_or(u32::MAX)),
             Op::Logic(table) => lanes::logic(table, word(a), word(b), word(c)),
@@ -228,6 +236,20 @@ impl Warp<'_> {
                 }
             },
             Op::LocalStart => return self.set_wide(to, [0; LANES], active),
+            Op::WideNumber(number) => return self.set_wide(to, [number; LANES], active),
+            Op::Unpack => {
+                let wide = self.addresses[b];
+                self.set(to, wide.map(|wide| wide as u32), active);
+                return self.set(a, wide.map(|wide| (wide >> 32) as u32), active);
+            }
+            Op::Pack
+            | Op::WideAnd
+            | Op::WideOr
+            | Op::WideShiftRight
+            | Op::MultiplyWides
+            | Op::Fused
+            | Op::AddDoubles
+            | Op::SubtractDoubles => return self.wide_of_wide(instruction, active),
             Op::MoveWide
             | Op::MultiplyWide
             | Op::MultiplyAddWide
@@ -274,6 +296,27 @@ impl Warp<'_> {
             Op::MultiplyAddWide => product(lane).wrapping_add(wide(c, lane)),
             Op::AddWide => wide(a, lane).wrapping_add(wide(b, lane)),
             _ => wide(a, lane).wrapping_mul(u64::from(self.words[b][lane])),
+        });
+        self.set_wide(to, result, active);
+    }
+
+    fn wide_of_wide(&mut self, instruction: &Instruction, active: u32) {
+        let [to, a, b, c] = instruction.at;
+        if instruction.op == Op::Fused {
+            self.trace.fused += u64::from(active.count_ones());
+        }
+        let wide = |place: usize, lane: usize| self.addresses[place][lane];
+        let double = |place: usize, lane: usize| f64::from_bits(wide(place, lane));
+        let result = array::from_fn(|lane| match instruction.op {
+            Op::Pack => u64::from(self.words[b][lane]) << 32 | u64::from(self.words[a][lane]),
+            Op::WideAnd => wide(a, lane) & wide(b, lane),
+            Op::WideOr => wide(a, lane) | wide(b, lane),
+            Op::WideShiftRight => wide(a, lane) >> self.words[b][lane],
+            Op::MultiplyWides => wide(a, lane).wrapping_mul(wide(b, lane)),
+            Op::AddDoubles => (double(a, lane) + double(b, lane)).to_bits(),
+            Op::SubtractDoubles => (double(a, lane) - double(b, lane)).to_bits(),
+            _ if active >> lane & 1 == 0 => 0,
+            _ => fused(double(a, lane), double(b, lane), double(c, lane)),
         });
         self.set_wide(to, result, active);
     }
@@ -330,6 +373,23 @@ impl Warp<'_> {
             }
         }
     }
+}
+
+/// The bits of `a b + c`, rounded towards zero. All are integers, and so is what they make, below 2^126.
+fn fused(a: f64, b: f64, c: f64) -> u64 {
+    let integer = |x: f64| {
+        assert!(
+            x.fract() == 0.0 && x.abs() < 1e37,
+            "{x} is no integer, or too large"
+        );
+        x as i128
+    };
+    let exact = integer(a) * integer(b) + integer(c);
+    let size = exact.unsigned_abs();
+    // What is below the 53 bits of a double's mantissa is dropped.
+    let dropped = (128 - size.leading_zeros()).saturating_sub(53);
+    let rounded = (size >> dropped << dropped) as f64;
+    (if exact < 0 { -rounded } else { rounded }).to_bits()
 }
 
 fn lanes_of(active: u32) -> impl Iterator<Item = usize> {

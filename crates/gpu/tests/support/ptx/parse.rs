@@ -74,6 +74,18 @@ pub(crate) enum Op {
     MoveWide,
     /// Where local memory begins.
     LocalStart,
+    WideNumber(u64),
+    Pack,
+    Unpack,
+    WideAnd,
+    WideOr,
+    WideShiftRight,
+    /// Of 64 bits, the lower half of a product.
+    MultiplyWides,
+    /// Of doubles, rounded towards zero.
+    Fused,
+    AddDoubles,
+    SubtractDoubles,
     Narrow,
     MultiplyWide,
     MultiplyAddWide,
@@ -269,6 +281,21 @@ impl Reader<'_> {
             };
             return self.of(name, Op::Special(special), &operands[..1]);
         }
+        if name == "mov.b64" {
+            let op = match (rest.starts_with('{'), rest.contains('{')) {
+                (true, _) => Op::Unpack,
+                (false, true) => Op::Pack,
+                _ if operands[1].starts_with('%') => Op::MoveWide,
+                _ => {
+                    let number = operands[1].parse().expect("a number");
+                    return self.of(name, Op::WideNumber(number), &operands[..1]);
+                }
+            };
+            return self.of(name, op, &operands);
+        }
+        if name == "mul.lo.s64" && operands[2].starts_with('%') {
+            return self.of(name, Op::MultiplyWides, &operands);
+        }
         if name == "mov.u64" {
             assert_eq!(operands[1], "wide");
             return self.of(name, Op::LocalStart, &operands[..1]);
@@ -279,14 +306,8 @@ impl Reader<'_> {
             return self.of(name, Op::Logic(table), &operands[..4]);
         }
         let (op, count) = plain(name);
-        let first = if name == "shf.l.wrap.b32" {
-            assert_eq!(operands[3], "1", "limbs are shifted by one bit");
-            3
-        } else {
-            assert_eq!(operands.len(), count, "{line}");
-            count
-        };
-        self.of(name, op, &operands[..first])
+        assert_eq!(operands.len(), count, "{line}");
+        self.of(name, op, &operands)
     }
 
     fn memory(&mut self, name: &str, operands: &[&str]) -> Instruction {
@@ -408,7 +429,12 @@ fn plain(name: &str) -> (Op, usize) {
         "min.u32" => (Op::Minimum, 3),
         "div.u32" => (Op::Divide, 3),
         "mov.b32" => (Op::Move, 2),
-        "mov.b64" => (Op::MoveWide, 2),
+        "and.b64" => (Op::WideAnd, 3),
+        "or.b64" => (Op::WideOr, 3),
+        "shr.u64" => (Op::WideShiftRight, 3),
+        "fma.rz.f64" => (Op::Fused, 4),
+        "add.rn.f64" => (Op::AddDoubles, 3),
+        "sub.rn.f64" => (Op::SubtractDoubles, 3),
         "cvt.u32.u64" => (Op::Narrow, 2),
         "mul.wide.u32" => (Op::MultiplyWide, 3),
         "mad.wide.u32" => (Op::MultiplyAddWide, 4),
