@@ -38,7 +38,7 @@ measure_cgbn() {
 }
 
 run() {
-  cgbn= cgbn_batch=131072 cgbn_seconds=2 defaults="--kernels fastest,portable"
+  cgbn= cgbn_batch=131072 cgbn_seconds=2 defaults="--kernels words,doubles,portable"
   while [ $# -gt 0 ]; do
     case $1 in
       --cgbn) cgbn=$2; shift 2 ;;

@@ -3,13 +3,18 @@
 mod support;
 
 use num_bigint::BigUint;
-use rsalab_gpu::{Gpu, GpuBackend, Launch, kernel::Kernel, ptx};
+use rsalab_gpu::{
+    Gpu, GpuBackend, Launch,
+    kernel::Kernel,
+    ptx::{self, Trial},
+};
 use rsalab_rsa::{Backend, PublicKey, Status};
 use support::{
     blocks_conform, bytes, candidates_conform, long_exponents_conform, many_conform,
     ptx::{
         device::{Launched, PtxDevice, Traces},
-        machine::Trace,
+        machine::{self, Trace, Value},
+        parse,
     },
     rings_conform, study_key,
 };
@@ -74,6 +79,37 @@ fn blocks_conform_in_doubles() {
     for limbs in [16, 32, 48] {
         let was_run = |launched: &Launched| launched.limbs == limbs && launched.trace.fused > 0;
         assert!(traces.iter().any(was_run), "{limbs} limbs");
+    }
+}
+
+/// What the driver runs to choose between words and doubles stays within its memory, and has something to do.
+#[test]
+fn trials_reach_no_other_memory() {
+    for limbs in [16, 32, 48, 64] {
+        let in_words = ptx::kernel(Kernel::PowerDigits, limbs);
+        let in_doubles = ptx::power_digits_in_doubles(limbs);
+        assert_eq!(in_doubles.is_some(), limbs < 64);
+        for text in in_words.into_iter().chain(in_doubles) {
+            let module = parse::module(limbs, &text);
+            let program = &module.kernels[Kernel::PowerDigits.name()];
+            let trial = Trial::new(limbs, ptx::THREADS);
+            let mut buffers: Vec<_> = trial.buffers.iter().map(|&bytes| vec![0; bytes]).collect();
+            let arguments: Vec<_> = (0..buffers.len())
+                .map(Value::Buffer)
+                .chain(trial.words.map(Value::Number))
+                .collect();
+            let mut trace = Trace::default();
+            machine::run(
+                program,
+                1,
+                ptx::THREADS,
+                &arguments,
+                &mut buffers,
+                &mut trace,
+            );
+            let of_a_digit = (trace.products + trace.fused) / ptx::THREADS as u64 / 8;
+            assert!(of_a_digit > 4 * (limbs * limbs) as u64, "{of_a_digit}");
+        }
     }
 }
 
@@ -157,8 +193,12 @@ fn limbs_of_ones_and_zeros_conform() {
 }
 
 /// The branches and addresses of each interpreted kernel of a private operation.
-fn traces_of(key: &rsalab_rsa::PrivateKey, filling: u8) -> Vec<Launched> {
-    let (gpu, traces) = interpreted();
+fn traces_of(
+    (device, traces): (PtxDevice, Traces),
+    key: &rsalab_rsa::PrivateKey,
+    filling: u8,
+) -> Vec<Launched> {
+    let gpu = GpuBackend::new(device, Launch::Tuned).unwrap();
     let prepared = gpu.prepare_private(key).unwrap();
     let mut runner = prepared.runner().unwrap();
     let len = key.modulus_len();
@@ -175,8 +215,8 @@ fn traces_of(key: &rsalab_rsa::PrivateKey, filling: u8) -> Vec<Launched> {
 #[test]
 fn no_branch_and_no_address_depends_on_a_secret() {
     for bits in [1024, 2048, 3072, 4096] {
-        let first = traces_of(&study_key(bits, 0), 0x01);
-        let second = traces_of(&study_key(bits, 1), 0x7f);
+        let first = traces_of(PtxDevice::start(), &study_key(bits, 0), 0x01);
+        let second = traces_of(PtxDevice::start(), &study_key(bits, 1), 0x7f);
         for kernel in [Kernel::PowerEnter, Kernel::PowerDigits, Kernel::Recombine] {
             assert!(
                 first.iter().any(|launched| launched.kernel == kernel),
@@ -185,10 +225,16 @@ fn no_branch_and_no_address_depends_on_a_secret() {
         }
         assert!(first == second, "{bits} bits");
     }
+    for bits in [1024, 2048] {
+        let first = traces_of(PtxDevice::in_doubles(), &study_key(bits, 0), 0x01);
+        let second = traces_of(PtxDevice::in_doubles(), &study_key(bits, 1), 0x7f);
+        assert!(first == second, "{bits} bits in doubles");
+        assert!(first.iter().any(|launched| launched.trace.fused > 0));
+    }
     // Were there a difference, it would be seen: a public exponent makes one.
     let key = study_key(1024, 0);
     let long = support::with_long_exponent(&key);
-    let [first, second] = [key, long].map(|key| traces_of(&key, 0x01));
+    let [first, second] = [key, long].map(|key| traces_of(PtxDevice::start(), &key, 0x01));
     let of = |traces: &[Launched], kernel| -> Trace {
         let found = traces.iter().find(|launched| launched.kernel == kernel);
         found.unwrap().trace.clone()

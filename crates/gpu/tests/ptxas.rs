@@ -45,6 +45,27 @@ struct Assembled {
     binary: PathBuf,
 }
 
+/// What the assembler says of each kernel.
+fn uses_of(said: &str) -> HashMap<String, Use> {
+    let mut uses: HashMap<String, Use> = HashMap::new();
+    let mut kernel = String::new();
+    for line in said.lines() {
+        let words: Vec<&str> = line.split_whitespace().collect();
+        let before = |what: &str, back: usize| -> Option<usize> {
+            let place = words.iter().position(|word| word.starts_with(what))?;
+            words[place.checked_sub(back)?].parse().ok()
+        };
+        if line.contains("Function properties for") {
+            kernel = (*words.last().unwrap()).to_owned();
+        } else if let Some(bytes) = before("spill", 2) {
+            uses.entry(kernel.clone()).or_default().spilled = bytes;
+        } else if let Some(registers) = before("registers", 1) {
+            uses.entry(kernel.clone()).or_default().registers = registers;
+        }
+    }
+    uses
+}
+
 /// Assembles a text; what the assembler says, and the binary.
 fn assemble_text(ptxas: &Path, text: &str, name: &str, architecture: &str) -> (String, PathBuf) {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR"));
@@ -82,22 +103,7 @@ fn disassemble(nvdisasm: &Path, binary: &Path) -> String {
 fn assemble(ptxas: &Path, limbs: usize, architecture: &str) -> Assembled {
     let text = ptx::module(limbs).unwrap();
     let (said, binary) = assemble_text(ptxas, &text, &limbs.to_string(), architecture);
-    let mut uses: HashMap<String, Use> = HashMap::new();
-    let mut kernel = String::new();
-    for line in said.lines() {
-        let words: Vec<&str> = line.split_whitespace().collect();
-        let before = |what: &str, back: usize| -> Option<usize> {
-            let place = words.iter().position(|word| word.starts_with(what))?;
-            words[place.checked_sub(back)?].parse().ok()
-        };
-        if line.contains("Function properties for") {
-            kernel = (*words.last().unwrap()).to_owned();
-        } else if let Some(bytes) = before("spill", 2) {
-            uses.entry(kernel.clone()).or_default().spilled = bytes;
-        } else if let Some(registers) = before("registers", 1) {
-            uses.entry(kernel.clone()).or_default().registers = registers;
-        }
-    }
+    let uses = uses_of(&said);
     assert_eq!(uses.len(), ptx::kernels(limbs).len(), "{said}");
     Assembled { uses, binary }
 }
@@ -209,6 +215,38 @@ fn two_instructions_become_one() {
         "the table has other counts:\n{}",
         wrong.join("\n")
     );
+}
+
+/// In doubles nothing is spilled at 16 limbs, and next to nothing at 32.
+#[test]
+fn columns_of_doubles_stay_in_registers() {
+    let (Some(ptxas), Some(nvdisasm)) = (tool("ptxas"), tool("nvdisasm")) else {
+        return;
+    };
+    // Products of two digits in the text: two fused multiply-adds each.
+    for (limbs, most_spilled, products) in [(16, 0, 555), (32, 32, 2210), (48, 2048, 0)] {
+        let text = ptx::power_digits_in_doubles(limbs).unwrap();
+        let (said, binary) = assemble_text(&ptxas, &text, &format!("{limbs}-doubles"), "sm_90");
+        let uses = uses_of(&said);
+        let Use { registers, spilled } = uses["power_digits"];
+        let text = disassemble(&nvdisasm, &binary);
+        let code: Vec<&str> = text.lines().filter_map(instruction).collect();
+        let count = |name: &str| code.iter().filter(|found| found.starts_with(name)).count();
+        let (fused, all) = (count("DFMA"), code.len());
+        eprintln!(
+            "{limbs} limbs in doubles: {registers} registers, {spilled} bytes spilled, {fused} DFMA, {all} instructions"
+        );
+        assert!(
+            spilled <= most_spilled,
+            "{limbs} limbs: {spilled} bytes spilled"
+        );
+        if products > 0 {
+            assert!(
+                (2 * products..2 * products + 20).contains(&fused),
+                "{limbs} limbs: {fused}"
+            );
+        }
+    }
 }
 
 #[test]

@@ -30,7 +30,7 @@ pub(crate) struct Options {
     kernels: Vec<Kernels>,
 }
 
-const USAGE: &str = "gpu_report [--device first|cuda0|opencl0] [--seconds S] [--checks N] [--batch N] [--bits 1024,2048,3072,4096] [--kernels fastest,portable]";
+const USAGE: &str = "gpu_report [--device first|cuda0|opencl0] [--seconds S] [--checks N] [--batch N] [--bits 1024,2048,3072,4096] [--kernels fastest,words,doubles,portable]";
 
 fn options() -> Result<Options, String> {
     let mut options = Options {
@@ -62,6 +62,8 @@ fn options() -> Result<Options, String> {
             "--kernels" => {
                 let of = |name: &str| match name {
                     "fastest" => Ok(Kernels::Fastest),
+                    "words" => Ok(Kernels::Words),
+                    "doubles" => Ok(Kernels::Doubles),
                     "portable" => Ok(Kernels::Portable),
                     _ => Err(USAGE),
                 };

@@ -2,7 +2,10 @@
 
 use std::time::Instant;
 
-use rsalab_gpu::{Gpu, driver::IN_REGISTERS};
+use rsalab_gpu::{
+    Gpu,
+    driver::{IN_REGISTERS, PORTABLE},
+};
 use rsalab_rsa::{
     Backend, CpuBackend, Error, PrivateKey, Status,
     generate::{DEFAULT_EXPONENT, Generation, PublicExponent, generate_strict},
@@ -138,9 +141,11 @@ fn check(
     let start = Instant::now();
     let (mut done, mut differences) = (0, 0);
     // The portable kernels are many times slower.
-    let checks = match private.kernel().starts_with(IN_REGISTERS) {
-        true => options.checks,
-        false => options.checks.div_ceil(50),
+    let checks = match private.kernel().starts_with(PORTABLE)
+        && !private.kernel().starts_with(IN_REGISTERS)
+    {
+        false => options.checks,
+        true => options.checks.div_ceil(50),
     };
     let mut blocks = messages.to_vec();
     while done < checks {

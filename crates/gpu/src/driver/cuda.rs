@@ -3,6 +3,7 @@
 //! It takes the kernels as PTX, the text that its compiler makes machine code of when it loads them: what [`ptx`](crate::ptx) writes for
 //! the lengths that it knows, and for all others `rsa.ptx`, made of `rsa.cl` by `scripts/make-ptx.sh`. So no toolkit is needed.
 
+mod choice;
 mod context;
 mod modules;
 mod rates;
@@ -16,8 +17,7 @@ use cudarc::driver::{
 use zeroize::Zeroize;
 
 use super::{
-    Argument, Description, Device, Download, Driver, Failure, IN_REGISTERS, Kernels, PORTABLE,
-    Queue,
+    Argument, Description, Device, Download, Driver, Failure, Kernels, Queue,
     stages::{Pinned, Stages},
 };
 use crate::kernel::{Grid, Kernel};
@@ -102,7 +102,7 @@ impl CudaDevice {
         Ok(CudaDevice {
             description: found.description.clone(),
             context,
-            programs: Programs::new(context, kernels),
+            programs: Programs::new(context, kernels, found.description.units),
         })
     }
 }
@@ -133,10 +133,7 @@ impl Device for CudaDevice {
     }
 
     fn kernel(&self, limbs: usize) -> &'static str {
-        match self.programs.has_own(limbs) {
-            true => IN_REGISTERS,
-            false => PORTABLE,
-        }
+        self.programs.name(limbs)
     }
 
     fn queue(&self) -> Result<CudaQueue, Failure> {

@@ -87,12 +87,20 @@ pub struct Rate {
     pub per_second: f64,
 }
 
+/// The same with private powers in doubles.
+pub const IN_DOUBLES: &str = "mont52x1_doubles";
+
 /// Which kernels run, where a driver has several.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Kernels {
-    /// Those written for a length, where there are some.
+    /// Those written for a length, where there are some; the private power in words or in doubles, whichever a short measurement finds
+    /// faster on the device.
     #[default]
     Fastest,
+    /// Those written for a length, all in words.
+    Words,
+    /// The same, and the private power in doubles where it can be.
+    Doubles,
     /// Those for any length, everywhere: to be compared with.
     Portable,
 }

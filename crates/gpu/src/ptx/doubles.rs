@@ -68,7 +68,8 @@ impl Halves {
 
 /// Constants, and the modulus in digits.
 struct Field {
-    n: Vec<Address>,
+    /// The digits of n as doubles, in the thread's own memory: products do without their registers.
+    n: Word,
     /// −1/n mod 2⁶⁴.
     n0: Address,
     low: Address,
@@ -78,7 +79,8 @@ struct Field {
 
 /// As [`private::power_digits`].
 pub(super) fn power_digits(limbs: usize, window: usize) -> String {
-    private::power_digits_with(limbs, |frame, part, states, table| {
+    let registers = if limbs == 16 { 168 } else { 255 };
+    private::power_digits_with(limbs, Some(registers), |frame, part, states, table| {
         let [digits, first, last] = ["digits", "first", "last"].map(|name| frame.e.parameter(name));
         let scale = DIGIT * digits_for(limbs) - 32 * limbs;
         let none = frame.e.set(0);
@@ -155,8 +157,15 @@ impl Frame {
         let two = e.wide(2);
         let factor = e.wide_of2("add.s64", product, two);
         let n0 = e.wide_of2("mul.lo.s64", n0, factor);
+        // Behind what is looked up.
+        let n = self.e.own_memory(self.limbs + 2 * digits_for(self.limbs));
+        for (place, digit) in self.doubles(&words).into_iter().enumerate() {
+            let (low, high) = self.e.unpack(digit);
+            self.e.store_own(n, self.limbs + 2 * place, low);
+            self.e.store_own(n, self.limbs + 2 * place + 1, high);
+        }
         Field {
-            n: self.doubles(&words),
+            n,
             n0,
             low,
             high,
@@ -302,13 +311,19 @@ impl Frame {
     fn reduce_doubles(&mut self, x: &[Address], mut columns: Vec<Address>, field: &Field) {
         let count = x.len();
         let mask = self.e.wide((1 << DIGIT) - 1);
+        let digit_of_n = |place: usize| {
+            let [low, high] =
+                [0, 1].map(|half| self.e.load_own(field.n, self.limbs + 2 * place + half));
+            self.e.pack(low, high)
+        };
+        let n: Vec<Address> = (0..count).map(digit_of_n).collect();
         for row in 0..count {
             let e = &mut self.e;
             let product = e.wide_of2("mul.lo.s64", columns[row], field.n0);
             let quotient = e.wide_of2("and.b64", product, mask);
             let bits = e.wide_of2("or.b64", quotient, field.low);
             let quotient = e.wide_of2("sub.rn.f64", bits, field.low);
-            for (place, &n) in field.n.iter().enumerate() {
+            for (place, &n) in n.iter().enumerate() {
                 self.add_product(&mut columns[row + place..], n, quotient, field);
             }
             let carry = self.e.shifted(columns[row], DIGIT);

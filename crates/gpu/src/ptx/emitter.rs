@@ -330,7 +330,7 @@ impl Emitter {
     /// This thread's place in the memory that the threads of a block share: room for a number of each. Limb j of thread t lies
     /// at `[j · threads + t]`, so that neighbours read neighbouring words.
     pub(super) fn own_memory(&mut self, limbs: usize) -> Word {
-        self.own_limbs = limbs;
+        self.own_limbs = self.own_limbs.max(limbs);
         let start = self.special("own");
         let thread = self.special("%tid.x");
         let to = self.word();

@@ -47,9 +47,14 @@ impl Frame {
         }
     }
 
-    pub(super) fn finish(mut self) -> String {
+    pub(super) fn finish(self) -> String {
+        self.finish_with(None)
+    }
+
+    /// The kernel's text, with so many registers for a thread, or what is usual for it.
+    pub(super) fn finish_with(mut self, asked: Option<usize>) -> String {
         self.e.wipe();
-        let registers = registers(self.limbs, self.e.name());
+        let registers = asked.unwrap_or_else(|| registers(self.limbs, self.e.name()));
         self.e.finish(registers)
     }
 

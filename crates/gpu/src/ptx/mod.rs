@@ -94,6 +94,43 @@ pub fn power_digits_in_doubles(limbs: usize) -> Option<String> {
     })
 }
 
+/// A launch of the private power's kernel for measuring it: on memory full of zeros, as its time depends on no value.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Trial {
+    /// Bytes of each buffer, in the order of the kernel's arguments.
+    pub buffers: [usize; 4],
+    /// The words that follow.
+    pub words: [u32; 11],
+}
+
+impl Trial {
+    /// Eight digits of `lanes` powers of so many limbs.
+    pub fn new(limbs: usize, lanes: usize) -> Self {
+        const DIGITS: usize = 8;
+        let window = layout::window(limbs);
+        let digits_at = 4 * limbs + 1;
+        let record = digits_at + DIGITS + 1;
+        let words = [
+            record,
+            0,
+            record,
+            1,
+            digits_at,
+            1,
+            1 + DIGITS,
+            limbs,
+            window,
+            lanes,
+            lanes,
+        ];
+        let number = 4 * limbs * lanes;
+        Trial {
+            buffers: [number, number << window, 4 * record, 4 * lanes],
+            words: words.map(|word| u32::try_from(word).expect("a trial is small")),
+        }
+    }
+}
+
 /// The text of one kernel.
 fn entry(which: Kernel, limbs: usize) -> String {
     let window = layout::window(limbs);

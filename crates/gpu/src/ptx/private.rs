@@ -86,9 +86,11 @@ pub(super) fn power_enter(limbs: usize, window: usize) -> String {
     frame.finish()
 }
 
-/// The kernel that goes on with the digits from `first` to `last`; `body` does it for a part, with its states and its table.
+/// The kernel that goes on with the digits from `first` to `last`, with so many registers or what is usual; `body` does it for a
+/// part, with its states and its table.
 pub(super) fn power_digits_with(
     limbs: usize,
+    registers: Option<usize>,
     body: impl FnOnce(&mut Frame, &Part, Array, Array),
 ) -> String {
     let words = &[
@@ -111,12 +113,12 @@ pub(super) fn power_digits_with(
         let table = frame.table(part.lane, part.lanes);
         body(frame, &part, states, table);
     });
-    frame.finish()
+    frame.finish_with(registers)
 }
 
 /// Goes on with the digits from `first` to `last`: `window` squarings each, and one product.
 pub(super) fn power_digits(limbs: usize, window: usize) -> String {
-    power_digits_with(limbs, |frame, part, states, table| {
+    power_digits_with(limbs, None, |frame, part, states, table| {
         let [digits, first, last] = ["digits", "first", "last"].map(|name| frame.e.parameter(name));
         let x = frame.load(states);
         let place = frame.e.set(first);

@@ -12,9 +12,12 @@ use std::{
 
 use cudarc::driver::{result, sys};
 
-use super::context::{Context, failed, name_of};
+use super::{
+    choice,
+    context::{Context, failed, name_of},
+};
 use crate::{
-    driver::{Failure, Kernels},
+    driver::{Failure, IN_DOUBLES, IN_REGISTERS, Kernels, PORTABLE},
     kernel::{Kernel, PTX},
     ptx,
 };
@@ -40,21 +43,68 @@ pub(super) struct Function {
 pub(super) struct Programs {
     context: Context,
     kernels: Kernels,
+    /// Multiprocessors.
+    units: usize,
     portable: Mutex<Option<Arc<Module>>>,
+    /// For which numbers of limbs private powers are raised in doubles, as far as that was asked.
+    in_doubles: Mutex<HashMap<usize, bool>>,
 }
 
 impl Programs {
-    pub(super) fn new(context: Context, kernels: Kernels) -> Self {
+    pub(super) fn new(context: Context, kernels: Kernels, units: usize) -> Self {
         Programs {
             context,
             kernels,
+            units,
             portable: Mutex::default(),
+            in_doubles: Mutex::default(),
         }
     }
 
     /// Whether there are kernels in registers for numbers of so many limbs, and they are wished.
-    pub(super) fn has_own(&self, limbs: usize) -> bool {
-        self.kernels == Kernels::Fastest && !ptx::kernels(limbs).is_empty()
+    fn has_own(&self, limbs: usize) -> bool {
+        self.kernels != Kernels::Portable && !ptx::kernels(limbs).is_empty()
+    }
+
+    /// What the kernels for numbers of so many limbs are called.
+    pub(super) fn name(&self, limbs: usize) -> &'static str {
+        let known = self
+            .in_doubles
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        match (self.has_own(limbs), known.get(&limbs)) {
+            (false, _) => PORTABLE,
+            (true, Some(true)) => IN_DOUBLES,
+            (true, _) => IN_REGISTERS,
+        }
+    }
+
+    /// The private power's kernel in doubles, if it is wished or faster.
+    fn in_doubles(&self, limbs: usize) -> Result<Option<Module>, Failure> {
+        let mut known = self
+            .in_doubles
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        let text = ptx::power_digits_in_doubles(limbs);
+        let Some(text) = text.filter(|_| known.get(&limbs) != Some(&false)) else {
+            return Ok(None);
+        };
+        if matches!(self.kernels, Kernels::Words | Kernels::Portable) {
+            return Ok(None);
+        }
+        let kernel = Kernel::PowerDigits;
+        let doubles = Module::load(self.context, &text, &[kernel])?;
+        if self.kernels == Kernels::Fastest && !known.contains_key(&limbs) {
+            let text = ptx::kernel(kernel, limbs).expect("there is one in words too");
+            let words = Module::load(self.context, &text, &[kernel])?;
+            let [in_doubles, in_words] = [&doubles, &words].map(|module| {
+                choice::time_of(self.context, self.units, limbs, module.functions[&kernel])
+            });
+            known.insert(limbs, in_doubles? < in_words?);
+        } else {
+            known.insert(limbs, true);
+        }
+        Ok(known[&limbs].then_some(doubles))
     }
 
     pub(super) fn program(&self, limbs: usize) -> Result<Program, Failure> {
@@ -67,13 +117,18 @@ impl Programs {
                 Arc::clone(portable.insert(Arc::new(module)))
             }
         };
-        let own = match self.has_own(limbs) {
+        let own: HashMap<Kernel, OnceLock<Module>> = match self.has_own(limbs) {
             true => ptx::kernels(limbs)
                 .iter()
                 .map(|&kernel| (kernel, OnceLock::new()))
                 .collect(),
             false => HashMap::new(),
         };
+        if let Some(place) = own.get(&Kernel::PowerDigits)
+            && let Some(module) = self.in_doubles(limbs)?
+        {
+            let _ = place.set(module);
+        }
         Ok(Program {
             limbs,
             context: self.context,
