@@ -6,7 +6,7 @@
 //!
 //! | question | file |
 //! |---|---|
-//! | how is text written | `emitter` |
+//! | how is text written | `emitter`, `registers` |
 //! | products and squares | `montgomery`; of long numbers `separate`, `long`; running sums `sum` |
 //! | where numbers are | `numbers` |
 //! | items, keys, arrays, tables | `frame` |
@@ -32,6 +32,7 @@ mod private;
 mod public;
 mod public_long;
 pub mod rates;
+mod registers;
 mod separate;
 mod sum;
 
