@@ -114,12 +114,15 @@ fn report(options: &Options) -> Result<(), String> {
             }
         }
     }
-    for &kernels in &options.kernels {
+    for (turn, &kernels) in options.kernels.iter().enumerate() {
         let gpu = open(kernels).map_err(|failure| failure.to_string())?;
         for &bits in &options.sizes {
             work::size(gpu.as_ref(), bits, options)?;
         }
+        // Before what may take long, as the portable kernels do.
+        if turn == 0 {
+            work::keys(gpu, options)?;
+        }
     }
-    let gpu = open(Kernels::Fastest).map_err(|failure| failure.to_string())?;
-    work::keys(gpu, options)
+    Ok(())
 }
