@@ -24,7 +24,7 @@ use super::{
 /// Rows of a turn: an even number, so that the two halves of a sum have their names again after it.
 pub(super) const ROWS: usize = 4;
 
-/// `to = a b / R mod n`, as [`montgomery::multiply`].
+/// `to = a b / R mod n`, as [`montgomery::multiply`](super::montgomery::multiply).
 pub(super) fn multiply(e: &mut Emitter, to: &[Word], a: &[Word], b: &mut Read, n: &Modulus) {
     let digits = b.put_away(e, a.len());
     let low = e.local_memory(2 * a.len());
@@ -47,7 +47,7 @@ pub(super) fn multiply(e: &mut Emitter, to: &[Word], a: &[Word], b: &mut Read, n
     reduce_product(e, to, low, a.len(), n);
 }
 
-/// `to = a² / R mod n`, as [`montgomery::square`].
+/// `to = a² / R mod n`, as [`montgomery::square`](super::montgomery::square).
 pub(super) fn square(e: &mut Emitter, to: &[Word], a: &[Word], n: &Modulus) {
     let low = e.local_memory(2 * a.len());
     let mut sum = Sum::of(vec![ZERO; a.len()]);
@@ -61,7 +61,7 @@ pub(super) fn square(e: &mut Emitter, to: &[Word], a: &[Word], n: &Modulus) {
     reduce_product(e, to, low, a.len(), n);
 }
 
-/// `to = a / R mod n`, as [`montgomery::leave`].
+/// `to = a / R mod n`, as [`montgomery::leave`](super::montgomery::leave).
 pub(super) fn leave(e: &mut Emitter, to: &[Word], a: &[Word], n: &Modulus) {
     reduce(e, to, a.iter().map(|&limb| limb.into()).collect(), None, n);
 }
