@@ -10,7 +10,7 @@ use rsalab_rsa::{
 use crate::{
     Failed, NAME,
     candidates::Tester,
-    driver::{Description, Device, Failure},
+    driver::{Description, Device, Failure, PORTABLE},
     kernel::{Launch, MAX_LIMBS},
     key::Keys,
     resident::ResidentBatches,
@@ -80,9 +80,7 @@ impl<D: Device> GpuBackend<D> {
     ///
     /// The driver's.
     pub fn new(device: D, launch: Launch) -> Result<Self, Failure> {
-        let Description { driver, is_cpu, .. } = device.description();
-        let place = if *is_cpu { ON_A_CPU } else { "" };
-        let kernel = format!("mont32x1-{}{place}", driver.name());
+        let kernel = name_of_kernels(device.description(), PORTABLE);
         Ok(GpuBackend {
             unit: Arc::new(Unit::new(device)?),
             launch,
@@ -91,11 +89,19 @@ impl<D: Device> GpuBackend<D> {
     }
 
     fn ready(&self, keys: Keys<D>, operation: Operation) -> Ready<D> {
+        // Where powers are raised, most of the time goes.
+        let limbs = match (&keys.layout.power, operation) {
+            (Some(power), Operation::Private | Operation::Bare | Operation::CheckKey) => {
+                power.limbs
+            }
+            _ => keys.layout.limbs,
+        };
+        let device = &self.unit.device;
         Ready {
+            kernel: name_of_kernels(device.description(), device.kernel(limbs)),
             keys: Arc::new(keys),
             idle: Mutex::default(),
             operation,
-            kernel: self.kernel.clone(),
             lanes: self.lanes(),
         }
     }
@@ -349,6 +355,12 @@ impl<D: Device> MultiKeyRunner for MultiKeyBatches<'_, D> {
         };
         Ok(thread.run(Some(keys), inputs, outputs, status)?)
     }
+}
+
+/// What is recorded of kernels: their name, and where they run.
+fn name_of_kernels(device: &Description, kernels: &str) -> String {
+    let place = if device.is_cpu { ON_A_CPU } else { "" };
+    format!("{kernels}-{}{place}", device.driver.name())
 }
 
 /// Refuses numbers that do not fit the kernels' arrays.

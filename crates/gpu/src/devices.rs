@@ -8,7 +8,7 @@ use std::{
 use crate::{
     backend::{Gpu, GpuBackend},
     driver::{
-        CudaDevice, Description, Driver, Failure, OpenClDevice, cuda,
+        CudaDevice, Description, Driver, Failure, Kernels, OpenClDevice, Rate, cuda,
         faulty::{Faults, FaultyDevice},
         opencl,
     },
@@ -91,8 +91,24 @@ impl Survey {
     ///
     /// [`Failure::NoDevice`] if there is none, or not the one that was asked for; the driver's.
     pub fn open(&self, choice: Choice, launch: Launch) -> Result<Box<dyn Gpu>, Failure> {
+        self.open_with(choice, launch, Kernels::Fastest)
+    }
+
+    /// Opens one, to run the kernels that are asked for.
+    ///
+    /// # Errors
+    ///
+    /// As for [`open`](Self::open).
+    pub fn open_with(
+        &self,
+        choice: Choice,
+        launch: Launch,
+        kernels: Kernels,
+    ) -> Result<Box<dyn Gpu>, Failure> {
         Ok(match self.chosen(choice)? {
-            Found::Cuda(found) => Box::new(GpuBackend::new(CudaDevice::open(found)?, launch)?),
+            Found::Cuda(found) => {
+                Box::new(GpuBackend::new(CudaDevice::open(found, kernels)?, launch)?)
+            }
             Found::OpenCl(found) => Box::new(GpuBackend::new(OpenClDevice::open(found)?, launch)?),
         })
     }
@@ -111,7 +127,7 @@ impl Survey {
         let faults = faults.clone();
         Ok(match self.chosen(choice)? {
             Found::Cuda(found) => {
-                let device = FaultyDevice::new(CudaDevice::open(found)?, faults);
+                let device = FaultyDevice::new(CudaDevice::open(found, Kernels::Fastest)?, faults);
                 Box::new(GpuBackend::new(device, launch)?)
             }
             Found::OpenCl(found) => {
@@ -119,6 +135,20 @@ impl Survey {
                 Box::new(GpuBackend::new(device, launch)?)
             }
         })
+    }
+
+    /// How many instructions of some kinds a device does in a second.
+    ///
+    /// # Errors
+    ///
+    /// As for [`open`](Self::open); and if its driver is not CUDA.
+    pub fn rates(&self, choice: Choice) -> Result<Vec<Rate>, Failure> {
+        match self.chosen(choice)? {
+            Found::Cuda(found) => CudaDevice::open(found, Kernels::Fastest)?.rates(),
+            Found::OpenCl(_) => Err(Failure::NoDevice {
+                reason: "instructions are measured by way of CUDA only".to_owned(),
+            }),
+        }
     }
 
     fn chosen(&self, choice: Choice) -> Result<&Found, Failure> {

@@ -79,7 +79,7 @@ impl Layout {
             (1, bits)
         };
         let limbs = limbs_for(part_bits);
-        let window = window(part_bits, limbs);
+        let window = window(limbs);
         let digits = part_bits.div_ceil(window);
         let digits_at = modulus_words(limbs);
         let part_words = digits_at + digits;
@@ -154,9 +154,11 @@ pub(crate) fn write_number(number: &[u8], words: &mut [u32]) {
     }
 }
 
-/// The window with the fewest products: to make a table of 2^w powers, and for each of bits / w digits one and what reading
-/// the table costs, where a product reads and multiplies 2 limbs² times. Squarings are the same for all.
-fn window(bits: usize, limbs: usize) -> usize {
+/// The window with the fewest products, for exponents of 32 bits a limb: to make a table of 2^w powers, and for each of bits / w digits one
+/// and what reading the table costs, where a product reads and multiplies 2 limbs² times. Squarings are the same for all. It follows from
+/// the limbs alone, as kernels that are written for a number of limbs must know it.
+pub(crate) fn window(limbs: usize) -> usize {
+    let bits = 32 * limbs;
     let cost = |window: &usize| {
         let (entries, digits) = ((1usize << window) as f64, bits.div_ceil(*window) as f64);
         (entries + digits * (1.0 + entries / (2 * limbs) as f64)).to_bits()
@@ -172,7 +174,7 @@ mod tests {
     #[test]
     fn windows_grow_with_the_exponent() {
         for (bits, expected) in [(256, 3), (512, 4), (1024, 4), (2048, 5), (4096, 6)] {
-            assert_eq!(window(bits, bits / 32), expected, "{bits}");
+            assert_eq!(window(bits / 32), expected, "{bits}");
         }
     }
 

@@ -4,6 +4,7 @@
 //! |---|---|
 //! | which devices are there | [`devices`] |
 //! | what computes on them | [`kernel`], with `kernel/rsa.cl` |
+//! | what computes on NVIDIA's devices, in registers | [`ptx`] |
 //! | how is a device driven | [`driver`] |
 //! | what is a backend on one | [`backend`] |
 //! | how is a key uploaded | `layout`, `key` |
@@ -25,6 +26,7 @@ pub mod kernel;
 mod key;
 mod layout;
 mod pairs;
+pub mod ptx;
 mod resident;
 pub mod split;
 mod steps;

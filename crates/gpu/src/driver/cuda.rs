@@ -1,14 +1,14 @@
 //! NVIDIA's driver, loaded when it is first asked for.
 //!
-//! It takes the kernels as PTX, the text that its compiler makes machine code of when it loads them: `rsa.ptx`, made of `rsa.cl` by
-//! `scripts/make-ptx.sh`. So no toolkit is needed, and the numbers of limbs stay a parameter.
+//! It takes the kernels as PTX, the text that its compiler makes machine code of when it loads them: what [`ptx`](crate::ptx) writes for
+//! the lengths that it knows, and for all others `rsa.ptx`, made of `rsa.cl` by `scripts/make-ptx.sh`. So no toolkit is needed.
 
-use std::{
-    collections::HashMap,
-    ffi::{CString, c_void},
-    ptr, slice,
-    sync::Arc,
-};
+mod choice;
+mod context;
+mod modules;
+mod rates;
+
+use std::{ffi::c_void, ptr, slice};
 
 use cudarc::driver::{
     result::{self, DriverError},
@@ -17,10 +17,12 @@ use cudarc::driver::{
 use zeroize::Zeroize;
 
 use super::{
-    Argument, Description, Device, Download, Driver, Failure, Queue,
+    Argument, Description, Device, Download, Driver, Failure, Kernels, Queue,
     stages::{Pinned, Stages},
 };
-use crate::kernel::{Grid, Kernel, PTX};
+use crate::kernel::{Grid, Kernel};
+use context::{Context, failed, name_of};
+use modules::{Program, Programs};
 
 /// The devices, or why there are none.
 pub(crate) fn devices() -> Result<Vec<Found>, String> {
@@ -46,6 +48,8 @@ pub(crate) fn devices() -> Result<Vec<Found>, String> {
 pub(crate) struct Found {
     pub(crate) description: Description,
     id: sys::CUdevice,
+    /// The major number of its compute capability.
+    capability: i32,
 }
 
 fn describe(ordinal: i32) -> Result<Found, DriverError> {
@@ -56,13 +60,14 @@ fn describe(ordinal: i32) -> Result<Found, DriverError> {
     let number = |what| attribute(what).map(|value| usize::try_from(value).unwrap_or(0));
     // SAFETY: as above.
     let memory = unsafe { result::device::total_mem(id) }?;
+    let capability = attribute(Attribute::CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR)?;
     Ok(Found {
+        capability,
         description: Description {
             driver: Driver::Cuda,
             name: result::device::get_name(id)?,
             platform: format!(
-                "compute capability {}.{}",
-                attribute(Attribute::CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR)?,
+                "compute capability {capability}.{}",
                 attribute(Attribute::CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR)?
             ),
             units: number(Attribute::CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT)?,
@@ -75,72 +80,36 @@ fn describe(ordinal: i32) -> Result<Found, DriverError> {
     })
 }
 
-fn name_of(error: DriverError) -> String {
-    match error.error_name() {
-        Ok(name) => name.to_string_lossy().into_owned(),
-        Err(_) => format!("{}", error.0 as u32),
-    }
-}
-
-/// What a call that failed means.
-fn failed(call: &'static str, bytes: usize) -> impl Fn(DriverError) -> Failure {
-    use sys::CUresult as Code;
-    move |error| {
-        let code = name_of(error);
-        match error.0 {
-            Code::CUDA_ERROR_OUT_OF_MEMORY => Failure::OutOfMemory { bytes, call, code },
-            Code::CUDA_ERROR_DEINITIALIZED
-            | Code::CUDA_ERROR_DEVICE_UNAVAILABLE
-            | Code::CUDA_ERROR_ECC_UNCORRECTABLE
-            | Code::CUDA_ERROR_ILLEGAL_ADDRESS
-            | Code::CUDA_ERROR_LAUNCH_TIMEOUT
-            | Code::CUDA_ERROR_HARDWARE_STACK_ERROR
-            | Code::CUDA_ERROR_LAUNCH_FAILED
-            | Code::CUDA_ERROR_UNKNOWN => Failure::Lost { call, code },
-            _ => Failure::Call { call, code },
-        }
-    }
-}
-
 /// An open device of NVIDIA's.
 pub struct CudaDevice {
     description: Description,
     context: Context,
-}
-
-/// The context that the process has for a device. It is retained once and for all.
-#[derive(Clone, Copy)]
-struct Context(sys::CUcontext);
-
-// SAFETY: a context may be current to any number of threads.
-unsafe impl Send for Context {}
-// SAFETY: As above.
-unsafe impl Sync for Context {}
-
-impl Context {
-    /// Makes it the calling thread's, which all calls below ask for.
-    fn enter(self) -> Result<(), Failure> {
-        // SAFETY: it was retained, and never released.
-        unsafe { result::ctx::set_current(self.0) }.map_err(failed("cuCtxSetCurrent", 0))
-    }
+    programs: Programs,
 }
 
 impl CudaDevice {
     /// Opens a device that was found.
-    pub(crate) fn open(found: &Found) -> Result<Self, Failure> {
+    pub(crate) fn open(found: &Found, kernels: Kernels) -> Result<Self, Failure> {
         // SAFETY: the driver has given the device.
         let context = unsafe { result::primary_ctx::retain(found.id) }
             .map_err(failed("cuDevicePrimaryCtxRetain", 0))?;
+        let context = Context::new(context);
+        // What `ptx` writes is for Volta and later.
+        let kernels = match found.capability {
+            ..7 => Kernels::Portable,
+            _ => kernels,
+        };
         Ok(CudaDevice {
             description: found.description.clone(),
-            context: Context(context),
+            context,
+            programs: Programs::new(context, kernels, found.description.units),
         })
     }
 }
 
 impl Device for CudaDevice {
     type Buffer = Memory;
-    type Program = Arc<Module>;
+    type Program = Program;
     type Queue = CudaQueue;
 
     fn description(&self) -> &Description {
@@ -159,29 +128,12 @@ impl Device for CudaDevice {
         })
     }
 
-    fn program(&self, _limbs: usize) -> Result<Arc<Module>, Failure> {
-        self.context.enter()?;
-        let text = CString::new(PTX).expect("there is no zero in it");
-        // SAFETY: the text ends with a zero, as the driver wants it.
-        let handle =
-            unsafe { result::module::load_data(text.as_ptr().cast()) }.map_err(|error| {
-                Failure::Build {
-                    log: name_of(error),
-                }
-            })?;
-        let mut module = Module {
-            handle,
-            functions: HashMap::new(),
-            context: self.context,
-        };
-        for (kernel, name) in Kernel::ALL {
-            let name = CString::new(name).expect("there is no zero in it");
-            // SAFETY: the module is loaded.
-            let function = unsafe { result::module::get_function(handle, name) }
-                .map_err(failed("cuModuleGetFunction", 0))?;
-            module.functions.insert(kernel, function);
-        }
-        Ok(Arc::new(module))
+    fn program(&self, limbs: usize) -> Result<Program, Failure> {
+        self.programs.program(limbs)
+    }
+
+    fn kernel(&self, limbs: usize) -> &'static str {
+        self.programs.name(limbs)
     }
 
     fn queue(&self) -> Result<CudaQueue, Failure> {
@@ -208,27 +160,6 @@ impl Drop for Memory {
         if self.context.enter().is_ok() {
             // SAFETY: the memory is ours, and the call waits until nothing uses it. A driver that has lost its device may refuse.
             let _ = unsafe { result::memory_free(self.address) };
-        }
-    }
-}
-
-/// The kernels, loaded.
-pub struct Module {
-    handle: sys::CUmodule,
-    functions: HashMap<Kernel, sys::CUfunction>,
-    context: Context,
-}
-
-// SAFETY: modules and their functions belong to a context and may be used by every thread that has it current.
-unsafe impl Send for Module {}
-// SAFETY: As above.
-unsafe impl Sync for Module {}
-
-impl Drop for Module {
-    fn drop(&mut self) {
-        if self.context.enter().is_ok() {
-            // SAFETY: the module is ours.
-            let _ = unsafe { result::module::unload(self.handle) };
         }
     }
 }
@@ -293,7 +224,7 @@ impl CudaQueue {
 
 impl Queue for CudaQueue {
     type Buffer = Memory;
-    type Program = Arc<Module>;
+    type Program = Program;
 
     fn upload(&mut self, to: &Memory, bytes: &[u8]) -> Result<(), Failure> {
         assert!(bytes.len() <= to.bytes, "the buffer is too short");
@@ -334,7 +265,7 @@ impl Queue for CudaQueue {
 
     fn launch(
         &mut self,
-        program: &Arc<Module>,
+        program: &Program,
         kernel: Kernel,
         grid: Grid,
         arguments: &[Argument<'_, Memory>],
@@ -347,14 +278,18 @@ impl Queue for CudaQueue {
                 Argument::Word(word) => ptr::from_ref(word).cast_mut().cast(),
             })
             .collect();
+        let function = program.function(kernel)?;
+        // Any grid does all items: a block that is too large for a kernel becomes several.
+        let group = grid.group.min(function.most_threads);
+        let groups = (grid.groups * grid.group).div_ceil(group);
         let size = |size: usize| u32::try_from(size).expect("a grid has few work-items");
         // SAFETY: the values are there for the call, which copies them, and the driver knows their sizes from the kernel. What the kernel
         // does with them is the word of this crate's callers of `launch`, who keep to the sizes that `rsa.cl` states.
         unsafe {
             result::launch_kernel(
-                program.functions[&kernel],
-                (size(grid.groups), 1, 1),
-                (size(grid.group), 1, 1),
+                function.handle,
+                (size(groups), 1, 1),
+                (size(group), 1, 1),
                 0,
                 self.handle,
                 &mut values,

@@ -129,6 +129,10 @@ impl<D: Device> Device for FaultyDevice<D> {
         self.device.program(limbs)
     }
 
+    fn kernel(&self, limbs: usize) -> &'static str {
+        self.device.kernel(limbs)
+    }
+
     fn queue(&self) -> Result<FaultyQueue<D::Queue>, Failure> {
         self.faults.call()?;
         Ok(FaultyQueue {

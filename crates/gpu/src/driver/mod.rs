@@ -72,6 +72,39 @@ pub enum Argument<'a, B> {
     Word(u32),
 }
 
+/// What kernels are called that work on numbers of any length, in memory.
+pub const PORTABLE: &str = "mont32x1";
+
+/// And those that are written for a length, and keep numbers in registers.
+pub const IN_REGISTERS: &str = "mont32x1_registers";
+
+/// How many instructions of a kind a device does in a second, of all threads together.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Rate {
+    /// The kind.
+    pub name: &'static str,
+    /// Instructions a second.
+    pub per_second: f64,
+}
+
+/// The same with private powers in doubles.
+pub const IN_DOUBLES: &str = "mont52x1_doubles";
+
+/// Which kernels run, where a driver has several.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Kernels {
+    /// Those written for a length, where there are some; the private power in words or in doubles, whichever a short measurement finds
+    /// faster on the device.
+    #[default]
+    Fastest,
+    /// Those written for a length, all in words.
+    Words,
+    /// The same, and the private power in doubles where it can be.
+    Doubles,
+    /// Those for any length, everywhere: to be compared with.
+    Portable,
+}
+
 /// A device that is open.
 pub trait Device: Send + Sync + 'static {
     /// Memory of the device, given back when it is dropped.
@@ -95,6 +128,11 @@ pub trait Device: Send + Sync + 'static {
     /// # Errors
     /// [`Failure::Build`].
     fn program(&self, limbs: usize) -> Result<Self::Program, Failure>;
+
+    /// What the kernels for numbers of so many limbs are called.
+    fn kernel(&self, _limbs: usize) -> &'static str {
+        PORTABLE
+    }
 
     /// A queue of its own for whoever asks.
     ///

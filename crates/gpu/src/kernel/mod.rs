@@ -21,6 +21,9 @@ pub const PTX: &str = include_str!("rsa.ptx");
 /// The most limbs of 32 bits that a number can have.
 pub const MAX_LIMBS: usize = 256;
 
+/// Bits of a Miller–Rabin base's exponent that are looked up at once. It divides 32, so that no digit lies in two limbs.
+pub(crate) const BASE_WINDOW: usize = 4;
+
 /// A kernel. What each does, and which arguments it takes, says `rsa.cl`.
 #[allow(missing_docs)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]

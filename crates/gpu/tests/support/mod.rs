@@ -3,6 +3,7 @@
 #![allow(dead_code, reason = "each test's program takes what it asks for")]
 
 pub(crate) mod host;
+pub(crate) mod ptx;
 
 use num_bigint::BigUint;
 use rand_core::Rng;
@@ -156,6 +157,35 @@ pub(crate) fn blocks_conform(gpu: &dyn Gpu, bits: usize, batches: &[usize]) {
     {
         let signed = BigUint::from_bytes_be(signed);
         assert_eq!(signed.modpow(&e, &n), BigUint::from_bytes_be(input));
+    }
+}
+
+/// Many operations on each of a few keys, private and public, in batches.
+pub(crate) fn many_conform(gpu: &dyn Gpu, bits: usize, operations: usize) {
+    const BATCH: usize = 500;
+    let mut rng = SEED.stream(1 << 42 | bits as u64);
+    for number in 0..operations.div_ceil(BATCH) {
+        let key = study_key(bits, number as u64 % 4);
+        let (len, count) = (key.modulus_len(), BATCH.min(operations - number * BATCH));
+        let n = BigUint::from_bytes_be(key.public().n());
+        let blocks: Vec<u8> = (0..count)
+            .flat_map(|_| {
+                let mut block = vec![0; len];
+                rng.fill_bytes(&mut block);
+                bytes(&(BigUint::from_bytes_be(&block) % &n), len)
+            })
+            .collect();
+        for is_private in [true, false] {
+            let prepared = match is_private {
+                true => gpu.prepare_private(&key).unwrap(),
+                false => gpu.prepare_public(key.public()).unwrap(),
+            };
+            let got = run(prepared.as_ref(), &blocks);
+            assert!(
+                got == by_cpu(&key, is_private, &blocks),
+                "{bits} bits, private: {is_private}"
+            );
+        }
     }
 }
 

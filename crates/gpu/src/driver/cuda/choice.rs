@@ -1,0 +1,87 @@
+//! Whether a device raises private powers faster in words or in doubles: both are tried for a moment.
+
+use std::{
+    ffi::c_void,
+    ptr,
+    time::{Duration, Instant},
+};
+
+use cudarc::driver::{result, sys};
+
+use super::context::{Context, failed};
+use crate::{
+    driver::Failure,
+    ptx::{THREADS, Trial},
+};
+
+/// Threads of a multiprocessor: more than any of the kernels has room for.
+const OF_A_UNIT: usize = 768;
+
+/// Runs a kernel of private powers of so many limbs on zeros, and says how long that takes, the second time.
+pub(super) fn time_of(
+    context: Context,
+    units: usize,
+    limbs: usize,
+    function: sys::CUfunction,
+) -> Result<Duration, Failure> {
+    context.enter()?;
+    let trial = Trial::new(limbs, OF_A_UNIT * units);
+    let mut buffers = Vec::new();
+    for &bytes in &trial.buffers {
+        buffers.push(Zeros::new(bytes)?);
+    }
+    let addresses = buffers.iter().map(|zeros| ptr::from_ref(&zeros.0));
+    let words = trial.words.iter().map(ptr::from_ref);
+    let mut values: Vec<*mut c_void> = addresses
+        .map(|address| address.cast_mut().cast())
+        .chain(words.map(|word| word.cast_mut().cast()))
+        .collect();
+    let blocks = (OF_A_UNIT * units).div_ceil(THREADS);
+    let mut taken = Duration::MAX;
+    for _ in 0..2 {
+        let start = Instant::now();
+        // SAFETY: a trial has the sizes that the kernel reaches on it, as a test shows that runs both on an interpreter.
+        unsafe {
+            result::launch_kernel(
+                function,
+                (blocks as u32, 1, 1),
+                (THREADS as u32, 1, 1),
+                0,
+                ptr::null_mut(),
+                &mut values,
+            )
+        }
+        .map_err(failed("cuLaunchKernel", 0))?;
+        synchronize()?;
+        taken = start.elapsed();
+    }
+    Ok(taken)
+}
+
+fn synchronize() -> Result<(), Failure> {
+    // SAFETY: the default stream of the context, which is entered.
+    unsafe { result::stream::synchronize(ptr::null_mut()) }
+        .map_err(failed("cuStreamSynchronize", 0))
+}
+
+/// Memory full of zeros.
+struct Zeros(sys::CUdeviceptr);
+
+impl Zeros {
+    fn new(bytes: usize) -> Result<Self, Failure> {
+        // SAFETY: the context is entered; the memory is written before anything reads it.
+        let zeros =
+            Zeros(unsafe { result::malloc_sync(bytes) }.map_err(failed("cuMemAlloc", bytes))?);
+        // SAFETY: it has so many bytes.
+        unsafe { result::memset_d8_sync(zeros.0, 0, bytes) }
+            .map_err(failed("cuMemsetD8", bytes))?;
+        Ok(zeros)
+    }
+}
+
+impl Drop for Zeros {
+    fn drop(&mut self) {
+        // SAFETY: the memory is ours, and nothing uses it any more.
+        let _ = unsafe { result::memory_free(self.0) };
+    }
+}

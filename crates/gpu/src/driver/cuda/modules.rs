@@ -1,0 +1,211 @@
+//! Kernels on a device of NVIDIA's: which text is loaded for which, and when.
+//!
+//! The portable kernels are one module for all lengths, loaded once for a device. Of those that [`ptx`] has, each is a module of its
+//! own, loaded when it is first launched: the driver's compiler takes seconds for the longest, and keeps what it made for the next
+//! process.
+
+use std::{
+    collections::HashMap,
+    ffi::CString,
+    sync::{Arc, Mutex, OnceLock, PoisonError},
+};
+
+use cudarc::driver::{result, sys};
+
+use super::{
+    choice,
+    context::{Context, failed, name_of},
+};
+use crate::{
+    driver::{Failure, IN_DOUBLES, IN_REGISTERS, Kernels, PORTABLE},
+    kernel::{Kernel, PTX},
+    ptx,
+};
+
+/// The kernels of a device for numbers of one length.
+pub struct Program {
+    limbs: usize,
+    context: Context,
+    portable: Arc<Module>,
+    /// Kernels that keep numbers in registers, if there are some for this length.
+    own: HashMap<Kernel, OnceLock<Module>>,
+}
+
+/// What is launched.
+#[derive(Clone, Copy)]
+pub(super) struct Function {
+    pub(super) handle: sys::CUfunction,
+    /// The most threads of a block.
+    pub(super) most_threads: usize,
+}
+
+/// All programs of a device.
+pub(super) struct Programs {
+    context: Context,
+    kernels: Kernels,
+    /// Multiprocessors.
+    units: usize,
+    portable: Mutex<Option<Arc<Module>>>,
+    /// For which numbers of limbs private powers are raised in doubles, as far as that was asked.
+    in_doubles: Mutex<HashMap<usize, bool>>,
+}
+
+impl Programs {
+    pub(super) fn new(context: Context, kernels: Kernels, units: usize) -> Self {
+        Programs {
+            context,
+            kernels,
+            units,
+            portable: Mutex::default(),
+            in_doubles: Mutex::default(),
+        }
+    }
+
+    /// Whether there are kernels in registers for numbers of so many limbs, and they are wished.
+    fn has_own(&self, limbs: usize) -> bool {
+        self.kernels != Kernels::Portable && !ptx::kernels(limbs).is_empty()
+    }
+
+    /// What the kernels for numbers of so many limbs are called.
+    pub(super) fn name(&self, limbs: usize) -> &'static str {
+        let known = self
+            .in_doubles
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        match (self.has_own(limbs), known.get(&limbs)) {
+            (false, _) => PORTABLE,
+            (true, Some(true)) => IN_DOUBLES,
+            (true, _) => IN_REGISTERS,
+        }
+    }
+
+    /// The private power's kernel in doubles, if it is wished or faster.
+    fn in_doubles(&self, limbs: usize) -> Result<Option<Module>, Failure> {
+        let mut known = self
+            .in_doubles
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        let text = ptx::power_digits_in_doubles(limbs);
+        let Some(text) = text.filter(|_| known.get(&limbs) != Some(&false)) else {
+            return Ok(None);
+        };
+        if matches!(self.kernels, Kernels::Words | Kernels::Portable) {
+            return Ok(None);
+        }
+        let kernel = Kernel::PowerDigits;
+        let doubles = Module::load(self.context, &text, &[kernel])?;
+        if self.kernels == Kernels::Fastest && !known.contains_key(&limbs) {
+            let text = ptx::kernel(kernel, limbs).expect("there is one in words too");
+            let words = Module::load(self.context, &text, &[kernel])?;
+            let [in_doubles, in_words] = [&doubles, &words].map(|module| {
+                choice::time_of(self.context, self.units, limbs, module.functions[&kernel])
+            });
+            known.insert(limbs, in_doubles? < in_words?);
+        } else {
+            known.insert(limbs, true);
+        }
+        Ok(known[&limbs].then_some(doubles))
+    }
+
+    pub(super) fn program(&self, limbs: usize) -> Result<Program, Failure> {
+        let mut portable = self.portable.lock().unwrap_or_else(PoisonError::into_inner);
+        let portable = match &*portable {
+            Some(module) => Arc::clone(module),
+            None => {
+                let names: Vec<_> = Kernel::ALL.iter().map(|&(kernel, _)| kernel).collect();
+                let module = Module::load(self.context, PTX, &names)?;
+                Arc::clone(portable.insert(Arc::new(module)))
+            }
+        };
+        let own: HashMap<Kernel, OnceLock<Module>> = match self.has_own(limbs) {
+            true => ptx::kernels(limbs)
+                .iter()
+                .map(|&kernel| (kernel, OnceLock::new()))
+                .collect(),
+            false => HashMap::new(),
+        };
+        if let Some(place) = own.get(&Kernel::PowerDigits)
+            && let Some(module) = self.in_doubles(limbs)?
+        {
+            let _ = place.set(module);
+        }
+        Ok(Program {
+            limbs,
+            context: self.context,
+            portable,
+            own,
+        })
+    }
+}
+
+impl Program {
+    pub(super) fn function(&self, kernel: Kernel) -> Result<Function, Failure> {
+        let Some(place) = self.own.get(&kernel) else {
+            return Ok(Function {
+                handle: self.portable.functions[&kernel],
+                most_threads: usize::MAX,
+            });
+        };
+        let module = match place.get() {
+            Some(module) => module,
+            None => {
+                let text = ptx::kernel(kernel, self.limbs).expect("there is one for this length");
+                let module = Module::load(self.context, &text, &[kernel])?;
+                // Another thread may have been faster; then this module is unloaded again.
+                place.get_or_init(|| module)
+            }
+        };
+        Ok(Function {
+            handle: module.functions[&kernel],
+            most_threads: ptx::THREADS,
+        })
+    }
+}
+
+/// Kernels, loaded.
+struct Module {
+    handle: sys::CUmodule,
+    functions: HashMap<Kernel, sys::CUfunction>,
+    context: Context,
+}
+
+// SAFETY: modules and their functions belong to a context and may be used by every thread that has it current.
+unsafe impl Send for Module {}
+// SAFETY: As above.
+unsafe impl Sync for Module {}
+
+impl Module {
+    fn load(context: Context, text: &str, kernels: &[Kernel]) -> Result<Self, Failure> {
+        context.enter()?;
+        let text = CString::new(text).expect("there is no zero in it");
+        // SAFETY: the text ends with a zero, as the driver wants it.
+        let handle =
+            unsafe { result::module::load_data(text.as_ptr().cast()) }.map_err(|error| {
+                Failure::Build {
+                    log: format!("{} ({})", name_of(error), kernels[0].name()),
+                }
+            })?;
+        let mut module = Module {
+            handle,
+            functions: HashMap::new(),
+            context,
+        };
+        for &kernel in kernels {
+            let name = CString::new(kernel.name()).expect("there is no zero in it");
+            // SAFETY: the module is loaded.
+            let function = unsafe { result::module::get_function(handle, name) }
+                .map_err(failed("cuModuleGetFunction", 0))?;
+            module.functions.insert(kernel, function);
+        }
+        Ok(module)
+    }
+}
+
+impl Drop for Module {
+    fn drop(&mut self) {
+        if self.context.enter().is_ok() {
+            // SAFETY: the module is ours.
+            let _ = unsafe { result::module::unload(self.handle) };
+        }
+    }
+}

@@ -1,0 +1,294 @@
+//! The kernels in PTX, assembled by NVIDIA's assembler: registers, memory for registers that did not suffice, and instructions. Needs
+//! no device, and no more than `scripts/install-ptxas.sh` installs. Where that is missing, each test says that it was skipped.
+
+use std::{
+    collections::HashMap,
+    path::{Path, PathBuf},
+    process::Command,
+};
+
+use rsalab_gpu::{
+    kernel::Kernel,
+    ptx::{self, rates},
+};
+
+/// Every architecture for every length, which takes minutes; else a part.
+fn is_full() -> bool {
+    std::env::var("RSALAB_CONFORMANCE").is_ok_and(|wish| wish == "full")
+}
+
+/// A program of the toolkit, if it is installed.
+fn tool(name: &str) -> Option<PathBuf> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let prefix = std::env::var_os("RSALAB_PREFIX").map_or(root.join("prefix"), PathBuf::from);
+    let path = prefix.join("ptxas").join(name);
+    if !path.exists() {
+        eprintln!(
+            "SKIPPED: there is no {}: run scripts/install-ptxas.sh",
+            path.display()
+        );
+        return None;
+    }
+    Some(path)
+}
+
+/// What the assembler says of a kernel.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct Use {
+    registers: usize,
+    /// Bytes that are written for lack of registers, by all instructions together.
+    spilled: usize,
+}
+
+struct Assembled {
+    uses: HashMap<String, Use>,
+    binary: PathBuf,
+}
+
+/// What the assembler says of each kernel.
+fn uses_of(said: &str) -> HashMap<String, Use> {
+    let mut uses: HashMap<String, Use> = HashMap::new();
+    let mut kernel = String::new();
+    for line in said.lines() {
+        let words: Vec<&str> = line.split_whitespace().collect();
+        let before = |what: &str, back: usize| -> Option<usize> {
+            let place = words.iter().position(|word| word.starts_with(what))?;
+            words[place.checked_sub(back)?].parse().ok()
+        };
+        if line.contains("Function properties for") {
+            kernel = (*words.last().unwrap()).to_owned();
+        } else if let Some(bytes) = before("spill", 2) {
+            uses.entry(kernel.clone()).or_default().spilled = bytes;
+        } else if let Some(registers) = before("registers", 1) {
+            uses.entry(kernel.clone()).or_default().registers = registers;
+        }
+    }
+    uses
+}
+
+/// Assembles a text; what the assembler says, and the binary.
+fn assemble_text(ptxas: &Path, text: &str, name: &str, architecture: &str) -> (String, PathBuf) {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR"));
+    let name = format!("{name}-{architecture}-{}", std::process::id());
+    let source = folder.join(format!("{name}.ptx"));
+    let binary = folder.join(format!("{name}.cubin"));
+    std::fs::write(&source, text).unwrap();
+    let output = Command::new(ptxas)
+        .args(["-v", &format!("-arch={architecture}"), "-o"])
+        .args([&binary, &source])
+        .output()
+        .unwrap();
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(output.status.success(), "{name}: {said}");
+    std::fs::remove_file(source).unwrap();
+    (said, binary)
+}
+
+/// The instructions of a binary, which is removed.
+fn disassemble(nvdisasm: &Path, binary: &Path) -> String {
+    let output = Command::new(nvdisasm)
+        .arg("-c")
+        .arg(binary)
+        .output()
+        .unwrap();
+    assert!(
+        output.status.success(),
+        "{}",
+        String::from_utf8_lossy(&output.stderr)
+    );
+    std::fs::remove_file(binary).unwrap();
+    String::from_utf8_lossy(&output.stdout).into_owned()
+}
+
+fn assemble(ptxas: &Path, limbs: usize, architecture: &str) -> Assembled {
+    let text = ptx::module(limbs).unwrap();
+    let (said, binary) = assemble_text(ptxas, &text, &limbs.to_string(), architecture);
+    let uses = uses_of(&said);
+    assert_eq!(uses.len(), ptx::kernels(limbs).len(), "{said}");
+    Assembled { uses, binary }
+}
+
+#[test]
+fn numbers_stay_in_registers() {
+    let Some(ptxas) = tool("ptxas") else { return };
+    for limbs in ptx::LIMBS {
+        for architecture in ["sm_70", "sm_80", "sm_90", "sm_120"] {
+            // Counting instructions assembles all lengths for sm_90.
+            if limbs == 16 || is_full() {
+                let assembled = assemble(&ptxas, limbs, architecture);
+                std::fs::remove_file(&assembled.binary).unwrap();
+                check_uses(&assembled, limbs, architecture);
+            }
+        }
+    }
+}
+
+fn check_uses(assembled: &Assembled, limbs: usize, architecture: &str) {
+    for (kernel, Use { registers, spilled }) in &assembled.uses {
+        let what = format!("{kernel}, {limbs} limbs, {architecture}");
+        eprintln!("{what}: {registers} registers, {spilled} bytes spilled");
+        assert!(*registers > 0, "{what}");
+        // Up to 1024-bit halves nothing is spilled; above, no more than a few limbs are.
+        let most = if limbs <= 32 { 0 } else { 8 * limbs };
+        assert!(*spilled <= most, "{what}: {spilled} bytes spilled");
+    }
+}
+
+/// A kernel's instructions for sm_90: multiplications of 32 by 32 bits with both halves, and all.
+struct Counts {
+    limbs: usize,
+    kernel: Kernel,
+    wide: usize,
+    all: usize,
+}
+
+const fn counts(limbs: usize, kernel: Kernel, wide: usize, all: usize) -> Counts {
+    Counts {
+        limbs,
+        kernel,
+        wide,
+        all,
+    }
+}
+
+/// What was counted last. A change of more than a fiftieth is to be known about, and this table changed with it.
+const TABLE: [Counts; 8] = [
+    counts(16, Kernel::PowerDigits, 918, 1808),
+    counts(32, Kernel::PowerDigits, 3614, 5088),
+    counts(48, Kernel::PowerDigits, 1868, 4969),
+    counts(64, Kernel::PowerDigits, 2996, 7132),
+    counts(16, Kernel::TwoBits, 408, 950),
+    counts(32, Kernel::TwoBits, 1584, 2578),
+    counts(32, Kernel::PublicBits, 3629, 5017),
+    counts(64, Kernel::PublicBits, 3027, 7315),
+];
+
+/// The products of a kernel's text: those of `mad.hi` and `mul.hi`, as each has its `lo`.
+fn products(kernel: Kernel, limbs: usize) -> usize {
+    let text = ptx::kernel(kernel, limbs).unwrap();
+    text.lines().filter(|line| line.contains(".hi.")).count()
+}
+
+#[test]
+fn two_instructions_become_one() {
+    let (Some(ptxas), Some(nvdisasm)) = (tool("ptxas"), tool("nvdisasm")) else {
+        return;
+    };
+    let mut wrong = Vec::new();
+    for limbs in ptx::LIMBS {
+        let assembled = assemble(&ptxas, limbs, "sm_90");
+        check_uses(&assembled, limbs, "sm_90");
+        let text = disassemble(&nvdisasm, &assembled.binary);
+        for expected in TABLE.iter().filter(|counts| counts.limbs == limbs) {
+            let name = expected.kernel.name();
+            let section = text
+                .split(".section")
+                .find(|section| section.starts_with(&format!("\t.text.{name},")));
+            let section = section.unwrap_or_else(|| panic!("{name} is not in the binary"));
+            let code: Vec<&str> = section.lines().filter_map(instruction).collect();
+            let count = |what: &str| code.iter().filter(|name| name.starts_with(what)).count();
+            let (wide, all, of_text) = (
+                count("IMAD.WIDE"),
+                code.len(),
+                products(expected.kernel, limbs),
+            );
+            eprintln!(
+                "{name}, {limbs} limbs: {wide} wide of {of_text} products, {all} instructions"
+            );
+            // Each product of the text takes one instruction, but for one in ten.
+            assert!(
+                wide + count("IMAD.HI") <= of_text + of_text / 10 + 20,
+                "{name}, {limbs} limbs"
+            );
+            assert!(
+                count("IMAD.HI") * 10 < of_text,
+                "{name}, {limbs} limbs: halves are multiplied apart"
+            );
+            let differs = |got: usize, table: usize| got.abs_diff(table) * 50 > table;
+            if differs(wide, expected.wide) || differs(all, expected.all) {
+                wrong.push(format!("{name}, {limbs} limbs: {wide} wide, {all} in all"));
+            }
+        }
+    }
+    assert!(
+        wrong.is_empty(),
+        "the table has other counts:\n{}",
+        wrong.join("\n")
+    );
+}
+
+/// In doubles nothing is spilled at 16 limbs, and next to nothing at 32.
+#[test]
+fn columns_of_doubles_stay_in_registers() {
+    let (Some(ptxas), Some(nvdisasm)) = (tool("ptxas"), tool("nvdisasm")) else {
+        return;
+    };
+    // Products of two digits in the text: two fused multiply-adds each.
+    for (limbs, most_spilled, products) in [(16, 0, 555), (32, 32, 2210), (48, 2048, 0)] {
+        let text = ptx::power_digits_in_doubles(limbs).unwrap();
+        let (said, binary) = assemble_text(&ptxas, &text, &format!("{limbs}-doubles"), "sm_90");
+        let uses = uses_of(&said);
+        let Use { registers, spilled } = uses["power_digits"];
+        let text = disassemble(&nvdisasm, &binary);
+        let code: Vec<&str> = text.lines().filter_map(instruction).collect();
+        let count = |name: &str| code.iter().filter(|found| found.starts_with(name)).count();
+        let (fused, all) = (count("DFMA"), code.len());
+        eprintln!(
+            "{limbs} limbs in doubles: {registers} registers, {spilled} bytes spilled, {fused} DFMA, {all} instructions"
+        );
+        assert!(
+            spilled <= most_spilled,
+            "{limbs} limbs: {spilled} bytes spilled"
+        );
+        if products > 0 {
+            assert!(
+                (2 * products..2 * products + 20).contains(&fused),
+                "{limbs} limbs: {fused}"
+            );
+        }
+    }
+}
+
+#[test]
+fn a_rate_is_that_of_its_instruction() {
+    let (Some(ptxas), Some(nvdisasm)) = (tool("ptxas"), tool("nvdisasm")) else {
+        return;
+    };
+    for kind in rates::Kind::ALL {
+        let text = rates::module(kind);
+        // Some additions are done by the multiplier, so that both have something to do.
+        let names: &[&str] = match kind {
+            rates::Kind::Wide | rates::Kind::WideCarry => &["IMAD.WIDE"],
+            rates::Kind::AddCarry => &["IADD3", "IMAD.X"],
+            rates::Kind::Logic => &["LOP3"],
+            rates::Kind::Double => &["DFMA"],
+        };
+        let (_, binary) = assemble_text(&ptxas, &text, kind.name(), "sm_90");
+        let text = disassemble(&nvdisasm, &binary);
+        let is_meant = |found: &&str| names.iter().any(|name| found.starts_with(name));
+        let found = text
+            .lines()
+            .filter_map(instruction)
+            .filter(is_meant)
+            .count();
+        // Some more begin and end the kernel.
+        let most = rates::OF_A_TURN + 24;
+        assert!(
+            (rates::OF_A_TURN..=most).contains(&found),
+            "{found} of {names:?}"
+        );
+    }
+}
+
+/// The name of an instruction in a line of a disassembly, without what it depends on.
+fn instruction(line: &str) -> Option<&str> {
+    let rest = line.trim_start().strip_prefix("/*")?.split_once("*/")?.1;
+    let mut words = rest.split_whitespace();
+    let first = words.next()?;
+    match first.starts_with('@') {
+        true => words.next(),
+        false => Some(first),
+    }
+    .map(|name| name.trim_end_matches(';'))
+    .filter(|name| *name != "NOP")
+}
