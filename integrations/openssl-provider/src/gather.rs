@@ -8,7 +8,7 @@
 //!
 //! The descriptor of every paused job is ready at once, so that the event loop resumes it in its next round. What entered in the
 //! round before is computed by the first that is resumed. There is no thread and no timer. The request of a job that is never
-//! resumed is taken back when its connection is freed.
+//! resumed is taken back when its connection is freed. A thread whose requests come one at a time pauses few of them.
 
 use std::{cell::RefCell, mem, process, sync::Arc};
 
@@ -30,6 +30,27 @@ use crate::{
 struct Gathering {
     process: u32,
     waiting: Vec<Asked>,
+    /// How many requests, one after the other, found nobody to share a pass with.
+    alone: u32,
+}
+
+/// After so many requests in a row that found nobody, a pause is in vain, and the next ones are computed at once,
+const ALONE: u32 = 16;
+/// except one in so many, which finds company when it comes: whoever asks while a job is paused joins it.
+const PROBE: u32 = 8;
+
+impl Gathering {
+    /// Whether a job is to pause, so that others may join.
+    fn is_worth_a_pause(&self) -> bool {
+        !self.waiting.is_empty() || self.alone < ALONE || self.alone.is_multiple_of(PROBE)
+    }
+
+    fn note(&mut self, requests: usize) {
+        self.alone = match requests {
+            0 | 1 => self.alone.wrapping_add(1).max(1),
+            _ => 0,
+        };
+    }
 }
 
 thread_local! {
@@ -54,23 +75,27 @@ pub(crate) fn private(key: &Arc<Key>, input: Zeroizing<Vec<u8>>) -> Result<Zeroi
 fn together(key: &Arc<Key>, input: Zeroizing<Vec<u8>>, job: Job) -> Result<Zeroizing<Vec<u8>>> {
     let lanes = key.lanes()?;
     let request = Arc::new(Request::of_job(input));
-    let is_full = GATHERING.with_borrow_mut(|gathering| {
+    let computes = GATHERING.with_borrow_mut(|gathering| {
         if gathering.process != process::id() {
             // What gathered before a fork is the parent's.
             gathering.waiting.clear();
             gathering.process = process::id();
         }
+        let is_worth_a_pause = gathering.is_worth_a_pause();
         gathering.waiting.push(Asked::new(key, &request));
-        fills(&gathering.waiting, key, lanes)
+        !is_worth_a_pause || fills(&gathering.waiting, key, lanes)
     });
-    if !is_full {
+    if !computes {
         let request = Arc::clone(&request);
         // Where a job cannot pause, it computes what is there.
         job.pause(move || forget(&request));
     }
     // One that was resumed on another thread finds its request nowhere there, and computes for itself alone.
     if request.is_waiting() {
-        let mut gathered = GATHERING.with_borrow_mut(|gathering| mem::take(&mut gathering.waiting));
+        let mut gathered = GATHERING.with_borrow_mut(|gathering| {
+            gathering.note(gathering.waiting.len());
+            mem::take(&mut gathering.waiting)
+        });
         if !gathered.iter().any(|asked| asked.is(&request)) {
             gathered.push(Asked::new(key, &request));
         }
