@@ -47,7 +47,7 @@ impl Gathering {
 
     fn note(&mut self, requests: usize) {
         self.alone = match requests {
-            0 | 1 => self.alone.wrapping_add(1).max(1),
+            0 | 1 => self.alone.wrapping_add(1),
             _ => 0,
         };
     }
@@ -114,4 +114,37 @@ fn forget(request: &Arc<Request>) {
             waiting.retain(|asked| !asked.is(request));
         }
     });
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rsalab_rsa::PrivateKey;
+
+    #[test]
+    fn who_finds_nobody_pauses_seldom_until_somebody_comes() {
+        let mut gathering = Gathering::default();
+        let pauses = |gathering: &mut Gathering, requests: u32, size| -> u32 {
+            let one = |_| {
+                let pause = gathering.is_worth_a_pause();
+                gathering.note(size);
+                u32::from(pause)
+            };
+            (0..requests).map(one).sum()
+        };
+        assert_eq!(pauses(&mut gathering, ALONE, 1), ALONE);
+        assert_eq!(pauses(&mut gathering, 10 * PROBE, 1), 10);
+        // One is paused: whoever comes joins it.
+        let key = PrivateKey::generate(512).unwrap();
+        let key = Arc::new(Key::from_private(key));
+        let request = Arc::new(Request::of_job(vec![0; 64].into()));
+        gathering.alone = ALONE + 1;
+        assert!(!gathering.is_worth_a_pause());
+        gathering.waiting.push(Asked::new(&key, &request));
+        assert!(gathering.is_worth_a_pause());
+        gathering.waiting.clear();
+        // They shared a pass: the next ones pause again.
+        gathering.note(2);
+        assert_eq!(pauses(&mut gathering, ALONE, 1), ALONE);
+    }
 }
