@@ -167,7 +167,7 @@ fn bytes(len: usize, rng: &mut ChaCha20Rng) -> Vec<u8> {
 }
 
 /// By how much the mean of one execution may differ all the same: a tenth of a cycle at 5 GHz, in nanoseconds. An instruction or a branch that takes
-/// longer for some data takes a cycle longer at least. Less than that is what the machine around it does with the data (a clock that follows
+/// longer for some data takes a cycle longer at least, if each time. Less than that may be what the machine around it does with the data (a clock that follows
 /// the power they take: Wang et al., "Hertzbleed", 2022) or with the place of the code; the crate's notes have a case.
 const MACHINE: f64 = 0.02;
 
