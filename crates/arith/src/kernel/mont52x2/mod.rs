@@ -38,14 +38,16 @@ mod carries;
 mod moduli;
 mod operations;
 pub(crate) mod quad;
+pub(crate) mod rows;
 mod stream;
 
 use super::{Doublings, LaneKernel, digits52};
 use crate::kernel::lanes::{DIGIT_BITS, DIGIT_MASK};
 use crate::limbs::{Modulus, Nat, words};
-use moduli::{Moduli, QUAD_BITS, copy_digits, digits_mut, digits_of, quads, quads_mut, quads_of};
+use moduli::{Moduli, copy_digits, digits_mut, digits_of, quads, quads_mut, quads_of};
 use operations::{Add, Multiply, Select, Square};
 use quad::{DIGITS, Quads, Work};
+use rows::Rows;
 use stream::working_quads;
 
 /// The kernel over one form, for N numbers at once, 1 or 2.
@@ -64,11 +66,50 @@ impl<V: Quads<N>, const N: usize> Mont52x2<V, N> {
         V::run(self.token, work);
     }
 
-    /// Does what is wanted of the first number alone in the form for that.
-    fn run_under(self, moduli: &Moduli<N>, work: impl Work<N>) {
-        match moduli.wanted {
-            1 => V::First::run(self.token, work),
-            _ => V::run(self.token, work),
+    /// a = a b / R mod n.
+    fn multiply<F: Quads<N, Token = V::Token>>(
+        self,
+        moduli: &Moduli<N>,
+        a: &mut [u64],
+        b: &[u64],
+        working: &mut [u64],
+    ) {
+        let (a, b, working) = (quads_mut(a), quads_of(b), quads_mut(working));
+        match F::Rows::of(moduli.limbs()) {
+            Some(rows) => rows.multiply(self.token, &moduli.rows, a, b, working),
+            None => F::run(
+                self.token,
+                Multiply {
+                    moduli,
+                    a,
+                    b,
+                    working,
+                },
+            ),
+        }
+    }
+
+    /// a = a^2 / R mod n, `times` times over.
+    fn square<F: Quads<N, Token = V::Token>>(
+        self,
+        moduli: &Moduli<N>,
+        a: &mut [u64],
+        times: usize,
+        working: &mut [u64],
+    ) {
+        let (a, working) = (quads_mut(a), quads_mut(working));
+        match F::Rows::of(moduli.limbs()) {
+            Some(_) if times == 0 => {}
+            Some(rows) => rows.square(self.token, &moduli.rows, a, times, working),
+            None => F::run(
+                self.token,
+                Square {
+                    moduli,
+                    a,
+                    times,
+                    working,
+                },
+            ),
         }
     }
 }
@@ -87,7 +128,7 @@ impl<V: Quads<N>, const N: usize> LaneKernel for Mont52x2<V, N> {
     }
 
     fn moduli(self, limbs: usize) -> Moduli<N> {
-        Moduli::new(limbs)
+        Moduli::new(limbs, V::Rows::of(limbs).map(Rows::digits))
     }
 
     fn set_modulus(self, moduli: &mut Moduli<N>, lane: usize, modulus: &Modulus) {
@@ -156,27 +197,18 @@ impl<V: Quads<N>, const N: usize> LaneKernel for Mont52x2<V, N> {
     }
 
     fn mul(self, moduli: &Moduli<N>, a: &mut [u64], b: &[u64], working: &mut [u64]) {
-        self.run_under(
-            moduli,
-            Multiply {
-                moduli,
-                a: quads_mut(a),
-                b: quads_of(b),
-                working: quads_mut(working),
-            },
-        );
+        // What is wanted of the first number alone, in the form for that.
+        match moduli.wanted {
+            1 => self.multiply::<V::First>(moduli, a, b, working),
+            _ => self.multiply::<V>(moduli, a, b, working),
+        }
     }
 
     fn sqr(self, moduli: &Moduli<N>, a: &mut [u64], times: usize, working: &mut [u64]) {
-        self.run_under(
-            moduli,
-            Square {
-                moduli,
-                a: quads_mut(a),
-                times,
-                working: quads_mut(working),
-            },
-        );
+        match moduli.wanted {
+            1 => self.square::<V::First>(moduli, a, times, working),
+            _ => self.square::<V>(moduli, a, times, working),
+        }
     }
 
     fn select(self, table: &[u64], digits: &[u8], value: &mut [u64]) {
@@ -188,7 +220,8 @@ impl<V: Quads<N>, const N: usize> LaneKernel for Mont52x2<V, N> {
     }
 
     fn r_bits(limbs: usize) -> usize {
-        QUAD_BITS * quads(limbs)
+        let digits = V::Rows::of(limbs).map(Rows::digits);
+        DIGIT_BITS * digits.unwrap_or(DIGITS * quads(limbs))
     }
 
     fn can_double(limbs: usize, bits: usize) -> bool {

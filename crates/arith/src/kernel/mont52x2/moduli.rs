@@ -1,6 +1,7 @@
 //! What is prepared for the moduli of all numbers, and numbers between limbs and digits.
 
 use super::quad::{DIGITS, Shifted, Words};
+use super::rows;
 use crate::kernel::digits52;
 use crate::kernel::lanes::DIGIT_BITS;
 use crate::limbs::aligned::Aligned;
@@ -21,6 +22,8 @@ pub(crate) struct Moduli<const N: usize> {
     /// Of how many numbers, the first ones, results are wanted.
     pub(super) wanted: usize,
     pub(super) plain: Vec<Nat>,
+    /// What reduces row by row, number by number, where that is done; then what is against the columns is not there.
+    pub(super) rows: Aligned,
     /// n, against the columns.
     n: Aligned,
     /// 1 / 2^208 mod n, against the columns.
@@ -38,11 +41,14 @@ pub(crate) struct Moduli<const N: usize> {
 }
 
 impl<const N: usize> Moduli<N> {
-    /// Room for moduli of `limbs` limbs.
-    pub(super) fn new(limbs: usize) -> Self {
+    /// Room for moduli of `limbs` limbs, by which rows of so many digits reduce, if any do.
+    pub(super) fn new(limbs: usize, digits: Option<usize>) -> Self {
         let width = quads(limbs);
         let value = || Aligned::zero(N * DIGITS * width);
-        let shifted = |width| Aligned::zero(N * DIGITS * DIGITS * width);
+        let shifted = |width| match digits {
+            Some(_) => Aligned::zero(0),
+            None => Aligned::zero(N * DIGITS * DIGITS * width),
+        };
         let mut unit = value();
         for lane in 0..N {
             digits52::put(digits_mut::<N>(&mut unit, lane), &[1]);
@@ -50,6 +56,7 @@ impl<const N: usize> Moduli<N> {
         Self {
             wanted: N,
             plain: vec![Nat::zero(limbs); N],
+            rows: Aligned::zero(digits.map_or(0, |digits| N * rows::modulus_words(digits))),
             n: shifted(width + 1),
             inverse: shifted(width + 1),
             quotient: shifted(1),
@@ -64,6 +71,9 @@ impl<const N: usize> Moduli<N> {
     pub(super) fn set_to_reduce(&mut self, lane: usize, modulus: &Modulus) {
         let limbs = modulus.limbs();
         self.plain[lane].copy_from_slice(modulus.n());
+        if let Some(rows) = self.rows_of(lane) {
+            return rows::put_modulus(rows, modulus);
+        }
         put_shifted::<N>(&mut self.n, lane, modulus.n());
         let inverse = negated_inverse(modulus.n(), QUAD_BITS.div_ceil(LIMB_BITS));
         put_shifted::<N>(&mut self.quotient, lane, &inverse);
@@ -78,9 +88,23 @@ impl<const N: usize> Moduli<N> {
         }
     }
 
+    /// Limbs of each modulus.
+    pub(super) fn limbs(&self) -> usize {
+        self.plain[0].len()
+    }
+
+    /// What reduces one number row by row, where that is done.
+    fn rows_of(&mut self, lane: usize) -> Option<&mut [u64]> {
+        let words = self.rows.len() / N;
+        (words > 0).then(|| &mut self.rows[lane * words..][..words])
+    }
+
     /// Copies what another one of as many limbs holds in a lane.
     pub(super) fn copy_from(&mut self, lane: usize, other: &Self, from: usize) {
         self.plain[lane].copy_from_slice(&other.plain[from]);
+        if let Some(rows) = self.rows_of(lane) {
+            rows.copy_from_slice(&other.rows[from * rows.len()..][..rows.len()]);
+        }
         for (to, other) in [
             (&mut self.n, &other.n),
             (&mut self.inverse, &other.inverse),

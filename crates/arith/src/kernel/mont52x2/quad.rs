@@ -4,6 +4,7 @@
 //! registers, for two (`x86_64::ifma_quads`). As with [`Lanes`](crate::kernel::lanes::Lanes), the kernel's body is generic and `#[inline(always)]`,
 //! and [`Quads::run`] compiles it with the instructions that the form needs.
 
+use super::rows::{NoRows, Rows};
 use crate::kernel::lanes::{DIGIT_BITS, DIGIT_MASK};
 use std::hint::black_box;
 
@@ -26,6 +27,8 @@ pub(crate) trait Quads<const N: usize>: Copy + Send + Sync + 'static {
     type Token: Copy + Send + Sync + 'static;
     /// The form that works on the first number and leaves the others as they are, where that is faster; else this one.
     type First: Quads<N, Token = Self::Token>;
+    /// Products digit by digit, where there is code for that; elsewhere they are made quad by quad.
+    type Rows: Rows<N, Token = Self::Token>;
 
     /// Does `work` compiled for this form.
     fn run<W: Work<N>>(token: Self::Token, work: W);
@@ -155,6 +158,7 @@ impl<const N: usize> Quads<N> for Portable<N> {
     const NAME: &'static str = "mont52x2_portable";
     type Token = ();
     type First = Self;
+    type Rows = NoRows<()>;
 
     fn run<W: Work<N>>((): (), work: W) {
         work.run::<Self>(());

@@ -1,6 +1,7 @@
 //! Four digits of one number in a 256-bit register, or of each of two in a 512-bit register, with AVX-512 IFMA and VL; and of the first of two
 //! in a 256-bit register, where the second one is not wanted.
 
+use super::ifma_rows;
 use super::ifma512::HaveIfma;
 use crate::kernel::lanes::{DIGIT_BITS, DIGIT_MASK};
 use crate::kernel::mont52x2::quad::{DIGITS, New, Quads, Shifted, Words, Work};
@@ -37,7 +38,7 @@ const fn words_at(places: u8, elsewhere: u64, word: u64) -> [u64; DIGITS] {
 /// What all forms do, by the intrinsics of their registers' size.
 macro_rules! form {
     (
-        $form:ident, $first:ident, $numbers:literal, $run:ident, $places:expr,
+        $form:ident, $first:ident, $digits:ident, $numbers:literal, $run:ident, $places:expr,
         $set1:ident $loadu:ident $storeu:ident $add:ident $mask_add:ident $and:ident $or:ident $srli:ident
         $permute:ident $maskz_permute:ident $bslli:ident $cmpeq:ident $cmpgt:ident $xor:ident $srai:ident
         $lo:ident $hi:ident,
@@ -73,6 +74,7 @@ macro_rules! form {
             const NAME: &'static str = "mont52x2_ifma";
             type Token = HaveIfma;
             type First = $first;
+            type Rows = ifma_rows::$digits;
 
             fn run<W: Work<$numbers>>(token: HaveIfma, work: W) {
                 // SAFETY: the token proves that the CPU has every feature named on the function.
@@ -258,9 +260,9 @@ macro_rules! form {
 
 /// A form in registers of 256 bits.
 macro_rules! form_of_256_bits {
-    ($form:ident, $numbers:literal, $run:ident, $rows:ident) => {
+    ($form:ident, $digits:ident, $numbers:literal, $run:ident, $rows:ident) => {
 form! {
-    $form, $form, $numbers, $run, 1,
+    $form, $form, $digits, $numbers, $run, 1,
     _mm256_set1_epi64x _mm256_loadu_si256 _mm256_storeu_si256 _mm256_add_epi64 _mm256_mask_add_epi64 _mm256_and_si256 _mm256_or_si256 _mm256_srli_epi64
     _mm256_permutex_epi64 _mm256_maskz_permutex_epi64 _mm256_bslli_epi128 _mm256_cmpeq_epi64_mask _mm256_cmpgt_epu64_mask _mm256_xor_si256 _mm256_srai_epi64
     _mm256_madd52lo_epu64 _mm256_madd52hi_epu64,
@@ -281,11 +283,11 @@ form! {
     };
 }
 
-form_of_256_bits! { OneQuad, 1, run_quad_of_one, rows_of_one }
-form_of_256_bits! { FirstQuad, 2, run_quad_of_first, rows_of_first }
+form_of_256_bits! { OneQuad, One, 1, run_quad_of_one, rows_of_one }
+form_of_256_bits! { FirstQuad, FirstOfTwo, 2, run_quad_of_first, rows_of_first }
 
 form! {
-    TwoQuads, FirstQuad, 2, run_quad_of_two, 0b1_0001,
+    TwoQuads, FirstQuad, Two, 2, run_quad_of_two, 0b1_0001,
     _mm512_set1_epi64 _mm512_loadu_si512 _mm512_storeu_si512 _mm512_add_epi64 _mm512_mask_add_epi64 _mm512_and_si512 _mm512_or_si512 _mm512_srli_epi64
     _mm512_permutex_epi64 _mm512_maskz_permutex_epi64 _mm512_bslli_epi128 _mm512_cmpeq_epi64_mask _mm512_cmpgt_epu64_mask _mm512_xor_si512 _mm512_srai_epi64
     _mm512_madd52lo_epu64 _mm512_madd52hi_epu64,

@@ -1,0 +1,25 @@
+//! Writes the assembly that `src/kernel/x86_64/ifma_rows.rs` includes: one file for each length and operation.
+
+mod rows;
+
+use rows::Function;
+use std::path::Path;
+use std::{env, fs, io};
+
+fn main() -> io::Result<()> {
+    println!("cargo::rerun-if-changed=build");
+    if env::var("CARGO_CFG_TARGET_ARCH").as_deref() != Ok("x86_64") {
+        return Ok(());
+    }
+    let folder = env::var_os("OUT_DIR").expect("Cargo sets OUT_DIR");
+    for digits in rows::LENGTHS {
+        for numbers in [1, 2] {
+            for squares in [false, true] {
+                let function = Function::new(digits, numbers, squares);
+                let name = format!("{}_{digits}x{numbers}.s", function.name());
+                fs::write(Path::new(&folder).join(name), function.text())?;
+            }
+        }
+    }
+    Ok(())
+}

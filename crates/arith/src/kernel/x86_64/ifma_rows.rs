@@ -1,0 +1,276 @@
+//! Montgomery arithmetic on one number or two at once with AVX-512 IFMA, digit by digit: a digit of b and one of the quotient in all places of a
+//! vector, times all of the other factor. For the lengths of [`LENGTHS`]; `build/rows.rs` writes the code.
+//!
+//! ```text
+//! m n       a multiple of n that is -1 mod 2^52; n' = (m n + 1) / 2^52 is as long as n
+//! multiply  s = 0; for each digit of b: s += digit · a; q = s mod 2^52; s = floor(s / 2^52) + q n'
+//!           for the last one                          q = -s / n mod 2^52; s = (s + q n) / 2^52
+//! square    digit by digit of 2 a, times what lies above it in a; and the squares of the digits
+//! ```
+//!
+//! (s + q m n) / 2^52 = floor(s / 2^52) + q n', as s = q mod 2^52: so the digit of the quotient is the lowest one of the sum, without a multiplication
+//! (Orup, "Simplifying quotient determination in high-radix modular multiplication", 1995). Results would be as long as m n; the last digit
+//! is one of n itself and makes them short again.
+//!
+//! s moves down by a place for each digit, in registers. All four kinds of products, low and high digits of those with a and with n', then come to the
+//! same places: high digits wait until s has moved. What does not depend on the newest digit of the quotient is summed apart, so that the next one
+//! waits for three steps only: a move, an addition, a multiplication.
+//!
+//! # Bounds
+//!
+//! R = 2^(52 d) >= 16 · 2^(64 N) for numbers of N limbs. The quotient's digits but the last are below R / 2^52 together, and m n below 2^52 n; the last
+//! one takes less than R n / R: a result is below a b / R + 2 n, as elsewhere in [`mont52x2`](crate::kernel::mont52x2). A place takes at most four
+//! products, each below 2^52, in each of d <= 40 rows, two more of the diagonal, and carries: below 2^60.
+//!
+//! # Time
+//!
+//! Straight lines and loops over public counts; no branch and no address depends on a digit. The carries of a result pass through general registers.
+
+use super::ifma512::HaveIfma;
+use crate::kernel::lanes::{DIGIT_BITS, DIGIT_MASK};
+use crate::kernel::mont52x2::quad::{DIGITS, Words};
+use crate::kernel::mont52x2::rows::{self, Rows, VECTOR};
+use std::arch::naked_asm;
+use std::ptr;
+
+/// Vectors of working memory for each of a number's.
+const WORKING_VECTORS: usize = 4;
+
+/// What the code wants to find in memory.
+#[repr(C, align(64))]
+struct Constants {
+    /// By a digit in the lowest place; everything away elsewhere.
+    shifts: [u64; VECTOR],
+    largest_digit: [u64; VECTOR],
+    /// Places of two vectors by turns: the lower four of each, and the upper.
+    lower_pairs: [u64; VECTOR],
+    upper_pairs: [u64; VECTOR],
+}
+
+static CONSTANTS: Constants = Constants {
+    shifts: [DIGIT_BITS as u64, 64, 64, 64, 64, 64, 64, 64],
+    largest_digit: [DIGIT_MASK; VECTOR],
+    lower_pairs: [0, 8, 1, 9, 2, 10, 3, 11],
+    upper_pairs: [4, 12, 5, 13, 6, 14, 7, 15],
+};
+
+/// a, b, the moduli, how many squarings, working memory, constants.
+type Code =
+    unsafe extern "sysv64" fn(*mut u64, *const u64, *const u64, usize, *mut u64, &Constants);
+
+/// The code for one length, for one number and for two.
+#[derive(Clone, Copy)]
+struct Length {
+    digits: usize,
+    multiply: [Code; 2],
+    square: [Code; 2],
+}
+
+/// One of the files that the build has written.
+macro_rules! code {
+    ($name:expr) => {{
+        /// # Safety
+        /// AVX-512 F, VL, DQ, BW, IFMA; memory as the build script's module says.
+        #[unsafe(naked)]
+        unsafe extern "sysv64" fn code(
+            _: *mut u64,
+            _: *const u64,
+            _: *const u64,
+            _: usize,
+            _: *mut u64,
+            _: &Constants,
+        ) {
+            naked_asm!(
+                include_str!(concat!(env!("OUT_DIR"), "/", $name, ".s")),
+                options(raw)
+            )
+        }
+        code
+    }};
+}
+
+macro_rules! lengths {
+    ($($digits:literal)*) => {
+        /// The shortest first.
+        static LENGTHS: [Length; [$($digits),*].len()] = [$(Length {
+            digits: $digits,
+            multiply: [
+                code!(concat!("multiply_", $digits, "x1")),
+                code!(concat!("multiply_", $digits, "x2")),
+            ],
+            square: [
+                code!(concat!("square_", $digits, "x1")),
+                code!(concat!("square_", $digits, "x2")),
+            ],
+        }),*];
+    };
+}
+
+lengths! { 8 10 12 14 16 18 20 24 28 30 32 36 40 }
+
+impl Length {
+    /// The shortest one for numbers of `limbs` limbs.
+    fn of(limbs: usize) -> Option<&'static Self> {
+        let digits = rows::digits(limbs);
+        let length = LENGTHS.iter().find(|length| length.digits >= digits)?;
+        // Not where a value would need a quad more.
+        let quads = |digits: usize| digits.div_ceil(DIGITS);
+        (quads(length.digits) == quads(digits)).then_some(length)
+    }
+}
+
+/// Has the code for one number or two of this length work on `a`.
+///
+/// # Safety
+/// `code` is for N numbers of so many digits, and `b` points to as many quads as `a` if it multiplies.
+unsafe fn call<const N: usize>(
+    _: HaveIfma,
+    code: Code,
+    digits: usize,
+    a: &mut [Words<N>],
+    b: *const u64,
+    moduli: &[u64],
+    times: usize,
+    working: &mut [Words<N>],
+) {
+    let working = working.as_flattened_mut().as_flattened_mut();
+    let start = working.as_ptr().align_offset(align_of::<Constants>());
+    let working = &mut working[start..][..N * WORKING_VECTORS * VECTOR * rows::vectors(digits)];
+    assert_eq!(a.len(), digits.div_ceil(DIGITS));
+    assert!(moduli.len() >= N * rows::modulus_words(digits) && times > 0);
+    assert!(moduli.as_ptr().cast::<Constants>().is_aligned());
+    let a = a.as_flattened_mut().as_flattened_mut().as_mut_ptr();
+    // SAFETY: the token proves the instructions; memory is as long as the code wants it, and on the borders; for `b` the caller promises it.
+    unsafe {
+        code(
+            a,
+            b,
+            moduli.as_ptr(),
+            times,
+            working.as_mut_ptr(),
+            &CONSTANTS,
+        )
+    }
+}
+
+/// Defines the rows of N numbers by the code for as many.
+macro_rules! rows_of {
+    ($(#[$doc:meta])* $rows:ident, $numbers:literal) => {
+        $(#[$doc])*
+        #[derive(Clone, Copy)]
+        pub(crate) struct $rows(&'static Length);
+
+        impl Rows<$numbers> for $rows {
+            type Token = HaveIfma;
+
+            fn of(limbs: usize) -> Option<Self> {
+                Length::of(limbs).map(Self)
+            }
+
+            fn digits(self) -> usize {
+                self.0.digits
+            }
+
+            fn multiply(
+                self,
+                token: HaveIfma,
+                moduli: &[u64],
+                a: &mut [Words<$numbers>],
+                b: &[Words<$numbers>],
+                working: &mut [Words<$numbers>],
+            ) {
+                assert_eq!(a.len(), b.len());
+                let (code, b) = (self.0.multiply[$numbers - 1], b.as_ptr().cast());
+                // SAFETY: the code is the one for this length; `b` is as long as `a`.
+                unsafe { call(token, code, self.0.digits, a, b, moduli, 1, working) }
+            }
+
+            fn square(
+                self,
+                token: HaveIfma,
+                moduli: &[u64],
+                a: &mut [Words<$numbers>],
+                times: usize,
+                working: &mut [Words<$numbers>],
+            ) {
+                let code = self.0.square[$numbers - 1];
+                // SAFETY: the code is the one for this length, and squares.
+                unsafe { call(token, code, self.0.digits, a, ptr::null(), moduli, times, working) }
+            }
+        }
+    };
+}
+
+rows_of! {
+    /// Of one number.
+    One, 1
+}
+rows_of! {
+    /// Of two numbers, whose rows take turns.
+    Two, 2
+}
+
+/// Of the first of two numbers, by the code for one, which finds its quads side by side in a copy.
+#[derive(Clone, Copy)]
+pub(crate) struct FirstOfTwo(One);
+
+impl FirstOfTwo {
+    /// Does what is wanted of the first number of `a`.
+    fn alone(
+        a: &mut [Words<2>],
+        working: &mut [Words<2>],
+        work: impl FnOnce(&mut [Words<1>], &mut [Words<1>]),
+    ) {
+        let (copy, working) = working.as_flattened_mut().split_at_mut(a.len());
+        let copy = copy.as_chunks_mut().0;
+        for (copy, quad) in copy.iter_mut().zip(&*a) {
+            copy[0] = quad[0];
+        }
+        work(copy, working.as_chunks_mut().0);
+        for (quad, copy) in a.iter_mut().zip(copy) {
+            quad[0] = copy[0];
+        }
+    }
+}
+
+impl Rows<2> for FirstOfTwo {
+    type Token = HaveIfma;
+
+    fn of(limbs: usize) -> Option<Self> {
+        One::of(limbs).map(Self)
+    }
+
+    fn digits(self) -> usize {
+        self.0.digits()
+    }
+
+    fn multiply(
+        self,
+        token: HaveIfma,
+        moduli: &[u64],
+        a: &mut [Words<2>],
+        b: &[Words<2>],
+        working: &mut [Words<2>],
+    ) {
+        Self::alone(a, working, |a, working| {
+            let (first, working) = working.split_at_mut(a.len());
+            for (first, quad) in first.iter_mut().zip(b) {
+                first[0] = quad[0];
+            }
+            self.0.multiply(token, moduli, a, first, working);
+        });
+    }
+
+    fn square(
+        self,
+        token: HaveIfma,
+        moduli: &[u64],
+        a: &mut [Words<2>],
+        times: usize,
+        working: &mut [Words<2>],
+    ) {
+        Self::alone(a, working, |a, working| {
+            self.0.square(token, moduli, a, times, working);
+        });
+    }
+}
