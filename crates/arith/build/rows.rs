@@ -250,10 +250,8 @@ impl Function {
     fn enter(&mut self) {
         self.make_zero(self.zero);
         if self.squares {
-            // k1 to k7: all places above the first, the second and so on.
-            for k in 1..DIGITS_OF_A_VECTOR {
-                let above = 0xff << k & 0xff;
-                line!(self, "mov eax, {above}\nkmovb k{k}, eax");
+            for place in 1..DIGITS_OF_A_VECTOR {
+                self.places_above(place);
             }
         }
         self.each_number(|f, number| {
@@ -284,6 +282,12 @@ impl Function {
                 }
             });
         });
+    }
+
+    /// k1 to k7 mean all places from the second on, from the third on, and so forth.
+    fn places_above(&mut self, k: usize) {
+        let places = 0xff << k & 0xff;
+        line!(self, "mov eax, {places}\nkmovb k{k}, eax");
     }
 
     fn leave(&mut self) {
@@ -389,7 +393,9 @@ impl Function {
         } else {
             self.make_zeros(number.sum);
         }
-        self.digit(number, 0);
+        if !self.squares {
+            self.digit(number, 0);
+        }
         self.products(number, "vpmadd52luq", number.sum, 0);
         self.make_zeros(number.next);
         self.products(number, "vpmadd52huq", number.next, 0);
@@ -442,32 +448,22 @@ impl Function {
             "vpmadd52luq xmm{quotient}, xmm{sum}, [rdx + {inverse}]"
         );
         line!(self, "vpbroadcastq zmm{quotient}, xmm{quotient}");
-        let reduce = |f: &mut Self, op: &str, j: usize| {
-            f.op(
-                op,
-                j,
-                sum + j,
-                quotient,
-                &format!("[rdx + {}]", n + VECTOR * j),
-            );
-        };
-        self.each_vector(|f, j| reduce(f, "vpmadd52luq", j));
-        self.carry_of_the_lowest_digit(number);
         if self.squares {
             // The diagonal's upper half.
             let at = number.memory + self.vectors * VECTOR + 8 * self.digits;
             self.each_vector(|f, j| {
-                f.op(
-                    "vpaddq",
-                    j,
-                    next + j,
-                    next + j,
-                    &format!("[r8 + {}]", at + VECTOR * j),
-                )
+                let diagonal = format!("[r8 + {}]", at + VECTOR * j);
+                f.op("vpaddq", j, next + j, next + j, &diagonal);
             });
         }
+        for (op, onto) in [("vpmadd52luq", sum), ("vpmadd52huq", next)] {
+            self.each_vector(|f, j| {
+                let n = format!("[rdx + {}]", n + VECTOR * j);
+                f.op(op, j, onto + j, quotient, &n);
+            });
+        }
+        self.carry_of_the_lowest_digit(number);
         self.move_down(number);
-        self.each_vector(|f, j| reduce(f, "vpmadd52huq", j));
     }
 
     /// a = the sum, in digits: what exceeds a digit goes one place up, after which a place carries one or nothing; these carries all at once, by an
@@ -533,12 +529,13 @@ impl Function {
         } = *number;
         let diagonal = memory + self.vectors * VECTOR;
         let zero = self.zero;
-        // a is in a register then.
+        // The `j`th vector of a, in a register.
         let load = |f: &mut Self, j: usize| match j < number.a.in_registers {
             true => number.a.first + j,
             false => {
-                line!(f, "vmovdqa64 zmm{digit}, {}", number.a.operand("zmm", j));
-                digit
+                let a = number.a.operand("zmm", j);
+                line!(f, "vmovdqa64 zmm{quotient}, {a}");
+                quotient
             }
         };
         self.each_vector(|f, j| {
@@ -547,30 +544,38 @@ impl Function {
                 _ => number.a.operand("zmm", j - 1),
             };
             let (a, carried, double) = (load(f, j), next + j, carry);
+            let largest = f.largest_digit(0);
+            line!(f, "vpaddq zmm{double}, zmm{a}, zmm{a}");
+            line!(f, "vpandq zmm{double}, zmm{double}, {largest}");
+            if j == 0 {
+                // The first row's digit, which need not wait for memory.
+                line!(f, "vpbroadcastq zmm{digit}, xmm{double}");
+            }
             line!(f, "valignq zmm{carried}, zmm{a}, {below}, 7");
             line!(f, "vpsrlq zmm{carried}, zmm{carried}, 51");
-            line!(f, "vpaddq zmm{double}, zmm{a}, zmm{a}");
-            line!(f, "vpandq zmm{double}, zmm{double}, {}", f.largest_digit(0));
             line!(f, "vpaddq zmm{double}, zmm{double}, zmm{carried}");
             line!(f, "vmovdqa64 [r8 + {}], zmm{double}", memory + VECTOR * j);
         });
         self.each_vector(|f, j| {
-            let (a, low, high) = (load(f, j), next + j, sum + j);
+            let (a, low, high) = (load(f, j), next + j, carry);
             line!(f, "vpsubq zmm{low}, zmm{zero}, zmm{low}");
             line!(f, "vpandq zmm{low}, zmm{low}, zmm{a}");
             line!(f, "vpmadd52luq zmm{low}, zmm{a}, zmm{a}");
             f.make_zero(high);
             line!(f, "vpmadd52huq zmm{high}, zmm{a}, zmm{a}");
             for (half, pairs) in [LOWER_PAIRS, UPPER_PAIRS].into_iter().enumerate() {
-                let at = diagonal + VECTOR * (2 * j + half);
-                line!(f, "vmovdqa64 zmm{quotient}, [r9 + {pairs}]");
-                line!(f, "vpermi2q zmm{quotient}, zmm{low}, zmm{high}");
-                line!(f, "vmovdqa64 [r8 + {at}], zmm{quotient}");
+                let pair = 2 * j + half;
+                let to = if pair < f.vectors {
+                    sum + pair
+                } else {
+                    quotient
+                };
+                line!(f, "vmovdqa64 zmm{to}, [r9 + {pairs}]");
+                line!(f, "vpermi2q zmm{to}, zmm{low}, zmm{high}");
+                if DIGITS_OF_A_VECTOR * (pair + 1) > f.digits {
+                    line!(f, "vmovdqa64 [r8 + {}], zmm{to}", diagonal + VECTOR * pair);
+                }
             }
-        });
-        self.each_vector(|f, j| {
-            let (size, at) = (f.size(j), diagonal + VECTOR * j);
-            line!(f, "vmovdqa64 {size}{}, [r8 + {at}]", sum + j);
         });
         // What is in the sum by now, above its last digit, is not added a second time.
         for place in self.digits..DIGITS_OF_A_QUAD * self.quads() {
