@@ -1,4 +1,4 @@
-//! Writes the assembly that `src/kernel/x86_64/ifma_rows.rs` includes: one file for each length and operation.
+//! Writes the assembly that `src/kernel/x86_64/ifma_rows.rs` includes: one file for each length, for one number and for two.
 
 mod rows;
 
@@ -14,11 +14,11 @@ fn main() -> io::Result<()> {
     let folder = env::var_os("OUT_DIR").expect("Cargo sets OUT_DIR");
     for digits in rows::LENGTHS {
         for numbers in [1, 2] {
-            for squares in [false, true] {
-                let function = Function::new(digits, numbers, squares);
-                let name = format!("{}_{digits}x{numbers}.s", function.name());
-                fs::write(Path::new(&folder).join(name), function.text())?;
-            }
+            let text = Function::new(digits, numbers).text();
+            fs::write(
+                Path::new(&folder).join(format!("{digits}x{numbers}.s")),
+                text,
+            )?;
         }
     }
     Ok(())

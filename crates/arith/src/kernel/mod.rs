@@ -52,9 +52,8 @@ pub(crate) fn exp_fixed_window<K: LaneKernel>(
         working,
     } = power;
     for window in digits.chunks_exact(K::LANES) {
-        kernel.sqr(moduli, value, width, working);
         kernel.select(table, window, selected);
-        kernel.mul(moduli, value, selected, working);
+        kernel.sqr_mul(moduli, value, width, selected, working);
     }
 }
 
@@ -149,6 +148,18 @@ pub(crate) trait LaneKernel: Copy + Send + Sync + 'static {
     fn mul(self, moduli: &Self::Moduli, a: &mut [u64], b: &[u64], working: &mut [u64]);
     /// a = a^2 / R mod n, `times` times over.
     fn sqr(self, moduli: &Self::Moduli, a: &mut [u64], times: usize, working: &mut [u64]);
+    /// [`sqr`](Self::sqr), `times` times over, and then [`mul`](Self::mul).
+    fn sqr_mul(
+        self,
+        moduli: &Self::Moduli,
+        a: &mut [u64],
+        times: usize,
+        b: &[u64],
+        working: &mut [u64],
+    ) {
+        self.sqr(moduli, a, times, working);
+        self.mul(moduli, a, b, working);
+    }
     /// Looks entry `digits[lane]` of the table up for each lane, reading all of it. Entries are whole values.
     fn select(self, table: &[u64], digits: &[u8], value: &mut [u64]);
     /// Bits of R for numbers of `limbs` limbs: R is two to this power.

@@ -41,14 +41,17 @@ pub(crate) mod quad;
 pub(crate) mod rows;
 mod stream;
 
-use super::{Doublings, LaneKernel, digits52};
+use super::{Doublings, LaneKernel, digits52, window_width};
 use crate::kernel::lanes::{DIGIT_BITS, DIGIT_MASK};
 use crate::limbs::{Modulus, Nat, words};
 use moduli::{Moduli, copy_digits, digits_mut, digits_of, quads, quads_mut, quads_of};
 use operations::{Add, Multiply, Select, Square};
-use quad::{DIGITS, Quads, Work};
+use quad::{DIGITS, Quads, Words, Work};
 use rows::Rows;
 use stream::working_quads;
+
+/// The first-level cache of every CPU that this runs on, less what else is in use.
+const TABLE_BYTES: usize = 24 << 10;
 
 /// The kernel over one form, for N numbers at once, 1 or 2.
 #[derive(Clone, Copy)]
@@ -66,42 +69,37 @@ impl<V: Quads<N>, const N: usize> Mont52x2<V, N> {
         V::run(self.token, work);
     }
 
-    /// a = a b / R mod n.
-    fn multiply<F: Quads<N, Token = V::Token>>(
-        self,
-        moduli: &Moduli<N>,
-        a: &mut [u64],
-        b: &[u64],
-        working: &mut [u64],
-    ) {
-        let (a, b, working) = (quads_mut(a), quads_of(b), quads_mut(working));
-        match F::Rows::of(moduli.limbs()) {
-            Some(rows) => rows.multiply(self.token, &moduli.rows, a, b, working),
-            None => F::run(
-                self.token,
-                Multiply {
-                    moduli,
-                    a,
-                    b,
-                    working,
-                },
-            ),
-        }
-    }
-
-    /// a = a^2 / R mod n, `times` times over.
-    fn square<F: Quads<N, Token = V::Token>>(
+    /// a = a^2 / R mod n, `times` times over, and then a = a b / R mod n if there is a b; what is wanted of the first number alone, in the form for
+    /// that.
+    fn square_and_multiply(
         self,
         moduli: &Moduli<N>,
         a: &mut [u64],
         times: usize,
+        b: Option<&[u64]>,
         working: &mut [u64],
     ) {
-        let (a, working) = (quads_mut(a), quads_mut(working));
-        match F::Rows::of(moduli.limbs()) {
-            Some(_) if times == 0 => {}
-            Some(rows) => rows.square(self.token, &moduli.rows, a, times, working),
-            None => F::run(
+        let (a, b, working) = (quads_mut(a), b.map(quads_of), quads_mut(working));
+        match moduli.wanted {
+            1 => self.square_and_multiply_in::<V::First>(moduli, a, times, b, working),
+            _ => self.square_and_multiply_in::<V>(moduli, a, times, b, working),
+        }
+    }
+
+    fn square_and_multiply_in<F: Quads<N, Token = V::Token>>(
+        self,
+        moduli: &Moduli<N>,
+        a: &mut [Words<N>],
+        times: usize,
+        b: Option<&[Words<N>]>,
+        working: &mut [Words<N>],
+    ) {
+        if let Some(rows) = F::Rows::of(moduli.limbs()) {
+            return rows.square_and_multiply(self.token, &moduli.rows, a, times, b, working);
+        }
+        if times > 0 {
+            let (a, working) = (&mut *a, &mut *working);
+            F::run(
                 self.token,
                 Square {
                     moduli,
@@ -109,7 +107,18 @@ impl<V: Quads<N>, const N: usize> Mont52x2<V, N> {
                     times,
                     working,
                 },
-            ),
+            );
+        }
+        if let Some(b) = b {
+            F::run(
+                self.token,
+                Multiply {
+                    moduli,
+                    a,
+                    b,
+                    working,
+                },
+            );
         }
     }
 }
@@ -121,6 +130,17 @@ impl<V: Quads<N>, const N: usize> LaneKernel for Mont52x2<V, N> {
 
     fn words(limbs: usize) -> usize {
         N * DIGITS * quads(limbs)
+    }
+
+    fn window_width(limbs: usize, bits: usize) -> usize {
+        let width = window_width(bits);
+        // A table that is read as a whole for each digit belongs into the first-level cache.
+        let bytes = (8 * Self::words(limbs)) << width;
+        if bytes > TABLE_BYTES {
+            width.min(5)
+        } else {
+            width
+        }
     }
 
     fn working_words(limbs: usize) -> usize {
@@ -197,18 +217,22 @@ impl<V: Quads<N>, const N: usize> LaneKernel for Mont52x2<V, N> {
     }
 
     fn mul(self, moduli: &Moduli<N>, a: &mut [u64], b: &[u64], working: &mut [u64]) {
-        // What is wanted of the first number alone, in the form for that.
-        match moduli.wanted {
-            1 => self.multiply::<V::First>(moduli, a, b, working),
-            _ => self.multiply::<V>(moduli, a, b, working),
-        }
+        self.square_and_multiply(moduli, a, 0, Some(b), working);
     }
 
     fn sqr(self, moduli: &Moduli<N>, a: &mut [u64], times: usize, working: &mut [u64]) {
-        match moduli.wanted {
-            1 => self.square::<V::First>(moduli, a, times, working),
-            _ => self.square::<V>(moduli, a, times, working),
-        }
+        self.square_and_multiply(moduli, a, times, None, working);
+    }
+
+    fn sqr_mul(
+        self,
+        moduli: &Moduli<N>,
+        a: &mut [u64],
+        times: usize,
+        b: &[u64],
+        working: &mut [u64],
+    ) {
+        self.square_and_multiply(moduli, a, times, Some(b), working);
     }
 
     fn select(self, table: &[u64], digits: &[u8], value: &mut [u64]) {

@@ -18,22 +18,15 @@ pub(crate) trait Rows<const N: usize>: Copy {
     fn of(limbs: usize) -> Option<Self>;
     /// R is 2^52 to this power, at least [`digits`] of the limbs.
     fn digits(self) -> usize;
-    /// a = a b / R mod n. `moduli` holds what [`put_modulus`] has put there, for each number.
-    fn multiply(
-        self,
-        token: Self::Token,
-        moduli: &[u64],
-        a: &mut [Words<N>],
-        b: &[Words<N>],
-        working: &mut [Words<N>],
-    );
-    /// a = a^2 / R mod n, `times` times over, at least once.
-    fn square(
+    /// a = a^2 / R mod n, `times` times over, and then a = a b / R mod n if there is a b. `moduli` holds what [`put_modulus`] has put there, for
+    /// each number.
+    fn square_and_multiply(
         self,
         token: Self::Token,
         moduli: &[u64],
         a: &mut [Words<N>],
         times: usize,
+        b: Option<&[Words<N>]>,
         working: &mut [Words<N>],
     );
 }
@@ -58,13 +51,15 @@ impl<const N: usize, Token: Copy> Rows<N> for NoRows<Token> {
         }
     }
 
-    fn multiply(self, _: Token, _: &[u64], _: &mut [Words<N>], _: &[Words<N>], _: &mut [Words<N>]) {
-        match self {
-            Self::Never(never, _) => match never {},
-        }
-    }
-
-    fn square(self, _: Token, _: &[u64], _: &mut [Words<N>], _: usize, _: &mut [Words<N>]) {
+    fn square_and_multiply(
+        self,
+        _: Token,
+        _: &[u64],
+        _: &mut [Words<N>],
+        _: usize,
+        _: Option<&[Words<N>]>,
+        _: &mut [Words<N>],
+    ) {
         match self {
             Self::Never(never, _) => match never {},
         }

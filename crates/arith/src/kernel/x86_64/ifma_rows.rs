@@ -45,6 +45,7 @@ struct Constants {
     /// Places of two vectors by turns: the lower four of each, and the upper.
     lower_pairs: [u64; VECTOR],
     upper_pairs: [u64; VECTOR],
+    minus_one: [u64; VECTOR],
 }
 
 static CONSTANTS: Constants = Constants {
@@ -52,9 +53,10 @@ static CONSTANTS: Constants = Constants {
     largest_digit: [DIGIT_MASK; VECTOR],
     lower_pairs: [0, 8, 1, 9, 2, 10, 3, 11],
     upper_pairs: [4, 12, 5, 13, 6, 14, 7, 15],
+    minus_one: [u64::MAX; VECTOR],
 };
 
-/// a, b, the moduli, how many squarings, working memory, constants.
+/// a, b or null, the moduli, how many squarings, working memory, constants.
 type Code =
     unsafe extern "sysv64" fn(*mut u64, *const u64, *const u64, usize, *mut u64, &Constants);
 
@@ -62,8 +64,7 @@ type Code =
 #[derive(Clone, Copy)]
 struct Length {
     digits: usize,
-    multiply: [Code; 2],
-    square: [Code; 2],
+    code: [Code; 2],
 }
 
 /// One of the files that the build has written.
@@ -94,14 +95,7 @@ macro_rules! lengths {
         /// The shortest first.
         static LENGTHS: [Length; [$($digits),*].len()] = [$(Length {
             digits: $digits,
-            multiply: [
-                code!(concat!("multiply_", $digits, "x1")),
-                code!(concat!("multiply_", $digits, "x2")),
-            ],
-            square: [
-                code!(concat!("square_", $digits, "x1")),
-                code!(concat!("square_", $digits, "x2")),
-            ],
+            code: [code!(concat!($digits, "x1")), code!(concat!($digits, "x2"))],
         }),*];
     };
 }
@@ -119,37 +113,40 @@ impl Length {
     }
 }
 
-/// Has the code for one number or two of this length work on `a`.
-///
-/// # Safety
-/// `code` is for N numbers of so many digits, and `b` points to as many quads as `a` if it multiplies.
-unsafe fn call<const N: usize>(
-    _: HaveIfma,
-    code: Code,
-    digits: usize,
-    a: &mut [Words<N>],
-    b: *const u64,
-    moduli: &[u64],
-    times: usize,
-    working: &mut [Words<N>],
-) {
-    let working = working.as_flattened_mut().as_flattened_mut();
-    let start = working.as_ptr().align_offset(align_of::<Constants>());
-    let working = &mut working[start..][..N * WORKING_VECTORS * VECTOR * rows::vectors(digits)];
-    assert_eq!(a.len(), digits.div_ceil(DIGITS));
-    assert!(moduli.len() >= N * rows::modulus_words(digits) && times > 0);
-    assert!(moduli.as_ptr().cast::<Constants>().is_aligned());
-    let a = a.as_flattened_mut().as_flattened_mut().as_mut_ptr();
-    // SAFETY: the token proves the instructions; memory is as long as the code wants it, and on the borders; for `b` the caller promises it.
-    unsafe {
-        code(
-            a,
-            b,
-            moduli.as_ptr(),
-            times,
-            working.as_mut_ptr(),
-            &CONSTANTS,
-        )
+impl Length {
+    /// a = a^(2^times) b mod n, each product divided by R.
+    ///
+    /// # Safety
+    /// `code` is the one for N numbers.
+    unsafe fn run<const N: usize>(
+        &self,
+        _: HaveIfma,
+        code: Code,
+        moduli: &[u64],
+        a: &mut [Words<N>],
+        times: usize,
+        b: Option<&[Words<N>]>,
+        working: &mut [Words<N>],
+    ) {
+        let working = working.as_flattened_mut().as_flattened_mut();
+        let start = working.as_ptr().align_offset(align_of::<Constants>());
+        let vectors = N * WORKING_VECTORS * rows::vectors(self.digits);
+        let working = &mut working[start..][..vectors * VECTOR];
+        assert_eq!(a.len(), self.digits.div_ceil(DIGITS));
+        assert!(b.is_none_or(|b| b.len() == a.len()));
+        assert!(moduli.len() >= N * rows::modulus_words(self.digits));
+        assert!(moduli.as_ptr().cast::<Constants>().is_aligned());
+        // SAFETY: the token proves the instructions; memory is as long as the code wants it, and on the borders.
+        unsafe {
+            code(
+                a.as_mut_ptr().cast(),
+                b.map_or(ptr::null(), <[_]>::as_ptr).cast(),
+                moduli.as_ptr(),
+                times,
+                working.as_mut_ptr(),
+                &CONSTANTS,
+            )
+        }
     }
 }
 
@@ -171,31 +168,18 @@ macro_rules! rows_of {
                 self.0.digits
             }
 
-            fn multiply(
-                self,
-                token: HaveIfma,
-                moduli: &[u64],
-                a: &mut [Words<$numbers>],
-                b: &[Words<$numbers>],
-                working: &mut [Words<$numbers>],
-            ) {
-                assert_eq!(a.len(), b.len());
-                let (code, b) = (self.0.multiply[$numbers - 1], b.as_ptr().cast());
-                // SAFETY: the code is the one for this length; `b` is as long as `a`.
-                unsafe { call(token, code, self.0.digits, a, b, moduli, 1, working) }
-            }
-
-            fn square(
+            fn square_and_multiply(
                 self,
                 token: HaveIfma,
                 moduli: &[u64],
                 a: &mut [Words<$numbers>],
                 times: usize,
+                b: Option<&[Words<$numbers>]>,
                 working: &mut [Words<$numbers>],
             ) {
-                let code = self.0.square[$numbers - 1];
-                // SAFETY: the code is the one for this length, and squares.
-                unsafe { call(token, code, self.0.digits, a, ptr::null(), moduli, times, working) }
+                let code = self.0.code[$numbers - 1];
+                // SAFETY: the code is for so many numbers.
+                unsafe { self.0.run(token, code, moduli, a, times, b, working) }
             }
         }
     };
@@ -214,25 +198,6 @@ rows_of! {
 #[derive(Clone, Copy)]
 pub(crate) struct FirstOfTwo(One);
 
-impl FirstOfTwo {
-    /// Does what is wanted of the first number of `a`.
-    fn alone(
-        a: &mut [Words<2>],
-        working: &mut [Words<2>],
-        work: impl FnOnce(&mut [Words<1>], &mut [Words<1>]),
-    ) {
-        let (copy, working) = working.as_flattened_mut().split_at_mut(a.len());
-        let copy = copy.as_chunks_mut().0;
-        for (copy, quad) in copy.iter_mut().zip(&*a) {
-            copy[0] = quad[0];
-        }
-        work(copy, working.as_chunks_mut().0);
-        for (quad, copy) in a.iter_mut().zip(copy) {
-            quad[0] = copy[0];
-        }
-    }
-}
-
 impl Rows<2> for FirstOfTwo {
     type Token = HaveIfma;
 
@@ -244,33 +209,33 @@ impl Rows<2> for FirstOfTwo {
         self.0.digits()
     }
 
-    fn multiply(
-        self,
-        token: HaveIfma,
-        moduli: &[u64],
-        a: &mut [Words<2>],
-        b: &[Words<2>],
-        working: &mut [Words<2>],
-    ) {
-        Self::alone(a, working, |a, working| {
-            let (first, working) = working.split_at_mut(a.len());
-            for (first, quad) in first.iter_mut().zip(b) {
-                first[0] = quad[0];
-            }
-            self.0.multiply(token, moduli, a, first, working);
-        });
-    }
-
-    fn square(
+    fn square_and_multiply(
         self,
         token: HaveIfma,
         moduli: &[u64],
         a: &mut [Words<2>],
         times: usize,
+        b: Option<&[Words<2>]>,
         working: &mut [Words<2>],
     ) {
-        Self::alone(a, working, |a, working| {
-            self.0.square(token, moduli, a, times, working);
+        let (copies, working) = working.as_flattened_mut().split_at_mut(2 * a.len());
+        let (first_a, first_b) = copies.as_chunks_mut().0.split_at_mut(a.len());
+        copy_first(first_a, a);
+        let b = b.map(|b| {
+            copy_first(first_b, b);
+            &*first_b
         });
+        let working = working.as_chunks_mut().0;
+        self.0
+            .square_and_multiply(token, moduli, first_a, times, b, working);
+        for (quad, [first]) in a.iter_mut().zip(first_a) {
+            quad[0] = *first;
+        }
+    }
+}
+
+fn copy_first(to: &mut [Words<1>], from: &[Words<2>]) {
+    for (to, [first, _]) in to.iter_mut().zip(from) {
+        *to = [*first];
     }
 }
