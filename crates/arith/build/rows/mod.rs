@@ -28,7 +28,9 @@ use std::mem;
 use std::ops::{Range, RangeInclusive};
 
 /// The lengths that there is code for, in digits.
-pub(crate) const LENGTHS: [usize; 13] = [8, 10, 12, 14, 16, 18, 20, 24, 28, 30, 32, 36, 40];
+pub(crate) const LENGTHS: [usize; 18] = [
+    8, 10, 12, 14, 16, 18, 20, 21, 24, 26, 28, 30, 32, 36, 40, 41, 44, 48,
+];
 
 const DIGITS_OF_A_QUAD: usize = 4;
 const QUAD: usize = 8 * DIGITS_OF_A_QUAD;

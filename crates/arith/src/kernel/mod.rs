@@ -286,6 +286,12 @@ pub(crate) mod tests {
                 expect(&power, "squares", &|x, _| {
                     (0..times).fold(x.clone(), |x, _| &x * &x)
                 })?;
+                let mut both = a.clone();
+                kernel.sqr_mul(&prepared, &mut both, times, &b, &mut working);
+                kernel.leave(&prepared, &mut both, &mut working);
+                expect(&both, "squares and a product", &|x, y| {
+                    (0..times).fold(x.clone(), |x, _| &x * &x) * y
+                })?;
                 let mut one = value();
                 kernel.one(&prepared, &mut one);
                 kernel.mul(&prepared, &mut one, &a, &mut working);

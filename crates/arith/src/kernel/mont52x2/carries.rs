@@ -1,6 +1,7 @@
 //! From columns to digits.
 
-use super::quad::{DIGITS, Quads, Words};
+use super::layout::{DIGITS, Words};
+use super::quad::Quads;
 use crate::kernel::lanes::DIGIT_MASK;
 
 /// Carries of N numbers that fit into one word, in quads.

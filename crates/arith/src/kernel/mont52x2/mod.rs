@@ -33,8 +33,12 @@
 //! For W quads a product takes W (16 W + 8) + 8 (W - 1) + 14 multiplications of vectors, a square W (12 W + 12) or so; a CPU does two of 256 bits
 //! in a cycle, or one or two of 512 bits. Between one quad and the next there is a chain of some 30 cycles, which the rows of the products fill, and
 //! some 200 from the last quotient to the first rows of the next operation, which nothing does.
+//!
+//! That tail is a third of an operation on short numbers. So there is a second way for them where the CPU has AVX-512 IFMA, a whole number a row
+//! and a digit of the quotient after each ([`rows`]); what is above is for longer ones, and for arrays.
 
 mod carries;
+pub(crate) mod layout;
 mod moduli;
 mod operations;
 pub(crate) mod quad;
@@ -44,10 +48,11 @@ mod stream;
 use super::{Doublings, LaneKernel, digits52, window_width};
 use crate::kernel::lanes::{DIGIT_BITS, DIGIT_MASK};
 use crate::limbs::{Modulus, Nat, words};
-use moduli::{Moduli, copy_digits, digits_mut, digits_of, quads, quads_mut, quads_of};
+use layout::{DIGITS, Words, copy_digits, digits_mut, digits_of, quads, quads_mut, quads_of};
+use moduli::Moduli;
 use operations::{Add, Multiply, Select, Square};
-use quad::{DIGITS, Quads, Words, Work};
-use rows::Rows;
+use quad::{Quads, Work};
+use rows::{Rows, SquareAndMultiply};
 use stream::working_quads;
 
 /// The first-level cache of every CPU that this runs on, less what else is in use.
@@ -95,7 +100,16 @@ impl<V: Quads<N>, const N: usize> Mont52x2<V, N> {
         working: &mut [Words<N>],
     ) {
         if let Some(rows) = F::Rows::of(moduli.limbs()) {
-            return rows.square_and_multiply(self.token, &moduli.rows, a, times, b, working);
+            return rows.square_and_multiply(
+                self.token,
+                SquareAndMultiply {
+                    moduli: &moduli.rows,
+                    a,
+                    times,
+                    b,
+                    working,
+                },
+            );
         }
         if times > 0 {
             let (a, working) = (&mut *a, &mut *working);
@@ -316,8 +330,8 @@ mod tests {
 
     fn is_a_kernel<V: Quads<N>, const N: usize>(token: V::Token) {
         let kernel = Mont52x2::<V, N>::new(token);
-        // One quad and many.
-        for len in [1, 2, 3, 4, 5, 6, 8, 9, 12, 13, 16, 17, 24, 26, 32, 48] {
+        // One quad and many, and every length that has rows of its own.
+        for len in (1..=38).chain([48]) {
             for bits in [64 * len, 64 * len - 1, 64 * len - 63, 32 * len] {
                 agrees_with_the_model(kernel, bits.max(2), len, 4);
             }
@@ -330,10 +344,37 @@ mod tests {
         }
     }
 
+    /// Of two numbers the first is what it is when both are wanted.
+    fn does_the_first_alone<V: Quads<2>>(token: V::Token) {
+        let kernel = Mont52x2::<V, 2>::new(token);
+        for len in 1..=38 {
+            let modulus = |first| {
+                let mut n = vec![u64::MAX; len];
+                n[0] = first;
+                Modulus::new(&n, 64 * len, len)
+            };
+            let mut moduli = kernel.prepare(&[&modulus(u64::MAX), &modulus(0x1234_5671)]);
+            let mut a = vec![0; Mont52x2::<V, 2>::words(len)];
+            for (lane, limb) in [u64::MAX, 3].into_iter().enumerate() {
+                kernel.load(&moduli, lane, &vec![limb; len], &mut a);
+            }
+            let mut working = vec![0; Mont52x2::<V, 2>::working_words(len)];
+            let mut result = |wanted| {
+                kernel.want(&mut moduli, wanted);
+                let (mut x, mut stored) = (a.clone(), Nat::zero(len));
+                kernel.sqr_mul(&moduli, &mut x, 3, &a, &mut working);
+                kernel.store(&moduli, 0, &x, &mut stored);
+                stored
+            };
+            assert_eq!(result(1)[..], result(2)[..]);
+        }
+    }
+
     #[test]
     fn the_portable_form_is_a_kernel() {
         is_a_kernel::<quad::Portable<1>, 1>(());
         is_a_kernel::<quad::Portable<2>, 2>(());
+        does_the_first_alone::<quad::Portable<2>>(());
     }
 
     #[cfg(target_arch = "x86_64")]
@@ -347,6 +388,7 @@ mod tests {
             Some(token) => {
                 is_a_kernel::<OneQuad, 1>(token);
                 is_a_kernel::<TwoQuads, 2>(token);
+                does_the_first_alone::<TwoQuads>(token);
             }
             None => eprintln!("skipped: this CPU has no AVX-512 IFMA"),
         }

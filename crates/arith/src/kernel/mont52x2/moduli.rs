@@ -1,20 +1,12 @@
 //! What is prepared for the moduli of all numbers, and numbers between limbs and digits.
 
-use super::quad::{DIGITS, Shifted, Words};
+use super::layout::{DIGITS, QUAD_BITS, Shifted, copy_digits, digits_mut, quads, shifted_of};
 use super::rows;
 use crate::kernel::digits52;
 use crate::kernel::lanes::DIGIT_BITS;
 use crate::limbs::aligned::Aligned;
 use crate::limbs::{LIMB_BITS, Modulus, Nat, negated_inverse};
 use zeroize::Zeroizing;
-
-/// Bits of a quad.
-pub(super) const QUAD_BITS: usize = DIGITS * DIGIT_BITS;
-
-/// Quads of a number that has `limbs` limbs: R is at least 16 n.
-pub(super) fn quads(limbs: usize) -> usize {
-    (limbs * LIMB_BITS + 4).div_ceil(QUAD_BITS)
-}
 
 /// The moduli of N numbers, prepared.
 #[derive(Clone)]
@@ -130,41 +122,6 @@ impl<const N: usize> Moduli<N> {
     #[inline(always)]
     pub(super) fn quotient(&self) -> &Shifted<N> {
         &shifted_of(&self.quotient)[0]
-    }
-}
-
-#[inline(always)]
-pub(super) fn quads_of<const N: usize>(words: &[u64]) -> &[Words<N>] {
-    words.as_chunks().0.as_chunks().0
-}
-
-#[inline(always)]
-pub(super) fn quads_mut<const N: usize>(words: &mut [u64]) -> &mut [Words<N>] {
-    words.as_chunks_mut().0.as_chunks_mut().0
-}
-
-#[inline(always)]
-fn shifted_of<const N: usize>(words: &[u64]) -> &[Shifted<N>] {
-    quads_of(words).as_chunks().0
-}
-
-/// The digits of one number, the lowest first.
-pub(super) fn digits_of<const N: usize>(words: &[u64], lane: usize) -> impl Iterator<Item = u64> {
-    quads_of::<N>(words).iter().flat_map(move |quad| quad[lane])
-}
-
-/// The digits of one number, the lowest first.
-pub(super) fn digits_mut<const N: usize>(
-    words: &mut [u64],
-    lane: usize,
-) -> impl Iterator<Item = &mut u64> {
-    let quads = quads_mut::<N>(words).iter_mut();
-    quads.flat_map(move |quad| quad[lane].iter_mut())
-}
-
-pub(super) fn copy_digits<const N: usize>(to: &mut [u64], lane: usize, other: &[u64], from: usize) {
-    for (to, other) in quads_mut::<N>(to).iter_mut().zip(quads_of::<N>(other)) {
-        to[lane] = other[from];
     }
 }
 

@@ -1,8 +1,9 @@
 //! What the kernel does with the instructions of one form.
 
 use super::carries::carry_all;
+use super::layout::{DIGITS, Words};
 use super::moduli::Moduli;
-use super::quad::{DIGITS, Quads, Words, Work};
+use super::quad::{Quads, Work};
 use super::stream::{Stream, broadcast_each};
 use crate::kernel::doubles::unroll;
 

@@ -4,19 +4,10 @@
 //! registers, for two (`x86_64::ifma_quads`). As with [`Lanes`](crate::kernel::lanes::Lanes), the kernel's body is generic and `#[inline(always)]`,
 //! and [`Quads::run`] compiles it with the instructions that the form needs.
 
+use super::layout::{DIGITS, Shifted, Words};
 use super::rows::{NoRows, Rows};
 use crate::kernel::lanes::{DIGIT_BITS, DIGIT_MASK};
 use std::hint::black_box;
-
-/// Digits of a quad.
-pub(crate) const DIGITS: usize = 4;
-
-/// A quad of each number, in memory.
-pub(crate) type Words<const N: usize> = [[u64; DIGITS]; N];
-
-/// A quad of a factor as it lies against the columns for each of four digits of the other factor: moved up by 0, 1, 2 and 3 digits, and
-/// filled from the quad below.
-pub(crate) type Shifted<const N: usize> = [Words<N>; DIGITS];
 
 /// Four 64-bit words for each of N numbers. A value can only be made with a [`Token`](Self::Token), so having one proves that this CPU can
 /// work on it. What is said of places holds for the four of each number.

@@ -1,6 +1,6 @@
 //! Products digit by digit, a whole number a row, by code that is written out for one length.
 
-use super::quad::Words;
+use super::layout::Words;
 use crate::kernel::digits52;
 use crate::kernel::lanes::{DIGIT_BITS, DIGIT_MASK};
 use crate::limbs::{LIMB_BITS, Modulus};
@@ -10,6 +10,17 @@ use zeroize::Zeroizing;
 /// Digits in a vector.
 pub(crate) const VECTOR: usize = 8;
 
+/// What the code for one length is given.
+pub(crate) struct SquareAndMultiply<'a, const N: usize> {
+    /// What [`put_modulus`] has put there for each number.
+    pub(crate) moduli: &'a [u64],
+    pub(crate) a: &'a mut [Words<N>],
+    /// How many squarings.
+    pub(crate) times: usize,
+    pub(crate) b: Option<&'a [Words<N>]>,
+    pub(crate) working: &'a mut [Words<N>],
+}
+
 /// The code for one length of N numbers.
 pub(crate) trait Rows<const N: usize>: Copy {
     /// The proof that this CPU has the instructions.
@@ -18,17 +29,8 @@ pub(crate) trait Rows<const N: usize>: Copy {
     fn of(limbs: usize) -> Option<Self>;
     /// R is 2^52 to this power, at least [`digits`] of the limbs.
     fn digits(self) -> usize;
-    /// a = a^2 / R mod n, `times` times over, and then a = a b / R mod n if there is a b. `moduli` holds what [`put_modulus`] has put there, for
-    /// each number.
-    fn square_and_multiply(
-        self,
-        token: Self::Token,
-        moduli: &[u64],
-        a: &mut [Words<N>],
-        times: usize,
-        b: Option<&[Words<N>]>,
-        working: &mut [Words<N>],
-    );
+    /// a = a^2 / R mod n, `times` times over, and then a = a b / R mod n if there is a b.
+    fn square_and_multiply(self, token: Self::Token, operation: SquareAndMultiply<'_, N>);
 }
 
 /// No code for any length.
@@ -51,15 +53,7 @@ impl<const N: usize, Token: Copy> Rows<N> for NoRows<Token> {
         }
     }
 
-    fn square_and_multiply(
-        self,
-        _: Token,
-        _: &[u64],
-        _: &mut [Words<N>],
-        _: usize,
-        _: Option<&[Words<N>]>,
-        _: &mut [Words<N>],
-    ) {
+    fn square_and_multiply(self, _: Token, _: SquareAndMultiply<'_, N>) {
         match self {
             Self::Never(never, _) => match never {},
         }

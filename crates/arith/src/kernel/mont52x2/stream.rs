@@ -1,8 +1,9 @@
 //! A product and its reduction, step by step.
 
 use super::carries::{Columns, carry_all};
+use super::layout::{DIGITS, Shifted, Words};
 use super::moduli::Moduli;
-use super::quad::{DIGITS, New, Quads, Shifted, Words};
+use super::quad::{New, Quads};
 
 /// Quads of working memory for numbers of `width` quads.
 pub(super) fn working_quads(width: usize) -> usize {

@@ -4,7 +4,8 @@
 use super::ifma_rows;
 use super::ifma512::HaveIfma;
 use crate::kernel::lanes::{DIGIT_BITS, DIGIT_MASK};
-use crate::kernel::mont52x2::quad::{DIGITS, New, Quads, Shifted, Words, Work};
+use crate::kernel::mont52x2::layout::{DIGITS, Shifted, Words};
+use crate::kernel::mont52x2::quad::{New, Quads, Work};
 use std::arch::asm;
 use std::arch::x86_64::*;
 

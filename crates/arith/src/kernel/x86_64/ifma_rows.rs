@@ -28,8 +28,8 @@
 
 use super::ifma512::HaveIfma;
 use crate::kernel::lanes::{DIGIT_BITS, DIGIT_MASK};
-use crate::kernel::mont52x2::quad::{DIGITS, Words};
-use crate::kernel::mont52x2::rows::{self, Rows, VECTOR};
+use crate::kernel::mont52x2::layout::{DIGITS, Words};
+use crate::kernel::mont52x2::rows::{self, Rows, SquareAndMultiply, VECTOR};
 use std::arch::naked_asm;
 use std::ptr;
 
@@ -100,7 +100,7 @@ macro_rules! lengths {
     };
 }
 
-lengths! { 8 10 12 14 16 18 20 24 28 30 32 36 40 }
+lengths! { 8 10 12 14 16 18 20 21 24 26 28 30 32 36 40 41 44 48 }
 
 impl Length {
     /// The shortest one for numbers of `limbs` limbs.
@@ -122,12 +122,15 @@ impl Length {
         &self,
         _: HaveIfma,
         code: Code,
-        moduli: &[u64],
-        a: &mut [Words<N>],
-        times: usize,
-        b: Option<&[Words<N>]>,
-        working: &mut [Words<N>],
+        operation: SquareAndMultiply<'_, N>,
     ) {
+        let SquareAndMultiply {
+            moduli,
+            a,
+            times,
+            b,
+            working,
+        } = operation;
         let working = working.as_flattened_mut().as_flattened_mut();
         let start = working.as_ptr().align_offset(align_of::<Constants>());
         let vectors = N * WORKING_VECTORS * rows::vectors(self.digits);
@@ -168,18 +171,10 @@ macro_rules! rows_of {
                 self.0.digits
             }
 
-            fn square_and_multiply(
-                self,
-                token: HaveIfma,
-                moduli: &[u64],
-                a: &mut [Words<$numbers>],
-                times: usize,
-                b: Option<&[Words<$numbers>]>,
-                working: &mut [Words<$numbers>],
-            ) {
+            fn square_and_multiply(self, token: HaveIfma, operation: SquareAndMultiply<'_, $numbers>) {
                 let code = self.0.code[$numbers - 1];
                 // SAFETY: the code is for so many numbers.
-                unsafe { self.0.run(token, code, moduli, a, times, b, working) }
+                unsafe { self.0.run(token, code, operation) }
             }
         }
     };
@@ -209,15 +204,14 @@ impl Rows<2> for FirstOfTwo {
         self.0.digits()
     }
 
-    fn square_and_multiply(
-        self,
-        token: HaveIfma,
-        moduli: &[u64],
-        a: &mut [Words<2>],
-        times: usize,
-        b: Option<&[Words<2>]>,
-        working: &mut [Words<2>],
-    ) {
+    fn square_and_multiply(self, token: HaveIfma, operation: SquareAndMultiply<'_, 2>) {
+        let SquareAndMultiply {
+            moduli,
+            a,
+            times,
+            b,
+            working,
+        } = operation;
         let (copies, working) = working.as_flattened_mut().split_at_mut(2 * a.len());
         let (first_a, first_b) = copies.as_chunks_mut().0.split_at_mut(a.len());
         copy_first(first_a, a);
@@ -225,9 +219,14 @@ impl Rows<2> for FirstOfTwo {
             copy_first(first_b, b);
             &*first_b
         });
-        let working = working.as_chunks_mut().0;
-        self.0
-            .square_and_multiply(token, moduli, first_a, times, b, working);
+        let alone = SquareAndMultiply {
+            moduli,
+            a: &mut *first_a,
+            times,
+            b,
+            working: working.as_chunks_mut().0,
+        };
+        self.0.square_and_multiply(token, alone);
         for (quad, [first]) in a.iter_mut().zip(first_a) {
             quad[0] = *first;
         }
