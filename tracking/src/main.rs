@@ -30,13 +30,15 @@ use rsalab_rsa::{
 mod keys;
 
 /// valgrind does not know AVX-512; the forms of these kernels on arrays are the same code.
-const KERNELS: [&str; 6] = [
+const KERNELS: [&str; 8] = [
     "mont64x1_portable",
     "mont64x1_adx",
     "mont52x8_portable",
     "mont52x2_portable",
     "mont47x4_portable",
     "mont47x4_avx2fma",
+    "mont47x2_portable",
+    "mont47x2_avx2fma",
 ];
 /// One tile, one and a half, two, and three, of numbers and of their halves.
 const BITS: [usize; 4] = [1024, 1536, 2048, 3072];

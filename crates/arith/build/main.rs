@@ -1,6 +1,8 @@
-//! Writes the assembly that `src/kernel/x86_64/ifma_rows.rs` includes: one file for each length, for one number and for two.
+//! Writes the assembly that `src/kernel/x86_64/` includes: for `ifma_rows.rs` one file for each length, for one number and for two; for `avx2_tiles.rs` one for
+//! each kind of tile, and the arms of a `match` that names them.
 
 mod rows;
+mod tiles;
 
 use rows::Function;
 use std::path::Path;
@@ -21,5 +23,10 @@ fn main() -> io::Result<()> {
             )?;
         }
     }
-    Ok(())
+    let tiles = tiles::all();
+    for tile in &tiles {
+        let file = Path::new(&folder).join(format!("{}.s", tile.name()));
+        fs::write(file, tile.text())?;
+    }
+    fs::write(Path::new(&folder).join("tiles.rs"), tiles::arms(&tiles))
 }

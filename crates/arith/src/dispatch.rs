@@ -6,6 +6,7 @@ use crate::kernel::LaneKernel;
 #[cfg(target_arch = "aarch64")]
 use crate::kernel::aarch64::neon::Neon;
 use crate::kernel::mont47::Mont47;
+use crate::kernel::mont47x2::Mont47x2;
 use crate::kernel::mont52x2::{Mont52x2, quad};
 use crate::kernel::mont52x8::Mont52x8;
 use crate::kernel::mont64x1::{Mont64x1, Mont64x1Portable};
@@ -42,6 +43,7 @@ enum Proof {
     EightPortable,
     TwoPortable,
     FourPortable,
+    TwoDoublesPortable,
     #[cfg(target_arch = "x86_64")]
     EightIfma(HaveIfma),
     #[cfg(target_arch = "x86_64")]
@@ -50,6 +52,8 @@ enum Proof {
     EightAvx512(HaveAvx512F),
     #[cfg(target_arch = "x86_64")]
     FourAvx2(HaveAvx2Fma),
+    #[cfg(target_arch = "x86_64")]
+    TwoAvx2(HaveAvx2Fma),
     #[cfg(target_arch = "aarch64")]
     FourNeon,
 }
@@ -68,6 +72,7 @@ pub struct KernelInfo {
 type EightPortable = Mont52x8<lanes::Portable>;
 type TwoPortable = Mont52x2<quad::Portable<2>, 2>;
 type FourPortable = Mont47<doubles::Portable<4>, 4, 6>;
+type TwoDoublesPortable = Mont47x2<doubles::Portable<4>, 2>;
 #[cfg(target_arch = "x86_64")]
 type EightIfma = Mont52x8<Zmm>;
 #[cfg(target_arch = "x86_64")]
@@ -76,6 +81,8 @@ type TwoIfma = Mont52x2<ifma_quads::TwoQuads, 2>;
 type EightAvx512 = Mont47<ZmmDoubles, 8, 8>;
 #[cfg(target_arch = "x86_64")]
 type FourAvx2 = Mont47<Ymm, 4, 6>;
+#[cfg(target_arch = "x86_64")]
+type TwoAvx2 = Mont47x2<Ymm, 2>;
 #[cfg(target_arch = "aarch64")]
 type FourNeon = Mont47<Neon, 4, 6>;
 
@@ -127,17 +134,19 @@ fn disabled() -> &'static [&'static str] {
 }
 
 /// Names and lanes, the preferred kernel first.
-const NAMES: [(&str, usize); 10] = [
+const NAMES: [(&str, usize); 12] = [
     (IFMA512, 8),
     (IFMA52X2, 2),
     (AVX512F, 8),
     (AVX2FMA, 4),
+    (AVX2FMA47X2, 2),
     (NEON, 4),
     (ADX, 1),
     (Mont64x1Portable::NAME, Mont64x1Portable::LANES),
     (EightPortable::NAME, EightPortable::LANES),
     (TwoPortable::NAME, TwoPortable::LANES),
     (FourPortable::NAME, FourPortable::LANES),
+    (TwoDoublesPortable::NAME, TwoDoublesPortable::LANES),
 ];
 
 /// The names of kernels on vector registers, which are known on every machine.
@@ -145,6 +154,7 @@ const IFMA512: &str = "mont52x8_ifma512";
 const IFMA52X2: &str = "mont52x2_ifma";
 const AVX512F: &str = "mont47x8_avx512f";
 const AVX2FMA: &str = "mont47x4_avx2fma";
+const AVX2FMA47X2: &str = "mont47x2_avx2fma";
 const NEON: &str = "mont47x4_neon";
 /// The same of one on carry chains.
 const ADX: &str = "mont64x1_adx";
@@ -174,6 +184,10 @@ macro_rules! with_kernel {
                 let $kernel = FourPortable::new(());
                 $body
             }
+            Proof::TwoDoublesPortable => {
+                let $kernel = TwoDoublesPortable::new(());
+                $body
+            }
             #[cfg(target_arch = "x86_64")]
             Proof::EightIfma(token) => {
                 let $kernel = EightIfma::new(token);
@@ -192,6 +206,11 @@ macro_rules! with_kernel {
             #[cfg(target_arch = "x86_64")]
             Proof::FourAvx2(token) => {
                 let $kernel = FourAvx2::new(token);
+                $body
+            }
+            #[cfg(target_arch = "x86_64")]
+            Proof::TwoAvx2(token) => {
+                let $kernel = TwoAvx2::new(token);
                 $body
             }
             #[cfg(target_arch = "aarch64")]
@@ -214,6 +233,15 @@ macro_rules! with_kernel_of_one_modulus {
             #[cfg(target_arch = "x86_64")]
             Proof::TwoIfma(token) => {
                 let $kernel = Mont52x2::<ifma_quads::OneQuad, 1>::new(token);
+                $body
+            }
+            Proof::TwoDoublesPortable => {
+                let $kernel = Mont47x2::<doubles::Portable<4>, 1>::new(());
+                $body
+            }
+            #[cfg(target_arch = "x86_64")]
+            Proof::TwoAvx2(token) => {
+                let $kernel = Mont47x2::<Ymm, 1>::new(token);
                 $body
             }
             _ => with_kernel!($choice, $kernel => $body),
@@ -265,10 +293,12 @@ impl Kernel {
             EightPortable::NAME => Ok(Self(Proof::EightPortable)),
             TwoPortable::NAME => Ok(Self(Proof::TwoPortable)),
             FourPortable::NAME => Ok(Self(Proof::FourPortable)),
+            TwoDoublesPortable::NAME => Ok(Self(Proof::TwoDoublesPortable)),
             IFMA512 => x86_64(IFMA512, ifma512(), "AVX-512 F, VL, DQ, BW and IFMA"),
             IFMA52X2 => x86_64(IFMA52X2, ifma52x2(), "AVX-512 F, VL, DQ, BW and IFMA"),
             AVX512F => x86_64(AVX512F, avx512f(), "AVX-512 F"),
             AVX2FMA => x86_64(AVX2FMA, avx2fma(), "AVX2 and FMA"),
+            AVX2FMA47X2 => x86_64(AVX2FMA47X2, avx2fma47x2(), "AVX2 and FMA"),
             ADX => x86_64(ADX, adx(), "BMI2 and ADX"),
             NEON => registers(NEON, neon(), "an AArch64 CPU".to_owned()),
             _ => Err(Error::UnknownKernel(name.to_owned())),
@@ -346,7 +376,9 @@ impl Kernel {
             #[cfg(target_arch = "x86_64")]
             Proof::EightAvx512(token) => candidate::cross::<YmmWords>(token.avx2fma(), crossing),
             #[cfg(target_arch = "x86_64")]
-            Proof::FourAvx2(token) => candidate::cross::<YmmWords>(token, crossing),
+            Proof::FourAvx2(token) | Proof::TwoAvx2(token) => {
+                candidate::cross::<YmmWords>(token, crossing);
+            }
             _ => candidate::cross::<lanes::Portable>((), crossing),
         }
     }
@@ -377,6 +409,13 @@ fn avx512f() -> Option<Proof> {
 fn avx2fma() -> Option<Proof> {
     #[cfg(target_arch = "x86_64")]
     return HaveAvx2Fma::check().map(Proof::FourAvx2);
+    #[cfg(not(target_arch = "x86_64"))]
+    return None;
+}
+
+fn avx2fma47x2() -> Option<Proof> {
+    #[cfg(target_arch = "x86_64")]
+    return HaveAvx2Fma::check().map(Proof::TwoAvx2);
     #[cfg(not(target_arch = "x86_64"))]
     return None;
 }

@@ -201,6 +201,7 @@ mod slow {
     #[cfg(target_arch = "x86_64")]
     use crate::kernel::{
         mont47::Mont47,
+        mont47x2::Mont47x2,
         mont52x2::Mont52x2,
         mont52x8::Mont52x8,
         x86_64::{adx, avx2fma, avx512f, ifma_quads, ifma512},
@@ -350,7 +351,10 @@ mod slow {
         }
         #[cfg(target_arch = "x86_64")]
         match avx2fma::HaveAvx2Fma::check() {
-            Some(token) => product(Mont47::<avx2fma::Ymm, 4, 6>::new(token)),
+            Some(token) => {
+                product(Mont47::<avx2fma::Ymm, 4, 6>::new(token));
+                product(Mont47x2::<avx2fma::Ymm, 2>::new(token));
+            }
             None => eprintln!("skipped: this CPU has no AVX2 and FMA"),
         }
         #[cfg(target_arch = "x86_64")]
@@ -374,7 +378,10 @@ mod slow {
         }
         #[cfg(target_arch = "x86_64")]
         match avx2fma::HaveAvx2Fma::check() {
-            Some(token) => look_up(Mont47::<avx2fma::Ymm, 4, 6>::new(token)),
+            Some(token) => {
+                look_up(Mont47::<avx2fma::Ymm, 4, 6>::new(token));
+                look_up(Mont47x2::<avx2fma::Ymm, 2>::new(token));
+            }
             None => eprintln!("skipped: this CPU has no AVX2 and FMA"),
         }
         #[cfg(target_arch = "x86_64")]
@@ -403,7 +410,10 @@ mod slow {
         }
         #[cfg(target_arch = "x86_64")]
         match avx2fma::HaveAvx2Fma::check() {
-            Some(token) => power(Mont47::<avx2fma::Ymm, 4, 6>::new(token)),
+            Some(token) => {
+                power(Mont47::<avx2fma::Ymm, 4, 6>::new(token));
+                power(Mont47x2::<avx2fma::Ymm, 2>::new(token));
+            }
             None => eprintln!("skipped: this CPU has no AVX2 and FMA"),
         }
         #[cfg(target_arch = "x86_64")]

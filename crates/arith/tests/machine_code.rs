@@ -19,13 +19,14 @@ const ACROSS: &str = "run_quad";
 
 /// Of each form on vector registers: the function that its code is compiled into, the products that are to be found there, and at least how many
 /// of both.
-const KERNELS: [(&str, &str, &str, [usize; 2]); 7] = [
+const KERNELS: [(&str, &str, &str, [usize; 2]); 8] = [
     ("run_ifma512", "vpmadd52luq", "%zmm", [3, 1000]),
     ("run_quad_of_one", "vpmadd52luq", "%ymm", [3, 1000]),
     ("run_quad_of_first", "vpmadd52luq", "%ymm", [2, 500]),
     ("run_quad_of_two", "vpmadd52luq", "%zmm", [3, 1000]),
     ("run_avx512f", "vfmadd", "%zmm", [3, 1000]),
     ("run_avx2fma", "vfmadd", "%ymm", [3, 1000]),
+    ("avx2_tiles::code", "vfmadd", "%ymm", [80, 5000]),
     // The sieve.
     ("avx2::run_avx2", "vpmuludq", "%ymm", [2, 100]),
 ];

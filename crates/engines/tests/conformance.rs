@@ -98,9 +98,11 @@ fn own_conforms_without_the_crt() {
         ("mont64x1_portable", &sizes[..2], false),
         ("mont64x1_adx", &sizes[..2], false),
         ("mont47x4_avx2fma", &sizes[..2], false),
+        ("mont47x2_avx2fma", &sizes[..2], false),
         ("mont52x2_ifma", &sizes[..2], false),
         ("mont52x8_portable", &sizes[..1], false),
         ("mont47x4_portable", &sizes[..1], false),
+        ("mont47x2_portable", &sizes[..1], false),
     ] {
         let Ok(own) = Own::with_kernel(kernel) else {
             eprintln!("skipped: the kernel {kernel}, which this machine cannot run");

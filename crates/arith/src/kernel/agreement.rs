@@ -2,6 +2,7 @@
 
 use super::LaneKernel;
 use super::mont47::Mont47;
+use super::mont47x2::Mont47x2;
 use super::mont52x8::Mont52x8;
 use super::mont64x1::Mont64x1;
 #[cfg(target_arch = "x86_64")]
@@ -141,7 +142,9 @@ fn check_all(limbs: usize, n: &[BigUint], a: &[BigUint], b: &[BigUint]) {
     check_all_of(Mont64x1(Portable), limbs, n, a, b);
     check_all_of(Mont52x8::<lanes::Portable>::new(()), limbs, n, a, b);
     let four = Mont47::<doubles::Portable<4>, 4, 6>::new(());
+    let two = Mont47x2::<doubles::Portable<4>, 2>::new(());
     check_all_of(four, limbs, n, a, b);
+    check_all_of(two, limbs, n, a, b);
     #[cfg(target_arch = "x86_64")]
     {
         match HaveIfma::check() {
@@ -155,7 +158,11 @@ fn check_all(limbs: usize, n: &[BigUint], a: &[BigUint], b: &[BigUint]) {
             None => eprintln!("skipped: this CPU has no AVX-512 F"),
         }
         match HaveAvx2Fma::check() {
-            Some(token) => check_all_of(Mont47::<Ymm, 4, 6>::new(token), limbs, n, a, b),
+            Some(token) => {
+                check_all_of(Mont47::<Ymm, 4, 6>::new(token), limbs, n, a, b);
+                check_all_of(Mont47x2::<Ymm, 2>::new(token), limbs, n, a, b);
+                check_all_of(Mont47x2::<Ymm, 1>::new(token), limbs, n, a, b);
+            }
             None => eprintln!("skipped: this CPU has no AVX2 and FMA"),
         }
     }

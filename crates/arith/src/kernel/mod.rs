@@ -8,6 +8,7 @@ mod digits52;
 pub(crate) mod doubles;
 pub(crate) mod lanes;
 pub(crate) mod mont47;
+pub(crate) mod mont47x2;
 pub(crate) mod mont52x2;
 pub(crate) mod mont52x8;
 pub(crate) mod mont64x1;

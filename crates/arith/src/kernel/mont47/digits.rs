@@ -1,7 +1,6 @@
-//! Between 64-bit limbs, one number after another, and signed digits held as doubles, several numbers at once.
+//! Between 64-bit limbs and signed digits held as doubles, one number after another.
 
 use super::form::Form;
-use crate::kernel::doubles::Vector;
 use crate::limbs::LIMB_BITS;
 
 /// 1.5 · 2^52. A double between 2^52 and 2^53 has an integer in its low bits.
@@ -22,11 +21,10 @@ fn to_integer(double: f64) -> i64 {
         .cast_signed()
 }
 
-/// Puts a number mod R into one lane: digits between -2^(W - 1) and 2^(W - 1), so that the number is at least -R/2 and below R/2.
-pub(super) fn put<const N: usize>(
+/// Puts a number mod R into digits, the lowest one first: they are between -2^(W - 1) and 2^(W - 1), so that the number is at least -R/2 and below R/2.
+pub(in crate::kernel) fn put<'a>(
     form: Form,
-    vectors: &mut [Vector<N>],
-    lane: usize,
+    digits: impl Iterator<Item = &'a mut u64>,
     limbs: &[u64],
 ) {
     let width = form.width;
@@ -35,34 +33,32 @@ pub(super) fn put<const N: usize>(
     let mut pending: u128 = 0;
     let mut bits = 0;
     let mut carry = 0;
-    for vector in vectors {
+    for to in digits {
         if bits < width {
             pending |= u128::from(limbs.next().copied().unwrap_or(0)) << bits;
             bits += LIMB_BITS;
         }
         let digit = (pending as u64 & mask).cast_signed() + carry;
         carry = (digit + half) >> width;
-        vector[lane] = to_double(digit - (carry << width)).to_bits();
+        *to = to_double(digit - (carry << width)).to_bits();
         pending >>= width;
         bits -= width;
     }
 }
 
-/// Takes the number of one lane out, in two's complement; returns what lies above the limbs, with its sign.
-pub(super) fn take<const N: usize>(
+/// Takes the number of these digits out, the lowest one first, in two's complement; returns what lies above the limbs, with its sign.
+pub(in crate::kernel) fn take<'a>(
     form: Form,
-    vectors: &[Vector<N>],
-    lane: usize,
+    mut digits: impl Iterator<Item = &'a u64>,
     limbs: &mut [u64],
 ) -> i64 {
     let width = form.width;
     let mask = (1 << width) - 1;
-    let mut digits = vectors.iter();
     let mut pending: u128 = 0;
     let mut bits = 0;
     let mut carry = 0;
     let mut next = || {
-        let digit = digits.next().map_or(0, |vector| vector[lane]);
+        let digit = digits.next().copied().unwrap_or(0);
         let sum = to_integer(f64::from_bits(digit)) + carry;
         carry = sum >> width;
         sum.cast_unsigned() & mask
@@ -101,25 +97,24 @@ mod tests {
     fn numbers_of_either_sign_come_back() {
         for limbs in [1, 2, 8, 13, 16, 24, 48, 64, 128] {
             let form = Form::new(limbs);
-            let mut vectors = vec![[0; 4]; form.digits];
-            for (lane, number) in [
+            let mut digits = vec![0; form.digits];
+            for number in [
                 vec![0; limbs],
                 vec![u64::MAX; limbs],
                 vec![0x8000_0000_0000_0000; limbs],
                 (0..limbs as u64).collect(),
             ]
             .iter()
-            .enumerate()
             {
-                put(form, &mut vectors, lane, number);
+                put(form, digits.iter_mut(), number);
                 let mut back = vec![7; limbs];
-                assert_eq!(take(form, &vectors, lane, &mut back), 0);
+                assert_eq!(take(form, digits.iter(), &mut back), 0);
                 assert_eq!(back, *number);
                 // Its negative has the negative digits.
-                for vector in &mut vectors {
-                    vector[lane] = (-f64::from_bits(vector[lane])).to_bits();
+                for digit in &mut digits {
+                    *digit = (-f64::from_bits(*digit)).to_bits();
                 }
-                let above = take(form, &vectors, lane, &mut back);
+                let above = take(form, digits.iter(), &mut back);
                 let is_zero = number.iter().all(|&limb| limb == 0);
                 assert_eq!(above, if is_zero { 0 } else { -1 });
                 let mut carry = true;

@@ -12,42 +12,54 @@ const SPARE: usize = 5;
 
 /// Digits of `width` bits, `digits` of them to a number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Form {
-    pub(super) width: usize,
-    pub(super) digits: usize,
+pub(crate) struct Form {
+    pub(in crate::kernel) width: usize,
+    pub(in crate::kernel) digits: usize,
 }
 
 impl Form {
     /// That of 512 bits.
-    pub(super) const SHORT: Self = Self {
+    pub(in crate::kernel) const SHORT: Self = Self {
         width: WIDEST,
         digits: 11,
     };
 
     /// For numbers of `limbs` limbs: the widest digits whose columns hold every product there can be.
-    pub(super) fn new(limbs: usize) -> Self {
+    pub(in crate::kernel) fn new(limbs: usize) -> Self {
+        Self::of_multiples(limbs, 1)
+    }
+
+    /// For numbers of `limbs` limbs, with an even number of digits.
+    pub(in crate::kernel) fn even(limbs: usize) -> Self {
+        Self::of_multiples(limbs, 2)
+    }
+
+    /// The same, with a multiple of so many digits.
+    fn of_multiples(limbs: usize, of: usize) -> Self {
         (NARROWEST..=WIDEST)
             .rev()
             .map(|width| Self {
                 width,
-                digits: (limbs * LIMB_BITS + SPARE).div_ceil(width),
+                digits: (limbs * LIMB_BITS + SPARE)
+                    .div_ceil(width)
+                    .next_multiple_of(of),
             })
             .find(|form| form.digits <= form.column_products())
             .expect("no modulus is that long")
     }
 
     /// Products of two digits that one column holds exactly.
-    pub(super) fn column_products(self) -> usize {
+    pub(in crate::kernel) fn column_products(self) -> usize {
         (1 << (53 - self.width)) - 1
     }
 
     /// Whether a column holds the products of the factors and those of quotient and modulus together.
-    pub(super) fn is_joined(self) -> bool {
+    pub(in crate::kernel) fn is_joined(self) -> bool {
         2 * self.digits <= self.column_products()
     }
 
     /// Bits of R.
-    pub(super) fn r_bits(self) -> usize {
+    pub(in crate::kernel) fn r_bits(self) -> usize {
         self.width * self.digits
     }
 
@@ -58,7 +70,10 @@ impl Form {
 
     /// What the arithmetic is done with, in every lane.
     #[inline(always)]
-    pub(super) fn constants<V: Doubles<N>, const N: usize>(self, token: V::Token) -> Constants<V> {
+    pub(in crate::kernel) fn constants<V: Doubles<N>, const N: usize>(
+        self,
+        token: V::Token,
+    ) -> Constants<V> {
         let width = self.width as i32;
         Constants {
             origin: V::splat(token, 1.5 * Self::power(width + 52)),
@@ -72,22 +87,22 @@ impl Form {
 
 /// Doubles that the arithmetic on digits of W bits takes, in every lane.
 #[derive(Clone, Copy)]
-pub(super) struct Constants<V> {
+pub(in crate::kernel) struct Constants<V> {
     /// 1.5 · 2^(W + 52): what the high part of a column starts from. What is added to it is rounded to a multiple of 2^W.
-    pub(super) origin: V,
+    pub(in crate::kernel) origin: V,
     /// 1.5 · 2^52: what is added to it and taken away again is rounded to an integer.
-    pub(super) integer: V,
+    pub(in crate::kernel) integer: V,
     /// -2^W.
-    pub(super) minus_radix: V,
+    pub(in crate::kernel) minus_radix: V,
     /// 2^-W.
-    pub(super) inverse_radix: V,
-    pub(super) zero: V,
+    pub(in crate::kernel) inverse_radix: V,
+    pub(in crate::kernel) zero: V,
 }
 
 impl<V: Copy> Constants<V> {
     /// Columns that hold nothing yet.
     #[inline(always)]
-    pub(super) fn columns<const C: usize>(&self) -> Columns<V, C> {
+    pub(in crate::kernel) fn columns<const C: usize>(&self) -> Columns<V, C> {
         Columns {
             high: [self.origin; C],
             low: [self.zero; C],
@@ -102,6 +117,8 @@ mod tests {
     #[test]
     fn every_supported_length_has_a_form() {
         for limbs in 1..=256 {
+            let even = Form::even(limbs);
+            assert!(even.digits.is_multiple_of(2) && even.r_bits() >= 64 * limbs + SPARE);
             let form = Form::new(limbs);
             assert!(form.r_bits() >= 64 * limbs + SPARE, "{limbs}");
             assert!(form.r_bits() - 64 * limbs < SPARE + form.width, "{limbs}");
@@ -139,14 +156,13 @@ mod tests {
 
     #[test]
     fn every_column_of_every_length_is_exact() {
-        for limbs in 1..=256 {
-            let form = Form::new(limbs);
+        for form in (1..=256).flat_map(|limbs| [Form::new(limbs), Form::even(limbs)]) {
             let digits = form.digits as u128;
             let (products, carried) = match form.is_joined() {
                 true => (2 * digits, false),
                 false => (digits, true),
             };
-            assert!(is_exact(form.width, products, carried), "{limbs} limbs");
+            assert!(is_exact(form.width, products, carried), "{form:?}");
         }
     }
 

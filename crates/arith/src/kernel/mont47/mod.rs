@@ -53,20 +53,20 @@
 
 #[cfg(test)]
 mod bounds;
-mod digits;
-mod form;
-mod lookup;
-mod moduli;
+pub(super) mod digits;
+pub(super) mod form;
+pub(super) mod lookup;
+pub(super) mod moduli;
 mod operations;
 mod reduction;
-mod tiles;
+pub(super) mod tiles;
 
 use super::doubles::{Doubles, Work};
 use super::{Doublings, LaneKernel, window_width};
 use crate::limbs::aligned::Aligned;
 use crate::limbs::{Modulus, Nat, negated_inverse, words};
 use form::Form;
-use moduli::{Moduli, limbs_of_r, vectors, vectors_mut};
+use moduli::{Moduli, lane_mut, lane_of, limbs_of_r, vectors, vectors_mut};
 use operations::{Add, Multiply, Select, Square, SquareAndDouble};
 use subtle::Choice;
 
@@ -94,9 +94,9 @@ impl<V: Doubles<N>, const N: usize, const K: usize> Mont47<V, N, K> {
     /// Puts n and what reduces by it into a lane.
     fn set_to_reduce(moduli: &mut Moduli<N>, lane: usize, n: &[u64]) {
         let form = moduli.form;
-        digits::put::<N>(form, vectors_mut(&mut moduli.n), lane, n);
+        digits::put(form, lane_mut::<N>(&mut moduli.n, lane), n);
         let inverse = negated_inverse(n, limbs_of_r(form));
-        digits::put::<N>(form, vectors_mut(&mut moduli.inverse), lane, &inverse);
+        digits::put(form, lane_mut::<N>(&mut moduli.inverse, lane), &inverse);
         moduli.plain[lane].copy_from_slice(n);
     }
 }
@@ -135,7 +135,7 @@ impl<V: Doubles<N>, const N: usize, const K: usize> LaneKernel for Mont47<V, N, 
             (&mut moduli.rr, rr),
             (&mut moduli.high_rr, high_rr),
         ] {
-            digits::put::<N>(form, vectors_mut(constant), lane, &limbs);
+            digits::put(form, lane_mut::<N>(constant, lane), &limbs);
         }
     }
 
@@ -153,12 +153,12 @@ impl<V: Doubles<N>, const N: usize, const K: usize> LaneKernel for Mont47<V, N, 
     }
 
     fn load(self, moduli: &Moduli<N>, lane: usize, limbs: &[u64], value: &mut [u64]) {
-        digits::put::<N>(moduli.form, vectors_mut(value), lane, limbs);
+        digits::put(moduli.form, lane_mut::<N>(value, lane), limbs);
     }
 
     fn store(self, moduli: &Moduli<N>, lane: usize, value: &[u64], limbs: &mut [u64]) {
         let n = &moduli.plain[lane];
-        let mut above = digits::take::<N>(moduli.form, vectors(value), lane, limbs);
+        let mut above = digits::take(moduli.form, lane_of::<N>(value, lane), limbs);
         // Values are above -2 n and below 2 n.
         for _ in 0..2 {
             let is_negative = Choice::from((above.cast_unsigned() >> 63) as u8);
@@ -280,9 +280,9 @@ impl<V: Doubles<N>, const N: usize, const K: usize> LaneKernel for Mont47<V, N, 
             for _ in top..r {
                 words::shift_in_mod(&mut x, 0, n);
             }
-            digits::put::<N>(form, vectors_mut(&mut moduli.one), lane, &x);
+            digits::put(form, lane_mut::<N>(&mut moduli.one, lane), &x);
             words::shift_in_mod(&mut x, 0, n);
-            digits::put::<N>(form, vectors_mut(&mut rr), lane, &x);
+            digits::put(form, lane_mut::<N>(&mut rr, lane), &x);
         }
         // 2^e R becomes 2^(2 e + bit) R, along the bits of r from the top.
         let bits = (0..r.ilog2()).rev().flat_map(|i| [(r >> i & 1) as u8; N]);

@@ -63,7 +63,19 @@ pub(super) fn vectors_mut<const N: usize>(words: &mut [u64]) -> &mut [Vector<N>]
     words.as_chunks_mut().0
 }
 
+/// The digits of a lane's number.
+pub(super) fn lane_of<const N: usize>(words: &[u64], lane: usize) -> impl Iterator<Item = &u64> {
+    words.iter().skip(lane).step_by(N)
+}
+
+pub(super) fn lane_mut<const N: usize>(
+    words: &mut [u64],
+    lane: usize,
+) -> impl Iterator<Item = &mut u64> {
+    words.iter_mut().skip(lane).step_by(N)
+}
+
 /// Limbs that R needs.
-pub(super) fn limbs_of_r(form: Form) -> usize {
+pub(in crate::kernel) fn limbs_of_r(form: Form) -> usize {
     form.r_bits().div_ceil(LIMB_BITS)
 }

@@ -105,16 +105,16 @@ pub(super) fn add_squares<V: Doubles<N>, const N: usize, const C: usize, const R
 
 /// Digits out of columns, in ascending order: what is above 2^(W - 1) in one goes into the next digit, which may be a little longer for it.
 #[derive(Clone, Copy)]
-pub(super) struct Carry<V> {
+pub(in crate::kernel) struct Carry<V> {
     /// The high part of the column below, a multiple of 2^W.
-    pub(super) high: V,
+    pub(in crate::kernel) high: V,
     /// What was carried out of the column below.
-    pub(super) carry: V,
+    pub(in crate::kernel) carry: V,
 }
 
 impl<V: Copy> Carry<V> {
     #[inline(always)]
-    pub(super) fn none(constants: &Constants<V>) -> Self {
+    pub(in crate::kernel) fn none(constants: &Constants<V>) -> Self {
         Self {
             high: constants.zero,
             carry: constants.zero,
@@ -123,7 +123,7 @@ impl<V: Copy> Carry<V> {
 
     /// The digit of the next column, which is multiplied with `factor` first, if there is one.
     #[inline(always)]
-    pub(super) fn digit<const N: usize>(
+    pub(in crate::kernel) fn digit<const N: usize>(
         &mut self,
         constants: &Constants<V>,
         (high, low): (V, V),
@@ -144,7 +144,7 @@ impl<V: Copy> Carry<V> {
 
 /// x / 2^W, rounded to an integer.
 #[inline(always)]
-pub(super) fn round<V: Doubles<N>, const N: usize>(constants: &Constants<V>, x: V) -> V {
+pub(in crate::kernel) fn round<V: Doubles<N>, const N: usize>(constants: &Constants<V>, x: V) -> V {
     x.mul_add(constants.inverse_radix, constants.integer)
         .sub(constants.integer)
 }

@@ -1,0 +1,481 @@
+//! Tiles of columns of doubles for one number or for two, in x86-64 assembly with AVX2 and FMA. What is computed, and within which bounds, stands in
+//! `src/kernel/mont47x2/`; what is read from memory, in `src/kernel/x86_64/avx2_tiles.rs`.
+//!
+//! A function gets, as the system's calling convention has it (System V),
+//!
+//! ```text
+//! rdi   where its first column finds what, from the start of each: see `Step`
+//! rsi   where these start: see `Start`
+//! rdx   the constants: see `Constant`
+//! ```
+//!
+//! and keeps in registers
+//!
+//! ```text
+//! ymm0 to ymm5     the high parts of the columns
+//! ymm6 to ymm11    their low parts
+//! ymm12            a digit, or two, in all places
+//! ymm13 to ymm15   temporaries
+//! rax, r10         pairs of a, and pairs moved up by a digit, of the first column
+//! rcx, r9          pairs of b, of 2 a in a square; and of a itself
+//! ```
+
+/// A line of assembly.
+macro_rules! put {
+    ($self:ident, $($text:tt)*) => {
+        writeln!($self.text, $($text)*).expect("a string takes everything")
+    };
+}
+
+mod digits;
+
+use std::fmt::Write;
+
+/// Columns that there are registers for.
+const COLUMNS: usize = 6;
+const VECTOR: usize = 32;
+const FIRST_LOW: usize = COLUMNS;
+const DIGIT: usize = 2 * COLUMNS;
+/// Products that are worked on at once, a temporary each.
+const AT_ONCE: usize = 3;
+
+/// Fields of a step, of eight bytes each: bytes, or numbers of rows.
+#[derive(Clone, Copy)]
+enum Step {
+    Pairs,
+    B,
+    Plain,
+    Rows,
+    ModulusPairs,
+    Quotient,
+    QuotientRows,
+    Out,
+}
+
+/// Pointers, of eight bytes each.
+#[derive(Clone, Copy)]
+enum Start {
+    Pairs,
+    Moved,
+    B,
+    Plain,
+    ModulusPairs,
+    ModulusMoved,
+    Quotient,
+    Out,
+    Below,
+    SumBelow,
+    Tau,
+}
+
+/// Vectors of constants.
+#[derive(Clone, Copy)]
+enum Constant {
+    Origin,
+    InverseRadix,
+    MinusRadix,
+    Integer,
+    /// How often products on the diagonal are taken: of two numbers; of one, in its first and in its second column; then the same from the top.
+    Diagonal,
+    FirstOfOne,
+    SecondOfOne,
+    DiagonalReversed,
+    FirstOfOneReversed,
+    SecondOfOneReversed,
+}
+
+impl Constant {
+    fn operand(self) -> String {
+        format!("[rdx + {}]", VECTOR * self as usize)
+    }
+}
+
+/// Which function.
+#[derive(Clone, Copy)]
+pub(crate) struct Tile {
+    pub(crate) numbers: usize,
+    /// Pairs of columns.
+    pub(crate) columns: usize,
+    pub(crate) squares: bool,
+    /// None below R.
+    pub(crate) high: Option<High>,
+}
+
+/// What a tile above R is.
+#[derive(Clone, Copy)]
+pub(crate) struct High {
+    /// Whether there is one more pair of columns below, of q n alone.
+    pub(crate) is_lowest: bool,
+    /// Whether the factors' product and q n are summed in the same columns.
+    pub(crate) is_joined: bool,
+}
+
+/// All there are.
+pub(crate) fn all() -> Vec<Tile> {
+    let mut tiles = Vec::new();
+    for numbers in [1, 2] {
+        for squares in [false, true] {
+            for columns in 1..=COLUMNS {
+                tiles.push(Tile {
+                    numbers,
+                    columns,
+                    squares,
+                    high: None,
+                });
+            }
+            for is_joined in [false, true] {
+                for (columns, is_lowest) in [
+                    (4, false),
+                    (6, false),
+                    (1, true),
+                    (2, true),
+                    (3, true),
+                    (4, true),
+                    (5, true),
+                ] {
+                    let high = Some(High {
+                        is_lowest,
+                        is_joined,
+                    });
+                    tiles.push(Tile {
+                        numbers,
+                        columns,
+                        squares,
+                        high,
+                    });
+                }
+            }
+        }
+    }
+    tiles
+}
+
+/// An arm that names each function, of a `match` on numbers, columns, whether it squares and whether it is below R, the lowest above it, or another; and whether its
+/// sums are joined.
+pub(crate) fn arms(tiles: &[Tile]) -> String {
+    let mut text = String::from("match tile {\n");
+    for tile in tiles {
+        let Tile {
+            numbers,
+            columns,
+            squares,
+            high,
+        } = tile;
+        let high = match high {
+            None => "None".to_owned(),
+            Some(High {
+                is_lowest,
+                is_joined,
+            }) => format!("Some(High {{ is_lowest: {is_lowest}, is_joined: {is_joined} }})"),
+        };
+        writeln!(
+            text,
+            "Tile {{ numbers: {numbers}, columns: {columns}, squares: {squares}, high: {high} }} => code!({:?}),",
+            tile.name()
+        )
+        .expect("a string takes everything");
+    }
+    text.push_str("_ => unreachable!(\"there is no such tile\"),\n}\n");
+    text
+}
+
+impl Tile {
+    pub(crate) fn name(self) -> String {
+        let Self {
+            numbers,
+            columns,
+            squares,
+            high,
+        } = self;
+        let operation = if squares { "square" } else { "product" };
+        let kind = match high {
+            None => "low",
+            Some(High {
+                is_lowest: false,
+                is_joined: false,
+            }) => "high",
+            Some(High {
+                is_lowest: false,
+                is_joined: true,
+            }) => "high_joined",
+            Some(High {
+                is_lowest: true,
+                is_joined: false,
+            }) => "lowest",
+            Some(High {
+                is_lowest: true,
+                is_joined: true,
+            }) => "lowest_joined",
+        };
+        format!("{operation}_{kind}_{columns}x{numbers}")
+    }
+
+    pub(crate) fn text(self) -> String {
+        let mut function = Function {
+            numbers: self.numbers,
+            reversed: self.high.is_some(),
+            text: String::new(),
+        };
+        function.tile(self);
+        function.text
+    }
+}
+
+/// Rows that are shorter each time, a long one and a short one by turns: the column that all of them reach waits for the one before in each, which others must fill.
+fn long_and_short(rows: usize) -> impl Iterator<Item = usize> {
+    (0..rows).map(move |i| if i % 2 == 0 { i / 2 } else { rows - 1 - i / 2 })
+}
+
+/// The text of one function.
+struct Function {
+    numbers: usize,
+    /// Whether columns are counted from the top.
+    reversed: bool,
+    text: String,
+}
+
+impl Function {
+    /// Where something starts, and what is `step` from there.
+    fn get(&mut self, register: &str, start: Start, step: Option<Step>) {
+        put!(self, "mov {register}, [rsi + {}]", 8 * start as usize);
+        if let Some(step) = step {
+            put!(self, "add {register}, [rdi + {}]", 8 * step as usize);
+        }
+    }
+
+    fn get_rows(&mut self, step: Step) {
+        put!(self, "mov r8, [rdi + {}]", 8 * step as usize);
+    }
+
+    fn tile(&mut self, tile: Tile) {
+        let columns = tile.columns;
+        let all = columns + usize::from(tile.high.is_some_and(|high| high.is_lowest));
+        let joined = tile.high.is_some_and(|high| high.is_joined);
+        self.start(0..if joined { all } else { columns });
+        for (register, start, step) in [
+            ("rax", Start::Pairs, Step::Pairs),
+            ("r10", Start::Moved, Step::Pairs),
+            ("rcx", Start::B, Step::B),
+        ] {
+            self.get(register, start, Some(step));
+        }
+        self.get_rows(Step::Rows);
+        self.rows(columns);
+        if tile.squares {
+            self.get("r9", Start::Plain, Some(Step::Plain));
+            self.square_triangle(columns);
+        } else {
+            self.triangle(columns, columns);
+        }
+        let Some(High {
+            is_lowest,
+            is_joined,
+        }) = tile.high
+        else {
+            self.get("r8", Start::Out, Some(Step::Out));
+            self.get("r11", Start::Below, None);
+            self.digits(0..columns, true);
+            put!(self, "ret");
+            return;
+        };
+        if !is_joined {
+            self.get("r11", Start::Below, None);
+            self.digits_in_registers(columns);
+            self.start_high(0..columns);
+            self.start(columns..all);
+        }
+        for (register, start, step) in [
+            ("rax", Start::ModulusPairs, Step::ModulusPairs),
+            ("r10", Start::ModulusMoved, Step::ModulusPairs),
+            ("rcx", Start::Quotient, Step::Quotient),
+        ] {
+            self.get(register, start, Some(step));
+        }
+        self.get_rows(Step::QuotientRows);
+        self.rows(all);
+        self.triangle(all, columns);
+        self.get("r8", Start::Out, Some(Step::Out));
+        self.get("r11", Start::SumBelow, None);
+        if is_lowest {
+            self.get("r9", Start::Tau, None);
+            self.carry_of_the_lower_half(columns);
+        }
+        self.digits(0..columns, !is_lowest);
+        put!(self, "ret");
+    }
+
+    fn start(&mut self, columns: std::ops::Range<usize>) {
+        self.start_high(columns.clone());
+        for k in columns {
+            let low = FIRST_LOW + k;
+            put!(self, "vxorpd xmm{low}, xmm{low}, xmm{low}");
+        }
+    }
+
+    fn start_high(&mut self, columns: std::ops::Range<usize>) {
+        for k in columns {
+            put!(self, "vmovapd ymm{k}, {}", Constant::Origin.operand());
+        }
+    }
+
+    /// Bytes from a pair of b to the next.
+    fn pair(&self) -> usize {
+        self.numbers * 16
+    }
+
+    /// `by` times `bytes`, away from the first one in the direction of counting.
+    fn away(&self, by: usize, bytes: usize) -> String {
+        let sign = if self.reversed { '-' } else { '+' };
+        format!("{sign} {}", by * bytes)
+    }
+
+    /// The lower digit of the pair `by` after the one that the register points to in all places; of one number both.
+    fn lower_digit(&mut self, register: &str, by: usize) {
+        let at = self.away(by, self.pair());
+        if self.numbers == 1 {
+            put!(self, "vbroadcastf128 ymm{DIGIT}, [{register} {at}]");
+            put!(self, "vpermilpd ymm{DIGIT}, ymm{DIGIT}, 12");
+        } else {
+            put!(self, "vmovddup ymm{DIGIT}, [{register} {at}]");
+        }
+    }
+
+    fn upper_digit(&mut self, register: &str, by: usize) {
+        let at = self.away(by, self.pair());
+        put!(self, "vpermilpd ymm{DIGIT}, [{register} {at}], 15");
+    }
+
+    fn take_times(&mut self, constant: Constant) {
+        put!(
+            self,
+            "vmulpd ymm{DIGIT}, ymm{DIGIT}, {}",
+            constant.operand()
+        );
+    }
+
+    /// Columns += the digit times the pairs that lead there in row `row`: in the first row the first column takes the one that the register points to.
+    fn products(&mut self, columns: std::ops::Range<usize>, register: &str, row: usize) {
+        let columns: Vec<usize> = columns.collect();
+        for group in columns.chunks(AT_ONCE) {
+            let temporary = |i: usize| DIGIT + 1 + i;
+            for (i, k) in group.iter().enumerate() {
+                put!(self, "vmovapd ymm{}, ymm{k}", temporary(i));
+            }
+            let at = |f: &Self, k: usize| f.away(k - row, VECTOR);
+            for &k in group {
+                let at = at(self, k);
+                put!(self, "vfmadd231pd ymm{k}, ymm{DIGIT}, [{register} {at}]");
+            }
+            for (i, k) in group.iter().enumerate() {
+                let t = temporary(i);
+                put!(self, "vsubpd ymm{t}, ymm{t}, ymm{k}");
+            }
+            for (i, &k) in group.iter().enumerate() {
+                let (t, at) = (temporary(i), at(self, k));
+                put!(self, "vfmadd231pd ymm{t}, ymm{DIGIT}, [{register} {at}]");
+            }
+            for (i, k) in group.iter().enumerate() {
+                let low = FIRST_LOW + k;
+                put!(self, "vaddpd ymm{low}, ymm{low}, ymm{}", temporary(i));
+            }
+        }
+    }
+
+    /// r8 rows of all columns, if that is not none.
+    fn rows(&mut self, columns: usize) {
+        put!(self, "test r8, r8\njz 3f\n2:");
+        self.lower_digit("rcx", 0);
+        self.products(0..columns, "rax", 0);
+        if self.numbers == 2 {
+            self.upper_digit("rcx", 0);
+            self.products(0..columns, "r10", 0);
+        }
+        let (forwards, backwards) = if self.reversed {
+            ("sub", "add")
+        } else {
+            ("add", "sub")
+        };
+        let pair = self.pair();
+        put!(self, "{forwards} rcx, {pair}\n{backwards} rax, {VECTOR}");
+        if self.numbers == 2 {
+            put!(self, "{backwards} r10, {VECTOR}");
+        }
+        put!(self, "sub r8, 1\njnz 2b\n3:");
+    }
+
+    /// The rows of a product that reach fewer columns each time.
+    fn triangle(&mut self, columns: usize, rows: usize) {
+        for row in long_and_short(rows) {
+            self.lower_digit("rcx", row);
+            if self.numbers == 1 {
+                self.products(row..columns, "rax", row);
+                continue;
+            }
+            // Counted from the top, there is nothing in the first pair that has not moved up.
+            let first = if self.reversed { row + 1 } else { row };
+            self.products(first..columns, "rax", row);
+            self.upper_digit("rcx", row);
+            self.products(row..columns, "r10", row);
+        }
+    }
+
+    /// Those of a square, with the diagonal.
+    fn square_triangle(&mut self, columns: usize) {
+        use Constant::*;
+        for row in long_and_short(columns.div_ceil(2)) {
+            let (first, second) = (2 * row, 2 * row + 1);
+            let (second_end, rest) = (
+                (second + 1).min(columns),
+                (second + 1).min(columns)..columns,
+            );
+            if self.numbers == 1 {
+                let (of_first, of_second) = match self.reversed {
+                    false => (FirstOfOne, SecondOfOne),
+                    true => (FirstOfOneReversed, SecondOfOneReversed),
+                };
+                self.lower_digit("r9", row);
+                self.take_times(of_first);
+                self.products(first..first + 1, "rax", row);
+                if second < columns {
+                    self.lower_digit("r9", row);
+                    self.take_times(of_second);
+                    self.products(second..second + 1, "rax", row);
+                }
+                if !rest.is_empty() {
+                    self.lower_digit("rcx", row);
+                    self.products(rest, "rax", row);
+                }
+            } else if self.reversed {
+                self.upper_digit("r9", row);
+                self.take_times(DiagonalReversed);
+                self.products(first..first + 1, "r10", row);
+                if second < columns {
+                    self.upper_digit("rcx", row);
+                    self.products(second..columns, "r10", row);
+                    self.lower_digit("r9", row);
+                    self.take_times(DiagonalReversed);
+                    self.products(second..second_end, "rax", row);
+                }
+                if !rest.is_empty() {
+                    self.lower_digit("rcx", row);
+                    self.products(rest, "rax", row);
+                }
+            } else {
+                self.lower_digit("r9", row);
+                self.take_times(Diagonal);
+                self.products(first..first + 1, "rax", row);
+                if second < columns {
+                    self.lower_digit("rcx", row);
+                    self.products(second..columns, "rax", row);
+                    self.upper_digit("r9", row);
+                    self.take_times(Diagonal);
+                    self.products(second..second_end, "r10", row);
+                }
+                if !rest.is_empty() {
+                    self.upper_digit("rcx", row);
+                    self.products(rest, "r10", row);
+                }
+            }
+        }
+    }
+}

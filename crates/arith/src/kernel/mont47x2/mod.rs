@@ -1,0 +1,300 @@
+//! Montgomery arithmetic on one number or two at once, in signed digits held as doubles, two neighbouring digits of each number in one vector: for a single
+//! operation, whose two halves lie side by side in it, on CPUs that have fused multiply-add on doubles and no AVX-512 IFMA.
+//!
+//! ```text
+//! a, b, n     M pairs of digits of W = 47 bits or less; R = 2^(2 M W)
+//! vector      of two numbers x and y                     x[2 j], x[2 j + 1], y[2 j], y[2 j + 1]
+//! a           against the columns, twice: as it is, and moved up by a digit, x[2 j - 1], x[2 j], ...
+//! row         digit 2 m of b in both places of its half, times pairs of a; digit 2 m + 1, times pairs that have moved up
+//! columns     a pair in a vector, high and low parts as in `mont47`; six pairs are a tile, which stays in registers
+//! digits      one step for a pair; what goes to the next column moves by one place, within a half of the register
+//! ```
+//!
+//! Columns, digits, quotient and bounds are those of [`mont47`](super::mont47), whose columns lie side by side instead of one to a vector: two numbers then fill a register of which they
+//! would leave half empty. What that costs is a second copy of a, moved up, and half a row of nothing where a triangle of products has its edge: M (M + 1) products of vectors where M² + M / 2 have
+//! something in them.
+//!
+//! Of one number, the upper half has the pairs that have moved up and multiplies them with digit 2 m + 1, so that a row takes both digits of b; the two halves are summed in the end.
+//!
+//! A square takes the products above the diagonal once, with digits of 2 a, and those on it with the factors 1 and 2, or 1 and 0, in the two places of a pair.
+//!
+//! # Count
+//!
+//! In products of vectors, two fma and two additions each: a square M (M + 1) / 2 below R and as many above, the quotient M (M + 1), its product with n
+//! M² above R and 2 M for the pair of columns below; a product M² more. Of 22 digits 407 and 528.
+//!
+//! The sums are assembly for AVX2 and FMA (`x86_64/avx2_tiles.rs`). Elsewhere they are done digit by digit (`digit_by_digit.rs`), for tests.
+
+mod digit_by_digit;
+mod moduli;
+pub(crate) mod operand;
+mod operations;
+pub(crate) mod pairs;
+mod portable;
+
+use super::{Doublings, LaneKernel, window_width};
+use crate::kernel::mont47::form::Form;
+use crate::limbs::{Modulus, Nat, words};
+use moduli::{Moduli, copy_digits, put, take};
+use operations::{Add, Select, SquareAndDouble, SquareAndMultiply, working_words};
+use pairs::{Pairs, Work};
+use subtle::Choice;
+
+/// The kernel over one form, for N numbers at once, 1 or 2.
+#[derive(Clone, Copy)]
+pub(crate) struct Mont47x2<V: Pairs<N>, const N: usize> {
+    token: V::Token,
+}
+
+impl<V: Pairs<N>, const N: usize> Mont47x2<V, N> {
+    /// The kernel, for who can prove that the CPU has the instructions.
+    pub(crate) fn new(token: V::Token) -> Self {
+        Self { token }
+    }
+
+    fn run(self, work: impl Work<V, N>) {
+        V::run_pairs(self.token, work);
+    }
+}
+
+impl<V: Pairs<N>, const N: usize> LaneKernel for Mont47x2<V, N> {
+    const NAME: &'static str = <V as Pairs<N>>::NAME;
+    const LANES: usize = N;
+    type Moduli = Moduli<V::Plan, N>;
+
+    fn words(limbs: usize) -> usize {
+        // A table is read in vectors.
+        (N * Form::even(limbs).digits).next_multiple_of(4)
+    }
+
+    fn window_width(limbs: usize, bits: usize) -> usize {
+        // As in `mont47`, for the shortest tables; and none that leaves the first-level cache.
+        match Form::even(limbs).digits {
+            ..=12 => window_width(bits).min(4),
+            _ => window_width(bits).min(5),
+        }
+    }
+
+    fn working_words(limbs: usize) -> usize {
+        working_words(N, Form::even(limbs).digits / 2)
+    }
+
+    fn moduli(self, limbs: usize) -> Moduli<V::Plan, N> {
+        Moduli::new::<V>(limbs)
+    }
+
+    fn set_modulus(self, moduli: &mut Moduli<V::Plan, N>, lane: usize, modulus: &Modulus) {
+        moduli.set_to_reduce(lane, modulus.n());
+        let form = moduli.form;
+        let [one, rr, high_rr] = modulus.powers_of(form.r_bits());
+        for (constant, limbs) in [
+            (&mut moduli.one, one),
+            (&mut moduli.rr, rr),
+            (&mut moduli.high_rr, high_rr),
+        ] {
+            put::<N>(form, constant, lane, &limbs);
+        }
+    }
+
+    fn copy_modulus(
+        self,
+        to: &mut Moduli<V::Plan, N>,
+        lane: usize,
+        from: &Moduli<V::Plan, N>,
+        from_lane: usize,
+    ) {
+        to.copy_from(lane, from, from_lane);
+    }
+
+    fn copy_lane(self, to: &mut [u64], lane: usize, from: &[u64], from_lane: usize) {
+        copy_digits::<N>(to, lane, from, from_lane);
+    }
+
+    fn load(self, moduli: &Moduli<V::Plan, N>, lane: usize, limbs: &[u64], value: &mut [u64]) {
+        put::<N>(
+            moduli.form,
+            &mut value[..N * moduli.form.digits],
+            lane,
+            limbs,
+        );
+    }
+
+    fn store(self, moduli: &Moduli<V::Plan, N>, lane: usize, value: &[u64], limbs: &mut [u64]) {
+        let n = &moduli.plain[lane];
+        let mut above = take::<N>(moduli.form, &value[..N * moduli.form.digits], lane, limbs);
+        // Values are above -2 n and below 2 n.
+        for _ in 0..2 {
+            let is_negative = Choice::from((above.cast_unsigned() >> 63) as u8);
+            let carry = words::add_if(limbs, n, is_negative);
+            above = above.wrapping_add(carry.unwrap_u8().into());
+        }
+        let over = !words::is_zero(&[above.cast_unsigned()]) | !words::is_less(limbs, n);
+        words::sub_if(limbs, n, over);
+    }
+
+    fn one(self, moduli: &Moduli<V::Plan, N>, value: &mut [u64]) {
+        value[..moduli.one.len()].copy_from_slice(&moduli.one);
+    }
+
+    fn enter(self, moduli: &Moduli<V::Plan, N>, a: &mut [u64], working: &mut [u64]) {
+        self.mul(moduli, a, &moduli.rr, working);
+    }
+
+    fn enter_wide(
+        self,
+        moduli: &Moduli<V::Plan, N>,
+        low: &mut [u64],
+        high: &mut [u64],
+        working: &mut [u64],
+    ) {
+        self.mul(moduli, low, &moduli.rr, working);
+        self.mul(moduli, high, &moduli.high_rr, working);
+        self.run(Add { moduli, low, high });
+    }
+
+    fn leave(self, moduli: &Moduli<V::Plan, N>, a: &mut [u64], working: &mut [u64]) {
+        self.mul(moduli, a, &moduli.unit, working);
+    }
+
+    fn mul(self, moduli: &Moduli<V::Plan, N>, a: &mut [u64], b: &[u64], working: &mut [u64]) {
+        self.run(SquareAndMultiply {
+            moduli,
+            a,
+            times: 0,
+            b: Some(b),
+            working,
+        });
+    }
+
+    fn sqr(self, moduli: &Moduli<V::Plan, N>, a: &mut [u64], times: usize, working: &mut [u64]) {
+        self.run(SquareAndMultiply {
+            moduli,
+            a,
+            times,
+            b: None,
+            working,
+        });
+    }
+
+    fn sqr_mul(
+        self,
+        moduli: &Moduli<V::Plan, N>,
+        a: &mut [u64],
+        times: usize,
+        b: &[u64],
+        working: &mut [u64],
+    ) {
+        self.run(SquareAndMultiply {
+            moduli,
+            a,
+            times,
+            b: Some(b),
+            working,
+        });
+    }
+
+    fn select(self, table: &[u64], digits: &[u8], value: &mut [u64]) {
+        self.run(Select {
+            table,
+            digits,
+            value,
+        });
+    }
+
+    fn r_bits(limbs: usize) -> usize {
+        Form::even(limbs).r_bits()
+    }
+
+    fn can_double(limbs: usize, bits: usize) -> bool {
+        bits + 5 <= Self::r_bits(limbs)
+    }
+
+    fn set_moduli_to_square(
+        self,
+        moduli: &mut Moduli<V::Plan, N>,
+        n: &[Nat],
+        _bits: usize,
+        _working: &mut [u64],
+    ) {
+        for (lane, n) in n.iter().enumerate() {
+            moduli.set_to_reduce(lane, n);
+        }
+    }
+
+    fn set_moduli_for_powers(
+        self,
+        moduli: &mut Moduli<V::Plan, N>,
+        n: &[Nat],
+        least_bits: usize,
+        _working: &mut [u64],
+    ) {
+        let limbs = n[0].len();
+        let (mut modulus, mut t) = (Modulus::zero(limbs), Nat::zero(2 * limbs));
+        for (lane, n) in n.iter().enumerate() {
+            modulus.set(n, least_bits, &mut t);
+            self.set_modulus(moduli, lane, &modulus);
+        }
+    }
+
+    fn square_and_double<const STREAMS: usize>(
+        self,
+        powers: [Doublings<'_, Moduli<V::Plan, N>>; STREAMS],
+    ) {
+        for Doublings {
+            moduli,
+            value,
+            bits,
+            working,
+        } in powers
+        {
+            for bits in bits.as_chunks::<N>().0 {
+                self.run(SquareAndDouble {
+                    moduli,
+                    value,
+                    bits,
+                    working,
+                });
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::kernel::doubles::Portable;
+    use crate::kernel::tests::{agrees_with_the_model, selects};
+
+    fn is_a_kernel<V: Pairs<N>, const N: usize>(token: V::Token) {
+        let kernel = Mont47x2::<V, N>::new(token);
+        for len in (1..=38).chain([46, 47, 48]) {
+            for bits in [64 * len, 64 * len - 1, 64 * len - 63, 32 * len] {
+                agrees_with_the_model(kernel, bits.max(2), len, 4);
+            }
+        }
+        agrees_with_the_model(kernel, 8192, 128, 1);
+        agrees_with_the_model(kernel, 16384, 256, 1);
+        for len in [1, 4, 8, 13, 16, 32] {
+            selects(kernel, len);
+        }
+    }
+
+    #[test]
+    fn the_portable_form_is_a_kernel() {
+        is_a_kernel::<Portable<4>, 1>(());
+        is_a_kernel::<Portable<4>, 2>(());
+    }
+
+    #[cfg(target_arch = "x86_64")]
+    #[test]
+    fn the_register_form_is_a_kernel() {
+        use crate::kernel::x86_64::avx2fma::{HaveAvx2Fma, Ymm};
+        match HaveAvx2Fma::check() {
+            Some(token) => {
+                is_a_kernel::<Ymm, 1>(token);
+                is_a_kernel::<Ymm, 2>(token);
+            }
+            None => eprintln!("skipped: this CPU has no AVX2 and FMA"),
+        }
+    }
+}

@@ -1,0 +1,242 @@
+//! What the kernel does with the instructions of one form of the vectors.
+
+use super::moduli::{Moduli, pairs_mut, pairs_of, vectors};
+use super::operand::{Factors, Multiplication, Operand, Pair, operand_vectors};
+use super::pairs::{Pairs, Work};
+use crate::kernel::doubles::Vector;
+use crate::kernel::mont47::form::{Constants, Form};
+use crate::kernel::mont47::lookup::look_up;
+use crate::kernel::mont47::tiles::round;
+
+/// Working memory, in words, of numbers of so many pairs.
+pub(super) fn working_words(numbers: usize, pairs: usize) -> usize {
+    4 * operand_vectors(numbers, pairs) + 3 * 2 * numbers * pairs
+}
+
+/// Working memory, cut.
+struct Working<'a, const N: usize> {
+    operand: &'a mut [Vector<4>],
+    out: &'a mut [Pair<N>],
+    q: &'a mut [Pair<N>],
+    twice: &'a mut [Pair<N>],
+}
+
+impl<'a, const N: usize> Working<'a, N> {
+    fn cut(words: &'a mut [u64], pairs: usize) -> Self {
+        let (operand, rest) = words.split_at_mut(4 * operand_vectors(N, pairs));
+        let (out, rest) = pairs_mut(rest).split_at_mut(pairs);
+        let (q, rest) = rest.split_at_mut(pairs);
+        Self {
+            operand: operand.as_chunks_mut().0,
+            out,
+            q,
+            twice: &mut rest[..pairs],
+        }
+    }
+}
+
+/// a = a^2 / R mod n, `times` times over, and then a = a b / R mod n if there is a b.
+pub(super) struct SquareAndMultiply<'a, V: Pairs<N>, const N: usize> {
+    pub(super) moduli: &'a Moduli<V::Plan, N>,
+    pub(super) a: &'a mut [u64],
+    pub(super) times: usize,
+    pub(super) b: Option<&'a [u64]>,
+    pub(super) working: &'a mut [u64],
+}
+
+impl<V: Pairs<N>, const N: usize> Work<V, N> for SquareAndMultiply<'_, V, N> {
+    #[inline(always)]
+    fn run(self, token: V::Token) {
+        let Self { moduli, times, .. } = self;
+        let pairs = moduli.form.digits / 2;
+        let Working {
+            operand,
+            out,
+            q,
+            twice,
+        } = Working::<N>::cut(self.working, pairs);
+        let (mut from, mut to) = (&mut pairs_mut::<N>(self.a)[..pairs], out);
+        for _ in 0..times {
+            square::<V, N>(token, moduli, from, to, (operand, q, twice));
+            std::mem::swap(&mut from, &mut to);
+        }
+        if let Some(b) = self.b {
+            put_operand::<V, N>(token, from, operand);
+            let multiplication = Multiplication {
+                factors: Factors {
+                    a: Operand::new::<N>(operand, pairs),
+                    b: &pairs_of(b)[..pairs],
+                    twice: None,
+                },
+                modulus: moduli.modulus(),
+                out: to,
+                q,
+            };
+            V::multiply(token, &moduli.plan, multiplication);
+            std::mem::swap(&mut from, &mut to);
+        }
+        if (times + usize::from(self.b.is_some())) % 2 == 1 {
+            to.copy_from_slice(from);
+        }
+    }
+}
+
+/// out = a^2 / R mod n.
+#[inline(always)]
+fn square<V: Pairs<N>, const N: usize>(
+    token: V::Token,
+    moduli: &Moduli<V::Plan, N>,
+    a: &[Pair<N>],
+    out: &mut [Pair<N>],
+    (operand, q, twice): (&mut [Vector<4>], &mut [Pair<N>], &mut [Pair<N>]),
+) {
+    put_operand::<V, N>(token, a, operand);
+    for (a, twice) in a.iter().zip(&mut *twice) {
+        let a = V::load_pair(token, a);
+        a.add(a).store_pair(twice);
+    }
+    let multiplication = Multiplication {
+        factors: Factors {
+            a: Operand::new::<N>(operand, a.len()),
+            b: a,
+            twice: Some(twice),
+        },
+        modulus: moduli.modulus(),
+        out,
+        q,
+    };
+    V::multiply(token, &moduli.plan, multiplication);
+}
+
+/// Puts a number against the columns.
+#[inline(always)]
+fn put_operand<V: Pairs<N>, const N: usize>(
+    token: V::Token,
+    a: &[Pair<N>],
+    operand: &mut [Vector<4>],
+) {
+    let zero = V::splat(token, 0.0);
+    let (pairs, moved) = operand.split_at_mut(a.len() + 1);
+    let (last, pairs) = pairs.split_last_mut().expect("there is a pair");
+    let mut below = zero;
+    if N == 1 {
+        for (a, to) in a.iter().zip(pairs) {
+            let pair = V::load_pair(token, a);
+            pair.halves(below.shift(pair)).store(to);
+            below = pair;
+        }
+        zero.halves(below.shift(zero)).store(last);
+    } else {
+        let (last_moved, moved) = moved.split_last_mut().expect("there is a pair");
+        for ((a, to), to_moved) in a.iter().zip(pairs).zip(moved) {
+            let pair = V::load_pair(token, a);
+            pair.store(to);
+            below.shift(pair).store(to_moved);
+            below = pair;
+        }
+        zero.store(last);
+        below.shift(zero).store(last_moved);
+    }
+}
+
+/// value = 2^bit value^2 / R mod n, a bit for each number.
+pub(super) struct SquareAndDouble<'a, V: Pairs<N>, const N: usize> {
+    pub(super) moduli: &'a Moduli<V::Plan, N>,
+    pub(super) value: &'a mut [u64],
+    pub(super) bits: &'a [u8; N],
+    pub(super) working: &'a mut [u64],
+}
+
+impl<V: Pairs<N>, const N: usize> Work<V, N> for SquareAndDouble<'_, V, N> {
+    #[inline(always)]
+    fn run(self, token: V::Token) {
+        let form = self.moduli.form;
+        let pairs = form.digits / 2;
+        let Working {
+            operand,
+            out,
+            q,
+            twice,
+        } = Working::<N>::cut(self.working, pairs);
+        let a = &mut pairs_mut(self.value)[..pairs];
+        square::<V, N>(token, self.moduli, a, out, (operand, q, twice));
+        let factor = self.bits.map(|bit| [f64::from(bit).to_bits(); 2]);
+        let factor = V::load_pair(token, &factor);
+        let mut digits = Digits::<V>::new(token, form);
+        for (a, x) in a.iter_mut().zip(out) {
+            let x = V::load_pair(token, x);
+            digits.next(factor.mul_add(x, x)).store_pair(a);
+        }
+    }
+}
+
+/// low += high.
+pub(super) struct Add<'a, V: Pairs<N>, const N: usize> {
+    pub(super) moduli: &'a Moduli<V::Plan, N>,
+    pub(super) low: &'a mut [u64],
+    pub(super) high: &'a [u64],
+}
+
+impl<V: Pairs<N>, const N: usize> Work<V, N> for Add<'_, V, N> {
+    #[inline(always)]
+    fn run(self, token: V::Token) {
+        let mut digits = Digits::<V>::new(token, self.moduli.form);
+        for (low, high) in pairs_mut(self.low).iter_mut().zip(pairs_of(self.high)) {
+            let sum = V::load_pair(token, low).add(V::load_pair(token, high));
+            digits.next(sum).store_pair(low);
+        }
+    }
+}
+
+/// Makes digits of sums of a few digits each.
+struct Digits<V> {
+    constants: Constants<V>,
+    /// What the pair below carries.
+    below: V,
+}
+
+impl<V> Digits<V> {
+    #[inline(always)]
+    fn new<const N: usize>(token: V::Token, form: Form) -> Self
+    where
+        V: Pairs<N>,
+    {
+        let constants = form.constants(token);
+        Self {
+            below: constants.zero,
+            constants,
+        }
+    }
+
+    #[inline(always)]
+    fn next<const N: usize>(&mut self, sum: V) -> V
+    where
+        V: Pairs<N>,
+    {
+        let above = round(&self.constants, sum);
+        let digits = above.mul_add(self.constants.minus_radix, sum);
+        let digits = digits.add(self.below.shift(above));
+        self.below = above;
+        digits
+    }
+}
+
+/// The entry `digits[lane]` of the table for each number.
+pub(super) struct Select<'a> {
+    pub(super) table: &'a [u64],
+    pub(super) digits: &'a [u8],
+    pub(super) value: &'a mut [u64],
+}
+
+impl<V: Pairs<N>, const N: usize> Work<V, N> for Select<'_> {
+    #[inline(always)]
+    fn run(self, token: V::Token) {
+        let (lower, upper) = (self.digits[0], self.digits[N - 1]);
+        look_up::<V, 4>(
+            token,
+            vectors(self.table),
+            &[lower, lower, upper, upper],
+            self.value.as_chunks_mut().0,
+        );
+    }
+}
