@@ -17,15 +17,27 @@ pub enum Operation {
 
 const OPERATIONS: [Operation; 2] = [Operation::Private, Operation::Public];
 
-/// AMD's Zen 4: instructions on 512 bits are done in two halves. Stands for every CPU that has no table.
+/// AMD's Zen 3, which has no AVX-512. Stands for every CPU without.
+const ZEN3: &str = include_str!("choice/zen3.csv");
+/// AMD's Zen 4: instructions on 512 bits are done in two halves. Stands for every CPU with AVX-512 that has no table.
 const ZEN4: &str = include_str!("choice/zen4.csv");
 /// AMD's Zen 5: they are done whole, two multiplications a cycle.
 #[cfg(any(target_arch = "x86_64", test))]
 const ZEN5: &str = include_str!("choice/zen5.csv");
 
-/// The table for this machine's CPU.
-#[cfg(target_arch = "x86_64")]
+/// The table for this machine's CPU; with its AVX-512 disabled, that for a CPU without.
 fn measured() -> &'static str {
+    let has_avx512 = kernels()
+        .iter()
+        .any(|kernel| AVX512.contains(&kernel.name) && kernel.available.is_ok());
+    if has_avx512 { with_avx512() } else { ZEN3 }
+}
+
+/// The kernels that need it.
+const AVX512: [&str; 3] = ["mont52x8_ifma512", "mont52x2_ifma", "mont47x8_avx512f"];
+
+#[cfg(target_arch = "x86_64")]
+fn with_avx512() -> &'static str {
     let id = raw_cpuid::CpuId::new();
     let is_amd = id
         .get_vendor_info()
@@ -38,7 +50,7 @@ fn measured() -> &'static str {
 }
 
 #[cfg(not(target_arch = "x86_64"))]
-fn measured() -> &'static str {
+fn with_avx512() -> &'static str {
     ZEN4
 }
 
@@ -103,7 +115,7 @@ impl Times {
             .expect("each operation has rows")
     }
 
-    /// One pass of a kernel. Nothing for portable forms of vectors, which are for tests.
+    /// One pass of a kernel. Nothing for portable forms of vectors, which are for tests, and for what was not measured there.
     fn time(&self, row: &Row, kernel: &str) -> Option<u64> {
         // Not measured: the same algorithm in two registers of half the length.
         let kernel = match kernel {
@@ -139,7 +151,8 @@ impl Kernel {
     /// The kernel that is fastest for `count` items at once of an operation whose modulus has `bits` bits. A program that was built to
     /// choose one kernel chooses that.
     ///
-    /// From times measured on a Zen 5, and on a Zen 4, whose order is taken to be that of every other CPU.
+    /// From times measured on a Zen 5; on a Zen 4, whose order is taken to be that of every other CPU with AVX-512; and on a Zen 3, for those without. A kernel that was not
+    /// measured there is not chosen.
     pub fn for_batch(operation: Operation, bits: usize, count: usize) -> Self {
         if dispatch::BUILT_FOR.is_some() {
             return Self::auto();
@@ -235,23 +248,36 @@ fn parts_at(operation: Operation, bits: usize) -> Vec<Part> {
 mod tests {
     use super::*;
 
+    /// All tables.
+    fn tables() -> [Times; 3] {
+        [ZEN3, ZEN4, ZEN5].map(Times::read)
+    }
+
     #[test]
-    fn every_kernel_that_is_preferred_to_the_portable_one_has_its_times() {
-        for table in [ZEN4, ZEN5].map(Times::read) {
-            for kernel in kernels() {
-                let is_for_tests = kernel.name.ends_with("_portable") && kernel.lanes > 1;
-                for row in &table.rows {
-                    let time = table.time(row, kernel.name);
-                    assert_eq!(time.is_none(), is_for_tests, "{}", kernel.name);
-                    assert_ne!(time, Some(0));
-                }
+    fn every_kernel_that_is_not_for_tests_has_its_times() {
+        for kernel in kernels() {
+            let is_for_tests = kernel.name.ends_with("_portable") && kernel.lanes > 1;
+            let mut tables = tables().into_iter();
+            let is_measured = tables.any(|table| table.time(&table.rows[0], kernel.name).is_some());
+            assert_eq!(is_measured, !is_for_tests, "{}", kernel.name);
+        }
+    }
+
+    #[test]
+    fn every_table_is_whole() {
+        for table in tables() {
+            for row in &table.rows {
+                assert_eq!(row.times.len(), table.kernels.len());
+                assert!(!row.times.contains(&0));
             }
+            // What runs where nothing else does.
+            assert!(table.kernels.contains(&"mont64x1_portable"));
         }
     }
 
     #[test]
     fn rows_are_in_order() {
-        for table in [ZEN4, ZEN5].map(Times::read) {
+        for table in tables() {
             for operation in OPERATIONS {
                 assert!(table.rows(operation).is_sorted_by(|a, b| a.bits < b.bits));
                 let bits = |bits| table.row(operation, bits).bits;
@@ -312,5 +338,23 @@ mod tests {
         assert_eq!(name(Operation::Private, 2048, 3), "mont52x8_ifma512");
         assert_eq!(name(Operation::Public, 2048, 3), "mont52x2_ifma");
         assert_eq!(name(Operation::Public, 2048, 8), "mont52x8_ifma512");
+    }
+
+    #[test]
+    fn one_item_runs_on_one_number_without_avx512_too() {
+        let is_here = |name: &str| Kernel::named(name).is_ok();
+        let has_others = AVX512.into_iter().any(is_here) || !is_here("mont47x2_avx2fma");
+        if dispatch::BUILT_FOR.is_some() || has_others {
+            return eprintln!(
+                "skipped: this CPU has AVX-512, or neither AVX2 nor FMA; or one kernel was built for"
+            );
+        }
+        let name = |operation, bits, count| Kernel::for_batch(operation, bits, count).name();
+        for bits in [1536, 2048, 3072, 4096] {
+            assert_eq!(name(Operation::Private, bits, 1), "mont47x2_avx2fma");
+            assert_eq!(name(Operation::Public, bits, 1), "mont47x2_avx2fma");
+            assert_eq!(name(Operation::Private, bits, 2), "mont47x4_avx2fma");
+            assert_eq!(name(Operation::Public, bits, 4), "mont47x4_avx2fma");
+        }
     }
 }

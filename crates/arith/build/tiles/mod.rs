@@ -30,6 +30,7 @@ macro_rules! put {
 mod digits;
 
 use std::fmt::Write;
+use std::ops::Range;
 
 /// Columns that there are registers for.
 const COLUMNS: usize = 6;
@@ -150,8 +151,7 @@ pub(crate) fn all() -> Vec<Tile> {
     tiles
 }
 
-/// An arm that names each function, of a `match` on numbers, columns, whether it squares and whether it is below R, the lowest above it, or another; and whether its
-/// sums are joined.
+/// A `match` of a tile that names the function for each.
 pub(crate) fn arms(tiles: &[Tile]) -> String {
     let mut text = String::from("match tile {\n");
     for tile in tiles {
@@ -219,11 +219,6 @@ impl Tile {
         function.tile(self);
         function.text
     }
-}
-
-/// Rows that are shorter each time, a long one and a short one by turns: the column that all of them reach waits for the one before in each, which others must fill.
-fn long_and_short(rows: usize) -> impl Iterator<Item = usize> {
-    (0..rows).map(move |i| if i % 2 == 0 { i / 2 } else { rows - 1 - i / 2 })
 }
 
 /// The text of one function.
@@ -304,7 +299,7 @@ impl Function {
         put!(self, "ret");
     }
 
-    fn start(&mut self, columns: std::ops::Range<usize>) {
+    fn start(&mut self, columns: Range<usize>) {
         self.start_high(columns.clone());
         for k in columns {
             let low = FIRST_LOW + k;
@@ -312,7 +307,7 @@ impl Function {
         }
     }
 
-    fn start_high(&mut self, columns: std::ops::Range<usize>) {
+    fn start_high(&mut self, columns: Range<usize>) {
         for k in columns {
             put!(self, "vmovapd ymm{k}, {}", Constant::Origin.operand());
         }
@@ -354,7 +349,7 @@ impl Function {
     }
 
     /// Columns += the digit times the pairs that lead there in row `row`: in the first row the first column takes the one that the register points to.
-    fn products(&mut self, columns: std::ops::Range<usize>, register: &str, row: usize) {
+    fn products(&mut self, columns: Range<usize>, register: &str, row: usize) {
         let columns: Vec<usize> = columns.collect();
         for group in columns.chunks(AT_ONCE) {
             let temporary = |i: usize| DIGIT + 1 + i;
@@ -405,7 +400,7 @@ impl Function {
 
     /// The rows of a product that reach fewer columns each time.
     fn triangle(&mut self, columns: usize, rows: usize) {
-        for row in long_and_short(rows) {
+        for row in 0..rows {
             self.lower_digit("rcx", row);
             if self.numbers == 1 {
                 self.products(row..columns, "rax", row);
@@ -422,7 +417,7 @@ impl Function {
     /// Those of a square, with the diagonal.
     fn square_triangle(&mut self, columns: usize) {
         use Constant::*;
-        for row in long_and_short(columns.div_ceil(2)) {
+        for row in 0..columns.div_ceil(2) {
             let (first, second) = (2 * row, 2 * row + 1);
             let (second_end, rest) = (
                 (second + 1).min(columns),
