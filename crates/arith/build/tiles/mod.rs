@@ -126,6 +126,7 @@ pub(crate) fn all() -> Vec<Tile> {
             }
             for is_joined in [false, true] {
                 for (columns, is_lowest) in [
+                    (2, false),
                     (4, false),
                     (6, false),
                     (1, true),

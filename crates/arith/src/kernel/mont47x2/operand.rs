@@ -78,18 +78,23 @@ impl Tiles {
     }
 }
 
-/// Tiles of so many pairs of columns: all but the last one are even, as squares want them, and none is much shorter than another.
+/// Tiles of so many pairs of columns. All but the last one are even, as squares want them, and the last one is the largest: what comes next waits for all of them, and its
+/// columns fill the time that each of its rows waits for the one before.
 fn cut(pairs: usize) -> Vec<Range<usize>> {
+    let last = match pairs {
+        ..=LARGEST_TILE => pairs,
+        _ => LARGEST_TILE - pairs % 2,
+    };
     let mut tiles = Vec::new();
     let mut from = 0;
-    while from < pairs {
-        let rest = pairs - from;
-        let columns = match rest.div_ceil(LARGEST_TILE) {
-            1 => rest,
-            left => rest.div_ceil(left).next_multiple_of(2),
-        };
+    while from < pairs - last {
+        let rest = pairs - last - from;
+        let columns = rest
+            .div_ceil(rest.div_ceil(LARGEST_TILE))
+            .next_multiple_of(2);
         tiles.push(from..from + columns);
         from += columns;
     }
+    tiles.push(from..pairs);
     tiles
 }

@@ -6,6 +6,7 @@ pub(crate) mod adx;
 mod adx512;
 mod adx_blocks;
 pub(crate) mod avx2;
+mod avx2_pairs;
 mod avx2_tiles;
 pub(crate) mod avx2fma;
 pub(crate) mod avx512f;
