@@ -69,6 +69,23 @@ enum Start {
     Tau,
 }
 
+/// Which digit of a pair.
+#[derive(Clone, Copy)]
+enum Digit {
+    Lower,
+    Upper,
+}
+
+impl Digit {
+    /// Where the pairs are that it multiplies: as they are, or moved up.
+    fn pairs(self) -> &'static str {
+        match self {
+            Self::Lower => "rax",
+            Self::Upper => "r10",
+        }
+    }
+}
+
 /// Vectors of constants.
 #[derive(Clone, Copy)]
 enum Constant {
@@ -325,20 +342,18 @@ impl Function {
         format!("{sign} {}", by * bytes)
     }
 
-    /// The lower digit of the pair `by` after the one that the register points to in all places; of one number both.
-    fn lower_digit(&mut self, register: &str, by: usize) {
-        let at = self.away(by, self.pair());
+    /// A digit of the pair `by` after the one that the register points to, in all places; of one number both of them.
+    fn digit(&mut self, digit: Digit, register: &str, by: usize) {
+        let at = format!("[{register} {}]", self.away(by, self.pair()));
         if self.numbers == 1 {
-            put!(self, "vbroadcastf128 ymm{DIGIT}, [{register} {at}]");
+            put!(self, "vbroadcastf128 ymm{DIGIT}, {at}");
             put!(self, "vpermilpd ymm{DIGIT}, ymm{DIGIT}, 12");
-        } else {
-            put!(self, "vmovddup ymm{DIGIT}, [{register} {at}]");
+            return;
         }
-    }
-
-    fn upper_digit(&mut self, register: &str, by: usize) {
-        let at = self.away(by, self.pair());
-        put!(self, "vpermilpd ymm{DIGIT}, [{register} {at}], 15");
+        match digit {
+            Digit::Lower => put!(self, "vmovddup ymm{DIGIT}, {at}"),
+            Digit::Upper => put!(self, "vpermilpd ymm{DIGIT}, {at}, 15"),
+        }
     }
 
     fn take_times(&mut self, constant: Constant) {
@@ -380,10 +395,10 @@ impl Function {
     /// r8 rows of all columns, if that is not none.
     fn rows(&mut self, columns: usize) {
         put!(self, "test r8, r8\njz 3f\n2:");
-        self.lower_digit("rcx", 0);
+        self.digit(Digit::Lower, "rcx", 0);
         self.products(0..columns, "rax", 0);
         if self.numbers == 2 {
-            self.upper_digit("rcx", 0);
+            self.digit(Digit::Upper, "rcx", 0);
             self.products(0..columns, "r10", 0);
         }
         let (forwards, backwards) = if self.reversed {
@@ -402,7 +417,7 @@ impl Function {
     /// The rows of a product that reach fewer columns each time.
     fn triangle(&mut self, columns: usize, rows: usize) {
         for row in 0..rows {
-            self.lower_digit("rcx", row);
+            self.digit(Digit::Lower, "rcx", row);
             if self.numbers == 1 {
                 self.products(row..columns, "rax", row);
                 continue;
@@ -410,7 +425,7 @@ impl Function {
             // Counted from the top, there is nothing in the first pair that has not moved up.
             let first = if self.reversed { row + 1 } else { row };
             self.products(first..columns, "rax", row);
-            self.upper_digit("rcx", row);
+            self.digit(Digit::Upper, "rcx", row);
             self.products(row..columns, "r10", row);
         }
     }
@@ -429,48 +444,43 @@ impl Function {
                     false => (FirstOfOne, SecondOfOne),
                     true => (FirstOfOneReversed, SecondOfOneReversed),
                 };
-                self.lower_digit("r9", row);
+                self.digit(Digit::Lower, "r9", row);
                 self.take_times(of_first);
                 self.products(first..first + 1, "rax", row);
                 if second < columns {
-                    self.lower_digit("r9", row);
+                    self.digit(Digit::Lower, "r9", row);
                     self.take_times(of_second);
                     self.products(second..second + 1, "rax", row);
                 }
                 if !rest.is_empty() {
-                    self.lower_digit("rcx", row);
+                    self.digit(Digit::Lower, "rcx", row);
                     self.products(rest, "rax", row);
                 }
-            } else if self.reversed {
-                self.upper_digit("r9", row);
-                self.take_times(DiagonalReversed);
-                self.products(first..first + 1, "r10", row);
-                if second < columns {
-                    self.upper_digit("rcx", row);
-                    self.products(second..columns, "r10", row);
-                    self.lower_digit("r9", row);
-                    self.take_times(DiagonalReversed);
-                    self.products(second..second_end, "rax", row);
-                }
-                if !rest.is_empty() {
-                    self.lower_digit("rcx", row);
-                    self.products(rest, "rax", row);
-                }
+                continue;
+            }
+            // The digit whose pairs have its square in their lower place, and the other one.
+            let (one, other) = match self.reversed {
+                false => (Digit::Lower, Digit::Upper),
+                true => (Digit::Upper, Digit::Lower),
+            };
+            let on_diagonal = if self.reversed {
+                DiagonalReversed
             } else {
-                self.lower_digit("r9", row);
-                self.take_times(Diagonal);
-                self.products(first..first + 1, "rax", row);
-                if second < columns {
-                    self.lower_digit("rcx", row);
-                    self.products(second..columns, "rax", row);
-                    self.upper_digit("r9", row);
-                    self.take_times(Diagonal);
-                    self.products(second..second_end, "r10", row);
-                }
-                if !rest.is_empty() {
-                    self.upper_digit("rcx", row);
-                    self.products(rest, "r10", row);
-                }
+                Diagonal
+            };
+            self.digit(one, "r9", row);
+            self.take_times(on_diagonal);
+            self.products(first..first + 1, one.pairs(), row);
+            if second < columns {
+                self.digit(one, "rcx", row);
+                self.products(second..columns, one.pairs(), row);
+                self.digit(other, "r9", row);
+                self.take_times(on_diagonal);
+                self.products(second..second_end, other.pairs(), row);
+            }
+            if !rest.is_empty() {
+                self.digit(other, "rcx", row);
+                self.products(rest, other.pairs(), row);
             }
         }
     }

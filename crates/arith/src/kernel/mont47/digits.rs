@@ -1,7 +1,8 @@
 //! Between 64-bit limbs and signed digits held as doubles, one number after another.
 
 use super::form::Form;
-use crate::limbs::LIMB_BITS;
+use crate::limbs::{LIMB_BITS, words};
+use subtle::Choice;
 
 /// 1.5 · 2^52. A double between 2^52 and 2^53 has an integer in its low bits.
 const INTEGER: f64 = 1.5 * (1u64 << 52) as f64;
@@ -47,11 +48,7 @@ pub(in crate::kernel) fn put<'a>(
 }
 
 /// Takes the number of these digits out, the lowest one first, in two's complement; returns what lies above the limbs, with its sign.
-pub(in crate::kernel) fn take<'a>(
-    form: Form,
-    mut digits: impl Iterator<Item = &'a u64>,
-    limbs: &mut [u64],
-) -> i64 {
+fn take<'a>(form: Form, mut digits: impl Iterator<Item = &'a u64>, limbs: &mut [u64]) -> i64 {
     let width = form.width;
     let mask = (1 << width) - 1;
     let mut pending: u128 = 0;
@@ -79,6 +76,23 @@ pub(in crate::kernel) fn take<'a>(
         bits += width;
     }
     (pending as u64).cast_signed()
+}
+
+/// The same for a number above -2 n and below 2 n, reduced.
+pub(in crate::kernel) fn take_reduced<'a>(
+    form: Form,
+    digits: impl Iterator<Item = &'a u64>,
+    n: &[u64],
+    limbs: &mut [u64],
+) {
+    let mut above = take(form, digits, limbs);
+    for _ in 0..2 {
+        let is_negative = Choice::from((above.cast_unsigned() >> 63) as u8);
+        let carry = words::add_if(limbs, n, is_negative);
+        above = above.wrapping_add(carry.unwrap_u8().into());
+    }
+    let over = !words::is_zero(&[above.cast_unsigned()]) | !words::is_less(limbs, n);
+    words::sub_if(limbs, n, over);
 }
 
 #[cfg(test)]

@@ -68,7 +68,6 @@ use crate::limbs::{Modulus, Nat, negated_inverse, words};
 use form::Form;
 use moduli::{Moduli, lane_mut, lane_of, limbs_of_r, vectors, vectors_mut};
 use operations::{Add, Multiply, Select, Square, SquareAndDouble};
-use subtle::Choice;
 
 /// The kernel over one form of N doubles, in tiles of K columns.
 #[derive(Clone, Copy)]
@@ -158,15 +157,7 @@ impl<V: Doubles<N>, const N: usize, const K: usize> LaneKernel for Mont47<V, N, 
 
     fn store(self, moduli: &Moduli<N>, lane: usize, value: &[u64], limbs: &mut [u64]) {
         let n = &moduli.plain[lane];
-        let mut above = digits::take(moduli.form, lane_of::<N>(value, lane), limbs);
-        // Values are above -2 n and below 2 n.
-        for _ in 0..2 {
-            let is_negative = Choice::from((above.cast_unsigned() >> 63) as u8);
-            let carry = words::add_if(limbs, n, is_negative);
-            above = above.wrapping_add(carry.unwrap_u8().into());
-        }
-        let over = !words::is_zero(&[above.cast_unsigned()]) | !words::is_less(limbs, n);
-        words::sub_if(limbs, n, over);
+        digits::take_reduced(moduli.form, lane_of::<N>(value, lane), n, limbs);
     }
 
     fn one(self, moduli: &Moduli<N>, value: &mut [u64]) {

@@ -34,11 +34,10 @@ mod portable;
 
 use super::{Doublings, LaneKernel, window_width};
 use crate::kernel::mont47::form::Form;
-use crate::limbs::{Modulus, Nat, words};
-use moduli::{Moduli, copy_digits, put, take};
+use crate::limbs::{Modulus, Nat};
+use moduli::{Moduli, copy_digits, put, take_reduced};
 use operations::{Add, Select, SquareAndDouble, SquareAndMultiply, working_words};
 use pairs::{Pairs, Work};
-use subtle::Choice;
 
 /// The kernel over one form, for N numbers at once, 1 or 2.
 #[derive(Clone, Copy)]
@@ -121,15 +120,13 @@ impl<V: Pairs<N>, const N: usize> LaneKernel for Mont47x2<V, N> {
 
     fn store(self, moduli: &Moduli<V::Plan, N>, lane: usize, value: &[u64], limbs: &mut [u64]) {
         let n = &moduli.plain[lane];
-        let mut above = take::<N>(moduli.form, &value[..N * moduli.form.digits], lane, limbs);
-        // Values are above -2 n and below 2 n.
-        for _ in 0..2 {
-            let is_negative = Choice::from((above.cast_unsigned() >> 63) as u8);
-            let carry = words::add_if(limbs, n, is_negative);
-            above = above.wrapping_add(carry.unwrap_u8().into());
-        }
-        let over = !words::is_zero(&[above.cast_unsigned()]) | !words::is_less(limbs, n);
-        words::sub_if(limbs, n, over);
+        take_reduced::<N>(
+            moduli.form,
+            &value[..N * moduli.form.digits],
+            lane,
+            n,
+            limbs,
+        );
     }
 
     fn one(self, moduli: &Moduli<V::Plan, N>, value: &mut [u64]) {

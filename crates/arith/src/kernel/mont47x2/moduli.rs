@@ -96,15 +96,16 @@ pub(super) fn put<const N: usize>(form: Form, value: &mut [u64], lane: usize, li
     digits::put(form, pairs.flat_map(|pair| &mut pair[lane]), limbs);
 }
 
-/// Takes the number of these digits out, in two's complement; returns what lies above the limbs, with its sign.
-pub(super) fn take<const N: usize>(
+/// Takes a number above -2 n and below 2 n out, reduced.
+pub(super) fn take_reduced<const N: usize>(
     form: Form,
     value: &[u64],
     lane: usize,
+    n: &[u64],
     limbs: &mut [u64],
-) -> i64 {
+) {
     let pairs = pairs_of::<N>(value).iter();
-    digits::take(form, pairs.flat_map(|pair| &pair[lane]), limbs)
+    digits::take_reduced(form, pairs.flat_map(|pair| &pair[lane]), n, limbs);
 }
 
 /// Copies a number.
