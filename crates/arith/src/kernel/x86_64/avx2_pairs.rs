@@ -13,6 +13,8 @@ use std::mem::transmute;
 #[target_feature(enable = "avx2,fma")]
 fn run_avx2fma_pairs<const N: usize>(token: HaveAvx2Fma, work: impl Work<Ymm, N>) {
     work.run(token);
+    // The tiles leave the upper halves as they are, which some CPUs make everything after them pay for.
+    _mm256_zeroupper();
 }
 
 impl<const N: usize> Pairs<N> for Ymm {
