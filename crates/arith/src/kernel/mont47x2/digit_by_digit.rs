@@ -1,49 +1,74 @@
 //! A product mod n, digit by digit: what the assembly for a form of the vectors computes, for tests and for where there is none.
 
 use super::operand::{Factors, Multiplication, Operand, Pair};
-use crate::kernel::doubles::{Columns, Doubles, Portable};
+use crate::kernel::doubles::{Doubles, Portable};
 use crate::kernel::mont47::form::Constants;
 use crate::kernel::mont47::tiles::{Carry, round};
 
 type One = Portable<1>;
 
-fn load(digit: u64) -> One {
-    One::load((), &[digit])
+fn load(x: f64) -> One {
+    One::splat((), x)
 }
 
-fn bits(x: One) -> u64 {
+fn double(x: One) -> f64 {
     let mut word = [0];
     x.store(&mut word);
-    word[0]
+    f64::from_bits(word[0])
 }
 
 /// Digit `j` of a number against the columns.
-fn digit_of(operand: Operand<'_>, lane: usize, j: usize) -> One {
-    load(operand.pairs[j / 2][2 * lane + j % 2])
+fn digit_of(operand: Operand<'_>, lane: usize, j: usize) -> f64 {
+    f64::from_bits(operand.pairs[j / 2][2 * lane + j % 2])
 }
 
 /// Digit `j` of a number.
-fn digit<const N: usize>(pairs: &[Pair<N>], lane: usize, j: usize) -> One {
-    load(pairs[j / 2][lane][j % 2])
+fn digit<const N: usize>(pairs: &[Pair<N>], lane: usize, j: usize) -> f64 {
+    f64::from_bits(pairs[j / 2][lane][j % 2])
 }
 
-/// Column `c` += the products that lead there.
-fn add_column<const N: usize>(
-    column: &mut Columns<One, 1>,
-    factors: &Factors<'_, N>,
-    lane: usize,
-    c: usize,
-) {
-    let Factors { a, b, twice } = *factors;
-    let top = 2 * b.len() - 1;
-    for i in c.saturating_sub(top)..=c.min(top) {
-        let j = c - i;
-        let x = match twice {
-            Some(_) if j < i => continue,
-            Some(twice) if j > i => digit(twice, lane, i),
-            _ => digit(b, lane, i),
+/// A column, as in [`Columns`](crate::kernel::doubles::Columns).
+struct Column {
+    high: f64,
+    low: f64,
+}
+
+impl Column {
+    fn new(constants: &Constants<One>) -> Self {
+        Self {
+            high: double(constants.origin),
+            low: 0.0,
+        }
+    }
+
+    fn add_product(&mut self, a: f64, b: f64) {
+        let before = self.high;
+        self.high = a.mul_add(b, before);
+        self.low += a.mul_add(b, before - self.high);
+    }
+
+    /// += the products that lead to column `c`.
+    fn add<const N: usize>(&mut self, factors: &Factors<'_, N>, lane: usize, c: usize) {
+        let Factors { a, b, twice } = *factors;
+        let top = 2 * b.len() - 1;
+        let (first, last) = (c.saturating_sub(top), c.min(top));
+        let Some(twice) = twice else {
+            for i in first..=last {
+                self.add_product(digit(b, lane, i), digit_of(a, lane, c - i));
+            }
+            return;
         };
-        column.add_product(0, x, digit_of(a, lane, j));
+        for i in first..c.div_ceil(2) {
+            self.add_product(digit(twice, lane, i), digit_of(a, lane, c - i));
+        }
+        if c.is_multiple_of(2) {
+            self.add_product(digit(b, lane, c / 2), digit_of(a, lane, c / 2));
+        }
+    }
+
+    /// The digit that it leaves.
+    fn digit(self, constants: &Constants<One>, carry: &mut Carry<One>) -> f64 {
+        double(carry.digit(constants, (load(self.high), load(self.low)), None))
     }
 }
 
@@ -56,10 +81,9 @@ fn low_half<const N: usize>(
 ) -> Carry<One> {
     let mut carry = Carry::none(constants);
     for c in 0..2 * out.len() {
-        let mut column = constants.columns();
-        add_column(&mut column, factors, lane, c);
-        let digit = carry.digit(constants, (column.high[0], column.low[0]), None);
-        out[c / 2][lane][c % 2] = bits(digit);
+        let mut column = Column::new(constants);
+        column.add(factors, lane, c);
+        out[c / 2][lane][c % 2] = column.digit(constants, &mut carry).to_bits();
     }
     carry
 }
@@ -93,16 +117,17 @@ pub(super) fn multiply<const N: usize>(multiplication: Multiplication<'_, N>) {
         };
         carry_of_the_lower_half(constants, &quotient, out, lane, &mut carry);
         for c in digits..2 * digits {
-            let mut column = constants.columns();
-            add_column(&mut column, &factors, lane, c);
+            let mut column = Column::new(constants);
+            column.add(&factors, lane, c);
             if !form.is_joined() {
-                let sum = (column.high[0], column.low[0]);
-                column = constants.columns();
-                column.low[0] = of_factors.digit(constants, sum, None);
+                let low = column.digit(constants, &mut of_factors);
+                column = Column {
+                    low,
+                    ..Column::new(constants)
+                };
             }
-            add_column(&mut column, &quotient, lane, c);
-            let digit = carry.digit(constants, (column.high[0], column.low[0]), None);
-            out[(c - digits) / 2][lane][c % 2] = bits(digit);
+            column.add(&quotient, lane, c);
+            out[(c - digits) / 2][lane][c % 2] = column.digit(constants, &mut carry).to_bits();
         }
     }
 }
@@ -116,12 +141,13 @@ fn carry_of_the_lower_half<const N: usize>(
     carry: &mut Carry<One>,
 ) {
     let top = 2 * out.len() - 1;
-    let [mut below, mut column] = [constants.columns(); 2];
-    add_column(&mut below, quotient, lane, top - 1);
-    add_column(&mut column, quotient, lane, top);
-    let below = below.high[0].sub(constants.origin);
-    let sum = column.low[0].add(digit(out, lane, top));
+    let [mut below, mut column] = [Column::new(constants), Column::new(constants)];
+    below.add(quotient, lane, top - 1);
+    column.add(quotient, lane, top);
+    let below = load(below.high).sub(constants.origin);
+    let sum = load(column.low + digit(out, lane, top));
     let above = round(constants, below.mul_add(constants.inverse_radix, sum));
     carry.carry = carry.carry.add(above);
-    carry.high = carry.high.add(column.high[0].sub(constants.origin));
+    let high = load(column.high).sub(constants.origin);
+    carry.high = carry.high.add(high);
 }
