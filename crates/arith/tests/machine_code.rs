@@ -26,7 +26,7 @@ const KERNELS: [(&str, &str, &str, [usize; 2]); 8] = [
     ("run_quad_of_two", "vpmadd52luq", "%zmm", [3, 1000]),
     ("run_avx512f", "vfmadd", "%zmm", [3, 1000]),
     ("run_avx2fma", "vfmadd", "%ymm", [3, 1000]),
-    ("avx2_tiles::code", "vfmadd", "%ymm", [80, 5000]),
+    ("avx2_tiles::code::code", "vfmadd", "%ymm", [80, 5000]),
     // The sieve.
     ("avx2::run_avx2", "vpmuludq", "%ymm", [2, 100]),
 ];

@@ -8,7 +8,7 @@ const BLOCK: usize = 8;
 /// Puts entry `digits[lane]` into each lane of `value`: all entries pass by, and each is merged into the lanes whose digit it is.
 /// Entries are as long as `value`.
 #[inline(always)]
-pub(in crate::kernel) fn look_up<V: Doubles<N>, const N: usize>(
+pub(super) fn look_up<V: Doubles<N>, const N: usize>(
     token: V::Token,
     table: &[Vector<N>],
     digits: &[u8; N],

@@ -55,9 +55,9 @@
 mod bounds;
 pub(super) mod digits;
 pub(super) mod form;
-pub(super) mod lookup;
+mod lookup;
 pub(super) mod moduli;
-mod operations;
+pub(super) mod operations;
 mod reduction;
 pub(super) mod tiles;
 

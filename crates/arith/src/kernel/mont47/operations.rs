@@ -118,10 +118,10 @@ impl<const N: usize> Work<N> for Add<'_, N> {
 }
 
 /// The entry `digits[lane]` of the table for each lane.
-pub(super) struct Select<'a, const N: usize> {
-    pub(super) table: &'a [u64],
-    pub(super) digits: &'a [u8],
-    pub(super) value: &'a mut [u64],
+pub(in crate::kernel) struct Select<'a, const N: usize> {
+    pub(in crate::kernel) table: &'a [u64],
+    pub(in crate::kernel) digits: &'a [u8],
+    pub(in crate::kernel) value: &'a mut [u64],
 }
 
 impl<const N: usize> Work<N> for Select<'_, N> {

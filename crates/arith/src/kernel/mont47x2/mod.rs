@@ -34,9 +34,10 @@ mod portable;
 
 use super::{Doublings, LaneKernel, window_width};
 use crate::kernel::mont47::form::Form;
+use crate::kernel::mont47::operations::Select;
 use crate::limbs::{Modulus, Nat};
 use moduli::{Moduli, copy_digits, put, take_reduced};
-use operations::{Add, Select, SquareAndDouble, SquareAndMultiply, working_words};
+use operations::{Add, SquareAndDouble, SquareAndMultiply, working_words};
 use pairs::{Pairs, Work};
 
 /// The kernel over one form, for N numbers at once, 1 or 2.
@@ -191,11 +192,14 @@ impl<V: Pairs<N>, const N: usize> LaneKernel for Mont47x2<V, N> {
     }
 
     fn select(self, table: &[u64], digits: &[u8], value: &mut [u64]) {
-        self.run(Select {
+        // A number has two places of each vector, or all four.
+        let (lower, upper) = (digits[0], digits[N - 1]);
+        let select = Select::<4> {
             table,
-            digits,
+            digits: &[lower, lower, upper, upper],
             value,
-        });
+        };
+        V::run(self.token, select);
     }
 
     fn r_bits(limbs: usize) -> usize {
@@ -245,10 +249,12 @@ impl<V: Pairs<N>, const N: usize> LaneKernel for Mont47x2<V, N> {
         } in powers
         {
             for bits in bits.as_chunks::<N>().0 {
+                // 1 where the bit is set.
+                let factor = bits.map(|bit| [u64::from(bit).wrapping_neg() & 1f64.to_bits(); 2]);
                 self.run(SquareAndDouble {
                     moduli,
                     value,
-                    bits,
+                    factor: &factor,
                     working,
                 });
             }

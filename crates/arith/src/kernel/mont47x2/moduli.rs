@@ -144,7 +144,7 @@ fn copy_operand<const N: usize>(to: &mut [u64], lane: usize, from: &[u64], from_
     }
 }
 
-pub(super) fn vectors(words: &[u64]) -> &[Vector<4>] {
+fn vectors(words: &[u64]) -> &[Vector<4>] {
     words.as_chunks().0
 }
 

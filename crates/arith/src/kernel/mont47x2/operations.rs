@@ -1,11 +1,10 @@
 //! What the kernel does with the instructions of one form of the vectors.
 
-use super::moduli::{Moduli, pairs_mut, pairs_of, vectors};
+use super::moduli::{Moduli, pairs_mut, pairs_of};
 use super::operand::{Factors, Multiplication, Operand, Pair, operand_vectors};
 use super::pairs::{Pairs, Work};
 use crate::kernel::doubles::Vector;
 use crate::kernel::mont47::form::{Constants, Form};
-use crate::kernel::mont47::lookup::look_up;
 use crate::kernel::mont47::tiles::round;
 
 /// Working memory, in words, of numbers of so many pairs.
@@ -139,11 +138,11 @@ fn put_operand<V: Pairs<N>, const N: usize>(
     }
 }
 
-/// value = 2^bit value^2 / R mod n, a bit for each number.
+/// value = (1 + factor) value^2 / R mod n, a factor of 0 or 1 for each number, in both places of a pair.
 pub(super) struct SquareAndDouble<'a, V: Pairs<N>, const N: usize> {
     pub(super) moduli: &'a Moduli<V::Plan, N>,
     pub(super) value: &'a mut [u64],
-    pub(super) bits: &'a [u8; N],
+    pub(super) factor: &'a Pair<N>,
     pub(super) working: &'a mut [u64],
 }
 
@@ -160,8 +159,7 @@ impl<V: Pairs<N>, const N: usize> Work<V, N> for SquareAndDouble<'_, V, N> {
         } = Working::<N>::cut(self.working, pairs);
         let a = &mut pairs_mut(self.value)[..pairs];
         square::<V, N>(token, self.moduli, a, out, (operand, q, twice));
-        let factor = self.bits.map(|bit| [f64::from(bit).to_bits(); 2]);
-        let factor = V::load_pair(token, &factor);
+        let factor = V::load_pair(token, self.factor);
         let mut digits = Digits::<V>::new(token, form);
         for (a, x) in a.iter_mut().zip(out) {
             let x = V::load_pair(token, x);
@@ -218,25 +216,5 @@ impl<V> Digits<V> {
         let digits = digits.add(self.below.shift(above));
         self.below = above;
         digits
-    }
-}
-
-/// The entry `digits[lane]` of the table for each number.
-pub(super) struct Select<'a> {
-    pub(super) table: &'a [u64],
-    pub(super) digits: &'a [u8],
-    pub(super) value: &'a mut [u64],
-}
-
-impl<V: Pairs<N>, const N: usize> Work<V, N> for Select<'_> {
-    #[inline(always)]
-    fn run(self, token: V::Token) {
-        let (lower, upper) = (self.digits[0], self.digits[N - 1]);
-        look_up::<V, 4>(
-            token,
-            vectors(self.table),
-            &[lower, lower, upper, upper],
-            self.value.as_chunks_mut().0,
-        );
     }
 }

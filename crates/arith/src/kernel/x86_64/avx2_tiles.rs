@@ -182,7 +182,9 @@ impl Plan {
         }
     }
 
-    #[inline(always)]
+    /// out = the product of the factors / R mod n.
+    // Apart from the code that has numbers in registers: what goes to general registers here are pointers.
+    #[inline(never)]
     pub(super) fn multiply<const N: usize>(
         &self,
         _: HaveAvx2Fma,
