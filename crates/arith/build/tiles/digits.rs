@@ -98,7 +98,6 @@ impl Function {
     pub(super) fn digits(&mut self, columns: Range<usize>, is_read: bool) {
         self.all_digits(columns, is_read, |f, place, register| {
             let (pair, size) = (f.pair(), if f.numbers == 1 { "xmm" } else { "ymm" });
-
             put!(f, "vmovupd [r8 + {}], {size}{register}", pair * place);
         });
     }

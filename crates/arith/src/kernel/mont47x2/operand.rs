@@ -2,7 +2,6 @@
 
 use crate::kernel::doubles::Vector;
 use crate::kernel::mont47::form::Form;
-use std::ops::Range;
 
 /// Two neighbouring digits of each of N numbers, as the bits of doubles.
 pub(crate) type Pair<const N: usize> = [[u64; 2]; N];
@@ -54,47 +53,4 @@ pub(crate) struct Multiplication<'a, const N: usize> {
     pub(crate) modulus: Modulus<'a>,
     pub(crate) out: &'a mut [Pair<N>],
     pub(crate) q: &'a mut [Pair<N>],
-}
-
-/// Pairs of columns in the largest tile.
-pub(crate) const LARGEST_TILE: usize = 6;
-
-/// How the columns of numbers of so many pairs are cut into tiles.
-pub(crate) struct Tiles {
-    /// Below R, in ascending order.
-    pub(crate) low: Vec<Range<usize>>,
-    /// Above R, counted from the top. The last one has one more pair of columns below, of q n alone.
-    pub(crate) high: Vec<Range<usize>>,
-}
-
-impl Tiles {
-    pub(crate) fn new(pairs: usize) -> Self {
-        let mut high = cut(pairs + 1);
-        high.last_mut().expect("there are columns").end -= 1;
-        Self {
-            low: cut(pairs),
-            high,
-        }
-    }
-}
-
-/// Tiles of so many pairs of columns. All but the last one are even, as squares want them, and the last one is the largest: what comes next waits for all of them, and its
-/// columns fill the time that each of its rows waits for the one before.
-fn cut(pairs: usize) -> Vec<Range<usize>> {
-    let last = match pairs {
-        ..=LARGEST_TILE => pairs,
-        _ => LARGEST_TILE - pairs % 2,
-    };
-    let mut tiles = Vec::new();
-    let mut from = 0;
-    while from < pairs - last {
-        let rest = pairs - last - from;
-        let columns = rest
-            .div_ceil(rest.div_ceil(LARGEST_TILE))
-            .next_multiple_of(2);
-        tiles.push(from..from + columns);
-        from += columns;
-    }
-    tiles.push(from..pairs);
-    tiles
 }

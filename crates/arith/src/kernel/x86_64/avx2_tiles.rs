@@ -10,7 +10,7 @@
 use super::avx2fma::HaveAvx2Fma;
 use crate::kernel::doubles::Vector;
 use crate::kernel::mont47::form::Form;
-use crate::kernel::mont47x2::operand::{Factors, Multiplication, Pair, Tiles};
+use crate::kernel::mont47x2::operand::{Factors, Multiplication, Pair};
 use std::arch::naked_asm;
 use std::ops::Range;
 
@@ -132,6 +132,49 @@ macro_rules! code {
 
 fn code(tile: Tile) -> Code {
     include!(concat!(env!("OUT_DIR"), "/tiles.rs"))
+}
+
+/// Pairs of columns in the largest tile.
+const LARGEST_TILE: usize = 6;
+
+/// How the columns of numbers of so many pairs are cut into tiles.
+struct Tiles {
+    /// Below R, in ascending order.
+    low: Vec<Range<usize>>,
+    /// Above R, counted from the top. The last one has one more pair of columns below, of q n alone.
+    high: Vec<Range<usize>>,
+}
+
+impl Tiles {
+    fn new(pairs: usize) -> Self {
+        let mut high = cut(pairs + 1);
+        high.last_mut().expect("there are columns").end -= 1;
+        Self {
+            low: cut(pairs),
+            high,
+        }
+    }
+}
+
+/// Tiles of so many pairs of columns. All but the last one are even, as squares want them, and the last one is the largest: what comes next waits for all of them, and its
+/// columns fill the time that each of its rows waits for the one before.
+fn cut(pairs: usize) -> Vec<Range<usize>> {
+    let last = match pairs {
+        ..=LARGEST_TILE => pairs,
+        _ => LARGEST_TILE - pairs % 2,
+    };
+    let mut tiles = Vec::new();
+    let mut from = 0;
+    while from < pairs - last {
+        let rest = pairs - last - from;
+        let columns = rest
+            .div_ceil(rest.div_ceil(LARGEST_TILE))
+            .next_multiple_of(2);
+        tiles.push(from..from + columns);
+        from += columns;
+    }
+    tiles.push(from..pairs);
+    tiles
 }
 
 /// A tile and its code.
