@@ -145,7 +145,7 @@ fn items(operation: Operation, lanes: usize) -> usize {
 
 /// Times that differ by less, in hundredths, are alike: as much as two runs differ by. Of kernels alike the one that comes first in [`kernels`]
 /// runs, so that few kernels do all and a key is prepared for few.
-const ALIKE: u64 = 4;
+const ALIKE: u64 = 3;
 
 impl Kernel {
     /// The kernel that is fastest for `count` items at once of an operation whose modulus has `bits` bits. A program that was built to

@@ -72,8 +72,9 @@ fn own_conforms_on_every_kernel() {
                 all.sort();
                 let mut scope = scope();
                 if kernel.name == "mont47x2_portable" {
-                    // One item after the other, with a function of the C library for each product.
-                    scope.sizes.truncate(2);
+                    // One item after the other, with a function of the C library for each product: a key of 1024 bits takes a minute.
+                    scope.sizes.truncate(1);
+                    scope.keys = vec![(512, 1)];
                 }
                 assert_eq!(passes(own, &scope), all, "{}", kernel.name);
             }

@@ -80,8 +80,8 @@ impl Function {
     ) {
         let (mut high, mut carry) = (DIGIT + 3, CARRIES);
         if is_read {
-            put!(self, "vmovapd ymm{high}, [r11]");
-            put!(self, "vmovapd ymm{carry}, [r11 + {VECTOR}]");
+            put!(self, "vmovupd ymm{high}, [r11]");
+            put!(self, "vmovupd ymm{carry}, [r11 + {VECTOR}]");
         }
         for (place, k) in self.ascending(columns).into_iter().enumerate() {
             self.complete(k);
@@ -90,8 +90,8 @@ impl Function {
             each(self, place, FIRST_LOW + k);
             (high, carry) = (k, next);
         }
-        put!(self, "vmovapd [r11], ymm{high}");
-        put!(self, "vmovapd [r11 + {VECTOR}], ymm{carry}");
+        put!(self, "vmovupd [r11], ymm{high}");
+        put!(self, "vmovupd [r11 + {VECTOR}], ymm{carry}");
     }
 
     /// All digits, to r8.

@@ -94,6 +94,7 @@ pub(super) fn multiply<const N: usize>(multiplication: Multiplication<'_, N>) {
         modulus,
         out,
         q,
+        ..
     } = multiplication;
     let form = modulus.form;
     let constants = &form.constants::<One, 1>(());

@@ -47,10 +47,14 @@ pub(crate) struct Modulus<'a> {
     pub(crate) inverse: Operand<'a>,
 }
 
-/// out = the product of the factors / R mod n. All numbers are of as many pairs; `q` is working memory.
+/// out = the product of the factors / R mod n. All numbers are of as many pairs; `q` and `carries` are working memory.
 pub(crate) struct Multiplication<'a, const N: usize> {
     pub(crate) factors: Factors<'a, N>,
     pub(crate) modulus: Modulus<'a>,
     pub(crate) out: &'a mut [Pair<N>],
     pub(crate) q: &'a mut [Pair<N>],
+    pub(crate) carries: &'a mut Carries,
 }
+
+/// Room for what a pair of columns leaves for the one above, high parts and carries, of each of the three sums.
+pub(crate) type Carries = [[Vector<4>; 2]; 3];

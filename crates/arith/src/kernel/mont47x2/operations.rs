@@ -1,7 +1,7 @@
 //! What the kernel does with the instructions of one form of the vectors.
 
 use super::moduli::{Moduli, pairs_mut, pairs_of};
-use super::operand::{Factors, Multiplication, Operand, Pair, operand_vectors};
+use super::operand::{Carries, Factors, Multiplication, Operand, Pair, operand_vectors};
 use super::pairs::{Pairs, Work};
 use crate::kernel::doubles::Vector;
 use crate::kernel::mont47::form::{Constants, Form};
@@ -9,27 +9,33 @@ use crate::kernel::mont47::tiles::round;
 
 /// Working memory, in words, of numbers of so many pairs.
 pub(super) fn working_words(numbers: usize, pairs: usize) -> usize {
-    4 * operand_vectors(numbers, pairs) + 3 * 2 * numbers * pairs
+    4 * operand_vectors(numbers, pairs) + CARRIES + 3 * 2 * numbers * pairs
 }
+
+const CARRIES: usize = size_of::<Carries>() / size_of::<u64>();
 
 /// Working memory, cut.
 struct Working<'a, const N: usize> {
     operand: &'a mut [Vector<4>],
     out: &'a mut [Pair<N>],
-    q: &'a mut [Pair<N>],
     twice: &'a mut [Pair<N>],
+    q: &'a mut [Pair<N>],
+    carries: &'a mut Carries,
 }
 
 impl<'a, const N: usize> Working<'a, N> {
     fn cut(words: &'a mut [u64], pairs: usize) -> Self {
         let (operand, rest) = words.split_at_mut(4 * operand_vectors(N, pairs));
+        let (carries, rest) = rest.split_at_mut(CARRIES);
+        let carries = carries.as_chunks_mut().0.as_chunks_mut().0;
         let (out, rest) = pairs_mut(rest).split_at_mut(pairs);
-        let (q, rest) = rest.split_at_mut(pairs);
+        let (twice, rest) = rest.split_at_mut(pairs);
         Self {
             operand: operand.as_chunks_mut().0,
             out,
-            q,
-            twice: &mut rest[..pairs],
+            twice,
+            q: &mut rest[..pairs],
+            carries: carries.try_into().expect("as many"),
         }
     }
 }
@@ -51,12 +57,13 @@ impl<V: Pairs<N>, const N: usize> Work<V, N> for SquareAndMultiply<'_, V, N> {
         let Working {
             operand,
             out,
-            q,
             twice,
+            q,
+            carries,
         } = Working::<N>::cut(self.working, pairs);
         let (mut from, mut to) = (&mut pairs_mut::<N>(self.a)[..pairs], out);
         for _ in 0..times {
-            square::<V, N>(token, moduli, from, to, (operand, q, twice));
+            square::<V, N>(token, moduli, from, to, (operand, twice, q, carries));
             std::mem::swap(&mut from, &mut to);
         }
         if let Some(b) = self.b {
@@ -70,6 +77,7 @@ impl<V: Pairs<N>, const N: usize> Work<V, N> for SquareAndMultiply<'_, V, N> {
                 modulus: moduli.modulus(),
                 out: to,
                 q,
+                carries,
             };
             V::multiply(token, &moduli.plan, multiplication);
             std::mem::swap(&mut from, &mut to);
@@ -87,7 +95,12 @@ fn square<V: Pairs<N>, const N: usize>(
     moduli: &Moduli<V::Plan, N>,
     a: &[Pair<N>],
     out: &mut [Pair<N>],
-    (operand, q, twice): (&mut [Vector<4>], &mut [Pair<N>], &mut [Pair<N>]),
+    (operand, twice, q, carries): (
+        &mut [Vector<4>],
+        &mut [Pair<N>],
+        &mut [Pair<N>],
+        &mut Carries,
+    ),
 ) {
     put_operand::<V, N>(token, a, operand);
     for (a, twice) in a.iter().zip(&mut *twice) {
@@ -103,6 +116,7 @@ fn square<V: Pairs<N>, const N: usize>(
         modulus: moduli.modulus(),
         out,
         q,
+        carries,
     };
     V::multiply(token, &moduli.plan, multiplication);
 }
@@ -154,11 +168,12 @@ impl<V: Pairs<N>, const N: usize> Work<V, N> for SquareAndDouble<'_, V, N> {
         let Working {
             operand,
             out,
-            q,
             twice,
+            q,
+            carries,
         } = Working::<N>::cut(self.working, pairs);
         let a = &mut pairs_mut(self.value)[..pairs];
-        square::<V, N>(token, self.moduli, a, out, (operand, q, twice));
+        square::<V, N>(token, self.moduli, a, out, (operand, twice, q, carries));
         let factor = V::load_pair(token, self.factor);
         let mut digits = Digits::<V>::new(token, form);
         for (a, x) in a.iter_mut().zip(out) {

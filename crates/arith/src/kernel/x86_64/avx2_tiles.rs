@@ -10,7 +10,7 @@
 use super::avx2fma::HaveAvx2Fma;
 use crate::kernel::doubles::Vector;
 use crate::kernel::mont47::form::Form;
-use crate::kernel::mont47x2::operand::{Factors, Multiplication, Pair};
+use crate::kernel::mont47x2::operand::{Carries, Factors, Multiplication, Pair};
 use std::arch::naked_asm;
 use std::ops::Range;
 
@@ -47,15 +47,8 @@ struct Starts {
     tau: *const u64,
 }
 
-/// What a pair of columns leaves for the one above.
-#[derive(Clone, Copy, Default)]
-#[repr(C, align(32))]
-struct Below {
-    /// The high parts, multiples of 2^W.
-    high: Vector<4>,
-    /// What was carried.
-    carry: Vector<4>,
-}
+/// What a pair of columns leaves for the one above: the high parts, multiples of 2^W, and what was carried.
+type Below = [Vector<4>; 2];
 
 /// What the code finds in memory, in vectors.
 #[repr(C, align(32))]
@@ -238,6 +231,7 @@ impl Plan {
             modulus,
             out,
             q,
+            carries,
         } = multiplication;
         assert!(self.numbers == N && modulus.form == self.form);
         let pairs = self.form.digits / 2;
@@ -249,8 +243,8 @@ impl Plan {
         }
         let constants = Constants::of(modulus.form);
         let (out, q) = (out.as_mut_ptr().cast::<u64>(), q.as_mut_ptr().cast::<u64>());
-        let (mut below, mut below_of_q, mut sum_below) =
-            (Below::default(), Below::default(), Below::default());
+        *carries = Carries::default();
+        let [below, below_of_q, sum_below] = carries;
         let mut starts = Starts {
             pairs: a.pairs.as_ptr(),
             moved: a.moved.as_ptr(),
@@ -260,8 +254,8 @@ impl Plan {
             modulus_moved: modulus.n.moved.as_ptr(),
             quotient: q,
             out,
-            below: &raw mut below,
-            sum_below: &raw mut sum_below,
+            below,
+            sum_below,
             tau: out.wrapping_add(2 * N * (pairs - 1)),
         };
         let of_q = Starts {
@@ -269,7 +263,7 @@ impl Plan {
             moved: modulus.inverse.moved.as_ptr(),
             b: out,
             out: q,
-            below: &raw mut below_of_q,
+            below: below_of_q,
             ..starts
         };
         let calls = if twice.is_some() {
