@@ -6,6 +6,7 @@
 //! | what a key is | `key` |
 //! | what a key of the type RSA-PSS is restricted to | `pss` |
 //! | what a signature context holds, and what it computes | `sign` |
+//! | how X9.31 signatures are made | `x931` |
 //! | what certificates call a signature's algorithm | `algorithm` |
 //! | what an encryption context holds, and what it computes | `encryption` |
 //! | which digests there are, and what OpenSSL calls them | `digests` |
@@ -31,3 +32,4 @@ mod shared;
 mod sign;
 mod statistics;
 mod threads;
+mod x931;

@@ -18,15 +18,17 @@ use crate::{
     gather,
     key::Key,
     pss::Kind,
+    x931,
 };
 
 type Result<T> = std::result::Result<T, String>;
 
-/// `RSA_PKCS1_PADDING`, `RSA_NO_PADDING`, `RSA_PKCS1_PSS_PADDING`.
+/// `RSA_PKCS1_PADDING`, `RSA_NO_PADDING`, `RSA_X931_PADDING`, `RSA_PKCS1_PSS_PADDING`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Padding {
     Pkcs1,
     None,
+    X931,
     Pss,
 }
 
@@ -219,7 +221,10 @@ impl Context {
         let key = self.key()?;
         let block = stack::roomy_in_job(|| self.block(key, input))?;
         let output = gather::private(key, block.into()).map_err(|error| error.to_string())?;
-        Ok(output.to_vec())
+        Ok(match self.padding {
+            Padding::X931 => x931::smaller(output.to_vec(), key.public().n()),
+            _ => output.to_vec(),
+        })
     }
 
     fn block(&self, key: &Key, input: &[u8]) -> Result<Vec<u8>> {
@@ -241,6 +246,10 @@ impl Context {
                 false => Err("without a padding the input is as long as the modulus".into()),
             },
             (Padding::Pkcs1, None | Some(Digest::Md5Sha1)) => type_1(k, input),
+            (Padding::X931, digest) => {
+                let content = [input, self.x931_number(digest)?.as_slice()].concat();
+                x931::encode(k, &content).ok_or_else(|| TOO_LONG.into())
+            }
             (Padding::Pss, None) => Err("PSS takes a digest".into()),
             (Padding::Pkcs1, Some(Digest::Legacy(legacy))) => {
                 type_1(k, &[legacy.digest_info(), input].concat())
@@ -249,6 +258,21 @@ impl Context {
                 .scheme(key, true)?
                 .encode_with_broken_hash(key.bits(), input, &mut SystemRng)
                 .map_err(|error| error.to_string()),
+        }
+    }
+
+    /// The number of the digest that X9.31 signatures have after it; nothing after what is signed without one.
+    fn x931_number(&self, digest: Option<Digest>) -> Result<Option<u8>> {
+        let Some(digest) = digest else {
+            return Ok(None);
+        };
+        let number = x931::number_of(digest);
+        match number {
+            Some(_) => Ok(number),
+            None => Err(format!(
+                "invalid x931 digest: X9.31 has no number for {}",
+                digest.name()
+            )),
         }
     }
 
@@ -296,6 +320,10 @@ impl Context {
         let mut block = opened.map_err(|error| error.to_string())?.ok_or(REFUSED)?;
         let is_right = match (self.padding, self.digest) {
             (Padding::None, _) => input == block,
+            (Padding::X931, _) => {
+                let block = x931::opened(block, key.public().n());
+                bool::from(self.block(key, input)?.as_slice().ct_eq(&block))
+            }
             (Padding::Pkcs1, None | Some(Digest::Md5Sha1 | Digest::Legacy(_))) => {
                 bool::from(self.block(key, input)?.as_slice().ct_eq(&block))
             }
@@ -345,6 +373,19 @@ impl Context {
                     false => Err(REFUSED.into()),
                 }
             }
+            (Padding::X931, digest) => {
+                let block = x931::opened(block, key.public().n());
+                let content = x931::decode(&block).ok_or(REFUSED)?;
+                let Some((digest, number)) = digest.zip(self.x931_number(digest)?) else {
+                    return Ok(content.to_vec());
+                };
+                match content.split_last() {
+                    Some((last, found)) if *last == number && found.len() == digest.len() => {
+                        Ok(found.to_vec())
+                    }
+                    _ => Err(REFUSED.into()),
+                }
+            }
             (Padding::Pss, _) => Err("nothing is recovered from PSS".into()),
         }
     }
@@ -368,6 +409,7 @@ impl Context {
     }
 }
 
+const TOO_LONG: &str = "the input is too long for the key";
 const TOO_LITTLE_SALT: &str = "pss saltlen too small: the key is restricted to longer ones";
 
 /// Bytes of salt that PSS has at most (RFC 8017, section 9.1.1).
@@ -378,7 +420,7 @@ fn most_salt(bits: usize, hash: Hash) -> usize {
 /// EMSA-PKCS1-v1_5 of what may be a DigestInfo or not (RFC 8017, section 9.2), in `k` bytes.
 fn type_1(k: usize, content: &[u8]) -> Result<Vec<u8>> {
     if content.len() + 11 > k {
-        return Err("the input is too long for the key".into());
+        return Err(TOO_LONG.into());
     }
     let mut block = vec![0xff; k];
     (block[0], block[1]) = (0, 1);

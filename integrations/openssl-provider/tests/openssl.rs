@@ -200,6 +200,67 @@ fn old_digests() {
 }
 
 #[test]
+fn x931_signatures_agree_with_openssls_own() {
+    let Some(here) = Here::new() else { return };
+    keys(&here, true);
+    let padding = "rsa_padding_mode:x931";
+    for (digest, key, len) in [
+        ("sha1", "1024.pem", 20),
+        ("sha256", "1024.pem", 32),
+        ("sha384", "2048.pem", 48),
+        ("sha512", "3072.pem", 64),
+    ] {
+        // Of a signature and its difference from the modulus now the one is smaller, now the other.
+        for message in 0..6u8 {
+            fs::write(here.path("message"), [message; 100]).unwrap();
+            for (ours, file) in [(true, "ours"), (false, "theirs")] {
+                let sign =
+                    format!("dgst -{digest} -sigopt {padding} -sign {key} -out {file} message");
+                here.run(ours, &sign);
+            }
+            let signature = fs::read(here.path("ours")).unwrap();
+            assert_eq!(signature, fs::read(here.path("theirs")).unwrap());
+            let verify = format!("dgst -{digest} -sigopt {padding} -verify {key}.pub -signature");
+            assert!(
+                here.run(true, &format!("{verify} ours message"))
+                    .contains("Verified OK")
+            );
+            let mut wrong = signature;
+            wrong[40] ^= 1;
+            fs::write(here.path("wrong"), wrong).unwrap();
+            let wrong = here.output(true, &format!("{verify} wrong message"));
+            assert!(!wrong.status.success());
+        }
+        fs::write(here.path("digest"), vec![3; len]).unwrap();
+        let options = format!("-inkey {key} -pkeyopt digest:{digest} -pkeyopt {padding}");
+        here.run(
+            true,
+            &format!("pkeyutl -sign -in digest {options} -out signature"),
+        );
+        for ours in [true, false] {
+            let recover = format!("pkeyutl -verifyrecover -in signature {options} -out digest2");
+            here.run(ours, &recover);
+            assert_eq!(fs::read(here.path("digest2")).unwrap(), vec![3; len]);
+        }
+        // Another digest has another number, or another length.
+        let other = match digest {
+            "sha256" => "sha1",
+            _ => "sha256",
+        };
+        let options = format!("-inkey {key} -pkeyopt digest:{other} -pkeyopt {padding}");
+        let recover = format!("pkeyutl -verifyrecover -in signature {options} -out digest3");
+        assert!(!here.output(true, &recover).status.success());
+    }
+    let refused = format!("dgst -sha224 -sigopt {padding} -sign 2048.pem -out refused message");
+    let output = here.output(true, &refused);
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(
+        !output.status.success() && said.contains("invalid x931 digest"),
+        "{said}"
+    );
+}
+
+#[test]
 fn keys_of_ours_are_keys_for_others() {
     let Some(here) = Here::new() else { return };
     for (bits, primes) in [(1024, 2), (2048, 3), (4096, 4)] {

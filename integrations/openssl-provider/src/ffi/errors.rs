@@ -23,10 +23,11 @@ unsafe impl Send for Core {}
 static CORES: Mutex<Vec<Core>> = Mutex::new(Vec::new());
 
 /// What else is raised than [`FAILED`], in the words of OpenSSL's own provider; programs look for some of them. A failure that begins with one of them is one.
-pub(super) const REASONS: [&CStr; 8] = [
+pub(super) const REASONS: [&CStr; 9] = [
     FAILED,
     c"invalid mgf1 md",
     c"invalid salt length",
+    c"invalid x931 digest",
     c"pss saltlen too small",
     c"illegal or unsupported padding mode",
     c"digest not allowed",

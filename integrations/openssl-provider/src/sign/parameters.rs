@@ -9,9 +9,10 @@ use crate::{
     pss::Kind,
 };
 
-const PADDINGS: [(Padding, i64, &str); 3] = [
+const PADDINGS: [(Padding, i64, &str); 4] = [
     (Padding::Pkcs1, 1, "pkcs1"),
     (Padding::None, 3, "none"),
+    (Padding::X931, 5, "x931"),
     (Padding::Pss, 6, "pss"),
 ];
 
@@ -128,6 +129,9 @@ impl Context {
         } else if self.digest.is_none() && self.padding == Padding::Pss {
             // OpenSSL's default, once anything is set.
             self.digest = Some(Digest::Hash(Hash::Sha1));
+        }
+        if self.padding == Padding::X931 {
+            self.x931_number(self.digest)?;
         }
         if self.padding == Padding::None && self.digest.is_some() {
             return Err("illegal or unsupported padding mode: digests are padded".into());
