@@ -154,6 +154,25 @@ impl Kernel {
     /// From times measured on a Zen 5; on a Zen 4, whose order is taken to be that of every other CPU with AVX-512; and on a Zen 3, for those without. A kernel that was not
     /// measured there is not chosen.
     pub fn for_batch(operation: Operation, bits: usize, count: usize) -> Self {
+        Self::for_passes(operation, bits, |kernel| {
+            count.max(1).div_ceil(kernel.items(operation))
+        })
+    }
+
+    /// The same for private operations of keys of so many primes, at least two. Those of more than two are counted as the operations of two primes of that length that have as many powers.
+    pub fn for_multi_prime(bits: usize, primes: usize, count: usize) -> Self {
+        let powers = count.max(1) * primes;
+        Self::for_passes(Operation::Private, 2 * bits.div_ceil(primes), |kernel| {
+            powers.div_ceil(2 * kernel.items(Operation::Private))
+        })
+    }
+
+    /// The kernel that is fastest for as many passes as it would take.
+    fn for_passes(
+        operation: Operation,
+        bits: usize,
+        passes: impl Fn(&KernelInfo) -> usize,
+    ) -> Self {
         if dispatch::BUILT_FOR.is_some() {
             return Self::auto();
         }
@@ -161,8 +180,8 @@ impl Kernel {
         let row = table.row(operation, bits);
         let time = |kernel: &KernelInfo| {
             let pass = table.time(row, kernel.name)?;
-            let passes = count.max(1).div_ceil(kernel.items(operation));
-            kernel.available.is_ok().then(|| passes as u64 * pass)
+            let is_available = kernel.available.is_ok();
+            is_available.then(|| passes(kernel) as u64 * pass)
         };
         let kernels = kernels();
         let times = kernels
@@ -260,6 +279,28 @@ mod tests {
             let mut tables = tables().into_iter();
             let is_measured = tables.any(|table| table.time(&table.rows[0], kernel.name).is_some());
             assert_eq!(is_measured, !is_for_tests, "{}", kernel.name);
+        }
+    }
+
+    #[test]
+    fn keys_of_more_primes_go_by_their_powers() {
+        let private = Operation::Private;
+        for (bits, count) in [(1024, 1), (2048, 3), (4096, 1), (8064, 5)] {
+            let two = Kernel::for_multi_prime(bits, 2, count);
+            assert_eq!(two, Kernel::for_batch(private, bits, count));
+            // Six powers are those of two keys of three primes, and of three keys of two.
+            let three = Kernel::for_multi_prime(3 * bits / 2, 3, 2);
+            assert_eq!(three, Kernel::for_batch(private, bits, 3));
+        }
+        // Three powers fill a pass of four lanes better than two of two, where such a pass takes less than twice the time.
+        let row = Times::here().row(private, 2816);
+        let time = |name| Times::here().time(row, name);
+        let kernel = Kernel::for_multi_prime(4096, 3, 1).name();
+        if let (Some(four), Some(two)) = (time("mont47x4_avx2fma"), time("mont47x2_avx2fma"))
+            && dispatch::BUILT_FOR.is_none()
+            && kernel != "mont52x2_ifma"
+        {
+            assert!(kernel != "mont47x2_avx2fma" || 2 * two < four, "{kernel}");
         }
     }
 

@@ -23,9 +23,11 @@ struct OnKernel {
 }
 
 impl ByBatch {
+    /// Of a key whose modulus has `bits` bits; `choose` says which kernel is fastest for so many items.
     pub(super) fn new(
         operation: Operation,
         bits: usize,
+        choose: impl Fn(usize) -> Kernel,
         prepare: impl Fn(Kernel) -> Box<dyn Prepared> + Send + Sync + 'static,
     ) -> Self {
         let widest = Kernel::auto();
@@ -42,7 +44,7 @@ impl ByBatch {
         };
         let for_rest = (0..items).map(|rest| match rest {
             0 => 0,
-            rest => place_of(Kernel::for_batch(operation, bits, rest)),
+            rest => place_of(choose(rest)),
         });
         let for_rest = for_rest.collect();
         Self {

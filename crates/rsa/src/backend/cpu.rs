@@ -106,11 +106,17 @@ impl Backend for CpuBackend {
         if !self.chooses {
             return Ok(Box::new(PrivateContext::new(key.checked(), self.kernel)));
         }
-        let (bits, key) = (key.bits(), key.clone());
+        let (bits, primes, key) = (key.bits(), key.primes(), key.clone());
+        let choose = |items| Kernel::for_multi_prime(bits, primes, items);
         let prepare = move |kernel| -> Box<dyn Prepared> {
             Box::new(PrivateContext::new(key.checked(), kernel))
         };
-        Ok(Box::new(ByBatch::new(Operation::Private, bits, prepare)))
+        Ok(Box::new(ByBatch::new(
+            Operation::Private,
+            bits,
+            choose,
+            prepare,
+        )))
     }
 
     fn prepare_multi_key(&self, keys: &[PrivateKey]) -> Result<Box<dyn PreparedMultiKey>> {
@@ -124,10 +130,16 @@ impl Backend for CpuBackend {
             return Ok(Box::new(PublicContext::new(key.checked(), self.kernel)));
         }
         let (bits, key) = (key.bits(), key.clone());
+        let choose = |items| Kernel::for_batch(Operation::Public, bits, items);
         let prepare = move |kernel| -> Box<dyn Prepared> {
             Box::new(PublicContext::new(key.checked(), kernel))
         };
-        Ok(Box::new(ByBatch::new(Operation::Public, bits, prepare)))
+        Ok(Box::new(ByBatch::new(
+            Operation::Public,
+            bits,
+            choose,
+            prepare,
+        )))
     }
 
     fn sieve(&self, bits: usize) -> Sieve {
