@@ -12,8 +12,10 @@
 //! applied to the whole numbers; numbers are held in signed 62-bit digits, only the top one negative. That arrangement is
 //! Pieter Wuille's for libsecp256k1 (`doc/safegcd_implementation.md`).
 
+use crate::declassify::declassify;
 use crate::limbs::modulus::inverse_word;
 use std::hint::black_box;
+use subtle::ConstantTimeEq;
 use zeroize::{Zeroize, ZeroizeOnDrop};
 
 /// Bits in a digit, and steps in a batch.
@@ -56,7 +58,7 @@ impl Inverter {
 
     /// a = a^-1 mod n for odd n > 1; true if there is one, otherwise `a` is meaningless. `a` need not be below n.
     ///
-    /// Time depends on the number of limbs only.
+    /// Time depends on the number of limbs only; whether there is an inverse becomes public.
     pub(crate) fn invert(&mut self, a: &mut [u64], n: &[u64]) -> bool {
         debug_assert!(n[0] & 1 == 1);
         to_digits(&mut self.modulus, n);
@@ -86,7 +88,7 @@ impl Inverter {
         let rest = self.f[1..]
             .iter()
             .fold(self.f[0] ^ 1, |rest, &digit| rest | digit);
-        rest == 0
+        declassify(rest.ct_eq(&0))
     }
 
     /// a = gcd(a, f) for odd f. Time depends on the number of limbs only.
