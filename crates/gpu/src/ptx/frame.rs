@@ -1,7 +1,7 @@
 //! What kernels have in common: items, keys, numbers in memory, tables.
 
 use super::{
-    emitter::{Address, Emitter, THREADS, Word, emit},
+    emitter::{Address, Emitter, Operand, THREADS, Word, emit},
     montgomery,
     numbers::{Array, Modulus, Read, Source},
 };
@@ -66,6 +66,34 @@ impl Frame {
             nested(e, limbs, |frame| body(frame, item));
         });
     }
+
+    /// [`while_below`](Self::while_below) for bodies that want all registers: the counter, which begins at `first`, and what else the loop needs wait in
+    /// the thread's own memory, in [`COUNTS`](Self::COUNTS) words from `place` on.
+    pub(super) fn while_below_put_away(
+        &mut self,
+        [first, end, step]: [Operand; 3],
+        own: Word,
+        place: usize,
+        body: impl FnOnce(&mut Self, Word),
+    ) {
+        let counts = [first, end, step].map(|count| self.e.set(count));
+        for (word, count) in counts.into_iter().enumerate() {
+            self.e.store_own(own, place + word, count);
+        }
+        let ([counter, end, step], limbs) = (counts, self.limbs);
+        self.e.while_below(counter, end, step, |e| {
+            nested(e, limbs, |frame| body(frame, counter));
+            for (word, count) in counts.into_iter().enumerate() {
+                let value = e.load_own(own, place + word);
+                e.copy(count, value);
+            }
+            let next = e.of2("add.u32", counter, step);
+            e.store_own(own, place, next);
+        });
+    }
+
+    /// Words that [`while_below_put_away`](Self::while_below_put_away) needs.
+    pub(super) const COUNTS: usize = 3;
 
     /// [`Emitter::while_below`] for bodies that want the frame.
     pub(super) fn while_below(&mut self, counter: Word, end: Word, body: impl FnOnce(&mut Self)) {

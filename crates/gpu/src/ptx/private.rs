@@ -4,7 +4,7 @@ use super::{
     emitter::{Address, Word, ZERO, emit},
     frame::Frame,
     montgomery,
-    numbers::{Array, Modulus, Read},
+    numbers::{Array, Read},
 };
 
 const KEYED: [&str; 2] = ["keys", "which"];
@@ -12,38 +12,43 @@ const KEYED: [&str; 2] = ["keys", "which"];
 /// One part of an item's power: its lane, the lanes there are, and the record of the part.
 pub(super) struct Part {
     item: Word,
-    lane: Word,
-    lanes: Word,
+    pub(super) lane: Word,
+    pub(super) lanes: Word,
     pub(super) record: Address,
-    pub(super) n: Modulus,
 }
 
 impl Frame {
     /// Does `body` for each part of each item.
     fn for_each_part(&mut self, body: impl FnOnce(&mut Self, Part)) {
-        let [count, stride, parts, offset, part_words] =
-            ["count", "stride", "parts", "offset", "part_words"].map(|name| self.e.parameter(name));
-        let lanes = self.e.of2("mul.lo.u32", parts, stride);
-        let total = self.e.of2("mul.lo.u32", parts, count);
+        let total = self.count_of_parts();
         self.for_each(total, |frame, index| {
-            let part = frame.e.of2("div.u32", index, count);
-            let before = frame.e.of2("mul.lo.u32", part, count);
-            let item = frame.e.of2("sub.u32", index, before);
-            let (lane, place) = (frame.e.word(), frame.e.word());
-            emit!(frame.e, "mad.lo.u32", lane, part, stride, item);
-            emit!(frame.e, "mad.lo.u32", place, part, part_words, offset);
-            let key = frame.key(item);
-            let record = frame.e.at(key, place, 4);
-            let n = frame.modulus(record);
-            let part = Part {
-                item,
-                lane,
-                lanes,
-                record,
-                n,
-            };
+            let part = frame.part(index);
             body(frame, part);
         });
+    }
+
+    pub(super) fn count_of_parts(&mut self) -> Word {
+        let [parts, count] = ["parts", "count"].map(|name| self.e.parameter(name));
+        self.e.of2("mul.lo.u32", parts, count)
+    }
+
+    /// The part that is the `index`-th of all.
+    pub(super) fn part(&mut self, index: Word) -> Part {
+        let [count, stride, parts, offset, part_words] =
+            ["count", "stride", "parts", "offset", "part_words"].map(|name| self.e.parameter(name));
+        let part = self.e.of2("div.u32", index, count);
+        let before = self.e.of2("mul.lo.u32", part, count);
+        let item = self.e.of2("sub.u32", index, before);
+        let (lane, place) = (self.e.word(), self.e.word());
+        emit!(self.e, "mad.lo.u32", lane, part, stride, item);
+        emit!(self.e, "mad.lo.u32", place, part, part_words, offset);
+        let key = self.key(item);
+        Part {
+            item,
+            lane,
+            lanes: self.e.of2("mul.lo.u32", parts, stride),
+            record: self.e.at(key, place, 4),
+        }
     }
 }
 
@@ -65,7 +70,7 @@ pub(super) fn power_enter(limbs: usize, window: usize) -> String {
     let [value_limbs, stride] = ["value_limbs", "stride"].map(|name| frame.e.parameter(name));
     frame.for_each_part(|frame, part| {
         let values = frame.array("values", part.item, stride);
-        let n = &part.n;
+        let n = &frame.modulus(part.record);
         let x = frame.load_below(values, 0, value_limbs);
         let mut factor = frame.power_of_r(part.record, 2);
         // The value's low half is not below n; the factor is, which is enough.
@@ -86,13 +91,8 @@ pub(super) fn power_enter(limbs: usize, window: usize) -> String {
     frame.finish()
 }
 
-/// The kernel that goes on with the digits from `first` to `last`, with so many registers or what is usual; `body` does it for a
-/// part, with its states and its table.
-pub(super) fn power_digits_with(
-    limbs: usize,
-    registers: Option<usize>,
-    body: impl FnOnce(&mut Frame, &Part, Array, Array),
-) -> String {
+/// The kernel that goes on with the digits from `first` to `last`, to be written.
+pub(super) fn power_digits_frame(limbs: usize) -> Frame {
     let words = &[
         "key_words",
         "offset",
@@ -107,18 +107,16 @@ pub(super) fn power_digits_with(
         "stride",
     ];
     let buffers = &["states", "table", KEYED[0], KEYED[1]];
-    let mut frame = Frame::new(limbs, "power_digits", buffers, words);
-    frame.for_each_part(|frame, part| {
-        let states = frame.array("states", part.lane, part.lanes);
-        let table = frame.table(part.lane, part.lanes);
-        body(frame, &part, states, table);
-    });
-    frame.finish_with(registers)
+    Frame::new(limbs, "power_digits", buffers, words)
 }
 
 /// Goes on with the digits from `first` to `last`: `window` squarings each, and one product.
 pub(super) fn power_digits(limbs: usize, window: usize) -> String {
-    power_digits_with(limbs, None, |frame, part, states, table| {
+    let mut frame = power_digits_frame(limbs);
+    frame.for_each_part(|frame, part| {
+        let n = frame.modulus(part.record);
+        let states = frame.array("states", part.lane, part.lanes);
+        let table = frame.table(part.lane, part.lanes);
         let [digits, first, last] = ["digits", "first", "last"].map(|name| frame.e.parameter(name));
         let x = frame.load(states);
         let place = frame.e.set(first);
@@ -129,17 +127,18 @@ pub(super) fn power_digits(limbs: usize, window: usize) -> String {
             frame.when(place, "ne", none, |frame| {
                 let (turn, end) = (frame.e.set(0), frame.e.set(window as u32));
                 frame.while_below(turn, end, |frame| {
-                    montgomery::square(&mut frame.e, &x, &x, &part.n);
+                    montgomery::square(&mut frame.e, &x, &x, &n);
                 });
             });
             let from = frame.e.at(from, place, 4);
             let digit = frame.word_at(from, 0);
             let y = frame.look_up(table, digit, window);
             let y = &mut Read::Own { own: y, place: 0 };
-            montgomery::multiply(&mut frame.e, &x, &x, y, &part.n);
+            montgomery::multiply(&mut frame.e, &x, &x, y, &n);
         });
         frame.store(states, &x);
-    })
+    });
+    frame.finish()
 }
 
 /// The power of a single part, out of Montgomery form.
