@@ -73,7 +73,8 @@ fn blocks_conform_in_doubles() {
     let (device, traces) = PtxDevice::in_doubles();
     let gpu = GpuBackend::new(device, Launch::Tuned).unwrap();
     for bits in [1000, 1024, 2048, 3072, 4096] {
-        blocks_conform(&gpu, bits, &[12]);
+        let items = if bits > 2048 { 3 } else { 12 };
+        blocks_conform(&gpu, bits, &[items]);
     }
     let traces = traces.lock().unwrap();
     for limbs in [16, 32, 48, 64] {
@@ -225,7 +226,7 @@ fn no_branch_and_no_address_depends_on_a_secret() {
         }
         assert!(first == second, "{bits} bits");
     }
-    for bits in [1024, 2048] {
+    for bits in [1024, 2048, 3072, 4096] {
         let first = traces_of(PtxDevice::in_doubles(), &study_key(bits, 0), 0x01);
         let second = traces_of(PtxDevice::in_doubles(), &study_key(bits, 1), 0x7f);
         assert!(first == second, "{bits} bits in doubles");

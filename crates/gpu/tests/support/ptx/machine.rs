@@ -170,6 +170,10 @@ impl Warp<'_> {
     }
 
     fn set_wide(&mut self, to: usize, value: Wides, active: u32) {
+        if active == u32::MAX {
+            self.addresses[to] = value;
+            return;
+        }
         for lane in lanes_of(active) {
             self.addresses[to][lane] = value[lane];
         }
@@ -290,13 +294,13 @@ impl Warp<'_> {
         let [to, a, b, c] = instruction.at;
         let product = |lane: usize| u64::from(self.words[a][lane]) * u64::from(self.words[b][lane]);
         let wide = |place: usize, lane: usize| self.addresses[place][lane];
-        let result = array::from_fn(|lane| match instruction.op {
-            Op::MoveWide => wide(a, lane),
-            Op::MultiplyWide => product(lane),
-            Op::MultiplyAddWide => product(lane).wrapping_add(wide(c, lane)),
-            Op::AddWide => wide(a, lane).wrapping_add(wide(b, lane)),
-            _ => wide(a, lane).wrapping_mul(u64::from(self.words[b][lane])),
-        });
+        let result = match instruction.op {
+            Op::MoveWide => self.addresses[a],
+            Op::MultiplyWide => array::from_fn(product),
+            Op::MultiplyAddWide => array::from_fn(|lane| product(lane).wrapping_add(wide(c, lane))),
+            Op::AddWide => array::from_fn(|lane| wide(a, lane).wrapping_add(wide(b, lane))),
+            _ => array::from_fn(|lane| wide(a, lane).wrapping_mul(u64::from(self.words[b][lane]))),
+        };
         self.set_wide(to, result, active);
     }
 
@@ -307,17 +311,23 @@ impl Warp<'_> {
         }
         let wide = |place: usize, lane: usize| self.addresses[place][lane];
         let double = |place: usize, lane: usize| f64::from_bits(wide(place, lane));
-        let result = array::from_fn(|lane| match instruction.op {
-            Op::Pack => u64::from(self.words[b][lane]) << 32 | u64::from(self.words[a][lane]),
-            Op::WideAnd => wide(a, lane) & wide(b, lane),
-            Op::WideOr => wide(a, lane) | wide(b, lane),
-            Op::WideShiftRight => wide(a, lane) >> self.words[b][lane],
-            Op::MultiplyWides => wide(a, lane).wrapping_mul(wide(b, lane)),
-            Op::AddDoubles => (double(a, lane) + double(b, lane)).to_bits(),
-            Op::SubtractDoubles => (double(a, lane) - double(b, lane)).to_bits(),
-            _ if active >> lane & 1 == 0 => 0,
-            _ => fused(double(a, lane), double(b, lane), double(c, lane)),
-        });
+        let result: Wides = match instruction.op {
+            Op::Pack => array::from_fn(|lane| {
+                u64::from(self.words[b][lane]) << 32 | u64::from(self.words[a][lane])
+            }),
+            Op::WideAnd => array::from_fn(|lane| wide(a, lane) & wide(b, lane)),
+            Op::WideOr => array::from_fn(|lane| wide(a, lane) | wide(b, lane)),
+            Op::WideShiftRight => array::from_fn(|lane| wide(a, lane) >> self.words[b][lane]),
+            Op::MultiplyWides => array::from_fn(|lane| wide(a, lane).wrapping_mul(wide(b, lane))),
+            Op::AddDoubles => array::from_fn(|lane| (double(a, lane) + double(b, lane)).to_bits()),
+            Op::SubtractDoubles => {
+                array::from_fn(|lane| (double(a, lane) - double(b, lane)).to_bits())
+            }
+            _ => array::from_fn(|lane| match active >> lane & 1 {
+                0 => 0,
+                _ => fused(double(a, lane), double(b, lane), double(c, lane)),
+            }),
+        };
         self.set_wide(to, result, active);
     }
 
@@ -375,23 +385,70 @@ impl Warp<'_> {
     }
 }
 
-/// The bits of `a b + c`, rounded towards zero. All are integers, and so is what they make, below 2^126.
+/// The bits of `a b + c`, rounded towards zero. All are integers, a and b below 2^63 and c below 2^106.
 fn fused(a: f64, b: f64, c: f64) -> u64 {
-    let integer = |x: f64| {
-        assert!(
-            x.fract() == 0.0 && x.abs() < 1e37,
-            "{x} is no integer, or too large"
-        );
-        x as i128
-    };
-    let exact = integer(a) * integer(b) + integer(c);
+    let exact = product(integer(a), integer(b)) + integer(c);
     let size = exact.unsigned_abs();
     // What is below the 53 bits of a double's mantissa is dropped.
     let dropped = (128 - size.leading_zeros()).saturating_sub(53);
-    let rounded = (size >> dropped << dropped) as f64;
-    (if exact < 0 { -rounded } else { rounded }).to_bits()
+    let rounded = ((size >> dropped) as u64 as f64).to_bits();
+    let sign = u64::from(exact < 0) << 63;
+    match size {
+        0 => 0,
+        _ => (rounded + (u64::from(dropped) << 52)) | sign,
+    }
+}
+
+fn product(a: i128, b: i128) -> i128 {
+    let [a, b] = [a, b].map(|x| i64::try_from(x).expect("a factor is below 2^63"));
+    i128::from(a) * i128::from(b)
+}
+
+/// A double that is an integer below 2^106, read from its bits: conversions of such doubles are slow.
+fn integer(x: f64) -> i128 {
+    let bits = x.to_bits();
+    let exponent = (bits >> 52) as i32 & 0x7ff;
+    if bits << 1 == 0 {
+        return 0;
+    }
+    let mantissa = u128::from(bits & ((1 << 52) - 1) | 1 << 52);
+    // Of a double that is below 2^53 the lowest bits of the mantissa are behind the point.
+    let size = match exponent - 1075 {
+        up @ 0..=53 => mantissa << up,
+        down @ -52..0 if mantissa.trailing_zeros() as i32 >= -down => mantissa >> -down,
+        _ => panic!("{x} is no integer, or too large"),
+    };
+    match x.is_sign_negative() {
+        true => -(size as i128),
+        false => size as i128,
+    }
 }
 
 fn lanes_of(active: u32) -> impl Iterator<Item = usize> {
     (0..LANES).filter(move |lane| active >> lane & 1 == 1)
+}
+
+#[test]
+fn a_fused_product_rounds_towards_zero() {
+    let (high, low) = (2f64.powi(104), 2f64.powi(52));
+    let largest = low - 1.0;
+    for (a, b) in [(0.0, 0.0), (1.0, 1.0), (largest, largest), (largest, 3.0)] {
+        let exact = a as u128 * b as u128;
+        let top = f64::from_bits(fused(a, b, high));
+        assert_eq!(top - high, ((exact >> 52) << 52) as f64, "{a} {b}");
+        let rest = (high + low) - top;
+        let bottom = f64::from_bits(fused(a, b, rest));
+        assert_eq!(bottom - low, (exact & ((1 << 52) - 1)) as f64, "{a} {b}");
+    }
+    assert_eq!(f64::from_bits(fused(-3.0, 5.0, 1.0)), -14.0);
+    assert_eq!(f64::from_bits(fused(3.0, 5.0, -15.0)), 0.0);
+    // 1 - 2^104 has more bits than a mantissa.
+    let below = f64::from_bits(fused(-(low + 1.0), low - 1.0, 0.0));
+    assert_eq!(below, -(high - 2f64.powi(51)));
+}
+
+#[test]
+#[should_panic(expected = "is no integer")]
+fn a_fused_product_of_fractions_is_refused() {
+    fused(0.5, 2.0, 0.0);
 }
