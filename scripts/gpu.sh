@@ -1,9 +1,9 @@
 #!/bin/sh
 # Checks and measures the RSA kernels on a machine with NVIDIA's driver and nothing else installed, in less than eight minutes.
-#   scripts/gpu.sh build                   where there is a Rust toolchain: makes target/gpu/gpu_report
-#   scripts/gpu.sh run [OPTION...]         where there is a device: checks, rates, speeds, clock and power, to $OUT/gpu.json
+#   scripts/gpu.sh build [--cgbn FOLDER]   where there is a Rust toolchain: makes target/gpu/gpu_report; and with clang and CGBN's sources in FOLDER its kernels as
+#                                          PTX, target/gpu/cgbn.ptx (make-cgbn-ptx.sh)
+#   scripts/gpu.sh run [OPTION...]         where there is a device and target/gpu: checks, rates, speeds, clock and power, CGBN if it was built, to $OUT/gpu.json
 # Options of run:
-#   --cgbn FOLDER     builds and measures CGBN, whose sources are there, in the same run: needs nvcc and GMP's header
 #   --quick           a rehearsal: few operations, short measurements, small batches
 #   others            go to gpu_report, as --bits 2048 --seconds 5 --checks 100000 --device opencl0
 # The first part takes what it needs for checks: a million operations a size. A line of JSON comes as soon as it is known, so that a run
@@ -12,6 +12,7 @@ set -eu
 
 root=$(cd "$(dirname "$0")/.." && pwd)
 program=$root/target/gpu/gpu_report
+cgbn=$root/target/gpu/cgbn.ptx
 out=${OUT:-$root/results/gpu}
 limit=${GPU_SECONDS:-450}
 
@@ -21,31 +22,16 @@ build() {
   cargo build --release --manifest-path "$root/Cargo.toml" --package rsalab-gpu --example gpu_report
   mkdir -p "$root/target/gpu"
   cp "$root/target/release/examples/gpu_report" "$program"
-}
-
-measure_cgbn() {
-  if ! command -v nvcc >/dev/null 2>&1; then
-    say "CGBN is left out: there is no nvcc"
-    return
-  fi
-  say "building CGBN of $1"
-  if nvcc -O3 -arch=native -I "$1/include" -o "$out/gpu-cgbn" "$root/scripts/gpu-cgbn.cu" -lgmp >&2; then
-    "$out/gpu-cgbn" "$2" "$3" >>"$out/gpu.jsonl" || say "CGBN ended with $?"
-    rm -f "$out/gpu-cgbn"
-  else
-    say "CGBN is left out: it does not build"
-  fi
+  if [ "${1:-}" = --cgbn ]; then "$root/scripts/make-cgbn-ptx.sh" "$2" "$cgbn"; fi
 }
 
 run() {
-  cgbn= cgbn_batch=131072 cgbn_seconds=2 defaults="--kernels words,doubles,portable"
-  while [ $# -gt 0 ]; do
-    case $1 in
-      --cgbn) cgbn=$2; shift 2 ;;
-      --quick) defaults="--seconds 0.2 --checks 64 --batch 16"; cgbn_batch=1024 cgbn_seconds=0.2; shift ;;
-      *) break ;;
-    esac
-  done
+  defaults="--kernels words,doubles,portable"
+  if [ "${1:-}" = --quick ]; then
+    defaults="--seconds 0.2 --checks 64 --batch 16"
+    shift
+  fi
+  if [ -f "$cgbn" ]; then set -- --cgbn "$cgbn" "$@"; fi
   if [ ! -x "$program" ]; then
     if ! command -v cargo >/dev/null 2>&1; then
       say "there is no $program: run scripts/gpu.sh build where there is a Rust toolchain, and bring it along"
@@ -64,14 +50,13 @@ run() {
     124) say "cut off after $limit seconds" ;;
     *) say "gpu_report ended with $status" ;;
   esac
-  if [ -n "$cgbn" ]; then measure_cgbn "$cgbn" "$cgbn_batch" "$cgbn_seconds"; fi
   { printf '[\n'; sed '$!s/$/,/' "$out/gpu.jsonl"; printf ']\n'; } >"$out/gpu.json"
   cat "$out/gpu.json"
   exit $status
 }
 
 case ${1:-} in
-  build) build ;;
+  build) shift; build "$@" ;;
   run) shift; run "$@" ;;
-  *) sed -n '2,9s/^# \{0,1\}//p' "$0" >&2; exit 2 ;;
+  *) sed -n '2,10s/^# \{0,1\}//p' "$0" >&2; exit 2 ;;
 esac

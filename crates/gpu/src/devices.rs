@@ -3,12 +3,13 @@
 use std::{
     fmt,
     sync::{Mutex, PoisonError},
+    time::Duration,
 };
 
 use crate::{
     backend::{Gpu, GpuBackend},
     driver::{
-        CudaDevice, Description, Driver, Failure, Kernels, OpenClDevice, Rate, cuda,
+        CudaDevice, Description, Driver, Failure, Kernels, OpenClDevice, PeerKernel, Rate, cuda,
         faulty::{Faults, FaultyDevice},
         opencl,
     },
@@ -143,10 +144,34 @@ impl Survey {
     ///
     /// As for [`open`](Self::open); and if its driver is not CUDA.
     pub fn rates(&self, choice: Choice) -> Result<Vec<Rate>, Failure> {
+        self.cuda(choice)?.rates()
+    }
+
+    /// How long the fastest run of somebody else's kernel took, of those that fit some time, two at least. `bytes` is what its memory begins with, and in the
+    /// end what the last run left there.
+    ///
+    /// Such a kernel becomes a part of the program, as a library does that is loaded: whoever gives it vouches for it. It takes the address of that memory
+    /// and a count, and must keep to the memory.
+    ///
+    /// # Errors
+    ///
+    /// As for [`rates`](Self::rates); and if the driver refuses the kernel.
+    pub fn time_of_peer(
+        &self,
+        choice: Choice,
+        peer: &PeerKernel<'_>,
+        bytes: &mut [u8],
+        time: Duration,
+    ) -> Result<Duration, Failure> {
+        self.cuda(choice)?.time_of_peer(peer, bytes, time)
+    }
+
+    /// A device of CUDA's, for what is measured by way of it only.
+    fn cuda(&self, choice: Choice) -> Result<CudaDevice, Failure> {
         match self.chosen(choice)? {
-            Found::Cuda(found) => CudaDevice::open(found, Kernels::Fastest)?.rates(),
+            Found::Cuda(found) => CudaDevice::open(found, Kernels::Fastest),
             Found::OpenCl(_) => Err(Failure::NoDevice {
-                reason: "instructions are measured by way of CUDA only".to_owned(),
+                reason: "this is measured by way of CUDA only".to_owned(),
             }),
         }
     }

@@ -7,9 +7,11 @@
 //! | `rate` | instructions of a kind a second, and for a multiprocessor and clock cycle at the clock seen |
 //! | `check` | operations compared with the CPU's, and how many differ |
 //! | `speed` | operations a second; `clock_mhz` and `power_w` are medians of what `nvidia-smi` said meanwhile |
+//! | `cgbn` | pairs of powers a second by CGBN's kernels, neither blinded nor checked, and how many of some results are wrong |
 //!
 //! A private operation is blinded and checked, as the tools have it; `resident` leaves out the copies to and from the device.
 
+mod cgbn;
 mod smi;
 mod work;
 
@@ -26,11 +28,14 @@ pub(crate) struct Options {
     pub(crate) checks: usize,
     /// Numbers of a batch; 0 for what suits the device.
     pub(crate) batch: usize,
-    sizes: Vec<usize>,
+    /// Sizes of moduli, in bits.
+    pub(crate) sizes: Vec<usize>,
     kernels: Vec<Kernels>,
+    /// PTX of CGBN's kernels.
+    cgbn: Option<String>,
 }
 
-const USAGE: &str = "gpu_report [--device first|cuda0|opencl0] [--seconds S] [--checks N] [--batch N] [--bits 1024,2048,3072,4096] [--kernels fastest,words,doubles,portable]";
+const USAGE: &str = "gpu_report [--device first|cuda0|opencl0] [--seconds S] [--checks N] [--batch N] [--bits 1024,2048,3072,4096] [--kernels fastest,words,doubles,portable] [--cgbn FILE]";
 
 fn options() -> Result<Options, String> {
     let mut options = Options {
@@ -40,6 +45,7 @@ fn options() -> Result<Options, String> {
         batch: 0,
         sizes: vec![1024, 2048, 3072, 4096],
         kernels: vec![Kernels::Fastest],
+        cgbn: None,
     };
     let mut arguments = std::env::args().skip(1);
     while let Some(name) = arguments.next() {
@@ -54,6 +60,7 @@ fn options() -> Result<Options, String> {
                 options.time = Duration::try_from_secs_f64(seconds).map_err(|_| USAGE)?;
             }
             "--checks" => options.checks = value.parse().map_err(wrong)?,
+            "--cgbn" => options.cgbn = Some(value),
             "--batch" => options.batch = value.parse().map_err(wrong)?,
             "--bits" => {
                 let sizes: Result<_, _> = value.split(',').map(str::parse).collect();
@@ -122,6 +129,11 @@ fn report(options: &Options) -> Result<(), String> {
         // Before what may take long, as the portable kernels do.
         if turn == 0 {
             work::keys(gpu, options)?;
+            if let Some(file) = &options.cgbn
+                && let Err(reason) = cgbn::measure(&survey, options.choice, file, options)
+            {
+                eprintln!("gpu_report: CGBN is left out: {reason}");
+            }
         }
     }
     Ok(())

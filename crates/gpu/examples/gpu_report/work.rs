@@ -89,19 +89,32 @@ fn batches(gpu: &dyn Gpu, bits: usize, options: &Options) -> (usize, usize) {
 /// Numbers below the modulus.
 fn messages(key: &PrivateKey, count: usize) -> Vec<u8> {
     let len = key.modulus_len();
-    let mut state = 0x9e37_79b9_7f4a_7c15u64;
     let mut messages = vec![0; count * len];
-    for byte in &mut messages {
-        state = state
-            .wrapping_mul(6_364_136_223_846_793_005)
-            .wrapping_add(1);
-        *byte = (state >> 56) as u8;
-    }
+    Random::new().fill(&mut messages);
     for message in messages.chunks_exact_mut(len) {
         // The modulus has its highest bit set, or that of a byte that is not full.
         message[0] = 0;
     }
     messages
+}
+
+/// Numbers to compute with, the same in each run: a linear congruential generator (Knuth, MMIX).
+pub(crate) struct Random(u64);
+
+impl Random {
+    pub(crate) fn new() -> Self {
+        Random(0x9e37_79b9_7f4a_7c15)
+    }
+
+    pub(crate) fn fill(&mut self, bytes: &mut [u8]) {
+        for byte in bytes {
+            self.0 = self
+                .0
+                .wrapping_mul(6_364_136_223_846_793_005)
+                .wrapping_add(1);
+            *byte = (self.0 >> 56) as u8;
+        }
+    }
 }
 
 /// Odd numbers of the primes' length.

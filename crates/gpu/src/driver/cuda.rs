@@ -6,7 +6,9 @@
 mod choice;
 mod context;
 mod modules;
+mod peer;
 mod rates;
+mod single;
 
 use std::{ffi::c_void, ptr, slice};
 

@@ -78,6 +78,9 @@ pub const PORTABLE: &str = "mont32x1";
 /// And those that are written for a length, and keep numbers in registers.
 pub const IN_REGISTERS: &str = "mont32x1_registers";
 
+/// The same with private powers in doubles.
+pub const IN_DOUBLES: &str = "mont52x1_doubles";
+
 /// How many instructions of a kind a device does in a second, of all threads together.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Rate {
@@ -87,8 +90,20 @@ pub struct Rate {
     pub per_second: f64,
 }
 
-/// The same with private powers in doubles.
-pub const IN_DOUBLES: &str = "mont52x1_doubles";
+/// A kernel of somebody else's, to be measured beside ours: it takes the address of memory and a count.
+#[derive(Clone, Copy, Debug)]
+pub struct PeerKernel<'a> {
+    /// PTX.
+    pub text: &'a str,
+    /// Its name in there.
+    pub entry: &'a str,
+    /// Blocks of a run.
+    pub blocks: usize,
+    /// Threads of a block.
+    pub threads: usize,
+    /// The count.
+    pub count: u32,
+}
 
 /// Which kernels run, where a driver has several.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

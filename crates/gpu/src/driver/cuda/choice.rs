@@ -1,14 +1,13 @@
 //! Whether a device raises private powers faster in words or in doubles: both are tried for a moment.
 
-use std::{
-    ffi::c_void,
-    ptr,
-    time::{Duration, Instant},
-};
+use std::{ffi::c_void, ptr, time::Duration};
 
 use cudarc::driver::{result, sys};
 
-use super::context::{Context, failed};
+use super::{
+    context::{Context, failed},
+    single::time_of_a_run,
+};
 use crate::{
     driver::Failure,
     ptx::{THREADS, Trial},
@@ -39,29 +38,10 @@ pub(super) fn time_of(
     let blocks = (OF_A_UNIT * units).div_ceil(THREADS);
     let mut taken = Duration::MAX;
     for _ in 0..2 {
-        let start = Instant::now();
         // SAFETY: a trial has the sizes that the kernel reaches on it, as a test shows that runs both on an interpreter.
-        unsafe {
-            result::launch_kernel(
-                function,
-                (blocks as u32, 1, 1),
-                (THREADS as u32, 1, 1),
-                0,
-                ptr::null_mut(),
-                &mut values,
-            )
-        }
-        .map_err(failed("cuLaunchKernel", 0))?;
-        synchronize()?;
-        taken = start.elapsed();
+        taken = unsafe { time_of_a_run(function, blocks, THREADS, &mut values) }?;
     }
     Ok(taken)
-}
-
-fn synchronize() -> Result<(), Failure> {
-    // SAFETY: the default stream of the context, which is entered.
-    unsafe { result::stream::synchronize(ptr::null_mut()) }
-        .map_err(failed("cuStreamSynchronize", 0))
 }
 
 /// Memory full of zeros.

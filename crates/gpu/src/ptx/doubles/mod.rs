@@ -183,19 +183,14 @@ impl Frame {
     /// The digits of a number, as doubles.
     fn doubles(&mut self, words: &[Word]) -> Vec<Address> {
         (0..digits_for(words.len()))
-            .map(|digit| self.double_of(digit, |_, place| words.get(place).copied()))
+            .map(|digit| self.double_of(words, digit))
             .collect()
     }
 
-    /// One digit of a number whose limbs are had one by one, as a double.
-    fn double_of(
-        &mut self,
-        digit: usize,
-        mut limb: impl FnMut(&mut Self, usize) -> Option<Word>,
-    ) -> Address {
+    fn double_of(&mut self, words: &[Word], digit: usize) -> Address {
         let (first, shift) = (digit * DIGIT / 32, (digit * DIGIT % 32) as u32);
         let zero = self.e.set(0);
-        let [a, b, c] = [0, 1, 2].map(|place| limb(self, first + place).unwrap_or(zero));
+        let [a, b, c] = [0, 1, 2].map(|place| words.get(first + place).copied().unwrap_or(zero));
         let e = &mut self.e;
         let (low, high) = match shift {
             0 => (a, b),
