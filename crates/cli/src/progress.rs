@@ -1,6 +1,7 @@
 //! The progress of a run: a bar on a terminal, plain lines elsewhere.
 
 use std::{
+    collections::HashMap,
     sync::{
         atomic::{AtomicU64, Ordering},
         mpsc::{RecvTimeoutError, sync_channel},
@@ -47,6 +48,8 @@ pub(crate) struct Follower {
     open_in_group: usize,
     failed: usize,
     unsupported: usize,
+    /// Reasons of failures so far, and the number of the first cell that each ended.
+    reasons: HashMap<String, usize>,
     /// When something was last printed.
     last_line: Instant,
 }
@@ -60,6 +63,7 @@ impl Follower {
             open_in_group: 0,
             failed: 0,
             unsupported: 0,
+            reasons: HashMap::new(),
             last_line: Instant::now(),
         }
     }
@@ -164,7 +168,8 @@ impl Observer for Follower {
                     _ => {}
                 }
                 self.advance(progress);
-                self.note(closed(*cell, state, *figures, progress));
+                let line = self.closed(*cell, state, *figures, progress);
+                self.note(line);
             }
             Event::Interrupted { cell, reason } => self.note(format!(
                 "{} · {}: a block was interrupted, and is repeated: {reason}",
@@ -176,28 +181,44 @@ impl Observer for Follower {
     }
 }
 
-fn closed(
-    cell: CellName<'_>,
-    state: &CellState,
-    figures: Option<&Figures>,
-    progress: &Progress,
-) -> String {
-    let outcome = match (state, figures) {
-        (CellState::Failed(reason), _) => format!("FAILED: {reason}"),
-        (CellState::Unsupported(reason), _) => format!("not done: {reason}"),
-        (_, Some(figures)) => format!(
-            "{}/s {}, median {}, average {}",
-            number::significant(figures.ops_per_s.value),
-            number::error(&figures.ops_per_s),
-            number::duration(figures.ns_per_op.value),
-            number::duration(figures.summary.mean)
-        ),
-        (state, None) => state.name().to_owned(),
-    };
-    format!(
-        "[{}/{}] {} · {}: {outcome}",
-        progress.cells_closed, progress.cells, cell.job, cell.engine
-    )
+impl Follower {
+    fn closed(
+        &mut self,
+        cell: CellName<'_>,
+        state: &CellState,
+        figures: Option<&Figures>,
+        progress: &Progress,
+    ) -> String {
+        let outcome = match (state, figures) {
+            (CellState::Failed(reason), _) => self.failure(reason, progress.cells_closed),
+            (CellState::Unsupported(reason), _) => format!("not done: {reason}"),
+            (_, Some(figures)) => format!(
+                "{}/s {}, median {}, average {}",
+                number::significant(figures.ops_per_s.value),
+                number::error(&figures.ops_per_s),
+                number::duration(figures.ns_per_op.value),
+                number::duration(figures.summary.mean)
+            ),
+            (state, None) => state.name().to_owned(),
+        };
+        format!(
+            "[{}/{}] {} · {}: {outcome}",
+            progress.cells_closed, progress.cells, cell.job, cell.engine
+        )
+    }
+
+    /// Why a cell failed: in full when it is said first, but for what a worker said at length. The report has all of it.
+    fn failure(&mut self, reason: &str, cell: usize) -> String {
+        const MOST_CHARS: usize = 300;
+        if let Some(first) = self.reasons.get(reason) {
+            return format!("FAILED for the reason of [{first}]");
+        }
+        self.reasons.insert(reason.to_owned(), cell);
+        match reason.char_indices().nth(MOST_CHARS) {
+            Some((end, _)) => format!("FAILED: {}… (the report has all of it)", &reason[..end]),
+            None => format!("FAILED: {reason}"),
+        }
+    }
 }
 
 /// How often a line is printed where there is no bar.
@@ -285,4 +306,24 @@ pub(crate) fn follow<T>(
         drop(working);
         result
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_reason_is_given_once_and_not_at_any_length() {
+        let mut follower = Follower::new(Log::new(true));
+        let long = "ä".repeat(400);
+        let said = follower.failure(&long, 1);
+        assert_eq!(said.matches('ä').count(), 300);
+        assert!(said.ends_with("… (the report has all of it)"));
+        assert_eq!(follower.failure("no memory", 2), "FAILED: no memory");
+        assert_eq!(follower.failure(&long, 3), "FAILED for the reason of [1]");
+        assert_eq!(
+            follower.failure("no memory", 4),
+            "FAILED for the reason of [2]"
+        );
+    }
 }

@@ -12,6 +12,10 @@ set -eu
 source=$(cd "$1" && pwd) build=$(cd "$2" && pwd)
 shift 2
 need perl
+if [ -n "${KEEP:-}" ]; then
+  mkdir -p "$KEEP"
+  KEEP=$(cd "$KEEP" && pwd)
+fi
 [ -x "$build/apps/openssl" ] && [ -x "$build/test/evp_extra_test" ] || fail "$build has no openssl and no tests: build them first"
 [ $# -gt 0 ] || set -- test_rsa test_mp_rsa test_rsapss test_rsaoaep test_genrsa test_pkeyutl test_pkey_check test_evp test_evp_extra test_evp_libctx \
   test_evp_pkey_provided test_encoder_decoder test_encoder_decoder_legacy test_req test_x509 test_verify test_ca test_cms test_cmsapi test_pkcs7 test_pkcs12 \
