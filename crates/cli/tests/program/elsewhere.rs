@@ -4,7 +4,7 @@ use std::{fs, path::Path, process::Output};
 
 use serde_json::Value;
 
-use crate::support::{assert_done, assert_failure, folder, stdout};
+use crate::support::{assert_done, assert_failure, folder, link_program, stdout};
 
 /// Puts a program where the worker of an engine of the user's own would be. Started, it would be found to be none.
 fn place(bin: &Path, name: &str) {
@@ -25,7 +25,7 @@ fn engines_are_found_from_any_folder_and_none_in_it() {
     place(&home.path().join("here"), "planted");
     place(&home.path().join("opt/bin"), "named");
     let program = bin.join("rsalab");
-    fs::copy(crate::support::program(), &program).expect("it can be copied");
+    link_program(&crate::support::program(), &program);
     let run = |folder: &str, prefix: Option<&str>, arguments: &[&str]| -> Output {
         let folder = home.path().join(folder);
         fs::create_dir_all(&folder).expect("there is room");

@@ -10,14 +10,16 @@ use std::{
     time::{Duration, Instant},
 };
 
-use crate::support::{assert_done, assert_failure, folder, program, run, stdout, study_key};
+use crate::support::{
+    assert_done, assert_failure, folder, link_program, program, run, stdout, study_key,
+};
 
 const NOBODY: u32 = 65_534;
 
 /// The program for somebody who is not root, to whom no limit applies: a copy in a folder that anybody may use.
 fn for_anybody(here: &Path) -> PathBuf {
     let rsalab = here.join("rsalab");
-    fs::copy(program(), &rsalab).expect("it can be copied");
+    link_program(&program(), &rsalab);
     for path in [here, &rsalab] {
         fs::set_permissions(path, fs::Permissions::from_mode(0o755)).expect("it is ours");
     }

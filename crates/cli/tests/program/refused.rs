@@ -8,7 +8,7 @@ use std::{
     process::Command,
 };
 
-use crate::support::{assert_done, assert_failure, cells, folder, program, run};
+use crate::support::{assert_done, assert_failure, cells, folder, link_program, program, run};
 
 /// No system has addresses for a stack of so many bytes.
 const ENDLESS: &str = "1152921504606846976";
@@ -135,7 +135,7 @@ fn a_database_that_may_not_be_read_is_reported_as_such() {
     rusqlite::Connection::open(here.path().join("study/study.db"))
         .and_then(|database| database.execute_batch("UPDATE cell SET state = 'running'"))
         .expect("it is a database");
-    fs::copy(program(), here.path().join("rsalab")).expect("it can be copied");
+    link_program(&program(), &here.path().join("rsalab"));
     let modes = [
         ("", 0o755),
         ("study", 0o777),

@@ -2,7 +2,9 @@
 
 use std::{fs, os::unix::fs::PermissionsExt};
 
-use crate::support::{assert_done, assert_failure, cells, folder, rsalab, run, stdout};
+use crate::support::{
+    assert_done, assert_failure, cells, folder, link_program, rsalab, run, stdout,
+};
 
 #[test]
 fn smoke_runs_to_its_report() {
@@ -142,7 +144,7 @@ fn an_absent_engine_is_named_with_what_installs_it() {
     let here = folder();
     // A program without neighbours and with an empty prefix.
     let alone = here.path().join("rsalab");
-    fs::copy(crate::support::program(), &alone).expect("it can be copied");
+    link_program(&crate::support::program(), &alone);
     let command = |arguments: &[&str]| {
         assert_cmd::Command::new(&alone)
             .current_dir(here.path())

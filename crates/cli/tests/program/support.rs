@@ -2,6 +2,7 @@
 
 use std::{
     ffi::OsStr,
+    fs,
     path::{Path, PathBuf},
     process::Output,
     thread,
@@ -37,6 +38,14 @@ pub(crate) fn run(folder: &Path, arguments: impl IntoIterator<Item = impl AsRef<
 /// A folder for one test, removed when dropped.
 pub(crate) fn folder() -> tempfile::TempDir {
     tempfile::tempdir().expect("a folder for the test")
+}
+
+/// The same program under another name. No copy: a file that was open for writing cannot be started while another thread's child, forked in between, still has it open.
+pub(crate) fn link_program(from: &Path, to: &Path) {
+    if fs::hard_link(from, to).is_err() {
+        // Another file system.
+        fs::copy(from, to).expect("it can be copied");
+    }
 }
 
 /// Checks that the program failed with a code and a message of one to six lines that contains `words`.

@@ -8,7 +8,9 @@ use std::{
 
 use rustix::process::{Pid, Signal, kill_process};
 
-use crate::support::{Cell, assert_done, assert_failure, cells, folder, program, stdout, wait_for};
+use crate::support::{
+    Cell, assert_done, assert_failure, cells, folder, link_program, program, stdout, wait_for,
+};
 
 /// Three engines at one operation and two at another, so that what follows the fault can be seen.
 const PLAN: &str = r#"
@@ -76,9 +78,9 @@ pub(crate) fn with_faulty_gmp(folder: &Path) -> PathBuf {
         "{} is missing: run the tests of the whole package",
         faulty.display()
     );
-    fs::copy(faulty, folder.join("rsalab-peer-gmp")).expect("it can be copied");
+    link_program(&faulty, &folder.join("rsalab-peer-gmp"));
     let rsalab = folder.join("rsalab");
-    fs::copy(program(), &rsalab).expect("it can be copied");
+    link_program(&program(), &rsalab);
     rsalab
 }
 

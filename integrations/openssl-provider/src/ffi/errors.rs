@@ -22,32 +22,34 @@ unsafe impl Send for Core {}
 /// The cores that have us loaded.
 static CORES: Mutex<Vec<Core>> = Mutex::new(Vec::new());
 
-/// What else is raised than [`FAILED`], in the words of OpenSSL's own provider; programs look for some of them. A failure that begins with one of them is one.
-pub(super) const REASONS: [&CStr; 9] = [
-    FAILED,
-    c"invalid mgf1 md",
-    c"invalid salt length",
-    c"invalid x931 digest",
-    c"pss saltlen too small",
-    c"illegal or unsupported padding mode",
-    c"digest not allowed",
-    c"operation not supported for this keytype",
-    c"key size too small",
-];
-const FAILED: &CStr = c"operation failed";
+/// The one reason of our own.
+pub(super) const FAILED: &CStr = c"operation failed";
+pub(super) const NUMBER_OF_FAILED: u32 = 1;
 
-/// The number of a failure's reason, from 1, and what else it says.
+/// Failures for which OpenSSL's own providers have a number, the same in all versions (`openssl/proverr.h`); programs look for some of them. A failure that begins with
+/// one of these words is one.
+const OF_OPENSSL: [(&str, u32); 9] = [
+    ("invalid mgf1 md", 167),
+    ("invalid salt length", 112),
+    ("invalid x931 digest", 170),
+    ("pss saltlen too small", 172),
+    ("illegal or unsupported padding mode", 165),
+    ("digest not allowed", 174),
+    ("operation not supported for this keytype", 178),
+    ("key size too small", 171),
+    (OUTPUT_BUFFER_TOO_SMALL, 106),
+];
+pub(super) const OUTPUT_BUFFER_TOO_SMALL: &str = "output buffer too small";
+
+/// The number of a failure's reason, and what else it says. A number that begins with a library's is that library's (`ERR_PACK`); others are ours.
 fn reason(failure: &str) -> (u32, &str) {
-    for (number, reason) in (1..).zip(REASONS) {
-        let rest = reason
-            .to_str()
-            .ok()
-            .and_then(|reason| failure.strip_prefix(reason));
-        if let Some(rest) = rest {
-            return (number, rest.trim_start_matches(": "));
+    const PROVIDERS: u32 = 57 << 23;
+    for (reason, number) in OF_OPENSSL {
+        if let Some(rest) = failure.strip_prefix(reason) {
+            return (PROVIDERS | number, rest.trim_start_matches(": "));
         }
     }
-    (1, failure)
+    (NUMBER_OF_FAILED, failure)
 }
 
 /// Reports a failure to OpenSSL's queue of errors.
@@ -94,5 +96,18 @@ pub(super) fn remove(handle: *const c_void) {
     let mut cores = CORES.lock().unwrap_or_else(PoisonError::into_inner);
     if let Some(place) = cores.iter().position(|core| core.handle == handle) {
         cores.remove(place);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_failure_has_the_number_that_openssl_gives_it() {
+        let failure = format!("{OUTPUT_BUFFER_TOO_SMALL}: it has 2 bytes");
+        assert_eq!(reason(&failure), (0x1c80_006a, "it has 2 bytes"));
+        assert_eq!(reason("digest not allowed: MD5"), (0x1c80_00ae, "MD5"));
+        assert_eq!(reason("no such key"), (1, "no such key"));
     }
 }

@@ -264,18 +264,13 @@ impl Item {
 // SAFETY: it points to a constant.
 unsafe impl Sync for Item {}
 
-static REASONS: [Item; errors::REASONS.len() + 1] = {
-    let mut items = [const { Item::LAST }; errors::REASONS.len() + 1];
-    let mut place = 0;
-    while place < errors::REASONS.len() {
-        items[place] = Item {
-            id: place as u32 + 1,
-            text: errors::REASONS[place].as_ptr(),
-        };
-        place += 1;
-    }
-    items
-};
+static REASONS: [Item; 2] = [
+    Item {
+        id: errors::NUMBER_OF_FAILED,
+        text: errors::FAILED.as_ptr(),
+    },
+    Item::LAST,
+];
 
 unsafe extern "C" fn reasons(_: *mut c_void) -> *const Item {
     REASONS.as_ptr()

@@ -6,7 +6,7 @@ use std::{
     slice,
 };
 
-use super::errors;
+use super::errors::{self, OUTPUT_BUFFER_TOO_SMALL};
 
 /// `OSSL_DISPATCH`: a function's number and the function.
 #[repr(C)]
@@ -110,13 +110,14 @@ pub(super) unsafe fn deliver<R: AsRef<[u8]>>(
     }
     if room < needed {
         return Err(format!(
-            "the buffer has {room} bytes, and {needed} are needed"
+            "{OUTPUT_BUFFER_TOO_SMALL}: it has {room} bytes, and {needed} are needed"
         ));
     }
     let result = compute()?;
     let result = result.as_ref();
     if result.len() > room {
-        return Err("the buffer is too small".into());
+        // How long it is may be a secret.
+        return Err(OUTPUT_BUFFER_TOO_SMALL.into());
     }
     // SAFETY: `room` bytes may be written there, and the result is not longer.
     unsafe { std::ptr::copy_nonoverlapping(result.as_ptr(), out, result.len()) };

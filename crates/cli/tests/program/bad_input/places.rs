@@ -9,7 +9,7 @@ use std::{
 };
 
 use super::{Row, blocks, compare, finished_study, judge, refuse, split, tree, write};
-use crate::support::{assert_done, folder, program, run, study_key};
+use crate::support::{assert_done, folder, link_program, program, run, study_key};
 
 #[test]
 fn places_to_write_to() {
@@ -73,7 +73,7 @@ fn places_that_may_only_be_read() {
     // Permissions mean nothing to root, so that somebody else must type it.
     let is_root = rustix::process::geteuid().is_root();
     let rsalab = here.path().join("rsalab");
-    fs::copy(program(), &rsalab).expect("it can be copied");
+    link_program(&program(), &rsalab);
     set_mode(&rsalab, 0o755);
     set_mode(&here.path().join("good"), 0o755);
     set_mode(&here.path().join("good/study.db"), 0o644);
