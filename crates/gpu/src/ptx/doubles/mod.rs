@@ -15,9 +15,13 @@
 //! **Forms.** States and tables come in Montgomery form to 2³²ᴸ. They are doubled 52 D − 32 L times when they are first read, and a
 //! product with 2³²ᴸ mod n makes the former form again.
 
+mod digits;
 mod products;
 
-use self::products::{Field, store_digit};
+use self::{
+    digits::{BOTH, DIGIT, HIGH, LOW, digits_for},
+    products::{Field, store_digit},
+};
 use super::{
     emitter::{Address, Operand, Word, ZERO, emit},
     frame::{Frame, QUAD},
@@ -27,21 +31,8 @@ use super::{
     sum::subtract_once,
 };
 
-const DIGIT: usize = 52;
-
-/// 2⁵², and the exponent that it shares with all doubles below 2⁵³ that are not below it.
-const LOW: u64 = 0x4330_0000_0000_0000;
-/// 2¹⁰⁴.
-const HIGH: u64 = 0x4670_0000_0000_0000;
-/// 2¹⁰⁴ + 2⁵².
-const BOTH: u64 = HIGH + 1;
-
 /// Lengths whose columns fit the registers.
 pub(super) const LIMBS: [usize; 4] = [16, 32, 48, 64];
-
-fn digits_for(limbs: usize) -> usize {
-    (32 * limbs).div_ceil(DIGIT)
-}
 
 /// The registers that a thread gets: as few as do without memory for registers.
 fn registers(limbs: usize) -> usize {

@@ -18,7 +18,7 @@
 
 use super::{
     super::emitter::{Address, Emitter, Word, emit},
-    DIGIT, HIGH, LOW,
+    digits::{DIGIT, HIGH, LOW},
 };
 
 /// Rows of a turn of a product, and of a square's reduction, which needs fewer registers. With all of them there is no loop.
