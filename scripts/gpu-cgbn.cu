@@ -4,7 +4,7 @@
 #include <cgbn/cgbn.h>
 #include <cstdint>
 
-/* Of examples/gpu_report/cgbn.rs as well. */
+/* The same layout and the same kernels are in crates/gpu/examples/gpu_report/cgbn.rs. */
 template <uint32_t bits> struct instance {
     cgbn_mem_t<bits> x, exponent, modulus, result;
 };

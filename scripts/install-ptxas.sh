@@ -17,23 +17,14 @@ fi
 if [ "$(cat "$into/version" 2>/dev/null)" = "$assembler $disassembler" ]; then
   exit 0
 fi
-if ! python3 -m pip --version >/dev/null 2>&1; then
-  echo "install-ptxas: needs pip: apt-get install -y --no-install-recommends python3-pip" >&2
-  exit 1
-fi
 
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
-cat >"$work/requirements.txt" <<WHEELS
+echo "install-ptxas: fetching ptxas $assembler and nvdisasm $disassembler (46 MB) through pip" >&2
+"$root/scripts/fetch-wheels.sh" "$work" <<WHEELS
 nvidia-cuda-nvcc-cu12==$assembler --hash=sha256:5d6a0d32fdc7ea39917c20065614ae93add6f577d840233237ff08e9a38f58f0
 nvidia-cuda-nvdisasm==$disassembler --hash=sha256:d3fdbdd49fa53e2e4aacd3db8259d052bd2b049ececdcb69e92e083c6728e7ca
 WHEELS
-echo "install-ptxas: fetching ptxas $assembler and nvdisasm $disassembler (46 MB) through pip" >&2
-python3 -m pip download --quiet --disable-pip-version-check --no-deps --require-hashes --only-binary :all: \
-  --platform manylinux2014_x86_64 --platform manylinux2010_x86_64 --dest "$work" --requirement "$work/requirements.txt" >&2
-for wheel in "$work"/*.whl; do
-  python3 -m zipfile -e "$wheel" "$work/unpacked"
-done
 
 rm -rf "$into"
 mkdir -p "$into"

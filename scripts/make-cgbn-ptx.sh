@@ -10,7 +10,6 @@ cgbn=$1 out=$2
 here=$(cd "$(dirname "$0")" && pwd)
 fail() { echo "make-cgbn-ptx: $*" >&2; exit 1; }
 [ -f "$cgbn/include/cgbn/cgbn.h" ] || fail "$cgbn has no include/cgbn/cgbn.h"
-python3 -m pip --version >/dev/null 2>&1 || fail "needs pip: apt-get install -y --no-install-recommends python3-pip"
 # Later versions know later toolkits; 15 is the first that this was tried with.
 for clang in clang++ clang++-19 clang++-18 clang++-17 clang++-16 clang++-15 ''; do
   version=$("$clang" -dumpversion 2>/dev/null | cut -d . -f 1)
@@ -21,16 +20,11 @@ echo '#include <gmp.h>' | "$clang" -E -x c++ - >/dev/null 2>&1 || fail "needs GM
 
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
-cat >"$work/requirements.txt" <<WHEELS
+echo "make-cgbn-ptx: fetching headers of CUDA 11 (20 MB) through pip" >&2
+"$here/fetch-wheels.sh" "$work" <<WHEELS
 nvidia-cuda-nvcc-cu11==11.8.89 --hash=sha256:f8e1e995166c884f2f5bf94975d7abb89175363b8712f7f81cd38d0df1b2cd85
 nvidia-cuda-runtime-cu11==11.7.99 --hash=sha256:cc768314ae58d2641f07eac350f40f99dcb35719c4faff4bc458a7cd2b119e31
 WHEELS
-echo "make-cgbn-ptx: fetching headers of CUDA 11 (20 MB) through pip" >&2
-python3 -m pip download --quiet --disable-pip-version-check --no-deps --require-hashes --only-binary :all: \
-  --platform manylinux2014_x86_64 --platform manylinux1_x86_64 --dest "$work" --requirement "$work/requirements.txt" >&2
-for wheel in "$work"/*.whl; do
-  python3 -m zipfile -e "$wheel" "$work/unpacked"
-done
 
 # As clang looks for a toolkit.
 cuda=$work/cuda

@@ -16,7 +16,7 @@ use crate::support::{
 
 const NOBODY: u32 = 65_534;
 
-/// The program for somebody who is not root, to whom no limit applies: a copy in a folder that anybody may use.
+/// The program for somebody who is not root, to whom no limit applies: in a folder that anybody may use.
 fn for_anybody(here: &Path) -> PathBuf {
     let rsalab = here.join("rsalab");
     link_program(&program(), &rsalab);

@@ -31,7 +31,7 @@ use super::{
     sum::subtract_once,
 };
 
-/// Lengths whose columns fit the registers.
+/// Lengths for which there is such a kernel.
 pub(super) const LIMBS: [usize; 4] = [16, 32, 48, 64];
 
 /// The registers that a thread gets: as few as do without memory for registers.

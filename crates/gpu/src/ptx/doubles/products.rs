@@ -21,11 +21,11 @@ use super::{
     digits::{DIGIT, HIGH, LOW},
 };
 
-/// Rows of a turn of a product, and of a square's reduction, which needs fewer registers. With all of them there is no loop.
-fn rows_of_a_turn(digits: usize) -> [usize; 2] {
+/// Rows of a turn of a loop: with all of them there is no loop, with few of them few registers are needed.
+fn rows_of_a_turn(digits: usize) -> usize {
     match digits {
-        10 => [10, 10],
-        _ => [2, 2],
+        10 => 10,
+        _ => 2,
     }
 }
 
@@ -154,7 +154,7 @@ impl Field {
         let columns = (0..count)
             .map(|place| e.wide(Halves::until_it_falls(place).times(2).constant()))
             .collect();
-        let [rows, _] = rows_of_a_turn(count);
+        let rows = rows_of_a_turn(count);
         let columns = turns(e, columns, rows, self.own, |e, columns, from| {
             for row in 0..rows {
                 let columns = &columns[row..=row + count];
@@ -176,7 +176,7 @@ impl Field {
         let count = x.len();
         let columns = self.columns_of_square(e, x);
         let n = Digits::held(e, self.own, count);
-        let [_, rows] = rows_of_a_turn(count);
+        let rows = rows_of_a_turn(count);
         let columns = turns(e, columns, rows, self.own, |e, columns, from| {
             for row in 0..rows {
                 let columns = &columns[row..=row + count];
