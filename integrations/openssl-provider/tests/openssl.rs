@@ -150,6 +150,19 @@ fn raw_digests_recovery_and_refusals() {
     }
 }
 
+/// A failure that OpenSSL's own providers have too is raised with their number, and says what ours has to say.
+#[test]
+fn failures_have_the_numbers_that_programs_look_for() {
+    let Some(here) = Here::new() else { return };
+    let small = "genpkey -algorithm RSA -pkeyopt rsa_keygen_bits:100 -out small.pem";
+    let output = here.output(true, small);
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(!output.status.success());
+    // Library 57, reason 171.
+    assert!(said.contains("error:1C8000AB:"), "{said}");
+    assert!(said.contains(":rsalab:0:at least 512 bits"), "{said}");
+}
+
 /// MD5 and RIPEMD-160, with PKCS#1 v1.5: signatures, certificates, recovery.
 #[test]
 fn old_digests() {
