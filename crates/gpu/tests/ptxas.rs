@@ -5,6 +5,7 @@ use std::{
     collections::HashMap,
     path::{Path, PathBuf},
     process::Command,
+    sync::atomic::{AtomicUsize, Ordering},
 };
 
 use rsalab_gpu::{
@@ -68,8 +69,11 @@ fn uses_of(said: &str) -> HashMap<String, Use> {
 
 /// Assembles a text; what the assembler says, and the binary.
 fn assemble_text(ptxas: &Path, text: &str, name: &str, architecture: &str) -> (String, PathBuf) {
+    // Tests assemble the same texts side by side.
+    static FILES: AtomicUsize = AtomicUsize::new(0);
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR"));
-    let name = format!("{name}-{architecture}-{}", std::process::id());
+    let number = FILES.fetch_add(1, Ordering::Relaxed);
+    let name = format!("{name}-{architecture}-{}-{number}", std::process::id());
     let source = folder.join(format!("{name}.ptx"));
     let binary = folder.join(format!("{name}.cubin"));
     std::fs::write(&source, text).unwrap();
