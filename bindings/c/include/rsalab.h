@@ -355,7 +355,7 @@ typedef struct {
  */
 typedef struct {
   /*
-   How many passes run at once; 0 for as many as there are CPUs.
+   How many passes run at once, and as many again if they are full; 0 for as many as there are CPUs.
    */
   size_t passes;
   /*

@@ -34,7 +34,7 @@ pub struct BatcherHandle {
 #[repr(C)]
 #[derive(Clone, Copy, Default)]
 pub struct BatcherOptions {
-    /// How many passes run at once; 0 for as many as there are CPUs.
+    /// How many passes run at once, and as many again if they are full; 0 for as many as there are CPUs.
     pub passes: usize,
     /// How many requests wait at most, before threads wait for room; 0 for 4096.
     pub waiting: usize,

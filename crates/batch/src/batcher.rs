@@ -41,7 +41,8 @@ impl Builder {
         self
     }
 
-    /// How many passes run at once, at least 1: as many as there are CPUs, if nothing else is said.
+    /// How many passes run at once, at least 1: as many as there are CPUs, if nothing else is said. As many again run if they are full, so that no CPU
+    /// is idle while a thread wakes whose turn it is.
     pub fn passes(mut self, passes: usize) -> Self {
         self.limits.passes = passes.max(1);
         self

@@ -2,8 +2,8 @@
 //!
 //! A server signs one message at a time, on many connections; the kernels of this CPU do four or eight private operations in hardly more
 //! time than one. A [`Batcher`] stands between: whoever asks while nothing is being computed is computed for at once, on
-//! the thread that asked; whoever asks meanwhile waits until that pass is over, and is then done together with all who wait. There is no timer,
-//! and no thread of its own for those who block.
+//! the thread that asked; whoever asks meanwhile waits until that pass is over, or so many wait that they fill one, and is then done together with all
+//! who wait. There is no timer, and no thread of its own for those who block.
 //!
 //! | question | file |
 //! |---|---|

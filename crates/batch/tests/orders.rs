@@ -160,6 +160,8 @@ fn threads() {
         4,
     );
     in_many_orders(2, 1, &as_a_thread, 5);
+    // Enough of them for full passes beside those that run.
+    in_many_orders(1, 100, &as_a_thread, 9);
 }
 
 #[test]
@@ -172,4 +174,5 @@ fn tasks() {
 fn threads_and_tasks_and_those_that_give_up_or_fail() {
     in_many_orders(1, 1, &one_of_each, 4);
     in_many_orders(2, 2, &one_of_each, 6);
+    in_many_orders(1, 100, &one_of_each, 10);
 }

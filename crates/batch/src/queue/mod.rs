@@ -1,8 +1,11 @@
 //! Who computes, who waits, and what goes into a pass.
 //!
-//! So many passes run at once as there may be. A thread that asks while fewer run computes at once, and takes along whatever waits. Else it
+//! As many passes run at once as there may be. A thread that asks while fewer run computes at once, and takes along whatever waits. Else it
 //! enters its request and sleeps, until its answer is there or it is its turn to compute: whoever ends a pass hands over to the request that
 //! has waited longest. Requests of tasks have no thread to hand over to; workers, which are started when the first task asks, compute for them.
+//!
+//! Full passes do not wait for others to end, until twice as many run: a thread that is handed over to needs time to wake, in which its CPU
+//! would be idle.
 
 mod state;
 mod tasks;
@@ -29,7 +32,7 @@ use state::{Outcome, Size, Stage, State, Waiter};
 /// What a batcher may do.
 #[derive(Clone, Copy)]
 pub(crate) struct Limits {
-    /// Passes that run at once.
+    /// Passes that run at once, and as many again if they are full.
     pub(crate) passes: usize,
     /// Requests that wait.
     pub(crate) waiting: usize,
@@ -74,6 +77,8 @@ impl Queue {
             state.sizes.push(Size {
                 items,
                 waiting: VecDeque::new(),
+                blocks: 0,
+                promised: 0,
                 together: None,
                 scratch: Vec::new(),
             });
@@ -119,38 +124,41 @@ impl Queue {
             return Err(Error::Forked);
         }
         let mut state = self.lock();
-        let is_free = |state: &State| state.running < self.limits.passes;
+        let blocks = status.len();
         let is_alone = |state: &State| state.sizes[size].waiting.is_empty() && state.crowd == 0;
-        if is_free(&state) && is_alone(&state) && self.limits.linger.is_none() {
+        if state.running < self.limits.passes && is_alone(&state) && self.limits.linger.is_none() {
             state.running += 1;
             drop(state);
             return self.run_alone(key, inputs, outputs, status);
         }
-        while !is_free(&state) && state.queued >= self.limits.waiting {
+        while !self.may_lead(&state, size, blocks) && state.queued >= self.limits.waiting {
             if !can_wait {
                 return Err(Error::Full {
                     waiting: state.queued,
                 });
             }
+            state.threads_for_room += 1;
             state = self
                 .room
                 .wait(state)
                 .expect("nothing panics under this lock");
+            state.threads_for_room -= 1;
         }
+        let leads = self.may_lead(&state, size, blocks);
         let bytes = Zeroizing::new(inputs.to_vec());
         let waiter = Waiter::Thread(thread::current());
         let blocks = Blocks {
             key: Arc::clone(key),
             bytes,
         };
-        let place = if is_free(&state) {
-            state.running += 1;
+        let place = if leads {
+            state.begin(size, blocks.count());
             state.add(blocks, waiter, Stage::Leading)
         } else {
             let place = state.add(blocks, waiter, Stage::Waiting);
             state.enter(place);
             state.crowd = CROWD;
-            self.more.notify_all();
+            self.tell_lingering(&state);
             place
         };
         let outcome = loop {
@@ -194,23 +202,20 @@ impl Queue {
         leader: Option<usize>,
     ) -> Option<Outcome> {
         let items = state.sizes[size].items;
-        let count = |state: &State, place: usize| state.requests[place].count;
+        let own_blocks = leader.map_or(0, |leader| state.requests[leader].count);
         let oldest = leader.or_else(|| state.sizes[size].waiting.front().copied());
         if let (Some(linger), Some(oldest)) = (self.limits.linger, oldest) {
             let until = state.requests[oldest].since + linger;
             loop {
-                let mut blocks: usize = state.sizes[size]
-                    .waiting
-                    .iter()
-                    .map(|&place| count(&state, place))
-                    .sum();
-                blocks += leader.map_or(0, |leader| count(&state, leader));
+                let blocks = own_blocks + state.sizes[size].blocks;
                 let left = until.saturating_duration_since(Instant::now());
                 if blocks >= items || left.is_zero() {
                     break;
                 }
+                state.lingering += 1;
                 let waited = self.more.wait_timeout(state, left);
                 state = waited.expect("nothing panics under this lock").0;
+                state.lingering -= 1;
             }
         }
         if leader.is_some() && state.crowd > 0 && state.sizes[size].waiting.len() + 1 < items {
@@ -220,14 +225,13 @@ impl Queue {
             state = self.lock();
         }
         let mut places: Vec<usize> = leader.into_iter().collect();
-        let mut blocks = leader.map_or(0, |leader| count(&state, leader));
+        let mut blocks = own_blocks;
+        state.sizes[size].keep_promise(own_blocks);
         while let Some(&place) = state.sizes[size].waiting.front()
-            && (places.is_empty() || blocks + count(&state, place) <= items)
+            && (places.is_empty() || blocks + state.requests[place].count <= items)
         {
-            blocks += count(&state, place);
-            state.sizes[size].waiting.pop_front();
-            state.queued -= 1;
-            state.requests[place].stage = Stage::Running;
+            blocks += state.requests[place].count;
+            state.leave(size, Stage::Running);
             places.push(place);
         }
         state.crowd = match places.len() {
@@ -301,19 +305,18 @@ impl Queue {
     ) {
         state.sizes[size].scratch.extend(scratch);
         state.running -= 1;
-        while state.running < self.limits.passes
-            && let Some((size, place)) = state.oldest()
-        {
-            let request = &mut state.requests[place];
+        while let Some((size, place)) = self.next(&state) {
+            let request = &state.requests[place];
             let Waiter::Thread(_) = request.waiter else {
-                self.work.notify_one();
+                if state.idle_workers > 0 {
+                    self.work.notify_one();
+                }
                 break;
             };
-            request.stage = Stage::Leading;
             waiters.push(request.waiter.clone());
-            state.sizes[size].waiting.pop_front();
-            state.queued -= 1;
-            state.running += 1;
+            let blocks = request.count;
+            state.leave(size, Stage::Leading);
+            state.begin(size, blocks);
         }
         let tasks = self.make_room(&mut state);
         // Not under the lock: a waker may drop a task, and with it another operation.
@@ -322,12 +325,32 @@ impl Queue {
         tasks.into_iter().for_each(Waker::wake);
     }
 
+    /// Whether a pass of this size may begin, with what waits and so many blocks more.
+    fn may_lead(&self, state: &State, size: usize, more: usize) -> bool {
+        let passes = self.limits.passes;
+        state.running < passes || state.running < 2 * passes && state.sizes[size].is_full(more)
+    }
+
+    /// Whose turn it is to compute, if it is anybody's: the size, and the request of it that has waited longest.
+    fn next(&self, state: &State) -> Option<(usize, usize)> {
+        state.oldest(|size| self.may_lead(state, size, 0))
+    }
+
+    /// Who waits for a fuller pass may have one now. Asked first, for a notice is a system call.
+    fn tell_lingering(&self, state: &State) {
+        if state.lingering > 0 {
+            self.more.notify_all();
+        }
+    }
+
     /// Lets in who waits for room, if there is any: threads by themselves, tasks by these wakers. All of them, for one may be gone.
     fn make_room(&self, state: &mut State) -> Vec<Waker> {
         if state.queued >= self.limits.waiting {
             return Vec::new();
         }
-        self.room.notify_all();
+        if state.threads_for_room > 0 {
+            self.room.notify_all();
+        }
         std::mem::take(&mut state.for_room)
     }
 }

@@ -22,6 +22,10 @@ pub(super) struct State {
     pub(super) arrivals: u64,
     pub(super) workers: usize,
     pub(super) idle_workers: usize,
+    /// Threads that wait for a fuller pass.
+    pub(super) lingering: usize,
+    /// Threads that have not entered.
+    pub(super) threads_for_room: usize,
     /// Tasks that have not entered.
     pub(super) for_room: Vec<Waker>,
     pub(super) is_closed: bool,
@@ -33,6 +37,10 @@ pub(super) struct Size {
     pub(super) items: usize,
     /// Those that wait, the oldest first.
     pub(super) waiting: VecDeque<usize>,
+    /// Blocks of those that wait.
+    pub(super) blocks: usize,
+    /// Blocks that passes will take along which have been begun, but have not looked yet at what waits.
+    pub(super) promised: usize,
     /// For passes of several keys, where there are several.
     pub(super) together: Option<Arc<Together>>,
     /// Scratch memory that nobody uses.
@@ -83,6 +91,18 @@ impl Clone for Waiter {
     }
 }
 
+impl Size {
+    /// Whether what waits and is not promised, and so many blocks more, are a full pass.
+    pub(super) fn is_full(&self, more: usize) -> bool {
+        self.blocks + more >= self.promised + self.items
+    }
+
+    /// A pass whose leader has so many blocks takes along what waits now.
+    pub(super) fn keep_promise(&mut self, own: usize) {
+        self.promised -= self.items.saturating_sub(own);
+    }
+}
+
 impl State {
     /// Of a queue without keys.
     pub(super) fn new() -> Self {
@@ -95,6 +115,8 @@ impl State {
             arrivals: 0,
             workers: 0,
             idle_workers: 0,
+            lingering: 0,
+            threads_for_room: 0,
             for_room: Vec::new(),
             is_closed: false,
         }
@@ -114,30 +136,53 @@ impl State {
     }
 
     pub(super) fn enter(&mut self, place: usize) {
-        let size = self.requests[place].size;
-        self.sizes[size].waiting.push_back(place);
+        let Request { size, count, .. } = self.requests[place];
+        let size = &mut self.sizes[size];
+        size.waiting.push_back(place);
+        size.blocks += count;
         self.queued += 1;
     }
 
-    /// The request that has waited longest, and its size.
-    pub(super) fn oldest(&self) -> Option<(usize, usize)> {
+    /// The first of a size waits no longer.
+    pub(super) fn leave(&mut self, size: usize, stage: Stage) {
+        let size = &mut self.sizes[size];
+        let place = size.waiting.pop_front().expect("one waits");
+        let request = &mut self.requests[place];
+        size.blocks -= request.count;
+        self.queued -= 1;
+        request.stage = stage;
+    }
+
+    /// Begins a pass, which takes along what waits when its leader, of so many blocks, runs.
+    pub(super) fn begin(&mut self, size: usize, own: usize) {
+        let size = &mut self.sizes[size];
+        size.promised += size.items.saturating_sub(own);
+        self.running += 1;
+    }
+
+    /// The request that has waited longest, of those whose size may compute, and its size.
+    pub(super) fn oldest(&self, may: impl Fn(usize) -> bool) -> Option<(usize, usize)> {
         let sizes = self.sizes.iter().enumerate();
         sizes
             .filter_map(|(place, size)| Some((place, *size.waiting.front()?)))
+            .filter(|&(place, _)| may(place))
             .min_by_key(|&(_, place)| self.requests[place].arrival)
     }
 
     /// Takes a request out, unless its pass runs.
     pub(super) fn forget(&mut self, place: usize) -> Option<Request> {
-        let Request { size, stage, .. } = &mut self.requests[place];
+        let Request {
+            size, count, stage, ..
+        } = &mut self.requests[place];
         match stage {
             Stage::Running => {
                 *stage = Stage::Abandoned;
                 return None;
             }
             Stage::Waiting => {
-                let waiting = &mut self.sizes[*size].waiting;
-                waiting.retain(|&waiting| waiting != place);
+                let size = &mut self.sizes[*size];
+                size.waiting.retain(|&waiting| waiting != place);
+                size.blocks -= *count;
                 self.queued -= 1;
             }
             _ => {}

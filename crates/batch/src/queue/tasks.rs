@@ -29,7 +29,7 @@ impl Queue {
         let blocks = blocks.take().expect("it has not entered yet");
         let place = state.add(blocks, Waiter::Task(waker.clone()), Stage::Waiting);
         state.enter(place);
-        self.more.notify_all();
+        self.tell_lingering(&state);
         if state.idle_workers > 0 {
             self.work.notify_one();
         } else if state.workers < self.limits.passes {
@@ -84,14 +84,13 @@ impl Queue {
     fn work(&self) {
         let mut state = self.lock();
         loop {
-            let oldest = state.oldest();
-            match oldest {
-                Some((size, _)) if state.running < self.limits.passes => {
-                    state.running += 1;
+            match self.next(&state) {
+                Some((size, _)) => {
+                    state.begin(size, 0);
                     self.lead(state, size, None);
                     state = self.lock();
                 }
-                None if state.is_closed => break,
+                None if state.is_closed && state.queued == 0 => break,
                 _ => {
                     state.idle_workers += 1;
                     state = self
