@@ -13,7 +13,7 @@ use rsalab_rsa::{Backend, CpuBackend, PrivateKey, Status};
 
 const KEYS: usize = 1000;
 const TIME: Duration = Duration::from_secs(2);
-/// Calls of a batcher and direct ones that are compared in turns.
+/// Calls of a batcher and direct ones that are compared in turns, at least.
 const TURNS: usize = 200;
 
 fn block(key: &PrivateKey) -> Vec<u8> {
@@ -28,28 +28,47 @@ fn median(mut times: Vec<Duration>) -> f64 {
     times[times.len() / 2].as_secs_f64() * 1e6
 }
 
-/// What a thread that is alone pays: one operation through the batcher and one beside it, in turns.
+/// What a thread that is alone pays: one operation through the batcher and one beside it, in turns, as neighbours disturb both alike.
 fn alone(key: &PrivateKey) {
     let block = block(key);
     let batcher = Batcher::builder().key(key).build().expect("a key");
     let prepared = CpuBackend::auto().prepare_private(key).expect("a key");
     let mut runner = prepared.runner().expect("randomness");
     let (mut output, mut status) = (block.clone(), [Status::Done]);
-    let (mut direct, mut batched) = (Vec::new(), Vec::new());
-    for _ in 0..TURNS {
+    let mut timed_direct = || {
         let since = Instant::now();
         runner
             .run(black_box(&block), &mut output, &mut status)
             .expect("a block");
-        direct.push(since.elapsed());
+        since.elapsed()
+    };
+    let timed_batched = || {
         let since = Instant::now();
         black_box(batcher.private(0, black_box(&block)).expect("a block"));
-        batched.push(since.elapsed());
+        since.elapsed()
+    };
+    let (mut direct, mut batched, mut more) = (Vec::new(), Vec::new(), Vec::new());
+    let start = Instant::now();
+    while more.len() < TURNS || start.elapsed() < TIME {
+        // Who comes second may be disturbed by the first.
+        let (one, other) = if more.len() % 2 == 0 {
+            let one = timed_direct();
+            (one, timed_batched())
+        } else {
+            let other = timed_batched();
+            (timed_direct(), other)
+        };
+        more.push((other.as_secs_f64() - one.as_secs_f64()) * 1e6);
+        direct.push(one);
+        batched.push(other);
     }
-    let (direct, batched) = (median(direct), median(batched));
+    more.sort_unstable_by(f64::total_cmp);
     println!(
-        "one thread: {direct:.2} µs directly, {batched:.2} µs through a batcher: {:+.2} µs",
-        batched - direct
+        "one thread: {:.2} µs directly, {:.2} µs through a batcher; {:+.2} µs in the median of {} pairs",
+        median(direct),
+        median(batched),
+        more[more.len() / 2],
+        more.len()
     );
 }
 
