@@ -248,8 +248,11 @@ impl Queue {
         }
         let own = &mut state.sizes[size];
         let (scratch, together) = (own.scratch.pop(), own.together.clone());
+        // Some that were promised to this pass may not have fitted.
+        let leaders = self.hand_over(&mut state);
         let tasks = self.make_room(&mut state);
         drop(state);
+        leaders.into_iter().for_each(Waiter::wake);
         tasks.into_iter().for_each(Waker::wake);
 
         let mut outcomes = Vec::new();
@@ -305,19 +308,7 @@ impl Queue {
     ) {
         state.sizes[size].scratch.extend(scratch);
         state.running -= 1;
-        while let Some((size, place)) = self.next(&state) {
-            let request = &state.requests[place];
-            let Waiter::Thread(_) = request.waiter else {
-                if state.idle_workers > 0 {
-                    self.work.notify_one();
-                }
-                break;
-            };
-            waiters.push(request.waiter.clone());
-            let blocks = request.count;
-            state.leave(size, Stage::Leading);
-            state.begin(size, blocks);
-        }
+        waiters.extend(self.hand_over(&mut state));
         let tasks = self.make_room(&mut state);
         // Not under the lock: a waker may drop a task, and with it another operation.
         drop(state);
@@ -325,10 +316,31 @@ impl Queue {
         tasks.into_iter().for_each(Waker::wake);
     }
 
+    /// Passes begin that may: returns the threads that lead them. Workers see for themselves.
+    fn hand_over(&self, state: &mut State) -> Vec<Waiter> {
+        let mut leaders = Vec::new();
+        while let Some((size, place)) = self.next(state) {
+            let request = &state.requests[place];
+            let Waiter::Thread(_) = request.waiter else {
+                if state.idle_workers > 0 {
+                    self.work.notify_one();
+                }
+                break;
+            };
+            leaders.push(request.waiter.clone());
+            let blocks = request.count;
+            state.leave(size, Stage::Leading);
+            state.begin(size, blocks);
+        }
+        leaders
+    }
+
     /// Whether a pass of this size may begin, with what waits and so many blocks more.
     fn may_lead(&self, state: &State, size: usize, more: usize) -> bool {
         let passes = self.limits.passes;
-        state.running < passes || state.running < 2 * passes && state.sizes[size].is_full(more)
+        let Size { items, .. } = state.sizes[size];
+        let blocks = state.sizes[size].free(more);
+        state.running < passes && blocks > 0 || state.running < 2 * passes && blocks >= items
     }
 
     /// Whose turn it is to compute, if it is anybody's: the size, and the request of it that has waited longest.

@@ -92,9 +92,9 @@ impl Clone for Waiter {
 }
 
 impl Size {
-    /// Whether what waits and is not promised, and so many blocks more, are a full pass.
-    pub(super) fn is_full(&self, more: usize) -> bool {
-        self.blocks + more >= self.promised + self.items
+    /// Blocks that wait and are not promised, with so many more.
+    pub(super) fn free(&self, more: usize) -> usize {
+        (self.blocks + more).saturating_sub(self.promised)
     }
 
     /// A pass whose leader has so many blocks takes along what waits now.
