@@ -1,13 +1,12 @@
 //! Private operations outside jobs: of threads that ask side by side, together, where openssl.cnf wants that.
 //!
 //! ```text
-//! ask ── fewer passes run than may, or this one is full: compute at once, with those that wait and fit
+//! ask ── fewer passes run than may: compute at once, with those that wait and fit
 //!     │   (with a time to wait: once a pass is full, or the time is over)
 //!     └─ else wait; who computes meanwhile answers, or wakes the oldest that waits when it is done
 //! ```
 //!
-//! As many passes run at once as there are CPUs, and as many again if they are full: a thread whose turn it is needs time to wake, in which its CPU would be
-//! idle. There is no thread of our own.
+//! As many passes run at once as there are CPUs: more threads than that would wait for a CPU anyway. There is no thread of our own.
 
 use std::{
     process,
@@ -30,7 +29,7 @@ use crate::{
 /// How threads share passes.
 #[derive(Clone, Copy, Debug)]
 struct Plan {
-    /// How many passes run at once, and as many again if they are full.
+    /// How many passes run at once.
     passes: usize,
     /// How long a request waits for a full pass, where it could be computed.
     wait: Duration,
@@ -120,17 +119,11 @@ fn together(
     };
     loop {
         let is_ours = queue.waiting.iter().any(|asked| asked.is(&request));
-        let is_full = fills(&queue.waiting, key, lanes);
-        let most = if is_full {
-            2 * plan.passes
-        } else {
-            plan.passes
-        };
-        let may_run = is_ours && queue.running < most;
+        let may_run = is_ours && queue.running < plan.passes;
         let left = due.map_or(Duration::ZERO, |due| {
             due.saturating_duration_since(Instant::now())
         });
-        if may_run && (left.is_zero() || is_full) {
+        if may_run && (left.is_zero() || fills(&queue.waiting, key, lanes)) {
             let pass = Pass::begin(&mut queue, key, lanes, &request, plan);
             drop(queue);
             compute(&pass.asked);

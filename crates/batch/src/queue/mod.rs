@@ -131,7 +131,11 @@ impl Queue {
             drop(state);
             return self.run_alone(key, inputs, outputs, status);
         }
-        while !self.may_lead(&state, size, blocks) && state.queued >= self.limits.waiting {
+        let leads = loop {
+            let leads = self.may_lead(&state, size, blocks);
+            if leads || state.queued < self.limits.waiting {
+                break leads;
+            }
             if !can_wait {
                 return Err(Error::Full {
                     waiting: state.queued,
@@ -143,8 +147,7 @@ impl Queue {
                 .wait(state)
                 .expect("nothing panics under this lock");
             state.threads_for_room -= 1;
-        }
-        let leads = self.may_lead(&state, size, blocks);
+        };
         let bytes = Zeroizing::new(inputs.to_vec());
         let waiter = Waiter::Thread(thread::current());
         let blocks = Blocks {
