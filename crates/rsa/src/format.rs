@@ -23,7 +23,9 @@ mod load;
 pub mod openssh;
 mod pkcs;
 mod pss;
+mod refusal;
 mod restrictions;
+mod texts;
 
 use sha2::{Digest, Sha256};
 
@@ -38,6 +40,7 @@ pub use load::{
 };
 pub use pkcs::{encode_private, encode_private_for, encode_public, encode_public_for};
 pub use restrictions::{Purpose, Restrictions};
+pub use texts::is_key_text;
 
 /// The name of a key: SHA-256 of its SubjectPublicKeyInfo in DER, as `openssl pkey -pubin -outform der | sha256sum`.
 pub fn fingerprint(key: &PublicKey) -> [u8; 32] {

@@ -1,14 +1,14 @@
 //! What a file that was given as a key really holds.
 
-use der::{
-    Decode, ErrorKind, Reader, SliceReader, Tag, Tagged,
-    asn1::{AnyRef, ObjectIdentifier},
-    pem,
-};
+use der::{Decode, ErrorKind, Reader, SliceReader, Tag, Tagged, asn1::AnyRef, pem};
 use spki::AlgorithmIdentifierRef;
 use zeroize::Zeroizing;
 
-use super::input::MAX_FILE_LEN;
+pub(super) use super::refusal::{damaged, refused, unsupported};
+use super::{
+    input::MAX_FILE_LEN,
+    refusal::{not_rsa, other_algorithm},
+};
 use crate::{Error, Result};
 
 /// The structures that can hold an RSA key.
@@ -64,20 +64,6 @@ pub(super) fn open(bytes: &[u8]) -> Result<(Content, Zeroizing<Vec<u8>>)> {
     }
 }
 
-/// What is no key, or a damaged one.
-pub(super) fn refused(reason: impl Into<String>) -> Error {
-    Error::Format {
-        reason: reason.into(),
-    }
-}
-
-/// What may be a good key, and is not for this crate.
-pub(super) fn unsupported(reason: impl Into<String>) -> Error {
-    Error::Unsupported {
-        reason: reason.into(),
-    }
-}
-
 /// Passes `rsaEncryption` and names anything else.
 pub(super) fn check_algorithm(algorithm: &AlgorithmIdentifierRef<'_>) -> Result<()> {
     if algorithm.oid == pkcs1::ALGORITHM_OID {
@@ -90,13 +76,7 @@ pub(super) fn check_algorithm(algorithm: &AlgorithmIdentifierRef<'_>) -> Result<
             )),
         };
     }
-    Err(unsupported(match algorithm_name(algorithm.oid) {
-        Some(name) => not_rsa(name),
-        None => format!(
-            "this is a key of the algorithm {}; rsalab works with RSA keys only",
-            algorithm.oid
-        ),
-    }))
+    Err(other_algorithm(algorithm.oid))
 }
 
 const BEGIN: &[u8] = b"-----BEGIN ";
@@ -165,17 +145,17 @@ fn labelled(label: &str) -> Result<Content> {
         "ENCRYPTED PRIVATE KEY" => return Ok(Content::EncryptedPkcs8),
         "OPENSSH PRIVATE KEY" => return Ok(Content::OpensshPrivate),
         "CERTIFICATE" | "X509 CERTIFICATE" => return Ok(Content::Certificate),
-        "EC PRIVATE KEY" | "EC PARAMETERS" => unsupported(not_rsa("EC")),
-        "DSA PRIVATE KEY" | "DSA PARAMETERS" => unsupported(not_rsa("DSA")),
+        "EC PRIVATE KEY" | "EC PARAMETERS" => not_rsa("EC"),
+        "DSA PRIVATE KEY" | "DSA PARAMETERS" => not_rsa("DSA"),
         "TRUSTED CERTIFICATE" => refused(
             "this is a certificate with OpenSSL's own remarks; leave them out with `openssl x509 -in FILE`",
         ),
         "CERTIFICATE REQUEST" | "NEW CERTIFICATE REQUEST" => refused(
             "this is a certificate request; take the public key out of it with `openssl req -in FILE -pubkey -noout`",
         ),
-        _ => refused(format!(
-            "this PEM file holds {label:?}, which is not a key that rsalab reads"
-        )),
+        _ => refused(
+            "this PEM file holds something that is not a key, or not one that rsalab reads: it knows no such label as that of its BEGIN line",
+        ),
     })
 }
 
@@ -211,9 +191,9 @@ fn structure(der: &[u8]) -> Result<Content> {
             Tag::Integer,
             Tag::Integer,
             Tag::Integer,
-        ] => Err(unsupported(not_rsa("DSA"))),
+        ] => Err(not_rsa("DSA")),
         [Tag::Integer, Tag::Integer, Tag::Integer, ..] => Ok(Content::Pkcs1Private),
-        [Tag::Integer, Tag::OctetString, ..] => Err(unsupported(not_rsa("EC"))),
+        [Tag::Integer, Tag::OctetString, ..] => Err(not_rsa("EC")),
         [Tag::Sequence, Tag::OctetString] => Ok(Content::EncryptedPkcs8),
         [Tag::Sequence, Tag::Sequence, Tag::BitString] => Ok(Content::Certificate),
         [Tag::Integer, Tag::Sequence, Tag::Sequence] => Err(refused(
@@ -258,38 +238,6 @@ fn noise() -> Error {
     )
 }
 
-fn not_rsa(algorithm: &str) -> String {
-    let article = if algorithm.starts_with(['E', 'X', 'R', 'M']) {
-        "an"
-    } else {
-        "a"
-    };
-    format!("this is {article} {algorithm} key; rsalab works with RSA keys only")
-}
-
-/// The algorithms whose keys people have in such files.
-fn algorithm_name(oid: ObjectIdentifier) -> Option<&'static str> {
-    const NAMES: [(&str, &str); 12] = [
-        ("1.2.840.10045.2.1", "EC"),
-        ("1.2.840.113549.1.1.10", "RSASSA-PSS"),
-        ("1.2.840.113549.1.1.7", "RSAES-OAEP"),
-        ("1.2.840.10040.4.1", "DSA"),
-        ("1.2.840.10046.2.1", "DH"),
-        ("1.2.840.113549.1.3.1", "DH"),
-        ("1.3.101.110", "X25519"),
-        ("1.3.101.111", "X448"),
-        ("1.3.101.112", "Ed25519"),
-        ("1.3.101.113", "Ed448"),
-        ("2.16.840.1.101.3.4.3.18", "ML-DSA-65"),
-        ("2.16.840.1.101.3.4.4.2", "ML-KEM-768"),
-    ];
-    let oid = oid.to_string();
-    NAMES
-        .iter()
-        .find(|(number, _)| *number == oid)
-        .map(|&(_, name)| name)
-}
-
 /// What a line of OpenSSH's `.pub` files holds.
 fn openssh_line(bytes: &[u8]) -> Option<&'static str> {
     const PREFIXES: [(&[u8], &str); 4] = [
@@ -309,9 +257,4 @@ fn find(haystack: &[u8], needle: &[u8]) -> Option<usize> {
     haystack
         .windows(needle.len())
         .position(|window| window == needle)
-}
-
-/// What is wrong with bytes that are not the DER that they begin as.
-pub(super) fn damaged(what: &str, error: der::Error) -> Error {
-    refused(format!("this {what} is damaged: {error}"))
 }

@@ -13,6 +13,7 @@ use super::{
     content::{damaged, refused, unsupported},
     input::{Encoding, Limits, Usage},
     pkcs,
+    refusal::in_brackets,
 };
 use crate::{Error, PrivateKey, Result};
 
@@ -60,8 +61,9 @@ pub(super) fn decode(
     let algorithm = algorithm(der).map_err(damaged)?;
     if algorithm != pkcs5::pbes2::PBES2_OID {
         return Err(unsupported(format!(
-            "this private key is encrypted in an old way, {algorithm}, that protects little; encrypt it anew with \
-             `openssl pkcs8 -topk8 -v2 aes-256-cbc -in FILE`"
+            "this private key is encrypted in an old way{}, that protects little; encrypt it anew with \
+             `openssl pkcs8 -topk8 -v2 aes-256-cbc -in FILE`",
+            in_brackets(algorithm)
         )));
     }
     let info = EncryptedPrivateKeyInfoRef::from_der(der).map_err(damaged)?;

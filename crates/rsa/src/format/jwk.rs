@@ -8,6 +8,7 @@ use zeroize::Zeroizing;
 use super::{
     content::{refused, unsupported},
     input::{Key, Limits},
+    refusal::{NOT_BASE64URL, not_json, quoted},
     restrictions::Restrictions,
 };
 use crate::{Error, OtherPrime, PrivateKey, PrivateParts, PublicKey, Result};
@@ -142,15 +143,15 @@ impl<'de> Deserialize<'de> for Uint {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let text = Zeroizing::new(String::deserialize(deserializer)?);
         let bytes = Base64UrlUnpadded::decode_vec(&text)
-            .map_err(|_| serde::de::Error::custom("a number is not base64url without padding"))?;
+            .map_err(|_| serde::de::Error::custom(NOT_BASE64URL))?;
         Ok(Uint(Zeroizing::new(bytes)))
     }
 }
 
 /// Reads a key, or a set of one key, with what it is for.
 pub(super) fn decode(json: &[u8], limits: Limits) -> Result<(Key, Restrictions)> {
-    let mut members: Members = serde_json::from_slice(json)
-        .map_err(|error| refused(format!("this JSON Web Key is damaged: {error}")))?;
+    let mut members: Members =
+        serde_json::from_slice(json).map_err(|error| not_json("JSON Web Key", &error))?;
     if let Some(mut keys) = members.keys.take() {
         members = match (keys.pop(), keys.is_empty()) {
             (Some(only), true) => only,
@@ -178,7 +179,8 @@ impl Members {
             Some("RSA") => {}
             Some(other) => {
                 return Err(unsupported(format!(
-                    "this is a JSON Web Key of the type {other:?}; rsalab works with RSA keys only"
+                    "this is a JSON Web Key of the type {}; rsalab works with RSA keys only",
+                    quoted(other)
                 )));
             }
             None => return Err(missing("kty")),

@@ -1,7 +1,7 @@
 //! Keys as OpenSSH has them: `openssh-key-v1` for the private half, a line of `authorized_keys` for the public one.
 
 use ssh_key::{
-    LineEnding, Mpint, PrivateKey as SshPrivate, PublicKey as SshPublic,
+    Algorithm, LineEnding, Mpint, PrivateKey as SshPrivate, PublicKey as SshPublic,
     private::{KeypairData, RsaKeypair, RsaPrivateKey},
     public::{KeyData, RsaPublicKey},
 };
@@ -57,7 +57,7 @@ pub(super) fn decode_private(text: &[u8], limits: Limits) -> Result<PrivateKey> 
         ));
     }
     let Some(pair) = key.key_data().rsa() else {
-        return Err(not_rsa(key.algorithm().as_str()));
+        return Err(not_rsa(&key.algorithm()));
     };
     let [n, e, d, p, q, qinv] = [
         pair.public().n(),
@@ -79,18 +79,42 @@ pub(super) fn decode_public(line: &[u8], limits: Limits) -> Result<PublicKey> {
     let rsa = key
         .key_data()
         .rsa()
-        .ok_or_else(|| not_rsa(key.algorithm().as_str()))?;
+        .ok_or_else(|| not_rsa(&key.algorithm()))?;
     let [n, e] = [rsa.n(), rsa.e()].map(|number| number.as_positive_bytes().unwrap_or_default());
     limits.check(n)?;
     PublicKey::new(n, e)
 }
 
+/// The messages of the parser hold names from the file.
 fn damaged(error: ssh_key::Error) -> Error {
-    refused(format!("this key in OpenSSH's form is damaged: {error}"))
+    use ssh_key::{Error as E, encoding::Error as Encoding};
+    let fault = match error {
+        E::AlgorithmUnknown | E::AlgorithmUnsupported { .. } => return other_algorithm(),
+        E::Encoding(Encoding::Label(_)) => {
+            "it names an algorithm or cipher that is not known".to_owned()
+        }
+        E::Encoding(Encoding::InvalidDiscriminant(_)) => {
+            "it holds a number without a meaning".to_owned()
+        }
+        E::Version { .. } => "it has a version that is not known".to_owned(),
+        // Everything else is kinds of errors and lengths.
+        error => error.to_string(),
+    };
+    refused(format!("this key in OpenSSH's form is damaged: {fault}"))
 }
 
-fn not_rsa(algorithm: &str) -> Error {
-    unsupported(format!(
-        "this is a key of the algorithm {algorithm} in OpenSSH's form; rsalab works with RSA keys only"
-    ))
+fn not_rsa(algorithm: &Algorithm) -> Error {
+    match algorithm {
+        Algorithm::Other(_) => other_algorithm(),
+        known => unsupported(format!(
+            "this is a key of the algorithm {} in OpenSSH's form; rsalab works with RSA keys only",
+            known.as_str()
+        )),
+    }
+}
+
+fn other_algorithm() -> Error {
+    unsupported(
+        "this is a key of another algorithm in OpenSSH's form; rsalab works with RSA keys only",
+    )
 }

@@ -11,6 +11,7 @@ use spki::{AlgorithmIdentifier, AlgorithmIdentifierOwned, AlgorithmIdentifierRef
 use super::{
     content::{self, refused},
     input::Usage,
+    refusal::in_brackets,
 };
 use crate::{
     Result,
@@ -71,8 +72,8 @@ fn parameters_of(parameters: AnyRef<'_>) -> Result<Pss> {
         Some(inner) if mask.oid == MGF1 => hash(inner)?,
         _ => {
             return Err(refused(format!(
-                "this key asks for a mask of the algorithm {}; rsalab knows MGF1",
-                mask.oid
+                "this key asks for a mask of another algorithm{}; rsalab knows MGF1",
+                in_brackets(mask.oid)
             )));
         }
     };
@@ -93,8 +94,8 @@ fn hash(algorithm: &AlgorithmIdentifierOwned) -> Result<Hash> {
         .filter(|hash| is_plain && !hash.is_xof())
         .ok_or_else(|| {
             refused(format!(
-                "this key asks for a hash function that rsalab does not know, {}",
-                algorithm.oid
+                "this key asks for a hash function that rsalab does not know{}",
+                in_brackets(algorithm.oid)
             ))
         })
 }

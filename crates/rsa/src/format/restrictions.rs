@@ -5,6 +5,7 @@ use std::fmt;
 
 use x509_cert::ext::pkix::KeyUsage;
 
+use super::refusal::{quoted, registered_word};
 use crate::{
     Error, Result,
     hash::Hash,
@@ -160,18 +161,20 @@ impl Restrictions {
         if let Some(word) = &self.jwk_use
             && !is_among(uses, word)
         {
-            return refuse(format!("its \"use\" is {word:?}"));
+            return refuse(format!("its \"use\" is {}", quoted(word)));
         }
         if let Some(said) = &self.jwk_operations
             && !said.iter().any(|said| is_among(operations, said))
         {
-            return refuse(format!("its \"key_ops\" are {said:?}"));
+            let words: Vec<String> = said.iter().map(|word| quoted(word)).collect();
+            return refuse(format!("its \"key_ops\" are [{}]", words.join(", ")));
         }
         if let Some(name) = &self.jwk_algorithm
             && !purpose.is(&Algorithm::named(name))
         {
             return refuse(format!(
-                "its \"alg\" is {name:?}, which is another scheme or has other parameters"
+                "its \"alg\" is {}, which is another scheme or has other parameters",
+                quoted(name)
             ));
         }
         if let Some(usage) = &self.certificate
@@ -220,16 +223,23 @@ fn certificate_words(usage: &KeyUsage) -> String {
     }
 }
 
-/// What the file says, such as `use sig, alg PS256`; empty if it says nothing.
+/// What the file says, such as `use sig, alg PS256`; empty if it says nothing. Words that are not registered are not repeated.
 impl fmt::Display for Restrictions {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let operations = self.jwk_operations.as_ref().map(|all| all.join(" "));
-        let usage = self.certificate.as_ref().map(certificate_words);
+        let known = |word: &String| {
+            registered_word(word)
+                .unwrap_or("(not registered)")
+                .to_owned()
+        };
+        let operations = |all: &Vec<String>| all.iter().map(known).collect::<Vec<_>>().join(" ");
         let parts = [
-            ("use", self.jwk_use.as_ref()),
-            ("key_ops", operations.as_ref()),
-            ("alg", self.jwk_algorithm.as_ref()),
-            ("key usage", usage.as_ref()),
+            ("use", self.jwk_use.as_ref().map(known)),
+            ("key_ops", self.jwk_operations.as_ref().map(operations)),
+            ("alg", self.jwk_algorithm.as_ref().map(known)),
+            (
+                "key usage",
+                self.certificate.as_ref().map(certificate_words),
+            ),
         ];
         let said: Vec<String> = parts
             .into_iter()
