@@ -56,7 +56,8 @@ pub(crate) struct Keygen {
     /// Where private keys go: a file for one, a folder for several (or 'DIR/'), FILE.tar, or '-' for standard output.
     #[arg(long, short, value_name = "FILE|DIR")]
     pub(crate) out: PathBuf,
-    /// Also write the public key next to each private key.
+    /// Also write the public key next to each private key; next to a set of private keys, a set of the public ones (keys.pub.json for
+    /// keys.json).
     #[arg(long)]
     pub(crate) public: bool,
     /// Also write the public key of one key to this file.

@@ -11,6 +11,7 @@
 //! | keys of an engine's making | `by_engine` |
 //! | where keys go | `destination` |
 //! | how many keys are kept, and completed by the same command | `folder`, `archive`, `manifest` |
+//! | the public keys of a set | `public_set` |
 
 mod archive;
 mod by_engine;
@@ -18,6 +19,7 @@ mod destination;
 mod folder;
 mod maker;
 mod manifest;
+mod public_set;
 
 use std::{
     sync::mpsc::{Receiver, RecvTimeoutError, sync_channel},
@@ -133,7 +135,7 @@ pub(crate) fn run(arguments: &Keygen, log: Log) -> Result<()> {
         );
     }
     let elapsed = begun.elapsed();
-    let place = destination.finish()?;
+    let place = destination.finish(&writer)?;
     note(arguments, &place, made, threads, elapsed, log);
     match arguments.json.json {
         false => Ok(()),
@@ -339,6 +341,9 @@ fn note(arguments: &Keygen, place: &Place, made: u64, threads: usize, elapsed: D
         (None, Some(path)) => {
             let keys = keys(arguments.count);
             log.note(format_args!("{keys} of {bits} bits: in {path}{rate}"));
+            if let Some(public) = &place.public {
+                log.note(format_args!("their public halves are in {public}"));
+            }
         }
         (None, None) if arguments.count > 1 => {
             let keys = keys(arguments.count);

@@ -507,3 +507,95 @@ fn a_public_half_without_its_private_one_does_not_stand_in_the_way() {
     let after = check(&keys, 4, 512);
     assert!(after[&2] != before[&2] && after[&3] == before[&3]);
 }
+
+#[test]
+fn a_set_has_a_set_of_public_keys_next_to_it() {
+    let here = folder();
+    let here = here.path();
+    let keygen = |typed: &str| {
+        let typed = format!("keygen --bits 512 --insecure-size --format jwk-set --public {typed}");
+        run(here, typed.split(' '))
+    };
+    let set = |name: &str| -> Vec<Value> {
+        let text = fs::read(here.join(name)).expect("it was made");
+        let set: Value = serde_json::from_slice(&text).expect("it is JSON");
+        set["keys"].as_array().expect("keys").clone()
+    };
+    let output = keygen("--count 5 --json --out set.json");
+    assert_done(&output);
+    let report: Value = serde_json::from_slice(&output.stdout).expect("it is JSON");
+    assert_eq!(report["public"], "set.pub.json");
+    let (private, public) = (set("set.json"), set("set.pub.json"));
+    assert_eq!((private.len(), public.len()), (5, 5));
+    for (private, public) in private.iter().zip(&public) {
+        for member in ["kty", "kid", "n", "e"] {
+            assert_eq!(private[member], public[member]);
+        }
+        let members = public.as_object().expect("a key");
+        assert_eq!(members.len(), 4, "{members:?}");
+    }
+    let mode = |name: &str| {
+        let found = here.join(name).metadata().expect("it was made");
+        found.permissions().mode() & 0o777
+    };
+    assert_eq!(mode("set.json"), 0o600);
+    assert_ne!(mode("set.pub.json") & 0o044, 0);
+
+    // Nothing is overwritten, and nothing is made first.
+    fs::write(here.join("other.pub.json"), "mine").expect("the folder can be written to");
+    assert_failure(
+        &keygen("--out other.json"),
+        5,
+        "other.pub.json exists already",
+    );
+    assert!(!here.join("other.json.part").exists());
+    fs::remove_file(here.join("other.pub.json")).expect("it is there");
+
+    // A command that ended after the public set got its name, and before the private one did, is completed.
+    let text = fs::read(here.join("set.json")).expect("it is there");
+    fs::rename(here.join("set.json"), here.join("set.json.part")).expect("it is there");
+    let mut record = String::from(
+        "{\"rsalab_keys\":1,\"bits\":512,\"e\":65537,\"format\":\"jwk-set\",\"public\":true}\n",
+    );
+    let mut end = 0;
+    for (place, line) in text.split_inclusive(|&byte| byte == b'\n').enumerate() {
+        let kept = line.strip_suffix(b"\n").unwrap_or(line);
+        let kept = kept.strip_suffix(b",").unwrap_or(kept);
+        if kept.starts_with(b"{\"kty\"") {
+            let key = rsalab_rsa::format::load_public(kept, None)
+                .expect("it is a key")
+                .key;
+            let digest: String = fingerprint(&key)
+                .iter()
+                .map(|b| format!("{b:02x}"))
+                .collect();
+            record += &format!(
+                "{{\"number\":{place},\"file\":\"x-{place}\",\"sha256\":\"{digest}\",\"end\":{}}}\n",
+                end + kept.len()
+            );
+        }
+        end += line.len();
+    }
+    fs::write(here.join("set.json.part.jsonl"), &record).expect("the folder can be written to");
+    assert_done(&keygen("--count 5 --out set.json"));
+    assert_eq!(fs::read(here.join("set.json")).expect("it is there"), text);
+    assert_eq!(set("set.pub.json").len(), 5);
+    assert!(!here.join("set.json.part.jsonl").exists());
+
+    // What has the name of the public set and is another file stays, and the keys wait.
+    fs::rename(here.join("set.json"), here.join("set.json.part")).expect("it is there");
+    fs::write(here.join("set.json.part.jsonl"), &record).expect("the folder can be written to");
+    fs::write(here.join("set.pub.json"), "mine").expect("the folder can be written to");
+    assert_failure(
+        &keygen("--count 5 --out set.json"),
+        5,
+        "set.pub.json exists already",
+    );
+    assert_eq!(
+        fs::read(here.join("set.pub.json")).expect("it is there"),
+        b"mine"
+    );
+    fs::remove_file(here.join("set.pub.json")).expect("it is there");
+    assert_done(&keygen("--count 5 --out set.json"));
+    assert_eq!(set("set.pub.json").len(), 5);
+}

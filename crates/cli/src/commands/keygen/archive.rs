@@ -27,9 +27,10 @@ use zeroize::Zeroizing;
 use super::{
     folder::MANIFEST,
     manifest::{self, Entry, Header, Item, Manifest, cannot},
+    public_set,
 };
 use crate::{
-    commands::inputs::with_ending,
+    commands::{inputs::with_ending, key_writer::KeyWriter},
     exit::{Class, Failure, Result},
     files::{self, Privacy},
 };
@@ -47,6 +48,8 @@ pub(super) struct Archive {
     header: Header,
     /// What it will be called.
     path: PathBuf,
+    /// What the set of public keys will be called, where there is to be one.
+    public: Option<PathBuf>,
     part: PathBuf,
     file: File,
     /// Bytes of the keys that have lines.
@@ -75,6 +78,12 @@ impl Archive {
             fs::remove_file(&record).map_err(|error| cannot(&record, "remove", error))?;
         }
         files::check_absent(path)?;
+        let has_public_set = kind == Kind::JwkSet && header.public;
+        let public = has_public_set.then(|| public_set::name(path));
+        // An interrupted command may have made it: then it is looked at in the end.
+        if let Some(public) = public.as_deref().filter(|_| !is_there(&record)) {
+            files::check_absent(public)?;
+        }
         if is_there(&part) && !is_there(&record) {
             return Err(files::exists(&part));
         }
@@ -99,6 +108,7 @@ impl Archive {
             kind,
             header: header.clone(),
             path: path.to_owned(),
+            public,
             part,
             file,
             len: 0,
@@ -181,7 +191,10 @@ impl Archive {
         match self.kind {
             Kind::JwkSet => {
                 let is_first = self.len == 0 && bytes.is_empty();
-                bytes.extend_from_slice(if is_first { b"{\"keys\":[\n" } else { b",\n" });
+                bytes.extend_from_slice(match is_first {
+                    true => public_set::OPENING,
+                    false => public_set::SEPARATOR,
+                });
                 bytes.extend_from_slice(&item.private);
             }
             Kind::Tar => {
@@ -200,10 +213,11 @@ impl Archive {
             .map_err(|error| cannot(&self.part, "write to", error))
     }
 
-    /// Ends the file, once all keys are there, and gives it its name.
-    pub(super) fn finish(mut self) -> Result<PathBuf> {
+    /// Ends the file, once all keys are there, and gives it its name. Of a set with public halves the set of these gets its name first, and
+    /// its path is the second one.
+    pub(super) fn finish(mut self, writer: &KeyWriter) -> Result<(PathBuf, Option<PathBuf>)> {
         let end = match self.kind {
-            Kind::JwkSet => b"\n]}\n".to_vec(),
+            Kind::JwkSet => public_set::CLOSING.to_vec(),
             Kind::Tar => {
                 let mut entries = self.manifest.entries().to_vec();
                 entries.iter_mut().for_each(|entry| entry.end = None);
@@ -215,10 +229,13 @@ impl Archive {
             }
         };
         self.write(&end)?;
+        if let Some(public) = &self.public {
+            public_set::make(public, &self.part, self.manifest.entries(), writer)?;
+        }
         renamed(&self.part, &self.path)?;
         files::sync_names([(self.path.as_path(), &self.file)].into_iter())?;
         fs::remove_file(&self.record).map_err(|error| cannot(&self.record, "remove", error))?;
-        Ok(self.path)
+        Ok((self.path, self.public))
     }
 }
 

@@ -36,8 +36,9 @@ pub(super) enum Destination {
 #[derive(Default, Serialize)]
 pub(super) struct Place {
     pub(super) out: Option<String>,
-    /// The files of a single key.
+    /// The file of a single private key.
     pub(super) private: Option<String>,
+    /// The file of its public half, or of a set of public keys.
     pub(super) public: Option<String>,
 }
 
@@ -121,7 +122,7 @@ impl Destination {
     }
 
     /// Completes the place once all keys are there.
-    pub(super) fn finish(self) -> Result<Place> {
+    pub(super) fn finish(self, writer: &KeyWriter) -> Result<Place> {
         let shown = |path: &Path| path.display().to_string();
         let out = match self {
             Destination::Stream(_) => return Ok(Place::default()),
@@ -133,7 +134,14 @@ impl Destination {
                 });
             }
             Destination::Folder(folder) => folder.path().to_owned(),
-            Destination::Archive(archive) => archive.finish()?,
+            Destination::Archive(archive) => {
+                let (path, public) = archive.finish(writer)?;
+                return Ok(Place {
+                    out: Some(shown(&path)),
+                    private: None,
+                    public: public.as_deref().map(shown),
+                });
+            }
         };
         Ok(Place {
             out: Some(shown(&out)),
