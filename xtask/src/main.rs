@@ -19,8 +19,8 @@ struct Arguments {
 enum Chore {
     /// Fail on an import upwards between layers, `unsafe` where it may not be, a broken link, and other untidiness.
     Tidy,
-    /// Write the table of engines into the documents that have it.
-    Engines,
+    /// Write the table of engines, and excerpts of files, into the documents that have them.
+    Documents,
 }
 
 fn main() -> ExitCode {
@@ -30,7 +30,7 @@ fn main() -> ExitCode {
         .expect("xtask lies in the repository");
     let findings = match chore {
         Chore::Tidy => tidy::run(root),
-        Chore::Engines => tidy::write_engines(root).map(|()| Vec::new()),
+        Chore::Documents => tidy::write_documents(root).map(|()| Vec::new()),
     };
     match findings {
         Ok(findings) if findings.is_empty() => {

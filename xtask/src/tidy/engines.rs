@@ -9,7 +9,7 @@ use super::{finding::Finding, source::SourceFile};
 
 const TABLE: &str = "crates/engines/engines.toml";
 /// What stands around the table in a Markdown file.
-const BEGIN: &str = "<!-- engines: written by cargo xtask engines -->\n";
+const BEGIN: &str = "<!-- engines: written by cargo xtask documents -->\n";
 const END: &str = "<!-- /engines -->";
 
 #[derive(Deserialize)]
@@ -65,7 +65,7 @@ pub(crate) fn check(files: &[SourceFile]) -> Result<Vec<Finding>> {
             found = true;
             if renewed != file.text {
                 let message =
-                    "the table of engines is not that of engines.toml: cargo xtask engines";
+                    "the table of engines is not that of engines.toml: cargo xtask documents";
                 findings.push(Finding::new(&file.path, None, message));
             }
         }

@@ -9,6 +9,7 @@
 //! | no Rust file of more than 500 lines outside tests | [`length`] |
 //! | no test where `cargo test` does not look | [`untested`] |
 //! | the table of engines in the documents is that of `engines.toml` | [`engines`] |
+//! | excerpts of files in the documents are what the files have | [`excerpts`] |
 //! | relative links in Markdown lead to a file; ARCHITECTURE.md names every crate | [`documents`] |
 
 use std::path::Path;
@@ -21,6 +22,7 @@ pub(crate) use finding::Finding;
 mod cycles;
 mod documents;
 mod engines;
+mod excerpts;
 mod finding;
 mod layers;
 mod length;
@@ -47,12 +49,14 @@ pub(crate) fn run(root: &Path) -> Result<Vec<Finding>> {
     findings.extend(untested::check(&metadata, root, &files));
     findings.extend(documents::check(root, &crates, &files));
     findings.extend(engines::check(&files)?);
+    findings.extend(excerpts::check(&files));
     Ok(findings)
 }
 
-/// Writes the table of engines into the documents of the repository at `root`.
-pub(crate) fn write_engines(root: &Path) -> Result<()> {
-    engines::write(root, &source::files(root)?)
+/// Writes the table of engines, and excerpts of files, into the documents of the repository at `root`.
+pub(crate) fn write_documents(root: &Path) -> Result<()> {
+    engines::write(root, &source::files(root)?)?;
+    excerpts::write(root, &source::files(root)?)
 }
 
 #[cfg(test)]
