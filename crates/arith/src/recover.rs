@@ -8,12 +8,15 @@ use crate::declassify::declassify;
 use crate::integer::{Bytes, gcd, quotient, shift_right, trailing_zeros};
 use crate::limbs::aligned::Aligned;
 use crate::limbs::{Modulus, Nat, words};
+use crate::power::Raise;
 use crate::{CheckedPublicKey, Error, Kernel, random};
 use zeroize::Zeroizing;
 
 /// Batches of bases before n is taken for no product of two odd primes. Each base of a key fails with a probability of a
 /// half at most.
 const BATCHES: usize = 16;
+/// Squares that are computed in one call.
+const STRIDE: u64 = 64;
 
 const NOT_OF_N: Error = Error::InconsistentKey("e d is not 1 modulo the order of n");
 
@@ -61,7 +64,9 @@ pub fn recover_primes(
 
 /// A square root of 1 that is neither 1 nor -1, if one of a batch of bases leads to it.
 ///
-/// One power per base, to the odd part of e d - 1; then its `twos` squares, of which the last is 1.
+/// One power per base, to the odd part of e d - 1; then its `twos` squares, of which the last is 1. Whoever makes a key chooses how many there are, and a call for
+/// one square costs several products. So [`STRIDE`] squares are one call, and only a stride in which a base comes to 1 is gone through square by square: all of it
+/// takes about as long as one power to e d - 1.
 fn root_of_one(
     modulus: &Modulus,
     odd_part: &Nat,
@@ -70,44 +75,115 @@ fn root_of_one(
     kernel: Kernel,
 ) -> Result<Option<Nat>, Error> {
     let limbs = modulus.limbs();
-    let one = Nat::from_word(1, limbs);
-    let mut minus_one = Nat::from_limbs(modulus.n());
-    words::sub_assign(&mut minus_one, &one);
+    let units = Units::new(modulus);
     let power = kernel.plain(modulus, odd_part, bits);
-    let square = kernel.plain(modulus, &[2], 2);
-    let bases = random_bases(modulus, power.items())?;
     let mut values = Aligned::zero(power.items() * limbs);
-    values.copy_from_slice(&bases);
-    power.raise(&mut values, &mut Aligned::zero(power.working_words()));
-    let is_trivial = |value: &[u64]| {
-        declassify(words::is_equal(value, &one) | words::is_equal(value, &minus_one))
-    };
+    values.copy_from_slice(&random_bases(modulus, power.items())?);
+    raise(&*power, &mut values);
     // A base that has come to 1 or -1 stays there, or goes to 1: it says nothing.
-    let mut is_spent: Vec<bool> = values.chunks_exact(limbs).map(is_trivial).collect();
-    let mut squares = Aligned::zero(values.len());
-    let mut working = Aligned::zero(square.working_words());
-    for _ in 0..twos {
-        if is_spent.iter().all(|&spent| spent) {
-            return Ok(None);
+    let mut is_spent: Vec<bool> = values
+        .chunks_exact(limbs)
+        .map(|value| units.is_one(value) || units.is_minus_one(value))
+        .collect();
+    let mut ahead = Aligned::zero(values.len());
+    let mut left = twos;
+    while left > 0 && !is_spent.iter().all(|&spent| spent) {
+        let squares = left.min(STRIDE);
+        ahead.copy_from_slice(&values);
+        raise(
+            &*kernel.plain(modulus, &power_of_two(squares), 1 + squares as usize),
+            &mut ahead,
+        );
+        let comes_to_one = |value: &[u64]| units.is_one(value);
+        let arrives: Vec<bool> = ahead.chunks_exact(limbs).map(comes_to_one).collect();
+        let is_new = |(arrives, spent): (&bool, &bool)| *arrives && !spent;
+        if arrives.iter().zip(&is_spent).any(is_new)
+            && let Some(root) =
+                last_before_one(&units, &values, &is_spent, squares, modulus, kernel)
+        {
+            return Ok(Some(root));
         }
-        squares.copy_from_slice(&values);
-        square.raise(&mut squares, &mut working);
-        let items = squares.chunks_exact(limbs).zip(values.chunks_exact(limbs));
-        for ((square, root), is_spent) in items.zip(&mut is_spent) {
-            if *is_spent {
-                continue;
-            }
-            if declassify(words::is_equal(square, &one)) {
-                return Ok(Some(Nat::from_limbs(root)));
-            }
-            *is_spent = declassify(words::is_equal(square, &minus_one));
+        for ((value, arrives), is_spent) in
+            ahead.chunks_exact(limbs).zip(arrives).zip(&mut is_spent)
+        {
+            *is_spent |= arrives || units.is_minus_one(value);
         }
-        values.copy_from_slice(&squares);
+        values.copy_from_slice(&ahead);
+        left -= squares;
     }
     // The last squares are 1, if e d - 1 is a multiple of every order.
     match is_spent.iter().all(|&spent| spent) {
         true => Ok(None),
         false => Err(NOT_OF_N),
+    }
+}
+
+/// A value other than -1 whose square is 1, among so many squares of each value that is not spent.
+fn last_before_one(
+    units: &Units,
+    values: &[u64],
+    is_spent: &[bool],
+    squares: u64,
+    modulus: &Modulus,
+    kernel: Kernel,
+) -> Option<Nat> {
+    let square = kernel.plain(modulus, &[2], 2);
+    let mut roots = Aligned::zero(values.len());
+    roots.copy_from_slice(values);
+    let mut next = Aligned::zero(values.len());
+    let mut is_spent = is_spent.to_vec();
+    for _ in 0..squares {
+        next.copy_from_slice(&roots);
+        raise(&*square, &mut next);
+        let limbs = modulus.limbs();
+        let items = next.chunks_exact(limbs).zip(roots.chunks_exact(limbs));
+        for ((square, root), is_spent) in items.zip(&mut is_spent) {
+            if *is_spent {
+                continue;
+            }
+            if units.is_one(square) {
+                return Some(Nat::from_limbs(root));
+            }
+            *is_spent = units.is_minus_one(square);
+        }
+        roots.copy_from_slice(&next);
+    }
+    None
+}
+
+fn raise(power: &dyn Raise, values: &mut [u64]) {
+    #[cfg(test)]
+    tests::CALLS.set(tests::CALLS.get() + 1);
+    power.raise(values, &mut Aligned::zero(power.working_words()));
+}
+
+/// 2^bits.
+fn power_of_two(bits: u64) -> Nat {
+    let mut power = Nat::zero(bits as usize / 64 + 1);
+    power[bits as usize / 64] = 1 << (bits % 64);
+    power
+}
+
+/// 1 and -1 modulo n, which every square root of 1 is compared with.
+struct Units {
+    one: Nat,
+    minus_one: Nat,
+}
+
+impl Units {
+    fn new(modulus: &Modulus) -> Units {
+        let one = Nat::from_word(1, modulus.limbs());
+        let mut minus_one = Nat::from_limbs(modulus.n());
+        words::sub_assign(&mut minus_one, &one);
+        Units { one, minus_one }
+    }
+
+    fn is_one(&self, value: &[u64]) -> bool {
+        declassify(words::is_equal(value, &self.one))
+    }
+
+    fn is_minus_one(&self, value: &[u64]) -> bool {
+        declassify(words::is_equal(value, &self.minus_one))
     }
 }
 
@@ -166,6 +242,12 @@ mod tests {
     use super::*;
     use crate::kernels;
     use num_bigint::BigUint;
+    use std::cell::Cell;
+
+    thread_local! {
+        /// Calls of kernels.
+        pub(super) static CALLS: Cell<usize> = const { Cell::new(0) };
+    }
 
     /// The largest of 256 bits, and the first from 3·2^254 on.
     fn primes() -> (BigUint, BigUint) {
@@ -229,5 +311,47 @@ mod tests {
         }
         let of_prime = e.modinv(&(&prime - &one)).expect("coprime");
         refused(&prime, &e, &of_prime);
+    }
+
+    /// Whoever makes a key chooses how many twos divide e d - 1: that must not choose the work.
+    #[test]
+    fn many_twos_take_few_calls() {
+        let (p, q) = primes();
+        let modulus: BigUint = BigUint::from(1_u8) << 500;
+        let d = &modulus / BigUint::from(3_u8) | BigUint::from(1_u8);
+        let e = d.modinv(&modulus).expect("odd");
+        let [n, e, d] = [&p * &q, e, d].map(|number| number.to_bytes_be());
+        let public = CheckedPublicKey::new(&n, &e).expect("it is one");
+        CALLS.set(0);
+        recover_primes(&public, &d, Kernel::auto()).expect_err("no base comes to 1");
+        assert!(CALLS.get() <= 10, "{}", CALLS.get());
+
+        // Keys whose primes have as many, all in one and in both.
+        let of_twos = |twos: u64, from: u64| {
+            let step = BigUint::from(1_u8) << twos;
+            let mut prime = (BigUint::from(from) << 240) + BigUint::from(1_u8);
+            while !is_prime(&prime) {
+                prime += &step;
+            }
+            prime
+        };
+        let (many, as_many, fewer) = (
+            of_twos(200, 0xd001),
+            of_twos(200, 0xe001),
+            of_twos(130, 0xf001),
+        );
+        let one = BigUint::from(1_u8);
+        let e = BigUint::from(65537_u32);
+        for (p, q) in [(&many, &q), (&many, &as_many), (&many, &fewer)] {
+            let phi = (p - &one) * (q - &one);
+            let d = e.modinv(&phi).expect("coprime");
+            let [n, e, d] = [&(p * q), &e, &d].map(BigUint::to_bytes_be);
+            let public = CheckedPublicKey::new(&n, &e).expect("it is one");
+            CALLS.set(0);
+            let (larger, _) = recover_primes(&public, &d, Kernel::auto()).expect("a key");
+            assert_eq!(BigUint::from_bytes_be(&larger), *p.max(q));
+            // A few batches, of which each goes through strides square by square for each of its bases at most.
+            assert!(CALLS.get() < 200, "{}", CALLS.get());
+        }
     }
 }
