@@ -49,6 +49,11 @@ impl KeyWriter {
         }
     }
 
+    /// The password of the keys, where they have one.
+    pub(super) fn password(&self) -> Option<&Password> {
+        self.password.as_ref()
+    }
+
     /// For keys that were made from a seed.
     pub(super) fn insecure(mut self, is_insecure: bool) -> Self {
         self.is_insecure = is_insecure;

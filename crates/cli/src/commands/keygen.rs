@@ -12,6 +12,7 @@
 //! | where keys go | `destination` |
 //! | how many keys are kept, and completed by the same command | `folder`, `archive`, `manifest` |
 //! | the public keys of a set | `public_set` |
+//! | whether what is there already is what was made | `proof` |
 
 mod archive;
 mod by_engine;
@@ -20,6 +21,7 @@ mod folder;
 mod maker;
 mod manifest;
 mod public_set;
+mod proof;
 
 use std::{
     sync::mpsc::{Receiver, RecvTimeoutError, sync_channel},
@@ -112,14 +114,16 @@ pub(crate) fn run(arguments: &Keygen, log: Log) -> Result<()> {
                 &mut destination,
                 counter,
                 &stop,
-            )?;
+            )
+            .map_err(|failure| kept(failure, &mut destination, count))?;
             threads = made.threads;
             (made.keys, made.kernel, None)
         }
         Some((kernel, method)) => {
             let maker = Maker::new(method, arguments, &writer, missing);
             let counter = Counter::new(log, "key", count, before);
-            let made = on_threads(&maker, threads, &mut destination, counter, &stop)?;
+            let made = on_threads(&maker, threads, &mut destination, counter, &stop)
+                .map_err(|failure| kept(failure, &mut destination, count))?;
             let work = (maker.candidates.into_inner(), maker.tests.into_inner());
             (made, kernel, Some(work))
         }
@@ -135,7 +139,9 @@ pub(crate) fn run(arguments: &Keygen, log: Log) -> Result<()> {
         );
     }
     let elapsed = begun.elapsed();
-    let place = destination.finish(&writer)?;
+    let place = destination
+        .finish(&writer)
+        .map_err(|failure| kept(failure, &mut destination, count))?;
     note(arguments, &place, made, threads, elapsed, log);
     match arguments.json.json {
         false => Ok(()),
@@ -154,6 +160,16 @@ pub(crate) fn run(arguments: &Keygen, log: Log) -> Result<()> {
             elapsed_ns: u64::try_from(elapsed.as_nanos()).unwrap_or(u64::MAX),
             place,
         }),
+    }
+}
+
+/// A failure, with what is left of the work: private keys are nowhere without a word about it.
+fn kept(failure: Failure, destination: &mut Destination, count: u64) -> Failure {
+    match destination.abandon() {
+        Some((kept, place)) => failure
+            .among(&format!("{kept} of {count} keys are made, in {place}"))
+            .or_advice("the same command makes the others"),
+        None => failure,
     }
 }
 

@@ -13,7 +13,7 @@ use std::{
     collections::BTreeMap,
     fs::{self, File, OpenOptions},
     io::{self, Write},
-    os::unix::fs::OpenOptionsExt,
+    os::unix::fs::{FileExt, OpenOptionsExt},
     path::{Path, PathBuf},
     time::SystemTime,
 };
@@ -27,12 +27,13 @@ use zeroize::Zeroizing;
 use super::{
     folder::MANIFEST,
     manifest::{self, Entry, Header, Item, Manifest, cannot},
-    public_set,
+    proof, public_set,
 };
 use crate::{
     commands::{inputs::with_ending, key_writer::KeyWriter},
     exit::{Class, Failure, Result},
     files::{self, Privacy},
+    passwords::Password,
 };
 
 /// The kinds of files with many keys.
@@ -56,13 +57,20 @@ pub(super) struct Archive {
     len: u64,
     record: PathBuf,
     manifest: Manifest,
+    /// Whether it was not there before.
+    is_new: bool,
     /// Keys that wait for one with a smaller number.
     waiting: BTreeMap<u64, Item>,
 }
 
 impl Archive {
     /// Begins the file, or continues it.
-    pub(super) fn open(path: &Path, kind: Kind, header: &Header) -> Result<Self> {
+    pub(super) fn open(
+        path: &Path,
+        kind: Kind,
+        header: &Header,
+        password: Option<&Password>,
+    ) -> Result<Self> {
         let part = with_ending(path, ".part");
         let record = with_ending(path, ".part.jsonl");
         let is_there = |path: &Path| path.symlink_metadata().is_ok();
@@ -88,6 +96,7 @@ impl Archive {
             return Err(files::exists(&part));
         }
         let mut manifest = Manifest::open(&record, path, header)?;
+        let is_new = !is_there(&part);
         if !is_there(&part) && !manifest.entries().is_empty() {
             // The keys were removed.
             manifest.rewrite(header, Vec::new())?;
@@ -95,6 +104,7 @@ impl Archive {
         let file = OpenOptions::new()
             .create(true)
             .truncate(false)
+            .read(true)
             .write(true)
             .mode(0o600)
             // As of the manifest.
@@ -114,10 +124,72 @@ impl Archive {
             len: 0,
             record,
             manifest,
+            is_new,
             waiting: BTreeMap::new(),
         };
+        archive.check(password)?;
         archive.cut()?;
         Ok(archive)
+    }
+
+    /// The file that the keys are in.
+    pub(super) fn place(&self) -> &Path {
+        match self.has_its_name() {
+            true => &self.path,
+            false => &self.part,
+        }
+    }
+
+    fn has_its_name(&self) -> bool {
+        self.part.symlink_metadata().is_err()
+    }
+
+    /// How many keys it has.
+    pub(super) fn len(&self) -> u64 {
+        self.manifest.entries().len() as u64
+    }
+
+    /// Removes what was made for keys that then could not be written, if there is none; or cuts off what has no line.
+    pub(super) fn abandon(&mut self) {
+        if self.has_its_name() {
+            return;
+        }
+        if self.is_new && self.len() == 0 {
+            let _ = fs::remove_file(&self.part);
+            let _ = fs::remove_file(&self.record);
+        } else {
+            // What cannot be cut off now is when the same command goes on.
+            let _ = self.cut();
+        }
+    }
+
+    /// Refuses to go on after keys that are not those of the lines.
+    fn check(&self, password: Option<&Password>) -> Result<()> {
+        let mut start = 0;
+        for (number, entry) in (1..).zip(self.manifest.entries()) {
+            let end = entry.end.unwrap_or(0);
+            let len = end.saturating_sub(start);
+            let mut bytes =
+                Zeroizing::new(vec![0; usize::try_from(len.min(proof::MOST)).unwrap_or(0)]);
+            let is_read = self.file.read_exact_at(&mut bytes, start).is_ok();
+            let is_key = entry.number == number
+                && len == bytes.len() as u64
+                && is_read
+                && self
+                    .decode(entry, start == 0, &bytes)
+                    .is_some_and(|(private, public)| entry.is_of(private, public, password));
+            if !is_key {
+                let (part, record) = (self.part.display(), self.record.display());
+                let what = format!(
+                    "{part} is not what {record} says: key {number} was changed, or is none"
+                );
+                return Err(Failure::about_existing(what).advice(
+                    "move both away, and the same command begins anew; or name another file",
+                ));
+            }
+            start = end;
+        }
+        Ok(())
     }
 
     /// Cuts off what has no line, so that the next key follows the last one that has a line.
@@ -163,7 +235,13 @@ impl Archive {
         let mut next = self.manifest.entries().len() as u64 + 1;
         while let Some(item) = self.waiting.remove(&next) {
             self.encode(&item, &mut bytes);
+            let public = match self.kind {
+                Kind::Tar => item.public.as_deref(),
+                // The public halves of a set are in a set of their own.
+                Kind::JwkSet => None,
+            };
             entries.push(Entry {
+                check: Some(item.entry.digest(&item.private, public)),
                 end: Some(self.len + bytes.len() as u64),
                 ..item.entry
             });
@@ -191,10 +269,7 @@ impl Archive {
         match self.kind {
             Kind::JwkSet => {
                 let is_first = self.len == 0 && bytes.is_empty();
-                bytes.extend_from_slice(match is_first {
-                    true => public_set::OPENING,
-                    false => public_set::SEPARATOR,
-                });
+                bytes.extend_from_slice(before_key(is_first));
                 bytes.extend_from_slice(&item.private);
             }
             Kind::Tar => {
@@ -202,6 +277,31 @@ impl Archive {
                     file_in_tar(name, public, Privacy::Public, bytes);
                 }
                 file_in_tar(&item.entry.file, &item.private, Privacy::Private, bytes);
+            }
+        }
+    }
+
+    /// The files that [`encode`](Self::encode) wrote: the private one and, if there is one, the public one.
+    fn decode<'a>(
+        &self,
+        entry: &Entry,
+        is_first: bool,
+        bytes: &'a [u8],
+    ) -> Option<(&'a [u8], Option<&'a [u8]>)> {
+        match self.kind {
+            Kind::JwkSet => bytes
+                .strip_prefix(before_key(is_first))
+                .map(|key| (key, None)),
+            Kind::Tar => {
+                let (public, rest) = match &entry.public {
+                    Some(name) => {
+                        let (public, rest) = file_of_tar(name, bytes)?;
+                        (Some(public), rest)
+                    }
+                    None => (None, bytes),
+                };
+                let (private, rest) = file_of_tar(&entry.file, rest)?;
+                rest.is_empty().then_some((private, public))
             }
         }
     }
@@ -215,7 +315,7 @@ impl Archive {
 
     /// Ends the file, once all keys are there, and gives it its name. Of a set with public halves the set of these gets its name first, and
     /// its path is the second one.
-    pub(super) fn finish(mut self, writer: &KeyWriter) -> Result<(PathBuf, Option<PathBuf>)> {
+    pub(super) fn finish(&mut self, writer: &KeyWriter) -> Result<(PathBuf, Option<PathBuf>)> {
         let end = match self.kind {
             Kind::JwkSet => public_set::CLOSING.to_vec(),
             Kind::Tar => {
@@ -235,7 +335,7 @@ impl Archive {
         renamed(&self.part, &self.path)?;
         files::sync_names([(self.path.as_path(), &self.file)].into_iter())?;
         fs::remove_file(&self.record).map_err(|error| cannot(&self.record, "remove", error))?;
-        Ok((self.path, self.public))
+        Ok((self.path.clone(), self.public.clone()))
     }
 }
 
@@ -252,6 +352,14 @@ fn renamed(from: &Path, to: &Path) -> Result<()> {
         io::ErrorKind::AlreadyExists => files::exists(to),
         _ => cannot(to, "make", error),
     })
+}
+
+/// What stands before a key of a set.
+fn before_key(is_first: bool) -> &'static [u8] {
+    match is_first {
+        true => public_set::OPENING,
+        false => public_set::SEPARATOR,
+    }
 }
 
 /// Bytes of a block of a tar archive.
@@ -275,4 +383,19 @@ fn file_in_tar(name: &str, content: &[u8], privacy: Privacy, bytes: &mut Vec<u8>
     bytes.extend_from_slice(header.as_bytes());
     bytes.extend_from_slice(content);
     bytes.resize(bytes.len().next_multiple_of(BLOCK), 0);
+}
+
+/// The file of this name that an archive begins with, and what follows it.
+fn file_of_tar<'a>(name: &str, bytes: &'a [u8]) -> Option<(&'a [u8], &'a [u8])> {
+    let (block, rest) = bytes.split_at_checked(BLOCK)?;
+    let header = tar::Header::from_byte_slice(block);
+    let mut summed = header.clone();
+    summed.set_cksum();
+    let is_it = summed.as_bytes() == header.as_bytes()
+        && header.entry_type() == tar::EntryType::Regular
+        && *header.path_bytes() == *name.as_bytes();
+    let len = usize::try_from(header.entry_size().ok()?).ok()?;
+    let content = rest.get(..len)?;
+    let rest = rest.get(len.checked_next_multiple_of(BLOCK)?..)?;
+    is_it.then_some((content, rest))
 }

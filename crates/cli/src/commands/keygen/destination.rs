@@ -74,8 +74,10 @@ impl Destination {
                 let what = "--public-out is for one key in a file of its own";
                 Err(Failure::new(Class::Usage, what).advice("take --public"))
             }
-            Some(kind) => Archive::open(out, kind, &header).map(Destination::Archive),
-            None => Folder::open(out, &header).map(Destination::Folder),
+            Some(kind) => {
+                Archive::open(out, kind, &header, writer.password()).map(Destination::Archive)
+            }
+            None => Folder::open(out, &header, writer.password()).map(Destination::Folder),
         }
     }
 
@@ -121,15 +123,32 @@ impl Destination {
         Ok(count)
     }
 
+    /// After a failure: removes what was begun, if no key is in it. How many keys are kept, and where.
+    pub(super) fn abandon(&mut self) -> Option<(u64, String)> {
+        let shown = |path: &Path| path.display().to_string();
+        let (count, place) = match self {
+            Destination::Folder(folder) => {
+                folder.abandon();
+                (folder.len(), shown(folder.path()))
+            }
+            Destination::Archive(archive) => {
+                archive.abandon();
+                (archive.len(), shown(archive.place()))
+            }
+            Destination::File(..) | Destination::Stream(_) => return None,
+        };
+        (count > 0).then_some((count, place))
+    }
+
     /// Completes the place once all keys are there.
-    pub(super) fn finish(self, writer: &KeyWriter) -> Result<Place> {
+    pub(super) fn finish(&mut self, writer: &KeyWriter) -> Result<Place> {
         let shown = |path: &Path| path.display().to_string();
         let out = match self {
             Destination::Stream(_) => return Ok(Place::default()),
             Destination::File(private, public) => {
                 return Ok(Place {
-                    out: Some(shown(&private)),
-                    private: Some(shown(&private)),
+                    out: Some(shown(private)),
+                    private: Some(shown(private)),
                     public: public.as_deref().map(shown),
                 });
             }

@@ -16,10 +16,16 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use super::manifest::{Entry, Header, Item, Manifest, cannot};
+use zeroize::Zeroizing;
+
+use super::{
+    manifest::{Entry, Header, Item, Manifest, cannot},
+    proof::MOST,
+};
 use crate::{
     exit::{Class, Failure, Result},
     files::{self, Draft, Privacy},
+    passwords::Password,
 };
 
 /// The manifest's name.
@@ -29,26 +35,46 @@ pub(super) const MANIFEST: &str = "manifest.jsonl";
 pub(super) struct Folder {
     path: PathBuf,
     manifest: Manifest,
+    /// Whether it was not there before.
+    is_new: bool,
 }
 
 impl Folder {
-    /// Opens the folder, or makes it.
-    pub(super) fn open(path: &Path, header: &Header) -> Result<Self> {
-        match fs::DirBuilder::new().mode(0o700).create(path) {
-            Ok(()) => {}
-            Err(error) if error.kind() == io::ErrorKind::AlreadyExists && path.is_dir() => {}
+    /// Opens the folder, or makes it. The keys that are in it already are looked at.
+    pub(super) fn open(path: &Path, header: &Header, password: Option<&Password>) -> Result<Self> {
+        let is_new = match fs::DirBuilder::new().mode(0o700).create(path) {
+            Ok(()) => true,
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists && path.is_dir() => false,
             Err(error) => return Err(cannot(path, "make", error)),
+        };
+        let opened = Folder::open_made(path, header, password, is_new);
+        if is_new && opened.is_err() {
+            // Only if it is empty.
+            let _ = fs::remove_dir(path);
         }
+        opened
+    }
+
+    fn open_made(
+        path: &Path,
+        header: &Header,
+        password: Option<&Password>,
+        is_new: bool,
+    ) -> Result<Self> {
         let place = path.join(MANIFEST);
-        let is_new = place.symlink_metadata().is_err();
-        if is_new && !is_empty(path)? {
+        if place.symlink_metadata().is_err() && !is_empty(path)? {
             let what = format!("{} is not a folder of keys, and not empty", path.display());
             return Err(Failure::new(Class::Io, what).advice("name another folder"));
         }
         let mut manifest = Manifest::open(&place, path, header)?;
         remove_drafts(path)?;
-        let is_there = |entry: &&Entry| path.join(&entry.file).is_file();
-        let (kept, lost): (Vec<_>, Vec<_>) = manifest.entries().iter().partition(is_there);
+        let (mut kept, mut lost) = (Vec::new(), Vec::new());
+        for entry in manifest.entries() {
+            match is_there(path, entry, password)? {
+                true => kept.push(entry),
+                false => lost.push(entry),
+            }
+        }
         // A public half may have got its name before the process ended: it is of no use without its private one, and the next
         // key of this number needs the name.
         for name in lost.iter().filter_map(|entry| entry.public.as_ref()) {
@@ -61,7 +87,22 @@ impl Folder {
         Ok(Folder {
             path: path.to_owned(),
             manifest,
+            is_new,
         })
+    }
+
+    /// How many keys it has.
+    pub(super) fn len(&self) -> u64 {
+        self.manifest.entries().len() as u64
+    }
+
+    /// Removes what was made for keys that then could not be written, if there is none.
+    pub(super) fn abandon(&self) {
+        if self.is_new && self.len() == 0 {
+            let _ = fs::remove_file(self.path.join(MANIFEST));
+            // Only if it is empty.
+            let _ = fs::remove_dir(&self.path);
+        }
     }
 
     /// The folder.
@@ -88,7 +129,11 @@ impl Folder {
             }
             drafts.push(self.draft(&item.entry.file, &item.private, Privacy::Private)?);
         }
-        let entries = items.into_iter().map(|item| item.entry).collect();
+        let checked = |item: Item| Entry {
+            check: Some(item.entry.digest(&item.private, item.public.as_deref())),
+            ..item.entry
+        };
+        let entries = items.into_iter().map(checked).collect();
         self.manifest.append(entries)?;
         let mut named = Vec::with_capacity(drafts.len());
         for (draft, path) in drafts {
@@ -102,6 +147,55 @@ impl Folder {
         let draft = Draft::new(&path, bytes, privacy)?;
         Ok((draft, path))
     }
+}
+
+/// Whether the key of a line has its files. What lies in their place and is something else is refused: it is somebody's.
+fn is_there(folder: &Path, entry: &Entry, password: Option<&Password>) -> Result<bool> {
+    let private = folder.join(&entry.file);
+    if !is_taken(&private) {
+        return Ok(false);
+    }
+    let public = entry.public.as_ref().map(|name| folder.join(name));
+    if let Some(public) = public.as_ref().filter(|public| !is_taken(public)) {
+        let what = format!("{} is missing", public.display());
+        let advice = format!("make it of {} with 'rsalab key public'", private.display());
+        return Err(Failure::new(Class::Io, what).advice(advice));
+    }
+    let bytes = Zeroizing::new(content(&private)?);
+    let public_bytes = public.as_deref().map(content).transpose()?;
+    match entry.is_of(&bytes, public_bytes.as_deref(), password) {
+        true => Ok(true),
+        false => Err(is_other(&private, public.as_deref(), entry)),
+    }
+}
+
+fn is_taken(path: &Path) -> bool {
+    path.symlink_metadata().is_ok()
+}
+
+fn content(path: &Path) -> Result<Vec<u8>> {
+    match path.symlink_metadata() {
+        Ok(found) if found.is_file() => files::read_start(Some(path), MOST),
+        // Opening a pipe would wait for its other end, and a link leads elsewhere.
+        _ => Err(
+            Failure::about_existing(format!("{} is no file", path.display()))
+                .advice("remove it, or name another folder"),
+        ),
+    }
+}
+
+fn is_other(private: &Path, public: Option<&Path>, entry: &Entry) -> Failure {
+    let names = match public {
+        Some(public) => format!("{} or {}", private.display(), public.display()),
+        None => private.display().to_string(),
+    };
+    let what = format!(
+        "{names} is not what {MANIFEST} says: key {} was changed, or is none",
+        entry.number
+    );
+    Failure::about_existing(what).advice(
+        "move it away, and the same command makes another key of this number; or name another folder",
+    )
 }
 
 /// Removes the drafts of a process that ended, where a draft needs a name. They are rsalab's: the name says so, and the folder is.

@@ -192,16 +192,19 @@ pub(super) fn item(
     let (ending, public_ending) = writer.endings();
     let name = format!("{name}-{number:06}");
     let public = with_public.then(|| writer.public(key.public()));
+    let (private, public) = (writer.private(key)?, public.transpose()?);
+    let entry = Entry {
+        number,
+        file: format!("{name}{ending}"),
+        public: with_public.then(|| format!("{name}{public_ending}")),
+        sha256: hex::encode(format::fingerprint(key.public())),
+        check: None,
+        end: None,
+    };
     Ok(Item {
-        entry: Entry {
-            number,
-            file: format!("{name}{ending}"),
-            public: with_public.then(|| format!("{name}{public_ending}")),
-            sha256: hex::encode(format::fingerprint(key.public())),
-            end: None,
-        },
-        private: writer.private(key)?,
-        public: public.transpose()?,
+        entry,
+        private,
+        public,
     })
 }
 

@@ -3,7 +3,8 @@
 //! A line reaches the disk after its key does: what has no line was never made. The file is locked while a process makes keys.
 
 use std::{
-    fs::{File, OpenOptions},
+    collections::BTreeSet,
+    fs::{self, File, OpenOptions},
     io::{self, BufRead, BufReader, Write},
     os::unix::fs::OpenOptionsExt,
     path::{Path, PathBuf},
@@ -57,6 +58,9 @@ pub(super) struct Entry {
     pub(super) public: Option<String>,
     /// SHA-256 of the SubjectPublicKeyInfo in DER.
     pub(super) sha256: String,
+    /// The digest of this line and of the files that it names; none of an earlier version.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) check: Option<String>,
     /// Where the key ends in an archive or a set that is being made.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) end: Option<u64>,
@@ -80,6 +84,7 @@ pub(super) struct Manifest {
 impl Manifest {
     /// Opens the manifest, or makes it. `what` is the folder or file that is in use while the manifest is open.
     pub(super) fn open(path: &Path, what: &Path, header: &Header) -> Result<Self> {
+        let is_new = path.symlink_metadata().is_err();
         let file = OpenOptions::new()
             .create(true)
             .append(true)
@@ -107,7 +112,15 @@ impl Manifest {
         match read_manifest(&manifest.file, path, header)? {
             Some(found) if found.is_torn => manifest.rewrite(header, found.entries)?,
             Some(found) => manifest.entries = found.entries,
-            None => manifest.rewrite(header, Vec::new())?,
+            None => {
+                if let Err(failure) = manifest.rewrite(header, Vec::new()) {
+                    if is_new {
+                        // An empty manifest is of no use to anybody.
+                        let _ = fs::remove_file(path);
+                    }
+                    return Err(failure);
+                }
+            }
         }
         Ok(manifest)
     }
@@ -172,6 +185,7 @@ fn read_manifest(file: &File, path: &Path, header: &Header) -> Result<Option<Fou
         Failure::new(Class::Input, what).advice("name another folder; nothing was changed")
     };
     let mut entries = Vec::new();
+    let mut seen = BTreeSet::new();
     let mut reader = BufReader::new(file);
     let mut text = Vec::new();
     for number in 1.. {
@@ -194,7 +208,7 @@ fn read_manifest(file: &File, path: &Path, header: &Header) -> Result<Option<Fou
                 let entry: Entry = serde_json::from_slice(&text).map_err(|_| damaged(number))?;
                 let names = [Some(&entry.file), entry.public.as_ref()];
                 let is_plain = |name: &String| !name.contains('/') && !name.starts_with('.');
-                if !names.into_iter().flatten().all(is_plain) {
+                if !names.into_iter().flatten().all(is_plain) || !seen.insert(entry.number) {
                     return Err(damaged(number));
                 }
                 entries.push(entry);
