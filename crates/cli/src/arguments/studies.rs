@@ -98,7 +98,7 @@ pub(crate) struct Report {
     /// The directory of the study.
     #[arg(value_name = "DIR")]
     pub(crate) directory: PathBuf,
-    /// The directory of the report; that of the study if not given.
+    /// The directory of the report; that of the study if not given. Only what a report of the same study made is replaced.
     #[arg(long, short, value_name = "DIR")]
     pub(crate) out: Option<PathBuf>,
     /// Also write results/result_BITS_run_COUNT.txt, a file for each batch of primes, as the program of article (b) does.

@@ -85,11 +85,21 @@ pub(crate) fn report(arguments: &arguments::Report) -> Result<()> {
     let store = Store::view(&arguments.directory).map_err(rsalab_study::Error::from)?;
     let directory = arguments.out.as_deref().unwrap_or(&arguments.directory);
     let report = articles::report(&store).map_err(rsalab_study::Error::from)?;
+    // In the study's own directory these names are the study's.
+    if !is_same(directory, &arguments.directory) {
+        report::check_place(&report, directory, arguments.batch_files)?;
+    }
     let page = report::write(&report, directory)?;
     if arguments.batch_files {
         articles::write_batch_files(&report, directory)?;
     }
     print(&store, report, &page, &arguments.json)
+}
+
+/// Whether two names are of one directory.
+fn is_same(directory: &Path, other: &Path) -> bool {
+    let places = [directory, other].map(fs::canonicalize);
+    matches!(places, [Ok(one), Ok(other)] if one == other)
 }
 
 /// A kernel that does not exist is a mistake; one that does not run here is recorded in the study.

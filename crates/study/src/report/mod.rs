@@ -8,6 +8,7 @@
 //! | which figures there are | `figures`, [`Figure`] |
 //! | how a figure is drawn | [`svg()`], [`png()`] |
 //! | the words and numbers of every format | `document`, `words`, `names` |
+//! | may a directory take it | [`check_place`] |
 //! | the formats | [`html`], [`markdown`], [`latex`]: `template`, `page/`; [`csv`]; JSON by `serde` |
 
 mod csv;
@@ -20,6 +21,7 @@ mod group;
 mod model;
 mod names;
 mod overview;
+mod ownership;
 mod png;
 mod review;
 mod svg;
@@ -42,6 +44,7 @@ pub use self::{
     group::{Group, Row},
     model::{Report, Reviewer, Session},
     overview::{Overview, OverviewCell, OverviewRow},
+    ownership::check_place,
     png::png,
     review::{Case, Claim, EngineVerdict, Review, Shown, Table, TableCell, TableRow, Verdict},
     svg::svg,
@@ -64,8 +67,9 @@ pub fn write(report: &Report, directory: &Path) -> Result<PathBuf, Error> {
     let pictures = folder(directory, "figures")?;
     let json = serde_json::to_string_pretty(report)
         .expect("a report has text keys, so it can be written as JSON");
+    // First: it says which study the other files are of.
+    place(directory, ownership::RESULTS, (json + "\n").as_bytes())?;
     place(directory, "results.csv", csv(report).as_bytes())?;
-    place(directory, "results.json", (json + "\n").as_bytes())?;
     place(directory, "report.md", markdown(report).as_bytes())?;
     place(directory, "report.tex", latex(report).as_bytes())?;
     draw(&report.figures, &pictures)?;

@@ -54,6 +54,8 @@ pub struct Report {
     pub plan_toml: String,
     /// From which every key and input of the study derives; no secret.
     pub insecure_seed: String,
+    /// When the study was made, in milliseconds since 1970.
+    pub created_unix_ms: i64,
     /// The version of the program that made the report.
     pub program_version: &'static str,
 }
@@ -160,6 +162,7 @@ impl Report {
             samples_command,
             plan_toml: study.plan_toml,
             insecure_seed: study.seed.to_string(),
+            created_unix_ms: study.created_unix_ms,
             program_version: crate::version::VERSION,
         })
     }
