@@ -30,7 +30,7 @@ pub(crate) use messages::{
     CipherOptions, CipherScheme, Decrypt, Encrypt, InputOptions, KeyOptions, OneFileOptions, Raw,
     Sign, SignatureOptions, SignatureSchemeName, TextDecrypt, TextEncrypt, TraceOptions, Verify,
 };
-pub(crate) use shared::{JsonOption, KeyFileOptions, MeasureOptions};
+pub(crate) use shared::{Encoding, JsonOption, KeyFileOptions, MeasureOptions};
 pub(crate) use studies::{Export, Report, Resume, Study, TableFormat};
 
 /// Measures RSA on this machine: engine against engine, blocks interleaved, every answer checked.

@@ -10,7 +10,7 @@
 //! Lines of both kinds are looked for in every list: that two unlike digests agree is as unlikely as any collision of 80 bits.
 
 use std::{
-    collections::HashMap,
+    collections::BTreeMap,
     fs,
     path::{Path, PathBuf},
 };
@@ -36,7 +36,7 @@ const DIGITS: usize = 20;
 /// The lists that are there.
 pub(crate) struct Blocklists {
     /// Which list has a line.
-    lines: HashMap<[u8; DIGITS], usize>,
+    lines: BTreeMap<[u8; DIGITS], usize>,
     lists: Vec<PathBuf>,
 }
 
@@ -44,7 +44,7 @@ impl Blocklists {
     /// The lists that the packages have installed, and those named: files, or folders of them.
     pub(crate) fn open(named: &[PathBuf]) -> Result<Self> {
         let mut found = Blocklists {
-            lines: HashMap::new(),
+            lines: BTreeMap::new(),
             lists: Vec::new(),
         };
         for place in PLACES.map(Path::new) {

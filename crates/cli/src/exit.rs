@@ -101,6 +101,7 @@ pub(crate) struct Failure {
     what: String,
     cause: Option<Box<dyn Error + Send + Sync>>,
     advice: Option<String>,
+    is_about_existing: bool,
 }
 
 impl Failure {
@@ -111,7 +112,15 @@ impl Failure {
             what: what.into(),
             cause: None,
             advice: None,
+            is_about_existing: false,
         }
+    }
+
+    /// What exists already is in the way of what would be made, and stays.
+    pub(crate) fn about_existing(what: impl Into<String>) -> Self {
+        let mut failure = Failure::new(Class::Io, what);
+        failure.is_about_existing = true;
+        failure
     }
 
     /// Adds the error of the layer below, whose own causes are printed too.
@@ -145,6 +154,11 @@ impl Failure {
     /// What kind of failure it is.
     pub(crate) fn class(&self) -> Class {
         self.class
+    }
+
+    /// Whether what exists already is in the way.
+    pub(crate) fn is_about_existing(&self) -> bool {
+        self.is_about_existing
     }
 
     /// What happened, and why, on one line.

@@ -15,7 +15,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use rsalab_rsa::hash::{Digested, Hash};
+use rsalab_rsa::hash::Hash;
 use rustix::fs::{AtFlags, CWD, OFlags, linkat};
 use tempfile::{Builder, NamedTempFile};
 
@@ -77,11 +77,32 @@ pub(crate) fn read_start(path: Option<&Path>, most: u64) -> Result<Vec<u8>> {
     read_up_to(&mut source, path, most)
 }
 
-/// The digest of a file, or of standard input, however long it is.
-pub(crate) fn digest(path: Option<&Path>, hash: Hash) -> Result<Digested> {
-    let (source, _) = open(path)?;
-    hash.digest_reader(source)
-        .map_err(|error| cannot_read(path, error))
+/// The digest of a file, or of standard input, however long it is; or the digest that it holds, if it `holds_digest`.
+pub(crate) fn digest(path: Option<&Path>, hash: Hash, holds_digest: bool) -> Result<Vec<u8>> {
+    if !holds_digest {
+        let (source, _) = open(path)?;
+        let digest = hash.digest_reader(source);
+        return digest
+            .map(|digest| digest.to_vec())
+            .map_err(|error| cannot_read(path, error));
+    }
+    let len = hash.digest_len();
+    let bytes = read_start(path, 4 * len as u64)?;
+    let text = bytes.trim_ascii();
+    let are_digits = !text.is_empty() && text.iter().all(u8::is_ascii_hexdigit);
+    match (bytes.len() == len, hex::decode(text)) {
+        // Digits of a shorter digest may be as many as the bytes of this one.
+        (true, _) if !are_digits => Ok(bytes),
+        (_, Ok(digest)) if digest.len() == len => Ok(digest),
+        _ => {
+            let (name, digits) = (name(path), 2 * len);
+            let what = format!(
+                "{name} is no digest by {hash}, which has {len} bytes, or {digits} hexadecimal digits"
+            );
+            Err(Failure::new(Class::Input, what)
+                .advice("name the function that made it with --hash; or leave out --digest"))
+        }
+    }
 }
 
 /// A file, or standard input, opened for reading, and its length where it has one.
@@ -310,7 +331,7 @@ pub(crate) fn folder_of(path: &Path) -> PathBuf {
 
 /// Something has the name already.
 pub(crate) fn exists(path: &Path) -> Failure {
-    Failure::new(Class::Io, format!("{} exists already", path.display()))
+    Failure::about_existing(format!("{} exists already", path.display()))
         .advice("name another file: nothing is overwritten")
 }
 

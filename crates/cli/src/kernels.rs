@@ -44,7 +44,13 @@ pub(crate) fn disable() -> Result<()> {
         .filter(|name| !name.is_empty())
         .collect();
     rsalab_rsa::disable(&names).map_err(|error| {
-        Failure::new(Class::Usage, format!("{DISABLED} cannot be followed")).because(error)
+        match names.iter().find_map(|name| known(name).err()) {
+            Some(unknown) => unknown.among(DISABLED),
+            None => {
+                let what = format!("{DISABLED} cannot be followed");
+                Failure::new(Class::Usage, what).because(error)
+            }
+        }
     })
 }
 

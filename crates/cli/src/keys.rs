@@ -3,7 +3,7 @@
 //! A key that is read here is well formed, its numbers belong together, the primes of a private one are prime, the modulus of a
 //! public one is composite, and its file does not restrict it to another use.
 
-use std::{fs::File, path::Path};
+use std::{fs::File, io, path::Path};
 
 use rsalab_rsa::{
     CpuBackend, Error, PrivateKey, PublicKey,
@@ -16,7 +16,7 @@ use rsalab_rsa::{
 use crate::{
     arguments::{KeyFileOptions, KeyOptions},
     exit::{Class, Failure, Result},
-    kernels,
+    files, kernels,
     output::Log,
     passwords,
 };
@@ -69,7 +69,7 @@ pub(crate) fn check_use<K>(
     if options.any_use {
         return Ok(());
     }
-    let name = options.key.display();
+    let name = files::name(Some(&options.key));
     loaded.restrictions.check(purpose).map_err(|error| {
         Failure::step(format!("cannot use {name}"), error)
             .advice("take another key; or add --any-use, if you know better than the file")
@@ -86,7 +86,7 @@ pub(crate) fn of_any_scheme<K>(
     match loaded.usage {
         Usage::Any => Ok(loaded.key),
         Usage::Pss(_) => {
-            let name = options.key.display();
+            let name = files::name(Some(&options.key));
             let what = format!("the key {name} is for RSASSA-PSS signatures only");
             Err(Failure::new(Class::Input, what)
                 .advice("use it with 'rsalab sign' or 'rsalab verify', or take another key"))
@@ -96,7 +96,7 @@ pub(crate) fn of_any_scheme<K>(
 
 /// Prints what makes a key weak. It is used all the same; 'rsalab key check --strict' refuses it.
 pub(crate) fn warn(options: &KeyOptions, weaknesses: &[Weakness], log: Log) {
-    let name = options.key.display();
+    let name = files::name(Some(&options.key));
     for weakness in weaknesses {
         log.note(format_args!("warning: the key {name} is weak: {weakness}"));
     }
@@ -108,9 +108,14 @@ pub(crate) fn load<K>(
     reading: &KeyFileOptions,
     load: impl Fn(&[u8], Option<&[u8]>) -> Result<K, Error>,
 ) -> Result<K> {
-    let bytes = File::open(path)
-        .and_then(format::read)
-        .map_err(|error| Failure::io(format!("cannot read the key {}", path.display()), error))?;
+    let bytes = match files::is_dash(path) {
+        true => format::read(io::stdin().lock()),
+        false => File::open(path).and_then(format::read),
+    }
+    .map_err(|error| {
+        let what = format!("cannot read the key {}", files::name(Some(path)));
+        Failure::io(what, error)
+    })?;
     let given = reading.password_file.as_deref();
     let password = given.map(passwords::from_file).transpose()?;
     let mut loaded = load(&bytes, password.as_ref().map(|password| &password[..]));
@@ -133,7 +138,10 @@ fn unusable(path: &Path, password_file: Option<&Path>, error: Error) -> Failure 
         }
         _ => None,
     };
-    let failure = Failure::step(format!("cannot use {} as a key", path.display()), error);
+    let failure = Failure::step(
+        format!("cannot use {} as a key", files::name(Some(path))),
+        error,
+    );
     match advice {
         Some(advice) => failure.advice(advice),
         None => failure,

@@ -14,8 +14,12 @@
 use std::{
     env,
     io::{self, IsTerminal},
-    panic,
+    panic::{self, PanicHookInfo},
     process::ExitCode,
+    sync::{
+        Arc, LazyLock,
+        atomic::{AtomicBool, Ordering},
+    },
 };
 
 use clap::error::ErrorKind;
@@ -54,11 +58,17 @@ fn main() -> ExitCode {
     };
     trace(&arguments.log);
     panic::set_hook(Box::new(|defect| {
+        PANICKED.store(true, Ordering::SeqCst);
+        if is_lack_of_randomness(defect) {
+            LACKS_RANDOMNESS.store(true, Ordering::SeqCst);
+            return;
+        }
         error_line(format_args!(
             "rsalab: a defect of rsalab: {defect}\nplease report it with the command that was typed"
         ));
     }));
     signals::outlive_file_limit();
+    signals::end_without_memory(&PANICKED);
     let log = Log::new(arguments.log.quiet);
     let result = panic::catch_unwind(|| {
         kernels::disable()?;
@@ -67,8 +77,25 @@ fn main() -> ExitCode {
     match result {
         Ok(Ok(code)) => code,
         Ok(Err(failure)) => end(&failure),
+        Err(_) if LACKS_RANDOMNESS.load(Ordering::SeqCst) => end(&Failure::new(
+            Class::Unavailable,
+            "the operating system's random generator failed",
+        )),
         Err(_) => ExitCode::from(Class::Internal.code()),
     }
+}
+
+/// Whether something panicked, which may end in an abort.
+static PANICKED: LazyLock<Arc<AtomicBool>> = LazyLock::new(Arc::default);
+
+/// Whether the standard library found no randomness for the keys of its hash tables, which it can only panic about. This program's own
+/// tables need none; those of other crates do.
+static LACKS_RANDOMNESS: AtomicBool = AtomicBool::new(false);
+
+fn is_lack_of_randomness(defect: &PanicHookInfo<'_>) -> bool {
+    defect
+        .location()
+        .is_some_and(|location| location.file().contains("std/src/sys/random"))
 }
 
 fn end(failure: &Failure) -> ExitCode {

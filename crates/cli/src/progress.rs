@@ -1,7 +1,7 @@
 //! The progress of a run: a bar on a terminal, plain lines elsewhere.
 
 use std::{
-    collections::HashMap,
+    collections::BTreeMap,
     sync::{
         atomic::{AtomicU64, Ordering},
         mpsc::{RecvTimeoutError, sync_channel},
@@ -49,7 +49,7 @@ pub(crate) struct Follower {
     failed: usize,
     unsupported: usize,
     /// Reasons of failures so far, and the number of the first cell that each ended.
-    reasons: HashMap<String, usize>,
+    reasons: BTreeMap<String, usize>,
     /// When something was last printed.
     last_line: Instant,
 }
@@ -63,7 +63,7 @@ impl Follower {
             open_in_group: 0,
             failed: 0,
             unsupported: 0,
-            reasons: HashMap::new(),
+            reasons: BTreeMap::new(),
             last_line: Instant::now(),
         }
     }

@@ -10,7 +10,7 @@ use std::{
 };
 
 use signal_hook::{
-    consts::{SIGINT, SIGTERM, SIGXFSZ},
+    consts::{SIGABRT, SIGINT, SIGTERM, SIGXFSZ},
     flag,
 };
 
@@ -21,6 +21,17 @@ use crate::exit::{Class, Failure, Result};
 pub(crate) fn outlive_file_limit() {
     // Where nothing can be registered, the program ends as it would have.
     let _ = flag::register(SIGXFSZ, Arc::default());
+}
+
+/// Without memory, Rust's standard library prints how much was asked for and aborts: that ends the program with the exit code of
+/// what is not available, and not by a signal. An abort after a panic remains a defect.
+pub(crate) fn end_without_memory(panicked: &Arc<AtomicBool>) {
+    let always = Arc::new(AtomicBool::new(true));
+    let code = |class: Class| i32::from(class.code());
+    // Actions run in the order of their registration. Where nothing can be registered, the program ends as it would have.
+    let _ =
+        flag::register_conditional_shutdown(SIGABRT, code(Class::Internal), Arc::clone(panicked));
+    let _ = flag::register_conditional_shutdown(SIGABRT, code(Class::Unavailable), always);
 }
 
 /// Whether somebody has asked the program to stop, and how.

@@ -13,7 +13,7 @@
 //! the way there and back.
 
 use std::{
-    collections::HashMap,
+    collections::BTreeMap,
     sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError},
 };
 
@@ -46,7 +46,7 @@ const LARGEST_NUMBER: usize = 32 * rsalab_gpu::kernel::MAX_LIMBS;
 pub struct OnDevice {
     survey: OnceLock<Survey>,
     /// Devices that were opened, or could not be.
-    opened: Mutex<HashMap<String, Opened>>,
+    opened: Mutex<BTreeMap<String, Opened>>,
 }
 
 type Opened = Result<Arc<dyn Gpu>, Reason>;
@@ -94,7 +94,7 @@ impl OnDevice {
         engine
     }
 
-    fn opened(&self) -> MutexGuard<'_, HashMap<String, Opened>> {
+    fn opened(&self) -> MutexGuard<'_, BTreeMap<String, Opened>> {
         self.opened.lock().unwrap_or_else(PoisonError::into_inner)
     }
 

@@ -16,7 +16,7 @@
 //! | text encrypt | each block as public |
 //! | text decrypt | the text, encrypted again, is the input |
 
-use std::collections::HashSet;
+use std::collections::BTreeSet;
 
 use num_bigint::BigUint;
 
@@ -116,7 +116,7 @@ pub fn verify<'a>(
 /// The first key or pair with a prime that was made before.
 pub fn verify_no_prime_twice(job: &Job, outputs: &[u8]) -> Result<(), WrongAnswer> {
     let primes = Op::PrimePair.layout(job.bits, 0).output;
-    let mut seen = HashSet::new();
+    let mut seen = BTreeSet::new();
     let repetition = outputs
         .chunks_exact(job.layout().output)
         .position(|output| {

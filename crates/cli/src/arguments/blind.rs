@@ -179,7 +179,7 @@ pub(crate) struct BlindVerify {
 Example:
   rsalab blind key --key key.pem --out token-key.der")]
 pub(crate) struct BlindKey {
-    /// The key. A private key or a certificate will do.
+    /// The key; '-' for standard input. A private key or a certificate will do.
     #[arg(long, short, value_name = "FILE")]
     pub(crate) key: PathBuf,
     #[command(flatten)]

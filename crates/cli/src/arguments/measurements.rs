@@ -79,7 +79,7 @@ pub(crate) struct Engines {
 /// plain model. Nothing is timed.
 ///
 /// With '-' this program answers requests from standard input, a JSON object a line, with a line each: verify, sign,
-/// decrypt, raw_priv, raw_pub, primality, keygen_kat, keycheck and loadkey. docs/src/reference/conformance.md lists the fields.
+/// encrypt, decrypt, raw_priv, raw_pub, primality, keygen_kat, keycheck and loadkey. docs/src/reference/conformance.md lists the fields.
 #[derive(Args)]
 #[command(after_long_help = "\
 Examples:

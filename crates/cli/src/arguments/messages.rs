@@ -6,14 +6,14 @@ use clap::{Args, ValueEnum};
 use rsalab_rsa::{hash::Hash, scheme::SaltLen};
 
 use super::{
-    shared::{JsonOption, KernelOption, KeyFileOptions, OutOption, ThreadsOption},
+    shared::{EncodingOption, JsonOption, KernelOption, KeyFileOptions, OutOption, ThreadsOption},
     values::{hash, salt},
 };
 
 /// The key of an operation, and what works with it.
 #[derive(Args)]
 pub(crate) struct KeyOptions {
-    /// The key. Where a public key is needed, a private key or a certificate will do.
+    /// The key; '-' for standard input. Where a public key is needed, a private key or a certificate will do.
     #[arg(long, short, value_name = "FILE")]
     pub(crate) key: PathBuf,
     #[command(flatten)]
@@ -95,7 +95,8 @@ pub(crate) struct CipherOptions {
 /// Encrypt messages
 ///
 /// A message must be short enough for the key; other software can decrypt the result. With several files, FILE.enc is written next
-/// to each FILE; a file that cannot be encrypted does not stop the others, and the same command continues where it was stopped.
+/// to each FILE; a file that cannot be encrypted does not stop the others. A FILE.enc that exists stays, and is a failure: without
+/// the private key nobody can see what it is a ciphertext of. After a stop, --skip-existing makes what is missing.
 #[derive(Args)]
 #[command(after_long_help = "\
 Examples:
@@ -111,6 +112,12 @@ pub(crate) struct Encrypt {
     pub(crate) input: InputOptions,
     #[command(flatten)]
     pub(crate) out: OutOption,
+    /// Of several files, take each FILE.enc that exists for the ciphertext of FILE by this key and scheme; its length alone is
+    /// checked.
+    #[arg(long)]
+    pub(crate) skip_existing: bool,
+    #[command(flatten)]
+    pub(crate) encoding: EncodingOption,
     #[command(flatten)]
     pub(crate) scheme: CipherOptions,
 }
@@ -132,6 +139,8 @@ pub(crate) struct Decrypt {
     pub(crate) input: InputOptions,
     #[command(flatten)]
     pub(crate) out: OutOption,
+    #[command(flatten)]
+    pub(crate) encoding: EncodingOption,
     #[command(flatten)]
     pub(crate) scheme: CipherOptions,
 }
@@ -215,6 +224,14 @@ pub(crate) struct SignatureOptions {
     pub(crate) salt_len: Option<SaltLen>,
 }
 
+/// What is read in place of a message.
+#[derive(Args)]
+pub(crate) struct DigestOption {
+    /// Each file holds the digest of a message by --hash, and not the message: its bytes, or hexadecimal digits.
+    #[arg(long)]
+    pub(crate) digest: bool,
+}
+
 /// Sign messages
 ///
 /// The signature, as long as the modulus, goes to FILE.sig next to the file, or to --sig. Several files are signed in batches,
@@ -225,6 +242,7 @@ pub(crate) struct SignatureOptions {
 Examples:
   rsalab sign --key key.pem message.txt --sig message.sig
   rsalab sign --scheme pkcs1v15 --hash sha512 --key key.pem *.tar
+  openssl dgst -sha256 -binary image | rsalab sign --digest --key key.pem --encoding base64
   find . -name '*.tar' | rsalab sign --key key.pem --files-from -")]
 pub(crate) struct Sign {
     #[command(flatten)]
@@ -235,6 +253,10 @@ pub(crate) struct Sign {
     /// output for what is read from standard input.
     #[arg(long, visible_alias = "out", value_name = "FILE")]
     pub(crate) sig: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) digest: DigestOption,
+    #[command(flatten)]
+    pub(crate) encoding: EncodingOption,
     #[command(flatten)]
     pub(crate) scheme: SignatureOptions,
 }
@@ -257,6 +279,10 @@ pub(crate) struct Verify {
     /// The signature of the one file that is read; FILE.sig if not given.
     #[arg(long, value_name = "FILE")]
     pub(crate) sig: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) digest: DigestOption,
+    #[command(flatten)]
+    pub(crate) encoding: EncodingOption,
     #[command(flatten)]
     pub(crate) scheme: SignatureOptions,
     #[command(flatten)]

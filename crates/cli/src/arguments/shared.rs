@@ -5,7 +5,7 @@ use std::{
     thread,
 };
 
-use clap::Args;
+use clap::{Args, ValueEnum};
 use rsalab_study::plan::{Seed, THREADS};
 
 use super::values::{seconds, within};
@@ -39,6 +39,25 @@ pub(crate) struct SeedOption {
     /// The seed of the keys and inputs, 64 hexadecimal digits; a new one if not given.
     #[arg(long, value_name = "HEX")]
     pub(crate) seed: Option<Seed>,
+}
+
+/// How signatures and ciphertexts are written.
+#[derive(Args)]
+pub(crate) struct EncodingOption {
+    /// How the signature or ciphertext is written.
+    #[arg(long, value_enum, default_value_t = Encoding::Raw)]
+    pub(crate) encoding: Encoding,
+}
+
+/// Forms of a signature or a ciphertext.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Encoding {
+    /// Its bytes.
+    Raw,
+    /// Base64, on one line; white space is ignored where it is read, and the alphabet of web addresses is read too.
+    Base64,
+    /// Hexadecimal digits, on one line.
+    Hex,
 }
 
 /// Where the result goes.

@@ -21,7 +21,7 @@ use rsalab_rsa::{
     format::Purpose,
 };
 
-use super::inputs::Destination;
+use super::inputs::{Destination, check_stdin};
 use crate::{
     arguments::{Blind, BlindKey},
     exit::{Class, Failure, Result},
@@ -45,6 +45,7 @@ fn key(arguments: &BlindKey) -> Result<()> {
     const BITS: usize = 2048;
     let out = Destination::of(arguments.out.path())?;
     out.check_terminal("the key")?;
+    check_stdin(&arguments.key, &arguments.reading, &[])?;
     let loaded = keys::public(&arguments.key, &arguments.reading)?;
     let bits = loaded.key.bits();
     if bits != BITS {

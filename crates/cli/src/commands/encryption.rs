@@ -10,12 +10,13 @@ use rsalab_text::container;
 use zeroize::Zeroizing;
 
 use super::{
-    inputs::note_if_typed,
+    encoding,
+    inputs::{check_stdin, note_if_typed},
     per_file::{Bytes, Existing, Files, Kind, PerFile},
     schemes,
 };
 use crate::{
-    arguments::{Decrypt, Encrypt},
+    arguments::{Decrypt, Encoding, Encrypt},
     exit::{Class, Failure, Result},
     files::{self, Privacy},
     keys,
@@ -27,6 +28,15 @@ pub(crate) fn encrypt(arguments: &Encrypt, log: Log) -> Result<()> {
     let options = &arguments.key;
     schemes::check_encryption(&arguments.scheme)?;
     let files = Files::of::<Encryption<'_>>(&arguments.input, arguments.out.path(), |_| None)?;
+    if arguments.skip_existing && !files.are_several() {
+        let what = "--skip-existing is for several files";
+        return Err(Failure::new(Class::Usage, what).advice("leave it out"));
+    }
+    let stdin = match arguments.text.text {
+        Some(_) => ("the message", false),
+        None => arguments.input.stdin(),
+    };
+    check_stdin(&options.key, &options.reading, &[stdin])?;
     let loaded = keys::public(&options.key, &options.reading)?;
     let scheme = schemes::of_encryption(&arguments.scheme, &loaded);
     let key = keys::of_any_scheme(options, loaded, Purpose::Encrypt(Some(&scheme)))?;
@@ -35,6 +45,8 @@ pub(crate) fn encrypt(arguments: &Encrypt, log: Log) -> Result<()> {
         text: arguments.text.text.as_deref(),
         most: scheme.max_len(key.bits())?,
         modulus_len: key.modulus_len(),
+        encoding: arguments.encoding.encoding,
+        keeps_existing: arguments.skip_existing,
         key: EncryptionKey::with_backend(&key, scheme, &keys::backend(options)?)?,
     };
     files.run(&encryption, log)
@@ -47,6 +59,9 @@ struct Encryption<'a> {
     /// The longest message.
     most: usize,
     modulus_len: usize,
+    encoding: Encoding,
+    /// Whether the user takes what is there already for ciphertexts of this command.
+    keeps_existing: bool,
 }
 
 impl PerFile for Encryption<'_> {
@@ -56,9 +71,8 @@ impl PerFile for Encryption<'_> {
         noun: "ciphertext",
         ending: ".enc",
         option: "--out",
-        is_binary: true,
         privacy: Privacy::Private,
-        most: 4096,
+        most: encoding::MOST,
     };
 
     fn read(&self, path: Option<&Path>) -> Result<Bytes> {
@@ -79,18 +93,32 @@ impl PerFile for Encryption<'_> {
         Ok(message)
     }
 
+    fn is_binary(&self) -> bool {
+        self.encoding.is_binary()
+    }
+
     fn results(&self, messages: &[&Bytes]) -> Result<Vec<Result<Bytes>>> {
         let messages: Vec<&[u8]> = messages.iter().map(|message| &message[..]).collect();
         let ciphertexts = self.key.encrypt_batch(&messages)?;
         Ok(ciphertexts
             .into_iter()
-            .map(|ciphertext| Ok(Zeroizing::new(ciphertext)))
+            .map(|ciphertext| Ok(self.encoding.encoded(&ciphertext)))
             .collect())
     }
 
-    /// Two ciphertexts of one message differ, so that length and age must decide.
+    /// Two ciphertexts of one message differ: which message and which key one is of shows the private key alone. So that is the
+    /// user's word or nobody's.
     fn is_result(&self, _message: &Bytes, existing: &Existing) -> Option<bool> {
-        Some(existing.is_newer && existing.bytes.len() == self.modulus_len)
+        let fault = self.encoding.fault(&existing.bytes, self.modulus_len);
+        Some(self.keeps_existing && fault.is_none())
+    }
+
+    fn why_not(&self) -> String {
+        match self.keeps_existing {
+            true => "has not the length of a ciphertext by this key and encoding",
+            false => "only the private key shows what it is a ciphertext of (see --skip-existing)",
+        }
+        .to_owned()
     }
 }
 
@@ -99,16 +127,19 @@ pub(crate) fn decrypt(arguments: &Decrypt, log: Log) -> Result<()> {
     let options = &arguments.key;
     schemes::check_encryption(&arguments.scheme)?;
     let files = Files::of::<Decryption>(&arguments.input, arguments.out.path(), |_| None)?;
+    check_stdin(&options.key, &options.reading, &[arguments.input.stdin()])?;
     let loaded = keys::private(&options.key, &options.reading)?;
     let scheme = schemes::of_encryption(&arguments.scheme, &loaded);
     let key = keys::of_any_scheme(options, loaded, Purpose::Decrypt(Some(&scheme)))?;
     keys::warn(options, &key.weaknesses(), log);
     let key = DecryptionKey::with_backend(&key, &scheme, &keys::backend(options)?)?;
-    files.run(&Decryption { key, log }, log)
+    let encoding = arguments.encoding.encoding;
+    files.run(&Decryption { key, encoding, log }, log)
 }
 
 struct Decryption {
     key: DecryptionKey,
+    encoding: Encoding,
     log: Log,
 }
 
@@ -116,6 +147,8 @@ struct Decryption {
 struct Ciphertext {
     name: String,
     bytes: Vec<u8>,
+    /// What is wrong with how it is written: it has another length than any ciphertext, which everybody sees.
+    fault: Option<String>,
 }
 
 impl PerFile for Decryption {
@@ -125,7 +158,6 @@ impl PerFile for Decryption {
         noun: "message",
         ending: ".dec",
         option: "--out",
-        is_binary: false,
         privacy: Privacy::Private,
         most: 4096,
     };
@@ -133,29 +165,41 @@ impl PerFile for Decryption {
     fn read(&self, path: Option<&Path>) -> Result<Ciphertext> {
         note_if_typed(path, self.log);
         let name = files::name(path);
-        // One byte more shows that it is too long.
-        let bytes = files::read_start(path, self.key.modulus_len() as u64 + 1)?;
-        if container::Header::begins(&bytes) {
+        let k = self.key.modulus_len();
+        let written = files::read_start(path, encoding::most(k))?;
+        if container::Header::begins(&written) {
             let what = format!("{name} is a text in raw blocks");
             return Err(
                 Failure::new(Class::Input, what).advice("decrypt it with 'rsalab text-decrypt'")
             );
         }
-        Ok(Ciphertext { name, bytes })
+        Ok(Ciphertext {
+            name,
+            fault: self.encoding.fault(&written, k),
+            bytes: self.encoding.decoded(&written).unwrap_or_default(),
+        })
+    }
+
+    fn is_binary(&self) -> bool {
+        false
     }
 
     fn results(&self, inputs: &[&Ciphertext]) -> Result<Vec<Result<Bytes>>> {
         let ciphertexts: Vec<&[u8]> = inputs.iter().map(|input| &input.bytes[..]).collect();
         let messages = self.key.decrypt_batch(&ciphertexts)?;
-        let result = |(message, input): (Option<Bytes>, &&Ciphertext)| {
-            message.ok_or_else(|| refused(&input.name))
-        };
+        let result =
+            |(message, input): (Option<Bytes>, &&Ciphertext)| message.ok_or_else(|| refused(input));
         Ok(messages.into_iter().zip(inputs).map(result).collect())
     }
 }
 
-/// What is wrong with a ciphertext is not printed: that would help whoever makes ciphertexts to learn messages.
-fn refused(name: &str) -> Failure {
+/// What is wrong inside a ciphertext is not printed: that would help whoever makes ciphertexts to learn messages.
+fn refused(ciphertext: &Ciphertext) -> Failure {
+    let name = &ciphertext.name;
+    if let Some(fault) = &ciphertext.fault {
+        let what = format!("cannot decrypt {name}: {fault}");
+        return Failure::new(Class::Verification, what).advice("nothing was made of it");
+    }
     let what = format!("cannot decrypt {name}");
     Failure::new(Class::Verification, what).advice(
         "it is damaged, or the key, the hash or the label are not those it was encrypted with; nothing was made of it",

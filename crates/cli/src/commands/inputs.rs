@@ -8,7 +8,7 @@ use std::{
 };
 
 use crate::{
-    arguments::{InputOptions, OneFileOptions},
+    arguments::{InputOptions, KeyFileOptions, OneFileOptions},
     exit::{Class, Failure, Result},
     files::{self, Privacy},
     output::{self, Log},
@@ -43,6 +43,51 @@ impl Inputs {
 pub(super) fn one_file(options: &OneFileOptions) -> Result<(Option<&Path>, Destination)> {
     let from = options.file.as_deref().or(options.input.as_deref());
     Ok((from, Destination::of(options.out.path())?))
+}
+
+/// Something that may be read, in words, and whether that is standard input.
+pub(super) type Source = (&'static str, bool);
+
+impl InputOptions {
+    /// Where the files, or their names, come from.
+    pub(super) fn stdin(&self) -> Source {
+        if let Some(list) = &self.files_from {
+            return ("the list of files", files::is_dash(list));
+        }
+        let is_stdin = match self.files.as_slice() {
+            [] => self.input.as_deref().is_none_or(files::is_dash),
+            files => files.iter().any(|file| files::is_dash(file)),
+        };
+        ("the message", is_stdin)
+    }
+}
+
+impl OneFileOptions {
+    /// Where the one file comes from.
+    pub(super) fn stdin(&self) -> Source {
+        let file = self.file.as_deref().or(self.input.as_deref());
+        ("the input", file.is_none_or(files::is_dash))
+    }
+}
+
+/// Refuses to read standard input for two things, of which one would get what is meant for the other.
+pub(super) fn check_stdin(key: &Path, reading: &KeyFileOptions, others: &[Source]) -> Result<()> {
+    let password = reading.password_file.as_deref();
+    let of_key = [
+        ("the key", files::is_dash(key)),
+        ("its password", password.is_some_and(files::is_dash)),
+    ];
+    let mut from_stdin = others
+        .iter()
+        .chain(&of_key)
+        .filter(|(_, is_stdin)| *is_stdin);
+    match (from_stdin.next(), from_stdin.next()) {
+        (Some((one, _)), Some((other, _))) => {
+            let what = format!("{one} and {other} cannot both be standard input");
+            Err(Failure::new(Class::Usage, what).advice("name a file for one of them"))
+        }
+        _ => Ok(()),
+    }
 }
 
 /// The names in a list, one a line. Names that are not text stay what they are.

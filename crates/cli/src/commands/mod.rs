@@ -7,6 +7,7 @@
 //! | what is read, and where does the result go | `inputs` |
 //! | how are many files worked on | `per_file` |
 //! | which scheme is meant | `schemes` |
+//! | how are signatures and ciphertexts written | `encoding` |
 //! | how is a key written | `key_writer` |
 
 use std::process::ExitCode;
@@ -17,6 +18,7 @@ mod bench;
 mod blind;
 mod calibrate;
 mod completions;
+mod encoding;
 mod encryption;
 mod engines;
 mod environment;

@@ -35,7 +35,6 @@ pub(super) struct Kind {
     pub(super) ending: &'static str,
     /// The option that names the result of a single file.
     pub(super) option: &'static str,
-    pub(super) is_binary: bool,
     pub(super) privacy: Privacy,
     /// More bytes than one has.
     pub(super) most: u64,
@@ -58,13 +57,19 @@ pub(super) trait PerFile {
     fn is_result(&self, _input: &Self::Input, _existing: &Existing) -> Option<bool> {
         None
     }
+
+    /// Whether a terminal cannot show a result.
+    fn is_binary(&self) -> bool;
+
+    /// What is said of a file that exists already and is not taken for a result.
+    fn why_not(&self) -> String {
+        format!("is no {} of it by this key and scheme", Self::KIND.noun)
+    }
 }
 
 /// A file in the place of a result.
 pub(super) struct Existing {
     pub(super) bytes: Bytes,
-    /// Whether it is not older than the file that the result would be made of.
-    pub(super) is_newer: bool,
 }
 
 /// What is read, and where the result of a single file goes.
@@ -99,12 +104,17 @@ impl Files {
         Ok(Files { inputs, out })
     }
 
+    /// Whether each file gets its result next to it.
+    pub(super) fn are_several(&self) -> bool {
+        matches!(self.inputs, Inputs::Many(_))
+    }
+
     /// Makes the results.
     pub(super) fn run<W: PerFile>(&self, work: &W, log: Log) -> Result<()> {
         match &self.inputs {
             Inputs::One(from) => {
                 let to = Destination::of(self.out.as_deref())?;
-                if W::KIND.is_binary {
+                if work.is_binary() {
                     to.check_terminal(&format!("the {}", W::KIND.noun))?;
                 }
                 let input = work.read(from.as_deref())?;
@@ -131,7 +141,7 @@ fn run_many<W: PerFile>(work: &W, paths: &[PathBuf], log: Log) -> Result<()> {
         }
         let inputs: Vec<&W::Input> = items.iter().map(|item| &item.input).collect();
         for (item, result) in items.iter().zip(work.results(&inputs)?) {
-            match result.and_then(|bytes| item.write::<W>(&bytes)) {
+            match result.and_then(|bytes| item.write(work, &bytes)) {
                 Ok(is_made) => tally.add(is_made),
                 Err(failure) => tally.fail(item.path, failure),
             }
@@ -152,7 +162,7 @@ impl<'a, I> Item<'a, I> {
     /// Reads a file; none if its result exists.
     fn open<W: PerFile<Input = I>>(work: &W, path: &'a Path) -> Result<Option<Self>> {
         let out = with_ending(path, W::KIND.ending);
-        let existing = existing(path, &out, W::KIND.most)?;
+        let existing = existing(&out, W::KIND.most)?;
         let input = work.read(Some(path))?;
         let is_result = existing
             .as_ref()
@@ -165,41 +175,40 @@ impl<'a, I> Item<'a, I> {
         };
         match is_result {
             Some(true) => Ok(None),
-            Some(false) => Err(item.is_other::<W>()),
+            Some(false) => Err(item.is_other(work)),
             None => Ok(Some(item)),
         }
     }
 
     /// Writes the result, unless it is there already. Returns whether it was written.
-    fn write<W: PerFile>(&self, bytes: &Bytes) -> Result<bool> {
+    fn write<W: PerFile>(&self, work: &W, bytes: &Bytes) -> Result<bool> {
         match &self.existing {
             Some(existing) if existing.bytes == *bytes => Ok(false),
-            Some(_) => Err(self.is_other::<W>()),
+            Some(_) => Err(self.is_other(work)),
             None => files::create(&[(&self.out, bytes, W::KIND.privacy)]).map(|()| true),
         }
     }
 
-    fn is_other<W: PerFile>(&self) -> Failure {
-        let (out, noun) = (self.out.display(), W::KIND.noun);
-        let what = format!("{out} exists already, and is no {noun} of it by this key and scheme");
-        Failure::new(Class::Io, what)
+    fn is_other<W: PerFile>(&self, work: &W) -> Failure {
+        let out = self.out.display();
+        Failure::about_existing(format!("{out} exists already, and {}", work.why_not()))
     }
 }
 
 /// What has the name of a file's result.
-fn existing(path: &Path, out: &Path, most: u64) -> Result<Option<Existing>> {
+fn existing(out: &Path, most: u64) -> Result<Option<Existing>> {
     let Ok(found) = out.symlink_metadata() else {
         return files::check_absent(out).map(|()| None);
     };
     if !found.is_file() {
         return Err(files::exists(out));
     }
-    let changed = |path: &Path| path.metadata().and_then(|found| found.modified()).ok();
     Ok(Some(Existing {
         bytes: Zeroizing::new(files::read_start(Some(out), most)?),
-        is_newer: changed(out) >= changed(path),
     }))
 }
+
+const IN_THE_WAY: &str = "nothing is overwritten: move away what is in the way, and the same command makes what is missing";
 
 /// What became of several files.
 #[derive(Default)]
@@ -208,6 +217,8 @@ pub(super) struct Tally {
     existing: usize,
     failed: usize,
     class: Option<Class>,
+    /// Whether a file of somebody else's has the name of a result.
+    is_blocked: bool,
 }
 
 impl Tally {
@@ -230,6 +241,7 @@ impl Tally {
             class => class,
         };
         self.class = Some(class).max(self.class);
+        self.is_blocked |= failure.is_about_existing();
     }
 
     /// Says how many were made; a failure if one was not.
@@ -247,6 +259,9 @@ impl Tally {
         };
         let (failed, all) = (self.failed, number::counted(all, noun));
         let what = format!("{failed} of {all} not made; the reasons are above");
-        Err(Failure::new(class, what).advice("the same command makes what is missing"))
+        Err(Failure::new(class, what).advice(match self.is_blocked {
+            true => IN_THE_WAY,
+            false => "the same command makes what is missing",
+        }))
     }
 }

@@ -4,7 +4,7 @@ use rsalab_rsa::{Backend, Prepared, format::Purpose};
 use rsalab_text::{BlockFault, Error, Threads, blocks};
 use zeroize::Zeroizing;
 
-use super::inputs::one_file;
+use super::inputs::{check_stdin, one_file};
 use crate::{
     arguments::Raw,
     exit::{Class, Failure, Result},
@@ -20,6 +20,7 @@ const MOST: u64 = 1 << 30;
 /// To the private exponent.
 pub(crate) fn private(arguments: &Raw, log: Log) -> Result<()> {
     let options = &arguments.key;
+    check_stdin(&options.key, &options.reading, &[arguments.files.stdin()])?;
     let loaded = keys::private(&options.key, &options.reading)?;
     let key = keys::of_any_scheme(options, loaded, Purpose::RawPrivate)?;
     let prepared = keys::backend(options)?.prepare_private(&key)?;
@@ -29,6 +30,7 @@ pub(crate) fn private(arguments: &Raw, log: Log) -> Result<()> {
 /// To the public exponent.
 pub(crate) fn public(arguments: &Raw, log: Log) -> Result<()> {
     let options = &arguments.key;
+    check_stdin(&options.key, &options.reading, &[arguments.files.stdin()])?;
     let loaded = keys::public(&options.key, &options.reading)?;
     let key = keys::of_any_scheme(options, loaded, Purpose::RawPublic)?;
     let prepared = keys::backend(options)?.prepare_public(&key)?;

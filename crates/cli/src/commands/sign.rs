@@ -2,18 +2,18 @@
 
 use std::path::Path;
 
-use rsalab_rsa::{format::Purpose, hash::Digested, signing::SigningKey};
-use zeroize::Zeroizing;
+use rsalab_rsa::{format::Purpose, signing::SigningKey};
 
 use super::{
-    inputs::with_ending,
+    encoding,
+    inputs::{check_stdin, with_ending},
     per_file::{Bytes, Existing, Files, Kind, PerFile},
     schemes,
 };
 use crate::{
-    arguments::Sign,
+    arguments::{Encoding, Sign},
     exit::Result,
-    files::{Privacy, digest},
+    files::{self, Privacy},
     keys,
     output::Log,
 };
@@ -27,44 +27,64 @@ pub(crate) fn run(arguments: &Sign, log: Log) -> Result<()> {
     let files = Files::of::<Signing>(&arguments.input, arguments.sig.as_deref(), |path| {
         Some(with_ending(path, ENDING))
     })?;
+    check_stdin(&options.key, &options.reading, &[arguments.input.stdin()])?;
     let loaded = keys::private(&options.key, &options.reading)?;
     keys::warn(options, &loaded.key.weaknesses(), log);
     let scheme = schemes::of_signature(&arguments.scheme, &loaded)?;
     keys::check_use(options, &loaded, Purpose::Sign(&scheme))?;
     let key = SigningKey::with_backend(&loaded.key, scheme, &keys::backend(options)?)?;
-    files.run(&Signing { key }, log)
+    let (encoding, digest) = (arguments.encoding.encoding, arguments.digest.digest);
+    files.run(
+        &Signing {
+            key,
+            encoding,
+            digest,
+        },
+        log,
+    )
 }
 
 struct Signing {
     key: SigningKey,
+    encoding: Encoding,
+    /// Whether files hold digests.
+    digest: bool,
 }
 
 impl PerFile for Signing {
-    type Input = Digested;
+    type Input = Vec<u8>;
 
     const KIND: Kind = Kind {
         noun: "signature",
         ending: ENDING,
         option: "--sig",
-        is_binary: true,
         privacy: Privacy::Public,
-        most: 4096,
+        most: encoding::MOST,
     };
 
-    fn read(&self, path: Option<&Path>) -> Result<Digested> {
-        digest(path, self.key.verifying_key().scheme().hash())
+    fn read(&self, path: Option<&Path>) -> Result<Vec<u8>> {
+        files::digest(path, self.key.verifying_key().scheme().hash(), self.digest)
     }
 
-    fn results(&self, digests: &[&Digested]) -> Result<Vec<Result<Bytes>>> {
+    fn is_binary(&self) -> bool {
+        self.encoding.is_binary()
+    }
+
+    fn results(&self, digests: &[&Vec<u8>]) -> Result<Vec<Result<Bytes>>> {
         let digests: Vec<&[u8]> = digests.iter().map(|digest| &digest[..]).collect();
         let signatures = self.key.sign_digests(&digests)?.into_iter();
         Ok(signatures
-            .map(|signature| Ok(Zeroizing::new(signature.as_bytes().to_vec())))
+            .map(|signature| Ok(self.encoding.encoded(signature.as_bytes())))
             .collect())
     }
 
-    fn is_result(&self, digest: &Digested, existing: &Existing) -> Option<bool> {
+    fn is_result(&self, digest: &Vec<u8>, existing: &Existing) -> Option<bool> {
+        let signature = self.encoding.decoded(&existing.bytes).unwrap_or_default();
         let key = self.key.verifying_key();
-        Some(key.verify_digests(&[(digest, &existing.bytes)]) == [true])
+        Some(key.verify_digests(&[(digest, &signature)]) == [true])
+    }
+
+    fn why_not(&self) -> String {
+        "is no signature of it by this key, scheme and encoding".to_owned()
     }
 }

@@ -8,7 +8,7 @@ use rsalab_study::number;
 use rsalab_text::{Error, Outcome, PartTrace, Threads, container};
 use serde::Serialize;
 
-use super::inputs::{note_if_typed, one_file};
+use super::inputs::{check_stdin, note_if_typed, one_file};
 use crate::{
     arguments::{TextDecrypt, TextEncrypt, TraceOptions},
     exit::{Class, Failure, Result},
@@ -30,6 +30,11 @@ const FOR_STUDY: &str =
 /// Encrypts a text for a public key.
 pub(crate) fn encrypt(arguments: &TextEncrypt, log: Log) -> Result<()> {
     let options = &arguments.key;
+    let stdin = match arguments.text.text {
+        Some(_) => ("the text", false),
+        None => arguments.files.stdin(),
+    };
+    check_stdin(&options.key, &options.reading, &[stdin])?;
     let loaded = keys::public(&options.key, &options.reading)?;
     let key = keys::of_any_scheme(options, loaded, Purpose::Encrypt(None))?;
     let (from, to) = one_file(&arguments.files)?;
@@ -61,6 +66,7 @@ pub(crate) fn encrypt(arguments: &TextEncrypt, log: Log) -> Result<()> {
 /// Decrypts what [`encrypt`] made.
 pub(crate) fn decrypt(arguments: &TextDecrypt, log: Log) -> Result<()> {
     let options = &arguments.key;
+    check_stdin(&options.key, &options.reading, &[arguments.files.stdin()])?;
     let loaded = keys::private(&options.key, &options.reading)?;
     let key = keys::of_any_scheme(options, loaded, Purpose::Decrypt(None))?;
     let (from, to) = one_file(&arguments.files)?;

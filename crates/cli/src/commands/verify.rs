@@ -2,20 +2,20 @@
 
 use std::path::PathBuf;
 
-use rsalab_rsa::{format::Purpose, hash::Digested, signing::VerifyingKey};
+use rsalab_rsa::{format::Purpose, signing::VerifyingKey};
 use serde::Serialize;
 
 use super::{
-    inputs::{Inputs, with_ending},
+    encoding,
+    inputs::{Inputs, check_stdin, with_ending},
     per_file::GROUP,
     schemes,
     sign::ENDING,
 };
 use crate::{
-    arguments::Verify,
+    arguments::{Encoding, Verify},
     exit::{self, Class, Failure, Result},
-    files::{self, digest},
-    keys,
+    files, keys,
     output::{self, Log},
     printable::printable,
 };
@@ -40,6 +40,9 @@ pub(super) const UNREAD: &str = "unread";
 pub(crate) fn run(arguments: &Verify, log: Log) -> Result<()> {
     let options = &arguments.key;
     let pairs = pairs(arguments)?;
+    let sig_is_stdin = arguments.sig.as_deref().is_some_and(files::is_dash);
+    let others = [arguments.input.stdin(), ("its signature", sig_is_stdin)];
+    check_stdin(&options.key, &options.reading, &others)?;
     let loaded = keys::public(&options.key, &options.reading)?;
     keys::warn(options, &loaded.key.weaknesses(), log);
     let scheme = schemes::of_signature(&arguments.scheme, &loaded)?;
@@ -48,10 +51,14 @@ pub(crate) fn run(arguments: &Verify, log: Log) -> Result<()> {
         log.note("warning: SHA-1 is broken: two messages with one signature can be made");
     }
     let key = VerifyingKey::with_backend(&loaded.key, scheme, &keys::backend(options)?)?;
-    let k = loaded.key.modulus_len();
+    let reading = Reading {
+        k: loaded.key.modulus_len(),
+        encoding: arguments.encoding.encoding,
+        digest: arguments.digest.digest,
+    };
     let verdicts: Vec<Verdict> = pairs
         .chunks(GROUP)
-        .flat_map(|pairs| verify_group(&key, k, pairs))
+        .flat_map(|pairs| verify_group(&key, &reading, pairs))
         .collect();
     end(arguments.json.json, verdicts)
 }
@@ -72,14 +79,7 @@ fn pairs(arguments: &Verify) -> Result<Vec<Pair>> {
         let signature = with_ending(&path, ENDING);
         (Some(path), signature)
     };
-    let is_stdin = |path: &Option<PathBuf>| path.as_deref().is_none_or(files::is_dash);
     match (Inputs::of(&arguments.input)?, &arguments.sig) {
-        (Inputs::One(path), Some(signature)) if is_stdin(&path) && files::is_dash(signature) => {
-            refused(
-                "the message and its signature cannot both be standard input",
-                "name a file for one of them",
-            )
-        }
         (Inputs::One(path), Some(signature)) => Ok(vec![(path, signature.clone())]),
         (Inputs::One(Some(path)), None) if !files::is_dash(&path) => Ok(vec![beside(path)]),
         (Inputs::One(_), None) => refused(
@@ -94,35 +94,47 @@ fn pairs(arguments: &Verify) -> Result<Vec<Pair>> {
     }
 }
 
-/// The digest of a message, and the bytes of its signature.
-type Read = (Digested, Vec<u8>);
+/// How messages and signatures are read.
+struct Reading {
+    /// Bytes of a signature.
+    k: usize,
+    encoding: Encoding,
+    /// Whether files hold digests.
+    digest: bool,
+}
+
+/// The digest of a message, its signature, and what is wrong with how that is written.
+type Read = (Vec<u8>, Vec<u8>, Option<String>);
+
+impl Reading {
+    fn read(&self, key: &VerifyingKey, (path, signature): &Pair) -> Result<Read> {
+        let written = files::read_start(Some(signature), encoding::most(self.k))?;
+        let digest = files::digest(path.as_deref(), key.scheme().hash(), self.digest)?;
+        let fault = self.encoding.fault(&written, self.k);
+        let signature = self.encoding.decoded(&written).unwrap_or_default();
+        Ok((digest, signature, fault))
+    }
+}
 
 /// The verdict of each of some pairs: a pair that cannot be read does not stop the others.
-fn verify_group(key: &VerifyingKey, k: usize, pairs: &[Pair]) -> Vec<Verdict> {
-    let read: Vec<Result<Read>> = pairs
-        .iter()
-        .map(|(path, signature)| {
-            // One byte more shows that it is too long.
-            let signature = files::read_start(Some(signature), k as u64 + 1)?;
-            Ok((digest(path.as_deref(), key.scheme().hash())?, signature))
-        })
-        .collect();
+fn verify_group(key: &VerifyingKey, reading: &Reading, pairs: &[Pair]) -> Vec<Verdict> {
+    let read: Vec<Result<Read>> = pairs.iter().map(|pair| reading.read(key, pair)).collect();
     let items: Vec<(&[u8], &[u8])> = read
         .iter()
         .flatten()
-        .map(|(digest, signature)| (&digest[..], &signature[..]))
+        .map(|(digest, signature, _)| (&digest[..], &signature[..]))
         .collect();
     let mut verified = key.verify_digests(&items).into_iter();
     let verdict = |((path, signature), read): (&Pair, Result<Read>)| {
         let (verdict, reason, failure) = match read {
             Err(failure) => (UNREAD, Some(failure.sentence()), Some(failure)),
             Ok(_) if verified.next().expect("there is one for each") => ("OK", None, None),
-            Ok((_, signature)) => {
+            Ok((.., fault)) => {
                 let what = format!("the signature of {} is wrong", files::name(path.as_deref()));
                 let failure = Failure::new(Class::Verification, what).advice(
                     "the file was changed, or the key, the scheme, the hash or the length of the salt are others (see --salt-len any)",
                 );
-                ("FAILED", wrong_length(signature.len(), k), Some(failure))
+                ("FAILED", fault, Some(failure))
             }
         };
         Verdict {
@@ -134,18 +146,6 @@ fn verify_group(key: &VerifyingKey, k: usize, pairs: &[Pair]) -> Vec<Verdict> {
         }
     };
     pairs.iter().zip(read).map(verdict).collect()
-}
-
-pub(super) fn wrong_length(len: usize, k: usize) -> Option<String> {
-    match len {
-        len if len == k => None,
-        len if len > k => Some(format!(
-            "it is longer than the {k} bytes of a signature by this key"
-        )),
-        len => Some(format!(
-            "it has {len} bytes; a signature by this key has {k}"
-        )),
-    }
 }
 
 fn shown(verdicts: &[Verdict]) -> String {

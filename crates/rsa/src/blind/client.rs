@@ -175,6 +175,40 @@ impl BlindingKey {
             .collect())
     }
 
+    /// Whether a blinded message and a state are a request for this message: z r^-e mod n is an encoding of it.
+    ///
+    /// # Errors
+    ///
+    /// Those of the backend.
+    pub fn is_request(
+        &self,
+        message: &InputMessage,
+        pending: &Pending,
+        blinded: &[u8],
+    ) -> Result<bool> {
+        let k = self.modulus_len();
+        let is_ours = message.variant() == self.variant
+            && pending.variant == self.variant
+            && pending.key == self.identity
+            && pending.prefix == message.prefix();
+        if !is_ours || blinded.len() != k {
+            return Ok(false);
+        }
+        let mut power = Zeroizing::new(vec![0; k]);
+        let mut status = [Status::Done];
+        self.prepared
+            .runner()?
+            .run(&pending.inverse, &mut power, &mut status)?;
+        let mut encoding = Zeroizing::new(blinded.to_vec());
+        match self.arithmetic(1)?.multiply(&mut encoding, &power) {
+            Ok(()) if status == [Status::Done] => {}
+            Ok(()) | Err(rsalab_arith::Error::OutOfRange { .. }) => return Ok(false),
+            Err(error) => return Err(arithmetic(error)),
+        }
+        let encoder = Encoder::new(self.scheme, self.key.bits());
+        Ok(encoder.is_encoding_of(message.digest(), &mut encoding))
+    }
+
     fn check_variant(&self, variant: Variant) -> Result<()> {
         match variant == self.variant {
             true => Ok(()),

@@ -1,7 +1,7 @@
 //! `rsalab blind finalize`.
 
 use std::{
-    collections::HashMap,
+    collections::BTreeMap,
     path::{Path, PathBuf},
 };
 
@@ -19,7 +19,7 @@ use super::{
 };
 use crate::{
     arguments::{BlindFinalize, KeyOptions},
-    commands::inputs::{Destination, Inputs, with_ending},
+    commands::inputs::{Destination, Inputs, check_stdin, with_ending},
     exit::{Class, Failure, Result},
     files::{self, Privacy},
     keys,
@@ -40,12 +40,19 @@ pub(super) fn run(arguments: &BlindFinalize, log: Log) -> Result<()> {
         Inputs::One(path) => Some(One::of(arguments, path.clone())?),
         Inputs::Many(_) => None,
     };
+    let is_stdin = |path: &Option<PathBuf>| path.as_deref().is_some_and(files::is_dash);
+    let others = [
+        arguments.input.stdin(),
+        ("the state", is_stdin(&arguments.state)),
+        ("the blind signature", is_stdin(&arguments.blind_sig)),
+    ];
+    check_stdin(&options.key, &options.reading, &others)?;
     let loaded = keys::public(&options.key, &options.reading)?;
     keys::warn(options, &loaded.key.weaknesses(), log);
     let mut keys = Keys {
         options,
         loaded: &loaded,
-        ready: HashMap::new(),
+        ready: BTreeMap::new(),
     };
     match (inputs, one) {
         (Inputs::One(_), Some(one)) => one.finalize(&mut keys),
@@ -60,16 +67,17 @@ pub(super) fn run(arguments: &BlindFinalize, log: Log) -> Result<()> {
 struct Keys<'a> {
     options: &'a KeyOptions,
     loaded: &'a Loaded<PublicKey>,
-    ready: HashMap<Variant, BlindingKey>,
+    /// By their names.
+    ready: BTreeMap<&'static str, BlindingKey>,
 }
 
 impl Keys<'_> {
     fn of(&mut self, variant: Variant) -> Result<&BlindingKey> {
-        if !self.ready.contains_key(&variant) {
+        if !self.ready.contains_key(variant.name()) {
             let key = blinding_key(self.options, self.loaded, variant)?;
-            self.ready.insert(variant, key);
+            self.ready.insert(variant.name(), key);
         }
-        Ok(&self.ready[&variant])
+        Ok(&self.ready[variant.name()])
     }
 
     fn answer(&self, of: &Names<'_>) -> Result<Answer> {
@@ -124,11 +132,6 @@ impl One {
         let state = beside(arguments.state.as_ref(), path, STATE, "--state")?;
         let ending = format!("{BLINDED}{SIGNATURE}");
         let blind_sig = beside(arguments.blind_sig.as_ref(), path, &ending, "--blind-sig")?;
-        let typed = [path.unwrap_or(Path::new("-")), &state, &blind_sig];
-        if typed.iter().filter(|path| files::is_dash(path)).count() > 1 {
-            let what = "only one of message, state and blind signature can be standard input";
-            return Err(Failure::new(Class::Usage, what).advice("name files for the others"));
-        }
         let usual = path
             .filter(|path| !files::is_dash(path))
             .map(|path| with_ending(path, SIGNATURE));
@@ -277,7 +280,7 @@ fn write(keys: &mut Keys<'_>, path: &Path, answer: &Answer, signature: &Signatur
                     sig.display(),
                     prefix.display()
                 );
-                Err(Failure::new(Class::Io, what))
+                Err(Failure::about_existing(what))
             }
         };
     }

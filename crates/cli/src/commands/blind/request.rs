@@ -11,7 +11,7 @@ use super::{
 };
 use crate::{
     arguments::BlindRequest,
-    commands::inputs::{Destination, Inputs, with_ending},
+    commands::inputs::{Destination, Inputs, check_stdin, with_ending},
     exit::{Class, Failure, Result},
     files::{self, Privacy},
     keys,
@@ -31,6 +31,7 @@ pub(super) fn run(arguments: &BlindRequest, log: Log) -> Result<()> {
         Inputs::One(path) => Some(One::of(arguments, path.as_deref())?),
         Inputs::Many(_) => None,
     };
+    check_stdin(&options.key, &options.reading, &[arguments.input.stdin()])?;
     let loaded = keys::public(&options.key, &options.reading)?;
     keys::warn(options, &loaded.key.weaknesses(), log);
     let variant = arguments.variant.variant.into();
@@ -126,7 +127,7 @@ fn group(
     paths.iter().zip(opened).map(write).collect()
 }
 
-/// Whether the request of a file has been made: both of its files are there, and are of this key and variant.
+/// Whether the request of a file has been made: both of its files are there, and belong to it, to this key and variant.
 fn is_there(path: &Path, key: &BlindingKey, public: &rsalab_rsa::PublicKey) -> Result<bool> {
     let (out, state) = (with_ending(path, BLINDED), with_ending(path, STATE));
     let exists = |path: &Path| path.symlink_metadata().is_ok();
@@ -137,17 +138,23 @@ fn is_there(path: &Path, key: &BlindingKey, public: &rsalab_rsa::PublicKey) -> R
     let is_request = exists(&out) && exists(&state) && {
         let most = Pending::max_encoded_len(k) as u64 + 1;
         let encoded = Zeroizing::new(files::read_start(Some(&state), most)?);
-        let pending = Pending::decode(&encoded, public);
-        pending.is_ok_and(|pending| pending.variant() == key.variant())
-            && files::read_start(Some(&out), k as u64 + 1)?.len() == k
+        let blinded = files::read_start(Some(&out), k as u64 + 1)?;
+        match Pending::decode(&encoded, public) {
+            Ok(pending) if pending.variant() == key.variant() => {
+                let message = read_message(Some(path), key.variant(), pending.prefix())?;
+                key.is_request(&message, &pending, &blinded)?
+            }
+            _ => false,
+        }
     };
     match is_request {
         true => Ok(true),
         false => {
             let (out, state) = (out.display(), state.display());
-            let what =
-                format!("{out} or {state} exists already, and they are no request by this key");
-            Err(Failure::new(Class::Io, what))
+            let what = format!(
+                "{out} or {state} exists already, and they are no request for it by this key"
+            );
+            Err(Failure::about_existing(what))
         }
     }
 }

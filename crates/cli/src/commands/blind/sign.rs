@@ -12,7 +12,7 @@ use super::{allowed::check_use, names::SIGNATURE};
 use crate::{
     arguments::BlindSign,
     commands::{
-        inputs::with_ending,
+        inputs::{check_stdin, with_ending},
         per_file::{Bytes, Files, Kind, PerFile},
     },
     exit::{Class, Failure, Result},
@@ -32,6 +32,7 @@ pub(super) fn run(arguments: &BlindSign, log: Log) -> Result<()> {
     let files = Files::of::<Signing>(&arguments.input, arguments.out.as_deref(), |path| {
         Some(with_ending(path, SIGNATURE))
     })?;
+    check_stdin(&options.key, &options.reading, &[arguments.input.stdin()])?;
     let loaded = keys::private(&options.key, &options.reading)?;
     keys::warn(options, &loaded.key.weaknesses(), log);
     let variant: Variant = arguments.variant.variant.into();
@@ -53,7 +54,6 @@ impl PerFile for Signing {
         noun: "blind signature",
         ending: SIGNATURE,
         option: "--out",
-        is_binary: true,
         privacy: Privacy::Public,
         most: MOST + 1,
     };
@@ -72,6 +72,10 @@ impl PerFile for Signing {
             )));
         }
         Ok(bytes)
+    }
+
+    fn is_binary(&self) -> bool {
+        true
     }
 
     fn results(&self, inputs: &[&Vec<u8>]) -> Result<Vec<Result<Bytes>>> {

@@ -1,6 +1,6 @@
 //! `rsalab blind verify`.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use rsalab_rsa::blind::{BlindingKey, InputMessage, PREFIX_LEN, Variant};
 
@@ -9,11 +9,11 @@ use super::{
     names::{PREFIX, SIGNATURE, beside, inputs, read_message},
 };
 use crate::{
-    arguments::BlindVerify,
+    arguments::{BlindVerify, Encoding},
     commands::{
-        inputs::Inputs,
+        inputs::{Inputs, check_stdin},
         per_file::GROUP,
-        verify::{UNREAD, Verdict, end, wrong_length},
+        verify::{UNREAD, Verdict, end},
     },
     exit::{Class, Failure, Result},
     files, keys,
@@ -32,6 +32,13 @@ pub(super) fn run(arguments: &BlindVerify, log: Log) -> Result<()> {
     let options = &arguments.key;
     let variant: Variant = arguments.variant.variant.into();
     let names = names(arguments, variant)?;
+    let is_stdin = |path: &Option<PathBuf>| path.as_deref().is_some_and(files::is_dash);
+    let others = [
+        arguments.input.stdin(),
+        ("its signature", is_stdin(&arguments.sig)),
+        ("its prefix", is_stdin(&arguments.prefix)),
+    ];
+    check_stdin(&options.key, &options.reading, &others)?;
     let loaded = keys::public(&options.key, &options.reading)?;
     keys::warn(options, &loaded.key.weaknesses(), log);
     let key = blinding_key(options, &loaded, variant)?;
@@ -63,22 +70,7 @@ fn names(arguments: &BlindVerify, variant: Variant) -> Result<Vec<Names>> {
     };
     match inputs(&arguments.input, &of_one)? {
         Inputs::Many(paths) => paths.into_iter().map(|path| names_of(Some(path))).collect(),
-        Inputs::One(path) => {
-            let names = names_of(path)?;
-            let stdin = Path::new("-");
-            let read = [
-                names.message.as_deref().unwrap_or(stdin),
-                &names.signature,
-                names.prefix.as_deref().unwrap_or(Path::new("")),
-            ];
-            match read.iter().filter(|path| files::is_dash(path)).count() {
-                0 | 1 => Ok(vec![names]),
-                _ => refused(
-                    "only one of message, signature and prefix can be standard input",
-                    "name files for the others",
-                ),
-            }
-        }
+        Inputs::One(path) => Ok(vec![names_of(path)?]),
     }
 }
 
@@ -102,7 +94,7 @@ fn group(key: &BlindingKey, names: &[Names]) -> Vec<Verdict> {
                 let failure = Failure::new(Class::Verification, what).advice(
                     "the file or its prefix was changed, or the key or the variant is another",
                 );
-                let reason = wrong_length(signature.len(), key.modulus_len());
+                let reason = Encoding::Raw.fault(&signature, key.modulus_len());
                 ("FAILED", reason, Some(failure))
             }
         };

@@ -9,13 +9,15 @@
 //! | what a request asks for | `request` |
 //! | what is done with a key | `keyed` |
 //! | what an answer is | `answer` |
+//! | how an id comes back | `id` |
 
 mod answer;
+mod id;
 mod keyed;
 mod request;
 
 use std::{
-    collections::{BTreeMap, HashMap},
+    collections::BTreeMap,
     io::{self, BufRead, Read},
 };
 
@@ -25,7 +27,6 @@ use rsalab_rsa::{
     primality::{ROUNDS, is_probable_prime_on},
     random::SystemRng,
 };
-use serde_json::Value;
 
 use self::{
     answer::{Answer, Early, Outcome},
@@ -48,7 +49,7 @@ pub(super) fn run(arguments: &Vectors) -> Result<()> {
     let mut server = Server {
         backend: kernels::backend(arguments.kernel.name())?,
         is_batched: arguments.batch.is_some(),
-        keys: HashMap::new(),
+        keys: BTreeMap::new(),
         malformed: 0,
     };
     let batch = arguments.batch.unwrap_or(1);
@@ -63,7 +64,7 @@ pub(super) fn run(arguments: &Vectors) -> Result<()> {
                 None => is_last = true,
             }
         }
-        let text: String = server.answer(&lines)?.iter().map(output::line).collect();
+        let text: String = server.answer(&lines)?.iter().map(Answer::line).collect();
         if !text.is_empty() {
             output::deliver(text.as_bytes())?;
         }
@@ -97,7 +98,7 @@ struct Server {
     /// Whether the batch interfaces are used, even for one request.
     is_batched: bool,
     /// By the group of the jobs that they are for.
-    keys: HashMap<String, PreparedKey>,
+    keys: BTreeMap<String, PreparedKey>,
     /// Lines that were no requests.
     malformed: u64,
 }
@@ -112,10 +113,10 @@ impl Server {
         let mut groups: BTreeMap<String, Vec<(usize, Job)>> = BTreeMap::new();
         for (place, line) in lines.iter().enumerate() {
             let (id, job) = match serde_json::from_slice::<Request>(line) {
-                Ok(mut request) => (request.id.take(), self.read(&request)),
+                Ok(request) => (id::raw(line), self.read(&request)),
                 Err(error) => {
                     let reason = format!("this is no request: {error}");
-                    (Value::Null, Err(Early::Malformed(reason)))
+                    (None, Err(Early::Malformed(reason)))
                 }
             };
             let outcome = match job {

@@ -2,15 +2,22 @@
 
 use rsalab_rsa::Error;
 use serde::Serialize;
-use serde_json::Value;
 
-use crate::exit::Failure;
+use crate::{exit::Failure, output};
 
-#[derive(Serialize)]
 pub(super) struct Answer {
-    pub(super) id: Value,
-    #[serde(flatten)]
+    /// As JSON, letter by letter as it came; none is null.
+    pub(super) id: Option<String>,
     pub(super) outcome: Outcome,
+}
+
+impl Answer {
+    /// The answer as JSON, on one line.
+    pub(super) fn line(&self) -> String {
+        let id = self.id.as_deref().unwrap_or("null");
+        let outcome = output::line(&self.outcome);
+        format!("{{\"id\":{id},{}", outcome.trim_start_matches('{'))
+    }
 }
 
 #[derive(Clone, Serialize)]

@@ -13,8 +13,6 @@ use super::answer::{Early, Outcome};
 /// A request. Members that an operation does not need are ignored.
 #[derive(Deserialize)]
 pub(super) struct Request {
-    #[serde(default)]
-    pub(super) id: Value,
     pub(super) op: String,
     #[serde(flatten)]
     members: Map<String, Value>,
@@ -52,7 +50,8 @@ impl Request {
             ("verify", false) => (Work::Verify(self.signature_scheme()?), "msg"),
             ("sign", true) => (Work::RawPrivate, "msg"),
             ("sign", false) => (Work::Sign(self.signature_scheme()?), "msg"),
-            ("encrypt", _) => (Work::Encrypt(self.encryption_scheme()?), "msg"),
+            ("encrypt", true) => (Work::RawPublic, "msg"),
+            ("encrypt", false) => (Work::Encrypt(self.encryption_scheme()?), "msg"),
             ("decrypt", true) => (Work::RawPrivate, "ct"),
             ("decrypt", false) => (Work::Decrypt(self.encryption_scheme()?), "ct"),
             ("raw_priv", _) => (Work::RawPrivate, "in"),
