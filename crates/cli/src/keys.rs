@@ -108,6 +108,11 @@ pub(crate) fn load<K>(
     reading: &KeyFileOptions,
     load: impl Fn(&[u8], Option<&[u8]>) -> Result<K, Error>,
 ) -> Result<K> {
+    let password_is_stdin = reading.password_file.as_deref().is_some_and(files::is_dash);
+    if files::is_dash(path) && password_is_stdin {
+        let what = "the key and its password cannot both be standard input";
+        return Err(Failure::new(Class::Usage, what).advice("name a file for one of them"));
+    }
     let bytes = match files::is_dash(path) {
         true => format::read(io::stdin().lock()),
         false => File::open(path).and_then(format::read),

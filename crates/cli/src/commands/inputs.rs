@@ -75,7 +75,7 @@ pub(super) fn check_stdin(key: &Path, reading: &KeyFileOptions, others: &[Source
     let password = reading.password_file.as_deref();
     let of_key = [
         ("the key", files::is_dash(key)),
-        ("its password", password.is_some_and(files::is_dash)),
+        ("the password", password.is_some_and(files::is_dash)),
     ];
     let mut from_stdin = others
         .iter()

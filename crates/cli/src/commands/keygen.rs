@@ -20,8 +20,8 @@ mod destination;
 mod folder;
 mod maker;
 mod manifest;
-mod public_set;
 mod proof;
+mod public_set;
 
 use std::{
     sync::mpsc::{Receiver, RecvTimeoutError, sync_channel},

@@ -131,9 +131,9 @@ fn verify_group(key: &VerifyingKey, reading: &Reading, pairs: &[Pair]) -> Vec<Ve
             Ok(_) if verified.next().expect("there is one for each") => ("OK", None, None),
             Ok((.., fault)) => {
                 let what = format!("the signature of {} is wrong", files::name(path.as_deref()));
-                let failure = Failure::new(Class::Verification, what).advice(
+                let failure = Failure::new(Class::Verification, what).advice(fault.as_deref().unwrap_or(
                     "the file was changed, or the key, the scheme, the hash or the length of the salt are others (see --salt-len any)",
-                );
+                ));
                 ("FAILED", fault, Some(failure))
             }
         };

@@ -7,6 +7,8 @@ mod calibrate;
 mod cipher;
 mod conformance;
 mod elsewhere;
+mod encodings;
+mod existing;
 mod export;
 mod interrupted;
 mod kernels;

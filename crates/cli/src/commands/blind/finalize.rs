@@ -36,10 +36,6 @@ pub(super) fn run(arguments: &BlindFinalize, log: Log) -> Result<()> {
         ("--prefix", arguments.prefix.is_some()),
     ];
     let inputs = inputs(&arguments.input, &of_one)?;
-    let one = match &inputs {
-        Inputs::One(path) => Some(One::of(arguments, path.clone())?),
-        Inputs::Many(_) => None,
-    };
     let is_stdin = |path: &Option<PathBuf>| path.as_deref().is_some_and(files::is_dash);
     let others = [
         arguments.input.stdin(),
@@ -47,6 +43,10 @@ pub(super) fn run(arguments: &BlindFinalize, log: Log) -> Result<()> {
         ("the blind signature", is_stdin(&arguments.blind_sig)),
     ];
     check_stdin(&options.key, &options.reading, &others)?;
+    let one = match &inputs {
+        Inputs::One(path) => Some(One::of(arguments, path.clone())?),
+        Inputs::Many(_) => None,
+    };
     let loaded = keys::public(&options.key, &options.reading)?;
     keys::warn(options, &loaded.key.weaknesses(), log);
     let mut keys = Keys {

@@ -61,8 +61,12 @@ impl One {
             let what = "the state is secret, and not printed";
             return Err(Failure::new(Class::Usage, what).advice("name a file with --state"));
         }
-        files::check_absent(&state)?;
         let out = beside(arguments.out.as_ref(), path, BLINDED, "--out, or '-'")?;
+        if out == state {
+            let what = format!("--out and --state both name {}", out.display());
+            return Err(Failure::new(Class::Usage, what).advice("name a file for each"));
+        }
+        files::check_absent(&state)?;
         let blinded = Destination::of(Some(&out))?;
         blinded.check_terminal("the blinded message")?;
         Ok(One { blinded, state })

@@ -396,6 +396,7 @@ fn file_of_tar<'a>(name: &str, bytes: &'a [u8]) -> Option<(&'a [u8], &'a [u8])> 
         && *header.path_bytes() == *name.as_bytes();
     let len = usize::try_from(header.entry_size().ok()?).ok()?;
     let content = rest.get(..len)?;
-    let rest = rest.get(len.checked_next_multiple_of(BLOCK)?..)?;
-    is_it.then_some((content, rest))
+    let (filled, rest) = rest.split_at_checked(len.checked_next_multiple_of(BLOCK)?)?;
+    let is_filled = filled[len..].iter().all(|byte| *byte == 0);
+    (is_it && is_filled).then_some((content, rest))
 }
