@@ -46,6 +46,9 @@ if command -v openssl >/dev/null && command -v pkg-config >/dev/null && command 
     export PKG_CONFIG_SYSROOT_DIR="$tree" PKG_CONFIG_PATH="$tree/usr/lib/$multiarch/pkgconfig" LD_LIBRARY_PATH="$tree/usr/lib/$multiarch"
     sh "$folder/use.sh" "$tree"
   ) || fail "the packages do not work in a folder"
+  for package in "$tree"/usr/share/doc/*rsalab*; do
+    gzip -cd "$package/third-party-notices.gz" | grep -q '^subtle .*BSD-3-Clause' || fail "$package has no notices of third-party software"
+  done
   objdump -p "$folder/work/sign" | grep -q "NEEDED *librsalab\.so\.[0-9]" || fail "the example does not ask for a versioned library"
 else
   skip "openssl, pkg-config or cc is missing here"

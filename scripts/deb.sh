@@ -35,7 +35,7 @@ rm -rf "$folder"
 mkdir -p "$folder"
 folder=$(cd "$folder" && pwd)
 
-# begin PACKAGE: $tree, an empty one, with the licence and the changelog.
+# begin PACKAGE CRATE: $tree, an empty one, with the licences, those of what is linked into the crate's library too, and the changelog.
 begin() {
   package=$1 tree=$folder/$1
   docs=$tree/usr/share/doc/$package
@@ -54,8 +54,14 @@ begin() {
     echo
     echo "License: Apache-2.0"
     echo " On Debian systems the text is in /usr/share/common-licenses/Apache-2.0."
+    echo
+    echo "Files: third-party crates that are linked into the library"
+    echo "Copyright: their authors, as third-party-notices.gz in this folder says"
+    echo "License: those of third-party-notices.gz"
   } > "$docs/copyright"
   chmod 644 "$docs/copyright"
+  $cargo xtask notices "$2" | gzip -9n > "$docs/third-party-notices.gz"
+  gzip -cd "$docs/third-party-notices.gz" | grep -q "Permission is hereby granted" || { echo "deb.sh: no notices of $2" >&2; exit 1; }
   printf 'rsalab (%s) unstable; urgency=medium\n\n  * See CHANGELOG.md of the sources.\n\n -- %s  %s\n' \
     "$version" "$maintainer" "$(date -u -R -d "@$SOURCE_DATE_EPOCH")" | gzip -9n > "$docs/changelog.gz"
 }
@@ -88,7 +94,7 @@ libc() {
   echo "libc6 (>= ${newest:?no version of libc}), libgcc-s1 (>= 4.2)"
 }
 
-begin "$library"
+begin "$library" rsalab-c
 install -D -m 644 "$target/release/librsalab.so" "$tree/$lib/librsalab.so.$version"
 ln -s "librsalab.so.$version" "$tree/$lib/$soname"
 echo "activate-noawait ldconfig" > "$tree/DEBIAN/triggers"
@@ -99,7 +105,7 @@ once in the vector registers of the CPU; and a batcher, which answers together
 what many threads ask for one by one.
 DESCRIPTION
 
-begin librsalab-dev
+begin librsalab-dev rsalab-c
 install -D -m 644 bindings/c/include/rsalab.h "$tree/usr/include/rsalab.h"
 install -D -m 644 "$target/release/librsalab.a" "$tree/$lib/librsalab.a"
 ln -s "$soname" "$tree/$lib/librsalab.so"
@@ -113,7 +119,7 @@ Header, static library, manual page, file for pkg-config and an example of
 librsalab.
 DESCRIPTION
 
-begin openssl-provider-rsalab
+begin openssl-provider-rsalab rsalab-openssl-provider
 install -D -m 644 "$target/release/librsalab_provider.so" "$tree/$lib/ossl-modules/rsalab.so"
 install -d "$tree/etc/ssl"
 sed "s|/usr/lib/rsalab/rsalab.so|/$lib/ossl-modules/rsalab.so|" integrations/openssl-provider/openssl.cnf > "$tree/etc/ssl/openssl-rsalab.cnf"

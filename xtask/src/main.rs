@@ -5,6 +5,7 @@ use std::{path::Path, process::ExitCode};
 
 use clap::{Parser, Subcommand};
 
+mod notices;
 mod tidy;
 
 /// Chores of the repository.
@@ -21,6 +22,11 @@ enum Chore {
     Tidy,
     /// Write the table of engines, and excerpts of files, into the documents that have them.
     Documents,
+    /// Print the licences of what is linked into the library of a package.
+    Notices {
+        /// The package, such as `rsalab-c`.
+        package: String,
+    },
 }
 
 fn main() -> ExitCode {
@@ -30,6 +36,9 @@ fn main() -> ExitCode {
         .expect("xtask lies in the repository");
     let findings = match chore {
         Chore::Tidy => tidy::run(root),
+        Chore::Notices { package } => {
+            return print(notices::of(root, &package));
+        }
         Chore::Documents => tidy::write_documents(root).map(|()| Vec::new()),
     };
     match findings {
@@ -43,6 +52,20 @@ fn main() -> ExitCode {
             }
             eprintln!("xtask: {} finding(s)", findings.len());
             ExitCode::FAILURE
+        }
+        Err(error) => {
+            eprintln!("xtask could not run: {error:#}");
+            ExitCode::from(2)
+        }
+    }
+}
+
+/// Prints a text, or why there is none.
+fn print(text: anyhow::Result<String>) -> ExitCode {
+    match text {
+        Ok(text) => {
+            print!("{text}");
+            ExitCode::SUCCESS
         }
         Err(error) => {
             eprintln!("xtask could not run: {error:#}");
