@@ -1,6 +1,6 @@
 //! How the program ends: the classes of failure, their exit codes, and the message that a failure prints.
 
-use std::{borrow::Cow, error::Error, fmt, io};
+use std::{error::Error, fmt, io};
 
 use rsalab_study::{ErrorClass, number, store::StoreError};
 
@@ -292,13 +292,27 @@ impl fmt::Display for Failure {
     }
 }
 
-/// A sentence that a terminal shows whole: the names in it are a user's, and may have any length.
-fn shortened(sentence: &str) -> Cow<'_, str> {
+/// A sentence that a terminal shows whole, and without what is no name in it: the words are a user's, and may have any length.
+pub(crate) fn shortened(sentence: &str) -> String {
     const MOST_CHARS: usize = 1500;
-    match sentence.char_indices().nth(MOST_CHARS) {
-        Some((end, _)) => Cow::Owned(format!("{}…", &sentence[..end])),
-        None => Cow::Borrowed(sentence),
+    let words = sentence.split_inclusive(char::is_whitespace);
+    let mut short: String = words.map(short_word).collect();
+    if let Some((end, _)) = short.char_indices().nth(MOST_CHARS) {
+        short.truncate(end);
+        short.push('…');
     }
+    short
+}
+
+/// A word, in which no name is longer than that of a file: what is longer may be a key that somebody gave in its place.
+fn short_word(word: &str) -> String {
+    /// The longest name of a file on Linux.
+    const MOST_BYTES: usize = 255;
+    let short_name = |name: &str| match name.trim_end().len() {
+        len if len > MOST_BYTES => name.replace(name.trim_end(), &format!("({len} bytes)")),
+        _ => name.to_owned(),
+    };
+    word.split_inclusive('/').map(short_name).collect()
 }
 
 #[cfg(test)]
@@ -351,7 +365,7 @@ mod tests {
     #[test]
     fn names_cannot_break_a_line_or_go_on_for_ever() {
         let failure =
-            Failure::new(Class::Io, "cannot read a\nb\u{1b}[31m").advice("x".repeat(9999));
+            Failure::new(Class::Io, "cannot read a\nb\u{1b}[31m").advice("xx/".repeat(3333));
         let message = failure.to_string();
         assert!(
             message.starts_with("cannot read a\\nb\\u{1b}[31m\nxx"),
@@ -359,5 +373,16 @@ mod tests {
         );
         assert_eq!(message.lines().count(), 2);
         assert!(message.chars().count() < 2000);
+    }
+
+    #[test]
+    fn what_is_too_long_for_a_name_is_not_repeated() {
+        let failure = Failure::new(
+            Class::Io,
+            format!("cannot read a/{}/b: why", "x".repeat(255)),
+        );
+        assert!(failure.to_string().contains(&"x".repeat(255)));
+        let failure = Failure::new(Class::Io, format!("cannot read a/{}: why", "x".repeat(256)));
+        assert_eq!(failure.to_string(), "cannot read a/(256 bytes): why");
     }
 }

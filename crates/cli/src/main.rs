@@ -6,6 +6,7 @@
 //! | what a command does | `commands`, one file each |
 //! | how the program ends, and with which exit code | `exit`, `signals` |
 //! | how a user's keys and passwords come in | `keys`, `passwords` |
+//! | what of a command line is not repeated | `key_text` |
 //! | which keys are known to be weak | `blocklist` |
 //! | how a run is followed | `progress` |
 //! | what is written where | `output`, `printable`, `table`, `files` |
@@ -13,6 +14,7 @@
 
 use std::{
     env,
+    ffi::OsString,
     io::{self, IsTerminal},
     panic::{self, PanicHookInfo},
     process::ExitCode,
@@ -32,7 +34,7 @@ use tracing_subscriber::{
 
 use crate::{
     arguments::{Arguments, LogOptions},
-    exit::{Class, Failure},
+    exit::{Class, Failure, shortened},
     output::{Log, error_line},
     printable::printable,
 };
@@ -43,6 +45,7 @@ mod commands;
 mod exit;
 mod files;
 mod kernels;
+mod key_text;
 mod keys;
 mod output;
 mod passwords;
@@ -52,9 +55,13 @@ mod signals;
 mod table;
 
 fn main() -> ExitCode {
+    let words: Vec<OsString> = env::args_os().skip(1).collect();
+    if let Err(failure) = key_text::refuse(&words) {
+        return end(&failure);
+    }
     let arguments = match Arguments::read() {
         Ok(arguments) => arguments,
-        Err(error) => return usage(&error),
+        Err(error) => return usage(&error, &words),
     };
     trace(&arguments.log);
     panic::set_hook(Box::new(|defect| {
@@ -104,7 +111,7 @@ fn end(failure: &Failure) -> ExitCode {
 }
 
 /// Help and version go to standard output and are a success; mistakes go to standard error, without empty lines.
-fn usage(error: &clap::Error) -> ExitCode {
+fn usage(error: &clap::Error, words: &[OsString]) -> ExitCode {
     if !error.use_stderr() {
         let rendered = error.render();
         // Colours are for terminals.
@@ -116,6 +123,9 @@ fn usage(error: &clap::Error) -> ExitCode {
             Ok(()) => ExitCode::SUCCESS,
             Err(failure) => end(&failure),
         };
+    }
+    if let Some(failure) = key_text::unreadable(words) {
+        return end(&failure);
     }
     match error.kind() {
         ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => {
@@ -130,7 +140,7 @@ fn usage(error: &clap::Error) -> ExitCode {
                 .lines()
                 .filter(|line| !line.is_empty())
                 .take(MOST_LINES)
-                .map(printable)
+                .map(|line| printable(&shortened(line)))
                 .collect();
             error_line(format_args!("rsalab: {}", lines.join("\n")));
         }

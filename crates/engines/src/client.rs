@@ -243,10 +243,20 @@ impl Worker {
         match serde_json::from_slice::<Answer>(&heard) {
             Ok(Answer::Error(fault)) => Err(SessionError::Fault(fault)),
             Ok(answer) => Ok(answer),
-            Err(error) => Err(self.give_up(
-                request,
-                format!("{error}, in the line '{}'", excerpt(&heard)),
-            )),
+            Err(error) => {
+                let what = match request {
+                    Request::Hello { .. } | Request::Supports { .. } => {
+                        format!("{error}, in the line '{}'", excerpt(&heard))
+                    }
+                    // Where, but not what: the line may hold a key.
+                    _ => format!(
+                        "its line of {} bytes is no answer (column {})",
+                        heard.len(),
+                        error.column()
+                    ),
+                };
+                Err(self.give_up(request, what))
+            }
         }
     }
 

@@ -7,10 +7,13 @@ use std::{
     path::{Path, PathBuf},
 };
 
+use rsalab_rsa::format::is_key_text;
+
 use crate::{
     arguments::{InputOptions, KeyFileOptions, OneFileOptions},
     exit::{Class, Failure, Result},
     files::{self, Privacy},
+    key_text,
     output::{self, Log},
 };
 
@@ -94,6 +97,15 @@ pub(super) fn check_stdin(key: &Path, reading: &KeyFileOptions, others: &[Source
 fn listed(list: &Path) -> Result<Vec<PathBuf>> {
     let bytes = files::read(Some(list), MOST_LIST)
         .map_err(|failure| failure.or_advice("give fewer names at once"))?;
+    // The names would be in messages.
+    let mut lines = bytes.split(|&byte| byte == b'\n');
+    if is_key_text(&bytes) || lines.any(key_text::is_key) {
+        let what = format!(
+            "{} holds a key, not names of files",
+            files::name(Some(list))
+        );
+        return Err(Failure::new(Class::Input, what).advice("write a name on each line"));
+    }
     let names: Vec<PathBuf> = bytes
         .split(|&byte| byte == b'\n')
         .filter(|line| !line.is_empty())

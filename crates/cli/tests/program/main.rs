@@ -13,6 +13,7 @@ mod export;
 mod interrupted;
 mod kernels;
 mod key_files;
+mod key_texts;
 mod keygen;
 mod kill;
 mod limits;

@@ -170,6 +170,7 @@ pub(super) fn decode(json: &[u8], limits: Limits) -> Result<(Key, Restrictions)>
         jwk_algorithm: members.alg.take(),
         certificate: None,
     };
+    restrictions.check_words()?;
     Ok((members.key(limits)?, restrictions))
 }
 

@@ -4,6 +4,7 @@ use std::collections::HashSet;
 
 use base64ct::{Base64, Base64UrlUnpadded, Encoding as _};
 use rsalab_rsa::{
+    PublicKey,
     format::{Loaded, Purpose, encode_public},
     scheme::{EncryptionScheme, Oaep, SignatureScheme},
 };
@@ -82,11 +83,11 @@ impl Secrets {
             }
         };
         match load_private(file, None) {
-            Ok(loaded) => self.used(&loaded, &mut heard, name),
+            Ok(loaded) => self.used(&loaded, loaded.key.public(), &mut heard, name),
             Err(error) => heard(Some(error)),
         }
         match load_public(file, None) {
-            Ok(loaded) => self.used(&loaded, &mut heard, name),
+            Ok(loaded) => self.used(&loaded, &loaded.key, &mut heard, name),
             Err(error) => heard(Some(error)),
         }
         heard(decode_private(file).err());
@@ -95,8 +96,24 @@ impl Secrets {
     }
 
     /// What is said of a key that was read and is for something else.
-    fn used<K>(&self, loaded: &Loaded<K>, heard: &mut impl FnMut(Option<Error>), name: &str) {
+    fn used<K>(
+        &self,
+        loaded: &Loaded<K>,
+        key: &PublicKey,
+        heard: &mut impl FnMut(Option<Error>),
+        name: &str,
+    ) {
         self.check(&loaded.restrictions.to_string(), name);
+        // Whoever publishes the public key publishes what its file says that it is for.
+        let restrictions = Restrictions {
+            jwk_use: None,
+            jwk_operations: None,
+            jwk_algorithm: None,
+            ..loaded.restrictions.clone()
+        };
+        let plain = jwk::public(key, &restrictions).len();
+        let words = jwk::public(key, &loaded.restrictions).len() - plain;
+        assert!(words < 300, "{name}: {words} bytes in a public key");
         let sign = SignatureScheme::Pkcs1v15(Hash::Sha256);
         let encrypt = EncryptionScheme::Oaep(Oaep::new(Hash::Sha256));
         for purpose in [

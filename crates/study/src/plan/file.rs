@@ -2,6 +2,7 @@
 
 use std::{fmt, fs::File, io::Read, path::Path};
 
+use rsalab_rsa::format::is_key_text;
 use serde::{
     Deserialize, Deserializer, Serialize, Serializer,
     de::{self, SeqAccess, Visitor, value::SeqAccessDeserializer},
@@ -48,6 +49,12 @@ fn text_of(bytes: Vec<u8>) -> Result<String, PlanError> {
     if bytes.len() as u64 > MAX_FILE_BYTES {
         return Err(PlanError::new(
             "the file is longer than 1 MiB, so it is not a plan: name a TOML file with a [[grid]]",
+        ));
+    }
+    // Messages of the parser repeat names and values.
+    if is_key_text(&bytes) {
+        return Err(PlanError::new(
+            "the file holds a key, so it is not a plan: name a TOML file with a [[grid]]",
         ));
     }
     String::from_utf8(bytes).map_err(|error| {

@@ -10,12 +10,14 @@ use std::{
     path::{Path, PathBuf},
 };
 
+use clap::ValueEnum;
 use rsalab_engines::Exponent;
 use rustix::fs::OFlags;
 use serde::{Deserialize, Serialize};
 use zeroize::Zeroizing;
 
 use crate::{
+    arguments::KeyFormat,
     exit::{Class, Failure, Result},
     files::{self, Privacy},
     output::line,
@@ -241,6 +243,16 @@ fn check_header(found: &Header, wanted: &Header, path: &Path) -> Result<()> {
         None => Ok(()),
         Some(((property, there), (_, typed))) => {
             let folder = path.parent().unwrap_or(path).display();
+            // A manifest that somebody else wrote may hold anything in these places.
+            let there = match property {
+                "the insecure seed" => "another",
+                "the format" if KeyFormat::from_str(&there, false).is_err() => "unknown",
+                _ => &there,
+            };
+            let typed = match property {
+                "the insecure seed" => "the one of the command line",
+                _ => &typed,
+            };
             let what =
                 format!("the keys of {folder} have {property} {there}, and {typed} was asked for");
             Err(Failure::new(Class::Usage, what)

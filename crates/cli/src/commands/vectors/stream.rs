@@ -114,8 +114,9 @@ impl Server {
         for (place, line) in lines.iter().enumerate() {
             let (id, job) = match serde_json::from_slice::<Request>(line) {
                 Ok(request) => (id::raw(line), self.read(&request)),
+                // Where, but not what: the line may hold a key.
                 Err(error) => {
-                    let reason = format!("this is no request: {error}");
+                    let reason = format!("this is no request: {}", answer::fault(&error));
                     (None, Err(Early::Malformed(reason)))
                 }
             };

@@ -2,6 +2,7 @@
 
 use rsalab_rsa::Error;
 use serde::Serialize;
+use serde_json::error::Category;
 
 use crate::{exit::Failure, output};
 
@@ -86,6 +87,18 @@ impl From<Outcome> for Early {
 /// The library failed at a request that was well formed.
 pub(super) fn failed(error: Error) -> Failure {
     Failure::step("the requests could not be answered", error)
+}
+
+/// What is wrong with a line, without anything of it.
+pub(super) fn fault(error: &serde_json::Error) -> String {
+    let column = error.column();
+    match error.classify() {
+        Category::Eof => format!("it ends too early, at column {column}"),
+        Category::Data => format!(
+            "a member before column {column} has another type than it takes, is there twice, or is missing"
+        ),
+        Category::Syntax | Category::Io => format!("it is not JSON at column {column}"),
+    }
 }
 
 /// A size that is not supported is an answer; anything else is a failure.

@@ -56,11 +56,8 @@ impl Request {
             ("decrypt", false) => (Work::Decrypt(self.encryption_scheme()?), "ct"),
             ("raw_priv", _) => (Work::RawPrivate, "in"),
             ("raw_pub", _) => (Work::RawPublic, "in"),
-            (other, _) => {
-                return Err(
-                    Outcome::unsupported(format!("there is no operation '{other}'")).into(),
-                );
-            }
+            // Members may have changed places, so that the name may be a key.
+            _ => return Err(Outcome::unsupported("there is no operation of that name").into()),
         };
         Ok(Job {
             input: self.bytes(input)?,
@@ -97,17 +94,19 @@ impl Request {
             0 => hex::decode(text),
             _ => hex::decode(format!("0{text}")),
         };
-        even.map_err(|error| {
-            Early::Malformed(format!("the member \"{name}\" is not hexadecimal: {error}"))
-        })
+        even.map_err(|_| Early::Malformed(format!("the member \"{name}\" is not hexadecimal")))
     }
 
     fn hash(&self, name: &str, usual: Hash) -> Result<Hash, Early> {
         match self.text(name)? {
             None => Ok(usual),
-            Some(hash) => hash
-                .parse()
-                .map_err(|error: Error| Outcome::unsupported(error.to_string()).into()),
+            Some(hash) => hash.parse().map_err(|_: Error| {
+                let names = Hash::ALL.map(Hash::name).join(", ");
+                let reason = format!(
+                    "there is no hash function of the name in \"{name}\"; there are {names}"
+                );
+                Outcome::unsupported(reason).into()
+            }),
         }
     }
 
@@ -171,8 +170,8 @@ fn no_algorithm(error: Error) -> Early {
 fn no_scheme(scheme: Option<&str>, possible: &str) -> Early {
     match scheme {
         None => Early::Malformed("the member \"scheme\" is missing".to_owned()),
-        Some(scheme) => Outcome::unsupported(format!(
-            "there is no scheme '{scheme}' for this operation; there are {possible}"
+        Some(_) => Outcome::unsupported(format!(
+            "there is no scheme of that name for this operation; there are {possible}"
         ))
         .into(),
     }
