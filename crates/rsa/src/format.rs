@@ -14,6 +14,7 @@
 //! letter, at most [`MAX_FILE_LEN`] bytes, and no key whose numbers contradict each other. Writing is byte for byte what
 //! OpenSSL writes.
 
+mod armour;
 mod certificate;
 mod content;
 mod encrypted;
@@ -25,6 +26,7 @@ mod pkcs;
 mod pss;
 mod refusal;
 mod restrictions;
+mod structure;
 mod texts;
 
 use sha2::{Digest, Sha256};

@@ -6,6 +6,9 @@ use serde_json::error::Category;
 
 use crate::Error;
 
+/// What is said of anything else.
+pub(super) const NOT_A_KEY: &str = "this is not a key: it is neither PEM nor a DER structure that holds a key, no JSON Web Key and no line of OpenSSH's";
+
 /// For what is no key, or a damaged one.
 pub(super) fn refused(reason: impl Into<String>) -> Error {
     Error::Format {

@@ -1,4 +1,93 @@
-//! Texts that hold a key, and are not the file of one.
+//! Texts that hold a key, and are no PEM: other alphabets, other wrappings, other programs' files.
+
+use serde::Deserialize;
+use zeroize::Zeroizing;
+
+use super::{
+    armour::{self, find, from_base64},
+    content::Content,
+    refusal::{NOT_A_KEY, refused, unsupported},
+    structure::{SEQUENCE, structure},
+};
+use crate::Result;
+
+/// A text of UTF-16, or of UTF-8 with a byte order mark, as UTF-8 without one; none if it is neither.
+pub(super) fn in_utf8(bytes: &[u8]) -> Option<Zeroizing<Vec<u8>>> {
+    if let Some(text) = bytes.strip_prefix(b"\xef\xbb\xbf") {
+        return Some(Zeroizing::new(text.to_vec()));
+    }
+    let (text, order): (_, fn([u8; 2]) -> u16) = match bytes {
+        [0xff, 0xfe, text @ ..] => (text, u16::from_le_bytes),
+        [0xfe, 0xff, text @ ..] => (text, u16::from_be_bytes),
+        // Without a mark: text begins with a character of ASCII.
+        [1..=0x7f, 0, ..] => (bytes, u16::from_le_bytes),
+        [0, 1..=0x7f, ..] => (bytes, u16::from_be_bytes),
+        _ => return None,
+    };
+    let units = text.chunks(2).map(|unit| unit.try_into().map_or(0, order));
+    // The room is taken at once: growing would leave copies of the key behind.
+    let mut utf8 = Zeroizing::new(Vec::with_capacity(2 * text.len()));
+    for character in char::decode_utf16(units) {
+        let mut room = [0; 4];
+        utf8.extend_from_slice(character.ok()?.encode_utf8(&mut room).as_bytes());
+    }
+    Some(utf8)
+}
+
+/// The file of a service account (Google's, and others of its kind), whose key is a PEM among other members.
+#[derive(Deserialize)]
+struct Account {
+    private_key: Option<String>,
+    kty: Option<serde::de::IgnoredAny>,
+    keys: Option<serde::de::IgnoredAny>,
+}
+
+/// The PEM in an object of JSON that is no JSON Web Key.
+pub(super) fn in_account(json: &[u8]) -> Option<Zeroizing<Vec<u8>>> {
+    find(json, b"\"private_key\"")?;
+    let account: Account = serde_json::from_slice(json).ok()?;
+    let pem = Zeroizing::new(account.private_key?);
+    let is_account = account.kty.is_none() && account.keys.is_none();
+    (is_account && find(pem.as_bytes(), armour::BEGIN).is_some())
+        .then(|| Zeroizing::new(pem.as_bytes().to_vec()))
+}
+
+/// Opens base64 without BEGIN and END, and names what else a text may be.
+pub(super) fn open(text: &[u8]) -> Result<(Content, Zeroizing<Vec<u8>>)> {
+    let text = text.trim_ascii();
+    if find(text, b"---- BEGIN SSH2 ").is_some() {
+        return Err(unsupported(
+            "this is a key in the form of RFC 4716 (SSH2); convert it with `ssh-keygen -i -f FILE`",
+        ));
+    }
+    if text.starts_with(b"PuTTY-User-Key-File-") {
+        return Err(unsupported(
+            "this is a key of PuTTY (.ppk); convert it with `puttygen FILE -O private-openssh -o NEW`",
+        ));
+    }
+    if text.starts_with(b"<RSAKeyValue>") {
+        return Err(unsupported(
+            "this is a key in XML, which rsalab does not read",
+        ));
+    }
+    if text.len() > 2
+        && text
+            .iter()
+            .all(|&byte| is_hex(byte) || byte.is_ascii_whitespace())
+    {
+        return Err(refused(
+            "this file is text in hexadecimal; if it is a key, make the bytes of it with `xxd -r -p FILE`",
+        ));
+    }
+    let is_text = |&byte: &u8| is_base64(byte) || byte.is_ascii_whitespace();
+    match from_base64(text) {
+        Some(der) if der.first() == Some(&SEQUENCE) => Ok((structure(&der)?, der)),
+        None if text.starts_with(b"MI") && text.iter().all(is_text) => Err(refused(
+            "this is base64 without lines of BEGIN and END, and it is cut or damaged",
+        )),
+        _ => Err(refused(NOT_A_KEY)),
+    }
+}
 
 /// Whether a text has the marks of a key, public or private, in any form that keys are written in: such a text belongs into no message.
 pub fn is_key_text(text: &[u8]) -> bool {

@@ -24,6 +24,7 @@ use tempfile::TempDir;
 
 mod faulty;
 mod secrets;
+mod texts;
 
 /// What is refused takes milliseconds, and what it asks for minutes; in between lies the load of the machine.
 const HANGS: Duration = Duration::from_secs(30);

@@ -1,0 +1,287 @@
+//! PEM (RFC 7468): bytes as base64 between a line of BEGIN and a line of END. White space around lines and in the base64 is passed over, and
+//! so is text before, between and after the blocks.
+
+use base64ct::{Base64, Encoding};
+use zeroize::Zeroizing;
+
+use super::{
+    content::Content,
+    refusal::{not_rsa, refused, unsupported},
+    structure::{PKCS7, REQUEST, REVOKED, structure},
+};
+use crate::{Error, Result};
+
+pub(super) const BEGIN: &[u8] = b"-----BEGIN ";
+const END: &[u8] = b"-----END ";
+const DASHES: &[u8] = b"-----";
+
+/// What a label says that its block is.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    Key(Content),
+    Ec,
+    Dsa,
+    Parameters,
+    TrustedCertificate,
+    Request,
+    Revoked,
+    Pkcs7,
+    OpenPgp,
+}
+
+/// The labels that have a meaning here.
+const LABELS: [(&str, Kind); 26] = [
+    ("RSA PRIVATE KEY", Kind::Key(Content::Pkcs1Private)),
+    ("RSA PUBLIC KEY", Kind::Key(Content::Pkcs1Public)),
+    ("PRIVATE KEY", Kind::Key(Content::Pkcs8)),
+    ("PUBLIC KEY", Kind::Key(Content::Spki)),
+    ("ENCRYPTED PRIVATE KEY", Kind::Key(Content::EncryptedPkcs8)),
+    ("OPENSSH PRIVATE KEY", Kind::Key(Content::OpensshPrivate)),
+    ("CERTIFICATE", Kind::Key(Content::Certificate)),
+    ("X509 CERTIFICATE", Kind::Key(Content::Certificate)),
+    ("EC PRIVATE KEY", Kind::Ec),
+    ("DSA PRIVATE KEY", Kind::Dsa),
+    ("EC PARAMETERS", Kind::Parameters),
+    ("DSA PARAMETERS", Kind::Parameters),
+    ("DH PARAMETERS", Kind::Parameters),
+    ("X9.42 DH PARAMETERS", Kind::Parameters),
+    ("TRUSTED CERTIFICATE", Kind::TrustedCertificate),
+    ("CERTIFICATE REQUEST", Kind::Request),
+    ("NEW CERTIFICATE REQUEST", Kind::Request),
+    ("X509 CRL", Kind::Revoked),
+    ("PKCS7", Kind::Pkcs7),
+    ("PKCS #7 SIGNED DATA", Kind::Pkcs7),
+    ("CMS", Kind::Pkcs7),
+    ("PGP PUBLIC KEY BLOCK", Kind::OpenPgp),
+    ("PGP PRIVATE KEY BLOCK", Kind::OpenPgp),
+    ("PGP MESSAGE", Kind::OpenPgp),
+    ("PGP SIGNATURE", Kind::OpenPgp),
+    ("PGP SIGNED MESSAGE", Kind::OpenPgp),
+];
+
+/// A label that has a meaning.
+type Label = (&'static str, Kind);
+
+/// A block, from the line after BEGIN to END.
+struct Block<'a> {
+    /// None if the label is not known.
+    label: Option<Label>,
+    body: &'a [u8],
+}
+
+/// Opens the key of a text with PEM in it.
+pub(super) fn open(text: &[u8]) -> Result<(Content, Zeroizing<Vec<u8>>)> {
+    let blocks = blocks(text)?;
+    let block = only_key(&blocks)?;
+    let (label, kind) = block.label.ok_or_else(|| {
+        refused(
+            "this PEM file holds something that is not a key, or not one that rsalab reads: it knows no such label as that of its BEGIN line",
+        )
+    })?;
+    let content = expected(kind)?;
+    if find(block.body, b"Proc-Type: 4,ENCRYPTED").is_some() {
+        return Err(unsupported(
+            "this private key is encrypted as OpenSSL did it before PKCS#8, with one round of MD5; encrypt it anew with `openssl pkcs8 -topk8 -in FILE`",
+        ));
+    }
+    let der = decoded(block.body)?;
+    if content == Content::OpensshPrivate {
+        return Ok((content, in_lines(label, &der)));
+    }
+    let found = structure(&der)?;
+    if found != content {
+        return Err(refused(format!(
+            "this file is labelled {label}, but holds {}",
+            found.name()
+        )));
+    }
+    Ok((found, der))
+}
+
+/// What a label promises.
+fn expected(kind: Kind) -> Result<Content> {
+    Err(match kind {
+        Kind::Key(content) => return Ok(content),
+        Kind::Ec => not_rsa("EC"),
+        Kind::Dsa => not_rsa("DSA"),
+        Kind::Parameters => unsupported(
+            "this file holds parameters of EC, DSA or DH, which are no key; rsalab works with RSA keys only",
+        ),
+        Kind::TrustedCertificate => refused(
+            "this is a certificate with OpenSSL's own remarks; leave them out with `openssl x509 -in FILE`",
+        ),
+        Kind::Request => refused(format!(
+            "{REQUEST}; take the public key out of it with `openssl req -in FILE -pubkey -noout`"
+        )),
+        Kind::Revoked => refused(REVOKED),
+        Kind::Pkcs7 => refused(format!(
+            "{PKCS7}; take its certificates out of it with `openssl pkcs7 -in FILE -print_certs`"
+        )),
+        Kind::OpenPgp => unsupported("this is a file of OpenPGP, which rsalab does not read"),
+    })
+}
+
+/// The one block that is meant: the private key, if there is one; else the only block. Certificates lie beside a private key in the files of
+/// servers, and parameters before it.
+fn only_key<'a, 'b>(blocks: &'b [Block<'a>]) -> Result<&'b Block<'a>> {
+    let kinds = || blocks.iter().filter_map(|block| block.label);
+    let is_private = |block: &&Block<'_>| {
+        block
+            .label
+            .is_some_and(|(label, kind)| label.ends_with("PRIVATE KEY") && kind != Kind::OpenPgp)
+    };
+    let private: Vec<&Block<'_>> = blocks.iter().filter(is_private).collect();
+    match (private.as_slice(), blocks) {
+        ([key], _) => Ok(key),
+        ([], [only]) => Ok(only),
+        ([], [first, ..]) if kinds().any(|(_, kind)| kind == Kind::OpenPgp) => Ok(first),
+        ([], _) if kinds().all(|(_, kind)| kind == Kind::Key(Content::Certificate)) => {
+            Err(refused(format!(
+                "this file holds more than one PEM block, {} certificates; give it one key alone: `openssl x509 -in FILE` writes the first",
+                blocks.len()
+            )))
+        }
+        _ => Err(refused(format!(
+            "this file holds more than one PEM block, {}, {} of them private keys; give it one key alone",
+            blocks.len(),
+            private.len()
+        ))),
+    }
+}
+
+/// The blocks of a text that has at least one BEGIN.
+fn blocks(text: &[u8]) -> Result<Vec<Block<'_>>> {
+    let (mut blocks, mut misplaced, mut at) = (Vec::new(), None, 0);
+    while let Some(begin) = find(&text[at..], BEGIN).map(|place| at + place) {
+        // A BEGIN in the middle of a line belongs to a setting, or to somebody's sentence.
+        if !is_blank(line_before(text, begin)) {
+            misplaced.get_or_insert_with(|| behind_something(text, begin));
+            // Once a line, or a line of many would be looked at as often.
+            at = begin + line_from(text, begin).len();
+            continue;
+        }
+        let (block, end) = block(text, begin)?;
+        blocks.push(block);
+        at = end;
+    }
+    match (blocks.is_empty(), misplaced) {
+        (true, Some(error)) => Err(error),
+        _ => Ok(blocks),
+    }
+}
+
+/// The block that begins at a place, and where it ends.
+fn block(text: &[u8], begin: usize) -> Result<(Block<'_>, usize)> {
+    let start = begin + BEGIN.len();
+    let line = line_from(text, start);
+    let len = find(line, DASHES)
+        .ok_or_else(|| refused("this PEM file is damaged: its BEGIN line is cut or garbled"))?;
+    let (name, rest) = (&line[..len], &line[len + DASHES.len()..]);
+    let label = LABELS
+        .into_iter()
+        .find(|(label, _)| label.as_bytes() == name);
+    if !is_blank(rest) {
+        return Err(match rest.trim_ascii_start().starts_with(b"\\") {
+            true => refused(WRITTEN_OUT),
+            false => refused(ONE_LINE),
+        });
+    }
+    let body = start + line.len();
+    // The parts of a signed message end each other.
+    if matches!(label, Some((_, Kind::OpenPgp))) {
+        return Ok((Block { label, body: &[] }, body));
+    }
+    let end_line = [END, name, DASHES].concat();
+    let next = find(&text[body..], BEGIN).map_or(text.len(), |next| body + next);
+    let end = find(&text[body..next], &end_line).map(|end| body + end);
+    let end = end.ok_or_else(|| {
+        refused(match label {
+            Some((label, _)) => {
+                format!("this PEM file is cut: the line -----END {label}----- is missing")
+            }
+            None => "this PEM file is cut: its END line is missing".to_owned(),
+        })
+    })?;
+    let after = end + end_line.len();
+    if !is_blank(line_before(text, end)) || !is_blank(line_from(text, after)) {
+        return Err(refused(ONE_LINE));
+    }
+    let body = &text[body..end];
+    Ok((Block { label, body }, after))
+}
+
+const ONE_LINE: &str = "this PEM file has lost line ends: BEGIN and END stand on a line with something else; set a line end after the dashes of \
+                        the BEGIN line, and before and after the END line";
+const WRITTEN_OUT: &str = "the line ends of this PEM file are written out as \\n, as settings have them; turn them into line ends, such as by \
+                           `printf '%b' \"$(cat FILE)\"`";
+
+/// Why a BEGIN is not at the beginning of its line.
+fn behind_something(text: &[u8], begin: usize) -> Error {
+    let is_quoted = line_before(text, begin).trim_ascii_end().ends_with(b"\"")
+        || line_before(text, begin).trim_ascii_end().ends_with(b"'");
+    let how = match is_quoted {
+        true => "in quotation marks",
+        false => "behind other text",
+    };
+    refused(format!(
+        "the PEM in this file stands {how}, as in a setting; give a file that has it alone, from BEGIN to END, each line on a line of its own"
+    ))
+}
+
+/// The bytes in a body.
+fn decoded(body: &[u8]) -> Result<Zeroizing<Vec<u8>>> {
+    from_base64(body).ok_or_else(|| {
+        refused("this PEM file is damaged: between BEGIN and END is something else than base64")
+    })
+}
+
+/// Decodes base64 with any white space in it.
+pub(super) fn from_base64(text: &[u8]) -> Option<Zeroizing<Vec<u8>>> {
+    // The room is taken at once: growing would leave copies of the key behind.
+    let mut digits = Zeroizing::new(Vec::with_capacity(text.len()));
+    digits.extend(text.iter().filter(|byte| !byte.is_ascii_whitespace()));
+    let mut bytes = Zeroizing::new(vec![0; digits.len()]);
+    let len = Base64::decode(&digits[..], &mut bytes).ok()?.len();
+    bytes.truncate(len);
+    Some(bytes)
+}
+
+/// A block in lines of one length, as strict readers want it.
+fn in_lines(label: &str, bytes: &[u8]) -> Zeroizing<Vec<u8>> {
+    const WIDTH: usize = 70;
+    let base64 = Zeroizing::new(Base64::encode_string(bytes));
+    let mut text = Zeroizing::new(Vec::with_capacity(2 * base64.len() + 200));
+    text.extend_from_slice(format!("-----BEGIN {label}-----\n").as_bytes());
+    for line in base64.as_bytes().chunks(WIDTH) {
+        text.extend_from_slice(line);
+        text.push(b'\n');
+    }
+    text.extend_from_slice(format!("-----END {label}-----\n").as_bytes());
+    text
+}
+
+fn is_line_end(byte: &u8) -> bool {
+    matches!(byte, b'\n' | b'\r')
+}
+
+/// The part of a line that lies before a place.
+fn line_before(text: &[u8], place: usize) -> &[u8] {
+    let start = text[..place].iter().rposition(is_line_end);
+    &text[start.map_or(0, |end| end + 1)..place]
+}
+
+/// The part of a line that begins at a place, without the line's end.
+fn line_from(text: &[u8], place: usize) -> &[u8] {
+    let end = text[place..].iter().position(is_line_end);
+    &text[place..end.map_or(text.len(), |len| place + len)]
+}
+
+fn is_blank(text: &[u8]) -> bool {
+    text.trim_ascii().is_empty()
+}
+
+pub(super) fn find(haystack: &[u8], needle: &[u8]) -> Option<usize> {
+    haystack
+        .windows(needle.len())
+        .position(|window| window == needle)
+}
