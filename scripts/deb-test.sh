@@ -23,6 +23,7 @@ export OPENSSL_CONF=$under/etc/ssl/openssl-rsalab.cnf
 openssl list -providers > providers
 cat providers
 grep -q '^  rsalab' providers
+"$under/usr/bin/rsalab-openssl-check"
 openssl genpkey -propquery provider=rsalab -algorithm RSA -pkeyopt rsa_keygen_bits:2048 -out key.pem 2>/dev/null
 echo "a message" > message
 openssl dgst -sha256 -sign key.pem -out signature message

@@ -2,7 +2,7 @@
 # Debian packages of what was built for this machine: deb.sh [FOLDER]    (target/debian)
 #   librsalab0.1              the C library
 #   librsalab-dev             its header, archive, manual page, and file for pkg-config
-#   openssl-provider-rsalab   rsalab.so in OpenSSL's folder of modules, and /etc/ssl/openssl-rsalab.cnf
+#   openssl-provider-rsalab   rsalab.so in OpenSSL's folder of modules, and /etc/ssl/openssl-rsalab.cnf; rsalab-openssl-check
 # DEBFULLNAME and DEBEMAIL name the maintainer. Needs dpkg-deb, cargo and cc. scripts/deb-test.sh installs them into a fresh root. The same commit and compiler give the same packages.
 set -eu
 
@@ -123,6 +123,9 @@ begin openssl-provider-rsalab rsalab-openssl-provider
 install -D -m 644 "$target/release/librsalab_provider.so" "$tree/$lib/ossl-modules/rsalab.so"
 install -d "$tree/etc/ssl"
 sed "s|/usr/lib/rsalab/rsalab.so|/$lib/ossl-modules/rsalab.so|" integrations/openssl-provider/openssl.cnf > "$tree/etc/ssl/openssl-rsalab.cnf"
+install -D -m 755 integrations/openssl-provider/rsalab-openssl-check "$tree/usr/bin/rsalab-openssl-check"
+install -d "$docs/examples"
+sed "s|/usr/lib/rsalab/rsalab.so|/$lib/ossl-modules/rsalab.so|" integrations/openssl-provider/system.cnf > "$docs/examples/openssl-rsalab-system.cnf"
 echo /etc/ssl/openssl-rsalab.cnf > "$tree/DEBIAN/conffiles"
 finish libs "$(libc "$target/release/librsalab_provider.so"), libssl3 (>= 3.0) | libssl3t64" "OpenSSL provider: RSA in batches over the lanes of the CPU" <<DESCRIPTION
 RSA keys, signatures and encryption for programs on OpenSSL 3, without a change

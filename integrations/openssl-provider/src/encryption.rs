@@ -14,9 +14,10 @@ use zeroize::Zeroizing;
 
 use crate::{
     digests::{hash_named, name_of},
-    ffi::{param::Params, stack},
+    ffi::{param::Params, stack, version::Version},
     gather,
     key::Key,
+    settings::Settings,
 };
 
 type Result<T> = std::result::Result<T, String>;
@@ -57,6 +58,7 @@ pub(crate) enum Use {
 /// One of OpenSSL's `EVP_PKEY_CTX` for encryption.
 #[derive(Clone)]
 pub(crate) struct Context {
+    settings: Settings,
     key: Option<Arc<Key>>,
     padding: Padding,
     digest: Option<Hash>,
@@ -69,9 +71,10 @@ pub(crate) struct Context {
     implicit_rejection: bool,
 }
 
-impl Default for Context {
-    fn default() -> Self {
+impl Context {
+    pub(crate) fn new(_: Version, settings: Settings) -> Self {
         Context {
+            settings,
             key: None,
             padding: Padding::Pkcs1,
             digest: None,
@@ -141,6 +144,7 @@ impl Context {
 
     pub(crate) fn encrypt(&self, message: &[u8]) -> Result<Vec<u8>> {
         let key = self.key()?;
+        self.settings.bound(key.public())?;
         stack::roomy_in_job(|| match (self.scheme(), self.padding) {
             (Some(scheme), _) => key
                 .encrypt(scheme, message)
@@ -177,8 +181,8 @@ impl Context {
             }
         }
         // Nothing secret is kept here meanwhile: a job that is never resumed drops nothing.
-        let mut block =
-            gather::private(key, input.clone().into()).map_err(|error| error.to_string())?;
+        let mut block = gather::private(&self.settings, key, input.clone().into())
+            .map_err(|error| error.to_string())?;
         let scheme = self
             .scheme()
             .filter(|_| self.padding != Padding::Pkcs1 || self.implicit_rejection);

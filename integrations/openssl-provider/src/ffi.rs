@@ -6,6 +6,7 @@
 //! | reading and answering parameters | `param` |
 //! | how the provider is found, and what it offers | `provider` |
 //! | which OpenSSL has us loaded, and what depends on that | `version` |
+//! | the provider as one library context has it | `instance` |
 //! | OpenSSL's queue of errors | `errors` |
 //! | what contexts of all operations have in common | `context` |
 //! | RSA keys | `keymgmt`, and `generation` of new ones |
@@ -17,8 +18,9 @@
 
 mod cipher;
 mod context;
-mod errors;
+pub(crate) mod errors;
 mod generation;
+mod instance;
 pub(crate) mod jobs;
 mod keymgmt;
 pub(crate) mod param;

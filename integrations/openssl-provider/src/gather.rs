@@ -22,6 +22,7 @@ use crate::{
     },
     key::Key,
     pass::{Asked, Request, alone, compute, fills},
+    settings::Settings,
     threads,
 };
 
@@ -62,10 +63,16 @@ thread_local! {
 /// # Errors
 ///
 /// If the block is not below the modulus, the key has no private half, or the result failed its check.
-pub(crate) fn private(key: &Arc<Key>, input: Zeroizing<Vec<u8>>) -> Result<Zeroizing<Vec<u8>>> {
+pub(crate) fn private(
+    settings: &Settings,
+    key: &Arc<Key>,
+    input: Zeroizing<Vec<u8>>,
+) -> Result<Zeroizing<Vec<u8>>> {
     match jobs::current() {
-        None => threads::private(key, input),
-        Some(job) if job.may_pause() && stack::roomy(|| key.lanes())? > 1 => {
+        None => threads::private(settings.sharing, key, input),
+        Some(job)
+            if job.may_pause(settings.abandoned_jobs) && stack::roomy(|| key.lanes())? > 1 =>
+        {
             together(key, input, job)
         }
         Some(_) => stack::roomy(|| alone(key, &input)),

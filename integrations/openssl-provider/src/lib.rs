@@ -3,6 +3,7 @@
 //! | question | file |
 //! |---|---|
 //! | how OpenSSL calls us, and we OpenSSL | `ffi` |
+//! | what openssl.cnf may say | `settings` |
 //! | what a key is | `key` |
 //! | what a key of the type RSA-PSS is restricted to | `pss` |
 //! | what a signature context holds, and what it computes | `sign` |
@@ -28,6 +29,7 @@ mod gather;
 mod key;
 mod pass;
 mod pss;
+mod settings;
 mod shared;
 mod sign;
 mod statistics;

@@ -14,10 +14,11 @@ use subtle::ConstantTimeEq;
 use crate::{
     algorithm,
     digests::{Digest, Hasher, hasher},
-    ffi::{param::Params, stack, version},
+    ffi::{param::Params, stack, version::Version},
     gather,
     key::Key,
     pss::Kind,
+    settings::Settings,
     x931,
 };
 
@@ -54,6 +55,8 @@ pub(crate) enum Use {
 
 /// One of OpenSSL's `EVP_PKEY_CTX` for signatures.
 pub(crate) struct Context {
+    version: Version,
+    settings: Settings,
     key: Option<Arc<Key>>,
     purpose: Use,
     padding: Padding,
@@ -70,9 +73,11 @@ pub(crate) struct Context {
     signature: Option<Vec<u8>>,
 }
 
-impl Default for Context {
-    fn default() -> Self {
+impl Context {
+    pub(crate) fn new(version: Version, settings: Settings) -> Self {
         Context {
+            version,
+            settings,
             key: None,
             purpose: Use::Sign,
             padding: Padding::Pkcs1,
@@ -123,7 +128,7 @@ impl Context {
         }
         self.salt = match restrictions {
             Some(restrictions) => Salt::Bytes(restrictions.salt),
-            None if version::has_auto_digest_max() => Salt::AutoDigestMax,
+            None if self.version.has_auto_digest_max() => Salt::AutoDigestMax,
             None => Salt::Auto,
         };
         self.least_salt = restrictions.map(|restrictions| restrictions.salt);
@@ -220,7 +225,8 @@ impl Context {
     pub(crate) fn sign(&self, input: &[u8]) -> Result<Vec<u8>> {
         let key = self.key()?;
         let block = stack::roomy_in_job(|| self.block(key, input))?;
-        let output = gather::private(key, block.into()).map_err(|error| error.to_string())?;
+        let output = gather::private(&self.settings, key, block.into())
+            .map_err(|error| error.to_string())?;
         Ok(match self.padding {
             Padding::X931 => x931::smaller(output.to_vec(), key.public().n()),
             _ => output.to_vec(),
@@ -316,6 +322,7 @@ impl Context {
         if signature.len() != key.modulus_len() {
             return Err(REFUSED.into());
         }
+        self.settings.bound(key.public())?;
         let opened = stack::roomy_in_job(|| key.run_public(signature));
         let mut block = opened.map_err(|error| error.to_string())?.ok_or(REFUSED)?;
         let is_right = match (self.padding, self.digest) {
@@ -345,6 +352,7 @@ impl Context {
         if signature.len() != key.modulus_len() {
             return Err(REFUSED.into());
         }
+        self.settings.bound(key.public())?;
         let opened = stack::roomy_in_job(|| key.run_public(signature));
         let block = opened.map_err(|error| error.to_string())?.ok_or(REFUSED)?;
         match (self.padding, self.digest) {

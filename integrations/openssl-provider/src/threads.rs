@@ -11,7 +11,7 @@
 use std::{
     process,
     sync::{
-        Arc, Mutex, MutexGuard, OnceLock, PoisonError,
+        Arc, Mutex, MutexGuard, PoisonError,
         atomic::{AtomicU32, Ordering},
     },
     thread,
@@ -27,23 +27,22 @@ use crate::{
 };
 
 /// How threads share passes.
-#[derive(Clone, Copy, Debug)]
-struct Plan {
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Plan {
     /// How many passes run at once.
     passes: usize,
     /// How long a request waits for a full pass, where it could be computed.
     wait: Duration,
 }
 
-/// None where each thread computes for itself.
-static PLAN: OnceLock<Plan> = OnceLock::new();
-
-/// From now on threads share passes; one that could compute waits so long for a full one. Stays as it was first said in this process.
-pub(crate) fn share(wait: Duration) {
-    PLAN.get_or_init(|| Plan {
-        passes: thread::available_parallelism().map_or(1, usize::from),
-        wait,
-    });
+impl Plan {
+    /// One that could compute waits so long for a full pass.
+    pub(crate) fn new(wait: Duration) -> Plan {
+        Plan {
+            passes: thread::available_parallelism().map_or(1, usize::from),
+            wait,
+        }
+    }
 }
 
 struct Queue {
@@ -88,18 +87,22 @@ fn queue() -> Option<MutexGuard<'static, Queue>> {
     Some(queue)
 }
 
-/// The private operation on a block as long as the modulus.
+/// The private operation on a block as long as the modulus; without a plan, by this thread alone.
 ///
 /// # Errors
 ///
 /// If the block is not below the modulus, the key has no private half, or the result failed its check.
-pub(crate) fn private(key: &Arc<Key>, input: Zeroizing<Vec<u8>>) -> Result<Zeroizing<Vec<u8>>> {
-    let Some(plan) = PLAN.get() else {
+pub(crate) fn private(
+    plan: Option<Plan>,
+    key: &Arc<Key>,
+    input: Zeroizing<Vec<u8>>,
+) -> Result<Zeroizing<Vec<u8>>> {
+    let Some(plan) = plan else {
         return alone(key, &input);
     };
     let lanes = key.lanes()?;
     match queue() {
-        Some(queue) if lanes > 1 => together(key, lanes, input, plan, queue),
+        Some(queue) if lanes > 1 => together(key, lanes, input, &plan, queue),
         _ => alone(key, &input),
     }
 }
@@ -191,9 +194,10 @@ mod tests {
 
     /// 2 to the private exponent, which no other thread disturbs.
     fn two(key: &Arc<Key>) -> Zeroizing<Vec<u8>> {
+        let plan = Some(Plan::new(Duration::ZERO));
         let mut block = vec![0; key.modulus_len()];
         *block.last_mut().unwrap() = 2;
-        private(key, block.into()).unwrap()
+        private(plan, key, block.into()).unwrap()
     }
 
     #[test]
@@ -206,13 +210,12 @@ mod tests {
             block
         });
         let expected = expected.unwrap();
-        share(Duration::ZERO);
         assert_eq!(two(&one), expected);
         // As a fork leaves it: passes that nobody runs here, and a request that nobody fetches.
         let stale = Arc::new(Request::of_job(vec![0; 64].into()));
         {
             let mut queue = lock();
-            queue.running = PLAN.get().unwrap().passes;
+            queue.running = Plan::new(Duration::ZERO).passes;
             queue.waiting.push(Asked::new(&other, &stale));
         }
         PROCESS.store(0, Ordering::Relaxed);

@@ -3,18 +3,19 @@
 use std::ffi::{c_int, c_void};
 
 use super::{
-    context::{Room, dup, free, get_params, inits, make, own, produce, set_params},
+    context::{Room, dup, free, get_params, inits, make, produce, set_params, with},
     param::{END, OCTETS, OCTETS_PTR, Params, UNSIGNED, UTF8, describe},
     slot::{Slot, slot},
-    types::{Dispatch, LAST, Param, entry, octets, status},
+    types::{Dispatch, LAST, Param, entry, octets},
 };
 use crate::{
     encryption::{Context, Use},
     pss::Kind,
 };
 
-unsafe extern "C" fn new(_: *mut c_void) -> *mut c_void {
-    make::<Context>()
+unsafe extern "C" fn new(provider: *mut c_void) -> *mut c_void {
+    // SAFETY: OpenSSL passes the provider's context.
+    unsafe { make::<Context>(provider) }
 }
 
 /// # Safety
@@ -22,13 +23,12 @@ unsafe extern "C" fn new(_: *mut c_void) -> *mut c_void {
 /// As for OpenSSL's functions that begin an operation.
 unsafe fn begin(
     purpose: Use,
-    context: *mut c_void,
+    context: &mut Context,
     key: *mut c_void,
     params: *const Param,
 ) -> Result<(), String> {
-    // SAFETY: OpenSSL passes a context and a key of ours, and an array for this call.
-    let (context, key, params) =
-        unsafe { (own::<Context>(context)?, slot(key), Params::new(params)) };
+    // SAFETY: OpenSSL passes a key of ours, and an array for this call.
+    let (key, params) = unsafe { (slot(key), Params::new(params)) };
     if key.is_some_and(|slot| slot.kind != Kind::Rsa) {
         return Err(
             "operation not supported for this keytype: a key of the type RSA-PSS does not encrypt"

@@ -3,16 +3,19 @@
 use std::{
     ffi::{c_int, c_void},
     ptr,
+    sync::Arc,
 };
 
 use super::{
+    instance::Instance,
     param::Params,
-    types::{Param, deliver, guard, status},
+    types::{Param, deliver, guard},
 };
 use crate::{encryption, sign};
 
-/// What OpenSSL holds a context of, behind a pointer. A clone has the operation as far as it has come.
-pub(super) trait Context: Default + Clone {
+/// An operation's context. A clone has the operation as far as it has come.
+pub(super) trait Context: Clone {
+    fn new(instance: &Instance) -> Self;
     fn get_params(&self, params: &Params<'_>) -> Result<(), String>;
     fn set_params(&mut self, params: &Params<'_>) -> Result<(), String>;
 }
@@ -21,6 +24,10 @@ macro_rules! contexts {
     ($($context:ty),*) => {
         $(
             impl Context for $context {
+                fn new(instance: &Instance) -> Self {
+                    Self::new(instance.version, instance.settings)
+                }
+
                 fn get_params(&self, params: &Params<'_>) -> Result<(), String> {
                     self.get_params(params)
                 }
@@ -35,40 +42,61 @@ macro_rules! contexts {
 
 contexts!(sign::Context, encryption::Context);
 
-fn boxed<C>(context: C) -> *mut c_void {
-    Box::into_raw(Box::new(context)).cast()
+/// What OpenSSL holds a context of, behind a pointer.
+struct Held<C> {
+    instance: Arc<Instance>,
+    context: C,
 }
 
-/// A new context; OpenSSL's functions that make one differ in what else they pass.
-pub(super) fn make<C: Context>() -> *mut c_void {
-    guard(ptr::null_mut(), || boxed(C::default()))
+fn boxed<C>(instance: Arc<Instance>, context: C) -> *mut c_void {
+    Box::into_raw(Box::new(Held { instance, context })).cast()
+}
+
+/// A new context of a provider's; OpenSSL's functions that make one differ in what else they pass.
+///
+/// # Safety
+///
+/// `provider` is the provider's context.
+pub(super) unsafe fn make<C: Context>(provider: *mut c_void) -> *mut c_void {
+    // SAFETY: the caller's promise.
+    let instance = unsafe { Instance::of(provider) };
+    let new = || boxed(Arc::clone(&instance), C::new(&instance));
+    instance.guard(ptr::null_mut(), new)
 }
 
 pub(super) unsafe extern "C" fn free<C: Context>(context: *mut c_void) {
     guard((), || {
         if !context.is_null() {
             // SAFETY: `make` or `dup` made it, and OpenSSL frees it once.
-            drop(unsafe { Box::from_raw(context.cast::<C>()) });
+            drop(unsafe { Box::from_raw(context.cast::<Held<C>>()) });
         }
     });
 }
 
 pub(super) unsafe extern "C" fn dup<C: Context>(context: *mut c_void) -> *mut c_void {
-    guard(ptr::null_mut(), || {
-        // SAFETY: OpenSSL passes a context of ours.
-        match unsafe { own::<C>(context) } {
-            Ok(context) => boxed(context.clone()),
-            Err(_) => ptr::null_mut(),
-        }
-    })
+    // SAFETY: OpenSSL passes a context of ours.
+    let Some(held) = (unsafe { context.cast::<Held<C>>().as_ref() }) else {
+        return ptr::null_mut();
+    };
+    let instance = &held.instance;
+    let copy = || boxed(Arc::clone(instance), held.context.clone());
+    instance.guard(ptr::null_mut(), copy)
 }
 
+/// Does something with a context, and reports what fails.
+///
 /// # Safety
 ///
-/// `context` is null or was made by `make` or `dup` for a C, is not freed, and used by nobody else during `'a`.
-pub(super) unsafe fn own<'a, C: Context>(context: *mut c_void) -> Result<&'a mut C, String> {
+/// `context` is null or was made by `make` or `dup` for a C, is not freed, and used by nobody else meanwhile.
+pub(super) unsafe fn with<C: Context>(
+    context: *mut c_void,
+    body: impl FnOnce(&mut C) -> Result<(), String>,
+) -> c_int {
     // SAFETY: the caller's promise.
-    unsafe { context.cast::<C>().as_mut() }.ok_or_else(|| "there is no context".into())
+    match unsafe { context.cast::<Held<C>>().as_mut() } {
+        Some(Held { instance, context }) => instance.status(|| body(context)),
+        None => 0,
+    }
 }
 
 pub(super) unsafe extern "C" fn get_params<C: Context>(
@@ -76,7 +104,7 @@ pub(super) unsafe extern "C" fn get_params<C: Context>(
     params: *mut Param,
 ) -> c_int {
     // SAFETY: OpenSSL passes a context of ours, and an array for this call.
-    status(|| unsafe { own::<C>(context)?.get_params(&Params::new(params)) })
+    unsafe { with::<C>(context, |context| context.get_params(&Params::new(params))) }
 }
 
 pub(super) unsafe extern "C" fn set_params<C: Context>(
@@ -84,7 +112,7 @@ pub(super) unsafe extern "C" fn set_params<C: Context>(
     params: *const Param,
 ) -> c_int {
     // SAFETY: OpenSSL passes a context of ours, and an array for this call.
-    status(|| unsafe { own::<C>(context)?.set_params(&Params::new(params)) })
+    unsafe { with::<C>(context, |context| context.set_params(&Params::new(params))) }
 }
 
 /// Room for a result, as OpenSSL passes it: where it goes, where its length goes, and how many bytes there are.
@@ -98,21 +126,20 @@ pub(super) struct Room {
 ///
 /// # Safety
 ///
-/// As for [`own`], during the call, and for [`deliver`].
+/// As for [`with`], and for [`deliver`].
 pub(super) unsafe fn produce<C: Context, R: AsRef<[u8]>>(
     context: *mut c_void,
     room: Room,
     needed: impl FnOnce(&C, &Room) -> Result<usize, String>,
     compute: impl FnOnce(&mut C) -> Result<R, String>,
 ) -> c_int {
-    status(|| {
+    let into_room = |context: &mut C| {
+        let needed = needed(context, &room)?;
         // SAFETY: the caller's promise.
-        unsafe {
-            let context = own::<C>(context)?;
-            let needed = needed(context, &room)?;
-            deliver(room.out, room.len, room.bytes, needed, || compute(context))
-        }
-    })
+        unsafe { deliver(room.out, room.len, room.bytes, needed, || compute(context)) }
+    };
+    // SAFETY: the caller's promise.
+    unsafe { with(context, into_room) }
 }
 
 /// Functions that begin an operation, of the type that most of them have: `name: purpose;` for each, by the function named first.
@@ -125,7 +152,7 @@ macro_rules! inits {
                 params: *const Param,
             ) -> c_int {
                 // SAFETY: called by OpenSSL.
-                status(|| unsafe { $begin($purpose, context, key, params) })
+                unsafe { with(context, |context| $begin($purpose, context, key, params)) }
             }
         )*
     };

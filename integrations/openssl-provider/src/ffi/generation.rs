@@ -13,10 +13,11 @@ use rsalab_rsa::{
 };
 
 use super::{
+    instance::Instance,
     param::{END, INTEGER, Params, UNSIGNED, UTF8, describe},
     slot::{KEYPAIR, boxed},
-    types::{Callback, Param, status},
-    version,
+    types::{Callback, Param},
+    version::TOO_MANY_PRIMES,
 };
 use crate::{key::Key, pss::Kind};
 
@@ -25,6 +26,7 @@ const LEAST_BITS: usize = 512;
 
 /// What is to be generated.
 struct Generation {
+    instance: Arc<Instance>,
     kind: Kind,
     bits: usize,
     e: u64,
@@ -40,31 +42,39 @@ impl Generation {
 }
 
 pub(super) unsafe extern "C" fn init(
-    _: *mut c_void,
+    provider: *mut c_void,
     selection: c_int,
     params: *const Param,
 ) -> *mut c_void {
     // SAFETY: called by OpenSSL.
-    unsafe { begin(Kind::Rsa, selection, params) }
+    unsafe { begin(provider, Kind::Rsa, selection, params) }
 }
 
 pub(super) unsafe extern "C" fn init_pss(
-    _: *mut c_void,
+    provider: *mut c_void,
     selection: c_int,
     params: *const Param,
 ) -> *mut c_void {
     // SAFETY: called by OpenSSL.
-    unsafe { begin(Kind::Pss(None), selection, params) }
+    unsafe { begin(provider, Kind::Pss(None), selection, params) }
 }
 
 /// # Safety
 ///
 /// As for OpenSSL's function that begins a generation.
-unsafe fn begin(kind: Kind, selection: c_int, params: *const Param) -> *mut c_void {
+unsafe fn begin(
+    provider: *mut c_void,
+    kind: Kind,
+    selection: c_int,
+    params: *const Param,
+) -> *mut c_void {
     if selection & KEYPAIR == 0 {
         return ptr::null_mut();
     }
+    // SAFETY: OpenSSL passes the provider's context.
+    let instance = unsafe { Instance::of(provider) };
     let generation = Box::into_raw(Box::new(Generation {
+        instance,
         kind,
         bits: 2048,
         e: 65537,
@@ -81,15 +91,18 @@ unsafe fn begin(kind: Kind, selection: c_int, params: *const Param) -> *mut c_vo
 }
 
 pub(super) unsafe extern "C" fn set_params(generation: *mut c_void, params: *const Param) -> c_int {
-    status(|| {
-        // SAFETY: OpenSSL passes what `begin` made, and an array for this call.
-        let (generation, params) = unsafe {
-            (
-                generation.cast::<Generation>().as_mut(),
-                Params::new(params),
-            )
-        };
-        let generation = generation.ok_or("nothing is being generated")?;
+    // SAFETY: OpenSSL passes what `begin` made, and an array for this call.
+    let (generation, params) = unsafe {
+        (
+            generation.cast::<Generation>().as_mut(),
+            Params::new(params),
+        )
+    };
+    let Some(generation) = generation else {
+        return 0;
+    };
+    let instance = Arc::clone(&generation.instance);
+    instance.status(|| {
         let number = |name: &str| {
             params
                 .find(name)
@@ -106,8 +119,8 @@ pub(super) unsafe extern "C" fn set_params(generation: *mut c_void, params: *con
         }
         if let Some(primes) = number("primes") {
             generation.primes = usize::try_from(primes?).map_err(|_| "a number is negative")?;
-            if generation.primes > version::most_primes() {
-                return Err(version::TOO_MANY_PRIMES.into());
+            if generation.primes > instance.version.most_primes() {
+                return Err(TOO_MANY_PRIMES.into());
             }
         }
         // For a key of the type RSA, restrictions are not looked at: OpenSSL does not, either.
@@ -150,12 +163,15 @@ pub(super) unsafe extern "C" fn generate(
     _: *mut c_void,
 ) -> *mut c_void {
     let mut made = ptr::null_mut();
-    status(|| {
-        // SAFETY: OpenSSL passes what `begin` made.
-        let generation = unsafe { generation.cast::<Generation>().as_ref() }
-            .ok_or("nothing is being generated")?;
+    // SAFETY: OpenSSL passes what `begin` made.
+    let Some(generation) = (unsafe { generation.cast::<Generation>().as_ref() }) else {
+        return made;
+    };
+    let instance = &generation.instance;
+    instance.status(|| {
         let key = generation.key().map_err(|error| error.to_string())?;
-        made = boxed(generation.kind, Some(Arc::new(Key::from_private(key))));
+        let key = Arc::new(Key::from_private(key));
+        made = boxed(instance, generation.kind, Some(key));
         Ok(())
     });
     made

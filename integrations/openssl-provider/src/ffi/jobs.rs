@@ -2,7 +2,7 @@
 //!
 //! A program may free a connection whose job is paused (HAProxy does: its issue #3453). OpenSSL then frees the job's wait context, but
 //! neither the job nor its stack of 32 KiB nor what the functions on it hold, and nobody outside OpenSSL can. So what we hold is
-//! released when the wait context is freed, such jobs are counted, and after [`abandoned_at_most`] of them no job of the process
+//! released when the wait context is freed, such jobs are counted, and after as many of them as `abandoned-jobs` says no job of the process
 //! is paused any more: whoever breaks connections off cannot make a server grow without end.
 
 use std::{
@@ -29,19 +29,17 @@ struct Functions {
 static FUNCTIONS: OnceLock<Option<Functions>> = OnceLock::new();
 /// Paused jobs whose connection was freed, so far.
 static ABANDONED: AtomicUsize = AtomicUsize::new(0);
-/// With how many of them no job is paused any more.
-static MOST_ABANDONED: AtomicUsize = AtomicUsize::new(1024);
 /// Its address names our descriptor in a wait context.
 static NAME: u8 = 0;
-
-/// After how many abandoned jobs no job is paused any more; with 0, none ever is.
-pub(super) fn abandoned_at_most(jobs: usize) {
-    MOST_ABANDONED.store(jobs, Ordering::Relaxed);
-}
 
 /// Jobs that were paused when their connection was freed.
 pub(super) fn abandoned() -> usize {
     ABANDONED.load(Ordering::Relaxed)
+}
+
+/// Looks the functions up, while the provider is loaded: a child of a fork would wait for ever for another thread of its parent that does.
+pub(super) fn find_functions() {
+    functions();
 }
 
 fn functions() -> Option<&'static Functions> {
@@ -94,9 +92,9 @@ type Release = Box<dyn FnOnce() + Send>;
 type Paused = Mutex<Option<Release>>;
 
 impl Job {
-    /// Whether the job may pause.
-    pub(crate) fn may_pause(&self) -> bool {
-        abandoned() < MOST_ABANDONED.load(Ordering::Relaxed)
+    /// Whether the job may pause, where so many abandoned ones are the most.
+    pub(crate) fn may_pause(&self, abandoned_jobs: usize) -> bool {
+        abandoned() < abandoned_jobs
     }
 
     /// Makes the job's wait descriptor ready, pauses, and returns when the job is resumed; at once if it cannot pause.

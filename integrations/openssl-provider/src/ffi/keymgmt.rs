@@ -13,20 +13,32 @@ use rsalab_rsa::{
 use zeroize::{Zeroize, Zeroizing};
 
 use super::{
-    errors, generation,
+    generation,
+    instance::Instance,
     param::{END, INTEGER, Params, UNSIGNED, UTF8, describe, signed, text, unsigned},
     slot::{KEYPAIR, OTHER_PARAMETERS, PRIVATE, PUBLIC, Slot, boxed, slot},
-    types::{Callback, Dispatch, LAST, Param, entry, guard, status},
-    version,
+    types::{Callback, Dispatch, LAST, Param, entry, guard},
+    version::TOO_MANY_PRIMES,
 };
 use crate::{digests::name_of, key::Key, pss::Kind};
 
-unsafe extern "C" fn new(_: *mut c_void) -> *mut c_void {
-    guard(ptr::null_mut(), || boxed(Kind::Rsa, None))
+unsafe extern "C" fn new(provider: *mut c_void) -> *mut c_void {
+    // SAFETY: OpenSSL passes the provider's context.
+    unsafe { empty(provider, Kind::Rsa) }
 }
 
-unsafe extern "C" fn new_pss(_: *mut c_void) -> *mut c_void {
-    guard(ptr::null_mut(), || boxed(Kind::Pss(None), None))
+unsafe extern "C" fn new_pss(provider: *mut c_void) -> *mut c_void {
+    // SAFETY: OpenSSL passes the provider's context.
+    unsafe { empty(provider, Kind::Pss(None)) }
+}
+
+/// # Safety
+///
+/// `provider` is the provider's context.
+unsafe fn empty(provider: *mut c_void, kind: Kind) -> *mut c_void {
+    // SAFETY: the caller's promise.
+    let instance = unsafe { Instance::of(provider) };
+    instance.guard(ptr::null_mut(), || boxed(&instance, kind, None))
 }
 
 unsafe extern "C" fn free(key: *mut c_void) {
@@ -52,7 +64,7 @@ unsafe extern "C" fn dup(key: *const c_void, selection: c_int) -> *mut c_void {
                     (false, false) => None,
                 },
             );
-        boxed(slot.kind, key)
+        boxed(&slot.instance, slot.kind, key)
     })
 }
 
@@ -82,14 +94,15 @@ unsafe extern "C" fn matches(one: *const c_void, other: *const c_void, selection
 }
 
 unsafe extern "C" fn validate(key: *const c_void, selection: c_int, check: c_int) -> c_int {
-    status(|| {
+    // SAFETY: OpenSSL passes a key of ours.
+    let Some(slot) = (unsafe { slot(key) }) else {
+        return 0;
+    };
+    slot.instance.status(|| {
         if selection & KEYPAIR == 0 {
             return Ok(());
         }
-        // SAFETY: OpenSSL passes a key of ours.
-        let key = unsafe { slot(key) }
-            .and_then(Slot::key)
-            .ok_or("there is no key")?;
+        let key = slot.key().ok_or("there is no key")?;
         if selection & PRIVATE == 0 {
             return Ok(());
         }
@@ -105,15 +118,22 @@ unsafe extern "C" fn validate(key: *const c_void, selection: c_int, check: c_int
 }
 
 unsafe extern "C" fn import(key: *mut c_void, selection: c_int, params: *const Param) -> c_int {
-    status(|| {
-        // SAFETY: OpenSSL passes a key of ours that nobody else uses yet, and an array for this call.
-        let (slot, params) = unsafe { (key.cast::<Slot>().as_mut(), Params::new(params)) };
-        let slot = slot.ok_or("there is no key")?;
+    // SAFETY: OpenSSL passes a key of ours that nobody else uses yet, and an array for this call.
+    let (slot, params) = unsafe { (key.cast::<Slot>().as_mut(), Params::new(params)) };
+    let Some(Slot {
+        instance,
+        kind,
+        key,
+    }) = slot
+    else {
+        return 0;
+    };
+    instance.status(|| {
         if selection & OTHER_PARAMETERS != 0 {
-            slot.kind = slot.kind.restricted(&params)?;
+            *kind = kind.restricted(&params)?;
         }
         if selection & KEYPAIR != 0 {
-            slot.key = Some(Arc::new(imported(&params, selection & PRIVATE != 0)?));
+            *key = Some(Arc::new(imported(&params, selection & PRIVATE != 0)?));
         }
         Ok(())
     })
@@ -231,11 +251,11 @@ unsafe extern "C" fn export(
     callback: Option<Callback>,
     argument: *mut c_void,
 ) -> c_int {
-    guard(0, || {
-        // SAFETY: OpenSSL passes a key of ours.
-        let (Some(slot), Some(callback)) = (unsafe { slot(key) }, callback) else {
-            return 0;
-        };
+    // SAFETY: OpenSSL passes a key of ours.
+    let (Some(slot), Some(callback)) = (unsafe { slot(key) }, callback) else {
+        return 0;
+    };
+    slot.instance.guard(0, || {
         let mut values: Vec<(&CStr, Vec<u8>)> = Vec::new();
         if selection & KEYPAIR != 0 {
             let Some(key) = slot.key() else { return 0 };
@@ -245,8 +265,8 @@ unsafe extern "C" fn export(
             let primes = key
                 .private()
                 .map_or(0, |private| 2 + private.others().len());
-            if selection & PRIVATE != 0 && primes > version::most_primes() {
-                errors::raise(version::TOO_MANY_PRIMES);
+            if selection & PRIVATE != 0 && primes > slot.instance.version.most_primes() {
+                slot.instance.core.raise(TOO_MANY_PRIMES);
                 return 0;
             }
             let native = |(name, big): (_, &[u8])| {
@@ -334,10 +354,10 @@ fn security_bits(bits: usize) -> usize {
 }
 
 unsafe extern "C" fn get_params(key: *mut c_void, params: *mut Param) -> c_int {
-    status(|| {
-        // SAFETY: OpenSSL passes a key of ours, and an array for this call.
-        let (slot, params) = unsafe { (slot(key), Params::new(params)) };
-        let slot = slot.ok_or("there is no key")?;
+    // SAFETY: OpenSSL passes a key of ours, and an array for this call.
+    let (slot, params) = unsafe { (slot(key), Params::new(params)) };
+    let Some(slot) = slot else { return 0 };
+    slot.instance.status(|| {
         match slot.kind.restrictions() {
             None => {
                 if let Some(found) = params.find("default-digest") {

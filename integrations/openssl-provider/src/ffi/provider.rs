@@ -3,19 +3,19 @@
 use std::{
     ffi::{CStr, c_char, c_int, c_void},
     ptr,
-    time::Duration,
 };
 
 use super::{
     cipher,
-    errors::{self, Core},
+    errors::Core,
+    instance::{self, Instance},
     jobs, keymgmt,
     param::{END, Params, UNSIGNED, UTF8, UTF8_PTR, describe},
     sigalg, signature,
-    types::{Algorithm, Dispatch, LAST, Param, entry, guard, status},
-    version,
+    types::{Algorithm, Dispatch, LAST, Param, entry, guard},
+    version::Version,
 };
-use crate::{statistics, threads};
+use crate::{settings::Settings, statistics};
 
 const OP_KEYMGMT: c_int = 10;
 const OP_SIGNATURE: c_int = 12;
@@ -34,94 +34,56 @@ pub(super) unsafe extern "C" fn OSSL_provider_init(
     context: *mut *mut c_void,
 ) -> c_int {
     guard(0, || {
-        let mut core = Core {
-            handle,
-            new_error: None,
-            set_debug: None,
-            set_error: None,
-        };
-        let mut get_params: Option<unsafe extern "C" fn(*const c_void, *mut Param) -> c_int> = None;
-        let mut entry = table.cast::<Dispatch>();
-        // SAFETY: the table ends with number 0, and each number's function has the type that core_dispatch.h gives it.
-        unsafe {
-            while (*entry).id != 0 {
-                let function = (*entry).function;
-                match (*entry).id {
-                    2 => get_params = std::mem::transmute::<*const c_void, Option<_>>(function),
-                    5 => core.new_error = std::mem::transmute::<*const c_void, Option<_>>(function),
-                    6 => core.set_debug = std::mem::transmute::<*const c_void, Option<_>>(function),
-                    7 => core.set_error = std::mem::transmute::<*const c_void, Option<_>>(function),
-                    _ => {}
-                }
-                entry = entry.add(1);
+        // SAFETY: as OpenSSL calls this.
+        let core = unsafe { Core::of(handle, table) };
+        let instance = match configured(core) {
+            Ok(instance) => instance,
+            Err(reason) => {
+                core.raise(&reason);
+                return 0;
             }
-        }
-        errors::add(core);
-        if let Some(get_params) = get_params
-            && let Err(reason) = configure(handle, get_params)
-        {
-            errors::raise(&reason);
-            errors::remove(handle.cast_mut());
-            return 0;
-        }
+        };
+        jobs::find_functions();
         // SAFETY: OpenSSL gives places for both.
         unsafe {
             *out = TABLE.as_ptr().cast();
-            *context = handle.cast_mut();
+            *context = instance.into_context();
         }
         1
     })
 }
 
-/// Reads the provider's section of openssl.cnf.
-fn configure(
-    handle: *const c_void,
-    get_params: unsafe extern "C" fn(*const c_void, *mut Param) -> c_int,
-) -> Result<(), String> {
-    let setting = |name: &'static CStr| {
+/// Reads the version of OpenSSL, and the provider's section of openssl.cnf.
+fn configured(core: Core) -> Result<Instance, String> {
+    let value = |name: &CStr| {
         let mut text: *const c_char = ptr::null();
         let mut params = [
             Param {
-                data_type: UTF8_PTR,
+                key: name.as_ptr(),
                 data: ptr::from_mut(&mut text).cast(),
                 data_size: size_of::<*const c_char>(),
-                ..describe(name, UTF8_PTR)
+                ..describe(c"", UTF8_PTR)
             },
             END,
         ];
         // SAFETY: the array ends with a null key, and its only datum is a place for a pointer.
-        let known = unsafe { get_params(handle, params.as_mut_ptr()) };
+        let known = unsafe { core.get_params?(core.handle(), params.as_mut_ptr()) };
         if known != 1 || text.is_null() {
             return None;
         }
-        // SAFETY: OpenSSL put a string of C there, which stays as long as the provider.
-        unsafe { CStr::from_ptr(text) }.to_str().ok()
+        // SAFETY: OpenSSL put a string of C there, which stays as long as the provider. What is no text is no value of any setting.
+        Some(unsafe { CStr::from_ptr(text) }.to_str().unwrap_or("?"))
     };
-    version::set(setting(c"openssl-version").unwrap_or_default());
-    let number = |name: &'static CStr| {
-        let parse = |text: &str| {
-            let name = name.to_string_lossy();
-            let number = text.trim().parse();
-            number.map_err(|_| format!("{name} = {text}: a number is needed"))
-        };
-        setting(name).map(parse).transpose()
-    };
-    if let Some(jobs) = number(c"abandoned-jobs")? {
-        jobs::abandoned_at_most(jobs);
-    }
-    if matches!(setting(c"async"), Some("no" | "off" | "0" | "false")) {
-        jobs::abandoned_at_most(0);
-    }
-    let wait = number(c"share-wait")?.map(|micros: usize| Duration::from_micros(micros as u64));
-    let shared = matches!(setting(c"share-threads"), Some("yes" | "on" | "1" | "true"));
-    if shared || wait.is_some() {
-        threads::share(wait.unwrap_or_default());
-    }
-    Ok(())
+    Ok(Instance {
+        core,
+        version: Version::of(value(c"openssl-version").unwrap_or_default()),
+        settings: Settings::read(value)?,
+    })
 }
 
 unsafe extern "C" fn teardown(context: *mut c_void) {
-    errors::remove(context);
+    // SAFETY: it is the provider's context, and this the last call with it.
+    unsafe { instance::free(context) };
 }
 
 static GETTABLE: [Param; 7] = [
@@ -144,8 +106,10 @@ const VERSION: &CStr =
         Err(_) => c"",
     };
 
-unsafe extern "C" fn get_params(_: *mut c_void, params: *mut Param) -> c_int {
-    status(|| {
+unsafe extern "C" fn get_params(context: *mut c_void, params: *mut Param) -> c_int {
+    // SAFETY: it is the provider's context.
+    let instance = unsafe { Instance::of(context) };
+    instance.status(|| {
         // SAFETY: OpenSSL's array, for this call.
         let params = unsafe { Params::new(params) };
         for (name, text) in [
@@ -229,58 +193,29 @@ static OLD_SIGNATURE: [Algorithm; 2] = [
 ];
 
 unsafe extern "C" fn query(
-    _: *mut c_void,
+    context: *mut c_void,
     operation: c_int,
     no_store: *mut c_int,
 ) -> *const Algorithm {
+    // SAFETY: it is the provider's context.
+    let version = unsafe { Instance::of(context) }.version;
     if !no_store.is_null() {
         // SAFETY: OpenSSL's place for the answer.
         unsafe { *no_store = 0 };
     }
     match operation {
         OP_KEYMGMT => KEYMGMT.as_ptr(),
-        OP_SIGNATURE if version::has_sigalgs() => SIGNATURE.as_ptr(),
+        OP_SIGNATURE if version.has_sigalgs() => SIGNATURE.as_ptr(),
         OP_SIGNATURE => OLD_SIGNATURE.as_ptr(),
         OP_ASYM_CIPHER => CIPHER.as_ptr(),
         _ => ptr::null(),
     }
 }
 
-/// `OSSL_ITEM`.
-#[repr(C)]
-struct Item {
-    id: u32,
-    text: *const c_char,
-}
-
-impl Item {
-    /// What ends an array.
-    const LAST: Item = Item {
-        id: 0,
-        text: ptr::null(),
-    };
-}
-
-// SAFETY: it points to a constant.
-unsafe impl Sync for Item {}
-
-static REASONS: [Item; 2] = [
-    Item {
-        id: errors::NUMBER_OF_FAILED,
-        text: errors::FAILED.as_ptr(),
-    },
-    Item::LAST,
-];
-
-unsafe extern "C" fn reasons(_: *mut c_void) -> *const Item {
-    REASONS.as_ptr()
-}
-
-static TABLE: [Dispatch; 6] = [
+static TABLE: [Dispatch; 5] = [
     entry(1024, teardown as *const c_void),
     entry(1025, gettable as *const c_void),
     entry(1026, get_params as *const c_void),
     entry(1027, query as *const c_void),
-    entry(1029, reasons as *const c_void),
     LAST,
 ];

@@ -6,10 +6,10 @@ use std::{
 };
 
 use super::{
-    context::{Room, dup, free, get_params, own},
+    context::{Room, dup, free, get_params, with},
     param::{END, OCTETS, Params, describe},
     signature::{begin, gettable, new, recover, sign_by, sign_final, update},
-    types::{Algorithm, Dispatch, LAST, Param, entry, octets, status},
+    types::{Algorithm, Dispatch, LAST, Param, entry, octets},
 };
 use crate::sign::{Context, Use};
 
@@ -79,15 +79,14 @@ unsafe fn begin_fixed(
     key: *mut c_void,
     params: *const Param,
 ) -> c_int {
-    status(|| {
-        // SAFETY: the caller's promise; the array is read here, as it is not of those parameters that other contexts have.
-        let (context, params) = unsafe {
+    // SAFETY: the caller's promise; the array is read here, as it is not of those parameters that other contexts have.
+    unsafe {
+        with(context, |context| {
             begin(purpose, context, key, ptr::null())?;
-            (own::<Context>(context)?, Params::new(params))
-        };
-        context.fix_digest(ALGORITHMS[digest].0, of_message)?;
-        context.set_signature(&params)
-    })
+            context.fix_digest(ALGORITHMS[digest].0, of_message)?;
+            context.set_signature(&Params::new(params))
+        })
+    }
 }
 
 macro_rules! inits {
@@ -138,34 +137,33 @@ unsafe extern "C" fn verify(
     input: *const u8,
     input_len: usize,
 ) -> c_int {
-    status(|| {
-        // SAFETY: OpenSSL passes a context of ours, the signature and the input.
-        let (context, signature, input) = unsafe {
-            (
-                own::<Context>(context)?,
-                octets(signature, len),
-                octets(input, input_len),
-            )
-        };
-        let digest = context.digest_of(input)?;
-        context.verify(signature, &digest)
-    })
+    // SAFETY: OpenSSL passes a context of ours, the signature and the input.
+    unsafe {
+        with(context, |context: &mut Context| {
+            let digest = context.digest_of(octets(input, input_len))?;
+            context.verify(octets(signature, len), &digest)
+        })
+    }
 }
 
 /// The signature was set before.
 unsafe extern "C" fn verify_message_final(context: *mut c_void) -> c_int {
-    status(|| {
-        // SAFETY: OpenSSL passes a context of ours.
-        let context = unsafe { own::<Context>(context)? };
+    let verify = |context: &mut Context| {
         let digest = context.finish()?;
         let signature = context.take_signature()?;
         context.verify(&signature, &digest)
-    })
+    };
+    // SAFETY: OpenSSL passes a context of ours.
+    unsafe { with(context, verify) }
 }
 
 unsafe extern "C" fn set_params(context: *mut c_void, params: *const Param) -> c_int {
     // SAFETY: OpenSSL passes a context of ours, and an array for this call.
-    status(|| unsafe { own::<Context>(context)?.set_signature(&Params::new(params)) })
+    unsafe {
+        with(context, |context: &mut Context| {
+            context.set_signature(&Params::new(params))
+        })
+    }
 }
 
 static SETTABLE: [Param; 2] = [describe(c"signature", OCTETS), END];

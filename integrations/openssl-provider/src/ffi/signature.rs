@@ -6,15 +6,16 @@ use std::{
 };
 
 use super::{
-    context::{Room, dup, free, get_params, inits, make, own, produce, set_params},
+    context::{Room, dup, free, get_params, inits, make, produce, set_params, with},
     param::{END, OCTETS, Params, UTF8, describe},
     slot::slot,
-    types::{Dispatch, LAST, Param, entry, octets, status},
+    types::{Dispatch, LAST, Param, entry, octets},
 };
 use crate::sign::{Context, Use};
 
-pub(super) unsafe extern "C" fn new(_: *mut c_void, _: *const c_char) -> *mut c_void {
-    make::<Context>()
+pub(super) unsafe extern "C" fn new(provider: *mut c_void, _: *const c_char) -> *mut c_void {
+    // SAFETY: OpenSSL passes the provider's context.
+    unsafe { make::<Context>(provider) }
 }
 
 /// # Safety
@@ -22,13 +23,12 @@ pub(super) unsafe extern "C" fn new(_: *mut c_void, _: *const c_char) -> *mut c_
 /// As for OpenSSL's functions that begin an operation.
 pub(super) unsafe fn begin(
     purpose: Use,
-    context: *mut c_void,
+    context: &mut Context,
     key: *mut c_void,
     params: *const Param,
 ) -> Result<(), String> {
-    // SAFETY: OpenSSL passes a context and a key of ours, and an array for this call.
-    let (context, key, params) =
-        unsafe { (own::<Context>(context)?, slot(key), Params::new(params)) };
+    // SAFETY: OpenSSL passes a key of ours, and an array for this call.
+    let (key, params) = unsafe { (slot(key), Params::new(params)) };
     let key = key.and_then(|slot| Some((slot.kind, Arc::clone(slot.key()?))));
     context.begin(purpose, key)?;
     context.set_params(&params)
@@ -83,9 +83,11 @@ unsafe extern "C" fn verify(
     input_len: usize,
 ) -> c_int {
     // SAFETY: OpenSSL passes a context of ours, the signature and the input.
-    status(|| unsafe {
-        own::<Context>(context)?.verify(octets(signature, len), octets(input, input_len))
-    })
+    unsafe {
+        with(context, |context: &mut Context| {
+            context.verify(octets(signature, len), octets(input, input_len))
+        })
+    }
 }
 
 pub(super) unsafe extern "C" fn recover(
@@ -115,7 +117,7 @@ pub(super) unsafe extern "C" fn recover(
 /// As for OpenSSL's functions that begin an operation on a message.
 unsafe fn begin_message(
     purpose: Use,
-    context: *mut c_void,
+    context: &mut Context,
     name: *const c_char,
     key: *mut c_void,
     params: *const Param,
@@ -126,10 +128,8 @@ unsafe fn begin_message(
         false => unsafe { CStr::from_ptr(name) }.to_str().ok(),
     };
     // SAFETY: the caller's promise.
-    unsafe {
-        begin(purpose, context, key, params)?;
-        own::<Context>(context)?.begin_message(name)
-    }
+    unsafe { begin(purpose, context, key, params)? };
+    context.begin_message(name)
 }
 
 unsafe extern "C" fn message_sign_init(
@@ -139,7 +139,11 @@ unsafe extern "C" fn message_sign_init(
     params: *const Param,
 ) -> c_int {
     // SAFETY: called by OpenSSL.
-    status(|| unsafe { begin_message(Use::Sign, context, name, key, params) })
+    unsafe {
+        with(context, |context| {
+            begin_message(Use::Sign, context, name, key, params)
+        })
+    }
 }
 
 unsafe extern "C" fn message_verify_init(
@@ -149,12 +153,20 @@ unsafe extern "C" fn message_verify_init(
     params: *const Param,
 ) -> c_int {
     // SAFETY: called by OpenSSL.
-    status(|| unsafe { begin_message(Use::Verify, context, name, key, params) })
+    unsafe {
+        with(context, |context| {
+            begin_message(Use::Verify, context, name, key, params)
+        })
+    }
 }
 
 pub(super) unsafe extern "C" fn update(context: *mut c_void, part: *const u8, len: usize) -> c_int {
     // SAFETY: OpenSSL passes a context of ours, and a part of the message.
-    status(|| unsafe { own::<Context>(context)?.update(octets(part, len)) })
+    unsafe {
+        with(context, |context: &mut Context| {
+            context.update(octets(part, len))
+        })
+    }
 }
 
 /// Signs the message that has been passed in parts.
@@ -178,12 +190,13 @@ unsafe extern "C" fn message_verify_final(
     signature: *const u8,
     len: usize,
 ) -> c_int {
-    status(|| {
-        // SAFETY: OpenSSL passes a context of ours, and the signature.
-        let (context, signature) = unsafe { (own::<Context>(context)?, octets(signature, len)) };
-        let digest = context.finish()?;
-        context.verify(signature, &digest)
-    })
+    // SAFETY: OpenSSL passes a context of ours, and the signature.
+    unsafe {
+        with(context, |context: &mut Context| {
+            let digest = context.finish()?;
+            context.verify(octets(signature, len), &digest)
+        })
+    }
 }
 
 static GETTABLE: [Param; 6] = [

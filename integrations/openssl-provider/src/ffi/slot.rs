@@ -5,6 +5,7 @@ use std::{
     sync::Arc,
 };
 
+use super::instance::Instance;
 use crate::{key::Key, pss::Kind};
 
 pub(super) const PRIVATE: c_int = 1;
@@ -15,6 +16,7 @@ pub(super) const OTHER_PARAMETERS: c_int = 0x80;
 
 /// A key as OpenSSL holds it: empty until something is imported.
 pub(super) struct Slot {
+    pub(super) instance: Arc<Instance>,
     pub(super) kind: Kind,
     pub(super) key: Option<Arc<Key>>,
 }
@@ -25,8 +27,14 @@ impl Slot {
     }
 }
 
-pub(super) fn boxed(kind: Kind, key: Option<Arc<Key>>) -> *mut c_void {
-    Box::into_raw(Box::new(Slot { kind, key })).cast()
+pub(super) fn boxed(instance: &Arc<Instance>, kind: Kind, key: Option<Arc<Key>>) -> *mut c_void {
+    let instance = Arc::clone(instance);
+    Box::into_raw(Box::new(Slot {
+        instance,
+        kind,
+        key,
+    }))
+    .cast()
 }
 
 /// # Safety

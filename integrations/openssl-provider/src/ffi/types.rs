@@ -6,7 +6,7 @@ use std::{
     slice,
 };
 
-use super::errors::{self, OUTPUT_BUFFER_TOO_SMALL};
+use super::errors::OUTPUT_BUFFER_TOO_SMALL;
 
 /// `OSSL_DISPATCH`: a function's number and the function.
 #[repr(C)]
@@ -56,23 +56,12 @@ unsafe impl Sync for Param {}
 /// `OSSL_CALLBACK`.
 pub(super) type Callback = unsafe extern "C" fn(*const Param, *mut c_void) -> c_int;
 
+/// `OSSL_FUNC_core_get_params_fn`.
+pub(super) type GetParams = unsafe extern "C" fn(*const c_void, *mut Param) -> c_int;
+
 /// Runs the body of a function that OpenSSL called; a panic is a failure.
 pub(super) fn guard<T>(failure: T, body: impl FnOnce() -> T) -> T {
-    catch_unwind(AssertUnwindSafe(body)).unwrap_or_else(|_| {
-        errors::raise("internal error");
-        failure
-    })
-}
-
-/// As [`guard`], for what succeeds or has a reason not to.
-pub(super) fn status(body: impl FnOnce() -> Result<(), String>) -> c_int {
-    guard(0, || match body() {
-        Ok(()) => 1,
-        Err(reason) => {
-            errors::raise(&reason);
-            0
-        }
-    })
+    catch_unwind(AssertUnwindSafe(body)).unwrap_or(failure)
 }
 
 /// Bytes that OpenSSL passes; none for a null pointer.

@@ -5,7 +5,7 @@ use rsalab_rsa::hash::Hash;
 use super::{Context, Padding, Result, Salt, TOO_LITTLE_SALT, Use};
 use crate::{
     digests::{Digest, hash_named, name_of},
-    ffi::{param::Params, version},
+    ffi::param::Params,
     pss::Kind,
 };
 
@@ -61,7 +61,7 @@ impl Context {
         if let Some(least) = self.least_salt {
             let bytes = match (salt, self.digest) {
                 (Salt::Auto | Salt::AutoDigestMax, _)
-                    if (self.purpose == Use::Sign) != version::signs_with_auto() =>
+                    if (self.purpose == Use::Sign) != self.version.signs_with_auto() =>
                 {
                     return Err(
                         "invalid salt length: the key is restricted, and any will not do".into(),
@@ -111,7 +111,7 @@ impl Context {
                 .iter()
                 .find(|(_, id, name)| number == Some(*id) || text == Some(*name))
                 .map(|(salt, ..)| *salt)
-                .filter(|salt| *salt != Salt::AutoDigestMax || version::has_auto_digest_max());
+                .filter(|salt| *salt != Salt::AutoDigestMax || self.version.has_auto_digest_max());
             let bytes = number
                 .and_then(|number| usize::try_from(number).ok())
                 .map(Salt::Bytes);

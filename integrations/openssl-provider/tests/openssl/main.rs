@@ -1,5 +1,8 @@
 //! OpenSSL's commands with the provider, and without it: what one signs the other verifies.
 
+mod check;
+mod lifetimes;
+#[path = "../support/mod.rs"]
 mod support;
 
 use std::fs;
