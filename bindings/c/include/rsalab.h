@@ -122,6 +122,10 @@ typedef enum {
    A number is not below the modulus.
    */
   RSALAB_STATUS_RANGE = 18,
+  /*
+   There is not enough memory. The call began nothing.
+   */
+  RSALAB_STATUS_MEMORY = 19
 } rsalab_status;
 
 /*
@@ -139,7 +143,7 @@ typedef enum {
   /*
    RSAES-OAEP, for encryption.
    */
-  RSALAB_PADDING_OAEP = 3,
+  RSALAB_PADDING_OAEP = 3
 } rsalab_padding;
 
 /*
@@ -197,7 +201,7 @@ typedef enum {
   /*
    SHAKE256 with 64 bytes, in PSS alone (RFC 8702).
    */
-  RSALAB_HASH_SHAKE256 = 13,
+  RSALAB_HASH_SHAKE256 = 13
 } rsalab_hash;
 
 /*
@@ -219,7 +223,7 @@ typedef enum {
   /*
    PKCS#1 in DER.
    */
-  RSALAB_PRIVATE_FORMAT_PKCS1_DER = 4,
+  RSALAB_PRIVATE_FORMAT_PKCS1_DER = 4
 } rsalab_private_format;
 
 /*
@@ -245,7 +249,7 @@ typedef enum {
   /*
    SubjectPublicKeyInfo in DER as an issuer of tokens publishes its key (RFC 9578, 6.5): of RSASSA-PSS with SHA-384 and a salt of 48 bytes.
    */
-  RSALAB_PUBLIC_FORMAT_TOKEN_DER = 5,
+  RSALAB_PUBLIC_FORMAT_TOKEN_DER = 5
 } rsalab_public_format;
 
 /*
@@ -267,7 +271,7 @@ typedef enum {
   /*
    RSABSSA-SHA384-PSSZERO-Deterministic: neither; each message has one signature.
    */
-  RSALAB_BLIND_VARIANT_PSSZERO_DETERMINISTIC = 4,
+  RSALAB_BLIND_VARIANT_PSSZERO_DETERMINISTIC = 4
 } rsalab_blind_variant;
 
 /*
@@ -370,7 +374,7 @@ typedef struct {
 
 #ifdef __cplusplus
 extern "C" {
-#endif // __cplusplus
+#endif /* __cplusplus */
 
 /*
  A sentence for a status, such as one of an item. Never NULL, never freed, valid for ever; "unknown status" for another number.
@@ -400,7 +404,7 @@ const char *rsalab_kernel(void);
  bytes, len: the file, at most 1 MiB. password: for an encrypted one, else NULL; it is not kept. most_bits: a longer modulus is refused before anything
  is computed with it; 0 for 8192, at most 16384. key: gets the key, to be freed with rsalab_private_key_free.
 
- Returns KEY, UNSUPPORTED, PASSWORD_MISSING, PASSWORD_WRONG, NULL.
+ Returns KEY, UNSUPPORTED, PASSWORD_MISSING, PASSWORD_WRONG, NULL; ARGUMENT if most_bits is more than 16384.
  */
 rsalab_status rsalab_private_key_read(const uint8_t *bytes,
                                       size_t len,
@@ -816,7 +820,7 @@ rsalab_status rsalab_batcher_waits(const rsalab_batcher *batcher,
                                    size_t *count);
 
 #ifdef __cplusplus
-}  // extern "C"
-#endif  // __cplusplus
+}  /* extern "C" */
+#endif  /* __cplusplus */
 
 #endif  /* RSALAB_H */

@@ -15,10 +15,13 @@ use crate::{
     blind::check_issuer,
     encrypt::wrong_ciphertext,
     key::{PrivateKeyHandle, Ready},
+    memory,
     pointer::{Measured, Out, array, free, handle_out, reference},
-    scheme::{EncryptionParameters, SignatureParameters, of_encryption, of_signature},
+    scheme::{
+        EncryptionParameters, SignatureParameters, label_memory, of_encryption, of_signature,
+    },
     sign::wrong_digest,
-    status::{Failure, Status, guard, guard_value},
+    status::{Failure, Status, guard, guard_free, guard_value, guard_with},
 };
 
 /// Answers private operations that threads ask for one by one, those that are asked for side by side together. Threads may share it, and are meant to.
@@ -54,7 +57,7 @@ pub unsafe extern "C" fn rsalab_batcher_new(
     options: *const BatcherOptions,
     batcher: *mut *mut BatcherHandle,
 ) -> Status {
-    guard(|| {
+    guard_with(memory::keys(count), || {
         // SAFETY: callers promise it in the header.
         let (keys, options, out) = unsafe {
             let options = options.as_ref().copied().unwrap_or_default();
@@ -112,7 +115,7 @@ pub unsafe extern "C" fn rsalab_batcher_add(
     count: usize,
     numbers: *mut usize,
 ) -> Status {
-    guard(|| {
+    guard_with(memory::keys(count), || {
         // SAFETY: callers promise it in the header.
         let (batcher, keys, out) = unsafe {
             (
@@ -135,7 +138,7 @@ pub unsafe extern "C" fn rsalab_batcher_remove(
     numbers: *const usize,
     count: usize,
 ) -> Status {
-    guard(|| {
+    guard_with(memory::items(count), || {
         // SAFETY: callers promise it in the header.
         let (batcher, numbers) = unsafe {
             (
@@ -150,10 +153,9 @@ pub unsafe extern "C" fn rsalab_batcher_remove(
 /// Frees a batcher. No thread may be in a call of it. NULL is nothing.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rsalab_batcher_free(batcher: *mut BatcherHandle) {
-    guard(|| {
+    guard_free(|| {
         // SAFETY: callers promise it in the header.
         unsafe { free(batcher) };
-        Ok(())
     });
 }
 
@@ -269,6 +271,8 @@ pub unsafe extern "C" fn rsalab_batcher_decrypt(
     message_len: *mut usize,
 ) -> Status {
     guard(|| {
+        // SAFETY: callers promise it in the header.
+        let _memory = unsafe { label_memory(scheme) }?;
         // SAFETY: callers promise it in the header.
         let (batcher, scheme, ciphertext, out) = unsafe {
             (

@@ -8,10 +8,11 @@ use rsalab_rsa::{
 
 use crate::{
     key::{PrivateKeyHandle, PublicKeyHandle, Ready},
+    memory,
     outcomes::Outcomes,
     pointer::{Bytes, Measured, Out, array, free, handle_out, items, reference},
     sign::verify,
-    status::{Failure, Status, guard},
+    status::{Failure, Status, guard, guard_free, guard_with},
 };
 
 /// The variants of RFC 9474, section 5, all with SHA-384 and RSASSA-PSS. Client, issuer and verifier agree on one.
@@ -85,7 +86,7 @@ pub unsafe extern "C" fn rsalab_blind(
     blinded_len: usize,
     states: *mut *mut BlindState,
 ) -> Status {
-    guard(|| {
+    guard_with(memory::items(count), || {
         // SAFETY: callers promise it in the header.
         let (key, messages, blinded, states) = unsafe {
             (
@@ -131,7 +132,7 @@ pub unsafe extern "C" fn rsalab_blind_sign(
     signatures_len: usize,
     statuses: *mut Status,
 ) -> Status {
-    guard(|| {
+    guard_with(memory::items(count), || {
         // SAFETY: callers promise it in the header.
         let (key, blinded, signatures, statuses) = unsafe {
             (
@@ -175,7 +176,7 @@ pub unsafe extern "C" fn rsalab_blind_finalize(
     signatures_len: usize,
     statuses: *mut Status,
 ) -> Status {
-    guard(|| {
+    guard_with(memory::items(count), || {
         // SAFETY: callers promise it in the header.
         let (key, messages, states, answers, signatures, statuses) = unsafe {
             let states = array(states, count, "states")?.iter();
@@ -225,7 +226,7 @@ pub unsafe extern "C" fn rsalab_blind_verify(
     count: usize,
     statuses: *mut Status,
 ) -> Status {
-    guard(|| {
+    guard_with(memory::items(count), || {
         // SAFETY: callers promise it in the header.
         let (key, prefixes, messages, signatures, statuses) = unsafe {
             let prefixes = match prefixes.is_null() {
@@ -323,10 +324,9 @@ pub unsafe extern "C" fn rsalab_blind_state_read(
 /// Frees a state and wipes it. NULL is nothing.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rsalab_blind_state_free(state: *mut BlindState) {
-    guard(|| {
+    guard_free(|| {
         // SAFETY: callers promise it in the header.
         unsafe { free(state) };
-        Ok(())
     });
 }
 

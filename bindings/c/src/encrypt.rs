@@ -9,10 +9,11 @@ use zeroize::Zeroizing;
 
 use crate::{
     key::{PrivateKeyHandle, PublicKeyHandle},
+    memory,
     outcomes::Outcomes,
     pointer::{Bytes, Out, items, reference},
-    scheme::{EncryptionParameters, of_encryption},
-    status::{Failure, Status, guard, guard_value},
+    scheme::{EncryptionParameters, label_memory, of_encryption},
+    status::{Failure, Status, guard, guard_with},
 };
 
 /// Bytes of the longest message that a key encrypts with a scheme; 0 if there is none, which an empty message tells apart, or if an argument is wrong.
@@ -21,14 +22,20 @@ pub unsafe extern "C" fn rsalab_encrypt_max_len(
     key: *const PublicKeyHandle,
     scheme: *const EncryptionParameters,
 ) -> usize {
-    guard_value(|| {
+    let mut most = 0;
+    guard(|| {
         // SAFETY: callers promise it in the header.
-        let (Ok(key), Ok(scheme)) = (unsafe { (reference(key, "key"), of_encryption(scheme)) })
-        else {
-            return 0;
+        let (key, _memory, scheme) = unsafe {
+            (
+                reference(key, "key")?,
+                label_memory(scheme)?,
+                of_encryption(scheme)?,
+            )
         };
-        scheme.max_len(key.key.loaded.key.bits()).unwrap_or(0)
-    })
+        most = scheme.max_len(key.key.loaded.key.bits())?;
+        Ok(())
+    });
+    most
 }
 
 /// Encrypts messages for one key, together in the lanes of the CPU, on the thread that calls.
@@ -48,7 +55,9 @@ pub unsafe extern "C" fn rsalab_encrypt(
     ciphertexts_len: usize,
     statuses: *mut Status,
 ) -> Status {
-    guard(|| {
+    guard_with(memory::items(count), || {
+        // SAFETY: callers promise it in the header.
+        let _memory = unsafe { label_memory(scheme) }?;
         // SAFETY: callers promise it in the header.
         let (key, scheme, messages, out, statuses) = unsafe {
             (
@@ -106,7 +115,9 @@ pub unsafe extern "C" fn rsalab_decrypt(
     lens: *mut usize,
     statuses: *mut Status,
 ) -> Status {
-    guard(|| {
+    guard_with(memory::items(count), || {
+        // SAFETY: callers promise it in the header.
+        let _memory = unsafe { label_memory(scheme) }?;
         // SAFETY: callers promise it in the header.
         let (key, scheme, ciphertexts, out, lens, statuses) = unsafe {
             (

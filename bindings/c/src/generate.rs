@@ -2,6 +2,7 @@
 
 use std::{num::NonZero, thread};
 
+use rsalab_reserve::on_threads;
 use rsalab_rsa::{
     PrivateKey,
     format::{Content, Loaded, Restrictions, Usage},
@@ -11,8 +12,9 @@ use rsalab_rsa::{
 
 use crate::{
     key::{KeysOut, PrivateKeyHandle, private_handle},
+    memory,
     pointer::Out,
-    status::{Failure, Status, guard},
+    status::{Failure, Status, guard_with, more_memory},
 };
 
 /// Generates keys by FIPS 186-5, appendix A.1.3, in random order, and checks each by one operation there and back.
@@ -29,7 +31,7 @@ pub unsafe extern "C" fn rsalab_private_keys_generate(
     keys: *mut *mut PrivateKeyHandle,
     count: usize,
 ) -> Status {
-    guard(|| {
+    guard_with(memory::generation(bits, count), || {
         // SAFETY: callers promise it in the header.
         let out: KeysOut = unsafe { Out::new(keys, count, "keys") }?;
         let exponent = match exponent {
@@ -39,7 +41,7 @@ pub unsafe extern "C" fn rsalab_private_keys_generate(
             odd => odd,
         };
         let generation = Generation::new(bits, PublicExponent::Fixed(exponent))?;
-        let made = generate(&generation, threads, count)?;
+        let made = generate(&generation, bits, threads, count)?;
         let handles: Vec<_> = made.into_iter().map(handle).collect();
         out.put(&handles);
         Ok(())
@@ -63,6 +65,7 @@ fn handle(key: PrivateKey) -> *mut PrivateKeyHandle {
 /// Each thread makes its share.
 fn generate(
     generation: &Generation,
+    bits: usize,
     threads: usize,
     count: usize,
 ) -> Result<Vec<PrivateKey>, Failure> {
@@ -72,37 +75,20 @@ fn generate(
     };
     let threads = threads.min(count).max(1);
     let make = |share: usize| -> Result<Vec<PrivateKey>, Failure> {
+        // Each thread searches with memory of its own.
+        let _memory = more_memory(memory::generation(bits, share))?;
         let mut generator = generation.generator(WorkerRng::from_system()?)?;
         let made = generator.keys(share)?;
         Ok(made.into_iter().map(|made| made.key).collect())
     };
     let share = |thread: usize| count / threads + usize::from(thread < count % threads);
-    thread::scope(|scope| {
-        let others: Vec<_> = (1..threads)
-            .map(|thread| {
-                let make = &make;
-                thread::Builder::new().spawn_scoped(scope, move || make(share(thread)))
-            })
-            .collect();
-        let mut keys = make(share(0));
-        for other in others {
-            let made = match other {
-                Ok(thread) => thread.join().unwrap_or_else(|_| {
-                    let text = "a thread of the search panicked";
-                    Err(Failure::new(Status::Internal, text))
-                }),
-                Err(error) => {
-                    let text = format!("no thread can be started: {error}");
-                    Err(Failure::new(Status::Internal, text))
-                }
-            };
-            if let Ok(all) = &mut keys {
-                match made {
-                    Ok(made) => all.extend(made),
-                    Err(failure) => keys = Err(failure),
-                }
-            }
-        }
-        keys
-    })
+    let mut keys = Vec::with_capacity(count);
+    for made in on_threads(threads, |thread| make(share(thread))) {
+        let made = made.ok_or_else(|| {
+            let text = "a thread of the search panicked";
+            Failure::new(Status::Internal, text)
+        })?;
+        keys.extend(made?);
+    }
+    Ok(keys)
 }

@@ -13,8 +13,9 @@ use rsalab_rsa::{
 };
 
 use crate::{
+    memory,
     pointer::{Measured, Out, array, free, handle_out, reference},
-    status::{Failure, Status, guard, guard_value},
+    status::{Failure, Status, guard, guard_free, guard_value, guard_with},
 };
 
 /// A private key with its public half. Does not change, so that threads may share it. Wiped when it is freed.
@@ -62,7 +63,9 @@ pub(crate) struct Ready<K> {
 }
 
 impl<K> Ready<K> {
-    pub(crate) fn new(loaded: Loaded<K>) -> Self {
+    /// Of so many bits.
+    pub(crate) fn new(loaded: Loaded<K>, bits: usize) -> Self {
+        memory::note(bits);
         Ready {
             loaded,
             prepared: OnceLock::new(),
@@ -99,21 +102,30 @@ impl Ready<PublicKey> {
 
 /// A new handle, which the caller frees.
 pub(crate) fn private_handle(loaded: Loaded<PrivateKey>) -> *mut PrivateKeyHandle {
+    let bits = loaded.key.bits();
     Box::into_raw(Box::new(PrivateKeyHandle {
-        key: Arc::new(Ready::new(loaded)),
+        key: Arc::new(Ready::new(loaded, bits)),
     }))
 }
 
 fn public_handle(loaded: Loaded<PublicKey>) -> *mut PublicKeyHandle {
+    let bits = loaded.key.bits();
     Box::into_raw(Box::new(PublicKeyHandle {
-        key: Ready::new(loaded),
+        key: Ready::new(loaded, bits),
     }))
 }
 
-fn limits(most_bits: usize) -> Limits {
+/// The longest modulus that is ever read.
+const MOST_BITS: usize = Limits::NONE.most_bits;
+
+fn limits(most_bits: usize) -> Result<Limits, Failure> {
     match most_bits {
-        0 => Limits::QUICK,
-        most_bits => Limits { most_bits },
+        0 => Ok(Limits::QUICK),
+        most_bits if most_bits <= MOST_BITS => Ok(Limits { most_bits }),
+        _ => Err(Failure::new(
+            Status::Argument,
+            format!("most_bits is {most_bits}, and may be {MOST_BITS} at most"),
+        )),
     }
 }
 
@@ -134,7 +146,7 @@ unsafe fn password_of<'a>(password: *const u8, len: usize) -> Result<Option<&'a 
 /// bytes, len: the file, at most 1 MiB. password: for an encrypted one, else NULL; it is not kept. most_bits: a longer modulus is refused before anything
 /// is computed with it; 0 for 8192, at most 16384. key: gets the key, to be freed with rsalab_private_key_free.
 ///
-/// Returns KEY, UNSUPPORTED, PASSWORD_MISSING, PASSWORD_WRONG, NULL.
+/// Returns KEY, UNSUPPORTED, PASSWORD_MISSING, PASSWORD_WRONG, NULL; ARGUMENT if most_bits is more than 16384.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rsalab_private_key_read(
     bytes: *const u8,
@@ -144,7 +156,7 @@ pub unsafe extern "C" fn rsalab_private_key_read(
     most_bits: usize,
     key: *mut *mut PrivateKeyHandle,
 ) -> Status {
-    guard(|| {
+    guard_with(memory::file(len, !password.is_null()), || {
         // SAFETY: callers promise it in the header.
         let (bytes, password, out) = unsafe {
             (
@@ -153,7 +165,7 @@ pub unsafe extern "C" fn rsalab_private_key_read(
                 handle_out(key, "key")?,
             )
         };
-        let loaded = load_private_within(bytes, password, limits(most_bits))?;
+        let loaded = load_private_within(bytes, password, limits(most_bits)?)?;
         out.put(&[private_handle(loaded)]);
         Ok(())
     })
@@ -170,7 +182,7 @@ pub unsafe extern "C" fn rsalab_public_key_read(
     most_bits: usize,
     key: *mut *mut PublicKeyHandle,
 ) -> Status {
-    guard(|| {
+    guard_with(memory::file(len, !password.is_null()), || {
         // SAFETY: callers promise it in the header.
         let (bytes, password, out) = unsafe {
             (
@@ -179,7 +191,7 @@ pub unsafe extern "C" fn rsalab_public_key_read(
                 handle_out(key, "key")?,
             )
         };
-        let loaded = load_public_within(bytes, password, limits(most_bits))?;
+        let loaded = load_public_within(bytes, password, limits(most_bits)?)?;
         out.put(&[public_handle(loaded)]);
         Ok(())
     })
@@ -213,20 +225,18 @@ pub unsafe extern "C" fn rsalab_private_key_public(
 /// Frees a private key and wipes it. Batchers that were made with it keep what they need. NULL is nothing.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rsalab_private_key_free(key: *mut PrivateKeyHandle) {
-    guard(|| {
+    guard_free(|| {
         // SAFETY: callers promise it in the header.
         unsafe { free(key) };
-        Ok(())
     });
 }
 
 /// Frees a public key. NULL is nothing.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rsalab_public_key_free(key: *mut PublicKeyHandle) {
-    guard(|| {
+    guard_free(|| {
         // SAFETY: callers promise it in the header.
         unsafe { free(key) };
-        Ok(())
     });
 }
 
@@ -295,7 +305,7 @@ pub unsafe extern "C" fn rsalab_private_key_write(
     bytes: *mut u8,
     len: *mut usize,
 ) -> Status {
-    guard(|| {
+    guard_with(memory::file(0, !password.is_null()), || {
         // SAFETY: callers promise it in the header.
         let (key, password, out) = unsafe {
             (

@@ -5,6 +5,7 @@
 //! | question | file |
 //! |---|---|
 //! | what a call returns; errors; panics end here | `status` |
+//! | how much memory a call takes | `memory` |
 //! | pointers of the caller become slices, and results his bytes | `pointer` |
 //! | versions and names | `info` |
 //! | schemes and hash functions as C names them | `scheme` |
@@ -16,7 +17,7 @@
 //! | blind signatures, many at once | `blind` |
 //! | requests of many threads, done together | `batcher` |
 //!
-//! Every entry point does the same: `guard` catches a panic; `pointer` turns what the caller gave into references, in the only `unsafe` blocks;
+//! Every entry point does the same: `guard` takes the memory that the call may need, and catches a panic; `pointer` turns what the caller gave into references, in the only `unsafe` blocks;
 //! the work is done with Rust's types, into memory of its own; what came of it is copied to the caller at the end. So buffers of the
 //! caller may overlap or be uninitialised, and are left alone by a call that fails.
 #![allow(
@@ -34,8 +35,13 @@ mod encrypt;
 mod generate;
 mod info;
 mod key;
+mod memory;
 mod outcomes;
 mod pointer;
 mod scheme;
 mod sign;
 mod status;
+
+/// What the system refuses in the middle of a call comes from the reserve that the call began with (`status`, `guard`).
+#[global_allocator]
+static ALLOCATOR: rsalab_reserve::Allocator = rsalab_reserve::Allocator::new();

@@ -1,5 +1,6 @@
 //! Schemes and hash functions as C names them. What comes from C is a number, and is looked up: an enum of Rust must not hold another.
 
+use rsalab_reserve::Reserve;
 use rsalab_rsa::{
     hash::Hash,
     scheme::{EncryptionScheme, Oaep, Pss, SaltLen, SignatureScheme},
@@ -7,7 +8,7 @@ use rsalab_rsa::{
 
 use crate::{
     pointer::{array, reference},
-    status::{Failure, Status},
+    status::{Failure, Status, more_memory},
 };
 
 /// What is put around a digest or a message (RFC 8017).
@@ -148,6 +149,22 @@ pub(crate) unsafe fn of_signature(
     }
 }
 
+/// Memory for copies of a label, where a call's own may not be enough.
+///
+/// # Safety
+///
+/// As for [`of_encryption`].
+pub(crate) unsafe fn label_memory(
+    scheme: *const EncryptionParameters,
+) -> Result<Option<Reserve>, Failure> {
+    // SAFETY: the caller's promise.
+    let len = unsafe { reference(scheme, "scheme") }?.label.len;
+    match len {
+        0..=4096 => Ok(None),
+        len => Ok(Some(more_memory(len.saturating_mul(4))?)),
+    }
+}
+
 /// # Safety
 ///
 /// As for [`reference`], and as for [`array`] of the label.
@@ -158,6 +175,7 @@ pub(crate) unsafe fn of_encryption(
     let scheme = *unsafe { reference(scheme, "scheme") }?;
     // SAFETY: the caller's promise.
     let label = unsafe { array(scheme.label.data, scheme.label.len, "label") }?;
+
     const PKCS1: u32 = Padding::Pkcs1 as u32;
     const OAEP: u32 = Padding::Oaep as u32;
     match scheme.padding {

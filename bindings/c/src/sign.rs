@@ -11,10 +11,11 @@ use rsalab_rsa::{
 
 use crate::{
     key::{PrivateKeyHandle, PublicKeyHandle, Ready},
+    memory,
     outcomes::Outcomes,
     pointer::{Bytes, Out, items, reference},
     scheme::{SignatureParameters, of_signature},
-    status::{Failure, Status, guard},
+    status::{Failure, Status, guard_with},
 };
 
 /// Signs messages with one key, together in the lanes of the CPU, on the thread that calls.
@@ -34,7 +35,7 @@ pub unsafe extern "C" fn rsalab_sign_messages(
     signatures_len: usize,
     statuses: *mut Status,
 ) -> Status {
-    guard(|| {
+    guard_with(memory::items(count), || {
         // SAFETY: callers promise it in the header.
         let (key, scheme, messages, signatures, statuses) = unsafe {
             (
@@ -62,7 +63,7 @@ pub unsafe extern "C" fn rsalab_sign_digests(
     signatures_len: usize,
     statuses: *mut Status,
 ) -> Status {
-    guard(|| {
+    guard_with(memory::items(count), || {
         // SAFETY: callers promise it in the header.
         let (key, scheme, digests, signatures, statuses) = unsafe {
             (
@@ -92,7 +93,7 @@ pub unsafe extern "C" fn rsalab_verify_messages(
     count: usize,
     statuses: *mut Status,
 ) -> Status {
-    guard(|| {
+    guard_with(memory::items(count), || {
         // SAFETY: callers promise it in the header.
         let (key, scheme, messages, signatures, statuses) = unsafe {
             (
@@ -119,7 +120,7 @@ pub unsafe extern "C" fn rsalab_verify_digests(
     count: usize,
     statuses: *mut Status,
 ) -> Status {
-    guard(|| {
+    guard_with(memory::items(count), || {
         // SAFETY: callers promise it in the header.
         let (key, scheme, digests, signatures, statuses) = unsafe {
             (

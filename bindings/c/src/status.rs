@@ -1,10 +1,15 @@
 //! What a call returns, and the text of what went wrong.
 
 use std::{
+    borrow::Cow,
     cell::RefCell,
     ffi::{CStr, CString, c_char},
     panic::{AssertUnwindSafe, catch_unwind},
 };
+
+use rsalab_reserve::{PerThread, Reserve};
+
+use crate::memory;
 
 /// What came of a call, or of one item of a batch. 0 is success.
 #[repr(C)]
@@ -48,10 +53,12 @@ pub enum Status {
     Internal = 17,
     /// A number is not below the modulus.
     Range = 18,
+    /// There is not enough memory. The call began nothing.
+    Memory = 19,
 }
 
 impl Status {
-    const ALL: [Status; 19] = [
+    const ALL: [Status; 20] = [
         Status::Ok,
         Status::Items,
         Status::Null,
@@ -71,6 +78,7 @@ impl Status {
         Status::Forked,
         Status::Internal,
         Status::Range,
+        Status::Memory,
     ];
 
     fn text(self) -> &'static CStr {
@@ -94,6 +102,7 @@ impl Status {
             Status::Forked => c"the batcher belongs to the process that made it",
             Status::Internal => c"error in the library, or no thread could be started",
             Status::Range => c"a number is not below the modulus",
+            Status::Memory => c"there is not enough memory",
         }
     }
 }
@@ -111,23 +120,25 @@ pub extern "C" fn rsalab_status_text(status: i32) -> *const c_char {
 /// failed. Never NULL, never freed; valid until the next call of this library on this thread. Nothing secret is in it.
 #[unsafe(no_mangle)]
 pub extern "C" fn rsalab_last_error() -> *const c_char {
-    LAST.try_with(|last| last.borrow().as_ptr())
-        .unwrap_or(c"".as_ptr())
+    let text = LAST.with_made(|last| last.borrow().as_ptr());
+    text.unwrap_or_else(|| match Reserve::was_refused() {
+        // There was no memory for a text, either.
+        true => Status::Memory.text().as_ptr(),
+        false => c"".as_ptr(),
+    })
 }
 
-thread_local! {
-    static LAST: RefCell<CString> = RefCell::default();
-}
+static LAST: PerThread<RefCell<Cow<'static, CStr>>> = PerThread::new(|| RefCell::new(c"".into()));
 
 /// Why a call, or an item, failed.
 #[derive(Clone, Debug)]
 pub(crate) struct Failure {
     pub(crate) status: Status,
-    pub(crate) text: String,
+    pub(crate) text: Cow<'static, str>,
 }
 
 impl Failure {
-    pub(crate) fn new(status: Status, text: impl Into<String>) -> Self {
+    pub(crate) fn new(status: Status, text: impl Into<Cow<'static, str>>) -> Self {
         Failure {
             status,
             text: text.into(),
@@ -171,8 +182,39 @@ impl From<rsalab_batch::Error> for Failure {
     }
 }
 
-/// Does the work of an entry point. A panic, which would be an error in this library, ends here; so does the text of a failure.
+/// Does the work of an entry point that is about one item or a few.
 pub(crate) fn guard(work: impl FnOnce() -> Result<(), Failure>) -> Status {
+    guard_with(memory::call(), work)
+}
+
+/// Does the work of an entry point, which so much memory is enough for. A panic, which would be an error in this library, ends here; so does the text of a
+/// failure.
+pub(crate) fn guard_with(bytes: usize, work: impl FnOnce() -> Result<(), Failure>) -> Status {
+    match Reserve::enter(bytes) {
+        Some(_reserve) => run(work),
+        None => {
+            // A thread that has no place for a text needs none.
+            let _ = LAST.with(|last| last.replace(Status::Memory.text().into()));
+            Status::Memory
+        }
+    }
+}
+
+/// More memory for a part of a call, where how much was not known when it began.
+pub(crate) fn more_memory(bytes: usize) -> Result<Reserve, Failure> {
+    Reserve::enter(bytes).ok_or_else(|| Failure::new(Status::Memory, "there is not enough memory"))
+}
+
+/// For what takes no memory and cannot fail but by a panic.
+pub(crate) fn guard_free(work: impl FnOnce()) {
+    let _reserve = Reserve::enter(memory::call());
+    run(|| {
+        work();
+        Ok(())
+    });
+}
+
+fn run(work: impl FnOnce() -> Result<(), Failure>) -> Status {
     let outcome = catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|payload| {
         // Dropping it could panic anew.
         std::mem::forget(payload);
@@ -183,20 +225,16 @@ pub(crate) fn guard(work: impl FnOnce() -> Result<(), Failure>) -> Status {
         Ok(()) => Status::Ok,
         Err(failure) => {
             let text = CString::new(failure.text.replace('\0', " ")).unwrap_or_default();
-            // A thread that ends has no last error.
-            let _ = LAST.try_with(|last| last.replace(text));
+            let _ = LAST.with(|last| last.replace(text.into()));
             failure.status
         }
     }
 }
 
-/// For what cannot fail but by a panic, which gives the default.
+/// As [`guard_free`], with a value; the default after a panic.
 pub(crate) fn guard_value<T: Default>(work: impl FnOnce() -> T) -> T {
     let mut value = T::default();
-    guard(|| {
-        value = work();
-        Ok(())
-    });
+    guard_free(|| value = work());
     value
 }
 
@@ -208,7 +246,7 @@ mod tests {
     fn a_panic_becomes_a_status_and_a_text() {
         assert_eq!(guard(|| panic!("on purpose")), Status::Internal);
         let text = LAST.with(|last| last.borrow().to_string_lossy().into_owned());
-        assert!(text.contains("panicked"), "{text}");
+        assert!(text.as_ref().unwrap().contains("panicked"), "{text:?}");
         assert_eq!(guard_value(|| -> usize { panic!("on purpose") }), 0);
     }
 
@@ -222,6 +260,6 @@ mod tests {
     #[test]
     fn a_text_with_a_zero_is_kept() {
         guard(|| Err(Failure::new(Status::Key, "a\0b")));
-        assert_eq!(LAST.with(|last| last.borrow().clone()).as_c_str(), c"a b");
+        assert_eq!(LAST.with(|last| last.borrow().clone()), Some(c"a b".into()));
     }
 }

@@ -230,21 +230,91 @@ fn the_rates() {
     );
 }
 
-/// The header is C++ too, and complains of nothing.
+/// The header is C of 1989 and later and C++, and complains of nothing.
 #[test]
-fn the_header_is_cplusplus() {
-    if !has("c++", "--version", "the header from C++") {
+fn the_header_is_strict_c_and_cplusplus() {
+    let header = Path::new(HERE).join("include/rsalab.h");
+    let check = |compiler: &str, language: &str, standard: &str| {
+        if !has(compiler, "--version", "the header") {
+            return;
+        }
+        let folder = tempfile::tempdir().unwrap();
+        let source = folder.path().join("includes");
+        fs::write(
+            &source,
+            format!(
+                "#include \"{}\"\nint main(void) {{ return 0; }}\n",
+                header.display()
+            ),
+        )
+        .unwrap();
+        let mut command = Command::new(compiler);
+        command.args([
+            "-pedantic",
+            "-pedantic-errors",
+            "-Wall",
+            "-Wextra",
+            "-Werror",
+            "-fsyntax-only",
+        ]);
+        run(command.args([standard, "-x", language]).arg(source));
+    };
+    for standard in ["-std=c89", "-std=c99", "-std=c11"] {
+        check(&cc(), "c", standard);
+    }
+    for standard in ["-std=c++98", "-std=c++11", "-std=c++17"] {
+        check("c++", "c++", standard);
+    }
+}
+
+/// What a plain `cargo build` makes is installed under a versioned name, which programs ask for.
+#[test]
+fn programs_ask_for_a_versioned_library() {
+    if !has_compiler()
+        || !cfg!(target_os = "linux")
+        || !has("readelf", "--version", "names of libraries")
+    {
         return;
     }
-    let mut command = Command::new("c++");
-    command.args([
-        "-std=c++11",
-        "-Wall",
-        "-Wextra",
-        "-Werror",
-        "-fsyntax-only",
-        "-x",
-        "c++",
-    ]);
-    run(command.arg(Path::new(HERE).join("include/rsalab.h")));
+    let installed = Installed::new();
+    let program = compile(&installed, "examples/sign.c", &[]);
+    let dynamic = |file: &Path| run(Command::new("readelf").arg("-dW").arg(file));
+    let version: Vec<&str> = env!("CARGO_PKG_VERSION").split('.').collect();
+    let interface = match version[0] {
+        "0" => format!("librsalab.so.0.{}", version[1]),
+        major => format!("librsalab.so.{major}"),
+    };
+    let library = installed.lib().join("librsalab.so");
+    assert!(dynamic(&library).contains(&format!("soname: [{interface}]")));
+    assert!(dynamic(&program).contains(&format!("Shared library: [{interface}]")));
+    let real = fs::canonicalize(installed.lib().join(interface)).unwrap();
+    assert!(real.ends_with(format!("librsalab.so.{}", env!("CARGO_PKG_VERSION"))));
+    // Installed again, over what is there.
+    Installed::into(installed.folder());
+    assert_eq!(fs::canonicalize(library).unwrap(), real);
+}
+
+/// Every kind of call with each allocation refused, and with all from it on (tests/c/refused.c). `REFUSE_ALL=1` tries every one of them.
+#[test]
+fn refused_memory_is_an_error() {
+    if !has_compiler() || !cfg!(all(target_os = "linux", target_env = "gnu")) {
+        eprintln!("SKIPPED: allocations are refused by replacing functions of the GNU C library");
+        return;
+    }
+    let installed = Installed::new();
+    let tests = Path::new(HERE).join("../../crates/reserve/tests");
+    let (refuse, trials) = (tests.join("refuse.c"), tests.join("trials.c"));
+    let include = format!("-I{}", tests.display());
+    let options = [
+        "-pthread",
+        "-rdynamic",
+        "-D_GNU_SOURCE",
+        &include,
+        refuse.to_str().unwrap(),
+        trials.to_str().unwrap(),
+    ];
+    let program = compile(&installed, "tests/c/refused.c", &options);
+    let output = installed.command(program).output().unwrap();
+    print!("{}", String::from_utf8_lossy(&output.stdout));
+    assert!(output.status.success(), "{output:?}");
 }

@@ -18,7 +18,25 @@ fn generated() -> String {
     }
     let mut bytes = Vec::new();
     builder.generate().unwrap().write(&mut bytes);
-    String::from_utf8(bytes).unwrap()
+    c89(&String::from_utf8(bytes).unwrap())
+}
+
+/// Without what cbindgen takes from later standards: comments that end with their line, and a comma after the last name of an enum.
+fn c89(header: &str) -> String {
+    let mut text = String::new();
+    for line in header.lines() {
+        let line = match line.split_once(" // ") {
+            Some((code, comment)) => format!("{code} /* {comment} */"),
+            None => line.to_owned(),
+        };
+        if line.starts_with('}') && text.ends_with(",\n") {
+            text.truncate(text.len() - 2);
+            text.push('\n');
+        }
+        text += &line;
+        text.push('\n');
+    }
+    text
 }
 
 fn read(path: &str) -> String {

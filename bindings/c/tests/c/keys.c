@@ -73,6 +73,8 @@ static void public_keys(const rsalab_private_key *key) {
     FAILS(rsalab_private_key_read(bytes, len, NULL, 0, 0, &none), KEY);
     /* A limit is kept. */
     FAILS(rsalab_public_key_read(bytes, len, NULL, 0, 1023, &again), KEY);
+    FAILS(rsalab_public_key_read(bytes, len, NULL, 0, 16385, &again), ARGUMENT);
+    FAILS(rsalab_private_key_read(bytes, len, NULL, 0, SIZE_MAX, &none), ARGUMENT);
   }
   rsalab_public_key_free(public_key);
 }
