@@ -151,6 +151,46 @@ func TestRefusals(t *testing.T) {
 	}
 }
 
+// Errors repeat no eight characters in a row of a key, whatever was done to its text.
+func TestErrorsRepeatNoKey(t *testing.T) {
+	key, err := rsa.GenerateKey(rand.Reader, 1024)
+	if err != nil {
+		t.Fatal(err)
+	}
+	der, err := x509.MarshalPKCS8PrivateKey(key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text := string(pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: der}))
+	lines := strings.Split(strings.TrimSpace(text), "\n")
+	body := strings.Join(lines[1:len(lines)-1], "")
+	forms := []string{
+		strings.ReplaceAll(text, "\n", ""),
+		strings.ReplaceAll(text, "\n", " "),
+		strings.ReplaceAll(text, "\n", "\\n"),
+		"KEY=\"" + strings.ReplaceAll(text, "\n", "\\n") + "\"\n",
+		"-----BEGIN " + body + "-----\n" + body + "\n-----END " + body + "-----\n",
+		"ssh-rsa " + body + " " + body,
+		"{\"kty\":\"" + body + "\"}",
+		"{\"kty\":\"RSA\",\"keys\":\"" + body + "\"}",
+		"{\"kty\":\"RSA\",\"n\":\"AQAB\",\"e\":\"AQAB\",\"oth\":[\"" + body + "\"]}",
+		"{\"kty\":\"RSA\",\"d\":{\"" + body + "\":7}}",
+	}
+	for _, form := range forms {
+		for cut := len(form); cut > 0; cut -= 53 {
+			_, err := ParsePrivateKey([]byte(form[:cut]), nil)
+			if err == nil {
+				t.Fatalf("that is no key: %.40s", form)
+			}
+			for i := 0; i+8 <= len(body); i++ {
+				if strings.Contains(err.Error(), body[i:i+8]) {
+					t.Fatalf("%s of the key is in: %v", body[i:i+8], err)
+				}
+			}
+		}
+	}
+}
+
 func TestKeysOfGoAreRead(t *testing.T) {
 	key, err := rsa.GenerateKey(rand.Reader, 2048)
 	if err != nil {

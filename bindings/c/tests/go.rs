@@ -63,6 +63,7 @@ fn the_package_for_go() {
         "TestServer",
         "TestHandshakesShareAPass",
         "TestSignaturesAreVerifiedByGo",
+        "TestErrorsRepeatNoKey",
     ] {
         assert!(
             said.contains(&format!("--- PASS: {test}")),

@@ -135,6 +135,64 @@ static void generation(void) {
   CHECK(none == NULL);
 }
 
+/* Whether a message repeats eight characters in a row of a text. */
+static int repeats(const char *message, const char *text) {
+  for (size_t i = 0; i + 8 <= strlen(text); i++) {
+    char part[9] = {0};
+    memcpy(part, text + i, 8);
+    if (strstr(message, part) != NULL) return 1;
+  }
+  return 0;
+}
+
+/* Reads what is no file of a key, and looks at what is said. */
+static void refuses(const char *text, size_t len, const char *body) {
+  rsalab_private_key *key = NULL;
+  rsalab_public_key *public_key = NULL;
+  CHECK(rsalab_private_key_read((const uint8_t *)text, len, NULL, 0, 0, &key) != RSALAB_STATUS_OK);
+  CHECK(strlen(rsalab_last_error()) > 10 && !repeats(rsalab_last_error(), body));
+  if (rsalab_public_key_read((const uint8_t *)text, len, NULL, 0, 0, &public_key) != RSALAB_STATUS_OK) {
+    CHECK(!repeats(rsalab_last_error(), body));
+  }
+  rsalab_public_key_free(public_key);
+}
+
+/* Errors repeat nothing of a key that was squeezed, cut or mixed up. */
+static void secrets(const rsalab_private_key *key) {
+  char pem[4096], body[4096], text[16384];
+  size_t len = sizeof pem - 1;
+  OK(rsalab_private_key_write(key, RSALAB_PRIVATE_FORMAT_PKCS8_PEM, NULL, 0, (uint8_t *)pem, &len));
+  pem[len] = 0;
+  const char *start = strchr(pem, '\n') + 1, *end = strstr(pem, "\n-----END");
+  size_t used = 0;
+  for (const char *c = start; c < end; c++) {
+    if (*c != '\n') body[used++] = *c;
+  }
+  body[used] = 0;
+  /* Line ends lost, and in other forms. */
+  const char *between[] = {"", " ", "\\n", "\\r\\n", "\t"};
+  for (size_t form = 0; form < sizeof between / sizeof *between; form++) {
+    used = 0;
+    for (const char *c = pem; *c != 0; c++) {
+      used += (size_t)snprintf(text + used, sizeof text - used, *c == '\n' ? "%s" : "%.1s", *c == '\n' ? between[form] : c);
+    }
+    refuses(text, used, body);
+    for (size_t cut = 1; cut < used; cut += 41) refuses(text, cut, body);
+  }
+  /* The key in the place of a name, or of another member. */
+  const char *forms[] = {
+    "-----BEGIN %s-----\n%s\n-----END %s-----\n", "KEY=\"-----BEGIN PRIVATE KEY-----\\n%s\\n%s%s\"\n", "ssh-rsa %s %s %s\n", "ssh-%s %s %s\n",
+    "{\"kty\":\"%s\",\"n\":\"%s\",\"e\":\"%s\"}", "{\"kty\":\"RSA\",\"keys\":\"%s\",\"n\":\"%s%s\"}", "{\"keys\":[\"%s\",{\"d\":\"%s%s\"}]}",
+    "{\"kty\":\"RSA\",\"n\":\"AQAB\",\"e\":\"AQAB\",\"oth\":[\"%s\"],\"d\":{\"%s\":\"%s\"}}", "{\"%s\":\"%s\",\"private_key\":\"%s\"}",
+    "{\"kty\":\"RSA\",\"n\":\"AQAB\",\"e\":\"AQAB\",\"alg\":\"%s\",\"use\":\"%s\",\"key_ops\":[\"%s\"]}", "PuTTY-User-Key-File-3: %s\n%s\n%s\n",
+  };
+  for (size_t form = 0; form < sizeof forms / sizeof *forms; form++) {
+    used = (size_t)snprintf(text, sizeof text, forms[form], body, body, body);
+    refuses(text, used, body);
+    for (size_t cut = 1; cut < used; cut += 97) refuses(text, cut, body);
+  }
+}
+
 int main(void) {
   CHECK(strlen(rsalab_version()) >= 5 && strlen(rsalab_kernel()) > 5);
   CHECK(strcmp(rsalab_last_error(), "") == 0);
@@ -145,6 +203,7 @@ int main(void) {
   passwords(key);
   public_keys(key);
   restrictions();
+  secrets(key);
   nulls(key);
   generation();
   rsalab_private_key_free(key);

@@ -5,7 +5,7 @@ mod lifetimes;
 #[path = "../support/mod.rs"]
 mod support;
 
-use std::fs;
+use std::{collections::HashSet, fs};
 
 use support::Here;
 
@@ -164,6 +164,46 @@ fn failures_have_the_numbers_that_programs_look_for() {
     // Library 57, reason 171.
     assert!(said.contains("error:1C8000AB:"), "{said}");
     assert!(said.contains(":rsalab:0:at least 512 bits"), "{said}");
+}
+
+/// What is wrong with a key is said without eight characters in a row of it, in hexadecimal or base64.
+#[test]
+fn errors_repeat_no_key() {
+    let Some(here) = Here::new() else { return };
+    let new = "genpkey -algorithm RSA -pkeyopt rsa_keygen_bits:1024 -out key.pem";
+    here.run(false, new);
+    here.run(false, "pkey -in key.pem -outform der -out key.der");
+    let der = fs::read(here.path("key.der")).unwrap();
+    let pem = fs::read_to_string(here.path("key.pem")).unwrap();
+    let body: String = pem.lines().filter(|line| !line.contains("-----")).collect();
+    let hex: String = der.iter().map(|byte| format!("{byte:02x}")).collect();
+    let texts = [body, hex.to_uppercase(), hex];
+    let windows: HashSet<&[u8]> = texts
+        .iter()
+        .flat_map(|text| text.as_bytes().windows(8))
+        .collect();
+    let mut refused = 0;
+    for place in (30..der.len()).step_by(der.len() / 23) {
+        let mut altered = der.clone();
+        altered[place] ^= 0x55;
+        fs::write(here.path("altered.der"), altered).unwrap();
+        for line in [
+            "pkey -inform der -in altered.der -check -noout",
+            "dgst -sha256 -keyform der -sign altered.der -out signature key.pem",
+        ] {
+            let output = here.output(true, line);
+            refused += usize::from(!output.status.success());
+            for said in [&output.stdout, &output.stderr] {
+                let repeated = said.windows(8).find(|window| windows.contains(window));
+                assert!(
+                    repeated.is_none(),
+                    "{line}, byte {place}: {}",
+                    String::from_utf8_lossy(said)
+                );
+            }
+        }
+    }
+    assert!(refused > 20, "{refused} keys were refused");
 }
 
 /// MD5 and RIPEMD-160, with PKCS#1 v1.5: signatures, certificates, recovery.
