@@ -57,6 +57,7 @@ fn handle(key: PrivateKey) -> *mut PrivateKeyHandle {
     private_handle(Loaded {
         key,
         usage: Usage::Any,
+        encryption: None,
         restrictions: Restrictions::default(),
         content: Content::Pkcs8,
     })

@@ -214,9 +214,10 @@ pub unsafe extern "C" fn rsalab_private_key_public(
         let own = &key.key.loaded;
         out.put(&[public_handle(Loaded {
             key: own.key.public().clone(),
-            usage: own.usage,
+            usage: own.usage.clone(),
             restrictions: own.restrictions.clone(),
             content: own.content,
+            encryption: own.encryption.clone(),
         })]);
         Ok(())
     })
@@ -323,7 +324,7 @@ pub unsafe extern "C" fn rsalab_private_key_write(
         };
         let own = &key.key.loaded;
         let written = match password {
-            None => encode_private_for(&own.key, own.usage, structure, encoding)?,
+            None => encode_private_for(&own.key, &own.usage, structure, encoding)?,
             Some(_) if structure == PrivateFormat::Pkcs1 => {
                 return Err(Failure::new(
                     Status::Argument,
@@ -331,7 +332,7 @@ pub unsafe extern "C" fn rsalab_private_key_write(
                 ));
             }
             Some(password) => {
-                encode_encrypted(&own.key, own.usage, password, encoding, &mut SystemRng)?
+                encode_encrypted(&own.key, &own.usage, password, encoding, &mut SystemRng)?
             }
         };
         out.put(&written, "bytes")
@@ -361,7 +362,7 @@ pub unsafe extern "C" fn rsalab_public_key_write(
             _ => return Err(no_format(format)),
         };
         let own = &key.key.loaded;
-        let written = encode_public_for(&own.key, own.usage, structure, encoding)?;
+        let written = encode_public_for(&own.key, &own.usage, structure, encoding)?;
         out.put(&written, "bytes")
     })
 }

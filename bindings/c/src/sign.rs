@@ -200,6 +200,7 @@ pub(crate) fn verify<'a>(
 ) -> Result<(), Failure> {
     let own = &key.loaded;
     let (bits, k) = (own.key.bits(), own.key.modulus_len());
+    let scheme = own.usage.narrowed(scheme);
     own.check(Purpose::Verify(&scheme))?;
     let mut verifier = Verifier::new(key.runner()?, bits, scheme)?;
     let mut outcomes = Outcomes::new(digests.len());

@@ -7,10 +7,11 @@ use std::{fs::File, io, path::Path};
 
 use rsalab_rsa::{
     CpuBackend, Error, PrivateKey, PublicKey,
-    format::{self, Limits, Loaded, Purpose, Usage},
+    format::{self, Encryption, Limits, Loaded, Purpose, Usage},
     keys::Weakness,
     primality::ROUNDS_BEFORE_USE,
     random::SystemRng,
+    scheme::EncryptionScheme,
 };
 
 use crate::{
@@ -22,8 +23,8 @@ use crate::{
 };
 
 /// The public key in a file; of a private key or a certificate, its public half. Its modulus is examined.
-pub(crate) fn public(path: &Path, reading: &KeyFileOptions) -> Result<Loaded<PublicKey>> {
-    load(path, reading, |bytes, password| {
+pub(crate) fn public(path: &Path, reading: &KeyFileOptions, log: Log) -> Result<Loaded<PublicKey>> {
+    let loaded = load(path, reading, |bytes, password| {
         let loaded = format::load_public_within(bytes, password, limits(reading))?;
         loaded.key.check_modulus()?;
         Ok(loaded)
@@ -31,12 +32,18 @@ pub(crate) fn public(path: &Path, reading: &KeyFileOptions) -> Result<Loaded<Pub
     .map_err(|failure| {
         failure
             .or_advice("name the file of an RSA key: 'rsalab keygen --public-out FILE' makes one")
-    })
+    })?;
+    warn_of_encryption(path, &loaded, log);
+    Ok(loaded)
 }
 
 /// The private key in a file, with its primes tested.
-pub(crate) fn private(path: &Path, reading: &KeyFileOptions) -> Result<Loaded<PrivateKey>> {
-    load(path, reading, |bytes, password| {
+pub(crate) fn private(
+    path: &Path,
+    reading: &KeyFileOptions,
+    log: Log,
+) -> Result<Loaded<PrivateKey>> {
+    let loaded = load(path, reading, |bytes, password| {
         let loaded = format::load_private_within(bytes, password, limits(reading))?;
         loaded.key.check_primes(ROUNDS_BEFORE_USE, &mut SystemRng)?;
         Ok(loaded)
@@ -44,8 +51,31 @@ pub(crate) fn private(path: &Path, reading: &KeyFileOptions) -> Result<Loaded<Pr
     .map_err(|failure| {
         failure
             .or_advice("name the file of an RSA private key: 'rsalab keygen --out FILE' makes one")
-    })
+    })?;
+    warn_of_encryption(path, &loaded, log);
+    Ok(loaded)
 }
+
+/// Prints why the password of a file protects little.
+fn warn_of_encryption<K>(path: &Path, loaded: &Loaded<K>, log: Log) {
+    if let Some(encryption) = &loaded.encryption
+        && let Some(weakness) = encryption_weakness(encryption)
+    {
+        let name = files::name(Some(path));
+        log.note(format_args!("warning: {name}: {weakness}; {ENCRYPT_ANEW}"));
+    }
+}
+
+/// Why an encryption protects little, with its name.
+pub(crate) fn encryption_weakness(encryption: &Encryption) -> Option<String> {
+    let weakness = encryption.weakness.as_ref()?;
+    Some(format!(
+        "its encryption, {encryption}, protects little: {weakness}"
+    ))
+}
+
+const ENCRYPT_ANEW: &str =
+    "'rsalab key convert FILE --format pkcs8-encrypted --out NEW' encrypts it anew";
 
 /// How long the modulus of a key may be.
 pub(crate) fn limits(reading: &KeyFileOptions) -> Limits {
@@ -76,17 +106,42 @@ pub(crate) fn check_use<K>(
     })
 }
 
-/// A key whose algorithm allows any scheme, and whose file allows the purpose.
+/// A key whose algorithm and file allow the purpose, which is no signature.
 pub(crate) fn of_any_scheme<K>(
     options: &KeyOptions,
     loaded: Loaded<K>,
     purpose: Purpose<'_>,
 ) -> Result<K> {
     check_use(options, &loaded, purpose)?;
-    match loaded.usage {
+    let name = files::name(Some(&options.key));
+    let is_oaep = matches!(
+        purpose,
+        Purpose::Encrypt(Some(EncryptionScheme::Oaep(_)))
+            | Purpose::Decrypt(Some(EncryptionScheme::Oaep(_)))
+    );
+    match &loaded.usage {
         Usage::Any => Ok(loaded.key),
-        Usage::Pss(_) => {
-            let name = files::name(Some(&options.key));
+        Usage::Oaep(_) if is_oaep && (options.any_use || loaded.usage.check(purpose).is_ok()) => {
+            Ok(loaded.key)
+        }
+        Usage::Oaep(Some(own)) if is_oaep => {
+            let what = format!(
+                "the key {name} is for OAEP with {}, a mask of {} and a label of {} bytes",
+                own.hash,
+                own.mgf_hash,
+                own.label.len()
+            );
+            Err(Failure::new(Class::Input, what).advice(
+                "leave out --hash, --mgf-hash and --label; or add --any-use, if you know better than the file",
+            ))
+        }
+        Usage::Oaep(_) => {
+            let what = format!("the key {name} is for OAEP encryption only");
+            Err(Failure::new(Class::Input, what).advice(
+                "use it with 'rsalab encrypt' or 'rsalab decrypt' and --scheme oaep, or take another key",
+            ))
+        }
+        _ => {
             let what = format!("the key {name} is for RSASSA-PSS signatures only");
             Err(Failure::new(Class::Input, what)
                 .advice("use it with 'rsalab sign' or 'rsalab verify', or take another key"))
@@ -128,15 +183,26 @@ pub(crate) fn load<K>(
         let typed = passwords::of_key(path, "--password-file")?;
         loaded = load(&bytes, Some(&typed));
     }
-    loaded.map_err(|error| unusable(path, given, error))
+    let oddity = password
+        .as_deref()
+        .and_then(|password| passwords::oddity(password));
+    loaded.map_err(|error| unusable(path, given, oddity, error))
 }
 
-fn unusable(path: &Path, password_file: Option<&Path>, error: Error) -> Failure {
+fn unusable(
+    path: &Path,
+    password_file: Option<&Path>,
+    oddity: Option<&str>,
+    error: Error,
+) -> Failure {
     let advice = match (&error, password_file) {
-        (Error::PasswordWrong, Some(file)) => Some(format!(
-            "the first line of {} is not its password",
-            file.display()
-        )),
+        (Error::PasswordWrong, Some(file)) => {
+            let name = file.display();
+            Some(match oddity {
+                Some(oddity) => format!("the first line of {name} is not its password: {oddity}"),
+                None => format!("the first line of {name} is not its password"),
+            })
+        }
         (Error::PasswordWrong, None) => Some("try again with another password".to_owned()),
         (Error::KeySize { bits, .. }, _) if *bits > Limits::QUICK.most_bits => {
             Some("add --large-keys to use it nevertheless, which takes seconds".to_owned())

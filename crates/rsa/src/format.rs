@@ -3,17 +3,20 @@
 //! | form | of | file |
 //! |---|---|---|
 //! | PKCS#1, PKCS#8 and SubjectPublicKeyInfo, in PEM (RFC 7468) and DER | RFC 8017, 5958, 5280 | `pkcs` |
-//! | the same under a password (PBES2) | RFC 8018 | `encrypted` |
-//! | keys for RSASSA-PSS alone, with their parameters | RFC 4055, 8702 | `pss` |
+//! | the same under a password | RFC 8018, 7292, 1421 | `encrypted` |
+//! | the algorithm of a key | RFC 4055, 8702 | `algorithm` |
+//! | the parameters of keys for RSASSA-PSS or RSAES-OAEP alone | RFC 4055 | `pss`, `oaep` |
 //! | the public key of a certificate | RFC 5280 | `certificate` |
 //! | JSON Web Keys | RFC 7517, RFC 7518 | [`jwk`] |
 //! | OpenSSH's own | its PROTOCOL.key | [`openssh`] |
+//! | what a key is for, as its algorithm says | RFC 4055 | `usage` |
 //! | what a key is for, as its file says | RFC 7517, RFC 5280 | `restrictions` |
 //!
 //! Reading finds out by itself which of them it is given, and says in a sentence what else it was given; it takes DER to the
 //! letter, at most [`MAX_FILE_LEN`] bytes, and no key whose numbers contradict each other. Writing is byte for byte what
 //! OpenSSL writes.
 
+mod algorithm;
 mod armour;
 mod certificate;
 mod content;
@@ -21,6 +24,7 @@ mod encrypted;
 mod input;
 pub mod jwk;
 mod load;
+mod oaep;
 pub mod openssh;
 mod pkcs;
 mod pss;
@@ -28,14 +32,15 @@ mod refusal;
 mod restrictions;
 mod structure;
 mod texts;
+mod usage;
 
 use sha2::{Digest, Sha256};
 
 use crate::PublicKey;
 
 pub use content::Content;
-pub use encrypted::encode as encode_encrypted;
-pub use input::{Encoding, Limits, MAX_FILE_LEN, PrivateFormat, PublicFormat, Usage, read};
+pub use encrypted::{Encryption, encode as encode_encrypted};
+pub use input::{Encoding, Limits, MAX_FILE_LEN, PrivateFormat, PublicFormat, read};
 pub use load::{
     Loaded, decode_private, decode_public, load_private, load_private_within, load_public,
     load_public_within,
@@ -43,6 +48,7 @@ pub use load::{
 pub use pkcs::{encode_private, encode_private_for, encode_public, encode_public_for};
 pub use restrictions::{Purpose, Restrictions};
 pub use texts::is_key_text;
+pub use usage::Usage;
 
 /// The name of a key: SHA-256 of its SubjectPublicKeyInfo in DER, as `openssl pkey -pubin -outform der | sha256sum`.
 pub fn fingerprint(key: &PublicKey) -> [u8; 32] {

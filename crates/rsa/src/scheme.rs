@@ -103,10 +103,9 @@ impl SignatureScheme {
             );
         }
         match self {
-            SignatureScheme::Pss(Pss {
-                salt_len: SaltLen::Any,
-                ..
-            }) => refused("a signature needs a length of salt: only verification can do without"),
+            SignatureScheme::Pss(pss) if !pss.salt_len.is_for_signing() => {
+                refused("a signature needs a length of salt: only verification can do without")
+            }
             _ => Ok(()),
         }
     }
@@ -120,11 +119,7 @@ impl SignatureScheme {
                 too_short(bits, bits.div_ceil(8) < needed, needed * 8 - 7)
             }
             SignatureScheme::Pss(pss) => {
-                let salt = match pss.salt_len {
-                    SaltLen::Digest => pss.hash.digest_len(),
-                    SaltLen::Bytes(bytes) => bytes,
-                    SaltLen::Max | SaltLen::Any => 0,
-                };
+                let salt = pss.salt_len.least(pss.hash);
                 let needed = pss.hash.digest_len().saturating_add(salt).saturating_add(2);
                 let has = (bits - 1).div_ceil(8);
                 too_short(
@@ -172,10 +167,8 @@ impl SignatureScheme {
         rng: &mut R,
     ) -> Result<Vec<u8>> {
         self.check(bits)?;
-        if let SignatureScheme::Pss(Pss {
-            salt_len: SaltLen::Any,
-            ..
-        }) = self
+        if let SignatureScheme::Pss(pss) = self
+            && !pss.salt_len.is_for_signing()
         {
             return refused("a signature needs a length of salt: only verification can do without");
         }

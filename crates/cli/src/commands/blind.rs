@@ -37,16 +37,16 @@ pub(crate) fn run(arguments: &Blind, log: Log) -> Result<()> {
         Blind::Sign(arguments) => sign::run(arguments, log),
         Blind::Finalize(arguments) => finalize::run(arguments, log),
         Blind::Verify(arguments) => verify::run(arguments, log),
-        Blind::Key(arguments) => key(arguments),
+        Blind::Key(arguments) => key(arguments, log),
     }
 }
 
-fn key(arguments: &BlindKey) -> Result<()> {
+fn key(arguments: &BlindKey, log: Log) -> Result<()> {
     const BITS: usize = 2048;
     let out = Destination::of(arguments.out.path())?;
     out.check_terminal("the key")?;
     check_stdin(&arguments.key, &arguments.reading, &[])?;
-    let loaded = keys::public(&arguments.key, &arguments.reading)?;
+    let loaded = keys::public(&arguments.key, &arguments.reading, log)?;
     let bits = loaded.key.bits();
     if bits != BITS {
         let name = arguments.key.display();
@@ -55,7 +55,7 @@ fn key(arguments: &BlindKey) -> Result<()> {
             .advice("'rsalab keygen --bits 2048' makes one that fits"));
     }
     let scheme = Variant::PssDeterministic.scheme();
-    allowed::check_algorithm(&arguments.key, loaded.usage, &scheme)?;
+    allowed::check_algorithm(&arguments.key, &loaded.usage, &scheme)?;
     loaded
         .restrictions
         .check(Purpose::Verify(&scheme))

@@ -37,7 +37,7 @@ pub(crate) fn encrypt(arguments: &Encrypt, log: Log) -> Result<()> {
         None => arguments.input.stdin(),
     };
     check_stdin(&options.key, &options.reading, &[stdin])?;
-    let loaded = keys::public(&options.key, &options.reading)?;
+    let loaded = keys::public(&options.key, &options.reading, log)?;
     let scheme = schemes::of_encryption(&arguments.scheme, &loaded);
     let key = keys::of_any_scheme(options, loaded, Purpose::Encrypt(Some(&scheme)))?;
     keys::warn(options, &key.weaknesses(), log);
@@ -128,7 +128,7 @@ pub(crate) fn decrypt(arguments: &Decrypt, log: Log) -> Result<()> {
     schemes::check_encryption(&arguments.scheme)?;
     let files = Files::of::<Decryption>(&arguments.input, arguments.out.path(), |_| None)?;
     check_stdin(&options.key, &options.reading, &[arguments.input.stdin()])?;
-    let loaded = keys::private(&options.key, &options.reading)?;
+    let loaded = keys::private(&options.key, &options.reading, log)?;
     let scheme = schemes::of_encryption(&arguments.scheme, &loaded);
     let key = keys::of_any_scheme(options, loaded, Purpose::Decrypt(Some(&scheme)))?;
     keys::warn(options, &key.weaknesses(), log);
@@ -202,6 +202,7 @@ fn refused(ciphertext: &Ciphertext) -> Failure {
     }
     let what = format!("cannot decrypt {name}");
     Failure::new(Class::Verification, what).advice(
-        "it is damaged, or the key, the hash or the label are not those it was encrypted with; nothing was made of it",
+        "it is damaged, or the key, the hash (--hash), the hash of the mask (--mgf-hash; some programs take sha1 there, whatever the other is) or the \
+         label (--label) are not those it was encrypted with; nothing was made of it",
     )
 }

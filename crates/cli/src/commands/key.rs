@@ -27,7 +27,7 @@ fn public(arguments: &KeyPublic, log: Log) -> Result<()> {
     let format = arguments.format.format;
     let out = Destination::of(arguments.out.path())?;
     refuse_set(format)?;
-    let loaded = keys::public(&arguments.file, &arguments.reading)?;
+    let loaded = keys::public(&arguments.file, &arguments.reading, log)?;
     let writer = KeyWriter::new(format, None).of(&loaded);
     writer.note_what_is_lost(log);
     let bytes = writer.public(&loaded.key)?;
@@ -45,9 +45,9 @@ fn convert(arguments: &KeyConvert, log: Log) -> Result<()> {
         return Err(passwords::not_of(format));
     }
     refuse_set(format)?;
-    let loaded = keys::private(&arguments.file, &arguments.reading)?;
+    let loaded = keys::private(&arguments.file, &arguments.reading, log)?;
     let password = match (&arguments.new_password_file, is_encrypted) {
-        (Some(path), _) => Some(passwords::from_file(path)?),
+        (Some(path), _) => Some(passwords::new_from_file(path)?),
         (None, true) => Some(passwords::new_one("--new-password-file")?),
         (None, false) => None,
     };

@@ -62,7 +62,7 @@ impl KeyWriter {
 
     /// For a key whose file says what it is for.
     pub(super) fn of<K>(mut self, loaded: &Loaded<K>) -> Self {
-        self.usage = loaded.usage;
+        self.usage = loaded.usage.clone();
         self.restrictions = loaded.restrictions.clone();
         self
     }
@@ -105,9 +105,9 @@ impl KeyWriter {
             }
             KeyFormat::Pkcs8Encrypted => {
                 let password = self.password.as_ref().map_or(&[][..], |password| password);
-                format::encode_encrypted(key, self.usage, password, encoding, &mut SystemRng)
+                format::encode_encrypted(key, &self.usage, password, encoding, &mut SystemRng)
             }
-            _ => format::encode_private_for(key, self.usage, format, encoding),
+            _ => format::encode_private_for(key, &self.usage, format, encoding),
         }
         .map_err(refused)?;
         // Text before PEM's first line, which readers skip (RFC 7468, section 2).
@@ -129,7 +129,7 @@ impl KeyWriter {
                 self.check_usage()?;
                 Ok((openssh::public(key, self.comment()) + "\n").into_bytes())
             }
-            _ => format::encode_public_for(key, self.usage, format, encoding).map_err(refused),
+            _ => format::encode_public_for(key, &self.usage, format, encoding).map_err(refused),
         }
     }
 
@@ -145,11 +145,11 @@ impl KeyWriter {
 
     /// Refuses a format that cannot express what the key is for.
     fn check_usage(&self) -> Result<()> {
-        match self.usage {
-            Usage::Any => Ok(()),
-            Usage::Pss(_) => {
+        match self.usage.only() {
+            None => Ok(()),
+            Some(scheme) => {
                 let what = format!(
-                    "this key is for RSASSA-PSS only, which the format {} cannot say",
+                    "this key is for {scheme} only, which the format {} cannot say",
                     self.format.name()
                 );
                 Err(Failure::new(Class::Usage, what).advice("choose one of the pkcs8 formats"))

@@ -211,7 +211,7 @@ fn password(arguments: &Keygen) -> Result<Option<Password>> {
     let format = arguments.format.format;
     match (&arguments.password_file, format) {
         (None, KeyFormat::Pkcs8Encrypted) => passwords::new_one("--password-file").map(Some),
-        (Some(path), KeyFormat::Pkcs8Encrypted) => passwords::from_file(path).map(Some),
+        (Some(path), KeyFormat::Pkcs8Encrypted) => passwords::new_from_file(path).map(Some),
         (None, _) => Ok(None),
         (Some(_), _) => Err(passwords::not_of(format)),
     }

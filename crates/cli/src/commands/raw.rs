@@ -21,7 +21,7 @@ const MOST: u64 = 1 << 30;
 pub(crate) fn private(arguments: &Raw, log: Log) -> Result<()> {
     let options = &arguments.key;
     check_stdin(&options.key, &options.reading, &[arguments.files.stdin()])?;
-    let loaded = keys::private(&options.key, &options.reading)?;
+    let loaded = keys::private(&options.key, &options.reading, log)?;
     let key = keys::of_any_scheme(options, loaded, Purpose::RawPrivate)?;
     let prepared = keys::backend(options)?.prepare_private(&key)?;
     raise(arguments, &*prepared, log)
@@ -31,7 +31,7 @@ pub(crate) fn private(arguments: &Raw, log: Log) -> Result<()> {
 pub(crate) fn public(arguments: &Raw, log: Log) -> Result<()> {
     let options = &arguments.key;
     check_stdin(&options.key, &options.reading, &[arguments.files.stdin()])?;
-    let loaded = keys::public(&options.key, &options.reading)?;
+    let loaded = keys::public(&options.key, &options.reading, log)?;
     let key = keys::of_any_scheme(options, loaded, Purpose::RawPublic)?;
     let prepared = keys::backend(options)?.prepare_public(&key)?;
     raise(arguments, &*prepared, log)

@@ -3,7 +3,7 @@
 use std::os::unix::ffi::OsStrExt;
 
 use rsalab_rsa::{
-    format::{Loaded, Usage},
+    format::{Loaded, Purpose, Usage},
     hash::Hash,
     scheme::{EncryptionScheme, Oaep, Pss, SaltLen, SignatureScheme},
 };
@@ -13,21 +13,21 @@ use crate::{
     exit::{Class, Failure, Result},
 };
 
-/// The scheme of encryption, which does not depend on the key.
+/// The scheme of encryption. What is not typed is the key's own, where it names parameters of OAEP.
 pub(super) fn of_encryption<K>(options: &CipherOptions, loaded: &Loaded<K>) -> EncryptionScheme {
-    let usual_hash = match loaded.restrictions.encryption_scheme() {
-        Some(EncryptionScheme::Oaep(oaep)) => oaep.hash,
-        _ => Hash::Sha256,
+    let usual = match (&loaded.usage, loaded.restrictions.encryption_scheme()) {
+        (Usage::Oaep(Some(own)), _) => own.clone(),
+        (_, Some(EncryptionScheme::Oaep(oaep))) => oaep,
+        _ => Oaep::new(Hash::Sha256),
     };
     match options.scheme {
         CipherScheme::Pkcs1v15 => EncryptionScheme::Pkcs1v15,
         CipherScheme::Oaep => {
-            let hash = options.hash.unwrap_or(usual_hash);
             let label = options.label.as_ref();
             EncryptionScheme::Oaep(Oaep {
-                hash,
-                mgf_hash: options.mgf_hash.unwrap_or(hash),
-                label: label.map_or_else(Vec::new, |label| label.as_bytes().to_vec()),
+                hash: options.hash.unwrap_or(usual.hash),
+                mgf_hash: options.mgf_hash.or(options.hash).unwrap_or(usual.mgf_hash),
+                label: label.map_or(usual.label, |label| label.as_bytes().to_vec()),
             })
         }
     }
@@ -58,12 +58,18 @@ pub(super) fn of_signature<K>(
     let hash = options
         .hash
         .unwrap_or(named.map_or(Hash::Sha256, |scheme| scheme.hash()));
-    let is_pkcs1 = match (options.scheme, loaded.usage, named) {
+    let is_pkcs1 = match (options.scheme, &loaded.usage, named) {
         (Some(SignatureSchemeName::Pkcs1v15), Usage::Pss(_), _) => {
             let what = "this key is for RSASSA-PSS only";
             return Err(Failure::new(Class::Usage, what).advice("leave out --scheme"));
         }
-        (_, Usage::Pss(Some(own)), _) => return with_parameters_of_key(options, own),
+        (_, Usage::Pss(Some(own)), _) => {
+            return with_parameters_of_key(options, &loaded.usage, *own);
+        }
+        (_, Usage::Oaep(_), _) => {
+            let what = "this key is for OAEP encryption only";
+            return Err(Failure::new(Class::Input, what).advice("take another key"));
+        }
         (Some(scheme), ..) => scheme == SignatureSchemeName::Pkcs1v15,
         (None, _, named) => matches!(named, Some(SignatureScheme::Pkcs1v15(_))),
     };
@@ -82,7 +88,11 @@ pub(super) fn of_signature<K>(
 }
 
 /// RFC 4055, section 3.3: the hashes are the key's, and the salt is not shorter than the key says.
-fn with_parameters_of_key(options: &SignatureOptions, own: Pss) -> Result<SignatureScheme> {
+fn with_parameters_of_key(
+    options: &SignatureOptions,
+    usage: &Usage,
+    own: Pss,
+) -> Result<SignatureScheme> {
     let typed = [
         ("--hash", options.hash, own.hash),
         ("--mgf-hash", options.mgf_hash, own.mgf_hash),
@@ -93,19 +103,12 @@ fn with_parameters_of_key(options: &SignatureOptions, own: Pss) -> Result<Signat
             return Err(Failure::new(Class::Usage, what).advice(format!("leave out {option}")));
         }
     }
-    let least = match own.salt_len {
-        SaltLen::Bytes(bytes) => bytes,
-        _ => 0,
-    };
     let salt_len = options.salt_len.unwrap_or(own.salt_len);
-    let is_short = match salt_len {
-        SaltLen::Bytes(bytes) => bytes < least,
-        SaltLen::Digest => own.hash.digest_len() < least,
-        _ => false,
-    };
-    if is_short {
+    let scheme = usage.narrowed(SignatureScheme::Pss(Pss { salt_len, ..own }));
+    if usage.check(Purpose::Verify(&scheme)).is_err() {
+        let least = usage.least_salt();
         let what = format!("this key asks for a salt of {least} bytes at least");
         return Err(Failure::new(Class::Usage, what).advice("leave out --salt-len"));
     }
-    Ok(SignatureScheme::Pss(Pss { salt_len, ..own }))
+    Ok(scheme)
 }

@@ -28,7 +28,7 @@ pub(crate) fn run(arguments: &Sign, log: Log) -> Result<()> {
         Some(with_ending(path, ENDING))
     })?;
     check_stdin(&options.key, &options.reading, &[arguments.input.stdin()])?;
-    let loaded = keys::private(&options.key, &options.reading)?;
+    let loaded = keys::private(&options.key, &options.reading, log)?;
     keys::warn(options, &loaded.key.weaknesses(), log);
     let scheme = schemes::of_signature(&arguments.scheme, &loaded)?;
     keys::check_use(options, &loaded, Purpose::Sign(&scheme))?;

@@ -35,7 +35,7 @@ pub(crate) fn encrypt(arguments: &TextEncrypt, log: Log) -> Result<()> {
         None => arguments.files.stdin(),
     };
     check_stdin(&options.key, &options.reading, &[stdin])?;
-    let loaded = keys::public(&options.key, &options.reading)?;
+    let loaded = keys::public(&options.key, &options.reading, log)?;
     let key = keys::of_any_scheme(options, loaded, Purpose::Encrypt(None))?;
     let (from, to) = one_file(&arguments.files)?;
     to.check_terminal("the encrypted text")?;
@@ -67,7 +67,7 @@ pub(crate) fn encrypt(arguments: &TextEncrypt, log: Log) -> Result<()> {
 pub(crate) fn decrypt(arguments: &TextDecrypt, log: Log) -> Result<()> {
     let options = &arguments.key;
     check_stdin(&options.key, &options.reading, &[arguments.files.stdin()])?;
-    let loaded = keys::private(&options.key, &options.reading)?;
+    let loaded = keys::private(&options.key, &options.reading, log)?;
     let key = keys::of_any_scheme(options, loaded, Purpose::Decrypt(None))?;
     let (from, to) = one_file(&arguments.files)?;
     let backend = keys::backend(options)?;

@@ -43,7 +43,7 @@ pub(crate) fn run(arguments: &Verify, log: Log) -> Result<()> {
     let sig_is_stdin = arguments.sig.as_deref().is_some_and(files::is_dash);
     let others = [arguments.input.stdin(), ("its signature", sig_is_stdin)];
     check_stdin(&options.key, &options.reading, &others)?;
-    let loaded = keys::public(&options.key, &options.reading)?;
+    let loaded = keys::public(&options.key, &options.reading, log)?;
     keys::warn(options, &loaded.key.weaknesses(), log);
     let scheme = schemes::of_signature(&arguments.scheme, &loaded)?;
     keys::check_use(options, &loaded, Purpose::Verify(&scheme))?;

@@ -6,6 +6,7 @@ use zeroize::Zeroizing;
 
 use super::{
     content::Content,
+    encrypted,
     refusal::{not_rsa, refused, unsupported},
     structure::{PKCS7, REQUEST, REVOKED, structure},
 };
@@ -79,10 +80,16 @@ pub(super) fn open(text: &[u8]) -> Result<(Content, Zeroizing<Vec<u8>>)> {
         )
     })?;
     let content = expected(kind)?;
-    if find(block.body, b"Proc-Type: 4,ENCRYPTED").is_some() {
-        return Err(unsupported(
-            "this private key is encrypted as OpenSSL did it before PKCS#8, with one round of MD5; encrypt it anew with `openssl pkcs8 -topk8 -in FILE`",
-        ));
+    if encrypted::has_headers(block.body) {
+        // Only PKCS#1 has them: PKCS#8 has an encryption of its own.
+        return match content {
+            Content::Pkcs1Private => {
+                Ok((Content::EncryptedPkcs1, Zeroizing::new(block.body.to_vec())))
+            }
+            _ => Err(unsupported(format!(
+                "this file labelled {label} is encrypted by the headers of RFC 1421, which rsalab reads of RSA PRIVATE KEY alone"
+            ))),
+        };
     }
     let der = decoded(block.body)?;
     if content == Content::OpensshPrivate {

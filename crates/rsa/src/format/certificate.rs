@@ -1,26 +1,126 @@
-//! The public key of an X.509 certificate, with its key usage. Nothing else of it is believed or looked at.
+//! The public key of an X.509 certificate, with its key usage (RFC 5280, sections 4.1 and 4.2.1.3). Nothing else of it is believed or
+//! looked at: only the elements on the way to these two are walked over, whatever is in them. So a serial number may be negative, or long,
+//! and a time may be written in any way.
+//!
+//! ```text
+//! Certificate    ::= SEQUENCE { tbsCertificate, signatureAlgorithm, signature }
+//! TBSCertificate ::= SEQUENCE { [0] version OPTIONAL, serialNumber, signature, issuer, validity, subject,
+//!                               subjectPublicKeyInfo, [1] and [2] OPTIONAL, [3] extensions OPTIONAL }
+//! ```
 
-use der::{Decode, Encode};
-use x509_cert::{Certificate, ext::pkix::KeyUsage};
+use der::{Decode, Encode, Reader, SliceReader, Tag, Tagged, asn1::AnyRef};
+use x509_cert::ext::pkix::{KeyUsage, KeyUsages};
 
-use super::content::damaged;
-use super::input::{Limits, Usage};
+use super::content::{damaged, refused};
+use super::input::Limits;
 use super::pkcs::spki;
+use super::usage::Usage;
 use crate::{PublicKey, Result};
+
+/// id-ce-keyUsage, 2.5.29.15, in DER.
+const KEY_USAGE: &[u8] = &[0x55, 0x1d, 0x0f];
+
+/// The usages, in the order of their bits.
+const ALL: [KeyUsages; 9] = [
+    KeyUsages::DigitalSignature,
+    KeyUsages::NonRepudiation,
+    KeyUsages::KeyEncipherment,
+    KeyUsages::DataEncipherment,
+    KeyUsages::KeyAgreement,
+    KeyUsages::KeyCertSign,
+    KeyUsages::CRLSign,
+    KeyUsages::EncipherOnly,
+    KeyUsages::DecipherOnly,
+];
 
 pub(super) fn decode(der: &[u8], limits: Limits) -> Result<(PublicKey, Usage, Option<KeyUsage>)> {
     let damaged = |error| damaged("certificate", error);
-    let certificate = Certificate::from_der(der).map_err(damaged)?;
-    let info = certificate
-        .tbs_certificate()
-        .subject_public_key_info()
-        .to_der()
-        .map_err(damaged)?;
-    let key_usage = certificate
-        .tbs_certificate()
-        .get_extension::<KeyUsage>()
-        .map_err(damaged)?
-        .map(|(_is_critical, usage)| usage);
+    let (info, extensions) = walk(der).map_err(damaged)?;
+    let info = info.to_der().map_err(damaged)?;
     let (key, usage) = spki(&info, limits)?;
-    Ok((key, usage, key_usage))
+    let key_usage = match extensions {
+        Some(extensions) => key_usage(extensions).map_err(damaged)?,
+        None => Vec::new(),
+    };
+    match key_usage.as_slice() {
+        [] => Ok((key, usage, None)),
+        [one] => Ok((key, usage, Some(*one))),
+        // One may not be there twice (RFC 5280, section 4.2), and nobody knows which of them counts.
+        _ => Err(refused(
+            "this certificate says twice what its key is for; it cannot be told which of them counts",
+        )),
+    }
+}
+
+/// The element of the public key, and that of the extensions.
+fn walk(der: &[u8]) -> der::Result<(AnyRef<'_>, Option<AnyRef<'_>>)> {
+    let certificate = AnyRef::from_der(der)?;
+    let certificate = children(certificate)?;
+    let [to_be_signed, ..] = certificate.as_slice() else {
+        return Err(Tag::Sequence.value_error().into());
+    };
+    let fields = children(*to_be_signed)?;
+    let has_version = fields.first().is_some_and(|first| is_tagged(first, 0));
+    let info = *fields
+        .get(5 + usize::from(has_version))
+        .filter(|info| info.tag() == Tag::Sequence)
+        .ok_or_else(|| Tag::Sequence.value_error())?;
+    let extensions = fields.into_iter().skip(6).find(|field| is_tagged(field, 3));
+    Ok((info, extensions))
+}
+
+/// The values of all extensions that say what the key is for.
+fn key_usage(explicit: AnyRef<'_>) -> der::Result<Vec<KeyUsage>> {
+    let outer = children(explicit)?;
+    let [list] = outer.as_slice() else {
+        return Err(Tag::Sequence.value_error().into());
+    };
+    let mut found = Vec::new();
+    for extension in children(*list)? {
+        // Between the identifier and the value may stand whether the extension is critical.
+        let parts = children(extension)?;
+        let (Some(id), Some(value)) = (parts.first(), parts.last()) else {
+            return Err(Tag::Sequence.value_error().into());
+        };
+        if id.tag() != Tag::ObjectIdentifier || id.value() != KEY_USAGE {
+            continue;
+        }
+        if value.tag() != Tag::OctetString {
+            return Err(Tag::OctetString.value_error().into());
+        }
+        found.push(bits(AnyRef::from_der(value.value())?)?);
+    }
+    Ok(found)
+}
+
+/// The usage in a BIT STRING, the first bit of which is digitalSignature. Zeros at its end are taken, which DER forbids.
+fn bits(string: AnyRef<'_>) -> der::Result<KeyUsage> {
+    let error = || Tag::BitString.value_error().into();
+    let (Tag::BitString, Some((&unused, bytes))) = (string.tag(), string.value().split_first())
+    else {
+        return Err(error());
+    };
+    if unused > 7 || (bytes.is_empty() && unused != 0) {
+        return Err(error());
+    }
+    let bits = 8 * bytes.len() - usize::from(unused);
+    let set = |place: usize| place < bits && bytes[place / 8] & (0x80 >> (place % 8)) != 0;
+    let mut usage = KeyUsage(Default::default());
+    for (_, flag) in ALL.into_iter().enumerate().filter(|(place, _)| set(*place)) {
+        usage.0 |= flag;
+    }
+    Ok(usage)
+}
+
+fn is_tagged(element: &AnyRef<'_>, number: u32) -> bool {
+    matches!(element.tag(), Tag::ContextSpecific { constructed: true, number: found } if found.0 == number)
+}
+
+fn children(element: AnyRef<'_>) -> der::Result<Vec<AnyRef<'_>>> {
+    let mut reader = SliceReader::new(element.value())?;
+    let mut children = Vec::new();
+    while !reader.is_finished() {
+        children.push(reader.decode()?);
+    }
+    Ok(children)
 }

@@ -22,6 +22,8 @@ pub enum Content {
     Pkcs1Private,
     /// `RSAPublicKey`.
     Pkcs1Public,
+    /// `RSAPrivateKey` under a password, as OpenSSL wrote it before PKCS#8.
+    EncryptedPkcs1,
     /// `PrivateKeyInfo`.
     Pkcs8,
     /// `EncryptedPrivateKeyInfo`.
@@ -110,6 +112,7 @@ impl Content {
     pub fn name(self) -> &'static str {
         match self {
             Content::Pkcs1Private => "a PKCS#1 private key",
+            Content::EncryptedPkcs1 => "an encrypted PKCS#1 private key",
             Content::Pkcs1Public => "a PKCS#1 public key",
             Content::Pkcs8 => "a PKCS#8 private key",
             Content::EncryptedPkcs8 => "an encrypted PKCS#8 private key",

@@ -1,30 +1,84 @@
-//! PKCS#8 under a password: PBES2 (RFC 8018, section 6.2).
+//! Private keys under a password.
+//!
+//! | form | of | file |
+//! |---|---|---|
+//! | PKCS#8, PBES2: what is written today | RFC 8018, section 6.2 | `pbes2` |
+//! | PKCS#8, PBES1, and the schemes of PKCS#12 | RFC 8018, section 6.1; RFC 7292, appendix C | `pbes1` |
+//! | PKCS#1 with the headers Proc-Type and DEK-Info, as OpenSSL wrote it before PKCS#8 | RFC 1421, section 4.6 | `headers` |
+//! | the ciphers of all of them | | `cipher` |
+//! | the functions that make a key of a password | | `derive` |
+//!
+//! Old forms are read and never written. A wrong password and a wrong padding are one error.
+
+mod cipher;
+mod derive;
+mod headers;
+mod pbes1;
+mod pbes2;
+
+use std::fmt;
 
 use der::{
-    Decode, Reader, SliceReader,
-    asn1::{AnyRef, ObjectIdentifier},
+    Decode,
+    asn1::{AnyRef, OctetStringRef, UintRef},
 };
-use pkcs8::{EncryptedPrivateKeyInfoRef, PrivateKeyInfoRef, pkcs5};
+use pkcs8::PrivateKeyInfoRef;
 use rand_core::TryCryptoRng;
 use spki::AlgorithmIdentifierRef;
 use zeroize::Zeroizing;
 
+use self::cipher::Cipher;
 use super::{
-    content::{damaged, refused, unsupported},
-    input::{Encoding, Limits, Usage},
+    content::{damaged, unsupported},
+    input::{Encoding, Limits},
     pkcs,
-    refusal::in_brackets,
+    usage::Usage,
 };
 use crate::{Error, PrivateKey, Result};
 
-/// The most iterations of PBKDF2, which take less than a second of one CPU: with the hashes of 64-bit words, and with the others.
-/// Guides ask for 210,000 with SHA-512, and 1,300,000 with SHA-1 (OWASP, 2023).
-const MOST_ITERATIONS_64: u32 = 1_000_000;
-const MOST_ITERATIONS: u32 = 3_000_000;
-/// The most memory of scrypt, 128 r (N + p) bytes: four times what OpenSSL writes, and twice what it reads unless told to.
-const MOST_SCRYPT_BYTES: u64 = 64 << 20;
-/// The most of scrypt's N r p, which takes less than a second of one CPU: 32 times what OpenSSL writes.
-const MOST_SCRYPT_WORK: u64 = 1 << 22;
+pub(super) use headers::{decode as decode_with_headers, is_encrypted as has_headers};
+
+/// How a file keeps its private key from whoever does not know the password.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Encryption {
+    /// The algorithms, such as `PBES2, scrypt, aes-256-cbc`.
+    pub method: String,
+    /// Why it protects little, if it does.
+    pub weakness: Option<String>,
+}
+
+impl fmt::Display for Encryption {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.method)
+    }
+}
+
+/// What opens a private key: a cipher with its key and initialisation vector, and what is to be said of them.
+struct Opener {
+    cipher: Cipher,
+    key: Zeroizing<Vec<u8>>,
+    iv: Vec<u8>,
+    method: String,
+    weaknesses: Vec<String>,
+}
+
+impl Opener {
+    /// The private key's structure. A password in 256 gives the right padding by chance, so that whoever calls looks further.
+    fn open(self, data: &[u8]) -> Result<(Zeroizing<Vec<u8>>, Encryption)> {
+        let plain = self
+            .cipher
+            .decrypt(&self.key, &self.iv, data)
+            .ok_or(Error::PasswordWrong)?;
+        let cipher = self.cipher.weakness().map(str::to_owned);
+        let weaknesses: Vec<String> = self.weaknesses.into_iter().chain(cipher).collect();
+        let encryption = Encryption {
+            method: format!("{}, {}", self.method, self.cipher.name()),
+            weakness: (!weaknesses.is_empty()).then(|| weaknesses.join("; ")),
+        };
+        Ok((plain, encryption))
+    }
+}
 
 /// Writes a private key as PKCS#8 that takes a password to read: PBES2 with AES-256-CBC, and with scrypt at N = 2^14, r = 8,
 /// p = 1, which takes 16 MiB and some tens of milliseconds a key on purpose, and no more because OpenSSL reads no more unless told to.
@@ -34,7 +88,7 @@ const MOST_SCRYPT_WORK: u64 = 1 << 22;
 /// [`Error::Randomness`] if there is none for the salt.
 pub fn encode<R: TryCryptoRng>(
     key: &PrivateKey,
-    usage: Usage,
+    usage: &Usage,
     password: &[u8],
     encoding: Encoding,
     rng: &mut R,
@@ -51,85 +105,61 @@ pub fn encode<R: TryCryptoRng>(
     })
 }
 
-/// Reads a private key with its password.
+/// Reads PKCS#8 with its password.
 pub(super) fn decode(
     der: &[u8],
     password: Option<&[u8]>,
     limits: Limits,
-) -> Result<(PrivateKey, Usage)> {
-    let damaged = |error| damaged("encrypted private key", error);
-    let algorithm = algorithm(der).map_err(damaged)?;
-    if algorithm != pkcs5::pbes2::PBES2_OID {
-        return Err(unsupported(format!(
-            "this private key is encrypted in an old way{}, that protects little; encrypt it anew with \
-             `openssl pkcs8 -topk8 -v2 aes-256-cbc -in FILE`",
-            in_brackets(algorithm)
-        )));
-    }
-    let info = EncryptedPrivateKeyInfoRef::from_der(der).map_err(damaged)?;
-    check_cost(&info.encryption_algorithm)?;
-    let password = password.ok_or(Error::PasswordMissing)?;
-    let plain = info
-        .encryption_algorithm
-        .decrypt(password, info.encrypted_data.as_bytes())
-        .map(Zeroizing::new)
-        .map_err(|_| Error::PasswordWrong)?;
-    // The padding of one wrong password in 256 is right by chance.
+) -> Result<(PrivateKey, Usage, Encryption)> {
+    let (algorithm, data) = parts(der).map_err(|error| damaged("encrypted private key", error))?;
+    let opener = match pbes1::Scheme::of(&algorithm)? {
+        Some(scheme) => scheme.opener(password.ok_or(Error::PasswordMissing)?),
+        None => pbes2::Scheme::of(&algorithm)?.opener(password.ok_or(Error::PasswordMissing)?)?,
+    };
+    let (plain, encryption) = opener.open(data)?;
     if PrivateKeyInfoRef::from_der(&plain).is_err() {
         return Err(Error::PasswordWrong);
     }
-    pkcs::pkcs8(&plain, limits)
+    let (key, usage) = pkcs::pkcs8(&plain, limits)?;
+    Ok((key, usage, encryption))
 }
 
-/// What the key is encrypted by.
-fn algorithm(der: &[u8]) -> der::Result<ObjectIdentifier> {
-    let outer = AnyRef::from_der(der)?;
-    let algorithm: AlgorithmIdentifierRef<'_> = SliceReader::new(outer.value())?.decode()?;
-    Ok(algorithm.oid)
+/// The algorithm, and what it made of the key.
+fn parts(der: &[u8]) -> der::Result<(AlgorithmIdentifierRef<'_>, &[u8])> {
+    AnyRef::from_der(der)?.sequence(|reader| {
+        let algorithm = der::Reader::decode(reader)?;
+        let data: &OctetStringRef = der::Reader::decode(reader)?;
+        Ok::<_, der::Error>((algorithm, data.as_bytes()))
+    })
 }
 
-/// Refuses what the standards do not allow, and what would take minutes or gigabytes: the numbers come from the file.
-fn check_cost(scheme: &pkcs5::EncryptionScheme) -> Result<()> {
-    let pbes2 = scheme.pbes2().expect("the algorithm was looked at");
-    if let Some(pbkdf2) = pbes2.kdf.pbkdf2() {
-        let most = match pbkdf2.prf {
-            pkcs5::pbes2::Pbkdf2Prf::HmacWithSha384 | pkcs5::pbes2::Pbkdf2Prf::HmacWithSha512 => {
-                MOST_ITERATIONS_64
-            }
-            _ => MOST_ITERATIONS,
-        };
-        match pbkdf2.iteration_count {
-            // RFC 8018, appendix A.2: INTEGER (1..MAX).
-            0 => {
-                return Err(refused(
-                    "this private key asks for 0 iterations of PBKDF2; 1 is the least",
-                ));
-            }
-            count if count > most => {
-                return Err(unsupported(format!(
-                    "this private key asks for {count} iterations of PBKDF2; rsalab does {most} at most with its hash"
-                )));
-            }
-            _ => {}
-        }
-    }
-    if let Some(scrypt) = pbes2.kdf.scrypt() {
-        let n = scrypt.cost_parameter;
-        let [r, p] = [scrypt.block_size, scrypt.parallelization].map(u64::from);
-        // RFC 7914, section 2. The crate below takes the logarithm of N unasked.
-        if n < 2 || !n.is_power_of_two() || r == 0 || p == 0 {
-            return Err(refused(format!(
-                "this private key asks for scrypt with N = {n}, r = {r}, p = {p}; N is a power of two above 1, and r and p are at least 1"
-            )));
-        }
-        // Section 5 and 6: V takes 128 r N bytes, and B 128 r p.
-        let bytes = n.saturating_add(p).saturating_mul(128 * r);
-        let work = n.saturating_mul(r * p);
-        if bytes > MOST_SCRYPT_BYTES || work > MOST_SCRYPT_WORK {
-            return Err(unsupported(format!(
-                "this private key asks for scrypt with N = {n}, r = {r}, p = {p}, which is more memory or time than rsalab gives"
-            )));
-        }
-    }
-    Ok(())
+/// The parameters of an algorithm, which all of these have.
+fn parameters<'a>(algorithm: &AlgorithmIdentifierRef<'a>) -> der::Result<AnyRef<'a>> {
+    algorithm
+        .parameters
+        .ok_or_else(|| der::Tag::Sequence.value_error().into())
+}
+
+/// A number that is not negative; one that is longer than 64 bits is the largest, which no limit allows.
+fn number<'a>(reader: &mut impl der::Reader<'a>) -> der::Result<u64> {
+    let bytes = reader.decode::<UintRef<'_>>()?.as_bytes();
+    let fold = |number: u64, &byte: &u8| number << 8 | u64::from(byte);
+    Ok(match bytes.len() {
+        0..=8 => bytes.iter().fold(0, fold),
+        _ => u64::MAX,
+    })
+}
+
+/// A private key that may be good, in an encryption that is not read here. The command makes a file that is, if `openssl` knows the
+/// algorithms; those that OpenSSL 3 calls legacy take its provider of that name.
+fn not_read(what: &str, is_legacy: bool) -> Error {
+    let providers = if is_legacy {
+        " -provider legacy -provider default"
+    } else {
+        ""
+    };
+    unsupported(format!(
+        "this private key is encrypted with {what}, which rsalab does not read; encrypt it anew with \
+         `openssl pkcs8 -topk8{providers} -in FILE -out NEW`"
+    ))
 }

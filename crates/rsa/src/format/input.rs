@@ -1,22 +1,13 @@
-//! Formats, limits, and what a key may be used for: what readers and writers share.
+//! Formats and limits: what readers and writers share.
 
 use std::io::Read;
 
 use zeroize::Zeroizing;
 
-use crate::{Error, PrivateKey, PublicKey, Result, keys::MAX_BITS, scheme::Pss};
+use crate::{Error, PrivateKey, PublicKey, Result, keys::MAX_BITS};
 
 /// The most bytes that are taken for a key. The longest RSA key takes about 18 KB.
 pub const MAX_FILE_LEN: usize = 1 << 20;
-
-/// What a key may be used for, as its algorithm says.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Usage {
-    /// Any scheme.
-    Any,
-    /// RSASSA-PSS only: with these parameters, where the salt may be longer, or with any.
-    Pss(Option<Pss>),
-}
 
 /// The structure a private key is written in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

@@ -3,14 +3,12 @@
 use super::{
     Purpose, Restrictions, certificate,
     content::{self, Content, refused},
-    encrypted,
-    input::{Key, Limits, Usage},
+    encrypted::{self, Encryption},
+    input::{Key, Limits},
     jwk, openssh, pkcs,
+    usage::Usage,
 };
-use crate::{
-    Error, PrivateKey, PublicKey, Result,
-    scheme::{Pss, SaltLen, SignatureScheme},
-};
+use crate::{Error, PrivateKey, PublicKey, Result};
 
 /// A key with what its file says of it.
 #[derive(Clone, Debug)]
@@ -23,48 +21,20 @@ pub struct Loaded<K> {
     pub restrictions: Restrictions,
     /// What it was read from.
     pub content: Content,
+    /// How the file kept it from whoever does not know a password, if it did.
+    pub encryption: Option<Encryption>,
 }
 
 impl<K> Loaded<K> {
-    /// Refuses a purpose that the key's algorithm or its file does not allow. Of a key for RSASSA-PSS with parameters the hashes are asked for, and
-    /// a salt that is not shorter than they say (RFC 4055, section 3.3).
+    /// Refuses a purpose that the key's algorithm ([`Usage::check`]) or its file ([`Restrictions::check`]) does not allow.
     ///
     /// # Errors
     ///
     /// [`Error::Restricted`] with what the file says.
     pub fn check(&self, purpose: Purpose<'_>) -> Result<()> {
-        let allowed = match (self.usage, purpose) {
-            (Usage::Any, _) => true,
-            (
-                Usage::Pss(own),
-                Purpose::Sign(SignatureScheme::Pss(pss))
-                | Purpose::Verify(SignatureScheme::Pss(pss)),
-            ) => own.is_none_or(|own| is_within(pss, &own)),
-            (Usage::Pss(_), _) => false,
-        };
-        if !allowed {
-            return Err(Error::Restricted {
-                reason: "this RSA key may be used for RSASSA-PSS with its own parameters only"
-                    .to_owned(),
-            });
-        }
+        self.usage.check(purpose)?;
         self.restrictions.check(purpose)
     }
-}
-
-/// Whether parameters have a key's hashes, and a salt that is long enough for it.
-fn is_within(pss: &Pss, own: &Pss) -> bool {
-    let least = match own.salt_len {
-        SaltLen::Bytes(bytes) => bytes,
-        SaltLen::Digest => own.hash.digest_len(),
-        SaltLen::Max | SaltLen::Any => 0,
-    };
-    let is_short = match pss.salt_len {
-        SaltLen::Bytes(bytes) => bytes < least,
-        SaltLen::Digest => pss.hash.digest_len() < least,
-        SaltLen::Max | SaltLen::Any => false,
-    };
-    (pss.hash, pss.mgf_hash) == (own.hash, own.mgf_hash) && !is_short
 }
 
 /// Reads a private key of any format.
@@ -98,6 +68,7 @@ pub fn load_private_within(
             usage: loaded.usage,
             restrictions: loaded.restrictions,
             content: loaded.content,
+            encryption: loaded.encryption,
         }),
         (Key::Public(_), Content::Certificate) => Err(refused(
             "this is a certificate, which holds a public key, but a private key is needed",
@@ -135,6 +106,7 @@ pub fn load_public_within(
         usage: loaded.usage,
         restrictions: loaded.restrictions,
         content: loaded.content,
+        encryption: loaded.encryption,
     })
 }
 
@@ -158,15 +130,15 @@ pub fn decode_public(bytes: &[u8]) -> Result<PublicKey> {
 
 fn for_any_use<K>(loaded: Loaded<K>) -> Result<K> {
     let restricted = |reason| Err(Error::Restricted { reason });
-    match loaded.usage {
-        Usage::Any if loaded.restrictions.is_none() => Ok(loaded.key),
-        Usage::Any => restricted(format!(
+    match loaded.usage.only() {
+        None if loaded.restrictions.is_none() => Ok(loaded.key),
+        None => restricted(format!(
             "this RSA key is not for any use: its file says {}",
             loaded.restrictions
         )),
-        Usage::Pss(_) => {
-            restricted("this RSA key may be used for RSASSA-PSS only, and not for this".to_owned())
-        }
+        Some(scheme) => restricted(format!(
+            "this RSA key may be used for {scheme} only, and not for this"
+        )),
     }
 }
 
@@ -174,11 +146,19 @@ fn load(bytes: &[u8], password: Option<&[u8]>, limits: Limits) -> Result<Loaded<
     let (content, body) = content::open(bytes)?;
     let any = |key| (key, Usage::Any);
     let mut restrictions = Restrictions::default();
+    let mut encryption = None;
     let (key, usage) = match content {
         Content::Pkcs1Private => any(private_key(pkcs::pkcs1_private(&body, limits)?)),
         Content::Pkcs1Public => any(Key::Public(pkcs::pkcs1_public(&body, limits)?)),
         Content::Pkcs8 => private(pkcs::pkcs8(&body, limits)?),
-        Content::EncryptedPkcs8 => private(encrypted::decode(&body, password, limits)?),
+        Content::EncryptedPkcs1 | Content::EncryptedPkcs8 => {
+            let (key, usage, how) = match content {
+                Content::EncryptedPkcs1 => encrypted::decode_with_headers(&body, password, limits)?,
+                _ => encrypted::decode(&body, password, limits)?,
+            };
+            encryption = Some(how);
+            private((key, usage))
+        }
         Content::Spki => public(pkcs::spki(&body, limits)?),
         Content::Certificate => {
             let (key, usage, key_usage) = certificate::decode(&body, limits)?;
@@ -190,7 +170,11 @@ fn load(bytes: &[u8], password: Option<&[u8]>, limits: Limits) -> Result<Loaded<
             restrictions = said;
             any(key)
         }
-        Content::OpensshPrivate => any(private_key(openssh::decode_private(&body, limits)?)),
+        Content::OpensshPrivate => {
+            let (key, how) = openssh::decode_private(&body, password, limits)?;
+            encryption = how;
+            any(private_key(key))
+        }
         Content::OpensshPublic => any(Key::Public(openssh::decode_public(&body, limits)?)),
     };
     Ok(Loaded {
@@ -198,6 +182,7 @@ fn load(bytes: &[u8], password: Option<&[u8]>, limits: Limits) -> Result<Loaded<
         usage,
         restrictions,
         content,
+        encryption,
     })
 }
 
@@ -211,48 +196,4 @@ fn private((key, usage): (PrivateKey, Usage)) -> (Key, Usage) {
 
 fn public((key, usage): (PublicKey, Usage)) -> (Key, Usage) {
     (Key::Public(key), usage)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::{hash::Hash, scheme::EncryptionScheme};
-
-    #[test]
-    fn a_key_for_pss_keeps_its_parameters() {
-        let own = Pss {
-            salt_len: SaltLen::Bytes(20),
-            ..Pss::new(Hash::Sha256)
-        };
-        let loaded = |usage| Loaded {
-            key: (),
-            usage,
-            restrictions: Restrictions::default(),
-            content: Content::Pkcs8,
-        };
-        let pss = |hash, salt_len| {
-            SignatureScheme::Pss(Pss {
-                salt_len,
-                ..Pss::new(hash)
-            })
-        };
-        let long = pss(Hash::Sha256, SaltLen::Digest);
-        let short = pss(Hash::Sha256, SaltLen::Bytes(19));
-        let other = pss(Hash::Sha384, SaltLen::Digest);
-        let pkcs1 = SignatureScheme::Pkcs1v15(Hash::Sha256);
-        let allows = |usage, scheme| loaded(usage).check(Purpose::Sign(&scheme)).is_ok();
-        let own = Usage::Pss(Some(own));
-        assert_eq!(
-            [long, short, other, pkcs1].map(|scheme| allows(own, scheme)),
-            [true, false, false, false]
-        );
-        assert_eq!(
-            [long, short, other, pkcs1].map(|scheme| allows(Usage::Pss(None), scheme)),
-            [true, true, true, false]
-        );
-        assert!(allows(Usage::Any, pkcs1));
-        let encryption = Purpose::Encrypt(Some(&EncryptionScheme::Pkcs1v15));
-        assert!(loaded(own).check(encryption).is_err());
-        assert!(loaded(Usage::Any).check(encryption).is_ok());
-    }
 }

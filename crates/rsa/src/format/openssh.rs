@@ -1,16 +1,17 @@
 //! Keys as OpenSSH has them: `openssh-key-v1` for the private half, a line of `authorized_keys` for the public one.
 
 use ssh_key::{
-    Algorithm, LineEnding, Mpint, PrivateKey as SshPrivate, PublicKey as SshPublic,
+    Algorithm, Kdf, LineEnding, Mpint, PrivateKey as SshPrivate, PublicKey as SshPublic,
     private::{KeypairData, RsaKeypair, RsaPrivateKey},
     public::{KeyData, RsaPublicKey},
 };
 use zeroize::Zeroizing;
 
 use super::{
+    algorithm::FITS,
     content::{refused, unsupported},
+    encrypted::Encryption,
     input::Limits,
-    pss::FITS,
 };
 use crate::{Error, PrivateKey, PublicKey, Result};
 
@@ -48,14 +49,55 @@ fn public_half(key: &PublicKey) -> ssh_key::Result<RsaPublicKey> {
     RsaPublicKey::new(e, n)
 }
 
-pub(super) fn decode_private(text: &[u8], limits: Limits) -> Result<PrivateKey> {
+/// The most rounds of bcrypt, which take about a second of one CPU; `ssh-keygen` writes 16 or 24 unless told otherwise.
+const MOST_ROUNDS: u32 = 200;
+
+pub(super) fn decode_private(
+    text: &[u8],
+    password: Option<&[u8]>,
+    limits: Limits,
+) -> Result<(PrivateKey, Option<Encryption>)> {
     let key = SshPrivate::from_openssh(text).map_err(damaged)?;
-    if key.is_encrypted() {
-        return Err(unsupported(
-            "this private key is encrypted in OpenSSH's way, which rsalab does not read; decrypt a copy with \
-             `ssh-keygen -p -N '' -f COPY`, or convert it with `ssh-keygen -p -m PKCS8 -f COPY`",
-        ));
+    match key.is_encrypted() {
+        false => Ok((rsa(&key, limits)?, None)),
+        true => {
+            let (key, encryption) = decrypted(&key, password)?;
+            Ok((rsa(&key, limits)?, Some(encryption)))
+        }
     }
+}
+
+/// Opens an encrypted key. Whose key it is stands in clear before it, so that no password is asked for in vain.
+fn decrypted(key: &SshPrivate, password: Option<&[u8]>) -> Result<(SshPrivate, Encryption)> {
+    if key.public_key().key_data().rsa().is_none() {
+        return Err(not_rsa(&key.algorithm()));
+    }
+    let rounds = match key.kdf() {
+        Kdf::Bcrypt { rounds, .. } => *rounds,
+        _ => 0,
+    };
+    match rounds {
+        0 => Err(refused(
+            "this private key in OpenSSH's form is damaged: it is encrypted without a round of bcrypt",
+        )),
+        1..=MOST_ROUNDS => Ok(()),
+        _ => Err(unsupported(format!(
+            "this private key asks for {rounds} rounds of bcrypt; rsalab does {MOST_ROUNDS} at most: \
+             take fewer with `ssh-keygen -p -a 24 -f COPY`"
+        ))),
+    }?;
+    let password = password.ok_or(Error::PasswordMissing)?;
+    let cipher = key.cipher();
+    // Two numbers in the encrypted part that must be the same tell a wrong password; of some ciphers a tag does.
+    let key = key.decrypt(password).map_err(|_| Error::PasswordWrong)?;
+    let encryption = Encryption {
+        method: format!("OpenSSH, bcrypt, {cipher}"),
+        weakness: None,
+    };
+    Ok((key, encryption))
+}
+
+fn rsa(key: &SshPrivate, limits: Limits) -> Result<PrivateKey> {
     let Some(pair) = key.key_data().rsa() else {
         return Err(not_rsa(&key.algorithm()));
     };

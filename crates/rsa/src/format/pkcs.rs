@@ -11,9 +11,10 @@ use spki::SubjectPublicKeyInfoRef;
 use zeroize::Zeroizing;
 
 use super::{
+    algorithm::{self, Algorithm, FITS},
     content::{damaged, refused},
-    input::{Encoding, Limits, PrivateFormat, PublicFormat, Usage},
-    pss::{self, Algorithm, FITS},
+    input::{Encoding, Limits, PrivateFormat, PublicFormat},
+    usage::Usage,
 };
 use crate::{Error, OtherPrime, PrivateKey, PrivateParts, PublicKey, Result};
 
@@ -23,7 +24,7 @@ pub fn encode_private(
     format: PrivateFormat,
     encoding: Encoding,
 ) -> Zeroizing<Vec<u8>> {
-    encode_private_for(key, Usage::Any, format, encoding).expect("every form says this")
+    encode_private_for(key, &Usage::Any, format, encoding).expect("every form says this")
 }
 
 /// Writes a private key with what it may be used for, unencrypted.
@@ -33,7 +34,7 @@ pub fn encode_private(
 /// [`Error::Format`] if the form cannot say it.
 pub fn encode_private_for(
     key: &PrivateKey,
-    usage: Usage,
+    usage: &Usage,
     format: PrivateFormat,
     encoding: Encoding,
 ) -> Result<Zeroizing<Vec<u8>>> {
@@ -52,7 +53,7 @@ pub fn encode_private_for(
 
 /// Writes a public key for any use.
 pub fn encode_public(key: &PublicKey, format: PublicFormat, encoding: Encoding) -> Vec<u8> {
-    encode_public_for(key, Usage::Any, format, encoding).expect("every form says this")
+    encode_public_for(key, &Usage::Any, format, encoding).expect("every form says this")
 }
 
 /// Writes a public key with what it may be used for.
@@ -62,7 +63,7 @@ pub fn encode_public(key: &PublicKey, format: PublicFormat, encoding: Encoding) 
 /// [`Error::Format`] if the form cannot say it.
 pub fn encode_public_for(
     key: &PublicKey,
-    usage: Usage,
+    usage: &Usage,
     format: PublicFormat,
     encoding: Encoding,
 ) -> Result<Vec<u8>> {
@@ -87,11 +88,11 @@ pub fn encode_public_for(
     })
 }
 
-pub(super) fn says_any(usage: Usage, form: &str) -> Result<()> {
-    match usage {
-        Usage::Any => Ok(()),
-        Usage::Pss(_) => Err(refused(format!(
-            "this key is for RSASSA-PSS only, which {form} cannot say; take PKCS#8 or SubjectPublicKeyInfo"
+pub(super) fn says_any(usage: &Usage, form: &str) -> Result<()> {
+    match usage.only() {
+        None => Ok(()),
+        Some(scheme) => Err(refused(format!(
+            "this key is for {scheme} only, which {form} cannot say; take PKCS#8 or SubjectPublicKeyInfo"
         ))),
     }
 }
@@ -102,7 +103,7 @@ pub(super) fn pem(label: &'static str, der: &[u8]) -> Vec<u8> {
         .into_bytes()
 }
 
-pub(super) fn pkcs8_der(key: &PrivateKey, usage: Usage) -> Result<Zeroizing<Vec<u8>>> {
+pub(super) fn pkcs8_der(key: &PrivateKey, usage: &Usage) -> Result<Zeroizing<Vec<u8>>> {
     let pkcs1 = Zeroizing::new(pkcs1_private_der(key));
     let algorithm = Algorithm::of(usage)?;
     let inner = OctetStringRef::new(&pkcs1).expect(FITS);
@@ -221,17 +222,21 @@ fn negative(der: &[u8], skipped: usize) -> Option<Error> {
 pub(super) fn pkcs8(der: &[u8], limits: Limits) -> Result<(PrivateKey, Usage)> {
     let info =
         PrivateKeyInfoRef::from_der(der).map_err(|error| damaged("PKCS#8 private key", error))?;
-    let usage = pss::usage(&info.algorithm)?;
-    Ok((pkcs1_private(info.private_key.as_bytes(), limits)?, usage))
+    let usage = algorithm::usage(&info.algorithm)?;
+    let key = pkcs1_private(info.private_key.as_bytes(), limits)?;
+    algorithm::check_room(&usage, key.bits())?;
+    Ok((key, usage))
 }
 
 pub(super) fn spki(der: &[u8], limits: Limits) -> Result<(PublicKey, Usage)> {
     let info =
         SubjectPublicKeyInfoRef::from_der(der).map_err(|error| damaged("public key", error))?;
-    let usage = pss::usage(&info.algorithm)?;
+    let usage = algorithm::usage(&info.algorithm)?;
     let inner = info
         .subject_public_key
         .as_bytes()
         .ok_or_else(|| refused("this public key is damaged: its bits do not fill whole bytes"))?;
-    Ok((pkcs1_public(inner, limits)?, usage))
+    let key = pkcs1_public(inner, limits)?;
+    algorithm::check_room(&usage, key.bits())?;
+    Ok((key, usage))
 }

@@ -1,166 +1,116 @@
-//! What the algorithm of a key says about its use: `rsaEncryption`; `id-RSASSA-PSS`, with or without parameters (RFC 4055, sections 1.2
-//! and 3.1); or `id-RSASSA-PSS-SHAKE128` and `id-RSASSA-PSS-SHAKE256`, which have none (RFC 8702, sections 2 and 3.3).
+//! The parameters of a key for RSASSA-PSS alone (RFC 4055, section 3.1).
+//!
+//! ```text
+//! RSASSA-PSS-params ::= SEQUENCE {
+//!     hashAlgorithm      [0] HashAlgorithm     DEFAULT sha1Identifier,
+//!     maskGenAlgorithm   [1] MaskGenAlgorithm  DEFAULT mgf1SHA1Identifier,
+//!     saltLength         [2] INTEGER           DEFAULT 20,
+//!     trailerField       [3] INTEGER           DEFAULT 1 }
+//! ```
+//!
+//! The crate `pkcs1` has this structure with salts of 255 bytes at most; a key of 4096 bits has room for 478.
 
 use der::{
-    Encode,
-    asn1::{AnyRef, ObjectIdentifier},
+    Encode, Reader, TagMode, TagNumber, Tagged,
+    asn1::{AnyRef, ContextSpecificRef},
 };
-use pkcs1::{RsaPssParams, RsaPssParamsOwned, TrailerField};
-use spki::{AlgorithmIdentifier, AlgorithmIdentifierOwned, AlgorithmIdentifierRef};
+use spki::{AlgorithmIdentifier, AlgorithmIdentifierOwned};
 
 use super::{
-    content::{self, refused},
-    input::Usage,
-    refusal::in_brackets,
+    algorithm::{self, FITS},
+    content::{refused, unsupported},
 };
 use crate::{
     Result,
     hash::Hash,
-    scheme::{Pss, SaltLen, SignatureScheme},
+    scheme::{Pss, SaltLen},
 };
 
-/// Why encoding cannot fail: DER lengths reach 256 MiB.
-pub(super) const FITS: &str = "a key of at most 16384 bits fits in DER";
+const DEFAULT_SALT: u32 = 20;
+const TRAILER_BC: u32 = 1;
 
-const PSS: ObjectIdentifier = ObjectIdentifier::new_unwrap("1.2.840.113549.1.1.10");
-/// The algorithms whose identifier alone says everything: hash, mask and salt.
-const PSS_SHAKE: [(ObjectIdentifier, Hash); 2] = [
-    (
-        ObjectIdentifier::new_unwrap("1.3.6.1.5.5.7.6.30"),
-        Hash::Shake128,
-    ),
-    (
-        ObjectIdentifier::new_unwrap("1.3.6.1.5.5.7.6.31"),
-        Hash::Shake256,
-    ),
-];
-const MGF1: ObjectIdentifier = ObjectIdentifier::new_unwrap("1.2.840.113549.1.1.8");
-
-/// What a key of this algorithm may be used for; other algorithms are named.
-pub(super) fn usage(algorithm: &AlgorithmIdentifierRef<'_>) -> Result<Usage> {
-    if let Some((_, hash)) = PSS_SHAKE.iter().find(|(oid, _)| *oid == algorithm.oid) {
-        return match algorithm.parameters {
-            None => Ok(Usage::Pss(Some(with_shake(*hash)))),
-            Some(_) => Err(refused(
-                "this key for RSASSA-PSS with SHAKE has parameters, which its algorithm does not take",
-            )),
-        };
-    }
-    match algorithm.parameters {
-        _ if algorithm.oid != PSS => content::check_algorithm(algorithm).map(|()| Usage::Any),
-        None => Ok(Usage::Pss(None)),
-        Some(parameters) => parameters_of(parameters).map(|pss| Usage::Pss(Some(pss))),
-    }
+/// What stands in the file; what does not has its default.
+#[derive(Default)]
+struct Parameters {
+    hash: Option<AlgorithmIdentifierOwned>,
+    mask: Option<AlgorithmIdentifier<AlgorithmIdentifierOwned>>,
+    salt_len: Option<u32>,
+    trailer: Option<u32>,
 }
 
-/// RSASSA-PSS as RFC 8702 defines it with one of its functions.
-fn with_shake(hash: Hash) -> Pss {
-    Pss {
-        salt_len: SaltLen::Bytes(hash.digest_len()),
-        ..Pss::new(hash)
-    }
-}
-
-fn parameters_of(parameters: AnyRef<'_>) -> Result<Pss> {
-    let parameters: RsaPssParamsOwned = parameters.decode_as().map_err(|error| {
+/// Reads parameters. Defaults that are written out are taken, which DER forbids and some writers do.
+pub(super) fn read(parameters: AnyRef<'_>) -> Result<Pss> {
+    let damaged = |error: der::Error| {
         refused(format!(
             "the RSASSA-PSS parameters of this key are damaged: {error}"
         ))
-    })?;
-    let mask = &parameters.mask_gen;
-    let mgf_hash = match &mask.parameters {
-        Some(inner) if mask.oid == MGF1 => hash(inner)?,
-        _ => {
-            return Err(refused(format!(
-                "this key asks for a mask of another algorithm{}; rsalab knows MGF1",
-                in_brackets(mask.oid)
-            )));
-        }
     };
+    parameters
+        .tag()
+        .assert_eq(der::Tag::Sequence)
+        .map_err(|error| damaged(error.into()))?;
+    let found = fields(parameters.value()).map_err(damaged)?;
+    if found.trailer.is_some_and(|trailer| trailer != TRAILER_BC) {
+        return Err(unsupported(
+            "this key asks for another trailer of RSASSA-PSS than 0xbc, which is the only one that there is",
+        ));
+    }
     Ok(Pss {
-        hash: hash(&parameters.hash)?,
-        mgf_hash,
-        salt_len: SaltLen::Bytes(parameters.salt_len.into()),
+        hash: found
+            .hash
+            .as_ref()
+            .map_or(Ok(Hash::Sha1), algorithm::hash)?,
+        mgf_hash: found
+            .mask
+            .as_ref()
+            .map_or(Ok(Hash::Sha1), algorithm::mask_hash)?,
+        salt_len: SaltLen::Bytes(found.salt_len.unwrap_or(DEFAULT_SALT) as usize),
     })
 }
 
-fn hash(algorithm: &AlgorithmIdentifierOwned) -> Result<Hash> {
-    let is_plain = algorithm
-        .parameters
-        .as_ref()
-        .is_none_or(|parameters| AnyRef::from(parameters).is_null());
-    Hash::of_oid(algorithm.oid)
-        // Those have algorithms of their own, and stand in no parameters (RFC 8702, section 3.2.1).
-        .filter(|hash| is_plain && !hash.is_xof())
-        .ok_or_else(|| {
-            refused(format!(
-                "this key asks for a hash function that rsalab does not know{}",
-                in_brackets(algorithm.oid)
-            ))
-        })
-}
-
-/// An algorithm of a key, with the DER of its parameters.
-pub(super) struct Algorithm {
-    oid: ObjectIdentifier,
-    parameters: Option<Vec<u8>>,
-}
-
-impl Algorithm {
-    /// As a key of this use has it.
-    pub(super) fn of(usage: Usage) -> Result<Algorithm> {
-        let (oid, parameters) = match usage {
-            Usage::Any => (
-                pkcs1::ALGORITHM_OID,
-                Some(AnyRef::NULL.to_der().expect(FITS)),
-            ),
-            Usage::Pss(None) => (PSS, None),
-            Usage::Pss(Some(pss)) if pss.hash.is_xof() || pss.mgf_hash.is_xof() => {
-                SignatureScheme::Pss(pss).check_functions()?;
-                let (oid, _) = PSS_SHAKE
-                    .into_iter()
-                    .find(|(_, hash)| *hash == pss.hash)
-                    .expect("there are two such functions");
-                (oid, None)
-            }
-            Usage::Pss(Some(pss)) => (PSS, Some(encoded(&pss)?)),
-        };
-        Ok(Algorithm { oid, parameters })
-    }
-
-    pub(super) fn identifier(&self) -> AlgorithmIdentifierRef<'_> {
-        AlgorithmIdentifier {
-            oid: self.oid,
-            parameters: self
-                .parameters
-                .as_deref()
-                .map(|der| AnyRef::try_from(der).expect("it was encoded here")),
-        }
-    }
-}
-
-fn encoded(pss: &Pss) -> Result<Vec<u8>> {
-    let with_null = |hash: Hash| AlgorithmIdentifierRef {
-        oid: hash.oid(),
-        parameters: Some(AnyRef::NULL),
+fn fields(contents: &[u8]) -> der::Result<Parameters> {
+    let mut reader = der::SliceReader::new(contents)?;
+    let mode = TagMode::Explicit;
+    let found = Parameters {
+        hash: reader.context_specific(TagNumber(0), mode)?,
+        mask: reader.context_specific(TagNumber(1), mode)?,
+        salt_len: reader.context_specific(TagNumber(2), mode)?,
+        trailer: reader.context_specific(TagNumber(3), mode)?,
     };
+    reader.finish()?;
+    Ok(found)
+}
+
+/// The DER of parameters; defaults are left out.
+pub(super) fn written(pss: &Pss) -> Result<Vec<u8>> {
     let bytes = match pss.salt_len {
         SaltLen::Digest => pss.hash.digest_len(),
         SaltLen::Bytes(bytes) => bytes,
-        SaltLen::Max | SaltLen::Any => {
+        SaltLen::Max | SaltLen::Any | SaltLen::AtLeast(_) => {
             return Err(refused("a key for RSASSA-PSS names the bytes of its salt"));
         }
     };
-    let salt_len = u8::try_from(bytes)
-        .map_err(|_| refused("a key for RSASSA-PSS names a salt of at most 255 bytes"))?;
-    let parameters = RsaPssParams {
-        hash: with_null(pss.hash),
-        mask_gen: AlgorithmIdentifier {
-            oid: MGF1,
-            parameters: Some(with_null(pss.mgf_hash)),
-        },
-        salt_len,
-        trailer_field: TrailerField::BC,
+    let salt_len = u32::try_from(bytes)
+        .map_err(|_| refused("no key for RSASSA-PSS has room for a salt as long as this"))?;
+    let mut contents = Vec::new();
+    if pss.hash != Hash::Sha1 {
+        add(&mut contents, 0, &algorithm::hash_identifier(pss.hash));
+    }
+    if pss.mgf_hash != Hash::Sha1 {
+        add(&mut contents, 1, &algorithm::mask_identifier(pss.mgf_hash));
+    }
+    if salt_len != DEFAULT_SALT {
+        add(&mut contents, 2, &salt_len);
+    }
+    let sequence = AnyRef::new(der::Tag::Sequence, &contents).expect(FITS);
+    Ok(sequence.to_der().expect(FITS))
+}
+
+fn add<T: der::EncodeValue + Tagged>(contents: &mut Vec<u8>, number: u32, value: &T) {
+    let field = ContextSpecificRef {
+        tag_number: TagNumber(number),
+        tag_mode: TagMode::Explicit,
+        value,
     };
-    Ok(parameters.to_der().expect(FITS))
+    contents.extend(field.to_der().expect(FITS));
 }

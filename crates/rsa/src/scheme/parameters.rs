@@ -29,6 +29,24 @@ pub enum SaltLen {
     Bytes(usize),
     /// Whatever the signature has: for verification only, where nothing says how long it is.
     Any,
+    /// So many bytes or more: for verification only, with a key that names the least (RFC 4055, section 3.3).
+    AtLeast(usize),
+}
+
+impl SaltLen {
+    /// Bytes that a salt has at least, whatever the key.
+    pub(crate) fn least(self, hash: Hash) -> usize {
+        match self {
+            SaltLen::Digest => hash.digest_len(),
+            SaltLen::Bytes(bytes) | SaltLen::AtLeast(bytes) => bytes,
+            SaltLen::Max | SaltLen::Any => 0,
+        }
+    }
+
+    /// Whether it says how long the salt of a new signature is.
+    pub(crate) fn is_for_signing(self) -> bool {
+        !matches!(self, SaltLen::Any | SaltLen::AtLeast(_))
+    }
 }
 
 /// The parameters of RSAES-OAEP.

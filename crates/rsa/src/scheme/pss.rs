@@ -42,7 +42,7 @@ impl Encoder {
     ) -> Result<()> {
         let hash = self.pss.hash;
         let salt_len = match self.pss.salt_len {
-            SaltLen::Digest | SaltLen::Any => hash.digest_len(),
+            SaltLen::Digest | SaltLen::Any | SaltLen::AtLeast(_) => hash.digest_len(),
             SaltLen::Max => self.block - 1,
             SaltLen::Bytes(bytes) => bytes,
         };
@@ -77,14 +77,15 @@ impl Encoder {
             return false;
         };
         let salt = &block[one + 1..];
-        let expected = match self.pss.salt_len {
-            SaltLen::Digest => hash.digest_len(),
-            SaltLen::Max => self.block - 1,
-            SaltLen::Bytes(bytes) => bytes,
-            SaltLen::Any => salt.len(),
+        let is_right_length = match self.pss.salt_len {
+            SaltLen::Digest => salt.len() == hash.digest_len(),
+            SaltLen::Max => salt.len() == self.block - 1,
+            SaltLen::Bytes(bytes) => salt.len() == bytes,
+            SaltLen::Any => true,
+            SaltLen::AtLeast(bytes) => salt.len() >= bytes,
         };
         block[one] == 1
-            && salt.len() == expected
+            && is_right_length
             && *hash.digest_parts(&[&[0; 8], digest, salt]) == *hashed
     }
 }

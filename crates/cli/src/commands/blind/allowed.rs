@@ -6,7 +6,7 @@ use rsalab_rsa::{
     PublicKey,
     blind::{BlindingKey, Variant},
     format::{Loaded, Purpose, Usage},
-    scheme::{SaltLen, SignatureScheme},
+    scheme::SignatureScheme,
 };
 
 use crate::{
@@ -23,34 +23,28 @@ pub(super) fn check_use<K>(
     variant: Variant,
 ) -> Result<()> {
     let scheme = variant.scheme();
-    check_algorithm(&options.key, loaded.usage, &scheme)?;
+    check_algorithm(&options.key, &loaded.usage, &scheme)?;
     keys::check_use(options, loaded, purpose(&scheme))
 }
 
 /// RFC 4055, section 3.3: the hashes are the key's, and the salt is not shorter than the key says.
-pub(super) fn check_algorithm(path: &Path, usage: Usage, scheme: &SignatureScheme) -> Result<()> {
-    let (Usage::Pss(Some(own)), SignatureScheme::Pss(pss)) = (usage, scheme) else {
-        return Ok(());
-    };
-    let bytes = |salt_len| match salt_len {
-        SaltLen::Bytes(bytes) => bytes,
-        _ => pss.hash.digest_len(),
-    };
-    let fits = (own.hash, own.mgf_hash) == (pss.hash, pss.mgf_hash)
-        && bytes(pss.salt_len) >= bytes(own.salt_len);
-    match fits {
-        true => Ok(()),
-        false => {
-            let what = format!(
-                "the key {} is for RSASSA-PSS with {} and a salt of {} bytes at least",
-                path.display(),
-                own.hash,
-                bytes(own.salt_len)
-            );
-            Err(Failure::new(Class::Input, what)
-                .advice("blind signatures take sha384, with a salt of 48 bytes or (psszero) none"))
-        }
-    }
+pub(super) fn check_algorithm(path: &Path, usage: &Usage, scheme: &SignatureScheme) -> Result<()> {
+    let name = path.display();
+    usage
+        .check(Purpose::Verify(scheme))
+        .map_err(|error| match usage {
+            Usage::Pss(Some(own)) => {
+                let what = format!(
+                    "the key {name} is for RSASSA-PSS with {} and a salt of {} bytes at least",
+                    own.hash,
+                    usage.least_salt()
+                );
+                Failure::new(Class::Input, what).advice(
+                    "blind signatures take sha384, with a salt of 48 bytes or (psszero) none",
+                )
+            }
+            _ => Failure::step(format!("cannot use {name}"), error).advice("take another key"),
+        })
 }
 
 /// The issuer's public key, made ready for a variant that its file allows.

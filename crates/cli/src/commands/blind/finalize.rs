@@ -47,7 +47,7 @@ pub(super) fn run(arguments: &BlindFinalize, log: Log) -> Result<()> {
         Inputs::One(path) => Some(One::of(arguments, path.clone())?),
         Inputs::Many(_) => None,
     };
-    let loaded = keys::public(&options.key, &options.reading)?;
+    let loaded = keys::public(&options.key, &options.reading, log)?;
     keys::warn(options, &loaded.key.weaknesses(), log);
     let mut keys = Keys {
         options,

@@ -32,7 +32,7 @@ pub(super) fn run(arguments: &BlindRequest, log: Log) -> Result<()> {
         Inputs::Many(_) => None,
     };
     check_stdin(&options.key, &options.reading, &[arguments.input.stdin()])?;
-    let loaded = keys::public(&options.key, &options.reading)?;
+    let loaded = keys::public(&options.key, &options.reading, log)?;
     keys::warn(options, &loaded.key.weaknesses(), log);
     let variant = arguments.variant.variant.into();
     let key = blinding_key(options, &loaded, variant)?;

@@ -33,7 +33,7 @@ pub(super) fn run(arguments: &BlindSign, log: Log) -> Result<()> {
         Some(with_ending(path, SIGNATURE))
     })?;
     check_stdin(&options.key, &options.reading, &[arguments.input.stdin()])?;
-    let loaded = keys::private(&options.key, &options.reading)?;
+    let loaded = keys::private(&options.key, &options.reading, log)?;
     keys::warn(options, &loaded.key.weaknesses(), log);
     let variant: Variant = arguments.variant.variant.into();
     check_use(options, &loaded, |scheme| Purpose::Sign(scheme), variant)?;

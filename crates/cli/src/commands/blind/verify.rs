@@ -39,7 +39,7 @@ pub(super) fn run(arguments: &BlindVerify, log: Log) -> Result<()> {
         ("its prefix", is_stdin(&arguments.prefix)),
     ];
     check_stdin(&options.key, &options.reading, &others)?;
-    let loaded = keys::public(&options.key, &options.reading)?;
+    let loaded = keys::public(&options.key, &options.reading, log)?;
     keys::warn(options, &loaded.key.weaknesses(), log);
     let key = blinding_key(options, &loaded, variant)?;
     let verdicts = names.chunks(GROUP).flat_map(|names| group(&key, names));

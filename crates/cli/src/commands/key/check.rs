@@ -8,7 +8,6 @@ use rsalab_rsa::{
     keys::Weakness,
     primality::rounds_in_a_second,
     random::SystemRng,
-    scheme::SaltLen,
 };
 use serde::Serialize;
 
@@ -57,6 +56,12 @@ struct Known {
     #[serde(skip_serializing_if = "Option::is_none")]
     rounds: Option<usize>,
     weaknesses: Vec<Weak>,
+    /// How the file keeps the key from whoever does not know a password.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    encryption: Option<String>,
+    /// Why that protects little, if it does. It says nothing of the key.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    encryption_weakness: Option<String>,
 }
 
 #[derive(Serialize)]
@@ -200,27 +205,38 @@ impl Check<'_> {
             primes: None,
             e: hex::encode(key.e()),
             usage: match loaded.restrictions.is_none() {
-                true => usage_in_words(loaded.usage),
+                true => usage_in_words(&loaded.usage),
                 false => loaded.restrictions.to_string(),
             },
             fingerprint: hex::encode(format::fingerprint(key)),
             rounds,
             weaknesses: weaknesses.map(|(name, what)| Weak { name, what }).collect(),
+            encryption: loaded.encryption.as_ref().map(ToString::to_string),
+            encryption_weakness: loaded
+                .encryption
+                .as_ref()
+                .and_then(keys::encryption_weakness),
         }
     }
 }
 
-fn usage_in_words(usage: Usage) -> String {
+fn usage_in_words(usage: &Usage) -> String {
     match usage {
         Usage::Any => "any".to_owned(),
         Usage::Pss(None) => "pss".to_owned(),
         Usage::Pss(Some(pss)) => {
-            let salt = match pss.salt_len {
-                SaltLen::Bytes(bytes) => bytes,
-                _ => pss.hash.digest_len(),
-            };
+            let salt = usage.least_salt();
             format!("pss {}, mask {}, salt {salt}", pss.hash, pss.mgf_hash)
         }
+        Usage::Oaep(None) => "oaep".to_owned(),
+        Usage::Oaep(Some(oaep)) => {
+            let label = oaep.label.len();
+            format!(
+                "oaep {}, mask {}, label of {label} bytes",
+                oaep.hash, oaep.mgf_hash
+            )
+        }
+        _ => "another".to_owned(),
     }
 }
 
@@ -252,7 +268,12 @@ fn shown(verdicts: &[Verdict]) -> String {
     let mut remarks = String::new();
     for verdict in verdicts {
         let weaknesses = verdict.known.iter().flat_map(|known| &known.weaknesses);
-        for what in weaknesses.map(|weak| &weak.what).chain(&verdict.fault) {
+        let encryption = verdict
+            .known
+            .iter()
+            .flat_map(|known| &known.encryption_weakness);
+        let remarks_of_file = weaknesses.map(|weak| &weak.what).chain(encryption);
+        for what in remarks_of_file.chain(&verdict.fault) {
             remarks += &format!("{}: {}\n", printable(&verdict.file), printable(what));
         }
     }

@@ -3,7 +3,8 @@
 use rsalab_rsa::{
     Backend, CpuBackend, Error, Prepared, PrivateKey, PublicKey, Status,
     encryption::{DecryptionKey, EncryptionKey},
-    format,
+    format::{self, Purpose, Usage},
+    scheme::{EncryptionScheme, SignatureScheme},
     signing::{SigningKey, VerifyingKey},
 };
 
@@ -28,7 +29,8 @@ pub(super) enum PreparedKey {
 }
 
 impl PreparedKey {
-    /// The key in a text. Keys of RSASSA-PSS alone are accepted for any work: the question is whether an operation is correct.
+    /// The key in a text. What it says about its use is not looked at, as the question is whether an operation is correct; but whether a
+    /// signature of RSASSA-PSS is, or a ciphertext of RSAES-OAEP, depends on the parameters that the key's algorithm names.
     pub(super) fn new(key: &str, work: &Work, backend: &CpuBackend) -> Result<Self, Early> {
         match PreparedKey::load(key, work, backend) {
             Err(error @ Error::Randomness { .. }) => Err(Early::Failed(answer::failed(error))),
@@ -43,10 +45,14 @@ impl PreparedKey {
 
     fn load(key: &str, work: &Work, backend: &CpuBackend) -> Result<Self, Error> {
         let private = || -> Result<PrivateKey, Error> {
-            format::load_private(key.as_bytes(), None).map(|loaded| loaded.key)
+            let loaded = format::load_private(key.as_bytes(), None)?;
+            check_parameters(&loaded.usage, work)?;
+            Ok(loaded.key)
         };
         let public = || -> Result<PublicKey, Error> {
-            format::load_public(key.as_bytes(), None).map(|loaded| loaded.key)
+            let loaded = format::load_public(key.as_bytes(), None)?;
+            check_parameters(&loaded.usage, work)?;
+            Ok(loaded.key)
         };
         Ok(match work {
             Work::Sign(scheme) => {
@@ -56,7 +62,10 @@ impl PreparedKey {
                 PreparedKey::Decrypt(DecryptionKey::with_backend(&private()?, scheme, backend)?)
             }
             Work::Verify(scheme) => {
-                PreparedKey::Verify(VerifyingKey::with_backend(&public()?, *scheme, backend)?)
+                let loaded = format::load_public(key.as_bytes(), None)?;
+                let scheme = loaded.usage.narrowed(*scheme);
+                check_parameters(&loaded.usage, &Work::Verify(scheme))?;
+                PreparedKey::Verify(VerifyingKey::with_backend(&loaded.key, scheme, backend)?)
             }
             Work::Encrypt(scheme) => PreparedKey::Encrypt(EncryptionKey::with_backend(
                 &public()?,
@@ -135,6 +144,25 @@ impl PreparedKey {
                 verified.collect()
             }
         })
+    }
+}
+
+/// Refuses parameters of RSASSA-PSS and RSAES-OAEP that are not those of the key's algorithm.
+fn check_parameters(usage: &Usage, work: &Work) -> Result<(), Error> {
+    match (usage, work) {
+        (Usage::Pss(Some(_)), Work::Sign(scheme @ SignatureScheme::Pss(_))) => {
+            usage.check(Purpose::Sign(scheme))
+        }
+        (Usage::Pss(Some(_)), Work::Verify(scheme @ SignatureScheme::Pss(_))) => {
+            usage.check(Purpose::Verify(scheme))
+        }
+        (Usage::Oaep(Some(_)), Work::Encrypt(scheme @ EncryptionScheme::Oaep(_))) => {
+            usage.check(Purpose::Encrypt(Some(scheme)))
+        }
+        (Usage::Oaep(Some(_)), Work::Decrypt(scheme @ EncryptionScheme::Oaep(_))) => {
+            usage.check(Purpose::Decrypt(Some(scheme)))
+        }
+        _ => Ok(()),
     }
 }
 
