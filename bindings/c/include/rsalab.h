@@ -38,7 +38,7 @@
 #define RSALAB_SALT_MAX -2
 
 /*
- A salt of any length: to verify only.
+ A salt of any length: to verify only. With a key of RSASSA-PSS that names the least length, of that or more.
  */
 #define RSALAB_SALT_ANY -3
 

@@ -61,7 +61,7 @@ pub enum HashFunction {
 pub const RSALAB_SALT_DIGEST: i32 = -1;
 /// A salt as long as the key allows.
 pub const RSALAB_SALT_MAX: i32 = -2;
-/// A salt of any length: to verify only.
+/// A salt of any length: to verify only. With a key of RSASSA-PSS that names the least length, of that or more.
 pub const RSALAB_SALT_ANY: i32 = -3;
 
 /// How signatures are made. For PKCS#1 v1.5 with SHA-256: {RSALAB_PADDING_PKCS1, RSALAB_HASH_SHA256, 0, 0}; for PSS:

@@ -34,7 +34,8 @@ pub(crate) fn from_file(path: &Path) -> Result<Password> {
     Ok(Zeroizing::new(line.to_vec()))
 }
 
-/// A new password from a file. One that other programs would read otherwise is refused: a key under it could not be opened again.
+/// A new password from a file. One that other programs would read otherwise is refused: a key under it could not be
+/// opened again.
 pub(crate) fn new_from_file(path: &Path) -> Result<Password> {
     let password = from_file(path)?;
     let name = path.display();

@@ -386,7 +386,7 @@ fn other_programs_read_what_we_write() {
         let plain = encode_private(&key, PrivateFormat::Pkcs8, Encoding::Pem);
 
         for (encoding, form) in [(Encoding::Pem, "PEM"), (Encoding::Der, "DER")] {
-            let locked = encode_encrypted(&key, Usage::Any, b"open, sesame", encoding, &mut rng);
+            let locked = encode_encrypted(&key, &Usage::Any, b"open, sesame", encoding, &mut rng);
             write("locked", &locked.unwrap());
             let open = [
                 "pkey",

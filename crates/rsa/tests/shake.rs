@@ -175,20 +175,20 @@ fn keys_for_pss_with_shake_alone_are_read_and_written() {
         let oid = ObjectIdentifier::new_unwrap(oid);
         let algorithm = [&[0x30, 0x0a, 0x06, 0x08], oid.as_bytes()].concat();
         let private =
-            encode_private_for(&key, usage, PrivateFormat::Pkcs8, Encoding::Der).expect("written");
-        let public = encode_public_for(key.public(), usage, PublicFormat::Spki, Encoding::Der)
+            encode_private_for(&key, &usage, PrivateFormat::Pkcs8, Encoding::Der).expect("written");
+        let public = encode_public_for(key.public(), &usage, PublicFormat::Spki, Encoding::Der)
             .expect("written");
         for der in [&private[..], &public] {
             assert!(der.windows(algorithm.len()).any(|part| part == algorithm));
         }
         let loaded = load_private(&private, None).expect("read");
-        assert_eq!((loaded.key.d(), loaded.usage), (key.d(), usage));
+        assert_eq!((loaded.key.d(), loaded.usage), (key.d(), usage.clone()));
         let loaded = load_public(&public, None).expect("read");
-        assert_eq!((&loaded.key, loaded.usage), (key.public(), usage));
+        assert_eq!((&loaded.key, loaded.usage), (key.public(), usage.clone()));
         // "Digest" names the same salt.
         let same = encode_public_for(
             key.public(),
-            Usage::Pss(Some(Pss::new(hash))),
+            &Usage::Pss(Some(Pss::new(hash))),
             PublicFormat::Spki,
             Encoding::Der,
         );
@@ -205,7 +205,7 @@ fn keys_for_pss_with_shake_alone_are_read_and_written() {
             salt_len: SaltLen::Bytes(salt + 1),
             ..Pss::new(hash)
         }));
-        let refused = encode_public_for(key.public(), long, PublicFormat::Spki, Encoding::Der);
+        let refused = encode_public_for(key.public(), &long, PublicFormat::Spki, Encoding::Der);
         assert!(refusal(refused).contains("and no other"));
     }
 }

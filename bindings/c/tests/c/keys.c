@@ -91,6 +91,34 @@ static void restrictions(void) {
   rsalab_public_key_free(key);
 }
 
+/* RFC 4055, section 3.3: a key that asks for 48 bytes of salt verifies no shorter ones, whatever the caller knows of them. */
+static void least_salt(const rsalab_private_key *key) {
+  rsalab_public_key *plain = public_of(key), *restricted = NULL;
+  uint8_t written[1024], signature[128];
+  size_t len = sizeof written;
+  OK(rsalab_public_key_write(plain, RSALAB_PUBLIC_FORMAT_TOKEN_DER, written, &len));
+  OK(rsalab_public_key_read(written, len, NULL, 0, 0, &restricted));
+  rsalab_bytes message = BYTES("a"), made = {signature, sizeof signature};
+  rsalab_signature_scheme any = {RSALAB_PADDING_PSS, RSALAB_HASH_SHA384, 0, RSALAB_SALT_ANY};
+  const int32_t salts[] = {0, 20, 47, 48, 60};
+  for (size_t i = 0; i < sizeof salts / sizeof *salts; i++) {
+    rsalab_signature_scheme own = {RSALAB_PADDING_PSS, RSALAB_HASH_SHA384, 0, salts[i]};
+    OK(rsalab_sign_messages(key, &own, &message, 1, signature, sizeof signature, NULL));
+    OK(rsalab_verify_messages(plain, &any, &message, &made, 1, NULL));
+    rsalab_status status = RSALAB_STATUS_OK;
+    if (salts[i] < 48) {
+      FAILS(rsalab_verify_messages(restricted, &any, &message, &made, 1, &status), ITEMS);
+      CHECK(status == RSALAB_STATUS_VERIFICATION);
+      FAILS(rsalab_verify_messages(restricted, &own, &message, &made, 1, NULL), RESTRICTED);
+    } else {
+      OK(rsalab_verify_messages(restricted, &any, &message, &made, 1, NULL));
+      OK(rsalab_verify_messages(restricted, &own, &message, &made, 1, NULL));
+    }
+  }
+  rsalab_public_key_free(restricted);
+  rsalab_public_key_free(plain);
+}
+
 static void nulls(const rsalab_private_key *key) {
   rsalab_private_key *none = NULL;
   FAILS(rsalab_private_key_read(NULL, 3, NULL, 0, 0, &none), NULL);
@@ -204,6 +232,7 @@ int main(void) {
   public_keys(key);
   restrictions();
   secrets(key);
+  least_salt(key);
   nulls(key);
   generation();
   rsalab_private_key_free(key);

@@ -1,6 +1,6 @@
-//! The public key of an X.509 certificate, with its key usage (RFC 5280, sections 4.1 and 4.2.1.3). Nothing else of it is believed or
-//! looked at: only the elements on the way to these two are walked over, whatever is in them. So a serial number may be negative, or long,
-//! and a time may be written in any way.
+//! The public key of an X.509 certificate, with its key usage (RFC 5280, sections 4.1 and 4.2.1.3). Nothing else of it
+//! is believed or looked at: only the elements on the way to these two are walked over, whatever is in them. So a
+//! serial number may be negative, or long, and a time may be written in any way.
 //!
 //! ```text
 //! Certificate    ::= SEQUENCE { tbsCertificate, signatureAlgorithm, signature }
@@ -93,7 +93,8 @@ fn key_usage(explicit: AnyRef<'_>) -> der::Result<Vec<KeyUsage>> {
     Ok(found)
 }
 
-/// The usage in a BIT STRING, the first bit of which is digitalSignature. Zeros at its end are taken, which DER forbids.
+/// The usage in a BIT STRING, the first bit of which is digitalSignature. Zeros at its end are taken, which DER
+/// forbids.
 fn bits(string: AnyRef<'_>) -> der::Result<KeyUsage> {
     let error = || Tag::BitString.value_error().into();
     let (Tag::BitString, Some((&unused, bytes))) = (string.tag(), string.value().split_first())

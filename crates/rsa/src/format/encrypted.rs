@@ -64,7 +64,8 @@ struct Opener {
 }
 
 impl Opener {
-    /// The private key's structure. A password in 256 gives the right padding by chance, so that whoever calls looks further.
+    /// The private key's structure. A password in 256 gives the right padding by chance, so that whoever calls looks
+    /// further.
     fn open(self, data: &[u8]) -> Result<(Zeroizing<Vec<u8>>, Encryption)> {
         let plain = self
             .cipher
@@ -80,8 +81,9 @@ impl Opener {
     }
 }
 
-/// Writes a private key as PKCS#8 that takes a password to read: PBES2 with AES-256-CBC, and with scrypt at N = 2^14, r = 8,
-/// p = 1, which takes 16 MiB and some tens of milliseconds a key on purpose, and no more because OpenSSL reads no more unless told to.
+/// Writes a private key as PKCS#8 that takes a password to read: PBES2 with AES-256-CBC, and with scrypt at N = 2^14, r
+/// = 8, p = 1, which takes 16 MiB and some tens of milliseconds a key on purpose, and no more because OpenSSL reads no
+/// more unless told to.
 ///
 /// # Errors
 ///
@@ -150,8 +152,8 @@ fn number<'a>(reader: &mut impl der::Reader<'a>) -> der::Result<u64> {
     })
 }
 
-/// A private key that may be good, in an encryption that is not read here. The command makes a file that is, if `openssl` knows the
-/// algorithms; those that OpenSSL 3 calls legacy take its provider of that name.
+/// A private key that may be good, in an encryption that is not read here. The command makes a file that is, if
+/// `openssl` knows the algorithms; those that OpenSSL 3 calls legacy take its provider of that name.
 fn not_read(what: &str, is_legacy: bool) -> Error {
     let providers = if is_legacy {
         " -provider legacy -provider default"

@@ -26,7 +26,8 @@ pub struct Loaded<K> {
 }
 
 impl<K> Loaded<K> {
-    /// Refuses a purpose that the key's algorithm ([`Usage::check`]) or its file ([`Restrictions::check`]) does not allow.
+    /// Refuses a purpose that the key's algorithm ([`Usage::check`]) or its file ([`Restrictions::check`]) does not
+    /// allow.
     ///
     /// # Errors
     ///
@@ -43,15 +44,15 @@ impl<K> Loaded<K> {
 ///
 /// # Errors
 ///
-/// [`Error::Format`] says what the bytes are instead, or where they are damaged; [`Error::Unsupported`] what key, or what
-/// encryption of one, they hold; [`Error::PasswordMissing`] and [`Error::PasswordWrong`] that a password is needed, or another
-/// one; [`Error::InvalidKey`] and [`Error::KeySize`] what is wrong with the key in them.
+/// [`Error::Format`] says what the bytes are instead, or where they are damaged; [`Error::Unsupported`] what key, or
+/// what encryption of one, they hold; [`Error::PasswordMissing`] and [`Error::PasswordWrong`] that a password is
+/// needed, or another one; [`Error::InvalidKey`] and [`Error::KeySize`] what is wrong with the key in them.
 pub fn load_private(bytes: &[u8], password: Option<&[u8]>) -> Result<Loaded<PrivateKey>> {
     load_private_within(bytes, password, Limits::NONE)
 }
 
-/// As [`load_private`], for what somebody else may have supplied: a modulus above the limit is [`Error::KeySize`], and nothing
-/// is computed with it.
+/// As [`load_private`], for what somebody else may have supplied: a modulus above the limit is [`Error::KeySize`], and
+/// nothing is computed with it.
 ///
 /// # Errors
 ///
@@ -77,8 +78,8 @@ pub fn load_private_within(
     }
 }
 
-/// Reads a public key of any format. Of a private key, and of a certificate, the public key is taken; that a certificate
-/// is anybody's word, and still valid, is not looked at.
+/// Reads a public key of any format. Of a private key, and of a certificate, the public key is taken; that a
+/// certificate is anybody's word, and still valid, is not looked at.
 ///
 /// # Errors
 ///
@@ -114,7 +115,8 @@ pub fn load_public_within(
 ///
 /// # Errors
 ///
-/// As for [`load_private`], and [`Error::Restricted`] if the key is for RSASSA-PSS alone, or its file says what it is for.
+/// As for [`load_private`], and [`Error::Restricted`] if the key is for RSASSA-PSS alone, or its file says what it is
+/// for.
 pub fn decode_private(bytes: &[u8]) -> Result<PrivateKey> {
     for_any_use(load_private(bytes, None)?)
 }

@@ -133,7 +133,9 @@ fn damaged(error: ssh_key::Error) -> Error {
     let fault = match error {
         E::AlgorithmUnknown | E::AlgorithmUnsupported { .. } => return other_algorithm(),
         E::Encoding(Encoding::Label(_)) => {
-            "it names an algorithm or cipher that is not known".to_owned()
+            return unsupported(
+                "this key in OpenSSH's form names an algorithm or cipher that rsalab does not know",
+            );
         }
         E::Encoding(Encoding::InvalidDiscriminant(_)) => {
             "it holds a number without a meaning".to_owned()

@@ -36,7 +36,8 @@ impl Usage {
         }
     }
 
-    /// The scheme as the key allows it: with a key that asks for a salt of so many bytes, verifying salts of any length means as many or more.
+    /// The scheme as the key allows it: with a key that asks for a salt of so many bytes, verifying salts of any length
+    /// means as many or more.
     pub fn narrowed(&self, scheme: SignatureScheme) -> SignatureScheme {
         match (scheme, self.least_salt()) {
             (SignatureScheme::Pss(pss), least @ 1..) if pss.salt_len == SaltLen::Any => {
@@ -49,9 +50,10 @@ impl Usage {
         }
     }
 
-    /// Refuses a purpose that the algorithm does not allow. A key for RSASSA-PSS with parameters asks for its hashes, and for a salt that is
-    /// not shorter than they say. A salt of any length may be shorter: verifiers ask with what [`narrowed`](Self::narrowed) makes of their
-    /// scheme. A key for RSAES-OAEP with parameters asks for its hashes and its label.
+    /// Refuses a purpose that the algorithm does not allow. A key for RSASSA-PSS with parameters asks for its hashes,
+    /// and for a salt that is not shorter than they say. A salt of any length may be shorter: verifiers ask with what
+    /// [`narrowed`](Self::narrowed) makes of their scheme. A key for RSAES-OAEP with parameters asks for its hashes and
+    /// its label.
     ///
     /// # Errors
     ///
@@ -81,8 +83,8 @@ impl Usage {
     }
 }
 
-/// Whether parameters have a key's hashes, and a salt that is long enough for it. The longest salt is: a key that has no room for its own is
-/// not read.
+/// Whether parameters have a key's hashes, and a salt that is long enough for it. The longest salt is: a key that has
+/// no room for its own is not read.
 fn is_within(pss: &Pss, own: &Pss) -> bool {
     let is_long_enough = match pss.salt_len {
         SaltLen::Max => true,

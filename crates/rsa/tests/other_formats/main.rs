@@ -22,7 +22,10 @@ use rsalab_rsa::{
 };
 use tempfile::TempDir;
 
+mod certificates;
+mod encrypted;
 mod faulty;
+mod restricted;
 mod secrets;
 mod texts;
 
@@ -139,10 +142,6 @@ fn keys_under_passwords_of_openssl_are_read() {
             }
         }
     }
-    openssl.run("openssl pkcs8 -topk8 -inform der -in plain.der -out locked -passout pass:sesame -v1 PBE-SHA1-3DES");
-    assert!(
-        reason(load_private(&openssl.file("locked"), Some(b"sesame"))).contains("encrypt it anew")
-    );
 }
 
 #[test]
@@ -171,10 +170,10 @@ fn ours_under_a_password_are_read_again() {
     for usage in [Usage::Any, Usage::Pss(None), pss] {
         for encoding in [Encoding::Pem, Encoding::Der] {
             let locked =
-                encode_encrypted(&key, usage, b"p", encoding, &mut rng).expect("randomness");
+                encode_encrypted(&key, &usage, b"p", encoding, &mut rng).expect("randomness");
             let loaded = load_private(&locked, Some(b"p")).expect("it is ours");
             assert_eq!(pkcs8(&loaded.key), pkcs8(&key));
-            match (usage, loaded.usage) {
+            match (usage.clone(), loaded.usage) {
                 (Usage::Pss(Some(ours)), Usage::Pss(Some(theirs))) => {
                     assert_eq!((ours.hash, ours.mgf_hash), (theirs.hash, theirs.mgf_hash));
                     assert_eq!(theirs.salt_len, SaltLen::Bytes(48));
@@ -225,15 +224,18 @@ fn keys_for_pss_alone_keep_their_parameters() {
         assert_eq!(loaded.usage, Usage::Pss(expected), "{options}");
         let written = encode_private_for(
             &loaded.key,
-            loaded.usage,
+            &loaded.usage,
             PrivateFormat::Pkcs8,
             Encoding::Der,
         )
         .expect("it can say it");
         assert!(*written == private, "{options}");
         let half = load_public(&public, None).expect("its public half");
-        assert_eq!((&half.key, half.usage), (loaded.key.public(), loaded.usage));
-        let written = encode_public_for(&half.key, half.usage, PublicFormat::Spki, Encoding::Der)
+        assert_eq!(
+            (&half.key, &half.usage),
+            (loaded.key.public(), &loaded.usage)
+        );
+        let written = encode_public_for(&half.key, &half.usage, PublicFormat::Spki, Encoding::Der)
             .expect("it can say it");
         assert!(written == public, "{options}");
         assert!(reason(decode_private(&private)).contains("RSASSA-PSS only"));
@@ -241,7 +243,7 @@ fn keys_for_pss_alone_keep_their_parameters() {
         assert!(
             reason(encode_private_for(
                 &loaded.key,
-                loaded.usage,
+                &loaded.usage,
                 PrivateFormat::Pkcs1,
                 Encoding::Der
             ))
@@ -250,7 +252,7 @@ fn keys_for_pss_alone_keep_their_parameters() {
         assert!(
             reason(encode_public_for(
                 &half.key,
-                half.usage,
+                &half.usage,
                 PublicFormat::Pkcs1,
                 Encoding::Der
             ))
@@ -399,9 +401,8 @@ fn keys_of_openssh_are_read() {
         pkcs8(&theirs)
     );
     ssh.run("ssh-keygen -p -P '' -N sesame -f theirs");
-    assert!(
-        reason(load_private(&ssh.file("theirs"), Some(b"sesame"))).contains("ssh-keygen -p -N ''")
-    );
+    let opened = load_private(&ssh.file("theirs"), Some(b"sesame")).expect("the same key");
+    assert_eq!(pkcs8(&opened.key), pkcs8(&theirs));
     ssh.run("ssh-keygen -q -t ed25519 -N '' -f other");
     assert!(
         reason(load_private(&ssh.file("other"), None)).contains("rsalab works with RSA keys only")

@@ -1,8 +1,8 @@
-//! The ciphers of encrypted private keys: of blocks, chained (CBC) and padded (RFC 8018, section 6.1.1, step 4), but for RC4 and for AES
-//! with an authentication tag (GCM).
+//! The ciphers of encrypted private keys: of blocks, chained (CBC) and padded (RFC 8018, section 6.1.1, step 4), but
+//! for RC4 and for AES with an authentication tag (GCM).
 //!
-//! DES, RC2 and RC4 look up tables at places that depend on the key that a password made. They are old, their files are few, and nobody
-//! times a file's being read; new files are written with AES.
+//! DES, RC2 and RC4 look up tables at places that depend on the key that a password made. They are old, their files are
+//! few, and nobody times a file's being read; new files are written with AES.
 
 use aes_gcm::{
     AesGcm,
@@ -89,7 +89,8 @@ impl Cipher {
         }
     }
 
-    /// What was encrypted; none if its padding or tag is wrong, as after a wrong password. `key` and `iv` have the lengths that are asked for.
+    /// What was encrypted; none if its padding or tag is wrong, as after a wrong password. `key` and `iv` have the
+    /// lengths that are asked for.
     pub(super) fn decrypt(self, key: &[u8], iv: &[u8], data: &[u8]) -> Option<Zeroizing<Vec<u8>>> {
         let data = Zeroizing::new(data.to_vec());
         match self {

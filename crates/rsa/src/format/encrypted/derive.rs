@@ -28,7 +28,8 @@ pub(super) fn pbkdf1<D: Digest>(
     made
 }
 
-/// What OpenSSL's EVP_BytesToKey makes with MD5, one round, and eight bytes of salt: digests of the one before, the password and the salt.
+/// What OpenSSL's EVP_BytesToKey makes with MD5, one round, and eight bytes of salt: digests of the one before, the
+/// password and the salt.
 pub(super) fn bytes_to_key(password: &[u8], salt: &[u8], len: usize) -> Zeroizing<Vec<u8>> {
     let mut made = Zeroizing::new(Vec::with_capacity(len + 16));
     let mut last = Output::<Md5>::default();
@@ -88,8 +89,8 @@ pub(super) fn pkcs12(
     made
 }
 
-/// A password as PKCS#12 has it (RFC 7292, appendix B.1): letters of two bytes, and two bytes of zeros at the end. What is not UTF-8 is
-/// taken for Latin-1, as OpenSSL does.
+/// A password as PKCS#12 has it (RFC 7292, appendix B.1): letters of two bytes, and two bytes of zeros at the end. What
+/// is not UTF-8 is taken for Latin-1, as OpenSSL does.
 fn with_wide_letters(password: &[u8]) -> Zeroizing<Vec<u8>> {
     // The capacity is taken at once: growing would leave copies behind.
     let mut wide = Zeroizing::new(Vec::with_capacity(2 * password.len() + 2));
@@ -107,7 +108,8 @@ fn with_wide_letters(password: &[u8]) -> Zeroizing<Vec<u8>> {
 mod tests {
     use super::*;
 
-    /// Vectors made with Python's `hashlib` by the steps of RFC 7292, and with `openssl enc -P -md md5`.
+    /// Vectors made with Python's `hashlib` by the steps of RFC 7292. What OpenSSL makes with the other two is read in
+    /// `tests/other_formats`.
     #[test]
     fn derivations_are_those_of_the_standards() {
         let made = pkcs12(

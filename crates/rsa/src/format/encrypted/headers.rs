@@ -1,5 +1,5 @@
-//! PKCS#1 under a password as OpenSSL wrote it before PKCS#8, and still does with `-traditional`: two headers between the BEGIN line and
-//! the base64, and a key that one round of MD5 makes of the password.
+//! PKCS#1 under a password as OpenSSL wrote it before PKCS#8, and still does with `-traditional`: two headers between
+//! the BEGIN line and the base64, and a key that one round of MD5 makes of the password.
 //!
 //! ```text
 //! -----BEGIN RSA PRIVATE KEY-----

@@ -1,5 +1,5 @@
-//! PBES1 (RFC 8018, section 6.1) and the schemes of PKCS#12 (RFC 7292, appendix C): one identifier names hash, cipher and the function
-//! that makes the key. Its parameters are a salt and a number of iterations.
+//! PBES1 (RFC 8018, section 6.1) and the schemes of PKCS#12 (RFC 7292, appendix C): one identifier names hash, cipher
+//! and the function that makes the key. Its parameters are a salt and a number of iterations.
 
 use der::asn1::{ObjectIdentifier, OctetStringRef};
 use md5::Md5;

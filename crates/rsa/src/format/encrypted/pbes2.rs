@@ -1,5 +1,5 @@
-//! PBES2 (RFC 8018, sections 6.2 and A.4): a function that makes the key of a password, PBKDF2 or scrypt, and a cipher, each with its
-//! parameters.
+//! PBES2 (RFC 8018, sections 6.2 and A.4): a function that makes the key of a password, PBKDF2 or scrypt, and a cipher,
+//! each with its parameters.
 
 use der::{
     Reader,
@@ -29,14 +29,15 @@ const PBKDF2: ObjectIdentifier = ObjectIdentifier::new_unwrap("1.2.840.113549.1.
 const SCRYPT: ObjectIdentifier = ObjectIdentifier::new_unwrap("1.3.6.1.4.1.11591.4.11");
 const RC2: ObjectIdentifier = ObjectIdentifier::new_unwrap("1.2.840.113549.3.2");
 
-/// The most iterations of PBKDF2, which take less than a second of one CPU: with SHA-3, with the hashes of 64-bit words, and with the others.
-/// Guides ask for 210,000 with SHA-512, and 1,300,000 with SHA-1 (OWASP, 2023).
+/// The most iterations of PBKDF2, which take less than a second of one CPU: with SHA-3, with the hashes of 64-bit
+/// words, and with the others. Guides ask for 210,000 with SHA-512, and 1,300,000 with SHA-1 (OWASP, 2023).
 const MOST_ITERATIONS_SHA3: u32 = 400_000;
 const MOST_ITERATIONS_64: u32 = 1_000_000;
 const MOST_ITERATIONS: u32 = 3_000_000;
 /// RFC 8018, section 4.2, asks for as many at least.
 const FEW_ITERATIONS: u32 = 1000;
-/// The most memory of scrypt, 128 r (N + p) bytes: four times what OpenSSL writes, and twice what it reads unless told to.
+/// The most memory of scrypt, 128 r (N + p) bytes: four times what OpenSSL writes, and twice what it reads unless told
+/// to.
 const MOST_SCRYPT_BYTES: u64 = 64 << 20;
 /// The most of scrypt's N r p, which takes less than a second of one CPU: 32 times what OpenSSL writes.
 const MOST_SCRYPT_WORK: u64 = 1 << 22;
@@ -67,7 +68,8 @@ pub(super) struct Scheme<'a> {
 }
 
 impl<'a> Scheme<'a> {
-    /// What the identifier and its parameters name. Nothing is computed before their cost was looked at: the numbers come from the file.
+    /// What the identifier and its parameters name. Nothing is computed before their cost was looked at: the numbers
+    /// come from the file.
     pub(super) fn of(algorithm: &AlgorithmIdentifierRef<'a>) -> Result<Self> {
         if algorithm.oid != PBES2 {
             return Err(not_read(
@@ -155,7 +157,8 @@ pub(super) fn few_iterations(count: u32) -> Option<String> {
     is_few.then(|| format!("a password is tried with {count} iterations of a hash, where {FEW_ITERATIONS} are the least that a standard allows"))
 }
 
-/// PBKDF2-params ::= SEQUENCE { salt CHOICE { OCTET STRING, … }, iterationCount, keyLength OPTIONAL, prf DEFAULT hmacWithSHA1 }.
+/// PBKDF2-params ::= SEQUENCE { salt CHOICE { OCTET STRING, … }, iterationCount, keyLength OPTIONAL, prf DEFAULT
+/// hmacWithSHA1 }.
 fn pbkdf2<'a>(algorithm: &AlgorithmIdentifierRef<'a>) -> Result<(Derivation<'a>, Option<u64>)> {
     type Found<'a> = (
         AnyRef<'a>,
@@ -291,7 +294,8 @@ fn keyed_hash(oid: ObjectIdentifier) -> Option<(Pbkdf2, &'static str, u32)> {
         .map(|(_, run, name, most)| (run, name, most))
 }
 
-/// scrypt-params ::= SEQUENCE { salt, costParameter, blockSize, parallelizationParameter, keyLength OPTIONAL } (RFC 7914, section 7.1).
+/// scrypt-params ::= SEQUENCE { salt, costParameter, blockSize, parallelizationParameter, keyLength OPTIONAL } (RFC
+/// 7914, section 7.1).
 fn scrypt<'a>(algorithm: &AlgorithmIdentifierRef<'a>) -> Result<(Derivation<'a>, Option<u64>)> {
     let found = parameters(algorithm).and_then(|parameters| {
         parameters.sequence(|reader| {
@@ -351,7 +355,8 @@ fn cipher_of<'a>(
         return Err(not_read(&name, is_legacy));
     };
     let iv: &OctetStringRef = match cipher {
-        // GCMParameters ::= SEQUENCE { nonce, tag's bytes DEFAULT 12 } (RFC 5084, section 3.2); some writers leave the sequence out.
+        // GCMParameters ::= SEQUENCE { nonce, tag's bytes DEFAULT 12 } (RFC 5084, section 3.2); some writers leave the
+        // sequence out.
         Cipher::Aes128Gcm | Cipher::Aes256Gcm
             if parameters.decode_as::<&OctetStringRef>().is_err() =>
         {
@@ -370,7 +375,8 @@ fn cipher_of<'a>(
     Ok((cipher, iv.as_bytes()))
 }
 
-/// RC2-CBC-Parameter ::= SEQUENCE { rc2ParameterVersion OPTIONAL, iv }: the version says how many bits of the key count (RFC 8018, B.2.3).
+/// RC2-CBC-Parameter ::= SEQUENCE { rc2ParameterVersion OPTIONAL, iv }: the version says how many bits of the key count
+/// (RFC 8018, B.2.3).
 fn rc2(parameters: AnyRef<'_>, key_len: Option<u64>) -> Result<(Cipher, &[u8])> {
     let (version, iv): (Option<u64>, &OctetStringRef) = parameters
         .sequence(|reader| {
