@@ -15,7 +15,7 @@ use zeroize::Zeroizing;
 use super::{Cipher, Encryption, Opener, derive::bytes_to_key, not_read};
 use crate::{
     Error, PrivateKey, Result,
-    format::{content::refused, input::Limits, pkcs, usage::Usage},
+    format::{armour::from_base64, content::refused, input::Limits, pkcs, usage::Usage},
 };
 
 /// The ciphers by the names of DEK-Info.
