@@ -94,10 +94,14 @@ pub fn interval(estimate: &Estimate) -> String {
     }
 }
 
-/// Half the width of an interval, relative to its value: `±0.4 %`.
+/// Half the width of an interval, relative to its value: `±0.4 %`; `±?` where there is no interval, as of one value.
 pub fn error(estimate: &Estimate) -> String {
+    if estimate.confidence <= 0.0 {
+        return "±?".to_owned();
+    }
     match estimate.relative_error() * 100.0 {
         percent if !percent.is_finite() => "±?".to_owned(),
+        percent if percent < 0.05 => "±<0.1 %".to_owned(),
         percent if percent < 10.0 => format!("±{percent:.1} %"),
         percent => format!("±{percent:.0} %"),
     }
@@ -109,10 +113,11 @@ pub fn duration(ns: f64) -> String {
     format!("{} {unit}", significant(ns / factor))
 }
 
-/// A time to wait, to the second: `1 min 15 s`.
+/// A time to wait, to the second: `1 min 15 s`; of days, to the hour.
 pub fn wait(time: Duration) -> String {
     let seconds = time.as_secs();
     match (seconds / 3600, seconds / 60 % 60, seconds % 60) {
+        (hours @ 48.., _, _) => format!("{} days {:02} h", whole(hours / 24), hours % 24),
         (0, 0, seconds) => format!("{seconds} s"),
         (0, minutes, seconds) => format!("{minutes} min {seconds:02} s"),
         (hours, minutes, _) => format!("{hours} h {minutes:02} min"),
@@ -134,6 +139,15 @@ pub fn whole(count: u64) -> String {
 pub fn counted(count: usize, noun: &str) -> String {
     let plural = if count == 1 { "" } else { "s" };
     format!("{} {noun}{plural}", grouped(&count.to_string()))
+}
+
+/// Words in a row: `a`, `a and b`, `a, b and c`.
+pub fn listed(words: &[&str]) -> String {
+    match words {
+        [] => String::new(),
+        [only] => (*only).to_owned(),
+        [first @ .., last] => format!("{} and {last}", first.join(", ")),
+    }
 }
 
 /// One number, or the range of several: `100`, `0 to 10`.
@@ -228,8 +242,18 @@ mod tests {
         };
         assert_eq!(with_interval(&alone), "2,000,000 (no interval)");
         assert_eq!(error(&estimate), "±10 %");
-        let shown = [3, 75, 3_700].map(|seconds| wait(Duration::from_secs(seconds)));
-        assert_eq!(shown, ["3 s", "1 min 15 s", "1 h 01 min"]);
+        let narrow = Estimate {
+            low: 1.9999e6,
+            high: 2.0001e6,
+            ..estimate
+        };
+        assert_eq!(error(&narrow), "±<0.1 %");
+        // One sample has no spread, and nothing is known of it.
+        assert_eq!(error(&alone), "±?");
+        let shown = [3, 75, 3_700, 3 * 86_400 + 7_200]
+            .map(Duration::from_secs)
+            .map(wait);
+        assert_eq!(shown, ["3 s", "1 min 15 s", "1 h 01 min", "3 days 02 h"]);
     }
 
     #[test]

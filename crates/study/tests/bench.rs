@@ -28,9 +28,15 @@ fn bench(request: &Request, mocks: &Mocks) -> Results {
 }
 
 fn bench_until(request: &Request, mocks: &Mocks, stop: bool) -> Results {
+    bench_under(None, request, mocks, stop)
+}
+
+fn bench_under(quota: Option<f64>, request: &Request, mocks: &Mocks, stop: bool) -> Results {
+    let mut machine = support::MACHINE.clone();
+    machine.topology.quota = quota;
     let around = Environment {
         launcher: mocks,
-        machine: support::MACHINE.clone(),
+        machine,
         warnings: Vec::new(),
         clock: mocks.clock.as_ref(),
         allow_unoptimised: false,
@@ -198,6 +204,45 @@ fn several_launches_start_the_workers_anew_and_tell_the_best() {
         "{:?}",
         rows[1].notes
     );
+}
+
+#[test]
+fn a_range_is_not_called_an_interval() {
+    for (launches, words) in [
+        (
+            2,
+            "2 launches are too few values: the intervals reach a confidence of 50 %",
+        ),
+        (
+            4,
+            "4 launches are too few values: the intervals reach a confidence of 87 %",
+        ),
+    ] {
+        let mut mocks = Mocks::new();
+        let luck = Trouble::FastInLaunch(2);
+        mocks.troubles.insert("gmp".to_owned(), luck);
+        let request = Request {
+            launches,
+            ..request(&["own", "gmp"])
+        };
+        let notes = &bench(&request, &mocks).rows[1].notes;
+        assert!(notes.contains(&words.to_owned()), "{notes:?}");
+    }
+}
+
+#[test]
+fn what_a_quota_stops_is_said() {
+    let of = |quota| {
+        let results = bench_under(quota, &request(&["own"]), &Mocks::new(), false);
+        results.rows[0].notes.concat()
+    };
+    assert!(
+        of(Some(0.5)).contains("a quota of 0.50 CPUs stopped it"),
+        "{}",
+        of(Some(0.5))
+    );
+    assert_eq!(of(Some(1.0)), "");
+    assert_eq!(of(None), "");
 }
 
 #[test]

@@ -1,12 +1,9 @@
 //! One cell that is done, and what formulas may ask of it.
 
-use rsalab_engines::Mode;
 use rsalab_measure::{Estimate, stats::median_interval};
 
 use crate::{
     compare::Figures,
-    distinct::distinct,
-    number,
     report::{BlockDigest, Digest, Group, Row},
 };
 
@@ -25,51 +22,6 @@ pub(super) struct Cell<'a> {
 }
 
 impl<'a> Cell<'a> {
-    /// Why no claim is judged by it: the machine was too busy for its figures to be those of the engine.
-    ///
-    /// What was interrupted is left out and measured anew, but where it was much, what is left was disturbed as well. And
-    /// threads that compute have a CPU each, or nearly so: one thread, or several that time their own calls, and wait for the others at the end of a
-    /// block alone. Of those that share the work of each call, or wait for a device, nothing is known.
-    pub(super) fn disturbance(self) -> Option<String> {
-        /// Of all blocks.
-        const MOST_INTERRUPTED: f64 = 1.0 / 3.0;
-        /// CPU time is counted in hundredths of a second: of less than this its share says little.
-        const LEAST_NS: u64 = 1_000_000_000;
-        let engine = &self.row.engine;
-        let (interrupted, kept) = (self.row.interrupted_blocks, self.digest.blocks.len());
-        if interrupted as f64 > MOST_INTERRUPTED * (interrupted + kept) as f64 {
-            return Some(format!(
-                "the machine was busy: {interrupted} of {} blocks of {engine} were interrupted",
-                interrupted + kept
-            ));
-        }
-        let (mut cpu_ns, mut elapsed_ns, mut calls) = (0, 0, 0);
-        for block in &self.digest.blocks {
-            let cpu = block.cpu?;
-            cpu_ns += cpu.user_ns + cpu.system_ns;
-            elapsed_ns += block.elapsed_ns;
-            calls += block.operations;
-        }
-        let job = &self.group.job;
-        // The last calls of a block leave a thread alone, which is little of it where there are ten.
-        let is_one_by_one = job.mode == Mode::Concurrent
-            && calls >= 10 * (job.threads * self.digest.blocks.len()) as u64;
-        let (cpus, least) = match job.threads {
-            _ if engine.starts_with("gpu") || elapsed_ns < LEAST_NS => return None,
-            1 => (1, 0.9),
-            _ if is_one_by_one => (distinct(self.row.cpus.iter()).len(), 0.8),
-            _ => return None,
-        };
-        let share = cpu_ns as f64 / (elapsed_ns as f64 * cpus as f64);
-        let of = number::counted(cpus, "CPU");
-        (cpus > 0 && share < least).then(|| {
-            format!(
-                "the machine was busy: {engine} had {:.0} % of {of}",
-                100.0 * share
-            )
-        })
-    }
-
     /// Median nanoseconds of an operation.
     pub(super) fn median_ns(self) -> Estimate {
         self.figures().ns_per_op

@@ -13,7 +13,11 @@ impl Claim {
             let own = cases.iter().filter(|case| case.engine == engine);
             let verdict = Verdict::over(own.clone().map(|case| case.verdict));
             let missing = own.filter(|case| {
-                verdict == Verdict::HoldsWhereMeasured && case.verdict == Verdict::NotMeasurableHere
+                let is_open = matches!(
+                    case.verdict,
+                    Verdict::NotMeasurableHere | Verdict::TooFewValues
+                );
+                verdict == Verdict::HoldsWhereMeasured && is_open
             });
             EngineVerdict {
                 verdict,
@@ -63,6 +67,13 @@ mod tests {
                 &[NoSignificantDifference, NotMeasurableHere],
                 NoSignificantDifference,
             ),
+            (&[Holds, TooFewValues], HoldsWhereMeasured),
+            (&[DoesNotHold, TooFewValues], DoesNotHold),
+            (
+                &[TooFewValues, NoSignificantDifference],
+                NoSignificantDifference,
+            ),
+            (&[TooFewValues, NotMeasurableHere], TooFewValues),
             (&[NotMeasurableHere], NotMeasurableHere),
             (&[], NotMeasurableHere),
         ] {

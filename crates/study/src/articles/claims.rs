@@ -58,6 +58,9 @@ impl Evidence<'_> {
                 judged.unwrap_or_else(|reason| lacking(replaced(&data.reasons, "", "", reason)));
             cases.push(case(&scope, self.fill(&data.case, &scope), judged));
         }
+        if !data.growth.is_empty() {
+            cases = with_lack_of_growth(cases, data);
+        }
         cases
     }
 
@@ -125,6 +128,23 @@ impl Evidence<'_> {
         };
         Ok(self.measured(&data.limit, scope)?.value > self.measured(published, scope)?.value)
     }
+}
+
+/// Cases with one more for each engine that has one value: it shows no growth.
+fn with_lack_of_growth(cases: Vec<Case>, data: &CaseData) -> Vec<Case> {
+    let of_engine = |own: &[Case]| {
+        let values = own.iter().filter(|case| case.value.is_some());
+        let lack = (values.count() == 1).then(|| Case {
+            case: data.growth.clone(),
+            verdict: Verdict::NotMeasurableHere,
+            sentence: "it takes two sizes".to_owned(),
+            value: None,
+            ..own[0].clone()
+        });
+        own.iter().cloned().chain(lack).collect::<Vec<Case>>()
+    };
+    let engines = cases.chunk_by(|one, other| one.engine == other.engine);
+    engines.flat_map(of_engine).collect()
 }
 
 fn lacking(reason: String) -> Judged {

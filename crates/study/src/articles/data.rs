@@ -22,6 +22,12 @@ pub(super) struct Definition {
     /// Lists of key sizes, which the study's own sizes replace.
     #[serde(default)]
     pub(super) sizes: BTreeMap<String, Sizes>,
+    /// Lists of sizes of texts, which the study's own sizes replace.
+    #[serde(default)]
+    pub(super) texts: BTreeMap<String, Texts>,
+    /// Bits of messages, each with the modulus that it belongs to: with one that it does not fit it is as long in proportion.
+    #[serde(default)]
+    pub(super) messages: BTreeMap<String, usize>,
     /// How values are called in sentences.
     #[serde(default)]
     pub(super) words: BTreeMap<String, String>,
@@ -59,6 +65,33 @@ pub(super) struct Sizes {
     pub(super) below: Option<usize>,
     /// Whether each has the bits of its primes beside it.
     pub(super) primes: bool,
+    /// Of which groups.
+    pub(super) of: SizesOf,
+    /// Whether an id stands before each, which the study's sizes take over.
+    pub(super) named: bool,
+}
+
+#[derive(Clone, Copy, Debug, Default, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub(super) enum SizesOf {
+    #[default]
+    All,
+    /// Texts of many messages.
+    Many,
+    /// Batches of more than one item.
+    Batches,
+}
+
+/// Which of a study's sizes of texts a list has.
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub(super) struct Texts {
+    /// From so many symbols on.
+    pub(super) from: usize,
+    /// Up to so many symbols.
+    pub(super) to: Option<usize>,
+    /// Whether an id stands before each, which the study's sizes take over.
+    pub(super) named: bool,
 }
 
 /// Text, or a number taken as such.
@@ -176,6 +209,9 @@ pub(super) struct TableData {
     pub(super) row_head: String,
     pub(super) columns: Vec<ColumnData>,
     pub(super) rows: Vec<RowData>,
+    /// Under which conditions printed numbers stand beside ours: those that they were printed for.
+    #[serde(default)]
+    pub(super) published_needs: Vec<Need>,
     #[serde(default)]
     pub(super) remarks: Vec<Remark>,
 }
@@ -298,6 +334,8 @@ pub(super) struct CaseData {
     /// What is judged, where it is not the value itself.
     pub(super) judge: String,
     pub(super) relation: Option<Relation>,
+    /// What the case is called that there are no two values to see growth by.
+    pub(super) growth: String,
     pub(super) sentence: String,
     /// Said in place of the reason for which a formula has no value.
     pub(super) lacking: String,

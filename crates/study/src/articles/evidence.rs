@@ -2,17 +2,19 @@
 
 use std::collections::BTreeMap;
 
-use rsalab_engines::Job;
+use rsalab_engines::{Job, Op};
 
 use super::{
     cell::Cell,
-    cpus::Cpus,
-    data::{Definition, Need, Replacement},
+    data::{Definition, Need, Replacement, SizesOf},
+    disturbance::{CpuShare, single_threads},
     scope::Scope,
 };
 use crate::{
+    cpus::Cpus,
     distinct::distinct,
-    report::{Group, Row},
+    plan::scaled_message,
+    report::{Circumstances, Group, Row},
     store::GroupRecord,
 };
 
@@ -22,8 +24,12 @@ pub(super) struct Evidence<'a> {
     pub(super) groups: &'a [Group],
     pub(super) records: &'a [GroupRecord],
     pub(super) cpus: Option<Cpus>,
+    /// Whether texts are beginnings of one that was given.
+    has_own_text: bool,
     /// The fields of each group's job.
     jobs: Vec<BTreeMap<String, String>>,
+    /// CPU time that single threads had, all together.
+    pub(super) single_threads: Option<CpuShare>,
 }
 
 impl<'a> Evidence<'a> {
@@ -31,14 +37,16 @@ impl<'a> Evidence<'a> {
         data: &'static Definition,
         groups: &'a [Group],
         records: &'a [GroupRecord],
-        cpus: Option<Cpus>,
+        circumstances: Circumstances<'_>,
     ) -> Self {
         Evidence {
             data,
             groups,
             records,
-            cpus,
+            cpus: circumstances.machine.map(Cpus::of),
+            has_own_text: circumstances.has_own_text,
             jobs: groups.iter().map(|group| fields(&group.job)).collect(),
+            single_threads: single_threads(groups),
         }
     }
 
@@ -59,6 +67,50 @@ impl<'a> Evidence<'a> {
         ascending(self.groups.iter().map(|group| group.job.bits))
     }
 
+    /// Bits of the moduli of some groups, ascending.
+    pub(super) fn key_sizes_of(&self, of: SizesOf) -> Vec<usize> {
+        let is_meant = |job: &&Job| match of {
+            SizesOf::All => true,
+            SizesOf::Many => is_of_many(job),
+            SizesOf::Batches => job.batch > 1,
+        };
+        let jobs = self.groups.iter().map(|group| &group.job);
+        ascending(jobs.filter(is_meant).map(|job| job.bits))
+    }
+
+    /// Directions and bits of texts of many messages, in the order of the plan.
+    pub(super) fn directions_of_many(&self) -> Vec<(&'static str, usize)> {
+        let jobs = self.groups.iter().map(|group| &group.job);
+        distinct(jobs.filter(|job| is_of_many(job)).map(|job| match job.op {
+            Op::TextEncrypt => ("encryption", job.bits),
+            _ => ("decryption", job.bits),
+        }))
+    }
+
+    /// The key size that claims about many messages are judged at: the article's, or else the least that was asked for.
+    fn many_key(&self) -> usize {
+        const PUBLISHED: usize = 1024;
+        let sizes = self.key_sizes_of(SizesOf::Many);
+        match sizes.contains(&PUBLISHED) {
+            true => PUBLISHED,
+            false => sizes.first().copied().unwrap_or(PUBLISHED),
+        }
+    }
+
+    /// Bits of a message of the article with a modulus: as many as it has, or in proportion where they do not fit.
+    fn message_bits(&self, message: usize, modulus: usize) -> usize {
+        let of = self.data.messages.get(&message.to_string());
+        of.map_or(message, |of| scaled_message(message, *of, modulus))
+    }
+
+    /// A message as cells name it, with the modulus of a job.
+    fn message_words(&self, message: &str, modulus: &str) -> String {
+        match (message.parse(), modulus.parse()) {
+            (Ok(message), Ok(modulus)) => self.message_bits(message, modulus).to_string(),
+            _ => message.to_owned(),
+        }
+    }
+
     /// Numbers of threads, ascending.
     pub(super) fn threads(&self) -> Vec<usize> {
         ascending(self.groups.iter().map(|group| group.job.threads))
@@ -74,6 +126,7 @@ impl<'a> Evidence<'a> {
         self.cpus.unwrap_or(Cpus {
             cores: 1,
             logical: 1,
+            quota: None,
         })
     }
 
@@ -88,10 +141,13 @@ impl<'a> Evidence<'a> {
             .filter(|job| job.op.is_text())
             .map(|job| job.threads)
             .filter(|count| (2..=most).contains(count));
-        counts.max().ok_or_else(|| match most {
-            1 => "this machine has one CPU".to_owned(),
-            _ => "this study does not ask for several threads".to_owned(),
-        })
+        counts
+            .max()
+            .ok_or_else(|| match (most, self.known_cpus().quota) {
+                (1, None) => "this machine has one CPU".to_owned(),
+                (1, Some(_)) => format!("this study could use {}", self.known_cpus().words()),
+                _ => "this study does not ask for several threads".to_owned(),
+            })
     }
 
     /// A number that the study or its machine has under this name.
@@ -107,6 +163,7 @@ impl<'a> Evidence<'a> {
             "cpus" => Ok(self.known_cpus().logical),
             "smallest-text" => sizes().map(|(first, _)| first),
             "largest-text" => Ok(self.sizes().last().copied().unwrap_or(0)),
+            "many-key" => Ok(self.many_key()),
             "smallest-key" => Ok(self.key_sizes().first().copied().unwrap_or(0)),
             _ => return None,
         })
@@ -133,13 +190,29 @@ impl<'a> Evidence<'a> {
                 }
                 true
             }
+            Some(("not", condition)) => self.check(condition, scope).is_err(),
+            Some(("text-of", symbols)) => {
+                let largest = self.sizes().last().copied().unwrap_or(0);
+                symbols
+                    .parse()
+                    .is_ok_and(|symbols: usize| largest >= symbols)
+            }
+            Some(("scaled", message)) => message.parse().is_ok_and(|message: usize| {
+                let mut sizes = self.key_sizes().into_iter();
+                sizes.any(|bits| self.message_bits(message, bits) != message)
+            }),
+            _ if condition == "own text" => self.has_own_text,
             _ if condition == "machine" => self.cpus.is_some(),
             _ if condition == "no machine" => self.cpus.is_none(),
             Some(("engine", engine)) => {
                 let mut rows = self.groups.iter().flat_map(|group| &group.rows);
                 rows.any(|row| row.engine == engine)
             }
-            Some((name, word)) => scope.word(name) == word,
+            Some((name, word)) => {
+                let number = || self.number(name)?.ok();
+                scope.word(name) == word
+                    || number().is_some_and(|number| number.to_string() == word)
+            }
             None => panic!("'{condition}' is not a condition"),
         };
         match holds {
@@ -174,6 +247,7 @@ impl<'a> Evidence<'a> {
                 .iter()
                 .all(|(name, word)| match (*name, word.as_str()) {
                     ("message", "byte-shorter") => job["message"] == job["shorter"],
+                    ("message", word) => job["message"] == self.message_words(word, &job["bits"]),
                     _ => job[*name] == *word,
                 })
         };
@@ -212,7 +286,8 @@ impl<'a> Evidence<'a> {
         match (&row.figures, &row.digest, &row.reason) {
             (Some(_), Some(digest), _) => {
                 let cell = Cell { group, row, digest };
-                match cell.disturbance().filter(|_| scope.judges) {
+                let disturbance = || self.disturbance(cell);
+                match scope.judges.then(disturbance).flatten() {
                     Some(reason) => Err(reason),
                     None => Ok(cell),
                 }
@@ -308,6 +383,11 @@ pub(super) fn replaced(
     };
     let found = replacements.iter().find(is_meant);
     found.map_or(reason.clone(), |replacement| replacement.says.clone())
+}
+
+/// Whether a text is many messages, not one in portions.
+fn is_of_many(job: &Job) -> bool {
+    job.op.is_text() && job.text_blocks() > 2
 }
 
 fn ascending(values: impl Iterator<Item = usize>) -> Vec<usize> {

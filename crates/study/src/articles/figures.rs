@@ -114,7 +114,8 @@ impl Evidence<'_> {
     fn references(&self, data: &FigureData, scope: &Scope) -> Vec<Reference> {
         let references = data.references.iter().filter_map(|reference| {
             let mut scope = scope.clone();
-            if let Some(published) = self.published(&reference.published, &scope) {
+            if !reference.published.is_empty() {
+                let published = self.published(&reference.published, &scope)?;
                 scope.set("published", published.to_string());
             }
             self.has(&reference.needs, &scope).then(|| Reference {

@@ -9,6 +9,7 @@
 //! | what is in a `review.toml` | `data` |
 //! | how formulas are written, and worked out | `formula`, `evaluate` |
 //! | where cells are found, and what they are asked | `evidence`, `cell` |
+//! | which cells no claim is judged by | `disturbance` |
 //! | what names mean, what lists there are, and templates | `scope`, `words` |
 //! | when a value bears a claim out | `relation`, `claims`, `claim`; `thread_counts` for two claims that no quotient decides |
 //! | tables and remarks, figures | `tables`, `figures` |
@@ -21,8 +22,8 @@ mod batch_files;
 mod cell;
 mod claim;
 mod claims;
-mod cpus;
 mod data;
+mod disturbance;
 mod evaluate;
 mod evidence;
 mod figures;
@@ -35,14 +36,15 @@ mod words;
 
 use std::{collections::BTreeMap, path::Path, sync::LazyLock};
 
-use rsalab_measure::Machine;
-
-pub use self::{batch_files::BatchFile, cpus::Cpus};
+pub use self::batch_files::BatchFile;
 use self::{data::Definition, evidence::Evidence, scope::Scope};
-pub use crate::plan::{Article, Scale};
+pub use crate::{
+    cpus::Cpus,
+    plan::{Article, Scale},
+};
 use crate::{
     error::Error,
-    report::{self, Group, Report, Review},
+    report::{self, Circumstances, Group, Report, Review},
     store::{GroupRecord, Store, StoreError},
 };
 
@@ -69,7 +71,7 @@ pub fn report(store: &Store) -> Result<Report, StoreError> {
 /// The files that the programs of articles save of each batch, of what a report is made from.
 pub fn batch_files(groups: &[Group]) -> Vec<BatchFile> {
     let of_article = |definition: &'static Definition| {
-        Evidence::new(definition, groups, &[], None).batch_files()
+        Evidence::new(definition, groups, &[], Circumstances::default()).batch_files()
     };
     DEFINITIONS.values().flat_map(of_article).collect()
 }
@@ -87,7 +89,7 @@ pub fn write_batch_files(report: &Report, directory: &Path) -> Result<(), Error>
 
 /// The ids of everything that a review of an article has: tables, figures and claims.
 pub fn ids(article: Article) -> Vec<String> {
-    let review = review(article, &[], &[], None);
+    let review = review(article, &[], &[], Circumstances::default());
     let tables = review.tables.into_iter().map(|table| table.id);
     let shown = review.shown.into_iter().map(|shown| shown.id);
     let claims = review.claims.into_iter().map(|claim| claim.id.to_owned());
@@ -99,10 +101,10 @@ fn review(
     article: Article,
     groups: &[Group],
     records: &[GroupRecord],
-    machine: Option<&Machine>,
+    circumstances: Circumstances<'_>,
 ) -> Review {
     let data = &DEFINITIONS[article.name()];
-    let evidence = Evidence::new(data, groups, records, machine.map(Cpus::of));
+    let evidence = Evidence::new(data, groups, records, circumstances);
     let (shown, figures) = evidence.figures();
     Review {
         id: &data.id,

@@ -3,23 +3,10 @@
 use rsalab_measure::Estimate;
 
 use super::{data::Relation, evidence::Evidence, scope::Scope};
-use crate::report::Verdict;
-
-/// A machine drifts by this much from one minute to the next: a smaller difference is never called one, however narrow
-/// the intervals are.
-const NOISE: f64 = 0.02;
-
-/// Values that an estimate must come from for a verdict: with fewer there is no interval of 95 % for a median (it takes six), and the mean
-/// of five is the least that is judged.
-const LEAST_VALUES: usize = 5;
-
-/// On which side of a threshold an estimate lies, beyond noise.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Side {
-    Below,
-    Unclear,
-    Above,
-}
+use crate::{
+    report::Verdict,
+    significance::{self, DRIFT, Side, has_too_few_values},
+};
 
 impl Side {
     /// The verdict on a claim that the value is above the threshold.
@@ -28,21 +15,14 @@ impl Side {
             Side::Above => Verdict::Holds,
             Side::Below => Verdict::DoesNotHold,
             Side::Unclear => Verdict::NoSignificantDifference,
+            Side::TooFew => Verdict::TooFewValues,
         }
     }
 }
 
+/// Side of a threshold on which a value lies that is compared with one of another time.
 pub(super) fn side(estimate: &Estimate, threshold: f64) -> Side {
-    if estimate.confidence <= 0.0 {
-        return Side::Unclear;
-    }
-    if estimate.low > threshold * (1.0 + NOISE) {
-        Side::Above
-    } else if estimate.high < threshold * (1.0 - NOISE) {
-        Side::Below
-    } else {
-        Side::Unclear
-    }
+    significance::side(estimate, threshold, DRIFT)
 }
 
 /// The verdict on a claim that two values are alike, from their quotient: it holds where the whole interval lies within
@@ -53,10 +33,11 @@ fn alike(quotient: &Estimate, tolerance: f64) -> Verdict {
 
 /// Whether a value lies in a range of published ones, by its whole interval: one that is wide says nothing.
 fn within(value: &Estimate, least: f64, most: f64) -> Verdict {
-    let has_interval = value.confidence > 0.0;
-    if has_interval && value.low >= least && value.high <= most {
+    if has_too_few_values(value) {
+        Verdict::TooFewValues
+    } else if value.low >= least && value.high <= most {
         Verdict::Holds
-    } else if has_interval && (value.high < least || value.low > most) {
+    } else if value.high < least || value.low > most {
         Verdict::DoesNotHold
     } else {
         Verdict::NoSignificantDifference
@@ -75,16 +56,13 @@ impl Evidence<'_> {
         before: Option<&Estimate>,
         scope: &Scope,
     ) -> Result<Verdict, String> {
-        // Of few values even an interval that looks narrow says little.
-        if value.n < LEAST_VALUES {
-            return Ok(Verdict::NoSignificantDifference);
-        }
         let bound = |formula: &str| Ok::<_, String>(self.measured(formula, scope)?.value);
         Ok(match relation {
             Relation::Above(least) => side(value, bound(least)?).claimed_above(),
             Relation::FarAbove(far) => match (side(value, bound(far)?), side(value, 1.0)) {
                 (Side::Above, _) => Verdict::Holds,
                 (Side::Below, Side::Above | Side::Below) => Verdict::DoesNotHold,
+                (Side::TooFew, _) | (_, Side::TooFew) => Verdict::TooFewValues,
                 (Side::Below, Side::Unclear) | (Side::Unclear, _) => {
                     Verdict::NoSignificantDifference
                 }
@@ -115,29 +93,29 @@ impl Evidence<'_> {
     }
 }
 
-/// Whether a saving in per cent comes up to a published one, which is rounded: by so many points.
+/// Whether a saving in per cent comes up to a published one, which is rounded: by so many points, with its whole interval.
 pub(super) fn saves(saving: &Estimate, published: f64) -> Verdict {
     const POINTS: f64 = 5.0;
-    let least = 100.0 * NOISE;
-    if saving.confidence <= 0.0 {
-        Verdict::NoSignificantDifference
+    let least = 100.0 * DRIFT;
+    if has_too_few_values(saving) {
+        Verdict::TooFewValues
     } else if saving.high < -least || (saving.low > least && saving.high < published - POINTS) {
         Verdict::DoesNotHold
-    } else if saving.low > least {
+    } else if saving.low > least && saving.low >= published - POINTS {
         Verdict::Holds
     } else {
         Verdict::NoSignificantDifference
     }
 }
 
-/// Whether a gain comes up to one that was published as "about": to a tenth of it.
+/// Whether a gain comes up to one that was published as "about": to a tenth of it, with its whole interval.
 fn reaches(gain: &Estimate, published: f64) -> Verdict {
     const ABOUT: f64 = 0.9;
-    if gain.confidence <= 0.0 {
-        Verdict::NoSignificantDifference
+    if has_too_few_values(gain) {
+        Verdict::TooFewValues
     } else if gain.high < ABOUT * published {
         Verdict::DoesNotHold
-    } else if gain.low > 1.0 + NOISE {
+    } else if gain.low > 1.0 + DRIFT && gain.low >= ABOUT * published {
         Verdict::Holds
     } else {
         Verdict::NoSignificantDifference
@@ -163,10 +141,39 @@ mod tests {
             (1.65, 1.75, 0.95, Verdict::NoSignificantDifference),
             (1.90, 1.98, 0.95, Verdict::DoesNotHold),
             (1.10, 1.40, 0.95, Verdict::DoesNotHold),
-            (1.60, 1.60, 0.0, Verdict::NoSignificantDifference),
+            (1.60, 1.60, 0.0, Verdict::TooFewValues),
         ] {
             let verdict = within(&estimate(low, high, confidence), 1.5, 1.7);
             assert_eq!(verdict, expected, "{low} to {high}");
+        }
+    }
+
+    #[test]
+    fn a_wide_interval_reaches_nothing() {
+        let estimate = |low: f64, high: f64, n| Estimate {
+            value: (low + high) / 2.0,
+            low,
+            high,
+            confidence: 0.95,
+            n,
+        };
+        for (low, high, n, expected) in [
+            (46.0, 51.0, 9, Verdict::Holds),
+            (3.0, 60.0, 9, Verdict::NoSignificantDifference),
+            (46.0, 51.0, 4, Verdict::TooFewValues),
+            (10.0, 40.0, 9, Verdict::DoesNotHold),
+        ] {
+            let verdict = saves(&estimate(low, high, n), 50.0);
+            assert_eq!(verdict, expected, "saves {low} to {high}");
+        }
+        for (low, high, n, expected) in [
+            (5.5, 6.2, 9, Verdict::Holds),
+            (1.1, 7.8, 9, Verdict::NoSignificantDifference),
+            (1.1, 5.0, 9, Verdict::DoesNotHold),
+            (5.5, 6.2, 3, Verdict::TooFewValues),
+        ] {
+            let verdict = reaches(&estimate(low, high, n), 6.0);
+            assert_eq!(verdict, expected, "reaches {low} to {high}");
         }
     }
 }

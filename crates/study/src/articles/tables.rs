@@ -28,6 +28,7 @@ impl Evidence<'_> {
             scopes.into_iter().map(move |scope| (column, scope))
         });
         let columns: Vec<(&ColumnData, Scope)> = columns.collect();
+        let is_comparable = self.has(&data.published_needs, scope);
         let mut rows = Vec::new();
         for row in &data.rows {
             for scope in self.each(&row.each, &scope.with(&row.set)) {
@@ -39,7 +40,9 @@ impl Evidence<'_> {
                     TableCell {
                         reason: ours.as_ref().err().cloned(),
                         ours: ours.ok(),
-                        published: self.published(&column.published, &both),
+                        published: self
+                            .published(&column.published, &both)
+                            .filter(|_| is_comparable),
                     }
                 };
                 rows.push(TableRow {

@@ -3,7 +3,7 @@
 use super::*;
 
 fn printed(article: &str, path: &str) -> f64 {
-    let evidence = Evidence::new(&DEFINITIONS[article], &[], &[], None);
+    let evidence = Evidence::new(&DEFINITIONS[article], &[], &[], Circumstances::default());
     let found = evidence.published(path, &Scope::default());
     found.unwrap_or_else(|| panic!("{article} prints no '{path}'"))
 }
@@ -36,6 +36,12 @@ fn the_arithmetic_of_article_b_holds_but_where_remarks_say_so() {
     );
     assert_eq!(sums, [[185.0, 188.0], [479.0, 472.0], [1_121.0, 1_110.0]]);
     assert_eq!(serial_s, of("times.serial_s"));
+    // Two threads that take half the time and an overhead are slower than the article says that they are.
+    let gain = 2.0 / of("times.overhead");
+    assert_eq!(format!("{gain:.2}"), "1.48");
+    assert!(gain < of("times.gain.0"));
+    let overheads = [1, 0].map(|place| 100.0 * (2.0 / of(&format!("times.gain.{place}")) - 1.0));
+    assert_eq!(overheads.map(f64::round), [18.0, 33.0]);
     let parallel = serial_s / 2.0 * of("times.overhead");
     assert_eq!(
         (parallel.round(), of("times.parallel_s")),
@@ -76,7 +82,8 @@ fn misprints(table: &str, times: [&str; 2]) -> Vec<String> {
 
 #[test]
 fn the_misprints_of_article_d_are_remarked_on() {
-    let tables = Evidence::new(&DEFINITIONS["cpu-gpu"], &[], &[], None).tables();
+    let tables =
+        Evidence::new(&DEFINITIONS["cpu-gpu"], &[], &[], Circumstances::default()).tables();
     for (id, times) in [
         ("d-tab5", ["d-tab1", "d-tab2"]),
         ("d-tab6", ["d-tab3", "d-tab4"]),
@@ -148,7 +155,7 @@ fn the_sentences_of_article_d_follow_from_its_tables() {
         .iter()
         .find(|claim| claim.id == "d-claim-xi")
         .unwrap();
-    let evidence = Evidence::new(&DEFINITIONS["cpu-gpu"], &[], &[], None);
+    let evidence = Evidence::new(&DEFINITIONS["cpu-gpu"], &[], &[], Circumstances::default());
     let stated = evidence
         .each(&claim.cases[0].each, &Scope::default())
         .into_iter();

@@ -5,12 +5,14 @@ use rsalab_measure::Estimate;
 use super::{
     cell::exact,
     claims::Judged,
-    cpus::Cpus,
     evidence::Evidence,
-    relation::{Side, saves, side},
+    relation::{saves, side},
     scope::Scope,
 };
-use crate::{number, report::Verdict};
+use crate::{cpus::Cpus, number, report::Verdict, significance::Side};
+
+/// Times as long as the least, with the whole interval, up to which a count is said to be as good as the best.
+const ALIKE: f64 = 1.1;
 
 const SPEEDUP: &str = "speedup(text, threads = 2)";
 
@@ -21,16 +23,23 @@ impl Evidence<'_> {
             .word("below")
             .parse()
             .expect("the claim states a size");
-        let sides: Vec<(usize, Side)> = self
-            .sizes()
-            .into_iter()
-            .filter_map(|symbols| {
-                let speedup = self.measured(SPEEDUP, &at_size(scope, symbols)).ok()?;
-                Some((symbols, side(&speedup.reciprocal(), 1.0)))
-            })
-            .collect();
-        if sides.is_empty() {
-            return Err("it takes results on one and on two threads".to_owned());
+        let mut reason = None;
+        let mut sides: Vec<(usize, Side)> = Vec::new();
+        for symbols in self.sizes() {
+            match self.measured(SPEEDUP, &at_size(scope, symbols)) {
+                Ok(speedup) => sides.push((symbols, side(&speedup.reciprocal(), 1.0))),
+                Err(why) => reason = Some(why),
+            }
+        }
+        // The published size itself is neither below nor beyond.
+        let is_below = |(symbols, _): &(usize, Side)| *symbols < below;
+        let is_beyond = |(symbols, _): &(usize, Side)| *symbols > below;
+        if !sides.iter().any(is_below) || !sides.iter().any(is_beyond) {
+            let takes = format!(
+                "it takes texts below and beyond {} on one and on two threads",
+                number::counted(below, "symbol")
+            );
+            return Err(reason.unwrap_or(takes));
         }
         let of = |wanted: Side| {
             let sides = sides.iter().filter(move |(_, side)| *side == wanted);
@@ -61,7 +70,6 @@ impl Evidence<'_> {
             "{hurt} and {helped}; published: hurt below {}",
             number::whole(below as u64)
         );
-        // The published size itself is neither below nor beyond.
         let hurts_below = of(Side::Above).any(|symbols| symbols < below);
         let contradicted = of(Side::Below).any(|symbols| symbols < below)
             || of(Side::Above).any(|symbols| symbols > below);
@@ -71,6 +79,9 @@ impl Evidence<'_> {
             (true, false) => Verdict::Holds,
             (true, true) => Verdict::HoldsInPart,
             (false, true) => Verdict::DoesNotHold,
+            (false, false) if sides.iter().all(|(_, side)| *side == Side::TooFew) => {
+                Verdict::TooFewValues
+            }
             (false, false) => Verdict::NoSignificantDifference,
         };
         Ok((
@@ -82,17 +93,15 @@ impl Evidence<'_> {
 
     /// Whether two threads save almost half of the time at most sizes.
     pub(super) fn most_save_half(&self, scope: &Scope) -> Result<Judged, String> {
-        let verdicts: Vec<Verdict> = self
-            .sizes()
-            .into_iter()
-            .filter_map(|symbols| {
-                let saved = self.measured(
-                    "saved(speedup(text, threads = 2))",
-                    &at_size(scope, symbols),
-                );
-                Some(saves(&saved.ok()?, 50.0))
-            })
-            .collect();
+        let mut reason = None;
+        let mut verdicts: Vec<Verdict> = Vec::new();
+        for symbols in self.sizes() {
+            let scope = at_size(scope, symbols);
+            match self.measured("saved(speedup(text, threads = 2))", &scope) {
+                Ok(saved) => verdicts.push(saves(&saved, 50.0)),
+                Err(why) => reason = Some(why),
+            }
+        }
         let count = |wanted| {
             verdicts
                 .iter()
@@ -101,13 +110,13 @@ impl Evidence<'_> {
         };
         let (all, holds) = (verdicts.len(), count(Verdict::Holds));
         if all < 3 {
-            return Err(
-                "it takes results on one and on two threads at three sizes at least".to_owned(),
-            );
+            let takes = "it takes results on one and on two threads at three sizes at least";
+            return Err(reason.unwrap_or(takes.to_owned()));
         }
         let verdict = match 2 * holds > all {
             true => Verdict::Holds,
             false if 2 * count(Verdict::DoesNotHold) > all => Verdict::DoesNotHold,
+            false if 2 * count(Verdict::TooFewValues) > all => Verdict::TooFewValues,
             false => Verdict::NoSignificantDifference,
         };
         let sentence =
@@ -123,12 +132,18 @@ impl Evidence<'_> {
                 .parse()
                 .expect("the claim states the sizes of its classes")
         };
-        let sizes = self.sizes().into_iter();
-        let standings: Vec<Standing> = sizes
-            .filter(|symbols| (bound("from")..=bound("to")).contains(symbols))
-            .filter_map(|symbols| self.standing(symbols, scope))
-            .collect();
-        let largest = standings.last().ok_or("the study has no such size")?;
+        let (mut reason, mut standings) = (None, Vec::new());
+        for symbols in self.sizes() {
+            if (bound("from")..=bound("to")).contains(&symbols) {
+                match self.standing(symbols, scope) {
+                    Ok(standing) => standings.push(standing),
+                    Err(why) => reason = Some(why),
+                }
+            }
+        }
+        let largest = standings.last();
+        let largest =
+            largest.ok_or_else(|| reason.unwrap_or("the study has no such size".to_owned()))?;
         let cpus = self.known_cpus();
         let verdicts = standings
             .iter()
@@ -138,30 +153,49 @@ impl Evidence<'_> {
         Ok((Verdict::over(verdicts), Some(value), words.join("; ")))
     }
 
-    fn standing(&self, symbols: usize, scope: &Scope) -> Option<Standing> {
+    /// The thread counts at a size.
+    ///
+    /// # Errors
+    /// One of those that were measured has no time to be judged by: which count is best is then not known.
+    fn standing(&self, symbols: usize, scope: &Scope) -> Result<Standing, String> {
         let scope = at_size(scope, symbols);
-        let time = |threads: &usize| {
-            self.measured(&format!("median(text, threads = {threads})"), &scope)
-                .ok()
-        };
-        let times: Vec<(usize, Estimate)> = self
-            .threads()
-            .into_iter()
-            .filter_map(|threads| Some((threads, time(&threads)?)))
-            .collect();
-        if times.len() < 2 {
-            return None;
+        let mut times: Vec<(usize, Estimate)> = Vec::new();
+        for threads in self.threads() {
+            let time = format!("median(text, threads = {threads})");
+            match self.measured(&time, &scope) {
+                Ok(time) => times.push((threads, time)),
+                // Measured, and not to be judged by.
+                Err(reason) if self.measured(&time, &unjudged(&scope)).is_ok() => {
+                    return Err(reason);
+                }
+                Err(_) => {}
+            }
         }
-        let (fastest, least) = times
+        let least = times
             .iter()
-            .min_by(|left, right| left.1.value.total_cmp(&right.1.value))?;
-        let is_beaten = |time: &Estimate| side(&time.over(least), 1.0) == Side::Above;
-        let best = times.iter().filter(|(_, time)| !is_beaten(time));
-        Some(Standing {
+            .min_by(|left, right| left.1.value.total_cmp(&right.1.value));
+        let (fastest, least) = least
+            .filter(|_| times.len() >= 2)
+            .ok_or("it takes two numbers of threads")?;
+        let of = |time: &Estimate| side(&time.over(least), 1.0);
+        let best = times.iter().filter(|(_, time)| of(time) != Side::Above);
+        let is_alike = |time: &Estimate| time.over(least).high <= ALIKE;
+        Ok(Standing {
             symbols,
             fastest: *fastest,
-            best: best.map(|(threads, _)| *threads).collect(),
+            has_too_few: times.iter().any(|(_, time)| of(time) == Side::TooFew),
+            best: best
+                .map(|(threads, time)| (*threads, is_alike(time)))
+                .collect(),
         })
+    }
+}
+
+/// The scope in which figures are shown, not judged.
+fn unjudged(scope: &Scope) -> Scope {
+    Scope {
+        judges: false,
+        ..scope.clone()
     }
 }
 
@@ -183,34 +217,48 @@ fn picked(count: usize, n: usize) -> Estimate {
 struct Standing {
     symbols: usize,
     fastest: usize,
-    /// Those that the fastest does not beat.
-    best: Vec<usize>,
+    /// Whether some have too few values to be told from it.
+    has_too_few: bool,
+    /// Those that the fastest does not beat, each with whether it is known to be about as good.
+    best: Vec<(usize, bool)>,
 }
 
 impl Standing {
     fn verdict(&self, claimed: &str, cpus: Cpus) -> Verdict {
-        let one = self.best.contains(&1);
-        let mut counts = self.best.iter();
-        let cores = counts.clone().any(|count| (2..=cpus.cores).contains(count));
-        let beyond = counts.any(|count| (cpus.cores + 1..=cpus.logical).contains(count));
-        let (right, wrong) = match claimed {
-            "one" => (one, cores || beyond),
-            "cores" => (cores, one || (beyond && cpus.has_smt())),
-            _ => (beyond, one || cores),
+        if self.has_too_few {
+            return Verdict::TooFewValues;
+        }
+        let among = |counts: std::ops::RangeInclusive<usize>| {
+            let found = self.best.iter().filter(|(count, _)| counts.contains(count));
+            found.map(|(_, is_alike)| *is_alike).collect::<Vec<bool>>()
         };
-        match (right, wrong) {
+        let (one, cores) = (among(1..=1), among(2..=cpus.cores));
+        let beyond = among(cpus.cores + 1..=cpus.logical);
+        let is_any = |found: &[bool]| !found.is_empty();
+        let (claimed_ones, wrong) = match claimed {
+            "one" => (&one, is_any(&cores) || is_any(&beyond)),
+            "cores" => (&cores, is_any(&one) || (is_any(&beyond) && cpus.has_smt())),
+            _ => (&beyond, is_any(&one) || is_any(&cores)),
+        };
+        match (is_any(claimed_ones), wrong) {
             (true, false) => Verdict::Holds,
             // The article calls one thread best for small texts because more do not help: that they do not hurt is no
-            // objection. The same goes for hyper-threads in the middle class.
-            (true, true) if claimed == "one" => Verdict::Holds,
-            (true, true) if claimed == "cores" && !one => Verdict::Holds,
+            // objection. The same goes for hyper-threads in the middle class. That they do not help must be known, though.
+            (true, true) if claimed == "one" && claimed_ones.contains(&true) => Verdict::Holds,
+            (true, true) if claimed == "cores" && one.is_empty() && cores.contains(&true) => {
+                Verdict::Holds
+            }
             (true, true) => Verdict::NoSignificantDifference,
             (false, _) => Verdict::DoesNotHold,
         }
     }
 
     fn words(&self) -> String {
-        let counts: Vec<String> = self.best.iter().map(usize::to_string).collect();
+        let counts: Vec<String> = self
+            .best
+            .iter()
+            .map(|(count, _)| count.to_string())
+            .collect();
         format!(
             "best at {}: {}",
             number::counted(self.symbols, "symbol"),

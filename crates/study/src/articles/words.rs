@@ -1,7 +1,7 @@
 //! Axes, which take a scope from one value to the next, and templates in words.
 
 use super::{
-    data::{Axis, Entry, Sizes, Values},
+    data::{Axis, Entry, Sizes, Texts, Values},
     evidence::Evidence,
     scope::{Scope, filled},
 };
@@ -42,16 +42,29 @@ impl Evidence<'_> {
     }
 
     /// The key sizes of the study in place of the article's: who asks for others gets their rows.
-    fn asked_sizes(&self, sizes: &Sizes) -> Vec<Vec<String>> {
-        let asked = self
-            .key_sizes()
-            .into_iter()
+    fn asked_sizes(&self, sizes: &Sizes, published: &[Entry]) -> Vec<Vec<String>> {
+        let asked = self.key_sizes_of(sizes.of).into_iter();
+        let asked = asked
             .filter(|bits| *bits >= sizes.from && sizes.below.is_none_or(|below| *bits < below));
+        if sizes.named {
+            return renamed(published, &asked.collect::<Vec<usize>>());
+        }
         let entry = |bits: usize| match sizes.primes {
             true => vec![bits.to_string(), (bits / 2).to_string()],
             false => vec![bits.to_string()],
         };
         asked.map(entry).collect()
+    }
+
+    /// The sizes of the study's texts in place of the article's.
+    fn asked_texts(&self, texts: &Texts, published: &[Entry]) -> Vec<Vec<String>> {
+        let asked = self.sizes().into_iter().filter(|symbols| *symbols > 0);
+        let asked = asked
+            .filter(|symbols| *symbols >= texts.from && texts.to.is_none_or(|to| *symbols <= to));
+        match texts.named {
+            true => renamed(published, &asked.collect::<Vec<usize>>()),
+            false => asked.map(|symbols| vec![symbols.to_string()]).collect(),
+        }
     }
 
     /// A named list of the article, or one that the study makes.
@@ -70,6 +83,12 @@ impl Evidence<'_> {
                 .collect(),
             "measured sizes" => numbers(self.sizes()),
             "measured threads" => numbers(self.threads()),
+            "measured directions of many" => {
+                let pairs = self.directions_of_many().into_iter();
+                let pairs =
+                    pairs.map(|(direction, bits)| vec![direction.to_owned(), bits.to_string()]);
+                pairs.collect()
+            }
             "one and all threads" => {
                 let mut counts = vec![1];
                 counts.extend(self.all_threads());
@@ -78,11 +97,11 @@ impl Evidence<'_> {
             _ => {
                 let entries = self.data.lists.get(name);
                 let entries = entries.unwrap_or_else(|| panic!("there is no list '{name}'"));
-                let asked = self
-                    .data
-                    .sizes
-                    .get(name)
-                    .map(|sizes| self.asked_sizes(sizes));
+                let sizes = self.data.sizes.get(name);
+                let texts = self.data.texts.get(name);
+                let asked = sizes
+                    .map(|sizes| self.asked_sizes(sizes, entries))
+                    .or_else(|| texts.map(|texts| self.asked_texts(texts, entries)));
                 let asked = asked.filter(|asked| !asked.is_empty());
                 asked.unwrap_or_else(|| entries.iter().map(Entry::words).collect())
             }
@@ -122,4 +141,29 @@ impl Evidence<'_> {
             }
         })
     }
+}
+
+/// Entries of an id, a size and words, with sizes of a study in place of the published ones where it does not have all of these.
+///
+/// Of more than there are ids the smallest, the largest and those in the middle are taken. Ids that are left keep what was published.
+fn renamed(published: &[Entry], asked: &[usize]) -> Vec<Vec<String>> {
+    let entries: Vec<Vec<String>> = published.iter().map(Entry::words).collect();
+    let is_asked = |entry: &Vec<String>| asked.iter().any(|size| size.to_string() == entry[1]);
+    if asked.is_empty() || entries.iter().all(is_asked) {
+        return entries;
+    }
+    let (ids, sizes) = (entries.len(), asked.len());
+    let of_place = |place: usize| match sizes <= ids {
+        true => asked.get(place),
+        false => asked.get(place * (sizes - 1) / (ids - 1).max(1)),
+    };
+    let entry = |(place, mut entry): (usize, Vec<String>)| {
+        if let Some(size) = of_place(place).filter(|size| size.to_string() != entry[1]) {
+            entry[1] = size.to_string();
+            // What is said of the published size is not true of this one.
+            entry[2..].iter_mut().for_each(String::clear);
+        }
+        entry
+    };
+    entries.into_iter().enumerate().map(entry).collect()
 }

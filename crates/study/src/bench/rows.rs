@@ -5,7 +5,8 @@ use rsalab_measure::{Block, Estimate, stats::Explained};
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    compare::{self, Adjusted, CONFIDENCE, Measured, Ratio},
+    compare::{self, Adjusted, CONFIDENCE, Figures, Measured, Ratio},
+    cpus::Cpus,
     number,
     plan::Group,
     run::{ActiveCell, interrupted_note},
@@ -95,7 +96,7 @@ struct Measurement<'a> {
     blocks: Vec<TakenBlock>,
 }
 
-pub(super) fn rows_of(group: &Group, launches: &[Vec<ActiveCell>]) -> Vec<Row> {
+pub(super) fn rows_of(group: &Group, launches: &[Vec<ActiveCell>], cpus: Cpus) -> Vec<Row> {
     let measurements: Vec<Measurement<'_>> = (0..group.cells.len())
         .map(|place| Measurement::new(launches.iter().map(|cells| &cells[place]).collect()))
         .collect();
@@ -106,7 +107,13 @@ pub(super) fn rows_of(group: &Group, launches: &[Vec<ActiveCell>]) -> Vec<Row> {
     measurements
         .iter()
         .zip(corrected)
-        .map(|(measurement, corrected)| measurement.row(group, &measurements[0], corrected))
+        .map(|(measurement, corrected)| {
+            let mut row = measurement.row(group, &measurements[0], corrected);
+            let blocks = measurement.blocks.iter().map(|taken| &taken.report.block);
+            let samples = blocks.map(|block| (block.operations(), block.measured_ns()));
+            row.notes.extend(cpus.pauses(&group.job, samples));
+            row
+        })
         .collect()
 }
 
@@ -175,7 +182,7 @@ impl<'a> Measurement<'a> {
                         .map(Interval::from),
                 }),
             ledger: beginning.map(|beginning| beginning.ledger.clone()),
-            notes: self.notes(ratio.as_ref(), &launches_ops_per_s),
+            notes: self.notes(figures.as_ref(), ratio.as_ref(), &launches_ops_per_s),
             launches_ops_per_s,
         }
     }
@@ -194,7 +201,42 @@ impl<'a> Measurement<'a> {
             .collect()
     }
 
-    fn notes(&self, ratio: Option<&Ratio>, speeds: &[f64]) -> Vec<String> {
+    /// That there are too few values for an interval of the confidence that was asked for; of a bench that was stopped that is
+    /// no news.
+    fn lack_of_values(&self, figures: &Figures, ratio: Option<&Ratio>) -> Option<String> {
+        /// What five launches reach.
+        const LEAST: f64 = 0.9;
+        let is_done = self.cells.iter().all(|cell| cell.state == CellState::Done);
+        // An engine compared with itself is no measurement.
+        let ratio = ratio.filter(|ratio| ratio.to_first.low < ratio.to_first.high);
+        let of_ratio = ratio.map_or(1.0, |ratio| ratio.to_first.confidence);
+        let reached = figures.ns_per_op.confidence.min(of_ratio);
+        let what = match self.cells.len() {
+            1 => "block",
+            _ => "launch",
+        };
+        let count = match (self.blocks.len(), what) {
+            (1, what) => format!("1 {what}"),
+            (count, "launch") => format!("{count} launches"),
+            (count, what) => number::counted(count, what),
+        };
+        (is_done && reached < LEAST).then(|| match reached > 0.0 {
+            true => format!(
+                "{count} are too few values: the intervals reach a confidence of {:.0} %",
+                100.0 * reached
+            ),
+            false => format!(
+                "{count}: there is no interval, and what stands there is the range of its samples"
+            ),
+        })
+    }
+
+    fn notes(
+        &self,
+        figures: Option<&Figures>,
+        ratio: Option<&Ratio>,
+        speeds: &[f64],
+    ) -> Vec<String> {
         let mut notes = self
             .beginning()
             .map(|beginning| beginning.notes.clone())
@@ -237,6 +279,7 @@ impl<'a> Measurement<'a> {
                 }
             }
         }
+        notes.extend(figures.and_then(|figures| self.lack_of_values(figures, ratio)));
         // An engine that cannot do a job says the same in every launch.
         notes.dedup();
         notes

@@ -3,7 +3,7 @@
 use rsalab_engines::{Exponent, Mode, Op};
 use serde::{Deserialize, Serialize};
 
-use super::{Article, DEFAULT_EXPONENT, Measure, MeasureChange, Seed};
+use super::{Article, DEFAULT_EXPONENT, Measure, MeasureChange, Seed, groups::scaled_message};
 
 /// A whole study, before it is unfolded on a machine.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -267,7 +267,8 @@ impl Plan {
     /// The plan at other sizes of the modulus.
     ///
     /// Where it has all of them, what it asks at these. Else, where several grids differ in nothing but the size and how it is measured, each
-    /// size is measured as the next larger one that was planned, or as the largest.
+    /// size is measured as the next larger one that was planned, or as the largest. Messages that do not fit a size are shorter in
+    /// proportion.
     pub fn with_bits(self, bits: &[usize]) -> Plan {
         let is_planned = |size: &usize| self.grids.iter().any(|grid| grid.bits.contains(size));
         if bits.iter().all(is_planned) {
@@ -314,15 +315,73 @@ impl Plan {
             }],
             _ => bits.iter().map(|size| of_size(family, *size)).collect(),
         };
-        let grids = families.iter().flat_map(of_family).collect();
+        let fitting = |family: &Vec<&Grid>| {
+            let planned = family.iter().flat_map(|grid| &grid.bits).min();
+            let planned = planned.copied().unwrap_or(0);
+            let grids = of_family(family).into_iter();
+            let grids = grids.flat_map(|grid| grid.with_fitting_messages(planned));
+            grids.collect::<Vec<Grid>>()
+        };
+        let grids = without_twins(families.iter().flat_map(fitting).collect());
         Plan { grids, ..self }
     }
+}
+
+/// Grids without the sizes at which a message of so many bits is the one a byte shorter than the modulus, which another
+/// grid has: a job has one place in a plan.
+fn without_twins(grids: Vec<Grid>) -> Vec<Grid> {
+    let bare = |grid: &Grid| Grid {
+        bits: Vec::new(),
+        message: None,
+        measure: MeasureChange::default(),
+        ..grid.clone()
+    };
+    let has_twin = |grid: &Grid, bits: usize| {
+        let Some(message @ Message::Bits(_)) = grid.message else {
+            return false;
+        };
+        message.bits(bits) == Message::ByteShorter.bits(bits)
+            && grids.iter().any(|other| {
+                other.message == Some(Message::ByteShorter)
+                    && other.bits.contains(&bits)
+                    && bare(other) == bare(grid)
+            })
+    };
+    let kept = |grid: &Grid| {
+        let bits = grid.bits.iter().copied();
+        let bits: Vec<usize> = bits.filter(|bits| !has_twin(grid, *bits)).collect();
+        (!bits.is_empty()).then(|| Grid {
+            bits,
+            ..grid.clone()
+        })
+    };
+    grids.iter().filter_map(kept).collect()
 }
 
 impl Grid {
     /// Whether it has texts whose sizes can be replaced.
     fn has_text_sizes(&self) -> bool {
         !self.symbols.is_empty() || !self.messages.is_empty()
+    }
+
+    /// The grid, with a grid of its own for each size that its message does not fit: there it is shorter in proportion, as it belongs to a
+    /// modulus of `planned` bits.
+    fn with_fitting_messages(self, planned: usize) -> Vec<Grid> {
+        let Some(Message::Bits(message)) = self.message else {
+            return vec![self];
+        };
+        let (fitting, small): (Vec<usize>, Vec<usize>) =
+            self.bits.iter().partition(|bits| message < **bits);
+        let of_sizes = |bits: Vec<usize>, message: usize| Grid {
+            bits,
+            message: Some(Message::Bits(message)),
+            ..self.clone()
+        };
+        let small = small
+            .into_iter()
+            .map(|bits| of_sizes(vec![bits], scaled_message(message, planned, bits)));
+        let fitting = (!fitting.is_empty()).then(|| of_sizes(fitting, message));
+        small.chain(fitting).collect()
     }
 
     /// Its texts with a modulus of `bits`: symbols in all, and in a block. One without symbols where the operations take no text.

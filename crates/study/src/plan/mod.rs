@@ -39,7 +39,7 @@ mod measure;
 mod preset;
 mod seed;
 
-pub(crate) use self::groups::{Dimension, title_without};
+pub(crate) use self::groups::{Dimension, scaled_message, title_without};
 pub use self::{
     article::Article,
     article_plan::Scale,

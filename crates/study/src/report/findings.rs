@@ -13,9 +13,11 @@ use super::{
     review::{Claim, Review, Verdict},
 };
 use crate::{
-    compare::{self, Measured},
+    compare::{self, Measured, Ratio},
+    cpus::{self, Cpus},
     number,
     plan::{Dimension, title_without},
+    significance::{DRIFT, LAUNCH, Side, has_too_few_values, side},
     store::GroupRecord,
 };
 
@@ -59,23 +61,19 @@ impl Finding {
 
 /// Who is fastest in a group, by how much, and how sure that is.
 ///
-/// Of groups that differ in their threads, the one with the most speaks for all.
+/// Of groups that differ in their threads, one speaks for all: that with the most threads that the CPUs run at once.
 pub(super) fn of_group(
     group: &Group,
     all: &[GroupRecord],
     measured: &[Option<Measured<'_>>],
+    cpus: Option<Cpus>,
 ) -> Option<Finding> {
     let job = &group.job;
-    let has_larger = all.iter().any(|other| {
-        let threads = other.job.threads;
-        threads > job.threads
-            && other.job
-                == Job {
-                    threads,
-                    ..job.clone()
-                }
-    });
-    if has_larger || group.rows.len() < 2 {
+    let counts = all
+        .iter()
+        .filter(|other| differ_in_threads(&other.job, job));
+    let counts = counts.map(|other| other.job.threads);
+    if speaking_threads(counts, cpus) != Some(job.threads) || group.rows.len() < 2 {
         return None;
     }
     let mut ranked: Vec<(usize, Estimate)> = group
@@ -86,55 +84,173 @@ pub(super) fn of_group(
         .collect();
     ranked.sort_by(|left, right| right.1.value.total_cmp(&left.1.value));
 
-    let title = &group.title;
     let finding = |words: String, value| {
         let id = format!("fastest-{}", slug(job));
-        Finding::new(id, title.clone(), words, value)
+        let words = words + &beyond_cpus(job, cpus) + ".";
+        Finding::new(id, group.title.clone(), words, value)
     };
-    let name = |place: usize| &group.rows[place].engine;
-    let words = |ops_per_s: &Estimate| {
-        let speed = speed(job, ops_per_s);
-        format!("{} {}", number::significant(speed.value), unit(job))
+    let name = |place: usize| group.rows[place].engine.as_str();
+    let speed_of = |place: usize| {
+        let ops_per_s = group.rows[place].figures.map(|figures| figures.ops_per_s);
+        let speed = speed(job, &ops_per_s.expect("only measured engines are ranked"));
+        let words = format!("{} {}", number::significant(speed.value), unit(job));
+        words + &held_back(&group.rows[place], job, cpus)
     };
-    match ranked.as_slice() {
-        [] => Some(finding("no engine has been measured.".to_owned(), None)),
-        [(only, speed)] => Some(finding(
-            format!("only {} was measured, {}.", name(*only), words(speed)),
-            None,
-        )),
-        [(first, speed), (second, _), ..] => {
-            let ratio = compare::ratio(
-                job.op,
-                measured[*second].as_ref()?,
-                measured[*first].as_ref()?,
-                group.confidence,
-            )?;
-            let lead = &ratio.to_first;
-            let (first, second, count) = (name(*first), name(*second), ranked.len());
-            let times = number::with_interval(lead);
-            let speed = words(speed);
-            let is_fastest = lead.confidence > 0.0 && lead.low > 1.0;
-            let mut sentence = match is_fastest {
-                true => format!(
-                    "{first} is the fastest of {count} at {speed}, {times} times as fast as {second}, the next"
-                ),
-                false => format!(
-                    "{first} at {speed} and {second} lead the {count} without a significant difference, \
-                     ratio {times}"
-                ),
-            };
-            if let Some(corrected) = &ratio.luck_corrected {
-                sentence += &format!("; adjusted {}", number::with_interval(corrected));
-            }
-            if !ratio.differs_in.is_empty() {
-                sentence += &format!("; the two differ in {}", ratio.differs_in.join(", "));
-            }
-            Some(Finding {
-                verdict: (!is_fastest).then_some(Verdict::NoSignificantDifference),
-                ..finding(sentence + ".", Some(*lead))
-            })
+    let places: Vec<usize> = ranked.iter().map(|(place, _)| *place).collect();
+    match places[..] {
+        [] => return Some(finding("no engine has been measured".to_owned(), None)),
+        [only] => {
+            let words = format!("only {} was measured, {}", name(only), speed_of(only));
+            return Some(finding(words, None));
         }
+        _ => {}
     }
+    let ratio = |slower: usize, faster: usize| {
+        let of = |place: usize| measured[place].as_ref();
+        compare::ratio(job.op, of(slower)?, of(faster)?, group.confidence)
+    };
+    let (first, standings) = leader(&places, ratio)?;
+    let rivals: Vec<&(usize, Ratio)> = standings
+        .iter()
+        .filter(|(_, ratio)| side(&ratio.to_first, 1.0, LAUNCH) != Side::Above)
+        .collect();
+    // Of those that are not told apart from the first, or else of all, that which comes nearest.
+    let compared = match rivals.is_empty() {
+        true => standings.iter().collect(),
+        false => rivals.clone(),
+    };
+    let (second, ratio) = compared
+        .into_iter()
+        .min_by(|left, right| left.1.to_first.value.total_cmp(&right.1.to_first.value))?;
+    let (count, speed, lead) = (places.len(), speed_of(first), &ratio.to_first);
+    let times = number::with_interval(lead);
+    let of_second = match rivals.len() {
+        0 | 1 => "ratio".to_owned(),
+        _ => format!("ratio to {}", name(*second)),
+    };
+    let leading = || {
+        let rivals: Vec<&str> = rivals.iter().map(|(place, _)| name(*place)).collect();
+        let rivals = number::listed(&rivals);
+        format!("{} at {speed} and {rivals} lead the {count}", name(first))
+    };
+    let verdict = match side(lead, 1.0, LAUNCH) {
+        Side::Above => None,
+        Side::TooFew => Some(Verdict::TooFewValues),
+        Side::Below | Side::Unclear => Some(Verdict::NoSignificantDifference),
+    };
+    let mut sentence = match verdict {
+        None => format!(
+            "{} is the fastest of {count} at {speed}, {times} times as fast as {}, the next",
+            name(first),
+            name(*second)
+        ),
+        Some(Verdict::TooFewValues) => format!(
+            "{}; {} are too few values to say who is faster, {of_second} {times}",
+            leading(),
+            lead.n
+        ),
+        Some(_) if lead.covers(1.0) => {
+            format!(
+                "{} without a significant difference, {of_second} {times}",
+                leading()
+            )
+        }
+        Some(_) => format!(
+            "{}; the difference may be below {}, which is what starting them anew changes, {of_second} {times}",
+            leading(),
+            number::percent(LAUNCH)
+        ),
+    };
+    if first != places[0] && verdict.is_none() {
+        sentence += &format!(
+            "; so in the rounds that both were measured in, while the median of everything puts {} first",
+            name(places[0])
+        );
+    }
+    if let Some(corrected) = &ratio.luck_corrected {
+        sentence += &format!("; adjusted {}", number::with_interval(corrected));
+    }
+    if !ratio.differs_in.is_empty() {
+        let pair = match rivals.len() {
+            0 | 1 => "the two".to_owned(),
+            _ => format!("{} and {}", name(first), name(*second)),
+        };
+        sentence += &format!("; {pair} differ in {}", ratio.differs_in.join(", "));
+    }
+    Some(Finding {
+        verdict,
+        ..finding(sentence, Some(*lead))
+    })
+}
+
+/// The engine that none of the others beats in the rounds that both were measured in, and its lead over each of them.
+///
+/// Begins with the first of `ranked`, whose order is that of medians of everything: these move by what a round's ratio is
+/// free of, so that the two may contradict each other, and then the rounds are right.
+fn leader(
+    ranked: &[usize],
+    ratio: impl Fn(usize, usize) -> Option<Ratio>,
+) -> Option<(usize, Vec<(usize, Ratio)>)> {
+    let mut leader = *ranked.first()?;
+    // Of engines that beat one another in a circle the last one looked at is as good as any.
+    for _ in ranked {
+        let others = ranked.iter().filter(|place| **place != leader);
+        let standings: Option<Vec<(usize, Ratio)>> = others
+            .map(|other| Some((*other, ratio(*other, leader)?)))
+            .collect();
+        let standings = standings?;
+        let beats = |of: &&(usize, Ratio)| {
+            let lead = &of.1.to_first;
+            !has_too_few_values(lead) && lead.high < 1.0
+        };
+        let Some((faster, _)) = standings.iter().find(beats) else {
+            return Some((leader, standings));
+        };
+        leader = *faster;
+    }
+    None
+}
+
+/// Whether two jobs differ in nothing but their threads, or not at all.
+fn differ_in_threads(one: &Job, other: &Job) -> bool {
+    let threads = other.threads;
+    *other
+        == Job {
+            threads,
+            ..one.clone()
+        }
+}
+
+/// The thread count that speaks for a job: the largest that the CPUs run at once, or the least where all are beyond them.
+fn speaking_threads(
+    counts: impl Iterator<Item = usize> + Clone,
+    cpus: Option<Cpus>,
+) -> Option<usize> {
+    let most = cpus.map_or(usize::MAX, |cpus| cpus.logical);
+    let within = counts.clone().filter(|count| *count <= most).max();
+    within.or_else(|| counts.clone().min())
+}
+
+/// That a job has more threads than the CPUs run at once; nothing where it does not.
+fn beyond_cpus(job: &Job, cpus: Option<Cpus>) -> String {
+    let beyond = cpus.filter(|cpus| job.threads > 1 && job.threads > cpus.logical);
+    beyond.map_or_else(String::new, |cpus| {
+        let threads = number::counted(job.threads, "thread");
+        format!("; {threads} take turns on {}", cpus.words())
+    })
+}
+
+/// What a quota keeps from a job's speed, which the median leaves out; nothing where there is none.
+fn held_back(row: &Row, job: &Job, cpus: Option<Cpus>) -> String {
+    let is_throttled = cpus.is_some_and(|cpus| cpus.throttles(job.threads));
+    let over_all = cpus::over_all(job, row.samples()).filter(|_| is_throttled);
+    over_all.map_or_else(String::new, |ops_per_s| {
+        let symbols = if job.op.is_text() { job.symbols } else { 1 };
+        format!(
+            " while its quota lets it run ({} with the pauses)",
+            number::significant(ops_per_s * symbols as f64)
+        )
+    })
 }
 
 /// What becomes of an article's claims, each with the comparison that says most.
@@ -159,51 +275,130 @@ pub(super) fn of_review(review: &Review) -> Vec<Finding> {
 }
 
 /// The gain from more threads, for each job that was measured on several counts.
-pub(super) fn over_threads(groups: &[Group]) -> Vec<Finding> {
+pub(super) fn over_threads(groups: &[Group], cpus: Option<Cpus>) -> Vec<Finding> {
     families_over_threads(groups)
         .iter()
-        .filter_map(|family| most_gain(family))
+        .filter_map(|family| gain(family, cpus))
         .collect()
 }
 
-/// The engine that gains most from threads, with its best count.
-fn most_gain(family: &[&Group]) -> Option<Finding> {
+/// The gain of one engine.
+struct Gain<'a> {
+    engine: &'a str,
+    /// Speed on several threads divided by that on one. They were not measured interleaved, so the interval joins both.
+    times: Estimate,
+    /// Product of the two speeds.
+    standing: f64,
+}
+
+/// What the most threads that the CPUs run at once gain: with the leading engine, and how many others gain.
+///
+/// The engine with the largest gain is not named: the largest of several noisy values is too large, the more so the noisier
+/// they are. The leading one is that with the largest product of both speeds, in which what makes a gain too large weighs as much as
+/// what makes it too small.
+fn gain(family: &[&Group], cpus: Option<Cpus>) -> Option<Finding> {
     let single = family.iter().find(|group| group.job.threads == 1)?;
-    let gains = single
+    let counts = family.iter().map(|group| group.job.threads);
+    let several = counts.filter(|count| *count > 1);
+    let threads = speaking_threads(several, cpus)?;
+    let many = family.iter().find(|group| group.job.threads == threads)?;
+    let finding = |words: String, value| {
+        let title = title_without(&single.job, &[Dimension::Threads]);
+        let id = format!("threads-{}", slug(&single.job));
+        Finding::new(id, title, words + ".", value)
+    };
+    if let Some(cpus) = cpus.filter(|cpus| threads > cpus.logical) {
+        let words = format!(
+            "what threads gain is not told, as {} are more than {}",
+            number::counted(threads, "thread"),
+            cpus.words()
+        );
+        return Some(Finding {
+            verdict: Some(Verdict::NotMeasurableHere),
+            ..finding(words, None)
+        });
+    }
+    let gains: Vec<Gain<'_>> = single
         .rows
         .iter()
-        .filter_map(|row| Some((&row.engine, best_gain(family, row)?)));
-    let (engine, (threads, gain)) =
-        gains.max_by(|left, right| left.1.1.value.total_cmp(&right.1.1.value))?;
-    let title = title_without(&single.job, &[Dimension::Threads]);
-    let times = number::with_interval(&gain);
-    let words = match gain.low > 1.0 {
-        true => format!(
-            "{threads} threads are {times} times as fast as one, with {engine}, which gains most."
-        ),
-        false => {
-            format!("more threads give no significant gain, at best {times} times, with {engine}.")
-        }
+        .filter_map(|row| {
+            let one = row.figures?.ops_per_s;
+            let other = many.rows.iter().find(|other| other.engine == row.engine)?;
+            let many = other.figures?.ops_per_s;
+            Some(Gain {
+                engine: &row.engine,
+                times: many.over(&one),
+                standing: one.value * many.value,
+            })
+        })
+        .collect();
+    let leading = gains
+        .iter()
+        .max_by(|left, right| left.standing.total_cmp(&right.standing))?;
+    let is_alone = gains.len() == 1;
+    let engine = match is_alone {
+        true => leading.engine.to_owned(),
+        false => format!("{}, the fastest", leading.engine),
     };
-    let id = format!("threads-{}", slug(&single.job));
+    let (times, count) = (
+        number::with_interval(&leading.times),
+        number::counted(threads, "thread"),
+    );
+    let (verdict, mut words) = match side(&leading.times, 1.0, DRIFT) {
+        Side::Above => (
+            None,
+            format!("{count} are {times} times as fast as one with {engine}"),
+        ),
+        Side::Below => (
+            None,
+            format!("{count} are slower than one with {engine}, {times} times as fast"),
+        ),
+        Side::Unclear => (
+            Some(Verdict::NoSignificantDifference),
+            format!("{count} give no significant gain with {engine}, {times} times as fast as one"),
+        ),
+        Side::TooFew => (
+            Some(Verdict::TooFewValues),
+            format!("too few values to say what {count} gain with {engine}, {times} times"),
+        ),
+    };
+    if !is_alone {
+        words += &format!("; {}", of_all(&gains));
+    }
     Some(Finding {
-        verdict: (gain.low <= 1.0).then_some(Verdict::NoSignificantDifference),
-        ..Finding::new(id, title, words, Some(gain))
+        verdict,
+        ..finding(words, Some(leading.times))
     })
 }
 
-/// The thread count at which an engine is fastest, and its speed there divided by its speed on one.
-///
-/// The two were not measured interleaved, so the interval joins both.
-fn best_gain(family: &[&Group], single: &Row) -> Option<(usize, Estimate)> {
-    let one = single.figures?.ops_per_s;
-    let gain = |group: &&Group| {
-        let row = group.rows.iter().find(|row| row.engine == single.engine)?;
-        let many = row.figures?.ops_per_s;
-        Some((group.job.threads, many.over(&one)))
+/// How many engines gain, and how many do not: `of 4 engines 3 gain and 1 shows no significant gain`.
+fn of_all(gains: &[Gain<'_>]) -> String {
+    let count = |wanted: Side| {
+        let sides = gains.iter().map(|gain| side(&gain.times, 1.0, DRIFT));
+        sides.filter(|side| *side == wanted).count()
     };
-    let several = family.iter().filter(|group| group.job.threads > 1);
-    several
-        .filter_map(gain)
-        .max_by(|left, right| left.1.value.total_cmp(&right.1.value))
+    let of = |count: usize, one: &str, several: &str| match count {
+        0 => None,
+        1 => Some(format!("1 {one}")),
+        _ => Some(format!("{count} {several}")),
+    };
+    let parts: Vec<String> = [
+        of(count(Side::Above), "gains", "gain"),
+        of(count(Side::Below), "loses", "lose"),
+        of(
+            count(Side::Unclear),
+            "shows no significant gain",
+            "show no significant gain",
+        ),
+        of(
+            count(Side::TooFew),
+            "has too few values",
+            "have too few values",
+        ),
+    ]
+    .into_iter()
+    .flatten()
+    .collect();
+    let parts: Vec<&str> = parts.iter().map(String::as_str).collect();
+    format!("of {} engines {}", gains.len(), number::listed(&parts))
 }

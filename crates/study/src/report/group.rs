@@ -6,6 +6,7 @@ use serde::Serialize;
 use super::digest::Digest;
 use crate::{
     compare::{self, Adjusted, Figures, Measured, Ratio},
+    cpus::Cpus,
     plan::{self, Article},
     run::interrupted_note,
     store::{BlockRecord, CellRecord, CellState, GroupRecord, InterruptedBlock},
@@ -139,6 +140,14 @@ impl Group {
         self.rows.iter().find(|row| row.figures.is_some())
     }
 
+    /// Remarks that a quota stopped the engines.
+    pub(super) fn remark_on_quota(&mut self, cpus: Cpus) {
+        for row in &mut self.rows {
+            let pauses = cpus.pauses(&self.job, row.samples());
+            row.notes.extend(pauses);
+        }
+    }
+
     /// The rows as tables and charts have them: by speed, then those without a figure in the order of the plan.
     pub(super) fn fastest_first(&self) -> Vec<&Row> {
         let speed = |row: &Row| row.figures.map_or(0.0, |figures| figures.ops_per_s.value);
@@ -149,6 +158,12 @@ impl Group {
 }
 
 impl Row {
+    /// Operations and nanoseconds of its blocks' samples.
+    pub(super) fn samples(&self) -> impl Iterator<Item = (u64, u64)> {
+        let blocks = self.digest.iter().flat_map(|digest| &digest.blocks);
+        blocks.map(|block| (block.operations, block.measured_ns))
+    }
+
     /// Whether its ratio is not between equals.
     pub(super) fn is_unequal(&self) -> bool {
         let ratio = self.ratio.as_ref();

@@ -42,7 +42,7 @@ pub use self::{
     figure::{Axis, Figure, Point, Reference, Scale, Series},
     findings::Finding,
     group::{Group, Row},
-    model::{Report, Reviewer, Session},
+    model::{Circumstances, Report, Reviewer, Session},
     overview::{Overview, OverviewCell, OverviewRow},
     ownership::check_place,
     png::png,

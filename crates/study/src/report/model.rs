@@ -15,6 +15,7 @@ use super::{
     review::Review,
 };
 use crate::{
+    cpus::Cpus,
     number,
     plan::{Article, Plan},
     shell,
@@ -79,9 +80,18 @@ pub struct Session {
     pub machine: Vec<(&'static str, String)>,
 }
 
-/// What says, of the groups of an article, the records they were made from, and the machine of the first session, what
-/// they mean for the article.
-pub type Reviewer = dyn Fn(Article, &[Group], &[GroupRecord], Option<&Machine>) -> Review;
+/// What says, of the groups of an article, the records they were made from, and what they were measured on, what they mean
+/// for the article.
+pub type Reviewer = dyn Fn(Article, &[Group], &[GroupRecord], Circumstances<'_>) -> Review;
+
+/// What groups were measured on.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Circumstances<'a> {
+    /// The machine of the first session; none before it.
+    pub machine: Option<&'a Machine>,
+    /// Whether texts are beginnings of one that was given, not random.
+    pub has_own_text: bool,
+}
 
 impl Report {
     /// The report of what a store holds now. The same store gives the same report.
@@ -100,29 +110,38 @@ impl Report {
             let found = of_articles.iter().find(|(of, _)| of == job);
             found.map(|(_, article)| *article)
         };
+        let session_records = store.sessions()?;
+        let machine = session_records.first().map(|session| &session.machine);
+        let cpus = machine.map(Cpus::of);
+        let own_text = own_text_of(&study.plan_toml);
+        let circumstances = Circumstances {
+            machine,
+            has_own_text: own_text.is_some(),
+        };
         let mut groups = Vec::new();
         let mut findings = Vec::new();
         for record in &records {
             let blocks = store.blocks(record.id)?;
             let measured = measured(record, &blocks);
             let interrupted = store.interrupted_blocks(record.id)?;
-            let group = Group {
+            let mut group = Group {
                 article: article_of(&record.job),
                 ..Group::of(record, &measured, &interrupted)
             };
+            if let Some(cpus) = cpus {
+                group.remark_on_quota(cpus);
+            }
             // What an article's groups say is said by its claims.
             if group.article.is_none() {
-                findings.extend(findings::of_group(&group, &records, &measured));
+                findings.extend(findings::of_group(&group, &records, &measured, cpus));
             }
             groups.push(group);
         }
-        let session_records = store.sessions()?;
-        let machine = session_records.first().map(|session| &session.machine);
         let review = |article: Article| {
             let all = groups.iter().cloned().zip(records.iter().cloned());
             let own = all.filter(|(group, _)| group.article == Some(article));
             let (groups, records): (Vec<Group>, Vec<GroupRecord>) = own.unzip();
-            reviewer(article, &groups, &records, machine)
+            reviewer(article, &groups, &records, circumstances)
         };
         let is_in_study = |article: &Article| of_articles.iter().any(|(_, of)| of == article);
         let articles = Article::all().filter(is_in_study);
@@ -134,7 +153,7 @@ impl Report {
             .filter(|group| group.article.is_none())
             .cloned()
             .collect();
-        findings.extend(findings::over_threads(&others));
+        findings.extend(findings::over_threads(&others, cpus));
         let mut figures: Vec<Figure> = Vec::new();
         for review in &mut reviews {
             figures.append(&mut review.figures);
@@ -153,7 +172,7 @@ impl Report {
             findings,
             figures,
             articles: reviews,
-            method: method(&records, own_text_of(&study.plan_toml), &samples_command),
+            method: method(&records, own_text, &samples_command),
             overviews: overview::of(&groups),
             groups,
             sessions,

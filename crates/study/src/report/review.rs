@@ -57,6 +57,8 @@ pub enum Verdict {
     DoesNotHold,
     /// The intervals are too wide, or the effect too small, to tell.
     NoSignificantDifference,
+    /// Fewer values were measured than decide anything.
+    TooFewValues,
     /// This machine, or this study, lacks what it is about.
     NotMeasurableHere,
 }
@@ -156,6 +158,7 @@ impl Verdict {
             Verdict::HoldsInPart => "holds in part",
             Verdict::DoesNotHold => "does not hold",
             Verdict::NoSignificantDifference => "no significant difference",
+            Verdict::TooFewValues => "too few values",
             Verdict::NotMeasurableHere => "not measurable here",
         }
     }
@@ -168,6 +171,7 @@ impl Verdict {
             Verdict::HoldsInPart => "◐",
             Verdict::DoesNotHold => "✗",
             Verdict::NoSignificantDifference => "≈",
+            Verdict::TooFewValues => "?",
             Verdict::NotMeasurableHere => "–",
         }
     }
@@ -182,7 +186,9 @@ impl Verdict {
             _ if has(Verdict::HoldsInPart) => Verdict::HoldsInPart,
             (true, true) => Verdict::HoldsInPart,
             (true, false)
-                if has(Verdict::HoldsWhereMeasured) || has(Verdict::NotMeasurableHere) =>
+                if has(Verdict::HoldsWhereMeasured)
+                    || has(Verdict::NotMeasurableHere)
+                    || has(Verdict::TooFewValues) =>
             {
                 Verdict::HoldsWhereMeasured
             }
@@ -191,6 +197,7 @@ impl Verdict {
             (false, false) if has(Verdict::NoSignificantDifference) => {
                 Verdict::NoSignificantDifference
             }
+            (false, false) if has(Verdict::TooFewValues) => Verdict::TooFewValues,
             (false, false) => Verdict::NotMeasurableHere,
         }
     }

@@ -10,7 +10,7 @@ use rsalab_measure::{
     interruption::{Interruption, starved},
 };
 
-use crate::store::Beginning;
+use crate::{distinct::distinct, number, store::Beginning};
 
 pub(crate) const UNOPTIMISED: &str = "this rsalab was built without optimisation, and its figures would mean nothing: \
                                       build it with 'cargo build --release'";
@@ -42,10 +42,13 @@ pub(crate) fn notes(
         );
     }
     if readiness.oversubscribed {
-        notes.push(format!(
-            "oversubscribed: {} threads are more than the logical CPUs",
-            job.threads
-        ));
+        let threads = number::counted(job.threads, "thread");
+        // Threads have a CPU each until these run out, unless a quota is what does not suffice.
+        let than = match distinct(readiness.cpus.iter()).len() < job.threads {
+            true => "the logical CPUs",
+            false => "the control group's quota lets run at once",
+        };
+        notes.push(format!("oversubscribed: {threads} are more than {than}"));
     }
     if job.bare {
         notes.push("bare: without blinding and without the check of the result".to_owned());
@@ -152,4 +155,52 @@ pub(crate) fn check_report(
         ));
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use rsalab_engines::{Exponent, Op};
+
+    use super::*;
+
+    #[test]
+    fn what_threads_exceed_is_named() {
+        let job = Job {
+            op: Op::Private,
+            bits: 2048,
+            threads: 2,
+            batch: 1,
+            mode: Mode::Throughput,
+            variant: None,
+            bare: false,
+            exponent: Exponent::F4,
+            message_bits: None,
+            symbols: 0,
+            block_symbols: 0,
+        };
+        let info = EngineInfo {
+            name: "own".to_owned(),
+            version: "1".to_owned(),
+            origin: "a test".to_owned(),
+            cpu_path: None,
+            variants: Vec::new(),
+            optimised: true,
+        };
+        let of = |cpus: &[usize]| {
+            let readiness = Readiness {
+                kernel: "portable".to_owned(),
+                cpus: cpus.to_vec(),
+                oversubscribed: true,
+                first_call: None,
+            };
+            notes(&info, &readiness, &job, None).remove(0)
+        };
+        assert_eq!(
+            of(&[0, 0]),
+            "oversubscribed: 2 threads are more than the logical CPUs"
+        );
+        let by_quota =
+            "oversubscribed: 2 threads are more than the control group's quota lets run at once";
+        assert_eq!(of(&[0, 1]), by_quota);
+    }
 }

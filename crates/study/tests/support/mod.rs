@@ -18,7 +18,12 @@ use rsalab_study::{
     },
 };
 
-pub static MACHINE: LazyLock<Machine> = LazyLock::new(Machine::describe);
+/// This machine, without a quota of the container that the tests may run in.
+pub static MACHINE: LazyLock<Machine> = LazyLock::new(|| {
+    let mut machine = Machine::describe();
+    machine.topology.quota = None;
+    machine
+});
 
 pub fn host(present: &[&str], logical_cpus: usize) -> Host {
     let names = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect();

@@ -9,8 +9,7 @@ use rsalab_study::{
     store::{BlockRecord, CellRecord, GroupRecord, InterruptedBlock, TakenBlock},
 };
 
-mod support;
-use support::{Planted, beginning, block, host};
+use crate::support::{Planted, beginning, block, host};
 
 /// Calls of a block.
 const CALLS: usize = 30;
