@@ -140,7 +140,7 @@ fn failed(what: &str, error: Error) -> Failure {
 #[derive(Serialize)]
 struct Trace<'a> {
     threads: usize,
-    /// More threads than CPUs.
+    /// More threads than CPUs, or than a quota lets run at once.
     oversubscribed: bool,
     /// From the release of the threads to the last finish.
     elapsed_ns: u64,
@@ -163,14 +163,19 @@ fn print(options: &TraceOptions, placement: &Placement, outcome: &Outcome) {
     };
     match options.json {
         true => error_line(output::line(&trace).trim_end()),
-        false => error_line(shown(&trace).trim_end()),
+        false => error_line(shown(&trace, placement).trim_end()),
     }
 }
 
-fn shown(trace: &Trace<'_>) -> String {
-    let more = match trace.oversubscribed {
-        true => ", more than there are CPUs",
-        false => "",
+fn shown(trace: &Trace<'_>, placement: &Placement) -> String {
+    let mut cpus = placement.cpus.clone();
+    cpus.sort_unstable();
+    cpus.dedup();
+    // Threads have a CPU each until these run out, unless a quota is what does not suffice.
+    let more = match (trace.oversubscribed, cpus.len() < trace.threads) {
+        (true, true) => ", more than there are CPUs",
+        (true, false) => ", more than the control group's quota lets run at once",
+        (false, _) => "",
     };
     format!(
         "{}{}{more}: {} from release to last finish, {} with start and collection\n",

@@ -14,7 +14,7 @@ use crate::{
     cpus::Cpus,
     distinct::distinct,
     number,
-    report::{BlockDigest, Group, Row},
+    report::{Group, Row},
 };
 
 /// CPU time that the threads of some cells had, and what they could have had.
@@ -30,13 +30,20 @@ impl CpuShare {
     /// quadrature.
     const ROUNDING_NS: f64 = 15e6;
 
-    /// None where the system does not say.
-    fn of(blocks: &[BlockDigest], possible_at_once: f64) -> Option<CpuShare> {
+    /// Of a cell whose threads keep so many CPUs busy; none where the system does not say.
+    fn of(cell: Cell<'_>, at_once: usize) -> Option<CpuShare> {
+        let is_text = cell.group.job.op.is_text();
         let mut share = CpuShare::default();
-        for block in blocks {
+        for block in &cell.digest.blocks {
             let cpu = block.cpu?;
+            // The threads of a text are started, and its result is compared, outside of its time: nobody has all CPUs then. What that
+            // takes of them is counted with the rest, so that short texts are judged mildly.
+            let at_work_ns = match is_text {
+                true => block.measured_ns,
+                false => block.elapsed_ns,
+            };
             share.had_ns += (cpu.user_ns + cpu.system_ns) as f64;
-            share.possible_ns += block.elapsed_ns as f64 * possible_at_once;
+            share.possible_ns += at_work_ns as f64 * at_once as f64;
             share.blocks += 1.0;
         }
         Some(share)
@@ -95,7 +102,7 @@ impl Cell<'_> {
 
     fn lack_of_cpu(self, cpus: Option<Cpus>) -> Option<String> {
         let (at_once, least) = self.should_have()?;
-        let share = CpuShare::of(&self.digest.blocks, at_once as f64)?;
+        let share = CpuShare::of(self, at_once)?;
         let least = least * self.balance(at_once);
         share.is_below(least).then(|| {
             let had = format!(
@@ -189,9 +196,9 @@ impl Evidence<'_> {
 
     /// Whether a cell is too short for its own CPU time to tell, and the threads of the whole study had too little.
     fn busy_throughout(&self, cell: Cell<'_>) -> Option<String> {
-        let is_told = cell.should_have().is_some_and(|(at_once, _)| {
-            CpuShare::of(&cell.digest.blocks, at_once as f64).is_some_and(CpuShare::is_told)
-        });
+        let is_told = cell
+            .should_have()
+            .is_some_and(|(at_once, _)| CpuShare::of(cell, at_once).is_some_and(CpuShare::is_told));
         let all = self.single_threads?;
         (!is_told && all.is_told() && all.is_below(OF_ONE)).then(|| {
             format!(
@@ -215,7 +222,7 @@ pub(super) fn single_threads(groups: &[Group]) -> Option<CpuShare> {
     cells
         .filter_map(|cell| {
             cell.should_have()?;
-            CpuShare::of(&cell.digest.blocks, 1.0)
+            CpuShare::of(cell, 1)
         })
         .reduce(CpuShare::and)
 }
