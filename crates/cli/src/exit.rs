@@ -185,7 +185,11 @@ impl Failure {
 
     /// Reading or writing something failed, with what helps against it.
     pub(crate) fn io(what: impl Into<String>, error: io::Error) -> Self {
-        let mut failure = Failure::new(Class::Io, what);
+        let class = match error.kind() {
+            io::ErrorKind::OutOfMemory => Class::Unavailable,
+            _ => Class::Io,
+        };
+        let mut failure = Failure::new(class, what);
         failure.advice = remedy(error.kind()).map(str::to_owned);
         // An error from tempfile names the draft, which is a name that nobody knows.
         match error.get_ref() {
@@ -235,6 +239,9 @@ fn remedy(kind: io::ErrorKind) -> Option<&'static str> {
         Kind::InvalidFilename => "choose a shorter name",
         Kind::FileTooLarge => {
             "raise the limit on the size of files ('ulimit -f'), or name a place on another disk"
+        }
+        Kind::OutOfMemory => {
+            "give it less at once, or have the limit on memory raised ('ulimit -v')"
         }
         Kind::BrokenPipe => "have all of it read, or name a file with --out",
         _ => return None,

@@ -19,7 +19,10 @@ use rsalab_rsa::hash::Hash;
 use rustix::fs::{AtFlags, CWD, OFlags, linkat};
 use tempfile::{Builder, NamedTempFile};
 
-use crate::exit::{Class, Failure, Result};
+use crate::{
+    exit::{Class, Failure, Result},
+    patience::Patient,
+};
 
 /// Who may read a file that is made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -111,9 +114,10 @@ pub(crate) fn open(path: Option<&Path>) -> Result<(Box<dyn Read>, Option<u64>)> 
         Some(path) => {
             let file = File::open(path).map_err(|error| cannot_read(Some(path), error))?;
             let found = file.metadata().ok().filter(|found| found.is_file());
-            Ok((Box::new(file), found.map(|found| found.len())))
+            let len = found.map(|found| found.len());
+            Ok((Box::new(Patient::new(file)), len))
         }
-        None => Ok((Box::new(io::stdin().lock()), None)),
+        None => Ok((Box::new(Patient::new(io::stdin().lock())), None)),
     }
 }
 
@@ -239,8 +243,8 @@ impl Draft {
     pub(crate) fn new(path: &Path, bytes: &[u8], privacy: Privacy) -> Result<Draft> {
         Draft::open(path, privacy)
             .and_then(|draft| {
-                let mut file = draft.file();
-                file.write_all(bytes)?;
+                let file = draft.file();
+                Patient::new(file).write_all(bytes)?;
                 file.sync_all()?;
                 Ok(draft)
             })
@@ -316,7 +320,7 @@ pub(crate) fn replacement(
         .prefix(DRAFT)
         .permissions(Permissions::from_mode(privacy.mode()))
         .tempfile_in(folder_of(path))?;
-    draft.write_all(bytes)?;
+    Patient::new(draft.as_file_mut()).write_all(bytes)?;
     draft.as_file().sync_all()?;
     Ok(draft)
 }

@@ -20,6 +20,7 @@ use crate::{
     files, kernels,
     output::Log,
     passwords,
+    patience::Patient,
 };
 
 /// The public key in a file; of a private key or a certificate, its public half. Its modulus is examined.
@@ -169,8 +170,8 @@ pub(crate) fn load<K>(
         return Err(Failure::new(Class::Usage, what).advice("name a file for one of them"));
     }
     let bytes = match files::is_dash(path) {
-        true => format::read(io::stdin().lock()),
-        false => File::open(path).and_then(format::read),
+        true => format::read(Patient::new(io::stdin().lock())),
+        false => File::open(path).and_then(|file| format::read(Patient::new(file))),
     }
     .map_err(|error| {
         let what = format!("cannot read the key {}", files::name(Some(path)));

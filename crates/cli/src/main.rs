@@ -8,8 +8,9 @@
 //! | how a user's keys and passwords come in | `keys`, `passwords` |
 //! | what of a command line is not repeated | `key_text` |
 //! | which keys are known to be weak | `blocklist` |
+//! | how long it is waited | `patience` |
 //! | how a run is followed | `progress` |
-//! | what is written where | `output`, `printable`, `table`, `files` |
+//! | what is written where | `output`, `printable`, `table`, `files`; for a terminal, `terminal` |
 #![forbid(unsafe_code)]
 
 use std::{
@@ -49,10 +50,12 @@ mod key_text;
 mod keys;
 mod output;
 mod passwords;
+mod patience;
 mod printable;
 mod progress;
 mod signals;
 mod table;
+mod terminal;
 
 fn main() -> ExitCode {
     let words: Vec<OsString> = env::args_os().skip(1).collect();

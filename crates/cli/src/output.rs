@@ -17,7 +17,9 @@ use serde::Serialize;
 
 use crate::{
     exit::{Class, Failure, Result},
+    patience::Patient,
     printable::printable,
+    terminal,
 };
 
 /// Delivers what a command made: all of it, or it is a failure.
@@ -26,8 +28,16 @@ pub(crate) fn deliver(bytes: &[u8]) -> Result<()> {
     write(bytes).map_err(|error| Failure::io("cannot write all of it to standard output", error))
 }
 
-/// Prints what is reported. A closed pipe is no failure: its reader has read enough.
+/// Prints what is reported; on a terminal, lines break between words. A closed pipe is no failure: its reader has read enough.
 pub(crate) fn report(text: &str) -> Result<()> {
+    match terminal::width(io::stdout()) {
+        Some(width) => report_as_is(&terminal::wrapped(text, width)),
+        None => report_as_is(text),
+    }
+}
+
+/// Prints what is reported, to be read by a program or copied.
+fn report_as_is(text: &str) -> Result<()> {
     match write(text.as_bytes()) {
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
         written => written.map_err(|error| Failure::io("cannot write to standard output", error)),
@@ -37,7 +47,7 @@ pub(crate) fn report(text: &str) -> Result<()> {
 /// Reports one value as JSON, over several lines.
 pub(crate) fn json(value: &impl Serialize) -> Result<()> {
     let text = serde_json::to_string_pretty(value).expect("the program's own types are JSON");
-    report(&(text + "\n"))
+    report_as_is(&(text + "\n"))
 }
 
 /// Reports one value: as JSON, or as a person reads it.
@@ -78,8 +88,21 @@ pub(crate) fn check_open() -> Result<()> {
 }
 
 fn write(bytes: &[u8]) -> io::Result<()> {
-    let mut stdout = io::stdout().lock();
-    stdout.write_all(bytes).and_then(|()| stdout.flush())
+    // Nothing of this program's waits in the standard library's buffer, which would repeat an interrupted call for ever.
+    Patient::new(Descriptor).write_all(bytes)
+}
+
+/// Standard output without a buffer.
+struct Descriptor;
+
+impl Write for Descriptor {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        Ok(rustix::io::write(stdio::stdout(), bytes)?)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
 }
 
 /// Messages on standard error.
@@ -109,5 +132,10 @@ impl Log {
 
 /// Prints on standard error what even a quiet program must print. A failure to do so cannot be reported anywhere.
 pub(crate) fn error_line(line: impl Display) {
+    let line = line.to_string();
+    let line = match terminal::width(io::stderr()) {
+        Some(width) => terminal::wrapped(&line, width),
+        None => line,
+    };
     let _ = writeln!(io::stderr(), "{line}");
 }

@@ -343,7 +343,11 @@ impl Session for Worker {
         let plausibility = self.plausibility.as_mut();
         match plausibility.map(|known| known.check(&report, plan, waited_ns, is_interrupted)) {
             Some(Err(what)) => Err(self.give_up(&request, what)),
-            Some(Ok(())) | None => Ok(report),
+            Some(Ok(doubt)) => {
+                self.connection.interruption = self.connection.interruption.or(doubt);
+                Ok(report)
+            }
+            None => Ok(report),
         }
     }
 

@@ -306,14 +306,12 @@ fn a_report_that_cannot_be_true_is_refused() {
     for (manner, part) in [
         ("says a tenth of the time", "asked for at least"),
         ("says ten times the time", "here"),
-        ("says a tenth of the samples' time", "left over"),
         ("says ten times the samples' time", "in a block of"),
         ("counts nothing", "without operations"),
         ("counts below zero", "-5"),
         ("counts too much", "no machine does"),
         ("counts in words", "many"),
         ("counts to the infinite", "1e+300"),
-        ("dawdles", "may leave out"),
         ("shows no samples", "without samples"),
         ("tells a long story", "a line is longer than"),
     ] {
@@ -325,6 +323,33 @@ fn a_report_that_cannot_be_true_is_refused() {
             }) => assert!(what.contains(part), "{manner}: {what}"),
             other => panic!("{manner}: {other:?}"),
         }
+    }
+}
+
+/// The machine may have been busy: nobody is blamed, and nothing of it is used.
+#[test]
+fn time_that_a_worker_does_not_explain_is_an_interruption() {
+    for (manner, part) in [
+        ("says a tenth of the samples' time", "most is left over"),
+        ("dawdles", "the rest is unexplained"),
+    ] {
+        let mut worker = start(manner, Limits::default()).unwrap();
+        worker.supports(&job()).unwrap().unwrap();
+        worker.prepare(&job(), &[key()], &inputs()).unwrap();
+        worker.outputs().unwrap();
+        let plan = BlockPlan {
+            discard_ns: 0,
+            min_ns: 100_000_000,
+            calls: None,
+            max_samples: 100,
+        };
+        let in_a_row = (0..200).map(|_| {
+            worker.block(&plan).expect("nothing that cannot be");
+            worker.interruption()
+        });
+        let doubts: Vec<Interruption> = in_a_row.flatten().take(4).collect();
+        let said = doubts.last().expect("it is found").to_string();
+        assert!(doubts.len() == 4 && said.contains(part), "{manner}: {said}");
     }
 }
 

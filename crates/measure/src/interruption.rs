@@ -53,6 +53,21 @@ pub enum Interruption {
         /// Time that passed.
         wall: Duration,
     },
+    /// A process with a clock of its own took longer than it says: it waited for a CPU, or does something that it does not time.
+    /// Nobody sees which.
+    Unreported {
+        /// Time that passed.
+        wall: Duration,
+        /// What of it the process reported.
+        reported: Duration,
+    },
+    /// As [`Unreported`](Self::Unreported), between the calls that it timed.
+    Unexplained {
+        /// Time of the blocks.
+        blocks: Duration,
+        /// What of it their calls can have taken.
+        calls: Duration,
+    },
 }
 
 impl fmt::Display for Interruption {
@@ -71,6 +86,18 @@ impl fmt::Display for Interruption {
                     pause.as_secs_f64()
                 )
             }
+            Interruption::Unreported { wall, reported } => write!(
+                f,
+                "of {:.2} s it reported {:.2} s, and the rest is unexplained: the machine was busy, or the engine works unseen",
+                wall.as_secs_f64(),
+                reported.as_secs_f64()
+            ),
+            Interruption::Unexplained { blocks, calls } => write!(
+                f,
+                "its calls explain {:.2} s of {:.2} s, and most is left over: the machine was busy, or the engine works unseen",
+                calls.as_secs_f64(),
+                blocks.as_secs_f64()
+            ),
             Interruption::Starved { cpu, wall } => write!(
                 f,
                 "its process had {:.2} s of CPU time in {:.2} s",

@@ -94,6 +94,72 @@ fn all_forms_are_written_and_nothing_else() {
     }
 }
 
+#[test]
+fn only_what_a_report_of_the_same_study_made_is_replaced() {
+    let directory = tempfile::tempdir().unwrap();
+    let (one, another) = (
+        directory.path().join("one"),
+        directory.path().join("another"),
+    );
+    let planted = planted(&one);
+    let other = Planted::new(&another, PLAN, &host(&["own"], 2));
+    let report = articles::report(planted.study.store()).unwrap();
+    let out = directory.path().join("report");
+    let place = |path: &Path| report::check_place(&report, path, false);
+    // A free place, one with something else in it, and the report itself, as it is and as an earlier version left it.
+    fs::create_dir(&out).unwrap();
+    fs::write(out.join("index.html"), "somebody's").unwrap();
+    place(&out).unwrap();
+    report::write(&report, &out).unwrap();
+    place(&out).unwrap();
+    let results = fs::read_to_string(out.join("results.json")).unwrap();
+    let mut of_earlier: serde_json::Value = serde_json::from_str(&results).unwrap();
+    of_earlier
+        .as_object_mut()
+        .unwrap()
+        .remove("created_unix_ms")
+        .unwrap();
+    fs::write(out.join("results.json"), of_earlier.to_string()).unwrap();
+    place(&out).unwrap();
+    let refused = |path: &Path, name: &str| {
+        let error = place(path).unwrap_err().to_string();
+        assert!(error.contains("no report of this study made it"), "{error}");
+        assert!(error.contains(name), "{error}");
+    };
+    // Somebody's page in it; and the results of another study, or of none.
+    fs::write(out.join("report.html"), "<h1>somebody's</h1>").unwrap();
+    refused(&out, "report.html");
+    report::write(&articles::report(other.study.store()).unwrap(), &out).unwrap();
+    refused(&out, "results.json");
+    fs::write(out.join("results.json"), "{}").unwrap();
+    refused(&out, "results.json");
+    // Each name alone.
+    for name in [
+        "report.html",
+        "results.csv",
+        "results.json",
+        "report.md",
+        "report.tex",
+    ] {
+        let alone = directory.path().join(format!("with-{name}"));
+        fs::create_dir(&alone).unwrap();
+        fs::write(alone.join(name), "somebody's").unwrap();
+        refused(&alone, name);
+    }
+    let pictures = directory.path().join("pictures");
+    fs::create_dir_all(pictures.join("figures")).unwrap();
+    let picture = format!("figures/{}.png", report.figures[0].id);
+    fs::write(pictures.join(&picture), "somebody's").unwrap();
+    refused(&pictures, &picture);
+    #[cfg(unix)]
+    {
+        let linked = directory.path().join("linked");
+        fs::create_dir(&linked).unwrap();
+        std::os::unix::fs::symlink("/none", linked.join("report.md")).unwrap();
+        refused(&linked, "report.md");
+    }
+}
+
 /// A figure of two lines over powers of two.
 fn figure(title: &str, label: &str) -> Figure {
     let axis = |label: &str, scale| Axis {

@@ -12,7 +12,7 @@
 
 use std::process::ExitCode;
 
-use crate::{arguments::Command, exit::Result, output::Log};
+use crate::{arguments::Command, exit::Result, output::Log, patience::check_randomness};
 
 mod bench;
 mod blind;
@@ -41,6 +41,9 @@ mod worker;
 
 /// Does what was typed.
 pub(crate) fn run(command: Command, log: Log) -> Result<ExitCode> {
+    if draws_random_numbers(&command) {
+        check_randomness()?;
+    }
     match command {
         Command::Study(arguments) => study::study(&arguments, log),
         Command::Resume(arguments) => study::resume(&arguments, log),
@@ -65,4 +68,12 @@ pub(crate) fn run(command: Command, log: Log) -> Result<ExitCode> {
         Command::Worker(arguments) => return worker::run(&arguments),
     }
     .map(|()| ExitCode::SUCCESS)
+}
+
+/// Whether a command draws random numbers, or keeps tables of other crates, whose keys are random. A worker is watched by who started it.
+fn draws_random_numbers(command: &Command) -> bool {
+    !matches!(
+        command,
+        Command::Verify(_) | Command::Engines(_) | Command::Completions(_) | Command::Worker(_)
+    )
 }

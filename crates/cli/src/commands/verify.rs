@@ -18,6 +18,7 @@ use crate::{
     files, keys,
     output::{self, Log},
     printable::printable,
+    terminal::{self, coloured},
 };
 
 /// What became of one signature.
@@ -150,10 +151,15 @@ fn verify_group(key: &VerifyingKey, reading: &Reading, pairs: &[Pair]) -> Vec<Ve
 
 fn shown(verdicts: &[Verdict]) -> String {
     let mut lines = String::new();
+    let has_colours = terminal::has_colours();
     for verdict in verdicts {
         let word = match verdict.verdict {
             UNREAD => "not verified",
             word => word,
+        };
+        let word = match has_colours {
+            true => coloured(word),
+            false => word.into(),
         };
         lines += &format!("{}: {word}", printable(&verdict.file));
         if let Some(reason) = &verdict.reason {

@@ -2,7 +2,7 @@
 
 use std::{
     fs,
-    io::Write,
+    io::{Read, Write},
     os::unix::{fs::PermissionsExt, process::CommandExt},
     path::{Path, PathBuf},
     process::{Command, Output, Stdio},
@@ -121,6 +121,48 @@ fn files_that_may_not_grow() {
         let after = fs::read_dir(here).expect("it is there").count();
         assert_eq!(after, before, "{line}: something is left behind");
     }
+}
+
+#[test]
+fn memory_that_is_not_there() {
+    let here = folder();
+    let here = here.path();
+    study_key(here, 1024);
+    // Nothing of it is on the disk.
+    let long = fs::File::create(here.join("long")).expect("it can be made");
+    long.set_len(128 << 20).expect("it has room");
+    for line in [
+        "raw-public --key public.pem --in long --out new",
+        "text-encrypt --quiet --key public.pem long --out new",
+    ] {
+        let script = format!("ulimit -v 65536; ulimit -c 0; exec \"$0\" {line}");
+        let output = Command::new("sh")
+            .args(["-c", &script])
+            .arg(program())
+            .current_dir(here)
+            .output()
+            .expect("there is a shell");
+        assert_failure(&output, 6, "out of memory");
+        assert!(!here.join("new").exists());
+    }
+    // Where the standard library has said that there is none, it aborts.
+    let mut child = Command::new(program())
+        .current_dir(here)
+        .args(["vectors", "-"])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .expect("the program starts");
+    let mut input = child.stdin.take().expect("it is piped");
+    input
+        .write_all(b"{\"op\":\"primality\",\"value\":\"3\"}\n")
+        .expect("it reads");
+    let mut answer = [0; 5];
+    let mut output = child.stdout.take().expect("it is piped");
+    output.read_exact(&mut answer).expect("it answers");
+    let pid = rustix::process::Pid::from_child(&child);
+    rustix::process::kill_process(pid, rustix::process::Signal::ABORT).expect("it runs");
+    assert_eq!(child.wait().expect("it ends").code(), Some(6));
 }
 
 #[test]

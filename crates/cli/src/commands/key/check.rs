@@ -246,7 +246,7 @@ fn shown(verdicts: &[Verdict]) -> String {
     };
     let table = Table::of(verdicts)
         .left("file", |verdict| verdict.file.clone())
-        .left("verdict", |verdict| verdict.verdict.to_owned())
+        .verdict("verdict", |verdict| verdict.verdict.to_owned())
         .right("bits", |verdict| {
             known(verdict, |known| known.bits.to_string())
         })

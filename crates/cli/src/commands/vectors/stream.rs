@@ -37,6 +37,7 @@ use crate::{
     arguments::Vectors,
     exit::{Class, Failure, Result},
     kernels, output,
+    patience::Patient,
 };
 
 /// The longest line: a key of 1 MiB and a message of some.
@@ -53,7 +54,7 @@ pub(super) fn run(arguments: &Vectors) -> Result<()> {
         malformed: 0,
     };
     let batch = arguments.batch.unwrap_or(1);
-    let mut input = io::stdin().lock();
+    let mut input = io::BufReader::new(Patient::new(io::stdin().lock()));
     let mut is_last = false;
     while !is_last {
         let mut lines = Vec::with_capacity(batch);
