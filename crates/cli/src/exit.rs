@@ -315,9 +315,13 @@ pub(crate) fn shortened(sentence: &str) -> String {
 fn short_word(word: &str) -> String {
     /// The longest name of a file on Linux.
     const MOST_BYTES: usize = 255;
-    let short_name = |name: &str| match name.trim_end().len() {
-        len if len > MOST_BYTES => name.replace(name.trim_end(), &format!("({len} bytes)")),
-        _ => name.to_owned(),
+    let short_name = |name: &str| {
+        // What ends a name in a sentence is not of it.
+        let bare = name.trim_end_matches(|end: char| "/:,;".contains(end) || end.is_whitespace());
+        match bare.len() {
+            len if len > MOST_BYTES => format!("({len} bytes){}", &name[len..]),
+            _ => name.to_owned(),
+        }
     };
     word.split_inclusive('/').map(short_name).collect()
 }

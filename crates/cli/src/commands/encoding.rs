@@ -160,7 +160,7 @@ mod tests {
                 .contains("line end")
         );
         assert_eq!(
-            fault(b"abcd", 3).as_deref(),
+            fault(b"abcde", 3).as_deref(),
             Some("it is longer than 3 bytes")
         );
     }
