@@ -4,8 +4,9 @@
 //! and implement the `signature` crate's traits. [`Signer`] and [`Verifier`] are per-thread runners: they hold scratch memory
 //! and blinding, which a key's own methods borrow from the key for each call, and take digests in contiguous batches.
 
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 
+use once_cell::race::OnceBox;
 use rand_core::TryCryptoRng;
 use signature::Keypair;
 
@@ -194,16 +195,15 @@ pub struct VerifyingKey {
 struct Public {
     key: PublicKey,
     backend: Box<dyn Backend>,
-    prepared: OnceLock<Pooled>,
+    prepared: OnceBox<Pooled>,
 }
 
 impl Public {
     fn prepared(&self) -> Result<&Pooled> {
-        if let Some(prepared) = self.prepared.get() {
-            return Ok(prepared);
-        }
-        let prepared = Pooled::new(self.backend.prepare_public(&self.key)?);
-        Ok(self.prepared.get_or_init(|| prepared))
+        self.prepared.get_or_try_init(|| {
+            let prepared = self.backend.prepare_public(&self.key)?;
+            Ok(Box::new(Pooled::new(prepared)))
+        })
     }
 }
 
@@ -377,7 +377,7 @@ impl VerifyingKey {
             public: Arc::new(Public {
                 key: key.clone(),
                 backend,
-                prepared: OnceLock::new(),
+                prepared: OnceBox::new(),
             }),
             bits: key.bits(),
             scheme,

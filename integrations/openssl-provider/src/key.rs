@@ -1,7 +1,8 @@
 //! A key as OpenSSL's contexts share it, with runners that are kept from call to call.
 
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 
+use once_cell::race::OnceBox;
 use rsalab_rsa::{
     Backend, CpuBackend, Error, Pooled, Prepared, PrivateKey, PublicKey, Result, Status,
     encryption::Encryptor, random::SystemRng, scheme::EncryptionScheme,
@@ -9,17 +10,15 @@ use rsalab_rsa::{
 
 use crate::{shared::Sharing, statistics};
 
-/// One operation of a key, made ready when it is first used.
+/// One operation of a key, made ready when it is first used. Nobody waits for another thread that does the same, which
+/// in a child of a fork may be one of the parent's.
 #[derive(Default)]
-struct Ready(OnceLock<Pooled>);
+struct Ready(OnceBox<Pooled>);
 
 impl Ready {
     fn prepared(&self, make: impl FnOnce() -> Result<Box<dyn Prepared>>) -> Result<&Pooled> {
-        if let Some(prepared) = self.0.get() {
-            return Ok(prepared);
-        }
-        let prepared = Pooled::new(make()?);
-        Ok(self.0.get_or_init(|| prepared))
+        self.0
+            .get_or_try_init(|| Ok(Box::new(Pooled::new(make()?))))
     }
 }
 

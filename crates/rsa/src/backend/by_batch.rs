@@ -1,7 +1,7 @@
 //! A key on several kernels of this CPU: each call runs on the one that is fastest for its number of items.
 
+use once_cell::race::OnceBox;
 use rsalab_arith::{Kernel, Operation};
-use std::sync::OnceLock;
 
 use super::{BlockRunner, Prepared, Status};
 use crate::Result;
@@ -19,7 +19,9 @@ pub(super) struct ByBatch {
 
 struct OnKernel {
     kernel: Kernel,
-    prepared: OnceLock<Box<dyn Prepared>>,
+    /// Threads that come first side by side prepare it each, and one of them is kept: nobody waits for another, who in a
+    /// child of a fork may be a thread of the parent's.
+    prepared: OnceBox<Box<dyn Prepared>>,
 }
 
 impl ByBatch {
@@ -55,7 +57,7 @@ impl ByBatch {
                 .into_iter()
                 .map(|kernel| OnKernel {
                     kernel,
-                    prepared: OnceLock::new(),
+                    prepared: OnceBox::new(),
                 })
                 .collect(),
             prepare: Box::new(prepare),
@@ -117,7 +119,8 @@ impl<'key> Runner<'key> {
             Some(runner) => runner,
             None => {
                 let OnKernel { kernel, prepared } = &key.kernels[place];
-                prepared.get_or_init(|| (key.prepare)(*kernel)).runner()?
+                let prepared = prepared.get_or_init(|| Box::new((key.prepare)(*kernel)));
+                prepared.runner()?
             }
         };
         Ok(self.runners[place].insert(runner))
@@ -150,5 +153,48 @@ impl BlockRunner for Runner<'_> {
             outputs.fill(0);
         }
         done
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::{
+        sync::{Mutex, mpsc},
+        thread,
+        time::Duration,
+    };
+
+    use super::*;
+    use crate::{Backend, CpuBackend, PublicKey};
+
+    #[test]
+    fn nobody_waits_for_another_thread_that_prepares_the_key() {
+        let key = PublicKey::new(&[0xfd; 64], &[3]).unwrap();
+        let (begun, is_begun) = mpsc::channel();
+        let (done, is_done) = mpsc::channel::<()>();
+        let first = Mutex::new(Some((begun, is_done)));
+        let prepare = move |_| {
+            let first = first.lock().unwrap().take();
+            if let Some((begun, is_done)) = first {
+                begun.send(()).unwrap();
+                let waited = is_done.recv_timeout(Duration::from_secs(60));
+                assert!(waited.is_ok(), "the other thread waits for this one");
+            }
+            CpuBackend::auto().prepare_public(&key).unwrap()
+        };
+        let key = ByBatch::new(Operation::Public, 512, |_| Kernel::auto(), prepare);
+        let power = || {
+            let (mut output, mut status) = ([0; 64], [Status::Done]);
+            let mut runner = key.runner().unwrap();
+            runner.run(&[1; 64], &mut output, &mut status).unwrap();
+            output
+        };
+        thread::scope(|scope| {
+            let first = scope.spawn(power);
+            is_begun.recv().unwrap();
+            let second = power();
+            done.send(()).unwrap();
+            assert_eq!(first.join().unwrap(), second);
+        });
     }
 }
