@@ -78,9 +78,14 @@ pub struct Paused(*const Block);
 unsafe impl Send for Paused {}
 
 impl Paused {
-    /// From now on this thread has no reserve.
-    pub fn new() -> Paused {
-        Paused(thread::with(|slots| slots.current.replace(ptr::null())))
+    /// Those that this thread has now.
+    pub fn of_thread() -> Paused {
+        Paused(thread::with(|slots| slots.current.get()))
+    }
+
+    /// From now on this thread has none.
+    pub fn leave(self) {
+        thread::with(|slots| slots.current.set(ptr::null()));
     }
 
     /// The operation goes on, in this thread.
@@ -96,12 +101,6 @@ impl Paused {
             next = block.outer.replace(ptr::null());
             pool::release(block);
         }
-    }
-}
-
-impl Default for Paused {
-    fn default() -> Self {
-        Paused::new()
     }
 }
 

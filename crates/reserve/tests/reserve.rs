@@ -140,7 +140,8 @@ fn an_inner_operation_falls_back_on_the_outer_one() {
 #[test]
 fn a_paused_operation_goes_on_elsewhere_or_never() {
     let reserve = Reserve::enter(1000).unwrap();
-    let paused = Paused::new();
+    let paused = Paused::of_thread();
+    paused.leave();
     assert!(!can_have(1));
     // Others run meanwhile, and have their own.
     drop(Reserve::enter(1000).unwrap());
@@ -148,7 +149,8 @@ fn a_paused_operation_goes_on_elsewhere_or_never() {
     thread::spawn(move || {
         paused.resume();
         assert!(can_have(1000));
-        let paused = Paused::new();
+        let paused = Paused::of_thread();
+        paused.leave();
         assert!(!can_have(1));
         paused.abandon();
     })

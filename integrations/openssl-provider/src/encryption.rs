@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use rand_core::TryRng;
+use rsalab_reserve::Reserve;
 use rsalab_rsa::{
     encryption::Opener,
     hash::Hash,
@@ -17,6 +18,7 @@ use crate::{
     ffi::{param::Params, stack, version::Version},
     gather,
     key::Key,
+    memory::{self, NO_MEMORY},
     settings::Settings,
 };
 
@@ -63,7 +65,7 @@ pub(crate) struct Context {
     padding: Padding,
     digest: Option<Hash>,
     mask: Option<Hash>,
-    label: Vec<u8>,
+    label: Arc<[u8]>,
     /// What the client offered, and what was agreed upon if that is taken, too; 0 if it was not set.
     client_version: u16,
     negotiated_version: u16,
@@ -79,7 +81,7 @@ impl Context {
             padding: Padding::Pkcs1,
             digest: None,
             mask: None,
-            label: Vec::new(),
+            label: Arc::default(),
             client_version: 0,
             negotiated_version: 0,
             implicit_rejection: true,
@@ -126,6 +128,11 @@ impl Context {
         }
     }
 
+    /// Memory for copies of the label.
+    fn copies(&self) -> Result<Option<Reserve>> {
+        memory::copies(self.label.len()).map_err(|error| error.to_string())
+    }
+
     /// The scheme of the library, if the padding is one.
     fn scheme(&self) -> Option<EncryptionScheme> {
         match self.padding {
@@ -135,7 +142,7 @@ impl Context {
                 Some(EncryptionScheme::Oaep(Oaep {
                     hash,
                     mgf_hash: self.mask.unwrap_or(hash),
-                    label: self.label.clone(),
+                    label: self.label.to_vec(),
                 }))
             }
             Padding::None | Padding::Tls => None,
@@ -145,7 +152,8 @@ impl Context {
     pub(crate) fn encrypt(&self, message: &[u8]) -> Result<Vec<u8>> {
         let key = self.key()?;
         self.settings.bound(key.public())?;
-        stack::roomy_in_job(|| match (self.scheme(), self.padding) {
+        let _copies = self.copies()?;
+        let encrypt = || match (self.scheme(), self.padding) {
             (Some(scheme), _) => key
                 .encrypt(scheme, message)
                 .map_err(|error| error.to_string()),
@@ -157,7 +165,8 @@ impl Context {
                 power.ok_or_else(|| "the message is not below the modulus".into())
             }
             (None, _) => Err("the padding is for decryption only".into()),
-        })
+        };
+        stack::roomy_in_job(encrypt).ok_or(NO_MEMORY)?
     }
 
     /// A ciphertext that is shorter than the modulus counts as one with zeros in front, as it does for OpenSSL.
@@ -168,6 +177,7 @@ impl Context {
         let zeros = k
             .checked_sub(ciphertext.len())
             .ok_or("the ciphertext is longer than the modulus")?;
+        let _copies = self.copies()?;
         let mut input = vec![0; k];
         input[zeros..].copy_from_slice(ciphertext);
 
@@ -191,7 +201,8 @@ impl Context {
                 let opener = Opener::new(private, &scheme).map_err(|error| error.to_string())?;
                 let mut room = Zeroizing::new(vec![0; k]);
                 Ok::<_, String>(opener.open(&input, &mut block, &mut room))
-            })?,
+            })
+            .ok_or(NO_MEMORY)??,
             (None, Padding::Tls) => {
                 return premaster(&block, self.client_version, self.negotiated_version);
             }
@@ -226,7 +237,8 @@ impl Context {
         self.mask = hash("mgf1-digest")?.or(self.mask);
         if let Some(found) = params.find("oaep-label") {
             let label = found.octets().ok_or("a label is an octet string")?;
-            self.label = label.to_vec();
+            let _copies = memory::copies(label.len()).map_err(|error| error.to_string())?;
+            self.label = label.into();
         }
         let version = |name: &str| {
             let Some(found) = params.find(name) else {

@@ -12,6 +12,7 @@
 
 use std::{cell::RefCell, mem, process, sync::Arc};
 
+use rsalab_reserve::PerThread;
 use rsalab_rsa::Result;
 use zeroize::Zeroizing;
 
@@ -21,6 +22,7 @@ use crate::{
         stack,
     },
     key::Key,
+    memory,
     pass::{Asked, Request, alone, compute, fills},
     settings::Settings,
     threads,
@@ -54,9 +56,7 @@ impl Gathering {
     }
 }
 
-thread_local! {
-    static GATHERING: RefCell<Gathering> = RefCell::default();
-}
+static GATHERING: PerThread<RefCell<Gathering>> = PerThread::new(RefCell::default);
 
 /// The private operation on a block as long as the modulus: with others inside a job, and outside as `threads` has it.
 ///
@@ -69,20 +69,39 @@ pub(crate) fn private(
     input: Zeroizing<Vec<u8>>,
 ) -> Result<Zeroizing<Vec<u8>>> {
     match jobs::current() {
-        None => threads::private(settings.sharing, key, input),
-        Some(job)
-            if job.may_pause(settings.abandoned_jobs) && stack::roomy(|| key.lanes())? > 1 =>
-        {
+        None => {
+            let _memory = memory::operation()?;
+            threads::private(settings.sharing, key, input)
+        }
+        Some(job) if job.may_pause(settings.abandoned_jobs) && lanes_in_job(key)? > 1 => {
             together(key, input, job)
         }
-        Some(_) => stack::roomy(|| alone(key, &input)),
+        Some(_) => alone_in_job(key, &input),
     }
+}
+
+/// The first time makes the key ready.
+fn lanes_in_job(key: &Key) -> Result<usize> {
+    let lanes = || {
+        let _memory = memory::operation()?;
+        key.lanes()
+    };
+    stack::roomy(lanes).ok_or_else(memory::refused)?
+}
+
+fn alone_in_job(key: &Key, input: &[u8]) -> Result<Zeroizing<Vec<u8>>> {
+    let alone = || {
+        let _memory = memory::operation()?;
+        alone(key, input)
+    };
+    stack::roomy(alone).ok_or_else(memory::refused)?
 }
 
 fn together(key: &Arc<Key>, input: Zeroizing<Vec<u8>>, job: Job) -> Result<Zeroizing<Vec<u8>>> {
     let lanes = key.lanes()?;
     let request = Arc::new(Request::of_job(input));
-    let computes = GATHERING.with_borrow_mut(|gathering| {
+    let computes = GATHERING.with(|gathering| {
+        let gathering = &mut *gathering.borrow_mut();
         if gathering.process != process::id() {
             // What gathered before a fork is the parent's.
             gathering.waiting.clear();
@@ -92,21 +111,31 @@ fn together(key: &Arc<Key>, input: Zeroizing<Vec<u8>>, job: Job) -> Result<Zeroi
         gathering.waiting.push(Asked::new(key, &request));
         !is_worth_a_pause || fills(&gathering.waiting, key, lanes)
     });
-    if !computes {
+    // A thread that has no place for what gathers computes at once.
+    if computes == Some(false) {
         let request = Arc::clone(&request);
         // Where a job cannot pause, it computes what is there.
         job.pause(move || forget(&request));
     }
     // One that was resumed on another thread finds its request nowhere there, and computes for itself alone.
     if request.is_waiting() {
-        let mut gathered = GATHERING.with_borrow_mut(|gathering| {
+        let gathered = GATHERING.with(|gathering| {
+            let gathering = &mut *gathering.borrow_mut();
             gathering.note(gathering.waiting.len());
             mem::take(&mut gathering.waiting)
         });
+        let mut gathered = gathered.unwrap_or_default();
         if !gathered.iter().any(|asked| asked.is(&request)) {
             gathered.push(Asked::new(key, &request));
         }
-        stack::roomy(|| compute(&gathered));
+        let computed: Option<Result<()>> = stack::roomy(|| {
+            let _memory = memory::requests(gathered.len())?;
+            compute(&gathered);
+            Ok(())
+        });
+        if !matches!(computed, Some(Ok(()))) {
+            gathered.iter().for_each(|asked| asked.request.refuse());
+        }
     }
     request.answer()
 }
@@ -115,7 +144,7 @@ fn together(key: &Arc<Key>, input: Zeroizing<Vec<u8>>, job: Job) -> Result<Zeroi
 fn forget(request: &Arc<Request>) {
     request.take_back();
     // Of another thread's, or at the end of a thread, an empty request stays behind.
-    let _ = GATHERING.try_with(|gathering| {
+    let _ = GATHERING.with_made(|gathering| {
         if let Ok(mut gathering) = gathering.try_borrow_mut() {
             let waiting = &mut gathering.waiting;
             waiting.retain(|asked| !asked.is(request));

@@ -8,7 +8,7 @@ use rsalab_rsa::{
     encryption::Encryptor, random::SystemRng, scheme::EncryptionScheme,
 };
 
-use crate::{shared::Sharing, statistics};
+use crate::{memory, shared::Sharing, statistics};
 
 /// One operation of a key, made ready when it is first used. Nobody waits for another thread that does the same, which
 /// in a child of a fork may be one of the parent's.
@@ -107,6 +107,7 @@ impl Key {
 
     /// A message encrypted, with fresh randomness.
     pub(crate) fn encrypt(&self, scheme: EncryptionScheme, message: &[u8]) -> Result<Vec<u8>> {
+        let _memory = memory::operation()?;
         let runner = self.prepared_public()?.runner()?;
         let mut ciphertext = vec![0; self.modulus_len()];
         Encryptor::new(runner, self.bits(), scheme)?.encrypt(
@@ -119,6 +120,7 @@ impl Key {
 
     /// The public operation on one block; `None` if it is not below the modulus.
     pub(crate) fn run_public(&self, block: &[u8]) -> Result<Option<Vec<u8>>> {
+        let _memory = memory::operation()?;
         let prepared = self.prepared_public()?;
         let mut output = vec![0; self.modulus_len()];
         let mut status = [Status::Done];

@@ -16,6 +16,7 @@
 //! | what computes requests together | `pass` |
 //! | how keys share a pass | `shared` |
 //! | how many there were in each batch | `statistics` |
+//! | how much memory functions take | `memory` |
 //!
 //! Only `ffi` has `unsafe`. No panic crosses it: each function that OpenSSL calls catches them and fails.
 #![deny(unsafe_code)]
@@ -27,6 +28,7 @@ mod encryption;
 mod ffi;
 mod gather;
 mod key;
+mod memory;
 mod pass;
 mod pss;
 mod settings;
@@ -35,3 +37,7 @@ mod sign;
 mod statistics;
 mod threads;
 mod x931;
+
+/// What the system refuses in the middle of a function comes from a reserve that it began with (`memory`).
+#[global_allocator]
+static ALLOCATOR: rsalab_reserve::Allocator = rsalab_reserve::Allocator::new();

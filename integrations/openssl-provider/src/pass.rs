@@ -13,6 +13,7 @@ use zeroize::Zeroizing;
 
 use crate::{
     key::Key,
+    memory::NO_MEMORY,
     shared::{self, Shape},
 };
 
@@ -90,6 +91,11 @@ impl Request {
     /// Answers that nothing was computed, where that is so.
     pub(crate) fn give_up(&self) {
         self.give(Err("the operation was not computed".into()));
+    }
+
+    /// Answers that there was no memory, where there is no other answer.
+    pub(crate) fn refuse(&self) {
+        self.give(Err(NO_MEMORY.into()));
     }
 
     pub(crate) fn wake(&self) {

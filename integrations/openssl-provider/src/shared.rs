@@ -26,7 +26,7 @@ use rsalab_rsa::{
 };
 use self_cell::self_cell;
 
-use crate::statistics;
+use crate::{memory, statistics};
 
 /// Keys of a group, at most.
 const MOST_KEYS: usize = 128;
@@ -206,6 +206,7 @@ fn group(keys: &[Arc<Sharing>]) -> Option<Arc<Group>> {
     if chosen.len() < 2 {
         return None;
     }
+    let _memory = memory::shared_keys(chosen.len()).ok()?;
     let privates: Vec<PrivateKey> = chosen.iter().map(|key| key.key.clone()).collect();
     let prepared = CpuBackend::auto().prepare_multi_key(&privates).ok()?;
     let group = Arc::new(Group {
@@ -272,7 +273,8 @@ impl Size {
 /// Forgets a key that is freed, and the group that has a copy of it.
 fn forget(id: u64) {
     let Some(mut sizes) = sizes() else { return };
-    let mut groups = Vec::new();
+    // One group at most has it. Nothing is allocated here: a key is freed though there is no memory.
+    let mut group = None;
     for size in sizes.iter_mut() {
         size.members.retain(|member| member.id != id);
         if size
@@ -280,13 +282,13 @@ fn forget(id: u64) {
             .as_ref()
             .is_some_and(|group| group.keys.contains(&id))
         {
-            groups.extend(size.group.take());
+            group = size.group.take();
         }
     }
     sizes.retain(|size| !size.members.is_empty());
     // The group is wiped when nobody computes with it any more, not under the lock.
     drop(sizes);
-    drop(groups);
+    drop(group);
 }
 
 #[cfg(test)]

@@ -17,6 +17,7 @@ use crate::{
     ffi::{param::Params, stack, version::Version},
     gather,
     key::Key,
+    memory::NO_MEMORY,
     pss::Kind,
     settings::Settings,
     x931,
@@ -161,7 +162,8 @@ impl Context {
         if self.hasher.is_none() {
             return match self.is_updated {
                 true => Err("the message has ended".into()),
-                false => Ok(input.to_vec()),
+                // What is longer is no digest, and refused later.
+                false => Ok(input[..input.len().min(self.signature_len()? + 1)].to_vec()),
             };
         }
         if self.is_updated {
@@ -175,7 +177,9 @@ impl Context {
     pub(crate) fn set_signature(&mut self, params: &Params<'_>) -> Result<()> {
         if let Some(found) = params.find("signature") {
             let signature = found.octets().ok_or("a signature is an octet string")?;
-            self.signature = Some(signature.to_vec());
+            // What is longer is no signature, and refused later.
+            let most = self.signature_len()? + 1;
+            self.signature = Some(signature[..signature.len().min(most)].to_vec());
         }
         Ok(())
     }
@@ -224,7 +228,7 @@ impl Context {
     /// Signs what is to be signed: a digest, or with no digest set what the padding takes.
     pub(crate) fn sign(&self, input: &[u8]) -> Result<Vec<u8>> {
         let key = self.key()?;
-        let block = stack::roomy_in_job(|| self.block(key, input))?;
+        let block = stack::roomy_in_job(|| self.block(key, input)).ok_or(NO_MEMORY)??;
         let output = gather::private(&self.settings, key, block.into())
             .map_err(|error| error.to_string())?;
         Ok(match self.padding {
@@ -323,7 +327,7 @@ impl Context {
             return Err(REFUSED.into());
         }
         self.settings.bound(key.public())?;
-        let opened = stack::roomy_in_job(|| key.run_public(signature));
+        let opened = stack::roomy_in_job(|| key.run_public(signature)).ok_or(NO_MEMORY)?;
         let mut block = opened.map_err(|error| error.to_string())?.ok_or(REFUSED)?;
         let is_right = match (self.padding, self.digest) {
             (Padding::None, _) => input == block,
@@ -353,7 +357,7 @@ impl Context {
             return Err(REFUSED.into());
         }
         self.settings.bound(key.public())?;
-        let opened = stack::roomy_in_job(|| key.run_public(signature));
+        let opened = stack::roomy_in_job(|| key.run_public(signature)).ok_or(NO_MEMORY)?;
         let block = opened.map_err(|error| error.to_string())?.ok_or(REFUSED)?;
         match (self.padding, self.digest) {
             (Padding::None, _) => Ok(block),

@@ -6,11 +6,12 @@
 //! (`ERR_unload_strings` takes a lock that is gone; 4.0 looks first).
 
 use std::{
-    ffi::{CString, c_char, c_int, c_void},
+    ffi::{CStr, CString, c_char, c_int, c_void},
     mem,
 };
 
 use super::types::Dispatch;
+use crate::memory::NO_MEMORY;
 
 /// What a core gave us at initialisation. Each copy of libcrypto in a process has a queue of its own.
 #[derive(Clone, Copy)]
@@ -32,7 +33,7 @@ const RSA: u32 = 4 << 23;
 
 /// Failures for which OpenSSL's own libraries have a number, the same in all versions (`openssl/proverr.h`,
 /// `openssl/rsaerr.h`); programs look for some of them. A failure that begins with one of these words is one.
-const OF_OPENSSL: [(&str, u32); 10] = [
+const OF_OPENSSL: [(&str, u32); 11] = [
     ("invalid mgf1 md", PROVIDERS | 167),
     ("invalid salt length", PROVIDERS | 112),
     ("invalid x931 digest", PROVIDERS | 170),
@@ -43,11 +44,15 @@ const OF_OPENSSL: [(&str, u32); 10] = [
     ("key size too small", PROVIDERS | 171),
     (OUTPUT_BUFFER_TOO_SMALL, PROVIDERS | 106),
     (BAD_EXPONENT, RSA | 101),
+    (NO_MEMORY, NO_MEMORY_LEFT),
 ];
 pub(super) const OUTPUT_BUFFER_TOO_SMALL: &str = "output buffer too small";
 pub(crate) const BAD_EXPONENT: &str = "bad e value";
 /// `ERR_R_OPERATION_FAIL` of a provider: "operation fail".
 const FAILED: u32 = PROVIDERS | 263 | 0b11 << 18;
+
+/// `ERR_R_MALLOC_FAILURE` of a provider.
+const NO_MEMORY_LEFT: u32 = PROVIDERS | 256 | 0b11 << 18;
 
 /// The number of a failure's reason (`ERR_PACK`), and what else it says.
 fn reason(failure: &str) -> (u32, &str) {
@@ -96,12 +101,21 @@ impl Core {
     /// Reports a failure to OpenSSL's queue of errors. Nothing is locked: a child of a fork may call it whatever other
     /// threads of its parent did.
     pub(super) fn raise(&self, failure: &str) {
+        let (number, text) = reason(failure);
+        if let Ok(text) = CString::new(text.replace('%', "%%")) {
+            self.raise_number(number, &text);
+        }
+    }
+
+    /// Reports that there is no memory; takes none of ours.
+    pub(super) fn raise_no_memory(&self) {
+        self.raise_number(NO_MEMORY_LEFT, c"");
+    }
+
+    /// A number with a text that has no conversions.
+    fn raise_number(&self, number: u32, text: &CStr) {
         let (Some(new), Some(debug), Some(set)) = (self.new_error, self.set_debug, self.set_error)
         else {
-            return;
-        };
-        let (number, text) = reason(failure);
-        let Ok(text) = CString::new(text.replace('%', "%%")) else {
             return;
         };
         // A va_list that nothing is read from, as the text has no conversions; where it is a structure it is passed by
@@ -131,6 +145,7 @@ mod tests {
         assert_eq!(reason(&failure), (0x1c80_006a, "it has 2 bytes"));
         assert_eq!(reason("digest not allowed: MD5"), (0x1c80_00ae, "MD5"));
         assert_eq!(reason("bad e value: x"), (0x0200_0065, "x"));
+        assert_eq!(reason(NO_MEMORY), (0x1c8c_0100, ""));
         assert_eq!(reason("no such key"), (0x1c8c_0107, "no such key"));
     }
 }

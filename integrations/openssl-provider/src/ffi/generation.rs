@@ -16,10 +16,10 @@ use super::{
     instance::Instance,
     param::{END, INTEGER, Params, UNSIGNED, UTF8, describe},
     slot::{KEYPAIR, boxed},
-    types::{Callback, Param},
+    types::{Callback, Param, guard},
     version::TOO_MANY_PRIMES,
 };
-use crate::{key::Key, pss::Kind};
+use crate::{key::Key, memory, pss::Kind};
 
 /// Bits of a key that OpenSSL generates at least.
 const LEAST_BITS: usize = 512;
@@ -73,14 +73,19 @@ unsafe fn begin(
     }
     // SAFETY: OpenSSL passes the provider's context.
     let instance = unsafe { Instance::of(provider) };
-    let generation = Box::into_raw(Box::new(Generation {
-        instance,
-        kind,
-        bits: 2048,
-        e: 65537,
-        primes: 2,
-    }))
-    .cast();
+    let generation = Arc::clone(&instance).guard(ptr::null_mut(), || {
+        Box::into_raw(Box::new(Generation {
+            instance,
+            kind,
+            bits: 2048,
+            e: 65537,
+            primes: 2,
+        }))
+        .cast::<c_void>()
+    });
+    if generation.is_null() {
+        return generation;
+    }
     // SAFETY: it was just made, and the array is OpenSSL's.
     if unsafe { set_params(generation, params) } == 0 {
         // SAFETY: as above.
@@ -169,6 +174,8 @@ pub(super) unsafe extern "C" fn generate(
     };
     let instance = &generation.instance;
     instance.status(|| {
+        memory::note(generation.bits);
+        let _memory = memory::generation(generation.bits).map_err(|error| error.to_string())?;
         let key = generation.key().map_err(|error| error.to_string())?;
         let key = Arc::new(Key::from_private(key));
         made = boxed(instance, generation.kind, Some(key));
@@ -178,8 +185,10 @@ pub(super) unsafe extern "C" fn generate(
 }
 
 pub(super) unsafe extern "C" fn cleanup(generation: *mut c_void) {
-    if !generation.is_null() {
-        // SAFETY: `begin` made it, and OpenSSL cleans up once.
-        drop(unsafe { Box::from_raw(generation.cast::<Generation>()) });
-    }
+    guard((), || {
+        if !generation.is_null() {
+            // SAFETY: `begin` made it, and OpenSSL cleans up once.
+            drop(unsafe { Box::from_raw(generation.cast::<Generation>()) });
+        }
+    });
 }

@@ -7,8 +7,12 @@ use std::{
     sync::Arc,
 };
 
-use super::{errors::Core, types::guard, version::Version};
-use crate::settings::Settings;
+use super::{
+    errors::Core,
+    types::{caught, guard},
+    version::Version,
+};
+use crate::{memory, settings::Settings};
 
 pub(super) struct Instance {
     pub(super) core: Core,
@@ -34,9 +38,14 @@ impl Instance {
         }
     }
 
-    /// Runs the body of a function that OpenSSL called; a panic is a failure, which is reported.
+    /// Runs the body of a function that OpenSSL called, with a reserve of memory; without one, and after a panic, it is a
+    /// failure, which is reported.
     pub(super) fn guard<T>(&self, failure: T, body: impl FnOnce() -> T) -> T {
-        guard(None, || Some(body())).unwrap_or_else(|| {
+        let Some(_reserve) = memory::call() else {
+            self.core.raise_no_memory();
+            return failure;
+        };
+        caught(None, || Some(body())).unwrap_or_else(|| {
             self.core.raise("internal error");
             failure
         })

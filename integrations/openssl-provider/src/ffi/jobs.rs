@@ -14,6 +14,8 @@ use std::{
     },
 };
 
+use rsalab_reserve::Paused as PausedMemory;
+
 use super::types::guard;
 
 type Cleanup = unsafe extern "C" fn(*mut c_void, *const c_void, c_int, *mut c_void);
@@ -109,9 +111,16 @@ impl Job {
         if unsafe { libc::write(descriptor, one.as_ptr().cast(), 8) } != 8 {
             return;
         }
+        let memory = PausedMemory::of_thread();
+        let release = move || {
+            release();
+            memory.abandon();
+        };
         set(paused, Some(Box::new(release)));
+        memory.leave();
         // SAFETY: we are inside the job.
         unsafe { (self.functions.pause)() };
+        memory.resume();
         // We are here again, so that the wait context is as well.
         set(paused, None);
         let mut count = [0_u8; 8];

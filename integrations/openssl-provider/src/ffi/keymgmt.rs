@@ -20,7 +20,7 @@ use super::{
     types::{Callback, Dispatch, LAST, Param, entry, guard},
     version::TOO_MANY_PRIMES,
 };
-use crate::{digests::name_of, key::Key, pss::Kind};
+use crate::{digests::name_of, key::Key, memory, pss::Kind};
 
 unsafe extern "C" fn new(provider: *mut c_void) -> *mut c_void {
     // SAFETY: OpenSSL passes the provider's context.
@@ -51,11 +51,11 @@ unsafe extern "C" fn free(key: *mut c_void) {
 }
 
 unsafe extern "C" fn dup(key: *const c_void, selection: c_int) -> *mut c_void {
-    guard(ptr::null_mut(), || {
-        // SAFETY: OpenSSL passes a key of ours.
-        let Some(slot) = (unsafe { slot(key) }) else {
-            return ptr::null_mut();
-        };
+    // SAFETY: OpenSSL passes a key of ours.
+    let Some(slot) = (unsafe { slot(key) }) else {
+        return ptr::null_mut();
+    };
+    slot.instance.guard(ptr::null_mut(), || {
         let key =
             slot.key().and_then(
                 |key| match (selection & PRIVATE != 0, selection & PUBLIC != 0) {
@@ -109,6 +109,7 @@ unsafe extern "C" fn validate(key: *const c_void, selection: c_int, check: c_int
         let private = key.private().ok_or("there is no private key")?;
         // Every relation between the numbers was checked when the key was imported; a full check tests the primes.
         if check == 0 {
+            let _memory = memory::generation(private.bits()).map_err(|error| error.to_string())?;
             let rounds = rounds_in_a_second(private.bits());
             let checked = private.check_primes(rounds, &mut SystemRng);
             checked.map_err(|error| error.to_string())?;
@@ -140,6 +141,10 @@ unsafe extern "C" fn import(key: *mut c_void, selection: c_int, params: *const P
 }
 
 fn imported(params: &Params<'_>, with_private: bool) -> Result<Key, String> {
+    let len = params.find("n").map_or(0, |n| n.len());
+    memory::note(8 * len);
+    let _copies = memory::copies(2 * len).map_err(|error| error.to_string())?;
+    let _memory = memory::operation().map_err(|error| error.to_string())?;
     let get = |name: &str| {
         let found = params.find(name).and_then(|found| found.integer());
         found.map(Zeroizing::new)

@@ -99,6 +99,11 @@ impl<'a> Found<'a> {
         unsafe { super::types::octets(param.data.cast(), param.data_size) }
     }
 
+    /// Bytes of it.
+    pub(crate) fn len(&self) -> usize {
+        self.get().data_size
+    }
+
     fn is_number(&self) -> bool {
         matches!(self.get().data_type, INTEGER | UNSIGNED)
     }

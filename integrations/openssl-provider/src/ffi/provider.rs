@@ -12,10 +12,10 @@ use super::{
     jobs, keymgmt,
     param::{END, Params, UNSIGNED, UTF8, UTF8_PTR, describe},
     sigalg, signature,
-    types::{Algorithm, Dispatch, LAST, Param, entry, guard},
+    types::{Algorithm, Dispatch, LAST, Param, caught, entry},
     version::Version,
 };
-use crate::{settings::Settings, statistics};
+use crate::{memory, settings::Settings, statistics};
 
 const OP_KEYMGMT: c_int = 10;
 const OP_SIGNATURE: c_int = 12;
@@ -33,9 +33,13 @@ pub(super) unsafe extern "C" fn OSSL_provider_init(
     out: *mut *const c_void,
     context: *mut *mut c_void,
 ) -> c_int {
-    guard(0, || {
-        // SAFETY: as OpenSSL calls this.
-        let core = unsafe { Core::of(handle, table) };
+    // SAFETY: as OpenSSL calls this.
+    let core = unsafe { Core::of(handle, table) };
+    let Some(_reserve) = memory::call() else {
+        core.raise_no_memory();
+        return 0;
+    };
+    caught(0, || {
         let instance = match configured(core) {
             Ok(instance) => instance,
             Err(reason) => {

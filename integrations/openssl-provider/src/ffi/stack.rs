@@ -4,7 +4,7 @@
 //! with a guard page, once; it is unmapped when the thread ends. Nothing pauses on it, so that one serves all jobs of a thread.
 
 use std::{
-    cell::RefCell,
+    cell::Cell,
     panic::{AssertUnwindSafe, catch_unwind, resume_unwind},
     ptr,
 };
@@ -13,6 +13,8 @@ use std::{
 const SIZE: usize = 1 << 20;
 /// Bytes of the guard: a page of 4 KiB to 64 KiB.
 const GUARD: usize = 1 << 16;
+
+use rsalab_reserve::PerThread;
 
 struct Mapped(*mut u8);
 
@@ -46,30 +48,27 @@ impl Drop for Mapped {
     }
 }
 
-thread_local! {
-    static STACK: RefCell<Option<Mapped>> = const { RefCell::new(None) };
-}
+static STACK: PerThread<Cell<Option<Mapped>>> = PerThread::new(|| Cell::new(None));
 
-/// Runs on a stack of 1 MiB. Where none can be mapped, on the one we have.
-pub(crate) fn roomy<T>(body: impl FnOnce() -> T) -> T {
-    let taken = STACK.with_borrow_mut(Option::take).or_else(Mapped::new);
-    let Some(mapped) = taken else {
-        return body();
-    };
+/// Runs on a stack of 1 MiB. None if the system has no memory for one: what we have is too small.
+pub(crate) fn roomy<T>(body: impl FnOnce() -> T) -> Option<T> {
+    let kept = STACK.with(Cell::take).flatten();
+    let mapped = kept.or_else(Mapped::new)?;
     // SAFETY: the `SIZE` bytes above the guard are mapped, aligned to pages and used by nobody else; no panic leaves the closure.
     let result = unsafe {
         psm::on_stack(mapped.0.add(GUARD), SIZE, || {
             catch_unwind(AssertUnwindSafe(body))
         })
     };
-    STACK.set(Some(mapped));
-    result.unwrap_or_else(|panic| resume_unwind(panic))
+    // A thread that has no place for it maps another one the next time.
+    let _ = STACK.with(|kept| kept.replace(Some(mapped)));
+    Some(result.unwrap_or_else(|panic| resume_unwind(panic)))
 }
 
 /// As [`roomy`] inside an asynchronous job, and as it is outside.
-pub(crate) fn roomy_in_job<T>(body: impl FnOnce() -> T) -> T {
+pub(crate) fn roomy_in_job<T>(body: impl FnOnce() -> T) -> Option<T> {
     match super::jobs::current() {
         Some(_) => roomy(body),
-        None => body(),
+        None => Some(body()),
     }
 }

@@ -2,6 +2,7 @@
 
 mod check;
 mod lifetimes;
+mod refused;
 #[path = "../support/mod.rs"]
 mod support;
 
