@@ -20,6 +20,9 @@ struct trial {
   enum outcome (*check)(int is_done);
 };
 
+/* What each thread does before anything is refused; NULL for nothing. */
+extern void (*thread_begins)(void);
+
 /* Tries each operation with each allocation refused, in a child of a fork, in a new thread; prints a table. Gives how many ended otherwise than done or
  * with a clean error. */
 int try_all(const struct trial *trials, int count);

@@ -21,9 +21,12 @@ struct run {
   enum outcome outcome;
 };
 
+void (*thread_begins)(void);
+
 static void *in_thread(void *argument) {
   struct run *run = argument;
   int is_done;
+  if (thread_begins != NULL) thread_begins();
   refuse_from(run->n, run->all);
   is_done = run->trial->operate();
   run->count = refuse_stop();
