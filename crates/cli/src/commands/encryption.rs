@@ -27,16 +27,16 @@ use crate::{
 pub(crate) fn encrypt(arguments: &Encrypt, log: Log) -> Result<()> {
     let options = &arguments.key;
     schemes::check_encryption(&arguments.scheme)?;
-    let files = Files::of::<Encryption<'_>>(&arguments.input, arguments.out.path(), |_| None)?;
-    if arguments.skip_existing && !files.are_several() {
-        let what = "--skip-existing is for several files";
-        return Err(Failure::new(Class::Usage, what).advice("leave it out"));
-    }
     let stdin = match arguments.text.text {
         Some(_) => ("the message", false),
         None => arguments.input.stdin(),
     };
     check_stdin(&options.key, &options.reading, &[stdin])?;
+    let files = Files::of::<Encryption<'_>>(&arguments.input, arguments.out.path(), |_| None)?;
+    if arguments.skip_existing && !files.are_several() {
+        let what = "--skip-existing is for several files";
+        return Err(Failure::new(Class::Usage, what).advice("leave it out"));
+    }
     let loaded = keys::public(&options.key, &options.reading, log)?;
     let scheme = schemes::of_encryption(&arguments.scheme, &loaded);
     let key = keys::of_any_scheme(options, loaded, Purpose::Encrypt(Some(&scheme)))?;
@@ -126,8 +126,8 @@ impl PerFile for Encryption<'_> {
 pub(crate) fn decrypt(arguments: &Decrypt, log: Log) -> Result<()> {
     let options = &arguments.key;
     schemes::check_encryption(&arguments.scheme)?;
-    let files = Files::of::<Decryption>(&arguments.input, arguments.out.path(), |_| None)?;
     check_stdin(&options.key, &options.reading, &[arguments.input.stdin()])?;
+    let files = Files::of::<Decryption>(&arguments.input, arguments.out.path(), |_| None)?;
     let loaded = keys::private(&options.key, &options.reading, log)?;
     let scheme = schemes::of_encryption(&arguments.scheme, &loaded);
     let key = keys::of_any_scheme(options, loaded, Purpose::Decrypt(Some(&scheme)))?;

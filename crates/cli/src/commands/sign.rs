@@ -24,10 +24,10 @@ pub(super) const ENDING: &str = ".sig";
 /// Signs.
 pub(crate) fn run(arguments: &Sign, log: Log) -> Result<()> {
     let options = &arguments.key;
+    check_stdin(&options.key, &options.reading, &[arguments.input.stdin()])?;
     let files = Files::of::<Signing>(&arguments.input, arguments.sig.as_deref(), |path| {
         Some(with_ending(path, ENDING))
     })?;
-    check_stdin(&options.key, &options.reading, &[arguments.input.stdin()])?;
     let loaded = keys::private(&options.key, &options.reading, log)?;
     keys::warn(options, &loaded.key.weaknesses(), log);
     let scheme = schemes::of_signature(&arguments.scheme, &loaded)?;

@@ -40,10 +40,10 @@ pub(super) const UNREAD: &str = "unread";
 /// Verifies.
 pub(crate) fn run(arguments: &Verify, log: Log) -> Result<()> {
     let options = &arguments.key;
-    let pairs = pairs(arguments)?;
     let sig_is_stdin = arguments.sig.as_deref().is_some_and(files::is_dash);
     let others = [arguments.input.stdin(), ("its signature", sig_is_stdin)];
     check_stdin(&options.key, &options.reading, &others)?;
+    let pairs = pairs(arguments)?;
     let loaded = keys::public(&options.key, &options.reading, log)?;
     keys::warn(options, &loaded.key.weaknesses(), log);
     let scheme = schemes::of_signature(&arguments.scheme, &loaded)?;

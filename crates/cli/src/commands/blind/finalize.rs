@@ -29,13 +29,6 @@ use crate::{
 /// Finalizes.
 pub(super) fn run(arguments: &BlindFinalize, log: Log) -> Result<()> {
     let options = &arguments.key;
-    let of_one = [
-        ("--state", arguments.state.is_some()),
-        ("--blind-sig", arguments.blind_sig.is_some()),
-        ("--sig", arguments.sig.is_some()),
-        ("--prefix", arguments.prefix.is_some()),
-    ];
-    let inputs = inputs(&arguments.input, &of_one)?;
     let is_stdin = |path: &Option<PathBuf>| path.as_deref().is_some_and(files::is_dash);
     let others = [
         arguments.input.stdin(),
@@ -43,6 +36,13 @@ pub(super) fn run(arguments: &BlindFinalize, log: Log) -> Result<()> {
         ("the blind signature", is_stdin(&arguments.blind_sig)),
     ];
     check_stdin(&options.key, &options.reading, &others)?;
+    let of_one = [
+        ("--state", arguments.state.is_some()),
+        ("--blind-sig", arguments.blind_sig.is_some()),
+        ("--sig", arguments.sig.is_some()),
+        ("--prefix", arguments.prefix.is_some()),
+    ];
+    let inputs = inputs(&arguments.input, &of_one)?;
     let one = match &inputs {
         Inputs::One(path) => Some(One::of(arguments, path.clone())?),
         Inputs::Many(_) => None,

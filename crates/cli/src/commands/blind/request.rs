@@ -21,6 +21,7 @@ use crate::{
 /// Blinds.
 pub(super) fn run(arguments: &BlindRequest, log: Log) -> Result<()> {
     let options = &arguments.key;
+    check_stdin(&options.key, &options.reading, &[arguments.input.stdin()])?;
     let of_one = [
         ("--out", arguments.out.is_some()),
         ("--state", arguments.state.is_some()),
@@ -31,7 +32,6 @@ pub(super) fn run(arguments: &BlindRequest, log: Log) -> Result<()> {
         Inputs::One(path) => Some(One::of(arguments, path.as_deref())?),
         Inputs::Many(_) => None,
     };
-    check_stdin(&options.key, &options.reading, &[arguments.input.stdin()])?;
     let loaded = keys::public(&options.key, &options.reading, log)?;
     keys::warn(options, &loaded.key.weaknesses(), log);
     let variant = arguments.variant.variant.into();

@@ -29,10 +29,10 @@ const LEAST: usize = 16;
 /// Signs.
 pub(super) fn run(arguments: &BlindSign, log: Log) -> Result<()> {
     let options = &arguments.key;
+    check_stdin(&options.key, &options.reading, &[arguments.input.stdin()])?;
     let files = Files::of::<Signing>(&arguments.input, arguments.out.as_deref(), |path| {
         Some(with_ending(path, SIGNATURE))
     })?;
-    check_stdin(&options.key, &options.reading, &[arguments.input.stdin()])?;
     let loaded = keys::private(&options.key, &options.reading, log)?;
     keys::warn(options, &loaded.key.weaknesses(), log);
     let variant: Variant = arguments.variant.variant.into();

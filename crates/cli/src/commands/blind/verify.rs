@@ -31,7 +31,6 @@ struct Names {
 pub(super) fn run(arguments: &BlindVerify, log: Log) -> Result<()> {
     let options = &arguments.key;
     let variant: Variant = arguments.variant.variant.into();
-    let names = names(arguments, variant)?;
     let is_stdin = |path: &Option<PathBuf>| path.as_deref().is_some_and(files::is_dash);
     let others = [
         arguments.input.stdin(),
@@ -39,6 +38,7 @@ pub(super) fn run(arguments: &BlindVerify, log: Log) -> Result<()> {
         ("its prefix", is_stdin(&arguments.prefix)),
     ];
     check_stdin(&options.key, &options.reading, &others)?;
+    let names = names(arguments, variant)?;
     let loaded = keys::public(&options.key, &options.reading, log)?;
     keys::warn(options, &loaded.key.weaknesses(), log);
     let key = blinding_key(options, &loaded, variant)?;
