@@ -21,7 +21,7 @@ use super::{
     usage::Usage,
 };
 use crate::{
-    Error, Result,
+    Result,
     hash::Hash,
     scheme::{Pss, SaltLen, SignatureScheme},
 };
@@ -67,18 +67,6 @@ pub(super) fn usage(algorithm: &AlgorithmIdentifierRef<'_>) -> Result<Usage> {
             _ => Ok(Usage::Any),
         },
         _ => content::check_algorithm(algorithm).map(|()| Usage::Any),
-    }
-}
-
-/// Refuses parameters that a modulus of `bits` bits has no room for: no signature has such a salt.
-pub(super) fn check_room(usage: &Usage, bits: usize) -> Result<()> {
-    match usage {
-        Usage::Pss(Some(pss)) => SignatureScheme::Pss(*pss).check(bits).map_err(|error| {
-            Error::invalid_key(format!(
-                "with the parameters that it asks for it signs nothing: {error}"
-            ))
-        }),
-        _ => Ok(()),
     }
 }
 

@@ -223,9 +223,7 @@ pub(super) fn pkcs8(der: &[u8], limits: Limits) -> Result<(PrivateKey, Usage)> {
     let info =
         PrivateKeyInfoRef::from_der(der).map_err(|error| damaged("PKCS#8 private key", error))?;
     let usage = algorithm::usage(&info.algorithm)?;
-    let key = pkcs1_private(info.private_key.as_bytes(), limits)?;
-    algorithm::check_room(&usage, key.bits())?;
-    Ok((key, usage))
+    Ok((pkcs1_private(info.private_key.as_bytes(), limits)?, usage))
 }
 
 pub(super) fn spki(der: &[u8], limits: Limits) -> Result<(PublicKey, Usage)> {
@@ -236,7 +234,5 @@ pub(super) fn spki(der: &[u8], limits: Limits) -> Result<(PublicKey, Usage)> {
         .subject_public_key
         .as_bytes()
         .ok_or_else(|| refused("this public key is damaged: its bits do not fill whole bytes"))?;
-    let key = pkcs1_public(inner, limits)?;
-    algorithm::check_room(&usage, key.bits())?;
-    Ok((key, usage))
+    Ok((pkcs1_public(inner, limits)?, usage))
 }

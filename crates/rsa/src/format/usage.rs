@@ -83,8 +83,8 @@ impl Usage {
     }
 }
 
-/// Whether parameters have a key's hashes, and a salt that is long enough for it. The longest salt is: a key that has
-/// no room for its own is not read.
+/// Whether parameters have a key's hashes, and a salt that is long enough for it. The longest salt that a key has room for
+/// is long enough: a key with less room than it asks for signs nothing.
 fn is_within(pss: &Pss, own: &Pss) -> bool {
     let is_long_enough = match pss.salt_len {
         SaltLen::Max => true,

@@ -204,9 +204,13 @@ impl Check<'_> {
             bits: key.bits(),
             primes: None,
             e: hex::encode(key.e()),
-            usage: match loaded.restrictions.is_none() {
-                true => usage_in_words(&loaded.usage),
-                false => loaded.restrictions.to_string(),
+            usage: match (loaded.usage.only(), loaded.restrictions.is_none()) {
+                (_, true) => usage_in_words(&loaded.usage),
+                (None, false) => loaded.restrictions.to_string(),
+                (Some(_), false) => {
+                    let usage = usage_in_words(&loaded.usage);
+                    format!("{usage}; {}", loaded.restrictions)
+                }
             },
             fingerprint: hex::encode(format::fingerprint(key)),
             rounds,
