@@ -43,8 +43,8 @@ impl Cpus {
         self.quota.is_some_and(|quota| quota < threads as f64)
     }
 
-    /// That a quota stopped a job's threads, with the operations per second over all samples, in which the pauses are; none
-    /// where there is no such quota.
+    /// That a quota stopped a job's threads, with the operations per second over all samples, in which the pauses are;
+    /// none where there is no such quota.
     pub(crate) fn pauses(
         self,
         job: &Job,
@@ -67,7 +67,8 @@ impl Cpus {
     }
 }
 
-/// Operations per second over all samples, of which each pair has the operations and their nanoseconds; none without time.
+/// Operations per second over all samples, of which each pair has the operations and their nanoseconds; none without
+/// time.
 pub(crate) fn over_all(job: &Job, samples: impl Iterator<Item = (u64, u64)>) -> Option<f64> {
     let (operations, ns) = samples.fold((0, 0), |sum, one| (sum.0 + one.0, sum.1 + one.1));
     // Calls that threads time themselves run side by side.

@@ -1,8 +1,8 @@
 //! Why no claim is judged by a cell: its figures are those of a busy machine, not of the engine.
 //!
-//! What was interrupted is left out and measured anew, but where it was much, what is left was disturbed as well. Threads
-//! that compute have a CPU each, or nearly so. And of a job that is shared among threads no number of them can be more times as fast
-//! than there are threads: where it seems so, the smaller number was disturbed.
+//! What was interrupted is left out and measured anew, but where it was much, what is left was disturbed as well.
+//! Threads that compute have a CPU each, or nearly so. And of a job that is shared among threads no number of them can
+//! be more times as fast than there are threads: where it seems so, the smaller number was disturbed.
 
 use rsalab_engines::{
     Job, Mode,
@@ -26,8 +26,8 @@ pub(super) struct CpuShare {
 }
 
 impl CpuShare {
-    /// Counted CPU time is rounded to hundredths of a second twice at either end of a block: four roundings, of which the deviations add in
-    /// quadrature.
+    /// Counted CPU time is rounded to hundredths of a second twice at either end of a block: four roundings, of which
+    /// the deviations add in quadrature.
     const ROUNDING_NS: f64 = 15e6;
 
     /// Of a cell whose threads keep so many CPUs busy; none where the system does not say.
@@ -36,8 +36,8 @@ impl CpuShare {
         let mut share = CpuShare::default();
         for block in &cell.digest.blocks {
             let cpu = block.cpu?;
-            // The threads of a text are started, and its result is compared, outside of its time: nobody has all CPUs then. What that
-            // takes of them is counted with the rest, so that short texts are judged mildly.
+            // The threads of a text are started, and its result is compared, outside of its time: nobody has all CPUs
+            // then. What that takes of them is counted with the rest, so that short texts are judged mildly.
             let at_work_ns = match is_text {
                 true => block.measured_ns,
                 false => block.elapsed_ns,
@@ -201,8 +201,12 @@ impl Evidence<'_> {
             .is_some_and(|(at_once, _)| CpuShare::of(cell, at_once).is_some_and(CpuShare::is_told));
         let all = self.single_threads?;
         (!is_told && all.is_told() && all.is_below(OF_ONE)).then(|| {
+            let cause = match self.cpus.filter(|cpus| cpus.throttles(1)) {
+                Some(cpus) => format!("{} stopped it", cpus.words()),
+                None => "the machine was busy".to_owned(),
+            };
             format!(
-                "the machine was busy: a thread had {:.0} % of a CPU in the whole study, and {} is too short to tell",
+                "{cause}: a thread had {:.0} % of a CPU in the whole study, and {} is too short to tell",
                 all.percent(),
                 cell.row.engine
             )
@@ -219,7 +223,13 @@ pub(super) fn single_threads(groups: &[Group]) -> Option<CpuShare> {
             Some(Cell { group, row, digest })
         })
     });
+    // Others may wait for a child or for a device.
+    let computes_here = |cell: &Cell<'_>| {
+        let ledger = cell.row.ledger.as_ref();
+        ledger.is_some_and(|ledger| ledger.clock == ClockOwner::Harness)
+    };
     cells
+        .filter(computes_here)
         .filter_map(|cell| {
             cell.should_have()?;
             CpuShare::of(cell, 1)

@@ -93,7 +93,8 @@ impl Evidence<'_> {
     }
 }
 
-/// Whether a saving in per cent comes up to a published one, which is rounded: by so many points, with its whole interval.
+/// Whether a saving in per cent comes up to a published one, which is rounded: by so many points, with its whole
+/// interval.
 pub(super) fn saves(saving: &Estimate, published: f64) -> Verdict {
     const POINTS: f64 = 5.0;
     let least = 100.0 * DRIFT;

@@ -243,7 +243,8 @@ impl Standing {
         match (is_any(claimed_ones), wrong) {
             (true, false) => Verdict::Holds,
             // The article calls one thread best for small texts because more do not help: that they do not hurt is no
-            // objection. The same goes for hyper-threads in the middle class. That they do not help must be known, though.
+            // objection. The same goes for hyper-threads in the middle class. That they do not help must be known,
+            // though.
             (true, true) if claimed == "one" && claimed_ones.contains(&true) => Verdict::Holds,
             (true, true) if claimed == "cores" && one.is_empty() && cores.contains(&true) => {
                 Verdict::Holds

@@ -143,9 +143,11 @@ impl Evidence<'_> {
     }
 }
 
-/// Entries of an id, a size and words, with sizes of a study in place of the published ones where it does not have all of these.
+/// Entries of an id, a size and words, with sizes of a study in place of the published ones where it does not have all
+/// of these.
 ///
-/// Of more than there are ids the smallest, the largest and those in the middle are taken. Ids that are left keep what was published.
+/// Of more than there are ids the smallest, the largest and those in the middle are taken. Ids that are left keep what
+/// was published.
 fn renamed(published: &[Entry], asked: &[usize]) -> Vec<Vec<String>> {
     let entries: Vec<Vec<String>> = published.iter().map(Entry::words).collect();
     let is_asked = |entry: &Vec<String>| asked.iter().any(|size| size.to_string() == entry[1]);

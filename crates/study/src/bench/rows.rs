@@ -201,8 +201,8 @@ impl<'a> Measurement<'a> {
             .collect()
     }
 
-    /// That there are too few values for an interval of the confidence that was asked for; of a bench that was stopped that is
-    /// no news.
+    /// That there are too few values for an interval of the confidence that was asked for; of a bench that was stopped
+    /// that is no news.
     fn lack_of_values(&self, figures: &Figures, ratio: Option<&Ratio>) -> Option<String> {
         /// What five launches reach.
         const LEAST: f64 = 0.9;

@@ -267,8 +267,8 @@ impl Plan {
     /// The plan at other sizes of the modulus.
     ///
     /// Where it has all of them, what it asks at these. Else, where several grids differ in nothing but the size and how it is measured, each
-    /// size is measured as the next larger one that was planned, or as the largest. Messages that do not fit a size are shorter in
-    /// proportion.
+    /// size is measured as the next larger one that was planned, or as the largest. Messages that do not fit a size are
+    /// shorter in proportion.
     pub fn with_bits(self, bits: &[usize]) -> Plan {
         let is_planned = |size: &usize| self.grids.iter().any(|grid| grid.bits.contains(size));
         if bits.iter().all(is_planned) {
@@ -364,8 +364,8 @@ impl Grid {
         !self.symbols.is_empty() || !self.messages.is_empty()
     }
 
-    /// The grid, with a grid of its own for each size that its message does not fit: there it is shorter in proportion, as it belongs to a
-    /// modulus of `planned` bits.
+    /// The grid, with a grid of its own for each size that its message does not fit: there it is shorter in proportion, as
+    /// it belongs to a modulus of `planned` bits.
     fn with_fitting_messages(self, planned: usize) -> Vec<Grid> {
         let Some(Message::Bits(message)) = self.message else {
             return vec![self];

@@ -185,8 +185,8 @@ pub(super) fn of_group(
 
 /// The engine that none of the others beats in the rounds that both were measured in, and its lead over each of them.
 ///
-/// Begins with the first of `ranked`, whose order is that of medians of everything: these move by what a round's ratio is
-/// free of, so that the two may contradict each other, and then the rounds are right.
+/// Begins with the first of `ranked`, whose order is that of medians of everything: these move by what a round's ratio
+/// is free of, so that the two may contradict each other, and then the rounds are right.
 fn leader(
     ranked: &[usize],
     ratio: impl Fn(usize, usize) -> Option<Ratio>,
@@ -221,7 +221,8 @@ fn differ_in_threads(one: &Job, other: &Job) -> bool {
         }
 }
 
-/// The thread count that speaks for a job: the largest that the CPUs run at once, or the least where all are beyond them.
+/// The thread count that speaks for a job: the largest that the CPUs run at once, or the least where all are beyond
+/// them.
 fn speaking_threads(
     counts: impl Iterator<Item = usize> + Clone,
     cpus: Option<Cpus>,
@@ -293,9 +294,9 @@ struct Gain<'a> {
 
 /// What the most threads that the CPUs run at once gain: with the leading engine, and how many others gain.
 ///
-/// The engine with the largest gain is not named: the largest of several noisy values is too large, the more so the noisier
-/// they are. The leading one is that with the largest product of both speeds, in which what makes a gain too large weighs as much as
-/// what makes it too small.
+/// The engine with the largest gain is not named: the largest of several noisy values is too large, the more so the
+/// noisier they are. The leading one is that with the largest product of both speeds, in which what makes a gain too
+/// large weighs as much as what makes it too small.
 fn gain(family: &[&Group], cpus: Option<Cpus>) -> Option<Finding> {
     let single = family.iter().find(|group| group.job.threads == 1)?;
     let counts = family.iter().map(|group| group.job.threads);

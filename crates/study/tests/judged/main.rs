@@ -1,5 +1,5 @@
-//! Sentences of reports, on planted data whose truth is known: what is said follows from what was compared, and is withheld
-//! where the data do not carry it.
+//! Sentences of reports, on planted data whose truth is known: what is said follows from what was compared, and is
+//! withheld where the data do not carry it.
 
 mod busy;
 mod findings;

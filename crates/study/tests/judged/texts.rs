@@ -167,8 +167,8 @@ fn a_text_of_one_block_keeps_one_thread_busy() {
     assert_ne!(case.verdict.words(), "not measurable here", "{case:?}");
 }
 
-/// Article (d)'s loop: one thread each, which another program shares a CPU with. The single messages are over too soon for their own
-/// CPU time to tell.
+/// Article (d)'s loop: one thread each, which another program shares a CPU with. The single messages are over too soon
+/// for their own CPU time to tell.
 #[test]
 fn a_busy_machine_decides_nothing_of_the_loop() {
     let ns = |job: &Job| 2e5 * job.text_blocks().max(1) as f64;
