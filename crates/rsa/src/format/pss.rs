@@ -48,7 +48,7 @@ pub(super) fn read(parameters: AnyRef<'_>) -> Result<Pss> {
     parameters
         .tag()
         .assert_eq(der::Tag::Sequence)
-        .map_err(|error| damaged(error.into()))?;
+        .map_err(damaged)?;
     let found = fields(parameters.value()).map_err(damaged)?;
     if found.trailer.is_some_and(|trailer| trailer != TRAILER_BC) {
         return Err(unsupported(
