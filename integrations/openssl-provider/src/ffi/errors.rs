@@ -10,7 +10,7 @@ use std::{
     mem,
 };
 
-use super::types::Dispatch;
+use super::types::{Dispatch, GetParams, OUTPUT_BUFFER_TOO_SMALL};
 use crate::memory::NO_MEMORY;
 
 /// What a core gave us at initialisation. Each copy of libcrypto in a process has a queue of its own.
@@ -20,7 +20,7 @@ pub(super) struct Core {
     new_error: Option<unsafe extern "C" fn(*const c_void)>,
     set_debug: Option<unsafe extern "C" fn(*const c_void, *const c_char, c_int, *const c_char)>,
     set_error: Option<unsafe extern "C" fn(*const c_void, u32, *const c_char, *mut c_void)>,
-    pub(super) get_params: Option<super::types::GetParams>,
+    pub(super) get_params: Option<GetParams>,
 }
 
 // SAFETY: the handle is OpenSSL's, which any thread may pass back to it.
@@ -46,7 +46,6 @@ const OF_OPENSSL: [(&str, u32); 11] = [
     (BAD_EXPONENT, RSA | 101),
     (NO_MEMORY, NO_MEMORY_LEFT),
 ];
-pub(super) const OUTPUT_BUFFER_TOO_SMALL: &str = "output buffer too small";
 pub(crate) const BAD_EXPONENT: &str = "bad e value";
 /// `ERR_R_OPERATION_FAIL` of a provider: "operation fail".
 const FAILED: u32 = PROVIDERS | 263 | 0b11 << 18;

@@ -70,7 +70,6 @@ impl Instance {
 /// As for [`Instance::of`], and it is not used again.
 pub(super) unsafe fn free(context: *mut c_void) {
     // SAFETY: the caller's promise: this is the count that `into_raw` gave away.
-    guard((), || {
-        drop(unsafe { Arc::from_raw(context.cast::<Instance>()) })
-    });
+    let instance = unsafe { Arc::from_raw(context.cast::<Instance>()) };
+    guard((), || drop(instance));
 }

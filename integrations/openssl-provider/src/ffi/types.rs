@@ -6,8 +6,10 @@ use std::{
     slice,
 };
 
-use super::errors::OUTPUT_BUFFER_TOO_SMALL;
 use crate::memory;
+
+/// What a failure begins with that has OpenSSL's number for it.
+pub(super) const OUTPUT_BUFFER_TOO_SMALL: &str = "output buffer too small";
 
 /// `OSSL_DISPATCH`: a function's number and the function.
 #[repr(C)]
