@@ -5,7 +5,7 @@ use std::{num::NonZero, thread};
 use rsalab_reserve::on_threads;
 use rsalab_rsa::{
     PrivateKey,
-    format::{Content, Loaded, Restrictions, Usage},
+    format::{Annotations, Content, Loaded, Restrictions, Usage},
     generate::{DEFAULT_EXPONENT, Generation, PublicExponent},
     random::WorkerRng,
 };
@@ -59,6 +59,7 @@ fn handle(key: PrivateKey) -> *mut PrivateKeyHandle {
         usage: Usage::Any,
         encryption: None,
         restrictions: Restrictions::default(),
+        annotations: Annotations::default(),
         content: Content::Pkcs8,
     })
 }

@@ -6,8 +6,9 @@ use rsalab_rsa::{
     Backend, BlockRunner, CpuBackend, Pooled, Prepared, PrivateKey, PublicKey,
     blind::token_key,
     format::{
-        Encoding, Limits, Loaded, PrivateFormat, PublicFormat, encode_encrypted,
-        encode_private_for, encode_public_for, load_private_within, load_public_within,
+        Annotations, Encoding, Limits, Loaded, PrivateFormat, PublicFormat,
+        encode_encrypted_annotated, encode_private_annotated, encode_public_for,
+        load_private_within, load_public_within,
     },
     random::SystemRng,
 };
@@ -216,6 +217,8 @@ pub unsafe extern "C" fn rsalab_private_key_public(
             key: own.key.public().clone(),
             usage: own.usage.clone(),
             restrictions: own.restrictions.clone(),
+            // The attributes are those of the private half.
+            annotations: Annotations::default(),
             content: own.content,
             encryption: own.encryption.clone(),
         })]);
@@ -324,16 +327,27 @@ pub unsafe extern "C" fn rsalab_private_key_write(
         };
         let own = &key.key.loaded;
         let written = match password {
-            None => encode_private_for(&own.key, &own.usage, structure, encoding)?,
+            None => encode_private_annotated(
+                &own.key,
+                &own.usage,
+                &own.annotations,
+                structure,
+                encoding,
+            )?,
             Some(_) if structure == PrivateFormat::Pkcs1 => {
                 return Err(Failure::new(
                     Status::Argument,
                     "PKCS#1 takes no password; take PKCS#8",
                 ));
             }
-            Some(password) => {
-                encode_encrypted(&own.key, &own.usage, password, encoding, &mut SystemRng)?
-            }
+            Some(password) => encode_encrypted_annotated(
+                &own.key,
+                &own.usage,
+                &own.annotations,
+                password,
+                encoding,
+                &mut SystemRng,
+            )?,
         };
         out.put(&written, "bytes")
     })

@@ -150,7 +150,10 @@ impl From<rsalab_rsa::Error> for Failure {
     fn from(error: rsalab_rsa::Error) -> Self {
         use rsalab_rsa::Error;
         let status = match error {
-            Error::InvalidKey { .. } | Error::KeySize { .. } | Error::Format { .. } => Status::Key,
+            Error::InvalidKey { .. }
+            | Error::KeySize { .. }
+            | Error::Format { .. }
+            | Error::Several { .. } => Status::Key,
             Error::Unsupported { .. } => Status::Unsupported,
             Error::PasswordMissing => Status::PasswordMissing,
             Error::PasswordWrong => Status::PasswordWrong,

@@ -2,36 +2,43 @@
 //!
 //! e d - 1 is a multiple of the order of every g, and even. g raised to its odd part, and squared as often as it has a factor
 //! of two, is 1 in the end; for at least half of all g the value before the first 1 is a square root of 1 other than -1, which
-//! shares one prime with n (Miller 1976; NIST SP 800-56B rev. 2, appendix C.2). All lanes of a kernel try their own g at once.
+//! shares a prime with n, and not all (Miller 1976; NIST SP 800-56B rev. 2, appendix C.2). All lanes of a kernel try their own g at once. Of
+//! more primes than two each root splits what it can, until all factors are prime.
 
+use crate::candidate::Tester;
 use crate::declassify::declassify;
-use crate::integer::{Bytes, gcd, quotient, shift_right, trailing_zeros};
+use crate::integer::{
+    Bytes, bits_vartime, compare_vartime, gcd, quotient, shift_right, trailing_zeros,
+};
 use crate::limbs::aligned::Aligned;
 use crate::limbs::{Modulus, Nat, words};
 use crate::power::Raise;
 use crate::{CheckedPublicKey, Error, Kernel, random};
 use zeroize::Zeroizing;
 
-/// Batches of bases before n is taken for no product of two odd primes. Each base of a key fails with a probability of a
-/// half at most.
+/// Batches of bases in a row that split nothing before n is taken for no product of odd primes. Each base of a key fails with a probability of
+/// a half at most, as long as two primes are together.
 const BATCHES: usize = 16;
 /// Squares that are computed in one call.
 const STRIDE: u64 = 64;
 
 const NOT_OF_N: Error = Error::InconsistentKey("e d is not 1 modulo the order of n");
 
-/// p > q of n = p q, each in half the bytes of n, rounded up. For a key without its primes, once, when it is read.
+/// The primes of n, the largest first, each as long as it is. For a key without its primes, once, when it is read.
 ///
-/// The time depends on how many twos divide e d - 1 and on how many bases were tried, and on nothing else of d.
+/// If there are more than `most`, the search ends when that is known: then more than `most` factors are returned, which need not be prime.
+///
+/// The time depends on how many twos divide e d - 1, on how many bases were tried, and on the number of primes and their lengths, and on nothing
+/// else of d.
 ///
 /// # Errors
-/// [`Error::InconsistentKey`] if e and d do not belong to n or n is no product of two odd primes of half its length;
-/// [`Error::Randomness`].
+/// [`Error::InconsistentKey`] if e and d do not belong to n or n is no product of different odd primes; [`Error::Randomness`].
 pub fn recover_primes(
     public: &CheckedPublicKey,
     d: &[u8],
+    most: usize,
     kernel: Kernel,
-) -> Result<(Bytes, Bytes), Error> {
+) -> Result<Vec<Bytes>, Error> {
     let (modulus, exponent) = (public.modulus(), public.exponent());
     let d = Nat::from_be(d);
     if declassify(words::is_zero(&d)) || words::bits_vartime(&d) > modulus.bits() {
@@ -52,13 +59,21 @@ pub fn recover_primes(
     let bits = modulus.bits() + words::bits_vartime(&exponent);
     let mut odd_part = multiple;
     shift_right(&mut odd_part, twos);
-    for _ in 0..BATCHES {
-        if let Some(root) = root_of_one(&modulus, &odd_part, bits, twos, kernel)? {
-            return split(&modulus, root);
+    let mut factors = Factors::new(&modulus);
+    let mut barren = 0;
+    while barren < BATCHES {
+        let root = root_of_one(&modulus, &odd_part, bits, twos, kernel)?;
+        let has_split = root.is_some_and(|root| factors.split(&root));
+        match has_split {
+            false => barren += 1,
+            true if factors.len() > most || factors.test(kernel)? => {
+                return Ok(factors.into_sorted());
+            }
+            true => barren = 0,
         }
     }
     Err(Error::InconsistentKey(
-        "n is not a product of two odd primes",
+        "n is not a product of different odd primes",
     ))
 }
 
@@ -211,30 +226,94 @@ fn random_bases(modulus: &Modulus, items: usize) -> Result<Zeroizing<Vec<u64>>, 
     Ok(Zeroizing::new(bases))
 }
 
-/// The primes, of a root r of 1: gcd(r - 1, n) is one of them.
-fn split(modulus: &Modulus, root: Nat) -> Result<(Bytes, Bytes), Error> {
-    let len = modulus.bits().div_ceil(8);
-    let half = modulus.bits().div_ceil(2).div_ceil(8);
-    let mut less = root;
-    words::sub_assign(&mut less, &Nat::from_word(1, modulus.limbs()));
-    let n = Nat::from_limbs(modulus.n()).to_be(len);
-    let one_prime = gcd(&less.to_be(len), &n);
-    let other = quotient(&n, &one_prime);
-    let [one_prime, other] = [one_prime, other].map(|prime| {
-        let (above, kept) = prime.split_at(prime.len() - half);
-        let fits = above.iter().fold(0, |seen, byte| seen | byte) == 0;
-        fits.then(|| Zeroizing::new(kept.to_vec()))
-    });
-    let (Some(one_prime), Some(other)) = (one_prime, other) else {
-        return Err(Error::InconsistentKey(
-            "its primes, which it does not name, are not two of half the length of n",
-        ));
-    };
-    // Which of them is the larger is a convention, and no secret once both are known.
-    Ok(match crate::integer::is_less(&one_prime, &other) {
-        true => (other, one_prime),
-        false => (one_prime, other),
-    })
+/// Rounds of the Miller-Rabin test for each factor. What they take for a prime by chance gives parameters that contradict d.
+const ROUNDS: usize = 4;
+
+/// Factors of n whose product it is.
+struct Factors {
+    primes: Vec<Bytes>,
+    untested: Vec<Bytes>,
+}
+
+impl Factors {
+    fn new(modulus: &Modulus) -> Factors {
+        let n = Nat::from_limbs(modulus.n()).to_be(modulus.bits().div_ceil(8));
+        Factors {
+            primes: Vec::new(),
+            untested: vec![n],
+        }
+    }
+
+    fn len(&self) -> usize {
+        self.primes.len() + self.untested.len()
+    }
+
+    /// Splits what a root r of 1 splits: gcd(r - 1, f) is a factor of f, which is neither 1 nor f if r is 1 modulo one of its primes and -1
+    /// modulo another. Returns whether it has.
+    fn split(&mut self, root: &Nat) -> bool {
+        let mut less = root.clone();
+        let limbs = less.len();
+        words::sub_assign(&mut less, &Nat::from_word(1, limbs));
+        let less = less.to_be(8 * limbs);
+        let before = self.untested.len();
+        let factors = std::mem::take(&mut self.untested);
+        for factor in factors {
+            let divisor = significant(&gcd(&less, &factor));
+            let other = significant(&quotient(&factor, &divisor));
+            // Neither is 1.
+            match divisor.len() < factor.len() || other.len() < factor.len() {
+                true if divisor[..] != [1] && other[..] != [1] => {
+                    self.untested.extend([divisor, other]);
+                }
+                _ => self.untested.push(factor),
+            }
+        }
+        self.untested.len() > before
+    }
+
+    /// Tests the factors. Returns whether all are prime.
+    fn test(&mut self, kernel: Kernel) -> Result<bool, Error> {
+        let mut composite = Vec::new();
+        for factor in std::mem::take(&mut self.untested) {
+            match is_prime(&factor, kernel)? {
+                true => self.primes.push(factor),
+                false => composite.push(factor),
+            }
+        }
+        self.untested = composite;
+        Ok(self.untested.is_empty())
+    }
+
+    /// Which of them is the largest is a convention, and no secret once they are known.
+    fn into_sorted(self) -> Vec<Bytes> {
+        let mut all = self.primes;
+        all.extend(self.untested);
+        all.sort_by(|a, b| compare_vartime(b, a));
+        all
+    }
+}
+
+/// The number without leading zeros: how long a prime is is no secret.
+fn significant(number: &[u8]) -> Bytes {
+    let zeros = number.len() - bits_vartime(number).div_ceil(8);
+    Zeroizing::new(number[zeros..].to_vec())
+}
+
+fn is_prime(factor: &[u8], kernel: Kernel) -> Result<bool, Error> {
+    let mut tester = Tester::new(kernel, factor.len());
+    let mut bases = Zeroizing::new(vec![0; ROUNDS * factor.len()]);
+    random::fill(&mut bases)?;
+    for base in bases.chunks_exact_mut(factor.len()) {
+        // Below the factor, and neither 0 nor 1.
+        base[0] &= factor[0] >> 1;
+        if let Some(last) = base.last_mut() {
+            *last |= 2;
+        }
+    }
+    let candidates = Zeroizing::new(factor.repeat(ROUNDS));
+    let mut passed = [false; ROUNDS];
+    tester.round(&candidates, &bases, &mut passed)?;
+    Ok(passed == [true; ROUNDS])
 }
 
 #[cfg(test)]
@@ -279,9 +358,52 @@ mod tests {
                 let kernel = Kernel::named(kernel.name).expect("it is available");
                 let [n, e, d] = [&n, &e, &d].map(BigUint::to_bytes_be);
                 let public = CheckedPublicKey::new(&n, &e).expect("it is one");
-                let (larger, smaller) = recover_primes(&public, &d, kernel).expect("a key");
-                let found = [larger, smaller].map(|prime| BigUint::from_bytes_be(&prime));
+                let found = recover_primes(&public, &d, 5, kernel).expect("a key");
+                let found: Vec<BigUint> = found
+                    .iter()
+                    .map(|prime| BigUint::from_bytes_be(prime))
+                    .collect();
                 assert_eq!(found, [p.clone().max(q.clone()), p.clone().min(q.clone())]);
+            }
+        }
+    }
+
+    /// Primes of 128 bits, the largest first.
+    fn more_primes(count: usize) -> Vec<BigUint> {
+        let mut next: BigUint = (BigUint::from(1_u8) << 128) - BigUint::from(1_u8);
+        let mut primes = Vec::new();
+        while primes.len() < count {
+            if is_prime(&next) {
+                primes.push(next.clone());
+            }
+            next -= 2_u8;
+        }
+        primes
+    }
+
+    #[test]
+    fn all_primes_of_a_key_come_back() {
+        let one = BigUint::from(1_u8);
+        let e = BigUint::from(65537_u32);
+        for count in 3..=6 {
+            let primes = more_primes(count);
+            let n: BigUint = primes.iter().product();
+            let phi: BigUint = primes.iter().map(|prime| prime - &one).product();
+            let d = e.modinv(&phi).expect("coprime");
+            let [bytes, e, d] = [&n, &e, &d].map(BigUint::to_bytes_be);
+            let public = CheckedPublicKey::new(&bytes, &e).expect("it is one");
+            for kernel in kernels().iter().filter(|kernel| kernel.available.is_ok()) {
+                let kernel = Kernel::named(kernel.name).expect("it is available");
+                let found = recover_primes(&public, &d, 5, kernel).expect("a key");
+                let found: Vec<BigUint> = found
+                    .iter()
+                    .map(|prime| BigUint::from_bytes_be(prime))
+                    .collect();
+                assert_eq!(found.iter().product::<BigUint>(), n);
+                match count {
+                    6 => assert!(found.len() > 5),
+                    _ => assert_eq!(found, primes),
+                }
             }
         }
     }
@@ -295,7 +417,7 @@ mod tests {
         let refused = |n: &BigUint, e: &BigUint, d: &BigUint| {
             let [n, e, d] = [n, e, d].map(BigUint::to_bytes_be);
             let public = CheckedPublicKey::new(&n, &e).expect("it is one");
-            let error = recover_primes(&public, &d, Kernel::auto()).expect_err("it is no key");
+            let error = recover_primes(&public, &d, 5, Kernel::auto()).expect_err("it is no key");
             assert!(matches!(error, Error::InconsistentKey(_)), "{error}");
         };
         let n = &p * &q;
@@ -304,6 +426,10 @@ mod tests {
         refused(&n, &e, &BigUint::ZERO);
         refused(&n, &e, &one);
         refused(&n, &e, &(&n << 8));
+        // The square of a prime has no other root of one.
+        let square = &p * &p * &q;
+        let order = &p * (&p - &one) * (&q - &one);
+        refused(&square, &e, &e.modinv(&order).expect("coprime"));
         // A prime, whose order e and d may well fit, has no two factors.
         let mut prime: BigUint = (BigUint::from(1_u8) << 511) + &one;
         while !is_prime(&prime) || e.modinv(&(&prime - &one)).is_none() {
@@ -323,7 +449,7 @@ mod tests {
         let [n, e, d] = [&p * &q, e, d].map(|number| number.to_bytes_be());
         let public = CheckedPublicKey::new(&n, &e).expect("it is one");
         CALLS.set(0);
-        recover_primes(&public, &d, Kernel::auto()).expect_err("no base comes to 1");
+        recover_primes(&public, &d, 5, Kernel::auto()).expect_err("no base comes to 1");
         assert!(CALLS.get() <= 10, "{}", CALLS.get());
 
         // Keys whose primes have as many, all in one and in both.
@@ -348,8 +474,8 @@ mod tests {
             let [n, e, d] = [&(p * q), &e, &d].map(BigUint::to_bytes_be);
             let public = CheckedPublicKey::new(&n, &e).expect("it is one");
             CALLS.set(0);
-            let (larger, _) = recover_primes(&public, &d, Kernel::auto()).expect("a key");
-            assert_eq!(BigUint::from_bytes_be(&larger), *p.max(q));
+            let found = recover_primes(&public, &d, 5, Kernel::auto()).expect("a key");
+            assert_eq!(BigUint::from_bytes_be(&found[0]), *p.max(q));
             // A few batches, of which each goes through strides square by square for each of its bases at most.
             assert!(CALLS.get() < 200, "{}", CALLS.get());
         }

@@ -39,6 +39,7 @@ impl Class {
             | E::KeySize { .. }
             | E::Format { .. }
             | E::Unsupported { .. }
+            | E::Several { .. }
             | E::PasswordMissing
             | E::PasswordWrong
             | E::Restricted { .. } => Class::Input,

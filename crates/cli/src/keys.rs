@@ -7,8 +7,8 @@ use std::{fs::File, io, path::Path};
 
 use rsalab_rsa::{
     CpuBackend, Error, PrivateKey, PublicKey,
-    format::{self, Encryption, Limits, Loaded, Purpose, Usage},
-    keys::Weakness,
+    format::{self, Encryption, Limits, Loaded, Purpose, Reading, Usage},
+    keys::{MAX_BITS, Weakness},
     primality::ROUNDS_BEFORE_USE,
     random::SystemRng,
     scheme::EncryptionScheme,
@@ -25,8 +25,8 @@ use crate::{
 
 /// The public key in a file; of a private key or a certificate, its public half. Its modulus is examined.
 pub(crate) fn public(path: &Path, reading: &KeyFileOptions, log: Log) -> Result<Loaded<PublicKey>> {
-    let loaded = load(path, reading, |bytes, password| {
-        let loaded = format::load_public_within(bytes, password, limits(reading))?;
+    let loaded = load(path, reading, |bytes, reading| {
+        let loaded = format::load_public_with(bytes, reading)?;
         loaded.key.check_modulus()?;
         Ok(loaded)
     })
@@ -44,8 +44,8 @@ pub(crate) fn private(
     reading: &KeyFileOptions,
     log: Log,
 ) -> Result<Loaded<PrivateKey>> {
-    let loaded = load(path, reading, |bytes, password| {
-        let loaded = format::load_private_within(bytes, password, limits(reading))?;
+    let loaded = load(path, reading, |bytes, reading| {
+        let loaded = format::load_private_with(bytes, reading)?;
         loaded.key.check_primes(ROUNDS_BEFORE_USE, &mut SystemRng)?;
         Ok(loaded)
     })
@@ -79,8 +79,8 @@ const ENCRYPT_ANEW: &str =
     "'rsalab key convert FILE --format pkcs8-encrypted --out NEW' encrypts it anew";
 
 /// How long the modulus of a key may be.
-pub(crate) fn limits(reading: &KeyFileOptions) -> Limits {
-    match reading.large_keys {
+fn limits(options: &KeyFileOptions) -> Limits {
+    match options.large_keys {
         true => Limits::NONE,
         false => Limits::QUICK,
     }
@@ -161,10 +161,10 @@ pub(crate) fn warn(options: &KeyOptions, weaknesses: &[Weakness], log: Log) {
 /// Reads a key from a file, and asks for its password if it needs one that no file holds.
 pub(crate) fn load<K>(
     path: &Path,
-    reading: &KeyFileOptions,
-    load: impl Fn(&[u8], Option<&[u8]>) -> Result<K, Error>,
+    options: &KeyFileOptions,
+    load: impl Fn(&[u8], &Reading<'_>) -> Result<K, Error>,
 ) -> Result<K> {
-    let password_is_stdin = reading.password_file.as_deref().is_some_and(files::is_dash);
+    let password_is_stdin = options.password_file.as_deref().is_some_and(files::is_dash);
     if files::is_dash(path) && password_is_stdin {
         let what = "the key and its password cannot both be standard input";
         return Err(Failure::new(Class::Usage, what).advice("name a file for one of them"));
@@ -177,26 +177,36 @@ pub(crate) fn load<K>(
         let what = format!("cannot read the key {}", files::name(Some(path)));
         Failure::io(what, error)
     })?;
-    let given = reading.password_file.as_deref();
+    let given = options.password_file.as_deref();
     let password = given.map(passwords::from_file).transpose()?;
-    let mut loaded = load(&bytes, password.as_ref().map(|password| &password[..]));
+    let reading = |password| Reading {
+        password,
+        limits: limits(options),
+        name: options.kid.as_deref(),
+    };
+    let mut loaded = load(
+        &bytes,
+        &reading(password.as_ref().map(|password| &password[..])),
+    );
     if given.is_none() && matches!(loaded, Err(Error::PasswordMissing)) {
         let typed = passwords::of_key(path, "--password-file")?;
-        loaded = load(&bytes, Some(&typed));
+        loaded = load(&bytes, &reading(Some(&typed)));
     }
     let oddity = password
         .as_deref()
         .and_then(|password| passwords::oddity(password));
-    loaded.map_err(|error| unusable(path, given, oddity, error))
+    let name = files::name(Some(path));
+    loaded.map_err(|error| unusable(&name, options, oddity, error))
 }
 
-fn unusable(
-    path: &Path,
-    password_file: Option<&Path>,
+/// A key that cannot be used, with what helps against it.
+pub(crate) fn unusable(
+    name: &str,
+    options: &KeyFileOptions,
     oddity: Option<&str>,
     error: Error,
 ) -> Failure {
-    let advice = match (&error, password_file) {
+    let advice = match (&error, options.password_file.as_deref()) {
         (Error::PasswordWrong, Some(file)) => {
             let name = file.display();
             Some(match oddity {
@@ -205,15 +215,18 @@ fn unusable(
             })
         }
         (Error::PasswordWrong, None) => Some("try again with another password".to_owned()),
-        (Error::KeySize { bits, .. }, _) if *bits > Limits::QUICK.most_bits => {
+        (Error::KeySize { bits, .. }, _)
+            if !options.large_keys && (Limits::QUICK.most_bits + 1..=MAX_BITS).contains(bits) =>
+        {
             Some("add --large-keys to use it nevertheless, which takes seconds".to_owned())
         }
+        (Error::Several { .. }, _) => Some(
+            "choose one with --kid, by a JSON Web Key's kid or by a name that 'rsalab key check' shows"
+                .to_owned(),
+        ),
         _ => None,
     };
-    let failure = Failure::step(
-        format!("cannot use {} as a key", files::name(Some(path))),
-        error,
-    );
+    let failure = Failure::step(format!("cannot use {name} as a key"), error);
     match advice {
         Some(advice) => failure.advice(advice),
         None => failure,

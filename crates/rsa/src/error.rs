@@ -46,6 +46,12 @@ pub enum Error {
         /// What the file says, and what was to be done.
         reason: String,
     },
+    /// A file of several keys, of which one is needed.
+    #[error("this file holds {keys} keys that may be meant, and one is needed")]
+    Several {
+        /// How many.
+        keys: usize,
+    },
     /// A scheme, or its parameters, that the key or the message does not allow.
     #[error("{reason}")]
     Scheme {

@@ -7,17 +7,22 @@
 //! | the algorithm of a key | RFC 4055, 8702 | `algorithm` |
 //! | the parameters of keys for RSASSA-PSS or RSAES-OAEP alone | RFC 4055 | `pss`, `oaep` |
 //! | the public key of a certificate | RFC 5280 | `certificate` |
-//! | JSON Web Keys | RFC 7517, RFC 7518 | [`jwk`] |
+//! | JSON Web Keys, sets, lists and streams of them | RFC 7517, RFC 7518 | [`jwk`] |
 //! | OpenSSH's own | its PROTOCOL.key | [`openssh`] |
 //! | what a key is for, as its algorithm says | RFC 4055 | `usage` |
+//! | lines of `authorized_keys` | sshd(8) | `authorized_keys` |
+//! | which key of several is meant | | `several` |
 //! | what a key is for, as its file says | RFC 7517, RFC 5280 | `restrictions` |
+//! | what else a file has, and is kept | | `annotations` |
 //!
 //! Reading finds out by itself which of them it is given, and says in a sentence what else it was given; it takes DER to the
 //! letter, at most [`MAX_FILE_LEN`] bytes, and no key whose numbers contradict each other. Writing is byte for byte what
 //! OpenSSL writes.
 
 mod algorithm;
+mod annotations;
 mod armour;
+mod authorized_keys;
 mod certificate;
 mod content;
 mod encrypted;
@@ -30,6 +35,7 @@ mod pkcs;
 mod pss;
 mod refusal;
 mod restrictions;
+mod several;
 mod structure;
 mod texts;
 mod usage;
@@ -38,15 +44,24 @@ use sha2::{Digest, Sha256};
 
 use crate::PublicKey;
 
+pub use annotations::{Annotations, INSECURE};
 pub use content::Content;
-pub use encrypted::{Encryption, encode as encode_encrypted};
-pub use input::{Encoding, Limits, MAX_FILE_LEN, PrivateFormat, PublicFormat, read};
-pub use load::{
-    Loaded, decode_private, decode_public, load_private, load_private_within, load_public,
-    load_public_within,
+pub use encrypted::{
+    Encryption, encode as encode_encrypted, encode_annotated as encode_encrypted_annotated,
 };
-pub use pkcs::{encode_private, encode_private_for, encode_public, encode_public_for};
+pub use input::{
+    Encoding, Key, Limits, MAX_FILE_LEN, MAX_SET_LEN, Place, PrivateFormat, PublicFormat, Reading,
+    read,
+};
+pub use load::{
+    Loaded, decode_private, decode_public, load_each, load_private, load_private_with,
+    load_private_within, load_public, load_public_with, load_public_within,
+};
+pub use pkcs::{
+    encode_private, encode_private_annotated, encode_private_for, encode_public, encode_public_for,
+};
 pub use restrictions::{Purpose, Restrictions};
+pub use several::Found;
 pub use texts::is_key_text;
 pub use usage::Usage;
 

@@ -9,11 +9,13 @@
 mod check;
 mod private;
 mod public;
+mod shared;
 mod weakness;
 
 pub use private::PrivateKey;
 pub use public::PublicKey;
 pub use rsalab_arith::{OtherPrime, PrivateParts};
+pub use shared::{Sharing, shared_factors};
 pub use weakness::Weakness;
 
 /// The shortest modulus, in bits. Anything below 2048 is for study only.

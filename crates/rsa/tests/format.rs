@@ -8,9 +8,9 @@ use std::{
 use rsalab_rsa::{
     Error, PrivateKey,
     format::{
-        Encoding, MAX_FILE_LEN, PrivateFormat, PublicFormat, Restrictions, Usage, decode_private,
-        decode_public, encode_encrypted, encode_private, encode_public, fingerprint, jwk, openssh,
-        read,
+        Annotations, Encoding, MAX_FILE_LEN, PrivateFormat, PublicFormat, Restrictions, Usage,
+        decode_private, decode_public, encode_encrypted, encode_private, encode_public,
+        fingerprint, jwk, openssh, read,
     },
     generate::{DEFAULT_EXPONENT, Generation, PublicExponent, generate_strict},
     hash::Hash,
@@ -419,11 +419,16 @@ fn other_programs_read_what_we_write() {
 
         write(
             "key.jwk",
-            jwk::private(&key, &Restrictions::default(), None).as_bytes(),
+            jwk::private(&key, &Restrictions::default(), &Annotations::default()).as_bytes(),
         );
         write(
             "public.jwk",
-            jwk::public(key.public(), &Restrictions::default()).as_bytes(),
+            jwk::public(
+                key.public(),
+                &Restrictions::default(),
+                &Annotations::default(),
+            )
+            .as_bytes(),
         );
         write("plain", &plain);
         let reader = "

@@ -5,8 +5,8 @@ use rsalab_rsa::{
     CpuBackend, Error, OtherPrime, PrivateKey, PrivateParts, PublicKey,
     backend::{Backend, Status},
     format::{
-        Encoding, PrivateFormat, Restrictions, decode_private, encode_private, jwk, load_private,
-        openssh,
+        Annotations, Encoding, PrivateFormat, Restrictions, decode_private, encode_private, jwk,
+        load_private, openssh,
     },
     generate::{Generation, PublicExponent, most_primes},
     keys::MAX_PRIMES,
@@ -148,7 +148,7 @@ fn every_format_that_can_say_it_keeps_all_primes() {
                 assert_eq!(encode_private(&read, format, encoding), written);
             }
         }
-        let written = jwk::private(key, &Restrictions::default(), None);
+        let written = jwk::private(key, &Restrictions::default(), &Annotations::default());
         let read = load_private(written.as_bytes(), None).unwrap().key;
         assert_eq!((read.d(), primes(&read)), (key.d(), primes(key)));
         let Err(Error::Format { reason }) = openssh::private(key, "") else {

@@ -6,6 +6,8 @@ use clap::{Args, Subcommand, ValueEnum};
 use rsalab_engines::Exponent;
 use rsalab_study::plan::Seed;
 
+use crate::exit::{Class, Failure, Result};
+
 use super::{
     shared::{JsonOption, KernelOption, KeyFileOptions, OutOption, ThreadsOption},
     values::{bits, exponent, within},
@@ -34,6 +36,7 @@ Examples:
   rsalab keygen --out key.pem --public-out public.pem
   rsalab keygen --count 100000 --out keys
   rsalab keygen --count 1000 --format openssh --public --out host-keys.tar
+  rsalab keygen --names hosts.txt --format openssh --public --out host-keys/
   rsalab keygen --count 50 --format jwk --out - | gzip > keys.jsonl.gz
   rsalab keygen --format pkcs8-encrypted --password-file secret.txt --out key.pem
   rsalab keygen --engine ippcp --count 100 --out keys
@@ -48,9 +51,12 @@ pub(crate) struct Keygen {
     /// The public exponent: odd, from 3; or 'random', one as long as the modulus for each key.
     #[arg(long, short, value_name = "E", default_value = "65537", value_parser = exponent)]
     pub(crate) e: Exponent,
-    /// How many keys.
-    #[arg(long, value_name = "N", default_value_t = 1, value_parser = within(KEYS))]
-    pub(crate) count: u64,
+    /// How many keys; 1 if not given, or as many as --names lists.
+    #[arg(long, value_name = "N", value_parser = within(KEYS))]
+    pub(crate) count: Option<u64>,
+    /// A file of names, one a line, for the files of the keys; OpenSSH's keys have them as a comment, JSON Web Keys as their kid.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) names: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) threads: ThreadsOption,
     /// Where private keys go: a file for one, a folder for several (or 'DIR/'), FILE.tar, or '-' for standard output.
@@ -113,9 +119,23 @@ pub(crate) enum KeyFormat {
     JwkSet,
     /// OpenSSH's own format.
     Openssh,
+    /// A public key's DNS record for DKIM, as a zone file has it; of 'key public' alone.
+    Dkim,
 }
 
 impl KeyFormat {
+    /// Refuses a format that has no private keys.
+    pub(crate) fn check_private(self) -> Result<()> {
+        match self {
+            KeyFormat::Dkim => Err(Failure::new(
+                Class::Usage,
+                "--format dkim is of public keys, and this command writes private ones",
+            )
+            .advice("write the record with 'rsalab key public --format dkim'")),
+            _ => Ok(()),
+        }
+    }
+
     /// As it is typed.
     pub(crate) fn name(self) -> String {
         let value = self.to_possible_value().expect("no format is hidden");
@@ -134,15 +154,18 @@ pub(crate) enum Key {
 /// Check keys: what they are, and what is invalid or weak about them
 ///
 /// Of a private key every relation between its numbers is checked and its primes are tested; of a public key the modulus is
-/// examined. Each file gets a verdict: good, weak, wrong, unsupported (a key that rsalab does not work with) or unreadable.
-/// Exit code 3: one of them is wrong, unsupported or no key at all, or, with --strict, weak. Exit code 5: a file could not be read.
+/// examined; of all keys together, whether two share a prime. Each key of each file gets a verdict: good, weak, wrong, unsupported (a key that
+/// rsalab does not work with) or unreadable.
+///
+/// Exit code 3: one of them is wrong, unsupported (where its file has no RSA key) or no key at all, or, with --strict, weak. Exit code 5: a
+/// file could not be read.
 #[derive(Args)]
 #[command(after_long_help = "\
 Examples:
   rsalab key check key.pem
   rsalab key check *.pem --strict --json")]
 pub(crate) struct KeyCheck {
-    /// Keys, private or public, or certificates.
+    /// Keys, private or public, certificates, sets of JSON Web Keys, or lines of authorized_keys.
     #[arg(value_name = "FILE", required = true)]
     pub(crate) files: Vec<PathBuf>,
     /// Refuse weak keys: too short, of too small an exponent, or easy to factor.
@@ -167,7 +190,8 @@ pub(crate) struct KeyCheck {
 #[command(after_long_help = "\
 Examples:
   rsalab key public key.pem
-  rsalab key public certificate.pem --format openssh --out key.pub")]
+  rsalab key public certificate.pem --format openssh --out key.pub
+  rsalab key public key.pem --format dkim")]
 pub(crate) struct KeyPublic {
     /// A private key, a public key or a certificate.
     #[arg(value_name = "FILE")]

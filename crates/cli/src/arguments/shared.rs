@@ -100,6 +100,9 @@ pub(crate) struct KeyFileOptions {
     /// Accept keys of more than 8192 bits, up to 16384, which take seconds to read and to use.
     #[arg(long)]
     pub(crate) large_keys: bool,
+    /// Of a file with several keys, which one: a JSON Web Key's kid, or one of the names that 'rsalab key check' shows.
+    #[arg(long, value_name = "ID")]
+    pub(crate) kid: Option<String>,
 }
 
 /// What every measurement takes.

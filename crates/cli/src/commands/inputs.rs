@@ -93,23 +93,41 @@ pub(super) fn check_stdin(key: &Path, reading: &KeyFileOptions, others: &[Source
     }
 }
 
+/// Whether a list is a key, or has one on a line.
+pub(super) fn holds_key(bytes: &[u8]) -> bool {
+    let mut lines = bytes.split(|&byte| byte == b'\n');
+    is_key_text(bytes) || lines.any(key_text::is_key)
+}
+
+/// The lines of a list that are not empty, each with its number. They end with a line feed, or with a carriage return before each.
+pub(super) fn lines(bytes: &[u8]) -> impl Iterator<Item = (usize, &[u8])> {
+    // A name may end in a carriage return, but not each.
+    let is_crlf = bytes
+        .split_inclusive(|&byte| byte == b'\n')
+        .all(|line| line.ends_with(b"\r\n") || !line.ends_with(b"\n"));
+    let numbered = (1..).zip(bytes.split(|&byte| byte == b'\n'));
+    numbered
+        .map(move |(number, line)| match is_crlf {
+            true => (number, line.strip_suffix(b"\r").unwrap_or(line)),
+            false => (number, line),
+        })
+        .filter(|(_, line)| !line.is_empty())
+}
+
 /// The names in a list, one a line. Names that are not text stay what they are.
 fn listed(list: &Path) -> Result<Vec<PathBuf>> {
     let bytes = files::read(Some(list), MOST_LIST)
         .map_err(|failure| failure.or_advice("give fewer names at once"))?;
     // The names would be in messages.
-    let mut lines = bytes.split(|&byte| byte == b'\n');
-    if is_key_text(&bytes) || lines.any(key_text::is_key) {
+    if holds_key(&bytes) {
         let what = format!(
             "{} holds a key, not names of files",
             files::name(Some(list))
         );
         return Err(Failure::new(Class::Input, what).advice("write a name on each line"));
     }
-    let names: Vec<PathBuf> = bytes
-        .split(|&byte| byte == b'\n')
-        .filter(|line| !line.is_empty())
-        .map(|line| OsString::from_vec(line.to_vec()).into())
+    let names: Vec<PathBuf> = lines(&bytes)
+        .map(|(_, line)| OsString::from_vec(line.to_vec()).into())
         .collect();
     if names.is_empty() {
         let what = format!("{} names no files", files::name(Some(list)));

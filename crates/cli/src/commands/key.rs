@@ -1,6 +1,7 @@
 //! `rsalab key`: what a key is, its public half, and the same key in another format.
 
 mod check;
+mod dkim;
 
 use zeroize::Zeroizing;
 
@@ -30,7 +31,10 @@ fn public(arguments: &KeyPublic, log: Log) -> Result<()> {
     let loaded = keys::public(&arguments.file, &arguments.reading, log)?;
     let writer = KeyWriter::new(format, None).of(&loaded);
     writer.note_what_is_lost(log);
-    let bytes = writer.public(&loaded.key)?;
+    let bytes = match format {
+        KeyFormat::Dkim => dkim::record(&loaded, log)?,
+        _ => writer.public(&loaded.key)?,
+    };
     if matches!(format, KeyFormat::Pkcs8Der | KeyFormat::Pkcs1Der) {
         out.check_terminal("the key")?;
     }
@@ -40,6 +44,7 @@ fn public(arguments: &KeyPublic, log: Log) -> Result<()> {
 fn convert(arguments: &KeyConvert, log: Log) -> Result<()> {
     let format = arguments.format.format;
     let out = Destination::of(Some(&arguments.out))?;
+    format.check_private()?;
     let is_encrypted = format == KeyFormat::Pkcs8Encrypted;
     if arguments.new_password_file.is_some() && !is_encrypted {
         return Err(passwords::not_of(format));
@@ -52,7 +57,7 @@ fn convert(arguments: &KeyConvert, log: Log) -> Result<()> {
         (None, false) => None,
     };
     let writer = KeyWriter::new(format, password).of(&loaded);
-    writer.note_what_is_lost(log);
+    writer.note_what_is_lost_of_private(log);
     let bytes = writer.private(&loaded.key)?;
     out.write(&with_line_end(&bytes, format), Privacy::Private)?;
     if let Destination::File(path) = out {

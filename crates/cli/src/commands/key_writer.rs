@@ -9,7 +9,8 @@ use std::{
 use rsalab_rsa::{
     Error, PrivateKey, PublicKey,
     format::{
-        self, Encoding, Loaded, PrivateFormat, PublicFormat, Restrictions, Usage, jwk, openssh,
+        self, Annotations, Encoding, INSECURE, Loaded, PrivateFormat, PublicFormat, Restrictions,
+        Usage, jwk, openssh,
     },
     random::SystemRng,
 };
@@ -28,14 +29,13 @@ pub(super) struct KeyWriter {
     password: Option<Password>,
     usage: Usage,
     restrictions: Restrictions,
-    /// Whether the keys can be made again by whoever knows a seed.
-    is_insecure: bool,
+    annotations: Annotations,
+    /// Names that a user gives to keys, in the order of their numbers.
+    names: Option<Vec<String>>,
 }
 
 /// What OpenSSH's keys carry as a comment.
 const COMMENT: &str = "rsalab";
-/// What the files of keys that protect nothing say, where the format has room for words.
-const INSECURE: &str = "INSECURE: made from a seed, for tests";
 
 impl KeyWriter {
     /// A format, with the password if it takes one, for keys of any use.
@@ -45,7 +45,8 @@ impl KeyWriter {
             password,
             usage: Usage::Any,
             restrictions: Restrictions::default(),
-            is_insecure: false,
+            annotations: Annotations::default(),
+            names: None,
         }
     }
 
@@ -56,78 +57,150 @@ impl KeyWriter {
 
     /// For keys that were made from a seed.
     pub(super) fn insecure(mut self, is_insecure: bool) -> Self {
-        self.is_insecure = is_insecure;
+        self.annotations = Annotations::insecure(is_insecure);
         self
+    }
+
+    /// For keys that a user has named.
+    pub(super) fn named(mut self, names: Option<Vec<String>>) -> Self {
+        self.names = names;
+        self
+    }
+
+    /// The name of the key of a number, from 1, if a user has given it one.
+    pub(super) fn name_of(&self, number: u64) -> Option<&str> {
+        let place = usize::try_from(number).ok()?.checked_sub(1)?;
+        self.names.as_ref()?.get(place).map(String::as_str)
+    }
+
+    /// What the names of a key's files begin with, if a user has named it.
+    pub(super) fn stem(&self, name: &str) -> String {
+        match self.annotations.is_insecure {
+            true => format!("insecure-{name}"),
+            false => name.to_owned(),
+        }
+    }
+
+    /// What is written beside a key of a name.
+    fn annotations(&self, name: Option<&str>) -> Annotations {
+        let mut annotations = self.annotations.clone();
+        if let Some(name) = name {
+            annotations.kid = Some(name.to_owned());
+            annotations.comment = Some(name.to_owned());
+        }
+        annotations
     }
 
     /// For a key whose file says what it is for.
     pub(super) fn of<K>(mut self, loaded: &Loaded<K>) -> Self {
         self.usage = loaded.usage.clone();
         self.restrictions = loaded.restrictions.clone();
+        self.annotations = loaded.annotations.clone();
         self
     }
 
-    /// Prints a note if this format cannot express what a JSON Web Key is for. What a certificate says stays with the certificate.
+    /// Prints a note if this format cannot express what a file says that its key is for. What a certificate says stays with the certificate.
     pub(super) fn note_what_is_lost(&self, log: Log) {
+        let is_jwk = matches!(self.format, KeyFormat::Jwk | KeyFormat::JwkSet);
         let said = Restrictions {
             certificate: None,
-            ..self.restrictions.clone()
+            ..match is_jwk {
+                true => Restrictions {
+                    login: self.restrictions.login.clone(),
+                    ..Restrictions::default()
+                },
+                false => self.restrictions.clone(),
+            }
         };
-        if !said.is_none() && !matches!(self.format, KeyFormat::Jwk | KeyFormat::JwkSet) {
-            log.note(format_args!(
-                "the format {} cannot say what this key is for: {said}",
-                self.format.name()
-            ));
+        if !said.is_none() {
+            self.note(&said.to_string(), log);
         }
     }
 
-    fn comment(&self) -> &'static str {
-        match self.is_insecure {
-            true => INSECURE,
-            false => COMMENT,
+    /// The same of what a private key has besides: the key usage among the attributes of PKCS#8.
+    pub(super) fn note_what_is_lost_of_private(&self, log: Log) {
+        self.note_what_is_lost(log);
+        let has_attributes = matches!(
+            self.format,
+            KeyFormat::Pkcs8Pem | KeyFormat::Pkcs8Der | KeyFormat::Pkcs8Encrypted
+        );
+        if let Some(usage) = self.annotations.key_usage().filter(|_| !has_attributes) {
+            self.note(&format!("key usage {usage}"), log);
         }
+    }
+
+    fn note(&self, said: &str, log: Log) {
+        log.note(format_args!(
+            "the format {} cannot say what this key is for: {said}",
+            self.format.name()
+        ));
     }
 
     /// The private half.
     pub(super) fn private(&self, key: &PrivateKey) -> Result<Zeroizing<Vec<u8>>> {
+        self.private_named(key, None)
+    }
+
+    /// The private half of a key with its name, if it has one.
+    pub(super) fn private_named(
+        &self,
+        key: &PrivateKey,
+        name: Option<&str>,
+    ) -> Result<Zeroizing<Vec<u8>>> {
+        let annotations = self.annotations(name);
         let text = |text: Zeroizing<String>| Zeroizing::new(text.as_bytes().to_vec());
         let (format, _, encoding) = self.structure();
         let written = match self.format {
             KeyFormat::Jwk | KeyFormat::JwkSet => {
                 self.check_usage()?;
-                let comment = self.is_insecure.then_some(INSECURE);
-                return Ok(text(jwk::private(key, &self.restrictions, comment)));
+                let json = jwk::private(key, &self.restrictions, &annotations);
+                return Ok(text(json));
             }
             KeyFormat::Openssh => {
                 self.check_usage()?;
-                let written = openssh::private(key, self.comment());
+                let written = openssh::private(key, comment(&annotations));
                 return written.map(text).map_err(refused);
             }
             KeyFormat::Pkcs8Encrypted => {
                 let password = self.password.as_ref().map_or(&[][..], |password| password);
-                format::encode_encrypted(key, &self.usage, password, encoding, &mut SystemRng)
+                format::encode_encrypted_annotated(
+                    key,
+                    &self.usage,
+                    &annotations,
+                    password,
+                    encoding,
+                    &mut SystemRng,
+                )
             }
-            _ => format::encode_private_for(key, &self.usage, format, encoding),
+            _ => format::encode_private_annotated(key, &self.usage, &annotations, format, encoding),
         }
         .map_err(refused)?;
         // Text before PEM's first line, which readers skip (RFC 7468, section 2).
-        Ok(match self.is_insecure && encoding == Encoding::Pem {
-            true => Zeroizing::new([INSECURE.as_bytes(), b"\n", &written].concat()),
-            false => written,
-        })
+        Ok(
+            match self.annotations.is_insecure && encoding == Encoding::Pem {
+                true => Zeroizing::new([INSECURE.as_bytes(), b"\n", &written].concat()),
+                false => written,
+            },
+        )
     }
 
     /// The public half, in the format that belongs to the private one.
     pub(super) fn public(&self, key: &PublicKey) -> Result<Vec<u8>> {
+        self.public_named(key, None)
+    }
+
+    /// The public half of a key with its name, if it has one.
+    pub(super) fn public_named(&self, key: &PublicKey, name: Option<&str>) -> Result<Vec<u8>> {
+        let annotations = self.annotations(name);
         let (_, format, encoding) = self.structure();
         match self.format {
             KeyFormat::Jwk | KeyFormat::JwkSet => {
                 self.check_usage()?;
-                Ok(jwk::public(key, &self.restrictions).into_bytes())
+                Ok(jwk::public(key, &self.restrictions, &annotations).into_bytes())
             }
             KeyFormat::Openssh => {
                 self.check_usage()?;
-                Ok((openssh::public(key, self.comment()) + "\n").into_bytes())
+                Ok((openssh::public(key, comment(&annotations)) + "\n").into_bytes())
             }
             _ => format::encode_public_for(key, &self.usage, format, encoding).map_err(refused),
         }
@@ -165,6 +238,7 @@ impl KeyWriter {
             KeyFormat::Pkcs8Pem | KeyFormat::Pkcs8Encrypted | KeyFormat::Pkcs1Pem => {
                 (".pem", ".pub.pem")
             }
+            KeyFormat::Dkim => (".pem", ".txt"),
             KeyFormat::Pkcs8Der | KeyFormat::Pkcs1Der => (".der", ".pub.der"),
         }
     }
@@ -191,5 +265,14 @@ fn refused(error: Error) -> Failure {
     match error {
         Error::Randomness { .. } => Failure::step("the key could not be encrypted", error),
         _ => Failure::new(Class::Usage, error.to_string()),
+    }
+}
+
+/// The comment of OpenSSH's formats: the key's own, if it has one.
+fn comment(annotations: &Annotations) -> &str {
+    match (annotations.is_insecure, &annotations.comment) {
+        (true, _) => INSECURE,
+        (false, Some(own)) => own,
+        (false, None) => COMMENT,
     }
 }

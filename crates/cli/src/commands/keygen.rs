@@ -12,6 +12,7 @@
 //! | where keys go | `destination` |
 //! | how many keys are kept, and completed by the same command | `folder`, `archive`, `manifest` |
 //! | the public keys of a set | `public_set` |
+//! | names that a user gives | `names` |
 //! | whether what is there already is what was made | `proof` |
 
 mod archive;
@@ -20,6 +21,7 @@ mod destination;
 mod folder;
 mod maker;
 mod manifest;
+mod names;
 mod proof;
 mod public_set;
 
@@ -82,11 +84,14 @@ struct Report<'a> {
 
 /// Makes keys until there are as many as were asked for.
 pub(crate) fn run(arguments: &Keygen, log: Log) -> Result<()> {
-    check(arguments)?;
-    let count = arguments.count;
     let is_insecure = arguments.insecure_seed.is_some();
     let writer = KeyWriter::new(arguments.format.format, password(arguments)?);
     let writer = writer.insecure(is_insecure);
+    let names = names::read(arguments, &writer)?;
+    let named = names.as_ref().map(|names| names.len() as u64);
+    let count = named.or(arguments.count).unwrap_or(1);
+    check(arguments, count)?;
+    let writer = writer.named(names);
     let own = match &arguments.engine {
         Some(_) => None,
         None => {
@@ -96,7 +101,7 @@ pub(crate) fn run(arguments: &Keygen, log: Log) -> Result<()> {
         }
     };
     let stop = Stop::listen()?;
-    let mut destination = Destination::open(arguments, &writer)?;
+    let mut destination = Destination::open(arguments, count, &writer)?;
     let missing = destination.missing(count)?;
     let before = count - missing.len() as u64;
     if before > 0 {
@@ -142,7 +147,7 @@ pub(crate) fn run(arguments: &Keygen, log: Log) -> Result<()> {
     let place = destination
         .finish(&writer)
         .map_err(|failure| kept(failure, &mut destination, count))?;
-    note(arguments, &place, made, threads, elapsed, log);
+    note(arguments, count, &place, made, threads, elapsed, log);
     match arguments.json.json {
         false => Ok(()),
         true => output::json(&Report {
@@ -174,7 +179,8 @@ fn kept(failure: Failure, destination: &mut Destination, count: u64) -> Failure 
 }
 
 /// Refuses what protects nothing, and options that contradict each other.
-fn check(arguments: &Keygen) -> Result<()> {
+fn check(arguments: &Keygen, count: u64) -> Result<()> {
+    arguments.format.format.check_private()?;
     let bits = arguments.bits;
     if bits < LEAST_SECURE_BITS && !arguments.insecure_size {
         let what =
@@ -194,7 +200,7 @@ fn check(arguments: &Keygen) -> Result<()> {
         let what = format!("OpenSSH's format has room for two primes, not for {primes}");
         return Err(Failure::new(Class::Usage, what).advice("take another --format, or two primes"));
     }
-    if arguments.count > 1 && arguments.public_out.is_some() {
+    if count > 1 && arguments.public_out.is_some() {
         let what = "--public-out is for one key alone";
         return Err(Failure::new(Class::Usage, what)
             .advice("leave out --count, or write public halves with --public"));
@@ -338,7 +344,15 @@ fn collect(
 }
 
 /// Says where the keys are.
-fn note(arguments: &Keygen, place: &Place, made: u64, threads: usize, elapsed: Duration, log: Log) {
+fn note(
+    arguments: &Keygen,
+    count: u64,
+    place: &Place,
+    made: u64,
+    threads: usize,
+    elapsed: Duration,
+    log: Log,
+) {
     let bits = arguments.bits;
     let keys = |count: u64| number::counted(usize::try_from(count).unwrap_or(usize::MAX), "key");
     let rate = match made {
@@ -355,14 +369,14 @@ fn note(arguments: &Keygen, place: &Place, made: u64, threads: usize, elapsed: D
             "a key of {bits} bits is in {path}, readable by its owner only"
         )),
         (None, Some(path)) => {
-            let keys = keys(arguments.count);
+            let keys = keys(count);
             log.note(format_args!("{keys} of {bits} bits: in {path}{rate}"));
             if let Some(public) = &place.public {
                 log.note(format_args!("their public halves are in {public}"));
             }
         }
-        (None, None) if arguments.count > 1 => {
-            let keys = keys(arguments.count);
+        (None, None) if count > 1 => {
+            let keys = keys(count);
             log.note(format_args!("{keys} of {bits} bits: written{rate}"));
         }
         _ => {}

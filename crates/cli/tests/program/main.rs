@@ -25,6 +25,7 @@ mod randomness;
 mod readme;
 mod refused;
 mod restricted;
+mod several_keys;
 mod signals;
 mod study;
 mod support;

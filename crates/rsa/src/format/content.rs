@@ -7,7 +7,8 @@ use zeroize::Zeroizing;
 pub(super) use super::refusal::{damaged, refused, unsupported};
 use super::{
     armour::{self, find},
-    input::MAX_FILE_LEN,
+    authorized_keys,
+    input::{MAX_FILE_LEN, MAX_SET_LEN, is_json, may_be_several},
     refusal::other_algorithm,
     structure::{SEQUENCE, structure},
     texts,
@@ -32,18 +33,25 @@ pub enum Content {
     Spki,
     /// `Certificate`.
     Certificate,
-    /// A JSON Web Key, or a set of one.
+    /// A JSON Web Key, or a set, a list or a stream of them.
     Jwk,
     /// `openssh-key-v1`.
     OpensshPrivate,
-    /// A line of `authorized_keys`.
+    /// A line of `authorized_keys`, or several.
     OpensshPublic,
 }
 
 /// Finds the structure and its bytes: DER, out of PEM or base64 if need be; of JSON and OpenSSH's forms the text.
 pub(super) fn open(bytes: &[u8]) -> Result<(Content, Zeroizing<Vec<u8>>)> {
-    if bytes.len() > MAX_FILE_LEN {
-        return Err(refused("this file is larger than 1 MiB; no RSA key is"));
+    let most = match may_be_several(bytes) {
+        true => MAX_SET_LEN,
+        false => MAX_FILE_LEN,
+    };
+    if bytes.len() > most {
+        return Err(refused(format!(
+            "this file is larger than {} MiB; no RSA key is, and no set of them that is read",
+            most >> 20
+        )));
     }
     if bytes.trim_ascii().is_empty() {
         return Err(refused("this file is empty"));
@@ -68,23 +76,14 @@ fn is_der(bytes: &[u8]) -> bool {
 }
 
 fn open_text(text: &[u8]) -> Result<(Content, Zeroizing<Vec<u8>>)> {
-    if text.trim_ascii_start().first() == Some(&b'{') {
+    if is_json(text) {
         return match texts::in_account(text) {
             Some(pem) => armour::open(&pem),
-            None => Ok((Content::Jwk, Zeroizing::new(text.trim_ascii().to_vec()))),
+            None => Ok((Content::Jwk, Zeroizing::new(text.to_vec()))),
         };
     }
-    match openssh_line(text) {
-        Some("an RSA") => {
-            let line = Zeroizing::new(text.trim_ascii().to_vec());
-            return Ok((Content::OpensshPublic, line));
-        }
-        Some(kind) => {
-            return Err(unsupported(format!(
-                "this is {kind} public key in OpenSSH's form; rsalab works with RSA keys only"
-            )));
-        }
-        None => {}
+    if authorized_keys::is(text) {
+        return Ok((Content::OpensshPublic, Zeroizing::new(text.to_vec())));
     }
     match find(text, armour::BEGIN) {
         Some(_) => armour::open(text),
@@ -123,19 +122,4 @@ impl Content {
             Content::OpensshPublic => "a public key in OpenSSH's form",
         }
     }
-}
-
-/// What a line of OpenSSH's `.pub` files holds.
-fn openssh_line(bytes: &[u8]) -> Option<&'static str> {
-    const PREFIXES: [(&[u8], &str); 4] = [
-        (b"ssh-rsa ", "an RSA"),
-        (b"ssh-ed25519 ", "an Ed25519"),
-        (b"ssh-dss ", "a DSA"),
-        (b"ecdsa-sha2-", "an EC"),
-    ];
-    let line = bytes.trim_ascii_start();
-    PREFIXES
-        .iter()
-        .find(|(prefix, _)| line.starts_with(prefix))
-        .map(|&(_, kind)| kind)
 }

@@ -19,16 +19,18 @@ mod pbes2;
 use std::fmt;
 
 use der::{
-    Decode,
+    Decode, Encode,
     asn1::{AnyRef, OctetStringRef, UintRef},
 };
-use pkcs8::PrivateKeyInfoRef;
+use pkcs8::{EncryptedPrivateKeyInfoRef, PrivateKeyInfoRef, pkcs5::pbes2::Parameters};
 use rand_core::TryCryptoRng;
 use spki::AlgorithmIdentifierRef;
 use zeroize::Zeroizing;
 
 use self::cipher::Cipher;
 use super::{
+    algorithm::FITS,
+    annotations::Annotations,
     content::{damaged, unsupported},
     input::{Encoding, Limits},
     pkcs,
@@ -95,24 +97,47 @@ pub fn encode<R: TryCryptoRng>(
     encoding: Encoding,
     rng: &mut R,
 ) -> Result<Zeroizing<Vec<u8>>> {
-    let plain = pkcs::pkcs8_der(key, usage)?;
-    let encrypted = PrivateKeyInfoRef::from_der(&plain)
-        .expect("it was encoded here")
-        .encrypt_with_rng(rng, password)
+    encode_annotated(key, usage, &Annotations::default(), password, encoding, rng)
+}
+
+/// As [`encode`], with the attributes that the key was read with.
+///
+/// # Errors
+///
+/// As for [`encode`].
+pub fn encode_annotated<R: TryCryptoRng>(
+    key: &PrivateKey,
+    usage: &Usage,
+    annotations: &Annotations,
+    password: &[u8],
+    encoding: Encoding,
+    rng: &mut R,
+) -> Result<Zeroizing<Vec<u8>>> {
+    // Encrypted here and not by the structure's own method, which drops the attributes.
+    let plain = pkcs::pkcs8_der(key, usage, &annotations.attributes)?;
+    let scheme = Parameters::generate_recommended(rng).map_err(Error::randomness)?;
+    let data = scheme
+        .encrypt(password, &plain)
         .map_err(Error::randomness)?;
-    let der = Zeroizing::new(encrypted.as_bytes().to_vec());
+    let der = EncryptedPrivateKeyInfoRef {
+        encryption_algorithm: scheme.into(),
+        encrypted_data: OctetStringRef::new(&data).expect(FITS),
+    }
+    .to_der()
+    .map(Zeroizing::new)
+    .expect(FITS);
     Ok(match encoding {
         Encoding::Der => der,
         Encoding::Pem => Zeroizing::new(pkcs::pem("ENCRYPTED PRIVATE KEY", &der)),
     })
 }
 
-/// Reads PKCS#8 with its password.
+/// Reads PKCS#8 with its password, and its attributes.
 pub(super) fn decode(
     der: &[u8],
     password: Option<&[u8]>,
     limits: Limits,
-) -> Result<(PrivateKey, Usage, Encryption)> {
+) -> Result<(PrivateKey, Usage, Annotations, Encryption)> {
     let (algorithm, data) = parts(der).map_err(|error| damaged("encrypted private key", error))?;
     let opener = match pbes1::Scheme::of(&algorithm)? {
         Some(scheme) => scheme.opener(password.ok_or(Error::PasswordMissing)?),
@@ -123,7 +148,11 @@ pub(super) fn decode(
         return Err(Error::PasswordWrong);
     }
     let (key, usage) = pkcs::pkcs8(&plain, limits)?;
-    Ok((key, usage, encryption))
+    let annotations = Annotations {
+        attributes: pkcs::attributes(&plain),
+        ..Annotations::default()
+    };
+    Ok((key, usage, annotations, encryption))
 }
 
 /// The algorithm, and what it made of the key.

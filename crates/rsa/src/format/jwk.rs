@@ -1,24 +1,27 @@
-//! JSON Web Keys (RFC 7517, RFC 7518 section 6.3), each on one line, named by its thumbprint (RFC 7638).
+//! JSON Web Keys (RFC 7517, RFC 7518 section 6.3), each on one line, named by its `kid` or its thumbprint
+//! (RFC 7638).
+
+mod object;
+mod read;
 
 use base64ct::{Base64UrlUnpadded, Encoding};
-use serde::{Deserialize, Deserializer};
 use sha2::{Digest, Sha256};
 use zeroize::Zeroizing;
 
 use super::{
-    content::{refused, unsupported},
-    input::{Key, Limits},
-    refusal::{NOT_BASE64URL, not_json, quoted},
+    annotations::{Annotations, INSECURE},
     restrictions::Restrictions,
 };
-use crate::{Error, OtherPrime, PrivateKey, PrivateParts, PublicKey, Result};
+use crate::{PrivateKey, PublicKey};
 
-/// Writes a private key, with what it is for, and with a remark, if there is one, in the member `comment`, which readers pass
-/// over (RFC 7517, section 4).
+pub(super) use read::{Jwk, keys};
+
+/// Writes a private key, with what it is for, and with its `kid` and all members that this crate does not know, if it was read from a JSON Web
+/// Key. The mark [`INSECURE`] is in the member `comment`, which readers pass over (RFC 7517, section 4).
 pub fn private(
     key: &PrivateKey,
     restrictions: &Restrictions,
-    remark: Option<&str>,
+    annotations: &Annotations,
 ) -> Zeroizing<String> {
     let parts = key.parts();
     let members = [
@@ -30,8 +33,14 @@ pub fn private(
         ("qi", parts.qinv),
     ];
     // The room is taken at once: growing would leave copies of the key behind.
-    let mut json = Zeroizing::new(String::with_capacity(12 * key.modulus_len() + 1000));
-    json.push_str(&open(key.public(), restrictions, str::to_owned));
+    let kept = annotations.members.iter();
+    let kept_len: usize = kept
+        .map(|(name, value)| 6 * name.len() + value.len() + 6)
+        .sum();
+    let open = open(key.public(), restrictions, annotations, str::to_owned);
+    let len = open.len() + 12 * key.modulus_len() + 1000 + kept_len;
+    let mut json = Zeroizing::new(String::with_capacity(len));
+    json.push_str(&open);
     for (name, number) in members {
         json.push_str(&Zeroizing::new(format!(
             ",\"{name}\":\"{}\"",
@@ -54,19 +63,59 @@ pub fn private(
     if !parts.others.is_empty() {
         json.push(']');
     }
-    if let Some(remark) = remark {
-        json.push_str(&format!(",\"comment\":{}", text(remark)));
-    }
+    push_others(&mut json, annotations, |_, _| true);
     json.push('}');
     json
+}
+
+/// The members of a key that are public (RFC 7517, section 4; IANA's registry of JSON Web Key parameters) and are kept where its public half
+/// is written, with how their values begin. What is not among them, or begins otherwise, may be secret.
+const PUBLIC: [(&str, &str); 7] = [
+    ("x5u", "\"https:"),
+    ("x5c", "["),
+    ("x5t", "\""),
+    ("x5t#S256", "\""),
+    ("iat", ""),
+    ("nbf", ""),
+    ("exp", ""),
+];
+
+/// Whether a member, with its value in JSON, is one that is known to be public. Thumbprints are short, and times are numbers.
+fn is_public(name: &str, value: &str) -> bool {
+    const MOST_CHARS: usize = 64;
+    PUBLIC.iter().any(|&(known, start)| {
+        known == name
+            && match start {
+                "" => value.parse::<f64>().is_ok(),
+                "\"" => value.len() <= MOST_CHARS && value.starts_with(start),
+                start => value.starts_with(start),
+            }
+    })
+}
+
+/// Adds the mark of a key of a seed, and the members that were read beside the key and are to be kept.
+fn push_others(json: &mut String, annotations: &Annotations, is_kept: impl Fn(&str, &str) -> bool) {
+    if annotations.is_insecure {
+        json.push_str(&format!(",\"comment\":{}", text(INSECURE)));
+    }
+    for (name, value) in &annotations.members {
+        let is_second = annotations.is_insecure && name == "comment";
+        if is_kept(name, value) && !is_second {
+            json.push(',');
+            json.push_str(&text(name));
+            json.push(':');
+            json.push_str(value);
+        }
+    }
 }
 
 fn text(word: &str) -> String {
     serde_json::to_string(word).expect("text is JSON")
 }
 
-/// Writes a public key, with what it is for: where that is said of a private one, its counterpart.
-pub fn public(key: &PublicKey, restrictions: &Restrictions) -> String {
+/// Writes a public key, with what it is for: where that is said of a private one, its counterpart. Of a JSON Web Key its `kid` and the
+/// members that are known to be public are kept.
+pub fn public(key: &PublicKey, restrictions: &Restrictions, annotations: &Annotations) -> String {
     let counterpart = |operation: &str| {
         match operation {
             "sign" => "verify",
@@ -76,19 +125,31 @@ pub fn public(key: &PublicKey, restrictions: &Restrictions) -> String {
         }
         .to_owned()
     };
-    open(key, restrictions, counterpart) + "}"
+    let mut json = open(key, restrictions, annotations, counterpart);
+    push_others(&mut json, annotations, is_public);
+    json + "}"
+}
+
+/// The name of a key by RFC 7638: SHA-256 of its members `e`, `kty` and `n`, in base64url.
+pub fn thumbprint(key: &PublicKey) -> String {
+    let (n, e) = (uint(key.n()), uint(key.e()));
+    let digest = Sha256::digest(format!("{{\"e\":\"{e}\",\"kty\":\"RSA\",\"n\":\"{n}\"}}"));
+    Base64UrlUnpadded::encode_string(&digest)
 }
 
 /// The members that every key has, without the closing brace.
 fn open(
     key: &PublicKey,
     restrictions: &Restrictions,
+    annotations: &Annotations,
     operation: impl Fn(&str) -> String,
 ) -> String {
     let (n, e) = (uint(key.n()), uint(key.e()));
-    let thumbprint = Sha256::digest(format!("{{\"e\":\"{e}\",\"kty\":\"RSA\",\"n\":\"{n}\"}}"));
-    let kid = Base64UrlUnpadded::encode_string(&thumbprint);
-    let mut json = format!("{{\"kty\":\"RSA\",\"kid\":\"{kid}\"");
+    let kid = match &annotations.kid {
+        Some(kid) => text(kid),
+        None => text(&thumbprint(key)),
+    };
+    let mut json = format!("{{\"kty\":\"RSA\",\"kid\":{kid}");
     if let Some(word) = &restrictions.jwk_use {
         json += &format!(",\"use\":{}", text(word));
     }
@@ -105,134 +166,6 @@ fn open(
         json += &format!(",\"alg\":{}", text(word));
     }
     json + &format!(",\"n\":\"{n}\",\"e\":\"{e}\"")
-}
-
-/// The members that matter here; others are allowed (RFC 7517, section 4), the same one twice is not.
-#[derive(Deserialize)]
-struct Members {
-    kty: Option<String>,
-    n: Option<Uint>,
-    e: Option<Uint>,
-    d: Option<Uint>,
-    p: Option<Uint>,
-    q: Option<Uint>,
-    dp: Option<Uint>,
-    dq: Option<Uint>,
-    qi: Option<Uint>,
-    oth: Option<Vec<Other>>,
-    #[serde(rename = "use")]
-    jwk_use: Option<String>,
-    key_ops: Option<Vec<String>>,
-    alg: Option<String>,
-    /// Of a set.
-    keys: Option<Vec<Members>>,
-}
-
-/// A prime after the first two (RFC 7518, section 6.3.2.7).
-#[derive(Deserialize)]
-struct Other {
-    r: Uint,
-    d: Uint,
-    t: Uint,
-}
-
-/// A member that is a number, wiped when it is dropped.
-struct Uint(Zeroizing<Vec<u8>>);
-
-impl<'de> Deserialize<'de> for Uint {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let text = Zeroizing::new(String::deserialize(deserializer)?);
-        let bytes = Base64UrlUnpadded::decode_vec(&text)
-            .map_err(|_| serde::de::Error::custom(NOT_BASE64URL))?;
-        Ok(Uint(Zeroizing::new(bytes)))
-    }
-}
-
-/// Reads a key, or a set of one key, with what it is for.
-pub(super) fn decode(json: &[u8], limits: Limits) -> Result<(Key, Restrictions)> {
-    let mut members: Members =
-        serde_json::from_slice(json).map_err(|error| not_json("JSON Web Key", &error))?;
-    if let Some(mut keys) = members.keys.take() {
-        members = match (keys.pop(), keys.is_empty()) {
-            (Some(only), true) => only,
-            (None, _) => return Err(refused("this set of JSON Web Keys is empty")),
-            (Some(_), false) => {
-                return Err(refused(format!(
-                    "this set holds {} JSON Web Keys; give one of them alone",
-                    keys.len() + 1
-                )));
-            }
-        };
-    }
-    let restrictions = Restrictions {
-        jwk_use: members.jwk_use.take(),
-        jwk_operations: members.key_ops.take(),
-        jwk_algorithm: members.alg.take(),
-        certificate: None,
-    };
-    restrictions.check_words()?;
-    Ok((members.key(limits)?, restrictions))
-}
-
-impl Members {
-    fn key(self, limits: Limits) -> Result<Key> {
-        match self.kty.as_deref() {
-            Some("RSA") => {}
-            Some(other) => {
-                return Err(unsupported(format!(
-                    "this is a JSON Web Key of the type {}; rsalab works with RSA keys only",
-                    quoted(other)
-                )));
-            }
-            None => return Err(missing("kty")),
-        }
-        if self.oth.as_ref().is_some_and(Vec::is_empty) {
-            return Err(refused(
-                "the member \"oth\" of this JSON Web Key is empty; a key of two primes has none",
-            ));
-        }
-        let (n, e) = (needed("n", &self.n)?, needed("e", &self.e)?);
-        limits.check(n)?;
-        let crt = [&self.p, &self.q, &self.dp, &self.dq, &self.qi];
-        let is_without_crt = crt.into_iter().all(Option::is_none) && self.oth.is_none();
-        let others = self.oth.unwrap_or_default().into_iter();
-        let others = others.map(|Other { r, d, t }| OtherPrime {
-            r: r.0,
-            d: d.0,
-            t: t.0,
-        });
-        let others: Vec<OtherPrime> = others.collect();
-        let Some(Uint(d)) = &self.d else {
-            return match is_without_crt {
-                true => PublicKey::new(n, e).map(Key::Public),
-                false => Err(missing("d")),
-            };
-        };
-        if is_without_crt {
-            return PrivateKey::from_exponents(n, e, d).map(|key| Key::Private(Box::new(key)));
-        }
-        PrivateKey::from_parts(&PrivateParts {
-            n,
-            e,
-            d,
-            p: needed("p", &self.p)?,
-            q: needed("q", &self.q)?,
-            dp: needed("dp", &self.dp)?,
-            dq: needed("dq", &self.dq)?,
-            qinv: needed("qi", &self.qi)?,
-            others: &others,
-        })
-        .map(|key| Key::Private(Box::new(key)))
-    }
-}
-
-fn needed<'a>(name: &str, member: &'a Option<Uint>) -> Result<&'a [u8]> {
-    let number = member.as_ref().map(|number| &number.0[..]);
-    number.ok_or_else(|| missing(name))
-}
-
-fn missing(name: &str) -> Error {
-    refused(format!("this JSON Web Key has no member \"{name}\""))
 }
 
 /// Base64urlUInt: without leading zero octets.

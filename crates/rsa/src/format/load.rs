@@ -1,11 +1,14 @@
 //! Reading keys of any format.
 
 use super::{
-    Purpose, Restrictions, certificate,
+    Purpose, Restrictions,
+    annotations::Annotations,
+    certificate,
     content::{self, Content, refused},
     encrypted::{self, Encryption},
-    input::{Key, Limits},
-    jwk, openssh, pkcs,
+    input::{Key, Limits, Reading},
+    openssh, pkcs,
+    several::{self, Found},
     usage::Usage,
 };
 use crate::{Error, PrivateKey, PublicKey, Result};
@@ -19,6 +22,8 @@ pub struct Loaded<K> {
     pub usage: Usage,
     /// What its file says that it is for.
     pub restrictions: Restrictions,
+    /// What else its file has, and what is kept where the key is written in the same format.
+    pub annotations: Annotations,
     /// What it was read from.
     pub content: Content,
     /// How the file kept it from whoever does not know a password, if it did.
@@ -62,12 +67,30 @@ pub fn load_private_within(
     password: Option<&[u8]>,
     limits: Limits,
 ) -> Result<Loaded<PrivateKey>> {
-    let loaded = load(bytes, password, limits)?;
+    load_private_with(
+        bytes,
+        &Reading {
+            password,
+            limits,
+            name: None,
+        },
+    )
+}
+
+/// As [`load_private`], out of what may hold several keys: a set or a list of JSON Web Keys, a stream of them, lines of `authorized_keys`. Keys
+/// of other algorithms are passed over; of several RSA keys the one of the name is read.
+///
+/// # Errors
+///
+/// As for [`load_private_within`], and [`Error::Several`] where it is not clear which key is meant.
+pub fn load_private_with(bytes: &[u8], reading: &Reading<'_>) -> Result<Loaded<PrivateKey>> {
+    let loaded = load(bytes, reading)?;
     match (loaded.key, loaded.content) {
         (Key::Private(key), _) => Ok(Loaded {
             key: *key,
             usage: loaded.usage,
             restrictions: loaded.restrictions,
+            annotations: loaded.annotations,
             content: loaded.content,
             encryption: loaded.encryption,
         }),
@@ -98,7 +121,23 @@ pub fn load_public_within(
     password: Option<&[u8]>,
     limits: Limits,
 ) -> Result<Loaded<PublicKey>> {
-    let loaded = load(bytes, password, limits)?;
+    load_public_with(
+        bytes,
+        &Reading {
+            password,
+            limits,
+            name: None,
+        },
+    )
+}
+
+/// As [`load_public`], out of what may hold several keys, as [`load_private_with`] does.
+///
+/// # Errors
+///
+/// As for [`load_private_with`].
+pub fn load_public_with(bytes: &[u8], reading: &Reading<'_>) -> Result<Loaded<PublicKey>> {
+    let loaded = load(bytes, reading)?;
     Ok(Loaded {
         key: match loaded.key {
             Key::Private(key) => key.public().clone(),
@@ -106,9 +145,23 @@ pub fn load_public_within(
         },
         usage: loaded.usage,
         restrictions: loaded.restrictions,
+        annotations: loaded.annotations,
         content: loaded.content,
         encryption: loaded.encryption,
     })
+}
+
+/// Every key of a file: one, or those of a set or a list of JSON Web Keys, of a stream of them, or of the lines of `authorized_keys`, each
+/// with its place, in their order. A key that cannot be read does not stand in the way of the others.
+///
+/// If a name is given, the keys of that name alone.
+///
+/// # Errors
+///
+/// As for [`load_private_with`], where nothing in the file can be read.
+pub fn load_each(bytes: &[u8], reading: &Reading<'_>) -> Result<Vec<Found>> {
+    let (content, body) = content::open(bytes)?;
+    several::load_each(content, &body, bytes, reading)
 }
 
 /// Reads a private key of any use, without a password.
@@ -144,45 +197,62 @@ fn for_any_use<K>(loaded: Loaded<K>) -> Result<K> {
     }
 }
 
-fn load(bytes: &[u8], password: Option<&[u8]>, limits: Limits) -> Result<Loaded<Key>> {
+fn load(bytes: &[u8], reading: &Reading<'_>) -> Result<Loaded<Key>> {
     let (content, body) = content::open(bytes)?;
+    several::load_one(content, &body, bytes, reading)
+}
+
+/// Reads what holds one key. The whole file is asked for what stands in front of the key.
+pub(super) fn load_single(
+    content: Content,
+    body: &[u8],
+    file: &[u8],
+    reading: &Reading<'_>,
+) -> Result<Loaded<Key>> {
+    let (password, limits) = (reading.password, reading.limits);
     let any = |key| (key, Usage::Any);
     let mut restrictions = Restrictions::default();
+    let mut annotations = Annotations::of_preface(file);
     let mut encryption = None;
     let (key, usage) = match content {
-        Content::Pkcs1Private => any(private_key(pkcs::pkcs1_private(&body, limits)?)),
-        Content::Pkcs1Public => any(Key::Public(pkcs::pkcs1_public(&body, limits)?)),
-        Content::Pkcs8 => private(pkcs::pkcs8(&body, limits)?),
-        Content::EncryptedPkcs1 | Content::EncryptedPkcs8 => {
-            let (key, usage, how) = match content {
-                Content::EncryptedPkcs1 => encrypted::decode_with_headers(&body, password, limits)?,
-                _ => encrypted::decode(&body, password, limits)?,
-            };
+        Content::Pkcs1Private => any(private_key(pkcs::pkcs1_private(body, limits)?)),
+        Content::Pkcs1Public => any(Key::Public(pkcs::pkcs1_public(body, limits)?)),
+        Content::Pkcs8 => {
+            annotations.attributes = pkcs::attributes(body);
+            private(pkcs::pkcs8(body, limits)?)
+        }
+        Content::EncryptedPkcs1 => {
+            let (key, usage, how) = encrypted::decode_with_headers(body, password, limits)?;
             encryption = Some(how);
             private((key, usage))
         }
-        Content::Spki => public(pkcs::spki(&body, limits)?),
+        Content::EncryptedPkcs8 => {
+            let (key, usage, said, how) = encrypted::decode(body, password, limits)?;
+            annotations.attributes = said.attributes;
+            encryption = Some(how);
+            private((key, usage))
+        }
+        Content::Spki => public(pkcs::spki(body, limits)?),
         Content::Certificate => {
-            let (key, usage, key_usage) = certificate::decode(&body, limits)?;
+            let (key, usage, key_usage) = certificate::decode(body, limits)?;
             restrictions.certificate = key_usage;
             public((key, usage))
         }
-        Content::Jwk => {
-            let (key, said) = jwk::decode(&body, limits)?;
-            restrictions = said;
-            any(key)
-        }
         Content::OpensshPrivate => {
-            let (key, how) = openssh::decode_private(&body, password, limits)?;
+            let (key, comment, how) = openssh::decode_private(body, password, limits)?;
+            annotations = Annotations::with_comment(&comment);
             encryption = how;
             any(private_key(key))
         }
-        Content::OpensshPublic => any(Key::Public(openssh::decode_public(&body, limits)?)),
+        Content::Jwk | Content::OpensshPublic => {
+            return Err(refused("this file has a key in several places"));
+        }
     };
     Ok(Loaded {
         key,
         usage,
         restrictions,
+        annotations,
         content,
         encryption,
     })

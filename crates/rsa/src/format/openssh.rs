@@ -1,5 +1,7 @@
 //! Keys as OpenSSH has them: `openssh-key-v1` for the private half, a line of `authorized_keys` for the public one.
 
+use base64ct::{Base64Unpadded, Encoding};
+use sha2::{Digest, Sha256};
 use ssh_key::{
     Algorithm, Kdf, LineEnding, Mpint, PrivateKey as SshPrivate, PublicKey as SshPublic,
     private::{KeypairData, RsaKeypair, RsaPrivateKey},
@@ -37,11 +39,23 @@ pub fn private(key: &PrivateKey, comment: &str) -> Result<Zeroizing<String>> {
     Ok(written)
 }
 
-/// Writes a public key: one line, without its end.
+/// Writes a public key: one line, without its end. Control characters of the comment become blanks.
 pub fn public(key: &PublicKey, comment: &str) -> String {
+    let comment = comment.replace(char::is_control, " ");
     public_half(key)
         .and_then(|key| SshPublic::new(KeyData::Rsa(key), comment).to_openssh())
         .expect(FITS)
+}
+
+/// The name of a key that `ssh-keygen -l` shows: SHA-256 of the key as SSH sends it (RFC 4253, section 6.6).
+pub fn fingerprint(key: &PublicKey) -> String {
+    let body = public_half(key)
+        .and_then(|key| SshPublic::from(key).to_bytes())
+        .expect(FITS);
+    format!(
+        "SHA256:{}",
+        Base64Unpadded::encode_string(&Sha256::digest(body))
+    )
 }
 
 fn public_half(key: &PublicKey) -> ssh_key::Result<RsaPublicKey> {
@@ -52,19 +66,22 @@ fn public_half(key: &PublicKey) -> ssh_key::Result<RsaPublicKey> {
 /// The most rounds of bcrypt, which take about a second of one CPU; `ssh-keygen` writes 16 or 24 unless told otherwise.
 const MOST_ROUNDS: u32 = 200;
 
+/// Reads a private key, its comment, and how it was encrypted.
 pub(super) fn decode_private(
     text: &[u8],
     password: Option<&[u8]>,
     limits: Limits,
-) -> Result<(PrivateKey, Option<Encryption>)> {
+) -> Result<(PrivateKey, Vec<u8>, Option<Encryption>)> {
     let key = SshPrivate::from_openssh(text).map_err(damaged)?;
-    match key.is_encrypted() {
-        false => Ok((rsa(&key, limits)?, None)),
+    let (key, encryption) = match key.is_encrypted() {
+        false => (key, None),
         true => {
             let (key, encryption) = decrypted(&key, password)?;
-            Ok((rsa(&key, limits)?, Some(encryption)))
+            (key, Some(encryption))
         }
-    }
+    };
+    let comment = key.comment().as_bytes().to_vec();
+    Ok((rsa(&key, limits)?, comment, encryption))
 }
 
 /// Opens an encrypted key. Whose key it is stands in clear before it, so that no password is asked for in vain.
@@ -112,19 +129,6 @@ fn rsa(key: &SshPrivate, limits: Limits) -> Result<PrivateKey> {
     .map(|number| number.as_positive_bytes().unwrap_or_default());
     limits.check(n)?;
     PrivateKey::from_primes_and_exponent(n, e, d, p, q, Some(qinv))
-}
-
-pub(super) fn decode_public(line: &[u8], limits: Limits) -> Result<PublicKey> {
-    let line = std::str::from_utf8(line)
-        .map_err(|_| refused("this public key in OpenSSH's form is damaged: it is not text"))?;
-    let key = SshPublic::from_openssh(line).map_err(damaged)?;
-    let rsa = key
-        .key_data()
-        .rsa()
-        .ok_or_else(|| not_rsa(&key.algorithm()))?;
-    let [n, e] = [rsa.n(), rsa.e()].map(|number| number.as_positive_bytes().unwrap_or_default());
-    limits.check(n)?;
-    PublicKey::new(n, e)
 }
 
 /// The messages of the parser hold names from the file.

@@ -1,7 +1,7 @@
 //! PKCS#1, PKCS#8 and SubjectPublicKeyInfo.
 
 use der::{
-    Decode, Encode, Reader, SliceReader, Tag, Tagged,
+    Decode, Encode, Reader, SliceReader, Tag, TagNumber, Tagged,
     asn1::{AnyRef, BitStringRef, OctetStringRef},
     pem::LineEnding,
 };
@@ -12,6 +12,7 @@ use zeroize::Zeroizing;
 
 use super::{
     algorithm::{self, Algorithm, FITS},
+    annotations::Annotations,
     content::{damaged, refused},
     input::{Encoding, Limits, PrivateFormat, PublicFormat},
     usage::Usage,
@@ -38,12 +39,30 @@ pub fn encode_private_for(
     format: PrivateFormat,
     encoding: Encoding,
 ) -> Result<Zeroizing<Vec<u8>>> {
+    encode_private_annotated(key, usage, &Annotations::default(), format, encoding)
+}
+
+/// Writes a private key with what it may be used for, and in PKCS#8 with the attributes that it was read with, unencrypted.
+///
+/// # Errors
+///
+/// As for [`encode_private_for`].
+pub fn encode_private_annotated(
+    key: &PrivateKey,
+    usage: &Usage,
+    annotations: &Annotations,
+    format: PrivateFormat,
+    encoding: Encoding,
+) -> Result<Zeroizing<Vec<u8>>> {
     let (label, der) = match format {
         PrivateFormat::Pkcs1 => {
             says_any(usage, "PKCS#1")?;
             ("RSA PRIVATE KEY", Zeroizing::new(pkcs1_private_der(key)))
         }
-        PrivateFormat::Pkcs8 => ("PRIVATE KEY", pkcs8_der(key, usage)?),
+        PrivateFormat::Pkcs8 => (
+            "PRIVATE KEY",
+            pkcs8_der(key, usage, &annotations.attributes)?,
+        ),
     };
     Ok(match encoding {
         Encoding::Der => der,
@@ -103,12 +122,21 @@ pub(super) fn pem(label: &'static str, der: &[u8]) -> Vec<u8> {
         .into_bytes()
 }
 
-pub(super) fn pkcs8_der(key: &PrivateKey, usage: &Usage) -> Result<Zeroizing<Vec<u8>>> {
+pub(super) fn pkcs8_der(
+    key: &PrivateKey,
+    usage: &Usage,
+    attributes: &[Zeroizing<Vec<u8>>],
+) -> Result<Zeroizing<Vec<u8>>> {
     let pkcs1 = Zeroizing::new(pkcs1_private_der(key));
     let algorithm = Algorithm::of(usage)?;
     let inner = OctetStringRef::new(&pkcs1).expect(FITS);
     let info = PrivateKeyInfoRef::new(algorithm.identifier(), inner);
-    Ok(Zeroizing::new(info.to_der().expect(FITS)))
+    let der = Zeroizing::new(info.to_der().expect(FITS));
+    match attributes {
+        [] => Ok(der),
+        attributes => with_attributes(&der, attributes)
+            .map_err(|_| refused("the attributes of this key cannot be written")),
+    }
 }
 
 pub(super) fn pkcs1_private_der(key: &PrivateKey) -> Vec<u8> {
@@ -224,6 +252,48 @@ pub(super) fn pkcs8(der: &[u8], limits: Limits) -> Result<(PrivateKey, Usage)> {
         PrivateKeyInfoRef::from_der(der).map_err(|error| damaged("PKCS#8 private key", error))?;
     let usage = algorithm::usage(&info.algorithm)?;
     Ok((pkcs1_private(info.private_key.as_bytes(), limits)?, usage))
+}
+
+/// The attributes of a PKCS#8 key, each in DER; none where there are none, or they cannot be read.
+pub(super) fn attributes(der: &[u8]) -> Vec<Zeroizing<Vec<u8>>> {
+    let read = || -> der::Result<Vec<Zeroizing<Vec<u8>>>> {
+        let outer = AnyRef::from_der(der)?;
+        let mut reader = SliceReader::new(outer.value())?;
+        let mut attributes = Vec::new();
+        while !reader.is_finished() {
+            let element: AnyRef<'_> = reader.decode()?;
+            if element.tag() != ATTRIBUTES {
+                continue;
+            }
+            let mut inner = SliceReader::new(element.value())?;
+            while !inner.is_finished() {
+                attributes.push(Zeroizing::new(inner.decode::<AnyRef<'_>>()?.to_der()?));
+            }
+        }
+        // DER sorts a set by its members' bytes (X.690, section 11.6); not every writer does.
+        attributes.sort_unstable_by(|one, other| one[..].cmp(&other[..]));
+        Ok(attributes)
+    };
+    read().unwrap_or_default()
+}
+
+/// The tag of the attributes of a PKCS#8 key (RFC 5958, section 2).
+const ATTRIBUTES: Tag = Tag::ContextSpecific {
+    constructed: true,
+    number: TagNumber(0),
+};
+
+/// A PKCS#8 key with attributes, which it does not have yet.
+fn with_attributes(
+    pkcs8: &[u8],
+    attributes: &[Zeroizing<Vec<u8>>],
+) -> der::Result<Zeroizing<Vec<u8>>> {
+    let all: Vec<&[u8]> = attributes.iter().map(|attribute| &attribute[..]).collect();
+    let set = Zeroizing::new(all.concat());
+    let set = Zeroizing::new(AnyRef::new(ATTRIBUTES, &set)?.to_der()?);
+    let key = AnyRef::from_der(pkcs8)?;
+    let both = Zeroizing::new([key.value(), &set].concat());
+    Ok(Zeroizing::new(AnyRef::new(Tag::Sequence, &both)?.to_der()?))
 }
 
 pub(super) fn spki(der: &[u8], limits: Limits) -> Result<(PublicKey, Usage)> {

@@ -1,5 +1,5 @@
 //! What a key is for, as its file says beside the key itself: `use`, `key_ops` and `alg` of a JSON Web Key (RFC 7517,
-//! sections 4.2 to 4.4), and the key usage of a certificate (RFC 5280, section 4.2.1.3).
+//! sections 4.2 to 4.4), the key usage of a certificate (RFC 5280, section 4.2.1.3), and the options of a line of `authorized_keys` (sshd(8)).
 
 use std::fmt;
 
@@ -23,6 +23,9 @@ pub struct Restrictions {
     pub jwk_algorithm: Option<String>,
     /// The key usage of a certificate.
     pub certificate: Option<KeyUsage>,
+    /// The names of the options of a line of `authorized_keys`, out of those that sshd(8) lists. They restrict logins, which are no
+    /// use that this crate could allow.
+    pub login: Option<Vec<&'static str>>,
 }
 
 /// What a key is to be used for.
@@ -197,9 +200,12 @@ impl Restrictions {
         if let Some(usage) = &self.certificate
             && !allows(usage, purpose)
         {
+            return refuse(format!("its certificate is for {}", usage_words(usage)));
+        }
+        if let Some(options) = &self.login {
             return refuse(format!(
-                "its certificate is for {}",
-                certificate_words(usage)
+                "its line of authorized_keys restricts logins with it, by the options {}",
+                options.join(", ")
             ));
         }
         Ok(())
@@ -218,7 +224,7 @@ fn allows(usage: &KeyUsage, purpose: Purpose<'_>) -> bool {
     }
 }
 
-fn certificate_words(usage: &KeyUsage) -> String {
+pub(super) fn usage_words(usage: &KeyUsage) -> String {
     let all = [
         (usage.digital_signature(), "digitalSignature"),
         (usage.non_repudiation(), "nonRepudiation"),
@@ -253,10 +259,8 @@ impl fmt::Display for Restrictions {
             ("use", self.jwk_use.as_ref().map(known)),
             ("key_ops", self.jwk_operations.as_ref().map(operations)),
             ("alg", self.jwk_algorithm.as_ref().map(known)),
-            (
-                "key usage",
-                self.certificate.as_ref().map(certificate_words),
-            ),
+            ("key usage", self.certificate.as_ref().map(usage_words)),
+            ("logins with", self.login.as_ref().map(|all| all.join(" "))),
         ];
         let said: Vec<String> = parts
             .into_iter()

@@ -123,7 +123,7 @@ impl PrivateKey {
         Ok(PrivateKey { public, checked })
     }
 
-    /// The key of a modulus and its exponents, which name no primes: they are computed, once (NIST SP 800-56B rev. 2,
+    /// The key of a modulus and its exponents, which name no primes: two to [`MAX_PRIMES`] are computed, once (NIST SP 800-56B rev. 2,
     /// appendix C.2).
     ///
     /// # Errors
@@ -135,14 +135,20 @@ impl PrivateKey {
         if is_square_vartime(public.n()) {
             return Err(Error::invalid_key(SQUARE));
         }
-        let (p, q) =
-            rsalab_arith::recover_primes(public.checked(), d, Kernel::auto()).map_err(|error| {
-                match error {
-                    rsalab_arith::Error::Randomness(reason) => Error::Randomness { reason },
-                    other => refusal(&other, e),
-                }
+        let primes = rsalab_arith::recover_primes(public.checked(), d, MAX_PRIMES, Kernel::auto())
+            .map_err(|error| match error {
+                rsalab_arith::Error::Randomness(reason) => Error::Randomness { reason },
+                other => refusal(&other, e),
             })?;
-        PrivateKey::from_primes_and_exponent(public.n(), public.e(), d, &p, &q, None)
+        if primes.len() > MAX_PRIMES {
+            return Err(too_many_primes("too many"));
+        }
+        let primes: Vec<&[u8]> = primes.iter().map(|prime| &prime[..]).collect();
+        let derived = PrivateKey::multi_prime(&primes, public.e())?;
+        PrivateKey::from_parts(&PrivateParts {
+            d,
+            ..derived.parts()
+        })
     }
 
     /// The key of primes and exponents, without the CRT exponents, and with or without the coefficient: they are computed,
@@ -306,7 +312,7 @@ fn prime_name(place: usize) -> String {
     }
 }
 
-fn too_many_primes(count: usize) -> Error {
+fn too_many_primes(count: impl std::fmt::Display) -> Error {
     Error::Unsupported {
         reason: format!("this key has {count} primes; rsalab works with keys of 2 to {MAX_PRIMES}"),
     }

@@ -9,9 +9,9 @@ use num_bigint::BigUint;
 use rsalab_rsa::{
     CpuBackend, Error, PrivateKey, PrivateParts,
     format::{
-        Content, Encoding, PrivateFormat, PublicFormat, Restrictions, Usage, decode_private,
-        decode_public, encode_encrypted, encode_private, encode_private_for, encode_public_for,
-        jwk, load_private, load_public, openssh,
+        Annotations, Content, Encoding, PrivateFormat, PublicFormat, Restrictions, Usage,
+        decode_private, decode_public, encode_encrypted, encode_private, encode_private_for,
+        encode_public_for, jwk, load_private, load_public, openssh,
     },
     generate::{DEFAULT_EXPONENT, generate_strict},
     hash::Hash,
@@ -27,6 +27,7 @@ mod encrypted;
 mod faulty;
 mod restricted;
 mod secrets;
+mod several;
 mod texts;
 
 /// What is refused takes milliseconds, and what it asks for minutes; in between lies the load of the machine.
@@ -290,11 +291,15 @@ fn a_certificate_gives_its_public_key() {
 #[test]
 fn json_web_keys_are_read_to_the_letter() {
     let key = key(1024);
-    let private = jwk::private(&key, &Restrictions::default(), None);
+    let private = jwk::private(&key, &Restrictions::default(), &Annotations::default());
     let loaded = load_private(private.as_bytes(), None).expect("it is ours");
     assert_eq!(pkcs8(&loaded.key), pkcs8(&key));
     assert_eq!(loaded.content, Content::Jwk);
-    let public = jwk::public(key.public(), &Restrictions::default());
+    let public = jwk::public(
+        key.public(),
+        &Restrictions::default(),
+        &Annotations::default(),
+    );
     assert_eq!(
         &load_public(public.as_bytes(), None)
             .expect("it is ours")
@@ -347,7 +352,7 @@ fn json_web_keys_are_read_to_the_letter() {
             public.replace("\"e\":\"", "\"oth\":[],\"e\":\""),
             "\"oth\" of this JSON Web Key is empty",
         ),
-        (format!("{public}{public}"), "damaged"),
+        (format!("{public}{public}"), "holds 2 keys"),
         (
             public.replace('}', ",\"n\":\"AQAB\"}"),
             "member \"n\" is there twice",
@@ -355,9 +360,9 @@ fn json_web_keys_are_read_to_the_letter() {
         ("{".repeat(50_000), "damaged"),
         (format!("{{\"x\":{}", "[".repeat(500_000)), "damaged"),
         ("{\"keys\":[]}".to_owned(), "is empty"),
-        (two, "holds 2 JSON Web Keys"),
+        (two, "holds 2 keys"),
         ("{}".to_owned(), "no member"),
-        ("{\"keys\":7}".to_owned(), "damaged"),
+        ("{\"keys\":7}".to_owned(), "is not a list"),
     ] {
         let message = reason(load_private(json.as_bytes(), None));
         assert!(message.contains(sentence), "{sentence}: {message}");

@@ -111,8 +111,8 @@ impl Secrets {
             jwk_algorithm: None,
             ..loaded.restrictions.clone()
         };
-        let plain = jwk::public(key, &restrictions).len();
-        let words = jwk::public(key, &loaded.restrictions).len() - plain;
+        let plain = jwk::public(key, &restrictions, &loaded.annotations).len();
+        let words = jwk::public(key, &loaded.restrictions, &loaded.annotations).len() - plain;
         assert!(words < 300, "{name}: {words} bytes in a public key");
         let sign = SignatureScheme::Pkcs1v15(Hash::Sha256);
         let encrypt = EncryptionScheme::Oaep(Oaep::new(Hash::Sha256));
@@ -283,7 +283,7 @@ fn errors_of_mutated_keys_repeat_nothing() {
         openssh::private(&key, "a comment").unwrap().to_string(),
         String::from_utf8(spki).unwrap(),
         openssh::public(key.public(), "a comment"),
-        jwk::private(&key, &Restrictions::default(), None).to_string(),
+        jwk::private(&key, &Restrictions::default(), &Annotations::default()).to_string(),
     ];
     let mut dice = Dice(39);
     let mut errors = 0;
@@ -319,8 +319,12 @@ fn errors_of_mutated_keys_repeat_nothing() {
 fn errors_of_mixed_up_json_repeat_nothing() {
     let key = key(512);
     let secrets = Secrets::of(&key);
-    let whole: Value =
-        serde_json::from_str(&jwk::private(&key, &Restrictions::default(), None)).unwrap();
+    let whole: Value = serde_json::from_str(&jwk::private(
+        &key,
+        &Restrictions::default(),
+        &Annotations::default(),
+    ))
+    .unwrap();
     let with = |name: &str, value: Value| {
         let mut changed = whole.clone();
         changed[name] = value;

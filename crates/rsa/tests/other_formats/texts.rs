@@ -58,7 +58,7 @@ fn white_space_and_text_around_a_pem_are_passed_over() {
             format!("\u{feff}{whole}"),
             format!(
                 "\u{feff}{}",
-                *jwk::private(&key, &Restrictions::default(), None)
+                *jwk::private(&key, &Restrictions::default(), &Annotations::default())
             ),
         ] {
             let found = decode_private(&utf_16(&text, order)).expect("UTF-16");

@@ -149,6 +149,11 @@ impl Archive {
         self.manifest.entries().len() as u64
     }
 
+    /// The lines of its keys.
+    pub(super) fn entries(&self) -> &[Entry] {
+        self.manifest.entries()
+    }
+
     /// Removes what was made for keys that then could not be written, if there is none; or cuts off what has no line.
     pub(super) fn abandon(&mut self) {
         if self.has_its_name() {

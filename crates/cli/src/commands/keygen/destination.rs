@@ -44,7 +44,7 @@ pub(super) struct Place {
 
 impl Destination {
     /// Makes the place, or opens one that an earlier run left incomplete.
-    pub(super) fn open(arguments: &Keygen, writer: &KeyWriter) -> Result<Self> {
+    pub(super) fn open(arguments: &Keygen, count: u64, writer: &KeyWriter) -> Result<Self> {
         let (out, format) = (&arguments.out, arguments.format.format);
         if files::is_dash(out) {
             check_stream(arguments)?;
@@ -57,6 +57,7 @@ impl Destination {
             e: arguments.e,
             format: format.name(),
             public: arguments.public,
+            named: arguments.names.is_some(),
             insecure_seed: arguments.insecure_seed.map(|seed| seed.to_string()),
         };
         let kind = match out.extension() {
@@ -65,7 +66,8 @@ impl Destination {
             _ => None,
         };
         // A folder of keys is recognised by its manifest.
-        let is_folder = arguments.count > 1
+        let is_folder = count > 1
+            || arguments.names.is_some()
             || out.as_os_str().as_bytes().ends_with(b"/")
             || out.join(MANIFEST).exists();
         match kind {
@@ -79,6 +81,32 @@ impl Destination {
             }
             None => Folder::open(out, &header, writer.password()).map(Destination::Folder),
         }
+        .and_then(|destination| destination.check_names(writer).map(|()| destination))
+    }
+
+    /// Refuses keys that are there under other names than a user gives them.
+    fn check_names(&self, writer: &KeyWriter) -> Result<()> {
+        let (entries, place) = match self {
+            Destination::Folder(folder) => (folder.entries(), folder.path()),
+            Destination::Archive(archive) => (archive.entries(), archive.place()),
+            Destination::File(..) | Destination::Stream(_) => return Ok(()),
+        };
+        for entry in entries {
+            let Some(name) = writer.name_of(entry.number) else {
+                continue;
+            };
+            let expected = writer.stem(name) + writer.endings().0;
+            if entry.file != expected {
+                let what = format!(
+                    "key {} of {} has another name than {expected}",
+                    entry.number,
+                    place.display()
+                );
+                return Err(Failure::new(Class::Usage, what)
+                    .advice("add new names after those that were used, or name another place"));
+            }
+        }
+        Ok(())
     }
 
     pub(super) fn is_stream(&self) -> bool {

@@ -96,6 +96,11 @@ impl Folder {
         self.manifest.entries().len() as u64
     }
 
+    /// The lines of its keys.
+    pub(super) fn entries(&self) -> &[Entry] {
+        self.manifest.entries()
+    }
+
     /// Removes what was made for keys that then could not be written, if there is none.
     pub(super) fn abandon(&self) {
         if self.is_new && self.len() == 0 {
@@ -137,7 +142,12 @@ impl Folder {
         self.manifest.append(entries)?;
         let mut named = Vec::with_capacity(drafts.len());
         for (draft, path) in drafts {
-            named.push((draft.name(&path)?, path));
+            let file = draft.name(&path).map_err(|failure| {
+                failure.advice(
+                    "move away what has the name of a key, and the same command makes the others",
+                )
+            })?;
+            named.push((file, path));
         }
         files::sync_names(named.iter().map(|(file, path)| (path.as_path(), file)))
     }

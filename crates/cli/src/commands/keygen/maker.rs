@@ -190,9 +190,13 @@ pub(super) fn item(
     with_public: bool,
 ) -> Result<Item> {
     let (ending, public_ending) = writer.endings();
-    let name = format!("{name}-{number:06}");
-    let public = with_public.then(|| writer.public(key.public()));
-    let (private, public) = (writer.private(key)?, public.transpose()?);
+    let own = writer.name_of(number);
+    let name = match own {
+        Some(own) => writer.stem(own),
+        None => format!("{name}-{number:06}"),
+    };
+    let public = with_public.then(|| writer.public_named(key.public(), own));
+    let (private, public) = (writer.private_named(key, own)?, public.transpose()?);
     let entry = Entry {
         number,
         file: format!("{name}{ending}"),

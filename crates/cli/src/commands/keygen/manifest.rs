@@ -35,6 +35,9 @@ pub(super) struct Header {
     pub(super) format: String,
     /// Whether public halves lie next to the private ones.
     pub(super) public: bool,
+    /// Whether a user has named the keys.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub(super) named: bool,
     /// The seed, from which everybody who sees the manifest can make the keys again.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) insecure_seed: Option<String>,
@@ -43,6 +46,10 @@ pub(super) struct Header {
 /// Keys had two primes before there was a choice.
 fn two() -> usize {
     2
+}
+
+fn is_false(value: &bool) -> bool {
+    !value
 }
 
 fn is_two(primes: &usize) -> bool {
@@ -103,15 +110,15 @@ impl Manifest {
             return Err(no_file(path));
         }
         if let Err(error) = file.try_lock() {
-            let what = format!("{} is in use by another process", what.display());
-            return Err(Failure::new(Class::Io, what).because(io::Error::from(error)));
+            let busy = format!("{} is in use by another process", what.display());
+            return Err(Failure::new(Class::Io, busy).because(io::Error::from(error)));
         }
         let mut manifest = Manifest {
             path: path.to_owned(),
             file,
             entries: Vec::new(),
         };
-        match read_manifest(&manifest.file, path, header)? {
+        match read_manifest(&manifest.file, path, what, header)? {
             Some(found) if found.is_torn => manifest.rewrite(header, found.entries)?,
             Some(found) => manifest.entries = found.entries,
             None => {
@@ -181,10 +188,10 @@ struct Found {
 }
 
 /// Reads a manifest; none if it has no whole first line yet.
-fn read_manifest(file: &File, path: &Path, header: &Header) -> Result<Option<Found>> {
+fn read_manifest(file: &File, path: &Path, what: &Path, header: &Header) -> Result<Option<Found>> {
     let damaged = |line: usize| {
-        let what = format!("line {line} of {} cannot be read", path.display());
-        Failure::new(Class::Input, what).advice("name another folder; nothing was changed")
+        let fault = format!("line {line} of {} cannot be read", path.display());
+        Failure::new(Class::Input, fault).advice("name another folder; nothing was changed")
     };
     let mut entries = Vec::new();
     let mut seen = BTreeSet::new();
@@ -200,7 +207,7 @@ fn read_manifest(file: &File, path: &Path, header: &Header) -> Result<Option<Fou
             (1, true) => return Ok(None),
             (1, false) => {
                 let found: Header = serde_json::from_slice(&text).map_err(|_| damaged(1))?;
-                check_header(&found, header, path)?;
+                check_header(&found, header, what)?;
             }
             (_, true) => {
                 let is_torn = !text.is_empty();
@@ -221,11 +228,15 @@ fn read_manifest(file: &File, path: &Path, header: &Header) -> Result<Option<Fou
 }
 
 /// Only the same command may continue: for another, the first difference is named.
-fn check_header(found: &Header, wanted: &Header, path: &Path) -> Result<()> {
+fn check_header(found: &Header, wanted: &Header, place: &Path) -> Result<()> {
     let properties = |header: &Header| {
         let public = match header.public {
             true => "with --public",
             false => "without --public",
+        };
+        let origin = match header.named {
+            true => "--names",
+            false => "their numbers",
         };
         let seed = header.insecure_seed.as_deref().unwrap_or("none");
         [
@@ -235,6 +246,7 @@ fn check_header(found: &Header, wanted: &Header, path: &Path) -> Result<()> {
             ("the public exponent", header.e.to_string()),
             ("the format", header.format.clone()),
             ("been made", public.to_owned()),
+            ("names from", origin.to_owned()),
             ("the insecure seed", seed.to_owned()),
         ]
     };
@@ -242,7 +254,7 @@ fn check_header(found: &Header, wanted: &Header, path: &Path) -> Result<()> {
     match both.into_iter().find(|(found, wanted)| found != wanted) {
         None => Ok(()),
         Some(((property, there), (_, typed))) => {
-            let folder = path.parent().unwrap_or(path).display();
+            let place = place.display();
             // A manifest that somebody else wrote may hold anything in these places.
             let there = match property {
                 "the insecure seed" => "another",
@@ -254,7 +266,7 @@ fn check_header(found: &Header, wanted: &Header, path: &Path) -> Result<()> {
                 _ => &typed,
             };
             let what =
-                format!("the keys of {folder} have {property} {there}, and {typed} was asked for");
+                format!("the keys of {place} have {property} {there}, and {typed} was asked for");
             Err(Failure::new(Class::Usage, what)
                 .advice("repeat the command that made it, or name another folder"))
         }

@@ -97,7 +97,10 @@ fn write(
                 Failure::new(Class::Input, what).advice("remove it, and make the keys anew")
             })?;
         write(to, if place == 0 { OPENING } else { SEPARATOR })?;
-        write(to, &writer.public(&key)?)?;
+        write(
+            to,
+            &writer.public_named(&key, writer.name_of(entry.number))?,
+        )?;
     }
     write(to, CLOSING)
 }

@@ -5,7 +5,7 @@ use std::{fs, path::Path};
 
 use rsalab_rsa::{
     PrivateKey, PublicKey,
-    format::{self, Encoding, PublicFormat, Restrictions, jwk},
+    format::{self, Annotations, Encoding, PublicFormat, Restrictions, jwk},
     generate::{DEFAULT_EXPONENT, generate_strict},
     random::InsecureStudySeed,
 };
@@ -337,7 +337,7 @@ fn keys_that_are_for_something_else() {
         jwk_operations: (!operations.is_empty())
             .then(|| operations.iter().map(|&word| word.to_owned()).collect()),
         jwk_algorithm: algorithm.map(str::to_owned),
-        certificate: None,
+        ..Restrictions::default()
     };
     let files = [
         ("enc.jwk", said(Some("enc"), &[], None)),
@@ -354,7 +354,7 @@ fn keys_that_are_for_something_else() {
         write(
             here,
             name,
-            jwk::private(&key, restrictions, None).as_bytes(),
+            jwk::private(&key, restrictions, &Annotations::default()).as_bytes(),
         );
     }
     #[rustfmt::skip]

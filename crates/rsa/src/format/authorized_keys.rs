@@ -1,0 +1,246 @@
+//! Lines of `authorized_keys`: options, if any, the name of an algorithm, the key, and a comment (sshd(8), "AUTHORIZED_KEYS FILE FORMAT").
+
+use base64ct::{Base64, Encoding};
+use ssh_key::PublicKey as SshPublic;
+
+use super::{
+    annotations::Annotations,
+    content::{refused, unsupported},
+    input::{Limits, Place},
+    restrictions::Restrictions,
+};
+use crate::{PublicKey, Result};
+
+/// A line that is neither empty nor a comment.
+pub(super) struct Line<'a> {
+    options: Vec<&'static str>,
+    /// What the algorithm is called in words; none where there is no key.
+    algorithm: Option<&'static str>,
+    body: &'a [u8],
+    comment: &'a [u8],
+}
+
+/// The algorithm of this crate's keys, in words.
+const RSA: &str = "an RSA";
+
+/// Whether a text is in this format: its first line that is no comment has a key; or any line, if there is nothing of PEM.
+pub(super) fn is(text: &[u8]) -> bool {
+    let mut all = lines(text).map(|(_, line)| line.algorithm.is_some());
+    let is_first = all.next().unwrap_or(false);
+    let is_pem = || text.windows(11).any(|window| window == b"-----BEGIN ");
+    is_first || (all.any(|has_key| has_key) && !is_pem())
+}
+
+/// The lines that are to hold keys, each with its place.
+pub(super) fn lines(text: &[u8]) -> impl Iterator<Item = (Place, Line<'_>)> {
+    let numbered = text.split(|&byte| byte == b'\n').zip(1..);
+    numbered.filter_map(|(line, number)| {
+        let line = line.trim_ascii();
+        let is_key = !line.is_empty() && line[0] != b'#';
+        is_key.then(|| (Place::Line(number), Line::of(line)))
+    })
+}
+
+impl<'a> Line<'a> {
+    fn of(line: &'a [u8]) -> Self {
+        let (algorithm, body, comment) = fields(line);
+        if algorithm.is_some() {
+            return Line {
+                options: Vec::new(),
+                algorithm,
+                body,
+                comment,
+            };
+        }
+        let (options, rest) = options(line);
+        let (algorithm, body, comment) = fields(rest);
+        // What is called options may be any word. A key begins with the length of its algorithm's name.
+        let algorithm = algorithm.filter(|_| body.starts_with(b"AAAA"));
+        Line {
+            options,
+            algorithm,
+            body,
+            comment,
+        }
+    }
+
+    /// The key's algorithm is another than RSA.
+    pub(super) fn is_foreign(&self) -> bool {
+        self.algorithm.is_some_and(|algorithm| algorithm != RSA)
+    }
+
+    pub(super) fn restrictions(&self) -> Restrictions {
+        Restrictions {
+            login: (!self.options.is_empty()).then(|| self.options.clone()),
+            ..Restrictions::default()
+        }
+    }
+
+    pub(super) fn annotations(&self) -> Annotations {
+        Annotations::with_comment(self.comment)
+    }
+
+    pub(super) fn key(&self, limits: Limits) -> Result<PublicKey> {
+        match self.algorithm {
+            Some(RSA) => {}
+            Some(other) => {
+                return Err(unsupported(format!(
+                    "this is {other} public key in OpenSSH's form; rsalab works with RSA keys only"
+                )));
+            }
+            None => {
+                return Err(refused(
+                    "this line has no public key of OpenSSH's: it names no algorithm that is known",
+                ));
+            }
+        }
+        let damaged = || refused("this public key in OpenSSH's form is damaged");
+        let body = std::str::from_utf8(self.body).map_err(|_| damaged())?;
+        let body = Base64::decode_vec(body).map_err(|_| {
+            refused("this public key in OpenSSH's form is damaged: it is not base64, or is cut")
+        })?;
+        let key = SshPublic::from_bytes(&body).map_err(|_| damaged())?;
+        let rsa = key.key_data().rsa().ok_or_else(|| {
+            refused(
+                "this public key in OpenSSH's form names RSA, and holds a key of another algorithm",
+            )
+        })?;
+        let [n, e] =
+            [rsa.n(), rsa.e()].map(|number| number.as_positive_bytes().unwrap_or_default());
+        limits.check(n)?;
+        PublicKey::new(n, e)
+    }
+}
+
+/// The algorithm, the key and the comment; no algorithm if there is none that is known.
+fn fields(text: &[u8]) -> (Option<&'static str>, &[u8], &[u8]) {
+    let (name, rest) = field(text);
+    let (body, comment) = field(rest);
+    (algorithm(name), body, comment)
+}
+
+/// The text before the first blank, and what follows the blanks.
+fn field(text: &[u8]) -> (&[u8], &[u8]) {
+    let end = text.iter().position(|byte| is_blank(*byte));
+    let (field, rest) = text.split_at(end.unwrap_or(text.len()));
+    (field, rest.trim_ascii_start())
+}
+
+fn is_blank(byte: u8) -> bool {
+    matches!(byte, b' ' | b'\t')
+}
+
+fn algorithm(name: &[u8]) -> Option<&'static str> {
+    Some(match name {
+        b"ssh-rsa" => RSA,
+        b"ssh-ed25519" => "an Ed25519",
+        b"ssh-ed448" => "an Ed448",
+        b"ssh-dss" => "a DSA",
+        b"sk-ssh-ed25519@openssh.com" => "an Ed25519 security key's",
+        b"sk-ecdsa-sha2-nistp256@openssh.com" => "an EC security key's",
+        name if name.ends_with(b"-cert-v01@openssh.com") => "a certified",
+        name if name.starts_with(b"ecdsa-sha2-") => "an EC",
+        _ => return None,
+    })
+}
+
+/// The names of the options at the start of a line, and what follows them. Blanks and commas may stand between quotation marks.
+fn options(line: &[u8]) -> (Vec<&'static str>, &[u8]) {
+    let mut names = Vec::new();
+    let (mut start, mut is_quoted, mut place) = (0, false, 0);
+    while place < line.len() && (is_quoted || !is_blank(line[place])) {
+        match line[place] {
+            b'\\' if line.get(place + 1) == Some(&b'"') => place += 1,
+            b'"' => is_quoted = !is_quoted,
+            b',' if !is_quoted => {
+                names.push(option(&line[start..place]));
+                start = place + 1;
+            }
+            _ => {}
+        }
+        place += 1;
+    }
+    let place = place.min(line.len());
+    names.push(option(&line[start..place]));
+    names.sort_unstable();
+    names.dedup();
+    (names, line[place..].trim_ascii_start())
+}
+
+/// What an option is called, out of those that there are.
+fn option(text: &[u8]) -> &'static str {
+    const NAMES: [&str; 22] = [
+        "agent-forwarding",
+        "cert-authority",
+        "command",
+        "environment",
+        "expiry-time",
+        "from",
+        "no-agent-forwarding",
+        "no-port-forwarding",
+        "no-pty",
+        "no-touch-required",
+        "no-user-rc",
+        "no-X11-forwarding",
+        "permitlisten",
+        "permitopen",
+        "port-forwarding",
+        "principals",
+        "pty",
+        "restrict",
+        "tunnel",
+        "user-rc",
+        "verify-required",
+        "X11-forwarding",
+    ];
+    let end = text.iter().position(|&byte| byte == b'=');
+    let name = &text[..end.unwrap_or(text.len())];
+    let known = NAMES.into_iter();
+    known
+        .filter(|known| known.as_bytes().eq_ignore_ascii_case(name))
+        .last()
+        .unwrap_or("another")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn names(line: &str) -> (Vec<&'static str>, String) {
+        let (names, rest) = options(line.as_bytes());
+        (names, String::from_utf8_lossy(rest).into_owned())
+    }
+
+    #[test]
+    fn options_end_at_the_first_blank_outside_of_quotation_marks() {
+        assert_eq!(
+            names("from=\"a,b c\",command=\"x \\\" y\",No-Pty \t ssh-rsa AAAA"),
+            (vec!["command", "from", "no-pty"], "ssh-rsa AAAA".to_owned())
+        );
+        assert_eq!(
+            names("nonsense,cert-authority\tssh-rsa"),
+            (vec!["another", "cert-authority"], "ssh-rsa".to_owned())
+        );
+        assert_eq!(names("command=\"open"), (vec!["command"], String::new()));
+        assert_eq!(names("x=\"\\"), (vec!["another"], String::new()));
+    }
+
+    #[test]
+    fn a_text_is_recognised_by_its_lines() {
+        for (text, is_one) in [
+            ("ssh-rsa AAAA", true),
+            ("# laptop\r\n\r\nssh-rsa\tAAAA me\r\n", true),
+            ("command=\"a b\" ssh-ed25519 AAAA", true),
+            ("garbage\nssh-rsa AAAA\n", true),
+            (
+                "garbage\nssh-rsa AAAA\n-----BEGIN PRIVATE KEY-----\n",
+                false,
+            ),
+            ("garbage", false),
+            ("", false),
+            ("ssh-rsax AAAA", false),
+        ] {
+            assert_eq!(is(text.as_bytes()), is_one, "{text}");
+        }
+    }
+}

@@ -1,0 +1,179 @@
+//! Files that may hold several keys, and which of them is meant.
+
+use super::{
+    authorized_keys::{self, Line},
+    content::{Content, refused, unsupported},
+    fingerprint,
+    input::{Key, Place, Reading},
+    jwk::{self, Jwk},
+    load::{Loaded, load_single},
+    openssh,
+    usage::Usage,
+};
+use crate::{Error, PublicKey, Result};
+
+/// A key of a file.
+#[derive(Debug)]
+pub struct Found {
+    /// Where it stands.
+    pub place: Place,
+    /// It is a key of another algorithm than RSA, among keys that may be RSA's.
+    pub is_foreign: bool,
+    /// The key, or why it could not be read.
+    pub key: Result<Loaded<Key>>,
+}
+
+/// A key that is there, and is not read yet.
+enum Item<'a> {
+    Jwk(Jwk<'a>),
+    Line(Line<'a>),
+}
+
+impl Item<'_> {
+    fn is_foreign(&self) -> bool {
+        match self {
+            Item::Jwk(key) => key.is_foreign(),
+            Item::Line(line) => line.is_foreign(),
+        }
+    }
+
+    fn has_name(&self, name: &str) -> bool {
+        let (is_kid, public) = match self {
+            Item::Jwk(key) => (key.has_kid(name), key.public()),
+            Item::Line(line) => (false, line.key(super::Limits::NONE).ok()),
+        };
+        is_kid || public.is_some_and(|key| is_name_of(name, &key))
+    }
+
+    fn load(&self, reading: &Reading<'_>) -> Result<Loaded<Key>> {
+        Ok(match self {
+            Item::Jwk(key) => Loaded {
+                key: key.key(reading.limits)?,
+                usage: Usage::Any,
+                restrictions: key.restrictions()?,
+                annotations: key.annotations()?,
+                content: Content::Jwk,
+                encryption: None,
+            },
+            Item::Line(line) => Loaded {
+                key: Key::Public(line.key(reading.limits)?),
+                usage: Usage::Any,
+                restrictions: line.restrictions(),
+                annotations: line.annotations(),
+                content: Content::OpensshPublic,
+                encryption: None,
+            },
+        })
+    }
+}
+
+/// Whether it is one of the names that a public key has of itself.
+fn is_name_of(name: &str, key: &PublicKey) -> bool {
+    let digest = fingerprint(key);
+    let hexadecimal = digest.iter().flat_map(|byte| [byte >> 4, byte & 15]);
+    let is_digest = name.len() == 2 * digest.len()
+        && name
+            .chars()
+            .zip(hexadecimal)
+            .all(|(digit, value)| digit.to_digit(16) == Some(value.into()));
+    is_digest || name == jwk::thumbprint(key) || name == openssh::fingerprint(key)
+}
+
+/// The keys that a file holds; none for what holds one alone.
+fn items(content: Content, body: &[u8]) -> Result<Option<Vec<(Place, Result<Item<'_>>)>>> {
+    Ok(match content {
+        Content::Jwk => {
+            let keys = jwk::keys(body)?.into_iter();
+            Some(
+                keys.map(|(place, key)| (place, key.map(Item::Jwk)))
+                    .collect(),
+            )
+        }
+        Content::OpensshPublic => {
+            let lines = authorized_keys::lines(body);
+            let items = lines.map(|(place, line)| (place, Ok(Item::Line(line))));
+            let mut items: Vec<_> = items.collect();
+            if let [(place, _)] = &mut items[..] {
+                *place = Place::Whole;
+            }
+            Some(items)
+        }
+        _ => None,
+    })
+}
+
+/// The key that is meant: the only one of RSA, or that of the name.
+pub(super) fn load_one(
+    content: Content,
+    body: &[u8],
+    file: &[u8],
+    reading: &Reading<'_>,
+) -> Result<Loaded<Key>> {
+    let Some(items) = items(content, body)? else {
+        let loaded = load_single(content, body, file, reading)?;
+        return match reading.name {
+            Some(name) if !is_name_of(name, loaded.key.public()) => Err(unknown_name()),
+            _ => Ok(loaded),
+        };
+    };
+    let all = items.len();
+    let mut candidates: Vec<Result<Item<'_>>> = items
+        .into_iter()
+        .map(|(_, item)| item)
+        .filter(|item| match (item, reading.name) {
+            (Ok(item), Some(name)) => !item.is_foreign() && item.has_name(name),
+            // What cannot be read may be the key that is meant.
+            (Err(_), Some(_)) => false,
+            (Ok(item), None) => all == 1 || !item.is_foreign(),
+            (Err(_), None) => true,
+        })
+        .collect();
+    match (candidates.pop(), candidates.len()) {
+        (Some(only), 0) => only?.load(reading),
+        (None, _) if reading.name.is_some() => Err(unknown_name()),
+        (None, _) => Err(unsupported(format!(
+            "none of the {all} keys of this file is an RSA key; rsalab works with RSA keys only"
+        ))),
+        (Some(_), others) => Err(Error::Several { keys: others + 1 }),
+    }
+}
+
+fn unknown_name() -> Error {
+    refused("no RSA key of this file has the name that was given")
+}
+
+/// All keys, or those of the name.
+pub(super) fn load_each(
+    content: Content,
+    body: &[u8],
+    file: &[u8],
+    reading: &Reading<'_>,
+) -> Result<Vec<Found>> {
+    let Some(items) = items(content, body)? else {
+        let key = load_one(content, body, file, reading)?;
+        return Ok(vec![Found {
+            place: Place::Whole,
+            is_foreign: false,
+            key: Ok(key),
+        }]);
+    };
+    let is_meant = |item: &Result<Item<'_>>| match (reading.name, item) {
+        (None, _) => true,
+        (Some(name), Ok(item)) => item.has_name(name),
+        (Some(_), Err(_)) => false,
+    };
+    let has_several = items.len() > 1;
+    let found: Vec<Found> = items
+        .into_iter()
+        .filter(|(_, item)| is_meant(item))
+        .map(|(place, item)| Found {
+            place,
+            is_foreign: has_several && item.as_ref().is_ok_and(Item::is_foreign),
+            key: item.and_then(|item| item.load(reading)),
+        })
+        .collect();
+    match found.is_empty() {
+        true => Err(unknown_name()),
+        false => Ok(found),
+    }
+}
