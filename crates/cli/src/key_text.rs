@@ -31,7 +31,7 @@ pub(crate) fn refuse(words: &[OsString]) -> Result<()> {
                 ),
             };
             return Err(Failure::new(Class::Usage, what).advice(
-                "write it to a file that nobody else may read, and name that: others can read the words of a command",
+                "write it to a file that nobody else may read, and name that, or '-' and give it to standard input: others can read the words of a command",
             ));
         }
     }

@@ -245,15 +245,13 @@ impl Worker {
             Ok(answer) => Ok(answer),
             Err(error) => {
                 let what = match request {
-                    Request::Hello { .. } | Request::Supports { .. } => {
-                        format!("{error}, in the line '{}'", excerpt(&heard))
-                    }
-                    // Where, but not what: the line may hold a key.
-                    _ => format!(
+                    // Where, but not what: outputs are keys that were made, and messages that were decrypted.
+                    Request::Outputs => format!(
                         "its line of {} bytes is no answer (column {})",
                         heard.len(),
                         error.column()
                     ),
+                    _ => format!("{error}, in the line '{}'", excerpt(&heard)),
                 };
                 Err(self.give_up(request, what))
             }

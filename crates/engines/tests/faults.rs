@@ -236,6 +236,21 @@ fn what_is_not_the_protocol_is_told_from_what_is() {
 }
 
 #[test]
+fn outputs_that_are_no_answer_are_not_repeated() {
+    match measure("shows a key in words", Limits::default()) {
+        Err(SessionError::Protocol {
+            request: "outputs",
+            what,
+            ..
+        }) => assert!(
+            what.contains("no answer") && !what.contains("prime"),
+            "{what}"
+        ),
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
 fn an_answer_that_changes_is_a_mismatch() {
     for manner in ["becomes wrong", "stops writing"] {
         match measure(manner, Limits::default()) {

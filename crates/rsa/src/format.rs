@@ -2,6 +2,7 @@
 //!
 //! | form | of | file |
 //! |---|---|---|
+//! | what a file holds: DER by its structure, PEM and its labels, other texts | RFC 7468 | `content`, `structure`, `armour`, `texts` |
 //! | PKCS#1, PKCS#8 and SubjectPublicKeyInfo, in PEM (RFC 7468) and DER | RFC 8017, 5958, 5280 | `pkcs` |
 //! | the same under a password | RFC 8018, 7292, 1421 | `encrypted` |
 //! | the algorithm of a key | RFC 4055, 8702 | `algorithm` |
@@ -14,6 +15,7 @@
 //! | which key of several is meant | | `several` |
 //! | what a key is for, as its file says | RFC 7517, RFC 5280 | `restrictions` |
 //! | what else a file has, and is kept | | `annotations` |
+//! | what errors say of a file | | `refusal` |
 //!
 //! Reading finds out by itself which of them it is given, and says in a sentence what else it was given; it takes DER to the
 //! letter, at most [`MAX_FILE_LEN`] bytes, and no key whose numbers contradict each other. Writing is byte for byte what

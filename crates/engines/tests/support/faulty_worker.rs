@@ -80,6 +80,8 @@ enum Lie {
     Nothing,
     /// The line has two gibibytes.
     Long,
+    /// The outputs are a text, which may be a key.
+    Words,
 }
 
 impl Lie {
@@ -97,11 +99,16 @@ impl Lie {
             "dawdles" => Lie::Dawdles,
             "shows no samples" => Lie::Nothing,
             "tells a long story" => Lie::Long,
+            "shows a key in words" => Lie::Words,
             _ => return None,
         })
     }
 
     fn tell(self, answer: &mut Value) {
+        if matches!(self, Lie::Words) {
+            answer["outputs"] = json!("the prime is 17");
+            return;
+        }
         let block = &mut answer["block"];
         let scale = |of: &mut Value, by: u64, to: u64| {
             *of = json!(of.as_u64().unwrap_or_default() * by / to);
@@ -117,6 +124,7 @@ impl Lie {
             }
             Lie::Number(place, number) => block["samples"][0][place] = number(),
             Lie::Dawdles => thread::sleep(Duration::from_millis(400)),
+            Lie::Words => {}
             Lie::Nothing => block["samples"] = json!([]),
             Lie::Long => {
                 let mut stdout = io::stdout().lock();
@@ -143,7 +151,11 @@ impl Write for Liar {
         self.line.extend(bytes);
         if self.line.last() == Some(&b'\n') {
             let mut answer: Value = serde_json::from_slice(&self.line)?;
-            if answer["answer"] == "block" {
+            let changed = match self.lie {
+                Lie::Words => "outputs",
+                _ => "block",
+            };
+            if answer["answer"] == changed {
                 self.lie.tell(&mut answer);
             }
             writeln!(io::stdout(), "{answer}")?;
