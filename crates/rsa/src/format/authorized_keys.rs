@@ -195,10 +195,9 @@ fn option(text: &[u8]) -> &'static str {
     ];
     let end = text.iter().position(|&byte| byte == b'=');
     let name = &text[..end.unwrap_or(text.len())];
-    let known = NAMES.into_iter();
+    let mut known = NAMES.into_iter();
     known
-        .filter(|known| known.as_bytes().eq_ignore_ascii_case(name))
-        .last()
+        .find(|known| known.as_bytes().eq_ignore_ascii_case(name))
         .unwrap_or("another")
 }
 

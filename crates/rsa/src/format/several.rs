@@ -79,8 +79,11 @@ fn is_name_of(name: &str, key: &PublicKey) -> bool {
     is_digest || name == jwk::thumbprint(key) || name == openssh::fingerprint(key)
 }
 
+/// Keys, each with its place.
+type Items<'a> = Vec<(Place, Result<Item<'a>>)>;
+
 /// The keys that a file holds; none for what holds one alone.
-fn items(content: Content, body: &[u8]) -> Result<Option<Vec<(Place, Result<Item<'_>>)>>> {
+fn items(content: Content, body: &[u8]) -> Result<Option<Items<'_>>> {
     Ok(match content {
         Content::Jwk => {
             let keys = jwk::keys(body)?.into_iter();
