@@ -68,7 +68,7 @@ pub fn write(report: &Report, directory: &Path) -> Result<PathBuf, Error> {
     let json = serde_json::to_string_pretty(report)
         .expect("a report has text keys, so it can be written as JSON");
     // First: it says which study the other files are of.
-    place(directory, ownership::RESULTS, (json + "\n").as_bytes())?;
+    place(directory, "results.json", (json + "\n").as_bytes())?;
     place(directory, "results.csv", csv(report).as_bytes())?;
     place(directory, "report.md", markdown(report).as_bytes())?;
     place(directory, "report.tex", latex(report).as_bytes())?;

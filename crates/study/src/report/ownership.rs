@@ -8,10 +8,10 @@ use super::{PAGE, Report};
 use crate::{articles, error::Error};
 
 /// What a report writes into its directory itself, `results.json` first: it says which study the files are of.
-pub(super) const NAMES: [&str; 5] = [RESULTS, "results.csv", "report.md", "report.tex", PAGE];
+const NAMES: [&str; 5] = [RESULTS, "results.csv", "report.md", "report.tex", PAGE];
 
 /// The report as data.
-pub(super) const RESULTS: &str = "results.json";
+const RESULTS: &str = "results.json";
 
 /// What `results.json` says of the study; earlier versions did not say when it was made.
 #[derive(Deserialize)]
