@@ -42,7 +42,6 @@ const REGISTERS: usize = 32;
 const LARGEST_DIGIT: usize = VECTOR;
 const LOWER_PAIRS: usize = 2 * VECTOR;
 const UPPER_PAIRS: usize = 3 * VECTOR;
-const MINUS_ONE: usize = 4 * VECTOR;
 
 /// What a number's vectors of one kind lie in: registers, and in memory those for which there are none.
 #[derive(Clone)]

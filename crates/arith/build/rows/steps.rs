@@ -1,7 +1,7 @@
 //! The steps of a multiplication or a squaring of one number.
 
 use super::{
-    DIGITS_OF_A_QUAD, DIGITS_OF_A_VECTOR, Function, LARGEST_DIGIT, LOWER_PAIRS, MINUS_ONE, Number,
+    DIGITS_OF_A_QUAD, DIGITS_OF_A_VECTOR, Function, LARGEST_DIGIT, LOWER_PAIRS, Number,
     UPPER_PAIRS, VECTOR,
 };
 use std::fmt::Write;
@@ -170,13 +170,12 @@ impl Function {
         self.compare("vpcmpnleuq", sum, 0..self.vectors, 6);
         self.compare("vpcmpequq", sum, 0..self.vectors, 7);
         put!(self, "kaddq k6, k6, k6\nkaddq k6, k6, k7\nkxorq k6, k6, k7");
+        // -1, in a register: an operand in memory would be loaded under a secret mask.
+        put!(self, "vpternlogd zmm{carry}, zmm{carry}, zmm{carry}, 0xff");
         self.each_vector(|f, j| {
-            let (size, largest, places) = (f.size(j), f.largest_digit(j), f.places(j));
+            let (size, largest) = (f.size(j), f.largest_digit(j));
             let sum = sum + j;
-            put!(
-                f,
-                "vpsubq {size}{sum}{{k6}}, {size}{sum}, qword ptr [r9 + {MINUS_ONE}]{{1to{places}}}"
-            );
+            put!(f, "vpsubq {size}{sum}{{k6}}, {size}{sum}, {size}{carry}");
             if j + 1 < f.vectors {
                 put!(f, "kshiftrq k6, k6, 8");
             }

@@ -20,7 +20,7 @@ pub(crate) trait Doubles<const N: usize>: Copy + Send + Sync + 'static {
     const HAS_SHORT: bool = false;
     /// The proof that this CPU has the instructions.
     type Token: Copy + Send + Sync + 'static;
-    /// One truth value a lane.
+    /// One truth value a lane: all bits of it are set, or none. The compiler does not know that.
     type Mask: Copy;
 
     /// Does `work` compiled for this form.
@@ -59,7 +59,7 @@ pub(crate) trait Doubles<const N: usize>: Copy + Send + Sync + 'static {
     }
     /// Where self and b are equal.
     fn equal(self, b: Self) -> Self::Mask;
-    /// `b` where the mask is true, `self` elsewhere.
+    /// `b` where the mask is true, `self` elsewhere; both are read whole.
     fn merge(self, b: Self, mask: Self::Mask) -> Self;
 }
 

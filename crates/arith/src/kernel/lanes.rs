@@ -60,8 +60,13 @@ pub(crate) trait Lanes: Copy + Send + Sync + 'static {
     fn add_high(self, a: Self, b: Self) -> Self;
     /// Where self and b are equal.
     fn equal(self, b: Self) -> Self::Mask;
-    /// `b` where the mask is true, `self` elsewhere.
+    /// `b` where the mask is true, `self` elsewhere. For what has been computed: a load would become one under the mask, and a processor need not
+    /// read what a mask leaves out. What is loaded is chosen by [`choose`](Self::choose).
     fn merge(self, b: Self, mask: Self::Mask) -> Self;
+    /// All bits set where self and b are equal, and none elsewhere. The compiler does not know that it is all or none.
+    fn equal_bits(self, b: Self) -> Self;
+    /// The bits of `b` where those of `bits` are set, and of `self` elsewhere. All three are read whole.
+    fn choose(self, b: Self, bits: Self) -> Self;
 }
 
 /// Something to do over any form of lanes.
@@ -180,7 +185,17 @@ impl Lanes for Portable {
 
     #[inline(always)]
     fn merge(self, b: Self, mask: Vec8) -> Self {
-        let changes = self.zip(b, |a, b| a ^ b).and(Self(mask));
+        self.choose(b, Self(mask))
+    }
+
+    #[inline(always)]
+    fn equal_bits(self, b: Self) -> Self {
+        Self(self.equal(b))
+    }
+
+    #[inline(always)]
+    fn choose(self, b: Self, bits: Self) -> Self {
+        let changes = self.zip(b, |a, b| a ^ b).and(bits);
         self.zip(changes, |a, change| a ^ change)
     }
 }

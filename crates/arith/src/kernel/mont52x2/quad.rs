@@ -37,7 +37,7 @@ pub(crate) trait Quads<const N: usize>: Copy + Send + Sync + 'static {
     fn and(self, b: Self) -> Self;
     /// Bitwise or.
     fn or(self, b: Self) -> Self;
-    /// Where words are equal, all bits set, and elsewhere none. They are below 2^63.
+    /// Where words are equal, all bits set, and elsewhere none: the compiler does not know that. They are below 2^63.
     fn equal(self, b: Self) -> Self;
     /// self / 2^52.
     fn shift_right_digit(self) -> Self;

@@ -147,6 +147,14 @@ impl Lanes for Range {
         }
     }
 
+    fn equal_bits(self, _: Self) -> Self {
+        unreachable!("columns are added to only")
+    }
+
+    fn choose(self, _: Self, _: Self) -> Self {
+        unreachable!("columns are added to only")
+    }
+
     #[inline(never)]
     fn sub(self, _: Self) -> Self {
         unreachable!("columns are added to only")

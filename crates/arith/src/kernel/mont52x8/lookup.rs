@@ -4,7 +4,7 @@ use super::blocks::{LARGE, SMALL, for_each_row};
 use crate::kernel::lanes::{Lanes, Vec8};
 
 /// Puts the vecs of entry `digits[lane]` into each lane of `selected`, for one window or for two at once: all entries pass
-/// by, and each is merged into the lanes whose digit it is. To read the table takes longer than to merge, so that a second
+/// by whole, and each is chosen in the lanes whose digit it is. To read the table takes longer than to choose, so that a second
 /// window costs less than the first. Entries are as long as each of `selected`, a multiple of [`SMALL`].
 #[inline(always)]
 pub(super) fn look_up<V: Lanes, const WINDOWS: usize>(
@@ -15,6 +15,8 @@ pub(super) fn look_up<V: Lanes, const WINDOWS: usize>(
 ) {
     let mut wanted = [V::splat(token, 0); WINDOWS];
     for (wanted, digits) in wanted.iter_mut().zip(digits) {
+        // As many as the compiler knows: of a loop over any number it makes loads and stores under masks.
+        let digits: &[u8; 8] = digits.first_chunk().expect("a digit for each lane");
         let mut vec = [0; 8];
         for (word, &digit) in vec.iter_mut().zip(digits) {
             *word = u64::from(digit);
@@ -44,14 +46,14 @@ fn pick<V: Lanes, const VECS: usize, const WINDOWS: usize>(
     for (number, entry) in (0..).zip(table.chunks_exact(selected[0].len())) {
         let entry: &[Vec8; VECS] = entry[at..].first_chunk().expect("a block fits");
         let number = V::splat(token, number);
-        let mut here = [wanted[0].equal(number); WINDOWS];
+        let mut here = [wanted[0].equal_bits(number); WINDOWS];
         for window in 1..WINDOWS {
-            here[window] = wanted[window].equal(number);
+            here[window] = wanted[window].equal_bits(number);
         }
         for_each_row!(vec < VECS => {
             let value = V::load(token, &entry[vec]);
             for window in 0..WINDOWS {
-                picked[window][vec] = picked[window][vec].merge(value, here[window]);
+                picked[window][vec] = picked[window][vec].choose(value, here[window]);
             }
         });
     }

@@ -78,10 +78,10 @@ fn double<V: Lanes>(token: V::Token, a: &mut [Vec8], n: &[Vec8], t: &mut [Vec8])
         let complement = mask.sub(V::load(token, n));
         less.digit(digit.add(complement)).store(less_n);
     }
-    let over = less.above().equal(V::splat(token, 1));
+    let over = less.above().equal_bits(V::splat(token, 1));
     for (a, less_n) in a.iter_mut().zip(t) {
         V::load(token, a)
-            .merge(V::load(token, less_n), over)
+            .choose(V::load(token, less_n), over)
             .store(a);
     }
 }

@@ -1,6 +1,7 @@
 //! Eight words in two 256-bit registers, with AVX2: for the sieve. There is no Montgomery kernel over it, because [`mont47`](crate::kernel::mont47) is faster.
 
 use super::avx2fma::HaveAvx2Fma;
+use super::opaque::opaque_256;
 use crate::kernel::lanes::{DIGIT_BITS, DIGIT_MASK, Lanes, Vec8, Work};
 use std::arch::x86_64::*;
 use std::mem::transmute;
@@ -157,12 +158,25 @@ impl Lanes for YmmWords {
 
     #[inline(always)]
     fn equal(self, b: Self) -> Self {
-        both!(_mm256_cmpeq_epi64, self, b)
+        let equal: Self = both!(_mm256_cmpeq_epi64, self, b);
+        both!(opaque_256, equal)
     }
 
     #[inline(always)]
     fn merge(self, b: Self, mask: Self) -> Self {
         both!(_mm256_blendv_epi8, self, b, mask)
+    }
+
+    #[inline(always)]
+    fn equal_bits(self, b: Self) -> Self {
+        self.equal(b)
+    }
+
+    #[inline(always)]
+    fn choose(self, b: Self, bits: Self) -> Self {
+        let chosen = b.and(bits);
+        let kept: Self = both!(_mm256_andnot_si256, bits, self);
+        kept.or(chosen)
     }
 }
 
@@ -190,6 +204,8 @@ mod tests {
                 c.add_low(a, b),
                 c.add_high(a, b),
                 a.merge(b, a.equal(c)),
+                a.equal_bits(c),
+                a.choose(b, c),
             ];
             results
                 .into_iter()

@@ -1,5 +1,6 @@
 //! Four doubles in a 256-bit register, with AVX2 and FMA.
 
+use super::opaque::opaque_256;
 use crate::kernel::doubles::{Columns, Doubles, Vector, Work};
 
 use std::arch::asm;
@@ -111,7 +112,13 @@ impl Doubles<4> for Ymm {
     #[inline(always)]
     fn equal(self, b: Self) -> Self {
         // SAFETY: a `Ymm` proves AVX.
-        Self(unsafe { _mm256_cmp_pd::<_CMP_EQ_OQ>(self.0, b.0) })
+        let equal = unsafe {
+            opaque_256(_mm256_castpd_si256(_mm256_cmp_pd::<_CMP_EQ_OQ>(
+                self.0, b.0,
+            )))
+        };
+        // SAFETY: a `Ymm` proves AVX.
+        Self(unsafe { _mm256_castsi256_pd(equal) })
     }
 
     #[inline(always)]

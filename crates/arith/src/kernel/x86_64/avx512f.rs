@@ -1,6 +1,7 @@
 //! Eight doubles in a 512-bit register, with AVX-512 F.
 
 use super::avx2fma::HaveAvx2Fma;
+use super::opaque::{CHOOSE, opaque_512};
 use crate::kernel::doubles::{Doubles, Vector, Work};
 use std::arch::x86_64::*;
 use std::mem::transmute;
@@ -35,7 +36,7 @@ fn run_avx512f<W: Work<8>>(token: HaveAvx512F, work: W) {
 impl Doubles<8> for ZmmDoubles {
     const MONT47: &'static str = "mont47x8_avx512f";
     type Token = HaveAvx512F;
-    type Mask = __mmask8;
+    type Mask = __m512i;
 
     fn run<W: Work<8>>(token: HaveAvx512F, work: W) {
         // SAFETY: the token proves that the CPU has the feature named on `run_avx512f`.
@@ -85,14 +86,20 @@ impl Doubles<8> for ZmmDoubles {
     }
 
     #[inline(always)]
-    fn equal(self, b: Self) -> __mmask8 {
+    fn equal(self, b: Self) -> __m512i {
         // SAFETY: a `ZmmDoubles` proves AVX-512 F.
-        unsafe { _mm512_cmp_pd_mask::<_CMP_EQ_OQ>(self.0, b.0) }
+        unsafe {
+            let equal = _mm512_cmp_pd_mask::<_CMP_EQ_OQ>(self.0, b.0);
+            opaque_512(_mm512_maskz_set1_epi64(equal, -1))
+        }
     }
 
     #[inline(always)]
-    fn merge(self, b: Self, mask: __mmask8) -> Self {
+    fn merge(self, b: Self, mask: __m512i) -> Self {
         // SAFETY: a `ZmmDoubles` proves AVX-512 F.
-        Self(unsafe { _mm512_mask_mov_pd(self.0, mask, b.0) })
+        Self(unsafe {
+            let [a, b] = [_mm512_castpd_si512(self.0), _mm512_castpd_si512(b.0)];
+            _mm512_castsi512_pd(_mm512_ternarylogic_epi64::<CHOOSE>(mask, b, a))
+        })
     }
 }

@@ -1,5 +1,6 @@
 //! Eight lanes in a 512-bit register, with AVX-512 IFMA.
 
+use super::opaque::{CHOOSE, opaque_512};
 use crate::kernel::lanes::{Lanes, Vec8, Work};
 use std::arch::x86_64::*;
 
@@ -122,5 +123,17 @@ impl Lanes for Zmm {
     fn merge(self, b: Self, mask: __mmask8) -> Self {
         // SAFETY: a `Zmm` proves AVX-512 F.
         Self(unsafe { _mm512_mask_mov_epi64(self.0, mask, b.0) })
+    }
+
+    #[inline(always)]
+    fn equal_bits(self, b: Self) -> Self {
+        // SAFETY: a `Zmm` proves AVX-512 F and DQ.
+        Self(unsafe { opaque_512(_mm512_movm_epi64(self.equal(b))) })
+    }
+
+    #[inline(always)]
+    fn choose(self, b: Self, bits: Self) -> Self {
+        // SAFETY: a `Zmm` proves AVX-512 F.
+        Self(unsafe { _mm512_ternarylogic_epi64::<CHOOSE>(bits.0, b.0, self.0) })
     }
 }

@@ -3,6 +3,7 @@
 
 use super::ifma_rows;
 use super::ifma512::HaveIfma;
+use super::opaque::{opaque_256, opaque_512};
 use crate::kernel::lanes::{DIGIT_BITS, DIGIT_MASK};
 use crate::kernel::mont52x2::layout::{DIGITS, Shifted, Words};
 use crate::kernel::mont52x2::quad::{New, Quads, Work};
@@ -43,7 +44,7 @@ macro_rules! form {
         $set1:ident $loadu:ident $storeu:ident $add:ident $mask_add:ident $and:ident $or:ident $srli:ident
         $permute:ident $maskz_permute:ident $bslli:ident $cmpeq:ident $cmpgt:ident $xor:ident $srai:ident
         $lo:ident $hi:ident,
-        $rows:ident,
+        $rows:ident, $opaque:ident,
         $move_up:item
     ) => {
         /// `work`, compiled with the instructions.
@@ -126,9 +127,9 @@ macro_rules! form {
 
             #[inline(always)]
             fn equal(self, b: Self) -> Self {
-                // Of what is below 2^63, less 1, only zero becomes negative. Not by a comparison, whose mask would be one of a load.
+                // Of what is below 2^63, less 1, only zero becomes negative.
                 // SAFETY: `self` proves the instructions.
-                Self(unsafe { $srai::<63>($add($xor(self.0, b.0), $set1(-1))) })
+                Self(unsafe { $opaque($srai::<63>($add($xor(self.0, b.0), $set1(-1)))) })
             }
 
             #[inline(always)]
@@ -267,7 +268,7 @@ form! {
     _mm256_set1_epi64x _mm256_loadu_si256 _mm256_storeu_si256 _mm256_add_epi64 _mm256_mask_add_epi64 _mm256_and_si256 _mm256_or_si256 _mm256_srli_epi64
     _mm256_permutex_epi64 _mm256_maskz_permutex_epi64 _mm256_bslli_epi128 _mm256_cmpeq_epi64_mask _mm256_cmpgt_epu64_mask _mm256_xor_si256 _mm256_srai_epi64
     _mm256_madd52lo_epu64 _mm256_madd52hi_epu64,
-    $rows,
+    $rows, opaque_256,
     #[inline(always)]
     fn moved_up<const BY: usize>(self, below: Self) -> Self {
         // SAFETY: `self` proves the instructions.
@@ -292,7 +293,7 @@ form! {
     _mm512_set1_epi64 _mm512_loadu_si512 _mm512_storeu_si512 _mm512_add_epi64 _mm512_mask_add_epi64 _mm512_and_si512 _mm512_or_si512 _mm512_srli_epi64
     _mm512_permutex_epi64 _mm512_maskz_permutex_epi64 _mm512_bslli_epi128 _mm512_cmpeq_epi64_mask _mm512_cmpgt_epu64_mask _mm512_xor_si512 _mm512_srai_epi64
     _mm512_madd52lo_epu64 _mm512_madd52hi_epu64,
-    rows_of_two,
+    rows_of_two, opaque_512,
     #[inline(always)]
     fn moved_up<const BY: usize>(self, below: Self) -> Self {
         // Words from 8 on are the own ones.

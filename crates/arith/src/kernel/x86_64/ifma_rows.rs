@@ -45,7 +45,6 @@ struct Constants {
     /// Places of two vectors by turns: the lower four of each, and the upper.
     lower_pairs: [u64; VECTOR],
     upper_pairs: [u64; VECTOR],
-    minus_one: [u64; VECTOR],
 }
 
 static CONSTANTS: Constants = Constants {
@@ -53,7 +52,6 @@ static CONSTANTS: Constants = Constants {
     largest_digit: [DIGIT_MASK; VECTOR],
     lower_pairs: [0, 8, 1, 9, 2, 10, 3, 11],
     upper_pairs: [4, 12, 5, 13, 6, 14, 7, 15],
-    minus_one: [u64::MAX; VECTOR],
 };
 
 /// a, b or null, the moduli, how many squarings, working memory, constants.

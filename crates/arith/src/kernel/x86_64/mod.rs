@@ -14,3 +14,4 @@ pub(crate) mod avx512f;
 pub(crate) mod ifma512;
 pub(crate) mod ifma_quads;
 pub(crate) mod ifma_rows;
+mod opaque;

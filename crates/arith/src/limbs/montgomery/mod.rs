@@ -141,21 +141,42 @@ pub(crate) fn select_by_masks(table: &[u64], digit: u8, value: &mut [u64]) {
     }
     // Past this point the compiler cannot know that a mask is all or nothing.
     let masks = black_box(&masks);
-    // A strip of eight words stays in registers while all entries pass by.
     let (strips, rest) = value.as_chunks_mut::<8>();
-    let rest_at = 8 * strips.len();
-    for (at, strip) in (0..).step_by(8).zip(strips) {
-        *strip = [0; 8];
-        for (entry, mask) in table.chunks_exact(words).zip(masks) {
-            let entry: &[u64; 8] = entry[at..].first_chunk().expect("a whole strip");
-            for (value, entry) in strip.iter_mut().zip(entry) {
-                *value |= entry & mask;
-            }
-        }
+    let mut at = 0;
+    for strip in strips {
+        select_strip(table, words, at, masks, strip);
+        at += strip.len();
     }
-    rest.fill(0);
+    // Strips of lengths that the compiler knows, as above: of a loop over what is left it makes loads and stores under masks.
+    let (strips, rest) = rest.as_chunks_mut::<4>();
+    for strip in strips {
+        select_strip(table, words, at, masks, strip);
+        at += strip.len();
+    }
+    let (strips, rest) = rest.as_chunks_mut::<2>();
+    for strip in strips {
+        select_strip(table, words, at, masks, strip);
+        at += strip.len();
+    }
+    let (strips, _) = rest.as_chunks_mut::<1>();
+    for strip in strips {
+        select_strip(table, words, at, masks, strip);
+    }
+}
+
+/// Selects W words, from word `at` of each entry of `words` words on. They stay in registers while all entries pass by.
+#[inline(always)]
+fn select_strip<const W: usize>(
+    table: &[u64],
+    words: usize,
+    at: usize,
+    masks: &[u64; MAX_ENTRIES],
+    strip: &mut [u64; W],
+) {
+    *strip = [0; W];
     for (entry, mask) in table.chunks_exact(words).zip(masks) {
-        for (value, entry) in rest.iter_mut().zip(&entry[rest_at..]) {
+        let entry: &[u64; W] = entry[at..].first_chunk().expect("a whole strip");
+        for (value, entry) in strip.iter_mut().zip(entry) {
             *value |= entry & mask;
         }
     }
