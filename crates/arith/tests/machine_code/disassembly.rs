@@ -129,6 +129,10 @@ impl Function {
 
     /// An instruction of which a mask decides what bytes of memory it reads or writes, on some way through the function: a mask that is not a constant.
     pub(super) fn accesses_under_a_mask(&self) -> Option<&str> {
+        // Most functions have none at all, and need not be followed.
+        self.instructions
+            .iter()
+            .find(|instruction| access_under_a_mask(instruction).is_some())?;
         // Masks that may be anything; those of the caller, too.
         self.follow((1..8).collect(), |unknown: &mut BTreeSet<u8>, at| {
             let instruction = &self.instructions[at];
