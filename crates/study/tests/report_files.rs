@@ -180,6 +180,7 @@ fn figure(title: &str, label: &str) -> Figure {
         points: (0..5)
             .map(|power| point(2_f64.powi(power), 10_f64.powi(4 - power) * factor))
             .collect(),
+        is_published: false,
     };
     Figure {
         id: "planted".to_owned(),

@@ -57,6 +57,7 @@ impl Evidence<'_> {
                     series.push(Series {
                         name: self.fill(&lines.name, &scope),
                         points,
+                        is_published: !lines.published.is_empty(),
                     });
                 }
             }

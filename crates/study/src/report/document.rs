@@ -10,7 +10,7 @@ use super::{
     group::{Group, Row},
     model::Report,
     names,
-    review::{Claim, EngineVerdict, Review, Verdict},
+    review::{Claim, EngineVerdict, Review, Table, TableCell, TableRow, Verdict},
     words,
 };
 use crate::{
@@ -25,6 +25,9 @@ pub(super) struct Document<'a> {
     report: &'a Report,
     status: String,
     answers: Vec<Answer<'a>>,
+    /// Findings that nothing of this study can decide, gathered by their reason.
+    undecided: Vec<Undecided<'a>>,
+    undecided_count: usize,
     articles: Vec<ReviewedArticle<'a>>,
     overview_words: &'static str,
     /// One for each group, in their order.
@@ -40,10 +43,14 @@ pub(super) struct Document<'a> {
 impl Document<'_> {
     pub(super) fn of(report: &Report) -> Document<'_> {
         let first = report.sessions.first();
+        let is_undecided = |finding: &&Finding| finding.verdict == Some(Verdict::NotMeasurableHere);
+        let (undecided, decided): (Vec<_>, Vec<_>) = report.findings.iter().partition(is_undecided);
         Document {
             report,
             status: words::status(report),
-            answers: report.findings.iter().map(Answer::of).collect(),
+            answers: decided.into_iter().map(Answer::of).collect(),
+            undecided: Undecided::of(&undecided),
+            undecided_count: undecided.len(),
             articles: report.articles.iter().map(ReviewedArticle::of).collect(),
             overview_words: words::OVERVIEW,
             tables: report.groups.iter().map(JobTable::of).collect(),
@@ -87,12 +94,33 @@ impl<'a> Answer<'a> {
     }
 }
 
-/// An article, with the engines that its claims have verdicts for, in the order in which they are first named.
+/// Findings without a verdict that share the reason why there is none.
+#[derive(Serialize)]
+struct Undecided<'a> {
+    reason: &'a str,
+    findings: Vec<Answer<'a>>,
+}
+
+impl<'a> Undecided<'a> {
+    fn of(findings: &[&'a Finding]) -> Vec<Undecided<'a>> {
+        let reasons = distinct(findings.iter().map(|finding| finding.words()));
+        let gathered = |reason| {
+            let alike = findings.iter().filter(|one| one.words() == reason);
+            Undecided {
+                reason,
+                findings: alike.map(|one| Answer::of(one)).collect(),
+            }
+        };
+        reasons.into_iter().map(gathered).collect()
+    }
+}
+
+/// An article with its claims and tables.
 #[derive(Serialize)]
 struct ReviewedArticle<'a> {
     review: &'a Review,
-    engines: Vec<&'a str>,
     claims: Vec<ReviewedClaim<'a>>,
+    tables: Vec<ReviewedTable<'a>>,
 }
 
 #[derive(Serialize)]
@@ -101,27 +129,78 @@ struct ReviewedClaim<'a> {
     /// `(i)`, `(ii)` …
     numeral: String,
     outcome: String,
-    /// In the order of the engines; none where the claim is not about one.
-    verdicts: Vec<Option<&'a EngineVerdict>>,
+    /// Each verdict that was passed, with the engines that it was passed on.
+    outcomes: Vec<Outcome<'a>>,
+}
+
+/// A verdict on a claim with the engines for which it is the same, so that the page needs no column for each of them.
+#[derive(Serialize)]
+struct Outcome<'a> {
+    verdict: Verdict,
+    engines: Vec<&'a str>,
+    /// The cases that were not measured, where that is not so for all the verdict is about.
+    missing: Vec<String>,
+}
+
+impl<'a> Outcome<'a> {
+    fn of(verdicts: &'a [EngineVerdict]) -> Vec<Outcome<'a>> {
+        let kinds = distinct(verdicts.iter().map(|one| (one.verdict, &one.missing)));
+        let outcome = |(verdict, missing): (Verdict, &'a Vec<String>)| {
+            let alike = verdicts
+                .iter()
+                .filter(|one| one.verdict == verdict && one.missing == *missing);
+            Outcome {
+                verdict,
+                engines: alike.map(|one| one.engine.as_str()).collect(),
+                missing: missing.clone(),
+            }
+        };
+        kinds.into_iter().map(outcome).collect()
+    }
+}
+
+/// A table of an article whose reasons are numbered, as most stand in many cells.
+#[derive(Serialize)]
+struct ReviewedTable<'a> {
+    table: &'a Table,
+    /// The columns' cells of each row; a number in brackets is that of a reason.
+    cells: Vec<Vec<String>>,
+    reasons: Vec<&'a str>,
+}
+
+impl<'a> ReviewedTable<'a> {
+    fn of(table: &'a Table) -> Self {
+        let all = table.rows.iter().flat_map(|row| &row.cells);
+        let given = all.filter(|cell| cell.ours.is_none());
+        let reasons = distinct(given.filter_map(|cell| cell.reason.as_deref()));
+        let text = |cell: &TableCell| match (&cell.ours, cell.reason.as_deref()) {
+            (None, Some(reason)) => {
+                let place = reasons.iter().position(|one| *one == reason);
+                format!("[{}]", place.map_or(0, |place| place + 1))
+            }
+            _ => words::ours(cell),
+        };
+        let row = |row: &TableRow| row.cells.iter().map(text).collect();
+        ReviewedTable {
+            cells: table.rows.iter().map(row).collect(),
+            table,
+            reasons,
+        }
+    }
 }
 
 impl<'a> ReviewedArticle<'a> {
     fn of(review: &'a Review) -> Self {
-        let verdicts = review.claims.iter().flat_map(|claim| &claim.verdicts);
-        let engines = distinct(verdicts.map(|verdict| verdict.engine.as_str()));
         let claim = |claim: &'a Claim| ReviewedClaim {
             claim,
             numeral: claim.numeral(),
             outcome: claim.outcome(),
-            verdicts: engines
-                .iter()
-                .map(|engine| claim.verdicts.iter().find(|one| one.engine == **engine))
-                .collect(),
+            outcomes: Outcome::of(&claim.verdicts),
         };
         ReviewedArticle {
             review,
             claims: review.claims.iter().map(claim).collect(),
-            engines,
+            tables: review.tables.iter().map(ReviewedTable::of).collect(),
         }
     }
 }
@@ -131,6 +210,8 @@ impl<'a> ReviewedArticle<'a> {
 struct JobTable<'a> {
     id: String,
     title: &'a str,
+    /// What a long page folds tables by: the article that they are for.
+    family: String,
     unit: &'static str,
     /// The engine that ratios refer to.
     base: Option<&'a str>,
@@ -153,6 +234,8 @@ struct JobRow<'a> {
     /// In which conditions it differs from the base.
     differs: String,
     remarks: Vec<String>,
+    /// Whether a line of its own below the figures has something to say.
+    has_remarks: bool,
 }
 
 impl<'a> JobTable<'a> {
@@ -162,20 +245,28 @@ impl<'a> JobTable<'a> {
             let conditions = row.ledger.as_ref().map(words::conditions);
             let mut conditions = conditions.unwrap_or_default();
             conditions.retain(|condition| !shared.contains(condition));
+            let conditions = conditions.join(", ");
+            let differs = differs(row);
+            let remarks = [words::adjusted(group, row), row.notes.clone()].concat();
             JobRow {
                 row,
+                has_remarks: !(conditions.is_empty() && differs.is_empty() && remarks.is_empty()),
                 speed: row
                     .figures
                     .map(|figures| names::speed(&group.job, &figures.ops_per_s)),
-                conditions: conditions.join(", "),
-                differs: differs(row),
-                remarks: [words::adjusted(group, row), row.notes.clone()].concat(),
+                conditions,
+                differs,
+                remarks,
             }
         };
         let has_ticks = |row: &Row| row.figures.is_some_and(|it| it.tsc_per_op.is_some());
         JobTable {
             id: names::slug(&group.job),
             title: &group.title,
+            family: match group.article {
+                Some(article) => format!("Tables of {}", article.name()),
+                None => "Other tables".to_owned(),
+            },
             unit: names::unit(&group.job),
             base: group.base().map(|row| row.engine.as_str()),
             confidence: number::percent(group.confidence),

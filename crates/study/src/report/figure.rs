@@ -61,12 +61,15 @@ pub enum Scale {
 }
 
 /// Points that belong together.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Series {
     /// Whose they are.
     pub name: String,
     /// From left to right.
     pub points: Vec<Point>,
+    /// Whether it was printed in an article, and not measured here.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub is_published: bool,
 }
 
 /// A value with its interval.
@@ -117,12 +120,32 @@ pub struct Reference {
 }
 
 impl Figure {
-    /// Everything that the axis of the values has to show.
+    /// Everything that the axis of the values has to show. An interval that is far wider than the values differ is shown in part, lest
+    /// it press all values into a corner; its ends are in the words of its point.
     pub(super) fn values(&self) -> impl Iterator<Item = f64> {
-        let points = self.series.iter().flat_map(|series| &series.points);
-        let of_points = points.flat_map(|point| [Some(point.y), point.low, point.high]);
-        let lines = self.references.iter().map(|line| line.y);
-        of_points.flatten().chain(lines)
+        const MOST: f64 = 2.0;
+        let points = || self.series.iter().flat_map(|series| &series.points);
+        let lines = || self.references.iter().map(|line| line.y);
+        let shown = || points().map(|point| point.y).chain(lines());
+        let largest = shown().fold(f64::NEG_INFINITY, f64::max);
+        let least = shown().fold(f64::INFINITY, f64::min);
+        let low = move |low: f64| {
+            if least > 0.0 {
+                low.max(least / MOST)
+            } else {
+                low
+            }
+        };
+        let high = move |high: f64| {
+            if largest > 0.0 {
+                high.min(largest * MOST)
+            } else {
+                high
+            }
+        };
+        let of_points = points()
+            .flat_map(move |point| [Some(point.y), point.low.map(low), point.high.map(high)]);
+        of_points.flatten().chain(lines())
     }
 }
 

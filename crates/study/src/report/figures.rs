@@ -116,6 +116,7 @@ fn over_engines(group: &Group) -> Option<Figure> {
         series: vec![Series {
             name: "Speed".to_owned(),
             points,
+            is_published: false,
         }],
         title: plan::title(&group.job),
         ..empty(
@@ -250,6 +251,7 @@ fn with_lines(
                 None => series.push(Series {
                     name,
                     points: vec![point],
+                    is_published: false,
                 }),
             }
         }

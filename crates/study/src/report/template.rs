@@ -15,9 +15,8 @@ use super::{
     model::Report,
     names,
     overview::OverviewCell,
-    review::{TableCell, Verdict},
+    review::Verdict,
     svg::{Drawing, drawings},
-    words,
 };
 use crate::number;
 
@@ -105,7 +104,6 @@ fn fill(template: &'static str, format: Format, document: impl Serialize) -> Str
     });
     environment.add_filter("is_own", names::is_own);
     environment.add_filter("overview_cell", |cell: Serde<OverviewCell>| cell.text());
-    environment.add_filter("ours", |cell: Serde<TableCell>| words::ours(&cell));
     environment.add_filter("on_one_line", |text: &str| {
         let text = text
             .chars()

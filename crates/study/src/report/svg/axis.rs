@@ -61,6 +61,11 @@ impl Axis {
         self.ends.0 + share * (self.ends.1 - self.ends.0)
     }
 
+    /// The coordinate of an end of an interval, which may lie outside: then that of the edge.
+    pub(super) fn place_within(&self, value: f64) -> f64 {
+        self.place(value.clamp(self.low, self.high))
+    }
+
     /// Where a bar begins; none on a logarithmic axis, which has no zero.
     pub(super) fn zero(&self) -> Option<f64> {
         (!self.is_log).then(|| self.place(0.0))
@@ -74,12 +79,17 @@ impl Axis {
         }
     }
 
-    /// The values that were measured, or those that the figure names, as far as their words do not touch.
+    /// The values that were measured, or those that the figure names, as far as their words do not touch. Places that are no whole
+    /// numbers, such as the middles of a histogram's bins, are not marked themselves: round values are.
     pub(super) fn spaced(&self, figure: &Figure) -> Vec<f64> {
         let points = figure.series.iter().flat_map(|series| &series.points);
+        let places: Vec<f64> = points.map(|point| point.x).collect();
         let mut values: Vec<f64> = match &figure.x.scale {
             Scale::Linear { ticks } if !ticks.is_empty() => ticks.clone(),
-            _ => points.map(|point| point.x).collect(),
+            _ if places.iter().any(|place| place.fract() != 0.0) => {
+                self.marks((self.ends.1 - self.ends.0) / 60.0)
+            }
+            _ => places,
         };
         values.sort_by(f64::total_cmp);
         values.dedup();

@@ -135,7 +135,7 @@ fn draw_bar(canvas: &mut Canvas, bar: &Bar<'_>, axis: &Axis, (x, y): (f64, f64),
         )),
     }
     if let (Some(low), Some(high)) = (bar.point.low, bar.point.high) {
-        let ends = (axis.place(low), axis.place(high));
+        let ends = (axis.place_within(low), axis.place_within(high));
         let attributes = match axis.zero() {
             Some(_) => " class=\"whisker\" stroke=\"#1c2126\" stroke-width=\"1.2\"",
             None => " class=\"whisker\"",

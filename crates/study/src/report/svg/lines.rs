@@ -122,7 +122,7 @@ fn line(
         let words = (series.name.as_str(), place.trim_end());
         point(canvas, figure, frame, words, (it, x, y), |canvas| {
             if let (Some(low), Some(high)) = (it.low, it.high) {
-                let ends = (values.place(low), values.place(high));
+                let ends = (values.place_within(low), values.place_within(high));
                 canvas.path(&whisker(x, ends, false), " class=\"whisker\"");
             }
             style.mark(canvas, x, y);

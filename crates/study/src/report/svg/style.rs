@@ -10,6 +10,7 @@ const COLOURS: [&str; 8] = [
     "#0069a8", "#c4460a", "#00785a", "#a33e8c", "#7a5c00", "#3f4d9b", "#b3203a", "#4a5660",
 ];
 const OTHERS: usize = COLOURS.len() - 1;
+const HOLLOW: &str = " fill=\"none\"";
 /// What bars of other engines have.
 const MUTED: &str = "#9aa7b1";
 
@@ -20,21 +21,31 @@ pub(super) struct Style {
     mark: usize,
     is_dashed: bool,
     pub(super) is_own: bool,
+    /// Printed in an article, not measured here: a thin dotted line with hollow marks.
+    is_published: bool,
 }
 
-/// A look for each series, different from all others up to 49 of one kind.
+/// A look for each series, different from all others up to 49 of one kind. Published ones are dotted, with hollow marks.
 pub(super) fn styles(series: &[Series]) -> Vec<Style> {
     let (mut own, mut others) = (0, 0);
     let style = |series: &Series| match series.is_own() {
         true => {
             own += 1;
+            // The first has our colour; its variants have the others', from the end on, and our weight.
+            let colour = if own == 1 {
+                0
+            } else {
+                1 + (OTHERS - 1) - (own - 2) % OTHERS
+            };
             Style {
-                colour: 0,
+                colour,
                 mark: (own - 1) % 8,
                 is_dashed: own > 1,
                 is_own: true,
+                is_published: false,
             }
         }
+
         false => {
             let place = others;
             others += 1;
@@ -43,6 +54,7 @@ pub(super) fn styles(series: &[Series]) -> Vec<Style> {
                 mark: (1 + place % OTHERS + place / OTHERS) % 8,
                 is_dashed: place >= OTHERS,
                 is_own: false,
+                is_published: series.is_published,
             }
         }
     };
@@ -58,11 +70,20 @@ impl Style {
 
     /// Attributes of the line.
     pub(super) fn line(self) -> String {
-        let width = if self.is_own { 3.5 } else { 1.8 };
-        let dashes = if self.is_dashed {
-            " stroke-dasharray=\"7 4\""
-        } else {
-            ""
+        let (width, dashes) = match self {
+            Style {
+                is_published: true, ..
+            } => (1.2, " stroke-dasharray=\"1.5 4\""),
+            Style {
+                is_own, is_dashed, ..
+            } => (
+                if is_own { 3.5 } else { 1.8 },
+                if is_dashed {
+                    " stroke-dasharray=\"7 4\""
+                } else {
+                    ""
+                },
+            ),
         };
         format!(
             " class=\"line\" fill=\"none\" stroke-width=\"{width}\" stroke-linejoin=\"round\"{dashes}"
@@ -80,9 +101,11 @@ impl Style {
         let stroke = |from: (f64, f64), end: (f64, f64)| {
             format!("M{}L{}", to(from.0, from.1), to(end.0, end.1))
         };
+        // What was printed elsewhere has an outline only.
+        let hollow = if self.is_published { HOLLOW } else { "" };
         let d = match self.mark {
             0 | 5 => {
-                let fill = if self.mark == 5 { " fill=\"none\"" } else { "" };
+                let fill = if self.mark == 5 { HOLLOW } else { hollow };
                 let (x, y) = (at(x), at(y));
                 canvas.raw(&format!(
                     "<circle class=\"mark\" cx=\"{x}\" cy=\"{y}\" r=\"{size}\"{fill}/>"
@@ -96,7 +119,7 @@ impl Style {
             6 => stroke((0.0, -1.3), (0.0, 1.3)) + &stroke((-1.3, 0.0), (1.3, 0.0)),
             _ => polygon(&[(0.0, 1.3), (1.2, -1.0), (-1.2, -1.0)]),
         };
-        canvas.path(&d, " class=\"mark\"");
+        canvas.path(&d, &format!(" class=\"mark\"{hollow}"));
     }
 }
 

@@ -42,6 +42,7 @@ fn figure(scale: Scale, y_scale: Scale, series: usize) -> Figure {
                     format!("series {index}")
                 },
                 points: (0..places).map(|place| point(place, index)).collect(),
+                is_published: index == 2,
             })
             .collect(),
         remark: Some("* another & job".to_owned()),
