@@ -6,8 +6,8 @@ use rsalab_engines::{Job, Op};
 
 use super::{
     cell::Cell,
+    cpu_share::{CpuShare, single_threads},
     data::{Definition, Need, Replacement, SizesOf},
-    disturbance::{CpuShare, single_threads},
     scope::Scope,
 };
 use crate::{

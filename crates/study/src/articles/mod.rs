@@ -9,7 +9,7 @@
 //! | what is in a `review.toml` | `data` |
 //! | how formulas are written, and worked out | `formula`, `evaluate` |
 //! | where cells are found, and what they are asked | `evidence`, `cell` |
-//! | which cells no claim is judged by | `disturbance` |
+//! | which cells no claim is judged by | `disturbance`, `cpu_share` |
 //! | what names mean, what lists there are, and templates | `scope`, `words` |
 //! | when a value bears a claim out | `relation`, `claims`, `claim`; `thread_counts` for two claims that no quotient decides |
 //! | tables and remarks, figures | `tables`, `figures` |
@@ -22,6 +22,7 @@ mod batch_files;
 mod cell;
 mod claim;
 mod claims;
+mod cpu_share;
 mod data;
 mod disturbance;
 mod evaluate;

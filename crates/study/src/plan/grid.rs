@@ -3,7 +3,7 @@
 use rsalab_engines::{Exponent, Mode, Op};
 use serde::{Deserialize, Serialize};
 
-use super::{Article, DEFAULT_EXPONENT, Measure, MeasureChange, Seed, groups::scaled_message};
+use super::{Article, DEFAULT_EXPONENT, Measure, MeasureChange, Seed, message::scaled_message};
 
 /// A whole study, before it is unfolded on a machine.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]

@@ -94,15 +94,6 @@ impl Message {
     }
 }
 
-/// Bits of a message that belongs to a modulus of `of` bits, with another modulus: as many where they fit, or as many in
-/// proportion.
-pub(crate) fn scaled_message(message: usize, of: usize, modulus: usize) -> usize {
-    match message < modulus {
-        true => message,
-        false => message * modulus / of.max(message + 1),
-    }
-}
-
 /// An operation's name for people.
 pub fn op_title(op: Op) -> &'static str {
     match op {

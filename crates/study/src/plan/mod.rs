@@ -36,10 +36,10 @@ mod groups;
 mod host;
 mod limits;
 mod measure;
+mod message;
 mod preset;
 mod seed;
 
-pub(crate) use self::groups::{Dimension, scaled_message, title_without};
 pub use self::{
     article::Article,
     article_plan::Scale,
@@ -54,4 +54,8 @@ pub use self::{
     measure::{Measure, MeasureChange},
     preset::Preset,
     seed::{BadSeed, Seed},
+};
+pub(crate) use self::{
+    groups::{Dimension, title_without},
+    message::scaled_message,
 };
