@@ -2,17 +2,19 @@
 //!
 //! | form | of | file |
 //! |---|---|---|
-//! | what a file holds: DER by its structure, PEM and its labels, other texts | RFC 7468 | `content`, `structure`, `armour`, `texts` |
+//! | what a file holds: DER by its structure, PEM and its labels, other texts | RFC 7468 | `detection`, `content`, `structure`, `armour`, `base64`, `texts` |
+//! | how much of a file is read | | `source` |
 //! | PKCS#1, PKCS#8 and SubjectPublicKeyInfo, in PEM (RFC 7468) and DER | RFC 8017, 5958, 5280 | `pkcs` |
 //! | the same under a password | RFC 8018, 7292, 1421 | `encrypted` |
 //! | the algorithm of a key | RFC 4055, 8702 | `algorithm` |
-//! | the parameters of keys for RSASSA-PSS or RSAES-OAEP alone | RFC 4055 | `pss`, `oaep` |
+//! | the parameters of keys for RSASSA-PSS or RSAES-OAEP alone | RFC 4055 | `pss`, `oaep`, `hashes` |
 //! | the public key of a certificate | RFC 5280 | `certificate` |
 //! | JSON Web Keys, sets, lists and streams of them | RFC 7517, RFC 7518 | [`jwk`] |
 //! | OpenSSH's own | its PROTOCOL.key | [`openssh`] |
 //! | what a key is for, as its algorithm says | RFC 4055 | `usage` |
 //! | lines of `authorized_keys` | sshd(8) | `authorized_keys` |
 //! | which key of several is meant | | `several` |
+//! | a key with all that its file says of it | | `loaded` |
 //! | what a key is for, as its file says | RFC 7517, RFC 5280 | `restrictions` |
 //! | what else a file has, and is kept | | `annotations` |
 //! | what errors say of a file | | `refusal` |
@@ -25,12 +27,16 @@ mod algorithm;
 mod annotations;
 mod armour;
 mod authorized_keys;
+mod base64;
 mod certificate;
 mod content;
+mod detection;
 mod encrypted;
+mod hashes;
 mod input;
 pub mod jwk;
 mod load;
+mod loaded;
 mod oaep;
 pub mod openssh;
 mod pkcs;
@@ -38,6 +44,7 @@ mod pss;
 mod refusal;
 mod restrictions;
 mod several;
+mod source;
 mod structure;
 mod texts;
 mod usage;
@@ -53,17 +60,18 @@ pub use encrypted::{
 };
 pub use input::{
     Encoding, Key, Limits, MAX_FILE_LEN, MAX_SET_LEN, Place, PrivateFormat, PublicFormat, Reading,
-    read,
 };
 pub use load::{
-    Loaded, decode_private, decode_public, load_each, load_private, load_private_with,
-    load_private_within, load_public, load_public_with, load_public_within,
+    decode_private, decode_public, load_each, load_private, load_private_with, load_private_within,
+    load_public, load_public_with, load_public_within,
 };
+pub use loaded::Loaded;
 pub use pkcs::{
     encode_private, encode_private_annotated, encode_private_for, encode_public, encode_public_for,
 };
 pub use restrictions::{Purpose, Restrictions};
 pub use several::Found;
+pub use source::read;
 pub use texts::is_key_text;
 pub use usage::Usage;
 

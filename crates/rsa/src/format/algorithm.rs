@@ -9,15 +9,15 @@
 //! | `id-RSAES-OAEP` (RFC 4055, sections 1.2 and 4.1) | encryption | `oaep`, or none |
 
 use der::{
-    Any, Encode, Tag, Tagged,
+    Encode, Tag, Tagged,
     asn1::{AnyRef, ObjectIdentifier},
 };
-use spki::{AlgorithmIdentifier, AlgorithmIdentifierOwned, AlgorithmIdentifierRef};
+use spki::{AlgorithmIdentifier, AlgorithmIdentifierRef};
 
 use super::{
-    content::{self, refused, unsupported},
+    input::FITS,
     oaep, pss,
-    refusal::in_brackets,
+    refusal::{other_algorithm, refused},
     usage::Usage,
 };
 use crate::{
@@ -25,9 +25,6 @@ use crate::{
     hash::Hash,
     scheme::{Pss, SaltLen, SignatureScheme},
 };
-
-/// Why encoding cannot fail: DER lengths reach 256 MiB.
-pub(super) const FITS: &str = "a key of at most 16384 bits fits in DER";
 
 const PSS: ObjectIdentifier = ObjectIdentifier::new_unwrap("1.2.840.113549.1.1.10");
 /// The algorithms whose identifier alone says everything: hash, mask and salt.
@@ -43,7 +40,6 @@ const PSS_SHAKE: [(ObjectIdentifier, Hash); 2] = [
 ];
 const OAEP: ObjectIdentifier = ObjectIdentifier::new_unwrap("1.2.840.113549.1.1.7");
 const X500_RSA: ObjectIdentifier = ObjectIdentifier::new_unwrap("2.5.8.1.1");
-const MGF1: ObjectIdentifier = ObjectIdentifier::new_unwrap("1.2.840.113549.1.1.8");
 
 /// What a key of this algorithm may be used for; other algorithms are named.
 pub(super) fn usage(algorithm: &AlgorithmIdentifierRef<'_>) -> Result<Usage> {
@@ -66,8 +62,23 @@ pub(super) fn usage(algorithm: &AlgorithmIdentifierRef<'_>) -> Result<Usage> {
             )),
             _ => Ok(Usage::Any),
         },
-        _ => content::check_algorithm(algorithm).map(|()| Usage::Any),
+        _ => check_algorithm(algorithm).map(|()| Usage::Any),
     }
+}
+
+/// Passes `rsaEncryption` and names anything else.
+fn check_algorithm(algorithm: &AlgorithmIdentifierRef<'_>) -> Result<()> {
+    if algorithm.oid == pkcs1::ALGORITHM_OID {
+        // RFC 8017 appendix A.1 wants NULL; some writers leave it out.
+        return match algorithm.parameters {
+            None => Ok(()),
+            Some(parameters) if parameters.is_null() => Ok(()),
+            Some(_) => Err(refused(
+                "this RSA key has parameters that its algorithm does not take",
+            )),
+        };
+    }
+    Err(other_algorithm(algorithm.oid))
 }
 
 /// RSASSA-PSS as RFC 8702 defines it with one of its functions.
@@ -75,49 +86,6 @@ fn with_shake(hash: Hash) -> Pss {
     Pss {
         salt_len: SaltLen::Bytes(hash.digest_len()),
         ..Pss::new(hash)
-    }
-}
-
-/// The hash of a mask, which MGF1 makes.
-pub(super) fn mask_hash(mask: &AlgorithmIdentifier<AlgorithmIdentifierOwned>) -> Result<Hash> {
-    match &mask.parameters {
-        Some(inner) if mask.oid == MGF1 => hash(inner),
-        _ => Err(unsupported(format!(
-            "this key asks for a mask of another algorithm{}; rsalab knows MGF1",
-            in_brackets(mask.oid)
-        ))),
-    }
-}
-
-pub(super) fn hash(algorithm: &AlgorithmIdentifierOwned) -> Result<Hash> {
-    let is_plain = algorithm
-        .parameters
-        .as_ref()
-        .is_none_or(|parameters| AnyRef::from(parameters).is_null());
-    Hash::of_oid(algorithm.oid)
-        // Those have algorithms of their own, and stand in no parameters (RFC 8702, section 3.2.1).
-        .filter(|hash| is_plain && !hash.is_xof())
-        .ok_or_else(|| {
-            unsupported(format!(
-                "this key asks for a hash function that rsalab does not know{}",
-                in_brackets(algorithm.oid)
-            ))
-        })
-}
-
-/// A hash function as parameters name it.
-pub(super) fn hash_identifier(hash: Hash) -> AlgorithmIdentifierOwned {
-    AlgorithmIdentifier {
-        oid: hash.oid(),
-        parameters: Some(Any::null()),
-    }
-}
-
-/// MGF1 with a hash function as parameters name it.
-pub(super) fn mask_identifier(hash: Hash) -> AlgorithmIdentifier<AlgorithmIdentifierOwned> {
-    AlgorithmIdentifier {
-        oid: MGF1,
-        parameters: Some(hash_identifier(hash)),
     }
 }
 

@@ -5,6 +5,7 @@ use base64ct::{Base64, Encoding};
 use zeroize::Zeroizing;
 
 use super::{
+    base64::from_base64,
     content::Content,
     encrypted,
     refusal::{not_rsa, refused, unsupported},
@@ -240,17 +241,6 @@ fn decoded(body: &[u8]) -> Result<Zeroizing<Vec<u8>>> {
     from_base64(body).ok_or_else(|| {
         refused("this PEM file is damaged: between BEGIN and END is something else than base64")
     })
-}
-
-/// Decodes base64 with any white space in it.
-pub(super) fn from_base64(text: &[u8]) -> Option<Zeroizing<Vec<u8>>> {
-    // The room is taken at once: growing would leave copies of the key behind.
-    let mut digits = Zeroizing::new(Vec::with_capacity(text.len()));
-    digits.extend(text.iter().filter(|byte| !byte.is_ascii_whitespace()));
-    let mut bytes = Zeroizing::new(vec![0; digits.len()]);
-    let len = Base64::decode(&digits[..], &mut bytes).ok()?.len();
-    bytes.truncate(len);
-    Some(bytes)
 }
 
 /// A block in lines of one length, as strict readers want it.

@@ -5,8 +5,8 @@ use ssh_key::PublicKey as SshPublic;
 
 use super::{
     annotations::Annotations,
-    content::{refused, unsupported},
     input::{Limits, Place},
+    refusal::{refused, unsupported},
     restrictions::Restrictions,
 };
 use crate::{PublicKey, Result};

@@ -11,9 +11,9 @@
 use der::{Decode, Encode, Reader, SliceReader, Tag, Tagged, asn1::AnyRef};
 use x509_cert::ext::pkix::{KeyUsage, KeyUsages};
 
-use super::content::{damaged, refused};
 use super::input::Limits;
 use super::pkcs::spki;
+use super::refusal::{damaged, refused};
 use super::usage::Usage;
 use crate::{PublicKey, Result};
 

@@ -1,47 +1,14 @@
 //! Reading keys of any format.
 
 use super::{
-    Purpose, Restrictions,
-    annotations::Annotations,
-    certificate,
-    content::{self, Content, refused},
-    encrypted::{self, Encryption},
+    content::Content,
+    detection,
     input::{Key, Limits, Reading},
-    openssh, pkcs,
+    loaded::Loaded,
+    refusal::refused,
     several::{self, Found},
-    usage::Usage,
 };
 use crate::{Error, PrivateKey, PublicKey, Result};
-
-/// A key with what its file says of it.
-#[derive(Clone, Debug)]
-pub struct Loaded<K> {
-    /// The key.
-    pub key: K,
-    /// What its algorithm allows.
-    pub usage: Usage,
-    /// What its file says that it is for.
-    pub restrictions: Restrictions,
-    /// What else its file has, and what is kept where the key is written in the same format.
-    pub annotations: Annotations,
-    /// What it was read from.
-    pub content: Content,
-    /// How the file kept it from whoever does not know a password, if it did.
-    pub encryption: Option<Encryption>,
-}
-
-impl<K> Loaded<K> {
-    /// Refuses a purpose that the key's algorithm ([`Usage::check`]) or its file ([`Restrictions::check`]) does not
-    /// allow.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::Restricted`] with what the file says.
-    pub fn check(&self, purpose: Purpose<'_>) -> Result<()> {
-        self.usage.check(purpose)?;
-        self.restrictions.check(purpose)
-    }
-}
 
 /// Reads a private key of any format.
 ///
@@ -160,7 +127,7 @@ pub fn load_public_with(bytes: &[u8], reading: &Reading<'_>) -> Result<Loaded<Pu
 ///
 /// As for [`load_private_with`], where nothing in the file can be read.
 pub fn load_each(bytes: &[u8], reading: &Reading<'_>) -> Result<Vec<Found>> {
-    let (content, body) = content::open(bytes)?;
+    let (content, body) = detection::open(bytes)?;
     several::load_each(content, &body, bytes, reading)
 }
 
@@ -198,74 +165,6 @@ fn for_any_use<K>(loaded: Loaded<K>) -> Result<K> {
 }
 
 fn load(bytes: &[u8], reading: &Reading<'_>) -> Result<Loaded<Key>> {
-    let (content, body) = content::open(bytes)?;
+    let (content, body) = detection::open(bytes)?;
     several::load_one(content, &body, bytes, reading)
-}
-
-/// Reads what holds one key. The whole file is asked for what stands in front of the key.
-pub(super) fn load_single(
-    content: Content,
-    body: &[u8],
-    file: &[u8],
-    reading: &Reading<'_>,
-) -> Result<Loaded<Key>> {
-    let (password, limits) = (reading.password, reading.limits);
-    let any = |key| (key, Usage::Any);
-    let mut restrictions = Restrictions::default();
-    let mut annotations = Annotations::of_preface(file);
-    let mut encryption = None;
-    let (key, usage) = match content {
-        Content::Pkcs1Private => any(private_key(pkcs::pkcs1_private(body, limits)?)),
-        Content::Pkcs1Public => any(Key::Public(pkcs::pkcs1_public(body, limits)?)),
-        Content::Pkcs8 => {
-            annotations.attributes = pkcs::attributes(body);
-            private(pkcs::pkcs8(body, limits)?)
-        }
-        Content::EncryptedPkcs1 => {
-            let (key, usage, how) = encrypted::decode_with_headers(body, password, limits)?;
-            encryption = Some(how);
-            private((key, usage))
-        }
-        Content::EncryptedPkcs8 => {
-            let (key, usage, said, how) = encrypted::decode(body, password, limits)?;
-            annotations.attributes = said.attributes;
-            encryption = Some(how);
-            private((key, usage))
-        }
-        Content::Spki => public(pkcs::spki(body, limits)?),
-        Content::Certificate => {
-            let (key, usage, key_usage) = certificate::decode(body, limits)?;
-            restrictions.certificate = key_usage;
-            public((key, usage))
-        }
-        Content::OpensshPrivate => {
-            let (key, comment, how) = openssh::decode_private(body, password, limits)?;
-            annotations = Annotations::with_comment(&comment);
-            encryption = how;
-            any(private_key(key))
-        }
-        Content::Jwk | Content::OpensshPublic => {
-            return Err(refused("this file has a key in several places"));
-        }
-    };
-    Ok(Loaded {
-        key,
-        usage,
-        restrictions,
-        annotations,
-        content,
-        encryption,
-    })
-}
-
-fn private_key(key: PrivateKey) -> Key {
-    Key::Private(Box::new(key))
-}
-
-fn private((key, usage): (PrivateKey, Usage)) -> (Key, Usage) {
-    (private_key(key), usage)
-}
-
-fn public((key, usage): (PublicKey, Usage)) -> (Key, Usage) {
-    (Key::Public(key), usage)
 }

@@ -8,9 +8,8 @@ use pkcs1::RsaOaepParamsOwned;
 use spki::AlgorithmIdentifier;
 
 use super::{
-    algorithm,
-    content::{refused, unsupported},
-    refusal::in_brackets,
+    hashes::{hash, hash_identifier, mask_hash, mask_identifier},
+    refusal::{in_brackets, refused, unsupported},
 };
 use crate::{Result, scheme::Oaep};
 
@@ -39,8 +38,8 @@ pub(super) fn read(parameters: AnyRef<'_>) -> Result<Oaep> {
         }
     };
     Ok(Oaep {
-        hash: algorithm::hash(&found.hash)?,
-        mgf_hash: algorithm::mask_hash(&found.mask_gen)?,
+        hash: hash(&found.hash)?,
+        mgf_hash: mask_hash(&found.mask_gen)?,
         label,
     })
 }
@@ -51,8 +50,8 @@ pub(super) fn written(oaep: &Oaep) -> Result<Vec<u8>> {
     }
     let encoded = || {
         RsaOaepParamsOwned {
-            hash: algorithm::hash_identifier(oaep.hash),
-            mask_gen: algorithm::mask_identifier(oaep.mgf_hash),
+            hash: hash_identifier(oaep.hash),
+            mask_gen: mask_identifier(oaep.mgf_hash),
             p_source: AlgorithmIdentifier {
                 oid: SPECIFIED,
                 parameters: Some(Any::new(Tag::OctetString, oaep.label.clone())?),

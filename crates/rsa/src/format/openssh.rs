@@ -10,10 +10,9 @@ use ssh_key::{
 use zeroize::Zeroizing;
 
 use super::{
-    algorithm::FITS,
-    content::{refused, unsupported},
     encrypted::Encryption,
-    input::Limits,
+    input::{FITS, Limits},
+    refusal::{refused, unsupported},
 };
 use crate::{Error, PrivateKey, PublicKey, Result};
 

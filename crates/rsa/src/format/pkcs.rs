@@ -11,10 +11,10 @@ use spki::SubjectPublicKeyInfoRef;
 use zeroize::Zeroizing;
 
 use super::{
-    algorithm::{self, Algorithm, FITS},
+    algorithm::{self, Algorithm},
     annotations::Annotations,
-    content::{damaged, refused},
-    input::{Encoding, Limits, PrivateFormat, PublicFormat},
+    input::{Encoding, FITS, Limits, PrivateFormat, PublicFormat},
+    refusal::{damaged, refused},
     usage::Usage,
 };
 use crate::{Error, OtherPrime, PrivateKey, PrivateParts, PublicKey, Result};

@@ -17,8 +17,9 @@ use der::{
 use spki::{AlgorithmIdentifier, AlgorithmIdentifierOwned};
 
 use super::{
-    algorithm::{self, FITS},
-    content::{refused, unsupported},
+    hashes::{self, hash_identifier, mask_hash, mask_identifier},
+    input::FITS,
+    refusal::{refused, unsupported},
 };
 use crate::{
     Result,
@@ -56,14 +57,8 @@ pub(super) fn read(parameters: AnyRef<'_>) -> Result<Pss> {
         ));
     }
     Ok(Pss {
-        hash: found
-            .hash
-            .as_ref()
-            .map_or(Ok(Hash::Sha1), algorithm::hash)?,
-        mgf_hash: found
-            .mask
-            .as_ref()
-            .map_or(Ok(Hash::Sha1), algorithm::mask_hash)?,
+        hash: found.hash.as_ref().map_or(Ok(Hash::Sha1), hashes::hash)?,
+        mgf_hash: found.mask.as_ref().map_or(Ok(Hash::Sha1), mask_hash)?,
         salt_len: SaltLen::Bytes(found.salt_len.unwrap_or(DEFAULT_SALT) as usize),
     })
 }
@@ -94,10 +89,10 @@ pub(super) fn written(pss: &Pss) -> Result<Vec<u8>> {
         .map_err(|_| refused("no key for RSASSA-PSS has room for a salt as long as this"))?;
     let mut contents = Vec::new();
     if pss.hash != Hash::Sha1 {
-        add(&mut contents, 0, &algorithm::hash_identifier(pss.hash));
+        add(&mut contents, 0, &hash_identifier(pss.hash));
     }
     if pss.mgf_hash != Hash::Sha1 {
-        add(&mut contents, 1, &algorithm::mask_identifier(pss.mgf_hash));
+        add(&mut contents, 1, &mask_identifier(pss.mgf_hash));
     }
     if salt_len != DEFAULT_SALT {
         add(&mut contents, 2, &salt_len);

@@ -2,12 +2,13 @@
 
 use super::{
     authorized_keys::{self, Line},
-    content::{Content, refused, unsupported},
+    content::Content,
     fingerprint,
     input::{Key, Place, Reading},
     jwk::{self, Jwk},
-    load::{Loaded, load_single},
+    loaded::{Loaded, load_single},
     openssh,
+    refusal::{refused, unsupported},
     usage::Usage,
 };
 use crate::{Error, PublicKey, Result};

@@ -4,7 +4,8 @@ use serde::Deserialize;
 use zeroize::Zeroizing;
 
 use super::{
-    armour::{self, find, from_base64},
+    armour::{self, find},
+    base64::from_base64,
     content::Content,
     refusal::{NOT_A_KEY, refused, unsupported},
     structure::{SEQUENCE, structure},

@@ -12,10 +12,14 @@
 use der::{Decode, asn1::AnyRef};
 use zeroize::Zeroizing;
 
-use super::{Cipher, Encryption, Opener, derive::bytes_to_key, not_read};
+use super::{
+    cipher::Cipher,
+    derive::bytes_to_key,
+    opener::{Encryption, Opener, not_read},
+};
 use crate::{
     Error, PrivateKey, Result,
-    format::{armour::from_base64, content::refused, input::Limits, pkcs, usage::Usage},
+    format::{base64::from_base64, input::Limits, pkcs, refusal::refused, usage::Usage},
 };
 
 /// The ciphers by the names of DEK-Info.

@@ -7,14 +7,15 @@ use sha1::Sha1;
 use spki::AlgorithmIdentifierRef;
 
 use super::{
-    Cipher, Opener,
+    cipher::Cipher,
     derive::{Part, pbkdf1, pkcs12},
-    number,
+    opener::Opener,
+    parameters::{number, parameters},
     pbes2::{check_iterations, few_iterations},
 };
 use crate::{
     Result,
-    format::content::{damaged, unsupported},
+    format::refusal::{damaged, unsupported},
 };
 
 /// The most iterations: PKCS#12 does each up to four times.
@@ -176,7 +177,7 @@ impl<'a> Scheme<'a> {
 }
 
 fn salt_and_count<'a>(algorithm: &AlgorithmIdentifierRef<'a>) -> der::Result<(&'a [u8], u64)> {
-    super::parameters(algorithm)?.sequence(|reader| {
+    parameters(algorithm)?.sequence(|reader| {
         let salt: &OctetStringRef = der::Reader::decode(reader)?;
         Ok::<_, der::Error>((salt.as_bytes(), number(reader)?))
     })

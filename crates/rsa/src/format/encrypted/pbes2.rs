@@ -15,13 +15,14 @@ use sha3::{Sha3_224, Sha3_256, Sha3_384, Sha3_512};
 use spki::AlgorithmIdentifierRef;
 use zeroize::Zeroizing;
 
-use super::{Cipher, Opener, not_read, number, parameters};
+use super::{
+    cipher::Cipher,
+    opener::{Opener, not_read},
+    parameters::{number, parameters},
+};
 use crate::{
     Result,
-    format::{
-        content::{damaged, refused, unsupported},
-        refusal::in_brackets,
-    },
+    format::refusal::{damaged, in_brackets, refused, unsupported},
 };
 
 const PBES2: ObjectIdentifier = ObjectIdentifier::new_unwrap("1.2.840.113549.1.5.13");

@@ -10,11 +10,15 @@ use serde::{
 use serde_json::value::RawValue;
 use zeroize::Zeroizing;
 
-use super::read::KNOWN;
 use crate::{
     Error, Result,
     format::refusal::{not_json, refused},
 };
+
+/// The members that are read and written as a key and its use. All others are kept as they are.
+pub(super) const KNOWN: [&str; 14] = [
+    "kty", "kid", "use", "key_ops", "alg", "n", "e", "d", "p", "q", "dp", "dq", "qi", "oth",
+];
 
 /// An object, whose members all have different names.
 pub(super) struct Object<'a>(Vec<(String, &'a RawValue)>);

@@ -3,7 +3,7 @@
 use serde_json::{Deserializer, value::RawValue};
 use zeroize::Zeroizing;
 
-use super::object::{Number, Object, missing};
+use super::object::{KNOWN, Number, Object, missing};
 use crate::{
     Error, OtherPrime, PrivateKey, PrivateParts, PublicKey, Result,
     format::{
@@ -11,11 +11,6 @@ use crate::{
         refusal::{not_json, quoted, refused, unsupported},
     },
 };
-
-/// The members that are read and written as a key and its use. All others are kept as they are.
-pub(super) const KNOWN: [&str; 14] = [
-    "kty", "kid", "use", "key_ops", "alg", "n", "e", "d", "p", "q", "dp", "dq", "qi", "oth",
-];
 
 /// The most characters of a `kid`.
 const MOST_CHARS: usize = 128;

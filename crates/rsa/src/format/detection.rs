@@ -1,0 +1,66 @@
+//! Detection of what a file that was given as a key really holds.
+
+use der::{Decode, asn1::AnyRef};
+use zeroize::Zeroizing;
+
+use super::{
+    armour::{self, find},
+    authorized_keys,
+    content::Content,
+    input::{MAX_FILE_LEN, MAX_SET_LEN},
+    refusal::refused,
+    source::{is_json, may_be_several},
+    structure::{SEQUENCE, structure},
+    texts,
+};
+use crate::Result;
+
+/// Finds the structure and its bytes: DER, out of PEM or base64 if need be; of JSON and OpenSSH's forms the text.
+pub(super) fn open(bytes: &[u8]) -> Result<(Content, Zeroizing<Vec<u8>>)> {
+    let most = match may_be_several(bytes) {
+        true => MAX_SET_LEN,
+        false => MAX_FILE_LEN,
+    };
+    if bytes.len() > most {
+        return Err(refused(format!(
+            "this file is larger than {} MiB; no RSA key is, and no set of them that is read",
+            most >> 20
+        )));
+    }
+    if bytes.trim_ascii().is_empty() {
+        return Err(refused("this file is empty"));
+    }
+    if is_der(bytes) {
+        return Ok((structure(bytes)?, Zeroizing::new(bytes.to_vec())));
+    }
+    match texts::in_utf8(bytes) {
+        Some(text) => open_text(&text),
+        None => open_text(bytes),
+    }
+}
+
+/// Whether bytes are DER and no text that begins with the digit 0.
+fn is_der(bytes: &[u8]) -> bool {
+    let is_text = || {
+        bytes
+            .iter()
+            .all(|byte| matches!(byte, b'\t'..=b'\r' | b' '..=b'~'))
+    };
+    bytes.first() == Some(&SEQUENCE) && (AnyRef::from_der(bytes).is_ok() || !is_text())
+}
+
+fn open_text(text: &[u8]) -> Result<(Content, Zeroizing<Vec<u8>>)> {
+    if is_json(text) {
+        return match texts::in_account(text) {
+            Some(pem) => armour::open(&pem),
+            None => Ok((Content::Jwk, Zeroizing::new(text.to_vec()))),
+        };
+    }
+    if authorized_keys::is(text) {
+        return Ok((Content::OpensshPublic, Zeroizing::new(text.to_vec())));
+    }
+    match find(text, armour::BEGIN) {
+        Some(_) => armour::open(text),
+        None => texts::open(text),
+    }
+}
