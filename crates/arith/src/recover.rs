@@ -3,7 +3,7 @@
 //! e d - 1 is a multiple of the order of every g, and even. g raised to its odd part, and squared as often as it has a factor
 //! of two, is 1 in the end; for at least half of all g the value before the first 1 is a square root of 1 other than -1, which
 //! shares a prime with n, and not all (Miller 1976; NIST SP 800-56B rev. 2, appendix C.2). All lanes of a kernel try their own g at once. Of
-//! more primes than two each root splits what it can, until all factors are prime.
+//! more primes than two the composite factors are split in the same way, each by roots of its own.
 
 use crate::candidate::Tester;
 use crate::declassify::declassify;
@@ -11,17 +11,18 @@ use crate::integer::{
     Bytes, bits_vartime, compare_vartime, gcd, quotient, shift_right, trailing_zeros,
 };
 use crate::limbs::aligned::Aligned;
-use crate::limbs::{Modulus, Nat, words};
+use crate::limbs::{Modulus, Nat, limbs_for_bits, words};
 use crate::power::Raise;
 use crate::{CheckedPublicKey, Error, Kernel, random};
 use zeroize::Zeroizing;
 
-/// Batches of bases in a row that split nothing before n is taken for no product of odd primes. Each base of a key fails with a probability of
-/// a half at most, as long as two primes are together.
+/// Batches of bases before a factor is taken for no product of different odd primes. Each base of a key fails with a probability of a half at
+/// most.
 const BATCHES: usize = 16;
 /// Squares that are computed in one call.
 const STRIDE: u64 = 64;
 
+const NO_PRIMES: Error = Error::InconsistentKey("n is not a product of different odd primes");
 const NOT_OF_N: Error = Error::InconsistentKey("e d is not 1 modulo the order of n");
 
 /// The primes of n, the largest first, each as long as it is. For a key without its primes, once, when it is read.
@@ -56,25 +57,40 @@ pub fn recover_primes(
         return Err(NOT_OF_N);
     }
     let twos = trailing_zeros(&multiple);
-    let bits = modulus.bits() + words::bits_vartime(&exponent);
     let mut odd_part = multiple;
     shift_right(&mut odd_part, twos);
-    let mut factors = Factors::new(&modulus);
-    let mut barren = 0;
-    while barren < BATCHES {
-        let root = root_of_one(&modulus, &odd_part, bits, twos, kernel)?;
-        let has_split = root.is_some_and(|root| factors.split(&root));
-        match has_split {
-            false => barren += 1,
-            true if factors.len() > most || factors.test(kernel)? => {
-                return Ok(factors.into_sorted());
+    let mut primes: Vec<Bytes> = Vec::new();
+    let mut composite = vec![Zeroizing::new(public.n().to_vec())];
+    let bits = modulus.bits() + words::bits_vartime(&exponent);
+    // e d - 1 is a multiple of every order modulo a factor too. Roots modulo n would not do for all: most of them are -1 modulo the primes whose
+    // predecessors have the most twos, and 1 modulo all others.
+    while let Some(factor) = composite.pop() {
+        let modulus = modulus_of(&factor);
+        let mut root = None;
+        for _ in 0..BATCHES {
+            root = root_of_one(&modulus, &odd_part, bits, twos, kernel)?;
+            if root.is_some() {
+                break;
             }
-            true => barren = 0,
+        }
+        for part in split(&factor, root.ok_or(NO_PRIMES)?)? {
+            match is_prime(&part, kernel)? {
+                true => primes.push(part),
+                false => composite.push(part),
+            }
+        }
+        if primes.len() + composite.len() > most {
+            primes.append(&mut composite);
         }
     }
-    Err(Error::InconsistentKey(
-        "n is not a product of different odd primes",
-    ))
+    // Which of them is the largest is a convention, and no secret once they are known.
+    primes.sort_by(|a, b| compare_vartime(b, a));
+    Ok(primes)
+}
+
+fn modulus_of(factor: &[u8]) -> Modulus {
+    let bits = bits_vartime(factor);
+    Modulus::new(&Nat::from_be(factor), bits, limbs_for_bits(bits))
 }
 
 /// A square root of 1 that is neither 1 nor -1, if one of a batch of bases leads to it.
@@ -229,67 +245,17 @@ fn random_bases(modulus: &Modulus, items: usize) -> Result<Zeroizing<Vec<u64>>, 
 /// Rounds of the Miller-Rabin test for each factor. What they take for a prime by chance gives parameters that contradict d.
 const ROUNDS: usize = 4;
 
-/// Factors of n whose product it is.
-struct Factors {
-    primes: Vec<Bytes>,
-    untested: Vec<Bytes>,
-}
-
-impl Factors {
-    fn new(modulus: &Modulus) -> Factors {
-        let n = Nat::from_limbs(modulus.n()).to_be(modulus.bits().div_ceil(8));
-        Factors {
-            primes: Vec::new(),
-            untested: vec![n],
-        }
-    }
-
-    fn len(&self) -> usize {
-        self.primes.len() + self.untested.len()
-    }
-
-    /// Splits what a root r of 1 splits: gcd(r - 1, f) is a factor of f, which is neither 1 nor f if r is 1 modulo one of its primes and -1
-    /// modulo another. Returns whether it has.
-    fn split(&mut self, root: &Nat) -> bool {
-        let mut less = root.clone();
-        let limbs = less.len();
-        words::sub_assign(&mut less, &Nat::from_word(1, limbs));
-        let less = less.to_be(8 * limbs);
-        let before = self.untested.len();
-        let factors = std::mem::take(&mut self.untested);
-        for factor in factors {
-            let divisor = significant(&gcd(&less, &factor));
-            let other = significant(&quotient(&factor, &divisor));
-            // Neither is 1.
-            match divisor.len() < factor.len() || other.len() < factor.len() {
-                true if divisor[..] != [1] && other[..] != [1] => {
-                    self.untested.extend([divisor, other]);
-                }
-                _ => self.untested.push(factor),
-            }
-        }
-        self.untested.len() > before
-    }
-
-    /// Tests the factors. Returns whether all are prime.
-    fn test(&mut self, kernel: Kernel) -> Result<bool, Error> {
-        let mut composite = Vec::new();
-        for factor in std::mem::take(&mut self.untested) {
-            match is_prime(&factor, kernel)? {
-                true => self.primes.push(factor),
-                false => composite.push(factor),
-            }
-        }
-        self.untested = composite;
-        Ok(self.untested.is_empty())
-    }
-
-    /// Which of them is the largest is a convention, and no secret once they are known.
-    fn into_sorted(self) -> Vec<Bytes> {
-        let mut all = self.primes;
-        all.extend(self.untested);
-        all.sort_by(|a, b| compare_vartime(b, a));
-        all
+/// The two factors that a root r of 1 gives: gcd(r - 1, f), which is neither 1 nor f as r is neither 1 nor -1, and what is left.
+fn split(factor: &[u8], root: Nat) -> Result<[Bytes; 2], Error> {
+    let mut less = root;
+    let limbs = less.len();
+    words::sub_assign(&mut less, &Nat::from_word(1, limbs));
+    let divisor = significant(&gcd(&less.to_be(8 * limbs), factor));
+    let other = significant(&quotient(factor, &divisor));
+    // A key whose primes have a byte is none; the bases below take two.
+    match divisor.len() > 1 && other.len() > 1 {
+        true => Ok([divisor, other]),
+        false => Err(NO_PRIMES),
     }
 }
 
