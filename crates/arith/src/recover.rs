@@ -410,7 +410,7 @@ mod tests {
     fn many_twos_take_few_calls() {
         let (p, q) = primes();
         let modulus: BigUint = BigUint::from(1_u8) << 500;
-        let d = &modulus / BigUint::from(3_u8) | BigUint::from(1_u8);
+        let d = (&modulus / BigUint::from(3_u8)) | BigUint::from(1_u8);
         let e = d.modinv(&modulus).expect("odd");
         let [n, e, d] = [&p * &q, e, d].map(|number| number.to_bytes_be());
         let public = CheckedPublicKey::new(&n, &e).expect("it is one");
