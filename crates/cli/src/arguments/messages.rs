@@ -13,12 +13,16 @@ use super::{
 /// The key of an operation, and what works with it.
 #[derive(Args)]
 pub(crate) struct KeyOptions {
-    /// The key; '-' for standard input. Where a public key is needed, a private key or a certificate will do.
+    /// The key; '-' for standard input.
+    ///
+    /// Where a public key is needed, a private key or a certificate will do.
     #[arg(long, short, value_name = "FILE")]
     pub(crate) key: PathBuf,
     #[command(flatten)]
     pub(crate) reading: KeyFileOptions,
-    /// Use the key although its file restricts it to another use (JWK's use, key_ops and alg; a certificate's key usage).
+    /// Use the key although its file restricts it to another use.
+    ///
+    /// A JSON Web Key has use, key_ops and alg, a certificate a key usage.
     #[arg(long)]
     pub(crate) any_use: bool,
     #[command(flatten)]

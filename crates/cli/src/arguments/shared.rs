@@ -44,7 +44,9 @@ pub(crate) struct SeedOption {
 /// How signatures and ciphertexts are written.
 #[derive(Args)]
 pub(crate) struct EncodingOption {
-    /// How the signature or ciphertext is written.
+    /// How it is written.
+    ///
+    /// The signature or the ciphertext, that is.
     #[arg(long, value_enum, default_value_t = Encoding::Raw)]
     pub(crate) encoding: Encoding,
 }
@@ -97,11 +99,16 @@ pub(crate) struct KeyFileOptions {
     /// The file whose first line is the password of an encrypted key; without it, rsalab asks for the password.
     #[arg(long, value_name = "FILE")]
     pub(crate) password_file: Option<PathBuf>,
-    /// Accept keys of more than 8192 bits, up to 16384, which take seconds to read and to use.
+    /// Accept keys of more than 8192 bits, up to 16384.
+    ///
+    /// They take seconds to read and to use.
     #[arg(long)]
     pub(crate) large_keys: bool,
-    /// Of a file with several keys, which one: a JSON Web Key's kid, or one of the names that 'rsalab key check' shows.
-    #[arg(long, value_name = "ID")]
+    /// Which key of several: a JWK's kid, or a name that 'key check' shows.
+    ///
+    /// 'rsalab key check' shows the names of each key in a file.
+    // A thumbprint in base64url may begin with a hyphen.
+    #[arg(long, value_name = "ID", allow_hyphen_values = true)]
     pub(crate) kid: Option<String>,
 }
 
