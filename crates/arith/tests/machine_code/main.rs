@@ -132,7 +132,12 @@ mod planted {
 
     #[inline(never)]
     #[target_feature(enable = "avx512f")]
-    pub(super) fn look_up(picked: __m512i, wanted: __m512i, index: i64, entry: &[i64; 8]) -> __m512i {
+    pub(super) fn look_up(
+        picked: __m512i,
+        wanted: __m512i,
+        index: i64,
+        entry: &[i64; 8],
+    ) -> __m512i {
         let [a, b, c, d, e, f, g, h] = *entry;
         let here = _mm512_cmpeq_epi64_mask(wanted, _mm512_set1_epi64(index));
         _mm512_mask_mov_epi64(picked, here, _mm512_setr_epi64(a, b, c, d, e, f, g, h))

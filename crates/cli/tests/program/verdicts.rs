@@ -257,10 +257,7 @@ fn every_file_has_a_verdict_of_its_own() {
     );
     let verdicts: serde_json::Value = serde_json::from_slice(&verified.stdout).expect("it is JSON");
     assert_eq!(verdicts[7]["verdict"], "FAILED");
-    assert_eq!(
-        verdicts[7]["reason"],
-        "it is longer than 128 bytes"
-    );
+    assert_eq!(verdicts[7]["reason"], "it is longer than 128 bytes");
     assert_eq!(verdicts[3]["verdict"], "unread");
     assert_eq!(verdicts[0]["verdict"], "OK");
     let alone = typed(here, "verify --key public.pem file7");
