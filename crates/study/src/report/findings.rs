@@ -15,6 +15,7 @@ use super::{
 use crate::{
     compare::{self, Measured, Ratio},
     cpus::{self, Cpus},
+    distinct::distinct,
     number,
     plan::{Dimension, title_without},
     significance::{DRIFT, LAUNCH, Side, has_too_few_values, side},
@@ -260,15 +261,25 @@ pub(super) fn of_review(review: &Review) -> Vec<Finding> {
         // Several articles have a first claim.
         let number = claim.id.replace("-claim", "");
         let topic = format!("({number}) {}", claim.claim.trim_end_matches('.'));
+        let verdict = Verdict::over(claim.verdicts.iter().map(|one| one.verdict));
         let mut words = format!("{}.", claim.outcome());
+        if verdict == Verdict::NotMeasurableHere && claim.reason.is_none() {
+            // Which engines it is about says less than why.
+            let why = distinct(claim.cases.iter().map(|case| case.sentence.as_str()));
+            words = format!(
+                "{} {}: {}.",
+                verdict.mark(),
+                verdict.words(),
+                why.join("; ")
+            );
+        }
         let example = claim.example();
         if let Some(case) = example {
             words += &format!(" {}, {}: {}.", case.engine, case.case, case.sentence);
         }
         let value = example.and_then(|case| case.value);
-        let verdicts = claim.verdicts.iter().map(|one| one.verdict);
         Finding {
-            verdict: Some(Verdict::over(verdicts)),
+            verdict: Some(verdict),
             ..Finding::new(claim.id.to_owned(), topic, words, value)
         }
     };

@@ -5,7 +5,7 @@ use rsalab_measure::CpuTime;
 use rsalab_study::{
     articles,
     plan::{Engines, Plan, Preset, Threads},
-    report::{Case, Claim, Review},
+    report::{self, Case, Claim, Report, Review},
 };
 
 use crate::{
@@ -21,7 +21,12 @@ fn plan(preset: &str) -> Plan {
 }
 
 /// The review of an article's study on two CPUs, on its first engine alone, with noise of half a per cent.
-fn review(mut plan: Plan, engine: &str, rounds: usize, law: Law<'_>) -> Review {
+fn review(plan: Plan, engine: &str, rounds: usize, law: Law<'_>) -> Review {
+    report_of(plan, engine, rounds, law).articles.remove(0)
+}
+
+/// The report that the review is of.
+fn report_of(mut plan: Plan, engine: &str, rounds: usize, law: Law<'_>) -> Report {
     for grid in &mut plan.grids {
         grid.engines = Engines::Named(vec![engine.to_owned()]);
     }
@@ -58,8 +63,7 @@ fn review(mut plan: Plan, engine: &str, rounds: usize, law: Law<'_>) -> Review {
         let store = planted.study.store_mut();
         store.complete_cell(group.cells[0].id, &[]).unwrap();
     }
-    let mut reviews = articles::report(planted.study.store()).unwrap().articles;
-    reviews.remove(0)
+    articles::report(planted.study.store()).unwrap()
 }
 
 fn of_texts(symbols: &[usize]) -> Plan {
@@ -237,4 +241,22 @@ fn few_values_decide_no_claim_about_texts() {
     }
     let best = case(&review, "a-claim-v", "encryption, below 1,000");
     assert_eq!(best.verdict.words(), "too few values", "{best:?}");
+}
+
+#[test]
+fn what_cannot_be_measured_is_gathered_with_its_reason() {
+    let report = report_of(of_texts(&[100, 50_000]), "own", 1, &|job| {
+        (alone(job), 0.99)
+    });
+    let reason = "there are 2 CPUs here, and it takes four";
+    let headline = report.findings.iter().find(|one| one.id == "a-claim-viii");
+    let sentence = &headline.unwrap().sentence;
+    assert!(
+        sentence.ends_with(&format!("– not measurable here: {reason}.")),
+        "{sentence}"
+    );
+    let page = report::html(&report);
+    let answers = page.split("<main>").next().unwrap();
+    assert!(answers.contains("Not measurable here: "), "{answers}");
+    assert_eq!(answers.matches(reason).count(), 1, "{answers}");
 }
