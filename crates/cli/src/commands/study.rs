@@ -12,10 +12,11 @@ use std::{
 
 use jiff::Zoned;
 use rsalab_engines::Registry;
+use rsalab_measure::Estimate;
 use rsalab_study::{
-    Study, VERSION, articles,
+    Study, VERSION, articles, number,
     plan::{Engines, Host, MAX_TEXT, Plan, Preset, Threads},
-    report::{self, Finding, Report},
+    report::{self, Finding, Group, Report, Row},
     run::Environment,
     shell,
     store::{self, Ending, Store},
@@ -33,6 +34,7 @@ use crate::{
     printable::printable,
     progress::Follower,
     signals::Stop,
+    table::Table,
 };
 
 /// Where studies go without --out.
@@ -384,13 +386,41 @@ fn print(store: &Store, report: Report, page: &Path, json: &JsonOption) -> Resul
             findings: report.findings,
         });
     }
-    let mut text = String::new();
+    let mut text = rankings(&report);
     for finding in &report.findings {
         text += &printable(&finding.sentence);
         text.push('\n');
     }
     text += &format!("report: {}\n", printable(&page.display().to_string()));
     output::report(&text)
+}
+
+/// The engines of each job by their speed, where these are few enough to be read in a terminal. An article's tables are on the page.
+fn rankings(report: &Report) -> String {
+    const MOST: usize = 6;
+    let is_ranked = |group: &&Group| group.article.is_none() && group.base().is_some();
+    let groups: Vec<&Group> = report.groups.iter().filter(is_ranked).collect();
+    if groups.len() > MOST {
+        return String::new();
+    }
+    groups.into_iter().map(ranking).collect()
+}
+
+fn ranking(group: &Group) -> String {
+    let mut rows = group.fastest_first();
+    rows.retain(|row| row.figures.is_some());
+    let speed = |row: &&Row, text: fn(&Estimate) -> String| {
+        let figures = row.figures.as_ref();
+        figures.map_or_else(String::new, |figures| text(&figures.ops_per_s))
+    };
+    let table = Table::of(&rows)
+        .left("engine", |row| row.engine.clone())
+        .right("per second", |row| {
+            speed(row, |it| number::significant(it.value))
+        })
+        .left("interval", |row| speed(row, number::interval))
+        .render();
+    format!("{}\n{table}\n", printable(&group.title))
 }
 
 /// A command about a study, to be pasted into a shell.

@@ -24,6 +24,21 @@ fn smoke_runs_to_its_report() {
     let study = here.path().join("out");
     let last = stdout(&done).lines().last().expect("something is printed");
     assert_eq!(last, "report: out/report.html");
+    // Each job's engines, the fastest first.
+    let mut tables = 0;
+    for table in stdout(&done).split("\n\n") {
+        let lines = table
+            .lines()
+            .skip_while(|line| !line.starts_with("engine "));
+        let speed = |line: &str| -> Option<f64> {
+            let number = line.split_whitespace().nth(1)?;
+            number.replace(',', "").parse().ok()
+        };
+        let speeds: Vec<f64> = lines.skip(1).filter_map(speed).collect();
+        assert!(speeds.is_sorted_by(|one, other| one >= other), "{table}");
+        tables += usize::from(speeds.len() == 2);
+    }
+    assert!(tables >= 1, "{}", stdout(&done));
     for file in [
         "report.html",
         "results.csv",

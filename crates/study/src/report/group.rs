@@ -149,7 +149,7 @@ impl Group {
     }
 
     /// The rows as tables and charts have them: by speed, then those without a figure in the order of the plan.
-    pub(super) fn fastest_first(&self) -> Vec<&Row> {
+    pub fn fastest_first(&self) -> Vec<&Row> {
         let speed = |row: &Row| row.figures.map_or(0.0, |figures| figures.ops_per_s.value);
         let mut rows: Vec<&Row> = self.rows.iter().collect();
         rows.sort_by(|one, other| speed(other).total_cmp(&speed(one)));
