@@ -136,7 +136,7 @@ mod tests {
     fn texts_of_keys_are_known_and_names_are_none() {
         let base64 = format!(
             "MIIEvQIBADANBgkqhkiG9w0BAQEFAASCBKcwggSjAgEAAoIBAQDI{}",
-            "yTfTl+/".repeat(9)
+            "yTfTl+/".repeat(12)
         );
         for key in [
             "-----BEGIN RSA PRIVATE KEY----- MIIE",

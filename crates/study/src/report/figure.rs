@@ -130,7 +130,8 @@ impl Figure {
         let largest = shown().fold(f64::NEG_INFINITY, f64::max);
         let least = shown().fold(f64::INFINITY, f64::min);
         let low = move |low: f64| {
-            if least > 0.0 {
+            // An end at zero stays: it has no logarithm, and so keeps the figure from that scale.
+            if low > 0.0 && least > 0.0 {
                 low.max(least / MOST)
             } else {
                 low
