@@ -397,7 +397,7 @@ fn print(store: &Store, report: Report, page: &Path, json: &JsonOption) -> Resul
 
 /// The engines of each job by their speed, where these are few enough to be read in a terminal. An article's tables are on the page.
 fn rankings(report: &Report) -> String {
-    const MOST: usize = 6;
+    const MOST: usize = 8;
     let is_ranked = |group: &&Group| group.article.is_none() && group.base().is_some();
     let groups: Vec<&Group> = report.groups.iter().filter(is_ranked).collect();
     if groups.len() > MOST {
