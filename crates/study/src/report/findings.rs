@@ -321,7 +321,7 @@ fn gain(family: &[&Group], cpus: Option<Cpus>) -> Option<Finding> {
     };
     if let Some(cpus) = cpus.filter(|cpus| threads > cpus.logical) {
         let words = format!(
-            "what threads gain is not told, as {} are more than {}",
+            "the gain from threads is not stated, as {} are more than {}",
             number::counted(threads, "thread"),
             cpus.words()
         );
