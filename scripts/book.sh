@@ -17,7 +17,8 @@ if [ -z "$mdbook" ]; then
   exit 0
 fi
 rm -rf target/site
-# A page that is missing, or listed twice, is an error of mdBook's; links and headings are checked by `cargo xtask tidy`.
+# A page that is missing, or listed twice, is an error of mdBook's; links and headings are checked by
+# `cargo xtask tidy`.
 "$mdbook" build docs
 cp -R docs/results target/site/results
 echo "$PWD/target/site/book/index.html"

@@ -1,5 +1,6 @@
 #!/bin/sh
-# Builds and installs the C library: c-library.sh PREFIX. With cargo-c where it is installed (cargo install cargo-c --locked), else with Cargo alone.
+# Builds and installs the C library: c-library.sh PREFIX. With cargo-c where it is installed (cargo install cargo-c
+# --locked), else with Cargo alone.
 set -eu
 
 prefix=${1:?c-library.sh: the prefix to install into, such as /usr/local}

@@ -3,7 +3,8 @@
 #   librsalab0.1              the C library
 #   librsalab-dev             its header, archive, manual page, and file for pkg-config
 #   openssl-provider-rsalab   rsalab.so in OpenSSL's folder of modules, and /etc/ssl/openssl-rsalab.cnf; rsalab-openssl-check
-# DEBFULLNAME and DEBEMAIL name the maintainer. Needs dpkg-deb, cargo and cc. scripts/deb-test.sh installs them into a fresh root. The same commit and compiler give the same packages.
+# DEBFULLNAME and DEBEMAIL name the maintainer. Needs dpkg-deb, cargo and cc. scripts/deb-test.sh installs them into a
+# fresh root. The same commit and compiler give the same packages.
 set -eu
 
 root=$(cd "$(dirname "$0")/.." && pwd)
@@ -35,7 +36,8 @@ rm -rf "$folder"
 mkdir -p "$folder"
 folder=$(cd "$folder" && pwd)
 
-# begin PACKAGE CRATE: $tree, an empty one, with the licences, those of what is linked into the crate's library too, and the changelog.
+# begin PACKAGE CRATE: $tree, an empty one, with the licences, those of what is linked into the crate's library too, and
+# the changelog.
 begin() {
   package=$1 tree=$folder/$1
   docs=$tree/usr/share/doc/$package
@@ -138,7 +140,8 @@ DESCRIPTION
 
 ls -l "$folder" >&2
 if command -v lintian >/dev/null; then
-  # Packages that are no upload to Debian close no bug of it; and without DEBEMAIL they are a trial, and nobody answers for them.
+  # Packages that are no upload to Debian close no bug of it; and without DEBEMAIL they are a trial, and nobody answers
+  # for them.
   not_here=initial-upload-closes-no-bugs
   [ -n "${DEBEMAIL:-}" ] || not_here=$not_here,bogus-mail-host,bogus-mail-host-in-debian-changelog
   lintian --allow-root --suppress-tags "$not_here" --fail-on error "$folder"/*.deb

@@ -1,7 +1,8 @@
 #!/bin/sh
 # Fetches wheels from the Python package index through pip and unpacks them:
 #   fetch-wheels.sh FOLDER <REQUIREMENTS
-# REQUIREMENTS has a pinned version and its SHA-256 on each line. What the wheels hold, for Linux on x86-64, is in FOLDER/unpacked then.
+# REQUIREMENTS has a pinned version and its SHA-256 on each line. What the wheels hold, for Linux on x86-64, is in
+# FOLDER/unpacked then.
 set -eu
 
 [ $# = 1 ] || { echo "usage: fetch-wheels.sh FOLDER <REQUIREMENTS" >&2; exit 2; }

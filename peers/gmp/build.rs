@@ -19,9 +19,7 @@ const ROUTINES: [&str; 6] = [
 
 fn main() {
     println!("cargo::rerun-if-changed=build.rs");
-    let directory = |name: &str| {
-        PathBuf::from(env::var_os(name).unwrap_or_else(|| panic!("gmp-mpfr-sys sets {name}")))
-    };
+    let directory = |name: &str| PathBuf::from(env::var_os(name).unwrap_or_else(|| panic!("gmp-mpfr-sys sets {name}")));
     let library = directory("DEP_GMP_LIB_DIR").join("libgmp.a");
     let build = directory("DEP_GMP_OUT_DIR").join("build/gmp-build");
     println!("cargo::rerun-if-changed={}", library.display());
@@ -48,17 +46,15 @@ fn is_fat(library: &Path) -> bool {
 /// The CPU that configure was given or guessed, from its log.
 fn configured_cpu(build: &Path) -> Option<String> {
     let log = fs::read_to_string(build.join("config.log")).ok()?;
-    let line = log
-        .lines()
-        .find_map(|line| line.strip_prefix("host_cpu="))?;
+    let line = log.lines().find_map(|line| line.strip_prefix("host_cpu="))?;
     Some(line.trim_matches('\'').to_owned())
 }
 
 /// The folder of GMP's `mpn` that a routine was compiled from: configure makes a link to the source it chose.
 fn source(build: &Path, routine: &str) -> Option<String> {
-    let link = ["asm", "c"].iter().find_map(|extension| {
-        fs::read_link(build.join("mpn").join(routine).with_extension(extension)).ok()
-    })?;
+    let link = ["asm", "c"]
+        .iter()
+        .find_map(|extension| fs::read_link(build.join("mpn").join(routine).with_extension(extension)).ok())?;
     let text = link.to_str()?;
     let (_, below_mpn) = text.rsplit_once("/mpn/")?;
     Some(below_mpn.rsplit_once('/')?.0.to_owned())

@@ -1,8 +1,9 @@
 //! Builds the libcrypto of OpenSSL 4 from the source that `openssl-src` carries, once, and links it statically.
 //!
-//! Configured here and not by `openssl-src`, which builds all of OpenSSL: what RSA never calls is most of the time of a build. It needs a
-//! C compiler, `perl` and `make`. OpenSSL's own optimisation (`-O3`) is kept whatever Cargo's profile. A stamp keeps it from being built
-//! again for the same source and choice, since Cargo runs this script whenever the file's time of change moves.
+//! Configured here and not by `openssl-src`, which builds all of OpenSSL: what RSA never calls is most of the time of a
+//! build. It needs a C compiler, `perl` and `make`. OpenSSL's own optimisation (`-O3`) is kept whatever Cargo's
+//! profile. A stamp keeps it from being built again for the same source and choice, since Cargo runs this script
+//! whenever the file's time of change moves.
 
 use std::{
     env, fs,

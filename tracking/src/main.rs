@@ -1,5 +1,5 @@
-//! Private operations whose secrets valgrind takes for undefined: it reports each branch and each address that depends on
-//! one (Langley, *ctgrind*, 2010). `scripts/timing.sh` runs it; run alone it does the same work and finds nothing.
+//! Private operations whose secrets valgrind takes for undefined: it reports each branch and each address that depends
+//! on one (Langley, *ctgrind*, 2010). `scripts/timing.sh` runs it; run alone it does the same work and finds nothing.
 //!
 //! | argument | what is done |
 //! |---|---|
@@ -12,8 +12,7 @@ use std::process::ExitCode;
 use crabgrind::memcheck::{self, MemState};
 use keys::{E, Key};
 use rsalab_arith::{
-    CheckedPrivateKey, CheckedPublicKey, Kernel, MultiKeyContext, PrivateContext, PrivateParts,
-    PublicContext, Status,
+    CheckedPrivateKey, CheckedPublicKey, Kernel, MultiKeyContext, PrivateContext, PrivateParts, PublicContext, Status,
     candidate::{PreTester, Sieve, Tester},
     declassify,
 };
@@ -121,8 +120,7 @@ fn multi_key_operations(kernel: Kernel, keys: &[Key]) {
         .zip(keys)
         .map(|(s, key)| CheckedPrivateKey::new(&s.parts(key)).expect("the key is sound"))
         .collect();
-    let context = MultiKeyContext::new(&checked.iter().collect::<Vec<_>>(), kernel)
-        .expect("the keys are sound");
+    let context = MultiKeyContext::new(&checked.iter().collect::<Vec<_>>(), kernel).expect("the keys are sound");
     let len = context.modulus_len();
     let of = [0, 1, 1, 0, 1, 0, 0, 0, 1];
     let mut outputs = vec![0; of.len() * len];
@@ -163,9 +161,7 @@ fn search(kernel: Kernel, key: &Key) {
     let mut rounds = Tester::new(kernel, len);
     let bases = [vec![1; len], vec![2; len]].concat();
     let twice = [hidden(&key.p), hidden(&key.q)].concat();
-    rounds
-        .round(&twice, &bases, &mut [false; 2])
-        .expect("in range");
+    rounds.round(&twice, &bases, &mut [false; 2]).expect("in range");
 }
 
 /// What a private operation came to, for messages to be taken out of: nothing is raised here.
@@ -206,8 +202,7 @@ fn openings(key: &Key) {
     ] {
         for encoding in [&right, &wrong] {
             let encoding = secret(encoding);
-            let mut decryptor =
-                Decryptor::new(Raised(&encoding), &whole, &scheme).expect("it has room");
+            let mut decryptor = Decryptor::new(Raised(&encoding), &whole, &scheme).expect("it has room");
             let mut message = vec![0; len];
             decryptor
                 .decrypt(&vec![7; len], &mut message, &mut [None])
@@ -216,12 +211,12 @@ fn openings(key: &Key) {
     }
 }
 
-/// A client's blinding factor: inverted, raised, and multiplied with. What finalizing makes of the inverse is a signature, and public.
+/// A client's blinding factor: inverted, raised, and multiplied with. What finalizing makes of the inverse is a
+/// signature, and public.
 fn blinding(kernel: Kernel, key: &Key) {
     let public = PublicKey::new(&key.rest.n, &E).expect("the key is sound");
     let variant = Variant::PssRandomized;
-    let client =
-        BlindingKey::with_backend(&public, variant, &CpuBackend::new(kernel)).expect("it has room");
+    let client = BlindingKey::with_backend(&public, variant, &CpuBackend::new(kernel)).expect("it has room");
     let message = InputMessage::prepare(variant, b"message").expect("there is randomness");
     let mut factor = vec![0x55; key.rest.n.len()];
     factor[0] = 0;

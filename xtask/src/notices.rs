@@ -1,7 +1,8 @@
 //! Notices of the third-party crates that are linked into a package's library.
 //!
-//! Licences such as MIT and BSD ask that their text goes with copies in binary form. The list is what `cargo tree` says is linked for this
-//! machine (no build scripts, macros and tests), the texts are those in the crates' own folders. A crate without one is an error.
+//! Licences such as MIT and BSD ask that their text goes with copies in binary form. The list is what `cargo tree` says
+//! is linked for this machine (no build scripts, macros and tests), the texts are those in the crates' own folders. A
+//! crate without one is an error.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -104,8 +105,7 @@ fn licence_texts(folder: &Path) -> Result<BTreeSet<String>> {
             continue;
         }
         let text = fs::read_to_string(entry.path())?;
-        let is_apache =
-            text.contains("Apache License") && text.contains("Version 2.0, January 2004");
+        let is_apache = text.contains("Apache License") && text.contains("Version 2.0, January 2004");
         texts.insert(match is_apache {
             true => APACHE.to_owned(),
             false => text.trim().replace("\r\n", "\n"),

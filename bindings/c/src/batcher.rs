@@ -17,14 +17,13 @@ use crate::{
     key::{PrivateKeyHandle, Ready},
     memory,
     pointer::{Measured, Out, array, free, handle_out, reference},
-    scheme::{
-        EncryptionParameters, SignatureParameters, label_memory, of_encryption, of_signature,
-    },
+    scheme::{EncryptionParameters, SignatureParameters, label_memory, of_encryption, of_signature},
     sign::wrong_digest,
     status::{Failure, Status, guard, guard_free, guard_value, guard_with},
 };
 
-/// Answers private operations that threads ask for one by one, those that are asked for side by side together. Threads may share it, and are meant to.
+/// Answers private operations that threads ask for one by one, those that are asked for side by side together. Threads
+/// may share it, and are meant to.
 pub struct BatcherHandle {
     batcher: Batcher,
     /// What the files of the keys say, by the numbers of the batcher.
@@ -41,13 +40,14 @@ pub struct BatcherOptions {
     pub passes: usize,
     /// How many requests wait at most, before threads wait for room; 0 for 4096.
     pub waiting: usize,
-    /// How many microseconds a pass that is not full waits for more requests. 0, the default, waits for none: batches form by themselves.
+    /// How many microseconds a pass that is not full waits for more requests. 0, the default, waits for none: batches
+    /// form by themselves.
     pub linger_us: u64,
 }
 
-/// Makes a batcher. keys: `count` private keys, numbered from 0; those of one size share passes. They may be freed afterwards. With none of them, keys are
-/// added later. options: NULL for the defaults. batcher: gets the batcher, to be freed with rsalab_batcher_free. After a fork, only the process that made it
-/// can use it.
+/// Makes a batcher. keys: `count` private keys, numbered from 0; those of one size share passes. They may be freed
+/// afterwards. With none of them, keys are added later. options: NULL for the defaults. batcher: gets the batcher, to
+/// be freed with rsalab_batcher_free. After a fork, only the process that made it can use it.
 ///
 /// Returns NULL, ARGUMENT, INTERNAL.
 #[unsafe(no_mangle)]
@@ -90,10 +90,7 @@ pub unsafe extern "C" fn rsalab_batcher_new(
 /// # Safety
 ///
 /// As for [`array`], and each is NULL or refers to a key.
-unsafe fn keys_of(
-    keys: *const *const PrivateKeyHandle,
-    count: usize,
-) -> Result<Vec<Arc<Ready<PrivateKey>>>, Failure> {
+unsafe fn keys_of(keys: *const *const PrivateKeyHandle, count: usize) -> Result<Vec<Arc<Ready<PrivateKey>>>, Failure> {
     // SAFETY: the caller's promise.
     let given = unsafe { array(keys, count, "keys") }?.iter();
     given
@@ -102,8 +99,8 @@ unsafe fn keys_of(
         .collect()
 }
 
-/// Adds keys to a batcher, while threads use it: for a server that loads a certificate. They are prepared on this thread, and nobody waits for that. Many are
-/// added by one call rather than one by one.
+/// Adds keys to a batcher, while threads use it: for a server that loads a certificate. They are prepared on this
+/// thread, and nobody waits for that. Many are added by one call rather than one by one.
 ///
 /// keys: `count` private keys, which may be freed afterwards. numbers: gets their numbers; a number is given once.
 ///
@@ -129,9 +126,11 @@ pub unsafe extern "C" fn rsalab_batcher_add(
     })
 }
 
-/// Removes keys from a batcher, while threads use it. Calls that have begun with them are answered; the batcher's copy is wiped with the last of these.
+/// Removes keys from a batcher, while threads use it. Calls that have begun with them are answered; the batcher's copy
+/// is wiped with the last of these.
 ///
-/// numbers: `count` numbers of keys. Returns ARGUMENT if one is unknown, FORKED, NULL, INTERNAL; no key is removed then.
+/// numbers: `count` numbers of keys. Returns ARGUMENT if one is unknown, FORKED, NULL, INTERNAL; no key is removed
+/// then.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rsalab_batcher_remove(
     batcher: *const BatcherHandle,
@@ -140,12 +139,7 @@ pub unsafe extern "C" fn rsalab_batcher_remove(
 ) -> Status {
     guard_with(memory::items(count), || {
         // SAFETY: callers promise it in the header.
-        let (batcher, numbers) = unsafe {
-            (
-                reference(batcher, "batcher")?,
-                array(numbers, count, "numbers")?,
-            )
-        };
+        let (batcher, numbers) = unsafe { (reference(batcher, "batcher")?, array(numbers, count, "numbers")?) };
         batcher.remove(numbers)
     })
 }
@@ -161,7 +155,8 @@ pub unsafe extern "C" fn rsalab_batcher_free(batcher: *mut BatcherHandle) {
 
 /// Signs one message. Blocks; the thread that calls may be one that computes for others too.
 ///
-/// key: its number in the batcher. message, message_len: the message. signature: gets k = (bits + 7) / 8 bytes. signature_len: room there, in bytes.
+/// key: its number in the batcher. message, message_len: the message. signature: gets k = (bits + 7) / 8 bytes.
+/// signature_len: room there, in bytes.
 ///
 /// Returns BUFFER, ARGUMENT, SCHEME, RESTRICTED, RANDOMNESS, FAULT, FORKED, NULL, INTERNAL; nothing is written then.
 #[unsafe(no_mangle)]
@@ -188,7 +183,8 @@ pub unsafe extern "C" fn rsalab_batcher_sign_message(
     })
 }
 
-/// As rsalab_batcher_sign_message, of a digest by the scheme's hash function. Returns LENGTH for a digest of another length.
+/// As rsalab_batcher_sign_message, of a digest by the scheme's hash function. Returns LENGTH for a digest of another
+/// length.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rsalab_batcher_sign_digest(
     batcher: *const BatcherHandle,
@@ -218,8 +214,8 @@ pub unsafe extern "C" fn rsalab_batcher_sign_digest(
 
 /// Signs one blinded message, as rsalab_blind_sign does many: for issuers that are asked for one at a time. Blocks.
 ///
-/// key: its number in the batcher. variant: an rsalab_blind_variant. blinded, blinded_len: the blinded message, of k = (bits + 7) / 8 bytes. signature: gets
-/// k bytes. signature_len: room there, in bytes.
+/// key: its number in the batcher. variant: an rsalab_blind_variant. blinded, blinded_len: the blinded message, of k =
+/// (bits + 7) / 8 bytes. signature: gets k bytes. signature_len: room there, in bytes.
 ///
 /// Returns LENGTH, RANGE, BUFFER, ARGUMENT, SCHEME, RESTRICTED, FAULT, FORKED, NULL, INTERNAL; nothing is written then.
 #[unsafe(no_mangle)]
@@ -256,10 +252,12 @@ pub unsafe extern "C" fn rsalab_batcher_blind_sign(
 
 /// Decrypts one ciphertext. Blocks, as rsalab_batcher_sign_message does.
 ///
-/// ciphertext, ciphertext_len: k = (bits + 7) / 8 bytes. message: where the message goes. *message_len: room there, then the length of the message;
-/// k bytes are always enough. Wiping the message is the caller's. With PKCS#1 v1.5 bad padding gives a pseudorandom message and OK (implicit rejection).
+/// ciphertext, ciphertext_len: k = (bits + 7) / 8 bytes. message: where the message goes. *message_len: room there,
+/// then the length of the message; k bytes are always enough. Wiping the message is the caller's. With PKCS#1 v1.5 bad
+/// padding gives a pseudorandom message and OK (implicit rejection).
 ///
-/// Returns DECRYPTION, BUFFER, ARGUMENT, SCHEME, RESTRICTED, RANDOMNESS, FAULT, FORKED, NULL, INTERNAL; no message is written then.
+/// Returns DECRYPTION, BUFFER, ARGUMENT, SCHEME, RESTRICTED, RANDOMNESS, FAULT, FORKED, NULL, INTERNAL; no message is
+/// written then.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rsalab_batcher_decrypt(
     batcher: *const BatcherHandle,
@@ -360,9 +358,11 @@ pub unsafe extern "C" fn rsalab_batcher_waiting(batcher: *const BatcherHandle) -
     guard_value(|| unsafe { reference(batcher, "batcher") }.map_or(0, |own| own.batcher.waiting()))
 }
 
-/// How many passes had i requests so far, for every i from 0 to the most that a pass has: a histogram. The sum of i * passes[i] is the number of requests.
+/// How many passes had i requests so far, for every i from 0 to the most that a pass has: a histogram. The sum of i *
+/// passes[i] is the number of requests.
 ///
-/// passes: where the numbers go; *count: room there, in numbers, then how many there are. With `passes` NULL their number is asked for, and BUFFER returned.
+/// passes: where the numbers go; *count: room there, in numbers, then how many there are. With `passes` NULL their
+/// number is asked for, and BUFFER returned.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rsalab_batcher_passes(
     batcher: *const BatcherHandle,
@@ -371,18 +371,13 @@ pub unsafe extern "C" fn rsalab_batcher_passes(
 ) -> Status {
     guard(|| {
         // SAFETY: callers promise it in the header.
-        let (batcher, out) = unsafe {
-            (
-                reference(batcher, "batcher")?,
-                Measured::new(passes, count, "count")?,
-            )
-        };
+        let (batcher, out) = unsafe { (reference(batcher, "batcher")?, Measured::new(passes, count, "count")?) };
         out.put(batcher.batcher.statistics().passes(), "passes")
     })
 }
 
-/// How many requests waited for their pass to begin: number i counts those that waited below 2^i microseconds, and not below half of that. One that was
-/// computed for at once is in number 0. Parameters are those of rsalab_batcher_passes.
+/// How many requests waited for their pass to begin: number i counts those that waited below 2^i microseconds, and not
+/// below half of that. One that was computed for at once is in number 0. Parameters are those of rsalab_batcher_passes.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rsalab_batcher_waits(
     batcher: *const BatcherHandle,
@@ -391,12 +386,7 @@ pub unsafe extern "C" fn rsalab_batcher_waits(
 ) -> Status {
     guard(|| {
         // SAFETY: callers promise it in the header.
-        let (batcher, out) = unsafe {
-            (
-                reference(batcher, "batcher")?,
-                Measured::new(waits, count, "count")?,
-            )
-        };
+        let (batcher, out) = unsafe { (reference(batcher, "batcher")?, Measured::new(waits, count, "count")?) };
         out.put(batcher.batcher.statistics().waits(), "waits")
     })
 }

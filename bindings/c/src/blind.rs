@@ -18,18 +18,20 @@ use crate::{
 /// The variants of RFC 9474, section 5, all with SHA-384 and RSASSA-PSS. Client, issuer and verifier agree on one.
 #[repr(C)]
 pub enum BlindVariant {
-    /// RSABSSA-SHA384-PSS-Randomized: a salt of 48 bytes, and a random prefix of 32 bytes before the message. The choice where nothing speaks for another.
+    /// RSABSSA-SHA384-PSS-Randomized: a salt of 48 bytes, and a random prefix of 32 bytes before the message. The
+    /// choice where nothing speaks for another.
     PssRandomized = 1,
     /// RSABSSA-SHA384-PSSZERO-Randomized: no salt, a random prefix.
     PsszeroRandomized = 2,
-    /// RSABSSA-SHA384-PSS-Deterministic: a salt, no prefix: for messages that cannot be guessed, such as the tokens of RFC 9578.
+    /// RSABSSA-SHA384-PSS-Deterministic: a salt, no prefix: for messages that cannot be guessed, such as the tokens of
+    /// RFC 9578.
     PssDeterministic = 3,
     /// RSABSSA-SHA384-PSSZERO-Deterministic: neither; each message has one signature.
     PsszeroDeterministic = 4,
 }
 
-/// What a client keeps of one request until the issuer answers. It is secret: whoever has it can connect the signature with the request. Does not change;
-/// serves one request. Wiped when it is freed.
+/// What a client keeps of one request until the issuer answers. It is secret: whoever has it can connect the signature
+/// with the request. Does not change; serves one request. Wiped when it is freed.
 pub struct BlindState {
     pending: Pending,
 }
@@ -71,11 +73,12 @@ impl From<BlindError> for Failure {
 
 /// The client's first step (RFC 9474, 4.1 and 4.2): prepares and blinds messages for the issuer with this key.
 ///
-/// variant: an rsalab_blind_variant. messages: `count` of them. blinded: gets count * k bytes, k = (bits + 7) / 8, to be sent to the issuer; blinded message
-/// i begins at i * k. blinded_len: room there, in bytes. states: gets `count` states, to be freed one by one with rsalab_blind_state_free.
+/// variant: an rsalab_blind_variant. messages: `count` of them. blinded: gets count * k bytes, k = (bits + 7) / 8, to
+/// be sent to the issuer; blinded message i begins at i * k. blinded_len: room there, in bytes. states: gets `count`
+/// states, to be freed one by one with rsalab_blind_state_free.
 ///
-/// Returns BUFFER, ARGUMENT, SCHEME for a key that is too short, RESTRICTED, KEY for a modulus that is not of two large primes, RANDOMNESS, NULL; nothing is
-/// written then.
+/// Returns BUFFER, ARGUMENT, SCHEME for a key that is too short, RESTRICTED, KEY for a modulus that is not of two large
+/// primes, RANDOMNESS, NULL; nothing is written then.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rsalab_blind(
     key: *const PublicKeyHandle,
@@ -114,14 +117,15 @@ pub unsafe extern "C" fn rsalab_blind(
     })
 }
 
-/// The issuer's step (4.3): signs blinded messages of any clients with one key, together in the lanes of the CPU, on the thread that calls. The key must sign
-/// blindly and do nothing else: the issuer cannot see what it signs.
+/// The issuer's step (4.3): signs blinded messages of any clients with one key, together in the lanes of the CPU, on
+/// the thread that calls. The key must sign blindly and do nothing else: the issuer cannot see what it signs.
 ///
-/// variant: an rsalab_blind_variant. blinded: `count` blinded messages of k = (bits + 7) / 8 bytes. signatures: gets count * k bytes, to be sent back; blind
-/// signature i begins at i * k, and is zeros if item i failed. signatures_len: room there, in bytes. statuses: gets `count` statuses, or NULL.
+/// variant: an rsalab_blind_variant. blinded: `count` blinded messages of k = (bits + 7) / 8 bytes. signatures: gets
+/// count * k bytes, to be sent back; blind signature i begins at i * k, and is zeros if item i failed. signatures_len:
+/// room there, in bytes. statuses: gets `count` statuses, or NULL.
 ///
-/// Returns OK if all are signed, ITEMS if not; else nothing is written: BUFFER, ARGUMENT, SCHEME, RESTRICTED, RANDOMNESS, NULL.
-/// Of an item: LENGTH, RANGE, FAULT.
+/// Returns OK if all are signed, ITEMS if not; else nothing is written: BUFFER, ARGUMENT, SCHEME, RESTRICTED,
+/// RANDOMNESS, NULL. Of an item: LENGTH, RANGE, FAULT.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rsalab_blind_sign(
     key: *const PrivateKeyHandle,
@@ -159,11 +163,13 @@ pub(crate) fn check_issuer(key: &Ready<PrivateKey>, number: u32) -> Result<(), F
 
 /// The client's second step (4.4): makes signatures of what the issuer sent, and verifies them.
 ///
-/// messages, states: `count` of each, as in rsalab_blind, with its key and variant. blind_signatures: `count` of k = (bits + 7) / 8 bytes. signatures: gets
-/// count * k bytes; signature i begins at i * k, and is zeros if item i failed. signatures_len: room there, in bytes. statuses: gets `count` statuses, or NULL.
+/// messages, states: `count` of each, as in rsalab_blind, with its key and variant. blind_signatures: `count` of k =
+/// (bits + 7) / 8 bytes. signatures: gets count * k bytes; signature i begins at i * k, and is zeros if item i failed.
+/// signatures_len: room there, in bytes. statuses: gets `count` statuses, or NULL.
 ///
 /// Returns OK if all are right, ITEMS if not; else nothing is written: BUFFER, ARGUMENT, SCHEME, RESTRICTED, NULL.
-/// Of an item: LENGTH, VERIFICATION for what is no blind signature of this request, ARGUMENT for a state of another key or variant.
+/// Of an item: LENGTH, VERIFICATION for what is no blind signature of this request, ARGUMENT for a state of another key
+/// or variant.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rsalab_blind_finalize(
     key: *const PublicKeyHandle,
@@ -208,14 +214,15 @@ pub unsafe extern "C" fn rsalab_blind_finalize(
     })
 }
 
-/// Verifies signatures that came of blind ones (4.5), together in the lanes of the CPU, on the thread that calls. They are RSASSA-PSS signatures of prefix
-/// and message.
+/// Verifies signatures that came of blind ones (4.5), together in the lanes of the CPU, on the thread that calls. They
+/// are RSASSA-PSS signatures of prefix and message.
 ///
-/// prefixes: `count` prefixes of the messages, of 32 bytes; NULL, or empty ones, for a deterministic variant. messages, signatures: `count` of each. statuses:
-/// gets `count` statuses, or NULL.
+/// prefixes: `count` prefixes of the messages, of 32 bytes; NULL, or empty ones, for a deterministic variant. messages,
+/// signatures: `count` of each. statuses: gets `count` statuses, or NULL.
 ///
-/// Returns OK if and only if every signature is that of its message, ITEMS if not; else nothing is written: ARGUMENT, SCHEME, RESTRICTED, NULL.
-/// Of an item: LENGTH for a prefix of another length; VERIFICATION, whatever is wrong with the signature.
+/// Returns OK if and only if every signature is that of its message, ITEMS if not; else nothing is written: ARGUMENT,
+/// SCHEME, RESTRICTED, NULL. Of an item: LENGTH for a prefix of another length; VERIFICATION, whatever is wrong with
+/// the signature.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rsalab_blind_verify(
     key: *const PublicKeyHandle,
@@ -255,8 +262,8 @@ pub unsafe extern "C" fn rsalab_blind_verify(
     })
 }
 
-/// Copies the prefix that stands before the message of this request; whoever verifies the signature needs it. *len: room in `prefix`, then bytes needed: 32,
-/// or 0 if the variant is deterministic. Returns BUFFER if there are fewer.
+/// Copies the prefix that stands before the message of this request; whoever verifies the signature needs it. *len:
+/// room in `prefix`, then bytes needed: 32, or 0 if the variant is deterministic. Returns BUFFER if there are fewer.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rsalab_blind_state_prefix(
     state: *const BlindState,
@@ -265,40 +272,29 @@ pub unsafe extern "C" fn rsalab_blind_state_prefix(
 ) -> Status {
     guard(|| {
         // SAFETY: callers promise it in the header.
-        let (state, out) = unsafe {
-            (
-                reference(state, "state")?,
-                Measured::new(prefix, len, "len")?,
-            )
-        };
+        let (state, out) = unsafe { (reference(state, "state")?, Measured::new(prefix, len, "len")?) };
         out.put(state.pending.prefix(), "prefix")
     })
 }
 
-/// Writes a state, for a client that ends before the issuer answers. Whoever can read it can connect the signature with the request.
+/// Writes a state, for a client that ends before the issuer answers. Whoever can read it can connect the signature with
+/// the request.
 ///
-/// *len: room in `bytes`, then bytes needed; with `bytes` NULL the length is asked for, and BUFFER returned. Wiping what was written is the caller's.
+/// *len: room in `bytes`, then bytes needed; with `bytes` NULL the length is asked for, and BUFFER returned. Wiping
+/// what was written is the caller's.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn rsalab_blind_state_write(
-    state: *const BlindState,
-    bytes: *mut u8,
-    len: *mut usize,
-) -> Status {
+pub unsafe extern "C" fn rsalab_blind_state_write(state: *const BlindState, bytes: *mut u8, len: *mut usize) -> Status {
     guard(|| {
         // SAFETY: callers promise it in the header.
-        let (state, out) = unsafe {
-            (
-                reference(state, "state")?,
-                Measured::new(bytes, len, "len")?,
-            )
-        };
+        let (state, out) = unsafe { (reference(state, "state")?, Measured::new(bytes, len, "len")?) };
         out.put(&state.pending.encode(), "bytes")
     })
 }
 
 /// Reads a state that rsalab_blind_state_write wrote, or the program rsalab, for the key of its request.
 ///
-/// state: gets the state, to be freed with rsalab_blind_state_free. Returns ARGUMENT for what is no state, or of another key.
+/// state: gets the state, to be freed with rsalab_blind_state_free. Returns ARGUMENT for what is no state, or of
+/// another key.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rsalab_blind_state_read(
     key: *const PublicKeyHandle,

@@ -16,7 +16,8 @@ use crate::{
     status::{Failure, Status, guard, guard_with},
 };
 
-/// Bytes of the longest message that a key encrypts with a scheme; 0 if there is none, which an empty message tells apart, or if an argument is wrong.
+/// Bytes of the longest message that a key encrypts with a scheme; 0 if there is none, which an empty message tells
+/// apart, or if an argument is wrong.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rsalab_encrypt_max_len(
     key: *const PublicKeyHandle,
@@ -25,13 +26,7 @@ pub unsafe extern "C" fn rsalab_encrypt_max_len(
     let mut most = 0;
     guard(|| {
         // SAFETY: callers promise it in the header.
-        let (key, _memory, scheme) = unsafe {
-            (
-                reference(key, "key")?,
-                label_memory(scheme)?,
-                of_encryption(scheme)?,
-            )
-        };
+        let (key, _memory, scheme) = unsafe { (reference(key, "key")?, label_memory(scheme)?, of_encryption(scheme)?) };
         most = scheme.max_len(key.key.loaded.key.bits())?;
         Ok(())
     });
@@ -40,11 +35,12 @@ pub unsafe extern "C" fn rsalab_encrypt_max_len(
 
 /// Encrypts messages for one key, together in the lanes of the CPU, on the thread that calls.
 ///
-/// messages: `count` of them, each at most rsalab_encrypt_max_len bytes. ciphertexts: gets count * k bytes, k = (bits + 7) / 8; ciphertext i begins at i * k,
-/// and is zeros if item i failed. ciphertexts_len: room there, in bytes. statuses: gets `count` statuses, or NULL.
+/// messages: `count` of them, each at most rsalab_encrypt_max_len bytes. ciphertexts: gets count * k bytes, k = (bits
+/// + 7) / 8; ciphertext i begins at i * k, and is zeros if item i failed. ciphertexts_len: room there, in bytes.
+/// statuses: gets `count` statuses, or NULL.
 ///
-/// Returns OK if all are encrypted, ITEMS if not; else nothing is written: BUFFER, SCHEME, RESTRICTED, RANDOMNESS, NULL, ARGUMENT.
-/// Of an item: LENGTH, for a message that is too long.
+/// Returns OK if all are encrypted, ITEMS if not; else nothing is written: BUFFER, SCHEME, RESTRICTED, RANDOMNESS,
+/// NULL, ARGUMENT. Of an item: LENGTH, for a message that is too long.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rsalab_encrypt(
     key: *const PublicKeyHandle,
@@ -96,14 +92,15 @@ pub unsafe extern "C" fn rsalab_encrypt(
 
 /// Decrypts ciphertexts with one key, together in the lanes of the CPU, on the thread that calls.
 ///
-/// ciphertexts: `count` of them, of k = (bits + 7) / 8 bytes each. messages: gets count * k bytes; message i begins at i * k, and zeros fill the rest.
-/// messages_len: room there, in bytes. lens: gets the `count` lengths of the messages. statuses: gets `count` statuses, or NULL.
-/// Wiping the messages is the caller's.
+/// ciphertexts: `count` of them, of k = (bits + 7) / 8 bytes each. messages: gets count * k bytes; message i begins at
+/// i * k, and zeros fill the rest. messages_len: room there, in bytes. lens: gets the `count` lengths of the messages.
+/// statuses: gets `count` statuses, or NULL. Wiping the messages is the caller's.
 ///
-/// With PKCS#1 v1.5 bad padding gives a pseudorandom message and OK (implicit rejection); failures of OAEP cannot be told apart.
+/// With PKCS#1 v1.5 bad padding gives a pseudorandom message and OK (implicit rejection); failures of OAEP cannot be
+/// told apart.
 ///
-/// Returns OK if all are decrypted, ITEMS if not; else nothing is written: BUFFER, SCHEME, RESTRICTED, RANDOMNESS, FAULT, NULL, ARGUMENT.
-/// Of an item: DECRYPTION.
+/// Returns OK if all are decrypted, ITEMS if not; else nothing is written: BUFFER, SCHEME, RESTRICTED, RANDOMNESS,
+/// FAULT, NULL, ARGUMENT. Of an item: DECRYPTION.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rsalab_decrypt(
     key: *const PrivateKeyHandle,

@@ -19,8 +19,9 @@ use crate::{
 
 /// Generates keys by FIPS 186-5, appendix A.1.3, in random order, and checks each by one operation there and back.
 ///
-/// bits: an even number from 256 to 16384; below 2048 for study only. exponent: odd, from 3; 0 for 65537. threads: how many search, the caller among them; 0
-/// for as many as there are CPUs. keys: gets `count` keys, to be freed one by one with rsalab_private_key_free; none if the call fails.
+/// bits: an even number from 256 to 16384; below 2048 for study only. exponent: odd, from 3; 0 for 65537. threads: how
+/// many search, the caller among them; 0 for as many as there are CPUs. keys: gets `count` keys, to be freed one by one
+/// with rsalab_private_key_free; none if the call fails.
 ///
 /// Returns KEY for bits out of range, ARGUMENT for another exponent, RANDOMNESS, INTERNAL.
 #[unsafe(no_mangle)]
@@ -65,12 +66,7 @@ fn handle(key: PrivateKey) -> *mut PrivateKeyHandle {
 }
 
 /// Each thread makes its share.
-fn generate(
-    generation: &Generation,
-    bits: usize,
-    threads: usize,
-    count: usize,
-) -> Result<Vec<PrivateKey>, Failure> {
+fn generate(generation: &Generation, bits: usize, threads: usize, count: usize) -> Result<Vec<PrivateKey>, Failure> {
     let threads = match threads {
         0 => thread::available_parallelism().map_or(1, NonZero::get),
         threads => threads,

@@ -16,7 +16,8 @@ pub extern "C" fn rsalab_version() -> *const c_char {
     VERSION.as_ptr().cast()
 }
 
-/// The name of the kernel that full batches run on, such as "mont52x8_ifma512": what this CPU has decides. Never NULL, never freed, valid for ever.
+/// The name of the kernel that full batches run on, such as "mont52x8_ifma512": what this CPU has decides. Never NULL,
+/// never freed, valid for ever.
 #[unsafe(no_mangle)]
 pub extern "C" fn rsalab_kernel() -> *const c_char {
     static NAME: OnceLock<CString> = OnceLock::new();

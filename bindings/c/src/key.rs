@@ -6,9 +6,8 @@ use rsalab_rsa::{
     Backend, BlockRunner, CpuBackend, Pooled, Prepared, PrivateKey, PublicKey,
     blind::token_key,
     format::{
-        Annotations, Encoding, Limits, Loaded, PrivateFormat, PublicFormat,
-        encode_encrypted_annotated, encode_private_annotated, encode_public_for,
-        load_private_within, load_public_within,
+        Annotations, Encoding, Limits, Loaded, PrivateFormat, PublicFormat, encode_encrypted_annotated,
+        encode_private_annotated, encode_public_for, load_private_within, load_public_within,
     },
     random::SystemRng,
 };
@@ -53,7 +52,8 @@ pub enum PublicForm {
     Pkcs1Pem = 3,
     /// PKCS#1 in DER.
     Pkcs1Der = 4,
-    /// SubjectPublicKeyInfo in DER as an issuer of tokens publishes its key (RFC 9578, 6.5): of RSASSA-PSS with SHA-384 and a salt of 48 bytes.
+    /// SubjectPublicKeyInfo in DER as an issuer of tokens publishes its key (RFC 9578, 6.5): of RSASSA-PSS with SHA-384
+    /// and a salt of 48 bytes.
     TokenDer = 5,
 }
 
@@ -141,11 +141,12 @@ unsafe fn password_of<'a>(password: *const u8, len: usize) -> Result<Option<&'a 
     }
 }
 
-/// Reads a private key: PKCS#1 or PKCS#8, in DER or PEM, encrypted or not (PBES2), a JSON Web Key, or OpenSSH's own format. Which it is is found out. All
-/// relations between its numbers are checked; that its primes are prime is not.
+/// Reads a private key: PKCS#1 or PKCS#8, in DER or PEM, encrypted or not (PBES2), a JSON Web Key, or OpenSSH's own
+/// format. Which it is is found out. All relations between its numbers are checked; that its primes are prime is not.
 ///
-/// bytes, len: the file, at most 1 MiB. password: for an encrypted one, else NULL; it is not kept. most_bits: a longer modulus is refused before anything
-/// is computed with it; 0 for 8192, at most 16384. key: gets the key, to be freed with rsalab_private_key_free.
+/// bytes, len: the file, at most 1 MiB. password: for an encrypted one, else NULL; it is not kept. most_bits: a longer
+/// modulus is refused before anything is computed with it; 0 for 8192, at most 16384. key: gets the key, to be freed
+/// with rsalab_private_key_free.
 ///
 /// Returns KEY, UNSUPPORTED, PASSWORD_MISSING, PASSWORD_WRONG, NULL; ARGUMENT if most_bits is more than 16384.
 #[unsafe(no_mangle)]
@@ -172,8 +173,9 @@ pub unsafe extern "C" fn rsalab_private_key_read(
     })
 }
 
-/// Reads a public key: PKCS#1 or SubjectPublicKeyInfo, in DER or PEM, a JSON Web Key, or a line of OpenSSH's authorized_keys; or takes it out of an X.509
-/// certificate, which is not verified, or of a private key. Parameters are those of rsalab_private_key_read; free with rsalab_public_key_free.
+/// Reads a public key: PKCS#1 or SubjectPublicKeyInfo, in DER or PEM, a JSON Web Key, or a line of OpenSSH's
+/// authorized_keys; or takes it out of an X.509 certificate, which is not verified, or of a private key. Parameters are
+/// those of rsalab_private_key_read; free with rsalab_public_key_free.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rsalab_public_key_read(
     bytes: *const u8,
@@ -206,12 +208,7 @@ pub unsafe extern "C" fn rsalab_private_key_public(
 ) -> Status {
     guard(|| {
         // SAFETY: callers promise it in the header.
-        let (key, out) = unsafe {
-            (
-                reference(key, "key")?,
-                handle_out(public_key, "public_key")?,
-            )
-        };
+        let (key, out) = unsafe { (reference(key, "key")?, handle_out(public_key, "public_key")?) };
         let own = &key.key.loaded;
         out.put(&[public_handle(Loaded {
             key: own.key.public().clone(),
@@ -258,7 +255,8 @@ pub unsafe extern "C" fn rsalab_public_key_bits(key: *const PublicKeyHandle) -> 
     guard_value(|| unsafe { reference(key, "key") }.map_or(0, |key| key.key.loaded.key.bits()))
 }
 
-/// Copies the modulus, big-endian, (bits + 7) / 8 bytes. *len: room in `modulus`, then bytes needed. Returns BUFFER if there are fewer.
+/// Copies the modulus, big-endian, (bits + 7) / 8 bytes. *len: room in `modulus`, then bytes needed. Returns BUFFER if
+/// there are fewer.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rsalab_public_key_modulus(
     key: *const PublicKeyHandle,
@@ -267,17 +265,13 @@ pub unsafe extern "C" fn rsalab_public_key_modulus(
 ) -> Status {
     guard(|| {
         // SAFETY: callers promise it in the header.
-        let (key, out) = unsafe {
-            (
-                reference(key, "key")?,
-                Measured::new(modulus, len, "modulus")?,
-            )
-        };
+        let (key, out) = unsafe { (reference(key, "key")?, Measured::new(modulus, len, "modulus")?) };
         out.put(key.key.loaded.key.n(), "modulus")
     })
 }
 
-/// Copies the public exponent, big-endian without leading zeros. *len: room in `exponent`, then bytes needed. Returns BUFFER if there are fewer.
+/// Copies the public exponent, big-endian without leading zeros. *len: room in `exponent`, then bytes needed. Returns
+/// BUFFER if there are fewer.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rsalab_public_key_exponent(
     key: *const PublicKeyHandle,
@@ -286,20 +280,16 @@ pub unsafe extern "C" fn rsalab_public_key_exponent(
 ) -> Status {
     guard(|| {
         // SAFETY: callers promise it in the header.
-        let (key, out) = unsafe {
-            (
-                reference(key, "key")?,
-                Measured::new(exponent, len, "exponent")?,
-            )
-        };
+        let (key, out) = unsafe { (reference(key, "key")?, Measured::new(exponent, len, "exponent")?) };
         out.put(key.key.loaded.key.e(), "exponent")
     })
 }
 
 /// Writes a private key, byte for byte as OpenSSL does; PEM is not terminated by a zero.
 ///
-/// format: an rsalab_private_format. password: NULL, or what encrypts it (PKCS#8 only; PBES2 with scrypt and AES-256-CBC). *len: room in `bytes`, then
-/// bytes needed; with `bytes` NULL the length is asked for, and BUFFER returned. Wiping what was written is the caller's.
+/// format: an rsalab_private_format. password: NULL, or what encrypts it (PKCS#8 only; PBES2 with scrypt and
+/// AES-256-CBC). *len: room in `bytes`, then bytes needed; with `bytes` NULL the length is asked for, and BUFFER
+/// returned. Wiping what was written is the caller's.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rsalab_private_key_write(
     key: *const PrivateKeyHandle,
@@ -327,18 +317,9 @@ pub unsafe extern "C" fn rsalab_private_key_write(
         };
         let own = &key.key.loaded;
         let written = match password {
-            None => encode_private_annotated(
-                &own.key,
-                &own.usage,
-                &own.annotations,
-                structure,
-                encoding,
-            )?,
+            None => encode_private_annotated(&own.key, &own.usage, &own.annotations, structure, encoding)?,
             Some(_) if structure == PrivateFormat::Pkcs1 => {
-                return Err(Failure::new(
-                    Status::Argument,
-                    "PKCS#1 takes no password; take PKCS#8",
-                ));
+                return Err(Failure::new(Status::Argument, "PKCS#1 takes no password; take PKCS#8"));
             }
             Some(password) => encode_encrypted_annotated(
                 &own.key,
@@ -353,8 +334,8 @@ pub unsafe extern "C" fn rsalab_private_key_write(
     })
 }
 
-/// Writes a public key. format: an rsalab_public_format. *len: room in `bytes`, then bytes needed; with `bytes` NULL the length is asked for, and BUFFER
-/// returned.
+/// Writes a public key. format: an rsalab_public_format. *len: room in `bytes`, then bytes needed; with `bytes` NULL
+/// the length is asked for, and BUFFER returned.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rsalab_public_key_write(
     key: *const PublicKeyHandle,

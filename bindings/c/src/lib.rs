@@ -1,6 +1,7 @@
 //! The C library `librsalab`: keys, signatures, encryption, generation, and the batcher.
 //!
-//! `include/rsalab.h` is made from these files by cbindgen, and is the documentation; `man/rsalab.3` is the manual page.
+//! `include/rsalab.h` is made from these files by cbindgen, and is the documentation; `man/rsalab.3` is the manual
+//! page.
 //!
 //! | question | file |
 //! |---|---|
@@ -17,9 +18,10 @@
 //! | blind signatures, many at once | `blind` |
 //! | requests of many threads, done together | `batcher` |
 //!
-//! Every entry point does the same: `guard` takes the memory that the call may need, and catches a panic; `pointer` turns what the caller gave into references, in the only `unsafe` blocks;
-//! the work is done with Rust's types, into memory of its own; what came of it is copied to the caller at the end. So buffers of the
-//! caller may overlap or be uninitialised, and are left alone by a call that fails.
+//! Every entry point does the same: `guard` takes the memory that the call may need, and catches a panic; `pointer`
+//! turns what the caller gave into references, in the only `unsafe` blocks; the work is done with Rust's types, into
+//! memory of its own; what came of it is copied to the caller at the end. So buffers of the caller may overlap or be
+//! uninitialised, and are left alone by a call that fails.
 #![allow(
     unreachable_pub,
     reason = "what is public here is what C sees, and cbindgen looks for"

@@ -50,15 +50,13 @@ impl Outcomes {
         self.statuses[item] == Status::Ok
     }
 
-    /// Tells the caller, if he wants to know, and says whether all are done. Last of all, for what is done has been copied by then.
+    /// Tells the caller, if he wants to know, and says whether all are done. Last of all, for what is done has been
+    /// copied by then.
     pub(crate) fn finish(self, out: Out<Status>) -> Result<(), Failure> {
         out.put(&self.statuses);
         match self.first {
             None => Ok(()),
-            Some((item, failure)) => Err(Failure::new(
-                Status::Items,
-                format!("item {item}: {}", failure.text),
-            )),
+            Some((item, failure)) => Err(Failure::new(Status::Items, format!("item {item}: {}", failure.text))),
         }
     }
 }

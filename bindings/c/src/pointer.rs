@@ -33,11 +33,7 @@ pub(crate) unsafe fn reference<'a, T>(pointer: *const T, what: &str) -> Result<&
 /// # Safety
 ///
 /// `pointer` refers to `count` values that are not written while `'a` lasts, or `count` is 0.
-pub(crate) unsafe fn array<'a, T>(
-    pointer: *const T,
-    count: usize,
-    what: &str,
-) -> Result<&'a [T], Failure> {
+pub(crate) unsafe fn array<'a, T>(pointer: *const T, count: usize, what: &str) -> Result<&'a [T], Failure> {
     if count == 0 {
         return Ok(&[]);
     }
@@ -66,11 +62,7 @@ fn check_size<T>(count: usize, what: &str) -> Result<(), Failure> {
 /// # Safety
 ///
 /// As for [`array`], and the same of the bytes of each item.
-pub(crate) unsafe fn items<'a>(
-    pointer: *const Bytes,
-    count: usize,
-    what: &str,
-) -> Result<Vec<&'a [u8]>, Failure> {
+pub(crate) unsafe fn items<'a>(pointer: *const Bytes, count: usize, what: &str) -> Result<Vec<&'a [u8]>, Failure> {
     // SAFETY: the caller's promise.
     let items = unsafe { array(pointer, count, what) }?;
     items
@@ -89,7 +81,8 @@ pub(crate) struct Out<T> {
 impl<T: Copy> Out<T> {
     /// # Safety
     ///
-    /// `pointer` is NULL, or may be written `count` values until this is dropped, and nobody else reads or writes there.
+    /// `pointer` is NULL, or may be written `count` values until this is dropped, and nobody else reads or writes
+    /// there.
     pub(crate) unsafe fn new(pointer: *mut T, count: usize, what: &str) -> Result<Self, Failure> {
         // SAFETY: the same promise.
         let out = unsafe { Out::optional(pointer, count) };
@@ -129,11 +122,9 @@ impl<T: Copy> Out<T> {
             return;
         }
         assert!(values.len() <= self.count, "the length was checked");
-        // SAFETY: by the promise of `new` so many may be written, and nothing else is there while `values`, which is ours, is read.
-        unsafe {
-            self.pointer
-                .copy_from_nonoverlapping(values.as_ptr(), values.len())
-        };
+        // SAFETY: by the promise of `new` so many may be written, and nothing else is there while `values`, which is
+        // ours, is read.
+        unsafe { self.pointer.copy_from_nonoverlapping(values.as_ptr(), values.len()) };
     }
 }
 
@@ -146,12 +137,9 @@ pub(crate) struct Measured<T> {
 impl<T: Copy> Measured<T> {
     /// # Safety
     ///
-    /// `count` is NULL, or may be read and written until this is dropped; and `pointer` is NULL, or so many values may be written there.
-    pub(crate) unsafe fn new(
-        pointer: *mut T,
-        count: *mut usize,
-        what: &str,
-    ) -> Result<Self, Failure> {
+    /// `count` is NULL, or may be read and written until this is dropped; and `pointer` is NULL, or so many values may
+    /// be written there.
+    pub(crate) unsafe fn new(pointer: *mut T, count: *mut usize, what: &str) -> Result<Self, Failure> {
         // SAFETY: the caller's promise.
         let room = *unsafe { reference(count.cast_const(), what) }?;
         let room = if pointer.is_null() { 0 } else { room };
@@ -177,10 +165,7 @@ impl<T: Copy> Measured<T> {
 /// # Safety
 ///
 /// `pointer` is NULL, or a handle may be written there until this is dropped.
-pub(crate) unsafe fn handle_out<T>(
-    pointer: *mut *mut T,
-    what: &str,
-) -> Result<Out<*mut T>, Failure> {
+pub(crate) unsafe fn handle_out<T>(pointer: *mut *mut T, what: &str) -> Result<Out<*mut T>, Failure> {
     // SAFETY: the caller's promise.
     unsafe { Out::new(pointer, 1, what) }
 }

@@ -1,4 +1,5 @@
-//! Schemes and hash functions as C names them. What comes from C is a number, and is looked up: an enum of Rust must not hold another.
+//! Schemes and hash functions as C names them. What comes from C is a number, and is looked up: an enum of Rust must
+//! not hold another.
 
 use rsalab_reserve::Reserve;
 use rsalab_rsa::{
@@ -24,10 +25,7 @@ pub enum Padding {
 
 /// Hash functions (FIPS 180-4, FIPS 202), with the length of their digests in bytes.
 #[repr(C)]
-#[allow(
-    dead_code,
-    reason = "names numbers in the header; here they are looked up"
-)]
+#[allow(dead_code, reason = "names numbers in the header; here they are looked up")]
 pub enum HashFunction {
     /// SHA-1, 20 bytes: to verify old signatures, and in OAEP. It signs nothing any more.
     Sha1 = 1,
@@ -95,9 +93,7 @@ pub struct EncryptionParameters {
 
 /// Of a number of C.
 fn hash(number: u32, what: &str) -> Result<Hash, Failure> {
-    let index = usize::try_from(number)
-        .ok()
-        .and_then(|number| number.checked_sub(1));
+    let index = usize::try_from(number).ok().and_then(|number| number.checked_sub(1));
     let hash = index.and_then(|index| Hash::ALL.get(index));
     hash.copied().ok_or_else(|| {
         let text = format!("{number} is no hash function, but stands as {what}");
@@ -119,9 +115,7 @@ fn no_padding(padding: u32, of: &str) -> Failure {
 /// # Safety
 ///
 /// As for [`reference`].
-pub(crate) unsafe fn of_signature(
-    scheme: *const SignatureParameters,
-) -> Result<SignatureScheme, Failure> {
+pub(crate) unsafe fn of_signature(scheme: *const SignatureParameters) -> Result<SignatureScheme, Failure> {
     // SAFETY: the caller's promise.
     let scheme = *unsafe { reference(scheme, "scheme") }?;
     let own = hash(scheme.hash, "hash")?;
@@ -140,9 +134,10 @@ pub(crate) unsafe fn of_signature(
                 RSALAB_SALT_DIGEST => SaltLen::Digest,
                 RSALAB_SALT_MAX => SaltLen::Max,
                 RSALAB_SALT_ANY => SaltLen::Any,
-                bytes => SaltLen::Bytes(usize::try_from(bytes).map_err(|_| {
-                    Failure::new(Status::Argument, format!("{bytes} is no length of a salt"))
-                })?),
+                bytes => SaltLen::Bytes(
+                    usize::try_from(bytes)
+                        .map_err(|_| Failure::new(Status::Argument, format!("{bytes} is no length of a salt")))?,
+                ),
             },
         })),
         padding => Err(no_padding(padding, "signatures")),
@@ -154,9 +149,7 @@ pub(crate) unsafe fn of_signature(
 /// # Safety
 ///
 /// As for [`of_encryption`].
-pub(crate) unsafe fn label_memory(
-    scheme: *const EncryptionParameters,
-) -> Result<Option<Reserve>, Failure> {
+pub(crate) unsafe fn label_memory(scheme: *const EncryptionParameters) -> Result<Option<Reserve>, Failure> {
     // SAFETY: the caller's promise.
     let len = unsafe { reference(scheme, "scheme") }?.label.len;
     match len {
@@ -168,9 +161,7 @@ pub(crate) unsafe fn label_memory(
 /// # Safety
 ///
 /// As for [`reference`], and as for [`array`] of the label.
-pub(crate) unsafe fn of_encryption(
-    scheme: *const EncryptionParameters,
-) -> Result<EncryptionScheme, Failure> {
+pub(crate) unsafe fn of_encryption(scheme: *const EncryptionParameters) -> Result<EncryptionScheme, Failure> {
     // SAFETY: the caller's promise.
     let scheme = *unsafe { reference(scheme, "scheme") }?;
     // SAFETY: the caller's promise.

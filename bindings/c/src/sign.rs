@@ -20,11 +20,11 @@ use crate::{
 
 /// Signs messages with one key, together in the lanes of the CPU, on the thread that calls.
 ///
-/// messages: `count` of them. signatures: gets count * k bytes, k = (bits + 7) / 8; signature i begins at i * k, and is zeros if item i failed.
-/// signatures_len: room there, in bytes. statuses: gets `count` statuses, or NULL.
+/// messages: `count` of them. signatures: gets count * k bytes, k = (bits + 7) / 8; signature i begins at i * k, and is
+/// zeros if item i failed. signatures_len: room there, in bytes. statuses: gets `count` statuses, or NULL.
 ///
-/// Returns OK if all are signed, ITEMS if not; else nothing is written: BUFFER, SCHEME, RESTRICTED, RANDOMNESS, NULL, ARGUMENT.
-/// Of an item: FAULT.
+/// Returns OK if all are signed, ITEMS if not; else nothing is written: BUFFER, SCHEME, RESTRICTED, RANDOMNESS, NULL,
+/// ARGUMENT. Of an item: FAULT.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rsalab_sign_messages(
     key: *const PrivateKeyHandle,
@@ -82,8 +82,8 @@ pub unsafe extern "C" fn rsalab_sign_digests(
 ///
 /// messages, signatures: `count` of each. statuses: gets `count` statuses, or NULL.
 ///
-/// Returns OK if and only if every signature is that of its message, ITEMS if not; else nothing is written: SCHEME, RESTRICTED, NULL, ARGUMENT.
-/// Of an item: VERIFICATION, whatever is wrong with the signature.
+/// Returns OK if and only if every signature is that of its message, ITEMS if not; else nothing is written: SCHEME,
+/// RESTRICTED, NULL, ARGUMENT. Of an item: VERIFICATION, whatever is wrong with the signature.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rsalab_verify_messages(
     key: *const PublicKeyHandle,
@@ -110,7 +110,8 @@ pub unsafe extern "C" fn rsalab_verify_messages(
     })
 }
 
-/// As rsalab_verify_messages, of digests by the scheme's hash function. Of an item as well: LENGTH, for a digest of another length.
+/// As rsalab_verify_messages, of digests by the scheme's hash function. Of an item as well: LENGTH, for a digest of
+/// another length.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rsalab_verify_digests(
     key: *const PublicKeyHandle,
@@ -140,10 +141,7 @@ pub unsafe extern "C" fn rsalab_verify_digests(
 }
 
 fn digested(hash: Hash, messages: &[&[u8]]) -> Vec<Digested> {
-    messages
-        .iter()
-        .map(|message| hash.digest(message))
-        .collect()
+    messages.iter().map(|message| hash.digest(message)).collect()
 }
 
 /// The length of a digest that is none of the hash function's.
@@ -206,12 +204,7 @@ pub(crate) fn verify<'a>(
     let mut outcomes = Outcomes::new(digests.len());
     let mut wanted = Vec::new();
     let (mut sound_digests, mut sound_signatures) = (Vec::new(), Vec::new());
-    let refuse = || {
-        Failure::new(
-            Status::Verification,
-            "the signature is not that of the message",
-        )
-    };
+    let refuse = || Failure::new(Status::Verification, "the signature is not that of the message");
     for (item, (digest, signature)) in digests.zip(signatures).enumerate() {
         match digest {
             Err(failure) => outcomes.fail(item, failure),

@@ -107,17 +107,17 @@ impl Status {
     }
 }
 
-/// A sentence for a status, such as one of an item. Never NULL, never freed, valid for ever; "unknown status" for another number.
+/// A sentence for a status, such as one of an item. Never NULL, never freed, valid for ever; "unknown status" for
+/// another number.
 #[unsafe(no_mangle)]
 pub extern "C" fn rsalab_status_text(status: i32) -> *const c_char {
     let known = Status::ALL.iter().find(|known| **known as i32 == status);
-    known
-        .map_or(c"unknown status", |status| status.text())
-        .as_ptr()
+    known.map_or(c"unknown status", |status| status.text()).as_ptr()
 }
 
-/// What was wrong with the last call on this thread that did not return RSALAB_STATUS_OK, in a sentence or two; of a batch, with the first item that
-/// failed. Never NULL, never freed; valid until the next call of this library on this thread. Nothing secret is in it.
+/// What was wrong with the last call on this thread that did not return RSALAB_STATUS_OK, in a sentence or two; of a
+/// batch, with the first item that failed. Never NULL, never freed; valid until the next call of this library on this
+/// thread. Nothing secret is in it.
 #[unsafe(no_mangle)]
 pub extern "C" fn rsalab_last_error() -> *const c_char {
     let text = LAST.with_made(|last| last.borrow().as_ptr());
@@ -150,10 +150,9 @@ impl From<rsalab_rsa::Error> for Failure {
     fn from(error: rsalab_rsa::Error) -> Self {
         use rsalab_rsa::Error;
         let status = match error {
-            Error::InvalidKey { .. }
-            | Error::KeySize { .. }
-            | Error::Format { .. }
-            | Error::Several { .. } => Status::Key,
+            Error::InvalidKey { .. } | Error::KeySize { .. } | Error::Format { .. } | Error::Several { .. } => {
+                Status::Key
+            }
             Error::Unsupported { .. } => Status::Unsupported,
             Error::PasswordMissing => Status::PasswordMissing,
             Error::PasswordWrong => Status::PasswordWrong,
@@ -190,8 +189,8 @@ pub(crate) fn guard(work: impl FnOnce() -> Result<(), Failure>) -> Status {
     guard_with(memory::call(), work)
 }
 
-/// Does the work of an entry point, which so much memory is enough for. A panic, which would be an error in this library, ends here; so does the text of a
-/// failure.
+/// Does the work of an entry point, which so much memory is enough for. A panic, which would be an error in this
+/// library, ends here; so does the text of a failure.
 pub(crate) fn guard_with(bytes: usize, work: impl FnOnce() -> Result<(), Failure>) -> Status {
     match Reserve::enter(bytes) {
         Some(_reserve) => run(work),

@@ -26,8 +26,7 @@ fn cc() -> String {
 }
 
 fn has_compiler() -> bool {
-    has(&cc(), "--version", "the library from C")
-        && has("pkg-config", "--version", "the library from C")
+    has(&cc(), "--version", "the library from C") && has("pkg-config", "--version", "the library from C")
 }
 
 /// Compiles a program against what is installed.
@@ -35,12 +34,7 @@ fn compile(installed: &Installed, source: &str, options: &[&str]) -> PathBuf {
     let source = Path::new(HERE).join(source);
     let program = installed.folder().join(source.file_stem().unwrap());
     let mut command = installed.command(cc());
-    command
-        .args(STRICT)
-        .args(options)
-        .arg("-o")
-        .arg(&program)
-        .arg(&source);
+    command.args(STRICT).args(options).arg("-o").arg(&program).arg(&source);
     run(command.args(installed.pkg_config(&["--cflags", "--libs"])));
     program
 }
@@ -55,11 +49,7 @@ fn sanitizers(installed: &Installed) -> Vec<&'static str> {
     command.args(&all).arg("-o").arg(&program).arg(&source);
     command.stdout(Stdio::null()).stderr(Stdio::null());
     let is_compiled = command.status().is_ok_and(|status| status.success());
-    let runs = || {
-        Command::new(&program)
-            .status()
-            .is_ok_and(|status| status.success())
-    };
+    let runs = || Command::new(&program).status().is_ok_and(|status| status.success());
     if is_compiled && runs() {
         return all;
     }
@@ -125,10 +115,7 @@ fn the_sanitizer_finds_what_is_wrong() {
     for (argument, finding) in [("use", "heap-use-after-free"), ("leak", "LeakSanitizer")] {
         let output = installed.command(&program).arg(argument).output().unwrap();
         let said = String::from_utf8_lossy(&output.stderr).into_owned();
-        assert!(
-            !output.status.success() && said.contains(finding),
-            "{argument}: {said}"
-        );
+        assert!(!output.status.success() && said.contains(finding), "{argument}: {said}");
     }
 }
 
@@ -139,16 +126,12 @@ fn the_example() {
         return;
     }
     let installed = Installed::new();
-    let version = run(installed
-        .command("pkg-config")
-        .args(["--modversion", "rsalab"]));
+    let version = run(installed.command("pkg-config").args(["--modversion", "rsalab"]));
     assert_eq!(version.trim(), env!("CARGO_PKG_VERSION"));
     let program = compile(&installed, "examples/sign.c", &[]);
 
     let key = rsalab_rsa::PrivateKey::generate(2048).unwrap();
-    use rsalab_rsa::format::{
-        Encoding, PrivateFormat, PublicFormat, encode_private, encode_public,
-    };
+    use rsalab_rsa::format::{Encoding, PrivateFormat, PublicFormat, encode_private, encode_public};
     let pem = encode_private(&key, PrivateFormat::Pkcs8, Encoding::Pem);
     let folder = installed.folder();
     fs::write(folder.join("key.pem"), &*pem).unwrap();
@@ -170,21 +153,10 @@ fn the_example() {
             assert_eq!(signature.len(), 256);
             fs::remove_file(folder.join(format!("{name}.sig"))).unwrap();
             fs::write(folder.join("signature"), signature).unwrap();
-            if has(
-                "openssl",
-                "version",
-                "OpenSSL verifies what the example signed",
-            ) {
+            if has("openssl", "version", "OpenSSL verifies what the example signed") {
                 let mut openssl = installed.command("openssl");
                 openssl.env_remove("LD_LIBRARY_PATH");
-                openssl.args([
-                    "dgst",
-                    "-sha256",
-                    "-verify",
-                    "public.pem",
-                    "-signature",
-                    "signature",
-                ]);
+                openssl.args(["dgst", "-sha256", "-verify", "public.pem", "-signature", "signature"]);
                 run(openssl.arg(name));
             }
         }
@@ -224,10 +196,7 @@ fn the_rates() {
     let installed = Installed::new();
     let program = compile(&installed, "examples/rates.c", &[]);
     let said = run(installed.command(program).args(["1024", "5"]));
-    assert!(
-        said.contains("batches of 64:") && said.contains("batcher:"),
-        "{said}"
-    );
+    assert!(said.contains("batches of 64:") && said.contains("batcher:"), "{said}");
 }
 
 /// The header is C of 1989 and later and C++, and complains of nothing.
@@ -242,10 +211,7 @@ fn the_header_is_strict_c_and_cplusplus() {
         let source = folder.path().join("includes");
         fs::write(
             &source,
-            format!(
-                "#include \"{}\"\nint main(void) {{ return 0; }}\n",
-                header.display()
-            ),
+            format!("#include \"{}\"\nint main(void) {{ return 0; }}\n", header.display()),
         )
         .unwrap();
         let mut command = Command::new(compiler);
@@ -270,10 +236,7 @@ fn the_header_is_strict_c_and_cplusplus() {
 /// What a plain `cargo build` makes is installed under a versioned name, which programs ask for.
 #[test]
 fn programs_ask_for_a_versioned_library() {
-    if !has_compiler()
-        || !cfg!(target_os = "linux")
-        || !has("readelf", "--version", "names of libraries")
-    {
+    if !has_compiler() || !cfg!(target_os = "linux") || !has("readelf", "--version", "names of libraries") {
         return;
     }
     let installed = Installed::new();
@@ -294,7 +257,8 @@ fn programs_ask_for_a_versioned_library() {
     assert_eq!(fs::canonicalize(library).unwrap(), real);
 }
 
-/// Every kind of call with each allocation refused, and with all from it on (tests/c/refused.c). `REFUSE_ALL=1` tries every one of them.
+/// Every kind of call with each allocation refused, and with all from it on (tests/c/refused.c). `REFUSE_ALL=1` tries
+/// every one of them.
 #[test]
 fn refused_memory_is_an_error() {
     if !has_compiler() || !cfg!(all(target_os = "linux", target_env = "gnu")) {

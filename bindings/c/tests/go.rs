@@ -8,7 +8,8 @@ use std::{
 mod support;
 use support::{HERE, Installed, has, run};
 
-/// A Go that is new enough for the package: the one on the path, where Go's own archive goes, or what scripts/install-go.sh installed.
+/// A Go that is new enough for the package: the one on the path, where Go's own archive goes, or what
+/// scripts/install-go.sh installed.
 fn go() -> Option<PathBuf> {
     let root = Path::new(HERE).join("../..");
     let prefix = std::env::var_os("RSALAB_PREFIX").map_or(root.join("prefix"), PathBuf::from);
@@ -39,9 +40,7 @@ fn the_package_for_go() {
         return;
     };
     // cgo needs both.
-    if !has("cc", "--version", "the library from Go")
-        || !has("pkg-config", "--version", "the library from Go")
-    {
+    if !has("cc", "--version", "the library from Go") || !has("pkg-config", "--version", "the library from Go") {
         return;
     }
     // Go keeps the path of the library with what it compiled: both stay, and stay together.
@@ -65,9 +64,6 @@ fn the_package_for_go() {
         "TestSignaturesAreVerifiedByGo",
         "TestErrorsRepeatNoKey",
     ] {
-        assert!(
-            said.contains(&format!("--- PASS: {test}")),
-            "{test} did not run"
-        );
+        assert!(said.contains(&format!("--- PASS: {test}")), "{test} did not run");
     }
 }

@@ -11,8 +11,7 @@ fn generated() -> String {
     let mut builder = cbindgen::Builder::new().with_config(config);
     // In the order in which somebody would read them. A file that is missing here is missed by the test of symbols.
     for module in [
-        "status", "pointer", "info", "scheme", "key", "generate", "sign", "encrypt", "blind",
-        "batcher",
+        "status", "pointer", "info", "scheme", "key", "generate", "sign", "encrypt", "blind", "batcher",
     ] {
         builder = builder.with_src(here.join(format!("src/{module}.rs")));
     }
@@ -21,7 +20,8 @@ fn generated() -> String {
     c89(&String::from_utf8(bytes).unwrap())
 }
 
-/// Without what cbindgen takes from later standards: comments that end with their line, and a comma after the last name of an enum.
+/// Without what cbindgen takes from later standards: comments that end with their line, and a comma after the last name
+/// of an enum.
 fn c89(header: &str) -> String {
     let mut text = String::new();
     for line in header.lines() {
@@ -48,11 +48,7 @@ fn functions(text: &str, is_wanted: impl Fn(&str) -> bool) -> BTreeSet<String> {
     let mut names = BTreeSet::new();
     for line in text.lines().filter(|line| is_wanted(line)) {
         let words = line.split(|c: char| !c.is_ascii_alphanumeric() && c != '_');
-        names.extend(
-            words
-                .filter(|word| word.starts_with("rsalab_"))
-                .map(str::to_owned),
-        );
+        names.extend(words.filter(|word| word.starts_with("rsalab_")).map(str::to_owned));
     }
     names
 }

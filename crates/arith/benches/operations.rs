@@ -52,9 +52,7 @@ fn operations(criterion: &mut Criterion) {
         let public = PublicContext::new(key.public(), kernel);
         let mut scratch = public.scratch();
         group.bench_function(BenchmarkId::new("public", bits), |b| {
-            b.iter(|| {
-                public.apply_vartime(&mut scratch, black_box(&input), &mut output, &mut status)
-            });
+            b.iter(|| public.apply_vartime(&mut scratch, black_box(&input), &mut output, &mut status));
         });
         let prime = key.parts().p;
         let mut base = vec![0; prime.len()];

@@ -1,5 +1,5 @@
-//! Writes the assembly that `src/kernel/x86_64/` includes: for `ifma_rows.rs` one file for each length, for one number and for two; for `avx2_tiles.rs` one for
-//! each kind of tile, and the arms of a `match` that names them.
+//! Writes the assembly that `src/kernel/x86_64/` includes: for `ifma_rows.rs` one file for each length, for one number
+//! and for two; for `avx2_tiles.rs` one for each kind of tile, and the arms of a `match` that names them.
 
 mod rows;
 mod tiles;
@@ -17,10 +17,7 @@ fn main() -> io::Result<()> {
     for digits in rows::LENGTHS {
         for numbers in [1, 2] {
             let text = Function::new(digits, numbers).text();
-            fs::write(
-                Path::new(&folder).join(format!("{digits}x{numbers}.s")),
-                text,
-            )?;
+            fs::write(Path::new(&folder).join(format!("{digits}x{numbers}.s")), text)?;
         }
     }
     let tiles = tiles::all();

@@ -5,20 +5,11 @@ use crate::limbs::{Modulus, words};
 use crate::{Error, Status};
 
 /// Refuses buffers whose lengths disagree.
-pub(crate) fn check_layout(
-    len: usize,
-    inputs: &[u8],
-    outputs: &[u8],
-    status: &[Status],
-) -> Result<(), Error> {
+pub(crate) fn check_layout(len: usize, inputs: &[u8], outputs: &[u8], status: &[Status]) -> Result<(), Error> {
     let expected = status.len() * len;
     for (what, got) in [("inputs", inputs.len()), ("outputs", outputs.len())] {
         if got != expected {
-            return Err(Error::Length {
-                what,
-                expected,
-                got,
-            });
+            return Err(Error::Length { what, expected, got });
         }
     }
     Ok(())

@@ -1,7 +1,8 @@
 //! Which kernel is fastest for how many items of which operation, by times that were measured.
 //!
-//! `choice/` has a table for each CPU on which they were, printed by `cargo bench -p rsalab-rsa --bench kernels`: for each operation and length
-//! the time of one pass of each kernel. Only the order within a row matters, so that a row may have any unit.
+//! `choice/` has a table for each CPU on which they were, printed by `cargo bench -p rsalab-rsa --bench kernels`: for
+//! each operation and length the time of one pass of each kernel. Only the order within a row matters, so that a row
+//! may have any unit.
 
 use crate::{Kernel, KernelInfo, dispatch, kernels};
 use std::sync::OnceLock;
@@ -103,9 +104,7 @@ impl Times {
     }
 
     fn rows(&self, operation: Operation) -> impl Iterator<Item = &Row> {
-        self.rows
-            .iter()
-            .filter(move |row| row.operation == operation)
+        self.rows.iter().filter(move |row| row.operation == operation)
     }
 
     /// The row that goes for moduli of so many bits: the shortest one that is as long, or the last.
@@ -115,7 +114,8 @@ impl Times {
             .expect("each operation has rows")
     }
 
-    /// One pass of a kernel. Nothing for portable forms of vectors, which are for tests, and for what was not measured there.
+    /// One pass of a kernel. Nothing for portable forms of vectors, which are for tests, and for what was not measured
+    /// there.
     fn time(&self, row: &Row, kernel: &str) -> Option<u64> {
         // Not measured: the same algorithm in two registers of half the length.
         let kernel = match kernel {
@@ -134,7 +134,8 @@ impl KernelInfo {
     }
 }
 
-/// A private operation takes two lanes. A kernel of two lanes is for the halves of one operation, and a public one has one number.
+/// A private operation takes two lanes. A kernel of two lanes is for the halves of one operation, and a public one has
+/// one number.
 fn items(operation: Operation, lanes: usize) -> usize {
     match (operation, lanes) {
         (_, 1 | 2) => 1,
@@ -143,23 +144,22 @@ fn items(operation: Operation, lanes: usize) -> usize {
     }
 }
 
-/// Times that differ by less, in hundredths, are alike: as much as two runs differ by. Of kernels alike the one that comes first in [`kernels`]
-/// runs, so that few kernels do all and a key is prepared for few.
+/// Times that differ by less, in hundredths, are alike: as much as two runs differ by. Of kernels alike the one that
+/// comes first in [`kernels`] runs, so that few kernels do all and a key is prepared for few.
 const ALIKE: u64 = 3;
 
 impl Kernel {
-    /// The kernel that is fastest for `count` items at once of an operation whose modulus has `bits` bits. A program that was built to
-    /// choose one kernel chooses that.
+    /// The kernel that is fastest for `count` items at once of an operation whose modulus has `bits` bits. A program
+    /// that was built to choose one kernel chooses that.
     ///
-    /// From times measured on a Zen 5; on a Zen 4, whose order is taken to be that of every other CPU with AVX-512; and on a Zen 3, for those without. A kernel that was not
-    /// measured there is not chosen.
+    /// From times measured on a Zen 5; on a Zen 4, whose order is taken to be that of every other CPU with AVX-512; and
+    /// on a Zen 3, for those without. A kernel that was not measured there is not chosen.
     pub fn for_batch(operation: Operation, bits: usize, count: usize) -> Self {
-        Self::for_passes(operation, bits, |kernel| {
-            count.max(1).div_ceil(kernel.items(operation))
-        })
+        Self::for_passes(operation, bits, |kernel| count.max(1).div_ceil(kernel.items(operation)))
     }
 
-    /// The same for private operations of keys of so many primes, at least two. Those of more than two are counted as the operations of two primes of that length that have as many powers.
+    /// The same for private operations of keys of so many primes, at least two. Those of more than two are counted as
+    /// the operations of two primes of that length that have as many powers.
     pub fn for_multi_prime(bits: usize, primes: usize, count: usize) -> Self {
         let powers = count.max(1) * primes;
         Self::for_passes(Operation::Private, 2 * bits.div_ceil(primes), |kernel| {
@@ -168,11 +168,7 @@ impl Kernel {
     }
 
     /// The kernel that is fastest for as many passes as it would take.
-    fn for_passes(
-        operation: Operation,
-        bits: usize,
-        passes: impl Fn(&KernelInfo) -> usize,
-    ) -> Self {
+    fn for_passes(operation: Operation, bits: usize, passes: impl Fn(&KernelInfo) -> usize) -> Self {
         if dispatch::BUILT_FOR.is_some() {
             return Self::auto();
         }
@@ -184,9 +180,7 @@ impl Kernel {
             is_available.then(|| passes(kernel) as u64 * pass)
         };
         let kernels = kernels();
-        let times = kernels
-            .iter()
-            .filter_map(|kernel| Some((time(kernel)?, kernel.name)));
+        let times = kernels.iter().filter_map(|kernel| Some((time(kernel)?, kernel.name)));
         let least = times.clone().map(|(time, _)| time).min().unwrap_or(0);
         times
             .into_iter()
@@ -210,7 +204,8 @@ pub struct Share {
     pub bits: Option<usize>,
     /// The fewest items.
     pub from: usize,
-    /// The most items; none where more are cut into passes of this kernel, and what is left over goes by its own number.
+    /// The most items; none where more are cut into passes of this kernel, and what is left over goes by its own
+    /// number.
     pub to: Option<usize>,
     /// What they run on.
     pub kernel: Kernel,
@@ -292,7 +287,8 @@ mod tests {
             let three = Kernel::for_multi_prime(3 * bits / 2, 3, 2);
             assert_eq!(three, Kernel::for_batch(private, bits, 3));
         }
-        // Three powers fill a pass of four lanes better than two of two, where such a pass takes less than twice the time.
+        // Three powers fill a pass of four lanes better than two of two, where such a pass takes less than twice the
+        // time.
         let row = Times::here().row(private, 2816);
         let time = |name| Times::here().time(row, name);
         let kernel = Kernel::for_multi_prime(4096, 3, 1).name();
@@ -323,10 +319,7 @@ mod tests {
                 assert!(table.rows(operation).is_sorted_by(|a, b| a.bits < b.bits));
                 let bits = |bits| table.row(operation, bits).bits;
                 let first = bits(0);
-                assert_eq!(
-                    (bits(first), bits(1024), bits(1025) > 1024),
-                    (first, 1024, true)
-                );
+                assert_eq!((bits(first), bits(1024), bits(1025) > 1024), (first, 1024, true));
                 assert_eq!(bits(usize::MAX), table.rows(operation).last().unwrap().bits);
             }
         }
@@ -358,9 +351,7 @@ mod tests {
                     let fitting: Vec<_> = mine
                         .clone()
                         .filter(|share| share.bits == class)
-                        .filter(|share| {
-                            share.from <= count && share.to.is_none_or(|to| count <= to)
-                        })
+                        .filter(|share| share.from <= count && share.to.is_none_or(|to| count <= to))
                         .map(|share| share.kernel)
                         .collect();
                     assert_eq!(fitting, [Kernel::for_batch(operation, bits, count)]);
@@ -386,9 +377,7 @@ mod tests {
         let is_here = |name: &str| Kernel::named(name).is_ok();
         let has_others = AVX512.into_iter().any(is_here) || !is_here("mont47x2_avx2fma");
         if dispatch::BUILT_FOR.is_some() || has_others {
-            return eprintln!(
-                "skipped: this CPU has AVX-512, or neither AVX2 nor FMA; or one kernel was built for"
-            );
+            return eprintln!("skipped: this CPU has AVX-512, or neither AVX2 nor FMA; or one kernel was built for");
         }
         let name = |operation, bits, count| Kernel::for_batch(operation, bits, count).name();
         for bits in [1536, 2048, 3072, 4096] {

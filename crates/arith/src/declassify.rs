@@ -1,9 +1,10 @@
-//! Where what was computed from secrets becomes public, visibly: every such value passes through one of these functions.
+//! Where what was computed from secrets becomes public, visibly: every such value passes through one of these
+//! functions.
 //!
-//! A caller must learn whether a key was refused, a result withheld, a candidate passed, or a ciphertext opened; that is what
-//! it asked for. Nothing else that depends on a secret decides a branch or an address in this crate. `rsalab-tracking` runs the
-//! operations with secrets that valgrind takes for undefined; with the feature `tracking` these functions tell valgrind, through
-//! a hook, that their result is defined, so that it reports every other use.
+//! A caller must learn whether a key was refused, a result withheld, a candidate passed, or a ciphertext opened; that
+//! is what it asked for. Nothing else that depends on a secret decides a branch or an address in this crate.
+//! `rsalab-tracking` runs the operations with secrets that valgrind takes for undefined; with the feature `tracking`
+//! these functions tell valgrind, through a hook, that their result is defined, so that it reports every other use.
 
 use subtle::Choice;
 
@@ -21,7 +22,8 @@ pub fn declassify_usize(number: usize) -> usize {
     usize::from_ne_bytes(bytes)
 }
 
-/// What [`declassify`] and [`declassify_usize`] hand their bytes to before they read them back; it changes none of them.
+/// What [`declassify`] and [`declassify_usize`] hand their bytes to before they read them back; it changes none of
+/// them.
 #[cfg(feature = "tracking")]
 pub static HOOK: std::sync::OnceLock<fn(&mut [u8])> = std::sync::OnceLock::new();
 

@@ -106,7 +106,8 @@ pub fn kernels() -> Vec<KernelInfo> {
 /// To be called once, before anything else of this crate. The portable kernel of one number stays: something must run.
 ///
 /// # Errors
-/// [`Error::UnknownKernel`]; [`Error::KernelIsNeeded`] for the portable one, and for all when kernels have been chosen from already.
+/// [`Error::UnknownKernel`]; [`Error::KernelIsNeeded`] for the portable one, and for all when kernels have been chosen
+/// from already.
 pub fn disable(names: &[&str]) -> Result<(), Error> {
     let known = |&name: &&str| {
         let known = NAMES.iter().find(|(known, _)| *known == name);
@@ -122,9 +123,7 @@ pub fn disable(names: &[&str]) -> Result<(), Error> {
     if names.contains(&Mont64x1Portable::NAME) {
         return Err(Error::KernelIsNeeded(Mont64x1Portable::NAME));
     }
-    DISABLED
-        .set(names)
-        .map_err(|_| Error::KernelIsNeeded(first))
+    DISABLED.set(names).map_err(|_| Error::KernelIsNeeded(first))
 }
 
 static DISABLED: OnceLock<Vec<&str>> = OnceLock::new();
@@ -222,7 +221,8 @@ macro_rules! with_kernel {
     };
 }
 
-/// [`with_kernel`] where one item has one modulus: a kernel whose two lanes are the halves of one private operation works on one number.
+/// [`with_kernel`] where one item has one modulus: a kernel whose two lanes are the halves of one private operation
+/// works on one number.
 macro_rules! with_kernel_of_one_modulus {
     ($choice:expr, $kernel:ident => $body:expr) => {
         match $choice.0 {
@@ -256,7 +256,8 @@ impl Kernel {
     /// The fastest kernel this CPU can run.
     ///
     /// # Panics
-    /// In a program that was built with `RSALAB_BUILD_KERNEL` set, if this CPU cannot run that kernel; one that is [disabled](disable) is passed over.
+    /// In a program that was built with `RSALAB_BUILD_KERNEL` set, if this CPU cannot run that kernel; one that is
+    /// [disabled](disable) is passed over.
     pub fn auto() -> Self {
         if let Some(name) = BUILT_FOR.filter(|name| !disabled().contains(name)) {
             return Self::named(name).expect("RSALAB_BUILD_KERNEL named it when this was built");
@@ -270,7 +271,8 @@ impl Kernel {
     /// The kernel of this name.
     ///
     /// # Errors
-    /// [`Error::UnknownKernel`]; [`Error::KernelUnavailable`] if this machine cannot run it, or if it was [disabled](disable).
+    /// [`Error::UnknownKernel`]; [`Error::KernelUnavailable`] if this machine cannot run it, or if it was
+    /// [disabled](disable).
     pub fn named(name: &str) -> Result<Self, Error> {
         if let Some(name) = disabled().iter().find(|&&disabled| disabled == name) {
             return Err(Error::KernelUnavailable {
@@ -343,18 +345,12 @@ impl Kernel {
 
     /// Prepares x^d mod n without the CRT, for a `d` of at most `bits` bits.
     pub(crate) fn plain(self, modulus: &Modulus, d: &[u64], bits: usize) -> Box<dyn Raise> {
-        self.claimed(
-            with_kernel!(self, kernel => Box::new(PlainPower::new(kernel, modulus, d, bits))),
-        )
+        self.claimed(with_kernel!(self, kernel => Box::new(PlainPower::new(kernel, modulus, d, bits))))
     }
 
     /// What was prepared, having made sure that the kernel in it is the one whose name a context will give.
     fn claimed(self, prepared: Box<dyn Raise>) -> Box<dyn Raise> {
-        assert_eq!(
-            prepared.kernel(),
-            self.name(),
-            "the wrong kernel was prepared"
-        );
+        assert_eq!(prepared.kernel(), self.name(), "the wrong kernel was prepared");
         prepared
     }
 
@@ -459,10 +455,7 @@ mod tests {
 
     #[test]
     fn the_preferred_kernel_is_the_first_available() {
-        let first = kernels()
-            .into_iter()
-            .find(|info| info.available.is_ok())
-            .unwrap();
+        let first = kernels().into_iter().find(|info| info.available.is_ok()).unwrap();
         assert_eq!(Kernel::auto().name(), BUILT_FOR.unwrap_or(first.name));
         assert!(
             kernels()

@@ -42,10 +42,7 @@ impl Digits {
 
     /// Copies the exponent of a lane of `from`, which has as many windows.
     pub(crate) fn copy_lane(&mut self, lane: usize, from: &Self, from_lane: usize) {
-        assert_eq!(
-            (self.digits.len(), self.lanes),
-            (from.digits.len(), from.lanes)
-        );
+        assert_eq!((self.digits.len(), self.lanes), (from.digits.len(), from.lanes));
         let windows = self.digits.chunks_exact_mut(self.lanes);
         for (to, from) in windows.zip(from.digits.chunks_exact(from.lanes)) {
             to[lane] = from[from_lane];
@@ -90,8 +87,8 @@ pub(crate) struct Power<'a, K: LaneKernel> {
     pub(crate) working: &'a mut [u64],
 }
 
-/// Takes powers of one size, interleaved, in constant time: fixed windows from the top (Handbook of Applied Cryptography,
-/// algorithm 14.82), each table look-up reading the whole table.
+/// Takes powers of one size, interleaved, in constant time: fixed windows from the top (Handbook of Applied
+/// Cryptography, algorithm 14.82), each table look-up reading the whole table.
 pub(crate) fn exp<K: LaneKernel, const STREAMS: usize>(kernel: K, powers: [Power<'_, K>; STREAMS]) {
     let width = powers[0].digits.windows.width;
     let powers = powers.map(|power| {
@@ -120,13 +117,7 @@ pub(crate) fn exp<K: LaneKernel, const STREAMS: usize>(kernel: K, powers: [Power
 }
 
 /// The powers of `value` from 0 up, as many as there are entries.
-fn fill_table<K: LaneKernel>(
-    kernel: K,
-    moduli: &K::Moduli,
-    table: &mut [u64],
-    value: &[u64],
-    working: &mut [u64],
-) {
+fn fill_table<K: LaneKernel>(kernel: K, moduli: &K::Moduli, table: &mut [u64], value: &[u64], working: &mut [u64]) {
     let words = value.len();
     kernel.one(moduli, &mut table[..words]);
     table[words..2 * words].copy_from_slice(value);
@@ -147,7 +138,8 @@ fn fill_table<K: LaneKernel>(
 /// A public odd exponent for each lane.
 #[derive(Clone)]
 pub(crate) enum PublicExponent {
-    /// Few bits set, the same ones in every lane: square and multiply along them (65537 costs 16 squarings and one multiplication).
+    /// Few bits set, the same ones in every lane: square and multiply along them (65537 costs 16 squarings and one
+    /// multiplication).
     Sparse(Vec<u64>),
     /// Many bits set: windows.
     Dense(Digits),
@@ -189,8 +181,8 @@ impl PublicExponent {
     }
 }
 
-/// value = value^e in every lane, from plain to plain form, for values below n; the result is one that `store` reduces. In
-/// variable time as to e alone.
+/// value = value^e in every lane, from plain to plain form, for values below n; the result is one that `store` reduces.
+/// In variable time as to e alone.
 pub(crate) fn exp_public_vartime<K: LaneKernel>(
     kernel: K,
     moduli: &K::Moduli,
@@ -243,13 +235,7 @@ mod tests {
     use proptest::prelude::*;
 
     /// base^exponent mod n by the fixed windows of `bits`-bit exponents.
-    fn windowed<K: LaneKernel>(
-        kernel: K,
-        n: &Modulus,
-        base: &[u64],
-        exponent: &[u64],
-        bits: usize,
-    ) -> BigUint {
+    fn windowed<K: LaneKernel>(kernel: K, n: &Modulus, base: &[u64], exponent: &[u64], bits: usize) -> BigUint {
         let prepared = kernel.prepare(&vec![n; K::LANES]);
         let windows = Windows::new::<K>(n.limbs(), bits);
         let digits = Digits::new(&vec![exponent; K::LANES], windows);

@@ -32,8 +32,8 @@ impl Invertible {
         Self::for_calls_of(n, Self::TOGETHER)
     }
 
-    /// As [`new`](Self::new), where a call asks for `numbers` or fewer: what is drawn together, and thrown away if nobody asked for it, is no
-    /// more than that.
+    /// As [`new`](Self::new), where a call asks for `numbers` or fewer: what is drawn together, and thrown away if
+    /// nobody asked for it, is no more than that.
     ///
     /// # Errors
     /// As for [`new`](Self::new).
@@ -58,8 +58,8 @@ impl Invertible {
         n
     }
 
-    /// Fills both buffers with big-endian numbers of [`modulus_len`](Self::modulus_len) bytes: uniform ones below n that have
-    /// inverses, and the inverses. Constant time but for the rejection of what is too large.
+    /// Fills both buffers with big-endian numbers of [`modulus_len`](Self::modulus_len) bytes: uniform ones below n
+    /// that have inverses, and the inverses. Constant time but for the rejection of what is too large.
     ///
     /// # Errors
     /// [`Error::Length`] unless the buffers hold equally many whole numbers; [`Error::Randomness`].
@@ -85,12 +85,12 @@ impl Invertible {
         Ok(())
     }
 
-    /// a = a b mod n, number by number. Both buffers hold big-endian numbers of [`modulus_len`](Self::modulus_len) bytes below n. Constant
-    /// time in the numbers.
+    /// a = a b mod n, number by number. Both buffers hold big-endian numbers of [`modulus_len`](Self::modulus_len)
+    /// bytes below n. Constant time in the numbers.
     ///
     /// # Errors
-    /// [`Error::Length`] unless the buffers hold equally many whole numbers; [`Error::OutOfRange`] if one is not below n, where nothing is
-    /// multiplied.
+    /// [`Error::Length`] unless the buffers hold equally many whole numbers; [`Error::OutOfRange`] if one is not below
+    /// n, where nothing is multiplied.
     pub fn multiply(&mut self, a: &mut [u8], b: &[u8]) -> Result<(), Error> {
         let len = self.modulus_len();
         let status = vec![Status::Done; a.len() / len];
@@ -108,15 +108,14 @@ impl Invertible {
             words::read_be(&mut y, b);
             // a b / R, and that times R^2, divided by R again.
             self.modulus.mul_reduced(&mut x, &y, &mut self.working);
-            self.modulus
-                .mul_reduced(&mut x, self.modulus.rr(), &mut self.working);
+            self.modulus.mul_reduced(&mut x, self.modulus.rr(), &mut self.working);
             words::write_be(&x, a);
         }
         Ok(())
     }
 
-    /// Whether every number shares no factor with n. The buffer is as for [`multiply`](Self::multiply). Constant time in the numbers: one
-    /// gcd, of n and the product of all.
+    /// Whether every number shares no factor with n. The buffer is as for [`multiply`](Self::multiply). Constant time
+    /// in the numbers: one gcd, of n and the product of all.
     ///
     /// # Errors
     /// As for [`multiply`](Self::multiply).
@@ -149,7 +148,8 @@ impl Invertible {
 pub(crate) struct Draws {
     inverter: Inverter,
     numbers: Vec<Nat>,
-    /// First the products from the first number to each, with a Montgomery reduction between factors; then the inverses.
+    /// First the products from the first number to each, with a Montgomery reduction between factors; then the
+    /// inverses.
     products: Vec<Nat>,
     bytes: Zeroizing<Vec<u8>>,
 }
@@ -211,8 +211,8 @@ impl Draws {
         }
     }
 
-    /// Leaves the inverse of each number in `products`, at the price of one inversion for all (Montgomery 1987); false if one
-    /// has none. `t` holds 3 N limbs.
+    /// Leaves the inverse of each number in `products`, at the price of one inversion for all (Montgomery 1987); false
+    /// if one has none. `t` holds 3 N limbs.
     fn invert_all(&mut self, modulus: &Modulus, t: &mut [u64]) -> bool {
         let (numbers, products) = (&self.numbers, &mut self.products);
         products[0].copy_from_slice(&numbers[0]);
@@ -225,8 +225,8 @@ impl Draws {
         if !self.inverter.invert(&mut products[last], modulus.n()) {
             return false;
         }
-        // With c the product up to a lane: 1 / c, times the product before, is the lane's inverse; times the number, it is
-        // 1 / c of the lane before. Each reduction divides by R what the one on the way up had left out.
+        // With c the product up to a lane: 1 / c, times the product before, is the lane's inverse; times the number, it
+        // is 1 / c of the lane before. Each reduction divides by R what the one on the way up had left out.
         for lane in (1..numbers.len()).rev() {
             let (before, this) = products.split_at_mut(lane);
             let (before, inverse) = (&mut before[lane - 1], &mut this[0]);
@@ -319,14 +319,8 @@ mod tests {
         for wrong in [n.clone(), &n + 1u8] {
             let (mut one, wrong) = (fixed(&BigUint::from(1u8)), fixed(&wrong));
             let untouched = one.clone();
-            assert_eq!(
-                source.multiply(&mut one, &wrong),
-                Err(Invertible::OUT_OF_RANGE)
-            );
-            assert_eq!(
-                source.multiply(&mut wrong.clone(), &one),
-                Err(Invertible::OUT_OF_RANGE)
-            );
+            assert_eq!(source.multiply(&mut one, &wrong), Err(Invertible::OUT_OF_RANGE));
+            assert_eq!(source.multiply(&mut wrong.clone(), &one), Err(Invertible::OUT_OF_RANGE));
             assert_eq!(source.are_coprime(&wrong), Err(Invertible::OUT_OF_RANGE));
             assert_eq!(one, untouched);
         }
@@ -354,11 +348,7 @@ mod tests {
             (&[9, 7, 5], false),
             (&[2, 0, 2], false),
         ] {
-            assert_eq!(
-                source.are_coprime(&all(numbers)),
-                Ok(coprime),
-                "{numbers:?}"
-            );
+            assert_eq!(source.are_coprime(&all(numbers)), Ok(coprime), "{numbers:?}");
         }
         for len in [1, len - 1, len + 1, 2 * len - 1] {
             let refused = source.are_coprime(&vec![0; len]);
@@ -386,10 +376,7 @@ mod tests {
         let len = source.modulus_len();
         for (numbers, inverses) in [(len - 1, len - 1), (len, 0), (0, len), (len + 1, len + 1)] {
             let drawn = source.draw(&mut vec![0; numbers], &mut vec![0; inverses]);
-            assert!(
-                matches!(drawn, Err(Error::Length { .. })),
-                "{numbers} {inverses}"
-            );
+            assert!(matches!(drawn, Err(Error::Length { .. })), "{numbers} {inverses}");
         }
     }
 }

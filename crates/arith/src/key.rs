@@ -104,8 +104,8 @@ impl CheckedPrivateKey {
         Ok(Self::sized(public, parts))
     }
 
-    /// The key of two primes and a public exponent, with d = e^-1 mod lcm(p - 1, q - 1) (FIPS 186-5, A.1.1). What is derived
-    /// needs no check against what it was derived from.
+    /// The key of two primes and a public exponent, with d = e^-1 mod lcm(p - 1, q - 1) (FIPS 186-5, A.1.1). What is
+    /// derived needs no check against what it was derived from.
     ///
     /// # Errors
     /// Those of [`integer::derive`] and of [`CheckedPublicKey::new`].
@@ -135,22 +135,19 @@ impl CheckedPrivateKey {
         Ok(Self::sized(public, &parts))
     }
 
-    /// Brings the parts to the lengths that a key of this size has: d as long as n, everything modulo a prime as long as the
-    /// longest prime. Lengths of primes are public.
+    /// Brings the parts to the lengths that a key of this size has: d as long as n, everything modulo a prime as long
+    /// as the longest prime. Lengths of primes are public.
     fn sized(public: CheckedPublicKey, parts: &PrivateParts<'_>) -> Self {
         let others = parts.others.iter().map(|other| &other.r[..]);
         let primes = [parts.p, parts.q].into_iter().chain(others);
         let prime_bits = primes.map(integer::bits_vartime).max().unwrap_or(0);
         let (k, len) = (public.modulus_len(), prime_bits.div_ceil(8));
         let fixed = |part: &[u8]| integer::with_length(part, len).expect("it is below a prime");
-        let others = parts
-            .others
-            .iter()
-            .map(|OtherPrime { r, d, t }| OtherPrime {
-                r: fixed(r),
-                d: fixed(d),
-                t: fixed(t),
-            });
+        let others = parts.others.iter().map(|OtherPrime { r, d, t }| OtherPrime {
+            r: fixed(r),
+            d: fixed(d),
+            t: fixed(t),
+        });
         Self {
             // A d above n is right too.
             d: integer::with_length(parts.d, k).unwrap_or_else(|| Zeroizing::new(parts.d.to_vec())),
@@ -174,8 +171,8 @@ impl CheckedPrivateKey {
         2 + self.others.len()
     }
 
-    /// All the parts: n and d of [`modulus_len`](CheckedPublicKey::modulus_len) bytes (more if d is not below n), the rest as
-    /// long as the longest prime, and e as short as it can be.
+    /// All the parts: n and d of [`modulus_len`](CheckedPublicKey::modulus_len) bytes (more if d is not below n), the
+    /// rest as long as the longest prime, and e as short as it can be.
     pub fn parts(&self) -> PrivateParts<'_> {
         PrivateParts {
             n: &self.public.n,

@@ -18,7 +18,8 @@
 //! | What if a key does not name its primes? | `recover` |
 //! | How is a prime recognised? | [`candidate`]: a sieve or small factors, a test to base 2, Miller–Rabin |
 //!
-//! Each kernel's schedule and bounds stand in its module; measurements and rejected roads are in the crate's `NOTES.md`.
+//! Each kernel's schedule and bounds stand in its module; measurements and rejected roads are in the crate's
+//! `NOTES.md`.
 
 #![deny(unsafe_code)]
 
@@ -46,9 +47,7 @@ mod timing;
 pub use choice::{Operation, Share, shares};
 #[cfg(feature = "hazmat")]
 pub use context::bare;
-pub use context::{
-    MultiKeyContext, MultiKeyRunner, PrivateContext, PrivateScratch, PublicContext, PublicScratch,
-};
+pub use context::{MultiKeyContext, MultiKeyRunner, PrivateContext, PrivateScratch, PublicContext, PublicScratch};
 pub use dispatch::{Kernel, KernelInfo, disable, kernels};
 pub use error::{Error, Status};
 pub use integer::{OtherPrime, PrivateParts};

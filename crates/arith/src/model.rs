@@ -4,10 +4,7 @@ use num_bigint::BigUint;
 use proptest::prelude::*;
 
 pub(crate) fn number(limbs: &[u64]) -> BigUint {
-    limbs
-        .iter()
-        .rev()
-        .fold(BigUint::ZERO, |n, &limb| (n << 64) + limb)
+    limbs.iter().rev().fold(BigUint::ZERO, |n, &limb| (n << 64) + limb)
 }
 
 pub(crate) fn limbs(n: &BigUint, len: usize) -> Vec<u64> {

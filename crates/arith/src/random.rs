@@ -1,7 +1,8 @@
 //! The operating system's random numbers, used only if they look like random numbers.
 //!
-//! Whatever draws from the system in this crate and above it draws here. Before a process gets its first byte, two blocks of 1024 bytes are
-//! drawn and tested; they are thrown away afterwards. A source that fails is not used: neither then nor later in this process.
+//! Whatever draws from the system in this crate and above it draws here. Before a process gets its first byte, two
+//! blocks of 1024 bytes are drawn and tested; they are thrown away afterwards. A source that fails is not used: neither
+//! then nor later in this process.
 //!
 //! ```text
 //! repetition count     the same byte 11 times in a row               NIST SP 800-90B, 4.4.1
@@ -9,11 +10,12 @@
 //! repeated pieces      the same 16 bytes at two multiples of 16      covers blocks that are the same, and short periods
 //! ```
 //!
-//! The first two are the standard's start-up tests (section 4.3: at least 1024 samples) for samples of 8 bits with 8 bits of entropy, which is
-//! what a generator's output claims to have. A good source fails one of them with a probability below 2^-66 for each process: the cutoffs
-//! are for α = 2^-80, as the tests run whenever a program starts. The standard recommends 2^-20 to 2^-40; the faults that are looked for here
-//! are complete ones (a system call that is stubbed out, a device that reads as zeros), which no cutoff misses. What they cannot find is a
-//! source that somebody knows and that looks random.
+//! The first two are the standard's start-up tests (section 4.3: at least 1024 samples) for samples of 8 bits with 8
+//! bits of entropy, which is what a generator's output claims to have. A good source fails one of them with a
+//! probability below 2^-66 for each process: the cutoffs are for α = 2^-80, as the tests run whenever a program starts.
+//! The standard recommends 2^-20 to 2^-40; the faults that are looked for here are complete ones (a system call that is
+//! stubbed out, a device that reads as zeros), which no cutoff misses. What they cannot find is a source that somebody
+//! knows and that looks random.
 
 use std::{fmt, sync::OnceLock};
 
@@ -23,12 +25,14 @@ use zeroize::Zeroizing;
 /// Fills bytes from the operating system's generator, whose health was tested once in this process.
 ///
 /// # Errors
-/// [`Error::Randomness`] if the system gives nothing, or if the test failed: then nothing is written, in this call and in all later ones.
+/// [`Error::Randomness`] if the system gives nothing, or if the test failed: then nothing is written, in this call and
+/// in all later ones.
 pub fn fill(bytes: &mut [u8]) -> Result<(), Error> {
     static VERDICT: OnceLock<Result<(), Fault>> = OnceLock::new();
     let verdict = match VERDICT.get() {
         Some(verdict) => *verdict,
-        // What the system did not give is asked for again by the next call. Threads that come at once test each for itself.
+        // What the system did not give is asked for again by the next call. Threads that come at once test each for
+        // itself.
         None => {
             let verdict = examine(system)?;
             *VERDICT.get_or_init(|| verdict)
@@ -78,9 +82,7 @@ const PROPORTION: usize = 30;
 const PIECE: usize = 16;
 
 /// Draws two blocks from a source, in two calls, and tests them.
-fn examine(
-    mut source: impl FnMut(&mut [u8]) -> Result<(), Error>,
-) -> Result<Result<(), Fault>, Error> {
+fn examine(mut source: impl FnMut(&mut [u8]) -> Result<(), Error>) -> Result<Result<(), Fault>, Error> {
     let mut blocks = Zeroizing::new([0; 2 * BLOCK]);
     for block in blocks.chunks_exact_mut(BLOCK) {
         source(block)?;
@@ -185,7 +187,8 @@ mod tests {
         assert_ne!(bytes[0], bytes[1]);
     }
 
-    /// Section 4.4.2: 1 + CRITBINOM(512, 2^-8, 1 − 2^-80), in whole numbers: the terms of the distribution times 256^512.
+    /// Section 4.4.2: 1 + CRITBINOM(512, 2^-8, 1 − 2^-80), in whole numbers: the terms of the distribution times
+    /// 256^512.
     #[test]
     fn the_cutoff_is_the_standards() {
         let power = |base: u32, exponent: usize| BigUint::from(base).pow(exponent as u32);

@@ -1,23 +1,22 @@
 //! The primes of a key of which only n, e and d are known, so that it need not be used without the CRT.
 //!
-//! e d - 1 is a multiple of the order of every g, and even. g raised to its odd part, and squared as often as it has a factor
-//! of two, is 1 in the end; for at least half of all g the value before the first 1 is a square root of 1 other than -1, which
-//! shares a prime with n, and not all (Miller 1976; NIST SP 800-56B rev. 2, appendix C.2). All lanes of a kernel try their own g at once. Of
-//! more primes than two the composite factors are split in the same way, each by roots of its own.
+//! e d - 1 is a multiple of the order of every g, and even. g raised to its odd part, and squared as often as it has a
+//! factor of two, is 1 in the end; for at least half of all g the value before the first 1 is a square root of 1 other
+//! than -1, which shares a prime with n, and not all (Miller 1976; NIST SP 800-56B rev. 2, appendix C.2). All lanes of
+//! a kernel try their own g at once. Of more primes than two the composite factors are split in the same way, each by
+//! roots of its own.
 
 use crate::candidate::Tester;
 use crate::declassify::declassify;
-use crate::integer::{
-    Bytes, bits_vartime, compare_vartime, gcd, quotient, shift_right, trailing_zeros,
-};
+use crate::integer::{Bytes, bits_vartime, compare_vartime, gcd, quotient, shift_right, trailing_zeros};
 use crate::limbs::aligned::Aligned;
 use crate::limbs::{Modulus, Nat, limbs_for_bits, words};
 use crate::power::Raise;
 use crate::{CheckedPublicKey, Error, Kernel, random};
 use zeroize::Zeroizing;
 
-/// Batches of bases before a factor is taken for no product of different odd primes. Each base of a key fails with a probability of a half at
-/// most.
+/// Batches of bases before a factor is taken for no product of different odd primes. Each base of a key fails with a
+/// probability of a half at most.
 const BATCHES: usize = 16;
 /// Squares that are computed in one call.
 const STRIDE: u64 = 64;
@@ -27,19 +26,16 @@ const NOT_OF_N: Error = Error::InconsistentKey("e d is not 1 modulo the order of
 
 /// The primes of n, the largest first, each as long as it is. For a key without its primes, once, when it is read.
 ///
-/// If there are more than `most`, the search ends when that is known: then more than `most` factors are returned, which need not be prime.
+/// If there are more than `most`, the search ends when that is known: then more than `most` factors are returned, which
+/// need not be prime.
 ///
-/// The time depends on how many twos divide e d - 1, on how many bases were tried, and on the number of primes and their lengths, and on nothing
-/// else of d.
+/// The time depends on how many twos divide e d - 1, on how many bases were tried, and on the number of primes and
+/// their lengths, and on nothing else of d.
 ///
 /// # Errors
-/// [`Error::InconsistentKey`] if e and d do not belong to n or n is no product of different odd primes; [`Error::Randomness`].
-pub fn recover_primes(
-    public: &CheckedPublicKey,
-    d: &[u8],
-    most: usize,
-    kernel: Kernel,
-) -> Result<Vec<Bytes>, Error> {
+/// [`Error::InconsistentKey`] if e and d do not belong to n or n is no product of different odd primes;
+/// [`Error::Randomness`].
+pub fn recover_primes(public: &CheckedPublicKey, d: &[u8], most: usize, kernel: Kernel) -> Result<Vec<Bytes>, Error> {
     let (modulus, exponent) = (public.modulus(), public.exponent());
     let d = Nat::from_be(d);
     if declassify(words::is_zero(&d)) || words::bits_vartime(&d) > modulus.bits() {
@@ -62,8 +58,8 @@ pub fn recover_primes(
     let mut primes: Vec<Bytes> = Vec::new();
     let mut composite = vec![Zeroizing::new(public.n().to_vec())];
     let bits = modulus.bits() + words::bits_vartime(&exponent);
-    // e d - 1 is a multiple of every order modulo a factor too. Roots modulo n would not do for all: most of them are -1 modulo the primes whose
-    // predecessors have the most twos, and 1 modulo all others.
+    // e d - 1 is a multiple of every order modulo a factor too. Roots modulo n would not do for all: most of them are
+    // -1 modulo the primes whose predecessors have the most twos, and 1 modulo all others.
     while let Some(factor) = composite.pop() {
         let modulus = modulus_of(&factor);
         let mut root = None;
@@ -95,9 +91,10 @@ fn modulus_of(factor: &[u8]) -> Modulus {
 
 /// A square root of 1 that is neither 1 nor -1, if one of a batch of bases leads to it.
 ///
-/// One power per base, to the odd part of e d - 1; then its `twos` squares, of which the last is 1. Whoever makes a key chooses how many there are, and a call for
-/// one square costs several products. So [`STRIDE`] squares are one call, and only a stride in which a base comes to 1 is gone through square by square: all of it
-/// takes about as long as one power to e d - 1.
+/// One power per base, to the odd part of e d - 1; then its `twos` squares, of which the last is 1. Whoever makes a key
+/// chooses how many there are, and a call for one square costs several products. So [`STRIDE`] squares are one call,
+/// and only a stride in which a base comes to 1 is gone through square by square: all of it takes about as long as one
+/// power to e d - 1.
 fn root_of_one(
     modulus: &Modulus,
     odd_part: &Nat,
@@ -129,14 +126,11 @@ fn root_of_one(
         let arrives: Vec<bool> = ahead.chunks_exact(limbs).map(comes_to_one).collect();
         let is_new = |(arrives, spent): (&bool, &bool)| *arrives && !spent;
         if arrives.iter().zip(&is_spent).any(is_new)
-            && let Some(root) =
-                last_before_one(&units, &values, &is_spent, squares, modulus, kernel)
+            && let Some(root) = last_before_one(&units, &values, &is_spent, squares, modulus, kernel)
         {
             return Ok(Some(root));
         }
-        for ((value, arrives), is_spent) in
-            ahead.chunks_exact(limbs).zip(arrives).zip(&mut is_spent)
-        {
+        for ((value, arrives), is_spent) in ahead.chunks_exact(limbs).zip(arrives).zip(&mut is_spent) {
             *is_spent |= arrives || units.is_minus_one(value);
         }
         values.copy_from_slice(&ahead);
@@ -242,10 +236,12 @@ fn random_bases(modulus: &Modulus, items: usize) -> Result<Zeroizing<Vec<u64>>, 
     Ok(Zeroizing::new(bases))
 }
 
-/// Rounds of the Miller-Rabin test for each factor. What they take for a prime by chance gives parameters that contradict d.
+/// Rounds of the Miller-Rabin test for each factor. What they take for a prime by chance gives parameters that
+/// contradict d.
 const ROUNDS: usize = 4;
 
-/// The two factors that a root r of 1 gives: gcd(r - 1, f), which is neither 1 nor f as r is neither 1 nor -1, and what is left.
+/// The two factors that a root r of 1 gives: gcd(r - 1, f), which is neither 1 nor f as r is neither 1 nor -1, and what
+/// is left.
 fn split(factor: &[u8], root: Nat) -> Result<[Bytes; 2], Error> {
     let mut less = root;
     let limbs = less.len();
@@ -325,10 +321,7 @@ mod tests {
                 let [n, e, d] = [&n, &e, &d].map(BigUint::to_bytes_be);
                 let public = CheckedPublicKey::new(&n, &e).expect("it is one");
                 let found = recover_primes(&public, &d, 5, kernel).expect("a key");
-                let found: Vec<BigUint> = found
-                    .iter()
-                    .map(|prime| BigUint::from_bytes_be(prime))
-                    .collect();
+                let found: Vec<BigUint> = found.iter().map(|prime| BigUint::from_bytes_be(prime)).collect();
                 assert_eq!(found, [p.clone().max(q.clone()), p.clone().min(q.clone())]);
             }
         }
@@ -361,10 +354,7 @@ mod tests {
             for kernel in kernels().iter().filter(|kernel| kernel.available.is_ok()) {
                 let kernel = Kernel::named(kernel.name).expect("it is available");
                 let found = recover_primes(&public, &d, 5, kernel).expect("a key");
-                let found: Vec<BigUint> = found
-                    .iter()
-                    .map(|prime| BigUint::from_bytes_be(prime))
-                    .collect();
+                let found: Vec<BigUint> = found.iter().map(|prime| BigUint::from_bytes_be(prime)).collect();
                 assert_eq!(found.iter().product::<BigUint>(), n);
                 match count {
                     6 => assert!(found.len() > 5),
@@ -427,11 +417,7 @@ mod tests {
             }
             prime
         };
-        let (many, as_many, fewer) = (
-            of_twos(200, 0xd001),
-            of_twos(200, 0xe001),
-            of_twos(130, 0xf001),
-        );
+        let (many, as_many, fewer) = (of_twos(200, 0xd001), of_twos(200, 0xe001), of_twos(130, 0xf001));
         let one = BigUint::from(1_u8);
         let e = BigUint::from(65537_u32);
         for (p, q) in [(&many, &q), (&many, &as_many), (&many, &fewer)] {

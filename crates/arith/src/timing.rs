@@ -101,11 +101,7 @@ fn differences<I>(
     moments
         .iter()
         // Of few samples t says little.
-        .filter(|classes| {
-            classes
-                .iter()
-                .all(|class| class.count > 0.02 * samples as f64)
-        })
+        .filter(|classes| classes.iter().all(|class| class.count > 0.02 * samples as f64))
         .map(|classes| Difference {
             t: welch(classes).abs(),
             nanoseconds: (classes[0].mean - classes[1].mean).abs(),
@@ -114,9 +110,7 @@ fn differences<I>(
 }
 
 fn largest(differences: &[Difference]) -> &Difference {
-    let largest = differences
-        .iter()
-        .max_by(|one, other| one.t.total_cmp(&other.t));
+    let largest = differences.iter().max_by(|one, other| one.t.total_cmp(&other.t));
     largest.expect("all samples together are enough")
 }
 
@@ -147,11 +141,7 @@ fn t_is_what_welch_says() {
         samples.iter().for_each(|&x| class.add(x));
     }
     // Means 21 and 23.5, variances 15.7240 and 4.2943.
-    assert!(
-        (welch(&classes) + 1.40693).abs() < 1e-5,
-        "{}",
-        welch(&classes)
-    );
+    assert!((welch(&classes) + 1.40693).abs() < 1e-5, "{}", welch(&classes));
 }
 
 /// Samples of each class where time is asserted to say nothing.
@@ -166,9 +156,10 @@ fn bytes(len: usize, rng: &mut ChaCha20Rng) -> Vec<u8> {
     bytes
 }
 
-/// By how much the mean of one execution may differ all the same: a tenth of a cycle at 5 GHz, in nanoseconds. An instruction or a branch that takes
-/// longer for some data takes a cycle longer at least, if each time. Less than that may be what the machine around it does with the data (a clock that follows
-/// the power they take: Wang et al., "Hertzbleed", 2022) or with the place of the code; the crate's notes have a case.
+/// By how much the mean of one execution may differ all the same: a tenth of a cycle at 5 GHz, in nanoseconds. An
+/// instruction or a branch that takes longer for some data takes a cycle longer at least, if each time. Less than that
+/// may be what the machine around it does with the data (a clock that follows the power they take: Wang et al.,
+/// "Hertzbleed", 2022) or with the place of the code; the crate's notes have a case.
 const MACHINE: f64 = 0.02;
 
 /// Says what the largest difference was, over so many executions, and refuses one that distinguishes classes.
@@ -262,9 +253,7 @@ mod slow {
             SAMPLES,
             |class, rng| -> Vec<u64> {
                 let random = (0..LIMBS).map(|_| rng.next_u64());
-                random
-                    .map(|limb| if class == 0 { 0 } else { limb })
-                    .collect()
+                random.map(|limb| if class == 0 { 0 } else { limb }).collect()
             },
             |exponent| {
                 for lane in 0..K::LANES {
@@ -279,12 +268,7 @@ mod slow {
                 exp::exp(kernel, [power]);
             },
         );
-        says_nothing(
-            "a power by a secret exponent of 512 bits",
-            K::NAME,
-            1,
-            &differences,
-        );
+        says_nothing("a power by a secret exponent of 512 bits", K::NAME, 1, &differences);
     }
 
     /// Numbers of all lanes: any, or of the digits that arithmetic in a CPU might be quicker with.
@@ -295,10 +279,7 @@ mod slow {
         let moduli = kernel.prepare(&vec![&modulus; K::LANES]);
         let mut working = Aligned::zero(K::working_words(LIMBS));
         // Once, as contexts have it: to allocate takes time of its own, which depends on what went on before.
-        let (mut a, mut b) = (
-            Aligned::zero(K::words(LIMBS)),
-            Aligned::zero(K::words(LIMBS)),
-        );
+        let (mut a, mut b) = (Aligned::zero(K::words(LIMBS)), Aligned::zero(K::words(LIMBS)));
         for (what, special) in [
             ("zero", [0; LIMBS]),
             ("one", std::array::from_fn(|limb| u64::from(limb == 0))),
@@ -462,18 +443,11 @@ mod slow {
                     input
                 },
                 |input| {
-                    context
-                        .apply(&mut scratch, input, &mut output, &mut status)
-                        .unwrap();
+                    context.apply(&mut scratch, input, &mut output, &mut status).unwrap();
                 },
             );
             assert_eq!(status, [Status::Done]);
-            says_nothing(
-                "a private operation of 1024 bits",
-                kernel.name(),
-                1,
-                &differences,
-            );
+            says_nothing("a private operation of 1024 bits", kernel.name(), 1, &differences);
         }
     }
 }

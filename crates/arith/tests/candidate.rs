@@ -29,10 +29,7 @@ fn judge(kernel: Kernel, len: usize, batch: usize, pairs: &[(BigUint, BigUint)])
     assert_eq!(tester.kernel(), kernel);
     let mut verdicts = Vec::new();
     for pairs in pairs.chunks(batch) {
-        let (w, b): (Vec<_>, Vec<_>) = pairs
-            .iter()
-            .map(|(w, b)| (bytes(w, len), bytes(b, len)))
-            .unzip();
+        let (w, b): (Vec<_>, Vec<_>) = pairs.iter().map(|(w, b)| (bytes(w, len), bytes(b, len))).unzip();
         let mut passed = vec![false; pairs.len()];
         tester.round(&w.concat(), &b.concat(), &mut passed).unwrap();
         verdicts.extend(passed);
@@ -61,10 +58,7 @@ fn small_numbers_with_every_base() {
                     .map(move |b| (w.into(), b.into()))
             })
             .collect();
-        let expected: Vec<bool> = pairs
-            .iter()
-            .map(|(w, b)| is_strong_probable_prime(w, b))
-            .collect();
+        let expected: Vec<bool> = pairs.iter().map(|(w, b)| is_strong_probable_prime(w, b)).collect();
         assert!(expected.contains(&true) && expected.contains(&false));
         assert_eq!(judge(kernel, 3, 7, &pairs), expected);
     });
@@ -88,10 +82,7 @@ fn high_powers_of_two() {
                 }
             }
         }
-        let expected: Vec<bool> = pairs
-            .iter()
-            .map(|(w, b)| is_strong_probable_prime(w, b))
-            .collect();
+        let expected: Vec<bool> = pairs.iter().map(|(w, b)| is_strong_probable_prime(w, b)).collect();
         for batch in 1..=9 {
             assert_eq!(judge(kernel, 14, batch, &pairs), expected);
         }
@@ -110,11 +101,7 @@ fn famous_numbers() {
             (power(255) - 19u8, 2u8.into()),
         ];
         assert_eq!(judge(kernel, 160, 3, &primes), [true; 4]);
-        let composites = [
-            mersenne(523),
-            mersenne(1277),
-            (power(255) - 21u8, 2u8.into()),
-        ];
+        let composites = [mersenne(523), mersenne(1277), (power(255) - 21u8, 2u8.into())];
         assert_eq!(judge(kernel, 160, 3, &composites), [false; 3]);
         // Arnault's number passes for every prime base below 307 and no random base finds it prime.
         let p: BigUint = "29674495668685510550154174642905332730771991799853043350995075531276838753171770199594238596428121188033664754218345562493168782883".parse().unwrap();

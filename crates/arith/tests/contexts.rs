@@ -7,8 +7,7 @@ use num_bigint::BigUint;
 use proptest::prelude::*;
 use rsalab_arith::bare::BarePrivateContext;
 use rsalab_arith::{
-    CheckedPrivateKey, CheckedPublicKey, Error, Kernel, PrivateContext, PrivateParts,
-    PublicContext, Status,
+    CheckedPrivateKey, CheckedPublicKey, Error, Kernel, PrivateContext, PrivateParts, PublicContext, Status,
 };
 
 /// Runs all inputs through the private, the bare and the public operation in batches of `batch`.
@@ -19,25 +18,14 @@ fn round_trip(key: &Key, inputs: &[BigUint], batch: usize, kernel: Kernel) {
     let public = PublicContext::new(&key.public(), kernel);
     let bits = n.bits() as usize;
     assert_eq!(
-        [
-            private.modulus_bits(),
-            bare.modulus_bits(),
-            public.modulus_bits()
-        ],
+        [private.modulus_bits(), bare.modulus_bits(), public.modulus_bits()],
         [bits; 3]
     );
     assert_eq!(
-        [
-            private.modulus_len(),
-            bare.modulus_len(),
-            public.modulus_len()
-        ],
+        [private.modulus_len(), bare.modulus_len(), public.modulus_len()],
         [key.len(); 3]
     );
-    assert_eq!(
-        [private.kernel(), bare.kernel(), public.kernel()],
-        [kernel; 3]
-    );
+    assert_eq!([private.kernel(), bare.kernel(), public.kernel()], [kernel; 3]);
     let (mut private_scratch, mut bare_scratch) = (private.scratch().unwrap(), bare.scratch());
     let mut public_scratch = public.scratch();
     for inputs in inputs.chunks(batch) {
@@ -53,8 +41,7 @@ fn round_trip(key: &Key, inputs: &[BigUint], batch: usize, kernel: Kernel) {
             .unwrap();
         assert_eq!((&output, &status), (&expected, &done));
         (output, status) = (vec![0xaa; input.len()], vec![Status::Fault; inputs.len()]);
-        bare.apply(&mut bare_scratch, &input, &mut output, &mut status)
-            .unwrap();
+        bare.apply(&mut bare_scratch, &input, &mut output, &mut status).unwrap();
         assert_eq!((&output, &status), (&expected, &done));
         (output, status) = (vec![0xaa; input.len()], vec![Status::Fault; inputs.len()]);
         public
@@ -84,8 +71,7 @@ fn without_crt(key: &Key, inputs: &[BigUint], batch: usize, kernel: Kernel) {
             .unwrap();
         assert_eq!((&output, &status), (&expected, &done));
         (output, status) = (vec![0xaa; input.len()], vec![Status::Fault; inputs.len()]);
-        bare.apply(&mut bare_scratch, &input, &mut output, &mut status)
-            .unwrap();
+        bare.apply(&mut bare_scratch, &input, &mut output, &mut status).unwrap();
         assert_eq!((&output, &status), (&expected, &done));
     }
 }
@@ -120,14 +106,7 @@ fn edges_at_every_kind_of_length() {
             round_trip(&key, &key.inputs(), 3, kernel);
         }
         // Primes of unequal lengths, either one the longer, and limbs of all ones.
-        for (p, q) in [
-            (521, 607),
-            (607, 521),
-            (127, 521),
-            (521, 127),
-            (1279, 521),
-            (607, 1279),
-        ] {
+        for (p, q) in [(521, 607), (607, 521), (127, 521), (521, 127), (1279, 521), (607, 1279)] {
             let key = Key::mersenne(p, q);
             round_trip(&key, &key.inputs(), 4, kernel);
         }
@@ -141,12 +120,7 @@ fn edges_at_every_kind_of_length() {
 fn large_moduli() {
     for_each_kernel(|kernel| {
         // The portable form of the eight lanes is the register form's source at a hundredth of its speed.
-        let slow = [
-            "mont52x8_portable",
-            "mont47x4_portable",
-            "mont47x2_portable",
-        ]
-        .contains(&kernel.name());
+        let slow = ["mont52x8_portable", "mont47x4_portable", "mont47x2_portable"].contains(&kernel.name());
         for (p, q) in [(2281, 2203), (4423, 4253), (9941, 4423)] {
             if slow && p > 2281 {
                 continue;
@@ -157,12 +131,7 @@ fn large_moduli() {
             let private = PrivateContext::new(&key.checked(), kernel);
             let mut status = [Status::Fault];
             private
-                .apply(
-                    &mut private.scratch().unwrap(),
-                    &input,
-                    &mut output,
-                    &mut status,
-                )
+                .apply(&mut private.scratch().unwrap(), &input, &mut output, &mut status)
                 .unwrap();
             let y = BigUint::from_bytes_be(&output);
             assert_eq!(status, [Status::Done]);
@@ -208,8 +177,8 @@ fn a_long_batch() {
     });
 }
 
-/// Batches of all small sizes and one of many, in which every input comes to lie in every lane; the primes have ten digits of
-/// 52 bits, of which two passes run side by side.
+/// Batches of all small sizes and one of many, in which every input comes to lie in every lane; the primes have ten
+/// digits of 52 bits, of which two passes run side by side.
 #[test]
 fn every_input_in_every_place() {
     let key = Key::nth(0, 1024, &E);
@@ -240,9 +209,7 @@ fn every_input_in_every_place() {
             let results: Vec<u8> = (0..size).flat_map(|i| of(i).1.clone()).collect();
             let mut outputs = vec![0xaa; inputs.len()];
             let mut status = vec![Status::Fault; size];
-            private
-                .apply(&mut scratch, &inputs, &mut outputs, &mut status)
-                .unwrap();
+            private.apply(&mut scratch, &inputs, &mut outputs, &mut status).unwrap();
             assert!(outputs == results, "{size} items");
             assert_eq!(status, vec![Status::Done; size]);
             outputs.fill(0xaa);
@@ -268,39 +235,21 @@ fn one_out_of_range_harms_no_neighbour() {
             for bad in 0..batch {
                 for value in [&n, &(&n + 1u8), &top] {
                     let input: Vec<u8> = (0..batch)
-                        .flat_map(|i| {
-                            key.bytes(&if i == bad {
-                                value.clone()
-                            } else {
-                                &n - 3u8 - i as u8
-                            })
-                        })
+                        .flat_map(|i| key.bytes(&if i == bad { value.clone() } else { &n - 3u8 - i as u8 }))
                         .collect();
                     let check = |output: &[u8], status: &[Status], exponent: &[u8]| {
                         for (i, (y, status)) in output.chunks(key.len()).zip(status).enumerate() {
                             let x = &n - 3u8 - i as u8;
                             let (expected, expected_status) = match i == bad {
                                 true => (BigUint::ZERO, Status::OutOfRange),
-                                false => (
-                                    x.modpow(&BigUint::from_bytes_be(exponent), &n),
-                                    Status::Done,
-                                ),
+                                false => (x.modpow(&BigUint::from_bytes_be(exponent), &n), Status::Done),
                             };
-                            assert_eq!(
-                                (BigUint::from_bytes_be(y), *status),
-                                (expected, expected_status)
-                            );
+                            assert_eq!((BigUint::from_bytes_be(y), *status), (expected, expected_status));
                         }
                     };
-                    let (mut output, mut status) =
-                        (vec![0xaa; input.len()], vec![Status::Fault; batch]);
+                    let (mut output, mut status) = (vec![0xaa; input.len()], vec![Status::Fault; batch]);
                     private
-                        .apply(
-                            &mut private.scratch().unwrap(),
-                            &input,
-                            &mut output,
-                            &mut status,
-                        )
+                        .apply(&mut private.scratch().unwrap(), &input, &mut output, &mut status)
                         .unwrap();
                     check(&output, &status, &key.rest.d);
                     output.fill(0xaa);
@@ -349,10 +298,7 @@ fn wrong_lengths_are_refused_and_nothing_is_written() {
         assert!(output.iter().all(|&byte| byte == 0xaa));
         assert!(status.iter().all(|&status| status == Status::Fault));
     }
-    assert_eq!(
-        private.apply(&mut private_scratch, &[], &mut [], &mut []),
-        Ok(())
-    );
+    assert_eq!(private.apply(&mut private_scratch, &[], &mut [], &mut []), Ok(()));
 }
 
 #[test]
@@ -362,18 +308,12 @@ fn what_no_key_may_be() {
     let power = |bits: usize| BigUint::from(1u8) << bits;
     let good = power(512) - 1u8;
     assert_eq!(refusal(&good, &E), None);
-    assert_eq!(
-        refusal(&(power(255) - 1u8), &E),
-        Some(Error::ModulusSize { bits: 255 })
-    );
+    assert_eq!(refusal(&(power(255) - 1u8), &E), Some(Error::ModulusSize { bits: 255 }));
     assert_eq!(
         refusal(&(power(16384) + 1u8), &E),
         Some(Error::ModulusSize { bits: 16385 })
     );
-    assert_eq!(
-        refusal(&BigUint::ZERO, &E),
-        Some(Error::ModulusSize { bits: 0 })
-    );
+    assert_eq!(refusal(&BigUint::ZERO, &E), Some(Error::ModulusSize { bits: 0 }));
     assert_eq!(refusal(&(&good - 1u8), &E), Some(Error::EvenModulus));
     for e in [
         &[][..],
@@ -390,10 +330,7 @@ fn what_no_key_may_be() {
     assert_eq!(refusal(&good, &[vec![0; 100], E.to_vec()].concat()), None);
     let key = Key::random(256, 257, &E);
     let off = [vec![0; 3], key.q.clone()].concat();
-    let padded = PrivateParts {
-        q: &off,
-        ..key.parts()
-    };
+    let padded = PrivateParts { q: &off, ..key.parts() };
     assert!(CheckedPrivateKey::new(&padded).is_ok());
     let swapped = PrivateParts {
         dp: &key.rest.dq,
@@ -440,11 +377,7 @@ fn odd_moduli_of_any_kind() {
                     .apply_vartime(&mut context.scratch(), &input, &mut output, &mut status)
                     .unwrap();
                 for (x, y) in inputs.iter().zip(output.chunks(len)) {
-                    assert_eq!(
-                        BigUint::from_bytes_be(y),
-                        x.modpow(&65537u32.into(), &n),
-                        "{bits}"
-                    );
+                    assert_eq!(BigUint::from_bytes_be(y), x.modpow(&65537u32.into(), &n), "{bits}");
                 }
             }
         }

@@ -141,14 +141,8 @@ fn empty_and_padded_strings_are_numbers() {
 fn a_textbook_key() {
     let (n, phi) = integer::totient(&[61], &[53]);
     assert_eq!((number(&n), number(&phi)), (3233u32.into(), 3120u32.into()));
-    assert_eq!(
-        number(&integer::private_exponent(&[17], &phi).unwrap()),
-        2753u32.into()
-    );
-    assert_eq!(
-        integer::private_exponent(&[15], &phi),
-        Err(Error::NotInvertible)
-    );
+    assert_eq!(number(&integer::private_exponent(&[17], &phi).unwrap()), 2753u32.into());
+    assert_eq!(integer::private_exponent(&[15], &phi), Err(Error::NotInvertible));
     let key = integer::derive(&[&[61], &[53]], &[17]).unwrap();
     // lcm(60, 52) = 780, and 413 * 17 = 9 * 780 + 1.
     assert_eq!((&key.n[..], &key.d[..]), (&[12, 161][..], &[1, 157][..]));
@@ -192,57 +186,21 @@ fn every_broken_relation_is_named() {
         Err(Error::InconsistentKey(relation)) => relation,
         other => panic!("{other:?}"),
     };
-    assert_eq!(
-        reason(PrivateParts { p: &[60], ..good }),
-        "p is not an odd prime"
-    );
-    assert_eq!(
-        reason(PrivateParts { q: &[1], ..good }),
-        "q is not an odd prime"
-    );
-    assert_eq!(
-        reason(PrivateParts { q: &p, ..good }),
-        "p and q are the same"
-    );
-    assert_eq!(
-        reason(PrivateParts {
-            n: &[12, 163],
-            ..good
-        }),
-        "n is not p q"
-    );
-    assert_eq!(
-        reason(PrivateParts { e: &[19], ..good }),
-        "e d is not 1 modulo p - 1"
-    );
+    assert_eq!(reason(PrivateParts { p: &[60], ..good }), "p is not an odd prime");
+    assert_eq!(reason(PrivateParts { q: &[1], ..good }), "q is not an odd prime");
+    assert_eq!(reason(PrivateParts { q: &p, ..good }), "p and q are the same");
+    assert_eq!(reason(PrivateParts { n: &[12, 163], ..good }), "n is not p q");
+    assert_eq!(reason(PrivateParts { e: &[19], ..good }), "e d is not 1 modulo p - 1");
     // 413 + 60 is still an inverse modulo 60, not modulo 52.
     assert_eq!(
-        reason(PrivateParts {
-            d: &[1, 217],
-            ..good
-        }),
+        reason(PrivateParts { d: &[1, 217], ..good }),
         "e d is not 1 modulo q - 1"
     );
+    assert_eq!(reason(PrivateParts { dp: &[113], ..good }), "dp is not d modulo p - 1");
+    assert_eq!(reason(PrivateParts { dq: &[50], ..good }), "dq is not d modulo q - 1");
+    assert_eq!(reason(PrivateParts { qinv: &[99], ..good }), "qinv is not below p");
     assert_eq!(
-        reason(PrivateParts { dp: &[113], ..good }),
-        "dp is not d modulo p - 1"
-    );
-    assert_eq!(
-        reason(PrivateParts { dq: &[50], ..good }),
-        "dq is not d modulo q - 1"
-    );
-    assert_eq!(
-        reason(PrivateParts {
-            qinv: &[99],
-            ..good
-        }),
-        "qinv is not below p"
-    );
-    assert_eq!(
-        reason(PrivateParts {
-            qinv: &[37],
-            ..good
-        }),
+        reason(PrivateParts { qinv: &[37], ..good }),
         "qinv is not the inverse of q modulo p"
     );
 }

@@ -35,16 +35,10 @@ fn apply(runner: &mut MultiKeyRunner<'_>, keys: &[Key], of: &[usize], seed: usiz
     }
     let mut outputs = vec![0xaa; of.len() * len];
     let mut status = vec![Status::Fault; of.len()];
-    runner
-        .apply(of, &inputs, &mut outputs, &mut status)
-        .unwrap();
+    runner.apply(of, &inputs, &mut outputs, &mut status).unwrap();
     for (i, (output, status)) in outputs.chunks(len).zip(&status).enumerate() {
         let (expected_status, expected) = &expected[i];
-        assert_eq!(
-            (status, output),
-            (expected_status, &expected[..]),
-            "item {i}"
-        );
+        assert_eq!((status, output), (expected_status, &expected[..]), "item {i}");
     }
 }
 
@@ -76,25 +70,16 @@ fn every_item_has_its_own_key() {
 #[test]
 fn exponents_may_differ() {
     let exponents: [&[u8]; 4] = [&E, &[3], &[0xff, 0xff, 0xff, 0xfb], &[17]];
-    let keys: Vec<Key> = (0..)
-        .zip(exponents)
-        .map(|(i, e)| Key::nth(i, 640, e))
-        .collect();
+    let keys: Vec<Key> = (0..).zip(exponents).map(|(i, e)| Key::nth(i, 640, e)).collect();
     for_each_kernel(|kernel| {
         let ring = ring(&keys, kernel).unwrap();
-        apply(
-            &mut ring.runner(),
-            &keys,
-            &[0, 1, 2, 3, 3, 2, 1, 0, 0, 2],
-            0,
-        );
+        apply(&mut ring.runner(), &keys, &[0, 1, 2, 3, 3, 2, 1, 0, 0, 2], 0);
     });
 }
 
 #[test]
 fn what_no_ring_may_be() {
-    let of_sizes =
-        |sizes: &[usize]| -> Vec<Key> { sizes.iter().map(|&bits| Key::nth(0, bits, &E)).collect() };
+    let of_sizes = |sizes: &[usize]| -> Vec<Key> { sizes.iter().map(|&bits| Key::nth(0, bits, &E)).collect() };
     for sizes in [&[][..], &[640, 768], &[640, 640, 642]] {
         let refused = ring(&of_sizes(sizes), Kernel::auto());
         assert_eq!(refused.err(), Some(Error::MixedSizes), "{sizes:?}");
@@ -146,18 +131,14 @@ fn new_keys_are_checked() {
     for_each_kernel(|kernel| {
         let ring = ring(&keys, kernel).unwrap();
         let len = ring.modulus_len();
-        let inputs: Vec<u8> = (0..10 * len)
-            .map(|i| if i % len == 0 { 0 } else { i as u8 })
-            .collect();
+        let inputs: Vec<u8> = (0..10 * len).map(|i| if i % len == 0 { 0 } else { i as u8 }).collect();
         let mut passed = [false; 10];
         ring.check(&inputs, &mut passed).unwrap();
         for (place, passed) in passed.into_iter().enumerate() {
             assert_eq!(passed, place != 6, "key {place}");
         }
         // 1 is what it was.
-        let ones: Vec<u8> = (0..10 * len)
-            .map(|i| u8::from(i % len == len - 1))
-            .collect();
+        let ones: Vec<u8> = (0..10 * len).map(|i| u8::from(i % len == len - 1)).collect();
         ring.check(&ones, &mut passed).unwrap();
         assert_eq!(passed, [false; 10]);
         assert!(ring.check(&inputs[1..], &mut passed).is_err());

@@ -6,8 +6,7 @@ use keys::{E, Key, for_each_kernel};
 use num_bigint::BigUint;
 use rsalab_arith::bare::BarePrivateContext;
 use rsalab_arith::{
-    CheckedPrivateKey, Error, MultiKeyContext, OtherPrime, PrivateContext, PrivateParts, Status,
-    integer,
+    CheckedPrivateKey, Error, MultiKeyContext, OtherPrime, PrivateContext, PrivateParts, Status, integer,
 };
 
 /// Every input by the private and the bare operation, in batches of `batch`.
@@ -20,24 +19,13 @@ fn powers_agree(key: &Key, batch: usize, of_kernel: rsalab_arith::Kernel) {
     for inputs in key.inputs().chunks(batch) {
         let input: Vec<u8> = inputs.iter().flat_map(|x| key.bytes(x)).collect();
         let powers = inputs.iter().flat_map(|x| key.bytes(&x.modpow(&d, &n)));
-        let expected = (
-            powers.collect::<Vec<u8>>(),
-            vec![Status::Done; inputs.len()],
-        );
+        let expected = (powers.collect::<Vec<u8>>(), vec![Status::Done; inputs.len()]);
         let fresh = || (vec![0xaa; input.len()], vec![Status::Fault; inputs.len()]);
         let (mut output, mut status) = fresh();
-        private
-            .apply(&mut scratch, &input, &mut output, &mut status)
-            .unwrap();
-        assert_eq!(
-            (output, status),
-            expected,
-            "{} in batches of {batch}",
-            of_kernel.name()
-        );
+        private.apply(&mut scratch, &input, &mut output, &mut status).unwrap();
+        assert_eq!((output, status), expected, "{} in batches of {batch}", of_kernel.name());
         let (mut output, mut status) = fresh();
-        bare.apply(&mut bare_scratch, &input, &mut output, &mut status)
-            .unwrap();
+        bare.apply(&mut bare_scratch, &input, &mut output, &mut status).unwrap();
         assert_eq!(
             (output, status),
             expected,
@@ -92,15 +80,12 @@ fn keys_of_as_many_primes_share_passes() {
     let lengths = [&[256; 3][..], &[192; 4], &[160; 5]];
     for lengths in lengths {
         // Products of as many primes of these lengths are a bit longer or shorter.
-        let mut keys = (0..)
-            .map(|i| Key::multi_prime(lengths, 10 * i, &E))
-            .peekable();
+        let mut keys = (0..).map(|i| Key::multi_prime(lengths, 10 * i, &E)).peekable();
         let bits = keys.peek().unwrap().n().bits();
         let keys: Vec<Key> = keys.filter(|key| key.n().bits() == bits).take(5).collect();
         let checked: Vec<CheckedPrivateKey> = keys.iter().map(Key::checked).collect();
         for_each_kernel(|kernel| {
-            let context =
-                MultiKeyContext::new(&checked.iter().collect::<Vec<_>>(), kernel).unwrap();
+            let context = MultiKeyContext::new(&checked.iter().collect::<Vec<_>>(), kernel).unwrap();
             let mut runner = context.runner();
             for of in [
                 &[4, 2, 0, 3, 3, 1, 0][..],
@@ -109,9 +94,7 @@ fn keys_of_as_many_primes_share_passes() {
             ] {
                 let x = |i: usize| keys[of[i]].inputs().swap_remove(i % 12);
                 let of_item = |i: usize| &keys[of[i]];
-                let input: Vec<u8> = (0..of.len())
-                    .flat_map(|i| of_item(i).bytes(&x(i)))
-                    .collect();
+                let input: Vec<u8> = (0..of.len()).flat_map(|i| of_item(i).bytes(&x(i))).collect();
                 let mut output = vec![0xaa; input.len()];
                 let mut status = vec![Status::Fault; of.len()];
                 runner.apply(of, &input, &mut output, &mut status).unwrap();
@@ -139,16 +122,9 @@ fn numbers_of_primes_do_not_mix() {
 
 #[test]
 fn numbers_of_primes_have_a_limit() {
-    let primes: Vec<Vec<u8>> = (1..7)
-        .map(|seed| keys::prime(64, seed, &E).to_bytes_be())
-        .collect();
+    let primes: Vec<Vec<u8>> = (1..7).map(|seed| keys::prime(64, seed, &E).to_bytes_be()).collect();
     let slices: Vec<&[u8]> = primes.iter().map(Vec::as_slice).collect();
-    assert_eq!(
-        CheckedPrivateKey::multi_prime(&slices[..5], &E)
-            .unwrap()
-            .primes(),
-        5
-    );
+    assert_eq!(CheckedPrivateKey::multi_prime(&slices[..5], &E).unwrap().primes(), 5);
     for refused in [&slices[..6], &slices[..1], &[]] {
         assert!(matches!(
             CheckedPrivateKey::multi_prime(refused, &E),

@@ -1,5 +1,6 @@
-//! `cargo bench -p rsalab-batch [-- BITS]`: private operations a second through a batcher for 1 to 1,000 threads, under one key and under a thousand: how
-//! fast they are answered, how many share a pass, and what the batcher adds for a thread that is alone.
+//! `cargo bench -p rsalab-batch [-- BITS]`: private operations a second through a batcher for 1 to 1,000 threads, under
+//! one key and under a thousand: how fast they are answered, how many share a pass, and what the batcher adds for a
+//! thread that is alone.
 
 use std::{
     hint::black_box,
@@ -28,7 +29,8 @@ fn median(mut times: Vec<Duration>) -> f64 {
     times[times.len() / 2].as_secs_f64() * 1e6
 }
 
-/// What a thread that is alone pays: one operation through the batcher and one beside it, in turns, as neighbours disturb both alike.
+/// What a thread that is alone pays: one operation through the batcher and one beside it, in turns, as neighbours
+/// disturb both alike.
 fn alone(key: &PrivateKey) {
     let block = block(key);
     let batcher = Batcher::builder().key(key).build().expect("a key");
@@ -96,9 +98,7 @@ fn waited_below(waits: &[u64], hundredths: u64) -> u64 {
 }
 
 fn together(keys: &[PrivateKey], threads: usize) {
-    let builder = keys
-        .iter()
-        .fold(Batcher::builder(), |builder, key| builder.key(key));
+    let builder = keys.iter().fold(Batcher::builder(), |builder, key| builder.key(key));
     let batcher = builder.build().expect("keys");
     let blocks: Vec<_> = keys.iter().map(block).collect();
     let (is_measured, is_over) = (AtomicBool::new(false), AtomicBool::new(false));

@@ -1,4 +1,5 @@
-//! Many connections, each of which wants one signature: `cargo run --release -p rsalab-batch --example sign_side_by_side`
+//! Many connections, each of which wants one signature:
+//! `cargo run --release -p rsalab-batch --example sign_side_by_side`
 
 use std::{thread, time::Instant};
 

@@ -1,14 +1,15 @@
 //! A batcher in the place of a back end: whole keys of `rsalab-rsa` sign and decrypt by way of it.
 
 use rsalab_rsa::{
-    Backend, BlockRunner, CandidateTester, Error, Prepared, PreparedMultiKey, PrivateKey,
-    PublicKey, Result, Status, backend::check_batch,
+    Backend, BlockRunner, CandidateTester, Error, Prepared, PreparedMultiKey, PrivateKey, PublicKey, Result, Status,
+    backend::check_batch,
 };
 
 use crate::{Batcher, handle::Handle, pass};
 use std::sync::Arc;
 
-/// Private operations are batched; public ones and tests of candidates run on the back end beneath, as if the batcher were not there.
+/// Private operations are batched; public ones and tests of candidates run on the back end beneath, as if the batcher
+/// were not there.
 impl Backend for Batcher {
     fn name(&self) -> &str {
         "batch"
@@ -22,8 +23,8 @@ impl Backend for Batcher {
         self.handle.backend.lanes()
     }
 
-    /// Finds the key among the batcher's. What is prepared holds on to it: it may be removed from the batcher, and is wiped with the last one that
-    /// was prepared.
+    /// Finds the key among the batcher's. What is prepared holds on to it: it may be removed from the batcher, and is
+    /// wiped with the last one that was prepared.
     ///
     /// # Errors
     ///
@@ -95,9 +96,7 @@ impl BlockRunner for Key {
             .chunks(len)
             .zip(outputs.chunks_mut(len))
             .zip(status.chunks_mut(items))
-            .try_for_each(|((inputs, outputs), status)| {
-                queue.run(&self.key, inputs, outputs, status, true)
-            });
+            .try_for_each(|((inputs, outputs), status)| queue.run(&self.key, inputs, outputs, status, true));
         done.map_err(|error| {
             outputs.fill(0);
             Error::Unsupported {

@@ -3,8 +3,7 @@
 use std::{sync::Arc, thread, time::Duration};
 
 use rsalab_rsa::{
-    Backend, CpuBackend, PrivateKey, Result, Status, encryption::Opener, random::SystemRng,
-    scheme::SignatureScheme,
+    Backend, CpuBackend, PrivateKey, Result, Status, encryption::Opener, random::SystemRng, scheme::SignatureScheme,
 };
 use zeroize::Zeroizing;
 
@@ -41,21 +40,22 @@ impl Builder {
         self
     }
 
-    /// How many passes run at once, at least 1: as many as there are CPUs, if nothing else is said. As many again run if they are full, so that no CPU
-    /// is idle while a thread wakes whose turn it is.
+    /// How many passes run at once, at least 1: as many as there are CPUs, if nothing else is said. As many again run
+    /// if they are full, so that no CPU is idle while a thread wakes whose turn it is.
     pub fn passes(mut self, passes: usize) -> Self {
         self.limits.passes = passes.max(1);
         self
     }
 
-    /// How many requests wait at most, at least 1: 4096, if nothing else is said. Whoever comes then waits for room, or is told.
+    /// How many requests wait at most, at least 1: 4096, if nothing else is said. Whoever comes then waits for room, or
+    /// is told.
     pub fn waiting(mut self, requests: usize) -> Self {
         self.limits.waiting = requests.max(1);
         self
     }
 
-    /// How long a pass that is not full waits for more requests, from the arrival of its oldest one: for those who want full passes more than quick
-    /// answers. Not at all, if nothing is said.
+    /// How long a pass that is not full waits for more requests, from the arrival of its oldest one: for those who want
+    /// full passes more than quick answers. Not at all, if nothing is said.
     pub fn linger(mut self, time: Duration) -> Self {
         self.limits.linger = Some(time);
         self
@@ -89,8 +89,9 @@ impl Batcher {
         }
     }
 
-    /// Adds keys, while requests run, and returns their numbers: each is one more than the last one that was given. They are prepared on this thread, and those
-    /// of their sizes anew for mixed passes; requests do not wait for that. Many keys are added at once rather than one by one.
+    /// Adds keys, while requests run, and returns their numbers: each is one more than the last one that was given.
+    /// They are prepared on this thread, and those of their sizes anew for mixed passes; requests do not wait for that.
+    /// Many keys are added at once rather than one by one.
     ///
     /// # Errors
     ///
@@ -99,8 +100,9 @@ impl Batcher {
         self.handle.add(keys)
     }
 
-    /// Removes keys, while requests run: their numbers mean nothing from now on, and are not given again. Requests that were made before are answered, and
-    /// a key of `rsalab-rsa` that has the batcher as its back end goes on. When the last of these is gone, the key is wiped.
+    /// Removes keys, while requests run: their numbers mean nothing from now on, and are not given again. Requests that
+    /// were made before are answered, and a key of `rsalab-rsa` that has the batcher as its back end goes on. When the
+    /// last of these is gone, the key is wiped.
     ///
     /// # Errors
     ///
@@ -109,8 +111,8 @@ impl Batcher {
         self.handle.remove(keys)
     }
 
-    /// One private operation: `block`, a number below the key's modulus and of as many bytes, to the private exponent. Blocks the thread, which
-    /// may be the one that computes.
+    /// One private operation: `block`, a number below the key's modulus and of as many bytes, to the private exponent.
+    /// Blocks the thread, which may be the one that computes.
     ///
     /// # Errors
     ///
@@ -158,35 +160,23 @@ impl Batcher {
     ///
     /// # Errors
     ///
-    /// [`Error::UnknownKey`]; [`Error::Refused`] if the key is too short for the scheme, the digest has another length, or there is no randomness for
-    /// a salt. The future has the others.
-    pub fn sign_async(
-        &self,
-        key: usize,
-        scheme: SignatureScheme,
-        digest: &[u8],
-    ) -> Result<Operation, Error> {
+    /// [`Error::UnknownKey`]; [`Error::Refused`] if the key is too short for the scheme, the digest has another length,
+    /// or there is no randomness for a salt. The future has the others.
+    pub fn sign_async(&self, key: usize, scheme: SignatureScheme, digest: &[u8]) -> Result<Operation, Error> {
         let bits = self.handle.key(key)?.public.bits();
-        let encoding = scheme
-            .encode(bits, digest, &mut SystemRng)
-            .map_err(refused)?;
+        let encoding = scheme.encode(bits, digest, &mut SystemRng).map_err(refused)?;
         self.private_async(key, &encoding)
     }
 
-    /// Decrypts a ciphertext, for a task: a future of the message, which is `None` if decryption failed. (Threads decrypt with a
-    /// [`DecryptionKey`](rsalab_rsa::encryption::DecryptionKey) that has the batcher as its back end.)
+    /// Decrypts a ciphertext, for a task: a future of the message, which is `None` if decryption failed. (Threads
+    /// decrypt with a [`DecryptionKey`](rsalab_rsa::encryption::DecryptionKey) that has the batcher as its back end.)
     ///
     /// Bad RSAES-PKCS1-v1_5 padding yields a pseudorandom message (implicit rejection).
     ///
     /// # Errors
     ///
     /// [`Error::UnknownKey`], [`Error::Length`]. The future has the others.
-    pub fn decrypt_async(
-        &self,
-        key: usize,
-        opener: &Opener,
-        ciphertext: &[u8],
-    ) -> Result<Decryption, Error> {
+    pub fn decrypt_async(&self, key: usize, opener: &Opener, ciphertext: &[u8]) -> Result<Decryption, Error> {
         let operation = self.private_async(key, ciphertext)?;
         Ok(Decryption::new(operation, opener.clone(), ciphertext))
     }

@@ -24,9 +24,7 @@ pub enum Error {
     #[error("the block is not below the key's modulus")]
     OutOfRange,
     /// A result did not pass its check and was withheld.
-    #[error(
-        "the result failed its check and was withheld: the machine computes wrongly, or the key is damaged"
-    )]
+    #[error("the result failed its check and was withheld: the machine computes wrongly, or the key is damaged")]
     Fault,
     /// As many requests wait as may.
     #[error("{waiting} requests wait already, as many as may")]

@@ -96,13 +96,7 @@ impl Handle {
                 of_new.push(own);
                 known_sizes + of_new.len() - 1
             });
-            prepared.push(Arc::new(Key::new(
-                &*self.backend,
-                key,
-                number,
-                size,
-                self.most_items,
-            )?));
+            prepared.push(Arc::new(Key::new(&*self.backend, key, number, size, self.most_items)?));
             let before = || {
                 let size = sizes.sizes.get(size);
                 size.map_or_else(Vec::new, |size| size.keys.clone())
@@ -124,10 +118,7 @@ impl Handle {
             match size.checked_sub(known_sizes) {
                 None => sizes.sizes[size].keys = keys,
                 // In the order of their places.
-                Some(new) => sizes.sizes.push(OfSize {
-                    of: of_new[new],
-                    keys,
-                }),
+                Some(new) => sizes.sizes.push(OfSize { of: of_new[new], keys }),
             }
         }
         sizes.next += added.len();
@@ -142,14 +133,10 @@ impl Handle {
         if self.queue.is_forked() {
             return Err(Error::Forked);
         }
-        numbers
-            .iter()
-            .try_for_each(|&key| self.key(key).map(drop))?;
+        numbers.iter().try_for_each(|&key| self.key(key).map(drop))?;
         let mut sizes = self.sizes.lock().expect(NEVER);
         // Another thread may have removed them since.
-        numbers
-            .iter()
-            .try_for_each(|&key| self.key(key).map(drop))?;
+        numbers.iter().try_for_each(|&key| self.key(key).map(drop))?;
         let mut keys = self.keys.write().expect(NEVER);
         let removed: Vec<_> = numbers.iter().filter_map(|key| keys.remove(key)).collect();
         drop(keys);

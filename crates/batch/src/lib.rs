@@ -1,9 +1,10 @@
 //! Private RSA operations that are asked for side by side, done together.
 //!
-//! A server signs one message at a time, on many connections; the kernels of this CPU do four or eight private operations in hardly more
-//! time than one. A [`Batcher`] stands between: whoever asks while nothing is being computed is computed for at once, on
-//! the thread that asked; whoever asks meanwhile waits until that pass is over, or so many wait that they fill one, and is then done together with all
-//! who wait. There is no timer, and no thread of its own for those who block.
+//! A server signs one message at a time, on many connections; the kernels of this CPU do four or eight private
+//! operations in hardly more time than one. A [`Batcher`] stands between: whoever asks while nothing is being computed
+//! is computed for at once, on the thread that asked; whoever asks meanwhile waits until that pass is over, or so many
+//! wait that they fill one, and is then done together with all who wait. There is no timer, and no thread of its own
+//! for those who block.
 //!
 //! | question | file |
 //! |---|---|
@@ -55,8 +56,8 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! A server that reloads a certificate [adds](Batcher::add) the new key and [removes](Batcher::remove) the old one. Nobody waits for that: requests under
-//! way are answered, and a key is wiped with the last of them.
+//! A server that reloads a certificate [adds](Batcher::add) the new key and [removes](Batcher::remove) the old one.
+//! Nobody waits for that: requests under way are answered, and a key is wiped with the last of them.
 //!
 //! Raw operations are what it is made of: this crate sees the feature `hazmat` of `rsalab-rsa`.
 #![forbid(unsafe_code)]

@@ -15,8 +15,9 @@ use zeroize::Zeroizing;
 
 use crate::{Error, handle::Handle, pass::Blocks};
 
-/// A private operation that is asked for, as a future: its request enters when it is first polled, and waits for room if as many wait as may. A thread of
-/// the batcher computes it, together with what else waits then; any executor will do. Dropped, it costs nothing more, unless its pass has begun.
+/// A private operation that is asked for, as a future: its request enters when it is first polled, and waits for room
+/// if as many wait as may. A thread of the batcher computes it, together with what else waits then; any executor will
+/// do. Dropped, it costs nothing more, unless its pass has begun.
 #[must_use = "nothing is asked for until it is polled"]
 pub struct Operation {
     handle: Arc<Handle>,

@@ -3,16 +3,15 @@
 use std::{collections::BTreeMap, sync::Arc};
 
 use rsalab_rsa::{
-    Backend, BlockRunner, MultiKeyRunner, Pooled, Prepared, PreparedMultiKey, PrivateKey,
-    PublicKey, Status,
+    Backend, BlockRunner, MultiKeyRunner, Pooled, Prepared, PreparedMultiKey, PrivateKey, PublicKey, Status,
 };
 use self_cell::self_cell;
 use zeroize::{Zeroize, Zeroizing};
 
 use crate::Error;
 
-/// A key made ready, with the scratch memory and blinding of whoever computes with it alone. Whoever may still ask for an operation of it holds on to it,
-/// so does a request; it is wiped when the last one is gone.
+/// A key made ready, with the scratch memory and blinding of whoever computes with it alone. Whoever may still ask for
+/// an operation of it holds on to it, so does a request; it is wiped when the last one is gone.
 pub(crate) struct Key {
     pub(crate) number: usize,
     /// The place of its size in the queue.
@@ -47,12 +46,7 @@ impl Key {
     }
 
     /// Blocks of this key, straight from and into the buffers of who asks.
-    pub(crate) fn run(
-        &self,
-        inputs: &[u8],
-        outputs: &mut [u8],
-        status: &mut [Status],
-    ) -> Result<(), Error> {
+    pub(crate) fn run(&self, inputs: &[u8], outputs: &mut [u8], status: &mut [Status]) -> Result<(), Error> {
         let mut runner = self.pooled.runner().map_err(failed)?;
         runner.run(inputs, outputs, status).map_err(failed)
     }
@@ -63,7 +57,8 @@ impl Key {
     }
 }
 
-/// Several keys of one size made ready for mixed passes. It does not change: when a key is added or removed, another takes its place.
+/// Several keys of one size made ready for mixed passes. It does not change: when a key is added or removed, another
+/// takes its place.
 pub(crate) struct Together {
     prepared: Box<dyn PreparedMultiKey>,
     /// The place of each key in `prepared`, by its number.
@@ -72,10 +67,7 @@ pub(crate) struct Together {
 
 impl Together {
     /// Of keys and their numbers; `None` for fewer than two.
-    pub(crate) fn new(
-        backend: &dyn Backend,
-        keys: &[(usize, PrivateKey)],
-    ) -> rsalab_rsa::Result<Option<Self>> {
+    pub(crate) fn new(backend: &dyn Backend, keys: &[(usize, PrivateKey)]) -> rsalab_rsa::Result<Option<Self>> {
         if keys.len() < 2 {
             return Ok(None);
         }
@@ -133,18 +125,13 @@ pub(crate) struct Stale(#[expect(dead_code, reason = "it is dropped")] TogetherR
 impl Scratch {
     /// Takes out what is not of these keys.
     pub(crate) fn stale(&mut self, together: Option<&Arc<Together>>) -> Option<Stale> {
-        let is_of = |runner: &mut TogetherRunner| {
-            together.is_some_and(|together| Arc::ptr_eq(together, runner.borrow_owner()))
-        };
+        let is_of =
+            |runner: &mut TogetherRunner| together.is_some_and(|together| Arc::ptr_eq(together, runner.borrow_owner()));
         self.together.take_if(|runner| !is_of(runner)).map(Stale)
     }
 
     /// Requests of any keys of one size, together.
-    pub(crate) fn pass(
-        &mut self,
-        together: Option<&Arc<Together>>,
-        requests: &[Blocks],
-    ) -> Result<Vec<Answer>, Error> {
+    pub(crate) fn pass(&mut self, together: Option<&Arc<Together>>, requests: &[Blocks]) -> Result<Vec<Answer>, Error> {
         self.inputs.clear();
         for Blocks { bytes, .. } in requests {
             self.inputs.extend_from_slice(bytes);
@@ -170,24 +157,18 @@ impl Scratch {
         answers
     }
 
-    fn compute(
-        &mut self,
-        together: Option<&Arc<Together>>,
-        requests: &[Blocks],
-    ) -> Result<(), Error> {
+    fn compute(&mut self, together: Option<&Arc<Together>>, requests: &[Blocks]) -> Result<(), Error> {
         let first = &requests[0].key;
-        let is_mixed = requests
-            .iter()
-            .any(|request| request.key.number != first.number);
+        let is_mixed = requests.iter().any(|request| request.key.number != first.number);
         if is_mixed
             && let Some(together) = together
             && first.fills(self.status.len())
             && let Some(keys) = places(together, requests)
         {
             drop(self.stale(Some(together)));
-            let runner = self.together.get_or_insert_with(|| {
-                TogetherRunner::new(Arc::clone(together), |keys| keys.prepared.runner())
-            });
+            let runner = self
+                .together
+                .get_or_insert_with(|| TogetherRunner::new(Arc::clone(together), |keys| keys.prepared.runner()));
             let (inputs, outputs, status) = (&self.inputs, &mut self.outputs, &mut self.status);
             return runner
                 .with_dependent_mut(|_, runner| runner.run(&keys, inputs, outputs, status))

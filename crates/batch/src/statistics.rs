@@ -34,8 +34,7 @@ impl Counters {
     }
 
     pub(crate) fn so_far(&self) -> Statistics {
-        let read =
-            |counters: &[AtomicU64]| counters.iter().map(|count| count.load(Relaxed)).collect();
+        let read = |counters: &[AtomicU64]| counters.iter().map(|count| count.load(Relaxed)).collect();
         Statistics {
             passes: read(&self.passes),
             waits: read(&self.waits),
@@ -56,17 +55,14 @@ impl Statistics {
         &self.passes
     }
 
-    /// How many requests waited below 1 µs, 2 µs, 4 µs and so on for their pass to begin, and not below half of that. One that is computed
-    /// for at once does not wait.
+    /// How many requests waited below 1 µs, 2 µs, 4 µs and so on for their pass to begin, and not below half of that.
+    /// One that is computed for at once does not wait.
     pub fn waits(&self) -> &[u64] {
         &self.waits
     }
 
     /// Requests that were computed.
     pub fn requests(&self) -> u64 {
-        (0..)
-            .zip(&self.passes)
-            .map(|(items, passes)| items * passes)
-            .sum()
+        (0..).zip(&self.passes).map(|(items, passes)| items * passes).sum()
     }
 }

@@ -1,4 +1,5 @@
-//! Threads and locks: the standard library's, or those of a scheduler that tries many orders (tests with the feature `shuttle`).
+//! Threads and locks: the standard library's, or those of a scheduler that tries many orders (tests with the feature
+//! `shuttle`).
 
 #[cfg(feature = "shuttle")]
 pub(crate) use shuttle::{

@@ -33,9 +33,7 @@ fn keys() -> &'static [PrivateKey] {
 }
 
 fn on_this_cpu() -> rsalab_batch::Builder {
-    keys()
-        .iter()
-        .fold(Batcher::builder(), |builder, key| builder.key(key))
+    keys().iter().fold(Batcher::builder(), |builder, key| builder.key(key))
 }
 
 fn through(gate: &Gate) -> rsalab_batch::Builder {
@@ -178,9 +176,7 @@ fn tasks_and_threads_share_passes() {
         scope.spawn(|| batcher.private(0, &block(&keys()[0], 1)).unwrap());
         wait_for_requests(&batcher, 1);
         let blocks = [2, 3].map(|number| block(&keys()[0], number));
-        let mut operations = blocks
-            .each_ref()
-            .map(|block| batcher.private_async(0, block).unwrap());
+        let mut operations = blocks.each_ref().map(|block| batcher.private_async(0, block).unwrap());
         for operation in &mut operations {
             assert!(poll(operation).is_pending());
         }
@@ -208,10 +204,7 @@ fn no_more_wait_than_may() {
         ask();
         wait_for_requests(&batcher, 2);
         let refused = batcher.try_private(0, &block);
-        assert!(
-            matches!(refused, Err(Error::Full { waiting: 2 })),
-            "{refused:?}"
-        );
+        assert!(matches!(refused, Err(Error::Full { waiting: 2 })), "{refused:?}");
         // One thread and two tasks, of which one gives up, wait for room.
         ask();
         let [mut gone, mut stays] = [(); 2].map(|()| batcher.private_async(0, &block).unwrap());
@@ -225,10 +218,7 @@ fn no_more_wait_than_may() {
     });
     assert_eq!(gate.passes().iter().sum::<usize>(), 5);
     assert_eq!(
-        batcher
-            .try_private(0, &block)
-            .map(|result| *result == block)
-            .ok(),
+        batcher.try_private(0, &block).map(|result| *result == block).ok(),
         Some(true)
     );
 }
@@ -269,17 +259,11 @@ fn a_back_end_that_panics_harms_nobody_else() {
     let good = bad.clone();
     bad[0] = PANICS;
     for _ in 0..3 {
-        assert!(matches!(
-            batcher.private(0, &bad),
-            Err(Error::Failed { .. })
-        ));
+        assert!(matches!(batcher.private(0, &bad), Err(Error::Failed { .. })));
         let operation = batcher.private_async(0, &bad).unwrap();
         assert!(matches!(block_on(operation), Err(Error::Failed { .. })));
         assert_eq!(*batcher.private(0, &good).unwrap(), good);
-        assert_eq!(
-            *block_on(batcher.private_async(0, &good).unwrap()).unwrap(),
-            good
-        );
+        assert_eq!(*block_on(batcher.private_async(0, &good).unwrap()).unwrap(), good);
     }
 }
 
@@ -298,18 +282,13 @@ fn bad_requests_are_refused_one_by_one() {
     assert!(matches!(refused, Err(Error::Refused { .. })), "{refused:?}");
     let short = batcher.private_async(0, &[1, 2]);
     assert!(matches!(short, Err(Error::Length { got: 2, .. })));
-    assert!(matches!(
-        batcher.private(0, &vec![0xff; len]),
-        Err(Error::OutOfRange)
-    ));
+    assert!(matches!(batcher.private(0, &vec![0xff; len]), Err(Error::OutOfRange)));
     let operation = batcher.private_async(0, &vec![0xff; len]).unwrap();
     assert!(matches!(block_on(operation), Err(Error::OutOfRange)));
 
     // Many blocks of one call, one of them bad.
     let count = 11;
-    let mut inputs: Vec<u8> = (0..count)
-        .flat_map(|number| block(&keys()[0], number))
-        .collect();
+    let mut inputs: Vec<u8> = (0..count).flat_map(|number| block(&keys()[0], number)).collect();
     inputs[5 * len..6 * len].fill(0xff);
     let (mut outputs, mut status) = (vec![1; inputs.len()], vec![Status::Fault; count]);
     let prepared = batcher.prepare_private(&keys()[0]).unwrap();
@@ -351,20 +330,14 @@ fn keys_sign_and_decrypt_by_way_of_it() {
             let opener = Opener::new(key, &scheme).unwrap();
             let mut ciphertext = encryption.encrypt(b"a secret").unwrap();
             let later = batcher.decrypt_async(place, &opener, &ciphertext).unwrap();
-            let messages = [
-                decryption.decrypt(&ciphertext).unwrap(),
-                block_on(later).unwrap(),
-            ];
+            let messages = [decryption.decrypt(&ciphertext).unwrap(), block_on(later).unwrap()];
             for message in messages {
                 assert_eq!(**message.expect("it is whole"), *b"a secret");
             }
             // Damaged, both fail alike, or give the same made-up message; above the modulus, there is none.
             ciphertext[20] ^= 1;
             let later = batcher.decrypt_async(place, &opener, &ciphertext).unwrap();
-            assert_eq!(
-                block_on(later).unwrap(),
-                decryption.decrypt(&ciphertext).unwrap()
-            );
+            assert_eq!(block_on(later).unwrap(), decryption.decrypt(&ciphertext).unwrap());
             let later = batcher.decrypt_async(place, &opener, &vec![0xff; ciphertext.len()]);
             assert_eq!(block_on(later.unwrap()).unwrap(), None);
         }
@@ -404,11 +377,7 @@ fn nothing_is_stuck_and_nothing_is_lost() {
     const EACH: usize = 400;
     for (passes, waiting) in [(1, 1), (2, 3), (3, 100)] {
         let gate = Gate::open();
-        let batcher = through(&gate)
-            .passes(passes)
-            .waiting(waiting)
-            .build()
-            .unwrap();
+        let batcher = through(&gate).passes(passes).waiting(waiting).build().unwrap();
         thread::scope(|scope| {
             for thread in 0..THREADS {
                 let batcher = &batcher;

@@ -65,7 +65,8 @@ fn numbers_are_given_once() {
     }
 }
 
-/// Requests of a removed key that run, or wait, are answered; it is wiped with the last of them, and before that one's answer is given out.
+/// Requests of a removed key that run, or wait, are answered; it is wiped with the last of them, and before that one's
+/// answer is given out.
 #[test]
 fn a_removed_key_is_wiped_with_its_last_request() {
     let [kept, removed] = [&keys()[0], &keys()[1]];
@@ -84,9 +85,7 @@ fn a_removed_key_is_wiped_with_its_last_request() {
         };
         let running = ask(1, removed);
         gate.wait_for_passes(1);
-        let waiting: Vec<_> = (0..ITEMS - 1)
-            .map(|i| ask(i % 2, [kept, removed][i % 2]))
-            .collect();
+        let waiting: Vec<_> = (0..ITEMS - 1).map(|i| ask(i % 2, [kept, removed][i % 2])).collect();
         wait_for_requests(&batcher, ITEMS - 1);
         batcher.remove(&[1]).unwrap();
         assert!(is_unknown(batcher.private(1, &block(removed, 3)), 1));
@@ -100,23 +99,18 @@ fn a_removed_key_is_wiped_with_its_last_request() {
     });
     assert_eq!((gate.alive(kept), gate.alive(removed)), (1, 0));
     gate.let_through(1);
-    assert_eq!(
-        *batcher.private(0, &block(kept, 5)).unwrap(),
-        block(kept, 5)
-    );
+    assert_eq!(*batcher.private(0, &block(kept, 5)).unwrap(), block(kept, 5));
     drop(batcher);
     assert_eq!(gate.alive(kept), 0);
 }
 
-/// A mixed pass keeps scratch memory with a copy of its keys: a removal while it runs is noticed when it ends, one afterwards at once.
+/// A mixed pass keeps scratch memory with a copy of its keys: a removal while it runs is noticed when it ends, one
+/// afterwards at once.
 #[test]
 fn scratch_memory_of_mixed_passes_goes_with_the_keys() {
     for is_running in [true, false] {
         let gate = Gate::closed();
-        let builder = Batcher::builder()
-            .key(&keys()[0])
-            .key(&keys()[1])
-            .key(&keys()[2]);
+        let builder = Batcher::builder().key(&keys()[0]).key(&keys()[1]).key(&keys()[2]);
         let batcher = builder.passes(1).backend(gate.clone()).build().unwrap();
         thread::scope(|scope| {
             let ask = |number: usize| {
@@ -137,9 +131,7 @@ fn scratch_memory_of_mixed_passes_goes_with_the_keys() {
                 assert!(gate.alive(&keys()[1]) > 0);
             }
             gate.let_through(1);
-            waiting
-                .into_iter()
-                .for_each(|asked| drop(asked.join().unwrap()));
+            waiting.into_iter().for_each(|asked| drop(asked.join().unwrap()));
         });
         if !is_running {
             batcher.remove(&[1]).unwrap();

@@ -1,5 +1,5 @@
-//! `cargo test -p rsalab-batch --features shuttle --test orders`: threads and tasks in many orders, chosen at random by a scheduler that
-//! knows when all of them are stuck.
+//! `cargo test -p rsalab-batch --features shuttle --test orders`: threads and tasks in many orders, chosen at random by
+//! a scheduler that knows when all of them are stuck.
 
 use std::{
     pin::Pin,
@@ -30,12 +30,7 @@ fn block(number: u8) -> Vec<u8> {
 }
 
 /// Everybody who asks gets an answer, the own one, in every order; and all threads end.
-fn in_many_orders(
-    passes: usize,
-    waiting: usize,
-    ask: &'static (dyn Fn(&Batcher, u8) + Sync),
-    threads: u8,
-) {
+fn in_many_orders(passes: usize, waiting: usize, ask: &'static (dyn Fn(&Batcher, u8) + Sync), threads: u8) {
     key();
     let run = move || {
         let builder = Batcher::builder().key(key()).backend(Gate::open());
@@ -47,9 +42,7 @@ fn in_many_orders(
             })
             .collect();
         drop(batcher);
-        threads
-            .into_iter()
-            .for_each(|thread| thread.join().unwrap());
+        threads.into_iter().for_each(|thread| thread.join().unwrap());
     };
     shuttle::check_random(run, ORDERS);
     shuttle::check_pct(run, ORDERS, 3);
@@ -64,12 +57,7 @@ fn is_answer(number: u8, answer: Result<impl AsRef<[u8]>, Error>) {
 }
 
 fn as_a_thread(batcher: &Batcher, number: u8) {
-    is_answer(
-        number,
-        batcher
-            .private(0, &block(number))
-            .map(|answer| answer.to_vec()),
-    );
+    is_answer(number, batcher.private(0, &block(number)).map(|answer| answer.to_vec()));
 }
 
 fn as_a_task(batcher: &Batcher, number: u8) {
@@ -92,15 +80,13 @@ fn one_of_each(batcher: &Batcher, number: u8) {
         _ => {
             let mut block = block(number);
             block[0] = FAILS;
-            assert!(matches!(
-                batcher.private(0, &block),
-                Err(Error::Failed { .. })
-            ));
+            assert!(matches!(batcher.private(0, &block), Err(Error::Failed { .. })));
         }
     }
 }
 
-/// Each thread brings a key and removes it while its requests wait; who has the answers of them all knows that all its keys are wiped.
+/// Each thread brings a key and removes it while its requests wait; who has the answers of them all knows that all its
+/// keys are wiped.
 #[test]
 fn keys_that_come_and_go() {
     for passes in [1, 2] {
@@ -119,9 +105,7 @@ fn keys_that_come_and_go() {
                     })
                 })
                 .collect();
-            threads
-                .into_iter()
-                .for_each(|thread| thread.join().unwrap());
+            threads.into_iter().for_each(|thread| thread.join().unwrap());
             // The pass of a request that was given up may still run. Then the fixed key is left, alone.
             while gate.alive(key()) > 1 {
                 thread::yield_now();

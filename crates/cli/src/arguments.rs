@@ -27,8 +27,8 @@ pub(crate) use blind::{Blind, BlindFinalize, BlindKey, BlindRequest, BlindSign, 
 pub(crate) use keys::{Key, KeyCheck, KeyConvert, KeyFormat, KeyPublic, Keygen};
 pub(crate) use measurements::{Bench, Calibration, Completions, Engines, Machine, Vectors, Worker};
 pub(crate) use messages::{
-    CipherOptions, CipherScheme, Decrypt, Encrypt, InputOptions, KeyOptions, OneFileOptions, Raw,
-    Sign, SignatureOptions, SignatureSchemeName, TextDecrypt, TextEncrypt, TraceOptions, Verify,
+    CipherOptions, CipherScheme, Decrypt, Encrypt, InputOptions, KeyOptions, OneFileOptions, Raw, Sign,
+    SignatureOptions, SignatureSchemeName, TextDecrypt, TextEncrypt, TraceOptions, Verify,
 };
 pub(crate) use shared::{Encoding, JsonOption, KeyFileOptions, MeasureOptions};
 pub(crate) use studies::{Export, Report, Resume, Study, TableFormat};
@@ -60,8 +60,7 @@ impl Arguments {
                 false => argument,
             }
         };
-        let mut command =
-            Arguments::command().mut_subcommands(|command| command.mut_args(with_minus));
+        let mut command = Arguments::command().mut_subcommands(|command| command.mut_args(with_minus));
         let matches = command.try_get_matches_from_mut(env::args_os())?;
         Arguments::from_arg_matches(&matches).map_err(|error| error.format(&mut command))
     }
@@ -85,13 +84,7 @@ Data goes to standard output, messages to standard error. Exit codes:
 #[derive(Args)]
 pub(crate) struct LogOptions {
     /// Print errors only.
-    #[arg(
-        long,
-        short,
-        global = true,
-        conflicts_with = "verbose",
-        display_order = 900
-    )]
+    #[arg(long, short, global = true, conflicts_with = "verbose", display_order = 900)]
     pub(crate) quiet: bool,
     /// Print what is being done; twice, in detail.
     #[arg(long, short, global = true, action = ArgAction::Count, display_order = 901)]
@@ -121,8 +114,9 @@ pub(crate) enum Command {
     TextDecrypt(TextDecrypt),
     /// Raise blocks to the private exponent, without any padding
     ///
-    /// Blocks are as long as the modulus, big-endian, one after another; so are the results. The operation is blinded, and its
-    /// results are checked before they are written. For protocols with a padding of their own: RSA without padding protects nothing.
+    /// Blocks are as long as the modulus, big-endian, one after another; so are the results. The operation is blinded,
+    /// and its results are checked before they are written. For protocols with a padding of their own: RSA without
+    /// padding protects nothing.
     #[command(after_long_help = "\
 Example:
   rsalab raw-private --key key.pem --in blocks --out results")]
@@ -161,11 +155,7 @@ mod tests {
     fn every_command_has_a_summary_of_one_line() {
         for command in Arguments::command().get_subcommands() {
             let about = command.get_about().map(ToString::to_string);
-            assert!(
-                about.is_some_and(|about| about.len() < 80),
-                "{}",
-                command.get_name()
-            );
+            assert!(about.is_some_and(|about| about.len() < 80), "{}", command.get_name());
         }
     }
 }

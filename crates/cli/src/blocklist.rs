@@ -7,7 +7,8 @@
 //! | openssl-blacklist | `blacklist.RSA-2048` | the end of the SHA-1 of the line that `openssl rsa -noout -modulus` prints |
 //! | openssh-blacklist | `blacklist.RSA-2048` | the end of the MD5 of the key as SSH sends it (RFC 4253, section 6.6) |
 //!
-//! Lines of both kinds are looked for in every list: that two unlike digests agree is as unlikely as any collision of 80 bits.
+//! Lines of both kinds are looked for in every list: that two unlike digests agree is as unlikely as any collision of
+//! 80 bits.
 
 use std::{
     collections::BTreeMap,
@@ -56,13 +57,11 @@ impl Blocklists {
         for path in named {
             match path.is_dir() {
                 true => {
-                    let lists = listed(path).map_err(|error| {
-                        Failure::io(format!("cannot list {}", path.display()), error)
-                    })?;
+                    let lists =
+                        listed(path).map_err(|error| Failure::io(format!("cannot list {}", path.display()), error))?;
                     if lists.is_empty() {
                         let what = format!("{} has no lists of keys", path.display());
-                        return Err(Failure::new(Class::Input, what)
-                            .advice("their names begin with 'blacklist.'"));
+                        return Err(Failure::new(Class::Input, what).advice("their names begin with 'blacklist.'"));
                     }
                     lists.iter().try_for_each(|list| found.add(list))?;
                 }
@@ -81,10 +80,7 @@ impl Blocklists {
     pub(crate) fn list_of(&self, key: &PublicKey) -> Option<&Path> {
         let modulus = hex::encode_upper(key.n());
         let line = format!("Modulus={}\n", modulus.trim_start_matches('0'));
-        let digests = [
-            hex::encode(Sha1::digest(line)),
-            hex::encode(Md5::digest(ssh_blob(key))),
-        ];
+        let digests = [hex::encode(Sha1::digest(line)), hex::encode(Md5::digest(ssh_blob(key)))];
         digests.iter().find_map(|digest| {
             let end = digest.as_bytes().last_chunk()?;
             self.lines.get(end).map(|&list| self.lists[list].as_path())
@@ -92,9 +88,8 @@ impl Blocklists {
     }
 
     fn add(&mut self, list: &Path) -> Result<()> {
-        let text = files::read(Some(list), MOST_LIST).map_err(|failure| {
-            failure.or_advice("name a list of keys that are known to be weak")
-        })?;
+        let text = files::read(Some(list), MOST_LIST)
+            .map_err(|failure| failure.or_advice("name a list of keys that are known to be weak"))?;
         let number = self.lists.len();
         self.lists.push(list.to_owned());
         for (place, line) in text.split(|&byte| byte == b'\n').enumerate() {
@@ -108,11 +103,7 @@ impl Blocklists {
                         .insert(digits.map(|digit| digit.to_ascii_lowercase()), number);
                 }
                 _ => {
-                    let what = format!(
-                        "line {} of {} is not of a list of keys",
-                        place + 1,
-                        list.display()
-                    );
+                    let what = format!("line {} of {} is not of a list of keys", place + 1, list.display());
                     return Err(Failure::new(Class::Input, what)
                         .advice("each line has 20 hexadecimal digits, or begins with '#'"));
                 }

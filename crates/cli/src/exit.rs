@@ -6,7 +6,8 @@ use rsalab_study::{ErrorClass, number, store::StoreError};
 
 use crate::printable::printable;
 
-/// What kind of failure ended the program; each has its exit code. Of several in one command the last in this order decides.
+/// What kind of failure ended the program; each has its exit code. Of several in one command the last in this order
+/// decides.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Class {
     /// The command line, or a plan, asks for something that does not exist or makes no sense.
@@ -28,8 +29,8 @@ pub(crate) enum Class {
 }
 
 impl Class {
-    /// The class of an error of the library. The one place that maps these to exit codes; where a step knows better (a size that was
-    /// typed, not read from a key), it says so itself.
+    /// The class of an error of the library. The one place that maps these to exit codes; where a step knows better (a
+    /// size that was typed, not read from a key), it says so itself.
     pub(crate) fn of(error: &rsalab_rsa::Error) -> Class {
         use rsalab_rsa::Error as E;
         match error {
@@ -53,11 +54,9 @@ impl Class {
         match error {
             E::Rsa(error) => Class::of(error),
             E::InvalidSignature => Class::Verification,
-            E::InvalidInput
-            | E::Blinding
-            | E::UnexpectedInputSize { .. }
-            | E::OutOfRange
-            | E::State { .. } => Class::Input,
+            E::InvalidInput | E::Blinding | E::UnexpectedInputSize { .. } | E::OutOfRange | E::State { .. } => {
+                Class::Input
+            }
             _ => Class::Internal,
         }
     }
@@ -194,9 +193,7 @@ impl Failure {
         failure.advice = remedy(error.kind()).map(str::to_owned);
         // An error from tempfile names the draft, which is a name that nobody knows.
         match error.get_ref() {
-            Some(_) if error.kind() != io::ErrorKind::Other => {
-                failure.because(error.kind().to_string())
-            }
+            Some(_) if error.kind() != io::ErrorKind::Other => failure.because(error.kind().to_string()),
             _ => failure.because(error),
         }
     }
@@ -212,10 +209,7 @@ pub(crate) fn of_several(
     let failures: Vec<Failure> = outcomes.flatten().collect();
     let count = failures.len();
     let gravest = failures.iter().map(Failure::class).max();
-    match failures
-        .into_iter()
-        .find(|failure| Some(failure.class) == gravest)
-    {
+    match failures.into_iter().find(|failure| Some(failure.class) == gravest) {
         None => Ok(()),
         Some(failure) if all == 1 => Err(failure),
         Some(failure) => {
@@ -238,12 +232,8 @@ fn remedy(kind: io::ErrorKind) -> Option<&'static str> {
             "name a directory: this, or what it should lie in, is something else"
         }
         Kind::InvalidFilename => "choose a shorter name",
-        Kind::FileTooLarge => {
-            "raise the limit on the size of files ('ulimit -f'), or name a place on another disk"
-        }
-        Kind::OutOfMemory => {
-            "give it less at once, or have the limit on memory raised ('ulimit -v')"
-        }
+        Kind::FileTooLarge => "raise the limit on the size of files ('ulimit -f'), or name a place on another disk",
+        Kind::OutOfMemory => "give it less at once, or have the limit on memory raised ('ulimit -v')",
         Kind::BrokenPipe => "have all of it read, or name a file with --out",
         _ => return None,
     })
@@ -276,8 +266,7 @@ impl From<rsalab_study::Error> for Failure {
             ErrorClass::Database => Class::Database,
         };
         match error {
-            rsalab_study::Error::Io { path, source }
-            | rsalab_study::Error::Store(StoreError::Io { path, source }) => {
+            rsalab_study::Error::Io { path, source } | rsalab_study::Error::Store(StoreError::Io { path, source }) => {
                 Failure::io(format!("cannot use {}", path.display()), source)
             }
             rsalab_study::Error::Store(StoreError::Full(path)) => Failure::io(
@@ -300,7 +289,8 @@ impl fmt::Display for Failure {
     }
 }
 
-/// A sentence that a terminal shows whole, and without what is no name in it: the words are a user's, and may have any length.
+/// A sentence that a terminal shows whole, and without what is no name in it: the words are a user's, and may have any
+/// length.
 pub(crate) fn shortened(sentence: &str) -> String {
     const MOST_CHARS: usize = 1500;
     let words = sentence.split_inclusive(char::is_whitespace);
@@ -376,23 +366,16 @@ mod tests {
 
     #[test]
     fn names_cannot_break_a_line_or_go_on_for_ever() {
-        let failure =
-            Failure::new(Class::Io, "cannot read a\nb\u{1b}[31m").advice("xx/".repeat(3333));
+        let failure = Failure::new(Class::Io, "cannot read a\nb\u{1b}[31m").advice("xx/".repeat(3333));
         let message = failure.to_string();
-        assert!(
-            message.starts_with("cannot read a\\nb\\u{1b}[31m\nxx"),
-            "{message}"
-        );
+        assert!(message.starts_with("cannot read a\\nb\\u{1b}[31m\nxx"), "{message}");
         assert_eq!(message.lines().count(), 2);
         assert!(message.chars().count() < 2000);
     }
 
     #[test]
     fn what_is_too_long_for_a_name_is_not_repeated() {
-        let failure = Failure::new(
-            Class::Io,
-            format!("cannot read a/{}/b: why", "x".repeat(255)),
-        );
+        let failure = Failure::new(Class::Io, format!("cannot read a/{}/b: why", "x".repeat(255)));
         assert!(failure.to_string().contains(&"x".repeat(255)));
         let failure = Failure::new(Class::Io, format!("cannot read a/{}: why", "x".repeat(256)));
         assert_eq!(failure.to_string(), "cannot read a/(256 bytes): why");

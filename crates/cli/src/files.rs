@@ -1,7 +1,8 @@
 //! Files that a user names: read within limits, made whole or not at all.
 //!
-//! A file that is made has no name until all of it is on the disk, so that a process that is killed leaves nothing behind, and
-//! no part of a key. Where the file system has no files without names, a draft has a name that begins with `.rsalab-`.
+//! A file that is made has no name until all of it is on the disk, so that a process that is killed leaves nothing
+//! behind, and no part of a key. Where the file system has no files without names, a draft has a name that begins with
+//! `.rsalab-`.
 
 use std::{
     collections::BTreeSet,
@@ -55,8 +56,8 @@ pub(crate) fn name(path: Option<&Path>) -> String {
     }
 }
 
-/// The whole of a file, or of standard input if there is none. What has more bytes than `most` is refused, and is not read to
-/// its end; the caller knows what to advise.
+/// The whole of a file, or of standard input if there is none. What has more bytes than `most` is refused, and is not
+/// read to its end; the caller knows what to advise.
 pub(crate) fn read(path: Option<&Path>, most: u64) -> Result<Vec<u8>> {
     let (mut source, len) = open(path)?;
     let too_long = || {
@@ -99,9 +100,7 @@ pub(crate) fn digest(path: Option<&Path>, hash: Hash, holds_digest: bool) -> Res
         (_, Ok(digest)) if digest.len() == len => Ok(digest),
         _ => {
             let (name, digits) = (name(path), 2 * len);
-            let what = format!(
-                "{name} is no digest by {hash}, which has {len} bytes, or {digits} hexadecimal digits"
-            );
+            let what = format!("{name} is no digest by {hash}, which has {len} bytes, or {digits} hexadecimal digits");
             Err(Failure::new(Class::Input, what)
                 .advice("name the function that made it with --hash; or leave out --digest"))
         }
@@ -122,11 +121,7 @@ pub(crate) fn open(path: Option<&Path>) -> Result<(Box<dyn Read>, Option<u64>)> 
 }
 
 /// The next bytes of what was opened: as many as there are, and `most` at most.
-pub(crate) fn read_up_to(
-    source: &mut impl Read,
-    path: Option<&Path>,
-    most: u64,
-) -> Result<Vec<u8>> {
+pub(crate) fn read_up_to(source: &mut impl Read, path: Option<&Path>, most: u64) -> Result<Vec<u8>> {
     let mut bytes = Vec::new();
     source
         .take(most)
@@ -155,8 +150,8 @@ pub(crate) fn check_absent(path: &Path) -> Result<()> {
 /// A file that is to be made: where, of which bytes, and for whom.
 pub(crate) type NewFile<'a> = (&'a Path, &'a [u8], Privacy);
 
-/// Makes files that do not exist yet: all of them, or none. Whatever happens, each is there whole or not at all: the bytes
-/// are on the disk before a file gets its name.
+/// Makes files that do not exist yet: all of them, or none. Whatever happens, each is there whole or not at all: the
+/// bytes are on the disk before a file gets its name.
 pub(crate) fn create(files: &[NewFile<'_>]) -> Result<()> {
     let drafts: Vec<Draft> = files
         .iter()
@@ -178,18 +173,12 @@ pub(crate) fn create(files: &[NewFile<'_>]) -> Result<()> {
     sync_names(files.iter().map(|(path, ..)| *path).zip(&made))
 }
 
-/// Makes a file that does not exist yet, of what `fill` writes into it, however much that is. It is there whole or not at all.
-pub(crate) fn create_from<T>(
-    path: &Path,
-    privacy: Privacy,
-    fill: impl FnOnce(&File) -> Result<T>,
-) -> Result<T> {
+/// Makes a file that does not exist yet, of what `fill` writes into it, however much that is. It is there whole or not
+/// at all.
+pub(crate) fn create_from<T>(path: &Path, privacy: Privacy, fill: impl FnOnce(&File) -> Result<T>) -> Result<T> {
     let draft = Draft::open(path, privacy).map_err(|error| cannot_make(path, error))?;
     let made = fill(draft.file())?;
-    draft
-        .file()
-        .sync_all()
-        .map_err(|error| cannot_make(path, error))?;
+    draft.file().sync_all().map_err(|error| cannot_make(path, error))?;
     let named = draft.name(path)?;
     sync_names([(path, &named)].into_iter())?;
     Ok(made)
@@ -197,8 +186,8 @@ pub(crate) fn create_from<T>(
 
 /// Has the names of new files reach the disk, folder by folder.
 ///
-/// A folder that may be written to and not read cannot be opened for that. Its files are synced once more instead, which
-/// carries their names along on the journalling file systems of Linux.
+/// A folder that may be written to and not read cannot be opened for that. Its files are synced once more instead,
+/// which carries their names along on the journalling file systems of Linux.
 pub(crate) fn sync_names<'a>(files: impl Iterator<Item = (&'a Path, &'a File)>) -> Result<()> {
     let mut synced = BTreeSet::new();
     for (path, file) in files {
@@ -208,9 +197,7 @@ pub(crate) fn sync_names<'a>(files: impl Iterator<Item = (&'a Path, &'a File)>) 
         }
         match File::open(&folder) {
             Ok(opened) => {
-                opened
-                    .sync_all()
-                    .map_err(|error| cannot_make(path, error))?;
+                opened.sync_all().map_err(|error| cannot_make(path, error))?;
                 synced.insert(folder);
             }
             Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {
@@ -289,7 +276,8 @@ impl Draft {
         }
     }
 
-    /// Gives it a name, which nothing may have yet. Whether the name is on the disk is another question: [`sync_names`].
+    /// Gives it a name, which nothing may have yet. Whether the name is on the disk is another question:
+    /// [`sync_names`].
     pub(crate) fn name(self, path: &Path) -> Result<File> {
         let named = match self {
             Draft::Nameless(file) => {
@@ -311,11 +299,7 @@ impl Draft {
 const DESCRIPTORS: &str = "/proc/self/fd";
 
 /// Bytes on the disk that are to take the place of a file, which happens by the draft's name, all at once.
-pub(crate) fn replacement(
-    path: &Path,
-    bytes: &[u8],
-    privacy: Privacy,
-) -> io::Result<NamedTempFile> {
+pub(crate) fn replacement(path: &Path, bytes: &[u8], privacy: Privacy) -> io::Result<NamedTempFile> {
     let mut draft = Builder::new()
         .prefix(DRAFT)
         .permissions(Permissions::from_mode(privacy.mode()))
@@ -378,10 +362,7 @@ mod tests {
         };
         let broken = Failure::new(Class::Database, "the rest cannot be read");
         let refused = create_from(&path, Privacy::Public, |file| fill(file, Err(broken)));
-        assert_eq!(
-            refused.expect_err("it was not filled").class(),
-            Class::Database
-        );
+        assert_eq!(refused.expect_err("it was not filled").class(), Class::Database);
         let left = folder.path().read_dir().expect("it is a folder").count();
         assert_eq!(left, 0);
 

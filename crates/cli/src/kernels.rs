@@ -11,9 +11,8 @@ pub(crate) fn backend(name: Option<&str>) -> Result<CpuBackend> {
         None => Ok(CpuBackend::auto()),
         Some(name) => {
             check(name)?;
-            CpuBackend::named(name).map_err(|error| {
-                Failure::new(Class::Unavailable, "the kernel cannot be used").because(error)
-            })
+            CpuBackend::named(name)
+                .map_err(|error| Failure::new(Class::Unavailable, "the kernel cannot be used").because(error))
         }
     }
 }
@@ -43,13 +42,11 @@ pub(crate) fn disable() -> Result<()> {
         .map(str::trim)
         .filter(|name| !name.is_empty())
         .collect();
-    rsalab_rsa::disable(&names).map_err(|error| {
-        match names.iter().find_map(|name| known(name).err()) {
-            Some(unknown) => unknown.among(DISABLED),
-            None => {
-                let what = format!("{DISABLED} cannot be followed");
-                Failure::new(Class::Usage, what).because(error)
-            }
+    rsalab_rsa::disable(&names).map_err(|error| match names.iter().find_map(|name| known(name).err()) {
+        Some(unknown) => unknown.among(DISABLED),
+        None => {
+            let what = format!("{DISABLED} cannot be followed");
+            Failure::new(Class::Usage, what).because(error)
         }
     })
 }
@@ -63,9 +60,7 @@ pub(crate) fn known(name: &str) -> Result<KernelInfo> {
             Some(near) => format!("did you mean '{near}'?"),
             None => format!("there are {}", names.join(", ")),
         };
-        return Err(
-            Failure::new(Class::Usage, format!("there is no kernel '{name}'")).advice(advice),
-        );
+        return Err(Failure::new(Class::Usage, format!("there is no kernel '{name}'")).advice(advice));
     };
     Ok(all.swap_remove(place))
 }

@@ -16,19 +16,14 @@ const TEXT: &str = "--text";
 /// Refuses a command line with the text of a key in it.
 pub(crate) fn refuse(words: &[OsString]) -> Result<()> {
     for (place, word) in words.iter().enumerate() {
-        let before = place
-            .checked_sub(1)
-            .and_then(|before| words[before].to_str());
+        let before = place.checked_sub(1).and_then(|before| words[before].to_str());
         let (option, value) = parts(word, before);
         if option.as_deref() != Some(TEXT) && is_key(value) {
             let what = match option {
                 Some(option) => {
                     format!("the value of {option} is the text of a key, not the name of a file")
                 }
-                None => format!(
-                    "word {} is the text of a key, not the name of a file",
-                    place + 1
-                ),
+                None => format!("word {} is the text of a key, not the name of a file", place + 1),
             };
             return Err(Failure::new(Class::Usage, what).advice(
                 "write it to a file that nobody else may read, and name that, or '-' and give it to standard input: others can read the words of a command",
@@ -38,7 +33,8 @@ pub(crate) fn refuse(words: &[OsString]) -> Result<()> {
     Ok(())
 }
 
-/// The failure of a command line that cannot be read, if it holds the text of a key anywhere: what is wrong would repeat it.
+/// The failure of a command line that cannot be read, if it holds the text of a key anywhere: what is wrong would
+/// repeat it.
 pub(crate) fn unreadable(words: &[OsString]) -> Option<Failure> {
     words.iter().any(|word| is_key_text(word.as_bytes())).then(|| {
         let what = "this command line is wrong, and holds the text of a key, so that it is not repeated";
@@ -52,9 +48,7 @@ fn parts<'a>(word: &'a OsString, before: Option<&str>) -> (Option<String>, &'a [
     let is_option = |name: &str| {
         name.len() < 30
             && name.starts_with("--")
-            && name[2..]
-                .bytes()
-                .all(|byte| byte.is_ascii_lowercase() || byte == b'-')
+            && name[2..].bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'-')
             && name.len() > 2
     };
     let bytes = word.as_bytes();
@@ -62,14 +56,12 @@ fn parts<'a>(word: &'a OsString, before: Option<&str>) -> (Option<String>, &'a [
     let own = equals.and_then(|end| std::str::from_utf8(&bytes[..end]).ok());
     match (own.filter(|own| is_option(own)), equals) {
         (Some(own), Some(end)) => (Some(own.to_owned()), &bytes[end + 1..]),
-        _ => (
-            before.filter(|before| is_option(before)).map(str::to_owned),
-            bytes,
-        ),
+        _ => (before.filter(|before| is_option(before)).map(str::to_owned), bytes),
     }
 }
 
-/// Whether a word is the text of a key, or a part of one. The name of a file that is there, or could be made, is a name, whatever it looks like.
+/// Whether a word is the text of a key, or a part of one. The name of a file that is there, or could be made, is a
+/// name, whatever it looks like.
 pub(crate) fn is_key(word: &[u8]) -> bool {
     let path = Path::new(OsStr::from_bytes(word));
     let is_place = || {
@@ -83,14 +75,8 @@ pub(crate) fn is_key(word: &[u8]) -> bool {
 fn is_base64(word: &[u8]) -> bool {
     const LEAST: usize = 200;
     let is_base64 = |byte: &u8| byte.is_ascii_alphanumeric() || b"+/-_= \r\n\t".contains(byte);
-    let kinds = [
-        u8::is_ascii_uppercase,
-        u8::is_ascii_lowercase,
-        u8::is_ascii_digit,
-    ];
-    word.len() >= LEAST
-        && word.iter().all(is_base64)
-        && kinds.iter().all(|is_kind| word.iter().any(is_kind))
+    let kinds = [u8::is_ascii_uppercase, u8::is_ascii_lowercase, u8::is_ascii_digit];
+    word.len() >= LEAST && word.iter().all(is_base64) && kinds.iter().all(|is_kind| word.iter().any(is_kind))
 }
 
 #[cfg(test)]
@@ -110,24 +96,15 @@ mod tests {
             (&["sign", &format!("--key={key}")], "value of --key"),
             (&["key", "public", key], "word 3"),
             (&["key", "public", &"Tf/Tl+a0/".repeat(30)], "word 3"),
-            (
-                &["text-encrypt", "--text", "x", "--key", key],
-                "value of --key",
-            ),
+            (&["text-encrypt", "--text", "x", "--key", key], "value of --key"),
         ] {
             let said = said(words).expect("it is a key");
             assert!(said.contains(place) && !said.contains("MIIE"), "{said}");
         }
-        assert_eq!(
-            said(&["text-encrypt", "--text", key, "--key", "key.pem"]),
-            None
-        );
+        assert_eq!(said(&["text-encrypt", "--text", key, "--key", "key.pem"]), None);
         let folder = tempfile::tempdir().expect("a folder for the test");
         let long = folder.path().join("A0a".repeat(80));
-        assert_eq!(
-            said(&["keygen", "--out", long.to_str().expect("text")]),
-            None
-        );
+        assert_eq!(said(&["keygen", "--out", long.to_str().expect("text")]), None);
         assert_eq!(said(&["keygen", "--insecure-seed", &"30".repeat(32)]), None);
     }
 }

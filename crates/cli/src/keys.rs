@@ -1,7 +1,7 @@
 //! A user's keys. They are read into this process and never leave it.
 //!
-//! A key that is read here is well formed, its numbers belong together, the primes of a private one are prime, the modulus of a
-//! public one is composite, and its file does not restrict it to another use.
+//! A key that is read here is well formed, its numbers belong together, the primes of a private one are prime, the
+//! modulus of a public one is composite, and its file does not restrict it to another use.
 
 use std::{fs::File, io, path::Path};
 
@@ -30,28 +30,20 @@ pub(crate) fn public(path: &Path, reading: &KeyFileOptions, log: Log) -> Result<
         loaded.key.check_modulus()?;
         Ok(loaded)
     })
-    .map_err(|failure| {
-        failure
-            .or_advice("name the file of an RSA key: 'rsalab keygen --public-out FILE' makes one")
-    })?;
+    .map_err(|failure| failure.or_advice("name the file of an RSA key: 'rsalab keygen --public-out FILE' makes one"))?;
     warn_of_encryption(path, &loaded, log);
     Ok(loaded)
 }
 
 /// The private key in a file, with its primes tested.
-pub(crate) fn private(
-    path: &Path,
-    reading: &KeyFileOptions,
-    log: Log,
-) -> Result<Loaded<PrivateKey>> {
+pub(crate) fn private(path: &Path, reading: &KeyFileOptions, log: Log) -> Result<Loaded<PrivateKey>> {
     let loaded = load(path, reading, |bytes, reading| {
         let loaded = format::load_private_with(bytes, reading)?;
         loaded.key.check_primes(ROUNDS_BEFORE_USE, &mut SystemRng)?;
         Ok(loaded)
     })
     .map_err(|failure| {
-        failure
-            .or_advice("name the file of an RSA private key: 'rsalab keygen --out FILE' makes one")
+        failure.or_advice("name the file of an RSA private key: 'rsalab keygen --out FILE' makes one")
     })?;
     warn_of_encryption(path, &loaded, log);
     Ok(loaded)
@@ -70,13 +62,10 @@ fn warn_of_encryption<K>(path: &Path, loaded: &Loaded<K>, log: Log) {
 /// Why an encryption protects little, with its name.
 pub(crate) fn encryption_weakness(encryption: &Encryption) -> Option<String> {
     let weakness = encryption.weakness.as_ref()?;
-    Some(format!(
-        "its encryption, {encryption}, protects little: {weakness}"
-    ))
+    Some(format!("its encryption, {encryption}, protects little: {weakness}"))
 }
 
-const ENCRYPT_ANEW: &str =
-    "'rsalab key convert FILE --format pkcs8-encrypted --out NEW' encrypts it anew";
+const ENCRYPT_ANEW: &str = "'rsalab key convert FILE --format pkcs8-encrypted --out NEW' encrypts it anew";
 
 /// How long the modulus of a key may be.
 fn limits(options: &KeyFileOptions) -> Limits {
@@ -92,11 +81,7 @@ pub(crate) fn backend(options: &KeyOptions) -> Result<CpuBackend> {
 }
 
 /// Refuses a key whose file restricts it to another use, unless that is to be ignored.
-pub(crate) fn check_use<K>(
-    options: &KeyOptions,
-    loaded: &Loaded<K>,
-    purpose: Purpose<'_>,
-) -> Result<()> {
+pub(crate) fn check_use<K>(options: &KeyOptions, loaded: &Loaded<K>, purpose: Purpose<'_>) -> Result<()> {
     if options.any_use {
         return Ok(());
     }
@@ -108,23 +93,16 @@ pub(crate) fn check_use<K>(
 }
 
 /// A key whose algorithm and file allow the purpose, which is no signature.
-pub(crate) fn of_any_scheme<K>(
-    options: &KeyOptions,
-    loaded: Loaded<K>,
-    purpose: Purpose<'_>,
-) -> Result<K> {
+pub(crate) fn of_any_scheme<K>(options: &KeyOptions, loaded: Loaded<K>, purpose: Purpose<'_>) -> Result<K> {
     check_use(options, &loaded, purpose)?;
     let name = files::name(Some(&options.key));
     let is_oaep = matches!(
         purpose,
-        Purpose::Encrypt(Some(EncryptionScheme::Oaep(_)))
-            | Purpose::Decrypt(Some(EncryptionScheme::Oaep(_)))
+        Purpose::Encrypt(Some(EncryptionScheme::Oaep(_))) | Purpose::Decrypt(Some(EncryptionScheme::Oaep(_)))
     );
     match &loaded.usage {
         Usage::Any => Ok(loaded.key),
-        Usage::Oaep(_) if is_oaep && (options.any_use || loaded.usage.check(purpose).is_ok()) => {
-            Ok(loaded.key)
-        }
+        Usage::Oaep(_) if is_oaep && (options.any_use || loaded.usage.check(purpose).is_ok()) => Ok(loaded.key),
         Usage::Oaep(Some(own)) if is_oaep => {
             let what = format!(
                 "the key {name} is for OAEP with {}, a mask of {} and a label of {} bytes",
@@ -132,15 +110,13 @@ pub(crate) fn of_any_scheme<K>(
                 own.mgf_hash,
                 own.label.len()
             );
-            Err(Failure::new(Class::Input, what).advice(
-                "leave out --hash, --mgf-hash and --label; or add --any-use, if you know better than the file",
-            ))
+            Err(Failure::new(Class::Input, what)
+                .advice("leave out --hash, --mgf-hash and --label; or add --any-use, if you know better than the file"))
         }
         Usage::Oaep(_) => {
             let what = format!("the key {name} is for OAEP encryption only");
-            Err(Failure::new(Class::Input, what).advice(
-                "use it with 'rsalab encrypt' or 'rsalab decrypt' and --scheme oaep, or take another key",
-            ))
+            Err(Failure::new(Class::Input, what)
+                .advice("use it with 'rsalab encrypt' or 'rsalab decrypt' and --scheme oaep, or take another key"))
         }
         _ => {
             let what = format!("the key {name} is for RSASSA-PSS signatures only");
@@ -184,28 +160,18 @@ pub(crate) fn load<K>(
         limits: limits(options),
         name: options.kid.as_deref(),
     };
-    let mut loaded = load(
-        &bytes,
-        &reading(password.as_ref().map(|password| &password[..])),
-    );
+    let mut loaded = load(&bytes, &reading(password.as_ref().map(|password| &password[..])));
     if given.is_none() && matches!(loaded, Err(Error::PasswordMissing)) {
         let typed = passwords::of_key(path, "--password-file")?;
         loaded = load(&bytes, &reading(Some(&typed)));
     }
-    let oddity = password
-        .as_deref()
-        .and_then(|password| passwords::oddity(password));
+    let oddity = password.as_deref().and_then(|password| passwords::oddity(password));
     let name = files::name(Some(path));
     loaded.map_err(|error| unusable(&name, options, oddity, error))
 }
 
 /// A key that cannot be used, with what helps against it.
-pub(crate) fn unusable(
-    name: &str,
-    options: &KeyFileOptions,
-    oddity: Option<&str>,
-    error: Error,
-) -> Failure {
+pub(crate) fn unusable(name: &str, options: &KeyFileOptions, oddity: Option<&str>, error: Error) -> Failure {
     let advice = match (&error, options.password_file.as_deref()) {
         (Error::PasswordWrong, Some(file)) => {
             let name = file.display();
@@ -220,10 +186,9 @@ pub(crate) fn unusable(
         {
             Some("add --large-keys to use it nevertheless, which takes seconds".to_owned())
         }
-        (Error::Several { .. }, _) => Some(
-            "choose one with --kid, by a JSON Web Key's kid or by a name that 'rsalab key check' shows"
-                .to_owned(),
-        ),
+        (Error::Several { .. }, _) => {
+            Some("choose one with --kid, by a JSON Web Key's kid or by a name that 'rsalab key check' shows".to_owned())
+        }
         _ => None,
     };
     let failure = Failure::step(format!("cannot use {name} as a key"), error);

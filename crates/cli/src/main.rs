@@ -98,8 +98,8 @@ fn main() -> ExitCode {
 /// Whether something panicked, which may end in an abort.
 static PANICKED: LazyLock<Arc<AtomicBool>> = LazyLock::new(Arc::default);
 
-/// Whether the standard library found no randomness for the keys of its hash tables, which it can only panic about. This program's own
-/// tables need none; those of other crates do.
+/// Whether the standard library found no randomness for the keys of its hash tables, which it can only panic about.
+/// This program's own tables need none; those of other crates do.
 static LACKS_RANDOMNESS: AtomicBool = AtomicBool::new(false);
 
 fn is_lack_of_randomness(defect: &PanicHookInfo<'_>) -> bool {
@@ -162,9 +162,8 @@ fn not_text() -> Failure {
         .map(|word| format!("'{}'", word.to_string_lossy()))
         .collect();
     let what = format!("{} is not text in UTF-8", bad.join(", "));
-    Failure::new(Class::Usage, what).advice(
-        "only names of files and directories may be anything else; '--help' lists the options",
-    )
+    Failure::new(Class::Usage, what)
+        .advice("only names of files and directories may be anything else; '--help' lists the options")
 }
 
 /// Sends the records of the layers below to standard error, in the detail that was asked for.
@@ -182,7 +181,5 @@ fn trace(options: &LogOptions) {
         .log_internal_errors(false);
     // Records of other libraries are of no use to a user of this program.
     let ours = Targets::new().with_target("rsalab", level);
-    tracing_subscriber::registry()
-        .with(layer.with_filter(ours))
-        .init();
+    tracing_subscriber::registry().with(layer.with_filter(ours)).init();
 }

@@ -1,8 +1,8 @@
 //! Standard output is data, standard error is the log. Neither may panic when its reader is gone.
 //!
-//! There are two kinds of data. What a command *makes* (a key, a signature, a message) must reach its reader: anything less is a
-//! failure, whoever closed the pipe. What it *reports* (tables, verdicts, JSON) may be read in part, as `head` does: a closed
-//! pipe is no failure, and the verdict alone decides the exit code.
+//! There are two kinds of data. What a command *makes* (a key, a signature, a message) must reach its reader: anything
+//! less is a failure, whoever closed the pipe. What it *reports* (tables, verdicts, JSON) may be read in part, as
+//! `head` does: a closed pipe is no failure, and the verdict alone decides the exit code.
 
 use std::{
     fmt::Display,
@@ -28,7 +28,8 @@ pub(crate) fn deliver(bytes: &[u8]) -> Result<()> {
     write(bytes).map_err(|error| Failure::io("cannot write all of it to standard output", error))
 }
 
-/// Prints what is reported; on a terminal, lines break between words. A closed pipe is no failure: its reader has read enough.
+/// Prints what is reported; on a terminal, lines break between words. A closed pipe is no failure: its reader has read
+/// enough.
 pub(crate) fn report(text: &str) -> Result<()> {
     match terminal::width(io::stdout()) {
         Some(width) => report_as_is(&terminal::wrapped(text, width)),
@@ -51,11 +52,7 @@ pub(crate) fn json(value: &impl Serialize) -> Result<()> {
 }
 
 /// Reports one value: as JSON, or as a person reads it.
-pub(crate) fn print(
-    as_json: bool,
-    value: &impl Serialize,
-    shown: impl FnOnce() -> String,
-) -> Result<()> {
+pub(crate) fn print(as_json: bool, value: &impl Serialize, shown: impl FnOnce() -> String) -> Result<()> {
     match as_json {
         true => json(value),
         false => report(&shown()),
@@ -74,21 +71,20 @@ pub(crate) fn line(value: &impl Serialize) -> String {
 pub(crate) fn check_open() -> Result<()> {
     const NULL: (u32, u32) = (1, 3);
     let stdout = stdio::stdout();
-    let is_null =
-        fstat(stdout).is_ok_and(|found| (major(found.st_rdev), minor(found.st_rdev)) == NULL);
+    let is_null = fstat(stdout).is_ok_and(|found| (major(found.st_rdev), minor(found.st_rdev)) == NULL);
     let is_for_both = fcntl_getfl(stdout).is_ok_and(|flags| flags & OFlags::RWMODE == OFlags::RDWR);
     match is_null && is_for_both {
-        true => Err(Failure::new(
-            Class::Io,
-            "standard output is closed, so that the result would be lost",
-        )
-        .advice("name a file for it, or give the program a standard output")),
+        true => Err(
+            Failure::new(Class::Io, "standard output is closed, so that the result would be lost")
+                .advice("name a file for it, or give the program a standard output"),
+        ),
         false => Ok(()),
     }
 }
 
 fn write(bytes: &[u8]) -> io::Result<()> {
-    // Nothing of this program's waits in the standard library's buffer, which would repeat an interrupted call for ever.
+    // Nothing of this program's waits in the standard library's buffer, which would repeat an interrupted call for
+    // ever.
     Patient::new(Descriptor).write_all(bytes)
 }
 

@@ -1,7 +1,7 @@
 //! Waiting with an end: for a system call that is interrupted again and again, and for random numbers that do not come.
 //!
-//! The standard library repeats a call for as long as a signal interrupts it, and so does what asks for random numbers. Where a driver, a
-//! file system in user space or a sandbox answers so for ever, a program would hang without a word.
+//! The standard library repeats a call for as long as a signal interrupts it, and so does what asks for random numbers.
+//! Where a driver, a file system in user space or a sandbox answers so for ever, a program would hang without a word.
 
 use std::{
     io::{self, Read, Write},
@@ -73,7 +73,8 @@ impl<W: Write> Write for Patient<W> {
 /// The longest wait for the first random number: a system that has just started gathers for some seconds.
 const LONGEST_WAIT: Duration = Duration::from_secs(10);
 
-/// Fails if the system gives no answer when it is asked for random numbers. What it answers is judged where the numbers are used.
+/// Fails if the system gives no answer when it is asked for random numbers. What it answers is judged where the numbers
+/// are used.
 pub(crate) fn check_randomness() -> Result<()> {
     let (sender, receiver) = sync_channel(1);
     let asked = thread::Builder::new().spawn(move || {
@@ -81,16 +82,13 @@ pub(crate) fn check_randomness() -> Result<()> {
         let _ = sender.send(());
     });
     // Without another thread nobody could watch: then the wait has no end.
-    let silent =
-        asked.is_ok() && receiver.recv_timeout(LONGEST_WAIT) == Err(RecvTimeoutError::Timeout);
+    let silent = asked.is_ok() && receiver.recv_timeout(LONGEST_WAIT) == Err(RecvTimeoutError::Timeout);
     match silent {
         false => Ok(()),
         true => {
             let seconds = LONGEST_WAIT.as_secs();
-            let what =
-                format!("the operating system's random generator gave nothing for {seconds} s");
-            Err(Failure::new(Class::Unavailable, what)
-                .advice("try again when the machine has been up for a while"))
+            let what = format!("the operating system's random generator gave nothing for {seconds} s");
+            Err(Failure::new(Class::Unavailable, what).advice("try again when the machine has been up for a while"))
         }
     }
 }
@@ -137,9 +135,7 @@ mod tests {
             assert_eq!(patient().write_all(&[0; 5]).is_ok(), is_outlived);
         }
         let mut endless = Patient::new(Interrupted(u32::MAX, 0));
-        let error = endless
-            .read_to_end(&mut Vec::new())
-            .expect_err("it has no end");
+        let error = endless.read_to_end(&mut Vec::new()).expect_err("it has no end");
         assert!(error.to_string().contains("in a row"), "{error}");
     }
 }

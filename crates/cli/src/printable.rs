@@ -1,7 +1,7 @@
 //! Text from elsewhere, such as the name of a file, as one line of the program's output.
 
-/// The text without what would forge a line or command a terminal: control characters, line separators, and characters that are
-/// invisible or change the direction of writing are escaped.
+/// The text without what would forge a line or command a terminal: control characters, line separators, and characters
+/// that are invisible or change the direction of writing are escaped.
 pub(crate) fn printable(text: &str) -> String {
     let mut line = String::with_capacity(text.len());
     for character in text.chars() {

@@ -112,8 +112,7 @@ impl Follower {
         let steps = |cells: f64| (cells * STEPS_PER_CELL) as u64;
         let under_way = self.open_in_group as f64 * progress.group_share;
         self.bar.set_length(steps(progress.cells as f64));
-        self.bar
-            .set_position(steps(progress.cells_closed as f64 + under_way));
+        self.bar.set_position(steps(progress.cells_closed as f64 + under_way));
     }
 }
 
@@ -207,7 +206,8 @@ impl Follower {
         )
     }
 
-    /// Why a cell failed: in full when it is said first, but for what a worker said at length. The report has all of it.
+    /// Why a cell failed: in full when it is said first, but for what a worker said at length. The report has all of
+    /// it.
     fn failure(&mut self, reason: &str, cell: usize) -> String {
         const MOST_CHARS: usize = 300;
         if let Some(first) = self.reasons.get(reason) {
@@ -283,14 +283,9 @@ impl Counter {
     }
 }
 
-/// Does work on `count` items called `noun`, which counts those that are done, while another thread shows how many they are. Where
-/// the system gives no thread, nothing is shown.
-pub(crate) fn follow<T>(
-    log: Log,
-    noun: &'static str,
-    count: u64,
-    work: impl FnOnce(&AtomicU64) -> T,
-) -> T {
+/// Does work on `count` items called `noun`, which counts those that are done, while another thread shows how many they
+/// are. Where the system gives no thread, nothing is shown.
+pub(crate) fn follow<T>(log: Log, noun: &'static str, count: u64, work: impl FnOnce(&AtomicU64) -> T) -> T {
     let done = &AtomicU64::new(0);
     thread::scope(|scope| {
         let (working, ended) = sync_channel::<()>(0);
@@ -321,9 +316,6 @@ mod tests {
         assert!(said.ends_with("… (the report has all of it)"));
         assert_eq!(follower.failure("no memory", 2), "FAILED: no memory");
         assert_eq!(follower.failure(&long, 3), "FAILED for the reason of [1]");
-        assert_eq!(
-            follower.failure("no memory", 4),
-            "FAILED for the reason of [2]"
-        );
+        assert_eq!(follower.failure("no memory", 4), "FAILED for the reason of [2]");
     }
 }

@@ -1,5 +1,5 @@
-//! SIGINT and SIGTERM: the first asks the command to save and stop, the second ends the program at once. SIGXFSZ: writing
-//! fails, and the program continues.
+//! SIGINT and SIGTERM: the first asks the command to save and stop, the second ends the program at once. SIGXFSZ:
+//! writing fails, and the program continues.
 
 use std::{
     io,
@@ -16,21 +16,21 @@ use signal_hook::{
 
 use crate::exit::{Class, Failure, Result};
 
-/// Has a write beyond the limit on the size of files fail, as a full disk does, in place of ending the program in the middle of
-/// a file.
+/// Has a write beyond the limit on the size of files fail, as a full disk does, in place of ending the program in the
+/// middle of a file.
 pub(crate) fn outlive_file_limit() {
     // Where nothing can be registered, the program ends as it would have.
     let _ = flag::register(SIGXFSZ, Arc::default());
 }
 
-/// Without memory, Rust's standard library prints how much was asked for and aborts: that ends the program with the exit code of
-/// what is not available, and not by a signal. An abort after a panic remains a defect.
+/// Without memory, Rust's standard library prints how much was asked for and aborts: that ends the program with the
+/// exit code of what is not available, and not by a signal. An abort after a panic remains a defect.
 pub(crate) fn end_without_memory(panicked: &Arc<AtomicBool>) {
     let always = Arc::new(AtomicBool::new(true));
     let code = |class: Class| i32::from(class.code());
-    // Actions run in the order of their registration. Where nothing can be registered, the program ends as it would have.
-    let _ =
-        flag::register_conditional_shutdown(SIGABRT, code(Class::Internal), Arc::clone(panicked));
+    // Actions run in the order of their registration. Where nothing can be registered, the program ends as it would
+    // have.
+    let _ = flag::register_conditional_shutdown(SIGABRT, code(Class::Internal), Arc::clone(panicked));
     let _ = flag::register_conditional_shutdown(SIGABRT, code(Class::Unavailable), always);
 }
 
@@ -49,9 +49,8 @@ impl Stop {
             number: Arc::default(),
         };
         for signal in [SIGINT, SIGTERM] {
-            stop.register(signal).map_err(|error| {
-                Failure::new(Class::Internal, "cannot listen to signals").because(error)
-            })?;
+            stop.register(signal)
+                .map_err(|error| Failure::new(Class::Internal, "cannot listen to signals").because(error))?;
         }
         Ok(stop)
     }

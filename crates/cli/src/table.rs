@@ -46,12 +46,7 @@ impl<'a, R> Table<'a, R> {
     }
 
     /// A cell stays on its line, whatever name is in it.
-    fn column(
-        mut self,
-        name: &'static str,
-        alignment: CellAlignment,
-        mut cell: impl FnMut(&R) -> String,
-    ) -> Self {
+    fn column(mut self, name: &'static str, alignment: CellAlignment, mut cell: impl FnMut(&R) -> String) -> Self {
         self.header.push((name, alignment));
         for (line, row) in self.lines.iter_mut().zip(self.rows) {
             line.push(printable(&cell(row)));
@@ -59,8 +54,8 @@ impl<'a, R> Table<'a, R> {
         self
     }
 
-    /// The lines, each with its end. Columns are as wide as their widest cell, two spaces apart; on a terminal that is narrower, cells of
-    /// words are broken between words, and if that does not help, each row becomes a paragraph.
+    /// The lines, each with its end. Columns are as wide as their widest cell, two spaces apart; on a terminal that is
+    /// narrower, cells of words are broken between words, and if that does not help, each row becomes a paragraph.
     pub(crate) fn render(self) -> String {
         self.render_for(terminal::width(io::stdout()), terminal::has_colours())
     }
@@ -86,10 +81,7 @@ impl<'a, R> Table<'a, R> {
         let start = grid[..start].chars().count();
         let mut words = words.iter().peekable();
         let coloured_line = |line: &str| {
-            let place = line
-                .char_indices()
-                .nth(start)
-                .map_or(line.len(), |(place, _)| place);
+            let place = line.char_indices().nth(start).map_or(line.len(), |(place, _)| place);
             let (before, rest) = line.split_at(place);
             match words.next_if(|word| !word.is_empty() && rest.starts_with(word.as_str())) {
                 Some(word) => format!("{before}{}{}\n", coloured(word), &rest[word.len()..]),
@@ -107,22 +99,16 @@ impl<'a, R> Table<'a, R> {
             let cells = self.lines.iter().map(move |line| line[column].as_str());
             cells.chain([self.header[column].0])
         };
-        let longest = |texts: &mut dyn Iterator<Item = &str>| {
-            texts.map(|text| text.chars().count()).max().unwrap_or(0)
-        };
+        let longest = |texts: &mut dyn Iterator<Item = &str>| texts.map(|text| text.chars().count()).max().unwrap_or(0);
         let columns = 0..self.header.len();
-        let mut widths: Vec<usize> = columns
-            .clone()
-            .map(|column| longest(&mut cells(column)))
-            .collect();
+        let mut widths: Vec<usize> = columns.clone().map(|column| longest(&mut cells(column))).collect();
         let least: Vec<usize> = columns
             .map(|column| match self.header[column].1 {
                 CellAlignment::Left => longest(&mut cells(column).flat_map(|cell| cell.split(' '))),
                 _ => widths[column],
             })
             .collect();
-        let all =
-            |widths: &[usize]| widths.iter().sum::<usize>() + 2 * widths.len().saturating_sub(1);
+        let all = |widths: &[usize]| widths.iter().sum::<usize>() + 2 * widths.len().saturating_sub(1);
         if all(&widths) <= width {
             return true;
         }
@@ -148,11 +134,7 @@ impl<'a, R> Table<'a, R> {
     /// A paragraph for each row: its first cell, and below it the others with their names.
     fn paragraphs(&self, width: usize, has_colours: bool) -> String {
         let mut text = String::new();
-        let names = self
-            .header
-            .iter()
-            .skip(1)
-            .map(|(name, _)| name.chars().count());
+        let names = self.header.iter().skip(1).map(|(name, _)| name.chars().count());
         let pad = names.max().unwrap_or(0);
         for line in &self.lines {
             let mut cells = line.iter().zip(&self.header).enumerate();
@@ -182,9 +164,7 @@ impl<'a, R> Table<'a, R> {
         for (column, (_, alignment)) in grid.column_iter_mut().zip(&self.header) {
             column.set_padding((0, 2)).set_cell_alignment(*alignment);
         }
-        grid.lines()
-            .map(|line| format!("{}\n", line.trim_end()))
-            .collect()
+        grid.lines().map(|line| format!("{}\n", line.trim_end())).collect()
     }
 }
 
@@ -198,21 +178,13 @@ mod tests {
         let table = Table::of(&rows)
             .left("engine", |row| row.0.to_owned())
             .right("ops/s", |row| row.1.to_owned());
-        assert_eq!(
-            table.render(),
-            "engine     ops/s\nown       12,345\ntextbook       7\n"
-        );
+        assert_eq!(table.render(), "engine     ops/s\nown       12,345\ntextbook       7\n");
     }
 
     #[test]
     fn a_narrow_terminal_gets_broken_cells_or_paragraphs() {
         let rows = [
-            (
-                "own",
-                "12,345",
-                "it is the one that all are compared with",
-                "good",
-            ),
+            ("own", "12,345", "it is the one that all are compared with", "good"),
             ("textbook", "7", "", "wrong"),
         ];
         let table = || {
@@ -225,14 +197,8 @@ mod tests {
         let wide = table().render_for(None, false);
         assert_eq!(table().render_for(Some(100), false), wide);
         let narrow = table().render_for(Some(40), false);
-        assert!(
-            narrow.lines().all(|line| line.chars().count() <= 40),
-            "{narrow}"
-        );
-        assert!(
-            narrow.contains("compared") && narrow.lines().count() > 3,
-            "{narrow}"
-        );
+        assert!(narrow.lines().all(|line| line.chars().count() <= 40), "{narrow}");
+        assert!(narrow.contains("compared") && narrow.lines().count() > 3, "{narrow}");
         assert_eq!(
             table().render_for(Some(24), false),
             "own\n  verdict  good\n  ops/s    12,345\n  remark   it is the one\n           that all are\n           compared with\n\
@@ -242,10 +208,7 @@ mod tests {
         for width in [None, Some(40), Some(24)] {
             let coloured = table().render_for(width, true);
             let (good, wrong) = ("\u{1b}[32mgood\u{1b}[0m", "\u{1b}[31mwrong\u{1b}[0m");
-            assert!(
-                coloured.contains(good) && coloured.contains(wrong),
-                "{coloured:?}"
-            );
+            assert!(coloured.contains(good) && coloured.contains(wrong), "{coloured:?}");
             let plain = coloured.replace(good, "good").replace(wrong, "wrong");
             assert_eq!(plain, table().render_for(width, false));
         }

@@ -20,7 +20,8 @@ pub(crate) fn width(stream: impl AsFd) -> Option<usize> {
     Some(usize::from(columns).max(LEAST_WIDTH))
 }
 
-/// Whether verdicts on standard output are coloured: on a terminal that can, unless NO_COLOR says otherwise (no-color.org).
+/// Whether verdicts on standard output are coloured: on a terminal that can, unless NO_COLOR says otherwise
+/// (no-color.org).
 pub(crate) fn has_colours() -> bool {
     let is_set = |name: &str| env::var_os(name).is_some_and(|value| !value.is_empty());
     let is_dumb = env::var_os("TERM").is_none_or(|term| term.is_empty() || term == "dumb");
@@ -38,8 +39,8 @@ pub(crate) fn coloured(word: &str) -> Cow<'_, str> {
     Cow::Owned(format!("\u{1b}[{colour}m{word}\u{1b}[0m"))
 }
 
-/// A text whose lines have so many characters at most, broken between words; lines that continue one are indented. A word that is
-/// longer has a line of its own.
+/// A text whose lines have so many characters at most, broken between words; lines that continue one are indented. A
+/// word that is longer has a line of its own.
 pub(crate) fn wrapped(text: &str, width: usize) -> String {
     let mut wrapped = String::with_capacity(text.len());
     for line in text.split_inclusive('\n') {
@@ -77,10 +78,7 @@ pub(crate) fn broken(line: &str, width: usize, indent: &str) -> Vec<String> {
         current += word;
     }
     lines.push(current);
-    lines
-        .iter()
-        .map(|line| line.trim_end().to_owned())
-        .collect()
+    lines.iter().map(|line| line.trim_end().to_owned()).collect()
 }
 
 #[cfg(test)]
@@ -100,11 +98,7 @@ mod tests {
             "report:\n/a/path/that/is/longer/than/any/line/report.html"
         );
         for width in 1..60 {
-            let words = |text: &str| {
-                text.split_whitespace()
-                    .map(str::to_owned)
-                    .collect::<Vec<_>>()
-            };
+            let words = |text: &str| text.split_whitespace().map(str::to_owned).collect::<Vec<_>>();
             assert_eq!(words(&wrapped(text, width)), words(text));
             let fits = |line: &str| line.chars().count() <= width || words(line).len() == 1;
             assert!(wrapped(text, width).lines().all(fits), "{width}");

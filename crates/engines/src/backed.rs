@@ -1,5 +1,5 @@
-//! Jobs over a [`Backend`](rsalab_rsa::Backend), through the functions that this project's tools use: what the engines `own`
-//! and `gpu` share.
+//! Jobs over a [`Backend`](rsalab_rsa::Backend), through the functions that this project's tools use: what the engines
+//! `own` and `gpu` share.
 //!
 //! | question | file |
 //! |---|---|

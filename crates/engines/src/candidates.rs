@@ -1,15 +1,15 @@
 //! The average case of a search for primes, as a sequence of candidates.
 //!
-//! How long a prime takes to find is chance: how many candidates come before it, and how many of those a small factor gives
-//! away. A sequence made so that both are as they are in the mean takes the chance out: whoever tests it does the work that
-//! a search by independent random candidates does in the long run. The idea is C2SP/CCTV's `keygen` benchmark and
-//! Filippo Valsorda's article on it ("RSA key generation benchmarks"); the sequences are ours:
+//! How long a prime takes to find is chance: how many candidates come before it, and how many of those a small factor
+//! gives away. A sequence made so that both are as they are in the mean takes the chance out: whoever tests it does the
+//! work that a search by independent random candidates does in the long run. The idea is C2SP/CCTV's `keygen` benchmark
+//! and Filippo Valsorda's article on it ("RSA key generation benchmarks"); the sequences are ours:
 //!
-//! 1. A random odd number of `b` bits is prime with probability `2 / (b·ln 2)`. A sequence for one prime has the reciprocal
-//!    of that in candidates, of which only the last is prime. An item is two sequences, one after the other.
-//! 2. The smallest odd prime factor of a random odd number is above `f` with probability `∏ (1 − 1/r)` over the odd primes
-//!    `r ≤ f`. The composites of a sequence get smallest factors at evenly spaced quantiles of that distribution, so that
-//!    for every bound of trial division as many survive as do in the mean, to within one.
+//! 1. A random odd number of `b` bits is prime with probability `2 / (b·ln 2)`. A sequence for one prime has the
+//!    reciprocal of that in candidates, of which only the last is prime. An item is two sequences, one after the other.
+//! 2. The smallest odd prime factor of a random odd number is above `f` with probability `∏ (1 − 1/r)` over the odd
+//!    primes `r ≤ f`. The composites of a sequence get smallest factors at evenly spaced quantiles of that
+//!    distribution, so that for every bound of trial division as many survive as do in the mean, to within one.
 //! 3. Those whose quantile lies above [`LARGEST_FACTOR`] are multiples of a prime of 64 bits and have no smaller factor
 //!    up to that bound: no trial division finds them, and they are composite for certain.
 //! 4. The composites are shuffled.
@@ -105,8 +105,8 @@ fn composites(candidates: usize, bits: u64, length: usize, rng: &mut impl Rng) -
     numbers
 }
 
-/// The odd prime `f` at which the share of odd numbers with a smallest factor up to `f` reaches `share`; none if that is
-/// above [`LARGEST_FACTOR`].
+/// The odd prime `f` at which the share of odd numbers with a smallest factor up to `f` reaches `share`; none if that
+/// is above [`LARGEST_FACTOR`].
 fn smallest_factor(share: f64) -> Option<u32> {
     let mut without = 1.0;
     ODD_PRIMES.iter().copied().find(|&prime| {
@@ -210,12 +210,7 @@ mod tests {
             }
         }
         // Shuffled: the multiples of 3 are not together.
-        let of_three = |numbers: &[BigUint]| {
-            numbers
-                .iter()
-                .filter(|number| divisor(number) == Some(3))
-                .count()
-        };
+        let of_three = |numbers: &[BigUint]| numbers.iter().filter(|number| divisor(number) == Some(3)).count();
         assert!((15..45).contains(&of_three(&numbers[..88])));
     }
 

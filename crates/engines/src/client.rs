@@ -44,12 +44,7 @@ pub trait Session: Send {
     /// Makes a job ready: key, contexts, threads. A job prepared before is released.
     ///
     /// `inputs` is laid out as [`Op::layout`](crate::Op::layout) says; every thread works on the same inputs.
-    fn prepare(
-        &mut self,
-        job: &Job,
-        keys: &[StudyKey],
-        inputs: &[u8],
-    ) -> Result<Readiness, SessionError>;
+    fn prepare(&mut self, job: &Job, keys: &[StudyKey], inputs: &[u8]) -> Result<Readiness, SessionError>;
 
     /// One output for each input of the prepared job; for operations without input, one batch of outputs.
     fn outputs(&mut self) -> Result<Vec<u8>, SessionError>;
@@ -60,8 +55,8 @@ pub trait Session: Send {
     /// Forgets the prepared job.
     fn release(&mut self) -> Result<(), SessionError>;
 
-    /// What kept the engine from running during the last request, as far as it could be seen from here: its CPU time is in
-    /// the report of a block.
+    /// What kept the engine from running during the last request, as far as it could be seen from here: its CPU time is
+    /// in the report of a block.
     fn interruption(&self) -> Option<Interruption> {
         None
     }
@@ -115,11 +110,7 @@ impl Worker {
     }
 
     /// Starts a worker that is killed, whatever it is doing, soon after `stop` is set; [`SessionError::Stopped`] then.
-    pub fn spawn_until(
-        location: &Location,
-        limits: Limits,
-        stop: Arc<AtomicBool>,
-    ) -> Result<Self, SessionError> {
+    pub fn spawn_until(location: &Location, limits: Limits, stop: Arc<AtomicBool>) -> Result<Self, SessionError> {
         let mut connection = Connection::spawn(location)?;
         connection.stop = Some(stop);
         Worker::greet(&location.engine, connection, limits)
@@ -144,8 +135,7 @@ impl Worker {
                 });
             })
             .map_err(start)?;
-        let connection =
-            Connection::new(None, request_writer, answer_reader, io::empty()).map_err(start)?;
+        let connection = Connection::new(None, request_writer, answer_reader, io::empty()).map_err(start)?;
         Worker::greet(&name, connection, limits)
     }
 
@@ -170,9 +160,7 @@ impl Worker {
         match worker.ask(&hello, limits.reply)? {
             Answer::Hello { protocol, .. } if protocol != VERSION => Err(worker.give_up(
                 &hello,
-                format!(
-                    "it speaks version {protocol}, and version {VERSION} is needed: build it again"
-                ),
+                format!("it speaks version {protocol}, and version {VERSION} is needed: build it again"),
             )),
             Answer::Hello { engine: info, .. } if info.name != engine => {
                 Err(worker.give_up(&hello, format!("it is the engine '{}'", info.name)))
@@ -301,12 +289,7 @@ impl Session for Worker {
         }
     }
 
-    fn prepare(
-        &mut self,
-        job: &Job,
-        keys: &[StudyKey],
-        inputs: &[u8],
-    ) -> Result<Readiness, SessionError> {
+    fn prepare(&mut self, job: &Job, keys: &[StudyKey], inputs: &[u8]) -> Result<Readiness, SessionError> {
         let request = Request::Prepare {
             job: job.clone(),
             keys: keys.to_vec(),

@@ -1,8 +1,8 @@
 //! One suite that every engine passes: the same inputs, the same edges, the same refusals.
 //!
-//! It talks to a [`Session`](crate::client::Session), so that it is the worker that is tried, with its protocol and its threads, and not only the
-//! arithmetic behind it. Outputs are verified without any engine ([`verify`](crate::verify())). An operation that the engine
-//! does not offer is skipped, with the reason it gives.
+//! It talks to a [`Session`](crate::client::Session), so that it is the worker that is tried, with its protocol and its
+//! threads, and not only the arithmetic behind it. Outputs are verified without any engine
+//! ([`verify`](crate::verify())). An operation that the engine does not offer is skipped, with the reason it gives.
 //!
 //! | question | file |
 //! |---|---|

@@ -53,13 +53,14 @@ pub trait Prepared: Send + Sync {
 pub trait Runner {
     /// Does the operation on every item of a batch, laid out as [`Op::layout`](crate::op::Op::layout) says.
     ///
-    /// Both buffers hold whole items, any number of them whatever the job's batch; operations without input take an empty
-    /// one. Returns what was counted on the way. A runner refuses wrong lengths and blocks that are not smaller than the
-    /// modulus: see [`check_items`] and [`check_blocks`].
+    /// Both buffers hold whole items, any number of them whatever the job's batch; operations without input take an
+    /// empty one. Returns what was counted on the way. A runner refuses wrong lengths and blocks that are not smaller
+    /// than the modulus: see [`check_items`] and [`check_blocks`].
     fn run(&mut self, inputs: &[u8], outputs: &mut [u8]) -> Result<RunStats, EngineError>;
 
-    /// Is shown all the inputs that the job will ever hand over, batch after batch, before anything is timed. For a variant whose ledger says
-    /// that inputs lie where the engine works when the clock starts; the others have nothing to do.
+    /// Is shown all the inputs that the job will ever hand over, batch after batch, before anything is timed. For a
+    /// variant whose ledger says that inputs lie where the engine works when the clock starts; the others have nothing
+    /// to do.
     ///
     /// # Errors
     /// Those of [`run`](Self::run).
@@ -67,8 +68,8 @@ pub trait Runner {
         Ok(())
     }
 
-    /// Hands out what the last run on the batch of this number has left where the engine works, after the time was taken. The others have
-    /// handed it out already.
+    /// Hands out what the last run on the batch of this number has left where the engine works, after the time was
+    /// taken. The others have handed it out already.
     ///
     /// # Errors
     /// Those of [`run`](Self::run).
@@ -80,12 +81,7 @@ pub trait Runner {
     ///
     /// # Errors
     /// Those of [`run`](Self::run).
-    fn run_kept(
-        &mut self,
-        _batch: usize,
-        inputs: &[u8],
-        outputs: &mut [u8],
-    ) -> Result<RunStats, EngineError> {
+    fn run_kept(&mut self, _batch: usize, inputs: &[u8], outputs: &mut [u8]) -> Result<RunStats, EngineError> {
         self.run(inputs, outputs)
     }
 }
@@ -181,11 +177,7 @@ pub fn check_items(layout: Layout, inputs: &[u8], outputs: &[u8]) -> Result<usiz
         ("the input buffer", items * layout.input, inputs.len()),
     ] {
         if expected != got {
-            return Err(EngineError::Length {
-                what,
-                expected,
-                got,
-            });
+            return Err(EngineError::Length { what, expected, got });
         }
     }
     Ok(items)
@@ -196,8 +188,8 @@ pub fn check_items(layout: Layout, inputs: &[u8], outputs: &[u8]) -> Result<usiz
 /// Variable time in the inputs: both ciphertexts and the harness's plaintexts are public.
 ///
 /// # Errors
-/// [`EngineError::Length`] if the buffers do not hold equally many whole blocks; [`EngineError::InputOutOfRange`] for the
-/// first block that is not smaller than the modulus.
+/// [`EngineError::Length`] if the buffers do not hold equally many whole blocks; [`EngineError::InputOutOfRange`] for
+/// the first block that is not smaller than the modulus.
 pub fn check_blocks(inputs: &[u8], outputs: &[u8], modulus: &[u8]) -> Result<usize, EngineError> {
     let layout = Layout {
         input: modulus.len(),
@@ -205,10 +197,7 @@ pub fn check_blocks(inputs: &[u8], outputs: &[u8], modulus: &[u8]) -> Result<usi
     };
     let blocks = check_items(layout, inputs, outputs)?;
     // Big-endian strings of one length compare as the integers do.
-    match inputs
-        .chunks_exact(modulus.len())
-        .position(|block| block >= modulus)
-    {
+    match inputs.chunks_exact(modulus.len()).position(|block| block >= modulus) {
         Some(index) => Err(EngineError::InputOutOfRange { index }),
         None => Ok(blocks),
     }
@@ -221,8 +210,7 @@ mod tests {
     #[test]
     fn blocks_must_be_whole_equally_many_and_smaller_than_the_modulus() {
         let modulus = [0x80, 0x01];
-        let check =
-            |inputs: &[u8], outputs: usize| check_blocks(inputs, &vec![0; outputs], &modulus);
+        let check = |inputs: &[u8], outputs: usize| check_blocks(inputs, &vec![0; outputs], &modulus);
         assert_eq!(check(&[], 0), Ok(0));
         assert_eq!(check(&[0, 0, 0x80, 0], 4), Ok(2));
         let out_of_range = |index| Err(EngineError::InputOutOfRange { index });
@@ -230,19 +218,13 @@ mod tests {
         assert_eq!(check(&[0xFF, 0xFF, 0, 0], 4), out_of_range(0));
         for (inputs, outputs) in [(3, 2), (2, 4), (4, 2), (2, 3), (2, 0), (0, 2)] {
             let refused = check(&vec![0; inputs], outputs);
-            assert!(
-                matches!(refused, Err(EngineError::Length { .. })),
-                "{inputs} {outputs}"
-            );
+            assert!(matches!(refused, Err(EngineError::Length { .. })), "{inputs} {outputs}");
         }
     }
 
     #[test]
     fn operations_without_input_take_an_empty_buffer() {
-        let layout = Layout {
-            input: 0,
-            output: 3,
-        };
+        let layout = Layout { input: 0, output: 3 };
         assert_eq!(check_items(layout, &[], &[0; 9]), Ok(3));
         assert!(check_items(layout, &[1], &[0; 9]).is_err());
         assert!(check_items(layout, &[], &[0; 8]).is_err());

@@ -111,11 +111,7 @@ mod tests {
         for exponent in [0, 1, 2, 65_536, u64::MAX - 1] {
             assert!(!Exponent::Fixed(exponent).is_possible(), "{exponent}");
         }
-        for exponent in [
-            Exponent::Fixed(3),
-            Exponent::Fixed(u64::MAX),
-            Exponent::Random,
-        ] {
+        for exponent in [Exponent::Fixed(3), Exponent::Fixed(u64::MAX), Exponent::Random] {
             assert!(exponent.is_possible(), "{exponent}");
         }
     }

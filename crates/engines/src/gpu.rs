@@ -9,8 +9,8 @@
 //! | `resident` | inputs lie on the device when the clock starts, and results stay there when it stops; raw private blocks alone |
 //! | `opencl0`, `cuda0`, … | tuned, on one of several devices |
 //!
-//! Without a device it supports nothing, and says why. The device is the engine's own affair: a call hands it a whole batch, and is charged for
-//! the way there and back.
+//! Without a device it supports nothing, and says why. The device is the engine's own affair: a call hands it a whole
+//! batch, and is charged for the way there and back.
 
 use std::{
     collections::BTreeMap,
@@ -85,12 +85,11 @@ impl OnDevice {
         }
     }
 
-    /// With a device that is open already, in the place of the first that there is: for whoever wants to see what becomes of one that fails.
+    /// With a device that is open already, in the place of the first that there is: for whoever wants to see what
+    /// becomes of one that fails.
     pub fn over(device: Arc<dyn Gpu>) -> Self {
         let engine = OnDevice::new();
-        engine
-            .opened()
-            .insert(Choice::First.to_string(), Ok(device));
+        engine.opened().insert(Choice::First.to_string(), Ok(device));
         engine
     }
 
@@ -106,14 +105,9 @@ impl OnDevice {
     fn device(&self, choice: Choice) -> Opened {
         let open = || {
             let device = self.survey().open(choice, Launch::Tuned);
-            device
-                .map(Arc::from)
-                .map_err(|failure| Reason(failure.to_string()))
+            device.map(Arc::from).map_err(|failure| Reason(failure.to_string()))
         };
-        self.opened()
-            .entry(choice.to_string())
-            .or_insert_with(open)
-            .clone()
+        self.opened().entry(choice.to_string()).or_insert_with(open).clone()
     }
 
     fn backend(&self, variant: Variant) -> Result<Box<dyn Backend>, Reason> {
@@ -175,8 +169,7 @@ impl Engine for OnDevice {
         let origin = match devices.first() {
             Some((_, device)) => device.to_string(),
             None => {
-                let reasons: Vec<&str> =
-                    survey.absent.iter().map(|(_, why)| why.as_str()).collect();
+                let reasons: Vec<&str> = survey.absent.iter().map(|(_, why)| why.as_str()).collect();
                 format!("{NO_DEVICE}{}", reasons.join(", and "))
             }
         };
@@ -206,8 +199,7 @@ impl Engine for OnDevice {
             "the kernels of a device are blinded and checked, and have no bare variant"
         );
         ensure!(
-            !matches!(variant, Variant::Plain | Variant::Article)
-                || matches!(op, Op::Private | Op::Public),
+            !matches!(variant, Variant::Plain | Variant::Article) || matches!(op, Op::Private | Op::Public),
             "'{}' is raising a block to the whole exponent, which '{op}' is not",
             job.variant.as_deref().unwrap_or_default()
         );
@@ -260,10 +252,7 @@ impl Engine for OnDevice {
                     "{} Miller–Rabin, random bases",
                     miller_rabin_rounds(job.bits / 2)
                 )),
-                sieve: Some(
-                    "random starts, sieved on the CPU in constant time, and a test to base 2"
-                        .to_owned(),
-                ),
+                sieve: Some("random starts, sieved on the CPU in constant time, and a test to base 2".to_owned()),
                 constant_time: Some(true),
                 ..ledger
             },
@@ -281,9 +270,7 @@ impl Engine for OnDevice {
                 Box::new(Watched { prepared, split })
             }
             (Variant::Resident, _) => {
-                let key = self
-                    .gpu(variant)?
-                    .prepare_resident(&private_key(job, keys)?);
+                let key = self.gpu(variant)?.prepare_resident(&private_key(job, keys)?);
                 Box::new(ResidentBlocks::new(key.map_err(refused)?, job))
             }
             (Variant::Plain | Variant::Article, Op::Private) => {
@@ -309,7 +296,8 @@ fn keyed(backend: &dyn Backend, job: &Job, keys: &[StudyKey]) -> Result<Keyed, E
     Keyed::new(key.map_err(refused)?, job)
 }
 
-/// Work shared with the CPU, which goes on alone where the device is lost: what is measured then is no figure of both, and fails.
+/// Work shared with the CPU, which goes on alone where the device is lost: what is measured then is no figure of both,
+/// and fails.
 struct Watched {
     prepared: Keyed,
     split: SplitBackend,
@@ -367,10 +355,7 @@ mod tests {
     /// An engine whose drivers have found nothing.
     fn without_device() -> OnDevice {
         let engine = OnDevice::new();
-        let nothing = Survey::of_nothing(vec![
-            (Driver::Cuda, "A".to_owned()),
-            (Driver::OpenCl, "B".to_owned()),
-        ]);
+        let nothing = Survey::of_nothing(vec![(Driver::Cuda, "A".to_owned()), (Driver::OpenCl, "B".to_owned())]);
         assert!(engine.survey.set(nothing).is_ok());
         engine
     }
@@ -390,9 +375,7 @@ mod tests {
             let refused = engine.supports(&job(op, variant)).unwrap_err();
             assert_eq!(refused.0, "no device, because A, and B", "{op}");
         }
-        let refused = engine
-            .supports(&job(Op::Private, Some("cuda1")))
-            .unwrap_err();
+        let refused = engine.supports(&job(Op::Private, Some("cuda1"))).unwrap_err();
         assert_eq!(refused.0, "no device, because A");
     }
 
@@ -402,10 +385,7 @@ mod tests {
         let refused = |job: Job| engine.supports(&job).unwrap_err().0;
         assert!(refused(job(Op::Totient, None)).contains("'totient'"));
         assert!(refused(job(Op::Sign, Some("plain"))).contains("'sign'"));
-        assert!(
-            refused(job(Op::Private, Some("fast")))
-                .contains("tuned, article, plain, hybrid, resident")
-        );
+        assert!(refused(job(Op::Private, Some("fast"))).contains("tuned, article, plain, hybrid, resident"));
         let bare = Job {
             bare: true,
             ..job(Op::Private, None)

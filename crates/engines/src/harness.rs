@@ -38,16 +38,12 @@ pub(crate) fn with_driver<T>(
     inputs: &[u8],
     body: impl FnOnce(&mut dyn Driver) -> T,
 ) -> Result<T, Fault> {
-    let ledger =
-        supports(engine, job).map_err(|reason| Fault::new(FaultKind::Unsupported, reason.0))?;
+    let ledger = supports(engine, job).map_err(|reason| Fault::new(FaultKind::Unsupported, reason.0))?;
     check_inputs(job, inputs)?;
     if let Some(key) = keys.iter().find(|key| key.bits != job.bits) {
         return Err(Fault::new(
             FaultKind::Key,
-            format!(
-                "a key of {} bits came with a job of {} bits",
-                key.bits, job.bits
-            ),
+            format!("a key of {} bits came with a job of {} bits", key.bits, job.bits),
         ));
     }
     let prepared = engine.prepare(&job.engine_job(), keys)?;

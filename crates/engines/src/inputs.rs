@@ -16,16 +16,10 @@ use crate::{
 ///
 /// The same seed, stream, job and key give the same inputs. Blocks are uniformly random below the modulus, and so
 /// different from each other; texts are random printable characters. The steps of key set-up get the key's own primes
-/// first, and then pairs of odd numbers of their size: to the arithmetic they are as good as primes, and no two items are
-/// the same, so that no engine is timed at branches it has learnt. Signatures to be verified are right, but for every
-/// eighth, of which one bit was changed. Operations without input get none.
-pub fn inputs(
-    job: &Job,
-    key: &StudyKey,
-    seed: &InsecureStudySeed,
-    stream: u64,
-    items: usize,
-) -> Vec<u8> {
+/// first, and then pairs of odd numbers of their size: to the arithmetic they are as good as primes, and no two items
+/// are the same, so that no engine is timed at branches it has learnt. Signatures to be verified are right, but for
+/// every eighth, of which one bit was changed. Operations without input get none.
+pub fn inputs(job: &Job, key: &StudyKey, seed: &InsecureStudySeed, stream: u64, items: usize) -> Vec<u8> {
     let mut rng = seed.stream(stream);
     match job.op {
         Op::Private | Op::Public => (0..items).flat_map(|_| block(job, key, &mut rng)).collect(),
@@ -38,9 +32,7 @@ pub fn inputs(
         Op::TextEncrypt | Op::TextDecrypt => of_text(job, key, &text(job.symbols, &mut rng)),
         Op::Sign => (0..items).flat_map(|_| digest(&mut rng)).collect(),
         Op::Verify => signed(key, &mut rng, items),
-        Op::PrimeSearch => (0..items)
-            .flat_map(|_| average_case(key, &mut rng))
-            .collect(),
+        Op::PrimeSearch => (0..items).flat_map(|_| average_case(key, &mut rng)).collect(),
     }
 }
 
@@ -208,16 +200,8 @@ mod tests {
         let made = inputs(&job(Op::Totient, 0), &key, &seed, 0, 20);
         assert_eq!(made[..64], [&key.p[..], &key.q].concat());
         let mut numbers: Vec<BigUint> = made.chunks(32).map(BigUint::from_bytes_be).collect();
-        assert!(
-            numbers
-                .iter()
-                .all(|number| number.bits() == 256 && number.bit(0))
-        );
-        assert!(
-            numbers
-                .chunks(2)
-                .all(|pair| (&pair[0] * &pair[1]).bits() == 512)
-        );
+        assert!(numbers.iter().all(|number| number.bits() == 256 && number.bit(0)));
+        assert!(numbers.chunks(2).all(|pair| (&pair[0] * &pair[1]).bits() == 512));
         numbers.sort();
         numbers.dedup();
         assert_eq!(numbers.len(), 40);
@@ -246,9 +230,7 @@ mod tests {
                 ..job(op, 0)
             };
             let messages = inputs(&of(Op::Public), &key, &seed, 0, 5);
-            let lengths = messages
-                .chunks(64)
-                .map(|m| BigUint::from_bytes_be(m).bits());
+            let lengths = messages.chunks(64).map(|m| BigUint::from_bytes_be(m).bits());
             assert_eq!(lengths.collect::<Vec<_>>(), [101; 5]);
             let ciphertexts = inputs(&of(Op::Private), &key, &seed, 0, 5);
             crate::verify(&of(Op::Public), &key, &messages, &ciphertexts).unwrap();
@@ -261,9 +243,6 @@ mod tests {
         let seed = InsecureStudySeed::new([5; 32]);
         let text = text(10_000, &mut seed.stream(0));
         assert_eq!(text.len(), 10_000);
-        assert!(
-            text.iter()
-                .all(|byte| byte.is_ascii_graphic() || *byte == b' ')
-        );
+        assert!(text.iter().all(|byte| byte.is_ascii_graphic() || *byte == b' '));
     }
 }

@@ -27,7 +27,8 @@ pub const MAX_BATCH: usize = 1 << 16;
 pub enum Mode {
     /// How long does one call take: a sample is one call on one thread.
     Latency,
-    /// How long does one call take while all threads are at work: a sample is one call, timed by the thread that makes it.
+    /// How long does one call take while all threads are at work: a sample is one call, timed by the thread that makes
+    /// it.
     Concurrent,
     /// How many operations are done in a time: a sample is all threads working through their share of the inputs.
     Throughput,
@@ -66,8 +67,8 @@ pub struct Job {
     pub bare: bool,
     /// The public exponent.
     pub exponent: Exponent,
-    /// Raw blocks: bits of the message that is raised to the public exponent, or whose power is raised to the private one.
-    /// None: blocks are any numbers below the modulus.
+    /// Raw blocks: bits of the message that is raised to the public exponent, or whose power is raised to the private
+    /// one. None: blocks are any numbers below the modulus.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub message_bits: Option<usize>,
     /// Text operations: bytes of the whole text. Otherwise 0.
@@ -115,13 +116,9 @@ impl Job {
             Op::Keygen | Op::PrimePair => Some(0),
             Op::TextEncrypt => Some(self.symbols),
             Op::TextDecrypt => Some(self.text_blocks() * self.layout().input),
-            Op::Private
-            | Op::Public
-            | Op::Totient
-            | Op::PrivateExponent
-            | Op::Sign
-            | Op::Verify
-            | Op::PrimeSearch => None,
+            Op::Private | Op::Public | Op::Totient | Op::PrivateExponent | Op::Sign | Op::Verify | Op::PrimeSearch => {
+                None
+            }
         }
     }
 
@@ -186,10 +183,7 @@ impl Job {
         );
         if let Some(message) = self.message_bits {
             let largest = bits - 1;
-            ensure!(
-                matches!(op, Op::Private | Op::Public),
-                "'{op}' takes no message"
-            );
+            ensure!(matches!(op, Op::Private | Op::Public), "'{op}' takes no message");
             ensure!(
                 (1..=largest).contains(&message),
                 "messages of {message} bits; 1 to {largest} fit a modulus of {bits} bits"
@@ -282,11 +276,7 @@ mod tests {
     #[test]
     fn a_sensible_job_of_each_operation_passes() {
         for op in Op::ALL {
-            let job = if op.is_text() {
-                text(op, 0, 127)
-            } else {
-                job(op)
-            };
+            let job = if op.is_text() { text(op, 0, 127) } else { job(op) };
             assert_eq!(job.check(), Ok(()), "{op}");
         }
     }

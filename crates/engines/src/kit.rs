@@ -60,10 +60,7 @@ pub fn only_variant(job: &Job) -> Result<(), Reason> {
 
 /// The names of variants, as [`EngineInfo::variants`](crate::EngineInfo) takes them.
 pub fn names<T>(variants: &[(&str, T)]) -> Vec<String> {
-    variants
-        .iter()
-        .map(|(name, _)| (*name).to_owned())
-        .collect()
+    variants.iter().map(|(name, _)| (*name).to_owned()).collect()
 }
 
 /// Refuses a modulus with an odd number of bits, for an engine whose primes have one size.
@@ -79,8 +76,8 @@ pub fn even_bits(job: &Job) -> Result<(), Reason> {
     Ok(())
 }
 
-/// Refuses a modulus into which a digest with its padding does not fit: 11 bytes of padding, 19 that name the hash, and 32
-/// (RFC 8017, section 9.2, step 3).
+/// Refuses a modulus into which a digest with its padding does not fit: 11 bytes of padding, 19 that name the hash, and
+/// 32 (RFC 8017, section 9.2, step 3).
 ///
 /// # Errors
 /// The modulus is too short.

@@ -30,8 +30,8 @@ pub enum ClockOwner {
 
 /// What was and was not done for the time that was measured. `None` means that the question does not arise.
 ///
-/// On the wire every entry may be `null` or left out. Then nothing was prepared, an item is worked on alone, and threads
-/// and clock are the engine's own: whoever does not say so was not timed by the harness.
+/// On the wire every entry may be `null` or left out. Then nothing was prepared, an item is worked on alone, and
+/// threads and clock are the engine's own: whoever does not say so was not timed by the harness.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Ledger {
     /// The private operation used the Chinese remainder theorem.
@@ -85,8 +85,8 @@ fn or_one_lane<'de, D: Deserializer<'de>>(deserializer: D) -> Result<usize, D::E
 const SIGNATURE_PADDING: &str = "PKCS#1 v1.5 with SHA-256, of a digest";
 
 impl Ledger {
-    /// What holds for every library that the harness calls: its threads, its clock, one item at a time, and no claim. An
-    /// engine states the entries that are otherwise. `setup` is what was prepared beforehand, in words.
+    /// What holds for every library that the harness calls: its threads, its clock, one item at a time, and no claim.
+    /// An engine states the entries that are otherwise. `setup` is what was prepared beforehand, in words.
     pub fn native(setup: impl Into<String>) -> Self {
         Ledger {
             crt: None,

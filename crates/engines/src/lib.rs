@@ -41,9 +41,7 @@ mod verify;
 pub mod worker;
 
 pub use client::{Limits, Session, SessionError, Worker};
-pub use engine::{
-    Engine, EngineError, EngineInfo, Prepared, RunStats, Runner, check_blocks, check_items,
-};
+pub use engine::{Engine, EngineError, EngineInfo, Prepared, RunStats, Runner, check_blocks, check_items};
 pub use exponent::Exponent;
 pub use gpu::OnDevice;
 pub use inputs::{inputs, of_text};

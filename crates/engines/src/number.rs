@@ -1,5 +1,5 @@
-//! Numbers of jobs and keys as big-endian bytes, in the arithmetic of a big-integer library that no engine of this crate
-//! exponentiates with. Variable time: a study's keys are no secrets.
+//! Numbers of jobs and keys as big-endian bytes, in the arithmetic of a big-integer library that no engine of this
+//! crate exponentiates with. Variable time: a study's keys are no secrets.
 
 use num_bigint::BigUint;
 
@@ -20,12 +20,7 @@ pub(crate) fn exponent(job: &Job, key: Option<&StudyKey>) -> BigUint {
 }
 
 /// `base^exponent mod modulus` in `length` bytes.
-pub(crate) fn power_vartime(
-    base: &[u8],
-    exponent: &BigUint,
-    modulus: &BigUint,
-    length: usize,
-) -> Vec<u8> {
+pub(crate) fn power_vartime(base: &[u8], exponent: &BigUint, modulus: &BigUint, length: usize) -> Vec<u8> {
     let power = BigUint::from_bytes_be(base).modpow(exponent, modulus);
     fixed(&power, length).expect("it is smaller than the modulus")
 }
@@ -40,8 +35,7 @@ pub(crate) fn fixed(value: &BigUint, length: usize) -> Option<Vec<u8>> {
 
 /// `block^d mod n`, by the Chinese remainder theorem (RFC 8017, 5.1.2, step 2.b).
 pub(crate) fn private_power_vartime(block: &[u8], key: &StudyKey) -> Vec<u8> {
-    let [block, p, q, dp, dq, qinv] =
-        [block, &key.p, &key.q, &key.dp, &key.dq, &key.qinv].map(BigUint::from_bytes_be);
+    let [block, p, q, dp, dq, qinv] = [block, &key.p, &key.q, &key.dp, &key.dq, &key.qinv].map(BigUint::from_bytes_be);
     let m1 = block.modpow(&dp, &p);
     let m2 = block.modpow(&dq, &q);
     let h = (&m1 + &p - &m2 % &p) * qinv % &p;
@@ -59,8 +53,8 @@ pub(crate) fn encrypted(job: &Job, key: &StudyKey, text: &[u8]) -> Vec<u8> {
 
 /// Miller–Rabin to the first primes as bases (FIPS 186-5, B.3.1, with fixed bases: the candidates here were drawn
 /// at random, not chosen by somebody who knows the bases). Of random numbers a composite of 600 bits passes one round
-/// with less than 2^-75, one of 500 bits two rounds with less than 2^-63 (Damgård, Landrock and Pomerance 1993; Handbook of
-/// Applied Cryptography, table 4.3), and a study verifies millions; shorter ones stand eight.
+/// with less than 2^-75, one of 500 bits two rounds with less than 2^-63 (Damgård, Landrock and Pomerance 1993;
+/// Handbook of Applied Cryptography, table 4.3), and a study verifies millions; shorter ones stand eight.
 pub(crate) fn is_probable_prime_vartime(candidate: &BigUint) -> bool {
     let one = BigUint::from(1u32);
     let last = candidate - &one;
@@ -74,19 +68,16 @@ pub(crate) fn is_probable_prime_vartime(candidate: &BigUint) -> bool {
         _ => 8,
     };
     twos > 0
-        && [2u32, 3, 5, 7, 11, 13, 17, 19]
-            .iter()
-            .take(bases)
-            .all(|&base| {
-                let mut power = BigUint::from(base).modpow(&odd_part, candidate);
-                if power == one || power == last {
-                    return true;
-                }
-                (1..twos).any(|_| {
-                    power = &power * &power % candidate;
-                    power == last
-                })
+        && [2u32, 3, 5, 7, 11, 13, 17, 19].iter().take(bases).all(|&base| {
+            let mut power = BigUint::from(base).modpow(&odd_part, candidate);
+            if power == one || power == last {
+                return true;
+            }
+            (1..twos).any(|_| {
+                power = &power * &power % candidate;
+                power == last
             })
+        })
 }
 
 #[cfg(test)]
@@ -107,10 +98,7 @@ mod tests {
             "1000",
         ] {
             // 2 is prime, and no prime of a key.
-            assert!(
-                !is_probable_prime_vartime(&number(composite)),
-                "{composite}"
-            );
+            assert!(!is_probable_prime_vartime(&number(composite)), "{composite}");
         }
         for prime in ["1000003", "170141183460469231731687303715884105727"] {
             assert!(is_probable_prime_vartime(&number(prime)), "{prime}");

@@ -133,8 +133,8 @@ impl Op {
     }
 }
 
-/// Candidates in one item of a prime search at a modulus of `bits` bits: as many as random odd numbers of a prime's length
-/// that are tested, in the mean, until two primes are found. The last one of each half is prime, and no other.
+/// Candidates in one item of a prime search at a modulus of `bits` bits: as many as random odd numbers of a prime's
+/// length that are tested, in the mean, until two primes are found. The last one of each half is prime, and no other.
 ///
 /// A random odd number of `b` bits is prime with probability `2 / (b·ln 2)`.
 pub fn candidates(bits: usize) -> usize {

@@ -1,11 +1,11 @@
 //! The engine `own`: this project's arithmetic, through the functions that its tools use.
 //!
-//! Blocks, signatures, keys and primes are `backed` by the CPU; the steps of key set-up, totient and private exponent, are
-//! in `setup`.
+//! Blocks, signatures, keys and primes are `backed` by the CPU; the steps of key set-up, totient and private exponent,
+//! are in `setup`.
 //!
 //! The one thing here that no tool can do is the private operation without blinding and without the check of its result
-//! ([`Job::bare`]), to be compared with peers that do neither. Where there is nothing to blind or to check, a bare job is
-//! the same as any other.
+//! ([`Job::bare`]), to be compared with peers that do neither. Where there is nothing to blind or to check, a bare job
+//! is the same as any other.
 
 mod setup;
 
@@ -59,12 +59,8 @@ impl Own {
     fn kernel_of(&self, job: &Job) -> Result<Kernel, Reason> {
         match job.variant.as_deref() {
             None if self.chooses => Ok(match job.op {
-                Op::Private | Op::Sign => {
-                    Kernel::for_batch(Operation::Private, job.bits, job.batch)
-                }
-                Op::Public | Op::Verify => {
-                    Kernel::for_batch(Operation::Public, job.bits, job.batch)
-                }
+                Op::Private | Op::Sign => Kernel::for_batch(Operation::Private, job.bits, job.batch),
+                Op::Public | Op::Verify => Kernel::for_batch(Operation::Public, job.bits, job.batch),
                 _ => self.kernel,
             }),
             None | Some(PLAIN | STRICT) => Ok(self.kernel),
@@ -167,9 +163,7 @@ impl Engine for Own {
                 exponent: Some(job.exponent),
                 ..ledger
             }),
-            Op::TextEncrypt | Op::TextDecrypt => {
-                Err("texts are cut into blocks by the harness".into())
-            }
+            Op::TextEncrypt | Op::TextDecrypt => Err("texts are cut into blocks by the harness".into()),
         }
     }
 
@@ -223,10 +217,7 @@ fn private(
 fn kernel_named(name: &str) -> Result<Kernel, Reason> {
     Kernel::named(name).map_err(|error| {
         let available: Vec<&str> = available().collect();
-        Reason(format!(
-            "{error}; this machine has {}",
-            available.join(", ")
-        ))
+        Reason(format!("{error}; this machine has {}", available.join(", ")))
     })
 }
 

@@ -7,8 +7,7 @@ use crate::op::DIGEST_BYTES;
 
 /// The DER of a `DigestInfo` with SHA-256, up to the digest (RFC 8017, section 9.2, note 1).
 pub const SHA256_DIGEST_INFO: [u8; 19] = [
-    0x30, 0x31, 0x30, 0x0d, 0x06, 0x09, 0x60, 0x86, 0x48, 0x01, 0x65, 0x03, 0x04, 0x02, 0x01, 0x05,
-    0x00, 0x04, 0x20,
+    0x30, 0x31, 0x30, 0x0d, 0x06, 0x09, 0x60, 0x86, 0x48, 0x01, 0x65, 0x03, 0x04, 0x02, 0x01, 0x05, 0x00, 0x04, 0x20,
 ];
 
 /// `EMSA-PKCS1-v1_5` (RFC 8017, section 9.2) of a SHA-256 digest, in `length` bytes.
@@ -19,14 +18,7 @@ pub fn emsa_pkcs1_v1_5(digest: &[u8], length: usize) -> Vec<u8> {
     assert_eq!(digest.len(), DIGEST_BYTES);
     let fill = length - 3 - SHA256_DIGEST_INFO.len() - DIGEST_BYTES;
     assert!(fill >= 8, "the padding has eight bytes of ones at least");
-    [
-        &[0, 1],
-        &vec![0xFF; fill][..],
-        &[0],
-        &SHA256_DIGEST_INFO,
-        digest,
-    ]
-    .concat()
+    [&[0, 1], &vec![0xFF; fill][..], &[0], &SHA256_DIGEST_INFO, digest].concat()
 }
 
 #[cfg(test)]
@@ -38,10 +30,7 @@ mod tests {
         for length in [62, 64, 128] {
             let encoded = emsa_pkcs1_v1_5(&[0xAB; 32], length);
             assert_eq!(encoded.len(), length);
-            assert_eq!(
-                encoded[..10],
-                [0, 1, 255, 255, 255, 255, 255, 255, 255, 255]
-            );
+            assert_eq!(encoded[..10], [0, 1, 255, 255, 255, 255, 255, 255, 255, 255]);
             assert_eq!(encoded[length - 52], 0);
             assert!(encoded[10..length - 52].iter().all(|&byte| byte == 0xFF));
             assert_eq!(encoded[length - 51..length - 32], SHA256_DIGEST_INFO);

@@ -2,8 +2,8 @@
 //!
 //! The worker reads requests from its standard input and writes exactly one answer to each on its standard output, in
 //! order; standard error is a log for people. Byte strings travel as hexadecimal digits. Keys come with a request and
-//! nowhere else: never in arguments, environment or logs. The page `docs/src/reference/worker-protocol.md` shows a transcript, which a
-//! test replays.
+//! nowhere else: never in arguments, environment or logs. The page `docs/src/reference/worker-protocol.md` shows a
+//! transcript, which a test replays.
 
 use std::fmt;
 

@@ -6,8 +6,8 @@
 //! | which engine a user means | `selector` |
 //! | where its program is | this one |
 //!
-//! In addition to those of the table, any executable `rsalab-peer-NAME` in the folders that are searched is the engine NAME of a
-//! user's own: see `docs/src/how-to/bring-your-own-engine.md`.
+//! In addition to those of the table, any executable `rsalab-peer-NAME` in the folders that are searched is the engine
+//! NAME of a user's own: see `docs/src/how-to/bring-your-own-engine.md`.
 
 mod selector;
 mod table;
@@ -49,8 +49,8 @@ pub struct Registry {
 /// The environment variable that names a prefix, when the program is built and when it runs.
 pub const PREFIX_VARIABLE: &str = "RSALAB_PREFIX";
 
-/// The prefix that this program was built for: what the variable held then. In the repository that is `prefix` in its root, by
-/// `.cargo/config.toml`.
+/// The prefix that this program was built for: what the variable held then. In the repository that is `prefix` in its
+/// root, by `.cargo/config.toml`.
 const BUILT_FOR: Option<&str> = option_env!("RSALAB_PREFIX");
 
 /// The folders into which peers are installed that are no system packages, the first to be searched first:
@@ -58,16 +58,16 @@ const BUILT_FOR: Option<&str> = option_env!("RSALAB_PREFIX");
 /// 1. the prefix that this program was built for;
 /// 2. the one that `RSALAB_PREFIX` names now.
 ///
-/// What lies next to the program comes before both. The working directory is none of them: whoever can write there could else have
-/// any program started.
+/// What lies next to the program comes before both. The working directory is none of them: whoever can write there
+/// could else have any program started.
 pub fn prefixes() -> Vec<PathBuf> {
     let named = env::var_os(PREFIX_VARIABLE).filter(|prefix| !prefix.is_empty());
     let (built_for, named) = (BUILT_FOR.map(PathBuf::from), named.map(PathBuf::from));
     search_order(built_for, named)
 }
 
-/// A relative prefix means another folder wherever the program is started: one that was built in is not searched. Who names one
-/// now means the folder that it is now.
+/// A relative prefix means another folder wherever the program is started: one that was built in is not searched. Who
+/// names one now means the folder that it is now.
 fn search_order(built_for: Option<PathBuf>, named: Option<PathBuf>) -> Vec<PathBuf> {
     let built_for = built_for.filter(|prefix| prefix.is_absolute());
     let named = named.filter(|prefix| built_for.as_ref() != Some(prefix));
@@ -203,9 +203,6 @@ pub enum Absent {
 }
 
 fn list(folders: &[PathBuf]) -> String {
-    let names: Vec<String> = folders
-        .iter()
-        .map(|folder| folder.display().to_string())
-        .collect();
+    let names: Vec<String> = folders.iter().map(|folder| folder.display().to_string()).collect();
     names.join(" or ")
 }

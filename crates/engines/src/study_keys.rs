@@ -14,11 +14,7 @@ impl StudyKey {
     ///
     /// # Errors
     /// Those of [`generate_strict`].
-    pub fn from_seed(
-        seed: &InsecureStudySeed,
-        bits: usize,
-        exponent: Exponent,
-    ) -> Result<Self, Error> {
+    pub fn from_seed(seed: &InsecureStudySeed, bits: usize, exponent: Exponent) -> Result<Self, Error> {
         StudyKey::numbered(seed, bits, exponent, 0)
     }
 
@@ -29,12 +25,7 @@ impl StudyKey {
     ///
     /// # Panics
     /// `number` is 2^48 or more.
-    pub fn numbered(
-        seed: &InsecureStudySeed,
-        bits: usize,
-        exponent: Exponent,
-        number: u64,
-    ) -> Result<Self, Error> {
+    pub fn numbered(seed: &InsecureStudySeed, bits: usize, exponent: Exponent, number: u64) -> Result<Self, Error> {
         // Streams of the upper half are for keys, those of the lower half for inputs. Sizes are below 2^15.
         const KEYS: u64 = 1 << 63;
         assert!(number < 1 << 48, "there is no stream for key {number}");
@@ -51,8 +42,8 @@ impl StudyKey {
     }
 }
 
-/// The key with another pair of exponents: `e` odd, below the modulus and prime to φ(n). Article (d) draws it below φ(n)
-/// itself, from which this differs once in 2^(bits/2).
+/// The key with another pair of exponents: `e` odd, below the modulus and prime to φ(n). Article (d) draws it below
+/// φ(n) itself, from which this differs once in 2^(bits/2).
 fn with_random_exponent(key: &PrivateKey, rng: &mut impl Rng) -> Result<StudyKey, Error> {
     // One odd number in four is prime to φ(n), or more: thousands in a row that are not are no chance.
     const DRAWS: usize = 10_000;

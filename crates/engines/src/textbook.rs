@@ -1,8 +1,8 @@
 //! The engine `textbook`: article (d)'s two algorithms, step by step as it gives them.
 //!
-//! It is the measure of what everything else has gained, and it is not safe to use: it squares and multiplies bit by bit,
-//! multiplies only where the exponent has a one, and subtracts only where a sum is too large, so its time reveals the
-//! private exponent. There is no blinding and no check in any variant:
+//! It is the measure of what everything else has gained, and it is not safe to use: it squares and multiplies bit by
+//! bit, multiplies only where the exponent has a one, and subtracts only where a sum is too large, so its time reveals
+//! the private exponent. There is no blinding and no check in any variant:
 //!
 //! | variant of the private operation | what it is | file |
 //! |---|---|---|
@@ -76,9 +76,7 @@ impl Engine for Textbook {
         let setup = match variant {
             Variant::Plain => "r and n′",
             Variant::Crt => "r and n′ of each prime",
-            Variant::Halves => {
-                "r and n′ of each prime; the second thread started, and parked between calls"
-            }
+            Variant::Halves => "r and n′ of each prime; the second thread started, and parked between calls",
         };
         let ledger = Ledger {
             crt: private.then_some(variant != Variant::Plain),
@@ -112,9 +110,7 @@ impl Engine for Textbook {
                 let ready = Arc::new((modulus, BigUint::from_bytes_be(exponent)));
                 kit::blocks("binary-montgomery", key, move || {
                     let ready = Arc::clone(&ready);
-                    Ok(on_numbers(length, move |c| {
-                        Ok(ready.0.mon_exp_vartime(c, &ready.1))
-                    }))
+                    Ok(on_numbers(length, move |c| Ok(ready.0.mon_exp_vartime(c, &ready.1))))
                 })
             }
             Variant::Crt => {

@@ -62,19 +62,12 @@ pub fn verify<'a>(
     };
     if job.op.is_text() {
         let key = key.expect("a text is encrypted with a key");
-        return verify_text(job, key, inputs, outputs)
-            .map_err(|item| wrong(item, "the block is not the right one"));
+        return verify_text(job, key, inputs, outputs).map_err(|item| wrong(item, "the block is not the right one"));
     }
     let layout = job.layout();
     let items = outputs.len() / layout.output;
-    if !outputs.len().is_multiple_of(layout.output)
-        || (layout.input != 0 && inputs.len() != items * layout.input)
-    {
-        let what = format!(
-            "{} bytes came out for {} bytes of inputs",
-            outputs.len(),
-            inputs.len()
-        );
+    if !outputs.len().is_multiple_of(layout.output) || (layout.input != 0 && inputs.len() != items * layout.input) {
+        let what = format!("{} bytes came out for {} bytes of inputs", outputs.len(), inputs.len());
         return Err(WrongAnswer {
             op: job.op,
             item: items,
@@ -117,12 +110,10 @@ pub fn verify<'a>(
 pub fn verify_no_prime_twice(job: &Job, outputs: &[u8]) -> Result<(), WrongAnswer> {
     let primes = Op::PrimePair.layout(job.bits, 0).output;
     let mut seen = BTreeSet::new();
-    let repetition = outputs
-        .chunks_exact(job.layout().output)
-        .position(|output| {
-            let (p, q) = output[..primes].split_at(primes / 2);
-            !seen.insert(p) | !seen.insert(q)
-        });
+    let repetition = outputs.chunks_exact(job.layout().output).position(|output| {
+        let (p, q) = output[..primes].split_at(primes / 2);
+        !seen.insert(p) | !seen.insert(q)
+    });
     repetition.map_or(Ok(()), |item| {
         Err(WrongAnswer {
             op: job.op,
@@ -132,12 +123,7 @@ pub fn verify_no_prime_twice(job: &Job, outputs: &[u8]) -> Result<(), WrongAnswe
     })
 }
 
-fn check_private(
-    input: &[u8],
-    output: &[u8],
-    n: &BigUint,
-    e: &BigUint,
-) -> Result<(), &'static str> {
+fn check_private(input: &[u8], output: &[u8], n: &BigUint, e: &BigUint) -> Result<(), &'static str> {
     let result = BigUint::from_bytes_be(output);
     if result >= *n {
         return Err("it is not smaller than the modulus");
@@ -151,8 +137,8 @@ fn check_private(
 fn check_verdict(signed: &[u8], verdict: u8, n: &BigUint, e: &BigUint) -> Result<(), &'static str> {
     let (digest, signature) = signed.split_at(DIGEST_BYTES);
     let number = BigUint::from_bytes_be(signature);
-    let is_right = number < *n
-        && number.modpow(e, n) == BigUint::from_bytes_be(&emsa_pkcs1_v1_5(digest, signature.len()));
+    let is_right =
+        number < *n && number.modpow(e, n) == BigUint::from_bytes_be(&emsa_pkcs1_v1_5(digest, signature.len()));
     match (verdict, is_right) {
         (1, true) | (0, false) => Ok(()),
         (0, true) => Err("a right signature was rejected"),
@@ -288,8 +274,7 @@ mod tests {
 
     /// Right outputs, from the key's own parts.
     fn right(job: &Job, key: &StudyKey, inputs: &[u8]) -> Vec<u8> {
-        let [n, e, d, p, q] =
-            [&key.n, &key.e, &key.d, &key.p, &key.q].map(|part| BigUint::from_bytes_be(part));
+        let [n, e, d, p, q] = [&key.n, &key.e, &key.d, &key.p, &key.q].map(|part| BigUint::from_bytes_be(part));
         let blocks = |exponent: &BigUint| {
             inputs
                 .chunks(64)
@@ -332,10 +317,7 @@ mod tests {
                 for flip in [1, 0x80] {
                     let mut wrong = outputs.clone();
                     wrong[position] ^= flip;
-                    assert!(
-                        verify(&job, &key, &inputs, &wrong).is_err(),
-                        "{op} at {position}"
-                    );
+                    assert!(verify(&job, &key, &inputs, &wrong).is_err(), "{op} at {position}");
                 }
             }
         }
@@ -353,19 +335,14 @@ mod tests {
 
     #[test]
     fn a_generator_that_repeats_itself_is_found() {
-        let [a, b] = [1, 2].map(|byte| {
-            StudyKey::from_seed(&InsecureStudySeed::new([byte; 32]), 512, Exponent::F4).unwrap()
-        });
+        let [a, b] =
+            [1, 2].map(|byte| StudyKey::from_seed(&InsecureStudySeed::new([byte; 32]), 512, Exponent::F4).unwrap());
         let job = job(Op::PrimePair);
-        let pairs = |pairs: &[(&[u8], &[u8])]| -> Vec<u8> {
-            pairs.iter().flat_map(|(p, q)| [*p, *q].concat()).collect()
-        };
+        let pairs =
+            |pairs: &[(&[u8], &[u8])]| -> Vec<u8> { pairs.iter().flat_map(|(p, q)| [*p, *q].concat()).collect() };
         let verdict = |outputs: &[u8]| verify(&job, &a, &[], outputs).map_err(|wrong| wrong.item);
         assert_eq!(verdict(&pairs(&[(&a.p, &a.q), (&b.p, &b.q)])), Ok(()));
-        assert_eq!(
-            verdict(&pairs(&[(&a.p, &a.q), (&b.p, &b.q), (&a.p, &a.q)])),
-            Err(2)
-        );
+        assert_eq!(verdict(&pairs(&[(&a.p, &a.q), (&b.p, &b.q), (&a.p, &a.q)])), Err(2));
         assert_eq!(verdict(&pairs(&[(&a.p, &a.q), (&b.q, &a.p)])), Err(1));
     }
 

@@ -53,11 +53,7 @@ pub fn main(engine: &dyn Engine) -> ExitCode {
                  and output, one JSON object a line; see docs/src/reference/worker-protocol.md. Try: rsalab engines",
                 info.name
             );
-            return if help {
-                ExitCode::SUCCESS
-            } else {
-                ExitCode::from(2)
-            };
+            return if help { ExitCode::SUCCESS } else { ExitCode::from(2) };
         }
     }
     serve_stdio(engine)
@@ -127,18 +123,12 @@ fn refuse(reason: &str, requests: &mut dyn BufRead, answers: &mut dyn Write) -> 
 ///
 /// # Errors
 /// Only those of the two streams; everything else is answered.
-pub fn serve(
-    engine: &dyn Engine,
-    requests: &mut dyn BufRead,
-    answers: &mut dyn Write,
-) -> io::Result<()> {
+pub fn serve(engine: &dyn Engine, requests: &mut dyn BufRead, answers: &mut dyn Write) -> io::Result<()> {
     let mut streams = Streams { requests, answers };
     let mut next = streams.receive()?;
     while let Some(request) = next {
         next = match request {
-            Request::Prepare { job, keys, inputs } => {
-                serve_job(engine, &job, &keys, &inputs, &mut streams)?
-            }
+            Request::Prepare { job, keys, inputs } => serve_job(engine, &job, &keys, &inputs, &mut streams)?,
             Request::Quit => {
                 streams.send(&Answer::Bye)?;
                 None
@@ -166,9 +156,7 @@ fn serve_job(
             let answer = match &request {
                 Request::Outputs => driver.outputs().map(|outputs| Answer::Outputs { outputs }),
                 Request::Block { plan } => driver.block(plan).map(Answer::Block),
-                Request::Hello { .. } | Request::Supports { .. } => {
-                    Ok(without_job(engine, &request))
-                }
+                Request::Hello { .. } | Request::Supports { .. } => Ok(without_job(engine, &request)),
                 // Answered when this job's threads have ended.
                 Request::Prepare { .. } | Request::Release | Request::Quit => {
                     return Ok(Some(request));
@@ -218,10 +206,7 @@ impl Streams<'_> {
     fn receive(&mut self) -> io::Result<Option<Request>> {
         loop {
             let mut line = Vec::new();
-            let read = self
-                .requests
-                .take(MAX_LINE_BYTES)
-                .read_until(b'\n', &mut line)?;
+            let read = self.requests.take(MAX_LINE_BYTES).read_until(b'\n', &mut line)?;
             if read == 0 {
                 return Ok(None);
             }
@@ -258,8 +243,8 @@ impl Streams<'_> {
 
 /// Standard input, read by a thread that ends the process soon after the input has ended.
 ///
-/// The coordinator's death closes the pipe. The loop would notice when it next reads, but an operation can take minutes:
-/// the thread notices at once. The delay lets requests be answered that were written by hand or from a file.
+/// The coordinator's death closes the pipe. The loop would notice when it next reads, but an operation can take
+/// minutes: the thread notices at once. The delay lets requests be answered that were written by hand or from a file.
 ///
 /// # Errors
 /// The system refuses the thread. Without it a worker could outlive its coordinator.
@@ -287,9 +272,7 @@ fn watched_stdin() -> io::Result<impl Read> {
         eprintln!("the input has ended; the request in progress was given up");
         process::exit(5);
     };
-    thread::Builder::new()
-        .name("input".to_owned())
-        .spawn(watch)?;
+    thread::Builder::new().name("input".to_owned()).spawn(watch)?;
     Ok(Chunks {
         receive,
         chunk: io::Cursor::default(),

@@ -136,10 +136,7 @@ fn textbook_conforms() {
         eprintln!("skipped: textbook above 3072 bits; RSALAB_CONFORMANCE=full runs it");
     }
     let tried = passes(Textbook, &scope);
-    assert_eq!(
-        tried,
-        [Op::Private, Op::Public, Op::TextEncrypt, Op::TextDecrypt]
-    );
+    assert_eq!(tried, [Op::Private, Op::Public, Op::TextEncrypt, Op::TextDecrypt]);
 }
 
 #[test]
@@ -237,11 +234,7 @@ fn random_exponents_work_both_ways() {
                 let mut outputs = vec![0xA5; given.len()];
                 let keys = std::slice::from_ref(&key);
                 let prepared = engine.prepare(&job, keys).unwrap();
-                prepared
-                    .runner()
-                    .unwrap()
-                    .run(&given, &mut outputs)
-                    .unwrap();
+                prepared.runner().unwrap().run(&given, &mut outputs).unwrap();
                 assert_eq!(verify(&job, &key, &given, &outputs), Ok(()), "{variant}");
             }
         }

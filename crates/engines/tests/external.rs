@@ -9,8 +9,7 @@ use std::{
 };
 
 use rsalab_engines::{
-    Exponent, FaultKind, Job, Limits, Location, Mode, Op, Registry, Session, SessionError,
-    StudyKey, Worker,
+    Exponent, FaultKind, Job, Limits, Location, Mode, Op, Registry, Session, SessionError, StudyKey, Worker,
     conformance::{Scope, assert_worker_conforms, test_seed},
     inputs,
     ledger::{ClockOwner, ThreadOwner},
@@ -119,10 +118,7 @@ fn java_measures_texts_and_refuses_damaged_ones() {
             symbols: 200,
             block_symbols: 63,
         };
-        let ledger = java
-            .supports(&job)
-            .expect("it answers")
-            .expect("it does texts");
+        let ledger = java.supports(&job).expect("it answers").expect("it does texts");
         assert_eq!(ledger.threads, ThreadOwner::Engine);
         assert_eq!(ledger.clock, ClockOwner::Engine);
         assert_eq!(ledger.crt, (op == Op::TextDecrypt).then_some(false));
@@ -204,13 +200,10 @@ fn the_engine_of_the_page_conforms() {
         .stderr(Stdio::null())
         .status();
     if !python.is_ok_and(|status| status.success()) {
-        eprintln!(
-            "SKIPPED: the engine of docs/src/how-to/bring-your-own-engine.md, which needs Python 3.8"
-        );
+        eprintln!("SKIPPED: the engine of docs/src/how-to/bring-your-own-engine.md, which needs Python 3.8");
         return;
     }
-    let page = Path::new(env!("CARGO_MANIFEST_DIR"))
-        .join("../../docs/src/how-to/bring-your-own-engine.md");
+    let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/src/how-to/bring-your-own-engine.md");
     let page = fs::read_to_string(page).expect("the page is there");
     let program = page
         .split("```python\n")
@@ -234,8 +227,5 @@ fn the_engine_of_the_page_conforms() {
         ..Scope::quick()
     };
     let tried = assert_worker_conforms(&location, &scope);
-    assert_eq!(
-        tried.into_iter().collect::<Vec<_>>(),
-        [Op::Private, Op::Public]
-    );
+    assert_eq!(tried.into_iter().collect::<Vec<_>>(), [Op::Private, Op::Public]);
 }

@@ -12,9 +12,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use rsalab_engines::{
-    Fault, FaultKind, Job, Limits, Location, Mode, Op, Session, SessionError, Worker, verify,
-};
+use rsalab_engines::{Fault, FaultKind, Job, Limits, Location, Mode, Op, Session, SessionError, Worker, verify};
 use rsalab_measure::{BlockPlan, Interruption};
 
 use support::key;
@@ -130,11 +128,7 @@ fn a_hung_worker_is_stopped_after_its_time() {
                 worker.outputs()
             })
             .unwrap_err();
-        assert!(
-            began.elapsed() < PATIENCE,
-            "{manner}: {:?}",
-            began.elapsed()
-        );
+        assert!(began.elapsed() < PATIENCE, "{manner}: {:?}", began.elapsed());
         let expected = SessionError::Hung {
             engine: "faulty".to_owned(),
             request,
@@ -215,18 +209,12 @@ fn what_is_not_the_protocol_is_told_from_what_is() {
         ("prints garbage", "hello", "Segmentation fault"),
         ("is of another version", "hello", "version 99"),
         ("is another engine", "hello", "it is the engine 'textbook'"),
-        (
-            "answers another question",
-            "hello",
-            "the answer was 'released'",
-        ),
+        ("answers another question", "hello", "the answer was 'released'"),
         ("prints without end", "hello", "longer than 1048576 bytes"),
         ("chatters", "prepare", "loading the library"),
     ] {
         match measure(manner, Limits::default()) {
-            Err(SessionError::Protocol {
-                request: at, what, ..
-            }) => {
+            Err(SessionError::Protocol { request: at, what, .. }) => {
                 assert_eq!(at, request, "{manner}");
                 assert!(what.contains(part), "{manner}: {what}");
             }
@@ -242,10 +230,7 @@ fn outputs_that_are_no_answer_are_not_repeated() {
             request: "outputs",
             what,
             ..
-        }) => assert!(
-            what.contains("no answer") && !what.contains("prime"),
-            "{what}"
-        ),
+        }) => assert!(what.contains("no answer") && !what.contains("prime"), "{what}"),
         other => panic!("{other:?}"),
     }
 }
@@ -275,10 +260,7 @@ fn an_answer_that_is_always_wrong_is_found_by_who_verifies() {
 fn a_failure_of_the_library_is_one_of_the_request_only() {
     let error = measure("fails", Limits::default()).unwrap_err();
     let message = "mod_exp failed: out of memory".to_owned();
-    assert_eq!(
-        error,
-        SessionError::Fault(Fault::new(FaultKind::Library, message))
-    );
+    assert_eq!(error, SessionError::Fault(Fault::new(FaultKind::Library, message)));
 }
 
 #[test]
@@ -332,9 +314,7 @@ fn a_report_that_cannot_be_true_is_refused() {
     ] {
         match measure(manner, Limits::default()) {
             Err(SessionError::Protocol {
-                request: "block",
-                what,
-                ..
+                request: "block", what, ..
             }) => assert!(what.contains(part), "{manner}: {what}"),
             other => panic!("{manner}: {other:?}"),
         }

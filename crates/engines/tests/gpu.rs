@@ -1,4 +1,5 @@
-//! The engine `gpu` on whatever device there is, and on one that is lost. Without a device, each test says that it was skipped.
+//! The engine `gpu` on whatever device there is, and on one that is lost. Without a device, each test says that it was
+//! skipped.
 
 use std::{slice, sync::Arc};
 
@@ -58,19 +59,11 @@ fn every_form_conforms() {
         let scope = Scope {
             threads: 1,
             variant: Some(form.clone()),
-            ..if is_full {
-                Scope::full()
-            } else {
-                Scope::quick()
-            }
+            ..if is_full { Scope::full() } else { Scope::quick() }
         };
         let scope = Scope {
             sizes: scope.sizes[..if is_full { scope.sizes.len() } else { 2 }].to_vec(),
-            keys: if form == "tuned" {
-                scope.keys
-            } else {
-                Vec::new()
-            },
+            keys: if form == "tuned" { scope.keys } else { Vec::new() },
             ..scope
         };
         let mut worker = Worker::in_process(Arc::new(OnDevice::new()), Limits::default()).unwrap();
@@ -103,19 +96,12 @@ fn every_form_conforms() {
 }
 
 /// Measures blocks of a job until it fails, or for so many rounds.
-fn measure(
-    engine: OnDevice,
-    job: &Job,
-    rounds: usize,
-    before: impl Fn(usize),
-) -> Result<(), String> {
+fn measure(engine: OnDevice, job: &Job, rounds: usize, before: impl Fn(usize)) -> Result<(), String> {
     let key = StudyKey::from_seed(&seed(), job.bits, Exponent::F4).unwrap();
     let given = inputs(job, &key, &seed(), 0, 24);
     let mut worker = Worker::in_process(Arc::new(engine), Limits::default()).unwrap();
     let failed = |error: rsalab_engines::SessionError| error.to_string();
-    worker
-        .prepare(job, slice::from_ref(&key), &given)
-        .map_err(failed)?;
+    worker.prepare(job, slice::from_ref(&key), &given).map_err(failed)?;
     let outputs = worker.outputs().map_err(failed)?;
     assert_eq!(verify(job, &key, &given, &outputs), Ok(()));
     for round in 0..rounds {
@@ -127,20 +113,10 @@ fn measure(
 
 #[test]
 fn what_is_measured_with_and_without_copies_is_right() {
-    for form in [
-        None,
-        Some("resident"),
-        Some("article"),
-        Some("plain"),
-        Some("hybrid"),
-    ] {
+    for form in [None, Some("resident"), Some("article"), Some("plain"), Some("hybrid")] {
         let Some((_, device)) = faulty() else { return };
         let job = job(Op::Private, form);
-        assert_eq!(
-            measure(OnDevice::over(device), &job, 3, |_| ()),
-            Ok(()),
-            "{form:?}"
-        );
+        assert_eq!(measure(OnDevice::over(device), &job, 3, |_| ()), Ok(()), "{form:?}");
     }
 }
 
@@ -150,16 +126,11 @@ fn a_device_that_is_lost_in_the_middle_is_the_cells_reason() {
         let Some((faults, device)) = faulty() else {
             return;
         };
-        let lost = measure(
-            OnDevice::over(device),
-            &job(Op::Private, form),
-            20,
-            |round| {
-                if round == 2 {
-                    faults.lose_after(5);
-                }
-            },
-        );
+        let lost = measure(OnDevice::over(device), &job(Op::Private, form), 20, |round| {
+            if round == 2 {
+                faults.lose_after(5);
+            }
+        });
         // Shared with a CPU that is faster than the device, nothing may have come to it to be lost.
         match (form, lost) {
             (Some("hybrid"), Ok(())) => {}
@@ -185,11 +156,7 @@ fn an_engine_of_the_cpu_and_a_device_agree() {
         let by = |engine: &dyn Engine| {
             let prepared = engine.prepare(&job, slice::from_ref(&key)).unwrap();
             let mut outputs = vec![0xA5; 9 * job.layout().output];
-            prepared
-                .runner()
-                .unwrap()
-                .run(&given, &mut outputs)
-                .unwrap();
+            prepared.runner().unwrap().run(&given, &mut outputs).unwrap();
             outputs
         };
         assert!(by(&gpu) == by(&Own::auto()), "{op}");

@@ -12,9 +12,8 @@ use std::{
 
 use num_bigint::BigUint;
 use rsalab_engines::{
-    Engine, EngineError, EngineInfo, FaultKind, Job, Ledger, Limits, Mode, Op, Own, Prepared,
-    Reason, RunStats, Runner, Session, SessionError, StudyKey, Textbook, Worker, verify,
-    worker::serve,
+    Engine, EngineError, EngineInfo, FaultKind, Job, Ledger, Limits, Mode, Op, Own, Prepared, Reason, RunStats, Runner,
+    Session, SessionError, StudyKey, Textbook, Worker, verify, worker::serve,
 };
 use rsalab_measure::BlockPlan;
 
@@ -57,9 +56,7 @@ fn outputs_come_in_input_order_for_any_threads_and_batch() {
             batch,
             ..job(Op::Public)
         };
-        worker
-            .prepare(&job, std::slice::from_ref(&key), &inputs)
-            .unwrap();
+        worker.prepare(&job, std::slice::from_ref(&key), &inputs).unwrap();
         assert_eq!(
             worker.outputs().unwrap(),
             expected,
@@ -87,13 +84,7 @@ fn a_latency_sample_is_one_call() {
     };
     let report = worker.block(&plan).unwrap();
     assert!(report.block.samples.len() > 1);
-    assert!(
-        report
-            .block
-            .samples
-            .iter()
-            .all(|sample| sample.operations == 2)
-    );
+    assert!(report.block.samples.iter().all(|sample| sample.operations == 2));
 }
 
 #[test]
@@ -109,16 +100,11 @@ fn a_text_is_the_same_on_any_number_of_threads() {
                 block_symbols: 63,
                 ..job(Op::TextEncrypt)
             };
-            worker
-                .prepare(&encrypt, &[key()], &text[..symbols])
-                .unwrap();
+            worker.prepare(&encrypt, &[key()], &text[..symbols]).unwrap();
             let ciphertext = worker.outputs().unwrap();
             let report = worker.block(&BlockPlan::SINGLE_CALL).unwrap();
             assert_eq!(report.trace.len(), threads);
-            assert_eq!(
-                report.trace.iter().map(|part| part.bytes).sum::<usize>(),
-                symbols
-            );
+            assert_eq!(report.trace.iter().map(|part| part.bytes).sum::<usize>(), symbols);
 
             let decrypt = Job {
                 op: Op::TextDecrypt,
@@ -148,16 +134,9 @@ fn a_throughput_sample_is_equal_work_on_every_thread() {
         };
         worker.prepare(&job, &[key()], &blocks(5)).unwrap();
         let report = worker.block(&SHORT).unwrap();
-        let per_sample: Vec<u64> = report
-            .block
-            .samples
-            .iter()
-            .map(|sample| sample.operations)
-            .collect();
+        let per_sample: Vec<u64> = report.block.samples.iter().map(|sample| sample.operations).collect();
         assert!(
-            per_sample
-                .iter()
-                .all(|operations| *operations >= threads as u64),
+            per_sample.iter().all(|operations| *operations >= threads as u64),
             "{per_sample:?}"
         );
         assert!(report.block.discarded_operations > 0);
@@ -184,11 +163,7 @@ fn every_key_made_is_shown_and_its_tests_are_counted() {
         };
         let report = worker.block(&plan).unwrap();
         let made = report.block.operations() + report.block.discarded_operations;
-        assert_eq!(
-            report.outputs.len() as u64,
-            made * job.layout().output as u64,
-            "{op}"
-        );
+        assert_eq!(report.outputs.len() as u64, made * job.layout().output as u64, "{op}");
         assert_eq!(verify(&job, &key(), &[], &report.outputs), Ok(()), "{op}");
         assert_eq!(report.tests.len(), report.block.samples.len(), "{op}");
         // Each key has two primes, and each prime passed a test.
@@ -241,26 +216,17 @@ fn threads_that_time_their_own_calls_make_exactly_as_many() {
                 let longest = block.samples.iter().map(|sample| sample.elapsed_ns).max();
                 assert!(longest.unwrap() <= block.elapsed_ns, "{op}");
             }
-            assert!(
-                block.measured_ns() <= threads as u64 * block.elapsed_ns,
-                "{op}"
-            );
+            assert!(block.measured_ns() <= threads as u64 * block.elapsed_ns, "{op}");
             if op == Op::PrimePair {
                 assert_eq!(report.tests.len(), block.samples.len());
                 assert!(report.tests.iter().all(|tests| *tests >= 2));
                 assert_eq!(verify(&job, None, &[], &report.outputs), Ok(()));
-                assert_eq!(
-                    report.outputs.len() as u64,
-                    calls * job.layout().output as u64
-                );
+                assert_eq!(report.outputs.len() as u64, calls * job.layout().output as u64);
             }
         }
         // Without a count, until the time is up.
         let report = worker.block(&SHORT).unwrap();
-        assert!(
-            report.block.elapsed_ns >= SHORT.discard_ns + SHORT.min_ns,
-            "{op}"
-        );
+        assert!(report.block.elapsed_ns >= SHORT.discard_ns + SHORT.min_ns, "{op}");
         assert!(report.block.discarded_operations > 0, "{op}");
     }
     worker.release().unwrap();
@@ -286,9 +252,7 @@ fn no_thread_takes_the_next_request_for_the_end_of_one() {
                 mode: Mode::Concurrent,
                 ..job(Op::Public)
             };
-            worker
-                .prepare(&job, slice::from_ref(&key), &blocks(2))
-                .unwrap();
+            worker.prepare(&job, slice::from_ref(&key), &blocks(2)).unwrap();
             let expected = worker.outputs().unwrap();
             let one = BlockPlan {
                 discard_ns: 0,
@@ -323,16 +287,10 @@ fn the_first_call_is_told_where_one_call_is_the_question() {
     assert!(told.elapsed_ns > 1_000, "{told:?}");
     worker.outputs().unwrap();
     let throughput = job(Op::Private);
-    assert_eq!(
-        first(worker.prepare(&throughput, &[key()], &inputs).unwrap()),
-        None
-    );
+    assert_eq!(first(worker.prepare(&throughput, &[key()], &inputs).unwrap()), None);
     // What cannot be done is told when it is asked for.
     let large = [0xFF; 64];
-    assert_eq!(
-        first(worker.prepare(&latency, &[key()], &large).unwrap()),
-        None
-    );
+    assert_eq!(first(worker.prepare(&latency, &[key()], &large).unwrap()), None);
     assert!(worker.outputs().is_err());
 }
 
@@ -401,15 +359,12 @@ fn one_thread_that_fails_fails_the_block_and_holds_up_nobody() {
             taken: AtomicBool::new(false),
             armed: AtomicBool::new(false),
         });
-        let mut worker =
-            Worker::in_process(Arc::clone(&spoilt) as Arc<dyn Engine>, Limits::default()).unwrap();
+        let mut worker = Worker::in_process(Arc::clone(&spoilt) as Arc<dyn Engine>, Limits::default()).unwrap();
         let job = Job {
             threads: 3,
             ..job(Op::Public)
         };
-        worker
-            .prepare(&job, slice::from_ref(&key()), &blocks(6))
-            .unwrap();
+        worker.prepare(&job, slice::from_ref(&key()), &blocks(6)).unwrap();
         worker.outputs().unwrap();
         worker.block(&SHORT).unwrap();
         spoilt.armed.store(true, Ordering::SeqCst);
@@ -438,14 +393,8 @@ fn a_runner_that_cannot_be_made_is_a_fault() {
             block_symbols: if op.is_text() { 10 } else { 0 },
             ..job(op)
         };
-        let inputs = if op.is_text() {
-            vec![1; 100]
-        } else {
-            blocks(3)
-        };
-        let failed = worker
-            .prepare(&job, &[key()], &inputs)
-            .and_then(|_| worker.outputs());
+        let inputs = if op.is_text() { vec![1; 100] } else { blocks(3) };
+        let failed = worker.prepare(&job, &[key()], &inputs).and_then(|_| worker.outputs());
         match failed {
             Err(SessionError::Fault(fault)) => {
                 assert_eq!(fault.kind, FaultKind::Library, "{fault}");

@@ -1,6 +1,7 @@
 //! The article's Java application without the laboratory: `multithread_rsa.jar` alone, and `rsa_speed_test.jar` on it.
 //!
-//! Both are built here, from the sources. That the engine `java` is right is the conformance suite's question (`external`).
+//! Both are built here, from the sources. That the engine `java` is right is the conformance suite's question
+//! (`external`).
 
 use std::{
     fs,
@@ -27,11 +28,7 @@ fn jars(test: &str) -> Option<TempDir> {
         return None;
     }
     let folder = tempfile::tempdir().expect("a folder for the test");
-    done(
-        Command::new("sh")
-            .arg(sources().join("jars.sh"))
-            .arg(folder.path()),
-    );
+    done(Command::new("sh").arg(sources().join("jars.sh")).arg(folder.path()));
     Some(folder)
 }
 
@@ -62,12 +59,7 @@ fn the_package_of_the_threads_is_usable_alone() {
             .arg(sources().join("test/Alone.java")),
     );
     let paths = std::env::join_paths([&jar, &classes]).expect("they have no separators");
-    let said = done(
-        Command::new("java")
-            .arg("-classpath")
-            .arg(paths)
-            .arg("Alone"),
-    );
+    let said = done(Command::new("java").arg("-classpath").arg(paths).arg("Alone"));
     assert_eq!(said.trim(), "35 round trips");
 }
 
@@ -86,15 +78,11 @@ fn the_speed_test_counts_the_threads_down_to_one() {
         return;
     };
     for symbols in [0, 500] {
-        let arguments =
-            format!("--threads 3 --bits 512 --symbols {symbols} --repeats 2 --warm-up 0");
+        let arguments = format!("--threads 3 --bits 512 --symbols {symbols} --repeats 2 --warm-up 0");
         let output = speed_test(&folder, &arguments);
         assert!(output.status.success(), "{output:?}");
         let printed = String::from_utf8(output.stdout).expect("it prints text");
-        let lines: Vec<Vec<&str>> = printed
-            .lines()
-            .map(|line| line.split('\t').collect())
-            .collect();
+        let lines: Vec<Vec<&str>> = printed.lines().map(|line| line.split('\t').collect()).collect();
         assert_eq!(lines[0], ["threads", "encryption_ms", "decryption_ms"]);
         let threads: Vec<&str> = lines[1..].iter().map(|line| line[0]).collect();
         assert_eq!(threads, ["3", "2", "1"]);

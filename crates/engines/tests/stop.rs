@@ -31,13 +31,7 @@ fn a_wish_to_stop_ends_a_conversation_that_would_last() {
     stop.store(true, Ordering::Relaxed);
     let error = worker.join().unwrap();
     assert!(
-        matches!(
-            &error,
-            Some(SessionError::Stopped {
-                request: "hello",
-                ..
-            })
-        ),
+        matches!(&error, Some(SessionError::Stopped { request: "hello", .. })),
         "{error:?}"
     );
 }

@@ -28,10 +28,7 @@ fn the_page_shows_what_a_worker_says() {
         .filter_map(|line| line.strip_prefix("→ "))
         .map(|line| format!("{line}\n"))
         .collect();
-    let shown: Vec<&str> = transcript
-        .iter()
-        .filter_map(|line| line.strip_prefix("← "))
-        .collect();
+    let shown: Vec<&str> = transcript.iter().filter_map(|line| line.strip_prefix("← ")).collect();
     let mut said = Vec::new();
     serve(&Textbook, &mut requests.as_bytes(), &mut said).unwrap();
     let said = String::from_utf8(said).unwrap();
@@ -39,24 +36,14 @@ fn the_page_shows_what_a_worker_says() {
     for (shown, said) in shown.iter().zip(&said) {
         assert_eq!(settled(shown), settled(said), "the worker said:\n{said}");
     }
-    assert_eq!(
-        shown.len(),
-        said.len(),
-        "the worker said:\n{}",
-        said.join("\n")
-    );
+    assert_eq!(shown.len(), said.len(), "the worker said:\n{}", said.join("\n"));
     assert!(shown.len() >= 12, "the page has lost its transcript");
 }
 
 #[test]
 fn the_transcript_shows_requests_and_answers_of_every_kind() {
-    for request in [
-        "hello", "supports", "prepare", "outputs", "block", "release", "quit",
-    ] {
-        assert!(
-            PAGE.contains(&format!(r#"→ {{"request":"{request}""#)),
-            "{request}"
-        );
+    for request in ["hello", "supports", "prepare", "outputs", "block", "release", "quit"] {
+        assert!(PAGE.contains(&format!(r#"→ {{"request":"{request}""#)), "{request}");
     }
     for answer in [
         "hello",
@@ -69,17 +56,13 @@ fn the_transcript_shows_requests_and_answers_of_every_kind() {
         "bye",
         "error",
     ] {
-        assert!(
-            PAGE.contains(&format!(r#"← {{"answer":"{answer}""#)),
-            "{answer}"
-        );
+        assert!(PAGE.contains(&format!(r#"← {{"answer":"{answer}""#)), "{answer}");
     }
 }
 
 /// The line without what differs from one machine and moment to the next; that the fields are there is compared.
 fn settled(line: &str) -> Value {
-    let mut value: Value =
-        serde_json::from_str(line).unwrap_or_else(|error| panic!("{error}: {line}"));
+    let mut value: Value = serde_json::from_str(line).unwrap_or_else(|error| panic!("{error}: {line}"));
     settle(&mut value);
     value
 }

@@ -3,8 +3,8 @@
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use rsalab_rsa::{
-    Backend, BlockRunner, CandidateTester, Error, MultiKeyRunner, Prepared, PreparedMultiKey,
-    PrivateKey, PublicKey, Status, backend::check_batch, error::check_len,
+    Backend, BlockRunner, CandidateTester, Error, MultiKeyRunner, Prepared, PreparedMultiKey, PrivateKey, PublicKey,
+    Status, backend::check_batch, error::check_len,
 };
 
 use crate::{
@@ -56,16 +56,16 @@ pub trait Gpu: Backend {
     /// As for [`prepare_private`](Backend::prepare_private).
     fn prepare_private_without_crt(&self, key: &PrivateKey) -> Result<Box<dyn Prepared>, Error>;
 
-    /// Makes a private key ready without the CRT, blinding and check, as article (d) has it: to be measured beside programs that do without.
-    /// Not for keys that protect anything.
+    /// Makes a private key ready without the CRT, blinding and check, as article (d) has it: to be measured beside
+    /// programs that do without. Not for keys that protect anything.
     ///
     /// # Errors
     ///
     /// As for [`prepare_private`](Backend::prepare_private).
     fn prepare_private_bare(&self, key: &PrivateKey) -> Result<Box<dyn Prepared>, Error>;
 
-    /// Makes a private key ready for batches that lie on the device already, and whose results stay there: to be measured beside batches that
-    /// are brought and fetched.
+    /// Makes a private key ready for batches that lie on the device already, and whose results stay there: to be
+    /// measured beside batches that are brought and fetched.
     ///
     /// # Errors
     ///
@@ -91,9 +91,7 @@ impl<D: Device> GpuBackend<D> {
     fn ready(&self, keys: Keys<D>, operation: Operation) -> Ready<D> {
         // Where powers are raised, most of the time goes.
         let limbs = match (&keys.layout.power, operation) {
-            (Some(power), Operation::Private | Operation::Bare | Operation::CheckKey) => {
-                power.limbs
-            }
+            (Some(power), Operation::Private | Operation::Bare | Operation::CheckKey) => power.limbs,
             _ => keys.layout.limbs,
         };
         let device = &self.unit.device;
@@ -128,10 +126,7 @@ impl<D: Device> Gpu for GpuBackend<D> {
     }
 
     fn with_launch(&self, launch: Launch) -> Box<dyn Gpu> {
-        Box::new(GpuBackend {
-            launch,
-            ..self.clone()
-        })
+        Box::new(GpuBackend { launch, ..self.clone() })
     }
 
     fn prepare_private_without_crt(&self, key: &PrivateKey) -> Result<Box<dyn Prepared>, Error> {
@@ -275,12 +270,7 @@ impl<D: Device> Drop for Runner<'_, D> {
 }
 
 impl<D: Device> BlockRunner for Runner<'_, D> {
-    fn run(
-        &mut self,
-        inputs: &[u8],
-        outputs: &mut [u8],
-        status: &mut [Status],
-    ) -> Result<(), Error> {
+    fn run(&mut self, inputs: &[u8], outputs: &mut [u8], status: &mut [Status]) -> Result<(), Error> {
         check_batch(self.ready.keys.length(), inputs, outputs, status)?;
         let thread = self.thread.as_mut().expect("they are there until the end");
         Ok(thread.run(None, inputs, outputs, status)?)
@@ -316,9 +306,7 @@ impl<D: Device> PreparedMultiKey for Ready<D> {
         check_len("the list of keys", passed.len(), places.len())?;
         let mut thread = ThreadRunner::new(&self.keys, Operation::CheckKey).map_err(failed)?;
         thread.run(Some(&places), inputs, &mut outputs, &mut status)?;
-        let results = inputs
-            .chunks_exact(length)
-            .zip(outputs.chunks_exact(length));
+        let results = inputs.chunks_exact(length).zip(outputs.chunks_exact(length));
         for ((passed, status), (input, output)) in passed.iter_mut().zip(status).zip(results) {
             *passed = status == Status::Done && input != output;
         }
@@ -333,25 +321,15 @@ struct MultiKeyBatches<'keys, D: Device> {
 }
 
 impl<D: Device> MultiKeyRunner for MultiKeyBatches<'_, D> {
-    fn run(
-        &mut self,
-        keys: &[usize],
-        inputs: &[u8],
-        outputs: &mut [u8],
-        status: &mut [Status],
-    ) -> Result<(), Error> {
+    fn run(&mut self, keys: &[usize], inputs: &[u8], outputs: &mut [u8], status: &mut [Status]) -> Result<(), Error> {
         check_batch(self.keys.length(), inputs, outputs, status)?;
         check_len("the list of keys", keys.len(), status.len())?;
         if keys.iter().any(|&key| key >= self.keys.count()) {
-            return Err(failed_with(
-                "the place of a key in its ring is out of range",
-            ));
+            return Err(failed_with("the place of a key in its ring is out of range"));
         }
         let thread = match &mut self.thread {
             Some(thread) => thread,
-            thread => {
-                thread.insert(ThreadRunner::new(self.keys, Operation::Private).map_err(failed)?)
-            }
+            thread => thread.insert(ThreadRunner::new(self.keys, Operation::Private).map_err(failed)?),
         };
         Ok(thread.run(Some(keys), inputs, outputs, status)?)
     }

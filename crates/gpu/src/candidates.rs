@@ -175,16 +175,14 @@ impl<D: Device> Tester<D> {
         check_len("the candidates", candidates.len(), count * length)?;
         let is_wrong = |w: &[u8]| w[length - 1] & 1 == 0 || !fits(integer::bits_vartime(w));
         match candidates.chunks_exact(length).any(is_wrong) {
-            true => Err(Failed::Refused(format!(
-                "a candidate, which must be odd and {what}, is not"
-            ))
-            .into()),
+            true => Err(Failed::Refused(format!("a candidate, which must be odd and {what}, is not")).into()),
             false => Ok(()),
         }
     }
 }
 
-/// Runs kernels on each of `count` candidates: their buffers, their words, and then how many there are and there is room for.
+/// Runs kernels on each of `count` candidates: their buffers, their words, and then how many there are and there is
+/// room for.
 fn on_each<D: Device>(
     launcher: &mut Launcher<D>,
     program: &D::Program,
@@ -197,13 +195,10 @@ fn on_each<D: Device>(
     }
 }
 
-/// How many zeros a number has above its lowest bit, which is one: mostly none, in a candidate one or two. Where there are more than the
-/// bits that are taken one by one anyway, which happens to one candidate in 2^14, time tells.
+/// How many zeros a number has above its lowest bit, which is one: mostly none, in a candidate one or two. Where there
+/// are more than the bits that are taken one by one anyway, which happens to one candidate in 2^14, time tells.
 fn zeros_after_the_lowest_bit(w: &[u8]) -> usize {
-    let bits = w
-        .iter()
-        .rev()
-        .flat_map(|&byte| (0..8).map(move |bit| byte >> bit & 1));
+    let bits = w.iter().rev().flat_map(|&byte| (0..8).map(move |bit| byte >> bit & 1));
     let always = bits.clone().skip(1).take(SINGLE_BITS - 2);
     if always.fold(0, |any, bit| any | bit) != 0 {
         return 0;
@@ -221,10 +216,7 @@ impl<D: Device> CandidateTester for Tester<D> {
             "of the length asked for",
         )?;
         let chunk = self.most_items();
-        for (candidates, passed) in candidates
-            .chunks(chunk * self.length())
-            .zip(passed.chunks_mut(chunk))
-        {
+        for (candidates, passed) in candidates.chunks(chunk * self.length()).zip(passed.chunks_mut(chunk)) {
             let tested = self.two(candidates, passed.len());
             let done = tested.and_then(|()| self.verdicts(passed));
             done.map_err(Failed::from)?;

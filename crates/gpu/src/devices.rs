@@ -100,16 +100,9 @@ impl Survey {
     /// # Errors
     ///
     /// As for [`open`](Self::open).
-    pub fn open_with(
-        &self,
-        choice: Choice,
-        launch: Launch,
-        kernels: Kernels,
-    ) -> Result<Box<dyn Gpu>, Failure> {
+    pub fn open_with(&self, choice: Choice, launch: Launch, kernels: Kernels) -> Result<Box<dyn Gpu>, Failure> {
         Ok(match self.chosen(choice)? {
-            Found::Cuda(found) => {
-                Box::new(GpuBackend::new(CudaDevice::open(found, kernels)?, launch)?)
-            }
+            Found::Cuda(found) => Box::new(GpuBackend::new(CudaDevice::open(found, kernels)?, launch)?),
             Found::OpenCl(found) => Box::new(GpuBackend::new(OpenClDevice::open(found)?, launch)?),
         })
     }
@@ -119,12 +112,7 @@ impl Survey {
     /// # Errors
     ///
     /// As for [`open`](Self::open).
-    pub fn open_faulty(
-        &self,
-        choice: Choice,
-        launch: Launch,
-        faults: &Faults,
-    ) -> Result<Box<dyn Gpu>, Failure> {
+    pub fn open_faulty(&self, choice: Choice, launch: Launch, faults: &Faults) -> Result<Box<dyn Gpu>, Failure> {
         let faults = faults.clone();
         Ok(match self.chosen(choice)? {
             Found::Cuda(found) => {
@@ -147,11 +135,11 @@ impl Survey {
         self.cuda(choice)?.rates()
     }
 
-    /// How long the fastest run of somebody else's kernel took, of those that fit some time, two at least. `bytes` is what its memory begins with, and in the
-    /// end what the last run left there.
+    /// How long the fastest run of somebody else's kernel took, of those that fit some time, two at least. `bytes` is
+    /// what its memory begins with, and in the end what the last run left there.
     ///
-    /// Such a kernel becomes a part of the program, as a library does that is loaded: whoever gives it vouches for it. It takes the address of that memory
-    /// and a count, and must keep to the memory.
+    /// Such a kernel becomes a part of the program, as a library does that is loaded: whoever gives it vouches for it.
+    /// It takes the address of that memory and a count, and must keep to the memory.
     ///
     /// # Errors
     ///
@@ -181,11 +169,9 @@ impl Survey {
             Choice::First => (!self.found.is_empty()).then_some(0),
             chosen => self.devices().position(|(choice, _)| choice == chosen),
         };
-        place
-            .map(|place| &self.found[place])
-            .ok_or_else(|| Failure::NoDevice {
-                reason: self.why_not(choice),
-            })
+        place.map(|place| &self.found[place]).ok_or_else(|| Failure::NoDevice {
+            reason: self.why_not(choice),
+        })
     }
 
     fn why_not(&self, choice: Choice) -> String {
@@ -226,14 +212,12 @@ impl Choice {
         if text == "first" {
             return Some(Choice::First);
         }
-        [Driver::Cuda, Driver::OpenCl]
-            .into_iter()
-            .find_map(|driver| {
-                let number = text.strip_prefix(driver.name())?;
-                let is_plain = number.bytes().all(|byte| byte.is_ascii_digit());
-                let number = number.parse().ok().filter(|_| is_plain)?;
-                Some(Choice::Device { driver, number })
-            })
+        [Driver::Cuda, Driver::OpenCl].into_iter().find_map(|driver| {
+            let number = text.strip_prefix(driver.name())?;
+            let is_plain = number.bytes().all(|byte| byte.is_ascii_digit());
+            let number = number.parse().ok().filter(|_| is_plain)?;
+            Some(Choice::Device { driver, number })
+        })
     }
 }
 
@@ -270,10 +254,7 @@ mod tests {
 
     #[test]
     fn nothing_is_said_to_be_missing_without_a_reason() {
-        let survey = Survey::of_nothing(vec![
-            (Driver::Cuda, "A".to_owned()),
-            (Driver::OpenCl, "B".to_owned()),
-        ]);
+        let survey = Survey::of_nothing(vec![(Driver::Cuda, "A".to_owned()), (Driver::OpenCl, "B".to_owned())]);
         let refused = |choice| match survey.open(choice, Launch::Tuned) {
             Err(failure) => failure.to_string(),
             Ok(_) => panic!("there is no device"),

@@ -30,11 +30,7 @@ pub(crate) struct Keys<D: Device> {
 
 impl<D: Device> Keys<D> {
     /// A public key.
-    pub(crate) fn public(
-        unit: &Arc<Unit<D>>,
-        launch: Launch,
-        key: &PublicKey,
-    ) -> Result<Self, Failure> {
+    pub(crate) fn public(unit: &Arc<Unit<D>>, launch: Launch, key: &PublicKey) -> Result<Self, Failure> {
         let exponent_bits = integer::bits_vartime(key.e());
         let layout = Layout::public(key.bits(), exponent_bits);
         let mut record = Zeroizing::new(vec![0; layout.words]);
@@ -51,9 +47,7 @@ impl<D: Device> Keys<D> {
         has_crt: bool,
     ) -> Result<Self, Failure> {
         let bits = keys[0].bits();
-        let exponent_bits = keys
-            .iter()
-            .map(|key| integer::bits_vartime(key.public().e()));
+        let exponent_bits = keys.iter().map(|key| integer::bits_vartime(key.public().e()));
         let exponent_bits = exponent_bits.max().unwrap_or(0);
         let layout = Layout::private(bits, exponent_bits, has_crt);
         let mut records = Zeroizing::new(vec![0; keys.len() * layout.words]);
@@ -65,15 +59,7 @@ impl<D: Device> Keys<D> {
         let primes = keys.iter().flat_map(|key| [key.p(), key.q()]);
         let shortest = primes.map(integer::bits_vartime).min().unwrap_or(0);
         let part_bits = if has_crt { shortest } else { bits };
-        Keys::resident(
-            unit,
-            launch,
-            layout,
-            &records,
-            moduli,
-            exponent_bits,
-            part_bits,
-        )
+        Keys::resident(unit, launch, layout, &records, moduli, exponent_bits, part_bits)
     }
 
     fn resident(
@@ -101,7 +87,8 @@ impl<D: Device> Keys<D> {
         Ok(keys)
     }
 
-    /// Uploads the records to the device, which works out what follows from the moduli. The queue's memory is wiped when it goes.
+    /// Uploads the records to the device, which works out what follows from the moduli. The queue's memory is wiped
+    /// when it goes.
     fn complete(&self, records: &[u32], part_bits: usize) -> Result<(), Failure> {
         let bytes = Zeroizing::new(words_to_bytes(records));
         let mut launcher = Launcher::new(&self.unit, self.launch)?;

@@ -73,11 +73,7 @@ impl Layout {
     /// The same with the private power, by the CRT or without.
     pub(crate) fn private(bits: usize, exponent_bits: usize, has_crt: bool) -> Self {
         let public = Layout::public(bits, exponent_bits);
-        let (parts, part_bits) = if has_crt {
-            (2, bits.div_ceil(2))
-        } else {
-            (1, bits)
-        };
+        let (parts, part_bits) = if has_crt { (2, bits.div_ceil(2)) } else { (1, bits) };
         let limbs = limbs_for(part_bits);
         let window = window(limbs);
         let digits = part_bits.div_ceil(window);
@@ -154,9 +150,10 @@ pub(crate) fn write_number(number: &[u8], words: &mut [u32]) {
     }
 }
 
-/// The window with the fewest products, for exponents of 32 bits a limb: to make a table of 2^w powers, and for each of bits / w digits one
-/// and what reading the table costs, where a product reads and multiplies 2 limbs² times. Squarings are the same for all. It follows from
-/// the limbs alone, as kernels that are written for a number of limbs must know it.
+/// The window with the fewest products, for exponents of 32 bits a limb: to make a table of 2^w powers, and for each of
+/// bits / w digits one and what reading the table costs, where a product reads and multiplies 2 limbs² times. Squarings
+/// are the same for all. It follows from the limbs alone, as kernels that are written for a number of limbs must know
+/// it.
 pub(crate) fn window(limbs: usize) -> usize {
     let bits = 32 * limbs;
     let cost = |window: &usize| {
@@ -194,9 +191,7 @@ mod tests {
                 byte.map_or(0, |byte| u32::from(shortened[byte] >> (place % 8) & 1))
             };
             for (digit, place) in digits.iter().zip((0..power.digits).rev()) {
-                let expected: u32 = (0..power.window)
-                    .map(|i| bit(place * power.window + i) << i)
-                    .sum();
+                let expected: u32 = (0..power.window).map(|i| bit(place * power.window + i) << i).sum();
                 assert_eq!(*digit, expected, "{bits} bits, digit {place}");
             }
         }

@@ -56,9 +56,7 @@ pub(crate) enum Failed {
 impl From<Failed> for rsalab_rsa::Error {
     fn from(failed: Failed) -> Self {
         match failed {
-            Failed::Arithmetic(rsalab_arith::Error::Randomness(reason)) => {
-                rsalab_rsa::Error::Randomness { reason }
-            }
+            Failed::Arithmetic(rsalab_arith::Error::Randomness(reason)) => rsalab_rsa::Error::Randomness { reason },
             other => rsalab_rsa::Error::Backend {
                 backend: NAME,
                 reason: other.to_string(),

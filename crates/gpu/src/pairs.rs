@@ -77,7 +77,8 @@ impl Slots {
         }
         let mut needs_memory = None;
         if self.slots.len() > self.capacity {
-            // Nothing of the old memory is kept: every pair is due, those of this batch now and the others when they are used.
+            // Nothing of the old memory is kept: every pair is due, those of this batch now and the others when they
+            // are used.
             self.capacity = self.slots.len().next_power_of_two();
             needs_memory = Some(self.capacity);
             for slot in &mut self.slots {
@@ -113,11 +114,7 @@ impl Slots {
     }
 
     /// A number and its inverse for each of some slots, as blocks.
-    pub(crate) fn draw(
-        &mut self,
-        slots: &[usize],
-        moduli: &[Vec<u8>],
-    ) -> Result<[Zeroizing<Vec<u8>>; 2], Error> {
+    pub(crate) fn draw(&mut self, slots: &[usize], moduli: &[Vec<u8>]) -> Result<[Zeroizing<Vec<u8>>; 2], Error> {
         let length = moduli[0].len();
         let mut numbers = Zeroizing::new(vec![0; slots.len() * length]);
         let mut inverses = numbers.clone();
@@ -127,9 +124,7 @@ impl Slots {
             let key = self.slots[run[0]].key;
             let source = match self.sources.entry(key) {
                 std::collections::hash_map::Entry::Occupied(entry) => entry.into_mut(),
-                std::collections::hash_map::Entry::Vacant(entry) => {
-                    entry.insert(Invertible::new(&moduli[key])?)
-                }
+                std::collections::hash_map::Entry::Vacant(entry) => entry.insert(Invertible::new(&moduli[key])?),
             };
             let bytes = first * length..(first + run.len()) * length;
             source.draw(&mut numbers[bytes.clone()], &mut inverses[bytes])?;
@@ -172,10 +167,7 @@ mod tests {
         // The other is due when it is used again.
         assert_eq!(slots.assign([0, 0].into_iter()).due, [1]);
         let assigned = slots.assign([0, 0, 0].into_iter());
-        assert_eq!(
-            (assigned.due, assigned.needs_memory),
-            (vec![0, 1, 2], Some(4))
-        );
+        assert_eq!((assigned.due, assigned.needs_memory), (vec![0, 1, 2], Some(4)));
         slots.discard();
         assert_eq!(slots.assign([0].into_iter()).due, [0]);
     }
@@ -199,15 +191,9 @@ mod tests {
         let mut slots = Slots::new();
         let assigned = slots.assign([0, 1, 1, 0].into_iter());
         let [numbers, inverses] = slots.draw(&assigned.due, &moduli).unwrap();
-        for ((slot, number), inverse) in assigned
-            .due
-            .iter()
-            .zip(numbers.chunks(66))
-            .zip(inverses.chunks(66))
-        {
+        for ((slot, number), inverse) in assigned.due.iter().zip(numbers.chunks(66)).zip(inverses.chunks(66)) {
             let modulus = num_bigint::BigUint::from_bytes_be(&moduli[slots.key(*slot)]);
-            let product = num_bigint::BigUint::from_bytes_be(number)
-                * num_bigint::BigUint::from_bytes_be(inverse);
+            let product = num_bigint::BigUint::from_bytes_be(number) * num_bigint::BigUint::from_bytes_be(inverse);
             assert_eq!(product % modulus, num_bigint::BigUint::from(1u8));
         }
     }

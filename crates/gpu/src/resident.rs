@@ -1,4 +1,5 @@
-//! Batches that lie on the device before they are run, and whose results stay there: for measuring what the copies cost.
+//! Batches that lie on the device before they are run, and whose results stay there: for measuring what the copies
+//! cost.
 
 use std::sync::Arc;
 
@@ -48,12 +49,7 @@ pub trait ResidentRunner {
     /// # Errors
     ///
     /// If there is no such batch, or the buffers have other lengths than it; the driver's.
-    fn collect(
-        &mut self,
-        batch: usize,
-        outputs: &mut [u8],
-        status: &mut [Status],
-    ) -> Result<(), Error>;
+    fn collect(&mut self, batch: usize, outputs: &mut [u8], status: &mut [Status]) -> Result<(), Error>;
 }
 
 /// A private key with the batches that were brought.
@@ -95,12 +91,7 @@ impl<D: Device> ResidentRunner for ResidentBatches<D> {
         Ok(done?)
     }
 
-    fn collect(
-        &mut self,
-        batch: usize,
-        outputs: &mut [u8],
-        status: &mut [Status],
-    ) -> Result<(), Error> {
+    fn collect(&mut self, batch: usize, outputs: &mut [u8], status: &mut [Status]) -> Result<(), Error> {
         let kept = found(&self.batches, batch)?;
         let length = self.worker.keys.length();
         check_len("the output buffer", outputs.len(), kept.count * length)?;

@@ -1,12 +1,14 @@
-//! A device and this CPU share each batch, by what both were seen to do. Article (d) has no such program: it measures one or the other.
+//! A device and this CPU share each batch, by what both were seen to do. Article (d) has no such program: it measures
+//! one or the other.
 //!
 //! ```text
 //! batch ── the first part to the CPU's threads, the rest to the device ── results in the order of the batch
 //! ```
 //!
-//! A device takes a while for any batch, and then so much for each item; a CPU takes so much for each item. Both are measured, first by a
-//! trial and then by every batch, and a batch is cut where both would be done at once. Below the size at which that point is reached the
-//! CPU works alone. A device that fails is not asked again: what it had is done by the CPU, and [`SplitBackend::lost`] says why.
+//! A device takes a while for any batch, and then so much for each item; a CPU takes so much for each item. Both are
+//! measured, first by a trial and then by every batch, and a batch is cut where both would be done at once. Below the
+//! size at which that point is reached the CPU works alone. A device that fails is not asked again: what it had is done
+//! by the CPU, and [`SplitBackend::lost`] says why.
 
 mod balance;
 mod candidates;
@@ -19,8 +21,8 @@ use std::{
 };
 
 use rsalab_rsa::{
-    Backend, BlockRunner, CandidateTester, CpuBackend, Error, Prepared, PreparedMultiKey,
-    PrivateKey, PublicKey, Status, backend::check_batch,
+    Backend, BlockRunner, CandidateTester, CpuBackend, Error, Prepared, PreparedMultiKey, PrivateKey, PublicKey,
+    Status, backend::check_batch,
 };
 use zeroize::Zeroizing;
 
@@ -57,7 +59,8 @@ impl SplitBackend {
         }
     }
 
-    /// With each thread on a CPU of its own, in turn: for a caller that is pinned itself, whose threads would all share its CPU.
+    /// With each thread on a CPU of its own, in turn: for a caller that is pinned itself, whose threads would all share
+    /// its CPU.
     pub fn pinned_to(self, cpus: Vec<usize>) -> Self {
         SplitBackend { cpus, ..self }
     }
@@ -68,11 +71,7 @@ impl SplitBackend {
     }
 
     /// Both sides of a key; without the device if it refuses.
-    fn ready(
-        &self,
-        cpu: Box<dyn Prepared>,
-        gpu: Result<Box<dyn Prepared>, Error>,
-    ) -> Box<dyn Prepared> {
+    fn ready(&self, cpu: Box<dyn Prepared>, gpu: Result<Box<dyn Prepared>, Error>) -> Box<dyn Prepared> {
         Box::new(Ready {
             backend: self.clone(),
             cpu: Arc::from(cpu),
@@ -108,10 +107,7 @@ impl Backend for SplitBackend {
     }
 
     fn prepare_private(&self, key: &PrivateKey) -> Result<Box<dyn Prepared>, Error> {
-        Ok(self.ready(
-            self.cpu.prepare_private(key)?,
-            self.gpu.prepare_private(key),
-        ))
+        Ok(self.ready(self.cpu.prepare_private(key)?, self.gpu.prepare_private(key)))
     }
 
     /// On the CPU alone: many keys with few requests each are not what a device is for.
@@ -178,12 +174,7 @@ struct Runner<'a> {
 }
 
 impl BlockRunner for Runner<'_> {
-    fn run(
-        &mut self,
-        inputs: &[u8],
-        outputs: &mut [u8],
-        status: &mut [Status],
-    ) -> Result<(), Error> {
+    fn run(&mut self, inputs: &[u8], outputs: &mut [u8], status: &mut [Status]) -> Result<(), Error> {
         let length = self.ready.modulus_len();
         check_batch(length, inputs, outputs, status)?;
         let done = self.run_split(inputs, outputs, status, length);
@@ -247,17 +238,11 @@ impl Runner<'_> {
         let mut trial = |items: usize| {
             let mut outputs = Zeroizing::new(vec![0; items * length]);
             let began = Instant::now();
-            gpu.run(
-                &inputs[..items * length],
-                &mut outputs,
-                &mut vec![Status::Done; items],
-            )
-            .map(|()| began.elapsed())
+            gpu.run(&inputs[..items * length], &mut outputs, &mut vec![Status::Done; items])
+                .map(|()| began.elapsed())
         };
         // The very first compiles, draws what blinds, and is not counted.
-        let mut tried = trial(1)
-            .and_then(|_| trial(1))
-            .map(|took| balance().tried_one(took));
+        let mut tried = trial(1).and_then(|_| trial(1)).map(|took| balance().tried_one(took));
         // A larger batch will tell more, if this one is too small.
         if tried.is_ok() && balance().wants_trial(items) {
             let several = items.min(self.ready.gpu.as_ref().map_or(1, |gpu| gpu.lanes()));

@@ -80,12 +80,7 @@ impl<'a, D: Device> Steps<'a, D> {
     }
 
     /// Runs a kernel on numbers as long as the modulus: buffers, then the keys and which each item takes, then words.
-    fn whole(
-        &mut self,
-        kernel: Kernel,
-        buffers: &[&Wiped<D>],
-        words: &[usize],
-    ) -> Result<(), Failure> {
+    fn whole(&mut self, kernel: Kernel, buffers: &[&Wiped<D>], words: &[usize]) -> Result<(), Failure> {
         let (program, count) = (&self.keys.whole, self.count);
         self.keyed(program, kernel, count, buffers, words)
     }
@@ -101,17 +96,12 @@ impl<'a, D: Device> Steps<'a, D> {
     ) -> Result<(), Failure> {
         let buffers = [buffers, &[&self.keys.records, &self.buffers.which]].concat();
         let words = [&[self.keys.layout.words], words].concat();
-        self.launcher
-            .run(program, kernel, numbers, &buffers, &words)
+        self.launcher.run(program, kernel, numbers, &buffers, &words)
     }
 
-    /// The same for kernels that take the modulus, how many items there are and there is room for, and at most one word more.
-    fn modular(
-        &mut self,
-        kernel: Kernel,
-        buffers: &[&Wiped<D>],
-        last: &[usize],
-    ) -> Result<(), Failure> {
+    /// The same for kernels that take the modulus, how many items there are and there is room for, and at most one word
+    /// more.
+    fn modular(&mut self, kernel: Kernel, buffers: &[&Wiped<D>], last: &[usize]) -> Result<(), Failure> {
         let limbs = self.keys.layout.limbs;
         let words = [&[0, limbs, self.count, self.buffers.items], last].concat();
         self.whole(kernel, buffers, &words)
@@ -127,8 +117,7 @@ impl<'a, D: Device> Steps<'a, D> {
         let (program, count) = (&self.keys.whole, self.count);
         let buffers = [&self.buffers.values, to, self.status];
         let words = [self.keys.length(), count, self.buffers.items];
-        self.launcher
-            .run(program, Kernel::WriteBlocks, count, &buffers, &words)
+        self.launcher.run(program, Kernel::WriteBlocks, count, &buffers, &words)
     }
 
     /// Blinded numbers of what was given.
@@ -144,11 +133,7 @@ impl<'a, D: Device> Steps<'a, D> {
     }
 
     /// Pairs of the powers that a public power has left in Montgomery form, and of the inverses among the values.
-    pub(crate) fn renew_pairs(
-        &mut self,
-        pairs: &[Wiped<D>; 2],
-        slots: usize,
-    ) -> Result<(), Failure> {
+    pub(crate) fn renew_pairs(&mut self, pairs: &[Wiped<D>; 2], slots: usize) -> Result<(), Failure> {
         let own = self.buffers;
         let buffers = [&own.publics, &own.values, &pairs[0], &pairs[1], &own.pair];
         self.modular(Kernel::RenewPairs, &buffers, &[slots])
@@ -158,8 +143,7 @@ impl<'a, D: Device> Steps<'a, D> {
     pub(crate) fn private_power(&mut self, from: &Wiped<D>) -> Result<(), Failure> {
         let (resident, buffers, count) = (self.keys, self.buffers, self.count);
         let layout = &resident.layout;
-        let (Some(power), Some(program), Some([states, table])) =
-            (&layout.power, &resident.part, &buffers.power)
+        let (Some(power), Some(program), Some([states, table])) = (&layout.power, &resident.part, &buffers.power)
         else {
             unreachable!("private operations have private keys");
         };
@@ -237,15 +221,7 @@ impl<'a, D: Device> Steps<'a, D> {
             self.whole(
                 Kernel::PublicBits,
                 &[&buffers.bases, &buffers.publics],
-                &[
-                    0,
-                    layout.exponent,
-                    first,
-                    last,
-                    layout.limbs,
-                    count,
-                    buffers.items,
-                ],
+                &[0, layout.exponent, first, last, layout.limbs, count, buffers.items],
             )?;
         }
         Ok(())

@@ -1,4 +1,5 @@
-//! An open device with what everybody on it shares: compiled programs, and memory that is wiped before it is given back.
+//! An open device with what everybody on it shares: compiled programs, and memory that is wiped before it is given
+//! back.
 
 use std::{
     collections::HashMap,
@@ -38,8 +39,8 @@ impl<D: Device> Unit<D> {
         Ok(program)
     }
 
-    /// The most items that are worked on at once, a power of two, as buffers are: what a quarter of the device's memory holds, in two
-    /// sets of buffers, where an item takes so many bytes of a table and of other memory.
+    /// The most items that are worked on at once, a power of two, as buffers are: what a quarter of the device's memory
+    /// holds, in two sets of buffers, where an item takes so many bytes of a table and of other memory.
     pub(crate) fn most_items(&self, table: usize, others: usize) -> usize {
         /// Indices of 32 bits reach so many words.
         const MOST_WORDS: usize = 1 << 30;
@@ -115,23 +116,21 @@ impl<D: Device> Launcher<D> {
         words: &[usize],
     ) -> Result<(), Failure> {
         let grid = self.launch.grid(numbers, self.unit.device.description());
-        let word = |&word: &usize| {
-            Argument::Word(u32::try_from(word).expect("sizes on a device fit 32 bits"))
-        };
+        let word = |&word: &usize| Argument::Word(u32::try_from(word).expect("sizes on a device fit 32 bits"));
         let buffers = buffers.iter().map(|wiped| Argument::Buffer(&wiped.buffer));
         let arguments: Vec<_> = buffers.chain(words.iter().map(word)).collect();
         self.queue.launch(program, kernel, grid, &arguments)
     }
 }
 
-/// The products of 32 bits that one launch may take. A graphics processor that also draws a desktop is taken away from a kernel that
-/// runs for seconds; one that does 10¹¹ of them a second is done in a fraction of one.
+/// The products of 32 bits that one launch may take. A graphics processor that also draws a desktop is taken away from
+/// a kernel that runs for seconds; one that does 10¹¹ of them a second is done in a fraction of one.
 const PRODUCTS_OF_A_LAUNCH: u128 = 1 << 35;
 /// The products of one work-item in one launch: few numbers take as long as each does alone.
 const PRODUCTS_OF_A_WORK_ITEM: u128 = 1 << 25;
 
-/// Cuts `steps` steps, each of `products` modular products of `limbs` limbs on each of `numbers` numbers, into intervals for a launch
-/// each.
+/// Cuts `steps` steps, each of `products` modular products of `limbs` limbs on each of `numbers` numbers, into
+/// intervals for a launch each.
 pub(crate) fn intervals(
     steps: usize,
     products: usize,
@@ -153,20 +152,14 @@ mod tests {
 
     #[test]
     fn intervals_cover_every_step_once_and_none_is_long() {
-        for (steps, limbs, numbers) in [
-            (0, 32, 8),
-            (1, 128, 1 << 20),
-            (205, 32, 10),
-            (683, 128, 50_000),
-        ] {
+        for (steps, limbs, numbers) in [(0, 32, 8), (1, 128, 1 << 20), (205, 32, 10), (683, 128, 50_000)] {
             let intervals: Vec<_> = intervals(steps, 6, limbs, numbers).collect();
             let mut next = 0;
             for (first, last) in &intervals {
                 assert_eq!(*first, next);
                 assert!(last > first);
                 let of_one = (last - first) as u128 * 12 * (limbs * limbs) as u128;
-                let fits = of_one <= PRODUCTS_OF_A_WORK_ITEM
-                    && of_one * numbers as u128 <= PRODUCTS_OF_A_LAUNCH;
+                let fits = of_one <= PRODUCTS_OF_A_WORK_ITEM && of_one * numbers as u128 <= PRODUCTS_OF_A_LAUNCH;
                 assert!(fits || last - first == 1);
                 next = *last;
             }

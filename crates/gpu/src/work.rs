@@ -140,12 +140,7 @@ impl<D: Device> Worker<D> {
     }
 
     /// Begins a chunk of a batch.
-    fn begin(
-        &mut self,
-        operation: Operation,
-        items: Range<usize>,
-        blocks: &Blocks<'_>,
-    ) -> Result<(), Failed> {
+    fn begin(&mut self, operation: Operation, items: Range<usize>, blocks: &Blocks<'_>) -> Result<(), Failed> {
         let count = items.len();
         self.make_buffers(count)?;
         if operation == Operation::Private {
@@ -159,8 +154,7 @@ impl<D: Device> Worker<D> {
         let buffers = self.buffers.as_ref().expect("it was just made");
         if let Some(keys) = blocks.keys {
             let which: Vec<u32> = keys[items.clone()].iter().map(|&key| key as u32).collect();
-            self.launcher
-                .upload(&buffers.which, &words_to_bytes(&which))?;
+            self.launcher.upload(&buffers.which, &words_to_bytes(&which))?;
         }
         self.launcher.upload(&buffers.blocks, inputs)?;
         self.compute(operation, count, None)?;
@@ -175,14 +169,9 @@ impl<D: Device> Worker<D> {
         Ok(())
     }
 
-    /// Starts the kernels on blocks that are there, with pairs that are assigned: those of the buffers, which the results replace, or a batch
-    /// that was kept.
-    fn compute(
-        &mut self,
-        operation: Operation,
-        count: usize,
-        kept: Option<&Kept<D>>,
-    ) -> Result<(), Failed> {
+    /// Starts the kernels on blocks that are there, with pairs that are assigned: those of the buffers, which the
+    /// results replace, or a batch that was kept.
+    fn compute(&mut self, operation: Operation, count: usize, kept: Option<&Kept<D>>) -> Result<(), Failed> {
         let buffers = self.buffers.as_ref().expect("there is memory for blocks");
         let (input, output, status) = match kept {
             Some(kept) => (&kept.input, &kept.output, &kept.status),
@@ -225,8 +214,7 @@ impl<D: Device> Worker<D> {
         }
         drawn?;
         let buffers = self.buffers.as_ref().expect("it is made before");
-        self.launcher
-            .upload(&buffers.pair, &words_to_bytes(&assigned.slots))?;
+        self.launcher.upload(&buffers.pair, &words_to_bytes(&assigned.slots))?;
         Ok(())
     }
 
@@ -242,10 +230,7 @@ impl<D: Device> Worker<D> {
         };
         for due in due.chunks(buffers.items) {
             let [numbers, inverses] = self.slots.draw(due, &self.keys.moduli)?;
-            let keys: Vec<u32> = due
-                .iter()
-                .map(|&slot| self.slots.key(slot) as u32)
-                .collect();
+            let keys: Vec<u32> = due.iter().map(|&slot| self.slots.key(slot) as u32).collect();
             let places: Vec<u32> = due.iter().map(|&slot| slot as u32).collect();
             let launcher = &mut self.launcher;
             launcher.upload(&buffers.which, &words_to_bytes(&keys))?;

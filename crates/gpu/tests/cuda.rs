@@ -1,11 +1,10 @@
-//! The backend on NVIDIA's devices, with the kernels of each kind. Without a device, each test says that it was skipped.
+//! The backend on NVIDIA's devices, with the kernels of each kind. Without a device, each test says that it was
+//! skipped.
 
 mod support;
 
 use rsalab_gpu::{Driver, Gpu, Launch, Survey, driver::Kernels};
-use support::{
-    blocks_conform, candidates_conform, long_exponents_conform, many_conform, rings_conform,
-};
+use support::{blocks_conform, candidates_conform, long_exponents_conform, many_conform, rings_conform};
 
 /// Asks every device of CUDA.
 fn on_each_device(kernels: Kernels, ask: impl Fn(&dyn Gpu)) {

@@ -7,10 +7,7 @@ use rsalab_gpu::{
     driver::faulty::{Faults, FaultyDevice},
 };
 use rsalab_rsa::{Backend, Error, Status};
-use support::{
-    blocks_conform, candidates_conform, host::HostDevice, long_exponents_conform, rings_conform,
-    study_key,
-};
+use support::{blocks_conform, candidates_conform, host::HostDevice, long_exponents_conform, rings_conform, study_key};
 
 fn host(launch: Launch) -> impl Gpu {
     GpuBackend::new(HostDevice::start(), launch).expect("the kernels run on any host")
@@ -95,10 +92,7 @@ fn keys_that_do_not_fit_are_refused() {
     let n = [vec![0xff], vec![0; 1030], vec![1]].concat();
     let key = rsalab_rsa::PublicKey::new(&n, &[3]).unwrap();
     let refused = gpu.prepare_public(&key).err().expect("it is too long");
-    assert!(
-        matches!(refused, Error::KeySize { bits: 8256, .. }),
-        "{refused}"
-    );
+    assert!(matches!(refused, Error::KeySize { bits: 8256, .. }), "{refused}");
     assert!(refused.to_string().contains("8192"), "{refused}");
     assert!(gpu.prepare_multi_key(&[]).is_err());
     let keys = [study_key(512, 0), study_key(768, 0)];
@@ -119,9 +113,7 @@ fn a_fault_is_withheld_and_does_not_stay() {
     let mut runner = prepared.runner().unwrap();
     let mut run = || {
         let (mut output, mut status) = (vec![0xaa; 3 * 64], [Status::Done; 3]);
-        runner
-            .run(&[0x01; 3 * 64], &mut output, &mut status)
-            .unwrap();
+        runner.run(&[0x01; 3 * 64], &mut output, &mut status).unwrap();
         (output, status)
     };
     let (sound, status) = run();
@@ -172,8 +164,6 @@ fn a_device_without_memory_says_how_much_it_lacks() {
     assert_eq!(output, [0; 64 * 64]);
     // Once there is room, the same hands go on.
     faults.leave_memory(usize::MAX);
-    runner
-        .run(&[0x01; 64 * 64], &mut output, &mut status)
-        .unwrap();
+    runner.run(&[0x01; 64 * 64], &mut output, &mut status).unwrap();
     assert_eq!(status, [Status::Done; 64]);
 }

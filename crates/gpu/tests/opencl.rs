@@ -1,4 +1,5 @@
-//! The backend on what OpenCL offers on this machine: a graphics processor, or its CPU by PoCL. Without either, each test says that it was skipped.
+//! The backend on what OpenCL offers on this machine: a graphics processor, or its CPU by PoCL. Without either, each
+//! test says that it was skipped.
 
 mod support;
 
@@ -10,9 +11,7 @@ use rsalab_rsa::{
     generate::{DEFAULT_EXPONENT, Generation, PublicExponent},
     random::InsecureStudySeed,
 };
-use support::{
-    blocks_conform, candidates_conform, long_exponents_conform, rings_conform, study_key,
-};
+use support::{blocks_conform, candidates_conform, long_exponents_conform, rings_conform, study_key};
 
 /// Every size, batch and edge, which takes minutes on a CPU; else a part.
 fn is_full() -> bool {
@@ -85,10 +84,7 @@ fn the_articles_launch_does_the_same() {
 fn a_device_that_is_not_there_is_refused_with_those_that_are() {
     let survey = Survey::take();
     let choice = Choice::parse("opencl99").unwrap();
-    let refused = survey
-        .open(choice, Launch::Tuned)
-        .err()
-        .expect("there is none");
+    let refused = survey.open(choice, Launch::Tuned).err().expect("there is none");
     let refused = refused.to_string();
     assert!(refused.starts_with("no device, because "), "{refused}");
     for (choice, _) in survey.devices() {
@@ -101,10 +97,9 @@ fn keys_are_generated_with_a_devices_tests() {
     on_each_device(Launch::Tuned, |gpu| {
         let backend = gpu.with_launch(Launch::Tuned);
         let searches = gpu.searches();
-        let generation =
-            Generation::with_backend(1024, PublicExponent::Fixed(DEFAULT_EXPONENT), backend)
-                .unwrap()
-                .with_searches(searches);
+        let generation = Generation::with_backend(1024, PublicExponent::Fixed(DEFAULT_EXPONENT), backend)
+            .unwrap()
+            .with_searches(searches);
         let rng = InsecureStudySeed::new([7; 32]).stream(1);
         let mut generator = generation.generator(rng).unwrap();
         let made = generator.keys(3).unwrap();
@@ -114,9 +109,7 @@ fn keys_are_generated_with_a_devices_tests() {
             let prepared = cpu.prepare_private(&made.key).unwrap();
             let mut runner = prepared.runner().unwrap();
             let mut status = [Status::Fault];
-            runner
-                .run(&[0x01; 128], &mut [0; 128], &mut status)
-                .unwrap();
+            runner.run(&[0x01; 128], &mut [0; 128], &mut status).unwrap();
             assert_eq!(status, [Status::Done]);
         }
         assert_eq!(made.len(), 3);
@@ -140,8 +133,7 @@ fn a_device_and_the_cpu_share_batches_of_any_size() {
                 })
                 .collect();
             let run = |runner: &mut dyn rsalab_rsa::BlockRunner| {
-                let (mut outputs, mut status) =
-                    (vec![0xaa; 64 * items], vec![Status::Fault; items]);
+                let (mut outputs, mut status) = (vec![0xaa; 64 * items], vec![Status::Fault; items]);
                 runner.run(&inputs, &mut outputs, &mut status).unwrap();
                 (outputs, status)
             };

@@ -25,7 +25,8 @@ fn interpreted() -> (impl Gpu, Traces) {
     (gpu, traces)
 }
 
-/// Of all lengths, every kernel that blocks need was interpreted. A power that is not of two halves is one of a whole modulus.
+/// Of all lengths, every kernel that blocks need was interpreted. A power that is not of two halves is one of a whole
+/// modulus.
 fn have_run(traces: &Traces, lengths: &[usize]) {
     let traces = traces.lock().unwrap();
     for &limbs in lengths {
@@ -35,9 +36,7 @@ fn have_run(traces: &Traces, lengths: &[usize]) {
             let is_of_halves = name.starts_with("power_") || kernel == Kernel::Recombine;
             // No modulus here has 16 or 48 limbs, and none that is raised without the CRT 48.
             let is_of_a_half_alone = [16, 48].contains(&limbs);
-            if is_of_candidates
-                || is_of_a_half_alone && (!is_of_halves || kernel == Kernel::PowerLeave)
-            {
+            if is_of_candidates || is_of_a_half_alone && (!is_of_halves || kernel == Kernel::PowerLeave) {
                 continue;
             }
             let has_run = traces
@@ -100,14 +99,7 @@ fn trials_reach_no_other_memory() {
                 .chain(trial.words.map(Value::Number))
                 .collect();
             let mut trace = Trace::default();
-            machine::run(
-                program,
-                1,
-                ptx::THREADS,
-                &arguments,
-                &mut buffers,
-                &mut trace,
-            );
+            machine::run(program, 1, ptx::THREADS, &arguments, &mut buffers, &mut trace);
             let of_a_digit = (trace.products + trace.fused) / ptx::THREADS as u64 / 8;
             assert!(of_a_digit > 4 * (limbs * limbs) as u64, "{of_a_digit}");
         }
@@ -154,28 +146,10 @@ fn limbs_of_ones_and_zeros_conform() {
             let len = bits as usize / 8;
             let key = PublicKey::new(&n.to_bytes_be(), &[1, 0, 1]).unwrap();
             let prepared = gpu.prepare_public(&key).unwrap();
-            let mut numbers = vec![
-                &n - &one,
-                &n - 2u8,
-                &n >> 1,
-                &n >> 31,
-                &n >> 32,
-                one.clone(),
-            ];
-            numbers.extend(
-                (1..bits / 32)
-                    .step_by(7)
-                    .map(|limb| (&one << (32 * limb)) - &one),
-            );
-            numbers.extend(
-                (1..bits / 32)
-                    .step_by(5)
-                    .map(|limb| &n - (&one << (32 * limb))),
-            );
-            let inputs: Vec<u8> = numbers
-                .iter()
-                .flat_map(|number| bytes(number, len))
-                .collect();
+            let mut numbers = vec![&n - &one, &n - 2u8, &n >> 1, &n >> 31, &n >> 32, one.clone()];
+            numbers.extend((1..bits / 32).step_by(7).map(|limb| (&one << (32 * limb)) - &one));
+            numbers.extend((1..bits / 32).step_by(5).map(|limb| &n - (&one << (32 * limb))));
+            let inputs: Vec<u8> = numbers.iter().flat_map(|number| bytes(number, len)).collect();
             let mut outputs = vec![0; inputs.len()];
             let mut status = vec![Status::Fault; numbers.len()];
             let mut runner = prepared.runner().unwrap();
@@ -183,22 +157,14 @@ fn limbs_of_ones_and_zeros_conform() {
             assert!(status.iter().all(|&status| status == Status::Done));
             for (number, output) in numbers.iter().zip(outputs.chunks(len)) {
                 let expected = number.modpow(&BigUint::from(65537u32), &n);
-                assert_eq!(
-                    BigUint::from_bytes_be(output),
-                    expected,
-                    "{number:x} mod {n:x}"
-                );
+                assert_eq!(BigUint::from_bytes_be(output), expected, "{number:x} mod {n:x}");
             }
         }
     }
 }
 
 /// The branches and addresses of each interpreted kernel of a private operation.
-fn traces_of(
-    (device, traces): (PtxDevice, Traces),
-    key: &rsalab_rsa::PrivateKey,
-    filling: u8,
-) -> Vec<Launched> {
+fn traces_of((device, traces): (PtxDevice, Traces), key: &rsalab_rsa::PrivateKey, filling: u8) -> Vec<Launched> {
     let gpu = GpuBackend::new(device, Launch::Tuned).unwrap();
     let prepared = gpu.prepare_private(key).unwrap();
     let mut runner = prepared.runner().unwrap();
@@ -240,14 +206,8 @@ fn no_branch_and_no_address_depends_on_a_secret() {
         let found = traces.iter().find(|launched| launched.kernel == kernel);
         found.unwrap().trace.clone()
     };
-    assert_ne!(
-        of(&first, Kernel::PublicBits),
-        of(&second, Kernel::PublicBits)
-    );
-    assert_eq!(
-        of(&first, Kernel::Blind).products,
-        of(&second, Kernel::Blind).products
-    );
+    assert_ne!(of(&first, Kernel::PublicBits), of(&second, Kernel::PublicBits));
+    assert_eq!(of(&first, Kernel::Blind).products, of(&second, Kernel::Blind).products);
 }
 
 /// What an operation costs, as the notes have it: products of 32 bits, counted while kernels run.
@@ -277,15 +237,11 @@ fn operations_cost_what_the_notes_say() {
         let total: u64 = traces.iter().map(|launched| launched.trace.products).sum();
         for launched in traces.iter() {
             let Trace {
-                products,
-                instructions,
-                ..
+                products, instructions, ..
             } = launched.trace;
             let (name, limbs) = (launched.kernel.name(), launched.limbs);
             let [products, instructions] = [products, instructions].map(|all| all / WORK as u64);
-            eprintln!(
-                "{bits} bits, {name}, {limbs} limbs: {products} products, {instructions} instructions"
-            );
+            eprintln!("{bits} bits, {name}, {limbs} limbs: {products} products, {instructions} instructions");
         }
         got.push((bits, total / WORK as u64));
     }
@@ -296,8 +252,7 @@ fn operations_cost_what_the_notes_say() {
 #[test]
 #[ignore = "ten thousand operations a size take minutes"]
 fn ten_thousand_operations_conform() {
-    let asked =
-        |name: &str, otherwise: &str| std::env::var(name).unwrap_or_else(|_| otherwise.to_owned());
+    let asked = |name: &str, otherwise: &str| std::env::var(name).unwrap_or_else(|_| otherwise.to_owned());
     let operations: usize = asked("RSALAB_OPERATIONS", "10000").parse().unwrap();
     for bits in asked("RSALAB_BITS", "1024,2048,3072,4096").split(',') {
         let start = std::time::Instant::now();

@@ -1,5 +1,6 @@
-//! The kernels in PTX, assembled by NVIDIA's assembler: registers, memory for registers that did not suffice, and instructions. Needs
-//! no device, and no more than `scripts/install-ptxas.sh` installs. Where that is missing, each test says that it was skipped.
+//! The kernels in PTX, assembled by NVIDIA's assembler: registers, memory for registers that did not suffice, and
+//! instructions. Needs no device, and no more than `scripts/install-ptxas.sh` installs. Where that is missing, each
+//! test says that it was skipped.
 
 use std::{
     collections::HashMap,
@@ -24,10 +25,7 @@ fn tool(name: &str) -> Option<PathBuf> {
     let prefix = std::env::var_os("RSALAB_PREFIX").map_or(root.join("prefix"), PathBuf::from);
     let path = prefix.join("ptxas").join(name);
     if !path.exists() {
-        eprintln!(
-            "SKIPPED: there is no {}: run scripts/install-ptxas.sh",
-            path.display()
-        );
+        eprintln!("SKIPPED: there is no {}: run scripts/install-ptxas.sh", path.display());
         return None;
     }
     Some(path)
@@ -90,16 +88,8 @@ fn assemble_text(ptxas: &Path, text: &str, name: &str, architecture: &str) -> (S
 
 /// The instructions of a binary, which is removed.
 fn disassemble(nvdisasm: &Path, binary: &Path) -> String {
-    let output = Command::new(nvdisasm)
-        .arg("-c")
-        .arg(binary)
-        .output()
-        .unwrap();
-    assert!(
-        output.status.success(),
-        "{}",
-        String::from_utf8_lossy(&output.stderr)
-    );
+    let output = Command::new(nvdisasm).arg("-c").arg(binary).output().unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     std::fs::remove_file(binary).unwrap();
     String::from_utf8_lossy(&output.stdout).into_owned()
 }
@@ -196,14 +186,8 @@ fn two_instructions_become_one() {
             let section = section.unwrap_or_else(|| panic!("{name} is not in the binary"));
             let code: Vec<&str> = section.lines().filter_map(instruction).collect();
             let count = |what: &str| code.iter().filter(|name| name.starts_with(what)).count();
-            let (wide, all, of_text) = (
-                count("IMAD.WIDE"),
-                code.len(),
-                products(expected.kernel, limbs),
-            );
-            eprintln!(
-                "{name}, {limbs} limbs: {wide} wide of {of_text} products, {all} instructions"
-            );
+            let (wide, all, of_text) = (count("IMAD.WIDE"), code.len(), products(expected.kernel, limbs));
+            eprintln!("{name}, {limbs} limbs: {wide} wide of {of_text} products, {all} instructions");
             // Each product of the text takes one instruction, but for one in ten.
             assert!(
                 wide + count("IMAD.HI") <= of_text + of_text / 10 + 20,
@@ -218,20 +202,11 @@ fn two_instructions_become_one() {
             }
         }
     }
-    assert!(
-        wrong.is_empty(),
-        "the table has other counts:\n{}",
-        wrong.join("\n")
-    );
+    assert!(wrong.is_empty(), "the table has other counts:\n{}", wrong.join("\n"));
 }
 
 /// The same of private powers in doubles: fused multiply-adds, and all instructions, for sm_90.
-const IN_DOUBLES: [(usize, usize, usize); 4] = [
-    (16, 1121, 4616),
-    (32, 820, 4608),
-    (48, 1530, 7616),
-    (64, 2440, 11192),
-];
+const IN_DOUBLES: [(usize, usize, usize); 4] = [(16, 1121, 4616), (32, 820, 4608), (48, 1530, 7616), (64, 2440, 11192)];
 
 #[test]
 fn columns_of_doubles_stay_in_registers() {
@@ -259,10 +234,7 @@ fn columns_of_doubles_stay_in_registers() {
             }
             let code = disassemble(&nvdisasm, &assembled.binary);
             let code: Vec<&str> = code.lines().filter_map(instruction).collect();
-            let (fused, all) = (
-                code.iter().filter(|name| name.starts_with("DFMA")).count(),
-                code.len(),
-            );
+            let (fused, all) = (code.iter().filter(|name| name.starts_with("DFMA")).count(), code.len());
             eprintln!("{limbs} limbs in doubles: {fused} DFMA of {of_text}, {all} instructions");
             // Some more are of the assembler's making.
             assert!((of_text..of_text + 20).contains(&fused), "{limbs} limbs");
@@ -271,11 +243,7 @@ fn columns_of_doubles_stay_in_registers() {
             }
         }
     }
-    assert!(
-        wrong.is_empty(),
-        "the table has other counts:\n{}",
-        wrong.join("\n")
-    );
+    assert!(wrong.is_empty(), "the table has other counts:\n{}", wrong.join("\n"));
 }
 
 #[test]
@@ -295,17 +263,10 @@ fn a_rate_is_that_of_its_instruction() {
         let (_, binary) = assemble_text(&ptxas, &text, kind.name(), "sm_90");
         let text = disassemble(&nvdisasm, &binary);
         let is_meant = |found: &&str| names.iter().any(|name| found.starts_with(name));
-        let found = text
-            .lines()
-            .filter_map(instruction)
-            .filter(is_meant)
-            .count();
+        let found = text.lines().filter_map(instruction).filter(is_meant).count();
         // Some more begin and end the kernel.
         let most = rates::OF_A_TURN + 24;
-        assert!(
-            (rates::OF_A_TURN..=most).contains(&found),
-            "{found} of {names:?}"
-        );
+        assert!((rates::OF_A_TURN..=most).contains(&found), "{found} of {names:?}");
     }
 }
 

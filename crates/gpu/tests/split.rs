@@ -1,4 +1,5 @@
-//! Batches shared between this CPU and a device that works, is slow, or fails: the kernels on the host, under sanitizers.
+//! Batches shared between this CPU and a device that works, is slow, or fails: the kernels on the host, under
+//! sanitizers.
 
 mod support;
 
@@ -38,9 +39,7 @@ fn blocks(items: usize) -> Vec<u8> {
 
 fn run(runner: &mut dyn BlockRunner, items: usize) -> (Vec<u8>, Vec<Status>) {
     let (mut outputs, mut status) = (vec![0xaa; LENGTH * items], vec![Status::Fault; items]);
-    runner
-        .run(&blocks(items), &mut outputs, &mut status)
-        .unwrap();
+    runner.run(&blocks(items), &mut outputs, &mut status).unwrap();
     (outputs, status)
 }
 
@@ -57,11 +56,7 @@ fn results_are_in_order_and_those_of_the_cpu() {
         let split = SplitBackend::new(slow_cpu(), Arc::clone(&gpu), threads);
         // The first CPU that this test may use, for all of them.
         let cpus = rsalab_measure::Topology::detect().placement(1).cpus;
-        let split = if threads == 3 {
-            split.pinned_to(cpus)
-        } else {
-            split
-        };
+        let split = if threads == 3 { split.pinned_to(cpus) } else { split };
         for is_private in [true, false] {
             let prepare = |backend: &dyn Backend| match is_private {
                 true => backend.prepare_private(&key).unwrap(),

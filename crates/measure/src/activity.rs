@@ -181,17 +181,9 @@ mod tests {
     #[test]
     fn what_cannot_be_read_is_said() {
         let machine = FakeMachine::new();
-        assert!(
-            Activity::now(&machine.files())
-                .unwrap_err()
-                .contains("/proc/stat")
-        );
+        assert!(Activity::now(&machine.files()).unwrap_err().contains("/proc/stat"));
         machine.file("/proc/stat", "cpu  1 2 3\n");
-        assert!(
-            Activity::now(&machine.files())
-                .unwrap_err()
-                .contains("no line")
-        );
+        assert!(Activity::now(&machine.files()).unwrap_err().contains("no line"));
         for nonsense in ["", "1 (x", "1 x) R", "1 (x) R 1"] {
             assert_eq!(parse_process(nonsense), None, "{nonsense}");
         }

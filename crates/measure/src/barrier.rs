@@ -68,10 +68,7 @@ impl Barrier {
         }
         let mut guard = self.lock.lock().unwrap_or_else(PoisonError::into_inner);
         while self.rounds.load(Ordering::Acquire) == round && !self.broken.load(Ordering::Acquire) {
-            guard = self
-                .changed
-                .wait(guard)
-                .unwrap_or_else(PoisonError::into_inner);
+            guard = self.changed.wait(guard).unwrap_or_else(PoisonError::into_inner);
         }
         self.check()
     }

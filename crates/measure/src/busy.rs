@@ -50,12 +50,7 @@ fn other_programs(usage: &Usage) -> Option<String> {
         .processes
         .iter()
         .take(NAMED)
-        .map(|process| {
-            format!(
-                "{} (process {}) {:.2}",
-                process.name, process.pid, process.cpus
-            )
-        })
+        .map(|process| format!("{} (process {}) {:.2}", process.name, process.pid, process.cpus))
         .collect();
     let most = if named.is_empty() {
         String::new()
@@ -116,7 +111,8 @@ fn quota(topology: &Topology) -> Option<String> {
     (quota < allowed as f64).then(|| {
         format!(
             "the control group may use {quota:.2} CPUs' time, though {allowed} CPUs are visible: more threads are \
-             throttled")
+             throttled"
+        )
     })
 }
 

@@ -120,10 +120,7 @@ fn monotonic_ns() -> u64 {
 #[cfg(not(unix))]
 fn monotonic_ns() -> u64 {
     static EPOCH: OnceLock<std::time::Instant> = OnceLock::new();
-    EPOCH
-        .get_or_init(std::time::Instant::now)
-        .elapsed()
-        .as_nanos() as u64
+    EPOCH.get_or_init(std::time::Instant::now).elapsed().as_nanos() as u64
 }
 
 /// A clock that tests move by hand.

@@ -1,4 +1,5 @@
-//! How long a process kept CPUs busy, by itself and through the system: what a shell's `time` prints along with the wall time.
+//! How long a process kept CPUs busy, by itself and through the system: what a shell's `time` prints along with the
+//! wall time.
 
 use std::fs;
 

@@ -70,7 +70,8 @@ impl CoreClock {
     }
 }
 
-/// About 100 µs at 3 GHz: long compared with the reading of the clock, short compared with the time between two interrupts.
+/// About 100 µs at 3 GHz: long compared with the reading of the clock, short compared with the time between two
+/// interrupts.
 const CHAIN_LOOPS: u64 = 3000;
 
 /// The median rate of many runs of `cycles`, which does work and says how many cycles it took. Runs that were
@@ -135,10 +136,7 @@ mod counter {
             .map_err(|error| why_not(&error))
     }
 
-    pub(super) fn count<T>(
-        counter: &mut Counter,
-        work: impl FnOnce() -> T,
-    ) -> Result<(u64, T), String> {
+    pub(super) fn count<T>(counter: &mut Counter, work: impl FnOnce() -> T) -> Result<(u64, T), String> {
         let failed = |error: io::Error| format!("the hardware cycle counter failed: {error}");
         counter.reset().map_err(failed)?;
         counter.enable().map_err(failed)?;
@@ -155,9 +153,9 @@ mod counter {
             (Some(Errno::NOENT | Errno::OPNOTSUPP | Errno::NODEV), _) => format!(
                 "perf_event_open: {error}: this machine offers no hardware cycle counter, as is usual for virtual machines"
             ),
-            (Some(Errno::ACCESS | Errno::PERM), Some(level)) if level > 2 => format!(
-                "perf_event_open: {error}: kernel.perf_event_paranoid is {level}, and 2 would do"
-            ),
+            (Some(Errno::ACCESS | Errno::PERM), Some(level)) if level > 2 => {
+                format!("perf_event_open: {error}: kernel.perf_event_paranoid is {level}, and 2 would do")
+            }
             (Some(Errno::ACCESS | Errno::PERM), _) => {
                 format!("perf_event_open: {error}: not permitted, as is usual in containers")
             }
@@ -177,10 +175,7 @@ mod counter {
         Err("hardware cycle counters are read on Linux only".to_owned())
     }
 
-    pub(super) fn count<T>(
-        counter: &mut Counter,
-        _work: impl FnOnce() -> T,
-    ) -> Result<(u64, T), String> {
+    pub(super) fn count<T>(counter: &mut Counter, _work: impl FnOnce() -> T) -> Result<(u64, T), String> {
         match *counter {}
     }
 }

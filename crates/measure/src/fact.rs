@@ -56,9 +56,6 @@ mod tests {
         }
         assert_eq!((known.known(), unknown.known()), (Some(&7), None));
         assert_eq!(known.describe(u32::to_string), "7");
-        assert_eq!(
-            unknown.describe(u32::to_string),
-            "not known: there is no such file"
-        );
+        assert_eq!(unknown.describe(u32::to_string), "not known: there is no such file");
     }
 }

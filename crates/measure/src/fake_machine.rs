@@ -21,18 +21,11 @@ impl FakeMachine {
 
     /// A physical core with its hardware threads; the socket's NUMA node has the same number.
     pub(crate) fn core(&self, package: usize, cpus: &[usize]) {
-        let list = cpus
-            .iter()
-            .map(usize::to_string)
-            .collect::<Vec<_>>()
-            .join(",");
+        let list = cpus.iter().map(usize::to_string).collect::<Vec<_>>().join(",");
         for cpu in cpus {
             let folder = format!("/sys/devices/system/cpu/cpu{cpu}/topology");
             self.file(&format!("{folder}/core_cpus_list"), &format!("{list}\n"));
-            self.file(
-                &format!("{folder}/physical_package_id"),
-                &format!("{package}\n"),
-            );
+            self.file(&format!("{folder}/physical_package_id"), &format!("{package}\n"));
         }
         let node = format!("/sys/devices/system/node/node{package}/cpulist");
         let others = self.files().text(&node).unwrap_or_default();

@@ -6,8 +6,8 @@
 //! ...        until precise enough, or enough blocks, or the budget is spent
 //! ```
 //!
-//! The [`Schedule`] decides and remembers; it has no clock and runs nothing. Stop rules are looked at between rounds, so
-//! that all subjects have been through the same rounds and their blocks can be paired.
+//! The [`Schedule`] decides and remembers; it has no clock and runs nothing. Stop rules are looked at between rounds,
+//! so that all subjects have been through the same rounds and their blocks can be paired.
 
 use rand::{SeedableRng, seq::SliceRandom};
 use rand_chacha::ChaCha12Rng;

@@ -26,8 +26,8 @@ pub const LOOK: Duration = Duration::from_millis(100);
 /// machine, and what CPU time is counted in (10 ms on Linux).
 pub const LEAST: Duration = Duration::from_millis(500);
 
-/// A process that computes gets at least one part in so many of the time, or it was interrupted: with two CPUs that is one
-/// process among seven others of the same priority.
+/// A process that computes gets at least one part in so many of the time, or it was interrupted: with two CPUs that is
+/// one process among seven others of the same priority.
 pub const LEAST_SHARE: u64 = 4;
 
 /// What kept a process from running.
@@ -53,8 +53,8 @@ pub enum Interruption {
         /// Time that passed.
         wall: Duration,
     },
-    /// A process with a clock of its own took longer than it says: it waited for a CPU, or does something that it does not time.
-    /// Nobody sees which.
+    /// A process with a clock of its own took longer than it says: it waited for a CPU, or does something that it does
+    /// not time. Nobody sees which.
     Unreported {
         /// Time that passed.
         wall: Duration,
@@ -80,11 +80,7 @@ impl fmt::Display for Interruption {
                 pause.as_secs_f64()
             ),
             Interruption::Suspended { pause } => {
-                write!(
-                    f,
-                    "the machine was suspended for {:.1} s",
-                    pause.as_secs_f64()
-                )
+                write!(f, "the machine was suspended for {:.1} s", pause.as_secs_f64())
             }
             Interruption::Unreported { wall, reported } => write!(
                 f,
@@ -110,9 +106,9 @@ impl fmt::Display for Interruption {
 
 /// Whether a process that should have computed all the time was kept from it, judged by its CPU time.
 ///
-/// At any moment at least one of its threads has something to do, so that it should have as much CPU time as passed; with
-/// several threads it has more, and the judgement is milder. A process with no CPU time at all is not judged: there are
-/// systems that do not count it.
+/// At any moment at least one of its threads has something to do, so that it should have as much CPU time as passed;
+/// with several threads it has more, and the judgement is milder. A process with no CPU time at all is not judged:
+/// there are systems that do not count it.
 pub fn starved(cpu: CpuTime, wall: Duration) -> Option<Interruption> {
     let cpu = Duration::from_nanos(cpu.user_ns.saturating_add(cpu.system_ns));
     let is_counted = !cpu.is_zero();
@@ -255,10 +251,7 @@ mod tests {
             assert_eq!(found.is_some(), is_interrupted, "{cpu_ms} of {wall_ms} ms");
         }
         let found = starved(cpu(110), ms(3_110)).unwrap();
-        assert_eq!(
-            found.to_string(),
-            "its process had 0.11 s of CPU time in 3.11 s"
-        );
+        assert_eq!(found.to_string(), "its process had 0.11 s of CPU time in 3.11 s");
     }
 
     #[test]

@@ -174,9 +174,7 @@ mod tests {
     #[test]
     fn the_statistic_is_that_of_the_literature() {
         // Three groups without ties: rank sums 12, 31 and 35 of 4 values each.
-        let values = [
-            1.0, 2.0, 4.0, 5.0, 3.0, 8.0, 9.0, 11.0, 6.0, 7.0, 10.0, 12.0,
-        ];
+        let values = [1.0, 2.0, 4.0, 5.0, 3.0, 8.0, 9.0, 11.0, 6.0, 7.0, 10.0, 12.0];
         let groups = [0, 0, 0, 0, 1, 1, 1, 1, 2, 2, 2, 2];
         let h = Ranks::of(&values).kruskal_wallis(&groups, 3);
         let by_hand = 12.0 / (12.0 * 13.0) * (144.0 + 961.0 + 1225.0) / 4.0 - 39.0;
@@ -185,10 +183,7 @@ mod tests {
         let ranks = Ranks::of(&[5.0, 5.0, 7.0, 1.0]);
         assert_eq!(ranks.ranks, [2.5, 2.5, 4.0, 1.0]);
         assert!((ranks.tie_correction - 0.9).abs() < 1e-12);
-        assert_eq!(
-            Ranks::of(&[3.0; 5]).kruskal_wallis(&[0, 0, 1, 1, 1], 2),
-            0.0
-        );
+        assert_eq!(Ranks::of(&[3.0; 5]).kruskal_wallis(&[0, 0, 1, 1, 1], 2), 0.0);
     }
 
     /// Rounds of three subjects in random order; subject 2 is slower by `effect` after subject 0.
@@ -200,11 +195,7 @@ mod tests {
             order.shuffle(&mut rng);
             for subject in order {
                 let after_first = visits.last().is_some_and(|visit| visit.subject == 0);
-                let factor = if subject == 2 && after_first {
-                    effect
-                } else {
-                    1.0
-                };
+                let factor = if subject == 2 && after_first { effect } else { 1.0 };
                 let noise = 1.0 + 0.02 * rng.random::<f64>();
                 visits.push(Visit {
                     subject,
@@ -223,11 +214,7 @@ mod tests {
         assert!((effects[2].largest_ratio - 1.03).abs() < 0.01);
         let slow = &effects[2].groups[0];
         assert_eq!(slow.predecessor, 0);
-        assert!(
-            effects[2].groups[1..]
-                .iter()
-                .all(|group| group.median < slow.median)
-        );
+        assert!(effects[2].groups[1..].iter().all(|group| group.median < slow.median));
         assert_eq!(effects, predecessor_effects(&visits(1, 40, 1.03), 9));
     }
 
@@ -241,10 +228,7 @@ mod tests {
         for level in [0.05, 0.5] {
             let below = p_values.iter().filter(|&&p| p <= level).count() as f64 / 600.0;
             let standard_error = (level * (1.0 - level) / 600.0f64).sqrt();
-            assert!(
-                (below - level).abs() < 4.0 * standard_error,
-                "{below} below {level}"
-            );
+            assert!((below - level).abs() < 4.0 * standard_error, "{below} below {level}");
         }
     }
 
@@ -260,10 +244,7 @@ mod tests {
             .collect();
         assert!(predecessor_effects(&alternating, 0).is_empty());
         let equal: Vec<Visit> = [0, 1, 1, 0, 0, 1, 0, 1, 1, 0]
-            .map(|subject| Visit {
-                subject,
-                value: 5.0,
-            })
+            .map(|subject| Visit { subject, value: 5.0 })
             .to_vec();
         assert!(
             predecessor_effects(&equal, 0)

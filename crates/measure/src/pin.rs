@@ -50,9 +50,7 @@ mod system {
 
     pub(super) fn allowed() -> Result<Vec<usize>, String> {
         let set = sched_getaffinity(None).map_err(|error| error.to_string())?;
-        Ok((0..CpuSet::MAX_CPU)
-            .filter(|&cpu| set.is_set(cpu))
-            .collect())
+        Ok((0..CpuSet::MAX_CPU).filter(|&cpu| set.is_set(cpu)).collect())
     }
 
     pub(super) fn current() -> Option<usize> {

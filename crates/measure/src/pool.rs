@@ -1,5 +1,5 @@
-//! A pool of threads: named, each on its CPU, with state of its own that it makes before it says that it is ready, and with
-//! work until the pool is dropped.
+//! A pool of threads: named, each on its CPU, with state of its own that it makes before it says that it is ready, and
+//! with work until the pool is dropped.
 //!
 //! ```text
 //! start: each thread is pinned, and makes what it needs; the pool is there once all are ready, or else says why not
@@ -7,10 +7,10 @@
 //! drop:  the threads do the tasks that they have, and end
 //! ```
 //!
-//! It is the one pool of this workspace: the harness's threads, those of a text, those that share a batch with a device, and
-//! the second thread of one operation are of it. What threads do together in the time that is measured they do at a
-//! [`Barrier`](crate::barrier::Barrier), which costs less than a task. It lies in this crate because a pool pins its threads, and
-//! because every crate that has one stands above this one.
+//! It is the one pool of this workspace: the harness's threads, those of a text, those that share a batch with a
+//! device, and the second thread of one operation are of it. What threads do together in the time that is measured they
+//! do at a [`Barrier`](crate::barrier::Barrier), which costs less than a task. It lies in this crate because a pool
+//! pins its threads, and because every crate that has one stands above this one.
 
 use std::{
     io,
@@ -132,9 +132,7 @@ impl<T: Send> Pool<T> {
     where
         T: 'static,
     {
-        whole(start(threads, body, |thread, run| {
-            thread.spawn(run).map(Some)
-        }))
+        whole(start(threads, body, |thread, run| thread.spawn(run).map(Some)))
     }
 
     /// How many threads there are.
@@ -162,9 +160,7 @@ impl<T> Drop for Pool<T> {
 }
 
 /// The pool, if all of its threads are ready.
-fn whole<T, E>(
-    (pool, started): (Pool<T>, Vec<Result<(), StartError<E>>>),
-) -> Result<Pool<T>, StartError<E>> {
+fn whole<T, E>((pool, started): (Pool<T>, Vec<Result<(), StartError<E>>>)) -> Result<Pool<T>, StartError<E>> {
     let ready: Result<(), _> = started.into_iter().collect();
     ready.map(|()| pool)
 }
@@ -193,10 +189,7 @@ fn start<'a, T: Send + 'a, E: Send + 'a>(
             None => {
                 let (body, reports) = (body.clone(), reports.clone());
                 let cpu = threads.cpus.get(index % threads.cpus.len().max(1)).copied();
-                spawn(
-                    thread,
-                    Box::new(move || live(index, cpu, tasks, reports, body)),
-                )
+                spawn(thread, Box::new(move || live(index, cpu, tasks, reports, body)))
             }
         };
         started.push(match spawned {
@@ -219,9 +212,7 @@ fn start<'a, T: Send + 'a, E: Send + 'a>(
         let (index, report) = inbox.recv().expect("this function holds a sender");
         started[index].get_or_insert(report);
     }
-    let started = started
-        .into_iter()
-        .map(|report| report.expect("all have reported"));
+    let started = started.into_iter().map(|report| report.expect("all have reported"));
     (pool, started.collect())
 }
 
@@ -240,12 +231,7 @@ fn live<T, E>(
     };
     let ended = match cpu.map_or(Ok(()), pin_current_thread) {
         Err(error) => Err(error.into()),
-        Ok(()) => body(Member {
-            index,
-            tasks,
-            reports,
-        })
-        .map_err(StartError::Failed),
+        Ok(()) => body(Member { index, tasks, reports }).map_err(StartError::Failed),
     };
     end.error = ended.err().or(end.error.take());
 }
@@ -301,13 +287,11 @@ mod tests {
     #[test]
     fn a_thread_that_cannot_begin_says_why_and_the_others_end() {
         let started = thread::scope(|scope| {
-            Pool::scoped(scope, THREE, |member: Member<(), &str>| {
-                match member.index {
-                    1 => Err("no memory"),
-                    _ => {
-                        member.tasks().for_each(drop);
-                        Ok(())
-                    }
+            Pool::scoped(scope, THREE, |member: Member<(), &str>| match member.index {
+                1 => Err("no memory"),
+                _ => {
+                    member.tasks().for_each(drop);
+                    Ok(())
                 }
             })
             .map(drop)

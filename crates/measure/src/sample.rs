@@ -28,10 +28,7 @@ impl Sample {
 
     fn merge(&mut self, other: Sample) {
         self.elapsed_ns += other.elapsed_ns;
-        self.tsc_ticks = self
-            .tsc_ticks
-            .zip(other.tsc_ticks)
-            .map(|(left, right)| left + right);
+        self.tsc_ticks = self.tsc_ticks.zip(other.tsc_ticks).map(|(left, right)| left + right);
         self.operations += other.operations;
     }
 }
@@ -177,8 +174,7 @@ pub fn time<E>(clock: &impl Clock, operate: impl FnOnce() -> Result<u64, E>) -> 
     let end = clock.end();
     Ok(Sample {
         elapsed_ns: (end.ns - begin.ns).saturating_sub(overhead.ns),
-        tsc_ticks: clock::ticks_between(begin, end)
-            .map(|ticks| ticks.saturating_sub(overhead.tsc_ticks.unwrap_or(0))),
+        tsc_ticks: clock::ticks_between(begin, end).map(|ticks| ticks.saturating_sub(overhead.tsc_ticks.unwrap_or(0))),
         operations,
     })
 }

@@ -28,18 +28,13 @@ impl SystemFiles {
         match fs::read(self.place(path)) {
             // CPU models and process names are not always UTF-8.
             Ok(bytes) => Ok(String::from_utf8_lossy(&bytes).trim().to_owned()),
-            Err(error) if error.kind() == io::ErrorKind::NotFound => {
-                Err(Missing::new(path, "there is no such file"))
-            }
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Err(Missing::new(path, "there is no such file")),
             Err(error) => Err(Missing::new(path, error.to_string())),
         }
     }
 
     /// A file that holds one number.
-    pub(crate) fn number<T: std::str::FromStr>(
-        &self,
-        path: impl AsRef<Path>,
-    ) -> Result<T, Missing> {
+    pub(crate) fn number<T: std::str::FromStr>(&self, path: impl AsRef<Path>) -> Result<T, Missing> {
         let text = self.text(&path)?;
         let parsed = text.parse();
         parsed.map_err(|_| Missing::new(path, format!("'{text}' is not a number")))

@@ -61,18 +61,13 @@ impl Topology {
             Err(reason) => (unrelated_cpus(allowed.as_deref()), Some(reason)),
         };
         if let Some(allowed) = allowed {
-            cpus.iter_mut()
-                .for_each(|cpu| cpu.allowed = allowed.contains(&cpu.id));
+            cpus.iter_mut().for_each(|cpu| cpu.allowed = allowed.contains(&cpu.id));
             if !cpus.iter().any(|cpu| cpu.allowed) {
                 // The two sources are at odds. What the scheduler says is what works.
                 cpus = unrelated_cpus(Some(&allowed));
             }
         }
-        Topology {
-            cpus,
-            quota,
-            unknown,
-        }
+        Topology { cpus, quota, unknown }
     }
 
     /// CPUs that this process may use.
@@ -114,19 +109,11 @@ impl Topology {
     /// socket filled before the next; then the cores' second threads in the same order, and so on; then round again.
     pub fn placement(&self, threads: usize) -> Placement {
         let order = self.order();
-        let cpus: Vec<usize> = order
-            .iter()
-            .cycle()
-            .take(threads)
-            .map(|cpu| cpu.id)
-            .collect();
+        let cpus: Vec<usize> = order.iter().cycle().take(threads).map(|cpu| cpu.id).collect();
         Placement {
             cpus,
             shares_cores: order.len().min(threads) > self.allowed_cores(),
-            oversubscribed: threads > order.len()
-                || self
-                    .quota
-                    .is_some_and(|quota| threads as f64 > quota.ceil()),
+            oversubscribed: threads > order.len() || self.quota.is_some_and(|quota| threads as f64 > quota.ceil()),
         }
     }
 
@@ -235,9 +222,7 @@ fn cgroup_quota(files: &SystemFiles) -> Option<f64> {
             } else {
                 return None;
             };
-            ancestors(path)
-                .filter_map(|group| read(files, &group))
-                .reduce(f64::min)
+            ancestors(path).filter_map(|group| read(files, &group)).reduce(f64::min)
         })
         .reduce(f64::min)
 }
@@ -245,9 +230,7 @@ fn cgroup_quota(files: &SystemFiles) -> Option<f64> {
 /// `/a/b`, `/a` and the root, as parts of a path: the root is empty.
 fn ancestors(path: &str) -> impl Iterator<Item = String> {
     let path = path.trim_end_matches('/').to_owned();
-    std::iter::successors(Some(path), |path| {
-        path.rfind('/').map(|end| path[..end].to_owned())
-    })
+    std::iter::successors(Some(path), |path| path.rfind('/').map(|end| path[..end].to_owned()))
 }
 
 /// `max 100000`, or microseconds of CPU time in each period of microseconds.
@@ -264,12 +247,8 @@ fn quota_v1(files: &SystemFiles, group: &str) -> Option<f64> {
     ["/sys/fs/cgroup/cpu", "/sys/fs/cgroup/cpu,cpuacct"]
         .iter()
         .find_map(|mount| {
-            let quota = files
-                .number(format!("{mount}{group}/cpu.cfs_quota_us"))
-                .ok()?;
-            let period = files
-                .number(format!("{mount}{group}/cpu.cfs_period_us"))
-                .ok()?;
+            let quota = files.number(format!("{mount}{group}/cpu.cfs_quota_us")).ok()?;
+            let period = files.number(format!("{mount}{group}/cpu.cfs_period_us")).ok()?;
             share(quota, period)
         })
 }
@@ -411,15 +390,9 @@ mod tests {
         let machine = FakeMachine::new();
         let topology = machine.topology(Some(vec![3, 5]));
         assert!(topology.unknown.unwrap().contains("online"));
-        assert_eq!(
-            machine.topology(Some(vec![3, 5])).placement(3).cpus,
-            [3, 5, 3]
-        );
+        assert_eq!(machine.topology(Some(vec![3, 5])).placement(3).cpus, [3, 5, 3]);
         assert!(machine.topology(None).allowed_cpus() >= 1);
         // The scheduler allows a CPU of which the files know nothing.
-        assert_eq!(
-            two_sockets().topology(Some(vec![99])).placement(1).cpus,
-            [99]
-        );
+        assert_eq!(two_sockets().topology(Some(vec![99])).placement(1).cpus, [99]);
     }
 }

@@ -43,10 +43,7 @@ mod x86_64 {
         /// Looks for the counter, `rdtscp`, and the promise of a constant rate (CPUID 8000_0007h, EDX bit 8).
         pub fn detect() -> Result<Tsc, &'static str> {
             let cpuid = raw_cpuid::CpuId::new();
-            if !cpuid
-                .get_feature_info()
-                .is_some_and(|features| features.has_tsc())
-            {
+            if !cpuid.get_feature_info().is_some_and(|features| features.has_tsc()) {
                 return Err("this CPU has no time-stamp counter");
             }
             if !cpuid

@@ -4,10 +4,7 @@ use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha12Rng;
 use rsalab_measure::{
     Block, Sample,
-    stats::{
-        Bootstrap, Estimate, median_interval, median_over_blocks, rate, ratio_of_medians,
-        ratio_of_rates,
-    },
+    stats::{Bootstrap, Estimate, median_interval, median_over_blocks, rate, ratio_of_medians, ratio_of_rates},
 };
 
 const CONFIDENCE: f64 = 0.95;
@@ -26,11 +23,7 @@ fn level(rng: &mut ChaCha12Rng) -> f64 {
 }
 
 /// The share of `sets` in which the interval holds `truth`.
-fn share_covered(
-    sets: u64,
-    truth: f64,
-    mut estimate: impl FnMut(&mut ChaCha12Rng) -> Estimate,
-) -> f64 {
+fn share_covered(sets: u64, truth: f64, mut estimate: impl FnMut(&mut ChaCha12Rng) -> Estimate) -> f64 {
     let covered = (0..sets)
         .filter(|&set| estimate(&mut ChaCha12Rng::seed_from_u64(set)).covers(truth))
         .count();
@@ -91,17 +84,11 @@ fn the_interval_over_blocks_covers_where_the_naive_one_does_not() {
 }
 
 /// Two subjects in the same rounds, the second slower by `factor`.
-fn rounds(
-    rng: &mut ChaCha12Rng,
-    rounds: usize,
-    samples: usize,
-    factor: f64,
-) -> (Vec<Vec<f64>>, Vec<Vec<f64>>) {
+fn rounds(rng: &mut ChaCha12Rng, rounds: usize, samples: usize, factor: f64) -> (Vec<Vec<f64>>, Vec<Vec<f64>>) {
     (0..rounds)
         .map(|_| {
             let level = level(rng);
-            let mut side =
-                |factor: f64| (0..samples).map(|_| factor * level * skewed(rng)).collect();
+            let mut side = |factor: f64| (0..samples).map(|_| factor * level * skewed(rng)).collect();
             (side(1.0), side(factor))
         })
         .unzip()

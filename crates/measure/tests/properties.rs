@@ -34,18 +34,15 @@ fn topology() -> impl Strategy<Value = Topology> {
                 .enumerate()
                 .flat_map(|(core, siblings)| {
                     let allowed = &allowed;
-                    siblings
-                        .iter()
-                        .enumerate()
-                        .map(move |(smt_index, &id)| Cpu {
-                            id,
-                            core: siblings.iter().copied().min().unwrap_or(id),
-                            package: core / cores,
-                            numa_node: core / cores,
-                            smt_index,
-                            capacity: None,
-                            allowed: allowed[id] || id == always_allowed,
-                        })
+                    siblings.iter().enumerate().map(move |(smt_index, &id)| Cpu {
+                        id,
+                        core: siblings.iter().copied().min().unwrap_or(id),
+                        package: core / cores,
+                        numa_node: core / cores,
+                        smt_index,
+                        capacity: None,
+                        allowed: allowed[id] || id == always_allowed,
+                    })
                 })
                 .collect();
             cpus.sort_by_key(|cpu| cpu.id);

@@ -40,9 +40,9 @@ impl<T> PerThread<T> {
         if unsafe { libc::pthread_key_create(&mut new, Some(drop_value::<T>)) } != 0 {
             return None;
         }
-        let done =
-            self.key
-                .compare_exchange(0, u64::from(new) + 1, Ordering::AcqRel, Ordering::Acquire);
+        let done = self
+            .key
+            .compare_exchange(0, u64::from(new) + 1, Ordering::AcqRel, Ordering::Acquire);
         match done {
             Ok(_) => Some(new),
             Err(other) => {

@@ -33,8 +33,7 @@ impl Locked {
                 Err(0) => {}
                 Err(holder) if holder == own => std::thread::yield_now(),
                 Err(holder) => {
-                    let taken =
-                        LOCK.compare_exchange(holder, own, Ordering::Acquire, Ordering::Relaxed);
+                    let taken = LOCK.compare_exchange(holder, own, Ordering::Acquire, Ordering::Relaxed);
                     if taken.is_ok() {
                         let locked = Locked;
                         locked.retire();
@@ -64,9 +63,7 @@ impl Locked {
 
     fn add(&self, block: *const Block) {
         // SAFETY: a new block, which nobody else knows.
-        unsafe { &*block }
-            .next
-            .set(FIRST.load(Ordering::Relaxed).cast_const());
+        unsafe { &*block }.next.set(FIRST.load(Ordering::Relaxed).cast_const());
         FIRST.store(block.cast_mut(), Ordering::Relaxed);
     }
 

@@ -37,8 +37,7 @@ pub fn on_threads<R: Send, W: Fn(usize) -> R + Sync>(count: usize, work: W) -> V
         let task = ptr::from_mut(task);
         // SAFETY: a place for the thread's name, and a function with what it works on, which stays until it is joined
         // below, whatever happens before.
-        let refused =
-            unsafe { libc::pthread_create(&mut thread, ptr::null(), run::<R, W>, task.cast()) };
+        let refused = unsafe { libc::pthread_create(&mut thread, ptr::null(), run::<R, W>, task.cast()) };
         match refused {
             0 => started.push(thread),
             // SAFETY: no thread has it.

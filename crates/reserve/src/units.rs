@@ -96,9 +96,7 @@ mod tests {
                         continue;
                     };
                     assert!((base + offset).is_multiple_of(align) && offset + size <= BYTES);
-                    let apart = |&(other, len): &(usize, usize)| {
-                        offset + size <= other || other + len <= offset
-                    };
+                    let apart = |&(other, len): &(usize, usize)| offset + size <= other || other + len <= offset;
                     assert!(taken.iter().all(apart), "{offset} {size} {taken:?}");
                     taken.push((offset, size));
                 } else {

@@ -162,9 +162,7 @@ fn a_paused_operation_goes_on_elsewhere_or_never() {
 fn many_threads_free_what_others_allocated() {
     let (threads, rounds) = (4, 500);
     let barrier = &Barrier::new(threads);
-    let (senders, receivers): (Vec<_>, Vec<_>) = (0..threads)
-        .map(|_| mpsc::channel::<(Vec<u64>, u64)>())
-        .unzip();
+    let (senders, receivers): (Vec<_>, Vec<_>) = (0..threads).map(|_| mpsc::channel::<(Vec<u64>, u64)>()).unzip();
     thread::scope(|scope| {
         for (number, receiver) in receivers.into_iter().enumerate() {
             let next = senders[(number + 1) % threads].clone();
@@ -229,7 +227,6 @@ fn threads_share_a_computation_and_their_panics_end_there() {
         assert_eq!(result, (number != 3).then(|| vec![number; 100]));
     }
     assert!(on_threads(0, |number| number).is_empty());
-    let own =
-        std::panic::catch_unwind(|| on_threads(2, |number| assert_ne!(number, 0, "on purpose")));
+    let own = std::panic::catch_unwind(|| on_threads(2, |number| assert_ne!(number, 0, "on purpose")));
     assert!(own.is_err());
 }

@@ -1,7 +1,9 @@
-//! `cargo bench -p rsalab-rsa --bench kernels`: how long a pass of each kernel takes, by length; what `arith`'s choice of a kernel is made from.
+//! `cargo bench -p rsalab-rsa --bench kernels`: how long a pass of each kernel takes, by length; what `arith`'s choice
+//! of a kernel is made from.
 //!
-//! Prints the table that `crates/arith/src/choice/` has one of for each CPU: the least of several blocks, in nanoseconds a pass, of safe private
-//! operations and of public ones with e = 65537. The kernels of a row are measured in turns. A kernel that this CPU lacks has no time.
+//! Prints the table that `crates/arith/src/choice/` has one of for each CPU: the least of several blocks, in
+//! nanoseconds a pass, of safe private operations and of public ones with e = 65537. The kernels of a row are measured
+//! in turns. A kernel that this CPU lacks has no time.
 
 use std::time::Duration;
 
@@ -17,9 +19,7 @@ const BLOCK: Duration = Duration::from_millis(6);
 /// The lengths of rows: every step of 64 bits where keys are many, and fewer beyond.
 fn lengths() -> impl Iterator<Item = usize> {
     let steps = [(512..2176, 64), (2176..4224, 128), (4224..8193, 256)];
-    steps
-        .into_iter()
-        .flat_map(|(range, step)| range.step_by(step))
+    steps.into_iter().flat_map(|(range, step)| range.step_by(step))
 }
 
 fn main() {
@@ -29,10 +29,7 @@ fn main() {
         .filter(|name| *name == "mont64x1_portable" || !name.ends_with("_portable"))
         .collect();
     println!("operation,bits,{}", names.join(","));
-    for (operation, word) in [
-        (Operation::Private, "private"),
-        (Operation::Public, "public"),
-    ] {
+    for (operation, word) in [(Operation::Private, "private"), (Operation::Public, "public")] {
         for bits in lengths() {
             let key = key(bits, 2);
             let prepared: Vec<Option<(usize, Box<dyn Prepared>)>> = names

@@ -1,4 +1,5 @@
-//! `cargo bench -p rsalab-rsa --bench multi_prime [-- BITS]`: private operations under keys of two primes and of more, interleaved.
+//! `cargo bench -p rsalab-rsa --bench multi_prime [-- BITS]`: private operations under keys of two primes and of more,
+//! interleaved.
 
 use std::{env, time::Duration};
 
@@ -15,14 +16,9 @@ fn compare(bits: usize, items: usize) {
     let backend = CpuBackend::auto();
     let primes = 2..=most_primes(bits);
     let keys: Vec<PrivateKey> = primes.map(|primes| key(bits, primes)).collect();
-    let prepared = keys
-        .iter()
-        .map(|key| backend.prepare_private(key).expect("a key"));
+    let prepared = keys.iter().map(|key| backend.prepare_private(key).expect("a key"));
     let prepared: Vec<_> = prepared.collect();
-    let mut runners: Vec<_> = prepared
-        .iter()
-        .map(|key| key.runner().expect("randomness"))
-        .collect();
+    let mut runners: Vec<_> = prepared.iter().map(|key| key.runner().expect("randomness")).collect();
     let mut times = vec![Vec::new(); runners.len()];
     for _ in 0..ROUNDS {
         for (times, runner) in times.iter_mut().zip(&mut runners) {
@@ -32,11 +28,7 @@ fn compare(bits: usize, items: usize) {
     }
     for (times_of, key) in times.iter().zip(&keys) {
         // Of each round, so that drift of the machine affects both.
-        let mut ratios: Vec<f64> = times[0]
-            .iter()
-            .zip(times_of)
-            .map(|(two, more)| two / more)
-            .collect();
+        let mut ratios: Vec<f64> = times[0].iter().zip(times_of).map(|(two, more)| two / more).collect();
         ratios.sort_unstable_by(f64::total_cmp);
         let mut sorted = times_of.clone();
         sorted.sort_unstable_by(f64::total_cmp);

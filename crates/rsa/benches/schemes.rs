@@ -1,5 +1,6 @@
-//! What padding costs: batches of signatures and verifications of messages of 32 bytes, beside the raw operations that they
-//! are made of. Both are measured in interleaved blocks, 100 ms each, so that drift hits both; the ratio is that of each round.
+//! What padding costs: batches of signatures and verifications of messages of 32 bytes, beside the raw operations that
+//! they are made of. Both are measured in interleaved blocks, 100 ms each, so that drift hits both; the ratio is that
+//! of each round.
 //!
 //! `cargo bench -p rsalab-rsa --bench schemes [-- BITS]`, pinned to a CPU.
 #![forbid(unsafe_code)]
@@ -28,9 +29,7 @@ fn main() {
         .unwrap_or(2048);
     let backend = CpuBackend::auto();
     let mut rng = InsecureStudySeed::new([1; 32]).stream(0);
-    let key = generate_strict(bits, DEFAULT_EXPONENT, &mut rng)
-        .expect("a key")
-        .key;
+    let key = generate_strict(bits, DEFAULT_EXPONENT, &mut rng).expect("a key").key;
     let k = key.modulus_len();
     let private = backend.prepare_private(&key).expect("prepares");
     let public = backend.prepare_public(key.public()).expect("prepares");
@@ -51,8 +50,7 @@ fn main() {
         let mut digests = [0; 32 * BATCH];
         let mut signatures = vec![0; BATCH * k];
         let mut status = [Status::Done; BATCH];
-        let mut signer =
-            Signer::new(private.runner().expect("scratch"), bits, scheme).expect("it fits");
+        let mut signer = Signer::new(private.runner().expect("scratch"), bits, scheme).expect("it fits");
         let mut runner = private.runner().expect("scratch");
         let mut raw = vec![0; BATCH * k];
         let mut raw_status = [Status::Done; BATCH];
@@ -64,29 +62,18 @@ fn main() {
                     .sign(&digests, &mut signatures, &mut status, &mut SystemRng)
                     .expect("signed");
             },
-            || {
-                runner
-                    .run(&blocks, &mut raw, &mut raw_status)
-                    .expect("raised")
-            },
+            || runner.run(&blocks, &mut raw, &mut raw_status).expect("raised"),
         );
-        let mut verifier =
-            Verifier::new(public.runner().expect("scratch"), bits, scheme).expect("it fits");
+        let mut verifier = Verifier::new(public.runner().expect("scratch"), bits, scheme).expect("it fits");
         let mut runner = public.runner().expect("scratch");
         let mut is_right = [false; BATCH];
         compare(
             &format!("verify {scheme:?}"),
             || {
                 hash_all(&mut digests);
-                verifier
-                    .verify(&digests, &signatures, &mut is_right)
-                    .expect("verified");
+                verifier.verify(&digests, &signatures, &mut is_right).expect("verified");
             },
-            || {
-                runner
-                    .run(&blocks, &mut raw, &mut raw_status)
-                    .expect("raised")
-            },
+            || runner.run(&blocks, &mut raw, &mut raw_status).expect("raised"),
         );
         assert_eq!(is_right, [true; BATCH]);
     }
@@ -94,9 +81,7 @@ fn main() {
 
 /// Prints the rate of one as a share of the other's: the median over rounds, and the middle half of them.
 fn compare(name: &str, mut one: impl FnMut(), mut other: impl FnMut()) {
-    let mut ratios: Vec<f64> = (0..ROUNDS)
-        .map(|_| rate(&mut one) / rate(&mut other))
-        .collect();
+    let mut ratios: Vec<f64> = (0..ROUNDS).map(|_| rate(&mut one) / rate(&mut other)).collect();
     ratios.sort_by(f64::total_cmp);
     let at = |share: f64| ratios[(share * (ROUNDS - 1) as f64) as usize];
     let raw_ns = 1e9 / (rate(&mut other) * BATCH as f64);

@@ -104,8 +104,8 @@ pub trait PreparedMultiKey: Send + Sync {
     /// The scratch of one thread at a time.
     fn runner(&self) -> Box<dyn MultiKeyRunner + Send + '_>;
 
-    /// Whether each key, by its place, gives back what was raised to its private and then to its public exponent. For new
-    /// keys, on one secret random number for each: nothing is blinded, and no result given out.
+    /// Whether each key, by its place, gives back what was raised to its private and then to its public exponent. For
+    /// new keys, on one secret random number for each: nothing is blinded, and no result given out.
     ///
     /// # Errors
     ///
@@ -121,15 +121,9 @@ pub trait MultiKeyRunner {
     ///
     /// # Errors
     ///
-    /// If the lengths of the buffers do not belong together, if there is no such key, or if the operating system gives no
-    /// random bytes.
-    fn run(
-        &mut self,
-        keys: &[usize],
-        inputs: &[u8],
-        outputs: &mut [u8],
-        status: &mut [Status],
-    ) -> Result<()>;
+    /// If the lengths of the buffers do not belong together, if there is no such key, or if the operating system gives
+    /// no random bytes.
+    fn run(&mut self, keys: &[usize], inputs: &[u8], outputs: &mut [u8], status: &mut [Status]) -> Result<()>;
 }
 
 /// A per-thread runner that tests candidates.
@@ -137,7 +131,8 @@ pub trait CandidateTester {
     /// A cheap test of each candidate that every prime passes and hardly a composite: to base 2, and so no round of the
     /// Miller–Rabin test.
     ///
-    /// `candidates` holds one odd integer of the tester's length for each entry of `passed`. Constant time in the values.
+    /// `candidates` holds one odd integer of the tester's length for each entry of `passed`. Constant time in the
+    /// values.
     ///
     /// # Errors
     ///
@@ -146,8 +141,8 @@ pub trait CandidateTester {
 
     /// One Miller–Rabin round for each candidate: whether it is a strong probable prime to its base.
     ///
-    /// `candidates` and `bases` hold one integer of the tester's length for each entry of `passed`; candidates are odd and
-    /// above 4, and each base lies above 1 and below its candidate less 1. Constant time in the values of both.
+    /// `candidates` and `bases` hold one integer of the tester's length for each entry of `passed`; candidates are odd
+    /// and above 4, and each base lies above 1 and below its candidate less 1. Constant time in the values of both.
     ///
     /// # Errors
     ///
@@ -166,12 +161,7 @@ impl<R: BlockRunner + ?Sized> BlockRunner for Box<R> {
 /// # Errors
 ///
 /// [`Error::Length`](crate::Error::Length).
-pub fn check_batch(
-    modulus_len: usize,
-    inputs: &[u8],
-    outputs: &[u8],
-    status: &[Status],
-) -> Result<()> {
+pub fn check_batch(modulus_len: usize, inputs: &[u8], outputs: &[u8], status: &[Status]) -> Result<()> {
     let expected = status.len() * modulus_len;
     check_len("the input buffer", inputs.len(), expected)?;
     check_len("the output buffer", outputs.len(), expected)

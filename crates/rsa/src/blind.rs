@@ -1,4 +1,5 @@
-//! RSA blind signatures (RFC 9474): an issuer signs a message that it cannot see, and cannot recognise the signature later.
+//! RSA blind signatures (RFC 9474): an issuer signs a message that it cannot see, and cannot recognise the signature
+//! later.
 //!
 //! | step of the RFC | who | here |
 //! |---|---|---|
@@ -27,19 +28,21 @@
 //! # Ok::<(), rsalab_rsa::blind::BlindError>(())
 //! ```
 //!
-//! An issuer that many clients ask takes their messages together: [`Issuer::sign_batch`] answers each with its own result, several times as
-//! fast. Tokens of the type 0x0002 of RFC 9578 are [`Variant::PssDeterministic`] with a key of 2048 bits, published as [`token_key`].
+//! An issuer that many clients ask takes their messages together: [`Issuer::sign_batch`] answers each with its own
+//! result, several times as fast. Tokens of the type 0x0002 of RFC 9578 are [`Variant::PssDeterministic`] with a key of
+//! 2048 bits, published as [`token_key`].
 //!
-//! **A key that signs blindly must do nothing else** (RFC 9474, section 6.2): the issuer raises whatever it is given to the private exponent,
-//! and that could be a ciphertext, or the encoding of any message.
+//! **A key that signs blindly must do nothing else** (RFC 9474, section 6.2): the issuer raises whatever it is given to
+//! the private exponent, and that could be a ciphertext, or the encoding of any message.
 //!
 //! # What is secret
 //!
-//! The issuer's operation is the one that all private operations here are: constant time, blinded once more, and checked before its result
-//! is released. The client's factor r and its inverse are secret: whoever has them connects the signature with the request. They are drawn,
-//! inverted, raised to the public exponent and multiplied in constant time (but for the rejection of draws above n), and wiped. The encoding
-//! of the message is wiped too. The modulus, the public exponent, lengths, and whether a step failed are public. Messages are hashed in time
-//! that depends on their length.
+//! The issuer's operation is the one that all private operations here are: constant time, blinded once more, and
+//! checked before its result is released. The client's factor r and its inverse are secret: whoever has them connects
+//! the signature with the request. They are drawn, inverted, raised to the public exponent and multiplied in constant
+//! time (but for the rejection of draws above n), and wiped. The encoding of the message is wiped too. The modulus, the
+//! public exponent, lengths, and whether a step failed are public. Messages are hashed in time that depends on their
+//! length.
 
 mod client;
 mod issuer;
@@ -64,14 +67,14 @@ pub use token::token_key;
 /// The four variants of RFC 9474, section 5: all with SHA-384, MGF1 of SHA-384 and RSASSA-PSS.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Variant {
-    /// RSABSSA-SHA384-PSS-Randomized: a salt of 48 bytes, and a random prefix of 32 bytes before the message. The RFC's choice where nothing
-    /// speaks for another.
+    /// RSABSSA-SHA384-PSS-Randomized: a salt of 48 bytes, and a random prefix of 32 bytes before the message. The RFC's
+    /// choice where nothing speaks for another.
     #[default]
     PssRandomized,
     /// RSABSSA-SHA384-PSSZERO-Randomized: no salt, a random prefix.
     PsszeroRandomized,
-    /// RSABSSA-SHA384-PSS-Deterministic: a salt, no prefix. For messages that cannot be guessed: without a prefix, an issuer whose key is
-    /// malicious may learn something about a message (RFC 9474, section 7, "Message Entropy").
+    /// RSABSSA-SHA384-PSS-Deterministic: a salt, no prefix. For messages that cannot be guessed: without a prefix, an
+    /// issuer whose key is malicious may learn something about a message (RFC 9474, section 7, "Message Entropy").
     PssDeterministic,
     /// RSABSSA-SHA384-PSSZERO-Deterministic: neither; each message has one signature.
     PsszeroDeterministic,
@@ -147,15 +150,13 @@ impl FromStr for Variant {
     }
 }
 
-/// Why a step was refused or failed. The names in brackets are those of RFC 9474, section 4. Its "message too long" does not occur: SHA-384
-/// takes 2^125 bytes.
+/// Why a step was refused or failed. The names in brackets are those of RFC 9474, section 4. Its "message too long"
+/// does not occur: SHA-384 takes 2^125 bytes.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum BlindError {
     /// An encoded message shares a factor with the modulus, which only a broken key has ("invalid input").
-    #[error(
-        "the encoded message shares a factor with the modulus: this is no key of two large primes"
-    )]
+    #[error("the encoded message shares a factor with the modulus: this is no key of two large primes")]
     InvalidInput,
     /// A blinding factor is 0, or not below the modulus, or has no inverse ("blinding error").
     #[error("the blinding factor has no inverse modulo the key's modulus")]
@@ -170,13 +171,12 @@ pub enum BlindError {
         /// Bytes that it has.
         got: usize,
     },
-    /// A blinded message that is not below the modulus ("message representative out of range", RFC 8017, section 5.2.1).
+    /// A blinded message that is not below the modulus ("message representative out of range", RFC 8017, section
+    /// 5.2.1).
     #[error("the blinded message is not below the modulus")]
     OutOfRange,
     /// The issuer's result failed its check and was withheld ("signing failure").
-    #[error(
-        "the signature failed its check and was withheld: the machine computes wrongly, or the key is damaged"
-    )]
+    #[error("the signature failed its check and was withheld: the machine computes wrongly, or the key is damaged")]
     SigningFailure,
     /// What the issuer sent is no blind signature of this request ("invalid signature").
     #[error("what the issuer sent is no signature of this message by this key")]
@@ -199,11 +199,7 @@ type Result<T, E = BlindError> = std::result::Result<T, E>;
 fn check_size(what: &'static str, got: usize, expected: usize) -> Result<()> {
     match got == expected {
         true => Ok(()),
-        false => Err(BlindError::UnexpectedInputSize {
-            what,
-            expected,
-            got,
-        }),
+        false => Err(BlindError::UnexpectedInputSize { what, expected, got }),
     }
 }
 

@@ -1,7 +1,7 @@
 //! Encrypting and decrypting messages that fit one block, one or many.
 //!
-//! As in [`signing`](crate::signing) there are two levels: [`EncryptionKey`] and [`DecryptionKey`] are keys with a scheme,
-//! shared by threads; [`Encryptor`] and [`Decryptor`] are their per-thread runners.
+//! As in [`signing`](crate::signing) there are two levels: [`EncryptionKey`] and [`DecryptionKey`] are keys with a
+//! scheme, shared by threads; [`Encryptor`] and [`Decryptor`] are their per-thread runners.
 
 use std::{ops::Range, sync::Arc};
 
@@ -46,8 +46,8 @@ impl<R: BlockRunner> Encryptor<R> {
     ///
     /// # Errors
     ///
-    /// [`Error::Scheme`] if a message is too long, [`Error::Randomness`] if there is none, and if the lengths of the buffers do
-    /// not belong together; nothing is written then.
+    /// [`Error::Scheme`] if a message is too long, [`Error::Randomness`] if there is none, and if the lengths of the
+    /// buffers do not belong together; nothing is written then.
     pub fn encrypt<G: TryCryptoRng + ?Sized>(
         &mut self,
         messages: &[&[u8]],
@@ -112,14 +112,9 @@ impl Opener {
         })))
     }
 
-    /// Where the message lies in `block`, which is what a ciphertext came to, and is changed; `None` if decryption failed. `room` is as long
-    /// as the block. What is said of [`Decryptor::decrypt`] holds.
-    pub fn open(
-        &self,
-        ciphertext: &[u8],
-        block: &mut [u8],
-        room: &mut [u8],
-    ) -> Option<Range<usize>> {
+    /// Where the message lies in `block`, which is what a ciphertext came to, and is changed; `None` if decryption
+    /// failed. `room` is as long as the block. What is said of [`Decryptor::decrypt`] holds.
+    pub fn open(&self, ciphertext: &[u8], block: &mut [u8], room: &mut [u8]) -> Option<Range<usize>> {
         match &*self.0 {
             Opening::Oaep(oaep) => oaep::decode(oaep, block),
             Opening::Pkcs1v15(rejection) => {
@@ -155,16 +150,17 @@ impl<R: BlockRunner> Decryptor<R> {
         }
     }
 
-    /// Decrypts ciphertexts of the modulus's length each. `messages` is as long as they are together: message `i` lies within
-    /// block `i`, and zeros fill the rest. `places[i]` is its byte range in that block; `None` if decryption failed.
+    /// Decrypts ciphertexts of the modulus's length each. `messages` is as long as they are together: message `i` lies
+    /// within block `i`, and zeros fill the rest. `places[i]` is its byte range in that block; `None` if decryption
+    /// failed.
     ///
-    /// Bad RSAES-PKCS1-v1_5 padding yields a pseudorandom message (implicit rejection), as long as the ciphertext lies below the
-    /// modulus. Failures of RSAES-OAEP cannot be told apart.
+    /// Bad RSAES-PKCS1-v1_5 padding yields a pseudorandom message (implicit rejection), as long as the ciphertext lies
+    /// below the modulus. Failures of RSAES-OAEP cannot be told apart.
     ///
     /// # Errors
     ///
-    /// If the lengths of the buffers do not belong together, if there is no randomness for blinding, and [`Error::Fault`] if a
-    /// result failed its check; there are no messages then.
+    /// If the lengths of the buffers do not belong together, if there is no randomness for blinding, and
+    /// [`Error::Fault`] if a result failed its check; there are no messages then.
     pub fn decrypt(
         &mut self,
         ciphertexts: &[u8],
@@ -176,14 +172,9 @@ impl<R: BlockRunner> Decryptor<R> {
         self.encodings.clear();
         self.encodings.resize(messages.len(), 0);
         self.status.resize(places.len(), Status::Done);
-        self.runner
-            .run(ciphertexts, &mut self.encodings, &mut self.status)?;
+        self.runner.run(ciphertexts, &mut self.encodings, &mut self.status)?;
         messages.fill(0);
-        if let Some(item) = self
-            .status
-            .iter()
-            .position(|status| *status == Status::Fault)
-        {
+        if let Some(item) = self.status.iter().position(|status| *status == Status::Fault) {
             places.fill(None);
             return Err(Error::Fault { item });
         }
@@ -257,11 +248,7 @@ impl EncryptionKey {
     /// # Errors
     ///
     /// As for [`new`](Self::new), and those of the backend.
-    pub fn with_backend(
-        key: &PublicKey,
-        scheme: EncryptionScheme,
-        backend: &dyn Backend,
-    ) -> Result<Self> {
+    pub fn with_backend(key: &PublicKey, scheme: EncryptionScheme, backend: &dyn Backend) -> Result<Self> {
         scheme.max_len(key.bits())?;
         Ok(EncryptionKey {
             prepared: Arc::new(Pooled::new(backend.prepare_public(key)?)),
@@ -293,14 +280,9 @@ impl EncryptionKey {
     /// # Errors
     ///
     /// As for [`encrypt`](Self::encrypt).
-    pub fn encrypt_with_rng<G: TryCryptoRng + ?Sized>(
-        &self,
-        rng: &mut G,
-        message: &[u8],
-    ) -> Result<Vec<u8>> {
+    pub fn encrypt_with_rng<G: TryCryptoRng + ?Sized>(&self, rng: &mut G, message: &[u8]) -> Result<Vec<u8>> {
         let mut ciphertext = vec![0; self.prepared.modulus_len()];
-        self.encryptor()?
-            .encrypt(&[message], &mut ciphertext, rng)?;
+        self.encryptor()?.encrypt(&[message], &mut ciphertext, rng)?;
         Ok(ciphertext)
     }
 
@@ -312,8 +294,7 @@ impl EncryptionKey {
     pub fn encrypt_batch(&self, messages: &[&[u8]]) -> Result<Vec<Vec<u8>>> {
         let k = self.prepared.modulus_len();
         let mut ciphertexts = vec![0; messages.len() * k];
-        self.encryptor()?
-            .encrypt(messages, &mut ciphertexts, &mut SystemRng)?;
+        self.encryptor()?.encrypt(messages, &mut ciphertexts, &mut SystemRng)?;
         Ok(ciphertexts.chunks(k).map(<[u8]>::to_vec).collect())
     }
 }
@@ -333,11 +314,7 @@ impl DecryptionKey {
     /// # Errors
     ///
     /// As for [`new`](Self::new), and those of the backend.
-    pub fn with_backend(
-        key: &PrivateKey,
-        scheme: &EncryptionScheme,
-        backend: &dyn Backend,
-    ) -> Result<Self> {
+    pub fn with_backend(key: &PrivateKey, scheme: &EncryptionScheme, backend: &dyn Backend) -> Result<Self> {
         Ok(DecryptionKey {
             opener: Opener::new(key, scheme)?,
             prepared: Arc::new(Pooled::new(backend.prepare_private(key)?)),
@@ -362,8 +339,8 @@ impl DecryptionKey {
         ))
     }
 
-    /// Decrypts a ciphertext; `None` if it is wrong, without saying why. With RSAES-PKCS1-v1_5 a wrong one of the right length
-    /// and below the modulus yields a pseudorandom message (implicit rejection).
+    /// Decrypts a ciphertext; `None` if it is wrong, without saying why. With RSAES-PKCS1-v1_5 a wrong one of the right
+    /// length and below the modulus yields a pseudorandom message (implicit rejection).
     ///
     /// # Errors
     ///
@@ -387,8 +364,7 @@ impl DecryptionKey {
         }
         let mut messages = Zeroizing::new(vec![0; blocks.len()]);
         let mut places = vec![None; ciphertexts.len()];
-        self.decryptor()?
-            .decrypt(&blocks, &mut messages, &mut places)?;
+        self.decryptor()?.decrypt(&blocks, &mut messages, &mut places)?;
         let items = ciphertexts.iter().zip(messages.chunks(k)).zip(places);
         Ok(items
             .map(|((ciphertext, message), place)| {

@@ -126,10 +126,6 @@ impl Error {
 pub fn check_len(what: &'static str, got: usize, expected: usize) -> Result<()> {
     match got == expected {
         true => Ok(()),
-        false => Err(Error::Length {
-            what,
-            expected,
-            got,
-        }),
+        false => Err(Error::Length { what, expected, got }),
     }
 }

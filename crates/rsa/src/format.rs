@@ -19,9 +19,9 @@
 //! | what else a file has, and is kept | | `annotations` |
 //! | what errors say of a file | | `refusal` |
 //!
-//! Reading finds out by itself which of them it is given, and says in a sentence what else it was given; it takes DER to the
-//! letter, at most [`MAX_FILE_LEN`] bytes, and no key whose numbers contradict each other. Writing is byte for byte what
-//! OpenSSL writes.
+//! Reading finds out by itself which of them it is given, and says in a sentence what else it was given; it takes DER
+//! to the letter, at most [`MAX_FILE_LEN`] bytes, and no key whose numbers contradict each other. Writing is byte for
+//! byte what OpenSSL writes.
 
 mod algorithm;
 mod annotations;
@@ -55,20 +55,14 @@ use crate::PublicKey;
 
 pub use annotations::{Annotations, INSECURE};
 pub use content::Content;
-pub use encrypted::{
-    Encryption, encode as encode_encrypted, encode_annotated as encode_encrypted_annotated,
-};
-pub use input::{
-    Encoding, Key, Limits, MAX_FILE_LEN, MAX_SET_LEN, Place, PrivateFormat, PublicFormat, Reading,
-};
+pub use encrypted::{Encryption, encode as encode_encrypted, encode_annotated as encode_encrypted_annotated};
+pub use input::{Encoding, Key, Limits, MAX_FILE_LEN, MAX_SET_LEN, Place, PrivateFormat, PublicFormat, Reading};
 pub use load::{
-    decode_private, decode_public, load_each, load_private, load_private_with, load_private_within,
-    load_public, load_public_with, load_public_within,
+    decode_private, decode_public, load_each, load_private, load_private_with, load_private_within, load_public,
+    load_public_with, load_public_within,
 };
 pub use loaded::Loaded;
-pub use pkcs::{
-    encode_private, encode_private_annotated, encode_private_for, encode_public, encode_public_for,
-};
+pub use pkcs::{encode_private, encode_private_annotated, encode_private_for, encode_public, encode_public_for};
 pub use restrictions::{Purpose, Restrictions};
 pub use several::Found;
 pub use source::read;

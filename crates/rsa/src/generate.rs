@@ -1,4 +1,5 @@
-//! Generation of keys by FIPS 186-5, appendix A.1.3: random primes that are probably prime. Steps are numbered as there.
+//! Generation of keys by FIPS 186-5, appendix A.1.3: random primes that are probably prime. Steps are numbered as
+//! there.
 //!
 //! | generator | file |
 //! |---|---|
@@ -10,8 +11,8 @@
 //!
 //! Where both depart from the standard: moduli from 256 bits and public exponents from 3 are generated too, because
 //! both are measured here (the standard wants 2048 bits and more, and `2^16 < e < 2^256`); and candidates with a small
-//! factor are rejected before their `gcd` and their Miller–Rabin rounds, which would reject them too. Where the fast one
-//! departs further is said in [`bulk`].
+//! factor are rejected before their `gcd` and their Miller–Rabin rounds, which would reject them too. Where the fast
+//! one departs further is said in [`bulk`].
 
 mod acceptance;
 pub mod bulk;
@@ -23,7 +24,6 @@ pub mod strict;
 pub use acceptance::check_acceptance;
 pub use bulk::{Generation, Generator, generate, generate_on};
 pub use parameters::{
-    Counts, DEFAULT_EXPONENT, Generated, PrimePair, PublicExponent, miller_rabin_rounds,
-    most_primes,
+    Counts, DEFAULT_EXPONENT, Generated, PrimePair, PublicExponent, miller_rabin_rounds, most_primes,
 };
 pub use strict::{first_primes_of, generate_strict, generate_strict_on, prime_pair_strict};

@@ -15,11 +15,13 @@ use xof::{Shake128, Shake256};
 
 /// A hash function of FIPS 180-4 or FIPS 202.
 ///
-/// SHAKE128 and SHAKE256 are extendable-output functions. As a hash they give 32 and 64 bytes, the lengths of RFC 8702, section 2. They
-/// serve RSASSA-PSS alone, for message and mask together (RFC 8702, section 3.2.1); no other scheme has an algorithm for them.
+/// SHAKE128 and SHAKE256 are extendable-output functions. As a hash they give 32 and 64 bytes, the lengths of RFC 8702,
+/// section 2. They serve RSASSA-PSS alone, for message and mask together (RFC 8702, section 3.2.1); no other scheme has
+/// an algorithm for them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Hash {
-    /// SHA-1, whose collisions are found in practice: to verify what is old, and inside OAEP, where collisions do no harm.
+    /// SHA-1, whose collisions are found in practice: to verify what is old, and inside OAEP, where collisions do no
+    /// harm.
     Sha1,
     /// SHA-224.
     Sha224,
@@ -142,7 +144,8 @@ impl Hash {
         })
     }
 
-    /// Adds, without carries, as many bytes of the function's output for `seed` to `target` as it has. Time depends on lengths alone.
+    /// Adds, without carries, as many bytes of the function's output for `seed` to `target` as it has. Time depends on
+    /// lengths alone.
     ///
     /// Nothing is changed, and the answer is false, for a function that is no extendable-output function.
     pub(crate) fn xor_output(self, seed: &[u8], target: &mut [u8]) -> bool {
@@ -161,9 +164,7 @@ impl Hash {
 
     /// The function of that object identifier.
     pub fn of_oid(oid: ObjectIdentifier) -> Option<Hash> {
-        Hash::ALL
-            .into_iter()
-            .find(|hash| hash.oid_bytes() == oid.as_bytes())
+        Hash::ALL.into_iter().find(|hash| hash.oid_bytes() == oid.as_bytes())
     }
 
     /// The contents of the object identifier in DER.
@@ -171,8 +172,8 @@ impl Hash {
         self.names().1
     }
 
-    /// The name, and the contents of the object identifier in DER (RFC 8017, appendix B.1; NIST's register for SHA-3 and SHAKE, the
-    /// latter also in RFC 8702, section 2).
+    /// The name, and the contents of the object identifier in DER (RFC 8017, appendix B.1; NIST's register for SHA-3
+    /// and SHAKE, the latter also in RFC 8702, section 2).
     fn names(self) -> (&'static str, &'static [u8]) {
         /// 2.16.840.1.101.3.4.2, and the function's number.
         macro_rules! nist {
@@ -265,20 +266,17 @@ mod tests {
     fn digests_of_abc_are_those_of_the_standards() {
         // FIPS 180-4 and FIPS 202, examples: the first four bytes distinguish functions of one length.
         let beginnings = [
-            "a9993e36", "23097d22", "ba7816bf", "cb00753f", "ddaf35a1", "4634270f", "53048e26",
-            "e642824c", "3a985da7", "ec014982", "b751850b", "5881092d", "48336660",
+            "a9993e36", "23097d22", "ba7816bf", "cb00753f", "ddaf35a1", "4634270f", "53048e26", "e642824c", "3a985da7",
+            "ec014982", "b751850b", "5881092d", "48336660",
         ];
         for (hash, beginning) in Hash::ALL.into_iter().zip(beginnings) {
             assert_eq!(hex::encode(&hash.digest(b"abc")[..4]), beginning, "{hash}");
-            assert_eq!(
-                *hash.digest_parts(&[b"a", b"", b"bc"]),
-                *hash.digest(b"abc")
-            );
+            assert_eq!(*hash.digest_parts(&[b"a", b"", b"bc"]), *hash.digest(b"abc"));
         }
     }
 
-    /// FIPS 202, section 6.2; the outputs for the empty message and for 200 bytes of a3 are those of NIST's examples with intermediate
-    /// values (SHAKE128 and SHAKE256, "Msg0" and "Msg1600").
+    /// FIPS 202, section 6.2; the outputs for the empty message and for 200 bytes of a3 are those of NIST's examples
+    /// with intermediate values (SHAKE128 and SHAKE256, "Msg0" and "Msg1600").
     #[test]
     fn shake_gives_the_outputs_of_the_standard() {
         let of_1600_bits = [0xa3; 200];

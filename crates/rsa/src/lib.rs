@@ -45,18 +45,14 @@
 //! # Ok::<(), rsalab_rsa::Error>(())
 //! ```
 //!
-//! Raw operations (blocks raised without a padding), backends, and what is measured against peers without protections are
-//! behind the feature `hazmat`.
+//! Raw operations (blocks raised without a padding), backends, and what is measured against peers without protections
+//! are behind the feature `hazmat`.
 #![forbid(unsafe_code)]
 
 #[cfg(feature = "hazmat")]
 pub mod backend;
 #[cfg(not(feature = "hazmat"))]
-#[allow(
-    dead_code,
-    unreachable_pub,
-    reason = "public with the feature `hazmat`"
-)]
+#[allow(dead_code, unreachable_pub, reason = "public with the feature `hazmat`")]
 mod backend;
 pub mod blind;
 pub mod encryption;
@@ -73,10 +69,7 @@ mod traits;
 
 pub use backend::CpuBackend;
 #[cfg(feature = "hazmat")]
-pub use backend::{
-    Backend, BlockRunner, CandidateTester, MultiKeyRunner, Pooled, Prepared, PreparedMultiKey,
-    Status,
-};
+pub use backend::{Backend, BlockRunner, CandidateTester, MultiKeyRunner, Pooled, Prepared, PreparedMultiKey, Status};
 pub use error::{Error, Result};
 pub use keys::{OtherPrime, PrivateKey, PrivateParts, PublicKey};
 pub use rsalab_arith::{Kernel, KernelInfo, Operation, Share, disable, kernels, shares};

@@ -5,13 +5,14 @@ use rsalab_arith::{candidate::has_small_factor, integer};
 
 use crate::{CpuBackend, Error, Result, backend::Backend, generate::draw, keys::MAX_BITS};
 
-/// Rounds after which a composite passes with a probability below 2^-128, whoever chose it: each lets at most one in four
-/// through (Rabin 1980).
+/// Rounds after which a composite passes with a probability below 2^-128, whoever chose it: each lets at most one in
+/// four through (Rabin 1980).
 pub const ROUNDS: usize = 64;
 
-/// Rounds for the primes of a key of `bits` bits that somebody else supplied, so that all of them take less than a second of one
-/// CPU up to 8192 bits, on the portable kernel too: [`ROUNDS`] up to 4096 bits; 32 (an error below 2^-64) up to 6144; 8 (2^-16)
-/// above. These are errors for composites that somebody chose well; a random one hardly passes the first round.
+/// Rounds for the primes of a key of `bits` bits that somebody else supplied, so that all of them take less than a
+/// second of one CPU up to 8192 bits, on the portable kernel too: [`ROUNDS`] up to 4096 bits; 32 (an error below 2^-64)
+/// up to 6144; 8 (2^-16) above. These are errors for composites that somebody chose well; a random one hardly passes
+/// the first round.
 pub const fn rounds_in_a_second(bits: usize) -> usize {
     match bits {
         0..=4096 => ROUNDS,
@@ -20,8 +21,8 @@ pub const fn rounds_in_a_second(bits: usize) -> usize {
     }
 }
 
-/// Rounds for the primes of a key that is about to be used: as many as fill the lanes of a kernel once. Of a composite that
-/// somebody chose one in 65536 passes, and then gives results that fail their check.
+/// Rounds for the primes of a key that is about to be used: as many as fill the lanes of a kernel once. Of a composite
+/// that somebody chose one in 65536 passes, and then gives results that fail their check.
 pub const ROUNDS_BEFORE_USE: usize = 8;
 
 /// Whether a number, big-endian, passes trial division and `rounds` rounds of the Miller–Rabin test with random bases.
@@ -31,11 +32,7 @@ pub const ROUNDS_BEFORE_USE: usize = 8;
 /// # Errors
 ///
 /// [`Error::Randomness`] if there is none, and [`Error::KeySize`] for numbers of more than [`MAX_BITS`] bits.
-pub fn is_probable_prime<R: TryCryptoRng + ?Sized>(
-    number: &[u8],
-    rounds: usize,
-    rng: &mut R,
-) -> Result<bool> {
+pub fn is_probable_prime<R: TryCryptoRng + ?Sized>(number: &[u8], rounds: usize, rng: &mut R) -> Result<bool> {
     is_probable_prime_on(number, rounds, rng, &CpuBackend::auto())
 }
 

@@ -10,8 +10,9 @@ use crate::{Error, Result};
 
 /// The operating system's generator. What every key that protects anything must come from.
 ///
-/// Before it gives the first byte in a process, it is tested (`rsalab_arith::random`, which draws for all of this crate): a source that
-/// gives the same byte or the same block again and again is refused, then and for as long as the process lives.
+/// Before it gives the first byte in a process, it is tested (`rsalab_arith::random`, which draws for all of this
+/// crate): a source that gives the same byte or the same block again and again is refused, then and for as long as the
+/// process lives.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct SystemRng;
 
@@ -49,8 +50,8 @@ impl TryRng for SystemRng {
 
 impl TryCryptoRng for SystemRng {}
 
-/// A thread's own generator for many keys: ChaCha20 with a key from the system, so that the system is asked once and not for
-/// each candidate. Wiped on drop. It cannot be copied or stored, and two threads never share one.
+/// A thread's own generator for many keys: ChaCha20 with a key from the system, so that the system is asked once and
+/// not for each candidate. Wiped on drop. It cannot be copied or stored, and two threads never share one.
 pub struct WorkerRng(ChaCha20Rng);
 
 impl WorkerRng {
@@ -65,8 +66,8 @@ impl WorkerRng {
     }
 }
 
-/// The seed of keys that can be made again from it, and are therefore **insecure on purpose**: whoever has the study has
-/// its seed, and whoever has the seed has its keys.
+/// The seed of keys that can be made again from it, and are therefore **insecure on purpose**: whoever has the study
+/// has its seed, and whoever has the seed has its keys.
 #[derive(Clone, PartialEq, Eq, Zeroize, ZeroizeOnDrop)]
 pub struct InsecureStudySeed([u8; 32]);
 

@@ -39,8 +39,8 @@ pub enum SignatureScheme {
 /// How messages are encrypted.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum EncryptionScheme {
-    /// RSAES-PKCS1-v1_5, decrypted with implicit rejection: a ciphertext that is wrong yields a pseudorandom message, which nobody
-    /// can distinguish from one that was meant. For protocols that have nothing better.
+    /// RSAES-PKCS1-v1_5, decrypted with implicit rejection: a ciphertext that is wrong yields a pseudorandom message,
+    /// which nobody can distinguish from one that was meant. For protocols that have nothing better.
     Pkcs1v15,
     /// RSAES-OAEP.
     Oaep(Oaep),
@@ -55,8 +55,8 @@ impl SignatureScheme {
         }
     }
 
-    /// Refuses functions and parameters that do not belong together, whatever the key: SHAKE outside RSASSA-PSS, and RSASSA-PSS with
-    /// SHAKE but not as RFC 8702 defines it.
+    /// Refuses functions and parameters that do not belong together, whatever the key: SHAKE outside RSASSA-PSS, and
+    /// RSASSA-PSS with SHAKE but not as RFC 8702 defines it.
     ///
     /// # Errors
     ///
@@ -98,9 +98,7 @@ impl SignatureScheme {
             SignatureScheme::Pss(pss) => pss.hash.is_broken() || pss.mgf_hash.is_broken(),
         };
         if is_broken {
-            return refused(
-                "SHA-1 signs nothing any more: its collisions are found in practice; take sha256",
-            );
+            return refused("SHA-1 signs nothing any more: its collisions are found in practice; take sha256");
         }
         match self {
             SignatureScheme::Pss(pss) if !pss.salt_len.is_for_signing() => {
@@ -122,11 +120,7 @@ impl SignatureScheme {
                 let salt = pss.salt_len.least(pss.hash);
                 let needed = pss.hash.digest_len().saturating_add(salt).saturating_add(2);
                 let has = (bits - 1).div_ceil(8);
-                too_short(
-                    bits,
-                    has < needed,
-                    needed.saturating_mul(8).saturating_sub(6),
-                )
+                too_short(bits, has < needed, needed.saturating_mul(8).saturating_sub(6))
             }
         }
     }
@@ -135,19 +129,15 @@ impl SignatureScheme {
 /// For who raises blocks elsewhere.
 #[cfg(feature = "hazmat")]
 impl SignatureScheme {
-    /// The encoding of a digest of the scheme's hash function for a key of `bits` bits, as long as the modulus: to the private exponent, it is the
-    /// signature. `rng` gives the salt of RSASSA-PSS, and is not asked by RSASSA-PKCS1-v1_5.
+    /// The encoding of a digest of the scheme's hash function for a key of `bits` bits, as long as the modulus: to the
+    /// private exponent, it is the signature. `rng` gives the salt of RSASSA-PSS, and is not asked by
+    /// RSASSA-PKCS1-v1_5.
     ///
     /// # Errors
     ///
-    /// [`Error::Scheme`] if the key is too short for the scheme, or the scheme signs nothing any more; if the digest has another
-    /// length, or there is no randomness.
-    pub fn encode<R: TryCryptoRng + ?Sized>(
-        &self,
-        bits: usize,
-        digest: &[u8],
-        rng: &mut R,
-    ) -> Result<Vec<u8>> {
+    /// [`Error::Scheme`] if the key is too short for the scheme, or the scheme signs nothing any more; if the digest
+    /// has another length, or there is no randomness.
+    pub fn encode<R: TryCryptoRng + ?Sized>(&self, bits: usize, digest: &[u8], rng: &mut R) -> Result<Vec<u8>> {
         self.check_signing(bits)?;
         check_len("the digest", digest.len(), self.hash().digest_len())?;
         let mut encoding = vec![0; bits.div_ceil(8)];
@@ -155,7 +145,8 @@ impl SignatureScheme {
         Ok(encoding)
     }
 
-    /// As [`encode`](Self::encode), but with SHA-1 too: for programs that must sign as others expect, such as DNSSEC's algorithm 5.
+    /// As [`encode`](Self::encode), but with SHA-1 too: for programs that must sign as others expect, such as DNSSEC's
+    /// algorithm 5.
     ///
     /// # Errors
     ///
@@ -178,7 +169,8 @@ impl SignatureScheme {
         Ok(encoding)
     }
 
-    /// Whether a signature raised to the public exponent, as long as the modulus, is an encoding of the digest. Takes the block apart in place.
+    /// Whether a signature raised to the public exponent, as long as the modulus, is an encoding of the digest. Takes
+    /// the block apart in place.
     ///
     /// # Errors
     ///
@@ -201,9 +193,7 @@ impl Encoder {
     /// For a key of `bits` bits, which the scheme was checked for.
     pub(crate) fn new(scheme: SignatureScheme, bits: usize) -> Encoder {
         match scheme {
-            SignatureScheme::Pkcs1v15(hash) => {
-                Encoder::Pkcs1v15(pkcs1v15::Template::new(hash, bits.div_ceil(8)))
-            }
+            SignatureScheme::Pkcs1v15(hash) => Encoder::Pkcs1v15(pkcs1v15::Template::new(hash, bits.div_ceil(8))),
             SignatureScheme::Pss(pss) => Encoder::Pss(pss::Encoder::new(pss, bits)),
         }
     }
@@ -243,10 +233,7 @@ impl EncryptionScheme {
         let EncryptionScheme::Oaep(oaep) = self else {
             return Ok(());
         };
-        match [oaep.hash, oaep.mgf_hash]
-            .into_iter()
-            .find(|hash| hash.is_xof())
-        {
+        match [oaep.hash, oaep.mgf_hash].into_iter().find(|hash| hash.is_xof()) {
             None => Ok(()),
             Some(hash) => refused(format!(
                 "OAEP has no algorithm for {hash}; take another hash function, such as sha256"
@@ -294,7 +281,5 @@ fn too_short(bits: usize, is_too_short: bool, least: usize) -> Result<()> {
 }
 
 fn refused<T>(reason: impl Into<String>) -> Result<T> {
-    Err(Error::Scheme {
-        reason: reason.into(),
-    })
+    Err(Error::Scheme { reason: reason.into() })
 }

@@ -1,8 +1,9 @@
 //! Signing and verifying, one message or many.
 //!
-//! Two levels. [`SigningKey`] and [`VerifyingKey`] are keys with a scheme, shared by threads; they take messages or digests,
-//! and implement the `signature` crate's traits. [`Signer`] and [`Verifier`] are per-thread runners: they hold scratch memory
-//! and blinding, which a key's own methods borrow from the key for each call, and take digests in contiguous batches.
+//! Two levels. [`SigningKey`] and [`VerifyingKey`] are keys with a scheme, shared by threads; they take messages or
+//! digests, and implement the `signature` crate's traits. [`Signer`] and [`Verifier`] are per-thread runners: they hold
+//! scratch memory and blinding, which a key's own methods borrow from the key for each call, and take digests in
+//! contiguous batches.
 
 use std::sync::Arc;
 
@@ -101,22 +102,14 @@ impl<R: BlockRunner> Verifier<R> {
     /// # Errors
     ///
     /// If the lengths of the buffers do not belong together.
-    pub fn verify(
-        &mut self,
-        digests: &[u8],
-        signatures: &[u8],
-        is_right: &mut [bool],
-    ) -> Result<()> {
+    pub fn verify(&mut self, digests: &[u8], signatures: &[u8], is_right: &mut [bool]) -> Result<()> {
         let (h, k) = (self.digest_len, self.modulus_len);
         check_len("the digests", digests.len(), is_right.len() * h)?;
         self.powers.resize(signatures.len(), 0);
         self.status.resize(is_right.len(), Status::Done);
-        self.runner
-            .run(signatures, &mut self.powers, &mut self.status)?;
+        self.runner.run(signatures, &mut self.powers, &mut self.status)?;
         let items = digests.chunks(h).zip(self.powers.chunks_mut(k));
-        for ((is_right, status), (digest, power)) in
-            is_right.iter_mut().zip(&self.status).zip(items)
-        {
+        for ((is_right, status), (digest, power)) in is_right.iter_mut().zip(&self.status).zip(items) {
             *is_right = *status == Status::Done && self.encoder.is_encoding_of(digest, power);
         }
         Ok(())
@@ -250,11 +243,7 @@ impl SigningKey {
     ///
     /// [`Error::Randomness`] if there is none for blinding.
     pub fn signer(&self) -> Result<Signer<impl BlockRunner + '_>> {
-        Signer::new(
-            self.prepared.runner()?,
-            self.verifying.bits,
-            self.verifying.scheme,
-        )
+        Signer::new(self.prepared.runner()?, self.verifying.bits, self.verifying.scheme)
     }
 
     /// Signs a message.
@@ -271,11 +260,7 @@ impl SigningKey {
     /// # Errors
     ///
     /// As for [`sign`](Self::sign).
-    pub fn sign_with_rng<G: TryCryptoRng + ?Sized>(
-        &self,
-        rng: &mut G,
-        message: &[u8],
-    ) -> Result<Signature> {
+    pub fn sign_with_rng<G: TryCryptoRng + ?Sized>(&self, rng: &mut G, message: &[u8]) -> Result<Signature> {
         let mut signatures = self.sign_batch_with_rng(rng, &[message])?;
         Ok(signatures.remove(0))
     }
@@ -300,10 +285,7 @@ impl SigningKey {
         messages: &[&[u8]],
     ) -> Result<Vec<Signature>> {
         let hash = self.verifying.scheme.hash();
-        let digests: Vec<Digested> = messages
-            .iter()
-            .map(|message| hash.digest(message))
-            .collect();
+        let digests: Vec<Digested> = messages.iter().map(|message| hash.digest(message)).collect();
         let digests: Vec<&[u8]> = digests.iter().map(|digest| &digest[..]).collect();
         self.sign_digests_with_rng(rng, &digests)
     }
@@ -312,7 +294,8 @@ impl SigningKey {
     ///
     /// # Errors
     ///
-    /// As for [`sign_batch`](Self::sign_batch), and [`Error::Length`] for a digest of another length than the hash function's.
+    /// As for [`sign_batch`](Self::sign_batch), and [`Error::Length`] for a digest of another length than the hash
+    /// function's.
     pub fn sign_digests(&self, digests: &[&[u8]]) -> Result<Vec<Signature>> {
         self.sign_digests_with_rng(&mut SystemRng, digests)
     }
@@ -459,8 +442,7 @@ impl signature::RandomizedSigner<Signature> for SigningKey {
         rng: &mut G,
         message: &[u8],
     ) -> Result<Signature, signature::Error> {
-        self.sign_with_rng(rng, message)
-            .map_err(signature::Error::from_source)
+        self.sign_with_rng(rng, message).map_err(signature::Error::from_source)
     }
 }
 

@@ -1,5 +1,5 @@
-//! RustCrypto's traits for keys, so that they go wherever those of other crates go: `pkcs8` and `spki` here, `signature`
-//! with [`SigningKey`](crate::signing::SigningKey).
+//! RustCrypto's traits for keys, so that they go wherever those of other crates go: `pkcs8` and `spki` here,
+//! `signature` with [`SigningKey`](crate::signing::SigningKey).
 //!
 //! ```
 //! use pkcs8::{DecodePrivateKey, EncodePrivateKey, spki::{DecodePublicKey, EncodePublicKey}};
@@ -35,8 +35,7 @@ impl TryFrom<PrivateKeyInfoRef<'_>> for PrivateKey {
 
     fn try_from(info: PrivateKeyInfoRef<'_>) -> pkcs8::Result<Self> {
         let der = SecretDocument::encode_msg(&info)?;
-        format::decode_private(der.as_bytes())
-            .map_err(|_| pkcs8::Error::KeyMalformed(pkcs8::KeyError::Invalid))
+        format::decode_private(der.as_bytes()).map_err(|_| pkcs8::Error::KeyMalformed(pkcs8::KeyError::Invalid))
     }
 }
 

@@ -2,19 +2,16 @@
 
 use num_bigint::BigUint;
 use rsalab_rsa::{
-    Backend, BlockRunner, CandidateTester, CpuBackend, Error, Kernel, MultiKeyRunner, Operation,
-    Prepared, PreparedMultiKey, PrivateKey, PublicKey, Status,
-    generate::{
-        DEFAULT_EXPONENT, Generation, PublicExponent, generate_strict_on, prime_pair_strict,
-    },
+    Backend, BlockRunner, CandidateTester, CpuBackend, Error, Kernel, MultiKeyRunner, Operation, Prepared,
+    PreparedMultiKey, PrivateKey, PublicKey, Status,
+    generate::{DEFAULT_EXPONENT, Generation, PublicExponent, generate_strict_on, prime_pair_strict},
     kernels,
     random::InsecureStudySeed,
 };
 
 fn study_key(bits: usize, backend: &dyn Backend) -> Result<PrivateKey, Error> {
     let mut rng = InsecureStudySeed::new([4; 32]).stream(bits as u64);
-    generate_strict_on(bits, DEFAULT_EXPONENT, &mut rng, backend, None)
-        .map(|generated| generated.key)
+    generate_strict_on(bits, DEFAULT_EXPONENT, &mut rng, backend, None).map(|generated| generated.key)
 }
 
 fn bytes(number: &BigUint, len: usize) -> Vec<u8> {
@@ -56,59 +53,33 @@ fn batches_of_every_size_give_what_the_model_gives() {
         for bits in [256, 258, 384, 512, 514, 768, 1024] {
             let key = study_key(bits, &backend).expect("a key");
             let k = key.modulus_len();
-            let [n, e, d] =
-                [key.public().n(), key.public().e(), key.d()].map(BigUint::from_bytes_be);
+            let [n, e, d] = [key.public().n(), key.public().e(), key.d()].map(BigUint::from_bytes_be);
             let public = backend.prepare_public(key.public()).unwrap();
             let private = backend.prepare_private(&key).unwrap();
             let bare = backend.prepare_bare_private(&key).unwrap();
             for (prepared, exponent) in [(public, &e), (private, &d), (bare, &d)] {
-                assert_eq!(
-                    (prepared.modulus_len(), prepared.lanes()),
-                    (k, backend.lanes())
-                );
+                assert_eq!((prepared.modulus_len(), prepared.lanes()), (k, backend.lanes()));
                 assert_eq!(prepared.kernel(), kernel);
                 let mut runner = prepared.runner().unwrap();
                 let items = edges(&n);
                 for count in 0..=items.len() {
                     let items = &items[items.len() - count..];
-                    let inputs: Vec<u8> = items
-                        .iter()
-                        .flat_map(|(value, _)| bytes(value, k))
-                        .collect();
+                    let inputs: Vec<u8> = items.iter().flat_map(|(value, _)| bytes(value, k)).collect();
                     let mut outputs = vec![0xaa; inputs.len()];
                     let mut status = vec![Status::Fault; count];
                     runner.run(&inputs, &mut outputs, &mut status).unwrap();
-                    for (((value, fits), output), status) in
-                        items.iter().zip(outputs.chunks(k)).zip(status)
-                    {
+                    for (((value, fits), output), status) in items.iter().zip(outputs.chunks(k)).zip(status) {
                         let expected = if *fits {
                             value.modpow(exponent, &n)
                         } else {
                             BigUint::ZERO
                         };
                         assert_eq!(output, bytes(&expected, k), "{bits} bits");
-                        assert_eq!(
-                            status,
-                            if *fits {
-                                Status::Done
-                            } else {
-                                Status::OutOfRange
-                            }
-                        );
+                        assert_eq!(status, if *fits { Status::Done } else { Status::OutOfRange });
                     }
                 }
-                for (inputs, outputs, count) in [
-                    (k, k, 2),
-                    (k + 1, k, 1),
-                    (k, k - 1, 1),
-                    (0, 0, 1),
-                    (k, k, 0),
-                ] {
-                    let error = runner.run(
-                        &vec![0; inputs],
-                        &mut vec![0; outputs],
-                        &mut vec![Status::Done; count],
-                    );
+                for (inputs, outputs, count) in [(k, k, 2), (k + 1, k, 1), (k, k - 1, 1), (0, 0, 1), (k, k, 0)] {
+                    let error = runner.run(&vec![0; inputs], &mut vec![0; outputs], &mut vec![Status::Done; count]);
                     assert!(
                         matches!(error, Err(Error::Backend { .. })),
                         "{inputs} {outputs} {count}"
@@ -178,10 +149,7 @@ fn keys_of_a_ring_do_what_they_do_alone() {
             .collect();
         let ring = backend.prepare_multi_key(&keys).unwrap();
         let len = ring.modulus_len();
-        assert_eq!(
-            (len, ring.kernel(), ring.lanes()),
-            (64, info.name, info.lanes)
-        );
+        assert_eq!((len, ring.kernel(), ring.lanes()), (64, info.name, info.lanes));
         let of: Vec<usize> = (0..23).map(|i| i * 3 % keys.len()).collect();
         let inputs: Vec<u8> = (0..of.len() * len)
             .map(|i| if i % len == 0 { 0 } else { i as u8 })
@@ -196,9 +164,7 @@ fn keys_of_a_ring_do_what_they_do_alone() {
             let block = i * len..(i + 1) * len;
             let status_alone = &mut [Status::Fault];
             let mut runner = prepared.runner().unwrap();
-            runner
-                .run(&inputs[block.clone()], &mut alone, status_alone)
-                .unwrap();
+            runner.run(&inputs[block.clone()], &mut alone, status_alone).unwrap();
             assert_eq!(status[i], status_alone[0]);
             assert_eq!(outputs[block], alone[..], "block {i} of key {key}");
         }
@@ -302,8 +268,7 @@ fn keys_in_bulk_that_fail_their_check_are_not_handed_out() {
 fn a_seed_gives_the_same_primes_whatever_the_lanes() {
     let pair = |lanes| {
         let mut rng = InsecureStudySeed::new([6; 32]).stream(1);
-        let pair =
-            prime_pair_strict(512, DEFAULT_EXPONENT, &mut rng, &Altered::new(lanes, None)).unwrap();
+        let pair = prime_pair_strict(512, DEFAULT_EXPONENT, &mut rng, &Altered::new(lanes, None)).unwrap();
         (pair.p.to_vec(), pair.q.to_vec())
     };
     let alone = pair(1);

@@ -43,18 +43,12 @@ fn check(key: &PrivateKey, bits: usize, e: u64) {
         assert!(prime * prime >= &one << (bits - 1), "{prime} is too small");
         assert_eq!(prime.bits(), bits as u64 / 2);
         let [exponent, before] = [BigUint::from(e), prime - &one];
-        assert!(
-            exponent.modinv(&before).is_some(),
-            "{prime} does not suit {e}"
-        );
+        assert!(exponent.modinv(&before).is_some(), "{prime} does not suit {e}");
     }
     assert!(&p - &q > &one << (bits / 2 - 100));
     assert!(d > &one << (bits / 2));
     let ed = BigUint::from(e) * &d;
-    assert_eq!(
-        (&ed % (&p - &one), &ed % (&q - &one)),
-        (one.clone(), one.clone())
-    );
+    assert_eq!((&ed % (&p - &one), &ed % (&q - &one)), (one.clone(), one.clone()));
     assert_eq!(number(key.dp()), &d % (&p - &one));
     assert_eq!(number(key.dq()), &d % (&q - &one));
     assert_eq!(number(key.qinv()) * &q % &p, one);
@@ -120,8 +114,7 @@ fn any_number_of_keys_can_be_asked_for_again_and_again() {
 fn the_same_randomness_gives_the_same_keys_on_every_kernel() {
     let made = |name: &str| -> Vec<_> {
         let backend = CpuBackend::named(name).expect("it is available");
-        let generation =
-            Generation::with_backend(512, Fixed(65537), Box::new(backend)).expect("it can be");
+        let generation = Generation::with_backend(512, Fixed(65537), Box::new(backend)).expect("it can be");
         let made = seeded(&generation, 2).keys(10).expect("keys");
         made.iter().map(|made| made.key.public().clone()).collect()
     };
@@ -181,14 +174,10 @@ struct Empty;
 impl rand_core::TryRng for Broken {
     type Error = Empty;
     fn try_next_u32(&mut self) -> Result<u32, Empty> {
-        self.0
-            .map(|byte| u32::from_ne_bytes([byte; 4]))
-            .ok_or(Empty)
+        self.0.map(|byte| u32::from_ne_bytes([byte; 4])).ok_or(Empty)
     }
     fn try_next_u64(&mut self) -> Result<u64, Empty> {
-        self.0
-            .map(|byte| u64::from_ne_bytes([byte; 8]))
-            .ok_or(Empty)
+        self.0.map(|byte| u64::from_ne_bytes([byte; 8])).ok_or(Empty)
     }
     fn try_fill_bytes(&mut self, bytes: &mut [u8]) -> Result<(), Empty> {
         bytes.fill(self.0.ok_or(Empty)?);
@@ -208,10 +197,7 @@ fn broken_randomness_comes_to_an_end() {
     // No room for a stretch; never large enough; and always the same two primes, which are too close.
     for byte in [0xff, 0x55, 0xc1] {
         let error = error(Some(byte));
-        assert!(
-            matches!(error, Error::Randomness { .. }),
-            "{byte:x}: {error}"
-        );
+        assert!(matches!(error, Error::Randomness { .. }), "{byte:x}: {error}");
     }
     let error = error(None).to_string();
     assert_eq!(error, "the random number generator failed: out of entropy");
@@ -223,9 +209,7 @@ fn a_backend_tests_what_it_is_given() {
     let mut tester = backend.tester(521).expect("a tester");
     let prime: BigUint = (BigUint::from(1u8) << 521) - 1u8;
     let mut passed = [false];
-    tester
-        .pre_test(&prime.to_bytes_be(), &mut passed)
-        .expect("in range");
+    tester.pre_test(&prime.to_bytes_be(), &mut passed).expect("in range");
     assert_eq!(passed, [true]);
     assert!(tester.pre_test(&[1], &mut passed).is_err());
 }
@@ -233,19 +217,11 @@ fn a_backend_tests_what_it_is_given() {
 #[test]
 fn random_exponents_are_drawn_for_each_key() {
     let backend = Box::new(CpuBackend::auto());
-    let generation =
-        Generation::with_backend(512, PublicExponent::Random, backend).expect("it can be");
+    let generation = Generation::with_backend(512, PublicExponent::Random, backend).expect("it can be");
     let made = seeded(&generation, 4).keys(9).expect("keys");
     let mut exponents = HashSet::new();
     for Generated { key, .. } in &made {
-        let [n, e, d, p, q] = [
-            key.public().n(),
-            key.public().e(),
-            key.d(),
-            key.p(),
-            key.q(),
-        ]
-        .map(number);
+        let [n, e, d, p, q] = [key.public().n(), key.public().e(), key.d(), key.p(), key.q()].map(number);
         assert!(e < n && e.bit(0) && e.bits() > 400);
         let one = BigUint::from(1u8);
         assert_eq!((&e * &d) % (&p - &one), one);

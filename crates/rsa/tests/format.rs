@@ -8,9 +8,8 @@ use std::{
 use rsalab_rsa::{
     Error, PrivateKey,
     format::{
-        Annotations, Encoding, MAX_FILE_LEN, PrivateFormat, PublicFormat, Restrictions, Usage,
-        decode_private, decode_public, encode_encrypted, encode_private, encode_public,
-        fingerprint, jwk, openssh, read,
+        Annotations, Encoding, MAX_FILE_LEN, PrivateFormat, PublicFormat, Restrictions, Usage, decode_private,
+        decode_public, encode_encrypted, encode_private, encode_public, fingerprint, jwk, openssh, read,
     },
     generate::{DEFAULT_EXPONENT, Generation, PublicExponent, generate_strict},
     hash::Hash,
@@ -31,9 +30,7 @@ impl OpenSsl {
             .status()
             .is_err()
         {
-            eprintln!(
-                "SKIPPED: there is no `openssl` command here, so keys were not exchanged with OpenSSL"
-            );
+            eprintln!("SKIPPED: there is no `openssl` command here, so keys were not exchanged with OpenSSL");
             return None;
         }
         Some(OpenSsl(tempfile::tempdir().expect("a temporary directory")))
@@ -110,21 +107,16 @@ fn keys_of_openssl_come_back_byte_for_byte() {
     ] {
         key_files(&openssl, bits, exponent);
         for (_, _, source) in FORMATS {
-            let key = decode_private(&openssl.file(source))
-                .unwrap_or_else(|error| panic!("{bits} {source}: {error}"));
+            let key = decode_private(&openssl.file(source)).unwrap_or_else(|error| panic!("{bits} {source}: {error}"));
             assert_eq!(key.bits(), bits);
             for (format, encoding, target) in FORMATS {
                 let written = encode_private(&key, format, encoding);
-                assert!(
-                    *written == openssl.file(target),
-                    "{bits}: {source} to {target}"
-                );
+                assert!(*written == openssl.file(target), "{bits}: {source} to {target}");
             }
         }
         let private = decode_private(&openssl.file("pkcs8.der")).unwrap();
         for (_, _, source) in PUBLIC_FORMATS {
-            let key = decode_public(&openssl.file(source))
-                .unwrap_or_else(|error| panic!("{bits} {source}: {error}"));
+            let key = decode_public(&openssl.file(source)).unwrap_or_else(|error| panic!("{bits} {source}: {error}"));
             assert_eq!(&key, private.public());
             for (format, encoding, target) in PUBLIC_FORMATS {
                 assert!(
@@ -134,16 +126,10 @@ fn keys_of_openssl_come_back_byte_for_byte() {
             }
         }
         for (_, _, source) in FORMATS {
-            assert_eq!(
-                &decode_public(&openssl.file(source)).unwrap(),
-                private.public()
-            );
+            assert_eq!(&decode_public(&openssl.file(source)).unwrap(), private.public());
         }
         openssl.run("dgst -sha256 -binary -out fingerprint spki.der");
-        assert_eq!(
-            fingerprint(private.public()).as_slice(),
-            openssl.file("fingerprint")
-        );
+        assert_eq!(fingerprint(private.public()).as_slice(), openssl.file("fingerprint"));
     }
 }
 
@@ -154,12 +140,9 @@ fn keys_of_ours_pass_the_check_of_openssl() {
     };
     for bits in [512, 1024, 2048] {
         let mut rng = InsecureStudySeed::new([2; 32]).stream(0);
-        let key = generate_strict(bits, DEFAULT_EXPONENT, &mut rng)
-            .expect("a key")
-            .key;
+        let key = generate_strict(bits, DEFAULT_EXPONENT, &mut rng).expect("a key").key;
         for (format, encoding, name) in FORMATS {
-            std::fs::write(openssl.path(name), encode_private(&key, format, encoding))
-                .expect("writes");
+            std::fs::write(openssl.path(name), encode_private(&key, format, encoding)).expect("writes");
             openssl.run(&format!("rsa -in {name} -check -noout"));
         }
     }
@@ -178,9 +161,7 @@ fn text_around_a_key_and_other_line_lengths_are_read() {
         *encode_private(&key, PrivateFormat::Pkcs8, Encoding::Der) == der
     };
     assert!(same(pem.replace('\n', "\r\n").as_bytes()));
-    assert!(same(
-        format!("Private-Key: (512 bit)\n{pem}\n\n").as_bytes()
-    ));
+    assert!(same(format!("Private-Key: (512 bit)\n{pem}\n\n").as_bytes()));
     let lines: Vec<&str> = pem.lines().collect();
     let body = lines[1..lines.len() - 1].concat();
     assert!(same(
@@ -207,8 +188,7 @@ fn other_keys_and_files_are_named() {
     openssl.run("req -x509 -new -key pkcs8.pem -subj /CN=x -out certificate.pem");
     openssl.run("req -x509 -new -key pkcs8.pem -subj /CN=x -outform der -out certificate.der");
     openssl.run("req -new -key pkcs8.pem -subj /CN=x -out request.pem");
-    openssl
-        .run("pkcs12 -export -inkey pkcs8.pem -in certificate.pem -passout pass:x -out bundle.p12");
+    openssl.run("pkcs12 -export -inkey pkcs8.pem -in certificate.pem -passout pass:x -out bundle.p12");
 
     for (file, sentence) in [
         ("ec.pem", "this is an EC key"),
@@ -224,10 +204,7 @@ fn other_keys_and_files_are_named() {
         ("bundle.p12", "PKCS#12"),
     ] {
         let bytes = openssl.file(file);
-        for message in [
-            refusal(decode_private(&bytes)),
-            refusal(decode_public(&bytes)),
-        ] {
+        for message in [refusal(decode_private(&bytes)), refusal(decode_public(&bytes))] {
             assert!(message.contains(sentence), "{file}: {message}");
         }
     }
@@ -273,10 +250,7 @@ fn no_cut_of_a_key_is_a_key() {
         let content = whole.trim_ascii_end().len();
         for len in 0..content {
             let message = refusal(decode_private(&whole[..len]));
-            assert!(
-                message.starts_with("this "),
-                "{file} cut to {len}: {message}"
-            );
+            assert!(message.starts_with("this "), "{file} cut to {len}: {message}");
         }
     }
     let der = openssl.file("pkcs8.der");
@@ -288,9 +262,7 @@ fn no_cut_of_a_key_is_a_key() {
 #[test]
 fn no_key_with_an_altered_byte_is_a_key() {
     let mut rng = InsecureStudySeed::new([2; 32]).stream(0);
-    let key = generate_strict(512, DEFAULT_EXPONENT, &mut rng)
-        .expect("a key")
-        .key;
+    let key = generate_strict(512, DEFAULT_EXPONENT, &mut rng).expect("a key").key;
     for format in [PrivateFormat::Pkcs1, PrivateFormat::Pkcs8] {
         let whole = encode_private(&key, format, Encoding::Der);
         for place in 0..whole.len() {
@@ -380,39 +352,23 @@ fn other_programs_read_what_we_write() {
     };
     for bits in [1024, 2048] {
         let mut rng = InsecureStudySeed::new([3; 32]).stream(bits as u64);
-        let key = generate_strict(bits, DEFAULT_EXPONENT, &mut rng)
-            .unwrap()
-            .key;
+        let key = generate_strict(bits, DEFAULT_EXPONENT, &mut rng).unwrap().key;
         let plain = encode_private(&key, PrivateFormat::Pkcs8, Encoding::Pem);
 
         for (encoding, form) in [(Encoding::Pem, "PEM"), (Encoding::Der, "DER")] {
             let locked = encode_encrypted(&key, &Usage::Any, b"open, sesame", encoding, &mut rng);
             write("locked", &locked.unwrap());
-            let open = [
-                "pkey",
-                "-inform",
-                form,
-                "-in",
-                "locked",
-                "-passin",
-                "pass:open, sesame",
-            ];
+            let open = ["pkey", "-inform", form, "-in", "locked", "-passin", "pass:open, sesame"];
             if let Some(read) = run("openssl", &open) {
                 assert_eq!(read, *plain);
             }
         }
 
-        write(
-            "ssh",
-            openssh::private(&key, "made by a test").unwrap().as_bytes(),
-        );
+        write("ssh", openssh::private(&key, "made by a test").unwrap().as_bytes());
         let line = openssh::public(key.public(), "made by a test");
         if let Some(read) = run("ssh-keygen", &["-y", "-P", "", "-f", "ssh"]) {
             assert_eq!(String::from_utf8(read).unwrap().trim_end(), line);
-            run(
-                "ssh-keygen",
-                &["-p", "-m", "PKCS8", "-P", "", "-N", "", "-f", "ssh"],
-            );
+            run("ssh-keygen", &["-p", "-m", "PKCS8", "-P", "", "-N", "", "-f", "ssh"]);
             let read = std::fs::read(folder.path().join("ssh")).unwrap();
             assert_eq!(read, *plain);
         }
@@ -423,12 +379,7 @@ fn other_programs_read_what_we_write() {
         );
         write(
             "public.jwk",
-            jwk::public(
-                key.public(),
-                &Restrictions::default(),
-                &Annotations::default(),
-            )
-            .as_bytes(),
+            jwk::public(key.public(), &Restrictions::default(), &Annotations::default()).as_bytes(),
         );
         write("plain", &plain);
         let reader = "
@@ -484,20 +435,13 @@ fn multi_prime_keys_are_exchanged_with_openssl() {
         let rng = InsecureStudySeed::new([bits as u8; 32]).stream(primes as u64);
         let generation = Generation::new(bits, PublicExponent::Fixed(65537)).unwrap();
         let generation = generation.with_primes(primes).unwrap();
-        let key = generation
-            .generator(rng)
-            .unwrap()
-            .keys(1)
-            .unwrap()
-            .remove(0)
-            .key;
+        let key = generation.generator(rng).unwrap().keys(1).unwrap().remove(0).key;
         let written = encode_private(&key, PrivateFormat::Pkcs8, Encoding::Pem);
         std::fs::write(openssl.path("ours.pem"), &written).unwrap();
         openssl.run("pkey -in ours.pem -noout -check");
         // And signs with it what we verify.
         std::fs::write(openssl.path("digest"), [7; 32]).unwrap();
-        openssl
-            .run("pkeyutl -sign -inkey ours.pem -in digest -out signature -pkeyopt digest:sha256");
+        openssl.run("pkeyutl -sign -inkey ours.pem -in digest -out signature -pkeyopt digest:sha256");
         let ours = SigningKey::new(&key, SignatureScheme::Pkcs1v15(Hash::Sha256)).unwrap();
         let signatures = ours.sign_digests(&[&[7; 32]]).unwrap();
         assert_eq!(openssl.file("signature"), signatures[0].as_bytes());

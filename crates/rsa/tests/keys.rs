@@ -4,8 +4,7 @@ use num_bigint::BigUint;
 use rsalab_rsa::{
     CpuBackend, Error, PrivateKey, PrivateParts, PublicKey,
     generate::{
-        DEFAULT_EXPONENT, first_primes_of, generate_strict, generate_strict_on,
-        miller_rabin_rounds, prime_pair_strict,
+        DEFAULT_EXPONENT, first_primes_of, generate_strict, generate_strict_on, miller_rabin_rounds, prime_pair_strict,
     },
     keys::{MAX_BITS, MIN_BITS},
     random::{InsecureStudySeed, SystemRng},
@@ -128,10 +127,7 @@ fn work_is_counted() {
     let mut rng = InsecureStudySeed::new(SEED).stream(3);
     let pair = prime_pair_strict(512, DEFAULT_EXPONENT, &mut rng, &CpuBackend::auto()).unwrap();
     let counts = pair.counts;
-    assert!(
-        counts.candidates > counts.tests && counts.tests >= 2,
-        "{counts:?}"
-    );
+    assert!(counts.candidates > counts.tests && counts.tests >= 2, "{counts:?}");
     let full = miller_rabin_rounds(256) as u64;
     assert!(counts.rounds >= counts.tests + 2 * (full - 1), "{counts:?}");
 }
@@ -210,10 +206,7 @@ fn a_generator_that_fails_is_an_error() {
     }
     impl rand_core::TryCryptoRng for Empty {}
     let error = generate_strict(512, 65537, &mut Empty).expect_err("no randomness");
-    assert_eq!(
-        error.to_string(),
-        "the random number generator failed: out of entropy"
-    );
+    assert_eq!(error.to_string(), "the random number generator failed: out of entropy");
 }
 
 /// The probability of FIPS 186-5, appendix C.1, that a random odd number of `k` bits with its top bit set is composite
@@ -225,13 +218,10 @@ fn log2_error(k: usize, t: usize) -> f64 {
     let mut best = f64::INFINITY;
     for m in 3..=largest {
         let mf = m as f64;
-        let inner: f64 = (2..=m)
-            .map(|j| (-(j as f64 + (kf - 1.0) / j as f64)).exp2())
-            .sum();
+        let inner: f64 = (2..=m).map(|j| (-(j as f64 + (kf - 1.0) / j as f64)).exp2()).sum();
         sum += (mf - (mf - 1.0) * tf).exp2() * inner;
         let bracket = (-mf * tf).exp2() + 8.0 * (std::f64::consts::PI.powi(2) - 6.0) / 3.0 * sum;
-        best = best
-            .min((2.00743 * std::f64::consts::LN_2 * kf).log2() - kf + (kf - 2.0) + bracket.log2());
+        best = best.min((2.00743 * std::f64::consts::LN_2 * kf).log2() - kf + (kf - 2.0) + bracket.log2());
     }
     best
 }
@@ -289,13 +279,7 @@ fn every_part_of_a_key_is_checked() {
         ("q", PrivateParts { q: &q, ..whole }),
         ("dp", PrivateParts { dp: &dp, ..whole }),
         ("dq", PrivateParts { dq: &dq, ..whole }),
-        (
-            "qinv",
-            PrivateParts {
-                qinv: &qinv,
-                ..whole
-            },
-        ),
+        ("qinv", PrivateParts { qinv: &qinv, ..whole }),
         (
             "p and q",
             PrivateParts {
@@ -320,13 +304,7 @@ fn every_part_of_a_key_is_checked() {
                 ..whole
             },
         ),
-        (
-            "long dp",
-            PrivateParts {
-                dp: whole.n,
-                ..whole
-            },
-        ),
+        ("long dp", PrivateParts { dp: whole.n, ..whole }),
         (
             "long d",
             PrivateParts {
@@ -343,13 +321,7 @@ fn every_part_of_a_key_is_checked() {
     assert_eq!(swapped.public(), key.public());
     // Leading zeros change nothing, and d may be any inverse below n: older software takes it modulo phi.
     let padded: Vec<u8> = [0; 9].iter().chain(whole.d).copied().collect();
-    assert!(
-        PrivateKey::from_parts(&PrivateParts {
-            d: &padded,
-            ..whole
-        })
-        .is_ok()
-    );
+    assert!(PrivateKey::from_parts(&PrivateParts { d: &padded, ..whole }).is_ok());
     let one = BigUint::from(1u8);
     let phi = (number(whole.p) - &one) * (number(whole.q) - &one);
     let by_phi = BigUint::from(DEFAULT_EXPONENT)
@@ -361,19 +333,12 @@ fn every_part_of_a_key_is_checked() {
         number(whole.d),
         "this key does not tell the two apart: take another"
     );
-    let older = PrivateKey::from_parts(&PrivateParts {
-        d: &by_phi,
-        ..whole
-    })
-    .expect("as good");
+    let older = PrivateKey::from_parts(&PrivateParts { d: &by_phi, ..whole }).expect("as good");
     assert_eq!(number(older.d()), number(&by_phi));
     let beyond = (number(&by_phi) + phi).to_bytes_be();
-    let error = PrivateKey::from_parts(&PrivateParts {
-        d: &beyond,
-        ..whole
-    })
-    .expect_err("d > n")
-    .to_string();
+    let error = PrivateKey::from_parts(&PrivateParts { d: &beyond, ..whole })
+        .expect_err("d > n")
+        .to_string();
     assert!(
         error.contains("not smaller than its modulus") || error.contains("more than the 64 bytes"),
         "{error}"
@@ -432,14 +397,9 @@ fn public_keys_are_checked() {
     }
     let n = odd(512);
     for bits in [1, 255, MAX_BITS + 1] {
-        assert!(
-            matches!(PublicKey::new(&odd(bits), &[3]), Err(Error::KeySize { bits: named, .. }) if named == bits)
-        );
+        assert!(matches!(PublicKey::new(&odd(bits), &[3]), Err(Error::KeySize { bits: named, .. }) if named == bits));
     }
-    assert!(matches!(
-        PublicKey::new(&[], &[3]),
-        Err(Error::KeySize { bits: 0, .. })
-    ));
+    assert!(matches!(PublicKey::new(&[], &[3]), Err(Error::KeySize { bits: 0, .. })));
     let reason = |n: &[u8], e: &[u8]| match PublicKey::new(n, e) {
         Err(Error::InvalidKey { reason }) => reason,
         other => panic!("{other:?}"),
@@ -468,10 +428,7 @@ fn debug_shows_nothing_but_the_size() {
     let key = study_key(512, DEFAULT_EXPONENT, 0);
     assert_eq!(format!("{key:?}"), "PrivateKey { bits: 512, .. }");
     assert_eq!(format!("{:?}", key.public()), "PublicKey { bits: 512, .. }");
-    assert_eq!(
-        format!("{:?}", InsecureStudySeed::new(SEED)),
-        "InsecureStudySeed"
-    );
+    assert_eq!(format!("{:?}", InsecureStudySeed::new(SEED)), "InsecureStudySeed");
 }
 
 #[test]
@@ -498,14 +455,8 @@ fn the_first_two_primes_of_a_sequence_are_found_wherever_they_are() {
         sequence.extend(composites[..second].iter().map(|one| &one[..]));
         sequence.push(key.q());
         sequence.push(&composites[0]);
-        let found = first_primes_of(
-            &sequence.concat(),
-            512,
-            65537,
-            &mut SystemRng,
-            &CpuBackend::auto(),
-        )
-        .expect("both are there");
+        let found = first_primes_of(&sequence.concat(), 512, 65537, &mut SystemRng, &CpuBackend::auto())
+            .expect("both are there");
         assert_eq!((&found.p[..], &found.q[..]), (key.p(), key.q()));
     }
     for too_few in [

@@ -5,8 +5,7 @@ use rsalab_rsa::{
     CpuBackend, Error, OtherPrime, PrivateKey, PrivateParts, PublicKey,
     backend::{Backend, Status},
     format::{
-        Annotations, Encoding, PrivateFormat, Restrictions, decode_private, encode_private, jwk,
-        load_private, openssh,
+        Annotations, Encoding, PrivateFormat, Restrictions, decode_private, encode_private, jwk, load_private, openssh,
     },
     generate::{Generation, PublicExponent, most_primes},
     keys::MAX_PRIMES,
@@ -28,23 +27,13 @@ fn keys(bits: usize, primes: usize, count: usize) -> Vec<PrivateKey> {
 
 fn primes(key: &PrivateKey) -> Vec<BigUint> {
     let others = key.others().iter().map(|other| number(&other.r));
-    [number(key.p()), number(key.q())]
-        .into_iter()
-        .chain(others)
-        .collect()
+    [number(key.p()), number(key.q())].into_iter().chain(others).collect()
 }
 
 #[test]
 fn keys_are_made_of_as_many_primes_as_asked_for() {
     let one = BigUint::from(1u8);
-    for (bits, count) in [
-        (1024, 3),
-        (1026, 3),
-        (1028, 3),
-        (2048, 3),
-        (4096, 4),
-        (8192, 5),
-    ] {
+    for (bits, count) in [(1024, 3), (1026, 3), (1028, 3), (2048, 3), (4096, 4), (8192, 5)] {
         for key in keys(bits, count, if bits > 2048 { 1 } else { 9 }) {
             assert_eq!((key.bits(), key.primes()), (bits, count));
             let primes = primes(&key);
@@ -69,14 +58,11 @@ fn keys_are_made_of_as_many_primes_as_asked_for() {
 #[test]
 fn the_same_randomness_gives_the_same_keys_on_every_kernel() {
     let make = |backend| {
-        let generation =
-            Generation::with_backend(1024, PublicExponent::Random, Box::new(backend)).unwrap();
+        let generation = Generation::with_backend(1024, PublicExponent::Random, Box::new(backend)).unwrap();
         let generation = generation.with_primes(3).unwrap();
         let rng = InsecureStudySeed::new([4; 32]).stream(0);
         let made = generation.generator(rng).unwrap().keys(3).unwrap();
-        made.iter()
-            .map(|made| made.key.d().to_vec())
-            .collect::<Vec<_>>()
+        made.iter().map(|made| made.key.d().to_vec()).collect::<Vec<_>>()
     };
     let expected = make(CpuBackend::auto());
     for kernel in rsalab_arith::kernels() {
@@ -89,14 +75,7 @@ fn the_same_randomness_gives_the_same_keys_on_every_kernel() {
 
 #[test]
 fn primes_that_would_be_too_short_are_refused() {
-    for (bits, primes) in [
-        (768, 3),
-        (2048, 4),
-        (4096, 5),
-        (8192, 6),
-        (2048, 1),
-        (2048, 0),
-    ] {
+    for (bits, primes) in [(768, 3), (2048, 4), (4096, 5), (8192, 6), (2048, 1), (2048, 0)] {
         let generation = Generation::new(bits, PublicExponent::Fixed(65537)).unwrap();
         let Err(Error::Generation { reason }) = generation.with_primes(primes) else {
             panic!("{bits} bits, {primes} primes");
@@ -108,11 +87,7 @@ fn primes_that_would_be_too_short_are_refused() {
 
 #[test]
 fn a_batch_decrypts_what_was_encrypted() {
-    for key in [
-        &keys(1024, 3, 1)[0],
-        &keys(4096, 4, 1)[0],
-        &keys(8192, 5, 1)[0],
-    ] {
+    for key in [&keys(1024, 3, 1)[0], &keys(4096, 4, 1)[0], &keys(8192, 5, 1)[0]] {
         let backend = CpuBackend::auto();
         let (private, public) = (
             backend.prepare_private(key).unwrap(),
@@ -159,9 +134,7 @@ fn every_format_that_can_say_it_keeps_all_primes() {
         let member = written.find("\"d\":").unwrap();
         let others = written.find("\"oth\":").unwrap();
         let without_d = format!("{}{}", &written[..member], &written[others..]);
-        let refused = load_private(without_d.as_bytes(), None)
-            .unwrap_err()
-            .to_string();
+        let refused = load_private(without_d.as_bytes(), None).unwrap_err().to_string();
         assert!(refused.contains("no member \"d\""), "{refused}");
         // A prime without its coefficient.
         let cut = written.replacen(",\"t\":", ",\"u\":", 1);
@@ -191,11 +164,7 @@ fn what_is_no_multi_prime_key_is_refused() {
     assert!(refused(&many).contains("6 primes"), "{}", refused(&many));
     let mut long = key.others().to_vec();
     long[0].r = vec![0xff; 65].into();
-    assert!(
-        refused(&long).contains("r3 has 520 bits"),
-        "{}",
-        refused(&long)
-    );
+    assert!(refused(&long).contains("r3 has 520 bits"), "{}", refused(&long));
     // The primes make the modulus, and one is longer than half of it.
     let parts = [keys(1024, 3, 1), keys(1024, 2, 1)].concat();
     let mixed = PrivateKey::multi_prime(&[parts[1].p(), parts[0].p(), &[0xfb, 0xff]], &[1, 0, 1]);
@@ -234,15 +203,8 @@ fn a_composite_after_q_is_found() {
         composite[last] = composite[last].wrapping_add(6);
         PrivateKey::multi_prime(&[key.p(), key.q(), &composite], &[1, 0, 1]).ok()
     });
-    let refused = key
-        .expect("one suits")
-        .check_primes(ROUNDS_BEFORE_USE, &mut SystemRng);
-    assert!(
-        refused
-            .unwrap_err()
-            .to_string()
-            .contains("after q is not a prime")
-    );
+    let refused = key.expect("one suits").check_primes(ROUNDS_BEFORE_USE, &mut SystemRng);
+    assert!(refused.unwrap_err().to_string().contains("after q is not a prime"));
 }
 
 #[test]
@@ -252,11 +214,7 @@ fn short_primes_are_a_weakness() {
     // 1024 + 342 + 342 + 342 bits.
     let primes = [two.p(), short[0].p(), short[0].q(), &short[0].others()[0].r];
     let key = PrivateKey::multi_prime(&primes, &[1, 0, 1]).unwrap();
-    let names: Vec<&str> = key
-        .weaknesses()
-        .iter()
-        .map(|weakness| weakness.name())
-        .collect();
+    let names: Vec<&str> = key.weaknesses().iter().map(|weakness| weakness.name()).collect();
     assert!(names.contains(&"short-primes"), "{names:?}");
     let public = PublicKey::new(key.public().n(), key.public().e()).unwrap();
     assert_eq!(public.weaknesses(), []);

@@ -23,9 +23,7 @@ fn backends() -> impl Iterator<Item = CpuBackend> {
 
 fn key(bits: usize) -> PrivateKey {
     let mut rng = InsecureStudySeed::new([9; 32]).stream(bits as u64);
-    generate_strict(bits, DEFAULT_EXPONENT, &mut rng)
-        .expect("a key")
-        .key
+    generate_strict(bits, DEFAULT_EXPONENT, &mut rng).expect("a key").key
 }
 
 fn signature_schemes(hash: Hash) -> [SignatureScheme; 5] {
@@ -80,8 +78,7 @@ fn what_is_signed_is_verified_with_every_hash_on_every_kernel() {
                 }
                 let and_zero = [right, &[0]].concat();
                 let zero_and = [&[0], right].concat();
-                let plus_n =
-                    BigUint::from_bytes_be(right) + BigUint::from_bytes_be(key.public().n());
+                let plus_n = BigUint::from_bytes_be(right) + BigUint::from_bytes_be(key.public().n());
                 for wrong in [
                     &right[1..],
                     &right[..right.len() - 1],
@@ -90,11 +87,7 @@ fn what_is_signed_is_verified_with_every_hash_on_every_kernel() {
                     &plus_n.to_bytes_be(),
                     &[],
                 ] {
-                    assert!(
-                        !verifying.verify(message, wrong),
-                        "{place}: {} bytes",
-                        wrong.len()
-                    );
+                    assert!(!verifying.verify(message, wrong), "{place}: {} bytes", wrong.len());
                 }
             }
         }
@@ -131,13 +124,10 @@ fn verification_takes_the_salt_that_it_is_told_to() {
             (SaltLen::Bytes(bytes + 1), false),
         ] {
             if theirs == SaltLen::Bytes(most + 1) {
-                assert!(
-                    VerifyingKey::with_backend(key.public(), scheme(theirs), &backend).is_err()
-                );
+                assert!(VerifyingKey::with_backend(key.public(), scheme(theirs), &backend).is_err());
                 continue;
             }
-            let verifying = VerifyingKey::with_backend(key.public(), scheme(theirs), &backend)
-                .expect("it fits");
+            let verifying = VerifyingKey::with_backend(key.public(), scheme(theirs), &backend).expect("it fits");
             assert_eq!(
                 verifying.verify(b"salt", signature.as_bytes()),
                 takes,
@@ -146,11 +136,7 @@ fn verification_takes_the_salt_that_it_is_told_to() {
         }
     }
     let refused = |salt_len| SigningKey::with_backend(&key, scheme(salt_len), &backend).is_err();
-    assert!(
-        refused(SaltLen::Any)
-            && refused(SaltLen::Bytes(most + 1))
-            && refused(SaltLen::Bytes(usize::MAX))
-    );
+    assert!(refused(SaltLen::Any) && refused(SaltLen::Bytes(most + 1)) && refused(SaltLen::Bytes(usize::MAX)));
 }
 
 #[test]
@@ -159,14 +145,11 @@ fn an_encoding_of_pss_has_its_bits_where_the_modulus_leaves_them() {
     for bits in [1018, 1020, 1022, 1024, 1026, 1030] {
         let (key, backend) = (key(bits), CpuBackend::auto());
         let signing =
-            SigningKey::with_backend(&key, SignatureScheme::Pss(Pss::new(Hash::Sha256)), &backend)
-                .expect("it fits");
+            SigningKey::with_backend(&key, SignatureScheme::Pss(Pss::new(Hash::Sha256)), &backend).expect("it fits");
         for message in 0..20_u8 {
             let signature = signing.sign(&[message]).expect("signed");
             assert!(
-                signing
-                    .verifying_key()
-                    .verify(&[message], signature.as_bytes()),
+                signing.verifying_key().verify(&[message], signature.as_bytes()),
                 "{bits}"
             );
             let [n, e] = [key.public().n(), key.public().e()].map(BigUint::from_bytes_be);
@@ -210,10 +193,8 @@ fn signatures_of_pkcs1v15_are_those_of_the_standard_in_batches_of_every_size() {
         let public = backend.prepare_public(key.public()).expect("prepares");
         let scheme = SignatureScheme::Pkcs1v15(Hash::Sha256);
         let mut rng = InsecureStudySeed::new([1; 32]).stream(0);
-        let mut signer =
-            Signer::new(private.runner().expect("scratch"), 768, scheme).expect("it fits");
-        let mut verifier =
-            Verifier::new(public.runner().expect("scratch"), 768, scheme).expect("it fits");
+        let mut signer = Signer::new(private.runner().expect("scratch"), 768, scheme).expect("it fits");
+        let mut verifier = Verifier::new(public.runner().expect("scratch"), 768, scheme).expect("it fits");
         for count in [0_usize, 1, 7, 8, 9, 33] {
             let digests: Vec<u8> = (0..count)
                 .flat_map(|item| Hash::Sha256.digest(&[item as u8]).to_vec())
@@ -248,21 +229,9 @@ fn signatures_of_pkcs1v15_are_those_of_the_standard_in_batches_of_every_size() {
             assert_eq!(is_right, expected);
         }
         let mut status = [Status::Done];
-        assert!(
-            signer
-                .sign(&[0; 31], &mut vec![0; k], &mut status, &mut rng)
-                .is_err()
-        );
-        assert!(
-            verifier
-                .verify(&[0; 32], &vec![0; k - 1], &mut [false])
-                .is_err()
-        );
-        assert!(
-            verifier
-                .verify(&[0; 32], &vec![0; 2 * k], &mut [false; 2])
-                .is_err()
-        );
+        assert!(signer.sign(&[0; 31], &mut vec![0; k], &mut status, &mut rng).is_err());
+        assert!(verifier.verify(&[0; 32], &vec![0; k - 1], &mut [false]).is_err());
+        assert!(verifier.verify(&[0; 32], &vec![0; 2 * k], &mut [false; 2]).is_err());
     }
 }
 
@@ -286,10 +255,8 @@ fn what_is_encrypted_is_decrypted_up_to_the_longest_message() {
         for scheme in encryption_schemes() {
             let place = format!("{scheme:?} on {}", backend.kernel());
             let most = scheme.max_len(key.bits()).expect("it fits");
-            let encryption = EncryptionKey::with_backend(key.public(), scheme.clone(), &backend)
-                .expect("prepares");
-            let decryption =
-                DecryptionKey::with_backend(&key, &scheme, &backend).expect("prepares");
+            let encryption = EncryptionKey::with_backend(key.public(), scheme.clone(), &backend).expect("prepares");
+            let decryption = DecryptionKey::with_backend(&key, &scheme, &backend).expect("prepares");
             let messages: Vec<Vec<u8>> = [0, 1, most / 2, most - 1, most]
                 .into_iter()
                 .map(|len| vec![0; len])
@@ -313,11 +280,7 @@ fn what_is_encrypted_is_decrypted_up_to_the_longest_message() {
                 key.public().n(),
                 &vec![0xff; whole.len()],
             ] {
-                assert_eq!(
-                    decryption.decrypt(wrong).expect("randomness"),
-                    None,
-                    "{place}"
-                );
+                assert_eq!(decryption.decrypt(wrong).expect("randomness"), None, "{place}");
             }
         }
     }
@@ -334,9 +297,7 @@ fn oaep_tells_nothing_but_that_a_ciphertext_is_wrong() {
         let mut ciphertext = vec![0; 128];
         let mut status = [Status::Done];
         let mut runner = public.runner().expect("scratch");
-        runner
-            .run(encoding, &mut ciphertext, &mut status)
-            .expect("lengths fit");
+        runner.run(encoding, &mut ciphertext, &mut status).expect("lengths fit");
         ciphertext
     };
     // An encoding by hand (RFC 8017, section 7.1.1), for each thing that can be wrong with one.
@@ -344,10 +305,7 @@ fn oaep_tells_nothing_but_that_a_ciphertext_is_wrong() {
         let mask = |seed: &[u8], target: &mut [u8]| {
             for (counter, chunk) in target.chunks_mut(32).enumerate() {
                 let mask = Hash::Sha256.digest_parts(&[seed, &(counter as u32).to_be_bytes()]);
-                chunk
-                    .iter_mut()
-                    .zip(mask.iter())
-                    .for_each(|(byte, mask)| *byte ^= mask);
+                chunk.iter_mut().zip(mask.iter()).for_each(|(byte, mask)| *byte ^= mask);
             }
         };
         let mut seed = [7; 32];
@@ -371,10 +329,7 @@ fn oaep_tells_nothing_but_that_a_ciphertext_is_wrong() {
             .expect("randomness")
             .map(|message| message.to_vec())
     };
-    assert_eq!(
-        opened(&encode(0, b"", &padded(&[], b"\x01yes"))),
-        Some(b"yes".to_vec())
-    );
+    assert_eq!(opened(&encode(0, b"", &padded(&[], b"\x01yes"))), Some(b"yes".to_vec()));
     assert_eq!(
         opened(&encode(0, b"", &padded(&[1], b"yes"))).map(|message| message.len()),
         Some(62)
@@ -395,8 +350,7 @@ fn oaep_tells_nothing_but_that_a_ciphertext_is_wrong() {
 #[test]
 fn pkcs1v15_gives_noise_that_depends_on_key_and_ciphertext_alone() {
     let (key, backend) = (key(1024), CpuBackend::auto());
-    let decryption =
-        DecryptionKey::with_backend(&key, &EncryptionScheme::Pkcs1v15, &backend).expect("prepares");
+    let decryption = DecryptionKey::with_backend(&key, &EncryptionScheme::Pkcs1v15, &backend).expect("prepares");
     let public = backend.prepare_public(key.public()).expect("prepares");
     let opened = |encoding: &[u8]| {
         let mut ciphertext = vec![0; 128];
@@ -405,12 +359,7 @@ fn pkcs1v15_gives_noise_that_depends_on_key_and_ciphertext_alone() {
             .expect("scratch")
             .run(encoding, &mut ciphertext, &mut [Status::Done])
             .expect("lengths fit");
-        let [once, again] = [(); 2].map(|()| {
-            decryption
-                .decrypt(&ciphertext)
-                .expect("randomness")
-                .expect("always")
-        });
+        let [once, again] = [(); 2].map(|()| decryption.decrypt(&ciphertext).expect("randomness").expect("always"));
         assert_eq!(once, again);
         once.to_vec()
     };
@@ -449,8 +398,7 @@ fn keys_that_are_too_short_say_how_long_they_must_be() {
         reason(sha512.err()),
         "a key of 512 bits is too short for this scheme, which takes 745 bits at least"
     );
-    let pss =
-        SigningKey::with_backend(&key, SignatureScheme::Pss(Pss::new(Hash::Sha256)), &backend);
+    let pss = SigningKey::with_backend(&key, SignatureScheme::Pss(Pss::new(Hash::Sha256)), &backend);
     assert_eq!(
         reason(pss.err()),
         "a key of 512 bits is too short for this scheme, which takes 522 bits at least"
@@ -466,8 +414,7 @@ fn keys_that_are_too_short_say_how_long_they_must_be() {
 fn the_traits_of_the_ecosystem_sign_and_verify() {
     let (key, backend) = (key(1024), CpuBackend::auto());
     let signing =
-        SigningKey::with_backend(&key, SignatureScheme::Pss(Pss::new(Hash::Sha256)), &backend)
-            .expect("it fits");
+        SigningKey::with_backend(&key, SignatureScheme::Pss(Pss::new(Hash::Sha256)), &backend).expect("it fits");
     let verifying: VerifyingKey = Keypair::verifying_key(&signing);
     let signature = signing.try_sign(b"trait").expect("signed");
     let bytes = signature.to_bytes();
@@ -477,11 +424,7 @@ fn the_traits_of_the_ecosystem_sign_and_verify() {
     signature::Verifier::verify(&verifying, b"trait", &back).expect("right");
     assert!(signature::Verifier::verify(&verifying, b"other", &back).is_err());
     let rng = || InsecureStudySeed::new([3; 32]).stream(7);
-    let again = [(); 2].map(|()| {
-        signing
-            .try_sign_with_rng(&mut rng(), b"trait")
-            .expect("signed")
-    });
+    let again = [(); 2].map(|()| signing.try_sign_with_rng(&mut rng(), b"trait").expect("signed"));
     assert_eq!(again[0], again[1], "the salt comes from the generator");
     let _ = PublicKey::clone(key.public());
 }

@@ -1,5 +1,5 @@
-//! RSASSA-PSS with SHAKE128 and SHAKE256 (RFC 8702): what is accepted, what is refused, and keys that are for it alone. Its published
-//! vectors are in wycheproof.rs, the digests in hash.rs.
+//! RSASSA-PSS with SHAKE128 and SHAKE256 (RFC 8702): what is accepted, what is refused, and keys that are for it alone.
+//! Its published vectors are in wycheproof.rs, the digests in hash.rs.
 
 use der::{
     Encode,
@@ -9,8 +9,8 @@ use rsalab_rsa::{
     Backend, CpuBackend, Error, Kernel, PrivateKey,
     encryption::{DecryptionKey, EncryptionKey},
     format::{
-        Encoding, PrivateFormat, PublicFormat, Usage, encode_private_for, encode_public,
-        encode_public_for, load_private, load_public,
+        Encoding, PrivateFormat, PublicFormat, Usage, encode_private_for, encode_public, encode_public_for,
+        load_private, load_public,
     },
     generate::{DEFAULT_EXPONENT, generate_strict},
     hash::Hash,
@@ -35,9 +35,7 @@ fn backends() -> impl Iterator<Item = CpuBackend> {
 
 fn key(bits: usize) -> PrivateKey {
     let mut rng = InsecureStudySeed::new([12; 32]).stream(bits as u64);
-    generate_strict(bits, DEFAULT_EXPONENT, &mut rng)
-        .expect("a key")
-        .key
+    generate_strict(bits, DEFAULT_EXPONENT, &mut rng).expect("a key").key
 }
 
 fn refusal<T>(result: Result<T, Error>) -> String {
@@ -73,8 +71,7 @@ fn what_is_signed_with_shake_is_verified_on_every_kernel() {
                     ..Pss::new(hash)
                 });
                 for scheme in [scheme, explicit] {
-                    let verifying =
-                        VerifyingKey::with_backend(key.public(), scheme, &backend).expect("fits");
+                    let verifying = VerifyingKey::with_backend(key.public(), scheme, &backend).expect("fits");
                     assert_eq!(verifying.verify_batch(&pairs), [true; 9], "{place}");
                 }
                 let verifying = signing.verifying_key();
@@ -87,14 +84,9 @@ fn what_is_signed_with_shake_is_verified_on_every_kernel() {
                 }
                 // The other function, and one of the same length of digest, take it for nobody's.
                 let same_len = [Hash::Sha256, Hash::Sha512].map(|hash| hash.digest_len() == salt);
-                let other = if same_len[0] {
-                    Hash::Sha256
-                } else {
-                    Hash::Sha512
-                };
+                let other = if same_len[0] { Hash::Sha256 } else { Hash::Sha512 };
                 let other = SignatureScheme::Pss(Pss::new(other));
-                let other =
-                    VerifyingKey::with_backend(key.public(), other, &backend).expect("it fits");
+                let other = VerifyingKey::with_backend(key.public(), other, &backend).expect("it fits");
                 assert!(!other.verify(message, right), "{place}");
             }
         }
@@ -133,10 +125,7 @@ fn shake_is_for_message_and_mask_together_with_its_own_salt() {
     ] {
         let verifying = refusal(VerifyingKey::with_backend(key.public(), scheme, &backend));
         assert!(verifying.contains(expected), "{verifying}");
-        assert_eq!(
-            refusal(SigningKey::with_backend(&key, scheme, &backend)),
-            verifying
-        );
+        assert_eq!(refusal(SigningKey::with_backend(&key, scheme, &backend)), verifying);
         assert_eq!(refusal(scheme.check_functions()), verifying);
     }
     for (hash, mgf_hash) in [(Shake128, Shake128), (Shake256, Sha256), (Sha256, Shake256)] {
@@ -145,19 +134,9 @@ fn shake_is_for_message_and_mask_together_with_its_own_salt() {
             mgf_hash,
             label: Vec::new(),
         });
-        let reason = refusal(EncryptionKey::with_backend(
-            key.public(),
-            scheme.clone(),
-            &backend,
-        ));
-        assert!(
-            reason.contains("OAEP has no algorithm for shake"),
-            "{reason}"
-        );
-        assert_eq!(
-            refusal(DecryptionKey::with_backend(&key, &scheme, &backend)),
-            reason
-        );
+        let reason = refusal(EncryptionKey::with_backend(key.public(), scheme.clone(), &backend));
+        assert!(reason.contains("OAEP has no algorithm for shake"), "{reason}");
+        assert_eq!(refusal(DecryptionKey::with_backend(&key, &scheme, &backend)), reason);
         assert_eq!(refusal(scheme.max_len(2048)), reason);
         assert_eq!(refusal(scheme.check_functions()), reason);
     }
@@ -174,10 +153,8 @@ fn keys_for_pss_with_shake_alone_are_read_and_written() {
         // SEQUENCE { OBJECT IDENTIFIER }: one component, and no parameters.
         let oid = ObjectIdentifier::new_unwrap(oid);
         let algorithm = [&[0x30, 0x0a, 0x06, 0x08], oid.as_bytes()].concat();
-        let private =
-            encode_private_for(&key, &usage, PrivateFormat::Pkcs8, Encoding::Der).expect("written");
-        let public = encode_public_for(key.public(), &usage, PublicFormat::Spki, Encoding::Der)
-            .expect("written");
+        let private = encode_private_for(&key, &usage, PrivateFormat::Pkcs8, Encoding::Der).expect("written");
+        let public = encode_public_for(key.public(), &usage, PublicFormat::Spki, Encoding::Der).expect("written");
         for der in [&private[..], &public] {
             assert!(der.windows(algorithm.len()).any(|part| part == algorithm));
         }

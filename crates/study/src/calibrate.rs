@@ -1,4 +1,5 @@
-//! This machine's rates of false alarms and of missed differences: an engine compared with itself, and with itself and a known delay.
+//! This machine's rates of false alarms and of missed differences: an engine compared with itself, and with itself and
+//! a known delay.
 //!
 //! ```text
 //! for each run       three new workers: the engine, the engine again, the engine with the delay
@@ -7,8 +8,8 @@
 //!                    misses         ratios to the delayed whose interval holds 1
 //! ```
 //!
-//! An interval of 95 % leaves out the truth once in twenty times, so that false alarms are expected; many more of them say
-//! that the intervals are too narrow for this machine.
+//! An interval of 95 % leaves out the truth once in twenty times, so that false alarms are expected; many more of them
+//! say that the intervals are too narrow for this machine.
 
 use std::sync::{Arc, atomic::AtomicBool};
 
@@ -22,8 +23,8 @@ use crate::{
     error::Error,
     plan::{Group, Host, Seed},
     run::{
-        ActiveCell, Environment, Event, GroupRun, GroupSpec, LaunchError, Launcher, MemorySink,
-        Outcome, RunContext, RunProgress, TestData, Workers,
+        ActiveCell, Environment, Event, GroupRun, GroupSpec, LaunchError, Launcher, MemorySink, Outcome, RunContext,
+        RunProgress, TestData, Workers,
     },
     store::CellState,
 };
@@ -57,16 +58,10 @@ pub struct DelayedWorkers {
 }
 
 impl Launcher for DelayedWorkers {
-    fn launch(
-        &self,
-        selector: &str,
-        stop: &Arc<AtomicBool>,
-    ) -> Result<Box<dyn Session>, LaunchError> {
+    fn launch(&self, selector: &str, stop: &Arc<AtomicBool>) -> Result<Box<dyn Session>, LaunchError> {
         let mut location = self.workers.location(selector)?;
         location.engine = Delayed::name_of(&location.engine);
-        location
-            .args
-            .extend(["--plant".into(), self.delay.to_string().into()]);
+        location.args.extend(["--plant".into(), self.delay.to_string().into()]);
         self.workers.spawn(&location, stop)
     }
 }
@@ -253,12 +248,7 @@ struct RunSetup<'a> {
 type Failure = Option<String>;
 
 impl RunSetup<'_> {
-    fn run(
-        &mut self,
-        group: &Group,
-        seed: u64,
-        with_planted: bool,
-    ) -> Result<Result<Run, Failure>, Error> {
+    fn run(&mut self, group: &Group, seed: u64, with_planted: bool) -> Result<Result<Run, Failure>, Error> {
         let cell = &group.cells[0];
         let active = |engine: &str, copy| ActiveCell {
             copy,
@@ -268,12 +258,7 @@ impl RunSetup<'_> {
         if with_planted {
             cells.push(active(&Both::planted(&cell.engine), 0));
         }
-        let mut context = RunContext::new(
-            self.environment,
-            &self.launcher,
-            &mut self.test_data,
-            self.stop,
-        );
+        let mut context = RunContext::new(self.environment, &self.launcher, &mut self.test_data, self.stop);
         let run = GroupRun {
             context: &mut context,
             spec: GroupSpec {
@@ -293,12 +278,8 @@ impl RunSetup<'_> {
         }
         let failure = cells.iter().find_map(|cell| match &cell.state {
             CellState::Done => None,
-            CellState::Failed(reason) | CellState::Unsupported(reason) => {
-                Some(format!("{}: {reason}", cell.engine))
-            }
-            CellState::Planned | CellState::Running => {
-                Some(format!("{}: it was not measured", cell.engine))
-            }
+            CellState::Failed(reason) | CellState::Unsupported(reason) => Some(format!("{}: {reason}", cell.engine)),
+            CellState::Planned | CellState::Running => Some(format!("{}: it was not measured", cell.engine)),
         });
         if failure.is_some() {
             return Ok(Err(failure));
@@ -334,11 +315,7 @@ impl Both<'_> {
 }
 
 impl Launcher for Both<'_> {
-    fn launch(
-        &self,
-        selector: &str,
-        stop: &Arc<AtomicBool>,
-    ) -> Result<Box<dyn Session>, LaunchError> {
+    fn launch(&self, selector: &str, stop: &Arc<AtomicBool>) -> Result<Box<dyn Session>, LaunchError> {
         match selector.strip_suffix(PLANTED) {
             Some(selector) => self.planted.launch(selector, stop),
             None => self.plain.launch(selector, stop),

@@ -1,17 +1,17 @@
 //! What the samples say: figures of each engine, and ratios to the first.
 //!
 //! The same for a study and for `bench`. A deterministic operation is described by its median time. One whose time is a
-//! matter of luck, as finding primes is, is described by its rate: the median of a skewed distribution says little about
-//! how many keys come out in an hour. With it goes the adjusted rate, without that chance, where it can be worked out from the number
-//! of primality tests.
+//! matter of luck, as finding primes is, is described by its rate: the median of a skewed distribution says little
+//! about how many keys come out in an hour. With it goes the adjusted rate, without that chance, where it can be worked
+//! out from the number of primality tests.
 
 use rsalab_engines::{Ledger, Op};
 use rsalab_measure::{
     Block, Estimate,
     order::{Visit, predecessor_effects},
     stats::{
-        Bootstrap, CountedBlock, Explained, Summary, Unadjusted, adjusted, adjusted_rate,
-        adjusted_ratio_of_rates, median_over_blocks, rate, ratio_of_medians, ratio_of_rates,
+        Bootstrap, CountedBlock, Explained, Summary, Unadjusted, adjusted, adjusted_rate, adjusted_ratio_of_rates,
+        median_over_blocks, rate, ratio_of_medians, ratio_of_rates,
     },
 };
 use serde::Serialize;
@@ -94,9 +94,7 @@ pub fn figures(op: Op, measured: &Measured<'_>, confidence: f64) -> Option<Figur
     Some(Figures {
         ops_per_s,
         ns_per_op,
-        tsc_per_op: ticks
-            .and_then(|ticks| Summary::of(&ticks))
-            .map(|ticks| ticks.median),
+        tsc_per_op: ticks.and_then(|ticks| Summary::of(&ticks)).map(|ticks| ticks.median),
         summary: Summary::of(&per_block.concat())?,
         tests_per_op: is_counted.then(|| tests.sum::<u64>() as f64 / operations as f64),
         luck: adjusted::explained(&counted(&measured.blocks)).filter(|_| is_random(op)),
@@ -120,10 +118,7 @@ pub fn ratio(op: Op, first: &Measured<'_>, this: &Measured<'_>, confidence: f64)
     // The first is not adjusted relative to itself.
     let is_first = std::ptr::eq(first.ledger, this.ledger);
     let corrected = (is_random(op) && !is_first).then(|| match search_alike(first, this) {
-        true => {
-            adjusted_ratio_of_rates(&counted(&these_blocks), &counted(&first_blocks), &bootstrap)
-                .map_err(reason)
-        }
+        true => adjusted_ratio_of_rates(&counted(&these_blocks), &counted(&first_blocks), &bootstrap).map_err(reason),
         false => Err("the two search in different ways, each with a luck of its own"),
     });
     Some(Ratio {
@@ -144,11 +139,7 @@ fn reason(uncorrected: Unadjusted) -> &'static str {
 
 /// The adjusted speeds of engines, in their order: none where chance does not decide, or where nobody else
 /// searches alike, so that there is no mean but a engine's own.
-pub fn adjusted(
-    op: Op,
-    engines: &[Option<&Measured<'_>>],
-    confidence: f64,
-) -> Vec<Option<Adjusted>> {
+pub fn adjusted(op: Op, engines: &[Option<&Measured<'_>>], confidence: f64) -> Vec<Option<Adjusted>> {
     let bootstrap = bootstrap(confidence);
     let of = |this: &Measured<'_>| {
         let alike: Vec<Vec<CountedBlock<'_>>> = engines
@@ -228,14 +219,10 @@ pub fn carry_over_effects(engines: &[Measured<'_>]) -> Vec<(usize, String)> {
     let visits: Vec<Visit> = visits.into_iter().map(|(_, visit)| visit).collect();
     predecessor_effects(&visits, 0)
         .into_iter()
-        .filter(|effect| {
-            effect.p_value < LEVEL / engines.len() as f64 && effect.largest_ratio > WORTH
-        })
+        .filter(|effect| effect.p_value < LEVEL / engines.len() as f64 && effect.largest_ratio > WORTH)
         .map(|effect| {
             let percent = (effect.largest_ratio - 1.0) * 100.0;
-            let remark = format!(
-                "its time depends on the engine measured before it, by up to {percent:.1} %"
-            );
+            let remark = format!("its time depends on the engine measured before it, by up to {percent:.1} %");
             (effect.subject, remark)
         })
         .collect()
@@ -246,10 +233,7 @@ fn is_random(op: Op) -> bool {
 }
 
 /// The blocks of the rounds that both have.
-fn paired<'a>(
-    first: &[&'a TakenBlock],
-    this: &[&'a TakenBlock],
-) -> (Vec<&'a TakenBlock>, Vec<&'a TakenBlock>) {
+fn paired<'a>(first: &[&'a TakenBlock], this: &[&'a TakenBlock]) -> (Vec<&'a TakenBlock>, Vec<&'a TakenBlock>) {
     let of_round = |round: usize| first.iter().find(|block| block.round == round);
     this.iter()
         .filter_map(|block| Some((*of_round(block.round)?, *block)))

@@ -45,11 +45,7 @@ impl Cpus {
 
     /// That a quota stopped a job's threads, with the operations per second over all samples, in which the pauses are;
     /// none where there is no such quota.
-    pub(crate) fn pauses(
-        self,
-        job: &Job,
-        samples: impl Iterator<Item = (u64, u64)>,
-    ) -> Option<String> {
+    pub(crate) fn pauses(self, job: &Job, samples: impl Iterator<Item = (u64, u64)>) -> Option<String> {
         let over_all = over_all(job, samples).filter(|_| self.throttles(job.threads))?;
         Some(format!(
             "{} stopped it for a part of the time, which the median leaves out: with the pauses it did {} operations a second",

@@ -12,8 +12,8 @@
 //! | how a number, or a word for a shell, is written | [`number`], [`shell`] |
 //! | published studies done again | [`articles`] |
 //!
-//! A study flows one way: a plan is unfolded into cells when the study is made, workers measure them, each verified block
-//! is stored as it is taken, and a report is a pure function of the store.
+//! A study flows one way: a plan is unfolded into cells when the study is made, workers measure them, each verified
+//! block is stored as it is taken, and a report is a pure function of the store.
 //!
 //! ```no_run
 //! use std::{path::Path, sync::{Arc, atomic::AtomicBool}};

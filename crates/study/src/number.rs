@@ -29,7 +29,8 @@ pub fn significant(value: f64) -> String {
     grouped(&text)
 }
 
-/// The fewest characters that give the value to four digits, for the marks of an axis: `1,500`, `20 k`, `2.5 M`, `10⁻⁵`.
+/// The fewest characters that give the value to four digits, for the marks of an axis: `1,500`, `20 k`, `2.5 M`,
+/// `10⁻⁵`.
 pub fn short(value: f64) -> String {
     match value.abs() {
         0.0 => "0".to_owned(),
@@ -85,11 +86,7 @@ pub fn with_interval(estimate: &Estimate) -> String {
 /// The interval alone, `(350.8 to 351.9)`; that there is none where there is none.
 pub fn interval(estimate: &Estimate) -> String {
     match estimate.confidence > 0.0 {
-        true => format!(
-            "({} to {})",
-            significant(estimate.low),
-            significant(estimate.high)
-        ),
+        true => format!("({} to {})", significant(estimate.low), significant(estimate.high)),
         false => "(no interval)".to_owned(),
     }
 }
@@ -179,9 +176,7 @@ fn time_unit(ns: f64) -> (f64, &'static str) {
 }
 
 fn grouped(number: &str) -> String {
-    let (sign, number) = number
-        .strip_prefix('-')
-        .map_or(("", number), |rest| ("-", rest));
+    let (sign, number) = number.strip_prefix('-').map_or(("", number), |rest| ("-", rest));
     let (whole, fraction) = match number.split_once('.') {
         Some((whole, fraction)) => (whole, format!(".{fraction}")),
         None => (number, String::new()),
@@ -250,9 +245,7 @@ mod tests {
         assert_eq!(error(&narrow), "±<0.1 %");
         // One sample has no spread, and nothing is known of it.
         assert_eq!(error(&alone), "±?");
-        let shown = [3, 75, 3_700, 3 * 86_400 + 7_200]
-            .map(Duration::from_secs)
-            .map(wait);
+        let shown = [3, 75, 3_700, 3 * 86_400 + 7_200].map(Duration::from_secs).map(wait);
         assert_eq!(shown, ["3 s", "1 min 15 s", "1 h 01 min", "3 days 02 h"]);
     }
 

@@ -2,8 +2,8 @@
 
 use std::{panic, thread};
 
-/// Does `work` to each piece, each on a thread of its own; on the calling thread where none could be started. The results
-/// have the order of the pieces.
+/// Does `work` to each piece, each on a thread of its own; on the calling thread where none could be started. The
+/// results have the order of the pieces.
 ///
 /// # Panics
 /// As `work` does, after all of it has ended.
@@ -22,9 +22,7 @@ where
         // All are started before one is waited for.
         let started: Vec<_> = pieces.map(start).collect();
         let results = started.into_iter().map(|one| match one {
-            Ok(thread) => thread
-                .join()
-                .unwrap_or_else(|panic| panic::resume_unwind(panic)),
+            Ok(thread) => thread.join().unwrap_or_else(|panic| panic::resume_unwind(panic)),
             Err(piece) => work(piece),
         });
         results.collect()
@@ -37,10 +35,7 @@ mod tests {
 
     #[test]
     fn results_have_the_order_of_the_pieces() {
-        assert_eq!(
-            map(0..9, |number| number * number),
-            [0, 1, 4, 9, 16, 25, 36, 49, 64]
-        );
+        assert_eq!(map(0..9, |number| number * number), [0, 1, 4, 9, 16, 25, 36, 49, 64]);
         assert!(map(0..0, |number: u8| number).is_empty());
     }
 }

@@ -21,12 +21,7 @@ impl Study {
     ///
     /// # Errors
     /// The plan does not pass [`Plan::check`]; the directory holds a study already or cannot be written.
-    pub fn create(
-        directory: &Path,
-        plan: &Plan,
-        host: &Host,
-        command: &str,
-    ) -> Result<Study, Error> {
+    pub fn create(directory: &Path, plan: &Plan, host: &Host, command: &str) -> Result<Study, Error> {
         let groups = plan.groups(host)?;
         let seed = match plan.seed {
             Some(seed) => seed,

@@ -66,9 +66,7 @@ fn planted(machine: &Machine, law: Law, spread: f64) -> Review {
 }
 
 fn plan() -> Plan {
-    Preset::named("text-threads")
-        .unwrap()
-        .plan(&host(&["own"], 1))
+    Preset::named("text-threads").unwrap().plan(&host(&["own"], 1))
 }
 
 fn study(machine: &Machine, directory: &Path, symbols: &[usize], engines: &[&str]) -> Planted {
@@ -83,10 +81,7 @@ fn study(machine: &Machine, directory: &Path, symbols: &[usize], engines: &[&str
 }
 
 fn review(planted: &Planted) -> Review {
-    articles::report(planted.study.store())
-        .unwrap()
-        .articles
-        .remove(0)
+    articles::report(planted.study.store()).unwrap().articles.remove(0)
 }
 
 fn verdict(review: &Review, claim: &str) -> Verdict {
@@ -145,10 +140,7 @@ fn perfect_scaling_has_no_size_at_which_threads_hurt() {
     let law: Law = |op, symbols, threads| alone(op, symbols) / threads as f64;
     let review = planted(&machine(4, 2), law, 0.01);
     // The gain is there, and it does not depend on the size.
-    assert_eq!(
-        verdicts(&review),
-        [Equal, Yes, Yes, No, InPart, Yes, Yes, Yes]
-    );
+    assert_eq!(verdicts(&review), [Equal, Yes, Yes, No, InPart, Yes, Yes, Yes]);
     assert_eq!(cases(&review, "a-claim-v", "below 1,000"), [No, No]);
     let saving = &review.claims[2].cases[0];
     assert!(saving.value.unwrap().covers(50.0), "{saving:?}");
@@ -178,10 +170,7 @@ fn threads_that_hurt_below_a_size_are_found_there() {
     for case in &hurt.cases {
         assert_eq!(case.verdict, Yes, "{case:?}");
         assert_eq!(case.value.unwrap().value, 100.0);
-        assert!(
-            case.sentence
-                .contains("up to 100 symbols and help from 1,000")
-        );
+        assert!(case.sentence.contains("up to 100 symbols and help from 1,000"));
     }
     // Threads that hurt more texts than the article says.
     let law: Law = |op, symbols, threads| match (symbols < 20_000.0, threads) {
@@ -241,10 +230,7 @@ fn decryption_that_is_little_slower_is_not_far_slower() {
         let factor = if op == Op::TextDecrypt { 1.3 } else { 1.0 };
         factor * symbols * 100.0 / threads as f64
     };
-    assert_eq!(
-        verdict(&planted(&machine(4, 2), law, 0.01), "a-claim-ii"),
-        No
-    );
+    assert_eq!(verdict(&planted(&machine(4, 2), law, 0.01), "a-claim-ii"), No);
 }
 
 #[test]
@@ -253,10 +239,7 @@ fn directions_that_gain_differently_are_told_apart() {
         Op::TextDecrypt => alone(op, symbols) / threads as f64,
         _ => alone(op, symbols) / (threads as f64).sqrt(),
     };
-    assert_eq!(
-        verdict(&planted(&machine(4, 2), law, 0.01), "a-claim-vi"),
-        No
-    );
+    assert_eq!(verdict(&planted(&machine(4, 2), law, 0.01), "a-claim-vi"), No);
 }
 
 #[test]
@@ -269,11 +252,7 @@ fn what_a_machine_lacks_is_not_measurable_on_it() {
     let savings = &review.claims[2].verdicts[0];
     assert_eq!(savings.verdict, Verdict::HoldsWhereMeasured);
     assert_eq!(savings.missing.len(), 6, "{savings:?}");
-    assert!(
-        savings
-            .missing
-            .contains(&"encryption, 3 threads".to_owned())
-    );
+    assert!(savings.missing.contains(&"encryption, 3 threads".to_owned()));
     assert_eq!(cases(&review, "a-claim-iii", "hyper"), [Unmeasured; 2]);
     assert_eq!(cases(&review, "a-claim-v", "above 50,000"), [Unmeasured; 2]);
     assert!(
@@ -295,14 +274,7 @@ fn what_a_machine_lacks_is_not_measurable_on_it() {
 /// Every figure and claim of the article is in `results.json`, with something to show or a reason why not.
 #[test]
 fn every_figure_and_claim_is_in_the_results() {
-    const FIGURES: [&str; 6] = [
-        "a-fig3",
-        "a-fig4",
-        "a-fig5",
-        "a-fig6",
-        "a-speedup",
-        "a-efficiency",
-    ];
+    const FIGURES: [&str; 6] = ["a-fig3", "a-fig4", "a-fig5", "a-fig6", "a-speedup", "a-efficiency"];
     const CLAIMS: [&str; 6] = [
         "a-claim-i",
         "a-claim-ii",
@@ -313,12 +285,7 @@ fn every_figure_and_claim_is_in_the_results() {
     ];
     let directory = tempfile::tempdir().unwrap();
     // Nothing is measured; then two sizes, of which figure 5 has none.
-    let mut planted = study(
-        &machine(2, 1),
-        directory.path(),
-        &[100, 50_000],
-        &["own", "gmp:powm"],
-    );
+    let mut planted = study(&machine(2, 1), directory.path(), &[100, 50_000], &["own", "gmp:powm"]);
     for is_measured in [false, true] {
         if is_measured {
             for group in planted.groups() {
@@ -328,11 +295,7 @@ fn every_figure_and_claim_is_in_the_results() {
                 }
             }
         }
-        report::write(
-            &articles::report(planted.study.store()).unwrap(),
-            directory.path(),
-        )
-        .unwrap();
+        report::write(&articles::report(planted.study.store()).unwrap(), directory.path()).unwrap();
         let text = std::fs::read_to_string(directory.path().join("results.json")).unwrap();
         let results: serde_json::Value = serde_json::from_str(&text).unwrap();
         let of_id = |list: &serde_json::Value| -> BTreeMap<String, serde_json::Value> {
@@ -347,17 +310,10 @@ fn every_figure_and_claim_is_in_the_results() {
             let entry = shown.get(id).unwrap_or_else(|| panic!("{id} is missing"));
             let figures = entry["figures"].as_array().unwrap();
             assert_eq!(figures.is_empty(), entry["reason"].is_string(), "{entry}");
-            assert_eq!(
-                figures.is_empty(),
-                !is_measured || id == "a-fig5",
-                "{entry}"
-            );
+            assert_eq!(figures.is_empty(), !is_measured || id == "a-fig5", "{entry}");
             for figure in figures {
                 let figure = figure.as_str().unwrap();
-                assert!(
-                    figure.starts_with(id) && drawn.contains_key(figure),
-                    "{figure}"
-                );
+                assert!(figure.starts_with(id) && drawn.contains_key(figure), "{figure}");
                 let file = directory.path().join(format!("figures/{figure}.svg"));
                 assert!(file.exists(), "{}", file.display());
             }
@@ -369,8 +325,7 @@ fn every_figure_and_claim_is_in_the_results() {
             assert_eq!(cases.is_empty(), entry["reason"].is_string(), "{entry}");
             assert_eq!(cases.is_empty(), !is_measured, "{entry}");
             for case in cases {
-                let is_told =
-                    case["value"].is_object() || !case["sentence"].as_str().unwrap().is_empty();
+                let is_told = case["value"].is_object() || !case["sentence"].as_str().unwrap().is_empty();
                 assert!(is_told && case["verdict"].is_string(), "{case}");
             }
         }
@@ -381,7 +336,8 @@ fn every_figure_and_claim_is_in_the_results() {
     }
 }
 
-/// The article's own application is the last of the preset's engines, and a report with it says what its time has in it.
+/// The article's own application is the last of the preset's engines, and a report with it says what its time has in
+/// it.
 #[test]
 fn the_articles_own_application_is_told_from_the_others() {
     let plan = plan();

@@ -42,14 +42,7 @@ fn bench_under(quota: Option<f64>, request: &Request, mocks: &Mocks, stop: bool)
         allow_unoptimised: false,
     };
     let stop = Arc::new(AtomicBool::new(stop));
-    bench::run(
-        request,
-        &host(&[], 4),
-        &around,
-        &mut |_: &Event<'_>| {},
-        &stop,
-    )
-    .unwrap()
+    bench::run(request, &host(&[], 4), &around, &mut |_: &Event<'_>| {}, &stop).unwrap()
 }
 
 #[test]
@@ -80,12 +73,7 @@ fn a_row_has_the_documented_names() {
         ]
     );
     for interval in ["ns_per_op", "ratio_to_first"] {
-        let mut ends: Vec<&str> = row[interval]
-            .as_object()
-            .unwrap()
-            .keys()
-            .map(String::as_str)
-            .collect();
+        let mut ends: Vec<&str> = row[interval].as_object().unwrap().keys().map(String::as_str).collect();
         ends.sort_unstable();
         assert_eq!(ends, ["high", "low", "median"], "{interval}");
     }
@@ -179,9 +167,7 @@ fn failures_have_rows_with_their_reason() {
 fn several_launches_start_the_workers_anew_and_tell_the_best() {
     let mut mocks = Mocks::new();
     // Fast in its second launch only: a lottery.
-    mocks
-        .troubles
-        .insert("gmp".to_owned(), Trouble::FastInLaunch(2));
+    mocks.troubles.insert("gmp".to_owned(), Trouble::FastInLaunch(2));
     let request = Request {
         launches: 5,
         ..request(&["own", "gmp"])
@@ -193,11 +179,7 @@ fn several_launches_start_the_workers_anew_and_tell_the_best() {
         rows[1].ops_per_s, rows[0].ops_per_s,
         "the median is not moved by one lucky launch"
     );
-    let best = rows[1]
-        .launches_ops_per_s
-        .iter()
-        .copied()
-        .fold(0.0, f64::max);
+    let best = rows[1].launches_ops_per_s.iter().copied().fold(0.0, f64::max);
     assert!((best / rows[1].ops_per_s.unwrap() - 2.0).abs() < 1e-9);
     assert!(
         rows[1].notes[0].starts_with("launches: 5, best 1,600, worst 800.0"),
@@ -261,10 +243,7 @@ fn batches_and_threads_ask_for_throughput() {
         ..request(&["own"])
     };
     let rows = bench(&request, &Mocks::new()).rows;
-    assert_eq!(
-        (rows[0].mode, rows[0].batch, rows[0].threads),
-        (Mode::Throughput, 8, 2)
-    );
+    assert_eq!((rows[0].mode, rows[0].batch, rows[0].threads), (Mode::Throughput, 8, 2));
 }
 
 #[test]
@@ -317,14 +296,7 @@ fn senseless_requests_are_refused_in_words() {
             allow_unoptimised: false,
         };
         let stop = Arc::new(AtomicBool::new(false));
-        let error = bench::run(
-            &request,
-            &host(&[], 4),
-            &around,
-            &mut |_: &Event<'_>| {},
-            &stop,
-        )
-        .unwrap_err();
+        let error = bench::run(&request, &host(&[], 4), &around, &mut |_: &Event<'_>| {}, &stop).unwrap_err();
         assert!(error.to_string().contains(words), "{error}");
         assert_eq!(error.class(), ErrorClass::Usage);
         // A request is no file, and has one grid only.

@@ -10,9 +10,7 @@ use std::{
 
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha12Rng;
-use rsalab_engines::{
-    BlockReport, EngineInfo, Job, Ledger, Op, Readiness, Reason, Session, SessionError, StudyKey,
-};
+use rsalab_engines::{BlockReport, EngineInfo, Job, Ledger, Op, Readiness, Reason, Session, SessionError, StudyKey};
 use rsalab_measure::{BlockPlan, Clock, MockClock};
 use rsalab_study::{
     calibrate::{self, Calibration, Request},
@@ -89,12 +87,7 @@ impl Session for Noisy {
         Ok(Ok(support::ledger()))
     }
 
-    fn prepare(
-        &mut self,
-        job: &Job,
-        keys: &[StudyKey],
-        inputs: &[u8],
-    ) -> Result<Readiness, SessionError> {
+    fn prepare(&mut self, job: &Job, keys: &[StudyKey], inputs: &[u8]) -> Result<Readiness, SessionError> {
         self.prepared = Some((job.clone(), keys[0].clone(), inputs.to_vec()));
         Ok(support::readiness())
     }
@@ -203,10 +196,7 @@ fn a_delay_that_is_not_there_is_missed() {
 fn a_budget_within_reach_is_tried() {
     let found = calibrate(&request(6), 1.0, None);
     let budget_s = found.verdict.unwrap().budget_s;
-    assert!(
-        budget_s < 1.6,
-        "the noise is so little that less will do: {budget_s}"
-    );
+    assert!(budget_s < 1.6, "the noise is so little that less will do: {budget_s}");
     let check = found.check.unwrap();
     assert_eq!(check.seconds, budget_s);
     assert!(check.equals.to_first.covers(1.0));
@@ -227,9 +217,6 @@ fn an_engine_that_cannot_be_delayed_says_so() {
         ..Noise::new(&clock, 1.02)
     };
     let found = of(&request(3), &Noise::new(&clock, 1.0), &planted, None);
-    assert_eq!(
-        found.failure.as_deref(),
-        Some("own, delayed: not installed")
-    );
+    assert_eq!(found.failure.as_deref(), Some("own, delayed: not installed"));
     assert!(!found.is_complete && found.runs.is_empty() && found.verdict.is_none());
 }

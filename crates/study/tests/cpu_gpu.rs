@@ -13,10 +13,7 @@ use rsalab_study::{
 mod support;
 use support::{MACHINE, Planted, beginning, block};
 
-use Verdict::{
-    DoesNotHold as No, Holds as Yes, NoSignificantDifference as Equal,
-    NotMeasurableHere as Unmeasured,
-};
+use Verdict::{DoesNotHold as No, Holds as Yes, NoSignificantDifference as Equal, NotMeasurableHere as Unmeasured};
 
 /// Nanoseconds of a job on an engine, or why it has none.
 type Law = fn(engine: &str, job: &Job) -> Result<f64, &'static str>;
@@ -101,9 +98,7 @@ fn review_of(planted: &Planted) -> Review {
 fn verdicts(review: &Review, claim: &str) -> BTreeMap<String, Verdict> {
     let claim = review.claims.iter().find(|one| one.id == claim).unwrap();
     let verdicts = claim.verdicts.iter();
-    verdicts
-        .map(|one| (one.engine.clone(), one.verdict))
-        .collect()
+    verdicts.map(|one| (one.engine.clone(), one.verdict)).collect()
 }
 
 fn expect(review: &Review, claim: &str, expected: &[(&str, Verdict)]) {
@@ -216,12 +211,7 @@ fn a_machine_and_a_gpu_as_the_article_has_them_bear_the_claims_out() {
     assert!(crt.ours.unwrap().covers(3.0), "{crt:?}");
     let exponent = &table("d-exponent").rows[6].cells[0];
     assert!(exponent.ours.unwrap().covers(8192.0 / 17.0), "{exponent:?}");
-    assert!(
-        table("d-tab6")
-            .remarks
-            .iter()
-            .any(|remark| remark.contains("0.166"))
-    );
+    assert!(table("d-tab6").remarks.iter().any(|remark| remark.contains("0.166")));
     assert!(
         table("d-tab4")
             .remarks
@@ -254,11 +244,7 @@ fn the_opposite_is_found_too() {
     expect(&review, "d-claim-iii", &every);
     expect(&review, "d-claim-iv", &[("textbook", No)]);
     expect(&review, "d-claim-viii", &[("textbook", No)]);
-    expect(
-        &review,
-        "d-claim-x",
-        &[("textbook", Unmeasured), (GPU, Unmeasured)],
-    );
+    expect(&review, "d-claim-x", &[("textbook", Unmeasured), (GPU, Unmeasured)]);
     expect(&review, "d-claim-xi", &[("textbook", No)]);
     expect(&review, "d-claim-xii", &[("textbook", Equal)]);
     for claim in ["ii", "v", "vi", "ix", "xiii", "xiv", "xv"] {
@@ -266,10 +252,7 @@ fn the_opposite_is_found_too() {
     }
     // Every cell of the GPU's columns has a reason.
     for table in review.tables.iter().filter(|table| table.columns.len() > 3) {
-        let column = table
-            .columns
-            .iter()
-            .position(|column| column.contains("(gpu:article)"));
+        let column = table.columns.iter().position(|column| column.contains("(gpu:article)"));
         for row in &table.rows {
             for (place, cell) in row.cells.iter().enumerate() {
                 assert_ne!(cell.ours.is_some(), cell.reason.is_some(), "{cell:?}");
@@ -309,11 +292,7 @@ fn every_id_has_values_or_a_reason() {
                 _ => as_published(engine, job),
             });
         }
-        report::write(
-            &articles::report(planted.study.store()).unwrap(),
-            directory.path(),
-        )
-        .unwrap();
+        report::write(&articles::report(planted.study.store()).unwrap(), directory.path()).unwrap();
         let text = std::fs::read_to_string(directory.path().join("results.json")).unwrap();
         let results: serde_json::Value = serde_json::from_str(&text).unwrap();
         let of_article = &results["articles"][0];
@@ -376,6 +355,7 @@ fn both_scales_have_the_same_cells() {
         assert_eq!(published.measure.repeats, Some(100));
         assert!(short.measure.repeats < published.measure.repeats);
     }
-    // Seven sizes, two lengths that are one at 768 bits, two exponents, both ways; the same lengths in portions; three kinds of texts; four batches at two sizes.
+    // Seven sizes, two lengths that are one at 768 bits, two exponents, both ways; the same lengths in portions; three
+    // kinds of texts; four batches at two sizes.
     assert_eq!(published.len(), 13 * 2 * 2 + 13 * 2 + 3 * 9 * 3 + 4 * 2);
 }

@@ -23,10 +23,7 @@ struct InProcess;
 impl Launcher for InProcess {
     fn launch(&self, selector: &str, _: &Arc<AtomicBool>) -> Result<Box<dyn Session>, LaunchError> {
         assert_eq!(selector, "textbook");
-        Ok(Box::new(Worker::in_process(
-            Arc::new(Textbook),
-            Limits::default(),
-        )?))
+        Ok(Box::new(Worker::in_process(Arc::new(Textbook), Limits::default())?))
     }
 }
 
@@ -34,13 +31,7 @@ impl Launcher for InProcess {
 fn smoke_runs_from_plan_to_page() {
     let directory = tempfile::tempdir().unwrap();
     let host = support::host(&["textbook"], 2);
-    let mut study = Study::create(
-        directory.path(),
-        &Preset::Smoke.plan(&host),
-        &host,
-        "a test",
-    )
-    .unwrap();
+    let mut study = Study::create(directory.path(), &Preset::Smoke.plan(&host), &host, "a test").unwrap();
     let around = Environment {
         launcher: &InProcess,
         machine: support::MACHINE.clone(),
@@ -59,21 +50,11 @@ fn smoke_runs_from_plan_to_page() {
         } else {
             "unsupported"
         };
-        assert_eq!(
-            cell.state.name(),
-            expected,
-            "{}: {:?}",
-            group.job.op,
-            cell.state
-        );
+        assert_eq!(cell.state.name(), expected, "{}: {:?}", group.job.op, cell.state);
         let blocks = study.store().blocks(group.id).unwrap();
         assert_eq!(blocks.len(), if expected == "done" { 2 } else { 0 });
         for block in &blocks {
-            let traced = if group.job.op.is_text() {
-                group.job.threads
-            } else {
-                0
-            };
+            let traced = if group.job.op.is_text() { group.job.threads } else { 0 };
             assert_eq!(block.taken.report.trace.len(), traced, "{}", group.job.op);
         }
     }
@@ -85,8 +66,5 @@ fn smoke_runs_from_plan_to_page() {
     let page = fs::read_to_string(page).unwrap();
     assert!(page.contains("Complete: 7 cells, 6 done, 1 unsupported."));
     assert!(page.contains("Text decryption, 512 bits, 500 symbols: speed over threads"));
-    assert!(
-        page.contains("the article's algorithms are exponentiation only")
-            || page.contains("exponentiation only")
-    );
+    assert!(page.contains("the article's algorithms are exponentiation only") || page.contains("exponentiation only"));
 }

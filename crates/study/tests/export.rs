@@ -121,9 +121,7 @@ fn of_parquet(file: &[u8]) -> Vec<Row> {
     let rows = reader.get_row_iter(None).unwrap().map(Result::unwrap);
     let row = |row: parquet::record::Row| {
         let columns = row.get_column_iter();
-        columns
-            .map(|(name, field)| (name.clone(), text(field)))
-            .collect()
+        columns.map(|(name, field)| (name.clone(), text(field))).collect()
     };
     rows.map(row).collect()
 }
@@ -165,10 +163,7 @@ fn both_formats_hold_the_samples_that_the_figures_are_made_of() {
     assert_eq!(of_parquet(&parquet), rows);
     assert_eq!(in_csv, in_parquet);
     let counted: Vec<&Row> = rows.iter().filter(|row| row["counted"] == "true").collect();
-    assert_eq!(
-        (in_csv.samples, in_csv.counted),
-        (rows.len(), counted.len())
-    );
+    assert_eq!((in_csv.samples, in_csv.counted), (rows.len(), counted.len()));
 
     let mut times: BTreeMap<Vec<String>, Vec<f64>> = BTreeMap::new();
     for row in &counted {
@@ -223,30 +218,8 @@ fn samples_that_are_in_no_figure_say_why() {
         [
             ["openssl", "failed", "2", "0", "0", "7", "16", "1", "3", ""],
             ["openssl", "failed", "2", "0", "1", "18", "", "2", "4", ""],
-            [
-                "own",
-                "done",
-                "3",
-                "1",
-                "0",
-                "7",
-                "16",
-                "1",
-                "3",
-                INTERRUPTION
-            ],
-            [
-                "own",
-                "done",
-                "3",
-                "1",
-                "1",
-                "18",
-                "",
-                "2",
-                "4",
-                INTERRUPTION
-            ],
+            ["own", "done", "3", "1", "0", "7", "16", "1", "3", INTERRUPTION],
+            ["own", "done", "3", "1", "1", "18", "", "2", "4", INTERRUPTION],
         ]
     );
     let texts = rows.iter().filter(|row| row["op"] == "text_decrypt");
@@ -284,9 +257,7 @@ fn more_rows_than_a_row_group_has_are_all_there() {
     assert_eq!(exported.samples as u64, 2 * SAMPLES);
     assert_eq!(opened(&file).num_row_groups(), 3);
     let rows = of_parquet(&file);
-    let times = rows
-        .iter()
-        .map(|row| row["elapsed_ns"].parse::<u64>().unwrap());
+    let times = rows.iter().map(|row| row["elapsed_ns"].parse::<u64>().unwrap());
     assert!(times.eq((1..=SAMPLES).chain(1..=SAMPLES)));
 }
 
@@ -340,11 +311,7 @@ fn what_the_system_says_is_passed_on() {
             let refused = export::samples(planted.study.store(), format, Full(room));
             match refused.expect_err("there is no room") {
                 ExportError::Write(error) => {
-                    assert_eq!(
-                        error.kind(),
-                        io::ErrorKind::StorageFull,
-                        "{format:?}, {room}"
-                    );
+                    assert_eq!(error.kind(), io::ErrorKind::StorageFull, "{format:?}, {room}");
                 }
                 error => panic!("{error}"),
             }

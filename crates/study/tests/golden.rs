@@ -1,4 +1,5 @@
-//! What the articles' reviews say of planted studies, word by word: a change of the data or of the evaluators shows here.
+//! What the articles' reviews say of planted studies, word by word: a change of the data or of the evaluators shows
+//! here.
 //!
 //! `UPDATE_GOLDEN=1` writes the expected files anew.
 
@@ -43,11 +44,7 @@ fn study(machine: &Machine, directory: &Path) -> Planted {
     let mut names: Vec<String> = Vec::new();
     for grid in &plan.grids {
         if let Engines::Named(named) = &grid.engines {
-            names.extend(
-                named
-                    .iter()
-                    .map(|one| one.split(':').next().unwrap().to_owned()),
-            );
+            names.extend(named.iter().map(|one| one.split(':').next().unwrap().to_owned()));
         }
     }
     names.sort();
@@ -113,9 +110,7 @@ fn ns(engine: &str, job: &Job) -> (f64, f64) {
         (_, Exponent::Fixed(_)) if is_public => 4e3 * bits * bits,
         _ => 9e4 * bits.powi(3),
     };
-    let short = job
-        .message_bits
-        .map_or(1.0, |bits| 0.9 + bits as f64 * 1e-5);
+    let short = job.message_bits.map_or(1.0, |bits| 0.9 + bits as f64 * 1e-5);
     let messages = job.text_blocks().max(1) as f64;
     let start = if job.threads > 1 { 15e3 } else { 0.0 };
     let at_once = match job.mode {
@@ -132,36 +127,20 @@ fn ns(engine: &str, job: &Job) -> (f64, f64) {
     } else {
         1.0
     };
-    (
-        work * short * speed * messages / threads * slower + start,
-        at_once,
-    )
+    (work * short * speed * messages / threads * slower + start, at_once)
 }
 
 fn everything(engine: &str, job: &Job) -> Result<(f64, f64), &'static str> {
     let (ns, at_once) = ns(engine, job);
-    Ok((
-        if engine.starts_with("gpu") {
-            ns / 14.0
-        } else {
-            ns
-        },
-        at_once,
-    ))
+    Ok((if engine.starts_with("gpu") { ns / 14.0 } else { ns }, at_once))
 }
 
 fn with_reasons(engine: &str, job: &Job) -> Result<(f64, f64), &'static str> {
     match engine {
-        name if name.starts_with("gpu") => {
-            Err("no device, because NVIDIA's driver is not installed")
-        }
-        "textbook:halves" if job.op == Op::Public => {
-            Err("'public' has no form 'halves'; it has plain")
-        }
+        name if name.starts_with("gpu") => Err("no device, because NVIDIA's driver is not installed"),
+        "textbook:halves" if job.op == Op::Public => Err("'public' has no form 'halves'; it has plain"),
         "openssl" if job.op == Op::Keygen && job.bits < 512 => Err("no keys below 512 bits"),
-        name if name.starts_with("c-openmp") => {
-            Err("c-openmp is not built: 'make setup' builds it")
-        }
+        name if name.starts_with("c-openmp") => Err("c-openmp is not built: 'make setup' builds it"),
         "cryptopp" if job.bits == 3072 => Err(""),
         "gmp" if job.threads > 4 => Err("the worker died"),
         _ => Ok(ns(engine, job)),
@@ -275,10 +254,7 @@ fn of_figure(text: &mut String, figure: &Figure) {
 fn words(planted: &Planted, with_points: bool) -> String {
     let report = articles::report(planted.study.store()).unwrap();
     let mut text = String::new();
-    report
-        .articles
-        .iter()
-        .for_each(|review| of_review(&mut text, review));
+    report.articles.iter().for_each(|review| of_review(&mut text, review));
     for figure in &report.figures {
         match with_points {
             true => of_figure(&mut text, figure),
@@ -289,11 +265,8 @@ fn words(planted: &Planted, with_points: bool) -> String {
 }
 
 fn check(name: &str, text: &str) {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR"))
-        .join("tests/golden")
-        .join(name);
-    let path =
-        std::env::var_os("GOLDEN_DIR").map_or(path, |directory| Path::new(&directory).join(name));
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden").join(name);
+    let path = std::env::var_os("GOLDEN_DIR").map_or(path, |directory| Path::new(&directory).join(name));
     if std::env::var_os("UPDATE_GOLDEN").is_some() {
         fs::write(&path, text).unwrap();
     }
@@ -345,13 +318,7 @@ fn the_plans_of_articles() {
         return;
     }
     let mut text = String::new();
-    for name in [
-        "text-threads",
-        "prime-cycles",
-        "keygen-libraries",
-        "cpu-gpu",
-        "papers",
-    ] {
+    for name in ["text-threads", "prime-cycles", "keygen-libraries", "cpu-gpu", "papers"] {
         let host = study(&machine(4, 2), tempfile::tempdir().unwrap().path())
             .study
             .store()
@@ -361,19 +328,8 @@ fn the_plans_of_articles() {
         let plan = Preset::named(name).unwrap().plan(&host);
         writeln!(text, "# {name}: {} {}", plan.title, plan.nice).unwrap();
         for group in plan.groups(&host).unwrap() {
-            let engines: Vec<&str> = group
-                .cells
-                .iter()
-                .map(|cell| cell.engine.as_str())
-                .collect();
-            writeln!(
-                text,
-                "{:?} {:?}\n  {}",
-                group.job,
-                group.measure,
-                engines.join(" ")
-            )
-            .unwrap();
+            let engines: Vec<&str> = group.cells.iter().map(|cell| cell.engine.as_str()).collect();
+            writeln!(text, "{:?} {:?}\n  {}", group.job, group.measure, engines.join(" ")).unwrap();
         }
     }
     check("plans.txt", &text);

@@ -70,10 +70,7 @@ fn measured(directory: &Path, mocks: &Mocks) -> (Study, Vec<String>) {
 #[test]
 fn an_interrupted_block_is_kept_aside_and_measured_anew() {
     let rows = [
-        (
-            Trouble::Stopped(FIRST_BLOCK + 1, 2),
-            "its process was stopped",
-        ),
+        (Trouble::Stopped(FIRST_BLOCK + 1, 2), "its process was stopped"),
         (
             Trouble::Starved(FIRST_BLOCK + 1, 2),
             "its process had 0.11 s of CPU time in 3.11 s",
@@ -116,10 +113,7 @@ fn an_interrupted_block_is_kept_aside_and_measured_anew() {
         let note = format!("2 blocks were interrupted and are left out, the first: {reason}");
         assert_eq!(gmp.notes, [note]);
         assert_eq!(gmp.figures.unwrap().blocks, ROUNDS);
-        assert_eq!(
-            gmp.figures.unwrap().summary.max,
-            own.figures.unwrap().summary.max
-        );
+        assert_eq!(gmp.figures.unwrap().summary.max, own.figures.unwrap().summary.max);
     }
 }
 
@@ -138,10 +132,7 @@ fn what_is_interrupted_again_and_again_is_given_up() {
     let CellState::Failed(reason) = states["gmp"] else {
         panic!("{states:?}")
     };
-    assert!(
-        reason.contains("4 blocks in a row were interrupted"),
-        "{reason}"
-    );
+    assert!(reason.contains("4 blocks in a row were interrupted"), "{reason}");
     assert_eq!(states["own"], &CellState::Done);
     let report = articles::report(study.store()).unwrap();
     assert_eq!(report.groups[0].rows[1].interrupted_blocks, 4);

@@ -91,21 +91,12 @@ fn every_cell_once_and_no_sample_lost_after_many_kills() {
                 .filter(|block| block.cell == cell.id)
                 .map(|block| block.taken.round)
                 .collect();
-            assert_eq!(
-                rounds,
-                (0..300).collect::<Vec<_>>(),
-                "{} {}",
-                group.job.op,
-                cell.engine
-            );
+            assert_eq!(rounds, (0..300).collect::<Vec<_>>(), "{} {}", group.job.op, cell.engine);
         }
     }
     let sessions = store.sessions().unwrap();
     assert_eq!(sessions.last().unwrap().ending, Some(Ending::Complete));
-    let killed = sessions
-        .iter()
-        .filter(|session| session.ending.is_none())
-        .count();
+    let killed = sessions.iter().filter(|session| session.ending.is_none()).count();
     eprintln!("{killed} of {KILLS} kills came while the study was being measured");
     assert!(killed > 0);
 }

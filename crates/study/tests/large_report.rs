@@ -104,8 +104,7 @@ fn five_hundred_cells_make_a_page_of_bounded_size() {
     assert_eq!(fs::read_to_string(&written).unwrap(), page);
 
     let Some(mut browser) = Chromium::start() else {
-        let words =
-            "SKIPPED: how long a large page takes to open, since Chromium is not installed\n";
+        let words = "SKIPPED: how long a large page takes to open, since Chromium is not installed\n";
         io::stderr().write_all(words.as_bytes()).unwrap();
         return;
     };
@@ -115,11 +114,7 @@ fn five_hundred_cells_make_a_page_of_bounded_size() {
     eprintln!("opened and drawn: {:.2} s", opened.as_f64().unwrap() / 1e3);
     let first = "document.querySelectorAll('.drawing.wide:not([hidden]) .series .line').length";
     let drawn = browser.value(first);
-    let lines: usize = report
-        .figures
-        .iter()
-        .map(|figure| figure.series.len())
-        .sum();
+    let lines: usize = report.figures.iter().map(|figure| figure.series.len()).sum();
     assert_eq!(drawn, lines);
     assert_eq!(browser.complaints(), Vec::<String>::new());
 }

@@ -1,5 +1,5 @@
-//! Names in a study's directory that are taken by links, FIFOs and other people's files: nothing outside the directory is
-//! changed, nothing is waited for, and the error names the file.
+//! Names in a study's directory that are taken by links, FIFOs and other people's files: nothing outside the directory
+//! is changed, nothing is waited for, and the error names the file.
 #![cfg(unix)]
 
 use std::{
@@ -28,12 +28,7 @@ fn host() -> Host {
 }
 
 fn smoke(directory: &Path) -> Result<Study, Error> {
-    Study::create(
-        directory,
-        &Preset::Smoke.plan(&host()),
-        &host(),
-        "rsalab study smoke",
-    )
+    Study::create(directory, &Preset::Smoke.plan(&host()), &host(), "rsalab study smoke")
 }
 
 fn fifo(path: &Path) {
@@ -85,19 +80,10 @@ fn assert_refused(opening: Option<&(ErrorClass, String)>, name: &str, words: &st
 fn a_lock_that_is_something_else_is_left_as_it_is() {
     type Take = fn(&Path, &Path);
     let rows: &[(Take, &str)] = &[
-        (
-            |lock, precious| symlink(precious, lock).unwrap(),
-            "symbolic link",
-        ),
-        (
-            |lock, precious| fs::hard_link(precious, lock).unwrap(),
-            "hard link",
-        ),
+        (|lock, precious| symlink(precious, lock).unwrap(), "symbolic link"),
+        (|lock, precious| fs::hard_link(precious, lock).unwrap(), "hard link"),
         (|lock, _| fifo(lock), "not a regular file"),
-        (
-            |lock, _| fs::create_dir(lock).unwrap(),
-            "not a regular file",
-        ),
+        (|lock, _| fs::create_dir(lock).unwrap(), "not a regular file"),
         (|lock, _| fs::write(lock, PRECIOUS).unwrap(), "no lock"),
     ];
     for (take, words) in rows {
@@ -124,11 +110,7 @@ fn a_lock_that_is_something_else_is_left_as_it_is() {
             };
             assert_refused(error.as_ref(), LOCK_FILE, words);
             assert_eq!(fs::read_to_string(&precious).unwrap(), PRECIOUS, "{words}");
-            assert_eq!(
-                lock.symlink_metadata().unwrap().file_type(),
-                kind,
-                "{words}"
-            );
+            assert_eq!(lock.symlink_metadata().unwrap().file_type(), kind, "{words}");
             if kind.is_file() {
                 assert_eq!(fs::read_to_string(&lock).unwrap(), PRECIOUS, "{words}");
             }
@@ -161,10 +143,7 @@ fn a_database_of_another_directory_is_not_opened_through_a_link() {
         assert_refused(opening.as_ref(), FILE, "symbolic link");
     }
     assert_eq!(fs::read(other.join(FILE)).unwrap(), before);
-    assert!(
-        !study.join(LOCK_FILE).exists(),
-        "a lock beside what is no study"
-    );
+    assert!(!study.join(LOCK_FILE).exists(), "a lock beside what is no study");
 
     // The directory may be a link: a person has named it.
     let linked = folder.path().join("linked");
@@ -183,14 +162,8 @@ fn a_database_of_another_directory_is_not_opened_through_a_link() {
 fn what_lies_beside_the_database_is_ours_or_refused() {
     type Take = fn(&Path, &Path);
     let rows: &[(Take, &str)] = &[
-        (
-            |file, precious| symlink(precious, file).unwrap(),
-            "symbolic link",
-        ),
-        (
-            |file, precious| fs::hard_link(precious, file).unwrap(),
-            "hard link",
-        ),
+        (|file, precious| symlink(precious, file).unwrap(), "symbolic link"),
+        (|file, precious| fs::hard_link(precious, file).unwrap(), "hard link"),
         (|file, _| fifo(file), "not a regular file"),
     ];
     for suffix in ["-wal", "-shm", "-journal"] {
@@ -223,8 +196,7 @@ fn a_report_is_not_written_through_a_link() {
     fs::remove_file(study.join("figures")).unwrap();
     symlink(&precious, study.join("results.csv")).unwrap();
     fifo(&study.join("results.json"));
-    let page =
-        in_time(move || report::write(&articles::report(made.store()).unwrap(), &study)).unwrap();
+    let page = in_time(move || report::write(&articles::report(made.store()).unwrap(), &study)).unwrap();
     let there = |name: &str| page.with_file_name(name).symlink_metadata().unwrap();
     assert!(there("results.csv").is_file() && there("results.json").is_file());
     assert_eq!(fs::read_to_string(&precious).unwrap(), PRECIOUS);

@@ -56,10 +56,7 @@ fn measured<'a>(ledger: &'a Ledger, blocks: &'a [TakenBlock]) -> Measured<'a> {
 fn two_that_search_alike_are_compared_without_their_luck() {
     let (one, other) = (search(1, 1.0, true), search(2, 1.1, true));
     // The same sieve in two engines, as in two versions of one library.
-    let (ledger, same) = (
-        ledger("the first 128 primes"),
-        ledger("the first 128 primes"),
-    );
+    let (ledger, same) = (ledger("the first 128 primes"), ledger("the first 128 primes"));
     let (first, this) = (measured(&ledger, &one), measured(&same, &other));
     let ratio = compare::ratio(Op::Keygen, &first, &this, CONFIDENCE).unwrap();
     let corrected = ratio.luck_corrected.unwrap();
@@ -83,23 +80,14 @@ fn two_that_search_alike_are_compared_without_their_luck() {
     // The raw figures stay what they are.
     assert_eq!(figures.ops_per_s.value, {
         let blocks: Vec<_> = other.iter().map(|taken| &taken.report.block).collect();
-        rsalab_measure::stats::rate(&blocks, &Default::default())
-            .unwrap()
-            .value
+        rsalab_measure::stats::rate(&blocks, &Default::default()).unwrap().value
     });
 }
 
 #[test]
 fn where_luck_cannot_be_told_the_ratio_is_raw_and_says_so() {
-    let (one, other, uncounted) = (
-        search(1, 1.0, true),
-        search(2, 1.0, true),
-        search(2, 1.0, false),
-    );
-    let (ledger, another) = (
-        ledger("the first 128 primes"),
-        ledger("the first 2048 primes"),
-    );
+    let (one, other, uncounted) = (search(1, 1.0, true), search(2, 1.0, true), search(2, 1.0, false));
+    let (ledger, another) = (ledger("the first 128 primes"), ledger("the first 2048 primes"));
     let same = ledger.clone();
     let cases = [
         (measured(&another, &other), "in different ways"),
@@ -114,10 +102,7 @@ fn where_luck_cannot_be_told_the_ratio_is_raw_and_says_so() {
         let speeds = compare::adjusted(Op::Keygen, &[Some(&first), Some(this)], CONFIDENCE);
         assert_eq!(speeds, [None, None]);
     }
-    assert_eq!(
-        compare::ratio(Op::Keygen, &first, &cases[2].0, CONFIDENCE),
-        None
-    );
+    assert_eq!(compare::ratio(Op::Keygen, &first, &cases[2].0, CONFIDENCE), None);
     // Nobody is lucky beside himself, and nothing is a matter of luck in other operations.
     let alone = compare::ratio(Op::Keygen, &first, &first, CONFIDENCE).unwrap();
     assert_eq!((alone.luck_corrected, alone.uncorrected), (None, None));

@@ -1,5 +1,5 @@
-//! The articles (b) and (c) on planted data, and all articles together: whatever an article has is in the results, with a
-//! value or a reason.
+//! The articles (b) and (c) on planted data, and all articles together: whatever an article has is in the results, with
+//! a value or a reason.
 
 use std::{collections::BTreeMap, path::Path};
 
@@ -50,8 +50,8 @@ fn plan(preset: &str) -> Plan {
 /// What a cell is filled with: nanoseconds of an operation, and how many threads' worth of it passes at once.
 type Law = dyn Fn(&Job, &str) -> Option<(f64, f64)>;
 
-/// Fills every cell that the law has a time for, in ten blocks of ten calls with noise of half a per cent; the others are
-/// not supported.
+/// Fills every cell that the law has a time for, in ten blocks of ten calls with noise of half a per cent; the others
+/// are not supported.
 fn fill(planted: &mut Planted, law: &Law) {
     for group in planted.groups() {
         for (place, cell) in group.cells.iter().enumerate() {
@@ -119,10 +119,7 @@ fn verdict(review: &Review, claim: &str, engine: &str) -> Verdict {
 }
 
 fn about(value: f64, expected: f64) {
-    assert!(
-        (value / expected - 1.0).abs() < 0.01,
-        "{value}, not {expected}"
-    );
+    assert!((value / expected - 1.0).abs() < 0.01, "{value}, not {expected}");
 }
 
 /// Ticks of a nanosecond in planted blocks.
@@ -130,9 +127,7 @@ const TICKS_PER_NS: f64 = 2.3;
 
 /// Times as article (b) has them: pairs as its ticks, steps as its Table 1, two threads 1.6 times as fast as one.
 fn as_article_b(job: &Job, engine: &str) -> Option<(f64, f64)> {
-    let place = [1024, 1536, 2048]
-        .iter()
-        .position(|bits| *bits == job.bits)?;
+    let place = [1024, 1536, 2048].iter().position(|bits| *bits == job.bits)?;
     let ticks = match job.op {
         Op::PrimePair => [6_761_931.78, 24_958_071.37, 66_574_448.80][place],
         Op::Totient => [5_618.0, 1_485.0, 2_359.0][place],
@@ -163,24 +158,15 @@ fn what_article_b_says_holds_of_its_own_numbers() {
         // Two threads that are 1.6 times as fast as one lose a quarter: the article's two numbers are not one.
         assert_eq!(verdict(review, "b-claim-iii", engine), Verdict::DoesNotHold);
     }
-    assert_eq!(
-        verdict(review, "b-claim-iv", "gmp:plain_powm_sec"),
-        Verdict::Holds
-    );
+    assert_eq!(verdict(review, "b-claim-iv", "gmp:plain_powm_sec"), Verdict::Holds);
     // One run of the steps is nothing to a million pairs, which is what the article compares.
     assert_eq!(verdict(review, "b-claim-v", "gmp:random"), Verdict::Holds);
-    assert_eq!(
-        verdict(review, "b-claim-v", "own"),
-        Verdict::NotMeasurableHere
-    );
+    assert_eq!(verdict(review, "b-claim-v", "own"), Verdict::NotMeasurableHere);
 
     let times = table(review, "b-times");
     let serial = 6_761_931.78 + 24_958_071.37 + 66_574_448.80;
     let seconds = serial * 1e6 / TICKS_PER_NS * 1e-9;
-    about(
-        value(times, "all three, one thread", "gmp:random").value,
-        seconds,
-    );
+    about(value(times, "all three, one thread", "gmp:random").value, seconds);
     about(
         value(times, "all three, two threads", "gmp:random").value,
         seconds / 1.6,
@@ -192,18 +178,10 @@ fn what_article_b_says_holds_of_its_own_numbers() {
     );
     let steps = table(review, "b-tab1");
     about(
-        value(
-            steps,
-            "Step 4, decryption of 1,023 bits: median",
-            "1024-bit primes",
-        )
-        .value,
+        value(steps, "Step 4, decryption of 1,023 bits: median", "1024-bit primes").value,
         4_748_965.0,
     );
-    let first = steps
-        .rows
-        .iter()
-        .find(|row| row.label.ends_with("first call"));
+    let first = steps.rows.iter().find(|row| row.label.ends_with("first call"));
     let cell = &first.unwrap().cells[0];
     assert_eq!((cell.ours, cell.published), (None, Some(5_618.0)));
     assert!(cell.reason.is_some());
@@ -277,11 +255,7 @@ fn batch_files_count_on() {
     // The tests of the program in C compare its files with the same one.
     let form = |text: &str| text.replace(|character: char| character.is_ascii_digit(), "");
     assert_eq!(form(last), form(include_str!("golden/batch-file.txt")));
-    assert!(
-        files
-            .iter()
-            .any(|file| file.path.starts_with("results/c-openmp/"))
-    );
+    assert!(files.iter().any(|file| file.path.starts_with("results/c-openmp/")));
     assert!(!files.iter().any(|file| file.path.contains("own")));
 }
 
@@ -308,10 +282,7 @@ fn what_article_c_says_is_judged_with_every_openssl_that_there_is() {
     let [review] = &reviews(&planted)[..] else {
         panic!("one article");
     };
-    assert_eq!(
-        verdict(review, "c-claim-i", "openssl"),
-        Verdict::NotMeasurableHere
-    );
+    assert_eq!(verdict(review, "c-claim-i", "openssl"), Verdict::NotMeasurableHere);
     assert_eq!(verdict(review, "c-claim-i", "libcrypto"), Verdict::Holds);
     for openssl in ["openssl", "libcrypto"] {
         assert_eq!(verdict(review, "c-claim-ii", openssl), Verdict::Holds);
@@ -324,10 +295,7 @@ fn what_article_c_says_is_judged_with_every_openssl_that_there_is() {
     about(median.value, 0.5 * 2048_f64.powi(3) * TICKS_PER_NS);
     assert!(median.low < median.value && median.value < median.high && median.n == 10);
     let width = value(table(review, "c-interval"), "2048", "ippcp:trials1");
-    about(
-        width.value,
-        (median.high - median.low) / 2.0 / median.value * 100.0,
-    );
+    about(width.value, (median.high - median.low) / 2.0 / median.value * 100.0);
     about(
         value(table(review, "c-engines"), "4096", "own").value,
         3e9 / 4096_f64.powi(3),
@@ -340,25 +308,17 @@ fn faster_everywhere_is_another_answer() {
     let mut planted = study(directory.path(), &plan("keygen-libraries"));
     fill(&mut planted, &|job, engine| {
         let ns = (job.bits as f64).powi(3);
-        let factor = if engine.starts_with("ippcp") {
-            1.0
-        } else {
-            2.0
-        };
+        let factor = if engine.starts_with("ippcp") { 1.0 } else { 2.0 };
         Some((ns * factor, 1.0))
     });
     let review = &reviews(&planted)[0];
     assert_eq!(verdict(review, "c-claim-i", "libcrypto"), Verdict::Holds);
-    assert_eq!(
-        verdict(review, "c-claim-ii", "openssl"),
-        Verdict::DoesNotHold
-    );
+    assert_eq!(verdict(review, "c-claim-ii", "openssl"), Verdict::DoesNotHold);
 }
 
 /// The ids of a review's tables, figures and claims, each with whether it has a value and whether it has a reason.
 fn ids(results: &serde_json::Value) -> BTreeMap<String, (bool, bool)> {
-    let is_filled =
-        |value: &serde_json::Value| value.as_array().is_some_and(|list| !list.is_empty());
+    let is_filled = |value: &serde_json::Value| value.as_array().is_some_and(|list| !list.is_empty());
     let mut ids = BTreeMap::new();
     for review in results["articles"].as_array().unwrap() {
         for kind in ["shown", "claims", "tables"] {
@@ -392,11 +352,7 @@ fn every_id_of_every_article_has_a_value_or_a_reason() {
                 Some(((job.bits as f64).powi(2) * blocks, job.threads as f64))
             });
         }
-        report::write(
-            &articles::report(planted.study.store()).unwrap(),
-            directory.path(),
-        )
-        .unwrap();
+        report::write(&articles::report(planted.study.store()).unwrap(), directory.path()).unwrap();
         let text = std::fs::read_to_string(directory.path().join("results.json")).unwrap();
         let results: serde_json::Value = serde_json::from_str(&text).unwrap();
         let ids = ids(&results);

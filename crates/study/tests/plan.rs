@@ -92,10 +92,7 @@ fn a_plan_unfolds_into_groups_of_one_job() {
     // 2 operations × 2 sizes × 2 thread counts × 2 batches, and 2 texts × (1, 2, 4, 6) threads.
     assert_eq!(groups.len(), 16 + 8);
     let first = &groups[0];
-    assert_eq!(
-        title(&first.job),
-        "Private operation, 2048 bits, e = 3, 1 thread"
-    );
+    assert_eq!(title(&first.job), "Private operation, 2048 bits, e = 3, 1 thread");
     assert_eq!(first.measure.budget_s, 1.0);
     assert_eq!(first.measure.confidence, 0.99);
     assert_eq!(first.cells.len(), 2);
@@ -140,10 +137,7 @@ fn the_mode_follows_the_shape_of_the_grid() {
         [(1, 1, Mode::Throughput, 0), (2, 1, Mode::Throughput, 0)],
         "one mode, so that thread counts can be compared"
     );
-    assert_eq!(
-        shape(&format!("{private}batch = [8]")),
-        [(1, 8, Mode::Throughput, 0)]
-    );
+    assert_eq!(shape(&format!("{private}batch = [8]")), [(1, 8, Mode::Throughput, 0)]);
     let text = "operations = [\"text_decrypt\"]\nsymbols = [5]";
     assert_eq!(
         shape(text),
@@ -174,9 +168,19 @@ fn bad_plans_are_refused_with_file_line_and_key() {
         (with("threads = [-1]"), 4, "threads", &["-1"]),
         (with("threads = 4"), 4, "threads", &["a list of thread counts"]),
         (with("batch = []"), 4, "batch", &["empty"]),
-        (with("engines = [\"opensll\"]"), 4, "engines", &["'opensll'", "did you mean 'openssl'?"]),
+        (
+            with("engines = [\"opensll\"]"),
+            4,
+            "engines",
+            &["'opensll'", "did you mean 'openssl'?"],
+        ),
         (with("engines = [\"gnp:powm\"]"), 4, "engines", &["did you mean 'gmp'?"]),
-        (with("engines = [\"zzz\"]"), 4, "engines", &["the engines are own, textbook"]),
+        (
+            with("engines = [\"zzz\"]"),
+            4,
+            "engines",
+            &["the engines are own, textbook"],
+        ),
         (with("engines = \"all\""), 4, "engines", &["present"]),
         (with("exponent = 4"), 4, "exponent", &["odd"]),
         (with("exponent = 1"), 4, "exponent", &["from 3"]),
@@ -187,21 +191,56 @@ fn bad_plans_are_refused_with_file_line_and_key() {
         (with("message = -1"), 4, "message", &["less than 0"]),
         (with("message = \"long\""), 4, "message", &["long", "byte-shorter"]),
         (with("batch = [2]\nmode = \"concurrent\""), 5, "mode", &["single items"]),
-        ("[[grid]]\noperations = [\"keygen\"]\nbits = [512]\nmessage = 100\n".into(), 4, "message", &["only private and public"]),
+        (
+            "[[grid]]\noperations = [\"keygen\"]\nbits = [512]\nmessage = 100\n".into(),
+            4,
+            "message",
+            &["only private and public"],
+        ),
         (format!("nice = 20\n{GRID}"), 1, "nice", &["20", "0 (as others) to 19"]),
         (format!("nice = -1\n{GRID}"), 1, "nice", &["-1"]),
         (with("symbols = [10]"), 4, "symbols", &["only text"]),
         (with("block_symbols = 10"), 4, "block_symbols", &["only text"]),
-        (with("threads = [2]\nmode = \"latency\""), 5, "mode", &["one call on one thread"]),
+        (
+            with("threads = [2]\nmode = \"latency\""),
+            5,
+            "mode",
+            &["one call on one thread"],
+        ),
         (with("measure = { repeats = 0 }"), 4, "repeats", &["0 repeats"]),
         (with("[grid.measure]\nbudget_s = -1.0"), 5, "budget_s", &["-1"]),
         (with("repeats = 3"), 4, "repeats", &["unknown field", "repeats"]),
         (with("bits = [1024]"), 4, "bits", &["duplicate"]),
-        ("[[grid]]\noperations = [\"private\"]\nbits = [254]\n".into(), 3, "bits", &["254", "256 to 16384"]),
-        ("[[grid]]\noperations = [\"private\"]\nbits = [16385]\n".into(), 3, "bits", &["16385"]),
-        ("[[grid]]\noperations = [\"seal\"]\nbits = [2048]\n".into(), 2, "operations", &["seal", "private"]),
-        ("[[grid]]\noperations = [\"private\", \"text_encrypt\"]\nbits=[512]\n".into(), 2, "operations", &["of its own"]),
-        ("[[grid]]\noperations = [\"text_encrypt\"]\nbits = [512]\n".into(), 1, "symbols", &["empty or missing"]),
+        (
+            "[[grid]]\noperations = [\"private\"]\nbits = [254]\n".into(),
+            3,
+            "bits",
+            &["254", "256 to 16384"],
+        ),
+        (
+            "[[grid]]\noperations = [\"private\"]\nbits = [16385]\n".into(),
+            3,
+            "bits",
+            &["16385"],
+        ),
+        (
+            "[[grid]]\noperations = [\"seal\"]\nbits = [2048]\n".into(),
+            2,
+            "operations",
+            &["seal", "private"],
+        ),
+        (
+            "[[grid]]\noperations = [\"private\", \"text_encrypt\"]\nbits=[512]\n".into(),
+            2,
+            "operations",
+            &["of its own"],
+        ),
+        (
+            "[[grid]]\noperations = [\"text_encrypt\"]\nbits = [512]\n".into(),
+            1,
+            "symbols",
+            &["empty or missing"],
+        ),
         (
             "[[grid]]\noperations = [\"text_encrypt\"]\nbits = [1024, 512]\nsymbols = [9]\nblock_symbols = 64\n".into(),
             5,
@@ -218,12 +257,32 @@ fn bad_plans_are_refused_with_file_line_and_key() {
         (format!("title = 3\n{GRID}"), 1, "title", &["string"]),
         (format!("[measure]\nprecision = 1.5\n{GRID}"), 2, "precision", &["1.5"]),
         (format!("[measure]\nprecision = nan\n{GRID}"), 2, "precision", &["NaN"]),
-        (format!("[measure]\nconfidence = 1.0\n{GRID}"), 2, "confidence", &["0.95"]),
-        (format!("[measure]\nmin_blocks = 9\nmax_blocks = 8\n{GRID}"), 3, "max_blocks", &["below min_blocks (9)"]),
-        (format!("[measure]\nmin_blocks = 0\n{GRID}"), 2, "min_blocks", &["0 blocks"]),
+        (
+            format!("[measure]\nconfidence = 1.0\n{GRID}"),
+            2,
+            "confidence",
+            &["0.95"],
+        ),
+        (
+            format!("[measure]\nmin_blocks = 9\nmax_blocks = 8\n{GRID}"),
+            3,
+            "max_blocks",
+            &["below min_blocks (9)"],
+        ),
+        (
+            format!("[measure]\nmin_blocks = 0\n{GRID}"),
+            2,
+            "min_blocks",
+            &["0 blocks"],
+        ),
         (format!("[measure]\nblock_ms = 5000\n{GRID}"), 2, "block_ms", &["5000"]),
         // The second of two grids is the one that is named.
-        (format!("{GRID}threads = [1]\n{}", with("threads = [0]")), 8, "threads", &["0 is not accepted"]),
+        (
+            format!("{GRID}threads = [1]\n{}", with("threads = [0]")),
+            8,
+            "threads",
+            &["0 is not accepted"],
+        ),
     ];
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("study.toml");
@@ -236,10 +295,7 @@ fn bad_plans_are_refused_with_file_line_and_key() {
             "{message}\n{text}"
         );
         for word in words {
-            assert!(
-                message.contains(word),
-                "'{word}' is missing in: {message}\n{text}"
-            );
+            assert!(message.contains(word), "'{word}' is missing in: {message}\n{text}");
         }
         assert!(!message.contains('\n'), "{message}");
     }
@@ -259,26 +315,14 @@ fn a_plan_without_cells_or_with_too_many_is_refused() {
         "[[grid]]\noperations = [\"private\", \"public\"]\nbits = [512, 514, 516, 518, 520, 522, 524, 526, 528, 530]\n\
          batch = [1, 2]\nthreads = [{threads}]"
     );
-    assert!(
-        parse(&plan)
-            .unwrap_err()
-            .to_string()
-            .contains("120000 cells")
-    );
+    assert!(parse(&plan).unwrap_err().to_string().contains("120000 cells"));
 }
 
 #[test]
 fn one_job_has_one_place() {
     let grid = "[[grid]]\noperations = [\"private\"]\nbits = [2048]\n";
-    let error = parse(&grid.repeat(2))
-        .unwrap()
-        .groups(&host())
-        .unwrap_err()
-        .to_string();
-    assert!(
-        error.contains("grid 2") && error.contains("earlier grid"),
-        "{error}"
-    );
+    let error = parse(&grid.repeat(2)).unwrap().groups(&host()).unwrap_err().to_string();
+    assert!(error.contains("grid 2") && error.contains("earlier grid"), "{error}");
 }
 
 #[test]
@@ -286,23 +330,14 @@ fn files_that_are_no_plans_are_refused() {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("study.toml");
     let read = || Plan::read(&path, &host()).unwrap_err().to_string();
-    assert_eq!(
-        Plan::read(&path, &host()).unwrap_err().class(),
-        ErrorClass::InputOutput
-    );
+    assert_eq!(Plan::read(&path, &host()).unwrap_err().class(), ErrorClass::InputOutput);
     // A sparse file of 1 GB: it must not be read whole.
     fs::File::create(&path).unwrap().set_len(1 << 30).unwrap();
     assert!(read().contains("longer than 1 MiB"));
     fs::write(&path, b"title = \"x\"\n\xff\xfe").unwrap();
     let message = read();
-    assert!(
-        message.contains("line 2") && message.contains("UTF-8"),
-        "{message}"
-    );
-    assert!(
-        Plan::read(directory.path(), &host()).is_err(),
-        "a directory is no plan"
-    );
+    assert!(message.contains("line 2") && message.contains("UTF-8"), "{message}");
+    assert!(Plan::read(directory.path(), &host()).is_err(), "a directory is no plan");
 }
 
 #[test]
@@ -325,9 +360,7 @@ fn a_preset_is_found_by_name() {
 #[test]
 fn quick_measures_for_less_than_two_minutes_whatever_the_machine() {
     for (engines, logical_cpus) in [(1, 1), (3, 2), (5, 8), (9, 256)] {
-        let present = (0..engines)
-            .map(|number| format!("engine{number}"))
-            .collect();
+        let present = (0..engines).map(|number| format!("engine{number}")).collect();
         let host = Host {
             known: Vec::new(),
             present,
@@ -348,10 +381,7 @@ fn quick_measures_for_less_than_two_minutes_whatever_the_machine() {
 #[test]
 fn the_host_knows_engines_that_are_not_there() {
     let directory = tempfile::tempdir().unwrap();
-    let registry = Registry::new(
-        directory.path().join("rsalab"),
-        &[directory.path().to_owned()],
-    );
+    let registry = Registry::new(directory.path().join("rsalab"), &[directory.path().to_owned()]);
     let host = Host::of_this_machine(&registry);
     assert!(host.known.iter().any(|name| name == "openssl"));
     assert_eq!(
@@ -375,9 +405,7 @@ fn seeds_are_hexadecimal_and_random_ones_differ() {
 #[test]
 fn an_articles_plan_takes_other_key_sizes() {
     let host = Host {
-        known: ["own", "textbook", "cryptopp", "gpu"]
-            .map(str::to_owned)
-            .to_vec(),
+        known: ["own", "textbook", "cryptopp", "gpu"].map(str::to_owned).to_vec(),
         ..host()
     };
     let plan = Preset::named("cpu-gpu").unwrap().plan(&host);
@@ -399,10 +427,7 @@ fn an_articles_plan_takes_other_key_sizes() {
     assert_eq!(jobs.len(), all, "no job twice");
     // Sizes of the plan are kept as they are.
     let kept = groups(&[1024, 2048]);
-    assert!(
-        kept.iter()
-            .all(|group| [1024, 2048].contains(&group.job.bits))
-    );
+    assert!(kept.iter().all(|group| [1024, 2048].contains(&group.job.bits)));
     assert!(kept.len() < plan.groups(&host).unwrap().len());
 }
 
@@ -446,10 +471,7 @@ fn repeats_of_ones_own_count_pairs_and_not_batches() {
                 "{repeats}: {rounds} of {job:?}"
             );
             let most = repeats + 2 * job.batch as u64;
-            assert!(
-                (repeats..=most).contains(&counted),
-                "{repeats}: {counted} of {job:?}"
-            );
+            assert!((repeats..=most).contains(&counted), "{repeats}: {counted} of {job:?}");
         }
     }
 }

@@ -85,16 +85,9 @@ fn what_is_planted_comes_out() {
     let own_ratio = private.rows[0].ratio.as_ref().unwrap();
     assert_eq!(own_ratio.to_first.value, 1.0);
     let gmp = private.rows[1].ratio.as_ref().unwrap();
-    assert!(
-        (gmp.to_first.value - 2.0).abs() < 0.01
-            && gmp.to_first.low > 1.9
-            && gmp.to_first.high < 2.1
-    );
+    assert!((gmp.to_first.value - 2.0).abs() < 0.01 && gmp.to_first.low > 1.9 && gmp.to_first.high < 2.1);
     assert_eq!(gmp.differs_in, ["blinding"]);
-    assert_eq!(
-        private.rows[2].reason.as_deref(),
-        Some("it died (signal: 9)")
-    );
+    assert_eq!(private.rows[2].reason.as_deref(), Some("it died (signal: 9)"));
     assert!(private.rows[2].figures.is_none() && private.rows[2].ratio.is_none());
 
     let sentences: Vec<&str> = report
@@ -104,14 +97,8 @@ fn what_is_planted_comes_out() {
         .collect();
     let fastest = &report.findings[0];
     assert_eq!(fastest.id, "fastest-private-2048");
-    assert!(
-        fastest.sentence.contains("gmp is the fastest of 2"),
-        "{sentences:?}"
-    );
-    assert!(
-        fastest.sentence.contains("differ in blinding"),
-        "{sentences:?}"
-    );
+    assert!(fastest.sentence.contains("gmp is the fastest of 2"), "{sentences:?}");
+    assert!(fastest.sentence.contains("differ in blinding"), "{sentences:?}");
     let gain = report
         .findings
         .iter()
@@ -136,9 +123,7 @@ fn equal_engines_are_called_equal() {
     let report = articles::report(planted.study.store()).unwrap();
     assert!(report.is_complete);
     assert!(
-        report.findings[0]
-            .sentence
-            .contains("without a significant difference"),
+        report.findings[0].sentence.contains("without a significant difference"),
         "{:?}",
         report.findings
     );
@@ -211,10 +196,7 @@ fn speeds_without_luck_stand_beside_those_with_it() {
         (ratio.to_first.value - corrected.value).abs() > 1e-4,
         "the raw one has its luck"
     );
-    let speeds = report.groups[0]
-        .rows
-        .iter()
-        .map(|row| row.luck_corrected.unwrap());
+    let speeds = report.groups[0].rows.iter().map(|row| row.luck_corrected.unwrap());
     let speeds: Vec<f64> = speeds.map(|speed| speed.ops_per_s.value).collect();
     assert!((speeds[0] / speeds[1] - 1.1).abs() < 1e-6);
 
@@ -241,11 +223,7 @@ fn a_ratio_with_its_luck_says_so() {
     let directory = tempfile::tempdir().unwrap();
     let report = searches(directory.path(), ["the primes below 1000", "none"]);
     assert!(report.groups[0].rows[1].luck_corrected.is_none());
-    for text in [
-        report::markdown(&report),
-        report::html(&report),
-        report::csv(&report),
-    ] {
+    for text in [report::markdown(&report), report::html(&report), report::csv(&report)] {
         assert!(text.contains("search in different ways"), "{text}");
         assert!(!text.contains("adjusted"), "{text}");
     }
@@ -262,29 +240,15 @@ fn unequal_jobs_bear_a_sign_in_charts() {
     };
     // gmp is not blinded, as own is.
     let unequal = figure("private-2048");
-    let signs: Vec<bool> = unequal.series[0]
-        .points
-        .iter()
-        .map(|point| point.unequal)
-        .collect();
+    let signs: Vec<bool> = unequal.series[0].points.iter().map(|point| point.unequal).collect();
     assert_eq!(signs, [true, false], "the fastest is drawn first");
     let remark = unequal.remark.as_deref().unwrap();
-    assert!(
-        remark.starts_with("* not the same job as own's"),
-        "{remark}"
-    );
+    assert!(remark.starts_with("* not the same job as own's"), "{remark}");
     let picture = report::svg(unequal);
     assert!(picture.contains("* not the same job as own"), "{picture}");
     let is_value_with_sign = |line: &&str| line.contains(" to ") && line.ends_with(" *</text>");
-    assert_eq!(
-        picture.lines().filter(is_value_with_sign).count(),
-        1,
-        "{picture}"
-    );
-    assert!(
-        report::html(&report).contains(&picture),
-        "the page shows the file"
-    );
+    assert_eq!(picture.lines().filter(is_value_with_sign).count(), 1, "{picture}");
+    assert!(report::html(&report).contains(&picture), "the page shows the file");
 
     let equal = figure("text_decrypt-2048-20000-over-threads");
     assert_eq!(equal.remark, None);
@@ -398,8 +362,7 @@ fn json_has_an_id_for_each_figure_and_finding() {
     let planted = planted(directory.path());
     let out = directory.path().join("report");
     report::write(&articles::report(planted.study.store()).unwrap(), &out).unwrap();
-    let json: serde_json::Value =
-        serde_json::from_slice(&fs::read(out.join("results.json")).unwrap()).unwrap();
+    let json: serde_json::Value = serde_json::from_slice(&fs::read(out.join("results.json")).unwrap()).unwrap();
     let ids = |list: &str| -> Vec<String> {
         json[list]
             .as_array()
@@ -408,10 +371,7 @@ fn json_has_an_id_for_each_figure_and_finding() {
             .map(|item| item["id"].as_str().unwrap().to_owned())
             .collect()
     };
-    assert_eq!(
-        ids("figures"),
-        ["private-2048", "text_decrypt-2048-20000-over-threads"]
-    );
+    assert_eq!(ids("figures"), ["private-2048", "text_decrypt-2048-20000-over-threads"]);
     assert_eq!(
         ids("findings"),
         [
@@ -498,10 +458,7 @@ fn many_batches_make_one_figure_with_a_line_for_each_size() {
     let batches = vec![1, 2, 3, 4, 5];
     assert_eq!(
         lines,
-        [
-            ("own, 1024 bits", batches.clone()),
-            ("own, 2048 bits", batches)
-        ]
+        [("own, 1024 bits", batches.clone()), ("own, 2048 bits", batches)]
     );
 }
 
@@ -531,10 +488,7 @@ fn markdown_keeps_its_tables_whole() {
     };
     planted.fill(&group, 0, &noted, 1e6);
     let text = report::markdown(&articles::report(planted.study.store()).unwrap());
-    let rows: Vec<&str> = text
-        .lines()
-        .filter(|line| line.starts_with("| **own** |"))
-        .collect();
+    let rows: Vec<&str> = text.lines().filter(|line| line.starts_with("| **own** |")).collect();
     assert_eq!(rows.len(), 4);
     for row in rows {
         assert_eq!(row.replace("\\|", "").matches('|').count(), 6, "{row}");
@@ -548,11 +502,7 @@ fn a_place_that_cannot_be_written_is_named() {
     let planted = planted(directory.path());
     let file = directory.path().join("file");
     fs::write(&file, "x").unwrap();
-    let error = report::write(
-        &articles::report(planted.study.store()).unwrap(),
-        &file.join("report"),
-    )
-    .unwrap_err();
+    let error = report::write(&articles::report(planted.study.store()).unwrap(), &file.join("report")).unwrap_err();
     assert!(error.to_string().contains("file"), "{error}");
 }
 
@@ -568,11 +518,7 @@ fn an_operation_at_several_sizes_has_one_table_with_a_figure_or_a_reason_in_ever
     for group in &groups[..2] {
         planted.fill(group, 0, &beginning("own"), 1_000_000.0);
         let cell = group.cells[2].id;
-        planted
-            .study
-            .store_mut()
-            .refuse_cell(cell, "not installed")
-            .unwrap();
+        planted.study.store_mut().refuse_cell(cell, "not installed").unwrap();
     }
     planted.fill(&groups[0], 1, &bare, 500_000.0);
 
@@ -580,10 +526,7 @@ fn an_operation_at_several_sizes_has_one_table_with_a_figure_or_a_reason_in_ever
     let [overview] = &report.overviews[..] else {
         panic!("public has one size: {:?}", report.overviews);
     };
-    assert_eq!(
-        (overview.unit, &overview.bits[..]),
-        ("operations/s", &[1024, 2048][..])
-    );
+    assert_eq!((overview.unit, &overview.bits[..]), ("operations/s", &[1024, 2048][..]));
     let cells: Vec<(&str, Vec<String>)> = overview
         .rows
         .iter()

@@ -38,11 +38,7 @@ fn planted(directory: &Path) -> Planted {
         planted.fill(&group, 0, &beginning("own"), 1_000_000.0);
         planted.fill(&group, 1, &bare, 500_000.0);
         if let Some(cell) = group.cells.get(2) {
-            planted
-                .study
-                .store_mut()
-                .refuse_cell(cell.id, NASTY)
-                .unwrap();
+            planted.study.store_mut().refuse_cell(cell.id, NASTY).unwrap();
         }
     }
     planted
@@ -79,13 +75,7 @@ fn all_forms_are_written_and_nothing_else() {
 
     // The page and the text name what lies beside them.
     let page = fs::read_to_string(out.join("report.html")).unwrap();
-    for file in [
-        "results.csv",
-        "results.json",
-        "report.md",
-        "report.tex",
-        "SVG and PNG",
-    ] {
+    for file in ["results.csv", "results.json", "report.md", "report.tex", "SVG and PNG"] {
         assert!(page.contains(file), "{file} is not named");
     }
     let text = fs::read_to_string(out.join("report.md")).unwrap();
@@ -97,10 +87,7 @@ fn all_forms_are_written_and_nothing_else() {
 #[test]
 fn only_what_a_report_of_the_same_study_made_is_replaced() {
     let directory = tempfile::tempdir().unwrap();
-    let (one, another) = (
-        directory.path().join("one"),
-        directory.path().join("another"),
-    );
+    let (one, another) = (directory.path().join("one"), directory.path().join("another"));
     let planted = planted(&one);
     let other = Planted::new(&another, PLAN, &host(&["own"], 2));
     let report = articles::report(planted.study.store()).unwrap();
@@ -114,11 +101,7 @@ fn only_what_a_report_of_the_same_study_made_is_replaced() {
     place(&out).unwrap();
     let results = fs::read_to_string(out.join("results.json")).unwrap();
     let mut of_earlier: serde_json::Value = serde_json::from_str(&results).unwrap();
-    of_earlier
-        .as_object_mut()
-        .unwrap()
-        .remove("created_unix_ms")
-        .unwrap();
+    of_earlier.as_object_mut().unwrap().remove("created_unix_ms").unwrap();
     fs::write(out.join("results.json"), of_earlier.to_string()).unwrap();
     place(&out).unwrap();
     let refused = |path: &Path, name: &str| {
@@ -134,13 +117,7 @@ fn only_what_a_report_of_the_same_study_made_is_replaced() {
     fs::write(out.join("results.json"), "{}").unwrap();
     refused(&out, "results.json");
     // Each name alone.
-    for name in [
-        "report.html",
-        "results.csv",
-        "results.json",
-        "report.md",
-        "report.tex",
-    ] {
+    for name in ["report.html", "results.csv", "results.json", "report.md", "report.tex"] {
         let alone = directory.path().join(format!("with-{name}"));
         fs::create_dir(&alone).unwrap();
         fs::write(alone.join(name), "somebody's").unwrap();
@@ -213,11 +190,7 @@ fn a_picture_has_words_and_twice_the_size() {
     let picture = |figure: &Figure| {
         let svg = report::svg(figure);
         let png = report::png(&svg);
-        assert_eq!(
-            png,
-            report::png(&svg),
-            "the same figure gives the same bytes"
-        );
+        assert_eq!(png, report::png(&svg), "the same figure gives the same bytes");
         Pixmap::decode_png(&png).unwrap()
     };
     let full = picture(&figure("A title in words", "A label in words"));
@@ -227,10 +200,7 @@ fn a_picture_has_words_and_twice_the_size() {
     let size = size.split('"').next().unwrap().split_once(' ').unwrap();
     assert_eq!(
         (full.width(), full.height()),
-        (
-            2 * size.0.parse::<u32>().unwrap(),
-            2 * size.1.parse::<u32>().unwrap()
-        )
+        (2 * size.0.parse::<u32>().unwrap(), 2 * size.1.parse::<u32>().unwrap())
     );
     // The title lies on top, the label of the vertical axis below it; both are white where there is none.
     let (title, label) = (([0.0, 1.0], [0.0, 0.065]), ([0.0, 1.0], [0.07, 0.12]));

@@ -92,12 +92,7 @@ fn check_whole(store: &Store, rounds: usize) {
             assert_eq!(cell.state, CellState::Done, "{}", cell.engine);
             let own = blocks.iter().filter(|block| block.cell == cell.id);
             let own_rounds: Vec<usize> = own.map(|block| block.taken.round).collect();
-            assert_eq!(
-                own_rounds,
-                (0..rounds).collect::<Vec<_>>(),
-                "{}",
-                cell.engine
-            );
+            assert_eq!(own_rounds, (0..rounds).collect::<Vec<_>>(), "{}", cell.engine);
         }
     }
 }
@@ -154,19 +149,10 @@ fn everything_is_measured_in_turn_and_stored() {
         ]
     );
     assert_eq!(
-        events
-            .iter()
-            .filter(|event| event.starts_with("block"))
-            .count(),
+        events.iter().filter(|event| event.starts_with("block")).count(),
         6 * ROUNDS
     );
-    assert_eq!(
-        events
-            .iter()
-            .filter(|event| event.starts_with("done"))
-            .count(),
-        6
-    );
+    assert_eq!(events.iter().filter(|event| event.starts_with("done")).count(), 6);
     assert_eq!(mocks.launched("own"), 1, "a worker waits for its next cell");
     let session = study.store().sessions().unwrap().remove(0);
     assert_eq!(session.ending, Some(Ending::Complete));
@@ -209,12 +195,7 @@ fn whatever_an_engine_does_costs_its_cells_only() {
         (Trouble::DiesAt(7), failed, "'outputs' (signal: 9", 2),
         (Trouble::DiesAt(8), failed, "'release' (signal: 9", 2),
         // In the second cell of the same worker.
-        (
-            Trouble::DiesAt(12),
-            ["done", "failed"],
-            "'block' (signal: 9",
-            1,
-        ),
+        (Trouble::DiesAt(12), ["done", "failed"], "'block' (signal: 9", 1),
         (Trouble::HangsAt(4), failed, "did not answer 'block'", 2),
         (Trouble::WrongFrom(1), failed, "wrong", 2),
         (Trouble::WrongFrom(7), failed, "wrong", 2),
@@ -225,11 +206,7 @@ fn whatever_an_engine_does_costs_its_cells_only() {
         let directory = tempfile::tempdir().unwrap();
         let mut study = study(directory.path());
         let mocks = Mocks::with("gmp", *trouble);
-        assert_eq!(
-            run_with(&mut study, &mocks).unwrap(),
-            Ending::Complete,
-            "{trouble:?}"
-        );
+        assert_eq!(run_with(&mut study, &mocks).unwrap(), Ending::Complete, "{trouble:?}");
         let states = states(study.store());
         let of_gmp: Vec<&CellState> = states
             .iter()
@@ -268,11 +245,7 @@ fn our_own_unoptimised_build_is_refused_unless_allowed() {
         let stop = Arc::new(AtomicBool::new(false));
         run::run(&mut study, &around, &mut |_: &Event<'_>| {}, &stop).unwrap();
         let group = study.store().groups().unwrap().remove(0);
-        let cell = group
-            .cells
-            .iter()
-            .find(|cell| cell.engine == engine)
-            .unwrap();
+        let cell = group.cells.iter().find(|cell| cell.engine == engine).unwrap();
         assert_eq!(cell.state.name(), state, "{engine} {allowed}");
         let notes = cell
             .beginning
@@ -293,10 +266,7 @@ fn a_study_stopped_anywhere_is_resumed_without_loss() {
     let mut undisturbed = study(whole.path());
     let mocks = Mocks::new();
     run_with(&mut undisturbed, &mocks).unwrap();
-    assert_eq!(
-        mocks.requests.load(std::sync::atomic::Ordering::Relaxed),
-        REQUESTS
-    );
+    assert_eq!(mocks.requests.load(std::sync::atomic::Ordering::Relaxed), REQUESTS);
     let order = |store: &Store| -> Vec<_> {
         blocks(store)
             .iter()
@@ -324,10 +294,7 @@ fn a_study_stopped_anywhere_is_resumed_without_loss() {
         let stored = blocks(study.store());
         drop(study);
         let mut study = Study::open(directory.path()).unwrap();
-        assert_eq!(
-            run_with(&mut study, &Mocks::new()).unwrap(),
-            Ending::Complete
-        );
+        assert_eq!(run_with(&mut study, &Mocks::new()).unwrap(), Ending::Complete);
         check_whole(study.store(), ROUNDS);
         assert_eq!(
             order(study.store()),
@@ -382,15 +349,9 @@ fn a_database_that_fails_ends_the_run() {
         }
     };
     let error = run::run(&mut study, &around(&mocks), &mut observer, &stop).unwrap_err();
-    assert!(
-        matches!(error, Error::Store(StoreError::InUse { .. })),
-        "{error}"
-    );
+    assert!(matches!(error, Error::Store(StoreError::InUse { .. })), "{error}");
     other.execute_batch("ROLLBACK").unwrap();
     assert_eq!(blocks(study.store()).len(), 1);
-    assert_eq!(
-        run_with(&mut study, &Mocks::new()).unwrap(),
-        Ending::Complete
-    );
+    assert_eq!(run_with(&mut study, &Mocks::new()).unwrap(), Ending::Complete);
     check_whole(study.store(), ROUNDS);
 }

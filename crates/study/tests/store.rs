@@ -12,8 +12,8 @@ use rsalab_study::{
     Error, ErrorClass, Study,
     plan::{Host, Plan, Preset},
     store::{
-        Beginning, BlockRecord, CellState, Ending, FILE, GroupId, InterruptedBlock, SessionStart,
-        Store, StoreError, TakenBlock,
+        Beginning, BlockRecord, CellState, Ending, FILE, GroupId, InterruptedBlock, SessionStart, Store, StoreError,
+        TakenBlock,
     },
 };
 
@@ -31,13 +31,7 @@ fn beginning() -> Beginning {
 }
 
 fn smoke(directory: &Path) -> Study {
-    Study::create(
-        directory,
-        &Preset::Smoke.plan(&host()),
-        &host(),
-        "rsalab study smoke",
-    )
-    .unwrap()
+    Study::create(directory, &Preset::Smoke.plan(&host()), &host(), "rsalab study smoke").unwrap()
 }
 
 fn report(samples: u64) -> BlockReport {
@@ -87,11 +81,7 @@ fn begun(store: &mut Store) -> (GroupId, impl Fn(u64) -> BlockRecord + use<>) {
             worker_pid: Some(42),
             report: report(5),
         };
-        BlockRecord {
-            cell,
-            session,
-            taken,
-        }
+        BlockRecord { cell, session, taken }
     };
     (group.id, record)
 }
@@ -106,9 +96,7 @@ fn what_is_written_is_read_back() {
     store.add_block(group, &record(0)).unwrap();
     store.add_block(group, &record(1)).unwrap();
     let cells = store.groups().unwrap().remove(0).cells;
-    store
-        .complete_cell(cells[0].id, &["in the end".into()])
-        .unwrap();
+    store.complete_cell(cells[0].id, &["in the end".into()]).unwrap();
     store.fail_cell(cells[1].id, "it died").unwrap();
     let second = store.groups().unwrap()[1].cells[0].id;
     store.refuse_cell(second, "no such thing").unwrap();
@@ -132,10 +120,7 @@ fn what_is_written_is_read_back() {
     );
     assert!(session.ended_unix_ms.unwrap() >= session.started_unix_ms);
     let groups = store.groups().unwrap();
-    assert_eq!(
-        groups.len(),
-        Preset::Smoke.plan(&host()).groups(&host()).unwrap().len()
-    );
+    assert_eq!(groups.len(), Preset::Smoke.plan(&host()).groups(&host()).unwrap().len());
     let done = &groups[0].cells[0];
     assert_eq!(done.state, CellState::Done);
     let closed = Beginning {
@@ -144,14 +129,8 @@ fn what_is_written_is_read_back() {
     };
     assert_eq!(done.beginning, Some(closed));
     assert_eq!(groups[0].cells[1].beginning, None);
-    assert_eq!(
-        groups[0].cells[1].state,
-        CellState::Failed("it died".into())
-    );
-    assert_eq!(
-        groups[1].cells[0].state,
-        CellState::Unsupported("no such thing".into())
-    );
+    assert_eq!(groups[0].cells[1].state, CellState::Failed("it died".into()));
+    assert_eq!(groups[1].cells[0].state, CellState::Unsupported("no such thing".into()));
     assert_eq!(groups[1].cells[1].state, CellState::Planned);
     assert_eq!(store.blocks(group).unwrap(), [record(0), record(1)]);
     assert_eq!(store.blocks(groups[1].id).unwrap(), []);
@@ -206,10 +185,7 @@ fn a_study_of_the_second_schema_is_read_as_it_is_and_gone_on_with() {
     study.store_mut().add_block(group, &record(0)).unwrap();
     drop(study);
     let file = directory.path().join("study.db");
-    sql(
-        &file,
-        "DROP TABLE interrupted_block; PRAGMA user_version = 2",
-    );
+    sql(&file, "DROP TABLE interrupted_block; PRAGMA user_version = 2");
     let bytes = fs::read(&file).unwrap();
     let seen = Store::view(directory.path()).unwrap();
     assert_eq!(seen.blocks(group).unwrap(), [record(0)]);
@@ -221,9 +197,7 @@ fn a_study_of_the_second_schema_is_read_as_it_is_and_gone_on_with() {
     store.check_integrity().unwrap();
     // Each attempt at a turn has a row, and the turn itself one block.
     for _ in 0..2 {
-        store
-            .add_interrupted_block(group, &interrupted(record(1)))
-            .unwrap();
+        store.add_interrupted_block(group, &interrupted(record(1))).unwrap();
     }
     store.add_block(group, &record(1)).unwrap();
     drop(store);
@@ -247,20 +221,11 @@ fn a_step_is_taken_once() {
     );
     assert_eq!(store.blocks(group).unwrap().len(), 1);
     store.complete_cell(cell, &[]).unwrap();
-    assert!(matches!(
-        store.complete_cell(cell, &[]),
-        Err(StoreError::State { .. })
-    ));
-    assert!(matches!(
-        store.fail_cell(cell, "late"),
-        Err(StoreError::State { .. })
-    ));
+    assert!(matches!(store.complete_cell(cell, &[]), Err(StoreError::State { .. })));
+    assert!(matches!(store.fail_cell(cell, "late"), Err(StoreError::State { .. })));
     let planned = store.groups().unwrap()[1].cells[0].id;
     assert!(
-        matches!(
-            store.complete_cell(planned, &[]),
-            Err(StoreError::State { .. })
-        ),
+        matches!(store.complete_cell(planned, &[]), Err(StoreError::State { .. })),
         "done without a beginning"
     );
 }
@@ -297,10 +262,7 @@ fn a_kill_at_any_moment_leaves_whole_blocks() {
     let log_name = format!("{FILE}-wal");
     let database = fs::read(directory.path().join(FILE)).unwrap();
     let log = fs::read(directory.path().join(&log_name)).unwrap();
-    assert!(
-        log.len() > 4096,
-        "the blocks are in the log, not yet in the database"
-    );
+    assert!(log.len() > 4096, "the blocks are in the log, not yet in the database");
     let mut seen = std::collections::BTreeSet::new();
     for cut in (0..=log.len()).step_by(997).chain([log.len()]) {
         let killed = tempfile::tempdir().unwrap();
@@ -337,19 +299,10 @@ fn nobody_else_can_read_it() {
 fn a_directory_holds_one_study() {
     let directory = tempfile::tempdir().unwrap();
     drop(smoke(directory.path()));
-    let error = Study::create(
-        directory.path(),
-        &Preset::Smoke.plan(&host()),
-        &host(),
-        "again",
-    )
-    .unwrap_err();
+    let error = Study::create(directory.path(), &Preset::Smoke.plan(&host()), &host(), "again").unwrap_err();
     assert!(matches!(error, Error::Store(StoreError::Exists(_))));
     assert_eq!(error.class(), ErrorClass::Usage);
-    Store::view(directory.path())
-        .unwrap()
-        .check_integrity()
-        .unwrap();
+    Store::view(directory.path()).unwrap().check_integrity().unwrap();
 }
 
 #[test]
@@ -357,10 +310,7 @@ fn one_process_writes_and_others_may_read() {
     let directory = tempfile::tempdir().unwrap();
     let mut study = smoke(directory.path());
     let message = Study::open(directory.path()).unwrap_err().to_string();
-    assert!(
-        message.contains("in use by another process")
-            && message.contains(&std::process::id().to_string())
-    );
+    assert!(message.contains("in use by another process") && message.contains(&std::process::id().to_string()));
     let (group, record) = begun(study.store_mut());
     let reader = Store::view(directory.path()).unwrap();
     assert_eq!(reader.blocks(group).unwrap(), []);
@@ -406,11 +356,7 @@ fn sqlites_own_lock_is_respected() {
 fn wrong_files_are_named_for_what_they_are() {
     type Harm = fn(&Path);
     let rows: &[(&str, Harm, &str)] = &[
-        (
-            "missing",
-            |file| fs::remove_file(file).unwrap(),
-            "there is no study in",
-        ),
+        ("missing", |file| fs::remove_file(file).unwrap(), "there is no study in"),
         ("empty", |file| fs::write(file, b"").unwrap(), "is empty"),
         (
             "text",
@@ -470,23 +416,15 @@ fn what_keeps_a_database_from_being_opened_is_told_by_its_name() {
     fs::create_dir(place.join(format!("{FILE}-wal"))).unwrap();
     let error = Store::view(&place).unwrap_err();
     let message = error.to_string();
-    assert!(
-        message.contains("study.db-wal: is a directory"),
-        "{message}"
-    );
+    assert!(message.contains("study.db-wal: is a directory"), "{message}");
     assert_eq!(Error::from(error).class(), ErrorClass::InputOutput);
 
     // SQLite gives up on paths that the system has no trouble with.
-    let deep = (0..60).fold(directory.path().to_owned(), |path, _| {
-        path.join("ten_letters")
-    });
+    let deep = (0..60).fold(directory.path().to_owned(), |path, _| path.join("ten_letters"));
     let error = Study::create(&deep, &Preset::Smoke.plan(&host()), &host(), "c").unwrap_err();
     assert!(error.to_string().contains("invalid filename"), "{error}");
     assert_eq!(error.class(), ErrorClass::InputOutput);
-    assert!(
-        !directory.path().join("ten_letters").exists(),
-        "nothing is left of it"
-    );
+    assert!(!directory.path().join("ten_letters").exists(), "nothing is left of it");
 }
 
 #[test]
@@ -494,13 +432,7 @@ fn a_file_in_the_way_is_input_or_output() {
     let directory = tempfile::tempdir().unwrap();
     let file = directory.path().join("file");
     fs::write(&file, "x").unwrap();
-    let error = Study::create(
-        &file.join("study"),
-        &Preset::Smoke.plan(&host()),
-        &host(),
-        "c",
-    )
-    .unwrap_err();
+    let error = Study::create(&file.join("study"), &Preset::Smoke.plan(&host()), &host(), "c").unwrap_err();
     assert_eq!(error.class(), ErrorClass::InputOutput, "{error}");
 }
 
@@ -520,25 +452,16 @@ fn foreign(file: &Path) {
 }
 
 fn sql(file: &Path, text: &str) {
-    rusqlite::Connection::open(file)
-        .unwrap()
-        .execute_batch(text)
-        .unwrap();
+    rusqlite::Connection::open(file).unwrap().execute_batch(text).unwrap();
 }
 
 fn cut(file: &Path, divisor: u64) {
     let handle = fs::OpenOptions::new().write(true).open(file).unwrap();
-    handle
-        .set_len(handle.metadata().unwrap().len() / divisor)
-        .unwrap();
+    handle.set_len(handle.metadata().unwrap().len() / divisor).unwrap();
 }
 
 fn overwrite(file: &Path) {
-    let mut handle = fs::OpenOptions::new()
-        .read(true)
-        .write(true)
-        .open(file)
-        .unwrap();
+    let mut handle = fs::OpenOptions::new().read(true).write(true).open(file).unwrap();
     handle.seek(SeekFrom::Start(4096)).unwrap();
     let mut page = vec![0; 8192];
     handle.read_exact(&mut page).unwrap();

@@ -1,15 +1,15 @@
 //! How a text becomes blocks, and a text again.
 //!
 //! One symbol of text is one byte. The text is cut into blocks of `symbols` bytes, the last as short as it comes out;
-//! each block is padded with zero bytes on the left to the length `k` of the modulus, and the public operation makes `k`
-//! bytes of ciphertext of it. With at most `k − 1` symbols every block is smaller than the modulus, whose first byte is
-//! not zero. Padding carries no length, so decryption needs the length of the text: the caller knows it, or the
+//! each block is padded with zero bytes on the left to the length `k` of the modulus, and the public operation makes
+//! `k` bytes of ciphertext of it. With at most `k − 1` symbols every block is smaller than the modulus, whose first
+//! byte is not zero. Padding carries no length, so decryption needs the length of the text: the caller knows it, or the
 //! file's [container](crate::container) holds it.
 //!
-//! **Raw RSA blocks are for study only.** Encryption is deterministic, so equal blocks have equal ciphertexts and a guess
-//! can be confirmed; ciphertexts multiply, so they can be altered without a trace; and with a small public exponent a
-//! short block is not even reduced by the modulus. This is how the articles behind this laboratory encrypt, and it is
-//! here to be measured.
+//! **Raw RSA blocks are for study only.** Encryption is deterministic, so equal blocks have equal ciphertexts and a
+//! guess can be confirmed; ciphertexts multiply, so they can be altered without a trace; and with a small public
+//! exponent a short block is not even reduced by the modulus. This is how the articles behind this laboratory encrypt,
+//! and it is here to be measured.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -46,10 +46,7 @@ impl Blocks {
         let most = modulus_len.saturating_sub(1);
         let symbols = symbols.unwrap_or(most);
         if (1..=most).contains(&symbols) {
-            return Ok(Blocks {
-                modulus_len,
-                symbols,
-            });
+            return Ok(Blocks { modulus_len, symbols });
         }
         Err(Error::Blocks {
             reason: format!(
@@ -114,14 +111,9 @@ impl Blocks {
 ///
 /// # Errors
 ///
-/// [`Error::Blocks`] if the blocks are not cut for the key, [`Error::Layout`] for an impossible number of threads, [`Error::Workers`] if
-/// workers failed.
-pub fn encrypt(
-    key: &dyn Prepared,
-    blocks: Blocks,
-    text: &[u8],
-    threads: Threads<'_>,
-) -> Result<Outcome, Error> {
+/// [`Error::Blocks`] if the blocks are not cut for the key, [`Error::Layout`] for an impossible number of threads,
+/// [`Error::Workers`] if workers failed.
+pub fn encrypt(key: &dyn Prepared, blocks: Blocks, text: &[u8], threads: Threads<'_>) -> Result<Outcome, Error> {
     over_threads(key, blocks, Direction::Encrypt, (text, text.len()), threads)
 }
 
@@ -130,8 +122,8 @@ pub fn encrypt(
 /// # Errors
 ///
 /// [`Error::Block`] names the first block that is not what encryption makes; [`Error::Layout`] if the ciphertext has
-/// not as many blocks as the text, or for an impossible number of threads; [`Error::Blocks`] if the blocks are not cut for the key;
-/// [`Error::Workers`] if workers failed.
+/// not as many blocks as the text, or for an impossible number of threads; [`Error::Blocks`] if the blocks are not cut
+/// for the key; [`Error::Workers`] if workers failed.
 pub fn decrypt(
     key: &dyn Prepared,
     blocks: Blocks,
@@ -139,22 +131,16 @@ pub fn decrypt(
     text_len: usize,
     threads: Threads<'_>,
 ) -> Result<Outcome, Error> {
-    over_threads(
-        key,
-        blocks,
-        Direction::Decrypt,
-        (ciphertext, text_len),
-        threads,
-    )
+    over_threads(key, blocks, Direction::Decrypt, (ciphertext, text_len), threads)
 }
 
-/// Raises blocks as long as the modulus to the key's exponent, public or private, without any padding. The output is as long as the
-/// input.
+/// Raises blocks as long as the modulus to the key's exponent, public or private, without any padding. The output is as
+/// long as the input.
 ///
 /// # Errors
 ///
-/// [`Error::Block`] names the first block that is not below the modulus; [`Error::Layout`] for an impossible number of threads;
-/// [`Error::Workers`] if workers failed.
+/// [`Error::Block`] names the first block that is not below the modulus; [`Error::Layout`] for an impossible number of
+/// threads; [`Error::Workers`] if workers failed.
 ///
 /// # Panics
 ///
@@ -209,12 +195,7 @@ struct Counting<'a> {
 }
 
 impl BlockRunner for Counting<'_> {
-    fn run(
-        &mut self,
-        inputs: &[u8],
-        outputs: &mut [u8],
-        status: &mut [Status],
-    ) -> Result<(), rsalab_rsa::Error> {
+    fn run(&mut self, inputs: &[u8], outputs: &mut [u8], status: &mut [Status]) -> Result<(), rsalab_rsa::Error> {
         self.runner.run(inputs, outputs, status)?;
         if let Some(done) = self.done {
             done.fetch_add(status.len() as u64, Ordering::Relaxed);
@@ -247,10 +228,7 @@ impl<R: BlockRunner> BlockCipher<R> {
 
     /// Encrypts one batch, whose first block is `first` of the whole text.
     fn encrypt(&mut self, first: usize, text: &[u8], ciphers: &mut [u8]) -> Result<(), Error> {
-        let Blocks {
-            modulus_len,
-            symbols,
-        } = self.blocks;
+        let Blocks { modulus_len, symbols } = self.blocks;
         let padded = &mut self.padded[..ciphers.len()];
         for (text, padded) in text.chunks(symbols).zip(padded.chunks_mut(modulus_len)) {
             let (zeros, value) = padded.split_at_mut(modulus_len - text.len());
@@ -264,10 +242,7 @@ impl<R: BlockRunner> BlockCipher<R> {
 
     /// Decrypts one batch, whose first block is `first` of the whole text.
     fn decrypt(&mut self, first: usize, ciphers: &[u8], text: &mut [u8]) -> Result<(), Error> {
-        let Blocks {
-            modulus_len,
-            symbols,
-        } = self.blocks;
+        let Blocks { modulus_len, symbols } = self.blocks;
         let padded = &mut self.padded[..ciphers.len()];
         let status = &mut self.status[..ciphers.len() / modulus_len];
         self.runner.run(ciphers, padded, status)?;

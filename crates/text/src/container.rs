@@ -11,8 +11,8 @@
 //! | 60 | – | blocks of the modulus's length each |
 //!
 //! **Nothing authenticates the header or the blocks.** Whoever can write the file can shorten the text, swap blocks, or
-//! replace them by others that are encrypted for the same key. The fingerprint is there to distinguish a wrong key from a
-//! damaged file, not to prove anything. As [raw blocks](crate::blocks) themselves, this is for study only.
+//! replace them by others that are encrypted for the same key. The fingerprint is there to distinguish a wrong key from
+//! a damaged file, not to prove anything. As [raw blocks](crate::blocks) themselves, this is for study only.
 
 use rsalab_rsa::{Backend, PrivateKey, PublicKey, format::fingerprint};
 
@@ -58,10 +58,7 @@ impl Header {
     pub fn read(start: &[u8]) -> Result<Self, Error> {
         let refused = |reason: String| Err(Error::Container { reason });
         if !Header::begins(start) {
-            return refused(
-                "this is not a file that rsalab encrypted: it does not begin as those do"
-                    .to_owned(),
-            );
+            return refused("this is not a file that rsalab encrypted: it does not begin as those do".to_owned());
         }
         let Some((header, _)) = start.split_at_checked(Self::LEN) else {
             return refused(format!(
@@ -177,8 +174,8 @@ impl Header {
     }
 }
 
-/// Encrypts a text into a file, with blocks of `symbols` bytes or as many as the key allows. The outcome's output is the
-/// whole file.
+/// Encrypts a text into a file, with blocks of `symbols` bytes or as many as the key allows. The outcome's output is
+/// the whole file.
 ///
 /// # Errors
 ///
@@ -207,14 +204,9 @@ pub fn encrypt(
 ///
 /// # Errors
 ///
-/// [`Error::Container`] as from [`Header::parse`], or if the file is for another key; those of [`blocks::decrypt`] and the
-/// backend.
-pub fn decrypt(
-    backend: &dyn Backend,
-    key: &PrivateKey,
-    file: &[u8],
-    threads: Threads<'_>,
-) -> Result<Outcome, Error> {
+/// [`Error::Container`] as from [`Header::parse`], or if the file is for another key; those of [`blocks::decrypt`] and
+/// the backend.
+pub fn decrypt(backend: &dyn Backend, key: &PrivateKey, file: &[u8], threads: Threads<'_>) -> Result<Outcome, Error> {
     let (header, body) = Header::parse(file)?;
     header.check_key(key.public())?;
     let blocks = Blocks::new(key.modulus_len(), Some(header.symbols))?;
@@ -227,10 +219,7 @@ struct Fields<'a>(&'a [u8]);
 
 impl Fields<'_> {
     fn take<const N: usize>(&mut self) -> [u8; N] {
-        let (field, rest) = self
-            .0
-            .split_first_chunk()
-            .expect("a header holds all its fields");
+        let (field, rest) = self.0.split_first_chunk().expect("a header holds all its fields");
         self.0 = rest;
         *field
     }
@@ -238,8 +227,5 @@ impl Fields<'_> {
 
 /// The whole of a fingerprint: the beginning of one could be the beginning of another.
 fn hexadecimal(fingerprint: &[u8; 32]) -> String {
-    fingerprint
-        .iter()
-        .map(|byte| format!("{byte:02x}"))
-        .collect()
+    fingerprint.iter().map(|byte| format!("{byte:02x}")).collect()
 }

@@ -51,9 +51,7 @@ pub enum Error {
 #[non_exhaustive]
 pub enum BlockFault {
     /// The block is not smaller than the modulus, so it is no output of the public operation.
-    #[error(
-        "it is not smaller than the modulus: the ciphertext is damaged or belongs to another key"
-    )]
+    #[error("it is not smaller than the modulus: the ciphertext is damaged or belongs to another key")]
     OutOfRange,
     /// The result did not pass its check and was withheld.
     #[error("its result failed the check and was withheld")]
@@ -69,9 +67,7 @@ impl From<WorkError<Error>> for Error {
     /// A block at fault is the fault of the text, not of the worker that found it: the first such block is the error. A
     /// thread that the system refused is nobody's fault, and the other workers' reasons only follow from it.
     fn from(error: WorkError<Error>) -> Self {
-        let is_block = |failure: &Failure<Error>| {
-            matches!(failure.reason, Reason::Failed(Error::Block { .. }))
-        };
+        let is_block = |failure: &Failure<Error>| matches!(failure.reason, Reason::Failed(Error::Block { .. }));
         let mut failures = match error {
             WorkError::Layout(reason) => return Error::Layout { reason },
             WorkError::Workers(failures) => failures,

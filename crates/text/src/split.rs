@@ -24,10 +24,7 @@ pub fn split(blocks: usize, parts: usize) -> Vec<Part> {
     (0..parts)
         .map(|id| {
             let end = start + short + usize::from(id < longer);
-            let part = Part {
-                id,
-                blocks: start..end,
-            };
+            let part = Part { id, blocks: start..end };
             start = end;
             part
         })

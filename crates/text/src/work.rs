@@ -11,8 +11,8 @@
 //!
 //! Each worker writes straight into its own region of the one output, so nothing has to be merged afterwards and the
 //! order cannot depend on who finishes first. A worker that fails or panics is reported by its number with the reason;
-//! the others finish their parts and are collected all the same. If the system refuses a thread, no more are started and
-//! no block is worked on: those that wait for the release end with [`Reason::NotReleased`].
+//! the others finish their parts and are collected all the same. If the system refuses a thread, no more are started
+//! and no block is worked on: those that wait for the release end with [`Reason::NotReleased`].
 
 use std::{
     any::Any,
@@ -51,12 +51,7 @@ pub trait BlockWorker {
     ///
     /// `first_block` is the place of the first block in the whole input. Only the last block of the whole input and of
     /// the whole output may be short. Never called without blocks.
-    fn work(
-        &mut self,
-        first_block: usize,
-        input: &[u8],
-        output: &mut [u8],
-    ) -> Result<(), Self::Error>;
+    fn work(&mut self, first_block: usize, input: &[u8], output: &mut [u8]) -> Result<(), Self::Error>;
 }
 
 /// The input and the shape of the output: block `i` of the input becomes block `i` of the output.
@@ -119,11 +114,7 @@ impl<'a> Threads<'a> {
 ///
 /// [`WorkError::Layout`] if the blocks of input and output do not correspond, or the number of threads is impossible;
 /// [`WorkError::Workers`] if any worker failed.
-pub fn run<W, F>(
-    work: Work<'_>,
-    threads: Threads<'_>,
-    factory: F,
-) -> Result<Outcome, WorkError<W::Error>>
+pub fn run<W, F>(work: Work<'_>, threads: Threads<'_>, factory: F) -> Result<Outcome, WorkError<W::Error>>
 where
     W: BlockWorker<Error: Send>,
     F: Fn(&Part) -> Result<W, W::Error> + Sync,
@@ -145,11 +136,10 @@ where
     let called = Instant::now();
     let blocks = check_layout(work, threads).map_err(WorkError::Layout)?;
     let mut output = vec![0; work.output_len];
-    let partitions: Vec<Mutex<Option<Partition<'_>>>> =
-        partitions(work, &mut output, split(blocks, threads.count))
-            .into_iter()
-            .map(|partition| Mutex::new(Some(partition)))
-            .collect();
+    let partitions: Vec<Mutex<Option<Partition<'_>>>> = partitions(work, &mut output, split(blocks, threads.count))
+        .into_iter()
+        .map(|partition| Mutex::new(Some(partition)))
+        .collect();
     let (done, inbox) = mpsc::channel();
     let ended: Vec<Result<PartTrace, Reason<W::Error>>> = thread::scope(|scope| {
         let (partitions, factory) = (&partitions, &factory);
@@ -206,9 +196,7 @@ where
                 ended[id] = Some(result);
             }
         }
-        let ended = ended
-            .into_iter()
-            .map(|result| result.expect("every worker has ended"));
+        let ended = ended.into_iter().map(|result| result.expect("every worker has ended"));
         ended.collect()
     });
     let wall_ns = nanoseconds(called, Instant::now());
@@ -254,11 +242,7 @@ where
     W: BlockWorker,
     F: Fn(&Part) -> Result<W, W::Error>,
 {
-    let Partition {
-        part,
-        input,
-        output,
-    } = partition;
+    let Partition { part, input, output } = partition;
     touch(output);
     let mut operation = caught(|| factory(&part))?;
     // There is one task, if any: to begin.
@@ -329,11 +313,7 @@ fn check_layout(work: Work<'_>, threads: Threads<'_>) -> Result<usize, String> {
     if let Some(cpus) = threads.cpus
         && cpus.len() != threads.count
     {
-        return Err(format!(
-            "{} CPUs were named for {} threads",
-            cpus.len(),
-            threads.count
-        ));
+        return Err(format!("{} CPUs were named for {} threads", cpus.len(), threads.count));
     }
     if work.input_block == 0 || work.output_block == 0 {
         return Err("a block must have at least one byte".to_owned());

@@ -35,9 +35,7 @@ fn raw_blocks_are_those_of_openssl() {
         Some(output.stdout)
     };
     if openssl("version", b"").is_none() {
-        eprintln!(
-            "SKIPPED: there is no `openssl` command here, so raw blocks were not compared with OpenSSL"
-        );
+        eprintln!("SKIPPED: there is no `openssl` command here, so raw blocks were not compared with OpenSSL");
         return;
     }
     let backend = CpuBackend::auto();
@@ -49,14 +47,10 @@ fn raw_blocks_are_those_of_openssl() {
         let key = decode_private(&std::fs::read(path("key.pem")).expect("a key")).expect("reads");
         let k = key.modulus_len();
         let blocks = Blocks::new(k, None).unwrap();
-        let text: Vec<u8> = (0..3 * k as u32 - 7)
-            .map(|index| (index * index) as u8)
-            .collect();
+        let text: Vec<u8> = (0..3 * k as u32 - 7).map(|index| (index * index) as u8).collect();
         let public = backend.prepare_public(key.public()).unwrap();
         let private = backend.prepare_private(&key).unwrap();
-        let cipher = encrypt(&*public, blocks, &text, Threads::unpinned(2))
-            .unwrap()
-            .output;
+        let cipher = encrypt(&*public, blocks, &text, Threads::unpinned(2)).unwrap().output;
         for (part, block) in text.chunks(k - 1).zip(cipher.chunks(k)) {
             let mut padded = vec![0; k - part.len()];
             padded.extend(part);
@@ -65,10 +59,7 @@ fn raw_blocks_are_those_of_openssl() {
                 &padded,
             );
             assert_eq!(theirs.as_deref(), Some(block), "{bits}");
-            let opened = openssl(
-                "pkeyutl -decrypt -inkey key.pem -pkeyopt rsa_padding_mode:none",
-                block,
-            );
+            let opened = openssl("pkeyutl -decrypt -inkey key.pem -pkeyopt rsa_padding_mode:none", block);
             assert_eq!(opened, Some(padded), "{bits}");
         }
         let back = decrypt(&*private, blocks, &cipher, text.len(), Threads::unpinned(2))

@@ -18,9 +18,7 @@ const THREADS: [usize; 5] = [1, 2, 3, 8, 64];
 
 fn key(bits: usize) -> PrivateKey {
     let mut rng = InsecureStudySeed::new([9; 32]).stream(bits as u64);
-    generate_strict(bits, DEFAULT_EXPONENT, &mut rng)
-        .expect("a key")
-        .key
+    generate_strict(bits, DEFAULT_EXPONENT, &mut rng).expect("a key").key
 }
 
 static KEY: LazyLock<PrivateKey> = LazyLock::new(|| key(512));
@@ -55,16 +53,8 @@ impl Prepared for Shift {
 }
 
 impl BlockRunner for Shift {
-    fn run(
-        &mut self,
-        inputs: &[u8],
-        outputs: &mut [u8],
-        status: &mut [Status],
-    ) -> Result<(), rsalab_rsa::Error> {
-        assert_eq!(
-            (inputs.len(), outputs.len()),
-            (16 * status.len(), 16 * status.len())
-        );
+    fn run(&mut self, inputs: &[u8], outputs: &mut [u8], status: &mut [Status]) -> Result<(), rsalab_rsa::Error> {
+        assert_eq!((inputs.len(), outputs.len()), (16 * status.len(), 16 * status.len()));
         for (output, input) in outputs.iter_mut().zip(inputs) {
             *output = input.wrapping_add(self.by);
         }
@@ -84,9 +74,7 @@ fn a_megabyte_comes_back_and_its_ciphertext_does_not_depend_on_threads() {
     let blocks = Blocks::new(key.modulus_len(), None).unwrap();
     let text = text(1_000_000);
 
-    let alone = encrypt(&*public, blocks, &text, Threads::unpinned(1))
-        .unwrap()
-        .output;
+    let alone = encrypt(&*public, blocks, &text, Threads::unpinned(1)).unwrap().output;
     assert_eq!(alone.len(), blocks.cipher_len(text.len()));
     for threads in THREADS {
         let outcome = encrypt(&*public, blocks, &text, Threads::unpinned(threads)).unwrap();
@@ -107,22 +95,14 @@ fn a_megabyte_comes_back_and_its_ciphertext_does_not_depend_on_threads() {
     let (text, cipher) = (&text[..20_001], &alone[..blocks.cipher_len(20_001)]);
     let last_block = cipher.len() - key.modulus_len();
     let cipher = {
-        let short = encrypt(&*public, blocks, text, Threads::unpinned(2))
-            .unwrap()
-            .output;
+        let short = encrypt(&*public, blocks, text, Threads::unpinned(2)).unwrap().output;
         assert!(short[..last_block] == cipher[..last_block]);
         short
     };
     for threads in THREADS {
-        let back = decrypt(
-            &*private,
-            blocks,
-            &cipher,
-            text.len(),
-            Threads::unpinned(threads),
-        )
-        .unwrap()
-        .output;
+        let back = decrypt(&*private, blocks, &cipher, text.len(), Threads::unpinned(threads))
+            .unwrap()
+            .output;
         assert!(back == text, "{threads} threads");
     }
 }
@@ -148,9 +128,7 @@ fn every_length_around_a_block_comes_back() {
         ] {
             for fill in [0x00, 0x01, 0xff] {
                 let text = vec![fill; len];
-                let cipher = encrypt(&*public, blocks, &text, Threads::unpinned(2))
-                    .unwrap()
-                    .output;
+                let cipher = encrypt(&*public, blocks, &text, Threads::unpinned(2)).unwrap().output;
                 assert_eq!(cipher.len(), len.div_ceil(size) * KEY.modulus_len());
                 let back = decrypt(&*private, blocks, &cipher, len, Threads::unpinned(3))
                     .unwrap()
@@ -212,14 +190,8 @@ fn the_first_damaged_block_is_named_whoever_found_it() {
         cipher[16 * damaged + 5] ^= 1;
     }
     for threads in THREADS {
-        let error = decrypt(
-            &Shift { by: 255 },
-            blocks,
-            &cipher,
-            1000,
-            Threads::unpinned(threads),
-        )
-        .expect_err("damaged");
+        let error =
+            decrypt(&Shift { by: 255 }, blocks, &cipher, 1000, Threads::unpinned(threads)).expect_err("damaged");
         assert!(
             matches!(
                 error,
@@ -244,14 +216,7 @@ fn blocks_beyond_the_modulus_are_named() {
         .output;
     cipher[64 * 30..64 * 31].copy_from_slice(KEY.public().n());
     for threads in [1, 4] {
-        let error = decrypt(
-            &*private,
-            blocks,
-            &cipher,
-            63 * 40,
-            Threads::unpinned(threads),
-        )
-        .expect_err("damaged");
+        let error = decrypt(&*private, blocks, &cipher, 63 * 40, Threads::unpinned(threads)).expect_err("damaged");
         assert!(
             matches!(
                 error,
@@ -277,12 +242,7 @@ fn blocks_that_cannot_be_are_refused() {
     assert!(Blocks::new(0, None).is_err());
     let blocks = Blocks::new(16, None).unwrap();
     assert_eq!(
-        (
-            blocks.symbols(),
-            blocks.count(0),
-            blocks.count(15),
-            blocks.count(16)
-        ),
+        (blocks.symbols(), blocks.count(0), blocks.count(15), blocks.count(16)),
         (15, 0, 1, 2)
     );
 
@@ -297,10 +257,7 @@ fn blocks_that_cannot_be_are_refused() {
     assert!(refusal(&[], 1).contains("0 blocks"));
     let wrong = Blocks::new(32, None).unwrap();
     let error = encrypt(&shift, wrong, b"text", Threads::unpinned(2)).unwrap_err();
-    assert!(
-        error.to_string().contains("cut for a modulus of 32 bytes"),
-        "{error}"
-    );
+    assert!(error.to_string().contains("cut for a modulus of 32 bytes"), "{error}");
     let error = encrypt(&shift, blocks, b"text", Threads::unpinned(0)).unwrap_err();
     assert!(matches!(error, Error::Layout { .. }), "{error}");
 }
@@ -316,13 +273,7 @@ fn workers_can_be_pinned() {
     };
     let pinned: Vec<usize> = cpus.iter().copied().cycle().take(5).collect();
     let blocks = Blocks::new(16, None).unwrap();
-    let outcome = encrypt(
-        &Shift { by: 1 },
-        blocks,
-        &text(1000),
-        Threads::pinned(&pinned),
-    )
-    .unwrap();
+    let outcome = encrypt(&Shift { by: 1 }, blocks, &text(1000), Threads::pinned(&pinned)).unwrap();
     let traced: Vec<Option<usize>> = outcome.trace.iter().map(|part| part.cpu).collect();
     assert_eq!(traced, pinned.iter().copied().map(Some).collect::<Vec<_>>());
 
@@ -336,13 +287,7 @@ fn workers_can_be_pinned() {
     let Error::Workers(failures) = &error else {
         panic!("{error}")
     };
-    assert_eq!(
-        failures
-            .iter()
-            .map(|failure| failure.id)
-            .collect::<Vec<_>>(),
-        [1]
-    );
+    assert_eq!(failures.iter().map(|failure| failure.id).collect::<Vec<_>>(), [1]);
     assert!(error.to_string().contains("CPU 1048576"), "{error}");
 }
 
@@ -352,10 +297,9 @@ fn files_come_back() {
     for symbols in [None, Some(1), Some(20)] {
         for len in [0, 1, 19, 20, 21, 62, 63, 64, 500] {
             let text = text(len);
-            let file =
-                container::encrypt(&backend, KEY.public(), symbols, &text, Threads::unpinned(2))
-                    .unwrap()
-                    .output;
+            let file = container::encrypt(&backend, KEY.public(), symbols, &text, Threads::unpinned(2))
+                .unwrap()
+                .output;
             let (header, body) = Header::parse(&file).unwrap();
             assert_eq!((header.text_len, header.modulus_bits), (len, 512));
             assert_eq!(body.len(), len.div_ceil(header.symbols) * 64);
@@ -377,8 +321,7 @@ fn files_that_are_not_right_are_refused() {
     let file = container::encrypt(&backend, KEY.public(), None, &text, Threads::unpinned(1))
         .unwrap()
         .output;
-    let refusal = |file: &[u8]| match container::decrypt(&backend, &KEY, file, Threads::unpinned(2))
-    {
+    let refusal = |file: &[u8]| match container::decrypt(&backend, &KEY, file, Threads::unpinned(2)) {
         Err(Error::Container { reason }) => reason,
         other => panic!("{other:?}"),
     };
@@ -399,9 +342,7 @@ fn files_that_are_not_right_are_refused() {
     assert!(refusal(&with(6, b"\r\n")).contains("not a file that rsalab encrypted"));
     assert!(refusal(&with(8, &[0, 0, 0, 2])).contains("version 2"));
     assert!(refusal(&with(12, &[0; 4])).contains("do not fit"));
-    assert!(
-        refusal(&with(12, &[0, 0, 1, 0xff])).contains("it says 511 bits of a key that has 512")
-    );
+    assert!(refusal(&with(12, &[0, 0, 1, 0xff])).contains("it says 511 bits of a key that has 512"));
     assert!(refusal(&with(12, &[0xff; 4])).contains("cut or damaged"));
     assert!(refusal(&with(16, &[0; 4])).contains("do not fit"));
     assert!(refusal(&with(16, &[0, 0, 0, 64])).contains("do not fit"));
@@ -413,9 +354,7 @@ fn files_that_are_not_right_are_refused() {
     let other = key(514);
     let error = container::decrypt(&backend, &other, &file, Threads::unpinned(2)).unwrap_err();
     assert!(
-        error
-            .to_string()
-            .contains("of 512 bits, but the key given is"),
+        error.to_string().contains("of 512 bits, but the key given is"),
         "{error}"
     );
 }
@@ -463,12 +402,7 @@ impl Prepared for Faulty<'_> {
 }
 
 impl BlockRunner for FaultyRunner<'_> {
-    fn run(
-        &mut self,
-        inputs: &[u8],
-        outputs: &mut [u8],
-        status: &mut [Status],
-    ) -> Result<(), rsalab_rsa::Error> {
+    fn run(&mut self, inputs: &[u8], outputs: &mut [u8], status: &mut [Status]) -> Result<(), rsalab_rsa::Error> {
         self.inner.run(inputs, outputs, status)?;
         match self.fault {
             Fault::Result => outputs.iter_mut().for_each(|byte| *byte ^= 1),
@@ -491,9 +425,7 @@ fn faults_of_the_private_operation_do_not_become_text() {
     let private = backend.prepare_private(&KEY).unwrap();
     let blocks = Blocks::new(64, Some(60)).unwrap();
     let text = vec![b'x'; 60 * 5];
-    let cipher = encrypt(&*public, blocks, &text, Threads::unpinned(1))
-        .unwrap()
-        .output;
+    let cipher = encrypt(&*public, blocks, &text, Threads::unpinned(1)).unwrap().output;
     let decrypted = |fault, threads| {
         let faulty = Faulty {
             inner: &*private,

@@ -12,7 +12,8 @@ use rsalab_text::{BlockWorker, Error, Part, Reason, Threads, Work, WorkError, ru
 /// Set in the process that is refused threads.
 const IS_CHILD: &str = "RSALAB_TEST_THREADS";
 
-/// This test again in a process of its own, with stacks of so many bytes and, if asked, so many bytes of addresses in all.
+/// This test again in a process of its own, with stacks of so many bytes and, if asked, so many bytes of addresses in
+/// all.
 fn again(test: &str, stack: u64, addresses: Option<u64>) -> Output {
     let this = env::current_exe().unwrap();
     let mut command = match addresses {
@@ -35,10 +36,7 @@ fn again(test: &str, stack: u64, addresses: Option<u64>) -> Output {
 fn assert_passed(output: &Output) {
     let said = [&output.stdout[..], &output.stderr[..]].concat();
     let said = String::from_utf8_lossy(&said);
-    assert!(
-        output.status.success() && said.contains("1 passed"),
-        "{said}"
-    );
+    assert!(output.status.success() && said.contains("1 passed"), "{said}");
 }
 
 static WORKED: AtomicUsize = AtomicUsize::new(0);
@@ -69,18 +67,12 @@ fn four_threads() -> WorkError<Error> {
 fn no_thread_at_all_is_an_error_of_its_own() {
     if env::var_os(IS_CHILD).is_none() {
         // No system has so many addresses.
-        return assert_passed(&again(
-            "no_thread_at_all_is_an_error_of_its_own",
-            1 << 60,
-            None,
-        ));
+        return assert_passed(&again("no_thread_at_all_is_an_error_of_its_own", 1 << 60, None));
     }
     let error = Error::from(four_threads());
     assert!(matches!(error, Error::Threads { .. }), "{error}");
     assert!(
-        error
-            .to_string()
-            .starts_with("a thread could not be started: "),
+        error.to_string().starts_with("a thread could not be started: "),
         "{error}"
     );
 }
@@ -103,15 +95,9 @@ fn threads_that_wait_for_one_that_never_comes_are_sent_away() {
     let waited = |reason: &Reason<Error>| matches!(reason, Reason::NotReleased);
     assert_eq!(failures.len(), 4);
     // The test itself may run on a thread that takes one of the two.
-    let started = failures
-        .iter()
-        .take_while(|failure| waited(&failure.reason))
-        .count();
+    let started = failures.iter().take_while(|failure| waited(&failure.reason)).count();
     assert!((1..3).contains(&started), "{failures:?}");
     let others = &failures[started..];
-    assert!(
-        others.iter().all(|failure| refused(&failure.reason)),
-        "{failures:?}"
-    );
+    assert!(others.iter().all(|failure| refused(&failure.reason)), "{failures:?}");
     assert_eq!(WORKED.load(Ordering::SeqCst), 0, "blocks that nobody wants");
 }

@@ -9,9 +9,7 @@ use std::{
 };
 
 use proptest::prelude::*;
-use rsalab_text::{
-    BlockWorker, Event, Part, Reason, State, Threads, Work, WorkError, run, run_watched,
-};
+use rsalab_text::{BlockWorker, Event, Part, Reason, State, Threads, Work, WorkError, run, run_watched};
 
 /// Writes each block's number and its first byte, and counts its calls.
 struct Numbering {
@@ -63,9 +61,7 @@ impl BlockWorker for Trouble {
 }
 
 fn text(len: usize) -> Vec<u8> {
-    (0..len)
-        .map(|index| (index * 7 + index / 251) as u8)
-        .collect()
+    (0..len).map(|index| (index * 7 + index / 251) as u8).collect()
 }
 
 fn copying(input: &[u8], block: usize) -> Work<'_> {
@@ -95,14 +91,8 @@ fn number(input: &[u8], input_block: usize, threads: usize, cut: usize) -> Vec<u
     .expect("works");
 
     assert_eq!(outcome.trace.len(), threads);
-    assert_eq!(
-        outcome.trace.iter().map(|part| part.bytes).sum::<usize>(),
-        input.len()
-    );
-    assert_eq!(
-        outcome.trace.iter().map(|part| part.blocks).sum::<usize>(),
-        blocks
-    );
+    assert_eq!(outcome.trace.iter().map(|part| part.bytes).sum::<usize>(), input.len());
+    assert_eq!(outcome.trace.iter().map(|part| part.blocks).sum::<usize>(), blocks);
     let sizes = || outcome.trace.iter().map(|part| part.blocks);
     assert!(sizes().max().unwrap() - sizes().min().unwrap() <= 1);
     for (id, part) in outcome.trace.iter().enumerate() {
@@ -123,11 +113,7 @@ fn output_is_the_same_for_every_number_of_threads() {
         let input = text(len);
         let alone = number(&input, 7, 1, 0);
         for threads in [2, 3, 8, 64] {
-            assert_eq!(
-                number(&input, 7, threads, 0),
-                alone,
-                "{len} bytes on {threads} threads"
-            );
+            assert_eq!(number(&input, 7, threads, 0), alone, "{len} bytes on {threads} threads");
         }
     }
 }
@@ -160,11 +146,7 @@ fn workers_run_at_the_same_time() {
     .expect("works");
     let last_start = outcome.trace.iter().map(|part| part.start_ns).max();
     let first_end = outcome.trace.iter().map(|part| part.end_ns).min();
-    assert!(
-        last_start <= first_end,
-        "parts overlap: {:?}",
-        outcome.trace
-    );
+    assert!(last_start <= first_end, "parts overlap: {:?}", outcome.trace);
 }
 
 #[test]
@@ -186,11 +168,7 @@ fn each_worker_is_made_on_its_own_thread() {
 }
 
 /// What a piece of work of 8 workers comes to when worker `unlucky` is in trouble.
-fn with_trouble(
-    unlucky: usize,
-    act: fn(),
-    blocks: usize,
-) -> (WorkError<String>, HashMap<usize, Vec<State>>) {
+fn with_trouble(unlucky: usize, act: fn(), blocks: usize) -> (WorkError<String>, HashMap<usize, Vec<State>>) {
     let input = text(blocks);
     let mut states: HashMap<usize, Vec<State>> = HashMap::new();
     let result = run_watched(
@@ -206,16 +184,9 @@ fn with_trouble(
 fn a_worker_that_fails_is_reported_and_the_others_finish() {
     for unlucky in 0..8 {
         let (error, states) = with_trouble(unlucky, || (), 100);
-        assert_eq!(
-            error.to_string(),
-            format!("worker {unlucky} failed: out of luck")
-        );
+        assert_eq!(error.to_string(), format!("worker {unlucky} failed: out of luck"));
         for (id, seen) in states {
-            let end = if id == unlucky {
-                State::Failed
-            } else {
-                State::Finished
-            };
+            let end = if id == unlucky { State::Failed } else { State::Finished };
             assert_eq!(seen, [State::Waiting, State::Running, end], "worker {id}");
         }
     }
@@ -239,36 +210,23 @@ fn a_worker_that_panics_is_reported_and_the_others_finish() {
         );
     }
     let (error, _) = with_trouble(2, || std::panic::panic_any(5), 100);
-    assert_eq!(
-        error.to_string(),
-        "worker 2 failed: it panicked: without a message"
-    );
+    assert_eq!(error.to_string(), "worker 2 failed: it panicked: without a message");
 }
 
 #[test]
 fn several_failures_are_all_reported_in_order() {
     let input = text(50);
-    let error = run(
-        copying(&input, 1),
-        Threads::unpinned(8),
-        |part: &Part| match part.id {
-            1 => Err("no luck in making it".to_owned()),
-            4 => panic!("at once"),
-            6 => Ok(Trouble(Some(|| ()))),
-            _ => Ok(Trouble(None)),
-        },
-    )
+    let error = run(copying(&input, 1), Threads::unpinned(8), |part: &Part| match part.id {
+        1 => Err("no luck in making it".to_owned()),
+        4 => panic!("at once"),
+        6 => Ok(Trouble(Some(|| ()))),
+        _ => Ok(Trouble(None)),
+    })
     .expect_err("three workers are in trouble");
     let WorkError::Workers(failures) = &error else {
         panic!("{error}")
     };
-    assert_eq!(
-        failures
-            .iter()
-            .map(|failure| failure.id)
-            .collect::<Vec<_>>(),
-        [1, 4, 6]
-    );
+    assert_eq!(failures.iter().map(|failure| failure.id).collect::<Vec<_>>(), [1, 4, 6]);
     assert!(matches!(failures[1].reason, Reason::Panicked(_)));
     assert_eq!(
         error.to_string(),
@@ -313,12 +271,7 @@ fn no_blocks_on_many_threads_is_an_empty_output() {
     .expect("nobody works");
     assert!(outcome.output.is_empty());
     assert_eq!(outcome.trace.len(), 64);
-    assert!(
-        outcome
-            .trace
-            .iter()
-            .all(|part| part.blocks == 0 && part.bytes == 0)
-    );
+    assert!(outcome.trace.iter().all(|part| part.blocks == 0 && part.bytes == 0));
 }
 
 #[test]
@@ -332,19 +285,14 @@ fn impossible_work_is_refused_before_any_thread_starts() {
         }
     };
     assert!(refusal(copying(&input, 1), Threads::unpinned(0)).starts_with("0 threads"));
-    assert!(
-        refusal(copying(&input, 1), Threads::unpinned(1_000_000)).starts_with("1000000 threads")
-    );
+    assert!(refusal(copying(&input, 1), Threads::unpinned(1_000_000)).starts_with("1000000 threads"));
     assert!(refusal(copying(&input, 1), Threads::pinned(&[])).starts_with("0 threads"));
     let threads = Threads {
         count: 3,
         cpus: Some(&[0, 1]),
         done: None,
     };
-    assert_eq!(
-        refusal(copying(&input, 1), threads),
-        "2 CPUs were named for 3 threads"
-    );
+    assert_eq!(refusal(copying(&input, 1), threads), "2 CPUs were named for 3 threads");
     assert!(refusal(copying(&input, 0), Threads::unpinned(1)).contains("at least one byte"));
     let short = Work {
         output_len: 9,

@@ -1,8 +1,9 @@
-//! A private key for [s2n-tls](https://docs.rs/s2n-tls) over a [`Batcher`]: the task of a handshake awaits its signature and holds no thread meanwhile, so
-//! that a few threads do as many handshakes side by side as there are connections, and their signatures share passes.
+//! A private key for [s2n-tls](https://docs.rs/s2n-tls) over a [`Batcher`]: the task of a handshake awaits its
+//! signature and holds no thread meanwhile, so that a few threads do as many handshakes side by side as there are
+//! connections, and their signatures share passes.
 //!
-//! Give the configuration the certificates alone (`load_public_pem`), and a [`BatchedKey`] to `set_private_key_callback`; `tests/handshakes.rs` has a
-//! whole server.
+//! Give the configuration the certificates alone (`load_public_pem`), and a [`BatchedKey`] to
+//! `set_private_key_callback`; `tests/handshakes.rs` has a whole server.
 #![forbid(unsafe_code)]
 
 use std::{
@@ -64,11 +65,7 @@ struct Signing {
 }
 
 impl ConnectionFuture for Signing {
-    fn poll(
-        self: Pin<&mut Self>,
-        connection: &mut Connection,
-        context: &mut Context<'_>,
-    ) -> Poll<Result<(), Error>> {
+    fn poll(self: Pin<&mut Self>, connection: &mut Connection, context: &mut Context<'_>) -> Poll<Result<(), Error>> {
         let this = self.get_mut();
         let signature = match Pin::new(&mut this.signature).poll(context) {
             Poll::Pending => return Poll::Pending,
@@ -81,7 +78,8 @@ impl ConnectionFuture for Signing {
     }
 }
 
-/// What s2n-tls asks for; it hands over digests. Exchanges of keys that decrypt (TLS 1.2 without forward secrecy) are refused.
+/// What s2n-tls asks for; it hands over digests. Exchanges of keys that decrypt (TLS 1.2 without forward secrecy) are
+/// refused.
 fn scheme_of(kind: &OperationType) -> Result<SignatureScheme, Error> {
     let OperationType::Sign(padding, hash) = kind else {
         return Err(failed("this server decrypts nothing with its key"));
@@ -95,9 +93,7 @@ fn scheme_of(kind: &OperationType) -> Result<SignatureScheme, Error> {
     };
     match padding {
         SignatureAlgorithm::RSA_PKCS1 => Ok(SignatureScheme::Pkcs1v15(hash)),
-        SignatureAlgorithm::RSA_PSS_RSAE | SignatureAlgorithm::RSA_PSS_PSS => {
-            Ok(SignatureScheme::Pss(Pss::new(hash)))
-        }
+        SignatureAlgorithm::RSA_PSS_RSAE | SignatureAlgorithm::RSA_PSS_PSS => Ok(SignatureScheme::Pss(Pss::new(hash))),
         other => Err(failed(format!("an RSA key does not sign with {other:?}"))),
     }
 }

@@ -64,9 +64,7 @@ fn configs(key: &PrivateKey, batcher: &Batcher, policy: &Policy) -> (Config, Con
     let mut server = Config::builder();
     server.set_security_policy(policy).unwrap();
     server.load_public_pem(certificate.as_bytes()).unwrap();
-    server
-        .set_private_key_callback(BatchedKey::new(batcher, 0))
-        .unwrap();
+    server.set_private_key_callback(BatchedKey::new(batcher, 0)).unwrap();
     let mut client = Config::builder();
     client.set_security_policy(policy).unwrap();
     client.with_system_certs(false).unwrap();
@@ -137,10 +135,7 @@ async fn tasks_share_passes() {
         let builder = builder.passes(1).linger(Duration::from_millis(20));
         let batcher = handshakes(builder, &key, policy, 32).await;
         let passes = batcher.statistics().passes().to_vec();
-        println!(
-            "{:?}, lingering: passes of 0, 1, 2 … requests: {passes:?}",
-            policy.1
-        );
+        println!("{:?}, lingering: passes of 0, 1, 2 … requests: {passes:?}", policy.1);
         assert!(passes.len() == 2 || passes[1] < batcher.statistics().requests());
     }
 }
@@ -149,25 +144,16 @@ async fn tasks_share_passes() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn tasks_as_they_come() {
     let key = PrivateKey::generate(2048).unwrap();
-    let batcher = handshakes(
-        Batcher::builder().key(&key),
-        &key,
-        (&DEFAULT_TLS13, Version::TLS13),
-        64,
-    )
-    .await;
+    let batcher = handshakes(Batcher::builder().key(&key), &key, (&DEFAULT_TLS13, Version::TLS13), 64).await;
     let passes = batcher.statistics().passes().to_vec();
     println!("TLS 1.3, as they come: passes of 0, 1, 2 … requests: {passes:?}");
 }
 
-/// A signature by another key: the handshake fails on both sides, and nothing else does. s2n-tls waits 10 to 30 seconds before it
-/// says so, on purpose.
+/// A signature by another key: the handshake fails on both sides, and nothing else does. s2n-tls waits 10 to 30 seconds
+/// before it says so, on purpose.
 #[tokio::test]
 async fn a_wrong_key_ends_the_handshake() {
-    let (key, other) = (
-        PrivateKey::generate(2048).unwrap(),
-        PrivateKey::generate(2048).unwrap(),
-    );
+    let (key, other) = (PrivateKey::generate(2048).unwrap(), PrivateKey::generate(2048).unwrap());
     // The batcher signs with another key than that of the certificate.
     let batcher = Batcher::builder().key(&other).build().unwrap();
     let (server, client) = configs(&key, &batcher, &DEFAULT_TLS13);

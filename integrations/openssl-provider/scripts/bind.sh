@@ -1,8 +1,10 @@
 #!/bin/sh
-# Signs a zone with BIND's dnssec-signzone, with OpenSSL's own RSA, with the provider, and with one whose threads share passes, in turns:
+# Signs a zone with BIND's dnssec-signzone, with OpenSSL's own RSA, with the provider, and with one whose threads share
+# passes, in turns:
 #   bind.sh [NAMES [ROUNDS]]
-# A zone of NAMES names (20,000), RSASHA256 with keys of 2048 bits, 16 threads. A line a run: signatures a second, by the time of the whole run, and for each
-# second of CPU time. The zones must be the same, octet by octet (PKCS#1 v1.5 has one signature for each message), and dnssec-verify must accept them.
+# A zone of NAMES names (20,000), RSASHA256 with keys of 2048 bits, 16 threads. A line a run: signatures a second, by
+# the time of the whole run, and for each second of CPU time. The zones must be the same, octet by octet (PKCS#1 v1.5
+# has one signature for each message), and dnssec-verify must accept them.
 set -eu
 
 names=${1:-20000} rounds=${2:-3}

@@ -1,5 +1,6 @@
 # Sourced by the scripts beside it: finds the provider that was built, and makes a folder with it and its openssl.cnf.
-# After it: $here (the crate), $folder (gone at the end), $ours (openssl.cnf with our provider), $module (rsalab.so), skip, need, stop, certificate.
+# After it: $here (the crate), $folder (gone at the end), $ours (openssl.cnf with our provider), $module (rsalab.so),
+# skip, need, stop, certificate.
 
 here=$(cd "$(dirname "$0")/.." && pwd)
 target=${CARGO_TARGET_DIR:-$here/../../target}
@@ -41,7 +42,8 @@ certificate() {
     -subj /CN=localhost -addext subjectAltName=DNS:localhost,IP:127.0.0.1 -days 2 2>/dev/null
 }
 
-# free_port: a port of 127.0.0.1 that nobody listens on. A fixed one may be another run's, and HAProxy would share it (SO_REUSEPORT): each would get the other's clients.
+# free_port: a port of 127.0.0.1 that nobody listens on. A fixed one may be another run's, and HAProxy would share it
+# (SO_REUSEPORT): each would get the other's clients.
 free_port() {
   python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])'
 }
@@ -55,7 +57,8 @@ witness() {
   chmod 777 "$folder/seen"
 }
 
-# witnessed COUNT [PROCESSES]: that all signatures so far were made by the provider, at least COUNT of them, in at least so many processes.
+# witnessed COUNT [PROCESSES]: that all signatures so far were made by the provider, at least COUNT of them, in at least
+# so many processes.
 witnessed() {
   cat "$folder"/seen/* 2>/dev/null | awk -v wanted="$1" -v processes="${2:-1}" '
     $1 == "rsalab" { made += $2; seen += $2 > 0 }

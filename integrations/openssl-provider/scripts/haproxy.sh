@@ -1,9 +1,12 @@
 #!/bin/sh
-# Full TLS 1.3 handshakes of HAProxy on 127.0.0.1, with OpenSSL's own RSA and with the provider inside asynchronous jobs, in turns:
-#   haproxy.sh [--json] [--bits "2048 4096"] [--threads "1 2"] [--clients "1 8 32 128"] [--seconds 4] [--rounds 3] [--server-cpus LIST] [--client-cpus LIST]
-# HAProxy runs on the first CPUs, as many as it has threads; the clients (integrations/rustls/examples/handshakes.rs) on the others, or on all where there are no others. The table has the
-# medians over rounds. `busy` is HAProxy's CPU time over the time that its CPUs had: far below 100 %, the clients were the slower side, and only CPU times compare.
-# Needs haproxy, openssl, cc, python3, taskset, and the provider and the clients built in release mode.
+# Full TLS 1.3 handshakes of HAProxy on 127.0.0.1, with OpenSSL's own RSA and with the provider inside asynchronous
+# jobs, in turns:
+#   haproxy.sh [--json] [--bits "2048 4096"] [--threads "1 2"] [--clients "1 8 32 128"] [--seconds 4] [--rounds 3]
+#   [--server-cpus LIST] [--client-cpus LIST]
+# HAProxy runs on the first CPUs, as many as it has threads; the clients (integrations/rustls/examples/handshakes.rs) on
+# the others, or on all where there are no others. The table has the medians over rounds. `busy` is HAProxy's CPU time
+# over the time that its CPUs had: far below 100 %, the clients were the slower side, and only CPU times compare. Needs
+# haproxy, openssl, cc, python3, taskset, and the provider and the clients built in release mode.
 set -eu
 
 json= bits="2048 4096" threads="1 2" clients="1 8 32 128" seconds=4 rounds=3 server_cpus= client_cpus=

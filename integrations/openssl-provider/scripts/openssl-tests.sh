@@ -1,10 +1,11 @@
 #!/bin/sh
 # OpenSSL's own tests with the provider preferred, and without it:
 #   openssl-tests.sh SOURCE BUILD [RECIPE]...
-# SOURCE is OpenSSL's source, with its tests; BUILD, which may be the same folder, is where it was built with shared libraries and with its tests
-# (`Configure shared`, `make`). RECIPE is a name as in `make test TESTS=...`; those that use RSA are run if there is none. A line a recipe: how many checks
-# pass and fail without the provider and with it. Below it, whatever fails with the provider only: then the script fails, unless tests/openssl-tests.txt
-# has it, with the reason. With KEEP=FOLDER, that folder gets the recipes' output.
+# SOURCE is OpenSSL's source, with its tests; BUILD, which may be the same folder, is where it was built with shared
+# libraries and with its tests (`Configure shared`, `make`). RECIPE is a name as in `make test TESTS=...`; those that
+# use RSA are run if there is none. A line a recipe: how many checks pass and fail without the provider and with it.
+# Below it, whatever fails with the provider only: then the script fails, unless tests/openssl-tests.txt has it, with
+# the reason. With KEEP=FOLDER, that folder gets the recipes' output.
 set -eu
 
 . "$(dirname "$0")/fixture.sh"
@@ -21,7 +22,8 @@ fi
   test_evp_pkey_provided test_encoder_decoder test_encoder_decoder_legacy test_req test_x509 test_verify test_ca test_cms test_cmsapi test_pkcs7 test_pkcs12 \
   test_tsa test_ocsp test_ssl_old test_ssl_new test_sslapi test_tls13messages test_asyncio test_async test_x509_check_cert_pkey
 
-# copy NAME LINES: a copy of the source, made of links, whose configurations load more providers: the tests take them from the source.
+# copy NAME LINES: a copy of the source, made of links, whose configurations load more providers: the tests take them
+# from the source.
 copy() {
   cp -as "$source" "$folder/$1"
   for name in apps/openssl.cnf test/default.cnf test/default-and-legacy.cnf; do
@@ -44,7 +46,8 @@ export LD_LIBRARY_PATH="$build"
 OPENSSL_CONF=$folder/with/apps/openssl.cnf "$build/apps/openssl" list -providers | grep -q rsalab || fail "this OpenSSL does not load the provider"
 OPENSSL_CONF=/dev/null "$build/apps/openssl" version
 
-# checks RECIPE NAME: with the copy of that name, leaves the names of the checks that pass and fail in NAME.passed and NAME.failed.
+# checks RECIPE NAME: with the copy of that name, leaves the names of the checks that pass and fail in NAME.passed and
+# NAME.failed.
 checks() {
   mkdir -p "$folder/results"
   # Some load the test's configuration into a context of their own, and want nothing in that of the process.

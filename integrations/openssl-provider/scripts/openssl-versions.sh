@@ -1,7 +1,9 @@
 #!/bin/sh
-# The provider's tests under versions of OpenSSL that the system may lack, built with shared libraries from the sources that the crate `openssl-src` carries:
+# The provider's tests under versions of OpenSSL that the system may lack, built with shared libraries from the sources
+# that the crate `openssl-src` carries:
 #   openssl-versions.sh [VERSION]...
-# VERSION is one of that crate's. Builds are kept in Cargo's target folder. It needs a C compiler, perl and make. No test may be skipped.
+# VERSION is one of that crate's. Builds are kept in Cargo's target folder. It needs a C compiler, perl and make. No
+# test may be skipped.
 set -eu
 
 here=$(cd "$(dirname "$0")/.." && pwd)
@@ -34,8 +36,8 @@ MANIFEST
   manifest=$($cargo metadata --quiet --format-version 1 --manifest-path "$2/crate/Cargo.toml" |
     grep -o '"manifest_path":"[^"]*/openssl-src-[^"/]*/Cargo.toml"' | head -1 | cut -d '"' -f 4)
   [ -n "$manifest" ] || fail "Cargo finds no openssl-src $1"
-  # What is tested here is what it does, not how fast: the compiler's first level of optimisation is enough. The crates leave out what OpenSSL makes shared
-  # libraries with, so these are linked from the archives.
+  # What is tested here is what it does, not how fast: the compiler's first level of optimisation is enough. The crates
+  # leave out what OpenSSL makes shared libraries with, so these are linked from the archives.
   (cd "$2/openssl" && CFLAGS="-O1 -fPIC" perl "$(dirname "$manifest")/openssl/Configure" no-shared no-makedepend no-tests no-docs no-engine no-legacy &&
     make build_generated && make libcrypto.a libssl.a apps/openssl && {
       major=${1#*+} major=${major%%.*} libraries=../libraries

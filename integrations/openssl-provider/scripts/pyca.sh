@@ -1,10 +1,12 @@
 #!/bin/sh
-# The RSA tests of pyca/cryptography with the provider, for the version that this machine's Python has. It must use the system's libcrypto, as Debian's does.
+# The RSA tests of pyca/cryptography with the provider, for the version that this machine's Python has. It must use the
+# system's libcrypto, as Debian's does.
 #   pyca.sh
-# Without the test that wants a wrong PKCS#1 v1.5 padding to be an error: with the provider it yields a pseudorandom message, as with OpenSSL 3.2 and later, where
-# newer versions of cryptography leave it out, too.
-# As many tests must pass with the provider as without it, and none may fail with it only. tests/witness.c, loaded into the second run, must have seen
-# RSA signatures by the provider alone. The tests and their vectors are downloaded from Python's package index.
+# Without the test that wants a wrong PKCS#1 v1.5 padding to be an error: with the provider it yields a pseudorandom
+# message, as with OpenSSL 3.2 and later, where newer versions of cryptography leave it out, too. As many tests must
+# pass with the provider as without it, and none may fail with it only. tests/witness.c, loaded into the second run,
+# must have seen RSA signatures by the provider alone. The tests and their vectors are downloaded from Python's package
+# index.
 set -eu
 
 . "$(dirname "$0")/fixture.sh"
@@ -25,7 +27,8 @@ cd "$folder/cryptography-$version"
 # Else the sources would be imported, and not what is installed.
 rm -rf src
 
-# run NAME: runs the tests, prints pytest's last line, and leaves their number in NAME.passed and the names of those that fail in NAME.failed.
+# run NAME: runs the tests, prints pytest's last line, and leaves their number in NAME.passed and the names of those
+# that fail in NAME.failed.
 run() {
   "$folder/venv/bin/python" -m pytest -q -p no:cacheprovider -c /dev/null --rootdir . \
     tests/hazmat/primitives/test_rsa.py tests/hazmat/primitives/test_serialization.py tests/hazmat/primitives/test_pkcs7.py \

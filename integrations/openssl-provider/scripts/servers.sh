@@ -1,5 +1,6 @@
 #!/bin/sh
-# Servers of this machine with the provider, on 127.0.0.1: full handshakes of TLS 1.2 and 1.3, before and after their configuration is loaded again.
+# Servers of this machine with the provider, on 127.0.0.1: full handshakes of TLS 1.2 and 1.3, before and after their
+# configuration is loaded again.
 #   servers.sh [nginx|apache|python]...
 # tests/witness.c, loaded into each, counts who made its signatures; all must be ours.
 set -eu

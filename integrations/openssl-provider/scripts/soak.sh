@@ -1,8 +1,9 @@
 #!/bin/sh
 # HAProxy with the provider inside asynchronous jobs, under load on 127.0.0.1 for MINUTES (30):
 #   soak.sh [MINUTES]
-# Four clients make full handshakes without pause, two more break theirs off in the middle, the key is replaced every second, and in the last fifth of the time workers are
-# restarted. It fails if a handshake fails that no client broke off, or if a worker that is not restarted grows by more than 4 MiB in the second half of its life: in the first,
+# Four clients make full handshakes without pause, two more break theirs off in the middle, the key is replaced every
+# second, and in the last fifth of the time workers are restarted. It fails if a handshake fails that no client broke
+# off, or if a worker that is not restarted grows by more than 4 MiB in the second half of its life: in the first,
 # HAProxy loses 1,024 paused jobs of some 24 KiB (its issue #3453), and then none is paused any more.
 set -eu
 

@@ -33,12 +33,7 @@ pub(crate) fn pkcs1v15(digest: Digest) -> Option<Vec<u8>> {
 
 /// Of PSS, with so many bytes of salt (RFC 8017, appendix A.2.3).
 pub(crate) fn pss(pss: Pss, salt: usize) -> Vec<u8> {
-    let function = |hash: Hash| {
-        tlv(
-            0x30,
-            &[tlv(0x06, hash.oid().as_bytes()), tlv(0x05, &[])].concat(),
-        )
-    };
+    let function = |hash: Hash| tlv(0x30, &[tlv(0x06, hash.oid().as_bytes()), tlv(0x05, &[])].concat());
     let mgf1 = tlv(0x06, &[PKCS1, &[8]].concat());
     let mask = tlv(0x30, &[mgf1, function(pss.mgf_hash)].concat());
     let mut number = (salt as u32).to_be_bytes().to_vec();

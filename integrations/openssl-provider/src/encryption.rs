@@ -154,9 +154,7 @@ impl Context {
         self.settings.bound(key.public())?;
         let _copies = self.copies()?;
         let encrypt = || match (self.scheme(), self.padding) {
-            (Some(scheme), _) => key
-                .encrypt(scheme, message)
-                .map_err(|error| error.to_string()),
+            (Some(scheme), _) => key.encrypt(scheme, message).map_err(|error| error.to_string()),
             (None, Padding::None) => {
                 if message.len() != key.modulus_len() {
                     return Err("without a padding the message is as long as the modulus".into());
@@ -191,8 +189,8 @@ impl Context {
             }
         }
         // Nothing secret is kept here meanwhile: a job that is never resumed drops nothing.
-        let mut block = gather::private(&self.settings, key, input.clone().into())
-            .map_err(|error| error.to_string())?;
+        let mut block =
+            gather::private(&self.settings, key, input.clone().into()).map_err(|error| error.to_string())?;
         let scheme = self
             .scheme()
             .filter(|_| self.padding != Padding::Pkcs1 || self.implicit_rejection);
@@ -261,9 +259,7 @@ impl Context {
 
     pub(crate) fn get_params(&self, params: &Params<'_>) -> Result<()> {
         if let Some(found) = params.find("pad-mode")
-            && let Some((_, id, name)) = PADDINGS
-                .iter()
-                .find(|(padding, ..)| *padding == self.padding)
+            && let Some((_, id, name)) = PADDINGS.iter().find(|(padding, ..)| *padding == self.padding)
         {
             match found.is_text() {
                 true if name.is_empty() => return Err("the padding has a number only".into()),
@@ -282,10 +278,7 @@ impl Context {
         }
         for (name, number) in [
             ("tls-client-version", usize::from(self.client_version)),
-            (
-                "tls-negotiated-version",
-                usize::from(self.negotiated_version),
-            ),
+            ("tls-negotiated-version", usize::from(self.negotiated_version)),
             ("implicit-rejection", usize::from(self.implicit_rejection)),
         ] {
             if let Some(found) = params.find(name) {
@@ -296,8 +289,8 @@ impl Context {
     }
 }
 
-/// The place of the message in EME-PKCS1-v1_5 (RFC 8017, section 7.2.2), for programs that turned implicit rejection off: the answer tells
-/// whether there is one, and nothing before it does.
+/// The place of the message in EME-PKCS1-v1_5 (RFC 8017, section 7.2.2), for programs that turned implicit rejection
+/// off: the answer tells whether there is one, and nothing before it does.
 fn message_of(block: &[u8]) -> Option<usize> {
     let mut is_good = block[0].ct_eq(&0) & block[1].ct_eq(&2);
     let mut is_found = Choice::from(0);
@@ -311,8 +304,8 @@ fn message_of(block: &[u8]) -> Option<usize> {
     bool::from(is_good).then_some(end as usize + 1)
 }
 
-/// The premaster secret in a block, or a random one if padding, length or version are wrong: which of them it is shows neither in the
-/// answer nor in the time (RFC 5246, section 7.4.7.1; Klima, Pokorny and Rosa, 2003, for the version).
+/// The premaster secret in a block, or a random one if padding, length or version are wrong: which of them it is shows
+/// neither in the answer nor in the time (RFC 5246, section 7.4.7.1; Klima, Pokorny and Rosa, 2003, for the version).
 fn premaster(block: &[u8], client_version: u16, negotiated_version: u16) -> Result<Secret> {
     let mut secret = Zeroizing::new(vec![0; PREMASTER]);
     SystemRng

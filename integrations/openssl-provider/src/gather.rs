@@ -6,9 +6,10 @@
 //! resumed: answered meanwhile: return ── else compute all that has gathered, and answer
 //! ```
 //!
-//! The descriptor of every paused job is ready at once, so that the event loop resumes it in its next round. What entered in the
-//! round before is computed by the first that is resumed. There is no thread and no timer. The request of a job that is never
-//! resumed is taken back when its connection is freed. A thread whose requests come one at a time pauses few of them.
+//! The descriptor of every paused job is ready at once, so that the event loop resumes it in its next round. What
+//! entered in the round before is computed by the first that is resumed. There is no thread and no timer. The request
+//! of a job that is never resumed is taken back when its connection is freed. A thread whose requests come one at a
+//! time pauses few of them.
 
 use std::{cell::RefCell, mem, process, sync::Arc};
 
@@ -63,19 +64,13 @@ static GATHERING: PerThread<RefCell<Gathering>> = PerThread::new(RefCell::defaul
 /// # Errors
 ///
 /// If the block is not below the modulus, the key has no private half, or the result failed its check.
-pub(crate) fn private(
-    settings: &Settings,
-    key: &Arc<Key>,
-    input: Zeroizing<Vec<u8>>,
-) -> Result<Zeroizing<Vec<u8>>> {
+pub(crate) fn private(settings: &Settings, key: &Arc<Key>, input: Zeroizing<Vec<u8>>) -> Result<Zeroizing<Vec<u8>>> {
     match jobs::current() {
         None => {
             let _memory = memory::operation()?;
             threads::private(settings.sharing, key, input)
         }
-        Some(job) if job.may_pause(settings.abandoned_jobs) && lanes_in_job(key)? > 1 => {
-            together(key, input, job)
-        }
+        Some(job) if job.may_pause(settings.abandoned_jobs) && lanes_in_job(key)? > 1 => together(key, input, job),
         Some(_) => alone_in_job(key, &input),
     }
 }

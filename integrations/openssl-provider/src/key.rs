@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use once_cell::race::OnceBox;
 use rsalab_rsa::{
-    Backend, CpuBackend, Error, Pooled, Prepared, PrivateKey, PublicKey, Result, Status,
-    encryption::Encryptor, random::SystemRng, scheme::EncryptionScheme,
+    Backend, CpuBackend, Error, Pooled, Prepared, PrivateKey, PublicKey, Result, Status, encryption::Encryptor,
+    random::SystemRng, scheme::EncryptionScheme,
 };
 
 use crate::{memory, shared::Sharing, statistics};
@@ -17,8 +17,7 @@ struct Ready(OnceBox<Pooled>);
 
 impl Ready {
     fn prepared(&self, make: impl FnOnce() -> Result<Box<dyn Prepared>>) -> Result<&Pooled> {
-        self.0
-            .get_or_try_init(|| Ok(Box::new(Pooled::new(make()?))))
+        self.0.get_or_try_init(|| Ok(Box::new(Pooled::new(make()?))))
     }
 }
 
@@ -89,12 +88,7 @@ impl Key {
     }
 
     /// The private operation on each block.
-    pub(crate) fn run_private(
-        &self,
-        inputs: &[u8],
-        outputs: &mut [u8],
-        status: &mut [Status],
-    ) -> Result<()> {
+    pub(crate) fn run_private(&self, inputs: &[u8], outputs: &mut [u8], status: &mut [Status]) -> Result<()> {
         let prepared = self.prepared_private()?;
         statistics::count(status.len());
         prepared.runner()?.run(inputs, outputs, status)
@@ -110,11 +104,7 @@ impl Key {
         let _memory = memory::operation()?;
         let runner = self.prepared_public()?.runner()?;
         let mut ciphertext = vec![0; self.modulus_len()];
-        Encryptor::new(runner, self.bits(), scheme)?.encrypt(
-            &[message],
-            &mut ciphertext,
-            &mut SystemRng,
-        )?;
+        Encryptor::new(runner, self.bits(), scheme)?.encrypt(&[message], &mut ciphertext, &mut SystemRng)?;
         Ok(ciphertext)
     }
 

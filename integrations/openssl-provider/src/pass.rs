@@ -1,6 +1,7 @@
 //! Private operations that were asked for side by side, and what computes them.
 //!
-//! A pass is of requests of one size, of one key or of several (see `shared`); what does not fill one is computed key by key.
+//! A pass is of requests of one size, of one key or of several (see `shared`); what does not fill one is computed key
+//! by key.
 
 use std::{
     mem,
@@ -37,10 +38,7 @@ pub(crate) struct Request {
 impl Request {
     pub(crate) fn of_job(input: Zeroizing<Vec<u8>>) -> Request {
         let state = Mutex::new(State::Waiting(input));
-        Request {
-            state,
-            thread: None,
-        }
+        Request { state, thread: None }
     }
 
     /// Of this thread, which is [woken](Self::wake) when there is an answer.
@@ -207,10 +205,7 @@ fn pass(entries: &[Entry]) -> bool {
 }
 
 /// Computes requests of one size, and answers them unless there is no result at all.
-fn run(
-    entries: &[Entry],
-    compute: impl FnOnce(&[u8], &mut [u8], &mut [Status]) -> Option<Result<()>>,
-) -> bool {
+fn run(entries: &[Entry], compute: impl FnOnce(&[u8], &mut [u8], &mut [Status]) -> Option<Result<()>>) -> bool {
     let k = entries[0].key.modulus_len();
     let mut inputs = Zeroizing::new(Vec::with_capacity(k * entries.len()));
     for entry in entries {

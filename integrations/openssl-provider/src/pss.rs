@@ -66,9 +66,7 @@ impl Kind {
             return Err("only keys of the type RSA-PSS are restricted".into());
         };
         if let Some(function) = function
-            && !function
-                .string()
-                .is_some_and(|name| name.eq_ignore_ascii_case("MGF1"))
+            && !function.string().is_some_and(|name| name.eq_ignore_ascii_case("MGF1"))
         {
             return Err("the mask generation function is MGF1".into());
         }
@@ -95,8 +93,5 @@ impl Restrictions {
 
 /// RFC 8017's list of digests, which OpenSSL's restrictions are of, ends before SHA-3.
 fn is_sha3(hash: Hash) -> bool {
-    matches!(
-        hash,
-        Hash::Sha3_224 | Hash::Sha3_256 | Hash::Sha3_384 | Hash::Sha3_512
-    )
+    matches!(hash, Hash::Sha3_224 | Hash::Sha3_256 | Hash::Sha3_384 | Hash::Sha3_512)
 }

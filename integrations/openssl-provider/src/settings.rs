@@ -109,9 +109,7 @@ fn number((name, text): Value<'_>, least: u64, most: u64) -> Result<u64, String>
     let number = number.filter(|number| (least..=most).contains(number));
     number.ok_or_else(|| {
         let name = name.to_string_lossy();
-        format!(
-            "the setting {name} is a number from {least} to {most}, and something else was given"
-        )
+        format!("the setting {name} is a number from {least} to {most}, and something else was given")
     })
 }
 
@@ -152,18 +150,9 @@ mod tests {
         assert_eq!(settings.exponent_bits, 4096);
         assert_eq!(read(&[(ASYNC, "off")]).unwrap().abandoned_jobs, 0);
         assert_eq!(read(&[(SHARE_THREADS, "no")]).unwrap().sharing, None);
-        let names = [
-            ABANDONED_JOBS,
-            ASYNC,
-            EXPONENT_BITS,
-            SHARE_THREADS,
-            SHARE_WAIT,
-        ];
+        let names = [ABANDONED_JOBS, ASYNC, EXPONENT_BITS, SHARE_THREADS, SHARE_WAIT];
         let check = include_str!("../rsalab-openssl-check");
-        let known = check
-            .lines()
-            .find(|line| line.starts_with("settings="))
-            .unwrap();
+        let known = check.lines().find(|line| line.starts_with("settings=")).unwrap();
         assert_eq!(known.split(' ').count(), names.len());
         for name in names {
             assert!(known.contains(name.to_str().unwrap()), "{known}");

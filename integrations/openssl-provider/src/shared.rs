@@ -1,7 +1,8 @@
 //! Passes that several keys share.
 //!
-//! The lanes of a kernel may hold different keys of one size, but keys have to be made ready together, which takes about as long as half
-//! an operation of each, and blinding takes as long once more. So keys are made ready together when that has paid:
+//! The lanes of a kernel may hold different keys of one size, but keys have to be made ready together, which takes
+//! about as long as half an operation of each, and blinding takes as long once more. So keys are made ready together
+//! when that has paid:
 //!
 //! ```text
 //! a pass of several keys ── all are in the group of their size: it is shared
@@ -9,9 +10,9 @@
 //! as many were counted as twice the keys that the group would have ── a new group: those that are used most
 //! ```
 //!
-//! So what is lost by not sharing is about what making ready costs. A group that did not answer as many requests as it has keys twice was
-//! in vain, as with more keys than a group has that are all used alike: then the next one waits for twice as many requests as this one did.
-//! A key that is freed takes its group with it, for that has a copy of it.
+//! So what is lost by not sharing is about what making ready costs. A group that did not answer as many requests as it
+//! has keys twice was in vain, as with more keys than a group has that are all used alike: then the next one waits for
+//! twice as many requests as this one did. A key that is freed takes its group with it, for that has a copy of it.
 
 use std::{
     process,
@@ -21,9 +22,7 @@ use std::{
     },
 };
 
-use rsalab_rsa::{
-    Backend, CpuBackend, MultiKeyRunner, PreparedMultiKey, PrivateKey, Result, Status,
-};
+use rsalab_rsa::{Backend, CpuBackend, MultiKeyRunner, PreparedMultiKey, PrivateKey, Result, Status};
 use self_cell::self_cell;
 
 use crate::{memory, statistics};
@@ -165,8 +164,7 @@ pub(crate) fn run(
     let places: Vec<usize> = keys.iter().map(place).collect::<Option<_>>()?;
     statistics::count(status.len());
     let runner = group.idle.try_lock().ok().and_then(|mut idle| idle.pop());
-    let mut runner =
-        runner.unwrap_or_else(|| Runner::new(Arc::clone(&group.prepared), |keys| keys.runner()));
+    let mut runner = runner.unwrap_or_else(|| Runner::new(Arc::clone(&group.prepared), |keys| keys.runner()));
     let done = runner.with_dependent_mut(|_, runner| runner.run(&places, inputs, outputs, status));
     if let Ok(mut idle) = group.idle.try_lock()
         && idle.len() < MOST_RUNNERS
@@ -227,10 +225,7 @@ impl Size {
     /// Counts the requests of a pass.
     fn note(&mut self, keys: &[Arc<Sharing>]) {
         for key in keys {
-            let in_group = self
-                .group
-                .as_ref()
-                .is_some_and(|group| group.keys.contains(&key.id));
+            let in_group = self.group.as_ref().is_some_and(|group| group.keys.contains(&key.id));
             self.alone += usize::from(!in_group);
             match self.members.iter_mut().find(|member| member.id == key.id) {
                 Some(member) => member.requests += 1,
@@ -259,8 +254,7 @@ impl Size {
             };
         }
         (self.alone, self.together) = (0, 0);
-        self.members
-            .sort_by_key(|member| std::cmp::Reverse(member.requests));
+        self.members.sort_by_key(|member| std::cmp::Reverse(member.requests));
         self.members.truncate(MOST_KEYS);
         let chosen = self.members.iter_mut().filter_map(|member| {
             member.requests = 0;
@@ -277,11 +271,7 @@ fn forget(id: u64) {
     let mut group = None;
     for size in sizes.iter_mut() {
         size.members.retain(|member| member.id != id);
-        if size
-            .group
-            .as_ref()
-            .is_some_and(|group| group.keys.contains(&id))
-        {
+        if size.group.as_ref().is_some_and(|group| group.keys.contains(&id)) {
             group = size.group.take();
         }
     }

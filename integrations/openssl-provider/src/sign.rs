@@ -107,7 +107,8 @@ impl Clone for Context {
 }
 
 impl Context {
-    /// Begins an operation; without a key, with the one of before. Digests of before stay, paddings and lengths of salt do not.
+    /// Begins an operation; without a key, with the one of before. Digests of before stay, paddings and lengths of salt
+    /// do not.
     pub(crate) fn begin(&mut self, purpose: Use, key: Option<(Kind, Arc<Key>)>) -> Result<()> {
         if let Some((kind, key)) = key {
             (self.kind, self.key) = (kind, Some(key));
@@ -120,9 +121,7 @@ impl Context {
         if let Some(restrictions) = restrictions {
             let most = most_salt(key.bits(), restrictions.hash) + 2;
             if restrictions.salt > most {
-                return Err(
-                    "invalid salt length: the key is too short for what it is restricted to".into(),
-                );
+                return Err("invalid salt length: the key is too short for what it is restricted to".into());
             }
             self.digest = Some(Digest::Hash(restrictions.hash));
             self.mask = Some(restrictions.mask);
@@ -145,10 +144,7 @@ impl Context {
     /// Makes the operation that was begun one of PKCS#1 v1.5 with this digest, of a message or of a digest.
     pub(crate) fn fix_digest(&mut self, name: &str, of_message: bool) -> Result<()> {
         if self.kind != Kind::Rsa {
-            return Err(
-                "operation not supported for this keytype: the key is one of the type RSA-PSS"
-                    .into(),
-            );
+            return Err("operation not supported for this keytype: the key is one of the type RSA-PSS".into());
         }
         self.set_digest(name)?;
         if of_message {
@@ -185,9 +181,7 @@ impl Context {
     }
 
     pub(crate) fn take_signature(&mut self) -> Result<Vec<u8>> {
-        self.signature
-            .take()
-            .ok_or_else(|| "the signature was not set".into())
+        self.signature.take().ok_or_else(|| "the signature was not set".into())
     }
 
     /// Begins to hash a message; with OpenSSL's default digest if there is no name.
@@ -229,8 +223,7 @@ impl Context {
     pub(crate) fn sign(&self, input: &[u8]) -> Result<Vec<u8>> {
         let key = self.key()?;
         let block = stack::roomy_in_job(|| self.block(key, input)).ok_or(NO_MEMORY)??;
-        let output = gather::private(&self.settings, key, block.into())
-            .map_err(|error| error.to_string())?;
+        let output = gather::private(&self.settings, key, block.into()).map_err(|error| error.to_string())?;
         Ok(match self.padding {
             Padding::X931 => x931::smaller(output.to_vec(), key.public().n()),
             _ => output.to_vec(),
@@ -261,9 +254,7 @@ impl Context {
                 x931::encode(k, &content).ok_or_else(|| TOO_LONG.into())
             }
             (Padding::Pss, None) => Err("PSS takes a digest".into()),
-            (Padding::Pkcs1, Some(Digest::Legacy(legacy))) => {
-                type_1(k, &[legacy.digest_info(), input].concat())
-            }
+            (Padding::Pkcs1, Some(Digest::Legacy(legacy))) => type_1(k, &[legacy.digest_info(), input].concat()),
             _ => self
                 .scheme(key, true)?
                 .encode_with_broken_hash(key.bits(), input, &mut SystemRng)
@@ -374,10 +365,7 @@ impl Context {
                     }
                     None | Some(Digest::Md5Sha1) => return Ok(content.to_vec()),
                 };
-                let found = content
-                    .len()
-                    .checked_sub(digest.len())
-                    .map(|start| &content[start..]);
+                let found = content.len().checked_sub(digest.len()).map(|start| &content[start..]);
                 let found = found.ok_or(REFUSED)?;
                 // All of the block is compared with the only encoding of this digest.
                 match self.block(key, found)? == block {
@@ -392,9 +380,7 @@ impl Context {
                     return Ok(content.to_vec());
                 };
                 match content.split_last() {
-                    Some((last, found)) if *last == number && found.len() == digest.len() => {
-                        Ok(found.to_vec())
-                    }
+                    Some((last, found)) if *last == number && found.len() == digest.len() => Ok(found.to_vec()),
                     _ => Err(REFUSED.into()),
                 }
             }
@@ -406,9 +392,7 @@ impl Context {
     fn algorithm(&self) -> Result<Vec<u8>> {
         const NONE: &str = "there is no algorithm for this digest and padding";
         match (self.padding, self.digest) {
-            (Padding::Pkcs1, Some(digest)) => {
-                algorithm::pkcs1v15(digest).ok_or_else(|| NONE.into())
-            }
+            (Padding::Pkcs1, Some(digest)) => algorithm::pkcs1v15(digest).ok_or_else(|| NONE.into()),
             (Padding::Pss, Some(Digest::Hash(hash))) => {
                 let key = self.key()?;
                 match self.scheme(key, true)? {

@@ -6,7 +6,8 @@
 //!     └─ else wait; who computes meanwhile answers, or wakes the oldest that waits when it is done
 //! ```
 //!
-//! As many passes run at once as there are CPUs: more threads than that would wait for a CPU anyway. There is no thread of our own.
+//! As many passes run at once as there are CPUs: more threads than that would wait for a CPU anyway. There is no thread
+//! of our own.
 
 use std::{
     process,
@@ -92,11 +93,7 @@ fn queue() -> Option<MutexGuard<'static, Queue>> {
 /// # Errors
 ///
 /// If the block is not below the modulus, the key has no private half, or the result failed its check.
-pub(crate) fn private(
-    plan: Option<Plan>,
-    key: &Arc<Key>,
-    input: Zeroizing<Vec<u8>>,
-) -> Result<Zeroizing<Vec<u8>>> {
+pub(crate) fn private(plan: Option<Plan>, key: &Arc<Key>, input: Zeroizing<Vec<u8>>) -> Result<Zeroizing<Vec<u8>>> {
     let Some(plan) = plan else {
         return alone(key, &input);
     };
@@ -123,9 +120,7 @@ fn together(
     loop {
         let is_ours = queue.waiting.iter().any(|asked| asked.is(&request));
         let may_run = is_ours && queue.running < plan.passes;
-        let left = due.map_or(Duration::ZERO, |due| {
-            due.saturating_duration_since(Instant::now())
-        });
+        let left = due.map_or(Duration::ZERO, |due| due.saturating_duration_since(Instant::now()));
         if may_run && (left.is_zero() || fills(&queue.waiting, key, lanes)) {
             let pass = Pass::begin(&mut queue, key, lanes, &request, plan);
             drop(queue);
@@ -153,13 +148,7 @@ struct Pass {
 
 impl Pass {
     /// Takes this request and the oldest that fit, until all lanes are full.
-    fn begin(
-        queue: &mut Queue,
-        key: &Key,
-        lanes: usize,
-        request: &Arc<Request>,
-        plan: &Plan,
-    ) -> Pass {
+    fn begin(queue: &mut Queue, key: &Key, lanes: usize, request: &Arc<Request>, plan: &Plan) -> Pass {
         let mut room = lanes - 1;
         let (asked, waiting) = queue.waiting.drain(..).partition(|asked| {
             let is_ours = asked.is(request);

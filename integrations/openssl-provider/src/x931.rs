@@ -1,5 +1,6 @@
-//! ANSI X9.31 signatures, as OpenSSL makes them: a block that begins with 6B BB ... BB BA, or with 6A alone, then the digest, the number of its function, and CC; and of the
-//! signature and its difference from the modulus the smaller one.
+//! ANSI X9.31 signatures, as OpenSSL makes them: a block that begins with 6B BB ... BB BA, or with 6A alone, then the
+//! digest, the number of its function, and CC; and of the signature and its difference from the modulus the smaller
+//! one.
 
 use rsalab_rsa::hash::Hash;
 
@@ -52,7 +53,8 @@ pub(crate) fn smaller(signature: Vec<u8>, n: &[u8]) -> Vec<u8> {
     signature.min(other)
 }
 
-/// The block that a signature was made of, from what the public operation gives: itself, or its difference from n. A block ends in C.
+/// The block that a signature was made of, from what the public operation gives: itself, or its difference from n. A
+/// block ends in C.
 pub(crate) fn opened(block: Vec<u8>, n: &[u8]) -> Vec<u8> {
     match block.last() {
         Some(last) if last & 0x0f != 0x0c => difference(n, &block),

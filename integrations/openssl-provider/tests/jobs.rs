@@ -46,8 +46,7 @@ unsafe extern "C" fn work(task: Any) -> c_int {
         let (out, len, input) = (task.out, &mut task.len, task.input.as_ptr());
         let done = match task.work {
             Work::Sign => {
-                crypto.EVP_PKEY_sign_init()(context) == 1
-                    && crypto.EVP_PKEY_sign()(context, out, len, input, 32) == 1
+                crypto.EVP_PKEY_sign_init()(context) == 1 && crypto.EVP_PKEY_sign()(context, out, len, input, 32) == 1
             }
             Work::Decrypt => {
                 crypto.EVP_PKEY_decrypt_init_ex()(context, ptr::null()) == 1
@@ -99,15 +98,12 @@ impl Setup {
     /// Runs jobs as [`Self::answers`] does, and compares their answers with those that calls outside a job give.
     fn run_jobs(&self, keys: &[Any], jobs: usize) {
         for (number, out) in self.answers(keys, jobs).iter().enumerate() {
-            assert_eq!(
-                out,
-                &self.alone(keys[number % keys.len()], number),
-                "job {number}"
-            );
+            assert_eq!(out, &self.alone(keys[number % keys.len()], number), "job {number}");
         }
     }
 
-    /// Runs jobs side by side on this thread until all are done, as an event loop does: those whose descriptor is ready, in turns.
+    /// Runs jobs side by side on this thread until all are done, as an event loop does: those whose descriptor is
+    /// ready, in turns.
     fn answers(&self, keys: &[Any], jobs: usize) -> Vec<Vec<u8>> {
         let crypto = &self.crypto;
         let mut outs = vec![vec![0_u8; 256]; jobs];
@@ -148,20 +144,14 @@ impl Setup {
                         ASYNC_PAUSE => {
                             // Whoever waits for it has a descriptor to wait for.
                             let mut count = 0;
-                            crypto.ASYNC_WAIT_CTX_get_all_fds()(
-                                waits[number],
-                                ptr::null_mut(),
-                                &mut count,
-                            );
+                            crypto.ASYNC_WAIT_CTX_get_all_fds()(waits[number], ptr::null_mut(), &mut count);
                             assert_eq!(count, 1);
                         }
                         other => panic!("a job came to {other}"),
                     }
                 }
             }
-            waits
-                .into_iter()
-                .for_each(|wait| crypto.ASYNC_WAIT_CTX_free()(wait));
+            waits.into_iter().for_each(|wait| crypto.ASYNC_WAIT_CTX_free()(wait));
             crypto.ASYNC_cleanup_thread()();
         }
         outs
@@ -316,9 +306,7 @@ fn jobs_share_passes_and_answers_are_their_own() {
         for _ in 0..4 {
             scope.spawn(|| {
                 let keys = keys.map(|key| key as Any);
-                let ran = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
-                    setup.run_jobs(&keys, 12)
-                }));
+                let ran = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| setup.run_jobs(&keys, 12)));
                 wrong.fetch_add(usize::from(ran.is_err()), Relaxed);
             });
         }

@@ -46,18 +46,12 @@ fn what_is_wrong_is_random() {
     // The version that was agreed upon counts where it was set.
     let older = block(|block| block[208..].copy_from_slice(&secret(0x0302)));
     assert_eq!(decrypted(&key, &older, Some(0x0302)), secret(0x0302));
-    assert_eq!(
-        decrypted(&key, &block(|_| {}), Some(0x0302)),
-        secret(0x0303)
-    );
+    assert_eq!(decrypted(&key, &block(|_| {}), Some(0x0302)), secret(0x0303));
 
     let wrong: [(&str, [u8; 256]); 8] = [
         ("first byte", block(|block| block[0] = 1)),
         ("second byte", block(|block| block[1] = 1)),
-        (
-            "a zero at the first byte of the padding",
-            block(|block| block[2] = 0),
-        ),
+        ("a zero at the first byte of the padding", block(|block| block[2] = 0)),
         ("a zero at the last one", block(|block| block[206] = 0)),
         ("no zero", block(|block| block[207] = 1)),
         ("another version", older),
@@ -67,11 +61,7 @@ fn what_is_wrong_is_random() {
     for (what, block) in wrong {
         let found = decrypted(&key, &block, None);
         assert_ne!(found, block[208..], "{what}");
-        assert_ne!(
-            found,
-            decrypted(&key, &block, None),
-            "{what}: it is not random"
-        );
+        assert_ne!(found, decrypted(&key, &block, None), "{what}: it is not random");
     }
 }
 

@@ -30,9 +30,7 @@ fn keys_of_ours_are_keys_for_others() {
     );
     for (restrictions, _) in RESTRICTIONS {
         for ours in [true, false] {
-            let line = format!(
-                "genpkey -algorithm RSA-PSS -pkeyopt rsa_keygen_bits:1024{restrictions} -out key.pem"
-            );
+            let line = format!("genpkey -algorithm RSA-PSS -pkeyopt rsa_keygen_bits:1024{restrictions} -out key.pem");
             here.run(ours, &line);
             for ours in [true, false] {
                 let said = here.run(ours, "pkey -in key.pem -check -noout");
@@ -65,11 +63,7 @@ fn options() -> Vec<(String, usize)> {
         for mask in ["", "sha1", "sha256"] {
             for salt in ["", "20", "31", "32", "digest", "max", "auto"] {
                 let mut option = String::new();
-                for (name, value) in [
-                    ("digest", digest),
-                    ("rsa_mgf1_md", mask),
-                    ("rsa_pss_saltlen", salt),
-                ] {
+                for (name, value) in [("digest", digest), ("rsa_mgf1_md", mask), ("rsa_pss_saltlen", salt)] {
                     if !value.is_empty() {
                         option += &format!(" -pkeyopt {name}:{value}");
                     }
@@ -87,9 +81,7 @@ fn restrictions_are_those_of_openssl() {
     let does = |ours, line: &str| here.output(ours, line).status.success();
     let (mut done, mut refused) = (0, 0);
     for (restrictions, digest) in RESTRICTIONS {
-        let line = format!(
-            "genpkey -algorithm RSA-PSS -pkeyopt rsa_keygen_bits:1024{restrictions} -out key.pem"
-        );
+        let line = format!("genpkey -algorithm RSA-PSS -pkeyopt rsa_keygen_bits:1024{restrictions} -out key.pem");
         here.run(true, &line);
         let mut before = None;
         for (options, len) in options() {
@@ -104,8 +96,7 @@ fn restrictions_are_those_of_openssl() {
             let made = signs[0].then_some(["ours", "theirs"]);
             // What was made with these parameters, and with those of before.
             for file in made.into_iter().flatten().chain(before) {
-                let verify =
-                    format!("pkeyutl -verify -inkey key.pem -in digest{options} -sigfile {file}");
+                let verify = format!("pkeyutl -verify -inkey key.pem -in digest{options} -sigfile {file}");
                 let verifies = [true, false].map(|ours| does(ours, &verify));
                 assert_eq!(verifies[0], verifies[1], "{restrictions}: {verify}");
                 done += usize::from(verifies[0]);
@@ -128,10 +119,7 @@ fn restrictions_are_those_of_openssl() {
             }
         }
     }
-    assert!(
-        done > 100 && refused > 100,
-        "{done} accepted, {refused} refused"
-    );
+    assert!(done > 100 && refused > 100, "{done} accepted, {refused} refused");
 }
 
 /// The length of salt that nobody asked for, under keys of both types.
@@ -167,10 +155,7 @@ fn certificates_requests_and_messages() {
         (RESTRICTIONS[1].0, "sha256", " -sigopt rsa_pss_saltlen:40"),
         (RESTRICTIONS[3].0, "sha1", ""),
     ] {
-        here.run(
-            true,
-            &format!("genpkey -algorithm RSA-PSS{restrictions} -out key.pem"),
-        );
+        here.run(true, &format!("genpkey -algorithm RSA-PSS{restrictions} -out key.pem"));
         for ours in [true, false] {
             let request = format!(
                 "req -config {} -x509 -new -key key.pem -subj /CN=x -days 2 -{digest}{options} -out c.pem",
@@ -180,10 +165,7 @@ fn certificates_requests_and_messages() {
             let text = here.run(ours, "x509 -in c.pem -noout -text");
             assert!(text.contains("Signature Algorithm: rsassaPss"), "{text}");
             for ours in [true, false] {
-                let said = here.run(
-                    ours,
-                    "verify -auth_level 0 -check_ss_sig -CAfile c.pem c.pem",
-                );
+                let said = here.run(ours, "verify -auth_level 0 -check_ss_sig -CAfile c.pem c.pem");
                 assert!(said.contains("c.pem: OK"), "{said}");
             }
             let line = format!(

@@ -1,4 +1,5 @@
-//! Signature algorithms with a digest in their name, which OpenSSL 3.4 and later have: ours, and those of its own provider.
+//! Signature algorithms with a digest in their name, which OpenSSL 3.4 and later have: ours, and those of its own
+//! provider.
 
 #![allow(unsafe_code)]
 
@@ -46,11 +47,7 @@ impl<'a> Signer<'a> {
         // SAFETY: a library context, and strings of C.
         let algorithm = unsafe { fetch(loaded.library, algorithm.as_ptr(), properties) };
         assert!(!algorithm.is_null());
-        Signer {
-            loaded,
-            key,
-            algorithm,
-        }
+        Signer { loaded, key, algorithm }
     }
 
     /// Does something with a context of the key's; whether it succeeded.
@@ -58,8 +55,7 @@ impl<'a> Signer<'a> {
         let crypto = &self.loaded.crypto;
         // SAFETY: a context of the key's, freed here.
         unsafe {
-            let context =
-                crypto.EVP_PKEY_CTX_new_from_pkey()(self.loaded.library, self.key, ptr::null());
+            let context = crypto.EVP_PKEY_CTX_new_from_pkey()(self.loaded.library, self.key, ptr::null());
             let result = body(context);
             crypto.EVP_PKEY_CTX_free()(context);
             result
@@ -74,18 +70,11 @@ impl<'a> Signer<'a> {
         let done = self.with(|context| {
             // SAFETY: buffers as long as said.
             unsafe {
-                let begun =
-                    crypto.EVP_PKEY_sign_message_init()(context, self.algorithm, ptr::null());
+                let begun = crypto.EVP_PKEY_sign_message_init()(context, self.algorithm, ptr::null());
                 assert_eq!(begun, 1);
                 assert_eq!(self.loaded.is_ours(context), is_ours);
                 match parts {
-                    [all] => crypto.EVP_PKEY_sign()(
-                        context,
-                        signature.as_mut_ptr(),
-                        &mut len,
-                        all.as_ptr(),
-                        all.len(),
-                    ),
+                    [all] => crypto.EVP_PKEY_sign()(context, signature.as_mut_ptr(), &mut len, all.as_ptr(), all.len()),
                     parts => {
                         for part in parts {
                             let update = crypto.EVP_PKEY_sign_message_update();
@@ -139,13 +128,7 @@ impl<'a> Signer<'a> {
                 let begin = crypto.EVP_PKEY_sign_init_ex2();
                 assert_eq!(begin(context, self.algorithm, ptr::null()), 1);
                 let (digest, digest_len) = (digest.as_ptr(), digest.len());
-                crypto.EVP_PKEY_sign()(
-                    context,
-                    signature.as_mut_ptr(),
-                    &mut len,
-                    digest,
-                    digest_len,
-                )
+                crypto.EVP_PKEY_sign()(context, signature.as_mut_ptr(), &mut len, digest, digest_len)
             }
         });
         signature.truncate(len);
@@ -157,9 +140,7 @@ impl<'a> Signer<'a> {
 fn algorithms_with_a_digest_in_their_name() {
     let Some(loaded) = Loaded::new() else { return };
     if !loaded.crypto.has("EVP_PKEY_sign_message_init") {
-        eprintln!(
-            "SKIPPED: OpenSSL before 3.4 has no signature algorithms with a digest in their name"
-        );
+        eprintln!("SKIPPED: OpenSSL before 3.4 has no signature algorithms with a digest in their name");
         return;
     }
     let key = loaded.new_key();

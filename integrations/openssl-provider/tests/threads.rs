@@ -1,4 +1,5 @@
-//! Threads that ask side by side: answers are their own, and where the configuration wants it, they come of shared passes.
+//! Threads that ask side by side: answers are their own, and where the configuration wants it, they come of shared
+//! passes.
 
 #![allow(unsafe_code)]
 
@@ -53,7 +54,8 @@ fn threads_share_passes_where_they_are_to() {
     assert_eq!(answered, ROUNDS * (2 * threads + 1));
 }
 
-/// Without a time to wait, a thread waits for passes of others only: none is forgotten, whichever kernel and however many CPUs there are.
+/// Without a time to wait, a thread waits for passes of others only: none is forgotten, whichever kernel and however
+/// many CPUs there are.
 #[test]
 fn every_thread_is_answered() {
     let Some(loaded) = Loaded::with("share-threads = yes") else {
@@ -63,11 +65,7 @@ fn every_thread_is_answered() {
     for threads in [1, 2, 5, 40] {
         round_trips(&keys, threads);
     }
-    let answered: usize = loaded
-        .batches()
-        .into_iter()
-        .map(|(size, count)| size * count)
-        .sum();
+    let answered: usize = loaded.batches().into_iter().map(|(size, count)| size * count).sum();
     assert_eq!(answered, ROUNDS * (1 + 2 + 5 + 40));
 }
 

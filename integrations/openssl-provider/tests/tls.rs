@@ -18,11 +18,7 @@ fn certificate(here: &Here, key: &str, options: &str) {
 #[test]
 fn a_server_with_and_without_jobs() {
     let Some(here) = Here::new() else { return };
-    certificate(
-        &here,
-        "-algorithm RSA -pkeyopt rsa_keygen_bits:2048",
-        "-sha256",
-    );
+    certificate(&here, "-algorithm RSA -pkeyopt rsa_keygen_bits:2048", "-sha256");
     for option in ["", " -async"] {
         // Everything before TLS 1.2 signs a digest of MD5 and SHA-1.
         let options = format!("-cert c.pem -key key.pem -cipher ALL:@SECLEVEL=0{option}");

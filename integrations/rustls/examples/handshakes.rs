@@ -4,9 +4,10 @@
 //! handshakes PORT CLIENTS SECONDS
 //! ```
 //!
-//! Each connection is closed when its handshake is done, and a new one begins. A line on standard output: handshakes, failed ones, seconds, median and 99th percentile
-//! of a handshake's time in microseconds, from connecting to the server's Finished. It is meant to cost much less than the server: the signature is verified, the
-//! certificate is not, and the session is not kept.
+//! Each connection is closed when its handshake is done, and a new one begins. A line on standard output: handshakes,
+//! failed ones, seconds, median and 99th percentile of a handshake's time in microseconds, from connecting to the
+//! server's Finished. It is meant to cost much less than the server: the signature is verified, the certificate is not,
+//! and the session is not kept.
 
 use std::{
     env,

@@ -2,7 +2,8 @@
 //!
 //!     cargo run --release -p rsalab-rustls --example server -- CERTIFICATES KEY [ADDRESS]
 //!
-//! CERTIFICATES is a chain in PEM, KEY its RSA key in any format that rsalab reads. The address is printed; 127.0.0.1:0 takes any port.
+//! CERTIFICATES is a chain in PEM, KEY its RSA key in any format that rsalab reads. The address is printed; 127.0.0.1:0
+//! takes any port.
 
 use std::{
     env,

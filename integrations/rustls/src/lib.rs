@@ -1,8 +1,10 @@
-//! A signing key for [rustls](https://docs.rs/rustls) over a [`Batcher`]: handshakes that run side by side have their signatures made together.
+//! A signing key for [rustls](https://docs.rs/rustls) over a [`Batcher`]: handshakes that run side by side have their
+//! signatures made together.
 //!
-//! The interface of rustls is synchronous: the thread that does a handshake waits for the signature, or computes it, with those of others. So passes are
-//! shared where as many threads do handshakes as a pass has requests, on any CPU: a thread for each connection, or a pool that is larger than the
-//! number of CPUs. A thread that does handshakes alone waits for nobody, and is as fast as without.
+//! The interface of rustls is synchronous: the thread that does a handshake waits for the signature, or computes it,
+//! with those of others. So passes are shared where as many threads do handshakes as a pass has requests, on any CPU: a
+//! thread for each connection, or a pool that is larger than the number of CPUs. A thread that does handshakes alone
+//! waits for nobody, and is as fast as without.
 //!
 //! ```
 //! use std::sync::Arc;
@@ -31,8 +33,9 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! A server that reloads its certificate adds the new key ([`Batcher::add`]), makes a [`SigningKey`] of it for the new configuration, and removes the old one
-//! ([`Batcher::remove`]). Handshakes that began with the old configuration end with it; the old key is wiped with the last of them.
+//! A server that reloads its certificate adds the new key ([`Batcher::add`]), makes a [`SigningKey`] of it for the new
+//! configuration, and removes the old one ([`Batcher::remove`]). Handshakes that began with the old configuration end
+//! with it; the old key is wiped with the last of them.
 #![forbid(unsafe_code)]
 
 use std::fmt;
@@ -56,26 +59,15 @@ use rustls::{
 #[doc = include_str!("../README.md")]
 struct Readme;
 
-/// The schemes that are offered, the best liked first: RSASSA-PSS (`rsa_pss_rsae_*`), and RSASSA-PKCS1-v1_5, which TLS 1.2 alone takes.
+/// The schemes that are offered, the best liked first: RSASSA-PSS (`rsa_pss_rsae_*`), and RSASSA-PKCS1-v1_5, which TLS
+/// 1.2 alone takes.
 const SCHEMES: [(SignatureScheme, Padding, Hash); 6] = [
     (SignatureScheme::RSA_PSS_SHA256, Padding::Pss, Hash::Sha256),
     (SignatureScheme::RSA_PSS_SHA384, Padding::Pss, Hash::Sha384),
     (SignatureScheme::RSA_PSS_SHA512, Padding::Pss, Hash::Sha512),
-    (
-        SignatureScheme::RSA_PKCS1_SHA256,
-        Padding::Pkcs1v15,
-        Hash::Sha256,
-    ),
-    (
-        SignatureScheme::RSA_PKCS1_SHA384,
-        Padding::Pkcs1v15,
-        Hash::Sha384,
-    ),
-    (
-        SignatureScheme::RSA_PKCS1_SHA512,
-        Padding::Pkcs1v15,
-        Hash::Sha512,
-    ),
+    (SignatureScheme::RSA_PKCS1_SHA256, Padding::Pkcs1v15, Hash::Sha256),
+    (SignatureScheme::RSA_PKCS1_SHA384, Padding::Pkcs1v15, Hash::Sha384),
+    (SignatureScheme::RSA_PKCS1_SHA512, Padding::Pkcs1v15, Hash::Sha512),
 ];
 
 #[derive(Clone, Copy)]
@@ -84,7 +76,8 @@ enum Padding {
     Pkcs1v15,
 }
 
-/// A private key in the place of rustls's own, for servers and for clients with a certificate. Cheap to clone, and shared by threads.
+/// A private key in the place of rustls's own, for servers and for clients with a certificate. Cheap to clone, and
+/// shared by threads.
 #[derive(Clone)]
 pub struct SigningKey {
     /// Those of [`SCHEMES`] that the key is long enough for.
@@ -97,7 +90,8 @@ impl SigningKey {
     ///
     /// # Errors
     ///
-    /// [`Error::Unsupported`] if the batcher has no such key; [`Error::Scheme`] if the key is too short for every scheme.
+    /// [`Error::Unsupported`] if the batcher has no such key; [`Error::Scheme`] if the key is too short for every
+    /// scheme.
     pub fn new(key: &PrivateKey, batcher: &Batcher) -> Result<Self> {
         let mut schemes = Vec::new();
         let mut refused = None;

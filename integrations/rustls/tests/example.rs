@@ -13,9 +13,7 @@ use rsalab_rsa::{
     PrivateKey,
     format::{Encoding, PrivateFormat, encode_private},
 };
-use rustls::{
-    ClientConfig, ClientConnection, RootCertStore, StreamOwned, crypto::ring, pki_types::ServerName,
-};
+use rustls::{ClientConfig, ClientConnection, RootCertStore, StreamOwned, crypto::ring, pki_types::ServerName};
 
 mod support;
 
@@ -37,26 +35,13 @@ fn the_example_serves_clients_side_by_side() {
     let folder = tempfile::tempdir().unwrap();
     let key = PrivateKey::generate(2048).unwrap();
     let certificate = support::certificate(&key);
-    let (chain, file) = (
-        folder.path().join("chain.pem"),
-        folder.path().join("key.pem"),
-    );
+    let (chain, file) = (folder.path().join("chain.pem"), folder.path().join("key.pem"));
     fs::write(&chain, certificate.pem()).unwrap();
-    fs::write(
-        &file,
-        &*encode_private(&key, PrivateFormat::Pkcs8, Encoding::Pem),
-    )
-    .unwrap();
+    fs::write(&file, &*encode_private(&key, PrivateFormat::Pkcs8, Encoding::Pem)).unwrap();
 
     let mut command = Command::new(program);
     command.arg(&chain).arg(&file).arg("127.0.0.1:0");
-    let mut server = Server(
-        command
-            .stdout(Stdio::piped())
-            .stderr(Stdio::null())
-            .spawn()
-            .unwrap(),
-    );
+    let mut server = Server(command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap());
     let mut address = String::new();
     let mut said = BufReader::new(server.0.stdout.take().unwrap());
     said.read_line(&mut address).unwrap();
@@ -88,16 +73,8 @@ fn the_example_serves_clients_side_by_side() {
 
     // A key that is not the certificate's is refused at the start.
     let other = PrivateKey::generate(2048).unwrap();
-    fs::write(
-        &file,
-        &*encode_private(&other, PrivateFormat::Pkcs8, Encoding::Pem),
-    )
-    .unwrap();
-    let output = command
-        .stdout(Stdio::null())
-        .stderr(Stdio::piped())
-        .output()
-        .unwrap();
+    fs::write(&file, &*encode_private(&other, PrivateFormat::Pkcs8, Encoding::Pem)).unwrap();
+    let output = command.stdout(Stdio::null()).stderr(Stdio::piped()).output().unwrap();
     assert!(!output.status.success());
     assert!(String::from_utf8_lossy(&output.stderr).contains("KeyMismatch"));
 }

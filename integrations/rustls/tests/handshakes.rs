@@ -1,4 +1,5 @@
-//! Handshakes of rustls with rustls, in memory: every scheme in both versions of TLS, and many threads that share passes.
+//! Handshakes of rustls with rustls, in memory: every scheme in both versions of TLS, and many threads that share
+//! passes.
 
 use std::{
     io::Write,
@@ -11,8 +12,8 @@ use rsalab_batch::{Batcher, Builder};
 use rsalab_rsa::{Backend, CpuBackend, PrivateKey};
 use rsalab_rustls::SigningKey;
 use rustls::{
-    ClientConfig, ClientConnection, DigitallySignedStruct, Error, ProtocolVersion, RootCertStore,
-    ServerConfig, ServerConnection, SignatureScheme, SupportedProtocolVersion,
+    ClientConfig, ClientConnection, DigitallySignedStruct, Error, ProtocolVersion, RootCertStore, ServerConfig,
+    ServerConnection, SignatureScheme, SupportedProtocolVersion,
     client::{
         WebPkiServerVerifier,
         danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier},
@@ -71,8 +72,7 @@ impl ServerCertVerifier for OneScheme {
         signature: &DigitallySignedStruct,
     ) -> Result<HandshakeSignatureValid, Error> {
         self.seen.lock().unwrap().push(signature.scheme);
-        self.inner
-            .verify_tls12_signature(message, certificate, signature)
+        self.inner.verify_tls12_signature(message, certificate, signature)
     }
 
     fn verify_tls13_signature(
@@ -82,8 +82,7 @@ impl ServerCertVerifier for OneScheme {
         signature: &DigitallySignedStruct,
     ) -> Result<HandshakeSignatureValid, Error> {
         self.seen.lock().unwrap().push(signature.scheme);
-        self.inner
-            .verify_tls13_signature(message, certificate, signature)
+        self.inner.verify_tls13_signature(message, certificate, signature)
     }
 
     fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
@@ -99,10 +98,7 @@ fn verifier(key: &PrivateKey) -> Arc<WebPkiServerVerifier> {
         .unwrap()
 }
 
-fn client(
-    verifier: Arc<dyn ServerCertVerifier>,
-    version: &'static SupportedProtocolVersion,
-) -> Arc<ClientConfig> {
+fn client(verifier: Arc<dyn ServerCertVerifier>, version: &'static SupportedProtocolVersion) -> Arc<ClientConfig> {
     let mut config = ClientConfig::builder_with_provider(provider())
         .with_protocol_versions(&[version])
         .unwrap()
@@ -115,10 +111,7 @@ fn client(
 }
 
 /// A whole handshake and a few bytes; the version that came of it.
-fn handshake(
-    client: &Arc<ClientConfig>,
-    server: &Arc<ServerConfig>,
-) -> Result<ProtocolVersion, Error> {
+fn handshake(client: &Arc<ClientConfig>, server: &Arc<ServerConfig>) -> Result<ProtocolVersion, Error> {
     let name = ServerName::try_from("localhost").unwrap();
     let mut client = ClientConnection::new(Arc::clone(client), name)?;
     let mut server = ServerConnection::new(Arc::clone(server))?;
@@ -153,11 +146,7 @@ fn every_scheme_in_both_versions() {
     let batcher = Batcher::builder().key(&key).build().unwrap();
     let server = server(&key, &batcher);
     let pss = [S::RSA_PSS_SHA256, S::RSA_PSS_SHA384, S::RSA_PSS_SHA512];
-    let pkcs1 = [
-        S::RSA_PKCS1_SHA256,
-        S::RSA_PKCS1_SHA384,
-        S::RSA_PKCS1_SHA512,
-    ];
+    let pkcs1 = [S::RSA_PKCS1_SHA256, S::RSA_PKCS1_SHA384, S::RSA_PKCS1_SHA512];
     let mut done = 0;
     for (version, scheme, is_allowed) in [&TLS12, &TLS13]
         .into_iter()
@@ -186,10 +175,7 @@ fn every_scheme_in_both_versions() {
 /// Threads that do handshakes side by side; returns the batcher.
 fn side_by_side(builder: Builder, keys: &[PrivateKey], threads: usize, each: usize) -> Batcher {
     let batcher = builder.build().unwrap();
-    let ends: Vec<_> = keys
-        .iter()
-        .map(|key| (server(key, &batcher), verifier(key)))
-        .collect();
+    let ends: Vec<_> = keys.iter().map(|key| (server(key, &batcher), verifier(key))).collect();
     thread::scope(|scope| {
         for number in 0..threads {
             let (server, verifier) = &ends[number % ends.len()];
@@ -209,7 +195,8 @@ fn side_by_side(builder: Builder, keys: &[PrivateKey], threads: usize, each: usi
 #[test]
 fn threads_share_passes_across_keys() {
     let keys = [(); 2].map(|()| PrivateKey::generate(2048).unwrap());
-    // A kernel that every machine has; one pass at a time, which waits to be full: so it is not chance that passes are shared.
+    // A kernel that every machine has; one pass at a time, which waits to be full: so it is not chance that passes are
+    // shared.
     let backend = CpuBackend::named("mont52x8_portable").unwrap();
     let most = backend.lanes() / 2;
     let mut builder = Batcher::builder()
@@ -224,7 +211,8 @@ fn threads_share_passes_across_keys() {
     assert!(most >= 4 && passes[most] > 0, "{passes:?}");
 }
 
-/// As it is without any setting, on the kernel of this machine. How much is shared is a matter of chance, and so is shown and not asserted.
+/// As it is without any setting, on the kernel of this machine. How much is shared is a matter of chance, and so is
+/// shown and not asserted.
 #[test]
 fn threads_as_they_come() {
     let keys = [PrivateKey::generate(2048).unwrap()];
@@ -235,7 +223,8 @@ fn threads_as_they_come() {
     );
 }
 
-/// A certificate is replaced while handshakes run: those that began with the old one end with it, even after its key was removed.
+/// A certificate is replaced while handshakes run: those that began with the old one end with it, even after its key
+/// was removed.
 #[test]
 fn a_key_is_replaced_while_handshakes_run() {
     let [before, after] = [(); 2].map(|()| PrivateKey::generate(2048).unwrap());
@@ -274,10 +263,7 @@ fn what_does_not_suit_is_refused() {
     assert!(offers(SignatureScheme::RSA_PKCS1_SHA512));
     assert!(!offers(SignatureScheme::ECDSA_NISTP256_SHA256));
     // The server's liking decides, not the client's order.
-    let both = [
-        SignatureScheme::RSA_PKCS1_SHA256,
-        SignatureScheme::RSA_PSS_SHA256,
-    ];
+    let both = [SignatureScheme::RSA_PKCS1_SHA256, SignatureScheme::RSA_PSS_SHA256];
     let chosen = sign::SigningKey::choose_scheme(&signing, &both).unwrap();
     assert_eq!(chosen.scheme(), SignatureScheme::RSA_PSS_SHA256);
     // Nothing of the key is in what is printed.

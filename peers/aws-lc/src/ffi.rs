@@ -1,7 +1,8 @@
 //! AWS-LC's functions under OpenSSL's signatures.
 //!
-//! `aws-lc-sys` declares them with types of its own and links them under prefixed names. Pointers to states that nobody looks into are
-//! the same to C whatever they are called; the three functions that take or give integers of other widths are wrapped.
+//! `aws-lc-sys` declares them with types of its own and links them under prefixed names. Pointers to states that nobody
+//! looks into are the same to C whatever they are called; the three functions that take or give integers of other
+//! widths are wrapped.
 
 use std::ffi::{CStr, c_void};
 
@@ -21,11 +22,7 @@ mod functions {
     }
 
     /// AWS-LC: `char *ERR_error_string_n(uint32_t packed_error, char *buf, size_t len)`.
-    pub(super) unsafe extern "C" fn ERR_error_string_n(
-        code: c_ulong,
-        buffer: *mut c_char,
-        length: usize,
-    ) {
+    pub(super) unsafe extern "C" fn ERR_error_string_n(code: c_ulong, buffer: *mut c_char, length: usize) {
         // A code comes from `ERR_get_error` and has 32 bits.
         let code = u32::try_from(code).unwrap_or(0);
         // SAFETY: the buffer is the caller's promise.
@@ -63,7 +60,7 @@ libcrypto_functions!(addresses);
 
 /// The table of the AWS-LC that is linked into this program.
 pub(crate) fn table() -> Table {
-    // SAFETY: each address is that of AWS-LC's function of this name, which has OpenSSL's signature or was given it above, and is part of
-    // the program.
+    // SAFETY: each address is that of AWS-LC's function of this name, which has OpenSSL's signature or was given it
+    // above, and is part of the program.
     unsafe { Table::resolve(address) }.expect("the linker found them all")
 }

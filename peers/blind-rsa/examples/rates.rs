@@ -1,7 +1,8 @@
-//! Blind signatures a second on one thread: our issuer in batches and one at a time, and that of `blind-rsa-signatures`, in interleaved blocks; and
-//! what a client needs. A checked round comes before.
+//! Blind signatures a second on one thread: our issuer in batches and one at a time, and that of
+//! `blind-rsa-signatures`, in interleaved blocks; and what a client needs. A checked round comes before.
 //!
-//! `cargo run --release --manifest-path peers/blind-rsa/Cargo.toml --example rates [-- BITS]`, pinned to a CPU, on a machine that is idle.
+//! `cargo run --release --manifest-path peers/blind-rsa/Cargo.toml --example rates [-- BITS]`, pinned to a CPU, on a
+//! machine that is idle.
 #![forbid(unsafe_code)]
 
 use std::time::{Duration, Instant};
@@ -43,10 +44,7 @@ fn main() {
         .collect();
     let mut signer = both.issuer.signer().expect("scratch");
     let mut one = both.issuer.signer().expect("scratch");
-    let their_request = both
-        .their_client
-        .blind(&mut DefaultRng, [1; 32])
-        .expect("blinded");
+    let their_request = both.their_client.blind(&mut DefaultRng, [1; 32]).expect("blinded");
     let their_answer = both
         .their_issuer
         .blind_sign(&their_request.blind_message)
@@ -84,13 +82,7 @@ fn main() {
         (
             "blind, blind-rsa-signatures",
             1,
-            Box::new(|| {
-                drop(
-                    both.their_client
-                        .blind(&mut DefaultRng, [1; 32])
-                        .expect("blinded"),
-                )
-            }),
+            Box::new(|| drop(both.their_client.blind(&mut DefaultRng, [1; 32]).expect("blinded"))),
         ),
         (
             "finalize, rsalab, batches of 16",
@@ -101,9 +93,7 @@ fn main() {
             "finalize, blind-rsa-signatures",
             1,
             Box::new(|| {
-                let signature = both
-                    .their_client
-                    .finalize(&their_answer, &their_request, [1; 32]);
+                let signature = both.their_client.finalize(&their_answer, &their_request, [1; 32]);
                 drop(signature.expect("right"));
             }),
         ),
@@ -123,11 +113,6 @@ fn main() {
     for ((name, ..), rates) in works.iter().zip(&mut rates) {
         rates.sort_by(f64::total_cmp);
         let at = |share: f64| rates[(share * (ROUNDS - 1) as f64) as usize];
-        println!(
-            "{name:35} {:9.0} a second ({:.0}–{:.0})",
-            at(0.5),
-            at(0.25),
-            at(0.75)
-        );
+        println!("{name:35} {:9.0} a second ({:.0}–{:.0})", at(0.5), at(0.25), at(0.75));
     }
 }

@@ -1,9 +1,9 @@
-//! A key of ours in both implementations, and rounds between them: our client with their issuer, their client with our issuer.
+//! A key of ours in both implementations, and rounds between them: our client with their issuer, their client with our
+//! issuer.
 #![forbid(unsafe_code)]
 
 use blind_rsa_signatures::{
-    BlindSignature, DefaultRng, MessagePrepare, MessageRandomizer, PublicKey, SaltMode, SecretKey,
-    Sha384, Signature,
+    BlindSignature, DefaultRng, MessagePrepare, MessageRandomizer, PublicKey, SaltMode, SecretKey, Sha384, Signature,
     reexports::rsa::{
         RsaPrivateKey, RsaPublicKey,
         pkcs8::{DecodePrivateKey, DecodePublicKey},
@@ -20,9 +20,7 @@ use rsalab_rsa::{
 /// A key that is the same each time, and insecure on purpose.
 pub fn key(bits: usize, stream: u64) -> PrivateKey {
     let mut rng = InsecureStudySeed::new([22; 32]).stream(stream);
-    generate_strict(bits, DEFAULT_EXPONENT, &mut rng)
-        .expect("a key")
-        .key
+    generate_strict(bits, DEFAULT_EXPONENT, &mut rng).expect("a key").key
 }
 
 /// A key in both implementations, for one variant.
@@ -92,16 +90,9 @@ impl<S: SaltMode, M: MessagePrepare> Both<S, M> {
     pub fn back(&self, messages: &[Vec<u8>]) {
         let requests: Vec<_> = messages
             .iter()
-            .map(|message| {
-                self.their_client
-                    .blind(&mut DefaultRng, message)
-                    .expect("blinded")
-            })
+            .map(|message| self.their_client.blind(&mut DefaultRng, message).expect("blinded"))
             .collect();
-        let blinded: Vec<&[u8]> = requests
-            .iter()
-            .map(|request| &request.blind_message.0[..])
-            .collect();
+        let blinded: Vec<&[u8]> = requests.iter().map(|request| &request.blind_message.0[..]).collect();
         let answers = self.issuer.sign_batch(&blinded).expect("a batch");
         for ((answer, request), message) in answers.into_iter().zip(&requests).zip(messages) {
             let answer = BlindSignature(answer.expect("signed"));
@@ -109,9 +100,7 @@ impl<S: SaltMode, M: MessagePrepare> Both<S, M> {
                 .their_client
                 .finalize(&answer, request, message)
                 .expect("it is the request's");
-            let prefix = request
-                .msg_randomizer
-                .map_or(vec![], |prefix| prefix.0.to_vec());
+            let prefix = request.msg_randomizer.map_or(vec![], |prefix| prefix.0.to_vec());
             let input = InputMessage::with_prefix(self.variant, &prefix, message).expect("fits");
             assert!(self.client.verify(&input, &signature.0), "{}", self.variant);
         }

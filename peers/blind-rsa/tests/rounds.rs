@@ -1,4 +1,5 @@
-//! Random rounds with `blind-rsa-signatures`, in both directions; and that the numbers of the RFC which our tests have are those of its package.
+//! Random rounds with `blind-rsa-signatures`, in both directions; and that the numbers of the RFC which our tests have
+//! are those of its package.
 
 use std::{collections::BTreeSet, path::PathBuf};
 
@@ -20,20 +21,20 @@ fn rounds(bits: usize, keys: usize, count: usize) {
         Both::<PSS, Randomized>::new(&key, Variant::PssRandomized).rounds(count, from);
         Both::<PSSZero, Randomized>::new(&key, Variant::PsszeroRandomized).rounds(count, from);
         Both::<PSS, Deterministic>::new(&key, Variant::PssDeterministic).rounds(count, from);
-        Both::<PSSZero, Deterministic>::new(&key, Variant::PsszeroDeterministic)
-            .rounds(count, from);
+        Both::<PSSZero, Deterministic>::new(&key, Variant::PsszeroDeterministic).rounds(count, from);
     }
 }
 
 #[test]
 fn two_hundred_rounds_in_each_direction() {
     rounds(1024, 2, 160);
-    // Another number of words. Moduli that do not fill theirs are left out: 0.18 sends blind signatures of whole words then, 136 bytes at 1028
-    // bits, where RFC 9474 says as many bytes as the modulus has.
+    // Another number of words. Moduli that do not fill theirs are left out: 0.18 sends blind signatures of whole words
+    // then, 136 bytes at 1028 bits, where RFC 9474 says as many bytes as the modulus has.
     rounds(1088, 1, 40);
 }
 
-/// Takes minutes, in the release profile: `cargo test --release --manifest-path peers/blind-rsa/Cargo.toml -- --ignored`.
+/// Takes minutes, in the release profile: `cargo test --release --manifest-path peers/blind-rsa/Cargo.toml --
+/// --ignored`.
 #[test]
 #[ignore = "takes minutes"]
 fn ten_thousand_rounds_in_each_direction() {
@@ -53,9 +54,7 @@ fn token_keys_are_published_alike() {
         panic!("it is for RSASSA-PSS with parameters");
     };
     assert_eq!(pss.hash, Variant::PssDeterministic.scheme().hash());
-    assert!(
-        matches!(Variant::PssDeterministic.scheme(), SignatureScheme::Pss(own) if own.mgf_hash == pss.mgf_hash)
-    );
+    assert!(matches!(Variant::PssDeterministic.scheme(), SignatureScheme::Pss(own) if own.mgf_hash == pss.mgf_hash));
 }
 
 /// The folder of a package of a registry. Cargo has just built it, and needs no network to find it.
@@ -65,10 +64,7 @@ fn package(name: &str) -> PathBuf {
         .other_options(vec![
             "--offline".to_owned(),
             "--locked".to_owned(),
-            format!(
-                "--filter-platform={}-unknown-linux-gnu",
-                std::env::consts::ARCH
-            ),
+            format!("--filter-platform={}-unknown-linux-gnu", std::env::consts::ARCH),
         ])
         .exec()
         .expect("cargo knows the packages of this build");
@@ -78,10 +74,7 @@ fn package(name: &str) -> PathBuf {
         .find(|package| package.name.as_str() == name)
         .expect("it is a dependency");
     let manifest: PathBuf = package.manifest_path.into();
-    manifest
-        .parent()
-        .expect("a file lies in a folder")
-        .to_owned()
+    manifest.parent().expect("a file lies in a folder").to_owned()
 }
 
 #[test]
@@ -97,15 +90,10 @@ fn our_copy_of_the_vectors_is_that_of_the_package() {
     let mut of_vector = BTreeSet::new();
     let mut vector = None;
     for line in include_str!("../../../crates/rsa/tests/blind/rfc9474.txt").lines() {
-        if let Some(name) = line
-            .strip_prefix('[')
-            .and_then(|line| line.strip_suffix(']'))
-        {
+        if let Some(name) = line.strip_prefix('[').and_then(|line| line.strip_suffix(']')) {
             vector = vectors.iter().find(|vector| vector["name"] == name);
             assert!(vector.is_some(), "the package has {name}");
-        } else if let Some((field, value)) =
-            line.split_once(" =").filter(|_| !line.starts_with('#'))
-        {
+        } else if let Some((field, value)) = line.split_once(" =").filter(|_| !line.starts_with('#')) {
             let value = value.trim();
             match vector {
                 None => {

@@ -1,13 +1,11 @@
 //! Which jobs are done, under which conditions, and the doing.
 
-use rsalab_engines::{
-    Engine, EngineError, EngineInfo, Job, Ledger, OPTIMISED, Op, Prepared, Reason, StudyKey, kit,
-};
+use rsalab_engines::{Engine, EngineError, EngineInfo, Job, Ledger, OPTIMISED, Op, Prepared, Reason, StudyKey, kit};
 
 use crate::shim::{self, Operation, Worker};
 
-/// Variants of the private operation, the default first. `powm_sec` is another name of `plain`: one name asks for the article's way in both
-/// directions.
+/// Variants of the private operation, the default first. `powm_sec` is another name of `plain`: one name asks for the
+/// article's way in both directions.
 const PRIVATE: [(&str, Operation); 3] = [
     ("plain", Operation::PrivatePlain),
     ("crt", Operation::PrivateCrt),
@@ -22,10 +20,7 @@ const SIGN: [(&str, Operation); 3] = [
 ];
 
 /// Variants of the public operation, the default first.
-const PUBLIC: [(&str, Operation); 2] = [
-    ("powm", Operation::Public),
-    ("powm_sec", Operation::PublicSecret),
-];
+const PUBLIC: [(&str, Operation); 2] = [("powm", Operation::Public), ("powm_sec", Operation::PublicSecret)];
 
 /// Article (b)'s C code as an engine.
 #[derive(Clone, Copy, Debug, Default)]
@@ -38,9 +33,7 @@ impl Engine for ArticleEngine {
             version: format!("GMP {}", shim::version()),
             origin: "the system's libgmp, one C file compiled with -O3".to_owned(),
             cpu_path: None,
-            variants: ["plain", "crt", "powm", "powm_sec"]
-                .map(str::to_owned)
-                .to_vec(),
+            variants: ["plain", "crt", "powm", "powm_sec"].map(str::to_owned).to_vec(),
             optimised: OPTIMISED,
         }
     }
@@ -48,24 +41,23 @@ impl Engine for ArticleEngine {
     fn supports(&self, job: &Job) -> Result<Ledger, Reason> {
         job.check()?;
         if job.bare {
-            return Err("this engine neither blinds nor checks in any variant; leave out the wish for a bare one".into());
+            return Err(
+                "this engine neither blinds nor checks in any variant; leave out the wish for a bare one".into(),
+            );
         }
         let operation = operation(job)?;
         let with_key =
-            Ledger::native("key read, once per thread; nothing precomputed from the moduli")
-                .padded_for(job.op);
+            Ledger::native("key read, once per thread; nothing precomputed from the moduli").padded_for(job.op);
         let without_key = Ledger::native("numbers, once per thread");
         Ok(match operation {
-            Operation::PrivatePlain
-            | Operation::PrivateCrt
-            | Operation::SignPlain
-            | Operation::SignCrt => {
+            Operation::PrivatePlain | Operation::PrivateCrt | Operation::SignPlain | Operation::SignCrt => {
                 let crt = matches!(operation, Operation::PrivateCrt | Operation::SignCrt);
                 Ledger {
                     crt: Some(crt),
                     blinding: Some(false),
                     result_check: Some(false),
-                    // `mpz_powm_sec` is GMP's constant-time one; with the CRT, `mpz_mod` and `mpz_mul` around it are not.
+                    // `mpz_powm_sec` is GMP's constant-time one; with the CRT, `mpz_mod` and `mpz_mul` around it are
+                    // not.
                     constant_time: Some(!crt),
                     ..with_key
                 }
@@ -147,8 +139,8 @@ fn kernel(operation: Operation) -> &'static str {
     }
 }
 
-/// With tests and sieve, from GMP's `mpz/pprime_p.c`: trial division by the primes below the candidate's bits. Since 6.2 it takes 24 off the
-/// repetitions for its Baillie-PSW test, so that 5 of them add nothing to it.
+/// With tests and sieve, from GMP's `mpz/pprime_p.c`: trial division by the primes below the candidate's bits. Since
+/// 6.2 it takes 24 off the repetitions for its Baillie-PSW test, so that 5 of them add nothing to it.
 fn search(prime_bits: usize, ledger: Ledger) -> Ledger {
     let version = shim::version();
     let mut parts = version.split('.').map(|part| part.parse().unwrap_or(0));

@@ -6,8 +6,8 @@
 //! | what is computed of an item | `worker.c`, which includes `rsa.c` without the program; called by `shim` |
 //! | which jobs are done, under which conditions, and the doing | [`engine`] |
 //!
-//! Where the system has no `gmp.h` when this is built, there is no engine, and the worker says how to install it. GMP is under the LGPL, and
-//! is linked dynamically. `NOTES.md` says what of the article is here and what is the harness's.
+//! Where the system has no `gmp.h` when this is built, there is no engine, and the worker says how to install it. GMP
+//! is under the LGPL, and is linked dynamically. `NOTES.md` says what of the article is here and what is the harness's.
 
 #[cfg(gmp)]
 pub mod engine;

@@ -17,12 +17,7 @@ struct Number<'a> {
 
 unsafe extern "C" {
     safe fn rsalab_openmp_version() -> *const c_char;
-    fn rsalab_openmp_new(
-        bits: usize,
-        exponent: u64,
-        seed: *const u8,
-        parts: *const Number<'_>,
-    ) -> *mut c_void;
+    fn rsalab_openmp_new(bits: usize, exponent: u64, seed: *const u8, parts: *const Number<'_>) -> *mut c_void;
     fn rsalab_openmp_free(worker: *mut c_void);
     fn rsalab_openmp_run(
         worker: *mut c_void,
@@ -68,37 +63,24 @@ pub(crate) struct Worker {
 }
 
 impl Worker {
-    pub(crate) fn new(
-        operation: Operation,
-        job: &Job,
-        key: Option<&StudyKey>,
-    ) -> Result<Self, EngineError> {
+    pub(crate) fn new(operation: Operation, job: &Job, key: Option<&StudyKey>) -> Result<Self, EngineError> {
         let failed = |call, message: String| EngineError::Library { call, message };
         let mut seed = [0; 32];
         getrandom::fill(&mut seed).map_err(|error| failed("getrandom", error.to_string()))?;
         let parts = key.map(|key| {
-            [
-                &key.n, &key.e, &key.d, &key.p, &key.q, &key.dp, &key.dq, &key.qinv,
-            ]
-            .map(|part| Number {
+            [&key.n, &key.e, &key.d, &key.p, &key.q, &key.dp, &key.dq, &key.qinv].map(|part| Number {
                 bytes: part.as_ptr(),
                 length: part.len(),
                 borrowed: PhantomData,
             })
         });
         let parts = parts.as_ref().map_or(ptr::null(), |parts| parts.as_ptr());
-        // SAFETY: the seed has the 32 bytes that are read, the parts are null or the eight that are, each of its length.
-        let worker = unsafe {
-            rsalab_openmp_new(
-                job.bits,
-                job.exponent.fixed().unwrap_or_default(),
-                seed.as_ptr(),
-                parts,
-            )
-        };
+        // SAFETY: the seed has the 32 bytes that are read, the parts are null or the eight that are, each of its
+        // length.
+        let worker =
+            unsafe { rsalab_openmp_new(job.bits, job.exponent.fixed().unwrap_or_default(), seed.as_ptr(), parts) };
         Ok(Worker {
-            worker: NonNull::new(worker)
-                .ok_or_else(|| failed("calloc", "there is no memory left".to_owned()))?,
+            worker: NonNull::new(worker).ok_or_else(|| failed("calloc", "there is no memory left".to_owned()))?,
             operation,
             layout: job.layout(),
         })
@@ -112,8 +94,8 @@ impl Worker {
         let lengths = (input.len(), output.len());
         assert_eq!(lengths, (self.layout.input, self.layout.output));
         let mut tests = 0;
-        // SAFETY: the worker is live, and has a key if its operation takes one; the buffers have the lengths that the operation reads and
-        // writes at the job's size, as was just asserted.
+        // SAFETY: the worker is live, and has a key if its operation takes one; the buffers have the lengths that the
+        // operation reads and writes at the job's size, as was just asserted.
         let is_done = unsafe {
             rsalab_openmp_run(
                 self.worker.as_ptr(),

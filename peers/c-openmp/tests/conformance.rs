@@ -61,8 +61,7 @@ mod present {
     /// Article (b)'s first step: two threads at work, each of which times its own pairs.
     #[test]
     fn each_pair_of_each_thread_is_timed() {
-        let mut worker =
-            Worker::spawn(&PEER.location(), Limits::default()).expect("the worker greets");
+        let mut worker = Worker::spawn(&PEER.location(), Limits::default()).expect("the worker greets");
         let plan = BlockPlan {
             discard_ns: 1_000_000,
             min_ns: 0,
@@ -89,8 +88,7 @@ mod present {
     /// The first call of a step is reported by itself; exponents have any length.
     #[test]
     fn random_exponents_work_both_ways() {
-        let mut worker =
-            Worker::spawn(&PEER.location(), Limits::default()).expect("the worker greets");
+        let mut worker = Worker::spawn(&PEER.location(), Limits::default()).expect("the worker greets");
         let key = StudyKey::from_seed(&test_seed(), 512, Exponent::Random).expect("a key");
         let random = Job {
             exponent: Exponent::Random,

@@ -13,7 +13,8 @@ use tempfile::TempDir;
 
 const SOURCE: &str = include_str!("../article/rsa.c");
 const COMMAND: &str = "gcc -O3 -fopenmp rsa.c -o rsa -lgmp -lm";
-/// A file of a batch in the form that the study `prime-cycles` writes, which a test of the study compares with what it writes.
+/// A file of a batch in the form that the study `prime-cycles` writes, which a test of the study compares with what it
+/// writes.
 const OF_STUDY: &str = include_str!("../../../crates/study/tests/golden/batch-file.txt");
 
 const SIZES: [u64; 3] = [512, 768, 1024];
@@ -39,10 +40,7 @@ fn a_killed_program_goes_on_from_its_files() {
         let mut run = start(here.path());
         // However slow the machine, one file more each time, and then at some moment of a batch.
         while look(here.path(), &saved).len() == saved.len() {
-            assert!(
-                !has_ended(&mut run),
-                "the program ended before kill {kill}: {saved:?}"
-            );
+            assert!(!has_ended(&mut run), "the program ended before kill {kill}: {saved:?}");
             thread::sleep(Duration::from_millis(1));
         }
         if kill == 0 {
@@ -145,7 +143,8 @@ fn bad_arguments_end_with_a_sentence_and_leave_nothing() {
     assert_eq!(fs::read_dir(&folder).expect("it is there").count(), 6);
 }
 
-/// A folder in which the article's command has built the program; `None`, with a word on it, where the system lacks what that takes.
+/// A folder in which the article's command has built the program; `None`, with a word on it, where the system lacks
+/// what that takes.
 fn built() -> Option<TempDir> {
     let here = tempfile::tempdir().expect("there is a folder for temporary files");
     let compile = |command: &str, options: &[&str]| {
@@ -202,7 +201,8 @@ fn text(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes).into_owned()
 }
 
-/// Reads the files of all batches, which must be whole, have all counts from the first on, and be those that were there before and more.
+/// Reads the files of all batches, which must be whole, have all counts from the first on, and be those that were there
+/// before and more.
 fn look(here: &Path, before: &Files) -> Files {
     let mut files = Files::new();
     for entry in fs::read_dir(here.join("results")).into_iter().flatten() {

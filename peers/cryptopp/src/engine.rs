@@ -1,8 +1,7 @@
 //! Which jobs are done, under which conditions, and the doing.
 
 use rsalab_engines::{
-    Engine, EngineError, EngineInfo, Job, Ledger, OPTIMISED, Op, Prepared, Reason, StudyKey, kit,
-    op::DIGEST_BYTES,
+    Engine, EngineError, EngineInfo, Job, Ledger, OPTIMISED, Op, Prepared, Reason, StudyKey, kit, op::DIGEST_BYTES,
 };
 
 use crate::shim::{self, Operation, Worker};
@@ -26,12 +25,7 @@ impl Engine for CryptoppEngine {
         let version = shim::version();
         EngineInfo {
             name: "cryptopp".to_owned(),
-            version: format!(
-                "Crypto++ {}.{}.{}",
-                version / 100,
-                version / 10 % 10,
-                version % 10
-            ),
+            version: format!("Crypto++ {}.{}.{}", version / 100, version / 10 % 10, version % 10),
             origin: "the system's libcrypto++".to_owned(),
             cpu_path: None,
             variants: kit::names(&PRIVATE),
@@ -64,24 +58,16 @@ impl Engine for CryptoppEngine {
                 blinding: Some(true),
                 result_check: Some(true),
                 constant_time: Some(false),
-                ..with_key(
-                    "key read, once per thread; Montgomery constants and a blinding pair in every call",
-                )
+                ..with_key("key read, once per thread; Montgomery constants and a blinding pair in every call")
             },
             Task::Candidates => Ledger {
-                rounds: Some(
-                    "2 of Miller-Rabin with bases 3 and 2, and a strong Lucas test".to_owned(),
-                ),
+                rounds: Some("2 of Miller-Rabin with bases 3 and 2, and a strong Lucas test".to_owned()),
                 sieve: Some("trial division by the primes below 2^15".to_owned()),
                 ..seeded
             },
             Task::Keys | Task::PrimePairs => Ledger {
-                rounds: Some(
-                    "2 of Miller-Rabin with bases 2 and 3, and a strong Lucas test".to_owned(),
-                ),
-                sieve: Some(
-                    "the primes below 2^15; candidates upward from a random start".to_owned(),
-                ),
+                rounds: Some("2 of Miller-Rabin with bases 2 and 3, and a strong Lucas test".to_owned()),
+                sieve: Some("the primes below 2^15; candidates upward from a random start".to_owned()),
                 exponent: Some(job.exponent),
                 ..seeded
             },
@@ -99,9 +85,7 @@ impl Engine for CryptoppEngine {
                 let key = key()?;
                 kit::blocks(operation.call(), &key.clone(), move || {
                     let mut worker = Worker::with_key(&key)?;
-                    Ok(move |input: &[u8], output: &mut [u8]| {
-                        worker.apply(operation, input, output)
-                    })
+                    Ok(move |input: &[u8], output: &mut [u8]| worker.apply(operation, input, output))
                 })
             }
             Task::Signing => {

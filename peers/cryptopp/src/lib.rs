@@ -5,8 +5,8 @@
 //! | what is called, and how errors come back | `shim.cpp`, `shim` |
 //! | which jobs are done, under which conditions, and the doing | [`engine`] |
 //!
-//! Where the system has no headers of Crypto++ when this is built, there is no engine, and the worker says how to get it. Crypto++ is
-//! under the Boost licence, its files in the public domain. `NOTES.md` has what was found out.
+//! Where the system has no headers of Crypto++ when this is built, there is no engine, and the worker says how to get
+//! it. Crypto++ is under the Boost licence, its files in the public domain. `NOTES.md` has what was found out.
 
 #[cfg(cryptopp)]
 pub mod engine;

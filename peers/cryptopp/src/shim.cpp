@@ -1,5 +1,5 @@
-// Crypto++'s RSA behind C functions. Numbers are big-endian strings. Each function that can fail returns 0 when it did not, and
-// otherwise leaves the library's words in `message`, of which `MESSAGE` bytes are there.
+// Crypto++'s RSA behind C functions. Numbers are big-endian strings. Each function that can fail returns 0 when it did
+// not, and otherwise leaves the library's words in `message`, of which `MESSAGE` bytes are there.
 
 #include <cryptopp/integer.h>
 #include <cryptopp/nbtheory.h>

@@ -22,11 +22,7 @@ unsafe extern "C" {
     safe fn rsalab_cryptopp_version() -> c_int;
     safe fn rsalab_cryptopp_new() -> *mut c_void;
     fn rsalab_cryptopp_free(worker: *mut c_void);
-    fn rsalab_cryptopp_set_key(
-        worker: *mut c_void,
-        parts: *const Number<'_>,
-        message: *mut c_char,
-    ) -> c_int;
+    fn rsalab_cryptopp_set_key(worker: *mut c_void, parts: *const Number<'_>, message: *mut c_char) -> c_int;
     fn rsalab_cryptopp_inverse(
         worker: *mut c_void,
         input: *const u8,
@@ -70,12 +66,7 @@ unsafe extern "C" {
         is_right: *mut u8,
         message: *mut c_char,
     ) -> c_int;
-    fn rsalab_cryptopp_is_prime(
-        candidate: *const u8,
-        length: usize,
-        is_prime: *mut u8,
-        message: *mut c_char,
-    ) -> c_int;
+    fn rsalab_cryptopp_is_prime(candidate: *const u8, length: usize, is_prime: *mut u8, message: *mut c_char) -> c_int;
     fn rsalab_cryptopp_generate(
         worker: *mut c_void,
         bits: c_uint,
@@ -141,10 +132,7 @@ impl Worker {
 
     pub(crate) fn with_key(key: &StudyKey) -> Result<Self, EngineError> {
         let worker = Self::new()?;
-        let parts = [
-            &key.n, &key.e, &key.d, &key.p, &key.q, &key.dp, &key.dq, &key.qinv,
-        ]
-        .map(|part| Number {
+        let parts = [&key.n, &key.e, &key.d, &key.p, &key.q, &key.dp, &key.dq, &key.qinv].map(|part| Number {
             bytes: part.as_ptr(),
             length: part.len(),
             borrowed: PhantomData,
@@ -157,12 +145,7 @@ impl Worker {
     }
 
     /// Does the operation on one block, smaller than the key's modulus and as long as it; so is the output.
-    pub(crate) fn apply(
-        &mut self,
-        operation: Operation,
-        input: &[u8],
-        output: &mut [u8],
-    ) -> Result<(), EngineError> {
+    pub(crate) fn apply(&mut self, operation: Operation, input: &[u8], output: &mut [u8]) -> Result<(), EngineError> {
         assert_eq!(input.len(), output.len());
         let function = match operation {
             Operation::Inverse => rsalab_cryptopp_inverse,
@@ -172,15 +155,7 @@ impl Worker {
         };
         self.done(operation.call(), |raw, message| {
             // SAFETY: the worker is live; input and output have the length given.
-            unsafe {
-                function(
-                    raw,
-                    input.as_ptr(),
-                    output.as_mut_ptr(),
-                    input.len(),
-                    message,
-                )
-            }
+            unsafe { function(raw, input.as_ptr(), output.as_mut_ptr(), input.len(), message) }
         })
     }
 
@@ -188,16 +163,9 @@ impl Worker {
     pub(crate) fn sign(&mut self, digest: &[u8], signature: &mut [u8]) -> Result<(), EngineError> {
         assert_eq!(digest.len(), DIGEST_BYTES);
         self.done("SignMessage", |raw, message| {
-            // SAFETY: the worker is live; the digest has the length that the shim reads, and the signature's is checked by it.
-            unsafe {
-                rsalab_cryptopp_sign(
-                    raw,
-                    digest.as_ptr(),
-                    signature.as_mut_ptr(),
-                    signature.len(),
-                    message,
-                )
-            }
+            // SAFETY: the worker is live; the digest has the length that the shim reads, and the signature's is checked
+            // by it.
+            unsafe { rsalab_cryptopp_sign(raw, digest.as_ptr(), signature.as_mut_ptr(), signature.len(), message) }
         })
     }
 
@@ -206,7 +174,8 @@ impl Worker {
         assert_eq!(digest.len(), DIGEST_BYTES);
         let mut is_right = 0;
         self.done("VerifyMessage", |raw, message| {
-            // SAFETY: the worker is live; the digest has the length that the shim reads, and the signature the one given.
+            // SAFETY: the worker is live; the digest has the length that the shim reads, and the signature the one
+            // given.
             unsafe {
                 rsalab_cryptopp_verify(
                     raw,
@@ -226,14 +195,7 @@ impl Worker {
         let mut is_prime = 0;
         self.done("IsPrime", |_, message| {
             // SAFETY: the candidate has the length given.
-            unsafe {
-                rsalab_cryptopp_is_prime(
-                    candidate.as_ptr(),
-                    candidate.len(),
-                    &mut is_prime,
-                    message,
-                )
-            }
+            unsafe { rsalab_cryptopp_is_prime(candidate.as_ptr(), candidate.len(), &mut is_prime, message) }
         })?;
         Ok(is_prime == 1)
     }
@@ -270,9 +232,7 @@ impl Worker {
     pub(crate) fn prime(&mut self, bits: usize, prime: &mut [u8]) -> Result<(), EngineError> {
         self.done("Integer::GenerateRandom", |raw, message| {
             // SAFETY: the worker is live; the output has the length given.
-            unsafe {
-                rsalab_cryptopp_prime(raw, uint(bits), prime.as_mut_ptr(), prime.len(), message)
-            }
+            unsafe { rsalab_cryptopp_prime(raw, uint(bits), prime.as_mut_ptr(), prime.len(), message) }
         })
     }
 

@@ -8,9 +8,7 @@ fn the_suite_is_skipped_without_the_library() {
 
 #[cfg(cryptopp)]
 mod present {
-    use rsalab_engines::{
-        Engine, EngineError, Exponent, Job, Op, StudyKey, conformance::test_seed, inputs, verify,
-    };
+    use rsalab_engines::{Engine, EngineError, Exponent, Job, Op, StudyKey, conformance::test_seed, inputs, verify};
     use rsalab_peer_cryptopp::CryptoppEngine;
 
     rsalab_engines::conformance_tests! {
@@ -36,19 +34,9 @@ mod present {
                 }
                 let given = inputs(&job, &key, &test_seed(), 1, 3);
                 let mut outputs = vec![0xA5; given.len()];
-                let prepared = CryptoppEngine
-                    .prepare(&job, std::slice::from_ref(&key))
-                    .unwrap();
-                prepared
-                    .runner()
-                    .unwrap()
-                    .run(&given, &mut outputs)
-                    .unwrap();
-                assert_eq!(
-                    verify(&job, &key, &given, &outputs),
-                    Ok(()),
-                    "{op} {variant}"
-                );
+                let prepared = CryptoppEngine.prepare(&job, std::slice::from_ref(&key)).unwrap();
+                prepared.runner().unwrap().run(&given, &mut outputs).unwrap();
+                assert_eq!(verify(&job, &key, &given, &outputs), Ok(()), "{op} {variant}");
             }
         }
     }
@@ -90,9 +78,7 @@ mod present {
     fn a_wrong_result_comes_back_as_the_librarys_exception() {
         let mut key = StudyKey::from_seed(&test_seed(), 768, Exponent::F4).unwrap();
         key.dp[47] ^= 2;
-        let prepared = CryptoppEngine
-            .prepare(&Job::new(Op::Private, 768), &[key])
-            .unwrap();
+        let prepared = CryptoppEngine.prepare(&Job::new(Op::Private, 768), &[key]).unwrap();
         let mut input = [0; 96];
         input[95] = 2;
         let error = prepared.runner().unwrap().run(&input, &mut [0; 96]);

@@ -46,12 +46,8 @@ impl<'a> Context<'a> {
     ) -> Result<Self, EngineError> {
         let context = Self::of_key(library, key)?;
         let (call, initialise) = match operation {
-            BlockOperation::Decrypt => {
-                ("EVP_PKEY_decrypt_init", library.table.EVP_PKEY_decrypt_init)
-            }
-            BlockOperation::Encrypt => {
-                ("EVP_PKEY_encrypt_init", library.table.EVP_PKEY_encrypt_init)
-            }
+            BlockOperation::Decrypt => ("EVP_PKEY_decrypt_init", library.table.EVP_PKEY_decrypt_init),
+            BlockOperation::Encrypt => ("EVP_PKEY_encrypt_init", library.table.EVP_PKEY_encrypt_init),
         };
         // SAFETY: the context is live and exclusively ours.
         library.done(call, unsafe { initialise(context.0.as_ptr()) })?;
@@ -60,11 +56,7 @@ impl<'a> Context<'a> {
     }
 
     /// For PKCS#1 v1.5 signatures of SHA-256 digests: to make them, or else to verify them.
-    pub(crate) fn for_signatures(
-        library: &'a Libcrypto,
-        key: &Key<'_>,
-        makes: bool,
-    ) -> Result<Self, EngineError> {
+    pub(crate) fn for_signatures(library: &'a Libcrypto, key: &Key<'_>, makes: bool) -> Result<Self, EngineError> {
         let context = Self::of_key(library, key)?;
         let (call, initialise) = match makes {
             true => ("EVP_PKEY_sign_init", library.table.EVP_PKEY_sign_init),
@@ -87,11 +79,7 @@ impl<'a> Context<'a> {
     }
 
     /// For the generation of keys; the progress is counted by [`count`].
-    pub(crate) fn for_keygen(
-        library: &'a Libcrypto,
-        bits: usize,
-        exponent: u64,
-    ) -> Result<Self, EngineError> {
+    pub(crate) fn for_keygen(library: &'a Libcrypto, bits: usize, exponent: u64) -> Result<Self, EngineError> {
         let table = &library.table;
         // SAFETY: no engine. What it returns is ours to free.
         let context = unsafe {
@@ -105,9 +93,7 @@ impl<'a> Context<'a> {
         context.set(c"rsa_keygen_bits", &decimal(bits))?;
         context.set(c"rsa_keygen_pubexp", &decimal(exponent))?;
         // SAFETY: the context is live; the callback is a function, and asks for nothing that could have gone.
-        unsafe {
-            (library.table.EVP_PKEY_CTX_set_cb)(context.0.as_ptr(), Some(count::keygen_event))
-        };
+        unsafe { (library.table.EVP_PKEY_CTX_set_cb)(context.0.as_ptr(), Some(count::keygen_event)) };
         Ok(context)
     }
 
@@ -123,8 +109,8 @@ impl<'a> Context<'a> {
             BlockOperation::Encrypt => self.0.library.table.EVP_PKEY_encrypt,
         };
         let mut written = output.len();
-        // SAFETY: the context is live, exclusively borrowed and was made for this operation; the input is readable and the output
-        // writable for the lengths given, which the library checks against the modulus before it writes.
+        // SAFETY: the context is live, exclusively borrowed and was made for this operation; the input is readable and
+        // the output writable for the lengths given, which the library checks against the modulus before it writes.
         let code = unsafe {
             function(
                 self.0.as_ptr(),
@@ -141,8 +127,8 @@ impl<'a> Context<'a> {
     /// Signs one digest. The signature must have the modulus's length, and is filled exactly.
     pub(crate) fn sign(&mut self, digest: &[u8], signature: &mut [u8]) -> Result<(), EngineError> {
         let mut written = signature.len();
-        // SAFETY: the context is live, exclusively borrowed and was made for signing; the digest is readable and the signature writable
-        // for the lengths given, which the library checks before it writes.
+        // SAFETY: the context is live, exclusively borrowed and was made for signing; the digest is readable and the
+        // signature writable for the lengths given, which the library checks before it writes.
         let code = unsafe {
             (self.0.library.table.EVP_PKEY_sign)(
                 self.0.as_ptr(),
@@ -158,8 +144,8 @@ impl<'a> Context<'a> {
 
     /// Whether a signature is the digest's.
     pub(crate) fn verify(&mut self, digest: &[u8], signature: &[u8]) -> bool {
-        // SAFETY: the context is live, exclusively borrowed and was made for verifying; digest and signature are readable for the lengths
-        // given.
+        // SAFETY: the context is live, exclusively borrowed and was made for verifying; digest and signature are
+        // readable for the lengths given.
         let code = unsafe {
             (self.0.library.table.EVP_PKEY_verify)(
                 self.0.as_ptr(),
@@ -180,7 +166,8 @@ impl<'a> Context<'a> {
     pub(crate) fn generate(&mut self) -> Result<Key<'a>, EngineError> {
         const CALL: &str = "EVP_PKEY_keygen";
         let mut raw = ptr::null_mut();
-        // SAFETY: the context is live, exclusively borrowed and was made for key generation; a null key asks for a new one.
+        // SAFETY: the context is live, exclusively borrowed and was made for key generation; a null key asks for a new
+        // one.
         let code = unsafe { (self.0.library.table.EVP_PKEY_keygen)(self.0.as_ptr(), &mut raw) };
         // SAFETY: a key that the call left was made for us.
         let key = unsafe { Key::from_raw(self.0.library, CALL, raw) }?;
@@ -190,11 +177,7 @@ impl<'a> Context<'a> {
     fn set(&self, name: &CStr, value: &CStr) -> Result<(), EngineError> {
         // SAFETY: the context is live and exclusively ours; both strings end with NUL and are copied.
         self.0.library.done("EVP_PKEY_CTX_ctrl_str", unsafe {
-            (self.0.library.table.EVP_PKEY_CTX_ctrl_str)(
-                self.0.as_ptr(),
-                name.as_ptr(),
-                value.as_ptr(),
-            )
+            (self.0.library.table.EVP_PKEY_CTX_ctrl_str)(self.0.as_ptr(), name.as_ptr(), value.as_ptr())
         })
     }
 }

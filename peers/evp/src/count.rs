@@ -1,7 +1,7 @@
 //! The count of primality tests, from the events that libcrypto reports while it searches primes.
 //!
-//! An event is a kind and a number. Two searches report differently (sources: `bn_prime.c`, `bn_rsa_fips186_4.c` and its successor
-//! `bn_rsa_fips186_5.c`, `rsa_gen.c`):
+//! An event is a kind and a number. Two searches report differently (sources: `bn_prime.c`, `bn_rsa_fips186_4.c` and
+//! its successor `bn_rsa_fips186_5.c`, `rsa_gen.c`):
 //!
 //! | event | plain search | search by auxiliary primes |
 //! |---|---|---|
@@ -11,8 +11,8 @@
 //! | 2 | a prime is refused | an auxiliary prime is found |
 //! | 3 | a prime of the key is found | a prime of the key is found |
 //!
-//! Events come on the thread that asked for the prime, through a C function that takes no pointer common to all versions:
-//! the count is therefore kept per thread.
+//! Events come on the thread that asked for the prime, through a C function that takes no pointer common to all
+//! versions: the count is therefore kept per thread.
 
 use std::{cell::Cell, ffi::c_int};
 
@@ -23,8 +23,8 @@ use crate::table::{GenCallback, PkeyCtx};
 pub(crate) enum Search {
     /// Candidates upward from a random start, sieved by small primes.
     Plain,
-    /// AWS-LC's: independent random candidates. It reports those for whole keys before trial division, so that their tests are
-    /// not known; those for single primes after it.
+    /// AWS-LC's: independent random candidates. It reports those for whole keys before trial division, so that their
+    /// tests are not known; those for single primes after it.
     Independent,
     /// FIPS 186-4 B.3.6, FIPS 186-5 A.1.6: candidates congruent to conditions set by two auxiliary primes.
     Auxiliary,
@@ -99,9 +99,7 @@ mod tests {
 
     fn counted(search: Search, events: &[(c_int, c_int)]) -> u64 {
         tests_of(search, no_info, || {
-            events
-                .iter()
-                .for_each(|&(kind, number)| record(kind, number))
+            events.iter().for_each(|&(kind, number)| record(kind, number))
         })
         .1
     }
@@ -110,10 +108,7 @@ mod tests {
     fn plain_search_counts_candidates_after_the_sieve() {
         // Two candidates fail, the third passes two rounds and is a prime of the key.
         assert_eq!(
-            counted(
-                Search::Plain,
-                &[(0, 0), (0, 1), (0, 2), (1, 0), (1, 1), (3, 0)]
-            ),
+            counted(Search::Plain, &[(0, 0), (0, 1), (0, 2), (1, 0), (1, 1), (3, 0)]),
             3
         );
     }
@@ -122,18 +117,10 @@ mod tests {
     fn auxiliary_search_counts_neither_auxiliary_primes_nor_trial_division() {
         let auxiliary = [(0, 1), (1, -1), (0, 2), (1, -1), (1, 0), (2, 2)];
         let prime = [(0, 2), (0, 2), (1, -1), (0, 2), (1, -1), (1, 0), (3, 0)];
-        let one: Vec<_> = auxiliary
-            .iter()
-            .chain(&auxiliary)
-            .chain(&prime)
-            .copied()
-            .collect();
+        let one: Vec<_> = auxiliary.iter().chain(&auxiliary).chain(&prime).copied().collect();
         assert_eq!(counted(Search::Auxiliary, &one), 2);
         assert_eq!(
-            counted(
-                Search::Auxiliary,
-                &[one.as_slice(), one.as_slice()].concat()
-            ),
+            counted(Search::Auxiliary, &[one.as_slice(), one.as_slice()].concat()),
             4
         );
     }

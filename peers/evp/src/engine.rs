@@ -1,8 +1,7 @@
 //! Which jobs are done, and under which conditions.
 
 use rsalab_engines::{
-    Engine, EngineError, EngineInfo, Exponent, Job, Ledger, OPTIMISED, Op, Prepared, Reason,
-    StudyKey, ensure, kit,
+    Engine, EngineError, EngineInfo, Exponent, Job, Ledger, OPTIMISED, Op, Prepared, Reason, StudyKey, ensure, kit,
 };
 
 use crate::{
@@ -25,15 +24,11 @@ pub struct EvpEngine {
 impl EvpEngine {
     /// An engine of the fixed name, on a library that came from `origin`.
     pub fn new(name: &'static str, origin: String, library: Libcrypto) -> Self {
-        Self {
-            name,
-            origin,
-            library,
-        }
+        Self { name, origin, library }
     }
 
-    /// The shortest modulus of keys made by `EVP_PKEY_keygen`: `RSA_MIN_MODULUS_BITS` from 1.1.1 on and the number in its place in 1.1.0
-    /// (`pkey_rsa_ctrl` in `rsa_pmeth.c`), 256 in 1.0.2. AWS-LC makes shorter ones, but uses none.
+    /// The shortest modulus of keys made by `EVP_PKEY_keygen`: `RSA_MIN_MODULUS_BITS` from 1.1.1 on and the number in
+    /// its place in 1.1.0 (`pkey_rsa_ctrl` in `rsa_pmeth.c`), 256 in 1.0.2. AWS-LC makes shorter ones, but uses none.
     fn least_bits(&self) -> usize {
         match self.library.family() {
             Family::OpenSsl if self.library.version() < V1_1_0 => 256,
@@ -58,8 +53,9 @@ impl EvpEngine {
         }
     }
 
-    /// A random exponent is as long as the modulus. OpenSSL's public operation takes 64 bits at most (`OPENSSL_RSA_MAX_PUBEXP_BITS`) where the
-    /// modulus has more than 3072 (`OPENSSL_RSA_SMALL_MODULUS_BITS`); AWS-LC reads no key with more than 33 (`rsa_check_public_key`).
+    /// A random exponent is as long as the modulus. OpenSSL's public operation takes 64 bits at most
+    /// (`OPENSSL_RSA_MAX_PUBEXP_BITS`) where the modulus has more than 3072 (`OPENSSL_RSA_SMALL_MODULUS_BITS`); AWS-LC
+    /// reads no key with more than 33 (`rsa_check_public_key`).
     fn refuse_random_exponent(&self, job: &Job) -> Result<(), Reason> {
         if job.exponent != Exponent::Random {
             return Ok(());
@@ -116,21 +112,19 @@ impl Engine for EvpEngine {
         self.refuse_random_exponent(job)?;
         let numbers = || Ledger::native("numbers, once per thread");
         Ok(match job.op {
-            // Blinding: `rsa_get_blinding` unless RSA_FLAG_NO_BLINDING, which nothing sets here. Check: `rsa_ossl_mod_exp`
-            // raises the result to e and compares. Both in `rsa_ossl.c` of every version from 1.1.1 to 4.0 (`rsa_eay.c` in 1.0.2), and in AWS-LC's
-            // `rsa_impl.c` (`rsa_default_private_transform`).
+            // Blinding: `rsa_get_blinding` unless RSA_FLAG_NO_BLINDING, which nothing sets here. Check:
+            // `rsa_ossl_mod_exp` raises the result to e and compares. Both in `rsa_ossl.c` of every version from 1.1.1
+            // to 4.0 (`rsa_eay.c` in 1.0.2), and in AWS-LC's `rsa_impl.c` (`rsa_default_private_transform`).
             Op::Private | Op::Sign => Ledger {
                 crt: Some(true),
                 blinding: Some(true),
                 result_check: Some(true),
                 constant_time: Some(true),
-                ..Ledger::native("key read, Montgomery contexts and blinding made, once per thread")
-                    .padded_for(job.op)
+                ..Ledger::native("key read, Montgomery contexts and blinding made, once per thread").padded_for(job.op)
             },
             Op::Public | Op::Verify => Ledger {
                 exponent: Some(job.exponent),
-                ..Ledger::native("key read, Montgomery context made, once per thread")
-                    .padded_for(job.op)
+                ..Ledger::native("key read, Montgomery context made, once per thread").padded_for(job.op)
             },
             Op::Keygen => {
                 kit::even_bits(job)?;
@@ -154,9 +148,11 @@ impl Engine for EvpEngine {
                 }
             }
             Op::PrimeSearch if self.library.version() >= V3_0 => {
-                return Err("it tests a given candidate with 64 rounds at least, and its own with fewer: a search would \
+                return Err(
+                    "it tests a given candidate with 64 rounds at least, and its own with fewer: a search would \
                             measure something else"
-                    .into());
+                        .into(),
+                );
             }
             Op::PrimeSearch => {
                 kit::even_bits(job)?;
@@ -226,8 +222,9 @@ impl Libcrypto {
         }
     }
 
-    /// Trial division by the first odd primes: `num_trial_division_primes` in AWS-LC's `prime.c`; `calc_trial_divisions` in `bn_prime.c` from 3.0 on, all 2048 primes of
-    /// `bn_prime.h` before. The prime 2 is one of each count.
+    /// Trial division by the first odd primes: `num_trial_division_primes` in AWS-LC's `prime.c`;
+    /// `calc_trial_divisions` in `bn_prime.c` from 3.0 on, all 2048 primes of `bn_prime.h` before. The prime 2 is one
+    /// of each count.
     fn sieve(&self, prime_bits: usize, search: Search) -> String {
         let primes = match prime_bits {
             ..=1024 if self.family() == Family::AwsLc => 512,
@@ -255,11 +252,11 @@ impl Libcrypto {
         }
     }
 
-    /// Not known for versions before 1.1.1, whose letters differ in it. `bn_mr_min_checks` in `bn_prime.c` from 3.0 on; `BN_prime_checks_for_size` in `bn.h` of 1.1.1.
+    /// Not known for versions before 1.1.1, whose letters differ in it. `bn_mr_min_checks` in `bn_prime.c` from 3.0 on;
+    /// `BN_prime_checks_for_size` in `bn.h` of 1.1.1.
     fn prime_rounds(&self, prime_bits: usize) -> String {
         if self.family() == Family::OpenSsl && self.version() < V1_1_1 {
-            return "as many of Miller-Rabin as BN_prime_checks_for_size says, random bases"
-                .to_owned();
+            return "as many of Miller-Rabin as BN_prime_checks_for_size says, random bases".to_owned();
         }
         rounds(match prime_bits {
             ..=2048 if self.version() >= V3_0 => 64,

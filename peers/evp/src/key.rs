@@ -62,18 +62,13 @@ impl<'a> Key<'a> {
             KeyDer::Private(bytes) => (bytes.as_slice(), "d2i_AutoPrivateKey"),
             KeyDer::Public(bytes) => (bytes.as_slice(), "d2i_PublicKey"),
         };
-        let length =
-            c_long::try_from(bytes.len()).expect("a key of this program has less than 2 GiB");
+        let length = c_long::try_from(bytes.len()).expect("a key of this program has less than 2 GiB");
         let mut position = bytes.as_ptr();
         // SAFETY: `position` points to `length` readable bytes; a null key asks for a new one, which is ours to free.
         let raw = unsafe {
             match der {
-                KeyDer::Private(_) => {
-                    (library.table.d2i_AutoPrivateKey)(ptr::null_mut(), &mut position, length)
-                }
-                KeyDer::Public(_) => {
-                    (library.table.d2i_PublicKey)(KIND_RSA, ptr::null_mut(), &mut position, length)
-                }
+                KeyDer::Private(_) => (library.table.d2i_AutoPrivateKey)(ptr::null_mut(), &mut position, length),
+                KeyDer::Public(_) => (library.table.d2i_PublicKey)(KIND_RSA, ptr::null_mut(), &mut position, length),
             }
         };
         // SAFETY: what was just read is ours.
@@ -99,12 +94,7 @@ impl<'a> Key<'a> {
     }
 
     /// Writes the primes and the private exponent, each filled up with zeros to the length of its buffer.
-    pub(crate) fn write(
-        &self,
-        p: &mut [u8],
-        q: &mut [u8],
-        d: &mut [u8],
-    ) -> Result<(), EngineError> {
+    pub(crate) fn write(&self, p: &mut [u8], q: &mut [u8], d: &mut [u8]) -> Result<(), EngineError> {
         if self.0.library.table.EVP_PKEY_get_bn_param.is_some() {
             self.write_parameter(c"rsa-factor1", p)?;
             self.write_parameter(c"rsa-factor2", q)?;
@@ -131,8 +121,7 @@ impl<'a> Key<'a> {
     fn write_from_der(&self, p: &mut [u8], q: &mut [u8], d: &mut [u8]) -> Result<(), EngineError> {
         const CALL: &str = "i2d_PrivateKey";
         // SAFETY: the key is live; a null buffer asks for the length only.
-        let length =
-            unsafe { (self.0.library.table.i2d_PrivateKey)(self.as_ptr(), ptr::null_mut()) };
+        let length = unsafe { (self.0.library.table.i2d_PrivateKey)(self.as_ptr(), ptr::null_mut()) };
         let length = usize::try_from(length)
             .ok()
             .filter(|&length| length > 0)
@@ -140,8 +129,7 @@ impl<'a> Key<'a> {
         let mut der = Zeroizing::new(vec![0; length]);
         let mut position = der.as_mut_ptr();
         // SAFETY: the key is live and has not changed: the buffer has the length just asked for.
-        let written =
-            unsafe { (self.0.library.table.i2d_PrivateKey)(self.as_ptr(), &mut position) };
+        let written = unsafe { (self.0.library.table.i2d_PrivateKey)(self.as_ptr(), &mut position) };
         if usize::try_from(written) != Ok(length) {
             return Err(self.0.library.failure(CALL));
         }

@@ -1,7 +1,8 @@
 //! RSA as OpenSSL's libcrypto does it, behind [`rsalab_engines::Engine`]: one implementation over a table of functions.
 //!
-//! Three peers stand on it. `openssl` links OpenSSL 4 statically and fills the table from the linker, `aws-lc` does so with AWS-LC, which
-//! offers the same functions; `libcrypto` loads the system's library and fills the table by name. What is measured, how it is prepared and what the ledger says is therefore the same code for all.
+//! Three peers stand on it. `openssl` links OpenSSL 4 statically and fills the table from the linker, `aws-lc` does so
+//! with AWS-LC, which offers the same functions; `libcrypto` loads the system's library and fills the table by name.
+//! What is measured, how it is prepared and what the ledger says is therefore the same code for all.
 //!
 //! | question | file |
 //! |---|---|
@@ -14,8 +15,9 @@
 //! | the totient and the private exponent | `arithmetic` |
 //! | which jobs are done, and under which conditions | [`engine`] |
 //!
-//! Everything goes through interfaces that exist from 1.1.1 to 4 (for 1.0.2 the peer `libcrypto` has stand-ins): keys enter as PKCS#1 DER, operations are `EVP_PKEY_encrypt` and
-//! `EVP_PKEY_decrypt` without padding (what `openssl speed` times, apart from the padding), settings are strings.
+//! Everything goes through interfaces that exist from 1.1.1 to 4 (for 1.0.2 the peer `libcrypto` has stand-ins): keys
+//! enter as PKCS#1 DER, operations are `EVP_PKEY_encrypt` and `EVP_PKEY_decrypt` without padding (what `openssl speed`
+//! times, apart from the padding), settings are strings.
 
 mod arithmetic;
 mod block;

@@ -58,9 +58,7 @@ impl Version {
 #[non_exhaustive]
 pub enum NotSupported {
     /// Something else under the same name: LibreSSL, BoringSSL, AWS-LC.
-    #[error(
-        "it calls itself '{0}', and only OpenSSL's libcrypto is known well enough to state what it does"
-    )]
+    #[error("it calls itself '{0}', and only OpenSSL's libcrypto is known well enough to state what it does")]
     NotOpenSsl(String),
     /// Not the AWS-LC that was linked.
     #[error("it calls itself '{0}', which is not AWS-LC")]
@@ -129,8 +127,8 @@ impl Libcrypto {
         unsafe { static_text((self.table.OPENSSL_info?)(INFO_CPU_SETTINGS)) }
     }
 
-    /// Whether the library's compiler was told to optimise, by the flags that the library states. AWS-LC states none: who links
-    /// it sees to that.
+    /// Whether the library's compiler was told to optimise, by the flags that the library states. AWS-LC states none:
+    /// who links it sees to that.
     pub fn optimised(&self) -> bool {
         self.family == Family::AwsLc
             || version_text(&self.table, VERSION_CFLAGS)
@@ -163,9 +161,7 @@ impl Libcrypto {
                 "the library gave no reason".to_owned()
             } else {
                 (self.table.ERR_error_string_n)(code, buffer.as_mut_ptr(), buffer.len());
-                CStr::from_ptr(buffer.as_ptr())
-                    .to_string_lossy()
-                    .into_owned()
+                CStr::from_ptr(buffer.as_ptr()).to_string_lossy().into_owned()
             }
         };
         EngineError::Library { call, message }

@@ -50,27 +50,18 @@ impl<'a> Number<'a> {
         self.0.as_ptr()
     }
 
-    /// Searches a random prime of exactly `bits` bits whose two highest bits are set; its tests are counted in [`count`](crate::count).
-    pub(crate) fn set_prime(
-        &mut self,
-        bits: usize,
-        callback: &mut Callback<'_>,
-    ) -> Result<(), EngineError> {
+    /// Searches a random prime of exactly `bits` bits whose two highest bits are set; its tests are counted in
+    /// [`count`](crate::count).
+    pub(crate) fn set_prime(&mut self, bits: usize, callback: &mut Callback<'_>) -> Result<(), EngineError> {
         let (exactly, none) = (c_length(bits), ptr::null());
         // SAFETY: result and callback are live and exclusively borrowed; null stands for "no congruence asked for".
         self.0.library.done("BN_generate_prime_ex", unsafe {
-            (self.0.library.table.BN_generate_prime_ex)(
-                self.0.as_ptr(),
-                exactly,
-                0,
-                none,
-                none,
-                callback.0.as_ptr(),
-            )
+            (self.0.library.table.BN_generate_prime_ex)(self.0.as_ptr(), exactly, 0, none, none, callback.0.as_ptr())
         })
     }
 
-    /// Whether it is probably prime, by trial division and as many rounds as the library takes for candidates of its own.
+    /// Whether it is probably prime, by trial division and as many rounds as the library takes for candidates of its
+    /// own.
     ///
     /// So it is in AWS-LC and in OpenSSL before 3.0, where 0 rounds ask for that; later ones take 64 at least.
     pub(crate) fn is_prime(&self, scratch: &mut Scratch<'_>) -> Result<bool, EngineError> {
@@ -95,9 +86,7 @@ impl<'a> Number<'a> {
     /// Takes the value of big-endian bytes.
     pub(crate) fn read(&mut self, bytes: &[u8]) -> Result<(), EngineError> {
         // SAFETY: the bytes are readable for the length given; the number is live and exclusively borrowed.
-        let read = unsafe {
-            (self.0.library.table.BN_bin2bn)(bytes.as_ptr(), c_length(bytes.len()), self.0.as_ptr())
-        };
+        let read = unsafe { (self.0.library.table.BN_bin2bn)(bytes.as_ptr(), c_length(bytes.len()), self.0.as_ptr()) };
         if read.is_null() {
             Err(self.0.library.failure("BN_bin2bn"))
         } else {
@@ -108,13 +97,7 @@ impl<'a> Number<'a> {
     /// Writes the value big-endian, filled up with zeros; false if it has more bytes than `bytes`.
     pub(crate) fn write(&self, bytes: &mut [u8]) -> bool {
         // SAFETY: the bytes are writable for the length given; it is live.
-        unsafe {
-            (self.0.library.table.BN_bn2binpad)(
-                self.as_ptr(),
-                bytes.as_mut_ptr(),
-                c_length(bytes.len()),
-            ) >= 0
-        }
+        unsafe { (self.0.library.table.BN_bn2binpad)(self.as_ptr(), bytes.as_mut_ptr(), c_length(bytes.len())) >= 0 }
     }
 
     /// Bits without leading zeros.
@@ -141,30 +124,15 @@ impl<'a> Number<'a> {
     ) -> Result<(), EngineError> {
         // SAFETY: all three and the scratch are live, result and scratch exclusively borrowed.
         self.0.library.done("BN_mul", unsafe {
-            (self.0.library.table.BN_mul)(
-                self.0.as_ptr(),
-                a.as_ptr(),
-                b.as_ptr(),
-                scratch.0.as_ptr(),
-            )
+            (self.0.library.table.BN_mul)(self.0.as_ptr(), a.as_ptr(), b.as_ptr(), scratch.0.as_ptr())
         })
     }
 
     /// Becomes `a⁻¹ mod modulus`; false if there is none.
-    pub(crate) fn set_inverse(
-        &mut self,
-        a: &Number<'_>,
-        modulus: &Number<'_>,
-        scratch: &mut Scratch<'_>,
-    ) -> bool {
+    pub(crate) fn set_inverse(&mut self, a: &Number<'_>, modulus: &Number<'_>, scratch: &mut Scratch<'_>) -> bool {
         // SAFETY: all three and the scratch are live, result and scratch exclusively borrowed.
         let inverse = unsafe {
-            (self.0.library.table.BN_mod_inverse)(
-                self.0.as_ptr(),
-                a.as_ptr(),
-                modulus.as_ptr(),
-                scratch.0.as_ptr(),
-            )
+            (self.0.library.table.BN_mod_inverse)(self.0.as_ptr(), a.as_ptr(), modulus.as_ptr(), scratch.0.as_ptr())
         };
         if inverse.is_null() {
             self.0.library.forget_errors();
@@ -180,14 +148,7 @@ impl<'a> Scratch<'a> {
     pub(crate) fn new(library: &'a Libcrypto) -> Result<Self, EngineError> {
         let table = &library.table;
         // SAFETY: no arguments, no preconditions; what it returns is ours to free, by this function.
-        let owned = unsafe {
-            Owned::new(
-                library,
-                "BN_CTX_new",
-                (table.BN_CTX_new)(),
-                table.BN_CTX_free,
-            )
-        };
+        let owned = unsafe { Owned::new(library, "BN_CTX_new", (table.BN_CTX_new)(), table.BN_CTX_free) };
         owned.map(Self)
     }
 }
@@ -200,8 +161,7 @@ impl<'a> Callback<'a> {
         const CALL: &str = "BN_GENCB_new";
         let table = &library.table;
         // SAFETY: no arguments, no preconditions; what it returns is ours to free, by this function.
-        let raw =
-            unsafe { Owned::new(library, CALL, (table.BN_GENCB_new)(), table.BN_GENCB_free) }?;
+        let raw = unsafe { Owned::new(library, CALL, (table.BN_GENCB_new)(), table.BN_GENCB_free) }?;
         // SAFETY: it is live and ours; the function takes no argument, so null may stand for it.
         unsafe { (table.BN_GENCB_set)(raw.as_ptr(), Some(count::prime_event), ptr::null_mut()) };
         Ok(Self(raw))

@@ -1,8 +1,8 @@
 //! The functions of libcrypto that are called, as a table of pointers with two ways to fill it.
 //!
-//! Each function is named once, in [`libcrypto_functions!`](crate::libcrypto_functions), with the C signature of OpenSSL's headers. The
-//! list is handed to another macro: here it becomes [`Table`] and [`Table::resolve`]; in a crate that links libcrypto it becomes the
-//! `extern` block and a constructor.
+//! Each function is named once, in [`libcrypto_functions!`](crate::libcrypto_functions), with the C signature of
+//! OpenSSL's headers. The list is handed to another macro: here it becomes [`Table`] and [`Table::resolve`]; in a crate
+//! that links libcrypto it becomes the `extern` block and a constructor.
 
 use std::ffi::{CStr, c_char, c_int, c_long, c_uchar, c_ulong, c_void};
 
@@ -41,7 +41,8 @@ pub type KeygenCallback = unsafe extern "C" fn(*mut PkeyCtx) -> c_int;
 /// The callback of a `BN_GENCB`.
 pub type PrimeCallback = unsafe extern "C" fn(c_int, c_int, *mut GenCallback) -> c_int;
 
-/// Hands the list of functions to the macro named: first those of every version from 1.1.1 on, then those that came with 3.0.
+/// Hands the list of functions to the macro named: first those of every version from 1.1.1 on, then those that came
+/// with 3.0.
 ///
 /// The place of expansion must have the types of [`table`](crate::table) and of [`std::ffi`] in scope.
 #[macro_export]
@@ -124,8 +125,8 @@ macro_rules! define_table {
             ///
             /// # Safety
             ///
-            /// What `find` gives for a name must be the function of that name of an OpenSSL libcrypto of version 1.1.1 or later, and stay
-            /// callable for as long as the table or a copy of it is in use.
+            /// What `find` gives for a name must be the function of that name of an OpenSSL libcrypto of version 1.1.1
+            /// or later, and stay callable for as long as the table or a copy of it is in use.
             pub unsafe fn resolve(find: impl Fn(&CStr) -> Option<*const c_void>) -> Result<Self, MissingFunction> {
                 /// The name with the NUL that the loader wants.
                 const fn c_name(name: &'static str) -> &'static CStr {
@@ -136,7 +137,8 @@ macro_rules! define_table {
                 }
                 Ok(Table {
                     $($name: match find(const { c_name(concat!(stringify!($name), "\0")) }) {
-                        // SAFETY: a function pointer has the size of a data pointer here; that it is this function is the caller's promise.
+                        // SAFETY: a function pointer has the size of a data pointer here; that it is this function is
+                        // the caller's promise.
                         Some(address) if !address.is_null() => unsafe {
                             std::mem::transmute::<*const c_void, unsafe extern "C" fn($($arg: $type),*) -> $result>(address)
                         },
@@ -172,10 +174,7 @@ mod tests {
         extern "C" fn any() {}
         let new = [c"OPENSSL_info", c"EVP_PKEY_get_bn_param"];
         // SAFETY: the table is looked at and no function of it is called.
-        let table = unsafe {
-            Table::resolve(|name| (!new.contains(&name)).then_some(any as *const c_void))
-        }
-        .unwrap();
+        let table = unsafe { Table::resolve(|name| (!new.contains(&name)).then_some(any as *const c_void)) }.unwrap();
         assert!(table.OPENSSL_info.is_none() && table.EVP_PKEY_get_bn_param.is_none());
     }
 }

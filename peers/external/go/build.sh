@@ -1,5 +1,6 @@
 #!/bin/sh
-# Builds rsalab-peer-go into the folder given, with the Go on the path if it is 1.24 or later, else with one that is installed into the prefix.
+# Builds rsalab-peer-go into the folder given, with the Go on the path if it is 1.24 or later, else with one that is
+# installed into the prefix.
 set -eu
 
 into=${1:-target/release}
@@ -27,6 +28,7 @@ export CGO_ENABLED=0
 if [ -z "${GOAMD64:-}" ] && grep -qw avx2 /proc/cpuinfo 2>/dev/null && grep -qw bmi2 /proc/cpuinfo; then
   export GOAMD64=v3
 fi
-# The raw operations are reached through names that the linker hides otherwise; where even that fails, all else is measured.
+# The raw operations are reached through names that the linker hides otherwise; where even that fails, all else is
+# measured.
 "$go" build -trimpath -ldflags=-checklinkname=0 -o "$into/rsalab-peer-go" . ||
   "$go" build -trimpath -tags public_api_only -o "$into/rsalab-peer-go" .

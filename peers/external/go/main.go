@@ -1,4 +1,5 @@
-// Go's crypto/rsa as an engine of rsalab: a worker that speaks docs/src/reference/worker-protocol.md over its standard input and output.
+// Go's crypto/rsa as an engine of rsalab: a worker that speaks docs/src/reference/worker-protocol.md over its standard
+// input and output.
 package main
 
 import (

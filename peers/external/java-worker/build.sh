@@ -1,8 +1,9 @@
 #!/bin/sh
-# Builds the worker of an engine in Java into a folder: a jar with the classes of the engine, of the conversation and of Gson in it,
-# and the script that starts it.
+# Builds the worker of an engine in Java into a folder: a jar with the classes of the engine, of the conversation and of
+# Gson in it, and the script that starts it.
 #   build.sh FOLDER ENGINE MAIN-CLASS JAR SOURCE...
-# JAR is a jar in that folder on which the engine depends, or empty. Needs a JDK of 17 or later, and Gson as the system has it.
+# JAR is a jar in that folder on which the engine depends, or empty. Needs a JDK of 17 or later, and Gson as the system
+# has it.
 set -eu
 
 here=$(dirname "$0")

@@ -1,6 +1,6 @@
 #!/bin/sh
-# Builds rsalab-peer-java into the folder given, with the article's two jars beside it. Needs a JDK of 17 or later, and Gson as the system
-# has it.
+# Builds rsalab-peer-java into the folder given, with the article's two jars beside it. Needs a JDK of 17 or later, and
+# Gson as the system has it.
 set -eu
 
 into=${1:-target/release}

@@ -1,6 +1,6 @@
 #!/bin/sh
-# Builds the article's application into the folder given: multithread_rsa.jar, which needs nothing but Java, and rsa_speed_test.jar, which
-# needs the first beside it. Needs a JDK of 17 or later.
+# Builds the article's application into the folder given: multithread_rsa.jar, which needs nothing but Java, and
+# rsa_speed_test.jar, which needs the first beside it. Needs a JDK of 17 or later.
 set -eu
 
 into=${1:-target/release}

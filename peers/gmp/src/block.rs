@@ -30,10 +30,7 @@ pub(crate) enum PublicVariant {
 }
 
 /// The private operation, of which each thread makes its own numbers from the key.
-pub(crate) fn private(
-    variant: PrivateVariant,
-    key: &StudyKey,
-) -> Result<Box<dyn Prepared>, EngineError> {
+pub(crate) fn private(variant: PrivateVariant, key: &StudyKey) -> Result<Box<dyn Prepared>, EngineError> {
     // What the recombination counts on when it says that its result fits.
     let (p, q) = (Number::from_bytes(&key.p), Number::from_bytes(&key.q));
     let mut product = Number::with_capacity(8 * key.n.len());
@@ -79,9 +76,7 @@ pub(crate) fn public(variant: PublicVariant, key: &StudyKey) -> Box<dyn Prepared
 }
 
 /// An operation on a block that cannot fail.
-fn done(
-    mut operation: impl FnMut(&[u8], &mut [u8]),
-) -> impl FnMut(&[u8], &mut [u8]) -> Result<(), EngineError> {
+fn done(mut operation: impl FnMut(&[u8], &mut [u8])) -> impl FnMut(&[u8], &mut [u8]) -> Result<(), EngineError> {
     move |input, output| {
         operation(input, output);
         Ok(())
@@ -126,10 +121,7 @@ impl PowerOf {
     fn apply(&mut self, input: &[u8], output: &mut [u8]) {
         self.base.read(input);
         (self.raise)(&mut self.result, &self.base, &self.exponent, &self.modulus);
-        assert!(
-            self.result.write(output),
-            "a residue is shorter than its modulus"
-        );
+        assert!(self.result.write(output), "a residue is shorter than its modulus");
     }
 }
 
@@ -197,10 +189,7 @@ impl CrtVartime {
         // (iv) m = m2 + q·h
         difference.set_product(h, q);
         message.set_sum(difference, m2);
-        assert!(
-            message.write(output),
-            "a residue is shorter than its modulus"
-        );
+        assert!(message.write(output), "a residue is shorter than its modulus");
     }
 }
 

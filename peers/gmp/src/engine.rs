@@ -3,9 +3,7 @@
 use std::ffi::CStr;
 
 use gmp_mpfr_sys::gmp;
-use rsalab_engines::{
-    Engine, EngineError, EngineInfo, Job, Ledger, OPTIMISED, Op, Prepared, Reason, StudyKey, kit,
-};
+use rsalab_engines::{Engine, EngineError, EngineInfo, Job, Ledger, OPTIMISED, Op, Prepared, Reason, StudyKey, kit};
 
 use crate::{
     arithmetic,
@@ -22,8 +20,8 @@ const PRIVATE: [(&str, PrivateVariant); 4] = [
     ("plain_powm", PrivateVariant::PlainVartime),
 ];
 
-/// Variants of the public operation, the default first. `plain_powm_sec` is `powm_sec` here, where there is no CRT to leave out: one name asks for
-/// article (b)'s encryption and for its decryption.
+/// Variants of the public operation, the default first. `plain_powm_sec` is `powm_sec` here, where there is no CRT to
+/// leave out: one name asks for article (b)'s encryption and for its decryption.
 const PUBLIC: [(&str, PublicVariant); 3] = [
     ("powm", PublicVariant::Vartime),
     ("powm_sec", PublicVariant::Secret),
@@ -31,8 +29,7 @@ const PUBLIC: [(&str, PublicVariant); 3] = [
 ];
 
 /// Variants of the search for primes, the default first.
-const SEARCHES: [(&str, Search); 2] =
-    [("random", Search::Random), ("nextprime", Search::NextPrime)];
+const SEARCHES: [(&str, Search); 2] = [("random", Search::Random), ("nextprime", Search::NextPrime)];
 
 /// GMP as an engine.
 #[derive(Clone, Copy, Debug, Default)]
@@ -45,10 +42,7 @@ impl Engine for GmpEngine {
         EngineInfo {
             name: "gmp".to_owned(),
             version: format!("GMP {}", version.to_string_lossy()),
-            origin: format!(
-                "gmp-mpfr-sys, linked statically, compiled with {}",
-                compiler_flags()
-            ),
+            origin: format!("gmp-mpfr-sys, linked statically, compiled with {}", compiler_flags()),
             cpu_path: Some(path::describe()),
             variants: [kit::names(&PRIVATE), kit::names(&SEARCHES)].concat(),
             optimised: OPTIMISED
@@ -61,7 +55,9 @@ impl Engine for GmpEngine {
     fn supports(&self, job: &Job) -> Result<Ledger, Reason> {
         job.check()?;
         if job.bare {
-            return Err("this engine neither blinds nor checks in any variant; leave out the wish for a bare one".into());
+            return Err(
+                "this engine neither blinds nor checks in any variant; leave out the wish for a bare one".into(),
+            );
         }
         let numbers = Ledger::native("numbers, once per thread");
         Ok(match job.op {
@@ -73,15 +69,12 @@ impl Engine for GmpEngine {
                     blinding: Some(false),
                     result_check: Some(false),
                     constant_time: Some(matches!(variant, CrtSecret | PlainSecret)),
-                    ..Ledger::native(
-                        "key read, once per thread; nothing precomputed from the moduli",
-                    )
+                    ..Ledger::native("key read, once per thread; nothing precomputed from the moduli")
                 }
             }
             Op::Public => Ledger {
                 // Public data needs no such claim; `mpz_powm_sec` makes it all the same, and its price is in the time.
-                constant_time: (kit::variant(job, &PUBLIC)? == PublicVariant::Secret)
-                    .then_some(true),
+                constant_time: (kit::variant(job, &PUBLIC)? == PublicVariant::Secret).then_some(true),
                 exponent: Some(job.exponent),
                 ..Ledger::native("key read, once per thread; nothing precomputed from the modulus")
             },
@@ -96,10 +89,7 @@ impl Engine for GmpEngine {
                 }
             }
             Op::Sign | Op::Verify => {
-                return Err(
-                    "GMP has numbers and no padding; 'private' and 'public' are what it does of it"
-                        .into(),
-                );
+                return Err("GMP has numbers and no padding; 'private' and 'public' are what it does of it".into());
             }
             Op::Totient | Op::PrivateExponent => {
                 kit::only_variant(job)?;
@@ -155,7 +145,5 @@ fn conditions(search: Search, prime_bits: usize) -> (String, String) {
 
 fn compiler_flags() -> String {
     // SAFETY: a static string that nothing writes to.
-    unsafe { CStr::from_ptr(gmp::CFLAGS) }
-        .to_string_lossy()
-        .into_owned()
+    unsafe { CStr::from_ptr(gmp::CFLAGS) }.to_string_lossy().into_owned()
 }

@@ -62,8 +62,7 @@ impl Primes {
         Ok(Self {
             search,
             bits,
-            random: random
-                .map_err(|error| EngineError::library("the system's generator", error))?,
+            random: random.map_err(|error| EngineError::library("the system's generator", error))?,
             candidate: Zeroizing::new(vec![0; bits.div_ceil(8)]),
             start: Number::with_capacity(bits + 64),
             prime: Number::with_capacity(bits + 64),
@@ -94,14 +93,14 @@ impl Primes {
         }
     }
 
-    /// Draws an odd candidate of full length whose two highest bits are set, so that a product of two has twice as many.
+    /// Draws an odd candidate of full length whose two highest bits are set, so that a product of two has twice as
+    /// many.
     fn draw(&mut self) {
         let bytes = self.candidate.as_mut_slice();
         self.random.fill_bytes(bytes);
         // A 1 in bit `bits − 1` and `bits − 2`, zeros above, counted from the lowest bit of the last byte.
         let spare = 8 * bytes.len() - self.bits;
-        let highest =
-            u16::from_be_bytes([bytes[0], bytes[1]]) & (u16::MAX >> spare) | (0xC000 >> spare);
+        let highest = u16::from_be_bytes([bytes[0], bytes[1]]) & (u16::MAX >> spare) | (0xC000 >> spare);
         bytes[..2].copy_from_slice(&highest.to_be_bytes());
         *bytes.last_mut().expect("a candidate has bytes") |= 1;
     }
@@ -142,10 +141,7 @@ impl Derivation {
             self.d.set_inverse(&self.exponent, &self.lambda),
             "the exponent is coprime to p − 1 and q − 1"
         );
-        assert!(
-            self.d.write(d),
-            "the exponent is no longer than the modulus"
-        );
+        assert!(self.d.write(d), "the exponent is no longer than the modulus");
     }
 }
 

@@ -1,7 +1,7 @@
 //! Big-endian bytes to GMP's limbs and back.
 //!
-//! `mpz_import` and `mpz_export` do the same byte by byte where a number is not a whole number of limbs, or not aligned: 5 % of a private
-//! operation of 1024 bits.
+//! `mpz_import` and `mpz_export` do the same byte by byte where a number is not a whole number of limbs, or not
+//! aligned: 5 % of a private operation of 1024 bits.
 
 use gmp_mpfr_sys::gmp::limb_t;
 
@@ -48,9 +48,6 @@ mod tests {
         assert_eq!(limbs, [2, 1]);
         let mut bytes = [0xFF; 20];
         to_bytes(&limbs, &mut bytes);
-        assert_eq!(
-            bytes,
-            [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 2]
-        );
+        assert_eq!(bytes, [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 2]);
     }
 }

@@ -32,10 +32,9 @@ impl Number {
 
     /// Takes the value of big-endian bytes.
     pub(crate) fn read(&mut self, bytes: &[u8]) {
-        let length = size_t::try_from(bytes.len().div_ceil(LIMB_BYTES))
-            .expect("a number of this program fits memory");
-        // SAFETY: `raw` is initialised; `mpz_limbs_write` gives room for the limbs asked for (one at least), of which all that
-        // `mpz_limbs_finish` is told of are written.
+        let length = size_t::try_from(bytes.len().div_ceil(LIMB_BYTES)).expect("a number of this program fits memory");
+        // SAFETY: `raw` is initialised; `mpz_limbs_write` gives room for the limbs asked for (one at least), of which
+        // all that `mpz_limbs_finish` is told of are written.
         unsafe {
             let room = gmp::mpz_limbs_write(&mut self.raw, length.max(1));
             for (index, limb) in limbs::from_bytes(bytes).enumerate() {
@@ -45,7 +44,8 @@ impl Number {
         }
     }
 
-    /// Writes the value big-endian, filled up with zeros; false, and nothing written, if it has more bytes than `bytes`.
+    /// Writes the value big-endian, filled up with zeros; false, and nothing written, if it has more bytes than
+    /// `bytes`.
     pub(crate) fn write(&self, bytes: &mut [u8]) -> bool {
         let fits = self.bits().div_ceil(8) <= bytes.len();
         if fits {
@@ -113,16 +113,18 @@ impl Number {
         unsafe { gmp::mpz_mod(&mut self.raw, &a.raw, &modulus.raw) };
     }
 
-    /// Becomes `base^exponent mod modulus`, for an exponent that is not negative and a modulus that is not zero. Variable time.
+    /// Becomes `base^exponent mod modulus`, for an exponent that is not negative and a modulus that is not zero.
+    /// Variable time.
     pub(crate) fn set_power_vartime(&mut self, base: &Number, exponent: &Number, modulus: &Number) {
         assert!(!modulus.is_zero(), "a power modulo zero");
         assert!(exponent.raw.size >= 0, "a negative exponent");
-        // SAFETY: all are initialised, the result exclusively borrowed; the modulus is not zero and the exponent not negative.
+        // SAFETY: all are initialised, the result exclusively borrowed; the modulus is not zero and the exponent not
+        // negative.
         unsafe { gmp::mpz_powm(&mut self.raw, &base.raw, &exponent.raw, &modulus.raw) };
     }
 
-    /// Becomes `base^exponent mod modulus` by GMP's function for secret exponents, for an exponent above zero and an odd modulus. It looks
-    /// at all bits of the exponent's limbs: 64 for 65537, which has 17.
+    /// Becomes `base^exponent mod modulus` by GMP's function for secret exponents, for an exponent above zero and an
+    /// odd modulus. It looks at all bits of the exponent's limbs: 64 for 65537, which has 17.
     pub(crate) fn set_power_secret(&mut self, base: &Number, exponent: &Number, modulus: &Number) {
         assert!(exponent.raw.size > 0, "an exponent that is not positive");
         assert!(modulus.is_odd(), "an even modulus");
@@ -132,7 +134,8 @@ impl Number {
 
     /// Becomes `a⁻¹ mod modulus`; false if there is none.
     pub(crate) fn set_inverse(&mut self, a: &Number, modulus: &Number) -> bool {
-        // SAFETY: all are initialised, the result exclusively borrowed; the modulus is not zero, by the operators' order.
+        // SAFETY: all are initialised, the result exclusively borrowed; the modulus is not zero, by the operators'
+        // order.
         !modulus.is_zero() && unsafe { gmp::mpz_invert(&mut self.raw, &a.raw, &modulus.raw) } != 0
     }
 

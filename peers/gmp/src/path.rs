@@ -10,7 +10,8 @@ pub fn cpu() -> &'static str {
     env!("RSALAB_GMP_CPU")
 }
 
-/// The folders of GMP's source that the routines of modular exponentiation came from: `mul_basecase x86_64/coreibwl, …`.
+/// The folders of GMP's source that the routines of modular exponentiation came from:
+/// `mul_basecase x86_64/coreibwl, …`.
 pub fn sources() -> &'static str {
     env!("RSALAB_GMP_SOURCES")
 }
@@ -37,10 +38,7 @@ mod tests {
 
     #[test]
     fn the_build_is_for_one_cpu() {
-        assert!(
-            !is_fat(),
-            "a fat build: was CONFIG_SITE set to peers/gmp/config.site?"
-        );
+        assert!(!is_fat(), "a fat build: was CONFIG_SITE set to peers/gmp/config.site?");
         assert!(
             !cpu().is_empty(),
             "the build tree of GMP is gone, and with it the proof"
@@ -53,20 +51,14 @@ mod tests {
     fn the_compiled_code_is_for_this_cpu() {
         use std::arch::is_x86_feature_detected;
         let has_bmi2 = is_x86_feature_detected!("bmi2");
-        let has_adx_and_avx512 =
-            is_x86_feature_detected!("adx") && is_x86_feature_detected!("avx512f");
+        let has_adx_and_avx512 = is_x86_feature_detected!("adx") && is_x86_feature_detected!("avx512f");
         if !has_bmi2 {
             eprintln!("SKIPPED: this CPU has no mulx, and GMP no code that must be there");
         }
         for routine in ["mul_basecase", "sqr_basecase", "addmul_1"] {
             let source = source(routine);
             if has_adx_and_avx512 {
-                assert_eq!(
-                    source,
-                    "x86_64/coreibwl",
-                    "{routine}, GMP configured for {}",
-                    cpu()
-                );
+                assert_eq!(source, "x86_64/coreibwl", "{routine}, GMP configured for {}", cpu());
             } else if has_bmi2 {
                 assert!(
                     !["generic", "x86_64"].contains(&source),

@@ -1,8 +1,8 @@
 //! The private operation in constant time, on GMP's functions for cryptography.
 //!
-//! `mpz_powm_sec` alone would not do: the remainders and the recombination around it would take a time that depends on the primes. GMP's
-//! `mpn_sec_` functions take one that depends on the sizes only (GMP manual, "Low-level functions for cryptography"), and so does this:
-//! the same work as `CrtVartime` in `block.rs`, in numbers of fixed length.
+//! `mpz_powm_sec` alone would not do: the remainders and the recombination around it would take a time that depends on
+//! the primes. GMP's `mpn_sec_` functions take one that depends on the sizes only (GMP manual, "Low-level functions for
+//! cryptography"), and so does this: the same work as `CrtVartime` in `block.rs`, in numbers of fixed length.
 
 use gmp_mpfr_sys::gmp::{self, limb_t, size_t};
 use rsalab_engines::{EngineError, StudyKey};
@@ -44,11 +44,7 @@ impl Power {
     fn scratch_length(&self, base_length: usize) -> usize {
         // SAFETY: a function of the sizes, which are not zero.
         unsafe {
-            gmp::mpn_sec_powm_itch(
-                c_size(base_length),
-                self.bits as gmp::bitcnt_t,
-                c_size(self.length()),
-            ) as usize
+            gmp::mpn_sec_powm_itch(c_size(base_length), self.bits as gmp::bitcnt_t, c_size(self.length())) as usize
         }
     }
 
@@ -56,8 +52,9 @@ impl Power {
     fn apply(&self, base: &[limb_t], result: &mut [limb_t], scratch: &mut [limb_t]) {
         assert_eq!(result.len(), self.length());
         assert!(scratch.len() >= self.scratch_length(base.len()));
-        // SAFETY: every operand has the length passed for it, the exponent the limbs of `bits`; the modulus is odd and its highest limb is
-        // not zero (`new`); result and scratch are exclusively borrowed and so overlap nothing; the scratch is long enough.
+        // SAFETY: every operand has the length passed for it, the exponent the limbs of `bits`; the modulus is odd and
+        // its highest limb is not zero (`new`); result and scratch are exclusively borrowed and so overlap nothing; the
+        // scratch is long enough.
         unsafe {
             gmp::mpn_sec_powm(
                 result.as_mut_ptr(),
@@ -76,8 +73,8 @@ impl Power {
     fn reduce(&self, value: &mut [limb_t], scratch: &mut [limb_t]) {
         assert!(value.len() >= self.length());
         assert!(scratch.len() >= reduction_scratch_length(value.len(), self.length()));
-        // SAFETY: both operands have the length passed, the value the greater; the modulus' highest limb is not zero; value and scratch are
-        // exclusively borrowed; the scratch is long enough.
+        // SAFETY: both operands have the length passed, the value the greater; the modulus' highest limb is not zero;
+        // value and scratch are exclusively borrowed; the scratch is long enough.
         unsafe {
             gmp::mpn_sec_div_r(
                 value.as_mut_ptr(),
@@ -113,8 +110,7 @@ impl Plain {
 
     pub(crate) fn apply(&mut self, input: &[u8], output: &mut [u8]) {
         read(input, &mut self.base);
-        self.power
-            .apply(&self.base, &mut self.result, &mut self.scratch);
+        self.power.apply(&self.base, &mut self.result, &mut self.scratch);
         limbs::to_bytes(&self.result, output);
     }
 }
@@ -191,12 +187,7 @@ impl Crt {
         multiply(difference_by_qinv, m1, qinv, scratch);
         p.reduce(difference_by_qinv, scratch);
         // (iv) m = m2 + q·h
-        multiply(
-            message,
-            &difference_by_qinv[..p.length()],
-            &q.modulus,
-            scratch,
-        );
+        multiply(message, &difference_by_qinv[..p.length()], &q.modulus, scratch);
         add(message, m2, scratch);
         limbs::to_bytes(message, output);
     }
@@ -218,8 +209,8 @@ fn multiply(product: &mut [limb_t], a: &[limb_t], b: &[limb_t], scratch: &mut [l
     let (longer, shorter) = if a.len() >= b.len() { (a, b) } else { (b, a) };
     assert_eq!(product.len(), a.len() + b.len());
     assert!(scratch.len() >= product_scratch_length(longer.len(), shorter.len()));
-    // SAFETY: the operands have the lengths passed, the longer first; the product has both lengths; product and scratch are exclusively
-    // borrowed; the scratch is long enough.
+    // SAFETY: the operands have the lengths passed, the longer first; the product has both lengths; product and scratch
+    // are exclusively borrowed; the scratch is long enough.
     unsafe {
         gmp::mpn_sec_mul(
             product.as_mut_ptr(),
@@ -237,8 +228,8 @@ fn add(a: &mut [limb_t], b: &[limb_t], scratch: &mut [limb_t]) {
     let (low, high) = a.split_at_mut(b.len());
     assert!(scratch.len() >= addition_scratch_length(high.len()));
     let (low_pointer, high_pointer) = (low.as_mut_ptr(), high.as_mut_ptr());
-    // SAFETY: `low` and `b` have one length, `high` the length passed; the results are `low` and `high` themselves, which both functions
-    // allow; the scratch is long enough.
+    // SAFETY: `low` and `b` have one length, `high` the length passed; the results are `low` and `high` themselves,
+    // which both functions allow; the scratch is long enough.
     unsafe {
         let carry = gmp::mpn_add_n(low_pointer, low_pointer, b.as_ptr(), c_size(b.len()));
         gmp::mpn_sec_add_1(
@@ -357,15 +348,7 @@ mod tests {
     /// Primes of one length and of two, the longer first and second, of whole limbs and not.
     #[test]
     fn the_constant_time_forms_agree_with_mpz_powm() {
-        let lengths = [
-            (64, 64),
-            (80, 48),
-            (48, 80),
-            (65, 64),
-            (64, 65),
-            (33, 31),
-            (20, 45),
-        ];
+        let lengths = [(64, 64), (80, 48), (48, 80), (65, 64), (64, 65), (33, 31), (20, 45)];
         for (p_length, q_length) in lengths {
             let key = key(&prime(0xD3, p_length), &prime(0xE9, q_length));
             let (mut crt, mut plain) = (Crt::new(&key).unwrap(), Plain::new(&key).unwrap());
@@ -385,16 +368,10 @@ mod tests {
                 let expected = bytes(&expected, length);
                 let mut output = vec![0xA5; length];
                 crt.apply(&input, &mut output);
-                assert_eq!(
-                    output, expected,
-                    "CRT, primes of {p_length} and {q_length} bytes"
-                );
+                assert_eq!(output, expected, "CRT, primes of {p_length} and {q_length} bytes");
                 output.fill(0xA5);
                 plain.apply(&input, &mut output);
-                assert_eq!(
-                    output, expected,
-                    "plain, primes of {p_length} and {q_length} bytes"
-                );
+                assert_eq!(output, expected, "plain, primes of {p_length} and {q_length} bytes");
             }
         }
     }

@@ -9,8 +9,8 @@
 //! | functions, jobs and blocks of crypto_mb | [`crypto_mb`] |
 //! | functions, jobs, numbers, blocks and keys of ippcp | [`ippcp`] |
 //!
-//! `scripts/install-ipp.sh` installs the libraries into the project's prefix. This crate builds without them, and its two workers
-//! then say what is missing. `NOTES.md` has what was found out about both.
+//! `scripts/install-ipp.sh` installs the libraries into the project's prefix. This crate builds without them, and its
+//! two workers then say what is missing. `NOTES.md` has what was found out about both.
 
 pub mod crypto_mb;
 pub mod ippcp;

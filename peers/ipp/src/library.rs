@@ -41,8 +41,8 @@ pub enum Absent {
     NotOnThisCpu(String),
 }
 
-/// The folder that `scripts/install-ipp.sh` fills: next to the worker's program, or in one of the [prefixes](registry::prefixes).
-/// Where there is none, the last place where it could be.
+/// The folder that `scripts/install-ipp.sh` fills: next to the worker's program, or in one of the
+/// [prefixes](registry::prefixes). Where there is none, the last place where it could be.
 ///
 /// # Errors
 /// There is no such place: the system does not say where the program is, and there are no prefixes.
@@ -50,9 +50,7 @@ pub fn folder() -> Result<PathBuf, Absent> {
     let program = env::current_exe().ok();
     let next_to_it = program.as_deref().and_then(Path::parent);
     let prefixes = registry::prefixes();
-    let roots = next_to_it
-        .into_iter()
-        .chain(prefixes.iter().map(PathBuf::as_path));
+    let roots = next_to_it.into_iter().chain(prefixes.iter().map(PathBuf::as_path));
     let folders: Vec<PathBuf> = roots.map(|root| root.join("ipp").join("lib")).collect();
     let found = folders.iter().find(|folder| folder.is_dir());
     let folder = found.or(folders.last()).cloned();
@@ -67,8 +65,8 @@ pub(crate) struct Opened {
 }
 
 impl Opened {
-    /// Opens `file` of the folder, and before it those that it needs: an open library satisfies by its name whoever needs it,
-    /// so that no search path has to be set. A needed file that the folder lacks is the system's.
+    /// Opens `file` of the folder, and before it those that it needs: an open library satisfies by its name whoever
+    /// needs it, so that no search path has to be set. A needed file that the folder lacks is the system's.
     pub(crate) fn open(folder: &Path, file: &str, needed: &[&str]) -> Result<Self, Absent> {
         let path = folder.join(file);
         if !path.is_file() {
@@ -76,11 +74,7 @@ impl Opened {
         }
         for name in needed {
             let ours = folder.join(name);
-            load(if ours.is_file() {
-                &ours
-            } else {
-                Path::new(name)
-            })?;
+            load(if ours.is_file() { &ours } else { Path::new(name) })?;
         }
         Ok(Opened {
             library: load(&path)?,
@@ -102,16 +96,14 @@ impl Opened {
 
 /// Libraries are never closed: their functions are called until the process ends.
 fn load(path: &Path) -> Result<&'static Library, Absent> {
-    // SAFETY: loading runs the library's initialisers, which may run at any time; that the files of the prefix are Intel's was
-    // checked by their hashes when they were fetched.
+    // SAFETY: loading runs the library's initialisers, which may run at any time; that the files of the prefix are
+    // Intel's was checked by their hashes when they were fetched.
     match unsafe { Library::new(path) } {
         Ok(library) => Ok(Box::leak(Box::new(library))),
         Err(error) => Err(Absent::NotLoaded {
             path: path.to_owned(),
             // libloading keeps the loader's words behind its own.
-            reason: error
-                .source()
-                .map_or_else(|| error.to_string(), ToString::to_string),
+            reason: error.source().map_or_else(|| error.to_string(), ToString::to_string),
         }),
     }
 }
@@ -137,7 +129,8 @@ macro_rules! functions {
                 Ok($table {
                     $($name: {
                         let address = library.function(stringify!($name))?;
-                        // SAFETY: a function pointer has the size of a data pointer here; the signature is the caller's promise.
+                        // SAFETY: a function pointer has the size of a data pointer here; the signature is the caller's
+                        // promise.
                         unsafe { std::mem::transmute::<*const std::ffi::c_void, unsafe extern "C" fn($($arg: $type),*) -> $result>(address) }
                     },)*
                 })
@@ -157,9 +150,7 @@ pub(crate) unsafe fn static_text(text: *const std::ffi::c_char) -> String {
         return String::new();
     }
     // SAFETY: not null; the rest is the caller's promise.
-    unsafe { std::ffi::CStr::from_ptr(text) }
-        .to_string_lossy()
-        .into_owned()
+    unsafe { std::ffi::CStr::from_ptr(text) }.to_string_lossy().into_owned()
 }
 
 #[cfg(test)]

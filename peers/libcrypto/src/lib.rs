@@ -1,10 +1,11 @@
 //! OpenSSL's libcrypto as this system has it, loaded at run time, as the engine `libcrypto`.
 //!
 //! What is done with it is in [`rsalab_peer_evp`]; this crate finds the library, opens it, and makes the worker
-//! `rsalab-peer-libcrypto`. It builds where no OpenSSL is installed, and then says at run time what is missing. `NOTES.md`
-//! says which versions were tried.
+//! `rsalab-peer-libcrypto`. It builds where no OpenSSL is installed, and then says at run time what is missing.
+//! `NOTES.md` says which versions were tried.
 //!
-//! A job may name another library by its path, as the variant of the engine: `libcrypto:/opt/openssl/lib/libcrypto.so.3`.
+//! A job may name another library by its path, as the variant of the engine:
+//! `libcrypto:/opt/openssl/lib/libcrypto.so.3`.
 
 mod find;
 mod v1_0_2;
@@ -15,9 +16,7 @@ use std::{
     sync::{Mutex, PoisonError},
 };
 
-use rsalab_engines::{
-    Engine, EngineError, EngineInfo, Job, Ledger, Prepared, Reason, Runner, StudyKey, ensure,
-};
+use rsalab_engines::{Engine, EngineError, EngineInfo, Job, Ledger, Prepared, Reason, Runner, StudyKey, ensure};
 use rsalab_peer_evp::{EvpEngine, Libcrypto, MissingFunction, NotSupported};
 
 /// The environment variable that names the library; the argument `--library` goes before it.
@@ -121,8 +120,7 @@ fn load(library: Option<&Path>) -> Result<EvpEngine, Absent> {
     let table = found
         .table
         .map_err(|MissingFunction(name)| refused(format!("it lacks the function {name}")))?;
-    let library =
-        Libcrypto::new(table).map_err(|reason: NotSupported| refused(reason.to_string()))?;
+    let library = Libcrypto::new(table).map_err(|reason: NotSupported| refused(reason.to_string()))?;
     Ok(EvpEngine::new("libcrypto", found.origin, library))
 }
 

@@ -1,10 +1,11 @@
 //! What OpenSSL 1.0.2 lacks of the functions of 1.1.1, on top of what it has in their place.
 //!
-//! There they were macros on structures that 1.1.0 closed; the structures' layouts are those of its headers `bn.h` and `crypto.h`, which did
-//! not change in any letter of 1.0.2. It also has to be told how to lock before threads may use it.
+//! There they were macros on structures that 1.1.0 closed; the structures' layouts are those of its headers `bn.h` and
+//! `crypto.h`, which did not change in any letter of 1.0.2. It also has to be told how to lock before threads may use
+//! it.
 //!
-//! C functions take no pointer to their library, so what they call is kept for the process: that of the first 1.0.2 that was
-//! opened. Another one works on the same structures.
+//! C functions take no pointer to their library, so what they call is kept for the process: that of the first 1.0.2
+//! that was opened. Another one works on the same structures.
 
 use std::{
     ffi::{CStr, c_char, c_int, c_uchar, c_uint, c_ulong, c_void},
@@ -32,7 +33,8 @@ static LOCKS: OnceLock<Vec<AtomicBool>> = OnceLock::new();
 
 /// Makes a 1.0.2 ready; false for any other library.
 pub(crate) fn prepare(library: &Library) -> bool {
-    // SAFETY: the names have been these functions' since before 1.0.2, with these signatures; nothing else exports them all.
+    // SAFETY: the names have been these functions' since before 1.0.2, with these signatures; nothing else exports them
+    // all.
     let old = unsafe {
         let Some(ssleay) = function(library, c"SSLeay") else {
             return false;
@@ -52,14 +54,12 @@ pub(crate) fn prepare(library: &Library) -> bool {
         }
     };
     OLD.get_or_init(|| old);
-    // SAFETY: as above; the callback obeys the library's rules for it, and the list of locks is as long as asked for and lives for ever.
+    // SAFETY: as above; the callback obeys the library's rules for it, and the list of locks is as long as asked for
+    // and lives for ever.
     unsafe {
         let (Some(count), Some(set), Some(add_algorithms), Some(load_strings)) = (
             function::<unsafe extern "C" fn() -> c_int>(library, c"CRYPTO_num_locks"),
-            function::<unsafe extern "C" fn(LockingCallback)>(
-                library,
-                c"CRYPTO_set_locking_callback",
-            ),
+            function::<unsafe extern "C" fn(LockingCallback)>(library, c"CRYPTO_set_locking_callback"),
             function::<unsafe extern "C" fn()>(library, c"OPENSSL_add_all_algorithms_noconf"),
             function::<unsafe extern "C" fn()>(library, c"ERR_load_crypto_strings"),
         ) else {
@@ -136,12 +136,9 @@ unsafe extern "C" fn openssl_version_num() -> c_ulong {
     unsafe { (old().ssleay)() }
 }
 
-unsafe extern "C" fn bn_bn2binpad(
-    number: *const Bignum,
-    bytes: *mut c_uchar,
-    length: c_int,
-) -> c_int {
-    // SAFETY: the number is live by the caller's word, and the bytes writable for the length; what is written ends with them.
+unsafe extern "C" fn bn_bn2binpad(number: *const Bignum, bytes: *mut c_uchar, length: c_int) -> c_int {
+    // SAFETY: the number is live by the caller's word, and the bytes writable for the length; what is written ends with
+    // them.
     unsafe {
         let needed = ((old().bn_num_bits)(number) + 7) / 8;
         let Ok(spare) = usize::try_from(length - needed) else {
@@ -192,11 +189,7 @@ unsafe extern "C" fn bn_gencb_free(callback: *mut GenCallback) {
     }
 }
 
-unsafe extern "C" fn bn_gencb_set(
-    callback: *mut GenCallback,
-    function: Option<PrimeCallback>,
-    argument: *mut c_void,
-) {
+unsafe extern "C" fn bn_gencb_set(callback: *mut GenCallback, function: Option<PrimeCallback>, argument: *mut c_void) {
     // SAFETY: it came from `bn_gencb_new` and is exclusively the caller's.
     let layout = unsafe { &mut *callback.cast::<GenCallbackLayout>() };
     layout.function = function;

@@ -4,10 +4,7 @@ use std::ffi::{c_char, c_int, c_long, c_uchar, c_ulong, c_void};
 
 use rsalab_peer_evp::{
     Table, libcrypto_functions,
-    table::{
-        Bignum, BignumCtx, EngineHandle, GenCallback, KeygenCallback, Pkey, PkeyCtx, PrimeCallback,
-        Word,
-    },
+    table::{Bignum, BignumCtx, EngineHandle, GenCallback, KeygenCallback, Pkey, PkeyCtx, PrimeCallback, Word},
 };
 
 macro_rules! link {

@@ -12,10 +12,7 @@ use rsalab_rsa::random::WorkerRng;
 use crate::convert::{PrivateVariant, on_numbers, private_key, public_key, random};
 
 /// The private operation, on a key that all threads share.
-pub(crate) fn private(
-    variant: PrivateVariant,
-    key: &StudyKey,
-) -> Result<Box<dyn Prepared>, EngineError> {
+pub(crate) fn private(variant: PrivateVariant, key: &StudyKey) -> Result<Box<dyn Prepared>, EngineError> {
     let shared = Arc::new(private_key(key)?);
     let precision = shared.n_bits_precision();
     Ok(match variant {
@@ -46,8 +43,6 @@ pub(crate) fn public(key: &StudyKey) -> Result<Box<dyn Prepared>, EngineError> {
     let precision = shared.n_bits_precision();
     Ok(kit::blocks("rsa_encrypt", key, move || {
         let key = Arc::clone(&shared);
-        Ok(on_numbers(precision, move |block| {
-            rsa_encrypt(&*key, block)
-        }))
+        Ok(on_numbers(precision, move |block| rsa_encrypt(&*key, block)))
     }))
 }

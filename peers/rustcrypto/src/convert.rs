@@ -18,8 +18,7 @@ pub(crate) enum PrivateVariant {
 
 /// A key for the library's private operations.
 pub(crate) fn private_key(key: &StudyKey) -> Result<RsaPrivateKey, EngineError> {
-    let [n, e, d, p, q] = [&key.n, &key.e, &key.d, &key.p, &key.q]
-        .map(|bytes| BoxedUint::from_be_slice_vartime(bytes));
+    let [n, e, d, p, q] = [&key.n, &key.e, &key.d, &key.p, &key.q].map(|bytes| BoxedUint::from_be_slice_vartime(bytes));
     RsaPrivateKey::from_components(n, e, d, vec![p, q]).map_err(refused)
 }
 
@@ -40,8 +39,7 @@ pub(crate) fn on_numbers(
     mut operation: impl FnMut(&BoxedUint) -> rsa::Result<BoxedUint>,
 ) -> impl FnMut(&[u8], &mut [u8]) -> Result<(), EngineError> {
     move |input, output| {
-        let block =
-            BoxedUint::from_be_slice(input, precision).expect("a block has the modulus's length");
+        let block = BoxedUint::from_be_slice(input, precision).expect("a block has the modulus's length");
         let result = operation(&block).map_err(|error| EngineError::library("rsa", error))?;
         write(&result, output);
         Ok(())

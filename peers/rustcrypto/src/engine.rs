@@ -2,8 +2,7 @@
 
 use rsa::RsaPublicKey;
 use rsalab_engines::{
-    Engine, EngineError, EngineInfo, Job, Ledger, OPTIMISED, Op, Prepared, Reason, StudyKey,
-    ensure, kit,
+    Engine, EngineError, EngineInfo, Job, Ledger, OPTIMISED, Op, Prepared, Reason, StudyKey, ensure, kit,
 };
 
 use crate::{block, convert::PrivateVariant, generate, signature};
@@ -50,18 +49,17 @@ impl Engine for RustCryptoEngine {
             Op::Private | Op::Sign => {
                 let variant = kit::variant(job, &PRIVATE)?;
                 if job.op == Op::Sign && variant == PrivateVariant::Unchecked {
-                    return Err(
-                        "a signature is always checked; the variants are blinded and unblinded"
-                            .into(),
-                    );
+                    return Err("a signature is always checked; the variants are blinded and unblinded".into());
                 }
                 Ledger {
                     crt: Some(true),
                     blinding: Some(variant == PrivateVariant::Blinded),
                     result_check: Some(variant != PrivateVariant::Unchecked),
                     constant_time: Some(true),
-                    ..Ledger::native("key checked, CRT parameters, Montgomery constants; a new blinding pair for each operation")
-                        .padded_for(job.op)
+                    ..Ledger::native(
+                        "key checked, CRT parameters, Montgomery constants; a new blinding pair for each operation",
+                    )
+                    .padded_for(job.op)
                 }
             }
             Op::Public | Op::Verify => {
@@ -76,20 +74,18 @@ impl Engine for RustCryptoEngine {
                 kit::even_bits(job)?;
                 // `is_prime` and `SmallFactorsSieve` of crypto-primes 0.7.
                 Ledger {
-                    rounds: Some(
-                        "1 of Miller-Rabin with base 2, and a strong Lucas test (BPSW)".to_owned(),
-                    ),
-                    sieve: Some(
-                        "the first 2048 primes; candidates upward from a random start".to_owned(),
-                    ),
+                    rounds: Some("1 of Miller-Rabin with base 2, and a strong Lucas test (BPSW)".to_owned()),
+                    sieve: Some("the first 2048 primes; candidates upward from a random start".to_owned()),
                     exponent: Some(job.exponent),
                     ..Ledger::native("none")
                 }
             }
             Op::PrimeSearch => {
-                return Err("its own search sieves candidates before it tests them, and its test of a given one divides \
+                return Err(
+                    "its own search sieves candidates before it tests them, and its test of a given one divides \
                             by no small prime: a search would measure something else"
-                    .into());
+                        .into(),
+                );
             }
             other => return Err(kit::not_done("rustcrypto", other)),
         })

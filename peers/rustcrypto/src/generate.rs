@@ -46,16 +46,14 @@ pub(crate) fn prime_pairs(job: &Job) -> Box<dyn Prepared> {
             let [p, q, _] = kit::split_key(bits, output);
             kit::fit_pair(bits / 2, exponent, p, q, |prime| {
                 let prime_bits = u32::try_from(bits / 2).expect("a job has at most 16384 bits");
-                let candidates =
-                    SmallFactorsSieveFactory::new(Flavor::Any, prime_bits, SetBits::TwoMsb)
-                        .map_err(|error| EngineError::library(CALL, error))?;
+                let candidates = SmallFactorsSieveFactory::new(Flavor::Any, prime_bits, SetBits::TwoMsb)
+                    .map_err(|error| EngineError::library(CALL, error))?;
                 let found = sieve_and_find(&mut random, candidates, |_, candidate: &BoxedUint| {
                     tests.set(tests.get() + 1);
                     is_prime(Flavor::Any, candidate)
                 });
                 let found = found.map_err(|error| EngineError::library(CALL, error))?;
-                let found =
-                    found.ok_or_else(|| EngineError::library(CALL, "there are no candidates"))?;
+                let found = found.ok_or_else(|| EngineError::library(CALL, "there are no candidates"))?;
                 write(&found, prime);
                 Ok(())
             })?;

@@ -8,8 +8,8 @@
 //! | keys and pairs of primes | `generate` |
 //! | keys, numbers and failures, from one side to the other | `convert` |
 //!
-//! Raw operations go through the crate's `hazmat` module, with the arguments that its own padding schemes give. The crate is under MIT or
-//! Apache 2.0. `NOTES.md` has figures.
+//! Raw operations go through the crate's `hazmat` module, with the arguments that its own padding schemes give. The
+//! crate is under MIT or Apache 2.0. `NOTES.md` has figures.
 #![forbid(unsafe_code)]
 
 mod block;

@@ -3,9 +3,7 @@
 use std::sync::Arc;
 
 use rsa::Pkcs1v15Sign;
-use rsalab_engines::{
-    EngineError, Job, Prepared, StudyKey, kit, op::DIGEST_BYTES, padding::SHA256_DIGEST_INFO,
-};
+use rsalab_engines::{EngineError, Job, Prepared, StudyKey, kit, op::DIGEST_BYTES, padding::SHA256_DIGEST_INFO};
 
 use crate::convert::{PrivateVariant, private_key, public_key, random};
 
@@ -18,11 +16,7 @@ fn scheme() -> Pkcs1v15Sign {
 }
 
 /// Signatures made with a private key that all threads share.
-pub(crate) fn signing(
-    variant: PrivateVariant,
-    job: &Job,
-    key: &StudyKey,
-) -> Result<Box<dyn Prepared>, EngineError> {
+pub(crate) fn signing(variant: PrivateVariant, job: &Job, key: &StudyKey) -> Result<Box<dyn Prepared>, EngineError> {
     let shared = Arc::new(private_key(key)?);
     let is_blinded = variant == PrivateVariant::Blinded;
     let call = if is_blinded { "sign_with_rng" } else { "sign" };

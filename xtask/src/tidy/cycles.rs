@@ -1,8 +1,8 @@
 //! No file imports a file that imports it, directly or through others, within one crate.
 //!
-//! A path in the code (`crate::store::Row`, `super::Row`, or a name that a `use` brought in) is followed through re-exports to
-//! the file that defines it; that is an import of this file. Naming a module (`mod row;`) or passing its items on
-//! (`pub use row::Row;`) is none. Tests are left out: they use what they like.
+//! A path in the code (`crate::store::Row`, `super::Row`, or a name that a `use` brought in) is followed through
+//! re-exports to the file that defines it; that is an import of this file. Naming a module (`mod row;`) or passing its
+//! items on (`pub use row::Row;`) is none. Tests are left out: they use what they like.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque, hash_map::Entry};
 use std::path::Path;
@@ -64,8 +64,7 @@ fn cycles(root: &Path, files: &[&SourceFile]) -> Vec<Finding> {
                 .iter()
                 .zip(cycle.iter().cycle().skip(1))
                 .map(|(&from, &to)| {
-                    let names: Vec<&str> =
-                        imports[&(from, to)].iter().map(String::as_str).collect();
+                    let names: Vec<&str> = imports[&(from, to)].iter().map(String::as_str).collect();
                     let [from, to] = [from, to].map(|file| files[file].path.display());
                     format!("{from} takes {} from {to}", names.join(", "))
                 })
@@ -88,10 +87,7 @@ fn shortest_cycle(graph: &DiGraphMap<usize, ()>, component: &[usize]) -> Vec<usi
         let mut before = HashMap::new();
         let mut waiting = VecDeque::from([start]);
         while let Some(file) = waiting.pop_front() {
-            for next in graph
-                .neighbors(file)
-                .filter(|next| component.contains(next))
-            {
+            for next in graph.neighbors(file).filter(|next| component.contains(next)) {
                 if next == start {
                     let mut cycle = vec![file];
                     while let Some(&earlier) = before.get(&cycle[cycle.len() - 1]) {
@@ -136,14 +132,7 @@ impl Modules {
         }
     }
 
-    fn read_items(
-        &mut self,
-        items: &[Item],
-        file: usize,
-        folder: &Path,
-        path: ModulePath,
-        files: &[&SourceFile],
-    ) {
+    fn read_items(&mut self, items: &[Item], file: usize, folder: &Path, path: ModulePath, files: &[&SourceFile]) {
         let mut module = Module {
             file,
             ..Module::default()
@@ -191,7 +180,8 @@ impl Modules {
         imports
     }
 
-    /// The file that defines what `path` names in the module `at`, and the name there. `None` for what comes from other crates.
+    /// The file that defines what `path` names in the module `at`, and the name there. `None` for what comes from other
+    /// crates.
     fn resolve(&self, at: &[String], path: &[String], depth: usize) -> Option<(usize, String)> {
         // `use` declarations may stand for each other in a circle only where the compiler objects, but globs may.
         if depth > 16 {
@@ -276,13 +266,7 @@ impl Module {
         }
     }
 
-    fn bring_in_name(
-        &mut self,
-        ident: &syn::Ident,
-        name: &syn::Ident,
-        prefix: &[String],
-        passed_on: bool,
-    ) {
+    fn bring_in_name(&mut self, ident: &syn::Ident, name: &syn::Ident, prefix: &[String], passed_on: bool) {
         let mut target = prefix.to_vec();
         let mut name = name.to_string();
         if ident == "self" {
@@ -424,10 +408,7 @@ mod tests {
     #[test]
     fn a_parent_may_pass_on_what_a_child_defines_but_not_use_it_and_be_used() {
         let child = ("src/a/b.rs", "use super::Shape;\npub struct Round(Shape);");
-        let passes_on = (
-            "src/a/mod.rs",
-            "mod b;\npub use b::Round;\npub struct Shape;",
-        );
+        let passes_on = ("src/a/mod.rs", "mod b;\npub use b::Round;\npub struct Shape;");
         let uses = (
             "src/a/mod.rs",
             "mod b;\npub use b::Round;\npub struct Shape;\nfn f(_: Round) {}",

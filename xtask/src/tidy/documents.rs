@@ -36,10 +36,7 @@ pub(crate) fn check(root: &Path, crates: &[Crate], files: &[SourceFile]) -> Vec<
 
 /// ARCHITECTURE.md names every crate.
 fn check_map(crates: &[Crate], files: &[SourceFile]) -> Vec<Finding> {
-    let Some(map) = files
-        .iter()
-        .find(|file| file.path == Path::new("ARCHITECTURE.md"))
-    else {
+    let Some(map) = files.iter().find(|file| file.path == Path::new("ARCHITECTURE.md")) else {
         return vec![Finding::new("ARCHITECTURE.md", None, "is missing")];
     };
     crates
@@ -75,12 +72,7 @@ fn check_summary(pages: &[&SourceFile]) -> Vec<Finding> {
 }
 
 /// What is wrong with a link, if anything is.
-fn fault_of_link(
-    root: &Path,
-    from: &Path,
-    target: &str,
-    anchors: &HashMap<&Path, HashSet<String>>,
-) -> Option<String> {
+fn fault_of_link(root: &Path, from: &Path, target: &str, anchors: &HashMap<&Path, HashSet<String>>) -> Option<String> {
     let (path, anchor) = target.split_once('#').unwrap_or((target, ""));
     // What a template leaves open is not known here.
     if path.contains("://") || path.starts_with("mailto:") || path.contains("{{") {
@@ -95,16 +87,12 @@ fn fault_of_link(
         }
     };
     // The site has the book and the results, of which it has no Markdown.
-    let is_on_the_site = page.starts_with(BOOK)
-        || page.starts_with(COPIED) && page.extension().is_some_and(|e| e != "md");
+    let is_on_the_site =
+        page.starts_with(BOOK) || page.starts_with(COPIED) && page.extension().is_some_and(|e| e != "md");
     if from.starts_with(BOOK) && !is_on_the_site {
         return Some(format!("the link {target} leads out of the book"));
     }
-    if !anchor.is_empty()
-        && anchors
-            .get(page.as_path())
-            .is_some_and(|a| !a.contains(anchor))
-    {
+    if !anchor.is_empty() && anchors.get(page.as_path()).is_some_and(|a| !a.contains(anchor)) {
         return Some(format!("the page that {target} names has no such heading"));
     }
     None
@@ -139,9 +127,7 @@ fn anchors(text: &str) -> HashSet<String> {
         .filter_map(|(line, _)| {
             let heading = line.trim_start_matches('#');
             let level = line.len() - heading.len();
-            (1..=6)
-                .contains(&level)
-                .then(|| heading.strip_prefix(' '))?
+            (1..=6).contains(&level).then(|| heading.strip_prefix(' '))?
         })
         .map(|heading| {
             let name = anchor_of(heading);
@@ -168,7 +154,8 @@ fn anchor_of(heading: &str) -> String {
         .collect()
 }
 
-/// The path that a link leads to, relative to the root; none out of the repository, where it leads nowhere for whoever clones it.
+/// The path that a link leads to, relative to the root; none out of the repository, where it leads nowhere for whoever
+/// clones it.
 fn resolved(from: &Path, path: &str) -> Option<PathBuf> {
     let joined = from.parent().unwrap_or(Path::new("")).join(path);
     let mut normal = PathBuf::new();
@@ -195,8 +182,7 @@ mod tests {
 
     #[test]
     fn links_are_read_outside_code_only() {
-        let text =
-            "see [a](a.md) and [b](b.md#part)\n```\n[c](c.md)\n```\n[d](https://example.org)\n";
+        let text = "see [a](a.md) and [b](b.md#part)\n```\n[c](c.md)\n```\n[d](https://example.org)\n";
         assert_eq!(
             links(text),
             [
@@ -209,8 +195,7 @@ mod tests {
 
     #[test]
     fn headings_have_the_names_that_links_use() {
-        let text =
-            "# A title: `x`, y\n```sh\n# no heading\n```\n## Part\n## Part\n####### seven\n#none\n";
+        let text = "# A title: `x`, y\n```sh\n# no heading\n```\n## Part\n## Part\n####### seven\n#none\n";
         let expected = ["a-title-x-y", "part", "part-1"].map(String::from);
         assert_eq!(anchors(text), HashSet::from(expected));
     }
@@ -225,8 +210,7 @@ mod tests {
             std::fs::write(root.path().join(file), "").unwrap();
         }
         let anchors = HashMap::from([(Path::new("README.md"), HashSet::from(["use".to_owned()]))]);
-        let fault =
-            |from: &str, target| fault_of_link(root.path(), Path::new(from), target, &anchors);
+        let fault = |from: &str, target| fault_of_link(root.path(), Path::new(from), target, &anchors);
         assert_eq!(fault("docs/guide.md", "../README.md#use"), None);
         assert_eq!(fault("docs/guide.md", "#part"), None);
         assert_eq!(fault("docs/src/page.md", "../results/a.html"), None);

@@ -31,7 +31,8 @@ impl Table {
     }
 
     fn markdown(&self) -> String {
-        let mut table = "| engine | what it is | conditions of the private operation | licence |\n|---|---|---|---|\n".to_owned();
+        let mut table =
+            "| engine | what it is | conditions of the private operation | licence |\n|---|---|---|---|\n".to_owned();
         for engine in &self.engine {
             let Engine {
                 name,
@@ -64,8 +65,7 @@ pub(crate) fn check(files: &[SourceFile]) -> Result<Vec<Finding>> {
         if let Some(renewed) = renewed(&file.text, &table) {
             found = true;
             if renewed != file.text {
-                let message =
-                    "the table of engines is not that of engines.toml: cargo xtask documents";
+                let message = "the table of engines is not that of engines.toml: cargo xtask documents";
                 findings.push(Finding::new(&file.path, None, message));
             }
         }
@@ -83,8 +83,7 @@ pub(crate) fn write(root: &Path, files: &[SourceFile]) -> Result<()> {
         if let Some(renewed) = renewed(&file.text, &table)
             && renewed != file.text
         {
-            fs::write(root.join(&file.path), renewed)
-                .with_context(|| format!("writing {}", file.path.display()))?;
+            fs::write(root.join(&file.path), renewed).with_context(|| format!("writing {}", file.path.display()))?;
             println!("{}", file.path.display());
         }
     }
@@ -96,7 +95,8 @@ mod tests {
     use super::*;
 
     fn files(document: &str) -> Vec<SourceFile> {
-        let table = "[[engine]]\nname = \"a\"\nsummary = \"b\"\nconditions = \"c\"\nlicence = \"MIT\"\nhome = \"built-in\"\n";
+        let table =
+            "[[engine]]\nname = \"a\"\nsummary = \"b\"\nconditions = \"c\"\nlicence = \"MIT\"\nhome = \"built-in\"\n";
         [(TABLE, table), ("docs/engines.md", document)]
             .map(|(path, text)| SourceFile {
                 path: path.into(),
@@ -112,10 +112,7 @@ mod tests {
         let table = Table::parse(&files("")[0].text).unwrap();
         let new = renewed(&old, &table).unwrap();
         assert!(new.contains("| `a` | b | c | MIT |\n"), "{new}");
-        assert!(
-            new.starts_with("Engines:\n") && new.ends_with("\nmore"),
-            "{new}"
-        );
+        assert!(new.starts_with("Engines:\n") && new.ends_with("\nmore"), "{new}");
         assert_eq!(check(&files(&new)).unwrap(), []);
     }
 

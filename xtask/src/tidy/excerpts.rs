@@ -1,7 +1,7 @@
 //! Excerpts of files in the documents are what the files have today.
 //!
-//! A page shows configurations and programs that are tested elsewhere. It has their text itself, so that it can be read on a repository's host as in
-//! the book:
+//! A page shows configurations and programs that are tested elsewhere. It has their text itself, so that it can be read
+//! on a repository's host as in the book:
 //!
 //! ````text
 //! <!-- file: integrations/openssl-provider/scripts/servers.sh, nginx -->
@@ -10,8 +10,8 @@
 //! ```
 //! ````
 //!
-//! The path is relative to the root of the repository. After a comma may stand the name of a part, which is what the file has between
-//! lines that say `ANCHOR: nginx` and `ANCHOR_END: nginx`.
+//! The path is relative to the root of the repository. After a comma may stand the name of a part, which is what the
+//! file has between lines that say `ANCHOR: nginx` and `ANCHOR_END: nginx`.
 
 use std::{fs, path::Path};
 
@@ -51,11 +51,9 @@ pub(crate) fn check(files: &[SourceFile]) -> Vec<Finding> {
 /// Writes the excerpts of today into every document.
 pub(crate) fn write(root: &Path, files: &[SourceFile]) -> Result<()> {
     for page in files.iter().filter(|file| file.has_extension("md")) {
-        let text = renewed(&page.text, files)
-            .map_err(|fault| anyhow::anyhow!("{}: {fault}", page.path.display()))?;
+        let text = renewed(&page.text, files).map_err(|fault| anyhow::anyhow!("{}: {fault}", page.path.display()))?;
         if text != page.text {
-            fs::write(root.join(&page.path), text)
-                .with_context(|| format!("writing {}", page.path.display()))?;
+            fs::write(root.join(&page.path), text).with_context(|| format!("writing {}", page.path.display()))?;
             println!("{}", page.path.display());
         }
     }
@@ -68,12 +66,9 @@ fn renewed(page: &str, files: &[SourceFile]) -> Result<String, String> {
     let mut rest = page;
     while let Some(at) = rest.find(MARK) {
         let (before, marked) = rest.split_at(at);
-        let is_whole = marked
-            .find(MARK_END)
-            .map(|end| marked.split_at(end + MARK_END.len()));
+        let is_whole = marked.find(MARK_END).map(|end| marked.split_at(end + MARK_END.len()));
         // A mark in the middle of a line is text about marks.
-        let (Some((mark, after)), true) = (is_whole, before.is_empty() || before.ends_with('\n'))
-        else {
+        let (Some((mark, after)), true) = (is_whole, before.is_empty() || before.ends_with('\n')) else {
             let (passed, left) = rest.split_at(at + MARK.len());
             text += passed;
             rest = left;
@@ -112,10 +107,7 @@ fn excerpt(name: &str, files: &[SourceFile]) -> Result<String, String> {
     let lines: Vec<&str> = match part {
         None => file.text.lines().collect(),
         Some(part) => {
-            let named = |line: &str, mark: &str| {
-                line.split_once(mark)
-                    .is_some_and(|(_, name)| name.trim() == part)
-            };
+            let named = |line: &str, mark: &str| line.split_once(mark).is_some_and(|(_, name)| name.trim() == part);
             let mut lines = file.text.lines();
             lines
                 .find(|line| named(line, "ANCHOR: "))
@@ -173,11 +165,7 @@ mod tests {
             "<!-- file: a.cnf -->\n```\nno end\n",
             "```ini\n{{#include ../a.cnf}}\n```\n",
         ] {
-            assert_eq!(
-                messages(&[file("page.md", page), config()]).len(),
-                1,
-                "{page}"
-            );
+            assert_eq!(messages(&[file("page.md", page), config()]).len(), 1, "{page}");
         }
         let about = "The mark `<!-- file: PATH -->` names a file.\n";
         assert_eq!(messages(&[file("page.md", about), config()]), [""; 0]);

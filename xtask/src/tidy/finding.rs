@@ -11,11 +11,7 @@ pub(crate) struct Finding {
 }
 
 impl Finding {
-    pub(crate) fn new(
-        path: impl Into<PathBuf>,
-        line: impl Into<Option<usize>>,
-        message: impl Into<String>,
-    ) -> Self {
+    pub(crate) fn new(path: impl Into<PathBuf>, line: impl Into<Option<usize>>, message: impl Into<String>) -> Self {
         Finding {
             path: path.into(),
             line: line.into(),

@@ -41,28 +41,19 @@ fn place(folder: &Path) -> Option<Place> {
         "crates/cli" => Place::Layer(5),
         "xtask" | "fuzz" | "tracking" => Place::Chore,
         _ if folder.starts_with("peers/") => Place::Peer,
-        _ if folder.starts_with("bindings/") || folder.starts_with("integrations/") => {
-            Place::Layer(3)
-        }
+        _ if folder.starts_with("bindings/") || folder.starts_with("integrations/") => Place::Layer(3),
         _ => return None,
     })
 }
 
 /// The workspace's crates and what they import.
 pub(crate) fn crates(metadata: &Metadata, root: &Path) -> Result<Vec<Crate>> {
-    let names: Vec<&str> = metadata
-        .packages
-        .iter()
-        .map(|package| package.name.as_str())
-        .collect();
+    let names: Vec<&str> = metadata.packages.iter().map(|package| package.name.as_str()).collect();
     metadata
         .packages
         .iter()
         .map(|package| {
-            let folder = package
-                .manifest_path
-                .parent()
-                .context("a manifest lies in a folder")?;
+            let folder = package.manifest_path.parent().context("a manifest lies in a folder")?;
             let folder = folder
                 .as_std_path()
                 .strip_prefix(root)
@@ -100,11 +91,7 @@ pub(crate) fn check(crates: &[Crate]) -> Vec<Finding> {
             continue;
         };
         for name in &importer.imports {
-            let Some(to) = crates
-                .iter()
-                .find(|c| &c.name == name)
-                .and_then(|c| c.place)
-            else {
+            let Some(to) = crates.iter().find(|c| &c.name == name).and_then(|c| c.place) else {
                 continue;
             };
             if !may_import(from, to) && name != &importer.name {

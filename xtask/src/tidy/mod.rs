@@ -7,6 +7,7 @@
 //! | `unsafe` only where the design allows it, and forbidden by attribute elsewhere | [`unsafety`] |
 //! | no vague file names; no unfinished marks | [`names`] |
 //! | no Rust file of more than 500 lines outside tests | [`length`] |
+//! | comments and documents wrap at 120 columns | [`columns`] |
 //! | no test where `cargo test` does not look | [`untested`] |
 //! | the table of engines in the documents is that of `engines.toml` | [`engines`] |
 //! | excerpts of files in the documents are what the files have | [`excerpts`] |
@@ -19,6 +20,7 @@ use cargo_metadata::MetadataCommand;
 
 pub(crate) use finding::Finding;
 
+mod columns;
 mod cycles;
 mod documents;
 mod engines;
@@ -46,6 +48,7 @@ pub(crate) fn run(root: &Path) -> Result<Vec<Finding>> {
     findings.extend(unsafety::check(&crates, &files));
     findings.extend(names::check(&files));
     findings.extend(length::check(&files));
+    findings.extend(columns::check(&files));
     findings.extend(untested::check(&metadata, root, &files));
     findings.extend(documents::check(root, &crates, &files));
     findings.extend(engines::check(&files)?);

@@ -8,11 +8,7 @@ use super::{finding::Finding, source::SourceFile};
 const VAGUE: [&str; 5] = ["common", "util", "utils", "helpers", "misc"];
 
 /// Marks of work left undone. Written so that this file does not find itself.
-const UNFINISHED: [&str; 3] = [
-    concat!("TO", "DO"),
-    concat!("FIX", "ME"),
-    concat!("XX", "X"),
-];
+const UNFINISHED: [&str; 3] = [concat!("TO", "DO"), concat!("FIX", "ME"), concat!("XX", "X")];
 
 /// Macros of work left undone.
 const UNFINISHED_MACROS: [&str; 2] = ["todo", "unimplemented"];
@@ -37,21 +33,13 @@ pub(crate) fn check(files: &[SourceFile]) -> Vec<Finding> {
         }
         for (number, line) in file.text.lines().enumerate() {
             if let Some(mark) = UNFINISHED.iter().find(|mark| line.contains(**mark)) {
-                findings.push(Finding::new(
-                    &file.path,
-                    number + 1,
-                    format!("unfinished: {mark}"),
-                ));
+                findings.push(Finding::new(&file.path, number + 1, format!("unfinished: {mark}")));
             }
         }
         // A file that is not Rust is reported by the rule on `unsafe`.
         for (name, line) in file.identifiers().unwrap_or_default() {
             if UNFINISHED_MACROS.contains(&name.as_str()) {
-                findings.push(Finding::new(
-                    &file.path,
-                    line,
-                    format!("unfinished: {name}!"),
-                ));
+                findings.push(Finding::new(&file.path, line, format!("unfinished: {name}!")));
             }
         }
     }
@@ -74,9 +62,6 @@ mod tests {
         let unfinished = format!("// {}: later\nfn f() {{ todo!() }}\n", UNFINISHED[0]);
         assert_eq!(check(&[file("crates/rsa/src/utils.rs", "")]).len(), 1);
         assert_eq!(check(&[file("crates/rsa/src/common/keys.rs", "")]).len(), 1);
-        assert_eq!(
-            check(&[file("crates/rsa/src/keys.rs", &unfinished)]).len(),
-            2
-        );
+        assert_eq!(check(&[file("crates/rsa/src/keys.rs", &unfinished)]).len(), 2);
     }
 }

@@ -22,17 +22,12 @@ impl SourceFile {
 
     /// Whether it holds tests, by its name or its folder's.
     pub(crate) fn is_test(&self) -> bool {
-        self.path
-            .iter()
-            .any(|part| part == "tests" || part == "tests.rs")
+        self.path.iter().any(|part| part == "tests" || part == "tests.rs")
     }
 
     /// Every identifier and keyword of a Rust file with its line. Comments and strings are not among them.
     pub(crate) fn identifiers(&self) -> Result<Vec<(String, usize)>, String> {
-        let tokens: TokenStream = self
-            .text
-            .parse()
-            .map_err(|error| format!("not Rust: {error}"))?;
+        let tokens: TokenStream = self.text.parse().map_err(|error| format!("not Rust: {error}"))?;
         let mut found = Vec::new();
         collect(tokens, &mut found);
         Ok(found)
@@ -61,8 +56,7 @@ pub(crate) fn files(root: &Path) -> Result<Vec<SourceFile>> {
         if !entry.file_type().is_some_and(|kind| kind.is_file()) {
             continue;
         }
-        let bytes = fs::read(entry.path())
-            .with_context(|| format!("reading {}", entry.path().display()))?;
+        let bytes = fs::read(entry.path()).with_context(|| format!("reading {}", entry.path().display()))?;
         if let Ok(text) = String::from_utf8(bytes) {
             files.push(SourceFile {
                 path: entry.path().strip_prefix(root)?.to_owned(),

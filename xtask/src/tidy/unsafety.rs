@@ -41,11 +41,12 @@ pub(crate) fn check(crates: &[Crate], files: &[SourceFile]) -> Vec<Finding> {
         .filter(|file| file.has_extension("rs") && !is_allowed(&file.path))
     {
         match file.identifiers() {
-            Ok(identifiers) => {
-                findings.extend(identifiers.iter().filter(|(name, _)| name == "unsafe").map(
-                    |&(_, line)| Finding::new(&file.path, line, "`unsafe` may not be written here"),
-                ))
-            }
+            Ok(identifiers) => findings.extend(
+                identifiers
+                    .iter()
+                    .filter(|(name, _)| name == "unsafe")
+                    .map(|&(_, line)| Finding::new(&file.path, line, "`unsafe` may not be written here")),
+            ),
             Err(error) => findings.push(Finding::new(&file.path, None, error)),
         }
     }
@@ -70,9 +71,9 @@ pub(crate) fn check(crates: &[Crate], files: &[SourceFile]) -> Vec<Finding> {
 
 fn is_allowed(path: &Path) -> bool {
     path.starts_with("peers")
-        || ALLOWED.iter().any(|allowed| {
-            path.starts_with(allowed) || path.with_extension("") == Path::new(allowed)
-        })
+        || ALLOWED
+            .iter()
+            .any(|allowed| path.starts_with(allowed) || path.with_extension("") == Path::new(allowed))
 }
 
 #[cfg(test)]
@@ -99,10 +100,7 @@ mod tests {
             file("crates/measure/src/tsc.rs", BLOCK),
             file("peers/gmp/src/lib.rs", BLOCK),
         ];
-        let found: Vec<_> = check(&[], &files)
-            .into_iter()
-            .map(|f| (f.path, f.line))
-            .collect();
+        let found: Vec<_> = check(&[], &files).into_iter().map(|f| (f.path, f.line)).collect();
         let expected = ["crates/rsa/src/keys.rs", "crates/arith/src/exp.rs"];
         assert_eq!(found, expected.map(|path| (PathBuf::from(path), Some(2))));
     }

@@ -62,13 +62,7 @@ fn tests_in(untested: &[Untested], files: &[SourceFile]) -> Vec<Finding> {
             names
                 .into_iter()
                 .filter(|(name, _)| name == "test" || name == "proptest")
-                .map(|(_, line)| {
-                    Finding::new(
-                        &file.path,
-                        line,
-                        "a test where Cargo.toml says `test = false`",
-                    )
-                })
+                .map(|(_, line)| Finding::new(&file.path, line, "a test where Cargo.toml says `test = false`"))
         })
         .collect()
 }
@@ -90,9 +84,7 @@ mod tests {
             file("a/src/bin/other.rs"),
             file("a/tests/b.rs"),
         ];
-        let library = Untested::Library {
-            src: "a/src".into(),
-        };
+        let library = Untested::Library { src: "a/src".into() };
         let lines = |untested: &[Untested]| -> Vec<(PathBuf, Option<usize>)> {
             tests_in(untested, &files)
                 .into_iter()

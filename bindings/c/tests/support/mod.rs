@@ -70,9 +70,7 @@ impl Installed {
 
 /// Runs a command that must succeed, and returns what it prints.
 pub(crate) fn run(command: &mut Command) -> String {
-    let output = command
-        .output()
-        .unwrap_or_else(|error| panic!("{command:?}: {error}"));
+    let output = command.output().unwrap_or_else(|error| panic!("{command:?}: {error}"));
     let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
     assert!(
         output.status.success(),
@@ -87,10 +85,7 @@ pub(crate) fn run(command: &mut Command) -> String {
 /// Whether a program is there. A test that needs one that is not says so on standard error.
 pub(crate) fn has(program: &str, argument: &str, what_for: &str) -> bool {
     let mut command = Command::new(program);
-    command
-        .arg(argument)
-        .stdout(Stdio::null())
-        .stderr(Stdio::null());
+    command.arg(argument).stdout(Stdio::null()).stderr(Stdio::null());
     let is_there = command.status().is_ok_and(|status| status.success());
     if !is_there {
         eprintln!("SKIPPED: {what_for}: no {program} here");

@@ -17,9 +17,7 @@ pub(crate) fn header() -> String {
     let mut key = Fields::new();
     let mut vectors: Vec<(Variant, Fields<'_>)> = Vec::new();
     for line in TEXT.lines().filter(|line| !line.starts_with('#')) {
-        let name = line
-            .strip_prefix('[')
-            .and_then(|line| line.strip_suffix(']'));
+        let name = line.strip_prefix('[').and_then(|line| line.strip_suffix(']'));
         if let Some(name) = name {
             vectors.push((name.parse().unwrap(), key.clone()));
         } else if let Some((field, value)) = line.split_once('=') {
@@ -28,15 +26,7 @@ pub(crate) fn header() -> String {
         }
     }
     assert_eq!(vectors.len(), Variant::ALL.len());
-    let of_vector = [
-        "key",
-        "state",
-        "msg",
-        "msg_prefix",
-        "blinded_msg",
-        "blind_sig",
-        "sig",
-    ];
+    let of_vector = ["key", "state", "msg", "msg_prefix", "blinded_msg", "blind_sig", "sig"];
     let mut text = format!(
         "struct vector {{\n  uint32_t variant;\n  rsalab_bytes {};\n}};\n",
         of_vector.join(", ")
@@ -51,11 +41,7 @@ pub(crate) fn header() -> String {
             // C has no array of nothing.
             let numbers = format!("{}, 0", numbers.join(", "));
             let numbers = numbers.trim_start_matches(", ");
-            writeln!(
-                text,
-                "static const uint8_t {field}_{number}[] = {{{numbers}}};"
-            )
-            .unwrap();
+            writeln!(text, "static const uint8_t {field}_{number}[] = {{{numbers}}};").unwrap();
         }
     }
     text.push_str("static const struct vector VECTORS[] = {\n");

@@ -1,5 +1,6 @@
-//! Montgomery squarings and a multiplication of one number or two at once, digit by digit of 52 bits, written out for one length in x86-64 assembly
-//! with AVX-512 IFMA. What is computed, and within which bounds, stands in `src/kernel/x86_64/ifma_rows.rs`.
+//! Montgomery squarings and a multiplication of one number or two at once, digit by digit of 52 bits, written out for
+//! one length in x86-64 assembly with AVX-512 IFMA. What is computed, and within which bounds, stands in
+//! `src/kernel/x86_64/ifma_rows.rs`.
 //!
 //! A function gets, as the system's calling convention has it (System V),
 //!
@@ -12,7 +13,8 @@
 //! r9    the constants: shifts by a digit in the lowest place only, the largest digit, two orders of places
 //! ```
 //!
-//! Vectors are whole, but for the highest one of an odd number of quads. All of a number's vectors of one kind are called by the number of the first.
+//! Vectors are whole, but for the highest one of an odd number of quads. All of a number's vectors of one kind are
+//! called by the number of the first.
 
 /// A line of assembly.
 macro_rules! put {
@@ -28,9 +30,7 @@ use std::mem;
 use std::ops::{Range, RangeInclusive};
 
 /// The lengths that there is code for, in digits.
-pub(crate) const LENGTHS: [usize; 18] = [
-    8, 10, 12, 14, 16, 18, 20, 21, 24, 26, 28, 30, 32, 36, 40, 41, 44, 48,
-];
+pub(crate) const LENGTHS: [usize; 18] = [8, 10, 12, 14, 16, 18, 20, 21, 24, 26, 28, 30, 32, 36, 40, 41, 44, 48];
 
 const DIGITS_OF_A_QUAD: usize = 4;
 const QUAD: usize = 8 * DIGITS_OF_A_QUAD;
@@ -170,11 +170,7 @@ impl Function {
     /// Digits that the `j`th vector has room for.
     fn places(&self, j: usize) -> usize {
         let half = self.quads() % 2 == 1 && j + 1 == self.vectors;
-        if half {
-            DIGITS_OF_A_QUAD
-        } else {
-            DIGITS_OF_A_VECTOR
-        }
+        if half { DIGITS_OF_A_QUAD } else { DIGITS_OF_A_VECTOR }
     }
 
     /// What registers with the `j`th vector are called.
@@ -280,19 +276,12 @@ impl Function {
                 }
                 // Values lie at any address, with the quads of two numbers by turns.
                 let in_register = j < number.a.in_registers;
-                let register = if in_register {
-                    number.a.first + j
-                } else {
-                    number.sum
-                };
+                let register = if in_register { number.a.first + j } else { number.sum };
                 let at = number.value + f.quad(2 * j);
                 put!(f, "vmovdqu64 ymm{register}, [rdi + {at}]");
                 if f.places(j) == DIGITS_OF_A_VECTOR {
                     let at = number.value + f.quad(2 * j + 1);
-                    put!(
-                        f,
-                        "vinserti64x4 zmm{register}, zmm{register}, [rdi + {at}], 1"
-                    );
+                    put!(f, "vinserti64x4 zmm{register}, zmm{register}, [rdi + {at}], 1");
                 }
                 if !in_register {
                     put!(f, "vmovdqa64 {}, zmm{register}", number.a.operand("", j));

@@ -1,9 +1,6 @@
 //! The steps of a multiplication or a squaring of one number.
 
-use super::{
-    DIGITS_OF_A_QUAD, DIGITS_OF_A_VECTOR, Function, LARGEST_DIGIT, LOWER_PAIRS, Number,
-    UPPER_PAIRS, VECTOR,
-};
+use super::{DIGITS_OF_A_QUAD, DIGITS_OF_A_VECTOR, Function, LARGEST_DIGIT, LOWER_PAIRS, Number, UPPER_PAIRS, VECTOR};
 use std::fmt::Write;
 use std::ops::Range;
 
@@ -15,16 +12,9 @@ impl Function {
         } else {
             let row = row - self.passed;
             let place = 8 * (row % DIGITS_OF_A_QUAD);
-            (
-                "rsi",
-                number.value + self.quad(row / DIGITS_OF_A_QUAD) + place,
-            )
+            ("rsi", number.value + self.quad(row / DIGITS_OF_A_QUAD) + place)
         };
-        put!(
-            self,
-            "vpbroadcastq zmm{}, qword ptr [{pointer} + {at}]",
-            number.digit
-        );
+        put!(self, "vpbroadcastq zmm{}, qword ptr [{pointer} + {at}]", number.digit);
     }
 
     /// onto += low or high digits of the products of a row; in a square of those above the diagonal.
@@ -39,12 +29,7 @@ impl Function {
                 _ => String::new(),
             };
             let a = number.a.operand(size, j);
-            put!(
-                self,
-                "{op} {size}{}{under}, {size}{}, {a}",
-                onto + j,
-                number.digit
-            );
+            put!(self, "{op} {size}{}{under}, {size}{}, {a}", onto + j, number.digit);
         }
     }
 
@@ -52,16 +37,9 @@ impl Function {
     fn move_down(&mut self, number: &Number) {
         let (sum, next) = (number.sum, number.next);
         for j in 0..self.vectors {
-            let above = if j + 1 < self.vectors {
-                sum + j + 1
-            } else {
-                self.zero
-            };
+            let above = if j + 1 < self.vectors { sum + j + 1 } else { self.zero };
             let (size, register) = (self.size(j), sum + j);
-            put!(
-                self,
-                "valignq {size}{register}, {size}{above}, {size}{register}, 1"
-            );
+            put!(self, "valignq {size}{register}, {size}{above}, {size}{register}, 1");
         }
         self.op_registers("vpaddq", 0, next, next, number.carry);
         self.each_vector(|f, j| f.op_registers("vpaddq", j, sum + j, sum + j, next + j));
@@ -90,10 +68,7 @@ impl Function {
     /// From the sum with a row's low digits to that with the low digits of the next one.
     pub(super) fn row(&mut self, number: &Number, row: usize) {
         let Number {
-            sum,
-            next,
-            quotient,
-            ..
+            sum, next, quotient, ..
         } = *number;
         put!(self, "vpbroadcastq zmm{quotient}, xmm{sum}");
         self.carry_of_the_lowest_digit(number);
@@ -119,18 +94,12 @@ impl Function {
     /// The last digit of the quotient is one of n itself, so that the result is short.
     pub(super) fn last_row(&mut self, number: &Number) {
         let Number {
-            sum,
-            next,
-            quotient,
-            ..
+            sum, next, quotient, ..
         } = *number;
         let n = number.modulus + self.vectors * VECTOR;
         let inverse = n + self.vectors * VECTOR;
         self.make_zero(quotient);
-        put!(
-            self,
-            "vpmadd52luq xmm{quotient}, xmm{sum}, [rdx + {inverse}]"
-        );
+        put!(self, "vpmadd52luq xmm{quotient}, xmm{sum}, [rdx + {inverse}]");
         put!(self, "vpbroadcastq zmm{quotient}, xmm{quotient}");
         if self.squares {
             // The diagonal's upper half.
@@ -150,12 +119,10 @@ impl Function {
         self.move_down(number);
     }
 
-    /// a = the sum, in digits: what exceeds a digit goes one place up, after which a place carries one or nothing; these carries all at once, by an
-    /// addition of bits.
+    /// a = the sum, in digits: what exceeds a digit goes one place up, after which a place carries one or nothing;
+    /// these carries all at once, by an addition of bits.
     pub(super) fn carry(&mut self, number: &Number) {
-        let Number {
-            sum, next, carry, ..
-        } = *number;
+        let Number { sum, next, carry, .. } = *number;
         self.each_vector(|f, j| {
             let (size, largest) = (f.size(j), f.largest_digit(j));
             put!(f, "vpsrlq {size}{}, {size}{}, 52", next + j, sum + j);
@@ -210,8 +177,8 @@ impl Function {
 
     /// Working memory gets the digits of 2 a and those of the diagonal, and the sum the lower half of these.
     ///
-    /// A digit of 2 a has what the one below carries. In its row it multiplies the digits of a above its own only; so the digit of a at its own
-    /// place lacks this carry, and gets it here.
+    /// A digit of 2 a has what the one below carries. In its row it multiplies the digits of a above its own only; so
+    /// the digit of a at its own place lacks this carry, and gets it here.
     fn diagonal(&mut self, number: &Number) {
         let Number {
             sum,
@@ -249,10 +216,7 @@ impl Function {
             put!(f, "valignq zmm{carried}, zmm{a}, {below}, 7");
             put!(f, "vpsrlq {size}{carried}, {size}{carried}, 51");
             // double & largest | carried
-            put!(
-                f,
-                "vpternlogq {size}{double}, {size}{carried}, {largest}, 0xec"
-            );
+            put!(f, "vpternlogq {size}{double}, {size}{carried}, {largest}, 0xec");
             let at = memory + VECTOR * j;
             put!(f, "vmovdqa64 [r8 + {at}], zmm{double}");
         });
@@ -268,11 +232,7 @@ impl Function {
             let orders = &orders[..f.places(j) / DIGITS_OF_A_QUAD];
             for (half, order) in orders.iter().enumerate() {
                 let pairs = 2 * j + half;
-                let to = if pairs < f.vectors {
-                    sum + pairs
-                } else {
-                    quotient
-                };
+                let to = if pairs < f.vectors { sum + pairs } else { quotient };
                 put!(f, "vmovdqa64 zmm{to}, [r9 + {order}]");
                 put!(f, "vpermi2q zmm{to}, zmm{low}, zmm{high}");
                 if DIGITS_OF_A_VECTOR * (pairs + 1) > f.digits {

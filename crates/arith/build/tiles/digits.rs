@@ -20,17 +20,10 @@ impl Function {
     /// The high part less the origin, and both sums of one number.
     fn complete(&mut self, k: usize) {
         let low = FIRST_LOW + k;
-        put!(
-            self,
-            "vsubpd ymm{k}, ymm{k}, {}",
-            Constant::Origin.operand()
-        );
+        put!(self, "vsubpd ymm{k}, ymm{k}, {}", Constant::Origin.operand());
         if self.numbers == 1 {
             for register in [k, low] {
-                put!(
-                    self,
-                    "vperm2f128 ymm{TEMPORARY}, ymm{register}, ymm{register}, 1"
-                );
+                put!(self, "vperm2f128 ymm{TEMPORARY}, ymm{register}, ymm{register}, 1");
                 put!(self, "vaddpd ymm{register}, ymm{register}, ymm{TEMPORARY}");
             }
         }
@@ -39,11 +32,7 @@ impl Function {
     /// carry = x / 2^W, rounded to an integer.
     fn round(&mut self, carry: usize, x: usize) {
         let integer = Constant::Integer.operand();
-        put!(
-            self,
-            "vmovapd ymm{carry}, {}",
-            Constant::InverseRadix.operand()
-        );
+        put!(self, "vmovapd ymm{carry}, {}", Constant::InverseRadix.operand());
         put!(self, "vfmadd213pd ymm{carry}, ymm{x}, {integer}");
         put!(self, "vsubpd ymm{carry}, ymm{carry}, {integer}");
     }
@@ -64,20 +53,13 @@ impl Function {
             "vfmadd231pd ymm{low}, ymm{carry}, {}",
             Constant::MinusRadix.operand()
         );
-        put!(
-            self,
-            "vshufpd ymm{TEMPORARY}, ymm{below_carry}, ymm{carry}, 5"
-        );
+        put!(self, "vshufpd ymm{TEMPORARY}, ymm{below_carry}, ymm{carry}, 5");
         put!(self, "vaddpd ymm{low}, ymm{low}, ymm{TEMPORARY}");
     }
 
-    /// Every column's low part becomes its digits. What the column below leaves is read from r11, where it is not in ymm15 and ymm13 already, and what the highest one leaves goes there.
-    fn all_digits(
-        &mut self,
-        columns: Range<usize>,
-        is_read: bool,
-        mut each: impl FnMut(&mut Self, usize, usize),
-    ) {
+    /// Every column's low part becomes its digits. What the column below leaves is read from r11, where it is not in
+    /// ymm15 and ymm13 already, and what the highest one leaves goes there.
+    fn all_digits(&mut self, columns: Range<usize>, is_read: bool, mut each: impl FnMut(&mut Self, usize, usize)) {
         let (mut high, mut carry) = (DIGIT + 3, CARRIES);
         if is_read {
             put!(self, "vmovupd ymm{high}, [r11]");
@@ -111,7 +93,8 @@ impl Function {
         });
     }
 
-    /// The lower half, tau at r9 and q n together, is a multiple of R: its top digits, which are in column k, say which.
+    /// The lower half, tau at r9 and q n together, is a multiple of R: its top digits, which are in column k, say
+    /// which.
     pub(super) fn carry_of_the_lower_half(&mut self, k: usize) {
         let (low, high, carry) = (FIRST_LOW + k, DIGIT + 3, CARRIES);
         self.complete(k);
@@ -121,10 +104,7 @@ impl Function {
         } else {
             put!(self, "vaddpd ymm{low}, ymm{low}, [r9]");
         }
-        put!(
-            self,
-            "vxorpd xmm{TEMPORARY}, xmm{TEMPORARY}, xmm{TEMPORARY}"
-        );
+        put!(self, "vxorpd xmm{TEMPORARY}, xmm{TEMPORARY}, xmm{TEMPORARY}");
         put!(self, "vshufpd ymm{TEMPORARY}, ymm{TEMPORARY}, ymm{k}, 5");
         put!(
             self,

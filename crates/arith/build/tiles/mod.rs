@@ -1,5 +1,6 @@
-//! Tiles of columns of doubles for one number or for two, in x86-64 assembly with AVX2 and FMA. What is computed, and within which bounds, stands in
-//! `src/kernel/mont47x2/`; what is read from memory, in `src/kernel/x86_64/avx2_tiles.rs`.
+//! Tiles of columns of doubles for one number or for two, in x86-64 assembly with AVX2 and FMA. What is computed, and
+//! within which bounds, stands in `src/kernel/mont47x2/`; what is read from memory, in
+//! `src/kernel/x86_64/avx2_tiles.rs`.
 //!
 //! A function gets, as the system's calling convention has it (System V),
 //!
@@ -93,7 +94,8 @@ enum Constant {
     InverseRadix,
     MinusRadix,
     Integer,
-    /// How often products on the diagonal are taken: of two numbers; of one, in its first and in its second column; then the same from the top.
+    /// How often products on the diagonal are taken: of two numbers; of one, in its first and in its second column;
+    /// then the same from the top.
     Diagonal,
     FirstOfOne,
     SecondOfOne,
@@ -152,10 +154,7 @@ pub(crate) fn all() -> Vec<Tile> {
                     (4, true),
                     (5, true),
                 ] {
-                    let high = Some(High {
-                        is_lowest,
-                        is_joined,
-                    });
+                    let high = Some(High { is_lowest, is_joined });
                     tiles.push(Tile {
                         numbers,
                         columns,
@@ -181,10 +180,9 @@ pub(crate) fn arms(tiles: &[Tile]) -> String {
         } = tile;
         let high = match high {
             None => "None".to_owned(),
-            Some(High {
-                is_lowest,
-                is_joined,
-            }) => format!("Some(High {{ is_lowest: {is_lowest}, is_joined: {is_joined} }})"),
+            Some(High { is_lowest, is_joined }) => {
+                format!("Some(High {{ is_lowest: {is_lowest}, is_joined: {is_joined} }})")
+            }
         };
         writeln!(
             text,
@@ -280,11 +278,7 @@ impl Function {
         } else {
             self.triangle(columns, columns);
         }
-        let Some(High {
-            is_lowest,
-            is_joined,
-        }) = tile.high
-        else {
+        let Some(High { is_lowest, is_joined }) = tile.high else {
             self.get("r8", Start::Out, Some(Step::Out));
             self.get("r11", Start::Below, None);
             self.digits(0..columns, true);
@@ -357,14 +351,11 @@ impl Function {
     }
 
     fn take_times(&mut self, constant: Constant) {
-        put!(
-            self,
-            "vmulpd ymm{DIGIT}, ymm{DIGIT}, {}",
-            constant.operand()
-        );
+        put!(self, "vmulpd ymm{DIGIT}, ymm{DIGIT}, {}", constant.operand());
     }
 
-    /// Columns += the digit times the pairs that lead there in row `row`: in the first row the first column takes the one that the register points to.
+    /// Columns += the digit times the pairs that lead there in row `row`: in the first row the first column takes the
+    /// one that the register points to.
     fn products(&mut self, columns: Range<usize>, register: &str, row: usize) {
         let columns: Vec<usize> = columns.collect();
         for group in columns.chunks(AT_ONCE) {
@@ -401,11 +392,7 @@ impl Function {
             self.digit(Digit::Upper, "rcx", 0);
             self.products(0..columns, "r10", 0);
         }
-        let (forwards, backwards) = if self.reversed {
-            ("sub", "add")
-        } else {
-            ("add", "sub")
-        };
+        let (forwards, backwards) = if self.reversed { ("sub", "add") } else { ("add", "sub") };
         let pair = self.pair();
         put!(self, "{forwards} rcx, {pair}\n{backwards} rax, {VECTOR}");
         if self.numbers == 2 {
@@ -435,10 +422,7 @@ impl Function {
         use Constant::*;
         for row in 0..columns.div_ceil(2) {
             let (first, second) = (2 * row, 2 * row + 1);
-            let (second_end, rest) = (
-                (second + 1).min(columns),
-                (second + 1).min(columns)..columns,
-            );
+            let (second_end, rest) = ((second + 1).min(columns), (second + 1).min(columns)..columns);
             if self.numbers == 1 {
                 let (of_first, of_second) = match self.reversed {
                     false => (FirstOfOne, SecondOfOne),
@@ -463,11 +447,7 @@ impl Function {
                 false => (Digit::Lower, Digit::Upper),
                 true => (Digit::Upper, Digit::Lower),
             };
-            let on_diagonal = if self.reversed {
-                DiagonalReversed
-            } else {
-                Diagonal
-            };
+            let on_diagonal = if self.reversed { DiagonalReversed } else { Diagonal };
             self.digit(one, "r9", row);
             self.take_times(on_diagonal);
             self.products(first..first + 1, one.pairs(), row);

@@ -1,4 +1,5 @@
-//! A first test of candidates, which hardly any composite passes and which costs squarings alone: is 2^((w-1)/2) = ±1 mod w?
+//! A first test of candidates, which hardly any composite passes and which costs squarings alone: is 2^((w-1)/2) = ±1
+//! mod w?
 
 use super::power_of_two::PowerOfTwo;
 use super::tester::Tester;
@@ -49,8 +50,8 @@ impl PreTester {
     /// Time depends on lengths and on the verdicts, on nothing else about the candidates.
     ///
     /// # Errors
-    /// [`Error::Length`]; [`Error::OutOfRange`] unless every candidate is odd and of the tester's length in bits. `passed` is
-    /// untouched then.
+    /// [`Error::Length`]; [`Error::OutOfRange`] unless every candidate is odd and of the tester's length in bits.
+    /// `passed` is untouched then.
     pub fn test(&mut self, candidates: &[u8], passed: &mut [bool]) -> Result<(), Error> {
         let expected = passed.len() * self.len;
         if candidates.len() != expected {
@@ -77,10 +78,7 @@ impl PreTester {
             }
         };
         let lanes = test.lanes();
-        for (w, passed) in candidates
-            .chunks(lanes * self.len)
-            .zip(passed.chunks_mut(lanes))
-        {
+        for (w, passed) in candidates.chunks(lanes * self.len).zip(passed.chunks_mut(lanes)) {
             for lane in 0..lanes {
                 // Idle lanes repeat the last candidate.
                 let at = self.len * lane.min(passed.len() - 1);
@@ -109,9 +107,7 @@ mod tests {
     }
 
     /// Lengths with and without room to double, one block and several, full limbs and not.
-    const BITS: [usize; 13] = [
-        64, 127, 250, 256, 257, 384, 508, 512, 521, 768, 1024, 1030, 1536,
-    ];
+    const BITS: [usize; 13] = [64, 127, 250, 256, 257, 384, 508, 512, 521, 768, 1024, 1030, 1536];
 
     #[test]
     fn candidates_of_any_kind_agree_with_the_model() {

@@ -45,13 +45,14 @@ const VEC_SPAN: usize = 8 * LIMB_BITS;
 const SMALL: usize = 16;
 /// Primes of a group, two for each lane.
 const GROUP: usize = 16;
-/// Vectors of a group: for the product of each lane's two primes, itself and -1 / itself mod 2^52; for each of the primes
-/// that, and what takes a residue of the start to the place of the first multiple.
+/// Vectors of a group: for the product of each lane's two primes, itself and -1 / itself mod 2^52; for each of the
+/// primes that, and what takes a residue of the start to the place of the first multiple.
 const GROUP_VECS: usize = 8;
 /// Groups whose residues are taken interleaved, so that none waits.
 const BLOCK: usize = 8;
 
-/// Primes below this are sieved with, for candidates of `bits` bits: the more a test costs, the more it pays to save one.
+/// Primes below this are sieved with, for candidates of `bits` bits: the more a test costs, the more it pays to save
+/// one.
 pub(super) fn bound(bits: usize) -> u64 {
     match bits {
         0..=384 => 1 << 14,
@@ -111,12 +112,8 @@ impl SmallPrime {
         let phase = |word: u64| (value - 64 * word % value) % value;
         Self {
             value,
-            pattern: (0..64)
-                .step_by(value as usize)
-                .fold(0, |bits, at| bits | 1 << at),
-            phases: std::array::from_fn(|vec| {
-                std::array::from_fn(|lane| phase((8 * vec + lane) as u64))
-            }),
+            pattern: (0..64).step_by(value as usize).fold(0, |bits, at| bits | 1 << at),
+            phases: std::array::from_fn(|vec| std::array::from_fn(|lane| phase((8 * vec + lane) as u64))),
         }
     }
 }
@@ -141,12 +138,10 @@ fn set_group(vecs: &mut [Vec8], primes: &[u64], steps: usize) {
 
 /// 2^exponent mod a small prime.
 fn power_of_two(exponent: usize, prime: u64) -> u64 {
-    (0..usize::BITS - exponent.leading_zeros())
-        .rev()
-        .fold(1, |power, bit| {
-            let square = power * power % prime;
-            (square << (exponent >> bit & 1)) % prime
-        })
+    (0..usize::BITS - exponent.leading_zeros()).rev().fold(1, |power, bit| {
+        let square = power * power % prime;
+        (square << (exponent >> bit & 1)) % prime
+    })
 }
 
 /// A start to be sieved.
@@ -172,11 +167,7 @@ struct Cross<'a, const VECS: usize>(Crossing<'a>);
 impl<const VECS: usize> Work for Cross<'_, VECS> {
     #[inline(always)]
     fn run<V: Lanes>(self, token: V::Token) {
-        let Crossing {
-            primes,
-            digits,
-            marks,
-        } = self.0;
+        let Crossing { primes, digits, marks } = self.0;
         let groups: &[Vec8] = primes.groups.as_chunks().0;
         let (first, groups) = groups.split_at(GROUP_VECS);
         let mut map = [V::splat(token, 0); VECS];
@@ -240,9 +231,7 @@ fn mark<V: Lanes, const VECS: usize>(
                 }
                 // For each of eight primes the word that its multiple is in, and its bit there ...
                 let (mut word, mut bit) = ([0; 8], [0; 8]);
-                place
-                    .shift_right::<{ LIMB_BITS.ilog2() }>()
-                    .store(&mut word);
+                place.shift_right::<{ LIMB_BITS.ilog2() }>().store(&mut word);
                 one.shift_left(place.and(within)).store(&mut bit);
                 // ... which goes into all words that are this one.
                 for (&word, &bit) in word.iter().zip(&bit) {
@@ -256,14 +245,10 @@ fn mark<V: Lanes, const VECS: usize>(
     }
 }
 
-/// The start over 2^52 for each of its digits, modulo the products of GROUPS groups, less than two above them: digits are
-/// cleared from the low end (Jebelean, "An algorithm for exact division", 1993), all products interleaved.
+/// The start over 2^52 for each of its digits, modulo the products of GROUPS groups, less than two above them: digits
+/// are cleared from the low end (Jebelean, "An algorithm for exact division", 1993), all products interleaved.
 #[inline(always)]
-fn residues<V: Lanes, const GROUPS: usize>(
-    token: V::Token,
-    vecs: &[Vec8],
-    digits: &[u64],
-) -> [V; GROUPS] {
+fn residues<V: Lanes, const GROUPS: usize>(token: V::Token, vecs: &[Vec8], digits: &[u64]) -> [V; GROUPS] {
     let zero = V::splat(token, 0);
     let mask = V::splat(token, DIGIT_MASK);
     let mut products = [zero; GROUPS];
@@ -279,10 +264,7 @@ fn residues<V: Lanes, const GROUPS: usize>(
             let sum = rests[group].add(digit);
             let q = zero.add_low(sum, inverses[group]);
             // What q times the product makes zero carries 1 unless it was zero before.
-            rests[group] = sum
-                .add(mask)
-                .shift_right_digit()
-                .add_high(q, products[group]);
+            rests[group] = sum.add(mask).shift_right_digit().add_high(q, products[group]);
         }
     }
     rests
@@ -294,10 +276,7 @@ fn offset<V: Lanes>(token: V::Token, residue: V, vecs: &[Vec8], which: usize) ->
     let zero = V::splat(token, 0);
     let vec = |index: usize| V::load(token, &vecs[2 + 3 * which + index]);
     let (prime, inverse, factor) = (vec(0), vec(1), vec(2));
-    let (low, high) = (
-        zero.add_low(residue, factor),
-        zero.add_high(residue, factor),
-    );
+    let (low, high) = (zero.add_low(residue, factor), zero.add_high(residue, factor));
     let q = zero.add_low(low, inverse);
     let place = low
         .add(V::splat(token, DIGIT_MASK))

@@ -18,11 +18,11 @@ pub(crate) trait PowerOfTwo: Send {
 
 /// [`PowerOfTwo`] with one kernel, STREAMS values at a time.
 ///
-/// A value V stands for V / R. So a single bit, V = 2^j with j below the bits of n, stands for 2^(j - r) where R = 2^r: it
-/// is in Montgomery form without entering it, and the power of two is a negative one. So we take (w-1)/2 negative,
-/// which changes ±1 to ±1: with k bits in w, split -(w-1)/2 = -2^(k-1) + m into its top digit and t bits,
-/// -2^(k-1) + m = 2^t ((m >> t) - 2^(k-1-t)) + (m mod 2^t). Then V = 2^j, j = r + (m >> t) - 2^(k-1-t), is squared t times
-/// and doubled wherever m has a bit.
+/// A value V stands for V / R. So a single bit, V = 2^j with j below the bits of n, stands for 2^(j - r) where R = 2^r:
+/// it is in Montgomery form without entering it, and the power of two is a negative one. So we take (w-1)/2 negative,
+/// which changes ±1 to ±1: with k bits in w, split -(w-1)/2 = -2^(k-1) + m into its top digit and t bits, -2^(k-1) +
+/// m = 2^t ((m >> t) - 2^(k-1-t)) + (m mod 2^t). Then V = 2^j, j = r + (m >> t) - 2^(k-1-t), is squared t times and
+/// doubled wherever m has a bit.
 pub(crate) struct Squarings<K: LaneKernel, const STREAMS: usize> {
     kernel: K,
     bits: usize,
@@ -39,8 +39,8 @@ struct Stream<K: LaneKernel> {
     working: Aligned,
 }
 
-/// The squarings of candidates of `bits` bits in `limbs` limbs; none where the kernel has no room to double, or no power
-/// of two to start from.
+/// The squarings of candidates of `bits` bits in `limbs` limbs; none where the kernel has no room to double, or no
+/// power of two to start from.
 fn steps<K: LaneKernel>(limbs: usize, bits: usize) -> Option<usize> {
     let r = K::r_bits(limbs);
     // The top digit's bits: as many as numbers of r bits have places for.
@@ -51,11 +51,7 @@ fn steps<K: LaneKernel>(limbs: usize, bits: usize) -> Option<usize> {
 }
 
 /// The test for candidates of `bits` bits in `limbs` limbs, if `kernel` has room to double.
-pub(crate) fn power_of_two<K: LaneKernel>(
-    kernel: K,
-    limbs: usize,
-    bits: usize,
-) -> Option<Box<dyn PowerOfTwo>> {
+pub(crate) fn power_of_two<K: LaneKernel>(kernel: K, limbs: usize, bits: usize) -> Option<Box<dyn PowerOfTwo>> {
     let steps = steps::<K>(limbs, bits)?;
     Some(match K::streams(limbs) {
         2 => Box::new(Squarings::<K, 2>::new(kernel, limbs, bits, steps)),
@@ -103,9 +99,7 @@ impl<K: LaneKernel, const STREAMS: usize> PowerOfTwo for Squarings<K, STREAMS> {
         }
         // From the lowest bit up, a limb at a time.
         let bits = stream.doublings.chunks_exact_mut(K::LANES).rev();
-        let limbs = m
-            .iter()
-            .flat_map(|&limb| (0..64).map(move |at| limb >> at & 1));
+        let limbs = m.iter().flat_map(|&limb| (0..64).map(move |at| limb >> at & 1));
         for (bits, bit) in bits.zip(limbs) {
             bits[lane] = bit as u8;
         }
@@ -127,9 +121,7 @@ impl<K: LaneKernel, const STREAMS: usize> PowerOfTwo for Squarings<K, STREAMS> {
             ..
         } = self;
         for stream in streams.iter_mut() {
-            let Stream {
-                moduli, n, working, ..
-            } = stream;
+            let Stream { moduli, n, working, .. } = stream;
             kernel.set_moduli_to_square(moduli, n, *bits, working);
         }
         kernel.square_and_double(streams.each_mut().map(|stream| Doublings {

@@ -92,8 +92,7 @@ impl<K: LaneKernel> StrongTest for Rounds<K> {
         self.kernel
             .set_moduli_for_powers(&mut self.moduli, &self.w, shortest, &mut self.working);
         // z = b^m
-        self.kernel
-            .enter(&self.moduli, &mut self.z, &mut self.working);
+        self.kernel.enter(&self.moduli, &mut self.z, &mut self.working);
         let power = Power {
             moduli: &self.moduli,
             digits: &self.digits,
@@ -104,15 +103,12 @@ impl<K: LaneKernel> StrongTest for Rounds<K> {
         let longest = self.lanes.iter().map(|lane| lane.a).max().unwrap_or(0);
         for squaring in 0..=SQUARINGS.max(longest - 1) {
             if squaring > 0 {
-                self.kernel
-                    .sqr(&self.moduli, &mut self.z, 1, &mut self.working);
+                self.kernel.sqr(&self.moduli, &mut self.z, 1, &mut self.working);
             }
             self.plain.copy_from_slice(&self.z);
-            self.kernel
-                .leave(&self.moduli, &mut self.plain, &mut self.working);
+            self.kernel.leave(&self.moduli, &mut self.plain, &mut self.working);
             for (i, lane) in self.lanes.iter_mut().enumerate() {
-                self.kernel
-                    .store(&self.moduli, i, &self.plain, &mut self.number);
+                self.kernel.store(&self.moduli, i, &self.plain, &mut self.number);
                 // z = 1 counts before the first squaring only, z = w - 1 as long as fewer than a squarings are done.
                 let one = words::is_word(&self.number, 1) & Choice::from(u8::from(squaring == 0));
                 self.number[0] = self.number[0].wrapping_add(1);

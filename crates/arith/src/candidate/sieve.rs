@@ -1,9 +1,10 @@
-//! Candidates from a random start on: a interval of odd numbers, less those that have a small factor, taken in random order.
+//! Candidates from a random start on: a interval of odd numbers, less those that have a small factor, taken in random
+//! order.
 //!
 //! The start is as secret as the prime that will be found. A sieve in a table of memory would betray it, for every mark
-//! goes where a residue of the start says; and the marks themselves reveal its residues. So the marks are kept in registers:
-//! each prime's bit is offered to all words of them, and taken by the one it belongs to. And survivors are not listed, but
-//! picked by their rank, which reads all marks alike.
+//! goes where a residue of the start says; and the marks themselves reveal its residues. So the marks are kept in
+//! registers: each prime's bit is offered to all words of them, and taken by the one it belongs to. And survivors are
+//! not listed, but picked by their rank, which reads all marks alike.
 
 use super::crossing::{Crossing, Primes};
 use crate::declassify::declassify;
@@ -30,8 +31,8 @@ pub struct Interval {
 }
 
 impl Sieve {
-    /// For starts of exactly `bits` bits, at least 64. How far the primes go and how long the interval is depends on the
-    /// length alone: so do the survivors, whatever the kernel.
+    /// For starts of exactly `bits` bits, at least 64. How far the primes go and how long the interval is depends on
+    /// the length alone: so do the survivors, whatever the kernel.
     pub fn new(kernel: Kernel, bits: usize) -> Self {
         Self {
             kernel,
@@ -56,8 +57,7 @@ impl Sieve {
         let carry = add_small(&mut last, 2 * (self.span() as u64 - 1));
         let has_length = |number: &[u64]| {
             // The top bit is set, and none above it.
-            let above = (self.bits..LIMB_BITS * number.len())
-                .fold(0, |above, index| above | words::bit(number, index));
+            let above = (self.bits..LIMB_BITS * number.len()).fold(0, |above, index| above | words::bit(number, index));
             words::is_zero(&[above << 1 | words::bit(number, self.bits - 1) ^ 1])
         };
         if !declassify(is_odd & !carry & has_length(&start) & has_length(&last)) {
@@ -89,8 +89,8 @@ impl Sieve {
 }
 
 impl Interval {
-    /// Picks one of the survivors that are left, each as likely as the others if `random` is, and writes it to `candidate`,
-    /// big-endian. Returns false, and writes nothing, when none is left. In constant time.
+    /// Picks one of the survivors that are left, each as likely as the others if `random` is, and writes it to
+    /// `candidate`, big-endian. Returns false, and writes nothing, when none is left. In constant time.
     ///
     /// # Errors
     /// [`Error::Length`] unless `candidate` has the sieve's length in bytes.
@@ -249,9 +249,7 @@ mod tests {
         // All ranks, evenly: every zero is found, and the ends are.
         let marks = [u64::MAX, !0b1010_0001, 0, u64::MAX >> 1];
         let zeros = 3 + 64 + 1;
-        let mut found: Vec<u64> = (0..zeros)
-            .map(|rank| take(&mut marks.to_vec(), rank))
-            .collect();
+        let mut found: Vec<u64> = (0..zeros).map(|rank| take(&mut marks.to_vec(), rank)).collect();
         found.dedup();
         let expected = [64, 69, 71].into_iter().chain(128..192).chain([255]);
         assert_eq!(found, expected.collect::<Vec<_>>());

@@ -6,8 +6,8 @@ use crate::limbs::{Nat, words};
 use std::sync::LazyLock;
 use subtle::{Choice, ConstantTimeEq};
 
-/// Whether 2 or a small odd prime divides the candidate (big-endian) without being it. The longer the candidate, the more
-/// primes are tried: those below 2^12 up to 512 bits, 2^14 up to 1024 bits, 2^16 above.
+/// Whether 2 or a small odd prime divides the candidate (big-endian) without being it. The longer the candidate, the
+/// more primes are tried: those below 2^12 up to 512 bits, 2^14 up to 1024 bits, 2^16 above.
 ///
 /// Time depends on the length and, if there is one, on the least factor: a number that has one is of no use as a secret
 /// prime. For all others it depends on the length alone.
@@ -116,12 +116,7 @@ mod tests {
 
     #[test]
     fn small_numbers_are_judged_exactly() {
-        let is_prime = |n: u64| {
-            n > 1
-                && (2..)
-                    .take_while(|d| d * d <= n)
-                    .all(|d| !n.is_multiple_of(d))
-        };
+        let is_prime = |n: u64| n > 1 && (2..).take_while(|d| d * d <= n).all(|d| !n.is_multiple_of(d));
         // Below the square of the bound that eight bytes get, a number is prime or has a small factor.
         for n in (2u64..30_000).chain(16_000_000..16_001_000) {
             assert_eq!(has_small_factor(&n.to_be_bytes()), !is_prime(n), "{n}");
@@ -132,7 +127,8 @@ mod tests {
 
     #[test]
     fn the_bound_grows_with_the_length() {
-        // 4099, 16411 and 65537 are the least primes above 2^12, 2^14 and 2^16; the cofactor is a prime of 2^61 and more.
+        // 4099, 16411 and 65537 are the least primes above 2^12, 2^14 and 2^16; the cofactor is a prime of 2^61 and
+        // more.
         let mersenne = BigUint::from(2u8).pow(61) - 1u8;
         let multiple = |prime: u32, len: usize| {
             let bytes = (&mersenne * prime).to_bytes_be();
@@ -140,9 +136,7 @@ mod tests {
         };
         assert!(has_small_factor(&multiple(4093, 64)) && !has_small_factor(&multiple(16411, 64)));
         assert!(has_small_factor(&multiple(4099, 65)) && !has_small_factor(&multiple(65537, 128)));
-        assert!(
-            has_small_factor(&multiple(65521, 129)) && !has_small_factor(&multiple(65537, 129))
-        );
+        assert!(has_small_factor(&multiple(65521, 129)) && !has_small_factor(&multiple(65537, 129)));
     }
 
     proptest! {

@@ -34,11 +34,11 @@ impl Tester {
         self.kernel
     }
 
-    /// One round for each candidate w with its own base b (FIPS 186-5, B.3.1, steps 4.3 to 4.7): `passed` says whether w
-    /// is a strong probable prime to base b.
+    /// One round for each candidate w with its own base b (FIPS 186-5, B.3.1, steps 4.3 to 4.7): `passed` says whether
+    /// w is a strong probable prime to base b.
     ///
-    /// `candidates` and `bases` hold one big-endian number of the tester's length for each entry of `passed`. Candidates
-    /// of a batch may differ in bit length; bit lengths are not secret.
+    /// `candidates` and `bases` hold one big-endian number of the tester's length for each entry of `passed`.
+    /// Candidates of a batch may differ in bit length; bit lengths are not secret.
     ///
     /// Time depends on lengths, on the verdicts, and where 2^18 divides w - 1 (one candidate in 2^17) on that power of
     /// two; on nothing else about candidates and bases.
@@ -46,27 +46,15 @@ impl Tester {
     /// # Errors
     /// [`Error::Length`]; [`Error::OutOfRange`] unless every candidate is odd and above 4 and every base has
     /// 1 < b < w - 1. `passed` is untouched then.
-    pub fn round(
-        &mut self,
-        candidates: &[u8],
-        bases: &[u8],
-        passed: &mut [bool],
-    ) -> Result<(), Error> {
+    pub fn round(&mut self, candidates: &[u8], bases: &[u8], passed: &mut [bool]) -> Result<(), Error> {
         let expected = passed.len() * self.len;
         for (what, got) in [("candidates", candidates.len()), ("bases", bases.len())] {
             if got != expected {
-                return Err(Error::Length {
-                    what,
-                    expected,
-                    got,
-                });
+                return Err(Error::Length { what, expected, got });
             }
         }
         let stride = self.len.max(1);
-        for (w, b) in candidates
-            .chunks_exact(stride)
-            .zip(bases.chunks_exact(stride))
-        {
+        for (w, b) in candidates.chunks_exact(stride).zip(bases.chunks_exact(stride)) {
             self.check_range(w, b)?;
         }
         let lanes = self.test.lanes();

@@ -1,7 +1,8 @@
 //! What is for measurement only: the private operation without its protections, and without the CRT.
 //!
-//! Peers such as GMP's `mpz_powm_sec` do a bare CRT: no blinding, no check of the result. To compare like with like, our
-//! own engine can be run bare too. Nothing that handles a user's key may, and so all of this takes the feature `hazmat`.
+//! Peers such as GMP's `mpz_powm_sec` do a bare CRT: no blinding, no check of the result. To compare like with like,
+//! our own engine can be run bare too. Nothing that handles a user's key may, and so all of this takes the feature
+//! `hazmat`.
 
 use super::unprotected::{Unprotected, UnprotectedScratch};
 use crate::integer;
@@ -80,8 +81,8 @@ impl BarePrivateContext {
 }
 
 impl PrivateContext {
-    /// Prepares a key without the CRT: one power by the whole of d, blinded and checked all the same. For measurement: it is
-    /// slower, and nothing is gained by it.
+    /// Prepares a key without the CRT: one power by the whole of d, blinded and checked all the same. For measurement:
+    /// it is slower, and nothing is gained by it.
     ///
     /// # Errors
     /// [`Error::InconsistentKey`] for a d that is not below n.
@@ -92,11 +93,7 @@ impl PrivateContext {
     }
 }
 
-fn plain_power(
-    modulus: &Modulus,
-    key: &CheckedPrivateKey,
-    kernel: Kernel,
-) -> Result<Box<dyn Raise>, Error> {
+fn plain_power(modulus: &Modulus, key: &CheckedPrivateKey, kernel: Kernel) -> Result<Box<dyn Raise>, Error> {
     let d = key.parts().d;
     // Larger exponents are right too, but the windows are as many as n has bits for.
     if !integer::is_less(d, key.public().n()) {

@@ -9,8 +9,8 @@ use subtle::ConstantTimeEq;
 use zeroize::Zeroizing;
 
 /// Private keys of one size, prepared to share the lanes of a kernel: with CRT, blinded, checked, in constant time as
-/// [`PrivateContext`](crate::PrivateContext) is. Which key an item has is not a secret. Shared by any number of threads;
-/// wiped on drop.
+/// [`PrivateContext`](crate::PrivateContext) is. Which key an item has is not a secret. Shared by any number of
+/// threads; wiped on drop.
 pub struct MultiKeyContext {
     kernel: Kernel,
     bits: usize,
@@ -27,8 +27,8 @@ impl MultiKeyContext {
     /// Prepares keys, at least one.
     ///
     /// # Errors
-    /// [`Error::MixedSizes`] unless all keys have equally many primes, and equally many bits in their moduli and in their longest
-    /// primes.
+    /// [`Error::MixedSizes`] unless all keys have equally many primes, and equally many bits in their moduli and in
+    /// their longest primes.
     pub fn new(keys: &[&CheckedPrivateKey], kernel: Kernel) -> Result<Self, Error> {
         let prepared: Vec<_> = keys
             .iter()
@@ -77,9 +77,10 @@ impl MultiKeyContext {
         }
     }
 
-    /// Whether each key, by its place, does what it is for: of a number that is raised to its d, and that to its e, the first
-    /// must differ from the number, and the second be it. For keys that are new, and numbers that nobody else has seen: there
-    /// is no blinding, which protects against inputs of others', and no result is given out. Otherwise in constant time.
+    /// Whether each key, by its place, does what it is for: of a number that is raised to its d, and that to its e, the
+    /// first must differ from the number, and the second be it. For keys that are new, and numbers that nobody else has
+    /// seen: there is no blinding, which protects against inputs of others', and no result is given out. Otherwise in
+    /// constant time.
     ///
     /// # Errors
     /// [`Error::Length`] unless there is one number of [`modulus_len`](Self::modulus_len) bytes for each key.
@@ -106,8 +107,8 @@ impl MultiKeyRunner<'_> {
     /// Layout, statuses and promises are those of [`PrivateContext::apply`](crate::PrivateContext::apply).
     ///
     /// # Errors
-    /// [`Error::Length`] if the buffers disagree, [`Error::OutOfRange`] if there is no such key, both before anything is
-    /// written; [`Error::Randomness`]: the outputs are all zero then, and `status` means nothing.
+    /// [`Error::Length`] if the buffers disagree, [`Error::OutOfRange`] if there is no such key, both before anything
+    /// is written; [`Error::Randomness`]: the outputs are all zero then, and `status` means nothing.
     pub fn apply(
         &mut self,
         keys: &[usize],
@@ -129,9 +130,7 @@ impl MultiKeyRunner<'_> {
             .zip(inputs.chunks(step * self.len))
             .zip(outputs.chunks_mut(step * self.len))
             .zip(status.chunks_mut(step))
-            .try_for_each(|(((keys, inputs), outputs), status)| {
-                self.lanes.step(keys, inputs, outputs, status)
-            });
+            .try_for_each(|(((keys, inputs), outputs), status)| self.lanes.step(keys, inputs, outputs, status));
         if applied.is_err() {
             outputs.fill(0);
         }

@@ -38,12 +38,7 @@ impl PrivateContext {
         Self::with_power(key, kernel, modulus, power)
     }
 
-    pub(crate) fn with_power(
-        key: &CheckedPrivateKey,
-        kernel: Kernel,
-        modulus: Modulus,
-        power: Box<dyn Raise>,
-    ) -> Self {
+    pub(crate) fn with_power(key: &CheckedPrivateKey, kernel: Kernel, modulus: Modulus, power: Box<dyn Raise>) -> Self {
         Self {
             id: CONTEXTS.fetch_add(1, Relaxed),
             kernel,
@@ -83,8 +78,7 @@ impl PrivateContext {
             working: Aligned::zero(working),
         };
         // A source of randomness that fails is better known now.
-        self.guard
-            .advance(&mut scratch.blinding, &mut scratch.working)?;
+        self.guard.advance(&mut scratch.blinding, &mut scratch.working)?;
         Ok(scratch)
     }
 
@@ -96,8 +90,8 @@ impl PrivateContext {
     /// [`Status::Fault`]; both get a zero output and harm no neighbour.
     ///
     /// # Errors
-    /// [`Error::Length`] if the buffers disagree, before anything is written; [`Error::Randomness`] when blinding cannot
-    /// be renewed: the outputs are all zero then, and `status` means nothing.
+    /// [`Error::Length`] if the buffers disagree, before anything is written; [`Error::Randomness`] when blinding
+    /// cannot be renewed: the outputs are all zero then, and `status` means nothing.
     ///
     /// # Panics
     /// If `scratch` comes from another context.
@@ -108,10 +102,7 @@ impl PrivateContext {
         outputs: &mut [u8],
         status: &mut [Status],
     ) -> Result<(), Error> {
-        assert_eq!(
-            scratch.context, self.id,
-            "the scratch belongs to another context"
-        );
+        assert_eq!(scratch.context, self.id, "the scratch belongs to another context");
         let len = self.modulus_len();
         batch::check_layout(len, inputs, outputs, status)?;
         scratch.blinding.check_process();
@@ -120,9 +111,7 @@ impl PrivateContext {
             .chunks(step * len)
             .zip(outputs.chunks_mut(step * len))
             .zip(status.chunks_mut(step))
-            .try_for_each(|((inputs, outputs), status)| {
-                self.apply_step(scratch, inputs, outputs, status)
-            });
+            .try_for_each(|((inputs, outputs), status)| self.apply_step(scratch, inputs, outputs, status));
         if applied.is_err() {
             outputs.fill(0);
         }
@@ -207,14 +196,10 @@ mod tests {
     fn a_fault_is_withheld_and_harms_no_neighbour() {
         let mut context = context();
         let len = context.modulus_len();
-        let input: Vec<u8> = (0..3 * len)
-            .map(|i| if i % len == 0 { 0 } else { i as u8 })
-            .collect();
+        let input: Vec<u8> = (0..3 * len).map(|i| if i % len == 0 { 0 } else { i as u8 }).collect();
         let (mut sound, mut status) = (vec![0; 3 * len], [Status::Fault; 3]);
         let mut scratch = context.scratch().unwrap();
-        context
-            .apply(&mut scratch, &input, &mut sound, &mut status)
-            .unwrap();
+        context.apply(&mut scratch, &input, &mut sound, &mut status).unwrap();
         assert_eq!(status, [Status::Done; 3]);
 
         let items = context.power.items();
@@ -223,9 +208,7 @@ mod tests {
             limbs: context.modulus.limbs(),
         });
         let mut output = vec![0xaa; 3 * len];
-        context
-            .apply(&mut scratch, &input, &mut output, &mut status)
-            .unwrap();
+        context.apply(&mut scratch, &input, &mut output, &mut status).unwrap();
         for (i, (output, sound)) in output.chunks(len).zip(sound.chunks(len)).enumerate() {
             if (i + 1).is_multiple_of(items) || i == 2 {
                 assert_eq!(status[i], Status::Fault);
@@ -260,12 +243,7 @@ mod tests {
     fn a_scratch_of_another_context_is_refused() {
         let mut scratch = context().scratch().unwrap();
         let len = context().modulus_len();
-        let _ = context().apply(
-            &mut scratch,
-            &vec![0; len],
-            &mut vec![0; len],
-            &mut [Status::Done],
-        );
+        let _ = context().apply(&mut scratch, &vec![0; len], &mut vec![0; len], &mut [Status::Done]);
     }
 
     #[test]
@@ -276,12 +254,7 @@ mod tests {
         let mut seen = Vec::new();
         for _ in 0..5 {
             context
-                .apply(
-                    &mut scratch,
-                    &vec![0; len],
-                    &mut vec![0; len],
-                    &mut [Status::Done],
-                )
+                .apply(&mut scratch, &vec![0; len], &mut vec![0; len], &mut [Status::Done])
                 .unwrap();
             let inverses = scratch.blinding.inverses().to_vec();
             assert!(!seen.contains(&inverses));

@@ -53,8 +53,8 @@ fn leading_zeros(a: &[u64]) -> u64 {
     zeros
 }
 
-/// Divides two limbs by one whose highest bit is set: the reciprocal is found once (Möller and Granlund, "Improved division
-/// by invariant integers", 2011, algorithm 4).
+/// Divides two limbs by one whose highest bit is set: the reciprocal is found once (Möller and Granlund, "Improved
+/// division by invariant integers", 2011, algorithm 4).
 struct Reciprocal {
     divisor: u64,
     /// (2^128 - 1) / divisor - 2^64.

@@ -1,8 +1,8 @@
 //! Whole numbers of keys: products, inverses, gcd, reduction, and the parameters of a key.
 //!
 //! Numbers are big-endian byte strings of any length. Lengths are public; values are secret, and decide neither time
-//! nor addresses, except in functions that say `vartime`, in answers that are returned, and in errors. Inversion and gcd
-//! are Bernstein and Yang's division steps.
+//! nor addresses, except in functions that say `vartime`, in answers that are returned, and in errors. Inversion and
+//! gcd are Bernstein and Yang's division steps.
 
 mod divide;
 pub(crate) mod safegcd;
@@ -46,7 +46,8 @@ pub struct PrivateParts<'a> {
     pub others: &'a [OtherPrime],
 }
 
-/// A prime of a multi-prime key after the first two, with its CRT parameters: RFC 8017's `OtherPrimeInfo`. Wiped on drop.
+/// A prime of a multi-prime key after the first two, with its CRT parameters: RFC 8017's `OtherPrimeInfo`. Wiped on
+/// drop.
 #[derive(Clone)]
 pub struct OtherPrime {
     /// The prime r.
@@ -166,13 +167,14 @@ pub fn private_exponent(e: &[u8], phi: &[u8]) -> Result<Bytes, Error> {
     invert(e, phi)
 }
 
-/// The CRT key of two primes or more, with d = e^-1 mod lcm(p - 1, q - 1, …) (FIPS 186-5, A.1.1; RFC 8017, section 3.2).
+/// The CRT key of two primes or more, with d = e^-1 mod lcm(p - 1, q - 1, …) (FIPS 186-5, A.1.1; RFC 8017, section
+/// 3.2).
 ///
 /// That the primes are prime is not tested.
 ///
 /// # Errors
-/// [`Error::NotInvertible`] if e shares a factor with a prime less 1, or a prime with another; [`Error::InconsistentKey`]
-/// if a prime is even or 1, or if there are fewer than two.
+/// [`Error::NotInvertible`] if e shares a factor with a prime less 1, or a prime with another;
+/// [`Error::InconsistentKey`] if a prime is even or 1, or if there are fewer than two.
 pub fn derive(primes: &[&[u8]], e: &[u8]) -> Result<Derived, Error> {
     let lens: Vec<usize> = primes.iter().map(|prime| prime.len()).collect();
     let primes: Vec<Nat> = primes.iter().map(|prime| Nat::from_be(prime)).collect();
@@ -198,9 +200,7 @@ pub fn derive(primes: &[&[u8]], e: &[u8]) -> Result<Derived, Error> {
         ),
         None => {
             let d = inverse(&e, &lambda)?;
-            let exponents = predecessors
-                .iter()
-                .map(|predecessor| reduce(&d, predecessor));
+            let exponents = predecessors.iter().map(|predecessor| reduce(&d, predecessor));
             let exponents = exponents.collect();
             (d, exponents)
         }
@@ -262,8 +262,8 @@ pub fn differ_enough(p: &[u8], q: &[u8], n_bits: usize) -> bool {
 }
 
 /// Checks every relation between the parts of a CRT key (NIST SP 800-56B rev. 2, 6.4.1.3, without the tests for
-/// primality; RFC 8017, section 3.2, for more than two primes): n is the product of the primes, which are odd, above 1 and
-/// different; e d = 1 modulo each prime less 1; CRT exponents and coefficients are what d and the primes say.
+/// primality; RFC 8017, section 3.2, for more than two primes): n is the product of the primes, which are odd, above 1
+/// and different; e d = 1 modulo each prime less 1; CRT exponents and coefficients are what d and the primes say.
 ///
 /// # Errors
 /// [`Error::InconsistentKey`] names the relation that fails.
@@ -288,10 +288,7 @@ pub fn check(parts: &PrivateParts<'_>) -> Result<(), Error> {
         &q,
         &p,
         &qinv,
-        [
-            "qinv is not below p",
-            "qinv is not the inverse of q modulo p",
-        ],
+        ["qinv is not below p", "qinv is not the inverse of q modulo p"],
     )?;
     for OtherPrime { r, d: dr, t } in parts.others {
         let [r, dr, t] = [r, dr, t].map(|part| Nat::from_be(part));
@@ -331,12 +328,7 @@ fn require(holds: Choice, relation: &'static str) -> Result<(), Error> {
 }
 
 /// Refuses an inverse of a modulo m that is not below m, or not the inverse.
-fn require_inverse(
-    a: &Nat,
-    m: &Nat,
-    inverse: &Nat,
-    [not_below, not_inverse]: [&'static str; 2],
-) -> Result<(), Error> {
+fn require_inverse(a: &Nat, m: &Nat, inverse: &Nat, [not_below, not_inverse]: [&'static str; 2]) -> Result<(), Error> {
     let (inverse_sized, m_sized) = same_length(inverse, m);
     require(words::is_less(&inverse_sized, &m_sized), not_below)?;
     require(is_one(&reduce(&product(a, inverse), m)), not_inverse)

@@ -8,9 +8,9 @@
 //!                  (1 + delta, f, (g + (g mod 2) f) / 2)    otherwise
 //! ```
 //!
-//! Sixty-two steps depend only on the low 62 bits of f and g. They are done on single words, giving a matrix that is then
-//! applied to the whole numbers; numbers are held in signed 62-bit digits, only the top one negative. That arrangement is
-//! Pieter Wuille's for libsecp256k1 (`doc/safegcd_implementation.md`).
+//! Sixty-two steps depend only on the low 62 bits of f and g. They are done on single words, giving a matrix that is
+//! then applied to the whole numbers; numbers are held in signed 62-bit digits, only the top one negative. That
+//! arrangement is Pieter Wuille's for libsecp256k1 (`doc/safegcd_implementation.md`).
 
 use crate::declassify::declassify;
 use crate::limbs::modulus::inverse_word;
@@ -85,9 +85,7 @@ impl Inverter {
         add_masked(&mut self.d, &self.modulus, below);
         negate_masked(&mut self.f, negative);
         from_digits(a, &self.d);
-        let rest = self.f[1..]
-            .iter()
-            .fold(self.f[0] ^ 1, |rest, &digit| rest | digit);
+        let rest = self.f[1..].iter().fold(self.f[0] ^ 1, |rest, &digit| rest | digit);
         declassify(rest.ct_eq(&0))
     }
 
@@ -121,12 +119,7 @@ fn batches(bits: usize) -> usize {
 /// A batch of division steps on the low digits of f and g.
 fn divsteps(delta: &mut i64, f: i64, g: i64) -> Matrix {
     let (mut f, mut g) = (f, g);
-    let mut m = Matrix {
-        u: 1,
-        v: 0,
-        q: 0,
-        r: 1,
-    };
+    let mut m = Matrix { u: 1, v: 0, q: 0, r: 1 };
     for _ in 0..DIGIT {
         // Masks pass through `black_box` so that the compiler cannot see that they are all or nothing, and branch.
         let positive = black_box(delta.wrapping_neg() >> 63);
@@ -291,13 +284,7 @@ mod tests {
         for len in [1, 2, 8, 31, 32] {
             let top = power_of_two(64 * len - 1);
             let highest = (&top - 1u8) * 2u8 + 1u8;
-            let n: Vec<BigUint> = [
-                BigUint::from(3u8),
-                &top + 1u8,
-                &highest - 2u8,
-                highest.clone(),
-            ]
-            .into();
+            let n: Vec<BigUint> = [BigUint::from(3u8), &top + 1u8, &highest - 2u8, highest.clone()].into();
             for n in &n {
                 for a in [
                     BigUint::ZERO,
@@ -329,9 +316,7 @@ mod tests {
     #[test]
     fn digits_hold_what_limbs_held() {
         for len in 1..8 {
-            let limbs: Vec<u64> = (1..=len)
-                .map(|i| u64::MAX.wrapping_mul(i) ^ i << 40)
-                .collect();
+            let limbs: Vec<u64> = (1..=len).map(|i| u64::MAX.wrapping_mul(i) ^ i << 40).collect();
             let mut digits = Inverter::new(len as usize).f.clone();
             to_digits(&mut digits, &limbs);
             assert!(digits.iter().all(|digit| (0..=DIGIT_MASK).contains(digit)));

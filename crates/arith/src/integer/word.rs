@@ -28,21 +28,19 @@ impl Word {
         })
     }
 
-    /// The inverse of this number mod m, in as many limbs as m: with k = -1 / m mod e it is (k m + 1) / e, which is below m
-    /// and a division without remainder.
+    /// The inverse of this number mod m, in as many limbs as m: with k = -1 / m mod e it is (k m + 1) / e, which is
+    /// below m and a division without remainder.
     pub(super) fn inverse_mod(&self, m: &Nat) -> Result<Nat, Error> {
         // m over 2^64 for each of its limbs, negative; and without that.
         let rest = m.iter().fold(0, |rest, &limb| {
             let (difference, borrow) = words::sbb(limb, rest, false);
             self.reduced(difference) + u64::from(borrow)
         });
-        let factor = (0..64 * (m.len() + 1)).fold(1, |factor, _| {
-            (u128::from(factor) * 2 % u128::from(self.value)) as u64
-        });
+        let factor =
+            (0..64 * (m.len() + 1)).fold(1, |factor, _| (u128::from(factor) * 2 % u128::from(self.value)) as u64);
         let (low, high) = words::mac(rest, factor, 0, 0);
         let (negative, borrow) = words::sbb(high, self.reduced(low), false);
-        let negative =
-            negative.wrapping_add(self.value & words::mask(Choice::from(u8::from(borrow))));
+        let negative = negative.wrapping_add(self.value & words::mask(Choice::from(u8::from(borrow))));
         let mut k = Nat::from_word(negative, 1);
         words::reduce_once(&mut k, &[self.value]);
         if !Inverter::new(1).invert(&mut k, &[self.value]) {

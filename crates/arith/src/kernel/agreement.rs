@@ -40,12 +40,7 @@ fn check<K: LaneKernel>(kernel: K, limbs: usize, n: &[BigUint], a: &[BigUint], b
         rest = others;
         value
     };
-    let (x, y, z, table) = (
-        value(),
-        value(),
-        value(),
-        [value(), value(), value(), value()],
-    );
+    let (x, y, z, table) = (value(), value(), value(), [value(), value(), value(), value()]);
     let working = rest;
     let [t0, t1, t2, t3] = table;
     let result = |value: &[u64], lane: usize| {
@@ -82,11 +77,7 @@ fn check<K: LaneKernel>(kernel: K, limbs: usize, n: &[BigUint], a: &[BigUint], b
     // One factor in Montgomery form: the product comes out plain.
     kernel.mul(&prepared, z, y, working);
     for lane in 0..K::LANES {
-        assert_eq!(
-            result(z, lane),
-            &a[lane] * &b[lane] % &n[lane],
-            "product, lane {lane}"
-        );
+        assert_eq!(result(z, lane), &a[lane] * &b[lane] % &n[lane], "product, lane {lane}");
     }
     kernel.enter(&prepared, y, working);
     for (times, value) in [(0, &mut *t0), (1, &mut *t1), (5, &mut *t2)] {
@@ -107,9 +98,7 @@ fn check<K: LaneKernel>(kernel: K, limbs: usize, n: &[BigUint], a: &[BigUint], b
         assert_eq!(result(t3, lane), *b, "one, lane {lane}");
     }
     let table = [&t0[..], t1, t2, t3].concat();
-    let digits: Vec<u8> = (0..K::LANES)
-        .map(|lane| (lane * 3 + limbs) as u8 % 4)
-        .collect();
+    let digits: Vec<u8> = (0..K::LANES).map(|lane| (lane * 3 + limbs) as u8 % 4).collect();
     kernel.select(&table, &digits, z);
     for (lane, &digit) in digits.iter().enumerate() {
         let entry = &table[usize::from(digit) * words..][..words];
@@ -123,18 +112,8 @@ fn check<K: LaneKernel>(kernel: K, limbs: usize, n: &[BigUint], a: &[BigUint], b
 }
 
 /// Checks a kernel on the numbers, as many at a time as it has lanes.
-fn check_all_of<K: LaneKernel>(
-    kernel: K,
-    limbs: usize,
-    n: &[BigUint],
-    a: &[BigUint],
-    b: &[BigUint],
-) {
-    for ((n, a), b) in n
-        .chunks(K::LANES)
-        .zip(a.chunks(K::LANES))
-        .zip(b.chunks(K::LANES))
-    {
+fn check_all_of<K: LaneKernel>(kernel: K, limbs: usize, n: &[BigUint], a: &[BigUint], b: &[BigUint]) {
+    for ((n, a), b) in n.chunks(K::LANES).zip(a.chunks(K::LANES)).zip(b.chunks(K::LANES)) {
         check(kernel, limbs, n, a, b);
     }
 }
@@ -203,9 +182,7 @@ fn edges_in_every_lane() {
                     // Digits of doubles at their bounds: 2^46 each.
                     7 if turn % 2 == 0 => {
                         let digits = n.bits() as usize / 47;
-                        (0..digits).fold(BigUint::ZERO, |x, i| {
-                            x | BigUint::from(1u8) << (47 * i + 46)
-                        }) % n
+                        (0..digits).fold(BigUint::ZERO, |x, i| x | BigUint::from(1u8) << (47 * i + 46)) % n
                     }
                     _ => ones(52 * (n.bits() as usize / 52)) % n,
                 }

@@ -1,22 +1,23 @@
 //! Several doubles worked on at once: the type the kernels on vectors of doubles are written over.
 //!
-//! It has a portable form ([`Portable`], arrays and a correctly rounded fused multiply-add, for every machine, for valgrind and
-//! for tests) and one for each instruction set. As with [`Lanes`](super::lanes::Lanes), a kernel's body is generic and
-//! `#[inline(always)]`, and [`Doubles::run`] compiles it with the instructions that the form needs.
+//! It has a portable form ([`Portable`], arrays and a correctly rounded fused multiply-add, for every machine, for
+//! valgrind and for tests) and one for each instruction set. As with [`Lanes`](super::lanes::Lanes), a kernel's body is
+//! generic and `#[inline(always)]`, and [`Doubles::run`] compiles it with the instructions that the form needs.
 
 use std::hint::black_box;
 
 /// The lanes of a vector in memory: the bits of one double each.
 pub(crate) type Vector<const N: usize> = [u64; N];
 
-/// N doubles. A value can only be made with a [`Token`](Self::Token), so having one proves that this CPU can work on it.
+/// N doubles. A value can only be made with a [`Token`](Self::Token), so having one proves that this CPU can work on
+/// it.
 ///
 /// All arithmetic rounds to nearest, ties to even, which is how every thread starts; a result is rounded once.
 pub(crate) trait Doubles<const N: usize>: Copy + Send + Sync + 'static {
     /// The name of the Montgomery kernel over this form.
     const MONT47: &'static str;
-    /// Whether the shortest numbers have code of their own, with loops of constant lengths: where rows are in assembly it gains a tenth, and where
-    /// they are the compiler's it loses as much.
+    /// Whether the shortest numbers have code of their own, with loops of constant lengths: where rows are in assembly
+    /// it gains a tenth, and where they are the compiler's it loses as much.
     const HAS_SHORT: bool = false;
     /// The proof that this CPU has the instructions.
     type Token: Copy + Send + Sync + 'static;
@@ -39,8 +40,8 @@ pub(crate) trait Doubles<const N: usize>: Copy + Send + Sync + 'static {
     fn mul(self, b: Self) -> Self;
     /// self a + b, rounded once.
     fn mul_add(self, a: Self, b: Self) -> Self;
-    /// Columns `from`.. += x times one digit each, of which `y` has as many: the digits in ascending order, or where REVERSED in
-    /// descending order.
+    /// Columns `from`.. += x times one digit each, of which `y` has as many: the digits in ascending order, or where
+    /// REVERSED in descending order.
     #[inline(always)]
     fn add_row<const C: usize, const REVERSED: bool>(
         token: Self::Token,
@@ -63,8 +64,8 @@ pub(crate) trait Doubles<const N: usize>: Copy + Send + Sync + 'static {
     fn merge(self, b: Self, mask: Self::Mask) -> Self;
 }
 
-/// Expands a block once for each number 0..8 below the bound, with the number a constant: an array of registers must be indexed by
-/// constants only.
+/// Expands a block once for each number 0..8 below the bound, with the number a constant: an array of registers must be
+/// indexed by constants only.
 macro_rules! unroll {
     ($i:ident < $bound:expr => $body:block) => {
         unroll!(@ $i, $bound, $body, 0 1 2 3 4 5 6 7)
@@ -78,9 +79,11 @@ macro_rules! unroll {
 }
 pub(crate) use unroll;
 
-/// Does a block with `$c` as a constant that has the value of `$value`, which is below `$bound` and 8; for 0 only if that is asked for.
+/// Does a block with `$c` as a constant that has the value of `$value`, which is below `$bound` and 8; for 0 only if
+/// that is asked for.
 ///
-/// The compiler is kept from making a table of it: a test reads the machine code, and where a table's jumps go is not written there.
+/// The compiler is kept from making a table of it: a test reads the machine code, and where a table's jumps go is not
+/// written there.
 macro_rules! with_constant {
     ($value:expr, $bound:expr, $($zero:literal or)? $c:ident => $body:block) => {{
         let value: usize = $value;
@@ -131,8 +134,8 @@ pub(crate) trait Work<const N: usize> {
     fn run<V: Doubles<N>>(self, token: V::Token);
 }
 
-/// The form every machine has. Where the CPU has no fused multiply-add, its speed is that of a function of the C library, and no
-/// promise about time is made for it.
+/// The form every machine has. Where the CPU has no fused multiply-add, its speed is that of a function of the C
+/// library, and no promise about time is made for it.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Portable<const N: usize>([f64; N]);
 
@@ -187,14 +190,13 @@ impl<const N: usize> Doubles<N> for Portable<N> {
 
     #[inline(never)]
     fn mul_add(self, a: Self, b: Self) -> Self {
-        Self(std::array::from_fn(|lane| {
-            self.0[lane].mul_add(a.0[lane], b.0[lane])
-        }))
+        Self(std::array::from_fn(|lane| self.0[lane].mul_add(a.0[lane], b.0[lane])))
     }
 
     #[inline(always)]
     fn equal(self, b: Self) -> Vector<N> {
-        // Of a number that is not zero, it or its negative has the top bit set. Only numbers that are equal bit by bit are compared.
+        // Of a number that is not zero, it or its negative has the top bit set. Only numbers that are equal bit by bit
+        // are compared.
         let mask = std::array::from_fn(|lane| {
             let other = self.0[lane].to_bits() ^ b.0[lane].to_bits();
             ((other | other.wrapping_neg()) >> 63).wrapping_sub(1)

@@ -1,10 +1,10 @@
 //! Eight 64-bit words worked on at once: the type the eight-lane kernels are written over.
 //!
 //! It has two forms: the words of an array ([`Portable`], for every machine, for valgrind and for tests) and a 512-bit
-//! register (`x86_64::ifma512`). A kernel's body is generic over [`Lanes`] and `#[inline(always)]`; [`Lanes::run`] compiles
-//! it once for each form, with the instructions that form needs. `#[inline(always)]` and `#[target_feature]` cannot be
-//! joined on one function, so the features stand on `run`'s wrapper alone and everything under it must be inlined into
-//! it; a test reads the machine code to see that it was.
+//! register (`x86_64::ifma512`). A kernel's body is generic over [`Lanes`] and `#[inline(always)]`; [`Lanes::run`]
+//! compiles it once for each form, with the instructions that form needs. `#[inline(always)]` and `#[target_feature]`
+//! cannot be joined on one function, so the features stand on `run`'s wrapper alone and everything under it must be
+//! inlined into it; a test reads the machine code to see that it was.
 
 use crate::limbs::words;
 use std::hint::black_box;
@@ -18,7 +18,8 @@ pub(crate) const DIGIT_BITS: usize = 52;
 /// All ones in a digit.
 pub(crate) const DIGIT_MASK: u64 = (1 << DIGIT_BITS) - 1;
 
-/// Eight words. A value can only be made with a [`Token`](Self::Token), so having one proves that this CPU can work on it.
+/// Eight words. A value can only be made with a [`Token`](Self::Token), so having one proves that this CPU can work on
+/// it.
 pub(crate) trait Lanes: Copy + Send + Sync + 'static {
     /// The name of the Montgomery kernel over this form.
     const MONT52X8: &'static str;
@@ -60,8 +61,9 @@ pub(crate) trait Lanes: Copy + Send + Sync + 'static {
     fn add_high(self, a: Self, b: Self) -> Self;
     /// Where self and b are equal.
     fn equal(self, b: Self) -> Self::Mask;
-    /// `b` where the mask is true, `self` elsewhere. For what has been computed: a load would become one under the mask, and a processor need not
-    /// read what a mask leaves out. What is loaded is chosen by [`choose`](Self::choose).
+    /// `b` where the mask is true, `self` elsewhere. For what has been computed: a load would become one under the
+    /// mask, and a processor need not read what a mask leaves out. What is loaded is chosen by
+    /// [`choose`](Self::choose).
     fn merge(self, b: Self, mask: Self::Mask) -> Self;
     /// All bits set where self and b are equal, and none elsewhere. The compiler does not know that it is all or none.
     fn equal_bits(self, b: Self) -> Self;
@@ -139,15 +141,14 @@ impl Lanes for Portable {
     #[inline(always)]
     fn min(self, b: Self) -> Self {
         // All ones where a < b.
-        let mask = self.zip(b, |a, b| {
-            u64::from(words::sbb(a, b, false).1).wrapping_neg()
-        });
+        let mask = self.zip(b, |a, b| u64::from(words::sbb(a, b, false).1).wrapping_neg());
         b.merge(self, black_box(mask.0))
     }
 
     #[inline(always)]
     fn shift_left(self, by: Self) -> Self {
-        // A shift for each bit of the count, under a mask: not every machine shifts in a time that is the same for all counts.
+        // A shift for each bit of the count, under a mask: not every machine shifts in a time that is the same for all
+        // counts.
         let mut shifted = self;
         for bit in 0..6 {
             let mask = by.0.map(|by| (by >> bit & 1).wrapping_neg());

@@ -18,8 +18,9 @@ pub(crate) mod x86_64;
 use crate::limbs::{Modulus, Nat};
 use std::ptr;
 
-/// A fixed-window exponentiation: for each window, square `value` `width` times, then multiply it by `table[digit]`, lane by
-/// lane. `digits` holds one digit for each lane and window; `selected` is room for the entry that was looked up.
+/// A fixed-window exponentiation: for each window, square `value` `width` times, then multiply it by `table[digit]`,
+/// lane by lane. `digits` holds one digit for each lane and window; `selected` is room for the entry that was looked
+/// up.
 pub(crate) struct FixedWindow<'a, M> {
     pub(crate) moduli: &'a M,
     pub(crate) value: &'a mut [u64],
@@ -29,8 +30,8 @@ pub(crate) struct FixedWindow<'a, M> {
     pub(crate) working: &'a mut [u64],
 }
 
-/// A power of two: for each step, square `value`, then double it in the lanes whose bit is set. `bits` holds one bit for each
-/// lane and step.
+/// A power of two: for each step, square `value`, then double it in the lanes whose bit is set. `bits` holds one bit
+/// for each lane and step.
 pub(crate) struct Doublings<'a, M> {
     pub(crate) moduli: &'a M,
     pub(crate) value: &'a mut [u64],
@@ -39,11 +40,7 @@ pub(crate) struct Doublings<'a, M> {
 }
 
 /// Takes one power by a kernel's other functions.
-pub(crate) fn exp_fixed_window<K: LaneKernel>(
-    kernel: K,
-    power: FixedWindow<'_, K::Moduli>,
-    width: usize,
-) {
+pub(crate) fn exp_fixed_window<K: LaneKernel>(kernel: K, power: FixedWindow<'_, K::Moduli>, width: usize) {
     let FixedWindow {
         moduli,
         value,
@@ -73,14 +70,15 @@ pub(crate) trait LaneKernel: Copy + Send + Sync + 'static {
     /// The moduli of all lanes, prepared.
     type Moduli: Clone + Send + Sync;
 
-    /// How many powers of numbers of `limbs` limbs [`exp_fixed_window`](Self::exp_fixed_window) is best given together, 1 or 2.
+    /// How many powers of numbers of `limbs` limbs [`exp_fixed_window`](Self::exp_fixed_window) is best given together,
+    /// 1 or 2.
     fn streams(_limbs: usize) -> usize {
         1
     }
     /// Words of a value whose numbers have `limbs` limbs.
     fn words(limbs: usize) -> usize;
-    /// The window width that is fastest for exponents of `bits` bits: more squarings share a multiplication with a larger
-    /// one, but its table must be made, and read as a whole for each digit.
+    /// The window width that is fastest for exponents of `bits` bits: more squarings share a multiplication with a
+    /// larger one, but its table must be made, and read as a whole for each digit.
     fn window_width(_limbs: usize, bits: usize) -> usize {
         window_width(bits)
     }
@@ -93,13 +91,7 @@ pub(crate) trait LaneKernel: Copy + Send + Sync + 'static {
     /// Says that results of the first `lanes` lanes alone are wanted under these moduli from now on.
     fn want(self, _moduli: &mut Self::Moduli, _lanes: usize) {}
     /// Copies the modulus of a lane of `from` into a lane of `to`; both have equally many limbs.
-    fn copy_modulus(
-        self,
-        to: &mut Self::Moduli,
-        lane: usize,
-        from: &Self::Moduli,
-        from_lane: usize,
-    );
+    fn copy_modulus(self, to: &mut Self::Moduli, lane: usize, from: &Self::Moduli, from_lane: usize);
     /// Copies a lane of a value as it is.
     fn copy_lane(self, to: &mut [u64], lane: usize, from: &[u64], from_lane: usize) {
         let words = to.iter_mut().skip(lane).step_by(Self::LANES);
@@ -136,13 +128,7 @@ pub(crate) trait LaneKernel: Copy + Send + Sync + 'static {
     fn enter(self, moduli: &Self::Moduli, a: &mut [u64], working: &mut [u64]);
     /// low = (low + 2^(64 N) high) R mod n for two values of N limbs: reduces, and enters Montgomery form. `high` is
     /// overwritten.
-    fn enter_wide(
-        self,
-        moduli: &Self::Moduli,
-        low: &mut [u64],
-        high: &mut [u64],
-        working: &mut [u64],
-    );
+    fn enter_wide(self, moduli: &Self::Moduli, low: &mut [u64], high: &mut [u64], working: &mut [u64]);
     /// a = a / R mod n, a residue that [`store`](Self::store) reduces: leaves Montgomery form.
     fn leave(self, moduli: &Self::Moduli, a: &mut [u64], working: &mut [u64]);
     /// a = a b / R mod n.
@@ -150,14 +136,7 @@ pub(crate) trait LaneKernel: Copy + Send + Sync + 'static {
     /// a = a^2 / R mod n, `times` times over.
     fn sqr(self, moduli: &Self::Moduli, a: &mut [u64], times: usize, working: &mut [u64]);
     /// [`sqr`](Self::sqr), `times` times over, and then [`mul`](Self::mul).
-    fn sqr_mul(
-        self,
-        moduli: &Self::Moduli,
-        a: &mut [u64],
-        times: usize,
-        b: &[u64],
-        working: &mut [u64],
-    ) {
+    fn sqr_mul(self, moduli: &Self::Moduli, a: &mut [u64], times: usize, b: &[u64], working: &mut [u64]) {
         self.sqr(moduli, a, times, working);
         self.mul(moduli, a, b, working);
     }
@@ -168,36 +147,17 @@ pub(crate) trait LaneKernel: Copy + Send + Sync + 'static {
     /// Whether [`square_and_double`](Self::square_and_double) can serve moduli of exactly `bits` bits in `limbs` limbs.
     fn can_double(limbs: usize, bits: usize) -> bool;
     /// Prepares one modulus of `bits` bits for each lane, for [`square_and_double`](Self::square_and_double),
-    /// [`leave`](Self::leave) and [`store`](Self::store) and for nothing else: what it takes to enter Montgomery form costs
-    /// more, and is left as it was.
-    fn set_moduli_to_square(
-        self,
-        moduli: &mut Self::Moduli,
-        n: &[Nat],
-        bits: usize,
-        working: &mut [u64],
-    );
+    /// [`leave`](Self::leave) and [`store`](Self::store) and for nothing else: what it takes to enter Montgomery form
+    /// costs more, and is left as it was.
+    fn set_moduli_to_square(self, moduli: &mut Self::Moduli, n: &[Nat], bits: usize, working: &mut [u64]);
     /// Prepares one modulus for each lane, the shortest of `least_bits` bits, for everything but
     /// [`enter_wide`](Self::enter_wide).
-    fn set_moduli_for_powers(
-        self,
-        moduli: &mut Self::Moduli,
-        n: &[Nat],
-        least_bits: usize,
-        working: &mut [u64],
-    );
+    fn set_moduli_for_powers(self, moduli: &mut Self::Moduli, n: &[Nat], least_bits: usize, working: &mut [u64]);
     /// value = 2^bit value^2 / R mod n, for one step after the other; powers of one length interleaved, as many steps
     /// each. Values may be below 2^(r_bits) and 5 n.
-    fn square_and_double<const STREAMS: usize>(
-        self,
-        powers: [Doublings<'_, Self::Moduli>; STREAMS],
-    );
+    fn square_and_double<const STREAMS: usize>(self, powers: [Doublings<'_, Self::Moduli>; STREAMS]);
     /// Takes powers of one length interleaved, with windows of `width` bits.
-    fn exp_fixed_window<const STREAMS: usize>(
-        self,
-        powers: [FixedWindow<'_, Self::Moduli>; STREAMS],
-        width: usize,
-    ) {
+    fn exp_fixed_window<const STREAMS: usize>(self, powers: [FixedWindow<'_, Self::Moduli>; STREAMS], width: usize) {
         for power in powers {
             exp_fixed_window(self, power, width);
         }
@@ -224,18 +184,8 @@ pub(crate) mod tests {
     use proptest::test_runner::{Config, TestRunner};
 
     /// What every kernel must do, for moduli of `bits` bits in `len` limbs. Values enter as any number below R.
-    pub(crate) fn agrees_with_the_model<K: LaneKernel>(
-        kernel: K,
-        bits: usize,
-        len: usize,
-        cases: u32,
-    ) {
-        let lanes = || {
-            prop::collection::vec(
-                (any_modulus(bits), any_limbs(len), any_limbs(len)),
-                K::LANES,
-            )
-        };
+    pub(crate) fn agrees_with_the_model<K: LaneKernel>(kernel: K, bits: usize, len: usize, cases: u32) {
+        let lanes = || prop::collection::vec((any_modulus(bits), any_limbs(len), any_limbs(len)), K::LANES);
         let mut runner = TestRunner::new(Config {
             cases,
             failure_persistence: None,
@@ -256,22 +206,14 @@ pub(crate) mod tests {
                     kernel.load(&prepared, lane, y, &mut b);
                 }
                 // In plain form, whatever R is: leave(enter(a) enter(b)) = a b.
-                let expect =
-                    |value: &[u64],
-                     what: &str,
-                     expected: &dyn Fn(&BigUint, &BigUint) -> BigUint| {
-                        for (lane, (n, x, y)) in lanes.iter().enumerate() {
-                            let mut stored = Nat::zero(len);
-                            kernel.store(&prepared, lane, value, &mut stored);
-                            prop_assert_eq!(
-                                number(&stored),
-                                expected(&number(x), &number(y)) % n,
-                                "{}",
-                                what
-                            );
-                        }
-                        Ok(())
-                    };
+                let expect = |value: &[u64], what: &str, expected: &dyn Fn(&BigUint, &BigUint) -> BigUint| {
+                    for (lane, (n, x, y)) in lanes.iter().enumerate() {
+                        let mut stored = Nat::zero(len);
+                        kernel.store(&prepared, lane, value, &mut stored);
+                        prop_assert_eq!(number(&stored), expected(&number(x), &number(y)) % n, "{}", what);
+                    }
+                    Ok(())
+                };
                 kernel.enter(&prepared, &mut a, &mut working);
                 kernel.enter(&prepared, &mut b, &mut working);
                 let mut left = a.clone();
@@ -284,9 +226,7 @@ pub(crate) mod tests {
                 let mut power = a.clone();
                 kernel.sqr(&prepared, &mut power, times, &mut working);
                 kernel.leave(&prepared, &mut power, &mut working);
-                expect(&power, "squares", &|x, _| {
-                    (0..times).fold(x.clone(), |x, _| &x * &x)
-                })?;
+                expect(&power, "squares", &|x, _| (0..times).fold(x.clone(), |x, _| &x * &x))?;
                 let mut both = a.clone();
                 kernel.sqr_mul(&prepared, &mut both, times, &b, &mut working);
                 kernel.leave(&prepared, &mut both, &mut working);
@@ -309,8 +249,7 @@ pub(crate) mod tests {
         let words = K::words(len);
         for entries in [4, 8, 16, 32, 64] {
             let mut table = vec![0; entries * words];
-            let content =
-                |entry: usize, lane: usize| vec![(1 + entry * K::LANES + lane) as u64; len];
+            let content = |entry: usize, lane: usize| vec![(1 + entry * K::LANES + lane) as u64; len];
             for entry in 0..entries {
                 for lane in 0..K::LANES {
                     kernel.load(
@@ -322,9 +261,7 @@ pub(crate) mod tests {
                 }
             }
             for first in 0..entries {
-                let digits: Vec<u8> = (0..K::LANES)
-                    .map(|lane| ((first + 7 * lane) % entries) as u8)
-                    .collect();
+                let digits: Vec<u8> = (0..K::LANES).map(|lane| ((first + 7 * lane) % entries) as u8).collect();
                 let mut value = vec![0xdead; words];
                 kernel.select(&table, &digits, &mut value);
                 for (lane, &digit) in digits.iter().enumerate() {
@@ -339,9 +276,6 @@ pub(crate) mod tests {
     #[test]
     fn the_models_r_is_the_one_of_64_bit_digits() {
         let n = BigUint::from(1_000_003u32);
-        assert_eq!(
-            over_r(&(BigUint::from(1u8) << 128), &n, 2),
-            BigUint::from(1u8)
-        );
+        assert_eq!(over_r(&(BigUint::from(1u8) << 128), &n, 2), BigUint::from(1u8));
     }
 }

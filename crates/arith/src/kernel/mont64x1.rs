@@ -130,7 +130,8 @@ mod tests {
     use crate::kernel::tests::{agrees_with_the_model, selects};
 
     fn is_a_kernel<P: Products>(kernel: Mont64x1<P>) {
-        // Every block, alone and repeated, and rows; full limbs, one bit short, a bit into the top limb, limbs to spare.
+        // Every block, alone and repeated, and rows; full limbs, one bit short, a bit into the top limb, limbs to
+        // spare.
         for len in [1, 2, 4, 5, 6, 7, 8, 12, 16, 17, 24, 32, 36, 48] {
             for bits in [64 * len, 64 * len - 1, 64 * len - 63, 32 * len] {
                 agrees_with_the_model(kernel, bits.max(2), len, 8);

@@ -22,11 +22,7 @@ impl Modulus {
     /// unless n is odd, at least 3, and fits.
     pub(crate) fn new(n: &[u64], bits: usize, limbs: usize) -> Self {
         let mut modulus = Self::zero(limbs);
-        modulus.set(
-            &Nat::from_limbs(n).resized(limbs),
-            bits,
-            &mut Nat::zero(2 * limbs),
-        );
+        modulus.set(&Nat::from_limbs(n).resized(limbs), bits, &mut Nat::zero(2 * limbs));
         modulus
     }
 
@@ -42,8 +38,8 @@ impl Modulus {
         }
     }
 
-    /// Puts another modulus in the place of this one, as [`new`](Self::new) does, without allocating. `t` holds 2 N limbs
-    /// or more.
+    /// Puts another modulus in the place of this one, as [`new`](Self::new) does, without allocating. `t` holds 2 N
+    /// limbs or more.
     pub(crate) fn set(&mut self, n: &[u64], bits: usize, t: &mut [u64]) {
         self.set_to_reduce(n, bits);
         self.set_one();
@@ -109,7 +105,8 @@ impl Modulus {
         words::reduce_once(a, &self.n);
     }
 
-    /// What Montgomery form by another R, 2^`r_bits` of at least 2^(64 N), takes: R mod n, R^2 mod n and 2^(64 N) R^2 mod n.
+    /// What Montgomery form by another R, 2^`r_bits` of at least 2^(64 N), takes: R mod n, R^2 mod n and 2^(64 N) R^2
+    /// mod n.
     pub(crate) fn powers_of(&self, r_bits: usize) -> [Nat; 3] {
         let mut t = Nat::zero(2 * self.limbs());
         // R mod n, from R' = 2^(64 N) mod n by doubling.
@@ -163,7 +160,8 @@ pub(crate) fn inverse_word(a: u64) -> u64 {
     x
 }
 
-/// -1 / n mod 2^(64 limbs), for an odd n, by Newton's iteration: x (2 - n x) is right to twice as many limbs as x. In constant time.
+/// -1 / n mod 2^(64 limbs), for an odd n, by Newton's iteration: x (2 - n x) is right to twice as many limbs as x. In
+/// constant time.
 pub(crate) fn negated_inverse(n: &[u64], limbs: usize) -> Nat {
     let mut x = Nat::zero(limbs);
     let mut n_x = Zeroizing::new(vec![0; 2 * limbs]);

@@ -12,9 +12,7 @@ pub(crate) struct Nat {
 impl Nat {
     /// Zero, in `limbs` limbs.
     pub(crate) fn zero(limbs: usize) -> Self {
-        Self {
-            limbs: vec![0; limbs],
-        }
+        Self { limbs: vec![0; limbs] }
     }
 
     /// The number `value`, in `limbs` (at least one) limbs.
@@ -33,9 +31,7 @@ impl Nat {
 
     /// A copy of `limbs`.
     pub(crate) fn from_limbs(limbs: &[u64]) -> Self {
-        Self {
-            limbs: limbs.to_vec(),
-        }
+        Self { limbs: limbs.to_vec() }
     }
 
     /// The same number in `limbs` limbs. Limbs cut off must be zero.

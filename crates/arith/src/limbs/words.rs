@@ -113,10 +113,7 @@ pub(crate) fn is_less(a: &[u64], b: &[u64]) -> Choice {
 /// Whether `a == b`.
 pub(crate) fn is_equal(a: &[u64], b: &[u64]) -> Choice {
     assert_eq!(a.len(), b.len());
-    a.iter()
-        .zip(b)
-        .fold(0, |differ, (&a, &b)| differ | (a ^ b))
-        .ct_eq(&0)
+    a.iter().zip(b).fold(0, |differ, (&a, &b)| differ | (a ^ b)).ct_eq(&0)
 }
 
 /// Whether every limb is zero.
@@ -208,9 +205,7 @@ pub(crate) fn read_be(limbs: &mut [u64], bytes: &[u8]) {
     assert!(bytes.len() <= 8 * limbs.len());
     limbs.fill(0);
     for (limb, chunk) in limbs.iter_mut().zip(bytes.rchunks(8)) {
-        *limb = chunk
-            .iter()
-            .fold(0, |word, &byte| word << 8 | u64::from(byte));
+        *limb = chunk.iter().fold(0, |word, &byte| word << 8 | u64::from(byte));
     }
 }
 

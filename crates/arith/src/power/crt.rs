@@ -1,5 +1,5 @@
-//! x^d mod n by powers modulo each prime (Quisquater and Couvreur 1982) and Garner's recombination (RFC 8017, 5.1.2), for keys
-//! of two primes or more.
+//! x^d mod n by powers modulo each prime (Quisquater and Couvreur 1982) and Garner's recombination (RFC 8017, 5.1.2),
+//! for keys of two primes or more.
 //!
 //! With r_1 .. r_u the primes, m_i = x^(d_i) mod r_i and t_i the inverse of r_1 ... r_(i-1) modulo r_i:
 //!
@@ -66,11 +66,7 @@ impl CrtParts {
 
     /// Length of the longest prime, in bits.
     pub(crate) fn prime_bits(&self) -> usize {
-        self.primes
-            .iter()
-            .map(|prime| prime.r.bits())
-            .max()
-            .unwrap_or(0)
+        self.primes.iter().map(|prime| prime.r.bits()).max().unwrap_or(0)
     }
 
     /// How many primes there are.
@@ -99,8 +95,8 @@ pub(crate) struct CrtPower<K: LaneKernel> {
 struct Pass<K: LaneKernel> {
     moduli: K::Moduli,
     digits: Digits,
-    /// What a power is multiplied with to leave Montgomery form: the coefficient t of the lane's prime, which recombination
-    /// asks for.
+    /// What a power is multiplied with to leave Montgomery form: the coefficient t of the lane's prime, which
+    /// recombination asks for.
     leave: Aligned,
 }
 
@@ -120,24 +116,18 @@ struct Step {
 impl Item {
     fn new(parts: &CrtParts) -> Self {
         let mut before = Nat::from_word(1, 1);
-        let steps = parts
-            .primes
-            .iter()
-            .enumerate()
-            .map(|(i, PrimePart { r, .. })| {
-                let step = Step {
-                    r: Nat::from_limbs(r.n()),
-                    before: before.clone(),
-                };
-                before = match i {
-                    0 => Nat::from_limbs(r.n()),
-                    _ => product(&before, &step.r),
-                };
-                step
-            });
-        Self {
-            steps: steps.collect(),
-        }
+        let steps = parts.primes.iter().enumerate().map(|(i, PrimePart { r, .. })| {
+            let step = Step {
+                r: Nat::from_limbs(r.n()),
+                before: before.clone(),
+            };
+            before = match i {
+                0 => Nat::from_limbs(r.n()),
+                _ => product(&before, &step.r),
+            };
+            step
+        });
+        Self { steps: steps.collect() }
     }
 }
 
@@ -156,8 +146,8 @@ impl<K: LaneKernel> CrtPower<K> {
     pub(crate) fn new(kernel: K, parts: &CrtParts) -> Self {
         let (primes, part) = (parts.primes(), parts.primes[0].r.limbs());
         let windows = Windows::new::<K>(part, parts.prime_bits());
-        // As few items as fill all lanes; with as many items as lanes, so many passes are full as there are primes. A kernel of two lanes is for
-        // one operation.
+        // As few items as fill all lanes; with as many items as lanes, so many passes are full as there are primes. A
+        // kernel of two lanes is for one operation.
         let together = K::streams(part) * K::LANES;
         let items = match together % primes {
             0 => together / primes,
@@ -221,8 +211,8 @@ impl<K: LaneKernel> CrtPower<K> {
         }
     }
 
-    /// Loads one number of any length into each of some lanes, reduces it modulo the lane's prime, and enters Montgomery form.
-    /// `numbers` gives lanes with their numbers, all equally long, and can be asked again.
+    /// Loads one number of any length into each of some lanes, reduces it modulo the lane's prime, and enters
+    /// Montgomery form. `numbers` gives lanes with their numbers, all equally long, and can be asked again.
     fn enter<'a, I: Iterator<Item = (usize, &'a [u64])>>(
         &self,
         Pass { moduli, .. }: &Pass<K>,
@@ -237,10 +227,7 @@ impl<K: LaneKernel> CrtPower<K> {
                 kernel.load(moduli, lane, &number[at * part..end], value);
             }
         };
-        let Some(parts) = numbers()
-            .next()
-            .map(|(_, number)| number.len().div_ceil(part))
-        else {
+        let Some(parts) = numbers().next().map(|(_, number)| number.len().div_ceil(part)) else {
             return;
         };
         if parts == 1 {
@@ -266,15 +253,11 @@ impl<K: LaneKernel> CrtPower<K> {
         for prime in 0..self.primes {
             let place = self.primes * item + prime;
             let (to_lane, from_lane) = (place % K::LANES, prime % K::LANES);
-            let (to, from) = (
-                &mut self.passes[place / K::LANES],
-                &from.passes[prime / K::LANES],
-            );
+            let (to, from) = (&mut self.passes[place / K::LANES], &from.passes[prime / K::LANES]);
             self.kernel
                 .copy_modulus(&mut to.moduli, to_lane, &from.moduli, from_lane);
             to.digits.copy_lane(to_lane, &from.digits, from_lane);
-            self.kernel
-                .copy_lane(&mut to.leave, to_lane, &from.leave, from_lane);
+            self.kernel.copy_lane(&mut to.leave, to_lane, &from.leave, from_lane);
         }
         let steps = self.items[item].steps.iter_mut().zip(&from.items[0].steps);
         for (to, from) in steps {
@@ -284,15 +267,9 @@ impl<K: LaneKernel> CrtPower<K> {
     }
 }
 
-/// m = m + R h, where h = m_i t_i - m t_i mod r_i, and `h` comes as the first of these. `m` has room for one prime more than
-/// R; `product` is as long.
-fn recombine(
-    Step { r, before }: &Step,
-    h: &mut [u64],
-    m_t: &[u64],
-    m: &mut [u64],
-    product: &mut [u64],
-) {
+/// m = m + R h, where h = m_i t_i - m t_i mod r_i, and `h` comes as the first of these. `m` has room for one prime more
+/// than R; `product` is as long.
+fn recombine(Step { r, before }: &Step, h: &mut [u64], m_t: &[u64], m: &mut [u64], product: &mut [u64]) {
     let borrow = words::sub_assign(h, m_t);
     words::add_if(h, r, borrow);
     words::mul(product, before, h);
@@ -325,8 +302,7 @@ impl<K: LaneKernel> Raise for CrtPower<K> {
         let (product, m_t) = scalars.split_at_mut(primes * part);
         let m_t = &mut m_t[..part];
         // Place u i + j is item i's of prime j; each pass has as many places as there are lanes.
-        let lanes =
-            |pass: usize| (pass * K::LANES..(items * primes).min((pass + 1) * K::LANES)).zip(0..);
+        let lanes = |pass: usize| (pass * K::LANES..(items * primes).min((pass + 1) * K::LANES)).zip(0..);
         let used = (items * primes).div_ceil(K::LANES);
         for first in (0..used).step_by(streams) {
             let together = first..used.min(first + streams);
@@ -353,10 +329,7 @@ impl<K: LaneKernel> Raise for CrtPower<K> {
         }
         sums.fill(0);
         let sum_words = primes * part;
-        for (sum, powers) in sums
-            .chunks_exact_mut(sum_words)
-            .zip(powers.chunks_exact(sum_words))
-        {
+        for (sum, powers) in sums.chunks_exact_mut(sum_words).zip(powers.chunks_exact(sum_words)) {
             sum[..part].copy_from_slice(&powers[..part]);
         }
         for prime in 1..primes {
@@ -387,10 +360,7 @@ impl<K: LaneKernel> Raise for CrtPower<K> {
                 }
             }
         }
-        for (m, sum) in values
-            .chunks_exact_mut(self.limbs)
-            .zip(sums.chunks_exact(sum_words))
-        {
+        for (m, sum) in values.chunks_exact_mut(self.limbs).zip(sums.chunks_exact(sum_words)) {
             m.copy_from_slice(&sum[..m.len()]);
         }
     }

@@ -1,6 +1,6 @@
-//! What protects a private power: blinding (Kocher 1996), so that its timing says nothing about its input, and the check
-//! of a result before it is released, for a faulty CRT half would reveal the factors of n (Boneh, DeMillo and Lipton
-//! 1997).
+//! What protects a private power: blinding (Kocher 1996), so that its timing says nothing about its input, and the
+//! check of a result before it is released, for a faulty CRT half would reveal the factors of n (Boneh, DeMillo and
+//! Lipton 1997).
 
 use crate::declassify::declassify;
 use crate::exp::{self, PublicExponent};
@@ -63,7 +63,8 @@ pub(crate) trait Guard: Send + Sync {
     fn advance(&self, blinding: &mut Blinding, working: &mut [u64]) -> Result<(), Error>;
     /// Multiplies each of a step's numbers with the r^e of its own pair.
     fn blind(&self, blinding: &Blinding, values: &mut [u64], working: &mut [u64]);
-    /// Takes the r out of each of a step's powers, and marks and wipes every item whose result^e is not its input mod n.
+    /// Takes the r out of each of a step's powers, and marks and wipes every item whose result^e is not its input mod
+    /// n.
     ///
     /// Constant time in the numbers; the verdicts are released, as they must be.
     fn release(
@@ -132,17 +133,13 @@ impl<K: LaneKernel> LaneGuard<K> {
 
     /// Puts the modulus of another guard, which is of the same size, into a lane.
     pub(crate) fn gather(&mut self, lane: usize, from: &Self) {
-        self.kernel
-            .copy_modulus(&mut self.moduli, lane, &from.moduli, lane);
+        self.kernel.copy_modulus(&mut self.moduli, lane, &from.moduli, lane);
         self.exponent.copy_lane(lane, &from.exponent, lane);
     }
 
     /// Copies the pair of one lane.
     pub(crate) fn gather_pair(&self, to: &mut Blinding, from: &Blinding, lane: usize) {
-        for (to, from) in [
-            (&mut to.factors, &from.factors),
-            (&mut to.inverses, &from.inverses),
-        ] {
+        for (to, from) in [(&mut to.factors, &from.factors), (&mut to.inverses, &from.inverses)] {
             self.kernel.copy_lane(to, lane, from, lane);
         }
     }
@@ -152,10 +149,8 @@ impl<K: LaneKernel> LaneGuard<K> {
         blinding.draws.renew(&self.modulus, working)?;
         for lane in 0..K::LANES {
             let (draw, inverse) = (blinding.draws.number(lane), blinding.draws.inverse(lane));
-            self.kernel
-                .load(&self.moduli, lane, draw, &mut blinding.factors);
-            self.kernel
-                .load(&self.moduli, lane, inverse, &mut blinding.inverses);
+            self.kernel.load(&self.moduli, lane, draw, &mut blinding.factors);
+            self.kernel.load(&self.moduli, lane, inverse, &mut blinding.inverses);
         }
         let factors = &mut blinding.factors;
         exp::exp_public_vartime(self.kernel, &self.moduli, &self.exponent, factors, working);
@@ -203,8 +198,7 @@ impl<K: LaneKernel> Guard for LaneGuard<K> {
         let (value, working) = working.split_at_mut(self.words());
         self.load(values, value);
         // One factor is in Montgomery form, so the product is not.
-        self.kernel
-            .mul(&self.moduli, value, &blinding.factors, working);
+        self.kernel.mul(&self.moduli, value, &blinding.factors, working);
         self.store(value, values);
     }
 
@@ -219,8 +213,7 @@ impl<K: LaneKernel> Guard for LaneGuard<K> {
         let limbs = self.modulus.limbs();
         let (value, working) = working.split_at_mut(self.words());
         self.load(values, value);
-        self.kernel
-            .mul(&self.moduli, value, &blinding.inverses, working);
+        self.kernel.mul(&self.moduli, value, &blinding.inverses, working);
         self.store(value, values);
         // A kernel whose values may exceed n is given the reduced ones.
         self.load(values, value);
@@ -228,9 +221,7 @@ impl<K: LaneKernel> Guard for LaneGuard<K> {
         let powers = &mut working[..values.len()];
         self.store(value, powers);
         let powers = powers.chunks_exact(limbs).zip(inputs.chunks_exact(limbs));
-        for ((result, (power, input)), status) in
-            values.chunks_exact_mut(limbs).zip(powers).zip(status)
-        {
+        for ((result, (power, input)), status) in values.chunks_exact_mut(limbs).zip(powers).zip(status) {
             if !declassify(words::is_equal(power, input)) {
                 result.fill(0);
                 *status = Status::Fault;
@@ -265,11 +256,7 @@ mod tests {
     }
 
     /// The numbers of all lanes.
-    fn plain<K: LaneKernel>(
-        guard: &LaneGuard<K>,
-        value: &[u64],
-        working: &mut [u64],
-    ) -> Vec<BigUint> {
+    fn plain<K: LaneKernel>(guard: &LaneGuard<K>, value: &[u64], working: &mut [u64]) -> Vec<BigUint> {
         let mut value = value.to_vec();
         guard.kernel.leave(&guard.moduli, &mut value, working);
         let limbs = guard.modulus.limbs();
@@ -331,44 +318,29 @@ mod tests {
         let mut blinding = guard.blinding();
         for items in 1..=K::LANES {
             // Results y, their inputs y^e, and y r as a power of a blinded input would be.
-            let results: Vec<BigUint> = (0..items)
-                .map(|i| (BigUint::from(3u8) << (60 * i + 7)) + i)
-                .collect();
+            let results: Vec<BigUint> = (0..items).map(|i| (BigUint::from(3u8) << (60 * i + 7)) + i).collect();
             let words = |numbers: &[BigUint]| -> Vec<u64> {
                 numbers
                     .iter()
                     .flat_map(|number| crate::model::limbs(number, limbs))
                     .collect()
             };
-            let powers: Vec<BigUint> = results
-                .iter()
-                .map(|result| result.modpow(&E.into(), &n))
-                .collect();
+            let powers: Vec<BigUint> = results.iter().map(|result| result.modpow(&E.into(), &n)).collect();
             let mut values = words(&powers);
             guard.advance(&mut blinding, &mut working).unwrap();
             guard.blind(&blinding, &mut values, &mut working);
             let inverses = plain(&guard, &blinding.inverses, &mut working);
-            let draws: Vec<BigUint> = inverses
-                .iter()
-                .map(|inverse| inverse.modpow(&(&n - 2u8), &n))
-                .collect();
+            let draws: Vec<BigUint> = inverses.iter().map(|inverse| inverse.modpow(&(&n - 2u8), &n)).collect();
             for (i, value) in values.chunks(limbs).enumerate() {
                 let blinded = &powers[i] * draws[i].modpow(&E.into(), &n) % &n;
                 assert_eq!(number(value), blinded, "item {i} of {items}");
             }
-            let mut values: Vec<BigUint> =
-                (0..items).map(|i| &results[i] * &draws[i] % &n).collect();
+            let mut values: Vec<BigUint> = (0..items).map(|i| &results[i] * &draws[i] % &n).collect();
             let wrong = items - 1;
             values[wrong] = (&values[wrong] + 1u8) % &n;
             let mut values = words(&values);
             let mut status = vec![Status::Done; items];
-            guard.release(
-                &blinding,
-                &words(&powers),
-                &mut values,
-                &mut working,
-                &mut status,
-            );
+            guard.release(&blinding, &words(&powers), &mut values, &mut working, &mut status);
             for (i, value) in values.chunks(limbs).enumerate() {
                 let (expected, verdict) = match i == wrong {
                     true => (BigUint::ZERO, Status::Fault),

@@ -14,7 +14,7 @@ pub(crate) trait Raise: Send + Sync {
     fn items(&self) -> usize;
     /// Words of working memory.
     fn working_words(&self) -> usize;
-    /// Raises each number of `limbs` limbs in `values`, in place; at most [`items`](Self::items) of them, each below the
-    /// modulus before and after.
+    /// Raises each number of `limbs` limbs in `values`, in place; at most [`items`](Self::items) of them, each below
+    /// the modulus before and after.
     fn raise(&self, values: &mut [u64], working: &mut [u64]);
 }

@@ -27,13 +27,7 @@ pub(crate) trait Lanes: Send {
     /// Begins a call with these keys; how many items a step takes.
     fn begin(&mut self, keys: &[usize]) -> Result<usize, Error>;
     /// Does one step.
-    fn step(
-        &mut self,
-        keys: &[usize],
-        inputs: &[u8],
-        outputs: &mut [u8],
-        status: &mut [Status],
-    ) -> Result<(), Error>;
+    fn step(&mut self, keys: &[usize], inputs: &[u8], outputs: &mut [u8], status: &mut [Status]) -> Result<(), Error>;
 }
 
 /// [`Keys`] for one kernel.
@@ -55,9 +49,7 @@ impl<K: LaneKernel> LaneKeys<K> {
         let e_bits = keys.iter().map(|key| words::bits_vartime(&key.e)).max();
         let keys = keys.iter().map(|SizedKey { parts, e }| {
             let exponent = match (mixed, e_bits) {
-                (true, Some(bits)) => {
-                    PublicExponent::one_of_many::<K>(e, parts.modulus.limbs(), bits)
-                }
+                (true, Some(bits)) => PublicExponent::one_of_many::<K>(e, parts.modulus.limbs(), bits),
                 _ => PublicExponent::new_vartime::<K>(e, parts.modulus.limbs()),
             };
             LaneKey {
@@ -66,9 +58,7 @@ impl<K: LaneKernel> LaneKeys<K> {
                 guard: LaneGuard::with_exponent(kernel, &parts.modulus, exponent),
             }
         });
-        Self {
-            keys: keys.collect(),
-        }
+        Self { keys: keys.collect() }
     }
 }
 
@@ -135,13 +125,7 @@ impl<K: LaneKernel> Lanes for LaneRunner<'_, K> {
         Ok(self.guard.items())
     }
 
-    fn step(
-        &mut self,
-        keys: &[usize],
-        inputs: &[u8],
-        outputs: &mut [u8],
-        status: &mut [Status],
-    ) -> Result<(), Error> {
+    fn step(&mut self, keys: &[usize], inputs: &[u8], outputs: &mut [u8], status: &mut [Status]) -> Result<(), Error> {
         let len = inputs.len() / keys.len();
         let limbs = self.keys[0].modulus.limbs();
         let given = &mut self.inputs[..keys.len() * limbs];
@@ -156,9 +140,7 @@ impl<K: LaneKernel> Lanes for LaneRunner<'_, K> {
         }
         values.copy_from_slice(given);
         for (item, &key) in keys.iter().enumerate() {
-            let own = self.blindings[key]
-                .as_mut()
-                .expect("made when the call began");
+            let own = self.blindings[key].as_mut().expect("made when the call began");
             if self.is_blinded && !keys[..item].contains(&key) {
                 self.keys[key].guard.advance(own, &mut self.working)?;
             }
@@ -171,10 +153,7 @@ impl<K: LaneKernel> Lanes for LaneRunner<'_, K> {
         }
         self.guard.blind(&self.pairs, values, &mut self.working);
         let power_items = self.power.items();
-        for (keys, values) in keys
-            .chunks(power_items)
-            .zip(values.chunks_mut(power_items * limbs))
-        {
+        for (keys, values) in keys.chunks(power_items).zip(values.chunks_mut(power_items * limbs)) {
             for (item, &key) in keys.iter().enumerate() {
                 self.power.gather(item, &self.keys[key].power);
             }

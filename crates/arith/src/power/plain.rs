@@ -1,5 +1,5 @@
-//! x^d mod n by one full-length power, without the CRT: four times the work of [`crt`](super::crt). For a key whose primes
-//! are not known yet; and to be compared with programs that do it so.
+//! x^d mod n by one full-length power, without the CRT: four times the work of [`crt`](super::crt). For a key whose
+//! primes are not known yet; and to be compared with programs that do it so.
 
 use super::Raise;
 use crate::exp::{self, Digits, Power, Windows};

@@ -34,9 +34,7 @@ impl Key {
 
     /// Random probable primes of these lengths, each one's the same in every run for one seed.
     pub(crate) fn multi_prime(lengths: &[usize], seed: u64, e: &[u8]) -> Self {
-        let primes = (seed..)
-            .zip(lengths)
-            .map(|(seed, &bits)| prime(bits, seed, e));
+        let primes = (seed..).zip(lengths).map(|(seed, &bits)| prime(bits, seed, e));
         Self::of_primes(&primes.collect::<Vec<_>>(), e)
     }
 
@@ -113,15 +111,7 @@ impl Key {
         [0u8, 1, 2]
             .map(BigUint::from)
             .into_iter()
-            .chain([
-                &n - 1u8,
-                &n - 2u8,
-                p.clone(),
-                q.clone(),
-                &n - p,
-                &n - q,
-                half,
-            ])
+            .chain([&n - 1u8, &n - 2u8, p.clone(), q.clone(), &n - p, &n - q, half])
             .chain(others)
             .collect()
     }
@@ -146,9 +136,7 @@ pub(crate) fn prime(bits: usize, seed: u64, e: &[u8]) -> BigUint {
             continue;
         }
         let mut passed = [false];
-        tester
-            .round(&candidate, &bytes(&2u8.into(), len), &mut passed)
-            .unwrap();
+        tester.round(&candidate, &bytes(&2u8.into(), len), &mut passed).unwrap();
         if passed[0] {
             return x;
         }

@@ -1,8 +1,6 @@
 //! The functions of this program, as `objdump` reads them.
 
-use super::instruction::{
-    access_under_a_mask, is_vector, makes_a_constant, stack_offset, width, written_mask,
-};
+use super::instruction::{access_under_a_mask, is_vector, makes_a_constant, stack_offset, width, written_mask};
 use rsalab_arith::{
     CheckedPublicKey, Kernel, MultiKeyContext, PrivateContext, PublicContext, Status,
     candidate::{PreTester, Sieve, Tester},
@@ -65,9 +63,7 @@ pub(super) fn disassembled() -> Option<Vec<Function>> {
                 instructions: Vec::new(),
                 addresses: Vec::new(),
             });
-        } else if let (Some(function), Some((address, instruction))) =
-            (functions.last_mut(), line.split_once('\t'))
-        {
+        } else if let (Some(function), Some((address, instruction))) = (functions.last_mut(), line.split_once('\t')) {
             let Ok(address) = u64::from_str_radix(address.trim().trim_end_matches(':'), 16) else {
                 continue;
             };
@@ -104,7 +100,8 @@ fn callees(names: &HashMap<u64, String>) -> HashMap<u64, String> {
 }
 
 impl Function {
-    /// An instruction on general registers that reads from the stack what a vector may have left there, on some way through the function.
+    /// An instruction on general registers that reads from the stack what a vector may have left there, on some way
+    /// through the function.
     pub(super) fn reads_a_part_of_a_vector(&self) -> Option<&str> {
         // Bytes of the stack that a vector may be in.
         self.follow(BTreeSet::new(), |vectors: &mut BTreeSet<i64>, at| {
@@ -127,7 +124,8 @@ impl Function {
         })
     }
 
-    /// An instruction of which a mask decides what bytes of memory it reads or writes, on some way through the function: a mask that is not a constant.
+    /// An instruction of which a mask decides what bytes of memory it reads or writes, on some way through the
+    /// function: a mask that is not a constant.
     pub(super) fn accesses_under_a_mask(&self) -> Option<&str> {
         // Most functions have none at all, and need not be followed.
         self.instructions
@@ -152,8 +150,9 @@ impl Function {
         })
     }
 
-    /// The first instruction found on some way through the function of which `found` says so. It is given what may be so before an instruction, of
-    /// all ways there, with the instruction's number, and makes of it what may be so after it.
+    /// The first instruction found on some way through the function of which `found` says so. It is given what may be
+    /// so before an instruction, of all ways there, with the instruction's number, and makes of it what may be so after
+    /// it.
     fn follow<T: Ord + Clone>(
         &self,
         at_first: BTreeSet<T>,
@@ -174,9 +173,7 @@ impl Function {
             let target = operands.split(' ').next().unwrap_or_default();
             let target = u64::from_str_radix(target, 16).ok();
             let target = target.and_then(|target| places.get(&target)).copied();
-            let panics = ["panic", "_fail"]
-                .iter()
-                .any(|name| operands.contains(name));
+            let panics = ["panic", "_fail"].iter().any(|name| operands.contains(name));
             let ends = ["jmp", "ret", "ud2"].contains(&mnemonic) || mnemonic == "call" && panics;
             for next in [target.filter(|_| is_jump), (!ends).then_some(i + 1)] {
                 let Some(next) = next.filter(|&next| next < before.len()) else {

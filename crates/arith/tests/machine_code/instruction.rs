@@ -13,12 +13,7 @@ pub(super) fn leak(instruction: &str) -> Option<&'static str> {
             || destination.contains(')');
         return match () {
             () if sets_flags.iter().any(|flags| mnemonic.starts_with(flags)) => Some("the flags"),
-            () if ["gather", "scatter"]
-                .iter()
-                .any(|way| mnemonic.contains(way)) =>
-            {
-                Some("an address")
-            }
+            () if ["gather", "scatter"].iter().any(|way| mnemonic.contains(way)) => Some("an address"),
             () if !is_kept => Some("a general register"),
             () => None,
         };
@@ -30,22 +25,19 @@ pub(super) fn leak(instruction: &str) -> Option<&'static str> {
         .map_or("", |(address, _)| address);
     match () {
         () if !loads || mnemonic == "call" || mnemonic == "jmp" => None,
-        // Fields are read whole, and none is found by counting; an element of a table would be. What is read from the stack
-        // is known by what was last stored there: `reads_a_part_of_a_vector`.
+        // Fields are read whole, and none is found by counting; an element of a table would be. What is read from the
+        // stack is known by what was last stored there: `reads_a_part_of_a_vector`.
         () if address.contains(',') => Some("a general register, from a place that is counted"),
         () if address == "%rsp" => None,
-        () if ["movz", "movs", "movb", "movw"]
-            .iter()
-            .any(|m| mnemonic.starts_with(m)) =>
-        {
+        () if ["movz", "movs", "movb", "movw"].iter().any(|m| mnemonic.starts_with(m)) => {
             Some("a general register, in part")
         }
         () => None,
     }
 }
 
-/// Of an instruction of which a mask decides what bytes of memory it reads or writes: the mask's number, where it is one of eight. A conditional move
-/// reads its operand in any case, and so does a blend by the signs in a vector.
+/// Of an instruction of which a mask decides what bytes of memory it reads or writes: the mask's number, where it is
+/// one of eight. A conditional move reads its operand in any case, and so does a blend by the signs in a vector.
 pub(super) fn access_under_a_mask(instruction: &str) -> Option<Option<u8>> {
     let (mnemonic, operands) = instruction.split_once(' ').unwrap_or((instruction, ""));
     let is_memory = operands.contains('(') || operands.contains(":0x");
@@ -66,9 +58,7 @@ pub(super) fn written_mask(instruction: &str) -> Option<u8> {
 
 /// Whether two instructions, one behind the other, make a mask that is the same each time.
 pub(super) fn makes_a_constant(first: &str, second: &str) -> bool {
-    let constant = first
-        .strip_prefix("mov $0x")
-        .and_then(|rest| rest.split_once(','));
+    let constant = first.strip_prefix("mov $0x").and_then(|rest| rest.split_once(','));
     let Some((_, register)) = constant else {
         return false;
     };
@@ -89,12 +79,8 @@ pub(super) fn is_vector(instruction: &str) -> bool {
 /// How many bytes of memory an instruction reads or writes: what its register or its suffix says.
 pub(super) fn width(instruction: &str) -> i64 {
     let (mnemonic, operands) = instruction.split_once(' ').unwrap_or((instruction, ""));
-    let extended = ["movz", "movs"]
-        .iter()
-        .find_map(|m| mnemonic.strip_prefix(m));
-    let register = operands
-        .split(',')
-        .find_map(|operand| operand.strip_prefix('%'));
+    let extended = ["movz", "movs"].iter().find_map(|m| mnemonic.strip_prefix(m));
+    let register = operands.split(',').find_map(|operand| operand.strip_prefix('%'));
     let suffix = match (extended.filter(|widths| widths.len() == 2), register) {
         (Some(widths), _) => &widths[..1],
         (None, Some(register)) => return register_width(register),

@@ -1,5 +1,6 @@
-//! What the compiler made of the vector kernels: an intrinsic that became a call would be correct, and slow; a number that
-//! came into a general register might end in a branch or an address; a mask that decides what is loaded might show in the cache.
+//! What the compiler made of the vector kernels: an intrinsic that became a call would be correct, and slow; a number
+//! that came into a general register might end in a branch or an address; a mask that decides what is loaded might show
+//! in the cache.
 
 mod disassembly;
 mod instruction;
@@ -11,12 +12,13 @@ use std::hint::black_box;
 
 const KERNEL: &str = "mont52x8_ifma512";
 
-/// The forms whose digits lie across a vector. Their last carries go through general registers, so that their code cannot be read as that of the
-/// others: their form on arrays is tracked by valgrind, and their times are compared (`make timing`).
+/// The forms whose digits lie across a vector. Their last carries go through general registers, so that their code
+/// cannot be read as that of the others: their form on arrays is tracked by valgrind, and their times are compared
+/// (`make timing`).
 const ACROSS: &str = "run_quad";
 
-/// Of each form on vector registers: the function that its code is compiled into, the products that are to be found there, and at least how many
-/// of both.
+/// Of each form on vector registers: the function that its code is compiled into, the products that are to be found
+/// there, and at least how many of both.
 const KERNELS: [(&str, &str, &str, [usize; 2]); 8] = [
     ("run_ifma512", "vpmadd52luq", "%zmm", [3, 1000]),
     ("run_quad_of_one", "vpmadd52luq", "%ymm", [3, 1000]),
@@ -70,16 +72,14 @@ fn no_vector_intrinsic_became_a_call() {
             "only {} functions of {run} found in the machine code",
             kernels.len()
         );
-        assert!(
-            products > least_products,
-            "only {products} vector products in {run}"
-        );
+        assert!(products > least_products, "only {products} vector products in {run}");
     }
 }
 
 /// Numbers live in vector registers and in the memory that these load and store. So no branch and no address depends on
 /// one, if nothing goes from a vector or a mask to a general register or to the flags, and if general registers load
-/// nothing but what they have themselves put on the stack and the fields of the structures that hold pointers and lengths.
+/// nothing but what they have themselves put on the stack and the fields of the structures that hold pointers and
+/// lengths.
 #[test]
 fn no_number_reaches_a_branch_or_an_address_of_the_register_form() {
     if cfg!(debug_assertions) {
@@ -100,8 +100,8 @@ fn no_number_reaches_a_branch_or_an_address_of_the_register_form() {
     }
 }
 
-/// A processor need not touch what a mask leaves out. So a look-up reads every entry whole, and no load and no store anywhere is under a mask, but under
-/// those that are constants.
+/// A processor need not touch what a mask leaves out. So a look-up reads every entry whole, and no load and no store
+/// anywhere is under a mask, but under those that are constants.
 #[test]
 fn no_load_and_no_store_is_under_a_mask() {
     #[cfg(target_arch = "x86_64")]
@@ -132,12 +132,7 @@ mod planted {
 
     #[inline(never)]
     #[target_feature(enable = "avx512f")]
-    pub(super) fn look_up(
-        picked: __m512i,
-        wanted: __m512i,
-        index: i64,
-        entry: &[i64; 8],
-    ) -> __m512i {
+    pub(super) fn look_up(picked: __m512i, wanted: __m512i, index: i64, entry: &[i64; 8]) -> __m512i {
         let [a, b, c, d, e, f, g, h] = *entry;
         let here = _mm512_cmpeq_epi64_mask(wanted, _mm512_set1_epi64(index));
         _mm512_mask_mov_epi64(picked, here, _mm512_setr_epi64(a, b, c, d, e, f, g, h))
@@ -199,12 +194,8 @@ fn a_leak_in_machine_code_is_seen() {
     }
     // One byte stored says nothing of the seven beside it.
     let beside = ["vmovupd %zmm1,0x0(%rsp)", "mov %cl,0x8(%rsp)"];
-    assert!(!reads_after(
-        &[&beside[..], &["movzbl 0x8(%rsp),%ecx"]].concat()
-    ));
-    assert!(reads_after(
-        &[&beside[..], &["mov 0x8(%rsp),%rcx"]].concat()
-    ));
+    assert!(!reads_after(&[&beside[..], &["movzbl 0x8(%rsp),%ecx"]].concat()));
+    assert!(reads_after(&[&beside[..], &["mov 0x8(%rsp),%rcx"]].concat()));
 }
 
 #[test]
@@ -240,18 +231,8 @@ fn an_access_under_a_mask_is_seen() {
         (&["mov $0xfe,%eax", "kmovb %eax,%k2"], true),
         (&["mov (%rdi),%eax", "kmovb %eax,%k1"], true),
         (&["mov $0xfe,%ecx", "kmovb %eax,%k1"], true),
-        (
-            &[
-                "mov $0xfe,%eax",
-                "kmovb %eax,%k1",
-                "vpcmpeqq %zmm1,%zmm2,%k1",
-            ],
-            true,
-        ),
-        (
-            &["mov $0xfe,%eax", "kmovb %eax,%k1", "kshiftrq $0x8,%k1,%k1"],
-            true,
-        ),
+        (&["mov $0xfe,%eax", "kmovb %eax,%k1", "vpcmpeqq %zmm1,%zmm2,%k1"], true),
+        (&["mov $0xfe,%eax", "kmovb %eax,%k1", "kshiftrq $0x8,%k1,%k1"], true),
         (&["mov $0xfe,%eax", "kmovb %eax,%k1", "call 1000 <f>"], true),
         // Twice around: the second time by another mask.
         (

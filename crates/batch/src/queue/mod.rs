@@ -1,11 +1,12 @@
 //! Who computes, who waits, and what goes into a pass.
 //!
-//! As many passes run at once as there may be. A thread that asks while fewer run computes at once, and takes along whatever waits. Else it
-//! enters its request and sleeps, until its answer is there or it is its turn to compute: whoever ends a pass hands over to the request that
-//! has waited longest. Requests of tasks have no thread to hand over to; workers, which are started when the first task asks, compute for them.
+//! As many passes run at once as there may be. A thread that asks while fewer run computes at once, and takes along
+//! whatever waits. Else it enters its request and sleeps, until its answer is there or it is its turn to compute:
+//! whoever ends a pass hands over to the request that has waited longest. Requests of tasks have no thread to hand over
+//! to; workers, which are started when the first task asks, compute for them.
 //!
-//! Full passes do not wait for others to end, until twice as many run: a thread that is handed over to needs time to wake, in which its CPU
-//! would be idle.
+//! Full passes do not wait for others to end, until twice as many run: a thread that is handed over to needs time to
+//! wake, in which its CPU would be idle.
 
 mod state;
 mod tasks;
@@ -99,18 +100,15 @@ impl Queue {
     }
 
     pub(crate) fn waiting(&self) -> usize {
-        if self.is_forked() {
-            0
-        } else {
-            self.lock().queued
-        }
+        if self.is_forked() { 0 } else { self.lock().queued }
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {
         self.state.lock().expect("nothing panics under this lock")
     }
 
-    /// Computes for the thread that asks, or has it computed, and returns when it is done. `can_wait`: for room as well.
+    /// Computes for the thread that asks, or has it computed, and returns when it is done. `can_wait`: for room as
+    /// well.
     pub(crate) fn run(
         &self,
         key: &Arc<Key>,
@@ -137,15 +135,10 @@ impl Queue {
                 break leads;
             }
             if !can_wait {
-                return Err(Error::Full {
-                    waiting: state.queued,
-                });
+                return Err(Error::Full { waiting: state.queued });
             }
             state.threads_for_room += 1;
-            state = self
-                .room
-                .wait(state)
-                .expect("nothing panics under this lock");
+            state = self.room.wait(state).expect("nothing panics under this lock");
             state.threads_for_room -= 1;
         };
         let bytes = Zeroizing::new(inputs.to_vec());
@@ -182,13 +175,7 @@ impl Queue {
         Ok(())
     }
 
-    fn run_alone(
-        &self,
-        key: &Key,
-        inputs: &[u8],
-        outputs: &mut [u8],
-        status: &mut [Status],
-    ) -> Result<(), Error> {
+    fn run_alone(&self, key: &Key, inputs: &[u8], outputs: &mut [u8], status: &mut [Status]) -> Result<(), Error> {
         let blocks = status.len();
         let done = guarded(|| key.run(inputs, outputs, status));
         self.counters.pass(blocks);
@@ -302,13 +289,7 @@ impl Queue {
     }
 
     /// After a pass: whoever is done is told, and somebody else may compute.
-    fn end(
-        &self,
-        mut state: MutexGuard<'_, State>,
-        size: usize,
-        scratch: Option<Scratch>,
-        mut waiters: Vec<Waiter>,
-    ) {
+    fn end(&self, mut state: MutexGuard<'_, State>, size: usize, scratch: Option<Scratch>, mut waiters: Vec<Waiter>) {
         state.sizes[size].scratch.extend(scratch);
         state.running -= 1;
         waiters.extend(self.hand_over(&mut state));
@@ -358,7 +339,8 @@ impl Queue {
         }
     }
 
-    /// Lets in who waits for room, if there is any: threads by themselves, tasks by these wakers. All of them, for one may be gone.
+    /// Lets in who waits for room, if there is any: threads by themselves, tasks by these wakers. All of them, for one
+    /// may be gone.
     fn make_room(&self, state: &mut State) -> Vec<Waker> {
         if state.queued >= self.limits.waiting {
             return Vec::new();
@@ -405,10 +387,7 @@ mod tests {
         let bytes = Zeroizing::new(block.to_vec());
         let entered = queue.enter(&mut Some(Blocks { key, bytes }), Waker::noop());
         assert!(matches!(entered, Err(Error::Forked)));
-        assert!(matches!(
-            queue.poll(0, Waker::noop()),
-            Poll::Ready(Err(Error::Forked))
-        ));
+        assert!(matches!(queue.poll(0, Waker::noop()), Poll::Ready(Err(Error::Forked))));
         queue.abandon(0);
         queue.close();
         assert_eq!(queue.waiting(), 0);

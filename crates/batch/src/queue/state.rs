@@ -171,9 +171,7 @@ impl State {
 
     /// Takes a request out, unless its pass runs.
     pub(super) fn forget(&mut self, place: usize) -> Option<Request> {
-        let Request {
-            size, count, stage, ..
-        } = &mut self.requests[place];
+        let Request { size, count, stage, .. } = &mut self.requests[place];
         match stage {
             Stage::Running => {
                 *stage = Stage::Abandoned;

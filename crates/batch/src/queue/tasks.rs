@@ -12,12 +12,9 @@ use super::{
 use crate::{Error, pass::Blocks, sync::thread};
 
 impl Queue {
-    /// Enters a task's request, unless as many wait as may: then the task is woken when there is room. `blocks` is taken if it enters.
-    pub(crate) fn enter(
-        self: &Arc<Self>,
-        blocks: &mut Option<Blocks>,
-        waker: &Waker,
-    ) -> Result<Option<usize>, Error> {
+    /// Enters a task's request, unless as many wait as may: then the task is woken when there is room. `blocks` is
+    /// taken if it enters.
+    pub(crate) fn enter(self: &Arc<Self>, blocks: &mut Option<Blocks>, waker: &Waker) -> Result<Option<usize>, Error> {
         if self.is_forked() {
             return Err(Error::Forked);
         }
@@ -93,10 +90,7 @@ impl Queue {
                 None if state.is_closed && state.queued == 0 => break,
                 _ => {
                     state.idle_workers += 1;
-                    state = self
-                        .work
-                        .wait(state)
-                        .expect("nothing panics under this lock");
+                    state = self.work.wait(state).expect("nothing panics under this lock");
                     state.idle_workers -= 1;
                 }
             }

@@ -9,8 +9,8 @@ use std::{
 
 use rsalab_batch::Batcher;
 use rsalab_rsa::{
-    Backend, BlockRunner, CandidateTester, Error, MultiKeyRunner, Prepared, PreparedMultiKey,
-    PrivateKey, PublicKey, Result, Status,
+    Backend, BlockRunner, CandidateTester, Error, MultiKeyRunner, Prepared, PreparedMultiKey, PrivateKey, PublicKey,
+    Result, Status,
 };
 
 /// Lanes of it: a private operation takes two, and a pass four of these.
@@ -184,13 +184,7 @@ impl PreparedMultiKey for GateKey {
 struct GateMultiKeyRunner<'keys>(&'keys GateKey);
 
 impl MultiKeyRunner for GateMultiKeyRunner<'_> {
-    fn run(
-        &mut self,
-        keys: &[usize],
-        inputs: &[u8],
-        outputs: &mut [u8],
-        status: &mut [Status],
-    ) -> Result<()> {
+    fn run(&mut self, keys: &[usize], inputs: &[u8], outputs: &mut [u8], status: &mut [Status]) -> Result<()> {
         let GateKey { gate, moduli, .. } = self.0;
         assert!(keys.iter().all(|&key| key < moduli.len()));
         gate.shared.state.lock().unwrap().mixed += 1;
@@ -219,12 +213,7 @@ impl Prepared for GateKey {
 struct GateRunner(Gate);
 
 impl BlockRunner for GateRunner {
-    fn run(
-        &mut self,
-        inputs: &[u8],
-        outputs: &mut [u8],
-        status: &mut [Status],
-    ) -> Result<(), Error> {
+    fn run(&mut self, inputs: &[u8], outputs: &mut [u8], status: &mut [Status]) -> Result<(), Error> {
         let Shared { state, changed } = &*self.0.shared;
         let mut state = state.lock().unwrap();
         state.passes.push(status.len());
@@ -235,9 +224,7 @@ impl BlockRunner for GateRunner {
             state.permits -= 1;
         }
         drop(state);
-        let mut firsts = inputs
-            .chunks(inputs.len() / status.len())
-            .map(|block| block[0]);
+        let mut firsts = inputs.chunks(inputs.len() / status.len()).map(|block| block[0]);
         let is_bad = |bad| firsts.clone().any(|first| first == bad);
         assert!(!is_bad(PANICS), "as the test wants it");
         if firsts.any(|first| first == FAILS) {

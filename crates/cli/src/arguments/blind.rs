@@ -12,9 +12,9 @@ use super::{
 
 /// Have messages signed that the signer cannot see (RFC 9474)
 ///
-/// A client blinds a message ('request'), the issuer signs it blindly ('sign'), and the client makes the signature of the answer
-/// ('finalize'). The issuer sees neither the message nor the signature, and cannot tell later which request it came from.
-/// Signatures are RSASSA-PSS with SHA-384.
+/// A client blinds a message ('request'), the issuer signs it blindly ('sign'), and the client makes the signature of
+/// the answer ('finalize'). The issuer sees neither the message nor the signature, and cannot tell later which request
+/// it came from. Signatures are RSASSA-PSS with SHA-384.
 #[derive(Subcommand)]
 #[command(after_long_help = "\
 Example:
@@ -64,9 +64,9 @@ pub(crate) struct VariantOption {
 
 /// Blind messages, for an issuer to sign
 ///
-/// For each FILE, FILE.blinded goes to the issuer, and FILE.state stays: it is readable by its owner only, and tells whoever has
-/// it that request and signature belong together. Delete it once the signature is there. With several files, one that cannot be
-/// blinded does not stop the others, and the same command continues where it was stopped.
+/// For each FILE, FILE.blinded goes to the issuer, and FILE.state stays: it is readable by its owner only, and tells
+/// whoever has it that request and signature belong together. Delete it once the signature is there. With several
+/// files, one that cannot be blinded does not stop the others, and the same command continues where it was stopped.
 #[derive(Args)]
 #[command(after_long_help = "\
 Examples:
@@ -78,7 +78,8 @@ pub(crate) struct BlindRequest {
     pub(crate) key: KeyOptions,
     #[command(flatten)]
     pub(crate) input: InputOptions,
-    /// Where the blinded message goes: a file that must not exist, or '-' for standard output. If not given, FILE.blinded.
+    /// Where the blinded message goes: a file that must not exist, or '-' for standard output. If not given,
+    /// FILE.blinded.
     #[arg(long, short, value_name = "FILE")]
     pub(crate) out: Option<PathBuf>,
     /// Where the state goes, a file that must not exist; FILE.state if not given.
@@ -90,9 +91,10 @@ pub(crate) struct BlindRequest {
 
 /// Sign blinded messages, as the issuer
 ///
-/// A file holds one blinded message as long as the modulus, or several, one after another; so does the result, FILE.sig. What is
-/// signed cannot be seen: use the key for nothing else, and limit who gets how many signatures. The operation is blinded once
-/// more, and each result is checked before it is written. A file that is refused does not stop the others.
+/// A file holds one blinded message as long as the modulus, or several, one after another; so does the result,
+/// FILE.sig. What is signed cannot be seen: use the key for nothing else, and limit who gets how many signatures. The
+/// operation is blinded once more, and each result is checked before it is written. A file that is refused does not
+/// stop the others.
 #[derive(Args)]
 #[command(after_long_help = "\
 Examples:
@@ -104,8 +106,8 @@ pub(crate) struct BlindSign {
     pub(crate) key: KeyOptions,
     #[command(flatten)]
     pub(crate) input: InputOptions,
-    /// Where the blind signatures go: a file that must not exist, or '-' for standard output. If not given, FILE.sig; and standard
-    /// output for what is read from standard input.
+    /// Where the blind signatures go: a file that must not exist, or '-' for standard output. If not given, FILE.sig;
+    /// and standard output for what is read from standard input.
     #[arg(long, short, value_name = "FILE")]
     pub(crate) out: Option<PathBuf>,
     #[command(flatten)]
@@ -116,9 +118,9 @@ pub(crate) struct BlindSign {
 
 /// Make signatures of what the issuer sent
 ///
-/// For each FILE, FILE.state and FILE.blinded.sig are read, and FILE.sig is written; with a randomized variant also FILE.prefix,
-/// the 32 bytes that stand before the message when the signature is verified. Each signature is verified before it is written.
-/// Exit code 4: what the issuer sent is no signature of the message.
+/// For each FILE, FILE.state and FILE.blinded.sig are read, and FILE.sig is written; with a randomized variant also
+/// FILE.prefix, the 32 bytes that stand before the message when the signature is verified. Each signature is verified
+/// before it is written. Exit code 4: what the issuer sent is no signature of the message.
 #[derive(Args)]
 #[command(after_long_help = "\
 Examples:
@@ -135,8 +137,8 @@ pub(crate) struct BlindFinalize {
     /// What the issuer sent; FILE.blinded.sig if not given.
     #[arg(long, value_name = "FILE")]
     pub(crate) blind_sig: Option<PathBuf>,
-    /// Where the signature goes: a file that must not exist, or '-' for standard output. If not given, FILE.sig; and standard
-    /// output for what is read from standard input.
+    /// Where the signature goes: a file that must not exist, or '-' for standard output. If not given, FILE.sig; and
+    /// standard output for what is read from standard input.
     #[arg(long, visible_alias = "out", value_name = "FILE")]
     pub(crate) sig: Option<PathBuf>,
     /// Where the prefix of a randomized variant goes, a file that must not exist; FILE.prefix if not given.
@@ -146,8 +148,8 @@ pub(crate) struct BlindFinalize {
 
 /// Verify signatures that 'finalize', or other software, made
 ///
-/// The signature of FILE is FILE.sig; with a randomized variant FILE.prefix is read too. It is RSASSA-PSS with SHA-384 of prefix
-/// and message, which other programs verify as well. Exit code 4: a signature is wrong.
+/// The signature of FILE is FILE.sig; with a randomized variant FILE.prefix is read too. It is RSASSA-PSS with SHA-384
+/// of prefix and message, which other programs verify as well. Exit code 4: a signature is wrong.
 #[derive(Args)]
 #[command(after_long_help = "\
 Examples:
@@ -172,8 +174,8 @@ pub(crate) struct BlindVerify {
 
 /// Write the public key of a token issuer as RFC 9578 publishes it
 ///
-/// DER of 2048 bits for RSASSA-PSS with SHA-384 and a salt of 48 bytes, the key of token type 0x0002. The token_key_id is the
-/// SHA-256 digest of the file.
+/// DER of 2048 bits for RSASSA-PSS with SHA-384 and a salt of 48 bytes, the key of token type 0x0002. The token_key_id
+/// is the SHA-256 digest of the file.
 #[derive(Args)]
 #[command(after_long_help = "\
 Example:

@@ -18,18 +18,19 @@ const KEYS: RangeInclusive<u64> = 1..=100_000_000;
 
 /// Make private keys
 ///
-/// By FIPS 186-5, appendix A.1.3, from the system's random generator. Files of private keys are readable by their owner only, and
-/// nothing that exists is overwritten.
+/// By FIPS 186-5, appendix A.1.3, from the system's random generator. Files of private keys are readable by their owner
+/// only, and nothing that exists is overwritten.
 ///
-/// One key goes to a file; several go to a folder with a manifest, to an archive (a name that ends in .tar), to one set of
-/// JSON Web Keys, or to standard output. A folder or archive that was left incomplete, by a stop or a kill, is completed by the
-/// same command.
+/// One key goes to a file; several go to a folder with a manifest, to an archive (a name that ends in .tar), to one set
+/// of JSON Web Keys, or to standard output. A folder or archive that was left incomplete, by a stop or a kill, is
+/// completed by the same command.
 ///
-/// The candidates for a prime follow a random start. --strict draws each candidate anew, as the standard says, which takes several
-/// times as long.
+/// The candidates for a prime follow a random start. --strict draws each candidate anew, as the standard says, which
+/// takes several times as long.
 ///
-/// With --engine another engine makes the keys, by its own method and from its own random numbers, as when it is measured; rsalab
-/// verifies, completes and writes them. Keys pass through a pipe, and the engine's memory is not wiped.
+/// With --engine another engine makes the keys, by its own method and from its own random numbers, as when it is
+/// measured; rsalab verifies, completes and writes them. Keys pass through a pipe, and the engine's memory is not
+/// wiped.
 #[derive(Args)]
 #[command(after_long_help = "\
 Examples:
@@ -54,7 +55,8 @@ pub(crate) struct Keygen {
     /// How many keys; 1 if not given, or as many as --names lists.
     #[arg(long, value_name = "N", value_parser = within(KEYS))]
     pub(crate) count: Option<u64>,
-    /// A file of names, one a line, for the files of the keys; OpenSSH's keys have them as a comment, JSON Web Keys as their kid.
+    /// A file of names, one a line, for the files of the keys; OpenSSH's keys have them as a comment, JSON Web Keys as
+    /// their kid.
     #[arg(long, value_name = "FILE")]
     pub(crate) names: Option<PathBuf>,
     #[command(flatten)]
@@ -62,8 +64,8 @@ pub(crate) struct Keygen {
     /// Where private keys go: a file for one, a folder for several (or 'DIR/'), FILE.tar, or '-' for standard output.
     #[arg(long, short, value_name = "FILE|DIR")]
     pub(crate) out: PathBuf,
-    /// Also write the public key next to each private key; next to a set of private keys, a set of the public ones (keys.pub.json for
-    /// keys.json).
+    /// Also write the public key next to each private key; next to a set of private keys, a set of the public ones
+    /// (keys.pub.json for keys.json).
     #[arg(long)]
     pub(crate) public: bool,
     /// Also write the public key of one key to this file.
@@ -153,12 +155,12 @@ pub(crate) enum Key {
 
 /// Check keys: what they are, and what is invalid or weak about them
 ///
-/// Of a private key every relation between its numbers is checked and its primes are tested; of a public key the modulus is
-/// examined; of all keys together, whether two share a prime. Each key of each file gets a verdict: good, weak, wrong, unsupported (a key that
-/// rsalab does not work with) or unreadable.
+/// Of a private key every relation between its numbers is checked and its primes are tested; of a public key the
+/// modulus is examined; of all keys together, whether two share a prime. Each key of each file gets a verdict: good,
+/// weak, wrong, unsupported (a key that rsalab does not work with) or unreadable.
 ///
-/// Exit code 3: one of them is wrong, unsupported (where its file has no RSA key) or no key at all, or, with --strict, weak. Exit code 5: a
-/// file could not be read.
+/// Exit code 3: one of them is wrong, unsupported (where its file has no RSA key) or no key at all, or, with --strict,
+/// weak. Exit code 5: a file could not be read.
 #[derive(Args)]
 #[command(after_long_help = "\
 Examples:
@@ -171,8 +173,8 @@ pub(crate) struct KeyCheck {
     /// Refuse weak keys: too short, of too small an exponent, or easy to factor.
     #[arg(long)]
     pub(crate) strict: bool,
-    /// Rounds of the Miller–Rabin test for each prime; one round passes a composite with a chance of at most 1 in 4. If not
-    /// given, 64 up to keys of 4096 bits, 32 up to 6144, and 8 above.
+    /// Rounds of the Miller–Rabin test for each prime; one round passes a composite with a chance of at most 1 in 4. If
+    /// not given, 64 up to keys of 4096 bits, 32 up to 6144, and 8 above.
     #[arg(long, value_name = "N", value_parser = within(1..=1000_usize))]
     pub(crate) rounds: Option<usize>,
     /// A list of known weak keys, or a folder of them, in the format of Debian's packages openssl-blacklist and
@@ -206,8 +208,8 @@ pub(crate) struct KeyPublic {
 
 /// Write a private key in another format
 ///
-/// The new file is readable by its owner only, and nothing that exists is overwritten. A key for RSASSA-PSS only remains one, and is
-/// refused where the format cannot express that.
+/// The new file is readable by its owner only, and nothing that exists is overwritten. A key for RSASSA-PSS only
+/// remains one, and is refused where the format cannot express that.
 #[derive(Args)]
 #[command(after_long_help = "\
 Examples:

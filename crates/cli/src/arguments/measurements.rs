@@ -20,8 +20,8 @@ const LAUNCHES: RangeInclusive<usize> = 1..=1000;
 
 /// Compare engines on a few cells, now
 ///
-/// Every engine gets the same inputs and the same key. Their blocks of measurements are interleaved, so that the ratios hold even
-/// on a machine whose speed drifts. Nothing is stored.
+/// Every engine gets the same inputs and the same key. Their blocks of measurements are interleaved, so that the ratios
+/// hold even on a machine whose speed drifts. Nothing is stored.
 #[derive(Args)]
 #[command(after_long_help = "\
 Examples:
@@ -75,11 +75,12 @@ pub(crate) struct Engines {
 
 /// Compare the answers of engines, or answer requests from a stream: conformance
 ///
-/// Each engine does the operations on the same inputs through its worker, as in a study; every answer is compared with a
-/// plain model. Nothing is timed.
+/// Each engine does the operations on the same inputs through its worker, as in a study; every answer is compared with
+/// a plain model. Nothing is timed.
 ///
 /// With '-' this program answers requests from standard input, a JSON object a line, with a line each: verify, sign,
-/// encrypt, decrypt, raw_priv, raw_pub, primality, keygen_kat, keycheck and loadkey. docs/src/reference/conformance.md lists the fields.
+/// encrypt, decrypt, raw_priv, raw_pub, primality, keygen_kat, keycheck and loadkey. docs/src/reference/conformance.md
+/// lists the fields.
 #[derive(Args)]
 #[command(after_long_help = "\
 Examples:
@@ -118,8 +119,8 @@ Examples:
   rsalab machine --calibrate
   rsalab machine --calibrate --op keygen --engine openssl --seconds 60")]
 pub(crate) struct Machine {
-    /// Measure this machine's rates of false alarms and of missed differences: an engine is compared with itself, and with
-    /// itself after a known delay, again and again.
+    /// Measure this machine's rates of false alarms and of missed differences: an engine is compared with itself, and
+    /// with itself after a known delay, again and again.
     #[arg(long)]
     pub(crate) calibrate: bool,
     #[command(flatten)]
@@ -132,12 +133,7 @@ pub(crate) struct Machine {
 #[derive(Args)]
 pub(crate) struct Calibration {
     /// The engine.
-    #[arg(
-        long,
-        value_name = "NAME",
-        default_value = "own",
-        requires = "calibrate"
-    )]
+    #[arg(long, value_name = "NAME", default_value = "own", requires = "calibrate")]
     pub(crate) engine: String,
     /// The operation.
     #[arg(long, value_name = "OP", default_value = "private", value_parser = op(), requires = "calibrate")]
@@ -151,7 +147,8 @@ pub(crate) struct Calibration {
     /// Seconds of measurement for each worker in each run.
     #[arg(long, value_name = "S", default_value_t = 4.0, value_parser = seconds, requires = "calibrate")]
     pub(crate) seconds: f64,
-    /// The delay, as a fraction of a call's time, 0 for none; if not given, 0.02, and none for operations of random duration.
+    /// The delay, as a fraction of a call's time, 0 for none; if not given, 0.02, and none for operations of random
+    /// duration.
     #[arg(long, value_name = "SHARE", value_parser = share, requires = "calibrate")]
     pub(crate) plant: Option<f64>,
     #[command(flatten)]

@@ -61,12 +61,7 @@ pub(crate) struct OneFileOptions {
 #[derive(Args)]
 pub(crate) struct TextOption {
     /// The message itself, in place of a file.
-    #[arg(
-        long,
-        value_name = "TEXT",
-        conflicts_with = "inputs",
-        allow_hyphen_values = true
-    )]
+    #[arg(long, value_name = "TEXT", conflicts_with = "inputs", allow_hyphen_values = true)]
     pub(crate) text: Option<OsString>,
 }
 
@@ -98,9 +93,10 @@ pub(crate) struct CipherOptions {
 
 /// Encrypt messages
 ///
-/// A message must be short enough for the key; other software can decrypt the result. With several files, FILE.enc is written next
-/// to each FILE; a file that cannot be encrypted does not stop the others. A FILE.enc that exists stays, and is a failure: without
-/// the private key nobody can see what it is a ciphertext of. After a stop, --skip-existing makes what is missing.
+/// A message must be short enough for the key; other software can decrypt the result. With several files, FILE.enc is
+/// written next to each FILE; a file that cannot be encrypted does not stop the others. A FILE.enc that exists stays,
+/// and is a failure: without the private key nobody can see what it is a ciphertext of. After a stop, --skip-existing
+/// makes what is missing.
 #[derive(Args)]
 #[command(after_long_help = "\
 Examples:
@@ -116,8 +112,8 @@ pub(crate) struct Encrypt {
     pub(crate) input: InputOptions,
     #[command(flatten)]
     pub(crate) out: OutOption,
-    /// Of several files, take each FILE.enc that exists for the ciphertext of FILE by this key and scheme; its length alone is
-    /// checked.
+    /// Of several files, take each FILE.enc that exists for the ciphertext of FILE by this key and scheme; its length
+    /// alone is checked.
     #[arg(long)]
     pub(crate) skip_existing: bool,
     #[command(flatten)]
@@ -128,9 +124,9 @@ pub(crate) struct Encrypt {
 
 /// Decrypt messages that 'encrypt', or other software, made
 ///
-/// With --scheme pkcs1v15, bad padding yields a pseudorandom message, the same for each ciphertext (implicit rejection): whoever
-/// sends ciphertexts learns nothing from what happens. With several files, FILE.dec is written next to each FILE; one that
-/// cannot be decrypted does not stop the others, and the command ends with exit code 4.
+/// With --scheme pkcs1v15, bad padding yields a pseudorandom message, the same for each ciphertext (implicit
+/// rejection): whoever sends ciphertexts learns nothing from what happens. With several files, FILE.dec is written next
+/// to each FILE; one that cannot be decrypted does not stop the others, and the command ends with exit code 4.
 #[derive(Args)]
 #[command(after_long_help = "\
 Examples:
@@ -162,8 +158,9 @@ pub(crate) struct TraceOptions {
 
 /// Encrypt a text of any length as raw blocks, for study only
 ///
-/// As in the studies that rsalab repeats, the text is cut into blocks, and each block is raised to the public exponent without
-/// padding. Equal blocks give equal ciphertexts, and short ones can be guessed: do not protect anything with it.
+/// As in the studies that rsalab repeats, the text is cut into blocks, and each block is raised to the public exponent
+/// without padding. Equal blocks give equal ciphertexts, and short ones can be guessed: do not protect anything with
+/// it.
 #[derive(Args)]
 #[command(after_long_help = "\
 Examples:
@@ -223,7 +220,8 @@ pub(crate) struct SignatureOptions {
     /// The hash of PSS's mask; that of --hash if not given.
     #[arg(long, value_name = "HASH", value_parser = hash())]
     pub(crate) mgf_hash: Option<Hash>,
-    /// Bytes of PSS's salt: a number, 'digest' for the length of the digest, 'max', or, to verify, 'any'; digest if not given.
+    /// Bytes of PSS's salt: a number, 'digest' for the length of the digest, 'max', or, to verify, 'any'; digest if not
+    /// given.
     #[arg(long, value_name = "N", value_parser = salt)]
     pub(crate) salt_len: Option<SaltLen>,
 }
@@ -238,9 +236,9 @@ pub(crate) struct DigestOption {
 
 /// Sign messages
 ///
-/// The signature, as long as the modulus, goes to FILE.sig next to the file, or to --sig. Several files are signed in batches,
-/// several times as fast. A file that cannot be signed does not stop the others, and the same command continues where it was
-/// stopped: a FILE.sig that is a signature of FILE stays as it is.
+/// The signature, as long as the modulus, goes to FILE.sig next to the file, or to --sig. Several files are signed in
+/// batches, several times as fast. A file that cannot be signed does not stop the others, and the same command
+/// continues where it was stopped: a FILE.sig that is a signature of FILE stays as it is.
 #[derive(Args)]
 #[command(after_long_help = "\
 Examples:
@@ -253,8 +251,8 @@ pub(crate) struct Sign {
     pub(crate) key: KeyOptions,
     #[command(flatten)]
     pub(crate) input: InputOptions,
-    /// Where the signature goes: a file that must not exist, or '-' for standard output. If not given, FILE.sig; and standard
-    /// output for what is read from standard input.
+    /// Where the signature goes: a file that must not exist, or '-' for standard output. If not given, FILE.sig; and
+    /// standard output for what is read from standard input.
     #[arg(long, visible_alias = "out", value_name = "FILE")]
     pub(crate) sig: Option<PathBuf>,
     #[command(flatten)]
@@ -267,8 +265,8 @@ pub(crate) struct Sign {
 
 /// Verify signatures
 ///
-/// To the letter of RFC 8017: the exact length, below the modulus, and no deviation in the encoding. With several files, the
-/// signature of each FILE is FILE.sig, and each gets a verdict. Exit code 4: a signature is wrong, whatever
+/// To the letter of RFC 8017: the exact length, below the modulus, and no deviation in the encoding. With several
+/// files, the signature of each FILE is FILE.sig, and each gets a verdict. Exit code 4: a signature is wrong, whatever
 /// happened to the other files. Exit code 5: a file or a signature could not be read.
 #[derive(Args)]
 #[command(after_long_help = "\

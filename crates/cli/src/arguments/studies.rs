@@ -12,8 +12,9 @@ use super::{
 
 /// Plan a study, run it, and write a report
 ///
-/// A study is a preset or a TOML file. Every block of measurements is stored as soon as its answers have been checked, so that
-/// a study can be stopped or killed at any time; 'rsalab resume' continues it. The path of the report's page is printed.
+/// A study is a preset or a TOML file. Every block of measurements is stored as soon as its answers have been checked,
+/// so that a study can be stopped or killed at any time; 'rsalab resume' continues it. The path of the report's page is
+/// printed.
 #[derive(Args)]
 #[command(after_long_help = "\
 Examples:
@@ -43,7 +44,8 @@ pub(crate) struct Study {
     /// Measure these engines in place of the plan's, in every cell.
     #[arg(long, value_name = "A,B", value_delimiter = ',')]
     pub(crate) engines: Option<Vec<String>>,
-    /// Keep these of the plan's key sizes. If one is not the plan's they replace all: each is measured as the next larger one that was planned.
+    /// Keep these of the plan's key sizes. If one is not the plan's they replace all: each is measured as the next
+    /// larger one that was planned.
     #[arg(long, value_name = "N[,N]", value_delimiter = ',', value_parser = bits)]
     pub(crate) bits: Option<Vec<usize>>,
     /// Replace the plan's thread counts.
@@ -55,7 +57,8 @@ pub(crate) struct Study {
     /// Replace the plan's text sizes, in symbols of one byte.
     #[arg(long, value_name = "N[,N]", value_delimiter = ',', value_parser = within(SYMBOLS))]
     pub(crate) symbols: Option<Vec<usize>>,
-    /// Encrypt this text, of at most 1,000,000 bytes of UTF-8, in place of random ones ('-': standard input); with --symbols, its beginnings.
+    /// Encrypt this text, of at most 1,000,000 bytes of UTF-8, in place of random ones ('-': standard input); with
+    /// --symbols, its beginnings.
     #[arg(long, value_name = "FILE")]
     pub(crate) text: Option<PathBuf>,
     /// Ask for the text at the terminal.
@@ -64,7 +67,8 @@ pub(crate) struct Study {
     /// Seconds of measurement for each cell, in place of the plan's.
     #[arg(long, value_name = "S", value_parser = seconds)]
     pub(crate) seconds: Option<f64>,
-    /// Calls after which a cell ends, in place of the plan's; for texts, whole texts; of keys and pairs of primes each one counts.
+    /// Calls after which a cell ends, in place of the plan's; for texts, whole texts; of keys and pairs of primes each
+    /// one counts.
     #[arg(long, value_name = "N", value_parser = within(REPEATS))]
     pub(crate) repeats: Option<u64>,
     #[command(flatten)]
@@ -98,10 +102,12 @@ pub(crate) struct Report {
     /// The directory of the study.
     #[arg(value_name = "DIR")]
     pub(crate) directory: PathBuf,
-    /// The directory of the report; that of the study if not given. Only what a report of the same study made is replaced.
+    /// The directory of the report; that of the study if not given. Only what a report of the same study made is
+    /// replaced.
     #[arg(long, short, value_name = "DIR")]
     pub(crate) out: Option<PathBuf>,
-    /// Also write results/result_BITS_run_COUNT.txt, a file for each batch of primes, as the program of article (b) does.
+    /// Also write results/result_BITS_run_COUNT.txt, a file for each batch of primes, as the program of article (b)
+    /// does.
     #[arg(long)]
     pub(crate) batch_files: bool,
     #[command(flatten)]
@@ -110,9 +116,9 @@ pub(crate) struct Report {
 
 /// Write the samples of a study to one file, for other programs
 ///
-/// Every call that was timed is a row, or several short calls that were timed as one, with the cell that it is of and its place in
-/// the order of the measurement. The column 'counted' says whether the figures of the report are made of it: blocks that were
-/// interrupted and cells that are not done are written too.
+/// Every call that was timed is a row, or several short calls that were timed as one, with the cell that it is of and
+/// its place in the order of the measurement. The column 'counted' says whether the figures of the report are made of
+/// it: blocks that were interrupted and cells that are not done are written too.
 #[derive(Args)]
 #[command(after_long_help = "\
 Examples:

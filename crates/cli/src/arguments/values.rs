@@ -8,9 +8,7 @@ use rsalab_rsa::{hash::Hash, scheme::SaltLen};
 use rsalab_study::plan::BITS;
 
 /// Whole numbers of a range.
-pub(super) fn within<N>(
-    range: RangeInclusive<N>,
-) -> impl Fn(&str) -> Result<N, String> + Clone + Send + Sync + 'static
+pub(super) fn within<N>(range: RangeInclusive<N>) -> impl Fn(&str) -> Result<N, String> + Clone + Send + Sync + 'static
 where
     N: FromStr + Display + PartialOrd + Clone + Send + Sync + 'static,
 {
@@ -31,10 +29,7 @@ pub(super) fn bits(typed: &str) -> Result<usize, String> {
 
 fn even(bits: usize) -> Result<usize, String> {
     match bits {
-        odd if !odd.is_multiple_of(2) => Err(format!(
-            "keys have an even number of bits, such as {}",
-            odd + 1
-        )),
+        odd if !odd.is_multiple_of(2) => Err(format!("keys have an even number of bits, such as {}", odd + 1)),
         bits => Ok(bits),
     }
 }
@@ -81,8 +76,10 @@ pub(super) fn salt(typed: &str) -> Result<SaltLen, String> {
         "digest" => SaltLen::Digest,
         "max" => SaltLen::Max,
         "any" => SaltLen::Any,
-        number => SaltLen::Bytes(number.parse().map_err(|_| {
-            "a number of bytes is possible, or 'digest', 'max' or 'any'".to_owned()
-        })?),
+        number => SaltLen::Bytes(
+            number
+                .parse()
+                .map_err(|_| "a number of bytes is possible, or 'digest', 'max' or 'any'".to_owned())?,
+        ),
     })
 }

@@ -78,10 +78,8 @@ fn check_device(location: &Location) -> Result<()> {
         false => Ok(()),
         true => {
             let what = format!("the engine 'gpu' has {origin}");
-            Err(Failure::new(Class::Unavailable, what).advice(format!(
-                "the kernels run on a CPU too, with: {}",
-                gpu::INSTALL_DEVICE
-            )))
+            Err(Failure::new(Class::Unavailable, what)
+                .advice(format!("the kernels run on a CPU too, with: {}", gpu::INSTALL_DEVICE)))
         }
     }
 }
@@ -91,10 +89,7 @@ fn check_texts(arguments: &Bench) -> Result<()> {
     if arguments.symbols.is_none() || arguments.op.is_text() {
         return Ok(());
     }
-    let what = format!(
-        "--symbols is the length of a text, and {} takes none",
-        arguments.op
-    );
+    let what = format!("--symbols is the length of a text, and {} takes none", arguments.op);
     Err(Failure::new(Class::Usage, what).advice("leave it out, or use --op text_encrypt"))
 }
 
@@ -130,10 +125,7 @@ fn shown(rows: &[Row]) -> String {
 
 /// Speeds and ratios of operations of random duration, raw and adjusted for the number of tests.
 fn adjusted(rows: &[Row]) -> String {
-    let random: Vec<(&Row, Luck)> = rows
-        .iter()
-        .filter_map(|row| Some((row, row.luck?)))
-        .collect();
+    let random: Vec<(&Row, Luck)> = rows.iter().filter_map(|row| Some((row, row.luck?))).collect();
     if random.is_empty() {
         return String::new();
     }
@@ -142,23 +134,15 @@ fn adjusted(rows: &[Row]) -> String {
         .right("tests each", |(_, luck)| {
             number::significant(luck.explained.count_per_op)
         })
-        .right("time a test", |(_, luck)| {
-            number::duration(luck.explained.ns_per_count)
-        })
-        .right("spread", |(_, luck)| {
-            format!("{:.2}", luck.explained.variation)
-        })
-        .right("adjusted", |(_, luck)| {
-            format!("{:.2}", luck.explained.variation_left)
-        })
+        .right("time a test", |(_, luck)| number::duration(luck.explained.ns_per_count))
+        .right("spread", |(_, luck)| format!("{:.2}", luck.explained.variation))
+        .right("adjusted", |(_, luck)| format!("{:.2}", luck.explained.variation_left))
         .right("per second", |(row, _)| rate(row.ops_per_s))
         .right("adjusted", |(_, luck)| {
             rate(luck.corrected_ops_per_s.map(|speed| speed.median))
         })
         .right("speed ÷ first", |(row, _)| middle(row.ratio_to_first))
-        .right("adjusted", |(_, luck)| {
-            middle(luck.corrected_ratio_to_first)
-        })
+        .right("adjusted", |(_, luck)| middle(luck.corrected_ratio_to_first))
         .left("interval", |(_, luck)| ends(luck.corrected_ratio_to_first))
         .render()
 }

@@ -51,17 +51,12 @@ fn key(arguments: &BlindKey, log: Log) -> Result<()> {
     if bits != BITS {
         let name = arguments.key.display();
         let what = format!("{name} has {bits} bits, and keys of token issuers have {BITS}");
-        return Err(Failure::new(Class::Input, what)
-            .advice("'rsalab keygen --bits 2048' makes one that fits"));
+        return Err(Failure::new(Class::Input, what).advice("'rsalab keygen --bits 2048' makes one that fits"));
     }
     let scheme = Variant::PssDeterministic.scheme();
     allowed::check_algorithm(&arguments.key, &loaded.usage, &scheme)?;
-    loaded
-        .restrictions
-        .check(Purpose::Verify(&scheme))
-        .map_err(|error| {
-            Failure::step(format!("cannot use {}", arguments.key.display()), error)
-                .advice("take another key")
-        })?;
+    loaded.restrictions.check(Purpose::Verify(&scheme)).map_err(|error| {
+        Failure::step(format!("cannot use {}", arguments.key.display()), error).advice("take another key")
+    })?;
     out.write(&token_key(&loaded.key), Privacy::Public)
 }

@@ -48,11 +48,7 @@ pub(super) fn run(arguments: &Arguments, json: bool, log: Log) -> Result<()> {
         delay,
     };
     let mut print_run = |number: usize, run: &Run| {
-        log.note(format_args!(
-            "run {number} of {}: {}",
-            request.runs,
-            line(run)
-        ));
+        log.note(format_args!("run {number} of {}: {}", request.runs, line(run)));
     };
     let found = calibrate::run(
         &request,
@@ -89,10 +85,7 @@ fn line(run: &Run) -> String {
 }
 
 fn ratio(estimate: &Estimate) -> String {
-    format!(
-        "{:.4} ({:.4} – {:.4})",
-        estimate.value, estimate.low, estimate.high
-    )
+    format!("{:.4} ({:.4} – {:.4})", estimate.value, estimate.low, estimate.high)
 }
 
 fn shown(found: &Calibration) -> String {
@@ -114,14 +107,9 @@ fn shown(found: &Calibration) -> String {
     let expected = number::significant(by_chance);
     row(
         "false alarms (equals, interval without 1)",
-        format!(
-            "{}; {expected} expected by chance",
-            of_runs(verdict.false_alarms)
-        ),
+        format!("{}; {expected} expected by chance", of_runs(verdict.false_alarms)),
     );
-    if let (Some(plant), Some(misses), Some(truths)) =
-        (found.plant, verdict.misses, verdict.truths_missed)
-    {
+    if let (Some(plant), Some(misses), Some(truths)) = (found.plant, verdict.misses, verdict.truths_missed) {
         let misses_of = format!("misses (delay of {} %, interval with 1)", plant * 100.0);
         row(&misses_of, of_runs(misses));
         let truth = format!("intervals without the truth, {:.4}", 1.0 / (1.0 + plant));
@@ -142,10 +130,7 @@ fn shown(found: &Calibration) -> String {
     if let Some(check) = &found.check {
         let estimate = check.equals.luck_corrected.unwrap_or(check.equals.to_first);
         let tried = format!("tried once with {} s", number::significant(check.seconds));
-        row(
-            &tried,
-            format!("{}, {}", ratio(&estimate), number::error(&estimate)),
-        );
+        row(&tried, format!("{}, {}", ratio(&estimate), number::error(&estimate)));
     }
     text
 }

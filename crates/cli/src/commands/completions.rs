@@ -11,11 +11,6 @@ use crate::{
 /// Prints the completions of a shell.
 pub(crate) fn run(completions: &Completions) -> Result<()> {
     let mut script = Vec::new();
-    clap_complete::generate(
-        completions.shell,
-        &mut Arguments::command(),
-        "rsalab",
-        &mut script,
-    );
+    clap_complete::generate(completions.shell, &mut Arguments::command(), "rsalab", &mut script);
     output::report(&String::from_utf8_lossy(&script))
 }

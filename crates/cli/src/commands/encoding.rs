@@ -51,8 +51,8 @@ impl Encoding {
         .into()
     }
 
-    /// The bytes that were written so. White space in a text means nothing, nor do colons between hexadecimal digits; base64 may be
-    /// that of web addresses.
+    /// The bytes that were written so. White space in a text means nothing, nor do colons between hexadecimal digits;
+    /// base64 may be that of web addresses.
     pub(super) fn decoded(self, written: &[u8]) -> Option<Vec<u8>> {
         let text = || {
             let bytes = written.iter().copied();
@@ -70,9 +70,7 @@ impl Encoding {
                     .collect();
                 BASE64.decode(text).ok()
             }
-            Encoding::Hex => {
-                hex::decode(text().filter(|byte| *byte != b':').collect::<Vec<u8>>()).ok()
-            }
+            Encoding::Hex => hex::decode(text().filter(|byte| *byte != b':').collect::<Vec<u8>>()).ok(),
         }
     }
 
@@ -143,25 +141,12 @@ mod tests {
             (Encoding::Base64, "----"),
             (Encoding::Base64, "+ +\n+\n+"),
         ] {
-            assert_eq!(
-                encoding.decoded(written.as_bytes()),
-                Some(vec![0xfb, 0xef, 0xbe])
-            );
+            assert_eq!(encoding.decoded(written.as_bytes()), Some(vec![0xfb, 0xef, 0xbe]));
         }
-        assert_eq!(
-            Encoding::Base64.decoded(b"AQ=="),
-            Encoding::Base64.decoded(b"AQ")
-        );
+        assert_eq!(Encoding::Base64.decoded(b"AQ=="), Encoding::Base64.decoded(b"AQ"));
         assert_eq!(Encoding::Hex.decoded(b"0"), None);
         let fault = |written: &[u8], len| Encoding::Raw.fault(written, len);
-        assert!(
-            fault(b"abc\r\n", 3)
-                .expect("a line end")
-                .contains("line end")
-        );
-        assert_eq!(
-            fault(b"abcde", 3).as_deref(),
-            Some("it is longer than 3 bytes")
-        );
+        assert!(fault(b"abc\r\n", 3).expect("a line end").contains("line end"));
+        assert_eq!(fault(b"abcde", 3).as_deref(), Some("it is longer than 3 bytes"));
     }
 }

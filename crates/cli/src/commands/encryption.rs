@@ -83,12 +83,9 @@ impl PerFile for Encryption<'_> {
             None => files::read_start(path, most as u64 + 1)?,
         });
         if message.len() > most {
-            let what = format!(
-                "the message is too long: this key and scheme encrypt {most} bytes at most"
-            );
-            return Err(Failure::new(Class::Usage, what).advice(
-                "encrypt a key for a symmetric cipher, and the message with that; or take a longer RSA key",
-            ));
+            let what = format!("the message is too long: this key and scheme encrypt {most} bytes at most");
+            return Err(Failure::new(Class::Usage, what)
+                .advice("encrypt a key for a symmetric cipher, and the message with that; or take a longer RSA key"));
         }
         Ok(message)
     }
@@ -106,8 +103,8 @@ impl PerFile for Encryption<'_> {
             .collect())
     }
 
-    /// Two ciphertexts of one message differ: which message and which key one is of shows the private key alone. So that is the
-    /// user's word or nobody's.
+    /// Two ciphertexts of one message differ: which message and which key one is of shows the private key alone. So
+    /// that is the user's word or nobody's.
     fn is_result(&self, _message: &Bytes, existing: &Existing) -> Option<bool> {
         let fault = self.encoding.fault(&existing.bytes, self.modulus_len);
         Some(self.keeps_existing && fault.is_none())
@@ -169,9 +166,7 @@ impl PerFile for Decryption {
         let written = files::read_start(path, encoding::most(k))?;
         if container::Header::begins(&written) {
             let what = format!("{name} is a text in raw blocks");
-            return Err(
-                Failure::new(Class::Input, what).advice("decrypt it with 'rsalab text-decrypt'")
-            );
+            return Err(Failure::new(Class::Input, what).advice("decrypt it with 'rsalab text-decrypt'"));
         }
         Ok(Ciphertext {
             name,
@@ -187,8 +182,7 @@ impl PerFile for Decryption {
     fn results(&self, inputs: &[&Ciphertext]) -> Result<Vec<Result<Bytes>>> {
         let ciphertexts: Vec<&[u8]> = inputs.iter().map(|input| &input.bytes[..]).collect();
         let messages = self.key.decrypt_batch(&ciphertexts)?;
-        let result =
-            |(message, input): (Option<Bytes>, &&Ciphertext)| message.ok_or_else(|| refused(input));
+        let result = |(message, input): (Option<Bytes>, &&Ciphertext)| message.ok_or_else(|| refused(input));
         Ok(messages.into_iter().zip(inputs).map(result).collect())
     }
 }

@@ -16,8 +16,7 @@ use crate::{arguments::Engines, exit::Result, output, printable::printable, tabl
 const GREETING: Duration = Duration::from_secs(10);
 
 /// What to do about an engine that is installed where it is not looked for.
-const ELSEWHERE: &str =
-    "If one is installed elsewhere, set RSALAB_PREFIX to the folder whose 'bin' it is in.";
+const ELSEWHERE: &str = "If one is installed elsewhere, set RSALAB_PREFIX to the folder whose 'bin' it is in.";
 
 /// What `--json` prints.
 #[derive(Serialize)]
@@ -114,9 +113,7 @@ fn listed(entry: &Entry, registry: &Registry) -> Listed {
         ..Limits::default()
     };
     let (info, reason, install) = match registry.locate(entry) {
-        Err(Absent::NotInstalled { install, .. }) => {
-            (None, Some("not installed".to_owned()), Some(install))
-        }
+        Err(Absent::NotInstalled { install, .. }) => (None, Some("not installed".to_owned()), Some(install)),
         Ok(location) => match Worker::spawn(&location, limits) {
             Ok(worker) if worker.info().origin.starts_with(gpu::NO_DEVICE) => {
                 let origin = worker.info().origin.clone();

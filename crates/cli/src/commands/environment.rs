@@ -12,13 +12,13 @@ use crate::{
     output::Log,
 };
 
-/// Starts workers, and kills those that do not answer. An unoptimised program measures itself slow, and its peers not: it starts none.
+/// Starts workers, and kills those that do not answer. An unoptimised program measures itself slow, and its peers not:
+/// it starts none.
 pub(super) fn workers(options: &MeasureOptions) -> Result<Workers> {
     if !OPTIMISED && !options.allow_unoptimised {
         let what = "this rsalab was built without optimisation, so its results would mean nothing";
-        return Err(Failure::new(Class::Usage, what).advice(
-            "build it with 'cargo build --release', or add --allow-unoptimised, and the results will say so",
-        ));
+        return Err(Failure::new(Class::Usage, what)
+            .advice("build it with 'cargo build --release', or add --allow-unoptimised, and the results will say so"));
     }
     let usual = Limits::default();
     let patience = Duration::from_secs_f64(options.give_up_after);

@@ -32,9 +32,7 @@ pub(crate) fn run(arguments: &Export, log: Log) -> Result<()> {
         Destination::Stdout => match write(&store, format, io::stdout()) {
             // A table: its reader has read enough.
             Err(ExportError::Write(error)) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
-            written => written
-                .map(drop)
-                .map_err(|error| failure(error, "standard output")),
+            written => written.map(drop).map_err(|error| failure(error, "standard output")),
         },
         Destination::File(path) => {
             let name = path.display().to_string();
@@ -59,11 +57,7 @@ fn format(typed: Option<TableFormat>, out: Option<&Path>) -> Format {
     }
 }
 
-fn write(
-    store: &Store,
-    format: Format,
-    mut file: impl Write + Send,
-) -> Result<Exported, ExportError> {
+fn write(store: &Store, format: Format, mut file: impl Write + Send) -> Result<Exported, ExportError> {
     let exported = export::samples(store, format, &mut file)?;
     file.flush()?;
     Ok(exported)

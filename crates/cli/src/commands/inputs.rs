@@ -80,10 +80,7 @@ pub(super) fn check_stdin(key: &Path, reading: &KeyFileOptions, others: &[Source
         ("the key", files::is_dash(key)),
         ("the password", password.is_some_and(files::is_dash)),
     ];
-    let mut from_stdin = others
-        .iter()
-        .chain(&of_key)
-        .filter(|(_, is_stdin)| *is_stdin);
+    let mut from_stdin = others.iter().chain(&of_key).filter(|(_, is_stdin)| *is_stdin);
     match (from_stdin.next(), from_stdin.next()) {
         (Some((one, _)), Some((other, _))) => {
             let what = format!("{one} and {other} cannot both be standard input");
@@ -99,7 +96,8 @@ pub(super) fn holds_key(bytes: &[u8]) -> bool {
     is_key_text(bytes) || lines.any(key_text::is_key)
 }
 
-/// The lines of a list that are not empty, each with its number. They end with a line feed, or with a carriage return before each.
+/// The lines of a list that are not empty, each with its number. They end with a line feed, or with a carriage return
+/// before each.
 pub(super) fn lines(bytes: &[u8]) -> impl Iterator<Item = (usize, &[u8])> {
     // A name may end in a carriage return, but not each.
     let is_crlf = bytes
@@ -116,14 +114,10 @@ pub(super) fn lines(bytes: &[u8]) -> impl Iterator<Item = (usize, &[u8])> {
 
 /// The names in a list, one a line. Names that are not text stay what they are.
 fn listed(list: &Path) -> Result<Vec<PathBuf>> {
-    let bytes = files::read(Some(list), MOST_LIST)
-        .map_err(|failure| failure.or_advice("give fewer names at once"))?;
+    let bytes = files::read(Some(list), MOST_LIST).map_err(|failure| failure.or_advice("give fewer names at once"))?;
     // The names would be in messages.
     if holds_key(&bytes) {
-        let what = format!(
-            "{} holds a key, not names of files",
-            files::name(Some(list))
-        );
+        let what = format!("{} holds a key, not names of files", files::name(Some(list)));
         return Err(Failure::new(Class::Input, what).advice("write a name on each line"));
     }
     let names: Vec<PathBuf> = lines(&bytes)
@@ -173,9 +167,7 @@ impl Destination {
     pub(super) fn check_terminal(&self, what: &str) -> Result<()> {
         if *self == Destination::Stdout && stdout().is_terminal() {
             let what = format!("{what} is binary and would garble the terminal");
-            return Err(
-                Failure::new(Class::Usage, what).advice("name a file with --out, or use a pipe")
-            );
+            return Err(Failure::new(Class::Usage, what).advice("name a file with --out, or use a pipe"));
         }
         Ok(())
     }

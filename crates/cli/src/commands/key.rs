@@ -80,10 +80,9 @@ fn with_line_end(bytes: &[u8], format: KeyFormat) -> Zeroizing<Vec<u8>> {
 
 fn refuse_set(format: KeyFormat) -> Result<()> {
     match format {
-        KeyFormat::JwkSet => Err(
-            Failure::new(Class::Usage, "--format jwk-set is for many keys")
-                .advice("take --format jwk"),
-        ),
+        KeyFormat::JwkSet => {
+            Err(Failure::new(Class::Usage, "--format jwk-set is for many keys").advice("take --format jwk"))
+        }
         _ => Ok(()),
     }
 }

@@ -9,8 +9,7 @@ use std::{
 use rsalab_rsa::{
     Error, PrivateKey, PublicKey,
     format::{
-        self, Annotations, Encoding, INSECURE, Loaded, PrivateFormat, PublicFormat, Restrictions,
-        Usage, jwk, openssh,
+        self, Annotations, Encoding, INSECURE, Loaded, PrivateFormat, PublicFormat, Restrictions, Usage, jwk, openssh,
     },
     random::SystemRng,
 };
@@ -99,7 +98,8 @@ impl KeyWriter {
         self
     }
 
-    /// Prints a note if this format cannot express what a file says that its key is for. What a certificate says stays with the certificate.
+    /// Prints a note if this format cannot express what a file says that its key is for. What a certificate says stays
+    /// with the certificate.
     pub(super) fn note_what_is_lost(&self, log: Log) {
         let is_jwk = matches!(self.format, KeyFormat::Jwk | KeyFormat::JwkSet);
         let said = Restrictions {
@@ -142,11 +142,7 @@ impl KeyWriter {
     }
 
     /// The private half of a key with its name, if it has one.
-    pub(super) fn private_named(
-        &self,
-        key: &PrivateKey,
-        name: Option<&str>,
-    ) -> Result<Zeroizing<Vec<u8>>> {
+    pub(super) fn private_named(&self, key: &PrivateKey, name: Option<&str>) -> Result<Zeroizing<Vec<u8>>> {
         let annotations = self.annotations(name);
         let text = |text: Zeroizing<String>| Zeroizing::new(text.as_bytes().to_vec());
         let (format, _, encoding) = self.structure();
@@ -163,25 +159,16 @@ impl KeyWriter {
             }
             KeyFormat::Pkcs8Encrypted => {
                 let password = self.password.as_ref().map_or(&[][..], |password| password);
-                format::encode_encrypted_annotated(
-                    key,
-                    &self.usage,
-                    &annotations,
-                    password,
-                    encoding,
-                    &mut SystemRng,
-                )
+                format::encode_encrypted_annotated(key, &self.usage, &annotations, password, encoding, &mut SystemRng)
             }
             _ => format::encode_private_annotated(key, &self.usage, &annotations, format, encoding),
         }
         .map_err(refused)?;
         // Text before PEM's first line, which readers skip (RFC 7468, section 2).
-        Ok(
-            match self.annotations.is_insecure && encoding == Encoding::Pem {
-                true => Zeroizing::new([INSECURE.as_bytes(), b"\n", &written].concat()),
-                false => written,
-            },
-        )
+        Ok(match self.annotations.is_insecure && encoding == Encoding::Pem {
+            true => Zeroizing::new([INSECURE.as_bytes(), b"\n", &written].concat()),
+            false => written,
+        })
     }
 
     /// The public half, in the format that belongs to the private one.
@@ -235,9 +222,7 @@ impl KeyWriter {
         match self.format {
             KeyFormat::Jwk | KeyFormat::JwkSet => (".jwk", ".pub.jwk"),
             KeyFormat::Openssh => ("", ".pub"),
-            KeyFormat::Pkcs8Pem | KeyFormat::Pkcs8Encrypted | KeyFormat::Pkcs1Pem => {
-                (".pem", ".pub.pem")
-            }
+            KeyFormat::Pkcs8Pem | KeyFormat::Pkcs8Encrypted | KeyFormat::Pkcs1Pem => (".pem", ".pub.pem"),
             KeyFormat::Dkim => (".pem", ".txt"),
             KeyFormat::Pkcs8Der | KeyFormat::Pkcs1Der => (".der", ".pub.der"),
         }

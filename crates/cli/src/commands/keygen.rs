@@ -112,15 +112,8 @@ pub(crate) fn run(arguments: &Keygen, log: Log) -> Result<()> {
     let (made, kernel, work) = match own {
         None => {
             let counter = Counter::new(log, "key", count, before);
-            let made = by_engine(
-                arguments,
-                &missing,
-                &writer,
-                &mut destination,
-                counter,
-                &stop,
-            )
-            .map_err(|failure| kept(failure, &mut destination, count))?;
+            let made = by_engine(arguments, &missing, &writer, &mut destination, counter, &stop)
+                .map_err(|failure| kept(failure, &mut destination, count))?;
             threads = made.threads;
             (made.keys, made.kernel, None)
         }
@@ -136,12 +129,10 @@ pub(crate) fn run(arguments: &Keygen, log: Log) -> Result<()> {
     let total = before + made;
     if let Some(class) = stop.class().filter(|_| total < count) {
         let what = format!("stopped: {total} of {count} keys are made");
-        return Err(
-            Failure::new(class, what).advice(match destination.is_stream() {
-                false => "the same command makes the others",
-                true => "rsalab cannot continue a stream: the same command begins anew",
-            }),
-        );
+        return Err(Failure::new(class, what).advice(match destination.is_stream() {
+            false => "the same command makes the others",
+            true => "rsalab cannot continue a stream: the same command begins anew",
+        }));
     }
     let elapsed = begun.elapsed();
     let place = destination
@@ -183,8 +174,7 @@ fn check(arguments: &Keygen, count: u64) -> Result<()> {
     arguments.format.format.check_private()?;
     let bits = arguments.bits;
     if bits < LEAST_SECURE_BITS && !arguments.insecure_size {
-        let what =
-            format!("a key of {bits} bits protects nothing: {LEAST_SECURE_BITS} are the least");
+        let what = format!("a key of {bits} bits protects nothing: {LEAST_SECURE_BITS} are the least");
         return Err(Failure::new(Class::Usage, what).advice("for a study, add --insecure-size"));
     }
     let (primes, most) = (arguments.primes, most_primes(bits));
@@ -192,9 +182,7 @@ fn check(arguments: &Keygen, count: u64) -> Result<()> {
         let what = format!(
             "a key of {bits} bits has 2 to {most} primes, not {primes}: shorter ones are found for their length"
         );
-        return Err(
-            Failure::new(Class::Usage, what).advice("ask for fewer primes, or for more bits")
-        );
+        return Err(Failure::new(Class::Usage, what).advice("ask for fewer primes, or for more bits"));
     }
     if primes > 2 && arguments.format.format == KeyFormat::Openssh {
         let what = format!("OpenSSH's format has room for two primes, not for {primes}");
@@ -202,8 +190,7 @@ fn check(arguments: &Keygen, count: u64) -> Result<()> {
     }
     if count > 1 && arguments.public_out.is_some() {
         let what = "--public-out is for one key alone";
-        return Err(Failure::new(Class::Usage, what)
-            .advice("leave out --count, or write public halves with --public"));
+        return Err(Failure::new(Class::Usage, what).advice("leave out --count, or write public halves with --public"));
     }
     if arguments.engine.is_some() && arguments.kernel.name().is_some() {
         let what = "--kernel chooses a kernel of this program's own, and --engine has another engine make the key";
@@ -290,9 +277,7 @@ fn on_threads(
             if let Err(error) = thread.spawn_scoped(scope, move || maker.make(threads, &sender)) {
                 let what = "a thread to make keys on cannot be started";
                 let failure = Failure::new(Class::Unavailable, what).because(error);
-                started = Err(failure.advice(
-                    "ask for fewer with --threads, or have the limit raised ('ulimit -u')",
-                ));
+                started = Err(failure.advice("ask for fewer with --threads, or have the limit raised ('ulimit -u')"));
                 break;
             }
         }
@@ -344,15 +329,7 @@ fn collect(
 }
 
 /// Says where the keys are.
-fn note(
-    arguments: &Keygen,
-    count: u64,
-    place: &Place,
-    made: u64,
-    threads: usize,
-    elapsed: Duration,
-    log: Log,
-) {
+fn note(arguments: &Keygen, count: u64, place: &Place, made: u64, threads: usize, elapsed: Duration, log: Log) {
     let bits = arguments.bits;
     let keys = |count: u64| number::counted(usize::try_from(count).unwrap_or(usize::MAX), "key");
     let rate = match made {

@@ -1,8 +1,8 @@
 //! A result for one file, or for each of many: signatures, ciphertexts, messages.
 //!
-//! Many files are worked on in groups, which the batch interfaces of the library need to be fast. A file that fails stops no other:
-//! it is named on standard error, and the gravest failure decides the exit code. The same command continues where it was
-//! stopped, since results that exist already stay.
+//! Many files are worked on in groups, which the batch interfaces of the library need to be fast. A file that fails
+//! stops no other: it is named on standard error, and the gravest failure decides the exit code. The same command
+//! continues where it was stopped, since results that exist already stay.
 
 use std::{
     collections::BTreeSet,
@@ -79,7 +79,8 @@ pub(super) struct Files {
 }
 
 impl Files {
-    /// Checks what was typed before the key is read. `usual` is where the result of one file goes if `out` does not say.
+    /// Checks what was typed before the key is read. `usual` is where the result of one file goes if `out` does not
+    /// say.
     pub(super) fn of<W: PerFile>(
         input: &InputOptions,
         out: Option<&Path>,
@@ -88,10 +89,7 @@ impl Files {
         let Kind { noun, option, .. } = W::KIND;
         let inputs = Inputs::of(input)?;
         let usual_out = match &inputs {
-            Inputs::One(path) => path
-                .as_deref()
-                .filter(|path| !files::is_dash(path))
-                .and_then(usual),
+            Inputs::One(path) => path.as_deref().filter(|path| !files::is_dash(path)).and_then(usual),
             Inputs::Many(_) if out.is_some() => {
                 let what = format!("{option} names one file, and there are several {noun}s");
                 let ending = W::KIND.ending;
@@ -164,9 +162,7 @@ impl<'a, I> Item<'a, I> {
         let out = with_ending(path, W::KIND.ending);
         let existing = existing(&out, W::KIND.most)?;
         let input = work.read(Some(path))?;
-        let is_result = existing
-            .as_ref()
-            .and_then(|existing| work.is_result(&input, existing));
+        let is_result = existing.as_ref().and_then(|existing| work.is_result(&input, existing));
         let item = Item {
             path,
             out,
@@ -208,7 +204,8 @@ fn existing(out: &Path, most: u64) -> Result<Option<Existing>> {
     }))
 }
 
-const IN_THE_WAY: &str = "nothing is overwritten: move away what is in the way, and the same command makes what is missing";
+const IN_THE_WAY: &str =
+    "nothing is overwritten: move away what is in the way, and the same command makes what is missing";
 
 /// What became of several files.
 #[derive(Default)]
@@ -250,10 +247,7 @@ impl Tally {
             0 => String::new(),
             count => format!(", {count} there already"),
         };
-        log.note(format_args!(
-            "{} made{existing}",
-            number::counted(self.made, noun)
-        ));
+        log.note(format_args!("{} made{existing}", number::counted(self.made, noun)));
         let Some(class) = self.class else {
             return Ok(());
         };

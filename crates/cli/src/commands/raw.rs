@@ -40,10 +40,8 @@ pub(crate) fn public(arguments: &Raw, log: Log) -> Result<()> {
 fn raise(arguments: &Raw, key: &dyn Prepared, log: Log) -> Result<()> {
     let (from, to) = one_file(&arguments.files)?;
     to.check_terminal("the result")?;
-    let inputs = Zeroizing::new(
-        files::read(from, MOST)
-            .map_err(|failure| failure.or_advice("give fewer blocks at once"))?,
-    );
+    let inputs =
+        Zeroizing::new(files::read(from, MOST).map_err(|failure| failure.or_advice("give fewer blocks at once"))?);
     let (k, name) = (key.modulus_len(), files::name(from));
     if inputs.is_empty() || !inputs.len().is_multiple_of(k) {
         let len = inputs.len();
@@ -63,8 +61,7 @@ fn raise(arguments: &Raw, key: &dyn Prepared, log: Log) -> Result<()> {
             reason: BlockFault::OutOfRange,
         }) => {
             let what = format!("block {block} of {name} is not below the modulus");
-            Err(Failure::new(Class::Input, what)
-                .advice("blocks are counted from 0; nothing was written"))
+            Err(Failure::new(Class::Input, what).advice("blocks are counted from 0; nothing was written"))
         }
         Err(error) => Err(error.into()),
     }

@@ -50,10 +50,7 @@ pub(super) fn check_encryption(options: &CipherOptions) -> Result<()> {
 }
 
 /// The scheme of a signature.
-pub(super) fn of_signature<K>(
-    options: &SignatureOptions,
-    loaded: &Loaded<K>,
-) -> Result<SignatureScheme> {
+pub(super) fn of_signature<K>(options: &SignatureOptions, loaded: &Loaded<K>) -> Result<SignatureScheme> {
     let named = loaded.restrictions.signature_scheme();
     let hash = options
         .hash
@@ -88,11 +85,7 @@ pub(super) fn of_signature<K>(
 }
 
 /// RFC 4055, section 3.3: the hashes are the key's, and the salt is not shorter than the key says.
-fn with_parameters_of_key(
-    options: &SignatureOptions,
-    usage: &Usage,
-    own: Pss,
-) -> Result<SignatureScheme> {
+fn with_parameters_of_key(options: &SignatureOptions, usage: &Usage, own: Pss) -> Result<SignatureScheme> {
     let typed = [
         ("--hash", options.hash, own.hash),
         ("--mgf-hash", options.mgf_hash, own.mgf_hash),

@@ -12,9 +12,8 @@ const OWN: &str = "own";
 
 /// Where engines are looked for.
 pub(super) fn registry() -> Result<Registry> {
-    Registry::of_this_program().map_err(|error| {
-        Failure::new(Class::Io, "the system does not say where this program lies").because(error)
-    })
+    Registry::of_this_program()
+        .map_err(|error| Failure::new(Class::Io, "the system does not say where this program lies").because(error))
 }
 
 /// The engines that are installed.
@@ -35,8 +34,7 @@ pub(super) fn with_kernel(engines: &[String], kernel: Option<&str>) -> Result<Ve
     };
     kernels::check(kernel)?;
     if !engines.iter().any(|engine| engine == OWN) {
-        let what =
-            "--kernel chooses the kernel of the engine 'own', which is not among the engines";
+        let what = "--kernel chooses the kernel of the engine 'own', which is not among the engines";
         return Err(Failure::new(Class::Usage, what).advice("leave --kernel out, or name own"));
     }
     let chosen = |engine: &String| match engine.as_str() {
@@ -78,12 +76,8 @@ pub(super) fn distinct(selectors: &[String]) -> Result<()> {
 /// Where the engine's worker is, or the command that installs it.
 pub(super) fn installed(registry: &Registry, selector: &Selector) -> Result<Location> {
     let located = registry.locate(&selector.engine);
-    located.map_err(
-        |Absent::NotInstalled {
-             engine, install, ..
-         }| {
-            let what = format!("the engine '{engine}' is not installed");
-            Failure::new(Class::Unavailable, what).advice(format!("get it with: {install}"))
-        },
-    )
+    located.map_err(|Absent::NotInstalled { engine, install, .. }| {
+        let what = format!("the engine '{engine}' is not installed");
+        Failure::new(Class::Unavailable, what).advice(format!("get it with: {install}"))
+    })
 }

@@ -57,8 +57,8 @@ pub(crate) fn study(arguments: &arguments::Study, log: Log) -> Result<()> {
         }
     };
     check_unused(&directory)?;
-    let mut study = Study::create(&directory, &plan, &host, &typed())
-        .map_err(|error| blame_option(error, arguments))?;
+    let mut study =
+        Study::create(&directory, &plan, &host, &typed()).map_err(|error| blame_option(error, arguments))?;
     let environment = environment(&workers, &arguments.measure);
     run(&mut study, &environment, &arguments.json, log)
 }
@@ -126,32 +126,19 @@ fn blame_option(error: rsalab_study::Error, arguments: &arguments::Study) -> Fai
     let options = [
         ("engines", "--engines", arguments.engines.is_some()),
         ("bits", "--bits", arguments.bits.is_some()),
-        (
-            "text",
-            "--text",
-            arguments.text.is_some() || arguments.text_typed,
-        ),
+        ("text", "--text", arguments.text.is_some() || arguments.text_typed),
         ("repeats", "--repeats", arguments.repeats.is_some()),
         ("threads", "--threads", arguments.threads.is_some()),
         ("budget_s", "--seconds", arguments.seconds.is_some()),
     ];
-    let to_blame = options
-        .iter()
-        .find(|(of, _, is_typed)| *is_typed && key.ends_with(of));
+    let to_blame = options.iter().find(|(of, _, is_typed)| *is_typed && key.ends_with(of));
     match to_blame {
-        Some((_, option, _)) => {
-            Failure::new(Class::Usage, format!("{option}: {}", refused.message))
-        }
+        Some((_, option, _)) => Failure::new(Class::Usage, format!("{option}: {}", refused.message)),
         None => error.into(),
     }
 }
 
-fn run(
-    study: &mut Study,
-    environment: &Environment<'_>,
-    json: &JsonOption,
-    log: Log,
-) -> Result<()> {
+fn run(study: &mut Study, environment: &Environment<'_>, json: &JsonOption, log: Log) -> Result<()> {
     give_way(study)?;
     let stop = Stop::listen()?;
     let directory = study.store().directory().to_owned();
@@ -258,10 +245,7 @@ fn plan(arguments: &arguments::Study, host: &Host) -> Result<(String, Plan)> {
         if let Some(most) = arguments.max_threads {
             grid.threads = Threads::These((1..=most).rev().collect());
         }
-        grid.measure.budget_s = grid
-            .measure
-            .budget_s
-            .filter(|_| arguments.seconds.is_none());
+        grid.measure.budget_s = grid.measure.budget_s.filter(|_| arguments.seconds.is_none());
     }
     Ok((name, plan))
 }
@@ -280,18 +264,13 @@ fn own_text(arguments: &arguments::Study) -> Result<Option<String>> {
             if is_typed && io::stdin().is_terminal() {
                 eprintln!("type the text, and end it with Ctrl-D at the beginning of a line:");
             }
-            (
-                "standard input".to_owned(),
-                text_within_limit(io::stdin().lock()),
-            )
+            ("standard input".to_owned(), text_within_limit(io::stdin().lock()))
         }
     };
-    let bytes =
-        text.map_err(|error| Failure::io(format!("cannot read the text from {name}"), error))?;
+    let bytes = text.map_err(|error| Failure::io(format!("cannot read the text from {name}"), error))?;
     if bytes.len() > MAX_TEXT {
         let what = format!("the text from {name} has more than {MAX_TEXT} bytes");
-        return Err(Failure::new(Class::Usage, what)
-            .advice("use a part of it: it is stored in the study's plan"));
+        return Err(Failure::new(Class::Usage, what).advice("use a part of it: it is stored in the study's plan"));
     }
     String::from_utf8(bytes).map(Some).map_err(|_| {
         let what = format!("the text from {name} is not UTF-8");
@@ -336,9 +315,8 @@ fn check_unused(directory: &Path) -> Result<()> {
         return Ok(());
     };
     // A study that was killed before it had a database leaves nothing that matters.
-    let is_left = |name: &OsStr| {
-        name == store::LOCK_FILE || name.as_bytes().starts_with(store::DRAFT_PREFIX.as_bytes())
-    };
+    let is_left =
+        |name: &OsStr| name == store::LOCK_FILE || name.as_bytes().starts_with(store::DRAFT_PREFIX.as_bytes());
     let mut names = entries.flatten().map(|entry| entry.file_name());
     if names.all(|name| is_left(&name)) {
         return Ok(());
@@ -395,7 +373,8 @@ fn print(store: &Store, report: Report, page: &Path, json: &JsonOption) -> Resul
     output::report(&text)
 }
 
-/// The engines of each job by their speed, where these are few enough to be read in a terminal. An article's tables are on the page.
+/// The engines of each job by their speed, where these are few enough to be read in a terminal. An article's tables are
+/// on the page.
 fn rankings(report: &Report) -> String {
     const MOST: usize = 8;
     let is_ranked = |group: &&Group| group.article.is_none() && group.base().is_some();
@@ -415,9 +394,7 @@ fn ranking(group: &Group) -> String {
     };
     let table = Table::of(&rows)
         .left("engine", |row| row.engine.clone())
-        .right("per second", |row| {
-            speed(row, |it| number::significant(it.value))
-        })
+        .right("per second", |row| speed(row, |it| number::significant(it.value)))
         .left("interval", |row| speed(row, number::interval))
         .render();
     format!("{}\n{table}\n", printable(&group.title))
@@ -430,9 +407,6 @@ fn line(command: &str, directory: &Path) -> String {
 
 /// What was typed, for the report.
 fn typed() -> String {
-    let words: Vec<String> = env::args_os()
-        .skip(1)
-        .map(|word| shell::quoted(&word))
-        .collect();
+    let words: Vec<String> = env::args_os().skip(1).map(|word| shell::quoted(&word)).collect();
     format!("rsalab {}", words.join(" "))
 }

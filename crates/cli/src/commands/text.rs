@@ -1,4 +1,5 @@
-//! `rsalab text-encrypt` and `rsalab text-decrypt`: a text through raw RSA blocks, over threads, as the studies have it.
+//! `rsalab text-encrypt` and `rsalab text-decrypt`: a text through raw RSA blocks, over threads, as the studies have
+//! it.
 
 use std::{os::unix::ffi::OsStrExt, path::Path};
 
@@ -24,8 +25,7 @@ const MOST_TEXT: u64 = 1 << 30;
 /// The most bytes of an encrypted file: whatever can be encrypted can be decrypted.
 const MOST_CIPHERTEXT: u64 = 2 << 30;
 
-const FOR_STUDY: &str =
-    "raw RSA blocks without padding are for study only: do not protect anything with them";
+const FOR_STUDY: &str = "raw RSA blocks without padding are for study only: do not protect anything with them";
 
 /// Encrypts a text for a public key.
 pub(crate) fn encrypt(arguments: &TextEncrypt, log: Log) -> Result<()> {
@@ -45,9 +45,8 @@ pub(crate) fn encrypt(arguments: &TextEncrypt, log: Log) -> Result<()> {
         Some(text) => text.as_bytes().to_vec(),
         None => {
             note_if_typed(from, log);
-            files::read(from, MOST_TEXT).map_err(|failure| {
-                failure.or_advice("rsalab holds it in memory and takes no more at once: split it")
-            })?
+            files::read(from, MOST_TEXT)
+                .map_err(|failure| failure.or_advice("rsalab holds it in memory and takes no more at once: split it"))?
         }
     };
     let symbols = arguments.block_symbols;
@@ -89,11 +88,7 @@ pub(crate) fn decrypt(arguments: &TextDecrypt, log: Log) -> Result<()> {
 }
 
 /// The whole of an encrypted file. Its header is checked before the rest is read, however long that is.
-fn encrypted(
-    from: Option<&Path>,
-    key: &PublicKey,
-    refused: impl Fn(Error) -> Failure,
-) -> Result<Vec<u8>> {
+fn encrypted(from: Option<&Path>, key: &PublicKey, refused: impl Fn(Error) -> Failure) -> Result<Vec<u8>> {
     let (mut source, len) = files::open(from)?;
     let mut file = files::read_up_to(&mut source, from, container::Header::LEN as u64)?;
     let header = container::Header::read(&file).map_err(&refused)?;
@@ -106,7 +101,8 @@ fn encrypted(
     Ok(file)
 }
 
-/// How many blocks a text has. Small ones grow by as much as they are smaller than the modulus, and all of it lies in memory.
+/// How many blocks a text has. Small ones grow by as much as they are smaller than the modulus, and all of it lies in
+/// memory.
 fn blocks(key: &PublicKey, symbols: Option<usize>, text_len: usize) -> Result<u64> {
     let symbols = symbols.unwrap_or(key.modulus_len() - 1).max(1);
     let blocks = text_len.div_ceil(symbols);
@@ -125,12 +121,8 @@ fn blocks(key: &PublicKey, symbols: Option<usize>, text_len: usize) -> Result<u6
 fn failed(what: &str, error: Error) -> Failure {
     let class = Class::of_text(&error);
     let advice = match error {
-        Error::Container { .. } => {
-            "give it the whole of a file that 'rsalab text-encrypt' made for this key"
-        }
-        Error::Block { .. } => {
-            "nothing was written; get the encrypted file again from where it was made"
-        }
+        Error::Container { .. } => "give it the whole of a file that 'rsalab text-encrypt' made for this key",
+        Error::Block { .. } => "nothing was written; get the encrypted file again from where it was made",
         _ => return Failure::new(class, what).because(error),
     };
     Failure::new(class, what).because(error).advice(advice)

@@ -75,24 +75,17 @@ pub(crate) fn run(arguments: &Vectors, log: Log) -> Result<()> {
     for (selector, location) in &locations {
         let mut has_done_something = false;
         let mut refusal = None;
-        let tried = try_engine(
-            selector,
-            location,
-            arguments,
-            &seed,
-            &stop,
-            &mut |verdict| {
-                match &verdict.skipped {
-                    Some(reason) => refusal = Some(format!("{selector} was not tried: {reason}")),
-                    None => has_done_something = true,
-                }
-                if !verdict.disagreements.is_empty() {
-                    let (op, bits) = (verdict.op, verdict.bits);
-                    wrong.push(format!("{selector}: {op} at {bits} bits"));
-                }
-                printer.print(verdict);
-            },
-        );
+        let tried = try_engine(selector, location, arguments, &seed, &stop, &mut |verdict| {
+            match &verdict.skipped {
+                Some(reason) => refusal = Some(format!("{selector} was not tried: {reason}")),
+                None => has_done_something = true,
+            }
+            if !verdict.disagreements.is_empty() {
+                let (op, bits) = (verdict.op, verdict.bits);
+                wrong.push(format!("{selector}: {op} at {bits} bits"));
+            }
+            printer.print(verdict);
+        });
         if let Some(class) = stop.class() {
             return Err(Failure::new(class, "stopped before the end"));
         }
@@ -114,15 +107,12 @@ pub(crate) fn run(arguments: &Vectors, log: Log) -> Result<()> {
     let printed = printer.finish();
     match (wrong.as_slice(), idle) {
         ([], None) => printed,
-        ([], Some(what)) => Err(Failure::new(Class::Unavailable, what)
-            .advice("'rsalab engines' lists the engines and their variants")),
+        ([], Some(what)) => {
+            Err(Failure::new(Class::Unavailable, what).advice("'rsalab engines' lists the engines and their variants"))
+        }
         ([first, ..], _) => {
-            let what = format!(
-                "{} wrong, the first: {first}",
-                number::counted(wrong.len(), "verdict")
-            );
-            Err(Failure::new(Class::Verification, what)
-                .advice(format!("repeat it with --seed {seed}")))
+            let what = format!("{} wrong, the first: {first}", number::counted(wrong.len(), "verdict"));
+            Err(Failure::new(Class::Verification, what).advice(format!("repeat it with --seed {seed}")))
         }
     }
 }
@@ -224,10 +214,7 @@ impl Verdict {
             Outcome::Passed { answers } if !case.is_edge() => self.cases += answers,
             Outcome::Passed { .. } => self.edges += 1,
             Outcome::Skipped { reason } => self.skipped = Some(reason),
-            Outcome::Failed { what } => self.disagreements.push(Disagreement {
-                name: case.name,
-                what,
-            }),
+            Outcome::Failed { what } => self.disagreements.push(Disagreement { name: case.name, what }),
         }
     }
 }
@@ -272,15 +259,11 @@ fn shown(verdicts: &[Verdict]) -> String {
         .right("bits", |verdict| verdict.bits.to_string())
         .right("cases", |verdict| verdict.cases.to_string())
         .right("edges", |verdict| verdict.edges.to_string())
-        .right("disagreements", |verdict| {
-            verdict.disagreements.len().to_string()
-        })
+        .right("disagreements", |verdict| verdict.disagreements.len().to_string())
         .left("", |verdict| verdict.skipped.clone().unwrap_or_default())
         .render();
     for verdict in verdicts {
-        let Verdict {
-            engine, op, bits, ..
-        } = verdict;
+        let Verdict { engine, op, bits, .. } = verdict;
         for Disagreement { name, what } in &verdict.disagreements {
             let remark = format!("{engine} {op} at {bits} bits, {name}: {what}");
             text += &(printable(&remark) + "\n");

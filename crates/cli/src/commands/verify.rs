@@ -83,10 +83,7 @@ fn pairs(arguments: &Verify) -> Result<Vec<Pair>> {
     match (Inputs::of(&arguments.input)?, &arguments.sig) {
         (Inputs::One(path), Some(signature)) => Ok(vec![(path, signature.clone())]),
         (Inputs::One(Some(path)), None) if !files::is_dash(&path) => Ok(vec![beside(path)]),
-        (Inputs::One(_), None) => refused(
-            "there is no signature to verify",
-            "name its file with --sig",
-        ),
+        (Inputs::One(_), None) => refused("there is no signature to verify", "name its file with --sig"),
         (Inputs::Many(_), Some(_)) => refused(
             "--sig names one signature, and there are several files",
             "leave it out: FILE.sig is read for each FILE",

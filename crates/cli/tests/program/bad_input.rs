@@ -66,10 +66,7 @@ fn check<T: AsRef<[u8]>>(
         let output = run(here, split(typed.as_ref()));
         let judged = judge(&output, *code, words).and_then(|()| compare(&before, &tree(here)));
         if let Err(what) = judged {
-            wrong.push(format!(
-                "rsalab {}\n{what}",
-                String::from_utf8_lossy(typed.as_ref())
-            ));
+            wrong.push(format!("rsalab {}\n{what}", String::from_utf8_lossy(typed.as_ref())));
         }
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n\n"));
@@ -133,11 +130,9 @@ fn tree(folder: &Path) -> BTreeMap<PathBuf, Trace> {
             let trace = Trace {
                 mode: metadata.mode(),
                 length: if is_file { metadata.len() } else { 0 },
-                modified_ns: is_file.then(|| {
-                    i128::from(metadata.mtime()) * 1_000_000_000 + i128::from(metadata.mtime_nsec())
-                }),
-                content: (is_file && metadata.len() < 1 << 21)
-                    .then(|| fs::read(&path).expect("it can be read")),
+                modified_ns: is_file
+                    .then(|| i128::from(metadata.mtime()) * 1_000_000_000 + i128::from(metadata.mtime_nsec())),
+                content: (is_file && metadata.len() < 1 << 21).then(|| fs::read(&path).expect("it can be read")),
             };
             if metadata.is_dir() {
                 folders.push(path.clone());
@@ -154,14 +149,9 @@ fn is_sqlites_own(path: &Path, length: u64) -> bool {
     name == "study.db-shm" || (name == "study.db-wal" && length == 0)
 }
 
-fn compare(
-    before: &BTreeMap<PathBuf, Trace>,
-    after: &BTreeMap<PathBuf, Trace>,
-) -> Result<(), String> {
+fn compare(before: &BTreeMap<PathBuf, Trace>, after: &BTreeMap<PathBuf, Trace>) -> Result<(), String> {
     let all = before.keys().chain(after.keys());
-    let touched: Vec<&PathBuf> = all
-        .filter(|path| before.get(*path) != after.get(*path))
-        .collect();
+    let touched: Vec<&PathBuf> = all.filter(|path| before.get(*path) != after.get(*path)).collect();
     match touched.is_empty() {
         true => Ok(()),
         false => Err(format!("made, changed or removed: {touched:?}")),
@@ -174,10 +164,7 @@ fn write(here: &Path, name: &str, bytes: impl AsRef<[u8]>) {
 
 /// A finished study in the folder.
 fn finished_study(here: &Path, name: &str) {
-    let done = run(
-        here,
-        ["study", "smoke", "--engines", "own", "-q", "--out", name],
-    );
+    let done = run(here, ["study", "smoke", "--engines", "own", "-q", "--out", name]);
     assert_done(&done);
 }
 
@@ -187,8 +174,6 @@ fn blocks(study: &Path) -> Vec<(i64, i64, i64, i64)> {
     let mut query = database
         .prepare("SELECT group_id, order_index, started_ns, elapsed_ns FROM block ORDER BY id")
         .expect("there are blocks");
-    let rows = query.query_map([], |row| {
-        Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?))
-    });
+    let rows = query.query_map([], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?)));
     rows.and_then(Iterator::collect).expect("they can be read")
 }

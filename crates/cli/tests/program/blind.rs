@@ -28,13 +28,7 @@ fn read(here: &Path, name: &str) -> Vec<u8> {
 fn names(here: &Path) -> Vec<String> {
     let mut names: Vec<String> = fs::read_dir(here)
         .expect("a folder")
-        .map(|entry| {
-            entry
-                .expect("readable")
-                .file_name()
-                .into_string()
-                .expect("text")
-        })
+        .map(|entry| entry.expect("readable").file_name().into_string().expect("text"))
         .collect();
     names.sort();
     names
@@ -56,10 +50,7 @@ fn every_variant_goes_from_request_to_verification() {
         let line = format!("blind request --variant {variant} --key public.pem {name}");
         assert_done(&typed(here, &line));
         let state = here.join(format!("{name}.state"));
-        let mode = fs::metadata(&state)
-            .expect("it was made")
-            .permissions()
-            .mode();
+        let mode = fs::metadata(&state).expect("it was made").permissions().mode();
         assert_eq!(mode & 0o777, 0o600);
         assert_eq!(read(here, &format!("{name}.blinded")).len(), 129);
         // Nothing is asked for twice.
@@ -83,8 +74,7 @@ fn every_variant_goes_from_request_to_verification() {
         } else {
             vec![]
         };
-        let line =
-            format!("verify --hash sha384 --salt-len {salt} --key public.pem --sig {name}.sig -");
+        let line = format!("verify --hash sha384 --salt-len {salt} --key public.pem --sig {name}.sig -");
         assert_done(&piped(here, &line, [prefix, read(here, name)].concat()));
         write(here, name, "another message");
         let verified = typed(here, &verify);
@@ -139,24 +129,15 @@ fn many_files_and_one_that_is_damaged() {
     let finalized = typed(here, &finalize);
     assert_eq!(finalized.status.code(), Some(4));
     let said = String::from_utf8_lossy(&finalized.stderr).into_owned();
-    assert!(
-        said.contains("m7: what the issuer sent is no signature"),
-        "{said}"
-    );
+    assert!(said.contains("m7: what the issuer sent is no signature"), "{said}");
     assert!(said.contains("m8: cannot read m8.blinded.sig"), "{said}");
     assert!(said.contains("18 signatures made"), "{said}");
     assert!(!here.join("m7.sig").exists() && !here.join("m7.prefix").exists());
     let again = typed(here, &finalize);
     let said = String::from_utf8_lossy(&again.stderr).into_owned();
-    assert!(
-        said.contains("0 signatures made, 18 there already"),
-        "{said}"
-    );
+    assert!(said.contains("0 signatures made, 18 there already"), "{said}");
 
-    let verified = typed(
-        here,
-        &format!("blind verify --json --key public.pem {list}"),
-    );
+    let verified = typed(here, &format!("blind verify --json --key public.pem {list}"));
     assert_failure(&verified, 5, "2 of 20 signatures not verified");
     let verdicts: serde_json::Value = serde_json::from_slice(&verified.stdout).expect("JSON");
     let verdicts = verdicts.as_array().expect("a list");
@@ -173,9 +154,7 @@ fn many_files_and_one_that_is_damaged() {
     assert_eq!(finalized.status.code(), Some(5));
     fs::remove_file(here.join("m0.blinded")).expect("it was made");
     assert_eq!(
-        typed(here, "blind request --key public.pem m0 m2")
-            .status
-            .code(),
+        typed(here, "blind request --key public.pem m0 m2").status.code(),
         Some(5)
     );
 }
@@ -212,17 +191,11 @@ fn pipes_and_names() {
         3,
         "no blinded message",
     );
-    assert_failure(
-        &piped(here, "blind sign --key key.pem", ""),
-        3,
-        "no blinded message",
-    );
+    assert_failure(&piped(here, "blind sign --key key.pem", ""), 3, "no blinded message");
 
     for (i, answer) in answers.stdout.chunks(128).enumerate() {
         write(here, "answer", answer);
-        let line = format!(
-            "blind finalize --key public.pem --state s{i} --blind-sig answer --sig - --prefix p{i} -"
-        );
+        let line = format!("blind finalize --key public.pem --state s{i} --blind-sig answer --sig - --prefix p{i} -");
         let signature = piped(here, &line, format!("message {i}"));
         assert_done(&signature);
         write(here, "sig", &signature.stdout);
@@ -246,32 +219,17 @@ fn pipes_and_names() {
         ),
         ("blind verify --key public.pem", "--sig"),
         ("blind verify --key public.pem --sig sig", "--prefix"),
-        (
-            "blind verify --key public.pem --sig - --prefix p0",
-            "standard input",
-        ),
+        ("blind verify --key public.pem --sig - --prefix p0", "standard input"),
         (
             "blind verify --key public.pem --variant pss-deterministic --sig sig --prefix p0",
             "leave it out",
         ),
-        (
-            "blind request --key public.pem --state s a b",
-            "several messages",
-        ),
+        ("blind request --key public.pem --state s a b", "several messages"),
         ("blind sign --key key.pem --out s a b", "leave it out"),
-        (
-            "blind finalize --key public.pem --sig s a b",
-            "several messages",
-        ),
-        (
-            "blind verify --key public.pem --sig s a b",
-            "several messages",
-        ),
+        ("blind finalize --key public.pem --sig s a b", "several messages"),
+        ("blind verify --key public.pem --sig s a b", "several messages"),
         ("blind", "Usage"),
-        (
-            "blind request --variant pss --key public.pem a",
-            "pss-randomized",
-        ),
+        ("blind request --variant pss --key public.pem a", "pss-randomized"),
     ] {
         let refused = piped(here, line, "message");
         assert_eq!(refused.status.code(), Some(2), "{line}");
@@ -321,11 +279,7 @@ fn states_and_answers_of_others_are_refused_and_nothing_is_left() {
     // Half of a request is not made.
     write(here, "n", "");
     write(here, "n.blinded", "");
-    assert_failure(
-        &typed(here, "blind request --key public.pem n"),
-        5,
-        "exists already",
-    );
+    assert_failure(&typed(here, "blind request --key public.pem n"), 5, "exists already");
     assert!(!here.join("n.state").exists());
     // A public key does not sign.
     assert_failure(
@@ -345,10 +299,7 @@ fn what_a_key_is_for_is_respected() {
     let here = folder();
     let here = here.path();
     study_key(here, 1024);
-    assert_done(&typed(
-        here,
-        "key convert key.pem --format jwk --out plain.jwk",
-    ));
+    assert_done(&typed(here, "key convert key.pem --format jwk --out plain.jwk"));
     let plain: serde_json::Value = serde_json::from_slice(&read(here, "plain.jwk")).expect("JSON");
     write(here, "m", "message");
     for (name, value, variant, allowed) in [
@@ -366,8 +317,7 @@ fn what_a_key_is_for_is_respected() {
             let output = format!("{command}-{name}-{value}-{variant}");
             let input = if command == "request" { "m" } else { "block" };
             write(here, "block", [1; 128]);
-            let mut line =
-                format!("blind {command} --variant {variant} --key key.jwk {input} --out {output}");
+            let mut line = format!("blind {command} --variant {variant} --key key.jwk {input} --out {output}");
             if command == "request" {
                 line += &format!(" --state {output}.state");
             }
@@ -405,10 +355,7 @@ fn a_token_key_is_for_blind_signatures_with_its_salt() {
         "exists already",
     );
     write(here, "m", "message");
-    let refused = typed(
-        here,
-        "blind request --variant psszero-deterministic --key token.der m",
-    );
+    let refused = typed(here, "blind request --variant psszero-deterministic --key token.der m");
     assert_failure(&refused, 3, "salt of 48 bytes");
     assert_done(&typed(
         here,

@@ -25,9 +25,7 @@ fn an_engine_that_takes_a_hundred_times_as_long_is_found_out() {
     assert_eq!(found["is_complete"], true);
     assert_eq!(found["runs"].as_array().expect("runs").len(), 2);
     for run in found["runs"].as_array().expect("runs") {
-        let speed = run["planted"]["to_first"]["value"]
-            .as_f64()
-            .expect("a ratio");
+        let speed = run["planted"]["to_first"]["value"].as_f64().expect("a ratio");
         // A hundredth. Whatever else runs here may take the CPU from the engine that it is beside, but not for
         // fifty times as long as that works.
         assert!(speed < 0.5, "{found}");
@@ -62,10 +60,7 @@ fn a_signal_ends_it_with_what_was_found() {
     assert_eq!(calibration.wait().expect("it ends").code(), Some(130));
     let found: Value = serde_json::from_str(&stdout).expect("JSON");
     assert_eq!(found["is_complete"], false);
-    assert_eq!(
-        found["verdict"]["runs"],
-        found["runs"].as_array().expect("runs").len()
-    );
+    assert_eq!(found["verdict"]["runs"], found["runs"].as_array().expect("runs").len());
 }
 
 #[test]

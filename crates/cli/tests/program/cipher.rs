@@ -47,10 +47,7 @@ fn every_length_survives_files_pipes_and_typing() {
             .expect("the program starts");
         assert_done(&decrypted);
         assert!(decrypted.stderr.is_empty());
-        assert!(
-            fs::read(path("back")).expect("it was made") == text,
-            "{length}"
-        );
+        assert!(fs::read(path("back")).expect("it was made") == text, "{length}");
     }
     let typed = run(
         here.path(),
@@ -77,28 +74,13 @@ fn a_megabyte_is_the_same_on_any_number_of_threads() {
     fs::write(here.path().join("text"), &text).expect("the folder can be written to");
     let mut first: Option<Vec<u8>> = None;
     for threads in [1, 2, 3, 8, 64] {
-        let encrypted = run_over(
-            here.path(),
-            threads,
-            &["text-encrypt", "--key", "public.pem", "text"],
-        );
+        let encrypted = run_over(here.path(), threads, &["text-encrypt", "--key", "public.pem", "text"]);
         let expected = first.get_or_insert_with(|| encrypted.clone());
-        assert!(
-            *expected == encrypted,
-            "the ciphertext on {threads} threads differs"
-        );
+        assert!(*expected == encrypted, "the ciphertext on {threads} threads differs");
     }
-    fs::write(
-        here.path().join("text.rsa"),
-        first.expect("it was encrypted"),
-    )
-    .expect("the folder can be written to");
+    fs::write(here.path().join("text.rsa"), first.expect("it was encrypted")).expect("the folder can be written to");
     for threads in [1, 2, 3, 8, 64] {
-        let decrypted = run_over(
-            here.path(),
-            threads,
-            &["text-decrypt", "--key", "key.pem", "text.rsa"],
-        );
+        let decrypted = run_over(here.path(), threads, &["text-decrypt", "--key", "key.pem", "text.rsa"]);
         assert!(decrypted == text, "the text on {threads} threads differs");
     }
 }
@@ -114,8 +96,7 @@ fn run_over(folder: &Path, threads: usize, arguments: &[&str]) -> Vec<u8> {
     let options = ["--threads", &count, "--trace", "--json", "--quiet"];
     let output = run(folder, arguments.iter().chain(&options));
     assert_done(&output);
-    let trace: serde_json::Value =
-        serde_json::from_slice(&output.stderr).expect("the trace is JSON");
+    let trace: serde_json::Value = serde_json::from_slice(&output.stderr).expect("the trace is JSON");
     let parts = trace["parts"].as_array().expect("it lists the parts");
     let numbers = |field: &str| -> Vec<u64> {
         parts
@@ -126,36 +107,21 @@ fn run_over(folder: &Path, threads: usize, arguments: &[&str]) -> Vec<u8> {
 
     assert_eq!(numbers("id"), (0..threads as u64).collect::<Vec<_>>());
     let blocks = numbers("blocks");
-    assert_eq!(
-        blocks.iter().sum::<u64>(),
-        1_000_000_u64.div_ceil(SYMBOLS as u64)
-    );
+    assert_eq!(blocks.iter().sum::<u64>(), 1_000_000_u64.div_ceil(SYMBOLS as u64));
     let spread = blocks
         .iter()
         .max()
         .zip(blocks.iter().min())
         .map(|(most, least)| most - least);
-    assert!(
-        spread <= Some(1),
-        "parts differ by more than a block: {blocks:?}"
-    );
+    assert!(spread <= Some(1), "parts differ by more than a block: {blocks:?}");
 
-    let spans: Vec<(u64, u64)> = numbers("start_ns")
-        .into_iter()
-        .zip(numbers("end_ns"))
-        .collect();
+    let spans: Vec<(u64, u64)> = numbers("start_ns").into_iter().zip(numbers("end_ns")).collect();
     assert!(spans.iter().all(|(start, end)| start < end), "{spans:?}");
     // A part takes several turns of the scheduler here, so that not even a busy machine does them one after the other.
     if arguments[0] == "text-decrypt" && (2..=8).contains(&threads) {
-        let overlap = |(id, part): (usize, &(u64, u64))| {
-            spans[..id]
-                .iter()
-                .any(|other| other.0 < part.1 && part.0 < other.1)
-        };
-        assert!(
-            spans.iter().enumerate().any(overlap),
-            "no two parts overlap: {spans:?}"
-        );
+        let overlap =
+            |(id, part): (usize, &(u64, u64))| spans[..id].iter().any(|other| other.0 < part.1 && part.0 < other.1);
+        assert!(spans.iter().enumerate().any(overlap), "no two parts overlap: {spans:?}");
     }
     output.stdout
 }

@@ -22,10 +22,7 @@ fn answers(output: &std::process::Output) -> Vec<Value> {
 }
 
 fn lines(requests: &[Value]) -> String {
-    requests
-        .iter()
-        .map(|request| format!("{request}\n"))
-        .collect()
+    requests.iter().map(|request| format!("{request}\n")).collect()
 }
 
 fn hex(bytes: &[u8]) -> String {
@@ -58,10 +55,7 @@ fn every_operation_answers_the_same_on_every_kernel_and_in_batches_of_every_size
                 }
                 (result, _) => {
                     assert_eq!(result, "accept", "{answer}");
-                    answer["out"]
-                        .as_str()
-                        .expect("something came out")
-                        .to_owned()
+                    answer["out"].as_str().expect("something came out").to_owned()
                 }
             },
         )
@@ -176,19 +170,11 @@ fn every_operation_answers_the_same_on_every_kernel_and_in_batches_of_every_size
             "reject",
             None,
         ),
-        (
-            json!({"op": "raw_priv", "key": public, "in": "2"}),
-            "reject",
-            None,
-        ),
+        (json!({"op": "raw_priv", "key": public, "in": "2"}), "reject", None),
         (json!({"op": "primality", "value": "0"}), "reject", None),
         (json!({"op": "primality", "value": "1"}), "reject", None),
         (json!({"op": "primality", "value": "2"}), "accept", None),
-        (
-            json!({"op": "primality", "value": "00000000000000007"}),
-            "accept",
-            None,
-        ),
+        (json!({"op": "primality", "value": "00000000000000007"}), "accept", None),
         (json!({"op": "primality", "value": "9"}), "reject", None),
         (json!({"op": "primality", "value": "10001"}), "accept", None),
         (json!({"op": "primality", "value": p}), "accept", None),
@@ -200,18 +186,10 @@ fn every_operation_answers_the_same_on_every_kernel_and_in_batches_of_every_size
         ),
         (json!({"op": "keygen_kat", "p": p, "q": q}), "reject", None),
         (json!({"op": "keygen_kat", "p": p, "q": p}), "reject", None),
-        (
-            json!({"op": "keygen_kat", "p": p, "q": p, "e": "3"}),
-            "reject",
-            None,
-        ),
+        (json!({"op": "keygen_kat", "p": p, "q": p, "e": "3"}), "reject", None),
         (json!({"op": "loadkey", "key": key}), "accept", None),
         (json!({"op": "loadkey", "key": public}), "accept", None),
-        (
-            json!({"op": "loadkey", "key": key.replace('A', "B")}),
-            "reject",
-            None,
-        ),
+        (json!({"op": "loadkey", "key": key.replace('A', "B")}), "reject", None),
         (json!({"op": "keycheck", "key": key}), "reject", None),
         (json!({"op": "fly"}), "unsupported", None),
     ];
@@ -226,11 +204,7 @@ fn every_operation_answers_the_same_on_every_kernel_and_in_batches_of_every_size
         .collect();
     // Each twice, so that there are batches of more than one.
     let text = lines(&requests).repeat(2);
-    for kernel in [
-        "mont64x1_portable",
-        "mont52x8_portable",
-        "mont47x4_portable",
-    ] {
+    for kernel in ["mont64x1_portable", "mont52x8_portable", "mont47x4_portable"] {
         for batch in ["", "1", "7", "33", "1000"] {
             let mut options = vec!["--kernel", kernel];
             if !batch.is_empty() {
@@ -243,18 +217,11 @@ fn every_operation_answers_the_same_on_every_kernel_and_in_batches_of_every_size
             for (place, answer) in answers.iter().enumerate() {
                 let (request, result, out) = &cases[place % cases.len()];
                 assert_eq!(answer["id"], json!({"place": place % cases.len()}));
-                assert_eq!(
-                    answer["result"], *result,
-                    "{request}\n{answer}\n{options:?}"
-                );
+                assert_eq!(answer["result"], *result, "{request}\n{answer}\n{options:?}");
                 if let Some(out) = out {
                     assert_eq!(answer["out"], *out, "{request}");
                 }
-                assert_eq!(
-                    answer.get("reason").is_some(),
-                    *result != "accept",
-                    "{answer}"
-                );
+                assert_eq!(answer.get("reason").is_some(), *result != "accept", "{answer}");
             }
         }
     }
@@ -272,10 +239,7 @@ fn primes_that_fips_accepts_are_accepted() {
             .bytes()
             .map(|byte| {
                 let alphabet = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
-                let value = alphabet
-                    .iter()
-                    .position(|&letter| letter == byte)
-                    .expect("base64url");
+                let value = alphabet.iter().position(|&letter| letter == byte).expect("base64url");
                 format!("{value:06b}")
             })
             .collect();

@@ -67,10 +67,7 @@ fn engines_are_found_from_any_folder_and_none_in_it() {
     let table = run("here", Some("opt"), &["engines"]);
     assert_done(&table);
     let table = stdout(&table);
-    assert!(
-        table.contains("Programs of engines are looked for in "),
-        "{table}"
-    );
+    assert!(table.contains("Programs of engines are looked for in "), "{table}");
     assert!(table.contains("elsewhere, set RSALAB_PREFIX to"), "{table}");
     let bench = ["bench", "--op", "private", "--engines", "planted"];
     assert_failure(&run("here", Some("opt"), &bench), 2, "planted");

@@ -42,8 +42,7 @@ fn signatures_and_ciphertexts_are_written_and_read_as_text() {
             here,
             &format!("{VERIFY} m --sig m.{encoding} --encoding {encoding}"),
         ));
-        let encrypted =
-            format!("encrypt --key public.pem --in m --out c.{encoding} --encoding {encoding}");
+        let encrypted = format!("encrypt --key public.pem --in m --out c.{encoding} --encoding {encoding}");
         assert_done(&typed(here, &encrypted));
         let opened = typed(
             here,
@@ -55,17 +54,10 @@ fn signatures_and_ciphertexts_are_written_and_read_as_text() {
         assert_done(&typed(here, &several));
         let again = typed(here, &several);
         assert!(String::from_utf8_lossy(&again.stderr).contains("2 there already"));
-        assert_done(&typed(
-            here,
-            &format!("{VERIFY} --encoding {encoding} m c.raw"),
-        ));
+        assert_done(&typed(here, &format!("{VERIFY} --encoding {encoding} m c.raw")));
         let other = if encoding == "hex" { "raw" } else { "hex" };
         let refused = typed(here, &format!("{SIGN} --encoding {other} m c.raw"));
-        assert_failure(
-            &refused,
-            5,
-            "no signature of it by this key, scheme and encoding",
-        );
+        assert_failure(&refused, 5, "no signature of it by this key, scheme and encoding");
         for name in ["m.sig", "c.raw.sig"] {
             fs::remove_file(here.join(name)).expect("it was made");
         }
@@ -78,48 +70,24 @@ fn signatures_and_ciphertexts_are_written_and_read_as_text() {
     write(
         here,
         "c.lines",
-        read(here, "c.base64")
-            .chunks(50)
-            .collect::<Vec<_>>()
-            .join(&b'\n'),
+        read(here, "c.base64").chunks(50).collect::<Vec<_>>().join(&b'\n'),
     );
     for (line, words) in [
         (
             format!("{VERIFY} m --sig m.hex"),
             "it is 128 bytes in hex: add --encoding hex",
         ),
-        (
-            format!("{VERIFY} m --sig m.base64"),
-            "add --encoding base64",
-        ),
+        (format!("{VERIFY} m --sig m.base64"), "add --encoding base64"),
         (
             format!("{VERIFY} m --sig m.base64 --encoding hex"),
             "add --encoding base64",
         ),
-        (
-            format!("{VERIFY} m --sig m.raw --encoding hex"),
-            "leave out --encoding",
-        ),
-        (
-            format!("{VERIFY} m --sig m.nl"),
-            "a line end follows its 128 bytes",
-        ),
-        (
-            format!("{VERIFY} m --sig m"),
-            "it has 10 bytes, and not 128",
-        ),
-        (
-            format!("{VERIFY} m --sig m --encoding base64"),
-            "it is no base64",
-        ),
-        (
-            "decrypt --key key.pem c.lines".to_owned(),
-            "add --encoding base64",
-        ),
-        (
-            "decrypt --key key.pem c.hex".to_owned(),
-            "add --encoding hex",
-        ),
+        (format!("{VERIFY} m --sig m.raw --encoding hex"), "leave out --encoding"),
+        (format!("{VERIFY} m --sig m.nl"), "a line end follows its 128 bytes"),
+        (format!("{VERIFY} m --sig m"), "it has 10 bytes, and not 128"),
+        (format!("{VERIFY} m --sig m --encoding base64"), "it is no base64"),
+        ("decrypt --key key.pem c.lines".to_owned(), "add --encoding base64"),
+        ("decrypt --key key.pem c.hex".to_owned(), "add --encoding hex"),
         (
             "decrypt --key key.pem c.raw --encoding hex".to_owned(),
             "leave out --encoding",
@@ -148,10 +116,7 @@ fn a_digest_is_signed_and_verified_like_its_message() {
     for name in ["d", "d.hex"] {
         assert_done(&typed(here, &format!("{SIGN} --digest {name}")));
         assert_eq!(read(here, &format!("{name}.sig")), read(here, "m.sig"));
-        assert_done(&typed(
-            here,
-            &format!("{VERIFY} --digest --sig m.sig {name}"),
-        ));
+        assert_done(&typed(here, &format!("{VERIFY} --digest --sig m.sig {name}")));
     }
     // PSS too; and the digest of another message.
     assert_done(&typed(here, "sign --key key.pem --digest d --sig pss"));
@@ -200,33 +165,17 @@ fn a_key_comes_on_standard_input_where_nothing_else_does() {
     for (line, one, other) in [
         ("sign --key -", "the message", "the key"),
         ("sign --key - -", "the message", "the key"),
-        (
-            "sign --key - --files-from -",
-            "the list of files",
-            "the key",
-        ),
-        (
-            "sign --key key.pem - --password-file -",
-            "the message",
-            "the password",
-        ),
+        ("sign --key - --files-from -", "the list of files", "the key"),
+        ("sign --key key.pem - --password-file -", "the message", "the password"),
         ("verify --key - m --sig -", "its signature", "the key"),
-        (
-            "verify --key key.pem --sig -",
-            "the message",
-            "its signature",
-        ),
+        ("verify --key key.pem --sig -", "the message", "its signature"),
         ("encrypt --key -", "the message", "the key"),
         ("decrypt --key -", "the message", "the key"),
         ("text-encrypt --key -", "the input", "the key"),
         ("text-decrypt --key -", "the input", "the key"),
         ("raw-private --key -", "the input", "the key"),
         ("raw-public --key -", "the input", "the key"),
-        (
-            "blind request --key - --out o --state s",
-            "the message",
-            "the key",
-        ),
+        ("blind request --key - --out o --state s", "the message", "the key"),
         ("blind sign --key -", "the message", "the key"),
         ("blind finalize --key - m --state -", "the state", "the key"),
         (
@@ -240,9 +189,5 @@ fn a_key_comes_on_standard_input_where_nothing_else_does() {
         let words = format!("{one} and {other} cannot both be standard input");
         assert_failure(&piped(here, line, &private), 2, &words);
     }
-    assert_failure(
-        &piped(here, "key public -", b"nonsense"),
-        3,
-        "standard input",
-    );
+    assert_failure(&piped(here, "key public -", b"nonsense"), 3, "standard input");
 }

@@ -1,4 +1,5 @@
-//! What is there already: proved to be what would be made, or refused. Nothing is overwritten, and nothing is taken on its name.
+//! What is there already: proved to be what would be made, or refused. Nothing is overwritten, and nothing is taken on
+//! its name.
 
 use std::{fs, path::Path, process::Output};
 
@@ -38,11 +39,7 @@ fn ciphertexts_that_exist_are_not_taken_for_others() {
         "encrypt --key public.pem --label x a b",
     ] {
         let output = typed(here, line);
-        assert_failure(
-            &output,
-            5,
-            "a: a.enc exists already, and only the private key",
-        );
+        assert_failure(&output, 5, "a: a.enc exists already, and only the private key");
         assert_failure(&output, 5, "2 of 2 ciphertexts not made");
         assert_failure(&output, 5, "move away what is in the way");
     }
@@ -70,11 +67,7 @@ fn requests_that_exist_are_of_the_message_or_refused() {
     study_key(here, 1024);
     write(here, "a", "first");
     write(here, "b", "second");
-    for variant in [
-        "",
-        " --variant pss-deterministic",
-        " --variant psszero-randomized",
-    ] {
+    for variant in ["", " --variant pss-deterministic", " --variant psszero-randomized"] {
         let line = format!("blind request --key public.pem a b{variant}");
         assert_done(&typed(here, &line));
         let again = typed(here, &line);
@@ -121,12 +114,7 @@ fn keys_that_are_counted_are_looked_at() {
             write(here, &path, spoil(&key, &other));
             let output = typed(here, &more);
             assert_failure(&output, 5, "key 2 was changed, or is none");
-            assert_eq!(
-                fs::read_dir(here.join("keys"))
-                    .expect("it is there")
-                    .count(),
-                7
-            );
+            assert_eq!(fs::read_dir(here.join("keys")).expect("it is there").count(), 7);
         }
         write(here, &path, &key);
     }
@@ -167,9 +155,8 @@ fn keys_that_are_counted_are_looked_at() {
 /// An archive or a set that was stopped after some keys: its part, and its note.
 fn stopped(here: &Path, options: &str, out: &str) -> (String, String) {
     // The file of 100 kB holds some of the keys, and not all.
-    let script = format!(
-        "ulimit -f 200; exec \"$0\" keygen --bits 512 --insecure-size --count 400 {options} --out {out}"
-    );
+    let script =
+        format!("ulimit -f 200; exec \"$0\" keygen --bits 512 --insecure-size --count 400 {options} --out {out}");
     let output = std::process::Command::new("sh")
         .args(["-c", &script])
         .arg(crate::support::program())
@@ -208,10 +195,7 @@ fn what_is_left_of_an_archive_is_said_and_looked_at() {
         for (from, to) in [
             (format!("\"end\":{end}"), format!("\"end\":{}", end - 7)),
             (format!("\"end\":{end}"), format!("\"end\":{}", end + 512)),
-            (
-                format!("\"end\":{end}"),
-                "\"end\":99999999999999".to_owned(),
-            ),
+            (format!("\"end\":{end}"), "\"end\":99999999999999".to_owned()),
             (digest.to_owned(), "ab".repeat(32)),
         ] {
             write(here, &note, lines.replacen(&from, &to, 1));
@@ -244,14 +228,8 @@ fn a_failure_before_the_first_key_leaves_nothing_empty() {
         (1, "keys.tar"),
         (1, "keys.json"),
     ] {
-        let format = if out == "keys.json" {
-            "jwk-set"
-        } else {
-            "pkcs8-pem"
-        };
-        let script = format!(
-            "ulimit -f {blocks}; exec \"$0\" keygen --count 3 --format {format} --out {out}"
-        );
+        let format = if out == "keys.json" { "jwk-set" } else { "pkcs8-pem" };
+        let script = format!("ulimit -f {blocks}; exec \"$0\" keygen --count 3 --format {format} --out {out}");
         let output = std::process::Command::new("sh")
             .args(["-c", &script])
             .arg(crate::support::program())
@@ -259,10 +237,6 @@ fn a_failure_before_the_first_key_leaves_nothing_empty() {
             .output()
             .expect("there is a shell");
         assert_failure(&output, 5, "ulimit -f");
-        assert_eq!(
-            fs::read_dir(here).expect("it is there").count(),
-            0,
-            "{blocks} {out}"
-        );
+        assert_eq!(fs::read_dir(here).expect("it is there").count(), 0, "{blocks} {out}");
     }
 }

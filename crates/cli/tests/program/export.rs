@@ -18,10 +18,7 @@ fn the_samples_of_a_study_are_those_of_its_database_and_of_its_figures() {
     let here = folder();
     smoke(here.path());
     let path = here.path().join("samples.csv");
-    let exported = run(
-        here.path(),
-        ["export", "out", "--samples", "--out", "samples.csv"],
-    );
+    let exported = run(here.path(), ["export", "out", "--samples", "--out", "samples.csv"]);
     assert_done(&exported);
     assert_eq!(stdout(&exported), "");
     let database = open(&here.path().join("out/study.db"));
@@ -42,9 +39,8 @@ fn the_samples_of_a_study_are_those_of_its_database_and_of_its_figures() {
     let groups = results["groups"].as_array().expect("it has groups");
     for (number, group) in (1..).zip(groups) {
         let number: i64 = number;
-        let is_counted = |row: &&Vec<&str>| {
-            row[place("group")] == number.to_string() && row[place("counted")] == "true"
-        };
+        let is_counted =
+            |row: &&Vec<&str>| row[place("group")] == number.to_string() && row[place("counted")] == "true";
         let figure = |row: &Vec<&str>, name| row[place(name)].parse::<f64>().expect("a number");
         let mut times: Vec<f64> = rows
             .iter()

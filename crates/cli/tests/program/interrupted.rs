@@ -123,9 +123,7 @@ fn reason_after_a_pause() -> Option<String> {
     assert!(status.success(), "{status}: {cells:?}");
     assert!(cells.iter().all(|cell| cell.state == "done"), "{cells:?}");
     open(&place.join("study.db"))
-        .query_row("SELECT max(reason) FROM interrupted_block", [], |row| {
-            row.get(0)
-        })
+        .query_row("SELECT max(reason) FROM interrupted_block", [], |row| row.get(0))
         .expect("it can be asked")
 }
 

@@ -36,16 +36,9 @@ fn disabled_kernels_are_not_chosen_and_are_refused() {
         assert_eq!(kernel["missing"].as_str(), missing, "{kernel}");
     }
     let own = &disabled["engines"][0];
-    assert_eq!(
-        (&own["name"], &own["info"]["cpu_path"]),
-        (&"own".into(), &LAST.into())
-    );
+    assert_eq!((&own["name"], &own["info"]["cpu_path"]), (&"own".into(), &LAST.into()));
     let dispatch = disabled["dispatch"].as_array().unwrap();
-    assert_eq!(
-        dispatch.len(),
-        2,
-        "each operation at every length: {dispatch:?}"
-    );
+    assert_eq!(dispatch.len(), 2, "each operation at every length: {dispatch:?}");
     for row in dispatch {
         assert_eq!(
             (&row["from"], &row["to"], &row["kernel"]),
@@ -64,10 +57,7 @@ fn disabled_kernels_are_not_chosen_and_are_refused() {
             "--out",
             "key.pem",
         ]);
-        command
-            .env(VARIABLE, disabled)
-            .output()
-            .expect("the program starts")
+        command.env(VARIABLE, disabled).output().expect("the program starts")
     };
     assert_failure(&keygen("mont52x8_portable"), 6, "it is disabled");
     assert_failure(&keygen("mont1x1_abacus"), 2, "mont1x1_abacus");

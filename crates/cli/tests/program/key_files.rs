@@ -1,4 +1,5 @@
-//! `key check`, `key public` and `key convert`: every format into every other, and what is said of keys that are wrong or weak.
+//! `key check`, `key public` and `key convert`: every format into every other, and what is said of keys that are wrong
+//! or weak.
 
 use std::{
     fs,
@@ -49,10 +50,7 @@ fn every_format_becomes_every_other_and_back() {
             _ => "",
         };
         for (target, expected) in [("pkcs8-pem", "key.pem"), ("pkcs1-der", "")] {
-            let back = typed(
-                here,
-                &format!("key convert {format} --format {target} --out -{old}"),
-            );
+            let back = typed(here, &format!("key convert {format} --format {target} --out -{old}"));
             assert_done(&back);
             if !expected.is_empty() {
                 assert_eq!(
@@ -81,8 +79,7 @@ fn every_format_becomes_every_other_and_back() {
         );
         let checked = typed(here, &format!("key check {format} {half}{old} --json"));
         assert_done(&checked);
-        let verdicts: serde_json::Value =
-            serde_json::from_slice(&checked.stdout).expect("it is JSON");
+        let verdicts: serde_json::Value = serde_json::from_slice(&checked.stdout).expect("it is JSON");
         for (verdict, is_private) in [(&verdicts[0], true), (&verdicts[1], false)] {
             assert_eq!(verdict["verdict"], "weak", "{format}");
             assert_eq!(verdict["private"], is_private);
@@ -106,11 +103,7 @@ fn a_password_that_does_not_fit_is_said_to() {
         "key convert key.pem --format pkcs8-encrypted --new-password-file secret --out locked",
     ));
     for (line, code, words) in [
-        (
-            "key check locked --password-file other",
-            3,
-            "the password does not fit",
-        ),
+        ("key check locked --password-file other", 3, "the password does not fit"),
         ("key check locked", 2, "the password cannot be typed"),
         (
             "sign --key locked --password-file other key.pem --sig s",
@@ -127,25 +120,14 @@ fn a_password_that_does_not_fit_is_said_to() {
             2,
             "have no password",
         ),
-        (
-            "key convert key.pem --format jwk-set --out s",
-            2,
-            "for many keys",
-        ),
+        ("key convert key.pem --format jwk-set --out s", 2, "for many keys"),
         ("key convert key.pem --out locked", 5, "exists already"),
-        (
-            "key convert public.pem --out s",
-            3,
-            "a private key is needed",
-        ),
+        ("key convert public.pem --out s", 3, "a private key is needed"),
     ] {
         assert_failure(&typed(here, line), code, words);
         assert!(!here.join("s").exists());
     }
-    assert_done(&typed(
-        here,
-        "sign --key locked --password-file secret key.pem --sig s",
-    ));
+    assert_done(&typed(here, "sign --key locked --password-file secret key.pem --sig s"));
 }
 
 #[test]
@@ -154,9 +136,7 @@ fn wrong_keys_end_with_code_3_and_the_fault_at_once() {
     let here = here.path();
     study_key(here, 1024);
     let der = typed(here, "key convert key.pem --format pkcs1-der --out -").stdout;
-    let write = |name: &str, bytes: Vec<u8>| {
-        fs::write(here.join(name), bytes).expect("the folder can be written to")
-    };
+    let write = |name: &str, bytes: Vec<u8>| fs::write(here.join(name), bytes).expect("the folder can be written to");
     // The parts of an RSAPrivateKey of 1024 bits lie where their lengths put them.
     let parts = integers(&der);
     let swapped = |one: usize, other: usize| {
@@ -192,15 +172,9 @@ fn wrong_keys_end_with_code_3_and_the_fault_at_once() {
     );
     write("cut", der[..der.len() / 2].to_vec());
     write("trailing", [&der[..], &[0]].concat());
-    write(
-        "ber",
-        [&[0x30, 0x83, 0, der[2], der[3]], &der[4..]].concat(),
-    );
+    write("ber", [&[0x30, 0x83, 0, der[2], der[3]], &der[4..]].concat());
     write("nested", [0x30, 0x80].repeat(50_000));
-    write(
-        "4gib",
-        [&[0x30, 0x84, 0xff, 0xff, 0xff, 0xff][..], &[2; 100]].concat(),
-    );
+    write("4gib", [&[0x30, 0x84, 0xff, 0xff, 0xff, 0xff][..], &[2; 100]].concat());
     let mbit = [&[0x7f][..], &[0xff; 131_071]].concat();
     write("1mbit", sequence(&[mbit, vec![1, 0, 1]]));
     let huge = fs::File::create(here.join("huge")).expect("the folder can be written to");
@@ -211,10 +185,7 @@ fn wrong_keys_end_with_code_3_and_the_fault_at_once() {
         ("swapped-primes", "dp is not d modulo p - 1"),
         ("e-1", "its public exponent is 1"),
         ("e-even", "its public exponent is even"),
-        (
-            "e-above-n",
-            "its public exponent is not smaller than its modulus",
-        ),
+        ("e-above-n", "its public exponent is not smaller than its modulus"),
         ("n-even", "its modulus is even"),
         ("other-half", "n is not p q"),
         ("cut", "is cut"),
@@ -225,10 +196,7 @@ fn wrong_keys_end_with_code_3_and_the_fault_at_once() {
         ("1mbit", "a modulus of 1048575 bits is not supported"),
         ("huge", "larger than 1 MiB"),
     ] {
-        for line in [
-            format!("key check {file}"),
-            format!("sign --key {file} whole --sig s"),
-        ] {
+        for line in [format!("key check {file}"), format!("sign --key {file} whole --sig s")] {
             let started = Instant::now();
             let output = typed(here, &line);
             assert!(started.elapsed() < HANGS, "{line}");
@@ -236,16 +204,14 @@ fn wrong_keys_end_with_code_3_and_the_fault_at_once() {
             assert!(!here.join("s").exists());
         }
     }
-    costs(
-        here,
-        &["swapped-crt", "e-1", "nested", "4gib", "1mbit", "huge"],
-    );
+    costs(here, &["swapped-crt", "e-1", "nested", "4gib", "1mbit", "huge"]);
 }
 
 /// What is refused takes milliseconds, and what it asks for takes for ever; in between lies the load of the machine.
 const HANGS: Duration = Duration::from_secs(60);
 
-/// No wrong key takes a second of a CPU, or 50 MB, where GNU time can be asked: other clocks tell the machine's load too.
+/// No wrong key takes a second of a CPU, or 50 MB, where GNU time can be asked: other clocks tell the machine's load
+/// too.
 fn costs(here: &Path, files: &[&str]) {
     for file in files {
         let output = Command::new("/usr/bin/time")
@@ -280,10 +246,7 @@ fn integers(der: &[u8]) -> Vec<Vec<u8>> {
         assert_eq!(der[at], 2);
         let (length, start) = match der[at + 1] {
             0x81 => (usize::from(der[at + 2]), at + 3),
-            0x82 => (
-                usize::from(der[at + 2]) << 8 | usize::from(der[at + 3]),
-                at + 4,
-            ),
+            0x82 => (usize::from(der[at + 2]) << 8 | usize::from(der[at + 3]), at + 4),
             short => (usize::from(short), at + 2),
         };
         found.push(der[start..start + length].to_vec());
@@ -299,20 +262,11 @@ fn sequence(integers: &[Vec<u8>]) -> Vec<u8> {
             0..128 => vec![tag, length as u8],
             128..256 => vec![tag, 0x81, length as u8],
             256..65536 => vec![tag, 0x82, (length >> 8) as u8, length as u8],
-            _ => vec![
-                tag,
-                0x83,
-                (length >> 16) as u8,
-                (length >> 8) as u8,
-                length as u8,
-            ],
+            _ => vec![tag, 0x83, (length >> 16) as u8, (length >> 8) as u8, length as u8],
         };
         [header, contents.to_vec()].concat()
     };
-    let body: Vec<u8> = integers
-        .iter()
-        .flat_map(|integer| element(2, integer))
-        .collect();
+    let body: Vec<u8> = integers.iter().flat_map(|integer| element(2, integer)).collect();
     element(0x30, &body)
 }
 
@@ -325,10 +279,7 @@ fn weak_keys_pass_unless_they_are_asked_not_to() {
     let checked = typed(here, "key check key.pem strong.pem");
     assert_done(&checked);
     let printed = stdout(&checked);
-    assert!(
-        printed.contains("key.pem: its modulus has 1024 bits"),
-        "{printed}"
-    );
+    assert!(printed.contains("key.pem: its modulus has 1024 bits"), "{printed}");
     assert!(!printed.contains("strong.pem: "), "{printed}");
     assert_failure(
         &typed(here, "key check strong.pem key.pem --strict"),
@@ -347,12 +298,8 @@ fn weak_keys_pass_unless_they_are_asked_not_to() {
     };
     assert!(made.status.success());
     let checked = typed(here, "key check certificate.pem");
-    assert!(
-        stdout(&checked).contains("a certificate"),
-        "{}",
-        stdout(&checked)
-    );
-    let [ours, theirs] = ["strong.pem", "certificate.pem"]
-        .map(|file| typed(here, &format!("key public {file}")).stdout);
+    assert!(stdout(&checked).contains("a certificate"), "{}", stdout(&checked));
+    let [ours, theirs] =
+        ["strong.pem", "certificate.pem"].map(|file| typed(here, &format!("key public {file}")).stdout);
     assert_eq!(ours, theirs);
 }

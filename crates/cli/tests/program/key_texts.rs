@@ -1,4 +1,5 @@
-//! Keys in forms that are no files of keys: nothing of them is in what the program prints, whatever command they are given to.
+//! Keys in forms that are no files of keys: nothing of them is in what the program prints, whatever command they are
+//! given to.
 
 use std::{collections::HashSet, fs, path::Path, process::Output};
 
@@ -14,9 +15,7 @@ struct Secret {
 impl Secret {
     fn new(folder: &Path) -> Secret {
         study_key(folder, 1024);
-        let convert = [
-            "key", "convert", "key.pem", "--format", "jwk", "--out", "key.jwk",
-        ];
+        let convert = ["key", "convert", "key.pem", "--format", "jwk", "--out", "key.jwk"];
         assert!(run(folder, convert).status.success());
         let read = |name| fs::read_to_string(folder.join(name)).expect("it was made");
         let (pem, jwk) = (read("key.pem"), read("key.jwk"));
@@ -27,12 +26,9 @@ impl Secret {
             rest.split('"').next().expect("a value").to_owned()
         };
         let numbers = ["d", "p", "q", "dp", "dq", "qi"].map(value);
-        let windows = std::iter::once(&body).chain(&numbers).flat_map(|text| {
-            text.as_bytes()
-                .windows(8)
-                .map(<[u8]>::to_vec)
-                .collect::<Vec<_>>()
-        });
+        let windows = std::iter::once(&body)
+            .chain(&numbers)
+            .flat_map(|text| text.as_bytes().windows(8).map(<[u8]>::to_vec).collect::<Vec<_>>());
         Secret {
             windows: windows.collect(),
             pem,
@@ -43,9 +39,7 @@ impl Secret {
     #[track_caller]
     fn check(&self, output: &Output, typed: &str) {
         for said in [&output.stdout, &output.stderr] {
-            let repeated = said
-                .windows(8)
-                .find(|window| self.windows.contains(*window));
+            let repeated = said.windows(8).find(|window| self.windows.contains(*window));
             assert!(
                 repeated.is_none(),
                 "{typed}: «{}» of the key is in: {}",
@@ -68,10 +62,7 @@ impl Secret {
             ("one-line", pem.replace('\n', "")),
             ("blanks", pem.replace('\n', " ")),
             ("escaped", pem.replace('\n', "\\n")),
-            (
-                "setting",
-                format!("PRIVATE_KEY=\"{}\"\n", pem.replace('\n', "\\n")),
-            ),
+            ("setting", format!("PRIVATE_KEY=\"{}\"\n", pem.replace('\n', "\\n"))),
             (
                 "label",
                 format!("-----BEGIN {body}-----\n{body}\n-----END {body}-----\n"),
@@ -81,21 +72,12 @@ impl Secret {
             ("ssh", format!("ssh-rsa {body} {body}\n")),
             ("kty", jwk.replace("\"RSA\"", &format!("\"{d}\""))),
             ("keys", format!("{{\"keys\":\"{d}\",\"kty\":\"RSA\"}}")),
-            (
-                "oth",
-                jwk.replace("\"kty\"", &format!("\"oth\":[\"{d}\"],\"kty\"")),
-            ),
+            ("oth", jwk.replace("\"kty\"", &format!("\"oth\":[\"{d}\"],\"kty\""))),
             (
                 "alg",
-                jwk.replace(
-                    "\"kty\"",
-                    &format!("\"alg\":\"{d}\",\"use\":\"{d}\",\"kty\""),
-                ),
+                jwk.replace("\"kty\"", &format!("\"alg\":\"{d}\",\"use\":\"{d}\",\"kty\"")),
             ),
-            (
-                "plan",
-                format!("title = \"{body}\"\n{body} = 1\n-----BEGIN X-----\n"),
-            ),
+            ("plan", format!("title = \"{body}\"\n{body} = 1\n-----BEGIN X-----\n")),
         ]
     }
 }
@@ -161,22 +143,8 @@ fn no_command_repeats_a_key_in_the_place_of_a_name() {
             &["sign", &format!("--key={form}"), "message"],
             &["key", "check", "--json", &form],
             &["key", "check", "--kernel", &form],
-            &[
-                "sign",
-                "--key",
-                "key.pem",
-                "--password-file",
-                &form,
-                "message",
-            ],
-            &[
-                "text-encrypt",
-                "--key",
-                "public.pem",
-                "--wrong",
-                "--text",
-                &form,
-            ],
+            &["sign", "--key", "key.pem", "--password-file", &form, "message"],
+            &["text-encrypt", "--key", "public.pem", "--wrong", "--text", &form],
             &[&form],
         ] {
             let output = run(here.path(), arguments);
@@ -196,10 +164,7 @@ fn answers_to_requests_repeat_no_key() {
     let here = folder();
     let secret = Secret::new(here.path());
     let text = |text: &str| {
-        let escaped = text
-            .replace('\\', "\\\\")
-            .replace('"', "\\\"")
-            .replace('\n', "\\n");
+        let escaped = text.replace('\\', "\\\\").replace('"', "\\\"").replace('\n', "\\n");
         format!("\"{escaped}\"")
     };
     let mut lines = String::new();

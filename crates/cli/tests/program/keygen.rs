@@ -17,15 +17,7 @@ fn openssl_reads_a_key_in_every_format() {
         let (private, public) = (format!("{format}.key"), format!("{format}.pub"));
         let made = run(
             here.path(),
-            [
-                "keygen",
-                "--format",
-                format,
-                "--out",
-                &private,
-                "--public-out",
-                &public,
-            ],
+            ["keygen", "--format", format, "--out", &private, "--public-out", &public],
         );
         assert_done(&made);
         let mode = fs::metadata(here.path().join(&private))
@@ -36,9 +28,7 @@ fn openssl_reads_a_key_in_every_format() {
 
         let checked = openssl(
             here.path(),
-            &[
-                "rsa", "-inform", form, "-in", &private, "-check", "-modulus", "-noout",
-            ],
+            &["rsa", "-inform", form, "-in", &private, "-check", "-modulus", "-noout"],
         );
         let Some(checked) = checked else {
             eprintln!("SKIPPED: there is no openssl command to read the keys with");
@@ -88,24 +78,14 @@ fn nothing_is_overwritten() {
     for arguments in rows {
         assert_failure(&run(here.path(), *arguments), 5, "taken exists already");
     }
-    assert_eq!(
-        fs::read(here.path().join("taken")).expect("it is there"),
-        b"precious"
-    );
-    assert!(
-        !here.path().join("new").exists(),
-        "half a pair of keys was left"
-    );
+    assert_eq!(fs::read(here.path().join("taken")).expect("it is there"), b"precious");
+    assert!(!here.path().join("new").exists(), "half a pair of keys was left");
     assert_failure(
         &run(here.path(), ["keygen", "--out", "a", "--public-out", "a"]),
         2,
         "both name a",
     );
-    assert_failure(
-        &run(here.path(), ["keygen", "--out", "missing/key"]),
-        5,
-        "missing/key",
-    );
+    assert_failure(&run(here.path(), ["keygen", "--out", "missing/key"]), 5, "missing/key");
 }
 
 #[test]
@@ -118,43 +98,18 @@ fn small_keys_are_made_on_demand_only() {
     );
     let odd = run(
         here.path(),
-        [
-            "keygen",
-            "--bits",
-            "1025",
-            "--insecure-size",
-            "--out",
-            "key",
-        ],
+        ["keygen", "--bits", "1025", "--insecure-size", "--out", "key"],
     );
     assert_failure(&odd, 2, "1025");
-    assert_failure(
-        &run(here.path(), ["keygen", "--e", "4", "--out", "key"]),
-        2,
-        "odd",
-    );
+    assert_failure(&run(here.path(), ["keygen", "--e", "4", "--out", "key"]), 2, "odd");
     let made = run(
         here.path(),
-        [
-            "keygen",
-            "--bits",
-            "1024",
-            "--insecure-size",
-            "--out",
-            "key",
-            "--json",
-        ],
+        ["keygen", "--bits", "1024", "--insecure-size", "--out", "key", "--json"],
     );
     assert_done(&made);
     let printed: serde_json::Value = serde_json::from_str(stdout(&made)).expect("it is JSON");
-    assert_eq!(
-        (&printed["bits"], &printed["e"]),
-        (&1024.into(), &65_537.into())
-    );
-    assert!(
-        !stdout(&made).contains("BEGIN"),
-        "the key itself is not printed"
-    );
+    assert_eq!((&printed["bits"], &printed["e"]), (&1024.into(), &65_537.into()));
+    assert!(!stdout(&made).contains("BEGIN"), "the key itself is not printed");
 }
 
 #[test]
@@ -178,19 +133,13 @@ fn keys_of_three_primes_are_made_checked_and_used() {
     assert!(stdout(&made).contains("\"primes\": 3"), "{}", stdout(&made));
     let checked = run(here, ["key", "check", "key.pem", "--strict", "--json"]);
     assert_done(&checked);
-    assert!(
-        stdout(&checked).contains("\"primes\": 3"),
-        "{}",
-        stdout(&checked)
-    );
+    assert!(stdout(&checked).contains("\"primes\": 3"), "{}", stdout(&checked));
     fs::write(here.join("message"), "of three primes").expect("a file");
     assert_done(&run(here, ["sign", "--key", "key.pem", "message"]));
     assert_done(&run(here, ["verify", "--key", "public.pem", "message"]));
     assert_done(&run(
         here,
-        [
-            "key", "convert", "key.pem", "--format", "jwk", "--out", "key.jwk",
-        ],
+        ["key", "convert", "key.pem", "--format", "jwk", "--out", "key.jwk"],
     ));
     assert_done(&run(
         here,
@@ -218,27 +167,17 @@ fn keys_of_three_primes_are_made_checked_and_used() {
             "--count",
             count,
         ];
-        run(
-            here,
-            [&["keygen", "--out", "keys"][..], &arguments].concat(),
-        )
+        run(here, [&["keygen", "--out", "keys"][..], &arguments].concat())
     };
     assert_done(&many("3", "2"));
     assert_done(&many("3", "3"));
-    assert_failure(
-        &many("2", "4"),
-        2,
-        "a number of primes of 3, and 2 was asked for",
-    );
+    assert_failure(&many("2", "4"), 2, "a number of primes of 3, and 2 was asked for");
 
     for (arguments, words) in [
         (&["--primes", "4"][..], "2 to 3 primes, not 4"),
         (&["--primes", "6"], "whole numbers from 2 to 5 are possible"),
         (&["--primes", "3", "--strict"], "cannot be used with"),
-        (
-            &["--primes", "3", "--engine", "openssl"],
-            "cannot be used with",
-        ),
+        (&["--primes", "3", "--engine", "openssl"], "cannot be used with"),
         (&["--primes", "3", "--format", "openssh"], "room for two"),
     ] {
         let refused = run(here, [&["keygen", "--out", "refused"], arguments].concat());
@@ -278,15 +217,7 @@ fn an_engine_makes_a_key_that_the_program_writes() {
     let text = "from a key of an engine";
     let cipher = run(
         here.path(),
-        [
-            "text-encrypt",
-            "--key",
-            "public.pem",
-            "--text",
-            text,
-            "--out",
-            "cipher",
-        ],
+        ["text-encrypt", "--key", "public.pem", "--text", text, "--out", "cipher"],
     );
     assert_done(&cipher);
     let back = run(here.path(), ["text-decrypt", "--key", "key.pem", "cipher"]);
@@ -300,18 +231,12 @@ fn an_engine_makes_many_keys_and_the_same_command_makes_those_that_are_missing()
     let command = |count| {
         let bits = ["--bits", "256", "--insecure-size", "--threads", "2"];
         let out = ["--count", count, "--out", "keys", "--json"];
-        run(
-            here.path(),
-            [&["keygen", "--engine", "own"][..], &bits, &out].concat(),
-        )
+        run(here.path(), [&["keygen", "--engine", "own"][..], &bits, &out].concat())
     };
     let output = command("5");
     assert_done(&output);
     let printed: serde_json::Value = serde_json::from_str(stdout(&output)).expect("JSON");
-    assert_eq!(
-        (&printed["count"], &printed["threads"]),
-        (&5.into(), &2.into())
-    );
+    assert_eq!((&printed["count"], &printed["threads"]), (&5.into(), &2.into()));
     let key = here.path().join("keys/key-000003.pem");
     let before = fs::read(&key).unwrap();
     let output = command("21");
@@ -342,10 +267,7 @@ fn an_engine_that_makes_no_keys_says_why() {
         ("opensll", 2, "did you mean 'openssl'?"),
         ("own:mont9", 2, "mont9"),
     ] {
-        let output = run(
-            here.path(),
-            ["keygen", "--engine", engine, "--out", "key.pem"],
-        );
+        let output = run(here.path(), ["keygen", "--engine", engine, "--out", "key.pem"]);
         assert_failure(&output, code, words);
         assert!(!here.path().join("key.pem").exists());
     }
@@ -392,10 +314,7 @@ fn a_key_of_a_seed_says_that_it_protects_nothing() {
             assert!(written.contains("INSECURE: made from a seed"), "{written}");
         }
     }
-    let public = run(
-        here.path(),
-        ["key", "public", "openssh", "--format", "openssh"],
-    );
+    let public = run(here.path(), ["key", "public", "openssh", "--format", "openssh"]);
     assert_done(&public);
     let ordinary = run(here.path(), ["keygen", "--out", "key.pem", "--json"]);
     let printed: serde_json::Value = serde_json::from_str(stdout(&ordinary)).expect("JSON");

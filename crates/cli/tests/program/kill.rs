@@ -115,11 +115,7 @@ fn batches(bits: usize, pairs: usize, kills: usize) {
             stored = look(&study, &stored);
         }
     }
-    assert!(
-        stored.len() >= kills,
-        "{} batches after {kills} kills",
-        stored.len()
-    );
+    assert!(stored.len() >= kills, "{} batches after {kills} kills", stored.len());
     finish(&["resume", "killed"]);
     look(&study, &stored);
     finish(&["study", "primes.toml", "--out", "whole"]);
@@ -213,21 +209,14 @@ fn complete_after(kills: usize) {
             assert!(!started_before, "the database is gone after kill {kill}");
         }
     }
-    assert!(
-        !stored.is_empty(),
-        "no kill left any block: the moments are too early"
-    );
+    assert!(!stored.is_empty(), "no kill left any block: the moments are too early");
 
     let last = Command::new(program())
         .current_dir(here.path())
         .args(["resume", "study"])
         .output()
         .expect("the program starts");
-    assert!(
-        last.status.success(),
-        "{}",
-        String::from_utf8_lossy(&last.stderr)
-    );
+    assert!(last.status.success(), "{}", String::from_utf8_lossy(&last.stderr));
     look(&study, &stored);
     let cells = cells(&study);
     assert_eq!(cells.len(), 10);
@@ -247,8 +236,8 @@ fn blocks(study: &Path) -> i64 {
 /// What a block is known by, and everything that was stored of it.
 type Blocks = BTreeMap<(i64, i64), String>;
 
-/// Looks at a copy of the database, as it lies on the disk between two runs: it is whole, and every block that was there
-/// at an earlier look is there now, with the same samples.
+/// Looks at a copy of the database, as it lies on the disk between two runs: it is whole, and every block that was
+/// there at an earlier look is there now, with the same samples.
 fn look(study: &Path, earlier: &Blocks) -> Blocks {
     let copy = folder();
     for name in ["study.db", "study.db-wal"] {
@@ -256,8 +245,7 @@ fn look(study: &Path, earlier: &Blocks) -> Blocks {
             fs::copy(study.join(name), copy.path().join(name)).expect("it can be copied");
         }
     }
-    let database =
-        rusqlite::Connection::open(copy.path().join("study.db")).expect("it is a database");
+    let database = rusqlite::Connection::open(copy.path().join("study.db")).expect("it is a database");
     let integrity: String = database
         .query_row("PRAGMA integrity_check", [], |row| row.get(0))
         .expect("it can be checked");
@@ -285,11 +273,7 @@ fn look(study: &Path, earlier: &Blocks) -> Blocks {
         .collect::<Result<_, _>>()
         .expect("no block is without samples");
     for (place, samples) in earlier {
-        assert_eq!(
-            now.get(place),
-            Some(samples),
-            "the block {place:?} was lost or changed"
-        );
+        assert_eq!(now.get(place), Some(samples), "the block {place:?} was lost or changed");
     }
     now
 }

@@ -10,9 +10,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use crate::support::{
-    assert_done, assert_failure, folder, link_program, program, run, stdout, study_key,
-};
+use crate::support::{assert_done, assert_failure, folder, link_program, program, run, stdout, study_key};
 
 const NOBODY: u32 = 65_534;
 
@@ -85,10 +83,7 @@ fn threads_that_cannot_be_started() {
         };
         assert_failure(&output, 6, "thread");
         assert!(output.stdout.is_empty(), "{line}");
-        assert!(
-            !String::from_utf8_lossy(&output.stderr).contains("defect"),
-            "{line}"
-        );
+        assert!(!String::from_utf8_lossy(&output.stderr).contains("defect"), "{line}");
     }
 }
 
@@ -186,13 +181,8 @@ fn a_folder_that_may_not_be_read_takes_files_all_the_same() {
     {
         let out = format!("blind/{number}");
         let mut command = Command::new(&rsalab);
-        command
-            .current_dir(here.path())
-            .args(line.split(' '))
-            .arg(&out);
-        let output = as_nobody(&mut command)
-            .output()
-            .expect("the program starts");
+        command.current_dir(here.path()).args(line.split(' ')).arg(&out);
+        let output = as_nobody(&mut command).output().expect("the program starts");
         assert_done(&output);
         assert!(here.path().join(&out).is_file());
     }
@@ -203,22 +193,11 @@ fn an_archive_that_has_its_name_is_all_there_is() {
     const COUNT: usize = 3000;
     let here = folder();
     for out in ["keys.tar", "keys.json"] {
-        let format = if out.ends_with("json") {
-            "jwk-set"
-        } else {
-            "pkcs8-pem"
-        };
+        let format = if out.ends_with("json") { "jwk-set" } else { "pkcs8-pem" };
         let mut child = Command::new(program())
             .current_dir(here.path())
             .args(["keygen", "--bits", "512", "--insecure-size", "--quiet"])
-            .args([
-                "--count",
-                &COUNT.to_string(),
-                "--format",
-                format,
-                "--out",
-                out,
-            ])
+            .args(["--count", &COUNT.to_string(), "--format", format, "--out", out])
             .spawn()
             .expect("the program starts");
         let begun = Instant::now();
@@ -277,8 +256,7 @@ fn an_archive_that_has_its_name_is_all_there_is() {
 fn an_archive_that_was_killed_is_completed() {
     let here = folder();
     let begin = || {
-        let typed =
-            "keygen --bits 1024 --insecure-size --quiet --public --count 400 --out keys.tar";
+        let typed = "keygen --bits 1024 --insecure-size --quiet --public --count 400 --out keys.tar";
         let mut command = Command::new(program());
         command.current_dir(here.path()).args(typed.split(' '));
         command
@@ -303,12 +281,8 @@ fn an_archive_that_was_killed_is_completed() {
         seen = lines;
         // What a kill leaves at the end is cut off.
         if part.is_file() {
-            let mut part = fs::File::options()
-                .append(true)
-                .open(&part)
-                .expect("it is there");
-            part.write_all(b"-----BEGIN PRIVATE")
-                .expect("it can be written");
+            let mut part = fs::File::options().append(true).open(&part).expect("it is there");
+            part.write_all(b"-----BEGIN PRIVATE").expect("it can be written");
         }
     }
     assert!(kills > 0, "it was done before it was killed");
@@ -317,9 +291,7 @@ fn an_archive_that_was_killed_is_completed() {
     }
     let file = fs::File::open(archive).expect("it was made");
     let unpacked = here.path().join("unpacked");
-    tar::Archive::new(file)
-        .unpack(&unpacked)
-        .expect("it is whole");
+    tar::Archive::new(file).unpack(&unpacked).expect("it is whole");
     let manifest = fs::read_to_string(unpacked.join("manifest.jsonl")).expect("it is there");
     assert_eq!(manifest.lines().count(), 401);
     let mut fingerprints: Vec<&str> = manifest
@@ -330,9 +302,7 @@ fn an_archive_that_was_killed_is_completed() {
     fingerprints.sort_unstable();
     fingerprints.dedup();
     assert_eq!(fingerprints.len(), 400);
-    let keys: Vec<String> = (1..=400)
-        .map(|number| format!("key-{number:06}.pem"))
-        .collect();
+    let keys: Vec<String> = (1..=400).map(|number| format!("key-{number:06}.pem")).collect();
     let mut checked = vec!["key", "check", "--json"];
     checked.extend(keys.iter().map(String::as_str));
     assert_done(&run(&unpacked, checked));
@@ -373,10 +343,7 @@ fn raw_blocks_are_worked_on_by_all_cpus() {
     let trace: serde_json::Value = serde_json::from_slice(&encrypted.stderr).expect("it is JSON");
     let cpus = thread::available_parallelism().map_or(1, usize::from);
     assert_eq!(trace["threads"], cpus);
-    let decrypted = run(
-        here.path(),
-        "text-decrypt --quiet --key key.pem text.rsa".split(' '),
-    );
+    let decrypted = run(here.path(), "text-decrypt --quiet --key key.pem text.rsa".split(' '));
     assert_eq!(stdout(&decrypted).len(), 50_000);
 }
 

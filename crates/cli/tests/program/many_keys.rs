@@ -22,9 +22,7 @@ const SEED: &str = "00112233445566778899aabbccddeeff00112233445566778899aabbccdd
 fn manifest(folder: &Path) -> Vec<Value> {
     let text = fs::read_to_string(folder.join("manifest.jsonl")).expect("there is a manifest");
     assert!(text.ends_with('\n'), "its last line is cut");
-    let mut lines = text
-        .lines()
-        .map(|line| serde_json::from_str(line).expect("it is JSON"));
+    let mut lines = text.lines().map(|line| serde_json::from_str(line).expect("it is JSON"));
     let header: Value = lines.next().expect("a first line");
     assert_eq!(header["rsalab_keys"], 1);
     lines.collect()
@@ -42,10 +40,7 @@ fn check(folder: &Path, count: usize, bits: usize) -> BTreeMap<u64, String> {
         let path = folder.join(name);
         let key = decode_private(&fs::read(&path).expect("it is there")).expect("it is a key");
         assert_eq!(key.bits(), bits);
-        let digest: String = fingerprint(key.public())
-            .iter()
-            .map(|b| format!("{b:02x}"))
-            .collect();
+        let digest: String = fingerprint(key.public()).iter().map(|b| format!("{b:02x}")).collect();
         assert_eq!(entry["sha256"], digest);
         let mode = path.metadata().expect("it is there").permissions().mode();
         assert_eq!(mode & 0o777, 0o600, "{name}");
@@ -97,14 +92,8 @@ fn exactly_as_many(keys_wanted: usize, most_kills: usize) {
             "umask 000; exec \"$0\" keygen --bits 1024 --insecure-size --public --count {keys_wanted} --threads 2 --out keys"
         );
         let mut command = Command::new("sh");
-        command
-            .current_dir(here.path())
-            .args(["-c", &script])
-            .arg(program());
-        command
-            .stdin(Stdio::null())
-            .stdout(Stdio::null())
-            .stderr(Stdio::null());
+        command.current_dir(here.path()).args(["-c", &script]).arg(program());
+        command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
         command
     };
     let length = || fs::metadata(keys.join("manifest.jsonl")).map_or(0, |found| found.len());
@@ -128,10 +117,7 @@ fn exactly_as_many(keys_wanted: usize, most_kills: usize) {
         process.wait().expect("it ends");
         kills += 1;
     }
-    assert!(
-        kills >= most_kills.min(10),
-        "all was made after {kills} kills"
-    );
+    assert!(kills >= most_kills.min(10), "all was made after {kills} kills");
     assert!(start().status().expect("the program starts").success());
     check(&keys, keys_wanted, 1024);
 }
@@ -146,19 +132,11 @@ fn a_seed_gives_the_same_keys_whatever_the_threads_and_they_are_marked() {
         let output = run(here.path(), typed.split(' '));
         assert_done(&output);
         assert!(String::from_utf8_lossy(&output.stderr).contains("INSECURE"));
-        check(
-            &here.path().join(out),
-            count.parse().expect("a number"),
-            512,
-        )
+        check(&here.path().join(out), count.parse().expect("a number"), 512)
     };
     let alone = make("alone", "9", "1");
     let mut other = make("other", "4", "3");
-    assert!(
-        other
-            .iter()
-            .all(|(number, digest)| alone[number] == *digest)
-    );
+    assert!(other.iter().all(|(number, digest)| alone[number] == *digest));
     other = make("other", "9", "2");
     assert_eq!(alone, other);
     for name in ["insecure-key-000001.pem", "insecure-key-000009.pub.pem"] {
@@ -172,10 +150,7 @@ fn a_seed_gives_the_same_keys_whatever_the_threads_and_they_are_marked() {
     let typed = format!("keygen --bits 512 --insecure-size --insecure-seed {SEED} --out one.pem");
     assert_done(&run(here.path(), typed.split(' ')));
     let first = here.path().join("alone/insecure-key-000001.pem");
-    assert_eq!(
-        fs::read(here.path().join("one.pem")).ok(),
-        fs::read(first).ok()
-    );
+    assert_eq!(fs::read(here.path().join("one.pem")).ok(), fs::read(first).ok());
 }
 
 #[test]
@@ -185,10 +160,7 @@ fn what_is_missing_is_made_again_and_what_differs_is_refused() {
     let output = run(here.path(), typed.split(' '));
     assert_done(&output);
     let printed: Value = serde_json::from_str(stdout(&output)).expect("it is JSON");
-    assert_eq!(
-        (&printed["count"], &printed["made_now"]),
-        (&6.into(), &6.into())
-    );
+    assert_eq!((&printed["count"], &printed["made_now"]), (&6.into(), &6.into()));
     let keys = here.path().join("keys");
     let before = check(&keys, 6, 512);
 
@@ -203,18 +175,12 @@ fn what_is_missing_is_made_again_and_what_differs_is_refused() {
     let printed: Value = serde_json::from_str(stdout(&output)).expect("it is JSON");
     assert_eq!(printed["made_now"], 1);
     let after = check(&keys, 6, 512);
-    let changed: Vec<_> = after
-        .iter()
-        .filter(|(n, digest)| before[n] != **digest)
-        .collect();
+    let changed: Vec<_> = after.iter().filter(|(n, digest)| before[n] != **digest).collect();
     assert_eq!(changed.len(), 1);
     assert!(after[&4] != before[&4]);
 
     for (typed, words) in [
-        (
-            "keygen --bits 768 --insecure-size --count 6 --out keys",
-            "the size 512",
-        ),
+        ("keygen --bits 768 --insecure-size --count 6 --out keys", "the size 512"),
         (
             "keygen --bits 512 --e 3 --insecure-size --count 6 --out keys",
             "exponent 65537",
@@ -237,17 +203,8 @@ fn what_is_missing_is_made_again_and_what_differs_is_refused() {
     fs::create_dir(here.path().join("other")).expect("it can be made");
     fs::write(here.path().join("other/file"), "precious").expect("it can be written");
     let typed = "keygen --bits 512 --insecure-size --count 6 --out other";
-    assert_failure(
-        &run(here.path(), typed.split(' ')),
-        5,
-        "not a folder of keys",
-    );
-    assert_eq!(
-        fs::read_dir(here.path().join("other"))
-            .expect("it is there")
-            .count(),
-        1
-    );
+    assert_failure(&run(here.path(), typed.split(' ')), 5, "not a folder of keys");
+    assert_eq!(fs::read_dir(here.path().join("other")).expect("it is there").count(), 1);
 }
 
 #[test]
@@ -263,21 +220,14 @@ fn one_process_alone_writes_to_a_folder() {
     while !here.path().join("keys/manifest.jsonl").exists() {
         thread::sleep(Duration::from_millis(5));
     }
-    assert_failure(
-        &run(here.path(), typed.split(' ')),
-        5,
-        "in use by another process",
-    );
+    assert_failure(&run(here.path(), typed.split(' ')), 5, "in use by another process");
     let pid = rustix::process::Pid::from_child(&process);
     rustix::process::kill_process(pid, rustix::process::Signal::INT).expect("it runs");
     assert_eq!(process.wait().expect("it ends").code(), Some(130));
     let mut printed = String::new();
     let mut stderr = process.stderr.take().expect("it is piped");
     stderr.read_to_string(&mut printed).expect("it is text");
-    assert!(
-        printed.contains("the same command makes the others"),
-        "{printed}"
-    );
+    assert!(printed.contains("the same command makes the others"), "{printed}");
     let made = manifest(&here.path().join("keys")).len();
     check(&here.path().join("keys"), made, 4096);
 }
@@ -292,16 +242,12 @@ fn archives_sets_and_streams() {
         output
     };
     keygen("--public --out keys.tar");
-    let mut archive =
-        tar::Archive::new(fs::File::open(here.path().join("keys.tar")).expect("made"));
+    let mut archive = tar::Archive::new(fs::File::open(here.path().join("keys.tar")).expect("made"));
     let unpacked = here.path().join("unpacked");
     archive.unpack(&unpacked).expect("it is an archive");
     check(&unpacked, 5, 512);
     let private = |name: &str| {
-        let mode = fs::metadata(here.path().join(name))
-            .expect("made")
-            .permissions()
-            .mode();
+        let mode = fs::metadata(here.path().join(name)).expect("made").permissions().mode();
         assert_eq!(mode & 0o777, 0o600, "{name}");
     };
     private("keys.tar");
@@ -311,20 +257,11 @@ fn archives_sets_and_streams() {
     let set = fs::read(here.path().join("set.json")).expect("made");
     let set: Value = serde_json::from_slice(&set).expect("it is JSON");
     let set = set["keys"].as_array().expect("keys");
-    let names: BTreeSet<_> = set
-        .iter()
-        .map(|key| key["kid"].as_str().expect("a name"))
-        .collect();
+    let names: BTreeSet<_> = set.iter().map(|key| key["kid"].as_str().expect("a name")).collect();
     assert_eq!((set.len(), names.len()), (5, 5));
-    assert!(
-        set.iter()
-            .all(|key| key["kty"] == "RSA" && key["qi"].is_string())
-    );
+    assert!(set.iter().all(|key| key["kty"] == "RSA" && key["qi"].is_string()));
 
-    let exponents: BTreeSet<_> = set
-        .iter()
-        .map(|key| key["e"].as_str().expect("e"))
-        .collect();
+    let exponents: BTreeSet<_> = set.iter().map(|key| key["e"].as_str().expect("e")).collect();
     assert!(exponents.len() == 5 && exponents.iter().all(|e| e.len() > 70));
 
     let output = keygen("--format jwk --out -");
@@ -335,9 +272,7 @@ fn archives_sets_and_streams() {
     assert_eq!(lines.len(), 5);
     let output = keygen("--out -");
     let keys = stdout(&output).split_inclusive("-----END PRIVATE KEY-----\n");
-    let keys: Vec<_> = keys
-        .map(|key| decode_private(key.as_bytes()).expect("a key"))
-        .collect();
+    let keys: Vec<_> = keys.map(|key| decode_private(key.as_bytes()).expect("a key")).collect();
     assert_eq!(keys.len(), 5);
     let mut left: Vec<_> = fs::read_dir(here.path())
         .expect("it is a folder")
@@ -347,11 +282,7 @@ fn archives_sets_and_streams() {
     assert_eq!(left, ["keys.tar", "set.json", "unpacked"]);
 
     for (typed, code, words) in [
-        (
-            "keygen --count 5 --out keys.tar",
-            5,
-            "keys.tar exists already",
-        ),
+        ("keygen --count 5 --out keys.tar", 5, "keys.tar exists already"),
         (
             "keygen --count 5 --format jwk-set --out -",
             2,
@@ -362,16 +293,8 @@ fn archives_sets_and_streams() {
             2,
             "neither public halves nor a set",
         ),
-        (
-            "keygen --count 5 --json --out -",
-            2,
-            "share standard output",
-        ),
-        (
-            "keygen --count 5 --public-out p --out new",
-            2,
-            "one key alone",
-        ),
+        ("keygen --count 5 --json --out -", 2, "share standard output"),
+        ("keygen --count 5 --public-out p --out new", 2, "one key alone"),
         (
             "keygen --engine own --e random --out new",
             2,
@@ -401,14 +324,7 @@ fn one_key_is_made_alike_with_and_without_a_count() {
         let output = keygen(&format!("{typed} --public --json"));
         serde_json::from_str::<Value>(stdout(&output)).expect("it is JSON")
     });
-    let members = |value: &Value| -> Vec<String> {
-        value
-            .as_object()
-            .expect("an object")
-            .keys()
-            .cloned()
-            .collect()
-    };
+    let members = |value: &Value| -> Vec<String> { value.as_object().expect("an object").keys().cloned().collect() };
     assert_eq!(members(&reported[0]), members(&reported[1]));
     assert_eq!(
         (&reported[0]["count"], &reported[0]["made_now"]),
@@ -427,10 +343,7 @@ fn one_key_is_made_alike_with_and_without_a_count() {
     let output = keygen("--count 3 --out keys --json");
     let more: Value = serde_json::from_str(stdout(&output)).expect("it is JSON");
     assert_eq!(members(&more), members(&reported[0]));
-    assert_eq!(
-        (&more["made_now"], &more["out"]),
-        (&2.into(), &"keys".into())
-    );
+    assert_eq!((&more["made_now"], &more["out"]), (&2.into(), &"keys".into()));
     keygen("--out keys");
     check(&here.path().join("keys"), 3, 512);
     let set = keygen("--format jwk-set --out set.json");
@@ -445,11 +358,7 @@ fn one_key_is_made_alike_with_and_without_a_count() {
 #[test]
 fn encrypted_keys_take_their_password() {
     let here = folder();
-    fs::write(
-        here.path().join("password"),
-        "open, sesame\r\nnot this line\n",
-    )
-    .expect("written");
+    fs::write(here.path().join("password"), "open, sesame\r\nnot this line\n").expect("written");
     fs::write(here.path().join("empty"), "\n").expect("written");
     let common = "--format pkcs8-encrypted --bits 1024 --insecure-size";
     let typed = format!("keygen {common} --password-file password --count 3 --out keys");
@@ -463,11 +372,7 @@ fn encrypted_keys_take_their_password() {
     };
     match read("open, sesame") {
         Ok(output) => {
-            assert!(
-                output.status.success(),
-                "{}",
-                String::from_utf8_lossy(&output.stderr)
-            );
+            assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
             assert!(!read("sesame").expect("it starts").status.success());
         }
         Err(error) => eprintln!("SKIPPED: openssl cannot be asked: {error}"),
@@ -543,32 +448,22 @@ fn a_set_has_a_set_of_public_keys_next_to_it() {
 
     // Nothing is overwritten, and nothing is made first.
     fs::write(here.join("other.pub.json"), "mine").expect("the folder can be written to");
-    assert_failure(
-        &keygen("--out other.json"),
-        5,
-        "other.pub.json exists already",
-    );
+    assert_failure(&keygen("--out other.json"), 5, "other.pub.json exists already");
     assert!(!here.join("other.json.part").exists());
     fs::remove_file(here.join("other.pub.json")).expect("it is there");
 
     // A command that ended after the public set got its name, and before the private one did, is completed.
     let text = fs::read(here.join("set.json")).expect("it is there");
     fs::rename(here.join("set.json"), here.join("set.json.part")).expect("it is there");
-    let mut record = String::from(
-        "{\"rsalab_keys\":1,\"bits\":512,\"e\":65537,\"format\":\"jwk-set\",\"public\":true}\n",
-    );
+    let mut record =
+        String::from("{\"rsalab_keys\":1,\"bits\":512,\"e\":65537,\"format\":\"jwk-set\",\"public\":true}\n");
     let mut end = 0;
     for (place, line) in text.split_inclusive(|&byte| byte == b'\n').enumerate() {
         let kept = line.strip_suffix(b"\n").unwrap_or(line);
         let kept = kept.strip_suffix(b",").unwrap_or(kept);
         if kept.starts_with(b"{\"kty\"") {
-            let key = rsalab_rsa::format::load_public(kept, None)
-                .expect("it is a key")
-                .key;
-            let digest: String = fingerprint(&key)
-                .iter()
-                .map(|b| format!("{b:02x}"))
-                .collect();
+            let key = rsalab_rsa::format::load_public(kept, None).expect("it is a key").key;
+            let digest: String = fingerprint(&key).iter().map(|b| format!("{b:02x}")).collect();
             record += &format!(
                 "{{\"number\":{place},\"file\":\"x-{place}\",\"sha256\":\"{digest}\",\"end\":{}}}\n",
                 end + kept.len()
@@ -586,15 +481,8 @@ fn a_set_has_a_set_of_public_keys_next_to_it() {
     fs::rename(here.join("set.json"), here.join("set.json.part")).expect("it is there");
     fs::write(here.join("set.json.part.jsonl"), &record).expect("the folder can be written to");
     fs::write(here.join("set.pub.json"), "mine").expect("the folder can be written to");
-    assert_failure(
-        &keygen("--count 5 --out set.json"),
-        5,
-        "set.pub.json exists already",
-    );
-    assert_eq!(
-        fs::read(here.join("set.pub.json")).expect("it is there"),
-        b"mine"
-    );
+    assert_failure(&keygen("--count 5 --out set.json"), 5, "set.pub.json exists already");
+    assert_eq!(fs::read(here.join("set.pub.json")).expect("it is there"), b"mine");
     fs::remove_file(here.join("set.pub.json")).expect("it is there");
     assert_done(&keygen("--count 5 --out set.json"));
     assert_eq!(set("set.pub.json").len(), 5);

@@ -55,10 +55,7 @@ fn a_study_without_a_measured_cell_has_failed() {
         let rsalab = with_faulty_gmp(here.path());
         let run = |arguments: &[&str]| {
             let mut command = prepared(&rsalab, here.path(), engines);
-            command
-                .args(arguments)
-                .output()
-                .expect("the program starts")
+            command.args(arguments).output().expect("the program starts")
         };
         // A study that is complete is judged like one that has just been measured.
         for arguments in [
@@ -69,10 +66,7 @@ fn a_study_without_a_measured_cell_has_failed() {
             let output = run(arguments);
             assert_failure(&output, code, words);
             assert_failure(&output, code, "study/report.html");
-            assert!(
-                stdout(&output).contains("study/report.html"),
-                "{arguments:?}"
-            );
+            assert!(stdout(&output).contains("study/report.html"), "{arguments:?}");
             assert!(here.path().join("study/report.html").is_file());
         }
         // A report is a report.
@@ -81,21 +75,12 @@ fn a_study_without_a_measured_cell_has_failed() {
 
     let here = folder();
     let rsalab = with_faulty_gmp(here.path());
-    for arguments in [
-        &["study", "plan.toml", "--out", "study"][..],
-        &["resume", "study"],
-    ] {
+    for arguments in [&["study", "plan.toml", "--out", "study"][..], &["resume", "study"]] {
         let mut command = prepared(&rsalab, here.path(), r#""own", "gmp""#);
-        let output = command
-            .args(arguments)
-            .output()
-            .expect("the program starts");
+        let output = command.args(arguments).output().expect("the program starts");
         assert_done(&output);
         let said = String::from_utf8_lossy(&output.stderr);
-        assert!(
-            said.contains("1 cell failed; the report has the reasons"),
-            "{said}"
-        );
+        assert!(said.contains("1 cell failed; the report has the reasons"), "{said}");
     }
 }
 

@@ -1,4 +1,5 @@
-//! `sign`, `verify`, `encrypt --scheme`, `decrypt --scheme`, `raw-private` and `raw-public`: ways in and out, and other programs.
+//! `sign`, `verify`, `encrypt --scheme`, `decrypt --scheme`, `raw-private` and `raw-public`: ways in and out, and other
+//! programs.
 
 use std::{fs, path::Path, process::Command};
 
@@ -19,11 +20,7 @@ fn read(here: &Path, name: &str) -> Vec<u8> {
 
 /// The `openssl` command; none, with a visible note, where there is none.
 fn openssl(here: &Path, line: &str) -> Option<std::process::Output> {
-    match Command::new("openssl")
-        .args(line.split(' '))
-        .current_dir(here)
-        .output()
-    {
+    match Command::new("openssl").args(line.split(' ')).current_dir(here).output() {
         Ok(output) => Some(output),
         Err(error) => {
             eprintln!("SKIPPED: the openssl command cannot be asked: {error}");
@@ -45,16 +42,10 @@ fn a_signature_is_written_and_verified() {
         " --scheme pkcs1v15",
         " --scheme pkcs1v15 --hash sha3-512",
     ] {
-        assert_done(&typed(
-            here,
-            &format!("sign --key key.pem message --sig sig{options}"),
-        ));
+        assert_done(&typed(here, &format!("sign --key key.pem message --sig sig{options}")));
         assert_eq!(read(here, "sig").len(), 192);
         for key in ["public.pem", "key.pem"] {
-            let verified = typed(
-                here,
-                &format!("verify --key {key} --sig sig message{options}"),
-            );
+            let verified = typed(here, &format!("verify --key {key} --sig sig message{options}"));
             assert_done(&verified);
             assert_eq!(stdout(&verified), "message: OK\n");
         }
@@ -110,7 +101,8 @@ fn many_files_are_signed_and_verified_in_batches() {
         .map(|verdict| verdict["file"].as_str().expect("a name"))
         .collect();
     assert_eq!(wrong, ["file 7", "file 299"]);
-    // The same command again: what is there stays, what is missing is made, and what is no signature of its file is named.
+    // The same command again: what is there stays, what is missing is made, and what is no signature of its file is
+    // named.
     fs::remove_file(here.join("file 0.sig")).expect("it was made");
     let first = read(here, "file 1.sig");
     let again = typed(here, "sign --key key.pem --files-from list");
@@ -134,14 +126,8 @@ fn openssl_and_this_program_understand_each_other() {
     let Some(_) = openssl(here, "version") else {
         return;
     };
-    assert_done(&typed(
-        here,
-        "sign --scheme pkcs1v15 --key key.pem message --sig ours",
-    ));
-    let verified = openssl(
-        here,
-        "dgst -sha256 -verify public.pem -signature ours message",
-    );
+    assert_done(&typed(here, "sign --scheme pkcs1v15 --key key.pem message --sig ours"));
+    let verified = openssl(here, "dgst -sha256 -verify public.pem -signature ours message");
     assert!(verified.expect("it is there").status.success());
     let signed = openssl(
         here,
@@ -156,10 +142,7 @@ fn openssl_and_this_program_understand_each_other() {
         here,
         "verify --hash sha512 --salt-len any --key public.pem --sig theirs message",
     ));
-    let wrong = typed(
-        here,
-        "verify --hash sha512 --key public.pem --sig theirs message",
-    );
+    let wrong = typed(here, "verify --hash sha512 --key public.pem --sig theirs message");
     assert_failure(&wrong, 4, "--salt-len any");
     assert_done(&typed(
         here,
@@ -175,25 +158,16 @@ fn openssl_and_this_program_understand_each_other() {
         "pkeyutl -encrypt -pubin -inkey public.pem -in message -out theirs.enc -pkeyopt rsa_padding_mode:oaep",
     );
     assert!(closed.expect("it is there").status.success());
-    let opened = typed(
-        here,
-        "decrypt --scheme oaep --hash sha1 --key key.pem theirs.enc",
-    );
+    let opened = typed(here, "decrypt --scheme oaep --hash sha1 --key key.pem theirs.enc");
     assert_eq!(stdout(&opened), "between programs");
     let raised = openssl(
         here,
         "pkeyutl -decrypt -inkey key.pem -in ours.enc -pkeyopt rsa_padding_mode:none -out theirs.raw",
     );
     assert!(raised.expect("it is there").status.success());
-    assert_done(&typed(
-        here,
-        "raw-private --key key.pem --in ours.enc --out ours.raw",
-    ));
+    assert_done(&typed(here, "raw-private --key key.pem --in ours.enc --out ours.raw"));
     assert_eq!(read(here, "ours.raw"), read(here, "theirs.raw"));
-    assert_done(&typed(
-        here,
-        "raw-public --key public.pem --in ours.raw --out back",
-    ));
+    assert_done(&typed(here, "raw-public --key public.pem --in ours.raw --out back"));
     assert_eq!(read(here, "back"), read(here, "ours.enc"));
 }
 
@@ -204,10 +178,7 @@ fn messages_that_fit_a_block_are_encrypted_and_decrypted() {
     study_key(here, 1024);
     for (scheme, most) in [
         ("--scheme oaep", 62),
-        (
-            "--scheme oaep --hash sha512-224 --mgf-hash sha1 --label orders",
-            70,
-        ),
+        ("--scheme oaep --hash sha512-224 --mgf-hash sha1 --label orders", 70),
         ("--scheme pkcs1v15", 117),
     ] {
         for length in [0, 1, most] {
@@ -269,15 +240,9 @@ fn messages_that_fit_a_block_are_encrypted_and_decrypted() {
         write(here, name, name.repeat(10));
     }
     assert_done(&typed(here, "encrypt --scheme oaep --key public.pem a b c"));
-    assert_done(&typed(
-        here,
-        "decrypt --scheme oaep --key key.pem a.enc b.enc c.enc",
-    ));
+    assert_done(&typed(here, "decrypt --scheme oaep --key key.pem a.enc b.enc c.enc"));
     for name in ["a", "b", "c"] {
-        assert_eq!(
-            read(here, &format!("{name}.enc.dec")),
-            name.repeat(10).as_bytes()
-        );
+        assert_eq!(read(here, &format!("{name}.enc.dec")), name.repeat(10).as_bytes());
     }
 }
 
@@ -291,17 +256,11 @@ fn of_many_ciphertexts_the_wrong_one_is_named() {
         write(here, name, name);
     }
     write(here, "list", names.join("\n"));
-    assert_done(&typed(
-        here,
-        "encrypt --scheme oaep --key public.pem --files-from list",
-    ));
+    assert_done(&typed(here, "encrypt --scheme oaep --key public.pem --files-from list"));
     write(here, "m290.enc", "changed");
     let ciphertexts: Vec<String> = names.iter().map(|name| format!("{name}.enc")).collect();
     write(here, "list.enc", ciphertexts.join("\n"));
-    let output = typed(
-        here,
-        "decrypt --scheme oaep --key key.pem --files-from list.enc",
-    );
+    let output = typed(here, "decrypt --scheme oaep --key key.pem --files-from list.enc");
     assert_failure(&output, 4, "m290.enc: cannot decrypt m290.enc");
     assert_failure(&output, 4, "1 of 300 messages not made");
     for name in names.iter().filter(|name| *name != "m290") {
@@ -315,10 +274,7 @@ fn of_many_ciphertexts_the_wrong_one_is_named() {
         "encrypt --scheme oaep --key public.pem --skip-existing --files-from list",
     ));
     write(here, "m1.enc.dec", "somebody's");
-    let again = typed(
-        here,
-        "decrypt --scheme oaep --key key.pem --files-from list.enc",
-    );
+    let again = typed(here, "decrypt --scheme oaep --key key.pem --files-from list.enc");
     assert_failure(&again, 5, "m1.enc: m1.enc.dec exists already");
     assert_failure(&again, 5, "1 message made, 298 there already");
     assert_eq!(read(here, "m290.enc.dec"), b"m290");
@@ -354,31 +310,19 @@ fn keys_for_pss_sign_with_their_own_parameters_and_do_nothing_else() {
     assert!(verified.expect("it is there").status.success());
     assert_done(&typed(here, "verify --key pss.pub --sig sig message"));
     for (line, code, words) in [
-        (
-            "sign --scheme pkcs1v15 --key pss.pem message",
-            2,
-            "RSASSA-PSS only",
-        ),
+        ("sign --scheme pkcs1v15 --key pss.pem message", 2, "RSASSA-PSS only"),
         (
             "sign --hash sha256 --key pss.pem message",
             2,
             "this key asks for sha384",
         ),
-        (
-            "sign --salt-len 29 --key pss.pem message",
-            2,
-            "30 bytes at least",
-        ),
+        ("sign --salt-len 29 --key pss.pem message", 2, "30 bytes at least"),
         (
             "decrypt --scheme oaep --key pss.pem message",
             3,
             "RSASSA-PSS signatures only",
         ),
-        (
-            "text-encrypt --key pss.pub message",
-            3,
-            "RSASSA-PSS signatures only",
-        ),
+        ("text-encrypt --key pss.pub message", 3, "RSASSA-PSS signatures only"),
         (
             "raw-private --key pss.pem --in message",
             3,
@@ -386,18 +330,11 @@ fn keys_for_pss_sign_with_their_own_parameters_and_do_nothing_else() {
         ),
         ("key convert pss.pem --format jwk --out k", 2, "cannot say"),
         ("key public pss.pem --format openssh", 2, "cannot say"),
-        (
-            "key convert pss.pem --format pkcs1-pem --out k",
-            2,
-            "cannot say",
-        ),
+        ("key convert pss.pem --format pkcs1-pem --out k", 2, "cannot say"),
     ] {
         assert_failure(&typed(here, line), code, words);
     }
-    assert_done(&typed(
-        here,
-        "key convert pss.pem --format pkcs8-der --out pss.der",
-    ));
+    assert_done(&typed(here, "key convert pss.pem --format pkcs8-der --out pss.der"));
     let checked = typed(here, "key check pss.der");
     assert!(
         stdout(&checked).contains("pss sha384, mask sha256, salt 30"),
@@ -412,17 +349,11 @@ fn what_is_weak_or_broken_is_reported_unless_quiet() {
     let here = here.path();
     study_key(here, 1024);
     write(here, "message", "m");
-    for line in [
-        "sign --key key.pem message",
-        "verify --key public.pem message",
-    ] {
+    for line in ["sign --key key.pem message", "verify --key public.pem message"] {
         let output = typed(here, line);
         assert_done(&output);
         let said = String::from_utf8_lossy(&output.stderr).into_owned();
-        assert!(
-            said.contains("is weak: its modulus has 1024 bits"),
-            "{said}"
-        );
+        assert!(said.contains("is weak: its modulus has 1024 bits"), "{said}");
     }
     let quiet = typed(here, "--quiet verify --key public.pem message");
     assert_done(&quiet);
@@ -478,26 +409,14 @@ fn what_cannot_be_done_is_said_before_anything_is_made() {
             2,
             "several signatures",
         ),
-        (
-            "sign --scheme pkcs1v15 --key key.pem --files-from block",
-            5,
-            "cannot",
-        ),
-        (
-            "verify --scheme pkcs1v15 --key key.pem message",
-            5,
-            "message.sig",
-        ),
+        ("sign --scheme pkcs1v15 --key key.pem --files-from block", 5, "cannot"),
+        ("verify --scheme pkcs1v15 --key key.pem message", 5, "message.sig"),
         (
             "verify --scheme pkcs1v15 --key key.pem --sig - -",
             2,
             "cannot both be standard input",
         ),
-        (
-            "verify --scheme pkcs1v15 --key key.pem",
-            2,
-            "name its file with --sig",
-        ),
+        ("verify --scheme pkcs1v15 --key key.pem", 2, "name its file with --sig"),
         (
             "encrypt --scheme oaep --key key.pem message --out e",
             2,

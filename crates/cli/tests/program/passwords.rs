@@ -63,15 +63,9 @@ fn an_old_encryption_is_read_with_a_warning() {
     ));
     let again = typed(here, "key public --password-file password new.pem");
     assert_done(&again);
-    assert_eq!(
-        (&again.stdout, again.stderr.is_empty()),
-        (&read.stdout, true)
-    );
+    assert_eq!((&again.stdout, again.stderr.is_empty()), (&read.stdout, true));
     let check = |file: &str| -> Value {
-        let output = typed(
-            here,
-            &format!("key check --json --password-file password {file}"),
-        );
+        let output = typed(here, &format!("key check --json --password-file password {file}"));
         assert_done(&output);
         serde_json::from_str(stdout(&output)).expect("it is JSON")
     };
@@ -89,18 +83,12 @@ fn an_old_encryption_is_read_with_a_warning() {
         "{old}"
     );
     assert!(
-        new[0]["encryption"]
-            .as_str()
-            .is_some_and(|how| how.contains("scrypt")),
+        new[0]["encryption"].as_str().is_some_and(|how| how.contains("scrypt")),
         "{new}"
     );
     assert_eq!(new[0].get("encryption_weakness"), None);
     let table = typed(here, "key check --password-file password old.pem");
-    assert!(
-        stdout(&table).contains("protects little"),
-        "{}",
-        stdout(&table)
-    );
+    assert!(stdout(&table).contains("protects little"), "{}", stdout(&table));
 }
 
 #[test]
@@ -110,10 +98,7 @@ fn an_empty_password_opens_a_key_and_makes_none() {
     fs::write(here.join("empty.pem"), EMPTY).expect("it can be written");
     for (name, text) in [("nothing", ""), ("line", "\n"), ("windows", "\r\n")] {
         fs::write(here.join(name), text).expect("it can be written");
-        assert_done(&typed(
-            here,
-            &format!("key public --password-file {name} empty.pem"),
-        ));
+        assert_done(&typed(here, &format!("key public --password-file {name} empty.pem")));
         let line = format!(
             "key convert --password-file {name} --new-password-file {name} --format pkcs8-encrypted empty.pem --out new.pem"
         );
@@ -133,13 +118,7 @@ fn what_editors_add_to_a_password_is_said_and_enters_no_new_key() {
     fs::write(here.join("password"), "sesame").expect("it can be written");
     let wide = |mark: &[u8], big: bool| -> Vec<u8> {
         let units = "sesame\r\n".encode_utf16();
-        let bytes = units.flat_map(|unit| {
-            if big {
-                unit.to_be_bytes()
-            } else {
-                unit.to_le_bytes()
-            }
-        });
+        let bytes = units.flat_map(|unit| if big { unit.to_be_bytes() } else { unit.to_le_bytes() });
         mark.iter().copied().chain(bytes).collect()
     };
     let files: [(&str, Vec<u8>, &str); 5] = [
@@ -157,9 +136,7 @@ fn what_editors_add_to_a_password_is_said_and_enters_no_new_key() {
             format!(
                 "key convert --password-file password --new-password-file {name} --format pkcs8-encrypted old.pem --out new"
             ),
-            format!(
-                "keygen --bits 512 --insecure-size --format pkcs8-encrypted --password-file {name} --out new"
-            ),
+            format!("keygen --bits 512 --insecure-size --format pkcs8-encrypted --password-file {name} --out new"),
         ] {
             assert_failure(&typed(here, &line), 3, words);
             assert!(!here.join("new").exists(), "{line}");

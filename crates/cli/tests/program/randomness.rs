@@ -1,5 +1,5 @@
-//! A system whose random numbers are not random: anybody could make the same keys, so that none is made. On Linux with glibc, where a
-//! library that is loaded first can take the place of `getrandom`.
+//! A system whose random numbers are not random: anybody could make the same keys, so that none is made. On Linux with
+//! glibc, where a library that is loaded first can take the place of `getrandom`.
 #![cfg(all(target_os = "linux", target_env = "gnu"))]
 
 use std::{
@@ -10,7 +10,8 @@ use std::{
 
 use crate::support::{assert_done, assert_failure, folder, rsalab, study_key};
 
-/// Takes the place of the C library's ways to random bytes, and of the system's devices. `GIVE` is what stands at a place.
+/// Takes the place of the C library's ways to random bytes, and of the system's devices. `GIVE` is what stands at a
+/// place.
 const SHIM: &str = r#"
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -175,11 +176,7 @@ fn constant_randomness_is_refused_and_not_used() {
     }
     // The shim itself takes nothing away from the program.
     let random = shim(here, "random", "rand() >> 7");
-    let made = typed(
-        here,
-        &random.expect("it compiled before"),
-        "keygen --out new.pem",
-    );
+    let made = typed(here, &random.expect("it compiled before"), "keygen --out new.pem");
     assert_done(&made);
 }
 
@@ -189,11 +186,7 @@ fn a_source_that_fails_at_any_call_is_said_and_nothing_panics() {
     let here = here.path();
     study_key(here, 1024);
     fs::write(here.join("message"), "a message").expect("the folder can be written to");
-    fs::write(
-        here.join("requests"),
-        "{\"op\":\"primality\",\"value\":\"10001\"}\n",
-    )
-    .expect("as before");
+    fs::write(here.join("requests"), "{\"op\":\"primality\",\"value\":\"10001\"}\n").expect("as before");
     let lists = here.join("blocklists");
     fs::create_dir(&lists).expect("as before");
     fs::write(lists.join("blacklist.RSA-1024"), "0123456789abcdef0123\n").expect("as before");
@@ -221,10 +214,7 @@ fn a_source_that_fails_at_any_call_is_said_and_nothing_panics() {
                 // It needed no more than it had, or its workers had none.
                 code => assert!(matches!(code, Some(0 | 4)), "{from} {line}: {said}"),
             }
-            assert!(
-                !said.contains("defect") && !said.contains("panicked"),
-                "{line}: {said}"
-            );
+            assert!(!said.contains("defect") && !said.contains("panicked"), "{line}: {said}");
             for made in ["new.pem", "sig", "message.blinded", "message.state"] {
                 let _ = fs::remove_file(here.join(made));
             }
@@ -254,10 +244,7 @@ fn a_source_that_is_interrupted_for_ever_is_not_waited_for() {
     let Some(shim) = failing(here, 1, "EINTR") else {
         return;
     };
-    for line in [
-        "keygen --out new.pem",
-        "sign --key key.pem public.pem --sig sig",
-    ] {
+    for line in ["keygen --out new.pem", "sign --key key.pem public.pem --sig sig"] {
         assert_failure(&typed(here, &shim, line), 6, "gave nothing for 10 s");
     }
 }

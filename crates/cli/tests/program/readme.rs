@@ -34,12 +34,8 @@ fn run_examples(documents: &[PathBuf]) {
     let program = program();
     let program_folder = program.parent().expect("a program lies in a folder");
     let others = env::var_os("PATH").unwrap_or_default();
-    let path = env::join_paths(
-        [program_folder.to_owned()]
-            .into_iter()
-            .chain(env::split_paths(&others)),
-    )
-    .expect("folders without a colon");
+    let path = env::join_paths([program_folder.to_owned()].into_iter().chain(env::split_paths(&others)))
+        .expect("folders without a colon");
     let mut examples = 0;
     for document in documents {
         let text = fs::read_to_string(document).expect("a page in UTF-8");

@@ -64,24 +64,15 @@ fn without_threads_a_cell_fails_and_a_report_is_still_drawn() {
     assert_failure(&refused, 4, "no cell was measured: 4 failed");
     for cell in cells(&here.path().join("none")) {
         let reason = cell.reason.unwrap_or_default();
-        assert!(
-            reason.contains("thread") && reason.contains("os error"),
-            "{reason}"
-        );
+        assert!(reason.contains("thread") && reason.contains("os error"), "{reason}");
     }
 
-    assert_done(&run(
-        here.path(),
-        ["study", "plan.toml", "--quiet", "--out", "study"],
-    ));
+    assert_done(&run(here.path(), ["study", "plan.toml", "--quiet", "--out", "study"]));
     assert_done(&run(here.path(), ["report", "study", "--out", "with"]));
     assert_done(&without_threads(&["report", "study", "--out", "without"]));
     let without = files(&here.path().join("without"));
     assert_eq!(files(&here.path().join("with")), without);
-    assert!(
-        without.keys().any(|name| name.ends_with(".png")),
-        "nothing was drawn"
-    );
+    assert!(without.keys().any(|name| name.ends_with(".png")), "nothing was drawn");
 }
 
 #[test]
@@ -101,32 +92,19 @@ fn threads_of_a_job_that_are_refused_release_the_others() {
             "--engines",
             "own",
         ])
-        .args([
-            "--threads",
-            "8",
-            "--seconds",
-            "0.1",
-            "--give-up-after",
-            "20",
-        ])
+        .args(["--threads", "8", "--seconds", "0.1", "--give-up-after", "20"])
         .output()
         .expect("the system has prlimit");
     assert_failure(&output, 4, "1 cell failed");
     let printed = String::from_utf8_lossy(&output.stdout);
-    assert!(
-        printed.contains("of 8 threads could be started"),
-        "{printed}"
-    );
+    assert!(printed.contains("of 8 threads could be started"), "{printed}");
 }
 
 #[test]
 fn a_database_that_may_not_be_read_is_reported_as_such() {
     let here = folder();
     fs::write(here.path().join("plan.toml"), PLAN).expect("the folder can be written to");
-    assert_done(&run(
-        here.path(),
-        ["study", "plan.toml", "--quiet", "--out", "study"],
-    ));
+    assert_done(&run(here.path(), ["study", "plan.toml", "--quiet", "--out", "study"]));
     let set_mode = |name: &str, mode: u32| {
         let mode = fs::Permissions::from_mode(mode);
         fs::set_permissions(here.path().join(name), mode).expect("it is ours");
@@ -142,9 +120,7 @@ fn a_database_that_may_not_be_read_is_reported_as_such() {
         ("rsalab", 0o755),
         ("study/study.db", 0o000),
     ];
-    modes
-        .into_iter()
-        .for_each(|(name, mode)| set_mode(name, mode));
+    modes.into_iter().for_each(|(name, mode)| set_mode(name, mode));
     // Permissions mean nothing to root, so that somebody else must type it.
     const NOBODY: u32 = 65_534;
     let as_nobody = |arguments: &[&str]| {

@@ -42,14 +42,8 @@ fn a_salt_that_the_key_forbids_is_refused_by_every_way_to_ask() {
             here,
             &format!("sign --key key.pem --salt-len {salt} message --sig sig"),
         ));
-        assert_done(&typed(
-            here,
-            "verify --key public.pem --salt-len any --sig sig message",
-        ));
-        let verified = typed(
-            here,
-            "verify --key restricted.pem --salt-len any --sig sig message",
-        );
+        assert_done(&typed(here, "verify --key public.pem --salt-len any --sig sig message"));
+        let verified = typed(here, "verify --key restricted.pem --salt-len any --sig sig message");
         let explicit = typed(
             here,
             &format!("verify --key restricted.pem --salt-len {salt} --sig sig message"),
@@ -101,41 +95,19 @@ fn a_key_for_oaep_is_used_with_its_own_parameters() {
         "{}",
         stdout(&known)
     );
-    assert_done(&typed(
-        here,
-        "encrypt --key oaep.pem --text hello --out own",
-    ));
-    let decrypted = typed(
-        here,
-        "decrypt --key key.pem --hash sha1 --label TCPA own --out -",
-    );
+    assert_done(&typed(here, "encrypt --key oaep.pem --text hello --out own"));
+    let decrypted = typed(here, "decrypt --key key.pem --hash sha1 --label TCPA own --out -");
     assert_eq!(stdout(&decrypted), "hello");
     for (line, code, words) in [
-        (
-            "encrypt --key oaep.pem --hash sha256 --text x --out no",
-            3,
-            "--any-use",
-        ),
-        (
-            "encrypt --key oaep.pem --label other --text x --out no",
-            3,
-            "--any-use",
-        ),
+        ("encrypt --key oaep.pem --hash sha256 --text x --out no", 3, "--any-use"),
+        ("encrypt --key oaep.pem --label other --text x --out no", 3, "--any-use"),
         (
             "encrypt --key oaep.pem --scheme pkcs1v15 --text x --out no",
             3,
             "OAEP encryption only",
         ),
-        (
-            "raw-public --key oaep.pem --in own --out no",
-            3,
-            "OAEP encryption only",
-        ),
-        (
-            "verify --key oaep.pem --sig own own",
-            3,
-            "OAEP encryption only",
-        ),
+        ("raw-public --key oaep.pem --in own --out no", 3, "OAEP encryption only"),
+        ("verify --key oaep.pem --sig own own", 3, "OAEP encryption only"),
         ("key public oaep.pem --format jwk", 2, "cannot say"),
     ] {
         assert_failure(&typed(here, line), code, words);

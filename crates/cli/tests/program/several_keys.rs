@@ -44,11 +44,7 @@ fn every_key_of_a_set_gets_a_verdict_and_one_is_chosen_by_kid() {
         assert_eq!(verdict["verdict"], "weak");
     }
     let shown = typed(here, "key check set.json");
-    assert!(
-        stdout(&shown).contains("set.json, key 2"),
-        "{}",
-        stdout(&shown)
-    );
+    assert!(stdout(&shown).contains("set.json, key 2"), "{}", stdout(&shown));
 
     for line in [
         "key public set.json",
@@ -60,10 +56,7 @@ fn every_key_of_a_set_gets_a_verdict_and_one_is_chosen_by_kid() {
         assert!(String::from_utf8_lossy(&output.stderr).contains("--kid"));
     }
     let kid = all[1]["jwk_thumbprint"].as_str().expect("a name");
-    let chosen = typed(
-        here,
-        &format!("key public set.json --kid {kid} --format jwk"),
-    );
+    let chosen = typed(here, &format!("key public set.json --kid {kid} --format jwk"));
     assert_done(&chosen);
     let chosen: Value = serde_json::from_slice(&chosen.stdout).expect("it is JSON");
     assert_eq!(chosen["kid"], kid);
@@ -85,16 +78,9 @@ fn every_key_of_a_set_gets_a_verdict_and_one_is_chosen_by_kid() {
     assert_eq!(verdicts(&output).len(), 1);
 
     // A stream, as the program writes it; a key of another kind stands in nobody's way.
-    let stream = typed(
-        here,
-        "keygen --bits 512 --insecure-size --count 2 --format jwk --out -",
-    );
+    let stream = typed(here, "keygen --bits 512 --insecure-size --count 2 --format jwk --out -");
     let foreign = "{\"kty\":\"OKP\",\"crv\":\"Ed25519\",\"x\":\"QDcy\"}\n";
-    fs::write(
-        here.join("stream"),
-        [foreign.as_bytes(), &stream.stdout].concat(),
-    )
-    .expect("written");
+    fs::write(here.join("stream"), [foreign.as_bytes(), &stream.stdout].concat()).expect("written");
     let output = typed(here, "key check stream --json");
     assert_done(&output);
     let all = verdicts(&output);
@@ -119,14 +105,8 @@ fn every_line_of_authorized_keys_gets_a_verdict() {
     set(here);
     let all = verdicts(&typed(here, "key check set.pub.json --json"));
     let line = |place: usize| {
-        let kid = all[place]["jwk_thumbprint"]
-            .as_str()
-            .expect("a name")
-            .to_owned();
-        let line = typed(
-            here,
-            &format!("key public set.pub.json --kid {kid} --format openssh"),
-        );
+        let kid = all[place]["jwk_thumbprint"].as_str().expect("a name").to_owned();
+        let line = typed(here, &format!("key public set.pub.json --kid {kid} --format openssh"));
         assert_done(&line);
         stdout(&line).trim_end().to_owned()
     };
@@ -164,10 +144,7 @@ fn every_line_of_authorized_keys_gets_a_verdict() {
     fs::write(here.join("m"), "m").expect("written");
     let refused = typed(here, "encrypt --scheme pkcs1v15 --key one m --out c");
     assert_failure(&refused, 3, "restricts logins");
-    assert_done(&typed(
-        here,
-        "encrypt --scheme pkcs1v15 --any-use --key one m --out c",
-    ));
+    assert_done(&typed(here, "encrypt --scheme pkcs1v15 --any-use --key one m --out c"));
 }
 
 #[test]
@@ -180,8 +157,7 @@ fn primes_that_files_share_are_found() {
     );
     assert_done(&made);
     let key = |number: u32| {
-        let text =
-            fs::read(here.join(format!("keys/insecure-key-{number:06}.pem"))).expect("it was made");
+        let text = fs::read(here.join(format!("keys/insecure-key-{number:06}.pem"))).expect("it was made");
         decode_private(&text).expect("a key")
     };
     let write = |name: &str, key: &PrivateKey| {
@@ -196,10 +172,7 @@ fn primes_that_files_share_are_found() {
     write("other", &other_exponent);
     write("three", &key(3));
     assert_done(&typed(here, "key public one --out one.pub"));
-    let output = typed(
-        here,
-        "key check one one.pub sharing three other --json --rounds 2",
-    );
+    let output = typed(here, "key check one one.pub sharing three other --json --rounds 2");
     assert_done(&output);
     let found: Vec<Vec<(String, String)>> = verdicts(&output)
         .iter()
@@ -244,25 +217,18 @@ fn what_a_file_says_of_its_key_is_kept_where_there_is_room() {
     let here = here.path();
     assert_done(&typed(
         here,
-        &format!(
-            "keygen --bits 512 --insecure-size --insecure-seed {SEED} --format jwk --out marked.jwk"
-        ),
+        &format!("keygen --bits 512 --insecure-size --insecure-seed {SEED} --format jwk --out marked.jwk"),
     ));
     let text = fs::read_to_string(here.join("marked.jwk")).expect("it was made");
     let key: Value = serde_json::from_str(&text).expect("it is JSON");
     let thumbprint = key["kid"].as_str().expect("a name").to_owned();
-    let own = text.replacen(&thumbprint, "2026-signing", 1).replacen(
-        '{',
-        "{\"exp\":7,\"private\":\"x\",",
-        1,
-    );
+    let own = text
+        .replacen(&thumbprint, "2026-signing", 1)
+        .replacen('{', "{\"exp\":7,\"private\":\"x\",", 1);
     fs::write(here.join("own.jwk"), own).expect("written");
     let public = typed(here, "key public own.jwk --format jwk");
     let public: Value = serde_json::from_slice(&public.stdout).expect("it is JSON");
-    assert_eq!(
-        (&public["kid"], &public["exp"]),
-        (&"2026-signing".into(), &7.into())
-    );
+    assert_eq!((&public["kid"], &public["exp"]), (&"2026-signing".into(), &7.into()));
     assert!(public.get("private").is_none() && public.get("d").is_none());
     let private = typed(here, "key convert own.jwk --format jwk --out -");
     let private: Value = serde_json::from_slice(&private.stdout).expect("it is JSON");
@@ -279,10 +245,7 @@ fn what_a_file_says_of_its_key_is_kept_where_there_is_room() {
         ));
         let output = typed(here, &format!("key check {format} --json"));
         let weaknesses = verdicts(&output)[0]["weaknesses"].to_string();
-        assert!(
-            weaknesses.contains("made-from-a-seed"),
-            "{format}: {weaknesses}"
-        );
+        assert!(weaknesses.contains("made-from-a-seed"), "{format}: {weaknesses}");
     }
 
     // A comment of OpenSSH's.
@@ -296,11 +259,7 @@ fn what_a_file_says_of_its_key_is_kept_where_there_is_room() {
     )
     .expect("written");
     let line = typed(here, "key public line --format openssh");
-    assert!(
-        stdout(&line).trim_end().ends_with(" me@laptop"),
-        "{}",
-        stdout(&line)
-    );
+    assert!(stdout(&line).trim_end().ends_with(" me@laptop"), "{}", stdout(&line));
 }
 
 #[test]
@@ -309,17 +268,10 @@ fn keys_are_called_as_a_list_says() {
     let here = here.path();
     let keygen = |rest: &str| typed(here, &format!("keygen --bits 512 --insecure-size {rest}"));
     fs::write(here.join("names"), "web 1\r\nmail\r\n\r\nümlaut\r\n").expect("written");
-    assert_done(&keygen(
-        "--names names --format openssh --public --out hosts",
-    ));
+    assert_done(&keygen("--names names --format openssh --public --out hosts"));
     let mut made: Vec<String> = fs::read_dir(here.join("hosts"))
         .expect("a folder")
-        .map(|file| {
-            file.expect("listed")
-                .file_name()
-                .into_string()
-                .expect("UTF-8")
-        })
+        .map(|file| file.expect("listed").file_name().into_string().expect("UTF-8"))
         .collect();
     made.sort();
     let expected = [
@@ -336,9 +288,7 @@ fn keys_are_called_as_a_list_says() {
     assert!(line.trim_end().ends_with(" web 1"), "{line}");
     // The same command makes what is missing, under its name.
     fs::remove_file(here.join("hosts/mail")).expect("it is there");
-    assert_done(&keygen(
-        "--names names --format openssh --public --out hosts",
-    ));
+    assert_done(&keygen("--names names --format openssh --public --out hosts"));
     assert!(here.join("hosts/mail").exists());
     assert_failure(
         &keygen("--count 3 --format openssh --public --out hosts"),
@@ -352,12 +302,9 @@ fn keys_are_called_as_a_list_says() {
         "key 3 of hosts has another name than",
     );
 
-    assert_done(&keygen(
-        "--names names --format jwk-set --public --out set.json",
-    ));
+    assert_done(&keygen("--names names --format jwk-set --public --out set.json"));
     for set in ["set.json", "set.pub.json"] {
-        let set: Value =
-            serde_json::from_slice(&fs::read(here.join(set)).expect("made")).expect("JSON");
+        let set: Value = serde_json::from_slice(&fs::read(here.join(set)).expect("made")).expect("JSON");
         let kids: Vec<&str> = set["keys"]
             .as_array()
             .expect("keys")
@@ -368,12 +315,7 @@ fn keys_are_called_as_a_list_says() {
     }
     for (list, options, code, words) in [
         ("a\nb\na\n", "", 3, "lines 1 and 3 of list"),
-        (
-            "a\na.pub\n",
-            "--format openssh --public",
-            3,
-            "lines 1 and 2 of list",
-        ),
+        ("a\na.pub\n", "--format openssh --public", 3, "lines 1 and 2 of list"),
         ("a\n../b\n", "", 3, "line 2 of list is not a name"),
         (".b\n", "", 3, "line 1 of list"),
         ("-b\n", "", 3, "line 1 of list"),
@@ -387,11 +329,7 @@ fn keys_are_called_as_a_list_says() {
         } else {
             format!("{options} ")
         };
-        assert_failure(
-            &keygen(&format!("--names list {options}--out new")),
-            code,
-            words,
-        );
+        assert_failure(&keygen(&format!("--names list {options}--out new")), code, words);
         assert!(!here.join("new").exists(), "{list:?}");
     }
     assert_failure(&keygen("--names nowhere --out new"), 5, "nowhere");
@@ -401,10 +339,7 @@ fn keys_are_called_as_a_list_says() {
     fs::write(here.join("names"), "web 1\nmail\nümlaut\nx\n").expect("written");
     let output = keygen("--names names --format openssh --public --out hosts");
     assert_failure(&output, 5, "hosts/x exists already");
-    assert_eq!(
-        fs::read(here.join("hosts/x")).expect("it is there"),
-        b"mine"
-    );
+    assert_eq!(fs::read(here.join("hosts/x")).expect("it is there"), b"mine");
 
     // An interrupted set lies in this folder: the sentence names it.
     assert_done(&keygen("--count 2 --format jwk-set --out part.json"));
@@ -437,16 +372,9 @@ fn a_record_for_dkim_has_the_key_in_strings_of_255() {
     assert_eq!(strings[0].len(), 255);
     assert!(strings.iter().all(|string| string.len() <= 255));
     let pem = typed(here, "key public key.pem");
-    let body: String = stdout(&pem)
-        .lines()
-        .filter(|line| !line.starts_with('-'))
-        .collect();
+    let body: String = stdout(&pem).lines().filter(|line| !line.starts_with('-')).collect();
     assert_eq!(strings.concat(), format!("v=DKIM1; k=rsa; p={body}"));
-    assert_failure(
-        &typed(here, "keygen --format dkim --out k"),
-        2,
-        "is of public keys",
-    );
+    assert_failure(&typed(here, "keygen --format dkim --out k"), 2, "is of public keys");
     assert_failure(
         &typed(here, "key convert key.pem --format dkim --out k"),
         2,

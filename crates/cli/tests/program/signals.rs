@@ -35,9 +35,7 @@ fn a_study_is_stopped_saved_and_resumed() {
         let here = folder();
         fs::write(here.path().join("plan.toml"), PLAN).expect("the folder can be written to");
         let study = start(here.path(), &["study", "plan.toml", "--out", "a study"]);
-        wait_for("the first block", || {
-            blocks(here.path()).filter(|&count| count > 0)
-        });
+        wait_for("the first block", || blocks(here.path()).filter(|&count| count > 0));
         let (ended_with, stderr) = stop(study, &[signal]);
         assert_eq!(ended_with, Some(code), "{stderr}");
         assert!(stderr.contains("rsalab resume 'a study'"), "{stderr}");
@@ -58,9 +56,7 @@ fn a_second_signal_does_not_wait() {
     let here = folder();
     fs::write(here.path().join("plan.toml"), PLAN).expect("the folder can be written to");
     let study = start(here.path(), &["study", "plan.toml", "--out", "a study"]);
-    wait_for("the first block", || {
-        blocks(here.path()).filter(|&count| count > 0)
-    });
+    wait_for("the first block", || blocks(here.path()).filter(|&count| count > 0));
     // The first signal alone ends the study within milliseconds: whether the second finds it still there is a race.
     let (code, stderr) = stop(study, &[Signal::INT, Signal::TERM]);
     assert!(matches!(code, Some(130 | 143)), "{code:?} {stderr}");

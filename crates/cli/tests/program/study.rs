@@ -2,23 +2,14 @@
 
 use std::{fs, os::unix::fs::PermissionsExt};
 
-use crate::support::{
-    assert_done, assert_failure, cells, folder, link_program, rsalab, run, stdout,
-};
+use crate::support::{assert_done, assert_failure, cells, folder, link_program, rsalab, run, stdout};
 
 #[test]
 fn smoke_runs_to_its_report() {
     let here = folder();
     let done = run(
         here.path(),
-        [
-            "study",
-            "smoke",
-            "--engines",
-            "own,textbook",
-            "--out",
-            "out",
-        ],
+        ["study", "smoke", "--engines", "own,textbook", "--out", "out"],
     );
     assert_done(&done);
     let study = here.path().join("out");
@@ -27,9 +18,7 @@ fn smoke_runs_to_its_report() {
     // Each job's engines, the fastest first.
     let mut tables = 0;
     for table in stdout(&done).split("\n\n") {
-        let lines = table
-            .lines()
-            .skip_while(|line| !line.starts_with("engine "));
+        let lines = table.lines().skip_while(|line| !line.starts_with("engine "));
         let speed = |line: &str| -> Option<f64> {
             let number = line.split_whitespace().nth(1)?;
             number.replace(',', "").parse().ok()
@@ -39,13 +28,7 @@ fn smoke_runs_to_its_report() {
         tables += usize::from(speeds.len() == 2);
     }
     assert!(tables >= 1, "{}", stdout(&done));
-    for file in [
-        "report.html",
-        "results.csv",
-        "results.json",
-        "report.md",
-        "study.db",
-    ] {
+    for file in ["report.html", "results.csv", "results.json", "report.md", "study.db"] {
         assert!(study.join(file).is_file(), "{file} is missing");
     }
     let mode = fs::metadata(study.join("study.db"))
@@ -62,18 +45,13 @@ fn smoke_runs_to_its_report() {
         "{cells:?}"
     );
     assert!(
-        !cells
-            .iter()
-            .any(|cell| cell.engine == "own" && cell.state != "done"),
+        !cells.iter().any(|cell| cell.engine == "own" && cell.state != "done"),
         "{cells:?}"
     );
 
     // There is nothing left to do, and the report is a function of the database.
     let page = fs::read(study.join("report.html")).expect("it is there");
-    let again = run(
-        here.path(),
-        ["report", "out", "--out", "elsewhere", "--json"],
-    );
+    let again = run(here.path(), ["report", "out", "--out", "elsewhere", "--json"]);
     assert_done(&again);
     let printed: serde_json::Value = serde_json::from_str(stdout(&again)).expect("it is JSON");
     assert_eq!(printed["report"], "elsewhere/report.html");
@@ -201,14 +179,9 @@ fn an_absent_engine_is_named_with_what_installs_it() {
             );
             continue;
         }
-        let install = engine["install"]
-            .as_str()
-            .expect("there is a command that installs it");
+        let install = engine["install"].as_str().expect("there is a command that installs it");
         let builds = install.contains("--package rsalab-peer-") || install.ends_with("/build.sh");
-        assert!(
-            builds && stdout(&table).contains(install),
-            "{name}: {install}"
-        );
+        assert!(builds && stdout(&table).contains(install), "{name}: {install}");
     }
     assert!(engines.len() >= 5);
 
@@ -250,10 +223,7 @@ fn a_driver_that_does_not_load_is_a_reason() {
 #[test]
 fn a_plan_is_printed_and_read_again() {
     let here = folder();
-    let printed = run(
-        here.path(),
-        ["study", "cpu-gpu", "--bits", "1280", "--print-plan"],
-    );
+    let printed = run(here.path(), ["study", "cpu-gpu", "--bits", "1280", "--print-plan"]);
     assert_done(&printed);
     let plan = stdout(&printed);
     assert!(
@@ -264,10 +234,7 @@ fn a_plan_is_printed_and_read_again() {
     let again = run(here.path(), ["study", "plan.toml", "--print-plan"]);
     assert_done(&again);
     assert_eq!(stdout(&again), plan);
-    let wrong = run(
-        here.path(),
-        ["study", "quick", "--bits", "100", "--print-plan"],
-    );
+    let wrong = run(here.path(), ["study", "quick", "--bits", "100", "--print-plan"]);
     assert_failure(&wrong, 2, "--bits");
 }
 
@@ -303,38 +270,16 @@ fn a_text_of_ones_own_is_studied() {
     let page = fs::read_to_string(here.path().join("mine/report.html")).expect("a report");
     assert!(page.contains("Texts are the beginnings of one that was given, of 20 bytes"));
     let csv = fs::read_to_string(here.path().join("mine/results.csv")).expect("results");
-    assert!(
-        csv.lines().count() == 3 && csv.contains("text_encrypt"),
-        "{csv}"
-    );
+    assert!(csv.lines().count() == 3 && csv.contains("text_encrypt"), "{csv}");
     let printed = study(&["--text", "my.txt", "--symbols", "5,19", "--print-plan"]);
     assert_done(&printed);
-    assert!(
-        stdout(&printed).contains("symbols = [5, 19]")
-            || stdout(&printed).contains("symbols = [19]")
-    );
+    assert!(stdout(&printed).contains("symbols = [5, 19]") || stdout(&printed).contains("symbols = [19]"));
     let beyond = study(&["--text", "my.txt", "--symbols", "21", "--print-plan"]);
-    assert_failure(
-        &beyond,
-        2,
-        "--text: the text has 20 bytes, and a cell takes 21 of it",
-    );
-    assert_failure(
-        &study(&["--text", "none.txt"]),
-        5,
-        "cannot read the text from none.txt",
-    );
+    assert_failure(&beyond, 2, "--text: the text has 20 bytes, and a cell takes 21 of it");
+    assert_failure(&study(&["--text", "none.txt"]), 5, "cannot read the text from none.txt");
     fs::write(here.path().join("latin.txt"), b"caf\xe9").expect("it can be written");
     assert_failure(&study(&["--text", "latin.txt"]), 2, "is not UTF-8");
     fs::write(here.path().join("long.txt"), vec![b'a'; 1_000_001]).expect("it can be written");
-    assert_failure(
-        &study(&["--text", "long.txt"]),
-        2,
-        "more than 1000000 bytes",
-    );
-    assert_failure(
-        &study(&["--text-typed", "--text", "my.txt"]),
-        2,
-        "cannot be used with",
-    );
+    assert_failure(&study(&["--text", "long.txt"]), 2, "more than 1000000 bytes");
+    assert_failure(&study(&["--text-typed", "--text", "my.txt"]), 2, "cannot be used with");
 }

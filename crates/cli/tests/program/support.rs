@@ -29,10 +29,7 @@ pub(crate) fn program() -> PathBuf {
 
 /// Runs the program and returns what became of it.
 pub(crate) fn run(folder: &Path, arguments: impl IntoIterator<Item = impl AsRef<OsStr>>) -> Output {
-    rsalab(folder)
-        .args(arguments)
-        .output()
-        .expect("the program starts")
+    rsalab(folder).args(arguments).output().expect("the program starts")
 }
 
 /// A folder for one test, removed when dropped.
@@ -40,7 +37,8 @@ pub(crate) fn folder() -> tempfile::TempDir {
     tempfile::tempdir().expect("a folder for the test")
 }
 
-/// The same program under another name. No copy: a file that was open for writing cannot be started while another thread's child, forked in between, still has it open.
+/// The same program under another name. No copy: a file that was open for writing cannot be started while another
+/// thread's child, forked in between, still has it open.
 pub(crate) fn link_program(from: &Path, to: &Path) {
     if fs::hard_link(from, to).is_err() {
         // Another file system.
@@ -136,10 +134,7 @@ pub(crate) fn wait_for<T>(what: &str, mut ask: impl FnMut() -> Option<T>) -> T {
         if let Some(answer) = ask() {
             return answer;
         }
-        assert!(
-            begun.elapsed() < Duration::from_secs(60),
-            "{what} did not come"
-        );
+        assert!(begun.elapsed() < Duration::from_secs(60), "{what} did not come");
         thread::sleep(Duration::from_millis(5));
     }
 }

@@ -21,15 +21,9 @@ fn nothing_typed_shows_the_commands() {
         "text-encrypt",
         "text-decrypt",
     ] {
-        assert!(
-            stderr.contains(command),
-            "{command} is not offered: {stderr}"
-        );
+        assert!(stderr.contains(command), "{command} is not offered: {stderr}");
     }
-    assert!(
-        !stderr.contains("worker"),
-        "the worker is not for people: {stderr}"
-    );
+    assert!(!stderr.contains("worker"), "the worker is not for people: {stderr}");
 }
 
 #[test]

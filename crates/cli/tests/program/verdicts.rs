@@ -1,4 +1,5 @@
-//! Verdicts, and what becomes of them when nobody reads: standard output that is closed, full, or read for one byte only.
+//! Verdicts, and what becomes of them when nobody reads: standard output that is closed, full, or read for one byte
+//! only.
 
 use std::{
     fs::{self, File},
@@ -59,10 +60,7 @@ fn before(reader: Reader, here: &Path, line: &str) -> Output {
             command.stdout(writer).output().expect("the program starts")
         }
         Reader::OneByte => {
-            let mut child = command
-                .stdout(Stdio::piped())
-                .spawn()
-                .expect("the program starts");
+            let mut child = command.stdout(Stdio::piped()).spawn().expect("the program starts");
             let mut pipe = child.stdout.take().expect("it is piped");
             // Where nothing comes, the program has ended.
             let _ = pipe.read(&mut [0]);
@@ -117,11 +115,7 @@ fn a_verdict_decides_the_exit_code_whoever_reads_it() {
             let output = before(reader, here, line);
             let code = if reader == Reader::Full { 5 } else { 0 };
             let said = String::from_utf8_lossy(&output.stderr);
-            assert_eq!(
-                output.status.code(),
-                Some(code),
-                "{reader:?} {line}: {said}"
-            );
+            assert_eq!(output.status.code(), Some(code), "{reader:?} {line}: {said}");
         }
     }
 }
@@ -164,10 +158,7 @@ fn what_is_made_is_delivered_or_it_is_a_failure() {
             if !may_be_taken {
                 assert_failure(&output, 5, "standard output");
             } else {
-                assert!(
-                    !line.contains("300") && !line.contains("message.rsa"),
-                    "{line}: {said}"
-                );
+                assert!(!line.contains("300") && !line.contains("message.rsa"), "{line}: {said}");
             }
             assert_eq!(listed(), there, "{line}");
         }
@@ -183,11 +174,7 @@ fn what_is_made_is_delivered_or_it_is_a_failure() {
             .expect("there is a shell");
         assert_done(&output);
     }
-    let stream = before(
-        Reader::Gone,
-        here,
-        &format!("keygen {small} --count 300 --out -"),
-    );
+    let stream = before(Reader::Gone, here, &format!("keygen {small} --count 300 --out -"));
     assert_failure(&stream, 5, "keys were written");
 }
 
@@ -224,27 +211,16 @@ fn every_file_has_a_verdict_of_its_own() {
     fs::remove_file(here.join("file3")).expect("it is there");
     fs::remove_file(here.join("file300.sig")).expect("it is there");
     let verified = typed(here, "verify --key public.pem --files-from list");
-    assert_failure(
-        &verified,
-        5,
-        "2 of 600 signatures not verified, the first: ",
-    );
+    assert_failure(&verified, 5, "2 of 600 signatures not verified, the first: ");
     let lines: Vec<&str> = stdout(&verified).lines().collect();
     assert_eq!(lines.len(), 600);
-    assert_eq!(
-        lines.iter().filter(|line| line.ends_with(": OK")).count(),
-        598
-    );
+    assert_eq!(lines.iter().filter(|line| line.ends_with(": OK")).count(), 598);
     assert!(
         lines[3].starts_with("file3: not verified (cannot read file3: No such file"),
         "{}",
         lines[3]
     );
-    assert!(
-        lines[300].contains("cannot read file300.sig"),
-        "{}",
-        lines[300]
-    );
+    assert!(lines[300].contains("cannot read file300.sig"), "{}", lines[300]);
 
     // A wrong signature is graver; one that is too long is wrong, and is not read to its end.
     let long = File::create(here.join("file7.sig")).expect("it can be made");
@@ -275,10 +251,7 @@ fn every_file_has_a_verdict_of_its_own() {
     let signed = typed(here, "sign --key key.pem --files-from list");
     assert_done(&signed);
     let said = String::from_utf8_lossy(&signed.stderr);
-    assert!(
-        said.contains("1 signature made, 599 there already"),
-        "{said}"
-    );
+    assert!(said.contains("1 signature made, 599 there already"), "{said}");
     assert_done(&typed(here, "verify --key public.pem --files-from list"));
 }
 
@@ -314,14 +287,7 @@ fn every_key_has_a_verdict_of_its_own() {
         .collect();
     assert_eq!(
         found,
-        [
-            "unreadable",
-            "unreadable",
-            "good",
-            "unsupported",
-            "unreadable",
-            "good"
-        ]
+        ["unreadable", "unreadable", "good", "unsupported", "unreadable", "good"]
     );
     // Fingerprints are whole, in a table as in JSON.
     let shown = typed(here, "key check public.pem");
@@ -362,12 +328,7 @@ fn names_forge_no_lines_and_command_no_terminal() {
         fs::write(here.join(name), "text").expect("it can be written");
         assert_done(&run(
             here,
-            [
-                std::ffi::OsStr::new("sign"),
-                "--key".as_ref(),
-                "key.pem".as_ref(),
-                name,
-            ],
+            [std::ffi::OsStr::new("sign"), "--key".as_ref(), "key.pem".as_ref(), name],
         ));
         fs::write(here.join(name), "changed").expect("it can be written");
         for command in [
@@ -384,8 +345,7 @@ fn names_forge_no_lines_and_command_no_terminal() {
                 let is_forged = |line: &str| line.starts_with("forged");
                 assert!(!text.lines().any(is_forged), "{command}: {text:?}");
                 let commands = |character: char| {
-                    (character.is_control() && character != '\n')
-                        || matches!(character, '\u{202e}' | '\u{2028}')
+                    (character.is_control() && character != '\n') || matches!(character, '\u{202e}' | '\u{2028}')
                 };
                 assert!(!text.contains(commands), "{command}: {text:?}");
             }

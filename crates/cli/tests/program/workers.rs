@@ -1,4 +1,5 @@
-//! Workers that die, hang, lie or answer nonsense: each costs one cell, which keeps the reason, and the study continues.
+//! Workers that die, hang, lie or answer nonsense: each costs one cell, which keeps the reason, and the study
+//! continues.
 
 use std::{
     fs,
@@ -8,9 +9,7 @@ use std::{
 
 use rustix::process::{Pid, Signal, kill_process};
 
-use crate::support::{
-    Cell, assert_done, assert_failure, cells, folder, link_program, program, stdout, wait_for,
-};
+use crate::support::{Cell, assert_done, assert_failure, cells, folder, link_program, program, stdout, wait_for};
 
 /// Three engines at one operation and two at another, so that what follows the fault can be seen.
 const PLAN: &str = r#"
@@ -52,14 +51,7 @@ fn a_faulty_engine_costs_one_cell() {
         let output = Command::new(rsalab)
             .current_dir(here.path())
             .env("FAULT", fault)
-            .args([
-                "study",
-                "plan.toml",
-                "--out",
-                "study",
-                "--give-up-after",
-                "2",
-            ])
+            .args(["study", "plan.toml", "--out", "study", "--give-up-after", "2"])
             .output()
             .expect("the program starts");
         assert_done(&output);
@@ -91,14 +83,7 @@ fn a_key_of_close_primes_is_not_taken_from_an_engine() {
     let output = Command::new(&rsalab)
         .current_dir(here.path())
         .env("FAULT", "close primes")
-        .args([
-            "keygen",
-            "--engine",
-            "gmp",
-            "--bits",
-            "512",
-            "--insecure-size",
-        ])
+        .args(["keygen", "--engine", "gmp", "--bits", "512", "--insecure-size"])
         .args(["--out", "key.pem"])
         .output()
         .expect("the program starts");
@@ -110,23 +95,16 @@ fn a_key_of_close_primes_is_not_taken_from_an_engine() {
 fn a_program_of_the_users_own_is_an_engine_and_its_lies_cost_one_cell() {
     let rows = [
         ("", None),
-        (
-            r#"s/"operations":[0-9]*/"operations":0/"#,
-            Some("without operations"),
-        ),
+        (r#"s/"operations":[0-9]*/"operations":0/"#, Some("without operations")),
         (r#"s/"operations":/"operations":-/"#, Some("protocol")),
-        (
-            r#"s/"elapsed_ns":[0-9]*/"elapsed_ns":1/g"#,
-            Some("it reported"),
-        ),
+        (r#"s/"elapsed_ns":[0-9]*/"elapsed_ns":1/g"#, Some("it reported")),
         (r#"s/"elapsed_ns":/"elapsed_ns":99/g"#, Some("it reported")),
         (r#"s/.*"block".*/Segmentation fault/"#, Some("protocol")),
     ];
     for (lie, words) in rows {
         let here = folder();
         let rsalab = with_own_engine(here.path());
-        fs::write(here.path().join("plan.toml"), PLAN.replace("gmp", "mine"))
-            .expect("the folder can be written to");
+        fs::write(here.path().join("plan.toml"), PLAN.replace("gmp", "mine")).expect("the folder can be written to");
         let run = |arguments: &[&str]| {
             Command::new(&rsalab)
                 .current_dir(here.path())
@@ -190,10 +168,7 @@ echo '{"answer":"error","kind":"unsupported","message":"gmp has no code for this
             "gmp" => ("unsupported", Some("gmp has no code for this CPU")),
             _ => ("done", None),
         };
-        assert_eq!(
-            (cell.state.as_str(), cell.reason.as_deref()),
-            (state, reason)
-        );
+        assert_eq!((cell.state.as_str(), cell.reason.as_deref()), (state, reason));
     }
     let listed = run(&["engines"]);
     assert!(
@@ -207,18 +182,10 @@ echo '{"answer":"error","kind":"unsupported","message":"gmp has no code for this
 fn a_worker_that_is_killed_or_stopped_costs_one_cell() {
     for (signal, words) in [(Signal::KILL, "died"), (Signal::STOP, "did not answer")] {
         let here = folder();
-        fs::write(here.path().join("plan.toml"), PLAN.replace("\"gmp\", ", ""))
-            .expect("the folder can be written to");
+        fs::write(here.path().join("plan.toml"), PLAN.replace("\"gmp\", ", "")).expect("the folder can be written to");
         let mut study = Command::new(program())
             .current_dir(here.path())
-            .args([
-                "study",
-                "plan.toml",
-                "--out",
-                "study",
-                "--give-up-after",
-                "2",
-            ])
+            .args(["study", "plan.toml", "--out", "study", "--give-up-after", "2"])
             .stdout(Stdio::null())
             .stderr(Stdio::null())
             .spawn()
@@ -240,9 +207,7 @@ fn assert_one_failure(cells: &[Cell], engine: &str, words: &str) {
     let reason = failed.reason.as_deref().unwrap_or_default();
     assert!(reason.contains(words), "no '{words}' in: {reason}");
     assert!(
-        cells
-            .iter()
-            .all(|cell| cell.state == "done" || cell.state == "failed"),
+        cells.iter().all(|cell| cell.state == "done" || cell.state == "failed"),
         "{cells:?}"
     );
 }
@@ -253,17 +218,9 @@ pub(crate) fn worker_of(parent: &Child, engine: &str) -> Option<Pid> {
         let pid: i32 = entry.file_name().to_str()?.parse().ok()?;
         let stat = fs::read_to_string(entry.path().join("stat")).ok()?;
         // The name, in parentheses, may hold anything; the state and the parent follow it.
-        let parent_pid: u32 = stat
-            .rsplit_once(')')?
-            .1
-            .split_whitespace()
-            .nth(1)?
-            .parse()
-            .ok()?;
+        let parent_pid: u32 = stat.rsplit_once(')')?.1.split_whitespace().nth(1)?.parse().ok()?;
         let words = fs::read(entry.path().join("cmdline")).ok()?;
-        let serves = words
-            .split(|&byte| byte == 0)
-            .any(|word| word == engine.as_bytes());
+        let serves = words.split(|&byte| byte == 0).any(|word| word == engine.as_bytes());
         (parent_pid == parent.id() && serves).then(|| Pid::from_raw(pid))?
     });
     children.into_iter().next()

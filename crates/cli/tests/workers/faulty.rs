@@ -15,8 +15,7 @@ use std::{
 };
 
 use rsalab_engines::{
-    Engine, EngineError, EngineInfo, Job, Ledger, Own, Prepared, Reason, RunStats, Runner,
-    StudyKey, Textbook, worker,
+    Engine, EngineError, EngineInfo, Job, Ledger, Own, Prepared, Reason, RunStats, Runner, StudyKey, Textbook, worker,
 };
 use rsalab_rsa::{PrivateKey, primality::is_probable_prime, random::SystemRng};
 

@@ -13,9 +13,7 @@ use crate::{
 pub(super) fn all_done(status: &[Status]) -> Result<(), EngineError> {
     match status.iter().position(|status| *status != Status::Done) {
         None => Ok(()),
-        Some(index) if status[index] == Status::OutOfRange => {
-            Err(EngineError::InputOutOfRange { index })
-        }
+        Some(index) if status[index] == Status::OutOfRange => Err(EngineError::InputOutOfRange { index }),
         Some(index) => Err(EngineError::library(
             "the check of the result",
             format!("the result of block {index} was wrong, and was not released"),

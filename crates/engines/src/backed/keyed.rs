@@ -11,8 +11,8 @@ use crate::{
 
 /// A key made ready for the job's operation: private, public, sign or verify.
 pub(crate) struct Keyed {
-    /// Each thread of each text takes a runner, as programs do for each message: blinding is kept from one to the next, as peers keep it in
-    /// their keys.
+    /// Each thread of each text takes a runner, as programs do for each message: blinding is kept from one to the next,
+    /// as peers keep it in their keys.
     key: Pooled,
     job: Job,
 }

@@ -50,8 +50,7 @@ struct ResidentBlocksRunner<'a> {
 impl ResidentBlocksRunner<'_> {
     fn fetch(&mut self, batch: usize, outputs: &mut [u8]) -> Result<(), EngineError> {
         self.status.clear();
-        self.status
-            .resize(outputs.len() / self.layout.output, Status::Fault);
+        self.status.resize(outputs.len() / self.layout.output, Status::Fault);
         self.runner
             .collect(batch, outputs, &mut self.status)
             .map_err(library("fetching results"))?;
@@ -68,33 +67,22 @@ impl Runner for ResidentBlocksRunner<'_> {
         }
         let batch = self.kept;
         self.keep(&mut [inputs].into_iter())?;
-        self.runner
-            .run(batch)
-            .map_err(library("the block operation"))?;
+        self.runner.run(batch).map_err(library("the block operation"))?;
         self.fetch(batch, outputs)?;
         Ok(RunStats::default())
     }
 
     fn keep(&mut self, batches: &mut dyn Iterator<Item = &[u8]>) -> Result<(), EngineError> {
         for inputs in batches {
-            self.runner
-                .keep(inputs)
-                .map_err(library("keeping a batch"))?;
+            self.runner.keep(inputs).map_err(library("keeping a batch"))?;
             self.kept += 1;
         }
         Ok(())
     }
 
-    fn run_kept(
-        &mut self,
-        batch: usize,
-        inputs: &[u8],
-        outputs: &mut [u8],
-    ) -> Result<RunStats, EngineError> {
+    fn run_kept(&mut self, batch: usize, inputs: &[u8], outputs: &mut [u8]) -> Result<RunStats, EngineError> {
         check_items(self.layout, inputs, outputs)?;
-        self.runner
-            .run(batch)
-            .map_err(library("the block operation"))?;
+        self.runner.run(batch).map_err(library("the block operation"))?;
         Ok(RunStats::default())
     }
 

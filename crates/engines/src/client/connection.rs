@@ -38,7 +38,8 @@ pub(super) struct Connection {
     longest: Arc<AtomicU64>,
     /// Set by whoever wants the coordinator to stop.
     pub(super) stop: Option<Arc<AtomicBool>>,
-    /// How long the last request took. All of it was watched: a pause of this program between two of its own steps is in neither or in both.
+    /// How long the last request took. All of it was watched: a pause of this program between two of its own steps is
+    /// in neither or in both.
     pub(super) waited: Duration,
     /// What was seen to keep the worker from running in that time.
     pub(super) interruption: Option<Interruption>,
@@ -123,8 +124,8 @@ impl Connection {
         Ok(line)
     }
 
-    /// Sends a request and waits for a line of `longest` bytes at most: the answer, or why there is none. A wish to stop goes unnoticed for a
-    /// [`LOOK`] at most, an answer not at all.
+    /// Sends a request and waits for a line of `longest` bytes at most: the answer, or why there is none. A wish to
+    /// stop goes unnoticed for a [`LOOK`] at most, an answer not at all.
     pub(super) fn exchange(
         &mut self,
         request: &Request,
@@ -132,8 +133,7 @@ impl Connection {
         limit: Duration,
     ) -> Result<Vec<u8>, ReceiveError> {
         self.longest.store(longest, Ordering::Relaxed);
-        let mut line =
-            serde_json::to_vec(request).expect("a request can always be written as JSON");
+        let mut line = serde_json::to_vec(request).expect("a request can always be written as JSON");
         line.push(b'\n');
         let mut watch = Watch::begin(self.child.as_ref().map(Child::id));
         let asked = Instant::now();
@@ -163,9 +163,7 @@ impl Connection {
     }
 
     fn must_stop(&self) -> bool {
-        self.stop
-            .as_ref()
-            .is_some_and(|stop| stop.load(Ordering::Relaxed))
+        self.stop.as_ref().is_some_and(|stop| stop.load(Ordering::Relaxed))
     }
 
     /// How the worker ended and what it said last.
@@ -182,10 +180,7 @@ impl Connection {
         self.kill();
         // A child of the worker may hold standard error open: wait for its end, not for ever.
         let _ = self.stderr_ended.recv_timeout(PATIENCE);
-        let excerpt = self
-            .stderr
-            .lock()
-            .unwrap_or_else(|broken| broken.into_inner());
+        let excerpt = self.stderr.lock().unwrap_or_else(|broken| broken.into_inner());
         (status, excerpt.text())
     }
 
@@ -313,9 +308,6 @@ mod tests {
         assert!(text.starts_with("a panic's message\n...."), "{text}");
         assert!(text.ends_with("....the end"), "{text}");
         let all = 18 + 5701 + 8;
-        assert!(
-            text.contains(&format!("[{} bytes left out]", all - 2048)),
-            "{text}"
-        );
+        assert!(text.contains(&format!("[{} bytes left out]", all - 2048)), "{text}");
     }
 }

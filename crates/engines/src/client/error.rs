@@ -80,10 +80,7 @@ fn said(stderr: &str) -> String {
 pub(super) fn excerpt(line: &[u8]) -> String {
     const LENGTH: usize = 120;
     let text = String::from_utf8_lossy(&line[..line.len().min(LENGTH)]);
-    let mut text: String = text
-        .chars()
-        .map(|c| if c.is_control() { ' ' } else { c })
-        .collect();
+    let mut text: String = text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
     if line.len() > LENGTH {
         text.push('…');
     }

@@ -1,9 +1,10 @@
 //! Whether what a worker reports of a block can be true: the one validator of reports.
 //!
-//! Our own workers are timed by the one loop of `measure`. Other engines read clocks of their own, and nobody sees what they
-//! do: the coordinator's clock is all there is to hold against theirs. A worker that reports what cannot be is given up, and
-//! nothing of it is measured. Time that it does not explain may be the machine's, which was busy: that block is called interrupted,
-//! and is measured anew. An engine that works unseen leaves as much unexplained each time, until its cell is given up.
+//! Our own workers are timed by the one loop of `measure`. Other engines read clocks of their own, and nobody sees what
+//! they do: the coordinator's clock is all there is to hold against theirs. A worker that reports what cannot be is
+//! given up, and nothing of it is measured. Time that it does not explain may be the machine's, which was busy: that
+//! block is called interrupted, and is measured anew. An engine that works unseen leaves as much unexplained each time,
+//! until its cell is given up.
 
 use std::time::Duration;
 
@@ -25,7 +26,8 @@ const UNREPORTED_EACH_NS: u64 = 2_000_000;
 /// For what happens once, such as the first answer of a program whose code is not compiled yet, or a busy machine.
 const UNREPORTED_ONCE_NS: u64 = 100_000_000;
 
-/// What may pass between two calls, for the comparison of an output with the first one: of an operation in an interpreter.
+/// What may pass between two calls, for the comparison of an output with the first one: of an operation in an
+/// interpreter.
 const BETWEEN_CALLS_NS: f64 = 10_000.0;
 
 /// What is known of the job that a worker has prepared, and of the time it has taken.
@@ -83,8 +85,8 @@ impl Plausibility {
 
     /// Holds a report against its plan and against the time that passed here while it was waited for.
     ///
-    /// Where either side was seen to be interrupted, the time between them is nobody's fault. Such a block is not used, nor is one for
-    /// which there is an interruption here.
+    /// Where either side was seen to be interrupted, the time between them is nobody's fault. Such a block is not used,
+    /// nor is one for which there is an interruption here.
     pub(super) fn check(
         &mut self,
         report: &BlockReport,
@@ -136,10 +138,7 @@ impl Plausibility {
                 return Err("it reported a sample without operations".to_owned());
             }
             // A product of two words takes longer, on any machine there is.
-            let fastest = sample
-                .elapsed_ns
-                .max(1)
-                .saturating_mul(self.job.threads as u64);
+            let fastest = sample.elapsed_ns.max(1).saturating_mul(self.job.threads as u64);
             if sample.operations > fastest {
                 return Err(format!(
                     "it reported {} operations in {} ns, which no machine does",
@@ -180,22 +179,21 @@ impl Plausibility {
     fn unreported(&mut self, block_ns: u64, waited_ns: u64) -> Option<Interruption> {
         self.blocks += 1;
         if self.blocks == 1 {
-            // What an engine still has to make ready, such as buffers, it does here: it is found out in the blocks to come.
+            // What an engine still has to make ready, such as buffers, it does here: it is found out in the blocks to
+            // come.
             return None;
         }
         self.waited_ns += waited_ns;
         self.unreported_ns += waited_ns - block_ns;
-        let allowed_ns = self.waited_ns / UNREPORTED_PART
-            + self.blocks * UNREPORTED_EACH_NS
-            + UNREPORTED_ONCE_NS;
+        let allowed_ns = self.waited_ns / UNREPORTED_PART + self.blocks * UNREPORTED_EACH_NS + UNREPORTED_ONCE_NS;
         (self.unreported_ns > allowed_ns).then(|| Interruption::Unreported {
             wall: Duration::from_nanos(self.waited_ns),
             reported: Duration::from_nanos(self.waited_ns - self.unreported_ns),
         })
     }
 
-    /// The samples, and as much for each operation that was discarded, are half of all blocks at least. A busy machine lets
-    /// the discarded ones last longer than the others, but not so always.
+    /// The samples, and as much for each operation that was discarded, are half of all blocks at least. A busy machine
+    /// lets the discarded ones last longer than the others, but not so always.
     fn unexplained(&mut self, report: &BlockReport) -> Option<Interruption> {
         let block = &report.block;
         // A key's time is chance: the discarded ones tell nothing of the others.

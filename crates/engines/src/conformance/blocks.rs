@@ -49,9 +49,7 @@ impl Suite<'_> {
             {
                 Ok(0)
             }
-            Err(SessionError::Fault(fault)) => {
-                wrong(format!("refused, but as {:?}: {fault}", fault.kind))
-            }
+            Err(SessionError::Fault(fault)) => wrong(format!("refused, but as {:?}: {fault}", fault.kind)),
             Err(lost) => Err(lost.into()),
         }
     }
@@ -67,11 +65,7 @@ impl Suite<'_> {
             batch: 2,
             ..self.job(op)
         };
-        for (name, block) in [
-            ("n", modulus),
-            ("above n", next),
-            ("all ones", vec![0xFF; k]),
-        ] {
+        for (name, block) in [("n", modulus), ("above n", next), ("all ones", vec![0xFF; k])] {
             if block < self.key.n {
                 continue;
             }

@@ -4,9 +4,7 @@ use super::{
     case::VALIDITY,
     suite::{Suite, wrong},
 };
-use crate::{
-    client::SessionError, inputs::inputs, job::Job, op::Op, protocol::FaultKind, verify::verify,
-};
+use crate::{client::SessionError, inputs::inputs, job::Job, op::Op, protocol::FaultKind, verify::verify};
 
 impl Suite<'_> {
     /// Keys and prime pairs: valid, and no two the same.

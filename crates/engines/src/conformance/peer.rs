@@ -1,4 +1,5 @@
-//! The tests that every peer has: the suite on its worker, and what the worker keeps from the engine on the engine itself.
+//! The tests that every peer has: the suite on its worker, and what the worker keeps from the engine on the engine
+//! itself.
 
 use std::{collections::BTreeSet, fmt::Display, slice};
 
@@ -123,10 +124,7 @@ impl Peer {
             };
             let tried = assert_worker_conforms(&self.location(), &scope);
             let differs = [Op::Private, Op::Public, Op::Keygen];
-            assert!(
-                differs.iter().any(|op| tried.contains(op)),
-                "{variant}: {tried:?}"
-            );
+            assert!(differs.iter().any(|op| tried.contains(op)), "{variant}: {tried:?}");
         }
     }
 
@@ -144,8 +142,8 @@ impl Peer {
     }
 }
 
-/// Runs the suite on a worker, for the test of a peer; the operations that were tried. What is skipped is logged on standard
-/// error.
+/// Runs the suite on a worker, for the test of a peer; the operations that were tried. What is skipped is logged on
+/// standard error.
 ///
 /// # Panics
 /// At the first case that fails, and if the worker is lost.
@@ -175,8 +173,8 @@ pub fn test_seed() -> InsecureStudySeed {
     InsecureStudySeed::new(*b"the seed of the conformance keys")
 }
 
-/// Whether the runners of an engine refuse buffers of wrong lengths, which the worker loop keeps from them: to be called
-/// where the engine itself can be reached.
+/// Whether the runners of an engine refuse buffers of wrong lengths, which the worker loop keeps from them: to be
+/// called where the engine itself can be reached.
 ///
 /// # Errors
 /// What the engine accepted or answered instead.

@@ -46,33 +46,22 @@ impl Suite<'_> {
             ("1", [vec![0; k - 1], vec![1]].concat()),
             ("n", self.key.n.clone()),
             ("all ones", vec![0xFF; k]),
-            (
-                "that of a block of another type",
-                power_of(|block| block[1] = 2),
-            ),
-            (
-                "that of a gap in the padding",
-                power_of(|block| block[9] = 0),
-            ),
+            ("that of a block of another type", power_of(|block| block[1] = 2)),
+            ("that of a gap in the padding", power_of(|block| block[9] = 0)),
             (
                 "that of another hash's name",
                 power_of(|block| block[block.len() - DIGEST_BYTES - 5] ^= 3),
             ),
-            (
-                "that of another digest",
-                power_of(|block| block[block.len() - 1] ^= 1),
-            ),
+            ("that of another digest", power_of(|block| block[block.len() - 1] ^= 1)),
         ];
         for (name, bad) in cases {
             // Between two right ones, to see that they are not harmed.
             let signed = [&right[..], digest, &bad, digest, signature].concat();
-            self.case(&job, &format!("the signature {name}"), |suite| match suite
-                .outputs(&job, &signed)?[..]
-            {
-                [1, 0, 1] => Ok(3),
-                ref verdicts => wrong(format!(
-                    "the verdicts were {verdicts:?} instead of [1, 0, 1]"
-                )),
+            self.case(&job, &format!("the signature {name}"), |suite| {
+                match suite.outputs(&job, &signed)?[..] {
+                    [1, 0, 1] => Ok(3),
+                    ref verdicts => wrong(format!("the verdicts were {verdicts:?} instead of [1, 0, 1]")),
+                }
             })?;
         }
         Ok(())

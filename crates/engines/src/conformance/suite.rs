@@ -117,8 +117,7 @@ impl<'a> Suite<'a> {
 
     /// What a job makes of inputs.
     pub(super) fn outputs(&mut self, job: &Job, inputs: &[u8]) -> Result<Vec<u8>, SessionError> {
-        self.session
-            .prepare(job, slice::from_ref(self.key), inputs)?;
+        self.session.prepare(job, slice::from_ref(self.key), inputs)?;
         self.session.outputs()
     }
 
@@ -132,12 +131,7 @@ impl<'a> Suite<'a> {
     }
 
     /// Inputs that must be refused with the right fault.
-    pub(super) fn refused(
-        &mut self,
-        job: &Job,
-        inputs: &[u8],
-        is_right: impl FnOnce(&Fault) -> bool,
-    ) -> Tried {
+    pub(super) fn refused(&mut self, job: &Job, inputs: &[u8], is_right: impl FnOnce(&Fault) -> bool) -> Tried {
         match self.outputs(job, inputs) {
             Err(SessionError::Fault(fault)) if is_right(&fault) => Ok(1),
             Err(SessionError::Fault(fault)) => wrong(format!(
@@ -169,17 +163,12 @@ impl<'a> Suite<'a> {
         let inputs = inputs(&self.job(op), self.key, self.seed, 16 + op as u64, items);
         let mut first = None;
         for batch in [1, 2, 3, 5, 8, 16] {
-            let job = Job {
-                batch,
-                ..self.job(op)
-            };
+            let job = Job { batch, ..self.job(op) };
             self.case(&job, &format!("batches of {batch}"), |suite| {
                 let outputs = suite.outputs(&job, &inputs)?;
                 match *first.get_or_insert(outputs.clone()) == outputs {
                     true => Ok(items),
-                    false => wrong(format!(
-                        "batches of {batch} give other outputs than batches of 1"
-                    )),
+                    false => wrong(format!("batches of {batch} give other outputs than batches of 1")),
                 }
             })?;
         }
@@ -192,9 +181,7 @@ impl<'a> Suite<'a> {
         let item = job.layout().input;
         for length in [0, 1, item - 1, item + 1, 3 * item - 1] {
             self.case(&job, &format!("{length} bytes of input"), |suite| {
-                suite.refused(&job, &vec![0; length], |fault| {
-                    fault.kind == FaultKind::Length
-                })
+                suite.refused(&job, &vec![0; length], |fault| fault.kind == FaultKind::Length)
             })?;
         }
         Ok(())
@@ -209,9 +196,7 @@ impl<'a> Suite<'a> {
         };
         let inputs = inputs(&job, self.key, self.seed, 48 + op as u64, 2);
         self.case(&job, "a measured call", |suite| {
-            suite
-                .session
-                .prepare(&job, slice::from_ref(suite.key), &inputs)?;
+            suite.session.prepare(&job, slice::from_ref(suite.key), &inputs)?;
             let report = suite.session.block(&BlockPlan::SINGLE_CALL)?;
             match report.block.operations() {
                 2 => Ok(2),

@@ -49,12 +49,7 @@ pub(super) struct Work<'a> {
 }
 
 impl<'a> Work<'a> {
-    pub(super) fn new(
-        job: &Job,
-        prepared: &'a dyn Prepared,
-        inputs: &'a [u8],
-        oversubscribed: bool,
-    ) -> Self {
+    pub(super) fn new(job: &Job, prepared: &'a dyn Prepared, inputs: &'a [u8], oversubscribed: bool) -> Self {
         let layout = job.layout();
         // Without input there is nothing to tell items apart: one batch does for all.
         let items = inputs.len().checked_div(layout.input).unwrap_or(job.batch);
@@ -69,11 +64,7 @@ impl<'a> Work<'a> {
             fixed_rounds: one_call.then_some(1),
             concurrent: job.mode == Mode::Concurrent,
             first_call: job.mode == Mode::Latency && job.op.is_deterministic(),
-            sample: if oversubscribed {
-                SAMPLE_OVERSUBSCRIBED
-            } else {
-                SAMPLE
-            },
+            sample: if oversubscribed { SAMPLE_OVERSUBSCRIBED } else { SAMPLE },
         }
     }
 
@@ -99,8 +90,8 @@ impl<'a> Work<'a> {
 pub(super) struct Shared<'a> {
     pub(super) work: Work<'a>,
     pub(super) barrier: Barrier,
-    /// What to do after the next round of the barrier: [`STOP`], [`REFERENCE`], or the number of batches of a sample; of all threads
-    /// together where each times its own calls.
+    /// What to do after the next round of the barrier: [`STOP`], [`REFERENCE`], or the number of batches of a sample;
+    /// of all threads together where each times its own calls.
     pub(super) task: AtomicUsize,
     /// The outputs of the first run over all inputs.
     pub(super) reference: OnceLock<Vec<u8>>,
@@ -123,9 +114,7 @@ pub(super) struct Report {
 
 impl Shared<'_> {
     pub(super) fn report(&self, index: usize) -> MutexGuard<'_, Report> {
-        self.reports[index]
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
+        self.reports[index].lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// The reports of all threads, the first failure of any instead.
@@ -366,12 +355,7 @@ impl BatchRange {
 }
 
 /// Fetches what a range has left where the engine works. Batches beyond the outputs were not done.
-fn collect(
-    runner: &mut dyn Runner,
-    work: &Work<'_>,
-    done: BatchRange,
-    outputs: &mut [u8],
-) -> Result<(), Fault> {
+fn collect(runner: &mut dyn Runner, work: &Work<'_>, done: BatchRange, outputs: &mut [u8]) -> Result<(), Fault> {
     let mut rest = outputs;
     for (batch, items) in done.batches(work) {
         let bytes = items.len() * work.layout.output;
@@ -397,12 +381,7 @@ fn placed(error: EngineError, first_item: usize) -> Fault {
 }
 
 /// Whether outputs are what they were at first; the fault names the first item that is not.
-pub(super) fn compare(
-    outputs: &[u8],
-    expected: &[u8],
-    output_len: usize,
-    first_item: usize,
-) -> Result<(), Fault> {
+pub(super) fn compare(outputs: &[u8], expected: &[u8], output_len: usize, first_item: usize) -> Result<(), Fault> {
     if outputs == expected {
         return Ok(());
     }

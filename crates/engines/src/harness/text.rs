@@ -1,7 +1,7 @@
 //! Texts: the engine's block operation under `text`'s work over threads.
 //!
-//! A sample is one whole text. Its time runs from the release of all threads to the last finish, as the work over threads
-//! takes it; starting the threads and making their runners is not in it. It is the same for every engine.
+//! A sample is one whole text. Its time runs from the release of all threads to the last finish, as the work over
+//! threads takes it; starting the threads and making their runners is not in it. It is the same for every engine.
 
 use rsalab_measure::{BlockPlan, CpuTime, Monotonic, Sample, sample_block};
 use rsalab_rsa::{BlockRunner, Error, Status};
@@ -34,12 +34,7 @@ pub(super) struct TextDriver<'a> {
 }
 
 impl<'a> TextDriver<'a> {
-    pub(super) fn new(
-        job: &'a Job,
-        prepared: &'a dyn Prepared,
-        lanes: usize,
-        inputs: &'a [u8],
-    ) -> Result<Self, Fault> {
+    pub(super) fn new(job: &'a Job, prepared: &'a dyn Prepared, lanes: usize, inputs: &'a [u8]) -> Result<Self, Fault> {
         let layout = job.engine_job().layout();
         let blocks = blocks::Blocks::new(layout.output, Some(job.block_symbols))
             .map_err(|error| Fault::new(FaultKind::Unsupported, error.to_string()))?;
@@ -130,12 +125,7 @@ impl Driver for TextDriver<'_> {
 struct EngineBlocks<'a>(Box<dyn Runner + 'a>);
 
 impl BlockRunner for EngineBlocks<'_> {
-    fn run(
-        &mut self,
-        inputs: &[u8],
-        outputs: &mut [u8],
-        status: &mut [Status],
-    ) -> Result<(), Error> {
+    fn run(&mut self, inputs: &[u8], outputs: &mut [u8], status: &mut [Status]) -> Result<(), Error> {
         status.fill(Status::Done);
         match self.0.run(inputs, outputs) {
             Ok(_) => Ok(()),

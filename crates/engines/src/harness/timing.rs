@@ -3,8 +3,7 @@
 use std::{sync::atomic::Ordering, time::Instant};
 
 use rsalab_measure::{
-    Block, BlockPlan, Clock, CpuTime, Monotonic, Sample, barrier::Broken, sample::at_most,
-    sample_block, time,
+    Block, BlockPlan, Clock, CpuTime, Monotonic, Sample, barrier::Broken, sample::at_most, sample_block, time,
 };
 
 use super::partition::{Partition, REFERENCE, Report, STOP, compare};
@@ -50,16 +49,9 @@ impl<'a> TimingThread<'a> {
     pub(super) fn outputs(&mut self) -> Result<Vec<u8>, Fault> {
         let work = &self.partition.shared.work;
         let reports = self.untimed(REFERENCE)?;
-        let outputs: Vec<u8> = reports
-            .into_iter()
-            .flat_map(|report| report.outputs)
-            .collect();
+        let outputs: Vec<u8> = reports.into_iter().flat_map(|report| report.outputs).collect();
         if work.deterministic {
-            let first = self
-                .partition
-                .shared
-                .reference
-                .get_or_init(|| outputs.clone());
+            let first = self.partition.shared.reference.get_or_init(|| outputs.clone());
             compare(&outputs, first, work.layout.output, 0)?;
             self.partition.check_first_call(first)?;
         }
@@ -115,8 +107,8 @@ impl<'a> TimingThread<'a> {
                 }
             }
             let now_ns = clock.now_ns();
-            let is_enough = measured_from_ns
-                .is_some_and(|from_ns| plan.calls.is_some() || now_ns - from_ns >= plan.min_ns);
+            let is_enough =
+                measured_from_ns.is_some_and(|from_ns| plan.calls.is_some() || now_ns - from_ns >= plan.min_ns);
             if !is_enough {
                 continue;
             }
@@ -284,22 +276,13 @@ mod tests {
     }
 
     fn calls(tests: &[Option<u64>]) -> Vec<Call> {
-        tests
-            .iter()
-            .map(|&tests| Call {
-                operations: 2,
-                tests,
-            })
-            .collect()
+        tests.iter().map(|&tests| Call { operations: 2, tests }).collect()
     }
 
     #[test]
     fn tests_follow_their_samples_when_those_are_merged() {
         let calls = calls(&[Some(100), Some(1), Some(2), Some(3), Some(4), Some(5)]);
-        assert_eq!(
-            tests_of_samples(&calls, &block(2, &[2; 5])),
-            [1, 2, 3, 4, 5]
-        );
+        assert_eq!(tests_of_samples(&calls, &block(2, &[2; 5])), [1, 2, 3, 4, 5]);
         assert_eq!(tests_of_samples(&calls, &block(2, &[4, 4, 2])), [3, 7, 5]);
         assert_eq!(tests_of_samples(&calls, &block(0, &[12])), [115]);
     }

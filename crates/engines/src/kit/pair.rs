@@ -4,12 +4,11 @@ use num_bigint::BigUint;
 
 use crate::engine::EngineError;
 
-/// Draws primes until two are fit for a key (FIPS 186-5 A.1.3, steps 4.4 and 5.5): each coprime to the exponent after one is
-/// taken away, and the two further apart than 2^(bits − 100).
+/// Draws primes until two are fit for a key (FIPS 186-5 A.1.3, steps 4.4 and 5.5): each coprime to the exponent after
+/// one is taken away, and the two further apart than 2^(bits − 100).
 ///
-/// `draw` fills the buffer that it is given with a prime of `prime_bits` bits, big-endian, so large that a product of two has twice
-/// as many.
-/// Variable time: the keys of a study are no secrets.
+/// `draw` fills the buffer that it is given with a prime of `prime_bits` bits, big-endian, so large that a product of
+/// two has twice as many. Variable time: the keys of a study are no secrets.
 ///
 /// # Errors
 /// Those of `draw`.
@@ -42,9 +41,9 @@ pub fn fit_pair(
 /// A big-endian number modulo a word.
 fn modulo(bytes: &[u8], word: u64) -> u64 {
     let word = u128::from(word);
-    let remainder = bytes.iter().fold(0, |remainder, byte| {
-        (remainder << 8 | u128::from(*byte)) % word
-    });
+    let remainder = bytes
+        .iter()
+        .fold(0, |remainder, byte| (remainder << 8 | u128::from(*byte)) % word);
     u64::try_from(remainder).expect("it is smaller than the word")
 }
 
@@ -74,11 +73,7 @@ mod tests {
             Ok(())
         })
         .unwrap();
-        (
-            u128::from_be_bytes(p),
-            u128::from_be_bytes(q),
-            left.as_slice().len(),
-        )
+        (u128::from_be_bytes(p), u128::from_be_bytes(q), left.as_slice().len())
     }
 
     #[test]

@@ -1,8 +1,8 @@
 //! A job that a library does one item at a time.
 //!
-//! The engine provides the operation on one item; the loop over a batch, the lengths, the range of blocks and the counts are
-//! the same for every engine, and are here. The operation's type is known to the loop, so that nothing is called through a
-//! pointer inside it.
+//! The engine provides the operation on one item; the loop over a batch, the lengths, the range of blocks and the
+//! counts are the same for every engine, and are here. The operation's type is known to the loop, so that nothing is
+//! called through a pointer inside it.
 
 use crate::{
     engine::{EngineError, Prepared, RunStats, Runner, check_blocks, check_items},
@@ -12,9 +12,9 @@ use crate::{
 
 /// A job on items of any content, made ready.
 ///
-/// `thread` is called on each thread that will work, and returns the operation: a function of one item's input and output,
-/// as [`Op::layout`](crate::Op::layout) lays them out. It returns what it counted: nothing, `()`, or the primality tests it
-/// did. An operation on the key alone is done in `thread`, and is not timed.
+/// `thread` is called on each thread that will work, and returns the operation: a function of one item's input and
+/// output, as [`Op::layout`](crate::Op::layout) lays them out. It returns what it counted: nothing, `()`, or the
+/// primality tests it did. An operation on the key alone is done in `thread`, and is not timed.
 pub fn items<'a, F, R>(
     kernel: impl Into<String>,
     job: &Job,

@@ -27,9 +27,7 @@ pub(super) fn private_exponents(job: &Job) -> Box<dyn Prepared> {
     kit::items("integer-safegcd", job, move || {
         Ok(move |phi: &[u8], output: &mut [u8]| {
             let d = integer::private_exponent(&exponent, phi);
-            let d = d.map_err(|error| {
-                EngineError::library("the inversion of the public exponent", error)
-            })?;
+            let d = d.map_err(|error| EngineError::library("the inversion of the public exponent", error))?;
             put(&d, output)
         })
     })

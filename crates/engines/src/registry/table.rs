@@ -39,8 +39,8 @@ pub fn engines() -> &'static [Entry] {
     &ENGINES
 }
 
-/// Whether an engine of the user's own may have this name, and none of this version has it: the name is written on command
-/// lines, in plans and in tables.
+/// Whether an engine of the user's own may have this name, and none of this version has it: the name is written on
+/// command lines, in plans and in tables.
 pub(crate) fn is_user_name(name: &str) -> bool {
     const LONGEST: usize = 32;
     let is_plain = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit();
@@ -77,9 +77,7 @@ impl From<Row> for Entry {
     fn from(row: Row) -> Self {
         let build = match row.build {
             Build::BuiltIn => None,
-            Build::Package { package } => {
-                Some(format!("cargo build --release --package {package}"))
-            }
+            Build::Package { package } => Some(format!("cargo build --release --package {package}")),
             Build::Script { script } => Some(format!("sh {script}")),
         };
         Entry {

@@ -14,10 +14,7 @@ fn a_selector_reads_back_as_it_was_written() {
         assert_eq!(selector.to_string(), text);
         assert_eq!(Some(selector.engine.name.as_str()), text.split(':').next());
     }
-    assert_eq!(
-        format!("{:>8}|", Selector::parse("gmp").unwrap()),
-        "     gmp|"
-    );
+    assert_eq!(format!("{:>8}|", Selector::parse("gmp").unwrap()), "     gmp|");
 }
 
 #[test]
@@ -32,11 +29,7 @@ fn a_mistyped_name_is_answered_with_the_closest() {
     ] {
         let error = Selector::parse(typed).unwrap_err();
         assert_eq!(error.closest.as_deref(), Some(meant), "{typed}");
-        assert!(
-            error
-                .to_string()
-                .contains(&format!("did you mean '{meant}'?"))
-        );
+        assert!(error.to_string().contains(&format!("did you mean '{meant}'?")));
     }
     let error = Selector::parse("zzzz").unwrap_err();
     assert_eq!(error.closest, None);
@@ -62,10 +55,7 @@ fn a_peer_is_found_beside_the_program_before_the_prefix() {
 
     let Absent::NotInstalled { file, .. } = absent;
     fs::write(prefix.join("bin").join(&file), "").unwrap();
-    assert_eq!(
-        registry.locate(&gmp).unwrap().program,
-        prefix.join("bin").join(&file)
-    );
+    assert_eq!(registry.locate(&gmp).unwrap().program, prefix.join("bin").join(&file));
     fs::write(bin.join(&file), "").unwrap();
     assert_eq!(registry.locate(&gmp).unwrap().program, bin.join(&file));
 }
@@ -92,15 +82,11 @@ fn the_prefix_that_the_program_was_built_for_comes_before_the_one_that_is_named(
 #[test]
 fn a_built_in_engine_is_this_program() {
     let registry = Registry::new(PathBuf::from("/opt/bin/rsalab"), &[]);
-    let own = registry
-        .locate(&Selector::parse("own").unwrap().engine)
-        .unwrap();
+    let own = registry.locate(&Selector::parse("own").unwrap().engine).unwrap();
     assert_eq!(own.program, Path::new("/opt/bin/rsalab"));
     assert_eq!(own.args, ["worker", "--engine", "own"]);
     // Whether there is a device, the worker says.
-    let gpu = registry
-        .locate(&Selector::parse("gpu").unwrap().engine)
-        .unwrap();
+    let gpu = registry.locate(&Selector::parse("gpu").unwrap().engine).unwrap();
     assert_eq!(gpu.args, ["worker", "--engine", "gpu"]);
     // No program of the user's own takes its name.
     assert!(!is_user_name("gpu"));
@@ -150,10 +136,7 @@ fn programs_that_are_well_named_are_engines_of_the_users_own() {
     let location = registry.locate(&selector.engine).unwrap();
     assert_eq!(location.engine, "mine");
     assert_eq!(location.program, bin.join(file_of("mine")));
-    assert_eq!(
-        registry.select("mime").unwrap_err().closest.as_deref(),
-        Some("mine")
-    );
+    assert_eq!(registry.select("mime").unwrap_err().closest.as_deref(), Some("mine"));
     assert!(registry.select("text").is_err());
 }
 
@@ -167,8 +150,7 @@ fn every_row_of_the_table_says_how_the_engine_is_started() {
     let built_in: Vec<&str> = built_in.map(|entry| entry.name.as_str()).collect();
     assert_eq!(built_in, ["own", "textbook", "gpu"]);
     let cryptopp = Selector::parse("cryptopp").unwrap().engine;
-    let install =
-        "apt-get install libcrypto++-dev && cargo build --release --package rsalab-peer-cryptopp";
+    let install = "apt-get install libcrypto++-dev && cargo build --release --package rsalab-peer-cryptopp";
     assert_eq!(
         cryptopp.home,
         Home::Peer {

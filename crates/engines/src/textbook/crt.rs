@@ -1,5 +1,5 @@
-//! The private operation by two exponentiations of half the size (RFC 8017, section 5.1.2, step 2.b), each by the article's
-//! algorithms.
+//! The private operation by two exponentiations of half the size (RFC 8017, section 5.1.2, step 2.b), each by the
+//! article's algorithms.
 
 use num_bigint::BigUint;
 
@@ -61,7 +61,6 @@ impl Crt {
 
 impl Half {
     fn power_vartime(&self, c: &BigUint) -> BigUint {
-        self.prime
-            .mon_exp_vartime(&(c % &self.prime.n), &self.exponent)
+        self.prime.mon_exp_vartime(&(c % &self.prime.n), &self.exponent)
     }
 }

@@ -1,4 +1,5 @@
-//! The two halves of one private operation on two threads at once: article (d)'s "multithreaded CPU" for a single message.
+//! The two halves of one private operation on two threads at once: article (d)'s "multithreaded CPU" for a single
+//! message.
 //!
 //! ```text
 //! runner: start the second thread, and pin it to a CPU of its own
@@ -10,8 +11,8 @@
 //! between blocks the second thread waits at the barrier: spinning for a millisecond, then asleep
 //! ```
 //!
-//! The time that is measured holds the handing over, the waiting for the slower half and, after a long pause, waking the
-//! second thread. It does not hold starting it: that is once for each runner.
+//! The time that is measured holds the handing over, the waiting for the slower half and, after a long pause, waking
+//! the second thread. It does not hold starting it: that is once for each runner.
 
 use std::{
     convert::Infallible,
@@ -71,9 +72,7 @@ impl Pair {
         let second = Arc::clone(&shared);
         let second = Pool::detached(threads, move |member| second.work(member));
         let second = second.map_err(|error| EngineError::library(CALL, error))?;
-        second
-            .send(0, ())
-            .map_err(|error| EngineError::library(CALL, error))?;
+        second.send(0, ()).map_err(|error| EngineError::library(CALL, error))?;
         Ok(Pair {
             shared,
             second: Some(second),

@@ -105,12 +105,7 @@ impl Runner for DelayedRunner<'_> {
         self.runner.keep(batches)
     }
 
-    fn run_kept(
-        &mut self,
-        batch: usize,
-        inputs: &[u8],
-        outputs: &mut [u8],
-    ) -> Result<RunStats, EngineError> {
+    fn run_kept(&mut self, batch: usize, inputs: &[u8], outputs: &mut [u8]) -> Result<RunStats, EngineError> {
         self.delayed(|runner| runner.run_kept(batch, inputs, outputs))
     }
 
@@ -128,10 +123,7 @@ struct OwedDelay {
 
 impl OwedDelay {
     fn new(share: f64) -> Self {
-        OwedDelay {
-            share,
-            owed_ns: 0.0,
-        }
+        OwedDelay { share, owed_ns: 0.0 }
     }
 
     /// Waits after a call; `since_begin` is the time since it began.
@@ -231,12 +223,7 @@ mod tests {
             Ok(())
         }
 
-        fn run_kept(
-            &mut self,
-            batch: usize,
-            _: &[u8],
-            _: &mut [u8],
-        ) -> Result<RunStats, EngineError> {
+        fn run_kept(&mut self, batch: usize, _: &[u8], _: &mut [u8]) -> Result<RunStats, EngineError> {
             self.left.push(batch);
             Ok(RunStats::default())
         }
@@ -255,9 +242,7 @@ mod tests {
             owed: OwedDelay::new(0.5),
         };
         let batches = [[1, 2], [3, 4]];
-        delayed
-            .keep(&mut batches.iter().map(|batch| &batch[..]))
-            .unwrap();
+        delayed.keep(&mut batches.iter().map(|batch| &batch[..])).unwrap();
         let mut outputs = [0; 2];
         delayed.run_kept(1, &batches[1], &mut outputs).unwrap();
         delayed.collect(1, &mut outputs).unwrap();

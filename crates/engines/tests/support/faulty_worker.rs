@@ -1,7 +1,7 @@
 //! A worker that misbehaves as its one argument says: what the tests of the coordinator's end talk to.
 //!
-//! It is the engine `textbook` under another name, spoilt in one way, served like any other engine; or it is no worker at
-//! all.
+//! It is the engine `textbook` under another name, spoilt in one way, served like any other engine; or it is no worker
+//! at all.
 
 use std::{
     io::{self, BufRead, Write},
@@ -14,8 +14,7 @@ use std::{
 use serde_json::{Value, json};
 
 use rsalab_engines::{
-    Engine, EngineError, EngineInfo, Job, Ledger, Prepared, Reason, RunStats, Runner, StudyKey,
-    Textbook, worker,
+    Engine, EngineError, EngineInfo, Job, Ledger, Prepared, Reason, RunStats, Runner, StudyKey, Textbook, worker,
 };
 
 fn main() -> ExitCode {
@@ -55,10 +54,7 @@ fn main() -> ExitCode {
     let Some(lie) = lie else {
         return worker::serve_stdio(&engine);
     };
-    let mut answers = Liar {
-        lie,
-        line: Vec::new(),
-    };
+    let mut answers = Liar { lie, line: Vec::new() };
     match worker::serve(&engine, &mut io::stdin().lock(), &mut answers) {
         Ok(()) => ExitCode::SUCCESS,
         Err(_) => ExitCode::from(5),

@@ -22,12 +22,7 @@ const THREADS: usize = 128;
 const OPERATIONS: usize = 1 << 17;
 
 /// Measures those of the sizes that are asked for.
-pub(crate) fn measure(
-    survey: &Survey,
-    choice: Choice,
-    file: &str,
-    options: &Options,
-) -> Result<(), String> {
+pub(crate) fn measure(survey: &Survey, choice: Choice, file: &str, options: &Options) -> Result<(), String> {
     let text = std::fs::read_to_string(file).map_err(|error| format!("{file}: {error}"))?;
     let operations = match options.batch {
         0 => OPERATIONS,
@@ -51,10 +46,7 @@ pub(crate) fn measure(
         let fastest = survey
             .time_of_peer(choice, &peer, &mut numbers, options.time)
             .map_err(|failure| failure.to_string())?;
-        let checked: Vec<_> = numbers
-            .chunks_exact(4 * len)
-            .step_by((count / 16).max(1))
-            .collect();
+        let checked: Vec<_> = numbers.chunks_exact(4 * len).step_by((count / 16).max(1)).collect();
         let differences = checked.iter().filter(|one| !is_right(one, len)).count();
         println!(
             "{{\"line\":\"cgbn\",\"operation\":\"two powers\",\"bits\":{},\"threads_per_number\":{threads},\"batch\":{operations},\"fastest_per_second\":{:.0},\"checked\":{},\"differences\":{differences}}}",
@@ -66,7 +58,8 @@ pub(crate) fn measure(
     Ok(())
 }
 
-/// So many times a base, an exponent of full length, an odd modulus of full length, and room for the result, each of `len` little-endian bytes.
+/// So many times a base, an exponent of full length, an odd modulus of full length, and room for the result, each of
+/// `len` little-endian bytes.
 fn instances(count: usize, len: usize) -> Vec<u8> {
     let mut bytes = vec![0; 4 * len * count];
     let mut random = Random::new();

@@ -1,5 +1,5 @@
-//! Checks and measures a device: what `scripts/gpu.sh` runs. One JSON object a line goes to standard output, as soon as it is known, and
-//! what it does to standard error.
+//! Checks and measures a device: what `scripts/gpu.sh` runs. One JSON object a line goes to standard output, as soon as
+//! it is known, and what it does to standard error.
 //!
 //! | line | what |
 //! |---|---|
@@ -9,7 +9,8 @@
 //! | `speed` | operations a second; `clock_mhz` and `power_w` are medians of what `nvidia-smi` said meanwhile |
 //! | `cgbn` | pairs of powers a second by CGBN's kernels, neither blinded nor checked, and how many of some results are wrong |
 //!
-//! A private operation is blinded and checked, as the tools have it; `resident` leaves out the copies to and from the device.
+//! A private operation is blinded and checked, as the tools have it; `resident` leaves out the copies to and from the
+//! device.
 
 mod cgbn;
 mod smi;
@@ -54,9 +55,7 @@ fn options() -> Result<Options, String> {
         match name.as_str() {
             "--device" => options.choice = Choice::parse(&value).ok_or(USAGE)?,
             "--seconds" => {
-                let seconds = value
-                    .parse()
-                    .map_err(|_| format!("{name} {value} is no number"))?;
+                let seconds = value.parse().map_err(|_| format!("{name} {value} is no number"))?;
                 options.time = Duration::try_from_secs_f64(seconds).map_err(|_| USAGE)?;
             }
             "--checks" => options.checks = value.parse().map_err(wrong)?,

@@ -10,12 +10,7 @@ use std::{
 pub(crate) fn device() -> String {
     let fields = "name,driver_version,vbios_version,clocks.max.sm,power.limit,persistence_mode,ecc.mode.current";
     let output = Command::new("nvidia-smi")
-        .args([
-            &format!("--query-gpu={fields}"),
-            "--format=csv,noheader",
-            "-i",
-            "0",
-        ])
+        .args([&format!("--query-gpu={fields}"), "--format=csv,noheader", "-i", "0"])
         .output();
     match output {
         Ok(output) if output.status.success() => {
@@ -33,10 +28,7 @@ pub(crate) struct Sampler {
 impl Sampler {
     pub(crate) fn start() -> Self {
         let child = Command::new("nvidia-smi")
-            .args([
-                "--query-gpu=clocks.sm,power.draw",
-                "--format=csv,noheader,nounits",
-            ])
+            .args(["--query-gpu=clocks.sm,power.draw", "--format=csv,noheader,nounits"])
             .args(["-lms", "100", "-i", "0"])
             .stdout(Stdio::piped())
             .stderr(Stdio::null())
@@ -55,7 +47,8 @@ impl Sampler {
         Sampler { running }
     }
 
-    /// Medians of the clock in MHz and of the power in W, as JSON, without the first quarter, when the device was still waking up.
+    /// Medians of the clock in MHz and of the power in W, as JSON, without the first quarter, when the device was still
+    /// waking up.
     pub(crate) fn finish(self) -> String {
         let nothing = "\"clock_mhz\":null,\"power_w\":null".to_owned();
         let Some((mut child, reader)) = self.running else {

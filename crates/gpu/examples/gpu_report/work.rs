@@ -32,15 +32,7 @@ pub(crate) fn size(gpu: &dyn Gpu, bits: usize, options: &Options) -> Result<(), 
         let mut outputs = vec![0; inputs.len()];
         let mut status = vec![Status::Fault; batch];
         let run = || runner.run(inputs, &mut outputs, &mut status);
-        measure(
-            what,
-            bits,
-            prepared.kernel(),
-            batch,
-            options,
-            first_use,
-            run,
-        )?;
+        measure(what, bits, prepared.kernel(), batch, options, first_use, run)?;
     }
     let resident = gpu.prepare_resident(&key).map_err(said)?;
     let mut runner = resident.runner().map_err(said)?;
@@ -75,8 +67,8 @@ fn batches(gpu: &dyn Gpu, bits: usize, options: &Options) -> (usize, usize) {
     let device = gpu.description();
     match (options.batch, device.is_cpu) {
         (0, false) => {
-            // Two powers each, in whole waves: of the kernels in registers, a multiprocessor holds 640, 384, 320 or 256 at a time for
-            // moduli of 1024, 2048, 3072 or 4096 bits.
+            // Two powers each, in whole waves: of the kernels in registers, a multiprocessor holds 640, 384, 320 or 256
+            // at a time for moduli of 1024, 2048, 3072 or 4096 bits.
             let of_a_unit = if bits > 3072 { 896 } else { 960 };
             // A public operation takes so little that copies must go on meanwhile: several chunks.
             (device.units * of_a_unit, 8 << 17)
@@ -108,10 +100,7 @@ impl Random {
 
     pub(crate) fn fill(&mut self, bytes: &mut [u8]) {
         for byte in bytes {
-            self.0 = self
-                .0
-                .wrapping_mul(6_364_136_223_846_793_005)
-                .wrapping_add(1);
+            self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
             *byte = (self.0 >> 56) as u8;
         }
     }
@@ -129,13 +118,9 @@ fn candidates(key: &PrivateKey, count: usize) -> Vec<u8> {
     candidates
 }
 
-/// So many random messages, encrypted by the CPU and decrypted by the device: each must come back. Seconds until the first batch was done.
-fn check(
-    gpu: &dyn Gpu,
-    key: &PrivateKey,
-    messages: &[u8],
-    options: &Options,
-) -> Result<f64, String> {
+/// So many random messages, encrypted by the CPU and decrypted by the device: each must come back. Seconds until the
+/// first batch was done.
+fn check(gpu: &dyn Gpu, key: &PrivateKey, messages: &[u8], options: &Options) -> Result<f64, String> {
     let len = key.modulus_len();
     let count = messages.len() / len;
     let start = Instant::now();
@@ -144,19 +129,13 @@ fn check(
     let few = count.min(64);
     let (mut outputs, mut status) = (vec![0; messages.len()], vec![Status::Fault; count]);
     runner
-        .run(
-            &messages[..few * len],
-            &mut outputs[..few * len],
-            &mut status[..few],
-        )
+        .run(&messages[..few * len], &mut outputs[..few * len], &mut status[..few])
         .map_err(said)?;
     let first_use = start.elapsed().as_secs_f64();
     let start = Instant::now();
     let (mut done, mut differences) = (0, 0);
     // The portable kernels are many times slower.
-    let checks = match private.kernel().starts_with(PORTABLE)
-        && !private.kernel().starts_with(IN_REGISTERS)
-    {
+    let checks = match private.kernel().starts_with(PORTABLE) && !private.kernel().starts_with(IN_REGISTERS) {
         false => options.checks,
         true => options.checks.div_ceil(50),
     };
@@ -257,19 +236,14 @@ pub(crate) fn keys(gpu: Box<dyn Gpu>, options: &Options) -> Result<(), String> {
     let kernel = gpu.kernel().to_owned();
     let searches = gpu.searches();
     let backend: Box<dyn Backend> = gpu;
-    let generation =
-        Generation::with_backend(2048, PublicExponent::Fixed(DEFAULT_EXPONENT), backend)
-            .map_err(said)?;
+    let generation = Generation::with_backend(2048, PublicExponent::Fixed(DEFAULT_EXPONENT), backend).map_err(said)?;
     let generation = generation.with_searches(searches);
     let mut generator = generation.generator(SystemRng).map_err(said)?;
     let sampler = Sampler::start();
     let start = Instant::now();
     let mut made = 0;
     while made == 0 || start.elapsed() < options.time {
-        made += generator
-            .keys(if made == 0 { 1 } else { 64 })
-            .map_err(said)?
-            .len();
+        made += generator.keys(if made == 0 { 1 } else { 64 }).map_err(said)?.len();
     }
     let seconds = start.elapsed().as_secs_f64();
     println!(

@@ -1,7 +1,8 @@
 //! NVIDIA's driver, loaded when it is first asked for.
 //!
-//! It takes the kernels as PTX, the text that its compiler makes machine code of when it loads them: what [`ptx`](crate::ptx) writes for
-//! the lengths that it knows, and for all others `rsa.ptx`, made of `rsa.cl` by `scripts/make-ptx.sh`. So no toolkit is needed.
+//! It takes the kernels as PTX, the text that its compiler makes machine code of when it loads them: what
+//! [`ptx`](crate::ptx) writes for the lengths that it knows, and for all others `rsa.ptx`, made of `rsa.cl` by
+//! `scripts/make-ptx.sh`. So no toolkit is needed.
 
 mod choice;
 mod context;
@@ -28,18 +29,15 @@ use modules::{Program, Programs};
 
 /// The devices, or why there are none.
 pub(crate) fn devices() -> Result<Vec<Found>, String> {
-    // SAFETY: loading NVIDIA's library runs its initialisers, as with any library that a program is started with. Without this question
-    // the calls below would panic where there is none.
+    // SAFETY: loading NVIDIA's library runs its initialisers, as with any library that a program is started with.
+    // Without this question the calls below would panic where there is none.
     if !unsafe { sys::is_culib_present() } {
         return Err("NVIDIA's driver is not installed".to_owned());
     }
-    result::init()
-        .map_err(|error| format!("NVIDIA's driver does not start ({})", name_of(error)))?;
+    result::init().map_err(|error| format!("NVIDIA's driver does not start ({})", name_of(error)))?;
     let count = result::device::get_count()
         .map_err(|error| format!("NVIDIA's driver gives no devices ({})", name_of(error)))?;
-    let found: Vec<Found> = (0..count)
-        .filter_map(|ordinal| describe(ordinal).ok())
-        .collect();
+    let found: Vec<Found> = (0..count).filter_map(|ordinal| describe(ordinal).ok()).collect();
     match found.is_empty() {
         true => Err("NVIDIA's driver finds no device".to_owned()),
         false => Ok(found),
@@ -93,8 +91,8 @@ impl CudaDevice {
     /// Opens a device that was found.
     pub(crate) fn open(found: &Found, kernels: Kernels) -> Result<Self, Failure> {
         // SAFETY: the driver has given the device.
-        let context = unsafe { result::primary_ctx::retain(found.id) }
-            .map_err(failed("cuDevicePrimaryCtxRetain", 0))?;
+        let context =
+            unsafe { result::primary_ctx::retain(found.id) }.map_err(failed("cuDevicePrimaryCtxRetain", 0))?;
         let context = Context::new(context);
         // What `ptx` writes is for Volta and later.
         let kernels = match found.capability {
@@ -140,8 +138,8 @@ impl Device for CudaDevice {
 
     fn queue(&self) -> Result<CudaQueue, Failure> {
         self.context.enter()?;
-        let handle = result::stream::create(result::stream::StreamKind::NonBlocking)
-            .map_err(failed("cuStreamCreate", 0))?;
+        let handle =
+            result::stream::create(result::stream::StreamKind::NonBlocking).map_err(failed("cuStreamCreate", 0))?;
         Ok(CudaQueue {
             handle,
             context: self.context,
@@ -160,7 +158,8 @@ pub struct Memory {
 impl Drop for Memory {
     fn drop(&mut self) {
         if self.context.enter().is_ok() {
-            // SAFETY: the memory is ours, and the call waits until nothing uses it. A driver that has lost its device may refuse.
+            // SAFETY: the memory is ours, and the call waits until nothing uses it. A driver that has lost its device
+            // may refuse.
             let _ = unsafe { result::memory_free(self.address) };
         }
     }
@@ -215,11 +214,7 @@ impl CudaQueue {
                 .cast::<u8>();
             // SAFETY: it has so many bytes.
             unsafe { ptr::write_bytes(memory, 0, bytes) };
-            Ok(Stage {
-                memory,
-                bytes,
-                context,
-            })
+            Ok(Stage { memory, bytes, context })
         })
     }
 }
@@ -248,14 +243,12 @@ impl Queue for CudaQueue {
         let place = self.stage(bytes)?;
         if bytes > 0 {
             let stage = &mut self.stages.piece(place).bytes_mut()[..bytes];
-            // SAFETY: as for an upload; nobody reads the stage before the queue is finished, which `downloaded` asks of its caller.
+            // SAFETY: as for an upload; nobody reads the stage before the queue is finished, which `downloaded` asks of
+            // its caller.
             unsafe { result::memcpy_dtoh_async(stage, from.address, self.handle) }
                 .map_err(failed("cuMemcpyDtoHAsync", bytes))?;
         }
-        Ok(Download {
-            stage: place,
-            bytes,
-        })
+        Ok(Download { stage: place, bytes })
     }
 
     fn wipe(&mut self, buffer: &Memory) -> Result<(), Failure> {
@@ -285,8 +278,9 @@ impl Queue for CudaQueue {
         let group = grid.group.min(function.most_threads);
         let groups = (grid.groups * grid.group).div_ceil(group);
         let size = |size: usize| u32::try_from(size).expect("a grid has few work-items");
-        // SAFETY: the values are there for the call, which copies them, and the driver knows their sizes from the kernel. What the kernel
-        // does with them is the word of this crate's callers of `launch`, who keep to the sizes that `rsa.cl` states.
+        // SAFETY: the values are there for the call, which copies them, and the driver knows their sizes from the
+        // kernel. What the kernel does with them is the word of this crate's callers of `launch`, who keep to the sizes
+        // that `rsa.cl` states.
         unsafe {
             result::launch_kernel(
                 function.handle,
@@ -308,8 +302,7 @@ impl Queue for CudaQueue {
     fn finish(&mut self) -> Result<(), Failure> {
         self.context.enter()?;
         // SAFETY: the stream is ours.
-        unsafe { result::stream::synchronize(self.handle) }
-            .map_err(failed("cuStreamSynchronize", 0))?;
+        unsafe { result::stream::synchronize(self.handle) }.map_err(failed("cuStreamSynchronize", 0))?;
         self.stages.free_all();
         Ok(())
     }

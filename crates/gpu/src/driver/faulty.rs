@@ -1,4 +1,5 @@
-//! A device that fails when it is told to: what tests, and whoever wants to see what becomes of a study, put in a device's place.
+//! A device that fails when it is told to: what tests, and whoever wants to see what becomes of a study, put in a
+//! device's place.
 
 use std::sync::{
     Arc,
@@ -175,8 +176,7 @@ impl<Q: Queue> Queue for FaultyQueue<Q> {
         arguments: &[Argument<'_, Q::Buffer>],
     ) -> Result<(), Failure> {
         self.faults.kernel()?;
-        if kernel == Kernel::Recombine && self.faults.inner.omits_recombination.swap(false, Relaxed)
-        {
+        if kernel == Kernel::Recombine && self.faults.inner.omits_recombination.swap(false, Relaxed) {
             return Ok(());
         }
         self.queue.launch(program, kernel, grid, arguments)

@@ -108,8 +108,8 @@ pub struct PeerKernel<'a> {
 /// Which kernels run, where a driver has several.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Kernels {
-    /// Those written for a length, where there are some; the private power in words or in doubles, whichever a short measurement finds
-    /// faster on the device.
+    /// Those written for a length, where there are some; the private power in words or in doubles, whichever a short
+    /// measurement finds faster on the device.
     #[default]
     Fastest,
     /// Those written for a length, all in words.
@@ -156,8 +156,8 @@ pub trait Device: Send + Sync + 'static {
     fn queue(&self) -> Result<Self::Queue, Failure>;
 }
 
-/// Work for a device, done in order while the caller goes on. Copies go by way of page-locked memory that belongs to the queue
-/// and is wiped when it is dropped.
+/// Work for a device, done in order while the caller goes on. Copies go by way of page-locked memory that belongs to
+/// the queue and is wiped when it is dropped.
 pub trait Queue {
     /// Memory of the device.
     type Buffer;

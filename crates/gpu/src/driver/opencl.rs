@@ -1,7 +1,7 @@
 //! OpenCL, loaded when it is first asked for.
 //!
-//! The library is `libOpenCL.so.1` or what the environment variable `OPENCL_DYLIB_PATH` names; it finds the platforms by itself. What is used
-//! is OpenCL 1.2.
+//! The library is `libOpenCL.so.1` or what the environment variable `OPENCL_DYLIB_PATH` names; it finds the platforms
+//! by itself. What is used is OpenCL 1.2.
 
 mod devices;
 mod words;
@@ -18,10 +18,7 @@ use std::{
 
 use cl3::{
     command_queue, context, kernel as cl_kernel_api, memory, program,
-    types::{
-        CL_NON_BLOCKING, CL_TRUE, cl_command_queue, cl_context, cl_event, cl_kernel, cl_mem,
-        cl_program,
-    },
+    types::{CL_NON_BLOCKING, CL_TRUE, cl_command_queue, cl_context, cl_event, cl_kernel, cl_mem, cl_program},
 };
 use zeroize::Zeroize;
 
@@ -47,15 +44,16 @@ pub struct OpenClDevice {
 
 struct Context(cl_context);
 
-// SAFETY: OpenCL 1.2, A.2: every call but clSetKernelArg may be made from any thread at any time; kernels are not shared here.
+// SAFETY: OpenCL 1.2, A.2: every call but clSetKernelArg may be made from any thread at any time; kernels are not
+// shared here.
 unsafe impl Send for Context {}
 // SAFETY: As above.
 unsafe impl Sync for Context {}
 
 impl Drop for Context {
     fn drop(&mut self) {
-        // SAFETY: the context is ours, and whatever was made in it holds it too. A driver that has lost its device may refuse: nothing is
-        // left to be done about it.
+        // SAFETY: the context is ours, and whatever was made in it holds it too. A driver that has lost its device may
+        // refuse: nothing is left to be done about it.
         let _ = unsafe { context::release_context(self.0) };
     }
 }
@@ -63,9 +61,8 @@ impl Drop for Context {
 impl OpenClDevice {
     /// Opens a device that was found.
     pub(crate) fn open(found: &Found) -> Result<Self, Failure> {
-        let context =
-            context::create_context(&[found.id.get()], ptr::null(), None, ptr::null_mut())
-                .map_err(failed("clCreateContext", 0))?;
+        let context = context::create_context(&[found.id.get()], ptr::null(), None, ptr::null_mut())
+            .map_err(failed("clCreateContext", 0))?;
         Ok(OpenClDevice {
             description: found.description.clone(),
             id: found.id,
@@ -78,8 +75,7 @@ impl OpenClDevice {
             true => String::new(),
             false => format!(" -DUNROLL_UP_TO={UNROLL_UP_TO}"),
         };
-        CString::new(format!("-cl-std=CL1.2 -DLIMBS={limbs}{unroll}"))
-            .expect("there is no zero in it")
+        CString::new(format!("-cl-std=CL1.2 -DLIMBS={limbs}{unroll}")).expect("there is no zero in it")
     }
 }
 
@@ -98,7 +94,8 @@ impl Device for OpenClDevice {
 
     fn program(&self, limbs: usize) -> Result<Program, Failure> {
         static PROGRAMS: AtomicU64 = AtomicU64::new(0);
-        // One text: the binding takes a list of them for a list of bare pointers, which it is only if there is one (cl3 0.13.2).
+        // One text: the binding takes a list of them for a list of bare pointers, which it is only if there is one (cl3
+        // 0.13.2).
         let source = [kernel::VENDOR, kernel::SOURCE].concat();
         let handle = program::create_program_with_source(self.context.0, &[&source])
             .map_err(failed("clCreateProgramWithSource", 0))?;
@@ -117,11 +114,7 @@ impl Device for OpenClDevice {
         match built {
             Ok(()) => Ok(program),
             Err(code) => {
-                let log = program::get_program_build_data(
-                    handle,
-                    self.id.get(),
-                    program::CL_PROGRAM_BUILD_LOG,
-                );
+                let log = program::get_program_build_data(handle, self.id.get(), program::CL_PROGRAM_BUILD_LOG);
                 let log = log.map(text_of).unwrap_or_default();
                 Err(Failure::Build {
                     log: format!("{}: {log}", name_of(code)),
@@ -132,9 +125,8 @@ impl Device for OpenClDevice {
 
     fn queue(&self) -> Result<OpenClQueue, Failure> {
         // SAFETY: context and device are open and belong together.
-        let handle =
-            unsafe { command_queue::create_command_queue(self.context.0, self.id.get(), 0) }
-                .map_err(failed("clCreateCommandQueue", 0))?;
+        let handle = unsafe { command_queue::create_command_queue(self.context.0, self.id.get(), 0) }
+            .map_err(failed("clCreateCommandQueue", 0))?;
         Ok(OpenClQueue {
             handle,
             context: Arc::clone(&self.context),
@@ -243,13 +235,7 @@ impl Drop for Stage {
         self.bytes_mut().zeroize();
         // SAFETY: it was mapped by this queue, which is still there: it drops its stages before it is released.
         let event = unsafe {
-            command_queue::enqueue_unmap_mem_object(
-                self.queue,
-                self.memory.handle,
-                self.mapped.cast(),
-                0,
-                ptr::null(),
-            )
+            command_queue::enqueue_unmap_mem_object(self.queue, self.memory.handle, self.mapped.cast(), 0, ptr::null())
         };
         if let Ok(event) = event {
             release(event);
@@ -302,8 +288,7 @@ impl OpenClQueue {
             return Ok(handle.0);
         }
         let name = CString::new(kernel.name()).expect("there is no zero in it");
-        let handle = cl_kernel_api::create_kernel(program.handle, &name)
-            .map_err(failed("clCreateKernel", 0))?;
+        let handle = cl_kernel_api::create_kernel(program.handle, &name).map_err(failed("clCreateKernel", 0))?;
         self.kernels.insert(place, KernelHandle(handle));
         Ok(handle)
     }
@@ -321,7 +306,8 @@ impl Queue for OpenClQueue {
         let stage = self.stage(bytes.len())?;
         let stage = self.stages.piece(stage);
         stage.bytes_mut()[..bytes.len()].copy_from_slice(bytes);
-        // SAFETY: the stage stays taken, and so untouched, until the queue is finished; it and the buffer have so many bytes.
+        // SAFETY: the stage stays taken, and so untouched, until the queue is finished; it and the buffer have so many
+        // bytes.
         let event = unsafe {
             command_queue::enqueue_write_buffer(
                 self.handle,
@@ -334,9 +320,7 @@ impl Queue for OpenClQueue {
                 ptr::null(),
             )
         };
-        event
-            .map(release)
-            .map_err(failed("clEnqueueWriteBuffer", bytes.len()))
+        event.map(release).map_err(failed("clEnqueueWriteBuffer", bytes.len()))
     }
 
     fn download(&mut self, from: &Memory, bytes: usize) -> Result<Download, Failure> {
@@ -344,8 +328,8 @@ impl Queue for OpenClQueue {
         let place = self.stage(bytes)?;
         if bytes > 0 {
             let stage = self.stages.piece(place);
-            // SAFETY: as for an upload; nobody reads the stage before the queue is finished, which `downloaded` asks of its caller and
-            // which at worst gives bytes of another time.
+            // SAFETY: as for an upload; nobody reads the stage before the queue is finished, which `downloaded` asks of
+            // its caller and which at worst gives bytes of another time.
             let event = unsafe {
                 command_queue::enqueue_read_buffer(
                     self.handle,
@@ -358,14 +342,9 @@ impl Queue for OpenClQueue {
                     ptr::null(),
                 )
             };
-            event
-                .map(release)
-                .map_err(failed("clEnqueueReadBuffer", bytes))?;
+            event.map(release).map_err(failed("clEnqueueReadBuffer", bytes))?;
         }
-        Ok(Download {
-            stage: place,
-            bytes,
-        })
+        Ok(Download { stage: place, bytes })
     }
 
     fn wipe(&mut self, buffer: &Memory) -> Result<(), Failure> {
@@ -383,9 +362,7 @@ impl Queue for OpenClQueue {
                 ptr::null(),
             )
         };
-        event
-            .map(release)
-            .map_err(failed("clEnqueueFillBuffer", buffer.bytes))
+        event.map(release).map_err(failed("clEnqueueFillBuffer", buffer.bytes))
     }
 
     fn launch(
@@ -398,34 +375,21 @@ impl Queue for OpenClQueue {
         let handle = self.kernel(program, kernel)?;
         for (place, argument) in (0..).zip(arguments) {
             let (size, value): (usize, *const c_void) = match argument {
-                Argument::Buffer(buffer) => {
-                    (size_of::<cl_mem>(), ptr::from_ref(&buffer.handle).cast())
-                }
+                Argument::Buffer(buffer) => (size_of::<cl_mem>(), ptr::from_ref(&buffer.handle).cast()),
                 Argument::Word(word) => (size_of::<u32>(), ptr::from_ref(word).cast()),
             };
-            // SAFETY: the value is there for the call, which copies it; the driver checks place and size. The buffer is held by the commands
-            // that use it.
+            // SAFETY: the value is there for the call, which copies it; the driver checks place and size. The buffer is
+            // held by the commands that use it.
             unsafe { cl_kernel_api::set_kernel_arg(handle, place, size, value) }
                 .map_err(failed("clSetKernelArg", 0))?;
         }
         let (global, local) = (grid.groups * grid.group, grid.group);
-        // SAFETY: one dimension, as the sizes have. What the kernel does with its arguments is the word of this crate's callers of `launch`,
-        // who keep to the sizes that `rsa.cl` states.
+        // SAFETY: one dimension, as the sizes have. What the kernel does with its arguments is the word of this crate's
+        // callers of `launch`, who keep to the sizes that `rsa.cl` states.
         let event = unsafe {
-            command_queue::enqueue_nd_range_kernel(
-                self.handle,
-                handle,
-                1,
-                ptr::null(),
-                &global,
-                &local,
-                0,
-                ptr::null(),
-            )
+            command_queue::enqueue_nd_range_kernel(self.handle, handle, 1, ptr::null(), &global, &local, 0, ptr::null())
         };
-        event
-            .map(release)
-            .map_err(failed("clEnqueueNDRangeKernel", 0))
+        event.map(release).map_err(failed("clEnqueueNDRangeKernel", 0))
     }
 
     fn submit(&mut self) -> Result<(), Failure> {

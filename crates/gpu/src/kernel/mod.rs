@@ -1,7 +1,7 @@
 //! The kernels: their text, their names, and how a device is cut up to run them.
 //!
-//! `rsa.cl` is the whole of the arithmetic on a device, `vendor.h` what compilers do not agree on. They are OpenCL C, and C for the host,
-//! where tests run them under sanitizers.
+//! `rsa.cl` is the whole of the arithmetic on a device, `vendor.h` what compilers do not agree on. They are OpenCL C,
+//! and C for the host, where tests run them under sanitizers.
 
 use crate::driver::description::Description;
 
@@ -13,15 +13,16 @@ pub const SOURCE: &str = include_str!("rsa.cl");
 
 /// The same for NVIDIA's driver, made of both by `scripts/make-ptx.sh`.
 ///
-/// It is generated, and committed all the same: making it takes a clang with the NVPTX target, which few machines have, and the
-/// driver's library (NVRTC) that could do it at run time is part of CUDA's toolkit, which users of a graphics processor need
-/// not have. It begins with the hash of its sources, which a test compares.
+/// It is generated, and committed all the same: making it takes a clang with the NVPTX target, which few machines have,
+/// and the driver's library (NVRTC) that could do it at run time is part of CUDA's toolkit, which users of a graphics
+/// processor need not have. It begins with the hash of its sources, which a test compares.
 pub const PTX: &str = include_str!("rsa.ptx");
 
 /// The most limbs of 32 bits that a number can have.
 pub const MAX_LIMBS: usize = 256;
 
-/// Bits of a Miller–Rabin base's exponent that are looked up at once. It divides 32, so that no digit lies in two limbs.
+/// Bits of a Miller–Rabin base's exponent that are looked up at once. It divides 32, so that no digit lies in two
+/// limbs.
 pub(crate) const BASE_WINDOW: usize = 4;
 
 /// A kernel. What each does, and which arguments it takes, says `rsa.cl`.

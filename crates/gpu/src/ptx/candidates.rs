@@ -1,4 +1,5 @@
-//! Tests of candidates for primes, each its item's own modulus. Arguments and effects are those of the kernels in `rsa.cl`.
+//! Tests of candidates for primes, each its item's own modulus. Arguments and effects are those of the kernels in
+//! `rsa.cl`.
 
 use super::{
     emitter::{Address, Word, ZERO, emit},
@@ -28,11 +29,7 @@ impl Frame {
     fn mask_if_minus_one(&mut self, x: &[Word], ones: &[Word], n: &[Word]) -> Word {
         let mut sum = Vec::new();
         for (place, (&x, &one)) in x.iter().zip(ones).enumerate() {
-            let name = if place == 0 {
-                "add.cc.u32"
-            } else {
-                "addc.cc.u32"
-            };
+            let name = if place == 0 { "add.cc.u32" } else { "addc.cc.u32" };
             sum.push(self.e.of2(name, x, one));
         }
         let mut difference = self.e.word();
@@ -70,8 +67,7 @@ impl Frame {
 pub(super) fn two_bits(limbs: usize) -> String {
     let words = &["high", "low", "limbs", "count", "stride"];
     let mut frame = Frame::new(limbs, "two_bits", &["states", "moduli"], words);
-    let [high, low, count, stride] =
-        ["high", "low", "count", "stride"].map(|name| frame.e.parameter(name));
+    let [high, low, count, stride] = ["high", "low", "count", "stride"].map(|name| frame.e.parameter(name));
     frame.for_each(count, |frame, item| {
         let moduli = frame.array("moduli", item, stride);
         let n = frame.own_modulus(moduli);
@@ -93,7 +89,8 @@ pub(super) fn two_bits(limbs: usize) -> String {
     frame.finish()
 }
 
-/// R² mod n from R mod n: a squaring makes 2^(2 k) R of 2^k R, a doubling 2^(k + 1) R; k goes along the bits of 32 limbs.
+/// R² mod n from R mod n: a squaring makes 2^(2 k) R of 2^k R, a doubling 2^(k + 1) R; k goes along the bits of 32
+/// limbs.
 fn one_squared(frame: &mut Frame, one: &[Word], n: &Modulus) -> Vec<Word> {
     let target = 32 * frame.limbs as u32;
     let x = frame.e.number(frame.limbs);
@@ -145,8 +142,7 @@ pub(super) fn base_enter(limbs: usize) -> String {
 pub(super) fn base_digits(limbs: usize) -> String {
     let words = &["high", "low", "window", "limbs", "count", "stride"];
     let mut frame = Frame::new(limbs, "base_digits", &["states", "table", "moduli"], words);
-    let [high, low, count, stride] =
-        ["high", "low", "count", "stride"].map(|name| frame.e.parameter(name));
+    let [high, low, count, stride] = ["high", "low", "count", "stride"].map(|name| frame.e.parameter(name));
     frame.for_each(count, |frame, item| {
         let moduli = frame.array("moduli", item, stride);
         let n = frame.own_modulus(moduli);

@@ -1,7 +1,7 @@
 //! Writes the text of one kernel: its parameters, registers, labels and instructions.
 //!
-//! Registers are named by their kind and a number that is never used twice. Everything that is written is in the subset that
-//! the tests' interpreter reads.
+//! Registers are named by their kind and a number that is never used twice. Everything that is written is in the subset
+//! that the tests' interpreter reads.
 
 use std::fmt::{self, Write as _};
 
@@ -45,11 +45,7 @@ pub(super) struct Emitter {
 }
 
 impl Emitter {
-    pub(super) fn new(
-        name: &'static str,
-        buffers: &'static [&'static str],
-        words: &'static [&'static str],
-    ) -> Self {
+    pub(super) fn new(name: &'static str, buffers: &'static [&'static str], words: &'static [&'static str]) -> Self {
         Emitter {
             name,
             buffers,
@@ -90,11 +86,7 @@ impl Emitter {
             let _ = writeln!(text, "\t.shared .align 16 .b8 own[{bytes}];");
         }
         if self.local_words > 0 {
-            let _ = writeln!(
-                text,
-                "\t.local .align 16 .b8 wide[{}];",
-                4 * self.local_words
-            );
+            let _ = writeln!(text, "\t.local .align 16 .b8 wide[{}];", 4 * self.local_words);
         }
         text + &self.body + "\tret;\n}\n"
     }
@@ -260,8 +252,8 @@ impl Emitter {
         to
     }
 
-    /// This thread's place in the memory that the threads of a block share: room for a number of each. Limb j of thread t lies
-    /// at `[j · threads + t]`, so that neighbours read neighbouring words.
+    /// This thread's place in the memory that the threads of a block share: room for a number of each. Limb j of thread
+    /// t lies at `[j · threads + t]`, so that neighbours read neighbouring words.
     pub(super) fn own_memory(&mut self, limbs: usize) -> Word {
         self.own_limbs = self.own_limbs.max(limbs);
         let start = self.special("own");
@@ -321,22 +313,12 @@ impl Emitter {
 
     pub(super) fn load_local(&mut self, from: Address, place: usize) -> Word {
         let to = self.word();
-        emit!(
-            self,
-            "ld.local.u32",
-            to,
-            format_args!("[{from}+{}]", 4 * place)
-        );
+        emit!(self, "ld.local.u32", to, format_args!("[{from}+{}]", 4 * place));
         to
     }
 
     pub(super) fn store_local(&mut self, to: Address, place: usize, word: impl Into<Operand>) {
-        emit!(
-            self,
-            "st.local.u32",
-            format_args!("[{to}+{}]", 4 * place),
-            word.into()
-        );
+        emit!(self, "st.local.u32", format_args!("[{to}+{}]", 4 * place), word.into());
     }
 
     pub(super) fn advance(&mut self, address: Address, by: Address) {
@@ -348,12 +330,7 @@ impl Emitter {
     }
 
     pub(super) fn store_word(&mut self, to: Address, offset: usize, word: impl Into<Operand>) {
-        emit!(
-            self,
-            "st.global.u32",
-            format_args!("[{to}+{offset}]"),
-            word.into()
-        );
+        emit!(self, "st.global.u32", format_args!("[{to}+{offset}]"), word.into());
     }
 
     /// Four words at an address that 16 divides.
@@ -408,13 +385,7 @@ impl Emitter {
     }
 
     /// Runs `body` if `a` and `b` compare as the name of a comparison says: `eq`, `ne`, `lt`, …
-    pub(super) fn when(
-        &mut self,
-        a: Word,
-        comparison: &str,
-        b: impl Into<Operand>,
-        body: impl FnOnce(&mut Self),
-    ) {
+    pub(super) fn when(&mut self, a: Word, comparison: &str, b: impl Into<Operand>, body: impl FnOnce(&mut Self)) {
         let inverse = match comparison {
             "eq" => "ne",
             "ne" => "eq",
@@ -423,13 +394,7 @@ impl Emitter {
             _ => unreachable!("kernels compare in no other way"),
         };
         let (out, not) = (self.label(), self.flag());
-        emit!(
-            self,
-            format!("setp.{inverse}.u32").as_str(),
-            not,
-            a,
-            b.into()
-        );
+        emit!(self, format!("setp.{inverse}.u32").as_str(), not, a, b.into());
         self.branch_if(not, out);
         body(self);
         self.here(out);

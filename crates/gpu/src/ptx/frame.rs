@@ -9,16 +9,11 @@ use super::{
 /// Words of a number, and of an entry of a table, that are read at once.
 pub(super) const QUAD: usize = 4;
 
-/// The registers that a thread gets, of which a multiprocessor has 65,536: as few as do without memory for registers where that was
-/// found, so that many threads compute while others wait.
+/// The registers that a thread gets, of which a multiprocessor has 65,536: as few as do without memory for registers
+/// where that was found, so that many threads compute while others wait.
 fn registers(limbs: usize, kernel: &str) -> usize {
     /// Kernels in which the time goes.
-    const LONG: [&str; 4] = [
-        "power_digits",
-        "public_bits_vartime",
-        "two_bits",
-        "base_digits",
-    ];
+    const LONG: [&str; 4] = ["power_digits", "public_bits_vartime", "two_bits", "base_digits"];
     match (limbs, LONG.contains(&kernel)) {
         (16, true) => 96,
         (16, false) => 168,
@@ -67,8 +62,8 @@ impl Frame {
         });
     }
 
-    /// [`while_below`](Self::while_below) for bodies that want all registers: the counter, which begins at `first`, and what else the loop needs wait in
-    /// the thread's own memory, in [`COUNTS`](Self::COUNTS) words from `place` on.
+    /// [`while_below`](Self::while_below) for bodies that want all registers: the counter, which begins at `first`, and
+    /// what else the loop needs wait in the thread's own memory, in [`COUNTS`](Self::COUNTS) words from `place` on.
     pub(super) fn while_below_put_away(
         &mut self,
         [first, end, step]: [Operand; 3],
@@ -98,18 +93,11 @@ impl Frame {
     /// [`Emitter::while_below`] for bodies that want the frame.
     pub(super) fn while_below(&mut self, counter: Word, end: Word, body: impl FnOnce(&mut Self)) {
         let limbs = self.limbs;
-        self.e
-            .while_below(counter, end, 1, |e| nested(e, limbs, body));
+        self.e.while_below(counter, end, 1, |e| nested(e, limbs, body));
     }
 
     /// [`Emitter::when`] for bodies that want the frame.
-    pub(super) fn when(
-        &mut self,
-        a: Word,
-        comparison: &str,
-        b: Word,
-        body: impl FnOnce(&mut Self),
-    ) {
+    pub(super) fn when(&mut self, a: Word, comparison: &str, b: Word, body: impl FnOnce(&mut Self)) {
         let limbs = self.limbs;
         self.e.when(a, comparison, b, |e| nested(e, limbs, body));
     }
@@ -144,8 +132,7 @@ impl Frame {
         for (place, &limb) in number.iter().enumerate() {
             self.e.copy(limb, 0);
             let least = (first + place) as u32 + 1;
-            self.e
-                .when(end, "ge", least, |e| e.load_word(limb, from, 0));
+            self.e.when(end, "ge", least, |e| e.load_word(limb, from, 0));
             self.e.advance(from, array.step);
         }
         number
@@ -193,16 +180,12 @@ impl Frame {
 
     /// The number at a place of a record.
     pub(super) fn number_at(&mut self, record: Address, place: usize) -> Vec<Word> {
-        (0..self.limbs)
-            .map(|limb| self.word_at(record, place + limb))
-            .collect()
+        (0..self.limbs).map(|limb| self.word_at(record, place + limb)).collect()
     }
 
     /// A number that was put away.
     pub(super) fn take_back(&mut self, own: Word) -> Vec<Word> {
-        (0..self.limbs)
-            .map(|place| self.e.load_own(own, place))
-            .collect()
+        (0..self.limbs).map(|place| self.e.load_own(own, place)).collect()
     }
 
     /// The modulus that a record begins with.
@@ -234,8 +217,8 @@ impl Frame {
         Read::Record { record, place }
     }
 
-    /// The limbs of a number in an array, by way of the thread's own memory: the assembler would work out all of their addresses
-    /// beforehand, and keep them in registers.
+    /// The limbs of a number in an array, by way of the thread's own memory: the assembler would work out all of their
+    /// addresses beforehand, and keep them in registers.
     pub(super) fn digits(&mut self, array: Array) -> Read {
         let own = self.e.own_memory(self.limbs);
         let from = self.walk(array);
@@ -281,14 +264,7 @@ impl Frame {
     }
 
     /// Writes 1, x, x², … in Montgomery form, 2^window of them.
-    pub(super) fn fill_table(
-        &mut self,
-        table: Array,
-        one: &[Word],
-        x: &[Word],
-        n: &Modulus,
-        window: usize,
-    ) {
+    pub(super) fn fill_table(&mut self, table: Array, one: &[Word], x: &[Word], n: &Modulus, window: usize) {
         let power = self.e.number(self.limbs);
         let to = self.walk(table);
         self.store_entry(to, table.step, one);
@@ -310,8 +286,8 @@ impl Frame {
         }
     }
 
-    /// One entry of a table, chosen by reading all of them, into memory of the thread's own. The entries are read a quad of each
-    /// at a time, so that few registers are taken.
+    /// One entry of a table, chosen by reading all of them, into memory of the thread's own. The entries are read a
+    /// quad of each at a time, so that few registers are taken.
     pub(super) fn look_up(&mut self, table: Array, digit: Word, window: usize) -> Word {
         let own = self.e.own_memory(self.limbs);
         let masks: Vec<Word> = (0..1u32 << window)

@@ -1,7 +1,9 @@
-//! Products of numbers that no thread has registers for: they lie in the thread's local memory, and are multiplied in pieces.
+//! Products of numbers that no thread has registers for: they lie in the thread's local memory, and are multiplied in
+//! pieces.
 //!
-//! With pieces of C limbs, half of a number each, a *pass* adds the product of one piece and a few digits to the columns of t from
-//! some place on. The running sum of C columns moves along t: a row leaves its lowest column where it is, and takes the next column in.
+//! With pieces of C limbs, half of a number each, a *pass* adds the product of one piece and a few digits to the
+//! columns of t from some place on. The running sum of C columns moves along t: a row leaves its lowest column where it
+//! is, and takes the next column in.
 //!
 //! ```text
 //! t = 0
@@ -12,8 +14,8 @@
 //! t = t / R, less n if t ≥ n
 //! ```
 //!
-//! Quotients lie where they have made columns zero. All addresses follow from places and turns of loops. Squares are products, as a
-//! public power and blinding have few of them.
+//! Quotients lie where they have made columns zero. All addresses follow from places and turns of loops. Squares are
+//! products, as a public power and blinding have few of them.
 //!
 //! **Bounds.** t has 2 L + 1 columns: it is below R² + n R, and so is every partial sum.
 
@@ -169,7 +171,8 @@ impl Long {
         (0..ROWS).map(digit).collect()
     }
 
-    /// Adds the product of a piece and `rows` digits to t from `base` on; `is_new` if there is nothing in those columns yet.
+    /// Adds the product of a piece and `rows` digits to t from `base` on; `is_new` if there is nothing in those columns
+    /// yet.
     fn pass(
         &self,
         e: &mut Emitter,
@@ -273,11 +276,7 @@ impl Long {
         for place in 0..self.limbs {
             let limb = e.load_local(self.t, self.limbs + place);
             let of_n = n.piece(e, place, 1)[0];
-            let name = if place == 0 {
-                "sub.cc.u32"
-            } else {
-                "subc.cc.u32"
-            };
+            let name = if place == 0 { "sub.cc.u32" } else { "subc.cc.u32" };
             let less = e.of2(name, limb, of_n);
             e.store_local(self.x, place, less);
         }

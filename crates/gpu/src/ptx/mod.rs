@@ -1,8 +1,9 @@
-//! Kernels for NVIDIA's devices that keep numbers in registers, as PTX: the text that the driver compiles when it loads it.
+//! Kernels for NVIDIA's devices that keep numbers in registers, as PTX: the text that the driver compiles when it loads
+//! it.
 //!
-//! They do what the kernels of the same names in `rsa.cl` do, with the same arguments and the same arrays, for numbers of a few
-//! fixed lengths. A driver takes them where there are some, and the portable ones elsewhere. Only the tables of powers have another
-//! layout; kernels that share one are all here or all there.
+//! They do what the kernels of the same names in `rsa.cl` do, with the same arguments and the same arrays, for numbers
+//! of a few fixed lengths. A driver takes them where there are some, and the portable ones elsewhere. Only the tables
+//! of powers have another layout; kernels that share one are all here or all there.
 //!
 //! | question | file |
 //! |---|---|
@@ -15,11 +16,12 @@
 //! | candidates for primes | `candidates` |
 //! | how fast a device's instructions are | [`rates`] |
 //!
-//! **Time.** Branches and addresses depend on lengths, on launch parameters, and in `public_bits_vartime` on public exponents.
-//! A table is read from its beginning to its end. What depends on a secret is chosen by masks. A test runs the kernels on different secrets and compares
-//! every branch and every address.
+//! **Time.** Branches and addresses depend on lengths, on launch parameters, and in `public_bits_vartime` on public
+//! exponents. A table is read from its beginning to its end. What depends on a secret is chosen by masks. A test runs
+//! the kernels on different secrets and compares every branch and every address.
 //!
-//! **Version.** The text is PTX 6.0 for sm_70, which drivers since 2017 take, for that architecture and all that followed.
+//! **Version.** The text is PTX 6.0 for sm_70, which drivers since 2017 take, for that architecture and all that
+//! followed.
 
 mod candidates;
 mod doubles;
@@ -45,7 +47,8 @@ pub use emitter::THREADS;
 
 /// The kernels that there are for numbers of so many limbs; none for most lengths.
 ///
-/// Halves of moduli and candidates have at most 64 limbs; numbers of 96 and 128 limbs are blinded, raised to public exponents and checked.
+/// Halves of moduli and candidates have at most 64 limbs; numbers of 96 and 128 limbs are blinded, raised to public
+/// exponents and checked.
 pub fn kernels(limbs: usize) -> &'static [Kernel] {
     const ALL: [Kernel; 15] = [
         Kernel::Blind,
@@ -74,9 +77,7 @@ pub fn kernels(limbs: usize) -> &'static [Kernel] {
 
 /// A module with all kernels for numbers of so many limbs; `None` if there are none.
 pub fn module(limbs: usize) -> Option<String> {
-    let texts = kernels(limbs)
-        .iter()
-        .map(|&which| entry(which, limbs) + "\n");
+    let texts = kernels(limbs).iter().map(|&which| entry(which, limbs) + "\n");
     let texts: String = texts.collect();
     (!texts.is_empty()).then(|| emitter::HEADER.to_owned() + &texts)
 }
@@ -90,9 +91,7 @@ pub fn kernel(which: Kernel, limbs: usize) -> Option<String> {
 /// A module with the private power's kernel in floating point, for halves of so many limbs; `None` if there is none.
 pub fn power_digits_in_doubles(limbs: usize) -> Option<String> {
     let exists = doubles::LIMBS.contains(&limbs);
-    exists.then(|| {
-        emitter::HEADER.to_owned() + &doubles::power_digits(limbs, layout::window(limbs)) + "\n"
-    })
+    exists.then(|| emitter::HEADER.to_owned() + &doubles::power_digits(limbs, layout::window(limbs)) + "\n")
 }
 
 /// A launch of the private power's kernel for measuring it: on memory full of zeros, as its time depends on no value.

@@ -11,9 +11,10 @@
 //!
 //! (P. L. Montgomery 1985; the interleaving is "coarsely integrated operand scanning" of Koç, Acar and Kaliski 1996.)
 //!
-//! **Bounds.** For a and b below R, one of them below n, the sum is below 2 R after each row of a product, and in the end below 2 n; it is
-//! below 3 n after each row of a square (the first i rows of a square are at most 2 a (a mod 2³²ⁱ)). Before a row's division it
-//! is below 4 R 2³², so the column above the highest holds at most 3. All parts of the sum are non-negative, so no other column overflows. A result is below n.
+//! **Bounds.** For a and b below R, one of them below n, the sum is below 2 R after each row of a product, and in the
+//! end below 2 n; it is below 3 n after each row of a square (the first i rows of a square are at most 2 a (a mod
+//! 2³²ⁱ)). Before a row's division it is below 4 R 2³², so the column above the highest holds at most 3. All parts of
+//! the sum are non-negative, so no other column overflows. A result is below n.
 
 use super::{
     emitter::{Emitter, Word, ZERO, emit},
@@ -109,17 +110,7 @@ pub(super) fn add(e: &mut Emitter, to: &[Word], a: &[Word], b: &[Word], n: &Modu
         .iter()
         .zip(b)
         .enumerate()
-        .map(|(place, (&a, &b))| {
-            e.of2(
-                if place == 0 {
-                    "add.cc.u32"
-                } else {
-                    "addc.cc.u32"
-                },
-                a,
-                b,
-            )
-        })
+        .map(|(place, (&a, &b))| e.of2(if place == 0 { "add.cc.u32" } else { "addc.cc.u32" }, a, b))
         .collect();
     let top = e.word();
     emit!(e, "addc.u32", top, ZERO, ZERO);
@@ -133,37 +124,13 @@ pub(super) fn subtract(e: &mut Emitter, to: &[Word], a: &[Word], b: &[Word], n: 
         .iter()
         .zip(b)
         .enumerate()
-        .map(|(place, (&a, &b))| {
-            e.of2(
-                if place == 0 {
-                    "sub.cc.u32"
-                } else {
-                    "subc.cc.u32"
-                },
-                a,
-                b,
-            )
-        })
+        .map(|(place, (&a, &b))| e.of2(if place == 0 { "sub.cc.u32" } else { "subc.cc.u32" }, a, b))
         .collect();
     let mask = e.word();
     emit!(e, "subc.u32", mask, ZERO, ZERO);
-    let masked: Vec<Word> = n
-        .limbs(e)
-        .iter()
-        .map(|&n| e.of2("and.b32", n, mask))
-        .collect();
+    let masked: Vec<Word> = n.limbs(e).iter().map(|&n| e.of2("and.b32", n, mask)).collect();
     for (place, ((&to, d), n)) in to.iter().zip(difference).zip(masked).enumerate() {
-        emit!(
-            e,
-            if place == 0 {
-                "add.cc.u32"
-            } else {
-                "addc.cc.u32"
-            },
-            to,
-            d,
-            n
-        );
+        emit!(e, if place == 0 { "add.cc.u32" } else { "addc.cc.u32" }, to, d, n);
     }
 }
 

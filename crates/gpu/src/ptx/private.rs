@@ -52,7 +52,8 @@ impl Frame {
     }
 }
 
-/// Values of up to twice a modulus's limbs to Montgomery form: `low R + high R²`. Fills the tables; the states become 1.
+/// Values of up to twice a modulus's limbs to Montgomery form: `low R + high R²`. Fills the tables; the states
+/// become 1.
 pub(super) fn power_enter(limbs: usize, window: usize) -> String {
     let words = &[
         "key_words",
@@ -173,15 +174,8 @@ pub(super) fn recombine(limbs: usize) -> String {
     ];
     let buffers = &["states", "values", KEYED[0], KEYED[1]];
     let mut frame = Frame::new(limbs, "recombine", buffers, words);
-    let [part_words, qinv, qinv_mont, value_limbs, count, stride] = [
-        "part_words",
-        "qinv",
-        "qinv_mont",
-        "value_limbs",
-        "count",
-        "stride",
-    ]
-    .map(|name| frame.e.parameter(name));
+    let [part_words, qinv, qinv_mont, value_limbs, count, stride] =
+        ["part_words", "qinv", "qinv_mont", "value_limbs", "count", "stride"].map(|name| frame.e.parameter(name));
     let lanes = frame.e.of2("shl.b32", stride, 1);
     frame.for_each(count, |frame, item| {
         let key = frame.key(item);
@@ -201,10 +195,7 @@ pub(super) fn recombine(limbs: usize) -> String {
         let states = frame.array("states", item, lanes);
         let h = frame.load(states);
         let p = frame.modulus(record_p);
-        let factor = &mut Read::Record {
-            record: qinv,
-            place: 0,
-        };
+        let factor = &mut Read::Record { record: qinv, place: 0 };
         montgomery::multiply(&mut frame.e, &h, &h, factor, &p);
         // What follows needs the registers. Long products need the thread's own memory.
         let own = (limbs <= montgomery::MOST_INTERLEAVED).then(|| frame.put_away(&h));
@@ -232,14 +223,7 @@ pub(super) fn recombine(limbs: usize) -> String {
 
 impl Frame {
     /// Stores `addend + a b`, of twice the limbs, as far as there are `value_limbs`; b's limbs are read one by one.
-    fn store_product_sum(
-        &mut self,
-        values: Array,
-        addend: &[Word],
-        a: &[Word],
-        b: Address,
-        value_limbs: Word,
-    ) {
+    fn store_product_sum(&mut self, values: Array, addend: &[Word], a: &[Word], b: Address, value_limbs: Word) {
         let mut columns = addend.to_vec();
         columns.push(self.e.word());
         let (limbs, top) = (self.limbs, columns[self.limbs]);
@@ -256,31 +240,20 @@ impl Frame {
         });
         for (place, &column) in columns[..self.limbs].iter().enumerate() {
             let end = (self.limbs + place) as u32 + 1;
-            self.e
-                .when(value_limbs, "ge", end, |e| e.store_word(to, 0, column));
+            self.e.when(value_limbs, "ge", end, |e| e.store_word(to, 0, column));
             self.e.advance(to, values.step);
         }
     }
 
     /// Columns plus `a digit`: the lower halves, then the upper ones a column further up.
     fn add_row_of_product(&mut self, columns: &[Word], a: &[Word], digit: Word) {
-        for (half, names) in [
-            ["mad.lo.cc.u32", "madc.lo.cc.u32"],
-            ["mad.hi.cc.u32", "madc.hi.cc.u32"],
-        ]
-        .into_iter()
-        .enumerate()
+        for (half, names) in [["mad.lo.cc.u32", "madc.lo.cc.u32"], ["mad.hi.cc.u32", "madc.hi.cc.u32"]]
+            .into_iter()
+            .enumerate()
         {
             for (place, &a) in a.iter().enumerate() {
                 let column = columns[place + half];
-                emit!(
-                    self.e,
-                    names[usize::from(place > 0)],
-                    column,
-                    a,
-                    digit,
-                    column
-                );
+                emit!(self.e, names[usize::from(place > 0)], column, a, digit, column);
             }
             if half == 0 {
                 let top = columns[a.len()];

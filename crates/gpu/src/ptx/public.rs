@@ -8,8 +8,7 @@ use super::{
 };
 
 pub(super) const NUMBERS: &[&str] = &["key_words", "offset", "limbs", "count", "stride"];
-pub(super) const NUMBERS_AND_SLOTS: &[&str] =
-    &["key_words", "offset", "limbs", "count", "stride", "slots"];
+pub(super) const NUMBERS_AND_SLOTS: &[&str] = &["key_words", "offset", "limbs", "count", "stride", "slots"];
 
 /// A kernel that does something to each item modulo its key's n.
 pub(super) fn modular(
@@ -51,52 +50,38 @@ impl Frame {
 
 /// Squares an item's pair, and multiplies the value by one half of it.
 pub(super) fn blind(limbs: usize) -> String {
-    let buffers = &[
-        "values", "blinded", "factors", "inverses", "pair", "keys", "which",
-    ];
-    modular(
-        limbs,
-        "blind",
-        buffers,
-        NUMBERS_AND_SLOTS,
-        |frame, item, _, n| {
-            let slot = frame.slot_of(item);
-            for name in ["inverses", "factors"] {
-                let half = frame.slot(name, slot);
-                let x = frame.load(half);
-                montgomery::square(&mut frame.e, &x, &x, &n);
-                frame.store(half, &x);
-                if name == "factors" {
-                    let values = frame.item("values", item);
-                    let y = &mut frame.digits(values);
-                    // One factor is in Montgomery form, so the product is not.
-                    montgomery::multiply(&mut frame.e, &x, &x, y, &n);
-                    let blinded = frame.item("blinded", item);
-                    frame.store(blinded, &x);
-                }
+    let buffers = &["values", "blinded", "factors", "inverses", "pair", "keys", "which"];
+    modular(limbs, "blind", buffers, NUMBERS_AND_SLOTS, |frame, item, _, n| {
+        let slot = frame.slot_of(item);
+        for name in ["inverses", "factors"] {
+            let half = frame.slot(name, slot);
+            let x = frame.load(half);
+            montgomery::square(&mut frame.e, &x, &x, &n);
+            frame.store(half, &x);
+            if name == "factors" {
+                let values = frame.item("values", item);
+                let y = &mut frame.digits(values);
+                // One factor is in Montgomery form, so the product is not.
+                montgomery::multiply(&mut frame.e, &x, &x, y, &n);
+                let blinded = frame.item("blinded", item);
+                frame.store(blinded, &x);
             }
-        },
-    )
+        }
+    })
 }
 
 /// Multiplies by the other half.
 pub(super) fn unblind(limbs: usize) -> String {
     let buffers = &["values", "inverses", "pair", "keys", "which"];
-    modular(
-        limbs,
-        "unblind",
-        buffers,
-        NUMBERS_AND_SLOTS,
-        |frame, item, _, n| {
-            let slot = frame.slot_of(item);
-            let inverses = frame.slot("inverses", slot);
-            let x = frame.load(inverses);
-            let values = frame.item("values", item);
-            let y = &mut frame.digits(values);
-            montgomery::multiply(&mut frame.e, &x, &x, y, &n);
-            frame.store(values, &x);
-        },
-    )
+    modular(limbs, "unblind", buffers, NUMBERS_AND_SLOTS, |frame, item, _, n| {
+        let slot = frame.slot_of(item);
+        let inverses = frame.slot("inverses", slot);
+        let x = frame.load(inverses);
+        let values = frame.item("values", item);
+        let y = &mut frame.digits(values);
+        montgomery::multiply(&mut frame.e, &x, &x, y, &n);
+        frame.store(values, &x);
+    })
 }
 
 /// New pairs of r^e in Montgomery form and 1/r as it is.
@@ -134,22 +119,16 @@ pub(super) fn renew_pairs(limbs: usize) -> String {
 /// The base, and the state after an exponent's highest bit: both are the value in Montgomery form.
 pub(super) fn public_enter(limbs: usize) -> String {
     let buffers = &["values", "bases", "states", "keys", "which"];
-    modular(
-        limbs,
-        "public_enter",
-        buffers,
-        NUMBERS,
-        |frame, item, record, n| {
-            let values = frame.item("values", item);
-            let x = frame.load(values);
-            let y = &mut frame.power_of_r(record, 2);
-            montgomery::multiply(&mut frame.e, &x, &x, y, &n);
-            for name in ["bases", "states"] {
-                let to = frame.item(name, item);
-                frame.store(to, &x);
-            }
-        },
-    )
+    modular(limbs, "public_enter", buffers, NUMBERS, |frame, item, record, n| {
+        let values = frame.item("values", item);
+        let x = frame.load(values);
+        let y = &mut frame.power_of_r(record, 2);
+        montgomery::multiply(&mut frame.e, &x, &x, y, &n);
+        for name in ["bases", "states"] {
+            let to = frame.item(name, item);
+            frame.store(to, &x);
+        }
+    })
 }
 
 /// The kernel that goes on with the bits of the public exponents below the highest.
@@ -169,13 +148,9 @@ pub(super) fn bits_frame(limbs: usize) -> Frame {
 }
 
 impl Frame {
-    /// Goes along the bits of an item's public exponent, from `first` to `last`: calls `step` to write a squaring, and, where a bit is
-    /// set, a multiplication by the base. Time depends on the exponents.
-    pub(super) fn for_each_bit_vartime(
-        &mut self,
-        item: Word,
-        mut step: impl FnMut(&mut Self, &Modulus, bool),
-    ) {
+    /// Goes along the bits of an item's public exponent, from `first` to `last`: calls `step` to write a squaring, and,
+    /// where a bit is set, a multiplication by the base. Time depends on the exponents.
+    pub(super) fn for_each_bit_vartime(&mut self, item: Word, mut step: impl FnMut(&mut Self, &Modulus, bool)) {
         let [offset, exponent, first, last] =
             ["offset", "exponent", "first", "last"].map(|name| self.e.parameter(name));
         let key = self.key(item);
@@ -225,46 +200,31 @@ pub(super) fn public_bits_vartime(limbs: usize) -> String {
 /// Powers out of Montgomery form.
 pub(super) fn public_leave(limbs: usize) -> String {
     let buffers = &["states", "values", "keys", "which"];
-    modular(
-        limbs,
-        "public_leave",
-        buffers,
-        NUMBERS,
-        |frame, item, _, n| {
-            let states = frame.item("states", item);
-            let x = frame.load(states);
-            montgomery::leave(&mut frame.e, &x, &x, &n);
-            let values = frame.item("values", item);
-            frame.store(values, &x);
-        },
-    )
+    modular(limbs, "public_leave", buffers, NUMBERS, |frame, item, _, n| {
+        let states = frame.item("states", item);
+        let x = frame.load(states);
+        montgomery::leave(&mut frame.e, &x, &x, &n);
+        let values = frame.item("values", item);
+        frame.store(values, &x);
+    })
 }
 
 /// Marks every item whose result, raised to the public exponent, is not what was given, and wipes its value.
 pub(super) fn public_check(limbs: usize) -> String {
     let buffers = &["states", "given", "values", "status", "keys", "which"];
-    modular(
-        limbs,
-        "public_check",
-        buffers,
-        NUMBERS,
-        |frame, item, _, n| {
-            let states = frame.item("states", item);
-            let x = frame.load(states);
-            montgomery::leave(&mut frame.e, &x, &x, &n);
-            let given = frame.item("given", item);
-            let y = frame.load(given);
-            let mask = frame.mask_if_same(&x, &y);
-            let values = frame.item("values", item);
-            let value = frame.load(values);
-            let kept: Vec<Word> = value
-                .iter()
-                .map(|&limb| frame.e.of2("and.b32", limb, mask))
-                .collect();
-            frame.store(values, &kept);
-            mark_fault(frame, item, mask);
-        },
-    )
+    modular(limbs, "public_check", buffers, NUMBERS, |frame, item, _, n| {
+        let states = frame.item("states", item);
+        let x = frame.load(states);
+        montgomery::leave(&mut frame.e, &x, &x, &n);
+        let given = frame.item("given", item);
+        let y = frame.load(given);
+        let mask = frame.mask_if_same(&x, &y);
+        let values = frame.item("values", item);
+        let value = frame.load(values);
+        let kept: Vec<Word> = value.iter().map(|&limb| frame.e.of2("and.b32", limb, mask)).collect();
+        frame.store(values, &kept);
+        mark_fault(frame, item, mask);
+    })
 }
 
 /// Marks an item if a mask is zero, unless it was out of range, which it stays.

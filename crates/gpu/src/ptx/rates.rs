@@ -1,7 +1,7 @@
 //! Kernels that do nothing but one kind of instruction, for measuring how many a device does in a second.
 //!
-//! Each thread has a few independent chains, so that an instruction need not wait for the one before. A turn of the loop has
-//! [`OF_A_TURN`] instructions of the kind, and two for the loop.
+//! Each thread has a few independent chains, so that an instruction need not wait for the one before. A turn of the
+//! loop has [`OF_A_TURN`] instructions of the kind, and two for the loop.
 
 use super::emitter::{Emitter, HEADER, ZERO, emit};
 
@@ -22,13 +22,7 @@ pub enum Kind {
 
 impl Kind {
     /// All of them.
-    pub const ALL: [Kind; 5] = [
-        Kind::Wide,
-        Kind::WideCarry,
-        Kind::AddCarry,
-        Kind::Logic,
-        Kind::Double,
-    ];
+    pub const ALL: [Kind; 5] = [Kind::Wide, Kind::WideCarry, Kind::AddCarry, Kind::Logic, Kind::Double];
 
     /// Its name in results.
     pub fn name(self) -> &'static str {

@@ -1,5 +1,5 @@
-//! Products of numbers that are too long for [`montgomery`](super::montgomery)'s way: first the whole product, then its reduction
-//! ("separated operand scanning" of Koç, Acar and Kaliski 1996).
+//! Products of numbers that are too long for [`montgomery`](super::montgomery)'s way: first the whole product, then its
+//! reduction ("separated operand scanning" of Koç, Acar and Kaliski 1996).
 //!
 //! ```text
 //! t = a b                                    rows of L products; a row leaves its lowest column in the thread's local memory
@@ -8,12 +8,12 @@
 //! u = u − n if u ≥ n
 //! ```
 //!
-//! Each half needs registers for the running sum and for one number: 3 L and a few, where the interleaved way takes 4 L. Rows of a
-//! product and of a reduction are alike, so they are loops over a few of them. Rows of a square are not, and are written out.
-//! All addresses in local memory follow from the turn of a loop.
+//! Each half needs registers for the running sum and for one number: 3 L and a few, where the interleaved way takes 4
+//! L. Rows of a product and of a reduction are alike, so they are loops over a few of them. Rows of a square are not,
+//! and are written out. All addresses in local memory follow from the turn of a loop.
 //!
-//! **Bounds.** The sum of a product's rows is below 2 R after each division. The reduction's u is below 2 R: it is below
-//! (2 R + (2³² − 1) n) / 2³² + (2³² − 1) R / 2³² after each row.
+//! **Bounds.** The sum of a product's rows is below 2 R after each division. The reduction's u is below 2 R: it is
+//! below (2 R + (2³² − 1) n) / 2³² + (2³² − 1) R / 2³² after each row.
 
 use super::{
     emitter::{Address, Emitter, Operand, Word, ZERO},
@@ -66,13 +66,9 @@ pub(super) fn leave(e: &mut Emitter, to: &[Word], a: &[Word], n: &Modulus) {
     reduce(e, to, a.iter().map(|&limb| limb.into()).collect(), None, n);
 }
 
-/// Adds a row, and divides by 2³²: returns the column that falls off. What it carries is at most 2, and added with the next.
-pub(super) fn add_row(
-    e: &mut Emitter,
-    sum: &mut Sum,
-    carry: &mut Operand,
-    terms: &[Option<Term>],
-) -> Operand {
+/// Adds a row, and divides by 2³²: returns the column that falls off. What it carries is at most 2, and added with the
+/// next.
+pub(super) fn add_row(e: &mut Emitter, sum: &mut Sum, carry: &mut Operand, terms: &[Option<Term>]) -> Operand {
     sum.add_row(e, terms);
     let mut lowest = std::mem::replace(&mut sum.even[0], ZERO);
     let mut next = ZERO;
@@ -99,9 +95,7 @@ fn finish_product(e: &mut Emitter, sum: Sum, carry: Operand, low: Address) {
 }
 
 fn reduce_product(e: &mut Emitter, to: &[Word], low: Address, limbs: usize, n: &Modulus) {
-    let even = (0..limbs)
-        .map(|place| e.load_local(low, place).into())
-        .collect();
+    let even = (0..limbs).map(|place| e.load_local(low, place).into()).collect();
     let high = e.at_local(low, limbs);
     reduce(e, to, even, Some(high), n);
 }
@@ -156,8 +150,8 @@ impl Turns {
         (sum, self.carry.into())
     }
 
-    /// Moves a sum back where it was, after a turn. Columns come from registers of higher ones, and so lowest first; what is
-    /// pending comes from a column.
+    /// Moves a sum back where it was, after a turn. Columns come from registers of higher ones, and so lowest first;
+    /// what is pending comes from a column.
     pub(super) fn end(&self, e: &mut Emitter, sum: Sum, carry: Operand) {
         debug_assert!(sum.top == ZERO);
         e.copy(self.pending, sum.pending);

@@ -1,18 +1,20 @@
 //! Running sums of products, in registers.
 //!
 //! A product of 32 by 32 bits fills two columns. The assembler makes one instruction of a `mad.lo.cc.u32` and a
-//! `madc.hi.cc.u32` if the two columns are a pair of registers that begins at an even one. So the sum is kept twice: products of
-//! limbs at even places are added to pairs of columns (0, 1), (2, 3), …, those at odd places to pairs (1, 2), (3, 4), …. A
-//! division by 2³² makes odd columns even and the reverse: the two halves change their names, and no register is moved.
+//! `madc.hi.cc.u32` if the two columns are a pair of registers that begins at an even one. So the sum is kept twice:
+//! products of limbs at even places are added to pairs of columns (0, 1), (2, 3), …, those at odd places to pairs (1,
+//! 2), (3, 4), …. A division by 2³² makes odd columns even and the reverse: the two halves change their names, and no
+//! register is moved.
 //!
-//! **Squares** add a row's products from the diagonal on only, each with twice the limb: with `b[i]` the highest bit of `a[i]`,
+//! **Squares** add a row's products from the diagonal on only, each with twice the limb: with `b[i]` the highest bit of
+//! `a[i]`,
 //!
 //! ```text
 //! a² = Σ_i 2³²⁽²ⁱ⁾ (a[i]² + a[i] b[i−1])  +  Σ_i Σ_{j>i} 2³²⁽ⁱ⁺ʲ⁾ a[j] (2 a[i] mod 2³² + b[i−1])
 //! ```
 //!
-//! so that what a doubled limb loses at its top, the next row gets at its bottom. That is L (L + 1) / 2 + L² products of
-//! 32 bits instead of 2 L².
+//! so that what a doubled limb loses at its top, the next row gets at its bottom. That is L (L + 1) / 2 + L² products
+//! of 32 bits instead of 2 L².
 
 use super::emitter::{Emitter, Operand, Word, ZERO, emit};
 
@@ -230,17 +232,7 @@ pub(super) fn subtract_once(e: &mut Emitter, to: &[Word], t: &[Word], top: Opera
         .iter()
         .zip(n)
         .enumerate()
-        .map(|(place, (&t, &n))| {
-            e.of2(
-                if place == 0 {
-                    "sub.cc.u32"
-                } else {
-                    "subc.cc.u32"
-                },
-                t,
-                n,
-            )
-        })
+        .map(|(place, (&t, &n))| e.of2(if place == 0 { "sub.cc.u32" } else { "subc.cc.u32" }, t, n))
         .collect();
     // All ones if that was negative.
     let keep = e.word();

@@ -23,8 +23,8 @@ struct Device {
 const NEWEST: f64 = 0.25;
 
 impl Balance {
-    /// How many items of a batch the device gets: as many as let both end at once, none where the CPU is done before the device would have
-    /// begun to be of use.
+    /// How many items of a batch the device gets: as many as let both end at once, none where the CPU is done before
+    /// the device would have begun to be of use.
     pub(super) fn share(&self, items: usize) -> usize {
         let (Some(cpu), Some(Device { start, item })) = (self.cpu, self.gpu) else {
             return 0;
@@ -53,8 +53,8 @@ impl Balance {
         }
     }
 
-    /// Whether the device is to be tried on a batch of so many, of which it has not done any: it is, unless it is known to take longer for a
-    /// single item than the CPU takes for all.
+    /// Whether the device is to be tried on a batch of so many, of which it has not done any: it is, unless it is known
+    /// to take longer for a single item than the CPU takes for all.
     pub(super) fn wants_trial(&self, items: usize) -> bool {
         let of_use = |cpu: f64| self.one.is_none_or(|one| one < items as f64 * cpu);
         items > 1 && self.gpu.is_none() && self.cpu.is_some_and(of_use)
@@ -131,13 +131,7 @@ mod tests {
         assert!(balance.wants_trial(3) && !balance.wants_trial(2));
         balance.tried_several(11, Duration::from_secs(8));
         assert!(!balance.wants_trial(1000));
-        assert_eq!(
-            balance.gpu,
-            Some(Device {
-                start: 2.5,
-                item: 0.5
-            })
-        );
+        assert_eq!(balance.gpu, Some(Device { start: 2.5, item: 0.5 }));
         balance.saw_gpu(10, Duration::from_millis(12_500));
         assert_eq!(balance.gpu.unwrap().item, 0.625);
         balance.tried_several(1, Duration::from_secs(3));

@@ -41,11 +41,7 @@ pub(super) struct Begun {
 }
 
 impl CpuThreads {
-    pub(super) fn start(
-        key: &Arc<dyn Prepared>,
-        threads: usize,
-        cpus: &[usize],
-    ) -> Result<Self, Error> {
+    pub(super) fn start(key: &Arc<dyn Prepared>, threads: usize, cpus: &[usize]) -> Result<Self, Error> {
         let threads = Threads {
             name: "split",
             count: threads,
@@ -86,12 +82,7 @@ impl CpuThreads {
     }
 
     /// Waits for all pieces and puts them in their places; how long the last one took.
-    pub(super) fn collect(
-        &self,
-        begun: Begun,
-        outputs: &mut [u8],
-        status: &mut [Status],
-    ) -> Result<Duration, Error> {
+    pub(super) fn collect(&self, begun: Begun, outputs: &mut [u8], status: &mut [Status]) -> Result<Duration, Error> {
         let mut took = Duration::ZERO;
         let mut failed = None;
         let (mut outputs, mut status) = (outputs, status);

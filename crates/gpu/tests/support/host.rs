@@ -1,5 +1,5 @@
-//! A device of the host's own: the kernels as plain C in a process of their own, under the address and undefined-behaviour sanitizers. What they
-//! find ends the process, and so the test.
+//! A device of the host's own: the kernels as plain C in a process of their own, under the address and
+//! undefined-behaviour sanitizers. What they find ends the process, and so the test.
 
 use std::{
     io::{Read, Write},
@@ -19,17 +19,9 @@ fn program() -> &'static Path {
     static PROGRAM: OnceLock<PathBuf> = OnceLock::new();
     PROGRAM.get_or_init(|| {
         let crate_folder = Path::new(env!("CARGO_MANIFEST_DIR"));
-        let target = Path::new(env!("CARGO_TARGET_TMPDIR"))
-            .join(format!("kernels-on-host-{}", std::process::id()));
+        let target = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("kernels-on-host-{}", std::process::id()));
         let compiled = Command::new("cc")
-            .args([
-                "-std=c11",
-                "-O2",
-                "-g",
-                "-Wall",
-                "-Wextra",
-                "-Wno-unknown-pragmas",
-            ])
+            .args(["-std=c11", "-O2", "-g", "-Wall", "-Wextra", "-Wno-unknown-pragmas"])
             .args(["-fsanitize=address,undefined", "-fno-sanitize-recover=all"])
             .args(["-fno-omit-frame-pointer", "-DRSALAB_HOST", "-I"])
             .arg(crate_folder.join("src/kernel"))

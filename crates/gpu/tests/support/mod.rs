@@ -14,15 +14,12 @@ use rsalab_rsa::{
     random::InsecureStudySeed,
 };
 
-static SEED: std::sync::LazyLock<InsecureStudySeed> =
-    std::sync::LazyLock::new(|| InsecureStudySeed::new([9; 32]));
+static SEED: std::sync::LazyLock<InsecureStudySeed> = std::sync::LazyLock::new(|| InsecureStudySeed::new([9; 32]));
 
 /// The key of a size, always the same, or another with another number.
 pub(crate) fn study_key(bits: usize, number: u64) -> PrivateKey {
     let mut rng = SEED.stream(number << 20 | bits as u64);
-    generate_strict(bits, DEFAULT_EXPONENT, &mut rng)
-        .expect("a key")
-        .key
+    generate_strict(bits, DEFAULT_EXPONENT, &mut rng).expect("a key").key
 }
 
 /// The same with a public exponent as long as the modulus.
@@ -39,11 +36,7 @@ pub(crate) fn with_long_exponent(key: &PrivateKey) -> PrivateKey {
 }
 
 fn gcd(a: BigUint, b: BigUint) -> BigUint {
-    if b == BigUint::ZERO {
-        a
-    } else {
-        gcd(b.clone(), a % b)
-    }
+    if b == BigUint::ZERO { a } else { gcd(b.clone(), a % b) }
 }
 
 pub(crate) fn bytes(number: &BigUint, len: usize) -> Vec<u8> {
@@ -102,9 +95,7 @@ fn run(prepared: &dyn rsalab_rsa::Prepared, inputs: &[u8]) -> (Vec<u8>, Vec<Stat
     let mut outputs = vec![0xaa; inputs.len()];
     let mut status = vec![Status::Fault; items];
     let mut runner = prepared.runner().expect("a runner");
-    runner
-        .run(inputs, &mut outputs, &mut status)
-        .expect("a batch");
+    runner.run(inputs, &mut outputs, &mut status).expect("a batch");
     (outputs, status)
 }
 
@@ -119,12 +110,7 @@ pub(crate) fn blocks_conform(gpu: &dyn Gpu, bits: usize, batches: &[usize]) {
     let plain = gpu.prepare_private_without_crt(&key).unwrap();
     let bare = gpu.prepare_private_bare(&key).unwrap();
     assert_eq!(public.modulus_len(), len);
-    let kinds = [
-        (public, false),
-        (private, true),
-        (plain, true),
-        (bare, true),
-    ];
+    let kinds = [(public, false), (private, true), (plain, true), (bare, true)];
     for (prepared, is_private) in kinds {
         let (expected, expected_status) = by_cpu(&key, is_private, &inputs);
         let mut runner = prepared.runner().unwrap();
@@ -132,18 +118,12 @@ pub(crate) fn blocks_conform(gpu: &dyn Gpu, bits: usize, batches: &[usize]) {
             let what = format!("{bits} bits, private: {is_private}, batch of {batch}");
             let mut outputs = vec![0xaa; batch * len];
             let mut status = vec![Status::Fault; batch];
-            runner
-                .run(&inputs[..batch * len], &mut outputs, &mut status)
-                .unwrap();
+            runner.run(&inputs[..batch * len], &mut outputs, &mut status).unwrap();
             assert_eq!(status, expected_status[..batch], "{what}");
             assert!(outputs == expected[..batch * len], "{what}");
         }
         for (place, (status, in_range)) in expected_status.iter().zip(&in_range).enumerate() {
-            assert_eq!(
-                *status == Status::Done,
-                *in_range,
-                "{bits} bits, block {place}"
-            );
+            assert_eq!(*status == Status::Done, *in_range, "{bits} bits, block {place}");
         }
     }
     // The CPU's own are checked against another author's arithmetic elsewhere; here a few are, too.
@@ -210,13 +190,7 @@ pub(crate) fn rings_conform(gpu: &dyn Gpu, bits: usize) {
     let len = keys[0].modulus_len();
     let ring = gpu.prepare_multi_key(&keys).unwrap();
     let mut runner = ring.runner();
-    for which in [
-        vec![0],
-        vec![2, 0, 1, 1, 3, 0, 2],
-        vec![1; 5],
-        vec![],
-        vec![3, 2, 1, 0],
-    ] {
+    for which in [vec![0], vec![2, 0, 1, 1, 3, 0, 2], vec![1; 5], vec![], vec![3, 2, 1, 0]] {
         let mut blocks = Vec::new();
         let (mut expected, mut expected_status) = (Vec::new(), Vec::new());
         for (place, &key) in which.iter().enumerate() {
@@ -229,9 +203,7 @@ pub(crate) fn rings_conform(gpu: &dyn Gpu, bits: usize) {
         }
         let mut outputs = vec![0xaa; blocks.len()];
         let mut status = vec![Status::Fault; which.len()];
-        runner
-            .run(&which, &blocks, &mut outputs, &mut status)
-            .unwrap();
+        runner.run(&which, &blocks, &mut outputs, &mut status).unwrap();
         assert_eq!(status, expected_status, "{which:?}");
         assert!(outputs == expected, "{which:?}");
     }
@@ -256,8 +228,8 @@ pub(crate) fn rings_conform(gpu: &dyn Gpu, bits: usize) {
     assert_eq!(passed, [false, true, true, true]);
 }
 
-/// Candidates of a length: primes, composites, those whose predecessor is a multiple of a large power of two, and strong
-/// pseudoprimes to some base.
+/// Candidates of a length: primes, composites, those whose predecessor is a multiple of a large power of two, and
+/// strong pseudoprimes to some base.
 pub(crate) fn candidates_conform(gpu: &dyn Gpu, bits: usize) {
     candidates_conform_with(gpu, bits);
 }
@@ -284,10 +256,7 @@ pub(crate) fn candidates_conform_with(gpu: &dyn Backend, bits: usize) {
         rng.fill_bytes(&mut random);
         candidates.push((BigUint::from_bytes_be(&random) % &top) | &top | &one);
     }
-    let all: Vec<u8> = candidates
-        .iter()
-        .flat_map(|number| bytes(number, len))
-        .collect();
+    let all: Vec<u8> = candidates.iter().flat_map(|number| bytes(number, len)).collect();
     let count = candidates.len();
     let (mut by_gpu, mut by_cpu) = (vec![true; count], vec![false; count]);
     let (mut on_gpu, mut on_cpu) = (gpu.tester(bits).unwrap(), cpu.tester(bits).unwrap());
@@ -312,9 +281,7 @@ pub(crate) fn candidates_conform_with(gpu: &dyn Backend, bits: usize) {
     small_candidates_conform(gpu, len);
     // One at a time, and none.
     let mut passed = [false];
-    on_gpu
-        .round(&all[..len], &bases[..len], &mut passed)
-        .unwrap();
+    on_gpu.round(&all[..len], &bases[..len], &mut passed).unwrap();
     assert_eq!(passed, [true]);
     on_gpu.pre_test(&[], &mut []).unwrap();
     on_gpu.round(&[], &[], &mut []).unwrap();

@@ -98,8 +98,7 @@ impl Subject for Mock<'_> {
                 return Err(format!("failed at call {}", self.calls));
             }
             let slow = self.jitter > 0 && self.calls.is_multiple_of(self.jitter);
-            self.clock
-                .advance(self.call_ms * MS * if slow { 5 } else { 4 } / 4);
+            self.clock.advance(self.call_ms * MS * if slow { 5 } else { 4 } / 4);
             Ok(1)
         })
     }
@@ -118,11 +117,7 @@ fn mocks(clock: &MockClock, count: usize) -> Vec<Mock<'_>> {
 }
 
 /// All slots, the failures, and the end.
-fn run_all(
-    plan: Plan,
-    clock: &MockClock,
-    subjects: &mut [Mock<'_>],
-) -> (Vec<Slot>, Vec<(Slot, String)>, Stop) {
+fn run_all(plan: Plan, clock: &MockClock, subjects: &mut [Mock<'_>]) -> (Vec<Slot>, Vec<(Slot, String)>, Stop) {
     let mut schedule = Schedule::new(plan, subjects.len());
     let (mut slots, mut failures) = (Vec::new(), Vec::new());
     let end = run(&mut schedule, clock, subjects, |event, _, _| {
@@ -210,10 +205,7 @@ fn a_run_without_subjects_ends() {
     let mut subjects = mocks(&clock, 2);
     subjects.iter_mut().for_each(|mock| mock.fails_at = 1);
     let (slots, failures, stop) = run_all(rounds_only(10), &clock, &mut subjects);
-    assert_eq!(
-        (slots.len(), failures.len(), stop),
-        (0, 2, Stop::NoSubjects)
-    );
+    assert_eq!((slots.len(), failures.len(), stop), (0, 2, Stop::NoSubjects));
 }
 
 #[test]
@@ -240,26 +232,14 @@ fn a_precise_run_stops_early_and_a_noisy_one_does_not() {
 #[test]
 fn the_budget_ends_the_run_between_rounds() {
     let clock = MockClock::new();
-    for (budget_ms, rounds) in [
-        (0, 1),
-        (1, 1),
-        (44, 1),
-        (45, 2),
-        (74, 2),
-        (75, 3),
-        (300, 10),
-    ] {
+    for (budget_ms, rounds) in [(0, 1), (1, 1), (44, 1), (45, 2), (74, 2), (75, 3), (300, 10)] {
         // A round takes 10 + 20 ms; it is begun if 15 ms of it are within the budget.
         let plan = Plan {
             budget_ns: Some(budget_ms * MS),
             ..rounds_only(1000)
         };
         let (slots, _, stop) = run_all(plan, &clock, &mut mocks(&clock, 2));
-        assert_eq!(
-            (slots.len(), stop),
-            (2 * rounds, Stop::Budget),
-            "{budget_ms} ms"
-        );
+        assert_eq!((slots.len(), stop), (2 * rounds, Stop::Budget), "{budget_ms} ms");
     }
 }
 
@@ -307,28 +287,15 @@ fn progress_says_how_far_it_is() {
     assert_eq!(schedule.progress(0).rounds, 0);
     let mut seen = Vec::new();
     let mut subjects = mocks(&clock, 2);
-    let _ = run(
-        &mut schedule,
-        &clock,
-        &mut subjects,
-        |_, schedule, progress| {
-            assert_eq!(schedule.standings().len(), 2);
-            seen.push(progress);
-            ControlFlow::<()>::Continue(())
-        },
-    );
+    let _ = run(&mut schedule, &clock, &mut subjects, |_, schedule, progress| {
+        assert_eq!(schedule.standings().len(), 2);
+        seen.push(progress);
+        ControlFlow::<()>::Continue(())
+    });
     assert_eq!(seen.len(), 16);
     // 95 % take six blocks of one call each; the twelfth slot gives the second subject its sixth.
-    assert!(
-        seen[..11]
-            .iter()
-            .all(|progress| progress.precision.is_none())
-    );
-    assert!(
-        seen[11..]
-            .iter()
-            .all(|progress| progress.precision == Some(0.0))
-    );
+    assert!(seen[..11].iter().all(|progress| progress.precision.is_none()));
+    assert!(seen[11..].iter().all(|progress| progress.precision == Some(0.0)));
     assert_eq!(seen[1].budget_left_ns, Some((100_000 - 30) * MS));
     assert_eq!((seen[2].rounds, seen[3].rounds), (1, 2));
     assert_eq!(schedule.standings()[1].median_ns().unwrap().value, 20e6);

@@ -56,13 +56,7 @@ mod tests {
     #[test]
     fn an_unoptimised_build_is_known_for_one() {
         let mut build = Build::of_this_program();
-        for (level, optimised) in [
-            ("0", false),
-            ("1", false),
-            ("2", true),
-            ("3", true),
-            ("s", true),
-        ] {
+        for (level, optimised) in [("0", false), ("1", false), ("2", true), ("3", true), ("s", true)] {
             build.opt_level = level.to_owned();
             assert_eq!(build.is_optimised(), optimised, "{level}");
         }

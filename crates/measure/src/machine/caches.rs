@@ -46,9 +46,7 @@ pub(super) fn of_cpu(files: &SystemFiles, cpu: usize) -> Vec<Cache> {
                     _ => CacheKind::Unified,
                 },
                 size_bytes: parse_size(&files.text(file("size")).ok()?)?,
-                shared_by_cpus: files
-                    .list(file("shared_cpu_list"))
-                    .map_or(1, |cpus| cpus.len()),
+                shared_by_cpus: files.list(file("shared_cpu_list")).map_or(1, |cpus| cpus.len()),
             })
         })
         .collect();
@@ -70,11 +68,7 @@ pub(super) fn in_words(caches: &[Cache]) -> String {
                 1 => String::new(),
                 cpus => format!(" for {cpus} CPUs"),
             };
-            format!(
-                "L{}{kind} {}{shared}",
-                cache.level,
-                in_binary_units(cache.size_bytes)
-            )
+            format!("L{}{kind} {}{shared}", cache.level, in_binary_units(cache.size_bytes))
         })
         .collect();
     if list.is_empty() {

@@ -1,9 +1,9 @@
-//! The name of a CPU's microarchitecture, from the numbers by which it identifies itself: a model name such as "AMD EPYC",
-//! which is all that many virtual machines show, says nothing about speed.
+//! The name of a CPU's microarchitecture, from the numbers by which it identifies itself: a model name such as "AMD
+//! EPYC", which is all that many virtual machines show, says nothing about speed.
 //!
-//! Sources: Linux, `arch/x86/include/asm/intel-family.h` for Intel, `bsp_init_amd` in `arch/x86/kernel/cpu/amd.c` for the
-//! generations of Zen, `arch/arm64/include/asm/cputype.h` for ARM; AMD's revision guides, one for each range of models, for
-//! its products; Intel's specification updates of the Xeon Scalable and Core families for steppings.
+//! Sources: Linux, `arch/x86/include/asm/intel-family.h` for Intel, `bsp_init_amd` in `arch/x86/kernel/cpu/amd.c` for
+//! the generations of Zen, `arch/arm64/include/asm/cputype.h` for ARM; AMD's revision guides, one for each range of
+//! models, for its products; Intel's specification updates of the Xeon Scalable and Core families for steppings.
 
 use std::ops::RangeInclusive;
 
@@ -106,23 +106,15 @@ const ARM: &[(u32, &[u32], &str)] = &[
     (0x41, &[0xd8e], "Neoverse N3"),
     (0x46, &[0x001], "A64FX"),
     (0x48, &[0xd01], "TSV110"),
-    (
-        0x61,
-        &[0x022, 0x023, 0x024, 0x025, 0x028, 0x029],
-        "Apple M1",
-    ),
-    (
-        0x61,
-        &[0x032, 0x033, 0x034, 0x035, 0x038, 0x039],
-        "Apple M2",
-    ),
+    (0x61, &[0x022, 0x023, 0x024, 0x025, 0x028, 0x029], "Apple M1"),
+    (0x61, &[0x032, 0x033, 0x034, 0x035, 0x038, 0x039], "Apple M2"),
     (0x6d, &[0xd49], "Neoverse N2 (Azure Cobalt 100)"),
     (0xc0, &[0xac3, 0xac4], "Ampere-1"),
 ];
 
-/// The microarchitecture of a CPU from its name and its revision, both as [`Machine`](super::Machine) has them, with the
-/// numbers it was found by: `Zen 4, Genoa (family 25 model 17)`. Only the numbers where they are not in the tables; none
-/// without numbers.
+/// The microarchitecture of a CPU from its name and its revision, both as [`Machine`](super::Machine) has them, with
+/// the numbers it was found by: `Zen 4, Genoa (family 25 model 17)`. Only the numbers where they are not in the tables;
+/// none without numbers.
 pub(super) fn describe(cpu_model: &str, cpu_revision: &str) -> Option<String> {
     let number = |word: &str| number_after(cpu_revision, word);
     let (name, numbers) = match (number("family"), number("model")) {
@@ -149,9 +141,8 @@ pub(super) fn describe(cpu_model: &str, cpu_revision: &str) -> Option<String> {
 fn x86(cpu_model: &str, family: u32, model: u32, stepping: u32) -> Option<&'static str> {
     if family == 6 && !cpu_model.contains("AMD") {
         let mut models = INTEL.iter();
-        let is_it = |models: &[u32], steppings: &RangeInclusive<u32>| {
-            models.contains(&model) && steppings.contains(&stepping)
-        };
+        let is_it =
+            |models: &[u32], steppings: &RangeInclusive<u32>| models.contains(&model) && steppings.contains(&stepping);
         let found = models.find(|(models, steppings, _)| is_it(models, steppings));
         return found.map(|(_, _, name)| *name);
     }
@@ -208,11 +199,7 @@ mod tests {
                 "Neoverse V2 (implementer 0x41 part 0xd4f)",
             ),
             ("AMD", "family 31, model 2", "family 31 model 2"),
-            (
-                "",
-                "implementer 0x99, part 0x1",
-                "implementer 0x99 part 0x1",
-            ),
+            ("", "implementer 0x99, part 0x1", "implementer 0x99 part 0x1"),
         ] {
             assert_eq!(describe(model, revision).as_deref(), Some(name));
         }

@@ -92,9 +92,7 @@ impl Machine {
             governor: governor(files, &topology),
             turbo: turbo(files),
             load_average: load_average(files).into(),
-            steal_since_start: Activity::now(files)
-                .map(|activity| activity.steal_since_start())
-                .into(),
+            steal_since_start: Activity::now(files).map(|activity| activity.steal_since_start()).into(),
             tsc: Fact::Unknown(UNMEASURED.to_owned()),
             core_clock: Fact::Unknown(UNMEASURED.to_owned()),
             cycle_counter: Fact::Unknown(UNMEASURED.to_owned()),
@@ -103,8 +101,8 @@ impl Machine {
         }
     }
 
-    /// The microarchitecture with the numbers it was found by, `Zen 4, Genoa (family 25 model 17)`; the numbers alone where
-    /// they have no name here, none where the kernel does not tell them.
+    /// The microarchitecture with the numbers it was found by, `Zen 4, Genoa (family 25 model 17)`; the numbers alone
+    /// where they have no name here, none where the kernel does not tell them.
     pub fn microarchitecture(&self) -> Option<String> {
         let cpu_model = self.cpu_model.known().map_or("", String::as_str);
         microarchitecture::describe(cpu_model, self.cpu_revision.known()?)
@@ -124,16 +122,9 @@ impl Machine {
             counted(topology.packages(), "socket")
         );
         if let Some(reason) = &topology.unknown {
-            cpus = format!(
-                "{} CPUs; cores are not known: {reason}",
-                topology.cpus.len()
-            );
+            cpus = format!("{} CPUs; cores are not known: {reason}", topology.cpus.len());
         }
-        let mut usable = format!(
-            "{} CPUs on {} cores",
-            topology.allowed_cpus(),
-            topology.allowed_cores()
-        );
+        let mut usable = format!("{} CPUs on {} cores", topology.allowed_cpus(), topology.allowed_cores());
         if let Some(quota) = topology.quota {
             usable += &format!(", for {quota:.2} CPUs' time");
         }
@@ -142,18 +133,14 @@ impl Machine {
             ("CPU", or_unknown(&self.cpu_model)),
             (
                 "microarchitecture",
-                self.microarchitecture()
-                    .unwrap_or_else(|| "not known".to_owned()),
+                self.microarchitecture().unwrap_or_else(|| "not known".to_owned()),
             ),
             ("revision", or_unknown(&self.cpu_revision)),
             ("instruction sets", self.features.join(" ")),
             ("CPUs", cpus),
             ("usable", usable),
             ("caches", caches::in_words(&self.caches)),
-            (
-                "memory",
-                self.memory_bytes.describe(|&bytes| in_binary_units(bytes)),
-            ),
+            ("memory", self.memory_bytes.describe(|&bytes| in_binary_units(bytes))),
             ("operating system", or_unknown(&self.os)),
             ("kernel", or_unknown(&self.kernel)),
             (
@@ -165,13 +152,9 @@ impl Machine {
             ("frequency governor", or_unknown(&self.governor)),
             (
                 "turbo",
-                self.turbo
-                    .describe(|&on| if on { "on" } else { "off" }.to_owned()),
+                self.turbo.describe(|&on| if on { "on" } else { "off" }.to_owned()),
             ),
-            (
-                "load average",
-                self.load_average.describe(|load| format!("{load:.2}")),
-            ),
+            ("load average", self.load_average.describe(|load| format!("{load:.2}"))),
             (
                 "steal since start",
                 self.steal_since_start
@@ -345,9 +328,7 @@ fn governor(files: &SystemFiles, topology: &Topology) -> Fact<String> {
         .filter_map(|cpu| {
             let id = cpu.id;
             files
-                .text(format!(
-                    "/sys/devices/system/cpu/cpu{id}/cpufreq/scaling_governor"
-                ))
+                .text(format!("/sys/devices/system/cpu/cpu{id}/cpufreq/scaling_governor"))
                 .ok()
         })
         .collect();
@@ -355,8 +336,7 @@ fn governor(files: &SystemFiles, topology: &Topology) -> Fact<String> {
     governors.dedup();
     if governors.is_empty() {
         return Fact::Unknown(
-            "the kernel offers no frequency control here, as is usual for virtual machines"
-                .to_owned(),
+            "the kernel offers no frequency control here, as is usual for virtual machines".to_owned(),
         );
     }
     Fact::Known(governors.join(", "))

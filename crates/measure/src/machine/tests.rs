@@ -10,16 +10,12 @@ fn this_machine_is_described_and_survives_json() {
     let read: Machine = serde_json::from_str(&json).unwrap();
     assert_eq!(read.rows(), machine.rows());
     assert!(machine.build.rustc.starts_with("rustc 1."));
-    assert!(
-        machine.build.is_optimised(),
-        "tests are built as releases are"
-    );
+    assert!(machine.build.is_optimised(), "tests are built as releases are");
     assert!(
         machine
             .rows()
             .iter()
-            .all(|(name, value)| !name.is_empty() && !value.is_empty()
-                || *name == "instruction sets")
+            .all(|(name, value)| !name.is_empty() && !value.is_empty() || *name == "instruction sets")
     );
     for (name, value) in machine.rows() {
         eprintln!("{name}: {value}");
@@ -35,16 +31,10 @@ fn fake_server() -> FakeMachine {
         "processor\t: 0\ncpu family\t: 6\nmodel\t\t: 207\nmodel name\t: A CPU @ 2.30GHz\nstepping\t: 2\nmicrocode\t: 0x1\n\n\
          processor\t: 1\nmodel name\t: Another\n",
     );
-    fake.file(
-        "/proc/meminfo",
-        "MemFree: 1 kB\nMemTotal:       16384000 kB\n",
-    );
+    fake.file("/proc/meminfo", "MemFree: 1 kB\nMemTotal:       16384000 kB\n");
     fake.file("/proc/loadavg", "1.25 0.50 0.10 2/345 6789");
     fake.file("/proc/sys/kernel/osrelease", "6.1.0-test\n");
-    fake.file(
-        "/proc/stat",
-        "cpu  50 0 0 900 0 0 0 50 0 0\ncpu0 1 1 1 1 1 1 1 1\n",
-    );
+    fake.file("/proc/stat", "cpu  50 0 0 900 0 0 0 50 0 0\ncpu0 1 1 1 1 1 1 1 1\n");
     fake.file("/etc/os-release", "NAME=x\nPRETTY_NAME=\"An OS 12\"\n");
     fake.file("/sys/hypervisor/type", "xen\n");
     for (cpu, governor) in [(0, "performance"), (1, "powersave")] {
@@ -82,10 +72,7 @@ fn files_are_understood() {
     assert_eq!(machine.os, Fact::Known("An OS 12".to_owned()));
     assert_eq!(machine.kernel, Fact::Known("6.1.0-test".to_owned()));
     assert_eq!(machine.hypervisor.as_deref(), Some("xen"));
-    assert_eq!(
-        machine.governor,
-        Fact::Known("performance, powersave".to_owned())
-    );
+    assert_eq!(machine.governor, Fact::Known("performance, powersave".to_owned()));
     assert_eq!(machine.turbo, Fact::Known(false));
     assert_eq!(machine.load_average, Fact::Known(1.25));
     assert_eq!(machine.steal_since_start, Fact::Known(0.05));
@@ -100,21 +87,11 @@ fn files_are_understood() {
 fn what_is_missing_has_a_reason() {
     let fake = FakeMachine::new();
     let machine = Machine::read(&fake.files(), fake.topology(Some(vec![0])));
-    for fact in [
-        &machine.governor,
-        &machine.os,
-        &machine.kernel,
-        &machine.cpu_revision,
-    ] {
-        assert!(
-            matches!(fact, Fact::Unknown(reason) if !reason.is_empty()),
-            "{fact:?}"
-        );
+    for fact in [&machine.governor, &machine.os, &machine.kernel, &machine.cpu_revision] {
+        assert!(matches!(fact, Fact::Unknown(reason) if !reason.is_empty()), "{fact:?}");
     }
     assert!(matches!(&machine.turbo, Fact::Unknown(reason) if reason.contains("virtual machines")));
-    assert!(
-        matches!(&machine.memory_bytes, Fact::Unknown(reason) if reason.contains("/proc/meminfo"))
-    );
+    assert!(matches!(&machine.memory_bytes, Fact::Unknown(reason) if reason.contains("/proc/meminfo")));
     assert!(matches!(machine.tsc, Fact::Unknown(_)));
     assert_eq!(machine.caches, []);
 }

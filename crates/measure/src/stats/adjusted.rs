@@ -9,10 +9,10 @@
 //! ```
 //!
 //! This is a control variate (Glasserman, *Monte Carlo Methods in Financial Engineering*, section 4.1; Hesterberg and
-//! Nelson, "Control Variates for Probability and Quantile Estimation", Management Science 44, 1998). The expectation must
-//! come from elsewhere than the sample: to put the sample's own mean in its place changes nothing. Two subjects that
-//! search alike share one, and then the mean of both will do: whatever its error, it moves both alike, and their ratio
-//! keeps nothing of it.
+//! Nelson, "Control Variates for Probability and Quantile Estimation", Management Science 44, 1998). The expectation
+//! must come from elsewhere than the sample: to put the sample's own mean in its place changes nothing. Two subjects
+//! that search alike share one, and then the mean of both will do: whatever its error, it moves both alike, and their
+//! ratio keeps nothing of it.
 
 use serde::{Deserialize, Serialize};
 
@@ -77,11 +77,7 @@ pub fn explained(blocks: &[CountedBlock<'_>]) -> Option<Explained> {
 /// Operations per second, had the mean count been `expected`.
 ///
 /// The interval takes `expected` for exact. None where [`explained`] has none.
-pub fn adjusted_rate(
-    blocks: &[CountedBlock<'_>],
-    expected: f64,
-    bootstrap: &Bootstrap,
-) -> Option<Estimate> {
+pub fn adjusted_rate(blocks: &[CountedBlock<'_>], expected: f64, bootstrap: &Bootstrap) -> Option<Estimate> {
     Sums::of_all(blocks)?.slope()?;
     let blocks: Vec<Sums> = blocks.iter().map(Sums::of).collect();
     bootstrap.estimate(blocks.len(), |counts| {
@@ -377,12 +373,9 @@ mod tests {
                 let blocks = |counted: &[(Block, Vec<u64>)]| -> Vec<Block> {
                     counted.iter().map(|(block, _)| block.clone()).collect()
                 };
-                let by_chance =
-                    ratio_of_rates(&blocks(&one), &blocks(&two), &bootstrap(2)).unwrap();
+                let by_chance = ratio_of_rates(&blocks(&one), &blocks(&two), &bootstrap(2)).unwrap();
                 raw.push(by_chance.value);
-                let ratio =
-                    adjusted_ratio_of_rates(&counted(&one), &counted(&two), &bootstrap(300))
-                        .unwrap();
+                let ratio = adjusted_ratio_of_rates(&counted(&one), &counted(&two), &bootstrap(300)).unwrap();
                 corrected.push(ratio.value);
                 covered += usize::from(ratio.covers(truth));
             }
@@ -391,10 +384,7 @@ mod tests {
             // Four standard errors of the mean.
             let error = 4.0 * deviation / (SETS as f64).sqrt();
             assert!((mean - truth).abs() < error, "{mean} for {truth} ± {error}");
-            assert!(
-                raw_deviation > 3.0 * deviation,
-                "{raw_deviation} and {deviation}"
-            );
+            assert!(raw_deviation > 3.0 * deviation, "{raw_deviation} and {deviation}");
             let share = covered as f64 / SETS as f64;
             assert!((0.91..=0.985).contains(&share), "{share} covered");
         }
@@ -415,10 +405,7 @@ mod tests {
         let (_, raw_deviation) = mean_and_deviation(&raw);
         let (mean, deviation) = mean_and_deviation(&corrected);
         assert!((mean / truth - 1.0).abs() < 0.005, "{mean} for {truth}");
-        assert!(
-            raw_deviation > 3.0 * deviation,
-            "{raw_deviation} and {deviation}"
-        );
+        assert!(raw_deviation > 3.0 * deviation, "{raw_deviation} and {deviation}");
     }
 
     /// Blocks hold merged samples where there are more than a limit.

@@ -52,8 +52,7 @@ impl PooledBlocks {
     fn append(&mut self, block: &[f64]) {
         if !block.is_empty() {
             let index = self.sizes.len() as u32;
-            self.values
-                .extend(block.iter().map(|&value| (value, index)));
+            self.values.extend(block.iter().map(|&value| (value, index)));
             self.sizes.push(block.len());
         }
     }
@@ -61,8 +60,7 @@ impl PooledBlocks {
     fn sort(&mut self) {
         // The stable sort takes what is already in order as it is, so that adding a block costs little more than a
         // merge.
-        self.values
-            .sort_by(|left, right| left.0.total_cmp(&right.0));
+        self.values.sort_by(|left, right| left.0.total_cmp(&right.0));
     }
 
     pub(crate) fn blocks(&self) -> usize {
@@ -130,25 +128,16 @@ mod tests {
     fn blocks_of_one_value_are_exact() {
         let values: Vec<f64> = (0..25).map(|i| f64::from(i * i)).collect();
         let blocks: Vec<[f64; 1]> = values.iter().map(|&value| [value]).collect();
-        assert_eq!(
-            median_over_blocks(&blocks, 0.95),
-            median_interval(&values, 0.95)
-        );
+        assert_eq!(median_over_blocks(&blocks, 0.95), median_interval(&values, 0.95));
     }
 
     #[test]
     fn one_block_knows_nothing_of_others() {
         let estimate = median_over_blocks(&[[3.0, 1.0, 2.0]], 0.95).unwrap();
-        assert_eq!(
-            (estimate.value, estimate.low, estimate.high),
-            (2.0, 1.0, 3.0)
-        );
+        assert_eq!((estimate.value, estimate.low, estimate.high), (2.0, 1.0, 3.0));
         assert_eq!(estimate.confidence, 0.0);
         assert_eq!(median_over_blocks::<Vec<f64>>(&[], 0.95), None);
-        assert_eq!(
-            median_over_blocks::<Vec<f64>>(&[vec![], vec![]], 0.95),
-            None
-        );
+        assert_eq!(median_over_blocks::<Vec<f64>>(&[vec![], vec![]], 0.95), None);
     }
 
     #[test]
@@ -178,10 +167,7 @@ mod tests {
     #[test]
     fn equal_values_have_no_spread() {
         let estimate = median_over_blocks(&[[4.0; 5], [4.0; 5], [4.0; 5]], 0.95).unwrap();
-        assert_eq!(
-            (estimate.low, estimate.value, estimate.high),
-            (4.0, 4.0, 4.0)
-        );
+        assert_eq!((estimate.low, estimate.value, estimate.high), (4.0, 4.0, 4.0));
     }
 
     #[test]

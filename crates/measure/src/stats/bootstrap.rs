@@ -46,8 +46,8 @@ impl Default for Bootstrap {
 
 /// Operations per second: all operations of all blocks over the time that they took.
 ///
-/// This is the rate that a user of many operations sees, and for operations whose time is a matter of chance, as finding
-/// primes is, it is not the reciprocal of the median. None if there are no samples.
+/// This is the rate that a user of many operations sees, and for operations whose time is a matter of chance, as
+/// finding primes is, it is not the reciprocal of the median. None if there are no samples.
 pub fn rate<B: Borrow<Block>>(blocks: &[B], bootstrap: &Bootstrap) -> Option<Estimate> {
     let blocks: Vec<&Block> = blocks
         .iter()
@@ -66,14 +66,8 @@ pub fn rate<B: Borrow<Block>>(blocks: &[B], bootstrap: &Bootstrap) -> Option<Est
 /// # Panics
 ///
 /// If the two have different numbers of blocks.
-pub fn ratio_of_rates<B: Borrow<Block>>(
-    numerator: &[B],
-    denominator: &[B],
-    bootstrap: &Bootstrap,
-) -> Option<Estimate> {
-    let (rounds, above, below) = paired(numerator, denominator, |block| {
-        !block.borrow().samples.is_empty()
-    });
+pub fn ratio_of_rates<B: Borrow<Block>>(numerator: &[B], denominator: &[B], bootstrap: &Bootstrap) -> Option<Estimate> {
+    let (rounds, above, below) = paired(numerator, denominator, |block| !block.borrow().samples.is_empty());
     let above = Work::of(&above);
     let below = Work::of(&below);
     bootstrap.estimate(rounds, |counts| {
@@ -87,11 +81,7 @@ pub(super) fn paired<'a, T>(
     denominator: &'a [T],
     has_values: impl Fn(&T) -> bool,
 ) -> (usize, Vec<&'a T>, Vec<&'a T>) {
-    assert_eq!(
-        numerator.len(),
-        denominator.len(),
-        "blocks of a ratio come in pairs"
-    );
+    assert_eq!(numerator.len(), denominator.len(), "blocks of a ratio come in pairs");
     let (above, below): (Vec<_>, Vec<_>) = numerator
         .iter()
         .zip(denominator)
@@ -131,11 +121,7 @@ impl Work {
 
 impl Bootstrap {
     /// The statistic of `blocks` blocks, each taken once, and its interval over draws with replacement.
-    pub(super) fn estimate(
-        &self,
-        blocks: usize,
-        statistic: impl Fn(&[u32]) -> Option<f64>,
-    ) -> Option<Estimate> {
+    pub(super) fn estimate(&self, blocks: usize, statistic: impl Fn(&[u32]) -> Option<f64>) -> Option<Estimate> {
         if blocks == 0 {
             return None;
         }

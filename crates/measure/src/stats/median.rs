@@ -95,10 +95,7 @@ mod tests {
         ] {
             let (found, reached) = rank_for(n, 0.95);
             assert_eq!(found, rank, "n = {n}");
-            assert!(
-                (reached - confidence).abs() < ROUNDING,
-                "n = {n}: {reached}"
-            );
+            assert!((reached - confidence).abs() < ROUNDING, "n = {n}: {reached}");
         }
         // Ranks 2 and 9 of 10.
         let values: Vec<f64> = (1..=10).rev().map(f64::from).collect();

@@ -142,10 +142,7 @@ mod tests {
             n: 7,
         };
         let quotient = one.over(&other);
-        assert_eq!(
-            (quotient.value, quotient.confidence, quotient.n),
-            (2.0, 0.9, 7)
-        );
+        assert_eq!((quotient.value, quotient.confidence, quotient.n), (2.0, 0.9, 7));
         assert!(quotient.low < 90.0 / 50.0 && quotient.low > 90.0 / 55.0);
         assert!(quotient.high > 120.0 / 50.0 && quotient.high < 120.0 / 49.0);
         // A value without spread only changes the unit.

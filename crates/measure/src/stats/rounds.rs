@@ -6,27 +6,19 @@ use super::{
     sorted,
 };
 
-/// How many times the times of `numerator` are those of `denominator`: the median over the rounds of the ratio of the two
-/// blocks' medians, with the exact interval of a median.
+/// How many times the times of `numerator` are those of `denominator`: the median over the rounds of the ratio of the
+/// two blocks' medians, with the exact interval of a median.
 ///
 /// The `i`-th block of one was measured in the same round as the `i`-th block of the other; rounds in which one has no
 /// values are passed over. What a machine does lasts longer than a round, so that each round's ratio is free of it; the
-/// quotient of the medians of everything is not, for a slow interval moves each median by as much as it has blocks there.
-/// Nor does a round weigh more in which something hit one of the two. None if there is no round.
+/// quotient of the medians of everything is not, for a slow interval moves each median by as much as it has blocks
+/// there. Nor does a round weigh more in which something hit one of the two. None if there is no round.
 ///
 /// # Panics
 ///
 /// If the two have different numbers of blocks.
-pub fn ratio_of_medians<V: AsRef<[f64]>>(
-    numerator: &[V],
-    denominator: &[V],
-    confidence: f64,
-) -> Option<Estimate> {
-    assert_eq!(
-        numerator.len(),
-        denominator.len(),
-        "blocks of a ratio come in pairs"
-    );
+pub fn ratio_of_medians<V: AsRef<[f64]>>(numerator: &[V], denominator: &[V], confidence: f64) -> Option<Estimate> {
+    assert_eq!(numerator.len(), denominator.len(), "blocks of a ratio come in pairs");
     let median = |block: &V| median_of_sorted(&sorted(block.as_ref()));
     let logarithms: Vec<f64> = numerator
         .iter()
@@ -98,8 +90,7 @@ mod tests {
             5 if side == 1 => 1.7,
             _ => 1.0 + 0.001 * (round * (side + 3) % 7) as f64,
         };
-        let side =
-            |side| -> Vec<[f64; 1]> { (0..36).map(|round| [disturbed(round, side)]).collect() };
+        let side = |side| -> Vec<[f64; 1]> { (0..36).map(|round| [disturbed(round, side)]).collect() };
         let ratio = ratio_of_medians(&side(0), &side(1), 0.95).unwrap();
         assert!(ratio.covers(1.0), "{ratio:?}");
         assert!(ratio.low > 0.99 && ratio.high < 1.01, "{ratio:?}");

@@ -146,10 +146,7 @@ mod tests {
         let summary = Summary::of(&[4.0, 2.0, 9.0, 1.0]).unwrap();
         assert_eq!((summary.min, summary.max, summary.n), (1.0, 9.0, 4));
         assert_eq!((summary.mean, summary.median), (4.0, 3.0));
-        assert!(close(
-            summary.standard_deviation.unwrap(),
-            (38.0f64 / 3.0).sqrt()
-        ));
+        assert!(close(summary.standard_deviation.unwrap(), (38.0f64 / 3.0).sqrt()));
         assert_eq!(Summary::of(&[7.0]).unwrap().standard_deviation, None);
         assert_eq!(Summary::of(&[]), None);
     }

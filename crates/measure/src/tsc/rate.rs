@@ -119,9 +119,6 @@ mod tests {
         let rate = tsc.rate();
         assert_eq!(rate, tsc.rate());
         let counted = tsc.count_against(Monotonic::get(), Duration::from_millis(20));
-        assert!(
-            (rate.hz / counted - 1.0).abs() < 0.01,
-            "{rate:?}, counted {counted}"
-        );
+        assert!((rate.hz / counted - 1.0).abs() < 0.01, "{rate:?}, counted {counted}");
     }
 }

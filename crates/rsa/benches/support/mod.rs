@@ -22,14 +22,8 @@ pub(crate) fn key(bits: usize, primes: usize) -> PrivateKey {
 }
 
 /// Seconds of one call with so many items of `len` bytes, in one block of time.
-pub(crate) fn block(
-    runner: &mut dyn BlockRunner,
-    (len, items): (usize, usize),
-    time: Duration,
-) -> f64 {
-    let inputs: Vec<u8> = (0..items * len)
-        .map(|i| if i % len == 0 { 0 } else { 0x5a })
-        .collect();
+pub(crate) fn block(runner: &mut dyn BlockRunner, (len, items): (usize, usize), time: Duration) -> f64 {
+    let inputs: Vec<u8> = (0..items * len).map(|i| if i % len == 0 { 0 } else { 0x5a }).collect();
     let (mut outputs, mut status) = (inputs.clone(), vec![Status::Done; items]);
     let (since, mut calls) = (Instant::now(), 0);
     while since.elapsed() < time {

@@ -19,8 +19,8 @@ pub(super) struct ByBatch {
 
 struct OnKernel {
     kernel: Kernel,
-    /// Threads that come first side by side prepare it each, and one of them is kept: nobody waits for another, who in a
-    /// child of a fork may be a thread of the parent's.
+    /// Threads that come first side by side prepare it each, and one of them is kept: nobody waits for another, who in
+    /// a child of a fork may be a thread of the parent's.
     prepared: OnceBox<Box<dyn Prepared>>,
 }
 
@@ -36,13 +36,10 @@ impl ByBatch {
         let items = widest.items(operation);
         let mut kernels = vec![widest];
         let mut place_of = |kernel| {
-            kernels
-                .iter()
-                .position(|&known| known == kernel)
-                .unwrap_or_else(|| {
-                    kernels.push(kernel);
-                    kernels.len() - 1
-                })
+            kernels.iter().position(|&known| known == kernel).unwrap_or_else(|| {
+                kernels.push(kernel);
+                kernels.len() - 1
+            })
         };
         let for_rest = (0..items).map(|rest| match rest {
             0 => 0,
@@ -89,9 +86,7 @@ impl Prepared for ByBatch {
         let (whole, place) = self.parts(items);
         let places = [(whole > 0).then_some(0), (items > whole).then_some(place)];
         let names = places.into_iter().flatten();
-        names
-            .map(|place| self.kernels[place].kernel.name())
-            .collect()
+        names.map(|place| self.kernels[place].kernel.name()).collect()
     }
 
     fn lanes(&self) -> usize {

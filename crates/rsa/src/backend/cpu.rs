@@ -3,16 +3,12 @@
 #[cfg(feature = "hazmat")]
 use rsalab_arith::bare::{BarePrivateContext, BarePrivateScratch};
 use rsalab_arith::{
-    Kernel, MultiKeyContext, Operation, PrivateContext, PrivateScratch, PublicContext,
-    PublicScratch,
+    Kernel, MultiKeyContext, Operation, PrivateContext, PrivateScratch, PublicContext, PublicScratch,
     candidate::{PreTester, Tester},
 };
 
 use super::by_batch::ByBatch;
-use super::{
-    Backend, BlockRunner, CandidateTester, MultiKeyRunner, Prepared, PreparedMultiKey, Sieve,
-    Status,
-};
+use super::{Backend, BlockRunner, CandidateTester, MultiKeyRunner, Prepared, PreparedMultiKey, Sieve, Status};
 use crate::{Error, PrivateKey, PublicKey, Result};
 
 const NAME: &str = "cpu";
@@ -32,8 +28,8 @@ impl CpuBackend {
         CpuBackend { kernel, chooses }
     }
 
-    /// With the kernels that suit this CPU best: the widest one for batches, for a few items under one key that which is fastest for as many
-    /// ([`Kernel::for_batch`]).
+    /// With the kernels that suit this CPU best: the widest one for batches, for a few items under one key that which
+    /// is fastest for as many ([`Kernel::for_batch`]).
     pub fn auto() -> Self {
         CpuBackend {
             kernel: Kernel::auto(),
@@ -60,10 +56,7 @@ impl CpuBackend {
     ///
     /// As for [`prepare_private`](Backend::prepare_private).
     pub fn prepare_bare_private(&self, key: &PrivateKey) -> Result<Box<dyn Prepared>> {
-        Ok(Box::new(BarePrivateContext::new(
-            key.checked(),
-            self.kernel,
-        )))
+        Ok(Box::new(BarePrivateContext::new(key.checked(), self.kernel)))
     }
 
     /// Makes a private key ready without the CRT, blinded and checked as ever: to be compared with programs that do
@@ -83,8 +76,7 @@ impl CpuBackend {
     ///
     /// As for [`prepare_private`](Backend::prepare_private).
     pub fn prepare_bare_private_without_crt(&self, key: &PrivateKey) -> Result<Box<dyn Prepared>> {
-        let context =
-            BarePrivateContext::without_crt(key.checked(), self.kernel).map_err(failed)?;
+        let context = BarePrivateContext::without_crt(key.checked(), self.kernel).map_err(failed)?;
         Ok(Box::new(context))
     }
 }
@@ -108,15 +100,8 @@ impl Backend for CpuBackend {
         }
         let (bits, primes, key) = (key.bits(), key.primes(), key.clone());
         let choose = |items| Kernel::for_multi_prime(bits, primes, items);
-        let prepare = move |kernel| -> Box<dyn Prepared> {
-            Box::new(PrivateContext::new(key.checked(), kernel))
-        };
-        Ok(Box::new(ByBatch::new(
-            Operation::Private,
-            bits,
-            choose,
-            prepare,
-        )))
+        let prepare = move |kernel| -> Box<dyn Prepared> { Box::new(PrivateContext::new(key.checked(), kernel)) };
+        Ok(Box::new(ByBatch::new(Operation::Private, bits, choose, prepare)))
     }
 
     fn prepare_multi_key(&self, keys: &[PrivateKey]) -> Result<Box<dyn PreparedMultiKey>> {
@@ -131,15 +116,8 @@ impl Backend for CpuBackend {
         }
         let (bits, key) = (key.bits(), key.clone());
         let choose = |items| Kernel::for_batch(Operation::Public, bits, items);
-        let prepare = move |kernel| -> Box<dyn Prepared> {
-            Box::new(PublicContext::new(key.checked(), kernel))
-        };
-        Ok(Box::new(ByBatch::new(
-            Operation::Public,
-            bits,
-            choose,
-            prepare,
-        )))
+        let prepare = move |kernel| -> Box<dyn Prepared> { Box::new(PublicContext::new(key.checked(), kernel)) };
+        Ok(Box::new(ByBatch::new(Operation::Public, bits, choose, prepare)))
     }
 
     fn sieve(&self, bits: usize) -> Sieve {
@@ -202,12 +180,7 @@ macro_rules! prepared {
         }
 
         impl BlockRunner for ContextRunner<'_, $context, $scratch> {
-            fn run(
-                &mut self,
-                inputs: &[u8],
-                outputs: &mut [u8],
-                status: &mut [Status],
-            ) -> Result<()> {
+            fn run(&mut self, inputs: &[u8], outputs: &mut [u8], status: &mut [Status]) -> Result<()> {
                 self.context
                     .$apply(&mut self.scratch, inputs, outputs, status)
                     .map_err(failed)
@@ -222,12 +195,7 @@ prepared!(
     |key: &PublicContext| Ok(key.scratch()),
     apply_vartime
 );
-prepared!(
-    PrivateContext,
-    PrivateScratch,
-    PrivateContext::scratch,
-    apply
-);
+prepared!(PrivateContext, PrivateScratch, PrivateContext::scratch, apply);
 #[cfg(feature = "hazmat")]
 prepared!(
     BarePrivateContext,
@@ -259,13 +227,7 @@ impl PreparedMultiKey for MultiKeyContext {
 }
 
 impl MultiKeyRunner for rsalab_arith::MultiKeyRunner<'_> {
-    fn run(
-        &mut self,
-        keys: &[usize],
-        inputs: &[u8],
-        outputs: &mut [u8],
-        status: &mut [Status],
-    ) -> Result<()> {
+    fn run(&mut self, keys: &[usize], inputs: &[u8], outputs: &mut [u8], status: &mut [Status]) -> Result<()> {
         self.apply(keys, inputs, outputs, status).map_err(failed)
     }
 }

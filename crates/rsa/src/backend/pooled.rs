@@ -1,4 +1,5 @@
-//! Scratch memory and blinding of a prepared key, kept from call to call: making them anew takes as long as an operation.
+//! Scratch memory and blinding of a prepared key, kept from call to call: making them anew takes as long as an
+//! operation.
 
 use std::{
     process,
@@ -25,10 +26,11 @@ self_cell!(
     }
 );
 
-/// A prepared key whose runners are kept when they are dropped, and used again: for keys that many threads share, each for a call at a time.
+/// A prepared key whose runners are kept when they are dropped, and used again: for keys that many threads share, each
+/// for a call at a time.
 ///
-/// Asking for a runner never waits, and a runner is never used in two processes: a child of a fork makes its own, for two processes must not
-/// go on from the same blinding. What a runner keeps is wiped with the key.
+/// Asking for a runner never waits, and a runner is never used in two processes: a child of a fork makes its own, for
+/// two processes must not go on from the same blinding. What a runner keeps is wiped with the key.
 pub struct Pooled {
     prepared: Arc<dyn Prepared>,
     idle: Mutex<Idle>,
@@ -104,10 +106,7 @@ impl Prepared for Pooled {
 
 impl BlockRunner for Runner<'_> {
     fn run(&mut self, inputs: &[u8], outputs: &mut [u8], status: &mut [Status]) -> Result<()> {
-        let runner = self
-            .runner
-            .as_mut()
-            .expect("it is there until it is dropped");
+        let runner = self.runner.as_mut().expect("it is there until it is dropped");
         runner.with_dependent_mut(|_, runner| runner.run(inputs, outputs, status))
     }
 }

@@ -6,9 +6,7 @@ use rand_core::TryCryptoRng;
 use rsalab_arith::Invertible;
 use zeroize::Zeroizing;
 
-use super::{
-    BlindError, InputMessage, Pending, Result, Variant, arithmetic, check_size, state::identity,
-};
+use super::{BlindError, InputMessage, Pending, Result, Variant, arithmetic, check_size, state::identity};
 use crate::{
     CpuBackend, PublicKey,
     backend::{Backend, BlockRunner, Pooled, Prepared, Status},
@@ -33,7 +31,8 @@ impl BlindingKey {
     ///
     /// # Errors
     ///
-    /// [`Error::Scheme`](crate::Error::Scheme) if the key is too short for the variant: it takes 98 bytes of encoding with a salt, 50 without.
+    /// [`Error::Scheme`](crate::Error::Scheme) if the key is too short for the variant: it takes 98 bytes of encoding
+    /// with a salt, 50 without.
     pub fn new(key: &PublicKey, variant: Variant) -> Result<Self> {
         BlindingKey::with_backend(key, variant, &CpuBackend::auto())
     }
@@ -43,11 +42,7 @@ impl BlindingKey {
     /// # Errors
     ///
     /// As for [`new`](Self::new), and those of the backend.
-    pub fn with_backend(
-        key: &PublicKey,
-        variant: Variant,
-        backend: &(impl Backend + Clone + 'static),
-    ) -> Result<Self> {
+    pub fn with_backend(key: &PublicKey, variant: Variant, backend: &(impl Backend + Clone + 'static)) -> Result<Self> {
         let scheme = variant.scheme();
         Ok(BlindingKey {
             key: key.clone(),
@@ -73,8 +68,9 @@ impl BlindingKey {
     ///
     /// # Errors
     ///
-    /// [`Error::Randomness`](crate::Error::Randomness) if there is none; [`BlindError::InvalidInput`] if the encoded message shares a factor with the modulus;
-    /// [`BlindError::State`] for a message that was prepared for another variant.
+    /// [`Error::Randomness`](crate::Error::Randomness) if there is none; [`BlindError::InvalidInput`] if the encoded
+    /// message shares a factor with the modulus; [`BlindError::State`] for a message that was prepared for another
+    /// variant.
     pub fn blind(&self, message: &InputMessage) -> Result<(Vec<u8>, Pending)> {
         Ok(self.blind_batch(&[message])?.remove(0))
     }
@@ -90,9 +86,7 @@ impl BlindingKey {
         let mut factors = Zeroizing::new(vec![0; len]);
         let mut inverses = Zeroizing::new(vec![0; len]);
         // Step 5 and 6: r uniform, with its inverse; one that has none is drawn again.
-        drawn
-            .draw(&mut factors, &mut inverses)
-            .map_err(arithmetic)?;
+        drawn.draw(&mut factors, &mut inverses).map_err(arithmetic)?;
         self.blind_by(&mut SystemRng, messages, &factors, &inverses, &mut drawn)
     }
 
@@ -100,8 +94,8 @@ impl BlindingKey {
     ///
     /// # Errors
     ///
-    /// As for [`blind`](Self::blind); [`BlindError::UnexpectedInputSize`] for a factor of another length than the modulus's;
-    /// [`BlindError::Blinding`] for one that is 0, not below the modulus, or not invertible.
+    /// As for [`blind`](Self::blind); [`BlindError::UnexpectedInputSize`] for a factor of another length than the
+    /// modulus's; [`BlindError::Blinding`] for one that is 0, not below the modulus, or not invertible.
     #[cfg(feature = "hazmat")]
     pub fn blind_with_factor<G: TryCryptoRng + ?Sized>(
         &self,
@@ -116,9 +110,7 @@ impl BlindingKey {
         }
         let inverse = integer::invert(factor, self.key.n()).map_err(|_| BlindError::Blinding)?;
         let mut drawn = self.arithmetic(1)?;
-        Ok(self
-            .blind_by(rng, &[message], factor, &inverse, &mut drawn)?
-            .remove(0))
+        Ok(self.blind_by(rng, &[message], factor, &inverse, &mut drawn)?.remove(0))
     }
 
     /// The arithmetic modulo n, for calls of so many messages.
@@ -150,16 +142,12 @@ impl BlindingKey {
         // Step 7: x = r^e mod n.
         let mut powers = Zeroizing::new(vec![0; blinded.len()]);
         let mut status = vec![Status::Done; messages.len()];
-        self.prepared
-            .runner()?
-            .run(factors, &mut powers, &mut status)?;
+        self.prepared.runner()?.run(factors, &mut powers, &mut status)?;
         if status.iter().any(|status| *status != Status::Done) {
             return Err(BlindError::Blinding);
         }
         // Steps 8 and 9: z = m x mod n.
-        modular
-            .multiply(&mut blinded, &powers)
-            .map_err(arithmetic)?;
+        modular.multiply(&mut blinded, &powers).map_err(arithmetic)?;
         Ok(messages
             .iter()
             .zip(blinded.chunks(k).zip(inverses.chunks(k)))
@@ -180,12 +168,7 @@ impl BlindingKey {
     /// # Errors
     ///
     /// Those of the backend.
-    pub fn is_request(
-        &self,
-        message: &InputMessage,
-        pending: &Pending,
-        blinded: &[u8],
-    ) -> Result<bool> {
+    pub fn is_request(&self, message: &InputMessage, pending: &Pending, blinded: &[u8]) -> Result<bool> {
         let k = self.modulus_len();
         let is_ours = message.variant() == self.variant
             && pending.variant == self.variant
@@ -196,9 +179,7 @@ impl BlindingKey {
         }
         let mut power = Zeroizing::new(vec![0; k]);
         let mut status = [Status::Done];
-        self.prepared
-            .runner()?
-            .run(&pending.inverse, &mut power, &mut status)?;
+        self.prepared.runner()?.run(&pending.inverse, &mut power, &mut status)?;
         let mut encoding = Zeroizing::new(blinded.to_vec());
         match self.arithmetic(1)?.multiply(&mut encoding, &power) {
             Ok(()) if status == [Status::Done] => {}
@@ -222,27 +203,20 @@ impl BlindingKey {
     ///
     /// # Errors
     ///
-    /// [`BlindError::UnexpectedInputSize`] for a blind signature of another length than the modulus's; [`BlindError::InvalidSignature`] if it
-    /// is not the request's, or not below the modulus; [`BlindError::State`] if the state is of another key, variant or prefix.
-    pub fn finalize(
-        &self,
-        message: &InputMessage,
-        pending: &Pending,
-        blind_signature: &[u8],
-    ) -> Result<Signature> {
-        self.finalize_batch(&[(message, pending, blind_signature)])?
-            .remove(0)
+    /// [`BlindError::UnexpectedInputSize`] for a blind signature of another length than the modulus's;
+    /// [`BlindError::InvalidSignature`] if it is not the request's, or not below the modulus; [`BlindError::State`] if
+    /// the state is of another key, variant or prefix.
+    pub fn finalize(&self, message: &InputMessage, pending: &Pending, blind_signature: &[u8]) -> Result<Signature> {
+        self.finalize_batch(&[(message, pending, blind_signature)])?.remove(0)
     }
 
-    /// The signatures of requests, together in the lanes of the kernel. Each has its own result, as [`finalize`](Self::finalize) would give it.
+    /// The signatures of requests, together in the lanes of the kernel. Each has its own result, as
+    /// [`finalize`](Self::finalize) would give it.
     ///
     /// # Errors
     ///
     /// Those of the backend, where nothing is finalized.
-    pub fn finalize_batch(
-        &self,
-        answers: &[(&InputMessage, &Pending, &[u8])],
-    ) -> Result<Vec<Result<Signature>>> {
+    pub fn finalize_batch(&self, answers: &[(&InputMessage, &Pending, &[u8])]) -> Result<Vec<Result<Signature>>> {
         let mut modular = self.arithmetic(1)?;
         let unblinded: Vec<Result<Zeroizing<Vec<u8>>>> = answers
             .iter()
@@ -251,9 +225,7 @@ impl BlindingKey {
         let pairs: Vec<(&[u8], &[u8])> = answers
             .iter()
             .zip(&unblinded)
-            .filter_map(|((message, ..), signature)| {
-                Some((message.digest(), &signature.as_ref().ok()?[..]))
-            })
+            .filter_map(|((message, ..), signature)| Some((message.digest(), &signature.as_ref().ok()?[..])))
             .collect();
         let mut verified = self.verifying.verify_digests(&pairs).into_iter();
         let result_of = |signature: Result<Zeroizing<Vec<u8>>>| {

@@ -8,7 +8,8 @@ use crate::{
 
 /// A private key made ready to sign blindly. Shared by threads.
 ///
-/// One batch may hold the messages of many clients: each gets a result of its own, and one that is refused changes nothing for the others.
+/// One batch may hold the messages of many clients: each gets a result of its own, and one that is refused changes
+/// nothing for the others.
 pub struct Issuer {
     prepared: Pooled,
 }
@@ -30,11 +31,7 @@ impl Issuer {
     /// # Errors
     ///
     /// As for [`new`](Self::new), and those of the backend.
-    pub fn with_backend(
-        key: &PrivateKey,
-        variant: Variant,
-        backend: &(impl Backend + ?Sized),
-    ) -> Result<Self> {
+    pub fn with_backend(key: &PrivateKey, variant: Variant, backend: &(impl Backend + ?Sized)) -> Result<Self> {
         variant.check(key.bits())?;
         Ok(Issuer {
             prepared: Pooled::new(backend.prepare_private(key)?),
@@ -46,7 +43,8 @@ impl Issuer {
         self.prepared.modulus_len()
     }
 
-    /// A runner for one thread, which keeps the scratch memory and the blinding that [`sign_batch`](Self::sign_batch) makes anew in each call.
+    /// A runner for one thread, which keeps the scratch memory and the blinding that [`sign_batch`](Self::sign_batch)
+    /// makes anew in each call.
     ///
     /// # Errors
     ///
@@ -66,7 +64,8 @@ impl Issuer {
         self.sign_batch(&[blinded])?.remove(0)
     }
 
-    /// Signs blinded messages, together in the lanes of the kernel. Each has its own result, as [`sign`](Self::sign) would give it.
+    /// Signs blinded messages, together in the lanes of the kernel. Each has its own result, as [`sign`](Self::sign)
+    /// would give it.
     ///
     /// # Errors
     ///
@@ -87,8 +86,8 @@ pub struct BlindSigner<R> {
 }
 
 impl<R: BlockRunner> BlindSigner<R> {
-    /// Signs with a runner of a key's private operation, for those who keep runners themselves. The modulus has `modulus_len` bytes;
-    /// [`Variant::check`] says whether the key suits a variant.
+    /// Signs with a runner of a key's private operation, for those who keep runners themselves. The modulus has
+    /// `modulus_len` bytes; [`Variant::check`] says whether the key suits a variant.
     pub fn new(runner: R, modulus_len: usize) -> Self {
         BlindSigner {
             runner,

@@ -29,11 +29,13 @@ impl InputMessage {
         Self::with_prefix(variant, &Self::new_prefix(variant)?, message)
     }
 
-    /// A message whose prefix is known: to verify a signature, to finalize in another process, or where a protocol has its own.
+    /// A message whose prefix is known: to verify a signature, to finalize in another process, or where a protocol has
+    /// its own.
     ///
     /// # Errors
     ///
-    /// [`Error::Length`] for a prefix of another length than [`PREFIX_LEN`], or, if the variant is deterministic, for one that is not empty.
+    /// [`Error::Length`] for a prefix of another length than [`PREFIX_LEN`], or, if the variant is deterministic, for
+    /// one that is not empty.
     pub fn with_prefix(variant: Variant, prefix: &[u8], message: &[u8]) -> Result<Self> {
         Ok(InputMessage {
             variant,
@@ -63,17 +65,8 @@ impl InputMessage {
     ///
     /// [`Error::Randomness`] if there is none.
     pub fn new_prefix(variant: Variant) -> Result<Vec<u8>> {
-        let mut prefix = vec![
-            0;
-            if variant.is_randomized() {
-                PREFIX_LEN
-            } else {
-                0
-            }
-        ];
-        SystemRng
-            .try_fill_bytes(&mut prefix)
-            .map_err(Error::randomness)?;
+        let mut prefix = vec![0; if variant.is_randomized() { PREFIX_LEN } else { 0 }];
+        SystemRng.try_fill_bytes(&mut prefix).map_err(Error::randomness)?;
         Ok(prefix)
     }
 

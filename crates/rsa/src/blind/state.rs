@@ -7,9 +7,11 @@ use zeroize::Zeroizing;
 use super::{BlindError, HASH, PREFIX_LEN, Result, Variant};
 use crate::{PublicKey, hash::Hash};
 
-/// What a client keeps of a request until the answer comes: the inverse of its blinding factor, and the message's prefix.
+/// What a client keeps of a request until the answer comes: the inverse of its blinding factor, and the message's
+/// prefix.
 ///
-/// It is secret: with the request and the signature, it tells that they belong together. It serves one request. Wiped on drop.
+/// It is secret: with the request and the signature, it tells that they belong together. It serves one request. Wiped
+/// on drop.
 #[derive(Clone)]
 pub struct Pending {
     pub(super) variant: Variant,
@@ -45,9 +47,7 @@ impl Pending {
         // Made in one piece: a vector that grows leaves copies behind.
         let name = self.variant.name().as_bytes();
         let parts = [MAGIC, name, b"\n", &self.key, &self.prefix, &self.inverse];
-        let mut bytes = Zeroizing::new(Vec::with_capacity(
-            parts.iter().map(|part| part.len()).sum(),
-        ));
+        let mut bytes = Zeroizing::new(Vec::with_capacity(parts.iter().map(|part| part.len()).sum()));
         for part in parts {
             bytes.extend_from_slice(part);
         }
@@ -81,11 +81,7 @@ impl Pending {
             })
             .ok_or_else(damaged)?;
         let rest = &rest[variant.name().len() + 1..];
-        let prefix_len = if variant.is_randomized() {
-            PREFIX_LEN
-        } else {
-            0
-        };
+        let prefix_len = if variant.is_randomized() { PREFIX_LEN } else { 0 };
         let (of, rest) = rest.split_at_checked(KEY_LEN).ok_or_else(damaged)?;
         if *of != identity(key) {
             return Err(wrong("this state of a blind signature is of another key"));

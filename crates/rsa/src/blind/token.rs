@@ -14,11 +14,11 @@ const PSS: ObjectIdentifier = ObjectIdentifier::new_unwrap("1.2.840.113549.1.1.1
 const MGF1: ObjectIdentifier = ObjectIdentifier::new_unwrap("1.2.840.113549.1.1.8");
 const FITS: &str = "a key of at most 16384 bits fits in DER";
 
-/// The key of a token issuer as RFC 9578, section 6.5, publishes it: a SubjectPublicKeyInfo in DER, with the algorithm `id-RSASSA-PSS`, SHA-384,
-/// MGF1 of SHA-384, and a salt of 48 bytes.
+/// The key of a token issuer as RFC 9578, section 6.5, publishes it: a SubjectPublicKeyInfo in DER, with the algorithm
+/// `id-RSASSA-PSS`, SHA-384, MGF1 of SHA-384, and a salt of 48 bytes.
 ///
-/// The identifiers of the hash function stand without the NULL that RFC 4055 writes, as in the RFC's own keys: the key's identifier
-/// (`token_key_id`) is the SHA-256 digest of exactly these bytes.
+/// The identifiers of the hash function stand without the NULL that RFC 4055 writes, as in the RFC's own keys: the
+/// key's identifier (`token_key_id`) is the SHA-256 digest of exactly these bytes.
 pub fn token_key(key: &PublicKey) -> Vec<u8> {
     let hash = AlgorithmIdentifierRef {
         oid: HASH.oid(),

@@ -29,14 +29,8 @@ use crate::{
 const PSS: ObjectIdentifier = ObjectIdentifier::new_unwrap("1.2.840.113549.1.1.10");
 /// The algorithms whose identifier alone says everything: hash, mask and salt.
 const PSS_SHAKE: [(ObjectIdentifier, Hash); 2] = [
-    (
-        ObjectIdentifier::new_unwrap("1.3.6.1.5.5.7.6.30"),
-        Hash::Shake128,
-    ),
-    (
-        ObjectIdentifier::new_unwrap("1.3.6.1.5.5.7.6.31"),
-        Hash::Shake256,
-    ),
+    (ObjectIdentifier::new_unwrap("1.3.6.1.5.5.7.6.30"), Hash::Shake128),
+    (ObjectIdentifier::new_unwrap("1.3.6.1.5.5.7.6.31"), Hash::Shake256),
 ];
 const OAEP: ObjectIdentifier = ObjectIdentifier::new_unwrap("1.2.840.113549.1.1.7");
 const X500_RSA: ObjectIdentifier = ObjectIdentifier::new_unwrap("2.5.8.1.1");
@@ -57,9 +51,9 @@ pub(super) fn usage(algorithm: &AlgorithmIdentifierRef<'_>) -> Result<Usage> {
         (OAEP, None) => Ok(Usage::Oaep(None)),
         (OAEP, Some(parameters)) => oaep::read(parameters).map(|oaep| Usage::Oaep(Some(oaep))),
         (X500_RSA, parameters) => match parameters {
-            Some(other) if !other.is_null() && other.tag() != Tag::Integer => Err(refused(
-                "this RSA key has parameters that its algorithm does not take",
-            )),
+            Some(other) if !other.is_null() && other.tag() != Tag::Integer => {
+                Err(refused("this RSA key has parameters that its algorithm does not take"))
+            }
             _ => Ok(Usage::Any),
         },
         _ => check_algorithm(algorithm).map(|()| Usage::Any),
@@ -73,9 +67,7 @@ fn check_algorithm(algorithm: &AlgorithmIdentifierRef<'_>) -> Result<()> {
         return match algorithm.parameters {
             None => Ok(()),
             Some(parameters) if parameters.is_null() => Ok(()),
-            Some(_) => Err(refused(
-                "this RSA key has parameters that its algorithm does not take",
-            )),
+            Some(_) => Err(refused("this RSA key has parameters that its algorithm does not take")),
         };
     }
     Err(other_algorithm(algorithm.oid))
@@ -99,10 +91,7 @@ impl Algorithm {
     /// As a key of this use has it.
     pub(super) fn of(usage: &Usage) -> Result<Algorithm> {
         let (oid, parameters) = match usage {
-            Usage::Any => (
-                pkcs1::ALGORITHM_OID,
-                Some(AnyRef::NULL.to_der().expect(FITS)),
-            ),
+            Usage::Any => (pkcs1::ALGORITHM_OID, Some(AnyRef::NULL.to_der().expect(FITS))),
             Usage::Pss(None) => (PSS, None),
             Usage::Pss(Some(pss)) if pss.hash.is_xof() || pss.mgf_hash.is_xof() => {
                 SignatureScheme::Pss(*pss).check_functions()?;

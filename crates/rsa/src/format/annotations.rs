@@ -1,4 +1,5 @@
-//! Annotations: what a file has beside a key and its use, and what is kept where the key is written in the same format again.
+//! Annotations: what a file has beside a key and its use, and what is kept where the key is written in the same format
+//! again.
 
 use der::{
     Decode, Reader, SliceReader, Tag, Tagged,
@@ -10,8 +11,8 @@ use zeroize::Zeroizing;
 
 use super::restrictions::usage_words;
 
-/// The mark of a key that was made from a seed: whoever has the seed has the key. It stands in front of a PEM block, and in the comment of
-/// OpenSSH's formats and of a JSON Web Key.
+/// The mark of a key that was made from a seed: whoever has the seed has the key. It stands in front of a PEM block,
+/// and in the comment of OpenSSH's formats and of a JSON Web Key.
 pub const INSECURE: &str = "INSECURE: made from a seed, for tests";
 
 /// What a file has beside its key and what that is for. Wiped on drop where it may be secret.
@@ -38,16 +39,16 @@ impl Annotations {
         }
     }
 
-    /// The key usage among the attributes of a PKCS#8 key, in words. It restricts the key as that of a certificate does, but nothing is refused for
-    /// it: Windows writes one on each key that it exports, and `keyEncipherment` on keys that sign.
+    /// The key usage among the attributes of a PKCS#8 key, in words. It restricts the key as that of a certificate
+    /// does, but nothing is refused for it: Windows writes one on each key that it exports, and `keyEncipherment` on
+    /// keys that sign.
     pub fn key_usage(&self) -> Option<String> {
         let usage = self.attributes.iter().find_map(|attribute| {
             let outer = AnyRef::from_der(attribute).ok()?;
             let mut reader = SliceReader::new(outer.value()).ok()?;
             let kind: ObjectIdentifier = reader.decode().ok()?;
             let values: AnyRef<'_> = reader.decode().ok()?;
-            (kind == KeyUsage::OID && values.tag() == Tag::Set)
-                .then(|| KeyUsage::from_der(values.value()).ok())?
+            (kind == KeyUsage::OID && values.tag() == Tag::Set).then(|| KeyUsage::from_der(values.value()).ok())?
         });
         usage.as_ref().map(usage_words)
     }

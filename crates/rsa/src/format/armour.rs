@@ -1,5 +1,5 @@
-//! PEM (RFC 7468): bytes as base64 between a line of BEGIN and a line of END. White space around lines and in the base64 is passed over, and
-//! so is text before, between and after the blocks.
+//! PEM (RFC 7468): bytes as base64 between a line of BEGIN and a line of END. White space around lines and in the
+//! base64 is passed over, and so is text before, between and after the blocks.
 
 use base64ct::{Base64, Encoding};
 use zeroize::Zeroizing;
@@ -84,9 +84,7 @@ pub(super) fn open(text: &[u8]) -> Result<(Content, Zeroizing<Vec<u8>>)> {
     if encrypted::has_headers(block.body) {
         // Only PKCS#1 has them: PKCS#8 has an encryption of its own.
         return match content {
-            Content::Pkcs1Private => {
-                Ok((Content::EncryptedPkcs1, Zeroizing::new(block.body.to_vec())))
-            }
+            Content::Pkcs1Private => Ok((Content::EncryptedPkcs1, Zeroizing::new(block.body.to_vec()))),
             _ => Err(unsupported(format!(
                 "this file labelled {label} is encrypted by the headers of RFC 1421, which rsalab reads of RSA PRIVATE KEY alone"
             ))),
@@ -115,9 +113,9 @@ fn expected(kind: Kind) -> Result<Content> {
         Kind::Parameters => unsupported(
             "this file holds parameters of EC, DSA or DH, which are no key; rsalab works with RSA keys only",
         ),
-        Kind::TrustedCertificate => refused(
-            "this is a certificate with OpenSSL's own remarks; leave them out with `openssl x509 -in FILE`",
-        ),
+        Kind::TrustedCertificate => {
+            refused("this is a certificate with OpenSSL's own remarks; leave them out with `openssl x509 -in FILE`")
+        }
         Kind::Request => refused(format!(
             "{REQUEST}; take the public key out of it with `openssl req -in FILE -pubkey -noout`"
         )),
@@ -129,8 +127,8 @@ fn expected(kind: Kind) -> Result<Content> {
     })
 }
 
-/// The one block that is meant: the private key, if there is one; else the only block. Certificates lie beside a private key in the files of
-/// servers, and parameters before it.
+/// The one block that is meant: the private key, if there is one; else the only block. Certificates lie beside a
+/// private key in the files of servers, and parameters before it.
 fn only_key<'a, 'b>(blocks: &'b [Block<'a>]) -> Result<&'b Block<'a>> {
     let kinds = || blocks.iter().filter_map(|block| block.label);
     let is_private = |block: &&Block<'_>| {
@@ -143,12 +141,10 @@ fn only_key<'a, 'b>(blocks: &'b [Block<'a>]) -> Result<&'b Block<'a>> {
         ([key], _) => Ok(key),
         ([], [only]) => Ok(only),
         ([], [first, ..]) if kinds().any(|(_, kind)| kind == Kind::OpenPgp) => Ok(first),
-        ([], _) if kinds().all(|(_, kind)| kind == Kind::Key(Content::Certificate)) => {
-            Err(refused(format!(
-                "this file holds more than one PEM block, {} certificates; give it one key alone: `openssl x509 -in FILE` writes the first",
-                blocks.len()
-            )))
-        }
+        ([], _) if kinds().all(|(_, kind)| kind == Kind::Key(Content::Certificate)) => Err(refused(format!(
+            "this file holds more than one PEM block, {} certificates; give it one key alone: `openssl x509 -in FILE` writes the first",
+            blocks.len()
+        ))),
         _ => Err(refused(format!(
             "this file holds more than one PEM block, {}, {} of them private keys; give it one key alone",
             blocks.len(),
@@ -182,12 +178,10 @@ fn blocks(text: &[u8]) -> Result<Vec<Block<'_>>> {
 fn block(text: &[u8], begin: usize) -> Result<(Block<'_>, usize)> {
     let start = begin + BEGIN.len();
     let line = line_from(text, start);
-    let len = find(line, DASHES)
-        .ok_or_else(|| refused("this PEM file is damaged: its BEGIN line is cut or garbled"))?;
+    let len =
+        find(line, DASHES).ok_or_else(|| refused("this PEM file is damaged: its BEGIN line is cut or garbled"))?;
     let (name, rest) = (&line[..len], &line[len + DASHES.len()..]);
-    let label = LABELS
-        .into_iter()
-        .find(|(label, _)| label.as_bytes() == name);
+    let label = LABELS.into_iter().find(|(label, _)| label.as_bytes() == name);
     if !is_blank(rest) {
         return Err(match rest.trim_ascii_start().starts_with(b"\\") {
             true => refused(WRITTEN_OUT),
@@ -238,9 +232,8 @@ fn behind_something(text: &[u8], begin: usize) -> Error {
 
 /// The bytes in a body.
 fn decoded(body: &[u8]) -> Result<Zeroizing<Vec<u8>>> {
-    from_base64(body).ok_or_else(|| {
-        refused("this PEM file is damaged: between BEGIN and END is something else than base64")
-    })
+    from_base64(body)
+        .ok_or_else(|| refused("this PEM file is damaged: between BEGIN and END is something else than base64"))
 }
 
 /// A block in lines of one length, as strict readers want it.
@@ -278,7 +271,5 @@ fn is_blank(text: &[u8]) -> bool {
 }
 
 pub(super) fn find(haystack: &[u8], needle: &[u8]) -> Option<usize> {
-    haystack
-        .windows(needle.len())
-        .position(|window| window == needle)
+    haystack.windows(needle.len()).position(|window| window == needle)
 }

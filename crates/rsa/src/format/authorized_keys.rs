@@ -1,4 +1,5 @@
-//! Lines of `authorized_keys`: options, if any, the name of an algorithm, the key, and a comment (sshd(8), "AUTHORIZED_KEYS FILE FORMAT").
+//! Lines of `authorized_keys`: options, if any, the name of an algorithm, the key, and a comment (sshd(8),
+//! "AUTHORIZED_KEYS FILE FORMAT").
 
 use base64ct::{Base64, Encoding};
 use ssh_key::PublicKey as SshPublic;
@@ -23,7 +24,8 @@ pub(super) struct Line<'a> {
 /// The algorithm of this crate's keys, in words.
 const RSA: &str = "an RSA";
 
-/// Whether a text is in this format: its first line that is no comment has a key; or any line, if there is nothing of PEM.
+/// Whether a text is in this format: its first line that is no comment has a key; or any line, if there is nothing of
+/// PEM.
 pub(super) fn is(text: &[u8]) -> bool {
     let mut all = lines(text).map(|(_, line)| line.algorithm.is_some());
     let is_first = all.next().unwrap_or(false);
@@ -96,17 +98,13 @@ impl<'a> Line<'a> {
         }
         let damaged = || refused("this public key in OpenSSH's form is damaged");
         let body = std::str::from_utf8(self.body).map_err(|_| damaged())?;
-        let body = Base64::decode_vec(body).map_err(|_| {
-            refused("this public key in OpenSSH's form is damaged: it is not base64, or is cut")
-        })?;
+        let body = Base64::decode_vec(body)
+            .map_err(|_| refused("this public key in OpenSSH's form is damaged: it is not base64, or is cut"))?;
         let key = SshPublic::from_bytes(&body).map_err(|_| damaged())?;
         let rsa = key.key_data().rsa().ok_or_else(|| {
-            refused(
-                "this public key in OpenSSH's form names RSA, and holds a key of another algorithm",
-            )
+            refused("this public key in OpenSSH's form names RSA, and holds a key of another algorithm")
         })?;
-        let [n, e] =
-            [rsa.n(), rsa.e()].map(|number| number.as_positive_bytes().unwrap_or_default());
+        let [n, e] = [rsa.n(), rsa.e()].map(|number| number.as_positive_bytes().unwrap_or_default());
         limits.check(n)?;
         PublicKey::new(n, e)
     }
@@ -144,7 +142,8 @@ fn algorithm(name: &[u8]) -> Option<&'static str> {
     })
 }
 
-/// The names of the options at the start of a line, and what follows them. Blanks and commas may stand between quotation marks.
+/// The names of the options at the start of a line, and what follows them. Blanks and commas may stand between
+/// quotation marks.
 fn options(line: &[u8]) -> (Vec<&'static str>, &[u8]) {
     let mut names = Vec::new();
     let (mut start, mut is_quoted, mut place) = (0, false, 0);
@@ -231,10 +230,7 @@ mod tests {
             ("# laptop\r\n\r\nssh-rsa\tAAAA me\r\n", true),
             ("command=\"a b\" ssh-ed25519 AAAA", true),
             ("garbage\nssh-rsa AAAA\n", true),
-            (
-                "garbage\nssh-rsa AAAA\n-----BEGIN PRIVATE KEY-----\n",
-                false,
-            ),
+            ("garbage\nssh-rsa AAAA\n-----BEGIN PRIVATE KEY-----\n", false),
             ("garbage", false),
             ("", false),
             ("ssh-rsax AAAA", false),

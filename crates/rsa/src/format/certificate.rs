@@ -97,8 +97,7 @@ fn key_usage(explicit: AnyRef<'_>) -> der::Result<Vec<KeyUsage>> {
 /// forbids.
 fn bits(string: AnyRef<'_>) -> der::Result<KeyUsage> {
     let error = || Tag::BitString.value_error().into();
-    let (Tag::BitString, Some((&unused, bytes))) = (string.tag(), string.value().split_first())
-    else {
+    let (Tag::BitString, Some((&unused, bytes))) = (string.tag(), string.value().split_first()) else {
         return Err(error());
     };
     if unused > 7 || (bytes.is_empty() && unused != 0) {

@@ -74,9 +74,7 @@ pub fn encode_annotated<R: TryCryptoRng>(
     // Encrypted here and not by the structure's own method, which drops the attributes.
     let plain = pkcs::pkcs8_der(key, usage, &annotations.attributes)?;
     let scheme = Parameters::generate_recommended(rng).map_err(Error::randomness)?;
-    let data = scheme
-        .encrypt(password, &plain)
-        .map_err(Error::randomness)?;
+    let data = scheme.encrypt(password, &plain).map_err(Error::randomness)?;
     let der = EncryptedPrivateKeyInfoRef {
         encryption_algorithm: scheme.into(),
         encrypted_data: OctetStringRef::new(&data).expect(FITS),

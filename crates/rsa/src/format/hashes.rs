@@ -1,4 +1,5 @@
-//! Hash functions, and the masks that MGF1 makes with them, as the parameters of an algorithm name them (RFC 4055, sections 2.1 and 2.2).
+//! Hash functions, and the masks that MGF1 makes with them, as the parameters of an algorithm name them (RFC 4055,
+//! sections 2.1 and 2.2).
 
 use der::{
     Any,

@@ -77,15 +77,15 @@ pub struct Reading<'a> {
     /// What is read of what somebody else may have supplied.
     pub limits: Limits,
     /// Of several keys, which one: the `kid` of a JSON Web Key, or one of the names of its public half: its thumbprint
-    /// ([`jwk::thumbprint`](super::jwk::thumbprint)), OpenSSH's ([`openssh::fingerprint`](super::openssh::fingerprint)), or
-    /// [`fingerprint`](super::fingerprint) in hexadecimal.
+    /// ([`jwk::thumbprint`](super::jwk::thumbprint)), OpenSSH's
+    /// ([`openssh::fingerprint`](super::openssh::fingerprint)), or [`fingerprint`](super::fingerprint) in hexadecimal.
     pub name: Option<&'a str>,
 }
 
 /// What is read of what somebody else may have supplied.
 ///
-/// Work grows with the cube of a key's length. Up to [`Limits::QUICK`] every step that reads a key or uses it once takes less
-/// than a second of one CPU; a key of [`MAX_BITS`] takes half a minute to be checked.
+/// Work grows with the cube of a key's length. Up to [`Limits::QUICK`] every step that reads a key or uses it once
+/// takes less than a second of one CPU; a key of [`MAX_BITS`] takes half a minute to be checked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
     /// The longest modulus, in bits; at most [`MAX_BITS`] matter.
@@ -102,9 +102,7 @@ impl Limits {
     /// At most 8192 bits.
     pub const QUICK: Limits = Limits { most_bits: 8192 };
     /// Every key that this crate works with.
-    pub const NONE: Limits = Limits {
-        most_bits: MAX_BITS,
-    };
+    pub const NONE: Limits = Limits { most_bits: MAX_BITS };
 
     /// Refuses a modulus that is too long, before anything is computed with it.
     pub(super) fn check(self, modulus: &[u8]) -> Result<()> {

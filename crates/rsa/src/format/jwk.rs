@@ -16,13 +16,10 @@ use crate::{PrivateKey, PublicKey};
 
 pub(super) use read::{Jwk, keys};
 
-/// Writes a private key, with what it is for, and with its `kid` and all members that this crate does not know, if it was read from a JSON Web
-/// Key. The mark [`INSECURE`] is in the member `comment`, which readers pass over (RFC 7517, section 4).
-pub fn private(
-    key: &PrivateKey,
-    restrictions: &Restrictions,
-    annotations: &Annotations,
-) -> Zeroizing<String> {
+/// Writes a private key, with what it is for, and with its `kid` and all members that this crate does not know, if it
+/// was read from a JSON Web Key. The mark [`INSECURE`] is in the member `comment`, which readers pass over (RFC 7517,
+/// section 4).
+pub fn private(key: &PrivateKey, restrictions: &Restrictions, annotations: &Annotations) -> Zeroizing<String> {
     let parts = key.parts();
     let members = [
         ("d", parts.d),
@@ -34,9 +31,7 @@ pub fn private(
     ];
     // The room is taken at once: growing would leave copies of the key behind.
     let kept = annotations.members.iter();
-    let kept_len: usize = kept
-        .map(|(name, value)| 6 * name.len() + value.len() + 6)
-        .sum();
+    let kept_len: usize = kept.map(|(name, value)| 6 * name.len() + value.len() + 6).sum();
     let open = open(key.public(), restrictions, annotations, str::to_owned);
     let len = open.len() + 12 * key.modulus_len() + 1000 + kept_len;
     let mut json = Zeroizing::new(String::with_capacity(len));
@@ -68,8 +63,9 @@ pub fn private(
     json
 }
 
-/// The members of a key that are public (RFC 7517, section 4; IANA's registry of JSON Web Key parameters) and are kept where its public half
-/// is written, with how their values begin. What is not among them, or begins otherwise, may be secret.
+/// The members of a key that are public (RFC 7517, section 4; IANA's registry of JSON Web Key parameters) and are kept
+/// where its public half is written, with how their values begin. What is not among them, or begins otherwise, may be
+/// secret.
 const PUBLIC: [(&str, &str); 7] = [
     ("x5u", "\"https:"),
     ("x5c", "["),
@@ -80,7 +76,8 @@ const PUBLIC: [(&str, &str); 7] = [
     ("exp", ""),
 ];
 
-/// Whether a member, with its value in JSON, is one that is known to be public. Thumbprints are short, and times are numbers.
+/// Whether a member, with its value in JSON, is one that is known to be public. Thumbprints are short, and times are
+/// numbers.
 fn is_public(name: &str, value: &str) -> bool {
     const MOST_CHARS: usize = 64;
     PUBLIC.iter().any(|&(known, start)| {
@@ -113,8 +110,8 @@ fn text(word: &str) -> String {
     serde_json::to_string(word).expect("text is JSON")
 }
 
-/// Writes a public key, with what it is for: where that is said of a private one, its counterpart. Of a JSON Web Key its `kid` and the
-/// members that are known to be public are kept.
+/// Writes a public key, with what it is for: where that is said of a private one, its counterpart. Of a JSON Web Key
+/// its `kid` and the members that are known to be public are kept.
 pub fn public(key: &PublicKey, restrictions: &Restrictions, annotations: &Annotations) -> String {
     let counterpart = |operation: &str| {
         match operation {
@@ -154,10 +151,7 @@ fn open(
         json += &format!(",\"use\":{}", text(word));
     }
     if let Some(operations) = &restrictions.jwk_operations {
-        let mut written: Vec<String> = operations
-            .iter()
-            .map(|word| text(&operation(word)))
-            .collect();
+        let mut written: Vec<String> = operations.iter().map(|word| text(&operation(word))).collect();
         // A private key for both halves of an operation has a public one for one of them.
         written.dedup();
         json += &format!(",\"key_ops\":[{}]", written.join(","));

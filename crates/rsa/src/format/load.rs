@@ -29,11 +29,7 @@ pub fn load_private(bytes: &[u8], password: Option<&[u8]>) -> Result<Loaded<Priv
 /// # Errors
 ///
 /// As for [`load_private`].
-pub fn load_private_within(
-    bytes: &[u8],
-    password: Option<&[u8]>,
-    limits: Limits,
-) -> Result<Loaded<PrivateKey>> {
+pub fn load_private_within(bytes: &[u8], password: Option<&[u8]>, limits: Limits) -> Result<Loaded<PrivateKey>> {
     load_private_with(
         bytes,
         &Reading {
@@ -44,8 +40,8 @@ pub fn load_private_within(
     )
 }
 
-/// As [`load_private`], out of what may hold several keys: a set or a list of JSON Web Keys, a stream of them, lines of `authorized_keys`. Keys
-/// of other algorithms are passed over; of several RSA keys the one of the name is read.
+/// As [`load_private`], out of what may hold several keys: a set or a list of JSON Web Keys, a stream of them, lines of
+/// `authorized_keys`. Keys of other algorithms are passed over; of several RSA keys the one of the name is read.
 ///
 /// # Errors
 ///
@@ -83,11 +79,7 @@ pub fn load_public(bytes: &[u8], password: Option<&[u8]>) -> Result<Loaded<Publi
 /// # Errors
 ///
 /// As for [`load_private_within`].
-pub fn load_public_within(
-    bytes: &[u8],
-    password: Option<&[u8]>,
-    limits: Limits,
-) -> Result<Loaded<PublicKey>> {
+pub fn load_public_within(bytes: &[u8], password: Option<&[u8]>, limits: Limits) -> Result<Loaded<PublicKey>> {
     load_public_with(
         bytes,
         &Reading {
@@ -118,8 +110,9 @@ pub fn load_public_with(bytes: &[u8], reading: &Reading<'_>) -> Result<Loaded<Pu
     })
 }
 
-/// Every key of a file: one, or those of a set or a list of JSON Web Keys, of a stream of them, or of the lines of `authorized_keys`, each
-/// with its place, in their order. A key that cannot be read does not stand in the way of the others.
+/// Every key of a file: one, or those of a set or a list of JSON Web Keys, of a stream of them, or of the lines of
+/// `authorized_keys`, each with its place, in their order. A key that cannot be read does not stand in the way of the
+/// others.
 ///
 /// If a name is given, the keys of that name alone.
 ///
@@ -158,9 +151,7 @@ fn for_any_use<K>(loaded: Loaded<K>) -> Result<K> {
             "this RSA key is not for any use: its file says {}",
             loaded.restrictions
         )),
-        Some(scheme) => restricted(format!(
-            "this RSA key may be used for {scheme} only, and not for this"
-        )),
+        Some(scheme) => restricted(format!("this RSA key may be used for {scheme} only, and not for this")),
     }
 }
 

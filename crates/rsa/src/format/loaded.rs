@@ -44,12 +44,7 @@ impl<K> Loaded<K> {
 }
 
 /// Reads what holds one key. The whole file is asked for what stands in front of the key.
-pub(super) fn load_single(
-    content: Content,
-    body: &[u8],
-    file: &[u8],
-    reading: &Reading<'_>,
-) -> Result<Loaded<Key>> {
+pub(super) fn load_single(content: Content, body: &[u8], file: &[u8], reading: &Reading<'_>) -> Result<Loaded<Key>> {
     let (password, limits) = (reading.password, reading.limits);
     let any = |key| (key, Usage::Any);
     let mut restrictions = Restrictions::default();

@@ -17,11 +17,7 @@ use crate::{Result, scheme::Oaep};
 const SPECIFIED: ObjectIdentifier = ObjectIdentifier::new_unwrap("1.2.840.113549.1.1.9");
 
 pub(super) fn read(parameters: AnyRef<'_>) -> Result<Oaep> {
-    let damaged = |error: der::Error| {
-        refused(format!(
-            "the RSAES-OAEP parameters of this key are damaged: {error}"
-        ))
-    };
+    let damaged = |error: der::Error| refused(format!("the RSAES-OAEP parameters of this key are damaged: {error}"));
     let found: RsaOaepParamsOwned = parameters.decode_as().map_err(damaged)?;
     let source = &found.p_source;
     if source.oid != SPECIFIED {

@@ -51,10 +51,7 @@ pub fn fingerprint(key: &PublicKey) -> String {
     let body = public_half(key)
         .and_then(|key| SshPublic::from(key).to_bytes())
         .expect(FITS);
-    format!(
-        "SHA256:{}",
-        Base64Unpadded::encode_string(&Sha256::digest(body))
-    )
+    format!("SHA256:{}", Base64Unpadded::encode_string(&Sha256::digest(body)))
 }
 
 fn public_half(key: &PublicKey) -> ssh_key::Result<RsaPublicKey> {
@@ -136,13 +133,9 @@ fn damaged(error: ssh_key::Error) -> Error {
     let fault = match error {
         E::AlgorithmUnknown | E::AlgorithmUnsupported { .. } => return other_algorithm(),
         E::Encoding(Encoding::Label(_)) => {
-            return unsupported(
-                "this key in OpenSSH's form names an algorithm or cipher that rsalab does not know",
-            );
+            return unsupported("this key in OpenSSH's form names an algorithm or cipher that rsalab does not know");
         }
-        E::Encoding(Encoding::InvalidDiscriminant(_)) => {
-            "it holds a number without a meaning".to_owned()
-        }
+        E::Encoding(Encoding::InvalidDiscriminant(_)) => "it holds a number without a meaning".to_owned(),
         E::Version { .. } => "it has a version that is not known".to_owned(),
         // Everything else is kinds of errors and lengths.
         error => error.to_string(),
@@ -161,7 +154,5 @@ fn not_rsa(algorithm: &Algorithm) -> Error {
 }
 
 fn other_algorithm() -> Error {
-    unsupported(
-        "this is a key of another algorithm in OpenSSH's form; rsalab works with RSA keys only",
-    )
+    unsupported("this is a key of another algorithm in OpenSSH's form; rsalab works with RSA keys only")
 }

@@ -20,11 +20,7 @@ use super::{
 use crate::{Error, OtherPrime, PrivateKey, PrivateParts, PublicKey, Result};
 
 /// Writes a private key for any use, unencrypted.
-pub fn encode_private(
-    key: &PrivateKey,
-    format: PrivateFormat,
-    encoding: Encoding,
-) -> Zeroizing<Vec<u8>> {
+pub fn encode_private(key: &PrivateKey, format: PrivateFormat, encoding: Encoding) -> Zeroizing<Vec<u8>> {
     encode_private_for(key, &Usage::Any, format, encoding).expect("every form says this")
 }
 
@@ -42,7 +38,8 @@ pub fn encode_private_for(
     encode_private_annotated(key, usage, &Annotations::default(), format, encoding)
 }
 
-/// Writes a private key with what it may be used for, and in PKCS#8 with the attributes that it was read with, unencrypted.
+/// Writes a private key with what it may be used for, and in PKCS#8 with the attributes that it was read with,
+/// unencrypted.
 ///
 /// # Errors
 ///
@@ -59,10 +56,7 @@ pub fn encode_private_annotated(
             says_any(usage, "PKCS#1")?;
             ("RSA PRIVATE KEY", Zeroizing::new(pkcs1_private_der(key)))
         }
-        PrivateFormat::Pkcs8 => (
-            "PRIVATE KEY",
-            pkcs8_der(key, usage, &annotations.attributes)?,
-        ),
+        PrivateFormat::Pkcs8 => ("PRIVATE KEY", pkcs8_der(key, usage, &annotations.attributes)?),
     };
     Ok(match encoding {
         Encoding::Der => der,
@@ -80,12 +74,7 @@ pub fn encode_public(key: &PublicKey, format: PublicFormat, encoding: Encoding) 
 /// # Errors
 ///
 /// [`Error::Format`] if the form cannot say it.
-pub fn encode_public_for(
-    key: &PublicKey,
-    usage: &Usage,
-    format: PublicFormat,
-    encoding: Encoding,
-) -> Result<Vec<u8>> {
+pub fn encode_public_for(key: &PublicKey, usage: &Usage, format: PublicFormat, encoding: Encoding) -> Result<Vec<u8>> {
     let pkcs1 = pkcs1_public_der(key);
     let (label, der) = match format {
         PublicFormat::Pkcs1 => {
@@ -134,8 +123,9 @@ pub(super) fn pkcs8_der(
     let der = Zeroizing::new(info.to_der().expect(FITS));
     match attributes {
         [] => Ok(der),
-        attributes => with_attributes(&der, attributes)
-            .map_err(|_| refused("the attributes of this key cannot be written")),
+        attributes => {
+            with_attributes(&der, attributes).map_err(|_| refused("the attributes of this key cannot be written"))
+        }
     }
 }
 
@@ -175,9 +165,8 @@ pub(super) fn pkcs1_public_der(key: &PublicKey) -> Vec<u8> {
 }
 
 pub(super) fn pkcs1_private(der: &[u8], limits: Limits) -> Result<PrivateKey> {
-    let key = RsaPrivateKey::<UintRef<'_>>::from_der(der).map_err(|error| {
-        negative(der, 1).unwrap_or_else(|| damaged("PKCS#1 private key", error))
-    })?;
+    let key = RsaPrivateKey::<UintRef<'_>>::from_der(der)
+        .map_err(|error| negative(der, 1).unwrap_or_else(|| damaged("PKCS#1 private key", error)))?;
     limits.check(key.modulus.as_bytes())?;
     let number = |number: UintRef<'_>| Zeroizing::new(number.as_bytes().to_vec());
     let others = key.other_prime_infos.iter().flatten();
@@ -216,8 +205,8 @@ pub(super) fn pkcs1_public(der: &[u8], limits: Limits) -> Result<PublicKey> {
     PublicKey::new(key.modulus.as_bytes(), key.public_exponent.as_bytes())
 }
 
-/// What to say of a structure whose numbers, after the first `skipped`, have a negative one among them: some writers forget the
-/// zero in front of a number whose first bit is set.
+/// What to say of a structure whose numbers, after the first `skipped`, have a negative one among them: some writers
+/// forget the zero in front of a number whose first bit is set.
 fn negative(der: &[u8], skipped: usize) -> Option<Error> {
     const NAMES: [&str; 8] = [
         "modulus",
@@ -233,10 +222,7 @@ fn negative(der: &[u8], skipped: usize) -> Option<Error> {
     let mut reader = SliceReader::new(outer.value()).ok()?;
     for place in 0.. {
         let number: AnyRef<'_> = reader.decode().ok()?;
-        let is_negative = number
-            .value()
-            .first()
-            .is_some_and(|first| first & 0x80 != 0);
+        let is_negative = number.value().first().is_some_and(|first| first & 0x80 != 0);
         if number.tag() == Tag::Integer && is_negative && place >= skipped {
             let name = NAMES.get(place - skipped)?;
             return Some(refused(format!(
@@ -248,8 +234,7 @@ fn negative(der: &[u8], skipped: usize) -> Option<Error> {
 }
 
 pub(super) fn pkcs8(der: &[u8], limits: Limits) -> Result<(PrivateKey, Usage)> {
-    let info =
-        PrivateKeyInfoRef::from_der(der).map_err(|error| damaged("PKCS#8 private key", error))?;
+    let info = PrivateKeyInfoRef::from_der(der).map_err(|error| damaged("PKCS#8 private key", error))?;
     let usage = algorithm::usage(&info.algorithm)?;
     Ok((pkcs1_private(info.private_key.as_bytes(), limits)?, usage))
 }
@@ -284,10 +269,7 @@ const ATTRIBUTES: Tag = Tag::ContextSpecific {
 };
 
 /// A PKCS#8 key with attributes, which it does not have yet.
-fn with_attributes(
-    pkcs8: &[u8],
-    attributes: &[Zeroizing<Vec<u8>>],
-) -> der::Result<Zeroizing<Vec<u8>>> {
+fn with_attributes(pkcs8: &[u8], attributes: &[Zeroizing<Vec<u8>>]) -> der::Result<Zeroizing<Vec<u8>>> {
     let all: Vec<&[u8]> = attributes.iter().map(|attribute| &attribute[..]).collect();
     let set = Zeroizing::new(all.concat());
     let set = Zeroizing::new(AnyRef::new(ATTRIBUTES, &set)?.to_der()?);
@@ -297,8 +279,7 @@ fn with_attributes(
 }
 
 pub(super) fn spki(der: &[u8], limits: Limits) -> Result<(PublicKey, Usage)> {
-    let info =
-        SubjectPublicKeyInfoRef::from_der(der).map_err(|error| damaged("public key", error))?;
+    let info = SubjectPublicKeyInfoRef::from_der(der).map_err(|error| damaged("public key", error))?;
     let usage = algorithm::usage(&info.algorithm)?;
     let inner = info
         .subject_public_key

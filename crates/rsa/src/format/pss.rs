@@ -41,15 +41,8 @@ struct Parameters {
 
 /// Reads parameters. Defaults that are written out are taken, which DER forbids and some writers do.
 pub(super) fn read(parameters: AnyRef<'_>) -> Result<Pss> {
-    let damaged = |error: der::Error| {
-        refused(format!(
-            "the RSASSA-PSS parameters of this key are damaged: {error}"
-        ))
-    };
-    parameters
-        .tag()
-        .assert_eq(der::Tag::Sequence)
-        .map_err(damaged)?;
+    let damaged = |error: der::Error| refused(format!("the RSASSA-PSS parameters of this key are damaged: {error}"));
+    parameters.tag().assert_eq(der::Tag::Sequence).map_err(damaged)?;
     let found = fields(parameters.value()).map_err(damaged)?;
     if found.trailer.is_some_and(|trailer| trailer != TRAILER_BC) {
         return Err(unsupported(
@@ -85,8 +78,8 @@ pub(super) fn written(pss: &Pss) -> Result<Vec<u8>> {
             return Err(refused("a key for RSASSA-PSS names the bytes of its salt"));
         }
     };
-    let salt_len = u32::try_from(bytes)
-        .map_err(|_| refused("no key for RSASSA-PSS has room for a salt as long as this"))?;
+    let salt_len =
+        u32::try_from(bytes).map_err(|_| refused("no key for RSASSA-PSS has room for a salt as long as this"))?;
     let mut contents = Vec::new();
     if pss.hash != Hash::Sha1 {
         add(&mut contents, 0, &hash_identifier(pss.hash));

@@ -1,5 +1,5 @@
-//! Errors of reading, and what they say of a file: names from fixed lists, places and lengths. The file may hold a secret, so nothing else
-//! of it is repeated.
+//! Errors of reading, and what they say of a file: names from fixed lists, places and lengths. The file may hold a
+//! secret, so nothing else of it is repeated.
 
 use der::{ErrorKind, asn1::ObjectIdentifier};
 use serde_json::error::Category;
@@ -11,16 +11,12 @@ pub(super) const NOT_A_KEY: &str = "this is not a key: it is neither PEM nor a D
 
 /// For what is no key, or a damaged one.
 pub(super) fn refused(reason: impl Into<String>) -> Error {
-    Error::Format {
-        reason: reason.into(),
-    }
+    Error::Format { reason: reason.into() }
 }
 
 /// For what may be a good key, and is not for this crate.
 pub(super) fn unsupported(reason: impl Into<String>) -> Error {
-    Error::Unsupported {
-        reason: reason.into(),
-    }
+    Error::Unsupported { reason: reason.into() }
 }
 
 /// For bytes that are not the DER that they begin as.
@@ -38,8 +34,8 @@ pub(super) fn damaged(what: &str, error: der::Error) -> Error {
 /// The error of a number that is no base64url.
 pub(super) const NOT_BASE64URL: &str = "a number is not base64url without padding";
 
-/// For text that is not the JSON it should be. The messages of the parser repeat values; what is taken from them are the names of members
-/// that we look for.
+/// For text that is not the JSON it should be. The messages of the parser repeat values; what is taken from them are
+/// the names of members that we look for.
 pub(super) fn not_json(what: &str, error: &serde_json::Error) -> Error {
     let place = format!("line {}, column {}", error.line(), error.column());
     let fault = match error.classify() {
@@ -93,8 +89,8 @@ pub(super) fn in_brackets(oid: ObjectIdentifier) -> String {
     }
 }
 
-/// Whether an identifier lies where algorithms are registered, and is as short as theirs, so that it is no part of a key that a damaged file
-/// has in its place.
+/// Whether an identifier lies where algorithms are registered, and is as short as theirs, so that it is no part of a
+/// key that a damaged file has in its place.
 fn is_registered(oid: ObjectIdentifier) -> bool {
     const MOST_BYTES: usize = 11;
     // ISO's members, NIST, ISO's identified organisations, the ITU's, and ISO's standards.
@@ -135,14 +131,11 @@ fn algorithm_name(oid: ObjectIdentifier) -> Option<&'static str> {
         ("2.16.840.1.101.3.4.4.2", "ML-KEM-768"),
     ];
     let oid = oid.to_string();
-    NAMES
-        .iter()
-        .find(|(number, _)| *number == oid)
-        .map(|&(_, name)| name)
+    NAMES.iter().find(|(number, _)| *number == oid).map(|&(_, name)| name)
 }
 
-/// A word of a JSON Web Key's `kty`, `use`, `key_ops` or `alg`, if it is one that is registered for them (IANA, JSON Object Signing and
-/// Encryption).
+/// A word of a JSON Web Key's `kty`, `use`, `key_ops` or `alg`, if it is one that is registered for them (IANA, JSON
+/// Object Signing and Encryption).
 pub(super) fn registered_word(word: &str) -> Option<&'static str> {
     const WORDS: [&str; 60] = [
         "EC",

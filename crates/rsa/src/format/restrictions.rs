@@ -1,5 +1,6 @@
 //! What a key is for, as its file says beside the key itself: `use`, `key_ops` and `alg` of a JSON Web Key (RFC 7517,
-//! sections 4.2 to 4.4), the key usage of a certificate (RFC 5280, section 4.2.1.3), and the options of a line of `authorized_keys` (sshd(8)).
+//! sections 4.2 to 4.4), the key usage of a certificate (RFC 5280, section 4.2.1.3), and the options of a line of
+//! `authorized_keys` (sshd(8)).
 
 use std::fmt;
 
@@ -23,8 +24,8 @@ pub struct Restrictions {
     pub jwk_algorithm: Option<String>,
     /// The key usage of a certificate.
     pub certificate: Option<KeyUsage>,
-    /// The names of the options of a line of `authorized_keys`, out of those that sshd(8) lists. They restrict logins, which are no
-    /// use that this crate could allow.
+    /// The names of the options of a line of `authorized_keys`, out of those that sshd(8) lists. They restrict logins,
+    /// which are no use that this crate could allow.
     pub login: Option<Vec<&'static str>>,
 }
 
@@ -46,19 +47,15 @@ pub enum Purpose<'a> {
 }
 
 impl Purpose<'_> {
-    /// In words; the values of `use` that allow it; and those of `key_ops` that do: a message may be a key to be wrapped, and a private
-    /// key that signs or decrypts also holds the public one, which verifies or encrypts.
+    /// In words; the values of `use` that allow it; and those of `key_ops` that do: a message may be a key to be
+    /// wrapped, and a private key that signs or decrypts also holds the public one, which verifies or encrypts.
     fn terms(self) -> [&'static str; 3] {
         match self {
             Purpose::Sign(_) => ["sign", "sig", "sign"],
             Purpose::Verify(_) => ["verify", "sig", "verify sign"],
             Purpose::Encrypt(_) => ["encrypt", "enc", "encrypt wrapKey decrypt unwrapKey"],
             Purpose::Decrypt(_) => ["decrypt", "enc", "decrypt unwrapKey"],
-            Purpose::RawPrivate => [
-                "do raw private operations",
-                "sig enc",
-                "sign decrypt unwrapKey",
-            ],
+            Purpose::RawPrivate => ["do raw private operations", "sig enc", "sign decrypt unwrapKey"],
             Purpose::RawPublic => [
                 "do raw public operations",
                 "sig enc",
@@ -73,10 +70,9 @@ impl Purpose<'_> {
             (Purpose::Sign(scheme) | Purpose::Verify(scheme), Algorithm::Signature(own)) => {
                 with_named_salt(*scheme) == *own
             }
-            (
-                Purpose::Encrypt(Some(scheme)) | Purpose::Decrypt(Some(scheme)),
-                Algorithm::Encryption(own),
-            ) => scheme == own,
+            (Purpose::Encrypt(Some(scheme)) | Purpose::Decrypt(Some(scheme)), Algorithm::Encryption(own)) => {
+                scheme == own
+            }
             _ => false,
         }
     }
@@ -95,8 +91,8 @@ fn with_named_salt(scheme: SignatureScheme) -> SignatureScheme {
     }
 }
 
-/// An algorithm that a JSON Web Key can be for (RFC 7518, sections 3.1 and 4.1; IANA's registry for RS1, RSA-OAEP-384 and
-/// RSA-OAEP-512).
+/// An algorithm that a JSON Web Key can be for (RFC 7518, sections 3.1 and 4.1; IANA's registry for RS1, RSA-OAEP-384
+/// and RSA-OAEP-512).
 enum Algorithm {
     Signature(SignatureScheme),
     Encryption(EncryptionScheme),
@@ -133,7 +129,8 @@ impl Restrictions {
         *self == Restrictions::default()
     }
 
-    /// Refuses words that are too long for names: public keys and messages get what is written there, and it may be a part of the private key.
+    /// Refuses words that are too long for names: public keys and messages get what is written there, and it may be a
+    /// part of the private key.
     pub(super) fn check_words(&self) -> Result<()> {
         const MOST_CHARS: usize = 64;
         let operations = self.jwk_operations.iter().flatten();
@@ -212,8 +209,8 @@ impl Restrictions {
     }
 }
 
-/// Whether a certificate's key may be used so. Certificates and revocation lists are signed with keys whose usage says just
-/// that, and which verify no other messages.
+/// Whether a certificate's key may be used so. Certificates and revocation lists are signed with keys whose usage says
+/// just that, and which verify no other messages.
 fn allows(usage: &KeyUsage, purpose: Purpose<'_>) -> bool {
     let signs = usage.digital_signature() || usage.non_repudiation();
     let encrypts = usage.key_encipherment() || usage.data_encipherment();
@@ -246,14 +243,11 @@ pub(super) fn usage_words(usage: &KeyUsage) -> String {
     }
 }
 
-/// What the file says, such as `use sig, alg PS256`; empty if it says nothing. Words that are not registered are not repeated.
+/// What the file says, such as `use sig, alg PS256`; empty if it says nothing. Words that are not registered are not
+/// repeated.
 impl fmt::Display for Restrictions {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let known = |word: &String| {
-            registered_word(word)
-                .unwrap_or("(not registered)")
-                .to_owned()
-        };
+        let known = |word: &String| registered_word(word).unwrap_or("(not registered)").to_owned();
         let operations = |all: &Vec<String>| all.iter().map(known).collect::<Vec<_>>().join(" ");
         let parts = [
             ("use", self.jwk_use.as_ref().map(known)),

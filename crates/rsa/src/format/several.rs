@@ -88,10 +88,7 @@ fn items(content: Content, body: &[u8]) -> Result<Option<Items<'_>>> {
     Ok(match content {
         Content::Jwk => {
             let keys = jwk::keys(body)?.into_iter();
-            Some(
-                keys.map(|(place, key)| (place, key.map(Item::Jwk)))
-                    .collect(),
-            )
+            Some(keys.map(|(place, key)| (place, key.map(Item::Jwk))).collect())
         }
         Content::OpensshPublic => {
             let lines = authorized_keys::lines(body);
@@ -107,12 +104,7 @@ fn items(content: Content, body: &[u8]) -> Result<Option<Items<'_>>> {
 }
 
 /// The key that is meant: the only one of RSA, or that of the name.
-pub(super) fn load_one(
-    content: Content,
-    body: &[u8],
-    file: &[u8],
-    reading: &Reading<'_>,
-) -> Result<Loaded<Key>> {
+pub(super) fn load_one(content: Content, body: &[u8], file: &[u8], reading: &Reading<'_>) -> Result<Loaded<Key>> {
     let Some(items) = items(content, body)? else {
         let loaded = load_single(content, body, file, reading)?;
         return match reading.name {
@@ -147,12 +139,7 @@ fn unknown_name() -> Error {
 }
 
 /// All keys, or those of the name.
-pub(super) fn load_each(
-    content: Content,
-    body: &[u8],
-    file: &[u8],
-    reading: &Reading<'_>,
-) -> Result<Vec<Found>> {
+pub(super) fn load_each(content: Content, body: &[u8], file: &[u8], reading: &Reading<'_>) -> Result<Vec<Found>> {
     let Some(items) = items(content, body)? else {
         let key = load_one(content, body, file, reading)?;
         return Ok(vec![Found {

@@ -9,7 +9,8 @@ use super::{
     input::{MAX_FILE_LEN, MAX_SET_LEN},
 };
 
-/// Reads what may be a key, or several, from a file or a pipe, and no more of it than tells that it is too large to be that.
+/// Reads what may be a key, or several, from a file or a pipe, and no more of it than tells that it is too large to be
+/// that.
 pub fn read(mut source: impl Read) -> std::io::Result<Zeroizing<Vec<u8>>> {
     // The capacity is taken at once: growing would leave copies of the key behind.
     let mut bytes = Zeroizing::new(Vec::with_capacity(MAX_FILE_LEN + 1));
@@ -36,6 +37,5 @@ pub(super) fn may_be_several(bytes: &[u8]) -> bool {
 pub(super) fn is_json(bytes: &[u8]) -> bool {
     let text = bytes.trim_ascii_start();
     let inside = text.strip_prefix(b"[").map(<[u8]>::trim_ascii_start);
-    text.starts_with(b"{")
-        || inside.is_some_and(|inside| inside.starts_with(b"{") || inside.starts_with(b"]"))
+    text.starts_with(b"{") || inside.is_some_and(|inside| inside.starts_with(b"{") || inside.starts_with(b"]"))
 }

@@ -36,11 +36,9 @@ pub(super) fn structure(der: &[u8]) -> Result<Content> {
         [Tag::Integer, Tag::OctetString, ..] => Err(not_rsa("EC")),
         [Tag::Sequence, Tag::OctetString] => Ok(Content::EncryptedPkcs8),
         [Tag::Sequence, Tag::Sequence, Tag::BitString] => signed(elements[0].value()),
-        [Tag::Integer, Tag::Sequence] | [Tag::Integer, Tag::Sequence, Tag::Sequence] => {
-            Err(refused(
-                "this is a PKCS#12 file; take the key out of it with `openssl pkcs12 -in FILE -nocerts -noenc`",
-            ))
-        }
+        [Tag::Integer, Tag::Sequence] | [Tag::Integer, Tag::Sequence, Tag::Sequence] => Err(refused(
+            "this is a PKCS#12 file; take the key out of it with `openssl pkcs12 -in FILE -nocerts -noenc`",
+        )),
         [Tag::ObjectIdentifier, Tag::ContextSpecific { .. }] => Err(refused(format!(
             "{PKCS7}; take its certificates out of it with `openssl pkcs7 -inform DER -in FILE -print_certs`"
         ))),
@@ -52,19 +50,15 @@ pub(super) const REQUEST: &str = "this is a certificate request";
 pub(super) const PKCS7: &str = "this is a PKCS#7 file, which holds certificates and no key";
 pub(super) const REVOKED: &str = "this is a list of revoked certificates (CRL), which holds no key";
 
-/// What is signed with a signature after it: a certificate, a request for one (RFC 2986), or a list of revoked ones (RFC 5280).
+/// What is signed with a signature after it: a certificate, a request for one (RFC 2986), or a list of revoked ones
+/// (RFC 5280).
 fn signed(contents: &[u8]) -> Result<Content> {
     let elements = elements(contents).unwrap_or_default();
     let tags: Vec<Tag> = elements.iter().map(Tagged::tag).collect();
     let is_time = |tag: Option<&Tag>| matches!(tag, Some(Tag::UtcTime | Tag::GeneralizedTime));
     match tags.as_slice() {
         [Tag::Integer, Tag::Sequence, Tag::Sequence]
-        | [
-            Tag::Integer,
-            Tag::Sequence,
-            Tag::Sequence,
-            Tag::ContextSpecific { .. },
-        ] => Err(refused(format!(
+        | [Tag::Integer, Tag::Sequence, Tag::Sequence, Tag::ContextSpecific { .. }] => Err(refused(format!(
             "{REQUEST}; take the public key out of it with `openssl req -inform DER -in FILE -pubkey -noout`"
         ))),
         [Tag::Sequence, Tag::Sequence, ..] | [Tag::Integer, Tag::Sequence, Tag::Sequence, ..]
@@ -87,9 +81,7 @@ fn fault(error: der::Error) -> Error {
         ErrorKind::TrailingData { decoded, remaining } => refused(format!(
             "this file goes on after the end of its key: {remaining} bytes follow the first {decoded}"
         )),
-        ErrorKind::Overflow | ErrorKind::Overlength => {
-            refused("this file names a length that no key has")
-        }
+        ErrorKind::Overflow | ErrorKind::Overlength => refused("this file names a length that no key has"),
         ErrorKind::IndefiniteLength | ErrorKind::Noncanonical { .. } | ErrorKind::Length { .. } => {
             refused("this file is not DER: it writes a length in a way that only BER allows")
         }

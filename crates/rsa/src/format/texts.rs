@@ -49,8 +49,7 @@ pub(super) fn in_account(json: &[u8]) -> Option<Zeroizing<Vec<u8>>> {
     let account: Account = serde_json::from_slice(json).ok()?;
     let pem = Zeroizing::new(account.private_key?);
     let is_account = account.kty.is_none() && account.keys.is_none();
-    (is_account && find(pem.as_bytes(), armour::BEGIN).is_some())
-        .then(|| Zeroizing::new(pem.as_bytes().to_vec()))
+    (is_account && find(pem.as_bytes(), armour::BEGIN).is_some()).then(|| Zeroizing::new(pem.as_bytes().to_vec()))
 }
 
 /// Opens base64 without BEGIN and END, and names what else a text may be.
@@ -67,15 +66,9 @@ pub(super) fn open(text: &[u8]) -> Result<(Content, Zeroizing<Vec<u8>>)> {
         ));
     }
     if text.starts_with(b"<RSAKeyValue>") {
-        return Err(unsupported(
-            "this is a key in XML, which rsalab does not read",
-        ));
+        return Err(unsupported("this is a key in XML, which rsalab does not read"));
     }
-    if text.len() > 2
-        && text
-            .iter()
-            .all(|&byte| is_hex(byte) || byte.is_ascii_whitespace())
-    {
+    if text.len() > 2 && text.iter().all(|&byte| is_hex(byte) || byte.is_ascii_whitespace()) {
         return Err(refused(
             "this file is text in hexadecimal; if it is a key, make the bytes of it with `xxd -r -p FILE`",
         ));
@@ -90,7 +83,8 @@ pub(super) fn open(text: &[u8]) -> Result<(Content, Zeroizing<Vec<u8>>)> {
     }
 }
 
-/// Whether a text has the marks of a key, public or private, in any form that keys are written in: such a text belongs into no message.
+/// Whether a text has the marks of a key, public or private, in any form that keys are written in: such a text belongs
+/// into no message.
 pub fn is_key_text(text: &[u8]) -> bool {
     const MARKS: [&[u8]; 9] = [
         b"-----BEGIN ",
@@ -112,10 +106,7 @@ fn is_long(text: &[u8], start: &[u8], is_digit: fn(u8) -> bool) -> bool {
     const LEAST: usize = 100;
     let is_around = |byte: &u8| byte.is_ascii_whitespace() || b"\"'".contains(byte);
     let digits = text.iter().filter(|byte| !is_around(byte));
-    let digits = digits
-        .copied()
-        .take_while(|&byte| is_digit(byte))
-        .take(LEAST);
+    let digits = digits.copied().take_while(|&byte| is_digit(byte)).take(LEAST);
     let digits: Vec<u8> = digits.collect();
     digits.len() == LEAST && digits.starts_with(start)
 }

@@ -40,12 +40,10 @@ impl Usage {
     /// means as many or more.
     pub fn narrowed(&self, scheme: SignatureScheme) -> SignatureScheme {
         match (scheme, self.least_salt()) {
-            (SignatureScheme::Pss(pss), least @ 1..) if pss.salt_len == SaltLen::Any => {
-                SignatureScheme::Pss(Pss {
-                    salt_len: SaltLen::AtLeast(least),
-                    ..pss
-                })
-            }
+            (SignatureScheme::Pss(pss), least @ 1..) if pss.salt_len == SaltLen::Any => SignatureScheme::Pss(Pss {
+                salt_len: SaltLen::AtLeast(least),
+                ..pss
+            }),
             _ => scheme,
         }
     }
@@ -62,8 +60,7 @@ impl Usage {
         let is_allowed = match (self, purpose) {
             (
                 Usage::Pss(own),
-                Purpose::Sign(SignatureScheme::Pss(pss))
-                | Purpose::Verify(SignatureScheme::Pss(pss)),
+                Purpose::Sign(SignatureScheme::Pss(pss)) | Purpose::Verify(SignatureScheme::Pss(pss)),
             ) => own.is_none_or(|own| is_within(pss, &own)),
             (
                 Usage::Oaep(own),
@@ -74,17 +71,15 @@ impl Usage {
         };
         match self.only() {
             Some(scheme) if !is_allowed => Err(Error::Restricted {
-                reason: format!(
-                    "this RSA key may be used for {scheme} with its own parameters only"
-                ),
+                reason: format!("this RSA key may be used for {scheme} with its own parameters only"),
             }),
             _ => Ok(()),
         }
     }
 }
 
-/// Whether parameters have a key's hashes, and a salt that is long enough for it. The longest salt that a key has room for
-/// is long enough: a key with less room than it asks for signs nothing.
+/// Whether parameters have a key's hashes, and a salt that is long enough for it. The longest salt that a key has room
+/// for is long enough: a key with less room than it asks for signs nothing.
 fn is_within(pss: &Pss, own: &Pss) -> bool {
     let is_long_enough = match pss.salt_len {
         SaltLen::Max => true,
@@ -150,10 +145,7 @@ mod tests {
             (EncryptionScheme::Pkcs1v15, false, false),
         ];
         for (scheme, by_own, by_any) in &cases {
-            for purpose in [
-                Purpose::Encrypt(Some(scheme)),
-                Purpose::Decrypt(Some(scheme)),
-            ] {
+            for purpose in [Purpose::Encrypt(Some(scheme)), Purpose::Decrypt(Some(scheme))] {
                 assert_eq!(own.check(purpose).is_ok(), *by_own, "{scheme:?}");
                 assert_eq!(Usage::Oaep(None).check(purpose).is_ok(), *by_any);
                 assert!(Usage::Pss(None).check(purpose).is_err());

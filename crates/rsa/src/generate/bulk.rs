@@ -1,4 +1,5 @@
-//! Many keys: random starts, a sieve over the interval after each, and many searches interleaved, so that no lane of a kernel idles.
+//! Many keys: random starts, a sieve over the interval after each, and many searches interleaved, so that no lane of a
+//! kernel idles.
 //!
 //! ```text
 //! start      a random odd number of a prime's length, not too small                steps 4.2 to 4.4
@@ -11,13 +12,14 @@
 //! key        d, the CRT parameters, and a private operation that is checked       A.1.1; pairwise consistency
 //! ```
 //!
-//! **How this relates to A.1.3.** There, every candidate is drawn anew, and each prime is as likely as every other. Here a
-//! start is drawn so, and each prime of its interval is as likely as the others of that interval: the fewer primes there are
-//! near it, the likelier a prime is found. An interval of 1,024 odd numbers near `2^1024` has 2.9 primes on average, so that
-//! the likeliest primes are found a few times as often as the mean, which takes less than two of the thousand bits of
-//! entropy away. (Candidates in order, as in Brandt and Damgård, "On generation of probable primes by incremental search",
-//! 1993, favour primes after long gaps more.) Starts at the very end of the length, which have no room for an interval, are
-//! drawn again. Whoever needs the letter of the standard takes [`strict`](super::strict).
+//! **How this relates to A.1.3.** There, every candidate is drawn anew, and each prime is as likely as every other.
+//! Here a start is drawn so, and each prime of its interval is as likely as the others of that interval: the fewer
+//! primes there are near it, the likelier a prime is found. An interval of 1,024 odd numbers near `2^1024` has 2.9
+//! primes on average, so that the likeliest primes are found a few times as often as the mean, which takes less than
+//! two of the thousand bits of entropy away. (Candidates in order, as in Brandt and Damgård, "On generation of probable
+//! primes by incremental search", 1993, favour primes after long gaps more.) Starts at the very end of the length,
+//! which have no room for an interval, are drawn again. Whoever needs the letter of the standard takes
+//! [`strict`](super::strict).
 //!
 //! The pre-test counts as no round: its base is not random.
 
@@ -31,8 +33,8 @@ use super::{
     consistency::check_consistency,
     draw::{self, Size},
     parameters::{
-        Counts, DEFAULT_EXPONENT, Generated, PrimePair, PublicExponent, check_parameters,
-        check_stop, key_of, miller_rabin_rounds,
+        Counts, DEFAULT_EXPONENT, Generated, PrimePair, PublicExponent, check_parameters, check_stop, key_of,
+        miller_rabin_rounds,
     },
 };
 use crate::{
@@ -43,8 +45,8 @@ use crate::{
 };
 
 impl PrivateKey {
-    /// A new key of `bits` bits with the public exponent 65537, of the system's randomness. For many keys, and other exponents,
-    /// see [`Generation`].
+    /// A new key of `bits` bits with the public exponent 65537, of the system's randomness. For many keys, and other
+    /// exponents, see [`Generation`].
     ///
     /// # Errors
     ///
@@ -120,15 +122,15 @@ struct Prime {
     counts: Counts,
 }
 
-/// Searches that are interleaved, unless more are asked for. The number does not depend on the kernel, so that the same randomness gives the same
-/// keys on each.
+/// Searches that are interleaved, unless more are asked for. The number does not depend on the kernel, so that the same
+/// randomness gives the same keys on each.
 const SEARCHES: usize = 16;
 /// Probable primes whose rounds are done together: with as many bases each, they fill any lanes.
 const PROBABLE_PRIMES: usize = 8;
 /// The same of many searches, of which one in thirty finds one at a time.
 const SEARCHES_FOR_A_PROBABLE_PRIME: usize = 64;
-/// Bits of primes whose tests are so slow on some kernels that a stop must not wait for all of a step: at 8192 bits sixteen pre-tests take
-/// 2.5 s on one lane.
+/// Bits of primes whose tests are so slow on some kernels that a stop must not wait for all of a step: at 8192 bits
+/// sixteen pre-tests take 2.5 s on one lane.
 const LONG_PRIME: usize = 2048;
 /// Groups of lanes that are tested at once there: the fastest kernels interleave two.
 const LANE_GROUPS: usize = 2;
@@ -140,8 +142,8 @@ const SMALL_FACTOR: u64 = 1000;
 const MAX_EXHAUSTED: usize = 200;
 /// Primes in a row that are too close to the one that waits, after which randomness is taken for broken.
 const MAX_TOO_CLOSE: usize = 10;
-/// Exponents for one key after which randomness is taken for broken: of odd numbers, two in five suit, or fewer where p − 1
-/// and q − 1 have many small factors.
+/// Exponents for one key after which randomness is taken for broken: of odd numbers, two in five suit, or fewer where p
+/// − 1 and q − 1 have many small factors.
 const MAX_EXPONENTS: usize = 10_000;
 
 impl Generation {
@@ -177,14 +179,12 @@ impl Generation {
             e,
             searches: SEARCHES,
             asks_early: e != PublicExponent::Random
-                && (3..SMALL_FACTOR)
-                    .step_by(2)
-                    .any(|factor| fixed.is_multiple_of(factor)),
+                && (3..SMALL_FACTOR).step_by(2).any(|factor| fixed.is_multiple_of(factor)),
         })
     }
 
-    /// With so many searches interleaved, at least one: for a backend that tests many candidates at once. The same randomness gives other
-    /// keys then.
+    /// With so many searches interleaved, at least one: for a backend that tests many candidates at once. The same
+    /// randomness gives other keys then.
     pub fn with_searches(self, searches: usize) -> Self {
         Generation {
             searches: searches.max(1),
@@ -192,8 +192,8 @@ impl Generation {
         }
     }
 
-    /// For keys of so many primes, which all have the same length: private operations take less time the more there are. FIPS 186-5
-    /// has keys of two alone.
+    /// For keys of so many primes, which all have the same length: private operations take less time the more there
+    /// are. FIPS 186-5 has keys of two alone.
     ///
     /// # Errors
     ///
@@ -215,9 +215,7 @@ impl Generation {
             generation: self,
             rng,
             tester: self.backend.tester(self.size.prime())?,
-            searches: std::iter::repeat_with(Search::default)
-                .take(self.searches)
-                .collect(),
+            searches: std::iter::repeat_with(Search::default).take(self.searches).collect(),
             probable: Vec::with_capacity(PROBABLE_PRIMES),
             primes: VecDeque::new(),
             looks_ahead: false,
@@ -232,8 +230,8 @@ impl Generation {
 }
 
 impl<'g, R: TryCryptoRng> Generator<'g, R> {
-    /// Goes on as if more keys were always wanted: primes that a call does not need are kept for the next one. Otherwise
-    /// each call ends with fewer searches than it began with, and has nothing left over.
+    /// Goes on as if more keys were always wanted: primes that a call does not need are kept for the next one.
+    /// Otherwise each call ends with fewer searches than it began with, and has nothing left over.
     pub fn looking_ahead(self) -> Self {
         Generator {
             looks_ahead: true,
@@ -241,8 +239,9 @@ impl<'g, R: TryCryptoRng> Generator<'g, R> {
         }
     }
 
-    /// Ends a call with [`Error::Stopped`] soon after the flag is raised: within the time of one step, or, of primes from 2048 bits on,
-    /// of the tests of two candidates in each lane. The flag changes nothing about the keys that the same randomness gives.
+    /// Ends a call with [`Error::Stopped`] soon after the flag is raised: within the time of one step, or, of primes
+    /// from 2048 bits on, of the tests of two candidates in each lane. The flag changes nothing about the keys that the
+    /// same randomness gives.
     pub fn stopped_by(self, stop: &'g AtomicBool) -> Self {
         Generator {
             stop: Some(stop),
@@ -281,7 +280,8 @@ impl<'g, R: TryCryptoRng> Generator<'g, R> {
     ///
     /// # Errors
     ///
-    /// [`Error::Generation`] if a new key fails its check; [`Error::Stopped`]; [`Error::Randomness`] and [`Error::Backend`] from below.
+    /// [`Error::Generation`] if a new key fails its check; [`Error::Stopped`]; [`Error::Randomness`] and
+    /// [`Error::Backend`] from below.
     pub fn keys(&mut self, count: usize) -> Result<Vec<Generated>> {
         let mut made = Vec::with_capacity(count);
         while made.len() < count {
@@ -291,7 +291,8 @@ impl<'g, R: TryCryptoRng> Generator<'g, R> {
             let mut counts = Vec::with_capacity(few);
             while keys.len() < few {
                 let (mut primes, work) = self.next_primes(missing - keys.len())?;
-                // Some implementations of CRT expect that p is larger than q. The order says nothing that the primes do not.
+                // Some implementations of CRT expect that p is larger than q. The order says nothing that the primes do
+                // not.
                 primes.sort_by(|one, other| match integer::is_less(one, other) {
                     true => Ordering::Greater,
                     false => Ordering::Less,
@@ -323,9 +324,9 @@ impl<'g, R: TryCryptoRng> Generator<'g, R> {
     fn key_with_any_exponent(&mut self, primes: &[&[u8]]) -> Result<PrivateKey> {
         let bits = self.generation.size.modulus;
         let len = modulus_len(bits);
-        let n = primes.iter().fold(Zeroizing::new(vec![1]), |n, prime| {
-            integer::multiply(&n, prime)
-        });
+        let n = primes
+            .iter()
+            .fold(Zeroizing::new(vec![1]), |n, prime| integer::multiply(&n, prime));
         for _ in 0..MAX_EXPONENTS {
             let mut e = draw::bits(&mut self.rng, bits, len)?;
             e[len - 1] |= 1;
@@ -384,10 +385,7 @@ impl<'g, R: TryCryptoRng> Generator<'g, R> {
         }
         let mut passed = vec![false; slots];
         let at_once = self.at_once.min(slots);
-        for (candidates, passed) in candidates
-            .chunks(at_once * len)
-            .zip(passed.chunks_mut(at_once))
-        {
+        for (candidates, passed) in candidates.chunks(at_once * len).zip(passed.chunks_mut(at_once)) {
             check_stop(self.stop)?;
             self.tester.pre_test(candidates, passed)?;
         }
@@ -447,9 +445,7 @@ impl<'g, R: TryCryptoRng> Generator<'g, R> {
     /// Steps 4.5, 5.6: whether `gcd(p − 1, e) = 1`.
     fn suits(&self, candidate: &[u8]) -> bool {
         match self.generation.e {
-            PublicExponent::Fixed(e) => {
-                integer::is_coprime_to_predecessor(candidate, &e.to_be_bytes())
-            }
+            PublicExponent::Fixed(e) => integer::is_coprime_to_predecessor(candidate, &e.to_be_bytes()),
             // It is drawn to suit the primes.
             PublicExponent::Random => true,
         }

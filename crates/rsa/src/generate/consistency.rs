@@ -6,8 +6,8 @@ use zeroize::Zeroizing;
 use super::draw;
 use crate::{Error, PrivateKey, Result, backend::Backend, keys::modulus_len};
 
-/// Has each key of `bits` bits do a private operation on a random number, and the public one on its result (the pairwise
-/// consistency test of FIPS 140-3, done from the private side).
+/// Has each key of `bits` bits do a private operation on a random number, and the public one on its result (the
+/// pairwise consistency test of FIPS 140-3, done from the private side).
 pub(super) fn check_consistency<R: TryCryptoRng + ?Sized>(
     keys: &[PrivateKey],
     bits: usize,
@@ -21,9 +21,7 @@ pub(super) fn check_consistency<R: TryCryptoRng + ?Sized>(
         messages.extend_from_slice(&draw::bits(rng, bits - 1, len)?);
     }
     let mut passed = vec![false; keys.len()];
-    backend
-        .prepare_multi_key(keys)?
-        .check(&messages, &mut passed)?;
+    backend.prepare_multi_key(keys)?.check(&messages, &mut passed)?;
     match passed.iter().all(|&passed| passed) {
         true => Ok(()),
         false => Err(Error::generation(

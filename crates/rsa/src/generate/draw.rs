@@ -6,9 +6,9 @@ use zeroize::Zeroizing;
 
 use crate::{Error, Result};
 
-/// Draws after which a generator that never gives anything acceptable is taken for broken. The standard would draw on for
-/// ever; of good draws three in ten are accepted, so this many fail in a row with a probability of `2^-500` (of five primes as few
-/// as one in fourteen: `2^-100`).
+/// Draws after which a generator that never gives anything acceptable is taken for broken. The standard would draw on
+/// for ever; of good draws three in ten are accepted, so this many fail in a row with a probability of `2^-500` (of
+/// five primes as few as one in fourteen: `2^-100`).
 const MAX_DRAWS: usize = 1000;
 
 /// What primes are asked to be.
@@ -31,13 +31,15 @@ impl Size {
         self.prime().div_ceil(8)
     }
 
-    /// Whether two primes are further apart than `2^(prime − 100)`: step 5.4, which has it for primes of half a modulus.
+    /// Whether two primes are further apart than `2^(prime − 100)`: step 5.4, which has it for primes of half a
+    /// modulus.
     pub(super) fn differ_enough(self, one: &[u8], other: &[u8]) -> bool {
         integer::differ_enough(one, other, 2 * self.prime())
     }
 }
 
-/// Steps 4.2 to 4.4, or 5.2 to 5.5: a random odd number of a prime's bits, not too small, and not too close to the other prime.
+/// Steps 4.2 to 4.4, or 5.2 to 5.5: a random odd number of a prime's bits, not too small, and not too close to the
+/// other prime.
 pub(super) fn candidate<R: TryCryptoRng + ?Sized>(
     rng: &mut R,
     size: Size,
@@ -60,11 +62,7 @@ pub(super) fn candidate<R: TryCryptoRng + ?Sized>(
 }
 
 /// FIPS 186-5, B.3.1, steps 4.1 and 4.2: a random base `b` with `1 < b < w − 1`, for a `w` of `w_bits` bits.
-pub(crate) fn base<R: TryCryptoRng + ?Sized>(
-    rng: &mut R,
-    w: &[u8],
-    w_bits: usize,
-) -> Result<Zeroizing<Vec<u8>>> {
+pub(crate) fn base<R: TryCryptoRng + ?Sized>(rng: &mut R, w: &[u8], w_bits: usize) -> Result<Zeroizing<Vec<u8>>> {
     // The candidate is odd.
     let mut predecessor = Zeroizing::new(w.to_vec());
     let last = predecessor.len() - 1;
@@ -79,11 +77,7 @@ pub(crate) fn base<R: TryCryptoRng + ?Sized>(
 }
 
 /// A number of `bits` random bits in `len` bytes.
-pub(super) fn bits<R: TryCryptoRng + ?Sized>(
-    rng: &mut R,
-    bits: usize,
-    len: usize,
-) -> Result<Zeroizing<Vec<u8>>> {
+pub(super) fn bits<R: TryCryptoRng + ?Sized>(rng: &mut R, bits: usize, len: usize) -> Result<Zeroizing<Vec<u8>>> {
     let mut number = Zeroizing::new(vec![0; len]);
     let random = &mut number[len - bits.div_ceil(8)..];
     rng.try_fill_bytes(random).map_err(Error::randomness)?;
@@ -101,8 +95,8 @@ pub(super) fn stuck() -> Error {
     Error::randomness("many numbers in a row were of no use; they do not seem to be random")
 }
 
-/// Whether the power of as many equal factors as there are primes is as long as the modulus: then the product of any such numbers
-/// is. For two primes, whether `candidate ≥ √2·2^(bits−1)`, exactly.
+/// Whether the power of as many equal factors as there are primes is as long as the modulus: then the product of any
+/// such numbers is. For two primes, whether `candidate ≥ √2·2^(bits−1)`, exactly.
 pub(super) fn is_root(candidate: &[u8], size: Size) -> bool {
     let mut power = integer::multiply(candidate, candidate);
     for _ in 2..size.primes {

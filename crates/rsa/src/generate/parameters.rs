@@ -58,9 +58,9 @@ pub struct Counts {
 ///
 /// FIPS 186-5 table B.1 has 4 rounds for primes of 1536 bits (its row for `2^-128`) and of 2048 bits (its row for
 /// `2^-144`). The other sizes, for which the table has no such row, come from the formula behind the table in appendix
-/// C.1 (Damgård, Landrock and Pomerance 1993): at 1024 bits the table's 5 rounds are for `2^-112`, and `2^-128` takes 6.
-/// The formula is for numbers with the top bit set; that candidates here are those above `√2·2^(k−1)`, no fewer than
-/// half of them, at most doubles the probability, which the figures bear.
+/// C.1 (Damgård, Landrock and Pomerance 1993): at 1024 bits the table's 5 rounds are for `2^-112`, and `2^-128`
+/// takes 6. The formula is for numbers with the top bit set; that candidates here are those above `√2·2^(k−1)`, no
+/// fewer than half of them, at most doubles the probability, which the figures bear.
 pub const fn miller_rabin_rounds(prime_bits: usize) -> usize {
     match prime_bits {
         0..160 => 48,
@@ -84,8 +84,8 @@ impl Counts {
     }
 }
 
-/// The most primes that a key of `bits` bits is generated with. A prime must not be so short that the elliptic-curve method finds
-/// it sooner than the number field sieve factors the modulus; the limits are those of OpenSSL.
+/// The most primes that a key of `bits` bits is generated with. A prime must not be so short that the elliptic-curve
+/// method finds it sooner than the number field sieve factors the modulus; the limits are those of OpenSSL.
 pub const fn most_primes(bits: usize) -> usize {
     match bits {
         0..1024 => 2,
@@ -96,19 +96,11 @@ pub const fn most_primes(bits: usize) -> usize {
 }
 
 /// Steps 1 and 2, with the wider ranges of this laboratory.
-pub(super) fn check_parameters(
-    Size {
-        modulus: bits,
-        primes,
-    }: Size,
-    e: u64,
-) -> Result<()> {
+pub(super) fn check_parameters(Size { modulus: bits, primes }: Size, e: u64) -> Result<()> {
     if !(MIN_BITS..=MAX_BITS).contains(&bits) || !bits.is_multiple_of(2) {
         return Err(Error::KeySize {
             bits,
-            reason: format!(
-                "keys are generated with an even number of bits from {MIN_BITS} to {MAX_BITS}"
-            ),
+            reason: format!("keys are generated with an even number of bits from {MIN_BITS} to {MAX_BITS}"),
         });
     }
     if e < 3 || e.is_multiple_of(2) {
@@ -135,8 +127,8 @@ pub(super) fn check_stop(stop: Option<&AtomicBool>) -> Result<()> {
     }
 }
 
-/// The key of primes; none if its private exponent is too small, which is extremely rare (A.1.1, criterion 3), or its modulus too
-/// long, which takes primes at the very end of their range.
+/// The key of primes; none if its private exponent is too small, which is extremely rare (A.1.1, criterion 3), or its
+/// modulus too long, which takes primes at the very end of their range.
 pub(super) fn key_of(primes: &[&[u8]], bits: usize, e: u64) -> Result<Option<PrivateKey>> {
     let key = PrivateKey::multi_prime(primes, &e.to_be_bytes())?;
     Ok((integer::bits_vartime(key.d()) > bits / 2 && key.bits() == bits).then_some(key))
@@ -144,11 +136,7 @@ pub(super) fn key_of(primes: &[&[u8]], bits: usize, e: u64) -> Result<Option<Pri
 
 impl PrimePair {
     /// Two primes in the order that some implementations of CRT expect: the larger is called `p`.
-    pub(super) fn ordered(
-        one: Zeroizing<Vec<u8>>,
-        other: Zeroizing<Vec<u8>>,
-        counts: Counts,
-    ) -> Self {
+    pub(super) fn ordered(one: Zeroizing<Vec<u8>>, other: Zeroizing<Vec<u8>>, counts: Counts) -> Self {
         let (p, q) = match integer::is_less(&other, &one) {
             true => (one, other),
             false => (other, one),

@@ -9,9 +9,7 @@ use zeroize::Zeroizing;
 use super::{
     consistency::check_consistency,
     draw::{self, Size},
-    parameters::{
-        Counts, Generated, PrimePair, check_parameters, check_stop, key_of, miller_rabin_rounds,
-    },
+    parameters::{Counts, Generated, PrimePair, check_parameters, check_stop, key_of, miller_rabin_rounds},
 };
 use crate::{
     CpuBackend, Error, Result,
@@ -27,17 +25,13 @@ use crate::{
 /// [`MAX_BITS`](crate::keys::MAX_BITS); [`Error::Generation`] for an exponent
 /// that is even or below 3, if a search runs into its limit (fewer than one in 10^12), or if the new key fails its
 /// consistency check; [`Error::Randomness`] and [`Error::Backend`] from below.
-pub fn generate_strict<R: TryCryptoRng + ?Sized>(
-    bits: usize,
-    e: u64,
-    rng: &mut R,
-) -> Result<Generated> {
+pub fn generate_strict<R: TryCryptoRng + ?Sized>(bits: usize, e: u64, rng: &mut R) -> Result<Generated> {
     generate_strict_on(bits, e, rng, &CpuBackend::auto(), None)
 }
 
-/// As [`generate_strict`], on a backend; and ended by a flag that another thread raises, if there is one: within the time of one
-/// candidate's tests, or of one batch of Miller–Rabin rounds on a kernel that tests several at once. Neither changes the key that
-/// the same randomness gives.
+/// As [`generate_strict`], on a backend; and ended by a flag that another thread raises, if there is one: within the
+/// time of one candidate's tests, or of one batch of Miller–Rabin rounds on a kernel that tests several at once.
+/// Neither changes the key that the same randomness gives.
 ///
 /// # Errors
 ///
@@ -62,8 +56,8 @@ pub fn generate_strict_on<R: TryCryptoRng + ?Sized>(
 
 /// Finds two primes for a modulus of `bits` bits and the public exponent `e`.
 ///
-/// The larger is called `p`, as some implementations of CRT expect. The result depends on what `rng` gives alone, not on
-/// the backend or its lanes.
+/// The larger is called `p`, as some implementations of CRT expect. The result depends on what `rng` gives alone, not
+/// on the backend or its lanes.
 ///
 /// # Errors
 ///
@@ -100,11 +94,11 @@ fn pair<R: TryCryptoRng + ?Sized>(
     Ok(PrimePair::ordered(p, q, search.counts))
 }
 
-/// Finds the first two primes of a sequence of candidates, in its order, with the tests of [`prime_pair_strict`] and without its
-/// chance: for measurements, where every implementation is given the same.
+/// Finds the first two primes of a sequence of candidates, in its order, with the tests of [`prime_pair_strict`] and
+/// without its chance: for measurements, where every implementation is given the same.
 ///
-/// `candidates` holds odd numbers of `bits / 2` bits, their top two bits set, big-endian. A prime that does not suit `e`
-/// is passed over.
+/// `candidates` holds odd numbers of `bits / 2` bits, their top two bits set, big-endian. A prime that does not suit
+/// `e` is passed over.
 ///
 /// # Errors
 ///
@@ -121,14 +115,8 @@ pub fn first_primes_of<R: TryCryptoRng + ?Sized>(
     let mut prime = || {
         // What a batch took ahead is given back where the prime was found before it.
         let from = rest.clone();
-        let found = search.first_prime(|_| {
-            Ok(rest
-                .next()
-                .map(|candidate| Zeroizing::new(candidate.to_vec())))
-        })?;
-        let found = found.ok_or_else(|| {
-            Error::generation("there are fewer than two primes among the candidates")
-        })?;
+        let found = search.first_prime(|_| Ok(rest.next().map(|candidate| Zeroizing::new(candidate.to_vec()))))?;
+        let found = found.ok_or_else(|| Error::generation("there are fewer than two primes among the candidates"))?;
         rest = from;
         rest.nth(found.place);
         Ok::<_, Error>(found.prime)
@@ -217,9 +205,7 @@ impl<'a, R: TryCryptoRng + ?Sized> Search<'a, R> {
                 taken += 1;
                 self.counts.candidates += 1;
                 // Steps 4.5, 5.6, after the small primes.
-                if !has_small_factor(&candidate)
-                    && integer::is_coprime_to_predecessor(&candidate, &self.e)
-                {
+                if !has_small_factor(&candidate) && integer::is_coprime_to_predecessor(&candidate, &self.e) {
                     bases.extend_from_slice(&draw::base(self.rng, &candidate, self.bits / 2)?);
                     candidates.extend_from_slice(&candidate);
                     places.push(taken - 1);

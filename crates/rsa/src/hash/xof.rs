@@ -52,9 +52,6 @@ pub(super) fn xor_output<X: ExtendableOutput + Default>(seed: &[u8], target: &mu
     for chunk in target.chunks_mut(CHUNK) {
         let mut bytes = [0; CHUNK];
         output.read(&mut bytes[..chunk.len()]);
-        chunk
-            .iter_mut()
-            .zip(bytes)
-            .for_each(|(byte, mask)| *byte ^= mask);
+        chunk.iter_mut().zip(bytes).for_each(|(byte, mask)| *byte ^= mask);
     }
 }

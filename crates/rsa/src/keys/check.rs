@@ -1,4 +1,5 @@
-//! What is wrong with a key that is well formed, and takes work to find out: a modulus that is no product of two different primes.
+//! What is wrong with a key that is well formed, and takes work to find out: a modulus that is no product of two
+//! different primes.
 
 use rand_core::TryCryptoRng;
 use rsalab_arith::candidate::has_small_factor;
@@ -12,8 +13,8 @@ use crate::{CpuBackend, Error, Result, backend::Backend, primality::is_probable_
 impl PublicKey {
     /// Refuses a modulus that can be seen to be none: one that a small prime divides, a square, or a prime.
     ///
-    /// One round of the Miller–Rabin test finds a prime, which passes with every base. The base is 2: it takes no randomness, and a
-    /// product of two primes that passes it is one that somebody made for that.
+    /// One round of the Miller–Rabin test finds a prime, which passes with every base. The base is 2: it takes no
+    /// randomness, and a product of two primes that passes it is one that somebody made for that.
     ///
     /// # Errors
     ///
@@ -48,9 +49,9 @@ impl PublicKey {
 }
 
 impl PrivateKey {
-    /// Refuses a key whose primes are composite: each stands trial division and so many rounds with random bases, of which a
-    /// composite passes one in four at most. [`ROUNDS`] are beyond doubt; [`ROUNDS_BEFORE_USE`] are quick, and for a key whose
-    /// results will be checked.
+    /// Refuses a key whose primes are composite: each stands trial division and so many rounds with random bases, of
+    /// which a composite passes one in four at most. [`ROUNDS`] are beyond doubt; [`ROUNDS_BEFORE_USE`] are quick, and
+    /// for a key whose results will be checked.
     ///
     /// [`ROUNDS`]: crate::primality::ROUNDS
     /// [`ROUNDS_BEFORE_USE`]: crate::primality::ROUNDS_BEFORE_USE
@@ -75,12 +76,9 @@ impl PrivateKey {
     ) -> Result<()> {
         let others = self.others().iter();
         let others = others.map(|other| ("one of its primes after q is not a prime", &other.r[..]));
-        for (reason, prime) in [
-            ("its p is not a prime", self.p()),
-            ("its q is not a prime", self.q()),
-        ]
-        .into_iter()
-        .chain(others)
+        for (reason, prime) in [("its p is not a prime", self.p()), ("its q is not a prime", self.q())]
+            .into_iter()
+            .chain(others)
         {
             if !is_probable_prime_on(prime, rounds, rng, backend)? {
                 return invalid(reason);

@@ -15,8 +15,8 @@ use crate::{Error, Result};
 /// Like what `integer::check` says of the parts of a key.
 const SAME_PRIMES: &str = "p and q are the same";
 
-/// A private key of two primes of half its length each, or of three to five primes, none longer than half. Wiped from memory
-/// when it is dropped.
+/// A private key of two primes of half its length each, or of three to five primes, none longer than half. Wiped from
+/// memory when it is dropped.
 #[derive(Clone)]
 pub struct PrivateKey {
     public: PublicKey,
@@ -31,20 +31,21 @@ impl PrivateKey {
     ///
     /// # Errors
     ///
-    /// [`Error::KeySize`] or [`Error::InvalidKey`] with the first thing that is wrong; [`Error::Unsupported`] for two primes that
-    /// do not have half the length of the modulus each, for a prime of a multi-prime key that is longer than half, and for more
-    /// than [`MAX_PRIMES`] primes.
+    /// [`Error::KeySize`] or [`Error::InvalidKey`] with the first thing that is wrong; [`Error::Unsupported`] for two
+    /// primes that do not have half the length of the modulus each, for a prime of a multi-prime key that is longer
+    /// than half, and for more than [`MAX_PRIMES`] primes.
     pub fn from_parts(parts: &PrivateParts<'_>) -> Result<Self> {
         let public = PublicKey::new(parts.n, parts.e)?;
         // Lengths first: checking takes time that grows with them.
         let longest = check_lengths(&public, parts)?;
         let (k, h) = (public.modulus_len(), longest.div_ceil(8));
-        let fixed =
-            |name: &str, bytes: &[u8], len: usize| {
-                integer::with_length(bytes, len).ok_or_else(|| Error::invalid_key(format!(
+        let fixed = |name: &str, bytes: &[u8], len: usize| {
+            integer::with_length(bytes, len).ok_or_else(|| {
+                Error::invalid_key(format!(
                     "its {name} takes more than the {len} bytes that a key of this size has for it"
-                )))
-            };
+                ))
+            })
+        };
         let others = parts.others.iter().map(|OtherPrime { r, d, t }| {
             Ok(OtherPrime {
                 r: fixed("prime after q", r, h)?,
@@ -82,8 +83,8 @@ impl PrivateKey {
         PrivateKey::multi_prime(&[p, q], e)
     }
 
-    /// The key of two to [`MAX_PRIMES`] primes and a public exponent, with `d = e⁻¹ mod lcm(p−1, q−1, …)`; the first two are called
-    /// p and q (RFC 8017, section 3.2).
+    /// The key of two to [`MAX_PRIMES`] primes and a public exponent, with `d = e⁻¹ mod lcm(p−1, q−1, …)`; the first
+    /// two are called p and q (RFC 8017, section 3.2).
     ///
     /// # Errors
     ///
@@ -96,9 +97,7 @@ impl PrivateKey {
         let named = named.map(|(i, prime)| (prime_name(i), prime));
         for (name, part) in named.chain([("e".to_owned(), e)]) {
             if integer::bits_vartime(part) > MAX_BITS {
-                return Err(Error::invalid_key(format!(
-                    "its {name} has more than {MAX_BITS} bits"
-                )));
+                return Err(Error::invalid_key(format!("its {name} has more than {MAX_BITS} bits")));
             }
         }
         for (i, one) in primes.iter().enumerate() {
@@ -113,9 +112,9 @@ impl PrivateKey {
             }
         }
         let checked = CheckedPrivateKey::multi_prime(primes, e).map_err(|error| match error {
-            rsalab_arith::Error::NotInvertible => Error::invalid_key(
-                "its public exponent shares a factor with p-1 or q-1, or p with q",
-            ),
+            rsalab_arith::Error::NotInvertible => {
+                Error::invalid_key("its public exponent shares a factor with p-1 or q-1, or p with q")
+            }
             other => refusal(&other, e),
         })?;
         let public = PublicKey::from(checked.public());
@@ -123,8 +122,8 @@ impl PrivateKey {
         Ok(PrivateKey { public, checked })
     }
 
-    /// The key of a modulus and its exponents, which name no primes: two to [`MAX_PRIMES`] are computed, once (NIST SP 800-56B rev. 2,
-    /// appendix C.2).
+    /// The key of a modulus and its exponents, which name no primes: two to [`MAX_PRIMES`] are computed, once (NIST SP
+    /// 800-56B rev. 2, appendix C.2).
     ///
     /// # Errors
     ///
@@ -135,24 +134,22 @@ impl PrivateKey {
         if is_square_vartime(public.n()) {
             return Err(Error::invalid_key(SQUARE));
         }
-        let primes = rsalab_arith::recover_primes(public.checked(), d, MAX_PRIMES, Kernel::auto())
-            .map_err(|error| match error {
+        let primes = rsalab_arith::recover_primes(public.checked(), d, MAX_PRIMES, Kernel::auto()).map_err(
+            |error| match error {
                 rsalab_arith::Error::Randomness(reason) => Error::Randomness { reason },
                 other => refusal(&other, e),
-            })?;
+            },
+        )?;
         if primes.len() > MAX_PRIMES {
             return Err(too_many_primes("too many"));
         }
         let primes: Vec<&[u8]> = primes.iter().map(|prime| &prime[..]).collect();
         let derived = PrivateKey::multi_prime(&primes, public.e())?;
-        PrivateKey::from_parts(&PrivateParts {
-            d,
-            ..derived.parts()
-        })
+        PrivateKey::from_parts(&PrivateParts { d, ..derived.parts() })
     }
 
-    /// The key of primes and exponents, without the CRT exponents, and with or without the coefficient: they are computed,
-    /// and what is given is checked.
+    /// The key of primes and exponents, without the CRT exponents, and with or without the coefficient: they are
+    /// computed, and what is given is checked.
     pub(crate) fn from_primes_and_exponent(
         n: &[u8],
         e: &[u8],
@@ -248,9 +245,9 @@ impl PrivateKey {
     }
 }
 
-/// Refuses primes that are longer than half of the modulus, and more primes than are supported: as an unsupported key where the
-/// primes make the modulus all the same, as a wrong one where they do not. Returns the bits of the longest prime, or those that a
-/// prime of a key of this size has.
+/// Refuses primes that are longer than half of the modulus, and more primes than are supported: as an unsupported key
+/// where the primes make the modulus all the same, as a wrong one where they do not. Returns the bits of the longest
+/// prime, or those that a prime of a key of this size has.
 fn check_lengths(public: &PublicKey, parts: &PrivateParts<'_>) -> Result<usize> {
     let half = public.bits().div_ceil(2);
     let count = 2 + parts.others.len();
@@ -260,10 +257,7 @@ fn check_lengths(public: &PublicKey, parts: &PrivateParts<'_>) -> Result<usize> 
     let others = parts.others.iter().map(|other| &other.r[..]);
     let primes: Vec<&[u8]> = [parts.p, parts.q].into_iter().chain(others).collect();
     // The length of a prime is no secret.
-    let lengths: Vec<usize> = primes
-        .iter()
-        .map(|prime| integer::bits_vartime(prime))
-        .collect();
+    let lengths: Vec<usize> = primes.iter().map(|prime| integer::bits_vartime(prime)).collect();
     let (mut longest, mut bits) = (0, 0);
     for (i, &length) in lengths.iter().enumerate() {
         if length > bits {
@@ -277,17 +271,13 @@ fn check_lengths(public: &PublicKey, parts: &PrivateParts<'_>) -> Result<usize> 
         });
     }
     // Lengths first: multiplying takes time that grows with them.
-    let is_key = bits < public.bits()
-        && lengths
-            .iter()
-            .all(|&length| length > 1 && length < public.bits())
-        && {
-            let mut product = Zeroizing::new(vec![1]);
-            for (prime, length) in primes.iter().zip(&lengths) {
-                product = integer::multiply(&product, &prime[prime.len() - length.div_ceil(8)..]);
-            }
-            integer::compare_vartime(&product, public.n()).is_eq()
-        };
+    let is_key = bits < public.bits() && lengths.iter().all(|&length| length > 1 && length < public.bits()) && {
+        let mut product = Zeroizing::new(vec![1]);
+        for (prime, length) in primes.iter().zip(&lengths) {
+            product = integer::multiply(&product, &prime[prime.len() - length.div_ceil(8)..]);
+        }
+        integer::compare_vartime(&product, public.n()).is_eq()
+    };
     let name = prime_name(longest);
     match is_key {
         true => Err(Error::Unsupported {

@@ -18,8 +18,8 @@ impl PublicKey {
     ///
     /// # Errors
     ///
-    /// Refuses a modulus that is even or not of [`MIN_BITS`] to [`MAX_BITS`] bits, and an exponent that is even, below 3
-    /// or not below the modulus.
+    /// Refuses a modulus that is even or not of [`MIN_BITS`] to [`MAX_BITS`] bits, and an exponent that is even, below
+    /// 3 or not below the modulus.
     pub fn new(n: &[u8], e: &[u8]) -> Result<Self> {
         CheckedPublicKey::new(n, e)
             .map(PublicKey)

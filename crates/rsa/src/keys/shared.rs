@@ -1,8 +1,9 @@
-//! What several public keys show together: primes that two of them share (Lenstra and others 2012; Heninger and others 2012).
+//! What several public keys show together: primes that two of them share (Lenstra and others 2012; Heninger and others
+//! 2012).
 //!
-//! Each modulus is tried against the product of those before it: one long division and one gcd. Only where that finds something, the
-//! moduli before it are tried one by one. So the work is a division by each modulus of a number as long as all before it, which is quick up to
-//! some thousands of keys.
+//! Each modulus is tried against the product of those before it: one long division and one gcd. Only where that finds
+//! something, the moduli before it are tried one by one. So the work is a division by each modulus of a number as long
+//! as all before it, which is quick up to some thousands of keys.
 
 use std::collections::BTreeMap;
 
@@ -33,20 +34,13 @@ pub fn shared_factors(keys: &[&PublicKey]) -> Vec<(usize, usize, Sharing)> {
             pairs.extend(others.map(|other| (one, other, Sharing::Modulus)));
         }
     }
-    let moduli: Vec<(&[u8], &Vec<usize>)> = by_modulus
-        .iter()
-        .map(|(modulus, places)| (*modulus, places))
-        .collect();
+    let moduli: Vec<(&[u8], &Vec<usize>)> = by_modulus.iter().map(|(modulus, places)| (*modulus, places)).collect();
     let mut product = vec![1];
     for (index, (modulus, places)) in moduli.iter().enumerate() {
         if has_common_factor(modulus, &product) {
             for (other, others) in &moduli[..index] {
                 if has_common_factor(modulus, other) {
-                    let each = |&one: &usize| {
-                        others
-                            .iter()
-                            .map(move |&other| (other.min(one), other.max(one)))
-                    };
+                    let each = |&one: &usize| others.iter().map(move |&other| (other.min(one), other.max(one)));
                     let found = places.iter().flat_map(each);
                     pairs.extend(found.map(|(one, other)| (one, other, Sharing::Factor)));
                 }
@@ -75,8 +69,7 @@ mod tests {
             let offsets = [51_u64, 21, 23, 67, 37, 45];
             let mut bytes = vec![0; 17];
             bytes[0] = u8::try_from(place).expect("few") + 1;
-            bytes[9..]
-                .copy_from_slice(&offsets[usize::try_from(place).expect("few")].to_be_bytes());
+            bytes[9..].copy_from_slice(&offsets[usize::try_from(place).expect("few")].to_be_bytes());
             bytes
         };
         let n = integer::multiply(&prime(primes[0]), &prime(primes[1]));

@@ -29,47 +29,42 @@ pub enum Weakness {
         bits: usize,
     },
     /// A public exponent below 2^16.
-    #[error(
-        "its public exponent is below 65537, so that mistakes in padding become forgeries and broken messages"
-    )]
+    #[error("its public exponent is below 65537, so that mistakes in padding become forgeries and broken messages")]
     SmallExponent,
     /// A public exponent of more than 256 bits, the most that FIPS 186-5 allows.
-    #[error(
-        "its public exponent has {bits} bits; more than 256 slow everybody down, and many programs refuse them"
-    )]
+    #[error("its public exponent has {bits} bits; more than 256 slow everybody down, and many programs refuse them")]
     LargeExponent {
         /// Its bits.
         bits: usize,
     },
     /// A private exponent of at most half the bits of the modulus.
-    #[error(
-        "its private exponent has only {bits} bits, and may be computed from the public key (Wiener 1990)"
-    )]
+    #[error("its private exponent has only {bits} bits, and may be computed from the public key (Wiener 1990)")]
     ShortPrivateExponent {
         /// Its bits.
         bits: usize,
     },
-    /// A modulus that Fermat's method factors, as anybody can who has the public key: its primes are nearly the same. `weakness/close.rs` says
-    /// how near they are. A private key with it has [`ClosePrimes`](Self::ClosePrimes) too.
+    /// A modulus that Fermat's method factors, as anybody can who has the public key: its primes are nearly the same.
+    /// `weakness/close.rs` says how near they are. A private key with it has [`ClosePrimes`](Self::ClosePrimes) too.
     #[error("its primes are nearly the same: Fermat's method factors its modulus in {}, from the public key alone", in_words(*steps))]
     FermatFactorable {
         /// Steps that the method takes.
         steps: u32,
     },
-    /// A modulus of the form that the library of CVE-2017-15361 gave its keys: the primes follow from the public key with far less work than
-    /// their length promises (Nemec, Sys, Svenda, Klinec and Matyas 2017).
+    /// A modulus of the form that the library of CVE-2017-15361 gave its keys: the primes follow from the public key
+    /// with far less work than their length promises (Nemec, Sys, Svenda, Klinec and Matyas 2017).
     #[error(
         "its modulus has the form of keys from a faulty library (ROCA, CVE-2017-15361), whose primes follow from the public key"
     )]
     Roca,
-    /// Primes that are closer than FIPS 186-5 allows, A.1.3, step 5.4: their upper 100 bits are the same. Seen in a private key alone.
+    /// Primes that are closer than FIPS 186-5 allows, A.1.3, step 5.4: their upper 100 bits are the same. Seen in a
+    /// private key alone.
     #[error(
         "the upper 100 bits of its primes are the same, which no sound generator lets happen (FIPS 186-5, A.1.3); the closer they \
          are, the sooner Fermat's method factors the modulus"
     )]
     ClosePrimes,
-    /// More primes than keys of this size are generated with ([`most_primes`]): the elliptic-curve method finds a prime by its own length.
-    /// Seen in a private key alone.
+    /// More primes than keys of this size are generated with ([`most_primes`]): the elliptic-curve method finds a prime
+    /// by its own length. Seen in a private key alone.
     #[error(
         "it has {primes} primes, the shortest of {bits} bits: for its length the elliptic-curve method finds one sooner than the modulus is \
          factored"

@@ -1,6 +1,6 @@
-//! Implicit rejection (draft-irtf-cfrg-rsa-guidance): a ciphertext whose padding is wrong decrypts to a message that depends
-//! on the key and the ciphertext alone, so that whoever sends ciphertexts and watches what happens learns nothing of the
-//! padding (Bleichenbacher 1998). The same messages as OpenSSL's, from version 3.2 on.
+//! Implicit rejection (draft-irtf-cfrg-rsa-guidance): a ciphertext whose padding is wrong decrypts to a message that
+//! depends on the key and the ciphertext alone, so that whoever sends ciphertexts and watches what happens learns
+//! nothing of the padding (Bleichenbacher 1998). The same messages as OpenSSL's, from version 3.2 on.
 
 use hmac::{Hmac, KeyInit, Mac};
 use sha2::{Digest, Sha256};
@@ -25,8 +25,8 @@ impl Rejection {
         }
     }
 
-    /// Fills `message` with what a ciphertext that is wrong decrypts to, and gives the place where it begins; both are as long
-    /// as the modulus.
+    /// Fills `message` with what a ciphertext that is wrong decrypts to, and gives the place where it begins; both are
+    /// as long as the modulus.
     pub(crate) fn message(&self, ciphertext: &[u8], message: &mut [u8]) -> u32 {
         let mut derive = keyed(&self.key);
         derive.update(ciphertext);

@@ -1,7 +1,7 @@
 //! Mask generation functions, as they are used: to mask bytes in place.
 //!
-//! A hash function of fixed length is used through MGF1 (RFC 8017, appendix B.2.1). SHAKE128 and SHAKE256 give an output of any length
-//! and are the mask generation function themselves (RFC 8702, section 3.2.1: "natively").
+//! A hash function of fixed length is used through MGF1 (RFC 8017, appendix B.2.1). SHAKE128 and SHAKE256 give an
+//! output of any length and are the mask generation function themselves (RFC 8702, section 3.2.1: "natively").
 
 use crate::hash::Hash;
 
@@ -15,9 +15,6 @@ pub(super) fn mask(hash: Hash, seed: &[u8], target: &mut [u8]) {
 fn mgf1(hash: Hash, seed: &[u8], target: &mut [u8]) {
     for (counter, chunk) in (0_u32..).zip(target.chunks_mut(hash.digest_len())) {
         let mask = hash.digest_parts(&[seed, &counter.to_be_bytes()]);
-        chunk
-            .iter_mut()
-            .zip(mask.iter())
-            .for_each(|(byte, mask)| *byte ^= mask);
+        chunk.iter_mut().zip(mask.iter()).for_each(|(byte, mask)| *byte ^= mask);
     }
 }

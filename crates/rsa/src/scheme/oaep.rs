@@ -32,8 +32,9 @@ pub(super) fn encode<R: TryCryptoRng + ?Sized>(
     Ok(())
 }
 
-/// Takes the mask off in place, and returns the place of the message in the bytes of the modulus, if they are an encoding.
-/// Failures cannot be told apart: what is wrong shows neither in the answer nor in the time (Manger's attack needs no more).
+/// Takes the mask off in place, and returns the place of the message in the bytes of the modulus, if they are an
+/// encoding. Failures cannot be told apart: what is wrong shows neither in the answer nor in the time (Manger's attack
+/// needs no more).
 pub(crate) fn decode(oaep: &Oaep, encoding: &mut [u8]) -> Option<Range<usize>> {
     let h = oaep.hash.digest_len();
     let end = encoding.len();

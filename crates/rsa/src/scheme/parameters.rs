@@ -6,8 +6,9 @@ use crate::{Error, Result, hash::Hash};
 
 /// The parameters of RSASSA-PSS; its trailer is always 0xbc.
 ///
-/// With SHAKE128 or SHAKE256 RFC 8702, section 3.2.1, leaves no choice: the same function hashes the message and makes the mask, and the
-/// salt is as long as the digest, 32 or 64 bytes. [`Pss::new`] gives these. Everything else is refused with [`Error::Scheme`].
+/// With SHAKE128 or SHAKE256 RFC 8702, section 3.2.1, leaves no choice: the same function hashes the message and makes
+/// the mask, and the salt is as long as the digest, 32 or 64 bytes. [`Pss::new`] gives these. Everything else is
+/// refused with [`Error::Scheme`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Pss {
     /// The hash of the message.

@@ -1,7 +1,7 @@
 //! EMSA-PKCS1-v1_5 (RFC 8017, section 9.2) and EME-PKCS1-v1_5 (section 7.2).
 //!
-//! A signature is verified as the standard says, by comparing encodings: nothing of it is parsed, so that there is nothing
-//! to be lenient about.
+//! A signature is verified as the standard says, by comparing encodings: nothing of it is parsed, so that there is
+//! nothing to be lenient about.
 
 use rand_core::TryCryptoRng;
 use subtle::{Choice, ConditionallySelectable, ConstantTimeEq, ConstantTimeGreater};
@@ -60,11 +60,7 @@ impl Template {
 }
 
 /// Encodes a message that is not too long into the bytes of the modulus.
-pub(super) fn encode_message<R: TryCryptoRng + ?Sized>(
-    message: &[u8],
-    rng: &mut R,
-    encoding: &mut [u8],
-) -> Result<()> {
+pub(super) fn encode_message<R: TryCryptoRng + ?Sized>(message: &[u8], rng: &mut R, encoding: &mut [u8]) -> Result<()> {
     let (padding, tail) = encoding.split_at_mut(encoding.len() - message.len());
     let (marks, rest) = padding.split_at_mut(2);
     let (random, last) = rest.split_at_mut(rest.len() - 1);

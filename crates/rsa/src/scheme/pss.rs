@@ -65,9 +65,7 @@ impl Encoder {
         let (ahead, encoded) = encoding.split_at_mut(self.ahead);
         let (block, rest) = encoded.split_at_mut(self.block);
         let (hashed, trailer) = rest.split_at(hash.digest_len());
-        let fits = ahead.iter().all(|&byte| byte == 0)
-            && trailer == [TRAILER]
-            && block[0] & !self.first_mask == 0;
+        let fits = ahead.iter().all(|&byte| byte == 0) && trailer == [TRAILER] && block[0] & !self.first_mask == 0;
         if !fits {
             return false;
         }
@@ -84,8 +82,6 @@ impl Encoder {
             SaltLen::Any => true,
             SaltLen::AtLeast(bytes) => salt.len() >= bytes,
         };
-        block[one] == 1
-            && is_right_length
-            && *hash.digest_parts(&[&[0; 8], digest, salt]) == *hashed
+        block[one] == 1 && is_right_length && *hash.digest_parts(&[&[0; 8], digest, salt]) == *hashed
     }
 }

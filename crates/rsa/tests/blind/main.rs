@@ -1,4 +1,5 @@
-//! Blind signatures: the RFC's vectors, every variant and kernel, and what must not be accepted. Rounds with another implementation are in `peers/blind-rsa`.
+//! Blind signatures: the RFC's vectors, every variant and kernel, and what must not be accepted. Rounds with another
+//! implementation are in `peers/blind-rsa`.
 
 mod properties;
 mod vectors;
@@ -21,9 +22,7 @@ fn key_of_stream(bits: usize, stream: u64) -> PrivateKey {
     let mut keys = KEYS.lock().expect("no test fails while it makes a key");
     let new = || {
         let mut rng = InsecureStudySeed::new([22; 32]).stream(stream);
-        generate_strict(bits, DEFAULT_EXPONENT, &mut rng)
-            .expect("a key")
-            .key
+        generate_strict(bits, DEFAULT_EXPONENT, &mut rng).expect("a key").key
     };
     keys.entry((bits, stream)).or_insert_with(new).clone()
 }

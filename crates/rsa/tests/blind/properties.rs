@@ -25,21 +25,15 @@ fn fixed(number: &BigUint, key: &PublicKey) -> Vec<u8> {
 #[test]
 fn every_variant_on_every_kernel_and_in_every_batch() {
     let key = key(1024);
-    for kernel in kernels()
-        .into_iter()
-        .filter(|kernel| kernel.available.is_ok())
-    {
+    for kernel in kernels().into_iter().filter(|kernel| kernel.available.is_ok()) {
         let backend = CpuBackend::new(Kernel::named(kernel.name).expect("it is available"));
         for variant in Variant::ALL {
             let place = format!("{variant} on {}", kernel.name);
             let issuer = Issuer::with_backend(&key, variant, &backend).expect("long enough");
-            let client =
-                BlindingKey::with_backend(key.public(), variant, &backend).expect("long enough");
+            let client = BlindingKey::with_backend(key.public(), variant, &backend).expect("long enough");
             let mut signer = issuer.signer().expect("there is randomness");
             for count in [0, 1, 2, 3, 8, 9, 17] {
-                let inputs: Vec<_> = (0..count)
-                    .map(|i| prepared(variant, &vec![i as u8; i]))
-                    .collect();
+                let inputs: Vec<_> = (0..count).map(|i| prepared(variant, &vec![i as u8; i])).collect();
                 let all: Vec<&InputMessage> = inputs.iter().collect();
                 let requests = client.blind_batch(&all).expect("blinded");
                 let blinded: Vec<&[u8]> = requests.iter().map(|(b, _)| &b[..]).collect();
@@ -152,14 +146,7 @@ fn factors_at_their_edges() {
     let client = BlindingKey::new(key.public(), variant).expect("long enough");
     let input = prepared(variant, b"message");
     let blind = |factor: &[u8]| client.blind_with_factor(&mut SystemRng, &input, factor);
-    for wrong in [
-        BigUint::ZERO,
-        p.clone(),
-        &n - &p,
-        &p * 2u8,
-        n.clone(),
-        &n + 1u8,
-    ] {
+    for wrong in [BigUint::ZERO, p.clone(), &n - &p, &p * 2u8, n.clone(), &n + 1u8] {
         let refused = blind(&fixed(&wrong, key.public()));
         assert!(matches!(refused, Err(BlindError::Blinding)), "{wrong}");
     }
@@ -187,9 +174,7 @@ fn a_key_of_small_factors_blinds_nothing() {
     }
     let key = PublicKey::new(&n.to_bytes_be(), &[3]).expect("odd, and of a size that is supported");
     let client = BlindingKey::new(&key, Variant::PssRandomized).expect("long enough");
-    let inputs: Vec<_> = (0..9)
-        .map(|i| prepared(Variant::PssRandomized, &[i]))
-        .collect();
+    let inputs: Vec<_> = (0..9).map(|i| prepared(Variant::PssRandomized, &[i])).collect();
     let refused = client.blind_batch(&inputs.iter().collect::<Vec<_>>());
     assert!(matches!(refused, Err(BlindError::InvalidInput)));
 }
@@ -229,10 +214,7 @@ fn what_is_not_the_answer_of_a_request_gives_no_signature() {
         }
         for wrong in [&answer[1..], &[&[0], &answer[..]].concat(), &[]] {
             let result = client.finalize(&input, &pending, wrong);
-            assert!(matches!(
-                result,
-                Err(BlindError::UnexpectedInputSize { .. })
-            ));
+            assert!(matches!(result, Err(BlindError::UnexpectedInputSize { .. })));
         }
         // Another message, another prefix, another key, another variant.
         let another = InputMessage::with_prefix(variant, input.prefix(), b"massage").expect("fits");
@@ -247,10 +229,7 @@ fn what_is_not_the_answer_of_a_request_gives_no_signature() {
         assert!(matches!(result, Err(BlindError::State { .. })));
         for wrong in Variant::ALL.into_iter().filter(|other| *other != variant) {
             let client = BlindingKey::new(key.public(), wrong).expect("long enough");
-            assert!(matches!(
-                client.blind(&input),
-                Err(BlindError::State { .. })
-            ));
+            assert!(matches!(client.blind(&input), Err(BlindError::State { .. })));
             let result = client.finalize(&input, &pending, &answer);
             assert!(matches!(result, Err(BlindError::State { .. })));
         }
@@ -263,11 +242,7 @@ fn what_is_not_the_answer_of_a_request_gives_no_signature() {
             ])
             .expect("a batch");
         assert!(results[0].is_err() && results[1].is_ok() && results[2].is_err());
-        let signature = results
-            .into_iter()
-            .nth(1)
-            .and_then(Result::ok)
-            .expect("right");
+        let signature = results.into_iter().nth(1).and_then(Result::ok).expect("right");
         let wrong = Variant::ALL
             .into_iter()
             .find(|other| *other != variant && other.is_randomized() == variant.is_randomized())
@@ -278,10 +253,7 @@ fn what_is_not_the_answer_of_a_request_gives_no_signature() {
         assert!(!client.verify(&another, signature.as_bytes()));
         let plain = VerifyingKey::new(key.public(), wrong.scheme()).expect("long enough");
         let message = [input.prefix(), b"message"].concat();
-        assert!(
-            !plain.verify(&message, signature.as_bytes()),
-            "the other salt"
-        );
+        assert!(!plain.verify(&message, signature.as_bytes()), "the other salt");
     }
 }
 
@@ -308,11 +280,7 @@ fn keys_are_long_enough_or_refused() {
 #[test]
 fn prefixes_have_their_length() {
     for variant in Variant::ALL {
-        let right = if variant.is_randomized() {
-            PREFIX_LEN
-        } else {
-            0
-        };
+        let right = if variant.is_randomized() { PREFIX_LEN } else { 0 };
         for len in [0, 1, 31, 32, 33] {
             let message = InputMessage::with_prefix(variant, &vec![1; len], b"message");
             assert_eq!(message.is_ok(), len == right, "{variant} {len}");

@@ -18,20 +18,13 @@ fn vectors(text: &str) -> BTreeMap<&str, Vector<'_>> {
     let mut vectors = BTreeMap::new();
     let mut name = None;
     for line in text.lines().filter(|line| !line.starts_with('#')) {
-        if let Some(of) = line
-            .strip_prefix('[')
-            .and_then(|line| line.strip_suffix(']'))
-        {
+        if let Some(of) = line.strip_prefix('[').and_then(|line| line.strip_suffix(']')) {
             name = Some(of);
             vectors.insert(of, key.clone());
         } else if let Some((field, value)) = line.split_once('=') {
             let bytes = hex::decode(value.trim()).expect("hexadecimal digits");
             let vector = name.map_or(&mut key, |name| vectors.get_mut(name).expect("inserted"));
-            assert_eq!(
-                vector.insert(field.trim(), bytes),
-                None,
-                "{field} comes once"
-            );
+            assert_eq!(vector.insert(field.trim(), bytes), None, "{field} comes once");
         } else {
             assert_eq!(line, "", "a line is a comment, a name or a field");
         }
@@ -82,9 +75,7 @@ fn check(vector: &Vector<'_>, variant: Variant) {
     let inverse = of("inv");
     let factor = inverse_of(&inverse, key.public().n());
     let mut rng = Given(Some(salt));
-    let (blinded, pending) = client
-        .blind_with_factor(&mut rng, &input, &factor)
-        .expect("blinded");
+    let (blinded, pending) = client.blind_with_factor(&mut rng, &input, &factor).expect("blinded");
     assert_eq!(blinded, of("blinded_msg"), "{variant}");
     assert!(pending.encode().ends_with(&inverse), "{variant}");
     assert_eq!(pending.prefix(), prefix);
@@ -105,9 +96,7 @@ fn check(vector: &Vector<'_>, variant: Variant) {
     let Some(expected) = vector.get("encoded_msg") else {
         return;
     };
-    let public = CpuBackend::auto()
-        .prepare_public(key.public())
-        .expect("prepares");
+    let public = CpuBackend::auto().prepare_public(key.public()).expect("prepares");
     let (mut encoding, mut status) = (vec![0; expected.len()], [Status::Fault]);
     let mut runner = public.runner().expect("scratch");
     runner

@@ -116,8 +116,7 @@ fn what_is_not_looked_at_may_be_odd() {
         },
     ];
     for (place, odd) in odd.iter().enumerate() {
-        let loaded = load_public(&odd.written(&key), None)
-            .unwrap_or_else(|error| panic!("{place}: {error}"));
+        let loaded = load_public(&odd.written(&key), None).unwrap_or_else(|error| panic!("{place}: {error}"));
         assert_eq!(&loaded.key, key.public());
         assert_eq!(loaded.content, Content::Certificate);
         assert_eq!(loaded.restrictions.certificate, None);
@@ -147,11 +146,7 @@ fn the_key_usage_is_honoured_or_the_certificate_is_refused() {
     ] {
         let loaded = load_public(&written(&[key_usage(value)]), None).expect("it is clear");
         assert!(loaded.restrictions.certificate.is_some());
-        assert_eq!(
-            loaded.check(Purpose::Verify(&scheme)).is_ok(),
-            verifies,
-            "{value:?}"
-        );
+        assert_eq!(loaded.check(Purpose::Verify(&scheme)).is_ok(), verifies, "{value:?}");
     }
     for value in [
         &b""[..],
@@ -160,14 +155,8 @@ fn the_key_usage_is_honoured_or_the_certificate_is_refused() {
         b"\x04\x01\x80",
         b"\x03\x05\x80",
     ] {
-        assert!(
-            load_public(&written(&[key_usage(value)]), None).is_err(),
-            "{value:?}"
-        );
+        assert!(load_public(&written(&[key_usage(value)]), None).is_err(), "{value:?}");
     }
-    let twice = [
-        key_usage(b"\x03\x02\x07\x80"),
-        key_usage(b"\x03\x02\x05\x20"),
-    ];
+    let twice = [key_usage(b"\x03\x02\x07\x80"), key_usage(b"\x03\x02\x05\x20")];
     assert!(reason(load_public(&written(&twice), None)).contains("says twice"));
 }

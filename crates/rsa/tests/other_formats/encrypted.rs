@@ -32,11 +32,7 @@ fn is_read(name: &str) -> bool {
 
 /// The key that a block holds.
 fn expected(name: &str) -> PrivateKey {
-    let plain = if name.starts_with("ssh-") {
-        "big"
-    } else {
-        "plain"
-    };
+    let plain = if name.starts_with("ssh-") { "big" } else { "plain" };
     decode_private(block(plain).as_bytes()).expect("it is not encrypted")
 }
 
@@ -56,15 +52,9 @@ fn every_encryption_that_is_known_is_read() {
         assert_eq!(pkcs8(&loaded.key), pkcs8(&expected(name)), "{name}");
         let encryption = loaded.encryption.expect("it is encrypted");
         // What protects little is said, and nothing else is.
-        let is_weak = name.starts_with("old-")
-            || name.starts_with("pbes1-")
-            || name.contains("rc2")
-            || name == "pbes2-des";
-        assert_eq!(
-            encryption.weakness.is_some(),
-            is_weak,
-            "{name}: {encryption:?}"
-        );
+        let is_weak =
+            name.starts_with("old-") || name.starts_with("pbes1-") || name.contains("rc2") || name == "pbes2-des";
+        assert_eq!(encryption.weakness.is_some(), is_weak, "{name}: {encryption:?}");
         let content = match name.split('-').next() {
             Some("old") => Content::EncryptedPkcs1,
             Some("ssh") => Content::OpensshPrivate,
@@ -99,22 +89,12 @@ fn a_wrong_password_is_one_error_whatever_comes_of_it() {
         for number in 0..600 {
             let wrong = format!("wrong {number}");
             let outcome = load(name, wrong.as_bytes());
-            assert!(
-                matches!(outcome, Err(Error::PasswordWrong)),
-                "{name}: {wrong}"
-            );
+            assert!(matches!(outcome, Err(Error::PasswordWrong)), "{name}: {wrong}");
         }
     }
-    for name in [
-        "ssh-aes256-ctr",
-        "ssh-aes256-gcm@openssh.com",
-        "ssh-3des-cbc",
-    ] {
+    for name in ["ssh-aes256-ctr", "ssh-aes256-gcm@openssh.com", "ssh-3des-cbc"] {
         for wrong in [&b""[..], b"sesam", b"sesame "] {
-            assert!(
-                matches!(load(name, wrong), Err(Error::PasswordWrong)),
-                "{name}"
-            );
+            assert!(matches!(load(name, wrong), Err(Error::PasswordWrong)), "{name}");
         }
     }
 }
@@ -132,11 +112,7 @@ fn headers_are_read_as_openssl_reads_them() {
     for variant in variants {
         let loaded = load_private(variant.as_bytes(), Some(PASSWORD));
         assert_eq!(
-            pkcs8(
-                &loaded
-                    .unwrap_or_else(|error| panic!("{variant}: {error}"))
-                    .key
-            ),
+            pkcs8(&loaded.unwrap_or_else(|error| panic!("{variant}: {error}")).key),
             pkcs8(&expected("old-AES-256-CBC"))
         );
     }
@@ -146,20 +122,11 @@ fn headers_are_read_as_openssl_reads_them() {
     for (other, sentence) in [
         ("X-Info: 1".to_owned(), "does not say how"),
         ("DEK-Info: AES-256-CBC".to_owned(), "initialisation vector"),
-        (
-            "DEK-Info: AES-256-CBC,12".to_owned(),
-            "initialisation vector",
-        ),
+        ("DEK-Info: AES-256-CBC,12".to_owned(), "initialisation vector"),
         (line.replace(',', ",xy"), "initialisation vector"),
-        (
-            "DEK-Info: ROT13,12".to_owned(),
-            "a cipher that it does not know",
-        ),
+        ("DEK-Info: ROT13,12".to_owned(), "a cipher that it does not know"),
     ] {
-        let message = reason(load_private(
-            text.replace(line, &other).as_bytes(),
-            Some(PASSWORD),
-        ));
+        let message = reason(load_private(text.replace(line, &other).as_bytes(), Some(PASSWORD)));
         assert!(message.contains(sentence), "{other}: {message}");
     }
 }
@@ -177,15 +144,8 @@ fn costs_of_old_encryptions_are_bounded() {
     };
     // INTEGER 2048.
     let count = [2, 2, 8, 0];
-    for name in [
-        "pbes1-PBE-MD5-DES",
-        "pbes1-PBE-SHA1-3DES",
-        "pbes2-aes-128-cbc",
-    ] {
-        assert!(
-            with(name, &count, &[2, 2, 8, 1])
-                .is_err_and(|error| matches!(error, Error::PasswordWrong))
-        );
+    for name in ["pbes1-PBE-MD5-DES", "pbes1-PBE-SHA1-3DES", "pbes2-aes-128-cbc"] {
+        assert!(with(name, &count, &[2, 2, 8, 1]).is_err_and(|error| matches!(error, Error::PasswordWrong)));
         assert!(reason(with(name, &count, &[2, 2, 0, 0])).contains("damaged"));
     }
     // Rounds of bcrypt, after a salt of 16 bytes.
@@ -210,8 +170,7 @@ fn base64(text: &str) -> Vec<u8> {
         .map(|digit| digit as u32)
         .collect();
     let group = |group: &[u32]| {
-        let number =
-            group.iter().fold(0, |number, digit| number << 6 | digit) << (6 * (4 - group.len()));
+        let number = group.iter().fold(0, |number, digit| number << 6 | digit) << (6 * (4 - group.len()));
         number.to_be_bytes()[1..group.len()].to_vec()
     };
     digits.chunks(4).flat_map(group).collect()
@@ -235,10 +194,7 @@ fn advice_about_encryptions_that_are_not_read_works() {
     let mut tried = 0;
     for (name, text) in blocks().into_iter().filter(|(name, _)| !is_read(name)) {
         let error = load(name, PASSWORD).expect_err("it is not read");
-        assert!(
-            matches!(error, Error::Unsupported { .. }),
-            "{name}: {error}"
-        );
+        assert!(matches!(error, Error::Unsupported { .. }), "{name}: {error}");
         let message = error.to_string();
         assert!(!message.contains("damaged"), "{name}: {message}");
         let advice = message.split('`').nth(1).expect("a command");
@@ -249,9 +205,7 @@ fn advice_about_encryptions_that_are_not_read_works() {
                 .output()
                 .is_ok_and(|output| output.status.success());
             if is_legacy && !has_legacy {
-                eprintln!(
-                    "SKIPPED: {command} has no provider of the name legacy, which {name} takes"
-                );
+                eprintln!("SKIPPED: {command} has no provider of the name legacy, which {name} takes");
                 continue;
             }
             folder.write("file", text.as_bytes());
@@ -300,8 +254,7 @@ fn passwords_may_be_empty() {
         openssl.run(&format!(
             "openssl pkcs8 -topk8 -in plain.pem -out locked -passout pass: {way}"
         ));
-        let loaded =
-            load_private(&openssl.file("locked"), Some(b"")).expect("the password is empty");
+        let loaded = load_private(&openssl.file("locked"), Some(b"")).expect("the password is empty");
         assert_eq!(pkcs8(&loaded.key), pkcs8(&expected("plain")));
         assert!(matches!(
             load_private(&openssl.file("locked"), Some(b"x")),

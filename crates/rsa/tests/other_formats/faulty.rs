@@ -49,11 +49,7 @@ fn der(tag: u8, contents: &[u8]) -> Vec<u8> {
     match len {
         0..128 => bytes.push(len as u8),
         _ => {
-            let significant: Vec<u8> = len
-                .to_be_bytes()
-                .into_iter()
-                .skip_while(|&byte| byte == 0)
-                .collect();
+            let significant: Vec<u8> = len.to_be_bytes().into_iter().skip_while(|&byte| byte == 0).collect();
             bytes.push(0x80 | significant.len() as u8);
             bytes.extend(significant);
         }
@@ -82,30 +78,14 @@ fn keys_that_contradict_themselves_are_refused_with_the_fault() {
             "dp is not d modulo p - 1",
         ),
         (PrivateParts { dq: p.dp, ..p }, "dq is not d modulo q - 1"),
-        (
-            PrivateParts {
-                p: p.q,
-                q: p.p,
-                ..p
-            },
-            "dp is not d modulo p - 1",
-        ),
+        (PrivateParts { p: p.q, q: p.p, ..p }, "dp is not d modulo p - 1"),
         (PrivateParts { qinv: p.dp, ..p }, "qinv"),
         (PrivateParts { q: p.p, ..p }, "p and q are the same"),
-        (
-            PrivateParts {
-                d: &d_plus_one,
-                ..p
-            },
-            "e d is not 1 modulo p - 1",
-        ),
+        (PrivateParts { d: &d_plus_one, ..p }, "e d is not 1 modulo p - 1"),
         (PrivateParts { n: &even_n, ..p }, "its modulus is even"),
         (PrivateParts { e: &[1], ..p }, "its public exponent is 1"),
         (PrivateParts { e: &[0], ..p }, "its public exponent is 0"),
-        (
-            PrivateParts { e: &even_e, ..p },
-            "its public exponent is even",
-        ),
+        (PrivateParts { e: &even_e, ..p }, "its public exponent is even"),
         (
             PrivateParts { e: &large_e, ..p },
             "its public exponent is not smaller than its modulus",
@@ -134,37 +114,24 @@ fn composite_primes_and_moduli_are_found() {
     // p is a product of two primes, and everything else fits it.
     let [a, b] = [256, 257].map(|stream| {
         let mut rng = InsecureStudySeed::new([4; 32]).stream(stream);
-        BigUint::from_bytes_be(
-            generate_strict(512, DEFAULT_EXPONENT, &mut rng)
-                .expect("a key")
-                .key
-                .p(),
-        )
+        BigUint::from_bytes_be(generate_strict(512, DEFAULT_EXPONENT, &mut rng).expect("a key").key.p())
     });
     let q = self::key(1024);
     let composite = PrivateKey::from_primes(&(a * b).to_bytes_be(), q.q(), &[1, 0, 1]);
     let composite = composite.expect("its numbers fit each other");
-    assert!(
-        reason(composite.check_primes_on(ROUNDS, &mut rng, &backend)).contains("p is not a prime")
-    );
-    q.check_primes_on(ROUNDS, &mut rng, &backend)
-        .expect("a key");
+    assert!(reason(composite.check_primes_on(ROUNDS, &mut rng, &backend)).contains("p is not a prime"));
+    q.check_primes_on(ROUNDS, &mut rng, &backend).expect("a key");
     q.public().check_modulus_on(&backend).expect("a key");
     let times_3 = BigUint::from_bytes_be(q.public().n()) * 3_u32;
-    let public =
-        rsalab_rsa::PublicKey::new(&times_3.to_bytes_be(), &[1, 0, 1]).expect("well formed");
-    assert!(
-        reason(public.check_modulus_on(&backend)).contains("a small prime divides its modulus")
-    );
+    let public = rsalab_rsa::PublicKey::new(&times_3.to_bytes_be(), &[1, 0, 1]).expect("well formed");
+    assert!(reason(public.check_modulus_on(&backend)).contains("a small prime divides its modulus"));
     let prime = rsalab_rsa::PublicKey::new(q.p(), &[1, 0, 1]).expect("well formed");
     assert!(reason(prime.check_modulus_on(&backend)).contains("its modulus is a prime"));
 }
 
 #[test]
 fn weak_keys_are_named() {
-    let names = |key: &PrivateKey| -> Vec<&str> {
-        key.weaknesses().into_iter().map(Weakness::name).collect()
-    };
+    let names = |key: &PrivateKey| -> Vec<&str> { key.weaknesses().into_iter().map(Weakness::name).collect() };
     assert_eq!(names(&self::key(2048)), [""; 0]);
     assert_eq!(names(&self::key(1024)), ["short-modulus"]);
     let mut rng = InsecureStudySeed::new([4; 32]).stream(0);
@@ -174,18 +141,13 @@ fn weak_keys_are_named() {
     let p = BigUint::from_bytes_be(self::key(1024).p());
     let backend = CpuBackend::auto();
     let mut next = &p + 2_u32;
-    while !rsalab_rsa::primality::is_probable_prime_on(&next.to_bytes_be(), 8, &mut rng, &backend)
-        .expect("randomness")
+    while !rsalab_rsa::primality::is_probable_prime_on(&next.to_bytes_be(), 8, &mut rng, &backend).expect("randomness")
         || (&next - 1_u32) % 65537_u32 == BigUint::ZERO
     {
         next += 2_u32;
     }
-    let close =
-        PrivateKey::from_primes(&next.to_bytes_be(), &p.to_bytes_be(), &[1, 0, 1]).expect("a key");
-    assert_eq!(
-        names(&close),
-        ["short-modulus", "fermat-factorable", "close-primes"]
-    );
+    let close = PrivateKey::from_primes(&next.to_bytes_be(), &p.to_bytes_be(), &[1, 0, 1]).expect("a key");
+    assert_eq!(names(&close), ["short-modulus", "fermat-factorable", "close-primes"]);
     // A private exponent of 100 bits.
     let key = self::key(1024);
     let phi = (BigUint::from_bytes_be(key.p()) - 1_u32) * (BigUint::from_bytes_be(key.q()) - 1_u32);
@@ -196,8 +158,7 @@ fn weak_keys_are_named() {
             None => d += 2_u32,
         }
     };
-    let short = PrivateKey::from_exponents(key.public().n(), &e.to_bytes_be(), &d.to_bytes_be())
-        .expect("a key");
+    let short = PrivateKey::from_exponents(key.public().n(), &e.to_bytes_be(), &d.to_bytes_be()).expect("a key");
     assert_eq!(
         names(&short),
         ["short-modulus", "large-exponent", "short-private-exponent"]

@@ -9,9 +9,9 @@ use num_bigint::BigUint;
 use rsalab_rsa::{
     CpuBackend, Error, PrivateKey, PrivateParts,
     format::{
-        Annotations, Content, Encoding, PrivateFormat, PublicFormat, Restrictions, Usage,
-        decode_private, decode_public, encode_encrypted, encode_private, encode_private_for,
-        encode_public_for, jwk, load_private, load_public, openssh,
+        Annotations, Content, Encoding, PrivateFormat, PublicFormat, Restrictions, Usage, decode_private,
+        decode_public, encode_encrypted, encode_private, encode_private_for, encode_public_for, jwk, load_private,
+        load_public, openssh,
     },
     generate::{DEFAULT_EXPONENT, generate_strict},
     hash::Hash,
@@ -35,9 +35,7 @@ const HANGS: Duration = Duration::from_secs(30);
 
 fn key(bits: usize) -> PrivateKey {
     let mut rng = InsecureStudySeed::new([4; 32]).stream(bits as u64);
-    generate_strict(bits, DEFAULT_EXPONENT, &mut rng)
-        .expect("a key")
-        .key
+    generate_strict(bits, DEFAULT_EXPONENT, &mut rng).expect("a key").key
 }
 
 fn pkcs8(key: &PrivateKey) -> Vec<u8> {
@@ -91,13 +89,7 @@ impl Other {
 /// Words that single spaces separate; `''` is an empty one.
 fn shlex_words(line: &str) -> Vec<String> {
     line.split(' ')
-        .map(|word| {
-            if word == "''" {
-                String::new()
-            } else {
-                word.to_owned()
-            }
-        })
+        .map(|word| if word == "''" { String::new() } else { word.to_owned() })
         .collect()
 }
 
@@ -122,24 +114,14 @@ fn keys_under_passwords_of_openssl_are_read() {
                 "openssl pkcs8 -topk8 -inform der -in plain.der -outform {form} -out locked -passout pass:sesame {way}"
             ));
             let locked = openssl.file("locked");
-            let loaded = load_private(&locked, Some(b"sesame"))
-                .unwrap_or_else(|error| panic!("{way}: {error}"));
+            let loaded = load_private(&locked, Some(b"sesame")).unwrap_or_else(|error| panic!("{way}: {error}"));
             assert_eq!(pkcs8(&loaded.key), pkcs8(&key), "{way}");
-            assert_eq!(
-                (loaded.content, loaded.usage),
-                (Content::EncryptedPkcs8, Usage::Any)
-            );
+            assert_eq!((loaded.content, loaded.usage), (Content::EncryptedPkcs8, Usage::Any));
             let public = load_public(&locked, Some(b"sesame")).expect("its public half");
             assert_eq!(&public.key, key.public());
-            assert!(matches!(
-                load_private(&locked, None),
-                Err(Error::PasswordMissing)
-            ));
+            assert!(matches!(load_private(&locked, None), Err(Error::PasswordMissing)));
             for wrong in [&b"sesam"[..], b"sesame\n", b""] {
-                assert!(matches!(
-                    load_private(&locked, Some(wrong)),
-                    Err(Error::PasswordWrong)
-                ));
+                assert!(matches!(load_private(&locked, Some(wrong)), Err(Error::PasswordWrong)));
             }
         }
     }
@@ -170,8 +152,7 @@ fn ours_under_a_password_are_read_again() {
     let pss = Usage::Pss(Some(Pss::new(Hash::Sha384)));
     for usage in [Usage::Any, Usage::Pss(None), pss] {
         for encoding in [Encoding::Pem, Encoding::Der] {
-            let locked =
-                encode_encrypted(&key, &usage, b"p", encoding, &mut rng).expect("randomness");
+            let locked = encode_encrypted(&key, &usage, b"p", encoding, &mut rng).expect("randomness");
             let loaded = load_private(&locked, Some(b"p")).expect("it is ours");
             assert_eq!(pkcs8(&loaded.key), pkcs8(&key));
             match (usage.clone(), loaded.usage) {
@@ -220,24 +201,15 @@ fn keys_for_pss_alone_keep_their_parameters() {
         ));
         openssl.run("openssl pkey -inform der -in pss.der -pubout -outform der -out public.der");
         let (private, public) = (openssl.file("pss.der"), openssl.file("public.der"));
-        let loaded =
-            load_private(&private, None).unwrap_or_else(|error| panic!("{options}: {error}"));
+        let loaded = load_private(&private, None).unwrap_or_else(|error| panic!("{options}: {error}"));
         assert_eq!(loaded.usage, Usage::Pss(expected), "{options}");
-        let written = encode_private_for(
-            &loaded.key,
-            &loaded.usage,
-            PrivateFormat::Pkcs8,
-            Encoding::Der,
-        )
-        .expect("it can say it");
+        let written =
+            encode_private_for(&loaded.key, &loaded.usage, PrivateFormat::Pkcs8, Encoding::Der).expect("it can say it");
         assert!(*written == private, "{options}");
         let half = load_public(&public, None).expect("its public half");
-        assert_eq!(
-            (&half.key, &half.usage),
-            (loaded.key.public(), &loaded.usage)
-        );
-        let written = encode_public_for(&half.key, &half.usage, PublicFormat::Spki, Encoding::Der)
-            .expect("it can say it");
+        assert_eq!((&half.key, &half.usage), (loaded.key.public(), &loaded.usage));
+        let written =
+            encode_public_for(&half.key, &half.usage, PublicFormat::Spki, Encoding::Der).expect("it can say it");
         assert!(written == public, "{options}");
         assert!(reason(decode_private(&private)).contains("RSASSA-PSS only"));
         assert!(reason(decode_public(&public)).contains("RSASSA-PSS only"));
@@ -295,24 +267,14 @@ fn json_web_keys_are_read_to_the_letter() {
     let loaded = load_private(private.as_bytes(), None).expect("it is ours");
     assert_eq!(pkcs8(&loaded.key), pkcs8(&key));
     assert_eq!(loaded.content, Content::Jwk);
-    let public = jwk::public(
-        key.public(),
-        &Restrictions::default(),
-        &Annotations::default(),
-    );
+    let public = jwk::public(key.public(), &Restrictions::default(), &Annotations::default());
     assert_eq!(
-        &load_public(public.as_bytes(), None)
-            .expect("it is ours")
-            .key,
+        &load_public(public.as_bytes(), None).expect("it is ours").key,
         key.public()
     );
     let set = format!(" {{\"keys\": [{}]}}\n", *private);
     assert_eq!(
-        pkcs8(
-            &load_private(set.as_bytes(), None)
-                .expect("a set of one")
-                .key
-        ),
+        pkcs8(&load_private(set.as_bytes(), None).expect("a set of one").key),
         pkcs8(&key)
     );
     // RFC 7518, section 6.3.2: a key may name d alone.
@@ -327,9 +289,7 @@ fn json_web_keys_are_read_to_the_letter() {
     for name in ["p", "q", "dp", "dq", "qi"] {
         alone = alone.replace(&member(name), "");
     }
-    let recovered = load_private(alone.as_bytes(), None)
-        .expect("the primes are found")
-        .key;
+    let recovered = load_private(alone.as_bytes(), None).expect("the primes are found").key;
     assert_eq!(recovered.public(), key.public());
     assert_eq!(recovered.d(), key.d());
     let mut primes = [recovered.p(), recovered.q()];
@@ -353,10 +313,7 @@ fn json_web_keys_are_read_to_the_letter() {
             "\"oth\" of this JSON Web Key is empty",
         ),
         (format!("{public}{public}"), "holds 2 keys"),
-        (
-            public.replace('}', ",\"n\":\"AQAB\"}"),
-            "member \"n\" is there twice",
-        ),
+        (public.replace('}', ",\"n\":\"AQAB\"}"), "member \"n\" is there twice"),
         ("{".repeat(50_000), "damaged"),
         (format!("{{\"x\":{}", "[".repeat(500_000)), "damaged"),
         ("{\"keys\":[]}".to_owned(), "is empty"),
@@ -387,19 +344,12 @@ fn keys_of_openssh_are_read() {
         return;
     };
     ssh.run("ssh-keygen -q -t rsa -b 1024 -N '' -C me@here -f theirs");
-    let theirs = load_private(&ssh.file("theirs"), None)
-        .expect("a key of OpenSSH")
-        .key;
+    let theirs = load_private(&ssh.file("theirs"), None).expect("a key of OpenSSH").key;
     assert_eq!(
-        &load_public(&ssh.file("theirs.pub"), None)
-            .expect("its public half")
-            .key,
+        &load_public(&ssh.file("theirs.pub"), None).expect("its public half").key,
         theirs.public()
     );
-    ssh.write(
-        "ours",
-        openssh::private(&theirs, "me@here").unwrap().as_bytes(),
-    );
+    ssh.write("ours", openssh::private(&theirs, "me@here").unwrap().as_bytes());
     ssh.run("ssh-keygen -p -m PEM -P '' -N '' -f ours");
     assert_eq!(
         pkcs8(&load_private(&ssh.file("ours"), None).expect("PKCS#1").key),
@@ -409,8 +359,6 @@ fn keys_of_openssh_are_read() {
     let opened = load_private(&ssh.file("theirs"), Some(b"sesame")).expect("the same key");
     assert_eq!(pkcs8(&opened.key), pkcs8(&theirs));
     ssh.run("ssh-keygen -q -t ed25519 -N '' -f other");
-    assert!(
-        reason(load_private(&ssh.file("other"), None)).contains("rsalab works with RSA keys only")
-    );
+    assert!(reason(load_private(&ssh.file("other"), None)).contains("rsalab works with RSA keys only"));
     assert!(reason(load_public(&ssh.file("other.pub"), None)).contains("Ed25519"));
 }

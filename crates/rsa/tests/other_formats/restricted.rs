@@ -32,25 +32,12 @@ fn salts_of_any_length_are_as_long_as_the_key_asks_for() {
     let any = scheme(SaltLen::Any);
     assert!(loaded.check(Purpose::Verify(&any)).is_err());
     let narrowed = loaded.usage.narrowed(any);
-    loaded
-        .check(Purpose::Verify(&narrowed))
-        .expect("it is narrow");
+    loaded.check(Purpose::Verify(&narrowed)).expect("it is narrow");
     let verifying = VerifyingKey::new(&loaded.key, narrowed).expect("it has room");
-    for (salt, is_right) in [
-        (0, false),
-        (20, false),
-        (31, false),
-        (32, true),
-        (33, true),
-        (94, true),
-    ] {
+    for (salt, is_right) in [(0, false), (20, false), (31, false), (32, true), (33, true), (94, true)] {
         let signing = SigningKey::new(&key, scheme(SaltLen::Bytes(salt))).expect("it has room");
         let signature = signing.sign(b"message").expect("signed");
-        assert_eq!(
-            verifying.verify(b"message", signature.as_bytes()),
-            is_right,
-            "{salt}"
-        );
+        assert_eq!(verifying.verify(b"message", signature.as_bytes()), is_right, "{salt}");
         assert!(!verifying.verify(b"massage", signature.as_bytes()));
     }
     assert!(SigningKey::new(&key, scheme(SaltLen::AtLeast(32))).is_err());
@@ -71,12 +58,7 @@ fn salts_that_have_room_are_used_however_long_they_are() {
         let written = restricted(&large, salt);
         let loaded = load_public(&written, None).expect("it has room");
         assert_eq!(loaded.usage.least_salt(), salt);
-        let again = encode_public_for(
-            &loaded.key,
-            &loaded.usage,
-            PublicFormat::Spki,
-            Encoding::Der,
-        );
+        let again = encode_public_for(&loaded.key, &loaded.usage, PublicFormat::Spki, Encoding::Der);
         assert!(again.expect("written") == written);
         let Usage::Pss(Some(pss)) = loaded.usage else {
             panic!("it is for PSS")
@@ -97,8 +79,7 @@ fn salts_that_have_room_are_used_however_long_they_are() {
         return;
     };
     openssl.write("ours.der", &restricted(&large, 300));
-    openssl
-        .run("openssl pkey -pubin -inform der -in ours.der -pubout -outform der -out theirs.der");
+    openssl.run("openssl pkey -pubin -inform der -in ours.der -pubout -outform der -out theirs.der");
     assert!(openssl.file("theirs.der") == restricted(&large, 300));
 }
 
@@ -113,14 +94,7 @@ fn keys_for_oaep_keep_their_parameters() {
         mgf_hash: Hash::Sha1,
         ..Oaep::new(Hash::Sha384)
     };
-    for usage in [
-        None,
-        Some(labelled),
-        Some(other),
-        Some(Oaep::new(Hash::Sha1)),
-    ]
-    .map(Usage::Oaep)
-    {
+    for usage in [None, Some(labelled), Some(other), Some(Oaep::new(Hash::Sha1))].map(Usage::Oaep) {
         let public = encode_public_for(key.public(), &usage, PublicFormat::Spki, Encoding::Pem);
         let loaded = load_public(&public.expect("written"), None).expect("it is ours");
         assert_eq!((&loaded.key, &loaded.usage), (key.public(), &usage));

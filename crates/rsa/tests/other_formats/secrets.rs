@@ -1,4 +1,5 @@
-//! Errors repeat nothing of a file: no eight characters in a row of a key's text, however it was squeezed, cut or mixed up.
+//! Errors repeat nothing of a file: no eight characters in a row of a key's text, however it was squeezed, cut or mixed
+//! up.
 
 use std::collections::HashSet;
 
@@ -22,9 +23,7 @@ impl Secrets {
     fn of(key: &PrivateKey) -> Secrets {
         let mut found = Secrets(HashSet::new());
         let parts = key.parts();
-        let numbers = [
-            parts.n, parts.d, parts.p, parts.q, parts.dp, parts.dq, parts.qinv,
-        ];
+        let numbers = [parts.n, parts.d, parts.p, parts.q, parts.dp, parts.dq, parts.qinv];
         let files: Vec<Vec<u8>> = vec![
             pkcs8(key),
             encode_private(key, PrivateFormat::Pkcs1, Encoding::Der).to_vec(),
@@ -44,29 +43,21 @@ impl Secrets {
             openssh::public(key.public(), "x"),
         ] {
             let lines = text.lines().filter(|line| !line.contains("-----"));
-            let body: String = lines
-                .map(|line| line.trim_start_matches("ssh-rsa "))
-                .collect();
+            let body: String = lines.map(|line| line.trim_start_matches("ssh-rsa ")).collect();
             found.add(body.as_bytes());
         }
         found
     }
 
     fn add(&mut self, text: &[u8]) {
-        self.0.extend(
-            text.windows(8)
-                .map(|window| Window::try_from(window).unwrap()),
-        );
+        self.0
+            .extend(text.windows(8).map(|window| Window::try_from(window).unwrap()));
     }
 
     /// Fails if a message repeats a secret.
     #[track_caller]
     fn check(&self, message: &str, name: &str) {
-        if let Some(repeated) = message
-            .as_bytes()
-            .windows(8)
-            .find(|window| self.0.contains(*window))
-        {
+        if let Some(repeated) = message.as_bytes().windows(8).find(|window| self.0.contains(*window)) {
             let repeated = String::from_utf8_lossy(repeated);
             panic!("{name}: «{repeated}» of the key is in: {message}");
         }
@@ -96,13 +87,7 @@ impl Secrets {
     }
 
     /// What is said of a key that was read and is for something else.
-    fn used<K>(
-        &self,
-        loaded: &Loaded<K>,
-        key: &PublicKey,
-        heard: &mut impl FnMut(Option<Error>),
-        name: &str,
-    ) {
+    fn used<K>(&self, loaded: &Loaded<K>, key: &PublicKey, heard: &mut impl FnMut(Option<Error>), name: &str) {
         self.check(&loaded.restrictions.to_string(), name);
         // Whoever publishes the public key publishes what its file says that it is for.
         let restrictions = Restrictions {
@@ -142,7 +127,8 @@ impl Dice {
     }
 }
 
-/// The forms in which people have a text with lines after it went through variables, settings, editors and other programs.
+/// The forms in which people have a text with lines after it went through variables, settings, editors and other
+/// programs.
 fn squeezed(text: &str) -> Vec<(&'static str, Vec<u8>)> {
     let lines: Vec<&str> = text.lines().collect();
     let [first, .., last] = lines[..] else {
@@ -177,10 +163,7 @@ fn squeezed(text: &str) -> Vec<(&'static str, Vec<u8>)> {
             "a JSON member on one line",
             json!({"private_key": text.replace('\n', " ")}).to_string(),
         ),
-        (
-            "a JWK of text",
-            json!({"kty": "RSA", "n": text, "e": text}).to_string(),
-        ),
+        ("a JWK of text", json!({"kty": "RSA", "n": text, "e": text}).to_string()),
         (
             "an account",
             json!({"type": text, "private_key": 7, "client_id": text}).to_string(),
@@ -198,21 +181,12 @@ fn squeezed(text: &str) -> Vec<(&'static str, Vec<u8>)> {
         ("no dashes after BEGIN", text.replacen("-----\n", "\n", 1)),
         ("fewer dashes", text.replace("-----", "----")),
         ("long dashes", text.replace("-----", "—")),
-        (
-            "BEGIN twice",
-            format!("{first}{first}{}\n{last}", body.concat()),
-        ),
+        ("BEGIN twice", format!("{first}{first}{}\n{last}", body.concat())),
         ("body in the label", text.replacen("KEY-----\n", "", 1)),
-        (
-            "body as the label",
-            format!("-----BEGIN {}-----\n", body.concat()),
-        ),
+        ("body as the label", format!("-----BEGIN {}-----\n", body.concat())),
         (
             "body as both labels",
-            format!(
-                "-----BEGIN {0}-----\n{0}\n-----END {0}-----\n",
-                body.concat()
-            ),
+            format!("-----BEGIN {0}-----\n{0}\n-----END {0}-----\n", body.concat()),
         ),
         ("another label", text.replace("PRIVATE KEY", "SECRET THING")),
         ("certificate", text.replace("PRIVATE KEY", "CERTIFICATE")),
@@ -225,10 +199,7 @@ fn squeezed(text: &str) -> Vec<(&'static str, Vec<u8>)> {
         ("twice", format!("{text}{text}")),
         ("text before", format!("{}\n{text}", body[0])),
         ("text after", format!("{text}{}\n", body[0])),
-        (
-            "PuTTY",
-            format!("PuTTY-User-Key-File-3: {}\n{text}", body.concat()),
-        ),
+        ("PuTTY", format!("PuTTY-User-Key-File-3: {}\n{text}", body.concat())),
         ("OpenPGP", text.replace("BEGIN ", "BEGIN PGP ")),
     ]
     .into_iter()
@@ -319,12 +290,8 @@ fn errors_of_mutated_keys_repeat_nothing() {
 fn errors_of_mixed_up_json_repeat_nothing() {
     let key = key(512);
     let secrets = Secrets::of(&key);
-    let whole: Value = serde_json::from_str(&jwk::private(
-        &key,
-        &Restrictions::default(),
-        &Annotations::default(),
-    ))
-    .unwrap();
+    let whole: Value =
+        serde_json::from_str(&jwk::private(&key, &Restrictions::default(), &Annotations::default())).unwrap();
     let with = |name: &str, value: Value| {
         let mut changed = whole.clone();
         changed[name] = value;
@@ -334,8 +301,7 @@ fn errors_of_mixed_up_json_repeat_nothing() {
     let digits = BigUint::from_bytes_be(key.d()).to_string();
     let mut files = Vec::new();
     let names = [
-        "kty", "use", "key_ops", "alg", "kid", "n", "e", "d", "p", "q", "dp", "dq", "qi", "oth",
-        "keys", "x5c",
+        "kty", "use", "key_ops", "alg", "kid", "n", "e", "d", "p", "q", "dp", "dq", "qi", "oth", "keys", "x5c",
     ];
     for name in names {
         for value in [
@@ -370,10 +336,7 @@ fn errors_of_mixed_up_json_repeat_nothing() {
     files.push(json!({ d: whole }).to_string());
     files.push(json!({"kty": "RSA", "d": {"d": {"d": d}}}).to_string());
     files.push(json!({"private_key": d, "type": d}).to_string());
-    let errors: usize = files
-        .iter()
-        .map(|file| secrets.read(file.as_bytes(), "JSON"))
-        .sum();
+    let errors: usize = files.iter().map(|file| secrets.read(file.as_bytes(), "JSON")).sum();
     assert!(errors > 1000, "{errors} errors were looked at");
 }
 

@@ -1,9 +1,7 @@
 //! Files of several keys: which one is meant, and what is kept beside a key.
 
 use rsalab_rsa::{
-    format::{
-        Found, Key, Limits, Place, Purpose, Reading, load_each, load_private_with, load_public_with,
-    },
+    format::{Found, Key, Limits, Place, Purpose, Reading, load_each, load_private_with, load_public_with},
     hash::Hash,
     scheme::SignatureScheme,
 };
@@ -11,7 +9,8 @@ use serde_json::{Value, json};
 
 use super::*;
 
-const EC: &str = r#"{"kty":"EC","crv":"P-256","kid":"ec","x":"-IciJkG-UmwlwNLLaUvUjV-t8n-RryB4vVLk5c6uAyQ","n":7,"y":"0A"}"#;
+const EC: &str =
+    r#"{"kty":"EC","crv":"P-256","kid":"ec","x":"-IciJkG-UmwlwNLLaUvUjV-t8n-RryB4vVLk5c6uAyQ","n":7,"y":"0A"}"#;
 
 fn json(key: &PrivateKey) -> Value {
     let none = (&Restrictions::default(), &Annotations::default());
@@ -19,11 +18,7 @@ fn json(key: &PrivateKey) -> Value {
 }
 
 fn public_json(key: &PrivateKey) -> String {
-    jwk::public(
-        key.public(),
-        &Restrictions::default(),
-        &Annotations::default(),
-    )
+    jwk::public(key.public(), &Restrictions::default(), &Annotations::default())
 }
 
 fn named(name: &str) -> Reading<'_> {
@@ -58,10 +53,7 @@ fn sets_lists_and_streams_hold_keys_that_are_chosen_by_name() {
     ] {
         let found = load_each(text.as_bytes(), &Reading::default()).expect("keys");
         let [a, b, c] = expected;
-        assert_eq!(
-            places(&found),
-            [(a, false, true), (b, true, false), (c, false, true)]
-        );
+        assert_eq!(places(&found), [(a, false, true), (b, true, false), (c, false, true)]);
         let error = load_public(text.as_bytes(), None).expect_err("which one?");
         assert!(matches!(error, Error::Several { keys: 2 }), "{error}");
         let thumbprint = jwk::thumbprint(two.public());
@@ -70,12 +62,7 @@ fn sets_lists_and_streams_hold_keys_that_are_chosen_by_name() {
             .iter()
             .map(|byte| format!("{byte:02X}"))
             .collect();
-        for name in [
-            &kid,
-            &thumbprint,
-            &openssh::fingerprint(two.public()),
-            &digest,
-        ] {
+        for name in [&kid, &thumbprint, &openssh::fingerprint(two.public()), &digest] {
             let loaded = load_public_with(text.as_bytes(), &named(name)).expect("it is there");
             assert_eq!(&loaded.key, two.public());
             let found = load_each(text.as_bytes(), &named(name)).expect("it is there");
@@ -88,10 +75,7 @@ fn sets_lists_and_streams_hold_keys_that_are_chosen_by_name() {
     }
     // The one RSA key needs no name, a name must fit nevertheless, and a key alone has no place.
     let set = format!("{{\"keys\":[{EC},{first}]}}");
-    assert_eq!(
-        &load_public(set.as_bytes(), None).expect("one").key,
-        one.public()
-    );
+    assert_eq!(&load_public(set.as_bytes(), None).expect("one").key, one.public());
     let other = jwk::thumbprint(two.public());
     assert!(load_public_with(&pkcs8(&one), &named(&other)).is_err());
     assert!(load_public_with(&pkcs8(&two), &named(&other)).is_ok());
@@ -102,10 +86,7 @@ fn sets_lists_and_streams_hold_keys_that_are_chosen_by_name() {
         ("[]", "is empty"),
         (&format!("[{EC},{EC}]"), "none of the 2 keys"),
         (EC, "of the type \"EC\""),
-        (
-            "{\"keys\":7}",
-            "\"keys\" of this JSON Web Key is not a list",
-        ),
+        ("{\"keys\":7}", "\"keys\" of this JSON Web Key is not a list"),
     ] {
         let refused = reason(load_public(text.as_bytes(), None));
         assert!(refused.contains(words), "{text}: {refused}");
@@ -144,11 +125,7 @@ fn what_a_json_web_key_has_beside_is_kept_and_nothing_private_in_the_public_half
     let written = jwk::private(&loaded.key, &loaded.restrictions, &loaded.annotations);
     let written: Value = serde_json::from_str(&written).expect("it is JSON");
     assert_eq!(written, private);
-    let public = jwk::public(
-        loaded.key.public(),
-        &loaded.restrictions,
-        &loaded.annotations,
-    );
+    let public = jwk::public(loaded.key.public(), &loaded.restrictions, &loaded.annotations);
     let public: Value = serde_json::from_str(&public).expect("it is JSON");
     let names: Vec<&String> = public.as_object().expect("a key").keys().collect();
     assert_eq!(names, ["e", "exp", "kid", "kty", "n", "x5c", "x5t"]);
@@ -172,9 +149,7 @@ fn the_mark_of_a_key_of_a_seed_is_read_wherever_it_is_written() {
         format!("{mark}\r\n{pem}"),
         jwk::private(&key, &Restrictions::default(), &marked).to_string(),
         jwk::public(key.public(), &Restrictions::default(), &marked),
-        openssh::private(&key, mark)
-            .expect("two primes")
-            .to_string(),
+        openssh::private(&key, mark).expect("two primes").to_string(),
         openssh::public(key.public(), mark),
     ];
     for text in &texts {
@@ -224,8 +199,7 @@ fn lines_of_authorized_keys_each_have_a_key() {
     assert_eq!(&loaded.key, two.public());
 
     // Options restrict logins: no use is one, and none is dropped without a word.
-    let options =
-        format!("from=\"10.0.0.?,*.example.com\",command=\"rsync \\\"a b\\\"\",no-pty {first}");
+    let options = format!("from=\"10.0.0.?,*.example.com\",command=\"rsync \\\"a b\\\"\",no-pty {first}");
     let loaded = load_public(options.as_bytes(), None).expect("a key");
     assert_eq!(&loaded.key, one.public());
     let scheme = SignatureScheme::Pkcs1v15(Hash::Sha256);
@@ -240,10 +214,7 @@ fn lines_of_authorized_keys_each_have_a_key() {
         ("ssh-rsa AAA", "base64"),
         ("ssh-rsa AAAAB3NzaC1yc2EAAAADAQABAAAA", "damaged"),
         ("ssh-ed25519 AAAA", "an Ed25519 public key"),
-        (
-            "ssh-rsa-cert-v01@openssh.com AAAA",
-            "a certified public key",
-        ),
+        ("ssh-rsa-cert-v01@openssh.com AAAA", "a certified public key"),
     ] {
         let refused = reason(load_public(line.as_bytes(), None));
         assert!(refused.contains(words), "{line}: {refused}");
@@ -259,10 +230,7 @@ fn lines_of_authorized_keys_each_have_a_key() {
         let shown = String::from_utf8_lossy(&shown.stdout);
         // It refuses keys of fewer than 1024 bits, unlike the fingerprint's definition.
         match shown.contains("SHA256:") {
-            true => assert!(
-                shown.contains(&openssh::fingerprint(one.public())),
-                "{shown}"
-            ),
+            true => assert!(shown.contains(&openssh::fingerprint(one.public())), "{shown}"),
             false => eprintln!("SKIPPED: ssh-keygen shows no key of 512 bits"),
         }
     }
@@ -272,25 +240,15 @@ fn lines_of_authorized_keys_each_have_a_key() {
 fn attributes_of_pkcs8_are_kept_in_pkcs8() {
     // keyUsage keyEncipherment, and friendlyName "x", in the wrong order.
     let usage = hex("300b0603551d0f310403020520");
-    let name = hex("301106092a864886f70d010914310 41e020078"
-        .replace(' ', "")
-        .as_str());
+    let name = hex("301106092a864886f70d010914310 41e020078".replace(' ', "").as_str());
     let key = key(512);
     let plain = pkcs8(&key);
     let body = &plain[4..];
-    let set = [
-        &[0xa0, (usage.len() + name.len()) as u8],
-        &name[..],
-        &usage[..],
-    ]
-    .concat();
+    let set = [&[0xa0, (usage.len() + name.len()) as u8], &name[..], &usage[..]].concat();
     let len = (body.len() + set.len()) as u16;
     let with = [&[0x30, 0x82], &len.to_be_bytes()[..], body, &set].concat();
     let loaded = load_private(&with, None).expect("a key");
-    assert_eq!(
-        loaded.annotations.key_usage().as_deref(),
-        Some("keyEncipherment")
-    );
+    assert_eq!(loaded.annotations.key_usage().as_deref(), Some("keyEncipherment"));
     assert!(loaded.restrictions.is_none());
     let write = |encoding| {
         rsalab_rsa::format::encode_private_annotated(
@@ -302,12 +260,7 @@ fn attributes_of_pkcs8_are_kept_in_pkcs8() {
         )
         .expect("there is room")
     };
-    let sorted = [
-        &[0xa0, (usage.len() + name.len()) as u8],
-        &usage[..],
-        &name[..],
-    ]
-    .concat();
+    let sorted = [&[0xa0, (usage.len() + name.len()) as u8], &usage[..], &name[..]].concat();
     assert_eq!(*write(Encoding::Der), [&with[..4], body, &sorted].concat());
     let again = load_private(&write(Encoding::Pem), None).expect("a key");
     assert_eq!(again.annotations, loaded.annotations);
@@ -346,9 +299,7 @@ fn a_json_web_key_of_more_primes_needs_its_exponents_alone() {
         Box::new(CpuBackend::auto()),
     );
     let _ = &mut rng;
-    let generation = generation
-        .and_then(|keys| keys.with_primes(3))
-        .expect("sound");
+    let generation = generation.and_then(|keys| keys.with_primes(3)).expect("sound");
     let mut generator = generation
         .generator(InsecureStudySeed::new([9; 32]).stream(2))
         .expect("randomness");
@@ -359,8 +310,7 @@ fn a_json_web_key_of_more_primes_needs_its_exponents_alone() {
     for name in ["n", "e", "d"] {
         short[name] = whole[name].clone();
     }
-    let loaded =
-        load_private_with(short.to_string().as_bytes(), &Reading::default()).expect("a key");
+    let loaded = load_private_with(short.to_string().as_bytes(), &Reading::default()).expect("a key");
     assert_eq!(loaded.key.primes(), 3);
     assert_eq!(loaded.key.d(), key.d());
     let found = load_each(short.to_string().as_bytes(), &Reading::default()).expect("a key");
@@ -369,7 +319,5 @@ fn a_json_web_key_of_more_primes_needs_its_exponents_alone() {
         Ok(Key::Private(_))
     ));
     short["d"] = json!("AQAB");
-    assert!(
-        reason(load_private(short.to_string().as_bytes(), None)).contains("not a valid RSA key")
-    );
+    assert!(reason(load_private(short.to_string().as_bytes(), None)).contains("not a valid RSA key"));
 }

@@ -48,8 +48,7 @@ fn white_space_and_text_around_a_pem_are_passed_over() {
         }),
     ];
     for form in forms {
-        let found =
-            decode_private(form.as_bytes()).unwrap_or_else(|error| panic!("{error}, of:\n{form}"));
+        let found = decode_private(form.as_bytes()).unwrap_or_else(|error| panic!("{error}, of:\n{form}"));
         assert_eq!(pkcs8(&found), pkcs8(&key), "{form}");
     }
     for order in [u16::to_le_bytes, u16::to_be_bytes] {
@@ -84,15 +83,9 @@ fn forms_of_settings_are_read_or_named() {
         (whole.replace('\n', ""), "has lost line ends"),
         (whole.replace('\n', " "), "has lost line ends"),
         (whole.replacen("-----\n", "-----", 1), "has lost line ends"),
-        (
-            whole.replace("\n-----END", "-----END"),
-            "has lost line ends",
-        ),
+        (whole.replace("\n-----END", "-----END"), "has lost line ends"),
         (written.clone(), "written out as \\n"),
-        (
-            whole.trim_end().replace('\n', "\\r\\n"),
-            "written out as \\n",
-        ),
+        (whole.trim_end().replace('\n', "\\r\\n"), "written out as \\n"),
         (format!("KEY=\"{written}\"\n"), "in quotation marks"),
         (format!("KEY='{whole}'\n"), "in quotation marks"),
         (format!("\"{whole}\"\n"), "in quotation marks"),
@@ -118,8 +111,7 @@ fn forms_of_settings_are_read_or_named() {
         account.to_string(),
         format!("{account:#}"),
     ] {
-        let found = load_private(form.as_bytes(), None)
-            .unwrap_or_else(|error| panic!("{error}, of:\n{form}"));
+        let found = load_private(form.as_bytes(), None).unwrap_or_else(|error| panic!("{error}, of:\n{form}"));
         assert_eq!(pkcs8(&found.key), pkcs8(&key));
         assert_eq!(found.content, Content::Pkcs8);
     }
@@ -202,8 +194,7 @@ fn files_of_other_kinds_are_named_and_advice_about_them_works() {
             };
             let message = message.replace("`openssl pkcs12 ", "`openssl ");
             let made = advised(&message, &openssl, file, &command);
-            let found = load_public(&made, None)
-                .unwrap_or_else(|error| panic!("{file}, by {command}: {error}"));
+            let found = load_public(&made, None).unwrap_or_else(|error| panic!("{file}, by {command}: {error}"));
             assert_eq!(&found.key, key.public(), "{file}");
         }
     }
@@ -214,16 +205,11 @@ fn files_of_other_kinds_are_named_and_advice_about_them_works() {
         "ca.cnf",
         b"[ca]\ndefault_ca=a\n[a]\ndatabase=index\ncrlnumber=serial\ndefault_md=sha256\n",
     );
-    openssl.run(
-        "openssl ca -config ca.cnf -gencrl -keyfile key.pem -cert certificate -crldays 3 -out crl",
-    );
+    openssl.run("openssl ca -config ca.cnf -gencrl -keyfile key.pem -cert certificate -crldays 3 -out crl");
     openssl.run("openssl crl -in crl -outform der -out crl.der");
     for file in ["crl", "crl.der"] {
         let message = reason(load_public(&openssl.file(file), None));
-        assert!(
-            message.contains("list of revoked certificates"),
-            "{message}"
-        );
+        assert!(message.contains("list of revoked certificates"), "{message}");
     }
 }
 
@@ -268,11 +254,7 @@ fn of_several_blocks_the_private_key_is_meant() {
     openssl.write("key.pem", whole.as_bytes());
     openssl.run("openssl req -x509 -new -key key.pem -subj /CN=x -days 3 -out certificate");
     let certificate = String::from_utf8(openssl.file("certificate")).expect("text");
-    let public = String::from_utf8(encode_public(
-        key.public(),
-        PublicFormat::Spki,
-        Encoding::Pem,
-    ));
+    let public = String::from_utf8(encode_public(key.public(), PublicFormat::Spki, Encoding::Pem));
     let public = public.expect("text");
     for file in [
         format!("{whole}{certificate}{certificate}"),
@@ -286,20 +268,11 @@ fn of_several_blocks_the_private_key_is_meant() {
     }
     let session = format!("CONNECTED(00000003)\n---\n{certificate}---\nNo client certificate\n");
     let found = load_public(session.as_bytes(), None).expect("the certificate");
-    assert_eq!(
-        (&found.key, found.content),
-        (key.public(), Content::Certificate)
-    );
+    assert_eq!((&found.key, found.content), (key.public(), Content::Certificate));
     for (file, words) in [
         (format!("{certificate}{certificate}"), "2 certificates"),
-        (
-            format!("{whole}{whole}{certificate}"),
-            "3, 2 of them private keys",
-        ),
-        (
-            format!("{public}{certificate}"),
-            "2, 0 of them private keys",
-        ),
+        (format!("{whole}{whole}{certificate}"), "3, 2 of them private keys"),
+        (format!("{public}{certificate}"), "2, 0 of them private keys"),
     ] {
         let message = reason(load_public(file.as_bytes(), None));
         assert!(message.contains("more than one PEM block"), "{message}");

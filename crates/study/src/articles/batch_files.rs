@@ -1,7 +1,7 @@
 //! The files that the program of article (b) saves: one after each batch, with what is known of all pairs so far.
 //!
-//! `results/result_<bits>_run_<count>.txt`, where the bits are a prime's and the count that of all pairs so far; for GMP
-//! called as the article calls it. The others have a folder of their own inside it.
+//! `results/result_<bits>_run_<count>.txt`, where the bits are a prime's and the count that of all pairs so far; for
+//! GMP called as the article calls it. The others have a folder of their own inside it.
 
 use super::evidence::Evidence;
 

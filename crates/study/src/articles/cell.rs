@@ -27,18 +27,12 @@ impl<'a> Cell<'a> {
         self.figures().ns_per_op
     }
 
-    /// How many times as fast as another: as measured interleaved where the other is the one that the group's ratios refer
-    /// to, else from both medians.
+    /// How many times as fast as another: as measured interleaved where the other is the one that the group's ratios
+    /// refer to, else from both medians.
     pub(super) fn speed(self, base: Cell<'_>) -> Estimate {
-        let is_base = self
-            .group
-            .base()
-            .is_some_and(|row| row.engine == base.row.engine);
+        let is_base = self.group.base().is_some_and(|row| row.engine == base.row.engine);
         let interleaved = self.row.ratio.as_ref().filter(|_| is_base);
-        interleaved.map_or_else(
-            || base.median_ns().over(&self.median_ns()),
-            |ratio| ratio.to_first,
-        )
+        interleaved.map_or_else(|| base.median_ns().over(&self.median_ns()), |ratio| ratio.to_first)
     }
 
     pub(super) fn property(self, name: &str) -> Value {
@@ -72,9 +66,7 @@ impl<'a> Cell<'a> {
             "rounds" => {
                 let rounds = self.row.rounds().and_then(|words| words.split(' ').next());
                 let rounds = rounds.and_then(|number| number.parse().ok());
-                rounds
-                    .map(exact)
-                    .ok_or_else(|| "its rounds are not known".to_owned())
+                rounds.map(exact).ok_or_else(|| "its rounds are not known".to_owned())
             }
             "adjusted_rate" => {
                 let adjusted = self.row.luck_corrected.map(|adjusted| adjusted.ops_per_s);
@@ -85,8 +77,7 @@ impl<'a> Cell<'a> {
                 let per_op: Vec<f64> = blocks
                     .map(|block| block.elapsed_ns as f64 / block.operations as f64)
                     .collect();
-                median_interval(&per_op, self.group.confidence)
-                    .ok_or_else(|| "it has no blocks".to_owned())
+                median_interval(&per_op, self.group.confidence).ok_or_else(|| "it has no blocks".to_owned())
             }
             "operations" => sum(&|block| Some(block.operations)),
             "real" => sum(&|block| Some(block.elapsed_ns)),
@@ -100,8 +91,7 @@ impl<'a> Cell<'a> {
     fn median_of_means(self) -> Value {
         // Says why where there are no ticks.
         self.ticks_per_ns()?;
-        let mean =
-            |block: &BlockDigest| block.ticks.unwrap_or_default() as f64 / block.operations as f64;
+        let mean = |block: &BlockDigest| block.ticks.unwrap_or_default() as f64 / block.operations as f64;
         let means: Vec<f64> = self.digest.blocks.iter().map(mean).collect();
         median_interval(&means, CONFIDENCE).ok_or_else(|| "there is no mean yet".to_owned())
     }

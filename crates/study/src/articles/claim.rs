@@ -13,10 +13,7 @@ impl Claim {
             let own = cases.iter().filter(|case| case.engine == engine);
             let verdict = Verdict::over(own.clone().map(|case| case.verdict));
             let missing = own.filter(|case| {
-                let is_open = matches!(
-                    case.verdict,
-                    Verdict::NotMeasurableHere | Verdict::TooFewValues
-                );
+                let is_open = matches!(case.verdict, Verdict::NotMeasurableHere | Verdict::TooFewValues);
                 verdict == Verdict::HoldsWhereMeasured && is_open
             });
             EngineVerdict {
@@ -56,23 +53,14 @@ mod tests {
             (&[Holds, HoldsInPart], HoldsInPart),
             (&[DoesNotHold, NotMeasurableHere], DoesNotHold),
             (&[Holds, NoSignificantDifference], Holds),
-            (
-                &[Holds, NoSignificantDifference, NotMeasurableHere],
-                HoldsWhereMeasured,
-            ),
+            (&[Holds, NoSignificantDifference, NotMeasurableHere], HoldsWhereMeasured),
             (&[Holds, HoldsWhereMeasured], HoldsWhereMeasured),
             (&[HoldsWhereMeasured, DoesNotHold], HoldsInPart),
             (&[HoldsWhereMeasured], HoldsWhereMeasured),
-            (
-                &[NoSignificantDifference, NotMeasurableHere],
-                NoSignificantDifference,
-            ),
+            (&[NoSignificantDifference, NotMeasurableHere], NoSignificantDifference),
             (&[Holds, TooFewValues], HoldsWhereMeasured),
             (&[DoesNotHold, TooFewValues], DoesNotHold),
-            (
-                &[TooFewValues, NoSignificantDifference],
-                NoSignificantDifference,
-            ),
+            (&[TooFewValues, NoSignificantDifference], NoSignificantDifference),
             (&[TooFewValues, NotMeasurableHere], TooFewValues),
             (&[NotMeasurableHere], NotMeasurableHere),
             (&[], NotMeasurableHere),

@@ -15,11 +15,7 @@ pub(super) type Judged = (Verdict, Option<Estimate>, String);
 impl Evidence<'_> {
     /// Every claim, decided.
     pub(super) fn claims(&self) -> Vec<Claim> {
-        self.data
-            .claim
-            .iter()
-            .map(|data| self.claim(data))
-            .collect()
+        self.data.claim.iter().map(|data| self.claim(data)).collect()
     }
 
     fn claim(&self, data: &'static ClaimData) -> Claim {
@@ -50,12 +46,9 @@ impl Evidence<'_> {
         }
         let mut cases: Vec<Case> = Vec::new();
         for scope in self.each(&data.each, &scope) {
-            let before = cases
-                .last()
-                .filter(|last| last.engine == scope.word("engine"));
+            let before = cases.last().filter(|last| last.engine == scope.word("engine"));
             let judged = self.judged(data, &scope, before.and_then(|last| last.value.as_ref()));
-            let judged =
-                judged.unwrap_or_else(|reason| lacking(replaced(&data.reasons, "", "", reason)));
+            let judged = judged.unwrap_or_else(|reason| lacking(replaced(&data.reasons, "", "", reason)));
             cases.push(case(&scope, self.fill(&data.case, &scope), judged));
         }
         if !data.growth.is_empty() {
@@ -66,17 +59,10 @@ impl Evidence<'_> {
 
     /// # Errors
     /// Why there is no value.
-    fn judged(
-        &self,
-        data: &CaseData,
-        scope: &Scope,
-        before: Option<&Estimate>,
-    ) -> Result<Judged, String> {
+    fn judged(&self, data: &CaseData, scope: &Scope, before: Option<&Estimate>) -> Result<Judged, String> {
         for need in &data.needs {
-            self.check(&need[0], scope).map_err(|reason| {
-                need.get(1)
-                    .map_or(reason, |template| self.fill(template, scope))
-            })?;
+            self.check(&need[0], scope)
+                .map_err(|reason| need.get(1).map_or(reason, |template| self.fill(template, scope)))?;
         }
         match data.evaluator {
             Some(CaseEvaluator::ThreadsHurt) => return self.threads_hurt(scope),

@@ -98,25 +98,17 @@ impl Cell<'_> {
     pub(super) fn should_have(self) -> Option<(usize, f64)> {
         let job = &self.group.job;
         let ledger = self.row.ledger.as_ref()?;
-        let computes_here =
-            ledger.threads == ThreadOwner::Harness && ledger.clock == ClockOwner::Harness;
-        let calls: u64 = self
-            .digest
-            .blocks
-            .iter()
-            .map(|block| block.operations)
-            .sum();
+        let computes_here = ledger.threads == ThreadOwner::Harness && ledger.clock == ClockOwner::Harness;
+        let calls: u64 = self.digest.blocks.iter().map(|block| block.operations).sum();
         // The last calls of a block leave a thread alone, which is little of it where there are ten.
-        let is_one_by_one = job.mode == Mode::Concurrent
-            && calls >= 10 * (job.threads * self.digest.blocks.len()) as u64;
+        let is_one_by_one =
+            job.mode == Mode::Concurrent && calls >= 10 * (job.threads * self.digest.blocks.len()) as u64;
         let at_once = distinct(self.row.cpus.iter()).len();
         match job.threads {
             _ if self.row.engine.starts_with("gpu") => None,
             1 => Some((1, OF_ONE)),
             _ if at_once == 0 => None,
-            _ if is_one_by_one || (job.op.is_text() && computes_here) => {
-                Some((at_once, OF_SEVERAL))
-            }
+            _ if is_one_by_one || (job.op.is_text() && computes_here) => Some((at_once, OF_SEVERAL)),
             // Of other threads that share the work of a call, or that the engine starts, nothing is known.
             _ => None,
         }

@@ -1,7 +1,7 @@
 //! What an article is here, as data: its figures, tables and claims, each with the formula that its numbers come from.
 //!
-//! Texts are templates: `{NAME}` is a value in scope in words, `{NAME NOUN}` a count of something (`4 threads`), `{NAME #}` a
-//! number in full.
+//! Texts are templates: `{NAME}` is a value in scope in words, `{NAME NOUN}` a count of something (`4 threads`),
+//! `{NAME #}` a number in full.
 
 use std::collections::BTreeMap;
 
@@ -25,7 +25,8 @@ pub(super) struct Definition {
     /// Lists of sizes of texts, which the study's own sizes replace.
     #[serde(default)]
     pub(super) texts: BTreeMap<String, Texts>,
-    /// Bits of messages, each with the modulus that it belongs to: with one that it does not fit it is as long in proportion.
+    /// Bits of messages, each with the modulus that it belongs to: with one that it does not fit it is as long in
+    /// proportion.
     #[serde(default)]
     pub(super) messages: BTreeMap<String, usize>,
     /// How values are called in sentences.
@@ -102,16 +103,14 @@ impl<'de> Deserialize<'de> for Text {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         match toml::Value::deserialize(deserializer)? {
             toml::Value::String(text) => Ok(Text(text)),
-            number @ (toml::Value::Integer(_) | toml::Value::Float(_)) => {
-                Ok(Text(number.to_string()))
-            }
+            number @ (toml::Value::Integer(_) | toml::Value::Float(_)) => Ok(Text(number.to_string())),
             _ => Err(de::Error::custom("expected text or a number")),
         }
     }
 }
 
-/// Names and the values that they take one after another: `["bits", [1024, 2048]]`, `["bits", "sizes"]` by the name of a list,
-/// or several names that change together, `[["bits", "prime"], [[1024, 512], [2048, 1024]]]`.
+/// Names and the values that they take one after another: `["bits", [1024, 2048]]`, `["bits", "sizes"]` by the name of
+/// a list, or several names that change together, `[["bits", "prime"], [[1024, 512], [2048, 1024]]]`.
 #[derive(Debug, Deserialize)]
 pub(super) struct Axis(pub(super) Entry, pub(super) Values);
 

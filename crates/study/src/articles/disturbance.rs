@@ -1,8 +1,8 @@
 //! Why no claim is judged by a cell: its figures are those of a busy machine, not of the engine.
 //!
 //! What was interrupted is left out and measured anew, but where it was much, what is left was disturbed as well.
-//! Threads had too little CPU time ([`super::cpu_share`]). And of a job that is shared among threads no number of them can
-//! be more times as fast than there are threads: where it seems so, the smaller number was disturbed.
+//! Threads had too little CPU time ([`super::cpu_share`]). And of a job that is shared among threads no number of them
+//! can be more times as fast than there are threads: where it seems so, the smaller number was disturbed.
 
 use rsalab_engines::Job;
 
@@ -41,9 +41,10 @@ impl Evidence<'_> {
             let times = own / time(row)?;
             (times > MOST * more / less).then_some((group.job.threads, times))
         };
-        let larger = self.groups.iter().filter(|group| {
-            group.job.threads > job.threads && is_alike_but_for_threads(&group.job, job)
-        });
+        let larger = self
+            .groups
+            .iter()
+            .filter(|group| group.job.threads > job.threads && is_alike_but_for_threads(&group.job, job));
         let (threads, times) = larger.filter_map(times).next()?;
         Some(format!(
             "the machine was busy: {engine} took {} times as long on {} as on {}",

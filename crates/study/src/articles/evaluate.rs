@@ -50,8 +50,7 @@ impl<'a> Evidence<'a> {
 
     /// The cell that a call's arguments name: `pair, threads = 2`.
     pub(super) fn named_cell(&self, arguments: &str, scope: &Scope) -> Result<Cell<'a>, String> {
-        let Formula::Call { set, arguments, .. } = Formula::parse(&format!("cell({arguments})"))
-        else {
+        let Formula::Call { set, arguments, .. } = Formula::parse(&format!("cell({arguments})")) else {
             unreachable!("it is a call");
         };
         self.cell(&self.scope_of(&set, &arguments, scope))
@@ -69,31 +68,22 @@ impl<'a> Evidence<'a> {
 
     fn work_out(&self, formula: &Formula, scope: &Scope) -> Result<Quantity, String> {
         use Quantity::{Measured, Number};
-        let both = |[left, right]: &[Formula; 2]| {
-            Ok::<_, String>((self.work_out(left, scope)?, self.work_out(right, scope)?))
-        };
+        let both =
+            |[left, right]: &[Formula; 2]| Ok::<_, String>((self.work_out(left, scope)?, self.work_out(right, scope)?));
         Ok(match formula {
             Formula::Number(number) => Number(*number),
-            Formula::Call {
-                name,
-                set,
-                arguments,
-            } => return self.call(name, set, arguments, scope),
+            Formula::Call { name, set, arguments } => return self.call(name, set, arguments, scope),
             Formula::Sum(parts) => {
                 let parts = parts.iter().map(|part| self.work_out(part, scope));
                 sum(&parts.collect::<Result<Vec<_>, _>>()?)
             }
             Formula::Difference(parts) => match both(parts)? {
                 (left, Number(right)) => sum(&[left, Number(-right)]),
-                _ => panic!(
-                    "only a number is subtracted: measured values are compared by their quotient"
-                ),
+                _ => panic!("only a number is subtracted: measured values are compared by their quotient"),
             },
             Formula::Product(parts) => match both(parts)? {
                 (Number(left), Number(right)) => Number(left * right),
-                (Measured(value), Number(factor)) | (Number(factor), Measured(value)) => {
-                    Measured(value.scaled(factor))
-                }
+                (Measured(value), Number(factor)) | (Number(factor), Measured(value)) => Measured(value.scaled(factor)),
                 _ => panic!("measured values are not multiplied"),
             },
             Formula::Quotient(parts) => match both(parts)? {
@@ -139,12 +129,7 @@ impl<'a> Evidence<'a> {
     }
 
     /// A value in scope, or a formula of the article with its own settings.
-    fn named(
-        &self,
-        name: &str,
-        set: &[(String, String)],
-        scope: &Scope,
-    ) -> Result<Quantity, String> {
+    fn named(&self, name: &str, set: &[(String, String)], scope: &Scope) -> Result<Quantity, String> {
         if let Some(estimate) = scope.quantities.get(name) {
             return Ok(Quantity::Measured(*estimate));
         }
@@ -195,10 +180,7 @@ impl<'a> Evidence<'a> {
             "speedup" => {
                 let one = of("threads", "1")?.median_ns();
                 match scope.word("threads") {
-                    "1" => Ok(Estimate {
-                        n: one.n,
-                        ..exact(1.0)
-                    }),
+                    "1" => Ok(Estimate { n: one.n, ..exact(1.0) }),
                     _ => Ok(one.over(&self.cell(scope)?.median_ns())),
                 }
             }
@@ -240,10 +222,7 @@ fn sum(parts: &[Quantity]) -> Quantity {
         value,
         low: value - distance(|one| one.value - one.low),
         high: value + distance(|one| one.high - one.value),
-        confidence: estimates
-            .iter()
-            .map(|one| one.confidence)
-            .fold(1.0, f64::min),
+        confidence: estimates.iter().map(|one| one.confidence).fold(1.0, f64::min),
         n: estimates.iter().map(|one| one.n).min().unwrap_or(0),
     })
 }

@@ -141,13 +141,11 @@ impl<'a> Evidence<'a> {
             .filter(|job| job.op.is_text())
             .map(|job| job.threads)
             .filter(|count| (2..=most).contains(count));
-        counts
-            .max()
-            .ok_or_else(|| match (most, self.known_cpus().quota) {
-                (1, None) => "this machine has one CPU".to_owned(),
-                (1, Some(_)) => format!("this study could use {}", self.known_cpus().words()),
-                _ => "this study does not ask for several threads".to_owned(),
-            })
+        counts.max().ok_or_else(|| match (most, self.known_cpus().quota) {
+            (1, None) => "this machine has one CPU".to_owned(),
+            (1, Some(_)) => format!("this study could use {}", self.known_cpus().words()),
+            _ => "this study does not ask for several threads".to_owned(),
+        })
     }
 
     /// A number that the study or its machine has under this name.
@@ -193,9 +191,7 @@ impl<'a> Evidence<'a> {
             Some(("not", condition)) => self.check(condition, scope).is_err(),
             Some(("text-of", symbols)) => {
                 let largest = self.sizes().last().copied().unwrap_or(0);
-                symbols
-                    .parse()
-                    .is_ok_and(|symbols: usize| largest >= symbols)
+                symbols.parse().is_ok_and(|symbols: usize| largest >= symbols)
             }
             Some(("scaled", message)) => message.parse().is_ok_and(|message: usize| {
                 let mut sizes = self.key_sizes().into_iter();
@@ -210,8 +206,7 @@ impl<'a> Evidence<'a> {
             }
             Some((name, word)) => {
                 let number = || self.number(name)?.ok();
-                scope.word(name) == word
-                    || number().is_some_and(|number| number.to_string() == word)
+                scope.word(name) == word || number().is_some_and(|number| number.to_string() == word)
             }
             None => panic!("'{condition}' is not a condition"),
         };
@@ -236,20 +231,15 @@ impl<'a> Evidence<'a> {
         for (name, word) in &scope.words {
             if FIELDS.contains(&name.as_str()) {
                 let number = self.number(word).transpose()?;
-                wanted.insert(
-                    name.as_str(),
-                    number.map_or(word.clone(), |number| number.to_string()),
-                );
+                wanted.insert(name.as_str(), number.map_or(word.clone(), |number| number.to_string()));
             }
         }
         let is_asked = |job: &BTreeMap<String, String>| {
-            wanted
-                .iter()
-                .all(|(name, word)| match (*name, word.as_str()) {
-                    ("message", "byte-shorter") => job["message"] == job["shorter"],
-                    ("message", word) => job["message"] == self.message_words(word, &job["bits"]),
-                    _ => job[*name] == *word,
-                })
+            wanted.iter().all(|(name, word)| match (*name, word.as_str()) {
+                ("message", "byte-shorter") => job["message"] == job["shorter"],
+                ("message", word) => job["message"] == self.message_words(word, &job["bits"]),
+                _ => job[*name] == *word,
+            })
         };
         // Of the variants of an engine the one that tests primes with as many rounds as another engine.
         let like = scope.words.get("rounds_of").map(String::as_str);
@@ -271,12 +261,7 @@ impl<'a> Evidence<'a> {
         let found = groups.find_map(|(group, job)| of_engine(group).filter(|_| is_asked(job)));
         let (group, row) = found.ok_or_else(|| match like {
             None => match wanted.get("bits") {
-                Some(bits)
-                    if !self
-                        .key_sizes()
-                        .iter()
-                        .any(|size| size.to_string() == *bits) =>
-                {
+                Some(bits) if !self.key_sizes().iter().any(|size| size.to_string() == *bits) => {
                     format!("this study does not ask for keys of {bits} bits")
                 }
                 _ => format!("this study does not ask {engine}"),
@@ -341,16 +326,11 @@ const FIELDS: [&str; 9] = [
 ];
 
 fn fields(job: &Job) -> BTreeMap<String, String> {
-    let serde_json::Value::Object(written) =
-        serde_json::to_value(job).expect("a job has a JSON form")
-    else {
+    let serde_json::Value::Object(written) = serde_json::to_value(job).expect("a job has a JSON form") else {
         unreachable!("a job is a table");
     };
     let text = |value: serde_json::Value| value.as_str().map_or(value.to_string(), str::to_owned);
-    let mut fields: BTreeMap<String, String> = written
-        .into_iter()
-        .map(|(name, value)| (name, text(value)))
-        .collect();
+    let mut fields: BTreeMap<String, String> = written.into_iter().map(|(name, value)| (name, text(value))).collect();
     // A text that is one message is as long as its symbols.
     let message = match job.message_bits {
         None if job.op.is_text() => (8 * job.symbols).to_string(),
@@ -365,20 +345,11 @@ fn fields(job: &Job) -> BTreeMap<String, String> {
 }
 
 /// The reason that an article gives in place of an engine's.
-pub(super) fn replaced(
-    replacements: &[Replacement],
-    engine: &str,
-    op: &str,
-    reason: String,
-) -> String {
+pub(super) fn replaced(replacements: &[Replacement], engine: &str, op: &str, reason: String) -> String {
     let is_meant = |one: &&Replacement| {
         let of_engine = one.engines.is_empty() || one.engines.iter().any(|other| other == engine);
         let of_op = one.op.as_ref().is_none_or(|other| other == op);
-        let has = one.contains.is_empty()
-            || one
-                .contains
-                .iter()
-                .any(|words| reason.contains(words.as_str()));
+        let has = one.contains.is_empty() || one.contains.iter().any(|words| reason.contains(words.as_str()));
         of_engine && of_op && has && reason.starts_with(&one.begins)
     };
     let found = replacements.iter().find(is_meant);

@@ -20,10 +20,7 @@ impl Evidence<'_> {
                 let id = self.fill(&data.id, &scope);
                 scope.set("id", &id);
                 let scopes = self.each(&data.each, &scope);
-                let made: Vec<Figure> = scopes
-                    .iter()
-                    .filter_map(|scope| self.figure(data, scope))
-                    .collect();
+                let made: Vec<Figure> = scopes.iter().filter_map(|scope| self.figure(data, scope)).collect();
                 shown.push(Shown {
                     id,
                     title: self.fill(&data.title, &scope),
@@ -47,9 +44,7 @@ impl Evidence<'_> {
                     cell => {
                         let cell = self.named_cell(cell, &scope).ok();
                         let ticks = cell.and_then(|cell| cell.digest.ticks.as_ref());
-                        ticks
-                            .map(|ticks| shares(ticks, &lines.noun))
-                            .unwrap_or_default()
+                        ticks.map(|ticks| shares(ticks, &lines.noun)).unwrap_or_default()
                     }
                 };
                 has_ours |= !points.is_empty() && lines.published.is_empty();
@@ -120,9 +115,7 @@ impl Evidence<'_> {
                 scope.set("published", published.to_string());
             }
             self.has(&reference.needs, &scope).then(|| Reference {
-                y: self
-                    .measured(&reference.y, &scope)
-                    .map_or(f64::NAN, |y| y.value),
+                y: self.measured(&reference.y, &scope).map_or(f64::NAN, |y| y.value),
                 label: self.fill(&reference.label, &scope),
             })
         });

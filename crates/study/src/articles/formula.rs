@@ -44,8 +44,7 @@ fn tokens(text: &str) -> Vec<String> {
     let mut chars = text.chars().peekable();
     while let Some(c) = chars.next() {
         // A minus belongs to a name or a number that goes on behind it.
-        let is_inner =
-            c == '-' && is_open && chars.peek().is_some_and(|next| next.is_alphanumeric());
+        let is_inner = c == '-' && is_open && chars.peek().is_some_and(|next| next.is_alphanumeric());
         let is_part = c.is_alphanumeric() || matches!(c, '_' | ':' | '.') || is_inner;
         match tokens.last_mut().filter(|_| is_part && is_open) {
             Some(last) => last.push(c),
@@ -156,10 +155,7 @@ mod tests {
             Formula::parse("1 + 6 / 2 / 3 + (4 - 5)"),
             Formula::Sum(vec![
                 number(1.0),
-                Formula::Quotient(both(
-                    Formula::Quotient(both(number(6.0), number(2.0))),
-                    number(3.0)
-                )),
+                Formula::Quotient(both(Formula::Quotient(both(number(6.0), number(2.0))), number(3.0))),
                 Formula::Difference(both(number(4.0), number(5.0))),
             ])
         );

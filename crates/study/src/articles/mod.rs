@@ -1,8 +1,8 @@
 //! Studies that others published, done again: which figures they showed, and what becomes of their claims.
 //!
-//! An article is data: `articles/NAME/plan.toml` has its cells, `articles/NAME/review.toml` its tables, figures and claims, each
-//! with the formula that its numbers come from. Another article is another folder, and its name in the list of
-//! [`Article`].
+//! An article is data: `articles/NAME/plan.toml` has its cells, `articles/NAME/review.toml` its tables, figures and
+//! claims, each with the formula that its numbers come from. Another article is another folder, and its name in the
+//! list of [`Article`].
 //!
 //! | question | file |
 //! |---|---|
@@ -15,8 +15,8 @@
 //! | tables and remarks, figures | `tables`, `figures` |
 //! | the files that the program of article (b) saves | `batch_files` |
 //!
-//! A plan, or a grid of it, names the article it follows by the key `article`. Nothing here measures: a review is computed from the same
-//! figures as the rest of the report.
+//! A plan, or a grid of it, names the article it follows by the key `article`. Nothing here measures: a review is
+//! computed from the same figures as the rest of the report.
 
 mod batch_files;
 mod cell;
@@ -98,12 +98,7 @@ pub fn ids(article: Article) -> Vec<String> {
 }
 
 /// What the groups of a study, and the records they were made from, say about an article.
-fn review(
-    article: Article,
-    groups: &[Group],
-    records: &[GroupRecord],
-    circumstances: Circumstances<'_>,
-) -> Review {
+fn review(article: Article, groups: &[Group], records: &[GroupRecord], circumstances: Circumstances<'_>) -> Review {
     let data = &DEFINITIONS[article.name()];
     let evidence = Evidence::new(data, groups, records, circumstances);
     let (shown, figures) = evidence.figures();

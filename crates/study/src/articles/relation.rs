@@ -63,9 +63,7 @@ impl Evidence<'_> {
                 (Side::Above, _) => Verdict::Holds,
                 (Side::Below, Side::Above | Side::Below) => Verdict::DoesNotHold,
                 (Side::TooFew, _) | (_, Side::TooFew) => Verdict::TooFewValues,
-                (Side::Below, Side::Unclear) | (Side::Unclear, _) => {
-                    Verdict::NoSignificantDifference
-                }
+                (Side::Below, Side::Unclear) | (Side::Unclear, _) => Verdict::NoSignificantDifference,
             },
             Relation::Alike(tolerance) => alike(value, bound(tolerance)?),
             Relation::AboveAlike(tolerance) => {
@@ -76,17 +74,11 @@ impl Evidence<'_> {
                 }
             }
             Relation::Within([least, most]) => within(value, bound(least)?, bound(most)?),
-            Relation::Growing(least) => {
-                match (side(value, bound(least)?).claimed_above(), before) {
-                    (Verdict::Holds, Some(before)) if value.high < before.low => {
-                        Verdict::DoesNotHold
-                    }
-                    (Verdict::Holds, Some(before)) if value.low <= before.high => {
-                        Verdict::NoSignificantDifference
-                    }
-                    (verdict, _) => verdict,
-                }
-            }
+            Relation::Growing(least) => match (side(value, bound(least)?).claimed_above(), before) {
+                (Verdict::Holds, Some(before)) if value.high < before.low => Verdict::DoesNotHold,
+                (Verdict::Holds, Some(before)) if value.low <= before.high => Verdict::NoSignificantDifference,
+                (verdict, _) => verdict,
+            },
             Relation::Saves(published) => saves(value, bound(published)?),
             Relation::Reaches(published) => reaches(value, bound(published)?),
         })

@@ -32,9 +32,7 @@ impl Scope {
 
     /// A formula with its `{NAME}`s replaced.
     pub(super) fn formula(&self, text: &str) -> String {
-        filled(text, &|name| {
-            self.words.get(name).map(|word| self.formula(word))
-        })
+        filled(text, &|name| self.words.get(name).map(|word| self.formula(word)))
     }
 }
 

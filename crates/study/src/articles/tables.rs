@@ -15,9 +15,7 @@ impl Evidence<'_> {
     pub(super) fn tables(&self) -> Vec<Table> {
         let of_layout = |data: &'static TableData| {
             let scopes = self.of_axis(data.with.as_ref());
-            scopes
-                .into_iter()
-                .map(move |scope| self.table(data, &scope))
+            scopes.into_iter().map(move |scope| self.table(data, &scope))
         };
         self.data.table.iter().flat_map(of_layout).collect()
     }
@@ -40,9 +38,7 @@ impl Evidence<'_> {
                     TableCell {
                         reason: ours.as_ref().err().cloned(),
                         ours: ours.ok(),
-                        published: self
-                            .published(&column.published, &both)
-                            .filter(|_| is_comparable),
+                        published: self.published(&column.published, &both).filter(|_| is_comparable),
                     }
                 };
                 rows.push(TableRow {
@@ -76,9 +72,7 @@ impl Evidence<'_> {
             toml::Value::Array(list) => list.get(name.parse::<usize>().ok()?),
             _ => None,
         })?;
-        found
-            .as_float()
-            .or_else(|| Some(found.as_integer()? as f64))
+        found.as_float().or_else(|| Some(found.as_integer()? as f64))
     }
 
     /// What is to be said, as far as it holds.
@@ -131,20 +125,13 @@ impl Evidence<'_> {
         };
         let completed = |op: Op, engine: &str| {
             let groups = self.groups.iter().filter(|group| group.job.op == op);
-            let rows = groups
-                .flat_map(|group| &group.rows)
-                .filter(|row| row.engine == engine);
+            let rows = groups.flat_map(|group| &group.rows).filter(|row| row.engine == engine);
             number::whole(rows.filter_map(|row| Some(row.figures?.operations)).sum())
         };
         let rows = self.groups.first().map_or(&[][..], |group| &group.rows);
         let done = rows.iter().map(|row| {
             let of = |op| completed(op, &row.engine);
-            format!(
-                "{} {} and {}",
-                row.engine,
-                of(Op::TextEncrypt),
-                of(Op::TextDecrypt)
-            )
+            format!("{} {} and {}", row.engine, of(Op::TextEncrypt), of(Op::TextDecrypt))
         });
         format!(
             "Planned for each engine: {} encryptions and {} decryptions of whole texts; completed: {}.",

@@ -24,16 +24,10 @@ fn the_arithmetic_of_article_b_holds_but_where_remarks_say_so() {
         ]);
         let steps = ["totient", "private_exponent", "encryption", "decryption"];
         let ticks: f64 = steps.iter().map(|step| at(&format!("b-tab1.{step}"))).sum();
-        sums.push([
-            microseconds(ticks / clock_hz),
-            microseconds(at("times.steps_s")),
-        ]);
+        sums.push([microseconds(ticks / clock_hz), microseconds(at("times.steps_s"))]);
         serial_s += at("times.million_s");
     }
-    assert_eq!(
-        pairs,
-        [[1_537.0, 1_537.0], [5_672.0, 5_677.0], [15_131.0, 15_130.0]]
-    );
+    assert_eq!(pairs, [[1_537.0, 1_537.0], [5_672.0, 5_677.0], [15_131.0, 15_130.0]]);
     assert_eq!(sums, [[185.0, 188.0], [479.0, 472.0], [1_121.0, 1_110.0]]);
     assert_eq!(serial_s, of("times.serial_s"));
     // Two threads that take half the time and an overhead are slower than the article says that they are.
@@ -43,10 +37,7 @@ fn the_arithmetic_of_article_b_holds_but_where_remarks_say_so() {
     let overheads = [1, 0].map(|place| 100.0 * (2.0 / of(&format!("times.gain.{place}")) - 1.0));
     assert_eq!(overheads.map(f64::round), [18.0, 33.0]);
     let parallel = serial_s / 2.0 * of("times.overhead");
-    assert_eq!(
-        (parallel.round(), of("times.parallel_s")),
-        (15_082.0, 15_083.0)
-    );
+    assert_eq!((parallel.round(), of("times.parallel_s")), (15_082.0, 15_083.0));
 }
 
 const SIZES: [usize; 7] = [768, 1024, 2048, 3072, 4096, 6144, 8192];
@@ -54,19 +45,17 @@ const MESSAGES: [usize; 9] = [50, 100, 150, 200, 250, 300, 350, 400, 600];
 
 /// Where Table 5 or 6 of article (d) is not what equation 1 makes of its own times, in the words of a remark.
 ///
-/// The article cuts digits off after the third place, and is off by one in it once: less than two in the third place is no
-/// other number.
+/// The article cuts digits off after the third place, and is off by one in it once: less than two in the third place is
+/// no other number.
 fn misprints(table: &str, times: [&str; 2]) -> Vec<String> {
     let of = |path: String| printed("cpu-gpu", &path);
     let mut found = Vec::new();
     for (direction, times) in ["encryption", "decryption"].into_iter().zip(times) {
         for bits in SIZES {
-            let quotient = |of_column: &str| {
-                of(format!("{times}.{bits}.sequential")) / of(format!("{times}.{bits}.{of_column}"))
-            };
+            let quotient =
+                |of_column: &str| of(format!("{times}.{bits}.sequential")) / of(format!("{times}.{bits}.{of_column}"));
             let (s1, s2) = (quotient("multithread"), quotient("gpu"));
-            let [own_s1, own_s2] =
-                [0, 1].map(|place| of(format!("{table}.{bits}.{direction}.{place}")));
+            let [own_s1, own_s2] = [0, 1].map(|place| of(format!("{table}.{bits}.{direction}.{place}")));
             if (s1 - own_s1).abs() >= 0.002 || (s2 - own_s2).abs() >= 0.002 {
                 // Both differ, and by more than any shortening.
                 assert!((s1 - own_s1).abs() > 0.05 && (s2 - own_s2).abs() > 0.05);
@@ -82,12 +71,8 @@ fn misprints(table: &str, times: [&str; 2]) -> Vec<String> {
 
 #[test]
 fn the_misprints_of_article_d_are_remarked_on() {
-    let tables =
-        Evidence::new(&DEFINITIONS["cpu-gpu"], &[], &[], Circumstances::default()).tables();
-    for (id, times) in [
-        ("d-tab5", ["d-tab1", "d-tab2"]),
-        ("d-tab6", ["d-tab3", "d-tab4"]),
-    ] {
+    let tables = Evidence::new(&DEFINITIONS["cpu-gpu"], &[], &[], Circumstances::default()).tables();
+    for (id, times) in [("d-tab5", ["d-tab1", "d-tab2"]), ("d-tab6", ["d-tab3", "d-tab4"])] {
         let table = tables.iter().find(|table| table.id == id).unwrap();
         let remarks: Vec<&String> = table
             .remarks
@@ -102,10 +87,7 @@ fn the_misprints_of_article_d_are_remarked_on() {
 fn every_table_of_article_d_has_the_rows_of_its_plan() {
     let published = &DEFINITIONS["cpu-gpu"].published;
     let rows = |table: usize| {
-        let rows = published[&format!("d-tab{table}")]
-            .as_table()
-            .unwrap()
-            .keys();
+        let rows = published[&format!("d-tab{table}")].as_table().unwrap().keys();
         let mut rows: Vec<usize> = rows.map(|row| row.parse().unwrap()).collect();
         rows.sort_unstable();
         rows
@@ -118,15 +100,10 @@ fn every_table_of_article_d_has_the_rows_of_its_plan() {
 #[test]
 fn the_sentences_of_article_d_follow_from_its_tables() {
     let of = |path: &str| printed("cpu-gpu", path);
-    let is_near = |value: f64, path: &str, tolerance: f64| {
-        assert!((value - of(path)).abs() < tolerance, "{path}: {value}")
-    };
-    for (column, path) in [
-        ("multithread", "text.multithread_overlap"),
-        ("gpu", "text.gpu_overlap"),
-    ] {
-        let overlap =
-            600.0 * of(&format!("d-tab3.1024.{column}")) / of(&format!("d-tab7.600.{column}"));
+    let is_near =
+        |value: f64, path: &str, tolerance: f64| assert!((value - of(path)).abs() < tolerance, "{path}: {value}");
+    for (column, path) in [("multithread", "text.multithread_overlap"), ("gpu", "text.gpu_overlap")] {
+        let overlap = 600.0 * of(&format!("d-tab3.1024.{column}")) / of(&format!("d-tab7.600.{column}"));
         is_near(overlap, path, 0.001);
     }
     let gain = |column: &str| of("d-tab8.600.sequential") / of(&format!("d-tab8.600.{column}"));
@@ -135,15 +112,10 @@ fn the_sentences_of_article_d_follow_from_its_tables() {
     let per_s = |messages: usize| 1e3 * messages as f64 / of(&format!("d-tab8.{messages}.gpu"));
     let best = MESSAGES.map(per_s).into_iter().fold(0.0, f64::max);
     is_near(best, "text.throughput.1024", 0.06 * 1800.0);
-    is_near(
-        of("d-tab6.8192.decryption.0").round(),
-        "text.multithread_gain",
-        0.5,
-    );
+    is_near(of("d-tab6.8192.decryption.0").round(), "text.multithread_gain", 0.5);
     is_near(of("d-tab6.8192.decryption.1").round(), "text.gpu_gain", 0.5);
     let in_full = |direction: &str, one: &str, many: &str| {
-        let quotient =
-            of(&format!("{many}.600.sequential")) / of(&format!("{one}.1024.sequential")) / 600.0;
+        let quotient = of(&format!("{many}.600.sequential")) / of(&format!("{one}.1024.sequential")) / 600.0;
         (direction.to_owned(), format!("{quotient:.2}"))
     };
     let computed = [
@@ -156,16 +128,9 @@ fn the_sentences_of_article_d_follow_from_its_tables() {
         .find(|claim| claim.id == "d-claim-xi")
         .unwrap();
     let evidence = Evidence::new(&DEFINITIONS["cpu-gpu"], &[], &[], Circumstances::default());
-    let stated = evidence
-        .each(&claim.cases[0].each, &Scope::default())
-        .into_iter();
+    let stated = evidence.each(&claim.cases[0].each, &Scope::default()).into_iter();
     let stated: Vec<(String, String)> = stated
-        .map(|scope| {
-            (
-                scope.word("direction").to_owned(),
-                scope.word("published").to_owned(),
-            )
-        })
+        .map(|scope| (scope.word("direction").to_owned(), scope.word("published").to_owned()))
         .collect();
     assert_eq!(stated, computed);
     let longer = of("d-tab4.8192.sequential") / of("d-tab2.8192.sequential");

@@ -19,10 +19,7 @@ const SPEEDUP: &str = "speedup(text, threads = 2)";
 impl Evidence<'_> {
     /// Whether two threads are slower than one below a size, and only there.
     pub(super) fn threads_hurt(&self, scope: &Scope) -> Result<Judged, String> {
-        let below: usize = scope
-            .word("below")
-            .parse()
-            .expect("the claim states a size");
+        let below: usize = scope.word("below").parse().expect("the claim states a size");
         let mut reason = None;
         let mut sides: Vec<(usize, Side)> = Vec::new();
         for symbols in self.sizes() {
@@ -52,10 +49,7 @@ impl Evidence<'_> {
             sizes.collect::<Vec<_>>().join(", ")
         };
         let hurt = match most_hurt {
-            Some(symbols) if are_in_order => format!(
-                "two threads hurt up to {}",
-                number::counted(symbols, "symbol")
-            ),
+            Some(symbols) if are_in_order => format!("two threads hurt up to {}", number::counted(symbols, "symbol")),
             Some(_) => format!("two threads hurt at {} symbols", all(Side::Above)),
             None => "two threads hurt at no size".to_owned(),
         };
@@ -71,24 +65,18 @@ impl Evidence<'_> {
             number::whole(below as u64)
         );
         let hurts_below = of(Side::Above).any(|symbols| symbols < below);
-        let contradicted = of(Side::Below).any(|symbols| symbols < below)
-            || of(Side::Above).any(|symbols| symbols > below);
+        let contradicted =
+            of(Side::Below).any(|symbols| symbols < below) || of(Side::Above).any(|symbols| symbols > below);
         let verdict = match (hurts_below, contradicted) {
             // Texts that gain from threads where longer ones lose by them show noise, and nothing of the claim.
             _ if !are_in_order => Verdict::NoSignificantDifference,
             (true, false) => Verdict::Holds,
             (true, true) => Verdict::HoldsInPart,
             (false, true) => Verdict::DoesNotHold,
-            (false, false) if sides.iter().all(|(_, side)| *side == Side::TooFew) => {
-                Verdict::TooFewValues
-            }
+            (false, false) if sides.iter().all(|(_, side)| *side == Side::TooFew) => Verdict::TooFewValues,
             (false, false) => Verdict::NoSignificantDifference,
         };
-        Ok((
-            verdict,
-            most_hurt.map(|symbols| picked(symbols, sides.len())),
-            sentence,
-        ))
+        Ok((verdict, most_hurt.map(|symbols| picked(symbols, sides.len())), sentence))
     }
 
     /// Whether two threads save almost half of the time at most sizes.
@@ -102,12 +90,7 @@ impl Evidence<'_> {
                 Err(why) => reason = Some(why),
             }
         }
-        let count = |wanted| {
-            verdicts
-                .iter()
-                .filter(|&&verdict| verdict == wanted)
-                .count()
-        };
+        let count = |wanted| verdicts.iter().filter(|&&verdict| verdict == wanted).count();
         let (all, holds) = (verdicts.len(), count(Verdict::Holds));
         if all < 3 {
             let takes = "it takes results on one and on two threads at three sizes at least";
@@ -119,8 +102,7 @@ impl Evidence<'_> {
             false if 2 * count(Verdict::TooFewValues) > all => Verdict::TooFewValues,
             false => Verdict::NoSignificantDifference,
         };
-        let sentence =
-            format!("two threads save almost half of the time at {holds} of {all} sizes");
+        let sentence = format!("two threads save almost half of the time at {holds} of {all} sizes");
         Ok((verdict, Some(picked(holds, all)), sentence))
     }
 
@@ -142,12 +124,9 @@ impl Evidence<'_> {
             }
         }
         let largest = standings.last();
-        let largest =
-            largest.ok_or_else(|| reason.unwrap_or("the study has no such size".to_owned()))?;
+        let largest = largest.ok_or_else(|| reason.unwrap_or("the study has no such size".to_owned()))?;
         let cpus = self.known_cpus();
-        let verdicts = standings
-            .iter()
-            .map(|one| one.verdict(scope.word("best"), cpus));
+        let verdicts = standings.iter().map(|one| one.verdict(scope.word("best"), cpus));
         let words: Vec<String> = standings.iter().map(Standing::words).collect();
         let value = picked(largest.fastest, standings.len());
         Ok((Verdict::over(verdicts), Some(value), words.join("; ")))
@@ -184,9 +163,7 @@ impl Evidence<'_> {
             symbols,
             fastest: *fastest,
             has_too_few: times.iter().any(|(_, time)| of(time) == Side::TooFew),
-            best: best
-                .map(|(threads, time)| (*threads, is_alike(time)))
-                .collect(),
+            best: best.map(|(threads, time)| (*threads, is_alike(time))).collect(),
         })
     }
 }
@@ -246,20 +223,14 @@ impl Standing {
             // objection. The same goes for hyper-threads in the middle class. That they do not help must be known,
             // though.
             (true, true) if claimed == "one" && claimed_ones.contains(&true) => Verdict::Holds,
-            (true, true) if claimed == "cores" && one.is_empty() && cores.contains(&true) => {
-                Verdict::Holds
-            }
+            (true, true) if claimed == "cores" && one.is_empty() && cores.contains(&true) => Verdict::Holds,
             (true, true) => Verdict::NoSignificantDifference,
             (false, _) => Verdict::DoesNotHold,
         }
     }
 
     fn words(&self) -> String {
-        let counts: Vec<String> = self
-            .best
-            .iter()
-            .map(|(count, _)| count.to_string())
-            .collect();
+        let counts: Vec<String> = self.best.iter().map(|(count, _)| count.to_string()).collect();
         format!(
             "best at {}: {}",
             number::counted(self.symbols, "symbol"),

@@ -11,19 +11,13 @@ impl Evidence<'_> {
     /// The scopes that axes make of one, the last axis changing first.
     pub(super) fn each(&self, axes: &[Axis], scope: &Scope) -> Vec<Scope> {
         axes.iter().fold(vec![scope.clone()], |scopes, axis| {
-            scopes
-                .iter()
-                .flat_map(|scope| self.along(axis, scope))
-                .collect()
+            scopes.iter().flat_map(|scope| self.along(axis, scope)).collect()
         })
     }
 
     /// As [`each`](Evidence::each) for an axis that may not be there.
     pub(super) fn of_axis(&self, axis: Option<&Axis>) -> Vec<Scope> {
-        axis.map_or_else(
-            || vec![Scope::default()],
-            |axis| self.along(axis, &Scope::default()),
-        )
+        axis.map_or_else(|| vec![Scope::default()], |axis| self.along(axis, &Scope::default()))
     }
 
     fn along(&self, Axis(names, values): &Axis, scope: &Scope) -> Vec<Scope> {
@@ -44,8 +38,7 @@ impl Evidence<'_> {
     /// The key sizes of the study in place of the article's: who asks for others gets their rows.
     fn asked_sizes(&self, sizes: &Sizes, published: &[Entry]) -> Vec<Vec<String>> {
         let asked = self.key_sizes_of(sizes.of).into_iter();
-        let asked = asked
-            .filter(|bits| *bits >= sizes.from && sizes.below.is_none_or(|below| *bits < below));
+        let asked = asked.filter(|bits| *bits >= sizes.from && sizes.below.is_none_or(|below| *bits < below));
         if sizes.named {
             return renamed(published, &asked.collect::<Vec<usize>>());
         }
@@ -59,8 +52,7 @@ impl Evidence<'_> {
     /// The sizes of the study's texts in place of the article's.
     fn asked_texts(&self, texts: &Texts, published: &[Entry]) -> Vec<Vec<String>> {
         let asked = self.sizes().into_iter().filter(|symbols| *symbols > 0);
-        let asked = asked
-            .filter(|symbols| *symbols >= texts.from && texts.to.is_none_or(|to| *symbols <= to));
+        let asked = asked.filter(|symbols| *symbols >= texts.from && texts.to.is_none_or(|to| *symbols <= to));
         match texts.named {
             true => renamed(published, &asked.collect::<Vec<usize>>()),
             false => asked.map(|symbols| vec![symbols.to_string()]).collect(),
@@ -69,12 +61,7 @@ impl Evidence<'_> {
 
     /// A named list of the article, or one that the study makes.
     pub(super) fn list(&self, name: &str) -> Vec<Vec<String>> {
-        let numbers = |numbers: Vec<usize>| {
-            numbers
-                .iter()
-                .map(|number| vec![number.to_string()])
-                .collect()
-        };
+        let numbers = |numbers: Vec<usize>| numbers.iter().map(|number| vec![number.to_string()]).collect();
         match name {
             "measured engines" => self
                 .engines()
@@ -85,8 +72,7 @@ impl Evidence<'_> {
             "measured threads" => numbers(self.threads()),
             "measured directions of many" => {
                 let pairs = self.directions_of_many().into_iter();
-                let pairs =
-                    pairs.map(|(direction, bits)| vec![direction.to_owned(), bits.to_string()]);
+                let pairs = pairs.map(|(direction, bits)| vec![direction.to_owned(), bits.to_string()]);
                 pairs.collect()
             }
             "one and all threads" => {

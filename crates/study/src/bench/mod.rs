@@ -1,7 +1,7 @@
 //! A few cells, now.
 //!
-//! A study without a store: the same plan, workers, keys, inputs, verification, scheduler and statistics, kept in memory.
-//! Results are [`Row`]s.
+//! A study without a store: the same plan, workers, keys, inputs, verification, scheduler and statistics, kept in
+//! memory. Results are [`Row`]s.
 
 mod rows;
 
@@ -18,8 +18,8 @@ use crate::{
     error::Error,
     plan::{self, Cell, Engines, Grid, Group, Host, Measure, Plan, PlanError, Seed, Threads},
     run::{
-        ActiveCell, Environment, Event, GroupRun, GroupSpec, GroupWork, MemorySink, Observer,
-        Outcome, RunContext, RunProgress, TestData,
+        ActiveCell, Environment, Event, GroupRun, GroupSpec, GroupWork, MemorySink, Observer, Outcome, RunContext,
+        RunProgress, TestData,
     },
 };
 
@@ -119,8 +119,7 @@ pub fn run(
         let mut launches = Vec::new();
         for launch in 0..request.launches {
             let mut cells = active_cells(group);
-            let mut context =
-                RunContext::new(environment, environment.launcher, &mut test_data, stop);
+            let mut context = RunContext::new(environment, environment.launcher, &mut test_data, stop);
             let run = GroupRun {
                 context: &mut context,
                 spec: GroupSpec {
@@ -161,16 +160,11 @@ impl Request {
         }
         // There is one grid and no file, so that the key alone says where.
         let in_request = |error: PlanError| {
-            let key = error
-                .key
-                .map(|key| key.trim_start_matches("grid 1, ").to_owned());
+            let key = error.key.map(|key| key.trim_start_matches("grid 1, ").to_owned());
             PlanError { key, ..error }
         };
         let groups = self.plan().groups(host).map_err(in_request)?;
-        Ok(groups
-            .into_iter()
-            .map(|group| self.with_copies(group))
-            .collect())
+        Ok(groups.into_iter().map(|group| self.with_copies(group)).collect())
     }
 
     /// A plan names an engine once, a bench as often as it likes.

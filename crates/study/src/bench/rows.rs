@@ -100,8 +100,7 @@ pub(super) fn rows_of(group: &Group, launches: &[Vec<ActiveCell>], cpus: Cpus) -
     let measurements: Vec<Measurement<'_>> = (0..group.cells.len())
         .map(|place| Measurement::new(launches.iter().map(|cells| &cells[place]).collect()))
         .collect();
-    let measured: Vec<Option<Measured<'_>>> =
-        measurements.iter().map(Measurement::measured).collect();
+    let measured: Vec<Option<Measured<'_>>> = measurements.iter().map(Measurement::measured).collect();
     let measured: Vec<Option<&Measured<'_>>> = measured.iter().map(Option::as_ref).collect();
     let corrected = compare::adjusted(group.job.op, &measured, CONFIDENCE);
     measurements
@@ -131,10 +130,7 @@ impl<'a> Measurement<'a> {
     }
 
     fn beginning(&self) -> Option<&'a Beginning> {
-        self.cells
-            .iter()
-            .rev()
-            .find_map(|cell| cell.beginning.as_ref())
+        self.cells.iter().rev().find_map(|cell| cell.beginning.as_ref())
     }
 
     fn measured(&self) -> Option<Measured<'_>> {
@@ -169,18 +165,16 @@ impl<'a> Measurement<'a> {
             ns_per_op: figures.map(|figures| figures.ns_per_op.into()),
             tsc_per_op: figures.and_then(|figures| figures.tsc_per_op),
             ratio_to_first: ratio.as_ref().map(|ratio| ratio.to_first.into()),
-            luck: figures
-                .and_then(|figures| figures.luck)
-                .map(|explained| Luck {
-                    explained,
-                    shared_tests_per_op: corrected.map(|corrected| corrected.tests_per_op),
-                    corrected_ops_per_s: corrected.map(|corrected| corrected.ops_per_s.into()),
-                    corrected_ratio_to_first: ratio
-                        .as_ref()
-                        .and_then(|ratio| ratio.luck_corrected)
-                        .filter(|_| corrected.is_some())
-                        .map(Interval::from),
-                }),
+            luck: figures.and_then(|figures| figures.luck).map(|explained| Luck {
+                explained,
+                shared_tests_per_op: corrected.map(|corrected| corrected.tests_per_op),
+                corrected_ops_per_s: corrected.map(|corrected| corrected.ops_per_s.into()),
+                corrected_ratio_to_first: ratio
+                    .as_ref()
+                    .and_then(|ratio| ratio.luck_corrected)
+                    .filter(|_| corrected.is_some())
+                    .map(Interval::from),
+            }),
             ledger: beginning.map(|beginning| beginning.ledger.clone()),
             notes: self.notes(figures.as_ref(), ratio.as_ref(), &launches_ops_per_s),
             launches_ops_per_s,
@@ -192,10 +186,7 @@ impl<'a> Measurement<'a> {
         if self.cells.len() < 2 {
             return Vec::new();
         }
-        let done = self
-            .cells
-            .iter()
-            .filter(|cell| cell.state == CellState::Done);
+        let done = self.cells.iter().filter(|cell| cell.state == CellState::Done);
         done.filter_map(|cell| compare::figures(op, &cell.measured()?, CONFIDENCE))
             .map(|figures| figures.ops_per_s.value)
             .collect()
@@ -225,18 +216,11 @@ impl<'a> Measurement<'a> {
                 "{count} are too few values: the intervals reach a confidence of {:.0} %",
                 100.0 * reached
             ),
-            false => format!(
-                "{count}: there is no interval, and what stands there is the range of its samples"
-            ),
+            false => format!("{count}: there is no interval, and what stands there is the range of its samples"),
         })
     }
 
-    fn notes(
-        &self,
-        figures: Option<&Figures>,
-        ratio: Option<&Ratio>,
-        speeds: &[f64],
-    ) -> Vec<String> {
+    fn notes(&self, figures: Option<&Figures>, ratio: Option<&Ratio>, speeds: &[f64]) -> Vec<String> {
         let mut notes = self
             .beginning()
             .map(|beginning| beginning.notes.clone())
@@ -271,12 +255,8 @@ impl<'a> Measurement<'a> {
             match &cell.state {
                 CellState::Done => {}
                 CellState::Failed(reason) => notes.push(format!("{launch}failed: {reason}")),
-                CellState::Unsupported(reason) => {
-                    notes.push(format!("{launch}not supported: {reason}"))
-                }
-                CellState::Planned | CellState::Running => {
-                    notes.push(format!("{launch}stopped before the end"))
-                }
+                CellState::Unsupported(reason) => notes.push(format!("{launch}not supported: {reason}")),
+                CellState::Planned | CellState::Running => notes.push(format!("{launch}stopped before the end")),
             }
         }
         notes.extend(figures.and_then(|figures| self.lack_of_values(figures, ratio)));
@@ -293,18 +273,11 @@ fn whole_launch(launch: usize, cell: &ActiveCell) -> TakenBlock {
         samples: blocks()
             .flat_map(|report| report.block.samples.iter().copied())
             .collect(),
-        discarded_operations: blocks()
-            .map(|report| report.block.discarded_operations)
-            .sum(),
-        started_ns: blocks()
-            .map(|report| report.block.started_ns)
-            .min()
-            .unwrap_or(0),
+        discarded_operations: blocks().map(|report| report.block.discarded_operations).sum(),
+        started_ns: blocks().map(|report| report.block.started_ns).min().unwrap_or(0),
         elapsed_ns: blocks().map(|report| report.block.elapsed_ns).sum(),
     };
-    let tests = blocks()
-        .flat_map(|report| report.tests.iter().copied())
-        .collect();
+    let tests = blocks().flat_map(|report| report.tests.iter().copied()).collect();
     let report = BlockReport {
         block,
         tests,

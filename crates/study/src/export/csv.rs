@@ -20,9 +20,7 @@ impl<W: Write> CsvFile<W> {
     /// Begins with the names of the columns.
     pub(super) fn new(file: W) -> io::Result<Self> {
         let mut writer = Writer::from_writer(file);
-        writer
-            .write_record(COLUMNS.map(|(name, _)| name))
-            .map_err(written)?;
+        writer.write_record(COLUMNS.map(|(name, _)| name)).map_err(written)?;
         Ok(CsvFile {
             writer,
             digits: String::new(),
@@ -47,9 +45,7 @@ impl<W: Write> CsvFile<W> {
                 write!(self.digits, "{number}").expect("a string takes all that is written");
                 self.writer.write_field(&self.digits)
             }
-            Value::Flag(flag) => self
-                .writer
-                .write_field(if *flag { "true" } else { "false" }),
+            Value::Flag(flag) => self.writer.write_field(if *flag { "true" } else { "false" }),
         }
     }
 

@@ -5,8 +5,8 @@
 //! | which columns there are, and what stands in them | `row` |
 //! | the formats | `csv`, `parquet` |
 //!
-//! A study may have millions of samples. One block of the database is in memory at a time, and of a Parquet file the rows of one row
-//! group.
+//! A study may have millions of samples. One block of the database is in memory at a time, and of a Parquet file the
+//! rows of one row group.
 
 mod csv;
 mod parquet;
@@ -46,18 +46,15 @@ pub enum ExportError {
     Write(#[from] io::Error),
 }
 
-/// Writes every sample of a study, group by group, in the order in which they were measured. After the blocks of a group come those
-/// that were interrupted.
+/// Writes every sample of a study, group by group, in the order in which they were measured. After the blocks of a
+/// group come those that were interrupted.
 ///
-/// Figures are made of the rows that have `counted`. The others are of blocks that were interrupted, and of cells that are not done.
+/// Figures are made of the rows that have `counted`. The others are of blocks that were interrupted, and of cells that
+/// are not done.
 ///
 /// # Errors
 /// The database cannot be read, or the file cannot be written.
-pub fn samples(
-    store: &Store,
-    format: Format,
-    file: impl Write + Send,
-) -> Result<Exported, ExportError> {
+pub fn samples(store: &Store, format: Format, file: impl Write + Send) -> Result<Exported, ExportError> {
     match format {
         Format::Csv => {
             let mut table = CsvFile::new(file)?;
@@ -74,10 +71,7 @@ pub fn samples(
     }
 }
 
-fn each_row(
-    store: &Store,
-    mut add: impl FnMut(&Row<'_>) -> io::Result<()>,
-) -> Result<Exported, ExportError> {
+fn each_row(store: &Store, mut add: impl FnMut(&Row<'_>) -> io::Result<()>) -> Result<Exported, ExportError> {
     let mut exported = Exported::default();
     for group in store.groups()? {
         let mut add_block = |block: &BlockRecord, interruption: Option<&str>| {
@@ -88,9 +82,7 @@ fn each_row(
             }
             Ok::<(), io::Error>(())
         };
-        store.each_block(group.id, |block| {
-            add_block(&block, None).map_err(ExportError::from)
-        })?;
+        store.each_block(group.id, |block| add_block(&block, None).map_err(ExportError::from))?;
         for block in store.interrupted_blocks(group.id)? {
             add_block(&block.record, Some(&block.reason))?;
         }

@@ -1,8 +1,9 @@
 //! Samples as Apache Parquet, which pandas, R, DuckDB and others read with its types.
 //!
-//! Rows are collected column by column and written as a row group when there are enough. Text goes through a dictionary, since it
-//! repeats from row to row; numbers are written as differences (`DELTA_BINARY_PACKED`), which takes no space for a column that does
-//! not change, and few bits for times that are alike: 5 bytes a sample where CSV takes 95, without a crate for compression.
+//! Rows are collected column by column and written as a row group when there are enough. Text goes through a
+//! dictionary, since it repeats from row to row; numbers are written as differences (`DELTA_BINARY_PACKED`), which
+//! takes no space for a column that does not change, and few bits for times that are alike: 5 bytes a sample where CSV
+//! takes 95, without a crate for compression.
 
 use std::{
     io::{self, Write},
@@ -36,8 +37,7 @@ pub(super) struct ParquetFile<W: Write + Send> {
 
 impl<W: Write + Send> ParquetFile<W> {
     pub(super) fn new(file: W) -> io::Result<Self> {
-        let mut properties =
-            WriterProperties::builder().set_created_by(format!("rsalab version {VERSION}"));
+        let mut properties = WriterProperties::builder().set_created_by(format!("rsalab version {VERSION}"));
         for (name, field) in COLUMNS {
             if let Field::Number(_) | Field::OptionalNumber(_) = field {
                 properties = properties
@@ -46,9 +46,7 @@ impl<W: Write + Send> ParquetFile<W> {
             }
         }
         let writer = schema()
-            .and_then(|schema| {
-                SerializedFileWriter::new(file, schema, Arc::new(properties.build()))
-            })
+            .and_then(|schema| SerializedFileWriter::new(file, schema, Arc::new(properties.build())))
             .map_err(written)?;
         Ok(ParquetFile {
             writer,
@@ -92,9 +90,7 @@ impl<W: Write + Send> ParquetFile<W> {
 fn schema() -> Result<TypePtr> {
     let column = |(name, field): (&str, Field)| {
         let (physical, logical) = match field {
-            Field::Text(_) | Field::OptionalText(_) => {
-                (PhysicalType::BYTE_ARRAY, Some(LogicalType::String))
-            }
+            Field::Text(_) | Field::OptionalText(_) => (PhysicalType::BYTE_ARRAY, Some(LogicalType::String)),
             Field::Number(_) | Field::OptionalNumber(_) => (PhysicalType::INT64, None),
             Field::Flag(_) => (PhysicalType::BOOLEAN, None),
         };

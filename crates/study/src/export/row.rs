@@ -22,7 +22,8 @@ pub(super) struct Row<'a> {
     pub(super) interruption: Option<&'a str>,
 }
 
-/// Every column: its name, and what stands in it. The first ones identify a cell, by the names that `results.csv` has for them.
+/// Every column: its name, and what stands in it. The first ones identify a cell, by the names that `results.csv` has
+/// for them.
 pub(super) const COLUMNS: [(&str, Field); 23] = [
     ("op", Text(|it| it.cell.job.op.name().into())),
     ("bits", Number(|it| it.cell.job.bits as u64)),
@@ -30,19 +31,13 @@ pub(super) const COLUMNS: [(&str, Field); 23] = [
     ("batch", Number(|it| it.cell.job.batch as u64)),
     ("mode", Text(|it| it.cell.job.mode.name().into())),
     ("bare", Flag(|it| it.cell.job.bare)),
-    (
-        "exponent",
-        Text(|it| it.cell.job.exponent.to_string().into()),
-    ),
+    ("exponent", Text(|it| it.cell.job.exponent.to_string().into())),
     (
         "message_bits",
         OptionalNumber(|it| it.cell.job.message_bits.map(|bits| bits as u64)),
     ),
     ("symbols", Number(|it| it.cell.job.symbols as u64)),
-    (
-        "block_symbols",
-        Number(|it| it.cell.job.block_symbols as u64),
-    ),
+    ("block_symbols", Number(|it| it.cell.job.block_symbols as u64)),
     ("engine", Text(|it| it.cell.engine.as_str().into())),
     ("state", Text(|it| it.cell.state.name().into())),
     ("group", Number(|it| it.group.0.unsigned_abs())),
@@ -85,9 +80,7 @@ impl Field {
     pub(super) fn of<'a>(self, row: &'a Row<'_>) -> Value<'a> {
         match self {
             Field::Text(of) => Value::Text(of(row)),
-            Field::OptionalText(of) => {
-                of(row).map_or(Value::Absent, |text| Value::Text(Cow::Borrowed(text)))
-            }
+            Field::OptionalText(of) => of(row).map_or(Value::Absent, |text| Value::Text(Cow::Borrowed(text))),
             Field::Number(of) => Value::Number(of(row)),
             Field::OptionalNumber(of) => of(row).map_or(Value::Absent, Value::Number),
             Field::Flag(of) => Value::Flag(of(row)),

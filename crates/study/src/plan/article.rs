@@ -24,12 +24,7 @@ macro_rules! sources {
 }
 
 /// By the letters of the articles.
-static SOURCES: [Source; 4] = sources![
-    "text-threads",
-    "prime-cycles",
-    "keygen-libraries",
-    "cpu-gpu"
-];
+static SOURCES: [Source; 4] = sources!["text-threads", "prime-cycles", "keygen-libraries", "cpu-gpu"];
 
 impl Article {
     /// Every article, by its letter.

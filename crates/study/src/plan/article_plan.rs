@@ -68,10 +68,7 @@ impl Article {
             Scale::Published => "published",
             Scale::Short => "short",
         };
-        let tables = written
-            .grids
-            .iter()
-            .flat_map(|grid| combinations(&written.base, grid));
+        let tables = written.grids.iter().flat_map(|grid| combinations(&written.base, grid));
         let grid = |mut table: Table| {
             let changes = table.remove(name)?;
             for scale in ["published", "short"] {
@@ -86,11 +83,7 @@ impl Article {
             {
                 table.insert("engines".to_owned(), engines.clone());
             }
-            Some(
-                table
-                    .try_into()
-                    .expect("the file is a part of this program"),
-            )
+            Some(table.try_into().expect("the file is a part of this program"))
         };
         tables.filter_map(grid).collect()
     }
@@ -100,9 +93,7 @@ impl Article {
 fn combinations(base: &Table, grid: &Table) -> Vec<Table> {
     let mut grid = merged(base, grid);
     let lists = grid.remove("each");
-    let lists = lists
-        .iter()
-        .flat_map(|lists| lists.as_array().into_iter().flatten());
+    let lists = lists.iter().flat_map(|lists| lists.as_array().into_iter().flatten());
     lists.fold(vec![grid], |tables, list| {
         let changes: Vec<&Table> = list
             .as_array()

@@ -5,8 +5,8 @@ use std::{fmt::Display, ops::RangeInclusive};
 use rsalab_engines::{Mode, Op, registry::closest};
 
 use super::{
-    BATCH, BITS, Engines, Grid, Host, MAX_CELLS, MAX_CIPHERTEXT_BYTES, MAX_MESSAGES, MAX_PORTIONS,
-    MAX_TEXT, Plan, PlanError, SYMBOLS, THREADS, Threads, groups::split,
+    BATCH, BITS, Engines, Grid, Host, MAX_CELLS, MAX_CIPHERTEXT_BYTES, MAX_MESSAGES, MAX_PORTIONS, MAX_TEXT, Plan,
+    PlanError, SYMBOLS, THREADS, Threads, groups::split,
 };
 
 /// The lowest priority that a process can have.
@@ -68,10 +68,7 @@ impl Plan {
         let Some(text) = &self.text else {
             return Ok(());
         };
-        let has_texts = self
-            .grids
-            .iter()
-            .any(|grid| !grid.has_only(|op| !op.is_text()));
+        let has_texts = self.grids.iter().any(|grid| !grid.has_only(|op| !op.is_text()));
         PlanError::unless(
             has_texts,
             "text",
@@ -80,10 +77,7 @@ impl Plan {
         PlanError::unless(
             (1..=MAX_TEXT).contains(&text.len()),
             "text",
-            format!(
-                "a text of {} bytes is not accepted: use 1 to {MAX_TEXT}",
-                text.len()
-            ),
+            format!("a text of {} bytes is not accepted: use 1 to {MAX_TEXT}", text.len()),
         )?;
         let mut sizes = self.grids.iter().flat_map(|grid| {
             let texts = grid.bits.iter().flat_map(|bits| grid.texts(*bits));
@@ -135,9 +129,7 @@ impl Grid {
         within("batch", &self.batch, BATCH, "items in a batch")?;
         if let Engines::Named(selectors) = &self.engines {
             listed("engines", selectors)?;
-            selectors
-                .iter()
-                .try_for_each(|selector| known_engine(selector, host))?;
+            selectors.iter().try_for_each(|selector| known_engine(selector, host))?;
         }
         PlanError::unless(
             self.exponent.is_possible(),
@@ -222,9 +214,7 @@ impl Grid {
         PlanError::unless(
             (1..=most).contains(&block_symbols),
             "block_symbols",
-            format!(
-                "{block_symbols} symbols do not fit a block of the smallest modulus: use 1 to {most}"
-            ),
+            format!("{block_symbols} symbols do not fit a block of the smallest modulus: use 1 to {most}"),
         )?;
         self.check_ciphertext()
     }
@@ -239,9 +229,7 @@ impl Grid {
         if self.symbols.is_empty() {
             within("messages", &[symbols], SYMBOLS, "symbols of text in all")?;
         }
-        let bytes = symbols
-            .div_ceil(block_symbols)
-            .saturating_mul(bits.div_ceil(8));
+        let bytes = symbols.div_ceil(block_symbols).saturating_mul(bits.div_ceil(8));
         PlanError::unless(
             bytes <= MAX_CIPHERTEXT_BYTES,
             "block_symbols",
@@ -324,12 +312,7 @@ fn listed<T: PartialEq + Display>(key: &str, values: &[T]) -> Result<(), PlanErr
     Ok(())
 }
 
-fn within(
-    key: &str,
-    values: &[usize],
-    range: RangeInclusive<usize>,
-    what: &str,
-) -> Result<(), PlanError> {
+fn within(key: &str, values: &[usize], range: RangeInclusive<usize>, what: &str) -> Result<(), PlanError> {
     let (least, most) = (range.start(), range.end());
     values.iter().try_for_each(|value| {
         let message = format!("{value} is not accepted: use {least} to {most} {what}");

@@ -31,11 +31,7 @@ impl PlanError {
     }
 
     /// An error about a key, unless something holds.
-    pub(crate) fn unless(
-        holds: bool,
-        key: &str,
-        message: impl Into<String>,
-    ) -> Result<(), PlanError> {
+    pub(crate) fn unless(holds: bool, key: &str, message: impl Into<String>) -> Result<(), PlanError> {
         match holds {
             true => Ok(()),
             false => Err(PlanError::at(key, message)),
@@ -48,9 +44,7 @@ impl fmt::Display for PlanError {
         let place = [
             self.file.as_ref().map(|file| file.display().to_string()),
             self.line.map(|line| format!("line {line}")),
-            self.key
-                .as_ref()
-                .map(|key| format!("key '{}'", shortened(key, 80))),
+            self.key.as_ref().map(|key| format!("key '{}'", shortened(key, 80))),
         ];
         let place: Vec<String> = place.into_iter().flatten().collect();
         if !place.is_empty() {

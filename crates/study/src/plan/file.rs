@@ -39,9 +39,7 @@ impl Plan {
 /// One byte more than allowed is enough to know: a file of any size, or a device, is never read whole.
 fn read_bytes(path: &Path) -> std::io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
-    File::open(path)?
-        .take(MAX_FILE_BYTES + 1)
-        .read_to_end(&mut bytes)?;
+    File::open(path)?.take(MAX_FILE_BYTES + 1).read_to_end(&mut bytes)?;
     Ok(bytes)
 }
 
@@ -61,9 +59,7 @@ fn text_of(bytes: Vec<u8>) -> Result<String, PlanError> {
         let before = &error.as_bytes()[..error.utf8_error().valid_up_to()];
         PlanError {
             line: Some(line_after(before)),
-            ..PlanError::new(
-                "the file is not text in UTF-8, so it is not a plan: save it as UTF-8, or name another",
-            )
+            ..PlanError::new("the file is not text in UTF-8, so it is not a plan: save it as UTF-8, or name another")
         }
     })
 }
@@ -95,9 +91,7 @@ fn located(text: &str, refusal: Refusal) -> PlanError {
 fn offset_of_key(root: &DeTable<'_>, grid: Option<usize>, key: &str) -> Option<usize> {
     let in_table = |table: &DeTable<'_>| {
         let own = table.get_key_value(key);
-        let measure = table
-            .get("measure")
-            .and_then(|value| value.get_ref().as_table());
+        let measure = table.get("measure").and_then(|value| value.get_ref().as_table());
         own.or_else(|| measure?.get_key_value(key))
             .map(|(key, _)| key.span().start)
     };
@@ -147,10 +141,7 @@ fn last_key_of_line(line: &str) -> Option<&str> {
 }
 
 fn is_plain_key(key: &str) -> bool {
-    !key.is_empty()
-        && key
-            .chars()
-            .all(|c| c.is_ascii_alphanumeric() || c == '_' || c == '-')
+    !key.is_empty() && key.chars().all(|c| c.is_ascii_alphanumeric() || c == '_' || c == '-')
 }
 
 impl Serialize for Engines {
@@ -247,9 +238,7 @@ impl<'de, T: Clone, E: Deserialize<'de>> Visitor<'de> for WordOrList<'_, T, E> {
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.what)?;
-        self.words
-            .iter()
-            .try_for_each(|(word, _)| write!(f, " or \"{word}\""))
+        self.words.iter().try_for_each(|(word, _)| write!(f, " or \"{word}\""))
     }
 
     fn visit_str<X: de::Error>(self, text: &str) -> Result<T, X> {

@@ -116,12 +116,7 @@ fn default_exponent() -> Exponent {
 impl Engines {
     /// These, by selector.
     pub fn named(selectors: &[&str]) -> Engines {
-        Engines::Named(
-            selectors
-                .iter()
-                .map(|selector| (*selector).to_owned())
-                .collect(),
-        )
+        Engines::Named(selectors.iter().map(|selector| (*selector).to_owned()).collect())
     }
 }
 
@@ -165,14 +160,13 @@ fn is_zero(nice: &u8) -> bool {
 impl Plan {
     /// The plan as TOML, which [`Plan::parse`] reads back to the same plan.
     pub fn to_toml(&self) -> String {
-        toml::to_string(self)
-            .expect("a plan has only tables, lists, text and numbers that TOML can hold")
+        toml::to_string(self).expect("a plan has only tables, lists, text and numbers that TOML can hold")
     }
 
     /// The plan with so many repeats in place of its own.
     ///
-    /// They are calls, of texts whole texts. Keys and pairs of primes are counted one by one, however many a call makes: batches that
-    /// would make more in one call are shortened.
+    /// They are calls, of texts whole texts. Keys and pairs of primes are counted one by one, however many a call
+    /// makes: batches that would make more in one call are shortened.
     pub fn with_repeats(mut self, repeats: u64) -> Plan {
         /// With fewer there is no interval to speak of.
         const BLOCKS: u64 = 10;
@@ -232,15 +226,8 @@ impl Plan {
         for (place, grid) in self.grids.iter().enumerate() {
             if !grid.has_text_sizes() {
                 grids.push(grid.clone());
-            } else if !self.grids[..place]
-                .iter()
-                .any(|earlier| alike(grid, earlier))
-            {
-                let family: Vec<&Grid> = self
-                    .grids
-                    .iter()
-                    .filter(|other| alike(grid, other))
-                    .collect();
+            } else if !self.grids[..place].iter().any(|earlier| alike(grid, earlier)) {
+                let family: Vec<&Grid> = self.grids.iter().filter(|other| alike(grid, other)).collect();
                 let of_size = |size: usize| {
                     let fitting = family.iter().filter(|grid| largest(grid) >= Some(size));
                     let fitting = fitting.min_by_key(|grid| largest(grid));
@@ -253,11 +240,7 @@ impl Plan {
                 };
                 match family.len() {
                     1 => grids.push(with(grid, symbols)),
-                    _ => grids.extend(
-                        symbols
-                            .iter()
-                            .filter_map(|size| Some(with(of_size(*size)?, &[*size]))),
-                    ),
+                    _ => grids.extend(symbols.iter().filter_map(|size| Some(with(of_size(*size)?, &[*size])))),
                 }
             }
         }
@@ -266,9 +249,9 @@ impl Plan {
 
     /// The plan at other sizes of the modulus.
     ///
-    /// Where it has all of them, what it asks at these. Else, where several grids differ in nothing but the size and how it is measured, each
-    /// size is measured as the next larger one that was planned, or as the largest. Messages that do not fit a size are
-    /// shorter in proportion.
+    /// Where it has all of them, what it asks at these. Else, where several grids differ in nothing but the size and
+    /// how it is measured, each size is measured as the next larger one that was planned, or as the largest. Messages
+    /// that do not fit a size are shorter in proportion.
     pub fn with_bits(self, bits: &[usize]) -> Plan {
         let is_planned = |size: &usize| self.grids.iter().any(|grid| grid.bits.contains(size));
         if bits.iter().all(is_planned) {
@@ -287,19 +270,13 @@ impl Plan {
         let largest = |grid: &&Grid| grid.bits.iter().max().copied();
         let mut families: Vec<Vec<&Grid>> = Vec::new();
         for grid in &self.grids {
-            match families
-                .iter_mut()
-                .find(|family| bare(family[0]) == bare(grid))
-            {
+            match families.iter_mut().find(|family| bare(family[0]) == bare(grid)) {
                 Some(family) => family.push(grid),
                 None => families.push(vec![grid]),
             }
         }
         let of_size = |family: &[&Grid], size: usize| {
-            let fitting = family
-                .iter()
-                .copied()
-                .filter(|grid| largest(grid) >= Some(size));
+            let fitting = family.iter().copied().filter(|grid| largest(grid) >= Some(size));
             let grid = fitting
                 .min_by_key(largest)
                 .or(family.iter().copied().max_by_key(largest));
@@ -342,18 +319,13 @@ fn without_twins(grids: Vec<Grid>) -> Vec<Grid> {
         };
         message.bits(bits) == Message::ByteShorter.bits(bits)
             && grids.iter().any(|other| {
-                other.message == Some(Message::ByteShorter)
-                    && other.bits.contains(&bits)
-                    && bare(other) == bare(grid)
+                other.message == Some(Message::ByteShorter) && other.bits.contains(&bits) && bare(other) == bare(grid)
             })
     };
     let kept = |grid: &Grid| {
         let bits = grid.bits.iter().copied();
         let bits: Vec<usize> = bits.filter(|bits| !has_twin(grid, *bits)).collect();
-        (!bits.is_empty()).then(|| Grid {
-            bits,
-            ..grid.clone()
-        })
+        (!bits.is_empty()).then(|| Grid { bits, ..grid.clone() })
     };
     grids.iter().filter_map(kept).collect()
 }
@@ -364,14 +336,13 @@ impl Grid {
         !self.symbols.is_empty() || !self.messages.is_empty()
     }
 
-    /// The grid, with a grid of its own for each size that its message does not fit: there it is shorter in proportion, as
-    /// it belongs to a modulus of `planned` bits.
+    /// The grid, with a grid of its own for each size that its message does not fit: there it is shorter in proportion,
+    /// as it belongs to a modulus of `planned` bits.
     fn with_fitting_messages(self, planned: usize) -> Vec<Grid> {
         let Some(Message::Bits(message)) = self.message else {
             return vec![self];
         };
-        let (fitting, small): (Vec<usize>, Vec<usize>) =
-            self.bits.iter().partition(|bits| message < **bits);
+        let (fitting, small): (Vec<usize>, Vec<usize>) = self.bits.iter().partition(|bits| message < **bits);
         let of_sizes = |bits: Vec<usize>, message: usize| Grid {
             bits,
             message: Some(Message::Bits(message)),
@@ -384,7 +355,8 @@ impl Grid {
         small.chain(fitting).collect()
     }
 
-    /// Its texts with a modulus of `bits`: symbols in all, and in a block. One without symbols where the operations take no text.
+    /// Its texts with a modulus of `bits`: symbols in all, and in a block. One without symbols where the operations
+    /// take no text.
     pub(super) fn texts(&self, bits: usize) -> Vec<(usize, usize)> {
         if !self.operations.iter().any(|op| op.is_text()) {
             return vec![(0, 0)];
@@ -408,10 +380,9 @@ impl Threads {
         match self {
             Threads::Each => (1..=logical_cpus.max(1)).collect(),
             Threads::Doubling => {
-                let mut counts: Vec<usize> =
-                    std::iter::successors(Some(1_usize), |n| n.checked_mul(2))
-                        .take_while(|n| *n < logical_cpus)
-                        .collect();
+                let mut counts: Vec<usize> = std::iter::successors(Some(1_usize), |n| n.checked_mul(2))
+                    .take_while(|n| *n < logical_cpus)
+                    .collect();
                 counts.push(logical_cpus.max(1));
                 counts
             }

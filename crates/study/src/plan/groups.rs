@@ -61,10 +61,8 @@ pub(crate) fn title_without(job: &Job, dimensions: &[Dimension]) -> String {
     let parts = [
         Some(op_title(job.op).to_owned()),
         has(Dimension::Bits).then(|| format!("{} bits", job.bits)),
-        (has(Dimension::Symbols) && job.op.is_text())
-            .then(|| number::counted(job.symbols, "symbol")),
-        job.message_bits
-            .map(|bits| format!("messages of {bits} bits")),
+        (has(Dimension::Symbols) && job.op.is_text()).then(|| number::counted(job.symbols, "symbol")),
+        job.message_bits.map(|bits| format!("messages of {bits} bits")),
         (job.exponent != DEFAULT_EXPONENT).then(|| format!("e = {}", job.exponent)),
         has(Dimension::Threads).then(|| number::counted(job.threads, "thread")),
         (job.mode == Mode::Concurrent).then(|| "call by call".to_owned()),
@@ -138,10 +136,7 @@ impl Grid {
                                 symbols,
                                 block_symbols,
                             };
-                            let cells = engines
-                                .iter()
-                                .map(|engine| self.cell(&job, engine))
-                                .collect();
+                            let cells = engines.iter().map(|engine| self.cell(&job, engine)).collect();
                             groups.push(Group {
                                 article: self.article.or(plan.article),
                                 job,
@@ -167,9 +162,7 @@ impl Grid {
 
     fn message_bits(&self, op: Op, bits: usize) -> Option<usize> {
         let is_block = matches!(op, Op::Private | Op::Public);
-        self.message
-            .filter(|_| is_block)
-            .map(|message| message.bits(bits))
+        self.message.filter(|_| is_block).map(|message| message.bits(bits))
     }
 
     fn cell(&self, job: &Job, selector: &str) -> Cell {

@@ -9,8 +9,8 @@ use serde::{Deserialize, Serialize};
 pub struct Host {
     /// Every engine name that may be written, installed or not.
     pub known: Vec<String>,
-    /// The selectors that `engines = "present"` stands for: all that can be started, but `gpu`, which is measured where it is asked for by
-    /// name. Whether there is a device is known when its drivers are loaded, and not before.
+    /// The selectors that `engines = "present"` stands for: all that can be started, but `gpu`, which is measured where
+    /// it is asked for by name. Whether there is a device is known when its drivers are loaded, and not before.
     pub present: Vec<String>,
     /// Logical CPUs that this process may use.
     pub logical_cpus: usize,

@@ -54,10 +54,7 @@ impl Default for Measure {
 /// What a grid changes of a plan's [`Measure`]; an absent key leaves it as it is.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
-#[allow(
-    missing_docs,
-    reason = "each field is the one of Measure with the same name"
-)]
+#[allow(missing_docs, reason = "each field is the one of Measure with the same name")]
 pub struct MeasureChange {
     pub precision: Option<f64>,
     pub confidence: Option<f64>,
@@ -94,20 +91,14 @@ impl Measure {
     fn calls_of(&self, round: usize) -> Option<u64> {
         let calls = self.calls_per_block()?;
         let left = |repeats: u64| repeats.saturating_sub(round as u64 * calls).max(1);
-        Some(
-            self.repeats
-                .map_or(calls, |repeats| calls.min(left(repeats))),
-        )
+        Some(self.repeats.map_or(calls, |repeats| calls.min(left(repeats))))
     }
 
     /// Fewer than asked for where the repeats would not fill the least number of blocks.
     fn calls_per_block(&self) -> Option<u64> {
         let calls = self.block_calls?;
         let fills = |repeats: u64| (repeats / self.min_blocks as u64).max(1);
-        Some(
-            self.repeats
-                .map_or(calls, |repeats| calls.min(fills(repeats))),
-        )
+        Some(self.repeats.map_or(calls, |repeats| calls.min(fills(repeats))))
     }
 
     /// The rounds that the repeats take, where both they and the calls in a block are fixed.
@@ -125,9 +116,7 @@ impl Measure {
             return self.budget_s;
         };
         let call_s = match job.op.is_text() {
-            true => {
-                job.text_blocks().max(1) as f64 * operation_s(job) + job.threads as f64 * THREAD_S
-            }
+            true => job.text_blocks().max(1) as f64 * operation_s(job) + job.threads as f64 * THREAD_S,
             false => {
                 // Calls that threads time themselves are counted together; else each thread makes all of them.
                 let at_once = match job.mode {
@@ -179,16 +168,12 @@ impl Measure {
         PlanError::unless(
             (0.0..=0.99).contains(precision),
             "precision",
-            format!(
-                "{precision} is not a relative precision: 0.01 is one per cent, 0 asks for none"
-            ),
+            format!("{precision} is not a relative precision: 0.01 is one per cent, 0 asks for none"),
         )?;
         PlanError::unless(
             (0.5..=0.999_999).contains(confidence),
             "confidence",
-            format!(
-                "{confidence} is not a confidence: use a number from 0.5 to 0.999999, such as 0.95"
-            ),
+            format!("{confidence} is not a confidence: use a number from 0.5 to 0.999999, such as 0.95"),
         )?;
         PlanError::unless(
             (1e-6..=86_400.0).contains(budget_s),
@@ -214,17 +199,14 @@ impl Measure {
             format!("{block_ms} is not a length of a block: use 0 (one call) to 1000 milliseconds"),
         )?;
         PlanError::unless(
-            self.block_calls
-                .is_none_or(|calls| (1..=1_000_000).contains(&calls)),
+            self.block_calls.is_none_or(|calls| (1..=1_000_000).contains(&calls)),
             "block_calls",
             "a block has 1 to 1000000 calls; leave the key out for blocks of block_ms",
         )?;
         PlanError::unless(
             *discard_ms <= 1_000,
             "discard_ms",
-            format!(
-                "{discard_ms} milliseconds to throw away are more than a block may have (1000)"
-            ),
+            format!("{discard_ms} milliseconds to throw away are more than a block may have (1000)"),
         )?;
         PlanError::unless(
             (1..=10_000).contains(max_samples),
@@ -236,9 +218,7 @@ impl Measure {
             REPEATS.contains(&repeats),
             "repeats",
             match repeats {
-                0 => {
-                    "0 repeats measure nothing: ask for 1 or more, or leave the key out".to_owned()
-                }
+                0 => "0 repeats measure nothing: ask for 1 or more, or leave the key out".to_owned(),
                 _ => format!(
                     "{repeats} repeats never end: ask for at most {}, or leave the key out",
                     REPEATS.end()
@@ -300,8 +280,7 @@ mod tests {
             ..Plan::default()
         };
         let groups = plan.groups(&host).unwrap();
-        let of_group =
-            |group: &Group| group.cells.len() as f64 * group.measure.expected_s(&group.job);
+        let of_group = |group: &Group| group.cells.len() as f64 * group.measure.expected_s(&group.job);
         groups.iter().map(of_group).sum::<f64>() / 3600.0
     }
 

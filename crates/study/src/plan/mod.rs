@@ -48,8 +48,8 @@ pub use self::{
     groups::{Cell, Group, op_title, title},
     host::Host,
     limits::{
-        BATCH, BITS, DEFAULT_EXPONENT, MAX_CELLS, MAX_CIPHERTEXT_BYTES, MAX_FILE_BYTES,
-        MAX_MESSAGES, MAX_PORTIONS, MAX_TEXT, REPEATS, SYMBOLS, THREADS,
+        BATCH, BITS, DEFAULT_EXPONENT, MAX_CELLS, MAX_CIPHERTEXT_BYTES, MAX_FILE_BYTES, MAX_MESSAGES, MAX_PORTIONS,
+        MAX_TEXT, REPEATS, SYMBOLS, THREADS,
     },
     measure::{Measure, MeasureChange},
     preset::Preset,

@@ -43,9 +43,7 @@ impl Preset {
     /// One line about it.
     pub fn about(self) -> String {
         let about = match self {
-            Preset::Quick => {
-                "every operation at 2048 bits on every engine, text over threads; 3 minutes"
-            }
+            Preset::Quick => "every operation at 2048 bits on every engine, text over threads; 3 minutes",
             Preset::Article(article) => return article.about(),
             Preset::Papers => "every article in short form, one report; half an hour on 2 cores",
             Preset::Peers => {
@@ -58,16 +56,14 @@ impl Preset {
 
     /// The preset of that name; the error offers the closest one.
     pub fn named(name: &str) -> Result<Preset, PlanError> {
-        Preset::all()
-            .find(|preset| preset.name() == name)
-            .ok_or_else(|| {
-                let names: Vec<&str> = Preset::all().map(Preset::name).collect();
-                let hint = match closest(name, names.iter().copied()) {
-                    Some(near) => format!("did you mean '{near}'?"),
-                    None => format!("the presets are {}", names.join(", ")),
-                };
-                PlanError::new(format!("there is no preset and no file '{name}'; {hint}"))
-            })
+        Preset::all().find(|preset| preset.name() == name).ok_or_else(|| {
+            let names: Vec<&str> = Preset::all().map(Preset::name).collect();
+            let hint = match closest(name, names.iter().copied()) {
+                Some(near) => format!("did you mean '{near}'?"),
+                None => format!("the presets are {}", names.join(", ")),
+            };
+            PlanError::new(format!("there is no preset and no file '{name}'; {hint}"))
+        })
     }
 
     /// The plan on this machine.
@@ -86,15 +82,13 @@ impl Preset {
 fn papers() -> Plan {
     Plan {
         title: "The four articles done again, in short form".to_owned(),
-        grids: Article::all()
-            .flat_map(|article| article.grids(Scale::Short))
-            .collect(),
+        grids: Article::all().flat_map(|article| article.grids(Scale::Short)).collect(),
         ..Plan::default()
     }
 }
 
-/// Every engine but two: the textbook's exponentiation is no peer, and takes minutes at the largest size; 'gpu' is no peer, and
-/// no one item.
+/// Every engine but two: the textbook's exponentiation is no peer, and takes minutes at the largest size; 'gpu' is no
+/// peer, and no one item.
 fn peers(host: &Host) -> Plan {
     let is_peer = |name: &&String| !["textbook", "gpu"].contains(&name.as_str());
     let peers: Vec<String> = host.known.iter().filter(is_peer).cloned().collect();

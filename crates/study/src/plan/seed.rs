@@ -4,7 +4,8 @@ use std::{fmt, str::FromStr};
 
 use serde::{Deserialize, Serialize};
 
-/// A study's seed. It is stored with the study, so everything made from it is public: study keys are insecure on purpose.
+/// A study's seed. It is stored with the study, so everything made from it is public: study keys are insecure on
+/// purpose.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct Seed(pub [u8; 32]);

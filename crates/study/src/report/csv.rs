@@ -48,9 +48,7 @@ const COLUMNS: [(&str, Field); 46] = [
     ("ns_per_op_min", |it| it.figure(|it| it.summary.min)),
     ("ns_per_op_max", |it| it.figure(|it| it.summary.max)),
     ("ns_per_op_stabilised_q1", |it| it.quartile(|it| it.q1)),
-    ("ns_per_op_stabilised_median", |it| {
-        it.quartile(|it| it.median)
-    }),
+    ("ns_per_op_stabilised_median", |it| it.quartile(|it| it.median)),
     ("ns_per_op_stabilised_q3", |it| it.quartile(|it| it.q3)),
     ("tsc_ticks_per_op", |it| it.known(|it| it.tsc_per_op)),
     ("tests_per_op", |it| it.known(|it| it.tests_per_op)),
@@ -90,9 +88,7 @@ pub fn csv(report: &Report) -> String {
             write(COLUMNS.map(|(_, field)| field(cell)).to_vec());
         }
     }
-    let bytes = writer
-        .into_inner()
-        .expect("memory takes all that is written to it");
+    let bytes = writer.into_inner().expect("memory takes all that is written to it");
     String::from_utf8(bytes).expect("the fields are text")
 }
 

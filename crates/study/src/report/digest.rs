@@ -12,8 +12,8 @@ pub(crate) struct Digest {
     pub(crate) blocks: Vec<BlockDigest>,
     /// Ticks of the time-stamp counter of samples of one operation each; none where they were not counted.
     pub(crate) ticks: Option<Ticks>,
-    /// Of the slowest of these, where their primality tests are counted: which share of the time beyond the mean goes with tests beyond
-    /// the mean. 1 if time follows the tests, 0 if it has nothing to do with them.
+    /// Of the slowest of these, where their primality tests are counted: which share of the time beyond the mean goes
+    /// with tests beyond the mean. 1 if time follows the tests, 0 if it has nothing to do with them.
     pub(crate) explained: Vec<f64>,
     /// The first call of all, where one call was the question.
     pub(crate) first_call: Option<Sample>,
@@ -92,7 +92,8 @@ fn single_ticks(samples: &[Sample]) -> Option<Vec<u64>> {
     samples.iter().map(ticks).collect()
 }
 
-/// For each of the slowest operations: how far its tests are above their mean, divided by how far its ticks are, both relative to the mean.
+/// For each of the slowest operations: how far its tests are above their mean, divided by how far its ticks are, both
+/// relative to the mean.
 fn explained(blocks: &[&TakenBlock], single: &[Option<Vec<u64>>]) -> Vec<f64> {
     /// One in so many counts as one of the slowest.
     const RARE: usize = 100;
@@ -109,8 +110,7 @@ fn explained(blocks: &[&TakenBlock], single: &[Option<Vec<u64>>]) -> Vec<f64> {
         }
     }
     pairs.sort_unstable();
-    let mean =
-        |of: fn(&(u64, u64)) -> u64| pairs.iter().map(of).sum::<u64>() as f64 / pairs.len() as f64;
+    let mean = |of: fn(&(u64, u64)) -> u64| pairs.iter().map(of).sum::<u64>() as f64 / pairs.len() as f64;
     let (ticks, tests) = (mean(|pair| pair.0), mean(|pair| pair.1));
     let count = (pairs.len() / RARE).max(LEAST).min(pairs.len() / 2);
     let beyond = |value: u64, mean: f64| value as f64 / mean - 1.0;

@@ -83,11 +83,7 @@ impl<'a> Answer<'a> {
         Answer {
             id: &finding.id,
             topic: is_short.then_some(&finding.topic),
-            words: if is_short {
-                finding.words()
-            } else {
-                &finding.sentence
-            },
+            words: if is_short { finding.words() } else { &finding.sentence },
             sentence: &finding.sentence,
             verdict: finding.verdict,
         }
@@ -251,9 +247,7 @@ impl<'a> JobTable<'a> {
             JobRow {
                 row,
                 has_remarks: !(conditions.is_empty() && differs.is_empty() && remarks.is_empty()),
-                speed: row
-                    .figures
-                    .map(|figures| names::speed(&group.job, &figures.ops_per_s)),
+                speed: row.figures.map(|figures| names::speed(&group.job, &figures.ops_per_s)),
                 conditions,
                 differs,
                 remarks,
@@ -280,9 +274,7 @@ impl<'a> JobTable<'a> {
 /// Why a row's ratio is not between equals; empty where it is.
 fn differs(row: &Row) -> String {
     let ratio = row.ratio.as_ref();
-    ratio
-        .map(|ratio| ratio.differs_in.join(", "))
-        .unwrap_or_default()
+    ratio.map(|ratio| ratio.differs_in.join(", ")).unwrap_or_default()
 }
 
 /// One operation at every size, in parts of one job each.

@@ -120,8 +120,8 @@ pub struct Reference {
 }
 
 impl Figure {
-    /// Everything that the axis of the values has to show. An interval that is far wider than the values differ is shown in part, lest
-    /// it press all values into a corner; its ends are in the words of its point.
+    /// Everything that the axis of the values has to show. An interval that is far wider than the values differ is
+    /// shown in part, lest it press all values into a corner; its ends are in the words of its point.
     pub(super) fn values(&self) -> impl Iterator<Item = f64> {
         const MOST: f64 = 2.0;
         let points = || self.series.iter().flat_map(|series| &series.points);
@@ -138,14 +138,9 @@ impl Figure {
             }
         };
         let high = move |high: f64| {
-            if largest > 0.0 {
-                high.min(largest * MOST)
-            } else {
-                high
-            }
+            if largest > 0.0 { high.min(largest * MOST) } else { high }
         };
-        let of_points = points()
-            .flat_map(move |point| [Some(point.y), point.low.map(low), point.high.map(high)]);
+        let of_points = points().flat_map(move |point| [Some(point.y), point.low.map(low), point.high.map(high)]);
         of_points.flatten().chain(lines())
     }
 }

@@ -80,24 +80,14 @@ fn families_over_batches(groups: &[Group]) -> Vec<Vec<&Group>> {
         batch: 0,
         ..job.clone()
     });
-    families.retain(|family| {
-        distinct(family.iter().map(|group| group.job.batch)).len() >= BATCHES_OF_A_LINE
-    });
+    families.retain(|family| distinct(family.iter().map(|group| group.job.batch)).len() >= BATCHES_OF_A_LINE);
     families
 }
 
 /// Groups sorted by what `key` makes of their jobs, in the order of the plan.
-pub(super) fn families<K: PartialEq>(
-    groups: &[Group],
-    key: impl Fn(&Job) -> K,
-) -> Vec<Vec<&Group>> {
+pub(super) fn families<K: PartialEq>(groups: &[Group], key: impl Fn(&Job) -> K) -> Vec<Vec<&Group>> {
     let keys = distinct(groups.iter().map(|group| key(&group.job)));
-    let family = |wanted: K| {
-        groups
-            .iter()
-            .filter(|group| key(&group.job) == wanted)
-            .collect()
-    };
+    let family = |wanted: K| groups.iter().filter(|group| key(&group.job) == wanted).collect();
     keys.into_iter().map(family).collect()
 }
 
@@ -119,13 +109,7 @@ fn over_engines(group: &Group) -> Option<Figure> {
             is_published: false,
         }],
         title: plan::title(&group.job),
-        ..empty(
-            &[group],
-            slug(&group.job),
-            "of each engine",
-            places,
-            Scale::EVEN,
-        )
+        ..empty(&[group], slug(&group.job), "of each engine", places, Scale::EVEN)
     };
     (!rows.is_empty()).then_some(figure)
 }
@@ -175,23 +159,14 @@ fn over_batches(family: &[&Group]) -> Option<Figure> {
     };
     let has_sizes = family.iter().any(|group| group.job.bits != job.bits);
     let (id, title) = match has_sizes {
-        true => (
-            slug_without_bits(&job),
-            title_without(&job, &[Dimension::Bits]),
-        ),
+        true => (slug_without_bits(&job), title_without(&job, &[Dimension::Bits])),
         false => (slug(&job), plan::title(&job)),
     };
     let what = "of each engine over the items that it gets in one call";
     let places = Axis::new("Batch", Some("items"), Scale::EVEN);
     let empty = Figure {
         title: format!("{title}: speed over batches"),
-        ..empty(
-            family,
-            format!("{id}-over-batches"),
-            what,
-            places,
-            Scale::Log,
-        )
+        ..empty(family, format!("{id}-over-batches"), what, places, Scale::Log)
     };
     let name = match has_sizes {
         true => |group: &Group, row: &Row| format!("{}, {} bits", row.engine, group.job.bits),
@@ -257,8 +232,7 @@ fn with_lines(
         }
     }
     for line in &mut series {
-        line.points
-            .sort_by(|left, right| left.x.total_cmp(&right.x));
+        line.points.sort_by(|left, right| left.x.total_cmp(&right.x));
     }
     (!series.is_empty()).then_some(Figure { series, ..empty })
 }

@@ -39,12 +39,7 @@ pub struct Finding {
 }
 
 impl Finding {
-    pub(super) fn new(
-        id: String,
-        topic: String,
-        words: impl fmt::Display,
-        value: Option<Estimate>,
-    ) -> Self {
+    pub(super) fn new(id: String, topic: String, words: impl fmt::Display, value: Option<Estimate>) -> Self {
         Finding {
             id,
             sentence: format!("{topic}: {words}"),
@@ -70,9 +65,7 @@ pub(super) fn of_group(
     cpus: Option<Cpus>,
 ) -> Option<Finding> {
     let job = &group.job;
-    let counts = all
-        .iter()
-        .filter(|other| differ_in_threads(&other.job, job));
+    let counts = all.iter().filter(|other| differ_in_threads(&other.job, job));
     let counts = counts.map(|other| other.job.threads);
     if speaking_threads(counts, cpus) != Some(job.threads) || group.rows.len() < 2 {
         return None;
@@ -151,10 +144,7 @@ pub(super) fn of_group(
             lead.n
         ),
         Some(_) if lead.covers(1.0) => {
-            format!(
-                "{} without a significant difference, {of_second} {times}",
-                leading()
-            )
+            format!("{} without a significant difference, {of_second} {times}", leading())
         }
         Some(_) => format!(
             "{}; the difference may be below {}, which is what starting them anew changes, {of_second} {times}",
@@ -188,17 +178,13 @@ pub(super) fn of_group(
 ///
 /// Begins with the first of `ranked`, whose order is that of medians of everything: these move by what a round's ratio
 /// is free of, so that the two may contradict each other, and then the rounds are right.
-fn leader(
-    ranked: &[usize],
-    ratio: impl Fn(usize, usize) -> Option<Ratio>,
-) -> Option<(usize, Vec<(usize, Ratio)>)> {
+fn leader(ranked: &[usize], ratio: impl Fn(usize, usize) -> Option<Ratio>) -> Option<(usize, Vec<(usize, Ratio)>)> {
     let mut leader = *ranked.first()?;
     // Of engines that beat one another in a circle the last one looked at is as good as any.
     for _ in ranked {
         let others = ranked.iter().filter(|place| **place != leader);
-        let standings: Option<Vec<(usize, Ratio)>> = others
-            .map(|other| Some((*other, ratio(*other, leader)?)))
-            .collect();
+        let standings: Option<Vec<(usize, Ratio)>> =
+            others.map(|other| Some((*other, ratio(*other, leader)?))).collect();
         let standings = standings?;
         let beats = |of: &&(usize, Ratio)| {
             let lead = &of.1.to_first;
@@ -215,19 +201,12 @@ fn leader(
 /// Whether two jobs differ in nothing but their threads, or not at all.
 fn differ_in_threads(one: &Job, other: &Job) -> bool {
     let threads = other.threads;
-    *other
-        == Job {
-            threads,
-            ..one.clone()
-        }
+    *other == Job { threads, ..one.clone() }
 }
 
 /// The thread count that speaks for a job: the largest that the CPUs run at once, or the least where all are beyond
 /// them.
-fn speaking_threads(
-    counts: impl Iterator<Item = usize> + Clone,
-    cpus: Option<Cpus>,
-) -> Option<usize> {
+fn speaking_threads(counts: impl Iterator<Item = usize> + Clone, cpus: Option<Cpus>) -> Option<usize> {
     let most = cpus.map_or(usize::MAX, |cpus| cpus.logical);
     let within = counts.clone().filter(|count| *count <= most).max();
     within.or_else(|| counts.clone().min())
@@ -266,12 +245,7 @@ pub(super) fn of_review(review: &Review) -> Vec<Finding> {
         if verdict == Verdict::NotMeasurableHere && claim.reason.is_none() {
             // Which engines it is about says less than why.
             let why = distinct(claim.cases.iter().map(|case| case.sentence.as_str()));
-            words = format!(
-                "{} {}: {}.",
-                verdict.mark(),
-                verdict.words(),
-                why.join("; ")
-            );
+            words = format!("{} {}: {}.", verdict.mark(), verdict.words(), why.join("; "));
         }
         let example = claim.example();
         if let Some(case) = example {
@@ -357,10 +331,7 @@ fn gain(family: &[&Group], cpus: Option<Cpus>) -> Option<Finding> {
         number::counted(threads, "thread"),
     );
     let (verdict, mut words) = match side(&leading.times, 1.0, DRIFT) {
-        Side::Above => (
-            None,
-            format!("{count} are {times} times as fast as one with {engine}"),
-        ),
+        Side::Above => (None, format!("{count} are {times} times as fast as one with {engine}")),
         Side::Below => (
             None,
             format!("{count} are slower than one with {engine}, {times} times as fast"),
@@ -402,11 +373,7 @@ fn of_all(gains: &[Gain<'_>]) -> String {
             "shows no significant gain",
             "show no significant gain",
         ),
-        of(
-            count(Side::TooFew),
-            "has too few values",
-            "have too few values",
-        ),
+        of(count(Side::TooFew), "has too few values", "have too few values"),
     ]
     .into_iter()
     .flatten()

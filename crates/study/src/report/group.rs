@@ -69,10 +69,7 @@ impl Row {
 }
 
 /// What was measured of each cell of a group; none of those that are not done.
-pub(super) fn measured<'a>(
-    group: &'a GroupRecord,
-    blocks: &'a [BlockRecord],
-) -> Vec<Option<Measured<'a>>> {
+pub(super) fn measured<'a>(group: &'a GroupRecord, blocks: &'a [BlockRecord]) -> Vec<Option<Measured<'a>>> {
     let measured = |cell: &'a CellRecord| {
         let ledger = &cell.beginning.as_ref()?.ledger;
         let own = blocks.iter().filter(|block| block.cell == cell.id);
@@ -94,38 +91,37 @@ impl Group {
         let first = measured.iter().copied().flatten().next();
         let corrected = compare::adjusted(op, &measured, confidence);
         let cells = record.cells.iter().zip(measured).zip(corrected);
-        let row =
-            |((cell, measured), luck_corrected): ((&CellRecord, Option<&Measured<'_>>), _)| {
-                let ratio = first
-                    .zip(measured)
-                    .and_then(|(first, this)| compare::ratio(op, first, this, confidence));
-                let reasons: Vec<&str> = interrupted
-                    .iter()
-                    .filter(|block| block.record.cell == cell.id)
-                    .map(|block| block.reason.as_str())
-                    .collect();
-                let beginning = cell.beginning.as_ref();
-                let readiness = beginning.map(|beginning| &beginning.readiness);
-                let notes = beginning.map(|beginning| beginning.notes.clone());
-                let mut notes = notes.unwrap_or_default();
-                notes.extend(interrupted_note(&reasons));
-                Row {
-                    engine: cell.engine.clone(),
-                    engine_version: beginning.map(|beginning| beginning.info.version.clone()),
-                    kernel: readiness.map(|readiness| readiness.kernel.clone()),
-                    state: cell.state.name(),
-                    reason: cell.state.reason().map(str::to_owned),
-                    figures: measured.and_then(|this| compare::figures(op, this, confidence)),
-                    ratio,
-                    luck_corrected,
-                    ledger: beginning.map(|beginning| beginning.ledger.clone()),
-                    digest: measured.map(|this| Digest::of(this, readiness)),
-                    is_bare: cell.job.bare,
-                    cpus: readiness.map_or(Vec::new(), |readiness| readiness.cpus.clone()),
-                    interrupted_blocks: reasons.len(),
-                    notes,
-                }
-            };
+        let row = |((cell, measured), luck_corrected): ((&CellRecord, Option<&Measured<'_>>), _)| {
+            let ratio = first
+                .zip(measured)
+                .and_then(|(first, this)| compare::ratio(op, first, this, confidence));
+            let reasons: Vec<&str> = interrupted
+                .iter()
+                .filter(|block| block.record.cell == cell.id)
+                .map(|block| block.reason.as_str())
+                .collect();
+            let beginning = cell.beginning.as_ref();
+            let readiness = beginning.map(|beginning| &beginning.readiness);
+            let notes = beginning.map(|beginning| beginning.notes.clone());
+            let mut notes = notes.unwrap_or_default();
+            notes.extend(interrupted_note(&reasons));
+            Row {
+                engine: cell.engine.clone(),
+                engine_version: beginning.map(|beginning| beginning.info.version.clone()),
+                kernel: readiness.map(|readiness| readiness.kernel.clone()),
+                state: cell.state.name(),
+                reason: cell.state.reason().map(str::to_owned),
+                figures: measured.and_then(|this| compare::figures(op, this, confidence)),
+                ratio,
+                luck_corrected,
+                ledger: beginning.map(|beginning| beginning.ledger.clone()),
+                digest: measured.map(|this| Digest::of(this, readiness)),
+                is_bare: cell.job.bare,
+                cpus: readiness.map_or(Vec::new(), |readiness| readiness.cpus.clone()),
+                interrupted_blocks: reasons.len(),
+                notes,
+            }
+        };
         Group {
             title: plan::title(&record.job),
             article: None,

@@ -56,8 +56,8 @@ use crate::{error::Error, parallel};
 pub const PAGE: &str = "report.html";
 
 /// Writes the whole report into a directory, which is made where it is missing: `report.html`, `results.csv`,
-/// `results.json`, `report.md`, `report.tex`, and each figure as `figures/ID.svg` and `figures/ID.png`. Returns the page's
-/// path.
+/// `results.json`, `report.md`, `report.tex`, and each figure as `figures/ID.svg` and `figures/ID.png`. Returns the
+/// page's path.
 ///
 /// Each file appears whole or not at all, and replaces an older one.
 ///
@@ -65,8 +65,7 @@ pub const PAGE: &str = "report.html";
 /// The directory cannot be written.
 pub fn write(report: &Report, directory: &Path) -> Result<PathBuf, Error> {
     let pictures = folder(directory, "figures")?;
-    let json = serde_json::to_string_pretty(report)
-        .expect("a report has text keys, so it can be written as JSON");
+    let json = serde_json::to_string_pretty(report).expect("a report has text keys, so it can be written as JSON");
     // First: it says which study the other files are of.
     place(directory, "results.json", (json + "\n").as_bytes())?;
     place(directory, "results.csv", csv(report).as_bytes())?;
@@ -77,7 +76,8 @@ pub fn write(report: &Report, directory: &Path) -> Result<PathBuf, Error> {
     place(directory, PAGE, html(report).as_bytes())
 }
 
-/// Writes a file below the directory of a report; `path` has `/` between folders, which are made where they are missing.
+/// Writes a file below the directory of a report; `path` has `/` between folders, which are made where they are
+/// missing.
 pub(crate) fn write_file(directory: &Path, path: &str, bytes: &[u8]) -> Result<(), Error> {
     let (folder, name) = path.rsplit_once('/').unwrap_or(("", path));
     place(&self::folder(directory, folder)?, name, bytes)?;
@@ -94,24 +94,22 @@ fn draw(figures: &[Figure], directory: &Path) -> Result<(), Error> {
     };
     let threads = thread::available_parallelism().map_or(1, NonZero::get);
     let share = figures.len().div_ceil(threads).max(1);
-    parallel::map(figures.chunks(share), |figures| {
-        figures.iter().try_for_each(draw)
-    })
-    .into_iter()
-    .collect()
+    parallel::map(figures.chunks(share), |figures| figures.iter().try_for_each(draw))
+        .into_iter()
+        .collect()
 }
 
 /// Makes a folder in the directory of a report, and the directory itself, where they are missing.
 ///
-/// The directory may be a link, since a person has named it. A link inside it is refused: the files would lie elsewhere.
+/// The directory may be a link, since a person has named it. A link inside it is refused: the files would lie
+/// elsewhere.
 fn folder(directory: &Path, name: &str) -> Result<PathBuf, Error> {
     fs::create_dir_all(directory).map_err(Error::io(directory))?;
     let mut path = directory.to_owned();
     for part in Path::new(name).components() {
         path.push(part);
         if path.is_symlink() {
-            let refused =
-                "it is a symbolic link, and a report does not write through it: remove it";
+            let refused = "it is a symbolic link, and a report does not write through it: remove it";
             return Err(Error::io(path)(io::Error::other(refused)));
         }
         match fs::create_dir(&path) {
@@ -126,9 +124,7 @@ fn folder(directory: &Path, name: &str) -> Result<PathBuf, Error> {
 fn place(directory: &Path, name: &str, bytes: &[u8]) -> Result<PathBuf, Error> {
     let path = directory.join(name);
     let written = || -> io::Result<()> {
-        let mut draft = tempfile::Builder::new()
-            .prefix(".draft-")
-            .tempfile_in(directory)?;
+        let mut draft = tempfile::Builder::new().prefix(".draft-").tempfile_in(directory)?;
         draft.write_all(bytes)?;
         readable(draft.as_file())?;
         draft.as_file().sync_all()?;

@@ -80,8 +80,8 @@ pub struct Session {
     pub machine: Vec<(&'static str, String)>,
 }
 
-/// What says, of the groups of an article, the records they were made from, and what they were measured on, what they mean
-/// for the article.
+/// What says, of the groups of an article, the records they were made from, and what they were measured on, what they
+/// mean for the article.
 pub type Reviewer = dyn Fn(Article, &[Group], &[GroupRecord], Circumstances<'_>) -> Review;
 
 /// What groups were measured on.
@@ -148,11 +148,7 @@ impl Report {
         let mut reviews: Vec<Review> = articles.map(review).collect();
         findings.splice(0..0, reviews.iter().flat_map(findings::of_review));
         // An article's figures show its groups; the others would show them once more.
-        let others: Vec<Group> = groups
-            .iter()
-            .filter(|group| group.article.is_none())
-            .cloned()
-            .collect();
+        let others: Vec<Group> = groups.iter().filter(|group| group.article.is_none()).cloned().collect();
         findings.extend(findings::over_threads(&others, cpus));
         let mut figures: Vec<Figure> = Vec::new();
         for review in &mut reviews {
@@ -207,9 +203,7 @@ fn jobs_of_articles(study: &StudyRecord) -> Vec<(Job, Article)> {
     let plan = Plan::parse(&study.plan_toml, &study.host);
     let groups = plan.and_then(|plan| plan.groups(&study.host));
     let groups = groups.unwrap_or_default().into_iter();
-    groups
-        .filter_map(|group| Some((group.job, group.article?)))
-        .collect()
+    groups.filter_map(|group| Some((group.job, group.article?))).collect()
 }
 
 fn title_of(plan_toml: &str) -> String {
@@ -230,16 +224,10 @@ fn own_text_of(plan_toml: &str) -> Option<String> {
 
 /// How it was measured, in paragraphs.
 fn method(groups: &[GroupRecord], own_text: Option<String>, samples_command: &str) -> Vec<String> {
-    let mut confidences: Vec<f64> = groups
-        .iter()
-        .map(|group| group.measure.confidence)
-        .collect();
+    let mut confidences: Vec<f64> = groups.iter().map(|group| group.measure.confidence).collect();
     confidences.sort_by(f64::total_cmp);
     confidences.dedup();
-    let percent: Vec<String> = confidences
-        .iter()
-        .map(|share| number::percent(*share))
-        .collect();
+    let percent: Vec<String> = confidences.iter().map(|share| number::percent(*share)).collect();
     let block_ms = groups.iter().map(|group| group.measure.block_ms);
     let discard_ms = groups.iter().map(|group| group.measure.discard_ms);
     let words = include_str!("page/method.txt")

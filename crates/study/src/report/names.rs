@@ -164,15 +164,7 @@ mod tests {
 
     #[test]
     fn our_engines_are_known_by_their_names() {
-        assert!(
-            ["own", "own:portable", "gpu", "own, 2 threads"]
-                .into_iter()
-                .all(is_own)
-        );
-        assert!(
-            !["owner", "openssl", "", "1 thread", "textbook"]
-                .into_iter()
-                .any(is_own)
-        );
+        assert!(["own", "own:portable", "gpu", "own, 2 threads"].into_iter().all(is_own));
+        assert!(!["owner", "openssl", "", "1 thread", "textbook"].into_iter().any(is_own));
     }
 }

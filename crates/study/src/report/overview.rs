@@ -52,8 +52,8 @@ pub struct OverviewCell {
 }
 
 impl OverviewCell {
-    /// The cell as a table has it: `10,030`, with a star if its conditions are not those of the first engine, or the number of
-    /// a reason in brackets.
+    /// The cell as a table has it: `10,030`, with a star if its conditions are not those of the first engine, or the
+    /// number of a reason in brackets.
     pub fn text(&self) -> String {
         match (&self.speed, self.reason) {
             (Some(speed), _) => {
@@ -81,10 +81,7 @@ impl Overview {
         let mut reasons = Vec::new();
         let row = |engine: &str| OverviewRow {
             engine: engine.to_owned(),
-            cells: groups
-                .iter()
-                .map(|group| cell(group, engine, &mut reasons))
-                .collect(),
+            cells: groups.iter().map(|group| cell(group, engine, &mut reasons)).collect(),
         };
         Overview {
             id: format!("overview-{}", names::slug_without_bits(job)),

@@ -22,8 +22,8 @@ struct Identity {
     created_unix_ms: Option<i64>,
 }
 
-/// Refuses a directory in which a file of the report, or with `batch_files` one of a batch, would replace what no report of the
-/// same study made. It is such a report's if its `results.json` is of the study.
+/// Refuses a directory in which a file of the report, or with `batch_files` one of a batch, would replace what no
+/// report of the same study made. It is such a report's if its `results.json` is of the study.
 ///
 /// # Errors
 /// Something else has the name of a file.
@@ -44,7 +44,8 @@ pub fn check_place(report: &Report, directory: &Path, batch_files: bool) -> Resu
         let shows_study = name == PAGE || name == "report.md";
         let is_replaceable = is_ours && (!shows_study || mentions(&path, &report.insecure_seed));
         if path.symlink_metadata().is_ok() && !is_replaceable {
-            let refused = "it is there already, and no report of this study made it: move it away, or name another directory";
+            let refused =
+                "it is there already, and no report of this study made it: move it away, or name another directory";
             return Err(Error::io(path)(io::Error::other(refused)));
         }
     }

@@ -29,14 +29,8 @@ pub fn png(svg: &str) -> Vec<u8> {
     let tree = Tree::from_str(svg, &options).expect("our own SVG is well formed");
     let size = scaled(tree.size());
     let mut pixels = Pixmap::new(size.0, size.1).expect("a picture has a size");
-    resvg::render(
-        &tree,
-        Transform::from_scale(SCALE, SCALE),
-        &mut pixels.as_mut(),
-    );
-    pixels
-        .encode_png()
-        .expect("memory takes all that is written to it")
+    resvg::render(&tree, Transform::from_scale(SCALE, SCALE), &mut pixels.as_mut());
+    pixels.encode_png().expect("memory takes all that is written to it")
 }
 
 fn scaled(size: usvg::Size) -> (u32, u32) {

@@ -176,8 +176,8 @@ impl Verdict {
         }
     }
 
-    /// The verdict over several cases: what could not be told does not speak against what could, and what could not be measured is not
-    /// said to hold.
+    /// The verdict over several cases: what could not be told does not speak against what could, and what could not be
+    /// measured is not said to hold.
     pub(crate) fn over(cases: impl IntoIterator<Item = Verdict>) -> Verdict {
         let cases: Vec<Verdict> = cases.into_iter().collect();
         let has = |verdict| cases.contains(&verdict);
@@ -194,9 +194,7 @@ impl Verdict {
             }
             (true, false) => Verdict::Holds,
             (false, true) => Verdict::DoesNotHold,
-            (false, false) if has(Verdict::NoSignificantDifference) => {
-                Verdict::NoSignificantDifference
-            }
+            (false, false) if has(Verdict::NoSignificantDifference) => Verdict::NoSignificantDifference,
             (false, false) if has(Verdict::TooFewValues) => Verdict::TooFewValues,
             (false, false) => Verdict::NotMeasurableHere,
         }
@@ -207,9 +205,7 @@ impl Claim {
     /// The first engine's last comparison that says what is said of the whole, else its last one that has a value: the
     /// largest text, the most threads.
     pub fn example(&self) -> Option<&Case> {
-        let EngineVerdict {
-            engine, verdict, ..
-        } = self.verdicts.first()?;
+        let EngineVerdict { engine, verdict, .. } = self.verdicts.first()?;
         let of_engine = |case: &&Case| case.engine == *engine && case.value.is_some();
         let mut cases = self.cases.iter().filter(of_engine);
         let wanted = match verdict {

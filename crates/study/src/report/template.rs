@@ -1,5 +1,5 @@
-//! A report as a page, as Markdown and as LaTeX: one document, three templates. What is written here is how a format keeps
-//! text that came from outside from meaning something in it.
+//! A report as a page, as Markdown and as LaTeX: one document, three templates. What is written here is how a format
+//! keeps text that came from outside from meaning something in it.
 
 use minijinja::{
     AutoEscape, Environment,
@@ -54,8 +54,8 @@ pub fn markdown(report: &Report) -> String {
     fill(include_str!("page/report.md"), Format::Markdown, document)
 }
 
-/// The tables and verdicts as a file for LaTeX's `\input`, with the numbers of the page. The text begins with the packages
-/// that it needs.
+/// The tables and verdicts as a file for LaTeX's `\input`, with the numbers of the page. The text begins with the
+/// packages that it needs.
 pub fn latex(report: &Report) -> String {
     let document = Document::of(report);
     fill(include_str!("page/report.tex"), Format::Latex, document)
@@ -95,9 +95,7 @@ fn fill(template: &'static str, format: Format, document: impl Serialize) -> Str
     environment.add_filter("significant", number::significant);
     environment.add_filter("duration", number::duration);
     environment.add_filter("as_printed", number::as_printed);
-    environment.add_filter("with_interval", |it: Serde<Estimate>| {
-        number::with_interval(&it)
-    });
+    environment.add_filter("with_interval", |it: Serde<Estimate>| number::with_interval(&it));
     environment.add_filter("interval", |it: Serde<Estimate>| number::interval(&it));
     environment.add_filter("duration_interval", |it: Serde<Estimate>| {
         number::duration_interval(&it)
@@ -105,9 +103,7 @@ fn fill(template: &'static str, format: Format, document: impl Serialize) -> Str
     environment.add_filter("is_own", names::is_own);
     environment.add_filter("overview_cell", |cell: Serde<OverviewCell>| cell.text());
     environment.add_filter("on_one_line", |text: &str| {
-        let text = text
-            .chars()
-            .map(|it| if it.is_control() { ' ' } else { it });
+        let text = text.chars().map(|it| if it.is_control() { ' ' } else { it });
         Value::from_safe_string(text.collect())
     });
     environment.add_filter("mark", |verdict: Serde<Verdict>| verdict.mark());

@@ -48,10 +48,7 @@ pub(super) fn adjusted(group: &Group, row: &Row) -> Vec<String> {
     }
     if let Some(ratio) = &row.ratio {
         let corrected = ratio.luck_corrected.iter();
-        words.extend(
-            corrected
-                .map(|corrected| format!("adjusted ratio: {}", number::with_interval(corrected))),
-        );
+        words.extend(corrected.map(|corrected| format!("adjusted ratio: {}", number::with_interval(corrected))));
         let raw = ratio.uncorrected.iter();
         words.extend(raw.map(|reason| format!("the ratio is raw: {reason}")));
     }
@@ -72,22 +69,13 @@ pub(super) fn ours(cell: &TableCell) -> String {
 
 /// The conditions of a figure, one by one, without what was prepared beforehand.
 pub(super) fn conditions(ledger: &Ledger) -> Vec<String> {
-    let stated = |fact: Option<bool>, yes: &str, no: &str| {
-        fact.map(|is| if is { yes } else { no }.to_owned())
-    };
+    let stated = |fact: Option<bool>, yes: &str, no: &str| fact.map(|is| if is { yes } else { no }.to_owned());
     let mut parts: Vec<String> = [
         stated(ledger.crt, "CRT", "no CRT"),
         stated(ledger.blinding, "blinded", "not blinded"),
         stated(ledger.result_check, "result checked", "result not checked"),
-        stated(
-            ledger.constant_time,
-            "constant time claimed",
-            "variable time",
-        ),
-        ledger
-            .rounds
-            .as_ref()
-            .map(|rounds| format!("primality: {rounds}")),
+        stated(ledger.constant_time, "constant time claimed", "variable time"),
+        ledger.rounds.as_ref().map(|rounds| format!("primality: {rounds}")),
         ledger.sieve.as_ref().map(|sieve| format!("sieve: {sieve}")),
         ledger.exponent.map(|exponent| format!("e = {exponent}")),
         ledger.padding.clone(),
@@ -109,30 +97,17 @@ pub(super) fn conditions(ledger: &Ledger) -> Vec<String> {
 
 /// The conditions that all engines of a group share.
 pub(super) fn shared_conditions(group: &Group) -> Vec<String> {
-    let mut ledgers = group
-        .rows
-        .iter()
-        .filter_map(|row| row.ledger.as_ref())
-        .map(conditions);
+    let mut ledgers = group.rows.iter().filter_map(|row| row.ledger.as_ref()).map(conditions);
     let first = ledgers.next().unwrap_or_default();
     ledgers.fold(first, |shared, parts| {
-        shared
-            .into_iter()
-            .filter(|part| parts.contains(part))
-            .collect()
+        shared.into_iter().filter(|part| parts.contains(part)).collect()
     })
 }
 
-/// What decides about speed, as far as it is known: `AMD EPYC, Zen 4, Genoa (family 25 model 17), 2 CPUs on 2 cores, 23.5
-/// GiB`.
+/// What decides about speed, as far as it is known: `AMD EPYC, Zen 4, Genoa (family 25 model 17), 2 CPUs on 2 cores,
+/// 23.5 GiB`.
 pub(super) fn machine(session: &Session) -> String {
-    const SHOWN: [&str; 5] = [
-        "CPU",
-        "microarchitecture",
-        "CPUs",
-        "memory",
-        "operating system",
-    ];
+    const SHOWN: [&str; 5] = ["CPU", "microarchitecture", "CPUs", "memory", "operating system"];
     let shown = SHOWN.iter().filter_map(|shown| {
         let row = session.machine.iter().find(|(name, _)| name == shown);
         let value = row.map(|(_, value)| value.as_str());
@@ -143,19 +118,9 @@ pub(super) fn machine(session: &Session) -> String {
 
 /// Whether a session ran on another machine than the first one, as far as figures are concerned.
 pub(super) fn machine_changed(report: &Report, session: &Session) -> bool {
-    const LASTING: [&str; 6] = [
-        "CPU",
-        "revision",
-        "instruction sets",
-        "CPUs",
-        "memory",
-        "built with",
-    ];
+    const LASTING: [&str; 6] = ["CPU", "revision", "instruction sets", "CPUs", "memory", "built with"];
     let lasting = |session: &Session| -> Vec<String> {
-        let rows = session
-            .machine
-            .iter()
-            .filter(|(name, _)| LASTING.contains(name));
+        let rows = session.machine.iter().filter(|(name, _)| LASTING.contains(name));
         rows.map(|(_, value)| value.clone()).collect()
     };
     report
@@ -167,18 +132,10 @@ pub(super) fn machine_changed(report: &Report, session: &Session) -> bool {
 /// The sessions, each in a line.
 pub(super) fn sessions(report: &Report) -> Vec<String> {
     let line = |session: &Session| {
-        let mut line = format!(
-            "Session {}: began {}",
-            session.number,
-            date(session.started_unix_ms)
-        );
+        let mut line = format!("Session {}: began {}", session.number, date(session.started_unix_ms));
         if let Some(ended) = session.ended_unix_ms {
             let seconds = (ended - session.started_unix_ms) as f64 / 1000.0;
-            line += &format!(
-                ", {} after {} s",
-                session.ending,
-                number::significant(seconds)
-            );
+            line += &format!(", {} after {} s", session.ending, number::significant(seconds));
         } else {
             line += ", killed";
         }

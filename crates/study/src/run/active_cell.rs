@@ -48,9 +48,6 @@ impl ActiveCell {
 
     /// Operations in all samples.
     pub(crate) fn operations(&self) -> u64 {
-        self.blocks
-            .iter()
-            .map(|block| block.report.block.operations())
-            .sum()
+        self.blocks.iter().map(|block| block.report.block.operations()).sum()
     }
 }

@@ -104,10 +104,7 @@ impl GroupRun<'_, '_> {
         self.each(Self::finish)
     }
 
-    fn each(
-        &mut self,
-        step: fn(&mut Self, usize) -> Result<(), StepError>,
-    ) -> Result<Outcome, StoreError> {
+    fn each(&mut self, step: fn(&mut Self, usize) -> Result<(), StepError>) -> Result<Outcome, StoreError> {
         for place in 0..self.cells.len() {
             if self.attempt(place, |group| step(group, place))? == Outcome::Stopped {
                 return Ok(Outcome::Stopped);
@@ -132,27 +129,19 @@ impl GroupRun<'_, '_> {
             Ok(()) => Ok(Outcome::Complete),
             Err(StepError::Stop) => Ok(Outcome::Stopped),
             // A worker that died because everything is being stopped has not failed.
-            Err(StepError::Close(CellState::Failed(_))) if self.is_stopping() => {
-                Ok(Outcome::Stopped)
-            }
+            Err(StepError::Close(CellState::Failed(_))) if self.is_stopping() => Ok(Outcome::Stopped),
             Err(StepError::Close(state)) => self.close(place, state).map(|()| Outcome::Complete),
             Err(StepError::Record(error)) => Err(error),
         }
     }
 
     fn begin(&mut self, place: usize) -> Result<(), StepError> {
-        let ActiveCell {
-            engine, copy, job, ..
-        } = self.cells[place].clone();
-        let session = self
-            .context
-            .pool
-            .session(&engine, copy)
-            .map_err(|error| match error {
-                LaunchError::Absent(sentence) => unsupported(sentence),
-                LaunchError::Session(SessionError::Stopped { .. }) => StepError::Stop,
-                LaunchError::Session(error) => failed(error),
-            })?;
+        let ActiveCell { engine, copy, job, .. } = self.cells[place].clone();
+        let session = self.context.pool.session(&engine, copy).map_err(|error| match error {
+            LaunchError::Absent(sentence) => unsupported(sentence),
+            LaunchError::Session(SessionError::Stopped { .. }) => StepError::Stop,
+            LaunchError::Session(error) => failed(error),
+        })?;
         let info = session.info().clone();
         let worker_pid = session.pid();
         if !info.optimised && !self.context.allow_unoptimised && is_built_in(&engine) {
@@ -183,14 +172,9 @@ impl GroupRun<'_, '_> {
         Ok(())
     }
 
-    /// Makes the job ready. A first call that was interrupted says nothing, and there is no other but in another attempt.
-    fn prepare(
-        &mut self,
-        place: usize,
-        job: &Job,
-        keys: &[StudyKey],
-        inputs: &[u8],
-    ) -> Result<Readiness, StepError> {
+    /// Makes the job ready. A first call that was interrupted says nothing, and there is no other but in another
+    /// attempt.
+    fn prepare(&mut self, place: usize, job: &Job, keys: &[StudyKey], inputs: &[u8]) -> Result<Readiness, StepError> {
         for _ in 0..ATTEMPTS {
             let (readiness, seen) = self.ask(place, |session| {
                 let readiness = session.prepare(job, keys, inputs)?;
@@ -206,9 +190,7 @@ impl GroupRun<'_, '_> {
     }
 
     fn measure(&mut self) -> Result<Outcome, StoreError> {
-        let GroupSpec {
-            measure, job, seed, ..
-        } = self.spec;
+        let GroupSpec { measure, job, seed, .. } = self.spec;
         let mut scheduler = Scheduler::new(measure, job, seed, self.cells);
         while let Some(slot) = scheduler.next(self.cells) {
             let place = slot.subject;
@@ -249,10 +231,7 @@ impl GroupRun<'_, '_> {
     }
 
     /// A verified block, and what kept its worker from running meanwhile.
-    fn measure_block(
-        &mut self,
-        slot: Slot,
-    ) -> Result<(TakenBlock, Option<Interruption>), StepError> {
+    fn measure_block(&mut self, slot: Slot) -> Result<(TakenBlock, Option<Interruption>), StepError> {
         let place = slot.subject;
         let plan = self.spec.measure.block_plan(slot.round);
         let before_ns = self.context.clock.now_ns();
@@ -262,8 +241,7 @@ impl GroupRun<'_, '_> {
         })?;
         let bracket_ns = self.context.clock.now_ns() - before_ns;
         let job = self.cells[place].job.clone();
-        check_report(&report, &plan, &job, bracket_ns)
-            .map_err(|fault| self.distrust(place, fault))?;
+        check_report(&report, &plan, &job, bracket_ns).map_err(|fault| self.distrust(place, fault))?;
         let made = std::mem::take(&mut report.outputs);
         if !made.is_empty() {
             let right = self.data(&job)?.verify_made(&job, &made);
@@ -285,12 +263,7 @@ impl GroupRun<'_, '_> {
     }
 
     /// Records a block, and reports it to the observer.
-    fn add_block(
-        &mut self,
-        scheduler: &mut Scheduler<'_>,
-        slot: Slot,
-        block: TakenBlock,
-    ) -> Result<(), StepError> {
+    fn add_block(&mut self, scheduler: &mut Scheduler<'_>, slot: Slot, block: TakenBlock) -> Result<(), StepError> {
         let place = slot.subject;
         self.sink.block(place, &block, None)?;
         scheduler.record(slot, &block.report.block);
@@ -353,16 +326,13 @@ impl GroupRun<'_, '_> {
         let outputs = self.ask(place, |session| session.outputs())?;
         let job = self.cells[place].job.clone();
         let data = self.data(&job)?;
-        data.verify(&job, &outputs)
-            .map_err(|wrong| self.distrust(place, wrong))
+        data.verify(&job, &outputs).map_err(|wrong| self.distrust(place, wrong))
     }
 
     fn data(&mut self, job: &Job) -> Result<Rc<JobData>, StepError> {
         self.context.test_data.of(job).map_err(|error| match error {
             DataError::Stopped => StepError::Stop,
-            DataError::Key(reason) => {
-                failed(format!("the study's key could not be made: {reason}"))
-            }
+            DataError::Key(reason) => failed(format!("the study's key could not be made: {reason}")),
         })
     }
 
@@ -400,11 +370,9 @@ impl GroupRun<'_, '_> {
     }
 
     fn carry_over(&self) -> Vec<(usize, String)> {
-        let measured =
-            |(place, cell): (usize, &'_ ActiveCell)| cell.measured().is_some().then_some(place);
+        let measured = |(place, cell): (usize, &'_ ActiveCell)| cell.measured().is_some().then_some(place);
         let places: Vec<usize> = self.cells.iter().enumerate().filter_map(measured).collect();
-        let measured: Vec<Measured<'_>> =
-            self.cells.iter().filter_map(ActiveCell::measured).collect();
+        let measured: Vec<Measured<'_>> = self.cells.iter().filter_map(ActiveCell::measured).collect();
         compare::carry_over_effects(&measured)
             .into_iter()
             .map(|(index, remark)| (places[index], remark))

@@ -10,18 +10,15 @@ use rsalab_engines::{FaultKind, Limits, Location, Registry, Session, SessionErro
 /// Starts engines. [`Workers`] is the real one; a study is tested with others.
 pub trait Launcher {
     /// Starts a worker for an engine's selector. It must be given up soon after `stop` is set.
-    fn launch(
-        &self,
-        selector: &str,
-        stop: &Arc<AtomicBool>,
-    ) -> Result<Box<dyn Session>, LaunchError>;
+    fn launch(&self, selector: &str, stop: &Arc<AtomicBool>) -> Result<Box<dyn Session>, LaunchError>;
 }
 
 /// Why there is no worker.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum LaunchError {
-    /// The engine is not installed, and the sentence says what installs it; or it cannot run on this machine, and the sentence says why.
+    /// The engine is not installed, and the sentence says what installs it; or it cannot run on this machine, and the
+    /// sentence says why.
     #[error("{0}")]
     Absent(String),
     /// It is there and did not start.
@@ -39,11 +36,7 @@ pub struct Workers {
 }
 
 impl Launcher for Workers {
-    fn launch(
-        &self,
-        selector: &str,
-        stop: &Arc<AtomicBool>,
-    ) -> Result<Box<dyn Session>, LaunchError> {
+    fn launch(&self, selector: &str, stop: &Arc<AtomicBool>) -> Result<Box<dyn Session>, LaunchError> {
         self.spawn(&self.location(selector)?, stop)
     }
 }
@@ -57,11 +50,7 @@ impl Workers {
         location.map_err(|error| LaunchError::Absent(error.to_string()))
     }
 
-    pub(crate) fn spawn(
-        &self,
-        location: &Location,
-        stop: &Arc<AtomicBool>,
-    ) -> Result<Box<dyn Session>, LaunchError> {
+    pub(crate) fn spawn(&self, location: &Location, stop: &Arc<AtomicBool>) -> Result<Box<dyn Session>, LaunchError> {
         match Worker::spawn_until(location, self.limits, Arc::clone(stop)) {
             Ok(worker) => Ok(Box::new(worker)),
             // A worker that greets with a refusal is in order: its engine has no code for this CPU, or lacks a library.
@@ -89,12 +78,9 @@ impl<'a> Pool<'a> {
         }
     }
 
-    /// The worker of a selector, started if there is none. An engine that is compared with itself has a worker for each copy, from 0.
-    pub(crate) fn session(
-        &mut self,
-        selector: &str,
-        copy: usize,
-    ) -> Result<&mut dyn Session, LaunchError> {
+    /// The worker of a selector, started if there is none. An engine that is compared with itself has a worker for each
+    /// copy, from 0.
+    pub(crate) fn session(&mut self, selector: &str, copy: usize) -> Result<&mut dyn Session, LaunchError> {
         let session = match self.sessions.entry((selector.to_owned(), copy)) {
             Entry::Occupied(parked) => parked.into_mut(),
             Entry::Vacant(place) => place.insert(self.launcher.launch(selector, &self.stop)?),

@@ -51,8 +51,8 @@ pub use self::{
 
 /// Measures what is open in a study, and stores each block as soon as it is verified.
 ///
-/// A study with nothing left to do is left as it is. Returns early when `stop` is set: a block in flight is given up, its worker killed, and everything before it is
-/// stored. Running the study again goes on from there.
+/// A study with nothing left to do is left as it is. Returns early when `stop` is set: a block in flight is given up,
+/// its worker killed, and everything before it is stored. Running the study again goes on from there.
 ///
 /// # Errors
 /// Those of the database. What goes wrong with an engine is recorded in its cell.
@@ -168,11 +168,7 @@ fn order_seed(seed: &[u8; 32], group: i64) -> u64 {
 }
 
 fn work(group: &GroupRecord) -> GroupWork {
-    let open = group
-        .cells
-        .iter()
-        .filter(|cell| cell.state.is_open())
-        .count();
+    let open = group.cells.iter().filter(|cell| cell.state.is_open()).count();
     GroupWork {
         cells: group.cells.len(),
         open,

@@ -2,9 +2,7 @@
 
 use std::time::Duration;
 
-use rsalab_engines::{
-    BlockReport, EngineInfo, Job, Mode, Readiness, Selector, ledger::ClockOwner, registry::Home,
-};
+use rsalab_engines::{BlockReport, EngineInfo, Job, Mode, Readiness, Selector, ledger::ClockOwner, registry::Home};
 use rsalab_measure::{
     BlockPlan,
     interruption::{Interruption, starved},
@@ -21,12 +19,7 @@ pub(crate) fn is_built_in(selector: &str) -> bool {
 }
 
 /// Remarks that the figures of a cell need. `earlier` is what an earlier session began with, if its blocks count.
-pub(crate) fn notes(
-    info: &EngineInfo,
-    readiness: &Readiness,
-    job: &Job,
-    earlier: Option<&Beginning>,
-) -> Vec<String> {
+pub(crate) fn notes(info: &EngineInfo, readiness: &Readiness, job: &Job, earlier: Option<&Beginning>) -> Vec<String> {
     let mut notes = Vec::new();
     if let Some(earlier) = earlier
         && (earlier.info != *info || earlier.readiness.kernel != readiness.kernel)
@@ -37,9 +30,7 @@ pub(crate) fn notes(
         ));
     }
     if !info.optimised {
-        notes.push(
-            "built without optimisation: the figure says nothing about the engine".to_owned(),
-        );
+        notes.push("built without optimisation: the figure says nothing about the engine".to_owned());
     }
     if readiness.oversubscribed {
         let threads = number::counted(job.threads, "thread");
@@ -61,8 +52,8 @@ pub(crate) const ATTEMPTS: usize = 4;
 
 /// What kept a worker from running during a block: `seen` by the coordinator, or found in its CPU time.
 ///
-/// CPU time judges engines that compute in our own loop. Whether another engine's process computes itself, or waits for a
-/// child or a device, nobody here knows: those are only watched.
+/// CPU time judges engines that compute in our own loop. Whether another engine's process computes itself, or waits for
+/// a child or a device, nobody here knows: those are only watched.
 pub(crate) fn interruption(
     seen: Option<Interruption>,
     report: &BlockReport,
@@ -94,12 +85,7 @@ pub(crate) fn interrupted_note(reasons: &[&str]) -> Option<String> {
 
 /// Whether a report can be true: whole samples, as many calls as were asked for, and no more time than passed on the
 /// coordinator's own clock.
-pub(crate) fn check_report(
-    report: &BlockReport,
-    plan: &BlockPlan,
-    job: &Job,
-    bracket_ns: u64,
-) -> Result<(), String> {
+pub(crate) fn check_report(report: &BlockReport, plan: &BlockPlan, job: &Job, bracket_ns: u64) -> Result<(), String> {
     let block = &report.block;
     // Of other operations a call has as many as fit a sample.
     if let Some(calls) = plan.calls
@@ -144,9 +130,7 @@ pub(crate) fn check_report(
     // What was made without an input must be shown, all of it: there is nothing else to verify it by.
     let made = match job.op.is_deterministic() {
         true => 0,
-        false => block
-            .operations()
-            .saturating_add(block.discarded_operations),
+        false => block.operations().saturating_add(block.discarded_operations),
     };
     let shown = (report.outputs.len() / job.layout().output) as u64;
     if made != shown {
@@ -195,12 +179,8 @@ mod tests {
             };
             notes(&info, &readiness, &job, None).remove(0)
         };
-        assert_eq!(
-            of(&[0, 0]),
-            "oversubscribed: 2 threads are more than the logical CPUs"
-        );
-        let by_quota =
-            "oversubscribed: 2 threads are more than the control group's quota lets run at once";
+        assert_eq!(of(&[0, 0]), "oversubscribed: 2 threads are more than the logical CPUs");
+        let by_quota = "oversubscribed: 2 threads are more than the control group's quota lets run at once";
         assert_eq!(of(&[0, 1]), by_quota);
     }
 }

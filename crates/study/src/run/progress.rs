@@ -23,8 +23,8 @@ impl GroupWork {
 
 /// How far a run over its groups has come.
 ///
-/// What is left is expected to go at the pace of what was done: cells that end by precision or by repeats take less time,
-/// or more, than was expected of them, and so do those like them.
+/// What is left is expected to go at the pace of what was done: cells that end by precision or by repeats take less
+/// time, or more, than was expected of them, and so do those like them.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct RunProgress {
     cells: usize,

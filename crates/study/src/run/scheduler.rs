@@ -23,8 +23,8 @@ pub(crate) struct Scheduler<'a> {
 }
 
 impl<'a> Scheduler<'a> {
-    /// The scheduler of cells that are about to be measured. What earlier sessions measured counts as if it had just been taken:
-    /// the order goes on as it would have without the pause.
+    /// The scheduler of cells that are about to be measured. What earlier sessions measured counts as if it had just
+    /// been taken: the order goes on as it would have without the pause.
     pub(crate) fn new(measure: &'a Measure, job: &Job, seed: u64, cells: &[ActiveCell]) -> Self {
         let rules = Rules::new(measure, job);
         let mut scheduler = Scheduler {
@@ -111,7 +111,8 @@ impl<'a> Scheduler<'a> {
 
 const NS_PER_S: f64 = 1e9;
 
-/// When a group has been measured enough. The rules are asked between rounds, when every engine has as many blocks as the others.
+/// When a group has been measured enough. The rules are asked between rounds, when every engine has as many blocks as
+/// the others.
 #[derive(Clone, Copy, Debug)]
 struct Rules<'a> {
     measure: &'a Measure,
@@ -184,14 +185,9 @@ impl<'a> Rules<'a> {
             return false;
         }
         // A precision of 0 asks for none, even where every sample is the same.
-        let is_precise = self.measure.precision > 0.0
-            && state
-                .precision
-                .is_some_and(|reached| reached <= self.measure.precision);
-        let is_repeated = self
-            .measure
-            .repeats
-            .is_some_and(|calls| self.calls(state) >= calls);
+        let is_precise =
+            self.measure.precision > 0.0 && state.precision.is_some_and(|reached| reached <= self.measure.precision);
+        let is_repeated = self.measure.repeats.is_some_and(|calls| self.calls(state) >= calls);
         // Another round is begun if at least half of it is within the budget.
         let half_round_later_ns = state.elapsed_ns as f64 + state.last_round_ns as f64 / 2.0;
         let is_spent = half_round_later_ns > self.budget_ns(state.engines);

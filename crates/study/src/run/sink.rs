@@ -1,8 +1,7 @@
 //! Where the steps of a group are kept: a study's database, or memory alone.
 
 use crate::store::{
-    Beginning, BlockRecord, CellState, GroupRecord, InterruptedBlock, SessionNumber, Store,
-    StoreError, TakenBlock,
+    Beginning, BlockRecord, CellState, GroupRecord, InterruptedBlock, SessionNumber, Store, StoreError, TakenBlock,
 };
 
 /// Where the steps of a group are kept besides its active cells: nowhere, unless a sink says otherwise.
@@ -13,22 +12,12 @@ pub(crate) trait Sink {
     }
 
     /// A verified block of it was taken. One that was interrupted, for this reason, is part of no figure.
-    fn block(
-        &mut self,
-        _place: usize,
-        _block: &TakenBlock,
-        _interruption: Option<&str>,
-    ) -> Result<(), StoreError> {
+    fn block(&mut self, _place: usize, _block: &TakenBlock, _interruption: Option<&str>) -> Result<(), StoreError> {
         Ok(())
     }
 
     /// It was closed.
-    fn close(
-        &mut self,
-        _place: usize,
-        _state: &CellState,
-        _notes: &[String],
-    ) -> Result<(), StoreError> {
+    fn close(&mut self, _place: usize, _state: &CellState, _notes: &[String]) -> Result<(), StoreError> {
         Ok(())
     }
 }
@@ -50,12 +39,7 @@ impl Sink for StoreSink<'_> {
         self.store.begin_cell(self.group.cells[place].id, beginning)
     }
 
-    fn block(
-        &mut self,
-        place: usize,
-        taken: &TakenBlock,
-        interruption: Option<&str>,
-    ) -> Result<(), StoreError> {
+    fn block(&mut self, place: usize, taken: &TakenBlock, interruption: Option<&str>) -> Result<(), StoreError> {
         let record = BlockRecord {
             cell: self.group.cells[place].id,
             session: self.session,
@@ -70,12 +54,7 @@ impl Sink for StoreSink<'_> {
         }
     }
 
-    fn close(
-        &mut self,
-        place: usize,
-        state: &CellState,
-        notes: &[String],
-    ) -> Result<(), StoreError> {
+    fn close(&mut self, place: usize, state: &CellState, notes: &[String]) -> Result<(), StoreError> {
         let cell = self.group.cells[place].id;
         match state {
             CellState::Done => self.store.complete_cell(cell, notes),

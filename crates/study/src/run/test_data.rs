@@ -13,9 +13,7 @@ use std::{
     time::Duration,
 };
 
-use rsalab_engines::{
-    Exponent, Job, Op, StudyKey, WrongAnswer, inputs, of_text, verify, verify_no_prime_twice,
-};
+use rsalab_engines::{Exponent, Job, Op, StudyKey, WrongAnswer, inputs, of_text, verify, verify_no_prime_twice};
 use rsalab_rsa::random::InsecureStudySeed;
 
 use crate::{parallel, plan::Seed};
@@ -148,8 +146,8 @@ impl TestData {
 impl JobData {
     /// Whether all outputs of a job are right.
     ///
-    /// An operation that takes inputs has one right answer, which all engines of a group give, before they are measured and
-    /// after it. It is proved once: with a random exponent that takes longer than some engines are measured for.
+    /// An operation that takes inputs has one right answer, which all engines of a group give, before they are measured
+    /// and after it. It is proved once: with a random exponent that takes longer than some engines are measured for.
     pub(crate) fn verify(&self, job: &Job, outputs: &[u8]) -> Result<(), WrongAnswer> {
         /// A longer text is not kept twice: its proof takes no longer than making it.
         const MOST_KEPT: usize = 1 << 20;
@@ -165,7 +163,8 @@ impl JobData {
 
     /// Whether everything that an operation without input made is right.
     ///
-    /// Proving primes prime again takes long compared with finding them once, so all CPUs help. No engine runs meanwhile.
+    /// Proving primes prime again takes long compared with finding them once, so all CPUs help. No engine runs
+    /// meanwhile.
     pub(crate) fn verify_made(&self, job: &Job, outputs: &[u8]) -> Result<(), WrongAnswer> {
         let item = job.layout().output;
         let helpers = thread::available_parallelism().map_or(1, NonZero::get);

@@ -1,8 +1,9 @@
 //! Why the system does not let SQLite open or write a database.
 //!
-//! SQLite says "unable to open database file" whether the file may not be read, the directory may not be written, or this
-//! process has too many files open. The files are asked about, and the database itself is not opened: closing it would
-//! release the locks that other connections of this process hold (POSIX locks go with any descriptor of the file).
+//! SQLite says "unable to open database file" whether the file may not be read, the directory may not be written, or
+//! this process has too many files open. The files are asked about, and the database itself is not opened: closing it
+//! would release the locks that other connections of this process hold (POSIX locks go with any descriptor of the
+//! file).
 
 use std::{
     fs::{self, File},

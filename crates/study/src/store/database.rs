@@ -25,9 +25,7 @@ impl Store {
 
     /// The study's directory.
     pub fn directory(&self) -> &Path {
-        self.path
-            .parent()
-            .expect("the database lies in a directory")
+        self.path.parent().expect("the database lies in a directory")
     }
 
     /// Whether this process may write.

@@ -11,14 +11,10 @@ use super::cause::{self, Access};
 #[non_exhaustive]
 pub enum StoreError {
     /// There is no database.
-    #[error(
-        "there is no study in {0}: it has no study.db. Name the directory that 'rsalab study' printed"
-    )]
+    #[error("there is no study in {0}: it has no study.db. Name the directory that 'rsalab study' printed")]
     Missing(PathBuf),
     /// A study would be overwritten.
-    #[error(
-        "{0} already holds a study: go on with it by 'rsalab resume', or choose another directory"
-    )]
+    #[error("{0} already holds a study: go on with it by 'rsalab resume', or choose another directory")]
     Exists(PathBuf),
     /// The file has no bytes.
     #[error("{0} is empty, so it is not a study: remove it and start the study again")]
@@ -58,9 +54,7 @@ pub enum StoreError {
         pid: Option<u32>,
     },
     /// A value of the database has a form that this program cannot read.
-    #[error(
-        "{path} holds a {what} that cannot be read ({detail}): restore it from a copy, or start the study again"
-    )]
+    #[error("{path} holds a {what} that cannot be read ({detail}): restore it from a copy, or start the study again")]
     Content {
         /// The file.
         path: PathBuf,
@@ -112,16 +106,12 @@ impl StoreError {
     pub(super) fn sqlite(path: impl Into<PathBuf>) -> impl FnOnce(rusqlite::Error) -> StoreError {
         let path = path.into();
         move |source| match source.sqlite_error_code() {
-            Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => {
-                StoreError::InUse { path, pid: None }
-            }
+            Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => StoreError::InUse { path, pid: None },
             Some(ErrorCode::DatabaseCorrupt) => StoreError::Damaged {
                 path,
                 detail: "a page does not fit".to_owned(),
             },
-            Some(ErrorCode::NotADatabase) => {
-                StoreError::Foreign(path, "it is not in SQLite's format")
-            }
+            Some(ErrorCode::NotADatabase) => StoreError::Foreign(path, "it is not in SQLite's format"),
             Some(ErrorCode::DiskFull) => StoreError::Full(path),
             // The file that readers and the writer share could not be made as long as it must be.
             Some(ErrorCode::SystemIoFailure) if extended_code(&source) == SHARED_FILE_TOO_SHORT => {
@@ -133,9 +123,7 @@ impl StoreError {
                 detail: source.to_string(),
             },
             Some(ErrorCode::ReadOnly) => refused(path, Access::Write, source),
-            Some(ErrorCode::CannotOpen | ErrorCode::PermissionDenied) => {
-                refused(path, Access::Read, source)
-            }
+            Some(ErrorCode::CannotOpen | ErrorCode::PermissionDenied) => refused(path, Access::Read, source),
             Some(ErrorCode::SystemIoFailure) => StoreError::Io {
                 path,
                 source: io::Error::other(source),

@@ -1,8 +1,8 @@
 //! What may lie under the names that a study opens for writing.
 //!
 //! A study may be unpacked from somebody's archive, or lie where others can write. Nothing outside its directory may be
-//! changed through a name inside it: a link is refused rather than followed, and so is whatever is not a file. The check
-//! comes before the file is opened, because opening alone can wait for ever (a FIFO) or do something (a device).
+//! changed through a name inside it: a link is refused rather than followed, and so is whatever is not a file. The
+//! check comes before the file is opened, because opening alone can wait for ever (a FIFO) or do something (a device).
 
 use std::{fs::Metadata, io, path::Path};
 

@@ -1,7 +1,7 @@
 //! One writer at a time: an advisory lock beside the database.
 //!
-//! SQLite's own locks last for a transaction; a study is written to for minutes. The lock goes with the process, however
-//! it ends.
+//! SQLite's own locks last for a transaction; a study is written to for minutes. The lock goes with the process,
+//! however it ends.
 
 use std::{
     fs::{self, File, OpenOptions, TryLockError},
@@ -54,10 +54,11 @@ impl WriteLock {
         }
     }
 
-    /// Gives the lock back and takes its file away, if it was not there before: for a directory without a study of ours.
+    /// Gives the lock back and takes its file away, if it was not there before: for a directory without a study of
+    /// ours.
     ///
-    /// Whoever has opened the file in the meantime waits for nothing, since nobody waits for this lock; at worst two find
-    /// that there is no study.
+    /// Whoever has opened the file in the meantime waits for nothing, since nobody waits for this lock; at worst two
+    /// find that there is no study.
     pub(super) fn withdraw(self) {
         if self.is_new {
             // Whatever cannot be removed does no harm.

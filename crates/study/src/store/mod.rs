@@ -1,8 +1,8 @@
 //! Where a study lives: one SQLite file that survives a kill and a power cut.
 //!
 //! Every block of samples is stored in one transaction as soon as it is verified. Nothing is ever deleted, and only the
-//! state of a cell and the end of a session are ever changed, so a study that was stopped anywhere is resumed by reading
-//! what is there. The unique keys of the schema make it impossible to store a cell or a block twice.
+//! state of a cell and the end of a session are ever changed, so a study that was stopped anywhere is resumed by
+//! reading what is there. The unique keys of the schema make it impossible to store a cell or a block twice.
 
 mod cause;
 mod database;
@@ -20,8 +20,7 @@ pub use self::{
     error::StoreError,
     layout::{APPLICATION_ID, DRAFT_PREFIX, FILE, LOCK_FILE, SCHEMA_VERSION},
     records::{
-        Beginning, BlockRecord, CellId, CellRecord, CellState, Ending, GroupId, GroupRecord,
-        InterruptedBlock, NewStudy, SessionNumber, SessionRecord, SessionStart, StudyRecord,
-        TakenBlock,
+        Beginning, BlockRecord, CellId, CellRecord, CellState, Ending, GroupId, GroupRecord, InterruptedBlock,
+        NewStudy, SessionNumber, SessionRecord, SessionStart, StudyRecord, TakenBlock,
     },
 };

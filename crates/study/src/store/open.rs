@@ -21,7 +21,8 @@ const PATIENCE: Duration = Duration::from_secs(1);
 const INTERRUPTED: &str = include_str!("interrupted.sql");
 
 impl Store {
-    /// Makes the database of a new study in a directory, which is made too where it is missing, and opens it for writing.
+    /// Makes the database of a new study in a directory, which is made too where it is missing, and opens it for
+    /// writing.
     ///
     /// The file appears whole or not at all.
     pub fn create(directory: &Path, study: &NewStudy<'_>) -> Result<Store, StoreError> {
@@ -141,8 +142,7 @@ impl Store {
             return Ok(());
         }
         let update = |connection: &mut Connection| {
-            let transaction =
-                connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+            let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
             if found < 2 {
                 transaction.execute_batch(
                     "ALTER TABLE block ADD COLUMN cpu_user_ns INTEGER;
@@ -287,9 +287,7 @@ fn immutable_uri(path: &Path) -> String {
     let mut uri = "file:".to_owned();
     for &byte in path.as_os_str().as_encoded_bytes() {
         match byte {
-            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'/' | b'.' | b'-' | b'_' => {
-                uri.push(char::from(byte))
-            }
+            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'/' | b'.' | b'-' | b'_' => uri.push(char::from(byte)),
             _ => uri += &format!("%{byte:02X}"),
         }
     }
@@ -305,9 +303,7 @@ fn present(directory: &Path) -> Result<PathBuf, StoreError> {
         }
         Ok(found) if !found.is_file() => Err(StoreError::Foreign(path, "it is not a file")),
         Ok(_) => Ok(path),
-        Err(error) if error.kind() == io::ErrorKind::NotFound => {
-            Err(StoreError::Missing(directory.to_owned()))
-        }
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Err(StoreError::Missing(directory.to_owned())),
         Err(error) => Err(StoreError::io(&path)(error)),
     }
 }

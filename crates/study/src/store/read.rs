@@ -8,8 +8,8 @@ use rusqlite::{CachedStatement, OptionalExtension, Row, params, types::Type};
 use serde::de::DeserializeOwned;
 
 use super::{
-    Beginning, BlockRecord, CellId, CellRecord, CellState, Ending, GroupId, GroupRecord,
-    InterruptedBlock, SessionNumber, SessionRecord, Store, StoreError, StudyRecord, TakenBlock,
+    Beginning, BlockRecord, CellId, CellRecord, CellState, Ending, GroupId, GroupRecord, InterruptedBlock,
+    SessionNumber, SessionRecord, Store, StoreError, StudyRecord, TakenBlock,
 };
 use crate::plan::{Measure, Seed};
 
@@ -27,9 +27,7 @@ impl Store {
                 created_unix_ms: row.get(5)?,
             })
         };
-        self.connection
-            .query_row(sql, [], row)
-            .map_err(self.content("study"))
+        self.connection.query_row(sql, [], row).map_err(self.content("study"))
     }
 
     /// Every start of the program on this study.
@@ -45,8 +43,7 @@ impl Store {
                 warnings: json(row, 3)?,
                 started_unix_ms: row.get(4)?,
                 ended_unix_ms: row.get(5)?,
-                ending: ending
-                    .and_then(|word| Ending::ALL.into_iter().find(|ending| ending.name() == word)),
+                ending: ending.and_then(|word| Ending::ALL.into_iter().find(|ending| ending.name() == word)),
             })
         };
         self.all(sql, row).map_err(self.content("session"))
@@ -93,7 +90,8 @@ impl Store {
         Ok(blocks)
     }
 
-    /// Calls `act` with each block of a group, in the order in which they were measured. Only one is in memory at a time.
+    /// Calls `act` with each block of a group, in the order in which they were measured. Only one is in memory at a
+    /// time.
     ///
     /// # Errors
     /// The database cannot be read, or `act` fails, which ends it.
@@ -129,8 +127,8 @@ impl Store {
         Ok((blocks, samples))
     }
 
-    /// The blocks of a group that were interrupted, in the order in which they were measured. A study of an earlier schema
-    /// has none that are marked.
+    /// The blocks of a group that were interrupted, in the order in which they were measured. A study of an earlier
+    /// schema has none that are marked.
     pub fn interrupted_blocks(&self, group: GroupId) -> Result<Vec<InterruptedBlock>, StoreError> {
         if self.schema_version < 3 {
             return Ok(Vec::new());
@@ -166,11 +164,7 @@ impl Store {
         Ok(found.map_err(self.content("cell"))?.is_some())
     }
 
-    fn all<T>(
-        &self,
-        sql: &str,
-        row: impl FnMut(&Row<'_>) -> rusqlite::Result<T>,
-    ) -> rusqlite::Result<Vec<T>> {
+    fn all<T>(&self, sql: &str, row: impl FnMut(&Row<'_>) -> rusqlite::Result<T>) -> rusqlite::Result<Vec<T>> {
         self.connection.prepare(sql)?.query_map([], row)?.collect()
     }
 
@@ -238,10 +232,7 @@ fn block(row: &Row<'_>, samples: &mut CachedStatement<'_>) -> rusqlite::Result<B
 
 fn cell(row: &Row<'_>) -> rusqlite::Result<CellRecord> {
     let state: String = row.get(3)?;
-    let reason = || {
-        row.get::<_, Option<String>>(4)
-            .map(Option::unwrap_or_default)
-    };
+    let reason = || row.get::<_, Option<String>>(4).map(Option::unwrap_or_default);
     Ok(CellRecord {
         id: CellId(row.get(0)?),
         engine: row.get(1)?,
@@ -258,11 +249,7 @@ fn cell(row: &Row<'_>) -> rusqlite::Result<CellRecord> {
 }
 
 fn beginning(row: &Row<'_>) -> rusqlite::Result<Option<Beginning>> {
-    let stated = (
-        optional_json(row, 5)?,
-        optional_json(row, 6)?,
-        optional_json(row, 7)?,
-    );
+    let stated = (optional_json(row, 5)?, optional_json(row, 6)?, optional_json(row, 7)?);
     let (Some(ledger), Some(info), Some(readiness)) = stated else {
         return Ok(None);
     };
@@ -296,9 +283,6 @@ fn parse<T: DeserializeOwned>(text: &str, column: usize) -> rusqlite::Result<T> 
     serde_json::from_str(text).map_err(|error| unreadable(column, error))
 }
 
-fn unreadable(
-    column: usize,
-    error: impl std::error::Error + Send + Sync + 'static,
-) -> rusqlite::Error {
+fn unreadable(column: usize, error: impl std::error::Error + Send + Sync + 'static) -> rusqlite::Error {
     rusqlite::Error::FromSqlConversionFailure(column, Type::Text, Box::new(error))
 }

@@ -6,8 +6,8 @@ use rusqlite::{Connection, ToSql, Transaction, TransactionBehavior, params};
 use serde::Serialize;
 
 use super::{
-    Beginning, BlockRecord, CellId, Ending, GroupId, InterruptedBlock, NewStudy, SessionNumber,
-    SessionStart, Store, StoreError,
+    Beginning, BlockRecord, CellId, Ending, GroupId, InterruptedBlock, NewStudy, SessionNumber, SessionStart, Store,
+    StoreError,
 };
 use crate::version::VERSION;
 
@@ -25,11 +25,7 @@ impl Store {
     }
 
     /// Records that a session ended in good order.
-    pub fn end_session(
-        &mut self,
-        session: SessionNumber,
-        ending: Ending,
-    ) -> Result<(), StoreError> {
+    pub fn end_session(&mut self, session: SessionNumber, ending: Ending) -> Result<(), StoreError> {
         self.write(|transaction| {
             transaction.execute(
                 "UPDATE session SET ended_unix_ms = ?2, ending = ?3 WHERE number = ?1 AND ended_unix_ms IS NULL",
@@ -62,11 +58,7 @@ impl Store {
     }
 
     /// Stores a block that was interrupted, and that its figures shall do without.
-    pub fn add_interrupted_block(
-        &mut self,
-        group: GroupId,
-        block: &InterruptedBlock,
-    ) -> Result<(), StoreError> {
+    pub fn add_interrupted_block(&mut self, group: GroupId, block: &InterruptedBlock) -> Result<(), StoreError> {
         let taken = &block.record.taken;
         self.write(|transaction| {
             transaction.execute(
@@ -108,12 +100,7 @@ impl Store {
         self.close_cell(cell, "unsupported", reason)
     }
 
-    fn close_cell(
-        &mut self,
-        cell: CellId,
-        state: &'static str,
-        reason: &str,
-    ) -> Result<(), StoreError> {
+    fn close_cell(&mut self, cell: CellId, state: &'static str, reason: &str) -> Result<(), StoreError> {
         self.change_cell(
             cell,
             state,
@@ -140,13 +127,9 @@ impl Store {
         }
     }
 
-    fn write<T>(
-        &mut self,
-        act: impl FnOnce(&Transaction<'_>) -> rusqlite::Result<T>,
-    ) -> Result<T, StoreError> {
+    fn write<T>(&mut self, act: impl FnOnce(&Transaction<'_>) -> rusqlite::Result<T>) -> Result<T, StoreError> {
         let run = |connection: &mut Connection| {
-            let transaction =
-                connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+            let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
             let value = act(&transaction)?;
             transaction.commit()?;
             Ok(value)
@@ -159,13 +142,18 @@ pub(super) fn plan(transaction: &Transaction<'_>, study: &NewStudy<'_>) -> rusql
     transaction.execute(
         "INSERT INTO study (id, plan_toml, insecure_seed, host_json, program_version, command, created_unix_ms)
          VALUES (1, ?1, ?2, ?3, ?4, ?5, ?6)",
-        params![study.plan_toml, study.seed.0, json(study.host), VERSION, study.command, unix_ms()],
+        params![
+            study.plan_toml,
+            study.seed.0,
+            json(study.host),
+            VERSION,
+            study.command,
+            unix_ms()
+        ],
     )?;
-    let mut insert_group =
-        transaction.prepare("INSERT INTO cell_group (job_json, measure_json) VALUES (?1, ?2)")?;
-    let mut insert_cell = transaction.prepare(
-        "INSERT INTO cell (group_id, position, engine, job_json) VALUES (?1, ?2, ?3, ?4)",
-    )?;
+    let mut insert_group = transaction.prepare("INSERT INTO cell_group (job_json, measure_json) VALUES (?1, ?2)")?;
+    let mut insert_cell =
+        transaction.prepare("INSERT INTO cell (group_id, position, engine, job_json) VALUES (?1, ?2, ?3, ?4)")?;
     for group in study.groups {
         insert_group.execute(params![json(&group.job), json(&group.measure)])?;
         let group_id = transaction.last_insert_rowid();
@@ -176,11 +164,7 @@ pub(super) fn plan(transaction: &Transaction<'_>, study: &NewStudy<'_>) -> rusql
     Ok(())
 }
 
-fn insert_block(
-    transaction: &Transaction<'_>,
-    group: GroupId,
-    record: &BlockRecord,
-) -> rusqlite::Result<()> {
+fn insert_block(transaction: &Transaction<'_>, group: GroupId, record: &BlockRecord) -> rusqlite::Result<()> {
     let taken = &record.taken;
     let report = &taken.report;
     let trace = (!report.trace.is_empty()).then(|| json(&report.trace));
@@ -223,13 +207,10 @@ fn insert_block(
 }
 
 fn json<T: Serialize + ?Sized>(value: &T) -> String {
-    serde_json::to_string(value)
-        .expect("records have text keys and finite numbers, so they have a JSON form")
+    serde_json::to_string(value).expect("records have text keys and finite numbers, so they have a JSON form")
 }
 
 fn unix_ms() -> i64 {
-    let since = SystemTime::now()
-        .duration_since(UNIX_EPOCH)
-        .unwrap_or_default();
+    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     i64::try_from(since.as_millis()).unwrap_or(i64::MAX)
 }

@@ -1,5 +1,5 @@
-//! Chromium, driven over a pipe by its DevTools protocol: JSON messages that end with a zero byte. No crate is needed for
-//! that, and no port is opened.
+//! Chromium, driven over a pipe by its DevTools protocol: JSON messages that end with a zero byte. No crate is needed
+//! for that, and no port is opened.
 
 use std::{
     io::{BufRead, BufReader, Write},
@@ -12,12 +12,7 @@ use std::{
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-const NAMES: [&str; 4] = [
-    "chromium",
-    "chromium-browser",
-    "google-chrome",
-    "google-chrome-stable",
-];
+const NAMES: [&str; 4] = ["chromium", "chromium-browser", "google-chrome", "google-chrome-stable"];
 /// Far beyond what any step takes: a browser that hangs fails the test.
 const PATIENCE: Duration = Duration::from_secs(120);
 
@@ -50,11 +45,7 @@ impl Chromium {
         let profile = tempfile::tempdir().unwrap();
         // The browser speaks on descriptors 3 and 4, which the shell makes of its own input and output.
         let mut process = Command::new("sh")
-            .args([
-                "-c",
-                "exec \"$0\" \"$@\" 3<&0 4>&1 </dev/null >/dev/null",
-                name,
-            ])
+            .args(["-c", "exec \"$0\" \"$@\" 3<&0 4>&1 </dev/null >/dev/null", name])
             .args([
                 "--headless",
                 "--remote-debugging-pipe",
@@ -79,10 +70,7 @@ impl Chromium {
         let (sender, from) = mpsc::channel();
         thread::spawn(move || {
             let mut message = Vec::new();
-            while output
-                .read_until(0, &mut message)
-                .is_ok_and(|read| read > 0)
-            {
+            while output.read_until(0, &mut message).is_ok_and(|read| read > 0) {
                 let told = serde_json::from_slice(message.strip_suffix(&[0]).unwrap_or(&message));
                 if told.map_or(true, |told| sender.send(told).is_err()) {
                     return;
@@ -106,10 +94,7 @@ impl Chromium {
         for domain in ["Page", "Runtime", "Log", "Network"] {
             browser.call(&format!("{domain}.enable"), json!({}));
         }
-        browser.call(
-            "Page.addScriptToEvaluateOnNewDocument",
-            json!({"source": LISTENERS}),
-        );
+        browser.call("Page.addScriptToEvaluateOnNewDocument", json!({"source": LISTENERS}));
         let cut = json!({"offline": true, "latency": 0, "downloadThroughput": -1, "uploadThroughput": -1});
         browser.call("Network.emulateNetworkConditions", cut);
         Some(browser)
@@ -122,9 +107,7 @@ impl Chromium {
         if let Some(session) = &self.session {
             message["sessionId"] = json!(session);
         }
-        self.to
-            .write_all(format!("{message}\0").as_bytes())
-            .unwrap();
+        self.to.write_all(format!("{message}\0").as_bytes()).unwrap();
         loop {
             let mut told = self.hear(method);
             if told["id"] == self.calls {
@@ -157,10 +140,7 @@ impl Chromium {
     pub(crate) fn value(&mut self, expression: &str) -> Value {
         let asked = json!({"expression": expression, "returnByValue": true, "awaitPromise": true});
         let mut result = self.call("Runtime.evaluate", asked);
-        assert!(
-            result["exceptionDetails"].is_null(),
-            "{expression}: {result}"
-        );
+        assert!(result["exceptionDetails"].is_null(), "{expression}: {result}");
         result["result"]["value"].take()
     }
 
@@ -187,11 +167,7 @@ impl Chromium {
             &["mouseMoved"]
         };
         for kind in kinds {
-            let button = if *kind == "mouseMoved" {
-                "none"
-            } else {
-                "left"
-            };
+            let button = if *kind == "mouseMoved" { "none" } else { "left" };
             let event = json!({"type": kind, "x": x, "y": y, "button": button, "clickCount": 1});
             self.call("Input.dispatchMouseEvent", event);
         }
@@ -220,8 +196,7 @@ impl Chromium {
             _ => panic!("which code has {key}?"),
         };
         for kind in ["rawKeyDown", "keyUp"] {
-            let event =
-                json!({"type": kind, "key": key, "code": key, "windowsVirtualKeyCode": code});
+            let event = json!({"type": kind, "key": key, "code": key, "windowsVirtualKeyCode": code});
             self.call("Input.dispatchKeyEvent", event);
         }
     }

@@ -48,9 +48,7 @@ fn planted(directory: &Path) -> Planted {
     for group in planted.groups() {
         for (place, engine) in ENGINES.into_iter().enumerate() {
             let gain = (group.job.threads as f64).powf(0.9);
-            let ns =
-                1e4 * 10_f64.powf(place as f64 / 2.0) * (group.job.bits as f64 / 1024.0).powi(3)
-                    / gain;
+            let ns = 1e4 * 10_f64.powf(place as f64 / 2.0) * (group.job.bits as f64 / 1024.0).powi(3) / gain;
             planted.fill(&group, place, &beginning(engine), ns);
         }
     }
@@ -74,11 +72,7 @@ fn the_page_draws_answers_and_fits() {
     .unwrap();
     let page = format!("file://{}", page.display());
     let report = articles::report(planted.study.store()).unwrap();
-    let kinds: Vec<&str> = report
-        .figures
-        .iter()
-        .map(|figure| figure.id.as_str())
-        .collect();
+    let kinds: Vec<&str> = report.figures.iter().map(|figure| figure.id.as_str()).collect();
     assert_eq!(
         kinds,
         [
@@ -111,10 +105,7 @@ fn the_page_draws_answers_and_fits() {
     assert_eq!(browser.complaints(), Vec::<String>::new());
 
     // Without scripts there are still pictures.
-    browser.call(
-        "Emulation.setScriptExecutionDisabled",
-        json!({"value": true}),
-    );
+    browser.call("Emulation.setScriptExecutionDisabled", json!({"value": true}));
     browser.open(&page);
     let drawn = format!(
         "{SEEN}; [...document.querySelectorAll('figure')].filter((figure) => seen(figure).getBoundingClientRect().height > 100).length"
@@ -124,7 +115,8 @@ fn the_page_draws_answers_and_fits() {
 
 /// That nothing is complained of means something only if complaints arrive.
 fn complaints_are_heard(browser: &mut Chromium) {
-    let page = "data:text/html,<script>console.error('e')</script><script>throw 1</script><img src=http://example.invalid>";
+    let page =
+        "data:text/html,<script>console.error('e')</script><script>throw 1</script><img src=http://example.invalid>";
     browser.open(page);
     let complaints = browser.complaints().join("\n");
     for part in [
@@ -141,10 +133,7 @@ fn complaints_are_heard(browser: &mut Chromium) {
 const SEEN: &str = "var seen = (figure) => [...figure.querySelectorAll('.drawing')].filter((drawing) => drawing.offsetParent)[0].firstElementChild";
 
 fn all_is_drawn(browser: &mut Chromium, report: &Report) {
-    assert_eq!(
-        browser.value("document.documentElement.dataset.figures"),
-        "ready"
-    );
+    assert_eq!(browser.value("document.documentElement.dataset.figures"), "ready");
     let drawn = browser.value(&format!(
         "{SEEN}; [...document.querySelectorAll('figure')].map((figure) => {{
            const svg = seen(figure), box = svg.getBoundingClientRect();
@@ -167,15 +156,8 @@ fn all_is_drawn(browser: &mut Chromium, report: &Report) {
         assert_eq!(drawn["whiskers"], points, "{drawn}");
         assert_eq!(drawn["series"], lines, "{drawn}");
         assert_eq!(drawn["lines"], lines, "{drawn}");
-        assert_eq!(
-            drawn["columns"],
-            if is_named { points } else { 0 },
-            "{drawn}"
-        );
-        assert!(
-            is_named || drawn["marks"].as_u64().unwrap() >= points as u64,
-            "{drawn}"
-        );
+        assert_eq!(drawn["columns"], if is_named { points } else { 0 }, "{drawn}");
+        assert!(is_named || drawn["marks"].as_u64().unwrap() >= points as u64, "{drawn}");
         assert_eq!(drawn["inside"], true, "{drawn}");
         assert!(drawn["words"].as_u64().unwrap() >= 8, "{drawn}");
     }
@@ -194,14 +176,9 @@ fn nothing_sticks_out(browser: &mut Chromium, width: u32) {
 
 /// From 0, black, to 255, white.
 fn brightness(browser: &mut Chromium) -> f64 {
-    let colour = browser.value(
-        "getComputedStyle(document.body).backgroundColor.match(/[0-9]+/g).slice(0, 3).map(Number)",
-    );
-    let parts = colour
-        .as_array()
-        .unwrap()
-        .iter()
-        .map(|part| part.as_f64().unwrap());
+    let colour =
+        browser.value("getComputedStyle(document.body).backgroundColor.match(/[0-9]+/g).slice(0, 3).map(Number)");
+    let parts = colour.as_array().unwrap().iter().map(|part| part.as_f64().unwrap());
     parts.sum::<f64>() / 3.0
 }
 
@@ -227,9 +204,7 @@ fn keep_picture(browser: &mut Chromium, name: &str) {
 
 /// The bytes that an answer carries as text.
 fn decoded(answer: &Value) -> Vec<u8> {
-    BASE64_STANDARD
-        .decode(answer["data"].as_str().unwrap())
-        .unwrap()
+    BASE64_STANDARD.decode(answer["data"].as_str().unwrap()).unwrap()
 }
 
 fn everything_has_a_name(browser: &mut Chromium) {
@@ -288,8 +263,7 @@ fn series_go_on_and_off(browser: &mut Chromium, figure: &Figure) {
 
 fn scales_change(browser: &mut Chromium, figure: &Figure) {
     let marks = "[...seen(figure).querySelectorAll('text')].map((text) => text.textContent)";
-    let pressed =
-        "figure.querySelector('.switches button:last-child').getAttribute('aria-pressed')";
+    let pressed = "figure.querySelector('.switches button:last-child').getAttribute('aria-pressed')";
     // Five decades have a mark for each power of ten: on a linear axis most engines would lie on the floor.
     let logarithmic = in_figure(browser, figure, marks);
     for mark in ["10 k", "100 k", "1 M", "10 M", "100 M"] {
@@ -320,10 +294,7 @@ fn bubble(browser: &mut Chromium, figure: &Figure) -> Vec<String> {
 fn as_in_tables(bubble: &[String]) -> String {
     let value = bubble.iter().find_map(|line| line.strip_suffix("/s"));
     let value = value.and_then(|line| line.split(' ').next()).unwrap();
-    let interval = bubble
-        .iter()
-        .find_map(|line| line.strip_prefix("interval "))
-        .unwrap();
+    let interval = bubble.iter().find_map(|line| line.strip_prefix("interval ")).unwrap();
     format!("{value} ({interval})")
 }
 
@@ -331,22 +302,14 @@ fn as_in_tables(bubble: &[String]) -> String {
 fn values_are_those_of_the_tables(browser: &mut Chromium, report: &Report) {
     let figure = &report.figures[0];
     let tables = report::markdown(report);
-    in_figure(
-        browser,
-        figure,
-        "figure.querySelector('.switches button').focus()",
-    );
+    in_figure(browser, figure, "figure.querySelector('.switches button').focus()");
     browser.press("Tab");
     assert_eq!(
         in_figure(browser, figure, "document.activeElement === seen(figure)"),
         true
     );
     assert_ne!(
-        in_figure(
-            browser,
-            figure,
-            "getComputedStyle(document.activeElement).outlineStyle"
-        ),
+        in_figure(browser, figure, "getComputedStyle(document.activeElement).outlineStyle"),
         "none",
         "the focus is seen"
     );
@@ -360,11 +323,7 @@ fn values_are_those_of_the_tables(browser: &mut Chromium, report: &Report) {
         };
         let row = format!("| {name} | {} |", as_in_tables(&lines));
         assert!(tables.contains(&row), "{row}");
-        let said = in_figure(
-            browser,
-            figure,
-            "figure.querySelector('[role=status]').textContent",
-        );
+        let said = in_figure(browser, figure, "figure.querySelector('[role=status]').textContent");
         assert_eq!(said, lines.join(", "));
     }
     browser.press("ArrowDown");
@@ -394,11 +353,7 @@ fn the_pointer_finds_every_point(browser: &mut Chromium, figure: &Figure) {
             assert_eq!(lines[0], series.name);
             assert_eq!(
                 lines[1],
-                format!(
-                    "Modulus: {},{:03} bits",
-                    point.x as u32 / 1000,
-                    point.x as u32 % 1000
-                )
+                format!("Modulus: {},{:03} bits", point.x as u32 / 1000, point.x as u32 % 1000)
             );
             assert!(lines[3].starts_with("interval "), "{lines:?}");
         }
@@ -415,23 +370,11 @@ fn lines_are_read_by_keys(browser: &mut Chromium, figure: &Figure) {
         (lines[0].clone(), lines[1].clone())
     };
     let (own, textbook) = (ENGINES[0].to_owned(), ENGINES[1].to_owned());
-    assert_eq!(
-        at("ArrowRight"),
-        (own.clone(), "Modulus: 1,024 bits".to_owned())
-    );
-    assert_eq!(
-        at("ArrowRight"),
-        (own.clone(), "Modulus: 2,048 bits".to_owned())
-    );
+    assert_eq!(at("ArrowRight"), (own.clone(), "Modulus: 1,024 bits".to_owned()));
+    assert_eq!(at("ArrowRight"), (own.clone(), "Modulus: 2,048 bits".to_owned()));
     // Below lies what is next slower.
-    assert_eq!(
-        at("ArrowDown"),
-        (textbook.clone(), "Modulus: 2,048 bits".to_owned())
-    );
-    assert_eq!(
-        at("ArrowLeft"),
-        (textbook, "Modulus: 1,024 bits".to_owned())
-    );
+    assert_eq!(at("ArrowDown"), (textbook.clone(), "Modulus: 2,048 bits".to_owned()));
+    assert_eq!(at("ArrowLeft"), (textbook, "Modulus: 1,024 bits".to_owned()));
     assert_eq!(at("ArrowUp"), (own, "Modulus: 1,024 bits".to_owned()));
 }
 
@@ -449,8 +392,5 @@ fn paper_is_white(browser: &mut Chromium) {
     );
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("browser");
     fs::write(folder.join("print.pdf"), printed).unwrap();
-    assert_eq!(
-        browser.value("document.querySelectorAll('details[open]').length"),
-        0
-    );
+    assert_eq!(browser.value("document.querySelectorAll('details[open]').length"), 0);
 }

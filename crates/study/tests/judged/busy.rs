@@ -16,10 +16,7 @@ const CALLS: usize = 30;
 const ROUNDS: usize = 10;
 
 /// Article (b)'s study, its pairs alone filled with what `report` makes of the numbers of the calls of a block.
-fn review(
-    report: &dyn Fn(&Job, std::ops::Range<usize>) -> BlockReport,
-    interrupted: usize,
-) -> Review {
+fn review(report: &dyn Fn(&Job, std::ops::Range<usize>) -> BlockReport, interrupted: usize) -> Review {
     let directory = tempfile::tempdir().unwrap();
     let host = host(&["gmp", "c-openmp", "own"], 2);
     let plan = Preset::named("prime-cycles").unwrap().plan(&host);
@@ -36,10 +33,7 @@ fn review(
             }
         }
     }
-    articles::report(planted.study.store())
-        .unwrap()
-        .articles
-        .remove(0)
+    articles::report(planted.study.store()).unwrap().articles.remove(0)
 }
 
 fn fill(
@@ -74,26 +68,14 @@ fn fill(
         }
         planted.add(group, place, round, made);
     }
-    planted
-        .study
-        .store_mut()
-        .complete_cell(cell.id, &[])
-        .unwrap();
+    planted.study.store_mut().complete_cell(cell.id, &[]).unwrap();
 }
 
 /// The verdict on a claim for one engine, and the sentence of its first case.
 fn verdict(review: &Review, claim: &str, engine: &str) -> (Verdict, String) {
     let claim = review.claims.iter().find(|one| one.id == claim).unwrap();
-    let one = claim
-        .verdicts
-        .iter()
-        .find(|one| one.engine == engine)
-        .unwrap();
-    let case = claim
-        .cases
-        .iter()
-        .find(|case| case.engine == engine)
-        .unwrap();
+    let one = claim.verdicts.iter().find(|one| one.engine == engine).unwrap();
+    let case = claim.cases.iter().find(|case| case.engine == engine).unwrap();
     (one.verdict, case.sentence.clone())
 }
 
@@ -160,19 +142,9 @@ fn a_busy_machine_decides_nothing() {
         }
     };
     // Of two threads on one CPU each has a half: the claim compares them with one thread.
-    let of = |share, interrupted| {
-        verdict(
-            &review(&with_cpu(share), interrupted),
-            "b-claim-ii",
-            "c-openmp",
-        )
-    };
+    let of = |share, interrupted| verdict(&review(&with_cpu(share), interrupted), "b-claim-ii", "c-openmp");
     let (quiet, _) = of(0.99, 0);
-    assert_eq!(
-        quiet,
-        Verdict::DoesNotHold,
-        "two threads take as long as one"
-    );
+    assert_eq!(quiet, Verdict::DoesNotHold, "two threads take as long as one");
     let (busy, reason) = of(0.6, 0);
     assert_eq!(busy, Verdict::NotMeasurableHere);
     assert_eq!(reason, "the machine was busy: c-openmp had 60 % of 1 CPU");
@@ -184,10 +156,6 @@ fn a_busy_machine_decides_nothing() {
     );
     // What is measured is shown nevertheless.
     let review = review(&with_cpu(0.6), 0);
-    let times = review
-        .tables
-        .iter()
-        .find(|table| table.id == "b-times")
-        .unwrap();
+    let times = review.tables.iter().find(|table| table.id == "b-times").unwrap();
     assert!(times.rows[0].cells[1].ours.is_some());
 }

@@ -44,8 +44,7 @@ fn said(finding: &Finding) -> (&str, &str) {
     (&finding.sentence, verdict)
 }
 
-const TWO: &str =
-    "[[grid]]\noperations = [\"private\"]\nengines = [\"own\", \"gmp\"]\nbits = [2048]\n";
+const TWO: &str = "[[grid]]\noperations = [\"private\"]\nengines = [\"own\", \"gmp\"]\nbits = [2048]\n";
 
 /// A factor near 1, another in each round.
 fn noise(place: usize, round: usize) -> f64 {
@@ -84,24 +83,17 @@ fn a_lead_that_a_new_start_may_change_is_none() {
     assert!(found.value.unwrap().low > 1.0, "{found:?}");
     let (sentence, verdict) = said(&found);
     assert!(!sentence.contains("is the fastest"), "{sentence}");
-    assert!(
-        sentence.contains("the difference may be below 1 %"),
-        "{sentence}"
-    );
+    assert!(sentence.contains("the difference may be below 1 %"), "{sentence}");
     assert_eq!(verdict, "no significant difference");
 }
 
 #[test]
 fn few_rounds_are_too_few_values() {
     for rounds in [1, 2, 4] {
-        let law: Law<'_> =
-            &|_, place, round| vec![(1e6 * [1.0, 1.3][place] * noise(place, round)) as u64; 5];
+        let law: Law<'_> = &|_, place, round| vec![(1e6 * [1.0, 1.3][place] * noise(place, round)) as u64; 5];
         let found = finding(&report(2, None, TWO, rounds, law), "fastest-private-2048");
         let (sentence, verdict) = said(&found);
-        assert!(
-            sentence.contains(&format!("{rounds} are too few values")),
-            "{sentence}"
-        );
+        assert!(sentence.contains(&format!("{rounds} are too few values")), "{sentence}");
         assert!(!sentence.contains("significant"), "{sentence}");
         assert_eq!(verdict, "too few values");
     }
@@ -130,8 +122,7 @@ fn the_fastest_is_faster_than_every_other() {
     );
 }
 
-const THREADS: &str =
-    "[[grid]]\noperations = [\"private\"]\nengines = [ENGINES]\nbits = [2048]\nthreads = [1, 2]\n";
+const THREADS: &str = "[[grid]]\noperations = [\"private\"]\nengines = [ENGINES]\nbits = [2048]\nthreads = [1, 2]\n";
 
 fn threads(engines: &[&str]) -> String {
     let engines: Vec<String> = engines.iter().map(|engine| format!("'{engine}'")).collect();
@@ -190,17 +181,15 @@ fn the_largest_of_many_noisy_gains_is_not_the_gain() {
     };
     let report = report(2, None, &threads(&engines), 10, law);
     let (one, two) = (&report.groups[0].rows, &report.groups[1].rows);
-    let gains = one.iter().zip(two).map(|(one, two)| {
-        two.figures.unwrap().ops_per_s.value / one.figures.unwrap().ops_per_s.value
-    });
+    let gains = one
+        .iter()
+        .zip(two)
+        .map(|(one, two)| two.figures.unwrap().ops_per_s.value / one.figures.unwrap().ops_per_s.value);
     assert!(gains.fold(0.0, f64::max) > 1.99, "the largest is too large");
     let found = finding(&report, GAIN);
     let value = found.value.unwrap().value;
     assert!((value / 1.9 - 1.0).abs() < 0.06, "{value}");
-    assert!(
-        found.sentence.contains("of 12 engines 12 gain"),
-        "{found:?}"
-    );
+    assert!(found.sentence.contains("of 12 engines 12 gain"), "{found:?}");
     assert!(!found.sentence.contains("gains most"), "{found:?}");
 }
 
@@ -234,14 +223,10 @@ fn threads_beyond_the_cpus_do_not_speak_for_a_job() {
 
     // Where there are no others they speak, and it is said what they are.
     let plan = plan.replace("[1, 2, 4]", "[4, 6]");
-    let law: Law<'_> =
-        &|_, place, round| vec![(1e6 * [1.0, 2.0][place] * noise(place, round)) as u64; 5];
+    let law: Law<'_> = &|_, place, round| vec![(1e6 * [1.0, 2.0][place] * noise(place, round)) as u64; 5];
     let report = self::report(2, None, &plan, 10, law);
     let found = finding(&report, "fastest-private-2048-4t");
-    assert!(
-        found.sentence.contains("4 threads take turns on 2 CPUs"),
-        "{found:?}"
-    );
+    assert!(found.sentence.contains("4 threads take turns on 2 CPUs"), "{found:?}");
 }
 
 #[test]
@@ -259,23 +244,16 @@ fn what_a_quota_stops_is_not_left_out() {
     assert!(found.sentence.contains("with the pauses"), "{found:?}");
     let notes = &report.groups[0].rows[0].notes;
     assert!(
-        notes
-            .iter()
-            .any(|note| note.contains("a quota of 0.50 CPUs")),
+        notes.iter().any(|note| note.contains("a quota of 0.50 CPUs")),
         "{notes:?}"
     );
     // Without a quota nothing is said of pauses.
     let report = self::report(2, None, TWO, 10, law);
-    assert!(
-        !finding(&report, "fastest-private-2048")
-            .sentence
-            .contains("pauses")
-    );
+    assert!(!finding(&report, "fastest-private-2048").sentence.contains("pauses"));
     assert!(report.groups[0].rows[0].notes.is_empty());
 
     // A quota of one and a half: two threads do not run at once, so that nothing is said of their gain.
-    let law: Law<'_> =
-        &|job, place, round| vec![(1e6 * noise(place, round) / job.threads as f64) as u64; 5];
+    let law: Law<'_> = &|job, place, round| vec![(1e6 * noise(place, round) / job.threads as f64) as u64; 5];
     let report = self::report(2, Some(1.5), &threads(&["own", "gmp"]), 10, law);
     let found = finding(&report, GAIN);
     let (sentence, verdict) = said(&found);

@@ -86,11 +86,7 @@ fn case<'a>(review: &'a Review, id: &str, of: &str) -> &'a Case {
 
 /// A text of `symbols` on two threads that are 1.9 times as fast as one; decryption takes twenty times as long.
 fn alone(job: &Job) -> f64 {
-    let block_ns = if job.op == Op::TextDecrypt {
-        200e3
-    } else {
-        10e3
-    };
+    let block_ns = if job.op == Op::TextDecrypt { 200e3 } else { 10e3 };
     let blocks = (job.symbols as f64 / 127.0).ceil();
     blocks * block_ns / [1.0, 1.0, 1.9][job.threads.min(2)]
 }
@@ -98,15 +94,9 @@ fn alone(job: &Job) -> f64 {
 /// On a quiet machine the same data decide.
 #[test]
 fn a_quiet_machine_decides_claims_about_texts() {
-    let review = review(of_texts(&[100, 50_000, 1_000_000]), "own", 6, &|job| {
-        (alone(job), 0.99)
-    });
+    let review = review(of_texts(&[100, 50_000, 1_000_000]), "own", 6, &|job| (alone(job), 0.99));
     for id in ["a-claim-ii", "a-claim-vi"] {
-        assert_eq!(
-            claim(&review, id).verdicts[0].verdict.words(),
-            "holds",
-            "{id}"
-        );
+        assert_eq!(claim(&review, id).verdicts[0].verdict.words(), "holds", "{id}");
     }
     let saving = case(&review, "a-claim-iii", "encryption, 2 threads");
     assert_eq!(saving.verdict.words(), "holds", "{saving:?}");
@@ -131,11 +121,7 @@ fn threads_that_gain_more_than_there_are_decide_nothing() {
         ("a-claim-vii", "encryption"),
     ] {
         let case = case(&review, id, of);
-        assert_eq!(
-            case.verdict.words(),
-            "not measurable here",
-            "{id}: {case:?}"
-        );
+        assert_eq!(case.verdict.words(), "not measurable here", "{id}: {case:?}");
         assert!(
             case.sentence.contains("the machine was busy: own took 7.6"),
             "{id}: {case:?}"
@@ -153,10 +139,7 @@ fn threads_that_share_a_text_have_their_cpus() {
     let review = review(of_texts(&[100, 50_000, 1_000_000]), "own", 6, law);
     let case = case(&review, "a-claim-iii", "decryption, 2 threads");
     assert_eq!(case.verdict.words(), "not measurable here", "{case:?}");
-    assert_eq!(
-        case.sentence,
-        "the machine was busy: own had 55 % of 2 CPUs"
-    );
+    assert_eq!(case.sentence, "the machine was busy: own had 55 % of 2 CPUs");
 }
 
 /// Texts of a block leave a thread without work, and nobody is to blame.
@@ -210,24 +193,16 @@ fn eighty_symbols_are_no_large_text() {
     for id in ["a-claim-i", "a-claim-iii"] {
         let case = &claim(&review, id).cases[0];
         assert_eq!(case.verdict.words(), "not measurable here", "{case:?}");
-        assert!(
-            case.sentence.contains("its largest text has 80 symbols"),
-            "{case:?}"
-        );
+        assert!(case.sentence.contains("its largest text has 80 symbols"), "{case:?}");
     }
     // Nothing is beyond 1,000 symbols.
     let hurt = case(&review, "a-claim-iv", "encryption");
-    assert!(
-        hurt.sentence.contains("below and beyond 1,000 symbols"),
-        "{hurt:?}"
-    );
+    assert!(hurt.sentence.contains("below and beyond 1,000 symbols"), "{hurt:?}");
 }
 
 #[test]
 fn few_values_decide_no_claim_about_texts() {
-    let review = review(of_texts(&[100, 50_000, 1_000_000]), "own", 1, &|job| {
-        (alone(job), 0.99)
-    });
+    let review = review(of_texts(&[100, 50_000, 1_000_000]), "own", 1, &|job| (alone(job), 0.99));
     for id in [
         "a-claim-i",
         "a-claim-ii",
@@ -245,9 +220,7 @@ fn few_values_decide_no_claim_about_texts() {
 
 #[test]
 fn what_cannot_be_measured_is_gathered_with_its_reason() {
-    let report = report_of(of_texts(&[100, 50_000]), "own", 1, &|job| {
-        (alone(job), 0.99)
-    });
+    let report = report_of(of_texts(&[100, 50_000]), "own", 1, &|job| (alone(job), 0.99));
     let reason = "there are 2 CPUs here, and it takes four";
     let headline = report.findings.iter().find(|one| one.id == "a-claim-viii");
     let sentence = &headline.unwrap().sentence;

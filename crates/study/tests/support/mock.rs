@@ -10,9 +10,7 @@ use std::{
 };
 
 use num_bigint::BigUint;
-use rsalab_engines::{
-    BlockReport, EngineInfo, Job, Ledger, Op, Readiness, Reason, Session, SessionError, StudyKey,
-};
+use rsalab_engines::{BlockReport, EngineInfo, Job, Ledger, Op, Readiness, Reason, Session, SessionError, StudyKey};
 use rsalab_measure::{BlockPlan, Clock, CpuTime, Interruption, MockClock};
 use rsalab_study::run::{LaunchError, Launcher};
 
@@ -94,17 +92,11 @@ impl Mocks {
 }
 
 impl Launcher for Mocks {
-    fn launch(
-        &self,
-        selector: &str,
-        stop: &Arc<AtomicBool>,
-    ) -> Result<Box<dyn Session>, LaunchError> {
+    fn launch(&self, selector: &str, stop: &Arc<AtomicBool>) -> Result<Box<dyn Session>, LaunchError> {
         let trouble = self.troubles.get(selector).copied();
         match trouble {
             Some(Trouble::Absent) => {
-                return Err(LaunchError::Absent(
-                    "not installed; get it with: make it".to_owned(),
-                ));
+                return Err(LaunchError::Absent("not installed; get it with: make it".to_owned()));
             }
             Some(Trouble::DoesNotStart) => {
                 let error = SessionError::Start {
@@ -222,12 +214,7 @@ impl Session for Mock {
         }
     }
 
-    fn prepare(
-        &mut self,
-        job: &Job,
-        keys: &[StudyKey],
-        inputs: &[u8],
-    ) -> Result<Readiness, SessionError> {
+    fn prepare(&mut self, job: &Job, keys: &[StudyKey], inputs: &[u8]) -> Result<Readiness, SessionError> {
         self.hear("prepare")?;
         self.prepared = Some((job.clone(), keys.to_vec(), inputs.to_vec()));
         Ok(super::readiness())
@@ -235,10 +222,7 @@ impl Session for Mock {
 
     fn outputs(&mut self) -> Result<Vec<u8>, SessionError> {
         self.hear("outputs")?;
-        let (job, keys, inputs) = self
-            .prepared
-            .as_ref()
-            .expect("outputs are asked of a prepared job");
+        let (job, keys, inputs) = self.prepared.as_ref().expect("outputs are asked of a prepared job");
         let mut outputs = answers(job, &keys[0], inputs);
         if matches!(self.trouble, Some(Trouble::WrongFrom(from)) if self.requests >= from) {
             *outputs.last_mut().unwrap() ^= 1;
@@ -301,9 +285,7 @@ pub fn answers(job: &Job, key: &StudyKey, inputs: &[u8]) -> Vec<u8> {
     };
     let number = BigUint::from_bytes_be;
     let answer = |block: &[u8]| {
-        let power = number(block)
-            .modpow(&number(exponent), &number(&key.n))
-            .to_bytes_be();
+        let power = number(block).modpow(&number(exponent), &number(&key.n)).to_bytes_be();
         let mut padded = vec![0; block.len() - power.len()];
         padded.extend(power);
         padded

@@ -13,9 +13,7 @@ use rsalab_measure::{Block, Machine, Sample};
 use rsalab_study::{
     Study,
     plan::{Host, Plan},
-    store::{
-        Beginning, BlockRecord, CellRecord, GroupRecord, SessionNumber, SessionStart, TakenBlock,
-    },
+    store::{Beginning, BlockRecord, CellRecord, GroupRecord, SessionNumber, SessionStart, TakenBlock},
 };
 
 /// This machine, without a quota of the container that the tests may run in.
@@ -134,10 +132,7 @@ impl Planted {
     pub fn on(machine: &Machine, directory: &Path, plan: &str, host: &Host) -> Planted {
         let plan = Plan::parse(plan, host).unwrap();
         let mut study = Study::create(directory, &plan, host, "rsalab study planted.toml").unwrap();
-        let start = SessionStart {
-            machine,
-            warnings: &[],
-        };
+        let start = SessionStart { machine, warnings: &[] };
         let session = study.store_mut().begin_session(&start).unwrap();
         Planted { study, session }
     }
@@ -148,10 +143,7 @@ impl Planted {
 
     /// Begins a cell; its place among the group's cells is kept for the order of blocks.
     pub fn begin(&mut self, cell: &CellRecord, beginning: &Beginning) {
-        self.study
-            .store_mut()
-            .begin_cell(cell.id, beginning)
-            .unwrap();
+        self.study.store_mut().begin_cell(cell.id, beginning).unwrap();
     }
 
     pub fn add(&mut self, group: &GroupRecord, place: usize, round: usize, report: BlockReport) {
@@ -172,13 +164,7 @@ impl Planted {
 
     /// Fills and completes a cell: six blocks of ten samples around a time, spread by 1 % up and down, each cell with
     /// noise of its own.
-    pub fn fill(
-        &mut self,
-        group: &GroupRecord,
-        place: usize,
-        beginning: &Beginning,
-        ns_per_op: f64,
-    ) {
+    pub fn fill(&mut self, group: &GroupRecord, place: usize, beginning: &Beginning, ns_per_op: f64) {
         self.begin(&group.cells[place], beginning);
         for round in 0..6 {
             let times = (0..10).map(|index| {

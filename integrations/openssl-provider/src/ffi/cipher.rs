@@ -21,19 +21,11 @@ unsafe extern "C" fn new(provider: *mut c_void) -> *mut c_void {
 /// # Safety
 ///
 /// As for OpenSSL's functions that begin an operation.
-unsafe fn begin(
-    purpose: Use,
-    context: &mut Context,
-    key: *mut c_void,
-    params: *const Param,
-) -> Result<(), String> {
+unsafe fn begin(purpose: Use, context: &mut Context, key: *mut c_void, params: *const Param) -> Result<(), String> {
     // SAFETY: OpenSSL passes a key of ours, and an array for this call.
     let (key, params) = unsafe { (slot(key), Params::new(params)) };
     if key.is_some_and(|slot| slot.kind != Kind::Rsa) {
-        return Err(
-            "operation not supported for this keytype: a key of the type RSA-PSS does not encrypt"
-                .into(),
-        );
+        return Err("operation not supported for this keytype: a key of the type RSA-PSS does not encrypt".into());
     }
     context.begin(purpose, key.and_then(Slot::key).cloned())?;
     context.set_params(&params)

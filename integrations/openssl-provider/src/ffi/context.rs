@@ -88,10 +88,7 @@ pub(super) unsafe extern "C" fn dup<C: Context>(context: *mut c_void) -> *mut c_
 /// # Safety
 ///
 /// `context` is null or was made by `make` or `dup` for a C, is not freed, and used by nobody else meanwhile.
-pub(super) unsafe fn with<C: Context>(
-    context: *mut c_void,
-    body: impl FnOnce(&mut C) -> Result<(), String>,
-) -> c_int {
+pub(super) unsafe fn with<C: Context>(context: *mut c_void, body: impl FnOnce(&mut C) -> Result<(), String>) -> c_int {
     // SAFETY: the caller's promise.
     match unsafe { context.cast::<Held<C>>().as_mut() } {
         Some(Held { instance, context }) => instance.status(|| body(context)),
@@ -99,18 +96,12 @@ pub(super) unsafe fn with<C: Context>(
     }
 }
 
-pub(super) unsafe extern "C" fn get_params<C: Context>(
-    context: *mut c_void,
-    params: *mut Param,
-) -> c_int {
+pub(super) unsafe extern "C" fn get_params<C: Context>(context: *mut c_void, params: *mut Param) -> c_int {
     // SAFETY: OpenSSL passes a context of ours, and an array for this call.
     unsafe { with::<C>(context, |context| context.get_params(&Params::new(params))) }
 }
 
-pub(super) unsafe extern "C" fn set_params<C: Context>(
-    context: *mut c_void,
-    params: *const Param,
-) -> c_int {
+pub(super) unsafe extern "C" fn set_params<C: Context>(context: *mut c_void, params: *const Param) -> c_int {
     // SAFETY: OpenSSL passes a context of ours, and an array for this call.
     unsafe { with::<C>(context, |context| context.set_params(&Params::new(params))) }
 }
@@ -142,7 +133,8 @@ pub(super) unsafe fn produce<C: Context, R: AsRef<[u8]>>(
     unsafe { with(context, into_room) }
 }
 
-/// Functions that begin an operation, of the type that most of them have: `name: purpose;` for each, by the function named first.
+/// Functions that begin an operation, of the type that most of them have: `name: purpose;` for each, by the function
+/// named first.
 macro_rules! inits {
     ($begin:ident, $($name:ident: $purpose:expr;)*) => {
         $(

@@ -1,8 +1,8 @@
 //! OpenSSL's queue of errors, through the core that has us loaded.
 //!
 //! Every failure has a number of one of OpenSSL's own libraries, whose texts are built in, and the sentence that says
-//! what was wrong. The provider registers no reason strings of its own: OpenSSL 3.0 and 3.5 remove them when the last key
-//! is freed, and end with a segmentation fault where a program frees that key after OpenSSL's cleanup
+//! what was wrong. The provider registers no reason strings of its own: OpenSSL 3.0 and 3.5 remove them when the last
+//! key is freed, and end with a segmentation fault where a program frees that key after OpenSSL's cleanup
 //! (`ERR_unload_strings` takes a lock that is gone; 4.0 looks first).
 
 use std::{
@@ -113,8 +113,7 @@ impl Core {
 
     /// A number with a text that has no conversions.
     fn raise_number(&self, number: u32, text: &CStr) {
-        let (Some(new), Some(debug), Some(set)) = (self.new_error, self.set_debug, self.set_error)
-        else {
+        let (Some(new), Some(debug), Some(set)) = (self.new_error, self.set_debug, self.set_error) else {
             return;
         };
         // A va_list that nothing is read from, as the text has no conversions; where it is a structure it is passed by
@@ -124,12 +123,7 @@ impl Core {
         unsafe {
             new(self.handle);
             debug(self.handle, c"rsalab".as_ptr(), 0, c"".as_ptr());
-            set(
-                self.handle,
-                number,
-                text.as_ptr(),
-                no_arguments.as_mut_ptr().cast(),
-            );
+            set(self.handle, number, text.as_ptr(), no_arguments.as_mut_ptr().cast());
         }
     }
 }

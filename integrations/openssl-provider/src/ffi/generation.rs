@@ -41,20 +41,12 @@ impl Generation {
     }
 }
 
-pub(super) unsafe extern "C" fn init(
-    provider: *mut c_void,
-    selection: c_int,
-    params: *const Param,
-) -> *mut c_void {
+pub(super) unsafe extern "C" fn init(provider: *mut c_void, selection: c_int, params: *const Param) -> *mut c_void {
     // SAFETY: called by OpenSSL.
     unsafe { begin(provider, Kind::Rsa, selection, params) }
 }
 
-pub(super) unsafe extern "C" fn init_pss(
-    provider: *mut c_void,
-    selection: c_int,
-    params: *const Param,
-) -> *mut c_void {
+pub(super) unsafe extern "C" fn init_pss(provider: *mut c_void, selection: c_int, params: *const Param) -> *mut c_void {
     // SAFETY: called by OpenSSL.
     unsafe { begin(provider, Kind::Pss(None), selection, params) }
 }
@@ -62,12 +54,7 @@ pub(super) unsafe extern "C" fn init_pss(
 /// # Safety
 ///
 /// As for OpenSSL's function that begins a generation.
-unsafe fn begin(
-    provider: *mut c_void,
-    kind: Kind,
-    selection: c_int,
-    params: *const Param,
-) -> *mut c_void {
+unsafe fn begin(provider: *mut c_void, kind: Kind, selection: c_int, params: *const Param) -> *mut c_void {
     if selection & KEYPAIR == 0 {
         return ptr::null_mut();
     }
@@ -97,12 +84,7 @@ unsafe fn begin(
 
 pub(super) unsafe extern "C" fn set_params(generation: *mut c_void, params: *const Param) -> c_int {
     // SAFETY: OpenSSL passes what `begin` made, and an array for this call.
-    let (generation, params) = unsafe {
-        (
-            generation.cast::<Generation>().as_mut(),
-            Params::new(params),
-        )
-    };
+    let (generation, params) = unsafe { (generation.cast::<Generation>().as_mut(), Params::new(params)) };
     let Some(generation) = generation else {
         return 0;
     };
@@ -162,11 +144,7 @@ pub(super) unsafe extern "C" fn settable_pss(_: *mut c_void, _: *mut c_void) -> 
     SETTABLE_PSS.as_ptr()
 }
 
-pub(super) unsafe extern "C" fn generate(
-    generation: *mut c_void,
-    _: Option<Callback>,
-    _: *mut c_void,
-) -> *mut c_void {
+pub(super) unsafe extern "C" fn generate(generation: *mut c_void, _: Option<Callback>, _: *mut c_void) -> *mut c_void {
     let mut made = ptr::null_mut();
     // SAFETY: OpenSSL passes what `begin` made.
     let Some(generation) = (unsafe { generation.cast::<Generation>().as_ref() }) else {

@@ -38,8 +38,8 @@ impl Instance {
         }
     }
 
-    /// Runs the body of a function that OpenSSL called, with a reserve of memory; without one, and after a panic, it is a
-    /// failure, which is reported.
+    /// Runs the body of a function that OpenSSL called, with a reserve of memory; without one, and after a panic, it is
+    /// a failure, which is reported.
     pub(super) fn guard<T>(&self, failure: T, body: impl FnOnce() -> T) -> T {
         let Some(_reserve) = memory::call() else {
             self.core.raise_no_memory();

@@ -1,9 +1,11 @@
-//! OpenSSL's asynchronous jobs. Their functions are looked up at run time: where there are none, everything is synchronous.
+//! OpenSSL's asynchronous jobs. Their functions are looked up at run time: where there are none, everything is
+//! synchronous.
 //!
-//! A program may free a connection whose job is paused (HAProxy does: its issue #3453). OpenSSL then frees the job's wait context, but
-//! neither the job nor its stack of 32 KiB nor what the functions on it hold, and nobody outside OpenSSL can. So what we hold is
-//! released when the wait context is freed, such jobs are counted, and after as many of them as `abandoned-jobs` says no job of the process
-//! is paused any more: whoever breaks connections off cannot make a server grow without end.
+//! A program may free a connection whose job is paused (HAProxy does: its issue #3453). OpenSSL then frees the job's
+//! wait context, but neither the job nor its stack of 32 KiB nor what the functions on it hold, and nobody outside
+//! OpenSSL can. So what we hold is released when the wait context is freed, such jobs are counted, and after as many of
+//! them as `abandoned-jobs` says no job of the process is paused any more: whoever breaks connections off cannot make a
+//! server grow without end.
 
 use std::{
     ffi::{CStr, c_int, c_void},
@@ -39,7 +41,8 @@ pub(super) fn abandoned() -> usize {
     ABANDONED.load(Ordering::Relaxed)
 }
 
-/// Looks the functions up, while the provider is loaded: a child of a fork would wait for ever for another thread of its parent that does.
+/// Looks the functions up, while the provider is loaded: a child of a fork would wait for ever for another thread of
+/// its parent that does.
 pub(super) fn find_functions() {
     functions();
 }
@@ -50,8 +53,12 @@ fn functions() -> Option<&'static Functions> {
             // SAFETY: the names are libcrypto's, whose header declares them with these types.
             unsafe {
                 Some(Functions {
-                    current_job: mem::transmute::<*mut c_void, unsafe extern "C" fn() -> *mut c_void>(symbol(c"ASYNC_get_current_job")?),
-                    wait_ctx: mem::transmute::<*mut c_void, unsafe extern "C" fn(*mut c_void) -> *mut c_void>(symbol(c"ASYNC_get_wait_ctx")?),
+                    current_job: mem::transmute::<*mut c_void, unsafe extern "C" fn() -> *mut c_void>(symbol(
+                        c"ASYNC_get_current_job",
+                    )?),
+                    wait_ctx: mem::transmute::<*mut c_void, unsafe extern "C" fn(*mut c_void) -> *mut c_void>(symbol(
+                        c"ASYNC_get_wait_ctx",
+                    )?),
                     pause: mem::transmute::<*mut c_void, unsafe extern "C" fn() -> c_int>(symbol(c"ASYNC_pause_job")?),
                     get_fd: mem::transmute::<
                         *mut c_void,
@@ -101,7 +108,8 @@ impl Job {
 
     /// Makes the job's wait descriptor ready, pauses, and returns when the job is resumed; at once if it cannot pause.
     ///
-    /// If the wait context is freed meanwhile, this never returns, nothing on the job's stack is dropped, and `release` is called.
+    /// If the wait context is freed meanwhile, this never returns, nothing on the job's stack is dropped, and `release`
+    /// is called.
     pub(crate) fn pause(self, release: impl FnOnce() + Send + 'static) {
         let Some((descriptor, paused)) = self.descriptor() else {
             return;
@@ -168,12 +176,7 @@ fn set(paused: *const Paused, release: Option<Release>) {
 }
 
 /// Called by a wait context that is freed.
-unsafe extern "C" fn close(
-    _: *mut c_void,
-    _: *const c_void,
-    descriptor: c_int,
-    paused: *mut c_void,
-) {
+unsafe extern "C" fn close(_: *mut c_void, _: *const c_void, descriptor: c_int, paused: *mut c_void) {
     // SAFETY: the descriptor and the box are those that were registered, and nobody uses them any more.
     let paused = unsafe {
         libc::close(descriptor);

@@ -6,10 +6,7 @@ use std::{
     sync::Arc,
 };
 
-use rsalab_rsa::{
-    OtherPrime, PrivateKey, PrivateParts, PublicKey, primality::rounds_in_a_second,
-    random::SystemRng,
-};
+use rsalab_rsa::{OtherPrime, PrivateKey, PrivateParts, PublicKey, primality::rounds_in_a_second, random::SystemRng};
 use zeroize::{Zeroize, Zeroizing};
 
 use super::{
@@ -56,14 +53,13 @@ unsafe extern "C" fn dup(key: *const c_void, selection: c_int) -> *mut c_void {
         return ptr::null_mut();
     };
     slot.instance.guard(ptr::null_mut(), || {
-        let key =
-            slot.key().and_then(
-                |key| match (selection & PRIVATE != 0, selection & PUBLIC != 0) {
-                    (true, _) => Some(Arc::clone(key)),
-                    (false, true) => Some(Arc::new(Key::from_public(key.public().clone()))),
-                    (false, false) => None,
-                },
-            );
+        let key = slot
+            .key()
+            .and_then(|key| match (selection & PRIVATE != 0, selection & PUBLIC != 0) {
+                (true, _) => Some(Arc::clone(key)),
+                (false, true) => Some(Arc::new(Key::from_public(key.public().clone()))),
+                (false, false) => None,
+            });
         boxed(&slot.instance, slot.kind, key)
     })
 }
@@ -73,9 +69,7 @@ unsafe extern "C" fn has(key: *const c_void, selection: c_int) -> c_int {
         // SAFETY: OpenSSL passes a key of ours.
         let key = unsafe { slot(key) }.and_then(Slot::key);
         let has_private = key.is_some_and(|key| key.private().is_some());
-        c_int::from(
-            (selection & PUBLIC == 0 || key.is_some()) && (selection & PRIVATE == 0 || has_private),
-        )
+        c_int::from((selection & PUBLIC == 0 || key.is_some()) && (selection & PRIVATE == 0 || has_private))
     })
 }
 
@@ -121,12 +115,7 @@ unsafe extern "C" fn validate(key: *const c_void, selection: c_int, check: c_int
 unsafe extern "C" fn import(key: *mut c_void, selection: c_int, params: *const Param) -> c_int {
     // SAFETY: OpenSSL passes a key of ours that nobody else uses yet, and an array for this call.
     let (slot, params) = unsafe { (key.cast::<Slot>().as_mut(), Params::new(params)) };
-    let Some(Slot {
-        instance,
-        kind,
-        key,
-    }) = slot
-    else {
+    let Some(Slot { instance, kind, key }) = slot else {
         return 0;
     };
     instance.status(|| {
@@ -159,8 +148,7 @@ fn imported(params: &Params<'_>, with_private: bool) -> Result<Key, String> {
         Some(d) => {
             let mut others = Vec::new();
             for names in OTHERS {
-                let [Some(r), Some(dr), Some(t)] = names.map(|name| get(&name.to_string_lossy()))
-                else {
+                let [Some(r), Some(dr), Some(t)] = names.map(|name| get(&name.to_string_lossy())) else {
                     break;
                 };
                 others.push(OtherPrime { r, d: dr, t });
@@ -173,19 +161,17 @@ fn imported(params: &Params<'_>, with_private: bool) -> Result<Key, String> {
                 get("rsa-coefficient1"),
             );
             let private = match &crt {
-                (Some(p), Some(q), Some(dp), Some(dq), Some(qinv)) => {
-                    PrivateKey::from_parts(&PrivateParts {
-                        n: &n,
-                        e: &e,
-                        d: &d,
-                        p,
-                        q,
-                        dp,
-                        dq,
-                        qinv,
-                        others: &others,
-                    })
-                }
+                (Some(p), Some(q), Some(dp), Some(dq), Some(qinv)) => PrivateKey::from_parts(&PrivateParts {
+                    n: &n,
+                    e: &e,
+                    d: &d,
+                    p,
+                    q,
+                    dp,
+                    dq,
+                    qinv,
+                    others: &others,
+                }),
                 _ => PrivateKey::from_exponents(&n, &e, &d),
             };
             private.map(Key::from_private)
@@ -267,9 +253,7 @@ unsafe extern "C" fn export(
             if selection & PRIVATE != 0 && key.private().is_none() {
                 return 0;
             }
-            let primes = key
-                .private()
-                .map_or(0, |private| 2 + private.others().len());
+            let primes = key.private().map_or(0, |private| 2 + private.others().len());
             if selection & PRIVATE != 0 && primes > slot.instance.version.most_primes() {
                 slot.instance.core.raise(TOO_MANY_PRIMES);
                 return 0;
@@ -281,22 +265,16 @@ unsafe extern "C" fn export(
                 }
                 (name, native)
             };
-            values.extend(
-                numbers(key, selection & PRIVATE != 0)
-                    .into_iter()
-                    .map(native),
-            );
+            values.extend(numbers(key, selection & PRIVATE != 0).into_iter().map(native));
         }
-        let mut params: Vec<Param> = values
-            .iter_mut()
-            .map(|(name, native)| unsigned(name, native))
-            .collect();
+        let mut params: Vec<Param> = values.iter_mut().map(|(name, native)| unsigned(name, native)).collect();
         let restrictions = slot.kind.restrictions();
         let restrictions = restrictions.filter(|_| selection & OTHER_PARAMETERS != 0);
         let salt = restrictions.map_or(0, |restrictions| restrictions.salt as i32);
         let (mut salt, mut names) = (salt.to_ne_bytes(), Vec::new());
         if let Some(restrictions) = restrictions {
-            // The length of salt is there even if it is the default: whoever reads this must not take the key for an unrestricted one.
+            // The length of salt is there even if it is the default: whoever reads this must not take the key for an
+            // unrestricted one.
             params.push(signed(c"saltlen", &mut salt));
             let digests = restrictions.digests();
             names.extend(digests.filter_map(|(key, name)| Some((key, CString::new(name).ok()?))));
@@ -345,7 +323,8 @@ unsafe extern "C" fn gettable(_: *mut c_void) -> *const Param {
     GETTABLE.as_ptr()
 }
 
-/// NIST SP 800-57, part 1, table 2; between its rows, the lower one. Below 1024 bits what OpenSSL computes is about as much.
+/// NIST SP 800-57, part 1, table 2; between its rows, the lower one. Below 1024 bits what OpenSSL computes is about as
+/// much.
 fn security_bits(bits: usize) -> usize {
     match bits {
         15360.. => 256,
@@ -409,11 +388,7 @@ unsafe extern "C" fn operation_name(_: c_int) -> *const c_char {
 }
 
 /// The tables of both types of keys; what differs is passed.
-const fn table(
-    new: *const c_void,
-    gen_init: *const c_void,
-    gen_settable: *const c_void,
-) -> [Dispatch; 19] {
+const fn table(new: *const c_void, gen_init: *const c_void, gen_settable: *const c_void) -> [Dispatch; 19] {
     [
         entry(1, new),
         entry(2, gen_init),

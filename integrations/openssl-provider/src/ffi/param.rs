@@ -51,7 +51,8 @@ pub(crate) struct Found<'a> {
 impl<'a> Params<'a> {
     /// # Safety
     ///
-    /// `first` is null or points to an array that a null key ends, whose data are valid during `'a` and used by nobody else meanwhile.
+    /// `first` is null or points to an array that a null key ends, whose data are valid during `'a` and used by nobody
+    /// else meanwhile.
     pub(super) unsafe fn new(first: *const Param) -> Params<'a> {
         Params {
             first: first.cast_mut(),
@@ -148,8 +149,7 @@ impl<'a> Found<'a> {
             little.reverse();
         }
         // The sign goes on in every byte beyond.
-        let is_negative =
-            self.get().data_type == INTEGER && little.last().is_some_and(|top| *top > 127);
+        let is_negative = self.get().data_type == INTEGER && little.last().is_some_and(|top| *top > 127);
         let beyond = if is_negative { 0xff } else { 0 };
         while little.len() > 8 && little.last() == Some(&beyond) {
             little.pop();
@@ -205,9 +205,7 @@ impl<'a> Found<'a> {
         let mut bytes = big[zeros..].to_vec();
         let room = self.get().data_size;
         // A signed integer keeps its topmost bit clear.
-        let sign = usize::from(
-            self.get().data_type == INTEGER && bytes.first().is_some_and(|top| *top > 127),
-        );
+        let sign = usize::from(self.get().data_type == INTEGER && bytes.first().is_some_and(|top| *top > 127));
         let needed = (bytes.len() + sign).max(1);
         if self.get().data.is_null() {
             return self.returned(needed);
@@ -254,7 +252,8 @@ impl<'a> Found<'a> {
         self.set_bytes(bytes)
     }
 
-    /// Answers with bytes, or with their place, as it is asked for; they stay there as long as what was asked lives unchanged.
+    /// Answers with bytes, or with their place, as it is asked for; they stay there as long as what was asked lives
+    /// unchanged.
     pub(crate) fn set_octets_or_place(self, bytes: &[u8]) -> Result<(), String> {
         if self.get().data_type != OCTETS_PTR {
             return self.set_octets(bytes);

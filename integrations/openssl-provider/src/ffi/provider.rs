@@ -75,7 +75,8 @@ fn configured(core: Core) -> Result<Instance, String> {
         if known != 1 || text.is_null() {
             return None;
         }
-        // SAFETY: OpenSSL put a string of C there, which stays as long as the provider. What is no text is no value of any setting.
+        // SAFETY: OpenSSL put a string of C there, which stays as long as the provider. What is no text is no value of
+        // any setting.
         Some(unsafe { CStr::from_ptr(text) }.to_str().unwrap_or("?"))
     };
     Ok(Instance {
@@ -104,11 +105,10 @@ unsafe extern "C" fn gettable(_: *mut c_void) -> *const Param {
     GETTABLE.as_ptr()
 }
 
-const VERSION: &CStr =
-    match CStr::from_bytes_with_nul(concat!(env!("CARGO_PKG_VERSION"), "\0").as_bytes()) {
-        Ok(version) => version,
-        Err(_) => c"",
-    };
+const VERSION: &CStr = match CStr::from_bytes_with_nul(concat!(env!("CARGO_PKG_VERSION"), "\0").as_bytes()) {
+    Ok(version) => version,
+    Err(_) => c"",
+};
 
 unsafe extern "C" fn get_params(context: *mut c_void, params: *mut Param) -> c_int {
     // SAFETY: it is the provider's context.
@@ -116,11 +116,7 @@ unsafe extern "C" fn get_params(context: *mut c_void, params: *mut Param) -> c_i
     instance.status(|| {
         // SAFETY: OpenSSL's array, for this call.
         let params = unsafe { Params::new(params) };
-        for (name, text) in [
-            ("name", c"rsalab"),
-            ("version", VERSION),
-            ("buildinfo", VERSION),
-        ] {
+        for (name, text) in [("name", c"rsalab"), ("version", VERSION), ("buildinfo", VERSION)] {
             if let Some(found) = params.find(name) {
                 found.set_static(text)?;
             }
@@ -196,11 +192,7 @@ static OLD_SIGNATURE: [Algorithm; 2] = [
     NOTHING,
 ];
 
-unsafe extern "C" fn query(
-    context: *mut c_void,
-    operation: c_int,
-    no_store: *mut c_int,
-) -> *const Algorithm {
+unsafe extern "C" fn query(context: *mut c_void, operation: c_int, no_store: *mut c_int) -> *const Algorithm {
     // SAFETY: it is the provider's context.
     let version = unsafe { Instance::of(context) }.version;
     if !no_store.is_null() {

@@ -1,4 +1,5 @@
-//! Signature algorithms that have a digest in their name, for `EVP_PKEY_sign_message_init` and its like: OpenSSL 3.4 and later.
+//! Signature algorithms that have a digest in their name, for `EVP_PKEY_sign_message_init` and its like: OpenSSL 3.4
+//! and later.
 
 use std::{
     ffi::{c_char, c_int, c_void},
@@ -15,10 +16,7 @@ use crate::sign::{Context, Use};
 
 /// PKCS#1 v1.5 with each digest: its name, and the algorithm's.
 const ALGORITHMS: [(&str, *const c_char); COUNT] = [
-    (
-        "RIPEMD-160",
-        c"RSA-RIPEMD160:ripemd160WithRSA:1.3.36.3.3.1.2".as_ptr(),
-    ),
+    ("RIPEMD-160", c"RSA-RIPEMD160:ripemd160WithRSA:1.3.36.3.3.1.2".as_ptr()),
     (
         "SHA1",
         c"RSA-SHA1:RSA-SHA-1:sha1WithRSAEncryption:1.2.840.113549.1.1.5".as_ptr(),
@@ -41,13 +39,11 @@ const ALGORITHMS: [(&str, *const c_char); COUNT] = [
     ),
     (
         "SHA2-512/224",
-        c"RSA-SHA2-512/224:RSA-SHA512-224:sha512-224WithRSAEncryption:1.2.840.113549.1.1.15"
-            .as_ptr(),
+        c"RSA-SHA2-512/224:RSA-SHA512-224:sha512-224WithRSAEncryption:1.2.840.113549.1.1.15".as_ptr(),
     ),
     (
         "SHA2-512/256",
-        c"RSA-SHA2-512/256:RSA-SHA512-256:sha512-256WithRSAEncryption:1.2.840.113549.1.1.16"
-            .as_ptr(),
+        c"RSA-SHA2-512/256:RSA-SHA512-256:sha512-256WithRSAEncryption:1.2.840.113549.1.1.16".as_ptr(),
     ),
     (
         "SHA3-224",

@@ -49,14 +49,7 @@ pub(super) unsafe fn sign_by(
     sign: impl FnOnce(&mut Context) -> Result<Vec<u8>, String>,
 ) -> c_int {
     // SAFETY: OpenSSL passes a context of ours, and room for the signature.
-    unsafe {
-        produce(
-            context,
-            room,
-            |context: &Context, _| context.signature_len(),
-            sign,
-        )
-    }
+    unsafe { produce(context, room, |context: &Context, _| context.signature_len(), sign) }
 }
 
 unsafe extern "C" fn sign(
@@ -139,11 +132,7 @@ unsafe extern "C" fn message_sign_init(
     params: *const Param,
 ) -> c_int {
     // SAFETY: called by OpenSSL.
-    unsafe {
-        with(context, |context| {
-            begin_message(Use::Sign, context, name, key, params)
-        })
-    }
+    unsafe { with(context, |context| begin_message(Use::Sign, context, name, key, params)) }
 }
 
 unsafe extern "C" fn message_verify_init(
@@ -162,20 +151,11 @@ unsafe extern "C" fn message_verify_init(
 
 pub(super) unsafe extern "C" fn update(context: *mut c_void, part: *const u8, len: usize) -> c_int {
     // SAFETY: OpenSSL passes a context of ours, and a part of the message.
-    unsafe {
-        with(context, |context: &mut Context| {
-            context.update(octets(part, len))
-        })
-    }
+    unsafe { with(context, |context: &mut Context| context.update(octets(part, len))) }
 }
 
 /// Signs the message that has been passed in parts.
-pub(super) unsafe extern "C" fn sign_final(
-    context: *mut c_void,
-    out: *mut u8,
-    len: *mut usize,
-    bytes: usize,
-) -> c_int {
+pub(super) unsafe extern "C" fn sign_final(context: *mut c_void, out: *mut u8, len: *mut usize, bytes: usize) -> c_int {
     // SAFETY: called by OpenSSL.
     unsafe {
         sign_by(context, Room { out, len, bytes }, |context| {
@@ -185,11 +165,7 @@ pub(super) unsafe extern "C" fn sign_final(
     }
 }
 
-unsafe extern "C" fn message_verify_final(
-    context: *mut c_void,
-    signature: *const u8,
-    len: usize,
-) -> c_int {
+unsafe extern "C" fn message_verify_final(context: *mut c_void, signature: *const u8, len: usize) -> c_int {
     // SAFETY: OpenSSL passes a context of ours, and the signature.
     unsafe {
         with(context, |context: &mut Context| {

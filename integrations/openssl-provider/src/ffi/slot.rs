@@ -29,12 +29,7 @@ impl Slot {
 
 pub(super) fn boxed(instance: &Arc<Instance>, kind: Kind, key: Option<Arc<Key>>) -> *mut c_void {
     let instance = Arc::clone(instance);
-    Box::into_raw(Box::new(Slot {
-        instance,
-        kind,
-        key,
-    }))
-    .cast()
+    Box::into_raw(Box::new(Slot { instance, kind, key })).cast()
 }
 
 /// # Safety

@@ -1,7 +1,8 @@
 //! A stack with room for the arithmetic.
 //!
-//! The stack of an asynchronous job in OpenSSL has 32 KiB and no guard page. Each thread that computes in jobs maps one of its own,
-//! with a guard page, once; it is unmapped when the thread ends. Nothing pauses on it, so that one serves all jobs of a thread.
+//! The stack of an asynchronous job in OpenSSL has 32 KiB and no guard page. Each thread that computes in jobs maps one
+//! of its own, with a guard page, once; it is unmapped when the thread ends. Nothing pauses on it, so that one serves
+//! all jobs of a thread.
 
 use std::{
     cell::Cell,
@@ -54,12 +55,9 @@ static STACK: PerThread<Cell<Option<Mapped>>> = PerThread::new(|| Cell::new(None
 pub(crate) fn roomy<T>(body: impl FnOnce() -> T) -> Option<T> {
     let kept = STACK.with(Cell::take).flatten();
     let mapped = kept.or_else(Mapped::new)?;
-    // SAFETY: the `SIZE` bytes above the guard are mapped, aligned to pages and used by nobody else; no panic leaves the closure.
-    let result = unsafe {
-        psm::on_stack(mapped.0.add(GUARD), SIZE, || {
-            catch_unwind(AssertUnwindSafe(body))
-        })
-    };
+    // SAFETY: the `SIZE` bytes above the guard are mapped, aligned to pages and used by nobody else; no panic leaves
+    // the closure.
+    let result = unsafe { psm::on_stack(mapped.0.add(GUARD), SIZE, || catch_unwind(AssertUnwindSafe(body))) };
     // A thread that has no place for it maps another one the next time.
     let _ = STACK.with(|kept| kept.replace(Some(mapped)));
     Some(result.unwrap_or_else(|panic| resume_unwind(panic)))

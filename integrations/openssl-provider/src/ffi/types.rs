@@ -62,7 +62,8 @@ pub(super) type Callback = unsafe extern "C" fn(*const Param, *mut c_void) -> c_
 /// `OSSL_FUNC_core_get_params_fn`.
 pub(super) type GetParams = unsafe extern "C" fn(*const c_void, *mut Param) -> c_int;
 
-/// Runs the body of a function that OpenSSL called and that takes no memory: it frees or compares. A panic is a failure.
+/// Runs the body of a function that OpenSSL called and that takes no memory: it frees or compares. A panic is a
+/// failure.
 pub(super) fn guard<T>(failure: T, body: impl FnOnce() -> T) -> T {
     let _reserve = memory::call();
     caught(failure, body)

@@ -25,16 +25,13 @@ const SALTS: [(Salt, i64, &str); 4] = [
 
 impl Context {
     pub(super) fn set_digest(&mut self, name: &str) -> Result<()> {
-        let digest =
-            Digest::named(name).ok_or_else(|| format!("the digest {name} is not known"))?;
+        let digest = Digest::named(name).ok_or_else(|| format!("the digest {name} is not known"))?;
         let is_other = self.digest != Some(digest);
         if is_other && self.hasher.is_some() {
             return Err("the digest of a message that was begun does not change".into());
         }
         if is_other && self.padding == Padding::Pss && self.least_salt.is_some() {
-            return Err(format!(
-                "the key is restricted to a digest other than {name}"
-            ));
+            return Err(format!("the key is restricted to a digest other than {name}"));
         }
         self.digest = Some(digest);
         Ok(())
@@ -63,9 +60,7 @@ impl Context {
                 (Salt::Auto | Salt::AutoDigestMax, _)
                     if (self.purpose == Use::Sign) != self.version.signs_with_auto() =>
                 {
-                    return Err(
-                        "invalid salt length: the key is restricted, and any will not do".into(),
-                    );
+                    return Err("invalid salt length: the key is restricted, and any will not do".into());
                 }
                 (Salt::Digest, Some(digest)) => digest.len(),
                 (Salt::Bytes(bytes), _) => bytes,
@@ -88,19 +83,12 @@ impl Context {
             let known = PADDINGS
                 .iter()
                 .find(|(_, id, name)| number == Some(*id) || text == Some(*name));
-            let padding = known
-                .ok_or("illegal or unsupported padding mode: it is not known")?
-                .0;
+            let padding = known.ok_or("illegal or unsupported padding mode: it is not known")?.0;
             if padding == Padding::Pss && self.purpose == Use::Recover {
-                return Err(
-                    "illegal or unsupported padding mode: nothing is recovered from PSS".into(),
-                );
+                return Err("illegal or unsupported padding mode: nothing is recovered from PSS".into());
             }
             if padding != Padding::Pss && self.kind != Kind::Rsa {
-                return Err(
-                    "illegal or unsupported padding mode: a key of the type RSA-PSS has no other"
-                        .into(),
-                );
+                return Err("illegal or unsupported padding mode: a key of the type RSA-PSS has no other".into());
             }
             self.padding = padding;
         }
@@ -112,14 +100,8 @@ impl Context {
                 .find(|(_, id, name)| number == Some(*id) || text == Some(*name))
                 .map(|(salt, ..)| *salt)
                 .filter(|salt| *salt != Salt::AutoDigestMax || self.version.has_auto_digest_max());
-            let bytes = number
-                .and_then(|number| usize::try_from(number).ok())
-                .map(Salt::Bytes);
-            self.set_salt(
-                known
-                    .or(bytes)
-                    .ok_or("invalid salt length: it is not known")?,
-            )?;
+            let bytes = number.and_then(|number| usize::try_from(number).ok()).map(Salt::Bytes);
+            self.set_salt(known.or(bytes).ok_or("invalid salt length: it is not known")?)?;
         }
         if let Some(found) = params.find("mgf1-digest") {
             self.set_mask(found.string().ok_or("a digest is a name")?)?;
@@ -144,9 +126,7 @@ impl Context {
             found.set_octets(&self.algorithm()?)?;
         }
         if let Some(found) = params.find("pad-mode")
-            && let Some((_, id, name)) = PADDINGS
-                .iter()
-                .find(|(padding, ..)| *padding == self.padding)
+            && let Some((_, id, name)) = PADDINGS.iter().find(|(padding, ..)| *padding == self.padding)
         {
             match found.is_text() {
                 true => found.set_string(name)?,
@@ -165,9 +145,7 @@ impl Context {
             match (known, self.salt) {
                 (Some((_, _, name)), _) if found.is_text() => found.set_string(name)?,
                 (Some((_, id, _)), _) => found.set_signed(*id)?,
-                (None, Salt::Bytes(bytes)) if found.is_text() => {
-                    found.set_string(&bytes.to_string())?
-                }
+                (None, Salt::Bytes(bytes)) if found.is_text() => found.set_string(&bytes.to_string())?,
                 (None, Salt::Bytes(bytes)) => found.set_number(bytes)?,
                 (None, _) => {}
             }

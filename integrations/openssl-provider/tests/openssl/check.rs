@@ -27,12 +27,7 @@ fn the_check_tells_configurations_that_sign_from_others() {
     let with = |setting: &str| good.replace(&module, &format!("{module}\n{setting}"));
     for (name, content, code, said) in [
         ("good", good.clone(), 0, "rsalab signs under OpenSSL "),
-        (
-            "settings",
-            with("async = no\nshare-wait = 10"),
-            0,
-            "rsalab signs",
-        ),
+        ("settings", with("async = no\nshare-wait = 10"), 0, "rsalab signs"),
         (
             "noalg",
             good.replace("alg_section = algorithms", ""),
@@ -52,18 +47,8 @@ fn the_check_tells_configurations_that_sign_from_others() {
             "does not load",
         ),
         ("unknown", with("share_wait = 100"), 3, "line"),
-        (
-            "async",
-            with("async = maybe"),
-            6,
-            "the setting async is yes or no",
-        ),
-        (
-            "wait",
-            with("share-wait = -5"),
-            6,
-            "the setting share-wait is a number",
-        ),
+        ("async", with("async = maybe"), 6, "the setting async is yes or no"),
+        ("wait", with("share-wait = -5"), 6, "the setting share-wait is a number"),
         (
             "jobs",
             with("abandoned-jobs = lots"),
@@ -107,14 +92,8 @@ fn a_configuration_with_the_systems_keeps_its_policy() {
     fs::write(here.path("system"), system).unwrap();
     let example = include_str!("../../system.cnf");
     let ours = example
-        .replace(
-            "/usr/lib/rsalab/rsalab.so",
-            here.path("rsalab.so").to_str().unwrap(),
-        )
-        .replace(
-            "/etc/ssl/openssl.cnf",
-            here.path("system").to_str().unwrap(),
-        );
+        .replace("/usr/lib/rsalab/rsalab.so", here.path("rsalab.so").to_str().unwrap())
+        .replace("/etc/ssl/openssl.cnf", here.path("system").to_str().unwrap());
     assert_ne!(ours, example);
     let file = here.path("both");
     fs::write(&file, ours).unwrap();
@@ -174,26 +153,14 @@ fn long_public_exponents_are_refused_as_openssl_does() {
             let line = "pkeyutl -encrypt -pubin -inkey key.der -keyform DER -in message -out x";
             let output = here.output(ours, line);
             let said = String::from_utf8_lossy(&output.stderr);
-            assert_eq!(
-                !output.status.success(),
-                refused,
-                "{e}, ours {ours}: {said}"
-            );
-            assert!(
-                !refused || said.contains("bad e value"),
-                "{e}, ours {ours}: {said}"
-            );
+            assert_eq!(!output.status.success(), refused, "{e}, ours {ours}: {said}");
+            assert!(!refused || said.contains("bad e value"), "{e}, ours {ours}: {said}");
             // Verification of a signature that is as long as the modulus.
             fs::write(here.path("signature"), [1; 386]).unwrap();
-            let line =
-                "pkeyutl -verify -pubin -inkey key.der -keyform DER -in message -sigfile signature";
+            let line = "pkeyutl -verify -pubin -inkey key.der -keyform DER -in message -sigfile signature";
             let output = here.output(ours, line);
             let said = String::from_utf8_lossy(&output.stderr);
-            assert_eq!(
-                said.contains("bad e value"),
-                refused,
-                "{e}, ours {ours}: {said}"
-            );
+            assert_eq!(said.contains("bad e value"), refused, "{e}, ours {ours}: {said}");
         }
     }
 }

@@ -76,11 +76,7 @@ fn what_outlives_openssl_is_freed() {
             let said = String::from_utf8_lossy(&output.stdout);
             let (code, signal) = (output.status.code(), output.status.signal());
             println!("{line}, ours {with_ours}: {code:?}, signal {signal:?}");
-            assert_eq!(
-                code,
-                Some(0),
-                "{line}, ours {with_ours}: signal {signal:?}: {said}"
-            );
+            assert_eq!(code, Some(0), "{line}, ours {with_ours}: signal {signal:?}: {said}");
             let by = match with_ours || line.starts_with("library") {
                 true => "rsalab",
                 false => "default",

@@ -22,10 +22,7 @@ fn keys(here: &Here, with_ours: bool) {
             with_ours,
             &format!("genpkey -algorithm RSA -pkeyopt {option} -out {file}"),
         );
-        here.run(
-            !with_ours,
-            &format!("pkey -in {file} -pubout -out {file}.pub"),
-        );
+        here.run(!with_ours, &format!("pkey -in {file} -pubout -out {file}.pub"));
     }
 }
 
@@ -33,10 +30,7 @@ fn keys(here: &Here, with_ours: bool) {
 fn it_is_loaded_and_says_what_it_offers() {
     let Some(here) = Here::new() else { return };
     let said = here.run(true, "list -providers -verbose");
-    assert!(
-        said.contains("rsalab") && said.contains("status: active"),
-        "{said}"
-    );
+    assert!(said.contains("rsalab") && said.contains("status: active"), "{said}");
     for (operation, name) in [
         ("-signature-algorithms", "rsaEncryption"),
         ("-key-managers", "rsaEncryption"),
@@ -72,11 +66,7 @@ fn what_one_signs_the_other_verifies() {
     ] {
         for padding in paddings {
             for signs_with_ours in [true, false] {
-                let key = if digest.contains("512") {
-                    "2048.pem"
-                } else {
-                    "1024.pem"
-                };
+                let key = if digest.contains("512") { "2048.pem" } else { "1024.pem" };
                 here.run(
                     signs_with_ours,
                     &format!("dgst -{digest} -sign {key} {padding} -out signature message"),
@@ -92,12 +82,8 @@ fn what_one_signs_the_other_verifies() {
                 let mut wrong = fs::read(here.path("signature")).unwrap();
                 wrong[40] ^= 1;
                 fs::write(here.path("wrong"), wrong).unwrap();
-                let line =
-                    format!("dgst -{digest} -verify {key}.pub {padding} -signature wrong message");
-                assert!(
-                    !here.output(true, &line).status.success(),
-                    "{digest} {padding}"
-                );
+                let line = format!("dgst -{digest} -verify {key}.pub {padding} -signature wrong message");
+                assert!(!here.output(true, &line).status.success(), "{digest} {padding}");
             }
         }
     }
@@ -114,16 +100,10 @@ fn raw_digests_recovery_and_refusals() {
     for options in [plain, hashed] {
         for ours in [true, false] {
             here.run(ours, &format!("{sign} {options} -out signature"));
-            let recover = format!(
-                "pkeyutl -verifyrecover -in signature -inkey 2048.pem {options} -out digest2"
-            );
+            let recover = format!("pkeyutl -verifyrecover -in signature -inkey 2048.pem {options} -out digest2");
             for ours in [true, false] {
                 here.run(ours, &recover);
-                assert_eq!(
-                    fs::read(here.path("digest2")).unwrap(),
-                    [3; 32],
-                    "{options}"
-                );
+                assert_eq!(fs::read(here.path("digest2")).unwrap(), [3; 32], "{options}");
             }
         }
         // PKCS#1 v1.5 has one signature.
@@ -179,10 +159,7 @@ fn errors_repeat_no_key() {
     let body: String = pem.lines().filter(|line| !line.contains("-----")).collect();
     let hex: String = der.iter().map(|byte| format!("{byte:02x}")).collect();
     let texts = [body, hex.to_uppercase(), hex];
-    let windows: HashSet<&[u8]> = texts
-        .iter()
-        .flat_map(|text| text.as_bytes().windows(8))
-        .collect();
+    let windows: HashSet<&[u8]> = texts.iter().flat_map(|text| text.as_bytes().windows(8)).collect();
     let mut refused = 0;
     for place in (30..der.len()).step_by(der.len() / 23) {
         let mut altered = der.clone();
@@ -216,10 +193,7 @@ fn old_digests() {
     fs::write(here.path("message"), [7; 1000]).unwrap();
     for (digest, len) in [("md5", 16), ("ripemd160", 20)] {
         for (ours, file) in [(true, "ours"), (false, "theirs")] {
-            here.run(
-                ours,
-                &format!("dgst -{digest} -sign 1024.pem -out {file} message"),
-            );
+            here.run(ours, &format!("dgst -{digest} -sign 1024.pem -out {file} message"));
             let said = here.run(
                 !ours,
                 &format!("dgst -{digest} -verify 1024.pem.pub -signature {file} message"),
@@ -235,12 +209,8 @@ fn old_digests() {
             let said = here.run(!ours, line);
             assert!(said.contains("c.pem: OK"), "{said}");
             fs::write(here.path("digest"), vec![3; len]).unwrap();
-            let options =
-                format!("-inkey 2048.pem -pkeyopt rsa_padding_mode:pkcs1 -pkeyopt digest:{digest}");
-            here.run(
-                ours,
-                &format!("pkeyutl -sign -in digest {options} -out signature"),
-            );
+            let options = format!("-inkey 2048.pem -pkeyopt rsa_padding_mode:pkcs1 -pkeyopt digest:{digest}");
+            here.run(ours, &format!("pkeyutl -sign -in digest {options} -out signature"));
             here.run(
                 !ours,
                 &format!("pkeyutl -verifyrecover -in signature {options} -out digest2"),
@@ -271,8 +241,7 @@ fn x931_signatures_agree_with_openssls_own() {
         for message in 0..6u8 {
             fs::write(here.path("message"), [message; 100]).unwrap();
             for (ours, file) in [(true, "ours"), (false, "theirs")] {
-                let sign =
-                    format!("dgst -{digest} -sigopt {padding} -sign {key} -out {file} message");
+                let sign = format!("dgst -{digest} -sigopt {padding} -sign {key} -out {file} message");
                 here.run(ours, &sign);
             }
             let signature = fs::read(here.path("ours")).unwrap();
@@ -290,10 +259,7 @@ fn x931_signatures_agree_with_openssls_own() {
         }
         fs::write(here.path("digest"), vec![3; len]).unwrap();
         let options = format!("-inkey {key} -pkeyopt digest:{digest} -pkeyopt {padding}");
-        here.run(
-            true,
-            &format!("pkeyutl -sign -in digest {options} -out signature"),
-        );
+        here.run(true, &format!("pkeyutl -sign -in digest {options} -out signature"));
         for ours in [true, false] {
             let recover = format!("pkeyutl -verifyrecover -in signature {options} -out digest2");
             here.run(ours, &recover);
@@ -321,8 +287,7 @@ fn x931_signatures_agree_with_openssls_own() {
 fn keys_of_ours_are_keys_for_others() {
     let Some(here) = Here::new() else { return };
     for (bits, primes) in [(1024, 2), (2048, 3), (4096, 4)] {
-        let options =
-            format!("-pkeyopt rsa_keygen_bits:{bits} -pkeyopt rsa_keygen_primes:{primes}");
+        let options = format!("-pkeyopt rsa_keygen_bits:{bits} -pkeyopt rsa_keygen_primes:{primes}");
         for ours in [true, false] {
             let line = format!("genpkey -algorithm RSA {options} -out key.pem");
             if primes > 3 && !here.is_3_0() {
@@ -339,10 +304,7 @@ fn keys_of_ours_are_keys_for_others() {
                 let said = here.run(ours, "pkey -in key.pem -check -noout");
                 assert!(said.contains("Key is valid"), "{said}");
                 let text = here.run(ours, "pkey -in key.pem -text -noout");
-                assert!(
-                    text.contains(&format!("({bits} bit, {primes} primes)")),
-                    "{text}"
-                );
+                assert!(text.contains(&format!("({bits} bit, {primes} primes)")), "{text}");
                 here.run(ours, "pkey -in key.pem -out again.pem");
                 assert_eq!(
                     fs::read(here.path("key.pem")).unwrap(),
@@ -381,7 +343,10 @@ fn certificates_requests_and_messages() {
                 let said = here.run(ours, "verify -check_ss_sig -CAfile c.pem c.pem");
                 assert!(said.contains("c.pem: OK"), "{said}");
             }
-            here.run(ours, "cms -sign -nodetach -in message -signer c.pem -inkey 2048.pem -md sha256 -outform DER -out m.cms");
+            here.run(
+                ours,
+                "cms -sign -nodetach -in message -signer c.pem -inkey 2048.pem -md sha256 -outform DER -out m.cms",
+            );
             here.run(
                 !ours,
                 "cms -verify -inform DER -in m.cms -CAfile c.pem -purpose any -out out",
@@ -407,10 +372,7 @@ fn encryption_agrees_with_openssls_own() {
     let paddings: [(&str, usize); 6] = [
         ("-pkeyopt rsa_padding_mode:pkcs1", 245),
         ("-pkeyopt rsa_padding_mode:oaep", 214),
-        (
-            "-pkeyopt rsa_padding_mode:oaep -pkeyopt rsa_oaep_md:sha256",
-            190,
-        ),
+        ("-pkeyopt rsa_padding_mode:oaep -pkeyopt rsa_oaep_md:sha256", 190),
         (
             "-pkeyopt rsa_padding_mode:oaep -pkeyopt rsa_oaep_md:sha512 -pkeyopt rsa_mgf1_md:sha1",
             126,

@@ -4,8 +4,8 @@ use std::{env, path::Path, process::Command};
 
 use super::support::Here;
 
-/// Every allocation of a process refused, one by one and all from one on: each operation is done, or fails, and the process
-/// goes on. `REFUSE_ALL=1` tries each allocation of the long ones, too.
+/// Every allocation of a process refused, one by one and all from one on: each operation is done, or fails, and the
+/// process goes on. `REFUSE_ALL=1` tries each allocation of the long ones, too.
 #[test]
 fn refused_memory_is_a_failure() {
     let Some(here) = Here::new() else { return };
@@ -17,11 +17,8 @@ fn refused_memory_is_a_failure() {
     let trials = own.join("../../crates/reserve/tests");
     let program = here.path("refused");
     let mut cc = Command::new("cc");
-    cc.args(["-pthread", "-rdynamic", "-D_GNU_SOURCE", "-o"])
-        .arg(&program);
-    cc.arg("-I")
-        .arg(&trials)
-        .arg(own.join("tests/openssl/refused.c"));
+    cc.args(["-pthread", "-rdynamic", "-D_GNU_SOURCE", "-o"]).arg(&program);
+    cc.arg("-I").arg(&trials).arg(own.join("tests/openssl/refused.c"));
     cc.args([trials.join("refuse.c"), trials.join("trials.c")]);
     for folder in env::split_paths(&env::var_os("LD_LIBRARY_PATH").unwrap_or_default()) {
         cc.arg("-L").arg(folder);
@@ -30,11 +27,7 @@ fn refused_memory_is_a_failure() {
         eprintln!("SKIPPED: there is no cc here to build refused.c");
         return;
     };
-    assert!(
-        output.status.success(),
-        "{}",
-        String::from_utf8_lossy(&output.stderr)
-    );
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     let mut command = Command::new(program);
     command
         .current_dir(here.folder())

@@ -132,11 +132,7 @@ fn params(values: &[(&CStr, Value<'_>)]) -> Vec<Param> {
         Value::Text(text) => Param::new(key, 4, text.as_ptr().cast(), text.count_bytes()),
         Value::Octets(octets) => Param::new(key, 5, octets.as_ptr(), octets.len()),
     };
-    values
-        .iter()
-        .map(param)
-        .chain(std::iter::once(Param::end()))
-        .collect()
+    values.iter().map(param).chain(std::iter::once(Param::end())).collect()
 }
 
 /// libcrypto, and a library context that prefers the provider.
@@ -160,7 +156,8 @@ impl Loaded {
         let here = Here::with(settings)?;
         // The library of the program: the system may have another version, too.
         let name = format!("libcrypto.so.{}", here.major);
-        // SAFETY: OpenSSL's library, whose initialisation is made for this. Global: the provider looks its functions up by name.
+        // SAFETY: OpenSSL's library, whose initialisation is made for this. Global: the provider looks its functions up
+        // by name.
         let found = unsafe { Unix::open(Some(&name), RTLD_NOW | RTLD_GLOBAL) };
         let Ok(found) = found else {
             eprintln!("SKIPPED: there is no {name} here to call");
@@ -171,10 +168,7 @@ impl Loaded {
         // SAFETY: a new context, and a string of C.
         let library = unsafe {
             let library = crypto.OSSL_LIB_CTX_new()();
-            assert_eq!(
-                crypto.OSSL_LIB_CTX_load_config()(library, config.as_ptr()),
-                1
-            );
+            assert_eq!(crypto.OSSL_LIB_CTX_load_config()(library, config.as_ptr()), 1);
             library
         };
         Some(Loaded {
@@ -189,8 +183,7 @@ impl Loaded {
         // SAFETY: a context, whose provider stays loaded.
         unsafe {
             let provider = self.crypto.EVP_PKEY_CTX_get0_provider()(context);
-            !provider.is_null()
-                && CStr::from_ptr(self.crypto.OSSL_PROVIDER_get0_name()(provider)) == c"rsalab"
+            !provider.is_null() && CStr::from_ptr(self.crypto.OSSL_PROVIDER_get0_name()(provider)) == c"rsalab"
         }
     }
 
@@ -198,8 +191,7 @@ impl Loaded {
         let crypto = &self.crypto;
         // SAFETY: objects of one library context, and strings of C.
         unsafe {
-            let context =
-                crypto.EVP_PKEY_CTX_new_from_name()(self.library, kind.as_ptr(), ptr::null());
+            let context = crypto.EVP_PKEY_CTX_new_from_name()(self.library, kind.as_ptr(), ptr::null());
             let mut key = ptr::null_mut();
             assert_eq!(crypto.EVP_PKEY_keygen_init()(context), 1);
             assert_eq!(crypto.EVP_PKEY_generate()(context, &mut key), 1);
@@ -231,15 +223,8 @@ impl Loaded {
     pub(crate) fn private_key(&self, pkcs8: &[u8]) -> Option<Pkey<'_>> {
         let (mut place, len) = (pkcs8.as_ptr(), pkcs8.len() as c_long);
         // SAFETY: the document's bytes, and a library context.
-        let key = unsafe {
-            self.crypto.d2i_AutoPrivateKey_ex()(
-                ptr::null_mut(),
-                &mut place,
-                len,
-                self.library,
-                ptr::null(),
-            )
-        };
+        let key =
+            unsafe { self.crypto.d2i_AutoPrivateKey_ex()(ptr::null_mut(), &mut place, len, self.library, ptr::null()) };
         (!key.is_null()).then_some(Pkey { loaded: self, key })
     }
 
@@ -247,9 +232,7 @@ impl Loaded {
     pub(crate) fn public_key(&self, spki: &[u8]) -> Option<Pkey<'_>> {
         let (mut place, len) = (spki.as_ptr(), spki.len() as c_long);
         // SAFETY: the document's bytes, and a library context.
-        let key = unsafe {
-            self.crypto.d2i_PUBKEY_ex()(ptr::null_mut(), &mut place, len, self.library, ptr::null())
-        };
+        let key = unsafe { self.crypto.d2i_PUBKEY_ex()(ptr::null_mut(), &mut place, len, self.library, ptr::null()) };
         (!key.is_null()).then_some(Pkey { loaded: self, key })
     }
 
@@ -272,14 +255,8 @@ impl Loaded {
         unsafe {
             let provider = self.crypto.OSSL_PROVIDER_load()(self.library, c"rsalab".as_ptr());
             assert!(!provider.is_null());
-            let mut params = [
-                Param::new(key, data_type, room.as_mut_ptr(), room.len()),
-                Param::end(),
-            ];
-            assert_eq!(
-                self.crypto.OSSL_PROVIDER_get_params()(provider, params.as_mut_ptr()),
-                1
-            );
+            let mut params = [Param::new(key, data_type, room.as_mut_ptr(), room.len()), Param::end()];
+            assert_eq!(self.crypto.OSSL_PROVIDER_get_params()(provider, params.as_mut_ptr()), 1);
             params[0].return_size
         }
     }
@@ -338,18 +315,10 @@ impl Pkey<'_> {
         let mut len = out.len();
         // SAFETY: a context of the key's, and buffers as long as said.
         let done = unsafe {
-            let context =
-                crypto.EVP_PKEY_CTX_new_from_pkey()(self.loaded.library, self.key, ptr::null());
+            let context = crypto.EVP_PKEY_CTX_new_from_pkey()(self.loaded.library, self.key, ptr::null());
             let begun = begin(context, params.as_ptr()) == 1;
             assert!(!begun || self.loaded.is_ours(context));
-            let done = begun
-                && through(
-                    context,
-                    out.as_mut_ptr(),
-                    &mut len,
-                    input.as_ptr(),
-                    input.len(),
-                ) == 1;
+            let done = begun && through(context, out.as_mut_ptr(), &mut len, input.as_ptr(), input.len()) == 1;
             crypto.EVP_PKEY_CTX_free()(context);
             done
         };
@@ -363,11 +332,7 @@ impl Pkey<'_> {
         self.through(&begin, &through, values, message)
     }
 
-    pub(crate) fn decrypt(
-        &self,
-        values: &[(&CStr, Value<'_>)],
-        ciphertext: &[u8],
-    ) -> Option<Vec<u8>> {
+    pub(crate) fn decrypt(&self, values: &[(&CStr, Value<'_>)], ciphertext: &[u8]) -> Option<Vec<u8>> {
         let crypto = &self.loaded.crypto;
         let (begin, through) = (crypto.EVP_PKEY_decrypt_init_ex(), crypto.EVP_PKEY_decrypt());
         self.through(&begin, &through, values, ciphertext)

@@ -37,9 +37,7 @@ impl Here {
         let version = version.map(|output| String::from_utf8_lossy(&output.stdout).into_owned());
         let is = |major: &u32| {
             let name = format!("OpenSSL {major}.");
-            version
-                .as_ref()
-                .is_ok_and(|version| version.starts_with(&name))
+            version.as_ref().is_ok_and(|version| version.starts_with(&name))
         };
         let Some(major) = [3, 4].into_iter().find(is) else {
             assert!(
@@ -51,17 +49,10 @@ impl Here {
         };
         let folder = tempfile::tempdir().expect("a folder");
         let version = version.unwrap_or_default();
-        let here = Here {
-            folder,
-            major,
-            version,
-        };
+        let here = Here { folder, major, version };
         // Cargo leaves the library next to the tests.
         let test = env::current_exe().expect("a path");
-        let built = test
-            .parent()
-            .expect("a folder")
-            .join("librsalab_provider.so");
+        let built = test.parent().expect("a folder").join("librsalab_provider.so");
         fs::copy(&built, here.path("rsalab.so")).expect("Cargo has built the provider");
         let module = here.path("rsalab.so").display().to_string();
         let example = include_str!("../../openssl.cnf");
@@ -103,19 +94,14 @@ impl Here {
     }
 
     pub(crate) fn output(&self, with_ours: bool, line: &str) -> Output {
-        self.command(with_ours, line)
-            .output()
-            .expect("openssl runs")
+        self.command(with_ours, line).output().expect("openssl runs")
     }
 
     /// What it prints, of a command that must succeed.
     pub(crate) fn run(&self, with_ours: bool, line: &str) -> String {
         let output = self.output(with_ours, line);
         let errors = String::from_utf8_lossy(&output.stderr);
-        assert!(
-            output.status.success(),
-            "ours: {with_ours}: openssl {line}: {errors}"
-        );
+        assert!(output.status.success(), "ours: {with_ours}: openssl {line}: {errors}");
         String::from_utf8_lossy(&output.stdout).into_owned() + &errors
     }
 }

@@ -34,11 +34,7 @@ impl Server {
         let mut lines = BufReader::new(server.process.stdout.take().unwrap());
         let mut said = String::new();
         while !said.contains("ACCEPT") {
-            assert_ne!(
-                lines.read_line(&mut said).unwrap(),
-                0,
-                "the server ended: {said}"
-            );
+            assert_ne!(lines.read_line(&mut said).unwrap(), 0, "the server ended: {said}");
         }
         server
     }
@@ -60,12 +56,7 @@ impl Server {
         let _ = input.write_all(b"GET / HTTP/1.0\r\n\r\n");
         drop(input);
         let mut page = Vec::new();
-        client
-            .stdout
-            .take()
-            .unwrap()
-            .read_to_end(&mut page)
-            .unwrap();
+        client.stdout.take().unwrap().read_to_end(&mut page).unwrap();
         client.wait().unwrap();
         String::from_utf8_lossy(&page).into_owned()
     }

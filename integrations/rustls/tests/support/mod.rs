@@ -37,8 +37,7 @@ impl rcgen::SigningKey for Issuer {
 pub(crate) fn certificate(key: &PrivateKey) -> rcgen::Certificate {
     let issuer = Issuer {
         key: key.clone(),
-        signing: signing::SigningKey::new(key, scheme::SignatureScheme::Pkcs1v15(Hash::Sha256))
-            .unwrap(),
+        signing: signing::SigningKey::new(key, scheme::SignatureScheme::Pkcs1v15(Hash::Sha256)).unwrap(),
         pkcs1: encode_public(key.public(), PublicFormat::Pkcs1, Encoding::Der),
     };
     let mut parameters = rcgen::CertificateParams::new(vec!["localhost".to_owned()]).unwrap();

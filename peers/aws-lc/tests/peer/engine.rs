@@ -13,12 +13,7 @@ fn it_is_an_optimised_aws_lc() {
 fn the_private_operation_is_always_blinded_and_checked() {
     let engine = rsalab_peer_aws_lc::engine();
     let ledger = engine.supports(&Job::new(Op::Private, 2048)).unwrap();
-    let said = (
-        ledger.crt,
-        ledger.blinding,
-        ledger.result_check,
-        ledger.constant_time,
-    );
+    let said = (ledger.crt, ledger.blinding, ledger.result_check, ledger.constant_time);
     assert_eq!(said, (Some(true), Some(true), Some(true), Some(true)));
 }
 
@@ -30,10 +25,7 @@ fn keys_are_found_among_independent_candidates_with_sixteen_rounds() {
             let ledger = engine.supports(&Job::new(op, bits)).unwrap();
             assert!(ledger.rounds.unwrap().starts_with("16 of"), "{bits}");
             let sieve = ledger.sieve.unwrap();
-            assert!(
-                sieve.contains("independent") && sieve.contains(primes),
-                "{sieve}"
-            );
+            assert!(sieve.contains("independent") && sieve.contains(primes), "{sieve}");
         }
     }
 }
@@ -79,9 +71,7 @@ fn a_broken_key_is_an_error_with_the_librarys_words() {
         dq: numbers.clone(),
         qinv: numbers,
     };
-    let prepared = engine
-        .prepare(&Job::new(Op::Private, 512), &[broken])
-        .unwrap();
+    let prepared = engine.prepare(&Job::new(Op::Private, 512), &[broken]).unwrap();
     let error = prepared.runner().err().expect("the key is refused");
     assert!(
         matches!(&error, EngineError::Library { message, .. } if message.contains("error:")),

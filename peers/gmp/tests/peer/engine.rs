@@ -2,19 +2,13 @@
 
 use rsalab_arith::integer;
 use rsalab_engines::{
-    Engine, EngineError, Exponent, Job, Op, RunStats, StudyKey, conformance::test_seed, inputs,
-    verify,
+    Engine, EngineError, Exponent, Job, Op, RunStats, StudyKey, conformance::test_seed, inputs, verify,
 };
 use rsalab_peer_gmp::GmpEngine;
 
 use crate::{found_key, job, key_of};
 
-fn run(
-    job: &Job,
-    keys: &[StudyKey],
-    inputs: &[u8],
-    items: usize,
-) -> Result<(Vec<u8>, RunStats), EngineError> {
+fn run(job: &Job, keys: &[StudyKey], inputs: &[u8], items: usize) -> Result<(Vec<u8>, RunStats), EngineError> {
     let prepared = GmpEngine.prepare(job, keys)?;
     let mut outputs = vec![0xA5; items * job.layout().output];
     let stats = prepared.runner()?.run(inputs, &mut outputs)?;
@@ -26,13 +20,7 @@ fn every_variant_of_the_private_operation_inverts_the_public_one() {
     for bits in [512, 1024, 1536, 2048] {
         let keys = [found_key(bits)];
         let inputs: Vec<u8> = (0..5 * bits / 8)
-            .map(|index| {
-                if index % (bits / 8) == 0 {
-                    0
-                } else {
-                    index as u8
-                }
-            })
+            .map(|index| if index % (bits / 8) == 0 { 0 } else { index as u8 })
             .collect();
         let (blocks, _) = run(&job(Op::Public, bits, None), &keys, &inputs, 5).unwrap();
         for variant in ["powm", "powm_sec", "plain_powm_sec"] {
@@ -69,10 +57,7 @@ fn both_searches_find_keys_of_full_length_and_one_counts_its_tests() {
             // Primes are one in bits·ln 2/4 odd numbers: more tests than primes, and not a thousand times as many.
             match variant {
                 Some("nextprime") => assert_eq!(stats.tests, None),
-                _ => assert!(
-                    (7..6 * bits as u64).contains(&stats.tests.unwrap()),
-                    "{stats:?}"
-                ),
+                _ => assert!((7..6 * bits as u64).contains(&stats.tests.unwrap()), "{stats:?}"),
             }
         }
     }
@@ -93,49 +78,28 @@ fn random_exponents_work_both_ways() {
         };
         let given = inputs(&job, &key, &test_seed(), 1, 3);
         let (outputs, _) = run(&job, std::slice::from_ref(&key), &given, 3).unwrap();
-        assert_eq!(
-            verify(&job, &key, &given, &outputs),
-            Ok(()),
-            "{op} {variant}"
-        );
+        assert_eq!(verify(&job, &key, &given, &outputs), Ok(()), "{op} {variant}");
     }
 }
 
 #[test]
 fn a_variant_of_another_operation_is_refused_with_those_that_there_are() {
     for (op, variant, offered) in [
-        (
-            Op::Private,
-            "nextprime",
-            "powm_sec, powm, plain_powm_sec, plain_powm",
-        ),
-        (
-            Op::Public,
-            "plain_powm",
-            "it has powm, powm_sec, plain_powm_sec",
-        ),
+        (Op::Private, "nextprime", "powm_sec, powm, plain_powm_sec, plain_powm"),
+        (Op::Public, "plain_powm", "it has powm, powm_sec, plain_powm_sec"),
         (Op::Keygen, "powm", "random, nextprime"),
         (Op::PrimePair, "powm", "random, nextprime"),
         (Op::Totient, "powm", "one only"),
         (Op::PrivateExponent, "powm", "one only"),
     ] {
-        let reason = GmpEngine
-            .supports(&job(op, 1024, Some(variant)))
-            .unwrap_err();
-        assert!(
-            reason.0.contains(variant) && reason.0.contains(offered),
-            "{reason}"
-        );
+        let reason = GmpEngine.supports(&job(op, 1024, Some(variant))).unwrap_err();
+        assert!(reason.0.contains(variant) && reason.0.contains(offered), "{reason}");
     }
 }
 
 #[test]
 fn the_ledger_tells_the_variants_apart() {
-    let ledger = |variant| {
-        GmpEngine
-            .supports(&job(Op::Private, 2048, Some(variant)))
-            .unwrap()
-    };
+    let ledger = |variant| GmpEngine.supports(&job(Op::Private, 2048, Some(variant))).unwrap();
     for (variant, crt, constant_time) in [
         ("powm_sec", true, true),
         ("powm", true, false),
@@ -167,9 +131,7 @@ fn the_ledger_tells_the_variants_apart() {
         })
         .unwrap_err();
     assert!(reason.0.contains("bare"), "{reason}");
-    let reason = GmpEngine
-        .supports(&job(Op::Keygen, 1025, None))
-        .unwrap_err();
+    let reason = GmpEngine.supports(&job(Op::Keygen, 1025, None)).unwrap_err();
     assert!(reason.0.contains("even"), "{reason}");
 }
 

@@ -1,5 +1,5 @@
-//! Our own engine's private operations on random inputs under random keys, each taken back by GMP's public operation, and
-//! many of them compared with GMP's private one.
+//! Our own engine's private operations on random inputs under random keys, each taken back by GMP's public operation,
+//! and many of them compared with GMP's private one.
 
 use rand_chacha::ChaCha20Rng;
 use rand_core::{Rng, SeedableRng};
@@ -24,11 +24,7 @@ fn run(engine: &dyn Engine, job: &Job, key: &StudyKey, inputs: &[u8]) -> Vec<u8>
     let keys = std::slice::from_ref(key);
     let prepared = engine.prepare(job, keys).unwrap();
     let mut outputs = vec![0; inputs.len()];
-    prepared
-        .runner()
-        .unwrap()
-        .run(inputs, &mut outputs)
-        .unwrap();
+    prepared.runner().unwrap().run(inputs, &mut outputs).unwrap();
     outputs
 }
 
@@ -46,16 +42,10 @@ fn operations(bits: usize, count: usize, both: usize, thread: u64) {
             let mut inputs = vec![0; items * len];
             rng.fill_bytes(&mut inputs);
             // Every n of an even length has its highest bit set.
-            inputs
-                .iter_mut()
-                .step_by(len)
-                .for_each(|byte| *byte &= 0x7f);
+            inputs.iter_mut().step_by(len).for_each(|byte| *byte &= 0x7f);
             let outputs = run(&own, &job(Op::Private, bits, None), &key, &inputs);
             let back = run(&GmpEngine, &job(Op::Public, bits, None), &key, &outputs);
-            assert!(
-                back == inputs,
-                "{bits} bits, {done} operations before these"
-            );
+            assert!(back == inputs, "{bits} bits, {done} operations before these");
             if done_by_both < both {
                 let part = items.min(both - done_by_both) * len;
                 let job = job(Op::Private, bits, Some("powm"));

@@ -46,11 +46,7 @@ pub(crate) struct PreparedBlocks<'a> {
 }
 
 impl<'a> PreparedBlocks<'a> {
-    pub(crate) fn new(
-        functions: &'a Functions,
-        operation: Operation,
-        key: &StudyKey,
-    ) -> Result<Self, EngineError> {
+    pub(crate) fn new(functions: &'a Functions, operation: Operation, key: &StudyKey) -> Result<Self, EngineError> {
         // The library reads as many words as the size says, and inverts odd numbers only.
         for (name, number, bits) in [
             ("n", &key.n, key.bits),
@@ -59,9 +55,7 @@ impl<'a> PreparedBlocks<'a> {
         ] {
             let whole = 8 * number.len() == bits && number[0] >= 0x80;
             if !whole || number.last().is_none_or(|byte| byte % 2 == 0) {
-                return Err(EngineError::Key(format!(
-                    "{name} is not an odd number of {bits} bits"
-                )));
+                return Err(EngineError::Key(format!("{name} is not an odd number of {bits} bits")));
             }
         }
         let half = key.bits / 2 / 64;
@@ -132,10 +126,7 @@ impl Runner for BlockRunner<'_> {
     fn run(&mut self, inputs: &[u8], outputs: &mut [u8]) -> Result<RunStats, EngineError> {
         let length = self.prepared.modulus.len();
         check_blocks(inputs, outputs, &self.prepared.modulus)?;
-        for (inputs, outputs) in inputs
-            .chunks(LANES * length)
-            .zip(outputs.chunks_mut(LANES * length))
-        {
+        for (inputs, outputs) in inputs.chunks(LANES * length).zip(outputs.chunks_mut(LANES * length)) {
             let from = array::from_fn(|lane| {
                 inputs
                     .get(lane * length..)
@@ -166,7 +157,8 @@ impl Runner for BlockRunner<'_> {
 impl BlockRunner<'_> {
     /// # Safety
     ///
-    /// Each pointer of `from` reads, and each of `to` writes, a block of the modulus's length; those of `to` do not overlap.
+    /// Each pointer of `from` reads, and each of `to` writes, a block of the modulus's length; those of `to` do not
+    /// overlap.
     unsafe fn call(&mut self, from: &From8, to: &To8) -> u32 {
         let PreparedBlocks {
             functions,
@@ -177,8 +169,8 @@ impl BlockRunner<'_> {
         } = *self.prepared;
         let buffer = self.buffer.as_mut_ptr();
         let all = |index: usize| -> Words8 { [numbers[index].as_ptr(); LANES] };
-        // SAFETY: the blocks are the caller's promise; the numbers have the words that `new` gave them for this size; the method
-        // is of this operation and size, and the buffer as long as it asks for.
+        // SAFETY: the blocks are the caller's promise; the numbers have the words that `new` gave them for this size;
+        // the method is of this operation and size, and the buffer as long as it asks for.
         unsafe {
             match operation {
                 Operation::PrivateCrt => (functions.mbx_rsa_private_crt_mb8)(
@@ -193,18 +185,10 @@ impl BlockRunner<'_> {
                     self.method,
                     buffer,
                 ),
-                Operation::PrivatePlain => (functions.mbx_rsa_private_mb8)(
-                    from,
-                    to,
-                    &all(0),
-                    &all(1),
-                    bits,
-                    self.method,
-                    buffer,
-                ),
-                Operation::Public => {
-                    (functions.mbx_rsa_public_mb8)(from, to, &all(0), bits, self.method, buffer)
+                Operation::PrivatePlain => {
+                    (functions.mbx_rsa_private_mb8)(from, to, &all(0), &all(1), bits, self.method, buffer)
                 }
+                Operation::Public => (functions.mbx_rsa_public_mb8)(from, to, &all(0), bits, self.method, buffer),
             }
         }
     }
@@ -214,9 +198,7 @@ impl BlockRunner<'_> {
 fn words(bytes: &[u8], count: usize) -> Words {
     let mut words = Zeroizing::new(vec![0; count]);
     for (word, chunk) in words.iter_mut().zip(bytes.rchunks(8)) {
-        *word = chunk
-            .iter()
-            .fold(0, |word, byte| word << 8 | u64::from(*byte));
+        *word = chunk.iter().fold(0, |word, byte| word << 8 | u64::from(*byte));
     }
     words
 }

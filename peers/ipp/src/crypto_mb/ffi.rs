@@ -1,4 +1,5 @@
-//! The functions of crypto_mb that are called, as `crypto_mb/rsa.h`, `cpu_features.h` and `version.h` of 2.3.0 declare them.
+//! The functions of crypto_mb that are called, as `crypto_mb/rsa.h`, `cpu_features.h` and `version.h` of 2.3.0 declare
+//! them.
 
 use std::ffi::{c_char, c_int};
 

@@ -4,8 +4,7 @@ mod block;
 mod ffi;
 
 use rsalab_engines::{
-    Engine, EngineError, EngineInfo, Exponent, Job, Ledger, OPTIMISED, Op, Prepared, Reason,
-    StudyKey, ensure, kit,
+    Engine, EngineError, EngineInfo, Exponent, Job, Ledger, OPTIMISED, Op, Prepared, Reason, StudyKey, ensure, kit,
 };
 
 use crate::library::{Absent, Opened, folder, static_text};
@@ -19,10 +18,7 @@ const SIZES: [(usize, i32); 4] = [(1024, 0), (2048, 1), (3072, 2), (4096, 3)];
 const EXPONENT: Exponent = Exponent::F4;
 
 /// Variants of the private operation, the default first.
-const PRIVATE: [(&str, Operation); 2] = [
-    ("crt", Operation::PrivateCrt),
-    ("plain", Operation::PrivatePlain),
-];
+const PRIVATE: [(&str, Operation); 2] = [("crt", Operation::PrivateCrt), ("plain", Operation::PrivatePlain)];
 
 /// crypto_mb as an engine.
 #[derive(Debug)]
@@ -66,8 +62,7 @@ impl CryptoMb {
             Ok(engine)
         } else {
             Err(Absent::NotOnThisCpu(
-                "crypto_mb has no code for this CPU, which lacks AVX-512 IFMA and AVX-IFMA"
-                    .to_owned(),
+                "crypto_mb has no code for this CPU, which lacks AVX-512 IFMA and AVX-IFMA".to_owned(),
             ))
         }
     }
@@ -137,9 +132,7 @@ impl Engine for CryptoMb {
 fn operation(job: &Job) -> Result<Operation, Reason> {
     match job.op {
         Op::Private => kit::variant(job, &PRIVATE),
-        Op::Public if job.exponent == EXPONENT => {
-            kit::only_variant(job).map(|()| Operation::Public)
-        }
+        Op::Public if job.exponent == EXPONENT => kit::only_variant(job).map(|()| Operation::Public),
         Op::Public => Err(Reason(format!(
             "crypto_mb's public operation has the exponent {EXPONENT} built in"
         ))),

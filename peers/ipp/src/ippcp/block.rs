@@ -19,11 +19,7 @@ pub(crate) enum Operation {
 }
 
 /// A key, from which each thread makes its own state: the library's arithmetic has its scratch in it.
-pub(crate) fn blocks<'a>(
-    functions: &'a Functions,
-    operation: Operation,
-    key: &StudyKey,
-) -> Box<dyn Prepared + 'a> {
+pub(crate) fn blocks<'a>(functions: &'a Functions, operation: Operation, key: &StudyKey) -> Box<dyn Prepared + 'a> {
     let kernel = match operation {
         Operation::PrivateCrt => "ippsRSA_Decrypt, key of type 2",
         Operation::PrivatePlain => "ippsRSA_Decrypt, key of type 1",
@@ -78,7 +74,8 @@ impl KeyState {
         buffer: &mut State<u8>,
     ) -> Result<(), EngineError> {
         let (from, to, buffer) = (from.as_ptr(), to.as_mut_ptr(), buffer.as_mut_ptr());
-        // SAFETY: numbers, key and scratch are initialised, this thread's own, and of the sizes that the library asked for.
+        // SAFETY: numbers, key and scratch are initialised, this thread's own, and of the sizes that the library asked
+        // for.
         let (call, status) = unsafe {
             match self {
                 Self::Private(key) => (
@@ -112,11 +109,7 @@ fn public(functions: &Functions, key: &StudyKey) -> Result<State<PublicKey>, Eng
         )?;
         functions.done(
             "ippsRSA_SetPublicKey",
-            (functions.ippsRSA_SetPublicKey)(
-                modulus.as_ptr(),
-                exponent.as_ptr(),
-                state.as_mut_ptr(),
-            ),
+            (functions.ippsRSA_SetPublicKey)(modulus.as_ptr(), exponent.as_ptr(), state.as_mut_ptr()),
         )?;
     }
     Ok(state)
@@ -139,11 +132,7 @@ fn private_plain(functions: &Functions, key: &StudyKey) -> Result<State<PrivateK
         )?;
         functions.done(
             "ippsRSA_SetPrivateKeyType1",
-            (functions.ippsRSA_SetPrivateKeyType1)(
-                modulus.as_ptr(),
-                exponent.as_ptr(),
-                state.as_mut_ptr(),
-            ),
+            (functions.ippsRSA_SetPrivateKeyType1)(modulus.as_ptr(), exponent.as_ptr(), state.as_mut_ptr()),
         )?;
     }
     Ok(state)

@@ -11,14 +11,15 @@ use super::{
     supplier::Supplier,
 };
 
-/// Calls in a row that may be answered with "insufficient entropy". Each of them tries hundreds of candidates and fails with a
-/// probability of a half at most.
+/// Calls in a row that may be answered with "insufficient entropy". Each of them tries hundreds of candidates and fails
+/// with a probability of a half at most.
 const ATTEMPTS: usize = 1000;
 
 /// How many rounds of Miller–Rabin the library is asked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Trials {
-    /// Those of FIPS 186-5 table B.1, as OpenSSL takes them. Left to itself, the library takes 2 to 6, for an error below 2^-80.
+    /// Those of FIPS 186-5 table B.1, as OpenSSL takes them. Left to itself, the library takes 2 to 6, for an error
+    /// below 2^-80.
     OfTheStandard,
     /// So many, as article (c) gives 1 (`nTrials`).
     Fixed(usize),
@@ -36,11 +37,7 @@ impl Trials {
 }
 
 /// Whole keys, by `ippsRSA_GenerateKeys`.
-pub(crate) fn keys<'a>(
-    functions: &'a Functions,
-    trials: Trials,
-    job: &Job,
-) -> Box<dyn Prepared + 'a> {
+pub(crate) fn keys<'a>(functions: &'a Functions, trials: Trials, job: &Job) -> Box<dyn Prepared + 'a> {
     const CALL: &str = "ippsRSA_GenerateKeys";
     let (bits, e) = (job.bits, job.fixed_exponent());
     kit::items(CALL, job, move || {
@@ -58,8 +55,8 @@ pub(crate) fn keys<'a>(
         let (mut p, mut q) = (number(bits / 2)?, number(bits / 2)?);
         Ok(move |_: &[u8], output: &mut [u8]| {
             retried(functions, CALL, || {
-                // SAFETY: everything is initialised, this thread's own, and of the sizes that the library asked for; the
-                // parameter is what the callback expects.
+                // SAFETY: everything is initialised, this thread's own, and of the sizes that the library asked for;
+                // the parameter is what the callback expects.
                 unsafe {
                     (functions.ippsRSA_GenerateKeys)(
                         exponent.as_ptr(),
@@ -95,11 +92,7 @@ pub(crate) fn keys<'a>(
 }
 
 /// Pairs of primes, by `ippsPrimeGen_BN`.
-pub(crate) fn prime_pairs<'a>(
-    functions: &'a Functions,
-    trials: Trials,
-    job: &Job,
-) -> Box<dyn Prepared + 'a> {
+pub(crate) fn prime_pairs<'a>(functions: &'a Functions, trials: Trials, job: &Job) -> Box<dyn Prepared + 'a> {
     const CALL: &str = "ippsPrimeGen_BN";
     let (bits, exponent) = (job.bits, job.fixed_exponent());
     kit::items(CALL, job, move || {
@@ -109,8 +102,8 @@ pub(crate) fn prime_pairs<'a>(
             let [p, q, _] = kit::split_key(bits, output);
             kit::fit_pair(bits / 2, exponent, p, q, |out| {
                 retried(functions, CALL, || {
-                    // SAFETY: everything is initialised, this thread's own, and of the sizes that the library asked for; the
-                    // parameter is what the callback expects.
+                    // SAFETY: everything is initialised, this thread's own, and of the sizes that the library asked
+                    // for; the parameter is what the callback expects.
                     unsafe {
                         (functions.ippsPrimeGen_BN)(
                             prime.as_mut_ptr(),
@@ -129,11 +122,7 @@ pub(crate) fn prime_pairs<'a>(
 }
 
 /// The primes among given candidates, by the test of the library's own search.
-pub(crate) fn candidates<'a>(
-    functions: &'a Functions,
-    trials: Trials,
-    job: &Job,
-) -> Box<dyn Prepared + 'a> {
+pub(crate) fn candidates<'a>(functions: &'a Functions, trials: Trials, job: &Job) -> Box<dyn Prepared + 'a> {
     const CALL: &str = "ippsPrimeTest_BN";
     let bits = job.bits;
     kit::items(CALL, job, move || {
@@ -143,8 +132,8 @@ pub(crate) fn candidates<'a>(
             kit::first_two_primes(candidates, output, |candidate| {
                 number.read(candidate)?;
                 let mut result = 0;
-                // SAFETY: everything is initialised, this thread's own, and of the sizes that the library asked for; the
-                // parameter is what the callback expects, and the result is written to a place that lives.
+                // SAFETY: everything is initialised, this thread's own, and of the sizes that the library asked for;
+                // the parameter is what the callback expects, and the result is written to a place that lives.
                 functions.done(CALL, unsafe {
                     (functions.ippsPrimeTest_BN)(
                         number.as_ptr(),
@@ -171,12 +160,7 @@ struct Search {
 
 impl Search {
     /// For primes of half a modulus of `bits`.
-    fn new(
-        functions: &Functions,
-        trials: Trials,
-        bits: usize,
-        two_highest: bool,
-    ) -> Result<Self, EngineError> {
+    fn new(functions: &Functions, trials: Trials, bits: usize, two_highest: bool) -> Result<Self, EngineError> {
         let prime_bits = int(bits / 2);
         let bytes = size(functions, "ippsPrimeGetSize", |size| {
             // SAFETY: the size is written to a place that lives.
@@ -196,11 +180,7 @@ impl Search {
 }
 
 /// Calls again for as long as the answer is "insufficient entropy".
-fn retried(
-    functions: &Functions,
-    call: &'static str,
-    mut attempt: impl FnMut() -> Status,
-) -> Result<(), EngineError> {
+fn retried(functions: &Functions, call: &'static str, mut attempt: impl FnMut() -> Status) -> Result<(), EngineError> {
     let mut status = INSUFFICIENT_ENTROPY;
     for _ in 0..ATTEMPTS {
         status = attempt();

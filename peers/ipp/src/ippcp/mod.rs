@@ -6,9 +6,7 @@ mod generate;
 mod number;
 mod supplier;
 
-use rsalab_engines::{
-    Engine, EngineError, EngineInfo, Job, Ledger, OPTIMISED, Op, Prepared, Reason, StudyKey, kit,
-};
+use rsalab_engines::{Engine, EngineError, EngineInfo, Job, Ledger, OPTIMISED, Op, Prepared, Reason, StudyKey, kit};
 
 use crate::library::{Absent, Opened, folder, static_text};
 use block::Operation;
@@ -16,13 +14,10 @@ use ffi::{Functions, LibraryVersion};
 use generate::Trials;
 
 /// Variants of the private operation, the default first.
-const PRIVATE: [(&str, Operation); 2] = [
-    ("crt", Operation::PrivateCrt),
-    ("plain", Operation::PrivatePlain),
-];
+const PRIVATE: [(&str, Operation); 2] = [("crt", Operation::PrivateCrt), ("plain", Operation::PrivatePlain)];
 
-/// Variants of the generation of keys and primes, the default first: the last two are article (c)'s round, and as many as OpenSSL takes below
-/// 2048 bits. Any other number can be named in the same way.
+/// Variants of the generation of keys and primes, the default first: the last two are article (c)'s round, and as many
+/// as OpenSSL takes below 2048 bits. Any other number can be named in the same way.
 const GENERATION: [(&str, Trials); 3] = [
     ("standard", Trials::OfTheStandard),
     ("trials1", Trials::Fixed(1)),
@@ -57,9 +52,7 @@ impl Ippcp {
         }
         if let Some(mask) = features_wanted()? {
             // SAFETY: a number without preconditions; the library chooses code for these features, which the CPU has.
-            let status = unsafe {
-                (functions.ippcpSetCpuFeatures)((functions.ippcpGetEnabledCpuFeatures)() & mask)
-            };
+            let status = unsafe { (functions.ippcpSetCpuFeatures)((functions.ippcpGetEnabledCpuFeatures)() & mask) };
             if status < 0 {
                 return Err(Absent::NotOnThisCpu(format!(
                     "ippcp has no code for the features that {FEATURES} leaves (ippcpSetCpuFeatures: {})",
@@ -80,7 +73,8 @@ impl Ippcp {
     }
 }
 
-/// The variable that masks the CPU's features for the library: the bits of `ippcpdefs.h`, hexadecimal. 0xfffff are those before AVX-512.
+/// The variable that masks the CPU's features for the library: the bits of `ippcpdefs.h`, hexadecimal. 0xfffff are
+/// those before AVX-512.
 const FEATURES: &str = "IPPCP_FEATURES";
 
 fn features_wanted() -> Result<Option<u64>, Absent> {
@@ -108,10 +102,7 @@ impl Engine for Ippcp {
     fn supports(&self, job: &Job) -> Result<Ledger, Reason> {
         job.check()?;
         if job.bare {
-            return Err(
-                "ippcp neither blinds nor checks in any variant; leave out the wish for a bare one"
-                    .into(),
-            );
+            return Err("ippcp neither blinds nor checks in any variant; leave out the wish for a bare one".into());
         }
         let numbers = Ledger::native("numbers, once per thread");
         let key = Ledger::native("key read, Montgomery constants, once per thread");
@@ -135,10 +126,7 @@ impl Engine for Ippcp {
             // `pcprsa_generatekeys.c`, `pcpprimegen_bn.c` and `pcpprime_mimimaltest.c` of the library's source.
             Task::Keys(trials) | Task::PrimePairs(trials) => Ledger {
                 rounds: Some(rounds(trials, job)),
-                sieve: Some(
-                    "trial division by the first 2048 primes; independent random candidates"
-                        .to_owned(),
-                ),
+                sieve: Some("trial division by the first 2048 primes; independent random candidates".to_owned()),
                 exponent: Some(job.exponent),
                 ..numbers
             },
@@ -192,8 +180,5 @@ fn task(job: &Job) -> Result<Task, Reason> {
 
 /// The primality tests of a search, in words.
 fn rounds(trials: Trials, job: &Job) -> String {
-    format!(
-        "{} of Miller-Rabin with random bases",
-        trials.rounds(job.bits)
-    )
+    format!("{} of Miller-Rabin with random bases", trials.rounds(job.bits))
 }

@@ -7,7 +7,8 @@ use zeroize::Zeroizing;
 
 use super::ffi::{BigNum, Functions, Status};
 
-/// A state of the library's, in memory of ours that never moves: the library keeps addresses into it. Wiped when dropped.
+/// A state of the library's, in memory of ours that never moves: the library keeps addresses into it. Wiped when
+/// dropped.
 pub(crate) struct State<T> {
     /// Words, for the alignment.
     memory: Zeroizing<Box<[u64]>>,
@@ -57,10 +58,7 @@ pub(crate) struct Number<'a> {
 
 impl<'a> Number<'a> {
     /// Zero, with capacity for `bits` bits.
-    pub(crate) fn with_capacity(
-        functions: &'a Functions,
-        bits: usize,
-    ) -> Result<Self, EngineError> {
+    pub(crate) fn with_capacity(functions: &'a Functions, bits: usize) -> Result<Self, EngineError> {
         let words = int(bits.div_ceil(32).max(1));
         let bytes = size(functions, "ippsBigNumGetSize", |size| {
             // SAFETY: the size is written to a place that lives.
@@ -84,26 +82,16 @@ impl<'a> Number<'a> {
     /// Takes the value of a big-endian string.
     pub(crate) fn read(&mut self, bytes: &[u8]) -> Result<(), EngineError> {
         // SAFETY: the bytes are readable, and the number is initialised; the library refuses a string too long for it.
-        let status = unsafe {
-            (self.functions.ippsSetOctString_BN)(
-                bytes.as_ptr(),
-                int(bytes.len()),
-                self.state.as_mut_ptr(),
-            )
-        };
+        let status =
+            unsafe { (self.functions.ippsSetOctString_BN)(bytes.as_ptr(), int(bytes.len()), self.state.as_mut_ptr()) };
         self.functions.done("ippsSetOctString_BN", status)
     }
 
     /// Fills a big-endian string, with zeros in front.
     pub(crate) fn write(&self, bytes: &mut [u8]) -> Result<(), EngineError> {
         // SAFETY: the bytes are writable, and the number is initialised; the library refuses a string too short for it.
-        let status = unsafe {
-            (self.functions.ippsGetOctString_BN)(
-                bytes.as_mut_ptr(),
-                int(bytes.len()),
-                self.state.as_ptr(),
-            )
-        };
+        let status =
+            unsafe { (self.functions.ippsGetOctString_BN)(bytes.as_mut_ptr(), int(bytes.len()), self.state.as_ptr()) };
         self.functions.done("ippsGetOctString_BN", status)
     }
 

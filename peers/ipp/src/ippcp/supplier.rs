@@ -11,8 +11,8 @@ use rsalab_rsa::random::WorkerRng;
 
 use super::ffi::{BitSupplier, Status};
 
-/// A generator that the library calls back. The library's own (`ippsPRNGenRDRAND`) is not on every CPU; this one takes no time
-/// compared with a primality test.
+/// A generator that the library calls back. The library's own (`ippsPRNGenRDRAND`) is not on every CPU; this one takes
+/// no time compared with a primality test.
 pub(crate) struct Supplier {
     random: WorkerRng,
     /// Whether the highest bit but one is set as well, so that a product of two primes has all its bits.
@@ -27,8 +27,7 @@ impl Supplier {
     pub(crate) fn new(two_highest: bool) -> Result<Self, EngineError> {
         let random = WorkerRng::from_system();
         Ok(Self {
-            random: random
-                .map_err(|error| EngineError::library("the system's generator", error))?,
+            random: random.map_err(|error| EngineError::library("the system's generator", error))?,
             two_highest,
         })
     }
@@ -60,8 +59,8 @@ unsafe extern "C" fn supply(words: *mut u32, bits: c_int, parameter: *mut c_void
     if bits == 0 {
         return 0;
     }
-    // SAFETY: the library hands on the parameter of the call that it serves, which is an exclusively borrowed supplier, and words
-    // for as many bits as it asks for.
+    // SAFETY: the library hands on the parameter of the call that it serves, which is an exclusively borrowed supplier,
+    // and words for as many bits as it asks for.
     unsafe {
         let words = slice::from_raw_parts_mut(words, bits.div_ceil(32));
         (*parameter.cast::<Supplier>()).fill(words, bits);
@@ -85,9 +84,7 @@ mod tests {
                     if two_highest && bits > 1 {
                         assert!(words[(bits - 2) / 32] >> ((bits - 2) % 32) & 1 == 1);
                     }
-                    any.iter_mut()
-                        .zip(&words)
-                        .for_each(|(any, word)| *any |= word);
+                    any.iter_mut().zip(&words).for_each(|(any, word)| *any |= word);
                 }
                 // Each bit was set once, but for a chance of 2^-193.
                 let ones: u32 = any.iter().map(|word| word.count_ones()).sum();

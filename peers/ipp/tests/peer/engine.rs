@@ -3,26 +3,20 @@
 use std::fs;
 
 use rsalab_engines::{
-    Engine, EngineError, Exponent, Job, Limits, Location, Op, SessionError, StudyKey, Worker,
-    conformance::test_seed, verify,
+    Engine, EngineError, Exponent, Job, Limits, Location, Op, SessionError, StudyKey, Worker, conformance::test_seed,
+    verify,
 };
 use rsalab_peer_ipp::{Absent, CryptoMb, Ippcp};
 
 /// The engine, unless its library is not here.
 fn present<E>(engine: Result<E, Absent>) -> Option<E> {
-    engine
-        .inspect_err(|absent| eprintln!("SKIPPED: {absent}"))
-        .ok()
+    engine.inspect_err(|absent| eprintln!("SKIPPED: {absent}")).ok()
 }
 
 fn run(engine: &dyn Engine, job: &Job, key: &StudyKey, inputs: &[u8]) -> Vec<u8> {
     let mut outputs = vec![0xA5; inputs.len()];
     let prepared = engine.prepare(job, std::slice::from_ref(key)).unwrap();
-    prepared
-        .runner()
-        .unwrap()
-        .run(inputs, &mut outputs)
-        .unwrap();
+    prepared.runner().unwrap().run(inputs, &mut outputs).unwrap();
     outputs
 }
 
@@ -174,9 +168,7 @@ fn crypto_mb_refuses_a_key_that_it_would_compute_nonsense_with() {
     let mut short = key.clone();
     short.q.pop();
     for broken in [even, short] {
-        let refused = engine
-            .prepare(&Job::new(Op::Private, 1024), &[broken])
-            .err();
+        let refused = engine.prepare(&Job::new(Op::Private, 1024), &[broken]).err();
         assert!(matches!(refused, Some(EngineError::Key(_))), "{refused:?}");
     }
     let refused = engine.prepare(&Job::new(Op::Private, 1024), &[]).err();
@@ -203,9 +195,6 @@ fn a_missing_library_is_told_at_the_greeting_with_the_command_that_brings_it() {
             .err()
             .expect("there is no library");
         assert!(matches!(error, SessionError::Fault(_)), "{error:?}");
-        assert!(
-            error.to_string().contains("sh scripts/install-ipp.sh"),
-            "{error}"
-        );
+        assert!(error.to_string().contains("sh scripts/install-ipp.sh"), "{error}");
     }
 }

@@ -23,10 +23,7 @@ fn the_systems_library_says_who_it_is() {
     assert!(info.version.starts_with("OpenSSL "), "{info:?}");
     assert!(info.origin.contains("libcrypto"), "{info:?}");
     let ledger = engine.supports(&job(Op::Private)).unwrap();
-    assert_eq!(
-        (ledger.blinding, ledger.result_check),
-        (Some(true), Some(true))
-    );
+    assert_eq!((ledger.blinding, ledger.result_check), (Some(true), Some(true)));
 }
 
 #[test]
@@ -49,19 +46,12 @@ fn random_exponents_work_both_ways_or_are_refused_and_short_keys_are() {
         let given = inputs(&job, &key, &test_seed(), 1, 3);
         let mut outputs = vec![0xA5; given.len()];
         let prepared = engine.prepare(&job, std::slice::from_ref(&key)).unwrap();
-        prepared
-            .runner()
-            .unwrap()
-            .run(&given, &mut outputs)
-            .unwrap();
+        prepared.runner().unwrap().run(&given, &mut outputs).unwrap();
         assert_eq!(verify(&job, &key, &given, &outputs), Ok(()), "{op}");
     }
     let reason = engine.supports(&random(Op::Public, 4096)).unwrap_err();
     assert!(reason.0.contains("64 bits at most"), "{reason}");
-    let short = |op| Job {
-        bits: 384,
-        ..job(op)
-    };
+    let short = |op| Job { bits: 384, ..job(op) };
     let old = engine.info().version.starts_with("OpenSSL 1.0");
     assert_eq!(engine.supports(&short(Op::Keygen)).is_ok(), old);
     assert!(engine.supports(&short(Op::PrimePair)).is_ok());
@@ -76,11 +66,7 @@ fn a_library_that_is_not_there_is_named_with_the_loaders_words() {
     assert!(
         matches!(&absent, Absent::NotLoaded { path, reason } if path == "/no/such/libcrypto.so" && !reason.is_empty())
     );
-    assert!(
-        Absent::NotInstalled
-            .to_string()
-            .contains("apt-get install libssl3")
-    );
+    assert!(Absent::NotInstalled.to_string().contains("apt-get install libssl3"));
 }
 
 #[cfg(target_os = "linux")]
@@ -112,23 +98,11 @@ fn a_job_may_name_another_library_by_its_path() {
     let reason = engine.supports(&of("powm")).unwrap_err();
     assert!(reason.0.contains("path of a library"), "{reason}");
     let reason = engine.supports(&of("/no/such/libcrypto.so")).unwrap_err();
-    assert!(
-        reason.0.contains("/no/such/libcrypto.so cannot be loaded"),
-        "{reason}"
-    );
+    assert!(reason.0.contains("/no/such/libcrypto.so cannot be loaded"), "{reason}");
     let info = engine.info();
     if info.origin.starts_with('/') {
         let named = of(&info.origin);
-        assert_eq!(
-            engine.supports(&named),
-            engine.supports(&job(Op::PrimePair))
-        );
-        assert!(
-            engine
-                .prepare(&named, &[])
-                .unwrap()
-                .kernel()
-                .ends_with(&info.version)
-        );
+        assert_eq!(engine.supports(&named), engine.supports(&job(Op::PrimePair)));
+        assert!(engine.prepare(&named, &[]).unwrap().kernel().ends_with(&info.version));
     }
 }

@@ -3,12 +3,7 @@
 use rsalab_arith::integer;
 use rsalab_engines::{Engine, EngineError, Job, OPTIMISED, Op, RunStats, StudyKey};
 
-fn run(
-    job: &Job,
-    keys: &[StudyKey],
-    inputs: &[u8],
-    items: usize,
-) -> Result<(Vec<u8>, RunStats), EngineError> {
+fn run(job: &Job, keys: &[StudyKey], inputs: &[u8], items: usize) -> Result<(Vec<u8>, RunStats), EngineError> {
     let engine = rsalab_peer_openssl::engine();
     let prepared = engine.prepare(job, keys)?;
     let mut outputs = vec![0xA5; items * job.layout().output];
@@ -31,24 +26,13 @@ fn it_is_an_optimised_openssl_4() {
 fn the_private_operation_is_always_blinded_and_checked() {
     let engine = rsalab_peer_openssl::engine();
     let ledger = engine.supports(&Job::new(Op::Private, 2048)).unwrap();
-    let said = (
-        ledger.crt,
-        ledger.blinding,
-        ledger.result_check,
-        ledger.constant_time,
-    );
+    let said = (ledger.crt, ledger.blinding, ledger.result_check, ledger.constant_time);
     assert_eq!(said, (Some(true), Some(true), Some(true), Some(true)));
     let bare = Job {
         bare: true,
         ..Job::new(Op::Private, 2048)
     };
-    assert!(
-        engine
-            .supports(&bare)
-            .unwrap_err()
-            .0
-            .contains("always blinds")
-    );
+    assert!(engine.supports(&bare).unwrap_err().0.contains("always blinds"));
     let variant = Job {
         variant: Some("fast".to_owned()),
         ..Job::new(Op::Private, 2048)
@@ -68,17 +52,11 @@ fn keys_are_valid_and_the_ledger_tells_how_they_were_found() {
         let job = Job::new(Op::Keygen, bits);
         let ledger = engine.supports(&job).unwrap();
         assert!(
-            ledger
-                .rounds
-                .as_ref()
-                .is_some_and(|text| text.starts_with(rounds)),
+            ledger.rounds.as_ref().is_some_and(|text| text.starts_with(rounds)),
             "{ledger:?}"
         );
         assert!(
-            ledger
-                .sieve
-                .as_ref()
-                .is_some_and(|text| text.contains(sieve)),
+            ledger.sieve.as_ref().is_some_and(|text| text.contains(sieve)),
             "{ledger:?}"
         );
 
@@ -91,12 +69,11 @@ fn keys_are_valid_and_the_ledger_tells_how_they_were_found() {
             let (_, phi) = integer::totient(p, q);
             // Up to 1024 bits modulo φ(n), above modulo its smaller sibling: both are private exponents.
             let smallest = parts.d.to_vec();
-            let largest = integer::private_exponent(&[1, 0, 1], &phi)
-                .unwrap()
-                .to_vec();
+            let largest = integer::private_exponent(&[1, 0, 1], &phi).unwrap().to_vec();
             assert!(d == smallest || d == largest, "{bits} bits");
         }
-        // Four primes were found, each with a test at least; candidates that trial division had refused are not counted.
+        // Four primes were found, each with a test at least; candidates that trial division had refused are not
+        // counted.
         assert!(
             (4..2 * bits as u64).contains(&stats.tests.unwrap()),
             "{bits} bits: {stats:?}"

@@ -54,9 +54,7 @@ fn short_keys_are_whole_keys_and_sign_nothing() {
         prepared.runner().unwrap().run(&[], &mut made).unwrap();
         assert_eq!(verify(&job, None, &[], &made), Ok(()), "{op} {bits}");
     }
-    let reason = RustCryptoEngine
-        .supports(&Job::new(Op::Sign, 384))
-        .unwrap_err();
+    let reason = RustCryptoEngine.supports(&Job::new(Op::Sign, 384)).unwrap_err();
     assert!(reason.0.contains("489"), "{reason}");
 }
 

@@ -1,4 +1,5 @@
-//! Four doubles in two 128-bit registers, with the vector instructions that every AArch64 CPU has (Advanced SIMD, "NEON").
+//! Four doubles in two 128-bit registers, with the vector instructions that every AArch64 CPU has (Advanced SIMD,
+//! "NEON").
 
 use crate::kernel::doubles::{Doubles, Vector, Work};
 use std::arch::aarch64::*;

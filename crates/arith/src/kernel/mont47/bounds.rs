@@ -1,22 +1,23 @@
 //! That every sum is exact and every digit in range, for every length: the kernel's own code, done on intervals.
 //!
-//! [`Range`] is a form of the vectors like the others. Its value is not a number but what is known of one: the least and the greatest that
-//! it can be, and a power of two that it is a multiple of. Each operation computes what is known of its result, and panics where the result might
-//! not be exact. Two roundings are meant, and are recognised by where their operands came from:
+//! [`Range`] is a form of the vectors like the others. Its value is not a number but what is known of one: the least
+//! and the greatest that it can be, and a power of two that it is a multiple of. Each operation computes what is known
+//! of its result, and panics where the result might not be exact. Two roundings are meant, and are recognised by where
+//! their operands came from:
 //!
 //! | what | known of it |
 //! |---|---|
 //! | h = a b + H, where all that it can be has one ulp u; then H - h; then a b + (H - h) | the last is what h lost: at most u / 2 |
 //! | r = x / 2^W + 1.5 · 2^52; then r - 1.5 · 2^52; then x - 2^W (that) | the last is a digit: at most 2^(W - 1) |
 //!
-//! One value is approximate on purpose, a column that is only carried from: what the sums in it may lose is added up, and must be so little that
-//! the integer it is rounded to is right. Nothing approximate is ever stored.
+//! One value is approximate on purpose, a column that is only carried from: what the sums in it may lose is added up,
+//! and must be so little that the integer it is rounded to is right. Nothing approximate is ever stored.
 //!
-//! `mont47x2` sums the same products in the same columns, in another order, which no bound depends on, and makes digits of them by the same steps; so what is proved for its forms,
-//! those of an even number of digits, goes for it.
+//! `mont47x2` sums the same products in the same columns, in another order, which no bound depends on, and makes digits
+//! of them by the same steps; so what is proved for its forms, those of an even number of digits, goes for it.
 //!
-//! Memory holds the range in the words of four lanes: least, greatest, exponent of the divisor, and a number that tells values
-//! apart, so that what is loaded twice is known to be the same.
+//! Memory holds the range in the words of four lanes: least, greatest, exponent of the divisor, and a number that tells
+//! values apart, so that what is loaded twice is known to be the same.
 
 use super::form::Form;
 use super::reduction::{Factors, Modulus, add, double, montgomery};
@@ -70,11 +71,7 @@ fn new_id() -> u64 {
 
 /// The next double below, if the number may have been rounded up.
 fn below(x: f64) -> f64 {
-    if x == 0.0 || x.abs() < EXACT {
-        x
-    } else {
-        x.next_down()
-    }
+    if x == 0.0 || x.abs() < EXACT { x } else { x.next_down() }
 }
 
 fn above(x: f64) -> f64 {
@@ -140,12 +137,7 @@ impl Range {
 
     /// a b without rounding.
     fn product(a: Self, b: Self) -> (f64, f64) {
-        let ends = [
-            a.least * b.least,
-            a.least * b.most,
-            a.most * b.least,
-            a.most * b.most,
-        ];
+        let ends = [a.least * b.least, a.least * b.most, a.most * b.least, a.most * b.most];
         let least = ends.into_iter().fold(f64::INFINITY, f64::min);
         let most = ends.into_iter().fold(f64::NEG_INFINITY, f64::max);
         (below(least), above(most))
@@ -263,10 +255,7 @@ impl Doubles<4> for Range {
     #[inline(never)]
     fn mul(self, b: Self) -> Self {
         // Only by 1 or 2, which rounds nothing however long the number is.
-        assert!(
-            (b.least, b.most) == (1.0, 2.0) && self.error == 0.0,
-            "{self:?} {b:?}"
-        );
+        assert!((b.least, b.most) == (1.0, 2.0) && self.error == 0.0, "{self:?} {b:?}");
         let (least, most) = Self::product(self, b);
         Self::between(least, most, self.grain)
     }
@@ -366,10 +355,7 @@ impl Bounds {
     fn number(&self, top: f64) -> Vec<Vector<4>> {
         let mut digits = vec![self.digit; self.form.digits];
         *digits.last_mut().expect("there are digits") = top;
-        digits
-            .into_iter()
-            .map(|most| Range::within(most).to_words())
-            .collect()
+        digits.into_iter().map(|most| Range::within(most).to_words()).collect()
     }
 }
 
@@ -418,7 +404,8 @@ fn sizes(number: &[Vector<4>]) -> (f64, f64) {
     (digits.iter().map(size).fold(0.0, f64::max), size(top))
 }
 
-/// Finds digits that products keep, from those that a number is loaded with, and shows that everything on the way is exact.
+/// Finds digits that products keep, from those that a number is loaded with, and shows that everything on the way is
+/// exact.
 fn settled(form: Form, limbs: usize) -> Bounds {
     let modulus = modulus_digits(form, limbs);
     let half = power(form.width as i32 - 1);
@@ -461,20 +448,19 @@ fn every_length_is_exact() {
         let Bounds { form, digit, top } = settled(form, limbs);
         // A digit is longer than half the radix by what is carried into it alone.
         let half = power(form.width as i32 - 1);
-        assert!(
-            digit <= half + power(54 - form.width as i32),
-            "{form:?}: {digit}"
-        );
+        assert!(digit <= half + power(54 - form.width as i32), "{form:?}: {digit}");
         // The sums of two numbers, of which each half of a long one is.
         let number = Bounds { form, digit, top }.number(top);
         let mut sum = number.clone();
         add::<Range, 4>((), form, &mut sum, &number);
         assert!(sizes(&sum).0 <= half + 2.0, "{form:?}");
-        // The columns that the carry out of the lower half leaves out: a quarter of what would change it is not reached.
-        let left_out = (form.digits as f64 * digit * digit * power(-2 * (form.width as i32)) + 2.0)
-            * power(-(form.width as i32));
+        // The columns that the carry out of the lower half leaves out: a quarter of what would change it is not
+        // reached.
+        let left_out =
+            (form.digits as f64 * digit * digit * power(-2 * (form.width as i32)) + 2.0) * power(-(form.width as i32));
         assert!(left_out < 0.25);
-        // A number is below 1.1 n, for R >= 32 n: the quotient is no greater than R / 2 and what its digits are too long by.
+        // A number is below 1.1 n, for R >= 32 n: the quotient is no greater than R / 2 and what its digits are too
+        // long by.
         let quotient = 0.5 + (digit - half + 1.0) * power(-(form.width as i32));
         for times in [1.0, 2.0] {
             assert!(times * (1.1 * 1.1 / 32.0 + quotient) < 1.1, "{form:?}");

@@ -7,7 +7,8 @@ use subtle::Choice;
 /// 1.5 · 2^52. A double between 2^52 and 2^53 has an integer in its low bits.
 const INTEGER: f64 = 1.5 * (1u64 << 52) as f64;
 
-/// The double of an integer below 2^51. No conversion is asked for, so that none can take a time that depends on the number.
+/// The double of an integer below 2^51. No conversion is asked for, so that none can take a time that depends on the
+/// number.
 #[inline(always)]
 fn to_double(integer: i64) -> f64 {
     f64::from_bits(INTEGER.to_bits().wrapping_add_signed(integer)) - INTEGER
@@ -22,12 +23,9 @@ fn to_integer(double: f64) -> i64 {
         .cast_signed()
 }
 
-/// Puts a number mod R into digits, the lowest one first: they are between -2^(W - 1) and 2^(W - 1), so that the number is at least -R/2 and below R/2.
-pub(in crate::kernel) fn put<'a>(
-    form: Form,
-    digits: impl Iterator<Item = &'a mut u64>,
-    limbs: &[u64],
-) {
+/// Puts a number mod R into digits, the lowest one first: they are between -2^(W - 1) and 2^(W - 1), so that the number
+/// is at least -R/2 and below R/2.
+pub(in crate::kernel) fn put<'a>(form: Form, digits: impl Iterator<Item = &'a mut u64>, limbs: &[u64]) {
     let width = form.width;
     let (mask, half) = ((1 << width) - 1, 1 << (width - 1));
     let mut limbs = limbs.iter();
@@ -47,7 +45,8 @@ pub(in crate::kernel) fn put<'a>(
     }
 }
 
-/// Takes the number of these digits out, the lowest one first, in two's complement; returns what lies above the limbs, with its sign.
+/// Takes the number of these digits out, the lowest one first, in two's complement; returns what lies above the limbs,
+/// with its sign.
 fn take<'a>(form: Form, mut digits: impl Iterator<Item = &'a u64>, limbs: &mut [u64]) -> i64 {
     let width = form.width;
     let mask = (1 << width) - 1;
@@ -69,8 +68,8 @@ fn take<'a>(form: Form, mut digits: impl Iterator<Item = &'a u64>, limbs: &mut [
         pending >>= LIMB_BITS;
         bits -= LIMB_BITS;
     }
-    // Fewer than W + 5 bits of R are above the limbs, and some of them may be pending: with what is left of the digits and a digit of
-    // nothing but sign there are 64.
+    // Fewer than W + 5 bits of R are above the limbs, and some of them may be pending: with what is left of the digits
+    // and a digit of nothing but sign there are 64.
     while bits < LIMB_BITS {
         pending |= u128::from(next()) << bits;
         bits += width;

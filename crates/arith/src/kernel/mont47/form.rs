@@ -40,9 +40,7 @@ impl Form {
             .rev()
             .map(|width| Self {
                 width,
-                digits: (limbs * LIMB_BITS + SPARE)
-                    .div_ceil(width)
-                    .next_multiple_of(of),
+                digits: (limbs * LIMB_BITS + SPARE).div_ceil(width).next_multiple_of(of),
             })
             .find(|form| form.digits <= form.column_products())
             .expect("no modulus is that long")
@@ -70,10 +68,7 @@ impl Form {
 
     /// What the arithmetic is done with, in every lane.
     #[inline(always)]
-    pub(in crate::kernel) fn constants<V: Doubles<N>, const N: usize>(
-        self,
-        token: V::Token,
-    ) -> Constants<V> {
+    pub(in crate::kernel) fn constants<V: Doubles<N>, const N: usize>(self, token: V::Token) -> Constants<V> {
         let width = self.width as i32;
         Constants {
             origin: V::splat(token, 1.5 * Self::power(width + 52)),
@@ -88,7 +83,8 @@ impl Form {
 /// Doubles that the arithmetic on digits of W bits takes, in every lane.
 #[derive(Clone, Copy)]
 pub(in crate::kernel) struct Constants<V> {
-    /// 1.5 · 2^(W + 52): what the high part of a column starts from. What is added to it is rounded to a multiple of 2^W.
+    /// 1.5 · 2^(W + 52): what the high part of a column starts from. What is added to it is rounded to a multiple of
+    /// 2^W.
     pub(in crate::kernel) origin: V,
     /// 1.5 · 2^52: what is added to it and taken away again is rounded to an integer.
     pub(in crate::kernel) integer: V,
@@ -140,8 +136,9 @@ mod tests {
         assert_eq!(digits, expected);
     }
 
-    /// Whether every sum of columns of `products` products is exact and gives digits within their bound, of digits within it; `carried` says
-    /// whether such a digit is added besides. In integers; the module's documentation has the sums.
+    /// Whether every sum of columns of `products` products is exact and gives digits within their bound, of digits
+    /// within it; `carried` says whether such a digit is added besides. In integers; the module's documentation has the
+    /// sums.
     fn is_exact(width: usize, products: u128, carried: bool) -> bool {
         let half = 1u128 << (width - 1);
         // Two columns below carry into the lowest digit of a result.

@@ -5,8 +5,8 @@ use crate::kernel::doubles::{Doubles, Vector, unroll, with_constant};
 /// Vectors that are picked at once.
 const BLOCK: usize = 8;
 
-/// Puts entry `digits[lane]` into each lane of `value`: all entries pass by whole, and each is merged into the lanes whose digit it is.
-/// Entries are as long as `value`.
+/// Puts entry `digits[lane]` into each lane of `value`: all entries pass by whole, and each is merged into the lanes
+/// whose digit it is. Entries are as long as `value`.
 #[inline(always)]
 pub(super) fn look_up<V: Doubles<N>, const N: usize>(
     token: V::Token,

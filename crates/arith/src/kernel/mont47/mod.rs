@@ -1,5 +1,5 @@
-//! Montgomery arithmetic on several numbers at once, in signed digits held as doubles, one number a lane. For CPUs that have fused
-//! multiply-add on doubles and no AVX-512 IFMA.
+//! Montgomery arithmetic on several numbers at once, in signed digits held as doubles, one number a lane. For CPUs that
+//! have fused multiply-add on doubles and no AVX-512 IFMA.
 //!
 //! ```text
 //! a, b, n     L digits of W = 47 bits, digit j of all lanes in one vector; R = 2^(W L) >= 2^5 2^(64 N)
@@ -12,44 +12,50 @@
 //! power       for each window: square, look up, multiply
 //! ```
 //!
-//! The product of two doubles as a sum of two comes from Dekker (1971), in the form that takes a fused multiply-add and a constant as origin from
-//! Emmart, Zheng and Weems ("Faster modular exponentiation using double precision floating point arithmetic on the GPU", 2018). They turn
-//! both parts into integers. Here columns stay doubles, and the high part is its own origin for the next product. The quotient is Montgomery's
-//! (1985), taken whole.
+//! The product of two doubles as a sum of two comes from Dekker (1971), in the form that takes a fused multiply-add and
+//! a constant as origin from Emmart, Zheng and Weems ("Faster modular exponentiation using double precision floating
+//! point arithmetic on the GPU", 2018). They turn both parts into integers. Here columns stay doubles, and the high
+//! part is its own origin for the next product. The quotient is Montgomery's (1985), taken whole.
 //!
 //! # Bounds
 //!
-//! Let h = 2^(W - 1). Digits are at most h + 2^7 in absolute value: below h after rounding, and what the column below carries. All statements
-//! hold for W = 44..=47 and columns of P <= 2^(53 - W) - 1 products. `bounds.rs` proves them by running this code on intervals.
+//! Let h = 2^(W - 1). Digits are at most h + 2^7 in absolute value: below h after rounding, and what the column below
+//! carries. All statements hold for W = 44..=47 and columns of P <= 2^(53 - W) - 1 products. `bounds.rs` proves them by
+//! running this code on intervals.
 //!
-//! - The high part starts from the origin 1.5 · 2^(W + 52). While P products change it by less than 2^(W + 51) it stays between 2^(W + 52) and
-//!   2^(W + 53), where doubles are the multiples of 2^W: P (h + 2^7)² + P h < 2^(W + 51). So `high - high'` is exact, and the second fma,
-//!   which is what rounding took from the first, is exact and at most h.
+//! - The high part starts from the origin 1.5 · 2^(W + 52). While P products change it by less than 2^(W + 51) it stays
+//!   between 2^(W + 52) and 2^(W + 53), where doubles are the multiples of 2^W: P (h + 2^7)² + P h < 2^(W + 51). So
+//!   `high - high'` is exact, and the second fma, which is what rounding took from the first, is exact and at most h.
 //! - The low part is an integer of at most P h < 2^52.
-//! - A column takes the high part below it: low + high / 2^W. |low| <= P h, |high / 2^W| <= P (h + 2^7)² / 2^W + 1: together below 2^52.6, so exact.
-//!   What it carries is at most 2^(53 - W) <= 2^9, and 2^6 for W = 47.
-//! - Every lane has L <= P: that chooses W. W = 47 serves numbers of up to 46 limbs, 46 up to 91, 45 up to 179, 44 more than 256.
-//! - Columns of a b and of q n share one sum where 2 L <= P (up to 22 limbs). Elsewhere a b is carried first, and enters as
-//!   a digit: then |low| <= P h + h + 2^7.
-//! - |q| <= R / 2 (1 + 2^-36). With |a|, |b| < 1.1 n: |result| < 1.21 n² / R + n / 2 (1 + 2^-36) < 0.54 n. A number that enters is below 2^(64 N) <= R / 32,
-//!   and need not be reduced; two halves of a long one come to 1.08 n. Doubled squares (`square_and_double`) stay below 1.1 n, from
-//!   anything below 5 n in at most four steps; doubling multiplies a column before it is rounded, and a double doubled is exact.
-//! - The lower half tau + (q n mod R) is a multiple of R. Which one, digit L - 1 of tau and columns L - 1 and L - 2 of q n say: what is left out is
-//!   below 2^10 units of column L - 1, and would have to reach half of 2^W to change what is rounded. Column L - 2 is summed with errors below 2^4 of
-//!   those units.
+//! - A column takes the high part below it: low + high / 2^W. |low| <= P h, |high / 2^W| <= P (h + 2^7)² / 2^W + 1:
+//!   together below 2^52.6, so exact. What it carries is at most 2^(53 - W) <= 2^9, and 2^6 for W = 47.
+//! - Every lane has L <= P: that chooses W. W = 47 serves numbers of up to 46 limbs, 46 up to 91, 45 up to 179, 44 more
+//!   than 256.
+//! - Columns of a b and of q n share one sum where 2 L <= P (up to 22 limbs). Elsewhere a b is carried first, and
+//!   enters as a digit: then |low| <= P h + h + 2^7.
+//! - |q| <= R / 2 (1 + 2^-36). With |a|, |b| < 1.1 n: |result| < 1.21 n² / R + n / 2 (1 + 2^-36) < 0.54 n. A number
+//!   that enters is below 2^(64 N) <= R / 32, and need not be reduced; two halves of a long one come to 1.08 n. Doubled
+//!   squares (`square_and_double`) stay below 1.1 n, from anything below 5 n in at most four steps; doubling multiplies
+//!   a column before it is rounded, and a double doubled is exact.
+//! - The lower half tau + (q n mod R) is a multiple of R. Which one, digit L - 1 of tau and columns L - 1 and L - 2 of
+//!   q n say: what is left out is below 2^10 units of column L - 1, and would have to reach half of 2^W to change what
+//!   is rounded. Column L - 2 is summed with errors below 2^4 of those units.
 //! - The top digit takes what is left, and a value below 5 n leaves it below h.
 //! - Nothing overflows, and nothing is ever subnormal: every double is an integer.
 //!
 //! # Schedule
 //!
-//! A *tile* is K columns in registers (`tiles.rs`): K = 6 of 16 registers, K = 8 of 32. A row multiplies one digit of a with K digits of b, onto all columns
-//! of the tile. So a product costs two fma and two additions, and columns are stored once, as digits. From one row to the
-//! next each high part waits for its fma, 4 cycles: with K = 6, two of six are to spare.
+//! A *tile* is K columns in registers (`tiles.rs`): K = 6 of 16 registers, K = 8 of 32. A row multiplies one digit of a
+//! with K digits of b, onto all columns of the tile. So a product costs two fma and two additions, and columns are
+//! stored once, as digits. From one row to the next each high part waits for its fma, 4 cycles: with K = 6, two of six
+//! are to spare.
 //!
-//! All sums have one shape. Columns below L are sums of a\[i\] b\[c - i\] from i = 0; columns from L - 1 on are the same sums of the digits taken from
-//! the top. So products, squares, the quotient and the upper half run through the same few loops, forwards or backwards.
+//! All sums have one shape. Columns below L are sums of a\[i\] b\[c - i\] from i = 0; columns from L - 1 on are the
+//! same sums of the digits taken from the top. So products, squares, the quotient and the upper half run through the
+//! same few loops, forwards or backwards.
 //!
-//! No carry waits for the one below: a column is rounded, and what it carries is added to the digit above, which is not rounded again.
+//! No carry waits for the one below: a column is rounded, and what it carries is added to the digit above, which is not
+//! rounded again.
 
 #[cfg(test)]
 mod bounds;
@@ -110,7 +116,8 @@ impl<V: Doubles<N>, const N: usize, const K: usize> LaneKernel for Mont47<V, N, 
     }
 
     fn window_width(limbs: usize, bits: usize) -> usize {
-        // A table of 32 short entries costs more to make and to read than the multiplications that it saves. Counted: see the notes.
+        // A table of 32 short entries costs more to make and to read than the multiplications that it saves. Counted:
+        // see the notes.
         match Form::new(limbs).digits {
             ..=11 => window_width(bits).min(4),
             _ => window_width(bits),
@@ -168,13 +175,7 @@ impl<V: Doubles<N>, const N: usize, const K: usize> LaneKernel for Mont47<V, N, 
         self.mul(moduli, a, &moduli.rr, working);
     }
 
-    fn enter_wide(
-        self,
-        moduli: &Moduli<N>,
-        low: &mut [u64],
-        high: &mut [u64],
-        working: &mut [u64],
-    ) {
+    fn enter_wide(self, moduli: &Moduli<N>, low: &mut [u64], high: &mut [u64], working: &mut [u64]) {
         self.mul(moduli, low, &moduli.rr, working);
         self.mul(moduli, high, &moduli.high_rr, working);
         self.run(Add {
@@ -191,18 +192,8 @@ impl<V: Doubles<N>, const N: usize, const K: usize> LaneKernel for Mont47<V, N, 
     fn mul(self, moduli: &Moduli<N>, a: &mut [u64], b: &[u64], working: &mut [u64]) {
         let (a, b, working) = (vectors_mut(a), vectors(b), vectors_mut(working));
         match Self::is_short(moduli) {
-            false => self.run(Multiply::<N, K, false> {
-                moduli,
-                a,
-                b,
-                working,
-            }),
-            true => self.run(Multiply::<N, K, true> {
-                moduli,
-                a,
-                b,
-                working,
-            }),
+            false => self.run(Multiply::<N, K, false> { moduli, a, b, working }),
+            true => self.run(Multiply::<N, K, true> { moduli, a, b, working }),
         }
     }
 
@@ -225,11 +216,7 @@ impl<V: Doubles<N>, const N: usize, const K: usize> LaneKernel for Mont47<V, N, 
     }
 
     fn select(self, table: &[u64], digits: &[u8], value: &mut [u64]) {
-        self.run(Select {
-            table,
-            digits,
-            value,
-        });
+        self.run(Select { table, digits, value });
     }
 
     fn r_bits(limbs: usize) -> usize {
@@ -240,25 +227,13 @@ impl<V: Doubles<N>, const N: usize, const K: usize> LaneKernel for Mont47<V, N, 
         bits + 5 <= Self::r_bits(limbs)
     }
 
-    fn set_moduli_to_square(
-        self,
-        moduli: &mut Moduli<N>,
-        n: &[Nat],
-        _bits: usize,
-        _working: &mut [u64],
-    ) {
+    fn set_moduli_to_square(self, moduli: &mut Moduli<N>, n: &[Nat], _bits: usize, _working: &mut [u64]) {
         for (lane, n) in n.iter().enumerate() {
             Self::set_to_reduce(moduli, lane, n);
         }
     }
 
-    fn set_moduli_for_powers(
-        self,
-        moduli: &mut Moduli<N>,
-        n: &[Nat],
-        least_bits: usize,
-        working: &mut [u64],
-    ) {
+    fn set_moduli_for_powers(self, moduli: &mut Moduli<N>, n: &[Nat], least_bits: usize, working: &mut [u64]) {
         self.set_moduli_to_square(moduli, n, least_bits, working);
         let form = moduli.form;
         let r = form.r_bits();

@@ -68,10 +68,7 @@ pub(super) fn lane_of<const N: usize>(words: &[u64], lane: usize) -> impl Iterat
     words.iter().skip(lane).step_by(N)
 }
 
-pub(super) fn lane_mut<const N: usize>(
-    words: &mut [u64],
-    lane: usize,
-) -> impl Iterator<Item = &mut u64> {
+pub(super) fn lane_mut<const N: usize>(words: &mut [u64], lane: usize) -> impl Iterator<Item = &mut u64> {
     words.iter_mut().skip(lane).step_by(N)
 }
 

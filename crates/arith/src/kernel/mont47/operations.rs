@@ -18,12 +18,7 @@ pub(super) struct Multiply<'a, const N: usize, const K: usize, const SHORT: bool
 impl<const N: usize, const K: usize, const SHORT: bool> Work<N> for Multiply<'_, N, K, SHORT> {
     #[inline(always)]
     fn run<V: Doubles<N>>(self, token: V::Token) {
-        let Self {
-            moduli,
-            a,
-            b,
-            working,
-        } = self;
+        let Self { moduli, a, b, working } = self;
         let modulus = modulus::<N, SHORT>(moduli);
         let (a, b) = (&mut a[..modulus.form.digits], &b[..modulus.form.digits]);
         let [out, q, _] = thirds(working, a.len());
@@ -68,9 +63,7 @@ impl<const N: usize, const K: usize, const SHORT: bool> Work<N> for Square<'_, N
 }
 
 /// Squarings, each doubled in the lanes whose bit is set.
-pub(super) struct SquareAndDouble<'a, const N: usize, const K: usize>(
-    pub(super) Doublings<'a, Moduli<N>>,
-);
+pub(super) struct SquareAndDouble<'a, const N: usize, const K: usize>(pub(super) Doublings<'a, Moduli<N>>);
 
 impl<const N: usize, const K: usize> Work<N> for SquareAndDouble<'_, N, K> {
     #[inline(always)]
@@ -133,7 +126,8 @@ impl<const N: usize> Work<N> for Select<'_, N> {
     }
 }
 
-/// The modulus; where SHORT, of [`Form::SHORT`], which the compiler then makes all loops for: with two tiles to a sum, what is around the rows counts.
+/// The modulus; where SHORT, of [`Form::SHORT`], which the compiler then makes all loops for: with two tiles to a sum,
+/// what is around the rows counts.
 #[inline(always)]
 fn modulus<const N: usize, const SHORT: bool>(moduli: &Moduli<N>) -> Modulus<'_, N> {
     let modulus = moduli.modulus();

@@ -93,8 +93,9 @@ struct State<V> {
     sum: Carry<V>,
 }
 
-/// The digits of C columns of both sums, from `c` on, counted from the top. The lowest tile is given `tau`, the highest digit of what has been taken
-/// away, and then ALL is C + 1: there is one more column below, of q n alone. Elsewhere ALL is C.
+/// The digits of C columns of both sums, from `c` on, counted from the top. The lowest tile is given `tau`, the highest
+/// digit of what has been taken away, and then ALL is C + 1: there is one more column below, of q n alone. Elsewhere
+/// ALL is C.
 #[inline(always)]
 fn high_tile<V: Doubles<N>, const N: usize, const C: usize, const ALL: usize>(
     token: V::Token,
@@ -244,11 +245,7 @@ pub(super) fn montgomery<V: Doubles<N>, const N: usize, const K: usize>(
 
 /// twice = 2 a.
 #[inline(always)]
-pub(super) fn double<V: Doubles<N>, const N: usize>(
-    token: V::Token,
-    a: &[Vector<N>],
-    twice: &mut [Vector<N>],
-) {
+pub(super) fn double<V: Doubles<N>, const N: usize>(token: V::Token, a: &[Vector<N>], twice: &mut [Vector<N>]) {
     for (a, twice) in a.iter().zip(twice) {
         let a = V::load(token, a);
         a.add(a).store(twice);
@@ -269,9 +266,7 @@ pub(super) fn add<V: Doubles<N>, const N: usize>(
     let (high_top, high) = high.split_last().expect("there are digits");
     for (low, high) in low.iter_mut().zip(high) {
         let sum = V::load(token, low).add(V::load(token, high));
-        carry
-            .digit(constants, (constants.origin, sum), None)
-            .store(low);
+        carry.digit(constants, (constants.origin, sum), None).store(low);
     }
     V::load(token, top)
         .add(V::load(token, high_top))

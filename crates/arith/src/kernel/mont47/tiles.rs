@@ -1,22 +1,18 @@
 //! Sums of products, a few columns at a time. What a column is, and the bounds, stand in the [module above](super).
 //!
-//! A *tile* is C neighbouring columns, in registers. Column c of a product is the sum of a\[i\] b\[c - i\]. With i go the tile's
-//! columns through the same digit of a, and through a window of C digits of b that moves down by one: two loads for C products,
-//! and no store until the columns are complete.
+//! A *tile* is C neighbouring columns, in registers. Column c of a product is the sum of a\[i\] b\[c - i\]. With i go
+//! the tile's columns through the same digit of a, and through a window of C digits of b that moves down by one: two
+//! loads for C products, and no store until the columns are complete.
 //!
-//! Only columns whose sums begin with i = 0 are computed here. The others are the same sums of the digits taken from the top: with
-//! REVERSED, digit i is digit L - 1 - i, and column c is column 2 L - 2 - c.
+//! Only columns whose sums begin with i = 0 are computed here. The others are the same sums of the digits taken from
+//! the top: with REVERSED, digit i is digit L - 1 - i, and column c is column 2 L - 2 - c.
 
 use super::form::Constants;
 use crate::kernel::doubles::{Columns, Doubles, Vector, unroll};
 
 /// `count` digits of `x` from `at` on, in ascending order; from the top, those below L - `at` in descending order.
 #[inline(always)]
-fn part<const N: usize, const REVERSED: bool>(
-    x: &[Vector<N>],
-    at: usize,
-    count: usize,
-) -> &[Vector<N>] {
+fn part<const N: usize, const REVERSED: bool>(x: &[Vector<N>], at: usize, count: usize) -> &[Vector<N>] {
     if REVERSED {
         &x[x.len() - at - count..][..count]
     } else {
@@ -26,11 +22,7 @@ fn part<const N: usize, const REVERSED: bool>(
 
 /// Digit `i` of a part.
 #[inline(always)]
-fn digit<V: Doubles<N>, const N: usize, const REVERSED: bool>(
-    token: V::Token,
-    part: &[Vector<N>],
-    i: usize,
-) -> V {
+fn digit<V: Doubles<N>, const N: usize, const REVERSED: bool>(token: V::Token, part: &[Vector<N>], i: usize) -> V {
     V::load(token, &part[if REVERSED { part.len() - 1 - i } else { i }])
 }
 
@@ -49,11 +41,7 @@ fn add_steps<V: Doubles<N>, const N: usize, const C: usize, const REVERSED: bool
     let b = part::<N, REVERSED>(b, c + 1 - steps, steps + C - 1);
     for i in 0..steps {
         let x = digit::<V, N, REVERSED>(token, a, i);
-        let b = if REVERSED {
-            &b[i..]
-        } else {
-            &b[steps - 1 - i..]
-        };
+        let b = if REVERSED { &b[i..] } else { &b[steps - 1 - i..] };
         V::add_row::<C, REVERSED>(token, columns, 0, x, &b[..C]);
     }
 }
@@ -103,7 +91,8 @@ pub(super) fn add_squares<V: Doubles<N>, const N: usize, const C: usize, const R
     });
 }
 
-/// Digits out of columns, in ascending order: what is above 2^(W - 1) in one goes into the next digit, which may be a little longer for it.
+/// Digits out of columns, in ascending order: what is above 2^(W - 1) in one goes into the next digit, which may be a
+/// little longer for it.
 #[derive(Clone, Copy)]
 pub(in crate::kernel) struct Carry<V> {
     /// The high part of the column below, a multiple of 2^W.

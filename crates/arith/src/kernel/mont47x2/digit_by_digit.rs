@@ -1,4 +1,5 @@
-//! A product mod n, digit by digit: what the assembly for a form of the vectors computes, for tests and for where there is none.
+//! A product mod n, digit by digit: what the assembly for a form of the vectors computes, for tests and for where there
+//! is none.
 
 use super::operand::{Factors, Multiplication, Operand, Pair};
 use crate::kernel::doubles::{Doubles, Portable};
@@ -133,7 +134,8 @@ pub(super) fn multiply<const N: usize>(multiplication: Multiplication<'_, N>) {
     }
 }
 
-/// The lower half of a product, tau, of which `out` has the digits, and q n together are a multiple of R: their top digits say which.
+/// The lower half of a product, tau, of which `out` has the digits, and q n together are a multiple of R: their top
+/// digits say which.
 fn carry_of_the_lower_half<const N: usize>(
     constants: &Constants<One>,
     quotient: &Factors<'_, N>,

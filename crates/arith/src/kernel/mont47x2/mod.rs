@@ -1,5 +1,6 @@
-//! Montgomery arithmetic on one number or two at once, in signed digits held as doubles, two neighbouring digits of each number in one vector: for a single
-//! operation, whose two halves lie side by side in it, on CPUs that have fused multiply-add on doubles and no AVX-512 IFMA.
+//! Montgomery arithmetic on one number or two at once, in signed digits held as doubles, two neighbouring digits of
+//! each number in one vector: for a single operation, whose two halves lie side by side in it, on CPUs that have fused
+//! multiply-add on doubles and no AVX-512 IFMA.
 //!
 //! ```text
 //! a, b, n     M pairs of digits of W = 47 bits or less; R = 2^(2 M W)
@@ -10,20 +11,25 @@
 //! digits      one step for a pair; what goes to the next column moves by one place, within a half of the register
 //! ```
 //!
-//! Columns, digits, quotient and bounds are those of [`mont47`](super::mont47), whose columns lie side by side instead of one to a vector: two numbers then fill a register of which they
-//! would leave half empty. What that costs is a second copy of a, moved up, and half a row of nothing where a triangle of products has its edge: M (M + 1) products of vectors where M² + M / 2 have
-//! something in them.
+//! Columns, digits, quotient and bounds are those of [`mont47`](super::mont47), whose columns lie side by side instead
+//! of one to a vector: two numbers then fill a register of which they would leave half empty. What that costs is a
+//! second copy of a, moved up, and half a row of nothing where a triangle of products has its edge: M (M + 1) products
+//! of vectors where M² + M / 2 have something in them.
 //!
-//! Of one number, the upper half has the pairs that have moved up and multiplies them with digit 2 m + 1, so that a row takes both digits of b; the two halves are summed in the end.
+//! Of one number, the upper half has the pairs that have moved up and multiplies them with digit 2 m + 1, so that a row
+//! takes both digits of b; the two halves are summed in the end.
 //!
-//! A square takes the products above the diagonal once, with digits of 2 a, and those on it with the factors 1 and 2, or 1 and 0, in the two places of a pair.
+//! A square takes the products above the diagonal once, with digits of 2 a, and those on it with the factors 1 and 2,
+//! or 1 and 0, in the two places of a pair.
 //!
 //! # Count
 //!
-//! In products of vectors, two fma and two additions each: a square M (M + 1) / 2 below R and as many above, the quotient M (M + 1), its product with n
-//! M² above R and 2 M for the pair of columns below; a product M² more. Of 22 digits 407 and 528.
+//! In products of vectors, two fma and two additions each: a square M (M + 1) / 2 below R and as many above, the
+//! quotient M (M + 1), its product with n M² above R and 2 M for the pair of columns below; a product M² more. Of 22
+//! digits 407 and 528.
 //!
-//! The sums are assembly for AVX2 and FMA (`x86_64/avx2_tiles.rs`). Elsewhere they are done digit by digit (`digit_by_digit.rs`), for tests.
+//! The sums are assembly for AVX2 and FMA (`x86_64/avx2_tiles.rs`). Elsewhere they are done digit by digit
+//! (`digit_by_digit.rs`), for tests.
 
 mod digit_by_digit;
 mod moduli;
@@ -96,13 +102,7 @@ impl<V: Pairs<N>, const N: usize> LaneKernel for Mont47x2<V, N> {
         }
     }
 
-    fn copy_modulus(
-        self,
-        to: &mut Moduli<V::Plan, N>,
-        lane: usize,
-        from: &Moduli<V::Plan, N>,
-        from_lane: usize,
-    ) {
+    fn copy_modulus(self, to: &mut Moduli<V::Plan, N>, lane: usize, from: &Moduli<V::Plan, N>, from_lane: usize) {
         to.copy_from(lane, from, from_lane);
     }
 
@@ -111,23 +111,12 @@ impl<V: Pairs<N>, const N: usize> LaneKernel for Mont47x2<V, N> {
     }
 
     fn load(self, moduli: &Moduli<V::Plan, N>, lane: usize, limbs: &[u64], value: &mut [u64]) {
-        put::<N>(
-            moduli.form,
-            &mut value[..N * moduli.form.digits],
-            lane,
-            limbs,
-        );
+        put::<N>(moduli.form, &mut value[..N * moduli.form.digits], lane, limbs);
     }
 
     fn store(self, moduli: &Moduli<V::Plan, N>, lane: usize, value: &[u64], limbs: &mut [u64]) {
         let n = &moduli.plain[lane];
-        take_reduced::<N>(
-            moduli.form,
-            &value[..N * moduli.form.digits],
-            lane,
-            n,
-            limbs,
-        );
+        take_reduced::<N>(moduli.form, &value[..N * moduli.form.digits], lane, n, limbs);
     }
 
     fn one(self, moduli: &Moduli<V::Plan, N>, value: &mut [u64]) {
@@ -138,13 +127,7 @@ impl<V: Pairs<N>, const N: usize> LaneKernel for Mont47x2<V, N> {
         self.mul(moduli, a, &moduli.rr, working);
     }
 
-    fn enter_wide(
-        self,
-        moduli: &Moduli<V::Plan, N>,
-        low: &mut [u64],
-        high: &mut [u64],
-        working: &mut [u64],
-    ) {
+    fn enter_wide(self, moduli: &Moduli<V::Plan, N>, low: &mut [u64], high: &mut [u64], working: &mut [u64]) {
         self.mul(moduli, low, &moduli.rr, working);
         self.mul(moduli, high, &moduli.high_rr, working);
         self.run(Add { moduli, low, high });
@@ -174,14 +157,7 @@ impl<V: Pairs<N>, const N: usize> LaneKernel for Mont47x2<V, N> {
         });
     }
 
-    fn sqr_mul(
-        self,
-        moduli: &Moduli<V::Plan, N>,
-        a: &mut [u64],
-        times: usize,
-        b: &[u64],
-        working: &mut [u64],
-    ) {
+    fn sqr_mul(self, moduli: &Moduli<V::Plan, N>, a: &mut [u64], times: usize, b: &[u64], working: &mut [u64]) {
         self.run(SquareAndMultiply {
             moduli,
             a,
@@ -210,13 +186,7 @@ impl<V: Pairs<N>, const N: usize> LaneKernel for Mont47x2<V, N> {
         bits + 5 <= Self::r_bits(limbs)
     }
 
-    fn set_moduli_to_square(
-        self,
-        moduli: &mut Moduli<V::Plan, N>,
-        n: &[Nat],
-        _bits: usize,
-        _working: &mut [u64],
-    ) {
+    fn set_moduli_to_square(self, moduli: &mut Moduli<V::Plan, N>, n: &[Nat], _bits: usize, _working: &mut [u64]) {
         for (lane, n) in n.iter().enumerate() {
             moduli.set_to_reduce(lane, n);
         }
@@ -237,10 +207,7 @@ impl<V: Pairs<N>, const N: usize> LaneKernel for Mont47x2<V, N> {
         }
     }
 
-    fn square_and_double<const STREAMS: usize>(
-        self,
-        powers: [Doublings<'_, Moduli<V::Plan, N>>; STREAMS],
-    ) {
+    fn square_and_double<const STREAMS: usize>(self, powers: [Doublings<'_, Moduli<V::Plan, N>>; STREAMS]) {
         for Doublings {
             moduli,
             value,

@@ -97,24 +97,13 @@ pub(super) fn put<const N: usize>(form: Form, value: &mut [u64], lane: usize, li
 }
 
 /// Takes a number above -2 n and below 2 n out, reduced.
-pub(super) fn take_reduced<const N: usize>(
-    form: Form,
-    value: &[u64],
-    lane: usize,
-    n: &[u64],
-    limbs: &mut [u64],
-) {
+pub(super) fn take_reduced<const N: usize>(form: Form, value: &[u64], lane: usize, n: &[u64], limbs: &mut [u64]) {
     let pairs = pairs_of::<N>(value).iter();
     digits::take_reduced(form, pairs.flat_map(|pair| &pair[lane]), n, limbs);
 }
 
 /// Copies a number.
-pub(super) fn copy_digits<const N: usize>(
-    to: &mut [u64],
-    lane: usize,
-    from: &[u64],
-    from_lane: usize,
-) {
+pub(super) fn copy_digits<const N: usize>(to: &mut [u64], lane: usize, from: &[u64], from_lane: usize) {
     for (to, from) in pairs_mut::<N>(to).iter_mut().zip(pairs_of::<N>(from)) {
         to[lane] = from[from_lane];
     }

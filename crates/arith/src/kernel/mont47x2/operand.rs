@@ -6,8 +6,9 @@ use crate::kernel::mont47::form::Form;
 /// Two neighbouring digits of each of N numbers, as the bits of doubles.
 pub(crate) type Pair<const N: usize> = [[u64; 2]; N];
 
-/// A number against the columns: M + 1 vectors of pairs, of which the highest is zero, and as many of pairs moved up by a digit: pair j is digits 2 j and 2 j + 1, and
-/// moved up digits 2 j - 1 and 2 j. Of one number, M + 1 vectors with pairs in their lower halves and pairs moved up in their upper halves.
+/// A number against the columns: M + 1 vectors of pairs, of which the highest is zero, and as many of pairs moved up by
+/// a digit: pair j is digits 2 j and 2 j + 1, and moved up digits 2 j - 1 and 2 j. Of one number, M + 1 vectors with
+/// pairs in their lower halves and pairs moved up in their upper halves.
 #[derive(Clone, Copy)]
 pub(crate) struct Operand<'a> {
     pub(crate) pairs: &'a [Vector<4>],

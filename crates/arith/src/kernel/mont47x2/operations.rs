@@ -95,12 +95,7 @@ fn square<V: Pairs<N>, const N: usize>(
     moduli: &Moduli<V::Plan, N>,
     a: &[Pair<N>],
     out: &mut [Pair<N>],
-    (operand, twice, q, carries): (
-        &mut [Vector<4>],
-        &mut [Pair<N>],
-        &mut [Pair<N>],
-        &mut Carries,
-    ),
+    (operand, twice, q, carries): (&mut [Vector<4>], &mut [Pair<N>], &mut [Pair<N>], &mut Carries),
 ) {
     put_operand::<V, N>(token, a, operand);
     for (a, twice) in a.iter().zip(&mut *twice) {
@@ -123,11 +118,7 @@ fn square<V: Pairs<N>, const N: usize>(
 
 /// Puts a number against the columns.
 #[inline(always)]
-fn put_operand<V: Pairs<N>, const N: usize>(
-    token: V::Token,
-    a: &[Pair<N>],
-    operand: &mut [Vector<4>],
-) {
+fn put_operand<V: Pairs<N>, const N: usize>(token: V::Token, a: &[Pair<N>], operand: &mut [Vector<4>]) {
     let zero = V::splat(token, 0.0);
     let (pairs, moved) = operand.split_at_mut(a.len() + 1);
     let (last, pairs) = pairs.split_last_mut().expect("there is a pair");

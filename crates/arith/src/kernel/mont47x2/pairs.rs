@@ -1,10 +1,12 @@
-//! Pairs of neighbouring digits of one number or of two in a vector of four doubles: the type the kernel is written over.
+//! Pairs of neighbouring digits of one number or of two in a vector of four doubles: the type the kernel is written
+//! over.
 
 use super::operand::{Multiplication, Pair};
 use crate::kernel::doubles::Doubles;
 use crate::kernel::mont47::form::Form;
 
-/// Four doubles that hold a pair of digits of each of two numbers, a number in each half. Of one number each half has a pair, and takes a sum of its own.
+/// Four doubles that hold a pair of digits of each of two numbers, a number in each half. Of one number each half has a
+/// pair, and takes a sum of its own.
 pub(crate) trait Pairs<const N: usize>: Doubles<4> {
     /// The name of the Montgomery kernel over this form.
     const NAME: &'static str;

@@ -57,14 +57,11 @@ impl<V: Quads<N>, const N: usize> Columns<V, N> for &mut [Words<N>] {
 
 /// Carries columns into digits; each number is worth less than R.
 ///
-/// Each column gives what exceeds its digit to the next, all at once. A column then carries 1 at most, and all of these carries come out of one
-/// addition of words that hold a bit for each column: whether it carries, and whether it would if 1 came in. Bits of other numbers
-/// in between let every carry pass.
+/// Each column gives what exceeds its digit to the next, all at once. A column then carries 1 at most, and all of these
+/// carries come out of one addition of words that hold a bit for each column: whether it carries, and whether it would
+/// if 1 came in. Bits of other numbers in between let every carry pass.
 #[inline(always)]
-pub(super) fn carry_all<V: Quads<N>, const N: usize>(
-    token: V::Token,
-    mut columns: impl Columns<V, N>,
-) {
+pub(super) fn carry_all<V: Quads<N>, const N: usize>(token: V::Token, mut columns: impl Columns<V, N>) {
     let mask = V::splat(token, DIGIT_MASK);
     let mut below = V::splat(token, 0);
     let mut carried = [(0, false); N];
@@ -120,23 +117,22 @@ mod tests {
         columns.fold(BigUint::ZERO, |sum, &column| (sum << DIGIT_BITS) + column)
     }
 
-    /// Carries that begin nowhere, anywhere and in the lowest column, and pass through any number of full digits, over the words that hold them;
-    /// beside another number, in which they are elsewhere.
+    /// Carries that begin nowhere, anywhere and in the lowest column, and pass through any number of full digits, over
+    /// the words that hold them; beside another number, in which they are elsewhere.
     fn carries_go_as_far_as_they_must<V: Quads<N>, const N: usize>(token: V::Token) {
         for quads in [1, 2, 5, 7, 8, 9, 15, 16, 17, 32, 33, 40] {
             let digits = DIGITS * quads;
-            let number =
-                |from: usize, to: usize, start: u64, lane: usize, columns: &mut [Words<N>]| {
-                    let words = columns.iter_mut().flat_map(|quad| &mut quad[lane]);
-                    for (at, word) in words.enumerate() {
-                        *word = match at {
-                            _ if at == from.min(digits - 1) && from < digits - 1 => start,
-                            _ if at == from.min(digits - 1) => 1,
-                            _ if (from..to.min(digits - 1)).contains(&at) => DIGIT_MASK,
-                            _ => 0,
-                        };
-                    }
-                };
+            let number = |from: usize, to: usize, start: u64, lane: usize, columns: &mut [Words<N>]| {
+                let words = columns.iter_mut().flat_map(|quad| &mut quad[lane]);
+                for (at, word) in words.enumerate() {
+                    *word = match at {
+                        _ if at == from.min(digits - 1) && from < digits - 1 => start,
+                        _ if at == from.min(digits - 1) => 1,
+                        _ if (from..to.min(digits - 1)).contains(&at) => DIGIT_MASK,
+                        _ => 0,
+                    };
+                }
+            };
             for from in [0, 1, 3, 4, 31, 32, 62, 63, 64, 65, digits - 1] {
                 for to in [1, 4, 31, 33, 63, 64, 65, 128, digits - 1] {
                     for start in [0, DIGIT_MASK, DIGIT_MASK + 1, u64::MAX] {

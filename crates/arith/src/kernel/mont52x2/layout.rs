@@ -9,8 +9,8 @@ pub(crate) const DIGITS: usize = 4;
 /// A quad of each number, in memory.
 pub(crate) type Words<const N: usize> = [[u64; DIGITS]; N];
 
-/// A quad of a factor as it lies against the columns for each of four digits of the other factor: moved up by 0, 1, 2 and 3 digits, and
-/// filled from the quad below.
+/// A quad of a factor as it lies against the columns for each of four digits of the other factor: moved up by 0, 1, 2
+/// and 3 digits, and filled from the quad below.
 pub(crate) type Shifted<const N: usize> = [Words<N>; DIGITS];
 
 /// Bits of a quad.
@@ -42,10 +42,7 @@ pub(super) fn digits_of<const N: usize>(words: &[u64], lane: usize) -> impl Iter
 }
 
 /// The digits of one number, the lowest first.
-pub(super) fn digits_mut<const N: usize>(
-    words: &mut [u64],
-    lane: usize,
-) -> impl Iterator<Item = &mut u64> {
+pub(super) fn digits_mut<const N: usize>(words: &mut [u64], lane: usize) -> impl Iterator<Item = &mut u64> {
     let quads = quads_mut::<N>(words).iter_mut();
     quads.flat_map(move |quad| quad[lane].iter_mut())
 }

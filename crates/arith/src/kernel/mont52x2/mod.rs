@@ -1,5 +1,5 @@
-//! Montgomery arithmetic on one number or two at once, in 52-bit digits, four neighbouring digits of each number in one vector: for a single
-//! operation, whose two halves lie side by side in it.
+//! Montgomery arithmetic on one number or two at once, in 52-bit digits, four neighbouring digits of each number in one
+//! vector: for a single operation, whose two halves lie side by side in it.
 //!
 //! ```text
 //! a, b, n     W quads of four digits; R = 2^(208 W) >= 16 n
@@ -11,31 +11,36 @@
 //! square      rows take only what lies above the diagonal; doubled, and the squares added, quad by quad
 //! ```
 //!
-//! A product of digits i and j belongs to column i + j. So that four columns of one vector take the products of one digit of b, a is kept in
-//! four copies, moved up by 0 to 3 digits (`quad::Shifted`); the high digits of products are those of the copy one digit further up.
-//! Partial reduction is that of `mont52x8`, with 1 / 2^208. Spreading one number's digits over a vector, two numbers side by side, is what
-//! Gueron and Krasnov do ("Software implementation of modular exponentiation, using advanced vector instructions architectures", 2012; with IFMA
-//! in OpenSSL); they shift the columns down a digit at a time, and make one quotient digit after the other.
+//! A product of digits i and j belongs to column i + j. So that four columns of one vector take the products of one
+//! digit of b, a is kept in four copies, moved up by 0 to 3 digits (`quad::Shifted`); the high digits of products are
+//! those of the copy one digit further up. Partial reduction is that of `mont52x8`, with 1 / 2^208. Spreading one
+//! number's digits over a vector, two numbers side by side, is what Gueron and Krasnov do ("Software implementation of
+//! modular exponentiation, using advanced vector instructions architectures", 2012; with IFMA in OpenSSL); they shift
+//! the columns down a digit at a time, and make one quotient digit after the other.
 //!
 //! # Bounds
 //!
-//! - R >= 16 · 2^(64 N) > 16 n for numbers of N limbs. Partial reduction of any t leaves t / B plus less than B n, where B = 2^208: after all
-//!   of them t / (R / B) + B n (1 + 2^-200), and after the last quad less than t / R + n (2 + 2^-200).
-//! - A value is below 5 n, and a product's result below 25 n² / R + 2 n < 3.6 n. What enters is below 2^(64 N) <= R / 16, so below
-//!   n / 16 + (2 + 2^-200) n; two such are added where a long number enters, which is below 5 n.
-//! - Leaving multiplies by a plain number below n: below 5 n / 16 + (2 + 2^-200) n < 3 n. `store` takes n away twice, under masks.
-//! - A column takes at most 8 W low and high products of the factors, doubled or not, as many of digits and inverses, and carries: below
-//!   2^(52 + 4 + log2 W + 1) < 2^64 for W <= 80, which 16,384 bits need.
+//! - R >= 16 · 2^(64 N) > 16 n for numbers of N limbs. Partial reduction of any t leaves t / B plus less than B n,
+//!   where B = 2^208: after all of them t / (R / B) + B n (1 + 2^-200), and after the last quad less than t / R + n
+//!   (2 + 2^-200).
+//! - A value is below 5 n, and a product's result below 25 n² / R + 2 n < 3.6 n. What enters is below 2^(64 N) <= R /
+//!   16, so below n / 16 + (2 + 2^-200) n; two such are added where a long number enters, which is below 5 n.
+//! - Leaving multiplies by a plain number below n: below 5 n / 16 + (2 + 2^-200) n < 3 n. `store` takes n away twice,
+//!   under masks.
+//! - A column takes at most 8 W low and high products of the factors, doubled or not, as many of digits and inverses,
+//!   and carries: below 2^(52 + 4 + log2 W + 1) < 2^64 for W <= 80, which 16,384 bits need.
 //! - Powers of two want R >= 64 n, as in `mont52x8`: twice what a square leaves is below 5 n for values below 5 n.
 //!
 //! # Time
 //!
-//! For W quads a product takes W (16 W + 8) + 8 (W - 1) + 14 multiplications of vectors, a square W (12 W + 12) or so; a CPU does two of 256 bits
-//! in a cycle, or one or two of 512 bits. Between one quad and the next there is a chain of some 30 cycles, which the rows of the products fill, and
-//! some 200 from the last quotient to the first rows of the next operation, which nothing does.
+//! For W quads a product takes W (16 W + 8) + 8 (W - 1) + 14 multiplications of vectors, a square W (12 W + 12) or so;
+//! a CPU does two of 256 bits in a cycle, or one or two of 512 bits. Between one quad and the next there is a chain of
+//! some 30 cycles, which the rows of the products fill, and some 200 from the last quotient to the first rows of the
+//! next operation, which nothing does.
 //!
-//! That tail is a third of an operation on short numbers. So there is a second way for them where the CPU has AVX-512 IFMA, a whole number a row
-//! and a digit of the quotient after each ([`rows`]); what is above is for longer ones, and for arrays.
+//! That tail is a third of an operation on short numbers. So there is a second way for them where the CPU has AVX-512
+//! IFMA, a whole number a row and a digit of the quotient after each ([`rows`]); what is above is for longer ones, and
+//! for arrays.
 
 mod carries;
 pub(crate) mod layout;
@@ -74,8 +79,8 @@ impl<V: Quads<N>, const N: usize> Mont52x2<V, N> {
         V::run(self.token, work);
     }
 
-    /// a = a^2 / R mod n, `times` times over, and then a = a b / R mod n if there is a b; what is wanted of the first number alone, in the form for
-    /// that.
+    /// a = a^2 / R mod n, `times` times over, and then a = a b / R mod n if there is a b; what is wanted of the first
+    /// number alone, in the form for that.
     fn square_and_multiply(
         self,
         moduli: &Moduli<N>,
@@ -124,15 +129,7 @@ impl<V: Quads<N>, const N: usize> Mont52x2<V, N> {
             );
         }
         if let Some(b) = b {
-            F::run(
-                self.token,
-                Multiply {
-                    moduli,
-                    a,
-                    b,
-                    working,
-                },
-            );
+            F::run(self.token, Multiply { moduli, a, b, working });
         }
     }
 }
@@ -150,11 +147,7 @@ impl<V: Quads<N>, const N: usize> LaneKernel for Mont52x2<V, N> {
         let width = window_width(bits);
         // A table that is read as a whole for each digit belongs into the first-level cache.
         let bytes = (8 * Self::words(limbs)) << width;
-        if bytes > TABLE_BYTES {
-            width.min(5)
-        } else {
-            width
-        }
+        if bytes > TABLE_BYTES { width.min(5) } else { width }
     }
 
     fn working_words(limbs: usize) -> usize {
@@ -211,13 +204,7 @@ impl<V: Quads<N>, const N: usize> LaneKernel for Mont52x2<V, N> {
         self.mul(moduli, a, &moduli.rr, working);
     }
 
-    fn enter_wide(
-        self,
-        moduli: &Moduli<N>,
-        low: &mut [u64],
-        high: &mut [u64],
-        working: &mut [u64],
-    ) {
+    fn enter_wide(self, moduli: &Moduli<N>, low: &mut [u64], high: &mut [u64], working: &mut [u64]) {
         self.mul(moduli, low, &moduli.rr, working);
         self.mul(moduli, high, &moduli.high_rr, working);
         self.run(Add {
@@ -238,14 +225,7 @@ impl<V: Quads<N>, const N: usize> LaneKernel for Mont52x2<V, N> {
         self.square_and_multiply(moduli, a, times, None, working);
     }
 
-    fn sqr_mul(
-        self,
-        moduli: &Moduli<N>,
-        a: &mut [u64],
-        times: usize,
-        b: &[u64],
-        working: &mut [u64],
-    ) {
+    fn sqr_mul(self, moduli: &Moduli<N>, a: &mut [u64], times: usize, b: &[u64], working: &mut [u64]) {
         self.square_and_multiply(moduli, a, times, Some(b), working);
     }
 
@@ -266,13 +246,7 @@ impl<V: Quads<N>, const N: usize> LaneKernel for Mont52x2<V, N> {
         bits + 6 <= Self::r_bits(limbs)
     }
 
-    fn set_moduli_to_square(
-        self,
-        moduli: &mut Moduli<N>,
-        n: &[Nat],
-        bits: usize,
-        _working: &mut [u64],
-    ) {
+    fn set_moduli_to_square(self, moduli: &mut Moduli<N>, n: &[Nat], bits: usize, _working: &mut [u64]) {
         let mut modulus = Modulus::zero(n[0].len());
         for (lane, n) in n.iter().enumerate() {
             modulus.set_to_reduce(n, bits);
@@ -280,13 +254,7 @@ impl<V: Quads<N>, const N: usize> LaneKernel for Mont52x2<V, N> {
         }
     }
 
-    fn set_moduli_for_powers(
-        self,
-        moduli: &mut Moduli<N>,
-        n: &[Nat],
-        least_bits: usize,
-        _working: &mut [u64],
-    ) {
+    fn set_moduli_for_powers(self, moduli: &mut Moduli<N>, n: &[Nat], least_bits: usize, _working: &mut [u64]) {
         let limbs = n[0].len();
         let (mut modulus, mut t) = (Modulus::zero(limbs), Nat::zero(2 * limbs));
         for (lane, n) in n.iter().enumerate() {

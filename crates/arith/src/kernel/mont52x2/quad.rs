@@ -1,16 +1,17 @@
 //! Four neighbouring digits of each of N numbers: the type the kernel is written over.
 //!
-//! It has a portable form ([`Portable`], for every machine and for tests) and those of 256-bit registers, for one number, and of 512-bit
-//! registers, for two (`x86_64::ifma_quads`). As with [`Lanes`](crate::kernel::lanes::Lanes), the kernel's body is generic and `#[inline(always)]`,
-//! and [`Quads::run`] compiles it with the instructions that the form needs.
+//! It has a portable form ([`Portable`], for every machine and for tests) and those of 256-bit registers, for one
+//! number, and of 512-bit registers, for two (`x86_64::ifma_quads`). As with [`Lanes`](crate::kernel::lanes::Lanes),
+//! the kernel's body is generic and `#[inline(always)]`, and [`Quads::run`] compiles it with the instructions that the
+//! form needs.
 
 use super::layout::{DIGITS, Shifted, Words};
 use super::rows::{NoRows, Rows};
 use crate::kernel::lanes::{DIGIT_BITS, DIGIT_MASK};
 use std::hint::black_box;
 
-/// Four 64-bit words for each of N numbers. A value can only be made with a [`Token`](Self::Token), so having one proves that this CPU can
-/// work on it. What is said of places holds for the four of each number.
+/// Four 64-bit words for each of N numbers. A value can only be made with a [`Token`](Self::Token), so having one
+/// proves that this CPU can work on it. What is said of places holds for the four of each number.
 pub(crate) trait Quads<const N: usize>: Copy + Send + Sync + 'static {
     /// The name of the Montgomery kernel over this form.
     const NAME: &'static str;
@@ -60,8 +61,8 @@ pub(crate) trait Quads<const N: usize>: Copy + Send + Sync + 'static {
     /// A bit for each word that equals b's, likewise.
     fn equals(self, b: Self) -> u8;
 
-    /// columns += four rows: `digits`, each in all places, times the quads of `shifted` behind the first, which is what lies below them.
-    /// What is `new` of the columns holds nothing yet.
+    /// columns += four rows: `digits`, each in all places, times the quads of `shifted` behind the first, which is what
+    /// lies below them. What is `new` of the columns holds nothing yet.
     #[inline(always)]
     fn add_rows(
         token: Self::Token,
@@ -81,9 +82,7 @@ pub(crate) trait Quads<const N: usize>: Copy + Send + Sync + 'static {
             };
             for (by, &digit) in digits.iter().enumerate() {
                 // The high digit of a product belongs to the next column.
-                sum = sum
-                    .add_low(factor(by), digit)
-                    .add_high(factor(by + 1), digit);
+                sum = sum.add_low(factor(by), digit).add_high(factor(by + 1), digit);
             }
             sum.store(column);
         }
@@ -177,8 +176,7 @@ impl<const N: usize> Quads<N> for Portable<N> {
 
     #[inline(always)]
     fn add_one_at(self, places: u8) -> Self {
-        let one =
-            |lane: usize| std::array::from_fn(|i| u64::from(places >> (DIGITS * lane + i) & 1));
+        let one = |lane: usize| std::array::from_fn(|i| u64::from(places >> (DIGITS * lane + i) & 1));
         self.add(Self(std::array::from_fn(one)))
     }
 
@@ -195,9 +193,7 @@ impl<const N: usize> Quads<N> for Portable<N> {
     #[inline(always)]
     fn equal(self, b: Self) -> Self {
         // Past this point the compiler cannot know that a word is all or nothing.
-        Self(black_box(
-            self.zip(b, |a, b| is_equal(a, b).wrapping_neg()).0,
-        ))
+        Self(black_box(self.zip(b, |a, b| is_equal(a, b).wrapping_neg()).0))
     }
 
     #[inline(always)]
@@ -253,8 +249,7 @@ impl<const N: usize> Quads<N> for Portable<N> {
     #[inline(always)]
     fn exceeds(self, b: Self) -> u8 {
         // What b - a borrows.
-        self.zip(b, |a, b| (!b & a | (!b | a) & b.wrapping_sub(a)) >> 63)
-            .bits()
+        self.zip(b, |a, b| (!b & a | (!b | a) & b.wrapping_sub(a)) >> 63).bits()
     }
 
     #[inline(always)]
@@ -267,26 +262,16 @@ impl<const N: usize> Quads<N> for Portable<N> {
 pub(crate) mod tests {
     use super::*;
 
-    /// Every operation of a form against the portable one, on patterns and edges; rows of every count of columns. The first `numbers` of what is
-    /// stored are the form's.
-    pub(crate) fn agrees_with_the_portable_form<V: Quads<N>, const N: usize>(
-        token: V::Token,
-        numbers: usize,
-    ) {
+    /// Every operation of a form against the portable one, on patterns and edges; rows of every count of columns. The
+    /// first `numbers` of what is stored are the form's.
+    pub(crate) fn agrees_with_the_portable_form<V: Quads<N>, const N: usize>(token: V::Token, numbers: usize) {
         struct Check(usize);
         impl<const N: usize> Work<N> for Check {
             #[inline(always)]
             fn run<V: Quads<N>>(self, token: V::Token) {
                 let numbers = self.0;
                 let bits = ((1u32 << (DIGITS * numbers)) - 1) as u8;
-                const EDGES: [u64; 6] = [
-                    0,
-                    1,
-                    DIGIT_MASK,
-                    DIGIT_MASK + 1,
-                    u64::MAX >> 1,
-                    0x9e37_79b9_7f4a_7c15,
-                ];
+                const EDGES: [u64; 6] = [0, 1, DIGIT_MASK, DIGIT_MASK + 1, u64::MAX >> 1, 0x9e37_79b9_7f4a_7c15];
                 let mut at = 0;
                 let mut words = || -> Words<N> {
                     std::array::from_fn(|_| {
@@ -324,16 +309,8 @@ pub(crate) mod tests {
                         ("high", x.add_high(y, z), p.add_high(q, r)),
                         ("at", x.at::<0b1010>(), p.at::<0b1010>()),
                         ("at", x.at::<0b1100>(), p.at::<0b1100>()),
-                        (
-                            "one at",
-                            x.add_one_at(0b0110_1001),
-                            p.add_one_at(0b0110_1001),
-                        ),
-                        (
-                            "splat",
-                            V::splat(token, a[0][0]),
-                            Portable::splat((), a[0][0]),
-                        ),
+                        ("one at", x.add_one_at(0b0110_1001), p.add_one_at(0b0110_1001)),
+                        ("splat", V::splat(token, a[0][0]), Portable::splat((), a[0][0])),
                     ] {
                         let mut stored = [[0; DIGITS]; N];
                         got.store(&mut stored);
@@ -348,13 +325,10 @@ pub(crate) mod tests {
                         (same[0], same[2]) = (a[0], a[2]);
                     }
                     for other in [b, same] {
-                        let halved =
-                            |words: Words<N>| words.map(|number| number.map(|word| word >> 1));
+                        let halved = |words: Words<N>| words.map(|number| number.map(|word| word >> 1));
                         let [m, o] = [a, other].map(halved);
                         let mut equal = m;
-                        V::load(token, &m)
-                            .equal(V::load(token, &o))
-                            .store(&mut equal);
+                        V::load(token, &m).equal(V::load(token, &o)).store(&mut equal);
                         let expected = Portable(m).equal(Portable(o)).0;
                         assert_eq!(equal[..numbers], expected[..numbers], "{m:x?}, {o:x?}");
                         let (y, q) = (V::load(token, &other), Portable(other));
@@ -365,12 +339,8 @@ pub(crate) mod tests {
                         );
                     }
                 }
-                for (len, new) in
-                    (0..30).flat_map(|len| [(len, New::None), (len, New::Last), (len, New::All)])
-                {
-                    let shifted: Vec<Shifted<N>> = (0..=len)
-                        .map(|_| [words(), words(), words(), words()])
-                        .collect();
+                for (len, new) in (0..30).flat_map(|len| [(len, New::None), (len, New::Last), (len, New::All)]) {
+                    let shifted: Vec<Shifted<N>> = (0..=len).map(|_| [words(), words(), words(), words()]).collect();
                     let [a, b, c, d] = [words(), words(), words(), words()];
                     let mut columns: Vec<Words<N>> = (0..len).map(|_| words()).collect();
                     let mut expected = columns.clone();
@@ -379,11 +349,7 @@ pub(crate) mod tests {
                     let digits = [a, b, c, d].map(Portable);
                     Portable::add_rows((), &mut expected, new, &shifted, &digits);
                     for (column, expected) in columns.iter().zip(&expected) {
-                        assert_eq!(
-                            column[..numbers],
-                            expected[..numbers],
-                            "rows of {len} quads"
-                        );
+                        assert_eq!(column[..numbers], expected[..numbers], "rows of {len} quads");
                     }
                 }
             }
@@ -403,24 +369,12 @@ pub(crate) mod tests {
         assert_eq!(a.pairs::<1>().0, [[3, 3, 4, 4], [13, 13, 14, 14]]);
         let [low, high] = [[[0, 2, u64::MAX, 3]], [[u64::MAX, 0, 1 << 63, 0]]];
         assert_eq!(Portable([[1, 2, 3, 4]]).exceeds(Portable(low)), 0b1001);
-        assert_eq!(
-            Portable(high).exceeds(Portable([[0, u64::MAX, 1, 0]])),
-            0b0101
-        );
-        assert_eq!(
-            a.equals(Portable([[0, 2, 0, 4], [11, 0, 0, 0]])),
-            0b0001_1010
-        );
+        assert_eq!(Portable(high).exceeds(Portable([[0, u64::MAX, 1, 0]])), 0b0101);
+        assert_eq!(a.equals(Portable([[0, 2, 0, 4], [11, 0, 0, 0]])), 0b0001_1010);
         let ones = Portable::<1>::splat((), DIGIT_MASK);
         assert_eq!(ones.add_low(ones, ones).0, [[DIGIT_MASK + 1; 4]]);
         assert_eq!(ones.add_high(ones, ones).0, [[2 * DIGIT_MASK - 1; 4]]);
-        let (digits, out) = Portable([[
-            DIGIT_MASK + 1,
-            DIGIT_MASK,
-            DIGIT_MASK,
-            5 << DIGIT_BITS | DIGIT_MASK,
-        ]])
-        .carry();
+        let (digits, out) = Portable([[DIGIT_MASK + 1, DIGIT_MASK, DIGIT_MASK, 5 << DIGIT_BITS | DIGIT_MASK]]).carry();
         assert_eq!((digits.0, out.0), ([[0; 4]], [[6, 0, 0, 0]]));
         agrees_with_the_portable_form::<Portable<1>, 1>((), 1);
         agrees_with_the_portable_form::<Portable<2>, 2>((), 2);

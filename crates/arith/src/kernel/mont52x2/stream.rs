@@ -27,12 +27,7 @@ pub(super) struct Stream<'a, V, const N: usize> {
 impl<'a, V: Quads<N>, const N: usize> Stream<'a, V, N> {
     /// Products of `a`.
     #[inline(always)]
-    pub(super) fn new(
-        token: V::Token,
-        moduli: &'a Moduli<N>,
-        working: &'a mut [Words<N>],
-        a: &[Words<N>],
-    ) -> Self {
+    pub(super) fn new(token: V::Token, moduli: &'a Moduli<N>, working: &'a mut [Words<N>], a: &[Words<N>]) -> Self {
         let width = a.len();
         let (shifted, working) = working.split_at_mut(DIGITS * (width + 2));
         let (product, reduction) = working.split_at_mut(2 * width);
@@ -74,8 +69,8 @@ impl<'a, V: Quads<N>, const N: usize> Stream<'a, V, N> {
         }
     }
 
-    /// Adds the products of the `row`th quad of the factor with itself and what lies above it, and completes the two quads of the square that
-    /// have all of theirs then.
+    /// Adds the products of the `row`th quad of the factor with itself and what lies above it, and completes the two
+    /// quads of the square that have all of theirs then.
     #[inline(always)]
     pub(super) fn square(&mut self, token: V::Token, row: usize, width: usize) {
         let zero = V::splat(token, 0);
@@ -83,8 +78,7 @@ impl<'a, V: Quads<N>, const N: usize> Stream<'a, V, N> {
         let digits = broadcast_each::<V, N>(quad);
         let [d0, d1, d2, d3] = digits;
         // The row before this one was the first to reach column `width + row - 1`.
-        let [even, odd] =
-            [2 * row, 2 * row + 1].map(|at| (row > 0 && at < width + row).then_some(at));
+        let [even, odd] = [2 * row, 2 * row + 1].map(|at| (row > 0 && at < width + row).then_some(at));
         // Where a place's digit is the row's own or one below it, it is left out.
         let x = load_each::<V, N>(token, &self.shifted[row + 1]);
         let even = self
@@ -113,17 +107,12 @@ impl<'a, V: Quads<N>, const N: usize> Stream<'a, V, N> {
         if let Some(above) = (width - row).checked_sub(1) {
             let columns = &mut self.product[2 * row + 2..][..above];
             let new = if row == 0 { New::All } else { New::Last };
-            V::add_rows(
-                token,
-                columns,
-                new,
-                &self.shifted[row + 2..][..above + 1],
-                &digits,
-            );
+            V::add_rows(token, columns, new, &self.shifted[row + 2..][..above + 1], &digits);
         }
     }
 
-    /// The digits of a quad whose turn it is; those of the quad below it, `last`, are the last ones whose products come in.
+    /// The digits of a quad whose turn it is; those of the quad below it, `last`, are the last ones whose products come
+    /// in.
     #[inline(always)]
     pub(super) fn digits(&mut self, token: V::Token, at: usize, last: Option<&[V; DIGITS]>) -> V {
         let mut sum = V::load(token, &self.product[at]).add(self.carry);
@@ -139,24 +128,13 @@ impl<'a, V: Quads<N>, const N: usize> Stream<'a, V, N> {
         digits
     }
 
-    /// Adds what the digits taken away at `below` are worth, but for the quad that [`digits`](Self::digits) takes them into.
+    /// Adds what the digits taken away at `below` are worth, but for the quad that [`digits`](Self::digits) takes them
+    /// into.
     #[inline(always)]
-    pub(super) fn reduce_partially(
-        &mut self,
-        token: V::Token,
-        below: usize,
-        quad: &[V; DIGITS],
-        width: usize,
-    ) {
+    pub(super) fn reduce_partially(&mut self, token: V::Token, below: usize, quad: &[V; DIGITS], width: usize) {
         let columns = &mut self.reduction[below + 2..][..width];
         let new = if below == 0 { New::All } else { New::Last };
-        V::add_rows(
-            token,
-            columns,
-            new,
-            &self.moduli.inverse()[..width + 1],
-            quad,
-        );
+        V::add_rows(token, columns, new, &self.moduli.inverse()[..width + 1], quad);
     }
 
     /// The quotient q for which the last quad below R, of these digits, and q n are a multiple of R.
@@ -330,15 +308,12 @@ fn add_quad<V: Quads<N>, const N: usize>(
     // Three chains.
     let low = sum.add_low(x[0], d0).add_low(x[1], d1);
     let lower = zero.add_low(x[2], d2).add_low(x[3], d3);
-    let high = zero
-        .add_high(x[1], d0)
-        .add_high(x[2], d1)
-        .add_high(x[3], d2);
+    let high = zero.add_high(x[1], d0).add_high(x[2], d1).add_high(x[3], d2);
     low.add(lower).add(high)
 }
 
-/// Each digit in all places of a vector. Written out, as everything on vectors is: a closure that the compiler does not inline is compiled
-/// without the instructions.
+/// Each digit in all places of a vector. Written out, as everything on vectors is: a closure that the compiler does not
+/// inline is compiled without the instructions.
 #[inline(always)]
 pub(super) fn broadcast_each<V: Quads<N>, const N: usize>(digits: V) -> [V; DIGITS] {
     [

@@ -107,12 +107,7 @@ pub(super) fn product<V: Lanes>(token: V::Token, t: &mut [Vec8], a: &[Vec8], b: 
         add_rows::<V, LARGE, { columns::LOWER }>(token, &mut t[row..], &load(token, &b[row..]), a);
     }
     if large < a.len() {
-        add_rows::<V, SMALL, { columns::LOWER }>(
-            token,
-            &mut t[large..],
-            &load(token, &b[large..]),
-            a,
-        );
+        add_rows::<V, SMALL, { columns::LOWER }>(token, &mut t[large..], &load(token, &b[large..]), a);
     }
 }
 
@@ -124,12 +119,7 @@ pub(super) fn add_product<V: Lanes>(token: V::Token, t: &mut [Vec8], a: &[Vec8],
         add_rows::<V, LARGE, { columns::ALL }>(token, &mut t[row..], &load(token, &b[row..]), a);
     }
     if large < a.len() {
-        add_rows::<V, SMALL, { columns::ALL }>(
-            token,
-            &mut t[large..],
-            &load(token, &b[large..]),
-            a,
-        );
+        add_rows::<V, SMALL, { columns::ALL }>(token, &mut t[large..], &load(token, &b[large..]), a);
     }
     normalise_lowest::<V>(token, t, a.len());
 }
@@ -137,11 +127,7 @@ pub(super) fn add_product<V: Lanes>(token: V::Token, t: &mut [Vec8], a: &[Vec8],
 /// t += the products of digits of `a`, one or both of them among its first ROWS, as often as the square has them; the
 /// lowest 2 ROWS columns are complete then. The columns of `t` are initialised as INITIALISED says.
 #[inline(always)]
-fn add_square_rows<V: Lanes, const ROWS: usize, const INITIALISED: u8>(
-    token: V::Token,
-    t: &mut [Vec8],
-    a: &[Vec8],
-) {
+fn add_square_rows<V: Lanes, const ROWS: usize, const INITIALISED: u8>(token: V::Token, t: &mut [Vec8], a: &[Vec8]) {
     let zero = V::splat(token, 0);
     let m: [V; ROWS] = load(token, a);
     let (block, rest) = t.split_at_mut(ROWS);
@@ -174,7 +160,8 @@ fn add_square_rows<V: Lanes, const ROWS: usize, const INITIALISED: u8>(
 
 /// t = a^2, its lowest columns normalised.
 ///
-/// Products of unequal digits are taken once and doubled; digits cannot be doubled beforehand, they have no bit to spare.
+/// Products of unequal digits are taken once and doubled; digits cannot be doubled beforehand, they have no bit to
+/// spare.
 #[inline(always)]
 pub(super) fn square<V: Lanes>(token: V::Token, t: &mut [Vec8], a: &[Vec8]) {
     let small = a.len() % LARGE;
@@ -239,13 +226,11 @@ fn normalise<V: Lanes, const ROWS: usize>(token: V::Token, t: &mut [Vec8]) {
     for_each_row!(row < ROWS => {
         digits.digit(V::load(token, &t[row])).store(&mut t[row]);
     });
-    V::load(token, &t[ROWS])
-        .add(digits.carry)
-        .store(&mut t[ROWS]);
+    V::load(token, &t[ROWS]).add(digits.carry).store(&mut t[ROWS]);
 }
 
-/// [`normalise`]s the columns that are reduced first, of a number of `len` digits. It is done as soon as they are complete: the
-/// carry goes from one to the next, and what follows need not wait for it.
+/// [`normalise`]s the columns that are reduced first, of a number of `len` digits. It is done as soon as they are
+/// complete: the carry goes from one to the next, and what follows need not wait for it.
 #[inline(always)]
 fn normalise_lowest<V: Lanes>(token: V::Token, t: &mut [Vec8], len: usize) {
     if len > LARGE && !len.is_multiple_of(LARGE) {
@@ -258,11 +243,7 @@ fn normalise_lowest<V: Lanes>(token: V::Token, t: &mut [Vec8], len: usize) {
 /// Takes the first ROWS columns of `t`, which are normalised, away, and adds what they are worth above: t / B for
 /// B = 2^(52 ROWS), where `inverse` is 1 / B mod n. Nothing waits for a quotient digit here.
 #[inline(always)]
-fn reduce_partially<V: Lanes, const ROWS: usize>(
-    token: V::Token,
-    t: &mut [Vec8],
-    inverse: &[Vec8],
-) {
+fn reduce_partially<V: Lanes, const ROWS: usize>(token: V::Token, t: &mut [Vec8], inverse: &[Vec8]) {
     let low: [V; ROWS] = load(token, t);
     add_rows::<V, ROWS, { columns::ALL }>(token, &mut t[ROWS..], &low, inverse);
 }
@@ -281,10 +262,7 @@ pub(super) fn reduce_rows<V: Lanes, const ROWS: usize>(
     let zero = V::splat(token, 0);
     let t = &t[..n.len() + ROWS];
     let mut columns = [zero; 2 * LARGE];
-    let (low, high) = (
-        load::<V, ROWS>(token, t),
-        load::<V, ROWS>(token, &t[ROWS..]),
-    );
+    let (low, high) = (load::<V, ROWS>(token, t), load::<V, ROWS>(token, &t[ROWS..]));
     for_each_row!(row < ROWS => {
         columns[row] = low[row];
         columns[ROWS + row] = high[row];
@@ -320,14 +298,10 @@ pub(super) fn clear_column<V: Lanes, const COLUMNS: usize, const DIGITS: usize>(
     let n = black_box(n);
     // The low product of q and n's first digit makes the low digit of the column zero, that is, carries 1 unless it
     // is zero already. So does adding 2^52 - 1, which needs no product.
-    let carry = columns[row]
-        .add(V::splat(token, DIGIT_MASK))
-        .shift_right_digit();
+    let carry = columns[row].add(V::splat(token, DIGIT_MASK)).shift_right_digit();
     // The next quotient digit waits for this column: its two products are independent of each other.
     let second = V::load(token, &n[1]);
-    let high = columns[row + 1]
-        .add(carry)
-        .add_high(q, V::load(token, &n[0]));
+    let high = columns[row + 1].add(carry).add_high(q, V::load(token, &n[0]));
     columns[row + 1] = V::splat(token, 0).add_low(q, second).add(high);
     columns[row + 2] = columns[row + 2].add_high(q, second);
     for j in 2..DIGITS {
@@ -344,8 +318,8 @@ pub(super) struct PartialInverses<'a> {
     pub(super) large: &'a [Vec8],
 }
 
-/// out = t / R mod n, below t / R + (2 + 2^-200) n, and twice that where `double` says so, for a `t` whose lowest columns
-/// are normalised.
+/// out = t / R mod n, below t / R + (2 + 2^-200) n, and twice that where `double` says so, for a `t` whose lowest
+/// columns are normalised.
 #[inline(always)]
 pub(super) fn reduce<V: Lanes>(
     token: V::Token,

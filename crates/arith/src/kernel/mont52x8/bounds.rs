@@ -1,9 +1,9 @@
 //! That no column overflows and every factor is a digit, for every length: the kernel's own code, done on intervals.
 //!
-//! [`Range`] is a form of the lanes like the others. Its value is not eight words but the least and the greatest that a word can be.
-//! Each operation computes what its result can be, and panics if a sum may reach 2^64, or a factor may have more than 52 bits, of which the
-//! multiplier would take the low ones in silence. One factor may: a column whose low digit makes the next quotient digit; the other one is then
-//! n₀, which is marked.
+//! [`Range`] is a form of the lanes like the others. Its value is not eight words but the least and the greatest that a
+//! word can be. Each operation computes what its result can be, and panics if a sum may reach 2^64, or a factor may
+//! have more than 52 bits, of which the multiplier would take the low ones in silence. One factor may: a column whose
+//! low digit makes the next quotient digit; the other one is then n₀, which is marked.
 //!
 //! That the highest digit carries nothing out is no matter of single columns: it follows from how large a number is, in
 //! `numbers_stay_below_their_bounds`.
@@ -47,10 +47,7 @@ impl Range {
     fn product(self, b: Self) -> u128 {
         let [a, b] = [(self, b), (b, self)].map(|(factor, other)| {
             let is_digit = factor.most <= DIGIT_MASK;
-            assert!(
-                is_digit || other.takes_columns,
-                "a factor is no digit: {factor:?}"
-            );
+            assert!(is_digit || other.takes_columns, "a factor is no digit: {factor:?}");
             factor.most.min(DIGIT_MASK)
         });
         u128::from(a) * u128::from(b)
@@ -106,10 +103,7 @@ impl Lanes for Range {
 
     #[inline(never)]
     fn and(self, b: Self) -> Self {
-        assert!(
-            b.least == DIGIT_MASK && b.most == DIGIT_MASK,
-            "a mask: {b:?}"
-        );
+        assert!(b.least == DIGIT_MASK && b.most == DIGIT_MASK, "a mask: {b:?}");
         match self.most <= DIGIT_MASK {
             true => self,
             false => Self::up_to(DIGIT_MASK),
@@ -173,7 +167,8 @@ impl Lanes for Range {
     }
 }
 
-/// Does every operation on numbers whose digits are any of `bits` bits, and checks that digits come out. Returns the digits of a number.
+/// Does every operation on numbers whose digits are any of `bits` bits, and checks that digits come out. Returns the
+/// digits of a number.
 fn operate(limbs: usize, bits: u32) -> usize {
     type Kernel = Mont52x8<Range>;
     let kernel = Kernel::new(());
@@ -264,9 +259,9 @@ fn numbers_of_too_many_digits_are_found() {
 /// How many times n a number can be, by the formulas of the [module above](super).
 #[test]
 fn numbers_stay_below_their_bounds() {
-    // R in n, the greatest factor in n, and whether the result is doubled: what comes out is no greater than what may go in.
-    let result =
-        |r: f64, factor: f64, times: f64| times * (factor * factor / r + 2.0 + 2f64.powi(-200));
+    // R in n, the greatest factor in n, and whether the result is doubled: what comes out is no greater than what may
+    // go in.
+    let result = |r: f64, factor: f64, times: f64| times * (factor * factor / r + 2.0 + 2f64.powi(-200));
     assert!(result(16.0, 3.0, 1.0) < 3.0);
     assert!(result(64.0, 5.0, 2.0) < 5.0);
     for limbs in 1..=256usize {

@@ -1,5 +1,5 @@
-//! Exponentiations, window after window: two interleaved for numbers of ten digits, which fill each other's gaps; one alone
-//! for all others.
+//! Exponentiations, window after window: two interleaved for numbers of ten digits, which fill each other's gaps; one
+//! alone for all others.
 
 use super::fused::{DIGITS, multiply, square};
 use super::lookup::look_up;
@@ -24,12 +24,7 @@ struct Stream<'a> {
 
 impl<'a> Stream<'a> {
     #[inline(always)]
-    fn new(
-        [value, selected, n]: [&'a mut Ten; 3],
-        moduli: &'a Moduli,
-        from: &[u64],
-        table: &'a [u64],
-    ) -> Self {
+    fn new([value, selected, n]: [&'a mut Ten; 3], moduli: &'a Moduli, from: &[u64], table: &'a [u64]) -> Self {
         value.copy_from_slice(vec8s(from));
         n.copy_from_slice(vec8s(&moduli.n));
         Self {

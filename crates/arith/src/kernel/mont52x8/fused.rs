@@ -15,14 +15,7 @@ pub(super) type Modulus<'a> = (&'a [Vec8; DIGITS], &'a Vec8);
 
 /// columns += x times the digits of `a` from `from` on, which are in column `row` + `from` and above.
 #[inline(always)]
-fn add_row<V: Lanes>(
-    token: V::Token,
-    columns: &mut [V; COLUMNS],
-    row: usize,
-    x: V,
-    a: &[Vec8; DIGITS],
-    from: usize,
-) {
+fn add_row<V: Lanes>(token: V::Token, columns: &mut [V; COLUMNS], row: usize, x: V, a: &[Vec8; DIGITS], from: usize) {
     // Loaded anew for each row: LLVM would keep all digits in registers, and spill columns that are waited for.
     let a = black_box(a);
     for j in from..DIGITS {
@@ -34,12 +27,7 @@ fn add_row<V: Lanes>(
 
 /// a = columns / R, in digits, doubled where `double` says so; the lower columns are clear.
 #[inline(always)]
-fn carry<V: Lanes>(
-    token: V::Token,
-    columns: &[V; COLUMNS],
-    a: &mut [Vec8; DIGITS],
-    double: Option<V::Mask>,
-) {
+fn carry<V: Lanes>(token: V::Token, columns: &[V; COLUMNS], a: &mut [Vec8; DIGITS], double: Option<V::Mask>) {
     let mut digits = Carry::<V>::new(token, double);
     for_each_row!(row < DIGITS => {
         digits.digit(columns[DIGITS + row]).store(&mut a[row]);
@@ -48,12 +36,7 @@ fn carry<V: Lanes>(
 
 /// a = a b / R mod n.
 #[inline(always)]
-pub(super) fn multiply<V: Lanes>(
-    token: V::Token,
-    a: &mut [Vec8; DIGITS],
-    b: &[Vec8; DIGITS],
-    (n, n0): Modulus<'_>,
-) {
+pub(super) fn multiply<V: Lanes>(token: V::Token, a: &mut [Vec8; DIGITS], b: &[Vec8; DIGITS], (n, n0): Modulus<'_>) {
     let zero = V::splat(token, 0);
     let n0 = V::load(token, n0);
     let mut products = [zero; COLUMNS];
@@ -76,12 +59,7 @@ pub(super) fn multiply<V: Lanes>(
 
 /// a = a^2 / R mod n, doubled where `double` says so.
 #[inline(always)]
-pub(super) fn square<V: Lanes>(
-    token: V::Token,
-    a: &mut [Vec8; DIGITS],
-    (n, n0): Modulus<'_>,
-    double: Option<V::Mask>,
-) {
+pub(super) fn square<V: Lanes>(token: V::Token, a: &mut [Vec8; DIGITS], (n, n0): Modulus<'_>, double: Option<V::Mask>) {
     let zero = V::splat(token, 0);
     let n0 = V::load(token, n0);
     // Products of unequal digits, once each; and all the rest, which they join, doubled, two columns a row.

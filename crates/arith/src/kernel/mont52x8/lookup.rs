@@ -3,9 +3,9 @@
 use super::blocks::{LARGE, SMALL, for_each_row};
 use crate::kernel::lanes::{Lanes, Vec8};
 
-/// Puts the vecs of entry `digits[lane]` into each lane of `selected`, for one window or for two at once: all entries pass
-/// by whole, and each is chosen in the lanes whose digit it is. To read the table takes longer than to choose, so that a second
-/// window costs less than the first. Entries are as long as each of `selected`, a multiple of [`SMALL`].
+/// Puts the vecs of entry `digits[lane]` into each lane of `selected`, for one window or for two at once: all entries
+/// pass by whole, and each is chosen in the lanes whose digit it is. To read the table takes longer than to choose, so
+/// that a second window costs less than the first. Entries are as long as each of `selected`, a multiple of [`SMALL`].
 #[inline(always)]
 pub(super) fn look_up<V: Lanes, const WINDOWS: usize>(
     token: V::Token,

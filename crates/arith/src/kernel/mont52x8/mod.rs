@@ -17,44 +17,50 @@
 //! L digits, R = 2^(52 L). L is the least multiple of five for which R ≥ 16 · 2^(64 N), so R > 16 n.
 //!
 //! - A value is below 3 n, its digits below 2^52. `store` takes n away twice, under masks.
-//! - Partial reduction (below) of any t leaves t / B plus less than B n, where B = 2^520 (2^260 for the small block that comes first): with
-//!   all partial reductions, t / (R / B) + B n (1 + 2^-200). The last block then gives less than t / R + n (2 + 2^-200).
+//! - Partial reduction (below) of any t leaves t / B plus less than B n, where B = 2^520 (2^260 for the small block
+//!   that comes first): with all partial reductions, t / (R / B) + B n (1 + 2^-200). The last block then gives less
+//!   than t / R + n (2 + 2^-200).
 //! - For a, b < 3 n: 9 n² / R + (2 + 2^-200) n < 3 n.
-//! - A number that enters, a < 2^(64 N) ≤ R/16, need not be reduced: a (R² mod n) / R < n/16. The two halves of a long one: n/8.
+//! - A number that enters, a < 2^(64 N) ≤ R/16, need not be reduced: a (R² mod n) / R < n/16. The two halves of a long
+//!   one: n/8.
 //! - Leaving multiplies by 1 or by a plain number below n: below 3 n.
 //! - Ten digits at once (below) reduce nothing partially: below t / R + n.
-//! - Powers of two (`doublings.rs`) double the columns before they are carried, and want R ≥ 64 n: for a value below 5 n, twice
-//!   (25 n² / R + (2 + 2^-200) n) < 4.8 n. Columns stay below 2^64 for L < 512. They start from a single bit: V = 2^j stands for
-//!   2^(j − r) with R = 2^r, so that the exponent is a negative one and nothing is entered.
-//! - A column gathers at most 2 L low and high products of the two factors, 2 L of digits and partially reduced moduli or quotients and n, and
-//!   carries: below 4 L · 2^52 + 2^13. That stays below 2^64 for L < 1,024; 16,384 bits have L = 320.
-//! - A quotient digit needs the true low digit of its column. Column c is complete but for the carry from below when its turn comes, and
-//!   that carry is added first. Adding q n₀ (its low digit) would clear the low 52 bits, and so carry 1 unless they are zero
-//!   already; adding 2^52 − 1 carries just the same, and needs no product.
+//! - Powers of two (`doublings.rs`) double the columns before they are carried, and want R ≥ 64 n: for a value below 5
+//!   n, twice (25 n² / R + (2 + 2^-200) n) < 4.8 n. Columns stay below 2^64 for L < 512. They start from a single bit:
+//!   V = 2^j stands for 2^(j − r) with R = 2^r, so that the exponent is a negative one and nothing is entered.
+//! - A column gathers at most 2 L low and high products of the two factors, 2 L of digits and partially reduced moduli
+//!   or quotients and n, and carries: below 4 L · 2^52 + 2^13. That stays below 2^64 for L < 1,024; 16,384 bits have
+//!   L = 320.
+//! - A quotient digit needs the true low digit of its column. Column c is complete but for the carry from below when
+//!   its turn comes, and that carry is added first. Adding q n₀ (its low digit) would clear the low 52 bits, and so
+//!   carry 1 unless they are zero already; adding 2^52 − 1 carries just the same, and needs no product.
 //!
 //! # Schedule
 //!
-//! A *block* is ten rows (five where a multiple of five is left over): ten digits of one factor in ten registers, and a window of
-//! eleven columns in eleven more. A step loads one digit of the other factor and one column, does 20 multiplications, stores the
-//! lowest column and moves the window up. So 20 multiplications share two loads and one store, whatever L is.
+//! A *block* is ten rows (five where a multiple of five is left over): ten digits of one factor in ten registers, and a
+//! window of eleven columns in eleven more. A step loads one digit of the other factor and one column, does 20
+//! multiplications, stores the lowest column and moves the window up. So 20 multiplications share two loads and one
+//! store, whatever L is.
 //!
-//! - Product: blocks of rows over all digits. Square: each block's rows times the digits above it, then the products inside the block, then
-//!   those 2 · 10 columns, which are complete, are doubled and the squares are added. (Digits cannot be doubled beforehand: IFMA reads 52 bits.)
-//! - Reduction: from one quotient digit to the next is a chain of three multiplications and additions, 9 cycles at a latency of 4. So all
-//!   blocks but the last *reduce partially*: ten columns are carried into digits, taken away, and multiplied with 1 / 2^520 mod n onto the columns
-//!   above. That is the same number of multiplications, and waits for nothing. The first carries are done as soon as their columns
-//!   are complete. The last block has quotient digits in a block of 10 × 10, all in registers; then their rows slide over the rest of n.
-//! - Ten digits (`fused.rs`), the prime of 512 bits: one fused path of ten rows, products in one set of registers, the reduction in
-//!   another that they join column by column, so that the quotient digits' chain runs in parallel with the products. Alone it is 15 % above
-//!   its count; so two numbers are worked on alternately (`fixed_window.rs`), which takes eight private operations a pass. What is
-//!   written again and again lies together: where a load agrees with an earlier store in the lowest twelve bits of its address, the CPU holds
-//!   it back, and a pass took 125,000 to 158,000 cycles as memory happened to lie. And each of the two has its own copy of
-//!   the code, but one only: with a second copy for squarings that have a look-up interleaved a pass took 165,000, which is
-//!   more than the CPU keeps decoded.
-//! - Look-up: all entries pass by ten vectors in registers, merged under a mask for each entry. It is bound by loads, two a cycle; so where numbers
-//!   have more than ten digits, two windows are looked up while the table is read once.
-//! - Windows: of 5 bits, but of 4 where two tables of 32 entries of 10 digits, or one of 25 or more, would leave a first-level cache of
-//!   48 KB: 4 % of an exponentiation at L = 30, none at L = 20, where a table of 32 fits.
+//! - Product: blocks of rows over all digits. Square: each block's rows times the digits above it, then the products
+//!   inside the block, then those 2 · 10 columns, which are complete, are doubled and the squares are added. (Digits
+//!   cannot be doubled beforehand: IFMA reads 52 bits.)
+//! - Reduction: from one quotient digit to the next is a chain of three multiplications and additions, 9 cycles at a
+//!   latency of 4. So all blocks but the last *reduce partially*: ten columns are carried into digits, taken away, and
+//!   multiplied with 1 / 2^520 mod n onto the columns above. That is the same number of multiplications, and waits for
+//!   nothing. The first carries are done as soon as their columns are complete. The last block has quotient digits in a
+//!   block of 10 × 10, all in registers; then their rows slide over the rest of n.
+//! - Ten digits (`fused.rs`), the prime of 512 bits: one fused path of ten rows, products in one set of registers, the
+//!   reduction in another that they join column by column, so that the quotient digits' chain runs in parallel with the
+//!   products. Alone it is 15 % above its count; so two numbers are worked on alternately (`fixed_window.rs`), which
+//!   takes eight private operations a pass. What is written again and again lies together: where a load agrees with an
+//!   earlier store in the lowest twelve bits of its address, the CPU holds it back, and a pass took 125,000 to 158,000
+//!   cycles as memory happened to lie. And each of the two has its own copy of the code, but one only: with a second
+//!   copy for squarings that have a look-up interleaved a pass took 165,000, which is more than the CPU keeps decoded.
+//! - Look-up: all entries pass by ten vectors in registers, merged under a mask for each entry. It is bound by loads,
+//!   two a cycle; so where numbers have more than ten digits, two windows are looked up while the table is read once.
+//! - Windows: of 5 bits, but of 4 where two tables of 32 entries of 10 digits, or one of 25 or more, would leave a
+//!   first-level cache of 48 KB: 4 % of an exponentiation at L = 30, none at L = 20, where a table of 32 fits.
 
 mod blocks;
 #[cfg(test)]
@@ -258,15 +264,9 @@ impl<V: Lanes> LaneKernel for Mont52x8<V> {
         );
     }
 
-    fn exp_fixed_window<const STREAMS: usize>(
-        self,
-        powers: [FixedWindow<'_, Moduli>; STREAMS],
-        width: usize,
-    ) {
+    fn exp_fixed_window<const STREAMS: usize>(self, powers: [FixedWindow<'_, Moduli>; STREAMS], width: usize) {
         if powers[0].value.len() != 8 * fused::DIGITS {
-            return powers
-                .into_iter()
-                .for_each(|power| by_pairs(self, power, width));
+            return powers.into_iter().for_each(|power| by_pairs(self, power, width));
         }
         let mut powers = powers.into_iter();
         while let Some(one) = powers.next() {
@@ -285,13 +285,7 @@ impl<V: Lanes> LaneKernel for Mont52x8<V> {
         bits + 6 <= Self::r_bits(limbs)
     }
 
-    fn set_moduli_to_square(
-        self,
-        moduli: &mut Moduli,
-        n: &[Nat],
-        _bits: usize,
-        working: &mut [u64],
-    ) {
+    fn set_moduli_to_square(self, moduli: &mut Moduli, n: &[Nat], _bits: usize, working: &mut [u64]) {
         for (lane, n) in n.iter().enumerate() {
             digits::put(vec8s_mut(&mut moduli.n), lane, n);
             moduli.n0[lane] = inverse_word(n[0]).wrapping_neg() & DIGIT_MASK;
@@ -301,20 +295,10 @@ impl<V: Lanes> LaneKernel for Mont52x8<V> {
         V::run(self.token, set_up::SetPartialInverses { moduli, t });
     }
 
-    fn set_moduli_for_powers(
-        self,
-        moduli: &mut Moduli,
-        n: &[Nat],
-        least_bits: usize,
-        working: &mut [u64],
-    ) {
+    fn set_moduli_for_powers(self, moduli: &mut Moduli, n: &[Nat], least_bits: usize, working: &mut [u64]) {
         self.set_moduli_to_square(moduli, n, least_bits, working);
         let t = vec8s_mut(working);
-        let form = set_up::SetForm {
-            moduli,
-            least_bits,
-            t,
-        };
+        let form = set_up::SetForm { moduli, least_bits, t };
         V::run(self.token, form);
         // R^2 = 2^r R: of r = c 2^i the factor c has been doubled in, and i squarings are to come.
         let r = digits(n[0].len()) * DIGIT_BITS;

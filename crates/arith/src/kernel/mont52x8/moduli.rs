@@ -31,9 +31,7 @@ pub(crate) struct Moduli {
 
 /// Digits of a number that has `limbs` limbs: R is at least 16 n, and blocks of five rows fit.
 pub(super) fn digits(limbs: usize) -> usize {
-    (limbs * LIMB_BITS + 4)
-        .div_ceil(DIGIT_BITS)
-        .next_multiple_of(SMALL)
+    (limbs * LIMB_BITS + 4).div_ceil(DIGIT_BITS).next_multiple_of(SMALL)
 }
 
 pub(super) fn vec8s(words: &[u64]) -> &[Vec8] {

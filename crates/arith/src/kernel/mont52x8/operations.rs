@@ -1,9 +1,7 @@
-//! Products, squares, reductions and look-ups over either form of the lanes: on the fused path where numbers have ten digits,
-//! in blocks elsewhere.
+//! Products, squares, reductions and look-ups over either form of the lanes: on the fused path where numbers have ten
+//! digits, in blocks elsewhere.
 
-use super::blocks::{
-    PartialInverses, add_product, product, reduce as reduce_in_blocks, square as square_in_blocks,
-};
+use super::blocks::{PartialInverses, add_product, product, reduce as reduce_in_blocks, square as square_in_blocks};
 use super::fused::{DIGITS, Modulus, multiply, square};
 use super::lookup::look_up;
 use super::moduli::{Moduli, vec8s};
@@ -34,14 +32,7 @@ pub(super) fn reduce<V: Lanes>(
         small: vec8s(&moduli.small_inverse),
         large: vec8s(&moduli.large_inverse),
     };
-    reduce_in_blocks::<V>(
-        token,
-        t,
-        (vec8s(&moduli.n), &moduli.n0),
-        inverses,
-        out,
-        double,
-    );
+    reduce_in_blocks::<V>(token, t, (vec8s(&moduli.n), &moduli.n0), inverses, out, double);
 }
 
 pub(super) struct Multiply<'a> {
@@ -80,12 +71,7 @@ pub(super) struct EnterWide<'a> {
 impl Work for EnterWide<'_> {
     #[inline(always)]
     fn run<V: Lanes>(self, token: V::Token) {
-        let Self {
-            moduli,
-            low,
-            high,
-            t,
-        } = self;
+        let Self { moduli, low, high, t } = self;
         let t = &mut t[..2 * low.len()];
         product::<V>(token, t, low, vec8s(&moduli.rr));
         add_product::<V>(token, t, high, vec8s(&moduli.high_rr));
@@ -103,12 +89,7 @@ pub(super) struct Square<'a> {
 impl Work for Square<'_> {
     #[inline(always)]
     fn run<V: Lanes>(self, token: V::Token) {
-        let Self {
-            moduli,
-            a,
-            times,
-            t,
-        } = self;
+        let Self { moduli, a, times, t } = self;
         match fused_operands(moduli, a) {
             Ok((a, n)) => {
                 for _ in 0..times {

@@ -42,11 +42,7 @@ pub(super) struct SetForm<'a> {
 impl Work for SetForm<'_> {
     #[inline(always)]
     fn run<V: Lanes>(self, token: V::Token) {
-        let Self {
-            moduli,
-            least_bits,
-            t,
-        } = self;
+        let Self { moduli, least_bits, t } = self;
         let n = vec8s(&moduli.n);
         let r = digits(moduli.plain[0].len()) * DIGIT_BITS;
         let one = vec8s_mut(&mut moduli.one);
@@ -80,8 +76,6 @@ fn double<V: Lanes>(token: V::Token, a: &mut [Vec8], n: &[Vec8], t: &mut [Vec8])
     }
     let over = less.above().equal_bits(V::splat(token, 1));
     for (a, less_n) in a.iter_mut().zip(t) {
-        V::load(token, a)
-            .choose(V::load(token, less_n), over)
-            .store(a);
+        V::load(token, a).choose(V::load(token, less_n), over).store(a);
     }
 }

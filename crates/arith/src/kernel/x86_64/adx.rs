@@ -1,4 +1,5 @@
-//! Products of 64-bit limbs with BMI2 and ADX: `mulx`, which leaves the flags alone, and two chains of carries side by side.
+//! Products of 64-bit limbs with BMI2 and ADX: `mulx`, which leaves the flags alone, and two chains of carries side by
+//! side.
 //!
 //! ```text
 //! a = a' + 2^(512 k) a", of which a" has fewer than eight limbs, and b, n likewise
@@ -7,13 +8,12 @@
 //! sqr     triangles and blocks above the diagonal of a', rows of a" above its own; then 2 t + the squares
 //! ```
 //!
-//! Blocks and rows are those of [`super::adx_blocks`]; eight limbs alone are [`super::adx512`]. Numbers of fewer are left to [`Portable`].
+//! Blocks and rows are those of [`super::adx_blocks`]; eight limbs alone are [`super::adx512`]. Numbers of fewer are
+//! left to [`Portable`].
 
 use super::adx_blocks::{self, BLOCK};
 use super::adx512;
-use crate::limbs::montgomery::{
-    Odd, Portable, Products, mul_then_reduce, select_by_masks, sqr_then_reduce,
-};
+use crate::limbs::montgomery::{Odd, Portable, Products, mul_then_reduce, select_by_masks, sqr_then_reduce};
 use crate::limbs::words::{self, adc, mac};
 use subtle::Choice;
 
@@ -24,9 +24,8 @@ pub(crate) struct HaveAdx(());
 impl HaveAdx {
     /// Asks the CPU.
     pub(crate) fn check() -> Option<Self> {
-        let have = is_x86_feature_detected!("bmi2")
-            && is_x86_feature_detected!("adx")
-            && is_x86_feature_detected!("avx2");
+        let have =
+            is_x86_feature_detected!("bmi2") && is_x86_feature_detected!("adx") && is_x86_feature_detected!("avx2");
         have.then_some(Self(()))
     }
 
@@ -53,7 +52,8 @@ impl HaveAdx {
         carry
     }
 
-    /// t += block * a, from the place on where a begins, with a carry in at the place of the block's length, and one out at the end.
+    /// t += block * a, from the place on where a begins, with a carry in at the place of the block's length, and one
+    /// out at the end.
     fn add_columns(self, t: &mut [u64], a: &[u64], block: &[u64; BLOCK], carry: u64) -> u64 {
         let mut carry = carry != 0;
         for (j, &a) in a.iter().enumerate() {
@@ -115,16 +115,9 @@ impl Products for HaveAdx {
             t[2 * j] = self.add_row(&mut t[j..2 * j], &a[..j], digit);
         }
         // SAFETY: a `HaveAdx` proves the instructions; t has two limbs for each of a, which has so many blocks.
-        let carries = unsafe {
-            adx_blocks::double_and_add_squares(t.as_mut_ptr(), a.as_ptr(), a_blocks.len())
-        };
+        let carries = unsafe { adx_blocks::double_and_add_squares(t.as_mut_ptr(), a.as_ptr(), a_blocks.len()) };
         let (mut doubled, mut squared) = (carries & 1 != 0, carries >> 8);
-        for (pair, &a) in t[2 * whole..]
-            .as_chunks_mut::<2>()
-            .0
-            .iter_mut()
-            .zip(&a[whole..])
-        {
+        for (pair, &a) in t[2 * whole..].as_chunks_mut::<2>().0.iter_mut().zip(&a[whole..]) {
             let (low, carry) = adc(pair[0], pair[0], doubled);
             let (high, carry) = adc(pair[1], pair[1], carry);
             doubled = carry;
@@ -148,8 +141,7 @@ impl Products for HaveAdx {
             let last = if high.is_empty() { top } else { 0 };
             let block = &mut t[i..i + whole + BLOCK];
             // SAFETY: a `HaveAdx` proves the instructions; n has so many blocks and more, and t one more.
-            let carry =
-                unsafe { adx_blocks::reduce(block.as_mut_ptr(), low.as_ptr(), blocks, n0, last) };
+            let carry = unsafe { adx_blocks::reduce(block.as_mut_ptr(), low.as_ptr(), blocks, n0, last) };
             if high.is_empty() {
                 top = carry;
                 continue;

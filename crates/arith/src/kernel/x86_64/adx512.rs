@@ -1,5 +1,5 @@
-//! Montgomery arithmetic on numbers of eight limbs, the primes of a key of 1024 bits, with `mulx` and two chains of carries: a whole operation
-//! in one piece, its reduction in registers.
+//! Montgomery arithmetic on numbers of eight limbs, the primes of a key of 1024 bits, with `mulx` and two chains of
+//! carries: a whole operation in one piece, its reduction in registers.
 //!
 //! ```text
 //! mul     eight rows of products; the low limbs of t = a b stay on the stack, the high ones follow
@@ -7,8 +7,8 @@
 //! reduce  eight rows of quotients over the low limbs, the high ones added, less n if that carries
 //! ```
 //!
-//! A squaring is 36 + 64 products and some 470 instructions, a multiplication 128 and 490. What [`super::adx`] does at this length in three
-//! calls, with t in memory between them, takes some 660 and 690.
+//! A squaring is 36 + 64 products and some 470 instructions, a multiplication 128 and 490. What [`super::adx`] does at
+//! this length in three calls, with t in memory between them, takes some 660 and 690.
 //!
 //! Straight lines and a loop over a public count: no branch and no address depends on a limb.
 
@@ -103,7 +103,8 @@ macro_rules! subtract {
     };
 }
 
-/// The number at rdi = (t + m n) / R, less n at rsi if that carries. The low half of t is in r8..r15, the high half at rsp + 64.
+/// The number at rdi = (t + m n) / R, less n at rsi if that carries. The low half of t is in r8..r15, the high half at
+/// rsp + 64.
 macro_rules! reduce {
     () => {
         concat!(
@@ -131,12 +132,7 @@ macro_rules! reduce {
 /// # Safety
 /// The CPU has BMI2 and ADX. `a` does not overlap the others.
 #[unsafe(naked)]
-pub(super) unsafe extern "sysv64" fn mul(
-    a: &mut [u64; LIMBS],
-    b: &[u64; LIMBS],
-    n: &[u64; LIMBS],
-    n0: u64,
-) {
+pub(super) unsafe extern "sysv64" fn mul(a: &mut [u64; LIMBS], b: &[u64; LIMBS], n: &[u64; LIMBS], n0: u64) {
     naked_asm!(
         enter!(),
         "mov [rsp + 128], rcx",
@@ -192,7 +188,8 @@ pub(super) unsafe extern "sysv64" fn mul(
     )
 }
 
-/// The products of one limb of a and those above it, onto registers, of which the last is `$top`; the two lowest are complete, and go to the stack.
+/// The products of one limb of a and those above it, onto registers, of which the last is `$top`; the two lowest are
+/// complete, and go to the stack.
 macro_rules! triangle_row {
     ($digit:literal, $top:literal, $first:literal $second:literal $at:literal $at_second:literal: $($low:literal $high:literal $limb:literal),*) => {
         concat!(
@@ -224,12 +221,7 @@ macro_rules! square {
 /// # Safety
 /// The CPU has BMI2 and ADX. `a` and `n` do not overlap.
 #[unsafe(naked)]
-pub(super) unsafe extern "sysv64" fn sqr(
-    a: &mut [u64; LIMBS],
-    n: &[u64; LIMBS],
-    n0: u64,
-    times: usize,
-) {
+pub(super) unsafe extern "sysv64" fn sqr(a: &mut [u64; LIMBS], n: &[u64; LIMBS], n0: u64, times: usize) {
     naked_asm!(
         enter!(),
         "mov [rsp + 128], rdx",

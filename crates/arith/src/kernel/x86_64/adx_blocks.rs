@@ -9,9 +9,9 @@
 //! add_row     one row over blocks, in memory
 //! ```
 //!
-//! A row takes 8 products, 17 additions and 3 more instructions. On Zen 4 a product with its two additions takes 1.40 cycles however it is
-//! scheduled (1.17 the product alone), and a row 12. The form is that of Ozturk, Guilford, Gopal and Feghali ("New instructions
-//! supporting large integer arithmetic on Intel architecture processors", 2012).
+//! A row takes 8 products, 17 additions and 3 more instructions. On Zen 4 a product with its two additions takes 1.40
+//! cycles however it is scheduled (1.17 the product alone), and a row 12. The form is that of Ozturk, Guilford, Gopal
+//! and Feghali ("New instructions supporting large integer arithmetic on Intel architecture processors", 2012).
 //!
 //! Straight lines and loops over lengths: no branch and no address depends on a limb.
 
@@ -50,8 +50,8 @@ macro_rules! product {
     };
 }
 
-/// Eight rows onto r8..r15, which end in rbx, r8..r14. Before each row `$digit` puts its digit into rdx, and after it `$lowest` does what is to be
-/// done with the lowest register.
+/// Eight rows onto r8..r15, which end in rbx, r8..r14. Before each row `$digit` puts its digit into rdx, and after it
+/// `$lowest` does what is to be done with the lowest register.
 macro_rules! block {
     ($digit:ident, $lowest:ident) => {
         concat!(
@@ -74,7 +74,8 @@ macro_rules! factor {
     };
 }
 
-/// The digit of the quotient that makes the lowest register zero. It replaces the limb of t, of which no more is needed.
+/// The digit of the quotient that makes the lowest register zero. It replaces the limb of t, of which no more is
+/// needed.
 macro_rules! quotient {
     ($register:literal $at:literal) => {
         concat!(
@@ -114,16 +115,23 @@ macro_rules! enter {
         concat!(
             "push rbx\n push rbp\n push r12\n push r13\n push r14\n push r15\n sub rsp, 32\n",
             "mov qword ptr [rsp], 0\n",
-            "mov [rsp + 8], ", $blocks, "\n",
-            "mov [rsp + 16], ", $n0, "\n",
-            "mov [rsp + 24], ", $top, "\n",
+            "mov [rsp + 8], ",
+            $blocks,
+            "\n",
+            "mov [rsp + 16], ",
+            $n0,
+            "\n",
+            "mov [rsp + 24], ",
+            $top,
+            "\n",
             "mov r8, [rdi]\n mov r9, [rdi + 8]\n mov r10, [rdi + 16]\n mov r11, [rdi + 24]\n",
             "mov r12, [rdi + 32]\n mov r13, [rdi + 40]\n mov r14, [rdi + 48]\n mov r15, [rdi + 56]\n",
         )
     };
 }
 
-/// After a block: on to the next one, with what is in t there added, in r8..r15. The carry belongs one block above, where the next merge takes it.
+/// After a block: on to the next one, with what is in t there added, in r8..r15. The carry belongs one block above,
+/// where the next merge takes it.
 macro_rules! merge {
     () => {
         "add rdi, 64
@@ -188,7 +196,8 @@ macro_rules! leave {
 /// t += a b + top 2^(512 blocks); returns what is carried out of t.
 ///
 /// # Safety
-/// The CPU has BMI2 and ADX. `a` can be read for so many blocks, at least one, and `t` read and written for one more; they do not overlap.
+/// The CPU has BMI2 and ADX. `a` can be read for so many blocks, at least one, and `t` read and written for one more;
+/// they do not overlap.
 #[unsafe(naked)]
 pub(super) unsafe extern "sysv64" fn mul_add(
     t: *mut u64,
@@ -208,18 +217,13 @@ pub(super) unsafe extern "sysv64" fn mul_add(
     )
 }
 
-/// t += m n + top 2^(512 blocks) for the m of one block that makes the lowest block of t zero, which holds m instead; returns what is carried out of t.
+/// t += m n + top 2^(512 blocks) for the m of one block that makes the lowest block of t zero, which holds m instead;
+/// returns what is carried out of t.
 ///
 /// # Safety
 /// As for [`mul_add`], of `n` in place of `a`.
 #[unsafe(naked)]
-pub(super) unsafe extern "sysv64" fn reduce(
-    t: *mut u64,
-    n: *const u64,
-    blocks: usize,
-    n0: u64,
-    top: u64,
-) -> u64 {
+pub(super) unsafe extern "sysv64" fn reduce(t: *mut u64, n: *const u64, blocks: usize, n0: u64, top: u64) -> u64 {
     naked_asm!(
         enter!("rdx", "rcx", "r8"),
         "mov rcx, rdi",
@@ -250,7 +254,8 @@ macro_rules! triangle_row {
     };
 }
 
-/// t = the sum of a\[i\] a\[j\] 2^(64 (i + j)) for i < j. Limb k is in register (k - 1) mod 8 of r8..r15; each row completes two.
+/// t = the sum of a\[i\] a\[j\] 2^(64 (i + j)) for i < j. Limb k is in register (k - 1) mod 8 of r8..r15; each row
+/// completes two.
 ///
 /// # Safety
 /// The CPU has BMI2 and ADX.
@@ -324,16 +329,14 @@ macro_rules! square {
     };
 }
 
-/// t = 2 t + the sum of a\[i\]^2 2^(128 i). Returns what is carried out of both: bit 0 is the doubling's, bit 8 the sum's.
+/// t = 2 t + the sum of a\[i\]^2 2^(128 i). Returns what is carried out of both: bit 0 is the doubling's, bit 8 the
+/// sum's.
 ///
 /// # Safety
-/// The CPU has BMI2 and ADX. `a` can be read for so many blocks, at least one, and `t` read and written for twice as many; they do not overlap.
+/// The CPU has BMI2 and ADX. `a` can be read for so many blocks, at least one, and `t` read and written for twice as
+/// many; they do not overlap.
 #[unsafe(naked)]
-pub(super) unsafe extern "sysv64" fn double_and_add_squares(
-    t: *mut u64,
-    a: *const u64,
-    blocks: usize,
-) -> u64 {
+pub(super) unsafe extern "sysv64" fn double_and_add_squares(t: *mut u64, a: *const u64, blocks: usize) -> u64 {
     naked_asm!(
         "mov rcx, rdx",
         "xor eax, eax",
@@ -384,14 +387,10 @@ macro_rules! row_limb {
 /// t += digit * a; returns the limb that is carried out of t.
 ///
 /// # Safety
-/// The CPU has BMI2 and ADX. `a` can be read for so many blocks, at least one, and `t` read and written for as many; they do not overlap.
+/// The CPU has BMI2 and ADX. `a` can be read for so many blocks, at least one, and `t` read and written for as many;
+/// they do not overlap.
 #[unsafe(naked)]
-pub(super) unsafe extern "sysv64" fn add_row(
-    t: *mut u64,
-    a: *const u64,
-    blocks: usize,
-    digit: u64,
-) -> u64 {
+pub(super) unsafe extern "sysv64" fn add_row(t: *mut u64, a: *const u64, blocks: usize, digit: u64) -> u64 {
     naked_asm!(
         "xchg rcx, rdx",
         // Both carries, too.

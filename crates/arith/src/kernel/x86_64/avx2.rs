@@ -1,4 +1,5 @@
-//! Eight words in two 256-bit registers, with AVX2: for the sieve. There is no Montgomery kernel over it, because [`mont47`](crate::kernel::mont47) is faster.
+//! Eight words in two 256-bit registers, with AVX2: for the sieve. There is no Montgomery kernel over it, because
+//! [`mont47`](crate::kernel::mont47) is faster.
 
 use super::avx2fma::HaveAvx2Fma;
 use super::opaque::opaque_256;
@@ -6,7 +7,8 @@ use crate::kernel::lanes::{DIGIT_BITS, DIGIT_MASK, Lanes, Vec8, Work};
 use std::arch::x86_64::*;
 use std::mem::transmute;
 
-/// Two 256-bit registers of words. Made with a [`HaveAvx2Fma`] only, so that every value is itself the proof of the instructions.
+/// Two 256-bit registers of words. Made with a [`HaveAvx2Fma`] only, so that every value is itself the proof of the
+/// instructions.
 #[derive(Clone, Copy)]
 pub(crate) struct YmmWords([__m256i; 2]);
 
@@ -38,10 +40,7 @@ fn add_low(c: __m256i, a: __m256i, b: __m256i) -> __m256i {
     let ((a0, a1), (b0, b1)) = (halves(a), halves(b));
     let middle = _mm256_add_epi64(_mm256_mul_epu32(a0, b1), _mm256_mul_epu32(a1, b0));
     // What is above 2^52 in the middle's product is shifted out or masked.
-    let sum = _mm256_add_epi64(
-        _mm256_mul_epu32(a0, b0),
-        _mm256_slli_epi64::<HALF_BITS>(middle),
-    );
+    let sum = _mm256_add_epi64(_mm256_mul_epu32(a0, b0), _mm256_slli_epi64::<HALF_BITS>(middle));
     let digit = _mm256_and_si256(sum, _mm256_set1_epi64x(DIGIT_MASK.cast_signed()));
     _mm256_add_epi64(c, digit)
 }
@@ -53,14 +52,8 @@ fn add_high(c: __m256i, a: __m256i, b: __m256i) -> __m256i {
     let ((a0, a1), (b0, b1)) = (halves(a), halves(b));
     let middle = _mm256_add_epi64(_mm256_mul_epu32(a0, b1), _mm256_mul_epu32(a1, b0));
     // Below 2^53 + 2^26.
-    let middle = _mm256_add_epi64(
-        middle,
-        _mm256_srli_epi64::<HALF_BITS>(_mm256_mul_epu32(a0, b0)),
-    );
-    let high = _mm256_add_epi64(
-        _mm256_mul_epu32(a1, b1),
-        _mm256_srli_epi64::<HALF_BITS>(middle),
-    );
+    let middle = _mm256_add_epi64(middle, _mm256_srli_epi64::<HALF_BITS>(_mm256_mul_epu32(a0, b0)));
+    let high = _mm256_add_epi64(_mm256_mul_epu32(a1, b1), _mm256_srli_epi64::<HALF_BITS>(middle));
     _mm256_add_epi64(c, high)
 }
 

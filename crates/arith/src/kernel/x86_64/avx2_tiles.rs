@@ -1,11 +1,14 @@
-//! The tiles of [`mont47x2`](crate::kernel::mont47x2) with AVX2 and FMA: `build/tiles/` writes the code, a function for each number of columns, which all lengths share.
+//! The tiles of [`mont47x2`](crate::kernel::mont47x2) with AVX2 and FMA: `build/tiles/` writes the code, a function for
+//! each number of columns, which all lengths share.
 //!
-//! In assembly for the reason that rows of [`avx2fma`](super::avx2fma) are, and as whole tiles because the compiler keeps the addresses of all tiles
-//! of an operation at once, and has no registers left for them: loops over rows alone were a third slower on a Zen 3.
+//! In assembly for the reason that rows of [`avx2fma`](super::avx2fma) are, and as whole tiles because the compiler
+//! keeps the addresses of all tiles of an operation at once, and has no registers left for them: loops over rows alone
+//! were a third slower on a Zen 3.
 //!
 //! # Time
 //!
-//! Straight lines and loops over public counts; no branch and no address depends on a digit, and none is in a general register.
+//! Straight lines and loops over public counts; no branch and no address depends on a digit, and none is in a general
+//! register.
 
 use super::avx2fma::HaveAvx2Fma;
 use crate::kernel::doubles::Vector;
@@ -20,7 +23,8 @@ use std::ops::Range;
 struct Step {
     pairs: usize,
     b: usize,
-    /// The first factor itself in a square, where b is its double: the pair of the first row that does not reach all columns.
+    /// The first factor itself in a square, where b is its double: the pair of the first row that does not reach all
+    /// columns.
     plain: usize,
     /// Rows that reach all columns.
     rows: usize,
@@ -114,10 +118,7 @@ macro_rules! code {
         /// That of [`Code`].
         #[unsafe(naked)]
         unsafe extern "sysv64" fn code(_: &Step, _: &Starts, _: &Constants) {
-            naked_asm!(
-                include_str!(concat!(env!("OUT_DIR"), "/", $name, ".s")),
-                options(raw)
-            )
+            naked_asm!(include_str!(concat!(env!("OUT_DIR"), "/", $name, ".s")), options(raw))
         }
         code
     }};
@@ -142,15 +143,13 @@ impl Tiles {
     fn new(pairs: usize) -> Self {
         let mut high = cut(pairs + 1);
         high.last_mut().expect("there are columns").end -= 1;
-        Self {
-            low: cut(pairs),
-            high,
-        }
+        Self { low: cut(pairs), high }
     }
 }
 
-/// Tiles of so many pairs of columns. All but the last one are even, as squares want them, and the last one is the largest: what comes next waits for all of them, and its
-/// columns fill the time that each of its rows waits for the one before.
+/// Tiles of so many pairs of columns. All but the last one are even, as squares want them, and the last one is the
+/// largest: what comes next waits for all of them, and its columns fill the time that each of its rows waits for the
+/// one before.
 fn cut(pairs: usize) -> Vec<Range<usize>> {
     let last = match pairs {
         ..=LARGEST_TILE => pairs,
@@ -160,9 +159,7 @@ fn cut(pairs: usize) -> Vec<Range<usize>> {
     let mut from = 0;
     while from < pairs - last {
         let rest = pairs - last - from;
-        let columns = rest
-            .div_ceil(rest.div_ceil(LARGEST_TILE))
-            .next_multiple_of(2);
+        let columns = rest.div_ceil(rest.div_ceil(LARGEST_TILE)).next_multiple_of(2);
         tiles.push(from..from + columns);
         from += columns;
     }
@@ -202,9 +199,7 @@ impl Plan {
             let low = tiles.low.iter();
             let high = tiles.high.iter().rev();
             Calls {
-                low: low
-                    .map(|columns| low_call::<N>(columns.clone(), squares))
-                    .collect(),
+                low: low.map(|columns| low_call::<N>(columns.clone(), squares)).collect(),
                 high: high
                     .map(|columns| high_call::<N>(columns.clone(), pairs, squares, is_joined))
                     .collect(),
@@ -221,11 +216,7 @@ impl Plan {
     /// out = the product of the factors / R mod n.
     // Apart from the code that has numbers in registers: what goes to general registers here are pointers.
     #[inline(never)]
-    pub(super) fn multiply<const N: usize>(
-        &self,
-        _: HaveAvx2Fma,
-        multiplication: Multiplication<'_, N>,
-    ) {
+    pub(super) fn multiply<const N: usize>(&self, _: HaveAvx2Fma, multiplication: Multiplication<'_, N>) {
         let Multiplication {
             factors: Factors { a, b, twice },
             modulus,
@@ -266,12 +257,9 @@ impl Plan {
             below: below_of_q,
             ..starts
         };
-        let calls = if twice.is_some() {
-            &self.square
-        } else {
-            &self.product
-        };
-        // SAFETY: the token proves the instructions. The plan's tiles reach all of these numbers and nothing else, and their lengths were checked.
+        let calls = if twice.is_some() { &self.square } else { &self.product };
+        // SAFETY: the token proves the instructions. The plan's tiles reach all of these numbers and nothing else, and
+        // their lengths were checked.
         unsafe {
             for Call { step, code } in &calls.low {
                 code(step, &starts, constants);
@@ -311,12 +299,7 @@ fn low_call<const N: usize>(columns: Range<usize>, squares: bool) -> Call {
     }
 }
 
-fn high_call<const N: usize>(
-    columns: Range<usize>,
-    pairs: usize,
-    squares: bool,
-    is_joined: bool,
-) -> Call {
+fn high_call<const N: usize>(columns: Range<usize>, pairs: usize, squares: bool, is_joined: bool) -> Call {
     let c = columns.start;
     let rows = if squares { c / 2 } else { c };
     let highest = size_of::<Pair<N>>() * (pairs - 1);

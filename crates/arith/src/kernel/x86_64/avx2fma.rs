@@ -19,7 +19,8 @@ impl HaveAvx2Fma {
     }
 }
 
-/// A 256-bit register of doubles. Made with a [`HaveAvx2Fma`] only, so that every value is itself the proof of the instructions.
+/// A 256-bit register of doubles. Made with a [`HaveAvx2Fma`] only, so that every value is itself the proof of the
+/// instructions.
 #[derive(Clone, Copy)]
 pub(crate) struct Ymm(pub(super) __m256d);
 
@@ -112,11 +113,7 @@ impl Doubles<4> for Ymm {
     #[inline(always)]
     fn equal(self, b: Self) -> Self {
         // SAFETY: a `Ymm` proves AVX.
-        let equal = unsafe {
-            opaque_256(_mm256_castpd_si256(_mm256_cmp_pd::<_CMP_EQ_OQ>(
-                self.0, b.0,
-            )))
-        };
+        let equal = unsafe { opaque_256(_mm256_castpd_si256(_mm256_cmp_pd::<_CMP_EQ_OQ>(self.0, b.0))) };
         // SAFETY: a `Ymm` proves AVX.
         Self(unsafe { _mm256_castsi256_pd(equal) })
     }
@@ -145,11 +142,12 @@ fn all<const M: usize>(y: &[Vector<4>]) -> &[Vector<4>; M] {
     y.first_chunk().expect("a digit for each column")
 }
 
-/// Defines rows: products of `x` and the digits of `y`, which are at these places in bytes, onto as many columns. What must be checked is checked
-/// before: the less there is to them, the surer is the compiler to inline them.
+/// Defines rows: products of `x` and the digits of `y`, which are at these places in bytes, onto as many columns. What
+/// must be checked is checked before: the less there is to them, the surer is the compiler to inline them.
 ///
-/// In assembly, because LLVM loads the digits long before they are used and then has too few registers: twelve are columns. Up to three
-/// products are worked on at once, each step of all of them before the next, so that few instructions wait in the CPU's queues.
+/// In assembly, because LLVM loads the digits long before they are used and then has too few registers: twelve are
+/// columns. Up to three products are worked on at once, each step of all of them before the next, so that few
+/// instructions wait in the CPU's queues.
 macro_rules! rows {
     ($($name:ident: $count:literal, $([$($h:ident $l:ident $t:ident $i:literal $place:literal),*])*;)*) => {$(
         #[inline]

@@ -23,7 +23,8 @@ impl HaveAvx512F {
     }
 }
 
-/// A 512-bit register of doubles. Made with a [`HaveAvx512F`] only, so that every value is itself the proof of the instructions.
+/// A 512-bit register of doubles. Made with a [`HaveAvx512F`] only, so that every value is itself the proof of the
+/// instructions.
 #[derive(Clone, Copy)]
 pub(crate) struct ZmmDoubles(__m512d);
 

@@ -4,7 +4,8 @@ use super::opaque::{CHOOSE, opaque_512};
 use crate::kernel::lanes::{Lanes, Vec8, Work};
 use std::arch::x86_64::*;
 
-/// The proof that CPU and operating system offer AVX-512 F, VL, DQ, BW and IFMA, and BMI2, which every CPU with these has.
+/// The proof that CPU and operating system offer AVX-512 F, VL, DQ, BW and IFMA, and BMI2, which every CPU with these
+/// has.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct HaveIfma(());
 

@@ -1,5 +1,5 @@
-//! Four digits of one number in a 256-bit register, or of each of two in a 512-bit register, with AVX-512 IFMA and VL; and of the first of two
-//! in a 256-bit register, where the second one is not wanted.
+//! Four digits of one number in a 256-bit register, or of each of two in a 512-bit register, with AVX-512 IFMA and VL;
+//! and of the first of two in a 256-bit register, where the second one is not wanted.
 
 use super::ifma_rows;
 use super::ifma512::HaveIfma;
@@ -85,7 +85,8 @@ macro_rules! form {
 
             #[inline(always)]
             fn load(_: HaveIfma, words: &Words<$numbers>) -> Self {
-                // SAFETY: the token proves the instructions; the reference makes as many bytes readable, at any alignment.
+                // SAFETY: the token proves the instructions; the reference makes as many bytes readable, at any
+                // alignment.
                 Self(unsafe { $loadu(words.as_ptr().cast()) })
             }
 
@@ -228,9 +229,11 @@ macro_rules! form {
                 let (mut at, mut from) = (columns.as_mut_ptr(), shifted.as_ptr());
                 let mut left = columns.len();
                 let fresh = new == New::All;
-                // SAFETY: a form proves the instructions; `left` columns are at `at`, and one more quad than that at `from`.
+                // SAFETY: a form proves the instructions; `left` columns are at `at`, and one more quad than that at
+                // `from`.
                 unsafe {
-                    // The last few in parts of nearly one size: the more columns at once, the less each product waits for the one before.
+                    // The last few in parts of nearly one size: the more columns at once, the less each product waits
+                    // for the one before.
                     while left > 8 {
                         if fresh {
                             $rows::all::on5(at, from, digits);
@@ -325,16 +328,15 @@ macro_rules! begin {
         )
     };
     (new $register:literal $sum:literal $column:literal $bytes:literal) => {
-        concat!(
-            "vpxorq ", $register, $sum, ", ", $register, $sum, ", ", $register, $sum
-        )
+        concat!("vpxorq ", $register, $sum, ", ", $register, $sum, ", ", $register, $sum)
     };
 }
 
-/// Defines four rows on up to six neighbouring columns, with the registers of its sum and of a factor for each, and its place.
+/// Defines four rows on up to six neighbouring columns, with the registers of its sum and of a factor for each, and its
+/// place.
 ///
-/// In assembly, because the compiler takes one column after the other, where each product waits for the one before, and so few of them fit
-/// into the CPU's queues. Here each step is done for all columns before the next.
+/// In assembly, because the compiler takes one column after the other, where each product waits for the one before, and
+/// so few of them fit into the CPU's queues. Here each step is done for all columns before the next.
 macro_rules! rows {
     ($rows:ident $form:tt) => {
         mod $rows {

@@ -1,5 +1,6 @@
-//! Montgomery arithmetic on one number or two at once with AVX-512 IFMA, digit by digit: a digit of b and one of the quotient in all places of a
-//! vector, times all of the other factor. For the lengths of [`LENGTHS`]; `build/rows.rs` writes the code.
+//! Montgomery arithmetic on one number or two at once with AVX-512 IFMA, digit by digit: a digit of b and one of the
+//! quotient in all places of a vector, times all of the other factor. For the lengths of [`LENGTHS`]; `build/rows.rs`
+//! writes the code.
 //!
 //! ```text
 //! m n       a multiple of n that is -1 mod 2^52; n' = (m n + 1) / 2^52 is as long as n
@@ -8,23 +9,26 @@
 //! square    digit by digit of 2 a, times what lies above it in a; and the squares of the digits
 //! ```
 //!
-//! (s + q m n) / 2^52 = floor(s / 2^52) + q n', as s = q mod 2^52: so the digit of the quotient is the lowest one of the sum, without a multiplication
-//! (Orup, "Simplifying quotient determination in high-radix modular multiplication", 1995). Results would be as long as m n; the last digit
-//! is one of n itself and makes them short again.
+//! (s + q m n) / 2^52 = floor(s / 2^52) + q n', as s = q mod 2^52: so the digit of the quotient is the lowest one of
+//! the sum, without a multiplication (Orup, "Simplifying quotient determination in high-radix modular multiplication",
+//! 1995). Results would be as long as m n; the last digit is one of n itself and makes them short again.
 //!
-//! s moves down by a place for each digit, in registers. All four kinds of products, low and high digits of those with a and with n', then come to the
-//! same places: high digits wait until s has moved. What does not depend on the newest digit of the quotient is summed apart, so that the next one
-//! waits for three steps only: a move, an addition, a multiplication.
+//! s moves down by a place for each digit, in registers. All four kinds of products, low and high digits of those with
+//! a and with n', then come to the same places: high digits wait until s has moved. What does not depend on the newest
+//! digit of the quotient is summed apart, so that the next one waits for three steps only: a move, an addition, a
+//! multiplication.
 //!
 //! # Bounds
 //!
-//! R = 2^(52 d) >= 16 · 2^(64 N) for numbers of N limbs. The quotient's digits but the last are below R / 2^52 together, and m n below 2^52 n; the last
-//! one takes less than R n / R: a result is below a b / R + 2 n, as elsewhere in [`mont52x2`](crate::kernel::mont52x2). A place takes at most four
-//! products, each below 2^52, in each of d <= 40 rows, two more of the diagonal, and carries: below 2^60.
+//! R = 2^(52 d) >= 16 · 2^(64 N) for numbers of N limbs. The quotient's digits but the last are below R / 2^52
+//! together, and m n below 2^52 n; the last one takes less than R n / R: a result is below a b / R + 2 n, as elsewhere
+//! in [`mont52x2`](crate::kernel::mont52x2). A place takes at most four products, each below 2^52, in each of d <= 40
+//! rows, two more of the diagonal, and carries: below 2^60.
 //!
 //! # Time
 //!
-//! Straight lines and loops over public counts; no branch and no address depends on a digit. The carries of a result pass through general registers.
+//! Straight lines and loops over public counts; no branch and no address depends on a digit. The carries of a result
+//! pass through general registers.
 
 use super::ifma512::HaveIfma;
 use crate::kernel::lanes::{DIGIT_BITS, DIGIT_MASK};
@@ -55,8 +59,7 @@ static CONSTANTS: Constants = Constants {
 };
 
 /// a, b or null, the moduli, how many squarings, working memory, constants.
-type Code =
-    unsafe extern "sysv64" fn(*mut u64, *const u64, *const u64, usize, *mut u64, &Constants);
+type Code = unsafe extern "sysv64" fn(*mut u64, *const u64, *const u64, usize, *mut u64, &Constants);
 
 /// The code for one length, for one number and for two.
 #[derive(Clone, Copy)]
@@ -79,10 +82,7 @@ macro_rules! code {
             _: *mut u64,
             _: &Constants,
         ) {
-            naked_asm!(
-                include_str!(concat!(env!("OUT_DIR"), "/", $name, ".s")),
-                options(raw)
-            )
+            naked_asm!(include_str!(concat!(env!("OUT_DIR"), "/", $name, ".s")), options(raw))
         }
         code
     }};
@@ -116,12 +116,7 @@ impl Length {
     ///
     /// # Safety
     /// `code` is the one for N numbers.
-    unsafe fn run<const N: usize>(
-        &self,
-        _: HaveIfma,
-        code: Code,
-        operation: SquareAndMultiply<'_, N>,
-    ) {
+    unsafe fn run<const N: usize>(&self, _: HaveIfma, code: Code, operation: SquareAndMultiply<'_, N>) {
         let SquareAndMultiply {
             moduli,
             a,

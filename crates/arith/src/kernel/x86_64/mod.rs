@@ -1,4 +1,5 @@
-//! Forms of the lanes, and products, that need instructions of x86-64. One of the folders of this crate where `unsafe` may stand.
+//! Forms of the lanes, and products, that need instructions of x86-64. One of the folders of this crate where `unsafe`
+//! may stand.
 
 #![allow(unsafe_code)]
 

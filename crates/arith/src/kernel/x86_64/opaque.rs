@@ -1,8 +1,9 @@
 //! Words by which secrets are chosen, hidden from the compiler.
 //!
-//! Of words that it knows to be all ones or zero it makes masks, where it may use AVX-512, and of what is loaded and chosen by them, loads and stores under
-//! these masks. A processor need not touch what such a mask leaves out: the cache could show a secret digit. Of words that it knows nothing
-//! of it can make no mask: what is loaded is loaded whole, and chosen by logic. `tests/machine_code/` looks for what is left.
+//! Of words that it knows to be all ones or zero it makes masks, where it may use AVX-512, and of what is loaded and
+//! chosen by them, loads and stores under these masks. A processor need not touch what such a mask leaves out: the
+//! cache could show a secret digit. Of words that it knows nothing of it can make no mask: what is loaded is loaded
+//! whole, and chosen by logic. `tests/machine_code/` looks for what is left.
 
 use std::arch::asm;
 use std::arch::x86_64::*;

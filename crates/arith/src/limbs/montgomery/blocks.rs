@@ -1,7 +1,7 @@
 //! Products of numbers cut into blocks of `B` limbs, each block's columns written out in full.
 //!
-//! Column k of a product gathers every a_i b_j with i + j = k (product scanning; Comba 1990). A column keeps two sums, of
-//! the low and of the high halves of its products, each in 128 bits: the high sum is simply the next column's start.
+//! Column k of a product gathers every a_i b_j with i + j = k (product scanning; Comba 1990). A column keeps two sums,
+//! of the low and of the high halves of its products, each in 128 bits: the high sum is simply the next column's start.
 //! Three-word accumulators need one addition fewer, but LLVM gathers their carries into vectors and loses more.
 //!
 //! Blocks of a longer number are combined as limbs are in the schoolbook method. A block step adds to a window of two
@@ -12,7 +12,8 @@
 
 use std::hint::black_box;
 
-/// Does `$body` for each column of the largest block, with `$k` a constant. LLVM does not unroll nested loops this deep.
+/// Does `$body` for each column of the largest block, with `$k` a constant. LLVM does not unroll nested loops this
+/// deep.
 macro_rules! for_each_column {
     ($k:ident => $body:expr) => {
         for_each_column!($k => $body;
@@ -59,11 +60,7 @@ impl Column {
 
     /// Every a_i b_j with i + j = K and j > 0, for K < B.
     #[inline(always)]
-    fn add_products_but_last<const K: usize, const B: usize>(
-        &mut self,
-        a: &[u64; B],
-        b: &[u64; B],
-    ) {
+    fn add_products_but_last<const K: usize, const B: usize>(&mut self, a: &[u64; B], b: &[u64; B]) {
         for i in 0..K {
             self.add_product(a[i], b[K - i]);
         }
@@ -76,8 +73,8 @@ impl Column {
         (self.low as u64, Self { low, high: 0 })
     }
 
-    /// [`finish`](Self::finish), fenced in large blocks: there LLVM would add this column's high halves straight into the
-    /// next one's sum, and keep all of them waiting in memory.
+    /// [`finish`](Self::finish), fenced in large blocks: there LLVM would add this column's high halves straight into
+    /// the next one's sum, and keep all of them waiting in memory.
     #[inline(always)]
     fn finish_apart<const B: usize>(self) -> (u64, Self) {
         let (limb, Self { low, high }) = self.finish();
@@ -107,12 +104,7 @@ pub(super) fn mul<const B: usize>(t: &mut [u64], a: &[u64; B], b: &[u64; B]) {
 
 /// t = t + a b + carry 2^(64 B); t has 2 B limbs. Returns what is carried out of it.
 #[inline(never)]
-pub(super) fn mul_add<const B: usize>(
-    t: &mut [u64],
-    a: &[u64; B],
-    b: &[u64; B],
-    carry: u64,
-) -> u64 {
+pub(super) fn mul_add<const B: usize>(t: &mut [u64], a: &[u64; B], b: &[u64; B], carry: u64) -> u64 {
     let t = &mut t[..2 * B];
     let mut column = Column::default();
     for_each_column!(K => if K < 2 * B - 1 {
@@ -132,11 +124,7 @@ pub(super) fn mul_add<const B: usize>(
 ///
 /// Off the diagonal each product counts twice, so half the products of a multiplication do.
 #[inline(never)]
-pub(super) fn sqr<const B: usize, const DOUBLE: bool>(
-    t: &mut [u64],
-    a: &[u64; B],
-    carry: u64,
-) -> u64 {
+pub(super) fn sqr<const B: usize, const DOUBLE: bool>(t: &mut [u64], a: &[u64; B], carry: u64) -> u64 {
     let t = &mut t[..2 * B];
     let mut column = Column {
         low: u128::from(carry),
@@ -159,8 +147,8 @@ pub(super) fn sqr<const B: usize, const DOUBLE: bool>(
     column.low as u64
 }
 
-/// Finds the m of B limbs with t + m n = 0 mod 2^(64 B), for n0 = -n^-1 mod 2^64; puts m in the low half of t and adds the
-/// high half of t + m n in the high half. Returns what is carried out of it.
+/// Finds the m of B limbs with t + m n = 0 mod 2^(64 B), for n0 = -n^-1 mod 2^64; puts m in the low half of t and adds
+/// the high half of t + m n in the high half. Returns what is carried out of it.
 ///
 /// Montgomery's reduction in product-scanning form (Dusse and Kaliski 1990; Koc, Acar and Kaliski 1996).
 #[inline(never)]

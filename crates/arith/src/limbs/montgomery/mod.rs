@@ -9,15 +9,15 @@
 //! R = 2^(64 N), N the number of limbs.
 //!
 //! - A value inside a kernel is any number below R; several may stand for one residue.
-//! - The reduction of any t < R² is (t + m n)/R < R + n. If it carries out of N limbs, n is subtracted, under a mask: below R
-//!   again. If t < n R the result is below 2 n, before and after that.
+//! - The reduction of any t < R² is (t + m n)/R < R + n. If it carries out of N limbs, n is subtracted, under a mask:
+//!   below R again. If t < n R the result is below 2 n, before and after that.
 //! - So a product of which one factor is below n is below 2 n, and one more masked subtraction reduces it
 //!   (`Modulus::mul_reduced`, `LaneKernel::store`). Leaving Montgomery form multiplies by 1 and gives at most n.
-//! - p and q share N, the longer one's. A shorter prime only has zero limbs on top. x < n = p q < R² always splits into two
-//!   halves below R.
-//! - Recombination: lanes of p leave Montgomery form by a multiplication with q⁻¹, those of q with 1: m₁ q⁻¹ mod p and m₂. A second one
-//!   gives m₂ q⁻¹ mod p, where m₂ may exceed p: with q⁻¹R mod p < p it need only be below R. With h their difference mod p,
-//!   m = m₂ + q h ≤ q − 1 + q (p − 1) < n.
+//! - p and q share N, the longer one's. A shorter prime only has zero limbs on top. x < n = p q < R² always splits into
+//!   two halves below R.
+//! - Recombination: lanes of p leave Montgomery form by a multiplication with q⁻¹, those of q with 1: m₁ q⁻¹ mod p and
+//!   m₂. A second one gives m₂ q⁻¹ mod p, where m₂ may exceed p: with q⁻¹R mod p < p it need only be below R. With h
+//!   their difference mod p, m = m₂ + q h ≤ q − 1 + q (p − 1) < n.
 
 mod blocks;
 mod rows;
@@ -38,8 +38,8 @@ pub(crate) trait Products: Copy + Send + Sync + 'static {
     fn mul(self, t: &mut [u64], a: &[u64], b: &[u64]);
     /// t = a^2. a has N limbs, t has 2 N.
     fn sqr(self, t: &mut [u64], a: &[u64]);
-    /// Adds the multiple of n to t that makes its low half zero; only the high half is right then. Returns what is carried out of t. n has N
-    /// limbs, t has 2 N.
+    /// Adds the multiple of n to t that makes its low half zero; only the high half is right then. Returns what is
+    /// carried out of t. n has N limbs, t has 2 N.
     fn redc(self, t: &mut [u64], n: &[u64], n0: u64) -> u64;
 
     /// a = a b / R mod n, below R, for a, b < R. `t` holds 2 N limbs or more.
@@ -102,26 +102,14 @@ impl Products for Portable {
 }
 
 /// [`Products::montgomery_mul`] in two parts.
-pub(crate) fn mul_then_reduce(
-    with: impl Products,
-    n: Odd<'_>,
-    a: &mut [u64],
-    b: &[u64],
-    t: &mut [u64],
-) {
+pub(crate) fn mul_then_reduce(with: impl Products, n: Odd<'_>, a: &mut [u64], b: &[u64], t: &mut [u64]) {
     let t = &mut t[..2 * a.len()];
     with.mul(t, a, b);
     redc(with, n, a, t);
 }
 
 /// [`Products::montgomery_sqr`] in two parts.
-pub(crate) fn sqr_then_reduce(
-    with: impl Products,
-    n: Odd<'_>,
-    a: &mut [u64],
-    times: usize,
-    t: &mut [u64],
-) {
+pub(crate) fn sqr_then_reduce(with: impl Products, n: Odd<'_>, a: &mut [u64], times: usize, t: &mut [u64]) {
     let t = &mut t[..2 * a.len()];
     for _ in 0..times {
         with.sqr(t, a);
@@ -147,7 +135,8 @@ pub(crate) fn select_by_masks(table: &[u64], digit: u8, value: &mut [u64]) {
         select_strip(table, words, at, masks, strip);
         at += strip.len();
     }
-    // Strips of lengths that the compiler knows, as above: of a loop over what is left it makes loads and stores under masks.
+    // Strips of lengths that the compiler knows, as above: of a loop over what is left it makes loads and stores under
+    // masks.
     let (strips, rest) = rest.as_chunks_mut::<4>();
     for strip in strips {
         select_strip(table, words, at, masks, strip);
@@ -277,9 +266,7 @@ pub(crate) mod tests {
     pub(crate) fn agree_with_rows(with: impl Products) {
         for limbs in 1..70 {
             for fill in [u64::MAX, 0x9e37_79b9_7f4a_7c15] {
-                let a: Vec<u64> = (1..=limbs as u64)
-                    .map(|i| fill.wrapping_mul(i | 1))
-                    .collect();
+                let a: Vec<u64> = (1..=limbs as u64).map(|i| fill.wrapping_mul(i | 1)).collect();
                 let ones = vec![u64::MAX; limbs];
                 let b: Vec<u64> = a.iter().map(|a| !a.rotate_left(7)).collect();
                 let n: Vec<u64> = a.iter().map(|a| a | 1 << 63 | 1).collect();

@@ -56,9 +56,7 @@ pub(super) fn run(arguments: &BlindFinalize, log: Log) -> Result<()> {
     };
     match (inputs, one) {
         (Inputs::One(_), Some(one)) => one.finalize(&mut keys),
-        (Inputs::Many(paths), _) => each_group(&paths, "signature", log, |paths| {
-            Ok(group(&mut keys, paths))
-        }),
+        (Inputs::Many(paths), _) => each_group(&paths, "signature", log, |paths| Ok(group(&mut keys, paths))),
         (Inputs::One(_), None) => unreachable!("one was made of it"),
     }
 }
@@ -85,9 +83,8 @@ impl Keys<'_> {
         // One byte more shows that something is too long.
         let most = Pending::max_encoded_len(k) as u64 + 1;
         let encoded = Zeroizing::new(files::read_start(Some(of.state), most)?);
-        let pending = Pending::decode(&encoded, &self.loaded.key).map_err(|error| {
-            Failure::from(error).or_advice("name the state that 'rsalab blind request' made")
-        })?;
+        let pending = Pending::decode(&encoded, &self.loaded.key)
+            .map_err(|error| Failure::from(error).or_advice("name the state that 'rsalab blind request' made"))?;
         let blind_signature = files::read_start(Some(of.blind_sig), k as u64 + 1)?;
         if blind_signature.len() != k {
             let name = of.blind_sig.display();
@@ -211,8 +208,7 @@ fn group(keys: &mut Keys<'_>, paths: &[&PathBuf]) -> Vec<Result<bool>> {
         }
         let finalized = signatures(keys, variant, &of_variant);
         for ((place, answer), signature) in of_variant.into_iter().zip(finalized) {
-            let made =
-                signature.and_then(|signature| write(keys, paths[place], answer, &signature));
+            let made = signature.and_then(|signature| write(keys, paths[place], answer, &signature));
             outcomes[place] = Some(made);
         }
     }
@@ -226,24 +222,12 @@ fn group(keys: &mut Keys<'_>, paths: &[&PathBuf]) -> Vec<Result<bool>> {
         .collect()
 }
 
-fn signatures(
-    keys: &mut Keys<'_>,
-    variant: Variant,
-    answers: &[(usize, &Answer)],
-) -> Vec<Result<Signature>> {
+fn signatures(keys: &mut Keys<'_>, variant: Variant, answers: &[(usize, &Answer)]) -> Vec<Result<Signature>> {
     let triples: Vec<_> = answers
         .iter()
-        .map(|(_, answer)| {
-            (
-                &answer.message,
-                &answer.pending,
-                &answer.blind_signature[..],
-            )
-        })
+        .map(|(_, answer)| (&answer.message, &answer.pending, &answer.blind_signature[..]))
         .collect();
-    let finalized = keys
-        .of(variant)
-        .and_then(|key| Ok(key.finalize_batch(&triples)?));
+    let finalized = keys.of(variant).and_then(|key| Ok(key.finalize_batch(&triples)?));
     match finalized {
         Ok(signatures) => signatures
             .into_iter()
@@ -269,9 +253,7 @@ fn write(keys: &mut Keys<'_>, path: &Path, answer: &Answer, signature: &Signatur
         let is_there = exists(&sig)
             && key.verify(message, &files::read_start(Some(&sig), k + 1)?)
             && (!has_prefix
-                || (exists(&prefix)
-                    && files::read_start(Some(&prefix), PREFIX_LEN as u64 + 1)?
-                        == message.prefix()));
+                || (exists(&prefix) && files::read_start(Some(&prefix), PREFIX_LEN as u64 + 1)? == message.prefix()));
         return match is_there {
             true => Ok(false),
             false => {

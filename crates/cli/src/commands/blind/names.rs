@@ -25,23 +25,14 @@ pub(super) const SIGNATURE: &str = ".sig";
 pub(super) const PREFIX: &str = ".prefix";
 
 /// The message in a file, or on standard input, with its prefix.
-pub(super) fn read_message(
-    path: Option<&Path>,
-    variant: Variant,
-    prefix: &[u8],
-) -> Result<InputMessage> {
+pub(super) fn read_message(path: Option<&Path>, variant: Variant, prefix: &[u8]) -> Result<InputMessage> {
     let (source, _) = files::open(path)?;
     InputMessage::read(variant, prefix, source)?
         .map_err(|error| Failure::io(format!("cannot read {}", files::name(path)), error))
 }
 
 /// Where something goes, or comes from: as it was typed, or next to the one file that is read.
-pub(super) fn beside(
-    typed: Option<&PathBuf>,
-    file: Option<&Path>,
-    ending: &str,
-    option: &str,
-) -> Result<PathBuf> {
+pub(super) fn beside(typed: Option<&PathBuf>, file: Option<&Path>, ending: &str, option: &str) -> Result<PathBuf> {
     match (typed, file.filter(|file| !files::is_dash(file))) {
         (Some(typed), _) => Ok(typed.clone()),
         (None, Some(file)) => Ok(with_ending(file, ending)),
@@ -59,8 +50,7 @@ pub(super) fn inputs(options: &InputOptions, of_one: &[(&str, bool)]) -> Result<
     match (&inputs, typed) {
         (Inputs::Many(_), Some((option, _))) => {
             let what = format!("{option} names one file, and there are several messages");
-            Err(Failure::new(Class::Usage, what)
-                .advice("leave it out: names are made of each FILE's"))
+            Err(Failure::new(Class::Usage, what).advice("leave it out: names are made of each FILE's"))
         }
         _ => Ok(inputs),
     }

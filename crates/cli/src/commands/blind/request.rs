@@ -41,9 +41,7 @@ pub(super) fn run(arguments: &BlindRequest, log: Log) -> Result<()> {
             let (blinded, pending) = key.blind(&prepare(path.as_deref(), &key)?)?;
             one.write(&blinded, &pending)
         }
-        (Inputs::Many(paths), _) => each_group(&paths, "request", log, |paths| {
-            Ok(group(&key, &loaded.key, paths))
-        }),
+        (Inputs::Many(paths), _) => each_group(&paths, "request", log, |paths| Ok(group(&key, &loaded.key, paths))),
         (Inputs::One(_), None) => unreachable!("one was made of it"),
     }
 }
@@ -86,10 +84,7 @@ impl One {
 }
 
 fn create(out: &Path, blinded: &[u8], state_path: &Path, state: &[u8]) -> Result<()> {
-    files::create(&[
-        (state_path, state, Privacy::Private),
-        (out, blinded, Privacy::Public),
-    ])
+    files::create(&[(state_path, state, Privacy::Private), (out, blinded, Privacy::Public)])
 }
 
 fn prepare(path: Option<&Path>, key: &BlindingKey) -> Result<InputMessage> {
@@ -98,11 +93,7 @@ fn prepare(path: Option<&Path>, key: &BlindingKey) -> Result<InputMessage> {
 }
 
 /// Blinds some files. One that cannot be read stops none of the others.
-fn group(
-    key: &BlindingKey,
-    public: &rsalab_rsa::PublicKey,
-    paths: &[&PathBuf],
-) -> Vec<Result<bool>> {
+fn group(key: &BlindingKey, public: &rsalab_rsa::PublicKey, paths: &[&PathBuf]) -> Vec<Result<bool>> {
     let opened: Vec<Result<Option<InputMessage>>> = paths
         .iter()
         .map(|path| match is_there(path, key, public)? {
@@ -155,9 +146,7 @@ fn is_there(path: &Path, key: &BlindingKey, public: &rsalab_rsa::PublicKey) -> R
         true => Ok(true),
         false => {
             let (out, state) = (out.display(), state.display());
-            let what = format!(
-                "{out} or {state} exists already, and they are no request for it by this key"
-            );
+            let what = format!("{out} or {state} exists already, and they are no request for it by this key");
             Err(Failure::about_existing(what))
         }
     }

@@ -59,14 +59,11 @@ impl PerFile for Signing {
     };
 
     fn read(&self, path: Option<&Path>) -> Result<Vec<u8>> {
-        let bytes = files::read(path, MOST)
-            .map_err(|failure| failure.or_advice("give fewer blinded messages at once"))?;
+        let bytes =
+            files::read(path, MOST).map_err(|failure| failure.or_advice("give fewer blinded messages at once"))?;
         let (k, len) = (self.issuer.modulus_len(), bytes.len());
         if bytes.is_empty() || !len.is_multiple_of(k) {
-            let what = format!(
-                "{} has {len} bytes, which is no blinded message",
-                files::name(path)
-            );
+            let what = format!("{} has {len} bytes, which is no blinded message", files::name(path));
             return Err(Failure::new(Class::Input, what).advice(format!(
                 "a blinded message has {k} bytes under this key; several lie one after another"
             )));

@@ -76,8 +76,7 @@ fn names(arguments: &BlindVerify, variant: Variant) -> Result<Vec<Names>> {
 
 /// The verdict of each of some files: one that cannot be read does not stop the others.
 fn group(key: &BlindingKey, names: &[Names]) -> Vec<Verdict> {
-    let read: Vec<Result<(InputMessage, Vec<u8>)>> =
-        names.iter().map(|names| read(key, names)).collect();
+    let read: Vec<Result<(InputMessage, Vec<u8>)>> = names.iter().map(|names| read(key, names)).collect();
     let pairs: Vec<(&InputMessage, &[u8])> = read
         .iter()
         .flatten()
@@ -91,9 +90,8 @@ fn group(key: &BlindingKey, names: &[Names]) -> Vec<Verdict> {
             Ok(_) if verified.next().expect("there is one for each") => ("OK", None, None),
             Ok((_, signature)) => {
                 let what = format!("the signature of {file} is wrong");
-                let failure = Failure::new(Class::Verification, what).advice(
-                    "the file or its prefix was changed, or the key or the variant is another",
-                );
+                let failure = Failure::new(Class::Verification, what)
+                    .advice("the file or its prefix was changed, or the key or the variant is another");
                 let reason = Encoding::Raw.fault(&signature, key.modulus_len());
                 ("FAILED", reason, Some(failure))
             }
@@ -117,10 +115,7 @@ fn read(key: &BlindingKey, names: &Names) -> Result<(InputMessage, Vec<u8>)> {
         Some(path) => {
             let prefix = files::read_start(Some(path), PREFIX_LEN as u64 + 1)?;
             if prefix.len() != PREFIX_LEN {
-                let what = format!(
-                    "{} is no prefix, which has {PREFIX_LEN} bytes",
-                    path.display()
-                );
+                let what = format!("{} is no prefix, which has {PREFIX_LEN} bytes", path.display());
                 return Err(Failure::new(Class::Input, what));
             }
             prefix

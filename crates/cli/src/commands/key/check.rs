@@ -29,10 +29,7 @@ pub(super) fn run(arguments: &KeyCheck, log: Log) -> Result<()> {
             "no list of known weak keys is installed here (Debian's openssl-blacklist, openssh-blacklist): none was searched",
         );
     }
-    let check = Check {
-        arguments,
-        blocklists,
-    };
+    let check = Check { arguments, blocklists };
     let files = arguments.files.iter();
     let mut verdicts: Vec<Verdict> = files.flat_map(|file| check.verdicts(file)).collect();
     find_shared(&mut verdicts);
@@ -44,7 +41,8 @@ pub(super) fn run(arguments: &KeyCheck, log: Log) -> Result<()> {
     exit::of_several(failures, "refused", "key").and(printed)
 }
 
-/// Adds what the keys of one call show together: a prime that two of them share is a divisor of both moduli that anybody finds.
+/// Adds what the keys of one call show together: a prime that two of them share is a divisor of both moduli that
+/// anybody finds.
 fn find_shared(verdicts: &mut [Verdict]) {
     let there: Vec<(usize, &PublicKey)> = verdicts
         .iter()
@@ -156,22 +154,11 @@ impl Check<'_> {
         })
     }
 
-    fn known(
-        &self,
-        key: &PublicKey,
-        loaded: &Loaded<Key>,
-        found: Vec<Weakness>,
-        rounds: Option<usize>,
-    ) -> Known {
-        let known = found
-            .iter()
-            .map(|weakness| (weakness.name(), weakness.to_string()));
+    fn known(&self, key: &PublicKey, loaded: &Loaded<Key>, found: Vec<Weakness>, rounds: Option<usize>) -> Known {
+        let known = found.iter().map(|weakness| (weakness.name(), weakness.to_string()));
         let listed = self.blocklists.list_of(key).map(|list| {
             let list = list.display();
-            (
-                "known-weak",
-                format!("it is in the list of known weak keys {list}"),
-            )
+            ("known-weak", format!("it is in the list of known weak keys {list}"))
         });
         let marked = loaded.annotations.is_insecure.then(|| {
             let what = "its file says that it was made from a seed, for tests: whoever has the seed has the key";
@@ -193,10 +180,7 @@ impl Check<'_> {
             rounds,
             weaknesses: weaknesses.map(|(name, what)| Weak { name, what }).collect(),
             encryption: loaded.encryption.as_ref().map(ToString::to_string),
-            encryption_weakness: loaded
-                .encryption
-                .as_ref()
-                .and_then(keys::encryption_weakness),
+            encryption_weakness: loaded.encryption.as_ref().and_then(keys::encryption_weakness),
         }
     }
 }
@@ -206,11 +190,7 @@ const REPLACE: &str = "do not use it: 'rsalab keygen' makes another";
 impl Verdict {
     /// Decides whether a key that could be examined is good, once all of its weaknesses are known.
     fn judge(&mut self, is_strict: bool) {
-        let Some(weak) = self
-            .known
-            .as_ref()
-            .and_then(|known| known.weaknesses.first())
-        else {
+        let Some(weak) = self.known.as_ref().and_then(|known| known.weaknesses.first()) else {
             return;
         };
         self.verdict = "weak";
@@ -223,9 +203,7 @@ impl Verdict {
     fn wrong(file: String, place: Place, error: Error) -> Verdict {
         let what = format!("the key {} is wrong", verdict::called(&file, place));
         let fault = error.to_string();
-        let failure = Failure::new(Class::Input, what)
-            .advice(REPLACE)
-            .because(error);
+        let failure = Failure::new(Class::Input, what).advice(REPLACE).because(error);
         let mut verdict = Verdict::new(file, place);
         verdict.verdict = "wrong";
         verdict.fault = Some(fault);

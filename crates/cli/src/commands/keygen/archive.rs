@@ -1,4 +1,5 @@
-//! Many keys in one file, a tar archive or a set of JSON Web Keys, which can be left incomplete at any moment and completed later.
+//! Many keys in one file, a tar archive or a set of JSON Web Keys, which can be left incomplete at any moment and
+//! completed later.
 //!
 //! ```text
 //! FILE.part          grows by some keys at a time, in the order of their numbers
@@ -6,8 +7,8 @@
 //! FILE               what FILE.part is called once it is complete
 //! ```
 //!
-//! What lies in `FILE.part` beyond the last line's key is cut off before more keys are written. When `FILE` has its name there is
-//! no other file with a private key in it, whenever the process ends.
+//! What lies in `FILE.part` beyond the last line's key is cut off before more keys are written. When `FILE` has its
+//! name there is no other file with a private key in it, whenever the process ends.
 
 use std::{
     collections::BTreeMap,
@@ -65,12 +66,7 @@ pub(super) struct Archive {
 
 impl Archive {
     /// Begins the file, or continues it.
-    pub(super) fn open(
-        path: &Path,
-        kind: Kind,
-        header: &Header,
-        password: Option<&Password>,
-    ) -> Result<Self> {
+    pub(super) fn open(path: &Path, kind: Kind, header: &Header, password: Option<&Password>) -> Result<Self> {
         let part = with_ending(path, ".part");
         let record = with_ending(path, ".part.jsonl");
         let is_there = |path: &Path| path.symlink_metadata().is_ok();
@@ -174,8 +170,7 @@ impl Archive {
         for (number, entry) in (1..).zip(self.manifest.entries()) {
             let end = entry.end.unwrap_or(0);
             let len = end.saturating_sub(start);
-            let mut bytes =
-                Zeroizing::new(vec![0; usize::try_from(len.min(proof::MOST)).unwrap_or(0)]);
+            let mut bytes = Zeroizing::new(vec![0; usize::try_from(len.min(proof::MOST)).unwrap_or(0)]);
             let is_read = self.file.read_exact_at(&mut bytes, start).is_ok();
             let is_key = entry.number == number
                 && len == bytes.len() as u64
@@ -185,12 +180,9 @@ impl Archive {
                     .is_some_and(|(private, public)| entry.is_of(private, public, password));
             if !is_key {
                 let (part, record) = (self.part.display(), self.record.display());
-                let what = format!(
-                    "{part} is not what {record} says: key {number} was changed, or is none"
-                );
-                return Err(Failure::about_existing(what).advice(
-                    "move both away, and the same command begins anew; or name another file",
-                ));
+                let what = format!("{part} is not what {record} says: key {number} was changed, or is none");
+                return Err(Failure::about_existing(what)
+                    .advice("move both away, and the same command begins anew; or name another file"));
             }
             start = end;
         }
@@ -200,12 +192,7 @@ impl Archive {
     /// Cuts off what has no line, so that the next key follows the last one that has a line.
     fn cut(&mut self) -> Result<()> {
         use io::Seek;
-        self.len = self
-            .manifest
-            .entries()
-            .last()
-            .and_then(|entry| entry.end)
-            .unwrap_or(0);
+        self.len = self.manifest.entries().last().and_then(|entry| entry.end).unwrap_or(0);
         let there = self.file.metadata().map_or(0, |found| found.len());
         if there < self.len {
             let what = format!("{} is shorter than its keys", self.part.display());
@@ -225,8 +212,7 @@ impl Archive {
         let there = self.manifest.entries().len() as u64;
         if there > count {
             let what = format!("{} has {there} keys already", self.part.display());
-            return Err(Failure::new(Class::Usage, what)
-                .advice("ask for as many at least, or name another file"));
+            return Err(Failure::new(Class::Usage, what).advice("ask for as many at least, or name another file"));
         }
         Ok((there + 1..=count).collect())
     }
@@ -265,8 +251,7 @@ impl Archive {
     /// Capacity for all that may be written at once: a reallocation would leave copies of keys in memory.
     fn capacity(&self) -> usize {
         let waiting = self.waiting.values();
-        let each =
-            |item: &Item| item.private.len() + item.public.as_ref().map_or(0, Vec::len) + 4 * BLOCK;
+        let each = |item: &Item| item.private.len() + item.public.as_ref().map_or(0, Vec::len) + 4 * BLOCK;
         waiting.map(each).sum()
     }
 
@@ -287,16 +272,9 @@ impl Archive {
     }
 
     /// The files that [`encode`](Self::encode) wrote: the private one and, if there is one, the public one.
-    fn decode<'a>(
-        &self,
-        entry: &Entry,
-        is_first: bool,
-        bytes: &'a [u8],
-    ) -> Option<(&'a [u8], Option<&'a [u8]>)> {
+    fn decode<'a>(&self, entry: &Entry, is_first: bool, bytes: &'a [u8]) -> Option<(&'a [u8], Option<&'a [u8]>)> {
         match self.kind {
-            Kind::JwkSet => bytes
-                .strip_prefix(before_key(is_first))
-                .map(|key| (key, None)),
+            Kind::JwkSet => bytes.strip_prefix(before_key(is_first)).map(|key| (key, None)),
             Kind::Tar => {
                 let (public, rest) = match &entry.public {
                     Some(name) => {
@@ -318,8 +296,8 @@ impl Archive {
             .map_err(|error| cannot(&self.part, "write to", error))
     }
 
-    /// Ends the file, once all keys are there, and gives it its name. Of a set with public halves the set of these gets its name first, and
-    /// its path is the second one.
+    /// Ends the file, once all keys are there, and gives it its name. Of a set with public halves the set of these gets
+    /// its name first, and its path is the second one.
     pub(super) fn finish(&mut self, writer: &KeyWriter) -> Result<(PathBuf, Option<PathBuf>)> {
         let end = match self.kind {
             Kind::JwkSet => public_set::CLOSING.to_vec(),

@@ -1,10 +1,9 @@
-//! Keys that a measured engine makes, checked and completed: engines give primes and a private exponent, and know no files.
+//! Keys that a measured engine makes, checked and completed: engines give primes and a private exponent, and know no
+//! files.
 
 use std::sync::Arc;
 
-use rsalab_engines::{
-    Exponent, Job, Limits, Mode, Op, Session, SessionError, StudyKey, Worker, verify,
-};
+use rsalab_engines::{Exponent, Job, Limits, Mode, Op, Session, SessionError, StudyKey, Worker, verify};
 use rsalab_rsa::{PrivateKey, keys::Weakness, random::WorkerRng};
 use zeroize::Zeroizing;
 
@@ -42,9 +41,7 @@ impl<'a> EngineKeys<'a> {
     ) -> Result<Self> {
         if exponent == Exponent::Random {
             let what = "engines make keys with a public exponent that is a number";
-            return Err(
-                Failure::new(Class::Usage, what).advice("leave out --engine, or name the exponent")
-            );
+            return Err(Failure::new(Class::Usage, what).advice("leave out --engine, or name the exponent"));
         }
         let registry = registry()?;
         let selectors = known(&registry, &[engine.to_owned()])?;
@@ -53,16 +50,11 @@ impl<'a> EngineKeys<'a> {
         // The engine asks the system itself, without our test of what the system gives.
         WorkerRng::from_system().map_err(|error| Failure::step("no key was made", error))?;
         let failed = |error| failure(engine, stop, error);
-        let mut worker = Worker::spawn_until(&location, Limits::default(), Arc::clone(stop.flag()))
-            .map_err(failed)?;
+        let mut worker = Worker::spawn_until(&location, Limits::default(), Arc::clone(stop.flag())).map_err(failed)?;
         let threads = threads.min(count);
         // Not every engine makes several at once, or on several threads.
         let mut refusal = None;
-        for (threads, batch) in [
-            (threads, count.div_ceil(threads).min(BATCH)),
-            (threads, 1),
-            (1, 1),
-        ] {
+        for (threads, batch) in [(threads, count.div_ceil(threads).min(BATCH)), (threads, 1), (1, 1)] {
             let job = Job {
                 variant: selector.variant.clone(),
                 exponent,
@@ -87,8 +79,7 @@ impl<'a> EngineKeys<'a> {
         }
         let reason = refusal.expect("three forms were tried");
         let what = format!("{engine} does not make such a key: {reason}");
-        Err(Failure::new(Class::Unavailable, what)
-            .advice("'rsalab engines' lists the engines and their variants"))
+        Err(Failure::new(Class::Unavailable, what).advice("'rsalab engines' lists the engines and their variants"))
     }
 
     /// Threads that it makes keys on.
@@ -105,20 +96,14 @@ impl<'a> EngineKeys<'a> {
         let made = Zeroizing::new(made);
         let item = self.job.layout().output;
         if made.is_empty() || !made.len().is_multiple_of(item) {
-            return Err(
-                self.invalid(format!("{} bytes instead of keys of {item}", made.len()).into())
-            );
+            return Err(self.invalid(format!("{} bytes instead of keys of {item}", made.len()).into()));
         }
         let keys = made.chunks(item).map(|made| checked(&self.job, made));
-        keys.collect::<Result<_, _>>()
-            .map_err(|wrong| self.invalid(wrong))
+        keys.collect::<Result<_, _>>().map_err(|wrong| self.invalid(wrong))
     }
 
     fn invalid(&self, wrong: Wrong) -> Failure {
-        let what = format!(
-            "{} made a key that is invalid, and it was not kept",
-            self.engine
-        );
+        let what = format!("{} made a key that is invalid, and it was not kept", self.engine);
         Failure::new(Class::Verification, what).because(wrong)
     }
 }
@@ -132,7 +117,8 @@ fn failure(engine: &str, stop: &Stop, error: SessionError) -> Failure {
     }
 }
 
-/// The key of an engine's `p ‖ q ‖ d`: primes and exponent are verified without any engine, and the rest is derived anew.
+/// The key of an engine's `p ‖ q ‖ d`: primes and exponent are verified without any engine, and the rest is derived
+/// anew.
 fn checked(job: &Job, made: &[u8]) -> Result<PrivateKey, Wrong> {
     let prime = Op::PrimePair.layout(job.bits, 0).output / 2;
     let (p, q) = (&made[..prime], &made[prime..2 * prime]);
@@ -144,9 +130,7 @@ fn checked(job: &Job, made: &[u8]) -> Result<PrivateKey, Wrong> {
     let is_ours = |weakness: &Weakness| {
         !matches!(
             weakness,
-            Weakness::ShortModulus { .. }
-                | Weakness::SmallExponent
-                | Weakness::LargeExponent { .. }
+            Weakness::ShortModulus { .. } | Weakness::SmallExponent | Weakness::LargeExponent { .. }
         )
     };
     match key.weaknesses().into_iter().find(is_ours) {

@@ -76,9 +76,7 @@ impl Destination {
                 let what = "--public-out is for one key in a file of its own";
                 Err(Failure::new(Class::Usage, what).advice("take --public"))
             }
-            Some(kind) => {
-                Archive::open(out, kind, &header, writer.password()).map(Destination::Archive)
-            }
+            Some(kind) => Archive::open(out, kind, &header, writer.password()).map(Destination::Archive),
             None => Folder::open(out, &header, writer.password()).map(Destination::Folder),
         }
         .and_then(|destination| destination.check_names(writer).map(|()| destination))
@@ -129,9 +127,7 @@ impl Destination {
             Destination::Folder(folder) => folder.append(items)?,
             Destination::Archive(archive) => return archive.append(items),
             Destination::Stream(separator) => {
-                let lens = items
-                    .iter()
-                    .map(|item| item.private.len() + separator.len());
+                let lens = items.iter().map(|item| item.private.len() + separator.len());
                 let mut bytes = Zeroizing::new(Vec::with_capacity(lens.sum()));
                 for item in &items {
                     bytes.extend_from_slice(&item.private);
@@ -221,8 +217,9 @@ fn check_stream(arguments: &Keygen) -> Result<()> {
     let is_set = arguments.format.format == KeyFormat::JwkSet;
     if is_set || arguments.public || arguments.public_out.is_some() {
         let what = "a stream to standard output has neither public halves nor a set";
-        return Err(Failure::new(Class::Usage, what)
-            .advice("name a folder or a file, or take --format jwk: a key a line"));
+        return Err(
+            Failure::new(Class::Usage, what).advice("name a folder or a file, or take --format jwk: a key a line")
+        );
     }
     if arguments.json.json {
         let what = "--json and the keys would share standard output";

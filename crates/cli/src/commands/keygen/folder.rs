@@ -6,8 +6,8 @@
 //! names       the drafts get their names
 //! ```
 //!
-//! So every key with a name has a line. A line without a file was left by a process that ended in between: it is removed when
-//! the folder is opened again, and another key gets its number.
+//! So every key with a name has a line. A line without a file was left by a process that ended in between: it is
+//! removed when the folder is opened again, and another key gets its number.
 
 use std::{
     collections::BTreeSet,
@@ -55,12 +55,7 @@ impl Folder {
         opened
     }
 
-    fn open_made(
-        path: &Path,
-        header: &Header,
-        password: Option<&Password>,
-        is_new: bool,
-    ) -> Result<Self> {
+    fn open_made(path: &Path, header: &Header, password: Option<&Password>, is_new: bool) -> Result<Self> {
         let place = path.join(MANIFEST);
         if place.symlink_metadata().is_err() && !is_empty(path)? {
             let what = format!("{} is not a folder of keys, and not empty", path.display());
@@ -75,8 +70,8 @@ impl Folder {
                 false => lost.push(entry),
             }
         }
-        // A public half may have got its name before the process ended: it is of no use without its private one, and the next
-        // key of this number needs the name.
+        // A public half may have got its name before the process ended: it is of no use without its private one, and
+        // the next key of this number needs the name.
         for name in lost.iter().filter_map(|entry| entry.public.as_ref()) {
             remove(&path.join(name))?;
         }
@@ -119,9 +114,7 @@ impl Folder {
     pub(super) fn missing(&self, count: u64) -> Vec<u64> {
         let entries = self.manifest.entries().iter();
         let there: BTreeSet<u64> = entries.map(|entry| entry.number).collect();
-        (1..=count)
-            .filter(|number| !there.contains(number))
-            .collect()
+        (1..=count).filter(|number| !there.contains(number)).collect()
     }
 
     /// Writes keys into the folder: all of them; or, if the process ends before that, none or some, each complete.
@@ -143,9 +136,7 @@ impl Folder {
         let mut named = Vec::with_capacity(drafts.len());
         for (draft, path) in drafts {
             let file = draft.name(&path).map_err(|failure| {
-                failure.advice(
-                    "move away what has the name of a key, and the same command makes the others",
-                )
+                failure.advice("move away what has the name of a key, and the same command makes the others")
             })?;
             named.push((file, path));
         }
@@ -159,7 +150,8 @@ impl Folder {
     }
 }
 
-/// Whether the key of a line has its files. What lies in their place and is something else is refused: it is somebody's.
+/// Whether the key of a line has its files. What lies in their place and is something else is refused: it is
+/// somebody's.
 fn is_there(folder: &Path, entry: &Entry, password: Option<&Password>) -> Result<bool> {
     let private = folder.join(&entry.file);
     if !is_taken(&private) {
@@ -187,10 +179,8 @@ fn content(path: &Path) -> Result<Vec<u8>> {
     match path.symlink_metadata() {
         Ok(found) if found.is_file() => files::read_start(Some(path), MOST),
         // Opening a pipe would wait for its other end, and a link leads elsewhere.
-        _ => Err(
-            Failure::about_existing(format!("{} is no file", path.display()))
-                .advice("remove it, or name another folder"),
-        ),
+        _ => Err(Failure::about_existing(format!("{} is no file", path.display()))
+            .advice("remove it, or name another folder")),
     }
 }
 
@@ -203,12 +193,12 @@ fn is_other(private: &Path, public: Option<&Path>, entry: &Entry) -> Failure {
         "{names} is not what {MANIFEST} says: key {} was changed, or is none",
         entry.number
     );
-    Failure::about_existing(what).advice(
-        "move it away, and the same command makes another key of this number; or name another folder",
-    )
+    Failure::about_existing(what)
+        .advice("move it away, and the same command makes another key of this number; or name another folder")
 }
 
-/// Removes the drafts of a process that ended, where a draft needs a name. They are rsalab's: the name says so, and the folder is.
+/// Removes the drafts of a process that ended, where a draft needs a name. They are rsalab's: the name says so, and the
+/// folder is.
 fn remove_drafts(folder: &Path) -> Result<()> {
     let listed = fs::read_dir(folder).map_err(|error| cannot(folder, "list", error))?;
     for file in listed {

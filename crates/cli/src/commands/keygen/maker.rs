@@ -1,4 +1,5 @@
-//! Threads that make keys: each takes the next numbers without a key, makes their keys, and sends them, ready to be written.
+//! Threads that make keys: each takes the next numbers without a key, makes their keys, and sends them, ready to be
+//! written.
 
 use std::{
     sync::{
@@ -48,12 +49,7 @@ pub(super) enum Method {
 
 impl<'a> Maker<'a> {
     /// For keys of the numbers that are missing.
-    pub(super) fn new(
-        method: Method,
-        arguments: &Keygen,
-        writer: &'a KeyWriter,
-        missing: Vec<u64>,
-    ) -> Self {
+    pub(super) fn new(method: Method, arguments: &Keygen, writer: &'a KeyWriter, missing: Vec<u64>) -> Self {
         Maker {
             method,
             writer,
@@ -76,7 +72,8 @@ impl<'a> Maker<'a> {
         self.is_over.store(true, Ordering::Relaxed);
     }
 
-    /// The work of one of `threads` threads: makes keys and sends them until no number is left, or nobody receives them.
+    /// The work of one of `threads` threads: makes keys and sends them until no number is left, or nobody receives
+    /// them.
     pub(super) fn make(&self, threads: usize, sender: &SyncSender<Result<Vec<Item>>>) {
         if let Err(failure) = self.make_all(threads, sender) {
             // Whoever has stopped receiving has a failure already.
@@ -112,8 +109,7 @@ impl<'a> Maker<'a> {
             };
             let mut items = Vec::with_capacity(numbers.len());
             for (number, Generated { key, counts }) in numbers.into_iter().zip(made) {
-                self.candidates
-                    .fetch_add(counts.candidates, Ordering::Relaxed);
+                self.candidates.fetch_add(counts.candidates, Ordering::Relaxed);
                 self.tests.fetch_add(counts.tests, Ordering::Relaxed);
                 let name = match self.method {
                     Method::Seeded(..) => "insecure-key",
@@ -182,13 +178,7 @@ impl Method {
 }
 
 /// A key as it is written; its files, where it has some of its own, are called `name` and its number.
-pub(super) fn item(
-    number: u64,
-    key: &PrivateKey,
-    writer: &KeyWriter,
-    name: &str,
-    with_public: bool,
-) -> Result<Item> {
+pub(super) fn item(number: u64, key: &PrivateKey, writer: &KeyWriter, name: &str, with_public: bool) -> Result<Item> {
     let (ending, public_ending) = writer.endings();
     let own = writer.name_of(number);
     let name = match own {
@@ -205,11 +195,7 @@ pub(super) fn item(
         check: None,
         end: None,
     };
-    Ok(Item {
-        entry,
-        private,
-        public,
-    })
+    Ok(Item { entry, private, public })
 }
 
 /// No key was made. What does not fit the library here was typed.

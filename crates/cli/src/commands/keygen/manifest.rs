@@ -1,6 +1,7 @@
 //! The manifest of many keys: a line that says what they have in common, and a line for each.
 //!
-//! A line reaches the disk after its key does: what has no line was never made. The file is locked while a process makes keys.
+//! A line reaches the disk after its key does: what has no line was never made. The file is locked while a process
+//! makes keys.
 
 use std::{
     collections::BTreeSet,
@@ -265,10 +266,8 @@ fn check_header(found: &Header, wanted: &Header, place: &Path) -> Result<()> {
                 "the insecure seed" => "the one of the command line",
                 _ => &typed,
             };
-            let what =
-                format!("the keys of {place} have {property} {there}, and {typed} was asked for");
-            Err(Failure::new(Class::Usage, what)
-                .advice("repeat the command that made it, or name another folder"))
+            let what = format!("the keys of {place} have {property} {there}, and {typed} was asked for");
+            Err(Failure::new(Class::Usage, what).advice("repeat the command that made it, or name another folder"))
         }
     }
 }

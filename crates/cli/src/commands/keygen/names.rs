@@ -1,4 +1,5 @@
-//! Names that a user gives to keys, a line each: their files are called so, and the formats that have room for a name carry it.
+//! Names that a user gives to keys, a line each: their files are called so, and the formats that have room for a name
+//! carry it.
 
 use std::collections::{BTreeMap, HashSet};
 
@@ -24,14 +25,10 @@ pub(super) fn read(arguments: &Keygen, writer: &KeyWriter) -> Result<Option<Vec<
     };
     let shown = files::name(Some(path));
     let refused = |what: String, advice: &str| Err(Failure::new(Class::Input, what).advice(advice));
-    let bytes = files::read(Some(path), MOST_LIST)
-        .map_err(|failure| failure.or_advice("make fewer keys at once"))?;
+    let bytes = files::read(Some(path), MOST_LIST).map_err(|failure| failure.or_advice("make fewer keys at once"))?;
     // The names would be in messages.
     if holds_key(&bytes) {
-        return refused(
-            format!("{shown} holds a key, not names"),
-            "write a name on each line",
-        );
+        return refused(format!("{shown} holds a key, not names"), "write a name on each line");
     }
     let mut names: Vec<String> = Vec::new();
     let mut taken: BTreeMap<String, usize> = BTreeMap::new();
@@ -68,12 +65,8 @@ pub(super) fn read(arguments: &Keygen, writer: &KeyWriter) -> Result<Option<Vec<
     }
     match arguments.count {
         Some(count) if count != names.len() as u64 => {
-            let what = format!(
-                "{shown} has {} names, and --count asks for {count} keys",
-                names.len()
-            );
-            Err(Failure::new(Class::Usage, what)
-                .advice("leave out --count: as many keys are made as there are names"))
+            let what = format!("{shown} has {} names, and --count asks for {count} keys", names.len());
+            Err(Failure::new(Class::Usage, what).advice("leave out --count: as many keys are made as there are names"))
         }
         _ => Ok(Some(names)),
     }
@@ -85,9 +78,7 @@ fn plain(line: &[u8]) -> Option<String> {
     let is_plain = name.len() <= MOST_BYTES
         && !name.starts_with(['.', '-'])
         && name.trim() == name
-        && !name
-            .chars()
-            .any(|letter| letter == '/' || letter.is_control())
+        && !name.chars().any(|letter| letter == '/' || letter.is_control())
         && name != "manifest.jsonl";
     is_plain.then(|| name.to_owned())
 }

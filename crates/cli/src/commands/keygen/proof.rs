@@ -1,5 +1,5 @@
-//! Whether what lies in the place of a key is the key that a line of the manifest names: before more keys are made, all that are
-//! counted are looked at.
+//! Whether what lies in the place of a key is the key that a line of the manifest names: before more keys are made, all
+//! that are counted are looked at.
 
 use rsalab_rsa::{
     PublicKey,
@@ -14,8 +14,8 @@ use crate::passwords::Password;
 pub(super) const MOST: u64 = 1 << 20;
 
 impl Entry {
-    /// The digest of all that a line says, and of the files that it names. The files of a private key are secret, and 2048 bits of
-    /// them cannot be guessed from it.
+    /// The digest of all that a line says, and of the files that it names. The files of a private key are secret, and
+    /// 2048 bits of them cannot be guessed from it.
     pub(super) fn digest(&self, private: &[u8], public: Option<&[u8]>) -> String {
         let number = self.number.to_string();
         let named = self.public.as_deref().unwrap_or_default();
@@ -34,14 +34,9 @@ impl Entry {
         hex::encode(&*Hash::Sha256.digest_parts(&all))
     }
 
-    /// Whether these are the files of this line's key. Files that differ in a byte from what was written, or that an earlier version
-    /// wrote, are read as keys.
-    pub(super) fn is_of(
-        &self,
-        private: &[u8],
-        public: Option<&[u8]>,
-        password: Option<&Password>,
-    ) -> bool {
+    /// Whether these are the files of this line's key. Files that differ in a byte from what was written, or that an
+    /// earlier version wrote, are read as keys.
+    pub(super) fn is_of(&self, private: &[u8], public: Option<&[u8]>, password: Option<&Password>) -> bool {
         if self.check.as_deref() == Some(&self.digest(private, public)) {
             return true;
         }
@@ -50,8 +45,7 @@ impl Entry {
         let is_private = format::load_private_within(private, password, Limits::NONE)
             .is_ok_and(|loaded| is_same(loaded.key.public()));
         let is_public = public.is_none_or(|public| {
-            format::load_public_within(public, None, Limits::NONE)
-                .is_ok_and(|loaded| is_same(&loaded.key))
+            format::load_public_within(public, None, Limits::NONE).is_ok_and(|loaded| is_same(&loaded.key))
         });
         is_private && is_public
     }

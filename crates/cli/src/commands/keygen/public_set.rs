@@ -1,7 +1,7 @@
 //! The set of public keys next to a set of private ones.
 //!
-//! It is written when all private keys are there, from their file, so that an interrupted command has nothing of it to complete. Each key is
-//! the one that the record's line names, or no set is written.
+//! It is written when all private keys are there, from their file, so that an interrupted command has nothing of it to
+//! complete. Each key is the one that the record's line names, or no set is written.
 
 use std::{
     fs::File,
@@ -37,13 +37,9 @@ pub(super) fn name(set: &Path) -> PathBuf {
 
 /// Makes the set of the public halves of the private keys in `private`, of which the record has `entries`.
 ///
-/// A set that is there already is left as it is if it is this one: the command may have been interrupted after it was made.
-pub(super) fn make(
-    path: &Path,
-    private: &Path,
-    entries: &[Entry],
-    writer: &KeyWriter,
-) -> Result<()> {
+/// A set that is there already is left as it is if it is this one: the command may have been interrupted after it was
+/// made.
+pub(super) fn make(path: &Path, private: &Path, entries: &[Entry], writer: &KeyWriter) -> Result<()> {
     if path.symlink_metadata().is_ok() {
         let found = File::open(path).map_err(|error| cannot(path, "read", error))?;
         let mut compared = Compared {
@@ -53,37 +49,22 @@ pub(super) fn make(
         write(&mut compared, path, private, entries, writer)?;
         return match compared.is_same && compared.is_at_end() {
             true => Ok(()),
-            false => {
-                Err(files::exists(path).advice("move it away: the same command then makes the set"))
-            }
+            false => Err(files::exists(path).advice("move it away: the same command then makes the set")),
         };
     }
     files::create_from(path, Privacy::Public, |file| {
         let mut buffered = BufWriter::new(file);
         write(&mut buffered, path, private, entries, writer)?;
-        buffered
-            .flush()
-            .map_err(|error| cannot(path, "write to", error))
+        buffered.flush().map_err(|error| cannot(path, "write to", error))
     })
 }
 
-fn write(
-    to: &mut impl Write,
-    path: &Path,
-    private: &Path,
-    entries: &[Entry],
-    writer: &KeyWriter,
-) -> Result<()> {
+fn write(to: &mut impl Write, path: &Path, private: &Path, entries: &[Entry], writer: &KeyWriter) -> Result<()> {
     let file = File::open(private).map_err(|error| cannot(private, "read", error))?;
     let mut lines = PrivateLines(BufReader::new(file));
-    let write = |to: &mut dyn Write, bytes: &[u8]| {
-        to.write_all(bytes)
-            .map_err(|error| cannot(path, "write to", error))
-    };
+    let write = |to: &mut dyn Write, bytes: &[u8]| to.write_all(bytes).map_err(|error| cannot(path, "write to", error));
     for (place, entry) in entries.iter().enumerate() {
-        let line = lines
-            .next()
-            .map_err(|error| cannot(private, "read", error))?;
+        let line = lines.next().map_err(|error| cannot(private, "read", error))?;
         let key = format::load_public(&line, None)
             .ok()
             .map(|loaded| loaded.key)
@@ -97,10 +78,7 @@ fn write(
                 Failure::new(Class::Input, what).advice("remove it, and make the keys anew")
             })?;
         write(to, if place == 0 { OPENING } else { SEPARATOR })?;
-        write(
-            to,
-            &writer.public_named(&key, writer.name_of(entry.number))?,
-        )?;
+        write(to, &writer.public_named(&key, writer.name_of(entry.number))?)?;
     }
     write(to, CLOSING)
 }
@@ -114,10 +92,7 @@ impl PrivateLines {
         loop {
             // The capacity is taken at once: growing would leave copies of the key behind.
             let mut line = Zeroizing::new(Vec::with_capacity(LONGEST));
-            self.0
-                .by_ref()
-                .take(LONGEST as u64)
-                .read_until(b'\n', &mut line)?;
+            self.0.by_ref().take(LONGEST as u64).read_until(b'\n', &mut line)?;
             if *line == OPENING {
                 continue;
             }

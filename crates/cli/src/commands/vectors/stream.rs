@@ -1,7 +1,9 @@
-//! `rsalab vectors -`: requests in, answers out, a JSON object a line; `docs/src/reference/conformance.md` specifies both.
+//! `rsalab vectors -`: requests in, answers out, a JSON object a line; `docs/src/reference/conformance.md` specifies
+//! both.
 //!
-//! An operation must give the same result alone and in a batch, and this makes differences visible: with `--batch`, requests of
-//! one key and scheme go through the batch interfaces together. The answers come in the order of the requests in either case.
+//! An operation must give the same result alone and in a batch, and this makes differences visible: with `--batch`,
+//! requests of one key and scheme go through the batch interfaces together. The answers come in the order of the
+//! requests in either case.
 //!
 //! | question | file |
 //! |---|---|

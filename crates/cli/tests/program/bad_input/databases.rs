@@ -116,8 +116,7 @@ fn refuse_copy(here: &Path, name: &str, harm: impl Fn(&Path), words: &[&str]) {
 #[track_caller]
 fn refuse_both(here: &Path, name: &str, code: i32, words: &[&str]) {
     let words: Vec<&str> = [name].iter().chain(words).copied().collect();
-    let rows = ["report", "resume --quiet"]
-        .map(|command| (format!("{command} '{name}'"), code, &words[..]));
+    let rows = ["report", "resume --quiet"].map(|command| (format!("{command} '{name}'"), code, &words[..]));
     refuse(here, &rows);
 }
 
@@ -138,19 +137,14 @@ fn a_study_in_use() {
         .spawn()
         .expect("the program starts");
     let busy = here.path().join("busy");
-    let has_more_than =
-        |least: usize| busy.join("study.db").is_file() && blocks_so_far(&busy) > least;
+    let has_more_than = |least: usize| busy.join("study.db").is_file() && blocks_so_far(&busy) > least;
     wait_for("the first block", || has_more_than(0).then_some(()));
     let pid = study.id().to_string();
     for (typed, code, words) in [
         (
             "resume busy",
             7,
-            [
-                "in use by another process",
-                &pid,
-                "wait for it to end, or stop it",
-            ],
+            ["in use by another process", &pid, "wait for it to end, or stop it"],
         ),
         (
             "study plan.toml --out busy",
@@ -164,17 +158,12 @@ fn a_study_in_use() {
     // Who only reads is not turned away, and the study has not noticed.
     assert_done(&run(here.path(), ["report", "busy", "--out", "so far"]));
     let stored = blocks(&busy);
-    wait_for("another block", || {
-        has_more_than(stored.len()).then_some(())
-    });
+    wait_for("another block", || has_more_than(stored.len()).then_some(()));
     kill_process(Pid::from_child(&study), Signal::TERM).expect("it is there");
     let output = study.wait_with_output().expect("it ends");
     assert_eq!(output.status.code(), Some(143));
     let after = blocks(&busy);
-    assert!(
-        stored.iter().all(|block| after.contains(block)),
-        "a block was lost"
-    );
+    assert!(stored.iter().all(|block| after.contains(block)), "a block was lost");
 }
 
 /// In the moment in which a database gets its log it cannot be read.

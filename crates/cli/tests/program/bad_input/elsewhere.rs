@@ -1,5 +1,5 @@
-//! Files that lead elsewhere: links, pipes, folders in the place of a file. Nothing is written through a link, and nothing waits
-//! for a pipe's other end.
+//! Files that lead elsewhere: links, pipes, folders in the place of a file. Nothing is written through a link, and
+//! nothing waits for a pipe's other end.
 
 use std::{fs, os::unix::fs::symlink, path::Path, process::Command, time::Duration};
 
@@ -59,11 +59,7 @@ fn outputs_that_are_there_in_another_form() {
             "key convert key.pem --out",
             "raw-public --key public.pem --in input.enc --out",
         ] {
-            rows.push((
-                format!("{command} {there}"),
-                5,
-                vec![there, "exists already"],
-            ));
+            rows.push((format!("{command} {there}"), 5, vec![there, "exists already"]));
         }
     }
     rows.push((

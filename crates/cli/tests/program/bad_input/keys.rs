@@ -28,11 +28,7 @@ fn keys() {
     write(here.path(), "text", "this is a letter, not a key\n");
     write(here.path(), "ec", EC_KEY);
     write(here.path(), "ec-public", EC_PUBLIC_KEY);
-    write(
-        here.path(),
-        "ec-sec1",
-        EC_KEY.replace("PRIVATE", "EC PRIVATE"),
-    );
+    write(here.path(), "ec-sec1", EC_KEY.replace("PRIVATE", "EC PRIVATE"));
     write(here.path(), "two", [&key[..], &key[..]].concat());
     let label = "X".repeat(900_000);
     write(here.path(), "label", format!("-----BEGIN {label}-----\n"));
@@ -61,23 +57,14 @@ fn keys() {
         let rows = [
             (format!("text-decrypt --key {file} input"), *code, *words),
             (format!("text-encrypt --key {file} --text a"), *code, *words),
-            (
-                format!("text-encrypt --key {file} --text a --out new"),
-                *code,
-                *words,
-            ),
+            (format!("text-encrypt --key {file} --text a --out new"), *code, *words),
         ];
         refuse(here.path(), &rows);
     }
     let rows: &[Row<'_>] = &[(
         "text-decrypt --key public.pem input",
         3,
-        &[
-            "public.pem",
-            "this is a public key",
-            "a private key is needed",
-            MAKE,
-        ],
+        &["public.pem", "this is a public key", "a private key is needed", MAKE],
     )];
     refuse(here.path(), rows);
 
@@ -98,9 +85,7 @@ fn keys() {
 fn noise_of(length: usize) -> Vec<u8> {
     let mut state = 1_u64;
     let mut next = || {
-        state = state
-            .wrapping_mul(6_364_136_223_846_793_005)
-            .wrapping_add(1);
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
         (state >> 56) as u8
     };
     (0..length).map(|_| next()).collect()
@@ -135,13 +120,9 @@ fn no_more_is_read_than_tells_that_it_is_too_much() {
         });
         let output = child.wait_with_output().expect("it ends");
         let code = if typed.starts_with("study") { 2 } else { 3 };
-        judge(&output, code, &["/dev/stdin", "1 MiB"])
-            .unwrap_or_else(|what| panic!("{typed}: {what}"));
+        judge(&output, code, &["/dev/stdin", "1 MiB"]).unwrap_or_else(|what| panic!("{typed}: {what}"));
         let taken = writer.join().expect("it ends with the pipe");
-        assert!(
-            taken <= (1 << 20) + SLACK,
-            "{typed}: {taken} bytes were read"
-        );
+        assert!(taken <= (1 << 20) + SLACK, "{typed}: {taken} bytes were read");
     }
 }
 
@@ -150,9 +131,7 @@ fn a_plan_or_a_key_may_come_through_a_pipe() {
     let here = folder();
     let key = fs::read(study_key(here.path(), 512)).expect("it was made");
     let encrypted = rsalab(here.path())
-        .args(split(
-            b"text-encrypt --quiet --key /dev/stdin --text a --out new",
-        ))
+        .args(split(b"text-encrypt --quiet --key /dev/stdin --text a --out new"))
         .write_stdin(key)
         .output()
         .expect("the program starts");

@@ -34,15 +34,9 @@ fn names_that_are_not_utf_8() {
     done(b"keygen --bits 512 --insecure-size --json --out key-\xff --public-out pub-\xff");
     done(b"text-encrypt --quiet --key pub-\xff --text '\xfe text' --out made-\xff");
     done(b"text-decrypt --quiet --key key-\xff made-\xff --out back-\xff");
-    assert_eq!(
-        fs::read(path(b"back-\xff")).expect("it was made"),
-        b"\xfe text"
-    );
+    assert_eq!(fs::read(path(b"back-\xff")).expect("it was made"), b"\xfe text");
     done(b"text-encrypt --quiet --key pub-\xff back-\xff --out again-\xff");
-    assert!(
-        fs::read(path(b"again-\xff")).expect("it was made")
-            == fs::read(path(b"made-\xff")).expect("it was made")
-    );
+    assert!(fs::read(path(b"again-\xff")).expect("it was made") == fs::read(path(b"made-\xff")).expect("it was made"));
     let plan = "[measure]\nbudget_s = 0.01\nmin_blocks = 2\nblock_ms = 1\ndiscard_ms = 0\n[[grid]]
         operations = [\"public\"]\nengines = [\"own\"]\nbits = [512]\n";
     fs::write(path(b"plan-\xff.toml"), plan).expect("the folder can be written to");

@@ -163,11 +163,7 @@ fn full_disks() {
                 judge(
                     &output,
                     5,
-                    &[
-                        "disk/study",
-                        "the measurements are safe",
-                        "rsalab report disk/study",
-                    ],
+                    &["disk/study", "the measurements are safe", "rsalab report disk/study"],
                 )
             })
             .unwrap_or_else(|what| panic!("{size}: {what}"));
@@ -190,12 +186,7 @@ fn full_disks() {
 
 /// What is typed in a folder where `disk` is a file system of that size of its own, and what is on it afterwards. None,
 /// with a visible note, where this cannot be had.
-fn on_a_disk(
-    here: &Path,
-    size: &str,
-    prepare: &str,
-    typed: &str,
-) -> Option<(Output, tempfile::TempDir)> {
+fn on_a_disk(here: &Path, size: &str, prepare: &str, typed: &str) -> Option<(Output, tempfile::TempDir)> {
     const NO_DISK: i32 = 99;
     let script = format!(
         "mkdir -p disk && mount -t tmpfs -o size={size} tmpfs disk && {{ {prepare}; }} || exit {NO_DISK}
@@ -210,13 +201,9 @@ fn on_a_disk(
         .current_dir(here)
         .output();
     match output {
-        Ok(output) if output.status.code() != Some(NO_DISK) && is_of_ours(&output) => {
-            Some((output, left))
-        }
+        Ok(output) if output.status.code() != Some(NO_DISK) && is_of_ours(&output) => Some((output, left)),
         _ => {
-            eprintln!(
-                "SKIPPED: no small or read-only disk can be had here, since that takes 'unshare' and 'mount'"
-            );
+            eprintln!("SKIPPED: no small or read-only disk can be had here, since that takes 'unshare' and 'mount'");
             None
         }
     }

@@ -68,23 +68,14 @@ fn plans() {
         refuse(here.path(), &[("study plan.toml --out out", 2, &words)]);
     }
     write(here.path(), "plan.toml", grid("engines = [\"own:fast\"]"));
-    refuse(
-        here.path(),
-        &[("study plan.toml", 2, &["'fast'", "there are mont"])],
-    );
+    refuse(here.path(), &[("study plan.toml", 2, &["'fast'", "there are mont"])]);
     write(here.path(), "plan.toml", b"title = \"x\"\n\xff\xfe");
     refuse(
         here.path(),
-        &[(
-            "study plan.toml",
-            2,
-            &["plan.toml", "line 2", "UTF-8", "save it"],
-        )],
+        &[("study plan.toml", 2, &["plan.toml", "line 2", "UTF-8", "save it"])],
     );
     write(here.path(), "plan.toml", "");
-    let file = File::options()
-        .write(true)
-        .open(here.path().join("plan.toml"));
+    let file = File::options().write(true).open(here.path().join("plan.toml"));
     file.and_then(|file| file.set_len(1 << 30))
         .expect("a sparse file takes no room");
     #[rustfmt::skip]

@@ -43,10 +43,7 @@ fn streams() {
     };
     for typed in talkative {
         // Whoever stops reading has had enough: that is no failure.
-        let mut child = start(typed)
-            .stdout(Stdio::piped())
-            .spawn()
-            .expect("the program starts");
+        let mut child = start(typed).stdout(Stdio::piped()).spawn().expect("the program starts");
         drop(child.stdout.take());
         let output = child.wait_with_output().expect("it ends");
         let said = String::from_utf8_lossy(&output.stderr);
@@ -83,9 +80,7 @@ fn streams() {
     assert_done(&shell(
         "\"$1\" text-encrypt --quiet --key public.pem --out of-nothing <&-",
     ));
-    assert_done(&shell(
-        "\"$1\" text-decrypt --quiet --key key.pem of-nothing <&-",
-    ));
+    assert_done(&shell("\"$1\" text-decrypt --quiet --key key.pem of-nothing <&-"));
     assert_done(&shell("\"$1\" machine >&-"));
     let closed = shell("\"$1\" text-decrypt --quiet --key key.pem <&-");
     assert_failure(&closed, 3, "cannot decrypt standard input");

@@ -1,5 +1,5 @@
-//! Keys that somebody else supplied: whose passwords cost gigabytes, that are too long, that are for something else, and that are
-//! no keys for reasons that take work to find.
+//! Keys that somebody else supplied: whose passwords cost gigabytes, that are too long, that are for something else,
+//! and that are no keys for reasons that take work to find.
 
 use std::{fs, path::Path};
 
@@ -143,11 +143,7 @@ fn keys_that_are_too_long_to_be_quick() {
     write(
         here,
         "exponent.jwk",
-        format!(
-            r#"{{"kty":"RSA","n":"{}","e":"{}"}}"#,
-            encode(&n),
-            encode(&d)
-        ),
+        format!(r#"{{"kty":"RSA","n":"{}","e":"{}"}}"#, encode(&n), encode(&d)),
     );
     let words: &[&str] = &["a modulus of 16384 bits", "at most 8192", "--large-keys"];
     let rows = [
@@ -243,8 +239,7 @@ fn multiplied(a: &[u8], b: &[u8]) -> Vec<u8> {
         let mut carry = 0_u32;
         for (j, y) in b.iter().rev().map(Some).chain([None]).enumerate() {
             let place = product.len() - 1 - i - j;
-            let sum =
-                u32::from(product[place]) + carry + u32::from(x) * y.map_or(0, |&y| u32::from(y));
+            let sum = u32::from(product[place]) + carry + u32::from(x) * y.map_or(0, |&y| u32::from(y));
             product[place] = sum as u8;
             carry = sum >> 8;
         }
@@ -267,14 +262,8 @@ fn numbers_that_are_negative_and_keys_that_are_not_ours() {
     };
     let public = |n: Vec<u8>, e: Vec<u8>| sequence(&[n, e]);
     write(here, "n.der", public(negative(parts.n), integer(65537)));
-    write(
-        here,
-        "e.der",
-        public(number(parts.n), der(2, &[0x81, 0, 1])),
-    );
-    let numbers = [
-        parts.n, parts.d, parts.p, parts.q, parts.dp, parts.dq, parts.qinv,
-    ];
+    write(here, "e.der", public(number(parts.n), der(2, &[0x81, 0, 1])));
+    let numbers = [parts.n, parts.d, parts.p, parts.q, parts.dp, parts.dq, parts.qinv];
     let private = |wrong: usize| {
         let mut fields = vec![integer(0)];
         for (place, bytes) in numbers.iter().enumerate() {
@@ -283,11 +272,7 @@ fn numbers_that_are_negative_and_keys_that_are_not_ours() {
                 0 => der(2, trimmed),
                 _ => number(trimmed),
             };
-            fields.push(if place == wrong {
-                negative(trimmed)
-            } else {
-                plain
-            });
+            fields.push(if place == wrong { negative(trimmed) } else { plain });
             if place == 0 {
                 fields.push(integer(65537));
             }
@@ -301,25 +286,17 @@ fn numbers_that_are_negative_and_keys_that_are_not_ours() {
         ("n.der", "the modulus of this key is negative"),
         ("e.der", "the public exponent of this key is negative"),
         ("private-n.der", "the modulus of this key is negative"),
-        (
-            "private-d.der",
-            "the private exponent d of this key is negative",
-        ),
+        ("private-d.der", "the private exponent d of this key is negative"),
         ("private-q.der", "the prime q of this key is negative"),
     ] {
         let words: &[&str] = &[file, words];
-        refuse(
-            here,
-            &[(format!("text-encrypt --key {file} --text a"), 3, words)],
-        );
+        refuse(here, &[(format!("text-encrypt --key {file} --text a"), 3, words)]);
         refuse_with_verdict(here, &[(format!("key check {file}"), 3, words)]);
     }
     // A valid key of another form is not called an invalid one.
     let (long, short) = (self::key(1024, 3), self::key(512, 4));
     let unequal = PrivateKey::from_primes(long.p(), short.p(), &[1, 0, 1]);
-    let error = unequal
-        .expect_err("its primes differ in length")
-        .to_string();
+    let error = unequal.expect_err("its primes differ in length").to_string();
     assert!(!error.contains("not a valid"), "{error}");
     assert!(error.contains("two primes of the same length"), "{error}");
 }
@@ -334,8 +311,7 @@ fn keys_that_are_for_something_else() {
     write(here, "input.enc", [1; 128]);
     let said = |jwk_use: Option<&str>, operations: &[&str], algorithm: Option<&str>| Restrictions {
         jwk_use: jwk_use.map(str::to_owned),
-        jwk_operations: (!operations.is_empty())
-            .then(|| operations.iter().map(|&word| word.to_owned()).collect()),
+        jwk_operations: (!operations.is_empty()).then(|| operations.iter().map(|&word| word.to_owned()).collect()),
         jwk_algorithm: algorithm.map(str::to_owned),
         ..Restrictions::default()
     };
@@ -403,16 +379,10 @@ fn keys_that_are_for_something_else() {
         assert_done(&typed(here, line));
     }
     // A format that can express it keeps it; for another, a note says that it is lost.
-    assert_done(&typed(
-        here,
-        "key public ps384.jwk --format jwk --out public.jwk",
-    ));
+    assert_done(&typed(here, "key public ps384.jwk --format jwk --out public.jwk"));
     let public = fs::read_to_string(here.join("public.jwk")).expect("it was made");
     assert!(public.contains(r#""use":"sig","alg":"PS384""#), "{public}");
-    assert_done(&typed(
-        here,
-        "key public wrap.jwk --format jwk --out wrap.pub",
-    ));
+    assert_done(&typed(here, "key public wrap.jwk --format jwk --out wrap.pub"));
     let public = fs::read_to_string(here.join("wrap.pub")).expect("it was made");
     assert!(public.contains(r#""key_ops":["wrapKey"]"#), "{public}");
     let lost = typed(here, "key convert ps384.jwk --out key.pem");
@@ -457,10 +427,7 @@ fn certificates_are_for_what_they_say() {
         (
             "verify --key seal input",
             3,
-            &[
-                "its certificate is for keyEncipherment, dataEncipherment",
-                "--any-use",
-            ],
+            &["its certificate is for keyEncipherment, dataEncipherment", "--any-use"],
         ),
         (
             "verify --key ca input",

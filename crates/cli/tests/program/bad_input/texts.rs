@@ -27,11 +27,7 @@ fn texts_and_ciphertexts() {
     write(here.path(), "nothing", "");
     write(here.path(), "longer", [&good[..], b"x"].concat());
     write(here.path(), "flipped", changed(last, good[last] ^ 1));
-    write(
-        here.path(),
-        "too-large",
-        [&good[..60], &[0xFF; 64]].concat(),
-    );
+    write(here.path(), "too-large", [&good[..60], &[0xFF; 64]].concat());
     write(here.path(), "version", changed(11, 9));
     write(here.path(), "size", changed(13, 1));
     write(here.path(), "symbols", changed(16, 0xFF));
@@ -101,9 +97,6 @@ fn texts_and_ciphertexts() {
             &["2560000060 bytes", "--block-symbols"],
         )],
     );
-    let back = run(
-        here.path(),
-        split(b"text-decrypt --quiet --key key.pem good"),
-    );
+    let back = run(here.path(), split(b"text-decrypt --quiet --key key.pem good"));
     assert_eq!(stdout(&back), "some text");
 }

@@ -38,7 +38,8 @@ pub(super) fn time_of(
     let blocks = (OF_A_UNIT * units).div_ceil(THREADS);
     let mut taken = Duration::MAX;
     for _ in 0..2 {
-        // SAFETY: a trial has the sizes that the kernel reaches on it, as a test shows that runs both on an interpreter.
+        // SAFETY: a trial has the sizes that the kernel reaches on it, as a test shows that runs both on an
+        // interpreter.
         taken = unsafe { time_of_a_run(function, blocks, THREADS, &mut values) }?;
     }
     Ok(taken)
@@ -50,11 +51,9 @@ struct Zeros(sys::CUdeviceptr);
 impl Zeros {
     fn new(bytes: usize) -> Result<Self, Failure> {
         // SAFETY: the context is entered; the memory is written before anything reads it.
-        let zeros =
-            Zeros(unsafe { result::malloc_sync(bytes) }.map_err(failed("cuMemAlloc", bytes))?);
+        let zeros = Zeros(unsafe { result::malloc_sync(bytes) }.map_err(failed("cuMemAlloc", bytes))?);
         // SAFETY: it has so many bytes.
-        unsafe { result::memset_d8_sync(zeros.0, 0, bytes) }
-            .map_err(failed("cuMemsetD8", bytes))?;
+        unsafe { result::memset_d8_sync(zeros.0, 0, bytes) }.map_err(failed("cuMemsetD8", bytes))?;
         Ok(zeros)
     }
 }

@@ -1,8 +1,8 @@
 //! Kernels on a device of NVIDIA's: which text is loaded for which, and when.
 //!
-//! The portable kernels are one module for all lengths, loaded once for a device. Of those that [`ptx`] has, each is a module of its
-//! own, loaded when it is first launched: the driver's compiler takes seconds for the longest, and keeps what it made for the next
-//! process.
+//! The portable kernels are one module for all lengths, loaded once for a device. Of those that [`ptx`] has, each is a
+//! module of its own, loaded when it is first launched: the driver's compiler takes seconds for the longest, and keeps
+//! what it made for the next process.
 
 use std::{
     collections::HashMap,
@@ -68,10 +68,7 @@ impl Programs {
 
     /// What the kernels for numbers of so many limbs are called.
     pub(super) fn name(&self, limbs: usize) -> &'static str {
-        let known = self
-            .in_doubles
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner);
+        let known = self.in_doubles.lock().unwrap_or_else(PoisonError::into_inner);
         match (self.has_own(limbs), known.get(&limbs)) {
             (false, _) => PORTABLE,
             (true, Some(true)) => IN_DOUBLES,
@@ -81,10 +78,7 @@ impl Programs {
 
     /// The private power's kernel in doubles, if it is wished or faster.
     fn in_doubles(&self, limbs: usize) -> Result<Option<Module>, Failure> {
-        let mut known = self
-            .in_doubles
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner);
+        let mut known = self.in_doubles.lock().unwrap_or_else(PoisonError::into_inner);
         let text = ptx::power_digits_in_doubles(limbs);
         let Some(text) = text.filter(|_| known.get(&limbs) != Some(&false)) else {
             return Ok(None);
@@ -97,9 +91,8 @@ impl Programs {
         if self.kernels == Kernels::Fastest && !known.contains_key(&limbs) {
             let text = ptx::kernel(kernel, limbs).expect("there is one in words too");
             let words = Module::load(self.context, &text, &[kernel])?;
-            let [in_doubles, in_words] = [&doubles, &words].map(|module| {
-                choice::time_of(self.context, self.units, limbs, module.functions[&kernel])
-            });
+            let [in_doubles, in_words] = [&doubles, &words]
+                .map(|module| choice::time_of(self.context, self.units, limbs, module.functions[&kernel]));
             known.insert(limbs, in_doubles? < in_words?);
         } else {
             known.insert(limbs, true);
@@ -179,12 +172,9 @@ impl Module {
         context.enter()?;
         let text = CString::new(text).expect("there is no zero in it");
         // SAFETY: the text ends with a zero, as the driver wants it.
-        let handle =
-            unsafe { result::module::load_data(text.as_ptr().cast()) }.map_err(|error| {
-                Failure::Build {
-                    log: format!("{} ({})", name_of(error), kernels[0].name()),
-                }
-            })?;
+        let handle = unsafe { result::module::load_data(text.as_ptr().cast()) }.map_err(|error| Failure::Build {
+            log: format!("{} ({})", name_of(error), kernels[0].name()),
+        })?;
         let mut module = Module {
             handle,
             functions: HashMap::new(),
@@ -193,8 +183,8 @@ impl Module {
         for &kernel in kernels {
             let name = CString::new(kernel.name()).expect("there is no zero in it");
             // SAFETY: the module is loaded.
-            let function = unsafe { result::module::get_function(handle, name) }
-                .map_err(failed("cuModuleGetFunction", 0))?;
+            let function =
+                unsafe { result::module::get_function(handle, name) }.map_err(failed("cuModuleGetFunction", 0))?;
             module.functions.insert(kernel, function);
         }
         Ok(module)

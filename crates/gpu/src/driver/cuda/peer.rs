@@ -9,8 +9,8 @@ use super::{
 use crate::driver::{Device, Failure, PeerKernel, Queue};
 
 impl CudaDevice {
-    /// Runs a kernel on memory that begins with `bytes`, again and again for a while, and says how long the fastest run took. `bytes` is what the last
-    /// one left.
+    /// Runs a kernel on memory that begins with `bytes`, again and again for a while, and says how long the fastest run
+    /// took. `bytes` is what the last one left.
     pub(crate) fn time_of_peer(
         &self,
         peer: &PeerKernel<'_>,
@@ -29,9 +29,9 @@ impl CudaDevice {
                 ptr::from_ref(&memory.address).cast_mut().cast(),
                 ptr::from_ref(&peer.count).cast_mut().cast(),
             ];
-            // SAFETY: the kernel takes an address and a number, and keeps to that memory: whoever gives one vouches for it, as for any library that is loaded.
-            let taken =
-                unsafe { time_of_a_run(single.function, peer.blocks, peer.threads, &mut values) }?;
+            // SAFETY: the kernel takes an address and a number, and keeps to that memory: whoever gives one vouches for
+            // it, as for any library that is loaded.
+            let taken = unsafe { time_of_a_run(single.function, peer.blocks, peer.threads, &mut values) }?;
             if runs > 0 {
                 fastest = fastest.min(taken);
                 total += taken;

@@ -32,7 +32,8 @@ impl CudaDevice {
                 ptr::from_ref(&out.address).cast_mut().cast(),
                 ptr::from_ref(&turns).cast_mut().cast(),
             ];
-            // SAFETY: the kernel takes an address and a number, and writes a word of each thread, for which there is memory.
+            // SAFETY: the kernel takes an address and a number, and writes a word of each thread, for which there is
+            // memory.
             let taken = unsafe { time_of_a_run(single.function, blocks, threads, &mut values) }?;
             if taken >= LONG_ENOUGH || turns > 1 << 28 {
                 break taken.as_secs_f64();

@@ -29,16 +29,16 @@ impl Single {
             return Err(refused("there is a zero in the text".to_owned()));
         };
         // SAFETY: the text ends with a zero, as the driver wants it.
-        let module = unsafe { result::module::load_data(text.as_ptr().cast()) }
-            .map_err(|error| refused(name_of(error)))?;
+        let module =
+            unsafe { result::module::load_data(text.as_ptr().cast()) }.map_err(|error| refused(name_of(error)))?;
         let mut single = Single {
             module,
             function: ptr::null_mut(),
             context,
         };
         // SAFETY: the module is loaded.
-        single.function = unsafe { result::module::get_function(module, name) }
-            .map_err(failed("cuModuleGetFunction", 0))?;
+        single.function =
+            unsafe { result::module::get_function(module, name) }.map_err(failed("cuModuleGetFunction", 0))?;
         Ok(single)
     }
 }
@@ -77,7 +77,6 @@ pub(super) unsafe fn time_of_a_run(
     }
     .map_err(failed("cuLaunchKernel", 0))?;
     // SAFETY: the default stream of the context.
-    unsafe { result::stream::synchronize(ptr::null_mut()) }
-        .map_err(failed("cuStreamSynchronize", 0))?;
+    unsafe { result::stream::synchronize(ptr::null_mut()) }.map_err(failed("cuStreamSynchronize", 0))?;
     Ok(start.elapsed())
 }

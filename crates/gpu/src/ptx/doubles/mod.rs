@@ -1,4 +1,5 @@
-//! Private powers in floating point: digits of 52 bits in doubles, for devices that do as many multiply-adds of doubles as of words.
+//! Private powers in floating point: digits of 52 bits in doubles, for devices that do as many multiply-adds of doubles
+//! as of words.
 //!
 //! Both halves of a product of two digits come of two fused multiply-adds that round towards zero:
 //!
@@ -7,13 +8,13 @@
 //! l = a b + ((2¹⁰⁴ + 2⁵²) − h)       its mantissa is a b mod 2⁵²
 //! ```
 //!
-//! (N. Emmart, F. Zheng and C. Weems, "Faster modular exponentiation using double precision floating point arithmetic on the GPU",
-//! ARITH 2018.) The bits of h and l are added to columns of 64 bits as they are; their exponents are constants, which
-//! columns are given, negated. Constants are multiples of 2⁵², so that a column's lowest 52 bits are right before it has all of them.
-//! [`products`] has the rest.
+//! (N. Emmart, F. Zheng and C. Weems, "Faster modular exponentiation using double precision floating point arithmetic
+//! on the GPU", ARITH 2018.) The bits of h and l are added to columns of 64 bits as they are; their exponents are
+//! constants, which columns are given, negated. Constants are multiples of 2⁵², so that a column's lowest 52 bits are
+//! right before it has all of them. [`products`] has the rest.
 //!
-//! **Forms.** States and tables come in Montgomery form to 2³²ᴸ. They are doubled 52 D − 32 L times when they are first read, and a
-//! product with 2³²ᴸ mod n makes the former form again.
+//! **Forms.** States and tables come in Montgomery form to 2³²ᴸ. They are doubled 52 D − 32 L times when they are first
+//! read, and a product with 2³²ᴸ mod n makes the former form again.
 
 mod digits;
 mod products;
@@ -43,14 +44,14 @@ fn registers(limbs: usize) -> usize {
     }
 }
 
-/// As [`private::power_digits`]. While products and squares have the registers, all else is in the thread's own memory, or worked out anew.
+/// As [`private::power_digits`]. While products and squares have the registers, all else is in the thread's own memory,
+/// or worked out anew.
 pub(super) fn power_digits(limbs: usize, window: usize) -> String {
     let mut frame = private::power_digits_frame(limbs);
     let count = digits_for(limbs);
     let scale = DIGIT * count - 32 * limbs;
     // What three loops count.
-    let [index_at, place_at, turn_at] =
-        [0, 1, 2].map(|at| Field::words(count) + at * Frame::COUNTS);
+    let [index_at, place_at, turn_at] = [0, 1, 2].map(|at| Field::words(count) + at * Frame::COUNTS);
     let own = frame.e.own_memory(turn_at + Frame::COUNTS);
     let (index, step) = frame.e.place();
     let total = frame.count_of_parts();
@@ -78,9 +79,7 @@ pub(super) fn power_digits(limbs: usize, window: usize) -> String {
         frame.while_below_put_away(places, own, place_at, |frame, place| {
             frame.when(place, "ne", none, |frame| {
                 let turns = [ZERO, (window as u32).into(), one.into()];
-                frame.while_below_put_away(turns, own, turn_at, |frame, _| {
-                    field.square(&mut frame.e, &x)
-                });
+                frame.while_below_put_away(turns, own, turn_at, |frame, _| field.square(&mut frame.e, &x));
             });
             let part = again(frame);
             let place = frame.e.load_own(own, place_at);

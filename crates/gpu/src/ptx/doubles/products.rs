@@ -6,15 +6,17 @@
 //!             for each i < D: t = (t + q n) / 2⁵²; the columns above D come when they are reached      D + 1 columns
 //! ```
 //!
-//! Columns of a square are done one after the other, so that two of them are open at a time; the upper half waits in the thread's
-//! own memory. Rows of products and reductions are alike, so they are a loop over a few of them, after which columns are moved back
-//! to the registers where they were. A square's columns are not alike, and are written out.
+//! Columns of a square are done one after the other, so that two of them are open at a time; the upper half waits in
+//! the thread's own memory. Rows of products and reductions are alike, so they are a loop over a few of them, after
+//! which columns are moved back to the registers where they were. A square's columns are not alike, and are written
+//! out.
 //!
-//! **Exponents.** A column that has got all of its halves is reduced by [`Halves::constant`]. One that passes through a loop gets
-//! what is missing beforehand if it is to fall off, as its lowest bits must be right then, and afterwards if not.
+//! **Exponents.** A column that has got all of its halves is reduced by [`Halves::constant`]. One that passes through a
+//! loop gets what is missing beforehand if it is to fall off, as its lowest bits must be right then, and afterwards if
+//! not.
 //!
-//! **Bounds.** R = 2⁵²ᴰ is at least 2⁸ n, so a product of numbers below 2 n comes out below 2 n, and nothing is subtracted but at the
-//! end. A column has at most 4 D halves below 2⁵² and a carry, which for D up to 40 is below 2⁶⁰.
+//! **Bounds.** R = 2⁵²ᴰ is at least 2⁸ n, so a product of numbers below 2 n comes out below 2 n, and nothing is
+//! subtracted but at the end. A column has at most 4 D halves below 2⁵² and a carry, which for D up to 40 is below 2⁶⁰.
 
 use super::{
     super::emitter::{Address, Emitter, Word, emit},
@@ -42,10 +44,7 @@ struct Halves {
 impl Halves {
     /// What is to be added for them to leave no exponents.
     fn constant(self) -> u64 {
-        let sum = self
-            .low
-            .wrapping_mul(LOW)
-            .wrapping_add(self.high.wrapping_mul(HIGH));
+        let sum = self.low.wrapping_mul(LOW).wrapping_add(self.high.wrapping_mul(HIGH));
         0u64.wrapping_sub(sum)
     }
 
@@ -273,8 +272,8 @@ impl Digits {
     }
 }
 
-/// Does all rows, a few in a turn: `body` does those of a turn, on as many columns more. It gets the place of its first row in memory
-/// that has two words for each. The columns that are left are returned.
+/// Does all rows, a few in a turn: `body` does those of a turn, on as many columns more. It gets the place of its first
+/// row in memory that has two words for each. The columns that are left are returned.
 fn turns(
     e: &mut Emitter,
     mut columns: Vec<Address>,

@@ -78,10 +78,7 @@ fn module(limbs: usize, in_doubles: bool) -> Option<Arc<Module>> {
         }
         Some(Arc::new(module))
     };
-    modules
-        .entry((limbs, in_doubles))
-        .or_insert_with(read)
-        .clone()
+    modules.entry((limbs, in_doubles)).or_insert_with(read).clone()
 }
 
 pub(crate) struct Memory {
@@ -145,9 +142,7 @@ impl Queue for PtxQueue {
         grid: Grid,
         arguments: &[Argument<'_, Memory>],
     ) -> Result<(), Failure> {
-        let own = program
-            .as_ref()
-            .and_then(|module| module.kernels.get(kernel.name()));
+        let own = program.as_ref().and_then(|module| module.kernels.get(kernel.name()));
         let Some(own) = own else {
             let arguments: Vec<_> = arguments
                 .iter()

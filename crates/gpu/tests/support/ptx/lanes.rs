@@ -13,13 +13,7 @@ pub(crate) type Words = [u32; LANES];
 pub(crate) type Wides = [u64; LANES];
 
 /// `half of a b`, plus c and a carry; and the carry that comes of it.
-pub(crate) fn multiply_add(
-    half: Half,
-    a: &Words,
-    b: &Words,
-    c: &Words,
-    carry: &Words,
-) -> (Words, Words) {
+pub(crate) fn multiply_add(half: Half, a: &Words, b: &Words, c: &Words, carry: &Words) -> (Words, Words) {
     let mut result = [0; LANES];
     let mut out = [0; LANES];
     for lane in 0..LANES {
@@ -61,8 +55,7 @@ pub(crate) fn logic(table: u8, a: &Words, b: &Words, c: &Words) -> Words {
         (0..8)
             .filter(|place| table >> place & 1 == 1)
             .fold(0, |any, place: u32| {
-                let pick =
-                    |value: u32, bit: u32| if place >> bit & 1 == 1 { value } else { !value };
+                let pick = |value: u32, bit: u32| if place >> bit & 1 == 1 { value } else { !value };
                 any | pick(a[lane], 2) & pick(b[lane], 1) & pick(c[lane], 0)
             })
     })
@@ -86,11 +79,7 @@ impl Flag {
         if !carry.taken {
             return [0; LANES];
         }
-        assert_eq!(
-            self.is_borrow,
-            Some(is_borrow),
-            "a chain goes on that nobody has begun"
-        );
+        assert_eq!(self.is_borrow, Some(is_borrow), "a chain goes on that nobody has begun");
         self.bits
     }
 

@@ -1,5 +1,5 @@
-//! Runs a kernel, 32 threads at a time. Threads that have gone different ways wait for each other where the text meets again: those go
-//! first that are furthest behind.
+//! Runs a kernel, 32 threads at a time. Threads that have gone different ways wait for each other where the text meets
+//! again: those go first that are furthest behind.
 
 use std::array;
 
@@ -49,16 +49,9 @@ pub(crate) fn run(
 ) {
     assert_eq!(program.parameters.len(), arguments.len(), "arguments");
     for (is_address, argument) in program.parameters.iter().zip(arguments) {
-        assert_eq!(
-            *is_address,
-            matches!(argument, Value::Buffer(_)),
-            "{argument:?}"
-        );
+        assert_eq!(*is_address, matches!(argument, Value::Buffer(_)), "{argument:?}");
     }
-    assert!(
-        group <= program.most_threads,
-        "a block has too many threads"
-    );
+    assert!(group <= program.most_threads, "a block has too many threads");
     for block in 0..groups {
         for first in (0..group).step_by(LANES) {
             let mut warp = Warp {
@@ -77,8 +70,7 @@ pub(crate) fn run(
                 shared: vec![0xa5; program.shared],
                 local: vec![vec![0xa5; program.local]; LANES],
             };
-            warp.words
-                .extend(program.constants.iter().map(|&value| [value; LANES]));
+            warp.words.extend(program.constants.iter().map(|&value| [value; LANES]));
             warp.run();
             let own = warp.shared.iter().chain(warp.local.iter().flatten());
             let left = own.copied().any(|byte| byte != 0 && byte != 0xa5);
@@ -108,11 +100,7 @@ impl Warp<'_> {
     fn run(&mut self) {
         let count = (self.group - self.first).min(LANES);
         let mut place = 0;
-        let mut active = if count == LANES {
-            u32::MAX
-        } else {
-            (1 << count) - 1
-        };
+        let mut active = if count == LANES { u32::MAX } else { (1 << count) - 1 };
         let mut waiting: Vec<(usize, u32)> = Vec::new();
         loop {
             if !waiting.is_empty() {
@@ -254,11 +242,7 @@ impl Warp<'_> {
             | Op::Fused
             | Op::AddDoubles
             | Op::SubtractDoubles => return self.wide_of_wide(instruction, active),
-            Op::MoveWide
-            | Op::MultiplyWide
-            | Op::MultiplyAddWide
-            | Op::AddWide
-            | Op::MultiplyWideLow => {
+            Op::MoveWide | Op::MultiplyWide | Op::MultiplyAddWide | Op::AddWide | Op::MultiplyWideLow => {
                 return self.wide(instruction, active);
             }
             Op::Compare(comparison) => {
@@ -312,17 +296,13 @@ impl Warp<'_> {
         let wide = |place: usize, lane: usize| self.addresses[place][lane];
         let double = |place: usize, lane: usize| f64::from_bits(wide(place, lane));
         let result: Wides = match instruction.op {
-            Op::Pack => array::from_fn(|lane| {
-                u64::from(self.words[b][lane]) << 32 | u64::from(self.words[a][lane])
-            }),
+            Op::Pack => array::from_fn(|lane| u64::from(self.words[b][lane]) << 32 | u64::from(self.words[a][lane])),
             Op::WideAnd => array::from_fn(|lane| wide(a, lane) & wide(b, lane)),
             Op::WideOr => array::from_fn(|lane| wide(a, lane) | wide(b, lane)),
             Op::WideShiftRight => array::from_fn(|lane| wide(a, lane) >> self.words[b][lane]),
             Op::MultiplyWides => array::from_fn(|lane| wide(a, lane).wrapping_mul(wide(b, lane))),
             Op::AddDoubles => array::from_fn(|lane| (double(a, lane) + double(b, lane)).to_bits()),
-            Op::SubtractDoubles => {
-                array::from_fn(|lane| (double(a, lane) - double(b, lane)).to_bits())
-            }
+            Op::SubtractDoubles => array::from_fn(|lane| (double(a, lane) - double(b, lane)).to_bits()),
             _ => array::from_fn(|lane| match active >> lane & 1 {
                 0 => 0,
                 _ => fused(double(a, lane), double(b, lane), double(c, lane)),
@@ -340,11 +320,7 @@ impl Warp<'_> {
                 count,
                 offset,
             } => (space, bytes, count, offset, true),
-            Op::Store {
-                space,
-                count,
-                offset,
-            } => (space, 4, count, offset, false),
+            Op::Store { space, count, offset } => (space, 4, count, offset, false),
             _ => unreachable!("it was asked before"),
         };
         for lane in lanes_of(active) {
@@ -359,9 +335,7 @@ impl Warp<'_> {
                 Space::Local => (&mut self.local[lane], address as usize),
                 Space::Global => {
                     let which = (address >> APART) as usize;
-                    let buffer = which
-                        .checked_sub(1)
-                        .and_then(|which| self.buffers.get_mut(which));
+                    let buffer = which.checked_sub(1).and_then(|which| self.buffers.get_mut(which));
                     let buffer = buffer.unwrap_or_else(|| panic!("{address:#x} is in no buffer"));
                     (buffer, (address & ((1 << APART) - 1)) as usize)
                 }
@@ -375,9 +349,7 @@ impl Warp<'_> {
                 let word = &mut self.words[register + part][lane];
                 match (is_load, bytes) {
                     (true, 1) => *word = u32::from(place[0]),
-                    (true, _) => {
-                        *word = u32::from_le_bytes([place[0], place[1], place[2], place[3]])
-                    }
+                    (true, _) => *word = u32::from_le_bytes([place[0], place[1], place[2], place[3]]),
                     (false, _) => place.copy_from_slice(&word.to_le_bytes()),
                 }
             }

@@ -174,10 +174,7 @@ fn program(name: &str, text: &str) -> Program {
         local: 0,
         most_threads: number_in(head.split(".maxntid ").nth(1).expect("a limit of threads")),
     };
-    for line in head
-        .lines()
-        .filter_map(|line| line.trim().strip_prefix(".param "))
-    {
+    for line in head.lines().filter_map(|line| line.trim().strip_prefix(".param ")) {
         let (kind, parameter) = line.trim_end_matches(',').split_once(' ').unwrap();
         program.parameters.push(match kind {
             ".u64" => true,
@@ -191,10 +188,7 @@ fn program(name: &str, text: &str) -> Program {
     let mut place = 0;
     for line in body.lines().map(str::trim) {
         if let Some(label) = line.strip_suffix(':') {
-            assert!(
-                reader.labels.insert(label, place).is_none(),
-                "{label} twice"
-            );
+            assert!(reader.labels.insert(label, place).is_none(), "{label} twice");
         } else if !line.starts_with('.') {
             place += 1;
         }
@@ -233,12 +227,8 @@ fn program(name: &str, text: &str) -> Program {
 
 /// The number that a text begins with.
 fn number_in(text: &str) -> usize {
-    let end = text
-        .find(|c: char| !c.is_ascii_digit())
-        .unwrap_or(text.len());
-    text[..end]
-        .parse()
-        .unwrap_or_else(|_| panic!("no number: {text}"))
+    let end = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
+    text[..end].parse().unwrap_or_else(|_| panic!("no number: {text}"))
 }
 
 struct Reader<'a> {
@@ -318,10 +308,7 @@ impl Reader<'_> {
             .unwrap_or_else(|| panic!("{name} of nothing"));
         let place = place.trim_matches(['[', ']']);
         if name.starts_with("ld.param.") {
-            let which = self
-                .parameters
-                .iter()
-                .position(|parameter| parameter == place);
+            let which = self.parameters.iter().position(|parameter| parameter == place);
             let which = which.unwrap_or_else(|| panic!("no parameter {place}"));
             return self.of(name, Op::Parameter(which), &operands[..1]);
         }
@@ -349,21 +336,13 @@ impl Reader<'_> {
                 count,
                 offset,
             },
-            _ => Op::Store {
-                space,
-                count,
-                offset,
-            },
+            _ => Op::Store { space, count, offset },
         };
         let first = self.place(registers[0]);
         if count == 4 {
             // One after the other, as they are made; a quad of others would be refused.
             for (next, register) in registers.iter().enumerate() {
-                assert_eq!(
-                    self.place(register),
-                    first + next,
-                    "a quad of {registers:?}"
-                );
+                assert_eq!(self.place(register), first + next, "a quad of {registers:?}");
             }
         }
         self.of(name, op, &[base, registers[0]])
@@ -385,9 +364,7 @@ impl Reader<'_> {
         match operand.strip_prefix('%') {
             Some(register) => number_in(&register[1..]),
             None => {
-                let value = operand
-                    .parse()
-                    .unwrap_or_else(|_| panic!("no operand: {operand}"));
+                let value = operand.parse().unwrap_or_else(|_| panic!("no operand: {operand}"));
                 let known = self.constants.iter().position(|&other| other == value);
                 CONSTANTS_FROM
                     + known.unwrap_or_else(|| {

@@ -11,9 +11,7 @@ use aes_gcm::{
         consts::{U12, U16},
     },
 };
-use cbc::cipher::{
-    BlockCipherDecrypt, BlockModeDecrypt, InnerIvInit, KeyInit, StreamCipher, block_padding::Pkcs7,
-};
+use cbc::cipher::{BlockCipherDecrypt, BlockModeDecrypt, InnerIvInit, KeyInit, StreamCipher, block_padding::Pkcs7};
 use zeroize::Zeroizing;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -78,12 +76,8 @@ impl Cipher {
     pub(super) fn weakness(self) -> Option<&'static str> {
         match self {
             Cipher::Des => Some("DES has keys of 56 bits, all of which can be tried"),
-            Cipher::Rc2 { bits, .. } if bits <= 64 => {
-                Some("RC2 is used with a key so short that all can be tried")
-            }
-            Cipher::Rc4 { bytes } if bytes <= 8 => {
-                Some("RC4 is used with a key so short that all can be tried")
-            }
+            Cipher::Rc2 { bits, .. } if bits <= 64 => Some("RC2 is used with a key so short that all can be tried"),
+            Cipher::Rc4 { bytes } if bytes <= 8 => Some("RC4 is used with a key so short that all can be tried"),
             Cipher::Rc2 { .. } | Cipher::Rc4 { .. } => Some("its cipher is broken or obsolete"),
             _ => None,
         }
@@ -102,14 +96,10 @@ impl Cipher {
             Cipher::Des => chained::<des::Des>(key, iv, data),
             Cipher::Des2 => chained::<des::TdesEde2>(key, iv, data),
             Cipher::Des3 => chained::<des::TdesEde3>(key, iv, data),
-            Cipher::Rc2 { bits, .. } => {
-                unchained(rc2::Rc2::new_with_eff_key_len(key, bits), iv, data)
-            }
+            Cipher::Rc2 { bits, .. } => unchained(rc2::Rc2::new_with_eff_key_len(key, bits), iv, data),
             Cipher::Rc4 { .. } => {
                 let mut data = data;
-                rc4::Rc4::new_from_slice(key)
-                    .ok()?
-                    .apply_keystream(&mut data);
+                rc4::Rc4::new_from_slice(key).ok()?.apply_keystream(&mut data);
                 Some(data)
             }
         }
@@ -124,11 +114,7 @@ fn chained<C: BlockCipherDecrypt + KeyInit>(
     unchained(C::new_from_slice(key).ok()?, iv, data)
 }
 
-fn unchained<C: BlockCipherDecrypt>(
-    cipher: C,
-    iv: &[u8],
-    mut data: Zeroizing<Vec<u8>>,
-) -> Option<Zeroizing<Vec<u8>>> {
+fn unchained<C: BlockCipherDecrypt>(cipher: C, iv: &[u8], mut data: Zeroizing<Vec<u8>>) -> Option<Zeroizing<Vec<u8>>> {
     let chain = cbc::Decryptor::inner_iv_slice_init(cipher, iv).ok()?;
     let len = chain.decrypt_padded::<Pkcs7>(&mut data).ok()?.len();
     data.truncate(len);

@@ -13,12 +13,7 @@ pub(super) enum Part {
 }
 
 /// PBKDF1 (RFC 8018, section 5.1): a digest's first bytes, `len` at most as many as it has.
-pub(super) fn pbkdf1<D: Digest>(
-    password: &[u8],
-    salt: &[u8],
-    iterations: u32,
-    len: usize,
-) -> Zeroizing<Vec<u8>> {
+pub(super) fn pbkdf1<D: Digest>(password: &[u8], salt: &[u8], iterations: u32, len: usize) -> Zeroizing<Vec<u8>> {
     let mut digest = D::new_with_prefix(password).chain_update(salt).finalize();
     for _ in 1..iterations {
         digest = D::digest(&digest);
@@ -47,13 +42,7 @@ pub(super) fn bytes_to_key(password: &[u8], salt: &[u8], len: usize) -> Zeroizin
 }
 
 /// The function of PKCS#12 with SHA-1 (RFC 7292, appendix B.2; its steps are numbered).
-pub(super) fn pkcs12(
-    password: &[u8],
-    salt: &[u8],
-    iterations: u32,
-    part: Part,
-    len: usize,
-) -> Zeroizing<Vec<u8>> {
+pub(super) fn pkcs12(password: &[u8], salt: &[u8], iterations: u32, part: Part, len: usize) -> Zeroizing<Vec<u8>> {
     const V: usize = 64;
     let repeated = |bytes: &[u8]| -> Zeroizing<Vec<u8>> {
         let len = bytes.len().div_ceil(V) * V;
@@ -61,14 +50,11 @@ pub(super) fn pkcs12(
     };
     // Steps 1 to 4.
     let diversifier = [part as u8; V];
-    let mut i =
-        Zeroizing::new([&repeated(salt)[..], &repeated(&with_wide_letters(password))].concat());
+    let mut i = Zeroizing::new([&repeated(salt)[..], &repeated(&with_wide_letters(password))].concat());
     let mut made = Zeroizing::new(Vec::with_capacity(len + 20));
     while made.len() < len {
         // Step 6.A.
-        let mut a = Sha1::new_with_prefix(diversifier)
-            .chain_update(&*i)
-            .finalize();
+        let mut a = Sha1::new_with_prefix(diversifier).chain_update(&*i).finalize();
         for _ in 1..iterations {
             a = Sha1::digest(a);
         }
@@ -95,9 +81,7 @@ fn with_wide_letters(password: &[u8]) -> Zeroizing<Vec<u8>> {
     // The capacity is taken at once: growing would leave copies behind.
     let mut wide = Zeroizing::new(Vec::with_capacity(2 * password.len() + 2));
     match std::str::from_utf8(password) {
-        Ok(text) => text
-            .encode_utf16()
-            .for_each(|unit| wide.extend(unit.to_be_bytes())),
+        Ok(text) => text.encode_utf16().for_each(|unit| wide.extend(unit.to_be_bytes())),
         Err(_) => password.iter().for_each(|&byte| wide.extend([0, byte])),
     }
     wide.extend([0, 0]);
@@ -112,29 +96,11 @@ mod tests {
     /// `tests/other_formats`.
     #[test]
     fn derivations_are_those_of_the_standards() {
-        let made = pkcs12(
-            b"smeg",
-            &hex::decode("0a58cf64530d823f").unwrap(),
-            1,
-            Part::Key,
-            24,
-        );
-        assert_eq!(
-            hex::encode(&*made),
-            "8aaae6297b6cb04642ab5b077851284eb7128f1a2a7fbca3"
-        );
-        let made = pkcs12(
-            b"smeg",
-            &hex::decode("0a58cf64530d823f").unwrap(),
-            1,
-            Part::Iv,
-            8,
-        );
+        let made = pkcs12(b"smeg", &hex::decode("0a58cf64530d823f").unwrap(), 1, Part::Key, 24);
+        assert_eq!(hex::encode(&*made), "8aaae6297b6cb04642ab5b077851284eb7128f1a2a7fbca3");
+        let made = pkcs12(b"smeg", &hex::decode("0a58cf64530d823f").unwrap(), 1, Part::Iv, 8);
         assert_eq!(hex::encode(&*made), "79993dfe048d3b76");
-        assert_eq!(
-            with_wide_letters("ä€".as_bytes())[..],
-            [0, 0xe4, 0x20, 0xac, 0, 0]
-        );
+        assert_eq!(with_wide_letters("ä€".as_bytes())[..], [0, 0xe4, 0x20, 0xac, 0, 0]);
         assert_eq!(with_wide_letters(b"\xe4")[..], [0, 0xe4, 0, 0]);
         assert_eq!(with_wide_letters(b"")[..], [0, 0]);
     }

@@ -30,13 +30,7 @@ const CIPHERS: [(&str, Cipher); 9] = [
     ("DES-CBC", Cipher::Des),
     ("DES-EDE-CBC", Cipher::Des2),
     ("DES-EDE3-CBC", Cipher::Des3),
-    (
-        "RC2-CBC",
-        Cipher::Rc2 {
-            bits: 128,
-            bytes: 16,
-        },
-    ),
+    ("RC2-CBC", Cipher::Rc2 { bits: 128, bytes: 16 }),
     ("RC2-64-CBC", Cipher::Rc2 { bits: 64, bytes: 8 }),
     ("RC2-40-CBC", Cipher::Rc2 { bits: 40, bytes: 5 }),
 ];
@@ -72,13 +66,9 @@ pub(in crate::format) fn decode(
     password: Option<&[u8]>,
     limits: Limits,
 ) -> Result<(PrivateKey, Usage, Encryption)> {
-    let found = lines(body)
-        .map_while(header)
-        .find(|(name, _)| *name == b"DEK-Info");
+    let found = lines(body).map_while(header).find(|(name, _)| *name == b"DEK-Info");
     let (_, info) = found.ok_or_else(|| {
-        refused(
-            "this private key is encrypted, and does not say how: its header DEK-Info is missing",
-        )
+        refused("this private key is encrypted, and does not say how: its header DEK-Info is missing")
     })?;
     let (cipher, iv) = cipher(info)?;
     let data = data(body)?;
@@ -89,8 +79,7 @@ pub(in crate::format) fn decode(
         iv,
         method: "OpenSSL's old way, MD5".to_owned(),
         weaknesses: vec![
-            "one round of MD5 makes the key of the password, so that passwords are tried very fast"
-                .to_owned(),
+            "one round of MD5 makes the key of the password, so that passwords are tried very fast".to_owned(),
         ],
     };
     let (plain, encryption) = opener.open(&data)?;
@@ -107,12 +96,10 @@ fn cipher(info: &[u8]) -> Result<(Cipher, Vec<u8>)> {
     let name = parts.next().unwrap_or_default();
     let is_named = |known: &str| name.eq_ignore_ascii_case(known.as_bytes());
     let Some((_, cipher)) = CIPHERS.into_iter().find(|(known, _)| is_named(known)) else {
-        return Err(
-            match OTHERS.into_iter().find(|(known, _)| is_named(known)) {
-                Some((known, is_legacy)) => not_read(known, is_legacy),
-                None => not_read("a cipher that it does not know", true),
-            },
-        );
+        return Err(match OTHERS.into_iter().find(|(known, _)| is_named(known)) {
+            Some((known, is_legacy)) => not_read(known, is_legacy),
+            None => not_read("a cipher that it does not know", true),
+        });
     };
     let mut iv = vec![0; cipher.iv_len()];
     let is_read = parts
@@ -128,15 +115,16 @@ fn cipher(info: &[u8]) -> Result<(Cipher, Vec<u8>)> {
 
 fn unhex(digits: &[u8], bytes: &mut [u8]) -> bool {
     let digit = |digit: u8| char::from(digit).to_digit(16);
-    bytes.iter_mut().zip(digits.chunks(2)).all(|(byte, pair)| {
-        match (digit(pair[0]), digit(pair[1])) {
+    bytes
+        .iter_mut()
+        .zip(digits.chunks(2))
+        .all(|(byte, pair)| match (digit(pair[0]), digit(pair[1])) {
             (Some(high), Some(low)) => {
                 *byte = (high << 4 | low) as u8;
                 true
             }
             _ => false,
-        }
-    })
+        })
 }
 
 /// What the base64 after the headers stands for.

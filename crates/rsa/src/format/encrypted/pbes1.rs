@@ -46,18 +46,8 @@ const SCHEMES: [(&str, &str, Derivation, Cipher); 12] = [
         Derivation::Md5,
         Cipher::Des,
     ),
-    (
-        "1.2.840.113549.1.5.4",
-        "pbeWithMD2AndRC2-CBC",
-        Derivation::Md2,
-        RC2_64,
-    ),
-    (
-        "1.2.840.113549.1.5.6",
-        "pbeWithMD5AndRC2-CBC",
-        Derivation::Md5,
-        RC2_64,
-    ),
+    ("1.2.840.113549.1.5.4", "pbeWithMD2AndRC2-CBC", Derivation::Md2, RC2_64),
+    ("1.2.840.113549.1.5.6", "pbeWithMD5AndRC2-CBC", Derivation::Md5, RC2_64),
     (
         "1.2.840.113549.1.5.10",
         "pbeWithSHA1AndDES-CBC",
@@ -98,10 +88,7 @@ const SCHEMES: [(&str, &str, Derivation, Cipher); 12] = [
         "1.2.840.113549.1.12.1.5",
         "pbeWithSHA1And128BitRC2-CBC",
         Derivation::Pkcs12,
-        Cipher::Rc2 {
-            bits: 128,
-            bytes: 16,
-        },
+        Cipher::Rc2 { bits: 128, bytes: 16 },
     ),
     (
         "1.2.840.113549.1.12.1.6",
@@ -124,9 +111,7 @@ impl<'a> Scheme<'a> {
     /// What the identifier names; nothing if it is none of these.
     pub(super) fn of(algorithm: &AlgorithmIdentifierRef<'a>) -> Result<Option<Self>> {
         let is_meant = |oid: &str| ObjectIdentifier::new_unwrap(oid) == algorithm.oid;
-        let Some((_, name, derivation, cipher)) =
-            SCHEMES.into_iter().find(|(oid, ..)| is_meant(oid))
-        else {
+        let Some((_, name, derivation, cipher)) = SCHEMES.into_iter().find(|(oid, ..)| is_meant(oid)) else {
             return Ok(None);
         };
         if derivation == Derivation::Md2 {
@@ -134,8 +119,7 @@ impl<'a> Scheme<'a> {
                 "this private key is encrypted with {name}; rsalab, and today's OpenSSL, have no MD2: open it with the program that made it"
             )));
         }
-        let (salt, iterations) =
-            salt_and_count(algorithm).map_err(|error| damaged("encrypted private key", error))?;
+        let (salt, iterations) = salt_and_count(algorithm).map_err(|error| damaged("encrypted private key", error))?;
         let iterations = check_iterations(iterations, MOST_ITERATIONS, name)?;
         Ok(Some(Scheme {
             name,
@@ -168,10 +152,7 @@ impl<'a> Scheme<'a> {
             key,
             iv,
             method: self.name.to_owned(),
-            weaknesses: [Some(old), few_iterations(iterations)]
-                .into_iter()
-                .flatten()
-                .collect(),
+            weaknesses: [Some(old), few_iterations(iterations)].into_iter().flatten().collect(),
         }
     }
 }

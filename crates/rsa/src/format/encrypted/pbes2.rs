@@ -78,10 +78,9 @@ impl<'a> Scheme<'a> {
                 true,
             ));
         }
-        let (derivation, cipher): (AlgorithmIdentifierRef<'_>, AlgorithmIdentifierRef<'_>) =
-            parameters(algorithm)
-                .and_then(|both| both.sequence(|reader| Ok((reader.decode()?, reader.decode()?))))
-                .map_err(broken)?;
+        let (derivation, cipher): (AlgorithmIdentifierRef<'_>, AlgorithmIdentifierRef<'_>) = parameters(algorithm)
+            .and_then(|both| both.sequence(|reader| Ok((reader.decode()?, reader.decode()?))))
+            .map_err(broken)?;
         let (derivation, key_len) = match derivation.oid {
             PBKDF2 => pbkdf2(&derivation)?,
             SCRYPT => scrypt(&derivation)?,
@@ -103,11 +102,7 @@ impl<'a> Scheme<'a> {
                 "this encrypted private key is damaged: its initialisation vector has another length than its cipher takes",
             ));
         }
-        Ok(Scheme {
-            derivation,
-            cipher,
-            iv,
-        })
+        Ok(Scheme { derivation, cipher, iv })
     }
 
     pub(super) fn opener(&self, password: &[u8]) -> Result<Opener> {
@@ -123,9 +118,8 @@ impl<'a> Scheme<'a> {
                 (format!("PBKDF2 with {hash}"), few_iterations(*iterations))
             }
             Derivation::Scrypt { parameters, salt } => {
-                scrypt::scrypt(password, salt, parameters, &mut key).map_err(|_| {
-                    refused("this private key asks for a key that scrypt does not make")
-                })?;
+                scrypt::scrypt(password, salt, parameters, &mut key)
+                    .map_err(|_| refused("this private key asks for a key that scrypt does not make"))?;
                 ("scrypt".to_owned(), None)
             }
         };
@@ -161,12 +155,7 @@ pub(super) fn few_iterations(count: u32) -> Option<String> {
 /// PBKDF2-params ::= SEQUENCE { salt CHOICE { OCTET STRING, … }, iterationCount, keyLength OPTIONAL, prf DEFAULT
 /// hmacWithSHA1 }.
 fn pbkdf2<'a>(algorithm: &AlgorithmIdentifierRef<'a>) -> Result<(Derivation<'a>, Option<u64>)> {
-    type Found<'a> = (
-        AnyRef<'a>,
-        u64,
-        Option<u64>,
-        Option<AlgorithmIdentifierRef<'a>>,
-    );
+    type Found<'a> = (AnyRef<'a>, u64, Option<u64>, Option<AlgorithmIdentifierRef<'a>>);
     let found: Found<'a> = parameters(algorithm)
         .and_then(|parameters| {
             parameters.sequence(|reader| {
@@ -188,12 +177,8 @@ fn pbkdf2<'a>(algorithm: &AlgorithmIdentifierRef<'a>) -> Result<(Derivation<'a>,
         .map_err(|_| not_read("PBKDF2 and a salt that does not stand in the file", false))?;
     let (run, hash, most): (Pbkdf2, _, _) = match prf {
         None => (pbkdf2_hmac::<Sha1>, "SHA-1", MOST_ITERATIONS),
-        Some(prf) => keyed_hash(prf.oid).ok_or_else(|| {
-            not_read(
-                &format!("PBKDF2 and another keyed hash{}", in_brackets(prf.oid)),
-                false,
-            )
-        })?,
+        Some(prf) => keyed_hash(prf.oid)
+            .ok_or_else(|| not_read(&format!("PBKDF2 and another keyed hash{}", in_brackets(prf.oid)), false))?,
     };
     let derivation = Derivation::Pbkdf2 {
         run,
@@ -217,30 +202,10 @@ fn keyed_hash(oid: ObjectIdentifier) -> Option<(Pbkdf2, &'static str, u32)> {
             .expect("a keyed hash takes passwords of any length");
     }
     let all: [(&str, Pbkdf2, &str, u32); 12] = [
-        (
-            "1.2.840.113549.2.6",
-            pbkdf2_hmac::<Md5>,
-            "MD5",
-            MOST_ITERATIONS,
-        ),
-        (
-            "1.2.840.113549.2.7",
-            pbkdf2_hmac::<Sha1>,
-            "SHA-1",
-            MOST_ITERATIONS,
-        ),
-        (
-            "1.2.840.113549.2.8",
-            pbkdf2_hmac::<Sha224>,
-            "SHA-224",
-            MOST_ITERATIONS,
-        ),
-        (
-            "1.2.840.113549.2.9",
-            pbkdf2_hmac::<Sha256>,
-            "SHA-256",
-            MOST_ITERATIONS,
-        ),
+        ("1.2.840.113549.2.6", pbkdf2_hmac::<Md5>, "MD5", MOST_ITERATIONS),
+        ("1.2.840.113549.2.7", pbkdf2_hmac::<Sha1>, "SHA-1", MOST_ITERATIONS),
+        ("1.2.840.113549.2.8", pbkdf2_hmac::<Sha224>, "SHA-224", MOST_ITERATIONS),
+        ("1.2.840.113549.2.9", pbkdf2_hmac::<Sha256>, "SHA-256", MOST_ITERATIONS),
         (
             "1.2.840.113549.2.10",
             pbkdf2_hmac::<Sha384>,
@@ -302,9 +267,7 @@ fn scrypt<'a>(algorithm: &AlgorithmIdentifierRef<'a>) -> Result<(Derivation<'a>,
         parameters.sequence(|reader| {
             let salt: &OctetStringRef = reader.decode()?;
             let [n, r, p] = [number(reader)?, number(reader)?, number(reader)?];
-            let length = (!reader.is_finished())
-                .then(|| number(reader))
-                .transpose()?;
+            let length = (!reader.is_finished()).then(|| number(reader)).transpose()?;
             Ok((salt.as_bytes(), [n, r, p], length))
         })
     });
@@ -324,17 +287,13 @@ fn scrypt<'a>(algorithm: &AlgorithmIdentifierRef<'a>) -> Result<(Derivation<'a>,
         )));
     }
     // What is below these bounds fits.
-    let parameters = scrypt::Params::new(n.ilog2() as u8, r as u32, p as u32).map_err(|_| {
-        refused("this private key asks for scrypt with parameters that it does not have")
-    })?;
+    let parameters = scrypt::Params::new(n.ilog2() as u8, r as u32, p as u32)
+        .map_err(|_| refused("this private key asks for scrypt with parameters that it does not have"))?;
     Ok((Derivation::Scrypt { parameters, salt }, length))
 }
 
 /// The cipher, and its initialisation vector.
-fn cipher_of<'a>(
-    algorithm: &AlgorithmIdentifierRef<'a>,
-    key_len: Option<u64>,
-) -> Result<(Cipher, &'a [u8])> {
+fn cipher_of<'a>(algorithm: &AlgorithmIdentifierRef<'a>, key_len: Option<u64>) -> Result<(Cipher, &'a [u8])> {
     const CIPHERS: [(&str, Cipher); 7] = [
         ("2.16.840.1.101.3.4.1.2", Cipher::Aes128),
         ("2.16.840.1.101.3.4.1.22", Cipher::Aes192),
@@ -358,9 +317,7 @@ fn cipher_of<'a>(
     let iv: &OctetStringRef = match cipher {
         // GCMParameters ::= SEQUENCE { nonce, tag's bytes DEFAULT 12 } (RFC 5084, section 3.2); some writers leave the
         // sequence out.
-        Cipher::Aes128Gcm | Cipher::Aes256Gcm
-            if parameters.decode_as::<&OctetStringRef>().is_err() =>
-        {
+        Cipher::Aes128Gcm | Cipher::Aes256Gcm if parameters.decode_as::<&OctetStringRef>().is_err() => {
             let (nonce, tag_len): (&OctetStringRef, u64) = parameters
                 .sequence(|reader| Ok((reader.decode()?, number(reader)?)))
                 .map_err(broken)?;

@@ -51,9 +51,7 @@ impl<'a> Object<'a> {
     /// A member's value; none if it is missing or null.
     pub(super) fn get(&self, name: &str) -> Option<&'a RawValue> {
         let member = self.0.iter().find(|(member, _)| member == name);
-        member
-            .map(|&(_, value)| value)
-            .filter(|value| value.get() != "null")
+        member.map(|&(_, value)| value).filter(|value| value.get() != "null")
     }
 
     /// The members that are not among `known`.
@@ -82,11 +80,8 @@ impl<'a> Object<'a> {
     fn read<T: Deserialize<'a>>(&self, name: &str, fault: &str) -> Result<Option<T>> {
         let value = self.get(name);
         let read = value.map(|value| serde_json::from_str(value.get()));
-        read.transpose().map_err(|_| {
-            refused(format!(
-                "the member \"{name}\" of this JSON Web Key {fault}"
-            ))
-        })
+        read.transpose()
+            .map_err(|_| refused(format!("the member \"{name}\" of this JSON Web Key {fault}")))
     }
 
     /// A member that is a number (RFC 7518, section 2: Base64urlUInt).

@@ -22,11 +22,10 @@ pub(in crate::format) struct Jwk<'a> {
 
 /// The keys of a document, each with its place.
 ///
-/// A document is a key; a set (RFC 7517, section 5); a list of keys; or keys one after another, as `keygen --format jwk --out -` writes
-/// them. One that cannot be read does not stand in the way of the others.
+/// A document is a key; a set (RFC 7517, section 5); a list of keys; or keys one after another, as
+/// `keygen --format jwk --out -` writes them. One that cannot be read does not stand in the way of the others.
 pub(in crate::format) fn keys(json: &[u8]) -> Result<Vec<(Place, Result<Jwk<'_>>)>> {
-    let text = std::str::from_utf8(json)
-        .map_err(|_| refused("this JSON Web Key is damaged: it is not UTF-8"))?;
+    let text = std::str::from_utf8(json).map_err(|_| refused("this JSON Web Key is damaged: it is not UTF-8"))?;
     if text.trim_start().starts_with('[') {
         let keys: Vec<&RawValue> = serde_json::from_str(text).map_err(|error| broken(&error))?;
         return match keys.is_empty() {
@@ -51,14 +50,10 @@ pub(in crate::format) fn keys(json: &[u8]) -> Result<Vec<(Place, Result<Jwk<'_>>
     // What begins with a whole value is a stream: a key a line, or each as long as it is.
     let first = text.trim_start().lines().next().unwrap_or_default();
     if serde_json::from_str::<&RawValue>(first).is_ok() {
-        let lines = text
-            .lines()
-            .zip(1..)
-            .filter(|(line, _)| !line.trim().is_empty());
+        let lines = text.lines().zip(1..).filter(|(line, _)| !line.trim().is_empty());
         return Ok(lines
             .map(|(line, number)| {
-                let value = serde_json::from_str(line)
-                    .map_err(|_| refused("this line is not a JSON Web Key"));
+                let value = serde_json::from_str(line).map_err(|_| refused("this line is not a JSON Web Key"));
                 (Place::Line(number), value.and_then(Jwk::of))
             })
             .collect());
@@ -118,10 +113,7 @@ impl<'a> Jwk<'a> {
     pub(in crate::format) fn annotations(&self) -> Result<Annotations> {
         let kid = self.members.text("kid")?;
         // It is written into public keys, and may be a part of the private one that stands in the wrong place.
-        if kid
-            .as_ref()
-            .is_some_and(|kid| kid.chars().count() > MOST_CHARS)
-        {
+        if kid.as_ref().is_some_and(|kid| kid.chars().count() > MOST_CHARS) {
             return Err(refused(format!(
                 "the member \"kid\" of this JSON Web Key has more than {MOST_CHARS} characters, which is no name of a key"
             )));
@@ -131,8 +123,8 @@ impl<'a> Jwk<'a> {
             ..Annotations::default()
         };
         for (name, value) in self.members.others(&KNOWN) {
-            let is_mark = name == "comment"
-                && serde_json::from_str::<&str>(value.get()).is_ok_and(Annotations::is_mark);
+            let is_mark =
+                name == "comment" && serde_json::from_str::<&str>(value.get()).is_ok_and(Annotations::is_mark);
             match is_mark {
                 true => annotations.is_insecure = true,
                 false => annotations

@@ -5,27 +5,29 @@
 //! for a = ⌈√n⌉, ⌈√n⌉ + 1, …: if a² − n is a square b², the primes are a + b and a − b
 //! ```
 //!
-//! The method takes about (p − q)² / (8 √n) steps, so that our [`STEPS`] find primes whose distance is below 2^(bits/4 + 9.5) in a modulus
-//! of `bits` bits. Random primes differ by about 2^(bits/2 − 1): for them it never ends. What generators in the field were found to make are
-//! a prime and the next one, which take one step (Böck, "Fermat Factorization in the Wild", 2023; CVE-2022-26320).
+//! The method takes about (p − q)² / (8 √n) steps, so that our [`STEPS`] find primes whose distance is below
+//! 2^(bits/4 + 9.5) in a modulus of `bits` bits. Random primes differ by about 2^(bits/2 − 1): for them it never ends.
+//! What generators in the field were found to make are a prime and the next one, which take one step (Böck, "Fermat
+//! Factorization in the Wild", 2023; CVE-2022-26320).
 //!
-//! A step costs a few operations on words: a square is a square modulo everything, and modulo the numbers of [`FILTER`] together two numbers
-//! in a million are. Only those have their root taken. Moduli are public, and the time is variable.
+//! A step costs a few operations on words: a square is a square modulo everything, and modulo the numbers of [`FILTER`]
+//! together two numbers in a million are. Only those have their root taken. Moduli are public, and the time is
+//! variable.
 
 use num_bigint::BigUint;
 
 /// What is wrong with a modulus p p.
-pub(in crate::keys) const SQUARE: &str = "its modulus is a square, whose root anybody computes, and not the product of two different primes";
+pub(in crate::keys) const SQUARE: &str =
+    "its modulus is a square, whose root anybody computes, and not the product of two different primes";
 
 /// Steps after which the primes are taken for far enough apart.
 pub(super) const STEPS: u32 = 1 << 16;
 
 /// What a² − n is tried modulo: small enough for a set of residues in a word, and with no factor in common.
-const FILTER: [u64; 16] = [
-    64, 63, 55, 13, 17, 19, 23, 29, 31, 37, 41, 43, 47, 53, 59, 61,
-];
+const FILTER: [u64; 16] = [64, 63, 55, 13, 17, 19, 23, 29, 31, 37, 41, 43, 47, 53, 59, 61];
 
-/// How many steps Fermat's method takes to factor an odd `n`, big-endian, if it takes at most [`STEPS`]. A square takes one.
+/// How many steps Fermat's method takes to factor an odd `n`, big-endian, if it takes at most [`STEPS`]. A square takes
+/// one.
 pub(super) fn fermat_steps_vartime(n: &[u8]) -> Option<u32> {
     let n = BigUint::from_bytes_be(n);
     let root = n.sqrt();

@@ -1,16 +1,18 @@
 //! The form of the moduli of CVE-2017-15361 ("ROCA").
 //!
-//! The library made its primes as p = k M + (65537^a mod M), where M is the product of the first 39 primes or, for longer keys, of more
-//! (Nemec, Sys, Svenda, Klinec, Matyas: The Return of Coppersmith's Attack, CCS 2017, section 2.1). So n mod M is a power of 65537 as well:
+//! The library made its primes as p = k M + (65537^a mod M), where M is the product of the first 39 primes or, for
+//! longer keys, of more (Nemec, Sys, Svenda, Klinec, Matyas: The Return of Coppersmith's Attack, CCS 2017, section
+//! 2.1). So n mod M is a power of 65537 as well:
 //!
 //! ```text
 //! for each odd prime r up to 167: n ≡ 65537^(x_r) mod r for some x_r, known modulo the order of 65537
 //! for each two of them:           x_r ≡ x_s modulo the greatest common divisor of their orders
 //! ```
 //!
-//! The second line holds exactly if one x serves all r (the Chinese remainder theorem for moduli that are not coprime), so that both together
-//! decide whether n mod M is a power of 65537. One in 2^154 of the numbers prime to M is such a power (2^61.1 of
-//! 2^216.0; a test counts them): no other modulus is taken for one. The first line alone would let one in 2^27.8 through.
+//! The second line holds exactly if one x serves all r (the Chinese remainder theorem for moduli that are not coprime),
+//! so that both together decide whether n mod M is a power of 65537. One in 2^154 of the numbers prime to M is such a
+//! power (2^61.1 of 2^216.0; a test counts them): no other modulus is taken for one. The first line alone would let one
+//! in 2^27.8 through.
 //!
 //! Moduli are public, and the time is variable: a sound modulus is let go after a few primes.
 
@@ -66,8 +68,7 @@ impl Logarithm {
 }
 
 fn remainder(n: &[u8], modulus: u64) -> u64 {
-    n.iter()
-        .fold(0, |rest, &byte| (rest << 8 | u64::from(byte)) % modulus)
+    n.iter().fold(0, |rest, &byte| (rest << 8 | u64::from(byte)) % modulus)
 }
 
 fn is_prime(odd: u64) -> bool {
@@ -89,18 +90,12 @@ mod tests {
     use super::*;
 
     fn primes() -> Vec<u64> {
-        (3..=LARGEST)
-            .step_by(2)
-            .filter(|&odd| is_prime(odd))
-            .collect()
+        (3..=LARGEST).step_by(2).filter(|&odd| is_prime(odd)).collect()
     }
 
     /// The number with these residues modulo the primes (Chinese remainder theorem, one prime after the other).
     fn combined(residues: impl Fn(u64) -> u64) -> num_bigint::BigUint {
-        let (mut value, mut modulus) = (
-            num_bigint::BigUint::from(1_u8),
-            num_bigint::BigUint::from(2_u8),
-        );
+        let (mut value, mut modulus) = (num_bigint::BigUint::from(1_u8), num_bigint::BigUint::from(2_u8));
         for prime in primes() {
             while &value % prime != num_bigint::BigUint::from(residues(prime)) {
                 value += &modulus;
@@ -124,15 +119,11 @@ mod tests {
             logarithm.order
         });
         let multiple = orders.fold(1_u128, |multiple, order| {
-            multiple / u128::from(gcd((multiple % u128::from(order)) as u64, order))
-                * u128::from(order)
+            multiple / u128::from(gcd((multiple % u128::from(order)) as u64, order)) * u128::from(order)
         });
         let bits = (multiple as f64).log2();
         assert!((61.0..61.2).contains(&bits), "{bits}");
-        let units: f64 = primes()
-            .iter()
-            .map(|&prime| ((prime - 1) as f64).log2())
-            .sum();
+        let units: f64 = primes().iter().map(|&prime| ((prime - 1) as f64).log2()).sum();
         assert!((215.9..216.1).contains(&units), "{units}");
     }
 
@@ -142,7 +133,8 @@ mod tests {
             let n = combined(|prime| power(exponent, prime));
             assert!(has_form_vartime(&n.to_bytes_be()), "{exponent}");
         }
-        // A power of 65537 modulo each prime, but not of one exponent: 1 modulo 5 (order 4) and −1 modulo all others of an even order.
+        // A power of 65537 modulo each prime, but not of one exponent: 1 modulo 5 (order 4) and −1 modulo all others of
+        // an even order.
         let n = combined(|prime| {
             let order = Logarithm::of(1, prime).expect("1 is a power").order;
             match prime > 5 && order.is_multiple_of(2) {
@@ -152,9 +144,9 @@ mod tests {
         });
         assert!(!has_form_vartime(&n.to_bytes_be()));
         assert!(
-            primes().into_iter().all(|prime| {
-                Logarithm::of(remainder(&n.to_bytes_be(), prime), prime).is_some()
-            })
+            primes()
+                .into_iter()
+                .all(|prime| { Logarithm::of(remainder(&n.to_bytes_be(), prime), prime).is_some() })
         );
         // A multiple of a prime is no power.
         let n = combined(|prime| u64::from(prime != 167));

@@ -1,6 +1,7 @@
-// Adds to the drawings of each <figure data-figure="ID"> what a picture cannot do: descriptions of points for a pointer, a
-// finger and a keyboard, series that can be put aside, and the other scale, which is another drawing. It draws nothing: without
-// it the page has the same charts, and the browser shows the same descriptions. No network, no library.
+// Adds to the drawings of each <figure data-figure="ID"> what a picture cannot do: descriptions of points for a
+// pointer, a finger and a keyboard, series that can be put aside, and the other scale, which is another drawing. It
+// draws nothing: without it the page has the same charts, and the browser shows the same descriptions. No network, no
+// library.
 "use strict";
 (() => {
   const set = (node, attributes) => {

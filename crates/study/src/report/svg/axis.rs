@@ -30,15 +30,12 @@ impl Axis {
     pub(super) fn of_values(figure: &Figure, is_log: bool, ends: (f64, f64)) -> Axis {
         let (low, high) = extent(figure.values());
         let zero = low.min(0.0);
-        let margin = if high > zero {
-            (high - zero) * 0.06
-        } else {
-            1.0
-        };
+        let margin = if high > zero { (high - zero) * 0.06 } else { 1.0 };
         Axis::new((low, high), (zero, high + margin), is_log, ends)
     }
 
-    /// The axis of what is shown, with a margin of its own where it is logarithmic; where it is not, of the range `even`.
+    /// The axis of what is shown, with a margin of its own where it is logarithmic; where it is not, of the range
+    /// `even`.
     fn new(shown: (f64, f64), even: (f64, f64), is_log: bool, ends: (f64, f64)) -> Axis {
         let (low, high) = match is_log {
             true => log_range(shown.0, shown.1),
@@ -79,16 +76,14 @@ impl Axis {
         }
     }
 
-    /// The values that were measured, or those that the figure names, as far as their words do not touch. Places that are no whole
-    /// numbers, such as the middles of a histogram's bins, are not marked themselves: round values are.
+    /// The values that were measured, or those that the figure names, as far as their words do not touch. Places that
+    /// are no whole numbers, such as the middles of a histogram's bins, are not marked themselves: round values are.
     pub(super) fn spaced(&self, figure: &Figure) -> Vec<f64> {
         let points = figure.series.iter().flat_map(|series| &series.points);
         let places: Vec<f64> = points.map(|point| point.x).collect();
         let mut values: Vec<f64> = match &figure.x.scale {
             Scale::Linear { ticks } if !ticks.is_empty() => ticks.clone(),
-            _ if places.iter().any(|place| place.fract() != 0.0) => {
-                self.marks((self.ends.1 - self.ends.0) / 60.0)
-            }
+            _ if places.iter().any(|place| place.fract() != 0.0) => self.marks((self.ends.1 - self.ends.0) / 60.0),
             _ => places,
         };
         values.sort_by(f64::total_cmp);
@@ -116,11 +111,7 @@ pub(super) fn place_label(place: f64) -> String {
 
 /// A logarithmic range with a margin on both sides.
 fn log_range(low: f64, high: f64) -> (f64, f64) {
-    let margin = if high > low {
-        (high / low).powf(0.06)
-    } else {
-        2.0
-    };
+    let margin = if high > low { (high / low).powf(0.06) } else { 2.0 };
     (low / margin, high * margin)
 }
 
@@ -137,10 +128,7 @@ fn even_marks(low: f64, high: f64, room: f64) -> Vec<f64> {
     let rough = (high - low) / room.max(2.0);
     let power = 10_f64.powf(rough.log10().floor());
     let steps = [1.0, 2.0, 5.0, 10.0].map(|factor| factor * power);
-    let step = steps
-        .into_iter()
-        .find(|step| *step >= rough)
-        .unwrap_or(rough);
+    let step = steps.into_iter().find(|step| *step >= rough).unwrap_or(rough);
     let first = (low / step - 1e-9).ceil() as i64;
     (first..)
         .map(|index| index as f64 * step)
@@ -148,8 +136,8 @@ fn even_marks(low: f64, high: f64, room: f64) -> Vec<f64> {
         .collect()
 }
 
-/// Marks at powers of ten: at every second or third of them where they are many, at 2 and 5 times them too where they are
-/// few.
+/// Marks at powers of ten: at every second or third of them where they are many, at 2 and 5 times them too where they
+/// are few.
 fn decade_marks(low: f64, high: f64, room: f64) -> Vec<f64> {
     let decades = (high / low).log10();
     let factors: &[f64] = match decades * 3.0 <= room {
@@ -160,11 +148,7 @@ fn decade_marks(low: f64, high: f64, room: f64) -> Vec<f64> {
     let powers = low.log10().floor() as i32..=high.log10().ceil() as i32;
     let powers = powers.filter(|power| (power.unsigned_abs() as usize).is_multiple_of(stride));
     let marks: Vec<f64> = powers
-        .flat_map(|power| {
-            factors
-                .iter()
-                .map(move |factor| factor * 10_f64.powi(power))
-        })
+        .flat_map(|power| factors.iter().map(move |factor| factor * 10_f64.powi(power)))
         .filter(|mark| (low..=high).contains(mark))
         .collect();
     match marks.len() {
@@ -184,14 +168,8 @@ mod tests {
     fn marks_are_round_and_inside() {
         assert_eq!(even_marks(0.0, 10.6, 7.0), [0.0, 2.0, 4.0, 6.0, 8.0, 10.0]);
         assert_eq!(even_marks(0.0, 1.0, 7.0).len(), 6);
-        assert_eq!(
-            decade_marks(0.9, 110.0, 9.0),
-            [1.0, 2.0, 5.0, 10.0, 20.0, 50.0, 100.0]
-        );
-        assert_eq!(
-            decade_marks(1.0, 1e5, 9.0),
-            [1.0, 10.0, 100.0, 1e3, 1e4, 1e5]
-        );
+        assert_eq!(decade_marks(0.9, 110.0, 9.0), [1.0, 2.0, 5.0, 10.0, 20.0, 50.0, 100.0]);
+        assert_eq!(decade_marks(1.0, 1e5, 9.0), [1.0, 10.0, 100.0, 1e3, 1e4, 1e5]);
         assert_eq!(decade_marks(1.0, 1e6, 3.0), [1.0, 100.0, 1e4, 1e6]);
         assert!(decade_marks(1024.0, 4096.0, 6.0).len() >= 2);
         assert!(decade_marks(6.0, 7.0, 6.0).len() >= 2);

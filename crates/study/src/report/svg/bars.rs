@@ -1,5 +1,5 @@
-//! Values of named places: horizontal bars, the names to the left, the values with their intervals to the right; in a narrow
-//! window both above the bar.
+//! Values of named places: horizontal bars, the names to the left, the values with their intervals to the right; in a
+//! narrow window both above the bar.
 
 use super::{
     axis::Axis,
@@ -23,13 +23,7 @@ struct Bar<'a> {
 }
 
 /// Draws from `top` on; returns where the drawing ends.
-pub(super) fn draw(
-    canvas: &mut Canvas,
-    figure: &Figure,
-    labels: &[String],
-    frame: Frame,
-    top: f64,
-) -> f64 {
+pub(super) fn draw(canvas: &mut Canvas, figure: &Figure, labels: &[String], frame: Frame, top: f64) -> f64 {
     let bars = bars(figure, labels);
     let names = bars.iter().map(|bar| INK.bold(bar.is_own).width(&bar.name));
     let values = bars.iter().map(|bar| INK.width(&value_words(bar.point)));
@@ -40,23 +34,13 @@ pub(super) fn draw(
             frame.width - values.fold(60.0, f64::max).min(280.0) - MARGIN,
         ),
     };
-    let (thickness, step) = if frame.is_narrow {
-        (12.0, 38.0)
-    } else {
-        (18.0, 26.0)
-    };
+    let (thickness, step) = if frame.is_narrow { (12.0, 38.0) } else { (18.0, 26.0) };
     let bottom = top + bars.len() as f64 * step + 4.0;
     let axis = Axis::of_values(figure, frame.is_log, (left, right));
     let marks = axis.marks((right - left) / 75.0);
     grid(canvas, &axis, &marks, (top, bottom));
     let middle = (left + right) / 2.0;
-    canvas.words(
-        middle,
-        bottom + 38.0,
-        Anchor::Middle,
-        INK,
-        &figure.y.title(),
-    );
+    canvas.words(middle, bottom + 38.0, Anchor::Middle, INK, &figure.y.title());
     for line in &figure.references {
         let x = axis.place(line.y);
         let d = format!("M{} {}V{}", at(x), at(top), at(bottom));
@@ -67,29 +51,16 @@ pub(super) fn draw(
         let y = below - thickness / 2.0 - if frame.is_narrow { 3.0 } else { 2.0 };
         let x = axis.place(bar.point.y);
         canvas.group(&style::bar(bar.is_own), |canvas| {
-            point(
-                canvas,
-                figure,
-                frame,
-                (&bar.name, ""),
-                (bar.point, x, y),
-                |canvas| {
-                    draw_bar(canvas, bar, &axis, (x, y), thickness);
-                },
-            );
+            point(canvas, figure, frame, (&bar.name, ""), (bar.point, x, y), |canvas| {
+                draw_bar(canvas, bar, &axis, (x, y), thickness);
+            });
         });
         let name = INK.bold(bar.is_own);
         match frame.is_narrow {
             true => {
                 let above = y - thickness / 2.0 - 5.0;
                 canvas.words(left - 1.0, above, Anchor::Start, name, &bar.name);
-                value(
-                    canvas,
-                    bar.point,
-                    frame.width,
-                    above,
-                    " text-anchor=\"end\"",
-                );
+                value(canvas, bar.point, frame.width, above, " text-anchor=\"end\"");
             }
             false => {
                 canvas.words(left - 8.0, y + 4.5, Anchor::End, name, &bar.name);
@@ -157,9 +128,8 @@ fn grid(canvas: &mut Canvas, axis: &Axis, marks: &[f64], (top, bottom): (f64, f6
 }
 
 fn value(canvas: &mut Canvas, point: &Point, x: f64, y: f64, anchor: &str) {
-    let interval = interval(point).map(|interval| {
-        format!(" <tspan class=\"faint\" fill=\"#59626b\" font-weight=\"400\">({interval})</tspan>")
-    });
+    let interval = interval(point)
+        .map(|interval| format!(" <tspan class=\"faint\" fill=\"#59626b\" font-weight=\"400\">({interval})</tspan>"));
     let value = escaped(&number::significant(point.y));
     canvas.raw(&format!(
         "<text x=\"{}\" y=\"{}\"{anchor} class=\"ink value\" fill=\"#1c2126\" font-size=\"12.5\" font-weight=\"700\">{value}{}{}</text>",

@@ -1,5 +1,5 @@
-//! SVG as text: what the drawings are made of. Colours are attributes, so that a file looks the same everywhere, and have
-//! classes, by which the page puts its own in their place.
+//! SVG as text: what the drawings are made of. Colours are attributes, so that a file looks the same everywhere, and
+//! have classes, by which the page puts its own in their place.
 
 /// What is drawn so far, without the element around it.
 #[derive(Default)]
@@ -65,16 +65,8 @@ impl Words {
     }
 
     fn attributes(self) -> String {
-        let colour = if self.class == "ink" {
-            "#1c2126"
-        } else {
-            "#59626b"
-        };
-        let weight = if self.is_bold {
-            " font-weight=\"700\""
-        } else {
-            ""
-        };
+        let colour = if self.class == "ink" { "#1c2126" } else { "#59626b" };
+        let weight = if self.is_bold { " font-weight=\"700\"" } else { "" };
         format!(
             "class=\"{}\" fill=\"{colour}\" font-size=\"{}\"{weight}",
             self.class, self.size
@@ -105,9 +97,7 @@ impl Canvas {
         };
         let (x, y) = (at(x), at(y));
         let (attributes, text) = (words.attributes(), escaped(text));
-        self.raw(&format!(
-            "<text x=\"{x}\" y=\"{y}\"{anchor} {attributes}>{text}</text>"
-        ));
+        self.raw(&format!("<text x=\"{x}\" y=\"{y}\"{anchor} {attributes}>{text}</text>"));
     }
 
     /// What is drawn inside belongs together.

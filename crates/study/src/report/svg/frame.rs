@@ -75,11 +75,7 @@ pub(super) fn reference(canvas: &mut Canvas, d: &str, x: f64, y: f64, label: &st
 /// The interval as the tables have it, where there is one.
 pub(super) fn interval(point: &Point) -> Option<String> {
     let (low, high) = (point.low?, point.high?);
-    Some(format!(
-        "{} to {}",
-        number::significant(low),
-        number::significant(high)
-    ))
+    Some(format!("{} to {}", number::significant(low), number::significant(high)))
 }
 
 /// The sign of a point that is not the same job as what it is compared with.

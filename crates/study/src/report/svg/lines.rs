@@ -20,8 +20,7 @@ pub(super) fn draw(canvas: &mut Canvas, figure: &Figure, frame: Frame, top: f64)
     let all: Vec<(&Series, Style)> = figure.series.iter().zip(styles).collect();
     // One series needs no name: the title names it.
     let is_named = all.len() > 1;
-    let name_width =
-        |(series, style): &(&Series, Style)| INK.bold(style.is_own).width(&series.name);
+    let name_width = |(series, style): &(&Series, Style)| INK.bold(style.is_own).width(&series.name);
     let names = all.iter().map(name_width).fold(0.0, f64::max);
     let right = match is_named && !frame.is_narrow {
         true => frame.width - names.min(240.0) - 44.0,
@@ -56,13 +55,7 @@ pub(super) fn draw(canvas: &mut Canvas, figure: &Figure, frame: Frame, top: f64)
     }
     canvas.path(&grid, " class=\"rule\" stroke=\"#dde1e5\"");
     let middle = (left + right) / 2.0;
-    canvas.words(
-        middle,
-        bottom + 38.0,
-        Anchor::Middle,
-        INK,
-        &figure.x.title(),
-    );
+    canvas.words(middle, bottom + 38.0, Anchor::Middle, INK, &figure.x.title());
     for line in &figure.references {
         let y = values.place(line.y);
         let d = format!("M{} {}H{}", at(left), at(y), at(right));
@@ -72,12 +65,7 @@ pub(super) fn draw(canvas: &mut Canvas, figure: &Figure, frame: Frame, top: f64)
     let labels = match (is_named, frame.is_narrow) {
         (false, _) => vec![None; all.len()],
         (true, true) => in_legend(&all, frame, bottom + 62.0),
-        (true, false) => at_right_end(
-            &all,
-            |series| end(series, &places, &values),
-            (top, bottom),
-            right,
-        ),
+        (true, false) => at_right_end(&all, |series| end(series, &places, &values), (top, bottom), right),
     };
     for ((series, style), label) in all.iter().zip(&labels) {
         let name = format!("class=\"series\" data-name=\"{}\"", escaped(&series.name));
@@ -144,10 +132,7 @@ fn lead(canvas: &mut Canvas, end: Option<(f64, f64)>, right: f64, (_, y): (f64, 
         let (x, level, y) = (at(x + 7.0), at(level), at(y));
         let (bend, name) = (at(right + 2.0), at(right + 10.0));
         let d = format!("M{x} {level}L{bend} {level}L{name} {y}");
-        canvas.path(
-            &d,
-            " class=\"lead\" fill=\"none\" stroke-width=\"1\" opacity=\".5\"",
-        );
+        canvas.path(&d, " class=\"lead\" fill=\"none\" stroke-width=\"1\" opacity=\".5\"");
     }
 }
 

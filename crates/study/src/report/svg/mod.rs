@@ -1,8 +1,8 @@
 //! A figure as SVG: the files, and all that the page shows of it.
 //!
-//! A figure of named places has horizontal bars with their values; one of numbers has lines, named at their right end. The
-//! page contains the drawing of the file, one for narrow windows, and both with the other scale of values; its script only
-//! chooses between them. Each point contains the words that describe it.
+//! A figure of named places has horizontal bars with their values; one of numbers has lines, named at their right end.
+//! The page contains the drawing of the file, one for narrow windows, and both with the other scale of values; its
+//! script only chooses between them. Each point contains the words that describe it.
 
 mod axis;
 mod bars;
@@ -39,8 +39,8 @@ pub fn svg(figure: &Figure) -> String {
     draw(figure, Frame::wide(figure.y.scale == Scale::Log))
 }
 
-/// Every drawing of the figure: first the one of the file, then the same for narrow windows, then both on the other scale
-/// of values, where all are positive.
+/// Every drawing of the figure: first the one of the file, then the same for narrow windows, then both on the other
+/// scale of values, where all are positive.
 pub(super) fn drawings(figure: &Figure) -> Vec<Drawing> {
     let is_log = figure.y.scale == Scale::Log;
     let mut scales = vec![is_log];
@@ -75,9 +75,7 @@ fn draw(figure: &Figure, frame: Frame) -> String {
     let top = head(&mut canvas, figure, frame);
     let (kind, bottom) = match &figure.x.scale {
         Scale::Names { labels } => ("bars", bars::draw(&mut canvas, figure, labels, frame, top)),
-        Scale::Linear { .. } | Scale::Log => {
-            ("lines", lines::draw(&mut canvas, figure, frame, top))
-        }
+        Scale::Linear { .. } | Scale::Log => ("lines", lines::draw(&mut canvas, figure, frame, top)),
     };
     let height = foot(&mut canvas, figure, frame, bottom);
     // Room around what is drawn.
@@ -96,9 +94,7 @@ fn draw(figure: &Figure, frame: Frame) -> String {
 
 /// The title, and below it what our own engines look like where there are others. Returns where it ends.
 fn head(canvas: &mut Canvas, figure: &Figure, frame: Frame) -> f64 {
-    let title = INK
-        .sized(if frame.is_narrow { 15.0 } else { 16.0 })
-        .bold(true);
+    let title = INK.sized(if frame.is_narrow { 15.0 } else { 16.0 }).bold(true);
     let mut y = 8.0;
     for line in title.lines(&figure.title, frame.width) {
         y += 19.0;

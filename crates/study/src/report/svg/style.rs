@@ -5,7 +5,8 @@ use super::{
     canvas::{Canvas, at},
 };
 
-/// The colours of the page's light theme, in the order of its classes `s0` to `s7`. The first belongs to our own engines.
+/// The colours of the page's light theme, in the order of its classes `s0` to `s7`. The first belongs to our own
+/// engines.
 const COLOURS: [&str; 8] = [
     "#0069a8", "#c4460a", "#00785a", "#a33e8c", "#7a5c00", "#3f4d9b", "#b3203a", "#4a5660",
 ];
@@ -25,7 +26,8 @@ pub(super) struct Style {
     is_published: bool,
 }
 
-/// A look for each series, different from all others up to 49 of one kind. Published ones are dotted, with hollow marks.
+/// A look for each series, different from all others up to 49 of one kind. Published ones are dotted, with hollow
+/// marks.
 pub(super) fn styles(series: &[Series]) -> Vec<Style> {
     let (mut own, mut others) = (0, 0);
     let style = |series: &Series| match series.is_own() {
@@ -71,23 +73,13 @@ impl Style {
     /// Attributes of the line.
     pub(super) fn line(self) -> String {
         let (width, dashes) = match self {
-            Style {
-                is_published: true, ..
-            } => (1.2, " stroke-dasharray=\"1.5 4\""),
-            Style {
-                is_own, is_dashed, ..
-            } => (
+            Style { is_published: true, .. } => (1.2, " stroke-dasharray=\"1.5 4\""),
+            Style { is_own, is_dashed, .. } => (
                 if is_own { 3.5 } else { 1.8 },
-                if is_dashed {
-                    " stroke-dasharray=\"7 4\""
-                } else {
-                    ""
-                },
+                if is_dashed { " stroke-dasharray=\"7 4\"" } else { "" },
             ),
         };
-        format!(
-            " class=\"line\" fill=\"none\" stroke-width=\"{width}\" stroke-linejoin=\"round\"{dashes}"
-        )
+        format!(" class=\"line\" fill=\"none\" stroke-width=\"{width}\" stroke-linejoin=\"round\"{dashes}")
     }
 
     /// The mark of a point.
@@ -98,9 +90,7 @@ impl Style {
             let corners: Vec<String> = corners.iter().map(|(dx, dy)| to(*dx, *dy)).collect();
             format!("M{}Z", corners.join("L"))
         };
-        let stroke = |from: (f64, f64), end: (f64, f64)| {
-            format!("M{}L{}", to(from.0, from.1), to(end.0, end.1))
-        };
+        let stroke = |from: (f64, f64), end: (f64, f64)| format!("M{}L{}", to(from.0, from.1), to(end.0, end.1));
         // What was printed elsewhere has an outline only.
         let hollow = if self.is_published { HOLLOW } else { "" };
         let d = match self.mark {

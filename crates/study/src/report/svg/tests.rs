@@ -1,4 +1,5 @@
-//! Drawings of made-up figures: whatever they show, they are well formed, inside of their frame, and say what they should.
+//! Drawings of made-up figures: whatever they show, they are well formed, inside of their frame, and say what they
+//! should.
 
 use super::*;
 use crate::report::figure::{Axis, Point, Reference};
@@ -100,9 +101,7 @@ fn assert_inside(svg: &str, width: f64) {
     let height = height.expect("the picture says its height");
     let (_, svg) = svg.split_once("fill=\"#fff\"/>").expect("it has a ground");
     let numbers = |attribute: &str| -> Vec<f64> {
-        let ends = svg
-            .match_indices(attribute)
-            .map(|(at, _)| at + attribute.len());
+        let ends = svg.match_indices(attribute).map(|(at, _)| at + attribute.len());
         ends.filter_map(|end| svg[end..].split('"').next()?.parse().ok())
             .collect()
     };
@@ -113,10 +112,7 @@ fn assert_inside(svg: &str, width: f64) {
         (" cy=\"", height),
     ] {
         for place in numbers(attribute) {
-            assert!(
-                (0.0..=most).contains(&place),
-                "{attribute}{place} of {most}: {svg}"
-            );
+            assert!((0.0..=most).contains(&place), "{attribute}{place} of {most}: {svg}");
         }
     }
 }
@@ -143,17 +139,14 @@ fn the_page_shows_the_file_and_has_the_other_scale_where_it_can() {
     let titles = |drawing: &Drawing| drawing.svg.matches("<title>").count();
     assert_eq!(all.iter().map(titles).collect::<Vec<_>>(), [8, 0, 0, 0]);
     figure.series[0].points[0].low = Some(0.0);
-    assert_eq!(
-        drawings(&figure).len(),
-        2,
-        "nothing below zero has a logarithm"
-    );
+    assert_eq!(drawings(&figure).len(), 2, "nothing below zero has a logarithm");
 }
 
 #[test]
 fn a_point_says_what_it_is() {
     let svg = svg(&figure(linear(), linear(), 2));
-    let expected = "<title>own\nPlace: 2\n50.01 ms\ninterval 45.01 to 55.01\n* another &amp; job\na &lt;note&gt;</title>";
+    let expected =
+        "<title>own\nPlace: 2\n50.01 ms\ninterval 45.01 to 55.01\n* another &amp; job\na &lt;note&gt;</title>";
     assert!(svg.contains(expected), "{svg}");
     let svg = super::svg(&figure(names(), linear(), 1));
     assert!(
@@ -175,11 +168,7 @@ fn our_own_engine_stands_out_and_says_why() {
     let bold = among_others.lines().find(|line| line.contains(">own<"));
     assert!(bold.unwrap().contains("font-weight=\"700\""));
     let lines = svg(&figure(linear(), linear(), 2));
-    assert_eq!(
-        lines.matches("stroke-width=\"3.5\"").count(),
-        1,
-        "its line is thick"
-    );
+    assert_eq!(lines.matches("stroke-width=\"3.5\"").count(), 1, "its line is thick");
     let alone = figure(linear(), linear(), 1);
     assert!(!svg(&alone).contains("rsalab's own engine"));
 }
@@ -193,17 +182,10 @@ fn lines_that_end_together_are_named_apart() {
         .filter(|line| line.contains(">series ") || line.contains(">own<"))
         .map(|line| {
             let (_, rest) = line.split_once(" y=\"").expect("words have a place");
-            rest.split('"')
-                .next()
-                .expect("it ends")
-                .parse()
-                .expect("a number")
+            rest.split('"').next().expect("it ends").parse().expect("a number")
         })
         .collect();
     assert_eq!(places.len(), 17);
     places.sort_by(f64::total_cmp);
-    assert!(
-        places.windows(2).all(|pair| pair[1] - pair[0] >= 15.0),
-        "{places:?}"
-    );
+    assert!(places.windows(2).all(|pair| pair[1] - pair[0] >= 15.0), "{places:?}");
 }

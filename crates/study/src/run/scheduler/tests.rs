@@ -58,10 +58,7 @@ fn each_rule_ends_a_group_but_not_before_the_least_number_of_blocks() {
     ];
     for state in ends {
         assert!(rules.is_enough(&state), "{state:?}");
-        assert!(
-            !rules.is_enough(&GroupState { rounds: 2, ..state }),
-            "{state:?}"
-        );
+        assert!(!rules.is_enough(&GroupState { rounds: 2, ..state }), "{state:?}");
     }
     assert!(!rules.is_enough(&GroupState {
         elapsed_ns: 1_900_000_000,
@@ -125,10 +122,7 @@ fn a_text_is_one_call_whatever_its_threads() {
         ..GroupState::default()
     };
     assert!(!rules.is_enough(&nine));
-    assert!(rules.is_enough(&GroupState {
-        operations: 10,
-        ..nine
-    }));
+    assert!(rules.is_enough(&GroupState { operations: 10, ..nine }));
 }
 
 #[test]

@@ -45,14 +45,8 @@ fn data_depend_on_the_seed_and_the_job_and_nothing_else() {
     let public = one.of(&job(Op::Public)).unwrap();
     assert!(public.key == private.key, "one key for each size");
     assert_ne!(public.inputs, private.inputs);
-    assert_eq!(
-        test_data(1).of(&job(Op::Private)).unwrap().inputs,
-        private.inputs
-    );
-    assert_ne!(
-        test_data(2).of(&job(Op::Private)).unwrap().inputs,
-        private.inputs
-    );
+    assert_eq!(test_data(1).of(&job(Op::Private)).unwrap().inputs, private.inputs);
+    assert_ne!(test_data(2).of(&job(Op::Private)).unwrap().inputs, private.inputs);
     let larger = one
         .of(&Job {
             bits: 768,
@@ -83,11 +77,7 @@ fn a_text_is_decrypted_to_what_was_encrypted() {
         assert!(plain.verify(&job(Op::TextEncrypt), &wrong).is_err());
         plain.verify(&job(Op::TextEncrypt), &cipher.inputs).unwrap();
         assert!(plain.verify(&job(Op::TextEncrypt), &wrong[..64]).is_err());
-        assert!(
-            plain
-                .verify(&job(Op::TextEncrypt), &cipher.inputs[..64])
-                .is_err()
-        );
+        assert!(plain.verify(&job(Op::TextEncrypt), &cipher.inputs[..64]).is_err());
     }
 }
 
@@ -183,9 +173,7 @@ fn streams_differ_and_stay_below_those_of_keys() {
     ];
     for (index, one) in jobs.iter().enumerate() {
         assert!(
-            jobs[..index]
-                .iter()
-                .all(|other| stream(other) != stream(one)),
+            jobs[..index].iter().all(|other| stream(other) != stream(one)),
             "{one:?}"
         );
     }
@@ -214,7 +202,5 @@ fn a_text_that_is_given_takes_the_place_of_random_ones() {
     assert!(!encrypted.inputs.is_empty());
     // What decryption is given is this text, encrypted.
     let decrypted = test_data.of(&job(Op::TextDecrypt)).unwrap();
-    decrypted
-        .verify(&job(Op::TextDecrypt), &encrypted.inputs)
-        .unwrap();
+    decrypted.verify(&job(Op::TextDecrypt), &encrypted.inputs).unwrap();
 }

@@ -18,9 +18,9 @@ pub(super) struct Verdict {
     /// The line of the key in a file that has a key a line.
     #[serde(skip_serializing_if = "Option::is_none")]
     line: Option<usize>,
-    /// `good`; `weak`: well formed, and protects less than its length promises; `wrong`: an RSA key whose numbers do not make one;
-    /// `unsupported`: a key, and maybe a good one, that rsalab does not work with; `unreadable`: no key that can be read, but another file,
-    /// a damaged one, one whose password is not known, or none at all.
+    /// `good`; `weak`: well formed, and protects less than its length promises; `wrong`: an RSA key whose numbers do
+    /// not make one; `unsupported`: a key, and maybe a good one, that rsalab does not work with; `unreadable`: no key
+    /// that can be read, but another file, a damaged one, one whose password is not known, or none at all.
     pub(super) verdict: &'static str,
     /// Why it is not good.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -121,10 +121,7 @@ impl Verdict {
 
     /// The same, where the command has done all that can be asked.
     pub(super) fn without_failure(self) -> Verdict {
-        Verdict {
-            failure: None,
-            ..self
-        }
+        Verdict { failure: None, ..self }
     }
 
     /// The file, and where in it the key stands.
@@ -154,10 +151,7 @@ pub(super) fn usage_in_words(loaded: &Loaded<Key>) -> String {
         Usage::Pss(None) => Some("pss".to_owned()),
         Usage::Pss(Some(pss)) => {
             let salt = loaded.usage.least_salt();
-            Some(format!(
-                "pss {}, mask {}, salt {salt}",
-                pss.hash, pss.mgf_hash
-            ))
+            Some(format!("pss {}, mask {}, salt {salt}", pss.hash, pss.mgf_hash))
         }
         Usage::Oaep(None) => Some("oaep".to_owned()),
         Usage::Oaep(Some(oaep)) => {
@@ -182,26 +176,19 @@ pub(super) fn usage_in_words(loaded: &Loaded<Key>) -> String {
 
 /// The table that people read.
 pub(super) fn shown(verdicts: &[Verdict]) -> String {
-    let known = |verdict: &Verdict, cell: fn(&Known) -> String| {
-        verdict.known.as_ref().map_or_else(|| "–".to_owned(), cell)
-    };
+    let known =
+        |verdict: &Verdict, cell: fn(&Known) -> String| verdict.known.as_ref().map_or_else(|| "–".to_owned(), cell);
     let table = Table::of(verdicts)
         .left("file", Verdict::name)
         .verdict("verdict", |verdict| verdict.verdict.to_owned())
-        .right("bits", |verdict| {
-            known(verdict, |known| known.bits.to_string())
-        })
+        .right("bits", |verdict| known(verdict, |known| known.bits.to_string()))
         .right("primes", |verdict| {
             let primes = verdict.known.as_ref().and_then(|known| known.primes);
             primes.map_or_else(|| "–".to_owned(), |primes| primes.to_string())
         })
-        .right("e", |verdict| {
-            known(verdict, |known| short_exponent(&known.e))
-        })
+        .right("e", |verdict| known(verdict, |known| short_exponent(&known.e)))
         .left("use", |verdict| known(verdict, |known| known.usage.clone()))
-        .left("holds", |verdict| {
-            known(verdict, |known| known.holds.to_owned())
-        })
+        .left("holds", |verdict| known(verdict, |known| known.holds.to_owned()))
         .render();
     let mut names = String::new();
     for verdict in verdicts {
@@ -240,9 +227,7 @@ fn short_exponent(hex: &str) -> String {
 fn bits(hex: &str) -> usize {
     let digits = hex.trim_start_matches('0');
     let first = digits.chars().next().and_then(|digit| digit.to_digit(16));
-    first.map_or(0, |first| {
-        4 * digits.len() - (first.leading_zeros() as usize - 28)
-    })
+    first.map_or(0, |first| 4 * digits.len() - (first.leading_zeros() as usize - 28))
 }
 
 #[cfg(test)]
@@ -252,14 +237,8 @@ mod tests {
     #[test]
     fn an_exponent_is_as_long_as_it_is() {
         assert_eq!(short_exponent("010001"), "65537");
-        assert_eq!(
-            short_exponent(&format!("02{}", "00".repeat(31))),
-            "250 bits"
-        );
-        assert_eq!(
-            short_exponent(&format!("08{}", "00".repeat(31))),
-            "252 bits"
-        );
+        assert_eq!(short_exponent(&format!("02{}", "00".repeat(31))), "250 bits");
+        assert_eq!(short_exponent(&format!("08{}", "00".repeat(31))), "252 bits");
         assert_eq!(short_exponent(&"ff".repeat(32)), "256 bits");
     }
 }

@@ -41,11 +41,7 @@ enum Verdict {
 
 impl Outcome {
     fn new(result: Verdict, out: Option<String>, reason: Option<String>) -> Outcome {
-        Outcome {
-            result,
-            out,
-            reason,
-        }
+        Outcome { result, out, reason }
     }
 
     pub(super) fn accept(out: Option<&[u8]>) -> Outcome {
@@ -94,9 +90,9 @@ pub(super) fn fault(error: &serde_json::Error) -> String {
     let column = error.column();
     match error.classify() {
         Category::Eof => format!("it ends too early, at column {column}"),
-        Category::Data => format!(
-            "a member before column {column} has another type than it takes, is there twice, or is missing"
-        ),
+        Category::Data => {
+            format!("a member before column {column} has another type than it takes, is there twice, or is missing")
+        }
         Category::Syntax | Category::Io => format!("it is not JSON at column {column}"),
     }
 }

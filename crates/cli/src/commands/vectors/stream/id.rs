@@ -1,4 +1,5 @@
-//! The id of a request, which comes back as it is: a number of any length, a text, anything. Reading it as a value would round it.
+//! The id of a request, which comes back as it is: a number of any length, a text, anything. Reading it as a value
+//! would round it.
 
 /// The bytes of the member `id` of an object, which is known to be JSON; none if it has no such member.
 pub(super) fn raw(object: &[u8]) -> Option<String> {
@@ -6,10 +7,7 @@ pub(super) fn raw(object: &[u8]) -> Option<String> {
     loop {
         rest = rest.trim_ascii_start();
         let (name, after) = rest.split_at(end_of_value(rest)?);
-        let value = after
-            .trim_ascii_start()
-            .strip_prefix(b":")?
-            .trim_ascii_start();
+        let value = after.trim_ascii_start().strip_prefix(b":")?.trim_ascii_start();
         let (value, after) = value.split_at(end_of_value(value)?);
         if serde_json::from_slice::<String>(name).ok()? == "id" {
             return String::from_utf8(value.trim_ascii_end().to_vec()).ok();
@@ -67,10 +65,7 @@ mod tests {
                 format!(" {{ \"op\" : \"id\" , \"more\":[{{\"id\":3}},4], \"id\" : {id} }} \n"),
                 format!("{{\"\\u0069d\":{id}}}"),
             ] {
-                assert!(
-                    serde_json::from_str::<serde_json::Value>(&object).is_ok(),
-                    "{object}"
-                );
+                assert!(serde_json::from_str::<serde_json::Value>(&object).is_ok(), "{object}");
                 assert_eq!(raw(object.as_bytes()).as_deref(), Some(id), "{object}");
             }
         }

@@ -29,8 +29,9 @@ pub(super) enum PreparedKey {
 }
 
 impl PreparedKey {
-    /// The key in a text. What it says about its use is not looked at, as the question is whether an operation is correct; but whether a
-    /// signature of RSASSA-PSS is, or a ciphertext of RSAES-OAEP, depends on the parameters that the key's algorithm names.
+    /// The key in a text. What it says about its use is not looked at, as the question is whether an operation is
+    /// correct; but whether a signature of RSASSA-PSS is, or a ciphertext of RSAES-OAEP, depends on the parameters that
+    /// the key's algorithm names.
     pub(super) fn new(key: &str, work: &Work, backend: &CpuBackend) -> Result<Self, Early> {
         match PreparedKey::load(key, work, backend) {
             Err(error @ Error::Randomness { .. }) => Err(Early::Failed(answer::failed(error))),
@@ -55,23 +56,17 @@ impl PreparedKey {
             Ok(loaded.key)
         };
         Ok(match work {
-            Work::Sign(scheme) => {
-                PreparedKey::Sign(SigningKey::with_backend(&private()?, *scheme, backend)?)
-            }
-            Work::Decrypt(scheme) => {
-                PreparedKey::Decrypt(DecryptionKey::with_backend(&private()?, scheme, backend)?)
-            }
+            Work::Sign(scheme) => PreparedKey::Sign(SigningKey::with_backend(&private()?, *scheme, backend)?),
+            Work::Decrypt(scheme) => PreparedKey::Decrypt(DecryptionKey::with_backend(&private()?, scheme, backend)?),
             Work::Verify(scheme) => {
                 let loaded = format::load_public(key.as_bytes(), None)?;
                 let scheme = loaded.usage.narrowed(*scheme);
                 check_parameters(&loaded.usage, &Work::Verify(scheme))?;
                 PreparedKey::Verify(VerifyingKey::with_backend(&loaded.key, scheme, backend)?)
             }
-            Work::Encrypt(scheme) => PreparedKey::Encrypt(EncryptionKey::with_backend(
-                &public()?,
-                scheme.clone(),
-                backend,
-            )?),
+            Work::Encrypt(scheme) => {
+                PreparedKey::Encrypt(EncryptionKey::with_backend(&public()?, scheme.clone(), backend)?)
+            }
             Work::RawPrivate => PreparedKey::Raw(backend.prepare_private(&private()?)?),
             Work::RawPublic => PreparedKey::Raw(backend.prepare_public(&public()?)?),
             Work::RawVerify => PreparedKey::RawVerify(backend.prepare_public(&public()?)?),
@@ -81,9 +76,7 @@ impl PreparedKey {
     /// One job, through the interface for one where there is one.
     pub(super) fn single(&self, job: &Job) -> Result<Outcome, Error> {
         Ok(match self {
-            PreparedKey::Verify(key) => {
-                Outcome::of(key.verify(&job.input, &job.signature), WRONG_SIGNATURE)
-            }
+            PreparedKey::Verify(key) => Outcome::of(key.verify(&job.input, &job.signature), WRONG_SIGNATURE),
             PreparedKey::Sign(key) => Outcome::accept(Some(key.sign(&job.input)?.as_bytes())),
             PreparedKey::Encrypt(key) => encrypted(key.encrypt(&job.input))?,
             PreparedKey::Decrypt(key) => decrypted(key.decrypt(&job.input)?.as_deref()),
@@ -110,10 +103,7 @@ impl PreparedKey {
                 .map(|signature| Outcome::accept(Some(signature.as_bytes())))
                 .collect(),
             PreparedKey::Encrypt(key) => match key.encrypt_batch(&inputs) {
-                Ok(all) => all
-                    .iter()
-                    .map(|ciphertext| Outcome::accept(Some(ciphertext)))
-                    .collect(),
+                Ok(all) => all.iter().map(|ciphertext| Outcome::accept(Some(ciphertext))).collect(),
                 // One that is too long does not stop the others.
                 Err(Error::Scheme { .. }) => inputs
                     .iter()
@@ -137,8 +127,7 @@ impl PreparedKey {
                 let powers = raised(&**key, &signatures.collect::<Vec<_>>())?;
                 let verified = powers.into_iter().zip(jobs).map(|(power, job)| {
                     let is_valid = job.signature.len() == key.modulus_len()
-                        && power
-                            .is_some_and(|power| significant(&power) == significant(&job.input));
+                        && power.is_some_and(|power| significant(&power) == significant(&job.input));
                     Outcome::of(is_valid, WRONG_SIGNATURE)
                 });
                 verified.collect()
@@ -150,12 +139,8 @@ impl PreparedKey {
 /// Refuses parameters of RSASSA-PSS and RSAES-OAEP that are not those of the key's algorithm.
 fn check_parameters(usage: &Usage, work: &Work) -> Result<(), Error> {
     match (usage, work) {
-        (Usage::Pss(Some(_)), Work::Sign(scheme @ SignatureScheme::Pss(_))) => {
-            usage.check(Purpose::Sign(scheme))
-        }
-        (Usage::Pss(Some(_)), Work::Verify(scheme @ SignatureScheme::Pss(_))) => {
-            usage.check(Purpose::Verify(scheme))
-        }
+        (Usage::Pss(Some(_)), Work::Sign(scheme @ SignatureScheme::Pss(_))) => usage.check(Purpose::Sign(scheme)),
+        (Usage::Pss(Some(_)), Work::Verify(scheme @ SignatureScheme::Pss(_))) => usage.check(Purpose::Verify(scheme)),
         (Usage::Oaep(Some(_)), Work::Encrypt(scheme @ EncryptionScheme::Oaep(_))) => {
             usage.check(Purpose::Encrypt(Some(scheme)))
         }

@@ -75,9 +75,7 @@ impl Request {
         match self.members.get(name) {
             None | Some(Value::Null) => Ok(None),
             Some(Value::String(text)) => Ok(Some(text)),
-            Some(_) => Err(Early::Malformed(format!(
-                "the member \"{name}\" is no string"
-            ))),
+            Some(_) => Err(Early::Malformed(format!("the member \"{name}\" is no string"))),
         }
     }
 
@@ -102,9 +100,7 @@ impl Request {
             None => Ok(usual),
             Some(hash) => hash.parse().map_err(|_: Error| {
                 let names = Hash::ALL.map(Hash::name).join(", ");
-                let reason = format!(
-                    "there is no hash function of the name in \"{name}\"; there are {names}"
-                );
+                let reason = format!("there is no hash function of the name in \"{name}\"; there are {names}");
                 Outcome::unsupported(reason).into()
             }),
         }
@@ -151,12 +147,9 @@ impl Request {
             (Value::Null, ..) | (_, Some("digest"), _) => Ok(SaltLen::Digest),
             (_, Some("max"), _) => Ok(SaltLen::Max),
             (_, Some("any"), _) => Ok(SaltLen::Any),
-            (_, _, Some(bytes)) if usize::try_from(bytes).is_ok() => {
-                Ok(SaltLen::Bytes(bytes as usize))
-            }
+            (_, _, Some(bytes)) if usize::try_from(bytes).is_ok() => Ok(SaltLen::Bytes(bytes as usize)),
             _ => Err(Early::Malformed(
-                "the member \"salt_len\" is no number of bytes, nor \"digest\", \"max\" or \"any\""
-                    .to_owned(),
+                "the member \"salt_len\" is no number of bytes, nor \"digest\", \"max\" or \"any\"".to_owned(),
             )),
         }
     }
