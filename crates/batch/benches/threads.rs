@@ -29,7 +29,7 @@ fn median(mut times: Vec<Duration>) -> f64 {
     times[times.len() / 2].as_secs_f64() * 1e6
 }
 
-/// What a thread that is alone pays: one operation through the batcher and one beside it, in turns, as neighbours
+/// The cost to a thread that is alone: one operation through the batcher and one beside it, in turns, as neighbours
 /// disturb both alike.
 fn alone(key: &PrivateKey) {
     let block = block(key);
@@ -80,7 +80,7 @@ fn percentile(sorted: &[u64], hundredths: usize) -> u64 {
     sorted.get(at).copied().unwrap_or(0)
 }
 
-/// What was counted between two readings.
+/// The counts between two readings.
 fn since(before: &[u64], after: &[u64]) -> Vec<u64> {
     let pairs = after.iter().zip(before);
     pairs.map(|(after, before)| after - before).collect()

@@ -5,7 +5,7 @@ use rsalab_rsa::{
     backend::check_batch,
 };
 
-use crate::{Batcher, handle::Handle, pass};
+use crate::{Batcher, handle::Handle, keys};
 use std::sync::Arc;
 
 /// Private operations are batched; public ones and tests of candidates run on the back end beneath, as if the batcher
@@ -16,11 +16,11 @@ impl Backend for Batcher {
     }
 
     fn kernel(&self) -> &str {
-        self.handle.backend.kernel()
+        self.handle.backend().kernel()
     }
 
     fn lanes(&self) -> usize {
-        self.handle.backend.lanes()
+        self.handle.backend().lanes()
     }
 
     /// Finds the key among the batcher's. What is prepared holds on to it: it may be removed from the batcher, and is
@@ -30,7 +30,7 @@ impl Backend for Batcher {
     ///
     /// [`Error::Unsupported`] if the batcher does not have it, or after a fork.
     fn prepare_private(&self, key: &PrivateKey) -> Result<Box<dyn Prepared>> {
-        let found = self.handle.last(|known| known.public == *key.public());
+        let found = self.handle.last(|known| known.private_key().public() == key.public());
         let key = found.ok_or_else(|| Error::Unsupported {
             reason: "this key is not among the batcher's".to_owned(),
         })?;
@@ -44,17 +44,17 @@ impl Backend for Batcher {
     ///
     /// # Errors
     ///
-    /// Those of the back end beneath, on which these run.
+    /// The errors of the back end beneath, on which these run.
     fn prepare_multi_key(&self, keys: &[PrivateKey]) -> Result<Box<dyn PreparedMultiKey>> {
-        self.handle.backend.prepare_multi_key(keys)
+        self.handle.backend().prepare_multi_key(keys)
     }
 
     fn prepare_public(&self, key: &PublicKey) -> Result<Box<dyn Prepared>> {
-        self.handle.backend.prepare_public(key)
+        self.handle.backend().prepare_public(key)
     }
 
     fn tester(&self, bits: usize) -> Result<Box<dyn CandidateTester + '_>> {
-        self.handle.backend.tester(bits)
+        self.handle.backend().tester(bits)
     }
 }
 
@@ -62,7 +62,7 @@ impl Backend for Batcher {
 #[derive(Clone)]
 struct Key {
     handle: Arc<Handle>,
-    key: Arc<pass::Key>,
+    key: Arc<keys::Key>,
 }
 
 impl Prepared for Key {
@@ -71,11 +71,11 @@ impl Prepared for Key {
     }
 
     fn kernel(&self) -> &str {
-        self.handle.backend.kernel()
+        self.handle.backend().kernel()
     }
 
     fn lanes(&self) -> usize {
-        self.handle.backend.lanes()
+        self.handle.backend().lanes()
     }
 
     fn runner(&self) -> Result<Box<dyn BlockRunner + Send + '_>> {
@@ -90,7 +90,7 @@ impl BlockRunner for Key {
     fn run(&mut self, inputs: &[u8], outputs: &mut [u8], status: &mut [Status]) -> Result<()> {
         let queue = &self.handle.queue;
         check_batch(self.key.modulus_len(), inputs, outputs, status)?;
-        let items = self.key.items;
+        let items = self.key.items()?;
         let len = items * self.key.modulus_len();
         let done = inputs
             .chunks(len)

@@ -1,4 +1,4 @@
-//! Who asks for what.
+//! Batchers: their keys and limits, and how they are asked.
 
 use std::{sync::Arc, thread, time::Duration};
 
@@ -7,12 +7,7 @@ use rsalab_rsa::{
 };
 use zeroize::Zeroizing;
 
-use crate::{
-    Decryption, Error, Operation, Statistics,
-    handle::Handle,
-    pass::{self, Key},
-    queue::Limits,
-};
+use crate::{Decryption, Error, Key, Operation, Statistics, handle::Handle, keys::of_one, pass::Blocks, queue::Limits};
 
 /// Answers private operations, those that are asked for side by side together. Cheap to clone; every clone is the same.
 #[derive(Clone)]
@@ -34,7 +29,7 @@ impl Builder {
         self
     }
 
-    /// What computes: this CPU, if nothing else is said.
+    /// The back end that computes: this CPU, if nothing else is said.
     pub fn backend(mut self, backend: impl Backend + 'static) -> Self {
         self.backend = Box::new(backend);
         self
@@ -44,6 +39,14 @@ impl Builder {
     /// if they are full, so that no CPU is idle while a thread wakes whose turn it is.
     pub fn passes(mut self, passes: usize) -> Self {
         self.limits.passes = passes.max(1);
+        self
+    }
+
+    /// Lets full passes begin, or not, beside as many as may run, as they do if nothing is said: without, a thread that
+    /// ends a pass hands over, and its CPU is idle while the next one wakes. What other programs do with the CPUs
+    /// decides.
+    pub fn overlap(mut self, overlap: bool) -> Self {
+        self.limits.overlap = overlap;
         self
     }
 
@@ -65,7 +68,7 @@ impl Builder {
     ///
     /// # Errors
     ///
-    /// Those of the back end.
+    /// The errors of the back end.
     pub fn build(self) -> Result<Batcher> {
         let handle = Handle::new(self.backend, self.limits);
         handle.add(&self.keys)?;
@@ -85,6 +88,7 @@ impl Batcher {
                 passes: thread::available_parallelism().map_or(1, usize::from),
                 waiting: 4096,
                 linger: None,
+                overlap: true,
             },
         }
     }
@@ -95,7 +99,7 @@ impl Batcher {
     ///
     /// # Errors
     ///
-    /// Those of the back end, and [`rsalab_rsa::Error::Unsupported`] after a fork; no key is added then.
+    /// The errors of the back end, and [`rsalab_rsa::Error::Unsupported`] after a fork; no key is added then.
     pub fn add(&self, keys: &[PrivateKey]) -> Result<Vec<usize>> {
         self.handle.add(keys)
     }
@@ -118,40 +122,47 @@ impl Batcher {
     ///
     /// [`Error`], of this request alone.
     pub fn private(&self, key: usize, block: &[u8]) -> Result<Zeroizing<Vec<u8>>, Error> {
+        self.ask(&self.handle.key(key)?, block, true)
+    }
+
+    /// As [`private`](Self::private), with one of [`Keys`](crate::Keys), which needs no number, and which other
+    /// batchers may use as well.
+    ///
+    /// # Errors
+    ///
+    /// [`Error`], of this request alone.
+    pub fn private_with(&self, key: &Arc<Key>, block: &[u8]) -> Result<Zeroizing<Vec<u8>>, Error> {
         self.ask(key, block, true)
     }
 
-    /// The same, or [`Error::Full`] if as many wait as may.
+    /// As [`private`](Self::private), or [`Error::Full`] if as many wait as may.
     ///
     /// # Errors
     ///
     /// [`Error`], of this request alone.
     pub fn try_private(&self, key: usize, block: &[u8]) -> Result<Zeroizing<Vec<u8>>, Error> {
-        self.ask(key, block, false)
+        self.ask(&self.handle.key(key)?, block, false)
     }
 
-    fn ask(&self, key: usize, block: &[u8], can_wait: bool) -> Result<Zeroizing<Vec<u8>>, Error> {
-        let key = self.key_of(key, block)?;
+    fn ask(&self, key: &Arc<Key>, block: &[u8], can_wait: bool) -> Result<Zeroizing<Vec<u8>>, Error> {
+        key.check(block)?;
         let mut result = Zeroizing::new(vec![0; block.len()]);
         let mut status = [Status::Done];
         let queue = &self.handle.queue;
-        queue.run(&key, block, &mut result, &mut status, can_wait)?;
-        match status[0] {
-            Status::Done => Ok(result),
-            Status::OutOfRange => Err(Error::OutOfRange),
-            _ => Err(Error::Fault),
-        }
+        queue.run(key, block, &mut result, &mut status, can_wait)?;
+        of_one(result, &status)
     }
 
-    /// The same for a task: a future.
+    /// A private operation for a task: a future.
     ///
     /// # Errors
     ///
     /// [`Error::UnknownKey`], [`Error::Length`]; the future has the others.
     pub fn private_async(&self, key: usize, block: &[u8]) -> Result<Operation, Error> {
-        let key = self.key_of(key, block)?;
+        let key = self.handle.key(key)?;
+        key.check(block)?;
         let bytes = Zeroizing::new(block.to_vec());
-        let blocks = pass::Blocks { key, bytes };
+        let blocks = Blocks { key, bytes };
         Ok(Operation::new(Arc::clone(&self.handle), blocks))
     }
 
@@ -163,7 +174,7 @@ impl Batcher {
     /// [`Error::UnknownKey`]; [`Error::Refused`] if the key is too short for the scheme, the digest has another length,
     /// or there is no randomness for a salt. The future has the others.
     pub fn sign_async(&self, key: usize, scheme: SignatureScheme, digest: &[u8]) -> Result<Operation, Error> {
-        let bits = self.handle.key(key)?.public.bits();
+        let bits = self.handle.key(key)?.private_key().bits();
         let encoding = scheme.encode(bits, digest, &mut SystemRng).map_err(refused)?;
         self.private_async(key, &encoding)
     }
@@ -186,17 +197,11 @@ impl Batcher {
         self.handle.queue.waiting()
     }
 
-    /// What it has done so far.
+    /// Counts of what it has done so far.
     pub fn statistics(&self) -> Statistics {
-        self.handle.queue.counters.so_far()
-    }
-
-    /// A key whose block it is.
-    fn key_of(&self, key: usize, block: &[u8]) -> Result<Arc<Key>, Error> {
-        let key = self.handle.key(key)?;
-        match (block.len(), key.modulus_len()) {
-            (got, expected) if got != expected => Err(Error::Length { expected, got }),
-            _ => Ok(key),
+        Statistics {
+            passes: self.handle.passes(),
+            waits: self.handle.queue.waits.so_far(),
         }
     }
 }

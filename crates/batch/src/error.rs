@@ -1,4 +1,4 @@
-//! What can go wrong with one request.
+//! Errors of one request.
 
 /// Why a request was not done.
 #[derive(Debug, Clone, thiserror::Error)]
@@ -35,16 +35,24 @@ pub enum Error {
     /// The batcher was made by another process, of which this one is a fork.
     #[error("this batcher belongs to the process that made it: after a fork, make another")]
     Forked,
-    /// What was to be signed, or the scheme, does not suit the key; or there is no randomness.
+    /// The digest or the scheme does not suit the key; or there is no randomness.
     #[error("{reason}")]
     Refused {
-        /// What is wrong.
+        /// A sentence.
         reason: String,
     },
     /// The back end failed as a whole.
     #[error("the pass failed: {reason}")]
     Failed {
-        /// What it said.
+        /// Its sentence.
         reason: String,
     },
+}
+
+impl Error {
+    pub(crate) fn failed(error: rsalab_rsa::Error) -> Error {
+        Error::Failed {
+            reason: error.to_string(),
+        }
+    }
 }

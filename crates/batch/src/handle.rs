@@ -1,4 +1,5 @@
-//! What everybody who may ask holds on to: the keys, which are added and removed while requests run, and the queue.
+//! The part of a batcher that everybody who may ask holds on to: the keys by their numbers, which are added and removed
+//! while requests run, and the queue.
 
 use std::{collections::BTreeMap, sync::Arc};
 
@@ -6,55 +7,43 @@ use rsalab_rsa::{Backend, PrivateKey, Result};
 
 use crate::{
     Error,
-    pass::{Key, Together},
+    groups::Policy,
+    keys::{Key, Store},
+    multi_key::MultiKeyBatch,
     queue::{Limits, Queue},
+    shape::Shape,
     sync::{Mutex, RwLock},
 };
 
 /// A queue and its keys. When the last one is gone nobody can ask any more, and workers end.
 pub(crate) struct Handle {
     pub(crate) queue: Arc<Queue>,
-    /// What computes, and does by itself what is not batched.
-    pub(crate) backend: Box<dyn Backend>,
-    /// Blocks of a pass.
-    most_items: usize,
+    store: Arc<Store>,
     /// For requests, which never wait while keys are prepared.
     keys: RwLock<BTreeMap<usize, Arc<Key>>>,
-    /// For changes, one at a time.
-    sizes: Mutex<Sizes>,
-}
-
-#[derive(Default)]
-struct Sizes {
-    /// The next key's number.
-    next: usize,
-    sizes: Vec<OfSize>,
-}
-
-/// Keys of one size, which share passes.
-struct OfSize {
-    of: SizeOfKey,
-    keys: Vec<(usize, PrivateKey)>,
-}
-
-/// Bits, primes, and bytes of a prime.
-type SizeOfKey = (usize, usize, usize);
-
-fn size_of(key: &PrivateKey) -> SizeOfKey {
-    (key.bits(), key.primes(), key.prime_len())
+    /// The next key's number, for changes, one at a time.
+    next: Mutex<usize>,
 }
 
 impl Handle {
     /// Without keys.
     pub(crate) fn new(backend: Box<dyn Backend>, limits: Limits) -> Self {
-        let most_items = backend.lanes().div_ceil(2);
         Handle {
-            queue: Arc::new(Queue::new(most_items, limits)),
-            backend,
-            most_items,
+            queue: Arc::new(Queue::new(limits)),
+            store: Store::new(backend, 1, Policy::WhenSet),
             keys: RwLock::default(),
-            sizes: Mutex::default(),
+            next: Mutex::default(),
         }
+    }
+
+    /// The back end, which does by itself what is not batched.
+    pub(crate) fn backend(&self) -> &dyn Backend {
+        &*self.store.backend
+    }
+
+    /// How many passes had so many requests.
+    pub(crate) fn passes(&self) -> Vec<u64> {
+        self.store.passes.so_far()
     }
 
     /// A key that was not removed.
@@ -83,49 +72,25 @@ impl Handle {
     /// All, or none if one cannot be prepared.
     pub(crate) fn add(&self, added: &[PrivateKey]) -> Result<Vec<usize>> {
         self.check_fork()?;
-        let mut sizes = self.sizes.lock().expect(NEVER);
-        let known_sizes = sizes.sizes.len();
-        let mut of_new: Vec<SizeOfKey> = Vec::new();
-        let mut prepared = Vec::with_capacity(added.len());
-        let mut changed: BTreeMap<usize, Vec<(usize, PrivateKey)>> = BTreeMap::new();
-        for (number, key) in (sizes.next..).zip(added) {
-            let own = size_of(key);
-            let known = sizes.sizes.iter().map(|size| size.of);
-            let size = known.chain(of_new.iter().copied()).position(|of| of == own);
-            let size = size.unwrap_or_else(|| {
-                of_new.push(own);
-                known_sizes + of_new.len() - 1
-            });
-            prepared.push(Arc::new(Key::new(&*self.backend, key, number, size, self.most_items)?));
-            let before = || {
-                let size = sizes.sizes.get(size);
-                size.map_or_else(Vec::new, |size| size.keys.clone())
-            };
-            let keys = changed.entry(size).or_insert_with(before);
-            keys.push((number, key.clone()));
+        let mut next = self.next.lock().expect(NEVER);
+        let mut keys = self.keys.read().expect(NEVER).clone();
+        let mut changed = Vec::new();
+        for (number, key) in (*next..).zip(added) {
+            let key = Key::new(&self.store, key.clone());
+            key.items()?;
+            changed.push(Arc::clone(&key));
+            keys.insert(number, key);
         }
-        let together = changed.iter().map(|(&size, keys)| {
-            let together = Together::new(&*self.backend, keys)?;
-            Ok((size, together.map(Arc::new)))
-        });
+        let groups = groups(&changed, &keys).map(|(shape, group)| Ok((shape, group?)));
+        let groups = groups.collect::<Result<Vec<_>>>()?;
         // From here on nothing fails.
-        for (size, together) in together.collect::<Result<Vec<_>>>()? {
-            let of_size = prepared.iter().find(|key| key.size == size);
-            let items = of_size.expect("its keys made it change").items;
-            self.queue.share(size, items, together);
+        for (shape, group) in groups {
+            self.store.groups.set(shape, group);
         }
-        for (size, keys) in changed {
-            match size.checked_sub(known_sizes) {
-                None => sizes.sizes[size].keys = keys,
-                // In the order of their places.
-                Some(new) => sizes.sizes.push(OfSize { of: of_new[new], keys }),
-            }
-        }
-        sizes.next += added.len();
-        let numbers = prepared.iter().map(|key| key.number).collect();
-        let named = prepared.into_iter().map(|key| (key.number, key));
-        self.keys.write().expect(NEVER).extend(named);
-        Ok(numbers)
+        let numbers = *next..*next + added.len();
+        *next = numbers.end;
+        *self.keys.write().expect(NEVER) = keys;
+        Ok(numbers.collect())
     }
 
     /// All, or none if one is unknown.
@@ -133,23 +98,16 @@ impl Handle {
         if self.queue.is_forked() {
             return Err(Error::Forked);
         }
-        numbers.iter().try_for_each(|&key| self.key(key).map(drop))?;
-        let mut sizes = self.sizes.lock().expect(NEVER);
-        // Another thread may have removed them since.
-        numbers.iter().try_for_each(|&key| self.key(key).map(drop))?;
-        let mut keys = self.keys.write().expect(NEVER);
-        let removed: Vec<_> = numbers.iter().filter_map(|key| keys.remove(key)).collect();
-        drop(keys);
-        for (place, size) in sizes.sizes.iter_mut().enumerate() {
-            let before = size.keys.len();
-            size.keys.retain(|(number, _)| !numbers.contains(number));
-            if size.keys.len() < before {
-                // Without it the keys are computed with one after another.
-                let together = Together::new(&*self.backend, &size.keys).unwrap_or_default();
-                self.queue.share(place, 0, together.map(Arc::new));
-            }
+        let _one_at_a_time = self.next.lock().expect(NEVER);
+        let removed = numbers.iter().map(|&key| self.key(key));
+        let removed = removed.collect::<Result<Vec<_>, Error>>()?;
+        let mut left = self.keys.read().expect(NEVER).clone();
+        left.retain(|number, _| !numbers.contains(number));
+        *self.keys.write().expect(NEVER) = left.clone();
+        // Without a group the keys are computed with one after another.
+        for (shape, group) in groups(&removed, &left) {
+            self.store.groups.set(shape, group.unwrap_or_default());
         }
-        drop(removed);
         Ok(())
     }
 
@@ -162,6 +120,23 @@ impl Handle {
             }),
         }
     }
+}
+
+/// The sizes of keys that were added or removed, each with all keys of it, made ready together.
+fn groups(
+    changed: &[Arc<Key>],
+    keys: &BTreeMap<usize, Arc<Key>>,
+) -> impl Iterator<Item = (Shape, Result<Option<Arc<MultiKeyBatch>>>)> {
+    let mut shapes: Vec<Shape> = Vec::new();
+    for key in changed {
+        if !shapes.contains(&key.shape) {
+            shapes.push(key.shape);
+        }
+    }
+    shapes.into_iter().map(|shape| {
+        let of_shape = keys.values().filter(|key| key.shape == shape).cloned();
+        (shape, Key::together(&of_shape.collect::<Vec<_>>()))
+    })
 }
 
 const NEVER: &str = "nothing panics under this lock";

@@ -10,10 +10,13 @@
 //! |---|---|
 //! | who asks for what | `batcher` |
 //! | how keys of `rsalab-rsa` sign and decrypt by way of it | `backend` |
-//! | which keys there are, added and removed | `handle` |
+//! | which keys a batcher has, added and removed | `handle` |
+//! | a key made ready, for any number of queues | `keys` |
+//! | which keys are made ready together | `groups`, `multi_key`, `shape` |
 //! | who computes, who waits, and what goes into a pass | `queue` |
 //! | a request of a task, not of a thread | `operation` |
-//! | what one pass computes with | `pass` |
+//! | a request of a job of an event loop | `queue/jobs` |
+//! | what a pass computes | `pass` |
 //! | how many there were in each pass, and how long they waited | [`Statistics`] |
 //! | what can go wrong | [`Error`] |
 //!
@@ -56,6 +59,28 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
+//! An event loop that resumes its own jobs has a [`JobQueue`] for each thread, over [`Keys`] that all of them share.
+//! There is no thread of the batcher and no waker: a job that asks pauses, and the first that is resumed computes for
+//! those that asked meanwhile.
+//!
+//! ```
+//! # use rsalab_batch::{JobQueue, Keys};
+//! # use rsalab_rsa::{CpuBackend, PrivateKey};
+//! let keys = Keys::new(CpuBackend::auto(), 1, |_| Some(Box::new(())));
+//! let key = keys.key(PrivateKey::generate(2048)?);
+//! let jobs = JobQueue::new();
+//!
+//! // Of two jobs, one after the other: a number below the modulus.
+//! let one = jobs.ask(&key, vec![1; 256].into())?;
+//! let other = jobs.ask(&key, vec![2; 256].into())?;
+//! // Unless one fills a pass (`is_due`), both pause. The first that is resumed has no answer yet, and computes both.
+//! for job in [one, other] {
+//!     let answer = job.take().unwrap_or_else(|| job.answer())?;
+//!     assert_eq!(answer.len(), 256);
+//! }
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
 //! A server that reloads a certificate [adds](Batcher::add) the new key and [removes](Batcher::remove) the old one.
 //! Nobody waits for that: requests under way are answered, and a key is wiped with the last of them.
 //!
@@ -70,14 +95,21 @@ struct Readme;
 mod backend;
 mod batcher;
 mod error;
+mod groups;
 mod handle;
+mod keys;
+mod multi_key;
 mod operation;
 mod pass;
 mod queue;
+mod shape;
 mod statistics;
 mod sync;
 
 pub use batcher::{Batcher, Builder};
 pub use error::Error;
+pub use groups::Held;
+pub use keys::{Key, Keys};
 pub use operation::{Decryption, Operation};
+pub use queue::{JobQueue, TakeBack, Ticket};
 pub use statistics::Statistics;

@@ -7,13 +7,10 @@ use std::{
     task::{Context, Poll},
 };
 
-use rsalab_rsa::{
-    Status,
-    encryption::{Message, Opener},
-};
+use rsalab_rsa::encryption::{Message, Opener};
 use zeroize::Zeroizing;
 
-use crate::{Error, handle::Handle, pass::Blocks};
+use crate::{Error, handle::Handle, keys::of_one, pass::Blocks};
 
 /// A private operation that is asked for, as a future: its request enters when it is first polled, and waits for room
 /// if as many wait as may. A thread of the batcher computes it, together with what else waits then; any executor will
@@ -56,11 +53,7 @@ impl Operation {
             Stage::Over => panic!("polled after it was done"),
         };
         self.stage = Stage::Over;
-        Poll::Ready(outcome.and_then(|answer| match answer.status[..] {
-            [Status::Done] => Ok(answer.bytes),
-            [Status::OutOfRange] => Err(Error::OutOfRange),
-            _ => Err(Error::Fault),
-        }))
+        Poll::Ready(outcome.and_then(|answer| of_one(answer.bytes, &answer.status)))
     }
 }
 

@@ -1,85 +1,14 @@
-//! What one pass computes with: prepared keys, and the scratch memory of whoever computes.
+//! One pass: requests of one size, of one key or of several.
 
-use std::{collections::BTreeMap, sync::Arc};
+use std::sync::Arc;
 
-use rsalab_rsa::{
-    Backend, BlockRunner, MultiKeyRunner, Pooled, Prepared, PreparedMultiKey, PrivateKey, PublicKey, Status,
+use rsalab_rsa::Status;
+use zeroize::Zeroizing;
+
+use crate::{
+    Error,
+    keys::{Key, guarded},
 };
-use self_cell::self_cell;
-use zeroize::{Zeroize, Zeroizing};
-
-use crate::Error;
-
-/// A key made ready, with the scratch memory and blinding of whoever computes with it alone. Whoever may still ask for
-/// an operation of it holds on to it, so does a request; it is wiped when the last one is gone.
-pub(crate) struct Key {
-    pub(crate) number: usize,
-    /// The place of its size in the queue.
-    pub(crate) size: usize,
-    /// Blocks of a full pass.
-    pub(crate) items: usize,
-    pub(crate) public: PublicKey,
-    pooled: Pooled,
-}
-
-impl Key {
-    pub(crate) fn new(
-        backend: &dyn Backend,
-        key: &PrivateKey,
-        number: usize,
-        size: usize,
-        most_items: usize,
-    ) -> rsalab_rsa::Result<Self> {
-        let pooled = Pooled::new(backend.prepare_private(key)?);
-        Ok(Key {
-            number,
-            size,
-            // A private operation fills two lanes, p and q.
-            items: pooled.lanes().div_ceil(2).min(most_items),
-            public: key.public().clone(),
-            pooled,
-        })
-    }
-
-    pub(crate) fn modulus_len(&self) -> usize {
-        self.pooled.modulus_len()
-    }
-
-    /// Blocks of this key, straight from and into the buffers of who asks.
-    pub(crate) fn run(&self, inputs: &[u8], outputs: &mut [u8], status: &mut [Status]) -> Result<(), Error> {
-        let mut runner = self.pooled.runner().map_err(failed)?;
-        runner.run(inputs, outputs, status).map_err(failed)
-    }
-
-    /// Whether so many blocks are worth a pass of the widest kernel, and not one by one on the fastest for a few.
-    fn fills(&self, items: usize) -> bool {
-        self.pooled.kernels_for(items) == [self.pooled.kernel()]
-    }
-}
-
-/// Several keys of one size made ready for mixed passes. It does not change: when a key is added or removed, another
-/// takes its place.
-pub(crate) struct Together {
-    prepared: Box<dyn PreparedMultiKey>,
-    /// The place of each key in `prepared`, by its number.
-    places: BTreeMap<usize, usize>,
-}
-
-impl Together {
-    /// Of keys and their numbers; `None` for fewer than two.
-    pub(crate) fn new(backend: &dyn Backend, keys: &[(usize, PrivateKey)]) -> rsalab_rsa::Result<Option<Self>> {
-        if keys.len() < 2 {
-            return Ok(None);
-        }
-        let places = keys.iter().enumerate();
-        let places = places.map(|(place, (number, _))| (*number, place));
-        let keys: Vec<PrivateKey> = keys.iter().map(|(_, key)| key.clone()).collect();
-        Ok(Some(Together {
-            prepared: backend.prepare_multi_key(&keys)?,
-            places: places.collect(),
-        }))
-    }
-}
 
 /// Blocks of one key, one after another, that one request asks for.
 pub(crate) struct Blocks {
@@ -99,114 +28,85 @@ pub(crate) struct Answer {
     pub(crate) status: Vec<Status>,
 }
 
-type MultiKeyRunnerOf<'keys> = Box<dyn MultiKeyRunner + Send + 'keys>;
+pub(crate) type Outcome = Result<Answer, Error>;
 
-self_cell!(
-    /// A runner with the keys it borrows.
-    struct TogetherRunner {
-        owner: Arc<Together>,
-        #[not_covariant]
-        dependent: MultiKeyRunnerOf,
-    }
-);
-
-/// Scratch memory for mixed passes of one size, used by one thread at a time.
-#[derive(Default)]
-pub(crate) struct Scratch {
-    together: Option<TogetherRunner>,
-    inputs: Zeroizing<Vec<u8>>,
-    outputs: Zeroizing<Vec<u8>>,
-    status: Vec<Status>,
-}
-
-/// What is dropped after keys were added or removed: it has a copy of the keys there were before.
-pub(crate) struct Stale(#[expect(dead_code, reason = "it is dropped")] TogetherRunner);
-
-impl Scratch {
-    /// Takes out what is not of these keys.
-    pub(crate) fn stale(&mut self, together: Option<&Arc<Together>>) -> Option<Stale> {
-        let is_of =
-            |runner: &mut TogetherRunner| together.is_some_and(|together| Arc::ptr_eq(together, runner.borrow_owner()));
-        self.together.take_if(|runner| !is_of(runner)).map(Stale)
-    }
-
-    /// Requests of any keys of one size, together.
-    pub(crate) fn pass(&mut self, together: Option<&Arc<Together>>, requests: &[Blocks]) -> Result<Vec<Answer>, Error> {
-        self.inputs.clear();
-        for Blocks { bytes, .. } in requests {
-            self.inputs.extend_from_slice(bytes);
-        }
-        let blocks = requests.iter().map(Blocks::count).sum();
-        self.outputs.resize(self.inputs.len(), 0);
-        self.status.clear();
-        self.status.resize(blocks, Status::Done);
-        let done = self.compute(together, requests);
-        let (mut at, mut block) = (0, 0);
-        let answers = requests.iter().map(|request| {
-            let (first, first_block) = (at, block);
-            at += request.bytes.len();
-            block += request.count();
-            Answer {
-                bytes: Zeroizing::new(self.outputs[first..at].to_vec()),
-                status: self.status[first_block..block].to_vec(),
-            }
-        });
-        let answers = done.map(|()| answers.collect());
-        self.inputs.zeroize();
-        self.outputs.zeroize();
-        answers
-    }
-
-    fn compute(&mut self, together: Option<&Arc<Together>>, requests: &[Blocks]) -> Result<(), Error> {
-        let first = &requests[0].key;
-        let is_mixed = requests.iter().any(|request| request.key.number != first.number);
-        if is_mixed
-            && let Some(together) = together
-            && first.fills(self.status.len())
-            && let Some(keys) = places(together, requests)
-        {
-            drop(self.stale(Some(together)));
-            let runner = self
-                .together
-                .get_or_insert_with(|| TogetherRunner::new(Arc::clone(together), |keys| keys.prepared.runner()));
-            let (inputs, outputs, status) = (&self.inputs, &mut self.outputs, &mut self.status);
-            return runner
-                .with_dependent_mut(|_, runner| runner.run(&keys, inputs, outputs, status))
-                .map_err(failed);
-        }
-        self.by_key(requests)
-    }
-
-    /// Runs of requests of one key, one run after another.
-    fn by_key(&mut self, requests: &[Blocks]) -> Result<(), Error> {
-        let mut inputs = &self.inputs[..];
-        let mut outputs = &mut self.outputs[..];
-        let mut status = &mut self.status[..];
-        for run in requests.chunk_by(|left, right| left.key.number == right.key.number) {
-            let count: usize = run.iter().map(Blocks::count).sum();
-            let len = count * run[0].key.modulus_len();
-            let (input, output, own);
-            (input, inputs) = inputs.split_at(len);
-            (output, outputs) = outputs.split_at_mut(len);
-            (own, status) = status.split_at_mut(count);
-            run[0].key.run(input, output, own)?;
-        }
+/// Computes requests of one size, those of one key one after another.
+pub(crate) fn compute(requests: &[Blocks]) -> Vec<Outcome> {
+    let mut outcomes = Vec::new();
+    let done = guarded(|| {
+        outcomes = by_group_and_key(requests);
         Ok(())
+    });
+    match done {
+        Ok(()) => outcomes,
+        Err(error) => requests.iter().map(|_| Err(error.clone())).collect(),
     }
 }
 
-/// The place of each block's key; `None` if one was removed, or added since.
-fn places(together: &Together, requests: &[Blocks]) -> Option<Vec<usize>> {
-    let mut keys = Vec::new();
+/// Keys that are ready for it share a pass, where that is faster; what does not fill one is computed key by key.
+fn by_group_and_key(requests: &[Blocks]) -> Vec<Outcome> {
+    let mut outcomes = Vec::with_capacity(requests.len());
+    let mut rest = requests;
+    if let Some(shared) = shared(requests) {
+        rest = &requests[shared.len()..];
+        outcomes.extend(shared);
+    }
+    for own in rest.chunk_by(|one, other| one.key.id == other.key.id) {
+        let ran = run(own, |inputs, outputs, status| own[0].key.run(inputs, outputs, status));
+        outcomes.extend(ran);
+    }
+    outcomes
+}
+
+/// Answers to those of these requests, from the first on, that keys share a pass for.
+fn shared(requests: &[Blocks]) -> Option<Vec<Outcome>> {
+    let [first, .., last] = requests else { return None };
+    if first.key.id == last.key.id {
+        return None;
+    }
+    // What is left over after whole passes may be faster one by one.
+    let fills = |&requests_of: &usize| first.key.fills(blocks(&requests[..requests_of]));
+    let requests = &requests[..(2..=requests.len()).rev().find(fills)?];
+    let store = &first.key.store;
+    let keys: Vec<&Arc<Key>> = requests.iter().map(|request| &request.key).collect();
+    let group = store.groups.group(first.key.shape, &keys)?;
+    let ids = requests
+        .iter()
+        .flat_map(|request| std::iter::repeat_n(request.key.id, request.count()))
+        .collect::<Vec<_>>();
+    store.passes.count(ids.len());
+    Some(run(requests, |inputs, outputs, status| {
+        group.run(&ids, inputs, outputs, status).map_err(Error::failed)
+    }))
+}
+
+fn blocks(requests: &[Blocks]) -> usize {
+    requests.iter().map(Blocks::count).sum()
+}
+
+/// Requests whose blocks are computed by one call.
+fn run(
+    requests: &[Blocks],
+    compute: impl FnOnce(&[u8], &mut [u8], &mut [Status]) -> Result<(), Error>,
+) -> Vec<Outcome> {
+    let mut inputs = Zeroizing::new(Vec::with_capacity(
+        requests.iter().map(|request| request.bytes.len()).sum(),
+    ));
     for request in requests {
-        let place = *together.places.get(&request.key.number)?;
-        keys.resize(keys.len() + request.count(), place);
+        inputs.extend_from_slice(&request.bytes);
     }
-    Some(keys)
-}
-
-fn failed(error: rsalab_rsa::Error) -> Error {
-    Error::Failed {
-        reason: error.to_string(),
-    }
+    let mut outputs = Zeroizing::new(vec![0; inputs.len()]);
+    let mut status = vec![Status::Done; blocks(requests)];
+    let done = compute(&inputs, &mut outputs, &mut status);
+    let (mut outputs, mut status) = (&outputs[..], &status[..]);
+    let answers = requests.iter().map(|request| {
+        let (own, own_status);
+        (own, outputs) = outputs.split_at(request.bytes.len());
+        (own_status, status) = status.split_at(request.count());
+        done.clone().map(|()| Answer {
+            bytes: Zeroizing::new(own.to_vec()),
+            status: own_status.to_vec(),
+        })
+    });
+    answers.collect()
 }

@@ -8,45 +8,56 @@ use std::{
 /// Classes of waiting times: class i holds those below 2^i µs, and at least half of that.
 const WAITS: usize = 40;
 
-/// What is counted while requests are answered.
-pub(crate) struct Counters {
-    passes: Vec<AtomicU64>,
-    waits: [AtomicU64; WAITS],
+/// How many passes had so many requests, for every number from 0 to the most that a pass has.
+pub(crate) struct Passes(Vec<AtomicU64>);
+
+impl Passes {
+    /// For passes of at most so many requests.
+    pub(crate) fn new(most: usize) -> Self {
+        Passes((0..=most).map(|_| AtomicU64::new(0)).collect())
+    }
+
+    pub(crate) fn most(&self) -> usize {
+        self.0.len() - 1
+    }
+
+    pub(crate) fn count(&self, requests: usize) {
+        self.0[requests.min(self.most())].fetch_add(1, Relaxed);
+    }
+
+    pub(crate) fn so_far(&self) -> Vec<u64> {
+        so_far(&self.0)
+    }
 }
 
-impl Counters {
-    /// For passes of at most so many requests.
-    pub(crate) fn new(items: usize) -> Self {
-        Counters {
-            passes: (0..=items).map(|_| AtomicU64::new(0)).collect(),
-            waits: [const { AtomicU64::new(0) }; WAITS],
-        }
+/// How long requests waited.
+pub(crate) struct Waits([AtomicU64; WAITS]);
+
+impl Waits {
+    pub(crate) fn new() -> Self {
+        Waits([const { AtomicU64::new(0) }; WAITS])
     }
 
-    pub(crate) fn pass(&self, items: usize) {
-        self.passes[items].fetch_add(1, Relaxed);
-    }
-
-    pub(crate) fn wait(&self, time: Duration) {
+    pub(crate) fn count(&self, time: Duration, requests: usize) {
         let micros = u64::try_from(time.as_micros()).unwrap_or(u64::MAX);
         let class = (u64::BITS - micros.leading_zeros()) as usize;
-        self.waits[class.min(WAITS - 1)].fetch_add(1, Relaxed);
+        self.0[class.min(WAITS - 1)].fetch_add(requests as u64, Relaxed);
     }
 
-    pub(crate) fn so_far(&self) -> Statistics {
-        let read = |counters: &[AtomicU64]| counters.iter().map(|count| count.load(Relaxed)).collect();
-        Statistics {
-            passes: read(&self.passes),
-            waits: read(&self.waits),
-        }
+    pub(crate) fn so_far(&self) -> Vec<u64> {
+        so_far(&self.0)
     }
 }
 
-/// What a [`Batcher`](crate::Batcher) has done since it was made.
+fn so_far(counts: &[AtomicU64]) -> Vec<u64> {
+    counts.iter().map(|count| count.load(Relaxed)).collect()
+}
+
+/// Counts of what a [`Batcher`](crate::Batcher) has done since it was made.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Statistics {
-    passes: Vec<u64>,
-    waits: Vec<u64>,
+    pub(crate) passes: Vec<u64>,
+    pub(crate) waits: Vec<u64>,
 }
 
 impl Statistics {

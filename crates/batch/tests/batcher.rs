@@ -1,4 +1,4 @@
-//! Who computes, who waits, and that everybody gets the own answer.
+//! A batcher: who computes, who waits, and that everybody gets the own answer.
 
 use std::{
     pin::Pin,
@@ -48,7 +48,7 @@ fn block(key: &PrivateKey, number: usize) -> Vec<u8> {
     block
 }
 
-/// Whether a result to the public exponent is the block.
+/// `true` if a result to the public exponent is the block.
 fn is_right(key: &PrivateKey, block: &[u8], result: &[u8]) -> bool {
     let prepared = CpuBackend::auto().prepare_public(key.public()).unwrap();
     let (mut power, mut status) = (vec![0; block.len()], [Status::Fault]);

@@ -31,7 +31,7 @@ fn block(key: &PrivateKey, number: u8) -> Vec<u8> {
     block
 }
 
-/// Whether a result to the public exponent is the block.
+/// `true` if a result to the public exponent is the block.
 fn is_right(key: &PrivateKey, block: &[u8], result: &[u8]) -> bool {
     let prepared = CpuBackend::auto().prepare_public(key.public()).unwrap();
     let (mut power, mut status) = (vec![0; block.len()], [Status::Fault]);

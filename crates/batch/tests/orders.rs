@@ -3,12 +3,12 @@
 
 use std::{
     pin::Pin,
-    sync::OnceLock,
+    sync::{Arc, OnceLock},
     task::{Context, Waker},
 };
 
 use futures::FutureExt;
-use rsalab_batch::{Batcher, Error};
+use rsalab_batch::{Batcher, Error, JobQueue, Key, Keys};
 use rsalab_rsa::PrivateKey;
 use shuttle::{future::block_on, thread};
 
@@ -159,4 +159,47 @@ fn threads_and_tasks_and_those_that_give_up_or_fail() {
     in_many_orders(1, 1, &one_of_each, 4);
     in_many_orders(2, 2, &one_of_each, 6);
     in_many_orders(1, 100, &one_of_each, 10);
+}
+
+/// Jobs of one thread, of which some go on in others, and some never: each that goes on gets its own answer, and no
+/// request holds the key in the end. Threads ask a batcher for the same key meanwhile.
+#[test]
+fn jobs() {
+    key();
+    let run = || {
+        let gate = Gate::open();
+        let keys = Keys::new(gate.clone(), 1, |_| Some(Box::new(())));
+        let keys: Vec<Arc<Key>> = (0..2).map(|_| keys.key(key().clone())).collect();
+        let batcher = Batcher::builder().passes(1).overlap(false).build().unwrap();
+        let mut threads = Vec::new();
+        for number in 0..2u8 {
+            let (batcher, key) = (batcher.clone(), Arc::clone(&keys[0]));
+            let asked = move || is_answer(number, batcher.private_with(&key, &block(number)));
+            threads.push(thread::spawn(asked));
+        }
+        let jobs = JobQueue::new();
+        let mut paused = Vec::new();
+        for number in 0..7u8 {
+            let key = &keys[usize::from(number) % 2];
+            let ticket = jobs.ask(key, block(number).into()).unwrap();
+            match number {
+                _ if ticket.is_due() => is_answer(number, ticket.answer()),
+                1 | 4 => threads.push(thread::spawn(move || is_answer(number, ticket.answer()))),
+                2 | 5 => {
+                    let take_back = ticket.take_back();
+                    std::mem::forget(ticket);
+                    threads.push(thread::spawn(move || take_back.now()));
+                }
+                _ => paused.push((number, ticket)),
+            }
+        }
+        for (number, ticket) in paused {
+            is_answer(number, ticket.take().unwrap_or_else(|| ticket.answer()));
+        }
+        threads.into_iter().for_each(|thread| thread.join().unwrap());
+        drop((keys, batcher, jobs));
+        assert_eq!(gate.alive(key()), 0);
+    };
+    shuttle::check_random(run, ORDERS);
+    shuttle::check_pct(run, ORDERS, 3);
 }

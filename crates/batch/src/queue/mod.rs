@@ -1,4 +1,4 @@
-//! Who computes, who waits, and what goes into a pass.
+//! The queue: who computes, who waits, and what goes into a pass.
 //!
 //! As many passes run at once as there may be. A thread that asks while fewer run computes at once, and takes along
 //! whatever waits. Else it enters its request and sleeps, until its answer is there or it is its turn to compute:
@@ -6,14 +6,17 @@
 //! to; workers, which are started when the first task asks, compute for them.
 //!
 //! Full passes do not wait for others to end, until twice as many run: a thread that is handed over to needs time to
-//! wake, in which its CPU would be idle.
+//! wake, in which its CPU would be idle. (Unless the limits say that they wait.)
+//!
+//! A [`JobQueue`] is a queue of one thread, whose event loop resumes its jobs by itself: whichever comes first
+//! computes.
 
+mod jobs;
 mod state;
 mod tasks;
 
 use std::{
-    collections::VecDeque,
-    panic::{AssertUnwindSafe, catch_unwind},
+    mem,
     sync::Arc,
     task::Waker,
     time::{Duration, Instant},
@@ -24,30 +27,32 @@ use zeroize::Zeroizing;
 
 use crate::{
     Error,
-    pass::{Blocks, Key, Scratch, Together},
-    statistics::Counters,
+    keys::Key,
+    pass::{self, Blocks, Outcome},
+    statistics::Waits,
     sync::{Condvar, Mutex, MutexGuard, thread},
 };
-use state::{Outcome, Size, Stage, State, Waiter};
+use state::{QUIET_PASSES, Size, Stage, State, Waiter};
 
-/// What a batcher may do.
+pub use jobs::{JobQueue, TakeBack, Ticket};
+
+/// The limits of a queue.
 #[derive(Clone, Copy)]
 pub(crate) struct Limits {
-    /// Passes that run at once, and as many again if they are full.
+    /// Passes that run at once.
     pub(crate) passes: usize,
     /// Requests that wait.
     pub(crate) waiting: usize,
     /// How long a pass that is not full waits for more.
     pub(crate) linger: Option<Duration>,
+    /// Full passes begin beside as many as may run.
+    pub(crate) overlap: bool,
 }
-
-/// Passes of one request each after which a crowd is taken to be gone.
-const CROWD: u32 = 16;
 
 pub(crate) struct Queue {
     process: u32,
     limits: Limits,
-    pub(crate) counters: Counters,
+    pub(crate) waits: Waits,
     state: Mutex<State>,
     /// For threads that have not entered: fewer requests wait.
     room: Condvar,
@@ -58,40 +63,21 @@ pub(crate) struct Queue {
 }
 
 impl Queue {
-    /// Without keys, for passes of at most so many blocks.
-    pub(crate) fn new(most: usize, limits: Limits) -> Self {
+    pub(crate) fn new(limits: Limits) -> Self {
+        Queue::after(QUIET_PASSES, limits)
+    }
+
+    /// As after so many passes of one request each.
+    fn after(quiet: u32, limits: Limits) -> Self {
         Queue {
             process: std::process::id(),
             limits,
-            counters: Counters::new(most),
-            state: Mutex::new(State::new()),
+            waits: Waits::new(),
+            state: Mutex::new(State::new(quiet)),
             room: Condvar::new(),
             work: Condvar::new(),
             more: Condvar::new(),
         }
-    }
-
-    /// From now on these keys share passes. `size` is known, or the next one, whose full pass has so many blocks.
-    pub(crate) fn share(&self, size: usize, items: usize, together: Option<Arc<Together>>) {
-        let mut state = self.lock();
-        if size == state.sizes.len() {
-            state.sizes.push(Size {
-                items,
-                waiting: VecDeque::new(),
-                blocks: 0,
-                promised: 0,
-                together: None,
-                scratch: Vec::new(),
-            });
-        }
-        let own = &mut state.sizes[size];
-        // What runs now goes on with what it has, and notices when it ends.
-        let before = std::mem::replace(&mut own.together, together);
-        let together = own.together.as_ref();
-        let idle = own.scratch.iter_mut();
-        let stale: Vec<_> = idle.filter_map(|scratch| scratch.stale(together)).collect();
-        drop(state);
-        drop((before, stale));
     }
 
     /// In a fork the lock may be held by a thread that the child does not have.
@@ -117,17 +103,21 @@ impl Queue {
         status: &mut [Status],
         can_wait: bool,
     ) -> Result<(), Error> {
-        let size = key.size;
         if self.is_forked() {
             return Err(Error::Forked);
         }
+        let items = key.items().map_err(Error::failed)?;
         let mut state = self.lock();
+        let size = state.size(key, items);
         let blocks = status.len();
-        let is_alone = |state: &State| state.sizes[size].waiting.is_empty() && state.crowd == 0;
+        let is_alone = |state: &State| state.sizes[size].waiting.is_empty() && !state.is_crowded();
         if state.running < self.limits.passes && is_alone(&state) && self.limits.linger.is_none() {
             state.running += 1;
             drop(state);
-            return self.run_alone(key, inputs, outputs, status);
+            let done = key.run(inputs, outputs, status);
+            self.waits.count(Duration::ZERO, blocks);
+            self.end(self.lock(), Vec::new());
+            return done;
         }
         let leads = loop {
             let leads = self.may_lead(&state, size, blocks);
@@ -149,11 +139,11 @@ impl Queue {
         };
         let place = if leads {
             state.begin(size, blocks.count());
-            state.add(blocks, waiter, Stage::Leading)
+            state.add(size, blocks, waiter, Stage::Leading)
         } else {
-            let place = state.add(blocks, waiter, Stage::Waiting);
+            let place = state.add(size, blocks, waiter, Stage::Waiting);
             state.enter(place);
-            state.crowd = CROWD;
+            state.quiet = 0;
             self.tell_lingering(&state);
             place
         };
@@ -173,15 +163,6 @@ impl Queue {
         outputs.copy_from_slice(&answer.bytes);
         status.copy_from_slice(&answer.status);
         Ok(())
-    }
-
-    fn run_alone(&self, key: &Key, inputs: &[u8], outputs: &mut [u8], status: &mut [Status]) -> Result<(), Error> {
-        let blocks = status.len();
-        let done = guarded(|| key.run(inputs, outputs, status));
-        self.counters.pass(blocks);
-        (0..blocks).for_each(|_| self.counters.wait(Duration::ZERO));
-        self.end(self.lock(), key.size, None, Vec::new());
-        done
     }
 
     /// Computes one pass: the request that leads, if any, and what waits. Returns the leader's answer.
@@ -208,7 +189,8 @@ impl Queue {
                 state.lingering -= 1;
             }
         }
-        if leader.is_some() && state.crowd > 0 && state.sizes[size].waiting.len() + 1 < items {
+        let is_thread = leader.is_some_and(|leader| matches!(state.requests[leader].waiter, Waiter::Thread(_)));
+        if is_thread && state.is_crowded() && state.sizes[size].waiting.len() + 1 < items {
             // There are more threads that ask than CPUs: those that are about to, but do not run, come first.
             drop(state);
             thread::yield_now();
@@ -216,7 +198,7 @@ impl Queue {
         }
         let mut places: Vec<usize> = leader.into_iter().collect();
         let mut blocks = own_blocks;
-        state.sizes[size].keep_promise(own_blocks);
+        state.sizes[size].end_reservation(own_blocks);
         while let Some(&place) = state.sizes[size].waiting.front()
             && (places.is_empty() || blocks + state.requests[place].count <= items)
         {
@@ -224,48 +206,29 @@ impl Queue {
             state.leave(size, Stage::Running);
             places.push(place);
         }
-        state.crowd = match places.len() {
-            0 | 1 => state.crowd.saturating_sub(1),
-            _ => CROWD,
-        };
+        state.note(places.len());
         let now = Instant::now();
         let mut requests = Vec::with_capacity(places.len());
         for &place in &places {
             let request = &mut state.requests[place];
             let wait = now.saturating_duration_since(request.since);
-            (0..request.count).for_each(|_| self.counters.wait(wait));
-            requests.push(request.blocks.take().expect("its pass begins now"));
+            self.waits.count(wait, request.count);
+            requests.push((place, request.blocks.take().expect("its pass begins now")));
         }
-        let own = &mut state.sizes[size];
-        let (scratch, together) = (own.scratch.pop(), own.together.clone());
-        // Some that were promised to this pass may not have fitted.
+        // Some that were reserved for this pass may not have fitted.
         let leaders = self.hand_over(&mut state);
         let tasks = self.make_room(&mut state);
         drop(state);
         leaders.into_iter().for_each(Waiter::wake);
         tasks.into_iter().for_each(Waker::wake);
 
-        let mut outcomes = Vec::new();
-        let mut scratch = scratch.unwrap_or_default();
-        let mut done = Ok(());
-        if !places.is_empty() {
-            self.counters.pass(blocks);
-            match guarded(|| scratch.pass(together.as_ref(), &requests)) {
-                Ok(answers) => outcomes.extend(answers.into_iter().map(Ok)),
-                Err(error) => {
-                    done = Err(());
-                    outcomes.resize_with(places.len(), || Err(error.clone()));
-                }
-            }
-        }
+        // Those of one key stand together, in case each key computes for itself.
+        requests.sort_by_key(|(_, blocks)| blocks.key.id);
+        let (places, requests): (Vec<usize>, Vec<Blocks>) = requests.into_iter().unzip();
+        let outcomes = pass::compute(&requests);
         // A key that was removed meanwhile is wiped before its last answer is given out.
-        drop((requests, together));
+        drop(requests);
         let mut state = self.lock();
-        while let Some(stale) = scratch.stale(state.sizes[size].together.as_ref()) {
-            drop(state);
-            drop(stale);
-            state = self.lock();
-        }
         let mut own = None;
         let mut waiters = Vec::new();
         // Dropped without the lock, as wakers are woken.
@@ -277,20 +240,20 @@ impl Queue {
                 continue;
             }
             let request = &mut state.requests[place];
-            if let Stage::Abandoned = request.stage {
-                abandoned.push(state.requests.remove(place));
-                continue;
+            if !matches!(request.waiter, Waiter::Task(_)) || !matches!(request.stage, Stage::Abandoned) {
+                waiters.push(request.waiter.clone());
             }
-            request.stage = Stage::Done(outcome);
-            waiters.push(request.waiter.clone());
+            match request.stage {
+                Stage::Abandoned => abandoned.push(state.requests.remove(place)),
+                _ => request.stage = Stage::Done(outcome),
+            }
         }
-        self.end(state, size, done.is_ok().then_some(scratch), waiters);
+        self.end(state, waiters);
         own
     }
 
     /// After a pass: whoever is done is told, and somebody else may compute.
-    fn end(&self, mut state: MutexGuard<'_, State>, size: usize, scratch: Option<Scratch>, mut waiters: Vec<Waiter>) {
-        state.sizes[size].scratch.extend(scratch);
+    fn end(&self, mut state: MutexGuard<'_, State>, mut waiters: Vec<Waiter>) {
         state.running -= 1;
         waiters.extend(self.hand_over(&mut state));
         let tasks = self.make_room(&mut state);
@@ -319,12 +282,13 @@ impl Queue {
         leaders
     }
 
-    /// Whether a pass of this size may begin, with what waits and so many blocks more.
+    /// `true` if a pass of this size may begin, with what waits and so many blocks more.
     fn may_lead(&self, state: &State, size: usize, more: usize) -> bool {
         let passes = self.limits.passes;
         let Size { items, .. } = state.sizes[size];
         let blocks = state.sizes[size].free(more);
-        state.running < passes && blocks > 0 || state.running < 2 * passes && blocks >= items
+        let most = if self.limits.overlap { 2 * passes } else { passes };
+        state.running < passes && blocks > 0 || state.running < most && blocks >= items
     }
 
     /// Whose turn it is to compute, if it is anybody's: the size, and the request of it that has waited longest.
@@ -332,7 +296,7 @@ impl Queue {
         state.oldest(|size| self.may_lead(state, size, 0))
     }
 
-    /// Who waits for a fuller pass may have one now. Asked first, for a notice is a system call.
+    /// Tells those that wait for a fuller pass that they may have one now. Looks first, for a notice is a system call.
     fn tell_lingering(&self, state: &State) {
         if state.lingering > 0 {
             self.more.notify_all();
@@ -352,18 +316,21 @@ impl Queue {
     }
 }
 
-/// Does what may panic. The back end that did is not used again.
-fn guarded<T>(compute: impl FnOnce() -> Result<T, Error>) -> Result<T, Error> {
-    catch_unwind(AssertUnwindSafe(compute)).unwrap_or_else(|_| {
-        Err(Error::Failed {
-            reason: "the back end panicked".to_owned(),
-        })
-    })
+/// In a child of a fork another thread of its parent may have been about to change what the lock protects: then it is
+/// left as it is.
+impl Drop for Queue {
+    fn drop(&mut self) {
+        if self.is_forked() && self.state.try_lock().is_err() {
+            let state = mem::replace(&mut self.state, Mutex::new(State::new(0)));
+            mem::forget(state);
+        }
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Keys;
     use rsalab_rsa::{CpuBackend, PrivateKey};
     use std::task::Poll;
 
@@ -371,13 +338,14 @@ mod tests {
     #[test]
     fn a_fork_is_told_and_does_not_lock() {
         let key = PrivateKey::generate(1024).unwrap();
-        let key = Arc::new(Key::new(&CpuBackend::auto(), &key, 0, 0, 1).unwrap());
+        let key = Keys::new(CpuBackend::auto(), 1, |_| None).key(key);
         let limits = Limits {
             passes: 1,
             waiting: 1,
             linger: None,
+            overlap: true,
         };
-        let mut queue = Queue::new(1, limits);
+        let mut queue = Queue::new(limits);
         queue.process ^= 1;
         let queue = Arc::new(queue);
         let _held = queue.state.lock().unwrap();

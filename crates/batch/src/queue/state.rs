@@ -1,24 +1,29 @@
 //! Requests, and where each of them stands.
 
-use std::{collections::VecDeque, sync::Arc, task::Waker, time::Instant};
+use std::{collections::VecDeque, task::Waker, time::Instant};
 
 use slab::Slab;
 
 use crate::{
-    Error,
-    pass::{Answer, Blocks, Scratch, Together},
+    keys::Key,
+    pass::{Blocks, Outcome},
+    shape::Shape,
     sync::thread::Thread,
 };
 
-pub(crate) type Outcome = Result<Answer, Error>;
+/// Passes of one request each, one after another, after which nobody is expected to share the next one.
+pub(super) const QUIET_PASSES: u32 = 16;
+
+/// Of the jobs that are asked for then, one in so many is paused all the same: who asks meanwhile joins it.
+const PROBE: u32 = 8;
 
 pub(super) struct State {
     pub(super) running: usize,
     pub(super) requests: Slab<Request>,
     pub(super) sizes: Vec<Size>,
     pub(super) queued: usize,
-    /// Above 0 after threads had to wait: whoever computes lets others ask first.
-    pub(super) crowd: u32,
+    /// Passes of one request each since somebody had to wait, or shared one.
+    pub(super) quiet: u32,
     pub(super) arrivals: u64,
     pub(super) workers: usize,
     pub(super) idle_workers: usize,
@@ -31,20 +36,17 @@ pub(super) struct State {
     pub(super) is_closed: bool,
 }
 
-/// Keys of one size, and the requests for them.
+/// Requests for keys of one size.
 pub(super) struct Size {
+    shape: Shape,
     /// Blocks of a full pass.
     pub(super) items: usize,
-    /// Those that wait, the oldest first.
+    /// Requests that wait, the oldest first.
     pub(super) waiting: VecDeque<usize>,
     /// Blocks of those that wait.
     pub(super) blocks: usize,
-    /// Blocks that passes will take along which have been begun, but have not looked yet at what waits.
-    pub(super) promised: usize,
-    /// For passes of several keys, where there are several.
-    pub(super) together: Option<Arc<Together>>,
-    /// Scratch memory that nobody uses.
-    pub(super) scratch: Vec<Scratch>,
+    /// Of them, and of those to come, what passes will take along that have begun, but have not looked at what waits.
+    pub(super) reserved_blocks: usize,
 }
 
 pub(super) struct Request {
@@ -61,6 +63,8 @@ pub(super) struct Request {
 pub(super) enum Waiter {
     Thread(Thread),
     Task(Waker),
+    /// Looks by itself, when its event loop resumes it.
+    Job,
 }
 
 pub(super) enum Stage {
@@ -78,6 +82,7 @@ impl Waiter {
         match self {
             Waiter::Thread(thread) => thread.unpark(),
             Waiter::Task(waker) => waker.wake(),
+            Waiter::Job => {}
         }
     }
 }
@@ -87,31 +92,32 @@ impl Clone for Waiter {
         match self {
             Waiter::Thread(thread) => Waiter::Thread(thread.clone()),
             Waiter::Task(waker) => Waiter::Task(waker.clone()),
+            Waiter::Job => Waiter::Job,
         }
     }
 }
 
 impl Size {
-    /// Blocks that wait and are not promised, with so many more.
+    /// Blocks that wait and are not reserved, with so many more.
     pub(super) fn free(&self, more: usize) -> usize {
-        (self.blocks + more).saturating_sub(self.promised)
+        (self.blocks + more).saturating_sub(self.reserved_blocks)
     }
 
     /// A pass whose leader has so many blocks takes along what waits now.
-    pub(super) fn keep_promise(&mut self, own: usize) {
-        self.promised -= self.items.saturating_sub(own);
+    pub(super) fn end_reservation(&mut self, own: usize) {
+        self.reserved_blocks -= self.items.saturating_sub(own);
     }
 }
 
 impl State {
-    /// Of a queue without keys.
-    pub(super) fn new() -> Self {
+    /// Of a queue that nobody has asked yet.
+    pub(super) fn new(quiet: u32) -> Self {
         State {
             running: 0,
             requests: Slab::new(),
             sizes: Vec::new(),
             queued: 0,
-            crowd: 0,
+            quiet,
             arrivals: 0,
             workers: 0,
             idle_workers: 0,
@@ -122,10 +128,43 @@ impl State {
         }
     }
 
-    pub(super) fn add(&mut self, blocks: Blocks, waiter: Waiter, stage: Stage) -> usize {
+    /// The place of a key's size, where a full pass has so many blocks.
+    pub(super) fn size(&mut self, key: &Key, items: usize) -> usize {
+        let is = |size: &Size| size.shape == key.shape && size.items == items;
+        self.sizes.iter().position(is).unwrap_or_else(|| {
+            self.sizes.push(Size {
+                shape: key.shape,
+                items,
+                waiting: VecDeque::new(),
+                blocks: 0,
+                reserved_blocks: 0,
+            });
+            self.sizes.len() - 1
+        })
+    }
+
+    /// `true` if requests come side by side, as far as is known.
+    pub(super) fn is_crowded(&self) -> bool {
+        self.quiet < QUIET_PASSES
+    }
+
+    /// `true` if a job is to pause, so that others may join it.
+    pub(super) fn is_worth_a_pause(&self) -> bool {
+        self.queued > 0 || self.is_crowded() || self.quiet.is_multiple_of(PROBE)
+    }
+
+    /// Takes note of a pass.
+    pub(super) fn note(&mut self, requests: usize) {
+        self.quiet = match requests {
+            0 | 1 => self.quiet.wrapping_add(1),
+            _ => 0,
+        };
+    }
+
+    pub(super) fn add(&mut self, size: usize, blocks: Blocks, waiter: Waiter, stage: Stage) -> usize {
         self.arrivals += 1;
         self.requests.insert(Request {
-            size: blocks.key.size,
+            size,
             count: blocks.count(),
             blocks: Some(blocks),
             arrival: self.arrivals,
@@ -156,7 +195,7 @@ impl State {
     /// Begins a pass, which takes along what waits when its leader, of so many blocks, runs.
     pub(super) fn begin(&mut self, size: usize, own: usize) {
         let size = &mut self.sizes[size];
-        size.promised += size.items.saturating_sub(own);
+        size.reserved_blocks += size.items.saturating_sub(own);
         self.running += 1;
     }
 
@@ -169,21 +208,35 @@ impl State {
             .min_by_key(|&(_, place)| self.requests[place].arrival)
     }
 
+    /// A request waits no longer, wherever it stands.
+    fn withdraw(&mut self, place: usize) {
+        let Request { size, count, .. } = self.requests[place];
+        let size = &mut self.sizes[size];
+        size.waiting.retain(|&waiting| waiting != place);
+        size.blocks -= count;
+        self.queued -= 1;
+    }
+
+    /// A request that waits leads a pass, whoever came before it. Returns its size.
+    pub(super) fn lead(&mut self, place: usize) -> usize {
+        self.withdraw(place);
+        let Request { size, count, stage, .. } = &mut self.requests[place];
+        *stage = Stage::Leading;
+        let (size, count) = (*size, *count);
+        self.begin(size, count);
+        size
+    }
+
     /// Takes a request out, unless its pass runs.
     pub(super) fn forget(&mut self, place: usize) -> Option<Request> {
-        let Request { size, count, stage, .. } = &mut self.requests[place];
-        match stage {
-            Stage::Running => {
+        match &mut self.requests[place].stage {
+            stage @ Stage::Running => {
                 *stage = Stage::Abandoned;
                 return None;
             }
-            Stage::Waiting => {
-                let size = &mut self.sizes[*size];
-                size.waiting.retain(|&waiting| waiting != place);
-                size.blocks -= *count;
-                self.queued -= 1;
-            }
-            _ => {}
+            Stage::Leading | Stage::Abandoned => return None,
+            Stage::Waiting => self.withdraw(place),
+            Stage::Done(_) => {}
         }
         Some(self.requests.remove(place))
     }

@@ -7,9 +7,13 @@ use std::{
 
 use super::{
     Queue,
-    state::{Outcome, Stage, Waiter},
+    state::{Stage, Waiter},
 };
-use crate::{Error, pass::Blocks, sync::thread};
+use crate::{
+    Error,
+    pass::{Blocks, Outcome},
+    sync::thread,
+};
 
 impl Queue {
     /// Enters a task's request, unless as many wait as may: then the task is woken when there is room. `blocks` is
@@ -18,13 +22,16 @@ impl Queue {
         if self.is_forked() {
             return Err(Error::Forked);
         }
+        let items = blocks.as_ref().map_or(Ok(1), |blocks| blocks.key.items());
+        let items = items.map_err(Error::failed)?;
         let mut state = self.lock();
         if state.queued >= self.limits.waiting {
             state.for_room.push(waker.clone());
             return Ok(None);
         }
         let blocks = blocks.take().expect("it has not entered yet");
-        let place = state.add(blocks, Waiter::Task(waker.clone()), Stage::Waiting);
+        let size = state.size(&blocks.key, items);
+        let place = state.add(size, blocks, Waiter::Task(waker.clone()), Stage::Waiting);
         state.enter(place);
         self.tell_lingering(&state);
         if state.idle_workers > 0 {
@@ -77,7 +84,7 @@ impl Queue {
         tasks.into_iter().for_each(Waker::wake);
     }
 
-    /// What a worker does.
+    /// A worker: computes for tasks until the queue is closed.
     fn work(&self) {
         let mut state = self.lock();
         loop {

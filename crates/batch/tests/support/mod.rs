@@ -41,7 +41,7 @@ struct State {
     passes: Vec<usize>,
     /// Passes that may end.
     permits: usize,
-    /// What is prepared and not dropped, by their moduli.
+    /// How many keys are prepared and not dropped, by their moduli.
     alive: BTreeMap<Vec<u8>, usize>,
     /// Passes of several keys that have begun.
     mixed: usize,
