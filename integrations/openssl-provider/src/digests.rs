@@ -72,7 +72,7 @@ impl Legacy {
     }
 }
 
-/// What a signature context has as its digest.
+/// The digest of a signature context.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Digest {
     /// A hash function of the library.

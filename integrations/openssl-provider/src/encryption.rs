@@ -15,14 +15,14 @@ use zeroize::Zeroizing;
 
 use crate::{
     digests::{hash_named, name_of},
-    ffi::{param::Params, stack, version::Version},
-    gather,
+    failure::{Failure, Result},
     key::Key,
-    memory::{self, NO_MEMORY},
+    memory,
+    openssl::{param::Params, stack, version::Version},
+    requests,
     settings::Settings,
 };
 
-type Result<T> = std::result::Result<T, String>;
 type Secret = Zeroizing<Vec<u8>>;
 
 /// `RSA_PKCS1_PADDING`, `RSA_NO_PADDING`, `RSA_PKCS1_OAEP_PADDING`, `RSA_PKCS1_WITH_TLS_PADDING`.
@@ -50,7 +50,7 @@ const PREMASTER: usize = 48;
 /// Bytes that PKCS#1 v1.5 takes at least.
 const OVERHEAD: usize = 11;
 
-/// What a context is for.
+/// The purpose of a context.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Use {
     Encrypt,
@@ -66,10 +66,11 @@ pub(crate) struct Context {
     digest: Option<Hash>,
     mask: Option<Hash>,
     label: Arc<[u8]>,
-    /// What the client offered, and what was agreed upon if that is taken, too; 0 if it was not set.
+    /// The version that the client offered, and the one that was agreed upon if that is taken, too; 0 if it was not
+    /// set.
     client_version: u16,
     negotiated_version: u16,
-    /// Whether bad PKCS#1 v1.5 padding yields a pseudorandom message.
+    /// `true` if bad PKCS#1 v1.5 padding yields a pseudorandom message.
     implicit_rejection: bool,
 }
 
@@ -130,7 +131,7 @@ impl Context {
 
     /// Memory for copies of the label.
     fn copies(&self) -> Result<Option<Reserve>> {
-        memory::copies(self.label.len()).map_err(|error| error.to_string())
+        memory::copies(self.label.len())
     }
 
     /// The scheme of the library, if the padding is one.
@@ -154,17 +155,17 @@ impl Context {
         self.settings.bound(key.public())?;
         let _copies = self.copies()?;
         let encrypt = || match (self.scheme(), self.padding) {
-            (Some(scheme), _) => key.encrypt(scheme, message).map_err(|error| error.to_string()),
+            (Some(scheme), _) => key.encrypt(scheme, message),
             (None, Padding::None) => {
                 if message.len() != key.modulus_len() {
                     return Err("without a padding the message is as long as the modulus".into());
                 }
-                let power = key.run_public(message).map_err(|error| error.to_string())?;
+                let power = key.run_public(message)?;
                 power.ok_or_else(|| "the message is not below the modulus".into())
             }
             (None, _) => Err("the padding is for decryption only".into()),
         };
-        stack::roomy_in_job(encrypt).ok_or(NO_MEMORY)?
+        stack::on_large_stack_in_job(encrypt)
     }
 
     /// A ciphertext that is shorter than the modulus counts as one with zeros in front, as it does for OpenSSL.
@@ -189,18 +190,16 @@ impl Context {
             }
         }
         // Nothing secret is kept here meanwhile: a job that is never resumed drops nothing.
-        let mut block =
-            gather::private(&self.settings, key, input.clone().into()).map_err(|error| error.to_string())?;
+        let mut block = requests::private(&self.settings, key.requested()?, input.clone().into())?;
         let scheme = self
             .scheme()
             .filter(|_| self.padding != Padding::Pkcs1 || self.implicit_rejection);
         let place = match (scheme, self.padding) {
-            (Some(scheme), _) => stack::roomy_in_job(|| {
-                let opener = Opener::new(private, &scheme).map_err(|error| error.to_string())?;
+            (Some(scheme), _) => stack::on_large_stack_in_job(|| {
+                let opener = Opener::new(private, &scheme)?;
                 let mut room = Zeroizing::new(vec![0; k]);
-                Ok::<_, String>(opener.open(&input, &mut block, &mut room))
-            })
-            .ok_or(NO_MEMORY)??,
+                Ok(opener.open(&input, &mut block, &mut room))
+            })?,
             (None, Padding::Tls) => {
                 return premaster(&block, self.client_version, self.negotiated_version);
             }
@@ -218,7 +217,7 @@ impl Context {
             };
             let name = found.string().ok_or("a digest is a name")?;
             let hash = hash_named(name).ok_or_else(|| format!("the digest {name} is not known"))?;
-            Ok::<_, String>(Some(hash))
+            Ok::<_, Failure>(Some(hash))
         };
         self.digest = hash("digest")?.or(self.digest);
         if let Some(found) = params.find("pad-mode") {
@@ -235,7 +234,7 @@ impl Context {
         self.mask = hash("mgf1-digest")?.or(self.mask);
         if let Some(found) = params.find("oaep-label") {
             let label = found.octets().ok_or("a label is an octet string")?;
-            let _copies = memory::copies(label.len()).map_err(|error| error.to_string())?;
+            let _copies = memory::copies(label.len())?;
             self.label = label.into();
         }
         let version = |name: &str| {

@@ -2,7 +2,8 @@
 //!
 //! | question | file |
 //! |---|---|
-//! | how OpenSSL calls us, and we OpenSSL | `ffi` |
+//! | which functions OpenSSL calls | `ffi` |
+//! | layouts, parameters, errors, and jobs of OpenSSL's | `openssl` |
 //! | what openssl.cnf may say | `settings` |
 //! | what a key is | `key` |
 //! | what a key of the type RSA-PSS is restricted to | `pss` |
@@ -11,33 +12,32 @@
 //! | what certificates call a signature's algorithm | `algorithm` |
 //! | what an encryption context holds, and what it computes | `encryption` |
 //! | which digests there are, and what OpenSSL calls them | `digests` |
-//! | how operations inside asynchronous jobs become batches | `gather` |
+//! | who computes private operations, and how those of asynchronous jobs become batches | `requests` |
 //! | how threads outside jobs share passes, on wish | `threads` |
-//! | what computes requests together | `pass` |
-//! | how keys share a pass | `shared` |
-//! | how many there were in each batch | `statistics` |
+//! | why a function failed | `failure` |
 //! | how much memory functions take | `memory` |
 //!
-//! Only `ffi` has `unsafe`. No panic crosses it: each function that OpenSSL calls catches them and fails.
+//! Passes, and keys that share them, are those of `rsalab-batch`. Only `ffi` and `openssl` have `unsafe`. No panic
+//! crosses it: each function that OpenSSL calls catches them and fails.
 #![deny(unsafe_code)]
 
 mod algorithm;
 mod digests;
 mod encryption;
+mod failure;
 #[allow(unsafe_code)]
 mod ffi;
-mod gather;
 mod key;
 mod memory;
-mod pass;
+#[allow(unsafe_code)]
+mod openssl;
 mod pss;
+mod requests;
 mod settings;
-mod shared;
 mod sign;
-mod statistics;
 mod threads;
 mod x931;
 
-/// What the system refuses in the middle of a function comes from a reserve that it began with (`memory`).
+/// Memory that the system refuses in the middle of a function comes from a reserve that it began with (`memory`).
 #[global_allocator]
 static ALLOCATOR: rsalab_reserve::Allocator = rsalab_reserve::Allocator::new();

@@ -3,13 +3,14 @@
 //! Each takes a small reserve before it begins: for parameters, sentences of failures, and blocks of a few moduli. What
 //! computes takes a large one within, so that a job that is paused holds the small one alone.
 
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::{
+    any::Any,
+    sync::atomic::{AtomicUsize, Ordering},
+};
 
 use rsalab_reserve::{Reserve, need};
-use rsalab_rsa::{Error, Result};
 
-/// What a failure begins with that is one of memory, as OpenSSL says it.
-pub(crate) const NO_MEMORY: &str = "malloc failure";
+use crate::failure::{Failure, Result};
 
 /// Enough for keys of 16384 bits: some blocks, names and sentences.
 const SMALL: usize = 1 << 16;
@@ -41,9 +42,10 @@ pub(crate) fn requests(count: usize) -> Result<Reserve> {
     enter(need::operation(most_bits()) + count * need::item(most_bits()))
 }
 
-/// For so many keys that are made ready to share passes.
-pub(crate) fn shared_keys(count: usize) -> Result<Reserve> {
-    enter(need::operation(most_bits()) + count * need::shared_key(most_bits()))
+/// For so many keys that are made ready to share passes. None if the system has no memory.
+pub(crate) fn shared_keys(count: usize) -> Option<Box<dyn Any>> {
+    let reserve = Reserve::enter(need::operation(most_bits()) + count * need::shared_key(most_bits()))?;
+    Some(Box::new(reserve))
 }
 
 /// For the generation of a key, or a test of its primes.
@@ -59,13 +61,6 @@ pub(crate) fn copies(len: usize) -> Result<Option<Reserve>> {
     }
 }
 
-/// The failure of what could not be had.
-pub(crate) fn refused() -> Error {
-    Error::Scheme {
-        reason: NO_MEMORY.into(),
-    }
-}
-
 fn enter(bytes: usize) -> Result<Reserve> {
-    Reserve::enter(bytes).ok_or_else(refused)
+    Reserve::enter(bytes).ok_or(Failure::NO_MEMORY)
 }

@@ -4,10 +4,11 @@ use rsalab_rsa::hash::Hash;
 
 use crate::{
     digests::{hash_named, name_of},
-    ffi::param::Params,
+    failure::{Failure, Result},
+    openssl::param::Params,
 };
 
-/// What a key of the type RSA-PSS is restricted to.
+/// The restrictions of a key of the type RSA-PSS.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Restrictions {
     pub(crate) hash: Hash,
@@ -16,7 +17,7 @@ pub(crate) struct Restrictions {
     pub(crate) salt: usize,
 }
 
-/// What stands for a parameter that is not there, if another one is.
+/// The value of a parameter that is not there, if another one is.
 const DEFAULTS: Restrictions = Restrictions {
     hash: Hash::Sha1,
     mask: Hash::Sha1,
@@ -40,7 +41,7 @@ impl Kind {
     }
 
     /// The type with what an array restricts it to. One parameter restricts all of them.
-    pub(crate) fn restricted(self, params: &Params<'_>) -> Result<Kind, String> {
+    pub(crate) fn restricted(self, params: &Params<'_>) -> Result<Kind> {
         let hash = |name: &str| {
             let Some(found) = params.find(name) else {
                 return Ok(None);
@@ -48,7 +49,7 @@ impl Kind {
             let name = found.string().ok_or("a digest is a name")?;
             let known = hash_named(name).filter(|hash| !is_sha3(*hash));
             let hash = known.ok_or_else(|| format!("a key is not restricted to {name}"))?;
-            Ok::<_, String>(Some(hash))
+            Ok::<_, Failure>(Some(hash))
         };
         let (digest, mask) = (hash("digest")?, hash("mgf1-digest")?);
         let function = params.find("mgf");

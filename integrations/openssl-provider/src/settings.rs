@@ -4,17 +4,20 @@
 //! OpenSSL's queue of errors says why. A name that is not known cannot be seen from here, as OpenSSL answers for names
 //! alone and lists none; `rsalab-openssl-check` reads the file and finds those.
 
-use std::{ffi::CStr, time::Duration};
+use std::{ffi::CStr, sync::Arc, time::Duration};
 
 use rsalab_rsa::PublicKey;
 
-use crate::{ffi::errors::BAD_EXPONENT, threads::Plan};
+use crate::{
+    failure::{Reason, Result},
+    threads::Threads,
+};
 
-/// Whether jobs are paused, so that their requests gather.
+/// Yes or no: jobs are paused, so that their requests gather.
 const ASYNC: &CStr = c"async";
 /// After how many abandoned jobs none is paused any more.
 const ABANDONED_JOBS: &CStr = c"abandoned-jobs";
-/// Whether threads outside jobs share passes.
+/// Yes or no: threads outside jobs share passes.
 const SHARE_THREADS: &CStr = c"share-threads";
 /// Microseconds that a request waits for a full pass.
 const SHARE_WAIT: &CStr = c"share-wait";
@@ -22,12 +25,12 @@ const SHARE_WAIT: &CStr = c"share-wait";
 const EXPONENT_BITS: &CStr = c"public-exponent-bits";
 
 /// How the operations of a library context go.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Settings {
     /// After how many abandoned jobs of the process no job is paused any more; with 0, none ever is.
     pub(crate) abandoned_jobs: usize,
     /// None where each thread computes for itself.
-    pub(crate) sharing: Option<Plan>,
+    pub(crate) sharing: Option<Arc<Threads>>,
     /// Bits of a public exponent at most, where the modulus is longer than [`SHORT`].
     exponent_bits: usize,
 }
@@ -58,7 +61,7 @@ impl Settings {
     ///
     /// If a value is not understood. It is not repeated: a line of another section, with a password, may have come
     /// here.
-    pub(crate) fn read<'a>(value: impl Fn(&CStr) -> Option<&'a str>) -> Result<Settings, String> {
+    pub(crate) fn read<'a>(value: impl Fn(&CStr) -> Option<&'a str>) -> Result<Settings> {
         let value = |name: &'static CStr| value(name).map(|text| (name, text.trim()));
         let mut settings = Settings::default();
         if let Some(jobs) = value(ABANDONED_JOBS) {
@@ -78,7 +81,7 @@ impl Settings {
             None => false,
         };
         if shares || wait.is_some() {
-            settings.sharing = Some(Plan::new(wait.unwrap_or_default()));
+            settings.sharing = Some(Arc::new(Threads::new(wait.unwrap_or_default())?));
         }
         if let Some(bits) = value(EXPONENT_BITS) {
             settings.exponent_bits = number(bits, 2, LONGEST)? as usize;
@@ -88,15 +91,15 @@ impl Settings {
 
     /// Refuses a public key whose operations take longer than those of keys of its size do: whoever sends one chooses
     /// our work.
-    pub(crate) fn bound(&self, key: &PublicKey) -> Result<(), String> {
+    pub(crate) fn bound(&self, key: &PublicKey) -> Result<()> {
         let zeros = key.e().iter().take_while(|byte| **byte == 0).count();
         let e = &key.e()[zeros..];
         let bits = 8 * e.len() - e.first().map_or(0, |top| top.leading_zeros() as usize);
         match key.bits() > SHORT && bits > self.exponent_bits {
-            true => Err(format!(
-                "{BAD_EXPONENT}: it has {bits} bits, and {} at most are taken with a modulus of more than {SHORT} bits",
+            true => Err(Reason::BadExponent.because(format!(
+                "it has {bits} bits, and {} at most are taken with a modulus of more than {SHORT} bits",
                 self.exponent_bits
-            )),
+            ))),
             false => Ok(()),
         }
     }
@@ -104,23 +107,24 @@ impl Settings {
 
 type Value<'a> = (&'static CStr, &'a str);
 
-fn number((name, text): Value<'_>, least: u64, most: u64) -> Result<u64, String> {
+fn number((name, text): Value<'_>, least: u64, most: u64) -> Result<u64> {
     let number = text.parse().ok();
     let number = number.filter(|number| (least..=most).contains(number));
     number.ok_or_else(|| {
         let name = name.to_string_lossy();
-        format!("the setting {name} is a number from {least} to {most}, and something else was given")
+        format!("the setting {name} is a number from {least} to {most}, and something else was given").into()
     })
 }
 
-fn yes_or_no((name, text): Value<'_>) -> Result<bool, String> {
+fn yes_or_no((name, text): Value<'_>) -> Result<bool> {
     match text {
         "yes" | "on" | "1" | "true" => Ok(true),
         "no" | "off" | "0" | "false" => Ok(false),
         _ => Err(format!(
             "the setting {} is yes or no, and something else was given",
             name.to_string_lossy()
-        )),
+        )
+        .into()),
     }
 }
 
@@ -128,7 +132,7 @@ fn yes_or_no((name, text): Value<'_>) -> Result<bool, String> {
 mod tests {
     use super::*;
 
-    fn read(lines: &[(&CStr, &'static str)]) -> Result<Settings, String> {
+    fn read(lines: &[(&CStr, &'static str)]) -> Result<Settings> {
         let line = |name: &CStr| lines.iter().find(|line| line.0 == name);
         Settings::read(|name| Some(line(name)?.1))
     }
@@ -146,7 +150,7 @@ mod tests {
         let settings = read(&all).unwrap();
         let wait = Duration::from_micros(100);
         assert_eq!(settings.abandoned_jobs, 7);
-        assert_eq!(settings.sharing, Some(Plan::new(wait)));
+        assert_eq!(settings.sharing, Some(Arc::new(Threads::new(wait).unwrap())));
         assert_eq!(settings.exponent_bits, 4096);
         assert_eq!(read(&[(ASYNC, "off")]).unwrap().abandoned_jobs, 0);
         assert_eq!(read(&[(SHARE_THREADS, "no")]).unwrap().sharing, None);
@@ -158,7 +162,7 @@ mod tests {
             assert!(known.contains(name.to_str().unwrap()), "{known}");
             for wrong in ["maybe", "-5", "lots", "", "1e3", "99999999999999999999"] {
                 let name_of_it = name.to_str().unwrap();
-                let said = read(&[(name, wrong)]).unwrap_err();
+                let said = read(&[(name, wrong)]).unwrap_err().text;
                 assert!(said.contains(name_of_it), "{name_of_it} = {wrong}: {said}");
                 assert!(wrong.len() < 4 || !said.contains(wrong), "{said}");
             }

@@ -14,16 +14,14 @@ use subtle::ConstantTimeEq;
 use crate::{
     algorithm,
     digests::{Digest, Hasher, hasher},
-    ffi::{param::Params, stack, version::Version},
-    gather,
+    failure::{Reason, Result},
     key::Key,
-    memory::NO_MEMORY,
+    openssl::{param::Params, stack, version::Version},
     pss::Kind,
+    requests,
     settings::Settings,
     x931,
 };
-
-type Result<T> = std::result::Result<T, String>;
 
 /// `RSA_PKCS1_PADDING`, `RSA_NO_PADDING`, `RSA_X931_PADDING`, `RSA_PKCS1_PSS_PADDING`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -46,7 +44,7 @@ enum Salt {
     Bytes(usize),
 }
 
-/// What a context is for.
+/// The purpose of a context.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Use {
     Sign,
@@ -68,9 +66,9 @@ pub(crate) struct Context {
     /// Bytes of salt, at least, where the key is restricted.
     least_salt: Option<usize>,
     hasher: Option<Box<dyn Hasher>>,
-    /// Whether a part of the message was hashed.
+    /// `true` if a part of the message was hashed.
     is_updated: bool,
-    /// What a message that is verified piece by piece is to have.
+    /// The signature that a message which is verified piece by piece is to have.
     signature: Option<Vec<u8>>,
 }
 
@@ -101,6 +99,7 @@ impl Clone for Context {
             key: self.key.clone(),
             hasher: self.hasher.as_ref().map(|hasher| hasher.copy()),
             signature: self.signature.clone(),
+            settings: self.settings.clone(),
             ..*self
         }
     }
@@ -121,7 +120,7 @@ impl Context {
         if let Some(restrictions) = restrictions {
             let most = most_salt(key.bits(), restrictions.hash) + 2;
             if restrictions.salt > most {
-                return Err("invalid salt length: the key is too short for what it is restricted to".into());
+                return Err(Reason::InvalidSaltLength.because("the key is too short for what it is restricted to"));
             }
             self.digest = Some(Digest::Hash(restrictions.hash));
             self.mask = Some(restrictions.mask);
@@ -144,7 +143,7 @@ impl Context {
     /// Makes the operation that was begun one of PKCS#1 v1.5 with this digest, of a message or of a digest.
     pub(crate) fn fix_digest(&mut self, name: &str, of_message: bool) -> Result<()> {
         if self.kind != Kind::Rsa {
-            return Err("operation not supported for this keytype: the key is one of the type RSA-PSS".into());
+            return Err(Reason::UnsupportedForKeyType.because("the key is one of the type RSA-PSS"));
         }
         self.set_digest(name)?;
         if of_message {
@@ -222,8 +221,8 @@ impl Context {
     /// Signs what is to be signed: a digest, or with no digest set what the padding takes.
     pub(crate) fn sign(&self, input: &[u8]) -> Result<Vec<u8>> {
         let key = self.key()?;
-        let block = stack::roomy_in_job(|| self.block(key, input)).ok_or(NO_MEMORY)??;
-        let output = gather::private(&self.settings, key, block.into()).map_err(|error| error.to_string())?;
+        let block = stack::on_large_stack_in_job(|| self.block(key, input))?;
+        let output = requests::private(&self.settings, key.requested()?, block.into())?;
         Ok(match self.padding {
             Padding::X931 => x931::smaller(output.to_vec(), key.public().n()),
             _ => output.to_vec(),
@@ -241,7 +240,8 @@ impl Context {
                 input.len(),
                 digest.name(),
                 digest.len()
-            ));
+            )
+            .into());
         }
         match (self.padding, self.digest) {
             (Padding::None, _) => match input.len() == k {
@@ -255,10 +255,9 @@ impl Context {
             }
             (Padding::Pss, None) => Err("PSS takes a digest".into()),
             (Padding::Pkcs1, Some(Digest::Legacy(legacy))) => type_1(k, &[legacy.digest_info(), input].concat()),
-            _ => self
+            _ => Ok(self
                 .scheme(key, true)?
-                .encode_with_broken_hash(key.bits(), input, &mut SystemRng)
-                .map_err(|error| error.to_string()),
+                .encode_with_broken_hash(key.bits(), input, &mut SystemRng)?),
         }
     }
 
@@ -270,10 +269,7 @@ impl Context {
         let number = x931::number_of(digest);
         match number {
             Some(_) => Ok(number),
-            None => Err(format!(
-                "invalid x931 digest: X9.31 has no number for {}",
-                digest.name()
-            )),
+            None => Err(Reason::InvalidX931Digest.because(format!("X9.31 has no number for {}", digest.name()))),
         }
     }
 
@@ -305,12 +301,12 @@ impl Context {
             Salt::Bytes(bytes) => bytes,
         };
         match self.least_salt {
-            Some(least) if salt < least => Err(TOO_LITTLE_SALT.into()),
+            Some(least) if salt < least => Err(Reason::SaltTooShort.because(RESTRICTED_SALT)),
             _ => Ok(salt),
         }
     }
 
-    /// Whether a signature is of a digest.
+    /// Fails unless a signature is of a digest.
     pub(crate) fn verify(&self, signature: &[u8], input: &[u8]) -> Result<()> {
         const REFUSED: &str = "the signature is not the input's";
         let key = self.key()?;
@@ -318,8 +314,8 @@ impl Context {
             return Err(REFUSED.into());
         }
         self.settings.bound(key.public())?;
-        let opened = stack::roomy_in_job(|| key.run_public(signature)).ok_or(NO_MEMORY)?;
-        let mut block = opened.map_err(|error| error.to_string())?.ok_or(REFUSED)?;
+        let opened = stack::on_large_stack_in_job(|| key.run_public(signature))?;
+        let mut block = opened.ok_or(REFUSED)?;
         let is_right = match (self.padding, self.digest) {
             (Padding::None, _) => input == block,
             (Padding::X931, _) => {
@@ -329,10 +325,7 @@ impl Context {
             (Padding::Pkcs1, None | Some(Digest::Md5Sha1 | Digest::Legacy(_))) => {
                 bool::from(self.block(key, input)?.as_slice().ct_eq(&block))
             }
-            _ => self
-                .scheme(key, false)?
-                .is_encoding_of(key.bits(), input, &mut block)
-                .map_err(|error| error.to_string())?,
+            _ => self.scheme(key, false)?.is_encoding_of(key.bits(), input, &mut block)?,
         };
         match is_right {
             true => Ok(()),
@@ -340,7 +333,7 @@ impl Context {
         }
     }
 
-    /// What was signed.
+    /// The digest, or other content, that was signed.
     pub(crate) fn recover(&self, signature: &[u8]) -> Result<Vec<u8>> {
         const REFUSED: &str = "the signature is not well formed";
         let key = self.key()?;
@@ -348,8 +341,8 @@ impl Context {
             return Err(REFUSED.into());
         }
         self.settings.bound(key.public())?;
-        let opened = stack::roomy_in_job(|| key.run_public(signature)).ok_or(NO_MEMORY)?;
-        let block = opened.map_err(|error| error.to_string())?.ok_or(REFUSED)?;
+        let opened = stack::on_large_stack_in_job(|| key.run_public(signature))?;
+        let block = opened.ok_or(REFUSED)?;
         match (self.padding, self.digest) {
             (Padding::None, _) => Ok(block),
             (Padding::Pkcs1, digest) => {
@@ -406,7 +399,7 @@ impl Context {
 }
 
 const TOO_LONG: &str = "the input is too long for the key";
-const TOO_LITTLE_SALT: &str = "pss saltlen too small: the key is restricted to longer ones";
+const RESTRICTED_SALT: &str = "the key is restricted to longer ones";
 
 /// Bytes of salt that PSS has at most (RFC 8017, section 9.1.1).
 fn most_salt(bits: usize, hash: Hash) -> usize {

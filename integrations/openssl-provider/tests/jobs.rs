@@ -189,7 +189,7 @@ impl Setup {
         paused
     }
 
-    /// The same answer, outside a job.
+    /// Its answer outside a job.
     fn alone(&self, key: Any, number: usize) -> Vec<u8> {
         let mut out = vec![0; 256];
         let mut task = self.task(key, number, &mut out);

@@ -25,7 +25,7 @@ fn name(hash: HashFunction) -> Option<&'static CStr> {
     })
 }
 
-/// What came of a family of vectors.
+/// The outcome of a family of vectors.
 #[derive(Debug, Default, PartialEq)]
 struct Counts {
     accepted: usize,

@@ -4,14 +4,20 @@ use std::ffi::{c_int, c_void};
 
 use super::{
     context::{Room, dup, free, get_params, inits, make, produce, set_params, with},
-    param::{END, OCTETS, OCTETS_PTR, Params, UNSIGNED, UTF8, describe},
     slot::{Slot, slot},
-    types::{Dispatch, LAST, Param, entry, octets},
 };
 use crate::{
     encryption::{Context, Use},
+    failure::{Reason, Result},
+    openssl::{
+        dispatch::{AsymmetricCipher, Dispatch},
+        param::{END, OCTETS, OCTETS_PTR, Params, UNSIGNED, UTF8, describe},
+        types::{Param, octets},
+    },
     pss::Kind,
 };
+
+type Entry = Dispatch<AsymmetricCipher>;
 
 unsafe extern "C" fn new(provider: *mut c_void) -> *mut c_void {
     // SAFETY: OpenSSL passes the provider's context.
@@ -21,11 +27,11 @@ unsafe extern "C" fn new(provider: *mut c_void) -> *mut c_void {
 /// # Safety
 ///
 /// As for OpenSSL's functions that begin an operation.
-unsafe fn begin(purpose: Use, context: &mut Context, key: *mut c_void, params: *const Param) -> Result<(), String> {
+unsafe fn begin(purpose: Use, context: &mut Context, key: *mut c_void, params: *const Param) -> Result<()> {
     // SAFETY: OpenSSL passes a key of ours, and an array for this call.
     let (key, params) = unsafe { (slot(key), Params::new(params)) };
     if key.is_some_and(|slot| slot.kind != Kind::Rsa) {
-        return Err("operation not supported for this keytype: a key of the type RSA-PSS does not encrypt".into());
+        return Err(Reason::UnsupportedForKeyType.because("a key of the type RSA-PSS does not encrypt"));
     }
     context.begin(purpose, key.and_then(Slot::key).cloned())?;
     context.set_params(&params)
@@ -108,17 +114,17 @@ unsafe extern "C" fn settable(_: *mut c_void, _: *mut c_void) -> *const Param {
     SETTABLE.as_ptr()
 }
 
-pub(super) static TABLE: [Dispatch; 12] = [
-    entry(1, new as *const c_void),
-    entry(2, encrypt_init as *const c_void),
-    entry(3, encrypt as *const c_void),
-    entry(4, decrypt_init as *const c_void),
-    entry(5, decrypt as *const c_void),
-    entry(6, free::<Context> as *const c_void),
-    entry(7, dup::<Context> as *const c_void),
-    entry(8, get_params::<Context> as *const c_void),
-    entry(9, gettable as *const c_void),
-    entry(10, set_params::<Context> as *const c_void),
-    entry(11, settable as *const c_void),
-    LAST,
+pub(super) static TABLE: [Entry; 12] = [
+    Entry::new_context(new),
+    Entry::encrypt_init(encrypt_init),
+    Entry::encrypt(encrypt),
+    Entry::decrypt_init(decrypt_init),
+    Entry::decrypt(decrypt),
+    Entry::free_context(free::<Context>),
+    Entry::dup_context(dup::<Context>),
+    Entry::get_params(get_params::<Context>),
+    Entry::gettable_params(gettable),
+    Entry::set_params(set_params::<Context>),
+    Entry::settable_params(settable),
+    Entry::LAST,
 ];

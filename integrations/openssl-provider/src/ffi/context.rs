@@ -6,18 +6,22 @@ use std::{
     sync::Arc,
 };
 
-use super::{
-    instance::Instance,
-    param::Params,
-    types::{Param, deliver, guard},
+use super::instance::Instance;
+use crate::{
+    encryption,
+    failure::Result,
+    openssl::{
+        param::Params,
+        types::{Param, deliver, guard},
+    },
+    sign,
 };
-use crate::{encryption, sign};
 
 /// An operation's context. A clone has the operation as far as it has come.
 pub(super) trait Context: Clone {
     fn new(instance: &Instance) -> Self;
-    fn get_params(&self, params: &Params<'_>) -> Result<(), String>;
-    fn set_params(&mut self, params: &Params<'_>) -> Result<(), String>;
+    fn get_params(&self, params: &Params<'_>) -> Result<()>;
+    fn set_params(&mut self, params: &Params<'_>) -> Result<()>;
 }
 
 macro_rules! contexts {
@@ -25,14 +29,14 @@ macro_rules! contexts {
         $(
             impl Context for $context {
                 fn new(instance: &Instance) -> Self {
-                    Self::new(instance.version, instance.settings)
+                    Self::new(instance.version, instance.settings.clone())
                 }
 
-                fn get_params(&self, params: &Params<'_>) -> Result<(), String> {
+                fn get_params(&self, params: &Params<'_>) -> Result<()> {
                     self.get_params(params)
                 }
 
-                fn set_params(&mut self, params: &Params<'_>) -> Result<(), String> {
+                fn set_params(&mut self, params: &Params<'_>) -> Result<()> {
                     self.set_params(params)
                 }
             }
@@ -42,7 +46,7 @@ macro_rules! contexts {
 
 contexts!(sign::Context, encryption::Context);
 
-/// What OpenSSL holds a context of, behind a pointer.
+/// A context as OpenSSL holds it, behind a pointer.
 struct Held<C> {
     instance: Arc<Instance>,
     context: C,
@@ -88,7 +92,7 @@ pub(super) unsafe extern "C" fn dup<C: Context>(context: *mut c_void) -> *mut c_
 /// # Safety
 ///
 /// `context` is null or was made by `make` or `dup` for a C, is not freed, and used by nobody else meanwhile.
-pub(super) unsafe fn with<C: Context>(context: *mut c_void, body: impl FnOnce(&mut C) -> Result<(), String>) -> c_int {
+pub(super) unsafe fn with<C: Context>(context: *mut c_void, body: impl FnOnce(&mut C) -> Result<()>) -> c_int {
     // SAFETY: the caller's promise.
     match unsafe { context.cast::<Held<C>>().as_mut() } {
         Some(Held { instance, context }) => instance.status(|| body(context)),
@@ -121,8 +125,8 @@ pub(super) struct Room {
 pub(super) unsafe fn produce<C: Context, R: AsRef<[u8]>>(
     context: *mut c_void,
     room: Room,
-    needed: impl FnOnce(&C, &Room) -> Result<usize, String>,
-    compute: impl FnOnce(&mut C) -> Result<R, String>,
+    needed: impl FnOnce(&C, &Room) -> Result<usize>,
+    compute: impl FnOnce(&mut C) -> Result<R>,
 ) -> c_int {
     let into_room = |context: &mut C| {
         let needed = needed(context, &room)?;

@@ -14,17 +14,24 @@ use rsalab_rsa::{
 
 use super::{
     instance::Instance,
-    param::{END, INTEGER, Params, UNSIGNED, UTF8, describe},
     slot::{KEYPAIR, boxed},
-    types::{Callback, Param, guard},
-    version::TOO_MANY_PRIMES,
 };
-use crate::{key::Key, memory, pss::Kind};
+use crate::{
+    failure::Reason,
+    key::Key,
+    memory,
+    openssl::{
+        param::{END, INTEGER, Params, UNSIGNED, UTF8, describe},
+        types::{Callback, Param, guard},
+        version::TOO_MANY_PRIMES,
+    },
+    pss::Kind,
+};
 
 /// Bits of a key that OpenSSL generates at least.
 const LEAST_BITS: usize = 512;
 
-/// What is to be generated.
+/// The key that is to be generated.
 struct Generation {
     instance: Arc<Instance>,
     kind: Kind,
@@ -98,7 +105,7 @@ pub(super) unsafe extern "C" fn set_params(generation: *mut c_void, params: *con
         if let Some(bits) = number("bits") {
             generation.bits = usize::try_from(bits?).map_err(|_| "a length is negative")?;
             if generation.bits < LEAST_BITS {
-                return Err(format!("key size too small: at least {LEAST_BITS} bits"));
+                return Err(Reason::KeySizeTooSmall.because(format!("at least {LEAST_BITS} bits")));
             }
         }
         if let Some(e) = number("e") {
@@ -153,8 +160,8 @@ pub(super) unsafe extern "C" fn generate(generation: *mut c_void, _: Option<Call
     let instance = &generation.instance;
     instance.status(|| {
         memory::note(generation.bits);
-        let _memory = memory::generation(generation.bits).map_err(|error| error.to_string())?;
-        let key = generation.key().map_err(|error| error.to_string())?;
+        let _memory = memory::generation(generation.bits)?;
+        let key = generation.key()?;
         let key = Arc::new(Key::from_private(key));
         made = boxed(instance, generation.kind, Some(key));
         Ok(())

@@ -7,12 +7,16 @@ use std::{
     sync::Arc,
 };
 
-use super::{
-    errors::Core,
-    types::{caught, guard},
-    version::Version,
+use crate::{
+    failure::Result,
+    memory,
+    openssl::{
+        core::Core,
+        types::{caught, guard},
+        version::Version,
+    },
+    settings::Settings,
 };
-use crate::{memory, settings::Settings};
 
 pub(super) struct Instance {
     pub(super) core: Core,
@@ -46,13 +50,13 @@ impl Instance {
             return failure;
         };
         caught(None, || Some(body())).unwrap_or_else(|| {
-            self.core.raise("internal error");
+            self.core.raise(&"internal error".into());
             failure
         })
     }
 
     /// As [`guard`](Self::guard), for what succeeds or has a reason not to.
-    pub(super) fn status(&self, body: impl FnOnce() -> Result<(), String>) -> c_int {
+    pub(super) fn status(&self, body: impl FnOnce() -> Result<()>) -> c_int {
         self.guard(0, || match body() {
             Ok(()) => 1,
             Err(reason) => {

@@ -12,12 +12,23 @@ use zeroize::{Zeroize, Zeroizing};
 use super::{
     generation,
     instance::Instance,
-    param::{END, INTEGER, Params, UNSIGNED, UTF8, describe, signed, text, unsigned},
     slot::{KEYPAIR, OTHER_PARAMETERS, PRIVATE, PUBLIC, Slot, boxed, slot},
-    types::{Callback, Dispatch, LAST, Param, entry, guard},
-    version::TOO_MANY_PRIMES,
 };
-use crate::{digests::name_of, key::Key, memory, pss::Kind};
+use crate::{
+    digests::name_of,
+    failure::Result,
+    key::Key,
+    memory,
+    openssl::{
+        dispatch::{Dispatch, KeyManagement},
+        param::{END, INTEGER, Params, UNSIGNED, UTF8, describe, signed, text, unsigned},
+        types::{Callback, Param, guard},
+        version::TOO_MANY_PRIMES,
+    },
+    pss::Kind,
+};
+
+type Entry = Dispatch<KeyManagement>;
 
 unsafe extern "C" fn new(provider: *mut c_void) -> *mut c_void {
     // SAFETY: OpenSSL passes the provider's context.
@@ -103,10 +114,10 @@ unsafe extern "C" fn validate(key: *const c_void, selection: c_int, check: c_int
         let private = key.private().ok_or("there is no private key")?;
         // Every relation between the numbers was checked when the key was imported; a full check tests the primes.
         if check == 0 {
-            let _memory = memory::generation(private.bits()).map_err(|error| error.to_string())?;
+            let _memory = memory::generation(private.bits())?;
             let rounds = rounds_in_a_second(private.bits());
             let checked = private.check_primes(rounds, &mut SystemRng);
-            checked.map_err(|error| error.to_string())?;
+            checked?;
         }
         Ok(())
     })
@@ -129,11 +140,11 @@ unsafe extern "C" fn import(key: *mut c_void, selection: c_int, params: *const P
     })
 }
 
-fn imported(params: &Params<'_>, with_private: bool) -> Result<Key, String> {
+fn imported(params: &Params<'_>, with_private: bool) -> Result<Key> {
     let len = params.find("n").map_or(0, |n| n.len());
     memory::note(8 * len);
-    let _copies = memory::copies(2 * len).map_err(|error| error.to_string())?;
-    let _memory = memory::operation().map_err(|error| error.to_string())?;
+    let _copies = memory::copies(2 * len)?;
+    let _memory = memory::operation()?;
     let get = |name: &str| {
         let found = params.find(name).and_then(|found| found.integer());
         found.map(Zeroizing::new)
@@ -177,7 +188,7 @@ fn imported(params: &Params<'_>, with_private: bool) -> Result<Key, String> {
             private.map(Key::from_private)
         }
     };
-    key.map_err(|error| error.to_string())
+    Ok(key?)
 }
 
 /// The third prime and those after it: prime, exponent and coefficient.
@@ -255,7 +266,7 @@ unsafe extern "C" fn export(
             }
             let primes = key.private().map_or(0, |private| 2 + private.others().len());
             if selection & PRIVATE != 0 && primes > slot.instance.version.most_primes() {
-                slot.instance.core.raise(TOO_MANY_PRIMES);
+                slot.instance.core.raise(&TOO_MANY_PRIMES.into());
                 return 0;
             }
             let native = |(name, big): (_, &[u8])| {
@@ -387,38 +398,38 @@ unsafe extern "C" fn operation_name(_: c_int) -> *const c_char {
     c"RSA".as_ptr()
 }
 
-/// The tables of both types of keys; what differs is passed.
-const fn table(new: *const c_void, gen_init: *const c_void, gen_settable: *const c_void) -> [Dispatch; 19] {
+/// The table of one type of keys; what differs is passed.
+const fn table(new: Entry, gen_init: Entry, gen_settable: Entry) -> [Entry; 19] {
     [
-        entry(1, new),
-        entry(2, gen_init),
-        entry(4, generation::set_params as *const c_void),
-        entry(5, gen_settable),
-        entry(6, generation::generate as *const c_void),
-        entry(7, generation::cleanup as *const c_void),
-        entry(10, free as *const c_void),
-        entry(11, get_params as *const c_void),
-        entry(12, gettable as *const c_void),
-        entry(20, operation_name as *const c_void),
-        entry(21, has as *const c_void),
-        entry(22, validate as *const c_void),
-        entry(23, matches as *const c_void),
-        entry(40, import as *const c_void),
-        entry(41, types as *const c_void),
-        entry(42, export as *const c_void),
-        entry(43, types as *const c_void),
-        entry(44, dup as *const c_void),
-        LAST,
+        new,
+        gen_init,
+        Entry::gen_set_params(generation::set_params),
+        gen_settable,
+        Entry::generate(generation::generate),
+        Entry::gen_cleanup(generation::cleanup),
+        Entry::free(free),
+        Entry::get_params(get_params),
+        Entry::gettable_params(gettable),
+        Entry::query_operation_name(operation_name),
+        Entry::has(has),
+        Entry::validate(validate),
+        Entry::matches(matches),
+        Entry::import(import),
+        Entry::import_types(types),
+        Entry::export(export),
+        Entry::export_types(types),
+        Entry::dup(dup),
+        Entry::LAST,
     ]
 }
 
-pub(super) static TABLE: [Dispatch; 19] = table(
-    new as *const c_void,
-    generation::init as *const c_void,
-    generation::settable as *const c_void,
+pub(super) static TABLE: [Entry; 19] = table(
+    Entry::new(new),
+    Entry::gen_init(generation::init),
+    Entry::gen_settable_params(generation::settable),
 );
-pub(super) static PSS_TABLE: [Dispatch; 19] = table(
-    new_pss as *const c_void,
-    generation::init_pss as *const c_void,
-    generation::settable_pss as *const c_void,
+pub(super) static PSS_TABLE: [Entry; 19] = table(
+    Entry::new(new_pss),
+    Entry::gen_init(generation::init_pss),
+    Entry::gen_settable_params(generation::settable_pss),
 );

@@ -7,15 +7,23 @@ use std::{
 
 use super::{
     cipher,
-    errors::Core,
     instance::{self, Instance},
-    jobs, keymgmt,
-    param::{END, Params, UNSIGNED, UTF8, UTF8_PTR, describe},
-    sigalg, signature,
-    types::{Algorithm, Dispatch, LAST, Param, caught, entry},
-    version::Version,
+    keymgmt, sigalg, signature,
 };
-use crate::{memory, settings::Settings, statistics};
+use crate::{
+    failure::Result,
+    memory,
+    openssl::{
+        core::Core,
+        dispatch::{self, Algorithm, Any, AsymmetricCipher, Dispatch, KeyManagement, Signature},
+        jobs,
+        param::{END, Params, UNSIGNED, UTF8, UTF8_PTR, describe},
+        types::{Param, caught},
+        version::Version,
+    },
+    requests,
+    settings::Settings,
+};
 
 const OP_KEYMGMT: c_int = 10;
 const OP_SIGNATURE: c_int = 12;
@@ -58,7 +66,7 @@ pub(super) unsafe extern "C" fn OSSL_provider_init(
 }
 
 /// Reads the version of OpenSSL, and the provider's section of openssl.cnf.
-fn configured(core: Core) -> Result<Instance, String> {
+fn configured(core: Core) -> Result<Instance> {
     let value = |name: &CStr| {
         let mut text: *const c_char = ptr::null();
         let mut params = [
@@ -125,7 +133,7 @@ unsafe extern "C" fn get_params(context: *mut c_void, params: *mut Param) -> c_i
             found.set_number(1)?;
         }
         if let Some(found) = params.find("rsalab-batches") {
-            found.set_string(&statistics::histogram())?;
+            found.set_string(&requests::histogram())?;
         }
         if let Some(found) = params.find("rsalab-abandoned") {
             found.set_number(jobs::abandoned())?;
@@ -134,65 +142,35 @@ unsafe extern "C" fn get_params(context: *mut c_void, params: *mut Param) -> c_i
     })
 }
 
-const PROPERTIES: *const c_char = c"provider=rsalab".as_ptr();
-const NAMES: *const c_char = c"RSA:rsaEncryption:1.2.840.113549.1.1.1".as_ptr();
-const NOTHING: Algorithm = Algorithm {
-    names: ptr::null(),
-    properties: ptr::null(),
-    implementation: ptr::null(),
-    description: ptr::null(),
-};
-static KEYMGMT: [Algorithm; 3] = [
-    Algorithm {
-        names: NAMES,
-        properties: PROPERTIES,
-        implementation: keymgmt::TABLE.as_ptr(),
-        description: c"rsalab RSA keys".as_ptr(),
-    },
-    Algorithm {
-        names: c"RSA-PSS:RSASSA-PSS:1.2.840.113549.1.1.10".as_ptr(),
-        properties: PROPERTIES,
-        implementation: keymgmt::PSS_TABLE.as_ptr(),
-        description: c"rsalab RSA-PSS keys".as_ptr(),
-    },
-    NOTHING,
+const NAMES: &CStr = c"RSA:rsaEncryption:1.2.840.113549.1.1.1";
+static KEYMGMT: [Algorithm<KeyManagement>; 3] = [
+    Algorithm::new(NAMES, &keymgmt::TABLE, c"rsalab RSA keys"),
+    Algorithm::new(
+        c"RSA-PSS:RSASSA-PSS:1.2.840.113549.1.1.10",
+        &keymgmt::PSS_TABLE,
+        c"rsalab RSA-PSS keys",
+    ),
+    Algorithm::LAST,
 ];
-static CIPHER: [Algorithm; 2] = [
-    Algorithm {
-        names: NAMES,
-        properties: PROPERTIES,
-        implementation: cipher::TABLE.as_ptr(),
-        description: c"rsalab RSA encryption".as_ptr(),
-    },
-    NOTHING,
+static CIPHER: [Algorithm<AsymmetricCipher>; 2] = [
+    Algorithm::new(NAMES, &cipher::TABLE, c"rsalab RSA encryption"),
+    Algorithm::LAST,
 ];
-static SIGNATURE: [Algorithm; sigalg::COUNT + 2] = {
-    let mut all = [NOTHING; sigalg::COUNT + 2];
-    all[0] = Algorithm {
-        names: NAMES,
-        properties: PROPERTIES,
-        implementation: signature::TABLE.as_ptr(),
-        description: c"rsalab RSA signatures".as_ptr(),
-    };
+static SIGNATURE: [Algorithm<Signature>; sigalg::COUNT + 2] = {
+    let mut all = [const { Algorithm::LAST }; sigalg::COUNT + 2];
+    all[0] = ANY_DIGEST;
     let mut number = 0;
     while number < sigalg::COUNT {
-        all[number + 1] = sigalg::algorithm(number, PROPERTIES);
+        all[number + 1] = sigalg::algorithm(number);
         number += 1;
     }
     all
 };
 /// Of them, what OpenSSL before 3.4 knows.
-static OLD_SIGNATURE: [Algorithm; 2] = [
-    Algorithm {
-        names: NAMES,
-        properties: PROPERTIES,
-        implementation: signature::TABLE.as_ptr(),
-        description: c"rsalab RSA signatures".as_ptr(),
-    },
-    NOTHING,
-];
+static OLD_SIGNATURE: [Algorithm<Signature>; 2] = [ANY_DIGEST, Algorithm::LAST];
+const ANY_DIGEST: Algorithm<Signature> = Algorithm::new(NAMES, &signature::TABLE, c"rsalab RSA signatures");
 
-unsafe extern "C" fn query(context: *mut c_void, operation: c_int, no_store: *mut c_int) -> *const Algorithm {
+unsafe extern "C" fn query(context: *mut c_void, operation: c_int, no_store: *mut c_int) -> *const Algorithm<Any> {
     // SAFETY: it is the provider's context.
     let version = unsafe { Instance::of(context) }.version;
     if !no_store.is_null() {
@@ -200,18 +178,20 @@ unsafe extern "C" fn query(context: *mut c_void, operation: c_int, no_store: *mu
         unsafe { *no_store = 0 };
     }
     match operation {
-        OP_KEYMGMT => KEYMGMT.as_ptr(),
-        OP_SIGNATURE if version.has_sigalgs() => SIGNATURE.as_ptr(),
-        OP_SIGNATURE => OLD_SIGNATURE.as_ptr(),
-        OP_ASYM_CIPHER => CIPHER.as_ptr(),
+        OP_KEYMGMT => KEYMGMT.as_ptr().cast(),
+        OP_SIGNATURE if version.has_sigalgs() => SIGNATURE.as_ptr().cast(),
+        OP_SIGNATURE => OLD_SIGNATURE.as_ptr().cast(),
+        OP_ASYM_CIPHER => CIPHER.as_ptr().cast(),
         _ => ptr::null(),
     }
 }
 
-static TABLE: [Dispatch; 5] = [
-    entry(1024, teardown as *const c_void),
-    entry(1025, gettable as *const c_void),
-    entry(1026, get_params as *const c_void),
-    entry(1027, query as *const c_void),
-    LAST,
+type Entry = Dispatch<dispatch::Provider>;
+
+static TABLE: [Entry; 5] = [
+    Entry::teardown(teardown),
+    Entry::gettable_params(gettable),
+    Entry::get_params(get_params),
+    Entry::query_operation(query),
+    Entry::LAST,
 ];

@@ -2,64 +2,66 @@
 //! and later.
 
 use std::{
-    ffi::{c_char, c_int, c_void},
+    ffi::{CStr, c_char, c_int, c_void},
     ptr,
 };
 
 use super::{
     context::{Room, dup, free, get_params, with},
-    param::{END, OCTETS, Params, describe},
-    signature::{begin, gettable, new, recover, sign_by, sign_final, update},
-    types::{Algorithm, Dispatch, LAST, Param, entry, octets},
+    signature::{Entry, begin, gettable, new, recover, sign_by, sign_final, update},
 };
-use crate::sign::{Context, Use};
+use crate::{
+    openssl::{
+        dispatch::{Algorithm, Signature},
+        param::{END, OCTETS, Params, describe},
+        types::{Param, octets},
+    },
+    sign::{Context, Use},
+};
 
 /// PKCS#1 v1.5 with each digest: its name, and the algorithm's.
-const ALGORITHMS: [(&str, *const c_char); COUNT] = [
-    ("RIPEMD-160", c"RSA-RIPEMD160:ripemd160WithRSA:1.3.36.3.3.1.2".as_ptr()),
-    (
-        "SHA1",
-        c"RSA-SHA1:RSA-SHA-1:sha1WithRSAEncryption:1.2.840.113549.1.1.5".as_ptr(),
-    ),
+const ALGORITHMS: [(&str, &CStr); COUNT] = [
+    ("RIPEMD-160", c"RSA-RIPEMD160:ripemd160WithRSA:1.3.36.3.3.1.2"),
+    ("SHA1", c"RSA-SHA1:RSA-SHA-1:sha1WithRSAEncryption:1.2.840.113549.1.1.5"),
     (
         "SHA2-224",
-        c"RSA-SHA2-224:RSA-SHA224:sha224WithRSAEncryption:1.2.840.113549.1.1.14".as_ptr(),
+        c"RSA-SHA2-224:RSA-SHA224:sha224WithRSAEncryption:1.2.840.113549.1.1.14",
     ),
     (
         "SHA2-256",
-        c"RSA-SHA2-256:RSA-SHA256:sha256WithRSAEncryption:1.2.840.113549.1.1.11".as_ptr(),
+        c"RSA-SHA2-256:RSA-SHA256:sha256WithRSAEncryption:1.2.840.113549.1.1.11",
     ),
     (
         "SHA2-384",
-        c"RSA-SHA2-384:RSA-SHA384:sha384WithRSAEncryption:1.2.840.113549.1.1.12".as_ptr(),
+        c"RSA-SHA2-384:RSA-SHA384:sha384WithRSAEncryption:1.2.840.113549.1.1.12",
     ),
     (
         "SHA2-512",
-        c"RSA-SHA2-512:RSA-SHA512:sha512WithRSAEncryption:1.2.840.113549.1.1.13".as_ptr(),
+        c"RSA-SHA2-512:RSA-SHA512:sha512WithRSAEncryption:1.2.840.113549.1.1.13",
     ),
     (
         "SHA2-512/224",
-        c"RSA-SHA2-512/224:RSA-SHA512-224:sha512-224WithRSAEncryption:1.2.840.113549.1.1.15".as_ptr(),
+        c"RSA-SHA2-512/224:RSA-SHA512-224:sha512-224WithRSAEncryption:1.2.840.113549.1.1.15",
     ),
     (
         "SHA2-512/256",
-        c"RSA-SHA2-512/256:RSA-SHA512-256:sha512-256WithRSAEncryption:1.2.840.113549.1.1.16".as_ptr(),
+        c"RSA-SHA2-512/256:RSA-SHA512-256:sha512-256WithRSAEncryption:1.2.840.113549.1.1.16",
     ),
     (
         "SHA3-224",
-        c"RSA-SHA3-224:id-rsassa-pkcs1-v1_5-with-sha3-224:2.16.840.1.101.3.4.3.13".as_ptr(),
+        c"RSA-SHA3-224:id-rsassa-pkcs1-v1_5-with-sha3-224:2.16.840.1.101.3.4.3.13",
     ),
     (
         "SHA3-256",
-        c"RSA-SHA3-256:id-rsassa-pkcs1-v1_5-with-sha3-256:2.16.840.1.101.3.4.3.14".as_ptr(),
+        c"RSA-SHA3-256:id-rsassa-pkcs1-v1_5-with-sha3-256:2.16.840.1.101.3.4.3.14",
     ),
     (
         "SHA3-384",
-        c"RSA-SHA3-384:id-rsassa-pkcs1-v1_5-with-sha3-384:2.16.840.1.101.3.4.3.15".as_ptr(),
+        c"RSA-SHA3-384:id-rsassa-pkcs1-v1_5-with-sha3-384:2.16.840.1.101.3.4.3.15",
     ),
     (
         "SHA3-512",
-        c"RSA-SHA3-512:id-rsassa-pkcs1-v1_5-with-sha3-512:2.16.840.1.101.3.4.3.16".as_ptr(),
+        c"RSA-SHA3-512:id-rsassa-pkcs1-v1_5-with-sha3-512:2.16.840.1.101.3.4.3.16",
     ),
 ];
 pub(super) const COUNT: usize = 12;
@@ -180,33 +182,33 @@ unsafe extern "C" fn query_key_types() -> *const *const c_char {
     KEY_TYPES.0.as_ptr()
 }
 
-const fn table<const DIGEST: usize>() -> [Dispatch; 21] {
+const fn table<const DIGEST: usize>() -> [Entry; 21] {
     [
-        entry(1, new as *const c_void),
-        entry(2, sign_init::<DIGEST> as *const c_void),
-        entry(3, sign as *const c_void),
-        entry(4, verify_init::<DIGEST> as *const c_void),
-        entry(5, verify as *const c_void),
-        entry(6, recover_init::<DIGEST> as *const c_void),
-        entry(7, recover as *const c_void),
-        entry(16, free::<Context> as *const c_void),
-        entry(17, dup::<Context> as *const c_void),
-        entry(18, get_params::<Context> as *const c_void),
-        entry(19, gettable as *const c_void),
-        entry(20, set_params as *const c_void),
-        entry(21, settable as *const c_void),
-        entry(26, query_key_types as *const c_void),
-        entry(27, sign_message_init::<DIGEST> as *const c_void),
-        entry(28, update as *const c_void),
-        entry(29, sign_final as *const c_void),
-        entry(30, verify_message_init::<DIGEST> as *const c_void),
-        entry(31, update as *const c_void),
-        entry(32, verify_message_final as *const c_void),
-        LAST,
+        Entry::new_context(new),
+        Entry::sign_init(sign_init::<DIGEST>),
+        Entry::sign(sign),
+        Entry::verify_init(verify_init::<DIGEST>),
+        Entry::verify(verify),
+        Entry::recover_init(recover_init::<DIGEST>),
+        Entry::recover(recover),
+        Entry::free_context(free::<Context>),
+        Entry::dup_context(dup::<Context>),
+        Entry::get_params(get_params::<Context>),
+        Entry::gettable_params(gettable),
+        Entry::set_params(set_params),
+        Entry::settable_params(settable),
+        Entry::query_key_types(query_key_types),
+        Entry::sign_message_init(sign_message_init::<DIGEST>),
+        Entry::sign_message_update(update),
+        Entry::sign_message_final(sign_final),
+        Entry::verify_message_init(verify_message_init::<DIGEST>),
+        Entry::verify_message_update(update),
+        Entry::verify_message_final(verify_message_final),
+        Entry::LAST,
     ]
 }
 
-static TABLES: [[Dispatch; 21]; COUNT] = [
+static TABLES: [[Entry; 21]; COUNT] = [
     table::<0>(),
     table::<1>(),
     table::<2>(),
@@ -221,12 +223,8 @@ static TABLES: [[Dispatch; 21]; COUNT] = [
     table::<11>(),
 ];
 
-/// What the provider offers under the name of an algorithm.
-pub(super) const fn algorithm(number: usize, properties: *const c_char) -> Algorithm {
-    Algorithm {
-        names: ALGORITHMS[number].1,
-        properties,
-        implementation: TABLES[number].as_ptr(),
-        description: c"rsalab RSA signatures with one digest".as_ptr(),
-    }
+/// The algorithm of a digest, as the provider offers it.
+pub(super) const fn algorithm(number: usize) -> Algorithm<Signature> {
+    let names = ALGORITHMS[number].1;
+    Algorithm::new(names, &TABLES[number], c"rsalab RSA signatures with one digest")
 }

@@ -7,11 +7,19 @@ use std::{
 
 use super::{
     context::{Room, dup, free, get_params, inits, make, produce, set_params, with},
-    param::{END, OCTETS, Params, UTF8, describe},
     slot::slot,
-    types::{Dispatch, LAST, Param, entry, octets},
 };
-use crate::sign::{Context, Use};
+use crate::{
+    failure::Result,
+    openssl::{
+        dispatch::{Dispatch, Signature},
+        param::{END, OCTETS, Params, UTF8, describe},
+        types::{Param, octets},
+    },
+    sign::{Context, Use},
+};
+
+pub(super) type Entry = Dispatch<Signature>;
 
 pub(super) unsafe extern "C" fn new(provider: *mut c_void, _: *const c_char) -> *mut c_void {
     // SAFETY: OpenSSL passes the provider's context.
@@ -21,12 +29,7 @@ pub(super) unsafe extern "C" fn new(provider: *mut c_void, _: *const c_char) -> 
 /// # Safety
 ///
 /// As for OpenSSL's functions that begin an operation.
-pub(super) unsafe fn begin(
-    purpose: Use,
-    context: &mut Context,
-    key: *mut c_void,
-    params: *const Param,
-) -> Result<(), String> {
+pub(super) unsafe fn begin(purpose: Use, context: &mut Context, key: *mut c_void, params: *const Param) -> Result<()> {
     // SAFETY: OpenSSL passes a key of ours, and an array for this call.
     let (key, params) = unsafe { (slot(key), Params::new(params)) };
     let key = key.and_then(|slot| Some((slot.kind, Arc::clone(slot.key()?))));
@@ -46,7 +49,7 @@ inits! { begin,
 pub(super) unsafe fn sign_by(
     context: *mut c_void,
     room: Room,
-    sign: impl FnOnce(&mut Context) -> Result<Vec<u8>, String>,
+    sign: impl FnOnce(&mut Context) -> Result<Vec<u8>>,
 ) -> c_int {
     // SAFETY: OpenSSL passes a context of ours, and room for the signature.
     unsafe { produce(context, room, |context: &Context, _| context.signature_len(), sign) }
@@ -114,7 +117,7 @@ unsafe fn begin_message(
     name: *const c_char,
     key: *mut c_void,
     params: *const Param,
-) -> Result<(), String> {
+) -> Result<()> {
     let name = match name.is_null() {
         true => None,
         // SAFETY: not null, and so a string of C.
@@ -201,25 +204,25 @@ unsafe extern "C" fn settable(_: *mut c_void, _: *mut c_void) -> *const Param {
     SETTABLE.as_ptr()
 }
 
-pub(super) static TABLE: [Dispatch; 20] = [
-    entry(1, new as *const c_void),
-    entry(2, sign_init as *const c_void),
-    entry(3, sign as *const c_void),
-    entry(4, verify_init as *const c_void),
-    entry(5, verify as *const c_void),
-    entry(6, recover_init as *const c_void),
-    entry(7, recover as *const c_void),
-    entry(8, message_sign_init as *const c_void),
-    entry(9, update as *const c_void),
-    entry(10, sign_final as *const c_void),
-    entry(12, message_verify_init as *const c_void),
-    entry(13, update as *const c_void),
-    entry(14, message_verify_final as *const c_void),
-    entry(16, free::<Context> as *const c_void),
-    entry(17, dup::<Context> as *const c_void),
-    entry(18, get_params::<Context> as *const c_void),
-    entry(19, gettable as *const c_void),
-    entry(20, set_params::<Context> as *const c_void),
-    entry(21, settable as *const c_void),
-    LAST,
+pub(super) static TABLE: [Entry; 20] = [
+    Entry::new_context(new),
+    Entry::sign_init(sign_init),
+    Entry::sign(sign),
+    Entry::verify_init(verify_init),
+    Entry::verify(verify),
+    Entry::recover_init(recover_init),
+    Entry::recover(recover),
+    Entry::digest_sign_init(message_sign_init),
+    Entry::digest_sign_update(update),
+    Entry::digest_sign_final(sign_final),
+    Entry::digest_verify_init(message_verify_init),
+    Entry::digest_verify_update(update),
+    Entry::digest_verify_final(message_verify_final),
+    Entry::free_context(free::<Context>),
+    Entry::dup_context(dup::<Context>),
+    Entry::get_params(get_params::<Context>),
+    Entry::gettable_params(gettable),
+    Entry::set_params(set_params::<Context>),
+    Entry::settable_params(settable),
+    Entry::LAST,
 ];

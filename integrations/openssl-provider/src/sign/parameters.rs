@@ -2,10 +2,11 @@
 
 use rsalab_rsa::hash::Hash;
 
-use super::{Context, Padding, Result, Salt, TOO_LITTLE_SALT, Use};
+use super::{Context, Padding, RESTRICTED_SALT, Salt, Use};
 use crate::{
     digests::{Digest, hash_named, name_of},
-    ffi::param::Params,
+    failure::{Reason, Result},
+    openssl::param::Params,
     pss::Kind,
 };
 
@@ -31,7 +32,7 @@ impl Context {
             return Err("the digest of a message that was begun does not change".into());
         }
         if is_other && self.padding == Padding::Pss && self.least_salt.is_some() {
-            return Err(format!("the key is restricted to a digest other than {name}"));
+            return Err(format!("the key is restricted to a digest other than {name}").into());
         }
         self.digest = Some(digest);
         Ok(())
@@ -39,13 +40,12 @@ impl Context {
 
     fn set_mask(&mut self, name: &str) -> Result<()> {
         if self.padding != Padding::Pss {
-            return Err("invalid mgf1 md: a digest of MGF1 is for PSS".into());
+            return Err(Reason::InvalidMgf1Digest.because("a digest of MGF1 is for PSS"));
         }
         let mask = hash_named(name).ok_or_else(|| format!("the digest {name} is not known"))?;
         if self.least_salt.is_some() && self.mask != Some(mask) {
-            return Err(format!(
-                "digest not allowed: the key is restricted to another one of MGF1 than {name}"
-            ));
+            let text = format!("the key is restricted to another one of MGF1 than {name}");
+            return Err(Reason::DigestNotAllowed.because(text));
         }
         self.mask = Some(mask);
         Ok(())
@@ -60,14 +60,14 @@ impl Context {
                 (Salt::Auto | Salt::AutoDigestMax, _)
                     if (self.purpose == Use::Sign) != self.version.signs_with_auto() =>
                 {
-                    return Err("invalid salt length: the key is restricted, and any will not do".into());
+                    return Err(Reason::InvalidSaltLength.because("the key is restricted, and any will not do"));
                 }
                 (Salt::Digest, Some(digest)) => digest.len(),
                 (Salt::Bytes(bytes), _) => bytes,
                 _ => least,
             };
             if bytes < least {
-                return Err(TOO_LITTLE_SALT.into());
+                return Err(Reason::SaltTooShort.because(RESTRICTED_SALT));
             }
         }
         self.salt = salt;
@@ -83,12 +83,14 @@ impl Context {
             let known = PADDINGS
                 .iter()
                 .find(|(_, id, name)| number == Some(*id) || text == Some(*name));
-            let padding = known.ok_or("illegal or unsupported padding mode: it is not known")?.0;
+            let padding = known
+                .ok_or_else(|| Reason::UnsupportedPadding.because("it is not known"))?
+                .0;
             if padding == Padding::Pss && self.purpose == Use::Recover {
-                return Err("illegal or unsupported padding mode: nothing is recovered from PSS".into());
+                return Err(Reason::UnsupportedPadding.because("nothing is recovered from PSS"));
             }
             if padding != Padding::Pss && self.kind != Kind::Rsa {
-                return Err("illegal or unsupported padding mode: a key of the type RSA-PSS has no other".into());
+                return Err(Reason::UnsupportedPadding.because("a key of the type RSA-PSS has no other"));
             }
             self.padding = padding;
         }
@@ -101,7 +103,11 @@ impl Context {
                 .map(|(salt, ..)| *salt)
                 .filter(|salt| *salt != Salt::AutoDigestMax || self.version.has_auto_digest_max());
             let bytes = number.and_then(|number| usize::try_from(number).ok()).map(Salt::Bytes);
-            self.set_salt(known.or(bytes).ok_or("invalid salt length: it is not known")?)?;
+            self.set_salt(
+                known
+                    .or(bytes)
+                    .ok_or_else(|| Reason::InvalidSaltLength.because("it is not known"))?,
+            )?;
         }
         if let Some(found) = params.find("mgf1-digest") {
             self.set_mask(found.string().ok_or("a digest is a name")?)?;
@@ -116,7 +122,7 @@ impl Context {
             self.x931_number(self.digest)?;
         }
         if self.padding == Padding::None && self.digest.is_some() {
-            return Err("illegal or unsupported padding mode: digests are padded".into());
+            return Err(Reason::UnsupportedPadding.because("digests are padded"));
         }
         Ok(())
     }

@@ -147,7 +147,7 @@ fn failures_have_the_numbers_that_programs_look_for() {
     assert!(said.contains(":rsalab:0:at least 512 bits"), "{said}");
 }
 
-/// What is wrong with a key is said without eight characters in a row of it, in hexadecimal or base64.
+/// Errors of a key are printed without eight characters in a row of it, in hexadecimal or base64.
 #[test]
 fn errors_repeat_no_key() {
     let Some(here) = Here::new() else { return };
@@ -355,7 +355,7 @@ fn certificates_requests_and_messages() {
     }
 }
 
-/// What `openssl pkeyutl` computes, with ours preferred or without it.
+/// The output of `openssl pkeyutl`, with ours preferred or without it.
 fn pkeyutl(here: &Here, with_ours: bool, line: &str) -> Option<Vec<u8>> {
     let output = here.output(with_ours, &format!("pkeyutl {line}"));
     if !output.status.success() {

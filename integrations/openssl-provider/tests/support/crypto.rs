@@ -33,7 +33,7 @@ macro_rules! functions {
 }
 
 impl Crypto {
-    /// Whether this version has a function.
+    /// `true` if this version has a function.
     pub(crate) fn has(&self, name: &str) -> bool {
         // SAFETY: only looked up.
         unsafe { self.0.get::<unsafe extern "C" fn()>(name.as_bytes()) }.is_ok()
@@ -178,7 +178,7 @@ impl Loaded {
         })
     }
 
-    /// Whether the operation that a context has begun is ours.
+    /// `true` if the operation that a context has begun is ours.
     pub(crate) fn is_ours(&self, context: Any) -> bool {
         // SAFETY: a context, whose provider stays loaded.
         unsafe {
@@ -278,14 +278,14 @@ impl Drop for Pkey<'_> {
     }
 }
 
-/// What came of a signature.
+/// The outcome of a signature.
 #[derive(Debug)]
 pub(crate) struct Verdict {
     pub(crate) is_ours: bool,
     pub(crate) accepted: bool,
 }
 
-/// What a message or a ciphertext goes through.
+/// The operation that a message or a ciphertext goes through.
 type Through = unsafe extern "C" fn(Any, *mut u8, *mut usize, *const u8, usize) -> c_int;
 type Begin = unsafe extern "C" fn(Any, *const Param) -> c_int;
 
@@ -295,7 +295,7 @@ impl Pkey<'_> {
         self.key
     }
 
-    /// Whether it is of the type RSA-PSS.
+    /// `true` if it is of the type RSA-PSS.
     pub(crate) fn is_pss(&self) -> bool {
         // SAFETY: a key and a string of C.
         unsafe { self.loaded.crypto.EVP_PKEY_is_a()(self.key, c"RSA-PSS".as_ptr()) == 1 }
@@ -338,7 +338,7 @@ impl Pkey<'_> {
         self.through(&begin, &through, values, ciphertext)
     }
 
-    /// Whether a signature is the message's, and whether it was us who said so; none if the parameters are refused.
+    /// `true` if a signature is the message's, and `true` if it was us who said so; none if the parameters are refused.
     pub(crate) fn verify(
         &self,
         digest: &CStr,

@@ -16,7 +16,7 @@ pub(crate) struct Here {
     folder: tempfile::TempDir,
     /// Of OpenSSL: 3 or 4.
     pub(crate) major: u32,
-    /// What `openssl version` says.
+    /// The answer of `openssl version`.
     version: String,
 }
 
@@ -63,7 +63,7 @@ impl Here {
         Some(here)
     }
 
-    /// Whether it is OpenSSL 3.0.
+    /// `true` if it is OpenSSL 3.0.
     pub(crate) fn is_3_0(&self) -> bool {
         self.version.starts_with("OpenSSL 3.0.")
     }
@@ -97,7 +97,7 @@ impl Here {
         self.command(with_ours, line).output().expect("openssl runs")
     }
 
-    /// What it prints, of a command that must succeed.
+    /// The output of a command that must succeed.
     pub(crate) fn run(&self, with_ours: bool, line: &str) -> String {
         let output = self.output(with_ours, line);
         let errors = String::from_utf8_lossy(&output.stderr);

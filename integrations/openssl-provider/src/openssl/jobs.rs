@@ -37,13 +37,13 @@ static ABANDONED: AtomicUsize = AtomicUsize::new(0);
 static NAME: u8 = 0;
 
 /// Jobs that were paused when their connection was freed.
-pub(super) fn abandoned() -> usize {
+pub(crate) fn abandoned() -> usize {
     ABANDONED.load(Ordering::Relaxed)
 }
 
 /// Looks the functions up, while the provider is loaded: a child of a fork would wait for ever for another thread of
 /// its parent that does.
-pub(super) fn find_functions() {
+pub(crate) fn find_functions() {
     functions();
 }
 
@@ -94,14 +94,14 @@ pub(crate) fn current() -> Option<Job> {
     (!handle.is_null()).then_some(Job { functions, handle })
 }
 
-/// What is to be released if the job is never resumed.
+/// Something to be released if the job is never resumed.
 type Release = Box<dyn FnOnce() + Send>;
 
-/// What we keep with a wait context: something while its job is paused.
+/// Kept with a wait context: something while its job is paused.
 type Paused = Mutex<Option<Release>>;
 
 impl Job {
-    /// Whether the job may pause, where so many abandoned ones are the most.
+    /// `true` if the job may pause, where so many abandoned ones are the most.
     pub(crate) fn may_pause(&self, abandoned_jobs: usize) -> bool {
         abandoned() < abandoned_jobs
     }

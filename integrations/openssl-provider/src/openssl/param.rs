@@ -6,17 +6,18 @@ use std::{
     ptr, slice,
 };
 
-pub(crate) use super::types::Param;
+use super::types::{Param, octets};
+use crate::failure::Result;
 
-pub(super) const INTEGER: u32 = 1;
-pub(super) const UNSIGNED: u32 = 2;
-pub(super) const UTF8: u32 = 4;
-pub(super) const OCTETS: u32 = 5;
-pub(super) const UTF8_PTR: u32 = 6;
-pub(super) const OCTETS_PTR: u32 = 7;
+pub(crate) const INTEGER: u32 = 1;
+pub(crate) const UNSIGNED: u32 = 2;
+pub(crate) const UTF8: u32 = 4;
+pub(crate) const OCTETS: u32 = 5;
+pub(crate) const UTF8_PTR: u32 = 6;
+pub(crate) const OCTETS_PTR: u32 = 7;
 
 /// A parameter's description, for the tables of what is taken and given.
-pub(super) const fn describe(key: &'static CStr, data_type: u32) -> Param {
+pub(crate) const fn describe(key: &'static CStr, data_type: u32) -> Param {
     Param {
         key: key.as_ptr(),
         data_type,
@@ -26,8 +27,8 @@ pub(super) const fn describe(key: &'static CStr, data_type: u32) -> Param {
     }
 }
 
-/// What ends an array.
-pub(super) const END: Param = Param {
+/// The end of an array.
+pub(crate) const END: Param = Param {
     key: ptr::null(),
     data_type: 0,
     data: ptr::null_mut(),
@@ -53,14 +54,14 @@ impl<'a> Params<'a> {
     ///
     /// `first` is null or points to an array that a null key ends, whose data are valid during `'a` and used by nobody
     /// else meanwhile.
-    pub(super) unsafe fn new(first: *const Param) -> Params<'a> {
+    pub(crate) unsafe fn new(first: *const Param) -> Params<'a> {
         Params {
             first: first.cast_mut(),
             lives: PhantomData,
         }
     }
 
-    /// Whether there is no array.
+    /// `true` if there is no array.
     pub(crate) fn is_absent(&self) -> bool {
         self.first.is_null()
     }
@@ -97,7 +98,7 @@ impl<'a> Found<'a> {
     fn data(&self) -> &'a [u8] {
         let param = self.get();
         // SAFETY: `data` holds `data_size` bytes, by `OSSL_PARAM`'s definition.
-        unsafe { super::types::octets(param.data.cast(), param.data_size) }
+        unsafe { octets(param.data.cast(), param.data_size) }
     }
 
     /// Bytes of it.
@@ -109,7 +110,7 @@ impl<'a> Found<'a> {
         matches!(self.get().data_type, INTEGER | UNSIGNED)
     }
 
-    /// Whether it is a string, and no number.
+    /// `true` if it is a string, and no number.
     pub(crate) fn is_text(&self) -> bool {
         !self.is_number()
     }
@@ -177,7 +178,7 @@ impl<'a> Found<'a> {
     }
 
     /// Answers with a number.
-    pub(crate) fn set_number(self, number: usize) -> Result<(), String> {
+    pub(crate) fn set_number(self, number: usize) -> Result<()> {
         let mut big = number.to_be_bytes().to_vec();
         let zeros = big.iter().take_while(|byte| **byte == 0).count();
         big.drain(..zeros);
@@ -185,10 +186,10 @@ impl<'a> Found<'a> {
     }
 
     /// Answers with a number that may be negative.
-    pub(crate) fn set_signed(self, number: i64) -> Result<(), String> {
+    pub(crate) fn set_signed(self, number: i64) -> Result<()> {
         match (self.get().data_type, self.get().data_size) {
             (INTEGER, 4) => {
-                let number = i32::try_from(number).map_err(|error| error.to_string())?;
+                let number = i32::try_from(number).map_err(|_| "the parameter has no room for the number")?;
                 self.copy(&number.to_ne_bytes(), 4)
             }
             (INTEGER, 8) => self.copy(&number.to_ne_bytes(), 8),
@@ -197,7 +198,7 @@ impl<'a> Found<'a> {
     }
 
     /// Answers with an unsigned integer, big-endian.
-    pub(crate) fn set_integer(self, big: &[u8]) -> Result<(), String> {
+    pub(crate) fn set_integer(self, big: &[u8]) -> Result<()> {
         if !self.is_number() {
             return Err("the parameter is no integer".into());
         }
@@ -223,7 +224,7 @@ impl<'a> Found<'a> {
     }
 
     /// Answers with a string.
-    pub(crate) fn set_string(self, text: &str) -> Result<(), String> {
+    pub(crate) fn set_string(self, text: &str) -> Result<()> {
         if self.get().data_type != UTF8 {
             return Err("the parameter is no string".into());
         }
@@ -232,7 +233,7 @@ impl<'a> Found<'a> {
     }
 
     /// Answers with a string that never goes away.
-    pub(super) fn set_static(self, text: &'static CStr) -> Result<(), String> {
+    pub(crate) fn set_static(self, text: &'static CStr) -> Result<()> {
         if self.get().data_type != UTF8_PTR {
             return self.set_string(&text.to_string_lossy());
         }
@@ -245,7 +246,7 @@ impl<'a> Found<'a> {
     }
 
     /// Answers with bytes.
-    pub(crate) fn set_octets(self, bytes: &[u8]) -> Result<(), String> {
+    pub(crate) fn set_octets(self, bytes: &[u8]) -> Result<()> {
         if self.get().data_type != OCTETS {
             return Err("the parameter is no octet string".into());
         }
@@ -254,7 +255,7 @@ impl<'a> Found<'a> {
 
     /// Answers with bytes, or with their place, as it is asked for; they stay there as long as what was asked lives
     /// unchanged.
-    pub(crate) fn set_octets_or_place(self, bytes: &[u8]) -> Result<(), String> {
+    pub(crate) fn set_octets_or_place(self, bytes: &[u8]) -> Result<()> {
         if self.get().data_type != OCTETS_PTR {
             return self.set_octets(bytes);
         }
@@ -270,7 +271,7 @@ impl<'a> Found<'a> {
         self.returned(bytes.len())
     }
 
-    fn set_bytes(self, bytes: &[u8]) -> Result<(), String> {
+    fn set_bytes(self, bytes: &[u8]) -> Result<()> {
         if self.get().data.is_null() {
             return self.returned(bytes.len());
         }
@@ -288,7 +289,7 @@ impl<'a> Found<'a> {
     }
 
     /// `bytes` are not longer than the room.
-    fn copy(self, bytes: &[u8], len: usize) -> Result<(), String> {
+    fn copy(self, bytes: &[u8], len: usize) -> Result<()> {
         assert!(bytes.len() <= self.get().data_size && !self.get().data.is_null());
         let data = self.get().data.cast::<u8>();
         // SAFETY: `data` has room for `data_size` bytes, and who asks lets us write there.
@@ -296,7 +297,7 @@ impl<'a> Found<'a> {
         self.returned(len)
     }
 
-    fn returned(&self, len: usize) -> Result<(), String> {
+    fn returned(&self, len: usize) -> Result<()> {
         // SAFETY: it lies in the array of `Params::new`, and who asks lets us write there.
         unsafe { (*self.param).return_size = len };
         Ok(())
@@ -304,7 +305,7 @@ impl<'a> Found<'a> {
 }
 
 /// A number to hand to OpenSSL: named, unsigned, and in native order in memory that outlives the array.
-pub(super) fn unsigned(key: &'static CStr, native: &mut [u8]) -> Param {
+pub(crate) fn unsigned(key: &'static CStr, native: &mut [u8]) -> Param {
     Param {
         key: key.as_ptr(),
         data_type: UNSIGNED,
@@ -315,7 +316,7 @@ pub(super) fn unsigned(key: &'static CStr, native: &mut [u8]) -> Param {
 }
 
 /// As [`unsigned`], for a number that OpenSSL calls signed.
-pub(super) fn signed(key: &'static CStr, native: &mut [u8]) -> Param {
+pub(crate) fn signed(key: &'static CStr, native: &mut [u8]) -> Param {
     Param {
         data_type: INTEGER,
         ..unsigned(key, native)
@@ -323,7 +324,7 @@ pub(super) fn signed(key: &'static CStr, native: &mut [u8]) -> Param {
 }
 
 /// A string to hand to OpenSSL, which outlives the array; who gets it reads it only.
-pub(super) fn text(key: &'static CStr, text: &CStr) -> Param {
+pub(crate) fn text(key: &'static CStr, text: &CStr) -> Param {
     Param {
         key: key.as_ptr(),
         data_type: UTF8,

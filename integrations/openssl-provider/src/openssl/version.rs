@@ -10,7 +10,7 @@ const fn number(major: u32, minor: u32) -> u32 {
 
 impl Version {
     /// Of a text such as `3.5.5`; 3.0 if it says nothing.
-    pub(super) fn of(text: &str) -> Version {
+    pub(crate) fn of(text: &str) -> Version {
         let mut parts = text.split('.').map_while(|part| part.parse().ok());
         match (parts.next(), parts.next()) {
             (Some(major), Some(minor)) => Version(number(major, minor)),
@@ -22,27 +22,27 @@ impl Version {
         self.0 >= number(major, minor)
     }
 
-    /// Whether there are signature algorithms with a digest in their name. Before, some of their names are names of
+    /// `true` if there are signature algorithms with a digest in their name. Before, some of their names are names of
     /// digests.
-    pub(super) fn has_sigalgs(self) -> bool {
+    pub(crate) fn has_sigalgs(self) -> bool {
         self.is_at_least(3, 4)
     }
 
-    /// Whether a salt may be as long as the digest or as possible; then it is, unless something else is asked for.
+    /// `true` if a salt may be as long as the digest or as possible; then it is, unless something else is asked for.
     /// Before, it is as long as possible.
     pub(crate) fn has_auto_digest_max(self) -> bool {
         self.is_at_least(3, 1)
     }
 
-    /// Whether a key that is restricted to a length of salt signs with a length of "auto", and does not verify with it.
-    /// Since 3.4 it is the other way round.
+    /// `true` if a key that is restricted to a length of salt signs with a length of "auto", and does not verify with
+    /// it. Since 3.4 it is the other way round.
     pub(crate) fn signs_with_auto(self) -> bool {
         !self.is_at_least(3, 4)
     }
 
     /// Primes of a private key that OpenSSL takes at most. From 3.5 to 4.0 it takes those after the second one in
     /// reverse, and their coefficients are wrong then; 3.0 does not. What those between do was not seen.
-    pub(super) fn most_primes(self) -> usize {
+    pub(crate) fn most_primes(self) -> usize {
         match self.is_at_least(3, 1) {
             true => 3,
             false => usize::MAX,
@@ -51,5 +51,5 @@ impl Version {
 }
 
 /// Why a key with more primes is refused.
-pub(super) const TOO_MANY_PRIMES: &str =
+pub(crate) const TOO_MANY_PRIMES: &str =
     "this version of OpenSSL mixes up the primes of a key that has more than three";
