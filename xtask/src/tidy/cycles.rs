@@ -1,4 +1,5 @@
-//! No file imports a file that imports it, directly or through others, within one crate.
+//! No file imports a file that imports it, directly or through others, within one crate; and no folder imports a folder
+//! beside it that imports it. A folder is a module with all that is in it.
 //!
 //! A path in the code (`crate::store::Row`, `super::Row`, or a name that a `use` brought in) is followed through
 //! re-exports to the file that defines it; that is an import of this file. Naming a module (`mod row;`) or passing its
@@ -47,17 +48,54 @@ pub(crate) fn check(crates: &[Crate], files: &[SourceFile]) -> Vec<Finding> {
     findings
 }
 
-/// The cycles among the files that are reached from `root`, which need not exist.
+/// The cycles among the files that are reached from `root`, which need not exist; if there are none, those among the
+/// folders.
 fn cycles(root: &Path, files: &[&SourceFile]) -> Vec<Finding> {
     let modules = Modules::read(root, files);
     let imports = modules.imports();
+    let name = |file: usize| files[file].path.display().to_string();
+    let of_files = tangles(&imports, name, "an import cycle", "files");
+    if !of_files.is_empty() {
+        return findings(of_files, |file| &files[file].path);
+    }
+    let mut of_folders = Vec::new();
+    for (parent, folders) in modules.between_folders(&imports) {
+        let names: BTreeSet<&String> = folders.keys().flat_map(|(from, to)| [from, to]).collect();
+        let names: Vec<&String> = names.into_iter().collect();
+        let place = |name: &String| names.binary_search(&name).expect("it is among them");
+        let edges = folders
+            .iter()
+            .map(|((from, to), taken)| ((place(from), place(to)), taken.clone()));
+        let name = |folder: usize| [&parent[..], &[names[folder].clone()]].concat().join("::");
+        of_folders.extend(tangles(
+            &edges.collect(),
+            name,
+            "an import cycle between folders",
+            "folders",
+        ));
+    }
+    findings(of_folders, |_| root)
+}
+
+/// One message for each tangle, with one of those in it.
+fn findings<'a>(tangles: Vec<(usize, String)>, path: impl Fn(usize) -> &'a Path) -> Vec<Finding> {
+    let finding = |(place, message)| Finding::new(path(place), None, message);
+    let mut findings: Vec<Finding> = tangles.into_iter().map(finding).collect();
+    findings.sort_by(|a, b| a.path.cmp(&b.path));
+    findings
+}
+
+/// What imports what, with the names that are taken.
+type Imports<Node> = BTreeMap<(Node, Node), BTreeSet<String>>;
+
+/// The strongly connected components, each with the first of its shortest cycle and a message.
+fn tangles(imports: &Imports<usize>, name: impl Fn(usize) -> String, what: &str, whose: &str) -> Vec<(usize, String)> {
     let mut graph = DiGraphMap::<usize, ()>::new();
     for &(from, to) in imports.keys() {
         graph.add_edge(from, to, ());
     }
-    let mut findings: Vec<Finding> = tarjan_scc(&graph)
-        .into_iter()
-        .filter(|tangle| tangle.len() > 1)
+    let tangles = tarjan_scc(&graph).into_iter().filter(|tangle| tangle.len() > 1);
+    tangles
         .map(|tangle| {
             let cycle = shortest_cycle(&graph, &tangle);
             let arrows: Vec<String> = cycle
@@ -65,20 +103,16 @@ fn cycles(root: &Path, files: &[&SourceFile]) -> Vec<Finding> {
                 .zip(cycle.iter().cycle().skip(1))
                 .map(|(&from, &to)| {
                     let names: Vec<&str> = imports[&(from, to)].iter().map(String::as_str).collect();
-                    let [from, to] = [from, to].map(|file| files[file].path.display());
-                    format!("{from} takes {} from {to}", names.join(", "))
+                    format!("{} takes {} from {}", name(from), names.join(", "), name(to))
                 })
                 .collect();
             let tangle = match tangle.len() - cycle.len() {
                 0 => String::new(),
-                more => format!(" ({more} more files are entangled)"),
+                more => format!(" ({more} more {whose} are entangled)"),
             };
-            let message = format!("an import cycle: {}{tangle}", arrows.join("; "));
-            Finding::new(&files[cycle[0]].path, None, message)
+            (cycle[0], format!("{what}: {}{tangle}", arrows.join("; ")))
         })
-        .collect();
-    findings.sort_by(|a, b| a.path.cmp(&b.path));
-    findings
+        .collect()
 }
 
 /// The fewest files of a strongly connected component that import each other in a circle.
@@ -165,9 +199,29 @@ impl Modules {
         self.0.insert(path, module);
     }
 
+    /// For every module that has others in it, what these import from each other. Its own file is none of them.
+    fn between_folders(&self, imports: &Imports<usize>) -> BTreeMap<ModulePath, Imports<String>> {
+        let mut of_file: BTreeMap<usize, &ModulePath> = BTreeMap::new();
+        for (path, module) in &self.0 {
+            // A file's own module comes before those that are written in it.
+            of_file.entry(module.file).or_insert(path);
+        }
+        let mut folders: BTreeMap<ModulePath, Imports<String>> = BTreeMap::new();
+        for ((from, to), names) in imports {
+            let (from, to) = (of_file[from], of_file[to]);
+            let common = from.iter().zip(to).take_while(|(from, to)| from == to).count();
+            if let (Some(one), Some(other)) = (from.get(common), to.get(common)) {
+                let level = folders.entry(from[..common].to_vec()).or_default();
+                let taken = level.entry((one.clone(), other.clone())).or_default();
+                taken.extend(names.iter().cloned());
+            }
+        }
+        folders
+    }
+
     /// For every file, the files that it imports, with the names that it takes from them.
-    fn imports(&self) -> BTreeMap<(usize, usize), BTreeSet<String>> {
-        let mut imports: BTreeMap<(usize, usize), BTreeSet<String>> = BTreeMap::new();
+    fn imports(&self) -> Imports<usize> {
+        let mut imports: Imports<usize> = BTreeMap::new();
         for (at, module) in &self.0 {
             for path in &module.paths {
                 if let Some((file, name)) = self.resolve(at, path, 0)
@@ -403,6 +457,40 @@ mod tests {
         );
         let b = ("src/b.rs", "pub fn f() {}");
         assert_eq!(found(&[root, a, b]), [""; 0]);
+    }
+
+    #[test]
+    fn two_folders_that_import_each_other_are_found() {
+        let root = ("src/lib.rs", "mod a;\nmod b;");
+        let files = [
+            root,
+            ("src/a.rs", "mod low;\nmod high;"),
+            ("src/a/low.rs", "pub fn f() {}"),
+            ("src/a/high.rs", "pub fn h() { crate::b::g() }"),
+            ("src/b.rs", "pub fn g() { crate::a::low::f() }"),
+        ];
+        assert_eq!(
+            found(&files),
+            ["an import cycle between folders: a takes g from b; b takes f from a"]
+        );
+        // What a folder has in it may import one another, and the folder's own file what is in it.
+        let mut one_way = files;
+        one_way[4].1 = "pub fn g() {}";
+        assert_eq!(found(&one_way), [""; 0]);
+        let mut own = one_way;
+        own[1].1 = "mod low;\nmod high;\npub struct S;\nfn f() { low::f() }";
+        own[3].1 = "use super::S;\npub fn h(_: S) { super::low::f() }";
+        assert_eq!(found(&own), [""; 0]);
+        // At a deeper level, too.
+        let deep = [
+            ("src/lib.rs", "mod c;"),
+            ("src/c.rs", "mod a;\nmod b;"),
+            ("src/c/a.rs", "mod low;\nmod high;"),
+            ("src/c/a/low.rs", "pub fn f() {}"),
+            ("src/c/a/high.rs", "pub fn h() { crate::c::b::g() }"),
+            ("src/c/b.rs", "pub fn g() { crate::c::a::low::f() }"),
+        ];
+        assert_eq!(found(&deep).len(), 1);
     }
 
     #[test]

@@ -3,7 +3,7 @@
 //! | rule | file |
 //! |---|---|
 //! | a crate imports only from layers below it; side crates are imported by nobody | [`layers`] |
-//! | no import cycle between the files of a crate | [`cycles`] |
+//! | no import cycle between the files of a crate, or between its folders | [`cycles`] |
 //! | `unsafe` only where the design allows it, and forbidden by attribute elsewhere | [`unsafety`] |
 //! | no vague file names; no unfinished marks | [`names`] |
 //! | no Rust file of more than 500 lines outside tests | [`length`] |
