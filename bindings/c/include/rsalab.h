@@ -43,7 +43,7 @@
 #define RSALAB_SALT_ANY -3
 
 /*
- What came of a call, or of one item of a batch. 0 is success.
+ The outcome of a call, or of one item of a batch. 0 is success.
  */
 typedef enum {
   /*
@@ -129,7 +129,7 @@ typedef enum {
 } rsalab_status;
 
 /*
- What is put around a digest or a message (RFC 8017).
+ The encoding around a digest or a message (RFC 8017).
  */
 typedef enum {
   /*
@@ -280,7 +280,7 @@ typedef enum {
 typedef struct rsalab_batcher rsalab_batcher;
 
 /*
- What a client keeps of one request until the issuer answers. It is secret: whoever has it can connect the signature with the request. Does not change;
+ The state that a client keeps of one request until the issuer answers. It is secret: whoever has it can connect the signature with the request. Does not change;
  serves one request. Wiped when it is freed.
  */
 typedef struct rsalab_blind_state rsalab_blind_state;
@@ -382,7 +382,7 @@ extern "C" {
 const char *rsalab_status_text(int32_t status);
 
 /*
- What was wrong with the last call on this thread that did not return RSALAB_STATUS_OK, in a sentence or two; of a batch, with the first item that
+ The error of the last call on this thread that did not return RSALAB_STATUS_OK, in a sentence or two; of a batch, with the first item that
  failed. Never NULL, never freed; valid until the next call of this library on this thread. Nothing secret is in it.
  */
 const char *rsalab_last_error(void);

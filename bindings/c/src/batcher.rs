@@ -26,7 +26,7 @@ use crate::{
 /// may share it, and are meant to.
 pub struct BatcherHandle {
     batcher: Batcher,
-    /// What the files of the keys say, by the numbers of the batcher.
+    /// The contents of the files of the keys, by the numbers of the batcher.
     keys: RwLock<BTreeMap<usize, Arc<Ready<PrivateKey>>>>,
     /// In another one, a fork, a lock may be held by a thread that it does not have.
     process: u32,

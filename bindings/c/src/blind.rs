@@ -30,8 +30,8 @@ pub enum BlindVariant {
     PsszeroDeterministic = 4,
 }
 
-/// What a client keeps of one request until the issuer answers. It is secret: whoever has it can connect the signature
-/// with the request. Does not change; serves one request. Wiped when it is freed.
+/// The state that a client keeps of one request until the issuer answers. It is secret: whoever has it can connect the
+/// signature with the request. Does not change; serves one request. Wiped when it is freed.
 pub struct BlindState {
     pending: Pending,
 }

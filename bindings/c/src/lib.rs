@@ -44,6 +44,7 @@ mod scheme;
 mod sign;
 mod status;
 
-/// What the system refuses in the middle of a call comes from the reserve that the call began with (`status`, `guard`).
+/// Memory that the system refuses in the middle of a call comes from the reserve that the call began with (`status`,
+/// `guard`).
 #[global_allocator]
 static ALLOCATOR: rsalab_reserve::Allocator = rsalab_reserve::Allocator::new();

@@ -34,7 +34,7 @@ pub(crate) fn keys(count: usize) -> usize {
     many(count, need::shared_key(most_bits()))
 }
 
-/// What no memory holds is refused by the checks of the arguments.
+/// For a call about many. More than any memory holds is refused by the checks of the arguments.
 fn many(count: usize, each: usize) -> usize {
     match count > isize::MAX as usize / size_of::<[usize; 2]>() {
         true => call(),

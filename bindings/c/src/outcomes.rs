@@ -1,4 +1,4 @@
-//! What came of each item of a batch.
+//! The outcome of each item of a batch.
 
 use crate::{
     pointer::Out,

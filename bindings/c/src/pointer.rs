@@ -1,4 +1,4 @@
-//! What the caller's pointers mean, and the only place where they are followed.
+//! The meaning of the caller's pointers, and the only place where they are followed.
 
 use std::slice;
 
@@ -18,7 +18,7 @@ fn null(what: &str) -> Failure {
     Failure::new(Status::Null, format!("{what} is NULL"))
 }
 
-/// What a pointer refers to.
+/// The object that a pointer refers to.
 ///
 /// # Safety
 ///

@@ -12,7 +12,7 @@ use crate::{
     status::{Failure, Status, more_memory},
 };
 
-/// What is put around a digest or a message (RFC 8017).
+/// The encoding around a digest or a message (RFC 8017).
 #[repr(C)]
 pub enum Padding {
     /// RSASSA-PKCS1-v1_5 and RSAES-PKCS1-v1_5. Bad padding decrypts to a pseudorandom message (implicit rejection).

@@ -1,4 +1,4 @@
-//! What a call returns, and the text of what went wrong.
+//! The status that a call returns, and the text of what went wrong.
 
 use std::{
     borrow::Cow,
@@ -11,7 +11,7 @@ use rsalab_reserve::{PerThread, Reserve};
 
 use crate::memory;
 
-/// What came of a call, or of one item of a batch. 0 is success.
+/// The outcome of a call, or of one item of a batch. 0 is success.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Status {
@@ -115,7 +115,7 @@ pub extern "C" fn rsalab_status_text(status: i32) -> *const c_char {
     known.map_or(c"unknown status", |status| status.text()).as_ptr()
 }
 
-/// What was wrong with the last call on this thread that did not return RSALAB_STATUS_OK, in a sentence or two; of a
+/// The error of the last call on this thread that did not return RSALAB_STATUS_OK, in a sentence or two; of a
 /// batch, with the first item that failed. Never NULL, never freed; valid until the next call of this library on this
 /// thread. Nothing secret is in it.
 #[unsafe(no_mangle)]

@@ -233,7 +233,7 @@ fn the_header_is_strict_c_and_cplusplus() {
     }
 }
 
-/// What a plain `cargo build` makes is installed under a versioned name, which programs ask for.
+/// The library of a plain `cargo build` is installed under a versioned name, which programs ask for.
 #[test]
 fn programs_ask_for_a_versioned_library() {
     if !has_compiler() || !cfg!(target_os = "linux") || !has("readelf", "--version", "names of libraries") {

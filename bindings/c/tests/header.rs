@@ -53,7 +53,7 @@ fn functions(text: &str, is_wanted: impl Fn(&str) -> bool) -> BTreeSet<String> {
     names
 }
 
-/// What `src` exports.
+/// The functions that `src` exports.
 fn exported() -> BTreeSet<String> {
     let mut names = BTreeSet::new();
     for entry in fs::read_dir(Path::new(HERE).join("src")).unwrap() {

@@ -1,4 +1,4 @@
-//! What Rust's `alloc` calls.
+//! The allocator, which Rust's `alloc` calls.
 
 use std::alloc::{GlobalAlloc, Layout, System};
 

@@ -16,7 +16,7 @@ const HEADER: usize = size_of::<Block>().next_multiple_of(64);
 pub(crate) struct Block {
     /// Bytes that can be lent, a multiple of [`UNIT_WORD`].
     bytes: usize,
-    /// Whether an operation holds it.
+    /// `true` while an operation holds it.
     held: AtomicBool,
     /// Allocations that live in it.
     live: AtomicUsize,
@@ -24,9 +24,9 @@ pub(crate) struct Block {
     pub(crate) next: Cell<*const Block>,
     /// The block of the operation that this one is within.
     pub(crate) outer: Cell<*const Block>,
-    /// Whether it goes back to the system as soon as nothing lives in it.
+    /// `true` if it goes back to the system as soon as nothing lives in it.
     pub(crate) is_leaving: Cell<bool>,
-    /// Whether its bits cannot be trusted.
+    /// `true` if its bits cannot be trusted.
     is_retired: Cell<bool>,
 }
 

@@ -12,8 +12,8 @@
 //! drop           ── the block is free for the next operation, once nothing lives in it any more
 //! ```
 //!
-//! What was served from a reserve may outlive its operation (a key, a thread's scratch memory), and may be freed by any
-//! thread: a block that something lives in is not used for another operation.
+//! Memory that was served from a reserve may outlive its operation (a key, a thread's scratch memory), and may be freed
+//! by any thread: a block that something lives in is not used for another operation.
 //!
 //! | question | file |
 //! |---|---|

@@ -1,4 +1,4 @@
-//! What an operation holds.
+//! The reserve that an operation holds.
 
 use std::{marker::PhantomData, ptr};
 
@@ -36,7 +36,7 @@ impl Reserve {
         })
     }
 
-    /// Whether this thread was ever refused one.
+    /// `true` if this thread was ever refused one.
     pub fn was_refused() -> bool {
         thread::with(|slots| slots.was_refused.get())
     }
@@ -78,7 +78,7 @@ pub struct Paused(*const Block);
 unsafe impl Send for Paused {}
 
 impl Paused {
-    /// Those that this thread has now.
+    /// The reserves that this thread has now.
     pub fn of_thread() -> Paused {
         Paused(thread::with(|slots| slots.current.get()))
     }

@@ -109,7 +109,7 @@ pub(crate) fn hold(bytes: usize) -> *const Block {
     })
 }
 
-/// Whether a block stays for ever.
+/// `true` if a block stays for ever.
 pub(crate) fn is_kept(block: &Block) -> bool {
     block.bytes() <= MOST_KEPT
 }
@@ -143,7 +143,7 @@ pub(crate) fn lend(mut block: *const Block, size: usize, align: usize) -> *mut u
     ptr::null_mut()
 }
 
-/// Whether a block lent this place. One load where none has lent anything, as nearly always.
+/// `true` if a block lent this place. One load where none has lent anything, as nearly always.
 #[inline]
 pub(crate) fn has_lent(place: *const u8) -> bool {
     // Whoever has the place knows of its allocation, and so of the count that came with it.

@@ -1,4 +1,4 @@
-//! What a thread has: the block of its operation, and those that it held last.
+//! The state of a thread: the block of its operation, and those that it held last.
 //!
 //! A variable of a thread must not need memory itself. In a library that is loaded while the program runs, the C
 //! library allocates a thread's variables when the thread first uses one, and aborts if it cannot. Variables of the
@@ -19,7 +19,7 @@ pub(crate) struct Slots {
     pub(crate) current: Cell<*const Block>,
     /// Blocks that this thread held last. They are kept for ever, and others may hold them.
     pub(crate) last: [Cell<*const Block>; CLASSES],
-    /// Whether this thread was ever refused a reserve.
+    /// `true` if this thread was ever refused a reserve.
     pub(crate) was_refused: Cell<bool>,
 }
 

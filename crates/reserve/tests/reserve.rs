@@ -42,7 +42,7 @@ fn refused<R>(body: impl FnOnce() -> R) -> R {
     result
 }
 
-/// Whether so many bytes can be had now.
+/// `true` if so many bytes can be had now.
 fn can_have(bytes: usize) -> bool {
     refused(|| Vec::<u8>::new().try_reserve_exact(bytes).is_ok())
 }

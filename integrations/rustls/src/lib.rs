@@ -80,7 +80,7 @@ enum Padding {
 /// shared by threads.
 #[derive(Clone)]
 pub struct SigningKey {
-    /// Those of [`SCHEMES`] that the key is long enough for.
+    /// The [`SCHEMES`] that the key is long enough for.
     schemes: Vec<(SignatureScheme, Signing)>,
     spki: Vec<u8>,
 }

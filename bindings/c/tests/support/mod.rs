@@ -60,7 +60,7 @@ impl Installed {
         command
     }
 
-    /// What pkg-config says.
+    /// The answer of pkg-config.
     pub(crate) fn pkg_config(&self, options: &[&str]) -> Vec<String> {
         let mut command = self.command("pkg-config");
         let said = run(command.args(options).arg("rsalab"));
@@ -82,7 +82,7 @@ pub(crate) fn run(command: &mut Command) -> String {
     text(&output.stdout)
 }
 
-/// Whether a program is there. A test that needs one that is not says so on standard error.
+/// `true` if a program is there. A test that needs one that is not says so on standard error.
 pub(crate) fn has(program: &str, argument: &str, what_for: &str) -> bool {
     let mut command = Command::new(program);
     command.arg(argument).stdout(Stdio::null()).stderr(Stdio::null());
