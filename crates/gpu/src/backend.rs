@@ -8,13 +8,13 @@ use rsalab_rsa::{
 };
 
 use crate::{
-    Failed, NAME,
+    BatchError, NAME,
     candidates::Tester,
-    driver::{Description, Device, Failure, PORTABLE},
+    driver::{Description, Device, DriverError, PORTABLE},
     kernel::{Launch, MAX_LIMBS},
     key::Keys,
+    open_device::OpenDevice,
     resident::ResidentBatches,
-    unit::Unit,
     work::{Operation, ThreadRunner},
 };
 
@@ -22,7 +22,7 @@ pub use crate::resident::{Resident, ResidentRunner};
 
 /// RSA on one device.
 pub struct GpuBackend<D: Device> {
-    unit: Arc<Unit<D>>,
+    open: Arc<OpenDevice<D>>,
     launch: Launch,
     kernel: String,
 }
@@ -30,7 +30,7 @@ pub struct GpuBackend<D: Device> {
 impl<D: Device> Clone for GpuBackend<D> {
     fn clone(&self) -> Self {
         GpuBackend {
-            unit: Arc::clone(&self.unit),
+            open: Arc::clone(&self.open),
             launch: self.launch,
             kernel: self.kernel.clone(),
         }
@@ -79,10 +79,10 @@ impl<D: Device> GpuBackend<D> {
     /// # Errors
     ///
     /// The driver's.
-    pub fn new(device: D, launch: Launch) -> Result<Self, Failure> {
+    pub fn new(device: D, launch: Launch) -> Result<Self, DriverError> {
         let kernel = name_of_kernels(device.description(), PORTABLE);
         Ok(GpuBackend {
-            unit: Arc::new(Unit::new(device)?),
+            open: Arc::new(OpenDevice::new(device)?),
             launch,
             kernel,
         })
@@ -94,7 +94,7 @@ impl<D: Device> GpuBackend<D> {
             (Some(power), Operation::Private | Operation::Bare | Operation::CheckKey) => power.limbs,
             _ => keys.layout.limbs,
         };
-        let device = &self.unit.device;
+        let device = &self.open.device;
         Ready {
             kernel: name_of_kernels(device.description(), device.kernel(limbs)),
             keys: Arc::new(keys),
@@ -116,13 +116,13 @@ impl<D: Device> GpuBackend<D> {
                 });
             }
         }
-        Keys::private(&self.unit, self.launch, keys, has_crt).map_err(failed)
+        Keys::private(&self.open, self.launch, keys, has_crt).map_err(failed)
     }
 }
 
 impl<D: Device> Gpu for GpuBackend<D> {
     fn description(&self) -> &Description {
-        self.unit.device.description()
+        self.open.device.description()
     }
 
     fn with_launch(&self, launch: Launch) -> Box<dyn Gpu> {
@@ -190,13 +190,13 @@ impl<D: Device> Backend for GpuBackend<D> {
 
     fn prepare_public(&self, key: &PublicKey) -> Result<Box<dyn Prepared>, Error> {
         check_size(key.bits())?;
-        let keys = Keys::public(&self.unit, self.launch, key).map_err(failed)?;
+        let keys = Keys::public(&self.open, self.launch, key).map_err(failed)?;
         Ok(Box::new(self.ready(keys, Operation::Public)))
     }
 
     fn tester(&self, bits: usize) -> Result<Box<dyn CandidateTester + '_>, Error> {
         check_size(bits)?;
-        let tester = Tester::new(&self.unit, self.launch, bits).map_err(failed)?;
+        let tester = Tester::new(&self.open, self.launch, bits).map_err(failed)?;
         Ok(Box::new(tester))
     }
 }
@@ -353,10 +353,10 @@ fn check_size(bits: usize) -> Result<(), Error> {
     }
 }
 
-fn failed(failure: Failure) -> Error {
-    Failed::from(failure).into()
+fn failed(failure: DriverError) -> Error {
+    BatchError::from(failure).into()
 }
 
 fn failed_with(reason: &str) -> Error {
-    Failed::Refused(reason.to_owned()).into()
+    BatchError::Refused(reason.to_owned()).into()
 }

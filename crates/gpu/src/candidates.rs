@@ -6,10 +6,10 @@ use rsalab_arith::integer;
 use rsalab_rsa::{CandidateTester, Error, error::check_len};
 
 use crate::{
-    Failed,
-    driver::{Device, Failure, Queue},
+    BatchError,
+    driver::{Device, DriverError, Queue},
     kernel::{BASE_WINDOW as WINDOW, Kernel, Launch},
-    unit::{Launcher, Unit, Wiped, intervals},
+    open_device::{Launcher, OpenDevice, Wiped, intervals},
 };
 
 /// Bits at the end of a candidate that are always taken one at a time, so that nothing tells how many of them are zero.
@@ -17,7 +17,7 @@ const SINGLE_BITS: usize = 16;
 
 /// One thread's runner for testing candidates of one length.
 pub(crate) struct Tester<D: Device> {
-    unit: Arc<Unit<D>>,
+    open: Arc<OpenDevice<D>>,
     launcher: Launcher<D>,
     program: Arc<D::Program>,
     bits: usize,
@@ -38,12 +38,12 @@ struct Buffers<D: Device> {
 }
 
 impl<D: Device> Tester<D> {
-    pub(crate) fn new(unit: &Arc<Unit<D>>, launch: Launch, bits: usize) -> Result<Self, Failure> {
+    pub(crate) fn new(open: &Arc<OpenDevice<D>>, launch: Launch, bits: usize) -> Result<Self, DriverError> {
         let limbs = bits.div_ceil(32);
         Ok(Tester {
-            launcher: Launcher::new(unit, launch)?,
-            program: unit.program(limbs)?,
-            unit: Arc::clone(unit),
+            launcher: Launcher::new(open, launch)?,
+            program: open.program(limbs)?,
+            open: Arc::clone(open),
             bits,
             limbs,
             buffers: None,
@@ -57,10 +57,10 @@ impl<D: Device> Tester<D> {
     /// The most candidates that are tested at once.
     fn most_items(&self) -> usize {
         let table = (4 * self.limbs) << WINDOW;
-        self.unit.most_items(table, table)
+        self.open.most_items(table, table)
     }
 
-    fn make_buffers(&mut self, items: usize) -> Result<(), Failure> {
+    fn make_buffers(&mut self, items: usize) -> Result<(), DriverError> {
         let room = self.buffers.as_ref().map_or(0, |buffers| buffers.items);
         if room >= items {
             return Ok(());
@@ -68,11 +68,11 @@ impl<D: Device> Tester<D> {
         self.buffers = None;
         let items = items.next_power_of_two();
         let numbers = items * self.limbs;
-        let words = |words: usize| Wiped::words(&self.unit, words);
+        let words = |words: usize| Wiped::words(&self.open, words);
         self.buffers = Some(Buffers {
             items,
-            candidates: Wiped::bytes(&self.unit, items * self.length())?,
-            bases: Wiped::bytes(&self.unit, items * self.length())?,
+            candidates: Wiped::bytes(&self.open, items * self.length())?,
+            bases: Wiped::bytes(&self.open, items * self.length())?,
             moduli: words(numbers)?,
             ones: words(numbers)?,
             states: words(numbers)?,
@@ -83,7 +83,7 @@ impl<D: Device> Tester<D> {
     }
 
     /// Candidates, the shortest of `shortest` bits, as moduli. The states are 1.
-    fn enter(&mut self, candidates: &[u8], count: usize, shortest: usize) -> Result<(), Failure> {
+    fn enter(&mut self, candidates: &[u8], count: usize, shortest: usize) -> Result<(), DriverError> {
         self.make_buffers(count)?;
         let length = self.length();
         let own = self.buffers.as_ref().expect("it was just made");
@@ -97,7 +97,7 @@ impl<D: Device> Tester<D> {
     }
 
     /// Is 2^((w−1)/2) = ±1 mod w, for candidates of exactly the tester's length in bits?
-    fn two(&mut self, candidates: &[u8], count: usize) -> Result<(), Failure> {
+    fn two(&mut self, candidates: &[u8], count: usize) -> Result<(), DriverError> {
         self.enter(candidates, count, self.bits)?;
         let own = self.buffers.as_ref().expect("it was made to enter");
         let mut run = on_each(&mut self.launcher, &self.program, count, own.items);
@@ -114,7 +114,7 @@ impl<D: Device> Tester<D> {
     }
 
     /// One Miller–Rabin round for each candidate.
-    fn strong(&mut self, candidates: &[u8], bases: &[u8], count: usize) -> Result<(), Failure> {
+    fn strong(&mut self, candidates: &[u8], bases: &[u8], count: usize) -> Result<(), DriverError> {
         let length = self.length();
         let each = || candidates.chunks_exact(length);
         let lengths = || each().map(integer::bits_vartime);
@@ -152,7 +152,7 @@ impl<D: Device> Tester<D> {
         run(Kernel::BaseVerdict, &buffers, &[low, limbs])
     }
 
-    fn verdicts(&mut self, passed: &mut [bool]) -> Result<(), Failure> {
+    fn verdicts(&mut self, passed: &mut [bool]) -> Result<(), DriverError> {
         let buffers = self.buffers.as_ref().expect("it was made to enter");
         let queue = &mut self.launcher.queue;
         let download = queue.download(&buffers.passed.buffer, 4 * passed.len())?;
@@ -175,7 +175,7 @@ impl<D: Device> Tester<D> {
         check_len("the candidates", candidates.len(), count * length)?;
         let is_wrong = |w: &[u8]| w[length - 1] & 1 == 0 || !fits(integer::bits_vartime(w));
         match candidates.chunks_exact(length).any(is_wrong) {
-            true => Err(Failed::Refused(format!("a candidate, which must be odd and {what}, is not")).into()),
+            true => Err(BatchError::Refused(format!("a candidate, which must be odd and {what}, is not")).into()),
             false => Ok(()),
         }
     }
@@ -188,7 +188,7 @@ fn on_each<D: Device>(
     program: &D::Program,
     count: usize,
     room: usize,
-) -> impl FnMut(Kernel, &[&Wiped<D>], &[usize]) -> Result<(), Failure> {
+) -> impl FnMut(Kernel, &[&Wiped<D>], &[usize]) -> Result<(), DriverError> {
     move |kernel, buffers, words| {
         let words = [words, &[count, room]].concat();
         launcher.run(program, kernel, count, buffers, &words)
@@ -219,7 +219,7 @@ impl<D: Device> CandidateTester for Tester<D> {
         for (candidates, passed) in candidates.chunks(chunk * self.length()).zip(passed.chunks_mut(chunk)) {
             let tested = self.two(candidates, passed.len());
             let done = tested.and_then(|()| self.verdicts(passed));
-            done.map_err(Failed::from)?;
+            done.map_err(BatchError::from)?;
         }
         Ok(())
     }
@@ -240,7 +240,7 @@ impl<D: Device> CandidateTester for Tester<D> {
             .any(is_wrong)
         {
             let what = "a base, which must be above 1 and below its candidate less 1, is not";
-            return Err(Failed::Refused(what.to_owned()).into());
+            return Err(BatchError::Refused(what.to_owned()).into());
         }
         let chunk = self.most_items();
         for ((candidates, bases), passed) in candidates
@@ -250,7 +250,7 @@ impl<D: Device> CandidateTester for Tester<D> {
         {
             let tested = self.strong(candidates, bases, passed.len());
             let done = tested.and_then(|()| self.verdicts(passed));
-            done.map_err(Failed::from)?;
+            done.map_err(BatchError::from)?;
         }
         Ok(())
     }

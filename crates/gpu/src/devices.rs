@@ -9,7 +9,7 @@ use std::{
 use crate::{
     backend::{Gpu, GpuBackend},
     driver::{
-        CudaDevice, Description, Driver, Failure, Kernels, OpenClDevice, PeerKernel, Rate, cuda,
+        CudaDevice, Description, Driver, DriverError, Kernels, OpenClDevice, PeerKernel, Rate, cuda,
         faulty::{Faults, FaultyDevice},
         opencl,
     },
@@ -90,8 +90,8 @@ impl Survey {
     ///
     /// # Errors
     ///
-    /// [`Failure::NoDevice`] if there is none, or not the one that was asked for; the driver's.
-    pub fn open(&self, choice: Choice, launch: Launch) -> Result<Box<dyn Gpu>, Failure> {
+    /// [`DriverError::NoDevice`] if there is none, or not the one that was asked for; the driver's.
+    pub fn open(&self, choice: Choice, launch: Launch) -> Result<Box<dyn Gpu>, DriverError> {
         self.open_with(choice, launch, Kernels::Fastest)
     }
 
@@ -100,7 +100,7 @@ impl Survey {
     /// # Errors
     ///
     /// As for [`open`](Self::open).
-    pub fn open_with(&self, choice: Choice, launch: Launch, kernels: Kernels) -> Result<Box<dyn Gpu>, Failure> {
+    pub fn open_with(&self, choice: Choice, launch: Launch, kernels: Kernels) -> Result<Box<dyn Gpu>, DriverError> {
         Ok(match self.chosen(choice)? {
             Found::Cuda(found) => Box::new(GpuBackend::new(CudaDevice::open(found, kernels)?, launch)?),
             Found::OpenCl(found) => Box::new(GpuBackend::new(OpenClDevice::open(found)?, launch)?),
@@ -112,7 +112,7 @@ impl Survey {
     /// # Errors
     ///
     /// As for [`open`](Self::open).
-    pub fn open_faulty(&self, choice: Choice, launch: Launch, faults: &Faults) -> Result<Box<dyn Gpu>, Failure> {
+    pub fn open_faulty(&self, choice: Choice, launch: Launch, faults: &Faults) -> Result<Box<dyn Gpu>, DriverError> {
         let faults = faults.clone();
         Ok(match self.chosen(choice)? {
             Found::Cuda(found) => {
@@ -131,7 +131,7 @@ impl Survey {
     /// # Errors
     ///
     /// As for [`open`](Self::open); and if its driver is not CUDA.
-    pub fn rates(&self, choice: Choice) -> Result<Vec<Rate>, Failure> {
+    pub fn rates(&self, choice: Choice) -> Result<Vec<Rate>, DriverError> {
         self.cuda(choice)?.rates()
     }
 
@@ -150,28 +150,30 @@ impl Survey {
         peer: &PeerKernel<'_>,
         bytes: &mut [u8],
         time: Duration,
-    ) -> Result<Duration, Failure> {
+    ) -> Result<Duration, DriverError> {
         self.cuda(choice)?.time_of_peer(peer, bytes, time)
     }
 
     /// A device of CUDA's, for what is measured by way of it only.
-    fn cuda(&self, choice: Choice) -> Result<CudaDevice, Failure> {
+    fn cuda(&self, choice: Choice) -> Result<CudaDevice, DriverError> {
         match self.chosen(choice)? {
             Found::Cuda(found) => CudaDevice::open(found, Kernels::Fastest),
-            Found::OpenCl(_) => Err(Failure::NoDevice {
+            Found::OpenCl(_) => Err(DriverError::NoDevice {
                 reason: "this is measured by way of CUDA only".to_owned(),
             }),
         }
     }
 
-    fn chosen(&self, choice: Choice) -> Result<&Found, Failure> {
+    fn chosen(&self, choice: Choice) -> Result<&Found, DriverError> {
         let place = match choice {
             Choice::First => (!self.found.is_empty()).then_some(0),
             chosen => self.devices().position(|(choice, _)| choice == chosen),
         };
-        place.map(|place| &self.found[place]).ok_or_else(|| Failure::NoDevice {
-            reason: self.why_not(choice),
-        })
+        place
+            .map(|place| &self.found[place])
+            .ok_or_else(|| DriverError::NoDevice {
+                reason: self.why_not(choice),
+            })
     }
 
     fn why_not(&self, choice: Choice) -> String {

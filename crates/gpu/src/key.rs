@@ -7,15 +7,15 @@ use rsalab_rsa::{PrivateKey, PublicKey};
 use zeroize::Zeroizing;
 
 use crate::{
-    driver::{Device, Failure, Queue},
+    driver::{Device, DriverError, Queue},
     kernel::{Kernel, Launch, MAX_LIMBS},
     layout::Layout,
-    unit::{Launcher, Unit, Wiped},
+    open_device::{Launcher, OpenDevice, Wiped},
 };
 
 /// Keys of one size, resident on a device. Wiped there when dropped.
 pub(crate) struct Keys<D: Device> {
-    pub(crate) unit: Arc<Unit<D>>,
+    pub(crate) open: Arc<OpenDevice<D>>,
     pub(crate) launch: Launch,
     pub(crate) layout: Layout,
     pub(crate) records: Wiped<D>,
@@ -30,22 +30,22 @@ pub(crate) struct Keys<D: Device> {
 
 impl<D: Device> Keys<D> {
     /// A public key.
-    pub(crate) fn public(unit: &Arc<Unit<D>>, launch: Launch, key: &PublicKey) -> Result<Self, Failure> {
+    pub(crate) fn public(open: &Arc<OpenDevice<D>>, launch: Launch, key: &PublicKey) -> Result<Self, DriverError> {
         let exponent_bits = integer::bits_vartime(key.e());
         let layout = Layout::public(key.bits(), exponent_bits);
         let mut record = Zeroizing::new(vec![0; layout.words]);
         layout.write_public(key.n(), key.e(), &mut record);
         let moduli = vec![key.n().to_vec()];
-        Keys::resident(unit, launch, layout, &record, moduli, exponent_bits, 0)
+        Keys::resident(open, launch, layout, &record, moduli, exponent_bits, 0)
     }
 
     /// Private keys, of which there must be at least one and all of one size.
     pub(crate) fn private(
-        unit: &Arc<Unit<D>>,
+        open: &Arc<OpenDevice<D>>,
         launch: Launch,
         keys: &[PrivateKey],
         has_crt: bool,
-    ) -> Result<Self, Failure> {
+    ) -> Result<Self, DriverError> {
         let bits = keys[0].bits();
         let exponent_bits = keys.iter().map(|key| integer::bits_vartime(key.public().e()));
         let exponent_bits = exponent_bits.max().unwrap_or(0);
@@ -59,28 +59,28 @@ impl<D: Device> Keys<D> {
         let primes = keys.iter().flat_map(|key| [key.p(), key.q()]);
         let shortest = primes.map(integer::bits_vartime).min().unwrap_or(0);
         let part_bits = if has_crt { shortest } else { bits };
-        Keys::resident(unit, launch, layout, &records, moduli, exponent_bits, part_bits)
+        Keys::resident(open, launch, layout, &records, moduli, exponent_bits, part_bits)
     }
 
     fn resident(
-        unit: &Arc<Unit<D>>,
+        open: &Arc<OpenDevice<D>>,
         launch: Launch,
         layout: Layout,
         records: &[u32],
         moduli: Vec<Vec<u8>>,
         exponent_bits: usize,
         part_bits: usize,
-    ) -> Result<Self, Failure> {
+    ) -> Result<Self, DriverError> {
         assert!(layout.limbs <= MAX_LIMBS, "asked for at the door");
-        let part = layout.power.as_ref().map(|power| unit.program(power.limbs));
+        let part = layout.power.as_ref().map(|power| open.program(power.limbs));
         let keys = Keys {
             launch,
-            records: Wiped::words(unit, records.len())?,
+            records: Wiped::words(open, records.len())?,
             moduli,
             exponent_bits,
-            whole: unit.program(layout.limbs)?,
+            whole: open.program(layout.limbs)?,
             part: part.transpose()?,
-            unit: Arc::clone(unit),
+            open: Arc::clone(open),
             layout,
         };
         keys.complete(records, part_bits)?;
@@ -89,9 +89,9 @@ impl<D: Device> Keys<D> {
 
     /// Uploads the records to the device, which works out what follows from the moduli. The queue's memory is wiped
     /// when it goes.
-    fn complete(&self, records: &[u32], part_bits: usize) -> Result<(), Failure> {
+    fn complete(&self, records: &[u32], part_bits: usize) -> Result<(), DriverError> {
         let bytes = Zeroizing::new(words_to_bytes(records));
-        let mut launcher = Launcher::new(&self.unit, self.launch)?;
+        let mut launcher = Launcher::new(&self.open, self.launch)?;
         launcher.upload(&self.records, &bytes)?;
         let count = self.moduli.len();
         let layout = &self.layout;
@@ -138,7 +138,7 @@ impl<D: Device> Keys<D> {
     pub(crate) fn most_items(&self) -> usize {
         let power = self.layout.power.as_ref();
         let table = power.map_or(0, |power| (4 * power.parts * power.limbs) << power.window);
-        self.unit.most_items(table, 4 * 8 * self.layout.limbs)
+        self.open.most_items(table, 4 * 8 * self.layout.limbs)
     }
 }
 

@@ -8,7 +8,7 @@
 //! | how is a device driven | [`driver`] |
 //! | what is a backend on one | [`backend`] |
 //! | how is a key uploaded | `layout`, `key` |
-//! | how does a batch run | `work`, in `steps`; `pairs` (blinding), `unit` (memory, programs, launches) |
+//! | how does a batch run | `work`, in `steps`; `pairs` (blinding), `open_device` (memory, programs, launches) |
 //! | how do batches stay on a device, to be measured | `resident` |
 //! | how are candidates for primes tested | `candidates` |
 //! | how do a device and this CPU share a batch | [`split`] |
@@ -25,17 +25,17 @@ pub mod driver;
 pub mod kernel;
 mod key;
 mod layout;
+mod open_device;
 mod pairs;
 pub mod ptx;
 mod resident;
 pub mod split;
 mod steps;
-mod unit;
 mod work;
 
 pub use backend::{Gpu, GpuBackend};
 pub use devices::{Choice, Survey};
-pub use driver::{Description, Driver, Failure};
+pub use driver::{Description, Driver, DriverError};
 pub use kernel::{Grid, Launch};
 pub use split::SplitBackend;
 
@@ -44,19 +44,19 @@ const NAME: &str = "gpu";
 
 /// Why a batch was not done.
 #[derive(Debug, thiserror::Error)]
-pub(crate) enum Failed {
+pub(crate) enum BatchError {
     #[error(transparent)]
-    Device(#[from] Failure),
+    Device(#[from] DriverError),
     #[error(transparent)]
     Arithmetic(#[from] rsalab_arith::Error),
     #[error("{0}")]
     Refused(String),
 }
 
-impl From<Failed> for rsalab_rsa::Error {
-    fn from(failed: Failed) -> Self {
+impl From<BatchError> for rsalab_rsa::Error {
+    fn from(failed: BatchError) -> Self {
         match failed {
-            Failed::Arithmetic(rsalab_arith::Error::Randomness(reason)) => rsalab_rsa::Error::Randomness { reason },
+            BatchError::Arithmetic(rsalab_arith::Error::Randomness(reason)) => rsalab_rsa::Error::Randomness { reason },
             other => rsalab_rsa::Error::Backend {
                 backend: NAME,
                 reason: other.to_string(),

@@ -6,8 +6,8 @@ use std::sync::Arc;
 use rsalab_rsa::{Error, Status, error::check_len};
 
 use crate::{
-    Failed,
-    driver::{Device, Failure},
+    BatchError,
+    driver::{Device, DriverError},
     key::Keys,
     work::{Kept, Worker},
 };
@@ -59,7 +59,7 @@ pub(crate) struct ResidentBatches<D: Device> {
 }
 
 impl<D: Device> ResidentBatches<D> {
-    pub(crate) fn new(keys: &Arc<Keys<D>>) -> Result<Self, Failure> {
+    pub(crate) fn new(keys: &Arc<Keys<D>>) -> Result<Self, DriverError> {
         Ok(ResidentBatches {
             worker: Worker::new(keys)?,
             batches: Vec::new(),
@@ -75,9 +75,9 @@ impl<D: Device> ResidentRunner for ResidentBatches<D> {
         check_len("the input buffer", inputs.len(), count * length)?;
         if count > most {
             let reason = format!("a batch of {count} does not fit the device at once; {most} do");
-            return Err(Failed::Refused(reason).into());
+            return Err(BatchError::Refused(reason).into());
         }
-        let kept = worker.keep(inputs, count).map_err(Failed::from)?;
+        let kept = worker.keep(inputs, count).map_err(BatchError::from)?;
         self.batches.push(kept);
         Ok(())
     }
@@ -97,11 +97,11 @@ impl<D: Device> ResidentRunner for ResidentBatches<D> {
         check_len("the output buffer", outputs.len(), kept.count * length)?;
         check_len("the list of statuses", status.len(), kept.count)?;
         let collected = self.worker.collect_kept(kept, outputs, status);
-        Ok(collected.map_err(Failed::from)?)
+        Ok(collected.map_err(BatchError::from)?)
     }
 }
 
-fn found<D: Device>(batches: &[Kept<D>], batch: usize) -> Result<&Kept<D>, Failed> {
-    let missing = || Failed::Refused("there is no such batch on the device".to_owned());
+fn found<D: Device>(batches: &[Kept<D>], batch: usize) -> Result<&Kept<D>, BatchError> {
+    let missing = || BatchError::Refused("there is no such batch on the device".to_owned());
     batches.get(batch).ok_or_else(missing)
 }

@@ -1,10 +1,10 @@
 //! One interval of work on a device: its memory, and each kernel with its arguments.
 
 use crate::{
-    driver::{Device, Failure},
+    driver::{Device, DriverError},
     kernel::Kernel,
     key::Keys,
-    unit::{Launcher, Wiped, intervals},
+    open_device::{Launcher, Wiped, intervals},
 };
 
 /// Memory for so many items.
@@ -24,8 +24,8 @@ pub(crate) struct Buffers<D: Device> {
 }
 
 impl<D: Device> Buffers<D> {
-    pub(crate) fn new(keys: &Keys<D>, items: usize) -> Result<Self, Failure> {
-        let words = |words: usize| Wiped::words(&keys.unit, words);
+    pub(crate) fn new(keys: &Keys<D>, items: usize) -> Result<Self, DriverError> {
+        let words = |words: usize| Wiped::words(&keys.open, words);
         let numbers = items * keys.layout.limbs;
         let power = keys.layout.power.as_ref().map(|power| {
             let states = items * power.parts * power.limbs;
@@ -33,7 +33,7 @@ impl<D: Device> Buffers<D> {
         });
         Ok(Buffers {
             items,
-            blocks: Wiped::bytes(&keys.unit, items * keys.length())?,
+            blocks: Wiped::bytes(&keys.open, items * keys.length())?,
             given: words(numbers)?,
             values: words(numbers)?,
             bases: words(numbers)?,
@@ -75,12 +75,12 @@ impl<'a, D: Device> Steps<'a, D> {
     }
 
     /// Uploads other blocks to the buffers.
-    pub(crate) fn upload(&mut self, blocks: &[u8]) -> Result<(), Failure> {
+    pub(crate) fn upload(&mut self, blocks: &[u8]) -> Result<(), DriverError> {
         self.launcher.upload(&self.buffers.blocks, blocks)
     }
 
     /// Runs a kernel on numbers as long as the modulus: buffers, then the keys and which each item takes, then words.
-    fn whole(&mut self, kernel: Kernel, buffers: &[&Wiped<D>], words: &[usize]) -> Result<(), Failure> {
+    fn whole(&mut self, kernel: Kernel, buffers: &[&Wiped<D>], words: &[usize]) -> Result<(), DriverError> {
         let (program, count) = (&self.keys.whole, self.count);
         self.keyed(program, kernel, count, buffers, words)
     }
@@ -93,7 +93,7 @@ impl<'a, D: Device> Steps<'a, D> {
         numbers: usize,
         buffers: &[&Wiped<D>],
         words: &[usize],
-    ) -> Result<(), Failure> {
+    ) -> Result<(), DriverError> {
         let buffers = [buffers, &[&self.keys.records, &self.buffers.which]].concat();
         let words = [&[self.keys.layout.words], words].concat();
         self.launcher.run(program, kernel, numbers, &buffers, &words)
@@ -101,19 +101,19 @@ impl<'a, D: Device> Steps<'a, D> {
 
     /// The same for kernels that take the modulus, how many items there are and there is room for, and at most one word
     /// more.
-    fn modular(&mut self, kernel: Kernel, buffers: &[&Wiped<D>], last: &[usize]) -> Result<(), Failure> {
+    fn modular(&mut self, kernel: Kernel, buffers: &[&Wiped<D>], last: &[usize]) -> Result<(), DriverError> {
         let limbs = self.keys.layout.limbs;
         let words = [&[0, limbs, self.count, self.buffers.items], last].concat();
         self.whole(kernel, buffers, &words)
     }
 
-    pub(crate) fn read_blocks(&mut self, from: &Wiped<D>, to: &Wiped<D>) -> Result<(), Failure> {
+    pub(crate) fn read_blocks(&mut self, from: &Wiped<D>, to: &Wiped<D>) -> Result<(), DriverError> {
         let (limbs, length) = (self.keys.layout.limbs, self.keys.length());
         let words = [0, limbs, length, self.count, self.buffers.items];
         self.whole(Kernel::ReadBlocks, &[from, to, self.status], &words)
     }
 
-    pub(crate) fn write_blocks(&mut self, to: &Wiped<D>) -> Result<(), Failure> {
+    pub(crate) fn write_blocks(&mut self, to: &Wiped<D>) -> Result<(), DriverError> {
         let (program, count) = (&self.keys.whole, self.count);
         let buffers = [&self.buffers.values, to, self.status];
         let words = [self.keys.length(), count, self.buffers.items];
@@ -121,26 +121,26 @@ impl<'a, D: Device> Steps<'a, D> {
     }
 
     /// Blinded numbers of what was given.
-    pub(crate) fn blind(&mut self, pairs: &[Wiped<D>; 2], slots: usize) -> Result<(), Failure> {
+    pub(crate) fn blind(&mut self, pairs: &[Wiped<D>; 2], slots: usize) -> Result<(), DriverError> {
         let own = self.buffers;
         let buffers = [&own.given, &own.values, &pairs[0], &pairs[1], &own.pair];
         self.modular(Kernel::Blind, &buffers, &[slots])
     }
 
-    pub(crate) fn unblind(&mut self, pairs: &[Wiped<D>; 2], slots: usize) -> Result<(), Failure> {
+    pub(crate) fn unblind(&mut self, pairs: &[Wiped<D>; 2], slots: usize) -> Result<(), DriverError> {
         let buffers = [&self.buffers.values, &pairs[1], &self.buffers.pair];
         self.modular(Kernel::Unblind, &buffers, &[slots])
     }
 
     /// Pairs of the powers that a public power has left in Montgomery form, and of the inverses among the values.
-    pub(crate) fn renew_pairs(&mut self, pairs: &[Wiped<D>; 2], slots: usize) -> Result<(), Failure> {
+    pub(crate) fn renew_pairs(&mut self, pairs: &[Wiped<D>; 2], slots: usize) -> Result<(), DriverError> {
         let own = self.buffers;
         let buffers = [&own.publics, &own.values, &pairs[0], &pairs[1], &own.pair];
         self.modular(Kernel::RenewPairs, &buffers, &[slots])
     }
 
     /// Raises numbers to their private exponents, into the values.
-    pub(crate) fn private_power(&mut self, from: &Wiped<D>) -> Result<(), Failure> {
+    pub(crate) fn private_power(&mut self, from: &Wiped<D>) -> Result<(), DriverError> {
         let (resident, buffers, count) = (self.keys, self.buffers, self.count);
         let layout = &resident.layout;
         let (Some(power), Some(program), Some([states, table])) = (&layout.power, &resident.part, &buffers.power)
@@ -212,7 +212,7 @@ impl<'a, D: Device> Steps<'a, D> {
     }
 
     /// Raises numbers to their public exponents, and leaves the powers in Montgomery form.
-    pub(crate) fn public_power(&mut self, from: &Wiped<D>) -> Result<(), Failure> {
+    pub(crate) fn public_power(&mut self, from: &Wiped<D>) -> Result<(), DriverError> {
         let (resident, buffers, count) = (self.keys, self.buffers, self.count);
         let layout = &resident.layout;
         let entered = [from, &buffers.bases, &buffers.publics];
@@ -228,13 +228,13 @@ impl<'a, D: Device> Steps<'a, D> {
     }
 
     /// The public powers, out of Montgomery form, among the values.
-    pub(crate) fn public_leave(&mut self) -> Result<(), Failure> {
+    pub(crate) fn public_leave(&mut self) -> Result<(), DriverError> {
         let buffers = [&self.buffers.publics, &self.buffers.values];
         self.modular(Kernel::PublicLeave, &buffers, &[])
     }
 
     /// Are the public powers of the values what was given?
-    pub(crate) fn check(&mut self) -> Result<(), Failure> {
+    pub(crate) fn check(&mut self) -> Result<(), DriverError> {
         let own = self.buffers;
         let buffers = [&own.publics, &own.given, &own.values, self.status];
         self.modular(Kernel::PublicCheck, &buffers, &[])

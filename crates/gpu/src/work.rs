@@ -11,12 +11,12 @@ use std::{ops::Range, sync::Arc};
 use rsalab_rsa::Status;
 
 use crate::{
-    Failed,
-    driver::{Device, Download, Failure, Queue},
+    BatchError,
+    driver::{Device, Download, DriverError, Queue},
     key::{Keys, words_to_bytes},
+    open_device::{Launcher, Wiped},
     pairs::Slots,
     steps::{Buffers, Steps},
-    unit::{Launcher, Wiped},
 };
 
 /// What is done to a block.
@@ -49,7 +49,7 @@ struct Blocks<'a> {
 }
 
 impl<D: Device> ThreadRunner<D> {
-    pub(crate) fn new(keys: &Arc<Keys<D>>, operation: Operation) -> Result<Self, Failure> {
+    pub(crate) fn new(keys: &Arc<Keys<D>>, operation: Operation) -> Result<Self, DriverError> {
         Ok(ThreadRunner {
             workers: [Worker::new(keys)?, Worker::new(keys)?],
             keys: Arc::clone(keys),
@@ -64,7 +64,7 @@ impl<D: Device> ThreadRunner<D> {
         inputs: &[u8],
         outputs: &mut [u8],
         status: &mut [Status],
-    ) -> Result<(), Failed> {
+    ) -> Result<(), BatchError> {
         let blocks = &mut Blocks {
             keys,
             inputs,
@@ -81,7 +81,7 @@ impl<D: Device> ThreadRunner<D> {
         done
     }
 
-    fn run_chunks(&mut self, blocks: &mut Blocks<'_>) -> Result<(), Failed> {
+    fn run_chunks(&mut self, blocks: &mut Blocks<'_>) -> Result<(), BatchError> {
         let count = blocks.status.len();
         let chunk = self.keys.most_items();
         for (turn, first) in (0..count).step_by(chunk).enumerate() {
@@ -116,9 +116,9 @@ struct Flight {
 }
 
 impl<D: Device> Worker<D> {
-    pub(crate) fn new(keys: &Arc<Keys<D>>) -> Result<Self, Failure> {
+    pub(crate) fn new(keys: &Arc<Keys<D>>) -> Result<Self, DriverError> {
         Ok(Worker {
-            launcher: Launcher::new(&keys.unit, keys.launch)?,
+            launcher: Launcher::new(&keys.open, keys.launch)?,
             keys: Arc::clone(keys),
             buffers: None,
             slots: Slots::new(),
@@ -128,7 +128,7 @@ impl<D: Device> Worker<D> {
     }
 
     /// Buffers for so many items at least. What was there before is wiped and given back first.
-    fn make_buffers(&mut self, items: usize) -> Result<(), Failure> {
+    fn make_buffers(&mut self, items: usize) -> Result<(), DriverError> {
         let room = self.buffers.as_ref().map_or(0, |buffers| buffers.items);
         if room < items {
             self.buffers = None;
@@ -140,7 +140,7 @@ impl<D: Device> Worker<D> {
     }
 
     /// Begins a chunk of a batch.
-    fn begin(&mut self, operation: Operation, items: Range<usize>, blocks: &Blocks<'_>) -> Result<(), Failed> {
+    fn begin(&mut self, operation: Operation, items: Range<usize>, blocks: &Blocks<'_>) -> Result<(), BatchError> {
         let count = items.len();
         self.make_buffers(count)?;
         if operation == Operation::Private {
@@ -171,7 +171,7 @@ impl<D: Device> Worker<D> {
 
     /// Starts the kernels on blocks that are there, with pairs that are assigned: those of the buffers, which the
     /// results replace, or a batch that was kept.
-    fn compute(&mut self, operation: Operation, count: usize, kept: Option<&Kept<D>>) -> Result<(), Failed> {
+    fn compute(&mut self, operation: Operation, count: usize, kept: Option<&Kept<D>>) -> Result<(), BatchError> {
         let buffers = self.buffers.as_ref().expect("there is memory for blocks");
         let (input, output, status) = match kept {
             Some(kept) => (&kept.input, &kept.output, &kept.status),
@@ -205,7 +205,7 @@ impl<D: Device> Worker<D> {
     }
 
     /// Gives each item of a batch a blinding pair, and draws those that are due.
-    fn assign_pairs(&mut self, keys: impl ExactSizeIterator<Item = usize>) -> Result<(), Failed> {
+    fn assign_pairs(&mut self, keys: impl ExactSizeIterator<Item = usize>) -> Result<(), BatchError> {
         let assigned = self.slots.assign(keys);
         let drawn = self.draw_pairs(&assigned.due, assigned.needs_memory);
         if drawn.is_err() {
@@ -218,11 +218,11 @@ impl<D: Device> Worker<D> {
         Ok(())
     }
 
-    fn draw_pairs(&mut self, due: &[usize], needs_memory: Option<usize>) -> Result<(), Failed> {
+    fn draw_pairs(&mut self, due: &[usize], needs_memory: Option<usize>) -> Result<(), BatchError> {
         let limbs = self.keys.layout.limbs;
         if let Some(slots) = needs_memory {
             self.pairs = None;
-            let words = || Wiped::words(&self.keys.unit, slots * limbs);
+            let words = || Wiped::words(&self.keys.open, slots * limbs);
             self.pairs = Some([words()?, words()?]);
         }
         let (Some(buffers), Some(pairs)) = (&self.buffers, &self.pairs) else {
@@ -251,7 +251,7 @@ impl<D: Device> Worker<D> {
     }
 
     /// Waits for what was begun, if anything was, and thread it out.
-    fn collect(&mut self, blocks: &mut Blocks<'_>) -> Result<(), Failed> {
+    fn collect(&mut self, blocks: &mut Blocks<'_>) -> Result<(), BatchError> {
         let Some(flight) = self.flight.take() else {
             return Ok(());
         };
@@ -269,8 +269,8 @@ impl<D: Device> Worker<D> {
     }
 
     /// Uploads a batch that is to be run later.
-    pub(crate) fn keep(&mut self, inputs: &[u8], count: usize) -> Result<Kept<D>, Failure> {
-        let bytes = |bytes| Wiped::bytes(&self.keys.unit, bytes);
+    pub(crate) fn keep(&mut self, inputs: &[u8], count: usize) -> Result<Kept<D>, DriverError> {
+        let bytes = |bytes| Wiped::bytes(&self.keys.open, bytes);
         let kept = Kept {
             count,
             input: bytes(inputs.len())?,
@@ -284,7 +284,7 @@ impl<D: Device> Worker<D> {
     }
 
     /// Does the private operation on a batch that was kept, from its beginning to its end.
-    pub(crate) fn run_kept(&mut self, kept: &Kept<D>) -> Result<(), Failed> {
+    pub(crate) fn run_kept(&mut self, kept: &Kept<D>) -> Result<(), BatchError> {
         self.assign_pairs((0..kept.count).map(|_| 0))?;
         self.compute(Operation::Private, kept.count, Some(kept))?;
         self.launcher.queue.finish()?;
@@ -297,7 +297,7 @@ impl<D: Device> Worker<D> {
         kept: &Kept<D>,
         outputs: &mut [u8],
         status: &mut [Status],
-    ) -> Result<(), Failure> {
+    ) -> Result<(), DriverError> {
         let queue = &mut self.launcher.queue;
         let blocks = queue.download(&kept.output.buffer, outputs.len())?;
         let words = queue.download(&kept.status.buffer, 4 * kept.count)?;

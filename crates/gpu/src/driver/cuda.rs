@@ -14,13 +14,13 @@ mod single;
 use std::{ffi::c_void, ptr, slice};
 
 use cudarc::driver::{
-    result::{self, DriverError},
+    result::{self, DriverError as CudaError},
     sys,
 };
 use zeroize::Zeroize;
 
 use super::{
-    Argument, Description, Device, Download, Driver, Failure, Kernels, Queue,
+    Argument, Description, Device, Download, Driver, DriverError, Kernels, Queue,
     stages::{Pinned, Stages},
 };
 use crate::kernel::{Grid, Kernel};
@@ -52,7 +52,7 @@ pub(crate) struct Found {
     capability: i32,
 }
 
-fn describe(ordinal: i32) -> Result<Found, DriverError> {
+fn describe(ordinal: i32) -> Result<Found, CudaError> {
     use sys::CUdevice_attribute as Attribute;
     let id = result::device::get(ordinal)?;
     // SAFETY: the driver has just given the device.
@@ -89,7 +89,7 @@ pub struct CudaDevice {
 
 impl CudaDevice {
     /// Opens a device that was found.
-    pub(crate) fn open(found: &Found, kernels: Kernels) -> Result<Self, Failure> {
+    pub(crate) fn open(found: &Found, kernels: Kernels) -> Result<Self, DriverError> {
         // SAFETY: the driver has given the device.
         let context =
             unsafe { result::primary_ctx::retain(found.id) }.map_err(failed("cuDevicePrimaryCtxRetain", 0))?;
@@ -116,7 +116,7 @@ impl Device for CudaDevice {
         &self.description
     }
 
-    fn allocate(&self, bytes: usize) -> Result<Memory, Failure> {
+    fn allocate(&self, bytes: usize) -> Result<Memory, DriverError> {
         self.context.enter()?;
         let bytes = bytes.max(4);
         // SAFETY: what the memory holds is nobody's business until it is written.
@@ -128,7 +128,7 @@ impl Device for CudaDevice {
         })
     }
 
-    fn program(&self, limbs: usize) -> Result<Program, Failure> {
+    fn program(&self, limbs: usize) -> Result<Program, DriverError> {
         self.programs.program(limbs)
     }
 
@@ -136,7 +136,7 @@ impl Device for CudaDevice {
         self.programs.name(limbs)
     }
 
-    fn queue(&self) -> Result<CudaQueue, Failure> {
+    fn queue(&self) -> Result<CudaQueue, DriverError> {
         self.context.enter()?;
         let handle =
             result::stream::create(result::stream::StreamKind::NonBlocking).map_err(failed("cuStreamCreate", 0))?;
@@ -205,7 +205,7 @@ impl Drop for Stage {
 }
 
 impl CudaQueue {
-    fn stage(&mut self, bytes: usize) -> Result<usize, Failure> {
+    fn stage(&mut self, bytes: usize) -> Result<usize, DriverError> {
         let context = self.context;
         self.stages.take(bytes, |bytes| {
             // SAFETY: the memory is written before it is read.
@@ -223,7 +223,7 @@ impl Queue for CudaQueue {
     type Buffer = Memory;
     type Program = Program;
 
-    fn upload(&mut self, to: &Memory, bytes: &[u8]) -> Result<(), Failure> {
+    fn upload(&mut self, to: &Memory, bytes: &[u8]) -> Result<(), DriverError> {
         assert!(bytes.len() <= to.bytes, "the buffer is too short");
         if bytes.is_empty() {
             return Ok(());
@@ -237,7 +237,7 @@ impl Queue for CudaQueue {
             .map_err(failed("cuMemcpyHtoDAsync", bytes.len()))
     }
 
-    fn download(&mut self, from: &Memory, bytes: usize) -> Result<Download, Failure> {
+    fn download(&mut self, from: &Memory, bytes: usize) -> Result<Download, DriverError> {
         assert!(bytes <= from.bytes, "the buffer is too short");
         self.context.enter()?;
         let place = self.stage(bytes)?;
@@ -251,7 +251,7 @@ impl Queue for CudaQueue {
         Ok(Download { stage: place, bytes })
     }
 
-    fn wipe(&mut self, buffer: &Memory) -> Result<(), Failure> {
+    fn wipe(&mut self, buffer: &Memory) -> Result<(), DriverError> {
         self.context.enter()?;
         // SAFETY: the buffer has so many bytes.
         unsafe { result::memset_d8_async(buffer.address, 0, buffer.bytes, self.handle) }
@@ -264,7 +264,7 @@ impl Queue for CudaQueue {
         kernel: Kernel,
         grid: Grid,
         arguments: &[Argument<'_, Memory>],
-    ) -> Result<(), Failure> {
+    ) -> Result<(), DriverError> {
         self.context.enter()?;
         let mut values: Vec<*mut c_void> = arguments
             .iter()
@@ -294,12 +294,12 @@ impl Queue for CudaQueue {
         .map_err(failed("cuLaunchKernel", 0))
     }
 
-    fn submit(&mut self) -> Result<(), Failure> {
+    fn submit(&mut self) -> Result<(), DriverError> {
         // The driver begins at once.
         Ok(())
     }
 
-    fn finish(&mut self) -> Result<(), Failure> {
+    fn finish(&mut self) -> Result<(), DriverError> {
         self.context.enter()?;
         // SAFETY: the stream is ours.
         unsafe { result::stream::synchronize(self.handle) }.map_err(failed("cuStreamSynchronize", 0))?;

@@ -6,7 +6,7 @@ use std::sync::{
     atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed},
 };
 
-use super::{Argument, Description, Device, Download, Failure, Queue};
+use super::{Argument, Description, Device, Download, DriverError, Queue};
 use crate::kernel::{Grid, Kernel};
 
 /// What is to go wrong, and when. Shared between a device and whoever breaks it.
@@ -58,9 +58,9 @@ impl Faults {
     }
 
     /// Whether a call can be made.
-    fn call(&self) -> Result<(), Failure> {
+    fn call(&self) -> Result<(), DriverError> {
         match self.inner.is_lost.load(Relaxed) {
-            true => Err(Failure::Lost {
+            true => Err(DriverError::Lost {
                 call: FAULT,
                 code: "lost".to_owned(),
             }),
@@ -69,17 +69,17 @@ impl Faults {
     }
 
     /// Whether a kernel can start.
-    fn kernel(&self) -> Result<(), Failure> {
+    fn kernel(&self) -> Result<(), DriverError> {
         self.call()?;
         let has_started = take(&self.inner.kernels_left, 1);
         self.inner.is_lost.fetch_or(!has_started, Relaxed);
         self.call()
     }
 
-    fn take_memory(&self, bytes: usize) -> Result<(), Failure> {
+    fn take_memory(&self, bytes: usize) -> Result<(), DriverError> {
         match take(&self.inner.bytes_left, bytes) {
             true => Ok(()),
-            false => Err(Failure::OutOfMemory {
+            false => Err(DriverError::OutOfMemory {
                 bytes,
                 call: FAULT,
                 code: "no memory".to_owned(),
@@ -119,13 +119,13 @@ impl<D: Device> Device for FaultyDevice<D> {
         self.device.description()
     }
 
-    fn allocate(&self, bytes: usize) -> Result<D::Buffer, Failure> {
+    fn allocate(&self, bytes: usize) -> Result<D::Buffer, DriverError> {
         self.faults.call()?;
         self.faults.take_memory(bytes)?;
         self.device.allocate(bytes)
     }
 
-    fn program(&self, limbs: usize) -> Result<D::Program, Failure> {
+    fn program(&self, limbs: usize) -> Result<D::Program, DriverError> {
         self.faults.call()?;
         self.device.program(limbs)
     }
@@ -134,7 +134,7 @@ impl<D: Device> Device for FaultyDevice<D> {
         self.device.kernel(limbs)
     }
 
-    fn queue(&self) -> Result<FaultyQueue<D::Queue>, Failure> {
+    fn queue(&self) -> Result<FaultyQueue<D::Queue>, DriverError> {
         self.faults.call()?;
         Ok(FaultyQueue {
             queue: self.device.queue()?,
@@ -153,17 +153,17 @@ impl<Q: Queue> Queue for FaultyQueue<Q> {
     type Buffer = Q::Buffer;
     type Program = Q::Program;
 
-    fn upload(&mut self, to: &Q::Buffer, bytes: &[u8]) -> Result<(), Failure> {
+    fn upload(&mut self, to: &Q::Buffer, bytes: &[u8]) -> Result<(), DriverError> {
         self.faults.call()?;
         self.queue.upload(to, bytes)
     }
 
-    fn download(&mut self, from: &Q::Buffer, bytes: usize) -> Result<Download, Failure> {
+    fn download(&mut self, from: &Q::Buffer, bytes: usize) -> Result<Download, DriverError> {
         self.faults.call()?;
         self.queue.download(from, bytes)
     }
 
-    fn wipe(&mut self, buffer: &Q::Buffer) -> Result<(), Failure> {
+    fn wipe(&mut self, buffer: &Q::Buffer) -> Result<(), DriverError> {
         self.faults.call()?;
         self.queue.wipe(buffer)
     }
@@ -174,7 +174,7 @@ impl<Q: Queue> Queue for FaultyQueue<Q> {
         kernel: Kernel,
         grid: Grid,
         arguments: &[Argument<'_, Q::Buffer>],
-    ) -> Result<(), Failure> {
+    ) -> Result<(), DriverError> {
         self.faults.kernel()?;
         if kernel == Kernel::Recombine && self.faults.inner.omits_recombination.swap(false, Relaxed) {
             return Ok(());
@@ -182,12 +182,12 @@ impl<Q: Queue> Queue for FaultyQueue<Q> {
         self.queue.launch(program, kernel, grid, arguments)
     }
 
-    fn submit(&mut self) -> Result<(), Failure> {
+    fn submit(&mut self) -> Result<(), DriverError> {
         self.faults.call()?;
         self.queue.submit()
     }
 
-    fn finish(&mut self) -> Result<(), Failure> {
+    fn finish(&mut self) -> Result<(), DriverError> {
         self.faults.call()?;
         self.queue.finish()
     }

@@ -23,7 +23,7 @@ pub use opencl::OpenClDevice;
 /// Why a device cannot be had, or what became of it.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
-pub enum Failure {
+pub enum DriverError {
     /// There is none, or none that was asked for.
     #[error("no device, because {reason}")]
     NoDevice {
@@ -135,14 +135,14 @@ pub trait Device: Send + Sync + 'static {
     /// Memory, with whatever it holds.
     ///
     /// # Errors
-    /// [`Failure::OutOfMemory`], at the latest when it is first used.
-    fn allocate(&self, bytes: usize) -> Result<Self::Buffer, Failure>;
+    /// [`DriverError::OutOfMemory`], at the latest when it is first used.
+    fn allocate(&self, bytes: usize) -> Result<Self::Buffer, DriverError>;
 
     /// The kernels for numbers of so many limbs.
     ///
     /// # Errors
-    /// [`Failure::Build`].
-    fn program(&self, limbs: usize) -> Result<Self::Program, Failure>;
+    /// [`DriverError::Build`].
+    fn program(&self, limbs: usize) -> Result<Self::Program, DriverError>;
 
     /// What the kernels for numbers of so many limbs are called.
     fn kernel(&self, _limbs: usize) -> &'static str {
@@ -153,7 +153,7 @@ pub trait Device: Send + Sync + 'static {
     ///
     /// # Errors
     /// The driver's.
-    fn queue(&self) -> Result<Self::Queue, Failure>;
+    fn queue(&self) -> Result<Self::Queue, DriverError>;
 }
 
 /// Work for a device, done in order while the caller goes on. Copies go by way of page-locked memory that belongs to
@@ -168,19 +168,19 @@ pub trait Queue {
     ///
     /// # Errors
     /// The driver's.
-    fn upload(&mut self, to: &Self::Buffer, bytes: &[u8]) -> Result<(), Failure>;
+    fn upload(&mut self, to: &Self::Buffer, bytes: &[u8]) -> Result<(), DriverError>;
 
     /// Copies the first bytes of a buffer, to be had from [`downloaded`](Self::downloaded) once the queue is finished.
     ///
     /// # Errors
     /// The driver's.
-    fn download(&mut self, from: &Self::Buffer, bytes: usize) -> Result<Download, Failure>;
+    fn download(&mut self, from: &Self::Buffer, bytes: usize) -> Result<Download, DriverError>;
 
     /// Overwrites a buffer with zeros.
     ///
     /// # Errors
     /// The driver's.
-    fn wipe(&mut self, buffer: &Self::Buffer) -> Result<(), Failure>;
+    fn wipe(&mut self, buffer: &Self::Buffer) -> Result<(), DriverError>;
 
     /// Runs a kernel.
     ///
@@ -192,19 +192,19 @@ pub trait Queue {
         kernel: Kernel,
         grid: Grid,
         arguments: &[Argument<'_, Self::Buffer>],
-    ) -> Result<(), Failure>;
+    ) -> Result<(), DriverError>;
 
     /// Sees to it that what was asked for is begun.
     ///
     /// # Errors
     /// The driver's.
-    fn submit(&mut self) -> Result<(), Failure>;
+    fn submit(&mut self) -> Result<(), DriverError>;
 
     /// Waits until all of it is done. What was downloaded before can be had until the next upload or download.
     ///
     /// # Errors
     /// The driver's.
-    fn finish(&mut self) -> Result<(), Failure>;
+    fn finish(&mut self) -> Result<(), DriverError>;
 
     /// What a download has brought; the queue must have been finished since.
     fn downloaded(&self, download: &Download) -> &[u8];

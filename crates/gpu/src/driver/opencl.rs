@@ -23,7 +23,7 @@ use cl3::{
 use zeroize::Zeroize;
 
 use super::{
-    Argument, Description, Device, Download, Failure, Queue,
+    Argument, Description, Device, Download, DriverError, Queue,
     stages::{Pinned, Stages},
 };
 use crate::kernel::{self, Grid, Kernel};
@@ -60,7 +60,7 @@ impl Drop for Context {
 
 impl OpenClDevice {
     /// Opens a device that was found.
-    pub(crate) fn open(found: &Found) -> Result<Self, Failure> {
+    pub(crate) fn open(found: &Found) -> Result<Self, DriverError> {
         let context = context::create_context(&[found.id.get()], ptr::null(), None, ptr::null_mut())
             .map_err(failed("clCreateContext", 0))?;
         Ok(OpenClDevice {
@@ -88,11 +88,11 @@ impl Device for OpenClDevice {
         &self.description
     }
 
-    fn allocate(&self, bytes: usize) -> Result<Memory, Failure> {
+    fn allocate(&self, bytes: usize) -> Result<Memory, DriverError> {
         Memory::new(&self.context, memory::CL_MEM_READ_WRITE, bytes)
     }
 
-    fn program(&self, limbs: usize) -> Result<Program, Failure> {
+    fn program(&self, limbs: usize) -> Result<Program, DriverError> {
         static PROGRAMS: AtomicU64 = AtomicU64::new(0);
         // One text: the binding takes a list of them for a list of bare pointers, which it is only if there is one (cl3
         // 0.13.2).
@@ -116,14 +116,14 @@ impl Device for OpenClDevice {
             Err(code) => {
                 let log = program::get_program_build_data(handle, self.id.get(), program::CL_PROGRAM_BUILD_LOG);
                 let log = log.map(text_of).unwrap_or_default();
-                Err(Failure::Build {
+                Err(DriverError::Build {
                     log: format!("{}: {log}", name_of(code)),
                 })
             }
         }
     }
 
-    fn queue(&self) -> Result<OpenClQueue, Failure> {
+    fn queue(&self) -> Result<OpenClQueue, DriverError> {
         // SAFETY: context and device are open and belong together.
         let handle = unsafe { command_queue::create_command_queue(self.context.0, self.id.get(), 0) }
             .map_err(failed("clCreateCommandQueue", 0))?;
@@ -149,7 +149,7 @@ unsafe impl Send for Memory {}
 unsafe impl Sync for Memory {}
 
 impl Memory {
-    fn new(context: &Arc<Context>, flags: u64, bytes: usize) -> Result<Self, Failure> {
+    fn new(context: &Arc<Context>, flags: u64, bytes: usize) -> Result<Self, DriverError> {
         // A buffer of no bytes is refused, and one is wiped by words.
         let bytes = bytes.max(4).next_multiple_of(4);
         // SAFETY: no memory of the host's is handed over.
@@ -250,7 +250,7 @@ fn release(event: cl_event) {
 }
 
 impl OpenClQueue {
-    fn stage(&mut self, bytes: usize) -> Result<usize, Failure> {
+    fn stage(&mut self, bytes: usize) -> Result<usize, DriverError> {
         let (queue, context) = (self.handle, &self.context);
         self.stages.take(bytes, |bytes| {
             let flags = memory::CL_MEM_READ_WRITE | memory::CL_MEM_ALLOC_HOST_PTR;
@@ -282,7 +282,7 @@ impl OpenClQueue {
         })
     }
 
-    fn kernel(&mut self, program: &Program, kernel: Kernel) -> Result<cl_kernel, Failure> {
+    fn kernel(&mut self, program: &Program, kernel: Kernel) -> Result<cl_kernel, DriverError> {
         let place = (program.number, kernel);
         if let Some(handle) = self.kernels.get(&place) {
             return Ok(handle.0);
@@ -298,7 +298,7 @@ impl Queue for OpenClQueue {
     type Buffer = Memory;
     type Program = Program;
 
-    fn upload(&mut self, to: &Memory, bytes: &[u8]) -> Result<(), Failure> {
+    fn upload(&mut self, to: &Memory, bytes: &[u8]) -> Result<(), DriverError> {
         assert!(bytes.len() <= to.bytes, "the buffer is too short");
         if bytes.is_empty() {
             return Ok(());
@@ -323,7 +323,7 @@ impl Queue for OpenClQueue {
         event.map(release).map_err(failed("clEnqueueWriteBuffer", bytes.len()))
     }
 
-    fn download(&mut self, from: &Memory, bytes: usize) -> Result<Download, Failure> {
+    fn download(&mut self, from: &Memory, bytes: usize) -> Result<Download, DriverError> {
         assert!(bytes <= from.bytes, "the buffer is too short");
         let place = self.stage(bytes)?;
         if bytes > 0 {
@@ -347,7 +347,7 @@ impl Queue for OpenClQueue {
         Ok(Download { stage: place, bytes })
     }
 
-    fn wipe(&mut self, buffer: &Memory) -> Result<(), Failure> {
+    fn wipe(&mut self, buffer: &Memory) -> Result<(), DriverError> {
         let zero = 0u32;
         // SAFETY: the pattern is copied by the call; the buffer has so many bytes, a multiple of four.
         let event = unsafe {
@@ -371,7 +371,7 @@ impl Queue for OpenClQueue {
         kernel: Kernel,
         grid: Grid,
         arguments: &[Argument<'_, Memory>],
-    ) -> Result<(), Failure> {
+    ) -> Result<(), DriverError> {
         let handle = self.kernel(program, kernel)?;
         for (place, argument) in (0..).zip(arguments) {
             let (size, value): (usize, *const c_void) = match argument {
@@ -392,11 +392,11 @@ impl Queue for OpenClQueue {
         event.map(release).map_err(failed("clEnqueueNDRangeKernel", 0))
     }
 
-    fn submit(&mut self) -> Result<(), Failure> {
+    fn submit(&mut self) -> Result<(), DriverError> {
         command_queue::flush(self.handle).map_err(failed("clFlush", 0))
     }
 
-    fn finish(&mut self) -> Result<(), Failure> {
+    fn finish(&mut self) -> Result<(), DriverError> {
         command_queue::finish(self.handle).map_err(failed("clFinish", 0))?;
         self.stages.free_all();
         Ok(())

@@ -1,6 +1,6 @@
 //! Page-locked memory through which a queue's copies go.
 
-use super::{Download, Failure};
+use super::{Download, DriverError};
 
 /// A piece of memory that a device can copy from and to by itself.
 pub(super) trait Pinned {
@@ -27,8 +27,8 @@ impl<P: Pinned> Stages<P> {
     pub(super) fn take(
         &mut self,
         bytes: usize,
-        make: impl FnOnce(usize) -> Result<P, Failure>,
-    ) -> Result<usize, Failure> {
+        make: impl FnOnce(usize) -> Result<P, DriverError>,
+    ) -> Result<usize, DriverError> {
         let fits = |piece: &Piece<P>| !piece.is_taken && piece.memory.bytes().len() >= bytes;
         // The smallest that will do, so that large ones stay for large copies.
         let free = (0..self.pieces.len())
@@ -110,7 +110,7 @@ mod tests {
     #[test]
     fn no_memory_is_no_piece() {
         let mut stages: Stages<Vec<u8>> = Stages::new();
-        let refused = Failure::OutOfMemory {
+        let refused = DriverError::OutOfMemory {
             bytes: 9,
             call: "test",
             code: "none".to_owned(),

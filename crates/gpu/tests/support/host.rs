@@ -9,7 +9,7 @@ use std::{
 };
 
 use rsalab_gpu::{
-    Description, Failure, Grid,
+    Description, DriverError, Grid,
     driver::{Argument, Device, Download, Queue},
     kernel::Kernel,
 };
@@ -145,7 +145,7 @@ impl Device for HostDevice {
         &self.description
     }
 
-    fn allocate(&self, bytes: usize) -> Result<Memory, Failure> {
+    fn allocate(&self, bytes: usize) -> Result<Memory, DriverError> {
         let mut server = self.server.lock().unwrap();
         server.send(&[1, bytes as u32], &[]);
         let number = server.receive(4).try_into().unwrap();
@@ -155,11 +155,11 @@ impl Device for HostDevice {
         })
     }
 
-    fn program(&self, _limbs: usize) -> Result<(), Failure> {
+    fn program(&self, _limbs: usize) -> Result<(), DriverError> {
         Ok(())
     }
 
-    fn queue(&self) -> Result<HostQueue, Failure> {
+    fn queue(&self) -> Result<HostQueue, DriverError> {
         Ok(HostQueue {
             server: Arc::clone(&self.server),
             downloads: Vec::new(),
@@ -171,13 +171,13 @@ impl Queue for HostQueue {
     type Buffer = Memory;
     type Program = ();
 
-    fn upload(&mut self, to: &Memory, bytes: &[u8]) -> Result<(), Failure> {
+    fn upload(&mut self, to: &Memory, bytes: &[u8]) -> Result<(), DriverError> {
         let mut server = self.server.lock().unwrap();
         server.send(&[3, to.number, bytes.len() as u32], bytes);
         Ok(())
     }
 
-    fn download(&mut self, from: &Memory, bytes: usize) -> Result<Download, Failure> {
+    fn download(&mut self, from: &Memory, bytes: usize) -> Result<Download, DriverError> {
         let mut server = self.server.lock().unwrap();
         server.send(&[4, from.number, bytes as u32], &[]);
         self.downloads.push(server.receive(bytes));
@@ -187,7 +187,7 @@ impl Queue for HostQueue {
         })
     }
 
-    fn wipe(&mut self, buffer: &Memory) -> Result<(), Failure> {
+    fn wipe(&mut self, buffer: &Memory) -> Result<(), DriverError> {
         self.server.lock().unwrap().send(&[5, buffer.number], &[]);
         Ok(())
     }
@@ -198,7 +198,7 @@ impl Queue for HostQueue {
         kernel: Kernel,
         grid: Grid,
         arguments: &[Argument<'_, Memory>],
-    ) -> Result<(), Failure> {
+    ) -> Result<(), DriverError> {
         let place = Kernel::ALL.iter().position(|(other, _)| *other == kernel);
         let items = (grid.groups * grid.group) as u32;
         let mut words = vec![6, place.unwrap() as u32, items, arguments.len() as u32];
@@ -212,11 +212,11 @@ impl Queue for HostQueue {
         Ok(())
     }
 
-    fn submit(&mut self) -> Result<(), Failure> {
+    fn submit(&mut self) -> Result<(), DriverError> {
         Ok(())
     }
 
-    fn finish(&mut self) -> Result<(), Failure> {
+    fn finish(&mut self) -> Result<(), DriverError> {
         Ok(())
     }
 

@@ -9,7 +9,7 @@ use super::{
     single::time_of_a_run,
 };
 use crate::{
-    driver::Failure,
+    driver::DriverError,
     ptx::{THREADS, Trial},
 };
 
@@ -22,7 +22,7 @@ pub(super) fn time_of(
     units: usize,
     limbs: usize,
     function: sys::CUfunction,
-) -> Result<Duration, Failure> {
+) -> Result<Duration, DriverError> {
     context.enter()?;
     let trial = Trial::new(limbs, OF_A_UNIT * units);
     let mut buffers = Vec::new();
@@ -49,7 +49,7 @@ pub(super) fn time_of(
 struct Zeros(sys::CUdeviceptr);
 
 impl Zeros {
-    fn new(bytes: usize) -> Result<Self, Failure> {
+    fn new(bytes: usize) -> Result<Self, DriverError> {
         // SAFETY: the context is entered; the memory is written before anything reads it.
         let zeros = Zeros(unsafe { result::malloc_sync(bytes) }.map_err(failed("cuMemAlloc", bytes))?);
         // SAFETY: it has so many bytes.

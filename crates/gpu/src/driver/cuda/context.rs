@@ -1,11 +1,11 @@
 //! The context in which NVIDIA's driver works, and what its errors mean.
 
 use cudarc::driver::{
-    result::{self, DriverError},
+    result::{self, DriverError as CudaError},
     sys,
 };
 
-use crate::driver::Failure;
+use crate::driver::DriverError;
 
 /// The context that the process has for a device. It is retained once and for all.
 #[derive(Clone, Copy)]
@@ -23,14 +23,14 @@ impl Context {
     }
 
     /// Makes it the calling thread's, which all calls below ask for.
-    pub(super) fn enter(self) -> Result<(), Failure> {
+    pub(super) fn enter(self) -> Result<(), DriverError> {
         // SAFETY: it was retained, and never released.
         unsafe { result::ctx::set_current(self.0) }.map_err(failed("cuCtxSetCurrent", 0))
     }
 }
 
 /// What the driver calls an error.
-pub(super) fn name_of(error: DriverError) -> String {
+pub(super) fn name_of(error: CudaError) -> String {
     match error.error_name() {
         Ok(name) => name.to_string_lossy().into_owned(),
         Err(_) => format!("{}", error.0 as u32),
@@ -38,12 +38,12 @@ pub(super) fn name_of(error: DriverError) -> String {
 }
 
 /// What a call that failed means.
-pub(super) fn failed(call: &'static str, bytes: usize) -> impl Fn(DriverError) -> Failure {
+pub(super) fn failed(call: &'static str, bytes: usize) -> impl Fn(CudaError) -> DriverError {
     use sys::CUresult as Code;
     move |error| {
         let code = name_of(error);
         match error.0 {
-            Code::CUDA_ERROR_OUT_OF_MEMORY => Failure::OutOfMemory { bytes, call, code },
+            Code::CUDA_ERROR_OUT_OF_MEMORY => DriverError::OutOfMemory { bytes, call, code },
             Code::CUDA_ERROR_DEINITIALIZED
             | Code::CUDA_ERROR_DEVICE_UNAVAILABLE
             | Code::CUDA_ERROR_ECC_UNCORRECTABLE
@@ -51,8 +51,8 @@ pub(super) fn failed(call: &'static str, bytes: usize) -> impl Fn(DriverError) -
             | Code::CUDA_ERROR_LAUNCH_TIMEOUT
             | Code::CUDA_ERROR_HARDWARE_STACK_ERROR
             | Code::CUDA_ERROR_LAUNCH_FAILED
-            | Code::CUDA_ERROR_UNKNOWN => Failure::Lost { call, code },
-            _ => Failure::Call { call, code },
+            | Code::CUDA_ERROR_UNKNOWN => DriverError::Lost { call, code },
+            _ => DriverError::Call { call, code },
         }
     }
 }

@@ -17,7 +17,7 @@ use super::{
     context::{Context, failed, name_of},
 };
 use crate::{
-    driver::{Failure, IN_DOUBLES, IN_REGISTERS, Kernels, PORTABLE},
+    driver::{DriverError, IN_DOUBLES, IN_REGISTERS, Kernels, PORTABLE},
     kernel::{Kernel, PTX},
     ptx,
 };
@@ -77,7 +77,7 @@ impl Programs {
     }
 
     /// The private power's kernel in doubles, if it is wished or faster.
-    fn in_doubles(&self, limbs: usize) -> Result<Option<Module>, Failure> {
+    fn in_doubles(&self, limbs: usize) -> Result<Option<Module>, DriverError> {
         let mut known = self.in_doubles.lock().unwrap_or_else(PoisonError::into_inner);
         let text = ptx::power_digits_in_doubles(limbs);
         let Some(text) = text.filter(|_| known.get(&limbs) != Some(&false)) else {
@@ -100,7 +100,7 @@ impl Programs {
         Ok(known[&limbs].then_some(doubles))
     }
 
-    pub(super) fn program(&self, limbs: usize) -> Result<Program, Failure> {
+    pub(super) fn program(&self, limbs: usize) -> Result<Program, DriverError> {
         let mut portable = self.portable.lock().unwrap_or_else(PoisonError::into_inner);
         let portable = match &*portable {
             Some(module) => Arc::clone(module),
@@ -132,7 +132,7 @@ impl Programs {
 }
 
 impl Program {
-    pub(super) fn function(&self, kernel: Kernel) -> Result<Function, Failure> {
+    pub(super) fn function(&self, kernel: Kernel) -> Result<Function, DriverError> {
         let Some(place) = self.own.get(&kernel) else {
             return Ok(Function {
                 handle: self.portable.functions[&kernel],
@@ -168,13 +168,14 @@ unsafe impl Send for Module {}
 unsafe impl Sync for Module {}
 
 impl Module {
-    fn load(context: Context, text: &str, kernels: &[Kernel]) -> Result<Self, Failure> {
+    fn load(context: Context, text: &str, kernels: &[Kernel]) -> Result<Self, DriverError> {
         context.enter()?;
         let text = CString::new(text).expect("there is no zero in it");
         // SAFETY: the text ends with a zero, as the driver wants it.
-        let handle = unsafe { result::module::load_data(text.as_ptr().cast()) }.map_err(|error| Failure::Build {
-            log: format!("{} ({})", name_of(error), kernels[0].name()),
-        })?;
+        let handle =
+            unsafe { result::module::load_data(text.as_ptr().cast()) }.map_err(|error| DriverError::Build {
+                log: format!("{} ({})", name_of(error), kernels[0].name()),
+            })?;
         let mut module = Module {
             handle,
             functions: HashMap::new(),

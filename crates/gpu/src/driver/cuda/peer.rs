@@ -6,7 +6,7 @@ use super::{
     CudaDevice,
     single::{Single, time_of_a_run},
 };
-use crate::driver::{Device, Failure, PeerKernel, Queue};
+use crate::driver::{Device, DriverError, PeerKernel, Queue};
 
 impl CudaDevice {
     /// Runs a kernel on memory that begins with `bytes`, again and again for a while, and says how long the fastest run
@@ -16,7 +16,7 @@ impl CudaDevice {
         peer: &PeerKernel<'_>,
         bytes: &mut [u8],
         time: Duration,
-    ) -> Result<Duration, Failure> {
+    ) -> Result<Duration, DriverError> {
         let single = Single::load(self.context, peer.text, peer.entry)?;
         let memory = self.allocate(bytes.len())?;
         let mut queue = self.queue()?;

@@ -7,18 +7,18 @@ use super::{
     single::{Single, time_of_a_run},
 };
 use crate::{
-    driver::{Device, Failure, Rate},
+    driver::{Device, DriverError, Rate},
     ptx::rates::{self, Kind},
 };
 
 impl CudaDevice {
     /// Measures each kind of instruction for a while.
-    pub(crate) fn rates(&self) -> Result<Vec<Rate>, Failure> {
+    pub(crate) fn rates(&self) -> Result<Vec<Rate>, DriverError> {
         let measured = Kind::ALL.map(|kind| self.rate(kind));
         measured.into_iter().collect()
     }
 
-    fn rate(&self, kind: Kind) -> Result<Rate, Failure> {
+    fn rate(&self, kind: Kind) -> Result<Rate, DriverError> {
         /// Enough threads of a multiprocessor for its instructions to be all that there is to wait for.
         const BLOCKS_OF_A_UNIT: usize = 16;
         const LONG_ENOUGH: Duration = Duration::from_millis(200);

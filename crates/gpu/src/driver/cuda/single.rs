@@ -9,7 +9,7 @@ use std::{
 use cudarc::driver::{result, sys};
 
 use super::context::{Context, failed, name_of};
-use crate::driver::Failure;
+use crate::driver::DriverError;
 
 /// A module of which one kernel is run. Unloaded when it is dropped.
 pub(super) struct Single {
@@ -19,9 +19,9 @@ pub(super) struct Single {
 }
 
 impl Single {
-    pub(super) fn load(context: Context, text: &str, entry: &str) -> Result<Self, Failure> {
+    pub(super) fn load(context: Context, text: &str, entry: &str) -> Result<Self, DriverError> {
         context.enter()?;
-        let refused = |reason: String| Failure::Build {
+        let refused = |reason: String| DriverError::Build {
             log: format!("{reason} ({entry})"),
         };
         let [text, name] = [text, entry].map(CString::new);
@@ -61,7 +61,7 @@ pub(super) unsafe fn time_of_a_run(
     blocks: usize,
     threads: usize,
     arguments: &mut [*mut c_void],
-) -> Result<Duration, Failure> {
+) -> Result<Duration, DriverError> {
     let size = |size: usize| u32::try_from(size).expect("a grid has few work-items");
     let start = Instant::now();
     // SAFETY: the caller's word.

@@ -2,7 +2,7 @@
 
 use cl3::{error_codes, types::cl_int};
 
-use crate::driver::Failure;
+use crate::driver::DriverError;
 
 /// A text as drivers give it, with a zero at its end and spaces anywhere.
 pub(super) fn text_of(mut bytes: Vec<u8>) -> String {
@@ -23,14 +23,14 @@ pub(super) fn name_of(code: cl_int) -> String {
 }
 
 /// What a call that failed means.
-pub(super) fn failed(call: &'static str, bytes: usize) -> impl Fn(cl_int) -> Failure {
+pub(super) fn failed(call: &'static str, bytes: usize) -> impl Fn(cl_int) -> DriverError {
     move |code| {
         let name = name_of(code);
         match code {
             error_codes::CL_MEM_OBJECT_ALLOCATION_FAILURE
             | error_codes::CL_OUT_OF_RESOURCES
             | error_codes::CL_OUT_OF_HOST_MEMORY
-            | error_codes::CL_INVALID_BUFFER_SIZE => Failure::OutOfMemory {
+            | error_codes::CL_INVALID_BUFFER_SIZE => DriverError::OutOfMemory {
                 bytes,
                 call,
                 code: name,
@@ -39,8 +39,8 @@ pub(super) fn failed(call: &'static str, bytes: usize) -> impl Fn(cl_int) -> Fai
             | error_codes::CL_INVALID_CONTEXT
             | error_codes::CL_INVALID_COMMAND_QUEUE
             | error_codes::CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST
-            | -9999 => Failure::Lost { call, code: name },
-            _ => Failure::Call { call, code: name },
+            | -9999 => DriverError::Lost { call, code: name },
+            _ => DriverError::Call { call, code: name },
         }
     }
 }

@@ -6,7 +6,7 @@ use std::{
 };
 
 use rsalab_gpu::{
-    Description, Failure, Grid,
+    Description, DriverError, Grid,
     driver::{Argument, Device, Download, Queue},
     kernel::Kernel,
     ptx,
@@ -100,18 +100,18 @@ impl Device for PtxDevice {
         &self.description
     }
 
-    fn allocate(&self, bytes: usize) -> Result<Memory, Failure> {
+    fn allocate(&self, bytes: usize) -> Result<Memory, DriverError> {
         Ok(Memory {
             memory: self.host.allocate(bytes)?,
             bytes,
         })
     }
 
-    fn program(&self, limbs: usize) -> Result<Option<Arc<Module>>, Failure> {
+    fn program(&self, limbs: usize) -> Result<Option<Arc<Module>>, DriverError> {
         Ok(module(limbs, self.in_doubles))
     }
 
-    fn queue(&self) -> Result<PtxQueue, Failure> {
+    fn queue(&self) -> Result<PtxQueue, DriverError> {
         Ok(PtxQueue {
             host: self.host.queue()?,
             traces: Arc::clone(&self.traces),
@@ -123,15 +123,15 @@ impl Queue for PtxQueue {
     type Buffer = Memory;
     type Program = Option<Arc<Module>>;
 
-    fn upload(&mut self, to: &Memory, bytes: &[u8]) -> Result<(), Failure> {
+    fn upload(&mut self, to: &Memory, bytes: &[u8]) -> Result<(), DriverError> {
         self.host.upload(&to.memory, bytes)
     }
 
-    fn download(&mut self, from: &Memory, bytes: usize) -> Result<Download, Failure> {
+    fn download(&mut self, from: &Memory, bytes: usize) -> Result<Download, DriverError> {
         self.host.download(&from.memory, bytes)
     }
 
-    fn wipe(&mut self, buffer: &Memory) -> Result<(), Failure> {
+    fn wipe(&mut self, buffer: &Memory) -> Result<(), DriverError> {
         self.host.wipe(&buffer.memory)
     }
 
@@ -141,7 +141,7 @@ impl Queue for PtxQueue {
         kernel: Kernel,
         grid: Grid,
         arguments: &[Argument<'_, Memory>],
-    ) -> Result<(), Failure> {
+    ) -> Result<(), DriverError> {
         let own = program.as_ref().and_then(|module| module.kernels.get(kernel.name()));
         let Some(own) = own else {
             let arguments: Vec<_> = arguments
@@ -187,11 +187,11 @@ impl Queue for PtxQueue {
         Ok(())
     }
 
-    fn submit(&mut self) -> Result<(), Failure> {
+    fn submit(&mut self) -> Result<(), DriverError> {
         self.host.submit()
     }
 
-    fn finish(&mut self) -> Result<(), Failure> {
+    fn finish(&mut self) -> Result<(), DriverError> {
         self.host.finish()
     }
 

@@ -7,21 +7,21 @@ use std::{
 };
 
 use crate::{
-    driver::{Argument, Device, Failure, Queue},
+    driver::{Argument, Device, DriverError, Queue},
     kernel::{Kernel, Launch},
 };
 
 /// A device in use.
-pub(crate) struct Unit<D: Device> {
+pub(crate) struct OpenDevice<D: Device> {
     pub(crate) device: D,
     programs: Mutex<HashMap<usize, Arc<D::Program>>>,
     /// For what does not belong to anybody's work: wiping.
     control: Mutex<D::Queue>,
 }
 
-impl<D: Device> Unit<D> {
-    pub(crate) fn new(device: D) -> Result<Self, Failure> {
-        Ok(Unit {
+impl<D: Device> OpenDevice<D> {
+    pub(crate) fn new(device: D) -> Result<Self, DriverError> {
+        Ok(OpenDevice {
             programs: Mutex::default(),
             control: Mutex::new(device.queue()?),
             device,
@@ -29,7 +29,7 @@ impl<D: Device> Unit<D> {
     }
 
     /// The kernels for numbers of so many limbs, compiled when they are first asked for.
-    pub(crate) fn program(&self, limbs: usize) -> Result<Arc<D::Program>, Failure> {
+    pub(crate) fn program(&self, limbs: usize) -> Result<Arc<D::Program>, DriverError> {
         let mut programs = self.programs.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(program) = programs.get(&limbs) {
             return Ok(Arc::clone(program));
@@ -58,28 +58,28 @@ impl<D: Device> Unit<D> {
 
 /// Memory of a device that is wiped before it is given back.
 pub(crate) struct Wiped<D: Device> {
-    unit: Arc<Unit<D>>,
+    open: Arc<OpenDevice<D>>,
     pub(crate) buffer: D::Buffer,
 }
 
 impl<D: Device> Wiped<D> {
     /// Buffers for so many words.
-    pub(crate) fn words(unit: &Arc<Unit<D>>, words: usize) -> Result<Self, Failure> {
-        Wiped::bytes(unit, 4 * words)
+    pub(crate) fn words(open: &Arc<OpenDevice<D>>, words: usize) -> Result<Self, DriverError> {
+        Wiped::bytes(open, 4 * words)
     }
 
     /// Buffers for so many bytes.
-    pub(crate) fn bytes(unit: &Arc<Unit<D>>, bytes: usize) -> Result<Self, Failure> {
+    pub(crate) fn bytes(open: &Arc<OpenDevice<D>>, bytes: usize) -> Result<Self, DriverError> {
         Ok(Wiped {
-            buffer: unit.device.allocate(bytes)?,
-            unit: Arc::clone(unit),
+            buffer: open.device.allocate(bytes)?,
+            open: Arc::clone(open),
         })
     }
 }
 
 impl<D: Device> Drop for Wiped<D> {
     fn drop(&mut self) {
-        let mut control = self.unit.control();
+        let mut control = self.open.control();
         // A device that is lost has nothing that could be wiped from here.
         let _ = control.wipe(&self.buffer).and_then(|()| control.finish());
     }
@@ -87,22 +87,22 @@ impl<D: Device> Drop for Wiped<D> {
 
 /// A queue of a device, and how kernels are launched on it.
 pub(crate) struct Launcher<D: Device> {
-    unit: Arc<Unit<D>>,
+    open: Arc<OpenDevice<D>>,
     launch: Launch,
     pub(crate) queue: D::Queue,
 }
 
 impl<D: Device> Launcher<D> {
-    pub(crate) fn new(unit: &Arc<Unit<D>>, launch: Launch) -> Result<Self, Failure> {
+    pub(crate) fn new(open: &Arc<OpenDevice<D>>, launch: Launch) -> Result<Self, DriverError> {
         Ok(Launcher {
-            queue: unit.device.queue()?,
-            unit: Arc::clone(unit),
+            queue: open.device.queue()?,
+            open: Arc::clone(open),
             launch,
         })
     }
 
     /// Copies bytes to the beginning of memory.
-    pub(crate) fn upload(&mut self, to: &Wiped<D>, bytes: &[u8]) -> Result<(), Failure> {
+    pub(crate) fn upload(&mut self, to: &Wiped<D>, bytes: &[u8]) -> Result<(), DriverError> {
         self.queue.upload(&to.buffer, bytes)
     }
 
@@ -114,8 +114,8 @@ impl<D: Device> Launcher<D> {
         numbers: usize,
         buffers: &[&Wiped<D>],
         words: &[usize],
-    ) -> Result<(), Failure> {
-        let grid = self.launch.grid(numbers, self.unit.device.description());
+    ) -> Result<(), DriverError> {
+        let grid = self.launch.grid(numbers, self.open.device.description());
         let word = |&word: &usize| Argument::Word(u32::try_from(word).expect("sizes on a device fit 32 bits"));
         let buffers = buffers.iter().map(|wiped| Argument::Buffer(&wiped.buffer));
         let arguments: Vec<_> = buffers.chain(words.iter().map(word)).collect();
