@@ -4,7 +4,6 @@
 //! |---|---|
 //! | which thread gets which blocks | [`split()`] |
 //! | how threads are started, released and collected | [`work`] |
-//! | how they are watched | [`State`], [`Event`] |
 //! | what came of it | [`Outcome`], [`WorkError`] |
 //! | how a text becomes blocks and a text again | [`blocks`] |
 //! | how an encrypted text is kept in a file | [`container`] |
@@ -31,11 +30,9 @@ pub mod container;
 mod error;
 mod outcome;
 mod split;
-mod watch;
 pub mod work;
 
 pub use error::{BlockFault, Error};
 pub use outcome::{Failure, Outcome, PartTrace, Reason, WorkError};
 pub use split::{Part, split};
-pub use watch::{Event, State};
-pub use work::{BlockWorker, MAX_THREADS, Threads, Work, run, run_watched};
+pub use work::{BlockWorker, MAX_THREADS, Threads, Work, run};

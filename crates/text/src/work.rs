@@ -1,4 +1,4 @@
-//! Work over threads: workers started, watched and collected; their output in input order.
+//! Work over threads: workers started, released and collected; their output in input order.
 //!
 //! ```text
 //! split the input on block borders, one part for each worker
@@ -6,7 +6,7 @@
 //!     pins itself, touches its region of the output, makes its block operation, says that it is ready,
 //!     waits for the release, works through its blocks, and ends
 //! once every worker is ready or has failed: release all at once, and take the time
-//! watch until every worker has ended, collecting each as it ends
+//! collect each worker as it ends
 //! ```
 //!
 //! Each worker writes straight into its own region of the one output, so nothing has to be merged afterwards and the
@@ -36,7 +36,6 @@ use rsalab_measure::{
 use crate::{
     outcome::{Failure, Outcome, PartTrace, Reason, WorkError},
     split::{Part, split},
-    watch::{Event, State},
 };
 
 /// The most threads that one piece of work may be split over.
@@ -119,20 +118,6 @@ where
     W: BlockWorker<Error: Send>,
     F: Fn(&Part) -> Result<W, W::Error> + Sync,
 {
-    run_watched(work, threads, factory, |_| {})
-}
-
-/// As [`run`], and calls `watcher` at each change of a worker's state. The watcher runs on the calling thread.
-pub fn run_watched<W, F>(
-    work: Work<'_>,
-    threads: Threads<'_>,
-    factory: F,
-    mut watcher: impl FnMut(Event),
-) -> Result<Outcome, WorkError<W::Error>>
-where
-    W: BlockWorker<Error: Send>,
-    F: Fn(&Part) -> Result<W, W::Error> + Sync,
-{
     let called = Instant::now();
     let blocks = check_layout(work, threads).map_err(WorkError::Layout)?;
     let mut output = vec![0; work.output_len];
@@ -158,27 +143,15 @@ where
             },
             body,
         );
-        let mut enter = |id, state| watcher(Event { id, state });
-        let mut is_refused = false;
-        let mut ended: Vec<Option<Result<PartTrace, Reason<W::Error>>>> = Vec::new();
-        for (id, started) in started.into_iter().enumerate() {
-            match &started {
-                Err(StartError::Refused { .. }) => is_refused = true,
-                _ => enter(id, State::Waiting),
-            }
-            ended.push(started.err().map(|error| Err(reason(error))));
-        }
-        let ready: Vec<usize> = (0..ended.len()).filter(|&id| ended[id].is_none()).collect();
-        (0..ended.len())
-            .filter(|id| !ready.contains(id))
-            .for_each(|id| enter(id, State::Failed));
-        if is_refused {
-            for id in ready {
-                ended[id] = Some(Err(Reason::NotReleased));
-                enter(id, State::Failed);
-            }
-        } else {
-            ready.iter().for_each(|&id| enter(id, State::Running));
+        let is_refused = |started: &Result<(), StartError<_>>| matches!(started, Err(StartError::Refused { .. }));
+        let is_released = !started.iter().any(is_refused);
+        let mut ended: Vec<Result<PartTrace, Reason<W::Error>>> = started
+            .into_iter()
+            .map(|started| Err(started.err().map_or(Reason::NotReleased, reason)))
+            .collect();
+        if is_released {
+            let is_ready = |id: &usize| matches!(ended[*id], Err(Reason::NotReleased));
+            let ready: Vec<usize> = (0..ended.len()).filter(is_ready).collect();
             let released = Instant::now();
             for &id in &ready {
                 // A thread that is ready waits for this, and reports what becomes of it.
@@ -186,18 +159,10 @@ where
             }
             for _ in ready {
                 let (id, result) = inbox.recv().expect("a thread reports even if it panics");
-                enter(
-                    id,
-                    match &result {
-                        Ok(_) => State::Finished,
-                        Err(_) => State::Failed,
-                    },
-                );
-                ended[id] = Some(result);
+                ended[id] = result;
             }
         }
-        let ended = ended.into_iter().map(|result| result.expect("every worker has ended"));
-        ended.collect()
+        ended
     });
     let wall_ns = nanoseconds(called, Instant::now());
 
@@ -261,8 +226,7 @@ where
             start_ns: nanoseconds(released, start),
             end_ns: nanoseconds(released, end),
         });
-        // Nobody listens if the watcher has panicked.
-        let _ = done.send((part.id, ended));
+        done.send((part.id, ended)).expect("the caller waits for each");
     }
     Ok(())
 }

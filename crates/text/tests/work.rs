@@ -1,15 +1,12 @@
 //! Work over threads with cheap block operations: order, evenness, and workers that fail.
 
-use std::{
-    collections::HashMap,
-    sync::{
-        Barrier,
-        atomic::{AtomicUsize, Ordering},
-    },
+use std::sync::{
+    Barrier,
+    atomic::{AtomicUsize, Ordering},
 };
 
 use proptest::prelude::*;
-use rsalab_text::{BlockWorker, Event, Part, Reason, State, Threads, Work, WorkError, run, run_watched};
+use rsalab_text::{BlockWorker, Part, Reason, Threads, Work, WorkError, run};
 
 /// Writes each block's number and its first byte, and counts its calls.
 struct Numbering {
@@ -42,6 +39,19 @@ impl BlockWorker for Numbering {
 
 /// Fails or panics if told so, otherwise copies.
 struct Trouble(Option<fn()>);
+
+/// The same, and counts those that have copied.
+struct Counted<'a>(Trouble, &'a AtomicUsize);
+
+impl BlockWorker for Counted<'_> {
+    type Error = String;
+
+    fn work(&mut self, first_block: usize, input: &[u8], output: &mut [u8]) -> Result<(), String> {
+        self.0.work(first_block, input, output)?;
+        self.1.fetch_add(1, Ordering::Relaxed);
+        Ok(())
+    }
+}
 
 impl BlockWorker for Trouble {
     type Error = String;
@@ -167,50 +177,34 @@ fn each_worker_is_made_on_its_own_thread() {
     assert_eq!(made.into_inner(), 4);
 }
 
-/// What a piece of work of 8 workers comes to when worker `unlucky` is in trouble.
-fn with_trouble(unlucky: usize, act: fn(), blocks: usize) -> (WorkError<String>, HashMap<usize, Vec<State>>) {
-    let input = text(blocks);
-    let mut states: HashMap<usize, Vec<State>> = HashMap::new();
-    let result = run_watched(
-        copying(&input, 1),
-        Threads::unpinned(8),
-        |part: &Part| Ok(Trouble((part.id == unlucky).then_some(act))),
-        |Event { id, state }| states.entry(id).or_default().push(state),
-    );
-    (result.expect_err("a worker is in trouble"), states)
+/// What a piece of work of 8 workers comes to when worker `unlucky` is in trouble: how many finish, and the error.
+fn with_trouble(unlucky: usize, act: fn()) -> (usize, String) {
+    let input = text(100);
+    let finished = AtomicUsize::new(0);
+    let result = run(copying(&input, 1), Threads::unpinned(8), |part: &Part| {
+        let trouble = Trouble((part.id == unlucky).then_some(act));
+        Ok(Counted(trouble, &finished))
+    });
+    let error = result.expect_err("a worker is in trouble");
+    (finished.into_inner(), error.to_string())
 }
 
 #[test]
 fn a_worker_that_fails_is_reported_and_the_others_finish() {
     for unlucky in 0..8 {
-        let (error, states) = with_trouble(unlucky, || (), 100);
-        assert_eq!(error.to_string(), format!("worker {unlucky} failed: out of luck"));
-        for (id, seen) in states {
-            let end = if id == unlucky { State::Failed } else { State::Finished };
-            assert_eq!(seen, [State::Waiting, State::Running, end], "worker {id}");
-        }
+        let expected = format!("worker {unlucky} failed: out of luck");
+        assert_eq!(with_trouble(unlucky, || ()), (7, expected));
     }
 }
 
 #[test]
 fn a_worker_that_panics_is_reported_and_the_others_finish() {
     for unlucky in [0, 3, 7] {
-        let (error, states) = with_trouble(unlucky, || panic!("of {}", "nerves"), 100);
-        assert_eq!(
-            error.to_string(),
-            format!("worker {unlucky} failed: it panicked: of nerves")
-        );
-        assert_eq!(states.len(), 8);
-        assert_eq!(
-            states
-                .values()
-                .filter(|seen| seen.last() == Some(&State::Finished))
-                .count(),
-            7
-        );
+        let expected = format!("worker {unlucky} failed: it panicked: of nerves");
+        assert_eq!(with_trouble(unlucky, || panic!("of {}", "nerves")), (7, expected));
     }
-    let (error, _) = with_trouble(2, || std::panic::panic_any(5), 100);
-    assert_eq!(error.to_string(), "worker 2 failed: it panicked: without a message");
+    let expected = "worker 2 failed: it panicked: without a message".to_owned();
+    assert_eq!(with_trouble(2, || std::panic::panic_any(5)), (7, expected));
 }
 
 #[test]
@@ -245,22 +239,6 @@ fn every_worker_may_fail() {
         panic!("{error}")
     };
     assert_eq!(failures.len(), 64);
-}
-
-#[test]
-fn a_panicking_watcher_does_not_leave_workers_waiting() {
-    let input = text(50);
-    let result = std::panic::catch_unwind(|| {
-        run_watched(
-            copying(&input, 1),
-            Threads::unpinned(4),
-            |_: &Part| Ok(Trouble(None)),
-            |event| {
-                assert!(event.id != 2, "enough");
-            },
-        )
-    });
-    assert!(result.is_err());
 }
 
 #[test]
