@@ -40,7 +40,7 @@ pub use busy::busy_warnings;
 pub use clock::{Clock, MockClock, Monotonic};
 pub use cpu_time::CpuTime;
 pub use fact::Fact;
-pub use interleave::{Plan, Schedule};
+pub use interleave::Schedule;
 pub use interruption::Interruption;
 pub use machine::Machine;
 pub use pool::Pool;

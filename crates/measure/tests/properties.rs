@@ -2,8 +2,7 @@
 
 use proptest::prelude::*;
 use rsalab_measure::{
-    Block, Plan, Sample, Schedule, Topology,
-    interleave::Stop,
+    Block, Sample, Schedule, Topology,
     stats::{Summary, median_interval, median_over_blocks, ratio_of_medians},
     topology::Cpu,
 };
@@ -158,27 +157,21 @@ proptest! {
         failures in prop::collection::vec(0..60usize, 0..4),
         seed in any::<u64>(),
     ) {
-        let plan = Plan { precision: None, max_rounds, seed, ..Plan::default() };
-        let mut schedule = Schedule::new(plan, subjects);
+        let mut schedule = Schedule::new(seed, 0.95, subjects);
         let mut slots = 0;
-        let stop = loop {
-            match schedule.next_slot(0) {
-                Ok(slot) if failures.contains(&slots) => schedule.fail(slot.subject),
-                Ok(slot) => schedule.record(slot, &block_of(1000 + slots as u64)),
-                Err(stop) => break stop,
+        while schedule.rounds() < max_rounds && let Some(slot) = schedule.next_slot() {
+            match failures.contains(&slots) {
+                true => schedule.fail(slot.subject),
+                false => schedule.record(slot, &block_of(1000 + slots as u64)),
             }
             slots += 1;
-        };
-        let survivors = schedule.standings().iter().filter(|standing| !standing.failed());
-        let whole: Vec<usize> = (0..max_rounds).collect();
-        let mut left = 0;
-        for standing in survivors {
-            prop_assert_eq!(standing.rounds(), &whole[..]);
-            left += 1;
         }
-        prop_assert_eq!(stop, if left == 0 { Stop::NoSubjects } else { Stop::Rounds });
-        for standing in schedule.standings() {
-            prop_assert_eq!(standing.rounds(), &whole[..standing.rounds().len()]);
+        let whole: Vec<usize> = (0..max_rounds).collect();
+        let is_left = schedule.subjects().iter().any(|subject| !subject.failed());
+        prop_assert_eq!(schedule.next_slot().is_some(), is_left);
+        for subject in schedule.subjects() {
+            prop_assert!(subject.failed() || subject.rounds() == &whole[..]);
+            prop_assert_eq!(subject.rounds(), &whole[..subject.rounds().len()]);
         }
     }
 }
