@@ -1,4 +1,4 @@
-//! Whether what a worker reports of a block can be true: the one validator of reports.
+//! The validator of reports: can what a worker says of a block be true?
 //!
 //! Our own workers are timed by the one loop of `measure`. Other engines read clocks of their own, and nobody sees what
 //! they do: the coordinator's clock is all there is to hold against theirs. A worker that reports what cannot be is
@@ -165,6 +165,32 @@ impl Plausibility {
                 block.elapsed_ns
             ));
         }
+        // Of other operations a call has as many as fit a sample.
+        if let Some(calls) = plan.calls
+            && (self.job.op.is_text() || self.job.mode == Mode::Concurrent)
+            && block.operations() != calls
+        {
+            return Err(format!(
+                "it reported {} calls where {calls} were asked for",
+                block.operations()
+            ));
+        }
+        if !report.tests.is_empty() && report.tests.len() != block.samples.len() {
+            return Err(format!(
+                "it reported primality tests of {} samples, and {} samples",
+                report.tests.len(),
+                block.samples.len()
+            ));
+        }
+        // What was made without an input must be shown, all of it: there is nothing else to verify it by.
+        let made = match self.job.op.is_deterministic() {
+            true => 0,
+            false => operations,
+        };
+        let shown = report.outputs.len() as u64 / self.job.layout().output as u64;
+        if made != shown {
+            return Err(format!("it made {made} outputs to be verified and showed {shown}"));
+        }
         let planned_ns = plan.discard_ns.saturating_add(plan.min_ns);
         if plan.calls.is_none() && block.elapsed_ns < planned_ns {
             return Err(format!(
@@ -284,7 +310,7 @@ mod tests {
     #[test]
     fn numbers_that_cannot_be_are_found() {
         type Change = fn(&mut BlockReport);
-        let changes: [(&str, Change); 10] = [
+        let changes: [(&str, Change); 12] = [
             ("without samples", |r| r.block.samples.clear()),
             ("4 samples", |r| {
                 r.block.samples = vec![r.block.samples[0]; 4];
@@ -305,6 +331,10 @@ mod tests {
             ("which took 111000000 ns", |r| {
                 r.block.elapsed_ns = 111_000_001;
             }),
+            ("tests of 1 samples, and 2", |r| r.tests = vec![1]),
+            ("made 0 outputs to be verified and showed 1", |r| {
+                r.outputs = vec![0; 64];
+            }),
         ];
         for (words, change) in changes {
             for clock in [ClockOwner::Harness, ClockOwner::Engine] {
@@ -316,6 +346,29 @@ mod tests {
                 assert!(message.contains(words), "no '{words}' in: {message}");
             }
         }
+    }
+
+    #[test]
+    fn counted_calls_and_what_was_made_are_counted_again() {
+        let plan = BlockPlan {
+            calls: Some(21),
+            ..PLAN
+        };
+        let mut texts = plausibility(Op::TextEncrypt, ClockOwner::Harness);
+        let counted = texts.check(&report(), &plan, 111_000_000, false);
+        assert_eq!(counted, Err("it reported 20 calls where 21 were asked for".to_owned()));
+
+        let mut keys = plausibility(Op::Keygen, ClockOwner::Harness);
+        let mut made = report();
+        let one = keys.job.layout().output;
+        made.outputs = vec![0; 22 * one];
+        assert_eq!(keys.check(&made, &PLAN, 111_000_000, false), Ok(None));
+        made.outputs.truncate(21 * one);
+        let hidden = keys.check(&made, &PLAN, 111_000_000, false);
+        assert_eq!(
+            hidden,
+            Err("it made 22 outputs to be verified and showed 21".to_owned())
+        );
     }
 
     /// How many of some blocks are taken for what they are.
