@@ -79,12 +79,12 @@ impl UnknownEngine {
 
 /// The name most like a mistyped one, if any is like it at all.
 pub fn closest<'a>(typed: &str, names: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
-    const ALIKE: f64 = 0.7;
+    const LEAST_LIKENESS: f64 = 0.7;
     let typed = typed.to_lowercase();
     names
         .into_iter()
         .map(|name| (strsim::jaro_winkler(&typed, name), name))
-        .filter(|(likeness, _)| *likeness >= ALIKE)
+        .filter(|(likeness, _)| *likeness >= LEAST_LIKENESS)
         .max_by(|(left, _), (right, _)| left.total_cmp(right))
         .map(|(_, name)| name)
 }
