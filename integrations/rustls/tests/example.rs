@@ -36,7 +36,7 @@ fn the_example_serves_clients_side_by_side() {
     let key = PrivateKey::generate(2048).unwrap();
     let certificate = support::certificate(&key);
     let (chain, file) = (folder.path().join("chain.pem"), folder.path().join("key.pem"));
-    fs::write(&chain, certificate.pem()).unwrap();
+    fs::write(&chain, certificate.pem).unwrap();
     fs::write(&file, &*encode_private(&key, PrivateFormat::Pkcs8, Encoding::Pem)).unwrap();
 
     let mut command = Command::new(program);
@@ -47,7 +47,7 @@ fn the_example_serves_clients_side_by_side() {
     said.read_line(&mut address).unwrap();
 
     let mut roots = RootCertStore::empty();
-    roots.add(certificate.der().clone()).unwrap();
+    roots.add(certificate.der.clone()).unwrap();
     let config = ClientConfig::builder_with_provider(Arc::new(ring::default_provider()))
         .with_safe_default_protocol_versions()
         .unwrap()

@@ -33,7 +33,7 @@ fn provider() -> Arc<CryptoProvider> {
 
 fn server(key: &PrivateKey, batcher: &Batcher) -> Arc<ServerConfig> {
     let signing = SigningKey::new(key, batcher).unwrap();
-    let certified = CertifiedKey::new(vec![certificate(key).der().clone()], Arc::new(signing));
+    let certified = CertifiedKey::new(vec![certificate(key).der], Arc::new(signing));
     // The key says which one it is, and the certificate is of that one.
     certified.keys_match().unwrap();
     let config = ServerConfig::builder_with_provider(provider())
@@ -92,7 +92,7 @@ impl ServerCertVerifier for OneScheme {
 
 fn verifier(key: &PrivateKey) -> Arc<WebPkiServerVerifier> {
     let mut roots = RootCertStore::empty();
-    roots.add(certificate(key).der().clone()).unwrap();
+    roots.add(certificate(key).der).unwrap();
     WebPkiServerVerifier::builder_with_provider(Arc::new(roots), provider())
         .build()
         .unwrap()

@@ -3,9 +3,10 @@
 use std::{
     fs,
     path::{Path, PathBuf},
+    process::Command,
 };
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, ensure};
 use proc_macro2::{TokenStream, TokenTree};
 
 /// A text file of the repository, by its path relative to the root.
@@ -44,26 +45,35 @@ fn collect(tokens: TokenStream, found: &mut Vec<(String, usize)>) {
     }
 }
 
-/// Every file that git would track and that is text.
+/// Every file that git tracks or would track, and that is text.
 pub(crate) fn files(root: &Path) -> Result<Vec<SourceFile>> {
+    let mut git = Command::new("git");
+    git.args(["ls-files", "-z", "--cached", "--others", "--exclude-standard"]);
+    let listed = git.current_dir(root).output().context("running git")?;
+    ensure!(
+        listed.status.success(),
+        "git ls-files: {}",
+        String::from_utf8_lossy(&listed.stderr)
+    );
+    let names = String::from_utf8(listed.stdout).context("names of files")?;
+    let mut names: Vec<&str> = names.split_terminator('\0').collect();
+    names.sort_unstable();
+    // In the middle of a merge git lists a file once for each side.
+    names.dedup();
     let mut files = Vec::new();
-    for entry in ignore::WalkBuilder::new(root)
-        .hidden(false)
-        .filter_entry(|e| e.file_name() != ".git")
-        .build()
-    {
-        let entry = entry?;
-        if !entry.file_type().is_some_and(|kind| kind.is_file()) {
+    for name in names {
+        let path = root.join(name);
+        // A link is its target's; what was removed is listed until that is committed.
+        if !path.symlink_metadata().is_ok_and(|found| found.is_file()) {
             continue;
         }
-        let bytes = fs::read(entry.path()).with_context(|| format!("reading {}", entry.path().display()))?;
+        let bytes = fs::read(&path).with_context(|| format!("reading {}", path.display()))?;
         if let Ok(text) = String::from_utf8(bytes) {
             files.push(SourceFile {
-                path: entry.path().strip_prefix(root)?.to_owned(),
+                path: name.into(),
                 text,
             });
         }
     }
-    files.sort_by(|a, b| a.path.cmp(&b.path));
     Ok(files)
 }

@@ -1,47 +1,92 @@
 //! Certificates of keys of ours.
 
-use rsalab_rsa::{
-    PrivateKey,
-    format::{Encoding, PublicFormat, encode_public},
-    hash::Hash,
-    scheme, signing,
+use rsalab_rsa::{PrivateKey, PublicKey, hash::Hash, scheme, signing};
+use rustls::pki_types::CertificateDer;
+use signature::Keypair;
+use x509_cert::{
+    TbsCertificate,
+    builder::{self, Builder, CertificateBuilder, profile::BuilderProfile},
+    der::{
+        Any, DateTime, Encode, EncodePem,
+        asn1::{BitString, Ia5String, Null, ObjectIdentifier},
+        pem::LineEnding,
+    },
+    ext::{
+        Extension, ToExtension,
+        pkix::{SubjectAltName, name::GeneralName},
+    },
+    name::Name,
+    serial_number::SerialNumber,
+    spki::{self, AlgorithmIdentifierOwned, DynSignatureAlgorithmIdentifier, SubjectPublicKeyInfoRef},
+    time::Validity,
 };
 
 /// Signs the certificate of its own key.
-struct Issuer {
-    key: PrivateKey,
-    signing: signing::SigningKey,
-    /// The modulus and the exponent in the form that a certificate wraps.
-    pkcs1: Vec<u8>,
-}
+struct Issuer<'a>(&'a PrivateKey);
 
-impl rcgen::PublicKeyData for Issuer {
-    fn der_bytes(&self) -> &[u8] {
-        &self.pkcs1
-    }
+impl Keypair for Issuer<'_> {
+    type VerifyingKey = PublicKey;
 
-    fn algorithm(&self) -> &'static rcgen::SignatureAlgorithm {
-        &rcgen::PKCS_RSA_SHA256
+    fn verifying_key(&self) -> PublicKey {
+        self.0.public().clone()
     }
 }
 
-impl rcgen::SigningKey for Issuer {
-    fn sign(&self, message: &[u8]) -> Result<Vec<u8>, rcgen::Error> {
-        let signature = self.signing.sign(message);
-        let signature = signature.map_err(|_| rcgen::Error::RemoteKeyError)?;
-        Ok(signature.as_bytes().to_vec())
+impl DynSignatureAlgorithmIdentifier for Issuer<'_> {
+    fn signature_algorithm_identifier(&self) -> spki::Result<AlgorithmIdentifierOwned> {
+        Ok(AlgorithmIdentifierOwned {
+            // sha256WithRSAEncryption, RFC 4055.
+            oid: ObjectIdentifier::new_unwrap("1.2.840.113549.1.1.11"),
+            parameters: Some(Any::from(Null)),
+        })
     }
 }
 
-/// For localhost.
-pub(crate) fn certificate(key: &PrivateKey) -> rcgen::Certificate {
-    let issuer = Issuer {
-        key: key.clone(),
-        signing: signing::SigningKey::new(key, scheme::SignatureScheme::Pkcs1v15(Hash::Sha256)).unwrap(),
-        pkcs1: encode_public(key.public(), PublicFormat::Pkcs1, Encoding::Der),
-    };
-    let mut parameters = rcgen::CertificateParams::new(vec!["localhost".to_owned()]).unwrap();
-    parameters.serial_number = Some(rcgen::SerialNumber::from(issuer.key.bits() as u64));
-    parameters.key_identifier_method = rcgen::KeyIdMethod::PreSpecified(vec![1; 20]);
-    parameters.self_signed(&issuer).unwrap()
+/// A server of this machine that is trusted for itself.
+struct Localhost;
+
+impl BuilderProfile for Localhost {
+    fn get_issuer(&self, subject: &Name) -> Name {
+        subject.clone()
+    }
+
+    fn get_subject(&self) -> Name {
+        "CN=localhost".parse().unwrap()
+    }
+
+    fn build_extensions(
+        &self,
+        _: SubjectPublicKeyInfoRef<'_>,
+        _: SubjectPublicKeyInfoRef<'_>,
+        certificate: &TbsCertificate,
+    ) -> builder::Result<Vec<Extension>> {
+        let name = GeneralName::DnsName(Ia5String::new("localhost").unwrap());
+        Ok(vec![
+            SubjectAltName(vec![name]).to_extension(certificate.subject(), &[])?,
+        ])
+    }
+}
+
+/// A certificate for localhost. The same key has the same one.
+pub(crate) struct Certificate {
+    pub(crate) der: CertificateDer<'static>,
+    #[allow(dead_code, reason = "not every test writes a file")]
+    pub(crate) pem: String,
+}
+
+pub(crate) fn certificate(key: &PrivateKey) -> Certificate {
+    let issuer = Issuer(key);
+    let day = |year| DateTime::new(year, 1, 1, 0, 0, 0).unwrap().into();
+    let serial = SerialNumber::from(key.bits());
+    let public = spki::SubjectPublicKeyInfoOwned::from_key(key.public()).unwrap();
+    let validity = Validity::new(day(2020), day(2049));
+    let mut builder = CertificateBuilder::new(Localhost, serial, validity, public).unwrap();
+    let signed = builder.finalize(&issuer).unwrap();
+    let signing = signing::SigningKey::new(key, scheme::SignatureScheme::Pkcs1v15(Hash::Sha256)).unwrap();
+    let signature = BitString::from_bytes(signing.sign(&signed).unwrap().as_bytes()).unwrap();
+    let certificate = builder.assemble(signature, &issuer).unwrap();
+    Certificate {
+        der: certificate.to_der().unwrap().into(),
+        pem: certificate.to_pem(LineEnding::LF).unwrap(),
+    }
 }
