@@ -1,5 +1,6 @@
 #!/bin/sh
-# Builds the documentation site into target/site: the book, and the published results that its pages link to.
+# Builds the documentation site into target/site: the book, and the reports of published studies that its pages link to,
+# which the program (`make build`) makes from docs/results.
 #   book.sh [--install]   with --install mdBook is compiled into target/tools where it is missing
 set -eu
 cd "$(dirname "$0")/.."
@@ -20,5 +21,13 @@ rm -rf target/site
 # A page that is missing, or listed twice, is an error of mdBook's; links and headings are checked by
 # `cargo xtask tidy`.
 "$mdbook" build docs
-cp -R docs/results target/site/results
+rsalab=target/release/rsalab
+if [ -x "$rsalab" ]; then
+  for results in docs/results/*/results.json.gz; do
+    study=$(basename "$(dirname "$results")")
+    "$rsalab" report "$results" --out "target/site/results/$study" >/dev/null
+  done
+else
+  echo "SKIPPED: the reports of published studies, which need the program: make build" >&2
+fi
 echo "$PWD/target/site/book/index.html"

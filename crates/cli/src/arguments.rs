@@ -158,4 +158,40 @@ mod tests {
             assert!(about.is_some_and(|about| about.len() < 80), "{}", command.get_name());
         }
     }
+
+    /// A row for each command, and for each of a command's own.
+    fn add_rows(commands: &mut clap::Command, table: &mut String) {
+        for command in commands.get_subcommands_mut().filter(|it| it.get_name() != "help") {
+            if command.has_subcommands() {
+                add_rows(command, table);
+                continue;
+            }
+            let usage = command.render_usage().to_string();
+            let usage = usage.trim_start_matches("Usage: rsalab ").replace(" [OPTIONS]", "");
+            let about = command.get_about().expect("each has one");
+            *table += &format!("| `{}` | {about} |\n", usage.replace('|', "\\|"));
+        }
+    }
+
+    /// The table of commands in the book is what the definitions say: `UPDATE_DOCUMENTS=1` writes it anew.
+    #[test]
+    fn the_page_of_commands_has_each_command() {
+        const BEGIN: &str = "<!-- commands: begin. From the program's definitions: UPDATE_DOCUMENTS=1 cargo test -p \
+                             rsalab --bin rsalab commands -->\n";
+        const END: &str = "<!-- commands: end -->";
+        let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/src/reference/commands.md");
+        let page = std::fs::read_to_string(path).expect("the page is there");
+        let mut table = "| command | what it does |\n|---|---|\n".to_owned();
+        let mut program = Arguments::command();
+        program.build();
+        add_rows(&mut program, &mut table);
+
+        let (before, rest) = page.split_once(BEGIN).expect("the page has the table");
+        let (_, after) = rest.split_once(END).expect("the table ends");
+        let expected = format!("{before}{BEGIN}{table}{END}{after}");
+        if env::var_os("UPDATE_DOCUMENTS").is_some() {
+            std::fs::write(path, &expected).expect("the page can be written");
+        }
+        assert_eq!(page, expected, "UPDATE_DOCUMENTS=1 writes it anew");
+    }
 }

@@ -264,6 +264,7 @@ impl From<rsalab_study::Error> for Failure {
             ErrorClass::Usage => Class::Usage,
             ErrorClass::InputOutput => Class::Io,
             ErrorClass::Database => Class::Database,
+            ErrorClass::Input => Class::Input,
         };
         match error {
             rsalab_study::Error::Io { path, source } | rsalab_study::Error::Store(StoreError::Io { path, source }) => {

@@ -147,7 +147,7 @@ impl Run {
 }
 
 fn best(ratio: &Ratio) -> Estimate {
-    ratio.luck_corrected.unwrap_or(ratio.to_first)
+    ratio.adjusted.unwrap_or(ratio.to_first)
 }
 
 /// The budget that is tried once more at the end is at most so many seconds for each engine under test.
@@ -352,7 +352,7 @@ impl Verdict {
         };
         let near = |ratio: Estimate| (ratio.value - 1.0).abs() <= 0.03;
         let truth = 1.0 / (1.0 + calibration.plant.unwrap_or(0.0));
-        let is_corrected = runs.iter().any(|run| run.equals.luck_corrected.is_some());
+        let is_corrected = runs.iter().any(|run| run.equals.adjusted.is_some());
         Some(Verdict {
             confidence: CONFIDENCE,
             runs: runs.len(),

@@ -14,7 +14,7 @@ use rsalab_measure::{
         median_over_blocks, rate, ratio_of_medians, ratio_of_rates,
     },
 };
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::store::TakenBlock;
 
@@ -31,7 +31,7 @@ pub struct Measured<'a> {
 }
 
 /// The figures of one engine.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Figures {
     /// Operations per second, of all threads together. From the median time, or the rate where luck decides.
     pub ops_per_s: Estimate,
@@ -52,20 +52,21 @@ pub struct Figures {
 }
 
 /// One engine compared with the first.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Ratio {
     /// This engine's speed divided by the first one's: above 1 where this one is faster.
     pub to_first: Estimate,
     /// The same, adjusted for the number of tests of both, where chance decides and the tests are counted.
-    pub luck_corrected: Option<Estimate>,
+    #[serde(rename = "luck_corrected")]
+    pub adjusted: Option<Estimate>,
     /// Why the ratio is not adjusted, where chance decides.
-    pub uncorrected: Option<&'static str>,
+    pub uncorrected: Option<String>,
     /// The conditions in which the two differ, so that the ratio is not between equals.
-    pub differs_in: Vec<&'static str>,
+    pub differs_in: Vec<String>,
 }
 
 /// A speed adjusted for the number of primality tests.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Adjusted {
     /// Operations per second, had each taken the mean number of tests.
     pub ops_per_s: Estimate,
@@ -117,15 +118,16 @@ pub fn ratio(op: Op, first: &Measured<'_>, this: &Measured<'_>, confidence: f64)
     };
     // The first is not adjusted relative to itself.
     let is_first = std::ptr::eq(first.ledger, this.ledger);
-    let corrected = (is_random(op) && !is_first).then(|| match search_alike(first, this) {
+    let adjusted = (is_random(op) && !is_first).then(|| match search_alike(first, this) {
         true => adjusted_ratio_of_rates(&counted(&these_blocks), &counted(&first_blocks), &bootstrap).map_err(reason),
         false => Err("the two search in different ways, each with a luck of its own"),
     });
+    let differences = this.ledger.differences(first.ledger);
     Some(Ratio {
         to_first,
-        luck_corrected: corrected.and_then(Result::ok),
-        uncorrected: corrected.and_then(Result::err),
-        differs_in: this.ledger.differences(first.ledger),
+        adjusted: adjusted.and_then(Result::ok),
+        uncorrected: adjusted.and_then(Result::err).map(str::to_owned),
+        differs_in: differences.into_iter().map(str::to_owned).collect(),
     })
 }
 

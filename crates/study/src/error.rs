@@ -17,7 +17,15 @@ pub enum Error {
     /// The system's random generator failed.
     #[error("the system gives no random bytes for the seed: {0}")]
     Random(#[from] getrandom::Error),
-    /// A file or directory could not be written.
+    /// A file that is said to be the results of a report is something else.
+    #[error("{path} is not the results.json of a report: {reason}")]
+    Results {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with it.
+        reason: String,
+    },
+    /// A file or directory could not be read or written.
     #[error("{path}: {source}")]
     Io {
         /// The file or directory.
@@ -36,6 +44,8 @@ pub enum ErrorClass {
     InputOutput,
     /// The database is not what it should be.
     Database,
+    /// A file that was given is not what it should be.
+    Input,
 }
 
 impl Error {
@@ -45,6 +55,7 @@ impl Error {
             Error::Plan(_) | Error::Store(StoreError::Exists(_)) => ErrorClass::Usage,
             Error::Store(error) if error.is_io() => ErrorClass::InputOutput,
             Error::Store(_) => ErrorClass::Database,
+            Error::Results { .. } => ErrorClass::Input,
             Error::Random(_) | Error::Io { .. } => ErrorClass::InputOutput,
         }
     }

@@ -38,7 +38,6 @@ fn bench_under(quota: Option<f64>, request: &Request, mocks: &Mocks, stop: bool)
         launcher: mocks,
         machine,
         warnings: Vec::new(),
-        clock: mocks.clock.as_ref(),
         allow_unoptimised: false,
     };
     let stop = Arc::new(AtomicBool::new(stop));
@@ -292,7 +291,6 @@ fn senseless_requests_are_refused_in_words() {
             launcher: &mocks,
             machine: support::MACHINE.clone(),
             warnings: Vec::new(),
-            clock: mocks.clock.as_ref(),
             allow_unoptimised: false,
         };
         let stop = Arc::new(AtomicBool::new(false));

@@ -143,7 +143,6 @@ fn of(request: &Request, plain: &Noise, planted: &Noise, stop_after: Option<usiz
         launcher: plain,
         machine: support::MACHINE.clone(),
         warnings: Vec::new(),
-        clock: plain.clock.as_ref(),
         allow_unoptimised: false,
     };
     let stop = Arc::new(AtomicBool::new(false));

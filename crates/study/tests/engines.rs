@@ -6,7 +6,6 @@ use std::{
 };
 
 use rsalab_engines::{Limits, Session, Textbook, Worker};
-use rsalab_measure::Monotonic;
 use rsalab_study::{
     Study, articles,
     plan::Preset,
@@ -36,7 +35,6 @@ fn smoke_runs_from_plan_to_page() {
         launcher: &InProcess,
         machine: support::MACHINE.clone(),
         warnings: Vec::new(),
-        clock: Monotonic::get(),
         // Tests are built with assertions, and the engine says so.
         allow_unoptimised: true,
     };

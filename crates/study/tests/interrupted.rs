@@ -46,7 +46,6 @@ fn around(mocks: &Mocks) -> Environment<'_> {
         launcher: mocks,
         machine: support::MACHINE.clone(),
         warnings: Vec::new(),
-        clock: mocks.clock.as_ref(),
         allow_unoptimised: false,
     }
 }

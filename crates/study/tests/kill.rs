@@ -47,7 +47,6 @@ fn the_child_resumes_its_study() {
         launcher: &mocks,
         machine: support::MACHINE.clone(),
         warnings: Vec::new(),
-        clock: mocks.clock.as_ref(),
         allow_unoptimised: false,
     };
     let stop = Arc::new(AtomicBool::new(false));

@@ -187,7 +187,7 @@ fn speeds_without_luck_stand_beside_those_with_it() {
     let report = searches(directory.path(), ["the primes below 1000"; 2]);
     let row = &report.groups[0].rows[1];
     let ratio = row.ratio.as_ref().unwrap();
-    let corrected = ratio.luck_corrected.unwrap();
+    let corrected = ratio.adjusted.unwrap();
     assert!(
         (corrected.value * 1.1 - 1.0).abs() < 1e-6,
         "nothing else was planted: {corrected:?}"
@@ -196,7 +196,7 @@ fn speeds_without_luck_stand_beside_those_with_it() {
         (ratio.to_first.value - corrected.value).abs() > 1e-4,
         "the raw one has its luck"
     );
-    let speeds = report.groups[0].rows.iter().map(|row| row.luck_corrected.unwrap());
+    let speeds = report.groups[0].rows.iter().map(|row| row.adjusted.unwrap());
     let speeds: Vec<f64> = speeds.map(|speed| speed.ops_per_s.value).collect();
     assert!((speeds[0] / speeds[1] - 1.1).abs() < 1e-6);
 
@@ -222,7 +222,7 @@ fn speeds_without_luck_stand_beside_those_with_it() {
 fn a_ratio_with_its_luck_says_so() {
     let directory = tempfile::tempdir().unwrap();
     let report = searches(directory.path(), ["the primes below 1000", "none"]);
-    assert!(report.groups[0].rows[1].luck_corrected.is_none());
+    assert!(report.groups[0].rows[1].adjusted.is_none());
     for text in [report::markdown(&report), report::html(&report), report::csv(&report)] {
         assert!(text.contains("search in different ways"), "{text}");
         assert!(!text.contains("adjusted"), "{text}");
@@ -526,7 +526,7 @@ fn an_operation_at_several_sizes_has_one_table_with_a_figure_or_a_reason_in_ever
     let [overview] = &report.overviews[..] else {
         panic!("public has one size: {:?}", report.overviews);
     };
-    assert_eq!((overview.unit, &overview.bits[..]), ("operations/s", &[1024, 2048][..]));
+    assert_eq!((overview.unit.as_str(), &overview.bits[..]), ("operations/s", &[1024, 2048][..]));
     let cells: Vec<(&str, Vec<String>)> = overview
         .rows
         .iter()

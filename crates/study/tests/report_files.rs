@@ -1,11 +1,12 @@
 //! The files that a report leaves: which there are, that pictures show what they should, that tables survive anything.
 
-use std::{collections::BTreeSet, fs, path::Path, process::Command};
+use std::{collections::BTreeSet, fs, io::Write, path::Path, process::Command};
 
+use flate2::{Compression, write::GzEncoder};
 use resvg::tiny_skia::Pixmap;
 use rsalab_study::{
     articles,
-    report::{self, Axis, Figure, Point, Scale, Series},
+    report::{self, Axis, Figure, Point, Report, Scale, Series},
 };
 
 mod support;
@@ -138,6 +139,66 @@ fn only_what_a_report_of_the_same_study_made_is_replaced() {
 }
 
 /// A figure of two lines over powers of two.
+/// The bytes of a page with its pictures, and of the tables.
+fn forms(report: &Report) -> [String; 4] {
+    [
+        report::html(report),
+        report::markdown(report),
+        report::latex(report),
+        report::csv(report),
+    ]
+}
+
+#[test]
+fn a_report_is_made_again_from_its_results() {
+    let directory = tempfile::tempdir().unwrap();
+    let planted = planted(directory.path());
+    let made = articles::report(planted.study.store()).unwrap();
+    let out = directory.path().join("report");
+    report::write(&made, &out).unwrap();
+
+    let results = out.join("results.json");
+    let again = report::read(&results).unwrap();
+    assert_eq!(forms(&again), forms(&made));
+
+    let compressed = directory.path().join("results.json.gz");
+    let mut gzip = GzEncoder::new(fs::File::create(&compressed).unwrap(), Compression::best());
+    gzip.write_all(&fs::read(&results).unwrap()).unwrap();
+    gzip.finish().unwrap();
+    assert_eq!(forms(&report::read(&compressed).unwrap()), forms(&made));
+}
+
+#[test]
+fn what_is_no_result_of_a_report_is_refused() {
+    let directory = tempfile::tempdir().unwrap();
+    let planted = planted(directory.path());
+    let json = serde_json::to_value(articles::report(planted.study.store()).unwrap()).unwrap();
+    let file = directory.path().join("results.json");
+    let refused = |bytes: &[u8]| {
+        fs::write(&file, bytes).unwrap();
+        report::read(&file).unwrap_err().to_string()
+    };
+    let changed = |path: &str, value: serde_json::Value| {
+        let mut json = json.clone();
+        *json.pointer_mut(path).expect("the report has it") = value;
+        refused(json.to_string().as_bytes())
+    };
+
+    assert!(refused(b"").contains("is not the results.json of a report"));
+    assert!(refused(b"{}").contains("missing field"));
+    assert!(refused(b"\x1f\x8bno").contains("results.json"));
+    for name in ["", "../up", "a/b", "a\\b", ".hidden"] {
+        assert!(changed("/figures/0/id", name.into()).contains("is no name of a figure"));
+    }
+    for value in [1e300, -1e300, 1e-300] {
+        assert!(changed("/figures/0/series/0/points/0/y", value.into()).contains("has no place"));
+    }
+    assert_eq!(json.pointer("/figures/0/x/scale").unwrap(), "log");
+    for place in [0.0, -1.0] {
+        assert!(changed("/figures/0/series/0/points/0/x", place.into()).contains("has no place"));
+    }
+}
+
 fn figure(title: &str, label: &str) -> Figure {
     let axis = |label: &str, scale| Axis {
         label: label.to_owned(),

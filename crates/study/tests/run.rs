@@ -47,7 +47,6 @@ fn around(mocks: &Mocks) -> Environment<'_> {
         launcher: mocks,
         machine: support::MACHINE.clone(),
         warnings: vec!["somebody is at work".to_owned()],
-        clock: mocks.clock.as_ref(),
         allow_unoptimised: false,
     }
 }
@@ -199,8 +198,6 @@ fn whatever_an_engine_does_costs_its_cells_only() {
         (Trouble::HangsAt(4), failed, "did not answer 'block'", 2),
         (Trouble::WrongFrom(1), failed, "wrong", 2),
         (Trouble::WrongFrom(7), failed, "wrong", 2),
-        (Trouble::Boasts, failed, "took 110000000 ns here", 2),
-        (Trouble::EmptyBlocks, failed, "without samples", 2),
     ];
     for (trouble, expected, words, launches) in rows {
         let directory = tempfile::tempdir().unwrap();

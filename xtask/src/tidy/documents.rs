@@ -11,8 +11,9 @@ use super::{finding::Finding, layers::Crate, source::SourceFile};
 const BOOK: &str = "docs/src";
 /// The book's table of contents.
 const SUMMARY: &str = "docs/src/SUMMARY.md";
-/// What `scripts/book.sh` copies next to the book.
-const COPIED: &str = "docs/results";
+/// Results of published studies: `scripts/book.sh` makes the page `NAME/report.html` next to the book from
+/// `NAME/results.json.gz`.
+const RESULTS: &str = "docs/results";
 
 /// Applies the rules about documents.
 pub(crate) fn check(root: &Path, crates: &[Crate], files: &[SourceFile]) -> Vec<Finding> {
@@ -81,14 +82,12 @@ fn fault_of_link(root: &Path, from: &Path, target: &str, anchors: &HashMap<&Path
     let page = if path.is_empty() {
         from.to_owned()
     } else {
-        match resolved(from, path).filter(|page| root.join(page).exists()) {
+        match resolved(from, path).filter(|page| root.join(kept(page)).exists()) {
             Some(page) => page,
             None => return Some(format!("the link {target} leads nowhere")),
         }
     };
-    // The site has the book and the results, of which it has no Markdown.
-    let is_on_the_site =
-        page.starts_with(BOOK) || page.starts_with(COPIED) && page.extension().is_some_and(|e| e != "md");
+    let is_on_the_site = page.starts_with(BOOK) || is_report(&page);
     if from.starts_with(BOOK) && !is_on_the_site {
         return Some(format!("the link {target} leads out of the book"));
     }
@@ -96,6 +95,19 @@ fn fault_of_link(root: &Path, from: &Path, target: &str, anchors: &HashMap<&Path
         return Some(format!("the page that {target} names has no such heading"));
     }
     None
+}
+
+/// Returns whether a page is the report of a published study, which the site alone has.
+fn is_report(page: &Path) -> bool {
+    page.starts_with(RESULTS) && page.ends_with("report.html")
+}
+
+/// The file of the repository that a page is, or is made from.
+fn kept(page: &Path) -> PathBuf {
+    match is_report(page) {
+        true => page.with_file_name("results.json.gz"),
+        false => page.to_owned(),
+    }
 }
 
 /// Targets of `[text](target)` outside code blocks, with their lines.
@@ -203,17 +215,17 @@ mod tests {
     #[test]
     fn broken_links_are_found() {
         let root = tempfile::tempdir().unwrap();
-        for folder in ["docs/src", "docs/results"] {
+        for folder in ["docs/src", "docs/results/a"] {
             std::fs::create_dir_all(root.path().join(folder)).unwrap();
         }
-        for file in ["README.md", "docs/results/a.html", "docs/results/a.md"] {
+        for file in ["README.md", "docs/results/a/results.json.gz"] {
             std::fs::write(root.path().join(file), "").unwrap();
         }
         let anchors = HashMap::from([(Path::new("README.md"), HashSet::from(["use".to_owned()]))]);
         let fault = |from: &str, target| fault_of_link(root.path(), Path::new(from), target, &anchors);
         assert_eq!(fault("docs/guide.md", "../README.md#use"), None);
         assert_eq!(fault("docs/guide.md", "#part"), None);
-        assert_eq!(fault("docs/src/page.md", "../results/a.html"), None);
+        assert_eq!(fault("docs/src/page.md", "../results/a/report.html"), None);
         assert_eq!(fault("docs/src/page.md", "https://example.org/#x"), None);
         assert_eq!(fault("report.md", "figures/{{ id }}.svg"), None);
         for (from, target) in [
@@ -222,7 +234,8 @@ mod tests {
             ("docs/guide.md", "../README.md#abuse"),
             ("README.md", "#abuse"),
             ("docs/src/page.md", "../../README.md"),
-            ("docs/src/page.md", "../results/a.md"),
+            ("docs/src/page.md", "../results/a/results.json.gz"),
+            ("docs/src/page.md", "../results/b/report.html"),
         ] {
             assert!(fault(from, target).is_some(), "{from} {target}");
         }

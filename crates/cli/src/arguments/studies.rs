@@ -96,10 +96,11 @@ pub(crate) struct Resume {
     pub(crate) json: JsonOption,
 }
 
-/// Write the report of a study again, from its database alone
+/// Write the report of a study again, from its database alone, or from an earlier report's results.json
 #[derive(Args)]
 pub(crate) struct Report {
-    /// The directory of the study.
+    /// The directory of the study; or the results.json of a report, as it is or compressed by gzip, and then --out is
+    /// needed.
     #[arg(value_name = "DIR")]
     pub(crate) directory: PathBuf,
     /// The directory of the report; that of the study if not given. Only what a report of the same study made is

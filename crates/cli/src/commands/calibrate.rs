@@ -70,7 +70,7 @@ pub(super) fn run(arguments: &Arguments, json: bool, log: Log) -> Result<()> {
 }
 
 fn line(run: &Run) -> String {
-    let mut line = match run.equals.luck_corrected {
+    let mut line = match run.equals.adjusted {
         Some(corrected) => format!(
             "with itself {:.4} raw, adjusted {}",
             run.equals.to_first.value,
@@ -128,7 +128,7 @@ fn shown(found: &Calibration) -> String {
     let budget = format!("{} s", number::significant(verdict.budget_s));
     row("budget for ±1 %, for each worker", budget);
     if let Some(check) = &found.check {
-        let estimate = check.equals.luck_corrected.unwrap_or(check.equals.to_first);
+        let estimate = check.equals.adjusted.unwrap_or(check.equals.to_first);
         let tried = format!("tried once with {} s", number::significant(check.seconds));
         row(&tried, format!("{}, {}", ratio(&estimate), number::error(&estimate)));
     }

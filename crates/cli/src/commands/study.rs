@@ -82,8 +82,11 @@ pub(crate) fn resume(arguments: &arguments::Resume, log: Log) -> Result<()> {
     run(&mut study, &environment, &arguments.json, log)
 }
 
-/// Writes the report of a study from its database.
+/// Writes the report of a study: from its database, or from what an earlier report wrote as JSON.
 pub(crate) fn report(arguments: &arguments::Report) -> Result<()> {
+    if arguments.directory.is_file() {
+        return report_again(arguments);
+    }
     let store = Store::view(&arguments.directory).map_err(rsalab_study::Error::from)?;
     let directory = arguments.out.as_deref().unwrap_or(&arguments.directory);
     let report = articles::report(&store).map_err(rsalab_study::Error::from)?;
@@ -95,7 +98,24 @@ pub(crate) fn report(arguments: &arguments::Report) -> Result<()> {
     if arguments.batch_files {
         articles::write_batch_files(&report, directory)?;
     }
-    print(&store, report, &page, &arguments.json)
+    print(store.directory(), report, &page, &arguments.json)
+}
+
+fn report_again(arguments: &arguments::Report) -> Result<()> {
+    let results = &arguments.directory;
+    let usage = |what: &str| Failure::new(Class::Usage, format!("{}: {what}", results.display()));
+    let Some(directory) = &arguments.out else {
+        return Err(usage("for a file, --out names the directory of the report"));
+    };
+    if arguments.batch_files {
+        return Err(usage(
+            "--batch-files needs the database of the study, and this is a file",
+        ));
+    }
+    let report = report::read(results)?;
+    report::check_place(&report, directory, false)?;
+    let page = report::write(&report, directory)?;
+    print(directory, report, &page, &arguments.json)
 }
 
 /// Whether two names are of one directory.
@@ -169,7 +189,7 @@ fn run(study: &mut Study, environment: &Environment<'_>, json: &JsonOption, log:
     // Decided before anything is printed: a closed pipe does not change it.
     let verdict = verdict(&report, &page);
     follower.note_failures(report.counts.get("failed").copied().unwrap_or(0));
-    let printed = print(study.store(), report, &page, json);
+    let printed = print(&directory, report, &page, json);
     verdict.and(printed)
 }
 
@@ -341,18 +361,18 @@ struct Summary {
     directory: String,
     report: String,
     /// By state.
-    cells: BTreeMap<&'static str, usize>,
+    cells: BTreeMap<String, usize>,
     /// Left out of every figure, because something outside kept the worker from running.
     interrupted_blocks: usize,
     findings: Vec<Finding>,
 }
 
 /// Prints the findings, and the path of the page with the rest.
-fn print(store: &Store, report: Report, page: &Path, json: &JsonOption) -> Result<()> {
+fn print(directory: &Path, report: Report, page: &Path, json: &JsonOption) -> Result<()> {
     if json.json {
         return output::json(&Summary {
             program_version: VERSION,
-            directory: store.directory().display().to_string(),
+            directory: directory.display().to_string(),
             report: page.display().to_string(),
             cells: report.counts,
             interrupted_blocks: report

@@ -69,7 +69,7 @@ impl<'a> Cell<'a> {
                 rounds.map(exact).ok_or_else(|| "its rounds are not known".to_owned())
             }
             "adjusted_rate" => {
-                let adjusted = self.row.luck_corrected.map(|adjusted| adjusted.ops_per_s);
+                let adjusted = self.row.adjusted.map(|adjusted| adjusted.ops_per_s);
                 adjusted.ok_or_else(|| "it cannot be adjusted".to_owned())
             }
             "wall" => {

@@ -28,10 +28,10 @@ impl Claim {
             .is_empty()
             .then(|| "no engine has the figures that it takes".to_owned());
         Claim {
-            id: &data.id,
-            claim: &data.claim,
-            published: &data.published,
-            computed: &data.computed,
+            id: data.id.clone(),
+            claim: data.claim.clone(),
+            published: data.published.clone(),
+            computed: data.computed.clone(),
             verdicts,
             cases,
             reason,

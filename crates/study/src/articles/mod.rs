@@ -93,7 +93,7 @@ pub fn ids(article: Article) -> Vec<String> {
     let review = review(article, &[], &[], Circumstances::default());
     let tables = review.tables.into_iter().map(|table| table.id);
     let shown = review.shown.into_iter().map(|shown| shown.id);
-    let claims = review.claims.into_iter().map(|claim| claim.id.to_owned());
+    let claims = review.claims.into_iter().map(|claim| claim.id);
     tables.chain(shown).chain(claims).collect()
 }
 
@@ -103,10 +103,10 @@ fn review(article: Article, groups: &[Group], records: &[GroupRecord], circumsta
     let evidence = Evidence::new(data, groups, records, circumstances);
     let (shown, figures) = evidence.figures();
     Review {
-        id: &data.id,
-        title: &data.title,
-        source: &data.source,
-        machine: &data.machine,
+        id: data.id.clone(),
+        title: data.title.clone(),
+        source: data.source.clone(),
+        machine: data.machine.clone(),
         remarks: evidence.remarks(&data.remark, &Scope::default()),
         shown,
         tables: evidence.tables(),

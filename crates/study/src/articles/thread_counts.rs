@@ -12,7 +12,7 @@ use super::{
 use crate::{cpus::Cpus, number, report::Verdict, significance::Side};
 
 /// Times as long as the least, with the whole interval, up to which a count is said to be as good as the best.
-const ALIKE: f64 = 1.1;
+const TIE_FACTOR: f64 = 1.1;
 
 const SPEEDUP: &str = "speedup(text, threads = 2)";
 
@@ -114,21 +114,21 @@ impl Evidence<'_> {
                 .parse()
                 .expect("the claim states the sizes of its classes")
         };
-        let (mut reason, mut standings) = (None, Vec::new());
+        let (mut reason, mut sizes) = (None, Vec::new());
         for symbols in self.sizes() {
             if (bound("from")..=bound("to")).contains(&symbols) {
-                match self.standing(symbols, scope) {
-                    Ok(standing) => standings.push(standing),
+                match self.counts_at(symbols, scope) {
+                    Ok(counts) => sizes.push(counts),
                     Err(why) => reason = Some(why),
                 }
             }
         }
-        let largest = standings.last();
+        let largest = sizes.last();
         let largest = largest.ok_or_else(|| reason.unwrap_or("the study has no such size".to_owned()))?;
         let cpus = self.known_cpus();
-        let verdicts = standings.iter().map(|one| one.verdict(scope.word("best"), cpus));
-        let words: Vec<String> = standings.iter().map(Standing::words).collect();
-        let value = picked(largest.fastest, standings.len());
+        let verdicts = sizes.iter().map(|one| one.verdict(scope.word("best"), cpus));
+        let words: Vec<String> = sizes.iter().map(CountsAtSize::words).collect();
+        let value = picked(largest.fastest, sizes.len());
         Ok((Verdict::over(verdicts), Some(value), words.join("; ")))
     }
 
@@ -136,7 +136,7 @@ impl Evidence<'_> {
     ///
     /// # Errors
     /// One of those that were measured has no time to be judged by: which count is best is then not known.
-    fn standing(&self, symbols: usize, scope: &Scope) -> Result<Standing, String> {
+    fn counts_at(&self, symbols: usize, scope: &Scope) -> Result<CountsAtSize, String> {
         let scope = at_size(scope, symbols);
         let mut times: Vec<(usize, Estimate)> = Vec::new();
         for threads in self.threads() {
@@ -158,8 +158,8 @@ impl Evidence<'_> {
             .ok_or("it takes two numbers of threads")?;
         let of = |time: &Estimate| side(&time.over(least), 1.0);
         let best = times.iter().filter(|(_, time)| of(time) != Side::Above);
-        let is_alike = |time: &Estimate| time.over(least).high <= ALIKE;
-        Ok(Standing {
+        let is_alike = |time: &Estimate| time.over(least).high <= TIE_FACTOR;
+        Ok(CountsAtSize {
             symbols,
             fastest: *fastest,
             has_too_few: times.iter().any(|(_, time)| of(time) == Side::TooFew),
@@ -191,7 +191,7 @@ fn picked(count: usize, n: usize) -> Estimate {
 }
 
 /// The thread counts at one size.
-struct Standing {
+struct CountsAtSize {
     symbols: usize,
     fastest: usize,
     /// Whether some have too few values to be told from it.
@@ -200,7 +200,7 @@ struct Standing {
     best: Vec<(usize, bool)>,
 }
 
-impl Standing {
+impl CountsAtSize {
     fn verdict(&self, claimed: &str, cpus: Cpus) -> Verdict {
         if self.has_too_few {
             return Verdict::TooFewValues;

@@ -171,7 +171,7 @@ impl<'a> Measurement<'a> {
                 corrected_ops_per_s: corrected.map(|corrected| corrected.ops_per_s.into()),
                 corrected_ratio_to_first: ratio
                     .as_ref()
-                    .and_then(|ratio| ratio.luck_corrected)
+                    .and_then(|ratio| ratio.adjusted)
                     .filter(|_| corrected.is_some())
                     .map(Interval::from),
             }),
@@ -228,7 +228,7 @@ impl<'a> Measurement<'a> {
         if let Some(ratio) = ratio.filter(|ratio| !ratio.differs_in.is_empty()) {
             notes.push(format!("differs in: {}", ratio.differs_in.join(", ")));
         }
-        if let Some(reason) = ratio.and_then(|ratio| ratio.uncorrected) {
+        if let Some(reason) = ratio.and_then(|ratio| ratio.uncorrected.as_deref()) {
             notes.push(format!("the ratio is raw, luck included: {reason}"));
         }
         if let Some(best) = speeds.iter().copied().reduce(f64::max) {

@@ -35,7 +35,7 @@ const COLUMNS: [(&str, Field); 46] = [
     ("engine", |it| it.row.engine.clone()),
     ("engine_version", |it| text(it.row.engine_version.as_ref())),
     ("kernel", |it| text(it.row.kernel.as_ref())),
-    ("state", |it| it.row.state.to_owned()),
+    ("state", |it| it.row.state.clone()),
     ("reason", |it| text(it.row.reason.as_ref())),
     ("confidence", |it| it.figure(|it| it.ns_per_op.confidence)),
     ("ops_per_s", |it| value(it.speed())),
@@ -114,7 +114,7 @@ impl Cell<'_> {
     }
 
     fn adjusted(self) -> Option<Estimate> {
-        self.row.luck_corrected.map(|adjusted| adjusted.ops_per_s)
+        self.row.adjusted.map(|adjusted| adjusted.ops_per_s)
     }
 
     fn ratio(self) -> Option<Estimate> {
@@ -122,11 +122,11 @@ impl Cell<'_> {
     }
 
     fn adjusted_ratio(self) -> Option<Estimate> {
-        self.row.ratio.as_ref()?.luck_corrected
+        self.row.ratio.as_ref()?.adjusted
     }
 
-    fn uncorrected(self) -> Option<&'static str> {
-        self.row.ratio.as_ref()?.uncorrected
+    fn uncorrected(&self) -> Option<&str> {
+        self.row.ratio.as_ref()?.uncorrected.as_deref()
     }
 
     fn differs_in(self) -> String {

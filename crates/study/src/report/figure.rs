@@ -1,12 +1,12 @@
 //! The model of a figure: one truth for its drawings and its data.
 
 use rsalab_measure::Estimate;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::names;
 
 /// A figure, as data.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Figure {
     /// Unique in the report, and the name of its file.
     pub id: String,
@@ -24,12 +24,12 @@ pub struct Figure {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub remark: Option<String>,
     /// Horizontal lines to compare with.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub references: Vec<Reference>,
 }
 
 /// An axis.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Axis {
     /// What it shows.
     pub label: String,
@@ -42,13 +42,13 @@ pub struct Axis {
 }
 
 /// How values become places on an axis.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "scale", rename_all = "snake_case")]
 pub enum Scale {
     /// Evenly, with marks at these values if any are named.
     Linear {
         /// Where the marks are.
-        #[serde(skip_serializing_if = "Vec::is_empty")]
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
         ticks: Vec<f64>,
     },
     /// By their logarithm; all values are positive.
@@ -61,19 +61,19 @@ pub enum Scale {
 }
 
 /// Points that belong together.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Series {
     /// Whose they are.
     pub name: String,
     /// From left to right.
     pub points: Vec<Point>,
     /// Whether it was printed in an article, and not measured here.
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_published: bool,
 }
 
 /// A value with its interval.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Point {
     /// Place on the horizontal axis.
     pub x: f64,
@@ -89,7 +89,7 @@ pub struct Point {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub note: Option<String>,
     /// Whether it was obtained under other conditions than what it is compared with: it has a sign.
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub unequal: bool,
 }
 
@@ -111,7 +111,7 @@ impl Point {
 pub(super) const UNEQUAL: &str = "*";
 
 /// A horizontal line.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Reference {
     /// Where it is.
     pub y: f64,

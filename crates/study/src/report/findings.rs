@@ -4,7 +4,7 @@ use std::fmt;
 
 use rsalab_engines::Job;
 use rsalab_measure::Estimate;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::{
     figures::families_over_threads,
@@ -23,7 +23,7 @@ use crate::{
 };
 
 /// One sentence of the answer.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Finding {
     /// Unique in the report.
     pub id: String,
@@ -34,7 +34,7 @@ pub struct Finding {
     /// The value; none if it could not be found, and then the sentence says why.
     pub value: Option<Estimate>,
     /// The verdict, where a claim was judged or no significant difference was found.
-    #[serde(skip)]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub verdict: Option<Verdict>,
 }
 
@@ -51,7 +51,10 @@ impl Finding {
 
     /// What came out: how the sentence goes on after its colon.
     pub(super) fn words(&self) -> &str {
-        &self.sentence[self.topic.len() + 2..]
+        let words = self.sentence.strip_prefix(&self.topic);
+        words
+            .and_then(|words| words.strip_prefix(": "))
+            .unwrap_or(&self.sentence)
     }
 }
 
@@ -158,7 +161,7 @@ pub(super) fn of_group(
             name(places[0])
         );
     }
-    if let Some(corrected) = &ratio.luck_corrected {
+    if let Some(corrected) = &ratio.adjusted {
         sentence += &format!("; adjusted {}", number::with_interval(corrected));
     }
     if !ratio.differs_in.is_empty() {
@@ -254,7 +257,7 @@ pub(super) fn of_review(review: &Review) -> Vec<Finding> {
         let value = example.and_then(|case| case.value);
         Finding {
             verdict: Some(verdict),
-            ..Finding::new(claim.id.to_owned(), topic, words, value)
+            ..Finding::new(claim.id.clone(), topic, words, value)
         }
     };
     review.claims.iter().map(finding).collect()

@@ -1,7 +1,7 @@
 //! The groups of a report: the same job on several engines, with their figures and ratios.
 
 use rsalab_engines::{Job, Ledger};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::digest::Digest;
 use crate::{
@@ -13,7 +13,7 @@ use crate::{
 };
 
 /// The same job on several engines, measured interleaved.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Group {
     /// In a few words.
     pub title: String,
@@ -28,7 +28,7 @@ pub struct Group {
 }
 
 /// One job on one engine.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Row {
     /// The engine's selector.
     pub engine: String,
@@ -37,7 +37,7 @@ pub struct Row {
     /// The code path it chose for this CPU.
     pub kernel: Option<String>,
     /// How far the cell has come.
-    pub state: &'static str,
+    pub state: String,
     /// Why there is no figure.
     pub reason: Option<String>,
     /// The figures, if the cell is done.
@@ -45,7 +45,8 @@ pub struct Row {
     /// Its speed compared with that of the group's first engine that is done.
     pub ratio: Option<Ratio>,
     /// Its adjusted speed, where chance decides how long an operation takes. The figures and the ratio are raw.
-    pub luck_corrected: Option<Adjusted>,
+    #[serde(rename = "luck_corrected")]
+    pub adjusted: Option<Adjusted>,
     /// The conditions of the figures.
     pub ledger: Option<Ledger>,
     /// What articles need beyond the figures.
@@ -89,9 +90,9 @@ impl Group {
         let op = record.job.op;
         let measured: Vec<Option<&Measured<'_>>> = measured.iter().map(Option::as_ref).collect();
         let first = measured.iter().copied().flatten().next();
-        let corrected = compare::adjusted(op, &measured, confidence);
-        let cells = record.cells.iter().zip(measured).zip(corrected);
-        let row = |((cell, measured), luck_corrected): ((&CellRecord, Option<&Measured<'_>>), _)| {
+        let adjusted = compare::adjusted(op, &measured, confidence);
+        let cells = record.cells.iter().zip(measured).zip(adjusted);
+        let row = |((cell, measured), adjusted): ((&CellRecord, Option<&Measured<'_>>), _)| {
             let ratio = first
                 .zip(measured)
                 .and_then(|(first, this)| compare::ratio(op, first, this, confidence));
@@ -109,11 +110,11 @@ impl Group {
                 engine: cell.engine.clone(),
                 engine_version: beginning.map(|beginning| beginning.info.version.clone()),
                 kernel: readiness.map(|readiness| readiness.kernel.clone()),
-                state: cell.state.name(),
+                state: cell.state.name().to_owned(),
                 reason: cell.state.reason().map(str::to_owned),
                 figures: measured.and_then(|this| compare::figures(op, this, confidence)),
                 ratio,
-                luck_corrected,
+                adjusted,
                 ledger: beginning.map(|beginning| beginning.ledger.clone()),
                 digest: measured.map(|this| Digest::of(this, readiness)),
                 is_bare: cell.job.bare,

@@ -9,6 +9,7 @@
 //! | how a figure is drawn | [`svg()`], [`png()`] |
 //! | the words and numbers of every format | `document`, `words`, `names` |
 //! | may a directory take it | [`check_place`] |
+//! | a report from its `results.json` | [`read`] |
 //! | the formats | [`html`], [`markdown`], [`latex`]: `template`, `page/`; [`csv`]; JSON by `serde` |
 
 mod csv;
@@ -23,6 +24,7 @@ mod names;
 mod overview;
 mod ownership;
 mod png;
+mod read;
 mod review;
 mod svg;
 mod template;
@@ -46,6 +48,7 @@ pub use self::{
     overview::{Overview, OverviewCell, OverviewRow},
     ownership::check_place,
     png::png,
+    read::read,
     review::{Case, Claim, EngineVerdict, Review, Shown, Table, TableCell, TableRow, Verdict},
     svg::svg,
     template::{html, latex, markdown},

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use rsalab_engines::Job;
 use rsalab_measure::Machine;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::{
     figure::Figure,
@@ -23,14 +23,14 @@ use crate::{
 };
 
 /// The whole report.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Report {
     /// What the study asks.
     pub title: String,
     /// Whether every cell is closed.
     pub is_complete: bool,
     /// Cells by state.
-    pub counts: BTreeMap<&'static str, usize>,
+    pub counts: BTreeMap<String, usize>,
     /// The answer: who, by how much, how sure.
     pub findings: Vec<Finding>,
     /// What is drawn.
@@ -58,11 +58,11 @@ pub struct Report {
     /// When the study was made, in milliseconds since 1970.
     pub created_unix_ms: i64,
     /// The version of the program that made the report.
-    pub program_version: &'static str,
+    pub program_version: String,
 }
 
 /// One start of the program on the study.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Session {
     /// From 1.
     pub number: i64,
@@ -71,13 +71,13 @@ pub struct Session {
     /// When it ended; none if it was killed.
     pub ended_unix_ms: Option<i64>,
     /// `complete`, `stopped`, `failed`, or `killed`.
-    pub ending: &'static str,
+    pub ending: String,
     /// The version of the program.
     pub program_version: String,
     /// What was wrong with the machine for measuring.
     pub warnings: Vec<String>,
     /// The machine, as names and values.
-    pub machine: Vec<(&'static str, String)>,
+    pub machine: Vec<(String, String)>,
 }
 
 /// What says, of the groups of an article, the records they were made from, and what they were measured on, what they
@@ -103,7 +103,7 @@ impl Report {
         let records = store.groups()?;
         let mut counts = BTreeMap::new();
         for cell in records.iter().flat_map(|group| &group.cells) {
-            *counts.entry(cell.state.name()).or_insert(0) += 1;
+            *counts.entry(cell.state.name().to_owned()).or_insert(0) += 1;
         }
         let of_articles = jobs_of_articles(&study);
         let article_of = |job: &Job| {
@@ -178,21 +178,22 @@ impl Report {
             plan_toml: study.plan_toml,
             insecure_seed: study.seed.to_string(),
             created_unix_ms: study.created_unix_ms,
-            program_version: crate::version::VERSION,
+            program_version: crate::version::VERSION.to_owned(),
         })
     }
 }
 
 impl Session {
     fn of(record: &crate::store::SessionRecord) -> Session {
+        let rows = record.machine.rows().into_iter();
         Session {
             number: record.number.0,
             started_unix_ms: record.started_unix_ms,
             ended_unix_ms: record.ended_unix_ms,
-            ending: record.ending.map_or("killed", |ending| ending.name()),
+            ending: record.ending.map_or("killed", |ending| ending.name()).to_owned(),
             program_version: record.program_version.clone(),
             warnings: record.warnings.clone(),
-            machine: record.machine.rows(),
+            machine: rows.map(|(name, value)| (name.to_owned(), value)).collect(),
         }
     }
 }

@@ -15,14 +15,14 @@ use crate::{
 };
 
 /// The groups that differ in their key size alone, side by side.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Overview {
     /// Fit for an anchor.
     pub id: String,
     /// The operation and its circumstances, in a few words.
     pub title: String,
     /// What is counted in a second.
-    pub unit: &'static str,
+    pub unit: String,
     /// The sizes, in the order of the plan.
     pub bits: Vec<usize>,
     /// One row for each engine.
@@ -32,7 +32,7 @@ pub struct Overview {
 }
 
 /// One engine at every size.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct OverviewRow {
     /// The engine's selector.
     pub engine: String,
@@ -86,7 +86,7 @@ impl Overview {
         Overview {
             id: format!("overview-{}", names::slug_without_bits(job)),
             title: title_without(job, &[Dimension::Bits]),
-            unit: names::unit(job),
+            unit: names::unit(job).to_owned(),
             bits: groups.iter().map(|group| group.job.bits).collect(),
             rows: distinct(rows.map(|row| row.engine.as_str()))
                 .into_iter()

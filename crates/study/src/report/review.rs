@@ -7,16 +7,16 @@ use super::figure::Figure;
 use crate::distinct::distinct;
 
 /// What a study says about an article.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Review {
     /// The article's letter; the ids of its figures and claims begin with it.
-    pub id: &'static str,
+    pub id: String,
     /// What the article is about.
-    pub title: &'static str,
+    pub title: String,
     /// Where it was published.
-    pub source: &'static str,
+    pub source: String,
     /// What it measured on.
-    pub machine: &'static str,
+    pub machine: String,
     /// What is to be said of the study as a whole: how much was planned and done, and on what.
     pub remarks: Vec<String>,
     /// The article's figures, and those that its words call for.
@@ -31,7 +31,7 @@ pub struct Review {
 }
 
 /// A figure of the article in as many figures as it takes here.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Shown {
     /// `a-fig3`, `a-speedup`.
     pub id: String,
@@ -64,16 +64,16 @@ pub enum Verdict {
 }
 
 /// A claim of an article.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Claim {
     /// `a-claim-i`.
-    pub id: &'static str,
+    pub id: String,
     /// The claim, in our words.
-    pub claim: &'static str,
+    pub claim: String,
     /// What the article gives for it.
-    pub published: &'static str,
+    pub published: String,
     /// How it is computed here.
-    pub computed: &'static str,
+    pub computed: String,
     /// What becomes of it with each engine.
     pub verdicts: Vec<EngineVerdict>,
     /// Each comparison behind the verdicts.
@@ -83,7 +83,7 @@ pub struct Claim {
 }
 
 /// What becomes of a claim with one engine.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct EngineVerdict {
     /// The engine's selector.
     pub engine: String,
@@ -94,7 +94,7 @@ pub struct EngineVerdict {
 }
 
 /// One comparison.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Case {
     /// The engine's selector.
     pub engine: String,
@@ -109,7 +109,7 @@ pub struct Case {
 }
 
 /// A table of an article with our numbers.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Table {
     /// `d-tab1`.
     pub id: String,
@@ -130,7 +130,7 @@ pub struct Table {
 }
 
 /// A row of such a table.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct TableRow {
     /// What it is about.
     pub label: String,
@@ -218,7 +218,7 @@ impl Claim {
 
     /// The claim's number in its article: `(iii)`.
     pub fn numeral(&self) -> String {
-        let (_, numeral) = self.id.rsplit_once('-').unwrap_or(("", self.id));
+        let (_, numeral) = self.id.rsplit_once('-').unwrap_or(("", &self.id));
         format!("({numeral})")
     }
 

@@ -38,7 +38,7 @@ pub(super) fn status(report: &Report) -> String {
 /// Where chance decides: the adjusted speed and ratio, or why there is none.
 pub(super) fn adjusted(group: &Group, row: &Row) -> Vec<String> {
     let mut words = Vec::new();
-    if let Some(corrected) = &row.luck_corrected {
+    if let Some(corrected) = &row.adjusted {
         let speed = names::speed(&group.job, &corrected.ops_per_s);
         words.push(format!(
             "adjusted speed, at {} primality tests each: {}",
@@ -47,7 +47,7 @@ pub(super) fn adjusted(group: &Group, row: &Row) -> Vec<String> {
         ));
     }
     if let Some(ratio) = &row.ratio {
-        let corrected = ratio.luck_corrected.iter();
+        let corrected = ratio.adjusted.iter();
         words.extend(corrected.map(|corrected| format!("adjusted ratio: {}", number::with_interval(corrected))));
         let raw = ratio.uncorrected.iter();
         words.extend(raw.map(|reason| format!("the ratio is raw: {reason}")));
@@ -120,7 +120,10 @@ pub(super) fn machine(session: &Session) -> String {
 pub(super) fn machine_changed(report: &Report, session: &Session) -> bool {
     const LASTING: [&str; 6] = ["CPU", "revision", "instruction sets", "CPUs", "memory", "built with"];
     let lasting = |session: &Session| -> Vec<String> {
-        let rows = session.machine.iter().filter(|(name, _)| LASTING.contains(name));
+        let rows = session
+            .machine
+            .iter()
+            .filter(|(name, _)| LASTING.contains(&name.as_str()));
         rows.map(|(_, value)| value.clone()).collect()
     };
     report

@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, atomic::AtomicBool};
 
-use rsalab_measure::{Clock, Machine, Monotonic, busy_warnings};
+use rsalab_measure::{Machine, busy_warnings};
 
 use super::{
     launcher::{Launcher, Pool},
@@ -17,8 +17,6 @@ pub struct Environment<'a> {
     pub machine: Machine,
     /// What is wrong with the machine for measuring, for the record and the observer.
     pub warnings: Vec<String>,
-    /// The coordinator's clock: no worker may report more time than passes on it.
-    pub clock: &'a dyn Clock,
     /// Measure our own engine although this program was built without optimisation; the cells say so.
     pub allow_unoptimised: bool,
 }
@@ -31,7 +29,6 @@ impl<'a> Environment<'a> {
             launcher,
             warnings: busy_warnings(&machine),
             machine,
-            clock: Monotonic::get(),
             allow_unoptimised: false,
         }
     }
@@ -41,7 +38,6 @@ impl<'a> Environment<'a> {
 pub(crate) struct RunContext<'a> {
     pub(crate) pool: Pool<'a>,
     pub(crate) test_data: &'a mut TestData,
-    pub(crate) clock: &'a dyn Clock,
     pub(crate) stop: Arc<AtomicBool>,
     pub(crate) allow_unoptimised: bool,
 }
@@ -57,7 +53,6 @@ impl<'a> RunContext<'a> {
         RunContext {
             pool: Pool::new(launcher, stop),
             test_data,
-            clock: environment.clock,
             stop: Arc::clone(stop),
             allow_unoptimised: environment.allow_unoptimised,
         }

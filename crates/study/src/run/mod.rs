@@ -8,7 +8,7 @@
 //! | what is needed besides the study | [`Environment`], `context` |
 //! | who starts the workers | [`Launcher`], [`Workers`] |
 //! | which keys and inputs, and are the outputs right | `test_data` |
-//! | is what a worker reports plausible, and was it let run | `plausibility` |
+//! | was a worker let run, and what is remarked on its figures | `remarks` |
 //! | what does an observer see, and how long will it take | [`Observer`], [`Event`], `progress` |
 
 mod active_cell;
@@ -16,8 +16,8 @@ mod context;
 mod group;
 mod launcher;
 mod observer;
-mod plausibility;
 mod progress;
+mod remarks;
 mod scheduler;
 mod sink;
 mod test_data;
@@ -38,8 +38,8 @@ pub(crate) use self::{
     active_cell::ActiveCell,
     context::RunContext,
     group::{GroupRun, GroupSpec, Outcome},
-    plausibility::interrupted_note,
     progress::{GroupWork, RunProgress},
+    remarks::interrupted_note,
     sink::MemorySink,
     test_data::TestData,
 };

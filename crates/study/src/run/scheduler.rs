@@ -10,7 +10,7 @@
 use rsalab_engines::Job;
 use rsalab_measure::{
     Block, Estimate,
-    interleave::{self, Schedule, Slot},
+    interleave::{Schedule, Slot},
 };
 
 use super::active_cell::ActiveCell;
@@ -29,7 +29,7 @@ impl<'a> Scheduler<'a> {
         let rules = Rules::new(measure, job);
         let mut scheduler = Scheduler {
             rules,
-            schedule: Schedule::new(rules.plan(seed), cells.len()),
+            schedule: Schedule::new(seed, measure.confidence, cells.len()),
         };
         let mut earlier: Vec<(usize, &TakenBlock)> = Vec::new();
         for (place, cell) in cells.iter().enumerate() {
@@ -52,10 +52,10 @@ impl<'a> Scheduler<'a> {
 
     /// The next block to measure; none if it is enough.
     pub(crate) fn next(&mut self, cells: &[ActiveCell]) -> Option<Slot> {
-        if self.is_between_rounds() && self.rules.is_enough(&self.state(cells)) {
+        if self.schedule.is_between_rounds() && self.rules.is_enough(&self.state(cells)) {
             return None;
         }
-        self.schedule.next_slot(0).ok()
+        self.schedule.next_slot()
     }
 
     /// Takes in a block that was measured.
@@ -70,7 +70,7 @@ impl<'a> Scheduler<'a> {
 
     /// Median nanoseconds of an operation so far.
     pub(crate) fn median_ns(&self, place: usize) -> Option<Estimate> {
-        self.schedule.standings()[place].median_ns()
+        self.schedule.subjects()[place].median_ns()
     }
 
     /// How much of the group is done, from 0 to 1, and the nanoseconds of its blocks.
@@ -79,17 +79,7 @@ impl<'a> Scheduler<'a> {
         (self.rules.share(&state), state.elapsed_ns)
     }
 
-    fn is_between_rounds(&self) -> bool {
-        let open = self.schedule.standings().iter().filter(|one| !one.failed());
-        let mut last = open.map(|one| one.rounds().last());
-        match last.next() {
-            Some(Some(first)) => last.all(|round| round == Some(first)),
-            Some(None) | None => false,
-        }
-    }
-
     fn state(&self, cells: &[ActiveCell]) -> GroupState {
-        let progress = self.schedule.progress(0);
         let open = || cells.iter().filter(|cell| cell.state.is_open());
         let times = || {
             open()
@@ -99,12 +89,12 @@ impl<'a> Scheduler<'a> {
         let last_round = times().map(|(round, _)| round).max();
         let of_last = times().filter(|(round, _)| Some(*round) == last_round);
         GroupState {
-            rounds: progress.rounds,
+            rounds: self.schedule.rounds(),
             engines: open().count(),
             elapsed_ns: times().map(|(_, ns)| ns).sum(),
             last_round_ns: of_last.map(|(_, ns)| ns).sum(),
             operations: open().map(ActiveCell::operations).min().unwrap_or(0),
-            precision: progress.precision,
+            precision: self.schedule.precision(),
         }
     }
 }
@@ -149,21 +139,6 @@ impl<'a> Rules<'a> {
         }
     }
 
-    /// The order of blocks, as [`interleave`] draws it.
-    ///
-    /// The budget is not the schedule's: it counts the time of blocks, so that a study that was broken off has the same
-    /// budget as one that was not, and it leaves every engine its least number of blocks.
-    fn plan(&self, seed: u64) -> interleave::Plan {
-        interleave::Plan {
-            precision: None,
-            confidence: self.measure.confidence,
-            min_rounds: self.min_rounds(),
-            max_rounds: self.max_rounds(),
-            budget_ns: None,
-            seed,
-        }
-    }
-
     fn min_rounds(&self) -> usize {
         self.measure.min_blocks.min(self.max_rounds())
     }
@@ -174,7 +149,8 @@ impl<'a> Rules<'a> {
         planned.unwrap_or(self.measure.max_blocks)
     }
 
-    /// Time that all engines of the group may be measured for.
+    /// Time that all engines of the group may be measured for: of blocks, so that a study that was broken off has the
+    /// same budget as one that was not.
     fn budget_ns(&self, engines: usize) -> f64 {
         self.measure.budget_s * NS_PER_S * engines as f64
     }

@@ -29,10 +29,6 @@ pub enum Trouble {
     HangsAt(usize),
     /// All its answers are wrong from this request on.
     WrongFrom(usize),
-    /// It claims samples longer than the time that passed.
-    Boasts,
-    /// It reports a block without samples.
-    EmptyBlocks,
     /// It was built without optimisation.
     Unoptimised,
     /// It takes so many times as long as others.
@@ -246,8 +242,6 @@ impl Session for Mock {
         report.block.started_ns = started_ns;
         report.block.elapsed_ns = plan.discard_ns + plan.min_ns;
         match self.trouble {
-            Some(Trouble::Boasts) => report.block.elapsed_ns += 1,
-            Some(Trouble::EmptyBlocks) => report.block.samples.clear(),
             Some(Trouble::Stopped(from, count)) if self.is_among(from, count) => {
                 self.pause(&mut report);
                 self.seen = Some(Interruption::Stopped);

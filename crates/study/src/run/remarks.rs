@@ -1,12 +1,9 @@
-//! Whether a worker's reports are plausible, and what is remarked on its figures.
+//! What kept a worker from running, and what is remarked on its figures.
 
 use std::time::Duration;
 
-use rsalab_engines::{BlockReport, EngineInfo, Job, Mode, Readiness, Selector, ledger::ClockOwner, registry::Home};
-use rsalab_measure::{
-    BlockPlan,
-    interruption::{Interruption, starved},
-};
+use rsalab_engines::{BlockReport, EngineInfo, Job, Readiness, Selector, ledger::ClockOwner, registry::Home};
+use rsalab_measure::interruption::{Interruption, starved};
 
 use crate::{distinct::distinct, number, store::Beginning};
 
@@ -83,67 +80,9 @@ pub(crate) fn interrupted_note(reasons: &[&str]) -> Option<String> {
     }
 }
 
-/// Whether a report can be true: whole samples, as many calls as were asked for, and no more time than passed on the
-/// coordinator's own clock.
-pub(crate) fn check_report(report: &BlockReport, plan: &BlockPlan, job: &Job, bracket_ns: u64) -> Result<(), String> {
-    let block = &report.block;
-    // Of other operations a call has as many as fit a sample.
-    if let Some(calls) = plan.calls
-        && (job.op.is_text() || job.mode == Mode::Concurrent)
-        && block.operations() != calls
-    {
-        return Err(format!(
-            "the worker was asked for {calls} calls and reported {}",
-            block.operations()
-        ));
-    }
-    if block.samples.is_empty() {
-        return Err("the worker reported a block without samples".to_owned());
-    }
-    if block.samples.iter().any(|sample| sample.operations == 0) {
-        return Err("the worker reported a sample without operations".to_owned());
-    }
-    if !report.tests.is_empty() && report.tests.len() != block.samples.len() {
-        return Err(format!(
-            "the worker counted primality tests of {} samples and reported {} samples",
-            report.tests.len(),
-            block.samples.len()
-        ));
-    }
-    let measured_ns = block
-        .samples
-        .iter()
-        .map(|sample| sample.elapsed_ns)
-        .fold(0, u64::saturating_add);
-    // Calls that threads time themselves run side by side.
-    let side_by_side = match job.mode {
-        Mode::Concurrent => job.threads as u64,
-        Mode::Latency | Mode::Throughput => 1,
-    };
-    let possible_ns = block.elapsed_ns.saturating_mul(side_by_side);
-    if measured_ns > possible_ns || block.elapsed_ns > bracket_ns {
-        return Err(format!(
-            "the worker reported samples of {measured_ns} ns in a block of {} ns, which took {bracket_ns} ns here",
-            block.elapsed_ns
-        ));
-    }
-    // What was made without an input must be shown, all of it: there is nothing else to verify it by.
-    let made = match job.op.is_deterministic() {
-        true => 0,
-        false => block.operations().saturating_add(block.discarded_operations),
-    };
-    let shown = (report.outputs.len() / job.layout().output) as u64;
-    if made != shown {
-        return Err(format!(
-            "the worker made {made} outputs to be verified and showed {shown}"
-        ));
-    }
-    Ok(())
-}
-
 #[cfg(test)]
 mod tests {
-    use rsalab_engines::{Exponent, Op};
+    use rsalab_engines::{Exponent, Mode, Op};
 
     use super::*;
 

@@ -1,0 +1,71 @@
+//! A report from its own `results.json`: pages can be made again where the database is no longer.
+
+use std::{
+    fs,
+    io::{self, Read},
+    path::Path,
+};
+
+use flate2::read::MultiGzDecoder;
+
+use super::{
+    figure::{Figure, Scale},
+    model::Report,
+};
+use crate::error::Error;
+
+/// No report is longer, and a compressed file may claim to be.
+const LONGEST: u64 = 1 << 30;
+
+/// The report that a `results.json` holds, as it lies in a report's directory or compressed by gzip.
+///
+/// # Errors
+/// The file cannot be read, or is not what a report writes.
+pub fn read(path: &Path) -> Result<Report, Error> {
+    let bytes = bytes(path).map_err(Error::io(path))?;
+    let report: Report = serde_json::from_slice(&bytes).map_err(|error| refused(path, error.to_string()))?;
+    match report.figures.iter().find_map(fault) {
+        None => Ok(report),
+        Some(fault) => Err(refused(path, fault)),
+    }
+}
+
+fn bytes(path: &Path) -> io::Result<Vec<u8>> {
+    const GZIP: [u8; 2] = [0x1f, 0x8b];
+    let file = fs::read(path)?;
+    if !file.starts_with(&GZIP) {
+        return Ok(file);
+    }
+    let mut bytes = Vec::new();
+    MultiGzDecoder::new(&*file).take(LONGEST).read_to_end(&mut bytes)?;
+    Ok(bytes)
+}
+
+fn refused(path: &Path, reason: String) -> Error {
+    Error::Results {
+        path: path.to_owned(),
+        reason,
+    }
+}
+
+/// The reason why a figure cannot be drawn: its name becomes a file's, and its values become places.
+fn fault(figure: &Figure) -> Option<String> {
+    let is_safe = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_');
+    if figure.id.is_empty() || !figure.id.chars().all(is_safe) {
+        return Some(format!("'{}' is no name of a figure", figure.id));
+    }
+    let points = || figure.series.iter().flat_map(|series| &series.points);
+    let places = points().map(|point| point.x).chain(match &figure.x.scale {
+        Scale::Linear { ticks } => ticks.clone(),
+        Scale::Log | Scale::Names { .. } => Vec::new(),
+    });
+    let is_drawable = |value: f64, scale: &Scale| match scale {
+        Scale::Log => (1e-18..1e18).contains(&value),
+        _ => value == 0.0 || (1e-18..1e18).contains(&value.abs()),
+    };
+    let mut values = places
+        .map(|place| (place, &figure.x.scale))
+        .chain(figure.values().map(|value| (value, &figure.y.scale)));
+    let (value, _) = values.find(|(value, scale)| !is_drawable(*value, scale))?;
+    Some(format!("figure '{}' has no place for the value {value}", figure.id))
+}
