@@ -526,7 +526,10 @@ fn an_operation_at_several_sizes_has_one_table_with_a_figure_or_a_reason_in_ever
     let [overview] = &report.overviews[..] else {
         panic!("public has one size: {:?}", report.overviews);
     };
-    assert_eq!((overview.unit.as_str(), &overview.bits[..]), ("operations/s", &[1024, 2048][..]));
+    assert_eq!(
+        (overview.unit.as_str(), &overview.bits[..]),
+        ("operations/s", &[1024, 2048][..])
+    );
     let cells: Vec<(&str, Vec<String>)> = overview
         .rows
         .iter()

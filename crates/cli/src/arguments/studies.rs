@@ -96,7 +96,7 @@ pub(crate) struct Resume {
     pub(crate) json: JsonOption,
 }
 
-/// Write the report of a study again, from its database alone, or from an earlier report's results.json
+/// Write the report of a study again, from its database or its results.json
 #[derive(Args)]
 pub(crate) struct Report {
     /// The directory of the study; or the results.json of a report, as it is or compressed by gzip, and then --out is
