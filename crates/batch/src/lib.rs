@@ -83,8 +83,6 @@
 //!
 //! A server that reloads a certificate [adds](Batcher::add) the new key and [removes](Batcher::remove) the old one.
 //! Nobody waits for that: requests under way are answered, and a key is wiped with the last of them.
-//!
-//! Raw operations are what it is made of: this crate sees the feature `hazmat` of `rsalab-rsa`.
 #![forbid(unsafe_code)]
 
 // The README's example is tested.

@@ -1,4 +1,7 @@
-//! What does the arithmetic: a key is prepared once, and its operations run in batches.
+//! Arithmetic behind the schemes: a key is prepared once, and its operations run in batches.
+//!
+//! These are raw operations: a block is raised as it stands, whatever padding it has. Private ones are blinded and
+//! checked. [`signing`](crate::signing) and [`encryption`](crate::encryption) are what most programs want.
 //!
 //! Integers are big-endian byte strings of fixed length, a batch is contiguous: `inputs` holds `status.len()` blocks of
 //! the modulus's length `k = ceil(bits / 8)`, and so does `outputs`. A backend never shows how it lays numbers out.
@@ -86,7 +89,8 @@ pub trait BlockRunner {
     ///
     /// # Errors
     ///
-    /// Only if the lengths of the buffers do not belong together.
+    /// If the lengths of the buffers do not belong together, if there is no randomness for blinding, and if the backend
+    /// fails as a whole, such as a device that is lost.
     fn run(&mut self, inputs: &[u8], outputs: &mut [u8], status: &mut [Status]) -> Result<()>;
 }
 

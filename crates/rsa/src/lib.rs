@@ -5,7 +5,7 @@
 //! | what is a key | [`keys`] |
 //! | how is a key read and written | [`mod@format`] |
 //! | how is a key generated, and from which randomness | [`generate`], [`random`] |
-//! | what does the arithmetic | [`CpuBackend`] |
+//! | what does the arithmetic | [`backend`], [`CpuBackend`] |
 //! | how is a message signed, and a signature verified | [`signing`] |
 //! | how is a message encrypted and decrypted | [`encryption`] |
 //! | how does an issuer sign what it cannot see | [`blind`] |
@@ -45,15 +45,20 @@
 //! # Ok::<(), rsalab_rsa::Error>(())
 //! ```
 //!
-//! Raw operations (blocks raised without a padding), backends, and what is measured against peers without protections
-//! are behind the feature `hazmat`.
+//! Schemes stand on [`backend`]: whoever pads elsewhere prepares a key there and gives it blocks. Such an operation is
+//! blinded, and its result checked, like every other; what is missing is the padding, without which RSA signs products
+//! of signatures and encrypts to what anybody can compare.
+//!
+//! The feature `hazmat` adds what gives a key away in use, and is there for measurements and tests alone:
+//!
+//! - bare mode, `CpuBackend::prepare_bare_private` and `prepare_bare_private_without_crt`: the private operation without
+//!   blinding, so that its time may tell of the key, and without a check, so that one wrong result of a CRT reveals the
+//!   primes;
+//! - `blind::Client::blind_with_factor`: a blinding factor of the caller's. Whoever knows the factor links the signature
+//!   to its request.
 #![forbid(unsafe_code)]
 
-#[cfg(feature = "hazmat")]
 pub mod backend;
-#[cfg(not(feature = "hazmat"))]
-#[allow(dead_code, unreachable_pub, reason = "public with the feature `hazmat`")]
-mod backend;
 pub mod blind;
 pub mod encryption;
 pub mod error;
@@ -67,9 +72,9 @@ pub mod scheme;
 pub mod signing;
 mod traits;
 
-pub use backend::CpuBackend;
-#[cfg(feature = "hazmat")]
-pub use backend::{Backend, BlockRunner, CandidateTester, MultiKeyRunner, Pooled, Prepared, PreparedMultiKey, Status};
+pub use backend::{
+    Backend, BlockRunner, CandidateTester, CpuBackend, MultiKeyRunner, Pooled, Prepared, PreparedMultiKey, Status,
+};
 pub use error::{Error, Result};
 pub use keys::{OtherPrime, PrivateKey, PrivateParts, PublicKey};
 pub use rsalab_arith::{Kernel, KernelInfo, Operation, Share, disable, kernels, shares};

@@ -21,9 +21,7 @@ pub(crate) mod pss;
 
 use rand_core::TryCryptoRng;
 
-#[cfg(feature = "hazmat")]
-use crate::error::check_len;
-use crate::{Error, Result, hash::Hash};
+use crate::{Error, Result, error::check_len, hash::Hash};
 
 pub use parameters::{Oaep, Pss, SaltLen};
 
@@ -126,8 +124,7 @@ impl SignatureScheme {
     }
 }
 
-/// For who raises blocks elsewhere.
-#[cfg(feature = "hazmat")]
+/// Encodings for programs that raise blocks elsewhere.
 impl SignatureScheme {
     /// The encoding of a digest of the scheme's hash function for a key of `bits` bits, as long as the modulus: to the
     /// private exponent, it is the signature. `rng` gives the salt of RSASSA-PSS, and is not asked by

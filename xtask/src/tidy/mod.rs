@@ -5,6 +5,7 @@
 //! | a crate imports only from layers below it; side crates are imported by nobody | [`layers`] |
 //! | no import cycle between the files of a crate, or between its folders | [`cycles`] |
 //! | `unsafe` only where the design allows it, and forbidden by attribute elsewhere | [`unsafety`] |
+//! | bare mode, the feature `hazmat`, is enabled only by those who measure it | [`hazmat`] |
 //! | no vague file names; no unfinished marks | [`names`] |
 //! | no Rust file of more than 500 lines outside tests | [`length`] |
 //! | comments and documents wrap at 120 columns | [`columns`] |
@@ -26,6 +27,7 @@ mod documents;
 mod engines;
 mod excerpts;
 mod finding;
+mod hazmat;
 mod layers;
 mod length;
 mod names;
@@ -46,6 +48,7 @@ pub(crate) fn run(root: &Path) -> Result<Vec<Finding>> {
     let mut findings = layers::check(&crates);
     findings.extend(cycles::check(&crates, &files));
     findings.extend(unsafety::check(&crates, &files));
+    findings.extend(hazmat::check(&files));
     findings.extend(names::check(&files));
     findings.extend(length::check(&files));
     findings.extend(columns::check(&files));

@@ -1,15 +1,13 @@
-//! What is for measurement only: the private operation without its protections, and without the CRT.
+//! Bare mode, for measurement only: the private operation without its protections.
 //!
 //! Peers such as GMP's `mpz_powm_sec` do a bare CRT: no blinding, no check of the result. To compare like with like,
 //! our own engine can be run bare too. Nothing that handles a user's key may, and so all of this takes the feature
 //! `hazmat`.
 
+use super::private::plain_power;
 use super::unprotected::{Unprotected, UnprotectedScratch};
-use crate::integer;
-use crate::limbs::{Modulus, Nat};
-use crate::power::Raise;
 use crate::power::crt::CrtParts;
-use crate::{CheckedPrivateKey, Error, Kernel, PrivateContext, Status};
+use crate::{CheckedPrivateKey, Error, Kernel, Status};
 
 /// A private key prepared without blinding and without a check of the result. **With the CRT, a fault in one half
 /// reveals the key.** For measurement only.
@@ -65,7 +63,8 @@ impl BarePrivateContext {
         BarePrivateScratch(self.power.scratch())
     }
 
-    /// Raises every input to d, with the layout and statuses of [`PrivateContext::apply`], but never [`Status::Fault`].
+    /// Raises every input to d, with the layout and statuses of
+    /// [`PrivateContext::apply`](crate::PrivateContext::apply), but never [`Status::Fault`].
     ///
     /// # Errors
     /// [`Error::Length`] if the buffers disagree; nothing is written then.
@@ -78,27 +77,4 @@ impl BarePrivateContext {
     ) -> Result<(), Error> {
         self.power.apply(&mut scratch.0, inputs, outputs, status)
     }
-}
-
-impl PrivateContext {
-    /// Prepares a key without the CRT: one power by the whole of d, blinded and checked all the same. For measurement:
-    /// it is slower, and nothing is gained by it.
-    ///
-    /// # Errors
-    /// [`Error::InconsistentKey`] for a d that is not below n.
-    pub fn without_crt(key: &CheckedPrivateKey, kernel: Kernel) -> Result<Self, Error> {
-        let modulus = key.public().modulus();
-        let power = plain_power(&modulus, key, kernel)?;
-        Ok(Self::with_power(key, kernel, modulus, power))
-    }
-}
-
-fn plain_power(modulus: &Modulus, key: &CheckedPrivateKey, kernel: Kernel) -> Result<Box<dyn Raise>, Error> {
-    let d = key.parts().d;
-    // Larger exponents are right too, but the windows are as many as n has bits for.
-    if !integer::is_less(d, key.public().n()) {
-        return Err(Error::InconsistentKey("d is not below n"));
-    }
-    let d = Nat::from_be(d).resized(modulus.limbs());
-    Ok(kernel.plain(modulus, &d, modulus.bits()))
 }

@@ -1,12 +1,12 @@
 //! The private operation: x^d mod n, by CRT or without, blinded, checked before release, in constant time.
 
 use crate::batch;
-use crate::limbs::Modulus;
 use crate::limbs::aligned::Aligned;
+use crate::limbs::{Modulus, Nat};
 use crate::power::Raise;
 use crate::power::crt::CrtParts;
 use crate::power::guard::{Blinding, Guard};
-use crate::{CheckedPrivateKey, Error, Kernel, Status};
+use crate::{CheckedPrivateKey, Error, Kernel, Status, integer};
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 /// A private key, prepared once for one kernel. Shared by any number of threads; wiped on drop.
@@ -27,6 +27,17 @@ pub struct PrivateScratch {
     working: Aligned,
 }
 
+/// Raises to the whole of d.
+pub(super) fn plain_power(modulus: &Modulus, key: &CheckedPrivateKey, kernel: Kernel) -> Result<Box<dyn Raise>, Error> {
+    let d = key.parts().d;
+    // Larger exponents are right too, but the windows are as many as n has bits for.
+    if !integer::is_less(d, key.public().n()) {
+        return Err(Error::InconsistentKey("d is not below n"));
+    }
+    let d = Nat::from_be(d).resized(modulus.limbs());
+    Ok(kernel.plain(modulus, &d, modulus.bits()))
+}
+
 /// Contexts made so far. A scratch is tied to its context, for its blinding fits no other key.
 static CONTEXTS: AtomicU64 = AtomicU64::new(0);
 
@@ -38,7 +49,18 @@ impl PrivateContext {
         Self::with_power(key, kernel, modulus, power)
     }
 
-    pub(crate) fn with_power(key: &CheckedPrivateKey, kernel: Kernel, modulus: Modulus, power: Box<dyn Raise>) -> Self {
+    /// Prepares a key without the CRT: one power by the whole of d, blinded and checked all the same. For measurement:
+    /// it is slower, and nothing is gained by it.
+    ///
+    /// # Errors
+    /// [`Error::InconsistentKey`] for a d that is not below n.
+    pub fn without_crt(key: &CheckedPrivateKey, kernel: Kernel) -> Result<Self, Error> {
+        let modulus = key.public().modulus();
+        let power = plain_power(&modulus, key, kernel)?;
+        Ok(Self::with_power(key, kernel, modulus, power))
+    }
+
+    fn with_power(key: &CheckedPrivateKey, kernel: Kernel, modulus: Modulus, power: Box<dyn Raise>) -> Self {
         Self {
             id: CONTEXTS.fetch_add(1, Relaxed),
             kernel,

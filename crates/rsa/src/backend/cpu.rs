@@ -47,18 +47,7 @@ impl CpuBackend {
     }
 }
 
-/// For measurement: what peers without protections, or without the CRT, are compared with.
-#[cfg(feature = "hazmat")]
 impl CpuBackend {
-    /// Makes a private key ready for CRT **without blinding and without a check of the result**.
-    ///
-    /// # Errors
-    ///
-    /// As for [`prepare_private`](Backend::prepare_private).
-    pub fn prepare_bare_private(&self, key: &PrivateKey) -> Result<Box<dyn Prepared>> {
-        Ok(Box::new(BarePrivateContext::new(key.checked(), self.kernel)))
-    }
-
     /// Makes a private key ready without the CRT, blinded and checked as ever: to be compared with programs that do
     /// without.
     ///
@@ -68,6 +57,19 @@ impl CpuBackend {
     pub fn prepare_private_without_crt(&self, key: &PrivateKey) -> Result<Box<dyn Prepared>> {
         let context = PrivateContext::without_crt(key.checked(), self.kernel).map_err(failed)?;
         Ok(Box::new(context))
+    }
+}
+
+/// Bare mode: for comparisons with libraries that have no protections.
+#[cfg(feature = "hazmat")]
+impl CpuBackend {
+    /// Makes a private key ready for CRT **without blinding and without a check of the result**.
+    ///
+    /// # Errors
+    ///
+    /// As for [`prepare_private`](Backend::prepare_private).
+    pub fn prepare_bare_private(&self, key: &PrivateKey) -> Result<Box<dyn Prepared>> {
+        Ok(Box::new(BarePrivateContext::new(key.checked(), self.kernel)))
     }
 
     /// Makes a private key ready without the CRT, **without blinding and without a check of the result**.
