@@ -8,7 +8,7 @@ use std::{
 };
 
 use rsalab_batch::{Batcher, Error};
-use rsalab_rsa::{PrivateKey, encryption::Opener, format::Purpose, random::SystemRng};
+use rsalab_rsa::{PrivateKey, encryption::Unpadder, format::Purpose, random::SystemRng};
 use zeroize::Zeroizing;
 
 use crate::{
@@ -283,13 +283,13 @@ pub unsafe extern "C" fn rsalab_batcher_decrypt(
         let ready = batcher.key(key)?;
         let own = &ready.loaded;
         own.check(Purpose::Decrypt(Some(&scheme)))?;
-        let opener = Opener::new(&own.key, &scheme)?;
+        let unpadder = Unpadder::new(&own.key, &scheme)?;
         let mut block = match batcher.batcher.private(key, ciphertext) {
             Err(Error::OutOfRange | Error::Length { .. }) => return Err(wrong_ciphertext()),
             block => block?,
         };
         let mut room = Zeroizing::new(vec![0; block.len()]);
-        let place = opener.open(ciphertext, &mut block, &mut room);
+        let place = unpadder.unpad(ciphertext, &mut block, &mut room);
         let place = place.ok_or_else(wrong_ciphertext)?;
         out.put(&block[place], "message")
     })

@@ -3,7 +3,7 @@
 use rsalab_rsa::{
     PrivateKey, PublicKey, Status as Outcome,
     format::Purpose,
-    hash::{Digested, Hash},
+    hash::{Digest, Hash},
     random::SystemRng,
     scheme::SignatureScheme,
     signing::{Signer, Verifier},
@@ -140,7 +140,7 @@ pub unsafe extern "C" fn rsalab_verify_digests(
     })
 }
 
-fn digested(hash: Hash, messages: &[&[u8]]) -> Vec<Digested> {
+fn digested(hash: Hash, messages: &[&[u8]]) -> Vec<Digest> {
     messages.iter().map(|message| hash.digest(message)).collect()
 }
 
@@ -216,10 +216,10 @@ pub(crate) fn verify<'a>(
             }
         }
     }
-    let mut is_right = vec![false; wanted.len()];
-    verifier.verify(&sound_digests, &sound_signatures, &mut is_right)?;
-    for (item, is_right) in wanted.into_iter().zip(is_right) {
-        if !is_right {
+    let mut is_valid = vec![false; wanted.len()];
+    verifier.verify(&sound_digests, &sound_signatures, &mut is_valid)?;
+    for (item, is_valid) in wanted.into_iter().zip(is_valid) {
+        if !is_valid {
             outcomes.fail(item, refuse());
         }
     }

@@ -3,7 +3,7 @@
 use std::{sync::Arc, thread, time::Duration};
 
 use rsalab_rsa::{
-    Backend, CpuBackend, PrivateKey, Result, Status, encryption::Opener, random::SystemRng, scheme::SignatureScheme,
+    Backend, CpuBackend, PrivateKey, Result, Status, encryption::Unpadder, random::SystemRng, scheme::SignatureScheme,
 };
 use zeroize::Zeroizing;
 
@@ -187,9 +187,9 @@ impl Batcher {
     /// # Errors
     ///
     /// [`Error::UnknownKey`], [`Error::Length`]. The future has the others.
-    pub fn decrypt_async(&self, key: usize, opener: &Opener, ciphertext: &[u8]) -> Result<Decryption, Error> {
+    pub fn decrypt_async(&self, key: usize, unpadder: &Unpadder, ciphertext: &[u8]) -> Result<Decryption, Error> {
         let operation = self.private_async(key, ciphertext)?;
-        Ok(Decryption::new(operation, opener.clone(), ciphertext))
+        Ok(Decryption::new(operation, unpadder.clone(), ciphertext))
     }
 
     /// Requests that wait for a pass now.

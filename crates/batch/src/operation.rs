@@ -7,7 +7,7 @@ use std::{
     task::{Context, Poll},
 };
 
-use rsalab_rsa::encryption::{Message, Opener};
+use rsalab_rsa::encryption::{Message, Unpadder};
 use zeroize::Zeroizing;
 
 use crate::{Error, handle::Handle, keys::of_one, pass::Blocks};
@@ -77,15 +77,15 @@ impl Drop for Operation {
 #[must_use = "nothing is asked for until it is polled"]
 pub struct Decryption {
     operation: Operation,
-    opener: Opener,
+    unpadder: Unpadder,
     ciphertext: Vec<u8>,
 }
 
 impl Decryption {
-    pub(crate) fn new(operation: Operation, opener: Opener, ciphertext: &[u8]) -> Self {
+    pub(crate) fn new(operation: Operation, unpadder: Unpadder, ciphertext: &[u8]) -> Self {
         Decryption {
             operation,
-            opener,
+            unpadder,
             ciphertext: ciphertext.to_vec(),
         }
     }
@@ -102,7 +102,7 @@ impl Future for Decryption {
             Poll::Ready(Err(error)) => return Poll::Ready(Err(error)),
         };
         let mut room = Zeroizing::new(vec![0; block.len()]);
-        let place = self.opener.open(&self.ciphertext, &mut block, &mut room);
+        let place = self.unpadder.unpad(&self.ciphertext, &mut block, &mut room);
         Poll::Ready(Ok(place.map(|place| Zeroizing::new(block[place].to_vec()))))
     }
 }

@@ -12,7 +12,7 @@ use futures::{FutureExt, executor::block_on, future::join_all, task::noop_waker}
 use rsalab_batch::{Batcher, Error, Operation};
 use rsalab_rsa::{
     Backend, CpuBackend, PrivateKey, Status,
-    encryption::{DecryptionKey, EncryptionKey, Opener},
+    encryption::{DecryptionKey, EncryptionKey, Unpadder},
     hash::Hash,
     scheme::{EncryptionScheme, Oaep, Pss, SignatureScheme},
     signing::{SigningKey, VerifyingKey},
@@ -49,7 +49,7 @@ fn block(key: &PrivateKey, number: usize) -> Vec<u8> {
 }
 
 /// `true` if a result to the public exponent is the block.
-fn is_right(key: &PrivateKey, block: &[u8], result: &[u8]) -> bool {
+fn is_valid(key: &PrivateKey, block: &[u8], result: &[u8]) -> bool {
     let prepared = CpuBackend::auto().prepare_public(key.public()).unwrap();
     let (mut power, mut status) = (vec![0; block.len()], [Status::Fault]);
     let mut runner = prepared.runner().unwrap();
@@ -80,7 +80,7 @@ fn everybody_gets_the_own_answer() {
                             0 => block_on(batcher.private_async(place, &block).unwrap()),
                             _ => batcher.private(place, &block),
                         };
-                        assert!(is_right(key, &block, &result.unwrap()), "request {number}");
+                        assert!(is_valid(key, &block, &result.unwrap()), "request {number}");
                     }
                 });
             }
@@ -300,7 +300,7 @@ fn bad_requests_are_refused_one_by_one() {
             assert!(output.iter().all(|&byte| byte == 0));
         } else {
             assert_eq!(status[i], Status::Done);
-            assert!(is_right(&keys()[0], input, output), "block {i}");
+            assert!(is_valid(&keys()[0], input, output), "block {i}");
         }
     }
 }
@@ -327,18 +327,18 @@ fn keys_sign_and_decrypt_by_way_of_it() {
         ] {
             let encryption = EncryptionKey::new(key.public(), scheme.clone()).unwrap();
             let decryption = DecryptionKey::with_backend(key, &scheme, &batcher).unwrap();
-            let opener = Opener::new(key, &scheme).unwrap();
+            let unpadder = Unpadder::new(key, &scheme).unwrap();
             let mut ciphertext = encryption.encrypt(b"a secret").unwrap();
-            let later = batcher.decrypt_async(place, &opener, &ciphertext).unwrap();
+            let later = batcher.decrypt_async(place, &unpadder, &ciphertext).unwrap();
             let messages = [decryption.decrypt(&ciphertext).unwrap(), block_on(later).unwrap()];
             for message in messages {
                 assert_eq!(**message.expect("it is whole"), *b"a secret");
             }
             // Damaged, both fail alike, or give the same made-up message; above the modulus, there is none.
             ciphertext[20] ^= 1;
-            let later = batcher.decrypt_async(place, &opener, &ciphertext).unwrap();
+            let later = batcher.decrypt_async(place, &unpadder, &ciphertext).unwrap();
             assert_eq!(block_on(later).unwrap(), decryption.decrypt(&ciphertext).unwrap());
-            let later = batcher.decrypt_async(place, &opener, &vec![0xff; ciphertext.len()]);
+            let later = batcher.decrypt_async(place, &unpadder, &vec![0xff; ciphertext.len()]);
             assert_eq!(block_on(later.unwrap()).unwrap(), None);
         }
     }

@@ -32,7 +32,7 @@ fn block(key: &PrivateKey, number: u8) -> Vec<u8> {
 }
 
 /// `true` if a result to the public exponent is the block.
-fn is_right(key: &PrivateKey, block: &[u8], result: &[u8]) -> bool {
+fn is_valid(key: &PrivateKey, block: &[u8], result: &[u8]) -> bool {
     let prepared = CpuBackend::auto().prepare_public(key.public()).unwrap();
     let (mut power, mut status) = (vec![0; block.len()], [Status::Fault]);
     let mut runner = prepared.runner().unwrap();
@@ -57,7 +57,7 @@ fn numbers_are_given_once() {
     for (number, key) in [(0, 0), (2, 2), (3, 3), (5, 4)] {
         let key = &keys()[key];
         let result = batcher.private(number, &block(key, 7)).unwrap();
-        assert!(is_right(key, &block(key, 7), &result), "{number}");
+        assert!(is_valid(key, &block(key, 7), &result), "{number}");
     }
     for gone in [1, 4, 6] {
         assert!(is_unknown(batcher.private(gone, &[]), gone));
@@ -206,7 +206,7 @@ fn answers_are_right_while_keys_change() {
                             0 => block_on(batcher.private_async(number, &block).unwrap()),
                             _ => batcher.private(number, &block),
                         };
-                        assert!(is_right(key, &block, &result.unwrap()));
+                        assert!(is_valid(key, &block, &result.unwrap()));
                     }
                 })
             })
@@ -217,7 +217,7 @@ fn answers_are_right_while_keys_change() {
             for (number, key) in numbers.iter().zip(&keys()[2..]) {
                 let block = block(key, turns.to_le_bytes()[0]);
                 let result = batcher.private(*number, &block).unwrap();
-                assert!(is_right(key, &block, &result));
+                assert!(is_valid(key, &block, &result));
             }
             batcher.remove(&numbers).unwrap();
             turns += 1;

@@ -137,9 +137,9 @@ fn check_private(input: &[u8], output: &[u8], n: &BigUint, e: &BigUint) -> Resul
 fn check_verdict(signed: &[u8], verdict: u8, n: &BigUint, e: &BigUint) -> Result<(), &'static str> {
     let (digest, signature) = signed.split_at(DIGEST_BYTES);
     let number = BigUint::from_bytes_be(signature);
-    let is_right =
+    let is_valid =
         number < *n && number.modpow(e, n) == BigUint::from_bytes_be(&emsa_pkcs1_v1_5(digest, signature.len()));
-    match (verdict, is_right) {
+    match (verdict, is_valid) {
         (1, true) | (0, false) => Ok(()),
         (0, true) => Err("a right signature was rejected"),
         (1, false) => Err("a wrong signature was accepted"),

@@ -66,16 +66,16 @@ fn main() {
         );
         let mut verifier = Verifier::new(public.runner().expect("scratch"), bits, scheme).expect("it fits");
         let mut runner = public.runner().expect("scratch");
-        let mut is_right = [false; BATCH];
+        let mut is_valid = [false; BATCH];
         compare(
             &format!("verify {scheme:?}"),
             || {
                 hash_all(&mut digests);
-                verifier.verify(&digests, &signatures, &mut is_right).expect("verified");
+                verifier.verify(&digests, &signatures, &mut is_valid).expect("verified");
             },
             || runner.run(&blocks, &mut raw, &mut raw_status).expect("raised"),
         );
-        assert_eq!(is_right, [true; BATCH]);
+        assert_eq!(is_valid, [true; BATCH]);
     }
 }
 

@@ -82,23 +82,23 @@ impl<R: BlockRunner> Encryptor<R> {
 /// Decrypts on one thread.
 pub struct Decryptor<R> {
     runner: R,
-    opener: Opener,
+    unpadder: Unpadder,
     modulus_len: usize,
     encodings: Zeroizing<Vec<u8>>,
     synthetic: Zeroizing<Vec<u8>>,
     status: Vec<Status>,
 }
 
-/// How blocks are opened once they have been raised to the private exponent. Cheap to clone, and shared by threads.
+/// Takes the padding off blocks that were raised to the private exponent. Cheap to clone, and shared by threads.
 #[derive(Clone)]
-pub struct Opener(Arc<Opening>);
+pub struct Unpadder(Arc<Unpadding>);
 
-enum Opening {
+enum Unpadding {
     Pkcs1v15(Rejection),
     Oaep(crate::scheme::Oaep),
 }
 
-impl Opener {
+impl Unpadder {
     /// For one key and scheme.
     ///
     /// # Errors
@@ -106,18 +106,18 @@ impl Opener {
     /// [`Error::Scheme`] if the key is too short for the scheme.
     pub fn new(key: &PrivateKey, scheme: &EncryptionScheme) -> Result<Self> {
         scheme.max_len(key.bits())?;
-        Ok(Opener(Arc::new(match scheme {
-            EncryptionScheme::Pkcs1v15 => Opening::Pkcs1v15(Rejection::of(key.d())),
-            EncryptionScheme::Oaep(oaep) => Opening::Oaep(oaep.clone()),
+        Ok(Unpadder(Arc::new(match scheme {
+            EncryptionScheme::Pkcs1v15 => Unpadding::Pkcs1v15(Rejection::of(key.d())),
+            EncryptionScheme::Oaep(oaep) => Unpadding::Oaep(oaep.clone()),
         })))
     }
 
     /// Where the message lies in `block`, which is what a ciphertext came to, and is changed; `None` if decryption
     /// failed. `room` is as long as the block. What is said of [`Decryptor::decrypt`] holds.
-    pub fn open(&self, ciphertext: &[u8], block: &mut [u8], room: &mut [u8]) -> Option<Range<usize>> {
+    pub fn unpad(&self, ciphertext: &[u8], block: &mut [u8], room: &mut [u8]) -> Option<Range<usize>> {
         match &*self.0 {
-            Opening::Oaep(oaep) => oaep::decode(oaep, block),
-            Opening::Pkcs1v15(rejection) => {
+            Unpadding::Oaep(oaep) => oaep::decode(oaep, block),
+            Unpadding::Pkcs1v15(rejection) => {
                 let start = rejection.message(ciphertext, room);
                 let start = pkcs1v15::decode(block, room, start);
                 block.copy_from_slice(room);
@@ -135,14 +135,14 @@ impl<R: BlockRunner> Decryptor<R> {
     ///
     /// [`Error::Scheme`] if the key is too short for the scheme.
     pub fn new(runner: R, key: &PrivateKey, scheme: &EncryptionScheme) -> Result<Self> {
-        let opener = Opener::new(key, scheme)?;
-        Ok(Decryptor::with(runner, opener, key.modulus_len()))
+        let unpadder = Unpadder::new(key, scheme)?;
+        Ok(Decryptor::with(runner, unpadder, key.modulus_len()))
     }
 
-    fn with(runner: R, opener: Opener, modulus_len: usize) -> Self {
+    fn with(runner: R, unpadder: Unpadder, modulus_len: usize) -> Self {
         Decryptor {
             runner,
-            opener,
+            unpadder,
             modulus_len,
             encodings: Zeroizing::new(Vec::new()),
             synthetic: Zeroizing::new(Vec::new()),
@@ -190,7 +190,7 @@ impl<R: BlockRunner> Decryptor<R> {
                 continue;
             }
             self.synthetic.resize(k, 0);
-            let found = self.opener.open(ciphertext, encoding, &mut self.synthetic);
+            let found = self.unpadder.unpad(ciphertext, encoding, &mut self.synthetic);
             if let Some(found) = found {
                 message[found.clone()].copy_from_slice(&encoding[found.clone()]);
                 *place = Some(found);
@@ -227,7 +227,7 @@ pub struct EncryptionKey {
 #[derive(Clone)]
 pub struct DecryptionKey {
     prepared: Arc<Pooled>,
-    opener: Opener,
+    unpadder: Unpadder,
 }
 
 /// A message that was decrypted, wiped from memory when it is dropped.
@@ -316,7 +316,7 @@ impl DecryptionKey {
     /// As for [`new`](Self::new), and those of the backend.
     pub fn with_backend(key: &PrivateKey, scheme: &EncryptionScheme, backend: &dyn Backend) -> Result<Self> {
         Ok(DecryptionKey {
-            opener: Opener::new(key, scheme)?,
+            unpadder: Unpadder::new(key, scheme)?,
             prepared: Arc::new(Pooled::new(backend.prepare_private(key)?)),
         })
     }
@@ -334,7 +334,7 @@ impl DecryptionKey {
     pub fn decryptor(&self) -> Result<Decryptor<impl BlockRunner + '_>> {
         Ok(Decryptor::with(
             self.prepared.runner()?,
-            self.opener.clone(),
+            self.unpadder.clone(),
             self.prepared.modulus_len(),
         ))
     }

@@ -5,7 +5,7 @@ mod xof;
 use std::{fmt, io::Read, str::FromStr};
 
 use der::asn1::ObjectIdentifier;
-use digest::Digest;
+use digest::Digest as _;
 use sha1::Sha1;
 use sha2::{Sha224, Sha256, Sha384, Sha512, Sha512_224, Sha512_256};
 use sha3::{Sha3_224, Sha3_256, Sha3_384, Sha3_512};
@@ -94,7 +94,7 @@ impl Hash {
 
     /// Bytes of a digest.
     pub fn digest_len(self) -> usize {
-        with_type!(self, H => <H as Digest>::output_size())
+        with_type!(self, H => <H as digest::Digest>::output_size())
     }
 
     /// Whether signatures must not be made with it any more.
@@ -108,18 +108,18 @@ impl Hash {
     }
 
     /// The digest of a message.
-    pub fn digest(self, message: &[u8]) -> Digested {
+    pub fn digest(self, message: &[u8]) -> Digest {
         self.digest_parts(&[message])
     }
 
     /// The digest of parts of a message, one after another.
-    pub fn digest_parts(self, parts: &[&[u8]]) -> Digested {
+    pub fn digest_parts(self, parts: &[&[u8]]) -> Digest {
         with_type!(self, H => {
             let mut hasher = H::new();
             for part in parts {
                 hasher.update(part);
             }
-            Digested::new(&hasher.finalize())
+            Digest::new(&hasher.finalize())
         })
     }
 
@@ -128,14 +128,14 @@ impl Hash {
     /// # Errors
     ///
     /// What the reader says.
-    pub fn digest_reader(self, mut reader: impl Read) -> std::io::Result<Digested> {
+    pub fn digest_reader(self, mut reader: impl Read) -> std::io::Result<Digest> {
         const CHUNK: usize = 1 << 16;
         with_type!(self, H => {
             let mut hasher = H::new();
             let mut chunk = vec![0; CHUNK];
             loop {
                 match reader.read(&mut chunk) {
-                    Ok(0) => return Ok(Digested::new(&hasher.finalize())),
+                    Ok(0) => return Ok(Digest::new(&hasher.finalize())),
                     Ok(len) => hasher.update(&chunk[..len]),
                     Err(error) if error.kind() == std::io::ErrorKind::Interrupted => {}
                     Err(error) => return Err(error),
@@ -223,23 +223,23 @@ impl FromStr for Hash {
 
 /// A digest, in as many bytes as its function gives.
 #[derive(Clone, Copy)]
-pub struct Digested {
+pub struct Digest {
     bytes: [u8; MAX_LEN],
     len: usize,
 }
 
-impl Digested {
+impl Digest {
     fn new(digest: &[u8]) -> Self {
         let mut bytes = [0; MAX_LEN];
         bytes[..digest.len()].copy_from_slice(digest);
-        Digested {
+        Digest {
             bytes,
             len: digest.len(),
         }
     }
 }
 
-impl std::ops::Deref for Digested {
+impl std::ops::Deref for Digest {
     type Target = [u8];
 
     fn deref(&self) -> &[u8] {

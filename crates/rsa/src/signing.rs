@@ -15,7 +15,7 @@ use crate::{
     CpuBackend, Error, PrivateKey, PublicKey, Result,
     backend::{Backend, BlockRunner, Pooled, Prepared, Status},
     error::check_len,
-    hash::Digested,
+    hash::Digest,
     random::SystemRng,
     scheme::{Encoder, SignatureScheme},
 };
@@ -102,15 +102,15 @@ impl<R: BlockRunner> Verifier<R> {
     /// # Errors
     ///
     /// If the lengths of the buffers do not belong together.
-    pub fn verify(&mut self, digests: &[u8], signatures: &[u8], is_right: &mut [bool]) -> Result<()> {
+    pub fn verify(&mut self, digests: &[u8], signatures: &[u8], is_valid: &mut [bool]) -> Result<()> {
         let (h, k) = (self.digest_len, self.modulus_len);
-        check_len("the digests", digests.len(), is_right.len() * h)?;
+        check_len("the digests", digests.len(), is_valid.len() * h)?;
         self.powers.resize(signatures.len(), 0);
-        self.status.resize(is_right.len(), Status::Done);
+        self.status.resize(is_valid.len(), Status::Done);
         self.runner.run(signatures, &mut self.powers, &mut self.status)?;
         let items = digests.chunks(h).zip(self.powers.chunks_mut(k));
-        for ((is_right, status), (digest, power)) in is_right.iter_mut().zip(&self.status).zip(items) {
-            *is_right = *status == Status::Done && self.encoder.is_encoding_of(digest, power);
+        for ((is_valid, status), (digest, power)) in is_valid.iter_mut().zip(&self.status).zip(items) {
+            *is_valid = *status == Status::Done && self.encoder.is_encoding_of(digest, power);
         }
         Ok(())
     }
@@ -285,7 +285,7 @@ impl SigningKey {
         messages: &[&[u8]],
     ) -> Result<Vec<Signature>> {
         let hash = self.verifying.scheme.hash();
-        let digests: Vec<Digested> = messages.iter().map(|message| hash.digest(message)).collect();
+        let digests: Vec<Digest> = messages.iter().map(|message| hash.digest(message)).collect();
         let digests: Vec<&[u8]> = digests.iter().map(|digest| &digest[..]).collect();
         self.sign_digests_with_rng(rng, &digests)
     }
@@ -388,7 +388,7 @@ impl VerifyingKey {
 
     /// Whether each signature is its message's, together in the lanes of the kernel.
     pub fn verify_batch(&self, pairs: &[(&[u8], &[u8])]) -> Vec<bool> {
-        let digests: Vec<Digested> = pairs
+        let digests: Vec<Digest> = pairs
             .iter()
             .map(|(message, _)| self.scheme.hash().digest(message))
             .collect();
@@ -416,17 +416,17 @@ impl VerifyingKey {
                 place.1.copy_from_slice(signature);
             }
         }
-        let mut is_right = vec![false; pairs.len()];
+        let mut is_valid = vec![false; pairs.len()];
         let verified = self
             .verifier()
-            .and_then(|mut verifier| verifier.verify(&digests, &signatures, &mut is_right));
+            .and_then(|mut verifier| verifier.verify(&digests, &signatures, &mut is_valid));
         if verified.is_err() {
-            is_right.fill(false);
+            is_valid.fill(false);
         }
-        for (is_right, (digest, signature)) in is_right.iter_mut().zip(pairs) {
-            *is_right &= fits(digest, signature);
+        for (is_valid, (digest, signature)) in is_valid.iter_mut().zip(pairs) {
+            *is_valid &= fits(digest, signature);
         }
-        is_right
+        is_valid
     }
 }
 

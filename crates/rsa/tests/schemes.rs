@@ -222,11 +222,11 @@ fn signatures_of_pkcs1v15_are_those_of_the_standard_in_batches_of_every_size() {
                 }
                 expected[place] = false;
             }
-            let mut is_right = vec![false; count];
+            let mut is_valid = vec![false; count];
             verifier
-                .verify(&digests, &signatures, &mut is_right)
+                .verify(&digests, &signatures, &mut is_valid)
                 .expect("lengths fit");
-            assert_eq!(is_right, expected);
+            assert_eq!(is_valid, expected);
         }
         let mut status = [Status::Done];
         assert!(signer.sign(&[0; 31], &mut vec![0; k], &mut status, &mut rng).is_err());

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use rand_core::TryRng;
 use rsalab_reserve::Reserve;
 use rsalab_rsa::{
-    encryption::Opener,
+    encryption::Unpadder,
     hash::Hash,
     random::SystemRng,
     scheme::{EncryptionScheme, Oaep},
@@ -196,9 +196,9 @@ impl Context {
             .filter(|_| self.padding != Padding::Pkcs1 || self.implicit_rejection);
         let place = match (scheme, self.padding) {
             (Some(scheme), _) => stack::on_large_stack_in_job(|| {
-                let opener = Opener::new(private, &scheme)?;
+                let unpadder = Unpadder::new(private, &scheme)?;
                 let mut room = Zeroizing::new(vec![0; k]);
-                Ok(opener.open(&input, &mut block, &mut room))
+                Ok(unpadder.unpad(&input, &mut block, &mut room))
             })?,
             (None, Padding::Tls) => {
                 return premaster(&block, self.client_version, self.negotiated_version);

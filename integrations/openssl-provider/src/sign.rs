@@ -316,7 +316,7 @@ impl Context {
         self.settings.bound(key.public())?;
         let opened = stack::on_large_stack_in_job(|| key.run_public(signature))?;
         let mut block = opened.ok_or(REFUSED)?;
-        let is_right = match (self.padding, self.digest) {
+        let is_valid = match (self.padding, self.digest) {
             (Padding::None, _) => input == block,
             (Padding::X931, _) => {
                 let block = x931::opened(block, key.public().n());
@@ -327,7 +327,7 @@ impl Context {
             }
             _ => self.scheme(key, false)?.is_encoding_of(key.bits(), input, &mut block)?,
         };
-        match is_right {
+        match is_valid {
             true => Ok(()),
             false => Err(REFUSED.into()),
         }

@@ -124,9 +124,9 @@ int rsalab_cryptopp_sign(void *worker, const std::uint8_t *digest, std::uint8_t 
 }
 
 int rsalab_cryptopp_verify(void *worker, const std::uint8_t *digest, const std::uint8_t *signature, std::size_t length,
-                           std::uint8_t *is_right, char *message) {
+                           std::uint8_t *is_valid, char *message) {
   return guarded(message, [&] {
-    *is_right = static_cast<Worker *>(worker)->verifier.VerifyMessage(digest, DIGEST, signature, length);
+    *is_valid = static_cast<Worker *>(worker)->verifier.VerifyMessage(digest, DIGEST, signature, length);
   });
 }
 

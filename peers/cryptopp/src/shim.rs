@@ -63,7 +63,7 @@ unsafe extern "C" {
         digest: *const u8,
         signature: *const u8,
         length: usize,
-        is_right: *mut u8,
+        is_valid: *mut u8,
         message: *mut c_char,
     ) -> c_int;
     fn rsalab_cryptopp_is_prime(candidate: *const u8, length: usize, is_prime: *mut u8, message: *mut c_char) -> c_int;
@@ -172,7 +172,7 @@ impl Worker {
     /// Whether a signature is that of a digest of 32 bytes.
     pub(crate) fn verify(&mut self, digest: &[u8], signature: &[u8]) -> Result<bool, EngineError> {
         assert_eq!(digest.len(), DIGEST_BYTES);
-        let mut is_right = 0;
+        let mut is_valid = 0;
         self.done("VerifyMessage", |raw, message| {
             // SAFETY: the worker is live; the digest has the length that the shim reads, and the signature the one
             // given.
@@ -182,12 +182,12 @@ impl Worker {
                     digest.as_ptr(),
                     signature.as_ptr(),
                     signature.len(),
-                    &mut is_right,
+                    &mut is_valid,
                     message,
                 )
             }
         })?;
-        Ok(is_right == 1)
+        Ok(is_valid == 1)
     }
 
     /// Whether a candidate passes the tests that the library's own would.

@@ -32,13 +32,11 @@ pub(crate) fn check(files: &[SourceFile]) -> Vec<Finding> {
 /// The sentence on a manifest that enables the feature, in a dependency or through a feature of its own.
 fn enabling(path: &Path, manifest: &Table) -> Option<String> {
     let has_it = HAVING.iter().any(|folder| path.starts_with(folder));
-    let found = manifest
-        .iter()
-        .find_map(|(section, value)| match section.as_str() {
-            "dev-dependencies" if has_it => None,
-            "features" => through_a_feature(value, has_it),
-            _ => in_a_dependency(value),
-        })?;
+    let found = manifest.iter().find_map(|(section, value)| match section.as_str() {
+        "dev-dependencies" if has_it => None,
+        "features" => through_a_feature(value, has_it),
+        _ => in_a_dependency(value),
+    })?;
     Some(format!(
         "{found} enables {FEATURE}, which is bare mode: only {} may",
         MEASURING.join(", ")
@@ -92,7 +90,12 @@ mod tests {
             "workspace.dependencies",
         ] {
             let manifest = format!("[{table}]\n{ENABLED}");
-            for folder in ["crates/batch", "integrations/rustls", "examples/s2n-tls", "crates/enginesque"] {
+            for folder in [
+                "crates/batch",
+                "integrations/rustls",
+                "examples/s2n-tls",
+                "crates/enginesque",
+            ] {
                 assert_eq!(found(&format!("{folder}/Cargo.toml"), &manifest), 1, "{folder} {table}");
             }
             for folder in ["crates/engines", "peers/gmp", "tracking"] {
@@ -111,7 +114,10 @@ mod tests {
         let through = "[features]\nfast = ['rsalab-rsa/hazmat']";
         assert_eq!(found("crates/batch/Cargo.toml", through), 1);
         assert_eq!(found("crates/rsa/Cargo.toml", "[features]\ndefault = ['hazmat']"), 1);
-        assert_eq!(found("crates/rsa/Cargo.toml", "[features]\ndefault = ['rsalab-arith/hazmat']"), 1);
+        assert_eq!(
+            found("crates/rsa/Cargo.toml", "[features]\ndefault = ['rsalab-arith/hazmat']"),
+            1
+        );
         let own = "[features]\nhazmat = ['rsalab-arith/hazmat']\n[dev-dependencies]\n";
         assert_eq!(found("crates/rsa/Cargo.toml", &format!("{own}{ENABLED}")), 0);
     }

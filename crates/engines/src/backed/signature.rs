@@ -54,7 +54,7 @@ pub(super) struct VerifyingRunner<R> {
     layout: Layout,
     digests: Vec<u8>,
     signatures: Vec<u8>,
-    is_right: Vec<bool>,
+    is_valid: Vec<bool>,
 }
 
 impl<R: BlockRunner> VerifyingRunner<R> {
@@ -65,7 +65,7 @@ impl<R: BlockRunner> VerifyingRunner<R> {
             layout: job.layout(),
             digests: Vec::new(),
             signatures: Vec::new(),
-            is_right: Vec::new(),
+            is_valid: Vec::new(),
         })
     }
 }
@@ -73,7 +73,7 @@ impl<R: BlockRunner> VerifyingRunner<R> {
 impl<R: BlockRunner> Runner for VerifyingRunner<R> {
     fn run(&mut self, inputs: &[u8], outputs: &mut [u8]) -> Result<RunStats, EngineError> {
         let items = check_items(self.layout, inputs, outputs)?;
-        self.is_right.resize(items, false);
+        self.is_valid.resize(items, false);
         self.digests.clear();
         self.signatures.clear();
         for item in inputs.chunks(self.layout.input) {
@@ -82,10 +82,10 @@ impl<R: BlockRunner> Runner for VerifyingRunner<R> {
             self.signatures.extend_from_slice(signature);
         }
         self.verifier
-            .verify(&self.digests, &self.signatures, &mut self.is_right)
+            .verify(&self.digests, &self.signatures, &mut self.is_valid)
             .map_err(library("verifying"))?;
-        for (verdict, is_right) in outputs.iter_mut().zip(&self.is_right) {
-            *verdict = u8::from(*is_right);
+        for (verdict, is_valid) in outputs.iter_mut().zip(&self.is_valid) {
+            *verdict = u8::from(*is_valid);
         }
         Ok(RunStats::default())
     }

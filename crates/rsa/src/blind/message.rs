@@ -5,7 +5,7 @@ use std::io::{self, Read};
 use rand_core::TryRng;
 
 use super::{HASH, Result, Variant};
-use crate::{Error, error::check_len, hash::Digested, random::SystemRng};
+use crate::{Error, error::check_len, hash::Digest, random::SystemRng};
 
 /// Bytes of the random prefix of a randomized variant.
 pub const PREFIX_LEN: usize = 32;
@@ -15,7 +15,7 @@ pub const PREFIX_LEN: usize = 32;
 pub struct InputMessage {
     variant: Variant,
     prefix: Option<[u8; PREFIX_LEN]>,
-    digest: Digested,
+    digest: Digest,
 }
 
 impl InputMessage {

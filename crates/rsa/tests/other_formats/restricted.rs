@@ -34,10 +34,10 @@ fn salts_of_any_length_are_as_long_as_the_key_asks_for() {
     let narrowed = loaded.usage.narrowed(any);
     loaded.check(Purpose::Verify(&narrowed)).expect("it is narrow");
     let verifying = VerifyingKey::new(&loaded.key, narrowed).expect("it has room");
-    for (salt, is_right) in [(0, false), (20, false), (31, false), (32, true), (33, true), (94, true)] {
+    for (salt, is_valid) in [(0, false), (20, false), (31, false), (32, true), (33, true), (94, true)] {
         let signing = SigningKey::new(&key, scheme(SaltLen::Bytes(salt))).expect("it has room");
         let signature = signing.sign(b"message").expect("signed");
-        assert_eq!(verifying.verify(b"message", signature.as_bytes()), is_right, "{salt}");
+        assert_eq!(verifying.verify(b"message", signature.as_bytes()), is_valid, "{salt}");
         assert!(!verifying.verify(b"massage", signature.as_bytes()));
     }
     assert!(SigningKey::new(&key, scheme(SaltLen::AtLeast(32))).is_err());
