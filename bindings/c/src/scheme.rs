@@ -210,7 +210,7 @@ mod tests {
             F::Shake256 as u32,
         ];
         for (number, own) in numbers.into_iter().zip(Hash::ALL) {
-            assert_eq!(hash(number, "hash").unwrap(), own);
+            assert_eq!(hash(number, "hash").unwrap(), *own);
         }
         assert!(hash(0, "hash").is_err() && hash(14, "hash").is_err());
     }

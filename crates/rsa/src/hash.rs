@@ -1,5 +1,6 @@
 //! The hash functions that schemes are made of, chosen at run time.
 
+#[cfg(feature = "sha3")]
 mod xof;
 
 use std::{fmt, io::Read, str::FromStr};
@@ -8,17 +9,20 @@ use der::asn1::ObjectIdentifier;
 use digest::Digest as _;
 use sha1::Sha1;
 use sha2::{Sha224, Sha256, Sha384, Sha512, Sha512_224, Sha512_256};
+#[cfg(feature = "sha3")]
 use sha3::{Sha3_224, Sha3_256, Sha3_384, Sha3_512};
 
 use crate::{Error, Result};
+#[cfg(feature = "sha3")]
 use xof::{Shake128, Shake256};
 
-/// A hash function of FIPS 180-4 or FIPS 202.
+/// A hash function of FIPS 180-4, or, with the feature `sha3`, of FIPS 202.
 ///
 /// SHAKE128 and SHAKE256 are extendable-output functions. As a hash they give 32 and 64 bytes, the lengths of RFC 8702,
 /// section 2. They serve RSASSA-PSS alone, for message and mask together (RFC 8702, section 3.2.1); no other scheme has
 /// an algorithm for them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum Hash {
     /// SHA-1, whose collisions are found in practice: to verify what is old, and inside OAEP, where collisions do no
     /// harm.
@@ -36,16 +40,22 @@ pub enum Hash {
     /// SHA-512/256.
     Sha512_256,
     /// SHA3-224.
+    #[cfg(feature = "sha3")]
     Sha3_224,
     /// SHA3-256.
+    #[cfg(feature = "sha3")]
     Sha3_256,
     /// SHA3-384.
+    #[cfg(feature = "sha3")]
     Sha3_384,
     /// SHA3-512.
+    #[cfg(feature = "sha3")]
     Sha3_512,
     /// SHAKE128 with a digest of 32 bytes.
+    #[cfg(feature = "sha3")]
     Shake128,
     /// SHAKE256 with a digest of 64 bytes.
+    #[cfg(feature = "sha3")]
     Shake256,
 }
 
@@ -53,13 +63,18 @@ pub enum Hash {
 macro_rules! with_type {
     ($hash:expr, $Type:ident => $body:expr) => {
         with_type!(@ $hash, $Type, $body,
-            Sha1, Sha224, Sha256, Sha384, Sha512, Sha512_224, Sha512_256, Sha3_224, Sha3_256, Sha3_384, Sha3_512,
-            Shake128, Shake256)
+            [Sha1, Sha224, Sha256, Sha384, Sha512, Sha512_224, Sha512_256],
+            [Sha3_224, Sha3_256, Sha3_384, Sha3_512, Shake128, Shake256])
     };
-    (@ $hash:expr, $Type:ident, $body:expr, $($name:ident),*) => {
+    (@ $hash:expr, $Type:ident, $body:expr, [$($name:ident),*], [$($of_sha3:ident),*]) => {
         match $hash {
             $(Hash::$name => {
                 type $Type = $name;
+                $body
+            })*
+            $(#[cfg(feature = "sha3")]
+            Hash::$of_sha3 => {
+                type $Type = $of_sha3;
                 $body
             })*
         }
@@ -70,8 +85,8 @@ macro_rules! with_type {
 pub const MAX_LEN: usize = 64;
 
 impl Hash {
-    /// Every hash function.
-    pub const ALL: [Hash; 13] = [
+    /// Every hash function that this build has.
+    pub const ALL: &'static [Hash] = &[
         Hash::Sha1,
         Hash::Sha224,
         Hash::Sha256,
@@ -79,17 +94,28 @@ impl Hash {
         Hash::Sha512,
         Hash::Sha512_224,
         Hash::Sha512_256,
+        #[cfg(feature = "sha3")]
         Hash::Sha3_224,
+        #[cfg(feature = "sha3")]
         Hash::Sha3_256,
+        #[cfg(feature = "sha3")]
         Hash::Sha3_384,
+        #[cfg(feature = "sha3")]
         Hash::Sha3_512,
+        #[cfg(feature = "sha3")]
         Hash::Shake128,
+        #[cfg(feature = "sha3")]
         Hash::Shake256,
     ];
 
+    /// The names of all of them, in their order.
+    pub fn names() -> Vec<&'static str> {
+        Hash::ALL.iter().map(|hash| hash.name()).collect()
+    }
+
     /// The name on the command line and in files, such as `sha512-256`.
     pub fn name(self) -> &'static str {
-        self.names().0
+        self.name_and_oid().0
     }
 
     /// Bytes of a digest.
@@ -104,7 +130,11 @@ impl Hash {
 
     /// Whether it is an extendable-output function, which serves RSASSA-PSS alone.
     pub fn is_xof(self) -> bool {
-        matches!(self, Hash::Shake128 | Hash::Shake256)
+        #[cfg(feature = "sha3")]
+        let is_xof = matches!(self, Hash::Shake128 | Hash::Shake256);
+        #[cfg(not(feature = "sha3"))]
+        let is_xof = false;
+        is_xof
     }
 
     /// The digest of a message.
@@ -150,7 +180,9 @@ impl Hash {
     /// Nothing is changed, and the answer is false, for a function that is no extendable-output function.
     pub(crate) fn xor_output(self, seed: &[u8], target: &mut [u8]) -> bool {
         match self {
+            #[cfg(feature = "sha3")]
             Hash::Shake128 => xof::xor_output::<Shake128>(seed, target),
+            #[cfg(feature = "sha3")]
             Hash::Shake256 => xof::xor_output::<Shake256>(seed, target),
             _ => return false,
         }
@@ -164,17 +196,18 @@ impl Hash {
 
     /// The function of that object identifier.
     pub fn of_oid(oid: ObjectIdentifier) -> Option<Hash> {
-        Hash::ALL.into_iter().find(|hash| hash.oid_bytes() == oid.as_bytes())
+        let mut all = Hash::ALL.iter().copied();
+        all.find(|hash| hash.oid_bytes() == oid.as_bytes())
     }
 
     /// The contents of the object identifier in DER.
     pub(crate) fn oid_bytes(self) -> &'static [u8] {
-        self.names().1
+        self.name_and_oid().1
     }
 
     /// The name, and the contents of the object identifier in DER (RFC 8017, appendix B.1; NIST's register for SHA-3
     /// and SHAKE, the latter also in RFC 8702, section 2).
-    fn names(self) -> (&'static str, &'static [u8]) {
+    fn name_and_oid(self) -> (&'static str, &'static [u8]) {
         /// 2.16.840.1.101.3.4.2, and the function's number.
         macro_rules! nist {
             ($number:literal) => {
@@ -189,11 +222,17 @@ impl Hash {
             Hash::Sha512 => ("sha512", nist!(3)),
             Hash::Sha512_224 => ("sha512-224", nist!(5)),
             Hash::Sha512_256 => ("sha512-256", nist!(6)),
+            #[cfg(feature = "sha3")]
             Hash::Sha3_224 => ("sha3-224", nist!(7)),
+            #[cfg(feature = "sha3")]
             Hash::Sha3_256 => ("sha3-256", nist!(8)),
+            #[cfg(feature = "sha3")]
             Hash::Sha3_384 => ("sha3-384", nist!(9)),
+            #[cfg(feature = "sha3")]
             Hash::Sha3_512 => ("sha3-512", nist!(10)),
+            #[cfg(feature = "sha3")]
             Hash::Shake128 => ("shake128", nist!(11)),
+            #[cfg(feature = "sha3")]
             Hash::Shake256 => ("shake256", nist!(12)),
         }
     }
@@ -209,15 +248,13 @@ impl FromStr for Hash {
     type Err = Error;
 
     fn from_str(name: &str) -> Result<Self> {
-        Hash::ALL
-            .into_iter()
-            .find(|hash| hash.name() == name)
-            .ok_or_else(|| Error::Scheme {
-                reason: format!(
-                    "there is no hash function '{name}'; there are {}",
-                    Hash::ALL.map(Hash::name).join(", ")
-                ),
-            })
+        let mut all = Hash::ALL.iter().copied();
+        all.find(|hash| hash.name() == name).ok_or_else(|| Error::Scheme {
+            reason: format!(
+                "there is no hash function '{name}'; there are {}",
+                Hash::names().join(", ")
+            ),
+        })
     }
 }
 
@@ -253,7 +290,7 @@ mod tests {
 
     #[test]
     fn names_lengths_and_identifiers_are_each_their_own() {
-        for hash in Hash::ALL {
+        for &hash in Hash::ALL {
             assert_eq!(hash.name().parse::<Hash>().expect("its name"), hash);
             assert_eq!(Hash::of_oid(hash.oid()), Some(hash));
             assert_eq!(hash.digest(b"abc").len(), hash.digest_len());
@@ -269,7 +306,7 @@ mod tests {
             "a9993e36", "23097d22", "ba7816bf", "cb00753f", "ddaf35a1", "4634270f", "53048e26", "e642824c", "3a985da7",
             "ec014982", "b751850b", "5881092d", "48336660",
         ];
-        for (hash, beginning) in Hash::ALL.into_iter().zip(beginnings) {
+        for (hash, beginning) in Hash::ALL.iter().zip(beginnings) {
             assert_eq!(hex::encode(&hash.digest(b"abc")[..4]), beginning, "{hash}");
             assert_eq!(*hash.digest_parts(&[b"a", b"", b"bc"]), *hash.digest(b"abc"));
         }
@@ -282,21 +319,25 @@ mod tests {
         let of_1600_bits = [0xa3; 200];
         for (hash, message, output) in [
             (
+                #[cfg(feature = "sha3")]
                 Hash::Shake128,
                 &[][..],
                 "7f9c2ba4e88f827d616045507605853ed73b8093f6efbc88eb1a6eacfa66ef26",
             ),
             (
+                #[cfg(feature = "sha3")]
                 Hash::Shake128,
                 &of_1600_bits,
                 "131ab8d2b594946b9c81333f9bb6e0ce75c3b93104fa3469d3917457385da037",
             ),
             (
+                #[cfg(feature = "sha3")]
                 Hash::Shake256,
                 &[],
                 "46b9dd2b0ba88d13233b3feb743eeb243fcd52ea62b81b82b50c27646ed5762fd75dc4ddd8c0f200cb05019d67b592f6fc821c49479ab48640292eacb3b7c4be",
             ),
             (
+                #[cfg(feature = "sha3")]
                 Hash::Shake256,
                 &of_1600_bits,
                 "cd8a920ed141aa0407a22d59288652e9d9f1a7ee0c1e7c1ca699424da84a904d2d700caae7396ece96604440577da4f3aa22aeb8857f961c4cd8e06f0ae6610b",

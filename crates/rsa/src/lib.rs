@@ -49,6 +49,21 @@
 //! blinded, and its result checked, like every other; what is missing is the padding, without which RSA signs products
 //! of signatures and encrypts to what anybody can compare.
 //!
+//! # Features
+//!
+//! All but the last are on unless turned off; a program that reads its keys by other means needs none of them.
+//!
+//! | feature | what a build without it lacks | crates that it brings |
+//! |---|---|---|
+//! | `certificates` | the public key of an X.509 certificate | |
+//! | `encrypted-keys` | PKCS#8 and PKCS#1 under a password; brings `sha3` | aes, aes-gcm, cbc, des, md-5, pbkdf2, rc2, rc4, scrypt |
+//! | `jwk` | JSON Web Keys, and service accounts' files in JSON | serde, serde_json |
+//! | `openssh` | OpenSSH's private keys, lines of `authorized_keys` | ssh-key |
+//! | `sha3` | SHA-3 and SHAKE, as hash functions of every scheme | sha3, shake |
+//! | `hazmat` | see below | |
+//!
+//! A file in a format that was left out is recognised, and refused with [`Error::Unsupported`].
+//!
 //! The feature `hazmat` adds what gives a key away in use, and is there for measurements and tests alone:
 //!
 //! - bare mode, `CpuBackend::prepare_bare_private` and `prepare_bare_private_without_crt`: the private operation without

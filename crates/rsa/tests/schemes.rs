@@ -49,7 +49,7 @@ fn what_is_signed_is_verified_with_every_hash_on_every_kernel() {
     for backend in backends() {
         // SHAKE, which takes no other parameters than its own, is in shake.rs.
         let signs = |hash: &Hash| !hash.is_broken() && !hash.is_xof();
-        for hash in Hash::ALL.into_iter().filter(signs) {
+        for hash in Hash::ALL.iter().copied().filter(signs) {
             for scheme in signature_schemes(hash) {
                 let place = format!("{scheme:?} on {}", backend.kernel());
                 let signing = match SigningKey::with_backend(&key, scheme, &backend) {
@@ -237,7 +237,7 @@ fn signatures_of_pkcs1v15_are_those_of_the_standard_in_batches_of_every_size() {
 
 fn encryption_schemes() -> Vec<EncryptionScheme> {
     let mut schemes = vec![EncryptionScheme::Pkcs1v15];
-    for hash in Hash::ALL.into_iter().filter(|hash| !hash.is_xof()) {
+    for hash in Hash::ALL.iter().copied().filter(|hash| !hash.is_xof()) {
         schemes.push(EncryptionScheme::Oaep(Oaep::new(hash)));
     }
     schemes.push(EncryptionScheme::Oaep(Oaep {

@@ -25,7 +25,7 @@ pub(crate) fn pkcs1v15(digest: Digest) -> Option<Vec<u8>> {
         Digest::Hash(Hash::Sha3_256) => (NIST, 14),
         Digest::Hash(Hash::Sha3_384) => (NIST, 15),
         Digest::Hash(Hash::Sha3_512) => (NIST, 16),
-        Digest::Hash(Hash::Shake128 | Hash::Shake256) | Digest::Md5Sha1 => return None,
+        Digest::Hash(_) | Digest::Md5Sha1 => return None,
     };
     let oid = tlv(0x06, &[arc, &[last]].concat());
     Some(tlv(0x30, &[oid, tlv(0x05, &[])].concat()))

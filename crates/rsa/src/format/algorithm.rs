@@ -28,8 +28,10 @@ use crate::{
 
 const PSS: ObjectIdentifier = ObjectIdentifier::new_unwrap("1.2.840.113549.1.1.10");
 /// The algorithms whose identifier alone says everything: hash, mask and salt.
-const PSS_SHAKE: [(ObjectIdentifier, Hash); 2] = [
+const PSS_SHAKE: &[(ObjectIdentifier, Hash)] = &[
+    #[cfg(feature = "sha3")]
     (ObjectIdentifier::new_unwrap("1.3.6.1.5.5.7.6.30"), Hash::Shake128),
+    #[cfg(feature = "sha3")]
     (ObjectIdentifier::new_unwrap("1.3.6.1.5.5.7.6.31"), Hash::Shake256),
 ];
 const OAEP: ObjectIdentifier = ObjectIdentifier::new_unwrap("1.2.840.113549.1.1.7");
@@ -96,7 +98,8 @@ impl Algorithm {
             Usage::Pss(Some(pss)) if pss.hash.is_xof() || pss.mgf_hash.is_xof() => {
                 SignatureScheme::Pss(*pss).check_functions()?;
                 let (oid, _) = PSS_SHAKE
-                    .into_iter()
+                    .iter()
+                    .copied()
                     .find(|(_, hash)| *hash == pss.hash)
                     .expect("there are two such functions");
                 (oid, None)

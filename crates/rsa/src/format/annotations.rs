@@ -4,12 +4,10 @@
 use der::{
     Decode, Reader, SliceReader, Tag, Tagged,
     asn1::{AnyRef, ObjectIdentifier},
-    oid::AssociatedOid,
 };
-use x509_cert::ext::pkix::KeyUsage;
 use zeroize::Zeroizing;
 
-use super::restrictions::usage_words;
+use super::key_usage::{self, KeyUsage};
 
 /// The mark of a key that was made from a seed: whoever has the seed has the key. It stands in front of a PEM block,
 /// and in the comment of OpenSSH's formats and of a JSON Web Key.
@@ -48,9 +46,11 @@ impl Annotations {
             let mut reader = SliceReader::new(outer.value()).ok()?;
             let kind: ObjectIdentifier = reader.decode().ok()?;
             let values: AnyRef<'_> = reader.decode().ok()?;
-            (kind == KeyUsage::OID && values.tag() == Tag::Set).then(|| KeyUsage::from_der(values.value()).ok())?
+            let is_usage = kind.as_bytes() == key_usage::OID && values.tag() == Tag::Set;
+            let value = AnyRef::from_der(values.value()).ok()?;
+            is_usage.then(|| KeyUsage::read(value).ok())?
         });
-        usage.as_ref().map(usage_words)
+        usage.map(|usage| usage.to_string())
     }
 
     /// A comment of OpenSSH's formats, which may be the mark.

@@ -7,7 +7,6 @@ use zeroize::Zeroizing;
 use super::{
     base64::from_base64,
     content::Content,
-    encrypted,
     refusal::{not_rsa, refused, unsupported},
     structure::{PKCS7, REQUEST, REVOKED, structure},
 };
@@ -81,7 +80,7 @@ pub(super) fn open(text: &[u8]) -> Result<(Content, Zeroizing<Vec<u8>>)> {
         )
     })?;
     let content = expected(kind)?;
-    if encrypted::has_headers(block.body) {
+    if has_headers(block.body) {
         // Only PKCS#1 has them: PKCS#8 has an encryption of its own.
         return match content {
             Content::Pkcs1Private => Ok((Content::EncryptedPkcs1, Zeroizing::new(block.body.to_vec()))),
@@ -234,6 +233,28 @@ fn behind_something(text: &[u8], begin: usize) -> Error {
 fn decoded(body: &[u8]) -> Result<Zeroizing<Vec<u8>>> {
     from_base64(body)
         .ok_or_else(|| refused("this PEM file is damaged: between BEGIN and END is something else than base64"))
+}
+
+/// Whether the body of a block begins with the headers of an encrypted key (RFC 1421, section 4.6).
+fn has_headers(body: &[u8]) -> bool {
+    let Some((name, value)) = lines(body).next().and_then(header) else {
+        return false;
+    };
+    let mut values = value.split(|&byte| byte == b',').map(<[u8]>::trim_ascii);
+    name == b"Proc-Type" && values.next() == Some(b"4") && values.next() == Some(b"ENCRYPTED")
+}
+
+/// The lines of a body that are not empty.
+pub(super) fn lines(body: &[u8]) -> impl Iterator<Item = &[u8]> {
+    body.split(|&byte| byte == b'\n' || byte == b'\r')
+        .map(<[u8]>::trim_ascii)
+        .filter(|line| !line.is_empty())
+}
+
+/// A header's name and value; no line of base64 has a colon.
+pub(super) fn header(line: &[u8]) -> Option<(&[u8], &[u8])> {
+    let colon = line.iter().position(|&byte| byte == b':')?;
+    Some((line[..colon].trim_ascii(), line[colon + 1..].trim_ascii()))
 }
 
 /// A block in lines of one length, as strict readers want it.

@@ -1,9 +1,6 @@
 //! Lines of `authorized_keys`: options, if any, the name of an algorithm, the key, and a comment (sshd(8),
 //! "AUTHORIZED_KEYS FILE FORMAT").
 
-use base64ct::{Base64, Encoding};
-use ssh_key::PublicKey as SshPublic;
-
 use super::{
     annotations::Annotations,
     input::{Limits, Place},
@@ -96,17 +93,13 @@ impl<'a> Line<'a> {
                 ));
             }
         }
-        let damaged = || refused("this public key in OpenSSH's form is damaged");
-        let body = std::str::from_utf8(self.body).map_err(|_| damaged())?;
-        let body = Base64::decode_vec(body)
-            .map_err(|_| refused("this public key in OpenSSH's form is damaged: it is not base64, or is cut"))?;
-        let key = SshPublic::from_bytes(&body).map_err(|_| damaged())?;
-        let rsa = key.key_data().rsa().ok_or_else(|| {
-            refused("this public key in OpenSSH's form names RSA, and holds a key of another algorithm")
-        })?;
-        let [n, e] = [rsa.n(), rsa.e()].map(|number| number.as_positive_bytes().unwrap_or_default());
-        limits.check(n)?;
-        PublicKey::new(n, e)
+        #[cfg(feature = "openssh")]
+        return super::openssh::decode_public(self.body, limits);
+        #[cfg(not(feature = "openssh"))]
+        {
+            let _ = (self.body, limits);
+            Err(super::refusal::left_out(super::content::Content::OpensshPublic))
+        }
     }
 }
 

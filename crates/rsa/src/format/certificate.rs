@@ -9,29 +9,15 @@
 //! ```
 
 use der::{Decode, Encode, Reader, SliceReader, Tag, Tagged, asn1::AnyRef};
-use x509_cert::ext::pkix::{KeyUsage, KeyUsages};
 
-use super::input::Limits;
-use super::pkcs::spki;
-use super::refusal::{damaged, refused};
-use super::usage::Usage;
+use super::{
+    input::Limits,
+    key_usage::{self, KeyUsage},
+    pkcs::spki,
+    refusal::{damaged, refused},
+    usage::Usage,
+};
 use crate::{PublicKey, Result};
-
-/// id-ce-keyUsage, 2.5.29.15, in DER.
-const KEY_USAGE: &[u8] = &[0x55, 0x1d, 0x0f];
-
-/// The usages, in the order of their bits.
-const ALL: [KeyUsages; 9] = [
-    KeyUsages::DigitalSignature,
-    KeyUsages::NonRepudiation,
-    KeyUsages::KeyEncipherment,
-    KeyUsages::DataEncipherment,
-    KeyUsages::KeyAgreement,
-    KeyUsages::KeyCertSign,
-    KeyUsages::CRLSign,
-    KeyUsages::EncipherOnly,
-    KeyUsages::DecipherOnly,
-];
 
 pub(super) fn decode(der: &[u8], limits: Limits) -> Result<(PublicKey, Usage, Option<KeyUsage>)> {
     let damaged = |error| damaged("certificate", error);
@@ -82,34 +68,15 @@ fn key_usage(explicit: AnyRef<'_>) -> der::Result<Vec<KeyUsage>> {
         let (Some(id), Some(value)) = (parts.first(), parts.last()) else {
             return Err(Tag::Sequence.value_error().into());
         };
-        if id.tag() != Tag::ObjectIdentifier || id.value() != KEY_USAGE {
+        if id.tag() != Tag::ObjectIdentifier || id.value() != key_usage::OID {
             continue;
         }
         if value.tag() != Tag::OctetString {
             return Err(Tag::OctetString.value_error().into());
         }
-        found.push(bits(AnyRef::from_der(value.value())?)?);
+        found.push(KeyUsage::read(AnyRef::from_der(value.value())?)?);
     }
     Ok(found)
-}
-
-/// The usage in a BIT STRING, the first bit of which is digitalSignature. Zeros at its end are taken, which DER
-/// forbids.
-fn bits(string: AnyRef<'_>) -> der::Result<KeyUsage> {
-    let error = || Tag::BitString.value_error().into();
-    let (Tag::BitString, Some((&unused, bytes))) = (string.tag(), string.value().split_first()) else {
-        return Err(error());
-    };
-    if unused > 7 || (bytes.is_empty() && unused != 0) {
-        return Err(error());
-    }
-    let bits = 8 * bytes.len() - usize::from(unused);
-    let set = |place: usize| place < bits && bytes[place / 8] & (0x80 >> (place % 8)) != 0;
-    let mut usage = KeyUsage(Default::default());
-    for (_, flag) in ALL.into_iter().enumerate().filter(|(place, _)| set(*place)) {
-        usage.0 |= flag;
-    }
-    Ok(usage)
 }
 
 fn is_tagged(element: &AnyRef<'_>, number: u32) -> bool {

@@ -47,10 +47,11 @@ fn is_der(bytes: &[u8]) -> bool {
 
 fn open_text(text: &[u8]) -> Result<(Content, Zeroizing<Vec<u8>>)> {
     if is_json(text) {
-        return match texts::in_account(text) {
-            Some(pem) => armour::open(&pem),
-            None => Ok((Content::Jwk, Zeroizing::new(text.to_vec()))),
-        };
+        #[cfg(feature = "jwk")]
+        if let Some(pem) = texts::in_account(text) {
+            return armour::open(&pem);
+        }
+        return Ok((Content::Jwk, Zeroizing::new(text.to_vec())));
     }
     if authorized_keys::is(text) {
         return Ok((Content::OpensshPublic, Zeroizing::new(text.to_vec())));

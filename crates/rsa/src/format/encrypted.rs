@@ -31,6 +31,7 @@ use zeroize::Zeroizing;
 
 use super::{
     annotations::Annotations,
+    encryption::Encryption,
     input::{Encoding, FITS, Limits},
     pkcs,
     refusal::damaged,
@@ -38,8 +39,7 @@ use super::{
 };
 use crate::{Error, PrivateKey, Result};
 
-pub(super) use headers::{decode as decode_with_headers, is_encrypted as has_headers};
-pub use opener::Encryption;
+pub(super) use headers::decode as decode_with_headers;
 
 /// Writes a private key as PKCS#8 that takes a password to read: PBES2 with AES-256-CBC, and with scrypt at N = 2^14, r
 /// = 8, p = 1, which takes 16 MiB and some tens of milliseconds a key on purpose, and no more because OpenSSL reads no

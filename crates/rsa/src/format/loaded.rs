@@ -1,13 +1,18 @@
 //! Loaded keys, each with what its file says of it, and how one is made of a file that holds no other.
 
+#[cfg(feature = "certificates")]
+use super::certificate;
+#[cfg(feature = "encrypted-keys")]
+use super::encrypted;
+#[cfg(feature = "openssh")]
+use super::openssh;
 use super::{
     annotations::Annotations,
-    certificate,
     content::Content,
-    encrypted::{self, Encryption},
+    encryption::Encryption,
     input::{Key, Reading},
-    openssh, pkcs,
-    refusal::refused,
+    pkcs,
+    refusal::{left_out, refused},
     restrictions::{Purpose, Restrictions},
     usage::Usage,
 };
@@ -57,11 +62,13 @@ pub(super) fn load_single(content: Content, body: &[u8], file: &[u8], reading: &
             annotations.attributes = pkcs::attributes(body);
             private(pkcs::pkcs8(body, limits)?)
         }
+        #[cfg(feature = "encrypted-keys")]
         Content::EncryptedPkcs1 => {
             let (key, usage, how) = encrypted::decode_with_headers(body, password, limits)?;
             encryption = Some(how);
             private((key, usage))
         }
+        #[cfg(feature = "encrypted-keys")]
         Content::EncryptedPkcs8 => {
             let (key, usage, said, how) = encrypted::decode(body, password, limits)?;
             annotations.attributes = said.attributes;
@@ -69,20 +76,24 @@ pub(super) fn load_single(content: Content, body: &[u8], file: &[u8], reading: &
             private((key, usage))
         }
         Content::Spki => public(pkcs::spki(body, limits)?),
+        #[cfg(feature = "certificates")]
         Content::Certificate => {
             let (key, usage, key_usage) = certificate::decode(body, limits)?;
             restrictions.certificate = key_usage;
             public((key, usage))
         }
+        #[cfg(feature = "openssh")]
         Content::OpensshPrivate => {
             let (key, comment, how) = openssh::decode_private(body, password, limits)?;
             annotations = Annotations::with_comment(&comment);
             encryption = how;
             any(private_key(key))
         }
-        Content::Jwk | Content::OpensshPublic => {
-            return Err(refused("this file has a key in several places"));
-        }
+        #[cfg(feature = "jwk")]
+        Content::Jwk => return Err(refused(SEVERAL_PLACES)),
+        Content::OpensshPublic => return Err(refused(SEVERAL_PLACES)),
+        #[allow(unreachable_patterns, reason = "a build with all features reads all of them")]
+        other => return Err(left_out(other)),
     };
     Ok(Loaded {
         key,
@@ -93,6 +104,8 @@ pub(super) fn load_single(content: Content, body: &[u8], file: &[u8], reading: &
         encryption,
     })
 }
+
+const SEVERAL_PLACES: &str = "this file has a key in several places";
 
 fn private_key(key: PrivateKey) -> Key {
     Key::Private(Box::new(key))

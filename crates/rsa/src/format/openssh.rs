@@ -1,6 +1,6 @@
 //! Keys as OpenSSH has them: `openssh-key-v1` for the private half, a line of `authorized_keys` for the public one.
 
-use base64ct::{Base64Unpadded, Encoding};
+use base64ct::{Base64, Base64Unpadded, Encoding};
 use sha2::{Digest, Sha256};
 use ssh_key::{
     Algorithm, Kdf, LineEnding, Mpint, PrivateKey as SshPrivate, PublicKey as SshPublic,
@@ -10,7 +10,7 @@ use ssh_key::{
 use zeroize::Zeroizing;
 
 use super::{
-    encrypted::Encryption,
+    encryption::Encryption,
     input::{FITS, Limits},
     refusal::{refused, unsupported},
 };
@@ -57,6 +57,21 @@ pub fn fingerprint(key: &PublicKey) -> String {
 fn public_half(key: &PublicKey) -> ssh_key::Result<RsaPublicKey> {
     let [e, n] = [key.e(), key.n()].map(Mpint::from_positive_bytes);
     RsaPublicKey::new(e, n)
+}
+
+/// Reads the public key in the base64 of a line.
+pub(super) fn decode_public(base64: &[u8], limits: Limits) -> Result<PublicKey> {
+    let damaged = |how| refused(format!("this public key in OpenSSH's form is damaged{how}"));
+    let text = std::str::from_utf8(base64).map_err(|_| damaged(""))?;
+    let body = Base64::decode_vec(text).map_err(|_| damaged(": it is not base64, or is cut"))?;
+    let key = SshPublic::from_bytes(&body).map_err(|_| damaged(""))?;
+    let rsa = key
+        .key_data()
+        .rsa()
+        .ok_or_else(|| refused("this public key in OpenSSH's form names RSA, and holds a key of another algorithm"))?;
+    let [n, e] = [rsa.n(), rsa.e()].map(|number| number.as_positive_bytes().unwrap_or_default());
+    limits.check(n)?;
+    PublicKey::new(n, e)
 }
 
 /// The most rounds of bcrypt, which take about a second of one CPU; `ssh-keygen` writes 16 or 24 unless told otherwise.

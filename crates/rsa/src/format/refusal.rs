@@ -2,8 +2,10 @@
 //! secret, so nothing else of it is repeated.
 
 use der::{ErrorKind, asn1::ObjectIdentifier};
+#[cfg(feature = "jwk")]
 use serde_json::error::Category;
 
+use super::content::Content;
 use crate::Error;
 
 /// What is said of anything else.
@@ -19,6 +21,14 @@ pub(super) fn unsupported(reason: impl Into<String>) -> Error {
     Error::Unsupported { reason: reason.into() }
 }
 
+/// For a key in a format that this build does not read.
+pub(super) fn left_out(content: Content) -> Error {
+    unsupported(format!(
+        "this is {}, which this program was built not to read",
+        content.name()
+    ))
+}
+
 /// For bytes that are not the DER that they begin as.
 pub(super) fn damaged(what: &str, error: der::Error) -> Error {
     match error.kind() {
@@ -31,9 +41,11 @@ pub(super) fn damaged(what: &str, error: der::Error) -> Error {
     }
 }
 
+#[cfg(feature = "jwk")]
 /// The error of a number that is no base64url.
 pub(super) const NOT_BASE64URL: &str = "a number is not base64url without padding";
 
+#[cfg(feature = "jwk")]
 /// For text that is not the JSON it should be. The messages of the parser repeat values; what is taken from them are
 /// the names of members that we look for.
 pub(super) fn not_json(what: &str, error: &serde_json::Error) -> Error {

@@ -4,9 +4,10 @@
 
 use std::fmt;
 
-use x509_cert::ext::pkix::KeyUsage;
-
-use super::refusal::{quoted, refused, registered_word};
+use super::{
+    key_usage::KeyUsage,
+    refusal::{quoted, refused, registered_word},
+};
 use crate::{
     Error, Result,
     hash::Hash,
@@ -194,10 +195,10 @@ impl Restrictions {
                 quoted(name)
             ));
         }
-        if let Some(usage) = &self.certificate
+        if let Some(usage) = self.certificate
             && !allows(usage, purpose)
         {
-            return refuse(format!("its certificate is for {}", usage_words(usage)));
+            return refuse(format!("its certificate is for {usage}"));
         }
         if let Some(options) = &self.login {
             return refuse(format!(
@@ -211,35 +212,11 @@ impl Restrictions {
 
 /// Whether a certificate's key may be used so. Certificates and revocation lists are signed with keys whose usage says
 /// just that, and which verify no other messages.
-fn allows(usage: &KeyUsage, purpose: Purpose<'_>) -> bool {
-    let signs = usage.digital_signature() || usage.non_repudiation();
-    let encrypts = usage.key_encipherment() || usage.data_encipherment();
+fn allows(usage: KeyUsage, purpose: Purpose<'_>) -> bool {
     match purpose {
-        Purpose::Sign(_) | Purpose::Verify(_) => signs,
-        Purpose::Encrypt(_) | Purpose::Decrypt(_) => encrypts,
-        Purpose::RawPrivate | Purpose::RawPublic => signs || encrypts,
-    }
-}
-
-pub(super) fn usage_words(usage: &KeyUsage) -> String {
-    let all = [
-        (usage.digital_signature(), "digitalSignature"),
-        (usage.non_repudiation(), "nonRepudiation"),
-        (usage.key_encipherment(), "keyEncipherment"),
-        (usage.data_encipherment(), "dataEncipherment"),
-        (usage.key_agreement(), "keyAgreement"),
-        (usage.key_cert_sign(), "keyCertSign"),
-        (usage.crl_sign(), "cRLSign"),
-        (usage.encipher_only(), "encipherOnly"),
-        (usage.decipher_only(), "decipherOnly"),
-    ];
-    let said: Vec<&str> = all
-        .into_iter()
-        .filter_map(|(is_set, word)| is_set.then_some(word))
-        .collect();
-    match said.is_empty() {
-        true => "nothing".to_owned(),
-        false => said.join(", "),
+        Purpose::Sign(_) | Purpose::Verify(_) => usage.signs(),
+        Purpose::Encrypt(_) | Purpose::Decrypt(_) => usage.encrypts(),
+        Purpose::RawPrivate | Purpose::RawPublic => usage.signs() || usage.encrypts(),
     }
 }
 
@@ -253,7 +230,7 @@ impl fmt::Display for Restrictions {
             ("use", self.jwk_use.as_ref().map(known)),
             ("key_ops", self.jwk_operations.as_ref().map(operations)),
             ("alg", self.jwk_algorithm.as_ref().map(known)),
-            ("key usage", self.certificate.as_ref().map(usage_words)),
+            ("key usage", self.certificate.map(|usage| usage.to_string())),
             ("logins with", self.login.as_ref().map(|all| all.join(" "))),
         ];
         let said: Vec<String> = parts

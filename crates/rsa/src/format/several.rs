@@ -1,13 +1,15 @@
 //! Files that may hold several keys, and which of them is meant.
 
+#[cfg(feature = "jwk")]
+use super::jwk::{self, Jwk};
+#[cfg(feature = "openssh")]
+use super::openssh;
 use super::{
     authorized_keys::{self, Line},
     content::Content,
     fingerprint,
     input::{Key, Place, Reading},
-    jwk::{self, Jwk},
     loaded::{Loaded, load_single},
-    openssh,
     refusal::{refused, unsupported},
     usage::Usage,
 };
@@ -26,6 +28,7 @@ pub struct Found {
 
 /// A key that is there, and is not read yet.
 enum Item<'a> {
+    #[cfg(feature = "jwk")]
     Jwk(Jwk<'a>),
     Line(Line<'a>),
 }
@@ -33,6 +36,7 @@ enum Item<'a> {
 impl Item<'_> {
     fn is_foreign(&self) -> bool {
         match self {
+            #[cfg(feature = "jwk")]
             Item::Jwk(key) => key.is_foreign(),
             Item::Line(line) => line.is_foreign(),
         }
@@ -40,6 +44,7 @@ impl Item<'_> {
 
     fn has_name(&self, name: &str) -> bool {
         let (is_kid, public) = match self {
+            #[cfg(feature = "jwk")]
             Item::Jwk(key) => (key.has_kid(name), key.public()),
             Item::Line(line) => (false, line.key(super::Limits::NONE).ok()),
         };
@@ -48,6 +53,7 @@ impl Item<'_> {
 
     fn load(&self, reading: &Reading<'_>) -> Result<Loaded<Key>> {
         Ok(match self {
+            #[cfg(feature = "jwk")]
             Item::Jwk(key) => Loaded {
                 key: key.key(reading.limits)?,
                 usage: Usage::Any,
@@ -77,7 +83,11 @@ fn is_name_of(name: &str, key: &PublicKey) -> bool {
             .chars()
             .zip(hexadecimal)
             .all(|(digit, value)| digit.to_digit(16) == Some(value.into()));
-    is_digest || name == jwk::thumbprint(key) || name == openssh::fingerprint(key)
+    #[cfg(feature = "jwk")]
+    let is_digest = is_digest || name == jwk::thumbprint(key);
+    #[cfg(feature = "openssh")]
+    let is_digest = is_digest || name == openssh::fingerprint(key);
+    is_digest
 }
 
 /// Keys, each with its place.
@@ -86,6 +96,7 @@ type Items<'a> = Vec<(Place, Result<Item<'a>>)>;
 /// The keys that a file holds; none for what holds one alone.
 fn items(content: Content, body: &[u8]) -> Result<Option<Items<'_>>> {
     Ok(match content {
+        #[cfg(feature = "jwk")]
         Content::Jwk => {
             let keys = jwk::keys(body)?.into_iter();
             Some(keys.map(|(place, key)| (place, key.map(Item::Jwk))).collect())

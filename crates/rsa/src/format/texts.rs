@@ -1,10 +1,11 @@
 //! Texts that hold a key, and are no PEM: other alphabets, other wrappings, other programs' files.
 
+#[cfg(feature = "jwk")]
 use serde::Deserialize;
 use zeroize::Zeroizing;
 
 use super::{
-    armour::{self, find},
+    armour::find,
     base64::from_base64,
     content::Content,
     refusal::{NOT_A_KEY, refused, unsupported},
@@ -36,6 +37,7 @@ pub(super) fn in_utf8(bytes: &[u8]) -> Option<Zeroizing<Vec<u8>>> {
 }
 
 /// The file of a service account (Google's, and others of its kind), whose key is a PEM among other members.
+#[cfg(feature = "jwk")]
 #[derive(Deserialize)]
 struct Account {
     private_key: Option<String>,
@@ -44,12 +46,14 @@ struct Account {
 }
 
 /// The PEM in an object of JSON that is no JSON Web Key.
+#[cfg(feature = "jwk")]
 pub(super) fn in_account(json: &[u8]) -> Option<Zeroizing<Vec<u8>>> {
     find(json, b"\"private_key\"")?;
     let account: Account = serde_json::from_slice(json).ok()?;
     let pem = Zeroizing::new(account.private_key?);
     let is_account = account.kty.is_none() && account.keys.is_none();
-    (is_account && find(pem.as_bytes(), armour::BEGIN).is_some()).then(|| Zeroizing::new(pem.as_bytes().to_vec()))
+    (is_account && find(pem.as_bytes(), super::armour::BEGIN).is_some())
+        .then(|| Zeroizing::new(pem.as_bytes().to_vec()))
 }
 
 /// Opens base64 without BEGIN and END, and names what else a text may be.

@@ -15,11 +15,19 @@ use zeroize::Zeroizing;
 use super::{
     cipher::Cipher,
     derive::bytes_to_key,
-    opener::{Encryption, Opener, not_read},
+    opener::{Opener, not_read},
 };
 use crate::{
     Error, PrivateKey, Result,
-    format::{base64::from_base64, input::Limits, pkcs, refusal::refused, usage::Usage},
+    format::{
+        armour::{header, lines},
+        base64::from_base64,
+        encryption::Encryption,
+        input::Limits,
+        pkcs,
+        refusal::refused,
+        usage::Usage,
+    },
 };
 
 /// The ciphers by the names of DEK-Info.
@@ -50,15 +58,6 @@ const OTHERS: [(&str, bool); 12] = [
     ("CAST5-CBC", true),
     ("CAST-CBC", true),
 ];
-
-/// Whether the body of a PEM block, what stands between its BEGIN and END lines, is encrypted so.
-pub(in crate::format) fn is_encrypted(body: &[u8]) -> bool {
-    let Some((name, value)) = lines(body).next().and_then(header) else {
-        return false;
-    };
-    let mut values = value.split(|&byte| byte == b',').map(<[u8]>::trim_ascii);
-    name == b"Proc-Type" && values.next() == Some(b"4") && values.next() == Some(b"ENCRYPTED")
-}
 
 /// Reads such a body with its password.
 pub(in crate::format) fn decode(
@@ -137,16 +136,4 @@ fn data(body: &[u8]) -> Result<Zeroizing<Vec<u8>>> {
     from_base64(&text).ok_or_else(|| {
         refused("this encrypted private key is damaged: after its headers is something else than base64")
     })
-}
-
-fn lines(body: &[u8]) -> impl Iterator<Item = &[u8]> {
-    body.split(|&byte| byte == b'\n' || byte == b'\r')
-        .map(<[u8]>::trim_ascii)
-        .filter(|line| !line.is_empty())
-}
-
-/// A header's name and value; no line of base64 has a colon.
-fn header(line: &[u8]) -> Option<(&[u8], &[u8])> {
-    let colon = line.iter().position(|&byte| byte == b':')?;
-    Some((line[..colon].trim_ascii(), line[colon + 1..].trim_ascii()))
 }

@@ -1,27 +1,12 @@
 //! Openers of encrypted private keys, and the error of a key that there is none for.
 
-use std::fmt;
-
 use zeroize::Zeroizing;
 
 use super::cipher::Cipher;
-use crate::{Error, Result, format::refusal::unsupported};
-
-/// How a file keeps its private key from whoever does not know the password.
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct Encryption {
-    /// The algorithms, such as `PBES2, scrypt, aes-256-cbc`.
-    pub method: String,
-    /// Why it protects little, if it does.
-    pub weakness: Option<String>,
-}
-
-impl fmt::Display for Encryption {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.method)
-    }
-}
+use crate::{
+    Error, Result,
+    format::{encryption::Encryption, refusal::unsupported},
+};
 
 /// What opens a private key: a cipher with its key and initialisation vector, and what is to be said of them.
 pub(super) struct Opener {

@@ -99,7 +99,7 @@ impl Request {
         match self.text(name)? {
             None => Ok(usual),
             Some(hash) => hash.parse().map_err(|_: Error| {
-                let names = Hash::ALL.map(Hash::name).join(", ");
+                let names = Hash::names().join(", ");
                 let reason = format!("there is no hash function of the name in \"{name}\"; there are {names}");
                 Outcome::unsupported(reason).into()
             }),
